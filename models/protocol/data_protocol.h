@@ -1,0 +1,98 @@
+// What travels on the data path: pooled generic payloads with a mandatory extension, in two phases.
+//
+//   initiator -> target   nb_transport_fw(BEGIN_REQ, delay)   the request reaches the target after `delay`
+//   target -> initiator   nb_transport_bw(BEGIN_RESP, delay)  the response reaches the initiator after `delay`
+//
+// Request and response are answered with TLM_ACCEPTED and TLM_COMPLETED; there are no END phases. Delays may be long: a
+// target that looks ahead (the memory controller) relies on them, docs/timing.md. A load is answered when its data is
+// there, a store or update when the target has taken it over for good.
+//
+// The traits type is not the base protocol's on purpose: a plain memory would overwrite where an update has to add, so
+// binding one to a data socket does not compile. Requests that no block serves are answered with ADDRESS_ERROR.
+#pragma once
+
+#include <cstdint>
+#include <tlm>
+
+namespace t3vp {
+
+/// The memory controller's two streams (T3 4.5).
+enum class Stream : std::uint8_t { compute, communication };
+
+/// An update adds to memory in the element type, near memory (T3 4.3). A wait is answered when the addressed signal
+/// has reached the value in DataExtension::threshold.
+enum class Operation : std::uint8_t { load, store, update, wait };
+
+enum class ElementType : std::uint8_t { fp16, bf16, fp32 };
+
+constexpr std::uint32_t bytes_of(ElementType type) { return type == ElementType::fp32 ? 4 : 2; }
+
+/// Who pays for a DRAM access in the report (T3 Figure 18). `setup` zeroes update targets, `control` is everything
+/// that is not a tensor: kernel packets and Tracker spills.
+enum class TrafficClass : std::uint8_t {
+  gemm_read,
+  gemm_write,
+  rs_read,
+  rs_write,
+  ag_read,
+  ag_write,
+  setup,
+  control,
+  count
+};
+
+inline constexpr std::size_t traffic_class_count = static_cast<std::size_t>(TrafficClass::count);
+
+constexpr const char* name_of(TrafficClass c) {
+  constexpr const char* names[] = {"gemm_read", "gemm_write", "rs_read", "rs_write",
+                                   "ag_read",   "ag_write",   "setup",   "control"};
+  return names[static_cast<std::size_t>(c)];
+}
+
+inline constexpr std::uint8_t no_wavefront = 0xFF;
+inline constexpr std::uint32_t no_workgroup = 0xFFFFFFFF;
+
+/// The wavefront tile that an access belongs to. wg_id is the tile's position in the output and the same on all GPUs;
+/// it travels with remote and DMA accesses (T3 4.2).
+struct Producer {
+  std::uint32_t wg_id = no_workgroup;
+  std::uint8_t wf_id = no_wavefront;
+  std::uint16_t gpu = 0;
+};
+
+/// A 2-D access: `rows` rows of `row_bytes` bytes, the starts `stride` bytes apart. The payload's address is the first
+/// byte's, its data length rows * row_bytes, its data packed without gaps; a null data pointer means timing only.
+struct Shape {
+  std::uint32_t rows = 1;
+  std::uint32_t row_bytes = 0;
+  std::uint64_t stride = 0;
+
+  std::uint64_t bytes() const { return std::uint64_t{rows} * row_bytes; }
+};
+
+class DataExtension : public tlm::tlm_extension<DataExtension> {
+ public:
+  Stream stream = Stream::compute;
+  Operation operation = Operation::load;
+  ElementType element = ElementType::fp16;
+  TrafficClass traffic = TrafficClass::control;
+  bool cached = true;           ///< may be served and kept by the last-level cache
+  Producer producer;            ///< wg_id == no_workgroup where no tile is meant
+  Shape shape;                  ///<
+  std::uint64_t threshold = 0;  ///< of a wait
+  std::uint64_t token = 0;      ///< the initiator's own, not touched by anyone else
+
+  tlm::tlm_extension_base* clone() const override { return new DataExtension(*this); }
+  void copy_from(const tlm::tlm_extension_base& other) override { *this = static_cast<const DataExtension&>(other); }
+};
+
+struct DataProtocol {
+  using tlm_payload_type = tlm::tlm_generic_payload;
+  using tlm_phase_type = tlm::tlm_phase;
+};
+
+inline DataExtension& extension_of(tlm::tlm_generic_payload& transaction) {
+  return *transaction.get_extension<DataExtension>();
+}
+
+}  // namespace t3vp

@@ -1,0 +1,25 @@
+// How a block tells the error log of its GPU what a guest did wrong, or that it cannot go on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <systemc>
+
+namespace t3vp {
+
+/// One entry of the error log. Codes are the ones of the driver's t3_status (firmware/include/t3/status.h).
+struct ErrorRecord {
+  std::uint32_t code = 0;      ///< t3_status value
+  std::uint64_t address = 0;   ///< the access or range that was wrong
+  std::string text;            ///< what was found and what was expected, for people
+};
+
+/// Offered by the error log, required by every block through an optional port.
+class ErrorReport : public virtual sc_core::sc_interface {
+ public:
+  virtual void report(const char* block, const ErrorRecord& record) = 0;
+};
+
+using ErrorPort = sc_core::sc_port<ErrorReport, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
+
+}  // namespace t3vp

@@ -1,0 +1,69 @@
+// A time-ordered queue of small items behind one SystemC process: the models' replacement for a process per item.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "protocol/units.h"
+
+namespace t3vp {
+
+/// Items leave in the order of their times, equal times in the order of insertion. No allocation once warm.
+template <typename Item>
+class TimeOrdered {
+ public:
+  bool empty() const { return heap_.empty(); }
+  std::size_t size() const { return heap_.size(); }
+  Picoseconds next_time() const { return heap_.empty() ? never : heap_.front().time; }
+
+  void push(Picoseconds time, Item item) {
+    heap_.push_back({time, sequence_++, std::move(item)});
+    std::push_heap(heap_.begin(), heap_.end(), later);
+  }
+
+  Item pop() {
+    std::pop_heap(heap_.begin(), heap_.end(), later);
+    Item item = std::move(heap_.back().item);
+    heap_.pop_back();
+    return item;
+  }
+
+ private:
+  struct Entry {
+    Picoseconds time;
+    std::uint64_t sequence;
+    Item item;
+  };
+  static bool later(const Entry& a, const Entry& b) {
+    return a.time != b.time ? a.time > b.time : a.sequence > b.sequence;
+  }
+  std::vector<Entry> heap_;
+  std::uint64_t sequence_ = 0;
+};
+
+/// TimeOrdered with the event that its owner's method is sensitive to. The method pops while ready() and then calls
+/// arm(), which schedules the next activation.
+template <typename Item>
+class EventQueue {
+ public:
+  void push(Picoseconds time, Item item) {
+    queue_.push(std::max(time, now()), std::move(item));
+    if (queue_.next_time() < armed_) arm();
+  }
+  bool ready() const { return queue_.next_time() <= now(); }
+  bool empty() const { return queue_.empty(); }
+  Item pop() { return queue_.pop(); }
+  void arm() {
+    armed_ = queue_.next_time();
+    if (armed_ != never) event_.notify(to_sc_time(armed_ - now()));
+  }
+  const sc_core::sc_event& event() const { return event_; }
+
+ private:
+  TimeOrdered<Item> queue_;
+  sc_core::sc_event event_;
+  Picoseconds armed_ = never;
+};
+
+}  // namespace t3vp

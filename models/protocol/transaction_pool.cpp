@@ -1,0 +1,32 @@
+#include "protocol/transaction_pool.h"
+
+namespace t3vp {
+
+Transaction& TransactionPool::make(Operation operation, std::uint64_t address, const Shape& shape) {
+  if (free_.empty()) {
+    all_.push_back(std::make_unique<Transaction>(this));
+    free_.push_back(all_.back().get());
+  }
+  Transaction& transaction = *free_.back();
+  free_.pop_back();
+  transaction.acquire();
+  transaction.extension_ = DataExtension{};
+  transaction.extension_.operation = operation;
+  transaction.extension_.shape = shape;
+  transaction.set_command(operation == Operation::load || operation == Operation::wait ? tlm::TLM_READ_COMMAND
+                                                                                        : tlm::TLM_WRITE_COMMAND);
+  transaction.set_address(address);
+  transaction.set_data_length(static_cast<unsigned>(shape.bytes()));
+  transaction.set_streaming_width(static_cast<unsigned>(shape.bytes()));
+  transaction.set_data_ptr(nullptr);
+  transaction.set_byte_enable_ptr(nullptr);
+  transaction.set_dmi_allowed(false);
+  transaction.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  return transaction;
+}
+
+void TransactionPool::free(tlm::tlm_generic_payload* transaction) {
+  free_.push_back(static_cast<Transaction*>(transaction));
+}
+
+}  // namespace t3vp

@@ -1,0 +1,47 @@
+// Pooled transactions of the data path: no heap allocation per access once the pool is warm.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "protocol/data_protocol.h"
+
+namespace t3vp {
+
+/// A payload with its extension and, when it carries data, its own buffer. Returned to the pool by the last release().
+class Transaction : public tlm::tlm_generic_payload {
+ public:
+  explicit Transaction(tlm::tlm_mm_interface* pool) : tlm::tlm_generic_payload(pool) { set_extension(&extension_); }
+  ~Transaction() override { clear_extension(&extension_); }
+
+  DataExtension& extension() { return extension_; }
+
+  /// Gives the payload a zeroed buffer of its data length.
+  void attach_buffer() {
+    buffer_.assign(get_data_length(), 0);
+    set_data_ptr(buffer_.data());
+  }
+
+ private:
+  friend class TransactionPool;
+  DataExtension extension_;
+  std::vector<unsigned char> buffer_;
+};
+
+class TransactionPool : public tlm::tlm_mm_interface {
+ public:
+  TransactionPool() = default;
+  TransactionPool(const TransactionPool&) = delete;
+  TransactionPool& operator=(const TransactionPool&) = delete;
+
+  /// An acquired transaction: INCOMPLETE, default extension with `shape`, no data.
+  Transaction& make(Operation operation, std::uint64_t address, const Shape& shape);
+
+  void free(tlm::tlm_generic_payload* transaction) override;
+
+ private:
+  std::vector<std::unique_ptr<Transaction>> all_;
+  std::vector<Transaction*> free_;
+};
+
+}  // namespace t3vp
