@@ -1,0 +1,17 @@
+// Free parameters of the links. Values and sources: the system file and docs/timing.md.
+#pragma once
+
+#include <cstdint>
+
+#include "protocol/units.h"
+
+namespace t3vp {
+
+struct LinkParameters {
+  double bandwidth_GBps = 75;                  ///< per direction
+  Picoseconds latency = 500'000;
+  std::uint32_t header_bytes = 0;              ///< per packet
+  std::uint32_t receive_buffer_bytes = 256 << 10;  ///< credits of a sender
+};
+
+}  // namespace t3vp
