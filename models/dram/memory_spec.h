@@ -9,8 +9,8 @@ namespace t3vp::dram {
 
 struct Geometry {
   std::uint32_t pseudo_channels = 1, bank_groups = 4, banks_per_group = 4, rows = 8192;
-  std::uint32_t row_bytes = 2048;    ///< of a bank of one pseudo-channel
-  std::uint32_t access_bytes = 32;   ///< of a column access
+  std::uint32_t row_bytes = 2048;   ///< of a bank of one pseudo-channel
+  std::uint32_t access_bytes = 32;  ///< of a column access
 };
 
 /// JEDEC names without the leading t. 0 for FAW, RFC and REFI: not modelled.
@@ -26,16 +26,24 @@ struct Timing {
   std::uint32_t RFC = 0, REFI = 0;
 };
 
+/// A queue of its own for writes and updates, drained in bursts. Depth 0: reads and writes share one queue, whose
+/// entries leave it when their bank takes them (GPGPU-Sim); else an entry holds its place until its column command.
+struct WriteQueue {
+  std::uint32_t depth = 0;
+  std::uint32_t drain_from = 0, drain_to = 0;  ///< entries at which a burst of writes starts and ends
+};
+
 struct MemorySpec {
   std::string name = "hbm2-legacy";
   Geometry geometry;
   Timing timing;
   double clock_GHz = 1.0;
-  bool dual_command_bus = true;        ///< a row and a column command may share a cycle
-  std::uint32_t activate_cycles = 1;   ///< of ACT on the row-command bus
+  bool dual_command_bus = true;       ///< a row and a column command may share a cycle
+  std::uint32_t activate_cycles = 1;  ///< of ACT on the row-command bus
   bool refresh = false;
-  std::uint32_t queue_depth = 64;      ///< entries of one column access each
-  std::string address_map = "accel";   ///< bgint, accel, rocol or list
+  std::uint32_t queue_depth = 64;  ///< entries of one column access each
+  WriteQueue write_queue;
+  std::string address_map = "accel";      ///< bgint, accel, rocol or list
   std::vector<std::string> address_bits;  ///< when address_map is list: from the lowest, such as "byte:5", "column:3"
 };
 

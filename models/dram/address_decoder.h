@@ -1,0 +1,43 @@
+// Channel-local byte address to pseudo-channel, bank group, bank, row and column. Plain C++, no SystemC.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "dram/memory_spec.h"
+
+namespace t3vp::dram {
+
+/// `bank` counts all banks of the channel: pseudo-channel in the lowest bits, then bank group, then bank of the group.
+struct Location {
+  std::uint32_t bank, row, column;
+};
+
+class AddressDecoder {
+ public:
+  /// Throws std::invalid_argument when the map does not fit the geometry.
+  explicit AddressDecoder(const MemorySpec& spec);
+
+  std::uint32_t bank(std::uint64_t address) const { return gather(address, bank_); }
+  /// Every address bit above the map belongs to the row, so that a larger memory never aliases rows.
+  std::uint32_t row(std::uint64_t address) const { return gather(address, row_); }
+  std::uint32_t column(std::uint64_t address) const { return gather(address, column_); }
+  Location locate(std::uint64_t address) const { return {bank(address), row(address), column(address)}; }
+
+ private:
+  struct Slice {
+    std::uint32_t from, to;  ///< bit of the address, bit of the field
+    std::uint64_t mask;      ///< after shifting down
+  };
+  using Field = std::vector<Slice>;
+
+  static std::uint32_t gather(std::uint64_t address, const Field& field) {
+    std::uint64_t value = 0;
+    for (const Slice& slice : field) value |= ((address >> slice.from) & slice.mask) << slice.to;
+    return static_cast<std::uint32_t>(value);
+  }
+
+  Field bank_, row_, column_;
+};
+
+}  // namespace t3vp::dram

@@ -1,0 +1,105 @@
+// One DRAM channel: queue, first-ready first-come-first-served scheduler and command timing. Plain C++, no SystemC.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "dram/address_decoder.h"
+#include "dram/command.h"
+#include "dram/memory_spec.h"
+#include "dram/request_queue.h"
+#include "dram/timing_state.h"
+
+namespace t3vp::dram {
+
+struct ChannelStatistics {
+  std::uint64_t reads = 0, writes = 0, updates = 0;
+  std::uint64_t activates = 0, precharges = 0, refreshes = 0;
+  std::uint64_t data_bus_cycles = 0;   ///< of all pseudo-channels
+  std::uint64_t occupancy_cycles = 0;  ///< sum of the occupancy over cycles
+  std::uint64_t column_accesses() const { return reads + writes + updates; }
+  /// 1 - ACT / (RD + WR); 0 before the first access.
+  double row_hit_rate() const;
+};
+
+class Channel {
+ public:
+  /// Throws std::invalid_argument on a specification that no channel can have.
+  explicit Channel(const MemorySpec& spec);
+
+  /// Entries that hold a place in the DRAM queue. With one queue for reads and writes an entry leaves it when its bank
+  /// takes it, as GPGPU-Sim counts; with a write queue, at its column command.
+  unsigned occupancy() const { return held_[0] + held_[1]; }
+  bool idle() const { return occupancy() == 0 && bound_ == 0 && now_ >= last_data_end_; }
+  Cycle now() const { return now_; }  ///< first cycle not yet simulated
+  const ChannelStatistics& statistics() const { return statistics_; }
+  const AddressDecoder& decoder() const { return decoder_; }
+  void listen(CommandListener* listener) { listener_ = listener; }
+
+  /// Simulates the cycles from now() up to, but without, `until`; the result does not depend on how a time span is cut.
+  ///
+  /// `bool feed(Cycle now, unsigned occupancy, Access& access, Cycle& retry)` is asked at most once per cycle while the
+  /// queue has room (with a write queue: while both have). True: `access` enters the queue in this cycle. False: asking
+  /// again helps from `retry` on, or after the occupancy changed, whichever is first; never_cycle: only the latter.
+  ///
+  /// `done(tag, kind, cycle)` is called once per access when its column command is issued; `cycle` is the first cycle
+  /// after its data, which may lie beyond `until`: CL + BURST after a read's command, CWL + BURST after a write's.
+  template <class Feed, class Done>
+  void run(Cycle until, Feed&& feed, Done&& done);
+
+ private:
+  using Banks = std::uint64_t;  // a bit per bank
+  static constexpr std::uint32_t no_row = ~std::uint32_t{0};
+
+  template <class Feed>
+  void admit(Feed& feed);
+  void choose_class();
+  void bind();
+  template <class Done>
+  bool issue_column(Done& done);
+  bool issue_row();
+  void refresh();
+  Cycle refresh_step(std::uint32_t pseudo);
+  void precharge_all(std::uint32_t pseudo);
+  void refresh_all(std::uint32_t pseudo);
+  Banks banks_of(std::uint32_t pseudo) const;
+  Cycle next_event() const;
+  void advance(Cycle to);
+
+  bool room() const { return held_[0] < depth_[0] && (classes_ == 1 || held_[1] < depth_[1]); }
+  Banks bindable() const { return queue_.banks_waiting(class_) & ~bound_; }
+  Cycle earliest_column(std::uint32_t bank) const {
+    return request_[bank].kind == Kind::read ? timing_.earliest_read(bank) : timing_.earliest_write(bank);
+  }
+  void activate(std::uint32_t bank);
+  void precharge(std::uint32_t bank);
+  void want_row_or_column(std::uint32_t bank);
+  void log(CommandKind kind, std::uint32_t bank, std::uint32_t row, std::uint64_t address);
+
+  AddressDecoder decoder_;
+  TimingState timing_;
+  RequestQueue queue_;
+  CommandListener* listener_ = nullptr;
+  ChannelStatistics statistics_;
+
+  std::uint32_t banks_count_, pseudo_channels_, bank_groups_, classes_;
+  std::array<std::uint32_t, 2> depth_;
+  std::uint32_t drain_from_, drain_to_, activate_cycles_, read_data_, write_data_, burst_;
+  bool dual_command_bus_;
+  Cycle refresh_interval_;
+
+  Cycle now_ = 0, ask_at_ = 0, last_data_end_ = 0, row_bus_free_ = 0, refresh_due_;
+  std::array<std::uint32_t, 2> held_{};
+  std::uint32_t class_ = 0, priority_ = 0;
+  Banks bound_ = 0, want_column_ = 0, want_activate_ = 0, want_precharge_ = 0, open_ = 0;
+  std::uint32_t refreshing_ = 0;  // a bit per pseudo-channel whose banks are being closed for a refresh
+  Banks blocked_ = 0;             // their banks
+  // No command of the kind is legal before; a scan that finds nothing moves it, a new candidate brings it back.
+  Cycle column_wake_ = 0, activate_wake_ = 0, precharge_wake_ = 0, refresh_wake_ = never_cycle;
+  std::array<Request, max_banks> request_;
+  std::array<std::uint32_t, max_banks> open_row_;
+};
+
+}  // namespace t3vp::dram
+
+#include "dram/channel_run.h"

@@ -1,0 +1,112 @@
+// The waiting entries of a channel: per bank and class a list in order of entry, over one array. Plain C++, no SystemC.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "dram/timing_state.h"
+
+namespace t3vp::dram {
+
+enum class Kind : std::uint8_t { read, write, update };  ///< update: near-memory op-and-store (T3 4.3)
+
+/// One column access.
+struct Access {
+  std::uint64_t address;  ///< channel-local, in bytes
+  Kind kind;
+  std::uint32_t tag;  ///< handed back when done
+};
+
+struct Request {
+  std::uint64_t address;
+  std::uint32_t row, tag, order;
+  std::uint16_t next;
+  std::uint8_t bank;
+  Kind kind;
+};
+
+class RequestQueue {
+ public:
+  /// Classes are 1 (all accesses in one order per bank) or 2 (reads; writes and updates).
+  RequestQueue(std::uint32_t capacity, std::uint32_t classes);
+
+  std::uint32_t class_of(Kind kind) const { return kind == Kind::read ? 0 : classes_ - 1; }
+  std::uint32_t waiting(std::uint32_t cls) const { return waiting_[cls]; }
+  std::uint64_t banks_waiting(std::uint32_t cls) const { return banks_[cls]; }
+
+  void push(const Access& access, std::uint32_t bank, std::uint32_t row) {
+    const std::uint16_t slot = free_;
+    Request& request = pool_[slot];
+    free_ = request.next;
+    request = {access.address, row, access.tag, order_++, none, static_cast<std::uint8_t>(bank), access.kind};
+    const std::uint32_t cls = class_of(access.kind);
+    List& list = lists_[cls][bank];
+    if (list.head == none)
+      list.head = slot;
+    else
+      pool_[list.tail].next = slot;
+    list.tail = slot;
+    banks_[cls] |= std::uint64_t{1} << bank;
+    ++waiting_[cls];
+    if (classes_ == 2) ++same_hash_[cls][hash(access.address)];
+  }
+
+  /// Takes the request a bank should serve next: the oldest of the open row, else the oldest (first-ready,
+  /// first-come-first-served). An older request of the other class to the same address goes first.
+  Request take(std::uint32_t cls, std::uint32_t bank, std::uint32_t open_row) {
+    const List& list = lists_[cls][bank];
+    std::uint16_t previous = none, slot = list.head;
+    while (slot != none && pool_[slot].row != open_row) {
+      previous = slot;
+      slot = pool_[slot].next;
+    }
+    if (slot == none) {
+      previous = none;
+      slot = list.head;
+    }
+    if (classes_ == 2 && same_hash_[1 - cls][hash(pool_[slot].address)] != 0)
+      return take_oldest_of_address(cls, slot, previous);
+    return remove(cls, bank, slot, previous);
+  }
+
+ private:
+  static constexpr std::uint16_t none = 0xffff;
+  struct List {
+    std::uint16_t head = none, tail = none;
+  };
+
+  static std::uint32_t hash(std::uint64_t address) {
+    return static_cast<std::uint32_t>((address >> 5 ^ address >> 15) & 1023);
+  }
+
+  Request take_oldest_of_address(std::uint32_t cls, std::uint16_t slot, std::uint16_t previous);
+
+  Request remove(std::uint32_t cls, std::uint32_t bank, std::uint16_t slot, std::uint16_t previous) {
+    List& list = lists_[cls][bank];
+    Request& request = pool_[slot];
+    if (previous == none)
+      list.head = request.next;
+    else
+      pool_[previous].next = request.next;
+    if (list.tail == slot) list.tail = previous;
+    if (list.head == none) banks_[cls] &= ~(std::uint64_t{1} << bank);
+    --waiting_[cls];
+    if (classes_ == 2) --same_hash_[cls][hash(request.address)];
+    const Request taken = request;
+    request.next = free_;
+    free_ = slot;
+    return taken;
+  }
+
+  std::uint32_t classes_;
+  std::vector<Request> pool_;
+  std::uint16_t free_ = 0;
+  std::uint32_t order_ = 0;
+  std::array<std::uint32_t, 2> waiting_{};
+  std::array<std::uint64_t, 2> banks_{};
+  std::array<std::array<List, max_banks>, 2> lists_;
+  std::array<std::array<std::uint16_t, 1024>, 2> same_hash_{};
+};
+
+}  // namespace t3vp::dram
