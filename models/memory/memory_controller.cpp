@@ -1,0 +1,308 @@
+#include "memory/memory_controller.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "protocol/address_map.h"
+
+namespace t3vp {
+namespace {
+
+constexpr Picoseconds trace_interval = 1'000'000;
+constexpr unsigned no_limit = 255;
+
+/// Calls visit(address, bytes) for the pieces of a 2-D access that are contiguous in memory.
+template <typename Visit>
+void for_each_piece(std::uint64_t address, const Shape& shape, Visit visit) {
+  if (shape.rows == 1 || shape.stride == shape.row_bytes) return visit(address, shape.bytes());
+  for (std::uint32_t row = 0; row < shape.rows; ++row) visit(address + row * shape.stride, std::uint64_t{shape.row_bytes});
+}
+
+std::uint64_t last_byte(std::uint64_t address, const Shape& shape) {
+  return shape.bytes() == 0 ? address : address + (shape.rows - 1) * shape.stride + shape.row_bytes - 1;
+}
+
+}  // namespace
+
+MemoryController::MemoryController(const sc_core::sc_module_name& name, const MemoryParameters& parameters,
+                                   const TrackerParameters& tracker_parameters, std::uint16_t gpu, Trace* trace)
+    : sc_module(name),
+      tracker("tracker", tracker_parameters, gpu, trace),
+      parameters_(parameters),
+      gpu_(gpu),
+      trace_(trace),
+      interleave_(parameters.channels, parameters.interleave_bytes, parameters.channel_hash),
+      cycle_(cycle_time(1, parameters.dram.clock_GHz)),
+      slice_(std::max<Picoseconds>(1, parameters.path_latency / cycle_) * cycle_) {
+  const char* names[] = {"from_cache", "from_bypass", "from_peers", "from_dma", "from_tracker"};
+  for (int port = 0; port < port_count; ++port) {
+    ports[static_cast<std::size_t>(port)] = std::make_unique<DataTargetSocket<MemoryController>>(names[port]);
+    ports[static_cast<std::size_t>(port)]->register_nb_transport_fw(this, &MemoryController::request, port);
+    ports[static_cast<std::size_t>(port)]->register_transport_dbg(this, &MemoryController::debug, port);
+  }
+  plain.register_b_transport(this, &MemoryController::plain_transport);
+  plain.register_transport_dbg(this, &MemoryController::plain_debug);
+  plain.register_get_direct_mem_ptr(this, &MemoryController::direct_memory);
+  tracker.spill.bind(*ports[from_tracker]);
+  if (trace_ != nullptr) track_ = trace_->track(fmt::format("GPU {}", gpu), "HBM");
+
+  for (std::uint32_t i = 0; i < parameters.channels; ++i)
+    channels_.push_back(std::make_unique<ChannelState>(parameters.dram));
+  registers.aging_ns.set(parameters.aging_ns);
+  registers.channels.set(parameters.channels);
+  registers.interleave.set(parameters.interleave_bytes);
+  registers.arbitration.on_write([this] { choose_policy(); });
+  registers.aging_ns.on_write([this] { choose_policy(); });
+  registers.on_reset([this] {
+    registers.aging_ns.set(parameters_.aging_ns);
+    registers.channels.set(parameters_.channels);
+    registers.interleave.set(parameters_.interleave_bytes);
+    choose_policy();
+  });
+  near_memory.updates.on_refresh([this](std::size_t i) { near_memory.updates[i].set(updated_elements_[i]); });
+  choose_policy();
+
+  SC_HAS_PROCESS(MemoryController);
+  SC_METHOD(slice);
+  sensitive << next_slice_;
+  dont_initialize();
+  SC_METHOD(stage_changed);
+  sensitive << first_stage << kernel_active;
+  dont_initialize();
+}
+
+tlm::tlm_sync_enum MemoryController::request(int port, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
+                                             sc_core::sc_time& delay) {
+  transaction.acquire();
+  const Picoseconds arrival = std::max(now() + from_sc_time(delay), simulated_until_);
+  arrivals_.push(arrival, {&transaction, static_cast<Port>(port)});
+  schedule();
+  return tlm::TLM_ACCEPTED;
+}
+
+/// The next slice begins where the last one ended while channels are busy, else on the slice grid before the arrival.
+void MemoryController::schedule() {
+  const auto busy = [](const auto& state) { return !state->streams.empty() || !state->channel.idle(); };
+  Picoseconds next = never;
+  if (std::any_of(channels_.begin(), channels_.end(), busy))
+    next = simulated_until_;
+  else if (!arrivals_.empty())
+    next = std::max(arrivals_.next_time() / slice_ * slice_, simulated_until_);
+  next = next == never ? never : std::max(next, now());
+  if (next >= scheduled_) return;
+  scheduled_ = next;
+  next_slice_.notify(to_sc_time(next - now()));
+}
+
+void MemoryController::slice() {
+  scheduled_ = never;
+  const Picoseconds end = (now() / slice_ + 1) * slice_;
+  while (arrivals_.next_time() < end) {
+    const Picoseconds time = arrivals_.next_time();
+    accept(arrivals_.pop(), time);
+  }
+  const dram::Cycle until = end / cycle_;
+  for (auto& state : channels_) {
+    if (state->streams.empty() && state->channel.idle()) continue;
+    state->channel.run(
+        until,
+        [this, &state](dram::Cycle cycle, unsigned occupancy, dram::Access& access, dram::Cycle& retry) {
+          return feed(*state, cycle, occupancy, access, retry);
+        },
+        [this](std::uint32_t request, dram::Kind kind, dram::Cycle cycle) {
+          if (kind == dram::Kind::read) finish_access(request, cycle);
+        });
+  }
+  if (trace_ != nullptr && end / trace_interval != now() / trace_interval)
+    for (std::size_t c = 0; c < traffic_class_count; ++c) {
+      trace_->counter(track_, name_of(static_cast<TrafficClass>(c)), end,
+                      static_cast<double>(dram_bytes_[c] - traced_bytes_[c]) / to_ns(trace_interval));
+      traced_bytes_[c] = dram_bytes_[c];
+    }
+  simulated_until_ = end;
+  respond();
+  schedule();
+}
+
+void MemoryController::accept(const Arrival& arrival, Picoseconds time) {
+  if (refuse(arrival, time)) return;
+  tlm::tlm_generic_payload& transaction = *arrival.transaction;
+  take_effect(transaction, arrival.port != from_peers, time);
+  transaction.set_response_status(tlm::TLM_OK_RESPONSE);
+  if (free_requests_.empty()) {
+    requests_.emplace_back();
+    free_requests_.push_back(static_cast<std::uint32_t>(requests_.size() - 1));
+  }
+  const std::uint32_t request = free_requests_.back();
+  free_requests_.pop_back();
+  requests_[request] = {&transaction, arrival.port, 0, 0};
+  enqueue(request, time);
+}
+
+bool MemoryController::refuse(const Arrival& arrival, Picoseconds time) {
+  tlm::tlm_generic_payload& transaction = *arrival.transaction;
+  const DataExtension* extension = transaction.get_extension<DataExtension>();
+  const auto answer = [&](tlm::tlm_response_status response, Status status, const std::string& text) {
+    registers.report(status, transaction.get_address(), text);
+    transaction.set_response_status(response);
+    send_response(*ports[arrival.port], transaction, time - now());
+    transaction.release();
+    return true;
+  };
+  if (extension == nullptr || extension->shape.bytes() != transaction.get_data_length() || extension->shape.bytes() == 0)
+    return answer(tlm::TLM_GENERIC_ERROR_RESPONSE, Status::invalid_argument,
+                  "data-path access without a matching data extension");
+  const std::uint64_t address = transaction.get_address();
+  if (address_map::gpu_of(address) != gpu_ ||
+      address_map::local_of(last_byte(address, extension->shape)) >= parameters_.capacity_bytes)
+    return answer(tlm::TLM_ADDRESS_ERROR_RESPONSE, Status::bad_address,
+                  fmt::format("{} bytes at {:#x} are not in the {} bytes of HBM of GPU {}", extension->shape.bytes(),
+                              address, parameters_.capacity_bytes, gpu_));
+  if (extension->operation == Operation::wait)
+    return answer(tlm::TLM_COMMAND_ERROR_RESPONSE, Status::invalid_argument, "memory has no signals to wait for");
+  if (extension->operation != Operation::update) return false;
+  if (near_memory.control.enable() == 0)
+    return answer(tlm::TLM_GENERIC_ERROR_RESPONSE, Status::disabled, "update while near_memory.control.enable is 0");
+  const std::uint32_t element = bytes_of(extension->element);
+  if (address % element != 0 || extension->shape.row_bytes % element != 0 || extension->shape.stride % element != 0)
+    return answer(tlm::TLM_BURST_ERROR_RESPONSE, Status::unaligned,
+                  fmt::format("update at {:#x} is not aligned to its {}-byte elements", address, element));
+  return false;
+}
+
+void MemoryController::take_effect(tlm::tlm_generic_payload& transaction, bool local, Picoseconds time) {
+  const DataExtension& extension = extension_of(transaction);
+  const std::uint64_t bytes = extension.shape.bytes();
+  if (unsigned char* data = transaction.get_data_ptr()) {
+    const std::uint64_t base = address_map::local_of(transaction.get_address());
+    for_each_piece(base, extension.shape, [&](std::uint64_t address, std::uint64_t part) {
+      switch (extension.operation) {
+        case Operation::store: store_.write(address, data, part); break;
+        case Operation::update: store_.update(extension.element, address, data, part); break;
+        default: store_.read(address, data, part);
+      }
+      data += part;
+    });
+  }
+  if (extension.operation == Operation::update)
+    updated_elements_[static_cast<std::size_t>(extension.element)] += bytes / bytes_of(extension.element);
+  if (extension.operation != Operation::load)
+    tracker.count(extension.producer, transaction.get_address(), bytes, extension.operation, local, time);
+}
+
+void MemoryController::enqueue(std::uint32_t request, Picoseconds time) {
+  tlm::tlm_generic_payload& transaction = *requests_[request].transaction;
+  const DataExtension& extension = extension_of(transaction);
+  const std::uint64_t access_bytes = parameters_.dram.geometry.access_bytes;
+  Run run;
+  run.request = request;
+  run.arrival = (time + cycle_ - 1) / cycle_;
+  run.kind = extension.operation == Operation::load    ? dram::Kind::read
+             : extension.operation == Operation::store ? dram::Kind::write
+                                                       : dram::Kind::update;
+  std::uint32_t total = 0;
+  for_each_piece(address_map::local_of(transaction.get_address()), extension.shape,
+                 [&](std::uint64_t address, std::uint64_t bytes) {
+                   std::uint64_t at = address / access_bytes * access_bytes;
+                   const std::uint64_t end = (address + bytes + access_bytes - 1) / access_bytes * access_bytes;
+                   while (at < end) {
+                     const std::uint64_t block_end = (at / interleave_.block_bytes() + 1) * interleave_.block_bytes();
+                     const std::uint64_t part = std::min(end, block_end) - at;
+                     run.address = interleave_.local_of(at);
+                     run.accesses = static_cast<std::uint32_t>(part / access_bytes);
+                     channels_[interleave_.channel_of(at)]->streams.push(
+                         extension.stream == Stream::compute ? StreamQueues::compute : StreamQueues::communication, run);
+                     total += run.accesses;
+                     at += part;
+                   }
+                 });
+  requests_[request].remaining = total;
+  dram_bytes_[static_cast<std::size_t>(extension.traffic)] += total * access_bytes;
+}
+
+bool MemoryController::feed(ChannelState& state, dram::Cycle cycle, unsigned occupancy, dram::Access& access,
+                            dram::Cycle& retry) {
+  retry = dram::never_cycle;
+  ArbitrationView view;
+  view.compute_ready = state.streams.ready(StreamQueues::compute, cycle, retry);
+  view.communication_ready = state.streams.ready(StreamQueues::communication, cycle, retry);
+  if (!view.compute_ready && !view.communication_ready) return false;
+  if (view.communication_ready && !state.communication_waits) {
+    state.communication_waits = true;
+    state.waiting_since = cycle;
+  }
+  view.occupancy = occupancy;
+  view.now = cycle;
+  view.waiting_since = state.waiting_since;
+  dram::Cycle policy_retry = dram::never_cycle;
+  const Grant grant = state.policy->choose(view, policy_retry);
+  retry = std::min(retry, policy_retry);
+  if (grant == Grant::none) return false;
+
+  const unsigned stream = grant == Grant::compute ? StreamQueues::compute : StreamQueues::communication;
+  if (grant == Grant::communication) state.communication_waits = false;
+  Run& run = state.streams.front(stream);
+  access.address = run.address;
+  access.kind = run.kind;
+  access.tag = run.request;
+  run.address += parameters_.dram.geometry.access_bytes;
+  if (--run.accesses == 0) state.streams.pop(stream);
+  if (access.kind != dram::Kind::read) finish_access(access.tag, cycle);
+  return true;
+}
+
+void MemoryController::finish_access(std::uint32_t index, dram::Cycle cycle) {
+  Request& request = requests_[index];
+  request.finished = std::max(request.finished, cycle);
+  if (--request.remaining == 0) finished_.push(request.finished * cycle_, index);
+}
+
+void MemoryController::respond() {
+  while (!finished_.empty()) {
+    const Picoseconds time = std::max(finished_.next_time(), now());
+    const std::uint32_t index = finished_.pop();
+    const Request request = requests_[index];
+    free_requests_.push_back(index);
+    send_response(*ports[request.port], *request.transaction, time - now());
+    request.transaction->release();
+  }
+}
+
+void MemoryController::choose_policy() {
+  const auto policy = static_cast<Policy>(registers.arbitration.policy());
+  for (auto& state : channels_) state->policy = make_policy(policy, control_);
+  control_.aging = registers.aging_ns.value() * 1000 / cycle_;
+  update_limit();
+}
+
+/// Communication is drained, without a limit, while no producer kernel runs (T3 4.5).
+void MemoryController::update_limit() {
+  const auto programmed = static_cast<unsigned>(registers.arbitration.limit());
+  unsigned limit = programmed != 0 ? programmed : observed_limit_ != 0 ? observed_limit_ : parameters_.mca_default_limit;
+  if (sc_core::sc_is_running() && !kernel_active.read()) limit = no_limit;
+  control_.limit = limit == no_limit ? ~0u : limit;
+  registers.active_limit.set(limit);
+}
+
+/// The first stage runs without communication of its own kernel; its mean occupancy tells how memory-intensive the
+/// kernel is and chooses the limit for the rest of it (T3 4.5, 6.1.3).
+void MemoryController::stage_changed() {
+  if (first_stage.read() && !in_stage_) {
+    stage_integral_ = occupancy_integral();
+    stage_begin_ = now();
+    observed_limit_ = 0;
+  } else if (!first_stage.read() && in_stage_ && now() > stage_begin_) {
+    const double cycles = static_cast<double>((now() - stage_begin_) / cycle_) * parameters_.channels;
+    const double mean = (occupancy_integral() - stage_integral_) / std::max(cycles, 1.0);
+    registers.observed.set(static_cast<std::uint64_t>(mean * 256));
+    constexpr std::array<unsigned, 4> limits{no_limit, 30, 10, 5};
+    std::size_t band = 0;
+    while (band < parameters_.mca_bands.size() && mean > parameters_.mca_bands[band]) ++band;
+    observed_limit_ = limits[band];
+  }
+  in_stage_ = first_stage.read();
+  update_limit();
+}
+
+}  // namespace t3vp

@@ -1,0 +1,121 @@
+// Memory controller of a GPU: two streams and an arbitration policy per channel in front of the DRAM scheduler, the
+// Tracker's counting and the near-memory updates at acceptance (T3 4.2 to 4.5).
+//
+// A request takes effect (data, Tracker) when it reaches the controller, in the order of arrival; its column accesses
+// then wait in the stream queues of their channels. A load is answered when its last data leaves the DRAM, a store or
+// update when its last access has entered the DRAM queue.
+//
+// The controller looks ahead: it simulates slices of lookahead() at once, so a request must be sent at least that long
+// before it arrives. The path latency of every initiator of the GPU is that long; one that arrives earlier is
+// taken with the next slice (docs/timing.md).
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "dram/channel.h"
+#include "memory/arbitration.h"
+#include "memory/backing_store.h"
+#include "memory/interleave.h"
+#include "memory/parameters.h"
+#include "memory/stream_queues.h"
+#include "memory/tracker.h"
+#include "protocol/data_sockets.h"
+#include "protocol/event_queue.h"
+#include "protocol/statistics.h"
+#include "protocol/trace.h"
+#include "registers/memory_controller.h"
+#include "registers/near_memory.h"
+
+namespace t3vp {
+
+class MemoryController : public sc_core::sc_module {
+ public:
+  /// Who sends: fills and write-backs of the cache, accesses that bypass it, peers, DMA engine, Tracker spills.
+  enum Port { from_cache, from_bypass, from_peers, from_dma, from_tracker, port_count };
+
+  std::array<std::unique_ptr<DataTargetSocket<MemoryController>>, port_count> ports;
+  tlm_utils::simple_target_socket<MemoryController, 64> plain{"plain"};  ///< firmware and loaders: plain memory
+  sc_core::sc_in<bool> kernel_active{"kernel_active"};                   ///< a producer kernel runs
+  sc_core::sc_in<bool> first_stage{"first_stage"};                       ///< and is in its first stage
+  registers::MemoryController registers{"registers"};
+  registers::NearMemory near_memory{"near_memory"};
+  Tracker tracker;
+
+  MemoryController(const sc_core::sc_module_name& name, const MemoryParameters& parameters,
+                   const TrackerParameters& tracker_parameters, std::uint16_t gpu, Trace* trace);
+
+  Picoseconds lookahead() const { return slice_; }
+  /// Bytes moved by the DRAM for each class, whole column accesses.
+  const std::array<std::uint64_t, traffic_class_count>& dram_bytes() const { return dram_bytes_; }
+  std::uint64_t dram_accesses() const;
+  /// Peak of all channels together.
+  double peak_GBps() const;
+  void visit_statistics(const StatisticVisitor& visit) const;
+
+ private:
+  struct Request {
+    tlm::tlm_generic_payload* transaction = nullptr;
+    Port port = from_cache;
+    std::uint32_t remaining = 0;       ///< column accesses without data (load) or outside the DRAM queue (store)
+    dram::Cycle finished = 0;
+  };
+  struct Arrival {
+    tlm::tlm_generic_payload* transaction;
+    Port port;
+  };
+  struct ChannelState {
+    explicit ChannelState(const dram::MemorySpec& spec) : channel(spec) {}
+    StreamQueues streams;
+    dram::Channel channel;
+    std::unique_ptr<ArbitrationPolicy> policy;
+    dram::Cycle waiting_since = 0;
+    bool communication_waits = false;
+  };
+
+  tlm::tlm_sync_enum request(int port, tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
+                             sc_core::sc_time& delay);
+  unsigned debug(int port, tlm::tlm_generic_payload& transaction);
+  void plain_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
+  unsigned plain_debug(tlm::tlm_generic_payload& transaction);
+  bool direct_memory(tlm::tlm_generic_payload& transaction, tlm::tlm_dmi& dmi);
+
+  void slice();
+  void schedule();
+  void accept(const Arrival& arrival, Picoseconds time);
+  bool refuse(const Arrival& arrival, Picoseconds time);
+  void take_effect(tlm::tlm_generic_payload& transaction, bool local, Picoseconds time);
+  void enqueue(std::uint32_t request, Picoseconds time);
+  bool feed(ChannelState& state, dram::Cycle cycle, unsigned occupancy, dram::Access& access, dram::Cycle& retry);
+  void finish_access(std::uint32_t request, dram::Cycle cycle);
+  void respond();
+  void choose_policy();
+  void update_limit();
+  void stage_changed();
+  double occupancy_integral() const;
+
+  MemoryParameters parameters_;
+  std::uint16_t gpu_;
+  Trace* trace_;
+  Trace::Track track_ = 0;
+  Interleave interleave_;
+  BackingStore store_;
+  Picoseconds cycle_, slice_, simulated_until_ = 0;
+  TimeOrdered<Arrival> arrivals_;
+  TimeOrdered<std::uint32_t> finished_;
+  std::vector<Request> requests_;
+  std::vector<std::uint32_t> free_requests_;
+  std::vector<std::unique_ptr<ChannelState>> channels_;
+  ArbitrationControl control_;
+  unsigned observed_limit_ = 0;          ///< by the bands; 0 before the first stage is over
+  double stage_integral_ = 0;
+  Picoseconds stage_begin_ = 0;
+  bool in_stage_ = false;
+  std::array<std::uint64_t, traffic_class_count> dram_bytes_{}, traced_bytes_{};
+  std::array<std::uint64_t, 3> updated_elements_{};
+  sc_core::sc_event next_slice_;
+  Picoseconds scheduled_ = never;
+};
+
+}  // namespace t3vp

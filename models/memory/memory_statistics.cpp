@@ -1,0 +1,53 @@
+// What the controller and its channels tell the report.
+#include "memory/memory_controller.h"
+
+namespace t3vp {
+
+std::uint64_t MemoryController::dram_accesses() const {
+  std::uint64_t sum = 0;
+  for (const auto& state : channels_) {
+    const dram::ChannelStatistics& s = state->channel.statistics();
+    sum += s.reads + s.writes + s.updates;
+  }
+  return sum;
+}
+
+double MemoryController::peak_GBps() const {
+  const dram::MemorySpec& spec = parameters_.dram;
+  return spec.clock_GHz * spec.geometry.access_bytes / spec.timing.BURST * spec.geometry.pseudo_channels *
+         parameters_.channels;
+}
+
+double MemoryController::occupancy_integral() const {
+  double sum = 0;
+  for (const auto& state : channels_) sum += static_cast<double>(state->channel.statistics().occupancy_integral);
+  return sum;
+}
+
+void MemoryController::visit_statistics(const StatisticVisitor& visit) const {
+  dram::ChannelStatistics sum;
+  for (const auto& state : channels_) {
+    const dram::ChannelStatistics& s = state->channel.statistics();
+    sum.reads += s.reads;
+    sum.writes += s.writes;
+    sum.updates += s.updates;
+    sum.activates += s.activates;
+    sum.precharges += s.precharges;
+    sum.refreshes += s.refreshes;
+  }
+  const auto number = [](std::uint64_t n) { return static_cast<double>(n); };
+  const double accesses = number(sum.reads + sum.writes + sum.updates);
+  visit("reads", "accesses", "DRAM read column accesses", number(sum.reads));
+  visit("writes", "accesses", "DRAM write column accesses", number(sum.writes));
+  visit("updates", "accesses", "near-memory update column accesses", number(sum.updates));
+  visit("activates", "commands", "rows opened", number(sum.activates));
+  visit("precharges", "commands", "rows closed", number(sum.precharges));
+  visit("refreshes", "commands", "refreshes", number(sum.refreshes));
+  visit("row_hit_rate", "fraction", "1 - activates / column accesses",
+        accesses == 0 ? 0 : 1 - number(sum.activates) / accesses);
+  visit("observed_occupancy", "entries", "mean DRAM queue occupancy in the last kernel's first stage",
+        number(registers.observed.value()) / 256);
+  visit("resident", "bytes", "host memory that holds HBM content", number(store_.allocated_bytes()));
+}
+
+}  // namespace t3vp

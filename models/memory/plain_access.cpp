@@ -1,0 +1,80 @@
+// The controller as a plain memory: firmware, loaders and debuggers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "memory/memory_controller.h"
+#include "protocol/address_map.h"
+
+namespace t3vp {
+namespace {
+
+constexpr Picoseconds access_time = 100'000;   // not on the data path: no contention
+
+}  // namespace
+
+void MemoryController::plain_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
+  if (transaction.get_byte_enable_ptr() != nullptr)
+    return transaction.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+  if (transaction.get_streaming_width() < transaction.get_data_length())
+    return transaction.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+  if (plain_debug(transaction) != transaction.get_data_length()) {
+    registers.report(Status::bad_address, transaction.get_address(),
+                     fmt::format("{} bytes are not in the HBM of GPU {}", transaction.get_data_length(), gpu_));
+    return;
+  }
+  transaction.set_dmi_allowed(true);
+  delay += to_sc_time(access_time);
+}
+
+unsigned MemoryController::plain_debug(tlm::tlm_generic_payload& transaction) {
+  const std::uint64_t address = address_map::local_of(transaction.get_address());
+  const unsigned bytes = transaction.get_data_length();
+  if (address_map::gpu_of(transaction.get_address()) != gpu_ || address + bytes > parameters_.capacity_bytes) {
+    transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return 0;
+  }
+  if (transaction.is_read())
+    store_.read(address, transaction.get_data_ptr(), bytes);
+  else if (transaction.is_write())
+    store_.write(address, transaction.get_data_ptr(), bytes);
+  transaction.set_response_status(tlm::TLM_OK_RESPONSE);
+  return bytes;
+}
+
+bool MemoryController::direct_memory(tlm::tlm_generic_payload& transaction, tlm::tlm_dmi& dmi) {
+  const std::uint64_t address = address_map::local_of(transaction.get_address());
+  if (address_map::gpu_of(transaction.get_address()) != gpu_ || address >= parameters_.capacity_bytes) return false;
+  const std::uint64_t start = address / BackingStore::page_bytes * BackingStore::page_bytes;
+  dmi.set_dmi_ptr(store_.page(address));
+  dmi.set_start_address(address_map::on_gpu(gpu_, start));
+  dmi.set_end_address(address_map::on_gpu(gpu_, std::min(start + BackingStore::page_bytes, parameters_.capacity_bytes) - 1));
+  dmi.set_read_latency(to_sc_time(access_time));
+  dmi.set_write_latency(to_sc_time(access_time));
+  dmi.allow_read_write();
+  return true;
+}
+
+/// Debug access of the data path: a 2-D shape in the extension is honoured.
+unsigned MemoryController::debug(int, tlm::tlm_generic_payload& transaction) {
+  const DataExtension* extension = transaction.get_extension<DataExtension>();
+  const Shape shape = extension != nullptr ? extension->shape : Shape{1, transaction.get_data_length(), 0};
+  const std::uint64_t address = address_map::local_of(transaction.get_address());
+  if (address_map::gpu_of(transaction.get_address()) != gpu_ ||
+      address + (shape.rows - 1) * shape.stride + shape.row_bytes > parameters_.capacity_bytes) {
+    transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return 0;
+  }
+  unsigned char* data = transaction.get_data_ptr();
+  for (std::uint32_t row = 0; data != nullptr && row < shape.rows; ++row, data += shape.row_bytes) {
+    if (transaction.is_read())
+      store_.read(address + row * shape.stride, data, shape.row_bytes);
+    else
+      store_.write(address + row * shape.stride, data, shape.row_bytes);
+  }
+  transaction.set_response_status(tlm::TLM_OK_RESPONSE);
+  return transaction.get_data_length();
+}
+
+}  // namespace t3vp

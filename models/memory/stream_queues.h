@@ -1,0 +1,60 @@
+// The compute and the communication queue in front of one DRAM channel.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "dram/channel.h"
+
+namespace t3vp {
+
+/// Column accesses at consecutive channel-local addresses that belong to one request.
+struct Run {
+  std::uint64_t address = 0;
+  std::uint32_t accesses = 0;
+  std::uint32_t request = 0;
+  dram::Kind kind = dram::Kind::read;
+  dram::Cycle arrival = 0;
+  std::uint64_t after = 0;   ///< runs of the other stream that must have left before: same-address order
+};
+
+/// First-in first-out, growing ring: no allocation once warm.
+class RunQueue {
+ public:
+  bool empty() const { return head_ == tail_; }
+  Run& front() { return runs_[head_ & mask_]; }
+  void push(const Run& run);
+  void pop() { ++head_; }
+  std::uint64_t pushed() const { return tail_; }
+  std::uint64_t popped() const { return head_; }
+
+ private:
+  std::vector<Run> runs_ = std::vector<Run>(64);
+  std::uint64_t head_ = 0, tail_ = 0, mask_ = 63;
+};
+
+/// Both queues and what keeps same-address accesses in order across them, so that a DMA read never overtakes the update
+/// that triggered it: a run waits until the last conflicting run of the other queue has entered the DRAM queue. Blocks
+/// of addresses share hash buckets; sharing one can only delay.
+class StreamQueues {
+ public:
+  static constexpr unsigned compute = 0, communication = 1;
+
+  void push(unsigned stream, Run run);
+  bool empty() const { return queues_[0].empty() && queues_[1].empty(); }
+  bool waiting(unsigned stream) const { return !queues_[stream].empty(); }
+  Run& front(unsigned stream) { return queues_[stream].front(); }
+  /// True when the head may issue at `now`. Otherwise `retry` is lowered to its arrival if that is all it waits for.
+  bool ready(unsigned stream, dram::Cycle now, dram::Cycle& retry);
+  void pop(unsigned stream) { queues_[stream].pop(); }
+
+ private:
+  static constexpr unsigned buckets = 256;
+  static unsigned bucket_of(std::uint64_t address) { return static_cast<unsigned>(address >> 8) % buckets; }
+
+  std::array<RunQueue, 2> queues_;
+  std::array<std::array<std::uint64_t, buckets>, 2> last_write_{}, last_any_{};
+};
+
+}  // namespace t3vp

@@ -1,0 +1,246 @@
+#include "memory/tracker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace t3vp {
+
+namespace {
+constexpr std::uint32_t entry_bytes = 32;   // of the spill table: one column access
+constexpr unsigned entry_bits = 76;         // T3 4.2.1: tag, start address and counter
+}  // namespace
+
+Tracker::Tracker(const sc_core::sc_module_name& name, const TrackerParameters& parameters, std::uint16_t gpu,
+                 Trace* trace)
+    : sc_module(name),
+      parameters_(parameters),
+      gpu_(gpu),
+      trace_(trace),
+      table_(std::size_t{parameters.sets} * parameters.ways) {
+  if (trace_ != nullptr) track_ = trace_->track(fmt::format("GPU {}", gpu), "Tracker");
+  trigger.register_nb_transport_bw(this, &Tracker::trigger_response, 0);
+  spill.register_nb_transport_bw(this, &Tracker::spill_response, 0);
+  registers.command.on_write([this] { command(); });
+  registers.on_reset([this] { forget(); });
+  registers.sets.set(parameters.sets);
+  registers.ways.set(parameters.ways);
+  registers.capacity.set(parameters.chunks);
+  registers.entries.on_refresh([this] { registers.entries.set(used_); });
+  registers.peak_entries.on_refresh([this] { registers.peak_entries.set(peak_); });
+  registers.triggers.on_refresh([this] { registers.triggers.set(triggers_); });
+  registers.spills.on_refresh([this] { registers.spills.set(spills_); });
+  registers.chunks.on_refresh([this] { registers.chunks.set(chunks_.size()); });
+}
+
+void Tracker::command() {
+  using Action = registers::Tracker::Command::Action;
+  switch (registers.command.action()) {
+    case Action::add: add_chunk(); break;
+    case Action::remove_all:
+      forget();
+      registers.status.code.set(Status::ok);
+      break;
+    case Action::none: break;
+  }
+}
+
+void Tracker::forget() {
+  chunks_.clear();
+  last_chunk_ = 0;
+  std::fill(table_.begin(), table_.end(), Entry{});
+  spilled_.clear();
+  used_ = 0;
+}
+
+void Tracker::add_chunk() {
+  Chunk chunk;
+  chunk.range = staged_chunk(registers);
+  chunk.updates = static_cast<std::uint32_t>(registers.updates.value());
+  const auto operation = registers.command.operation();
+  using Counted = registers::Tracker::Command::Operation;
+  chunk.operation = operation == Counted::store ? Operation::store : Operation::update;
+
+  const auto refuse = [&](Status status, const std::string& text) {
+    registers.status.code.set(status);
+    registers.report(status, chunk.range.base, text);
+  };
+  if (operation == Counted::none || chunk.updates == 0 || chunk.updates > 255)
+    return refuse(Status::invalid_argument,
+                  fmt::format("operation store or update and 1 to 255 updates expected, found {} updates", chunk.updates));
+  if (const ChunkCheck found = check(chunk.range, gpu_); found.status != Status::ok)
+    return refuse(found.status, found.text);
+  if (chunks_.size() == parameters_.chunks)
+    return refuse(Status::table_full, fmt::format("all {} chunks are in use", parameters_.chunks));
+  for (const Chunk& other : chunks_)
+    if (chunk.range.overlaps(other.range))
+      return refuse(Status::overlap, fmt::format("{} overlap the mapped {}", chunk.range.text(), other.range.text()));
+  if (parameters_.strict) {
+    const std::uint32_t wavefronts = chunk.range.grid.wavefronts;
+    const std::uint32_t fullest = (chunk.range.count + parameters_.sets - 1) / parameters_.sets * wavefronts;
+    if (fullest > parameters_.ways)
+      return refuse(Status::capacity, fmt::format("{} workgroups of {} wavefronts need {} ways, the Tracker has {}",
+                                                  chunk.range.count, wavefronts, fullest, parameters_.ways));
+  }
+  const StagedChunk& range = chunk.range;
+  for (std::uint32_t wg = range.first; wg < range.first + range.count; ++wg)
+    for (std::uint32_t wf = 0; wf < range.grid.wavefronts; ++wf) {
+      const std::uint64_t elements = range.grid.wavefront_tile(wg, wf).elements();
+      chunk.expected += elements * chunk.updates;
+      if (elements != 0) ++chunk.tiles;
+    }
+  chunks_.push_back(chunk);
+  registers.status.code.set(Status::ok);
+}
+
+Tracker::Chunk* Tracker::chunk_of(const Producer& producer, std::uint64_t address, Operation operation) {
+  for (std::size_t tried = 0; tried < chunks_.size(); ++tried, last_chunk_ = (last_chunk_ + 1) % chunks_.size()) {
+    Chunk& chunk = chunks_[last_chunk_];
+    if (operation == chunk.operation && chunk.range.contains(producer.wg_id, address)) return &chunk;
+  }
+  return nullptr;
+}
+
+void Tracker::count(const Producer& producer, std::uint64_t address, std::uint64_t bytes, Operation operation,
+                    bool local, Picoseconds time) {
+  if (producer.wg_id == no_workgroup || producer.wf_id == no_wavefront) return;
+  Chunk* chunk = chunk_of(producer, address, operation);
+  if (chunk == nullptr) return;
+  Entry& entry = entry_of(producer, static_cast<std::uint16_t>(chunk - chunks_.data()), time);
+  const std::uint64_t elements = bytes / bytes_of(chunk->range.grid.element);
+  (local ? entry.local : entry.incoming) += elements;
+  (local ? chunk->local : chunk->incoming) += elements;
+  entry.start = std::min(entry.start, address);
+  const std::uint64_t threshold =
+      chunk->range.grid.wavefront_tile(producer.wg_id, producer.wf_id).elements() * chunk->updates;
+  if (entry.local + entry.incoming >= threshold) complete(*chunk, entry, time);
+}
+
+Tracker::Entry& Tracker::entry_of(const Producer& producer, std::uint16_t chunk, Picoseconds time) {
+  const std::size_t set = std::size_t{producer.wg_id % parameters_.sets} * parameters_.ways;
+  for (std::uint32_t way = 0; way < parameters_.ways; ++way) {
+    Entry& entry = table_[set + way];
+    if (entry.wg_id == producer.wg_id && entry.wf_id == producer.wf_id) {
+      entry.last_use = ++uses_;
+      return entry;
+    }
+  }
+  Entry& entry = make_room(producer.wg_id, time);
+  const std::uint64_t key = key_of(producer.wg_id, producer.wf_id);
+  const auto found = spilled_.find(key);
+  if (found != spilled_.end()) {
+    entry = found->second;
+    spilled_.erase(found);
+    ++reloads_;
+    move_entry(Operation::load, key, time);
+  } else {
+    entry = Entry{};
+    entry.wg_id = producer.wg_id;
+    entry.wf_id = producer.wf_id;
+    entry.chunk = chunk;
+    peak_ = std::max(peak_, ++used_);
+  }
+  entry.last_use = ++uses_;
+  return entry;
+}
+
+Tracker::Entry& Tracker::make_room(std::uint32_t wg_id, Picoseconds time) {
+  const std::size_t set = std::size_t{wg_id % parameters_.sets} * parameters_.ways;
+  Entry* victim = &table_[set];
+  for (std::uint32_t way = 0; way < parameters_.ways; ++way) {
+    Entry& entry = table_[set + way];
+    if (!entry.used()) return entry;
+    if (entry.last_use < victim->last_use) victim = &entry;
+  }
+  const std::uint64_t key = key_of(victim->wg_id, victim->wf_id);
+  spilled_[key] = *victim;
+  ++spills_;
+  move_entry(Operation::store, key, time);
+  return *victim;
+}
+
+/// The traffic of a spill or a reload. Counting goes on at once: the Tracker is not in the critical path (T3 4.2.1).
+void Tracker::move_entry(Operation operation, std::uint64_t key, Picoseconds time) {
+  const std::uint64_t slots = registers.spill_entries.value();
+  if (slots == 0 || spilled_.size() > slots) {
+    registers.report(Status::capacity, registers.spill_base.value(),
+                     fmt::format("{} spilled entries, the spill table has {}", spilled_.size(), slots));
+    if (slots == 0) return;
+  }
+  Transaction& access = pool_.make(operation, registers.spill_base.value() + key % slots * entry_bytes, {1, entry_bytes, 0});
+  access.extension().stream = Stream::communication;
+  access.extension().traffic = TrafficClass::control;
+  Picoseconds delay = time - now();
+  if (!send_request(spill, access, delay)) access.release();
+}
+
+void Tracker::complete(Chunk& chunk, Entry& entry, Picoseconds time) {
+  ++triggers_;
+  ++chunk.complete;
+  Transaction& message = pool_.make(Operation::store, entry.start, {1, 0, 0});
+  message.extension().producer = {entry.wg_id, entry.wf_id, gpu_};
+  if (trace_ != nullptr) trace_->span(track_, "trigger", time, time + 1000, flow_of(gpu_, entry.wg_id, entry.wf_id));
+  entry = Entry{};
+  --used_;
+  Picoseconds delay = time - now();
+  send_request(trigger, message, delay);
+  message.release();
+}
+
+tlm::tlm_sync_enum Tracker::spill_response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
+                                           sc_core::sc_time&) {
+  transaction.release();
+  return tlm::TLM_COMPLETED;
+}
+
+tlm::tlm_sync_enum Tracker::trigger_response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) {
+  return tlm::TLM_COMPLETED;  // the DMA engine completes triggers at once
+}
+
+std::vector<std::string> Tracker::diagnosis() const {
+  std::vector<std::string> lines;
+  for (const Chunk& chunk : chunks_)
+    if (chunk.complete < chunk.tiles) lines.push_back(describe(chunk));
+  return lines;
+}
+
+std::string Tracker::describe(const Chunk& chunk) const {
+  const std::uint64_t each = chunk.expected / chunk.updates;
+  std::string text = fmt::format(
+      "GPU {} Tracker: workgroups {} to {}: {} of {} wavefront tiles complete, {} of {} element updates counted "
+      "({} per element expected): own GEMM {} of {}, incoming {} of {}",
+      gpu_, chunk.range.first, chunk.range.first + chunk.range.count - 1, chunk.complete, chunk.tiles, chunk.local + chunk.incoming,
+      chunk.expected, chunk.updates, chunk.local, each, chunk.incoming, chunk.expected - each);
+  const Entry* oldest = nullptr;
+  const auto consider = [&](const Entry& entry) {
+    if (entry.used() && &chunks_[entry.chunk] == &chunk &&
+        (oldest == nullptr || key_of(entry.wg_id, entry.wf_id) < key_of(oldest->wg_id, oldest->wf_id)))
+      oldest = &entry;
+  };
+  for (const Entry& entry : table_) consider(entry);
+  for (const auto& [key, entry] : spilled_) consider(entry);
+  if (oldest != nullptr)
+    text += fmt::format("; first short entry: workgroup {} wavefront {} at {:#x} has {} local + {} incoming of {}",
+                        oldest->wg_id, oldest->wf_id, oldest->start, oldest->local, oldest->incoming,
+                        chunk.range.grid.wavefront_tile(oldest->wg_id, oldest->wf_id).elements() * chunk.updates);
+  if (chunk.local < each)
+    text += fmt::format("; GPU {}'s GEMM owes {} elements", gpu_, each - chunk.local);
+  if (chunk.incoming < chunk.expected - each)
+    text += fmt::format("; the peer that sends to GPU {} owes {} elements", gpu_, chunk.expected - each - chunk.incoming);
+  return text;
+}
+
+std::uint64_t Tracker::size_bytes() const {
+  return (std::uint64_t{parameters_.sets} * parameters_.ways * entry_bits + 7) / 8;
+}
+
+void Tracker::visit_statistics(const StatisticVisitor& visit) const {
+  const auto number = [](std::uint64_t n) { return static_cast<double>(n); };
+  visit("triggers", "tiles", "wavefront tiles that had all their accesses", number(triggers_));
+  visit("peak_entries", "entries", "most entries in use at a time, spilled ones included", number(peak_));
+  visit("spills", "entries", "entries moved to HBM because their set was full", number(spills_));
+  visit("reloads", "entries", "entries moved back", number(reloads_));
+  visit("size", "bytes", "storage of the table", number(size_bytes()));
+}
+
+}  // namespace t3vp

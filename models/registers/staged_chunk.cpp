@@ -1,0 +1,35 @@
+#include "registers/staged_chunk.h"
+
+#include <fmt/format.h>
+
+namespace t3vp {
+
+std::string StagedChunk::text() const {
+  return fmt::format("workgroups {} to {} of the output at {:#x}", first, first + count - 1, base);
+}
+
+ChunkCheck check(const StagedChunk& chunk, std::uint64_t gpu) {
+  const TileGrid& grid = chunk.grid;
+  const std::uint64_t base = chunk.base;
+  constexpr std::uint64_t alignment = 32;
+  if (base % alignment != 0 || grid.row_stride % alignment != 0)
+    return {Status::unaligned,
+            fmt::format("output {:#x} with row stride {} must be multiples of {}", base, grid.row_stride, alignment)};
+  if (grid.rows == 0 || grid.columns == 0 || grid.tile_rows == 0 || grid.tile_columns == 0)
+    return {Status::invalid_argument, fmt::format("output {} x {} in tiles of {} x {}: none may be 0", grid.rows,
+                                                  grid.columns, grid.tile_rows, grid.tile_columns)};
+  if (grid.wavefronts == 0 || grid.wavefronts > 8 || grid.tile_rows % grid.wavefronts != 0)
+    return {Status::invalid_argument, fmt::format("{} wavefronts: 1 to 8 expected that divide the tile's {} rows",
+                                                  grid.wavefronts, grid.tile_rows)};
+  if (grid.row_stride < std::uint64_t{grid.columns} * bytes_of(grid.element))
+    return {Status::invalid_argument, fmt::format("row stride {} is less than a row of {} bytes", grid.row_stride,
+                                                  std::uint64_t{grid.columns} * bytes_of(grid.element))};
+  if (!address_map::is_hbm(base) || !address_map::is_hbm(base + grid.bytes()))
+    return {Status::bad_address, fmt::format("output {:#x} of {} bytes is not in HBM", base, grid.bytes())};
+  if (count == 0 || first >= grid.workgroups() || count > grid.workgroups() - first)
+    return {Status::invalid_argument,
+            fmt::format("workgroups {} + {} must be 1 or more of the output's {}", first, count, grid.workgroups())};
+  return {};
+}
+
+}  // namespace t3vp

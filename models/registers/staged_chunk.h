@@ -1,0 +1,55 @@
+// The eleven words in which a driver stages a chunk of an output, the same in the Tracker and in the DMA engine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "protocol/address_map.h"
+#include "protocol/tile_grid.h"
+#include "registers/status.h"
+
+namespace t3vp {
+
+struct StagedChunk {
+  TileGrid grid;
+  std::uint64_t base = 0;                    ///< address of the output with its GPU number
+  std::uint32_t first = 0, count = 0;        ///< workgroups
+
+  bool contains(std::uint32_t wg_id, std::uint64_t address) const {
+    return wg_id - first < count && address - base < grid.bytes();
+  }
+  bool overlaps(const StagedChunk& other) const {
+    const bool same_memory = base < other.base + other.grid.bytes() && other.base < base + grid.bytes();
+    return same_memory && first < other.first + other.count && other.first < first + count;
+  }
+  /// "workgroups 4 to 7 of the output at 0x1000".
+  std::string text() const;
+};
+
+template <typename Registers>
+StagedChunk staged_chunk(const Registers& registers) {
+  const auto word = [](const auto& reg) { return static_cast<std::uint32_t>(reg.value()); };
+  StagedChunk chunk;
+  chunk.base = registers.output_base.value();
+  chunk.grid.rows = word(registers.rows);
+  chunk.grid.columns = word(registers.columns);
+  chunk.grid.tile_rows = word(registers.tile_rows);
+  chunk.grid.tile_columns = word(registers.tile_columns);
+  chunk.grid.wavefronts = static_cast<std::uint32_t>(registers.layout.wavefronts());
+  chunk.grid.element = static_cast<ElementType>(registers.layout.element());
+  chunk.grid.row_stride = registers.row_stride.value();
+  chunk.first = word(registers.first_workgroup);
+  chunk.count = word(registers.workgroups);
+  return chunk;
+}
+
+struct ChunkCheck {
+  Status status = Status::ok;
+  std::string text;   ///< what was found and expected, when status is not ok
+};
+
+/// The output lies in HBM of `gpu`, 32-byte aligned, as is its row stride; 1 to 8 wavefronts divide the tile's rows; the
+/// workgroups are in the grid.
+ChunkCheck check(const StagedChunk& chunk, std::uint64_t gpu);
+
+}  // namespace t3vp
