@@ -1,0 +1,157 @@
+"""C++ headers of the models: one class per block, and the shared enumerations."""
+
+import json
+
+from .description import DescriptionError
+
+# Names that RegisterBlock, sc_module or the language has already given away.
+TAKEN_BY_BLOCK = {"socket", "errors", "reset_line", "reset", "on_reset", "lock_when", "report", "refuse", "description",
+                  "state", "name", "kind", "wait", "register", "switch", "default", "signed", "unsigned", "operator",
+                  "new", "delete", "class", "enum", "union", "struct", "const", "static", "volatile", "export", "void"}
+TAKEN_BY_REGISTER = {"value", "set", "on_write", "on_read", "on_refresh", "switch", "default", "signed", "unsigned",
+                     "operator", "new", "delete", "class", "enum", "union", "struct", "const", "static", "volatile",
+                     "register", "export", "void", "short", "long", "int", "float", "double", "char", "bool"}
+ACCESS = {"RW": "rw", "RO": "ro", "WO": "wo", "W1C": "w1c", "W1S": "w1s", "RC": "rc"}
+
+
+def camel(name):
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+def quoted(text):
+    return json.dumps(text, ensure_ascii=False)
+
+
+def literal(value):
+    return f"{value:#x}u" if value < 1 << 32 else f"{value:#x}ull"
+
+
+def member_of_block(name):
+    return name + "_register" if name in TAKEN_BY_BLOCK else name
+
+
+def member_of_register(name):
+    return name + "_field" if name in TAKEN_BY_REGISTER else name
+
+
+def enumerator(name):
+    return name + "_value" if name in TAKEN_BY_REGISTER - {"value", "set", "on_write", "on_read", "on_refresh"} else name
+
+
+def enumeration_header(enumeration):
+    """enum class Status : std::uint32_t, text_of(), name_of() and the table that descriptions refer to."""
+    kind = camel(enumeration.name)
+    lines = [
+        f"// {enumeration.text} Generated from {enumeration.name}.json.", "#pragma once", "",
+        "#include <cstdint>", "", '#include "registers/description.h"', "", "namespace t3vp {", "",
+        f"enum class {kind} : std::uint32_t {{"]
+    lines += [f"  {enumerator(name)} = {value},  ///< {text}" for name, value, text in enumeration.values]
+    lines += ["};", "", f"inline constexpr EnumerationValue {enumeration.name}_values[] = {{"]
+    lines += [f"    {{{quoted(name)}, {value}}}," for name, value, _ in enumeration.values]
+    lines += ["};", ""]
+    for function, column, unknown in (("name_of", 0, "unknown"), ("text_of", 2, f"unknown {enumeration.name}")):
+        lines += [f"constexpr const char* {function}({kind} value) {{", "  switch (value) {"]
+        lines += [f"    case {kind}::{enumerator(entry[0])}: return {quoted(entry[column])};"
+                  for entry in enumeration.values]
+        lines += ["  }", f"  return {quoted(unknown)};", "}", ""]
+    lines += ["}  // namespace t3vp", ""]
+    return "\n".join(lines)
+
+
+def field_type(field):
+    if field.enumeration:
+        return "::t3vp::" + camel(field.enumeration)
+    if field.values:
+        return camel(field.name)
+    return "bool" if field.width == 1 else "std::uint32_t" if field.width <= 32 else "std::uint64_t"
+
+
+def register_struct(block, register):
+    kind = camel(register.name)
+    place = f"{block.file}: register {register.name}"
+    if kind == camel(block.name):
+        raise DescriptionError(f"{place}: has fields and so cannot have the name of its block")
+    lines = [f"  struct {kind} : RegisterValue {{", "    using RegisterValue::RegisterValue;"]
+    for field in register.fields:
+        if field.values and not field.enumeration:
+            if camel(field.name) == kind:
+                raise DescriptionError(f"{place}, field {field.name}: has values and so cannot have its register's name")
+            values = ", ".join(f"{enumerator(name)} = {literal(value)}" for name, value in field.values)
+            size = "std::uint64_t" if field.width > 32 else "std::uint32_t"
+            lines.append(f"    enum class {camel(field.name)} : {size} {{ {values} }};")
+    for field in register.fields:
+        lines.append(f"    Field<{field_type(field)}, {field.lsb}, {field.width}> {member_of_register(field.name)}{{*this}};"
+                     f"  ///< {field.text}")
+    return lines + ["  };"]
+
+
+def block_class(block):
+    kind = camel(block.name)
+    lines = [f"/// {block.text}", f"class {kind} : public RegisterBlock {{", " public:"]
+    for register in block.registers:
+        if register.fields:
+            lines += register_struct(block, register) + [""]
+    lines += [f"  explicit {kind}(const sc_core::sc_module_name& module_name)",
+              f"      : RegisterBlock(module_name, descriptions::{block.name}) {{}}", ""]
+    for number, register in enumerate(block.registers):
+        template = "RegisterArray" if register.is_array else "Register"
+        value = camel(register.name) if register.fields else ""
+        lines.append(f"  {template}<{value}> {member_of_block(register.name)}{{state({number})}};  ///< {register.text}")
+    return lines + ["};"]
+
+
+def field_table(block, register):
+    lines = []
+    for field in register.fields:
+        if field.values and not field.enumeration:
+            values = ", ".join(f"{{{quoted(name)}, {literal(value)}}}" for name, value in field.values)
+            lines.append(f"inline constexpr EnumerationValue {block.name}_{register.name}_{field.name}[] = {{{values}}};")
+    lines.append(f"inline constexpr FieldDescription {block.name}_{register.name}[] = {{")
+    for field in register.fields:
+        values = f"{field.enumeration}_values" if field.enumeration else \
+            f"{block.name}_{register.name}_{field.name}" if field.values else "{}"
+        lines.append(f"    {{{quoted(field.name)}, {field.lsb}, {field.width}, Access::{ACCESS[field.access]}, {values}, "
+                     f"{quoted(field.text)}}},")
+    return lines + ["};"]
+
+
+def description_table(block):
+    lines = ["namespace descriptions {"]
+    for register in block.registers:
+        if register.fields:
+            lines += field_table(block, register)
+    lines.append(f"inline constexpr RegisterDescription {block.name}_registers[] = {{")
+    for r in block.registers:
+        fields = f"{block.name}_{r.name}" if r.fields else "{}"
+        lines.append(f"    {{{quoted(r.name)}, {r.offset:#x}, {r.bytes}, Access::{ACCESS[r.access]}, {literal(r.reset)}, "
+                     f"{r.count}, {r.stride}, {str(r.sync).lower()}, {str(r.lock).lower()}, {fields}, {quoted(r.text)}}},")
+    lines += ["};",
+              f"inline constexpr BlockDescription {block.name} = {{{quoted(block.name)}, {block.name}_registers, "
+              f"{quoted(block.text)}}};",
+              "}  // namespace descriptions"]
+    return lines
+
+
+def block_header(block):
+    lines = [f"// Generated from {block.name}.registers.json.", "#pragma once", "",
+             '#include "registers/register_block.h"', "", "namespace t3vp::registers {", ""]
+    return "\n".join(lines + description_table(block) + [""] + block_class(block)
+                     + ["", "}  // namespace t3vp::registers", ""])
+
+
+def catalogue_header(blocks, address_map):
+    """All blocks of a GPU in the order of the address map."""
+    lines = ["// Every register block of a GPU in the order of the address map. Generated.", "#pragma once", ""]
+    lines += ["#include <memory>", "", '#include "protocol/address_map.h"']
+    lines += [f'#include "registers/{block.name}.h"' for block in sorted(blocks, key=lambda b: b.name)]
+    lines += ["", "namespace t3vp::registers {", "", "struct CatalogueEntry {", "  address_map::Block block;",
+              "  const BlockDescription& description;",
+              "  std::unique_ptr<RegisterBlock> (*make)(const char* module_name);", "};", "",
+              "template <typename Block>", "std::unique_ptr<RegisterBlock> make_block(const char* module_name) {",
+              "  return std::make_unique<Block>(module_name);", "}", "",
+              "inline constexpr CatalogueEntry catalogue[] = {"]
+    lines += [f"    {{address_map::Block::{b.name}, descriptions::{b.name}, &make_block<{camel(b.name)}>}}," for b in blocks]
+    lines += ["};", ""]
+    lines += [f"static_assert(address_map::block_base(address_map::Block::{b.name}) == {address_map.base(b.name):#x});"
+              for b in blocks]
+    return "\n".join(lines + ["", "}  // namespace t3vp::registers", ""])

@@ -1,0 +1,57 @@
+"""docs/registers.md: every block, register and field for people."""
+
+INTRODUCTION = """\
+# Registers
+
+Generated from `models/*/*.registers.json`; do not edit. The target `register_reference` writes this page anew.
+
+The registers of GPU g lie at `g << 44` plus the address given with each block. An access has exactly the width of the
+register. RW read and write, RO read only, WO write only, W1C writing 1 clears, W1S writing 1 sets, RC reading clears.
+Reserved bits read as 0 and must be written as 0. A *synchronizing* register waits until the initiator's local time has
+come before it acts. A *locked* register cannot be written while its block is busy. A wrong access changes nothing, is
+answered with an error and is logged in the `error_log` block.
+"""
+
+
+def values_of(field):
+    if field.enumeration:
+        return f" One of [{field.enumeration}](#{field.enumeration})."
+    if field.values:
+        return " " + ", ".join(f"`{name}` = {value if value < 4096 else hex(value)}" for name, value in field.values) + "."
+    return ""
+
+
+def bits_of(field):
+    return f"{field.msb}" if field.width == 1 else f"{field.msb}:{field.lsb}"
+
+
+def register_row(register):
+    offset = f"`{register.offset:#06x}`"
+    name = register.name
+    if register.is_array:
+        offset += f" + {register.stride} i"
+        name += f"[{register.count}]"
+    remarks = (" *Synchronizing.*" if register.sync else "") + (" *Locked.*" if register.lock else "")
+    reset = f"`{register.reset:#x}`" if register.reset else "0"
+    return f"| {offset} | **{name}** | {register.width} | {register.access} | {reset} | {register.text}{remarks} |"
+
+
+def field_row(field):
+    return f"| | {field.name} | {bits_of(field)} | {field.access} | | {field.text}{values_of(field)} |"
+
+
+def page(blocks, enumerations, address_map):
+    lines = [INTRODUCTION, "| Address | Block | |", "| --- | --- | --- |"]
+    lines += [f"| `{address_map.base(b.name):#x}` | [{b.name}](#{b.name}) | {b.text.split('. ')[0].rstrip('.')}. |"
+              for b in blocks]
+    for block in blocks:
+        lines += ["", f"## {block.name}", "",
+                  f"{block.text} Block {address_map.numbers[block.name]}, at `{address_map.base(block.name):#x}`.", "",
+                  "| Offset | Register / field | Width / bits | Access | Reset | |", "| --- | --- | --- | --- | --- | --- |"]
+        for register in block.registers:
+            lines.append(register_row(register))
+            lines += [field_row(field) for field in register.fields]
+    for enumeration in enumerations.values():
+        lines += ["", f"## {enumeration.name}", "", enumeration.text, "", "| Value | Name | |", "| --- | --- | --- |"]
+        lines += [f"| {value} | {name} | {text} |" for name, value, text in enumeration.values]
+    return "\n".join(lines) + "\n"

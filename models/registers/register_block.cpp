@@ -1,0 +1,165 @@
+#include "registers/register_block.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "registers/access_rules.h"
+
+namespace t3vp {
+namespace {
+
+std::uint64_t offset_of(const RegisterDescription& d, std::size_t element) { return d.offset + element * d.stride; }
+
+std::uint64_t end_of(const RegisterDescription& d) { return offset_of(d, d.count - 1) + d.bytes; }
+
+std::uint64_t load(const unsigned char* data, std::uint32_t bytes) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, data, bytes);
+  return value;
+}
+
+}  // namespace
+
+RegisterBlock::RegisterBlock(const sc_core::sc_module_name& name, const BlockDescription& description)
+    : sc_module(name), description_(description) {
+  lay_out();
+  reset();
+  socket.register_b_transport(this, &RegisterBlock::b_transport);
+  socket.register_transport_dbg(this, &RegisterBlock::transport_dbg);
+}
+
+void RegisterBlock::lay_out() {
+  std::size_t elements = 0;
+  std::uint64_t end = 0;
+  for (const RegisterDescription& d : description_.registers) {
+    elements += d.count;
+    end = std::max(end, end_of(d));
+  }
+  values_.resize(elements);
+  slots_.assign((end + 3) / 4, Slot{no_register, 0});
+  states_.reserve(description_.registers.size());
+
+  std::uint64_t* values = values_.data();
+  for (const RegisterDescription& d : description_.registers) {
+    const auto number = static_cast<std::uint16_t>(states_.size());
+    states_.push_back(initial_state(d, values));
+    values += d.count;
+    for (std::uint16_t element = 0; element < d.count; ++element)
+      for (std::uint64_t word = 0; word < d.bytes / 4; ++word)
+        slots_[offset_of(d, element) / 4 + word] = {number, element};
+  }
+}
+
+void RegisterBlock::end_of_elaboration() {
+  if (reset_line.size() == 0) return;
+  sc_core::sc_spawn_options options;
+  options.spawn_method();
+  options.dont_initialize();
+  options.set_sensitivity(&reset_line->posedge_event());
+  sc_core::sc_spawn([this] { reset(); }, "on_reset_line", &options);
+}
+
+void RegisterBlock::reset() {
+  for (RegisterState& s : states_) std::fill_n(s.values, s.description->count, s.description->reset);
+  if (on_reset_) on_reset_();
+}
+
+const RegisterBlock::Slot* RegisterBlock::slot_at(std::uint64_t address) const {
+  const std::uint64_t word = address / 4;
+  if (word >= slots_.size() || slots_[word].number == no_register) return nullptr;
+  return &slots_[word];
+}
+
+void RegisterBlock::b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
+  transaction.set_dmi_allowed(false);
+  transaction.set_response_status(access(transaction, delay));
+}
+
+tlm::tlm_response_status RegisterBlock::access(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
+  const std::uint64_t address = transaction.get_address();
+  const Slot* slot = slot_at(address);
+  if (slot == nullptr) return no_register_at(address);
+
+  RegisterState& state = states_[slot->number];
+  const std::uint64_t offset = offset_of(*state.description, slot->element);
+  const bool whole = address == offset && transaction.get_data_length() == state.description->bytes &&
+                     transaction.get_streaming_width() >= transaction.get_data_length();
+  if (!whole || transaction.get_byte_enable_ptr() != nullptr) return bad_shape(state, offset, transaction);
+
+  if (state.description->synchronized && delay != sc_core::SC_ZERO_TIME) {
+    sc_core::wait(delay);
+    delay = sc_core::SC_ZERO_TIME;
+  }
+  if (transaction.is_read()) return read(state, slot->element, transaction.get_data_ptr());
+  if (transaction.is_write()) return write(state, slot->element, transaction.get_data_ptr());
+  return tlm::TLM_OK_RESPONSE;
+}
+
+tlm::tlm_response_status RegisterBlock::read(RegisterState& state, std::size_t element, unsigned char* data) {
+  if (!state.may_read) return denied(state, element, "read, expected writes only");
+  refused_ = false;
+  if (state.on_read) state.on_read(element);
+  if (refused_) return tlm::TLM_GENERIC_ERROR_RESPONSE;
+  if (state.on_refresh) state.on_refresh(element);
+
+  const std::uint64_t value = state.values[element] & state.readable;
+  std::memcpy(data, &value, state.description->bytes);
+  state.values[element] &= ~state.cleared_by_read;
+  return tlm::TLM_OK_RESPONSE;
+}
+
+tlm::tlm_response_status RegisterBlock::write(RegisterState& state, std::size_t element, const unsigned char* data) {
+  if (!state.may_write) return denied(state, element, "written, expected reads only");
+  if (state.description->locked_while_busy && locked_ && locked_())
+    return denied(state, element, "written while the block is busy, expected writes only when it is idle");
+  const std::uint64_t written = load(data, state.description->bytes);
+  if (!is_legal(state, written)) return bad_value(state, element, written);
+
+  const std::uint64_t before = state.values[element];
+  state.values[element] = value_after_write(state, before, written);
+  refused_ = false;
+  if (state.on_write) state.on_write(element);
+  if (!refused_) return tlm::TLM_OK_RESPONSE;
+  state.values[element] = before;
+  return tlm::TLM_GENERIC_ERROR_RESPONSE;
+}
+
+unsigned RegisterBlock::transport_dbg(tlm::tlm_generic_payload& transaction) {
+  const std::uint64_t address = transaction.get_address();
+  const unsigned length = transaction.get_data_length();
+  unsigned char* data = transaction.get_data_ptr();
+  if (transaction.is_write()) return debug_write(address, data, length);
+  unsigned done = 0;
+  while (transaction.is_read() && done < length && debug_read(address + done, data[done])) ++done;
+  return done;
+}
+
+/// Shows what is stored, of write-only registers too.
+bool RegisterBlock::debug_read(std::uint64_t address, unsigned char& byte) {
+  const Slot* slot = slot_at(address);
+  if (slot == nullptr) return false;
+  RegisterState& state = states_[slot->number];
+  if (state.on_refresh) state.on_refresh(slot->element);
+  const std::uint64_t first_bit = (address - offset_of(*state.description, slot->element)) * 8;
+  byte = static_cast<unsigned char>(state.values[slot->element] >> first_bit);
+  return true;
+}
+
+/// Stores whole registers whatever their access type, and stops at the first illegal value.
+unsigned RegisterBlock::debug_write(std::uint64_t address, const unsigned char* data, unsigned length) {
+  unsigned done = 0;
+  while (done < length) {
+    const Slot* slot = slot_at(address + done);
+    if (slot == nullptr) break;
+    RegisterState& state = states_[slot->number];
+    const RegisterDescription& d = *state.description;
+    if (address + done != offset_of(d, slot->element) || length - done < d.bytes) break;
+    const std::uint64_t value = load(data + done, d.bytes);
+    if (!is_legal(state, value)) break;
+    state.values[slot->element] = value;
+    done += d.bytes;
+  }
+  return done;
+}
+
+}  // namespace t3vp

@@ -1,0 +1,92 @@
+// Base of the register blocks that generate.py makes from *.registers.json: a TLM-2.0 target which enforces the
+// description on every access, so that a block only writes what its registers mean.
+//
+// An access has exactly the register's width and alignment. What a guest does wrong leaves the register unchanged, is
+// answered and is reported on `errors`:
+//
+//   no register there                                  ADDRESS_ERROR      Status::bad_address
+//   other width, misaligned, streaming                 BURST_ERROR        Status::bad_access
+//   byte enables                                       BYTE_ENABLE_ERROR  Status::bad_access
+//   RO written, WO read, written while locked          COMMAND_ERROR      Status::access_denied
+//   no member of an enumeration, reserved bits not 0   GENERIC_ERROR      Status::bad_value
+//   refused by the block's callback                    GENERIC_ERROR      what the block says
+#pragma once
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "protocol/error_report.h"
+#include "registers/description.h"
+#include "registers/register.h"
+#include "registers/status.h"
+
+namespace t3vp {
+
+class RegisterBlock : public sc_core::sc_module {
+ public:
+  /// Addresses are offsets in the block. DMI is refused; debug accesses have no side effects and take no time.
+  tlm_utils::simple_target_socket<RegisterBlock, 64> socket{"socket"};
+  ErrorPort errors{"errors"};
+  /// A rising edge resets.
+  sc_core::sc_port<sc_core::sc_signal_in_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> reset_line{"reset_line"};
+
+  RegisterBlock(const sc_core::sc_module_name& name, const BlockDescription& description);
+
+  const BlockDescription& description() const { return description_; }
+
+  /// All registers to their reset values, then the callback of on_reset.
+  void reset();
+  void on_reset(std::function<void()> callback) { on_reset_ = std::move(callback); }
+
+  /// While this says true, registers with "lock": "busy" cannot be written.
+  void lock_when(std::function<bool()> busy) { locked_ = std::move(busy); }
+
+  /// Logs an error under the name of the block.
+  void report(Status code, std::uint64_t address, const std::string& text);
+  /// In an on_write or on_read callback: the same, and the access fails; a write leaves the register as it was.
+  void refuse(Status code, std::uint64_t address, const std::string& text);
+
+ protected:
+  RegisterState& state(std::size_t number) { return states_[number]; }
+
+ private:
+  struct Slot {
+    std::uint16_t number;  ///< of the register in the description
+    std::uint16_t element;
+  };
+  static constexpr std::uint16_t no_register = 0xFFFF;
+
+  void end_of_elaboration() override;
+  void lay_out();
+  const Slot* slot_at(std::uint64_t address) const;
+
+  void b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
+  unsigned transport_dbg(tlm::tlm_generic_payload& transaction);
+  tlm::tlm_response_status access(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
+  tlm::tlm_response_status read(RegisterState& state, std::size_t element, unsigned char* data);
+  tlm::tlm_response_status write(RegisterState& state, std::size_t element, const unsigned char* data);
+  bool debug_read(std::uint64_t address, unsigned char& byte);
+  unsigned debug_write(std::uint64_t address, const unsigned char* data, unsigned length);
+
+  tlm::tlm_response_status no_register_at(std::uint64_t address);
+  tlm::tlm_response_status bad_shape(const RegisterState& state, std::uint64_t offset,
+                                     const tlm::tlm_generic_payload& transaction);
+  tlm::tlm_response_status denied(const RegisterState& state, std::size_t element, const char* why);
+  tlm::tlm_response_status bad_value(const RegisterState& state, std::size_t element, std::uint64_t value);
+
+  const BlockDescription& description_;
+  std::vector<Slot> slots_;  ///< one per 32-bit word of the block
+  std::vector<std::uint64_t> values_;
+  std::vector<RegisterState> states_;
+  std::function<void()> on_reset_;
+  std::function<bool()> locked_;
+  bool refused_ = false;
+};
+
+}  // namespace t3vp
