@@ -1,0 +1,39 @@
+#include <stddef.h>
+
+#include "context.h"
+#include "registers.h"
+#include "t3/registers/signals.h"
+#include "t3/t3.h"
+#include "wait.h"
+
+static uint32_t counter(uint32_t offset, uint32_t stride, uint32_t index) { return offset + index * stride; }
+
+static enum t3_status wait_signal(struct t3_context* context, uint32_t index, uint64_t value, const char* reason) {
+  struct t3_registers signals = t3_own_block(context, T3_BLOCK_SIGNALS);
+  t3_put32(&signals, T3_SIGNALS_WATCH_OFFSET, index << T3_SIGNALS_WATCH_INDEX_SHIFT);
+  for (;;) {
+    t3_put32(&signals, T3_SIGNALS_INTERRUPT_OFFSET, T3_SIGNALS_INTERRUPT_CHANGED_MASK);
+    const uint64_t current = t3_get64(&signals, counter(T3_SIGNALS_VALUE_OFFSET, T3_SIGNALS_VALUE_STRIDE, index));
+    T3_TRY(signals.status);
+    if (current >= value) return T3_OK;
+    T3_TRY(t3_sleep(context, T3_LINE_SIGNALS, reason));
+  }
+}
+
+static enum t3_status add_signal(const struct t3_context* context, uint32_t gpu, uint32_t index) {
+  struct t3_registers signals = t3_block_on(context->hal, gpu, T3_BLOCK_SIGNALS);
+  t3_put64(&signals, counter(T3_SIGNALS_ADD_OFFSET, T3_SIGNALS_ADD_STRIDE, index), 1);
+  return signals.status;
+}
+
+/* In a ring only the neighbours can be reached. A GPU that has heard r times knows of r others that have arrived, so
+ * gpus - 1 rounds are enough. */
+enum t3_status t3_barrier(struct t3_context* context) {
+  if (context == NULL) return T3_INVALID_ARGUMENT;
+  for (uint32_t round = 0; round + 1 < context->gpus; ++round) {
+    T3_TRY(add_signal(context, t3_ring_previous(context), T3_SIGNAL_BARRIER));
+    T3_TRY(wait_signal(context, T3_SIGNAL_BARRIER, context->barrier_rounds + 1, "the next GPU in a barrier"));
+    ++context->barrier_rounds;
+  }
+  return T3_OK;
+}

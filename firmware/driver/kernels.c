@@ -1,0 +1,149 @@
+#include <stddef.h>
+
+#include "context.h"
+#include "registers.h"
+#include "t3/kernel_packet.h"
+#include "t3/registers/kernel_queue.h"
+#include "t3/t3.h"
+#include "wait.h"
+
+static enum t3_status refusal(struct t3_registers* queue) {
+  const uint32_t status = t3_get32(queue, T3_KERNEL_QUEUE_STATUS_OFFSET);
+  t3_put32(queue, T3_KERNEL_QUEUE_INTERRUPT_OFFSET, T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK);
+  if (queue->status != T3_OK) return queue->status;
+  return (enum t3_status)((status & T3_KERNEL_QUEUE_STATUS_ERROR_MASK) >> T3_KERNEL_QUEUE_STATUS_ERROR_SHIFT);
+}
+
+/* Until `count` packets since reset are done; the code of a refused one, whichever it was. */
+static enum t3_status wait_completed(struct t3_context* context, uint64_t count) {
+  struct t3_registers queue = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
+  for (;;) {
+    t3_put32(&queue, T3_KERNEL_QUEUE_INTERRUPT_OFFSET, T3_KERNEL_QUEUE_INTERRUPT_COMPLETE_MASK);
+    const uint64_t completed = t3_get64(&queue, T3_KERNEL_QUEUE_COMPLETED_OFFSET);
+    const uint32_t interrupt = t3_get32(&queue, T3_KERNEL_QUEUE_INTERRUPT_OFFSET);
+    T3_TRY(queue.status);
+    if (interrupt & T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK) return refusal(&queue);
+    if (completed >= count) return T3_OK;
+    T3_TRY(t3_sleep(context, T3_LINE_KERNEL_QUEUE, "a kernel's end"));
+  }
+}
+
+enum t3_status t3_wait_kernels(struct t3_context* context) {
+  if (context == NULL) return T3_INVALID_ARGUMENT;
+  return wait_completed(context, context->submitted);
+}
+
+static enum t3_status submit(struct t3_context* context, const struct t3_kernel_packet* packet) {
+  if (context->submitted >= T3_QUEUE_ENTRIES)
+    T3_TRY(wait_completed(context, context->submitted + 1 - T3_QUEUE_ENTRIES));
+  const uint64_t slot = context->queue_base + context->submitted % T3_QUEUE_ENTRIES * sizeof *packet;
+  T3_TRY(context->hal->write_memory(context->hal->platform, slot, packet, sizeof *packet));
+  struct t3_registers queue = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
+  t3_put64(&queue, T3_KERNEL_QUEUE_DOORBELL_OFFSET, context->submitted + 1);
+  if (queue.status == T3_OK) ++context->submitted;
+  return queue.status;
+}
+
+static uint16_t memory_flags(const struct t3_output* output) {
+  return output->matrix.memory == T3_UNCACHED ? T3_KERNEL_UNCACHED : 0;
+}
+
+static struct t3_kernel_packet packet_for(const struct t3_context* context, const struct t3_output* output) {
+  return (struct t3_kernel_packet){.element = (uint8_t)output->matrix.element,
+                                   .flags = memory_flags(output),
+                                   .m = output->matrix.rows,
+                                   .n = output->matrix.columns,
+                                   .out = output->matrix.address,
+                                   .ldo = (uint32_t)output->matrix.row_stride,
+                                   .gpu = context->gpu,
+                                   .gpus = context->gpus,
+                                   .tile_rows = (uint16_t)output->tiling.rows,
+                                   .tile_columns = (uint16_t)output->tiling.columns,
+                                   .wavefronts = (uint8_t)output->tiling.wavefronts};
+}
+
+static bool is_valid(const struct t3_output* output) {
+  const struct t3_tiling* tiling = &output->tiling;
+  return output->matrix.rows != 0 && output->matrix.columns != 0 && tiling->rows != 0 && tiling->rows <= UINT16_MAX &&
+         tiling->columns != 0 && tiling->columns <= UINT16_MAX && tiling->wavefronts != 0 && tiling->wavefronts <= 8 &&
+         output->matrix.row_stride <= UINT32_MAX;
+}
+
+static bool fits(const struct t3_matrix* matrix, uint32_t rows, uint32_t columns, enum t3_element element) {
+  return matrix->rows == rows && matrix->columns == columns && matrix->element == element &&
+         matrix->row_stride <= UINT32_MAX;
+}
+
+static bool multiplies(const struct t3_matrix* a, const struct t3_matrix* b, const struct t3_matrix* out,
+                       bool transpose) {
+  const uint32_t k = a->columns;
+  const bool b_fits = transpose ? fits(b, out->columns, k, out->element) : fits(b, k, out->columns, out->element);
+  return b_fits && fits(a, out->rows, k, out->element);
+}
+
+static uint16_t gemm_flags(const struct t3_gemm_options* options) {
+  const uint16_t update = options->update ? T3_KERNEL_UPDATE : 0;
+  const uint16_t transpose = options->transpose_b ? T3_KERNEL_TRANSPOSE_B : 0;
+  return (uint16_t)(update | transpose);
+}
+
+enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* output, const struct t3_matrix* a,
+                       const struct t3_matrix* b, struct t3_gemm_options options) {
+  if (context == NULL || output == NULL || a == NULL || b == NULL) return T3_INVALID_ARGUMENT;
+  if (!is_valid(output) || !multiplies(a, b, &output->matrix, options.transpose_b)) return T3_INVALID_ARGUMENT;
+  struct t3_kernel_packet packet = packet_for(context, output);
+  packet.kind = T3_KERNEL_GEMM;
+  packet.flags = (uint16_t)(packet.flags | gemm_flags(&options));
+  packet.k = a->columns;
+  packet.a = a->address;
+  packet.b = b->address;
+  packet.lda = (uint32_t)a->row_stride;
+  packet.ldb = (uint32_t)b->row_stride;
+  packet.workgroups = t3_workgroups(output);
+  packet.first_workgroup = options.first_workgroup % packet.workgroups;
+  packet.max_compute_units = options.max_compute_units;
+  return submit(context, &packet);
+}
+
+enum t3_status t3_set_ring_workgroups(struct t3_context* context, uint32_t workgroups) {
+  if (context == NULL || workgroups == 0 || workgroups > T3_RING_WORKGROUPS_MAX) return T3_INVALID_ARGUMENT;
+  /* The counters of a ring kernel have one epoch for all its workgroups. */
+  if (context->reduce_scatter_epoch != 0 || context->all_gather_epoch != 0) return T3_BUSY;
+  context->ring_workgroups = workgroups;
+  return T3_OK;
+}
+
+/* Every GPU gets gpus - 1 chunks in a ring kernel, one per step. */
+static enum t3_status submit_ring(struct t3_context* context, struct t3_kernel_packet* packet,
+                                  const struct t3_output* output, uint32_t signal_base, uint64_t* epoch) {
+  packet->workgroups = context->ring_workgroups;
+  packet->peer_out = t3_peer_address(&output->matrix, t3_ring_previous(context));
+  packet->signal_base = signal_base;
+  packet->signal_epoch = *epoch;
+  T3_TRY(submit(context, packet));
+  *epoch += context->gpus - 1;
+  return T3_OK;
+}
+
+enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t3_output* output,
+                                      const struct t3_matrix* staging) {
+  if (context == NULL || output == NULL || !is_valid(output)) return T3_INVALID_ARGUMENT;
+  if (context->gpus == 1) return T3_OK;
+  struct t3_kernel_packet packet = packet_for(context, output);
+  packet.kind = T3_KERNEL_RING_REDUCE_SCATTER;
+  if (staging == NULL) {
+    packet.flags = (uint16_t)(packet.flags | T3_KERNEL_NEAR_MEMORY);
+  } else {
+    packet.staging = staging->address;
+    packet.peer_staging = t3_peer_address(staging, t3_ring_previous(context));
+  }
+  return submit_ring(context, &packet, output, T3_SIGNAL_REDUCE_SCATTER, &context->reduce_scatter_epoch);
+}
+
+enum t3_status t3_ring_all_gather(struct t3_context* context, const struct t3_output* output) {
+  if (context == NULL || output == NULL || !is_valid(output)) return T3_INVALID_ARGUMENT;
+  if (context->gpus == 1) return T3_OK;
+  struct t3_kernel_packet packet = packet_for(context, output);
+  packet.kind = T3_KERNEL_RING_ALL_GATHER;
+  return submit_ring(context, &packet, output, T3_SIGNAL_ALL_GATHER, &context->all_gather_epoch);
+}

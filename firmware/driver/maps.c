@@ -1,0 +1,120 @@
+#include <stddef.h>
+
+#include "registers.h"
+#include "t3/registers/dma.h"
+#include "t3/registers/output_map.h"
+#include "t3/registers/tracker.h"
+#include "t3/t3.h"
+#include "wait.h"
+
+#define SPILL_ENTRY_BYTES 32u
+
+enum t3_status t3_remote_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
+                             uint64_t peer_output, enum t3_operation operation) {
+  if (context == NULL || output == NULL || operation == T3_NOTIFY) return T3_INVALID_ARGUMENT;
+  struct t3_registers r = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
+  t3_put64(&r, T3_OUTPUT_MAP_OUTPUT_BASE_OFFSET, output->matrix.address);
+  t3_put64(&r, T3_OUTPUT_MAP_PEER_BASE_OFFSET, peer_output);
+  t3_put64(&r, T3_OUTPUT_MAP_BYTES_OFFSET, output->matrix.row_stride * output->matrix.rows);
+  t3_put32(&r, T3_OUTPUT_MAP_FIRST_WORKGROUP_OFFSET, chunk.first_workgroup);
+  t3_put32(&r, T3_OUTPUT_MAP_WORKGROUPS_OFFSET, chunk.workgroups);
+  t3_put32(&r, T3_OUTPUT_MAP_OPERATION_OFFSET, (uint32_t)operation << T3_OUTPUT_MAP_OPERATION_KIND_SHIFT);
+  return t3_command(&r, T3_OUTPUT_MAP_COMMAND_OFFSET,
+                    T3_OUTPUT_MAP_COMMAND_ACTION_ADD << T3_OUTPUT_MAP_COMMAND_ACTION_SHIFT,
+                    T3_OUTPUT_MAP_STATUS_OFFSET);
+}
+
+/* The Tracker and the DMA engine take output and chunk at the same offsets. */
+static void stage_chunk(struct t3_registers* r, const struct t3_output* output, struct t3_chunk chunk) {
+  const struct t3_matrix* matrix = &output->matrix;
+  const struct t3_tiling* tiling = &output->tiling;
+  t3_put64(r, T3_TRACKER_OUTPUT_BASE_OFFSET, matrix->address);
+  t3_put64(r, T3_TRACKER_ROW_STRIDE_OFFSET, matrix->row_stride);
+  t3_put32(r, T3_TRACKER_ROWS_OFFSET, matrix->rows);
+  t3_put32(r, T3_TRACKER_COLUMNS_OFFSET, matrix->columns);
+  t3_put32(r, T3_TRACKER_TILE_ROWS_OFFSET, tiling->rows);
+  t3_put32(r, T3_TRACKER_TILE_COLUMNS_OFFSET, tiling->columns);
+  t3_put32(r, T3_TRACKER_LAYOUT_OFFSET,
+           tiling->wavefronts << T3_TRACKER_LAYOUT_WAVEFRONTS_SHIFT | (uint32_t)matrix->element
+                                                                          << T3_TRACKER_LAYOUT_ELEMENT_SHIFT);
+  t3_put32(r, T3_TRACKER_FIRST_WORKGROUP_OFFSET, chunk.first_workgroup);
+  t3_put32(r, T3_TRACKER_WORKGROUPS_OFFSET, chunk.workgroups);
+}
+
+/* A full set of the Tracker spills to memory. The table can grow only while nothing is mapped. */
+static enum t3_status reserve_spill_table(struct t3_context* context, const struct t3_output* output) {
+  const uint64_t needed = (uint64_t)t3_workgroups(output) * output->tiling.wavefronts;
+  if (needed <= context->spill_entries) return T3_OK;
+  if (needed > UINT32_MAX) return T3_INVALID_ARGUMENT;
+  struct t3_registers r = t3_own_block(context, T3_BLOCK_TRACKER);
+  const uint32_t mapped = t3_get32(&r, T3_TRACKER_CHUNKS_OFFSET);
+  if (r.status != T3_OK || mapped != 0) return r.status;
+  uint64_t base = 0;
+  T3_TRY(t3_malloc(context, needed * SPILL_ENTRY_BYTES, &base));
+  t3_put64(&r, T3_TRACKER_SPILL_BASE_OFFSET, base);
+  t3_put32(&r, T3_TRACKER_SPILL_ENTRIES_OFFSET, (uint32_t)needed);
+  if (r.status == T3_OK) context->spill_entries = (uint32_t)needed;
+  return r.status;
+}
+
+/* What is sent on is what has been updated; an entry without a transfer watches updates too. */
+static uint32_t tracked_operation(enum t3_operation operation) {
+  return operation == T3_STORE ? T3_TRACKER_COMMAND_OPERATION_STORE : T3_TRACKER_COMMAND_OPERATION_UPDATE;
+}
+
+static enum t3_status add_to_tracker(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
+                                     enum t3_operation operation, uint32_t updates) {
+  struct t3_registers r = t3_own_block(context, T3_BLOCK_TRACKER);
+  stage_chunk(&r, output, chunk);
+  t3_put32(&r, T3_TRACKER_UPDATES_OFFSET, updates);
+  const uint32_t command = T3_TRACKER_COMMAND_ACTION_ADD << T3_TRACKER_COMMAND_ACTION_SHIFT |
+                           tracked_operation(operation) << T3_TRACKER_COMMAND_OPERATION_SHIFT;
+  return t3_command(&r, T3_TRACKER_COMMAND_OFFSET, command, T3_TRACKER_STATUS_OFFSET);
+}
+
+static enum t3_status add_to_dma(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
+                                 uint64_t peer_output, enum t3_operation operation, uint32_t block_tiles) {
+  struct t3_registers r = t3_own_block(context, T3_BLOCK_DMA);
+  stage_chunk(&r, output, chunk);
+  t3_put32(&r, T3_DMA_BLOCK_TILES_OFFSET, block_tiles);
+  t3_put64(&r, T3_DMA_DESTINATION_BASE_OFFSET, operation == T3_NOTIFY ? 0 : peer_output);
+  const uint32_t command =
+      T3_DMA_COMMAND_ACTION_ADD << T3_DMA_COMMAND_ACTION_SHIFT | (uint32_t)operation << T3_DMA_COMMAND_OPERATION_SHIFT;
+  return t3_command(&r, T3_DMA_COMMAND_OFFSET, command, T3_DMA_STATUS_OFFSET);
+}
+
+enum t3_status t3_dma_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
+                          uint64_t peer_output, enum t3_operation operation, struct t3_dma_options options) {
+  if (context == NULL || output == NULL) return T3_INVALID_ARGUMENT;
+  T3_TRY(reserve_spill_table(context, output));
+  T3_TRY(add_to_tracker(context, output, chunk, operation, options.updates));
+  const enum t3_status status = add_to_dma(context, output, chunk, peer_output, operation, options.block_tiles);
+  if (status != T3_OK) T3_TRY(t3_remote_unmap_all(context));
+  return status;
+}
+
+enum t3_status t3_remote_unmap_all(struct t3_context* context) {
+  if (context == NULL) return T3_INVALID_ARGUMENT;
+  struct t3_registers map = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
+  T3_TRY(t3_command(&map, T3_OUTPUT_MAP_COMMAND_OFFSET,
+                    T3_OUTPUT_MAP_COMMAND_ACTION_REMOVE_ALL << T3_OUTPUT_MAP_COMMAND_ACTION_SHIFT,
+                    T3_OUTPUT_MAP_STATUS_OFFSET));
+  struct t3_registers tracker = t3_own_block(context, T3_BLOCK_TRACKER);
+  T3_TRY(t3_command(&tracker, T3_TRACKER_COMMAND_OFFSET,
+                    T3_TRACKER_COMMAND_ACTION_REMOVE_ALL << T3_TRACKER_COMMAND_ACTION_SHIFT, T3_TRACKER_STATUS_OFFSET));
+  struct t3_registers dma = t3_own_block(context, T3_BLOCK_DMA);
+  return t3_command(&dma, T3_DMA_COMMAND_OFFSET, T3_DMA_COMMAND_ACTION_REMOVE_ALL << T3_DMA_COMMAND_ACTION_SHIFT,
+                    T3_DMA_STATUS_OFFSET);
+}
+
+enum t3_status t3_wait_dma(struct t3_context* context) {
+  if (context == NULL) return T3_INVALID_ARGUMENT;
+  struct t3_registers dma = t3_own_block(context, T3_BLOCK_DMA);
+  for (;;) {
+    t3_put32(&dma, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_COMPLETE_MASK);
+    const uint32_t pending = t3_get32(&dma, T3_DMA_PENDING_OFFSET);
+    T3_TRY(dma.status);
+    if (pending == 0) return T3_OK;
+    T3_TRY(t3_sleep(context, T3_LINE_DMA, "the chunks of dma_map"));
+  }
+}

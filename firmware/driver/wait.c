@@ -1,0 +1,18 @@
+#include "wait.h"
+
+#include "registers.h"
+#include "t3/registers/interrupt_controller.h"
+
+/* Only the awaited line is enabled: another one that is raised and not ours to clear would make every wait spin. */
+static enum t3_status enable_only(struct t3_context* context, uint32_t lines) {
+  if (context->enabled_lines == lines) return T3_OK;
+  struct t3_registers r = t3_own_block(context, T3_BLOCK_INTERRUPT_CONTROLLER);
+  t3_put32(&r, T3_INTERRUPT_CONTROLLER_ENABLE_OFFSET, lines);
+  if (r.status == T3_OK) context->enabled_lines = lines;
+  return r.status;
+}
+
+enum t3_status t3_sleep(struct t3_context* context, enum t3_line line, const char* reason) {
+  T3_TRY(enable_only(context, UINT32_C(1) << line));
+  return context->hal->wait_for_interrupt(context->hal->platform, reason);
+}

@@ -1,0 +1,51 @@
+/* What the driver needs from the processor it runs on. All waiting goes through here, because only the platform can let
+ * time pass. Calls that return a status hand back what the bus answered. */
+#ifndef T3_HAL_H
+#define T3_HAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "t3/status.h"
+
+/* What a program's time is accounted to; phases may nest. */
+enum t3_phase {
+  T3_PHASE_SETUP,
+  T3_PHASE_TOTAL, /* from the start barrier on */
+  T3_PHASE_GEMM,
+  T3_PHASE_REDUCE_SCATTER,
+  T3_PHASE_FUSED,
+  T3_PHASE_ALL_GATHER
+};
+
+/* A tensor that people outside the platform fill or look at. */
+struct t3_buffer {
+  const char* name; /* "a", "b" or "out" */
+  uint64_t address;
+  uint64_t row_stride; /* bytes */
+  uint32_t rows, columns;
+  uint32_t element; /* enum t3_element */
+};
+
+struct t3_hal {
+  void* platform; /* first argument of every call */
+  uint32_t gpu;   /* where this processor is: selects its registers and memory in the node's address space */
+
+  enum t3_status (*read32)(void* platform, uint64_t address, uint32_t* value);
+  enum t3_status (*read64)(void* platform, uint64_t address, uint64_t* value);
+  enum t3_status (*write32)(void* platform, uint64_t address, uint32_t value);
+  enum t3_status (*write64)(void* platform, uint64_t address, uint64_t value);
+  enum t3_status (*read_memory)(void* platform, uint64_t address, void* data, uint64_t bytes);
+  enum t3_status (*write_memory)(void* platform, uint64_t address, const void* data, uint64_t bytes);
+
+  /* Returns at once while an enabled interrupt line is raised; T3_STUCK when that can never happen any more. `reason`
+   * says what is awaited, for the platform's diagnosis. */
+  enum t3_status (*wait_for_interrupt)(void* platform, const char* reason);
+  void (*wait_ns)(void* platform, uint64_t ns);
+
+  void (*mark)(void* platform, enum t3_phase phase, bool begin);
+  void (*publish)(void* platform, const struct t3_buffer* buffer);
+  void (*log)(void* platform, const char* text);
+};
+
+#endif

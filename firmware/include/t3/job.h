@@ -1,0 +1,39 @@
+/* One sub-layer: out = sum over GPUs of a b, by a GEMM on every GPU, a ring reduce-scatter and a ring all-gather. */
+#ifndef T3_JOB_H
+#define T3_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "t3/t3.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct t3_job {
+  uint32_t m, n, k; /* k: of this GPU's share */
+  enum t3_element element;
+  bool transpose_b;
+  struct t3_tiling tiling;
+  enum t3_arbitration arbitration;
+  uint32_t arbitration_limit; /* of T3_MCA */
+  uint32_t ring_workgroups;   /* 0: one per compute unit */
+  uint32_t max_compute_units; /* of the GEMM; 0: all */
+  struct t3_dma_options dma;
+  bool near_memory; /* isolated: reduce-scatter by updates near memory */
+  bool zero_output; /* fused: zero the output before it is updated */
+};
+
+/* The programs in firmware/programs. */
+typedef enum t3_status t3_program(const struct t3_hal* hal, const struct t3_job* job);
+
+t3_program t3_sequential; /* one after the other */
+t3_program t3_fused;      /* GEMM and reduce-scatter overlap in hardware (T3 section 4) */
+t3_program t3_isolated;   /* each by itself, with nothing left over from the one before */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

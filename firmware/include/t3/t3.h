@@ -1,0 +1,148 @@
+/* Driver of a GPU that overlaps a GEMM with the collective on its output (T3, ASPLOS 2024, section 4.4).
+ *
+ * Every call takes a context, returns T3_OK or the code of what went wrong, and leaves the GPU usable. Addresses are
+ * the node's: the GPU number in bits 63..44 (t3/address.h). Sizes are in elements unless named bytes. */
+#ifndef T3_T3_H
+#define T3_T3_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "t3/address.h"
+#include "t3/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct t3_hal;
+
+/* Leaves the calling function with the code of a call that failed. */
+#define T3_TRY(call)                                  \
+  do {                                                \
+    const enum t3_status t3_try_status = (call);      \
+    if (t3_try_status != T3_OK) return t3_try_status; \
+  } while (0)
+
+enum t3_element { T3_FP16, T3_BF16, T3_FP32 };
+
+enum t3_operation { T3_STORE = 1, T3_UPDATE = 2, T3_NOTIFY = 3 };
+
+enum t3_memory_kind { T3_CACHED, T3_UNCACHED };
+
+enum t3_arbitration { T3_ROUND_ROBIN, T3_COMPUTE_FIRST, T3_MCA };
+
+/* Of `limit` in t3_set_arbitration: chosen by the occupancy that the GEMM's first stage shows, and none at all. */
+enum { T3_LIMIT_BY_BANDS = 0, T3_LIMIT_NONE = 255 };
+
+struct t3_matrix {
+  uint64_t address;
+  uint64_t row_stride; /* bytes from one row to the next, a multiple of 32 */
+  uint32_t rows, columns;
+  enum t3_element element;
+  enum t3_memory_kind memory;
+};
+
+/* How a GEMM cuts its output: one tile per workgroup, shared by its wavefronts. */
+struct t3_tiling {
+  uint32_t rows, columns;
+  uint32_t wavefronts; /* 1 to 8 */
+};
+
+struct t3_output {
+  struct t3_matrix matrix;
+  struct t3_tiling tiling;
+};
+
+/* A run of consecutive workgroups of an output, numbered row by row. */
+struct t3_chunk {
+  uint32_t first_workgroup, workgroups;
+};
+
+struct t3_dma_options {
+  uint32_t updates;     /* accesses per element after which a wavefront tile is complete; 2 in a ring */
+  uint32_t block_tiles; /* wavefront tiles per DMA block, 1 to 8 */
+};
+
+struct t3_gemm_options {
+  bool transpose_b;           /* b is n x k */
+  bool update;                /* stores of the output are near-memory updates */
+  uint32_t first_workgroup;   /* where the order of workgroups starts; it wraps around */
+  uint32_t max_compute_units; /* 0: all */
+};
+
+struct t3_error {
+  enum t3_status code; /* T3_OK: there is none */
+  enum t3_block block; /* that reported it */
+  uint64_t address;
+  uint64_t time_ns;
+};
+
+/* A driver's state. Fill it with t3_init and leave its members alone. */
+struct t3_context {
+  const struct t3_hal* hal;
+  uint32_t gpu, gpus;
+  uint32_t ring_workgroups;
+  uint32_t enabled_lines;
+  uint64_t heap_next, heap_end;
+  uint64_t queue_base, submitted;
+  uint64_t barrier_rounds;
+  uint64_t reduce_scatter_epoch, all_gather_epoch;
+  uint32_t spill_entries;
+};
+
+enum t3_status t3_init(struct t3_context* context, const struct t3_hal* hal);
+
+/* Neighbours in the ring: data goes to the previous GPU and comes from the next (T3 Figure 7). */
+uint32_t t3_ring_previous(const struct t3_context* context);
+
+/* Memory is given out once and never taken back. */
+enum t3_status t3_malloc(struct t3_context* context, uint64_t bytes, uint64_t* address);
+enum t3_status t3_matrix_malloc(struct t3_context* context, struct t3_matrix* matrix);
+enum t3_status t3_fill_zero(struct t3_context* context, const struct t3_matrix* matrix);
+
+uint32_t t3_workgroups(const struct t3_output* output);
+struct t3_chunk t3_chunk_of(const struct t3_output* output, uint32_t index, uint32_t chunks);
+/* The chunk that this GPU reaches in step `step` of a reduce-scatter: first the one it sends at once, last its own. */
+struct t3_chunk t3_ring_chunk(const struct t3_context* context, const struct t3_output* output, uint32_t step);
+/* Where the same matrix lies on another GPU that has allocated the same. */
+uint64_t t3_peer_address(const struct t3_matrix* matrix, uint32_t gpu);
+
+/* Stores of the chunk go to the peer's memory (T3_STORE or T3_UPDATE) instead of to the local one. */
+enum t3_status t3_remote_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
+                             uint64_t peer_output, enum t3_operation operation);
+/* A wavefront tile of the chunk is sent to the peer by DMA when all its updates have arrived; T3_NOTIFY only marks it
+ * complete and needs no peer. When the DMA engine refuses what the Tracker has taken, all maps are removed. */
+enum t3_status t3_dma_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
+                          uint64_t peer_output, enum t3_operation operation, struct t3_dma_options options);
+enum t3_status t3_remote_unmap_all(struct t3_context* context);
+/* Until every chunk of t3_dma_map is complete. */
+enum t3_status t3_wait_dma(struct t3_context* context);
+
+/* Kernels run in the order of the calls; t3_wait_kernels waits for all of them. */
+enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* output, const struct t3_matrix* a,
+                       const struct t3_matrix* b, struct t3_gemm_options options);
+/* `staging` receives the neighbour's chunks; without it they are updated near memory in `output` itself, which every
+ * GPU must have finished writing (t3_barrier). */
+enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t3_output* output,
+                                      const struct t3_matrix* staging);
+enum t3_status t3_ring_all_gather(struct t3_context* context, const struct t3_output* output);
+enum t3_status t3_wait_kernels(struct t3_context* context);
+/* How many workgroups share a chunk in ring kernels, the same on all GPUs; from t3_init on one per compute unit. */
+enum t3_status t3_set_ring_workgroups(struct t3_context* context, uint32_t workgroups);
+
+enum t3_status t3_flush_cache(struct t3_context* context);
+enum t3_status t3_set_arbitration(struct t3_context* context, enum t3_arbitration policy, uint32_t limit);
+
+/* Returns when every GPU of the ring has called it. */
+enum t3_status t3_barrier(struct t3_context* context);
+
+/* Takes the oldest entry out of the error log. */
+enum t3_status t3_next_error(struct t3_context* context, struct t3_error* error);
+/* t3_status_text() in t3/status.h says a code in words. */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,47 @@
+#include <stddef.h>
+
+#include "operands.h"
+
+/* Nothing of one phase is left in the cache or under way when the next one is timed. */
+static enum t3_status settle(struct t3_context* gpu) {
+  T3_TRY(t3_flush_cache(gpu));
+  return t3_barrier(gpu);
+}
+
+static enum t3_status run(struct t3_context* gpu, const struct t3_job* job, const struct t3_operands* t,
+                          const struct t3_matrix* staging) {
+  t3_begin(gpu, T3_PHASE_GEMM);
+  T3_TRY(t3_gemm(gpu, &t->out, &t->a, &t->b, t3_gemm_options_of(job)));
+  T3_TRY(t3_wait_kernels(gpu));
+  t3_end(gpu, T3_PHASE_GEMM);
+  T3_TRY(settle(gpu));
+
+  t3_begin(gpu, T3_PHASE_REDUCE_SCATTER);
+  T3_TRY(t3_ring_reduce_scatter(gpu, &t->out, staging));
+  T3_TRY(t3_wait_kernels(gpu));
+  t3_end(gpu, T3_PHASE_REDUCE_SCATTER);
+  T3_TRY(settle(gpu));
+
+  t3_begin(gpu, T3_PHASE_ALL_GATHER);
+  T3_TRY(t3_ring_all_gather(gpu, &t->out));
+  T3_TRY(t3_wait_kernels(gpu));
+  t3_end(gpu, T3_PHASE_ALL_GATHER);
+  return T3_OK;
+}
+
+enum t3_status t3_isolated(const struct t3_hal* hal, const struct t3_job* job) {
+  struct t3_context context;
+  struct t3_operands t;
+  T3_TRY(t3_set_up(&context, hal, job));
+  t3_begin(&context, T3_PHASE_SETUP);
+  T3_TRY(t3_allocate(&context, job, T3_CACHED, &t));
+  struct t3_matrix staging = t.out.matrix;
+  if (!job->near_memory) T3_TRY(t3_matrix_malloc(&context, &staging));
+  T3_TRY(t3_barrier(&context));
+  t3_end(&context, T3_PHASE_SETUP);
+
+  t3_begin(&context, T3_PHASE_TOTAL);
+  T3_TRY(run(&context, job, &t, job->near_memory ? NULL : &staging));
+  t3_end(&context, T3_PHASE_TOTAL);
+  return T3_OK;
+}

@@ -1,0 +1,38 @@
+#include "operands.h"
+
+enum t3_status t3_set_up(struct t3_context* context, const struct t3_hal* hal, const struct t3_job* job) {
+  T3_TRY(t3_init(context, hal));
+  if (job->ring_workgroups != 0) T3_TRY(t3_set_ring_workgroups(context, job->ring_workgroups));
+  return t3_set_arbitration(context, job->arbitration, job->arbitration_limit);
+}
+
+static void publish(const struct t3_context* context, const char* name, const struct t3_matrix* matrix) {
+  const struct t3_buffer buffer = {.name = name,
+                                   .address = matrix->address,
+                                   .row_stride = matrix->row_stride,
+                                   .rows = matrix->rows,
+                                   .columns = matrix->columns,
+                                   .element = (uint32_t)matrix->element};
+  context->hal->publish(context->hal->platform, &buffer);
+}
+
+enum t3_status t3_allocate(struct t3_context* context, const struct t3_job* job, enum t3_memory_kind out_memory,
+                           struct t3_operands* operands) {
+  const enum t3_element element = job->element;
+  operands->a = (struct t3_matrix){.rows = job->m, .columns = job->k, .element = element};
+  operands->b = (struct t3_matrix){
+      .rows = job->transpose_b ? job->n : job->k, .columns = job->transpose_b ? job->k : job->n, .element = element};
+  operands->out = (struct t3_output){
+      .matrix = {.rows = job->m, .columns = job->n, .element = element, .memory = out_memory}, .tiling = job->tiling};
+  T3_TRY(t3_matrix_malloc(context, &operands->a));
+  T3_TRY(t3_matrix_malloc(context, &operands->b));
+  T3_TRY(t3_matrix_malloc(context, &operands->out.matrix));
+  publish(context, "a", &operands->a);
+  publish(context, "b", &operands->b);
+  publish(context, "out", &operands->out.matrix);
+  return T3_OK;
+}
+
+struct t3_gemm_options t3_gemm_options_of(const struct t3_job* job) {
+  return (struct t3_gemm_options){.transpose_b = job->transpose_b, .max_compute_units = job->max_compute_units};
+}

@@ -1,0 +1,28 @@
+/* What every program starts with: the driver, the tensors and the arbitration that its job asks for. */
+#ifndef T3_PROGRAMS_OPERANDS_H
+#define T3_PROGRAMS_OPERANDS_H
+
+#include "t3/job.h"
+#include "t3_hal.h"
+
+struct t3_operands {
+  struct t3_matrix a, b;
+  struct t3_output out;
+};
+
+enum t3_status t3_set_up(struct t3_context* context, const struct t3_hal* hal, const struct t3_job* job);
+/* Allocates a, b and out and hands them to the platform. */
+enum t3_status t3_allocate(struct t3_context* context, const struct t3_job* job, enum t3_memory_kind out_memory,
+                           struct t3_operands* operands);
+
+struct t3_gemm_options t3_gemm_options_of(const struct t3_job* job);
+
+static inline void t3_begin(const struct t3_context* context, enum t3_phase phase) {
+  context->hal->mark(context->hal->platform, phase, true);
+}
+
+static inline void t3_end(const struct t3_context* context, enum t3_phase phase) {
+  context->hal->mark(context->hal->platform, phase, false);
+}
+
+#endif

@@ -1,0 +1,37 @@
+#include "operands.h"
+
+static enum t3_status run(struct t3_context* gpu, const struct t3_job* job, const struct t3_operands* t,
+                          const struct t3_matrix* staging) {
+  t3_begin(gpu, T3_PHASE_GEMM);
+  T3_TRY(t3_gemm(gpu, &t->out, &t->a, &t->b, t3_gemm_options_of(job)));
+  T3_TRY(t3_wait_kernels(gpu));
+  t3_end(gpu, T3_PHASE_GEMM);
+
+  t3_begin(gpu, T3_PHASE_REDUCE_SCATTER);
+  T3_TRY(t3_ring_reduce_scatter(gpu, &t->out, staging));
+  T3_TRY(t3_wait_kernels(gpu));
+  t3_end(gpu, T3_PHASE_REDUCE_SCATTER);
+
+  t3_begin(gpu, T3_PHASE_ALL_GATHER);
+  T3_TRY(t3_ring_all_gather(gpu, &t->out));
+  T3_TRY(t3_wait_kernels(gpu));
+  t3_end(gpu, T3_PHASE_ALL_GATHER);
+  return T3_OK;
+}
+
+enum t3_status t3_sequential(const struct t3_hal* hal, const struct t3_job* job) {
+  struct t3_context context;
+  struct t3_operands t;
+  T3_TRY(t3_set_up(&context, hal, job));
+  t3_begin(&context, T3_PHASE_SETUP);
+  T3_TRY(t3_allocate(&context, job, T3_CACHED, &t));
+  struct t3_matrix staging = t.out.matrix;
+  T3_TRY(t3_matrix_malloc(&context, &staging));
+  T3_TRY(t3_barrier(&context));
+  t3_end(&context, T3_PHASE_SETUP);
+
+  t3_begin(&context, T3_PHASE_TOTAL);
+  T3_TRY(run(&context, job, &t, &staging));
+  t3_end(&context, T3_PHASE_TOTAL);
+  return T3_OK;
+}
