@@ -1,29 +1,30 @@
+# t3vp_register_command(<result> <dependencies> <block>.registers.json...): the command that reads these descriptions, to
+# which the caller adds what to write, and the files that what it writes depends on.
+function(t3vp_register_command result dependencies)
+  set(folder ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
+  file(GLOB scripts CONFIGURE_DEPENDS ${folder}/generate.py ${folder}/generator/*.py)
+  set(${result} ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1 ${Python3_EXECUTABLE} ${folder}/generate.py ${ARGN}
+                --enumeration ${folder}/status.json PARENT_SCOPE)
+  set(${dependencies} ${ARGN} ${scripts} ${folder}/status.json PARENT_SCOPE)
+endfunction()
+
 # t3vp_registers(<target> <block>.registers.json...): generates at build time a class t3vp::registers::<Block> per file
 # and makes it visible to the target as "registers/<block>.h". The platform's own blocks come with t3vp::registers; this
 # is for blocks of other platforms and of tests.
-set(T3VP_REGISTER_GENERATOR ${CMAKE_CURRENT_LIST_DIR}/generate.py)
-set(T3VP_REGISTER_ENUMERATION ${CMAKE_CURRENT_LIST_DIR}/status.json)
-file(GLOB T3VP_REGISTER_GENERATOR_FILES CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/generator/*.py)
-list(APPEND T3VP_REGISTER_GENERATOR_FILES ${T3VP_REGISTER_GENERATOR} ${T3VP_REGISTER_ENUMERATION})
-
 function(t3vp_registers target)
   set(directory ${CMAKE_CURRENT_BINARY_DIR}/${target}_registers)
   set(headers)
   set(descriptions)
   foreach(file ${ARGN})
+    get_filename_component(file ${file} ABSOLUTE)
     get_filename_component(name ${file} NAME)
     string(REPLACE ".registers.json" ".h" header ${name})
     list(APPEND headers ${directory}/registers/${header})
-    get_filename_component(file ${file} ABSOLUTE)
     list(APPEND descriptions ${file})
   endforeach()
-  add_custom_command(
-    OUTPUT ${headers}
-    COMMAND ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1 ${Python3_EXECUTABLE} ${T3VP_REGISTER_GENERATOR}
-            ${descriptions} --enumeration ${T3VP_REGISTER_ENUMERATION} --cpp ${directory}
-    DEPENDS ${descriptions} ${T3VP_REGISTER_GENERATOR_FILES}
-    COMMENT "Registers of ${target}"
-    VERBATIM)
+  t3vp_register_command(generate dependencies ${descriptions})
+  add_custom_command(OUTPUT ${headers} COMMAND ${generate} --cpp ${directory} DEPENDS ${dependencies}
+                     COMMENT "Registers of ${target}" VERBATIM)
   target_sources(${target} PRIVATE ${headers})
   target_include_directories(${target} PRIVATE ${directory})
   target_link_libraries(${target} PRIVATE t3vp::registers)

@@ -2,10 +2,11 @@
 """Generates from register descriptions the models' classes, the firmware's headers and the reference page.
 
   generate.py BLOCK.registers.json... --enumeration status.json
-      [--cpp DIR]    DIR/registers/<block>.h, one class per block, and the enumerations
-      [--c DIR]      DIR/t3/registers/<block>.h and DIR/t3/<enumeration>.h for firmware
-      [--address-map address_map.h]  numbers the blocks: adds DIR/registers/catalogue.h, and allows
-      [--docs FILE] [--check-docs FILE]  the page; --check-docs fails when FILE differs from it
+      [--cpp DIR]  DIR/registers/<block>.h, one class per block
+      [--c DIR]    DIR/t3/registers/<block>.h for firmware
+      [--address-map address_map.h]  these are all blocks of a GPU, numbered there: adds DIR/registers/catalogue.h,
+                                     the shared enumerations registers/status.h and t3/status.h, and allows
+          [--docs FILE] [--check-docs FILE]  the reference page; --check-docs fails when FILE differs from it
 
 A file is only written when its content changes. Errors are one line each: file, register, what is wrong.
 """
@@ -38,18 +39,22 @@ def write(path, text):
     path.write_text(text, encoding="utf-8")
 
 
-def write_cpp(directory, blocks, enumerations):
-    for enumeration in enumerations.values():
-        write(directory / "registers" / f"{enumeration.name}.h", cpp_header.enumeration_header(enumeration))
+def write_blocks(options, blocks):
     for block in blocks:
-        write(directory / "registers" / f"{block.name}.h", cpp_header.block_header(block))
+        if options.cpp:
+            write(options.cpp / "registers" / f"{block.name}.h", cpp_header.block_header(block))
+        if options.c:
+            write(options.c / "t3" / "registers" / f"{block.name}.h", c_header.block_header(block))
 
 
-def write_c(directory, blocks, enumerations):
+def write_platform(options, blocks, enumerations, address_map):
     for enumeration in enumerations.values():
-        write(directory / "t3" / f"{enumeration.name}.h", c_header.enumeration_header(enumeration))
-    for block in blocks:
-        write(directory / "t3" / "registers" / f"{block.name}.h", c_header.block_header(block))
+        if options.cpp:
+            write(options.cpp / "registers" / f"{enumeration.name}.h", cpp_header.enumeration_header(enumeration))
+        if options.c:
+            write(options.c / "t3" / f"{enumeration.name}.h", c_header.enumeration_header(enumeration))
+    if options.cpp:
+        write(options.cpp / "registers" / "catalogue.h", cpp_header.catalogue_header(blocks, address_map))
 
 
 def check(path, page):
@@ -59,16 +64,12 @@ def check(path, page):
 
 def generate(options):
     blocks, enumerations = read_all(options.descriptions, options.enumeration)
-    if options.cpp:
-        write_cpp(options.cpp, blocks, enumerations)
-    if options.c:
-        write_c(options.c, blocks, enumerations)
+    write_blocks(options, blocks)
     if not options.address_map:
         return
     address_map = AddressMap(options.address_map)
     blocks = address_map.in_order(blocks)
-    if options.cpp:
-        write(options.cpp / "registers" / "catalogue.h", cpp_header.catalogue_header(blocks, address_map))
+    write_platform(options, blocks, enumerations, address_map)
     page = reference.page(blocks, enumerations, address_map)
     if options.docs:
         write(options.docs, page)

@@ -1,0 +1,199 @@
+// How a block uses its registers: typed fields, callbacks, locks, synchronization, reset.
+#include <catch2/catch.hpp>
+
+#include "registers/register_driver.h"
+#include "registers/sensor.h"
+
+using namespace t3vp;
+using Catch::Matchers::Contains;
+using registers::Sensor;
+
+namespace {
+
+struct Bench {
+  Sensor sensor{"sensor"};
+  RegisterDriver driver{"driver"};
+  sc_core::sc_signal<bool> reset_line{"reset_line"};
+
+  Bench() {
+    driver.drive(sensor);
+    sensor.reset_line(reset_line);
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("fields have the types of their enumerations") {
+  Bench bench;
+  REQUIRE(bench.sensor.control.mode() == Sensor::Control::Mode::high);
+  REQUIRE(bench.sensor.control.gain() == 2);
+  REQUIRE(bench.driver.write(0x00, 4, 0x71) == tlm::TLM_OK_RESPONSE);
+  REQUIRE(bench.sensor.control.mode() == Sensor::Control::Mode::low);
+  REQUIRE(bench.sensor.control.gain() == 7);
+
+  bench.sensor.control.ready.set(true);
+  bench.sensor.result.code.set(Status::table_full);
+  REQUIRE(bench.driver.read(0x00, 4).value == 0x171);
+  REQUIRE(bench.driver.read(0x24, 4).value == 4);
+}
+
+TEST_CASE("set() of the block drops reserved bits and runs no callback") {
+  Bench bench;
+  int writes = 0;
+  bench.sensor.control.on_write([&] { ++writes; });
+  bench.sensor.control.set(0xFFFF'FFFF'0000'0133);
+  REQUIRE(bench.sensor.control.value() == 0x133);
+  bench.sensor.fifo.set(0x1'0000'0001);
+  REQUIRE(bench.sensor.fifo.value() == 1);
+  REQUIRE(writes == 0);
+}
+
+TEST_CASE("reading clears RC bits, writing ones clears or sets") {
+  Bench bench;
+  bench.sensor.events.set(0xFF);
+  REQUIRE(bench.driver.read(0x0C, 4).value == 0xFF);
+  REQUIRE(bench.driver.read(0x0C, 4).value == 0xF0);
+
+  bench.sensor.interrupt.set(0xF1);
+  REQUIRE(bench.driver.write(0x04, 4, 0x31) == tlm::TLM_OK_RESPONSE);
+  REQUIRE(bench.driver.read(0x04, 4).value == 0xC0);
+
+  bench.driver.write(0x08, 4, 0x0F);
+  bench.driver.write(0x08, 4, 0xF0);
+  REQUIRE(bench.driver.read(0x08, 4).value == 0xFF);
+}
+
+TEST_CASE("callbacks see the stored value, those of arrays their element") {
+  Bench bench;
+  std::uint64_t triggered = 0;
+  std::vector<std::pair<std::size_t, Sensor::Lane::Kind>> lanes;
+  std::uint64_t next = 10;
+  bench.sensor.trigger.on_write([&] { triggered = bench.sensor.trigger.value(); });
+  bench.sensor.lane.on_write([&](std::size_t i) { lanes.emplace_back(i, bench.sensor.lane[i].kind()); });
+  bench.sensor.fifo.on_read([&] { bench.sensor.fifo.set(next++); });
+
+  bench.driver.write(0x10, 8, 0x1234'5678'9ABC'DEF0);
+  bench.driver.write(0x58, 4, 9);
+  bench.driver.write(0x48, 4, 5);
+  REQUIRE(triggered == 0x1234'5678'9ABC'DEF0);
+  REQUIRE(lanes == decltype(lanes){{3, Sensor::Lane::Kind::right}, {1, Sensor::Lane::Kind::left}});
+  REQUIRE(bench.driver.read(0x20, 4).value == 10);
+  REQUIRE(bench.driver.read(0x20, 4).value == 11);
+}
+
+TEST_CASE("a wrong access runs no callback and says what was expected") {
+  Bench bench;
+  int calls = 0;
+  bench.sensor.lane.on_write([&](std::size_t) { ++calls; });
+  bench.sensor.trigger.on_read([&] { ++calls; });
+
+  bench.driver.write(0x48, 4, 6);
+  bench.driver.write(0x00, 4, 0x200);
+  bench.driver.read(0x10, 8);
+  bench.driver.read(0x14, 4);
+  bench.driver.read(0x44, 4);
+  REQUIRE(calls == 0);
+  REQUIRE(bench.driver.reporter == "sensor");
+  REQUIRE(bench.driver.reported.size() == 5);
+  REQUIRE(bench.driver.reported[0].address == 0x48);
+  CHECK_THAT(bench.driver.reported[0].text, Contains("sensor.lane[1].kind: 6") && Contains("right (9)"));
+  CHECK_THAT(bench.driver.reported[1].text, Contains("sensor.control: 0x200") && Contains("0x1f3"));
+  CHECK_THAT(bench.driver.reported[2].text, Contains("sensor.trigger: read"));
+  CHECK_THAT(bench.driver.reported[3].text, Contains("4 bytes at offset 0x14") && Contains("8 bytes at 0x10"));
+  CHECK_THAT(bench.driver.reported[4].text, Contains("no register at offset 0x44"));
+}
+
+TEST_CASE("a refused write is answered with an error and undone") {
+  Bench bench;
+  bench.sensor.request.on_write([&] {
+    if (bench.sensor.request.value() == 3) bench.sensor.refuse(Status::unaligned, 0x1003, "odd");
+  });
+  bench.driver.write(0x08, 4, 1);
+  REQUIRE(bench.driver.write(0x08, 4, 2) == tlm::TLM_GENERIC_ERROR_RESPONSE);
+  REQUIRE(bench.driver.reported.at(0).address == 0x1003);
+  REQUIRE(bench.driver.take_report() == Status::unaligned);
+  REQUIRE(bench.driver.read(0x08, 4).value == 1);
+  REQUIRE(bench.driver.write(0x08, 4, 4) == tlm::TLM_OK_RESPONSE);
+}
+
+TEST_CASE("a refused read is answered with an error") {
+  Bench bench;
+  bench.sensor.fifo.on_read([&] { bench.sensor.refuse(Status::disabled, 0x20, "empty"); });
+  REQUIRE(bench.driver.read(0x20, 4).status == tlm::TLM_GENERIC_ERROR_RESPONSE);
+  REQUIRE(bench.driver.read(0x18, 8).status == tlm::TLM_OK_RESPONSE);
+}
+
+TEST_CASE("a register that locks is written when its block is idle") {
+  Bench bench;
+  bool busy = true;
+  bench.sensor.lock_when([&] { return busy; });
+  REQUIRE(bench.driver.write(0x00, 4, 0) == tlm::TLM_COMMAND_ERROR_RESPONSE);
+  REQUIRE(bench.driver.take_report() == Status::access_denied);
+  REQUIRE(bench.driver.read(0x00, 4).value == 0x23);
+  busy = false;
+  REQUIRE(bench.driver.write(0x00, 4, 0) == tlm::TLM_OK_RESPONSE);
+}
+
+TEST_CASE("only a synchronizing register waits for the initiator's local time") {
+  Bench bench;
+  const sc_core::sc_time ahead(30, sc_core::SC_NS);
+  sc_core::sc_time acted;
+  sc_core::sc_time after_plain, after_sync = ahead;
+  bench.sensor.trigger.on_write([&] { acted = sc_core::sc_time_stamp(); });
+  sc_core::sc_spawn([&] {
+    bench.driver.delay = ahead;
+    bench.driver.write(0x08, 4, 1);
+    after_plain = bench.driver.delay;
+    bench.driver.write(0x10, 8, 1);
+    after_sync = bench.driver.delay;
+  });
+  sc_core::sc_start();
+  REQUIRE(after_plain == ahead);
+  REQUIRE(acted == ahead);
+  REQUIRE(after_sync == sc_core::SC_ZERO_TIME);
+}
+
+TEST_CASE("reset by line or by call restores every element and tells the block") {
+  Bench bench;
+  int resets = 0;
+  bench.sensor.on_reset([&] {
+    ++resets;
+    bench.sensor.fifo.set(8);
+  });
+  bench.driver.write(0x00, 4, 0);
+  bench.driver.write(0x58, 4, 9);
+  bench.reset_line.write(true);
+  sc_core::sc_start(1, sc_core::SC_NS);
+  REQUIRE(resets == 1);
+  REQUIRE(bench.driver.read(0x00, 4).value == 0x23);
+  REQUIRE(bench.driver.read(0x58, 4).value == 5);
+  REQUIRE(bench.driver.read(0x20, 4).value == 8);
+
+  bench.reset_line.write(false);
+  sc_core::sc_start(1, sc_core::SC_NS);
+  REQUIRE(resets == 1);
+  bench.sensor.reset();
+  REQUIRE(resets == 2);
+}
+
+TEST_CASE("names that are taken get a suffix") {
+  Bench bench;
+  bench.driver.write(0x60, 4, 0xAB00);
+  REQUIRE(bench.sensor.reset_register.value_field() == 0xAB);
+}
+
+TEST_CASE("errors and reset line are optional") {
+  Sensor sensor("sensor");
+  RegisterDriver driver("driver");
+  driver.socket.bind(sensor.socket);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  REQUIRE(driver.read(0x1000, 4).status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+TEST_CASE("a command to ignore changes nothing") {
+  Bench bench;
+  bench.driver.prepare(tlm::TLM_IGNORE_COMMAND, 0x00, 4, 1);
+  REQUIRE(bench.driver.send().status == tlm::TLM_OK_RESPONSE);
+  REQUIRE(bench.sensor.control.value() == 0x23);
+}

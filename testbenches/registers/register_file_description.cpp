@@ -1,0 +1,106 @@
+#include "registers/register_file_description.h"
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace t3vp::reference {
+namespace {
+
+using nlohmann::json;
+
+std::uint64_t number(const json& value) {
+  return value.is_string() ? std::stoull(value.get<std::string>(), nullptr, 0) : value.get<std::uint64_t>();
+}
+
+Field field_from(const json& item, const std::string& access, const json& status) {
+  Field field;
+  field.name = item["name"];
+  field.access = item.value("access", access);
+  field.msb = item["bits"][0];
+  field.lsb = item["bits"][1];
+  if (item.contains("values")) {
+    field.members.emplace();
+    for (const json& value : item["values"]) field.members->push_back(value);
+  }
+  if (item.contains("enumeration")) {
+    field.members.emplace();
+    for (const json& value : status["values"]) field.members->push_back(value["value"]);
+  }
+  return field;
+}
+
+Register register_from(const json& item, const json& status) {
+  Register r;
+  r.name = item["name"];
+  r.access = item["access"];
+  r.offset = number(item["offset"]);
+  r.bytes = item["width"].get<unsigned>() / 8;
+  r.reset = number(item.value("reset", json(0)));
+  r.count = item.value("count", 1u);
+  r.stride = item.value("stride", 0u);
+  r.sync = item.value("sync", false);
+  r.locked_while_busy = item.contains("lock");
+  for (const json& field : item.value("fields", json::array())) r.fields.push_back(field_from(field, r.access, status));
+  if (r.fields.empty()) r.fields.push_back({"whole", r.access, r.bytes * 8 - 1, 0, {}});
+  return r;
+}
+
+json parsed(const std::filesystem::path& file) { return json::parse(std::ifstream(file)); }
+
+}  // namespace
+
+const Field* Register::field_at(unsigned bit) const {
+  for (const Field& field : fields)
+    if (field.lsb <= bit && bit <= field.msb) return &field;
+  return nullptr;
+}
+
+std::uint64_t Register::legal_value(std::mt19937_64& random) const {
+  std::uint64_t value = 0;
+  for (const Field& field : fields) {
+    const std::uint64_t any = random();
+    value |= field.of(field.members ? (*field.members)[any % field.members->size()] << field.lsb : any) << field.lsb;
+  }
+  return value;
+}
+
+std::uint64_t Register::after_write(std::uint64_t before, std::uint64_t written) const {
+  std::uint64_t after = 0;
+  for (unsigned bit = 0; bit < bytes * 8; ++bit) {
+    const Field* field = field_at(bit);
+    if (field == nullptr) continue;
+    const bool old_bit = before >> bit & 1, new_bit = written >> bit & 1;
+    bool stored = old_bit;
+    if (field->access == "RW" || field->access == "WO") stored = new_bit;
+    if (field->access == "W1C") stored = old_bit && !new_bit;
+    if (field->access == "W1S") stored = old_bit || new_bit;
+    after |= std::uint64_t{stored} << bit;
+  }
+  return after;
+}
+
+std::uint64_t Register::as_read(std::uint64_t stored) const {
+  std::uint64_t value = 0;
+  for (const Field& field : fields)
+    if (field.access != "WO") value |= field.of(stored) << field.lsb;
+  return value;
+}
+
+std::map<std::string, Block> all_blocks() {
+  namespace fs = std::filesystem;
+  const fs::path models = fs::path(T3VP_SOURCE_DIR) / "models";
+  const json status = parsed(models / "registers/status.json");
+  const std::string suffix = ".registers.json";
+  std::map<std::string, Block> blocks;
+  for (const auto& entry : fs::recursive_directory_iterator(models)) {
+    const std::string file = entry.path().filename();
+    if (file.size() <= suffix.size() || file.substr(file.size() - suffix.size()) != suffix) continue;
+    const json description = parsed(entry.path());
+    Block& block = blocks[description["block"]];
+    for (const json& item : description["registers"]) block.push_back(register_from(item, status));
+  }
+  return blocks;
+}
+
+}  // namespace t3vp::reference
