@@ -1,0 +1,154 @@
+#include "processor/command_processor.h"
+
+#include <algorithm>
+
+#include "protocol/address_map.h"
+
+namespace t3vp {
+namespace {
+
+Status status_of(tlm::tlm_response_status response) {
+  switch (response) {
+    case tlm::TLM_OK_RESPONSE:
+      return Status::ok;
+    case tlm::TLM_BURST_ERROR_RESPONSE:
+    case tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE:
+      return Status::bad_access;
+    case tlm::TLM_COMMAND_ERROR_RESPONSE:
+      return Status::access_denied;
+    case tlm::TLM_GENERIC_ERROR_RESPONSE:
+      return Status::bad_value;
+    case tlm::TLM_ADDRESS_ERROR_RESPONSE:
+    case tlm::TLM_INCOMPLETE_RESPONSE:
+      break;
+  }
+  return Status::bad_address;
+}
+
+template <typename Value>
+unsigned char* bytes_of_value(Value& value) {
+  return reinterpret_cast<unsigned char*>(&value);
+}
+
+}  // namespace
+
+const char* name_of(Phase phase) {
+  constexpr const char* names[] = {"setup", "total", "gemm", "reduce_scatter", "fused", "all_gather"};
+  return names[static_cast<std::size_t>(phase)];
+}
+
+CommandProcessor::CommandProcessor(const sc_core::sc_module_name& name, std::uint16_t gpu,
+                                   const ProcessorParameters& parameters, Trace* trace)
+    : sc_module(name), gpu_(gpu), trace_(trace), keeper_(parameters.quantum) {
+  SC_HAS_PROCESS(CommandProcessor);
+  if (trace_ != nullptr) track_ = trace_->track("GPU " + std::to_string(gpu), "firmware");
+  SC_THREAD(main);
+}
+
+void CommandProcessor::main() {
+  keeper_.reset();
+  if (program_) status_ = program_(*this);
+  keeper_.sync();
+  finished_ = true;
+  finished_event_.notify(sc_core::SC_ZERO_TIME);
+}
+
+Picoseconds CommandProcessor::local_now() const { return from_sc_time(keeper_.get_current_time()); }
+
+bool CommandProcessor::may_run_ahead(tlm::tlm_command command, std::uint64_t address) const {
+  return command == tlm::TLM_WRITE_COMMAND && address_map::gpu_of(address) == gpu_ && !address_map::is_hbm(address);
+}
+
+Status CommandProcessor::access(tlm::tlm_command command, std::uint64_t address, unsigned char* data,
+                                std::uint32_t bytes) {
+  if (!may_run_ahead(command, address)) keeper_.sync();
+  tlm::tlm_generic_payload transaction;
+  transaction.set_command(command);
+  transaction.set_address(address);
+  transaction.set_data_ptr(data);
+  transaction.set_data_length(bytes);
+  transaction.set_streaming_width(bytes);
+  sc_core::sc_time delay = keeper_.get_local_time();
+  socket->b_transport(transaction, delay);
+  keeper_.set(delay);
+  if (keeper_.need_sync()) keeper_.sync();
+  ++(command == tlm::TLM_READ_COMMAND ? reads_ : writes_);
+  if (!transaction.is_response_ok()) ++failures_;
+  return status_of(transaction.get_response_status());
+}
+
+Status CommandProcessor::read32(std::uint64_t address, std::uint32_t& value) {
+  return access(tlm::TLM_READ_COMMAND, address, bytes_of_value(value), sizeof value);
+}
+
+Status CommandProcessor::read64(std::uint64_t address, std::uint64_t& value) {
+  return access(tlm::TLM_READ_COMMAND, address, bytes_of_value(value), sizeof value);
+}
+
+Status CommandProcessor::write32(std::uint64_t address, std::uint32_t value) {
+  return access(tlm::TLM_WRITE_COMMAND, address, bytes_of_value(value), sizeof value);
+}
+
+Status CommandProcessor::write64(std::uint64_t address, std::uint64_t value) {
+  return access(tlm::TLM_WRITE_COMMAND, address, bytes_of_value(value), sizeof value);
+}
+
+Status CommandProcessor::read_memory(std::uint64_t address, void* data, std::uint32_t bytes) {
+  return access(tlm::TLM_READ_COMMAND, address, static_cast<unsigned char*>(data), bytes);
+}
+
+Status CommandProcessor::write_memory(std::uint64_t address, const void* data, std::uint32_t bytes) {
+  // The payload's data pointer is not const; targets do not change the data of a write (IEEE 1666-2011, 14.7).
+  return access(tlm::TLM_WRITE_COMMAND, address, static_cast<unsigned char*>(const_cast<void*>(data)), bytes);
+}
+
+Status CommandProcessor::wait_for_interrupt(const std::string& reason) {
+  keeper_.sync();
+  const Picoseconds begin = now();
+  ++waits_;
+  waits_for_ = reason;
+  while (!interrupt.read() && !give_up_) wait(interrupt.posedge_event() | give_up_event_);
+  waits_for_.clear();
+  waited_ += now() - begin;
+  return interrupt.read() ? Status::ok : Status::stuck;
+}
+
+void CommandProcessor::give_up_waiting() {
+  give_up_ = true;
+  give_up_event_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void CommandProcessor::wait_ns(std::uint64_t ns) {
+  keeper_.inc(to_sc_time(ns * 1000));
+  keeper_.sync();
+}
+
+void CommandProcessor::begin(Phase phase) { phases_.push_back({phase, local_now(), never}); }
+
+void CommandProcessor::end(Phase phase) {
+  const auto is_open = [phase](const PhaseTime& t) { return t.phase == phase && t.end == never; };
+  const auto open = std::find_if(phases_.rbegin(), phases_.rend(), is_open);
+  if (open == phases_.rend()) return log(std::string("phase ") + name_of(phase) + " ended without having begun");
+  open->end = local_now();
+  if (trace_ != nullptr) trace_->span(track_, name_of(phase), open->begin, open->end);
+}
+
+void CommandProcessor::publish(const PublishedBuffer& buffer) {
+  buffers_.push_back(buffer);
+  if (on_publish_) on_publish_(buffer);
+}
+
+void CommandProcessor::log(const std::string& text) {
+  if (on_log_) on_log_(text);
+}
+
+void CommandProcessor::visit_statistics(const StatisticVisitor& visit) const {
+  const auto count = [](std::uint64_t value) { return static_cast<double>(value); };
+  visit("reads", "accesses", "register and memory reads of the firmware", count(reads_));
+  visit("writes", "accesses", "register and memory writes of the firmware", count(writes_));
+  visit("failed_accesses", "accesses", "accesses answered with an error", count(failures_));
+  visit("waits", "waits", "waits for an interrupt", count(waits_));
+  visit("waited", "ns", "time spent waiting for interrupts", to_ns(waited_));
+}
+
+}  // namespace t3vp

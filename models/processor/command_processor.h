@@ -1,0 +1,129 @@
+// The GPU's command processor, running firmware natively: a program is a function on the host that does everything
+// through this class, so that all its time is simulated time.
+//
+// Loosely timed. Only writes to the GPU's own registers run ahead of simulated time, as far as the quantum allows:
+// nobody else sees them before the command that follows, and registers that act on being written synchronize. Reads,
+// memory and other GPUs are accessed at their own time, so that nothing a program observes depends on the quantum.
+#pragma once
+
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/tlm_quantumkeeper.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "processor/parameters.h"
+#include "protocol/data_protocol.h"
+#include "protocol/statistics.h"
+#include "protocol/trace.h"
+#include "registers/status.h"
+
+namespace t3vp {
+
+/// What a program's time is accounted to; the order is that of enum t3_phase in firmware/hal/t3_hal.h.
+enum class Phase : std::uint8_t { setup, total, gemm, reduce_scatter, fused, all_gather };
+
+const char* name_of(Phase phase);
+
+/// A tensor that a program hands to the world outside, to be filled or looked at by debug transport.
+struct PublishedBuffer {
+  std::string name;  ///< "a", "b" or "out"
+  std::uint64_t address = 0;
+  std::uint64_t row_stride = 0;  ///< bytes
+  std::uint32_t rows = 0, columns = 0;
+  ElementType element = ElementType::fp16;
+};
+
+class CommandProcessor : public sc_core::sc_module {
+ public:
+  using Program = std::function<Status(CommandProcessor&)>;
+
+  struct PhaseTime {
+    Phase phase;
+    Picoseconds begin, end;  ///< end is `never` while the phase lasts
+  };
+
+  tlm_utils::simple_initiator_socket<CommandProcessor, 64> socket{"socket"};
+  sc_core::sc_in<bool> interrupt{"interrupt"};
+
+  CommandProcessor(const sc_core::sc_module_name& name, std::uint16_t gpu, const ProcessorParameters& parameters,
+                   Trace* trace = nullptr);
+
+  /// What runs from the start of simulation on; to be called before it.
+  void run(Program program) { program_ = std::move(program); }
+  void on_publish(std::function<void(const PublishedBuffer&)> callback) { on_publish_ = std::move(callback); }
+  void on_log(std::function<void(const std::string&)> callback) { on_log_ = std::move(callback); }
+
+  /// The processor sends what waits for nothing that will happen any more back to its program with Status::stuck. For
+  /// the runner, when the simulation has no more events.
+  void give_up_waiting();
+
+  std::uint16_t gpu() const { return gpu_; }
+  bool finished() const { return finished_; }
+  Status status() const { return status_; }  ///< what the program returned
+  const sc_core::sc_event& finished_event() const { return finished_event_; }
+  /// What the program waits for, in its words; empty while it does not wait.
+  const std::string& waits_for() const { return waits_for_; }
+  const std::vector<PhaseTime>& phases() const { return phases_; }
+  const std::vector<PublishedBuffer>& buffers() const { return buffers_; }
+  void visit_statistics(const StatisticVisitor& visit) const;
+
+  // For programs, from here on. A failed access is a status, never an exception.
+  Status read32(std::uint64_t address, std::uint32_t& value);
+  Status read64(std::uint64_t address, std::uint64_t& value);
+  Status write32(std::uint64_t address, std::uint32_t value);
+  Status write64(std::uint64_t address, std::uint64_t value);
+  Status read_memory(std::uint64_t address, void* data, std::uint32_t bytes);
+  Status write_memory(std::uint64_t address, const void* data, std::uint32_t bytes);
+
+  /// Returns at once while the interrupt is raised; Status::stuck after give_up_waiting().
+  Status wait_for_interrupt(const std::string& reason);
+  void wait_ns(std::uint64_t ns);
+
+  void begin(Phase phase);
+  void end(Phase phase);
+  void publish(const PublishedBuffer& buffer);
+  void log(const std::string& text);
+
+ private:
+  /// Keeps to the processor's own quantum, so that processors with different ones can live in one simulation.
+  class Keeper : public tlm_utils::tlm_quantumkeeper {
+   public:
+    explicit Keeper(Picoseconds quantum) : quantum_(quantum) {}
+
+   protected:
+    sc_core::sc_time compute_local_quantum() override {
+      return quantum_ == 0 ? sc_core::SC_ZERO_TIME : to_sc_time(quantum_ - now() % quantum_);
+    }
+
+   private:
+    Picoseconds quantum_;
+  };
+
+  void main();
+  Status access(tlm::tlm_command command, std::uint64_t address, unsigned char* data, std::uint32_t bytes);
+  bool may_run_ahead(tlm::tlm_command command, std::uint64_t address) const;
+  Picoseconds local_now() const;
+
+  std::uint16_t gpu_;
+  Trace* trace_;
+  Trace::Track track_ = 0;
+  Keeper keeper_;
+  Program program_;
+  std::function<void(const PublishedBuffer&)> on_publish_;
+  std::function<void(const std::string&)> on_log_;
+  sc_core::sc_event finished_event_, give_up_event_;
+  bool finished_ = false, give_up_ = false;
+  Status status_ = Status::ok;
+  std::string waits_for_;
+  std::vector<PhaseTime> phases_;
+  std::vector<PublishedBuffer> buffers_;
+  std::uint64_t reads_ = 0, writes_ = 0, failures_ = 0, waits_ = 0;
+  Picoseconds waited_ = 0;
+};
+
+}  // namespace t3vp

@@ -1,0 +1,92 @@
+#include "processor/control_bus.h"
+
+#include <fmt/format.h>
+
+#include "registers/status.h"
+
+namespace t3vp {
+
+ControlBus::ControlBus(const sc_core::sc_module_name& name, std::uint16_t gpu, Picoseconds register_access)
+    : sc_module(name), gpu_(gpu), register_access_(to_sc_time(register_access)) {
+  processor.register_b_transport(this, &ControlBus::from_processor);
+  processor.register_transport_dbg(this, &ControlBus::debug_from_processor);
+  peers.register_b_transport(this, &ControlBus::from_peers);
+  peers.register_transport_dbg(this, &ControlBus::debug_from_peers);
+}
+
+ControlBus::Route ControlBus::local_route(std::uint64_t address) {
+  if (address_map::gpu_of(address) != gpu_) return {};
+  if (address_map::is_hbm(address)) return {memory.size() != 0 ? &memory : nullptr, address, false};
+  const std::uint64_t local = address_map::local_of(address);
+  if (local < address_map::registers_base) return {};
+  const std::uint64_t number = (local - address_map::registers_base) / address_map::block_bytes;
+  if (number >= blocks.size() || blocks[number].size() == 0) return {};
+  return {&blocks[number], local % address_map::block_bytes, true};
+}
+
+ControlBus::Route ControlBus::route(std::uint64_t address) {
+  if (address_map::gpu_of(address) == gpu_) return local_route(address);
+  return {remote.size() != 0 ? &remote : nullptr, address, true};
+}
+
+void ControlBus::from_processor(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
+  const std::uint64_t address = transaction.get_address();
+  const Route to = route(address);
+  if (to.socket == nullptr) {
+    delay += register_access_;
+    return refuse(transaction, "nothing answers");
+  }
+  if (to.takes_time) delay += register_access_;
+  if (to.socket == &remote) {  // links are contended: an access enters them at its own time
+    wait(delay);
+    delay = sc_core::SC_ZERO_TIME;
+  }
+  forward(to, transaction, delay);
+  if (to.socket == &remote && !transaction.is_response_ok()) refuse(transaction, "the fabric or the peer refuses");
+}
+
+void ControlBus::from_peers(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
+  const Route to = local_route(transaction.get_address());
+  if (to.socket == nullptr) return refuse(transaction, "nothing answers a peer");
+  forward(to, transaction, delay);
+}
+
+void ControlBus::forward(const Route& to, tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
+  const std::uint64_t address = transaction.get_address();
+  transaction.set_address(to.address);
+  (*to.socket)->b_transport(transaction, delay);
+  transaction.set_address(address);
+  transaction.set_dmi_allowed(false);
+}
+
+void ControlBus::refuse(tlm::tlm_generic_payload& transaction, const std::string& why) {
+  const std::uint64_t address = transaction.get_address();
+  if (!transaction.is_response_error() || transaction.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE)
+    transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  if (errors.size() == 0) return;
+  const char* kind = transaction.is_read() ? "read" : "write";
+  errors->report(
+      "control_bus",
+      {static_cast<std::uint32_t>(Status::bad_address), address,
+       fmt::format("{} of {} bytes at {:#x}: {}, expected a register block, memory below {:#x} or a linked GPU", kind,
+                   transaction.get_data_length(), address, why, address_map::hbm_limit)});
+}
+
+unsigned ControlBus::debug(const Route& to, tlm::tlm_generic_payload& transaction) {
+  if (to.socket == nullptr) return 0;
+  const std::uint64_t address = transaction.get_address();
+  transaction.set_address(to.address);
+  const unsigned bytes = (*to.socket)->transport_dbg(transaction);
+  transaction.set_address(address);
+  return bytes;
+}
+
+unsigned ControlBus::debug_from_processor(tlm::tlm_generic_payload& transaction) {
+  return debug(route(transaction.get_address()), transaction);
+}
+
+unsigned ControlBus::debug_from_peers(tlm::tlm_generic_payload& transaction) {
+  return debug(local_route(transaction.get_address()), transaction);
+}
+
+}  // namespace t3vp

@@ -1,0 +1,51 @@
+#include "processor/error_log.h"
+
+#include "registers/catalogue.h"
+
+namespace t3vp {
+namespace {
+
+std::uint32_t number_of(const std::string& block) {
+  for (const registers::CatalogueEntry& entry : registers::catalogue)
+    if (block == entry.description.name) return static_cast<std::uint32_t>(entry.block);
+  return ErrorLog::no_block;
+}
+
+}  // namespace
+
+ErrorLog::ErrorLog(const sc_core::sc_module_name& name, std::uint32_t entries)
+    : registers::ErrorLog(name), capacity_(entries) {
+  SC_HAS_PROCESS(ErrorLog);
+  reports.bind(*this);
+  errors.bind(*this);
+  pop.on_write([this] {
+    if (!fifo_.empty()) fifo_.pop_front();
+    show_oldest();
+  });
+  on_reset([this] {
+    fifo_.clear();
+    show_oldest();
+  });
+  SC_METHOD(drive);
+  sensitive << changed_;
+}
+
+void ErrorLog::report(const char* block_name, const ErrorRecord& record) {
+  ++reported_;
+  if (records_.size() < kept_records) records_.push_back({block_name, record, now()});
+  if (fifo_.size() == capacity_) return lost.set(lost.value() + 1);
+  fifo_.push_back({block_name, record, now()});
+  show_oldest();
+}
+
+void ErrorLog::show_oldest() {
+  const Entry oldest = fifo_.empty() ? Entry{} : fifo_.front();
+  count.set(fifo_.size());
+  code.status.set(static_cast<Status>(oldest.record.code));
+  block.set(fifo_.empty() ? 0 : number_of(oldest.block));
+  address.set(oldest.record.address);
+  time_ns.set(oldest.time / 1000);
+  changed_.notify(sc_core::SC_ZERO_TIME);
+}
+
+}  // namespace t3vp

@@ -1,0 +1,27 @@
+// Gathers the level-sensitive lines of a GPU's blocks for its command processor.
+#pragma once
+
+#include <systemc>
+
+#include "registers/interrupt_controller.h"
+
+namespace t3vp {
+
+class InterruptController : public registers::InterruptController {
+ public:
+  /// Numbers of the lines; firmware/driver/wait.h has the same.
+  enum Line { kernel_queue, dma, signals, error_log, line_count };
+
+  sc_core::sc_vector<sc_core::sc_in<bool>> lines{"lines", line_count};
+  sc_core::sc_out<bool> interrupt{"interrupt"};
+
+  explicit InterruptController(const sc_core::sc_module_name& name);
+
+ private:
+  std::uint32_t raised() const;
+  void drive() { interrupt.write((raised() & enable.value()) != 0); }
+
+  sc_core::sc_event enable_changed_;
+};
+
+}  // namespace t3vp

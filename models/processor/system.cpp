@@ -1,0 +1,31 @@
+#include "processor/system.h"
+
+namespace t3vp {
+
+System::System(const sc_core::sc_module_name& name, std::uint32_t gpu_number, std::uint32_t gpu_count,
+               std::uint64_t memory_size)
+    : registers::System(name) {
+  SC_HAS_PROCESS(System);
+  const auto identify = [this, gpu_number, gpu_count, memory_size] {
+    gpu.set(gpu_number);
+    gpus.set(gpu_count);
+    memory_bytes.set(memory_size);
+  };
+  identify();
+  on_reset(identify);
+  reset_register.on_write([this] {
+    if (reset_register.key() == Reset::Key::all) reset_requested_.notify(sc_core::SC_ZERO_TIME);
+  });
+  SC_METHOD(drive);
+  sensitive << reset_requested_;
+  dont_initialize();
+}
+
+/// High for a nanosecond: the blocks take the rising edge.
+void System::drive() {
+  const bool rises = !reset_pulse.read();
+  reset_pulse.write(rises);
+  if (rises) next_trigger(1, sc_core::SC_NS);
+}
+
+}  // namespace t3vp

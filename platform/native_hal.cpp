@@ -1,0 +1,76 @@
+#include "native_hal.h"
+
+#include <limits>
+
+namespace t3vp {
+namespace {
+
+CommandProcessor& processor_of(void* platform) { return *static_cast<CommandProcessor*>(platform); }
+
+// The two enumerations are generated from the same description.
+t3_status to_c(Status status) { return static_cast<t3_status>(status); }
+
+t3_status read32(void* platform, uint64_t address, uint32_t* value) {
+  return to_c(processor_of(platform).read32(address, *value));
+}
+
+t3_status read64(void* platform, uint64_t address, uint64_t* value) {
+  return to_c(processor_of(platform).read64(address, *value));
+}
+
+t3_status write32(void* platform, uint64_t address, uint32_t value) {
+  return to_c(processor_of(platform).write32(address, value));
+}
+
+t3_status write64(void* platform, uint64_t address, uint64_t value) {
+  return to_c(processor_of(platform).write64(address, value));
+}
+
+bool fits_a_payload(uint64_t bytes) { return bytes <= std::numeric_limits<std::uint32_t>::max(); }
+
+t3_status read_memory(void* platform, uint64_t address, void* data, uint64_t bytes) {
+  if (!fits_a_payload(bytes)) return T3_INVALID_ARGUMENT;
+  return to_c(processor_of(platform).read_memory(address, data, static_cast<std::uint32_t>(bytes)));
+}
+
+t3_status write_memory(void* platform, uint64_t address, const void* data, uint64_t bytes) {
+  if (!fits_a_payload(bytes)) return T3_INVALID_ARGUMENT;
+  return to_c(processor_of(platform).write_memory(address, data, static_cast<std::uint32_t>(bytes)));
+}
+
+t3_status wait_for_interrupt(void* platform, const char* reason) {
+  return to_c(processor_of(platform).wait_for_interrupt(reason));
+}
+
+void wait_ns(void* platform, uint64_t ns) { processor_of(platform).wait_ns(ns); }
+
+void mark(void* platform, t3_phase phase, bool begin) {
+  CommandProcessor& processor = processor_of(platform);
+  if (begin)
+    processor.begin(static_cast<Phase>(phase));
+  else
+    processor.end(static_cast<Phase>(phase));
+}
+
+void publish(void* platform, const t3_buffer* buffer) {
+  processor_of(platform).publish({buffer->name, buffer->address, buffer->row_stride, buffer->rows, buffer->columns,
+                                  static_cast<ElementType>(buffer->element)});
+}
+
+void log(void* platform, const char* text) { processor_of(platform).log(text); }
+
+}  // namespace
+
+t3_hal native_hal(CommandProcessor& processor) {
+  return {&processor,   processor.gpu(),    read32,  read64, write32, write64, read_memory,
+          write_memory, wait_for_interrupt, wait_ns, mark,   publish, log};
+}
+
+CommandProcessor::Program native_program(t3_program* program, const t3_job& job) {
+  return [program, job](CommandProcessor& processor) {
+    const t3_hal hal = native_hal(processor);
+    return static_cast<Status>(program(&hal, &job));
+  };
+}
+
+}  // namespace t3vp
