@@ -20,10 +20,16 @@ MemorySpec checked(const MemorySpec& spec) {
   check(spec.timing.BURST > 0, "timing.BURST must be at least 1");
   check(!spec.refresh || (spec.timing.REFI > spec.timing.RFC && spec.timing.RFC > 0),
         "refresh needs timing.RFC above 0 and timing.REFI above timing.RFC");
-  const WriteQueue& w = spec.write_queue;
-  check(w.depth == 0 || (w.drain_to < w.drain_from && w.drain_from <= w.depth),
-        "write_queue: drain_to < drain_from <= depth");
+  check(spec.write_drain_to >= 0 && spec.write_drain_to < spec.write_drain_from && spec.write_drain_from <= 1,
+        "a burst of writes needs 0 <= write_drain_to < write_drain_from <= 1");
   return spec;
+}
+
+std::uint32_t part_of(std::uint32_t depth, double part) { return static_cast<std::uint32_t>(depth * part); }
+
+bool split_oldest_first(const MemorySpec& spec) {
+  if (spec.queueing == Queueing::by_geometry) return spec.geometry.pseudo_channels > 1;
+  return spec.queueing == Queueing::split_oldest_first;
 }
 
 }  // namespace
@@ -36,22 +42,26 @@ double ChannelStatistics::row_hit_rate() const {
 Channel::Channel(const MemorySpec& spec)
     : decoder_(checked(spec)),
       timing_(spec),
-      queue_(spec.queue_depth + spec.write_queue.depth, spec.write_queue.depth == 0 ? 1 : 2),
+      queue_(split_oldest_first(spec) ? 2 * spec.queue_depth : spec.queue_depth, split_oldest_first(spec) ? 2 : 1),
       banks_count_(spec.geometry.pseudo_channels * spec.geometry.bank_groups * spec.geometry.banks_per_group),
       pseudo_channels_(spec.geometry.pseudo_channels),
       bank_groups_(spec.geometry.bank_groups),
-      classes_(spec.write_queue.depth == 0 ? 1 : 2),
-      depth_{spec.queue_depth, spec.write_queue.depth},
-      drain_from_(spec.write_queue.drain_from),
-      drain_to_(spec.write_queue.drain_to),
+      depth_(spec.queue_depth),
+      drain_from_(part_of(spec.queue_depth, spec.write_drain_from)),
+      drain_to_(part_of(spec.queue_depth, spec.write_drain_to)),
       activate_cycles_(spec.activate_cycles),
       read_data_(spec.timing.CL + spec.timing.BURST),
       write_data_(spec.timing.CWL + spec.timing.BURST),
       burst_(spec.timing.BURST),
       dual_command_bus_(spec.dual_command_bus),
+      split_oldest_first_(split_oldest_first(spec)),
       refresh_interval_(spec.refresh ? spec.timing.REFI : refresh_never),
       refresh_due_(spec.refresh ? spec.timing.REFI : never_cycle) {
   open_row_.fill(no_row);
+  const std::uint32_t groups = pseudo_channels_ * bank_groups_;
+  for (std::uint32_t bank = 0; bank < banks_count_; ++bank)
+    for (std::uint32_t other = bank % groups; other < banks_count_; other += groups)
+      group_banks_[bank] |= Banks{1} << other;
 }
 
 void Channel::choose_class() {
@@ -62,60 +72,69 @@ void Channel::choose_class() {
 }
 
 void Channel::bind() {
-  visit_round_robin(bindable(), priority_, [this](std::uint32_t bank) {
-    request_[bank] = queue_.take(class_, bank, open_row_[bank]);
-    bound_ |= Banks{1} << bank;
-    if (classes_ == 1) {
-      --held_[0];
-      ask_at_ = std::min(ask_at_, now_ + 1);
-    }
-    want_row_or_column(bank);
-    return true;
-  });
+  if (split_oldest_first_) {
+    for_each_bank(bindable(), [this](std::uint32_t bank) { bind_bank(bank); });
+    return;
+  }
+  bind_bank(first_from(bindable(), priority_));
   priority_ = (priority_ + 1) % banks_count_;
 }
 
-void Channel::want_row_or_column(std::uint32_t bank) {
+void Channel::bind_bank(std::uint32_t bank) {
+  request_[bank] = queue_.take(class_, bank, open_row_[bank]);
+  bound_ |= Banks{1} << bank;
+  if (!split_oldest_first_) leave_queue(request_[bank].kind);
+  schedule(bank);
+}
+
+void Channel::leave_queue(Kind kind) {
+  --held_[queue_.class_of(kind)];
+  ask_at_ = std::min(ask_at_, now_ + 1);
+}
+
+void Channel::schedule(std::uint32_t bank) {
   const Banks bit = Banks{1} << bank;
-  if ((open_ & bit) == 0) {
-    want_activate_ |= bit;
-    activate_wake_ = std::min(activate_wake_, timing_.earliest_activate(bank));
+  if ((bound_ & bit) == 0) return;
+  Ready* ready = &precharge_;
+  Cycle own = timing_.own_precharge(bank);
+  if (!is_open(bank)) {
+    ready = &activate_;
+    own = timing_.own_activate(bank);
   } else if (open_row_[bank] == request_[bank].row) {
-    want_column_ |= bit;
-    column_wake_ = std::min(column_wake_, earliest_column(bank));
+    const bool read = request_[bank].kind == Kind::read;
+    ready = read ? &read_ : &write_;
+    own = read ? timing_.own_read(bank) : timing_.own_write(bank);
+  }
+  if (own > now_) {
+    wheel_.add(bank, own, now_);
   } else {
-    want_precharge_ |= bit;
-    precharge_wake_ = std::min(precharge_wake_, timing_.earliest_precharge(bank));
+    ready->banks |= bit;
+    ready->wake = std::min(ready->wake, now_);
   }
 }
 
-bool Channel::issue_row() {
-  if (now_ < row_bus_free_) {
-    activate_wake_ = std::max(activate_wake_, row_bus_free_);
-    precharge_wake_ = std::max(precharge_wake_, row_bus_free_);
-    return false;
-  }
-  Cycle activate_wake = never_cycle, precharge_wake = never_cycle;
-  const bool activating = now_ >= activate_wake_, precharging = now_ >= precharge_wake_;
-  const Banks candidates = (activating ? want_activate_ : 0) | (precharging ? want_precharge_ : 0);
-  const bool issued = visit_round_robin(candidates & ~blocked_, priority_, [&](std::uint32_t bank) {
-    const bool closed = (open_ >> bank & 1) == 0;
-    const Cycle earliest = closed ? timing_.earliest_activate(bank) : timing_.earliest_precharge(bank);
-    Cycle& wake = closed ? activate_wake : precharge_wake;
-    wake = std::min(wake, earliest);
-    if (earliest > now_) return false;
-    closed ? activate(bank) : precharge(bank);
-    priority_ = (bank + 1) % banks_count_;
-    return true;
+void Channel::remove(Ready& ready, Banks banks) {
+  ready.banks &= ~banks;
+  if (ready.banks == 0) ready.wake = never_cycle;
+}
+
+std::uint32_t Channel::choose(Banks legal) const {
+  std::uint32_t chosen = first_from(legal, priority_);
+  if (!split_oldest_first_) return chosen;
+  for_each_bank(legal, [&](std::uint32_t bank) {
+    if (older(request_[bank].order, request_[chosen].order)) chosen = bank;
   });
-  if (issued) {
-    activate_wake_ = std::max(std::min(activate_wake_, now_ + 1), row_bus_free_);
-    precharge_wake_ = std::max(std::min(precharge_wake_, now_ + 1), row_bus_free_);
-    return true;
-  }
-  if (activating) activate_wake_ = activate_wake;
-  if (precharging) precharge_wake_ = precharge_wake;
-  return false;
+  return chosen;
+}
+
+void Channel::issue_row() {
+  const Banks banks =
+      legal(activate_, blocked_, [this](std::uint32_t bank) { return timing_.shared_activate(bank); }) |
+      legal(precharge_, blocked_, [this](std::uint32_t bank) { return timing_.shared_precharge(bank); });
+  if (banks == 0) return;
+  const std::uint32_t bank = choose(banks);
+  is_open(bank) ? precharge(bank) : activate(bank);
+  priority_ = (bank + 1) % banks_count_;
 }
 
 void Channel::activate(std::uint32_t bank) {
@@ -124,10 +143,11 @@ void Channel::activate(std::uint32_t bank) {
   ++statistics_.activates;
   open_ |= bit;
   open_row_[bank] = request_[bank].row;
-  want_activate_ &= ~bit;
   row_bus_free_ = now_ + activate_cycles_;
-  if (listener_ != nullptr) log(CommandKind::activate, bank, open_row_[bank], 0);
-  want_row_or_column(bank);
+  activate_.wake = timing_.any_activate();
+  remove(activate_, bit);
+  if (listener_ != nullptr) log(CommandKind::activate, bank, open_row_[bank]);
+  schedule(bank);
 }
 
 void Channel::precharge(std::uint32_t bank) {
@@ -135,10 +155,10 @@ void Channel::precharge(std::uint32_t bank) {
   timing_.precharge(bank, now_);
   ++statistics_.precharges;
   open_ &= ~bit;
-  want_precharge_ &= ~bit;
   row_bus_free_ = now_ + 1;
-  if (listener_ != nullptr) log(CommandKind::precharge, bank, open_row_[bank], 0);
-  want_row_or_column(bank);
+  remove(precharge_, bit);
+  if (listener_ != nullptr) log(CommandKind::precharge, bank, open_row_[bank]);
+  schedule(bank);
 }
 
 /// All banks of every pseudo-channel are refreshed together: new commands stop, open banks close as soon as they may.
@@ -157,10 +177,11 @@ Cycle Channel::refresh_step(std::uint32_t pseudo) {
   const Banks banks = banks_of(pseudo);
   const bool closing = (open_ & banks) != 0;
   Cycle earliest = row_bus_free_;
-  for (Banks rest = closing ? open_ & banks : banks; rest != 0; rest &= rest - 1) {
-    const auto bank = static_cast<std::uint32_t>(__builtin_ctzll(rest));
-    earliest = std::max(earliest, closing ? timing_.earliest_precharge(bank) : timing_.earliest_refresh(bank));
-  }
+  for_each_bank(closing ? open_ & banks : banks, [&](std::uint32_t bank) {
+    const Cycle legal =
+        closing ? std::max(timing_.own_precharge(bank), timing_.shared_precharge(bank)) : timing_.own_activate(bank);
+    earliest = std::max(earliest, legal);
+  });
   if (earliest > now_) return earliest;
   row_bus_free_ = now_ + 1;
   if (closing)
@@ -171,39 +192,40 @@ Cycle Channel::refresh_step(std::uint32_t pseudo) {
 }
 
 void Channel::precharge_all(std::uint32_t pseudo) {
-  const Banks banks = banks_of(pseudo);
-  for (Banks rest = open_ & banks; rest != 0; rest &= rest - 1) {
-    timing_.precharge(static_cast<std::uint32_t>(__builtin_ctzll(rest)), now_);
-    ++statistics_.precharges;
-  }
+  const Banks banks = open_ & banks_of(pseudo);
   open_ &= ~banks;
-  want_activate_ |= (want_column_ | want_precharge_) & banks;
-  want_column_ &= ~banks;
-  want_precharge_ &= ~banks;
-  if (listener_ != nullptr) log(CommandKind::precharge_all, pseudo, 0, 0);
+  for (Ready* ready : {&read_, &write_, &precharge_}) remove(*ready, banks);
+  for_each_bank(banks, [this](std::uint32_t bank) {
+    timing_.precharge(bank, now_);
+    ++statistics_.precharges;
+    schedule(bank);
+  });
+  if (listener_ != nullptr) log(CommandKind::precharge_all, pseudo, 0);
 }
 
 void Channel::refresh_all(std::uint32_t pseudo) {
   const Banks banks = banks_of(pseudo);
-  for (Banks rest = banks; rest != 0; rest &= rest - 1)
-    timing_.refresh(static_cast<std::uint32_t>(__builtin_ctzll(rest)), now_);
-  ++statistics_.refreshes;
   refreshing_ &= ~(1u << pseudo);
   blocked_ &= ~banks;
-  activate_wake_ = now_ + 1;
-  if (listener_ != nullptr) log(CommandKind::refresh, pseudo, 0, 0);
+  remove(activate_, banks);
+  for_each_bank(banks, [this](std::uint32_t bank) {
+    timing_.refresh(bank, now_);
+    schedule(bank);
+  });
+  ++statistics_.refreshes;
+  if (listener_ != nullptr) log(CommandKind::refresh, pseudo, 0);
 }
 
-Channel::Banks Channel::banks_of(std::uint32_t pseudo) const {
+Banks Channel::banks_of(std::uint32_t pseudo) const {
   Banks banks = 0;
   for (std::uint32_t bank = pseudo; bank < banks_count_; bank += pseudo_channels_) banks |= Banks{1} << bank;
   return banks;
 }
 
 Cycle Channel::next_event() const {
-  Cycle next = std::min({column_wake_, activate_wake_, precharge_wake_});
+  if (bindable() != 0) return now_ + 1;
+  Cycle next = std::min({read_.wake, write_.wake, row_wake(), wheel_.next(now_)});
   if (room()) next = std::min(next, ask_at_);
-  if (bindable() != 0) next = 0;
   next = std::min(next, refreshing_ != 0 ? refresh_wake_ : refresh_due_);
   return std::max(next, now_ + 1);
 }
@@ -213,10 +235,17 @@ void Channel::advance(Cycle to) {
   now_ = to;
 }
 
-void Channel::log(CommandKind kind, std::uint32_t bank, std::uint32_t row, std::uint64_t address) {
-  const bool column = kind == CommandKind::read || kind == CommandKind::write || kind == CommandKind::update;
+void Channel::log(CommandKind kind, std::uint32_t bank, std::uint32_t row, std::uint32_t column) {
   listener_->command({now_, kind, bank % pseudo_channels_, bank / pseudo_channels_ % bank_groups_,
-                      bank / pseudo_channels_ / bank_groups_, row, column ? decoder_.column(address) : 0});
+                      bank / pseudo_channels_ / bank_groups_, row, column});
+}
+
+void Channel::log_column(std::uint32_t bank) {
+  const Request& request = request_[bank];
+  const CommandKind kind = request.kind == Kind::read    ? CommandKind::read
+                           : request.kind == Kind::write ? CommandKind::write
+                                                         : CommandKind::update;
+  log(kind, bank, request.row, decoder_.column(request.address));
 }
 
 }  // namespace t3vp::dram

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "dram/address_decoder.h"
+#include "dram/bank_wheel.h"
 #include "dram/command.h"
 #include "dram/memory_spec.h"
 #include "dram/request_queue.h"
@@ -27,8 +28,8 @@ class Channel {
   /// Throws std::invalid_argument on a specification that no channel can have.
   explicit Channel(const MemorySpec& spec);
 
-  /// Entries that hold a place in the DRAM queue. With one queue for reads and writes an entry leaves it when its bank
-  /// takes it, as GPGPU-Sim counts; with a write queue, at its column command.
+  /// Entries that hold a place in the DRAM queue, reads and writes together. With the shared_round_robin queueing an
+  /// entry leaves it when its bank takes it, as GPGPU-Sim counts; with split_oldest_first, at its column command.
   unsigned occupancy() const { return held_[0] + held_[1]; }
   bool idle() const { return occupancy() == 0 && bound_ == 0 && now_ >= last_data_end_; }
   Cycle now() const { return now_; }  ///< first cycle not yet simulated
@@ -39,7 +40,7 @@ class Channel {
   /// Simulates the cycles from now() up to, but without, `until`; the result does not depend on how a time span is cut.
   ///
   /// `bool feed(Cycle now, unsigned occupancy, Access& access, Cycle& retry)` is asked at most once per cycle while the
-  /// queue has room (with a write queue: while both have). True: `access` enters the queue in this cycle. False: asking
+  /// queue has room (if split: both queues have). True: `access` enters the queue in this cycle. False: asking
   /// again helps from `retry` on, or after the occupancy changed, whichever is first; never_cycle: only the latter.
   ///
   /// `done(tag, kind, cycle)` is called once per access when its column command is issued; `cycle` is the first cycle
@@ -48,16 +49,30 @@ class Channel {
   void run(Cycle until, Feed&& feed, Done&& done);
 
  private:
-  using Banks = std::uint64_t;  // a bit per bank
-  static constexpr std::uint32_t no_row = ~std::uint32_t{0};
+  static constexpr std::uint32_t no_row = ~std::uint32_t{0}, no_bank = ~std::uint32_t{0};
+
+  /// Bound banks whose own time for their next command has come; none of them may issue it before `wake`.
+  struct Ready {
+    Banks banks = 0;
+    Cycle wake = never_cycle;
+  };
 
   template <class Feed>
   void admit(Feed& feed);
   void choose_class();
   void bind();
+  void bind_bank(std::uint32_t bank);
+  void leave_queue(Kind kind);
+  void schedule(std::uint32_t bank);
   template <class Done>
   bool issue_column(Done& done);
-  bool issue_row();
+  template <class Done>
+  void column_command(std::uint32_t bank, Done& done);
+  void issue_row();
+  template <class Shared>
+  Banks legal(Ready& ready, Banks blocked, Shared&& shared) const;
+  static void remove(Ready& ready, Banks banks);
+  std::uint32_t choose(Banks legal) const;
   void refresh();
   Cycle refresh_step(std::uint32_t pseudo);
   void precharge_all(std::uint32_t pseudo);
@@ -66,15 +81,14 @@ class Channel {
   Cycle next_event() const;
   void advance(Cycle to);
 
-  bool room() const { return held_[0] < depth_[0] && (classes_ == 1 || held_[1] < depth_[1]); }
-  Banks bindable() const { return queue_.banks_waiting(class_) & ~bound_; }
-  Cycle earliest_column(std::uint32_t bank) const {
-    return request_[bank].kind == Kind::read ? timing_.earliest_read(bank) : timing_.earliest_write(bank);
-  }
+  bool room() const { return held_[0] < depth_ && held_[1] < depth_; }
+  Banks bindable() const { return queue_.banks_waiting(class_) & ~(bound_ | blocked_); }
+  Cycle row_wake() const { return std::max(row_bus_free_, std::min(activate_.wake, precharge_.wake)); }
+  bool is_open(std::uint32_t bank) const { return (open_ >> bank & 1) != 0; }
   void activate(std::uint32_t bank);
   void precharge(std::uint32_t bank);
-  void want_row_or_column(std::uint32_t bank);
-  void log(CommandKind kind, std::uint32_t bank, std::uint32_t row, std::uint64_t address);
+  void log(CommandKind kind, std::uint32_t bank, std::uint32_t row, std::uint32_t column = 0);
+  void log_column(std::uint32_t bank);
 
   AddressDecoder decoder_;
   TimingState timing_;
@@ -82,20 +96,20 @@ class Channel {
   CommandListener* listener_ = nullptr;
   ChannelStatistics statistics_;
 
-  std::uint32_t banks_count_, pseudo_channels_, bank_groups_, classes_;
-  std::array<std::uint32_t, 2> depth_;
-  std::uint32_t drain_from_, drain_to_, activate_cycles_, read_data_, write_data_, burst_;
-  bool dual_command_bus_;
+  std::uint32_t banks_count_, pseudo_channels_, bank_groups_;
+  std::uint32_t depth_, drain_from_, drain_to_, activate_cycles_, read_data_, write_data_, burst_;
+  bool dual_command_bus_, split_oldest_first_;
   Cycle refresh_interval_;
 
   Cycle now_ = 0, ask_at_ = 0, last_data_end_ = 0, row_bus_free_ = 0, refresh_due_;
   std::array<std::uint32_t, 2> held_{};
   std::uint32_t class_ = 0, priority_ = 0;
-  Banks bound_ = 0, want_column_ = 0, want_activate_ = 0, want_precharge_ = 0, open_ = 0;
-  std::uint32_t refreshing_ = 0;  // a bit per pseudo-channel whose banks are being closed for a refresh
-  Banks blocked_ = 0;             // their banks
-  // No command of the kind is legal before; a scan that finds nothing moves it, a new candidate brings it back.
-  Cycle column_wake_ = 0, activate_wake_ = 0, precharge_wake_ = 0, refresh_wake_ = never_cycle;
+  Banks bound_ = 0, open_ = 0, blocked_ = 0;  // blocked_: being closed for a refresh
+  Ready read_, write_, activate_, precharge_;
+  BankWheel wheel_;               // bound banks whose own time is still to come
+  std::uint32_t refreshing_ = 0;  // a bit per pseudo-channel
+  Cycle refresh_wake_ = never_cycle;
+  std::array<Banks, max_banks> group_banks_{};  // by a bank of the group
   std::array<Request, max_banks> request_;
   std::array<std::uint32_t, max_banks> open_row_;
 };

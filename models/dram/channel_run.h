@@ -7,27 +7,19 @@
 
 namespace t3vp::dram {
 
-/// Visits the banks of a mask in round-robin order from `first`, until the visitor returns true.
-template <class Visitor>
-bool visit_round_robin(std::uint64_t banks, std::uint32_t first, Visitor&& visit) {
-  const std::uint64_t from_first = banks & (~std::uint64_t{0} << first);
-  for (std::uint64_t part : {from_first, banks & ~from_first})
-    for (; part != 0; part &= part - 1)
-      if (visit(static_cast<std::uint32_t>(__builtin_ctzll(part)))) return true;
-  return false;
-}
-
 template <class Feed, class Done>
 void Channel::run(Cycle until, Feed&& feed, Done&& done) {
   ask_at_ = now_;
   while (now_ < until) {
-    if (now_ >= ask_at_ && room()) admit(feed);
+    for_each_bank(wheel_.take(now_), [this](std::uint32_t bank) { schedule(bank); });
+    if (!split_oldest_first_ && now_ >= ask_at_ && room()) admit(feed);
     if (now_ >= refresh_due_ || refreshing_ != 0) refresh();
-    if (classes_ == 2) choose_class();
+    if (split_oldest_first_) choose_class();
     if (bindable() != 0) bind();
-    const bool column = now_ >= column_wake_ && issue_column(done);
-    if ((dual_command_bus_ || !column) && now_ >= std::min(activate_wake_, precharge_wake_)) issue_row();
-    if (classes_ == 2) choose_class();
+    const bool column = now_ >= std::min(read_.wake, write_.wake) && issue_column(done);
+    if (now_ >= row_wake() && (dual_command_bus_ || !column)) issue_row();
+    if (split_oldest_first_ && now_ >= ask_at_ && room()) admit(feed);
+    if (split_oldest_first_) choose_class();
     advance(std::min(until, next_event()));
   }
 }
@@ -45,39 +37,56 @@ void Channel::admit(Feed& feed) {
   ask_at_ = now_ + 1;
 }
 
+/// The ready banks outside `blocked` whose shared time has come too; else moves the wake to the first such time.
+template <class Shared>
+Banks Channel::legal(Ready& ready, Banks blocked, Shared&& shared) const {
+  if (now_ < ready.wake) return 0;
+  Banks found = 0;
+  Cycle wake = never_cycle;
+  for (Banks rest = ready.banks & ~blocked; rest != 0;) {
+    const auto bank = static_cast<std::uint32_t>(__builtin_ctzll(rest));
+    const Banks group = rest & group_banks_[bank];
+    const Cycle at = shared(bank);
+    if (at <= now_)
+      found |= group;
+    else
+      wake = std::min(wake, at);
+    rest &= ~group;
+  }
+  ready.wake = found != 0 ? now_ : wake;
+  return found;
+}
+
 template <class Done>
 bool Channel::issue_column(Done& done) {
-  Cycle wake = never_cycle;
-  const bool issued = visit_round_robin(want_column_ & ~blocked_, priority_, [&](std::uint32_t bank) {
-    const Cycle earliest = earliest_column(bank);
-    wake = std::min(wake, earliest);
-    if (earliest > now_) return false;
-    const Request& request = request_[bank];
-    const bool read = request.kind == Kind::read;
-    if (read)
-      timing_.read(bank, now_);
-    else
-      timing_.write(bank, request.kind == Kind::update, now_);
-    ++(read ? statistics_.reads : request.kind == Kind::write ? statistics_.writes : statistics_.updates);
-    statistics_.data_bus_cycles += burst_;
-    if (classes_ == 2) {
-      --held_[queue_.class_of(request.kind)];
-      ask_at_ = std::min(ask_at_, now_ + 1);
-    }
-    bound_ &= ~(Banks{1} << bank);
-    want_column_ &= ~(Banks{1} << bank);
-    if (listener_ != nullptr)
-      log(read                           ? CommandKind::read
-          : request.kind == Kind::update ? CommandKind::update
-                                         : CommandKind::write,
-          bank, request.row, request.address);
-    const Cycle data_end = now_ + (read ? read_data_ : write_data_);
-    last_data_end_ = std::max(last_data_end_, data_end);
-    done(request.tag, request.kind, data_end);
-    return true;
-  });
-  column_wake_ = issued ? now_ + 1 : wake;
-  return issued;
+  const Banks banks = legal(read_, 0, [this](std::uint32_t bank) { return timing_.shared_read(bank); }) |
+                      legal(write_, 0, [this](std::uint32_t bank) { return timing_.shared_write(bank); });
+  if (banks == 0) return false;
+  column_command(choose(banks), done);
+  return true;
+}
+
+template <class Done>
+void Channel::column_command(std::uint32_t bank, Done& done) {
+  const Request& request = request_[bank];
+  const Banks bit = Banks{1} << bank;
+  bound_ &= ~bit;
+  remove(request.kind == Kind::read ? read_ : write_, bit);
+  if (split_oldest_first_) leave_queue(request.kind);
+  if (listener_ != nullptr) log_column(bank);
+  statistics_.data_bus_cycles += burst_;
+  Cycle data_end = now_;
+  if (request.kind == Kind::read) {
+    timing_.read(bank, now_);
+    ++statistics_.reads;
+    data_end += read_data_;
+  } else {
+    timing_.write(bank, request.kind == Kind::update, now_);
+    ++(request.kind == Kind::update ? statistics_.updates : statistics_.writes);
+    data_end += write_data_;
+  }
+  last_data_end_ = std::max(last_data_end_, data_end);
+  done(request.tag, request.kind, data_end);
 }
 
 }  // namespace t3vp::dram

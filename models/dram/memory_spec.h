@@ -26,12 +26,11 @@ struct Timing {
   std::uint32_t RFC = 0, REFI = 0;
 };
 
-/// A queue of its own for writes and updates, drained in bursts. Depth 0: reads and writes share one queue, whose
-/// entries leave it when their bank takes them (GPGPU-Sim); else an entry holds its place until its column command.
-struct WriteQueue {
-  std::uint32_t depth = 0;
-  std::uint32_t drain_from = 0, drain_to = 0;  ///< entries at which a burst of writes starts and ends
-};
+/// shared_round_robin: one queue; a bank takes one request at a time, at most one bank per cycle, and banks have their
+/// commands in turn; an entry leaves the queue when its bank takes it (GPGPU-Sim). split_oldest_first: reads and writes
+/// have a queue each, writes are drained in bursts, the oldest request whose command is legal goes first, and an entry
+/// holds its place until its column command (Ramulator, DRAMSys). by_geometry: the latter with pseudo-channels.
+enum class Queueing : std::uint8_t { by_geometry, shared_round_robin, split_oldest_first };
 
 struct MemorySpec {
   std::string name = "hbm2-legacy";
@@ -41,9 +40,10 @@ struct MemorySpec {
   bool dual_command_bus = true;       ///< a row and a column command may share a cycle
   std::uint32_t activate_cycles = 1;  ///< of ACT on the row-command bus
   bool refresh = false;
-  std::uint32_t queue_depth = 64;  ///< entries of one column access each
-  WriteQueue write_queue;
-  std::string address_map = "accel";      ///< bgint, accel, rocol or list
+  std::uint32_t queue_depth = 64;  ///< entries of one column access each; of each queue if there are two
+  Queueing queueing = Queueing::by_geometry;
+  double write_drain_from = 0.75, write_drain_to = 0.4;  ///< part of the write queue: a burst of writes starts, ends
+  std::string address_map = "accel";                     ///< bgint, accel, rocol or list
   std::vector<std::string> address_bits;  ///< when address_map is list: from the lowest, such as "byte:5", "column:3"
 };
 

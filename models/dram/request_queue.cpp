@@ -15,8 +15,7 @@ Request RequestQueue::take_oldest_of_address(std::uint32_t cls, std::uint16_t sl
   const std::uint32_t other = 1 - cls;
   std::uint16_t before = none;
   for (std::uint16_t at = lists_[other][wanted.bank].head; at != none; before = at, at = pool_[at].next) {
-    const bool older = static_cast<std::int32_t>(pool_[at].order - wanted.order) < 0;
-    if (!older) break;
+    if (!older(pool_[at].order, wanted.order)) break;
     if (pool_[at].address == wanted.address) return remove(other, wanted.bank, at, before);
   }
   return remove(cls, wanted.bank, slot, previous);

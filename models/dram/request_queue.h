@@ -26,6 +26,9 @@ struct Request {
   Kind kind;
 };
 
+/// Orders wrap around.
+inline bool older(std::uint32_t order, std::uint32_t than) { return static_cast<std::int32_t>(order - than) < 0; }
+
 class RequestQueue {
  public:
   /// Classes are 1 (all accesses in one order per bank) or 2 (reads; writes and updates).

@@ -19,18 +19,25 @@ class TimingState {
  public:
   explicit TimingState(const MemorySpec& spec);
 
-  Cycle earliest_read(std::uint32_t bank) const {
-    return latest(bank_[bank].read, group_[bank & group_mask_].read, pseudo_[bank & pseudo_mask_].read);
+  // A command needs its bank's own time, which only commands to this bank move, and the time shared with its group and
+  // pseudo-channel.
+  Cycle own_read(std::uint32_t bank) const { return bank_[bank].read; }
+  Cycle own_write(std::uint32_t bank) const { return bank_[bank].write; }
+  Cycle own_activate(std::uint32_t bank) const { return bank_[bank].activate; }
+  Cycle own_precharge(std::uint32_t bank) const { return bank_[bank].precharge; }
+
+  Cycle shared_read(std::uint32_t bank) const { return std::max(group_of(bank).read, pseudo_of(bank).read); }
+  Cycle shared_write(std::uint32_t bank) const { return std::max(group_of(bank).write, pseudo_of(bank).write); }
+  Cycle shared_activate(std::uint32_t bank) const {
+    return std::max(group_of(bank).activate, pseudo_of(bank).activate);
   }
-  Cycle earliest_write(std::uint32_t bank) const {
-    return latest(bank_[bank].write, group_[bank & group_mask_].write, pseudo_[bank & pseudo_mask_].write);
+  /// No bank's shared_activate() is before.
+  Cycle any_activate() const {
+    Cycle first = pseudo_[0].activate;
+    for (std::uint32_t pseudo = 1; pseudo <= pseudo_mask_; ++pseudo) first = std::min(first, pseudo_[pseudo].activate);
+    return first;
   }
-  Cycle earliest_activate(std::uint32_t bank) const {
-    return latest(bank_[bank].activate, group_[bank & group_mask_].activate, pseudo_[bank & pseudo_mask_].activate);
-  }
-  Cycle earliest_precharge(std::uint32_t bank) const {
-    return std::max(bank_[bank].precharge, group_[bank & group_mask_].precharge);
-  }
+  Cycle shared_precharge(std::uint32_t bank) const { return group_of(bank).precharge; }
 
   void read(std::uint32_t bank, Cycle now) {
     Shared& group = group_[bank & group_mask_];
@@ -73,9 +80,8 @@ class TimingState {
     bank_[bank].activate = std::max(bank_[bank].activate, now + timing_.RP);
   }
 
+  /// Legal from own_activate() on: refresh is a row cycle of the bank (JESD235).
   void refresh(std::uint32_t bank, Cycle now) { bank_[bank].activate = now + timing_.RFC; }
-  /// RP after the last precharge and RC after the last activate (JESD235: refresh is a row cycle of every bank).
-  Cycle earliest_refresh(std::uint32_t bank) const { return bank_[bank].activate; }
 
  private:
   struct Bank {
@@ -89,6 +95,8 @@ class TimingState {
     std::uint32_t next = 0;
   };
 
+  const Shared& group_of(std::uint32_t bank) const { return group_[bank & group_mask_]; }
+  const Pseudo& pseudo_of(std::uint32_t bank) const { return pseudo_[bank & pseudo_mask_]; }
   static Cycle latest(Cycle a, Cycle b, Cycle c) { return std::max(a, std::max(b, c)); }
 
   std::array<Bank, max_banks> bank_;
