@@ -1,0 +1,202 @@
+#include "compute/compute_cluster.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "compute/gemm_kernel.h"
+#include "compute/packet_check.h"
+#include "compute/ring_kernel.h"
+#include "protocol/address_map.h"
+
+namespace t3vp {
+namespace {
+constexpr std::uint32_t units_per_track = 10;
+}
+
+ComputeCluster::ComputeCluster(const sc_core::sc_module_name& name, const ComputeParameters& parameters,
+                               bool functional, std::uint16_t gpu, Trace* trace)
+    : sc_module(name),
+      parameters_(parameters),
+      functional_(functional),
+      gpu_(gpu),
+      trace_(trace),
+      units_(parameters.compute_units) {
+  for (std::uint32_t cu = 0; trace_ != nullptr && cu < parameters.compute_units; cu += units_per_track)
+    tracks_.push_back(trace_->track(fmt::format("GPU {}", gpu), fmt::format("CU {} of {} to {}", cu, cu,
+                                    std::min(cu + units_per_track, parameters.compute_units) - 1)));
+  memory.register_nb_transport_bw(this, &ComputeCluster::response, 0);
+  registers.lock_when([this] { return busy_; });
+  registers.compute_units.set(parameters.compute_units);
+  registers.doorbell.on_write([this] {
+    rung_ = registers.doorbell.value();
+    if (!busy_) fetch();
+  });
+  registers.completed.on_refresh([this] { registers.completed.set(completed_); });
+  registers.interrupt.on_write([this] { update_interrupt(); });
+  registers.on_reset([this] { reset(); });
+
+  SC_HAS_PROCESS(ComputeCluster);
+  SC_METHOD(step);
+  sensitive << events_.event();
+  dont_initialize();
+}
+
+void ComputeCluster::reset() {
+  registers.compute_units.set(parameters_.compute_units);
+  if (!busy_) rung_ = completed_ = 0;
+  update_interrupt();
+}
+
+void ComputeCluster::update_interrupt() {
+  interrupt.write(registers.interrupt.complete() != 0 || registers.interrupt.error() != 0);
+}
+
+void ComputeCluster::issue(Slot slot, Transaction& transaction, Picoseconds delay) {
+  transaction.extension().producer.gpu = gpu_;
+  // The slot travels in the upper half of the token, the kernel model's own part stays in the lower.
+  transaction.extension().token |= std::uint64_t{slot} << 32;
+  send_request(memory, transaction, delay);
+}
+
+tlm::tlm_sync_enum ComputeCluster::response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
+                                            sc_core::sc_time& delay) {
+  const Slot slot = static_cast<Slot>(extension_of(transaction).token >> 32);
+  events_.push(now() + from_sc_time(delay), {Step::arrived, slot, 0, static_cast<Transaction*>(&transaction)});
+  return tlm::TLM_COMPLETED;
+}
+
+void ComputeCluster::schedule(Picoseconds time, Slot slot, std::uint32_t tag) {
+  events_.push(time, {Step::elapsed, slot, tag, nullptr});
+}
+
+Picoseconds ComputeCluster::occupy(Slot slot, Picoseconds duration) {
+  Picoseconds& until = unit_of(slot).busy_until;
+  until = std::max(until, now()) + duration;
+  busy_time_ += duration;
+  return until;
+}
+
+void ComputeCluster::step() {
+  while (events_.ready()) {
+    const Event event = events_.pop();
+    switch (event.step) {
+      case Step::arrived: arrived(event); break;
+      case Step::delivered: delivered(event); break;
+      case Step::elapsed: kernel_->elapsed(event.slot, event.tag); break;
+      case Step::launch: launch(); break;
+    }
+  }
+  events_.arm();
+}
+
+/// Loaded data passes the compute unit's port, one load after the other.
+void ComputeCluster::arrived(const Event& event) {
+  const DataExtension& extension = event.transaction->extension();
+  if (event.slot == dispatcher || extension.operation != Operation::load) return delivered(event);
+  Picoseconds& port = unit_of(event.slot).port_until;
+  port = std::max(port, now()) + cycle_time(static_cast<double>(extension.shape.bytes()) /
+                                            parameters_.port_bytes_per_cycle, parameters_.clock_GHz);
+  events_.push(port, {Step::delivered, event.slot, 0, event.transaction});
+}
+
+void ComputeCluster::delivered(const Event& event) {
+  Transaction& transaction = *event.transaction;
+  if (transaction.is_response_error()) failed_ = true;
+  transaction.extension().token &= 0xFFFFFFFF;
+  if (event.slot == dispatcher)
+    fetched(transaction);
+  else
+    kernel_->answered(event.slot, transaction);
+  transaction.release();
+}
+
+void ComputeCluster::fetch() {
+  if (completed_ >= rung_) return;
+  busy_ = true;
+  registers.status.busy.set(1);
+  const std::uint64_t entries = std::max<std::uint64_t>(1, registers.entries.value());
+  Transaction& transaction = pool_.make(Operation::load, registers.base.value() + completed_ % entries * packet_bytes,
+                                        {1, packet_bytes, 0});
+  transaction.extension().cached = false;
+  transaction.attach_buffer();
+  issue(dispatcher, transaction, 0);
+}
+
+void ComputeCluster::fetched(Transaction& transaction) {
+  KernelPacket packet{};
+  std::memcpy(&packet, transaction.get_data_ptr(), packet_bytes);
+  const std::string wrong = failed_ ? "the packet cannot be read" : check_packet(packet, parameters_);
+  if (!wrong.empty()) {
+    registers.report(Status::bad_packet, transaction.get_address(), wrong);
+    return complete(Status::bad_packet);
+  }
+  if (packet.max_compute_units == 0 || packet.max_compute_units > parameters_.compute_units)
+    packet.max_compute_units = parameters_.compute_units;
+  units_.resize(packet.max_compute_units);
+  if (packet.kind == KernelKind::gemm)
+    kernel_ = std::make_unique<GemmKernel>(*this, packet);
+  else
+    kernel_ = std::make_unique<RingKernel>(*this, packet);
+  events_.push(now() + parameters_.launch_latency, {Step::launch, dispatcher, 0, nullptr});
+}
+
+void ComputeCluster::launch() {
+  slots_per_cu_ = kernel_->workgroups_per_cu();
+  next_workgroup_ = finished_workgroups_ = 0;
+  if (kernel_->is_producer()) {
+    kernel_active.write(true);
+    first_stage.write(true);
+  }
+  // The first workgroups go to different compute units, then to their further slots.
+  for (std::uint32_t layer = 0; layer < slots_per_cu_; ++layer)
+    for (Slot cu = 0; cu < units_.size(); ++cu) dispatch(cu * slots_per_cu_ + layer);
+}
+
+void ComputeCluster::dispatch(Slot slot) {
+  if (next_workgroup_ < kernel_->workgroups()) kernel_->start(slot, next_workgroup_++);
+}
+
+void ComputeCluster::finished(Slot slot) {
+  ++finished_total_;
+  if (++finished_workgroups_ == kernel_->workgroups()) return complete(failed_ ? Status::bad_address : Status::ok);
+  first_stage.write(false);
+  dispatch(slot);
+}
+
+void ComputeCluster::complete(Status status) {
+  kernel_active.write(false);
+  first_stage.write(false);
+  busy_ = failed_ = false;
+  ++completed_;
+  units_.resize(parameters_.compute_units);
+  registers.status.busy.set(0);
+  registers.status.error.set(status);
+  if (status == Status::ok)
+    registers.interrupt.complete.set(1);
+  else
+    registers.interrupt.error.set(1);
+  update_interrupt();
+  fetch();
+}
+
+Trace* ComputeCluster::trace(Slot slot, Trace::Track& track) {
+  const Slot cu = slot / slots_per_cu_;
+  if (trace_ == nullptr || slot % slots_per_cu_ != 0 || cu % units_per_track != 0) return nullptr;
+  track = tracks_[cu / units_per_track];
+  return trace_;
+}
+
+std::vector<std::string> ComputeCluster::diagnosis() const {
+  if (!busy_) return {};
+  return {fmt::format("GPU {} compute units: kernel {} of {} is not finished: {} workgroups have started, {} are done",
+                      gpu_, completed_ + 1, rung_, next_workgroup_, finished_workgroups_)};
+}
+
+void ComputeCluster::visit_statistics(const StatisticVisitor& visit) const {
+  visit("workgroups", "workgroups", "workgroups finished", static_cast<double>(finished_total_));
+  visit("busy", "ns", "computing time, summed over the compute units", to_ns(busy_time_));
+}
+
+}  // namespace t3vp

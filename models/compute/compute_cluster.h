@@ -1,0 +1,88 @@
+// The compute units of a GPU with their dispatcher: fetches kernel packets that a doorbell announces and steps the
+// workgroups of one kernel at a time, without a process per workgroup.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compute/kernel_model.h"
+#include "protocol/data_sockets.h"
+#include "protocol/event_queue.h"
+#include "protocol/statistics.h"
+#include "registers/kernel_queue.h"
+
+namespace t3vp {
+
+class ComputeCluster : public sc_core::sc_module, private KernelHost {
+ public:
+  DataInitiatorSocket<ComputeCluster> memory{"memory"};
+  sc_core::sc_out<bool> interrupt{"interrupt"};
+  sc_core::sc_out<bool> kernel_active{"kernel_active"};   ///< a producer kernel runs
+  sc_core::sc_out<bool> first_stage{"first_stage"};       ///< none of its workgroups has finished yet
+  registers::KernelQueue registers{"registers"};
+
+  ComputeCluster(const sc_core::sc_module_name& name, const ComputeParameters& parameters, bool functional,
+                 std::uint16_t gpu, Trace* trace);
+
+  /// What the cluster waits for, one line each; empty when it is idle.
+  std::vector<std::string> diagnosis() const;
+  /// Sum over compute units of the time in which they computed.
+  Picoseconds busy_time() const { return busy_time_; }
+  void visit_statistics(const StatisticVisitor& visit) const;
+
+ private:
+  static constexpr std::uint32_t packet_bytes = sizeof(KernelPacket);
+  static constexpr Slot dispatcher = 0xFFFFFFFF;   ///< slot of the packet fetch
+  enum class Step : std::uint8_t { arrived, delivered, elapsed, launch };
+  struct Event {
+    Step step;
+    Slot slot;
+    std::uint32_t tag;
+    Transaction* transaction;
+  };
+  struct ComputeUnit {
+    Picoseconds busy_until = 0, port_until = 0;
+  };
+
+  // KernelHost
+  const ComputeParameters& parameters() const override { return parameters_; }
+  bool functional() const override { return functional_; }
+  std::uint16_t gpu() const override { return gpu_; }
+  TransactionPool& pool() override { return pool_; }
+  void issue(Slot slot, Transaction& transaction, Picoseconds delay) override;
+  void schedule(Picoseconds time, Slot slot, std::uint32_t tag) override;
+  Picoseconds occupy(Slot slot, Picoseconds duration) override;
+  void finished(Slot slot) override;
+  Trace* trace(Slot slot, Trace::Track& track) override;
+
+  tlm::tlm_sync_enum response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  void step();
+  void arrived(const Event& event);
+  void delivered(const Event& event);
+  void fetch();
+  void fetched(Transaction& transaction);
+  void launch();
+  void dispatch(Slot slot);
+  void complete(Status status);
+  void update_interrupt();
+  void reset();
+  ComputeUnit& unit_of(Slot slot) { return units_[slot / slots_per_cu_]; }
+
+  ComputeParameters parameters_;
+  bool functional_;
+  std::uint16_t gpu_;
+  Trace* trace_;
+  std::vector<Trace::Track> tracks_;
+  EventQueue<Event> events_;
+  TransactionPool pool_;
+  std::vector<ComputeUnit> units_;
+  std::unique_ptr<KernelModel> kernel_;
+  std::uint32_t slots_per_cu_ = 1, next_workgroup_ = 0, finished_workgroups_ = 0;
+  std::uint64_t rung_ = 0, completed_ = 0;
+  bool busy_ = false, failed_ = false;
+  Picoseconds busy_time_ = 0;
+  std::uint64_t finished_total_ = 0;
+};
+
+}  // namespace t3vp

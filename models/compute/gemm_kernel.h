@@ -1,0 +1,58 @@
+// Tiled GEMM: a workgroup computes one tile of the output from slabs of A and B that it loads ahead of their use, then
+// stores it wavefront by wavefront. Stages (T3 2.5) emerge from the number of workgroups that fit.
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "compute/kernel_model.h"
+#include "protocol/tile_grid.h"
+
+namespace t3vp {
+
+class GemmKernel : public KernelModel {
+ public:
+  GemmKernel(KernelHost& host, const KernelPacket& packet);
+
+  std::uint32_t workgroups() const override { return packet_.workgroups; }
+  std::uint32_t workgroups_per_cu() const override { return host_.parameters().workgroups_per_cu; }
+  bool is_producer() const override { return true; }
+  void start(Slot slot, std::uint32_t index) override;
+  void answered(Slot slot, Transaction& transaction) override;
+  void elapsed(Slot slot, std::uint32_t tag) override;
+
+ private:
+  using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  struct Slab {
+    std::uint32_t awaited = 0;   ///< loads that have not come back
+    Matrix a, b;                 ///< functional only
+  };
+  struct Workgroup {
+    std::uint32_t wg_id = 0;
+    Rectangle tile;
+    std::uint32_t loaded = 0, computed = 0;   ///< slabs asked for, slabs multiplied
+    bool computing = false;
+    std::uint32_t stores = 0;                 ///< not yet answered
+    Picoseconds begin = 0, store_begin = 0;
+    std::vector<Slab> slabs;                  ///< ring of prefetch_slabs buffers
+    Matrix sum;
+  };
+  std::uint32_t depth(std::uint32_t slab) const;
+  Slab& buffer(Workgroup& workgroup, std::uint32_t slab) const { return workgroup.slabs[slab % workgroup.slabs.size()]; }
+  void load_slab(Slot slot);
+  void load(Slot slot, std::uint64_t address, const Shape& shape, std::uint32_t slab, bool is_b);
+  void take_data(Workgroup& workgroup, Transaction& transaction);
+  void compute(Slot slot);
+  void multiply(Workgroup& workgroup);
+  void store(Slot slot);
+  void fill_store(const Workgroup& workgroup, const Rectangle& part, Transaction& transaction) const;
+
+  KernelHost& host_;
+  KernelPacket packet_;
+  TileGrid grid_;
+  ElementType element_;
+  std::uint32_t slabs_;
+  std::vector<Workgroup> workgroups_;   ///< by slot
+};
+
+}  // namespace t3vp

@@ -1,0 +1,300 @@
+#include "compute/last_level_cache.h"
+
+#include <algorithm>
+
+#include "protocol/address_map.h"
+
+namespace t3vp {
+namespace {
+
+template <typename Value>
+std::uint32_t take(std::vector<Value>& all, std::vector<std::uint32_t>& free) {
+  if (free.empty()) {
+    all.emplace_back();
+    return static_cast<std::uint32_t>(all.size() - 1);
+  }
+  const std::uint32_t index = free.back();
+  free.pop_back();
+  return index;
+}
+
+std::uint64_t count_sectors(std::uint32_t mask) { return static_cast<std::uint64_t>(__builtin_popcount(mask)); }
+
+}  // namespace
+
+LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheParameters& parameters,
+                               Picoseconds memory_latency, std::uint16_t gpu)
+    : sc_module(name),
+      parameters_(parameters),
+      memory_latency_(memory_latency),
+      sector_time_(cycle_time(parameters.sector_bytes / parameters.bank_bytes_per_cycle, parameters.clock_GHz)),
+      base_(address_map::on_gpu(gpu, 0)),
+      tags_(parameters),
+      bank_free_(parameters.banks) {
+  compute.register_nb_transport_fw(this, &LastLevelCache::from_compute, 0);
+  compute.register_transport_dbg(this, &LastLevelCache::debug, 0);
+  peers.register_nb_transport_fw(this, &LastLevelCache::from_peers, 0);
+  peers.register_transport_dbg(this, &LastLevelCache::debug, 0);
+  memory.register_nb_transport_bw(this, &LastLevelCache::memory_response, 0);
+  bypass.register_nb_transport_bw(this, &LastLevelCache::pass_response, 0);
+  peer_memory.register_nb_transport_bw(this, &LastLevelCache::pass_response, 1);
+  registers.command.on_write([this] {
+    if (registers.command.action() == registers::Cache::Command::Action::flush) flush();
+  });
+  registers.status.on_refresh([this] { registers.status.busy.set(write_backs_under_way_ != 0); });
+}
+
+unsigned LastLevelCache::debug(int, tlm::tlm_generic_payload& transaction) { return memory->transport_dbg(transaction); }
+
+/// Visits (line, sector mask) of a 2-D access.
+template <typename Visit>
+static void for_each_line(const CacheParameters& parameters, std::uint64_t address, const Shape& shape, Visit visit) {
+  const bool contiguous = shape.rows == 1 || shape.stride == shape.row_bytes;
+  const std::uint32_t rows = contiguous ? 1 : shape.rows;
+  const std::uint64_t row_bytes = contiguous ? shape.bytes() : shape.row_bytes;
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    const std::uint64_t begin = (address + row * shape.stride) / parameters.sector_bytes;
+    const std::uint64_t end =
+        (address + row * shape.stride + row_bytes + parameters.sector_bytes - 1) / parameters.sector_bytes;
+    const std::uint64_t per_line = parameters.line_bytes / parameters.sector_bytes;
+    for (std::uint64_t sector = begin; sector < end;) {
+      const std::uint64_t line = sector / per_line;
+      const std::uint64_t first = sector % per_line;
+      const std::uint64_t count = std::min(per_line - first, end - sector);
+      visit(line, static_cast<std::uint8_t>(((1u << count) - 1) << first));
+      sector += count;
+    }
+  }
+}
+
+tlm::tlm_sync_enum LastLevelCache::from_compute(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
+                                                sc_core::sc_time& delay) {
+  const DataExtension* extension = transaction.get_extension<DataExtension>();
+  const Picoseconds time = now() + from_sc_time(delay) + parameters_.latency;
+  // Updates are defined where the data is, so they never stop in the cache. What the memory would refuse must not hit
+  // here, so it goes there too.
+  const bool cacheable = extension != nullptr && extension->cached && extension->operation != Operation::update &&
+                         extension->operation != Operation::wait && debug(0, transaction) == transaction.get_data_length();
+  if (!cacheable) {
+    Picoseconds to_memory = time + memory_latency_ - now();
+    send_request(bypass, transaction, to_memory);
+    return tlm::TLM_ACCEPTED;
+  }
+  if (extension->operation == Operation::load)
+    load(transaction, time);
+  else
+    store(transaction, time);
+  return tlm::TLM_ACCEPTED;
+}
+
+/// Time at which a bank has moved the sectors of one line.
+Picoseconds LastLevelCache::serve(std::uint64_t line, std::uint8_t sectors, Picoseconds time) {
+  Picoseconds& free = bank_free_[tags_.bank_of(line)];
+  free = std::max(free, time) + count_sectors(sectors) * sector_time_;
+  return free;
+}
+
+void LastLevelCache::load(tlm::tlm_generic_payload& transaction, Picoseconds time) {
+  const std::uint32_t index = take(loads_, free_loads_);
+  loads_[index] = {&transaction, 1, time, false};
+  transaction.acquire();
+  const DataExtension& extension = extension_of(transaction);
+  Gap gap;
+  for_each_line(parameters_, address_map::local_of(transaction.get_address()), extension.shape,
+                [&](std::uint64_t line, std::uint8_t sectors) {
+                  load_line(line, sectors, index, gap, time, extension.traffic);
+                });
+  close(gap, time, extension.traffic);
+  last_waited_fill_ = last_waiting_load_ = none;
+  finish(index);
+}
+
+void LastLevelCache::load_line(std::uint64_t line, std::uint8_t sectors, std::uint32_t load, Gap& gap, Picoseconds time,
+                               TrafficClass traffic) {
+  loads_[load].ready = std::max(loads_[load].ready, serve(line, sectors, time));
+  CacheTags::Slot slot = tags_.find(line);
+  if (slot == CacheTags::none) slot = allocate(line, time);
+  CacheTags::Line* held = &tags_.line(slot);
+  if ((held->pending & sectors) != 0) wait_for(held->fill, load);
+  const std::uint8_t missing = static_cast<std::uint8_t>(sectors & ~held->valid);
+  hits_ += count_sectors(sectors & held->valid);
+  if (missing == 0) return;
+  misses_ += count_sectors(missing);
+
+  const std::uint64_t begin = line * parameters_.line_bytes +
+                              static_cast<std::uint64_t>(__builtin_ctz(missing)) * parameters_.sector_bytes;
+  const std::uint64_t end = line * parameters_.line_bytes +
+                            static_cast<std::uint64_t>(32 - __builtin_clz(missing)) * parameters_.sector_bytes;
+  const std::uint64_t block = std::uint64_t{lines_per_fill} * parameters_.line_bytes;
+  if (gap.fill != none && (begin != gap.end || begin / block != gap.begin / block)) close(gap, time, traffic);
+  if (gap.fill == none) {
+    gap.fill = take(fills_, free_fills_);
+    fills_[gap.fill] = Fill{};
+    gap.begin = begin;
+    wait_for(gap.fill, load);
+  }
+  gap.end = end;
+  const std::size_t half = line % lines_per_fill;
+  fills_[gap.fill].slots[half] = slot;
+  fills_[gap.fill].lines[half] = line;
+  held->valid |= missing;
+  held->pending |= missing;
+  held->fill = gap.fill;
+}
+
+/// Sends the fill of a gap. Sectors between two missing ones of a line are read along with them.
+void LastLevelCache::close(Gap& gap, Picoseconds time, TrafficClass traffic) {
+  if (gap.fill == none) return;
+  access_memory(Operation::load, base_ + gap.begin, static_cast<std::uint32_t>(gap.end - gap.begin), traffic, gap.fill,
+                time);
+  gap = Gap{};
+}
+
+void LastLevelCache::wait_for(std::uint32_t fill, std::uint32_t load) {
+  if (fill == last_waited_fill_ && load == last_waiting_load_) return;
+  last_waited_fill_ = fill;
+  last_waiting_load_ = load;
+  const std::uint32_t waiter = take(waiters_, free_waiters_);
+  waiters_[waiter] = {load, fills_[fill].first_waiter};
+  fills_[fill].first_waiter = waiter;
+  ++loads_[load].pending;
+}
+
+void LastLevelCache::finish(std::uint32_t index) {
+  Load& load = loads_[index];
+  if (--load.pending != 0) return;
+  tlm::tlm_generic_payload& transaction = *load.transaction;
+  transaction.set_response_status(load.failed ? tlm::TLM_GENERIC_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE);
+  const Picoseconds delay = std::max(load.ready, now()) - now();
+  free_loads_.push_back(index);
+  send_response(compute, transaction, delay);
+  transaction.release();
+}
+
+void LastLevelCache::store(tlm::tlm_generic_payload& transaction, Picoseconds time) {
+  const DataExtension& extension = extension_of(transaction);
+  Picoseconds ready = time;
+  for_each_line(parameters_, address_map::local_of(transaction.get_address()), extension.shape,
+                [&](std::uint64_t line, std::uint8_t sectors) {
+                  ready = std::max(ready, serve(line, sectors, time));
+                  CacheTags::Slot slot = tags_.find(line);
+                  if (slot == CacheTags::none) slot = allocate(line, time);
+                  CacheTags::Line& held = tags_.line(slot);
+                  held.valid |= sectors;
+                  held.dirty |= sectors;
+                  held.producer = extension.traffic;
+                  written_ += count_sectors(sectors);
+                });
+  transaction.set_response_status(tlm::TLM_OK_RESPONSE);
+  send_response(compute, transaction, ready - now());
+}
+
+CacheTags::Slot LastLevelCache::allocate(std::uint64_t line, Picoseconds time) {
+  const CacheTags::Slot slot = tags_.victim(line);
+  if (tags_.occupied(slot)) write_back(slot, time);
+  tags_.occupy(slot, line);
+  return slot;
+}
+
+void LastLevelCache::write_back(CacheTags::Slot slot, Picoseconds time) {
+  const CacheTags::Line& held = tags_.line(slot);
+  const std::uint64_t address = base_ + tags_.line_in(slot) * parameters_.line_bytes;
+  std::uint32_t dirty = held.dirty;
+  written_back_ += count_sectors(dirty);
+  while (dirty != 0) {
+    const std::uint32_t first = static_cast<std::uint32_t>(__builtin_ctz(dirty));
+    const std::uint32_t count = static_cast<std::uint32_t>(__builtin_ctz(~(dirty >> first)));
+    access_memory(Operation::store, address + first * parameters_.sector_bytes, count * parameters_.sector_bytes,
+                  held.producer, none, time);
+    dirty &= ~(((1u << count) - 1) << first);
+  }
+}
+
+void LastLevelCache::access_memory(Operation operation, std::uint64_t address, std::uint32_t bytes,
+                                   TrafficClass traffic, std::uint32_t fill, Picoseconds time) {
+  Transaction& access = pool_.make(operation, address, {1, bytes, 0});
+  access.extension().traffic = traffic;
+  access.extension().token = fill;
+  if (fill == none) ++write_backs_under_way_;
+  Picoseconds delay = time + memory_latency_ - now();
+  send_request(memory, access, delay);
+}
+
+tlm::tlm_sync_enum LastLevelCache::memory_response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
+                                                   sc_core::sc_time& delay) {
+  const auto index = static_cast<std::uint32_t>(extension_of(transaction).token);
+  const bool failed = transaction.is_response_error();
+  transaction.release();
+  if (index == none) {
+    --write_backs_under_way_;
+    return tlm::TLM_COMPLETED;
+  }
+  const Picoseconds time = now() + from_sc_time(delay);
+  const Fill fill = fills_[index];
+  for (std::size_t half = 0; half < lines_per_fill; ++half) {
+    const CacheTags::Slot slot = fill.slots[half];
+    if (slot == CacheTags::none || !tags_.holds(slot, fill.lines[half])) continue;
+    CacheTags::Line& held = tags_.line(slot);
+    if (held.fill != index) continue;
+    held.pending = 0;
+    held.fill = CacheTags::no_fill;
+  }
+  free_fills_.push_back(index);
+  for (std::uint32_t waiter = fill.first_waiter; waiter != none;) {
+    const Waiter entry = waiters_[waiter];
+    free_waiters_.push_back(waiter);
+    Load& load = loads_[entry.load];
+    load.ready = std::max(load.ready, time);
+    load.failed |= failed;
+    finish(entry.load);
+    waiter = entry.next;
+  }
+  return tlm::TLM_COMPLETED;
+}
+
+/// Peers write memory past the cache; a cached copy of what they overwrite is stale.
+tlm::tlm_sync_enum LastLevelCache::from_peers(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
+                                              sc_core::sc_time& delay) {
+  const DataExtension* extension = transaction.get_extension<DataExtension>();
+  const Shape shape = extension != nullptr ? extension->shape : Shape{};
+  for_each_line(parameters_, address_map::local_of(transaction.get_address()), shape,
+                [&](std::uint64_t line, std::uint8_t sectors) {
+                  const CacheTags::Slot slot = tags_.find(line);
+                  if (slot == CacheTags::none) return;
+                  CacheTags::Line& held = tags_.line(slot);
+                  dropped_ += count_sectors(held.valid & sectors);
+                  held.valid = static_cast<std::uint8_t>(held.valid & ~sectors);
+                  held.dirty = static_cast<std::uint8_t>(held.dirty & ~sectors);
+                  held.pending = static_cast<std::uint8_t>(held.pending & ~sectors);
+                });
+  Picoseconds to_memory = from_sc_time(delay) + memory_latency_;
+  send_request(peer_memory, transaction, to_memory);
+  return tlm::TLM_ACCEPTED;
+}
+
+tlm::tlm_sync_enum LastLevelCache::pass_response(int from_peer_memory, tlm::tlm_generic_payload& transaction,
+                                                 tlm::tlm_phase&, sc_core::sc_time& delay) {
+  send_response(from_peer_memory != 0 ? peers : compute, transaction, from_sc_time(delay));
+  return tlm::TLM_COMPLETED;
+}
+
+void LastLevelCache::flush() {
+  for (CacheTags::Slot slot = 0; slot < tags_.slots(); ++slot) {
+    if (!tags_.occupied(slot)) continue;
+    write_back(slot, now());
+    tags_.drop(slot);
+  }
+}
+
+void LastLevelCache::visit_statistics(const StatisticVisitor& visit) const {
+  const auto number = [](std::uint64_t n) { return static_cast<double>(n); };
+  visit("hits", "sectors", "loads served by the cache or by a fill under way", number(hits_));
+  visit("misses", "sectors", "loads that had to be filled", number(misses_));
+  visit("stores", "sectors", "cached stores", number(written_));
+  visit("write_backs", "sectors", "dirty sectors written to memory", number(written_back_));
+  visit("dropped", "sectors", "sectors that a peer's write made stale", number(dropped_));
+  visit("hit_rate", "fraction", "hits / (hits + misses)",
+        hits_ + misses_ == 0 ? 0 : number(hits_) / number(hits_ + misses_));
+}
+
+}  // namespace t3vp

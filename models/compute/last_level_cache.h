@@ -1,0 +1,93 @@
+// Last-level cache of a GPU: tags and bank time only, the data lies in memory and is reached by debug transport.
+//
+// Cached loads fetch missing sectors, hits on sectors under way wait for them; cached stores allocate without a fetch
+// and are written back when evicted, in the traffic class of who stored them. Accesses with `cached` false bypass the
+// cache, as do peers' writes, which drop the lines they overwrite (T3 4.3: uncached output).
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "compute/cache_tags.h"
+#include "protocol/data_sockets.h"
+#include "protocol/statistics.h"
+#include "protocol/transaction_pool.h"
+#include "registers/cache.h"
+
+namespace t3vp {
+
+class LastLevelCache : public sc_core::sc_module {
+ public:
+  DataTargetSocket<LastLevelCache> compute{"compute"};          ///< from the compute units
+  DataTargetSocket<LastLevelCache> peers{"peers"};              ///< from the links
+  DataInitiatorSocket<LastLevelCache> memory{"memory"};         ///< fills and write-backs
+  DataInitiatorSocket<LastLevelCache> bypass{"bypass"};         ///< uncached accesses of the compute units
+  DataInitiatorSocket<LastLevelCache> peer_memory{"peer_memory"};
+  registers::Cache registers{"registers"};
+
+  /// `memory_latency`: from the cache to the memory controller's queues.
+  LastLevelCache(const sc_core::sc_module_name& name, const CacheParameters& parameters, Picoseconds memory_latency,
+                 std::uint16_t gpu);
+
+  void visit_statistics(const StatisticVisitor& visit) const;
+
+ private:
+  static constexpr std::uint32_t lines_per_fill = 2;
+  /// A cached load that waits for fills.
+  struct Load {
+    tlm::tlm_generic_payload* transaction = nullptr;
+    std::uint32_t pending = 0;
+    Picoseconds ready = 0;
+    bool failed = false;
+  };
+  /// One read of consecutive sectors of up to two lines, and the loads that wait for it.
+  struct Fill {
+    std::array<CacheTags::Slot, lines_per_fill> slots{CacheTags::none, CacheTags::none};
+    std::array<std::uint64_t, lines_per_fill> lines{};
+    std::uint32_t first_waiter = none;
+  };
+  struct Waiter {
+    std::uint32_t load, next;
+  };
+  struct Gap {   ///< missing sectors gathered into one fill
+    std::uint64_t begin = 0, end = 0;
+    std::uint32_t fill = none;
+  };
+  static constexpr std::uint32_t none = 0xFFFFFFFF;
+
+  tlm::tlm_sync_enum from_compute(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  tlm::tlm_sync_enum from_peers(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  tlm::tlm_sync_enum memory_response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  tlm::tlm_sync_enum pass_response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  unsigned debug(int, tlm::tlm_generic_payload& transaction);
+
+  void load(tlm::tlm_generic_payload& transaction, Picoseconds time);
+  void store(tlm::tlm_generic_payload& transaction, Picoseconds time);
+  void load_line(std::uint64_t line, std::uint8_t sectors, std::uint32_t load, Gap& gap, Picoseconds time,
+                 TrafficClass traffic);
+  void close(Gap& gap, Picoseconds time, TrafficClass traffic);
+  void wait_for(std::uint32_t fill, std::uint32_t load);
+  void finish(std::uint32_t load);
+  CacheTags::Slot allocate(std::uint64_t line, Picoseconds time);
+  void write_back(CacheTags::Slot slot, Picoseconds time);
+  void access_memory(Operation operation, std::uint64_t address, std::uint32_t bytes, TrafficClass traffic,
+                     std::uint32_t fill, Picoseconds time);
+  Picoseconds serve(std::uint64_t line, std::uint8_t sectors, Picoseconds time);
+  void flush();
+
+  CacheParameters parameters_;
+  Picoseconds memory_latency_, sector_time_;
+  std::uint64_t base_;
+  CacheTags tags_;
+  std::vector<Picoseconds> bank_free_;
+  std::vector<Load> loads_;
+  std::vector<Fill> fills_;
+  std::vector<Waiter> waiters_;
+  std::vector<std::uint32_t> free_loads_, free_fills_, free_waiters_;
+  std::uint32_t last_waited_fill_ = none, last_waiting_load_ = none;
+  std::uint64_t write_backs_under_way_ = 0;
+  std::uint64_t hits_ = 0, misses_ = 0, written_ = 0, written_back_ = 0, dropped_ = 0;   ///< sectors
+  TransactionPool pool_;
+};
+
+}  // namespace t3vp

@@ -1,0 +1,123 @@
+#include "compute/output_map.h"
+
+#include <fmt/format.h>
+
+#include "protocol/address_map.h"
+
+namespace t3vp {
+
+OutputMap::OutputMap(const sc_core::sc_module_name& name, const OutputMapParameters& parameters, std::uint16_t gpu)
+    : sc_module(name), parameters_(parameters), gpu_(gpu) {
+  compute.register_nb_transport_fw(this, &OutputMap::request, 0);
+  compute.register_transport_dbg(this, &OutputMap::debug, 0);
+  for (auto* socket : {&cache, &remote, &signals}) socket->register_nb_transport_bw(this, &OutputMap::response, 0);
+  registers.command.on_write([this] { command(); });
+  registers.capacity.set(parameters.entries);
+  registers.used.on_refresh([this] { registers.used.set(entries_.size()); });
+  registers.on_reset([this] {
+    entries_.clear();
+    registers.capacity.set(parameters_.entries);
+  });
+}
+
+DataInitiatorSocket<OutputMap>& OutputMap::route(std::uint64_t address) {
+  if (address_map::gpu_of(address) != gpu_) return remote;
+  return address_map::is_hbm(address) ? cache : signals;
+}
+
+const OutputMap::Entry* OutputMap::find(const tlm::tlm_generic_payload& transaction,
+                                        const DataExtension& extension) const {
+  if (extension.operation != Operation::store && extension.operation != Operation::update) return nullptr;
+  for (const Entry& entry : entries_)
+    if (extension.producer.wg_id - entry.first < entry.count && transaction.get_address() - entry.output < entry.bytes)
+      return &entry;
+  return nullptr;
+}
+
+tlm::tlm_sync_enum OutputMap::request(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
+                                      sc_core::sc_time& delay) {
+  if (DataExtension* extension = transaction.get_extension<DataExtension>())
+    if (const Entry* entry = find(transaction, *extension)) {
+      transaction.set_address(transaction.get_address() - entry->output + entry->peer);
+      extension->operation = entry->operation;
+      mapped_bytes_ += extension->shape.bytes();
+    }
+  return route(transaction.get_address())->nb_transport_fw(transaction, phase, delay);
+}
+
+tlm::tlm_sync_enum OutputMap::response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
+                                       sc_core::sc_time& delay) {
+  return compute->nb_transport_bw(transaction, phase, delay);
+}
+
+unsigned OutputMap::debug(int, tlm::tlm_generic_payload& transaction) {
+  return route(transaction.get_address())->transport_dbg(transaction);
+}
+
+void OutputMap::command() {
+  using Action = registers::OutputMap::Command::Action;
+  switch (registers.command.action()) {
+    case Action::add: add(); break;
+    case Action::remove_all:
+      entries_.clear();
+      registers.status.code.set(Status::ok);
+      break;
+    case Action::none: break;
+  }
+}
+
+void OutputMap::add() {
+  Entry entry;
+  entry.output = registers.output_base.value();
+  entry.peer = registers.peer_base.value();
+  entry.bytes = registers.bytes.value();
+  entry.first = static_cast<std::uint32_t>(registers.first_workgroup.value());
+  entry.count = static_cast<std::uint32_t>(registers.workgroups.value());
+  using Kind = registers::OutputMap::Operation::Kind;
+  const Kind kind = registers.operation.kind();
+  entry.operation = kind == Kind::store ? Operation::store : Operation::update;
+
+  const auto refuse = [&](Status status, std::uint64_t address, const std::string& text) {
+    registers.status.code.set(status);
+    registers.report(status, address, text);
+  };
+  constexpr std::uint64_t alignment = 32;
+  if (kind == Kind::none || entry.count == 0 || entry.bytes == 0)
+    return refuse(Status::invalid_argument, entry.output,
+                  fmt::format("store or update of 1 or more workgroups of an output expected, found {} workgroups, {} bytes",
+                              entry.count, entry.bytes));
+  if (entry.output % alignment != 0 || entry.peer % alignment != 0)
+    return refuse(Status::unaligned, entry.output, fmt::format("output {:#x} and peer {:#x} must be multiples of {}",
+                                                               entry.output, entry.peer, alignment));
+  if (address_map::gpu_of(entry.output) != gpu_ || !address_map::is_hbm(entry.output + entry.bytes - 1))
+    return refuse(Status::bad_address, entry.output,
+                  fmt::format("output {:#x} of {} bytes is not in the memory of GPU {}", entry.output, entry.bytes, gpu_));
+  if (address_map::gpu_of(entry.peer) == gpu_ || !reachable(entry.peer))
+    return refuse(Status::no_peer, entry.peer,
+                  fmt::format("GPU {} of peer address {:#x} cannot be reached", address_map::gpu_of(entry.peer), entry.peer));
+  for (const Entry& other : entries_)
+    if (entry.overlaps(other))
+      return refuse(Status::overlap, entry.output,
+                    fmt::format("workgroups {} to {} of the output at {:#x} overlap the mapped {} to {}", entry.first,
+                                entry.first + entry.count - 1, entry.output, other.first, other.first + other.count - 1));
+  if (entries_.size() == parameters_.entries)
+    return refuse(Status::table_full, entry.output, fmt::format("all {} entries are in use", parameters_.entries));
+  entries_.push_back(entry);
+  registers.status.code.set(Status::ok);
+}
+
+/// Asks the links, by a debug access of no bytes, whether there is a way to the address.
+bool OutputMap::reachable(std::uint64_t address) {
+  tlm::tlm_generic_payload probe;
+  probe.set_command(tlm::TLM_IGNORE_COMMAND);
+  probe.set_address(address);
+  probe.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  remote->transport_dbg(probe);
+  return probe.is_response_ok();
+}
+
+void OutputMap::visit_statistics(const StatisticVisitor& visit) const {
+  visit("mapped_bytes", "bytes", "stores that remote_map sent to a peer", static_cast<double>(mapped_bytes_));
+}
+
+}  // namespace t3vp

@@ -1,0 +1,53 @@
+// The compute units' way to memory: stores to mapped chunks go to a peer (remote_map, T3 4.4), everything else goes
+// where its address says: the cache, a peer over the links, or this GPU's signals.
+#pragma once
+
+#include <vector>
+
+#include "compute/parameters.h"
+#include "protocol/data_sockets.h"
+#include "protocol/statistics.h"
+#include "registers/output_map.h"
+
+namespace t3vp {
+
+class OutputMap : public sc_core::sc_module {
+ public:
+  DataTargetSocket<OutputMap> compute{"compute"};
+  DataInitiatorSocket<OutputMap> cache{"cache"};
+  DataInitiatorSocket<OutputMap> remote{"remote"};
+  DataInitiatorSocket<OutputMap> signals{"signals"};
+  registers::OutputMap registers{"registers"};
+
+  OutputMap(const sc_core::sc_module_name& name, const OutputMapParameters& parameters, std::uint16_t gpu);
+
+  void visit_statistics(const StatisticVisitor& visit) const;
+
+ private:
+  struct Entry {
+    std::uint64_t output = 0, peer = 0, bytes = 0;
+    std::uint32_t first = 0, count = 0;
+    Operation operation = Operation::update;
+
+    bool overlaps(const Entry& other) const {
+      return output < other.output + other.bytes && other.output < output + bytes && first < other.first + other.count &&
+             other.first < first + count;
+    }
+  };
+
+  tlm::tlm_sync_enum request(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  tlm::tlm_sync_enum response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  unsigned debug(int, tlm::tlm_generic_payload& transaction);
+  DataInitiatorSocket<OutputMap>& route(std::uint64_t address);
+  const Entry* find(const tlm::tlm_generic_payload& transaction, const DataExtension& extension) const;
+  void command();
+  void add();
+  bool reachable(std::uint64_t address);
+
+  OutputMapParameters parameters_;
+  std::uint16_t gpu_;
+  std::vector<Entry> entries_;
+  std::uint64_t mapped_bytes_ = 0;
+};
+
+}  // namespace t3vp

@@ -1,0 +1,309 @@
+#include "dma/dma_engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace t3vp {
+namespace {
+constexpr std::uint64_t fill_piece = 4096;
+}
+
+DmaEngine::DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& parameters, bool functional,
+                     std::uint16_t gpu, Trace* trace)
+    : sc_module(name), parameters_(parameters), functional_(functional), gpu_(gpu), trace_(trace) {
+  if (trace_ != nullptr) track_ = trace_->track(fmt::format("GPU {}", gpu), "DMA");
+  trigger.register_nb_transport_fw(this, &DmaEngine::triggered, 0);
+  memory.register_nb_transport_bw(this, &DmaEngine::memory_response, 0);
+  remote.register_nb_transport_bw(this, &DmaEngine::remote_response, 0);
+  registers.command.on_write([this] { command(); });
+  registers.interrupt.on_write([this] { update_interrupt(); });
+  registers.capacity.set(parameters.commands);
+  registers.status.on_refresh([this] { registers.status.busy.set(busy()); });
+  registers.used.on_refresh([this] { registers.used.set(commands_.size()); });
+  registers.pending.on_refresh([this] {
+    registers.pending.set(static_cast<std::uint64_t>(
+        std::count_if(commands_.begin(), commands_.end(), [](const Command& c) { return c.done < c.tiles; })));
+  });
+  registers.blocks.on_refresh([this] { registers.blocks.set(blocks_); });
+  registers.bytes.on_refresh([this] { registers.bytes.set(bytes_); });
+  registers.on_reset([this] {
+    registers.capacity.set(parameters_.commands);
+    if (!busy()) commands_.clear();
+    update_interrupt();
+  });
+
+  SC_HAS_PROCESS(DmaEngine);
+  SC_METHOD(step);
+  sensitive << events_.event();
+  dont_initialize();
+}
+
+void DmaEngine::update_interrupt() {
+  interrupt.write(registers.interrupt.complete() != 0 || registers.interrupt.filled() != 0);
+}
+
+void DmaEngine::command() {
+  using Action = registers::Dma::Command::Action;
+  switch (registers.command.action()) {
+    case Action::add: add(); break;
+    case Action::remove_all: remove_all(); break;
+    case Action::fill: fill(); break;
+    case Action::none: break;
+  }
+}
+
+void DmaEngine::remove_all() {
+  if (busy()) {
+    registers.status.code.set(Status::busy);
+    return registers.report(Status::busy, 0, "the table cannot be emptied while blocks are read or sent");
+  }
+  commands_.clear();
+  registers.status.code.set(Status::ok);
+}
+
+void DmaEngine::add() {
+  Command command;
+  command.range = staged_chunk(registers);
+  command.destination = registers.destination_base.value();
+  command.block_tiles = static_cast<std::uint32_t>(registers.block_tiles.value());
+  using Operation = registers::Dma::Command::Operation;
+  const Operation operation = registers.command.operation();
+  command.kind = operation == Operation::store    ? Kind::store
+                 : operation == Operation::update ? Kind::update
+                                                  : Kind::notify;
+
+  const auto refuse = [&](Status status, std::uint64_t address, const std::string& text) {
+    registers.status.code.set(status);
+    registers.report(status, address, text);
+  };
+  if (operation == Operation::none)
+    return refuse(Status::invalid_argument, command.range.base, "operation store, update or notify expected");
+  if (const ChunkCheck found = check(command.range, gpu_); found.status != Status::ok)
+    return refuse(found.status, command.range.base, found.text);
+  if (command.block_tiles == 0 || command.block_tiles > command.range.grid.wavefronts ||
+      command.range.grid.wavefronts % command.block_tiles != 0)
+    return refuse(Status::invalid_argument, command.range.base,
+                  fmt::format("{} wavefront tiles per block: a divisor of the {} wavefronts expected",
+                              command.block_tiles, command.range.grid.wavefronts));
+  if (command.kind != Kind::notify) {
+    if (command.destination % 32 != 0)
+      return refuse(Status::unaligned, command.destination,
+                    fmt::format("destination {:#x} must be a multiple of 32", command.destination));
+    if (address_map::gpu_of(command.destination) == gpu_ || !reachable(command.destination))
+      return refuse(Status::no_peer, command.destination,
+                    fmt::format("GPU {} of destination {:#x} cannot be reached",
+                                address_map::gpu_of(command.destination), command.destination));
+  }
+  for (const Command& other : commands_)
+    if (command.range.overlaps(other.range))
+      return refuse(Status::overlap, command.range.base,
+                    fmt::format("{} overlap the mapped {}", command.range.text(), other.range.text()));
+  if (commands_.size() == parameters_.commands)
+    return refuse(Status::table_full, command.range.base, fmt::format("all {} commands are in use", parameters_.commands));
+
+  const StagedChunk& range = command.range;
+  for (std::uint32_t wg = range.first; wg < range.first + range.count; ++wg)
+    for (std::uint32_t wf = 0; wf < range.grid.wavefronts; ++wf)
+      if (!range.grid.wavefront_tile(wg, wf).empty()) ++command.tiles;
+  command.ready.resize(std::size_t{range.count} * range.grid.wavefronts / command.block_tiles);
+  commands_.push_back(std::move(command));
+  registers.status.code.set(Status::ok);
+}
+
+/// Asks the links, by a debug access of no bytes, whether there is a way to the address.
+bool DmaEngine::reachable(std::uint64_t address) {
+  tlm::tlm_generic_payload probe;
+  probe.set_command(tlm::TLM_IGNORE_COMMAND);
+  probe.set_address(address);
+  probe.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  remote->transport_dbg(probe);
+  return probe.is_response_ok();
+}
+
+tlm::tlm_sync_enum DmaEngine::triggered(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
+                                        sc_core::sc_time& delay) {
+  const Producer producer = extension_of(transaction).producer;
+  transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  for (std::uint32_t i = 0; i < commands_.size(); ++i) {
+    if (!commands_[i].range.contains(producer.wg_id, transaction.get_address())) continue;
+    events_.push(now() + from_sc_time(delay), {Event::ready, {i, producer.wg_id, producer.wf_id}, nullptr});
+    transaction.set_response_status(tlm::TLM_OK_RESPONSE);
+  }
+  if (transaction.is_response_error())
+    registers.report(Status::bad_address, transaction.get_address(),
+                     fmt::format("trigger of workgroup {} wavefront {}: no command covers it", producer.wg_id, producer.wf_id));
+  return tlm::TLM_COMPLETED;
+}
+
+void DmaEngine::step() {
+  while (events_.ready()) {
+    const Event event = events_.pop();
+    switch (event.what) {
+      case Event::ready: {
+        Command& command = commands_[event.job.command];
+        if (command.kind == Kind::notify) {
+          tile_done(command);
+          break;
+        }
+        const TileGrid& grid = command.range.grid;
+        const std::uint32_t tile = (event.job.wg_id - command.range.first) * grid.wavefronts + event.job.wf_id;
+        const std::uint32_t block = tile / command.block_tiles;
+        const std::uint32_t first_wf = event.job.wf_id / command.block_tiles * command.block_tiles;
+        std::uint32_t expected = 0;
+        for (std::uint32_t wf = first_wf; wf < first_wf + command.block_tiles; ++wf)
+          if (!grid.wavefront_tile(event.job.wg_id, wf).empty()) ++expected;
+        if (++command.ready[block] < expected) break;
+        ++blocks_;
+        for (std::uint32_t wf = first_wf; wf < first_wf + expected; ++wf)
+          jobs_.push_back({event.job.command, event.job.wg_id, wf});
+        break;
+      }
+      case Event::loaded: send(*event.transaction); break;
+      case Event::sent: sent(*event.transaction); break;
+      case Event::filled:
+        fill_outstanding_ -= event.transaction->get_data_length();
+        event.transaction->release();
+        continue_fill();
+        break;
+    }
+  }
+  start_jobs();
+  events_.arm();
+}
+
+void DmaEngine::start_jobs() {
+  while (!jobs_.empty() && bytes_in_flight_ < parameters_.bytes_in_flight) {
+    read(jobs_.front());
+    jobs_.pop_front();
+  }
+}
+
+void DmaEngine::read(const Job& job) {
+  const Command& command = commands_[job.command];
+  const TileGrid& grid = command.range.grid;
+  const Rectangle part = grid.wavefront_tile(job.wg_id, job.wf_id);
+  Transaction& transaction = pool_.make(Operation::load, command.range.base + grid.offset(part), grid.shape(part));
+  DataExtension& extension = transaction.extension();
+  extension.stream = Stream::communication;
+  extension.traffic = TrafficClass::rs_read;
+  extension.element = grid.element;
+  extension.cached = false;
+  extension.producer = {job.wg_id, static_cast<std::uint8_t>(job.wf_id), gpu_};
+  extension.token = job.command;
+  if (functional_) transaction.attach_buffer();
+  bytes_in_flight_ += extension.shape.bytes();
+  Picoseconds delay = parameters_.latency;
+  send_request(memory, transaction, delay);
+}
+
+tlm::tlm_sync_enum DmaEngine::memory_response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
+                                              sc_core::sc_time& delay) {
+  const bool load = extension_of(transaction).operation == Operation::load;
+  events_.push(now() + from_sc_time(delay),
+               {load ? Event::loaded : Event::filled, {}, static_cast<Transaction*>(&transaction)});
+  return tlm::TLM_COMPLETED;
+}
+
+/// The data read goes out as a store or update of the same tile in the peer's memory.
+void DmaEngine::send(Transaction& read) {
+  const DataExtension& extension = read.extension();
+  const Command& command = commands_[extension.token];
+  if (read.is_response_error()) return sent(read);
+  Transaction& transaction =
+      pool_.make(command.kind == Kind::update ? Operation::update : Operation::store,
+                 read.get_address() - command.range.base + command.destination, extension.shape);
+  transaction.extension().stream = Stream::communication;
+  transaction.extension().traffic = TrafficClass::rs_write;
+  transaction.extension().element = extension.element;
+  transaction.extension().cached = false;
+  transaction.extension().producer = extension.producer;
+  transaction.extension().token = extension.token;
+  if (const unsigned char* data = read.get_data_ptr()) {
+    transaction.attach_buffer();
+    std::memcpy(transaction.get_data_ptr(), data, transaction.get_data_length());
+  }
+  if (trace_ != nullptr)
+    trace_->span(track_, "dma", now(), now() + 1000,
+                 flow_of(gpu_, extension.producer.wg_id, extension.producer.wf_id));
+  read.release();
+  Picoseconds delay = 0;
+  send_request(remote, transaction, delay);
+}
+
+tlm::tlm_sync_enum DmaEngine::remote_response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
+                                              sc_core::sc_time& delay) {
+  events_.push(now() + from_sc_time(delay), {Event::sent, {}, static_cast<Transaction*>(&transaction)});
+  return tlm::TLM_COMPLETED;
+}
+
+void DmaEngine::sent(Transaction& transaction) {
+  const std::uint64_t bytes = transaction.extension().shape.bytes();
+  bytes_in_flight_ -= bytes;
+  if (transaction.is_response_error())
+    registers.report(Status::bad_address, transaction.get_address(), "a block could not be read or sent");
+  else
+    bytes_ += bytes;
+  Command& command = commands_[transaction.extension().token];
+  transaction.release();
+  tile_done(command);
+}
+
+void DmaEngine::tile_done(Command& command) {
+  if (++command.done != command.tiles) return;
+  registers.interrupt.complete.set(1);
+  update_interrupt();
+}
+
+void DmaEngine::fill() {
+  const std::uint64_t base = registers.fill_base.value(), bytes = registers.fill_bytes.value();
+  const auto refuse = [&](Status status, const std::string& text) {
+    registers.status.code.set(status);
+    registers.report(status, base, text);
+  };
+  if (fill_left_ != 0 || fill_outstanding_ != 0) return refuse(Status::busy, "a fill runs already");
+  if (base % 32 != 0 || bytes % 32 != 0)
+    return refuse(Status::unaligned, fmt::format("fill of {} bytes at {:#x}: multiples of 32 expected", bytes, base));
+  if (bytes == 0 || address_map::gpu_of(base) != gpu_ || !address_map::is_hbm(base + bytes - 1))
+    return refuse(Status::bad_address, fmt::format("fill of {} bytes at {:#x}: local HBM expected", bytes, base));
+  registers.status.code.set(Status::ok);
+  fill_next_ = base;
+  fill_left_ = bytes;
+  continue_fill();
+}
+
+void DmaEngine::continue_fill() {
+  while (fill_left_ != 0 && fill_outstanding_ < parameters_.bytes_in_flight) {
+    const auto bytes = static_cast<std::uint32_t>(std::min(fill_left_, fill_piece));
+    Transaction& transaction = pool_.make(Operation::store, fill_next_, {1, bytes, 0});
+    transaction.extension().stream = Stream::communication;
+    transaction.extension().traffic = TrafficClass::setup;
+    transaction.extension().cached = false;
+    if (functional_) transaction.attach_buffer();
+    fill_next_ += bytes;
+    fill_left_ -= bytes;
+    fill_outstanding_ += bytes;
+    Picoseconds delay = parameters_.latency;
+    send_request(memory, transaction, delay);
+  }
+  if (fill_left_ != 0 || fill_outstanding_ != 0) return;
+  registers.interrupt.filled.set(1);
+  update_interrupt();
+}
+
+std::vector<std::string> DmaEngine::diagnosis() const {
+  std::vector<std::string> lines;
+  for (const Command& command : commands_)
+    if (command.done < command.tiles)
+      lines.push_back(fmt::format("GPU {} DMA: {} of {} wavefront tiles of {} {}", gpu_, command.done, command.tiles,
+                                  command.range.text(), command.kind == Kind::notify ? "are final" : "have been sent"));
+  return lines;
+}
+
+void DmaEngine::visit_statistics(const StatisticVisitor& visit) const {
+  visit("blocks", "blocks", "DMA blocks sent", static_cast<double>(blocks_));
+  visit("bytes", "bytes", "payload sent", static_cast<double>(bytes_));
+}
+
+}  // namespace t3vp

@@ -1,0 +1,91 @@
+// DMA engine with pre-programmed commands (dma_map, T3 4.2.2): a trigger from the Tracker marks a wavefront tile ready;
+// when all tiles of its block are, the engine reads them as communication and sends them to the peer, with the ids that
+// the peer's Tracker needs. It also zeroes memory on request.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "dma/parameters.h"
+#include "protocol/data_sockets.h"
+#include "protocol/event_queue.h"
+#include "protocol/statistics.h"
+#include "protocol/tile_grid.h"
+#include "protocol/trace.h"
+#include "protocol/transaction_pool.h"
+#include "registers/dma.h"
+#include "registers/staged_chunk.h"
+
+namespace t3vp {
+
+class DmaEngine : public sc_core::sc_module {
+ public:
+  DataTargetSocket<DmaEngine> trigger{"trigger"};        ///< from the Tracker: a store of no bytes names a complete tile
+  DataInitiatorSocket<DmaEngine> memory{"memory"};
+  DataInitiatorSocket<DmaEngine> remote{"remote"};       ///< to the links
+  sc_core::sc_out<bool> interrupt{"interrupt"};
+  registers::Dma registers{"registers"};
+
+  DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& parameters, bool functional, std::uint16_t gpu,
+            Trace* trace);
+
+  /// One line for each command that is not complete.
+  std::vector<std::string> diagnosis() const;
+  void visit_statistics(const StatisticVisitor& visit) const;
+
+ private:
+  enum class Kind : std::uint8_t { store, update, notify };
+  struct Command {
+    StagedChunk range;
+    Kind kind = Kind::update;
+    std::uint64_t destination = 0;
+    std::uint32_t block_tiles = 1;
+    std::uint64_t tiles = 0;                    ///< wavefront tiles that are not empty
+    std::uint64_t done = 0;                     ///< of them sent, or final for notify
+    std::vector<std::uint8_t> ready;            ///< tiles ready in each block
+  };
+  /// A wavefront tile to be read and sent.
+  struct Job {
+    std::uint32_t command, wg_id, wf_id;
+  };
+
+  tlm::tlm_sync_enum triggered(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  tlm::tlm_sync_enum memory_response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  tlm::tlm_sync_enum remote_response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  void command();
+  void add();
+  void fill();
+  void remove_all();
+  bool reachable(std::uint64_t address);
+  void step();
+  void start_jobs();
+  void read(const Job& job);
+  void send(Transaction& read);
+  void sent(Transaction& transaction);
+  void continue_fill();
+  void tile_done(Command& command);
+  void update_interrupt();
+  bool busy() const { return !jobs_.empty() || bytes_in_flight_ != 0 || fill_left_ != 0 || !events_.empty(); }
+
+  DmaParameters parameters_;
+  bool functional_;
+  std::uint16_t gpu_;
+  Trace* trace_;
+  Trace::Track track_ = 0;
+  TransactionPool pool_;
+  std::vector<Command> commands_;
+  std::deque<Job> jobs_;
+  /// A trigger (transaction null), or an answer of memory or link.
+  struct Event {
+    enum What : std::uint8_t { ready, loaded, sent, filled } what;
+    Job job;
+    Transaction* transaction;
+  };
+  EventQueue<Event> events_;
+  std::uint64_t bytes_in_flight_ = 0;
+  std::uint64_t fill_next_ = 0, fill_left_ = 0, fill_outstanding_ = 0;
+  std::uint64_t blocks_ = 0, bytes_ = 0;
+};
+
+}  // namespace t3vp

@@ -1,0 +1,27 @@
+// Lets one GPU stand for a homogeneous ring (T3 5.1.1): what it sends to its neighbour comes back as what its other
+// neighbour would send at that moment, the same bytes of the next chunk.
+#pragma once
+
+#include "protocol/data_sockets.h"
+#include "protocol/tile_grid.h"
+
+namespace t3vp {
+
+class ChunkMirror : public sc_core::sc_module {
+ public:
+  DataTargetSocket<ChunkMirror> in{"in"};
+  DataInitiatorSocket<ChunkMirror> out{"out"};
+
+  /// `grid` is the output's; chunks are equal when its workgroups divide by `gpus`. `gpu` receives everything.
+  ChunkMirror(const sc_core::sc_module_name& name, const TileGrid& grid, std::uint32_t gpus, std::uint16_t gpu);
+
+ private:
+  tlm::tlm_sync_enum request(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  tlm::tlm_sync_enum response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+
+  TileGrid grid_;
+  std::uint32_t chunk_workgroups_;
+  std::uint16_t gpu_;
+};
+
+}  // namespace t3vp

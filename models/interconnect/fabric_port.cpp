@@ -1,0 +1,143 @@
+#include "interconnect/fabric_port.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "protocol/address_map.h"
+
+namespace t3vp {
+
+FabricPort::FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, std::uint32_t header_bytes,
+                       const std::vector<std::uint32_t>& neighbours, std::vector<std::uint32_t> route,
+                       std::uint32_t receivers)
+    : sc_module(name), gpu_(gpu), route_(std::move(route)), sent_(neighbours.size()), received_(receivers) {
+  compute.register_nb_transport_fw(this, &FabricPort::request, from_compute);
+  compute.register_transport_dbg(this, &FabricPort::debug, from_compute);
+  dma.register_nb_transport_fw(this, &FabricPort::request, from_dma);
+  dma.register_transport_dbg(this, &FabricPort::debug, from_dma);
+  control.register_b_transport(this, &FabricPort::control_write);
+  memory.register_nb_transport_bw(this, &FabricPort::local_response, 0);
+  signals.register_nb_transport_bw(this, &FabricPort::local_response, 0);
+  for (std::size_t i = 0; i < neighbours.size(); ++i) {
+    egress.push_back(std::make_unique<DataInitiatorSocket<FabricPort>>(fmt::format("egress_{}", i).c_str()));
+    egress.back()->register_nb_transport_bw(this, &FabricPort::egress_response, static_cast<int>(i));
+  }
+  for (std::uint32_t i = 0; i < receivers; ++i) {
+    ingress.push_back(std::make_unique<DataTargetSocket<FabricPort>>(fmt::format("ingress_{}", i).c_str()));
+    ingress.back()->register_nb_transport_fw(this, &FabricPort::request, first_ingress + static_cast<int>(i));
+  }
+  const auto constants = [this, neighbours, header_bytes] {
+    registers.ports.set(neighbours.size());
+    registers.header_bytes.set(header_bytes);
+    for (std::size_t i = 0; i < registers.neighbour.size(); ++i)
+      registers.neighbour[i].set(i < neighbours.size() ? neighbours[i] : no_route);
+  };
+  constants();
+  registers.on_reset(constants);
+  registers.sent.on_refresh([this](std::size_t i) { registers.sent[i].set(i < sent_.size() ? sent_[i] : 0); });
+  registers.received.on_refresh(
+      [this](std::size_t i) { registers.received[i].set(i < received_.size() ? received_[i] : 0); });
+}
+
+std::uint32_t FabricPort::route_to(std::uint64_t address) const {
+  const std::uint64_t gpu = address_map::gpu_of(address);
+  return gpu < route_.size() ? route_[gpu] : no_route;
+}
+
+tlm::tlm_sync_enum FabricPort::request(int source, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
+                                       sc_core::sc_time& delay) {
+  const std::uint64_t address = transaction.get_address();
+  const DataExtension* extension = transaction.get_extension<DataExtension>();
+  const Picoseconds after = from_sc_time(delay);
+  if (source >= first_ingress && address_map::gpu_of(address) == gpu_) {
+    deliver(transaction, source, after);
+    return tlm::TLM_ACCEPTED;
+  }
+  const std::uint32_t port = route_to(address);
+  const bool writes = extension != nullptr &&
+                      (extension->operation == Operation::store || extension->operation == Operation::update);
+  if (port == no_route || !writes) {
+    transaction.set_response_status(port == no_route ? tlm::TLM_ADDRESS_ERROR_RESPONSE : tlm::TLM_COMMAND_ERROR_RESPONSE);
+    registers.report(port == no_route ? Status::no_peer : Status::invalid_argument, address,
+                     port == no_route ? fmt::format("no link leads to GPU {}", address_map::gpu_of(address))
+                                      : "links carry stores and updates only");
+    answer(source, transaction, after);
+    return tlm::TLM_ACCEPTED;
+  }
+  if (extension->producer.wg_id != no_workgroup) sent_[port] += extension->shape.bytes();
+  pending_.push_back({&transaction, source});
+  Picoseconds onward = after;
+  send_request(*egress[port], transaction, onward);
+  return tlm::TLM_ACCEPTED;
+}
+
+/// What a peer's compute units stored for its GEMM counts here as what the reduce-scatter brought (T3 Figure 18).
+void FabricPort::deliver(tlm::tlm_generic_payload& transaction, int source, Picoseconds delay) {
+  DataExtension& extension = extension_of(transaction);
+  extension.stream = Stream::communication;
+  extension.cached = false;
+  if (extension.traffic == TrafficClass::gemm_write) extension.traffic = TrafficClass::rs_write;
+  if (extension.producer.wg_id != no_workgroup)
+    received_[static_cast<std::size_t>(source - first_ingress)] += extension.shape.bytes();
+  pending_.push_back({&transaction, source});
+  send_request(address_map::is_hbm(transaction.get_address()) ? memory : signals, transaction, delay);
+}
+
+tlm::tlm_sync_enum FabricPort::egress_response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
+                                               sc_core::sc_time& delay) {
+  return local_response(0, transaction, phase, delay);
+}
+
+tlm::tlm_sync_enum FabricPort::local_response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
+                                              sc_core::sc_time& delay) {
+  const auto found = std::find_if(pending_.begin(), pending_.end(),
+                                  [&](const Pending& pending) { return pending.transaction == &transaction; });
+  const int source = found->source;
+  *found = pending_.back();
+  pending_.pop_back();
+  answer(source, transaction, from_sc_time(delay));
+  return tlm::TLM_COMPLETED;
+}
+
+void FabricPort::answer(int source, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  switch (source) {
+    case from_compute: return send_response(compute, transaction, delay);
+    case from_dma: return send_response(dma, transaction, delay);
+    case from_control: return transaction.release();
+    default: return send_response(*ingress[static_cast<std::size_t>(source - first_ingress)], transaction, delay);
+  }
+}
+
+/// A posted write of firmware to a peer's registers: it is on its way when this returns.
+void FabricPort::control_write(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
+  const std::uint64_t address = transaction.get_address();
+  const std::uint32_t port = route_to(address);
+  const unsigned bytes = transaction.get_data_length();
+  if (port == no_route) {
+    transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return registers.report(Status::no_peer, address, fmt::format("no link leads to GPU {}", address_map::gpu_of(address)));
+  }
+  if (!transaction.is_write() || transaction.get_byte_enable_ptr() != nullptr || bytes == 0 || bytes > 64) {
+    transaction.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+    return registers.report(Status::bad_access, address, "posted writes of up to 64 bytes expected");
+  }
+  Transaction& packet = pool_.make(Operation::store, address, {1, bytes, 0});
+  packet.extension().cached = false;
+  packet.attach_buffer();
+  std::memcpy(packet.get_data_ptr(), transaction.get_data_ptr(), bytes);
+  pending_.push_back({&packet, from_control});
+  Picoseconds onward = from_sc_time(delay);
+  send_request(*egress[port], packet, onward);
+  transaction.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+/// Tells whether a route exists; memory of peers is not read or written this way.
+unsigned FabricPort::debug(int, tlm::tlm_generic_payload& transaction) {
+  transaction.set_response_status(route_to(transaction.get_address()) == no_route ? tlm::TLM_ADDRESS_ERROR_RESPONSE
+                                                                                  : tlm::TLM_OK_RESPONSE);
+  return 0;
+}
+
+}  // namespace t3vp

@@ -1,0 +1,56 @@
+// A GPU's access to the links: sends what addresses other GPUs to the link of the route, hands what arrives for this
+// GPU to its memory or signals, and passes on what is for others.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "protocol/data_sockets.h"
+#include "protocol/statistics.h"
+#include "protocol/transaction_pool.h"
+#include "registers/links.h"
+
+namespace t3vp {
+
+class FabricPort : public sc_core::sc_module {
+ public:
+  static constexpr std::uint32_t no_route = 0xFFFFFFFF;
+
+  DataTargetSocket<FabricPort> compute{"compute"};
+  DataTargetSocket<FabricPort> dma{"dma"};
+  tlm_utils::simple_target_socket<FabricPort, 64> control{"control"};   ///< firmware's writes to peers
+  DataInitiatorSocket<FabricPort> memory{"memory"};                     ///< of this GPU
+  DataInitiatorSocket<FabricPort> signals{"signals"};
+  std::vector<std::unique_ptr<DataInitiatorSocket<FabricPort>>> egress;
+  std::vector<std::unique_ptr<DataTargetSocket<FabricPort>>> ingress;
+  registers::Links registers{"registers"};
+
+  /// `neighbours[i]` is the GPU behind port i; `route[g]` the port towards GPU g, no_route if there is none.
+  FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, std::uint32_t header_bytes,
+             const std::vector<std::uint32_t>& neighbours, std::vector<std::uint32_t> route, std::uint32_t receivers);
+
+ private:
+  enum Source : int { from_compute, from_dma, from_control, first_ingress };
+
+  tlm::tlm_sync_enum request(int source, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  tlm::tlm_sync_enum egress_response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  tlm::tlm_sync_enum local_response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  void control_write(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
+  unsigned debug(int, tlm::tlm_generic_payload& transaction);
+  std::uint32_t route_to(std::uint64_t address) const;
+  void answer(int source, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void deliver(tlm::tlm_generic_payload& transaction, int port, Picoseconds delay);
+
+  std::uint16_t gpu_;
+  std::vector<std::uint32_t> route_;
+  TransactionPool pool_;
+  /// Who waits for the answer to a transaction that is on its way; a handful at a time.
+  struct Pending {
+    tlm::tlm_generic_payload* transaction;
+    int source;
+  };
+  std::vector<Pending> pending_;
+  std::vector<std::uint64_t> sent_, received_;
+};
+
+}  // namespace t3vp

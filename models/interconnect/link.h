@@ -1,0 +1,59 @@
+// One direction of a link between two GPUs: bandwidth, latency, header bytes and a receive buffer at the far end whose
+// space the sender holds as credits.
+//
+// Packets leave in the order of their arrival. A sender is answered when its packet's last byte has left; the packet
+// reaches the far end one latency later, as a transaction of the link's own. The far end's answer (the memory has taken
+// the data) returns the packet's credits after another latency. Links carry stores and updates only.
+#pragma once
+
+#include <deque>
+
+#include "interconnect/parameters.h"
+#include "protocol/data_sockets.h"
+#include "protocol/event_queue.h"
+#include "protocol/trace.h"
+#include "protocol/transaction_pool.h"
+
+namespace t3vp {
+
+class Link : public sc_core::sc_module {
+ public:
+  DataTargetSocket<Link> in{"in"};
+  DataInitiatorSocket<Link> out{"out"};
+
+  Link(const sc_core::sc_module_name& name, const LinkParameters& parameters, std::uint16_t from, std::uint16_t to,
+       Trace* trace);
+
+  std::uint16_t from() const { return from_; }
+  std::uint16_t to() const { return to_; }
+  std::uint64_t payload_bytes() const { return payload_bytes_; }   ///< tensor data
+  std::uint64_t wire_bytes() const { return wire_bytes_; }         ///< with headers and signals
+  Picoseconds busy_time() const { return busy_time_; }
+
+ private:
+  struct Event {
+    enum What : std::uint8_t { arrival, sent, credit } what;
+    Transaction* transaction;
+    std::uint64_t bytes;
+  };
+  tlm::tlm_sync_enum request(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  tlm::tlm_sync_enum response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  void step();
+  void start();
+  void finish(Transaction& transaction);
+
+  LinkParameters parameters_;
+  std::uint16_t from_, to_;
+  Trace* trace_;
+  Trace::Track track_ = 0;
+  TransactionPool pool_;
+  EventQueue<Event> events_;
+  std::deque<Transaction*> queue_;
+  bool sending_ = false;
+  Picoseconds send_begin_ = 0;
+  std::uint64_t buffered_ = 0;      ///< payload bytes on their way or in the receive buffer
+  std::uint64_t payload_bytes_ = 0, wire_bytes_ = 0;
+  Picoseconds busy_time_ = 0;
+};
+
+}  // namespace t3vp

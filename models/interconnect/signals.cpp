@@ -1,0 +1,122 @@
+#include "interconnect/signals.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "protocol/address_map.h"
+
+namespace t3vp {
+namespace {
+
+constexpr std::uint64_t counter_bytes = 8;
+
+/// Number of the counter that a block-relative offset names in an array that begins at `base`; `count` if none.
+std::size_t index_of(std::uint64_t offset, std::uint64_t base, std::size_t count) {
+  if (offset < base || offset % counter_bytes != 0) return count;
+  return std::min<std::uint64_t>((offset - base) / counter_bytes, count);
+}
+
+std::uint64_t offset_in_block(std::uint64_t address) {
+  return address_map::local_of(address) - address_map::block_base(address_map::Block::signals);
+}
+
+}  // namespace
+
+Signals::Signals(const sc_core::sc_module_name& name, std::uint16_t gpu) : sc_module(name), gpu_(gpu) {
+  compute.register_nb_transport_fw(this, &Signals::wait_request, 0);
+  peers.register_nb_transport_fw(this, &Signals::peer_store, 0);
+  registers.value.on_write([this](std::size_t i) { changed(i); });
+  registers.add.on_write([this](std::size_t i) { add(i, registers.add[i].value()); });
+  registers.interrupt.on_write([this] { interrupt.write(registers.interrupt.changed() != 0); });
+  registers.on_reset([this] { interrupt.write(false); });
+
+  SC_HAS_PROCESS(Signals);
+  SC_METHOD(step);
+  sensitive << arrivals_.get_event();
+  dont_initialize();
+}
+
+tlm::tlm_sync_enum Signals::wait_request(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
+                                         sc_core::sc_time&) {
+  const std::size_t index = index_of(offset_in_block(transaction.get_address()), registers::Signals::value_offset,
+                                     registers.value.size());
+  const DataExtension* extension = transaction.get_extension<DataExtension>();
+  if (extension == nullptr || extension->operation != Operation::wait || index == registers.value.size()) {
+    transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    registers.report(Status::bad_address, transaction.get_address(), "wait for a counter expected");
+    send_response(compute, transaction, 0);
+    return tlm::TLM_ACCEPTED;
+  }
+  transaction.acquire();
+  waits_.push_back({index, &transaction});
+  changed(index);
+  return tlm::TLM_ACCEPTED;
+}
+
+tlm::tlm_sync_enum Signals::peer_store(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
+                                       sc_core::sc_time& delay) {
+  transaction.acquire();
+  arrivals_.notify(transaction, delay);
+  return tlm::TLM_ACCEPTED;
+}
+
+void Signals::step() {
+  while (tlm::tlm_generic_payload* transaction = arrivals_.get_next_transaction()) {
+    deliver(*transaction);
+    send_response(peers, *transaction, 0);
+    transaction->release();
+  }
+}
+
+void Signals::deliver(tlm::tlm_generic_payload& transaction) {
+  const std::size_t index =
+      index_of(offset_in_block(transaction.get_address()), registers::Signals::add_offset, registers.add.size());
+  const bool counts = index < registers.add.size() && transaction.is_write() &&
+                      transaction.get_data_length() == counter_bytes && transaction.get_data_ptr() != nullptr;
+  if (!counts) {
+    transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return registers.report(Status::bad_address, transaction.get_address(),
+                            "peers may only write the 8 bytes of signals.add[i]");
+  }
+  std::uint64_t value = 0;
+  std::memcpy(&value, transaction.get_data_ptr(), sizeof value);
+  add(index, value);
+  transaction.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+void Signals::add(std::size_t index, std::uint64_t value) {
+  registers.value[index].set(registers.value[index].value() + value);
+  changed(index);
+}
+
+void Signals::changed(std::size_t index) {
+  const std::uint64_t value = registers.value[index].value();
+  for (std::size_t i = 0; i < waits_.size();) {
+    const Wait wait = waits_[i];
+    if (wait.index != index || value < extension_of(*wait.transaction).threshold) {
+      ++i;
+      continue;
+    }
+    waits_.erase(waits_.begin() + static_cast<std::ptrdiff_t>(i));
+    wait.transaction->set_response_status(tlm::TLM_OK_RESPONSE);
+    send_response(compute, *wait.transaction, 0);
+    wait.transaction->release();
+  }
+  if (registers.watch.index() == index) {
+    registers.interrupt.changed.set(1);
+    interrupt.write(true);
+  }
+}
+
+std::vector<std::string> Signals::diagnosis() const {
+  std::vector<std::string> lines;
+  for (const Wait& wait : waits_)
+    lines.push_back(fmt::format("GPU {} signals: a workgroup waits for counter {} to reach {}, it is {}", gpu_,
+                                wait.index, extension_of(*wait.transaction).threshold,
+                                registers.value[wait.index].value()));
+  return lines;
+}
+
+}  // namespace t3vp

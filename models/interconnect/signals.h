@@ -1,0 +1,43 @@
+// Counters by which GPUs signal each other. Peers add to them over the links, workgroups and firmware wait for them.
+#pragma once
+
+#include <tlm_utils/peq_with_get.h>
+
+#include <string>
+#include <vector>
+
+#include "protocol/data_sockets.h"
+#include "registers/signals.h"
+
+namespace t3vp {
+
+class Signals : public sc_core::sc_module {
+ public:
+  DataTargetSocket<Signals> compute{"compute"};   ///< waits of workgroups
+  DataTargetSocket<Signals> peers{"peers"};       ///< stores of peers to add[i]
+  sc_core::sc_out<bool> interrupt{"interrupt"};
+  registers::Signals registers{"registers"};
+
+  Signals(const sc_core::sc_module_name& name, std::uint16_t gpu);
+
+  /// One line for each workgroup's wait that is not fulfilled.
+  std::vector<std::string> diagnosis() const;
+
+ private:
+  struct Wait {
+    std::size_t index;
+    tlm::tlm_generic_payload* transaction;
+  };
+  tlm::tlm_sync_enum wait_request(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  tlm::tlm_sync_enum peer_store(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  void deliver(tlm::tlm_generic_payload& transaction);
+  void add(std::size_t index, std::uint64_t value);
+  void changed(std::size_t index);
+  void step();
+
+  std::uint16_t gpu_;
+  std::vector<Wait> waits_;
+  tlm_utils::peq_with_get<tlm::tlm_generic_payload> arrivals_{"arrivals"};
+};
+
+}  // namespace t3vp
