@@ -40,8 +40,9 @@ class Channel {
   /// Simulates the cycles from now() up to, but without, `until`; the result does not depend on how a time span is cut.
   ///
   /// `bool feed(Cycle now, unsigned occupancy, Access& access, Cycle& retry)` is asked at most once per cycle while the
-  /// queue has room (if split: both queues have). True: `access` enters the queue in this cycle. False: asking
-  /// again helps from `retry` on, or after the occupancy changed, whichever is first; never_cycle: only the latter.
+  /// queue has room (if split: both queues have). True: `access` enters the queue in this cycle. False: asking again
+  /// helps from `retry` on, or after the occupancy changed or `done` was called, whichever is first; never_cycle: only
+  /// the latter.
   ///
   /// `done(tag, kind, cycle)` is called once per access when its column command is issued; `cycle` is the first cycle
   /// after its data, which may lie beyond `until`: CL + BURST after a read's command, CWL + BURST after a write's.

@@ -73,6 +73,7 @@ void Channel::column_command(std::uint32_t bank, Done& done) {
   bound_ &= ~bit;
   remove(request.kind == Kind::read ? read_ : write_, bit);
   if (split_oldest_first_) leave_queue(request.kind);
+  ask_at_ = std::min(ask_at_, now_ + 1);
   if (listener_ != nullptr) log_column(bank);
   statistics_.data_bus_cycles += burst_;
   Cycle data_end = now_;
