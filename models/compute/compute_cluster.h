@@ -14,7 +14,7 @@
 
 namespace t3vp {
 
-class ComputeCluster : public sc_core::sc_module, private KernelHost {
+class ComputeCluster : public sc_core::sc_module, public KernelHost {
  public:
   DataInitiatorSocket<ComputeCluster> memory{"memory"};
   sc_core::sc_out<bool> interrupt{"interrupt"};

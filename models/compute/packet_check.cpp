@@ -43,9 +43,9 @@ std::string check_ring(const KernelPacket& packet, const ComputeParameters& para
   if (packet.workgroups == 0 || packet.workgroups > units * parameters.ring_workgroups_per_cu)
     return fmt::format("{} workgroups: 1 to {} that fit at once expected", packet.workgroups,
                        units * parameters.ring_workgroups_per_cu);
-  if (packet.signal_base + packet.workgroups > signals)
+  if (packet.signal_base + packet.workgroups > registers::Signals::value_count)
     return fmt::format("signals {} to {}: there are {}", packet.signal_base, packet.signal_base + packet.workgroups - 1,
-                       signals);
+                       registers::Signals::value_count);
   return {};
 }
 

@@ -68,17 +68,17 @@ void DmaEngine::add() {
   command.range = staged_chunk(registers);
   command.destination = registers.destination_base.value();
   command.block_tiles = static_cast<std::uint32_t>(registers.block_tiles.value());
-  using Operation = registers::Dma::Command::Operation;
-  const Operation operation = registers.command.operation();
-  command.kind = operation == Operation::store    ? Kind::store
-                 : operation == Operation::update ? Kind::update
+  using Sent = registers::Dma::Command::Operation;
+  const Sent operation = registers.command.operation();
+  command.kind = operation == Sent::store    ? Kind::store
+                 : operation == Sent::update ? Kind::update
                                                   : Kind::notify;
 
   const auto refuse = [&](Status status, std::uint64_t address, const std::string& text) {
     registers.status.code.set(status);
     registers.report(status, address, text);
   };
-  if (operation == Operation::none)
+  if (operation == Sent::none)
     return refuse(Status::invalid_argument, command.range.base, "operation store, update or notify expected");
   if (const ChunkCheck found = check(command.range, gpu_); found.status != Status::ok)
     return refuse(found.status, command.range.base, found.text);

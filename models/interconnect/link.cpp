@@ -21,7 +21,7 @@ Link::Link(const sc_core::sc_module_name& name, const LinkParameters& parameters
 
 tlm::tlm_sync_enum Link::request(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&, sc_core::sc_time& delay) {
   transaction.acquire();
-  events_.push(now() + from_sc_time(delay), {Event::arrival, static_cast<Transaction*>(&transaction), 0});
+  events_.push(now() + from_sc_time(delay), {Event::arrival, &transaction, 0});
   return tlm::TLM_ACCEPTED;
 }
 
@@ -41,8 +41,8 @@ void Link::step() {
 /// A packet larger than the whole buffer may go when the buffer is empty.
 void Link::start() {
   if (sending_ || queue_.empty()) return;
-  Transaction& transaction = *queue_.front();
-  const std::uint64_t bytes = transaction.extension().shape.bytes();
+  tlm::tlm_generic_payload& transaction = *queue_.front();
+  const std::uint64_t bytes = extension_of(transaction).shape.bytes();
   if (buffered_ != 0 && buffered_ + bytes > parameters_.receive_buffer_bytes) return;
   queue_.pop_front();
   buffered_ += bytes;
@@ -52,8 +52,8 @@ void Link::start() {
                {Event::sent, &transaction, 0});
 }
 
-void Link::finish(Transaction& transaction) {
-  const DataExtension& extension = transaction.extension();
+void Link::finish(tlm::tlm_generic_payload& transaction) {
+  const DataExtension& extension = extension_of(transaction);
   const std::uint64_t bytes = extension.shape.bytes();
   sending_ = false;
   busy_time_ += now() - send_begin_;

@@ -33,14 +33,14 @@ class Link : public sc_core::sc_module {
  private:
   struct Event {
     enum What : std::uint8_t { arrival, sent, credit } what;
-    Transaction* transaction;
+    tlm::tlm_generic_payload* transaction;
     std::uint64_t bytes;
   };
   tlm::tlm_sync_enum request(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
   tlm::tlm_sync_enum response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
   void step();
   void start();
-  void finish(Transaction& transaction);
+  void finish(tlm::tlm_generic_payload& transaction);
 
   LinkParameters parameters_;
   std::uint16_t from_, to_;
@@ -48,7 +48,7 @@ class Link : public sc_core::sc_module {
   Trace::Track track_ = 0;
   TransactionPool pool_;
   EventQueue<Event> events_;
-  std::deque<Transaction*> queue_;
+  std::deque<tlm::tlm_generic_payload*> queue_;
   bool sending_ = false;
   Picoseconds send_begin_ = 0;
   std::uint64_t buffered_ = 0;      ///< payload bytes on their way or in the receive buffer

@@ -20,7 +20,7 @@ double MemoryController::peak_GBps() const {
 
 double MemoryController::occupancy_integral() const {
   double sum = 0;
-  for (const auto& state : channels_) sum += static_cast<double>(state->channel.statistics().occupancy_integral);
+  for (const auto& state : channels_) sum += static_cast<double>(state->channel.statistics().occupancy_cycles);
   return sum;
 }
 

@@ -24,11 +24,12 @@ ChunkCheck check(const StagedChunk& chunk, std::uint64_t gpu) {
   if (grid.row_stride < std::uint64_t{grid.columns} * bytes_of(grid.element))
     return {Status::invalid_argument, fmt::format("row stride {} is less than a row of {} bytes", grid.row_stride,
                                                   std::uint64_t{grid.columns} * bytes_of(grid.element))};
-  if (!address_map::is_hbm(base) || !address_map::is_hbm(base + grid.bytes()))
-    return {Status::bad_address, fmt::format("output {:#x} of {} bytes is not in HBM", base, grid.bytes())};
-  if (count == 0 || first >= grid.workgroups() || count > grid.workgroups() - first)
-    return {Status::invalid_argument,
-            fmt::format("workgroups {} + {} must be 1 or more of the output's {}", first, count, grid.workgroups())};
+  if (address_map::gpu_of(base) != gpu || !address_map::is_hbm(base) || !address_map::is_hbm(base + grid.bytes()))
+    return {Status::bad_address,
+            fmt::format("output {:#x} of {} bytes is not in the memory of GPU {}", base, grid.bytes(), gpu)};
+  if (chunk.count == 0 || chunk.first >= grid.workgroups() || chunk.count > grid.workgroups() - chunk.first)
+    return {Status::invalid_argument, fmt::format("{} workgroups from {}: 1 or more of the output's {} expected",
+                                                  chunk.count, chunk.first, grid.workgroups())};
   return {};
 }
 

@@ -4,11 +4,9 @@
 
 #include <map>
 
-#include "processor/control_bus.h"
-#include "processor/interrupt_controller.h"
 #include "program_bench.h"
 #include "protocol/address_map.h"
-#include "registers/signals.h"
+#include "signalling_ring.h"
 
 using namespace t3vp;
 
@@ -29,97 +27,49 @@ struct Refuser : sc_core::sc_module {
 
 constexpr std::uint64_t answer(tlm::tlm_response_status status) { return static_cast<std::uint64_t>(-status); }
 
-/// Two GPUs of the ring, as far as firmware can see them: signals, interrupt controller and a link of 500 ns.
-struct Gpu : sc_core::sc_module {
-  sc_core::sc_vector<sc_core::sc_signal<bool>> lines{"line_signals", InterruptController::line_count};
-  sc_core::sc_signal<bool> interrupt{"interrupt"};
-  CommandProcessor processor;
-  ControlBus bus;
-  InterruptController controller{"controller"};
-  registers::Signals signals{"signals"};
-  tlm_utils::simple_target_socket<Gpu, 64> link_in{"link_in"};
-  tlm_utils::simple_initiator_socket<Gpu, 64> link_out{"link_out"};
+/// Sends `rounds` signals to the peer, `pause_ns` apart, and waits for as many of its own, noting what it sees when.
+class Player {
+ public:
+  explicit Player(SignallingGpu& gpu) : gpu_(gpu), p_(gpu.processor) {}
+
   std::vector<std::pair<Picoseconds, std::uint64_t>> observed;
 
-  Gpu(const sc_core::sc_module_name& name, std::uint16_t gpu, Picoseconds quantum)
-      : sc_module(name), processor("processor", gpu, with_quantum(quantum)), bus("bus", gpu, 100'000) {
-    using address_map::Block;
-    processor.socket.bind(bus.processor);
-    bus.block(Block::interrupt_controller).bind(controller.socket);
-    bus.block(Block::signals).bind(signals.socket);
-    bus.remote.bind(link_in);
-    link_in.register_b_transport(this, &Gpu::link);
-    controller.interrupt.bind(interrupt);
-    processor.interrupt.bind(interrupt);
-    for (std::size_t i = 0; i < lines.size(); ++i) controller.lines[i].bind(lines[i]);
-    signals.add.on_write([this](std::size_t i) { add(i); });
-    signals.interrupt.on_write([this] { raised_.notify(sc_core::SC_ZERO_TIME); });
-    sc_core::sc_spawn_options options;
-    options.spawn_method();
-    options.set_sensitivity(&raised_);
-    sc_core::sc_spawn([this] { lines[InterruptController::signals].write(signals.interrupt.changed()); }, "drive",
-                      &options);
-  }
-
-  static ProcessorParameters with_quantum(Picoseconds quantum) {
-    ProcessorParameters parameters;
-    parameters.quantum = quantum;
-    return parameters;
-  }
-
-  void add(std::size_t i) {
-    signals.value[i].set(signals.value[i].value() + signals.add[i].value());
-    if (i == signals.watch.index()) signals.interrupt.changed.set(true);
-    raised_.notify(sc_core::SC_ZERO_TIME);
-  }
-  void link(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
-    wait(delay + sc_core::sc_time(500, sc_core::SC_NS));
-    delay = sc_core::SC_ZERO_TIME;
-    link_out->b_transport(transaction, delay);
-  }
-
-  /// Sends `rounds` signals to the peer, `pause_ns` apart, and waits for as many of its own, noting what it sees when.
   void play(std::uint64_t peer, std::uint64_t rounds, std::uint64_t pause_ns) {
-    CommandProcessor& p = processor;
-    const auto own = [&](address_map::Block block) {
-      return address_map::on_gpu(processor.gpu(), address_map::block_base(block));
-    };
-    const std::uint64_t own_signals = own(address_map::Block::signals);
-    p.write32(own(address_map::Block::interrupt_controller) + 4, 1u << InterruptController::signals);
+    p_.write32(gpu_.base(address_map::Block::interrupt_controller) + 4, 1u << InterruptController::signals);
     for (std::uint64_t round = 1; round <= rounds; ++round) {
-      for (unsigned i = 0; i < round % 5; ++i) p.write32(own_signals + 0x2000, 0);  // runs ahead
-      p.wait_ns(pause_ns);
-      p.write64(address_map::on_gpu(peer, address_map::block_base(address_map::Block::signals) + 0x1000), 1);
-      wait_for(own_signals, round);
-    }
-  }
-
-  void wait_for(std::uint64_t own_signals, std::uint64_t value) {
-    for (;;) {
-      processor.write32(own_signals + 0x2004, 1);
-      const std::uint64_t seen = read64(processor, own_signals);
-      observed.emplace_back(now(), seen);
-      if (seen >= value) return;
-      REQUIRE(processor.wait_for_interrupt("a signal") == Status::ok);
+      for (unsigned i = 0; i < round % 5; ++i) p_.write32(signals() + 0x2000, 0);  // runs ahead
+      p_.wait_ns(pause_ns);
+      p_.write64(address_map::on_gpu(peer, address_map::block_base(address_map::Block::signals) + 0x1000), 1);
+      wait_for(round);
     }
   }
 
  private:
-  sc_core::sc_event raised_;
+  std::uint64_t signals() const { return gpu_.base(address_map::Block::signals); }
+  void wait_for(std::uint64_t value) {
+    for (;;) {
+      p_.write32(signals() + 0x2004, 1);
+      const std::uint64_t seen = read64(p_, signals());
+      observed.emplace_back(now(), seen);
+      if (seen >= value) return;
+      REQUIRE(p_.wait_for_interrupt("a signal") == Status::ok);
+    }
+  }
+
+  SignallingGpu& gpu_;
+  CommandProcessor& p_;
 };
 
 struct Pair {
-  Gpu first, second;
+  SignallingRing ring;
+  Player first{ring[0]}, second{ring[1]};
 
-  Pair(const std::string& name, Picoseconds quantum)
-      : first((name + "_first").c_str(), 0, quantum), second((name + "_second").c_str(), 1, quantum) {
-    first.link_out.bind(second.bus.peers);
-    second.link_out.bind(first.bus.peers);
-    first.processor.run([this](CommandProcessor&) {
+  Pair(const std::string& name, Picoseconds quantum) : ring(name, 2, quantum) {
+    ring[0].processor.run([this](CommandProcessor&) {
       first.play(1, 20, 131);
       return Status::ok;
     });
-    second.processor.run([this](CommandProcessor&) {
+    ring[1].processor.run([this](CommandProcessor&) {
       second.play(0, 20, 397);
       return Status::ok;
     });
@@ -209,8 +159,8 @@ TEST_CASE("what programs observe of each other, and when, is the same at any qua
   REQUIRE(exact.first.observed.size() > 20);
   for (const auto& [quantum, pair] : pairs) {
     INFO("quantum " << quantum << " ps");
-    REQUIRE(pair->first.processor.finished());
-    REQUIRE(pair->second.processor.finished());
+    REQUIRE(pair->ring[0].processor.finished());
+    REQUIRE(pair->ring[1].processor.finished());
     REQUIRE(pair->first.observed == exact.first.observed);
     REQUIRE(pair->second.observed == exact.second.observed);
   }

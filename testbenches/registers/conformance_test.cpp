@@ -105,9 +105,11 @@ TEST_CASE("writing to one register leaves all others alone") {
 }
 
 TEST_CASE("writes to read-only registers are denied") {
-  for_each_element([](RegisterDriver& driver, const reference::Register& r, std::uint64_t address) {
+  std::mt19937_64 random(13);
+  for_each_element([&random](RegisterDriver& driver, const reference::Register& r, std::uint64_t address) {
     if (r.writable()) return;
-    require_refused(driver, r, address, 0, tlm::TLM_COMMAND_ERROR_RESPONSE, Status::access_denied);
+    REQUIRE(driver.debug_write(address, r.bytes, r.legal_value(random)) == r.bytes);
+    require_refused(driver, r, address, r.legal_value(random), tlm::TLM_COMMAND_ERROR_RESPONSE, Status::access_denied);
   });
 }
 
@@ -176,10 +178,14 @@ TEST_CASE("nothing answers where no register is described") {
       REQUIRE(subject.driver->read(word, 4).status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
       REQUIRE(subject.driver->take_report() == Status::bad_address);
     }
-    const std::uint64_t alias = std::uint64_t{1} << 32;
-    REQUIRE(subject.driver->read(alias, 4).status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    REQUIRE(subject.driver->reporter == subject.name);
-    REQUIRE(subject.driver->reported.front().address == alias);
+    for (unsigned bit = 16; bit < 64; ++bit) {
+      const std::uint64_t alias = std::uint64_t{1} << bit;
+      CAPTURE(alias);
+      REQUIRE(subject.driver->read(alias, 4).status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
+      REQUIRE(subject.driver->reporter == subject.name);
+      REQUIRE(subject.driver->reported.back().address == alias);
+      REQUIRE(subject.driver->take_report() == Status::bad_address);
+    }
   }
 }
 

@@ -93,6 +93,9 @@ def block_class(block):
             lines += register_struct(block, register) + [""]
     lines += [f"  explicit {kind}(const sc_core::sc_module_name& module_name)",
               f"      : RegisterBlock(module_name, descriptions::{block.name}) {{}}", ""]
+    arrays = [register for register in block.registers if register.is_array]
+    lines += [f"  static constexpr std::uint64_t {array.name}_offset = {array.offset:#x}, "
+              f"{array.name}_count = {array.count};  ///< element i lies {array.stride} i further" for array in arrays]
     for number, register in enumerate(block.registers):
         template = "RegisterArray" if register.is_array else "Register"
         value = camel(register.name) if register.fields else ""
