@@ -1,5 +1,5 @@
-# t3vp_register_command(<result> <dependencies> <block>.registers.json...): the command that reads these descriptions, to
-# which the caller adds what to write, and the files that what it writes depends on.
+# t3vp_register_command(<result> <dependencies> <block>.registers.json...): the command that reads these descriptions,
+# to which the caller adds what to write, and the files that what it writes depends on.
 function(t3vp_register_command result dependencies)
   set(folder ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
   file(GLOB scripts CONFIGURE_DEPENDS ${folder}/generate.py ${folder}/generator/*.py)

@@ -108,7 +108,7 @@ class Refusals(unittest.TestCase):
     def test_files(self):
         self.refused("must be named sensor.registers.json", lambda d, c, l: None, name="other")
         self.assert_error(self.generate("{"), "not JSON")
-        self.assert_error(self.generate(json.dumps(GOOD).replace('"off": 0', '"off": 0, "off": 1')), '"off" is given twice')
+        self.assert_error(self.generate(json.dumps(GOOD).replace('"off": 0', '"off": 0, "off": 1')), '"off" is given')
         self.assert_error(run("absent.registers.json"), "No such file")
 
     def test_blocks_and_address_map_name_the_same(self):

@@ -15,7 +15,8 @@ def enumeration_header(enumeration):
     # The driver writes T3_OK, not T3_STATUS_OK.
     constants = [(f"T3_{value_name.upper()}", value, text) for value_name, value, text in enumeration.values]
     guard = f"{name.upper()}_H"
-    lines = [f"/* {enumeration.text} Generated from {enumeration.name}.json. */", f"#ifndef {guard}", f"#define {guard}", "",
+    lines = [f"/* {enumeration.text} Generated from {enumeration.name}.json. */",
+             f"#ifndef {guard}", f"#define {guard}", "",
              f"typedef enum {name} {{"]
     lines += [f"  {constant} = {value}, /* {text} */" for constant, value, text in constants]
     lines[-1] = lines[-1].replace(", /*", " /*")
@@ -49,7 +50,8 @@ def block_header(block):
     for register in block.registers:
         for name, value, text in register_constants(block, register):
             if name in seen:
-                raise DescriptionError(f"{block.file}: register {register.name}: firmware constant {name} is defined twice")
+                raise DescriptionError(
+                    f"{block.file}: register {register.name}: firmware constant {name} is defined twice")
             seen.add(name)
             lines.append(f"#define {name} {value}" + (f" /* {text} */" if text else ""))
     return "\n".join(lines + ["", f"#endif /* {guard} */", ""])

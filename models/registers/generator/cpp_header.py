@@ -4,13 +4,14 @@ import json
 
 from .description import DescriptionError
 
-# Names that RegisterBlock, sc_module or the language has already given away.
-TAKEN_BY_BLOCK = {"socket", "errors", "reset_line", "reset", "on_reset", "lock_when", "report", "refuse", "description",
-                  "state", "name", "kind", "wait", "register", "switch", "default", "signed", "unsigned", "operator",
-                  "new", "delete", "class", "enum", "union", "struct", "const", "static", "volatile", "export", "void"}
-TAKEN_BY_REGISTER = {"value", "set", "on_write", "on_read", "on_refresh", "switch", "default", "signed", "unsigned",
-                     "operator", "new", "delete", "class", "enum", "union", "struct", "const", "static", "volatile",
-                     "register", "export", "void", "short", "long", "int", "float", "double", "char", "bool"}
+KEYWORDS = {"bool", "break", "case", "catch", "char", "class", "const", "continue", "default", "delete", "do", "double",
+            "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if", "inline",
+            "int", "long", "mutable", "namespace", "new", "operator", "private", "protected", "public", "register",
+            "return", "short", "signed", "sizeof", "static", "struct", "switch", "template", "this", "throw", "true",
+            "try", "typedef", "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "while"}
+TAKEN_BY_BLOCK = KEYWORDS | {"socket", "errors", "reset_line", "reset", "on_reset", "lock_when", "report", "refuse",
+                             "description", "state", "name", "kind", "wait"}
+TAKEN_BY_REGISTER = KEYWORDS | {"value", "set", "on_write", "on_read", "on_refresh"}
 ACCESS = {"RW": "rw", "RO": "ro", "WO": "wo", "W1C": "w1c", "W1S": "w1s", "RC": "rc"}
 
 
@@ -35,7 +36,7 @@ def member_of_register(name):
 
 
 def enumerator(name):
-    return name + "_value" if name in TAKEN_BY_REGISTER - {"value", "set", "on_write", "on_read", "on_refresh"} else name
+    return name + "_value" if name in KEYWORDS else name
 
 
 def enumeration_header(enumeration):
@@ -75,13 +76,14 @@ def register_struct(block, register):
     for field in register.fields:
         if field.values and not field.enumeration:
             if camel(field.name) == kind:
-                raise DescriptionError(f"{place}, field {field.name}: has values and so cannot have its register's name")
+                raise DescriptionError(
+                    f"{place}, field {field.name}: has values and so cannot have its register's name")
             values = ", ".join(f"{enumerator(name)} = {literal(value)}" for name, value in field.values)
             size = "std::uint64_t" if field.width > 32 else "std::uint32_t"
             lines.append(f"    enum class {camel(field.name)} : {size} {{ {values} }};")
     for field in register.fields:
-        lines.append(f"    Field<{field_type(field)}, {field.lsb}, {field.width}> {member_of_register(field.name)}{{*this}};"
-                     f"  ///< {field.text}")
+        lines.append(f"    Field<{field_type(field)}, {field.lsb}, {field.width}> {member_of_register(field.name)}"
+                     f"{{*this}};  ///< {field.text}")
     return lines + ["  };"]
 
 
@@ -99,7 +101,8 @@ def block_class(block):
     for number, register in enumerate(block.registers):
         template = "RegisterArray" if register.is_array else "Register"
         value = camel(register.name) if register.fields else ""
-        lines.append(f"  {template}<{value}> {member_of_block(register.name)}{{state({number})}};  ///< {register.text}")
+        lines.append(f"  {template}<{value}> {member_of_block(register.name)}{{state({number})}};"
+                     f"  ///< {register.text}")
     return lines + ["};"]
 
 
@@ -108,13 +111,14 @@ def field_table(block, register):
     for field in register.fields:
         if field.values and not field.enumeration:
             values = ", ".join(f"{{{quoted(name)}, {literal(value)}}}" for name, value in field.values)
-            lines.append(f"inline constexpr EnumerationValue {block.name}_{register.name}_{field.name}[] = {{{values}}};")
+            lines.append(f"inline constexpr EnumerationValue {block.name}_{register.name}_{field.name}[] = "
+                         f"{{{values}}};")
     lines.append(f"inline constexpr FieldDescription {block.name}_{register.name}[] = {{")
     for field in register.fields:
         values = f"{field.enumeration}_values" if field.enumeration else \
             f"{block.name}_{register.name}_{field.name}" if field.values else "{}"
-        lines.append(f"    {{{quoted(field.name)}, {field.lsb}, {field.width}, Access::{ACCESS[field.access]}, {values}, "
-                     f"{quoted(field.text)}}},")
+        lines.append(f"    {{{quoted(field.name)}, {field.lsb}, {field.width}, Access::{ACCESS[field.access]}, "
+                     f"{values}, {quoted(field.text)}}},")
     return lines + ["};"]
 
 
@@ -126,8 +130,9 @@ def description_table(block):
     lines.append(f"inline constexpr RegisterDescription {block.name}_registers[] = {{")
     for r in block.registers:
         fields = f"{block.name}_{r.name}" if r.fields else "{}"
-        lines.append(f"    {{{quoted(r.name)}, {r.offset:#x}, {r.bytes}, Access::{ACCESS[r.access]}, {literal(r.reset)}, "
-                     f"{r.count}, {r.stride}, {str(r.sync).lower()}, {str(r.lock).lower()}, {fields}, {quoted(r.text)}}},")
+        lines.append(f"    {{{quoted(r.name)}, {r.offset:#x}, {r.bytes}, Access::{ACCESS[r.access]}, "
+                     f"{literal(r.reset)}, {r.count}, {r.stride}, {str(r.sync).lower()}, {str(r.lock).lower()}, "
+                     f"{fields}, {quoted(r.text)}}},")
     lines += ["};",
               f"inline constexpr BlockDescription {block.name} = {{{quoted(block.name)}, {block.name}_registers, "
               f"{quoted(block.text)}}};",
@@ -153,7 +158,8 @@ def catalogue_header(blocks, address_map):
               "template <typename Block>", "std::unique_ptr<RegisterBlock> make_block(const char* module_name) {",
               "  return std::make_unique<Block>(module_name);", "}", "",
               "inline constexpr CatalogueEntry catalogue[] = {"]
-    lines += [f"    {{address_map::Block::{b.name}, descriptions::{b.name}, &make_block<{camel(b.name)}>}}," for b in blocks]
+    lines += [f"    {{address_map::Block::{b.name}, descriptions::{b.name}, &make_block<{camel(b.name)}>}},"
+              for b in blocks]
     lines += ["};", ""]
     lines += [f"static_assert(address_map::block_base(address_map::Block::{b.name}) == {address_map.base(b.name):#x});"
               for b in blocks]

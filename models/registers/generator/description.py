@@ -253,7 +253,8 @@ def read_values(reader, item, new, enumerations):
         reader.fail("has both \"values\" and \"enumeration\"")
     if "values" in item:
         reader.keys(item["values"], (), item["values"])
-        new.values = [(reader.name(name, "value"), reader.number(value, name)) for name, value in item["values"].items()]
+        new.values = [(reader.name(name, "value"), reader.number(value, name))
+                      for name, value in item["values"].items()]
     if "enumeration" in item:
         if item["enumeration"] not in enumerations:
             reader.fail(f"enumeration {json.dumps(item['enumeration'])} is not known")

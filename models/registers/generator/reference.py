@@ -17,7 +17,8 @@ def values_of(field):
     if field.enumeration:
         return f" One of [{field.enumeration}](#{field.enumeration})."
     if field.values:
-        return " " + ", ".join(f"`{name}` = {value if value < 4096 else hex(value)}" for name, value in field.values) + "."
+        members = (f"`{name}` = {value if value < 4096 else hex(value)}" for name, value in field.values)
+        return f" {', '.join(members)}."
     return ""
 
 
@@ -47,7 +48,8 @@ def page(blocks, enumerations, address_map):
     for block in blocks:
         lines += ["", f"## {block.name}", "",
                   f"{block.text} Block {address_map.numbers[block.name]}, at `{address_map.base(block.name):#x}`.", "",
-                  "| Offset | Register / field | Width / bits | Access | Reset | |", "| --- | --- | --- | --- | --- | --- |"]
+                  "| Offset | Register / field | Width / bits | Access | Reset | |",
+                  "| --- | --- | --- | --- | --- | --- |"]
         for register in block.registers:
             lines.append(register_row(register))
             lines += [field_row(field) for field in register.fields]
