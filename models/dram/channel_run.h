@@ -16,7 +16,8 @@ void Channel::run(Cycle until, Feed&& feed, Done&& done) {
     if (now_ >= refresh_due_ || refreshing_ != 0) refresh();
     if (split_oldest_first_) choose_class();
     if (bindable() != 0) bind();
-    const bool column = now_ >= std::min(read_.wake, write_.wake) && issue_column(done);
+    const bool column_bus_free = dual_command_bus_ || now_ >= row_bus_free_;
+    const bool column = column_bus_free && now_ >= std::min(read_.wake, write_.wake) && issue_column(done);
     if (now_ >= row_wake() && (dual_command_bus_ || !column)) issue_row();
     if (split_oldest_first_ && now_ >= ask_at_ && room()) admit(feed);
     if (split_oldest_first_) choose_class();

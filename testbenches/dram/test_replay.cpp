@@ -1,0 +1,107 @@
+#include <catch2/catch.hpp>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "dram/memory_file.h"
+#include "dram/replay.h"
+#include "dram/traces.h"
+
+using namespace t3vp::dram;
+
+namespace {
+
+std::string file_with(const std::string& name, const std::string& bytes) {
+  const auto path = std::filesystem::temp_directory_path() / ("t3vp_" + name + ".bin");
+  std::ofstream(path, std::ios::binary) << bytes;
+  return path.string();
+}
+
+const std::string one_read(16, '\0');
+
+}  // namespace
+
+TEST_CASE("A trace file is records of arrival and address, the top bit of the address marking writes") {
+  std::string bytes = one_read;
+  bytes += std::string("\x05\x00\x00\x00\x00\x00\x00\x00\x20\x01\x00\x00\x00\x00\x00\x80", 16);
+  const auto trace = read_trace(file_with("two", bytes));
+  REQUIRE(trace.size() == 2);
+  CHECK((trace[0].arrival_ns == 0 && trace[0].address == 0 && !trace[0].write));
+  CHECK((trace[1].arrival_ns == 5 && trace[1].address == 0x120 && trace[1].write));
+}
+
+TEST_CASE("A bad trace file is named with what is wrong with it") {
+  CHECK_THROWS_WITH(read_trace("/nowhere/trace.bin"), "/nowhere/trace.bin: trace cannot be opened");
+  CHECK_THROWS_WITH(read_trace(file_with("empty", "")), Catch::EndsWith("trace is empty"));
+  CHECK_THROWS_WITH(read_trace(file_with("odd", one_read + "x")),
+                    Catch::Contains("17 bytes, expected a multiple of 16"));
+  CHECK_THROWS_AS(read_trace(std::filesystem::temp_directory_path().string()), TraceError);
+}
+
+TEST_CASE("One read takes the idle latency, and the report is its arithmetic") {
+  const ReplayResult result = replay(shipped_memory("hbm2-legacy"), {{0, 0, false}});
+  CHECK(result.accesses == 1);
+  CHECK(result.time_ns == 29);
+  CHECK(result.read_latency_mean_ns == 29);
+  CHECK(result.bandwidth_GBps == Approx(32.0 / 29));
+  CHECK(result.pct_peak == Approx(100.0 / 29));
+  CHECK(result.row_hit_rate == 0);
+}
+
+TEST_CASE("At most as many accesses as allowed are outstanding") {
+  const auto trace = make_trace("chase_rand", 2'000);
+  ReplayOptions options;
+  double slower = 1e30;
+  for (const std::uint32_t outstanding : {1u, 4u, 16u, 0u}) {
+    options.outstanding = outstanding;
+    const ReplayResult result = replay(shipped_memory("hbm2-legacy"), trace, options);
+    CAPTURE(outstanding);
+    CHECK(result.time_ns < slower);
+    // Little's law: accesses in flight = throughput x latency.
+    const double in_flight = result.read_latency_mean_ns * static_cast<double>(result.accesses) / result.time_ns;
+    if (outstanding != 0) CHECK(in_flight <= outstanding);
+    slower = result.time_ns;
+  }
+}
+
+TEST_CASE("Timed traces count latency from the arrival, in the memory's clock") {
+  MemorySpec spec = shipped_memory("hbm2-legacy");
+  CHECK(replay(spec, {{1000, 0, false}}).time_ns == 1029);
+  CHECK(replay(spec, {{1000, 0, false}}).read_latency_mean_ns == 29);
+  spec.clock_GHz = 2;
+  CHECK(replay(spec, {{1000, 0, false}}).time_ns == 1014.5);
+  CHECK(replay(spec, {{1000, 0, false}}).read_latency_mean_ns == 14.5);
+}
+
+TEST_CASE("Writes can be replayed as near-memory updates") {
+  const auto trace = make_trace("seq_write", 4'096);
+  ReplayOptions updates;
+  updates.writes_are_updates = true;
+  const MemorySpec spec = shipped_memory("hbm2-legacy");
+  CHECK(replay(spec, trace, updates).time_ns > 1.15 * replay(spec, trace).time_ns);
+}
+
+TEST_CASE("The command log has a line per command") {
+  std::ostringstream log;
+  ReplayOptions options;
+  options.commands = &log;
+  replay(shipped_memory("hbm2-legacy"), {{0, 32 + 32768, false}, {0, 8192, true}}, options);
+  CHECK(log.str() ==
+        "time_cycles,command,bank_group,bank,row,column,pseudo_channel\n"
+        "0,ACT,0,0,1,-,0\n"
+        "4,ACT,0,1,0,-,0\n"
+        "14,RD,0,0,1,1,0\n"
+        "29,WR,0,1,0,0,0\n");
+}
+
+TEST_CASE("Replays are deterministic") {
+  const auto trace = make_trace("rand_mix50", 5'000);
+  for (const char* memory : {"hbm2-legacy", "hbm2-pseudo-channel"}) {
+    const ReplayResult first = replay(shipped_memory(memory), trace), second = replay(shipped_memory(memory), trace);
+    CHECK(first.time_ns == second.time_ns);
+    CHECK(first.read_latency_mean_ns == second.read_latency_mean_ns);
+    CHECK(first.row_hit_rate == second.row_hit_rate);
+  }
+}
