@@ -1,0 +1,30 @@
+// The t3vp command line.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace t3vp {
+
+enum ExitCode : int { success = 0, failed = 1, bad_input = 2 };
+
+struct RunCommand {
+  std::filesystem::path file;
+  std::vector<std::string> settings;
+  std::filesystem::path out = "out";
+  bool trace = false, dump_arrays = false, print_config = false;
+};
+
+/// Each returns an exit code; InputError and other exceptions are for run_command_line() to report.
+int run(const RunCommand& command);
+int check(const std::filesystem::path& file);
+int print_registers();
+int compare(const std::vector<std::filesystem::path>& reports);
+
+/// Creates the folder of the results. Throws InputError when it cannot be created or written.
+void prepare_folder(const std::filesystem::path& folder);
+
+int run_command_line(int argc, const char* const* argv);
+
+}  // namespace t3vp

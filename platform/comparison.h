@@ -1,0 +1,22 @@
+// The figures in which two reports differ.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace t3vp {
+
+struct Difference {
+  std::string figure;              ///< "time_ns/total", "links/0 -> 3/payload_bytes", "statistics/gpu0.dram.row_hits"
+  std::string first, second;       ///< "-" where a report does not have it
+  std::optional<double> relative;  ///< (second - first) / first, for numbers
+};
+
+/// Everything but `host`, in the order of the figures' names. Empty: the same.
+std::vector<Difference> differences(const nlohmann::json& first, const nlohmann::json& second);
+
+std::string difference_table(const std::vector<Difference>& differences);
+
+}  // namespace t3vp

@@ -1,0 +1,36 @@
+#include "platform/configuration.h"
+
+namespace t3vp {
+
+const char* name_of(Method method) {
+  constexpr const char* names[] = {"sequential", "t3", "t3-mca", "ideal-overlap", "ideal-rs-nmc"};
+  return names[static_cast<std::size_t>(method)];
+}
+
+const char* name_of(Arbitration arbitration) {
+  constexpr const char* names[] = {"round-robin", "compute-first", "mca", "mca-5", "mca-10", "mca-30", "mca-unlimited"};
+  return names[static_cast<std::size_t>(arbitration)];
+}
+
+const char* name_of(ElementType element) {
+  constexpr const char* names[] = {"fp16", "bf16", "fp32"};
+  return names[static_cast<std::size_t>(element)];
+}
+
+TileGrid output_grid(const RunConfiguration& configuration) {
+  constexpr std::uint64_t row_alignment = 32;
+  const GemmShape& gemm = configuration.workload.gemm;
+  const ComputeParameters& compute = configuration.system.compute;
+  const std::uint64_t row_bytes = std::uint64_t{gemm.n} * bytes_of(gemm.element);
+  TileGrid grid;
+  grid.rows = gemm.m;
+  grid.columns = gemm.n;
+  grid.tile_rows = compute.tile_rows;
+  grid.tile_columns = compute.tile_columns;
+  grid.wavefronts = compute.wavefronts;
+  grid.row_stride = (row_bytes + row_alignment - 1) / row_alignment * row_alignment;
+  grid.element = gemm.element;
+  return grid;
+}
+
+}  // namespace t3vp

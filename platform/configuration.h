@@ -1,0 +1,92 @@
+// Everything a simulation needs to know, with defaults applied and checked: what a run file, its system file and its
+// memory file say, and what --set changes.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "compute/parameters.h"
+#include "dma/parameters.h"
+#include "interconnect/parameters.h"
+#include "memory/parameters.h"
+#include "processor/parameters.h"
+#include "protocol/data_protocol.h"
+#include "protocol/tile_grid.h"
+
+namespace t3vp {
+
+enum class Topology { ring };
+
+struct SystemConfiguration {
+  std::string name;
+  ComputeParameters compute;
+  OutputMapParameters output_map;
+  CacheParameters cache;
+  MemoryParameters memory;  ///< `functional` as the run says
+  TrackerParameters tracker;
+  DmaParameters dma;
+  LinkParameters links;
+  Topology topology = Topology::ring;
+  ProcessorParameters processor;
+};
+
+enum class Method { sequential, t3, t3_mca, ideal_overlap, ideal_rs_nmc };
+
+/// The number is the fixed occupancy limit of mca; without one the controller chooses by the observed bands.
+enum class Arbitration { round_robin, compute_first, mca, mca_5, mca_10, mca_30, mca_unlimited };
+
+/// C = A B on every GPU: A is m x k, B k x n (stored n x k when transposed), C m x n.
+struct GemmShape {
+  std::uint32_t m = 0, n = 0, k = 0;
+  ElementType element = ElementType::fp16;
+  bool transpose_b = false;
+};
+
+struct Workload {
+  std::string label;            ///< for people
+  GemmShape gemm;               ///< of each GPU
+  std::string model, sublayer;  ///< empty, and tp and tokens 0, without a model
+  std::uint32_t tp = 0, tokens = 0;
+};
+
+struct RunConfiguration {
+  SystemConfiguration system;
+  Workload workload;
+  std::uint32_t gpus = 0;
+  Method method = Method::t3_mca;
+  Arbitration arbitration = Arbitration::mca;
+  bool functional = false;
+  bool mirror = false;
+  double quantum_ns = 1000;
+  std::string firmware = "native";
+  std::uint64_t seed = 1;
+  std::map<std::string, std::uint64_t> inject;
+
+  nlohmann::json resolved;  ///< the whole as one run file, everything written inline
+  std::string config_hash;  ///< of `resolved`: 16 hexadecimal digits
+};
+
+/// The names that files and reports use.
+const char* name_of(Method method);
+const char* name_of(Arbitration arbitration);
+const char* name_of(ElementType element);
+
+/// Output tiles of the workload on the system; rows padded to 32 bytes.
+TileGrid output_grid(const RunConfiguration& configuration);
+
+/// Loads a run file with every file it names, and applies "path=value" settings. The path goes into the resolved
+/// configuration (--print-config shows it), whichever file the key is in; "memory." is short for "system.memory.dram.".
+/// The value is JSON, or else a string; null removes the key. Throws InputError.
+RunConfiguration load_run(const std::filesystem::path& file, const std::vector<std::string>& settings = {});
+
+/// Loads a system file with its memory file. Throws InputError.
+SystemConfiguration load_system(const std::filesystem::path& file);
+
+/// Loads a memory file; paths of settings go into it ("timing.CCDWL=8"). Throws InputError.
+dram::MemorySpec load_memory(const std::filesystem::path& file, const std::vector<std::string>& settings = {});
+
+}  // namespace t3vp

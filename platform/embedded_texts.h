@@ -1,0 +1,12 @@
+// Texts that are built into the program, so that it runs from anywhere.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace t3vp {
+
+/// A file of configs/schema/, configs/workloads/models.json or docs/registers.md, by its last name; empty when unknown.
+std::string_view embedded_text(const std::string& name);
+
+}  // namespace t3vp

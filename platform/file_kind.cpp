@@ -1,0 +1,42 @@
+#include "platform/file_kind.h"
+
+#include "platform/configuration.h"
+#include "platform/json_document.h"
+#include "platform/report.h"
+#include "platform/schema_check.h"
+
+namespace t3vp {
+namespace {
+
+struct Kind {
+  const char* name;
+  const char* telling_key;  ///< no other kind has it at the top
+  void (*check)(const std::filesystem::path& file);
+};
+
+void check_models(const std::filesystem::path& file) { check_schema(read_document(file, "models file"), "models"); }
+
+constexpr Kind kinds[] = {
+    {"report", "time_ns", [](const std::filesystem::path& file) { read_report(file); }},
+    {"models file", "sublayers", check_models},
+    {"memory file", "timing", [](const std::filesystem::path& file) { load_memory(file); }},
+    {"memory file", "geometry", [](const std::filesystem::path& file) { load_memory(file); }},
+    {"system file", "compute", [](const std::filesystem::path& file) { load_system(file); }},
+    {"system file", "links", [](const std::filesystem::path& file) { load_system(file); }},
+    {"run file", "workload", [](const std::filesystem::path& file) { load_run(file); }},
+    {"run file", "system", [](const std::filesystem::path& file) { load_run(file); }},
+};
+
+}  // namespace
+
+std::string check_file(const std::filesystem::path& file) {
+  const Document document = read_document(file, "JSON file");
+  for (const Kind& kind : kinds) {
+    if (!document.content.is_object() || !document.content.contains(kind.telling_key)) continue;
+    kind.check(file);
+    return kind.name;
+  }
+  document.reject("", "a run, system, memory or models file or a report");
+}
+
+}  // namespace t3vp

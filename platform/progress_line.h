@@ -1,0 +1,26 @@
+// Progress of long work on stderr, for people only.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace t3vp {
+
+/// Draws nothing unless stderr is a terminal.
+class ProgressLine {
+ public:
+  ProgressLine();
+  ~ProgressLine() { clear(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(double done, const std::string& phase);
+  void clear();
+
+ private:
+  bool terminal_;
+  bool drawn_ = false;
+  std::chrono::steady_clock::time_point last_{};
+};
+
+}  // namespace t3vp

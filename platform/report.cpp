@@ -1,0 +1,143 @@
+#include "platform/report.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <stdexcept>
+#include <system_error>
+
+#include "platform/json_document.h"
+#include "platform/schema_check.h"
+
+namespace t3vp {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json or_null(const std::optional<double>& value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+ordered_json times_json(const RunTimes& t) {
+  return {{"total", t.total},
+          {"gemm", t.gemm},
+          {"reduce_scatter", or_null(t.reduce_scatter)},
+          {"fused", or_null(t.fused)},
+          {"all_gather", t.all_gather},
+          {"setup", t.setup}};
+}
+
+ordered_json bytes_json(const std::vector<DramBytes>& gpus, std::size_t traffic_class) {
+  std::uint64_t sum = 0;
+  for (const DramBytes& gpu : gpus) sum += gpu[traffic_class];
+  const std::uint64_t count = std::max<std::uint64_t>(gpus.size(), 1);
+  if (sum % count == 0) return sum / count;
+  return static_cast<double>(sum) / static_cast<double>(count);
+}
+
+ordered_json class_bytes_json(const std::vector<DramBytes>& gpus) {
+  ordered_json bytes = ordered_json::object();
+  for (std::size_t c = 0; c < traffic_class_count; ++c)
+    bytes[name_of(static_cast<TrafficClass>(c))] = bytes_json(gpus, c);
+  return bytes;
+}
+
+ordered_json links_json(const std::vector<LinkFigures>& links) {
+  ordered_json list = ordered_json::array();
+  for (const LinkFigures& l : links)
+    list.push_back({{"from", l.from},
+                    {"to", l.to},
+                    {"payload_bytes", l.payload_bytes},
+                    {"wire_bytes", l.wire_bytes},
+                    {"utilization", l.utilization}});
+  return list;
+}
+
+ordered_json statistics_json(const std::vector<Statistic>& statistics) {
+  ordered_json list = ordered_json::array();
+  for (const Statistic& s : statistics)
+    list.push_back({{"name", s.name}, {"unit", s.unit}, {"text", s.text}, {"value", s.value}});
+  return list;
+}
+
+ordered_json host_json(const HostFigures& h) {
+  const double rate = h.wall_s > 0 ? static_cast<double>(h.dram_accesses) / h.wall_s : 0;
+  return {{"wall_s", h.wall_s}, {"peak_rss_MiB", h.peak_rss_MiB}, {"dram_accesses_per_s", rate}, {"events", h.events}};
+}
+
+/// Two figures of the same time may differ in the last bits.
+bool beats(double total, double bound) { return total < bound * (1 - 1e-9); }
+
+}  // namespace
+
+std::vector<std::string> failures(const RunResult& r) {
+  std::vector<std::string> list = r.diagnosis;
+  if (r.functional.mismatches != 0)
+    list.push_back(fmt::format("{} of {} output elements are wrong, by up to {}", r.functional.mismatches,
+                               r.functional.elements, r.functional.max_abs_error));
+  if (!r.diagnosis.empty()) return list;  // the times of a run that broke off say nothing
+  const std::pair<const char*, double> bounds[] = {
+      {"compute", r.bounds.compute_ns}, {"link", r.bounds.link_ns}, {"dram", r.bounds.dram_ns}};
+  for (const auto& [name, bound] : bounds)
+    if (beats(r.time_ns.total, bound))
+      list.push_back(fmt::format("the total of {} ns beats the {} bound of {} ns", r.time_ns.total, name, bound));
+  return list;
+}
+
+ordered_json report_json(const RunConfiguration& c, const RunResult& r) {
+  const TrackerFigures& t = r.tracker;
+  const FunctionalCheck& f = r.functional;
+  ordered_json report = {
+      {"version", T3VP_VERSION},
+      {"config_hash", c.config_hash},
+      {"seed", c.seed},
+      {"method", name_of(c.method)},
+      {"arbitration", name_of(c.arbitration)},
+      {"system", c.system.name},
+      {"gpus", c.gpus},
+      {"data", c.functional ? "functional" : "timing-only"},
+      {"simulate", c.mirror ? "mirror" : "all"},
+      {"workload", ordered_json(c.resolved.value("workload", nlohmann::json::object()))},
+      {"time_ns", times_json(r.time_ns)},
+      {"dram_bytes", class_bytes_json(r.dram_bytes)},
+      {"links", links_json(r.links)},
+      {"tracker",
+       {{"triggers", t.triggers},
+        {"peak_entries", t.peak_entries},
+        {"spills", t.spills},
+        {"size_bytes", t.size_bytes}}},
+      {"bounds", {{"compute_ns", r.bounds.compute_ns}, {"link_ns", r.bounds.link_ns}, {"dram_ns", r.bounds.dram_ns}}},
+      {"functional",
+       {{"checked", f.checked},
+        {"elements", f.elements},
+        {"mismatches", f.mismatches},
+        {"max_abs_error", f.max_abs_error}}},
+      {"statistics", statistics_json(r.statistics)}};
+  if (const auto list = failures(r); !list.empty()) report["diagnosis"] = list;
+  report["host"] = host_json(r.host);
+  return report;
+}
+
+void write_text(const std::filesystem::path& file, const std::string& text) {
+  std::filesystem::path partial = file;
+  partial += fmt::format(".{}.partial", getpid());
+  std::ofstream out(partial, std::ios::binary);
+  out << text;
+  out.close();
+  std::error_code error;
+  if (out) std::filesystem::rename(partial, file, error);
+  if (out && !error) return;
+  const std::string reason = error ? error.message() : "it cannot be written";
+  std::filesystem::remove(partial, error);
+  throw std::runtime_error(file.string() + ": " + reason);
+}
+
+nlohmann::json read_report(const std::filesystem::path& file) {
+  const Document report = read_document(file, "report");
+  check_schema(report, "report");
+  return report.content;
+}
+
+}  // namespace t3vp

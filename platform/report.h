@@ -1,0 +1,88 @@
+// What a simulation found, and report.json.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/configuration.h"
+#include "protocol/data_protocol.h"
+
+namespace t3vp {
+
+/// Bytes that a GPU's DRAM reads and writes, indexed by TrafficClass. An update counts once, as a write.
+using DramBytes = std::array<std::uint64_t, traffic_class_count>;
+
+/// From the start barrier, in ns.
+struct RunTimes {
+  double total = 0;                      ///< to the last GPU's end
+  double gemm = 0;                       ///< to the end of the GEMM
+  std::optional<double> reduce_scatter;  ///< of the reduce-scatter kernel; none when fused
+  std::optional<double> fused;           ///< to the last reduced element in place; none when not fused
+  double all_gather = 0;
+  double setup = 0;  ///< before the start barrier, not part of the total
+};
+
+/// A direction of a link.
+struct LinkFigures {
+  std::uint32_t from = 0, to = 0;
+  std::uint64_t payload_bytes = 0, wire_bytes = 0;
+  double utilization = 0;  ///< 0 to 1, of the total time
+};
+
+/// Of the GPU with the largest figure, each.
+struct TrackerFigures {
+  std::uint64_t triggers = 0, peak_entries = 0, spills = 0, size_bytes = 0;
+};
+
+/// Times that physics does not let the total go below, each for itself.
+struct Bounds {
+  double compute_ns = 0, link_ns = 0, dram_ns = 0;
+};
+
+/// Of every GPU's output against the reference.
+struct FunctionalCheck {
+  bool checked = false;
+  std::uint64_t elements = 0, mismatches = 0;
+  double max_abs_error = 0;
+};
+
+struct Statistic {
+  std::string name, unit, text;
+  double value = 0;
+};
+
+/// What the run cost the host: the only figures that may differ between two runs of a configuration.
+struct HostFigures {
+  double wall_s = 0, peak_rss_MiB = 0;
+  std::uint64_t dram_accesses = 0, events = 0;
+};
+
+struct RunResult {
+  RunTimes time_ns;
+  std::vector<DramBytes> dram_bytes;  ///< of every simulated GPU
+  std::vector<LinkFigures> links;
+  TrackerFigures tracker;
+  Bounds bounds;
+  FunctionalCheck functional;
+  std::vector<Statistic> statistics;
+  std::vector<std::string> diagnosis;  ///< why the simulation failed, a sentence each; empty when it did not
+  HostFigures host;
+};
+
+/// The diagnosis, and what the figures themselves give away: mismatches, a bound that was beaten. Empty: all is well.
+std::vector<std::string> failures(const RunResult& result);
+
+nlohmann::ordered_json report_json(const RunConfiguration& configuration, const RunResult& result);
+
+/// Replaces the file in one step. Throws std::runtime_error with the reason when it cannot.
+void write_text(const std::filesystem::path& file, const std::string& text);
+
+/// Reads a report for comparison. Throws InputError when it is none.
+nlohmann::json read_report(const std::filesystem::path& file);
+
+}  // namespace t3vp

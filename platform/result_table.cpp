@@ -1,0 +1,116 @@
+#include "platform/result_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace t3vp {
+namespace {
+
+using nlohmann::json;
+
+constexpr double bytes_per_MiB = 1 << 20;
+constexpr std::size_t most_links_shown = 8;
+
+double microseconds(const json& ns) { return ns.get<double>() / 1000; }
+
+std::string headline(const json& report) {
+  return fmt::format("{} on {}, {} GPUs{}, {}\n", report.at("workload").value("label", "workload"),
+                     report.at("system").get<std::string>(), report.value("gpus", 0),
+                     report.value("simulate", "") == "mirror" ? " (mirror)" : "",
+                     report.at("method").get<std::string>());
+}
+
+std::string time_rows(const json& times) {
+  const std::pair<const char*, const char*> phases[] = {
+      {"setup", "setup (before the start)"}, {"gemm", "GEMM"},
+      {"reduce_scatter", "reduce-scatter"},  {"fused", "fused GEMM + reduce-scatter"},
+      {"all_gather", "all-gather"},          {"total", "total"}};
+  const double longest = std::max(times.at("total").get<double>(), times.at("setup").get<double>());
+  std::string text = fmt::format("\n  {:<28}{:>10}\n", "time", "us");
+  for (const auto& [key, name] : phases)
+    if (times.at(key).is_number())
+      text += fmt::format("  {:<28}{:>10.2f}  {}\n", name, microseconds(times.at(key)),
+                          bar(times.at(key).get<double>() / longest));
+  return text;
+}
+
+double total_bytes(const json& classes) {
+  double sum = 0;
+  for (const auto& c : classes.items())
+    if (c.key() != "setup") sum += c.value().get<double>();
+  return sum;
+}
+
+std::string traffic_rows(const json& classes) {
+  const std::pair<const char*, const char*> names[] = {{"gemm_read", "GEMM reads"},
+                                                       {"gemm_write", "GEMM writes"},
+                                                       {"rs_read", "reduce-scatter reads"},
+                                                       {"rs_write", "reduce-scatter writes"},
+                                                       {"ag_read", "all-gather reads"},
+                                                       {"ag_write", "all-gather writes"},
+                                                       {"control", "control"}};
+  double most = 0;
+  for (const auto& [key, name] : names) most = std::max(most, classes.at(key).get<double>());
+  std::string text = fmt::format("\n  {:<28}{:>10}\n", "DRAM traffic of a GPU", "MiB");
+  for (const auto& [key, name] : names)
+    text += fmt::format("  {:<28}{:>10.2f}  {}\n", name, classes.at(key).get<double>() / bytes_per_MiB,
+                        bar(classes.at(key).get<double>() / most));
+  return text + fmt::format("  {:<28}{:>10.2f}\n", "total without setup", total_bytes(classes) / bytes_per_MiB);
+}
+
+std::string link_rows(const json& links) {
+  if (links.empty()) return "";
+  std::string text = fmt::format("\n  {:<18}{:>10}{:>10}\n", "links", "MiB", "in use");
+  for (std::size_t i = 0; i < std::min(links.size(), most_links_shown); ++i) {
+    const json& l = links[i];
+    const std::string name = fmt::format("GPU {} -> GPU {}", l.at("from").dump(), l.at("to").dump());
+    text += fmt::format("  {:<18}{:>10.2f}{:>9.1f}%  {}\n", name, l.at("payload_bytes").get<double>() / bytes_per_MiB,
+                        100 * l.at("utilization").get<double>(), bar(l.at("utilization").get<double>()));
+  }
+  if (links.size() > most_links_shown) text += fmt::format("  and {} more\n", links.size() - most_links_shown);
+  return text;
+}
+
+std::string verdict(const json& report) {
+  const json& f = report.at("functional");
+  const json& b = report.at("bounds");
+  std::string text =
+      fmt::format("\n  bounds: compute {:.2f} us, links {:.2f} us, DRAM {:.2f} us\n", microseconds(b.at("compute_ns")),
+                  microseconds(b.at("link_ns")), microseconds(b.at("dram_ns")));
+  if (f.at("checked").get<bool>())
+    text += fmt::format("  results: {} elements checked, {} mismatches, largest error {}\n", f.at("elements").dump(),
+                        f.at("mismatches").dump(), f.at("max_abs_error").dump());
+  if (!report.contains("diagnosis")) return text + "  passed\n";
+  text += "  FAILED\n";
+  for (const json& line : report.at("diagnosis")) text += "    " + line.get<std::string>() + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string bar(double share, std::size_t full_width) {
+  if (!(share > 0)) return "";
+  const double length = std::round(std::min(share, 1.0) * static_cast<double>(full_width));
+  return std::string(std::max<std::size_t>(static_cast<std::size_t>(length), 1), '#');
+}
+
+std::string result_table(const json& report) {
+  return headline(report) + time_rows(report.at("time_ns")) + traffic_rows(report.at("dram_bytes")) +
+         link_rows(report.at("links")) + verdict(report);
+}
+
+std::string overview_table(const std::vector<json>& reports) {
+  const auto total = [](const json& report) { return report.at("time_ns").at("total").get<double>(); };
+  double longest = 0;
+  for (const json& report : reports) longest = std::max(longest, total(report));
+  std::string text = fmt::format("{:<16}{:>10}{:>9}{:>11}\n", "method", "us", "speedup", "DRAM MiB");
+  for (const json& report : reports)
+    text += fmt::format("{:<16}{:>10.2f}{:>9.3f}{:>11.1f}  {}\n", report.at("method").get<std::string>(),
+                        total(report) / 1000, total(reports.front()) / total(report),
+                        total_bytes(report.at("dram_bytes")) / bytes_per_MiB, bar(total(report) / longest, 32));
+  return text;
+}
+
+}  // namespace t3vp

@@ -1,0 +1,19 @@
+// Reports as text for a terminal of 80 columns.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace t3vp {
+
+/// One run: time per phase, DRAM traffic per class, links, bounds and the verdict.
+std::string result_table(const nlohmann::json& report);
+
+/// Several runs side by side: total time with bars, speedup over the first one, DRAM traffic.
+std::string overview_table(const std::vector<nlohmann::json>& reports);
+
+/// `share` of a full bar, 0 to 1.
+std::string bar(double share, std::size_t full_width = 36);
+
+}  // namespace t3vp

@@ -1,0 +1,12 @@
+// What no JSON Schema can say about a run.
+#pragma once
+
+#include "platform/configuration.h"
+#include "platform/json_document.h"
+
+namespace t3vp {
+
+/// Throws InputError about the first setting that another one excludes.
+void check_run(const Document& run, const RunConfiguration& configuration);
+
+}  // namespace t3vp

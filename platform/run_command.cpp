@@ -1,0 +1,51 @@
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <chrono>
+
+#include "platform/command_line.h"
+#include "platform/progress_line.h"
+#include "platform/report.h"
+#include "platform/result_table.h"
+#include "platform/simulation.h"
+
+namespace t3vp {
+namespace {
+
+double peak_rss_MiB() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;  // Linux counts in KiB
+}
+
+RunResult measured(const RunConfiguration& configuration, const RunCommand& command) {
+  ProgressLine line;
+  RunOptions options;
+  options.out = command.out;
+  options.trace = command.trace;
+  options.dump_arrays = command.dump_arrays;
+  options.progress = [&line](double done, const std::string& phase) { line.show(done, phase); };
+  const auto begin = std::chrono::steady_clock::now();
+  RunResult result = simulate(configuration, options);
+  result.host.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.host.peak_rss_MiB = peak_rss_MiB();
+  return result;
+}
+
+}  // namespace
+
+int run(const RunCommand& command) {
+  const RunConfiguration configuration = load_run(command.file, command.settings);
+  if (command.print_config) {
+    fmt::print("{}\n", configuration.resolved.dump(2));
+    return success;
+  }
+  prepare_folder(command.out);
+  const RunResult result = measured(configuration, command);
+  const nlohmann::ordered_json report = report_json(configuration, result);
+  write_text(command.out / "report.json", report.dump(2) + "\n");
+  fmt::print("{}", result_table(report));
+  return failures(result).empty() ? success : failed;
+}
+
+}  // namespace t3vp

@@ -1,0 +1,203 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "platform/configuration.h"
+#include "platform/overrides.h"
+#include "platform/run_checks.h"
+#include "platform/schema_check.h"
+#include "platform/system_checks.h"
+#include "platform/system_reader.h"
+#include "platform/workloads.h"
+
+namespace t3vp {
+namespace {
+
+using nlohmann::json;
+using Overrides = std::vector<Override>;
+
+/// Takes those overrides out of `all` whose path starts with `prefix` and goes on, and removes the prefix.
+Overrides take(Overrides& all, const std::vector<std::string>& prefix) {
+  const auto begins = [&](const Override& o) {
+    return o.path.size() > prefix.size() && std::equal(prefix.begin(), prefix.end(), o.path.begin());
+  };
+  Overrides taken;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(taken), begins);
+  all.erase(std::remove_if(all.begin(), all.end(), begins), all.end());
+  for (Override& o : taken) o.path.erase(o.path.begin(), o.path.begin() + static_cast<std::ptrdiff_t>(prefix.size()));
+  return taken;
+}
+
+void apply_all(Document& document, const Overrides& overrides) {
+  for (const Override& o : overrides) apply_override(document, o);
+}
+
+/// The document that `parent` names or contains at `pointer`.
+Document follow(const Document& parent, const std::string& pointer, const std::string& kind) {
+  const json& value = parent.content.at(json::json_pointer(pointer));
+  if (value.is_object()) {
+    Document inlined{parent.file, parent.base + pointer, value, {}};
+    for (const std::string& set : parent.overridden)
+      if (set.rfind(pointer + "/", 0) == 0 || set == pointer) inlined.overridden.push_back(set.substr(pointer.size()));
+    return inlined;
+  }
+  const std::filesystem::path file = parent.resolve(pointer, value.get<std::string>());
+  if (!std::filesystem::exists(file))
+    parent.reject(pointer, in_short(value) + ", which is not there", "the path of a " + kind);
+  return read_document(file, kind);
+}
+
+Document memory_of(const Document& system) {
+  const bool inlined = system.content.at("memory").contains("dram");
+  return follow(system, inlined ? "/memory/dram" : "/memory/file", "memory file");
+}
+
+Overrides parse_all(const std::vector<std::string>& settings) {
+  Overrides overrides;
+  for (const std::string& text : settings) {
+    overrides.push_back(parse_override(text));
+    std::vector<std::string>& path = overrides.back().path;
+    if (path.front() != "memory") continue;
+    path.front() = "dram";
+    path.insert(path.begin(), {"system", "memory"});
+  }
+  return overrides;
+}
+
+struct Files {
+  Document run, system, memory;
+};
+
+Files load_files(const std::filesystem::path& file, const std::vector<std::string>& settings) {
+  Overrides overrides = parse_all(settings);
+  const Overrides for_memory = take(overrides, {"system", "memory", "dram"});
+  const Overrides for_system = take(overrides, {"system"});
+
+  Files files{read_document(file, "run file"), {}, {}};
+  apply_all(files.run, overrides);
+  check_schema(files.run, "run");
+  files.system = follow(files.run, "/system", "system file");
+  apply_all(files.system, for_system);
+  check_schema(files.system, "system");
+  files.memory = memory_of(files.system);
+  apply_all(files.memory, for_memory);
+  check_schema(files.memory, "memory");
+  return files;
+}
+
+template <typename Enum, std::size_t count>
+Enum member(const json& value, const Enum (&all)[count]) {
+  const std::string name = value.get<std::string>();
+  return *std::find_if(std::begin(all), std::end(all), [&](Enum e) { return name == name_of(e); });
+}
+
+Method method_named(const json& name) {
+  return member(name, {Method::sequential, Method::t3, Method::t3_mca, Method::ideal_overlap, Method::ideal_rs_nmc});
+}
+
+Arbitration arbitration_named(const json& name) {
+  return member(name, {Arbitration::round_robin, Arbitration::compute_first, Arbitration::mca, Arbitration::mca_5,
+                       Arbitration::mca_10, Arbitration::mca_30, Arbitration::mca_unlimited});
+}
+
+std::uint32_t gpus_of(const Document& run, const Workload& workload) {
+  if (!run.content.contains("gpus") && workload.tp == 0) run.reject("/gpus", "an integer from 2 to 256");
+  const std::uint32_t gpus = run.content.value("gpus", workload.tp);
+  if (workload.tp != 0 && gpus != workload.tp) run.reject("/gpus", fmt::format("{}, the workload's tp", workload.tp));
+  return gpus;
+}
+
+json resolved_workload(const Workload& w) {
+  json resolved = {{"label", w.label},
+                   {"gemm",
+                    {{"m", w.gemm.m},
+                     {"n", w.gemm.n},
+                     {"k", w.gemm.k},
+                     {"element", name_of(w.gemm.element)},
+                     {"transpose_b", w.gemm.transpose_b}}}};
+  if (w.tp != 0) resolved.update({{"model", w.model}, {"sublayer", w.sublayer}, {"tp", w.tp}, {"tokens", w.tokens}});
+  return resolved;
+}
+
+json resolved_system(const Files& files) {
+  json system = files.system.content;
+  system["memory"].erase("file");
+  system["memory"]["dram"] = files.memory.content;
+  for (json* part : {&system, &system["memory"]["dram"]}) {
+    part->erase("description");
+    part->erase("$schema");
+  }
+  return system;
+}
+
+json resolve(const RunConfiguration& c, const Files& files) {
+  json resolved = {{"system", resolved_system(files)},
+                   {"gpus", c.gpus},
+                   {"method", name_of(c.method)},
+                   {"arbitration", name_of(c.arbitration)},
+                   {"data", c.functional ? "functional" : "timing-only"},
+                   {"simulate", c.mirror ? "mirror" : "all"},
+                   {"quantum_ns", c.quantum_ns},
+                   {"firmware", c.firmware},
+                   {"seed", c.seed},
+                   {"inject", json(c.inject)},
+                   {"workload", resolved_workload(c.workload)}};
+  if (files.run.content.contains("models"))
+    resolved["models"] =
+        std::filesystem::absolute(files.run.resolve("/models", files.run.content.at("models").get<std::string>()))
+            .lexically_normal()
+            .string();
+  return resolved;
+}
+
+/// FNV-1a over the canonical text: keys sorted, no spaces, and no path, so that moving files changes nothing.
+std::string hash_of(json resolved) {
+  resolved.erase("models");
+  std::uint64_t hash = 0xCBF29CE484222325;
+  for (const char c : resolved.dump()) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
+  return fmt::format("{:016x}", hash);
+}
+
+}  // namespace
+
+RunConfiguration load_run(const std::filesystem::path& file, const std::vector<std::string>& settings) {
+  const Files files = load_files(file, settings);
+  const json& run = files.run.content;
+  RunConfiguration c;
+  c.system = read_system(files.system, files.memory);
+  c.workload = read_workload(files.run);
+  c.gpus = gpus_of(files.run, c.workload);
+  c.method = method_named(run.value("method", "t3-mca"));
+  c.arbitration = arbitration_named(run.value("arbitration", c.method == Method::t3_mca ? "mca" : "round-robin"));
+  c.functional = run.value("data", "timing-only") == "functional";
+  c.system.memory.functional = c.functional;
+  c.mirror = run.value("simulate", "all") == "mirror";
+  c.quantum_ns = run.value("quantum_ns", c.quantum_ns);
+  c.system.processor.quantum = from_ns(c.quantum_ns);
+  c.firmware = run.value("firmware", c.firmware);
+  c.seed = run.value("seed", c.seed);
+  c.inject = run.value("inject", c.inject);
+  check_tile_fits(files.system, c.system, c.workload.gemm.element);
+  check_run(files.run, c);
+  c.resolved = resolve(c, files);
+  c.config_hash = hash_of(c.resolved);
+  return c;
+}
+
+SystemConfiguration load_system(const std::filesystem::path& file) {
+  const Document system = read_document(file, "system file");
+  check_schema(system, "system");
+  const Document memory = memory_of(system);
+  check_schema(memory, "memory");
+  return read_system(system, memory);
+}
+
+dram::MemorySpec load_memory(const std::filesystem::path& file, const std::vector<std::string>& settings) {
+  Document memory = read_document(file, "memory file");
+  for (const std::string& text : settings) apply_override(memory, parse_override(text));
+  check_schema(memory, "memory");
+  return read_memory(memory);
+}
+
+}  // namespace t3vp

@@ -1,0 +1,24 @@
+// A whole run: builds the node, lets its firmware run, gathers the figures.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "platform/configuration.h"
+#include "platform/report.h"
+
+namespace t3vp {
+
+struct RunOptions {
+  std::filesystem::path out;  ///< an existing folder for trace.json and the arrays
+  bool trace = false;
+  bool dump_arrays = false;
+  /// Called now and then with the share that is done, 0 to 1, and what goes on; may be empty.
+  std::function<void(double done, const std::string& phase)> progress;
+};
+
+/// Throws only when the platform itself is at fault. A guest that fails is a result with a diagnosis.
+RunResult simulate(const RunConfiguration& configuration, const RunOptions& options);
+
+}  // namespace t3vp

@@ -1,0 +1,16 @@
+// What no JSON Schema can say about a system or a memory.
+#pragma once
+
+#include "platform/configuration.h"
+#include "platform/json_document.h"
+
+namespace t3vp {
+
+/// Each throws InputError about the first value that contradicts another one or that the models cannot take.
+void check_memory(const Document& document, const dram::MemorySpec& spec);
+void check_system(const Document& document, const SystemConfiguration& system);
+
+/// A DMA block and a packet hold at least a wavefront tile of the run's element type.
+void check_tile_fits(const Document& document, const SystemConfiguration& system, ElementType element);
+
+}  // namespace t3vp

@@ -1,0 +1,14 @@
+// A system file's and a memory file's content as parameters of the models. Schemas have been checked before.
+#pragma once
+
+#include "platform/configuration.h"
+#include "platform/json_document.h"
+
+namespace t3vp {
+
+/// Each throws InputError for what no schema can say: powers of two, sizes that have to divide each other or hold one
+/// another, times that contradict each other.
+dram::MemorySpec read_memory(const Document& memory);
+SystemConfiguration read_system(const Document& system, const Document& memory);
+
+}  // namespace t3vp

@@ -1,0 +1,98 @@
+#include "platform/workloads.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "platform/embedded_texts.h"
+#include "platform/schema_check.h"
+
+namespace t3vp {
+namespace {
+
+using nlohmann::json;
+
+ElementType element_named(const std::string& name) {
+  return name == "fp32" ? ElementType::fp32 : name == "bf16" ? ElementType::bf16 : ElementType::fp16;
+}
+
+const json& chosen(const Document& run, const std::string& key, const json& choices) {
+  const std::string name = run.content.at("workload").at(key).get<std::string>();
+  if (choices.contains(name)) return choices.at(name);
+  std::vector<std::string> names;
+  for (const auto& choice : choices.items()) names.push_back(choice.key());
+  run.reject("/workload/" + key, fmt::format("one of {}", fmt::join(names, ", ")));
+}
+
+/// A GEMM beside a model may repeat the model's shape, as --print-config does, but not contradict it.
+void require_same(const Document& run, const json& gemm, const char* dimension, std::uint32_t value) {
+  if (gemm.contains(dimension) && gemm.at(dimension) != json(value))
+    run.reject(std::string("/workload/gemm/") + dimension, fmt::format("the model's {}", value));
+}
+
+void read_model(const Document& run, Workload& w) {
+  const json& workload = run.content.at("workload");
+  const Document models = models_of(run);
+  const json& model = chosen(run, "model", models.content.at("models"));
+  const json& sublayer = chosen(run, "sublayer", models.content.at("sublayers"));
+  w.model = workload.at("model").get<std::string>();
+  w.sublayer = workload.at("sublayer").get<std::string>();
+  w.tp = workload.at("tp").get<std::uint32_t>();
+  w.tokens = workload.value("tokens", model.at("tokens").get<std::uint32_t>());
+
+  const auto hidden = model.at("hidden").get<std::uint32_t>();
+  const std::uint64_t depth = std::uint64_t{sublayer.at("k_per_hidden").get<std::uint32_t>()} * hidden;
+  if (depth % w.tp != 0)
+    run.reject("/workload/tp", fmt::format("a divisor of {}, the sub-layer's K of all GPUs", depth));
+  w.gemm.m = w.tokens;
+  w.gemm.n = hidden;
+  w.gemm.k = static_cast<std::uint32_t>(depth / w.tp);
+
+  const json gemm = workload.value("gemm", json::object());
+  require_same(run, gemm, "m", w.gemm.m);
+  require_same(run, gemm, "n", w.gemm.n);
+  require_same(run, gemm, "k", w.gemm.k);
+  w.label = fmt::format("{} {} TP={}", w.model, w.sublayer, w.tp);
+}
+
+void read_gemm(const Document& run, Workload& w) {
+  const json& workload = run.content.at("workload");
+  for (const char* key : {"sublayer", "tp", "tokens"})
+    if (workload.contains(key)) run.reject(std::string("/workload/") + key, "this key only beside model");
+  const json& gemm = workload.at("gemm");
+  w.gemm.m = gemm.at("m").get<std::uint32_t>();
+  w.gemm.n = gemm.at("n").get<std::uint32_t>();
+  w.gemm.k = gemm.at("k").get<std::uint32_t>();
+  w.label = fmt::format("GEMM {} x {} x {} {}", w.gemm.m, w.gemm.n, w.gemm.k, name_of(w.gemm.element));
+}
+
+}  // namespace
+
+Document models_of(const Document& run) {
+  Document models{"models.json", "", {}, {}};
+  if (run.content.contains("models")) {
+    const std::filesystem::path file = run.resolve("/models", run.content.at("models").get<std::string>());
+    if (!std::filesystem::exists(file))
+      run.reject("/models", in_short(run.content.at("models")) + ", which is not there", "a models file");
+    models = read_document(file, "models file");
+  } else {
+    models.content = parse_json(embedded_text("models.json"), models.file);
+  }
+  check_schema(models, "models");
+  return models;
+}
+
+Workload read_workload(const Document& run) {
+  const json& workload = run.content.at("workload");
+  const json gemm = workload.value("gemm", json::object());
+  Workload w;
+  w.gemm.element = element_named(gemm.value("element", "fp16"));
+  w.gemm.transpose_b = gemm.value("transpose_b", false);
+  if (workload.contains("model"))
+    read_model(run, w);
+  else
+    read_gemm(run, w);
+  w.label = workload.value("label", w.label);
+  return w;
+}
+
+}  // namespace t3vp

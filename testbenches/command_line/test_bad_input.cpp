@@ -1,0 +1,264 @@
+// Whatever is wrong with the input: one line with file, place, what was found and what was expected; exit code 2.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "command_line/program.h"
+
+using namespace t3vp::test;
+using nlohmann::json;
+
+namespace {
+
+void require_refusal(const Outcome& outcome, const std::string& where) {
+  INFO("stderr: " << outcome.err << "stdout: " << outcome.out);
+  CHECK(outcome.exit_code == 2);
+  CHECK(outcome.out.empty());
+  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  CHECK(outcome.err.rfind(where + ": found ", 0) == 0);
+  CHECK(outcome.err.find(", expected ") != std::string::npos);
+}
+
+Outcome run_file(const std::filesystem::path& file, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments{"run", file.string(), "--out", (file.parent_path() / "results").string()};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return run_program(arguments);
+}
+
+struct Change {
+  const char* file;
+  const char* pointer;
+  json value;
+  const char* reported_at = nullptr;  ///< where it is not the pointer itself
+};
+
+const Change changes[] = {
+    // of the wrong type, range or name
+    {"run.json", "/gpus", -1},
+    {"run.json", "/gpus", 1},
+    {"run.json", "/gpus", "four"},
+    {"run.json", "/gpus", 4.5},
+    {"run.json", "/gpus", nullptr},
+    {"run.json", "/system", nullptr},
+    {"run.json", "/system", 7},
+    {"run.json", "/workload", nullptr},
+    {"run.json", "/workload/gemm", nullptr},
+    {"run.json", "/workload/gemm/k", nullptr},
+    {"run.json", "/workload/gemm/m", -256},
+    {"run.json", "/workload/gemm/m", 0},
+    {"run.json", "/workload/gemm/m", 1e30},
+    {"run.json", "/workload/gemm/element", "fp8"},
+    {"run.json", "/method", "T3"},
+    {"run.json", "/arbitration", "mca-7"},
+    {"run.json", "/data", true},
+    {"run.json", "/simulate", "one"},
+    {"run.json", "/quantum_ns", 0},
+    {"run.json", "/firmware", "riscv"},
+    {"run.json", "/seed", -1},
+    {"system.json", "/compute/clock_GHz", 0},
+    {"system.json", "/compute/wavefronts", 9},
+    {"system.json", "/links/bandwidth_GBps", nullptr},
+    {"system.json", "/links/topology", "torus"},
+    {"system.json", "/memory/file", nullptr},
+    {"system.json", "/memory/mca_bands", json::array({1, 2})},
+    {"system.json", "/memory/mca_bands/1", "high"},
+    {"system.json", "/tracker", json::array()},
+    {"memory.json", "/timing/RCDRD", 0},
+    {"memory.json", "/timing/CL", nullptr},
+    {"memory.json", "/command_bus/dual", 1},
+    {"memory.json", "/address_map", "zigzag"},
+    // unknown keys
+    {"run.json", "/gpu", 4},
+    {"run.json", "/workload/gemm/M", 4},
+    {"run.json", "/inject/dma_map_update", 3},
+    {"system.json", "/links/latency_ns", 500},
+    {"system.json", "/overlap_ratio", 0.5},
+    {"memory.json", "/timing/tRC", 47},
+    // what contradicts something else
+    {"run.json", "/gpus", 17},  // 16 tiles
+    {"run.json", "/workload/tp", 4},
+    {"run.json", "/inject", {{"dma_map_updates", 3}}, nullptr},
+    {"system.json", "/compute/tile_rows", 62},
+    {"system.json", "/compute/tile_columns", 72},
+    {"system.json", "/compute/slab_depth", 40},
+    {"system.json", "/compute/ring_block_bytes", 100},
+    {"system.json", "/cache/banks", 3},
+    {"system.json", "/cache/capacity_MiB", 0.255},
+    {"system.json", "/cache/line_bytes", 96},
+    {"system.json", "/cache/sector_bytes", 256},
+    {"system.json", "/memory/channels", 6},
+    {"system.json", "/memory/interleave_bytes", 320},
+    {"system.json", "/memory/capacity_GiB", 0.0000001},
+    {"system.json", "/memory/capacity_GiB", 0.000030517578125, "run.json: /workload"},  // 32 KiB
+    {"system.json", "/memory/mca_bands/2", 1},
+    {"system.json", "/tracker/sets", 12},
+    {"system.json", "/dma/bytes_in_flight", 1024},  // a wavefront tile of 16 x 64 fp16 has 2 KiB
+    {"system.json", "/links/receive_buffer_KiB", 1},
+    {"memory.json", "/geometry/rows", 1000},
+    {"memory.json", "/geometry/bank_groups", 64, "memory.json: /geometry/banks_per_group"},
+    {"memory.json", "/timing/RAS", 10},
+    {"memory.json", "/timing/RC", 46},
+    {"memory.json", "/timing/CCDWL", 1},
+    {"memory.json", "/timing/RRDL", 3},
+    {"memory.json", "/refresh", true, "memory.json: /timing/RFC"},
+    {"memory.json", "/address_map", "list", "memory.json: /address_bits"},
+    {"memory.json", "/address_bits", json::array({"byte:5"}), ""},
+};
+
+}  // namespace
+
+TEST_CASE("a wrong value is refused where it is written") {
+  for (const Change& c : changes) {
+    const ValidFiles files;
+    if (std::string(c.pointer) == "/inject") files.change("run.json", "/method", "sequential");
+    if (std::string(c.pointer) == "/address_bits") files.change("memory.json", "/address_map", "list");
+    files.change(c.file, c.pointer, c.value);
+    const std::string at = c.pointer == std::string("/inject") ? "run.json: /inject/dma_map_updates"
+                           : c.reported_at && *c.reported_at   ? c.reported_at
+                                                               : std::string(c.file) + ": " + c.pointer;
+    INFO(c.file << " " << c.pointer << " = " << c.value);
+    require_refusal(run_file(files.run()), (files / at).string());
+  }
+}
+
+TEST_CASE("the unchanged files are valid") {
+  const ValidFiles files;
+  const Outcome outcome = run_program({"check", files.run().string()});
+  CHECK(outcome.err.empty());
+  CHECK(outcome.exit_code == 0);
+}
+
+TEST_CASE("a wrong setting is refused in the file that the key belongs to") {
+  const std::pair<const char*, const char*> settings[] = {
+      {"gpus=-3", "run.json: /gpus"},
+      {"bogus=1", "run.json: /bogus"},
+      {"workload.gemm.m=-1", "run.json: /workload/gemm/m"},
+      {"workload.gemm.m.rows=1", "run.json: /workload/gemm/m"},
+      {"inject.unheard_of=1", "run.json: /inject/unheard_of"},
+      {"gpus=null", "run.json: /gpus"},
+      {"method=null", ""},  // right: the default
+      {"seed.x=null", "run.json: /seed/x"},
+      {"system=missing.json", "run.json: /system"},
+      {"models=missing.json", ""},  // right: only read with a model
+      {"system.links.bandwidth_GBps=0", "system.json: /links/bandwidth_GBps"},
+      {"system.memory.mca_bands.3=1", "system.json: /memory/mca_bands"},
+      {"system.memory.file=missing.json", "system.json: /memory/file"},
+      {"memory.timing.CCDWL=-4", "memory.json: /timing/CCDWL"},
+      {"system.memory.dram.timing.CCDWL=-4", "memory.json: /timing/CCDWL"},
+      {"memory.overlap=1", "memory.json: /overlap"},
+  };
+  const ValidFiles files;
+  for (const auto& [setting, where] : settings) {
+    INFO(setting);
+    const Outcome outcome = run_file(files.run(), {"--print-config", "--set", setting});
+    if (*where)
+      require_refusal(outcome, (files / where).string());
+    else
+      CHECK(outcome.exit_code == 0);
+  }
+}
+
+TEST_CASE("a setting that is no path=value is refused") {
+  const ValidFiles files;
+  for (const char* setting : {"gpus", "=4", "workload..m=3", ".gpus=4", "workload.label=\xff"})
+    require_refusal(run_file(files.run(), {"--set", setting}), "--set");
+}
+
+TEST_CASE("files that are not there or not readable are refused") {
+  const ValidFiles files;
+  require_refusal(run_file(files / "nothing.json"), (files / "nothing.json").string());
+  require_refusal(run_file(files / "."), (files / ".").string());
+  require_refusal(run_program({"check", (files / "nothing.json").string()}), (files / "nothing.json").string());
+
+  files.change("run.json", "/system", "nothing.json");
+  require_refusal(run_file(files.run()), (files / "run.json: /system").string());
+}
+
+TEST_CASE("invalid JSON is refused with line and column") {
+  const ValidFiles files;
+  const std::pair<const char*, const char*> texts[] = {{"", ":1:1"},
+                                                       {"{\n  \"gpus\": 4,\n}", ":3:1"},
+                                                       {"{\"gpus\": 04}", ":1:11"},
+                                                       {"{\"gpus\": 4", ":1:11"},
+                                                       {"{'gpus': 4}", ":1:2"},
+                                                       {"{}\n{}", ":2:1"},
+                                                       {"{\"a\": \"\x01\"}", ":1:8"},
+                                                       {"{\"a\":\n \"\xff\"}", ":2:3"}};
+  for (const auto& [text, place] : texts) {
+    const auto file = files.write("bad.json", std::string(text));
+    INFO(text);
+    require_refusal(run_file(file), file.string() + place);
+  }
+}
+
+TEST_CASE("a root that is no object is refused") {
+  const ValidFiles files;
+  const auto file = files.write("list.json", std::string("[1, 2]"));
+  require_refusal(run_file(file), file.string() + ": /");
+  require_refusal(run_program({"check", file.string()}), file.string() + ": /");
+}
+
+TEST_CASE("a key that comes twice is refused, however deep") {
+  const ValidFiles files;
+  const std::pair<const char*, const char*> texts[] = {
+      {R"({"gpus": 4, "gpus": 5})", "/gpus"},
+      {R"({"workload": {"gemm": {"m": 1, "n": 2, "m": 1}}})", "/workload/gemm/m"},
+      {R"({"a": [{"x": 1}, {"y": 1, "y": 2}]})", "/a/1/y"},
+      {R"({"a": {"x": 1}, "b": {"x": 1}, "a/b": 0, "a/b": 0})", "/a~1b"}};
+  for (const auto& [text, pointer] : texts) {
+    const auto file = files.write("twice.json", std::string(text));
+    INFO(text);
+    require_refusal(run_file(file), file.string() + ": " + pointer);
+  }
+}
+
+TEST_CASE("models, sub-layers and degrees that do not exist are refused") {
+  const std::pair<json, const char*> workloads[] = {
+      {{{"model", "BERT"}, {"sublayer", "FC-2"}, {"tp", 4}}, "/workload/model"},
+      {{{"model", "T-NLG"}, {"sublayer", "FC-3"}, {"tp", 4}}, "/workload/sublayer"},
+      {{{"model", "T-NLG"}, {"sublayer", "OP"}, {"tp", 3}}, "/workload/tp"},
+      {{{"model", "T-NLG"}, {"sublayer", "OP"}}, "/workload/tp"},
+      {{{"model", "T-NLG"}, {"sublayer", "OP"}, {"tp", 8}}, "/gpus"},
+      {{{"model", "T-NLG"}, {"sublayer", "OP"}, {"tp", 4}, {"gemm", {{"k", 9}}}}, "/workload/gemm/k"}};
+  for (const auto& [workload, pointer] : workloads) {
+    const ValidFiles files;
+    files.change("run.json", "/workload", workload);
+    INFO(workload);
+    require_refusal(run_file(files.run()), (files / "run.json").string() + ": " + pointer);
+  }
+}
+
+TEST_CASE("mirror is refused with data or with unequal chunks") {
+  const ValidFiles files;
+  files.change("run.json", "/simulate", "mirror");
+  CHECK(run_file(files.run(), {"--print-config"}).exit_code == 0);
+  const std::string where = (files / "run.json: /simulate").string();
+  require_refusal(run_file(files.run(), {"--set", "data=functional"}), where);
+  require_refusal(run_file(files.run(), {"--set", "gpus=5"}), where);
+  require_refusal(run_file(files.run(), {"--set", "workload.gemm.m=250"}), where);
+  CHECK(run_file(files.run(), {"--print-config", "--set", "workload.gemm.n=250"}).exit_code == 0);
+}
+
+TEST_CASE("wrong use of the command line is one line and exit code 2") {
+  const ValidFiles files;
+  const std::vector<std::string> uses[] = {{},
+                                           {"run"},
+                                           {"fly"},
+                                           {"run", files.run().string(), "--fast"},
+                                           {"compare", files.run().string()},
+                                           {"check"},
+                                           {"run", files.run().string(), "--set"}};
+  for (const auto& arguments : uses) {
+    const Outcome outcome = run_program(arguments);
+    INFO("stderr: " << outcome.err);
+    CHECK(outcome.exit_code == 2);
+    CHECK(outcome.out.empty());
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  }
+}
+
+TEST_CASE("results that cannot be written are refused before the simulation") {
+  const ValidFiles files;
+  files.write("file", std::string("in the way"));
+  const std::string out = (files / "file").string();
+  require_refusal(run_program({"run", files.run().string(), "--out", out}), "--out " + out);
+}

@@ -1,0 +1,238 @@
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "command_line/program.h"
+#include "platform/configuration.h"
+#include "platform/input_error.h"
+
+using namespace t3vp;
+using namespace t3vp::test;
+
+namespace {
+
+struct Sublayer {
+  const char *model, *name;
+  std::uint32_t tp, m, n, k;
+};
+
+// Computed by hand from T3 Table 2: M = tokens, N = H, K = H/TP (OP), 4H/TP (FC-2, FC-1), 3H/TP (IP).
+const Sublayer sublayers[] = {
+    {"Mega-GPT-2", "OP", 8, 16384, 3072, 384},    {"Mega-GPT-2", "OP", 16, 16384, 3072, 192},
+    {"Mega-GPT-2", "FC-2", 8, 16384, 3072, 1536}, {"Mega-GPT-2", "FC-1", 16, 16384, 3072, 768},
+    {"Mega-GPT-2", "IP", 8, 16384, 3072, 1152},   {"T-NLG", "OP", 8, 8192, 4256, 532},
+    {"T-NLG", "OP", 16, 8192, 4256, 266},         {"T-NLG", "FC-2", 8, 8192, 4256, 2128},
+    {"T-NLG", "FC-1", 16, 8192, 4256, 1064},      {"T-NLG", "IP", 16, 8192, 4256, 798},
+    {"GPT-3", "FC-2", 32, 2048, 12288, 1536},     {"PALM", "IP", 32, 2048, 18432, 1728},
+    {"MT-NLG", "OP", 32, 2048, 20480, 640},
+};
+
+}  // namespace
+
+TEST_CASE("sub-layers have the shapes of the paper's models") {
+  for (const Sublayer& s : sublayers) {
+    const ValidFiles files;
+    files.change("run.json", "/gpus", nullptr);
+    files.change("run.json", "/workload", {{"model", s.model}, {"sublayer", s.name}, {"tp", s.tp}});
+    const RunConfiguration c = load_run(files.run());
+    INFO(s.model << " " << s.name << " TP=" << s.tp);
+    CHECK(c.gpus == s.tp);
+    CHECK(c.workload.gemm.m == s.m);
+    CHECK(c.workload.gemm.n == s.n);
+    CHECK(c.workload.gemm.k == s.k);
+  }
+}
+
+TEST_CASE("tokens and a models file of one's own override the built-in ones") {
+  const ValidFiles files;
+  files.write("models.json",
+              nlohmann::json{{"sublayers", {{"half", {{"k_per_hidden", 2}}}}},
+                             {"models", {{"tiny", {{"hidden", 320}, {"layers", 1}, {"tokens", 512}, {"tp", {4}}}}}}});
+  files.change("run.json", "/models", "models.json");
+  files.change("run.json", "/workload", {{"model", "tiny"}, {"sublayer", "half"}, {"tp", 4}, {"tokens", 1000}});
+  const RunConfiguration c = load_run(files.run());
+  CHECK(c.workload.gemm.m == 1000);
+  CHECK(c.workload.gemm.n == 320);
+  CHECK(c.workload.gemm.k == 160);
+  CHECK(c.workload.label == "tiny half TP=4");
+}
+
+TEST_CASE("every value of the table 1 system arrives in its unit") {
+  const SystemConfiguration s = load_system(config("systems/t3-table1.json"));
+  CHECK(s.name == "t3-table1");
+  CHECK(s.compute.compute_units == 80);
+  CHECK(s.compute.launch_latency == 3'000'000);
+  CHECK(s.compute.tile_rows == 128);
+  CHECK(s.cache.capacity_bytes == 16u << 20);
+  CHECK(s.cache.latency == 114'300);
+  CHECK(s.memory.capacity_bytes == std::uint64_t{32} << 30);
+  CHECK(s.memory.path_latency == 71'400);
+  CHECK(s.memory.mca_bands == std::array<double, 3>{16, 32, 48});
+  CHECK(s.memory.dram.name == "hbm2-legacy");
+  CHECK(s.memory.dram.timing.RC == 47);
+  CHECK(s.memory.dram.timing.CCDWL == 4);
+  CHECK(s.memory.dram.dual_command_bus);
+  CHECK(s.tracker.sets == 256);
+  CHECK(s.dma.latency == 71'400);
+  CHECK(s.links.bandwidth_GBps == 75);
+  CHECK(s.links.latency == 500'000);
+  CHECK(s.links.receive_buffer_bytes == 256u << 10);
+  CHECK(s.processor.register_access == 100'000);
+}
+
+TEST_CASE("every number of a system and a memory file has an effect of its own") {
+  const ValidFiles files;
+  const auto load = [&](const std::string& setting) { return load_run(files.run(), {setting}).system; };
+  CHECK(load("system.compute.compute_units=7").compute.compute_units == 7);
+  CHECK(load("system.compute.clock_GHz=1.7").compute.clock_GHz == 1.7);
+  CHECK(load("system.compute.prefetch_slabs=3").compute.prefetch_slabs == 3);
+  CHECK(load("system.compute.ring_blocks_in_flight=9").compute.ring_blocks_in_flight == 9);
+  CHECK(load("system.output_map.entries=9").output_map.entries == 9);
+  CHECK(load("system.cache.ways=4").cache.ways == 4);
+  CHECK(load("system.memory.channel_hash=false").memory.channel_hash == false);
+  CHECK(load("system.memory.aging_ns=77").memory.aging_ns == 77);
+  CHECK(load("system.memory.mca_bands.0=3").memory.mca_bands[0] == 3);
+  CHECK(load("system.tracker.strict=true").tracker.strict);
+  CHECK(load("system.dma.commands=5").dma.commands == 5);
+  CHECK(load("system.links.header_bytes=16").links.header_bytes == 16);
+  CHECK(load("quantum_ns=25").processor.quantum == 25'000);
+  CHECK(load("system.processor.error_log_entries=3").processor.error_log_entries == 3);
+}
+
+TEST_CASE("every timing changes one word of the channel's") {
+  const ValidFiles files;
+  const nlohmann::json loose{
+      {"RC", 200},   {"RAS", 100}, {"CCDS", 10}, {"CCDL", 20},
+      {"CCDWL", 50}, {"RRDL", 50}, {"WTRL", 50}};  // so that no sum of two forbids one more cycle
+  nlohmann::json memory = json_of(files / "memory.json");
+  memory["timing"].update(loose);
+  files.write("memory.json", memory);
+  const auto words = [&](const std::vector<std::string>& settings) {
+    const dram::Timing timing = load_memory(files / "memory.json", settings).timing;
+    const std::uint32_t* first = &timing.RCDRD;
+    return std::vector<std::uint32_t>(first, first + sizeof timing / sizeof *first);
+  };
+  const auto before = words({});
+  for (const auto& t : memory.at("timing").items()) {
+    const std::uint32_t value = t.key() == "FAW" ? 40 : t.value().get<std::uint32_t>() + 1;
+    const auto after = words({"timing." + t.key() + "=" + std::to_string(value)});
+    std::size_t changed = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) changed += before[i] != after[i];
+    INFO(t.key());
+    CHECK(changed == 1);
+    CHECK(std::count(after.begin(), after.end(), value) > 0);
+  }
+}
+
+TEST_CASE("defaults are applied") {
+  const ValidFiles files;
+  files.change("run.json", "/method", nullptr);
+  const RunConfiguration c = load_run(files.run());
+  CHECK(c.method == Method::t3_mca);
+  CHECK(c.arbitration == Arbitration::mca);
+  CHECK_FALSE(c.functional);
+  CHECK_FALSE(c.mirror);
+  CHECK(c.quantum_ns == 1000);
+  CHECK(c.firmware == "native");
+  CHECK(c.seed == 1);
+  CHECK(c.inject.empty());
+  CHECK(c.workload.gemm.element == ElementType::fp16);
+  CHECK_FALSE(c.workload.gemm.transpose_b);
+}
+
+TEST_CASE("arbitration follows the method unless it is given") {
+  const ValidFiles files;
+  for (const char* method : {"sequential", "t3", "ideal-overlap", "ideal-rs-nmc"})
+    CHECK(load_run(files.run(), {std::string("method=") + method}).arbitration == Arbitration::round_robin);
+  CHECK(load_run(files.run(), {"method=t3-mca"}).arbitration == Arbitration::mca);
+  CHECK(load_run(files.run(), {"method=t3-mca", "arbitration=mca-5"}).arbitration == Arbitration::mca_5);
+  CHECK(load_run(files.run(), {"arbitration=compute-first"}).arbitration == Arbitration::compute_first);
+}
+
+TEST_CASE("names of methods and arbitrations are read as they are written") {
+  const ValidFiles files;
+  for (const char* name : {"sequential", "t3", "t3-mca", "ideal-overlap", "ideal-rs-nmc"})
+    CHECK(name_of(load_run(files.run(), {std::string("method=") + name}).method) == std::string(name));
+  for (const char* name : {"round-robin", "compute-first", "mca", "mca-5", "mca-10", "mca-30", "mca-unlimited"})
+    CHECK(name_of(load_run(files.run(), {std::string("arbitration=") + name}).arbitration) == std::string(name));
+  for (const char* name : {"fp16", "bf16", "fp32"})
+    CHECK(name_of(load_run(files.run(), {std::string("workload.gemm.element=") + name}).workload.gemm.element) ==
+          std::string(name));
+}
+
+TEST_CASE("the functional run tells the memory to keep data") {
+  const ValidFiles files;
+  CHECK_FALSE(load_run(files.run()).system.memory.functional);
+  CHECK(load_run(files.run(), {"data=functional"}).system.memory.functional);
+}
+
+TEST_CASE("injected faults are passed on") {
+  const ValidFiles files;
+  const RunConfiguration c = load_run(files.run(), {"inject.dma_map_updates=3"});
+  CHECK(c.inject == std::map<std::string, std::uint64_t>{{"dma_map_updates", 3}});
+}
+
+TEST_CASE("the resolved configuration is a run file that means the same") {
+  for (const char* name : {"runs/gemm-rs-4gpu.json", "runs/t-nlg-fc2-tp8.json"}) {
+    const Folder folder;
+    const std::vector<std::string> settings{"memory.timing.CCDWL=9", "system.links.bandwidth_GBps=33.5", "seed=42"};
+    const RunConfiguration original = load_run(config(name), settings);
+    const RunConfiguration again = load_run(folder.write("resolved.json", original.resolved));
+    CHECK(again.resolved == original.resolved);
+    CHECK(again.config_hash == original.config_hash);
+    CHECK(again.system.memory.dram.timing.CCDWL == 9);
+    CHECK(again.system.links.bandwidth_GBps == 33.5);
+    CHECK(again.seed == 42);
+  }
+}
+
+TEST_CASE("an inline file takes settings, and says where it is wrong") {
+  const Folder folder;
+  const auto file = folder.write("resolved.json", load_run(config("runs/gemm-rs-4gpu.json")).resolved);
+  CHECK(load_run(file, {"memory.timing.CCDWL=8"}).system.memory.dram.timing.CCDWL == 8);
+  CHECK(load_run(file, {"system.dma.commands=8"}).system.dma.commands == 8);
+  CHECK_THROWS_WITH(load_run(file, {"memory.timing.CCDWL=0"}),
+                    Catch::Contains(file.string() + ": /system/memory/dram/timing/CCDWL: found 0"));
+}
+
+TEST_CASE("the hash changes with every setting and with nothing else") {
+  const ValidFiles files;
+  const std::string hash = load_run(files.run()).config_hash;
+  CHECK(hash.size() == 16);
+  CHECK(load_run(files.run()).config_hash == hash);
+  CHECK(load_run(ValidFiles().run()).config_hash == hash);
+  CHECK(load_run(files.run(), {"data=timing-only", "arbitration=round-robin"}).config_hash == hash);
+  for (const char* setting : {"seed=2", "gpus=5", "method=sequential", "memory.timing.CL=15", "workload.gemm.k=128",
+                              "system.links.link_latency_ns=201", "inject.dma_map_updates=1", "quantum_ns=1"})
+    CHECK(load_run(files.run(), {setting}).config_hash != hash);
+  files.change("system.json", "/description", "in other words");
+  CHECK(load_run(files.run()).config_hash == hash);
+}
+
+TEST_CASE("rows of the output are padded to whole DRAM accesses") {
+  const ValidFiles files;
+  const TileGrid grid = output_grid(load_run(files.run(), {"workload.gemm.n=250", "workload.gemm.m=130"}));
+  CHECK(grid.row_stride == 512);  // 500 bytes
+  CHECK(grid.workgroups() == 3 * 4);
+  CHECK(output_grid(load_run(files.run())).row_stride == 512);
+}
+
+TEST_CASE("the run files of the project are what their names say") {
+  const RunConfiguration gemm = load_run(config("runs/gemm-rs-4gpu.json"));
+  CHECK(gemm.system.name == "t3-table1");
+  CHECK(gemm.gpus == 4);
+  CHECK(gemm.functional);
+  CHECK_FALSE(gemm.mirror);
+  CHECK(gemm.method == Method::t3_mca);
+  CHECK(gemm.workload.label == "GEMM 1024 x 1024 x 512 fp16");
+  const RunConfiguration full = load_run(config("runs/t-nlg-fc2-tp8.json"));
+  CHECK(full.gpus == 8);
+  CHECK(full.mirror);
+  CHECK_FALSE(full.functional);
+  CHECK(full.workload.label == "T-NLG FC-2 TP=8");
+}
+
+TEST_CASE("a memory file loads alone, with settings of its own") {
+  CHECK(load_memory(config("memory/hbm2-legacy.json")).timing.CCDWL == 4);
+  CHECK(load_memory(config("memory/hbm2-legacy.json"), {"timing.CCDWL=6"}).timing.CCDWL == 6);
+  CHECK_THROWS_AS(load_memory(config("memory/hbm2-legacy.json"), {"timing.XYZ=6"}), InputError);
+}

@@ -1,0 +1,129 @@
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+
+#include "command_line/program.h"
+#include "platform/perfetto_trace.h"
+
+using namespace t3vp;
+using namespace t3vp::test;
+using nlohmann::json;
+
+namespace {
+
+std::vector<json> events(const json& trace, const std::string& kind) {
+  std::vector<json> found;
+  for (const json& event : trace.at("traceEvents"))
+    if (event.at("ph") == kind) found.push_back(event);
+  return found;
+}
+
+/// A tile's way from its store on GPU 1 to the neighbour's memory, reported out of order; then another, shorter one.
+void record_two_flows(Trace& trace) {
+  const auto cu = trace.track("GPU 1", "CU 0-9");
+  const auto dma = trace.track("GPU 1", "DMA");
+  const auto hbm = trace.track("GPU 0", "HBM \"a\"");
+  trace.span(hbm, "update", 9'000'123, 9'500'000, flow_of(1, 7, 3));
+  trace.span(cu, "store", 1'000'001, 2'000'000, flow_of(1, 7, 3));
+  trace.span(dma, "block", 5'000'000, 6'000'000, flow_of(1, 7, 3));
+  trace.span(cu, "store", 2'000'000, 3'000'000, flow_of(1, 8, 0));
+  trace.span(dma, "block", 6'000'000, 6'500'000, flow_of(1, 8, 0));
+  trace.span(cu, "store", 3'000'000, 4'000'000, flow_of(1, 9, 0));  // never answered
+  trace.counter(hbm, "occupancy", 1'500'000, 12.5);
+}
+
+json recorded(const Folder& folder) {
+  PerfettoTrace trace(folder / "trace.json");
+  record_two_flows(trace);
+  trace.close();
+  return json_of(folder / "trace.json");
+}
+
+}  // namespace
+
+TEST_CASE("spans keep their times to the picosecond, in microseconds") {
+  const Folder folder;
+  recorded(folder);
+  const std::string text = text_of(folder / "trace.json");
+  CHECK(text.find(R"("ts":9.000123,"dur":0.499877,"name":"update")") != std::string::npos);
+}
+
+TEST_CASE("groups are processes and tracks threads, by name") {
+  const Folder folder;
+  std::map<std::string, std::set<int>> names;
+  for (const json& event : events(recorded(folder), "M"))
+    names[event.at("args").at("name")].insert(event.at("pid").get<int>());
+  CHECK(names.size() == 5);
+  CHECK(names.at("GPU 1") == names.at("DMA"));
+  CHECK(names.at("GPU 0") == names.at("HBM \"a\""));
+  CHECK(names.at("GPU 0") != names.at("GPU 1"));
+}
+
+TEST_CASE("flows begin once, end once, go forward in time and touch a span at every point") {
+  const Folder folder;
+  const json trace = recorded(folder);
+  std::map<std::uint64_t, std::vector<json>> flows;
+  for (const json& event : trace.at("traceEvents"))
+    if (event.contains("id")) flows[event.at("id").get<std::uint64_t>()].push_back(event);
+  CHECK(flows.size() == 2);
+  for (const auto& flow : flows) {
+    const auto& points = flow.second;
+    CHECK(points.front().at("ph") == "s");
+    CHECK(points.back().at("ph") == "f");
+    CHECK(points.back().at("bp") == "e");
+    for (std::size_t i = 1; i < points.size(); ++i) {
+      CHECK(points[i - 1].at("ts") <= points[i].at("ts"));
+      if (i + 1 < points.size()) CHECK(points[i].at("ph") == "t");
+    }
+    for (const json& point : points) {
+      int touched = 0;
+      for (const json& span : events(trace, "X"))
+        touched +=
+            span.at("pid") == point.at("pid") && span.at("tid") == point.at("tid") && span.at("ts") == point.at("ts");
+      CHECK(touched == 1);
+    }
+  }
+  CHECK(flows.at(flow_of(1, 7, 3)).size() == 3);
+}
+
+TEST_CASE("overlapping spans of a track never share a thread") {
+  const Folder folder;
+  {
+    PerfettoTrace trace(folder / "trace.json");
+    const auto track = trace.track("GPU 0", "CU 0-9");
+    for (std::uint64_t i = 0; i < 50; ++i) trace.span(track, "gemm", i * 10, i * 10 + 35);
+  }
+  const json trace = json_of(folder / "trace.json");
+  std::map<int, double> end;
+  for (const json& span : events(trace, "X")) {
+    double& last = end[span.at("tid").get<int>()];
+    CHECK(span.at("ts").get<double>() >= last - 1e-12);
+    last = span.at("ts").get<double>() + span.at("dur").get<double>();
+  }
+  CHECK(end.size() == 4);
+}
+
+TEST_CASE("counters carry their value") {
+  const Folder folder;
+  const auto counters = events(recorded(folder), "C");
+  REQUIRE(counters.size() == 1);
+  CHECK(counters[0].at("args").at("value") == 12.5);
+}
+
+TEST_CASE("the file is valid JSON even when the simulation breaks off") {
+  const Folder folder;
+  try {
+    PerfettoTrace trace(folder / "trace.json");
+    record_two_flows(trace);
+    throw std::runtime_error("broken off");
+  } catch (const std::runtime_error&) {
+  }
+  CHECK(events(json_of(folder / "trace.json"), "X").size() == 6);
+  { PerfettoTrace empty(folder / "empty.json"); }
+  CHECK(json_of(folder / "empty.json").at("traceEvents").empty());
+}
+
+TEST_CASE("a trace that cannot be created says so") {
+  const Folder folder;
+  CHECK_THROWS_WITH(PerfettoTrace(folder / "no/such/trace.json"), Catch::Contains("cannot be written"));
+}

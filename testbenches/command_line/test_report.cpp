@@ -1,0 +1,137 @@
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "command_line/program.h"
+#include "platform/comparison.h"
+#include "platform/input_error.h"
+#include "platform/report.h"
+#include "platform/result_table.h"
+
+using namespace t3vp;
+using namespace t3vp::test;
+using nlohmann::json;
+
+namespace {
+
+RunResult good_result() {
+  RunResult r;
+  r.time_ns.total = 3000;
+  r.time_ns.gemm = 1000;
+  r.time_ns.fused = 1500.125;
+  r.time_ns.all_gather = 1499.875;
+  r.dram_bytes.resize(2);
+  r.dram_bytes[0][static_cast<std::size_t>(TrafficClass::rs_read)] = 100;
+  r.dram_bytes[1][static_cast<std::size_t>(TrafficClass::rs_read)] = 301;
+  r.links.push_back({0, 3, 4096, 4096, 0.5});
+  r.bounds = {900, 2000, 500};
+  r.functional = {true, 65536, 0, 0.001};
+  r.statistics.push_back({"gpu0.dram.row_hits", "accesses", "column accesses to an open row", 17});
+  return r;
+}
+
+json report_of(const RunResult& result) {
+  const ValidFiles files;
+  return report_json(load_run(files.run()), result);
+}
+
+}  // namespace
+
+TEST_CASE("a report holds what the design promises") {
+  const json report = report_of(good_result());
+  for (const char* key : {"version", "config_hash", "seed", "method", "system", "workload", "time_ns", "dram_bytes",
+                          "links", "tracker", "bounds", "functional", "statistics", "host"})
+    CHECK(report.contains(key));
+  CHECK(report.at("method") == "t3");
+  CHECK(report.at("system") == "small-4");
+  CHECK(report.at("time_ns").at("reduce_scatter").is_null());
+  CHECK(report.at("time_ns").at("fused") == 1500.125);
+  CHECK(report.at("links")[0].at("to") == 3);
+  CHECK_FALSE(report.contains("diagnosis"));
+  const Folder folder;
+  CHECK_NOTHROW(read_report(folder.write("report.json", report)));
+}
+
+TEST_CASE("DRAM bytes are those of a GPU, with every class") {
+  const json bytes = report_of(good_result()).at("dram_bytes");
+  CHECK(bytes.size() == traffic_class_count);
+  CHECK(bytes.at("rs_read") == 200.5);
+  CHECK(bytes.at("control") == 0);
+}
+
+TEST_CASE("a wrong result and a beaten bound are failures with a sentence") {
+  CHECK(failures(good_result()).empty());
+  RunResult wrong = good_result();
+  wrong.functional.mismatches = 3;
+  CHECK_THAT(failures(wrong).at(0), Catch::Contains("3 of 65536"));
+  for (double Bounds::*bound : {&Bounds::compute_ns, &Bounds::link_ns, &Bounds::dram_ns}) {
+    RunResult fast = good_result();
+    fast.bounds.*bound = 3000;
+    CHECK(failures(fast).empty());
+    fast.bounds.*bound = 3001;
+    CHECK(failures(fast).size() == 1);
+    CHECK(report_of(fast).at("diagnosis").size() == 1);
+  }
+}
+
+TEST_CASE("the diagnosis of a run that broke off is not joined by its meaningless times") {
+  RunResult stuck = good_result();
+  stuck.diagnosis = {"GPU 0 waits for 2 updates of workgroup 7"};
+  stuck.time_ns.total = 0;
+  CHECK(failures(stuck) == stuck.diagnosis);
+}
+
+TEST_CASE("the table shows phases, traffic, links and the verdict") {
+  const std::string table = result_table(report_of(good_result()));
+  for (const char* word : {"GEMM 256 x 256 x 64 fp16 on small-4, 4 GPUs, t3", "all-gather", "1.50", "GPU 0 -> GPU 3",
+                           "50.0%", "0 mismatches", "passed"})
+    CHECK_THAT(table, Catch::Contains(word));
+  CHECK_THAT(table, !Catch::Contains("reduce-scatter kernel"));
+  RunResult stuck = good_result();
+  stuck.diagnosis = {"nobody owes the rest"};
+  CHECK_THAT(result_table(report_of(stuck)), Catch::Contains("FAILED\n    nobody owes the rest"));
+}
+
+TEST_CASE("bars are proportional and never longer than full") {
+  CHECK(bar(0, 10).empty());
+  CHECK(bar(0.5, 10) == "#####");
+  CHECK(bar(0.001, 10) == "#");
+  CHECK(bar(7, 10).size() == 10);
+  CHECK(bar(std::numeric_limits<double>::quiet_NaN(), 10).empty());
+}
+
+TEST_CASE("reports differ in the figures that differ, but for the host's") {
+  const json first = report_of(good_result());
+  RunResult other = good_result();
+  other.host.wall_s = 5;
+  CHECK(differences(first, report_of(other)).empty());
+  other.time_ns.total = 3300;
+  other.links[0].payload_bytes = 8192;
+  other.statistics[0].value = 18;
+  other.time_ns.reduce_scatter = 12;
+  const auto list = differences(first, report_of(other));
+  REQUIRE(list.size() == 4);
+  CHECK(list[0].figure == "links/0 -> 3/payload_bytes");
+  CHECK(*list[0].relative == 1.0);
+  CHECK(list[1].figure == "statistics/gpu0.dram.row_hits/value");
+  CHECK(list[2].figure == "time_ns/reduce_scatter");
+  CHECK_FALSE(list[2].relative);
+  CHECK(list[3].figure == "time_ns/total");
+  CHECK(*list[3].relative == Approx(0.1));
+}
+
+TEST_CASE("a figure that only one report has is a difference") {
+  RunResult more = good_result();
+  more.statistics.push_back({"extra", "", "", 1});
+  const auto list = differences(report_of(good_result()), report_of(more));
+  REQUIRE(list.size() == 4);  // name, text, unit, value
+  CHECK(list[0].first == "-");
+}
+
+TEST_CASE("a report is replaced in one step and leaves no partial file") {
+  const Folder folder;
+  write_text(folder / "report.json", "old");
+  write_text(folder / "report.json", "new");
+  CHECK(text_of(folder / "report.json") == "new");
+  CHECK(std::distance(std::filesystem::directory_iterator(folder / "."), {}) == 1);
+  CHECK_THROWS_WITH(write_text(folder / "no/report.json", "x"), Catch::Contains("report.json"));
+}
