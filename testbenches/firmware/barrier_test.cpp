@@ -1,0 +1,98 @@
+// The barrier on simulated rings in which only the previous GPU can be reached.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "native_hal.h"
+#include "processor/signalling_ring.h"
+#include "t3/t3.h"
+
+using namespace t3vp;
+
+namespace {
+
+constexpr int barriers = 6;
+
+/// When every GPU entered and left each barrier.
+struct Log {
+  std::vector<std::array<Picoseconds, barriers>> entered, left;
+};
+
+void run_barriers(SignallingRing& ring, Log& log, unsigned seed) {
+  log.entered.resize(ring.size());
+  log.left.resize(ring.size());
+  for (std::size_t g = 0; g < ring.size(); ++g) {
+    ring[g].processor.run([&log, g, seed](CommandProcessor& processor) {
+      std::mt19937 random(seed + static_cast<unsigned>(g));
+      const t3_hal hal = native_hal(processor);
+      t3_context context;
+      if (const t3_status status = t3_init(&context, &hal); status != T3_OK) return static_cast<Status>(status);
+      for (std::size_t i = 0; i < barriers; ++i) {
+        processor.wait_ns(random() % 7919);
+        log.entered[g][i] = now();
+        if (const t3_status status = t3_barrier(&context); status != T3_OK) return static_cast<Status>(status);
+        processor.wait_ns(0);
+        log.left[g][i] = now();
+      }
+      return Status::ok;
+    });
+  }
+}
+
+void require_separated(const Log& log) {
+  for (std::size_t i = 0; i < barriers; ++i) {
+    Picoseconds last_entered = 0, first_left = never;
+    for (std::size_t g = 0; g < log.entered.size(); ++g) {
+      last_entered = std::max(last_entered, log.entered[g][i]);
+      first_left = std::min(first_left, log.left[g][i]);
+    }
+    REQUIRE(first_left >= last_entered);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("no GPU leaves a barrier before the last one has entered it") {
+  std::vector<std::unique_ptr<SignallingRing>> rings;
+  std::vector<Log> logs(6);
+  const std::uint16_t sizes[] = {1, 2, 3, 4, 5, 8};
+  for (std::size_t i = 0; i < std::size(sizes); ++i) {
+    rings.push_back(std::make_unique<SignallingRing>("ring" + std::to_string(sizes[i]), sizes[i], 1'000'000));
+    run_barriers(*rings.back(), logs[i], 17);
+  }
+  sc_core::sc_start();
+  for (std::size_t i = 0; i < std::size(sizes); ++i) {
+    INFO(sizes[i] << " GPUs");
+    for (std::size_t g = 0; g < sizes[i]; ++g) {
+      REQUIRE((*rings[i])[g].processor.finished());
+      REQUIRE((*rings[i])[g].processor.status() == Status::ok);
+    }
+    require_separated(logs[i]);
+  }
+}
+
+TEST_CASE("a barrier takes the same time at any quantum") {
+  SignallingRing fine("fine", 5, 1'000), coarse("coarse", 5, 1'000'000'000);
+  Log fine_log, coarse_log;
+  run_barriers(fine, fine_log, 3);
+  run_barriers(coarse, coarse_log, 3);
+  sc_core::sc_start();
+  REQUIRE(fine_log.left.back().back() > 0);
+  REQUIRE(fine_log.left == coarse_log.left);
+}
+
+TEST_CASE("a GPU whose neighbour never comes says what it waits for") {
+  SignallingRing ring("ring", 2, 1'000'000);
+  ring[0].processor.run([](CommandProcessor& processor) {
+    const t3_hal hal = native_hal(processor);
+    t3_context context;
+    t3_init(&context, &hal);
+    return static_cast<Status>(t3_barrier(&context));
+  });
+  sc_core::sc_start();
+  REQUIRE_FALSE(ring[0].processor.finished());
+  REQUIRE(ring[0].processor.waits_for() == "the next GPU in a barrier");
+  ring[0].processor.give_up_waiting();
+  sc_core::sc_start();
+  REQUIRE(ring[0].processor.status() == Status::stuck);
+}

@@ -1,0 +1,153 @@
+#include <catch2/catch.hpp>
+
+#include "firmware/mock_gpu.h"
+#include "t3/registers/interrupt_controller.h"
+#include "t3/registers/tracker.h"
+
+using namespace t3vp;
+
+namespace {
+
+struct Driver {
+  MockGpu mock;
+  t3_context context;
+
+  explicit Driver(std::uint32_t gpu = 0, std::uint32_t gpus = 4, std::uint64_t memory_bytes = 1u << 30)
+      : mock(gpu, gpus, memory_bytes) {
+    REQUIRE(t3_init(&context, mock.hal()) == T3_OK);
+  }
+};
+
+t3_output small_output(t3_context* context) {
+  t3_output out{};
+  out.matrix.rows = out.matrix.columns = 256;
+  out.tiling = {128, 128, 8};
+  REQUIRE(t3_matrix_malloc(context, &out.matrix) == T3_OK);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("allocations are aligned, in local memory and apart") {
+  Driver driver(3);
+  std::uint64_t end = 0;
+  for (const std::uint64_t bytes : {1u, 255u, 256u, 257u, 5000u}) {
+    std::uint64_t address = 0;
+    REQUIRE(t3_malloc(&driver.context, bytes, &address) == T3_OK);
+    REQUIRE(address % 256 == 0);
+    REQUIRE(t3_gpu_of(address) == 3);
+    REQUIRE(address >= end);
+    end = address + bytes;
+  }
+}
+
+TEST_CASE("memory can be used to the last byte, and running out of it is survived") {
+  Driver driver(0, 1, 1 << 16);
+  std::uint64_t probe = 0;
+  REQUIRE(t3_malloc(&driver.context, 1, &probe) == T3_OK);
+  const std::uint64_t left = (1u << 16) - (probe + 256);
+  std::uint64_t address = 0;
+  REQUIRE(t3_malloc(&driver.context, left + 1, &address) == T3_OUT_OF_MEMORY);
+  REQUIRE(t3_malloc(&driver.context, ~std::uint64_t{0}, &address) == T3_OUT_OF_MEMORY);
+  REQUIRE(t3_malloc(&driver.context, left, &address) == T3_OK);
+  REQUIRE(address + left == 1u << 16);
+  REQUIRE(t3_malloc(&driver.context, 1, &address) == T3_OUT_OF_MEMORY);
+}
+
+TEST_CASE("rows start at multiples of 32 bytes") {
+  Driver driver;
+  const auto stride = [&](std::uint32_t columns, t3_element element) {
+    t3_matrix matrix{};
+    matrix.rows = 2;
+    matrix.columns = columns;
+    matrix.element = element;
+    REQUIRE(t3_matrix_malloc(&driver.context, &matrix) == T3_OK);
+    return matrix.row_stride;
+  };
+  CHECK(stride(1, T3_FP16) == 32);
+  CHECK(stride(16, T3_BF16) == 32);
+  CHECK(stride(17, T3_FP16) == 64);
+  CHECK(stride(17, T3_FP32) == 96);
+}
+
+TEST_CASE("a processor that is told another place than its registers say does not start") {
+  MockGpu mock(0, 4);
+  mock.reg(T3_BLOCK_SYSTEM, 0x04) = 1;
+  t3_context context;
+  REQUIRE(t3_init(&context, mock.hal()) == T3_BAD_VALUE);
+}
+
+TEST_CASE("the packet ring holds more kernels than it has entries, one after the other") {
+  Driver driver;
+  const t3_output out = small_output(&driver.context);
+  t3_matrix a{}, b{};
+  a.rows = b.columns = 256;
+  a.columns = b.rows = 64;
+  REQUIRE(t3_matrix_malloc(&driver.context, &a) == T3_OK);
+  REQUIRE(t3_matrix_malloc(&driver.context, &b) == T3_OK);
+  for (std::uint32_t i = 0; i < 50; ++i) {
+    t3_gemm_options options{};
+    options.first_workgroup = i;
+    REQUIRE(t3_gemm(&driver.context, &out, &a, &b, options) == T3_OK);
+    const std::uint64_t in_flight = driver.mock.packets().size() - driver.mock.reg(T3_BLOCK_KERNEL_QUEUE, 0x18);
+    REQUIRE(in_flight <= 16);
+  }
+  REQUIRE(t3_wait_kernels(&driver.context) == T3_OK);
+  REQUIRE(driver.mock.packets().size() == 50);
+  for (std::uint32_t i = 0; i < 50; ++i) REQUIRE(driver.mock.packets()[i].first_workgroup == i % 4);
+}
+
+TEST_CASE("every ring kernel goes on counting where the one before it has stopped") {
+  Driver driver(1, 4);
+  const t3_output out = small_output(&driver.context);
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    REQUIRE(t3_ring_reduce_scatter(&driver.context, &out, &out.matrix) == T3_OK);
+    REQUIRE(driver.mock.packets().back().signal_epoch == 3 * i);
+    REQUIRE(t3_ring_all_gather(&driver.context, &out) == T3_OK);
+    REQUIRE(driver.mock.packets().back().signal_epoch == 3 * i);
+  }
+}
+
+TEST_CASE("ring kernels on a single GPU are nothing") {
+  Driver driver(0, 1);
+  const t3_output out = small_output(&driver.context);
+  REQUIRE(t3_ring_reduce_scatter(&driver.context, &out, nullptr) == T3_OK);
+  REQUIRE(t3_ring_all_gather(&driver.context, &out) == T3_OK);
+  REQUIRE(t3_wait_kernels(&driver.context) == T3_OK);
+  REQUIRE(driver.mock.packets().empty());
+}
+
+TEST_CASE("the Tracker gets a spill table that is large enough before its first chunk") {
+  Driver driver;
+  const t3_output out = small_output(&driver.context);
+  const t3_chunk chunk = {0, 2};
+  REQUIRE(t3_dma_map(&driver.context, &out, chunk, t3_peer_address(&out.matrix, 3), T3_UPDATE, {2, 1}) == T3_OK);
+  const std::uint64_t base = driver.mock.reg(T3_BLOCK_TRACKER, T3_TRACKER_SPILL_BASE_OFFSET);
+  REQUIRE(driver.mock.reg(T3_BLOCK_TRACKER, T3_TRACKER_SPILL_ENTRIES_OFFSET) == 4 * 8);
+  REQUIRE(base >= out.matrix.address + 256 * out.matrix.row_stride);
+  std::uint64_t next = 0;
+  REQUIRE(t3_malloc(&driver.context, 1, &next) == T3_OK);
+  REQUIRE(next >= base + 4 * 8 * 32);
+}
+
+TEST_CASE("errors come out of the log oldest first") {
+  Driver driver;
+  driver.mock.log_error({T3_OVERLAP, T3_BLOCK_TRACKER, 0x100, 5});
+  driver.mock.log_error({T3_NO_PEER, T3_BLOCK_DMA, 0x200, 6});
+  t3_error error;
+  REQUIRE(t3_next_error(&driver.context, &error) == T3_OK);
+  CHECK((error.code == T3_OVERLAP && error.block == T3_BLOCK_TRACKER && error.address == 0x100 && error.time_ns == 5));
+  REQUIRE(t3_next_error(&driver.context, &error) == T3_OK);
+  CHECK((error.code == T3_NO_PEER && error.block == T3_BLOCK_DMA));
+  REQUIRE(t3_next_error(&driver.context, &error) == T3_OK);
+  CHECK(error.code == T3_OK);
+}
+
+TEST_CASE("an unread error does not keep waits from sleeping") {
+  Driver driver;
+  driver.mock.log_error({T3_OVERLAP, T3_BLOCK_TRACKER, 0x100, 5});
+  const t3_output out = small_output(&driver.context);
+  REQUIRE(t3_ring_all_gather(&driver.context, &out) == T3_OK);
+  REQUIRE(t3_wait_kernels(&driver.context) == T3_OK);
+  REQUIRE((driver.mock.reg(T3_BLOCK_INTERRUPT_CONTROLLER, T3_INTERRUPT_CONTROLLER_ENABLE_OFFSET) & 8) == 0);
+}

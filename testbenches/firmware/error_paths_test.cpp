@@ -1,0 +1,187 @@
+// What is refused gives its code, and the driver goes on working.
+#include <catch2/catch.hpp>
+
+#include "firmware/mock_gpu.h"
+
+using namespace t3vp;
+
+namespace {
+
+struct Driver {
+  MockGpu mock{1, 4};
+  t3_context context;
+  t3_output out{};
+  t3_matrix a{}, b{};
+  const t3_chunk chunk{0, 2};
+  std::uint64_t peer_out;
+
+  Driver() {
+    REQUIRE(t3_init(&context, mock.hal()) == T3_OK);
+    out.matrix.rows = out.matrix.columns = a.rows = b.columns = 256;
+    a.columns = b.rows = 64;
+    out.tiling = {128, 128, 8};
+    for (t3_matrix* matrix : {&out.matrix, &a, &b}) REQUIRE(t3_matrix_malloc(&context, matrix) == T3_OK);
+    peer_out = t3_peer_address(&out.matrix, 0);
+  }
+
+  t3_status remote_map() { return t3_remote_map(&context, &out, chunk, peer_out, T3_UPDATE); }
+  t3_status dma_map() { return t3_dma_map(&context, &out, chunk, peer_out, T3_UPDATE, {2, 1}); }
+  t3_status gemm() { return t3_gemm(&context, &out, &a, &b, {}); }
+
+  void require_alive() {
+    REQUIRE(remote_map() == T3_OK);
+    REQUIRE(dma_map() == T3_OK);
+    REQUIRE(gemm() == T3_OK);
+    REQUIRE(t3_wait_kernels(&context) == T3_OK);
+    REQUIRE(t3_wait_dma(&context) == T3_OK);
+    REQUIRE(t3_barrier(&context) == T3_OK);
+    REQUIRE(t3_remote_unmap_all(&context) == T3_OK);
+  }
+};
+
+constexpr t3_status refusals[] = {T3_OVERLAP, T3_UNALIGNED, T3_TABLE_FULL,
+                                  T3_NO_PEER, T3_CAPACITY,  T3_INVALID_ARGUMENT};
+
+}  // namespace
+
+TEST_CASE("remote_map hands on why it was refused") {
+  Driver driver;
+  for (const t3_status code : refusals) {
+    driver.mock.refuse_next(T3_BLOCK_OUTPUT_MAP, {code});
+    REQUIRE(driver.remote_map() == code);
+    driver.require_alive();
+  }
+}
+
+TEST_CASE("a chunk that the Tracker refuses does not reach the DMA engine") {
+  Driver driver;
+  for (const t3_status code : refusals) {
+    driver.mock.refuse_next(T3_BLOCK_TRACKER, {code});
+    driver.mock.take_journal();
+    REQUIRE(driver.dma_map() == code);
+    for (const std::string& line : driver.mock.take_journal()) REQUIRE(line.rfind("dma", 0) != 0);
+    driver.require_alive();
+  }
+}
+
+TEST_CASE("a chunk that the DMA engine refuses does not stay in the Tracker") {
+  Driver driver;
+  for (const t3_status code : refusals) {
+    driver.mock.refuse_next(T3_BLOCK_DMA, {code});
+    driver.mock.take_journal();
+    REQUIRE(driver.dma_map() == code);
+    const std::vector<std::string> journal = driver.mock.take_journal();
+    REQUIRE(std::find(journal.begin(), journal.end(), "untrack") != journal.end());
+    driver.require_alive();
+  }
+}
+
+TEST_CASE("a fill that is refused is not waited for") {
+  Driver driver;
+  driver.mock.refuse_next(T3_BLOCK_DMA, {T3_UNALIGNED});
+  REQUIRE(t3_fill_zero(&driver.context, &driver.out.matrix) == T3_UNALIGNED);
+  REQUIRE(t3_fill_zero(&driver.context, &driver.out.matrix) == T3_OK);
+  driver.require_alive();
+}
+
+TEST_CASE("a refused kernel is told by the wait") {
+  Driver driver;
+  driver.mock.refuse_kernel(T3_BAD_PACKET);
+  REQUIRE(driver.gemm() == T3_OK);
+  REQUIRE(t3_wait_kernels(&driver.context) == T3_BAD_PACKET);
+  driver.require_alive();
+}
+
+TEST_CASE("matrices that do not fit together are no GEMM") {
+  Driver driver;
+  const auto refused = [&](const t3_output& out, const t3_matrix& a, const t3_matrix& b) {
+    return t3_gemm(&driver.context, &out, &a, &b, {}) == T3_INVALID_ARGUMENT;
+  };
+  t3_matrix wrong = driver.a;
+  wrong.columns += 1;
+  CHECK(refused(driver.out, wrong, driver.b));
+  wrong = driver.b;
+  wrong.columns -= 1;
+  CHECK(refused(driver.out, driver.a, wrong));
+  wrong = driver.b;
+  wrong.element = T3_FP32;
+  CHECK(refused(driver.out, driver.a, wrong));
+  t3_output odd = driver.out;
+  odd.tiling.rows = 0;
+  CHECK(refused(odd, driver.a, driver.b));
+  odd = driver.out;
+  odd.tiling.wavefronts = 9;
+  CHECK(refused(odd, driver.a, driver.b));
+  odd = driver.out;
+  odd.matrix.rows = 0;
+  CHECK(refused(odd, driver.a, driver.b));
+  CHECK(driver.mock.packets().empty());
+  driver.require_alive();
+}
+
+TEST_CASE("calls without a context or a target are refused") {
+  Driver driver;
+  std::uint64_t address;
+  t3_error error;
+  CHECK(t3_init(nullptr, driver.mock.hal()) == T3_INVALID_ARGUMENT);
+  CHECK(t3_init(&driver.context, nullptr) == T3_INVALID_ARGUMENT);
+  CHECK(t3_malloc(nullptr, 1, &address) == T3_INVALID_ARGUMENT);
+  CHECK(t3_malloc(&driver.context, 0, &address) == T3_INVALID_ARGUMENT);
+  CHECK(t3_malloc(&driver.context, 1, nullptr) == T3_INVALID_ARGUMENT);
+  CHECK(t3_fill_zero(&driver.context, nullptr) == T3_INVALID_ARGUMENT);
+  CHECK(t3_remote_map(&driver.context, nullptr, {0, 1}, 0, T3_UPDATE) == T3_INVALID_ARGUMENT);
+  CHECK(t3_remote_map(&driver.context, &driver.out, {0, 1}, 0, T3_NOTIFY) == T3_INVALID_ARGUMENT);
+  CHECK(t3_dma_map(nullptr, &driver.out, {0, 1}, 0, T3_UPDATE, {2, 1}) == T3_INVALID_ARGUMENT);
+  CHECK(t3_gemm(&driver.context, nullptr, &driver.a, &driver.b, {}) == T3_INVALID_ARGUMENT);
+  CHECK(t3_barrier(nullptr) == T3_INVALID_ARGUMENT);
+  CHECK(t3_next_error(&driver.context, nullptr) == T3_INVALID_ARGUMENT);
+  CHECK(t3_next_error(nullptr, &error) == T3_INVALID_ARGUMENT);
+  CHECK(t3_set_arbitration(&driver.context, T3_MCA, 256) == T3_INVALID_ARGUMENT);
+  CHECK(t3_set_ring_workgroups(&driver.context, 0) == T3_INVALID_ARGUMENT);
+  CHECK(t3_set_ring_workgroups(&driver.context, 249) == T3_INVALID_ARGUMENT);
+}
+
+TEST_CASE("the number of ring workgroups is fixed with the first ring kernel") {
+  Driver driver;
+  REQUIRE(t3_set_ring_workgroups(&driver.context, 20) == T3_OK);
+  REQUIRE(t3_ring_all_gather(&driver.context, &driver.out) == T3_OK);
+  REQUIRE(driver.mock.packets().back().workgroups == 20);
+  REQUIRE(t3_set_ring_workgroups(&driver.context, 30) == T3_BUSY);
+}
+
+TEST_CASE("a block that does not answer gives a code from every call that needs it") {
+  const auto with_dead = [](t3_block block, auto call) {
+    Driver driver;
+    driver.mock.unplug(block);
+    return call(driver);
+  };
+  CHECK(with_dead(T3_BLOCK_OUTPUT_MAP, [](Driver& d) { return d.remote_map(); }) == T3_BAD_ADDRESS);
+  CHECK(with_dead(T3_BLOCK_TRACKER, [](Driver& d) { return d.dma_map(); }) == T3_BAD_ADDRESS);
+  CHECK(with_dead(T3_BLOCK_DMA, [](Driver& d) { return d.dma_map(); }) == T3_BAD_ADDRESS);
+  CHECK(with_dead(T3_BLOCK_DMA, [](Driver& d) { return t3_wait_dma(&d.context); }) == T3_BAD_ADDRESS);
+  CHECK(with_dead(T3_BLOCK_DMA, [](Driver& d) { return t3_fill_zero(&d.context, &d.a); }) == T3_BAD_ADDRESS);
+  CHECK(with_dead(T3_BLOCK_KERNEL_QUEUE, [](Driver& d) { return d.gemm(); }) == T3_BAD_ADDRESS);
+  CHECK(with_dead(T3_BLOCK_KERNEL_QUEUE, [](Driver& d) { return t3_wait_kernels(&d.context); }) == T3_BAD_ADDRESS);
+  CHECK(with_dead(T3_BLOCK_SIGNALS, [](Driver& d) { return t3_barrier(&d.context); }) == T3_BAD_ADDRESS);
+  CHECK(with_dead(T3_BLOCK_CACHE, [](Driver& d) { return t3_flush_cache(&d.context); }) == T3_BAD_ADDRESS);
+  CHECK(with_dead(T3_BLOCK_SYSTEM, [](Driver& d) { return t3_init(&d.context, d.mock.hal()); }) == T3_BAD_ADDRESS);
+}
+
+TEST_CASE("programs end with the code of the call that failed") {
+  t3_job job{};
+  job.m = job.n = 256;
+  job.k = 64;
+  job.tiling = {128, 128, 8};
+  job.dma = {2, 1};
+  SECTION("overlap") {
+    MockGpu mock(0, 4);
+    mock.refuse_next(T3_BLOCK_TRACKER, {T3_OVERLAP});
+    REQUIRE(t3_fused(mock.hal(), &job) == T3_OVERLAP);
+  }
+  SECTION("too little memory") {
+    for (t3_program* program : {t3_sequential, t3_fused, t3_isolated}) {
+      MockGpu mock(0, 4, 64 << 10);
+      REQUIRE(program(mock.hal(), &job) == T3_OUT_OF_MEMORY);
+    }
+  }
+}

@@ -1,0 +1,264 @@
+#include "firmware/mock_gpu.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "t3/registers/cache.h"
+#include "t3/registers/dma.h"
+#include "t3/registers/error_log.h"
+#include "t3/registers/interrupt_controller.h"
+#include "t3/registers/kernel_queue.h"
+#include "t3/registers/memory_controller.h"
+#include "t3/registers/output_map.h"
+#include "t3/registers/signals.h"
+#include "t3/registers/system.h"
+#include "t3/registers/tracker.h"
+
+namespace t3vp {
+namespace {
+
+MockGpu& mock(void* platform) { return *static_cast<MockGpu*>(platform); }
+
+const char* phase_name(t3_phase phase) {
+  constexpr const char* names[] = {"setup", "total", "gemm", "reduce_scatter", "fused", "all_gather"};
+  return names[phase];
+}
+
+const char* operation_name(std::uint64_t operation) {
+  constexpr const char* names[] = {"none", "store", "update", "notify"};
+  return names[operation];
+}
+
+std::string kernel_line(const t3_kernel_packet& packet) {
+  constexpr const char* names[] = {"none", "gemm", "reduce_scatter", "all_gather"};
+  std::string line = fmt::format("kernel {}", names[packet.kind]);
+  if (packet.kind == T3_KERNEL_GEMM) line += fmt::format(" from {} of {}", packet.first_workgroup, packet.workgroups);
+  if ((packet.flags & T3_KERNEL_UPDATE) != 0) line += " update";
+  if ((packet.flags & T3_KERNEL_UNCACHED) != 0) line += " uncached";
+  if ((packet.flags & T3_KERNEL_NEAR_MEMORY) != 0) line += " near memory";
+  return line;
+}
+
+}  // namespace
+
+MockGpu::MockGpu(std::uint32_t gpu, std::uint32_t gpus, std::uint64_t memory_bytes) : gpu_(gpu) {
+  reg(T3_BLOCK_SYSTEM, T3_SYSTEM_IDENTITY_OFFSET) = 0x54335650;
+  reg(T3_BLOCK_SYSTEM, T3_SYSTEM_GPU_OFFSET) = gpu;
+  reg(T3_BLOCK_SYSTEM, T3_SYSTEM_GPUS_OFFSET) = gpus;
+  reg(T3_BLOCK_SYSTEM, T3_SYSTEM_MEMORY_BYTES_OFFSET) = memory_bytes;
+  reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_COMPUTE_UNITS_OFFSET) = 80;
+
+  hal_.platform = this;
+  hal_.gpu = gpu;
+  hal_.read32 = [](void* p, uint64_t address, uint32_t* value) {
+    uint64_t wide = 0;
+    const t3_status status = mock(p).read(address, wide);
+    *value = static_cast<uint32_t>(wide);
+    return status;
+  };
+  hal_.read64 = [](void* p, uint64_t address, uint64_t* value) { return mock(p).read(address, *value); };
+  hal_.write32 = [](void* p, uint64_t address, uint32_t value) { return mock(p).write(address, value); };
+  hal_.write64 = [](void* p, uint64_t address, uint64_t value) { return mock(p).write(address, value); };
+  hal_.read_memory = [](void*, uint64_t, void*, uint64_t) { return T3_OK; };
+  hal_.write_memory = [](void* p, uint64_t address, const void* data, uint64_t bytes) {
+    for (uint64_t i = 0; i < bytes; ++i) mock(p).memory_[address + i] = static_cast<const unsigned char*>(data)[i];
+    return T3_OK;
+  };
+  hal_.wait_for_interrupt = [](void* p, const char*) { return mock(p).wait(); };
+  hal_.wait_ns = [](void*, uint64_t) {};
+  hal_.mark = [](void* p, t3_phase phase, bool begin) {
+    mock(p).note(fmt::format("{} {}", begin ? "begin" : "end", phase_name(phase)));
+  };
+  hal_.publish = [](void* p, const t3_buffer* buffer) {
+    mock(p).buffers_.push_back(*buffer);
+    mock(p).note(fmt::format("publish {}", buffer->name));
+  };
+  hal_.log = [](void*, const char*) {};
+}
+
+std::vector<std::string> MockGpu::take_journal() {
+  std::vector<std::string> journal;
+  journal.swap(journal_);
+  return journal;
+}
+
+void MockGpu::refuse_next(t3_block block, std::vector<t3_status> codes) {
+  refusals_[block].assign(codes.begin(), codes.end());
+}
+
+t3_status MockGpu::read(std::uint64_t address, std::uint64_t& value) {
+  const std::uint64_t cache_status = t3_block_base(gpu_, T3_BLOCK_CACHE) + T3_CACHE_STATUS_OFFSET;
+  if (unplugged_ != T3_BLOCK_COUNT && address / T3_BLOCK_BYTES == t3_block_base(gpu_, unplugged_) / T3_BLOCK_BYTES)
+    return T3_BAD_ADDRESS;
+  if (address == cache_status) registers_[address] = busy_polls_ != 0 ? busy_polls_-- : 0;
+  show_error();
+  value = registers_[address];
+  return T3_OK;
+}
+
+t3_status MockGpu::write(std::uint64_t address, std::uint64_t value) {
+  const auto block = static_cast<t3_block>((address & T3_LOCAL_MASK) % T3_REGISTERS_BASE / T3_BLOCK_BYTES);
+  const auto offset = static_cast<std::uint32_t>(address % T3_BLOCK_BYTES);
+  if (block == unplugged_) return T3_BAD_ADDRESS;
+  if (t3_gpu_of(address) != gpu_) {
+    note(fmt::format("signal gpu {}", t3_gpu_of(address)));
+    const bool is_barrier = block == T3_BLOCK_SIGNALS && offset == T3_SIGNALS_ADD_OFFSET && value == 1;
+    return is_barrier ? T3_OK : T3_BAD_ADDRESS;
+  }
+  const bool clears = (block == T3_BLOCK_DMA && offset == T3_DMA_INTERRUPT_OFFSET) ||
+                      (block == T3_BLOCK_KERNEL_QUEUE && offset == T3_KERNEL_QUEUE_INTERRUPT_OFFSET) ||
+                      (block == T3_BLOCK_SIGNALS && offset == T3_SIGNALS_INTERRUPT_OFFSET);
+  if (clears) {
+    clear_interrupt(block, offset, value);
+    return T3_OK;
+  }
+  registers_[address] = value;
+  command(block, offset, value);
+  return T3_OK;
+}
+
+void MockGpu::command(t3_block block, std::uint32_t offset, std::uint64_t value) {
+  if (block == T3_BLOCK_OUTPUT_MAP && offset == T3_OUTPUT_MAP_COMMAND_OFFSET) output_map_command(value);
+  if (block == T3_BLOCK_TRACKER && offset == T3_TRACKER_COMMAND_OFFSET) tracker_command(value);
+  if (block == T3_BLOCK_DMA && offset == T3_DMA_COMMAND_OFFSET) dma_command(value);
+  if (block == T3_BLOCK_KERNEL_QUEUE && offset == T3_KERNEL_QUEUE_DOORBELL_OFFSET) doorbell(value);
+  if (block == T3_BLOCK_ERROR_LOG && offset == T3_ERROR_LOG_POP_OFFSET) pop_error();
+  if (block == T3_BLOCK_CACHE && offset == T3_CACHE_COMMAND_OFFSET) {
+    note("flush");
+    busy_polls_ = 3;
+  }
+  if (block == T3_BLOCK_MEMORY_CONTROLLER && offset == T3_MEMORY_CONTROLLER_ARBITRATION_OFFSET)
+    note(fmt::format("arbitration {} limit {}", value & 3, value >> 8));
+}
+
+std::string MockGpu::chunk(t3_block block) {
+  const bool is_map = block == T3_BLOCK_OUTPUT_MAP;
+  const std::uint32_t first = is_map ? T3_OUTPUT_MAP_FIRST_WORKGROUP_OFFSET : T3_TRACKER_FIRST_WORKGROUP_OFFSET;
+  const std::uint32_t count = is_map ? T3_OUTPUT_MAP_WORKGROUPS_OFFSET : T3_TRACKER_WORKGROUPS_OFFSET;
+  return fmt::format("{}+{}", reg(block, first), reg(block, count));
+}
+
+std::string MockGpu::destination(t3_block block, std::uint32_t offset) {
+  const std::uint64_t address = reg(block, offset);
+  const std::uint64_t out = reg(block, 0);
+  const bool is_same_place = (address & T3_LOCAL_MASK) == (out & T3_LOCAL_MASK);
+  return fmt::format("gpu {}{}", t3_gpu_of(address), is_same_place ? "" : " elsewhere");
+}
+
+void MockGpu::answer(t3_block block, std::uint32_t status_offset) {
+  std::deque<t3_status>& codes = refusals_[block];
+  reg(block, status_offset) = codes.empty() ? T3_OK : codes.front();
+  if (codes.empty()) return;
+  note(fmt::format("  refused: {}", t3_status_text(codes.front())));
+  codes.pop_front();
+}
+
+void MockGpu::output_map_command(std::uint64_t value) {
+  if (value == T3_OUTPUT_MAP_COMMAND_ACTION_ADD)
+    note(fmt::format("map {} {} {}", chunk(T3_BLOCK_OUTPUT_MAP),
+                     operation_name(reg(T3_BLOCK_OUTPUT_MAP, T3_OUTPUT_MAP_OPERATION_OFFSET)),
+                     destination(T3_BLOCK_OUTPUT_MAP, T3_OUTPUT_MAP_PEER_BASE_OFFSET)));
+  else
+    note("unmap");
+  answer(T3_BLOCK_OUTPUT_MAP, T3_OUTPUT_MAP_STATUS_OFFSET);
+}
+
+void MockGpu::tracker_command(std::uint64_t value) {
+  std::uint64_t& chunks = reg(T3_BLOCK_TRACKER, T3_TRACKER_CHUNKS_OFFSET);
+  const bool adds = (value & T3_TRACKER_COMMAND_ACTION_MASK) == T3_TRACKER_COMMAND_ACTION_ADD;
+  const bool refused = !refusals_[T3_BLOCK_TRACKER].empty();
+  if (adds)
+    note(fmt::format("track {} x{} {}", chunk(T3_BLOCK_TRACKER), reg(T3_BLOCK_TRACKER, T3_TRACKER_UPDATES_OFFSET),
+                     operation_name(value >> T3_TRACKER_COMMAND_OPERATION_SHIFT)));
+  else
+    note("untrack");
+  chunks = !adds ? 0 : chunks + (refused ? 0 : 1);
+  answer(T3_BLOCK_TRACKER, T3_TRACKER_STATUS_OFFSET);
+}
+
+void MockGpu::dma_command(std::uint64_t value) {
+  const std::uint64_t action = value & T3_DMA_COMMAND_ACTION_MASK;
+  const std::uint64_t operation = value >> T3_DMA_COMMAND_OPERATION_SHIFT;
+  const bool refused = !refusals_[T3_BLOCK_DMA].empty();
+  std::uint64_t& pending = reg(T3_BLOCK_DMA, T3_DMA_PENDING_OFFSET);
+  if (action == T3_DMA_COMMAND_ACTION_FILL) {
+    note(fmt::format("fill {} bytes", reg(T3_BLOCK_DMA, T3_DMA_FILL_BYTES_OFFSET)));
+    filling_ = !refused;
+  } else if (action == T3_DMA_COMMAND_ACTION_ADD) {
+    note(fmt::format("dma {} {}{}", chunk(T3_BLOCK_DMA), operation_name(operation),
+                     operation == T3_NOTIFY ? "" : " " + destination(T3_BLOCK_DMA, T3_DMA_DESTINATION_BASE_OFFSET)));
+    pending += refused ? 0 : 1;
+  } else {
+    note("dma remove");
+    pending = 0;
+  }
+  answer(T3_BLOCK_DMA, T3_DMA_STATUS_OFFSET);
+}
+
+void MockGpu::doorbell(std::uint64_t count) {
+  const std::uint64_t ring = reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_BASE_OFFSET);
+  const std::uint64_t entries = reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_ENTRIES_OFFSET);
+  t3_kernel_packet packet;
+  auto* bytes = reinterpret_cast<unsigned char*>(&packet);
+  for (std::size_t i = 0; i < sizeof packet; ++i)
+    bytes[i] = memory_.at(ring + (count - 1) % entries * sizeof packet + i);
+  packets_.push_back(packet);
+  note(kernel_line(packet));
+}
+
+void MockGpu::clear_interrupt(t3_block block, std::uint32_t offset, std::uint64_t bits) { reg(block, offset) &= ~bits; }
+
+void MockGpu::show_error() {
+  const t3_error oldest = errors_.empty() ? t3_error{T3_OK, T3_BLOCK_SYSTEM, 0, 0} : errors_.front();
+  reg(T3_BLOCK_ERROR_LOG, T3_ERROR_LOG_COUNT_OFFSET) = errors_.size();
+  reg(T3_BLOCK_ERROR_LOG, T3_ERROR_LOG_CODE_OFFSET) = oldest.code;
+  reg(T3_BLOCK_ERROR_LOG, T3_ERROR_LOG_BLOCK_OFFSET) = oldest.block;
+  reg(T3_BLOCK_ERROR_LOG, T3_ERROR_LOG_ADDRESS_OFFSET) = oldest.address;
+  reg(T3_BLOCK_ERROR_LOG, T3_ERROR_LOG_TIME_NS_OFFSET) = oldest.time_ns;
+}
+
+void MockGpu::pop_error() {
+  if (!errors_.empty()) errors_.pop_front();
+}
+
+bool MockGpu::raised() const {
+  const auto value = [this](t3_block block, std::uint32_t offset) {
+    const auto found = registers_.find(t3_block_base(gpu_, block) + offset);
+    return found == registers_.end() ? 0 : found->second;
+  };
+  const std::uint64_t lines = (value(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_INTERRUPT_OFFSET) != 0 ? 1u : 0u) |
+                              (value(T3_BLOCK_DMA, T3_DMA_INTERRUPT_OFFSET) != 0 ? 2u : 0u) |
+                              (value(T3_BLOCK_SIGNALS, T3_SIGNALS_INTERRUPT_OFFSET) != 0 ? 4u : 0u) |
+                              (errors_.empty() ? 0u : 8u);
+  return (lines & value(T3_BLOCK_INTERRUPT_CONTROLLER, T3_INTERRUPT_CONTROLLER_ENABLE_OFFSET)) != 0;
+}
+
+/// Everything that was ordered gets done, and the next GPU of the ring comes one round further in its barrier.
+void MockGpu::finish_work() {
+  std::uint64_t& completed = reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_COMPLETED_OFFSET);
+  std::uint64_t& queue_interrupt = reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_INTERRUPT_OFFSET);
+  if (completed < packets_.size()) queue_interrupt |= T3_KERNEL_QUEUE_INTERRUPT_COMPLETE_MASK;
+  completed = packets_.size();
+  if (refused_kernel_ != T3_OK) {
+    queue_interrupt |= T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK;
+    reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_STATUS_OFFSET) = static_cast<std::uint64_t>(refused_kernel_)
+                                                                << T3_KERNEL_QUEUE_STATUS_ERROR_SHIFT;
+    refused_kernel_ = T3_OK;
+  }
+  std::uint64_t& dma_interrupt = reg(T3_BLOCK_DMA, T3_DMA_INTERRUPT_OFFSET);
+  std::uint64_t& pending = reg(T3_BLOCK_DMA, T3_DMA_PENDING_OFFSET);
+  if (pending != 0) dma_interrupt |= T3_DMA_INTERRUPT_COMPLETE_MASK;
+  pending = 0;
+  if (filling_) dma_interrupt |= T3_DMA_INTERRUPT_FILLED_MASK;
+  filling_ = false;
+  ++reg(T3_BLOCK_SIGNALS, T3_SIGNALS_VALUE_OFFSET);
+  reg(T3_BLOCK_SIGNALS, T3_SIGNALS_INTERRUPT_OFFSET) |= T3_SIGNALS_INTERRUPT_CHANGED_MASK;
+}
+
+t3_status MockGpu::wait() {
+  if (!raised()) finish_work();
+  return raised() ? T3_OK : T3_STUCK;
+}
+
+}  // namespace t3vp

@@ -1,0 +1,75 @@
+// A GPU as the driver sees it through the HAL: registers that store, blocks that finish their work as soon as somebody
+// waits for it, and a journal of everything that the driver has ordered.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "t3/job.h"
+#include "t3/kernel_packet.h"
+#include "t3_hal.h"
+
+namespace t3vp {
+
+class MockGpu {
+ public:
+  MockGpu(std::uint32_t gpu, std::uint32_t gpus, std::uint64_t memory_bytes = 1u << 30);
+  MockGpu(const MockGpu&) = delete;
+  MockGpu& operator=(const MockGpu&) = delete;
+
+  const t3_hal* hal() const { return &hal_; }
+
+  /// One line per order, such as "track 2+3 x2 update" or "signal gpu 1".
+  const std::vector<std::string>& journal() const { return journal_; }
+  std::vector<std::string> take_journal();
+  const std::vector<t3_kernel_packet>& packets() const { return packets_; }
+  const std::vector<t3_buffer>& buffers() const { return buffers_; }
+
+  /// The block's next commands are answered with these codes, then with ok again.
+  void refuse_next(t3_block block, std::vector<t3_status> codes);
+  /// The next kernel packet is refused.
+  void refuse_kernel(t3_status code) { refused_kernel_ = code; }
+  /// Accesses to the block fail on the bus.
+  void unplug(t3_block block) { unplugged_ = block; }
+  void log_error(const t3_error& error) { errors_.push_back(error); }
+
+  std::uint64_t& reg(t3_block block, std::uint32_t offset) { return registers_[t3_block_base(gpu_, block) + offset]; }
+
+ private:
+  t3_status read(std::uint64_t address, std::uint64_t& value);
+  t3_status write(std::uint64_t address, std::uint64_t value);
+  void command(t3_block block, std::uint32_t offset, std::uint64_t value);
+  void output_map_command(std::uint64_t value);
+  void tracker_command(std::uint64_t value);
+  void dma_command(std::uint64_t value);
+  void doorbell(std::uint64_t count);
+  void clear_interrupt(t3_block block, std::uint32_t offset, std::uint64_t bits);
+  void pop_error();
+  void show_error();
+  void answer(t3_block block, std::uint32_t status_offset);
+  bool raised() const;
+  void finish_work();
+  t3_status wait();
+  std::string chunk(t3_block block);
+  std::string destination(t3_block block, std::uint32_t offset);
+  void note(const std::string& line) { journal_.push_back(line); }
+
+  std::uint32_t gpu_;
+  t3_hal hal_{};
+  std::map<std::uint64_t, std::uint64_t> registers_;
+  std::map<std::uint64_t, unsigned char> memory_;
+  std::map<t3_block, std::deque<t3_status>> refusals_;
+  t3_status refused_kernel_ = T3_OK;
+  t3_block unplugged_ = T3_BLOCK_COUNT;
+  std::deque<t3_error> errors_;
+  std::vector<std::string> journal_;
+  std::vector<t3_kernel_packet> packets_;
+  std::vector<t3_buffer> buffers_;
+  unsigned busy_polls_ = 0;
+  bool filling_ = false;
+};
+
+}  // namespace t3vp

@@ -1,0 +1,85 @@
+#include "native_hal.h"
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include <array>
+#include <cstring>
+
+#include "processor/program_bench.h"
+
+using namespace t3vp;
+
+namespace {
+
+struct Memory : sc_core::sc_module {
+  tlm_utils::simple_target_socket<Memory, 64> socket{"socket"};
+  std::array<unsigned char, 256> bytes{};
+
+  explicit Memory(const sc_core::sc_module_name& name) : sc_module(name) {
+    socket.register_b_transport(this, &Memory::transport);
+  }
+  void transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
+    const std::uint64_t address = transaction.get_address();
+    if (address + transaction.get_data_length() > bytes.size())
+      return transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    unsigned char* data = transaction.get_data_ptr();
+    if (transaction.is_read())
+      std::memcpy(data, &bytes[address], transaction.get_data_length());
+    else
+      std::memcpy(&bytes[address], data, transaction.get_data_length());
+    delay += sc_core::sc_time(10, sc_core::SC_NS);
+    transaction.set_response_status(tlm::TLM_OK_RESPONSE);
+  }
+};
+
+t3_status exercise(const t3_hal* hal, const t3_job* job) {
+  uint64_t wide = 0;
+  uint32_t narrow = 0;
+  T3_TRY(hal->write64(hal->platform, 8, UINT64_C(0x1122334455667788)));
+  T3_TRY(hal->write32(hal->platform, 8, job->m));
+  T3_TRY(hal->read64(hal->platform, 8, &wide));
+  T3_TRY(hal->read32(hal->platform, 12, &narrow));
+  if (wide != (UINT64_C(0x1122334400000000) | job->m) || narrow != 0x11223344) return T3_BAD_VALUE;
+
+  const char text[] = "packet";
+  char copy[sizeof text];
+  T3_TRY(hal->write_memory(hal->platform, 64, text, sizeof text));
+  T3_TRY(hal->read_memory(hal->platform, 64, copy, sizeof copy));
+  if (std::strcmp(text, copy) != 0) return T3_BAD_VALUE;
+  if (hal->read_memory(hal->platform, 0, copy, UINT64_C(1) << 32) != T3_INVALID_ARGUMENT) return T3_BAD_VALUE;
+
+  hal->mark(hal->platform, T3_PHASE_ALL_GATHER, true);
+  hal->wait_ns(hal->platform, 25);
+  hal->mark(hal->platform, T3_PHASE_ALL_GATHER, false);
+  const t3_buffer buffer = {"out", 64, 32, 2, 16, T3_BF16};
+  hal->publish(hal->platform, &buffer);
+  hal->log(hal->platform, "done");
+  return hal->read32(hal->platform, 1000, &narrow);
+}
+
+}  // namespace
+
+TEST_CASE("a C program reaches everything of its processor through the HAL") {
+  ProgramBench bench(0);
+  Memory memory("memory");
+  bench.processor.socket.bind(memory.socket);
+  std::string logged;
+  PublishedBuffer published;
+  bench.processor.on_log([&](const std::string& text) { logged = text; });
+  bench.processor.on_publish([&](const PublishedBuffer& buffer) { published = buffer; });
+  t3_job job{};
+  job.m = 7;
+  bench.processor.run(native_program(exercise, job));
+  sc_core::sc_start();
+
+  REQUIRE(bench.processor.finished());
+  REQUIRE(bench.processor.status() == Status::bad_address);  // its last access
+  REQUIRE(logged == "done");
+  REQUIRE(published.name == "out");
+  REQUIRE((published.address == 64 && published.row_stride == 32 && published.rows == 2 && published.columns == 16));
+  REQUIRE(published.element == ElementType::bf16);
+  const auto& phases = bench.processor.phases();
+  REQUIRE(phases.size() == 1);
+  REQUIRE(phases[0].phase == Phase::all_gather);
+  REQUIRE(phases[0].end - phases[0].begin == 25'000);
+}

@@ -1,0 +1,319 @@
+// What the programs order, in which order: golden journals, and properties of all GPUs of a ring together.
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "firmware/mock_gpu.h"
+
+using namespace t3vp;
+
+namespace {
+
+/// 4 x 2 tiles.
+t3_job job() {
+  t3_job job{};
+  job.m = 512;
+  job.n = 256;
+  job.k = 64;
+  job.element = T3_FP16;
+  job.tiling = {128, 128, 8};
+  job.arbitration = T3_MCA;
+  job.arbitration_limit = 10;
+  job.dma = {2, 1};
+  job.zero_output = true;
+  return job;
+}
+
+std::vector<std::string> journal_of(t3_program* program, std::uint32_t gpu, std::uint32_t gpus, const t3_job& job) {
+  MockGpu mock(gpu, gpus);
+  REQUIRE(program(mock.hal(), &job) == T3_OK);
+  return mock.take_journal();
+}
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> result;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    if (line.find_first_not_of(' ') != std::string::npos) result.push_back(line.substr(line.find_first_not_of(' ')));
+  return result;
+}
+
+const char* const fused_end = R"(
+    begin total
+    begin fused
+    begin gemm
+    kernel gemm from 4 of 8 update uncached
+    end gemm
+    end fused
+    begin all_gather
+    kernel all_gather uncached
+    end all_gather
+    end total
+    unmap
+    untrack
+    dma remove)";
+
+}  // namespace
+
+TEST_CASE("fused on GPU 1 of 4") {
+  const std::string expected = R"(
+    arbitration 2 limit 10
+    begin setup
+    publish a
+    publish b
+    publish out
+    fill 262144 bytes
+    map 4+2 update gpu 0
+    track 6+2 x2 update
+    dma 6+2 update gpu 0
+    track 0+2 x2 update
+    dma 0+2 update gpu 0
+    track 2+2 x2 update
+    dma 2+2 notify
+    signal gpu 0
+    signal gpu 0
+    signal gpu 0
+    end setup)";
+  REQUIRE(journal_of(t3_fused, 1, 4, job()) == lines(expected + fused_end));
+}
+
+TEST_CASE("fused on GPU 0 of 2: no chunk is forwarded") {
+  const std::string expected = R"(
+    arbitration 2 limit 10
+    begin setup
+    publish a
+    publish b
+    publish out
+    fill 262144 bytes
+    map 4+4 update gpu 1
+    track 0+4 x2 update
+    dma 0+4 notify
+    signal gpu 1
+    end setup)";
+  REQUIRE(journal_of(t3_fused, 0, 2, job()) == lines(expected + fused_end));
+}
+
+TEST_CASE("fused on GPU 4 of 5: unequal chunks, the order starts at chunk 0") {
+  const std::string expected = R"(
+    arbitration 2 limit 10
+    begin setup
+    publish a
+    publish b
+    publish out
+    fill 262144 bytes
+    map 0+1 update gpu 3
+    track 1+2 x2 update
+    dma 1+2 update gpu 3
+    track 3+1 x2 update
+    dma 3+1 update gpu 3
+    track 4+2 x2 update
+    dma 4+2 update gpu 3
+    track 6+2 x2 update
+    dma 6+2 notify
+    signal gpu 3
+    signal gpu 3
+    signal gpu 3
+    signal gpu 3
+    end setup
+    begin total
+    begin fused
+    begin gemm
+    kernel gemm from 0 of 8 update uncached
+    end gemm
+    end fused
+    begin all_gather
+    kernel all_gather uncached
+    end all_gather
+    end total
+    unmap
+    untrack
+    dma remove)";
+  REQUIRE(journal_of(t3_fused, 4, 5, job()) == lines(expected));
+}
+
+TEST_CASE("fused on a single GPU is a GEMM") {
+  t3_job alone = job();
+  alone.zero_output = false;
+  const std::string expected = R"(
+    arbitration 2 limit 10
+    begin setup
+    publish a
+    publish b
+    publish out
+    end setup
+    begin total
+    begin fused
+    begin gemm
+    kernel gemm from 0 of 8 update uncached
+    end gemm
+    end fused
+    begin all_gather
+    end all_gather
+    end total
+    unmap
+    untrack
+    dma remove)";
+  REQUIRE(journal_of(t3_fused, 0, 1, alone) == lines(expected));
+}
+
+TEST_CASE("sequential on GPU 2 of 3") {
+  t3_job round_robin = job();
+  round_robin.arbitration = T3_ROUND_ROBIN;
+  round_robin.arbitration_limit = 0;
+  const std::string expected = R"(
+    arbitration 0 limit 0
+    begin setup
+    publish a
+    publish b
+    publish out
+    signal gpu 1
+    signal gpu 1
+    end setup
+    begin total
+    begin gemm
+    kernel gemm from 0 of 8
+    end gemm
+    begin reduce_scatter
+    kernel reduce_scatter
+    end reduce_scatter
+    begin all_gather
+    kernel all_gather
+    end all_gather
+    end total)";
+  REQUIRE(journal_of(t3_sequential, 2, 3, round_robin) == lines(expected));
+}
+
+TEST_CASE("isolated flushes and meets between its phases") {
+  t3_job near_memory = job();
+  near_memory.near_memory = true;
+  const std::string expected = R"(
+    arbitration 2 limit 10
+    begin setup
+    publish a
+    publish b
+    publish out
+    signal gpu 1
+    end setup
+    begin total
+    begin gemm
+    kernel gemm from 0 of 8
+    end gemm
+    flush
+    signal gpu 1
+    begin reduce_scatter
+    kernel reduce_scatter near memory
+    end reduce_scatter
+    flush
+    signal gpu 1
+    begin all_gather
+    kernel all_gather
+    end all_gather
+    end total)";
+  REQUIRE(journal_of(t3_isolated, 0, 2, near_memory) == lines(expected));
+}
+
+TEST_CASE("every tile is stored remotely by one GPU, forwarded by all but two and kept by its owner") {
+  t3_job ragged = job();
+  ragged.m = 1000;
+  ragged.n = 776;
+  for (std::uint32_t gpus : {2u, 3u, 4u, 5u, 8u}) {
+    std::map<unsigned, int> mapped, forwarded, kept;
+    for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
+      for (const std::string& line : journal_of(t3_fused, gpu, gpus, ragged)) {
+        unsigned first = 0, count = 0;
+        std::string verb, chunk, operation;
+        std::istringstream words(line);
+        words >> verb >> chunk >> operation;
+        if (verb != "map" && verb != "dma") continue;
+        if (std::sscanf(chunk.c_str(), "%u+%u", &first, &count) != 2) continue;
+        auto& counts = verb == "map" ? mapped : operation == "notify" ? kept : forwarded;
+        for (unsigned tile = first; tile < first + count; ++tile) ++counts[tile];
+      }
+    }
+    const unsigned tiles = 8 * 7;
+    for (unsigned tile = 0; tile < tiles; ++tile) {
+      REQUIRE(mapped[tile] == 1);
+      REQUIRE(forwarded[tile] == static_cast<int>(gpus) - 2);
+      REQUIRE(kept[tile] == 1);
+    }
+    REQUIRE(mapped.size() == tiles);
+  }
+}
+
+TEST_CASE("with fewer tiles than GPUs, GPUs without a chunk map nothing for it") {
+  t3_job small = job();
+  small.m = small.n = 128;
+  for (std::uint32_t gpu = 0; gpu < 4; ++gpu) {
+    MockGpu mock(gpu, 4);
+    REQUIRE(t3_fused(mock.hal(), &small) == T3_OK);
+    int maps = 0;
+    for (const std::string& line : mock.journal())
+      maps += line.rfind("map", 0) == 0 || line.rfind("dma 0", 0) == 0 ? 1 : 0;
+    REQUIRE(maps == 1);
+    REQUIRE(mock.packets().front().first_workgroup == 0);
+  }
+}
+
+TEST_CASE("the GEMM's packet describes the job") {
+  t3_job j = job();
+  j.m = 1000;
+  j.n = 776;
+  j.k = 200;
+  j.transpose_b = true;
+  j.element = T3_BF16;
+  j.max_compute_units = 40;
+  MockGpu mock(2, 4);
+  REQUIRE(t3_sequential(mock.hal(), &j) == T3_OK);
+  const t3_kernel_packet& gemm = mock.packets()[0];
+  CHECK(gemm.kind == T3_KERNEL_GEMM);
+  CHECK(gemm.element == T3_BF16);
+  CHECK(gemm.flags == T3_KERNEL_TRANSPOSE_B);
+  CHECK((gemm.m == 1000 && gemm.n == 776 && gemm.k == 200));
+  CHECK(gemm.lda == 416);   // 200 bf16 are 400 bytes, rounded up to 32
+  CHECK(gemm.ldb == 416);   // n x k
+  CHECK(gemm.ldo == 1568);  // 776 bf16 are 1552 bytes
+  CHECK(gemm.workgroups == 8 * 7);
+  CHECK((gemm.tile_rows == 128 && gemm.tile_columns == 128 && gemm.wavefronts == 8));
+  CHECK(gemm.max_compute_units == 40);
+  for (const std::uint64_t address : {gemm.a, gemm.b, gemm.out}) {
+    CHECK(t3_gpu_of(address) == 2);
+    CHECK(address % 256 == 0);
+  }
+}
+
+TEST_CASE("buffers are published as the kernels use them") {
+  t3_job j = job();
+  j.transpose_b = true;
+  MockGpu mock(1, 2);
+  REQUIRE(t3_fused(mock.hal(), &j) == T3_OK);
+  const auto& buffers = mock.buffers();
+  const t3_kernel_packet& gemm = mock.packets()[0];
+  REQUIRE(buffers.size() == 3);
+  CHECK((buffers[0].address == gemm.a && buffers[0].rows == j.m && buffers[0].columns == j.k));
+  CHECK((buffers[1].address == gemm.b && buffers[1].rows == j.n && buffers[1].columns == j.k));
+  CHECK((buffers[2].address == gemm.out && buffers[2].rows == j.m && buffers[2].columns == j.n));
+  CHECK((buffers[2].row_stride == gemm.ldo && buffers[2].element == T3_FP16));
+}
+
+TEST_CASE("ring kernels know their place, their neighbour's memory and their counters") {
+  MockGpu mock(0, 4);
+  const t3_job j = job();
+  REQUIRE(t3_sequential(mock.hal(), &j) == T3_OK);
+  const t3_kernel_packet& rs = mock.packets()[1];
+  const t3_kernel_packet& ag = mock.packets()[2];
+  const std::uint64_t out = mock.packets()[0].out;
+  for (const t3_kernel_packet& ring : {rs, ag}) {
+    CHECK((ring.gpu == 0 && ring.gpus == 4));
+    CHECK(ring.out == out);
+    CHECK(ring.peer_out == t3_on_gpu(3, out));
+    CHECK(ring.workgroups == 80);
+    CHECK(ring.signal_epoch == 0);
+    CHECK(ring.signal_base >= 1);  // 0 is the barrier's
+    CHECK(ring.signal_base + ring.workgroups <= 512);
+  }
+  CHECK(rs.peer_staging == t3_on_gpu(3, rs.staging));
+  CHECK(rs.staging >= out + std::uint64_t{j.m} * mock.packets()[0].ldo);
+  const auto counters_end = rs.signal_base + rs.workgroups;
+  CHECK(counters_end <= ag.signal_base);
+}
