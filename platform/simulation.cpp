@@ -1,11 +1,125 @@
 #include "platform/simulation.h"
 
-#include <stdexcept>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "platform/figures.h"
+#include "platform/native_hal.h"
+#include "platform/node.h"
+#include "platform/perfetto_trace.h"
+#include "platform/reference.h"
 
 namespace t3vp {
+namespace {
 
-RunResult simulate(const RunConfiguration&, const RunOptions&) {
-  throw std::runtime_error("this build has no node to simulate");
+constexpr std::uint64_t ring_updates = 2;   // local and incoming, per element (T3 4.2.1)
+
+t3_program* program_of(Method method) {
+  switch (method) {
+    case Method::sequential: return t3_sequential;
+    case Method::t3:
+    case Method::t3_mca: return t3_fused;
+    case Method::ideal_overlap:
+    case Method::ideal_rs_nmc: break;
+  }
+  return t3_isolated;
+}
+
+t3_job job_of(const RunConfiguration& configuration) {
+  const GemmShape& gemm = configuration.workload.gemm;
+  const ComputeParameters& compute = configuration.system.compute;
+  t3_job job{};
+  job.m = gemm.m;
+  job.n = gemm.n;
+  job.k = gemm.k;
+  job.element = static_cast<t3_element>(gemm.element);
+  job.transpose_b = gemm.transpose_b;
+  job.tiling = {compute.tile_rows, compute.tile_columns, compute.wavefronts};
+  job.ring_workgroups = compute.compute_units * compute.ring_workgroups_per_cu;
+  const auto updates = configuration.inject.find("dma_map_updates");
+  job.dma.updates =
+      static_cast<std::uint32_t>(updates != configuration.inject.end() ? updates->second : ring_updates);
+  job.dma.block_tiles = 1;
+  job.near_memory = configuration.method == Method::ideal_rs_nmc;
+  job.zero_output = true;
+  switch (configuration.arbitration) {
+    case Arbitration::round_robin: job.arbitration = T3_ROUND_ROBIN; break;
+    case Arbitration::compute_first: job.arbitration = T3_COMPUTE_FIRST; break;
+    case Arbitration::mca: job.arbitration = T3_MCA; break;
+    case Arbitration::mca_5: job.arbitration = T3_MCA, job.arbitration_limit = 5; break;
+    case Arbitration::mca_10: job.arbitration = T3_MCA, job.arbitration_limit = 10; break;
+    case Arbitration::mca_30: job.arbitration = T3_MCA, job.arbitration_limit = 30; break;
+    case Arbitration::mca_unlimited: job.arbitration = T3_MCA, job.arbitration_limit = T3_LIMIT_NONE; break;
+  }
+  return job;
+}
+
+bool all_finished(const Node& node) {
+  return std::all_of(node.gpus().begin(), node.gpus().end(), [](const auto& gpu) { return gpu->processor.finished(); });
+}
+
+/// Lets simulated time pass until nothing is left to happen.
+void run_dry(const RunConfiguration& configuration, const Node& node, const RunOptions& options) {
+  const sc_core::sc_time stride(20, sc_core::SC_US);
+  const std::uint32_t gemm = output_grid(configuration).workgroups();
+  const std::uint32_t ring = configuration.system.compute.compute_units * configuration.system.compute.ring_workgroups_per_cu;
+  const bool fused = configuration.method == Method::t3 || configuration.method == Method::t3_mca;
+  const double expected = gemm + (fused ? 1.0 : 2.0) * ring;
+  while (sc_core::sc_pending_activity()) {
+    sc_core::sc_start(stride, sc_core::SC_EXIT_ON_STARVATION);
+    if (!options.progress) continue;
+    const double done = static_cast<double>(node.gpus()[0]->compute.finished_workgroups());
+    options.progress(std::min(done / expected, 1.0), configuration.workload.label);
+  }
+}
+
+/// Nothing can happen any more and some firmware still waits: says why, then lets it return.
+void diagnose(const RunConfiguration& configuration, Node& node, const RunOptions& options, RunResult& result) {
+  for (const auto& gpu : node.gpus())
+    for (const std::string& line : gpu->diagnosis()) result.diagnosis.push_back(line);
+  for (const auto& gpu : node.gpus()) gpu->processor.give_up_waiting();
+  run_dry(configuration, node, options);
+}
+
+void report_errors(const Node& node, RunResult& result) {
+  for (const auto& gpu : node.gpus()) {
+    const CommandProcessor& processor = gpu->processor;
+    if (processor.status() != Status::ok)
+      result.diagnosis.push_back(fmt::format("GPU {} firmware ended with {}: {}", processor.gpu(),
+                                             name_of(processor.status()), text_of(processor.status())));
+    for (const ErrorLog::Entry& entry : gpu->error_log.records())
+      result.diagnosis.push_back(fmt::format("GPU {} error log at {:.3f} ns: {}: {} at {:#x}: {}", processor.gpu(),
+                                             to_ns(entry.time), entry.block,
+                                             name_of(static_cast<Status>(entry.record.code)), entry.record.address,
+                                             entry.record.text));
+  }
+}
+
+}  // namespace
+
+RunResult simulate(const RunConfiguration& configuration, const RunOptions& options) {
+  sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
+  std::unique_ptr<PerfettoTrace> trace;
+  if (options.trace) trace = std::make_unique<PerfettoTrace>(options.out / "trace.json");
+  Node node("node", configuration, trace.get());
+  const Reference reference(configuration);
+  for (const auto& gpu : node.gpus()) {
+    gpu->processor.run(native_program(program_of(configuration.method), job_of(configuration)));
+    if (configuration.functional)
+      gpu->processor.on_publish([&reference, &gpu](const PublishedBuffer& buffer) { reference.fill(*gpu, buffer); });
+  }
+
+  RunResult result;
+  run_dry(configuration, node, options);
+  if (!all_finished(node)) diagnose(configuration, node, options, result);
+  report_errors(node, result);
+  gather_figures(configuration, node, result);
+  result.host.events = sc_core::sc_delta_count();
+  if (configuration.functional && result.diagnosis.empty()) result.functional = reference.check(node);
+  if (configuration.functional && options.dump_arrays) reference.dump(node, options.out);
+  if (trace) trace->close();
+  return result;
 }
 
 }  // namespace t3vp

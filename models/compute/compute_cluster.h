@@ -27,6 +27,7 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
 
   /// What the cluster waits for, one line each; empty when it is idle.
   std::vector<std::string> diagnosis() const;
+  std::uint64_t finished_workgroups() const { return finished_total_; }
   /// Sum over compute units of the time in which they computed.
   Picoseconds busy_time() const { return busy_time_; }
   void visit_statistics(const StatisticVisitor& visit) const;

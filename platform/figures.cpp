@@ -1,0 +1,101 @@
+#include "platform/figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace t3vp {
+namespace {
+
+bool is_ideal(Method method) { return method == Method::ideal_overlap || method == Method::ideal_rs_nmc; }
+
+/// Longest time that any GPU spent in a phase, in ns; none if no GPU has finished it.
+std::optional<double> longest(const Node& node, Phase phase) {
+  std::optional<double> result;
+  for (const auto& gpu : node.gpus())
+    for (const CommandProcessor::PhaseTime& time : gpu->processor.phases())
+      if (time.phase == phase && time.end != never)
+        result = std::max(result.value_or(0), to_ns(time.end - time.begin));
+  return result;
+}
+
+/// From the first GPU's begin to the last GPU's end.
+double span_of(const Node& node, Phase phase) {
+  Picoseconds begin = never, end = 0;
+  for (const auto& gpu : node.gpus())
+    for (const CommandProcessor::PhaseTime& time : gpu->processor.phases())
+      if (time.phase == phase && time.end != never) {
+        begin = std::min(begin, time.begin);
+        end = std::max(end, time.end);
+      }
+  return end > begin ? to_ns(end - begin) : 0;
+}
+
+RunTimes times_of(const RunConfiguration& configuration, const Node& node) {
+  RunTimes times;
+  times.setup = span_of(node, Phase::setup);
+  times.gemm = longest(node, Phase::gemm).value_or(0);
+  times.reduce_scatter = longest(node, Phase::reduce_scatter);
+  times.fused = longest(node, Phase::fused);
+  times.all_gather = longest(node, Phase::all_gather).value_or(0);
+  times.total = is_ideal(configuration.method)
+                    ? std::max(times.gemm, times.reduce_scatter.value_or(0)) + times.all_gather
+                    : span_of(node, Phase::total);
+  return times;
+}
+
+std::uint64_t bytes_of(const DramBytes& bytes, TrafficClass read, TrafficClass write) {
+  return bytes[static_cast<std::size_t>(read)] + bytes[static_cast<std::size_t>(write)];
+}
+
+/// Bytes that the DRAM of a GPU has to move within the total time.
+std::uint64_t bytes_in_total(const RunConfiguration& configuration, const DramBytes& bytes) {
+  const std::uint64_t gemm = bytes_of(bytes, TrafficClass::gemm_read, TrafficClass::gemm_write);
+  const std::uint64_t scatter = bytes_of(bytes, TrafficClass::rs_read, TrafficClass::rs_write);
+  const std::uint64_t gather = bytes_of(bytes, TrafficClass::ag_read, TrafficClass::ag_write);
+  // An ideal overlap counts the longer of two isolated phases.
+  return gather + (is_ideal(configuration.method) ? std::max(gemm, scatter) : gemm + scatter);
+}
+
+Bounds bounds_of(const RunConfiguration& configuration, const Node& node, const RunResult& result) {
+  const SystemConfiguration& system = configuration.system;
+  const GemmShape& gemm = configuration.workload.gemm;
+  const ComputeParameters& compute = system.compute;
+  Bounds bounds;
+  bounds.compute_ns = 2.0 * gemm.m * gemm.n * gemm.k /
+                      (compute.compute_units * compute.matrix_flops_per_cycle * compute.matrix_efficiency * compute.clock_GHz);
+  for (const LinkFigures& link : result.links)
+    bounds.link_ns = std::max(bounds.link_ns, static_cast<double>(link.wire_bytes) / system.links.bandwidth_GBps);
+  for (std::size_t g = 0; g < node.gpus().size(); ++g)
+    bounds.dram_ns = std::max(bounds.dram_ns, static_cast<double>(bytes_in_total(configuration, result.dram_bytes[g])) /
+                                                  node.gpus()[g]->memory.peak_GBps());
+  return bounds;
+}
+
+}  // namespace
+
+void gather_figures(const RunConfiguration& configuration, const Node& node, RunResult& result) {
+  result.time_ns = times_of(configuration, node);
+  for (const auto& gpu : node.gpus()) {
+    result.dram_bytes.push_back(gpu->memory.dram_bytes());
+    result.host.dram_accesses += gpu->memory.dram_accesses();
+    TrackerFigures& figures = result.tracker;
+    gpu->memory.tracker.visit_statistics([&](const std::string& name, const std::string&, const std::string&, double value) {
+      const auto raise = [value](std::uint64_t& figure) { figure = std::max(figure, static_cast<std::uint64_t>(value)); };
+      if (name == "triggers") raise(figures.triggers);
+      if (name == "peak_entries") raise(figures.peak_entries);
+      if (name == "spills") raise(figures.spills);
+    });
+    figures.size_bytes = gpu->memory.tracker.size_bytes();
+    gpu->visit_statistics([&](const std::string& name, const std::string& unit, const std::string& text, double value) {
+      result.statistics.push_back({fmt::format("gpu{}.{}", gpu->processor.gpu(), name), unit, text, value});
+    });
+  }
+  const double total = std::max(result.time_ns.total, 1.0);
+  for (const auto& link : node.links())
+    result.links.push_back({link->from(), link->to(), link->payload_bytes(), link->wire_bytes(),
+                            static_cast<double>(link->wire_bytes()) / configuration.system.links.bandwidth_GBps / total});
+  result.bounds = bounds_of(configuration, node, result);
+}
+
+}  // namespace t3vp

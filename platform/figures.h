@@ -1,0 +1,13 @@
+// From a finished node to the figures of the report.
+#pragma once
+
+#include "platform/configuration.h"
+#include "platform/node.h"
+#include "platform/report.h"
+
+namespace t3vp {
+
+/// Everything but the functional check, the diagnosis and the host's cost.
+void gather_figures(const RunConfiguration& configuration, const Node& node, RunResult& result);
+
+}  // namespace t3vp

@@ -1,0 +1,123 @@
+#include "platform/gpu.h"
+
+#include <fmt/format.h>
+
+namespace t3vp {
+namespace {
+
+ProcessorParameters with_quantum(ProcessorParameters parameters, double quantum_ns) {
+  parameters.quantum = from_ns(quantum_ns);
+  return parameters;
+}
+
+}  // namespace
+
+Gpu::Gpu(const sc_core::sc_module_name& name, const RunConfiguration& configuration, const Placement& placement,
+         Trace* trace)
+    : sc_module(name),
+      processor("processor", placement.gpu, with_quantum(configuration.system.processor, configuration.quantum_ns), trace),
+      bus("bus", placement.gpu, configuration.system.processor.register_access),
+      system("system", placement.gpu, placement.gpus, configuration.system.memory.capacity_bytes),
+      interrupts("interrupts"),
+      error_log("error_log", configuration.system.processor.error_log_entries),
+      compute("compute", configuration.system.compute, configuration.functional, placement.gpu, trace),
+      output_map("output_map", configuration.system.output_map, placement.gpu),
+      cache("cache", configuration.system.cache, configuration.system.memory.path_latency, placement.gpu),
+      memory("memory", configuration.system.memory, configuration.system.tracker, placement.gpu, trace),
+      dma("dma", configuration.system.dma, configuration.functional, placement.gpu, trace),
+      signals("signals", placement.gpu),
+      fabric("fabric", placement.gpu, configuration.system.links.header_bytes, placement.neighbours, placement.route,
+             placement.receivers),
+      lines_("lines", InterruptController::line_count) {
+  bind_data_path();
+  bind_control_path();
+  bind_lines();
+}
+
+void Gpu::bind_data_path() {
+  compute.memory.bind(output_map.compute);
+  output_map.cache.bind(cache.compute);
+  output_map.remote.bind(fabric.compute);
+  output_map.signals.bind(signals.compute);
+  cache.memory.bind(*memory.ports[MemoryController::from_cache]);
+  cache.bypass.bind(*memory.ports[MemoryController::from_bypass]);
+  cache.peer_memory.bind(*memory.ports[MemoryController::from_peers]);
+  fabric.memory.bind(cache.peers);
+  fabric.signals.bind(signals.peers);
+  dma.memory.bind(*memory.ports[MemoryController::from_dma]);
+  dma.remote.bind(fabric.dma);
+  memory.tracker.trigger.bind(dma.trigger);
+}
+
+void Gpu::bind_control_path() {
+  processor.socket.bind(bus.processor);
+  bus.memory.bind(memory.plain);
+  bus.remote.bind(fabric.control);
+  bus.errors.bind(error_log.reports);
+  using address_map::Block;
+  const std::pair<Block, RegisterBlock*> blocks[] = {
+      {Block::system, &system},
+      {Block::interrupt_controller, &interrupts},
+      {Block::error_log, &error_log},
+      {Block::signals, &signals.registers},
+      {Block::kernel_queue, &compute.registers},
+      {Block::output_map, &output_map.registers},
+      {Block::cache, &cache.registers},
+      {Block::memory_controller, &memory.registers},
+      {Block::near_memory, &memory.near_memory},
+      {Block::tracker, &memory.tracker.registers},
+      {Block::dma, &dma.registers},
+      {Block::links, &fabric.registers},
+  };
+  for (const auto& [number, block] : blocks) {
+    bus.block(number).bind(block->socket);
+    block->errors.bind(error_log.reports);
+    block->reset_line.bind(reset_);
+  }
+}
+
+void Gpu::bind_lines() {
+  compute.interrupt.bind(lines_[InterruptController::kernel_queue]);
+  dma.interrupt.bind(lines_[InterruptController::dma]);
+  signals.interrupt.bind(lines_[InterruptController::signals]);
+  error_log.interrupt.bind(lines_[InterruptController::error_log]);
+  for (std::size_t line = 0; line < lines_.size(); ++line) interrupts.lines[line].bind(lines_[line]);
+  interrupts.interrupt.bind(interrupt_);
+  processor.interrupt.bind(interrupt_);
+  system.reset_pulse.bind(reset_);
+  compute.kernel_active.bind(kernel_active_);
+  compute.first_stage.bind(first_stage_);
+  memory.kernel_active.bind(kernel_active_);
+  memory.first_stage.bind(first_stage_);
+}
+
+std::vector<std::string> Gpu::diagnosis() const {
+  std::vector<std::string> lines;
+  if (!processor.finished() && !processor.waits_for().empty())
+    lines.push_back(fmt::format("GPU {} firmware waits for {}", processor.gpu(), processor.waits_for()));
+  const auto append = [&lines](const std::vector<std::string>& more) {
+    lines.insert(lines.end(), more.begin(), more.end());
+  };
+  append(memory.tracker.diagnosis());
+  append(dma.diagnosis());
+  append(compute.diagnosis());
+  append(signals.diagnosis());
+  return lines;
+}
+
+void Gpu::visit_statistics(const StatisticVisitor& visit) const {
+  const auto with_prefix = [&](const char* block) {
+    return [&visit, block](const std::string& name, const std::string& unit, const std::string& text, double value) {
+      visit(fmt::format("{}.{}", block, name), unit, text, value);
+    };
+  };
+  processor.visit_statistics(with_prefix("processor"));
+  compute.visit_statistics(with_prefix("compute"));
+  output_map.visit_statistics(with_prefix("output_map"));
+  cache.visit_statistics(with_prefix("cache"));
+  memory.visit_statistics(with_prefix("dram"));
+  memory.tracker.visit_statistics(with_prefix("tracker"));
+  dma.visit_statistics(with_prefix("dma"));
+}
+
+}  // namespace t3vp

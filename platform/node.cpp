@@ -1,0 +1,78 @@
+#include "platform/node.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace t3vp {
+namespace {
+
+/// The GPUs next to one of a ring, the previous one first; none for one GPU, one for two.
+std::vector<std::uint32_t> ring_neighbours(std::uint32_t gpu, std::uint32_t gpus) {
+  const std::uint32_t previous = (gpu + gpus - 1) % gpus, next = (gpu + 1) % gpus;
+  if (gpus == 1) return {};
+  if (gpus == 2) return {previous};
+  return {previous, next};
+}
+
+/// The port on the shorter way to each GPU, the previous neighbour's when both are as long.
+std::vector<std::uint32_t> ring_route(std::uint32_t gpu, std::uint32_t gpus) {
+  std::vector<std::uint32_t> route(gpus, FabricPort::no_route);
+  for (std::uint32_t to = 0; to < gpus; ++to) {
+    if (to == gpu) continue;
+    const std::uint32_t backward = (gpu + gpus - to) % gpus;
+    route[to] = backward <= gpus - backward ? 0 : 1;
+  }
+  return route;
+}
+
+}  // namespace
+
+Node::Node(const sc_core::sc_module_name& name, const RunConfiguration& configuration, Trace* trace) : sc_module(name) {
+  if (configuration.mirror && configuration.gpus > 1)
+    make_mirror(configuration, trace);
+  else
+    make_ring(configuration, trace);
+}
+
+void Node::make_ring(const RunConfiguration& configuration, Trace* trace) {
+  const std::uint32_t gpus = configuration.gpus;
+  for (std::uint32_t g = 0; g < gpus; ++g) {
+    Placement placement;
+    placement.gpu = static_cast<std::uint16_t>(g);
+    placement.gpus = gpus;
+    placement.neighbours = ring_neighbours(g, gpus);
+    placement.route = ring_route(g, gpus);
+    placement.receivers = static_cast<std::uint32_t>(placement.neighbours.size());
+    gpus_.push_back(std::make_unique<Gpu>(fmt::format("gpu{}", g).c_str(), configuration, placement, trace));
+  }
+  std::vector<std::size_t> received(gpus, 0);
+  for (std::uint32_t g = 0; g < gpus; ++g) {
+    const std::vector<std::uint32_t> neighbours = ring_neighbours(g, gpus);
+    for (std::size_t port = 0; port < neighbours.size(); ++port) {
+      const std::uint32_t to = neighbours[port];
+      links_.push_back(std::make_unique<Link>(fmt::format("link_{}_{}", g, to).c_str(), configuration.system.links,
+                                              static_cast<std::uint16_t>(g), static_cast<std::uint16_t>(to), trace));
+      gpus_[g]->fabric.egress[port]->bind(links_.back()->in);
+      links_.back()->out.bind(*gpus_[to]->fabric.ingress[received[to]++]);
+    }
+  }
+}
+
+void Node::make_mirror(const RunConfiguration& configuration, Trace* trace) {
+  Placement placement;
+  placement.gpus = configuration.gpus;
+  placement.neighbours = {configuration.gpus - 1};
+  placement.route.assign(configuration.gpus, 0);
+  placement.route[0] = FabricPort::no_route;
+  placement.receivers = 1;
+  gpus_.push_back(std::make_unique<Gpu>("gpu0", configuration, placement, trace));
+  links_.push_back(std::make_unique<Link>("link", configuration.system.links, std::uint16_t{0},
+                                          static_cast<std::uint16_t>(configuration.gpus - 1), trace));
+  mirror_ = std::make_unique<ChunkMirror>("mirror", output_grid(configuration), configuration.gpus, std::uint16_t{0});
+  gpus_[0]->fabric.egress[0]->bind(links_[0]->in);
+  links_[0]->out.bind(mirror_->in);
+  mirror_->out.bind(*gpus_[0]->fabric.ingress[0]);
+}
+
+}  // namespace t3vp
