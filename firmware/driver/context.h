@@ -8,11 +8,10 @@
 /* Kernel packets in the ring in memory, a power of two. */
 #define T3_QUEUE_ENTRIES 16
 
-/* The 512 signal counters: one for the barrier, then one per workgroup of each ring kernel. Reduce-scatter and
- * all-gather count apart, since a neighbour may start the second while this GPU is still in the first. */
+/* The 512 signal counters: one for the barrier, and one per workgroup of the ring kernels. All ring kernels share them,
+ * since what a workgroup receives comes from one sender, kernel after kernel. */
 #define T3_SIGNAL_BARRIER 0
-#define T3_SIGNAL_REDUCE_SCATTER 16
-#define T3_SIGNAL_ALL_GATHER 264
-#define T3_RING_WORKGROUPS_MAX 248
+#define T3_SIGNAL_RING 16
+#define T3_RING_WORKGROUPS_MAX 496
 
 #endif

@@ -107,21 +107,21 @@ enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* outpu
 
 enum t3_status t3_set_ring_workgroups(struct t3_context* context, uint32_t workgroups) {
   if (context == NULL || workgroups == 0 || workgroups > T3_RING_WORKGROUPS_MAX) return T3_INVALID_ARGUMENT;
-  /* The counters of a ring kernel have one epoch for all its workgroups. */
-  if (context->reduce_scatter_epoch != 0 || context->all_gather_epoch != 0) return T3_BUSY;
+  /* The counters of all workgroups have one epoch, so none may have started before the others. */
+  if (context->ring_epoch != 0) return T3_BUSY;
   context->ring_workgroups = workgroups;
   return T3_OK;
 }
 
-/* Every GPU gets gpus - 1 chunks in a ring kernel, one per step. */
-static enum t3_status submit_ring(struct t3_context* context, struct t3_kernel_packet* packet,
-                                  const struct t3_output* output, uint32_t signal_base, uint64_t* epoch) {
+/* Every GPU receives gpus - 1 chunks in a ring kernel, one per step. */
+static enum t3_status submit_ring(struct t3_context* context, const struct t3_output* output,
+                                  struct t3_kernel_packet* packet) {
   packet->workgroups = context->ring_workgroups;
   packet->peer_out = t3_peer_address(&output->matrix, t3_ring_previous(context));
-  packet->signal_base = signal_base;
-  packet->signal_epoch = *epoch;
+  packet->signal_base = T3_SIGNAL_RING;
+  packet->signal_epoch = context->ring_epoch;
   T3_TRY(submit(context, packet));
-  *epoch += context->gpus - 1;
+  context->ring_epoch += context->gpus - 1;
   return T3_OK;
 }
 
@@ -137,7 +137,7 @@ enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t
     packet.staging = staging->address;
     packet.peer_staging = t3_peer_address(staging, t3_ring_previous(context));
   }
-  return submit_ring(context, &packet, output, T3_SIGNAL_REDUCE_SCATTER, &context->reduce_scatter_epoch);
+  return submit_ring(context, output, &packet);
 }
 
 enum t3_status t3_ring_all_gather(struct t3_context* context, const struct t3_output* output) {
@@ -145,5 +145,5 @@ enum t3_status t3_ring_all_gather(struct t3_context* context, const struct t3_ou
   if (context->gpus == 1) return T3_OK;
   struct t3_kernel_packet packet = packet_for(context, output);
   packet.kind = T3_KERNEL_RING_ALL_GATHER;
-  return submit_ring(context, &packet, output, T3_SIGNAL_ALL_GATHER, &context->all_gather_epoch);
+  return submit_ring(context, output, &packet);
 }

@@ -42,7 +42,6 @@ void ControlBus::from_processor(tlm::tlm_generic_payload& transaction, sc_core::
     delay = sc_core::SC_ZERO_TIME;
   }
   forward(to, transaction, delay);
-  if (to.socket == &remote && !transaction.is_response_ok()) refuse(transaction, "the fabric or the peer refuses");
 }
 
 void ControlBus::from_peers(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
@@ -61,8 +60,7 @@ void ControlBus::forward(const Route& to, tlm::tlm_generic_payload& transaction,
 
 void ControlBus::refuse(tlm::tlm_generic_payload& transaction, const std::string& why) {
   const std::uint64_t address = transaction.get_address();
-  if (!transaction.is_response_error() || transaction.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE)
-    transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
   if (errors.size() == 0) return;
   const char* kind = transaction.is_read() ? "read" : "write";
   errors->report(

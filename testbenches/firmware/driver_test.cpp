@@ -54,6 +54,14 @@ TEST_CASE("memory can be used to the last byte, and running out of it is survive
   REQUIRE(t3_malloc(&driver.context, 1, &address) == T3_OUT_OF_MEMORY);
 }
 
+TEST_CASE("the end of memory need not be aligned") {
+  Driver driver(0, 1, (1 << 16) + 100);
+  std::uint64_t address = 0;
+  REQUIRE(t3_malloc(&driver.context, 1, &address) == T3_OK);
+  REQUIRE(t3_malloc(&driver.context, (1 << 16) + 50 - (address + 256), &address) == T3_OK);
+  REQUIRE(t3_malloc(&driver.context, 1, &address) == T3_OUT_OF_MEMORY);
+}
+
 TEST_CASE("rows start at multiples of 32 bytes") {
   Driver driver;
   const auto stride = [&](std::uint32_t columns, t3_element element) {
@@ -102,9 +110,9 @@ TEST_CASE("every ring kernel goes on counting where the one before it has stoppe
   const t3_output out = small_output(&driver.context);
   for (std::uint64_t i = 0; i < 5; ++i) {
     REQUIRE(t3_ring_reduce_scatter(&driver.context, &out, &out.matrix) == T3_OK);
-    REQUIRE(driver.mock.packets().back().signal_epoch == 3 * i);
+    REQUIRE(driver.mock.packets().back().signal_epoch == 6 * i);
     REQUIRE(t3_ring_all_gather(&driver.context, &out) == T3_OK);
-    REQUIRE(driver.mock.packets().back().signal_epoch == 3 * i);
+    REQUIRE(driver.mock.packets().back().signal_epoch == 6 * i + 3);
   }
 }
 

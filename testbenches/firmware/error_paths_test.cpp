@@ -76,6 +76,12 @@ TEST_CASE("a chunk that the DMA engine refuses does not stay in the Tracker") {
   }
 }
 
+TEST_CASE("the reason of the refusal outlives a removal that is refused too") {
+  Driver driver;
+  driver.mock.refuse_next(T3_BLOCK_DMA, {T3_NO_PEER, T3_BUSY});
+  REQUIRE(driver.dma_map() == T3_NO_PEER);
+}
+
 TEST_CASE("a fill that is refused is not waited for") {
   Driver driver;
   driver.mock.refuse_next(T3_BLOCK_DMA, {T3_UNALIGNED});
@@ -138,7 +144,7 @@ TEST_CASE("calls without a context or a target are refused") {
   CHECK(t3_next_error(nullptr, &error) == T3_INVALID_ARGUMENT);
   CHECK(t3_set_arbitration(&driver.context, T3_MCA, 256) == T3_INVALID_ARGUMENT);
   CHECK(t3_set_ring_workgroups(&driver.context, 0) == T3_INVALID_ARGUMENT);
-  CHECK(t3_set_ring_workgroups(&driver.context, 249) == T3_INVALID_ARGUMENT);
+  CHECK(t3_set_ring_workgroups(&driver.context, 497) == T3_INVALID_ARGUMENT);
 }
 
 TEST_CASE("the number of ring workgroups is fixed with the first ring kernel") {

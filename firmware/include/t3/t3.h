@@ -87,7 +87,7 @@ struct t3_context {
   uint64_t heap_next, heap_end;
   uint64_t queue_base, submitted;
   uint64_t barrier_rounds;
-  uint64_t reduce_scatter_epoch, all_gather_epoch;
+  uint64_t ring_epoch;
   uint32_t spill_entries;
 };
 
