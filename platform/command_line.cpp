@@ -34,6 +34,18 @@ void add_run(CLI::App& app, RunCommand& command) {
   run->add_flag("--print-config", command.print_config, "Print the configuration as it would run, and stop");
 }
 
+void add_replay(CLI::App& app, ReplayCommand& command) {
+  CLI::App* replay = app.add_subcommand("replay", "Replay a trace of accesses on one DRAM channel");
+  replay->add_option("TRACE", command.trace, "Records of 16 bytes: u64 arrival in ns, u64 address, top bit for a write")
+      ->required();
+  replay->add_option("--memory", command.memory, "Memory file of the channel")->required();
+  replay->add_option("--set", command.settings, "path=value: change a key of the memory file")->allow_extra_args(false);
+  replay->add_option("--outstanding", command.outstanding, "Accesses under way at most; default: no limit");
+  replay->add_flag("--updates", command.updates, "Writes are near-memory updates");
+  replay->add_option("--out", command.out, "Folder for replay.json; default: out");
+  replay->add_option("--commands", command.commands, "File for the log of DRAM commands, CSV");
+}
+
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
@@ -83,13 +95,16 @@ int run_command_line(int argc, const char* const* argv) {
   CLI::App* compare_app =
       app.add_subcommand("compare", "Compare reports: the figures that differ; of more than two, an overview");
   compare_app->add_option("REPORT", reports, "Reports")->required()->expected(2, 64);
+  ReplayCommand replay_command;
+  add_replay(app, replay_command);
 
   try {
     app.parse(argc, argv);
     if (app.got_subcommand("run")) return run(run_command);
     if (app.got_subcommand("check")) return check(file_to_check);
     if (app.got_subcommand("registers")) return print_registers();
-    return compare(reports);
+    if (app.got_subcommand("compare")) return compare(reports);
+    return replay(replay_command);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
     return print_error(bad_input, "t3vp: " + first_line(error.what()) + " (see t3vp --help)");

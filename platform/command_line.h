@@ -1,6 +1,7 @@
 // The t3vp command line.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -16,8 +17,17 @@ struct RunCommand {
   bool trace = false, dump_arrays = false, print_config = false;
 };
 
+struct ReplayCommand {
+  std::filesystem::path trace, memory;
+  std::vector<std::string> settings;
+  std::uint32_t outstanding = 0;  ///< 0: as many as the queue takes
+  bool updates = false;
+  std::filesystem::path out = "out", commands;
+};
+
 /// Each returns an exit code; InputError and other exceptions are for run_command_line() to report.
 int run(const RunCommand& command);
+int replay(const ReplayCommand& command);
 int check(const std::filesystem::path& file);
 int print_registers();
 int compare(const std::vector<std::filesystem::path>& reports);

@@ -71,7 +71,7 @@ void Gpu::bind_control_path() {
   };
   for (const auto& [number, block] : blocks) {
     bus.block(number).bind(block->socket);
-    block->errors.bind(error_log.reports);
+    if (block != &error_log) block->errors.bind(error_log.reports);  // the log has bound its own
     block->reset_line.bind(reset_);
   }
 }

@@ -120,10 +120,19 @@ json resolved_workload(const Workload& w) {
   return resolved;
 }
 
+json resolved_memory(const Files& files) {
+  const dram::MemorySpec defaults;
+  json memory = {{"queueing", "by-geometry"},
+                 {"write_drain_from", defaults.write_drain_from},
+                 {"write_drain_to", defaults.write_drain_to}};
+  memory.update(files.memory.content);
+  return memory;
+}
+
 json resolved_system(const Files& files) {
   json system = files.system.content;
   system["memory"].erase("file");
-  system["memory"]["dram"] = files.memory.content;
+  system["memory"]["dram"] = resolved_memory(files);
   for (json* part : {&system, &system["memory"]["dram"]}) {
     part->erase("description");
     part->erase("$schema");

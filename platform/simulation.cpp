@@ -111,6 +111,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   }
 
   RunResult result;
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);  // before it nothing is pending
   run_dry(configuration, node, options);
   if (!all_finished(node)) diagnose(configuration, node, options, result);
   report_errors(node, result);

@@ -95,6 +95,8 @@ void check_memory(const Document& document, const dram::MemorySpec& spec) {
   const Checks checks(document);
   check_geometry(checks, spec.geometry);
   check_timing(checks, spec);
+  checks.require(spec.write_drain_to < spec.write_drain_from, "/write_drain_to",
+                 fmt::format("less than write_drain_from, {}", spec.write_drain_from));
   try {
     const dram::AddressDecoder decoder(spec);
   } catch (const std::invalid_argument& error) {

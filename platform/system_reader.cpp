@@ -125,6 +125,11 @@ dram::Timing read_timing(const Section& s) {
   return t;
 }
 
+dram::Queueing queueing_named(const std::string& name) {
+  if (name == "shared-round-robin") return dram::Queueing::shared_round_robin;
+  return name == "split-oldest-first" ? dram::Queueing::split_oldest_first : dram::Queueing::by_geometry;
+}
+
 }  // namespace
 
 dram::MemorySpec read_memory(const Document& memory) {
@@ -139,6 +144,9 @@ dram::MemorySpec read_memory(const Document& memory) {
   bus.read("activate_cycles", spec.activate_cycles);
   content.at("refresh").get_to(spec.refresh);
   content.at("queue_depth").get_to(spec.queue_depth);
+  spec.queueing = queueing_named(content.value("queueing", "by-geometry"));
+  spec.write_drain_from = content.value("write_drain_from", spec.write_drain_from);
+  spec.write_drain_to = content.value("write_drain_to", spec.write_drain_to);
   content.at("address_map").get_to(spec.address_map);
   spec.address_bits = content.value("address_bits", spec.address_bits);
   check_memory(memory, spec);

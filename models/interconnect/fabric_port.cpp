@@ -81,8 +81,30 @@ void FabricPort::deliver(tlm::tlm_generic_payload& transaction, int source, Pico
   if (extension.traffic == TrafficClass::gemm_write) extension.traffic = TrafficClass::rs_write;
   if (extension.producer.wg_id != no_workgroup)
     received_[static_cast<std::size_t>(source - first_ingress)] += extension.shape.bytes();
-  pending_.push_back({&transaction, source});
-  send_request(address_map::is_hbm(transaction.get_address()) ? memory : signals, transaction, delay);
+  if (address_map::is_hbm(transaction.get_address())) {
+    pending_.push_back({&transaction, source});
+    send_request(memory, transaction, delay);
+    return;
+  }
+  HeldSignal held{{&transaction, source}, {}, now() + delay};
+  for (const Pending& data : pending_)
+    if (data.source == source) held.before.push_back(data.transaction);
+  held_.push_back(std::move(held));
+  release_signals();
+}
+
+void FabricPort::release_signals() {
+  for (std::size_t i = 0; i < held_.size();) {
+    if (!held_[i].before.empty()) {
+      ++i;
+      continue;
+    }
+    const HeldSignal held = std::move(held_[i]);
+    held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(i));
+    pending_.push_back(held.signal);
+    Picoseconds delay = std::max(held.ready, now()) - now();
+    send_request(signals, *held.signal.transaction, delay);
+  }
 }
 
 tlm::tlm_sync_enum FabricPort::egress_response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
@@ -97,7 +119,14 @@ tlm::tlm_sync_enum FabricPort::local_response(int, tlm::tlm_generic_payload& tra
   const int source = found->source;
   *found = pending_.back();
   pending_.pop_back();
+  for (HeldSignal& held : held_) {
+    const auto earlier = std::find(held.before.begin(), held.before.end(), &transaction);
+    if (earlier == held.before.end()) continue;
+    held.before.erase(earlier);
+    held.ready = std::max(held.ready, now() + from_sc_time(delay));
+  }
   answer(source, transaction, from_sc_time(delay));
+  release_signals();
   return tlm::TLM_COMPLETED;
 }
 

@@ -39,7 +39,8 @@ class FabricPort : public sc_core::sc_module {
   unsigned debug(int, tlm::tlm_generic_payload& transaction);
   std::uint32_t route_to(std::uint64_t address) const;
   void answer(int source, tlm::tlm_generic_payload& transaction, Picoseconds delay);
-  void deliver(tlm::tlm_generic_payload& transaction, int port, Picoseconds delay);
+  void deliver(tlm::tlm_generic_payload& transaction, int source, Picoseconds delay);
+  void release_signals();
 
   std::uint16_t gpu_;
   std::vector<std::uint32_t> route_;
@@ -50,6 +51,14 @@ class FabricPort : public sc_core::sc_module {
     int source;
   };
   std::vector<Pending> pending_;
+  /// Signals that arrived after data which the memory has not taken yet. They must not overtake it: whoever sees the
+  /// signal may read the data.
+  struct HeldSignal {
+    Pending signal;
+    std::vector<const tlm::tlm_generic_payload*> before;
+    Picoseconds ready;
+  };
+  std::vector<HeldSignal> held_;
   std::vector<std::uint64_t> sent_, received_;
 };
 

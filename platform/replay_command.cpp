@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "dram/replay.h"
+#include "platform/command_line.h"
+#include "platform/configuration.h"
+#include "platform/input_error.h"
+#include "platform/report.h"
+#include "platform/result_table.h"
+
+namespace t3vp {
+namespace {
+
+nlohmann::ordered_json replay_json(const ReplayCommand& command, const dram::MemorySpec& memory,
+                                   const dram::ReplayResult& r) {
+  return {{"version", T3VP_VERSION},
+          {"trace", command.trace.filename().string()},
+          {"memory", memory.name},
+          {"outstanding", command.outstanding},
+          {"updates", command.updates},
+          {"accesses", r.accesses},
+          {"reads", r.reads},
+          {"time_ns", r.time_ns},
+          {"bandwidth_GBps", r.bandwidth_GBps},
+          {"pct_peak", r.pct_peak},
+          {"read_latency_ns",
+           {{"mean", r.read_latency_mean_ns}, {"p50", r.read_latency_p50_ns}, {"p99", r.read_latency_p99_ns}}},
+          {"row_hit_rate", r.row_hit_rate},
+          {"host", {{"wall_s", r.host_seconds}, {"dram_accesses_per_s", r.host_accesses_per_s}}}};
+}
+
+std::string replay_table(const dram::MemorySpec& memory, const dram::ReplayResult& r) {
+  return fmt::format("{} accesses, {} of them reads, on {}\n", r.accesses, r.reads, memory.name) +
+         fmt::format("  {:<14}{:>10.2f} us\n", "time", r.time_ns / 1000) +
+         fmt::format("  {:<14}{:>10.2f} GB/s {:>6.1f}% of peak  {}\n", "bandwidth", r.bandwidth_GBps, r.pct_peak,
+                     bar(r.pct_peak / 100)) +
+         fmt::format("  {:<14}{:>9.1f}%\n", "row hits", 100 * r.row_hit_rate) +
+         fmt::format("  {:<14}{:>10.1f} ns mean, {:.1f} median, {:.1f} 99th percentile\n", "read latency",
+                     r.read_latency_mean_ns, r.read_latency_p50_ns, r.read_latency_p99_ns);
+}
+
+std::vector<dram::TraceRecord> read_records(const std::filesystem::path& file) {
+  try {
+    return dram::read_trace(file.string());
+  } catch (const dram::TraceError& error) {
+    throw InputError(file.string(), fmt::format("no trace ({})", error.what()), "records of 16 bytes");
+  }
+}
+
+}  // namespace
+
+int replay(const ReplayCommand& command) {
+  const dram::MemorySpec memory = load_memory(command.memory, command.settings);
+  const std::vector<dram::TraceRecord> trace = read_records(command.trace);
+  prepare_folder(command.out);
+  std::ofstream commands;
+  dram::ReplayOptions options;
+  options.outstanding = command.outstanding;
+  options.writes_are_updates = command.updates;
+  if (!command.commands.empty()) {
+    commands.open(command.commands);
+    if (!commands)
+      throw InputError("--commands " + command.commands.string(), "something that cannot be written", "a file");
+    options.commands = &commands;
+  }
+  const dram::ReplayResult result = dram::replay(memory, trace, options);
+  write_text(command.out / "replay.json", replay_json(command, memory, result).dump(2) + "\n");
+  fmt::print("{}", replay_table(memory, result));
+  return success;
+}
+
+}  // namespace t3vp
