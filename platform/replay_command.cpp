@@ -45,7 +45,10 @@ std::vector<dram::TraceRecord> read_records(const std::filesystem::path& file) {
   try {
     return dram::read_trace(file.string());
   } catch (const dram::TraceError& error) {
-    throw InputError(file.string(), fmt::format("no trace ({})", error.what()), "records of 16 bytes");
+    const std::string what = error.what();
+    const std::string name = file.string() + ": ";
+    throw InputError(file.string(), "no trace: " + (what.rfind(name, 0) == 0 ? what.substr(name.size()) : what),
+                     "records of 16 bytes");
   }
 }
 

@@ -99,6 +99,8 @@ const Change changes[] = {
     {"memory.json", "/timing/RC", 46},
     {"memory.json", "/timing/CCDWL", 1},
     {"memory.json", "/timing/RRDL", 3},
+    {"memory.json", "/queueing", "fifo"},
+    {"memory.json", "/write_drain_to", 0.75},
     {"memory.json", "/refresh", true, "memory.json: /timing/RFC"},
     {"memory.json", "/address_map", "list", "memory.json: /address_bits"},
     {"memory.json", "/address_bits", json::array({"byte:5"}), ""},

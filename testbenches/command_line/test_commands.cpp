@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "command_line/program.h"
@@ -90,4 +91,58 @@ TEST_CASE("--print-config prints a run file and runs nothing") {
   CHECK_FALSE(std::filesystem::exists(files / "out"));
   const auto again = files.write("again.json", outcome.out);
   CHECK(run_program({"run", again.string(), "--print-config"}).out == outcome.out);
+}
+
+namespace {
+
+/// `count` sequential reads of 32 bytes, all there from the start.
+std::filesystem::path sequential_trace(const Folder& folder, std::uint64_t count) {
+  std::string bytes;
+  for (std::uint64_t i = 0; i < count; ++i)
+    for (const std::uint64_t word : {std::uint64_t{0}, i * 32})
+      for (int b = 0; b < 8; ++b) bytes += static_cast<char>(word >> (8 * b) & 0xFF);
+  return folder.write("reads.trace", bytes);
+}
+
+}  // namespace
+
+TEST_CASE("replay reports what a trace costs on a memory file") {
+  const Folder folder;
+  const std::string trace = sequential_trace(folder, 4096).string(),
+                    memory = config("memory/hbm2-legacy.json").string();
+  const std::vector<std::string> arguments{"replay", trace,          "--memory",   memory,
+                                           "--out",  folder / "out", "--commands", folder / "commands.csv"};
+  const Outcome outcome = run_program(arguments);
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  const json report = json_of(folder / "out/replay.json");
+  CHECK(report.at("accesses") == 4096);
+  CHECK(report.at("reads") == 4096);
+  CHECK(report.at("bandwidth_GBps") <= 32.0);
+  CHECK(report.at("time_ns") >= 4096.0);
+  CHECK_THAT(text_of(folder / "commands.csv"), Catch::Contains("ACT"));
+
+  std::vector<std::string> slower = arguments;
+  slower.insert(slower.end(), {"--set", "clock_GHz=0.5", "--outstanding", "1"});
+  REQUIRE(run_program(slower).exit_code == 0);
+  CHECK(json_of(folder / "out/replay.json").at("time_ns") > 10 * report.at("time_ns").get<double>());
+}
+
+TEST_CASE("replay refuses what is no trace or no memory file with one line") {
+  const Folder folder;
+  const std::string trace = sequential_trace(folder, 4).string(), memory = config("memory/hbm2-legacy.json").string();
+  const std::string half = folder.write("half.trace", std::string(24, 'x')).string();
+  const std::vector<std::string> wrong[] = {{"replay", half, "--memory", memory},
+                                            {"replay", (folder / "none").string(), "--memory", memory},
+                                            {"replay", trace, "--memory", (folder / "none").string()},
+                                            {"replay", trace, "--memory", memory, "--set", "timing.CL=-1"},
+                                            {"replay", trace, "--memory", memory, "--commands", folder / "no/file"},
+                                            {"replay", trace}};
+  for (std::vector<std::string> arguments : wrong) {
+    arguments.insert(arguments.end(), {"--out", folder / "out"});
+    const Outcome outcome = run_program(arguments);
+    INFO(outcome.err);
+    CHECK(outcome.exit_code == 2);
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  }
 }

@@ -235,4 +235,8 @@ TEST_CASE("a memory file loads alone, with settings of its own") {
   CHECK(load_memory(config("memory/hbm2-legacy.json")).timing.CCDWL == 4);
   CHECK(load_memory(config("memory/hbm2-legacy.json"), {"timing.CCDWL=6"}).timing.CCDWL == 6);
   CHECK_THROWS_AS(load_memory(config("memory/hbm2-legacy.json"), {"timing.XYZ=6"}), InputError);
+  const dram::MemorySpec queue =
+      load_memory(config("memory/hbm2-legacy.json"), {"queueing=split-oldest-first", "write_drain_from=0.5"});
+  CHECK(queue.queueing == dram::Queueing::split_oldest_first);
+  CHECK(queue.write_drain_from == 0.5);
 }
