@@ -47,10 +47,17 @@ void DmaEngine::update_interrupt() {
 void DmaEngine::command() {
   using Action = registers::Dma::Command::Action;
   switch (registers.command.action()) {
-    case Action::add: add(); break;
-    case Action::remove_all: remove_all(); break;
-    case Action::fill: fill(); break;
-    case Action::none: break;
+    case Action::add:
+      add();
+      break;
+    case Action::remove_all:
+      remove_all();
+      break;
+    case Action::fill:
+      fill();
+      break;
+    case Action::none:
+      break;
   }
 }
 
@@ -70,9 +77,7 @@ void DmaEngine::add() {
   command.block_tiles = static_cast<std::uint32_t>(registers.block_tiles.value());
   using Sent = registers::Dma::Command::Operation;
   const Sent operation = registers.command.operation();
-  command.kind = operation == Sent::store    ? Kind::store
-                 : operation == Sent::update ? Kind::update
-                                                  : Kind::notify;
+  command.kind = operation == Sent::store ? Kind::store : operation == Sent::update ? Kind::update : Kind::notify;
 
   const auto refuse = [&](Status status, std::uint64_t address, const std::string& text) {
     registers.status.code.set(status);
@@ -101,7 +106,8 @@ void DmaEngine::add() {
       return refuse(Status::overlap, command.range.base,
                     fmt::format("{} overlap the mapped {}", command.range.text(), other.range.text()));
   if (commands_.size() == parameters_.commands)
-    return refuse(Status::table_full, command.range.base, fmt::format("all {} commands are in use", parameters_.commands));
+    return refuse(Status::table_full, command.range.base,
+                  fmt::format("all {} commands are in use", parameters_.commands));
 
   const StagedChunk& range = command.range;
   for (std::uint32_t wg = range.first; wg < range.first + range.count; ++wg)
@@ -132,8 +138,9 @@ tlm::tlm_sync_enum DmaEngine::triggered(int, tlm::tlm_generic_payload& transacti
     transaction.set_response_status(tlm::TLM_OK_RESPONSE);
   }
   if (transaction.is_response_error())
-    registers.report(Status::bad_address, transaction.get_address(),
-                     fmt::format("trigger of workgroup {} wavefront {}: no command covers it", producer.wg_id, producer.wf_id));
+    registers.report(
+        Status::bad_address, transaction.get_address(),
+        fmt::format("trigger of workgroup {} wavefront {}: no command covers it", producer.wg_id, producer.wf_id));
   return tlm::TLM_COMPLETED;
 }
 
@@ -160,8 +167,12 @@ void DmaEngine::step() {
           jobs_.push_back({event.job.command, event.job.wg_id, wf});
         break;
       }
-      case Event::loaded: send(*event.transaction); break;
-      case Event::sent: sent(*event.transaction); break;
+      case Event::loaded:
+        send(*event.transaction);
+        break;
+      case Event::sent:
+        sent(*event.transaction);
+        break;
       case Event::filled:
         fill_outstanding_ -= event.transaction->get_data_length();
         event.transaction->release();
@@ -211,9 +222,8 @@ void DmaEngine::send(Transaction& read) {
   const DataExtension& extension = read.extension();
   const Command& command = commands_[extension.token];
   if (read.is_response_error()) return sent(read);
-  Transaction& transaction =
-      pool_.make(command.kind == Kind::update ? Operation::update : Operation::store,
-                 read.get_address() - command.range.base + command.destination, extension.shape);
+  Transaction& transaction = pool_.make(command.kind == Kind::update ? Operation::update : Operation::store,
+                                        read.get_address() - command.range.base + command.destination, extension.shape);
   transaction.extension().stream = Stream::communication;
   transaction.extension().traffic = TrafficClass::rs_write;
   transaction.extension().element = extension.element;
@@ -225,8 +235,7 @@ void DmaEngine::send(Transaction& read) {
     std::memcpy(transaction.get_data_ptr(), data, transaction.get_data_length());
   }
   if (trace_ != nullptr)
-    trace_->span(track_, "dma", now(), now() + 1000,
-                 flow_of(gpu_, extension.producer.wg_id, extension.producer.wf_id));
+    trace_->span(track_, "dma", now(), now() + 1000, flow_of(gpu_, extension.producer.wg_id, extension.producer.wf_id));
   read.release();
   Picoseconds delay = 0;
   send_request(remote, transaction, delay);

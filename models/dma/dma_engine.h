@@ -21,9 +21,9 @@ namespace t3vp {
 
 class DmaEngine : public sc_core::sc_module {
  public:
-  DataTargetSocket<DmaEngine> trigger{"trigger"};        ///< from the Tracker: a store of no bytes names a complete tile
+  DataTargetSocket<DmaEngine> trigger{"trigger"};  ///< from the Tracker: a store of no bytes names a complete tile
   DataInitiatorSocket<DmaEngine> memory{"memory"};
-  DataInitiatorSocket<DmaEngine> remote{"remote"};       ///< to the links
+  DataInitiatorSocket<DmaEngine> remote{"remote"};  ///< to the links
   sc_core::sc_out<bool> interrupt{"interrupt"};
   registers::Dma registers{"registers"};
 
@@ -41,9 +41,9 @@ class DmaEngine : public sc_core::sc_module {
     Kind kind = Kind::update;
     std::uint64_t destination = 0;
     std::uint32_t block_tiles = 1;
-    std::uint64_t tiles = 0;                    ///< wavefront tiles that are not empty
-    std::uint64_t done = 0;                     ///< of them sent, or final for notify
-    std::vector<std::uint8_t> ready;            ///< tiles ready in each block
+    std::uint64_t tiles = 0;          ///< wavefront tiles that are not empty
+    std::uint64_t done = 0;           ///< of them sent, or final for notify
+    std::vector<std::uint8_t> ready;  ///< tiles ready in each block
   };
   /// A wavefront tile to be read and sent.
   struct Job {

@@ -8,9 +8,9 @@
 namespace t3vp {
 
 struct DmaParameters {
-  std::uint32_t commands = 128;                ///< dma_map entries
-  Picoseconds latency = 71'400;                ///< trigger to the read request at the DRAM queues
-  std::uint32_t bytes_in_flight = 131072;      ///< read but not yet taken by the link
+  std::uint32_t commands = 128;            ///< dma_map entries
+  Picoseconds latency = 71'400;            ///< trigger to the read request at the DRAM queues
+  std::uint32_t bytes_in_flight = 131072;  ///< read but not yet taken by the link
 };
 
 }  // namespace t3vp

@@ -56,10 +56,11 @@ tlm::tlm_sync_enum FabricPort::request(int source, tlm::tlm_generic_payload& tra
     return tlm::TLM_ACCEPTED;
   }
   const std::uint32_t port = route_to(address);
-  const bool writes = extension != nullptr &&
-                      (extension->operation == Operation::store || extension->operation == Operation::update);
+  const bool writes =
+      extension != nullptr && (extension->operation == Operation::store || extension->operation == Operation::update);
   if (port == no_route || !writes) {
-    transaction.set_response_status(port == no_route ? tlm::TLM_ADDRESS_ERROR_RESPONSE : tlm::TLM_COMMAND_ERROR_RESPONSE);
+    transaction.set_response_status(port == no_route ? tlm::TLM_ADDRESS_ERROR_RESPONSE
+                                                     : tlm::TLM_COMMAND_ERROR_RESPONSE);
     registers.report(port == no_route ? Status::no_peer : Status::invalid_argument, address,
                      port == no_route ? fmt::format("no link leads to GPU {}", address_map::gpu_of(address))
                                       : "links carry stores and updates only");
@@ -132,10 +133,14 @@ tlm::tlm_sync_enum FabricPort::local_response(int, tlm::tlm_generic_payload& tra
 
 void FabricPort::answer(int source, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   switch (source) {
-    case from_compute: return send_response(compute, transaction, delay);
-    case from_dma: return send_response(dma, transaction, delay);
-    case from_control: return transaction.release();
-    default: return send_response(*ingress[static_cast<std::size_t>(source - first_ingress)], transaction, delay);
+    case from_compute:
+      return send_response(compute, transaction, delay);
+    case from_dma:
+      return send_response(dma, transaction, delay);
+    case from_control:
+      return transaction.release();
+    default:
+      return send_response(*ingress[static_cast<std::size_t>(source - first_ingress)], transaction, delay);
   }
 }
 
@@ -146,7 +151,8 @@ void FabricPort::control_write(tlm::tlm_generic_payload& transaction, sc_core::s
   const unsigned bytes = transaction.get_data_length();
   if (port == no_route) {
     transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    return registers.report(Status::no_peer, address, fmt::format("no link leads to GPU {}", address_map::gpu_of(address)));
+    return registers.report(Status::no_peer, address,
+                            fmt::format("no link leads to GPU {}", address_map::gpu_of(address)));
   }
   if (!transaction.is_write() || transaction.get_byte_enable_ptr() != nullptr || bytes == 0 || bytes > 64) {
     transaction.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);

@@ -18,8 +18,8 @@ class FabricPort : public sc_core::sc_module {
 
   DataTargetSocket<FabricPort> compute{"compute"};
   DataTargetSocket<FabricPort> dma{"dma"};
-  tlm_utils::simple_target_socket<FabricPort, 64> control{"control"};   ///< firmware's writes to peers
-  DataInitiatorSocket<FabricPort> memory{"memory"};                     ///< of this GPU
+  tlm_utils::simple_target_socket<FabricPort, 64> control{"control"};  ///< firmware's writes to peers
+  DataInitiatorSocket<FabricPort> memory{"memory"};                    ///< of this GPU
   DataInitiatorSocket<FabricPort> signals{"signals"};
   std::vector<std::unique_ptr<DataInitiatorSocket<FabricPort>>> egress;
   std::vector<std::unique_ptr<DataTargetSocket<FabricPort>>> ingress;

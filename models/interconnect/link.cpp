@@ -29,9 +29,15 @@ void Link::step() {
   while (events_.ready()) {
     const Event event = events_.pop();
     switch (event.what) {
-      case Event::arrival: queue_.push_back(event.transaction); break;
-      case Event::sent: finish(*event.transaction); break;
-      case Event::credit: buffered_ -= event.bytes; break;
+      case Event::arrival:
+        queue_.push_back(event.transaction);
+        break;
+      case Event::sent:
+        finish(*event.transaction);
+        break;
+      case Event::credit:
+        buffered_ -= event.bytes;
+        break;
     }
   }
   start();
@@ -79,7 +85,8 @@ void Link::finish(tlm::tlm_generic_payload& transaction) {
   send_request(out, packet, delay);
 }
 
-tlm::tlm_sync_enum Link::response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&, sc_core::sc_time& delay) {
+tlm::tlm_sync_enum Link::response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
+                                  sc_core::sc_time& delay) {
   events_.push(now() + from_sc_time(delay) + parameters_.latency,
                {Event::credit, nullptr, extension_of(transaction).token});
   transaction.release();

@@ -26,8 +26,8 @@ class Link : public sc_core::sc_module {
 
   std::uint16_t from() const { return from_; }
   std::uint16_t to() const { return to_; }
-  std::uint64_t payload_bytes() const { return payload_bytes_; }   ///< tensor data
-  std::uint64_t wire_bytes() const { return wire_bytes_; }         ///< with headers and signals
+  std::uint64_t payload_bytes() const { return payload_bytes_; }  ///< tensor data
+  std::uint64_t wire_bytes() const { return wire_bytes_; }        ///< with headers and signals
   Picoseconds busy_time() const { return busy_time_; }
 
  private:
@@ -51,7 +51,7 @@ class Link : public sc_core::sc_module {
   std::deque<tlm::tlm_generic_payload*> queue_;
   bool sending_ = false;
   Picoseconds send_begin_ = 0;
-  std::uint64_t buffered_ = 0;      ///< payload bytes on their way or in the receive buffer
+  std::uint64_t buffered_ = 0;  ///< payload bytes on their way or in the receive buffer
   std::uint64_t payload_bytes_ = 0, wire_bytes_ = 0;
   Picoseconds busy_time_ = 0;
 };

@@ -8,9 +8,9 @@
 namespace t3vp {
 
 struct LinkParameters {
-  double bandwidth_GBps = 75;                  ///< per direction
+  double bandwidth_GBps = 75;  ///< per direction
   Picoseconds latency = 500'000;
-  std::uint32_t header_bytes = 0;              ///< per packet
+  std::uint32_t header_bytes = 0;                  ///< per packet
   std::uint32_t receive_buffer_bytes = 256 << 10;  ///< credits of a sender
 };
 

@@ -40,8 +40,8 @@ Signals::Signals(const sc_core::sc_module_name& name, std::uint16_t gpu) : sc_mo
 
 tlm::tlm_sync_enum Signals::wait_request(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
                                          sc_core::sc_time&) {
-  const std::size_t index = index_of(offset_in_block(transaction.get_address()), registers::Signals::value_offset,
-                                     registers.value.size());
+  const std::size_t index =
+      index_of(offset_in_block(transaction.get_address()), registers::Signals::value_offset, registers.value.size());
   const DataExtension* extension = transaction.get_extension<DataExtension>();
   if (extension == nullptr || extension->operation != Operation::wait || index == registers.value.size()) {
     transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);

@@ -13,8 +13,8 @@ namespace t3vp {
 
 class Signals : public sc_core::sc_module {
  public:
-  DataTargetSocket<Signals> compute{"compute"};   ///< waits of workgroups
-  DataTargetSocket<Signals> peers{"peers"};       ///< stores of peers to add[i]
+  DataTargetSocket<Signals> compute{"compute"};  ///< waits of workgroups
+  DataTargetSocket<Signals> peers{"peers"};      ///< stores of peers to add[i]
   sc_core::sc_out<bool> interrupt{"interrupt"};
   registers::Signals registers{"registers"};
 

@@ -50,9 +50,12 @@ class CommunicationAware : public ArbitrationPolicy {
 
 std::unique_ptr<ArbitrationPolicy> make_policy(Policy policy, const ArbitrationControl& control) {
   switch (policy) {
-    case Policy::compute_first: return std::make_unique<ComputeFirst>();
-    case Policy::mca: return std::make_unique<CommunicationAware>(control);
-    case Policy::round_robin: break;
+    case Policy::compute_first:
+      return std::make_unique<ComputeFirst>();
+    case Policy::mca:
+      return std::make_unique<CommunicationAware>(control);
+    case Policy::round_robin:
+      break;
   }
   return std::make_unique<RoundRobin>();
 }

@@ -12,17 +12,17 @@ enum class Grant : std::uint8_t { none, compute, communication };
 
 /// What a policy sees of its channel in one DRAM cycle. Times are DRAM cycles.
 struct ArbitrationView {
-  bool compute_ready = false;        ///< the compute stream has an access to issue
+  bool compute_ready = false;  ///< the compute stream has an access to issue
   bool communication_ready = false;
-  unsigned occupancy = 0;            ///< 32-byte entries waiting in the DRAM queue
+  unsigned occupancy = 0;  ///< 32-byte entries waiting in the DRAM queue
   dram::Cycle now = 0;
-  dram::Cycle waiting_since = 0;     ///< since when the communication stream has had an access and issued none
+  dram::Cycle waiting_since = 0;  ///< since when the communication stream has had an access and issued none
 };
 
 /// State shared by all channels of a controller, set by registers and by the observation of the first stage.
 struct ArbitrationControl {
-  unsigned limit = 30;               ///< occupancy below which MCA issues communication
-  dram::Cycle aging = 2000;          ///< wait after which communication goes first under MCA
+  unsigned limit = 30;       ///< occupancy below which MCA issues communication
+  dram::Cycle aging = 2000;  ///< wait after which communication goes first under MCA
 };
 
 class ArbitrationPolicy {

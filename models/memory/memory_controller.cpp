@@ -16,7 +16,8 @@ constexpr unsigned no_limit = 255;
 template <typename Visit>
 void for_each_piece(std::uint64_t address, const Shape& shape, Visit visit) {
   if (shape.rows == 1 || shape.stride == shape.row_bytes) return visit(address, shape.bytes());
-  for (std::uint32_t row = 0; row < shape.rows; ++row) visit(address + row * shape.stride, std::uint64_t{shape.row_bytes});
+  for (std::uint32_t row = 0; row < shape.rows; ++row)
+    visit(address + row * shape.stride, std::uint64_t{shape.row_bytes});
 }
 
 std::uint64_t last_byte(std::uint64_t address, const Shape& shape) {
@@ -150,7 +151,8 @@ bool MemoryController::refuse(const Arrival& arrival, Picoseconds time) {
     transaction.release();
     return true;
   };
-  if (extension == nullptr || extension->shape.bytes() != transaction.get_data_length() || extension->shape.bytes() == 0)
+  if (extension == nullptr || extension->shape.bytes() != transaction.get_data_length() ||
+      extension->shape.bytes() == 0)
     return answer(tlm::TLM_GENERIC_ERROR_RESPONSE, Status::invalid_argument,
                   "data-path access without a matching data extension");
   const std::uint64_t address = transaction.get_address();
@@ -178,9 +180,14 @@ void MemoryController::take_effect(tlm::tlm_generic_payload& transaction, bool l
     const std::uint64_t base = address_map::local_of(transaction.get_address());
     for_each_piece(base, extension.shape, [&](std::uint64_t address, std::uint64_t part) {
       switch (extension.operation) {
-        case Operation::store: store_.write(address, data, part); break;
-        case Operation::update: store_.update(extension.element, address, data, part); break;
-        default: store_.read(address, data, part);
+        case Operation::store:
+          store_.write(address, data, part);
+          break;
+        case Operation::update:
+          store_.update(extension.element, address, data, part);
+          break;
+        default:
+          store_.read(address, data, part);
       }
       data += part;
     });
@@ -212,7 +219,8 @@ void MemoryController::enqueue(std::uint32_t request, Picoseconds time) {
                      run.address = interleave_.local_of(at);
                      run.accesses = static_cast<std::uint32_t>(part / access_bytes);
                      channels_[interleave_.channel_of(at)]->streams.push(
-                         extension.stream == Stream::compute ? StreamQueues::compute : StreamQueues::communication, run);
+                         extension.stream == Stream::compute ? StreamQueues::compute : StreamQueues::communication,
+                         run);
                      total += run.accesses;
                      at += part;
                    }
@@ -279,7 +287,9 @@ void MemoryController::choose_policy() {
 /// Communication is drained, without a limit, while no producer kernel runs (T3 4.5).
 void MemoryController::update_limit() {
   const auto programmed = static_cast<unsigned>(registers.arbitration.limit());
-  unsigned limit = programmed != 0 ? programmed : observed_limit_ != 0 ? observed_limit_ : parameters_.mca_default_limit;
+  unsigned limit = programmed != 0        ? programmed
+                   : observed_limit_ != 0 ? observed_limit_
+                                          : parameters_.mca_default_limit;
   if (sc_core::sc_is_running() && !kernel_active.read()) limit = no_limit;
   control_.limit = limit == no_limit ? ~0u : limit;
   registers.active_limit.set(limit);

@@ -58,7 +58,7 @@ class MemoryController : public sc_core::sc_module {
   struct Request {
     tlm::tlm_generic_payload* transaction = nullptr;
     Port port = from_cache;
-    std::uint32_t remaining = 0;       ///< column accesses without data (load) or outside the DRAM queue (store)
+    std::uint32_t remaining = 0;  ///< column accesses without data (load) or outside the DRAM queue (store)
     dram::Cycle finished = 0;
   };
   struct Arrival {
@@ -108,7 +108,7 @@ class MemoryController : public sc_core::sc_module {
   std::vector<std::uint32_t> free_requests_;
   std::vector<std::unique_ptr<ChannelState>> channels_;
   ArbitrationControl control_;
-  unsigned observed_limit_ = 0;          ///< by the bands; 0 before the first stage is over
+  unsigned observed_limit_ = 0;  ///< by the bands; 0 before the first stage is over
   double stage_integral_ = 0;
   Picoseconds stage_begin_ = 0;
   bool in_stage_ = false;

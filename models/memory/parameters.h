@@ -10,23 +10,24 @@
 namespace t3vp {
 
 struct MemoryParameters {
-  dram::MemorySpec dram;                       ///< of one channel
-  std::uint32_t channels = 32;                 ///< a power of two
+  dram::MemorySpec dram;        ///< of one channel
+  std::uint32_t channels = 32;  ///< a power of two
   std::uint64_t capacity_bytes = std::uint64_t{32} << 30;
-  std::uint32_t interleave_bytes = 256;        ///< a power of two, at least 32
-  bool channel_hash = true;                    ///< fold upper address bits into the channel number
-  Picoseconds path_latency = 71'400;           ///< last-level cache, link port or DMA engine to the DRAM queues
-  std::array<double, 3> mca_bands{16, 32, 48};   ///< occupancy seen in the first stage, in 32-byte entries, up to which
-                                               ///< the limit is none, 30 and 10; above the last it is 5 (T3 4.5, 6.1.3)
-  std::uint32_t mca_default_limit = 30;        ///< before the first stage is over
+  std::uint32_t interleave_bytes = 256;  ///< a power of two, at least 32
+  bool channel_hash = true;              ///< fold upper address bits into the channel number
+  Picoseconds path_latency = 71'400;     ///< last-level cache, link port or DMA engine to the DRAM queues
+  std::array<double, 3> mca_bands{16, 32,
+                                  48};   ///< occupancy seen in the first stage, in 32-byte entries, up to which
+                                         ///< the limit is none, 30 and 10; above the last it is 5 (T3 4.5, 6.1.3)
+  std::uint32_t mca_default_limit = 30;  ///< before the first stage is over
   std::uint32_t aging_ns = 2000;
-  bool functional = true;                      ///< tensors carry data
+  bool functional = true;  ///< tensors carry data
 };
 
 struct TrackerParameters {
-  std::uint32_t sets = 256, ways = 8;          ///< T3 4.2.1
-  std::uint32_t chunks = 128;                  ///< dma_map ranges
-  bool strict = false;                         ///< refuse a chunk that may need a spill
+  std::uint32_t sets = 256, ways = 8;  ///< T3 4.2.1
+  std::uint32_t chunks = 128;          ///< dma_map ranges
+  bool strict = false;                 ///< refuse a chunk that may need a spill
 };
 
 }  // namespace t3vp

@@ -10,7 +10,7 @@
 namespace t3vp {
 namespace {
 
-constexpr Picoseconds access_time = 100'000;   // not on the data path: no contention
+constexpr Picoseconds access_time = 100'000;  // not on the data path: no contention
 
 }  // namespace
 
@@ -49,7 +49,8 @@ bool MemoryController::direct_memory(tlm::tlm_generic_payload& transaction, tlm:
   const std::uint64_t start = address / BackingStore::page_bytes * BackingStore::page_bytes;
   dmi.set_dmi_ptr(store_.page(address));
   dmi.set_start_address(address_map::on_gpu(gpu_, start));
-  dmi.set_end_address(address_map::on_gpu(gpu_, std::min(start + BackingStore::page_bytes, parameters_.capacity_bytes) - 1));
+  dmi.set_end_address(
+      address_map::on_gpu(gpu_, std::min(start + BackingStore::page_bytes, parameters_.capacity_bytes) - 1));
   dmi.set_read_latency(to_sc_time(access_time));
   dmi.set_write_latency(to_sc_time(access_time));
   dmi.allow_read_write();

@@ -16,7 +16,7 @@ struct Run {
   std::uint32_t request = 0;
   dram::Kind kind = dram::Kind::read;
   dram::Cycle arrival = 0;
-  std::uint64_t after = 0;   ///< runs of the other stream that must have left before: same-address order
+  std::uint64_t after = 0;  ///< runs of the other stream that must have left before: same-address order
 };
 
 /// First-in first-out, growing ring: no allocation once warm.

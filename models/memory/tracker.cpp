@@ -7,8 +7,8 @@
 namespace t3vp {
 
 namespace {
-constexpr std::uint32_t entry_bytes = 32;   // of the spill table: one column access
-constexpr unsigned entry_bits = 76;         // T3 4.2.1: tag, start address and counter
+constexpr std::uint32_t entry_bytes = 32;  // of the spill table: one column access
+constexpr unsigned entry_bits = 76;        // T3 4.2.1: tag, start address and counter
 }  // namespace
 
 Tracker::Tracker(const sc_core::sc_module_name& name, const TrackerParameters& parameters, std::uint16_t gpu,
@@ -36,12 +36,15 @@ Tracker::Tracker(const sc_core::sc_module_name& name, const TrackerParameters& p
 void Tracker::command() {
   using Action = registers::Tracker::Command::Action;
   switch (registers.command.action()) {
-    case Action::add: add_chunk(); break;
+    case Action::add:
+      add_chunk();
+      break;
     case Action::remove_all:
       forget();
       registers.status.code.set(Status::ok);
       break;
-    case Action::none: break;
+    case Action::none:
+      break;
   }
 }
 
@@ -66,8 +69,9 @@ void Tracker::add_chunk() {
     registers.report(status, chunk.range.base, text);
   };
   if (operation == Counted::none || chunk.updates == 0 || chunk.updates > 255)
-    return refuse(Status::invalid_argument,
-                  fmt::format("operation store or update and 1 to 255 updates expected, found {} updates", chunk.updates));
+    return refuse(
+        Status::invalid_argument,
+        fmt::format("operation store or update and 1 to 255 updates expected, found {} updates", chunk.updates));
   if (const ChunkCheck found = check(chunk.range, gpu_); found.status != Status::ok)
     return refuse(found.status, found.text);
   if (chunks_.size() == parameters_.chunks)
@@ -167,7 +171,8 @@ void Tracker::move_entry(Operation operation, std::uint64_t key, Picoseconds tim
                      fmt::format("{} spilled entries, the spill table has {}", spilled_.size(), slots));
     if (slots == 0) return;
   }
-  Transaction& access = pool_.make(operation, registers.spill_base.value() + key % slots * entry_bytes, {1, entry_bytes, 0});
+  Transaction& access =
+      pool_.make(operation, registers.spill_base.value() + key % slots * entry_bytes, {1, entry_bytes, 0});
   access.extension().stream = Stream::communication;
   access.extension().traffic = TrafficClass::control;
   Picoseconds delay = time - now();
@@ -209,8 +214,9 @@ std::string Tracker::describe(const Chunk& chunk) const {
   std::string text = fmt::format(
       "GPU {} Tracker: workgroups {} to {}: {} of {} wavefront tiles complete, {} of {} element updates counted "
       "({} per element expected): own GEMM {} of {}, incoming {} of {}",
-      gpu_, chunk.range.first, chunk.range.first + chunk.range.count - 1, chunk.complete, chunk.tiles, chunk.local + chunk.incoming,
-      chunk.expected, chunk.updates, chunk.local, each, chunk.incoming, chunk.expected - each);
+      gpu_, chunk.range.first, chunk.range.first + chunk.range.count - 1, chunk.complete, chunk.tiles,
+      chunk.local + chunk.incoming, chunk.expected, chunk.updates, chunk.local, each, chunk.incoming,
+      chunk.expected - each);
   const Entry* oldest = nullptr;
   const auto consider = [&](const Entry& entry) {
     if (entry.used() && &chunks_[entry.chunk] == &chunk &&
@@ -223,10 +229,10 @@ std::string Tracker::describe(const Chunk& chunk) const {
     text += fmt::format("; first short entry: workgroup {} wavefront {} at {:#x} has {} local + {} incoming of {}",
                         oldest->wg_id, oldest->wf_id, oldest->start, oldest->local, oldest->incoming,
                         chunk.range.grid.wavefront_tile(oldest->wg_id, oldest->wf_id).elements() * chunk.updates);
-  if (chunk.local < each)
-    text += fmt::format("; GPU {}'s GEMM owes {} elements", gpu_, each - chunk.local);
+  if (chunk.local < each) text += fmt::format("; GPU {}'s GEMM owes {} elements", gpu_, each - chunk.local);
   if (chunk.incoming < chunk.expected - each)
-    text += fmt::format("; the peer that sends to GPU {} owes {} elements", gpu_, chunk.expected - each - chunk.incoming);
+    text +=
+        fmt::format("; the peer that sends to GPU {} owes {} elements", gpu_, chunk.expected - each - chunk.incoming);
   return text;
 }
 

@@ -23,8 +23,8 @@ namespace t3vp {
 class Tracker : public sc_core::sc_module {
  public:
   registers::Tracker registers{"registers"};
-  DataInitiatorSocket<Tracker> trigger{"trigger"};   ///< to the DMA engine: a store of no bytes names the complete tile
-  DataInitiatorSocket<Tracker> spill{"spill"};       ///< to the memory controller
+  DataInitiatorSocket<Tracker> trigger{"trigger"};  ///< to the DMA engine: a store of no bytes names the complete tile
+  DataInitiatorSocket<Tracker> spill{"spill"};      ///< to the memory controller
 
   Tracker(const sc_core::sc_module_name& name, const TrackerParameters& parameters, std::uint16_t gpu, Trace* trace);
 
@@ -45,15 +45,15 @@ class Tracker : public sc_core::sc_module {
     StagedChunk range;
     std::uint32_t updates = 0;
     Operation operation = Operation::update;
-    std::uint64_t expected = 0, local = 0, incoming = 0;   ///< elements, over all tiles
-    std::uint64_t tiles = 0, complete = 0;                 ///< wavefront tiles
+    std::uint64_t expected = 0, local = 0, incoming = 0;  ///< elements, over all tiles
+    std::uint64_t tiles = 0, complete = 0;                ///< wavefront tiles
   };
   struct Entry {
     std::uint32_t wg_id = no_workgroup;
     std::uint8_t wf_id = no_wavefront;
     std::uint16_t chunk = 0;
-    std::uint64_t start = ~std::uint64_t{0};               ///< smallest address seen
-    std::uint64_t local = 0, incoming = 0;                 ///< elements counted
+    std::uint64_t start = ~std::uint64_t{0};  ///< smallest address seen
+    std::uint64_t local = 0, incoming = 0;    ///< elements counted
     std::uint64_t last_use = 0;
     bool used() const { return wg_id != no_workgroup; }
   };
