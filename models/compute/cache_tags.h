@@ -16,10 +16,10 @@ class CacheTags {
   static constexpr std::uint32_t no_fill = 0xFFFFFFFF;
 
   struct Line {
-    std::uint8_t valid = 0, dirty = 0;   ///< sectors; bit i is sector i
-    std::uint8_t pending = 0;            ///< valid sectors whose data is still on its way
-    TrafficClass producer = TrafficClass::control;   ///< of the dirty sectors: late write-backs stay in their class
-    std::uint32_t fill = no_fill;        ///< that brings the pending sectors
+    std::uint8_t valid = 0, dirty = 0;              ///< sectors; bit i is sector i
+    std::uint8_t pending = 0;                       ///< valid sectors whose data is still on its way
+    TrafficClass producer = TrafficClass::control;  ///< of the dirty sectors: late write-backs stay in their class
+    std::uint32_t fill = no_fill;                   ///< that brings the pending sectors
   };
 
   explicit CacheTags(const CacheParameters& parameters);

@@ -5,7 +5,7 @@
 namespace t3vp {
 namespace {
 
-constexpr std::uint64_t sector = 32;   // pieces of rows begin on DRAM accesses
+constexpr std::uint64_t sector = 32;  // pieces of rows begin on DRAM accesses
 
 std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
@@ -18,7 +18,8 @@ ChunkBlocks::ChunkBlocks(const TileGrid& grid, std::uint32_t first, std::uint32_
     const std::uint32_t left = first + count - tile;
     const std::uint32_t column = tile % across;
     // Whole rows of tiles are one rectangle, otherwise what lies in this row.
-    const std::uint32_t taken = column == 0 && left >= across ? left / across * across : std::min(left, across - column);
+    const std::uint32_t taken =
+        column == 0 && left >= across ? left / across * across : std::min(left, across - column);
     const Rectangle begin = grid.tile(tile);
     const Rectangle last = grid.tile(tile + taken - 1);
     add({begin.row, begin.column, last.row + last.rows - begin.row, last.column + last.columns - begin.column},

@@ -9,9 +9,9 @@
 namespace t3vp {
 
 struct Block {
-  std::uint64_t offset = 0;   ///< of the first byte from the output's start
+  std::uint64_t offset = 0;  ///< of the first byte from the output's start
   Shape shape;
-  std::uint32_t wg_id = 0;    ///< the tile that the first byte lies in
+  std::uint32_t wg_id = 0;  ///< the tile that the first byte lies in
 };
 
 /// Tiles in row order fill at most three rectangles: the end of a row of tiles, whole rows, the beginning of one.

@@ -24,8 +24,9 @@ ComputeCluster::ComputeCluster(const sc_core::sc_module_name& name, const Comput
       trace_(trace),
       units_(parameters.compute_units) {
   for (std::uint32_t cu = 0; trace_ != nullptr && cu < parameters.compute_units; cu += units_per_track)
-    tracks_.push_back(trace_->track(fmt::format("GPU {}", gpu), fmt::format("CU {} of {} to {}", cu, cu,
-                                    std::min(cu + units_per_track, parameters.compute_units) - 1)));
+    tracks_.push_back(trace_->track(
+        fmt::format("GPU {}", gpu),
+        fmt::format("CU {} of {} to {}", cu, cu, std::min(cu + units_per_track, parameters.compute_units) - 1)));
   memory.register_nb_transport_bw(this, &ComputeCluster::response, 0);
   registers.lock_when([this] { return busy_; });
   registers.compute_units.set(parameters.compute_units);
@@ -82,10 +83,18 @@ void ComputeCluster::step() {
   while (events_.ready()) {
     const Event event = events_.pop();
     switch (event.step) {
-      case Step::arrived: arrived(event); break;
-      case Step::delivered: delivered(event); break;
-      case Step::elapsed: kernel_->elapsed(event.slot, event.tag); break;
-      case Step::launch: launch(); break;
+      case Step::arrived:
+        arrived(event);
+        break;
+      case Step::delivered:
+        delivered(event);
+        break;
+      case Step::elapsed:
+        kernel_->elapsed(event.slot, event.tag);
+        break;
+      case Step::launch:
+        launch();
+        break;
     }
   }
   events_.arm();
@@ -96,8 +105,9 @@ void ComputeCluster::arrived(const Event& event) {
   const DataExtension& extension = event.transaction->extension();
   if (event.slot == dispatcher || extension.operation != Operation::load) return delivered(event);
   Picoseconds& port = unit_of(event.slot).port_until;
-  port = std::max(port, now()) + cycle_time(static_cast<double>(extension.shape.bytes()) /
-                                            parameters_.port_bytes_per_cycle, parameters_.clock_GHz);
+  port = std::max(port, now()) +
+         cycle_time(static_cast<double>(extension.shape.bytes()) / parameters_.port_bytes_per_cycle,
+                    parameters_.clock_GHz);
   events_.push(port, {Step::delivered, event.slot, 0, event.transaction});
 }
 
@@ -117,8 +127,8 @@ void ComputeCluster::fetch() {
   busy_ = true;
   registers.status.busy.set(1);
   const std::uint64_t entries = std::max<std::uint64_t>(1, registers.entries.value());
-  Transaction& transaction = pool_.make(Operation::load, registers.base.value() + completed_ % entries * packet_bytes,
-                                        {1, packet_bytes, 0});
+  Transaction& transaction =
+      pool_.make(Operation::load, registers.base.value() + completed_ % entries * packet_bytes, {1, packet_bytes, 0});
   transaction.extension().cached = false;
   transaction.attach_buffer();
   issue(dispatcher, transaction, 0);

@@ -18,8 +18,8 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
  public:
   DataInitiatorSocket<ComputeCluster> memory{"memory"};
   sc_core::sc_out<bool> interrupt{"interrupt"};
-  sc_core::sc_out<bool> kernel_active{"kernel_active"};   ///< a producer kernel runs
-  sc_core::sc_out<bool> first_stage{"first_stage"};       ///< none of its workgroups has finished yet
+  sc_core::sc_out<bool> kernel_active{"kernel_active"};  ///< a producer kernel runs
+  sc_core::sc_out<bool> first_stage{"first_stage"};      ///< none of its workgroups has finished yet
   registers::KernelQueue registers{"registers"};
 
   ComputeCluster(const sc_core::sc_module_name& name, const ComputeParameters& parameters, bool functional,
@@ -34,7 +34,7 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
 
  private:
   static constexpr std::uint32_t packet_bytes = sizeof(KernelPacket);
-  static constexpr Slot dispatcher = 0xFFFFFFFF;   ///< slot of the packet fetch
+  static constexpr Slot dispatcher = 0xFFFFFFFF;  ///< slot of the packet fetch
   enum class Step : std::uint8_t { arrived, delivered, elapsed, launch };
   struct Event {
     Step step;

@@ -9,7 +9,12 @@ namespace t3vp {
 GemmKernel::GemmKernel(KernelHost& host, const KernelPacket& packet)
     : host_(host),
       packet_(packet),
-      grid_{packet.m, packet.n, packet.tile_rows, packet.tile_columns, packet.wavefronts, packet.ldo,
+      grid_{packet.m,
+            packet.n,
+            packet.tile_rows,
+            packet.tile_columns,
+            packet.wavefronts,
+            packet.ldo,
             static_cast<ElementType>(packet.element)},
       element_(static_cast<ElementType>(packet.element)) {
   const ComputeParameters& parameters = host.parameters();
@@ -41,8 +46,8 @@ void GemmKernel::load_slab(Slot slot) {
   const std::uint64_t k = std::uint64_t{slab} * host_.parameters().slab_depth;
   const Rectangle& tile = workgroup.tile;
   buffer(workgroup, slab).awaited = 2;
-  load(slot, packet_.a + std::uint64_t{tile.row} * packet_.lda + k * bytes, {tile.rows, depth(slab) * bytes, packet_.lda},
-       slab, false);
+  load(slot, packet_.a + std::uint64_t{tile.row} * packet_.lda + k * bytes,
+       {tile.rows, depth(slab) * bytes, packet_.lda}, slab, false);
   if ((packet_.flags & KernelPacket::transpose_b) != 0)
     load(slot, packet_.b + std::uint64_t{tile.column} * packet_.ldb + k * bytes,
          {tile.columns, depth(slab) * bytes, packet_.ldb}, slab, true);

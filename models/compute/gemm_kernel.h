@@ -24,21 +24,23 @@ class GemmKernel : public KernelModel {
  private:
   using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   struct Slab {
-    std::uint32_t awaited = 0;   ///< loads that have not come back
-    Matrix a, b;                 ///< functional only
+    std::uint32_t awaited = 0;  ///< loads that have not come back
+    Matrix a, b;                ///< functional only
   };
   struct Workgroup {
     std::uint32_t wg_id = 0;
     Rectangle tile;
-    std::uint32_t loaded = 0, computed = 0;   ///< slabs asked for, slabs multiplied
+    std::uint32_t loaded = 0, computed = 0;  ///< slabs asked for, slabs multiplied
     bool computing = false;
-    std::uint32_t stores = 0;                 ///< not yet answered
+    std::uint32_t stores = 0;  ///< not yet answered
     Picoseconds begin = 0, store_begin = 0;
-    std::vector<Slab> slabs;                  ///< ring of prefetch_slabs buffers
+    std::vector<Slab> slabs;  ///< ring of prefetch_slabs buffers
     Matrix sum;
   };
   std::uint32_t depth(std::uint32_t slab) const;
-  Slab& buffer(Workgroup& workgroup, std::uint32_t slab) const { return workgroup.slabs[slab % workgroup.slabs.size()]; }
+  Slab& buffer(Workgroup& workgroup, std::uint32_t slab) const {
+    return workgroup.slabs[slab % workgroup.slabs.size()];
+  }
   void load_slab(Slot slot);
   void load(Slot slot, std::uint64_t address, const Shape& shape, std::uint32_t slab, bool is_b);
   void take_data(Workgroup& workgroup, Transaction& transaction);
@@ -52,7 +54,7 @@ class GemmKernel : public KernelModel {
   TileGrid grid_;
   ElementType element_;
   std::uint32_t slabs_;
-  std::vector<Workgroup> workgroups_;   ///< by slot
+  std::vector<Workgroup> workgroups_;  ///< by slot
 };
 
 }  // namespace t3vp

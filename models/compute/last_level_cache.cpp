@@ -44,7 +44,9 @@ LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheP
   registers.status.on_refresh([this] { registers.status.busy.set(write_backs_under_way_ != 0); });
 }
 
-unsigned LastLevelCache::debug(int, tlm::tlm_generic_payload& transaction) { return memory->transport_dbg(transaction); }
+unsigned LastLevelCache::debug(int, tlm::tlm_generic_payload& transaction) {
+  return memory->transport_dbg(transaction);
+}
 
 /// Visits (line, sector mask) of a 2-D access.
 template <typename Visit>
@@ -74,7 +76,8 @@ tlm::tlm_sync_enum LastLevelCache::from_compute(int, tlm::tlm_generic_payload& t
   // Updates are defined where the data is, so they never stop in the cache. What the memory would refuse must not hit
   // here, so it goes there too.
   const bool cacheable = extension != nullptr && extension->cached && extension->operation != Operation::update &&
-                         extension->operation != Operation::wait && debug(0, transaction) == transaction.get_data_length();
+                         extension->operation != Operation::wait &&
+                         debug(0, transaction) == transaction.get_data_length();
   if (!cacheable) {
     Picoseconds to_memory = time + memory_latency_ - now();
     send_request(bypass, transaction, to_memory);
@@ -100,10 +103,9 @@ void LastLevelCache::load(tlm::tlm_generic_payload& transaction, Picoseconds tim
   transaction.acquire();
   const DataExtension& extension = extension_of(transaction);
   Gap gap;
-  for_each_line(parameters_, address_map::local_of(transaction.get_address()), extension.shape,
-                [&](std::uint64_t line, std::uint8_t sectors) {
-                  load_line(line, sectors, index, gap, time, extension.traffic);
-                });
+  for_each_line(
+      parameters_, address_map::local_of(transaction.get_address()), extension.shape,
+      [&](std::uint64_t line, std::uint8_t sectors) { load_line(line, sectors, index, gap, time, extension.traffic); });
   close(gap, time, extension.traffic);
   last_waited_fill_ = last_waiting_load_ = none;
   finish(index);
@@ -121,8 +123,8 @@ void LastLevelCache::load_line(std::uint64_t line, std::uint8_t sectors, std::ui
   if (missing == 0) return;
   misses_ += count_sectors(missing);
 
-  const std::uint64_t begin = line * parameters_.line_bytes +
-                              static_cast<std::uint64_t>(__builtin_ctz(missing)) * parameters_.sector_bytes;
+  const std::uint64_t begin =
+      line * parameters_.line_bytes + static_cast<std::uint64_t>(__builtin_ctz(missing)) * parameters_.sector_bytes;
   const std::uint64_t end = line * parameters_.line_bytes +
                             static_cast<std::uint64_t>(32 - __builtin_clz(missing)) * parameters_.sector_bytes;
   const std::uint64_t block = std::uint64_t{lines_per_fill} * parameters_.line_bytes;

@@ -18,10 +18,10 @@ namespace t3vp {
 
 class LastLevelCache : public sc_core::sc_module {
  public:
-  DataTargetSocket<LastLevelCache> compute{"compute"};          ///< from the compute units
-  DataTargetSocket<LastLevelCache> peers{"peers"};              ///< from the links
-  DataInitiatorSocket<LastLevelCache> memory{"memory"};         ///< fills and write-backs
-  DataInitiatorSocket<LastLevelCache> bypass{"bypass"};         ///< uncached accesses of the compute units
+  DataTargetSocket<LastLevelCache> compute{"compute"};   ///< from the compute units
+  DataTargetSocket<LastLevelCache> peers{"peers"};       ///< from the links
+  DataInitiatorSocket<LastLevelCache> memory{"memory"};  ///< fills and write-backs
+  DataInitiatorSocket<LastLevelCache> bypass{"bypass"};  ///< uncached accesses of the compute units
   DataInitiatorSocket<LastLevelCache> peer_memory{"peer_memory"};
   registers::Cache registers{"registers"};
 
@@ -49,7 +49,7 @@ class LastLevelCache : public sc_core::sc_module {
   struct Waiter {
     std::uint32_t load, next;
   };
-  struct Gap {   ///< missing sectors gathered into one fill
+  struct Gap {  ///< missing sectors gathered into one fill
     std::uint64_t begin = 0, end = 0;
     std::uint32_t fill = none;
   };
@@ -86,7 +86,7 @@ class LastLevelCache : public sc_core::sc_module {
   std::vector<std::uint32_t> free_loads_, free_fills_, free_waiters_;
   std::uint32_t last_waited_fill_ = none, last_waiting_load_ = none;
   std::uint64_t write_backs_under_way_ = 0;
-  std::uint64_t hits_ = 0, misses_ = 0, written_ = 0, written_back_ = 0, dropped_ = 0;   ///< sectors
+  std::uint64_t hits_ = 0, misses_ = 0, written_ = 0, written_back_ = 0, dropped_ = 0;  ///< sectors
   TransactionPool pool_;
 };
 

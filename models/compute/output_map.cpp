@@ -57,12 +57,15 @@ unsigned OutputMap::debug(int, tlm::tlm_generic_payload& transaction) {
 void OutputMap::command() {
   using Action = registers::OutputMap::Command::Action;
   switch (registers.command.action()) {
-    case Action::add: add(); break;
+    case Action::add:
+      add();
+      break;
     case Action::remove_all:
       entries_.clear();
       registers.status.code.set(Status::ok);
       break;
-    case Action::none: break;
+    case Action::none:
+      break;
   }
 }
 
@@ -83,23 +86,28 @@ void OutputMap::add() {
   };
   constexpr std::uint64_t alignment = 32;
   if (kind == Kind::none || entry.count == 0 || entry.bytes == 0)
-    return refuse(Status::invalid_argument, entry.output,
-                  fmt::format("store or update of 1 or more workgroups of an output expected, found {} workgroups, {} bytes",
-                              entry.count, entry.bytes));
+    return refuse(
+        Status::invalid_argument, entry.output,
+        fmt::format("store or update of 1 or more workgroups of an output expected, found {} workgroups, {} bytes",
+                    entry.count, entry.bytes));
   if (entry.output % alignment != 0 || entry.peer % alignment != 0)
-    return refuse(Status::unaligned, entry.output, fmt::format("output {:#x} and peer {:#x} must be multiples of {}",
-                                                               entry.output, entry.peer, alignment));
+    return refuse(
+        Status::unaligned, entry.output,
+        fmt::format("output {:#x} and peer {:#x} must be multiples of {}", entry.output, entry.peer, alignment));
   if (address_map::gpu_of(entry.output) != gpu_ || !address_map::is_hbm(entry.output + entry.bytes - 1))
-    return refuse(Status::bad_address, entry.output,
-                  fmt::format("output {:#x} of {} bytes is not in the memory of GPU {}", entry.output, entry.bytes, gpu_));
+    return refuse(
+        Status::bad_address, entry.output,
+        fmt::format("output {:#x} of {} bytes is not in the memory of GPU {}", entry.output, entry.bytes, gpu_));
   if (address_map::gpu_of(entry.peer) == gpu_ || !reachable(entry.peer))
-    return refuse(Status::no_peer, entry.peer,
-                  fmt::format("GPU {} of peer address {:#x} cannot be reached", address_map::gpu_of(entry.peer), entry.peer));
+    return refuse(
+        Status::no_peer, entry.peer,
+        fmt::format("GPU {} of peer address {:#x} cannot be reached", address_map::gpu_of(entry.peer), entry.peer));
   for (const Entry& other : entries_)
     if (entry.overlaps(other))
-      return refuse(Status::overlap, entry.output,
-                    fmt::format("workgroups {} to {} of the output at {:#x} overlap the mapped {} to {}", entry.first,
-                                entry.first + entry.count - 1, entry.output, other.first, other.first + other.count - 1));
+      return refuse(
+          Status::overlap, entry.output,
+          fmt::format("workgroups {} to {} of the output at {:#x} overlap the mapped {} to {}", entry.first,
+                      entry.first + entry.count - 1, entry.output, other.first, other.first + other.count - 1));
   if (entries_.size() == parameters_.entries)
     return refuse(Status::table_full, entry.output, fmt::format("all {} entries are in use", parameters_.entries));
   entries_.push_back(entry);

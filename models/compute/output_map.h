@@ -30,8 +30,8 @@ class OutputMap : public sc_core::sc_module {
     Operation operation = Operation::update;
 
     bool overlaps(const Entry& other) const {
-      return output < other.output + other.bytes && other.output < output + bytes && first < other.first + other.count &&
-             other.first < first + count;
+      return output < other.output + other.bytes && other.output < output + bytes &&
+             first < other.first + other.count && other.first < first + count;
     }
   };
 

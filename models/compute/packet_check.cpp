@@ -37,8 +37,9 @@ std::string check_gemm(const KernelPacket& packet) {
 std::string check_ring(const KernelPacket& packet, const ComputeParameters& parameters) {
   if (packet.gpus < 2 || packet.gpu >= packet.gpus)
     return fmt::format("GPU {} of {}: a ring of 2 or more expected", packet.gpu, packet.gpus);
-  const std::uint32_t units = packet.max_compute_units == 0 ? parameters.compute_units
-                                                            : std::min(packet.max_compute_units, parameters.compute_units);
+  const std::uint32_t units = packet.max_compute_units == 0
+                                  ? parameters.compute_units
+                                  : std::min(packet.max_compute_units, parameters.compute_units);
   // All workgroups of a ring kernel wait for each other, so all must be resident.
   if (packet.workgroups == 0 || packet.workgroups > units * parameters.ring_workgroups_per_cu)
     return fmt::format("{} workgroups: 1 to {} that fit at once expected", packet.workgroups,
@@ -54,7 +55,8 @@ std::string check_ring(const KernelPacket& packet, const ComputeParameters& para
 std::string check_packet(const KernelPacket& packet, const ComputeParameters& parameters) {
   if (packet.kind != KernelKind::gemm && packet.kind != KernelKind::ring_reduce_scatter &&
       packet.kind != KernelKind::ring_all_gather)
-    return fmt::format("kind {}: 1 (gemm), 2 (reduce-scatter) or 3 (all-gather) expected", static_cast<int>(packet.kind));
+    return fmt::format("kind {}: 1 (gemm), 2 (reduce-scatter) or 3 (all-gather) expected",
+                       static_cast<int>(packet.kind));
   if (packet.element > static_cast<std::uint8_t>(ElementType::fp32))
     return fmt::format("element {}: 0 (fp16), 1 (bf16) or 2 (fp32) expected", packet.element);
   if ((packet.flags & ~KernelPacket::all_flags) != 0) return fmt::format("flags {:#x}: unknown bits", packet.flags);
@@ -63,8 +65,8 @@ std::string check_packet(const KernelPacket& packet, const ComputeParameters& pa
                        packet.tile_columns);
   const std::uint32_t bytes = element_bytes(packet);
   if (unaligned(packet.out) || unaligned(packet.ldo) || packet.ldo < std::uint64_t{packet.n} * bytes)
-    return fmt::format("out {:#x} with row stride {}: multiples of 32, at least a row of {} bytes, expected", packet.out,
-                       packet.ldo, std::uint64_t{packet.n} * bytes);
+    return fmt::format("out {:#x} with row stride {}: multiples of 32, at least a row of {} bytes, expected",
+                       packet.out, packet.ldo, std::uint64_t{packet.n} * bytes);
   return packet.kind == KernelKind::gemm ? check_gemm(packet) : check_ring(packet, parameters);
 }
 

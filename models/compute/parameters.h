@@ -10,19 +10,19 @@ namespace t3vp {
 struct ComputeParameters {
   std::uint32_t compute_units = 80;
   double clock_GHz = 1.4;
-  std::uint32_t workgroups_per_cu = 2;         ///< resident GEMM workgroups
-  double matrix_flops_per_cycle = 1024;        ///< peak of a CU, a multiply-add counts two
-  double matrix_efficiency = 0.75;             ///< share of the peak that the inner loop reaches on data at hand
-  double vector_elements_per_cycle = 128;      ///< additions of a CU, in ring kernels
-  double port_bytes_per_cycle = 64;            ///< between a CU and the cache, per direction
-  Picoseconds launch_latency = 3'000'000;      ///< doorbell to first workgroup
+  std::uint32_t workgroups_per_cu = 2;     ///< resident GEMM workgroups
+  double matrix_flops_per_cycle = 1024;    ///< peak of a CU, a multiply-add counts two
+  double matrix_efficiency = 0.75;         ///< share of the peak that the inner loop reaches on data at hand
+  double vector_elements_per_cycle = 128;  ///< additions of a CU, in ring kernels
+  double port_bytes_per_cycle = 64;        ///< between a CU and the cache, per direction
+  Picoseconds launch_latency = 3'000'000;  ///< doorbell to first workgroup
   std::uint32_t tile_rows = 128, tile_columns = 128;
-  std::uint32_t wavefronts = 8;                ///< of a GEMM workgroup, 1 to 8 (3 bits, T3 4.2.1)
-  std::uint32_t slab_depth = 64;               ///< of the K dimension, elements per load
-  std::uint32_t prefetch_slabs = 2;            ///< slab buffers of a workgroup; 2 is double buffering
-  std::uint32_t ring_workgroups_per_cu = 1;    ///< of ring reduce-scatter and all-gather kernels
-  std::uint32_t ring_block_bytes = 4096;       ///< a ring workgroup's unit of work
-  std::uint32_t ring_blocks_in_flight = 4;     ///< blocks a ring workgroup keeps under way
+  std::uint32_t wavefronts = 8;              ///< of a GEMM workgroup, 1 to 8 (3 bits, T3 4.2.1)
+  std::uint32_t slab_depth = 64;             ///< of the K dimension, elements per load
+  std::uint32_t prefetch_slabs = 2;          ///< slab buffers of a workgroup; 2 is double buffering
+  std::uint32_t ring_workgroups_per_cu = 1;  ///< of ring reduce-scatter and all-gather kernels
+  std::uint32_t ring_block_bytes = 4096;     ///< a ring workgroup's unit of work
+  std::uint32_t ring_blocks_in_flight = 4;   ///< blocks a ring workgroup keeps under way
 };
 
 struct OutputMapParameters {
@@ -31,12 +31,12 @@ struct OutputMapParameters {
 
 struct CacheParameters {
   std::uint64_t capacity_bytes = 16u << 20;
-  std::uint32_t banks = 64;                    ///< a power of two
+  std::uint32_t banks = 64;  ///< a power of two
   std::uint32_t ways = 16;
   std::uint32_t line_bytes = 128, sector_bytes = 32;
   double clock_GHz = 1.4;
   double bank_bytes_per_cycle = 32;
-  Picoseconds latency = 114'300;               ///< compute unit to cache and back on a hit
+  Picoseconds latency = 114'300;  ///< compute unit to cache and back on a hit
 };
 
 }  // namespace t3vp

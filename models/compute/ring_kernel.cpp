@@ -15,10 +15,13 @@ std::uint64_t token_of(std::uint32_t flight, std::uint64_t answer) { return std:
 }  // namespace
 
 RingKernel::RingKernel(KernelHost& host, const KernelPacket& packet)
-    : host_(host),
-      packet_(packet),
-      grid_{packet.m, packet.n, packet.tile_rows, packet.tile_columns, 1, packet.ldo,
-            static_cast<ElementType>(packet.element)} {
+    : host_(host), packet_(packet), grid_{packet.m,
+                                          packet.n,
+                                          packet.tile_rows,
+                                          packet.tile_columns,
+                                          1,
+                                          packet.ldo,
+                                          static_cast<ElementType>(packet.element)} {
   const ComputeParameters& parameters = host.parameters();
   for (std::uint32_t c = 0; c < packet.gpus; ++c) {
     const std::uint32_t begin = grid_.chunk_begin(c, packet.gpus);
@@ -99,7 +102,8 @@ void RingKernel::answered(Slot slot, Transaction& transaction) {
   Workgroup& workgroup = workgroups_[slot];
   switch (static_cast<Answer>(token & 0xFF)) {
     case Answer::local:
-    case Answer::received: return loaded(slot, flight, transaction);
+    case Answer::received:
+      return loaded(slot, flight, transaction);
     case Answer::stored:
       workgroup.flights[flight].busy = false;
       --workgroup.in_flight;
@@ -107,7 +111,8 @@ void RingKernel::answered(Slot slot, Transaction& transaction) {
     case Answer::signalled:
       ++workgroup.step;
       return begin_step(slot);
-    case Answer::waited: return begin_share(slot);
+    case Answer::waited:
+      return begin_share(slot);
   }
 }
 
@@ -171,9 +176,8 @@ std::uint64_t RingKernel::signal_address(std::uint64_t gpu, std::uint64_t regist
 /// The signal takes the same way as the data before it and cannot overtake it.
 void RingKernel::signal_receiver(Slot slot) {
   const std::uint64_t peer = address_map::gpu_of(reduces() && staged() ? packet_.peer_staging : packet_.peer_out);
-  Transaction& transaction =
-      host_.pool().make(Operation::store,
-                        signal_address(peer, registers::Signals::add_offset, workgroups_[slot].index), {1, 8, 0});
+  Transaction& transaction = host_.pool().make(
+      Operation::store, signal_address(peer, registers::Signals::add_offset, workgroups_[slot].index), {1, 8, 0});
   transaction.extension().cached = false;
   transaction.extension().token = token_of(0, static_cast<std::uint64_t>(Answer::signalled));
   transaction.attach_buffer();
@@ -183,9 +187,8 @@ void RingKernel::signal_receiver(Slot slot) {
 
 void RingKernel::wait_for_sender(Slot slot) {
   const Workgroup& workgroup = workgroups_[slot];
-  Transaction& transaction =
-      host_.pool().make(Operation::wait,
-                        signal_address(host_.gpu(), registers::Signals::value_offset, workgroup.index), {1, 8, 0});
+  Transaction& transaction = host_.pool().make(
+      Operation::wait, signal_address(host_.gpu(), registers::Signals::value_offset, workgroup.index), {1, 8, 0});
   transaction.extension().threshold = packet_.signal_epoch + workgroup.step;
   transaction.extension().token = token_of(0, static_cast<std::uint64_t>(Answer::waited));
   host_.issue(slot, transaction);

@@ -1,9 +1,9 @@
 // Ring reduce-scatter and all-gather on the compute units (T3 2.3, Figures 3 and 10a).
 //
 // Every workgroup owns the same share of each chunk and goes through the steps on its own: wait for the sender's signal
-// of the step before, load the share (for a staged reduction also what was received, and add), store it to the receiver,
-// signal the receiver. With near-memory reduction (T3 4.3) the stores are updates of the receiver's output and nothing
-// is added here.
+// of the step before, load the share (for a staged reduction also what was received, and add), store it to the
+// receiver, signal the receiver. With near-memory reduction (T3 4.3) the stores are updates of the receiver's output
+// and nothing is added here.
 //
 // Reduce-scatter of N GPUs: steps 0..N-2 send chunk (g+1+s) mod N; step N-1 reduces chunk g in place (staged) or waits
 // for it (near-memory). All-gather: steps 0..N-2 send chunk (g+s) mod N, step N-1 waits for the last chunk.
@@ -33,7 +33,7 @@ class RingKernel : public KernelModel {
     Block block;
     std::uint32_t loads = 0;
     bool busy = false;
-    std::vector<unsigned char> sum;   ///< functional only
+    std::vector<unsigned char> sum;  ///< functional only
   };
   struct Workgroup {
     std::uint32_t index = 0, step = 0;
@@ -65,7 +65,7 @@ class RingKernel : public KernelModel {
   KernelPacket packet_;
   TileGrid grid_;
   std::vector<ChunkBlocks> chunks_;
-  std::vector<Workgroup> workgroups_;   ///< by slot
+  std::vector<Workgroup> workgroups_;  ///< by slot
 };
 
 }  // namespace t3vp

@@ -16,9 +16,12 @@ Element load(const unsigned char* from) {
 template <typename Visit>
 void with_element(ElementType type, Visit visit) {
   switch (type) {
-    case ElementType::fp16: return visit(Eigen::half{});
-    case ElementType::bf16: return visit(Eigen::bfloat16{});
-    case ElementType::fp32: return visit(float{});
+    case ElementType::fp16:
+      return visit(Eigen::half{});
+    case ElementType::bf16:
+      return visit(Eigen::bfloat16{});
+    case ElementType::fp32:
+      return visit(float{});
   }
 }
 

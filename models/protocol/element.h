@@ -1,4 +1,5 @@
-// Arithmetic of the element types: fp16 and bf16 are IEEE binary16 and bfloat16, every result is rounded to nearest even.
+// Arithmetic of the element types: fp16 and bf16 are IEEE binary16 and bfloat16, every result is rounded to nearest
+// even.
 #pragma once
 
 #include <cstddef>

@@ -9,9 +9,9 @@ namespace t3vp {
 
 /// One entry of the error log. Codes are the ones of the driver's t3_status (firmware/include/t3/status.h).
 struct ErrorRecord {
-  std::uint32_t code = 0;      ///< t3_status value
-  std::uint64_t address = 0;   ///< the access or range that was wrong
-  std::string text;            ///< what was found and what was expected, for people
+  std::uint32_t code = 0;     ///< t3_status value
+  std::uint64_t address = 0;  ///< the access or range that was wrong
+  std::string text;           ///< what was found and what was expected, for people
 };
 
 /// Offered by the error log, required by every block through an optional port.

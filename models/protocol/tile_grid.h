@@ -1,7 +1,7 @@
 // The output of a GEMM cut into tiles, tiles into wavefront tiles, and the row of tiles into one chunk per GPU.
 //
-// wg_id numbers the tiles row by row; chunk c of N is the contiguous run of wg_ids [c T / N, (c+1) T / N), T tiles in all,
-// so chunks may differ by one tile. Tiles at the lower and right edges are clipped (T3 4.2.1: a wavefront tile's
+// wg_id numbers the tiles row by row; chunk c of N is the contiguous run of wg_ids [c T / N, (c+1) T / N), T tiles in
+// all, so chunks may differ by one tile. Tiles at the lower and right edges are clipped (T3 4.2.1: a wavefront tile's
 // elements times the updates per element are the Tracker's threshold).
 #pragma once
 
