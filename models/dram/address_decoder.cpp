@@ -102,9 +102,24 @@ AddressDecoder::AddressDecoder(const MemorySpec& spec) {
     next[field] += bits;
     bit += bits;
     if (bits == 0 || field == "byte") continue;
-    (field == "row" ? row_ : field == "column" ? column_ : bank_).push_back(slice);
+    append(field == "row" ? row_ : field == "column" ? column_ : bank_, slice);
   }
-  row_.push_back({bit, next["row"], ~std::uint64_t{0}});
+  append(row_, {bit, next["row"], ~std::uint64_t{0}});
+}
+
+/// A slice that continues the one before in address and field lengthens it.
+void AddressDecoder::append(Field& field, const Slice& slice) {
+  if (field.count > 0) {
+    Slice& last = field.slices[field.count - 1];
+    const std::uint32_t ahead = slice.from - last.from;
+    if (ahead == slice.to - last.to && last.mask == (std::uint64_t{1} << ahead) - 1) {
+      last.mask |= slice.mask << ahead;
+      return;
+    }
+  }
+  if (field.count == field.slices.size())
+    throw std::invalid_argument("address map: a field is cut into more than 8 parts");
+  field.slices[field.count++] = slice;
 }
 
 }  // namespace t3vp::dram

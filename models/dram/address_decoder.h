@@ -1,8 +1,9 @@
 // Channel-local byte address to pseudo-channel, bank group, bank, row and column. Plain C++, no SystemC.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "dram/memory_spec.h"
 
@@ -29,11 +30,16 @@ class AddressDecoder {
     std::uint32_t from, to;  ///< bit of the address, bit of the field
     std::uint64_t mask;      ///< after shifting down
   };
-  using Field = std::vector<Slice>;
+  struct Field {
+    std::array<Slice, 8> slices{};
+    std::size_t count = 0;
+  };
 
+  static void append(Field& field, const Slice& slice);
   static std::uint32_t gather(std::uint64_t address, const Field& field) {
     std::uint64_t value = 0;
-    for (const Slice& slice : field) value |= ((address >> slice.from) & slice.mask) << slice.to;
+    for (std::size_t i = 0; i < field.count; ++i)
+      value |= ((address >> field.slices[i].from) & field.slices[i].mask) << field.slices[i].to;
     return static_cast<std::uint32_t>(value);
   }
 

@@ -1,30 +1,36 @@
-// Which banks have something due at which cycle: a timing wheel of bank masks. Plain C++, no SystemC.
+// Which banks come to their own time for which command at which cycle: a timing wheel. Plain C++, no SystemC.
 #pragma once
 
 #include <array>
-#include <cstdint>
+#include <cstddef>
 
-#include "dram/command.h"
+#include "dram/bank_mask.h"
+#include "dram/timing_state.h"
 
 namespace t3vp::dram {
 
-using Banks = std::uint64_t;  ///< a bit per bank of the channel
-
 class BankWheel {
  public:
-  /// A bank due later than the wheel reaches comes up early, at the horizon: its time is then asked again.
-  void add(std::uint32_t bank, Cycle at, Cycle now) {
-    const Cycle slot = (at - now < slots ? at : now + slots - 1) % slots;
-    banks_[slot] |= Banks{1} << bank;
-    occupied_ |= std::uint64_t{1} << slot;
+  struct Due {
+    std::array<Banks, need_count> banks{};  ///< by what they need
+    Banks early = 0;                        ///< whose time lies beyond the wheel's reach: to be added again
+  };
+
+  void add(std::uint32_t bank, Need need, Cycle time, Cycle now) {
+    const bool reached = time - now < slots;
+    const Cycle slot = (reached ? time : now + slots - 1) % slots;
+    (reached ? due_[slot].banks[static_cast<std::size_t>(need)] : due_[slot].early) |= bit_of(bank);
+    occupied_ |= Banks{1} << slot;
   }
 
-  Banks take(Cycle now) {
+  bool due(Cycle now) const { return (occupied_ >> now % slots & 1) != 0; }
+
+  Due take(Cycle now) {
     const Cycle slot = now % slots;
-    const Banks due = banks_[slot];
-    banks_[slot] = 0;
-    occupied_ &= ~(std::uint64_t{1} << slot);
-    return due;
+    const Due taken = due_[slot];
+    due_[slot] = Due{};
+    occupied_ &= ~(Banks{1} << slot);
+    return taken;
   }
 
   /// First cycle after `now` at which a bank is due.
@@ -32,24 +38,20 @@ class BankWheel {
     if (occupied_ == 0) return never_cycle;
     const auto shift = static_cast<unsigned>((now + 1) % slots);
     const std::uint64_t ahead = shift == 0 ? occupied_ : occupied_ >> shift | occupied_ << (slots - shift);
-    return now + 1 + static_cast<Cycle>(__builtin_ctzll(ahead));
+    return now + 1 + lowest(ahead);
+  }
+
+  void remove(Banks banks) {
+    for (Due& due : due_) {
+      for (Banks& needing : due.banks) needing &= ~banks;
+      due.early &= ~banks;
+    }
   }
 
  private:
   static constexpr unsigned slots = 64;
-  std::array<Banks, slots> banks_{};
+  std::array<Due, slots> due_{};
   std::uint64_t occupied_ = 0;
 };
-
-/// The banks of a mask in turn, from `first` on.
-inline std::uint32_t first_from(Banks banks, std::uint32_t first) {
-  const Banks from_first = banks & (~Banks{0} << first);
-  return static_cast<std::uint32_t>(__builtin_ctzll(from_first != 0 ? from_first : banks));
-}
-
-template <class Visitor>
-void for_each_bank(Banks banks, Visitor&& visit) {
-  for (; banks != 0; banks &= banks - 1) visit(static_cast<std::uint32_t>(__builtin_ctzll(banks)));
-}
 
 }  // namespace t3vp::dram

@@ -58,10 +58,6 @@ Channel::Channel(const MemorySpec& spec)
       refresh_interval_(spec.refresh ? spec.timing.REFI : refresh_never),
       refresh_due_(spec.refresh ? spec.timing.REFI : never_cycle) {
   open_row_.fill(no_row);
-  const std::uint32_t groups = pseudo_channels_ * bank_groups_;
-  for (std::uint32_t bank = 0; bank < banks_count_; ++bank)
-    for (std::uint32_t other = bank % groups; other < banks_count_; other += groups)
-      group_banks_[bank] |= Banks{1} << other;
 }
 
 void Channel::choose_class() {
@@ -82,8 +78,12 @@ void Channel::bind() {
 
 void Channel::bind_bank(std::uint32_t bank) {
   request_[bank] = queue_.take(class_, bank, open_row_[bank]);
-  bound_ |= Banks{1} << bank;
-  if (!split_oldest_first_) leave_queue(request_[bank].kind);
+  bound_ |= bit_of(bank);
+  if (split_oldest_first_)
+    by_age_.insert(bank,
+                   [this](std::uint32_t a, std::uint32_t b) { return older(request_[a].order, request_[b].order); });
+  else
+    leave_queue(request_[bank].kind);
   schedule(bank);
 }
 
@@ -92,25 +92,38 @@ void Channel::leave_queue(Kind kind) {
   ask_at_ = std::min(ask_at_, now_ + 1);
 }
 
+Need Channel::need_of(std::uint32_t bank) const {
+  if (!is_open(bank)) return Need::activate;
+  if (open_row_[bank] != request_[bank].row) return Need::precharge;
+  return request_[bank].kind == Kind::read ? Need::read : Need::write;
+}
+
 void Channel::schedule(std::uint32_t bank) {
-  const Banks bit = Banks{1} << bank;
-  if ((bound_ & bit) == 0) return;
-  Ready* ready = &precharge_;
-  Cycle own = timing_.own_precharge(bank);
-  if (!is_open(bank)) {
-    ready = &activate_;
-    own = timing_.own_activate(bank);
-  } else if (open_row_[bank] == request_[bank].row) {
-    const bool read = request_[bank].kind == Kind::read;
-    ready = read ? &read_ : &write_;
-    own = read ? timing_.own_read(bank) : timing_.own_write(bank);
-  }
+  const Need need = need_of(bank);
+  const Cycle own = timing_.own(need, bank);
   if (own > now_) {
-    wheel_.add(bank, own, now_);
-  } else {
-    ready->banks |= bit;
-    ready->wake = std::min(ready->wake, now_);
+    wheel_.add(bank, need, own, now_);
+    return;
   }
+  ready(need).banks |= bit_of(bank);
+  ready(need).wake = std::min(ready(need).wake, now_);
+}
+
+/// For banks whose state changed while they had a request.
+void Channel::reschedule(Banks banks) {
+  for (Ready& ready : ready_) remove(ready, banks);
+  wheel_.remove(banks);
+  for_each_bank(banks & bound_, [this](std::uint32_t bank) { schedule(bank); });
+}
+
+void Channel::due() {
+  const BankWheel::Due due = wheel_.take(now_);
+  for (std::size_t need = 0; need < need_count; ++need) {
+    if (due.banks[need] == 0) continue;
+    ready_[need].banks |= due.banks[need];
+    ready_[need].wake = std::min(ready_[need].wake, now_);
+  }
+  for_each_bank(due.early, [this](std::uint32_t bank) { schedule(bank); });
 }
 
 void Channel::remove(Ready& ready, Banks banks) {
@@ -119,18 +132,11 @@ void Channel::remove(Ready& ready, Banks banks) {
 }
 
 std::uint32_t Channel::choose(Banks legal) const {
-  std::uint32_t chosen = first_from(legal, priority_);
-  if (!split_oldest_first_) return chosen;
-  for_each_bank(legal, [&](std::uint32_t bank) {
-    if (older(request_[bank].order, request_[chosen].order)) chosen = bank;
-  });
-  return chosen;
+  return split_oldest_first_ ? by_age_.oldest(legal) : first_from(legal, priority_);
 }
 
 void Channel::issue_row() {
-  const Banks banks =
-      legal(activate_, blocked_, [this](std::uint32_t bank) { return timing_.shared_activate(bank); }) |
-      legal(precharge_, blocked_, [this](std::uint32_t bank) { return timing_.shared_precharge(bank); });
+  const Banks banks = legal(Need::activate, blocked_) | legal(Need::precharge, blocked_);
   if (banks == 0) return;
   const std::uint32_t bank = choose(banks);
   is_open(bank) ? precharge(bank) : activate(bank);
@@ -138,25 +144,23 @@ void Channel::issue_row() {
 }
 
 void Channel::activate(std::uint32_t bank) {
-  const Banks bit = Banks{1} << bank;
   timing_.activate(bank, now_);
   ++statistics_.activates;
-  open_ |= bit;
+  open_ |= bit_of(bank);
   open_row_[bank] = request_[bank].row;
   row_bus_free_ = now_ + activate_cycles_;
-  activate_.wake = timing_.any_activate();
-  remove(activate_, bit);
+  remove(ready(Need::activate), bit_of(bank));
+  ready(Need::activate).wake = std::max(ready(Need::activate).wake, timing_.any(Need::activate));
   if (listener_ != nullptr) log(CommandKind::activate, bank, open_row_[bank]);
   schedule(bank);
 }
 
 void Channel::precharge(std::uint32_t bank) {
-  const Banks bit = Banks{1} << bank;
   timing_.precharge(bank, now_);
   ++statistics_.precharges;
-  open_ &= ~bit;
+  open_ &= ~bit_of(bank);
   row_bus_free_ = now_ + 1;
-  remove(precharge_, bit);
+  remove(ready(Need::precharge), bit_of(bank));
   if (listener_ != nullptr) log(CommandKind::precharge, bank, open_row_[bank]);
   schedule(bank);
 }
@@ -178,9 +182,8 @@ Cycle Channel::refresh_step(std::uint32_t pseudo) {
   const bool closing = (open_ & banks) != 0;
   Cycle earliest = row_bus_free_;
   for_each_bank(closing ? open_ & banks : banks, [&](std::uint32_t bank) {
-    const Cycle legal =
-        closing ? std::max(timing_.own_precharge(bank), timing_.shared_precharge(bank)) : timing_.own_activate(bank);
-    earliest = std::max(earliest, legal);
+    earliest =
+        std::max(earliest, closing ? timing_.earliest(Need::precharge, bank) : timing_.own(Need::activate, bank));
   });
   if (earliest > now_) return earliest;
   row_bus_free_ = now_ + 1;
@@ -194,12 +197,9 @@ Cycle Channel::refresh_step(std::uint32_t pseudo) {
 void Channel::precharge_all(std::uint32_t pseudo) {
   const Banks banks = open_ & banks_of(pseudo);
   open_ &= ~banks;
-  for (Ready* ready : {&read_, &write_, &precharge_}) remove(*ready, banks);
-  for_each_bank(banks, [this](std::uint32_t bank) {
-    timing_.precharge(bank, now_);
-    ++statistics_.precharges;
-    schedule(bank);
-  });
+  statistics_.precharges += static_cast<std::uint64_t>(__builtin_popcountll(banks));
+  for_each_bank(banks, [this](std::uint32_t bank) { timing_.precharge(bank, now_); });
+  reschedule(banks);
   if (listener_ != nullptr) log(CommandKind::precharge_all, pseudo, 0);
 }
 
@@ -207,24 +207,21 @@ void Channel::refresh_all(std::uint32_t pseudo) {
   const Banks banks = banks_of(pseudo);
   refreshing_ &= ~(1u << pseudo);
   blocked_ &= ~banks;
-  remove(activate_, banks);
-  for_each_bank(banks, [this](std::uint32_t bank) {
-    timing_.refresh(bank, now_);
-    schedule(bank);
-  });
   ++statistics_.refreshes;
+  for_each_bank(banks, [this](std::uint32_t bank) { timing_.refresh(bank, now_); });
+  reschedule(banks);
   if (listener_ != nullptr) log(CommandKind::refresh, pseudo, 0);
 }
 
 Banks Channel::banks_of(std::uint32_t pseudo) const {
   Banks banks = 0;
-  for (std::uint32_t bank = pseudo; bank < banks_count_; bank += pseudo_channels_) banks |= Banks{1} << bank;
+  for (std::uint32_t bank = pseudo; bank < banks_count_; bank += pseudo_channels_) banks |= bit_of(bank);
   return banks;
 }
 
 Cycle Channel::next_event() const {
   if (bindable() != 0) return now_ + 1;
-  Cycle next = std::min({read_.wake, write_.wake, row_wake(), wheel_.next(now_)});
+  Cycle next = std::min({column_wake(), row_wake(), wheel_.next(now_)});
   if (room()) next = std::min(next, ask_at_);
   next = std::min(next, refreshing_ != 0 ? refresh_wake_ : refresh_due_);
   return std::max(next, now_ + 1);

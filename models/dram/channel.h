@@ -1,10 +1,13 @@
 // One DRAM channel: queue, first-ready first-come-first-served scheduler and command timing. Plain C++, no SystemC.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "dram/address_decoder.h"
+#include "dram/bank_mask.h"
 #include "dram/bank_wheel.h"
 #include "dram/command.h"
 #include "dram/memory_spec.h"
@@ -52,7 +55,7 @@ class Channel {
  private:
   static constexpr std::uint32_t no_row = ~std::uint32_t{0}, no_bank = ~std::uint32_t{0};
 
-  /// Bound banks whose own time for their next command has come; none of them may issue it before `wake`.
+  /// Bound banks whose own time for what they need has come; none of them may have the command before `wake`.
   struct Ready {
     Banks banks = 0;
     Cycle wake = never_cycle;
@@ -65,13 +68,17 @@ class Channel {
   void bind_bank(std::uint32_t bank);
   void leave_queue(Kind kind);
   void schedule(std::uint32_t bank);
+  void reschedule(Banks banks);
+  void due();
+  Need need_of(std::uint32_t bank) const;
+  Ready& ready(Need need) { return ready_[static_cast<std::size_t>(need)]; }
+  const Ready& ready(Need need) const { return ready_[static_cast<std::size_t>(need)]; }
   template <class Done>
   bool issue_column(Done& done);
   template <class Done>
   void column_command(std::uint32_t bank, Done& done);
   void issue_row();
-  template <class Shared>
-  Banks legal(Ready& ready, Banks blocked, Shared&& shared) const;
+  Banks legal(Need need, Banks blocked);
   static void remove(Ready& ready, Banks banks);
   std::uint32_t choose(Banks legal) const;
   void refresh();
@@ -84,7 +91,10 @@ class Channel {
 
   bool room() const { return held_[0] < depth_ && held_[1] < depth_; }
   Banks bindable() const { return queue_.banks_waiting(class_) & ~(bound_ | blocked_); }
-  Cycle row_wake() const { return std::max(row_bus_free_, std::min(activate_.wake, precharge_.wake)); }
+  Cycle column_wake() const { return std::min(ready(Need::read).wake, ready(Need::write).wake); }
+  Cycle row_wake() const {
+    return std::max(row_bus_free_, std::min(ready(Need::activate).wake, ready(Need::precharge).wake));
+  }
   bool is_open(std::uint32_t bank) const { return (open_ >> bank & 1) != 0; }
   void activate(std::uint32_t bank);
   void precharge(std::uint32_t bank);
@@ -106,11 +116,11 @@ class Channel {
   std::array<std::uint32_t, 2> held_{};
   std::uint32_t class_ = 0, priority_ = 0;
   Banks bound_ = 0, open_ = 0, blocked_ = 0;  // blocked_: being closed for a refresh
-  Ready read_, write_, activate_, precharge_;
+  std::array<Ready, need_count> ready_;
+  BanksByAge by_age_;             // bound banks, if split_oldest_first_
   BankWheel wheel_;               // bound banks whose own time is still to come
   std::uint32_t refreshing_ = 0;  // a bit per pseudo-channel
   Cycle refresh_wake_ = never_cycle;
-  std::array<Banks, max_banks> group_banks_{};  // by a bank of the group
   std::array<Request, max_banks> request_;
   std::array<std::uint32_t, max_banks> open_row_;
 };

@@ -11,13 +11,12 @@ template <class Feed, class Done>
 void Channel::run(Cycle until, Feed&& feed, Done&& done) {
   ask_at_ = now_;
   while (now_ < until) {
-    for_each_bank(wheel_.take(now_), [this](std::uint32_t bank) { schedule(bank); });
+    if (wheel_.due(now_)) due();
     if (!split_oldest_first_ && now_ >= ask_at_ && room()) admit(feed);
     if (now_ >= refresh_due_ || refreshing_ != 0) refresh();
-    if (split_oldest_first_) choose_class();
     if (bindable() != 0) bind();
     const bool column_bus_free = dual_command_bus_ || now_ >= row_bus_free_;
-    const bool column = column_bus_free && now_ >= std::min(read_.wake, write_.wake) && issue_column(done);
+    const bool column = column_bus_free && now_ >= column_wake() && issue_column(done);
     if (now_ >= row_wake() && (dual_command_bus_ || !column)) issue_row();
     if (split_oldest_first_ && now_ >= ask_at_ && room()) admit(feed);
     if (split_oldest_first_) choose_class();
@@ -38,30 +37,19 @@ void Channel::admit(Feed& feed) {
   ask_at_ = now_ + 1;
 }
 
-/// The ready banks outside `blocked` whose shared time has come too; else moves the wake to the first such time.
-template <class Shared>
-Banks Channel::legal(Ready& ready, Banks blocked, Shared&& shared) const {
-  if (now_ < ready.wake) return 0;
-  Banks found = 0;
+/// The ready banks outside `blocked` that may have their command now.
+inline Banks Channel::legal(Need need, Banks blocked) {
+  Ready& banks = ready(need);
+  if (now_ < banks.wake) return 0;
   Cycle wake = never_cycle;
-  for (Banks rest = ready.banks & ~blocked; rest != 0;) {
-    const auto bank = static_cast<std::uint32_t>(__builtin_ctzll(rest));
-    const Banks group = rest & group_banks_[bank];
-    const Cycle at = shared(bank);
-    if (at <= now_)
-      found |= group;
-    else
-      wake = std::min(wake, at);
-    rest &= ~group;
-  }
-  ready.wake = found != 0 ? now_ : wake;
+  const Banks found = timing_.allowed(need, banks.banks & ~blocked, now_, wake);
+  banks.wake = found != 0 ? now_ : wake;
   return found;
 }
 
 template <class Done>
 bool Channel::issue_column(Done& done) {
-  const Banks banks = legal(read_, 0, [this](std::uint32_t bank) { return timing_.shared_read(bank); }) |
-                      legal(write_, 0, [this](std::uint32_t bank) { return timing_.shared_write(bank); });
+  const Banks banks = legal(Need::read, 0) | legal(Need::write, 0);
   if (banks == 0) return false;
   column_command(choose(banks), done);
   return true;
@@ -70,10 +58,13 @@ bool Channel::issue_column(Done& done) {
 template <class Done>
 void Channel::column_command(std::uint32_t bank, Done& done) {
   const Request& request = request_[bank];
-  const Banks bit = Banks{1} << bank;
+  const Banks bit = bit_of(bank);
   bound_ &= ~bit;
-  remove(request.kind == Kind::read ? read_ : write_, bit);
-  if (split_oldest_first_) leave_queue(request.kind);
+  remove(ready(request.kind == Kind::read ? Need::read : Need::write), bit);
+  if (split_oldest_first_) {
+    by_age_.erase(bank);
+    leave_queue(request.kind);
+  }
   ask_at_ = std::min(ask_at_, now_ + 1);
   if (listener_ != nullptr) log_column(bank);
   statistics_.data_bus_cycles += burst_;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "dram/timing_state.h"
+#include "dram/bank_mask.h"
 
 namespace t3vp::dram {
 
@@ -36,7 +36,7 @@ class RequestQueue {
 
   std::uint32_t class_of(Kind kind) const { return kind == Kind::read ? 0 : classes_ - 1; }
   std::uint32_t waiting(std::uint32_t cls) const { return waiting_[cls]; }
-  std::uint64_t banks_waiting(std::uint32_t cls) const { return banks_[cls]; }
+  Banks banks_waiting(std::uint32_t cls) const { return banks_[cls]; }
 
   void push(const Access& access, std::uint32_t bank, std::uint32_t row) {
     const std::uint16_t slot = free_;
@@ -50,7 +50,7 @@ class RequestQueue {
     else
       pool_[list.tail].next = slot;
     list.tail = slot;
-    banks_[cls] |= std::uint64_t{1} << bank;
+    banks_[cls] |= bit_of(bank);
     ++waiting_[cls];
     if (classes_ == 2) ++same_hash_[cls][hash(access.address)];
   }
@@ -93,7 +93,7 @@ class RequestQueue {
     else
       pool_[previous].next = request.next;
     if (list.tail == slot) list.tail = previous;
-    if (list.head == none) banks_[cls] &= ~(std::uint64_t{1} << bank);
+    if (list.head == none) banks_[cls] &= ~bit_of(bank);
     --waiting_[cls];
     if (classes_ == 2) --same_hash_[cls][hash(request.address)];
     const Request taken = request;
@@ -107,7 +107,7 @@ class RequestQueue {
   std::uint16_t free_ = 0;
   std::uint32_t order_ = 0;
   std::array<std::uint32_t, 2> waiting_{};
-  std::array<std::uint64_t, 2> banks_{};
+  std::array<Banks, 2> banks_{};
   std::array<std::array<List, max_banks>, 2> lists_;
   std::array<std::array<std::uint16_t, 1024>, 2> same_hash_{};
 };

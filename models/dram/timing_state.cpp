@@ -6,6 +6,11 @@ TimingState::TimingState(const MemorySpec& spec)
     : timing_(spec.timing),
       group_mask_(spec.geometry.pseudo_channels * spec.geometry.bank_groups - 1),
       pseudo_mask_(spec.geometry.pseudo_channels - 1) {
+  const std::uint32_t banks = (group_mask_ + 1) * spec.geometry.banks_per_group;
+  for (std::uint32_t bank = 0; bank < banks; ++bank) {
+    group_banks_[bank & group_mask_] |= bit_of(bank);
+    pseudo_banks_[bank & pseudo_mask_] |= bit_of(bank);
+  }
   const Cycle write_data_end = Cycle{timing_.CWL} + timing_.BURST;
   timing_.CCDS = std::max({timing_.CCDS, timing_.BURST, 1u});
   timing_.CCDL = std::max(timing_.CCDL, timing_.CCDS);

@@ -4,104 +4,124 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
+#include "dram/bank_mask.h"
 #include "dram/command.h"
 #include "dram/memory_spec.h"
 
 namespace t3vp::dram {
 
-inline constexpr std::uint32_t max_banks = 64;  ///< of all pseudo-channels of a channel: one bit each in a mask
+/// What the request of a bank needs next; a write and a near-memory update need the same.
+enum class Need : std::uint8_t { read, write, activate, precharge };
+inline constexpr std::size_t need_count = 4;
 
-/// Banks are numbered with the pseudo-channel in the lowest bits, then the bank group, then the bank of the group, so
-/// that a number's low bits are also its group among all pseudo-channels.
+/// A command needs its bank's own time, which only commands to this bank move, and the times of its bank group and of
+/// its pseudo-channel. Banks are numbered with the pseudo-channel in the lowest bits, then the bank group, then the
+/// bank of the group. Commands are told in the order of time and only when legal, so most new times are later than the
+/// old.
 class TimingState {
  public:
   explicit TimingState(const MemorySpec& spec);
 
-  // A command needs its bank's own time, which only commands to this bank move, and the time shared with its group and
-  // pseudo-channel.
-  Cycle own_read(std::uint32_t bank) const { return bank_[bank].read; }
-  Cycle own_write(std::uint32_t bank) const { return bank_[bank].write; }
-  Cycle own_activate(std::uint32_t bank) const { return bank_[bank].activate; }
-  Cycle own_precharge(std::uint32_t bank) const { return bank_[bank].precharge; }
-
-  Cycle shared_read(std::uint32_t bank) const { return std::max(group_of(bank).read, pseudo_of(bank).read); }
-  Cycle shared_write(std::uint32_t bank) const { return std::max(group_of(bank).write, pseudo_of(bank).write); }
-  Cycle shared_activate(std::uint32_t bank) const {
-    return std::max(group_of(bank).activate, pseudo_of(bank).activate);
+  Cycle own(Need need, std::uint32_t bank) const { return at(bank_[bank], need); }
+  Cycle earliest(Need need, std::uint32_t bank) const {
+    return std::max({own(need, bank), at(group_[bank & group_mask_], need), at(pseudo_[bank & pseudo_mask_], need)});
   }
-  /// No bank's shared_activate() is before.
-  Cycle any_activate() const {
-    Cycle first = pseudo_[0].activate;
-    for (std::uint32_t pseudo = 1; pseudo <= pseudo_mask_; ++pseudo) first = std::min(first, pseudo_[pseudo].activate);
+
+  /// No bank's time is before, as far as pseudo-channels tell.
+  Cycle any(Need need) const {
+    Cycle first = never_cycle;
+    for (std::uint32_t pseudo = 0; pseudo <= pseudo_mask_; ++pseudo) first = std::min(first, at(pseudo_[pseudo], need));
     return first;
   }
-  Cycle shared_precharge(std::uint32_t bank) const { return group_of(bank).precharge; }
+
+  /// The candidates whose group and pseudo-channel allow the command at `now`; `wake` is lowered to the first time at
+  /// which those of the others do.
+  Banks allowed(Need need, Banks candidates, Cycle now, Cycle& wake) {
+    for (std::uint32_t pseudo = 0; pseudo <= pseudo_mask_; ++pseudo) {
+      const Cycle time = at(pseudo_[pseudo], need);
+      const Banks here = candidates & pseudo_banks_[pseudo];
+      if (time <= now || here == 0) continue;
+      candidates &= ~here;
+      wake = std::min(wake, time);
+    }
+    Banks& busy = busy_groups_[static_cast<std::size_t>(need)];
+    for (Banks rest = candidates & busy; rest != 0;) {
+      const std::uint32_t group = lowest(rest) & group_mask_;
+      const Cycle time = at(group_[group], need);
+      rest &= ~group_banks_[group];
+      (time <= now ? busy : candidates) &= ~group_banks_[group];
+      if (time > now) wake = std::min(wake, time);
+    }
+    return candidates;
+  }
 
   void read(std::uint32_t bank, Cycle now) {
-    Shared& group = group_[bank & group_mask_];
-    Shared& pseudo = pseudo_[bank & pseudo_mask_];
-    pseudo.read = now + timing_.CCDS;
-    pseudo.write = std::max(pseudo.write, now + read_to_write_);
-    group.read = std::max(group.read, now + timing_.CCDL);
-    group.write = std::max(group.write, now + timing_.CCDL);
-    group.precharge = std::max(group.precharge, now + timing_.RTPL);
-    bank_[bank].precharge = std::max(bank_[bank].precharge, now + timing_.RTP);
+    const std::uint32_t group = bank & group_mask_;
+    Times& pseudo = pseudo_[bank & pseudo_mask_];
+    at(pseudo, Need::read) = now + timing_.CCDS;
+    at(pseudo, Need::write) = std::max(at(pseudo, Need::write), now + read_to_write_);
+    hold_group(group, Need::read, now + timing_.CCDL);
+    hold_group(group, Need::write, now + timing_.CCDL);
+    if (timing_.RTPL != 0) hold_group(group, Need::precharge, now + timing_.RTPL);
+    Cycle& precharge = at(bank_[bank], Need::precharge);
+    precharge = std::max(precharge, now + timing_.RTP);
   }
 
   /// A near-memory update occupies its bank group for CCDWL instead of CCDL (T3 5.1.1).
   void write(std::uint32_t bank, bool update, Cycle now) {
-    Shared& group = group_[bank & group_mask_];
-    Shared& pseudo = pseudo_[bank & pseudo_mask_];
+    const std::uint32_t group = bank & group_mask_;
     const Cycle next_in_group = now + (update ? timing_.CCDWL : timing_.CCDL);
-    pseudo.write = now + timing_.CCDS;
-    pseudo.read = std::max(pseudo.read, now + write_to_read_);
-    group.write = std::max(group.write, next_in_group);
-    group.read = latest(group.read, next_in_group, now + write_to_read_in_group_);
-    bank_[bank].precharge = std::max(bank_[bank].precharge, now + write_to_precharge_);
+    Times& pseudo = pseudo_[bank & pseudo_mask_];
+    at(pseudo, Need::write) = now + timing_.CCDS;
+    at(pseudo, Need::read) = now + write_to_read_;
+    hold_group(group, Need::write, next_in_group);
+    hold_group(group, Need::read, std::max(next_in_group, now + write_to_read_in_group_));
+    Cycle& precharge = at(bank_[bank], Need::precharge);
+    precharge = std::max(precharge, now + write_to_precharge_);
   }
 
   void activate(std::uint32_t bank, Cycle now) {
-    Bank& opened = bank_[bank];
-    Pseudo& pseudo = pseudo_[bank & pseudo_mask_];
-    opened.read = now + timing_.RCDRD;
-    opened.write = now + timing_.RCDWR;
-    opened.precharge = now + timing_.RAS;
-    opened.activate = now + timing_.RC;
-    group_[bank & group_mask_].activate = now + timing_.RRDL;
-    pseudo.activate = now + timing_.RRDS;
+    bank_[bank] = {now + timing_.RCDRD, now + timing_.RCDWR, now + timing_.RC, now + timing_.RAS};
+    const std::uint32_t pseudo = bank & pseudo_mask_;
+    Cycle& next = at(pseudo_[pseudo], Need::activate);
+    next = now + timing_.RRDS;
+    if (timing_.RRDL > timing_.RRDS) hold_group(bank & group_mask_, Need::activate, now + timing_.RRDL);
     if (timing_.FAW == 0) return;
-    pseudo.last_activates[pseudo.next++ % 4] = now + timing_.FAW;
-    pseudo.activate = std::max(pseudo.activate, pseudo.last_activates[pseudo.next % 4]);
+    FourActivates& window = windows_[pseudo];
+    window.ends[window.next++ % 4] = now + timing_.FAW;
+    next = std::max(next, window.ends[window.next % 4]);
   }
 
   void precharge(std::uint32_t bank, Cycle now) {
-    bank_[bank].activate = std::max(bank_[bank].activate, now + timing_.RP);
+    Cycle& next = at(bank_[bank], Need::activate);
+    next = std::max(next, now + timing_.RP);
   }
 
-  /// Legal from own_activate() on: refresh is a row cycle of the bank (JESD235).
-  void refresh(std::uint32_t bank, Cycle now) { bank_[bank].activate = now + timing_.RFC; }
+  /// Legal when an activate of the bank is: refresh is a row cycle of every bank (JESD235).
+  void refresh(std::uint32_t bank, Cycle now) { at(bank_[bank], Need::activate) = now + timing_.RFC; }
 
  private:
-  struct Bank {
-    Cycle read = 0, write = 0, precharge = 0, activate = 0;
-  };
-  struct Shared {
-    Cycle read = 0, write = 0, precharge = 0, activate = 0;
-  };
-  struct Pseudo : Shared {
-    std::array<Cycle, 4> last_activates{};
+  using Times = std::array<Cycle, need_count>;
+  struct FourActivates {
+    std::array<Cycle, 4> ends{};
     std::uint32_t next = 0;
   };
 
-  const Shared& group_of(std::uint32_t bank) const { return group_[bank & group_mask_]; }
-  const Pseudo& pseudo_of(std::uint32_t bank) const { return pseudo_[bank & pseudo_mask_]; }
-  static Cycle latest(Cycle a, Cycle b, Cycle c) { return std::max(a, std::max(b, c)); }
+  static Cycle& at(Times& times, Need need) { return times[static_cast<std::size_t>(need)]; }
+  static Cycle at(const Times& times, Need need) { return times[static_cast<std::size_t>(need)]; }
 
-  std::array<Bank, max_banks> bank_;
-  std::array<Shared, max_banks> group_;
-  std::array<Pseudo, max_banks> pseudo_;
+  void hold_group(std::uint32_t group, Need need, Cycle until) {
+    at(group_[group], need) = until;
+    busy_groups_[static_cast<std::size_t>(need)] |= group_banks_[group];
+  }
+
+  std::array<Times, max_banks> bank_{}, group_{}, pseudo_{};
+  std::array<Banks, max_banks> group_banks_{}, pseudo_banks_{};
+  std::array<Banks, need_count> busy_groups_{};  // those not in it are known to allow the command
+  std::array<FourActivates, max_banks> windows_{};
   Timing timing_;
   std::uint32_t group_mask_, pseudo_mask_;
   Cycle read_to_write_, write_to_read_, write_to_read_in_group_, write_to_precharge_;
