@@ -2,6 +2,7 @@
 
 #include <tlm_utils/simple_target_socket.h>
 
+#include <cstring>
 #include <map>
 
 #include "program_bench.h"
@@ -22,6 +23,21 @@ struct Refuser : sc_core::sc_module {
   void transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time&) {
     transaction.set_response_status(
         static_cast<tlm::tlm_response_status>(-static_cast<int>(transaction.get_address())));
+  }
+};
+
+/// Takes 100 ns for everything; a read gives the simulated time in ns.
+struct Slow : sc_core::sc_module {
+  tlm_utils::simple_target_socket<Slow, 64> socket{"socket"};
+
+  explicit Slow(const sc_core::sc_module_name& name) : sc_module(name) {
+    socket.register_b_transport(this, &Slow::transport);
+  }
+  void transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
+    const std::uint64_t time_ns = now() / 1000;
+    if (transaction.is_read()) std::memcpy(transaction.get_data_ptr(), &time_ns, transaction.get_data_length());
+    delay += sc_core::sc_time(100, sc_core::SC_NS);
+    transaction.set_response_status(tlm::TLM_OK_RESPONSE);
   }
 };
 
@@ -113,6 +129,52 @@ TEST_CASE("waiting for an interrupt ends when the line rises, at once when it is
     REQUIRE(p.waits_for().empty());
     REQUIRE(p.wait_for_interrupt("nothing") == Status::ok);
     REQUIRE(now() == 700'000);
+  });
+}
+
+TEST_CASE("a program that has run ahead waits from its own time on") {
+  ProgramBench bench;
+  Slow target("target");
+  bench.processor.socket.bind(target.socket);
+  sc_core::sc_spawn([&] {
+    wait(sc_core::sc_time(700, sc_core::SC_NS));
+    bench.interrupt.write(true);
+  });
+  bench.run([](CommandProcessor& p) {
+    for (int i = 0; i < 9; ++i) p.write32(address_map::registers_base, 0);
+    REQUIRE(now() == 0);
+    REQUIRE(p.wait_for_interrupt("the rise") == Status::ok);
+    REQUIRE(now() == 900'000);
+  });
+}
+
+TEST_CASE("what a program reads is of its own time, however far it has run ahead") {
+  ProgramBench bench;
+  Slow target("target");
+  bench.processor.socket.bind(target.socket);
+  bench.run([](CommandProcessor& p) {
+    const std::uint64_t places[] = {address_map::registers_base, 0, address_map::on_gpu(1, 0)};
+    std::uint64_t time_ns = 0;
+    for (const std::uint64_t place : places) {
+      for (int i = 0; i < 5; ++i) p.write32(address_map::registers_base, 0);
+      REQUIRE(read64(p, place) == time_ns + 500);
+      time_ns += 600;
+    }
+  });
+}
+
+TEST_CASE("a program runs ahead no further than its quantum") {
+  ProcessorParameters parameters;
+  parameters.quantum = 250'000;
+  ProgramBench bench(0, parameters);
+  Slow target("target");
+  bench.processor.socket.bind(target.socket);
+  bench.run([](CommandProcessor& p) {
+    for (Picoseconds i = 1; i <= 20; ++i) {
+      p.write32(address_map::registers_base, 0);
+      REQUIRE(now() + 250'000 >= i * 100'000);
+      REQUIRE(now() <= i * 100'000);
+    }
   });
 }
 
