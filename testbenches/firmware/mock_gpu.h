@@ -68,7 +68,7 @@ class MockGpu {
   std::vector<std::string> journal_;
   std::vector<t3_kernel_packet> packets_;
   std::vector<t3_buffer> buffers_;
-  unsigned busy_polls_ = 0;
+  unsigned busy_polls_ = 0, waits_ = 0;
   bool filling_ = false;
 };
 
