@@ -1,0 +1,21 @@
+# The models as a package for other people's platforms: find_package(t3vp), then t3vp::memory and so on.
+include(CMakePackageConfigHelpers)
+
+set(packages ${CMAKE_INSTALL_LIBDIR}/cmake/t3vp)
+set(libraries t3vp_protocol t3vp_registers t3vp_dram t3vp_compute t3vp_memory t3vp_dma t3vp_interconnect t3vp_processor)
+foreach(library ${libraries})
+  string(REPLACE t3vp_ "" name ${library})
+  set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})
+endforeach()
+install(TARGETS ${libraries} t3vp_warnings EXPORT t3vp ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT t3vp NAMESPACE t3vp:: FILE t3vpTargets.cmake DESTINATION ${packages})
+install(DIRECTORY models/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY ${PROJECT_BINARY_DIR}/generated/cpp/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/generated/c/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/t3vp)
+
+configure_package_config_file(cmake/t3vpConfig.cmake.in ${PROJECT_BINARY_DIR}/t3vpConfig.cmake
+                              INSTALL_DESTINATION ${packages})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/t3vpConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/t3vpConfig.cmake ${PROJECT_BINARY_DIR}/t3vpConfigVersion.cmake
+        DESTINATION ${packages})
