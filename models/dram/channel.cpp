@@ -80,8 +80,7 @@ void Channel::bind_bank(std::uint32_t bank) {
   request_[bank] = queue_.take(class_, bank, open_row_[bank]);
   bound_ |= bit_of(bank);
   if (split_oldest_first_)
-    by_age_.insert(bank,
-                   [this](std::uint32_t a, std::uint32_t b) { return older(request_[a].order, request_[b].order); });
+    by_age_.insert(bank, request_[bank].order);
   else
     leave_queue(request_[bank].kind);
   schedule(bank);
@@ -124,15 +123,6 @@ void Channel::due() {
     ready_[need].wake = std::min(ready_[need].wake, now_);
   }
   for_each_bank(due.early, [this](std::uint32_t bank) { schedule(bank); });
-}
-
-void Channel::remove(Ready& ready, Banks banks) {
-  ready.banks &= ~banks;
-  if (ready.banks == 0) ready.wake = never_cycle;
-}
-
-std::uint32_t Channel::choose(Banks legal) const {
-  return split_oldest_first_ ? by_age_.oldest(legal) : first_from(legal, priority_);
 }
 
 void Channel::issue_row() {
@@ -217,19 +207,6 @@ Banks Channel::banks_of(std::uint32_t pseudo) const {
   Banks banks = 0;
   for (std::uint32_t bank = pseudo; bank < banks_count_; bank += pseudo_channels_) banks |= bit_of(bank);
   return banks;
-}
-
-Cycle Channel::next_event() const {
-  if (bindable() != 0) return now_ + 1;
-  Cycle next = std::min({column_wake(), row_wake(), wheel_.next(now_)});
-  if (room()) next = std::min(next, ask_at_);
-  next = std::min(next, refreshing_ != 0 ? refresh_wake_ : refresh_due_);
-  return std::max(next, now_ + 1);
-}
-
-void Channel::advance(Cycle to) {
-  statistics_.occupancy_cycles += occupancy() * (to - now_);
-  now_ = to;
 }
 
 void Channel::log(CommandKind kind, std::uint32_t bank, std::uint32_t row, std::uint32_t column) {

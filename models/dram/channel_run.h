@@ -1,4 +1,4 @@
-// The part of Channel that calls back; included by channel.h.
+// The part of Channel that calls back, and what it needs inline; included by channel.h.
 #pragma once
 
 #include <algorithm>
@@ -80,6 +80,28 @@ void Channel::column_command(std::uint32_t bank, Done& done) {
   }
   last_data_end_ = std::max(last_data_end_, data_end);
   done(request.tag, request.kind, data_end);
+}
+
+inline void Channel::remove(Ready& ready, Banks banks) {
+  ready.banks &= ~banks;
+  if (ready.banks == 0) ready.wake = never_cycle;
+}
+
+inline std::uint32_t Channel::choose(Banks legal) const {
+  return split_oldest_first_ ? by_age_.oldest(legal) : first_from(legal, priority_);
+}
+
+inline Cycle Channel::next_event() const {
+  if (bindable() != 0) return now_ + 1;
+  Cycle next = std::min({column_wake(), row_wake(), wheel_.next(now_)});
+  if (room()) next = std::min(next, ask_at_);
+  next = std::min(next, refreshing_ != 0 ? refresh_wake_ : refresh_due_);
+  return std::max(next, now_ + 1);
+}
+
+inline void Channel::advance(Cycle to) {
+  statistics_.occupancy_cycles += occupancy() * (to - now_);
+  now_ = to;
 }
 
 }  // namespace t3vp::dram

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -28,6 +29,36 @@ struct Request {
 
 /// Orders wrap around.
 inline bool older(std::uint32_t order, std::uint32_t than) { return static_cast<std::int32_t>(order - than) < 0; }
+
+/// Banks in the order of their requests' entry; the youngest enters near the end, the oldest leaves near the front.
+class BanksByAge {
+ public:
+  void insert(std::uint32_t bank, std::uint32_t order) {
+    std::size_t at = count_++;
+    for (; at > 0 && older(order, entries_[at - 1].order); --at) entries_[at] = entries_[at - 1];
+    entries_[at] = {bank, order};
+  }
+
+  void erase(std::uint32_t bank) {
+    std::size_t at = 0;
+    while (entries_[at].bank != bank) ++at;
+    for (--count_; at < count_; ++at) entries_[at] = entries_[at + 1];
+  }
+
+  /// Of a set that is not empty and whose banks are all here.
+  std::uint32_t oldest(Banks banks) const {
+    std::size_t at = 0;
+    while ((banks >> entries_[at].bank & 1) == 0) ++at;
+    return entries_[at].bank;
+  }
+
+ private:
+  struct Entry {
+    std::uint32_t bank, order;
+  };
+  std::array<Entry, max_banks> entries_{};
+  std::size_t count_ = 0;
+};
 
 class RequestQueue {
  public:
