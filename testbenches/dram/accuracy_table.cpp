@@ -1,8 +1,7 @@
-// Prints the accuracy table of docs/memory.md: the channel beside cycle-level simulators on the same traces.
+// Prints the accuracy tables of docs/memory.md: the channel beside cycle-level simulators on the same traces.
 #include <cstdio>
-#include <map>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "dram/reference_figures.h"
 
@@ -10,27 +9,55 @@ namespace {
 
 using namespace t3vp::dram;
 
-void print_row(const ReferenceFigures& reference, const ReplayResult& result) {
-  std::printf("| %s | %s | %s | %.3f | %.3f | %+.1f%% | ", reference.simulator.c_str(), reference.config.c_str(),
-              reference.trace.c_str(), reference.bandwidth_GBps, result.bandwidth_GBps,
-              100 * (result.bandwidth_GBps / reference.bandwidth_GBps - 1));
-  if (reference.latency_mean_ns)
-    std::printf("%.1f | %.1f | %+.1f%% | ", *reference.latency_mean_ns, result.read_latency_mean_ns,
-                100 * (result.read_latency_mean_ns / *reference.latency_mean_ns - 1));
-  else
-    std::printf("| | | ");
-  std::printf("%.4f | %.4f |\n", reference.row_hit_rate, result.row_hit_rate);
+double percent(double value, double reference) { return 100 * (value / reference - 1); }
+
+void print_legacy() {
+  std::printf("| GPGPU-Sim configuration | trace | GB/s | here | | read latency, ns | here | | row hits | here |\n");
+  std::printf("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+  for (const ReferenceFigures& r : reference_figures()) {
+    if (r.simulator != "GPGPU-Sim-dram") continue;
+    const ReplayResult result = replay_reference(r.config, r.trace);
+    std::printf("| %s | %s | %.3f | %.3f | %+.1f%% | ", r.config.c_str(), r.trace.c_str(), r.bandwidth_GBps,
+                result.bandwidth_GBps, percent(result.bandwidth_GBps, r.bandwidth_GBps));
+    if (r.latency_mean_ns)
+      std::printf("%.1f | %.1f | %+.1f%% | ", *r.latency_mean_ns, result.read_latency_mean_ns,
+                  percent(result.read_latency_mean_ns, *r.latency_mean_ns));
+    else
+      std::printf("| | | ");
+    std::printf("%.4f | %.4f |\n", r.row_hit_rate, result.row_hit_rate);
+  }
+}
+
+const ReferenceFigures& figures_of(const std::vector<ReferenceFigures>& all, const std::string& simulator,
+                                   const ReferenceFigures& like) {
+  for (const ReferenceFigures& r : all)
+    if (r.simulator == simulator && r.config == like.config && r.trace == like.trace) return r;
+  return like;
+}
+
+void print_pseudo_channels() {
+  std::printf(
+      "| configuration | trace | GB/s: Ramulator | DRAMSys | here | read latency, ns: Ramulator | DRAMSys | here |\n");
+  std::printf("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+  const auto all = reference_figures();
+  for (const ReferenceFigures& ramulator : all) {
+    if (ramulator.simulator != "Ramulator2.1") continue;
+    const ReferenceFigures& dramsys = figures_of(all, "DRAMSys5", ramulator);
+    const ReplayResult result = replay_reference(ramulator.config, ramulator.trace);
+    std::printf("| %s | %s | %.3f | %.3f | %.3f | ", ramulator.config.c_str(), ramulator.trace.c_str(),
+                ramulator.bandwidth_GBps, dramsys.bandwidth_GBps, result.bandwidth_GBps);
+    if (ramulator.latency_mean_ns)
+      std::printf("%.1f | %.1f | %.1f |\n", *ramulator.latency_mean_ns, dramsys.latency_mean_ns.value_or(0),
+                  result.read_latency_mean_ns);
+    else
+      std::printf("| | |\n");
+  }
 }
 
 }  // namespace
 
 int main() {
-  std::map<std::pair<std::string, std::string>, ReplayResult> results;
-  std::printf("| simulator | configuration | trace | GB/s | here | | read latency, ns | here | | row hits | here |\n");
-  std::printf("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
-  for (const ReferenceFigures& reference : reference_figures()) {
-    const auto key = std::make_pair(reference.config, reference.trace);
-    if (results.count(key) == 0) results[key] = replay_reference(reference.config, reference.trace);
-    print_row(reference, results[key]);
-  }
+  print_legacy();
+  std::printf("\n");
+  print_pseudo_channels();
 }
