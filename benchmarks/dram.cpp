@@ -1,4 +1,4 @@
-// Speed of one DRAM channel on the reference traces: accesses per second of one core.
+// Speed of DRAM channels on the reference traces: accesses per second of one core's processor time.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -9,66 +9,68 @@
 
 #include "dram/channel.h"
 #include "dram/memory_file.h"
-#include "dram/replay.h"
 #include "dram/traces.h"
 
 namespace {
 
 using namespace t3vp::dram;
 
-void replay_trace(benchmark::State& state, const std::string& memory, const std::string& map,
-                  const std::string& trace) {
-  MemorySpec spec = shipped_memory(memory);
-  spec.address_map = map;
-  const auto records = make_trace(trace);
-  for (auto _ : state) state.SetIterationTime(replay(spec, records).host_seconds);
-  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(records.size()));
-}
+struct Load {
+  std::string memory, map, trace;
+  std::size_t channels;
+  Cycle slice;  ///< cycles of a channel before the next has its turn
+};
 
-/// 32 channels in turn, 64 cycles each, as the memory controller runs them, each at another place of the trace.
-void run_stack(benchmark::State& state, const std::string& trace) {
-  const auto records = make_trace(trace, 65'536);
-  const MemorySpec spec = shipped_memory("hbm2-legacy");
-  std::int64_t accesses = 0;
-  for (auto _ : state) {
-    std::vector<std::unique_ptr<Channel>> channels;
-    for (int i = 0; i < 32; ++i) channels.push_back(std::make_unique<Channel>(spec));
-    std::vector<std::size_t> next(channels.size());
-    for (Cycle until = 64; std::any_of(next.begin(), next.end(), [&](std::size_t n) { return n < records.size(); });
-         until += 64)
-      for (std::size_t i = 0; i < channels.size(); ++i)
-        channels[i]->run(
-            until,
-            [&](Cycle, unsigned, Access& access, Cycle&) {
-              if (next[i] == records.size()) return false;
-              access = {records[(next[i] + i * 2'017) % records.size()].address, Kind::read, 0};
-              ++next[i];
-              return true;
-            },
-            [&](std::uint32_t, Kind, Cycle) { ++accesses; });
+/// A channel and its place in the trace; channels start at different places, so that they do not run in step.
+struct Driven {
+  explicit Driven(const MemorySpec& spec) : channel(spec) {}
+  Channel channel;
+  std::size_t start = 0, fed = 0, done = 0;
+
+  void run(Cycle until, const std::vector<TraceRecord>& trace) {
+    channel.run(
+        until,
+        [&](Cycle, unsigned, Access& access, Cycle&) {
+          if (fed == trace.size()) return false;
+          const TraceRecord& record = trace[(start + fed++) % trace.size()];
+          access = {record.address, record.write ? Kind::write : Kind::read, 0};
+          return true;
+        },
+        [&](std::uint32_t, Kind, Cycle) { ++done; });
   }
-  state.SetItemsProcessed(accesses);
+};
+
+void run_channels(benchmark::State& state, const Load& load) {
+  MemorySpec spec = shipped_memory(load.memory);
+  spec.address_map = load.map;
+  const auto trace = make_trace(load.trace, trace_length / (load.channels == 1 ? 1 : 4));
+  for (auto _ : state) {
+    std::vector<std::unique_ptr<Driven>> channels;
+    for (std::size_t i = 0; i < load.channels; ++i) {
+      channels.push_back(std::make_unique<Driven>(spec));
+      channels.back()->start = i * 2'017;
+    }
+    const auto unfinished = [&](const auto& driven) { return driven->done < trace.size(); };
+    for (Cycle until = load.slice; std::any_of(channels.begin(), channels.end(), unfinished); until += load.slice)
+      for (auto& driven : channels) driven->run(until, trace);
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(load.channels * trace.size()));
 }
 
-void register_all(const std::string& memory, const std::string& map) {
-  for (const char* trace :
-       {"seq_read", "seq_write", "mix_r2w1_seq", "tile_read", "tile_write", "rand_read", "rand_mix50"})
-    benchmark::RegisterBenchmark((memory + '/' + map + '/' + trace).c_str(), replay_trace, memory, map,
-                                 std::string(trace))
-        ->UseManualTime()
+void add(const std::string& memory, const std::string& map, std::size_t channels, Cycle slice) {
+  for (const char* trace : {"seq_read", "tile_read", "mix_r2w1_seq", "rand_read"}) {
+    const std::string name = memory + '/' + map + '/' + std::to_string(channels) + " channel(s)/" + trace;
+    benchmark::RegisterBenchmark(name.c_str(), run_channels, Load{memory, map, trace, channels, slice})
         ->Unit(benchmark::kMillisecond);
+  }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
-  register_all("hbm2-legacy", "accel");
-  register_all("hbm2-legacy", "bgint");
-  register_all("hbm2-pseudo-channel", "bgint");
-  for (const char* trace : {"seq_read", "tile_read", "rand_read"})
-    benchmark::RegisterBenchmark((std::string("32 channels/hbm2-legacy/accel/") + trace).c_str(), run_stack,
-                                 std::string(trace))
-        ->Unit(benchmark::kMillisecond);
+  add("hbm2-legacy", "accel", 1, 4096);
+  add("hbm2-pseudo-channel", "bgint", 1, 4096);
+  add("hbm2-legacy", "accel", 32, 64);
   benchmark::RunSpecifiedBenchmarks();
 }
