@@ -100,7 +100,7 @@ class TimingState {
     next = std::max(next, now + timing_.RP);
   }
 
-  /// Legal when an activate of the bank is: refresh is a row cycle of every bank (JESD235).
+  /// Legal when an activate of the bank is: tRP after its precharge, tRC after its last activate.
   void refresh(std::uint32_t bank, Cycle now) { at(bank_[bank], Need::activate) = now + timing_.RFC; }
 
  private:
