@@ -10,6 +10,8 @@ namespace {
 using nlohmann::json;
 using Figures = std::map<std::string, json>;
 
+constexpr std::size_t longest_text = 32;
+
 /// The name that says more than an entry's place in its list.
 std::string entry_name(const json& entry, std::size_t index) {
   if (entry.is_object() && entry.contains("name")) return entry.at("name").get<std::string>();
@@ -40,7 +42,9 @@ Figures figures_of(const json& report) {
 std::string text_of(const Figures& figures, const std::string& name) {
   const auto found = figures.find(name);
   if (found == figures.end()) return "-";
-  return found->second.is_string() ? found->second.get<std::string>() : found->second.dump();
+  if (!found->second.is_string()) return found->second.dump();
+  const std::string text = found->second.get<std::string>();
+  return text.size() <= longest_text ? text : text.substr(0, longest_text - 3) + "...";
 }
 
 Difference difference(const std::string& name, const Figures& first, const Figures& second) {
@@ -70,8 +74,8 @@ std::vector<Difference> differences(const json& first, const json& second) {
 std::string difference_table(const std::vector<Difference>& differences) {
   std::string text = fmt::format("{:<44}{:>20}{:>20}{:>11}\n", "figure", "first", "second", "relative");
   for (const Difference& d : differences)
-    text += fmt::format("{:<44} {:>19} {:>19} {:>10}\n", d.figure, d.first, d.second,
-                        d.relative ? fmt::format("{:+.3f}%", 100 * *d.relative) : "");
+    text += fmt::format("{:<44} {:>19} {:>19}{}\n", d.figure, d.first, d.second,
+                        d.relative ? fmt::format(" {:>+9.3f}%", 100 * *d.relative) : "");
   return text;
 }
 

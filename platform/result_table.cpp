@@ -13,7 +13,15 @@ using nlohmann::json;
 constexpr double bytes_per_MiB = 1 << 20;
 constexpr std::size_t most_links_shown = 8;
 
+/// JSON writes what is no number as null.
+double number(const json& value) { return value.is_number() ? value.get<double>() : std::nan(""); }
+
 double microseconds(const json& ns) { return ns.get<double>() / 1000; }
+
+std::string with_bar(const std::string& text, double share) {
+  const std::string drawn = bar(share);
+  return text + (drawn.empty() ? "" : "  " + drawn) + "\n";
+}
 
 std::string headline(const json& report) {
   return fmt::format("{} on {}, {} GPUs{}, {}\n", report.at("workload").value("label", "workload"),
@@ -31,8 +39,8 @@ std::string time_rows(const json& times) {
   std::string text = fmt::format("\n  {:<28}{:>10}\n", "time", "us");
   for (const auto& [key, name] : phases)
     if (times.at(key).is_number())
-      text += fmt::format("  {:<28}{:>10.2f}  {}\n", name, microseconds(times.at(key)),
-                          bar(times.at(key).get<double>() / longest));
+      text += with_bar(fmt::format("  {:<28}{:>10.2f}", name, microseconds(times.at(key))),
+                       times.at(key).get<double>() / longest);
   return text;
 }
 
@@ -54,22 +62,29 @@ std::string traffic_rows(const json& classes) {
   double most = 0;
   for (const auto& [key, name] : names) most = std::max(most, classes.at(key).get<double>());
   std::string text = fmt::format("\n  {:<28}{:>10}\n", "DRAM traffic of a GPU", "MiB");
-  for (const auto& [key, name] : names)
-    text += fmt::format("  {:<28}{:>10.2f}  {}\n", name, classes.at(key).get<double>() / bytes_per_MiB,
-                        bar(classes.at(key).get<double>() / most));
+  for (const auto& [key, name] : names) {
+    const double bytes = classes.at(key).get<double>();
+    text += with_bar(fmt::format("  {:<28}{:>10.2f}", name, bytes / bytes_per_MiB), bytes / most);
+  }
   return text + fmt::format("  {:<28}{:>10.2f}\n", "total without setup", total_bytes(classes) / bytes_per_MiB);
 }
 
+std::string link_row(const json& link) {
+  const std::string name = fmt::format("GPU {} -> GPU {}", link.at("from").dump(), link.at("to").dump());
+  const double utilization = link.at("utilization").get<double>();
+  return with_bar(fmt::format("  {:<18}{:>10.2f}{:>9.1f}%", name,
+                              link.at("payload_bytes").get<double>() / bytes_per_MiB, 100 * utilization),
+                  utilization);
+}
+
 std::string link_rows(const json& links) {
-  if (links.empty()) return "";
-  std::string text = fmt::format("\n  {:<18}{:>10}{:>10}\n", "links", "MiB", "in use");
-  for (std::size_t i = 0; i < std::min(links.size(), most_links_shown); ++i) {
-    const json& l = links[i];
-    const std::string name = fmt::format("GPU {} -> GPU {}", l.at("from").dump(), l.at("to").dump());
-    text += fmt::format("  {:<18}{:>10.2f}{:>9.1f}%  {}\n", name, l.at("payload_bytes").get<double>() / bytes_per_MiB,
-                        100 * l.at("utilization").get<double>(), bar(l.at("utilization").get<double>()));
-  }
-  if (links.size() > most_links_shown) text += fmt::format("  and {} more\n", links.size() - most_links_shown);
+  std::vector<json> used;
+  for (const json& link : links)
+    if (link.at("wire_bytes").get<double>() > 0) used.push_back(link);
+  if (used.empty()) return "";
+  std::string text = fmt::format("\n  {:<18}{:>10}{:>10}\n", "links in use", "MiB", "share");
+  for (std::size_t i = 0; i < std::min(used.size(), most_links_shown); ++i) text += link_row(used[i]);
+  if (used.size() > most_links_shown) text += fmt::format("  and {} more\n", used.size() - most_links_shown);
   return text;
 }
 
@@ -80,8 +95,8 @@ std::string verdict(const json& report) {
       fmt::format("\n  bounds: compute {:.2f} us, links {:.2f} us, DRAM {:.2f} us\n", microseconds(b.at("compute_ns")),
                   microseconds(b.at("link_ns")), microseconds(b.at("dram_ns")));
   if (f.at("checked").get<bool>())
-    text += fmt::format("  results: {} elements checked, {} mismatches, largest error {}\n", f.at("elements").dump(),
-                        f.at("mismatches").dump(), f.at("max_abs_error").dump());
+    text += fmt::format("  results: {} elements checked, {} mismatches, largest error {:.3g}\n",
+                        f.at("elements").dump(), f.at("mismatches").dump(), number(f.at("max_abs_error")));
   if (!report.contains("diagnosis")) return text + "  passed\n";
   text += "  FAILED\n";
   for (const json& line : report.at("diagnosis")) text += "    " + line.get<std::string>() + "\n";

@@ -146,3 +146,43 @@ TEST_CASE("replay refuses what is no trace or no memory file with one line") {
     CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
   }
 }
+
+namespace {
+
+Outcome run_into(const ValidFiles& files, const std::string& folder, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments{"run", files.run().string(), "--out", files / folder};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return run_program(arguments);
+}
+
+}  // namespace
+
+TEST_CASE("two runs of a configuration give the same report, and a valid one") {
+  const ValidFiles files;
+  REQUIRE(run_into(files, "a").exit_code == 0);
+  REQUIRE(run_into(files, "b").exit_code == 0);
+  CHECK(compare({files / "a/report.json", files / "b/report.json"}).exit_code == 0);
+  CHECK_NOTHROW(read_report(files / "a/report.json"));
+  CHECK(json_of(files / "a/report.json").at("host").at("wall_s") > 0);
+}
+
+TEST_CASE("--trace and --dump-arrays write files next to the report") {
+  const ValidFiles files;
+  REQUIRE(run_into(files, "out", {"--trace", "--dump-arrays", "--set", "data=functional"}).exit_code == 0);
+  CHECK_FALSE(json_of(files / "out/trace.json").at("traceEvents").empty());
+  for (const char* array : {"gpu0.a.npy", "gpu3.b.npy", "gpu2.out.npy"})
+    CHECK(std::filesystem::exists(files / (std::string("out/") + array)));
+  REQUIRE(run_into(files, "plain").exit_code == 0);
+  CHECK_FALSE(std::filesystem::exists(files / "plain/trace.json"));
+}
+
+TEST_CASE("a simulation that fails is exit code 1, with a report, a timeline and a diagnosis") {
+  const ValidFiles files;
+  const Outcome outcome = run_into(files, "out", {"--trace", "--set", "inject.dma_map_updates=3"});
+  CHECK(outcome.exit_code == 1);
+  CHECK_THAT(outcome.out, Catch::Contains("FAILED"));
+  CHECK(outcome.err.empty());  // no progress where nobody looks
+  CHECK_FALSE(json_of(files / "out/report.json").at("diagnosis").empty());
+  CHECK_FALSE(json_of(files / "out/trace.json").at("traceEvents").empty());
+  CHECK_NOTHROW(read_report(files / "out/report.json"));
+}
