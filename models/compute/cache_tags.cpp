@@ -2,18 +2,22 @@
 
 namespace t3vp {
 
-CacheTags::CacheTags(const CacheParameters& parameters) : ways_(parameters.ways), bank_mask_(parameters.banks - 1) {
-  const std::uint64_t slots = parameters.capacity_bytes / parameters.line_bytes;
-  const std::uint64_t sets = slots / ways_;
-  while ((std::uint64_t{1} << set_bits_) < sets) ++set_bits_;
-  set_mask_ = sets - 1;
+CacheTags::CacheTags(const CacheParameters& parameters)
+    : ways_(parameters.ways),
+      slots_per_set_((ways_ + lanes - 1) / lanes * lanes),
+      sets_(static_cast<std::uint32_t>(parameters.capacity_bytes / parameters.line_bytes / ways_)),
+      power_of_two_((sets_ & (sets_ - 1)) == 0),
+      bank_mask_(parameters.banks - 1) {
+  while ((std::uint64_t{1} << set_bits_) < sets_) ++set_bits_;
+  while ((std::uint32_t{1} << bank_bits_) < parameters.banks) ++bank_bits_;
+  const std::size_t slots = std::size_t{sets_} * slots_per_set_;
   tags_.resize(slots);
   used_.resize(slots);
   lines_.resize(slots);
 }
 
 CacheTags::Slot CacheTags::victim(std::uint64_t line) const {
-  const Slot first = set_of(line) * ways_;
+  const Slot first = first_slot(line);
   Slot best = none, best_pending = first;
   for (Slot slot = first; slot < first + ways_; ++slot) {
     if (tags_[slot] == 0) return slot;
@@ -26,7 +30,7 @@ CacheTags::Slot CacheTags::victim(std::uint64_t line) const {
 }
 
 void CacheTags::occupy(Slot slot, std::uint64_t line) {
-  tags_[slot] = static_cast<std::uint32_t>(line) + 1;
+  tags_[slot] = tag_of(line);
   used_[slot] = ++clock_;
   lines_[slot] = Line{};
 }

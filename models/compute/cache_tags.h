@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "compute/parameters.h"
@@ -24,16 +25,23 @@ class CacheTags {
 
   explicit CacheTags(const CacheParameters& parameters);
 
-  /// The line's slot, made most recently used; none when the line is absent.
+  /// The line's slot, made most recently used; none when the line is absent. All ways are compared, by vectors: where
+  /// an early exit would lie cannot be predicted, and a mispredicted branch costs more than the comparisons.
   Slot find(std::uint64_t line) {
-    const Slot first = set_of(line) * ways_;
-    const std::uint32_t tag = static_cast<std::uint32_t>(line) + 1;
-    for (Slot slot = first; slot < first + ways_; ++slot)
-      if (tags_[slot] == tag) {
-        used_[slot] = ++clock_;
-        return slot;
-      }
-    return none;
+    const Slot first = first_slot(line);
+    const std::uint32_t tag = tag_of(line);
+    Lanes hits{}, numbers = {1, 2, 3, 4};
+    for (Slot way = 0; way < ways_; way += lanes) {
+      Lanes tags;
+      std::memcpy(&tags, &tags_[first + way], sizeof tags);
+      hits |= (tags == tag) & numbers;
+      numbers += lanes;
+    }
+    const std::uint32_t number = hits[0] | hits[1] | hits[2] | hits[3];
+    if (number == 0) return none;
+    const Slot slot = first + number - 1;
+    used_[slot] = ++clock_;
+    return slot;
   }
 
   /// The slot that the absent line takes: free or least recently used, a line with pending data only if all have some.
@@ -45,23 +53,34 @@ class CacheTags {
     lines_[slot] = Line{};
   }
 
-  bool holds(Slot slot, std::uint64_t line) const { return tags_[slot] == static_cast<std::uint32_t>(line) + 1; }
+  bool holds(Slot slot, std::uint64_t line) const { return tags_[slot] == tag_of(line); }
   bool occupied(Slot slot) const { return tags_[slot] != 0; }
   std::uint64_t line_in(Slot slot) const { return tags_[slot] - 1; }
   Line& line(Slot slot) { return lines_[slot]; }
   Slot slots() const { return static_cast<Slot>(lines_.size()); }
-  std::uint32_t bank_of(std::uint64_t line) const { return set_of(line) & bank_mask_; }
-
- private:
-  std::uint32_t set_of(std::uint64_t line) const {
-    const std::uint64_t folded = line ^ line >> set_bits_ ^ line >> 2 * set_bits_;
-    return static_cast<std::uint32_t>(folded & set_mask_);
+  /// Higher bits of the set are folded in, so that the rows of a tile spread over the banks whatever their stride.
+  std::uint32_t bank_of(std::uint64_t line) const {
+    const std::uint32_t set = set_of(line);
+    return (set ^ set >> bank_bits_ ^ set >> 2 * bank_bits_) & bank_mask_;
   }
 
-  std::uint32_t ways_, set_bits_ = 0;
-  std::uint64_t set_mask_;
-  std::uint32_t bank_mask_;
-  std::uint32_t clock_ = 0;
+ private:
+  using Lanes = std::uint32_t __attribute__((vector_size(16)));
+  static constexpr std::uint32_t lanes = sizeof(Lanes) / sizeof(std::uint32_t);
+
+  static std::uint32_t tag_of(std::uint64_t line) { return static_cast<std::uint32_t>(line) + 1; }
+  std::uint32_t set_of(std::uint64_t line) const {
+    const std::uint64_t folded = line ^ line >> set_bits_ ^ line >> 2 * set_bits_;
+    if (power_of_two_) return static_cast<std::uint32_t>(folded & (sets_ - 1));
+    return static_cast<std::uint32_t>(folded) % sets_;
+  }
+  Slot first_slot(std::uint64_t line) const { return set_of(line) * slots_per_set_; }
+
+  std::uint32_t ways_, slots_per_set_;  ///< ways and, up to whole vectors, slots that stay empty
+  std::uint32_t sets_, set_bits_ = 0;
+  bool power_of_two_;
+  std::uint32_t bank_mask_, bank_bits_ = 0;
+  std::uint32_t clock_ = 0xFFFF0000;  ///< near its wrap, so that every run crosses it
   std::vector<std::uint32_t> tags_, used_;
   std::vector<Line> lines_;
 };
