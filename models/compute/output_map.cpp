@@ -5,6 +5,13 @@
 #include "protocol/address_map.h"
 
 namespace t3vp {
+namespace {
+
+bool in_memory(std::uint64_t address, std::uint64_t bytes) {
+  return bytes <= address_map::hbm_limit && address_map::local_of(address) <= address_map::hbm_limit - bytes;
+}
+
+}  // namespace
 
 OutputMap::OutputMap(const sc_core::sc_module_name& name, const OutputMapParameters& parameters, std::uint16_t gpu)
     : sc_module(name), parameters_(parameters), gpu_(gpu) {
@@ -85,16 +92,16 @@ void OutputMap::add() {
     registers.report(status, address, text);
   };
   constexpr std::uint64_t alignment = 32;
-  if (kind == Kind::none || entry.count == 0 || entry.bytes == 0)
-    return refuse(
-        Status::invalid_argument, entry.output,
-        fmt::format("store or update of 1 or more workgroups of an output expected, found {} workgroups, {} bytes",
-                    entry.count, entry.bytes));
+  if (kind == Kind::none || entry.count == 0 || entry.bytes == 0 || entry.end() > no_workgroup)
+    return refuse(Status::invalid_argument, entry.output,
+                  fmt::format("store or update of 1 or more workgroups of an output expected, found {} workgroups from "
+                              "{}, {} bytes",
+                              entry.count, entry.first, entry.bytes));
   if (entry.output % alignment != 0 || entry.peer % alignment != 0)
     return refuse(
         Status::unaligned, entry.output,
         fmt::format("output {:#x} and peer {:#x} must be multiples of {}", entry.output, entry.peer, alignment));
-  if (address_map::gpu_of(entry.output) != gpu_ || !address_map::is_hbm(entry.output + entry.bytes - 1))
+  if (address_map::gpu_of(entry.output) != gpu_ || !in_memory(entry.output, entry.bytes))
     return refuse(
         Status::bad_address, entry.output,
         fmt::format("output {:#x} of {} bytes is not in the memory of GPU {}", entry.output, entry.bytes, gpu_));
@@ -102,6 +109,10 @@ void OutputMap::add() {
     return refuse(
         Status::no_peer, entry.peer,
         fmt::format("GPU {} of peer address {:#x} cannot be reached", address_map::gpu_of(entry.peer), entry.peer));
+  if (!in_memory(entry.peer, entry.bytes))
+    return refuse(Status::bad_address, entry.peer,
+                  fmt::format("peer {:#x} of {} bytes is not in the memory of GPU {}", entry.peer, entry.bytes,
+                              address_map::gpu_of(entry.peer)));
   for (const Entry& other : entries_)
     if (entry.overlaps(other))
       return refuse(

@@ -29,9 +29,10 @@ class OutputMap : public sc_core::sc_module {
     std::uint32_t first = 0, count = 0;
     Operation operation = Operation::update;
 
+    std::uint64_t end() const { return std::uint64_t{first} + count; }
     bool overlaps(const Entry& other) const {
-      return output < other.output + other.bytes && other.output < output + bytes &&
-             first < other.first + other.count && other.first < first + count;
+      return output < other.output + other.bytes && other.output < output + bytes && first < other.end() &&
+             other.first < end();
     }
   };
 
