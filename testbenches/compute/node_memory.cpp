@@ -1,0 +1,181 @@
+#include "node_memory.h"
+
+#include <cstring>
+#include <string>
+
+#include "protocol/address_map.h"
+#include "protocol/element.h"
+#include "registers/signals.h"
+
+namespace t3vp {
+namespace {
+
+constexpr std::uint64_t signals_base = address_map::block_base(address_map::Block::signals);
+
+}  // namespace
+
+NodeMemory::NodeMemory(const sc_core::sc_module_name& name, int port_count, std::uint16_t gpus,
+                       std::uint64_t bytes_per_gpu)
+    : sc_module(name),
+      bytes_per_gpu_(bytes_per_gpu),
+      memories_(gpus, std::vector<unsigned char>(bytes_per_gpu)),
+      signals_(gpus, std::vector<std::uint64_t>(registers::Signals::value_count)) {
+  for (int port = 0; port < port_count; ++port) {
+    ports.push_back(std::make_unique<DataTargetSocket<NodeMemory>>(("port_" + std::to_string(port)).c_str()));
+    ports.back()->register_nb_transport_fw(this, &NodeMemory::request, port);
+    ports.back()->register_transport_dbg(this, &NodeMemory::debug, port);
+  }
+  SC_HAS_PROCESS(NodeMemory);
+  SC_METHOD(step);
+  sensitive << events_.event();
+  dont_initialize();
+}
+
+unsigned char* NodeMemory::at(std::uint64_t address) {
+  return memories_.at(address_map::gpu_of(address)).data() + address_map::local_of(address);
+}
+
+tlm::tlm_sync_enum NodeMemory::request(int port, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
+                                       sc_core::sc_time& delay) {
+  transaction.acquire();
+  events_.push(now() + from_sc_time(delay), {port, false, &transaction});
+  return tlm::TLM_ACCEPTED;
+}
+
+void NodeMemory::step() {
+  while (events_.ready()) {
+    const Pending pending = events_.pop();
+    if (pending.answered)
+      answer(pending);
+    else
+      arrive(pending);
+  }
+  events_.arm();
+}
+
+void NodeMemory::arrive(const Pending& pending) {
+  tlm::tlm_generic_payload& transaction = *pending.transaction;
+  LoggedAccess access;
+  access.port = pending.port;
+  access.arrival = now();
+  access.address = transaction.get_address();
+  access.status_on_entry = transaction.get_response_status();
+  access.has_data = transaction.get_data_ptr() != nullptr;
+  const DataExtension* extension = transaction.get_extension<DataExtension>();
+  if (extension != nullptr) {
+    access.operation = extension->operation;
+    access.shape = extension->shape;
+    access.traffic = extension->traffic;
+    access.element = extension->element;
+    access.cached = extension->cached;
+    access.producer = extension->producer;
+    access.threshold = extension->threshold;
+  }
+  log.push_back(access);
+  tlm::tlm_response_status status = judge ? judge(access) : tlm::TLM_OK_RESPONSE;
+  if (extension == nullptr) status = tlm::TLM_GENERIC_ERROR_RESPONSE;
+  if (status == tlm::TLM_OK_RESPONSE) {
+    if (in_memory(access.address, access.shape) && access.shape.bytes() == transaction.get_data_length())
+      access_memory(transaction, access.operation, *extension);
+    else if (!address_map::is_hbm(access.address)) {
+      if (access_signal(pending)) return;
+    } else {
+      status = tlm::TLM_ADDRESS_ERROR_RESPONSE;
+    }
+  }
+  transaction.set_response_status(status);
+  events_.push(now() + latency - announced_ahead, {pending.port, true, &transaction});
+}
+
+void NodeMemory::answer(const Pending& pending) {
+  send_response(*ports[static_cast<std::size_t>(pending.port)], *pending.transaction, announced_ahead);
+  pending.transaction->release();
+}
+
+bool NodeMemory::in_memory(std::uint64_t address, const Shape& shape) const {
+  const std::uint64_t local = address_map::local_of(address);
+  return address_map::gpu_of(address) < memories_.size() && shape.rows > 0 &&
+         local + (shape.rows - 1) * shape.stride + shape.row_bytes <= bytes_per_gpu_;
+}
+
+void NodeMemory::access_memory(tlm::tlm_generic_payload& transaction, Operation operation,
+                               const DataExtension& extension) {
+  unsigned char* data = transaction.get_data_ptr();
+  const Shape& shape = extension.shape;
+  unsigned char* memory = at(transaction.get_address());
+  for (std::uint32_t row = 0; data != nullptr && row < shape.rows;
+       ++row, data += shape.row_bytes, memory += shape.stride)
+    switch (operation) {
+      case Operation::store:
+        std::memcpy(memory, data, shape.row_bytes);
+        break;
+      case Operation::update:
+        add_elements(extension.element, memory, data, shape.row_bytes / t3vp::bytes_of(extension.element));
+        break;
+      default:
+        std::memcpy(data, memory, shape.row_bytes);
+    }
+}
+
+/// True when the access is a wait that has to wait.
+bool NodeMemory::access_signal(const Pending& pending) {
+  const DataExtension& extension = extension_of(*pending.transaction);
+  const std::uint64_t address = pending.transaction->get_address();
+  const std::uint64_t offset = address_map::local_of(address) - signals_base;
+  const std::uint64_t gpu = address_map::gpu_of(address);
+  if (extension.operation == Operation::wait) {
+    if (signals_.at(gpu).at((offset - registers::Signals::value_offset) / 8) >= extension.threshold) return false;
+    waits_.push_back(pending);
+    return true;
+  }
+  std::uint64_t value = 0;
+  std::memcpy(&value, pending.transaction->get_data_ptr(), sizeof value);
+  add_signal(gpu, (offset - registers::Signals::add_offset) / 8, value);
+  return false;
+}
+
+void NodeMemory::add_signal(std::uint64_t gpu, std::size_t index, std::uint64_t value) {
+  signals_.at(gpu).at(index) += value;
+  for (const Pending& wait : std::exchange(waits_, {})) {
+    if (access_signal(wait)) continue;
+    wait.transaction->set_response_status(tlm::TLM_OK_RESPONSE);
+    events_.push(now() + latency, {wait.port, true, wait.transaction});
+  }
+}
+
+unsigned NodeMemory::debug(int, tlm::tlm_generic_payload& transaction) {
+  const DataExtension* extension = transaction.get_extension<DataExtension>();
+  const Shape shape = extension != nullptr ? extension->shape : Shape{1, transaction.get_data_length(), 0};
+  if (!in_memory(transaction.get_address(), shape)) {
+    transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return 0;
+  }
+  DataExtension plain;
+  plain.shape = shape;
+  access_memory(transaction, transaction.is_read() ? Operation::load : Operation::store, plain);
+  transaction.set_response_status(tlm::TLM_OK_RESPONSE);
+  return transaction.get_data_length();
+}
+
+std::vector<LoggedAccess> NodeMemory::accesses(Operation operation) const {
+  std::vector<LoggedAccess> result;
+  for (const LoggedAccess& access : log)
+    if (access.operation == operation) result.push_back(access);
+  return result;
+}
+
+std::uint64_t NodeMemory::bytes_of(Operation operation) const {
+  std::uint64_t bytes = 0;
+  for (const LoggedAccess& access : log)
+    if (access.operation == operation) bytes += access.shape.bytes();
+  return bytes;
+}
+
+std::uint64_t NodeMemory::bytes_of(Operation operation, TrafficClass traffic) const {
+  std::uint64_t bytes = 0;
+  for (const LoggedAccess& access : log)
+    if (access.operation == operation && access.traffic == traffic) bytes += access.shape.bytes();
+  return bytes;
+}
+
+}  // namespace t3vp

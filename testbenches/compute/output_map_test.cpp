@@ -1,0 +1,263 @@
+#include "compute/output_map.h"
+
+#include <catch2/catch.hpp>
+
+#include "named_registers.h"
+#include "protocol/address_map.h"
+#include "protocol/transaction_pool.h"
+
+using namespace t3vp;
+using address_map::on_gpu;
+
+namespace {
+
+constexpr std::uint16_t own = 1, peer = 2, beyond = 9;
+constexpr std::uint32_t table_entries = 4;
+constexpr std::uint64_t output = on_gpu(own, 0x10000), peer_output = on_gpu(peer, 0x80000);
+constexpr std::uint64_t output_bytes = 0x4000;
+
+using Registers = registers::OutputMap;
+using Kind = Registers::Operation::Kind;
+using Action = Registers::Command::Action;
+
+/// Records what arrives; answers at once when told to.
+struct Sink : sc_core::sc_module {
+  DataTargetSocket<Sink> socket{"socket"};
+  std::vector<tlm::tlm_generic_payload*> received;
+  Picoseconds delay = 0;
+  unsigned debug_accesses = 0;
+  bool reaches_everything = false;
+
+  explicit Sink(const sc_core::sc_module_name& name) : sc_module(name) {
+    socket.register_nb_transport_fw(this, &Sink::request, 0);
+    socket.register_transport_dbg(this, &Sink::debug, 0);
+  }
+  tlm::tlm_sync_enum request(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&, sc_core::sc_time& time) {
+    received.push_back(&transaction);
+    delay = from_sc_time(time);
+    transaction.set_response_status(tlm::TLM_OK_RESPONSE);
+    return tlm::TLM_ACCEPTED;
+  }
+  unsigned debug(int, tlm::tlm_generic_payload& transaction) {
+    ++debug_accesses;
+    const bool reached = reaches_everything || address_map::gpu_of(transaction.get_address()) == peer;
+    transaction.set_response_status(reached ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return 0;
+  }
+};
+
+struct ComputeUnits : sc_core::sc_module {
+  DataInitiatorSocket<ComputeUnits> socket{"socket"};
+  std::vector<tlm::tlm_generic_payload*> answered;
+
+  explicit ComputeUnits(const sc_core::sc_module_name& name) : sc_module(name) {
+    socket.register_nb_transport_bw(this, &ComputeUnits::response, 0);
+  }
+  tlm::tlm_sync_enum response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&, sc_core::sc_time&) {
+    answered.push_back(&transaction);
+    return tlm::TLM_COMPLETED;
+  }
+};
+
+struct Mapping {
+  std::uint64_t base = output, to = peer_output, bytes = output_bytes;
+  std::uint32_t first = 4, count = 4;
+  Kind kind = Kind::update;
+};
+
+struct Bench {
+  OutputMap map{"map", OutputMapParameters{table_entries}, own};
+  ComputeUnits compute{"compute"};
+  Sink cache{"cache"}, remote{"remote"}, signals{"signals"};
+  NamedRegisters registers{map.registers};
+  TransactionPool pool;
+
+  Bench() {
+    compute.socket.bind(map.compute);
+    map.cache.bind(cache.socket);
+    map.remote.bind(remote.socket);
+    map.signals.bind(signals.socket);
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  }
+
+  Status add(const Mapping& m) {
+    registers.write("output_base", m.base);
+    registers.write("peer_base", m.to);
+    registers.write("bytes", m.bytes);
+    registers.write("first_workgroup", m.first);
+    registers.write("workgroups", m.count);
+    registers.write("operation", static_cast<std::uint64_t>(m.kind));
+    return command(Action::add);
+  }
+  Status command(Action action) {
+    REQUIRE(registers.write("command", static_cast<std::uint64_t>(action)) == tlm::TLM_OK_RESPONSE);
+    return static_cast<Status>(registers.read("status"));
+  }
+  std::uint64_t used() { return registers.read("used"); }
+
+  Transaction& send(Operation operation, std::uint64_t address, std::uint32_t wg_id = no_workgroup) {
+    Transaction& transaction = pool.make(operation, address, {1, 32, 0});
+    transaction.extension().producer.wg_id = wg_id;
+    transaction.attach_buffer();
+    Picoseconds delay = 777;
+    send_request(compute.socket, transaction, delay);
+    return transaction;
+  }
+  /// The address and operation with which a store of the compute units leaves.
+  std::pair<std::uint64_t, Operation> sent(Operation operation, std::uint64_t address, std::uint32_t wg_id) {
+    Transaction& transaction = send(operation, address, wg_id);
+    return {transaction.get_address(), transaction.extension().operation};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("accesses go where their address says") {
+  Bench bench;
+  Transaction& local = bench.send(Operation::load, on_gpu(own, 0x40));
+  Transaction& far = bench.send(Operation::store, on_gpu(peer, 0x40));
+  Transaction& wait = bench.send(Operation::wait, on_gpu(own, address_map::block_base(address_map::Block::signals)));
+  REQUIRE(bench.cache.received == std::vector<tlm::tlm_generic_payload*>{&local});
+  REQUIRE(bench.remote.received == std::vector<tlm::tlm_generic_payload*>{&far});
+  REQUIRE(bench.signals.received == std::vector<tlm::tlm_generic_payload*>{&wait});
+  REQUIRE(bench.cache.delay == 777);
+  for (Sink* sink : {&bench.signals, &bench.cache, &bench.remote})
+    send_response(sink->socket, *sink->received.front(), 5);
+  REQUIRE(bench.compute.answered == std::vector<tlm::tlm_generic_payload*>{&wait, &local, &far});
+}
+
+TEST_CASE("a mapped chunk's stores go to the peer in the mapped operation") {
+  Bench bench;
+  REQUIRE(bench.add({}) == Status::ok);
+  REQUIRE(bench.used() == 1);
+  using Sent = std::pair<std::uint64_t, Operation>;
+  REQUIRE(bench.sent(Operation::store, output + 0x120, 4) == Sent{peer_output + 0x120, Operation::update});
+  REQUIRE(bench.sent(Operation::update, output + output_bytes - 32, 7) ==
+          Sent{peer_output + output_bytes - 32, Operation::update});
+  REQUIRE(bench.remote.received.size() == 2);
+  REQUIRE(bench.cache.received.empty());
+  std::uint64_t mapped = 0;
+  bench.map.visit_statistics([&](auto&, auto&, auto&, double value) { mapped = static_cast<std::uint64_t>(value); });
+  REQUIRE(mapped == 64);
+}
+
+TEST_CASE("only stores of the chunk's workgroups to the output are mapped") {
+  Bench bench;
+  REQUIRE(bench.add({}) == Status::ok);
+  bench.send(Operation::load, output, 4);
+  bench.send(Operation::store, output, 3);
+  bench.send(Operation::store, output, 8);
+  bench.send(Operation::store, output, no_workgroup);
+  bench.send(Operation::store, output - 32, 4);
+  bench.send(Operation::store, output + output_bytes, 4);
+  REQUIRE(bench.remote.received.empty());
+  REQUIRE(bench.cache.received.size() == 6);
+  for (auto* transaction : bench.cache.received) REQUIRE(address_map::gpu_of(transaction->get_address()) == own);
+}
+
+TEST_CASE("a store can be mapped to a store, and chunks of one output to different peers") {
+  Bench bench;
+  bench.remote.reaches_everything = true;
+  Mapping second;
+  second.first = 8;
+  second.to = on_gpu(3, 0x100);
+  second.kind = Kind::store;
+  REQUIRE(bench.add({}) == Status::ok);
+  REQUIRE(bench.add(second) == Status::ok);
+  using Sent = std::pair<std::uint64_t, Operation>;
+  REQUIRE(bench.sent(Operation::store, output + 64, 8) == Sent{on_gpu(3, 0x140), Operation::store});
+  REQUIRE(bench.sent(Operation::store, output + 64, 5) == Sent{peer_output + 64, Operation::update});
+}
+
+TEST_CASE("every mistake has its status and one entry in the error log, and maps nothing") {
+  Bench bench;
+  REQUIRE(bench.add({}) == Status::ok);
+  const auto refused = [&](Status expected, auto change) {
+    Mapping mapping;
+    mapping.first = 100;
+    change(mapping);
+    const Status status = bench.add(mapping);
+    INFO("expected " << static_cast<int>(expected));
+    CHECK(status == expected);
+    CHECK(bench.registers.driver.take_report() == expected);
+    CHECK(bench.used() == 1);
+  };
+  refused(Status::invalid_argument, [](Mapping& m) { m.kind = Kind::none; });
+  refused(Status::invalid_argument, [](Mapping& m) { m.count = 0; });
+  refused(Status::invalid_argument, [](Mapping& m) { m.bytes = 0; });
+  refused(Status::unaligned, [](Mapping& m) { m.base += 16; });
+  refused(Status::unaligned, [](Mapping& m) { m.to += 16; });
+  refused(Status::bad_address, [](Mapping& m) { m.base = on_gpu(peer, 0x10000); });
+  refused(Status::bad_address, [](Mapping& m) { m.base = on_gpu(own, address_map::hbm_limit); });
+  refused(Status::bad_address, [](Mapping& m) { m.base = on_gpu(own, address_map::hbm_limit - 32); });
+  refused(Status::bad_address, [](Mapping& m) { m.bytes = std::uint64_t{1} << address_map::gpu_shift; });
+  refused(Status::bad_address, [](Mapping& m) { m.bytes = ~std::uint64_t{0}; });
+  refused(Status::bad_address, [](Mapping& m) { m.to = on_gpu(peer, address_map::registers_base); });
+  refused(Status::bad_address, [](Mapping& m) { m.to = on_gpu(peer, address_map::hbm_limit - 32); });
+  refused(Status::no_peer, [](Mapping& m) { m.to = on_gpu(beyond, 0x80000); });
+  refused(Status::no_peer, [](Mapping& m) { m.to = on_gpu(own, 0x80000); });
+  refused(Status::overlap, [](Mapping& m) { m.first = 4; });
+  refused(Status::overlap, [](Mapping& m) { m.first = 7; });
+  refused(Status::overlap, [](Mapping& m) { m.first = 0, m.count = 5; });
+  refused(Status::overlap, [](Mapping& m) { m.first = 0, m.count = 0xFFFFFFFF; });
+  refused(Status::invalid_argument, [](Mapping& m) { m.first = 5, m.count = 0xFFFFFFFF; });
+  refused(Status::overlap, [](Mapping& m) { m.first = 5, m.count = 1, m.base = output + 0x1000; });
+}
+
+TEST_CASE("the same workgroups of another output, and neighbours, do not overlap") {
+  Bench bench;
+  REQUIRE(bench.add({}) == Status::ok);
+  Mapping other;
+  other.base = output + output_bytes;
+  REQUIRE(bench.add(other) == Status::ok);
+  Mapping next;
+  next.first = 8;
+  REQUIRE(bench.add(next) == Status::ok);
+  REQUIRE(bench.registers.driver.reported.empty());
+}
+
+TEST_CASE("a full table says so and is emptied by remove_all and by reset") {
+  Bench bench;
+  REQUIRE(bench.registers.read("capacity") == table_entries);
+  const auto fill = [&] {
+    for (std::uint32_t i = 0; i < table_entries; ++i) {
+      Mapping mapping;
+      mapping.first = 4 * i;
+      REQUIRE(bench.add(mapping) == Status::ok);
+    }
+    Mapping one_more;
+    one_more.first = 4 * table_entries;
+    REQUIRE(bench.add(one_more) == Status::table_full);
+    REQUIRE(bench.registers.driver.take_report() == Status::table_full);
+  };
+  fill();
+  REQUIRE(bench.command(Action::remove_all) == Status::ok);
+  REQUIRE(bench.used() == 0);
+  bench.send(Operation::store, output, 4);
+  REQUIRE(bench.remote.received.empty());
+  fill();
+  bench.map.registers.reset();
+  REQUIRE(bench.used() == 0);
+  REQUIRE(bench.registers.read("capacity") == table_entries);
+}
+
+TEST_CASE("a payload without the data extension is routed, not followed") {
+  Bench bench;
+  REQUIRE(bench.add({}) == Status::ok);
+  tlm::tlm_generic_payload plain;
+  plain.set_address(output);
+  Picoseconds delay = 0;
+  send_request(bench.compute.socket, plain, delay);
+  REQUIRE(bench.cache.received == std::vector<tlm::tlm_generic_payload*>{&plain});
+}
+
+TEST_CASE("debug accesses go the same ways") {
+  Bench bench;
+  tlm::tlm_generic_payload plain;
+  plain.set_address(output);
+  bench.compute.socket->transport_dbg(plain);
+  REQUIRE(bench.cache.debug_accesses == 1);
+  plain.set_address(peer_output);
+  bench.compute.socket->transport_dbg(plain);
+  REQUIRE(bench.remote.debug_accesses == 1);
+}
