@@ -18,6 +18,12 @@ std::uint32_t take(std::vector<Value>& all, std::vector<std::uint32_t>& free) {
   return index;
 }
 
+/// Whether the extension describes the payload's data, as the sockets' protocol demands.
+bool is_whole(const tlm::tlm_generic_payload& transaction, const DataExtension* extension) {
+  return extension != nullptr && extension->shape.bytes() != 0 &&
+         extension->shape.bytes() == transaction.get_data_length();
+}
+
 std::uint64_t count_sectors(std::uint32_t mask) { return static_cast<std::uint64_t>(__builtin_popcount(mask)); }
 
 }  // namespace
@@ -42,6 +48,11 @@ LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheP
     if (registers.command.action() == registers::Cache::Command::Action::flush) flush();
   });
   registers.status.on_refresh([this] { registers.status.busy.set(write_backs_under_way_ != 0); });
+
+  SC_HAS_PROCESS(LastLevelCache);
+  SC_METHOD(late_fill);
+  sensitive << late_fills_.event();
+  dont_initialize();
 }
 
 unsigned LastLevelCache::debug(int, tlm::tlm_generic_payload& transaction) {
@@ -75,10 +86,11 @@ tlm::tlm_sync_enum LastLevelCache::from_compute(int, tlm::tlm_generic_payload& t
   const Picoseconds time = now() + from_sc_time(delay) + parameters_.latency;
   // Updates are defined where the data is, so they never stop in the cache. What the memory would refuse must not hit
   // here, so it goes there too.
-  const bool cacheable = extension != nullptr && extension->cached && extension->operation != Operation::update &&
-                         extension->operation != Operation::wait &&
+  const bool cacheable = is_whole(transaction, extension) && extension->cached &&
+                         extension->operation != Operation::update && extension->operation != Operation::wait &&
                          debug(0, transaction) == transaction.get_data_length();
   if (!cacheable) {
+    transaction.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     Picoseconds to_memory = time + memory_latency_ - now();
     send_request(bypass, transaction, to_memory);
     return tlm::TLM_ACCEPTED;
@@ -232,12 +244,31 @@ tlm::tlm_sync_enum LastLevelCache::memory_response(int, tlm::tlm_generic_payload
     return tlm::TLM_COMPLETED;
   }
   const Picoseconds time = now() + from_sc_time(delay);
+  // A hit from now on is answered after the cache's latency at the earliest, so only a fill that is announced further
+  // ahead has to wait for its time.
+  if (time > now() + parameters_.latency)
+    late_fills_.push(time, {index, failed});
+  else
+    filled(index, time, failed);
+  return tlm::TLM_COMPLETED;
+}
+
+void LastLevelCache::late_fill() {
+  while (late_fills_.ready()) {
+    const LateFill fill = late_fills_.pop();
+    filled(fill.index, now(), fill.failed);
+  }
+  late_fills_.arm();
+}
+
+void LastLevelCache::filled(std::uint32_t index, Picoseconds time, bool failed) {
   const Fill fill = fills_[index];
   for (std::size_t half = 0; half < lines_per_fill; ++half) {
     const CacheTags::Slot slot = fill.slots[half];
     if (slot == CacheTags::none || !tags_.holds(slot, fill.lines[half])) continue;
     CacheTags::Line& held = tags_.line(slot);
     if (held.fill != index) continue;
+    if (failed) held.valid = static_cast<std::uint8_t>(held.valid & (~held.pending | held.dirty));
     held.pending = 0;
     held.fill = CacheTags::no_fill;
   }
@@ -251,27 +282,28 @@ tlm::tlm_sync_enum LastLevelCache::memory_response(int, tlm::tlm_generic_payload
     finish(entry.load);
     waiter = entry.next;
   }
-  return tlm::TLM_COMPLETED;
 }
 
 /// Peers write memory past the cache; a cached copy of what they overwrite is stale.
 tlm::tlm_sync_enum LastLevelCache::from_peers(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
                                               sc_core::sc_time& delay) {
   const DataExtension* extension = transaction.get_extension<DataExtension>();
-  const Shape shape = extension != nullptr ? extension->shape : Shape{};
-  for_each_line(parameters_, address_map::local_of(transaction.get_address()), shape,
-                [&](std::uint64_t line, std::uint8_t sectors) {
-                  const CacheTags::Slot slot = tags_.find(line);
-                  if (slot == CacheTags::none) return;
-                  CacheTags::Line& held = tags_.line(slot);
-                  dropped_ += count_sectors(held.valid & sectors);
-                  held.valid = static_cast<std::uint8_t>(held.valid & ~sectors);
-                  held.dirty = static_cast<std::uint8_t>(held.dirty & ~sectors);
-                  held.pending = static_cast<std::uint8_t>(held.pending & ~sectors);
-                });
+  if (is_whole(transaction, extension) && extension->operation != Operation::load)
+    for_each_line(parameters_, address_map::local_of(transaction.get_address()), extension->shape,
+                  [&](std::uint64_t line, std::uint8_t sectors) { drop(line, sectors); });
   Picoseconds to_memory = from_sc_time(delay) + memory_latency_;
   send_request(peer_memory, transaction, to_memory);
   return tlm::TLM_ACCEPTED;
+}
+
+void LastLevelCache::drop(std::uint64_t line, std::uint8_t sectors) {
+  const CacheTags::Slot slot = tags_.find(line);
+  if (slot == CacheTags::none) return;
+  CacheTags::Line& held = tags_.line(slot);
+  dropped_ += count_sectors(held.valid & sectors);
+  held.valid = static_cast<std::uint8_t>(held.valid & ~sectors);
+  held.dirty = static_cast<std::uint8_t>(held.dirty & ~sectors);
+  held.pending = static_cast<std::uint8_t>(held.pending & ~sectors);
 }
 
 tlm::tlm_sync_enum LastLevelCache::pass_response(int from_peer_memory, tlm::tlm_generic_payload& transaction,

@@ -10,6 +10,7 @@
 
 #include "compute/cache_tags.h"
 #include "protocol/data_sockets.h"
+#include "protocol/event_queue.h"
 #include "protocol/statistics.h"
 #include "protocol/transaction_pool.h"
 #include "registers/cache.h"
@@ -53,6 +54,10 @@ class LastLevelCache : public sc_core::sc_module {
     std::uint64_t begin = 0, end = 0;
     std::uint32_t fill = none;
   };
+  struct LateFill {
+    std::uint32_t index;
+    bool failed;
+  };
   static constexpr std::uint32_t none = 0xFFFFFFFF;
 
   tlm::tlm_sync_enum from_compute(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
@@ -67,12 +72,15 @@ class LastLevelCache : public sc_core::sc_module {
                  TrafficClass traffic);
   void close(Gap& gap, Picoseconds time, TrafficClass traffic);
   void wait_for(std::uint32_t fill, std::uint32_t load);
+  void late_fill();
+  void filled(std::uint32_t fill, Picoseconds time, bool failed);
   void finish(std::uint32_t load);
   CacheTags::Slot allocate(std::uint64_t line, Picoseconds time);
   void write_back(CacheTags::Slot slot, Picoseconds time);
   void access_memory(Operation operation, std::uint64_t address, std::uint32_t bytes, TrafficClass traffic,
                      std::uint32_t fill, Picoseconds time);
   Picoseconds serve(std::uint64_t line, std::uint8_t sectors, Picoseconds time);
+  void drop(std::uint64_t line, std::uint8_t sectors);
   void flush();
 
   CacheParameters parameters_;
@@ -85,6 +93,7 @@ class LastLevelCache : public sc_core::sc_module {
   std::vector<Waiter> waiters_;
   std::vector<std::uint32_t> free_loads_, free_fills_, free_waiters_;
   std::uint32_t last_waited_fill_ = none, last_waiting_load_ = none;
+  EventQueue<LateFill> late_fills_;
   std::uint64_t write_backs_under_way_ = 0;
   std::uint64_t hits_ = 0, misses_ = 0, written_ = 0, written_back_ = 0, dropped_ = 0;  ///< sectors
   TransactionPool pool_;
