@@ -37,8 +37,25 @@ unsigned char* NodeMemory::at(std::uint64_t address) {
 
 tlm::tlm_sync_enum NodeMemory::request(int port, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
                                        sc_core::sc_time& delay) {
+  LoggedAccess access;
+  access.port = port;
+  access.arrival = now() + from_sc_time(delay);
+  access.address = transaction.get_address();
+  access.status_on_entry = transaction.get_response_status();
+  access.has_data = transaction.get_data_ptr() != nullptr;
+  if (const DataExtension* extension = transaction.get_extension<DataExtension>()) {
+    access.operation = extension->operation;
+    access.shape = extension->shape;
+    access.traffic = extension->traffic;
+    access.element = extension->element;
+    access.cached = extension->cached;
+    access.producer = extension->producer;
+    access.threshold = extension->threshold;
+  }
+  log.push_back(access);
+  if (observe) observe(access);
   transaction.acquire();
-  events_.push(now() + from_sc_time(delay), {port, false, &transaction});
+  events_.push(access.arrival, {port, false, &transaction, judge ? judge(access) : tlm::TLM_OK_RESPONSE});
   return tlm::TLM_ACCEPTED;
 }
 
@@ -55,33 +72,16 @@ void NodeMemory::step() {
 
 void NodeMemory::arrive(const Pending& pending) {
   tlm::tlm_generic_payload& transaction = *pending.transaction;
-  LoggedAccess access;
-  access.port = pending.port;
-  access.arrival = now();
-  access.address = transaction.get_address();
-  access.status_on_entry = transaction.get_response_status();
-  access.has_data = transaction.get_data_ptr() != nullptr;
   const DataExtension* extension = transaction.get_extension<DataExtension>();
-  if (extension != nullptr) {
-    access.operation = extension->operation;
-    access.shape = extension->shape;
-    access.traffic = extension->traffic;
-    access.element = extension->element;
-    access.cached = extension->cached;
-    access.producer = extension->producer;
-    access.threshold = extension->threshold;
-  }
-  log.push_back(access);
-  tlm::tlm_response_status status = judge ? judge(access) : tlm::TLM_OK_RESPONSE;
-  if (extension == nullptr) status = tlm::TLM_GENERIC_ERROR_RESPONSE;
-  if (status == tlm::TLM_OK_RESPONSE) {
-    if (in_memory(access.address, access.shape) && access.shape.bytes() == transaction.get_data_length())
-      access_memory(transaction, access.operation, *extension);
-    else if (!address_map::is_hbm(access.address)) {
-      if (access_signal(pending)) return;
-    } else {
+  const std::uint64_t address = transaction.get_address();
+  tlm::tlm_response_status status = extension == nullptr ? tlm::TLM_GENERIC_ERROR_RESPONSE : pending.verdict;
+  if (status == tlm::TLM_OK_RESPONSE && !address_map::is_hbm(address)) {
+    if (access_signal(pending)) return;
+  } else if (status == tlm::TLM_OK_RESPONSE) {
+    if (in_memory(address, extension->shape) && extension->shape.bytes() == transaction.get_data_length())
+      access_memory(transaction, extension->operation, *extension);
+    else
       status = tlm::TLM_ADDRESS_ERROR_RESPONSE;
-    }
   }
   transaction.set_response_status(status);
   events_.push(now() + latency - announced_ahead, {pending.port, true, &transaction});

@@ -29,11 +29,13 @@ class NodeMemory : public sc_core::sc_module {
  public:
   /// Any number of initiators; an access' port in the log is its socket's place here.
   std::vector<std::unique_ptr<DataTargetSocket<NodeMemory>>> ports;
-  std::vector<LoggedAccess> log;
+  std::vector<LoggedAccess> log;  ///< in the order of the calls
   Picoseconds latency = 200'000;
   /// When set: from the time of an answer to its delivery, announced in the answer's delay.
   Picoseconds announced_ahead = 0;
-  /// Says how an access is answered; asked when it arrives.
+  /// Called with every access when it is sent.
+  std::function<void(const LoggedAccess&)> observe;
+  /// Says how an access is answered; asked when it is sent.
   std::function<tlm::tlm_response_status(const LoggedAccess&)> judge;
 
   NodeMemory(const sc_core::sc_module_name& name, int port_count, std::uint16_t gpus, std::uint64_t bytes_per_gpu);
@@ -54,6 +56,7 @@ class NodeMemory : public sc_core::sc_module {
     int port;
     bool answered;
     tlm::tlm_generic_payload* transaction;
+    tlm::tlm_response_status verdict = tlm::TLM_OK_RESPONSE;
   };
   tlm::tlm_sync_enum request(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
   unsigned debug(int, tlm::tlm_generic_payload&);

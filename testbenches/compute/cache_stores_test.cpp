@@ -1,0 +1,235 @@
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "cache_bench.h"
+
+using namespace t3vp;
+
+namespace {
+
+constexpr std::uint32_t line = 128, sector = 32;
+
+std::uint64_t dirty_sectors(const CacheBench& bench) {
+  return static_cast<std::uint64_t>(bench.statistic("stores") - bench.statistic("write_backs"));
+}
+
+}  // namespace
+
+TEST_CASE("a store stays in the cache until it is evicted, then goes out whole in its producer's class") {
+  CacheBench bench(CacheBench::fully_associative(4));
+  const std::size_t stored = bench.compute.store(0x400 + sector, 2 * sector, TrafficClass::rs_write);
+  bench.settle();
+  REQUIRE(bench.compute.answers[stored].time == bench.parameters.latency + 2 * 714);
+  REQUIRE(bench.memory.log.empty());
+  for (std::uint64_t i = 0; i < 4; ++i) bench.compute.load(i * line, line);
+  bench.settle();
+  const auto write_backs = bench.memory.accesses(Operation::store);
+  REQUIRE(write_backs.size() == 1);
+  REQUIRE((write_backs[0].address == 0x400 + sector && write_backs[0].shape.bytes() == 2 * sector));
+  REQUIRE(write_backs[0].traffic == TrafficClass::rs_write);
+  REQUIRE(!write_backs[0].has_data);
+}
+
+TEST_CASE("separate dirty sectors of a line are separate writes") {
+  CacheBench bench(CacheBench::fully_associative(4));
+  bench.compute.store(0, sector);
+  bench.compute.store(2 * sector, 2 * sector);
+  bench.flush();
+  bench.settle();
+  const auto write_backs = bench.memory.accesses(Operation::store);
+  REQUIRE(write_backs.size() == 2);
+  REQUIRE((write_backs[0].address == 0 && write_backs[0].shape.bytes() == sector));
+  REQUIRE((write_backs[1].address == 2 * sector && write_backs[1].shape.bytes() == 2 * sector));
+}
+
+TEST_CASE("what was stored is a hit without a read, a clean line is not written back") {
+  CacheBench bench(CacheBench::fully_associative(4));
+  bench.compute.store(0, sector);
+  bench.compute.load(0, sector);
+  bench.compute.load(line, line);
+  bench.settle();
+  REQUIRE(bench.statistic("hits") == 1);
+  bench.flush();
+  bench.settle();
+  REQUIRE(bench.memory.bytes_of(Operation::store) == sector);
+}
+
+TEST_CASE("a flush is busy until its last write-back is answered, and empties the cache") {
+  CacheBench bench(CacheBench::fully_associative(4));
+  bench.compute.store(0, line);
+  bench.compute.load(line, line);
+  bench.settle();
+  REQUIRE(!bench.busy());
+  const Picoseconds begin = now();
+  bench.flush();
+  REQUIRE(bench.busy());
+  bench.wait(CacheBench::memory_latency + bench.memory.latency - 1);
+  REQUIRE(bench.busy());
+  bench.wait(2);
+  REQUIRE(!bench.busy());
+  REQUIRE(bench.memory.accesses(Operation::store).at(0).arrival == begin + CacheBench::memory_latency);
+  bench.compute.load(0, line);
+  bench.compute.load(line, line);
+  bench.settle();
+  REQUIRE(bench.statistic("hits") == 0);
+  bench.flush();
+  REQUIRE(!bench.busy());
+}
+
+TEST_CASE("uncached accesses go past the cache") {
+  CacheBench bench(CacheBench::fully_associative(4));
+  for (const Operation operation : {Operation::load, Operation::store}) {
+    Transaction& transaction = bench.compute.make(operation, 0x800, {1, line, 0});
+    transaction.extension().cached = false;
+    bench.compute.send(transaction, 5'000);
+  }
+  bench.settle();
+  const auto passed = bench.log_of(CacheBench::bypass);
+  REQUIRE(passed.size() == 2);
+  REQUIRE(bench.memory.log.size() == 2);
+  REQUIRE(passed[0].arrival == 5'000 + bench.parameters.latency + CacheBench::memory_latency);
+  REQUIRE(bench.compute.answers[0].time == passed[0].arrival + bench.memory.latency);
+  REQUIRE(bench.compute.all_answered_well());
+  REQUIRE(bench.statistic("hits") + bench.statistic("misses") + bench.statistic("stores") == 0);
+}
+
+TEST_CASE("updates never stop in the cache, not even when they may be cached and hit") {
+  CacheBench bench(CacheBench::fully_associative(4));
+  bench.compute.load(0, line);
+  bench.settle();
+  bench.compute.send(bench.compute.make(Operation::update, 0, {1, line, 0}));
+  bench.settle();
+  const auto passed = bench.log_of(CacheBench::bypass);
+  REQUIRE(passed.size() == 1);
+  REQUIRE(passed[0].operation == Operation::update);
+  bench.flush();
+  bench.settle();
+  REQUIRE(bench.memory.accesses(Operation::store).empty());
+}
+
+TEST_CASE("a peer's write drops what it overwrites, sector by sector, and goes on to memory") {
+  CacheBench bench(CacheBench::fully_associative(4));
+  bench.compute.store(0, line);
+  bench.compute.load(line, line);
+  bench.settle();
+  bench.peer.store(sector, sector);
+  bench.peer.send(bench.peer.make(Operation::update, line, {1, sector, 0}));
+  bench.settle();
+  REQUIRE(bench.peer.all_answered_well());
+  REQUIRE(bench.log_of(CacheBench::from_peers).size() == 2);
+  REQUIRE(bench.statistic("dropped") == 2);
+  bench.compute.load(0, 2 * line);
+  bench.settle();
+  REQUIRE(bench.statistic("hits") == 6);
+  bench.flush();
+  bench.settle();
+  std::uint64_t written = 0;
+  for (const LoggedAccess& access : bench.log_of(CacheBench::fills))
+    if (access.operation == Operation::store) written += access.shape.bytes();
+  REQUIRE(written == 3 * sector);  // not the one that the peer has written
+}
+
+TEST_CASE("a peer's write to a line under way does not keep its loads from finishing") {
+  CacheBench bench(CacheBench::fully_associative(4));
+  bench.compute.load(0, line);
+  bench.wait(200'000);
+  bench.peer.store(0, line);
+  bench.compute.load(0, line);
+  bench.settle();
+  REQUIRE(bench.compute.all_answered_well());
+  REQUIRE(bench.log_of(CacheBench::fills).size() == 2);  // what the peer wrote is read anew
+}
+
+TEST_CASE("a peer's load drops nothing") {
+  CacheBench bench(CacheBench::fully_associative(4));
+  bench.compute.store(0, line);
+  bench.settle();
+  bench.peer.load(0, line);
+  bench.settle();
+  REQUIRE(bench.statistic("dropped") == 0);
+  bench.flush();
+  bench.settle();
+  REQUIRE(bench.memory.bytes_of(Operation::store) == line);
+}
+
+TEST_CASE("malformed payloads are answered") {
+  CacheBench bench(CacheBench::fully_associative(4));
+  for (Requester* requester : {&bench.compute, &bench.peer}) {
+    Transaction& unlike = requester->make(Operation::load, 0, {4, line, line});
+    unlike.set_data_length(line);
+    unlike.attach_buffer();
+    const std::size_t first = requester->send(unlike);
+    Transaction& empty = requester->make(Operation::store, 16, {0, 0, 0});
+    const std::size_t second = requester->send(empty);
+    bench.settle();
+    REQUIRE(requester->answers[first].status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    REQUIRE(requester->answers[second].status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  }
+  REQUIRE(dirty_sectors(bench) == 0);
+}
+
+TEST_CASE("a payload without the data extension is answered by memory") {
+  CacheBench bench(CacheBench::fully_associative(4));
+  TransactionPool pool;
+  Transaction& transaction = pool.make(Operation::load, 0, {1, line, 0});
+  transaction.clear_extension<DataExtension>();
+  Picoseconds delay = 0;
+  send_request(bench.compute.socket, transaction, delay);
+  send_request(bench.peer.socket, transaction, delay);
+  REQUIRE(bench.log_of(CacheBench::bypass).size() == 1);
+  REQUIRE(bench.log_of(CacheBench::from_peers).size() == 1);
+}
+
+TEST_CASE("every dirty sector is written back once, in its line's class, or dropped; data is never lost") {
+  CacheBench bench(CacheBench::of_sets(8, 4));
+  constexpr std::uint64_t bytes = 4 * 8 * 4 * line;  // four times the cache
+  std::map<std::uint64_t, bool> dirty;               // by sector
+  std::map<std::uint64_t, TrafficClass> producer;    // by line
+  std::vector<unsigned char> reference(bytes);
+  std::uint64_t loaded = 0;
+  bench.memory.observe = [&](const LoggedAccess& access) {
+    if (access.port != CacheBench::fills || access.operation != Operation::store) return;
+    REQUIRE(access.address % sector == 0);
+    REQUIRE(access.shape.bytes() % sector == 0);
+    for (std::uint64_t at = access.address; at < access.address + access.shape.bytes(); at += sector) {
+      REQUIRE(dirty[at / sector]);
+      REQUIRE(access.traffic == producer[at / line]);
+      dirty[at / sector] = false;
+    }
+  };
+  std::mt19937 random(10);
+  const auto below = [&](std::uint64_t n) { return static_cast<std::uint32_t>(random() % n); };
+  for (int i = 0; i < 20'000; ++i) {
+    // Up to two lines, so that a store cannot evict what it stores itself.
+    const std::uint32_t length = 1 + below(line);
+    const std::uint64_t address = below(bytes - length);
+    const std::uint32_t what = below(10);
+    Requester& requester = what < 8 ? bench.compute : bench.peer;
+    const Operation operation = what < 4 ? Operation::load : Operation::store;
+    Transaction& transaction = requester.make(operation, address, {1, length, 0});
+    transaction.attach_buffer();
+    if (operation == Operation::load) loaded += (address + length - 1) / sector - address / sector + 1;
+    for (std::uint64_t at = address; operation == Operation::store && at < address + length; ++at) {
+      transaction.get_data_ptr()[at - address] = reference[at] = static_cast<unsigned char>(random());
+      dirty[at / sector] = what < 8;
+      if (what < 8) producer[at / line] = i % 2 == 0 ? TrafficClass::rs_write : TrafficClass::gemm_write;
+    }
+    transaction.extension().traffic = i % 2 == 0 ? TrafficClass::rs_write : TrafficClass::gemm_write;
+    requester.send(transaction);
+    if (what >= 8 || below(4) == 0) bench.wait(below(3) * 200'000);  // also loads that meet fills under way
+    if (what >= 8) bench.settle();
+    if (below(2000) == 0) bench.flush();
+  }
+  bench.settle();
+  bench.flush();
+  bench.settle();
+  for (const auto& [at, is_dirty] : dirty) {
+    INFO("sector " << at);
+    REQUIRE(!is_dirty);
+  }
+  REQUIRE(bench.compute.all_answered_well());
+  REQUIRE(bench.peer.all_answered_well());
+  REQUIRE(bench.statistic("hits") + bench.statistic("misses") == static_cast<double>(loaded));
+  REQUIRE(!bench.busy());
+  REQUIRE(std::equal(reference.begin(), reference.end(), bench.memory.at(0)));
+}
