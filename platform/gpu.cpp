@@ -15,7 +15,8 @@ ProcessorParameters with_quantum(ProcessorParameters parameters, double quantum_
 Gpu::Gpu(const sc_core::sc_module_name& name, const RunConfiguration& configuration, const Placement& placement,
          Trace* trace)
     : sc_module(name),
-      processor("processor", placement.gpu, with_quantum(configuration.system.processor, configuration.quantum_ns), trace),
+      processor("processor", placement.gpu, with_quantum(configuration.system.processor, configuration.quantum_ns),
+                trace),
       bus("bus", placement.gpu, configuration.system.processor.register_access),
       system("system", placement.gpu, placement.gpus, configuration.system.memory.capacity_bytes),
       interrupts("interrupts"),

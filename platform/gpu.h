@@ -25,9 +25,9 @@ namespace t3vp {
 struct Placement {
   std::uint16_t gpu = 0;
   std::uint32_t gpus = 1;
-  std::vector<std::uint32_t> neighbours;   ///< by outgoing port
-  std::vector<std::uint32_t> route;        ///< outgoing port towards each GPU
-  std::uint32_t receivers = 0;             ///< incoming links
+  std::vector<std::uint32_t> neighbours;  ///< by outgoing port
+  std::vector<std::uint32_t> route;       ///< outgoing port towards each GPU
+  std::uint32_t receivers = 0;            ///< incoming links
 };
 
 class Gpu : public sc_core::sc_module {

@@ -48,9 +48,12 @@ Matrix read(Gpu& gpu, const PublishedBuffer& buffer) {
 
 double half_unit(ElementType element) {
   switch (element) {
-    case ElementType::fp16: return std::ldexp(1.0, -11);
-    case ElementType::bf16: return std::ldexp(1.0, -8);
-    case ElementType::fp32: break;
+    case ElementType::fp16:
+      return std::ldexp(1.0, -11);
+    case ElementType::bf16:
+      return std::ldexp(1.0, -8);
+    case ElementType::fp32:
+      break;
   }
   return std::ldexp(1.0, -24);
 }
@@ -59,8 +62,9 @@ double half_unit(ElementType element) {
 
 void Reference::fill(Gpu& gpu, const PublishedBuffer& buffer) const {
   if (buffer.name != "a" && buffer.name != "b") return;
-  std::seed_seq seeds{static_cast<std::uint32_t>(configuration_.seed), static_cast<std::uint32_t>(configuration_.seed >> 32),
-                      std::uint32_t{gpu.processor.gpu()}, static_cast<std::uint32_t>(buffer.name[0])};
+  std::seed_seq seeds{static_cast<std::uint32_t>(configuration_.seed),
+                      static_cast<std::uint32_t>(configuration_.seed >> 32), std::uint32_t{gpu.processor.gpu()},
+                      static_cast<std::uint32_t>(buffer.name[0])};
   std::mt19937_64 random(seeds);
   std::vector<float> values(buffer.columns);
   std::vector<unsigned char> row(std::size_t{buffer.columns} * bytes_of(buffer.element));
@@ -84,7 +88,8 @@ FunctionalCheck Reference::check(Node& node) const {
     expected.noalias() += left * right;
     magnitude.noalias() += left.cwiseAbs() * right.cwiseAbs();
   }
-  const double roundings = static_cast<double>(node.gpus().size()) + 1 + (shape.element == ElementType::fp32 ? shape.k : 0);
+  const double roundings =
+      static_cast<double>(node.gpus().size()) + 1 + (shape.element == ElementType::fp32 ? shape.k : 0);
   result.checked = true;
   for (const auto& gpu : node.gpus()) {
     const Matrix error = (read(*gpu, *find(*gpu, "out")) - expected).cwiseAbs();

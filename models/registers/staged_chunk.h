@@ -12,8 +12,8 @@ namespace t3vp {
 
 struct StagedChunk {
   TileGrid grid;
-  std::uint64_t base = 0;                    ///< address of the output with its GPU number
-  std::uint32_t first = 0, count = 0;        ///< workgroups
+  std::uint64_t base = 0;              ///< address of the output with its GPU number
+  std::uint32_t first = 0, count = 0;  ///< workgroups
 
   bool contains(std::uint32_t wg_id, std::uint64_t address) const {
     return wg_id - first < count && address - base < grid.bytes();
@@ -45,11 +45,11 @@ StagedChunk staged_chunk(const Registers& registers) {
 
 struct ChunkCheck {
   Status status = Status::ok;
-  std::string text;   ///< what was found and expected, when status is not ok
+  std::string text;  ///< what was found and expected, when status is not ok
 };
 
-/// The output lies in HBM of `gpu`, 32-byte aligned, as is its row stride; 1 to 8 wavefronts divide the tile's rows; the
-/// workgroups are in the grid.
+/// The output lies in HBM of `gpu`, 32-byte aligned, as is its row stride; 1 to 8 wavefronts divide the tile's rows;
+/// the workgroups are in the grid.
 ChunkCheck check(const StagedChunk& chunk, std::uint64_t gpu);
 
 }  // namespace t3vp
