@@ -17,6 +17,8 @@ const char* name_of(ElementType element) {
   return names[static_cast<std::size_t>(element)];
 }
 
+bool is_ideal(Method method) { return method == Method::ideal_overlap || method == Method::ideal_rs_nmc; }
+
 TileGrid output_grid(const RunConfiguration& configuration) {
   constexpr std::uint64_t row_alignment = 32;
   const GemmShape& gemm = configuration.workload.gemm;

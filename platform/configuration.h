@@ -39,6 +39,11 @@ enum class Method { sequential, t3, t3_mca, ideal_overlap, ideal_rs_nmc };
 /// The number is the fixed occupancy limit of mca; without one the controller chooses by the observed bands.
 enum class Arbitration { round_robin, compute_first, mca, mca_5, mca_10, mca_30, mca_unlimited };
 
+/// Of a method that runs the phases apart.
+struct Phases {
+  bool gemm = true, reduce_scatter = true, all_gather = true;
+};
+
 /// C = A B on every GPU: A is m x k, B k x n (stored n x k when transposed), C m x n.
 struct GemmShape {
   std::uint32_t m = 0, n = 0, k = 0;
@@ -59,6 +64,7 @@ struct RunConfiguration {
   std::uint32_t gpus = 0;
   Method method = Method::t3_mca;
   Arbitration arbitration = Arbitration::mca;
+  Phases phases;
   bool functional = false;
   bool mirror = false;
   double quantum_ns = 1000;
@@ -74,6 +80,9 @@ struct RunConfiguration {
 const char* name_of(Method method);
 const char* name_of(Arbitration arbitration);
 const char* name_of(ElementType element);
+
+/// Whether the method runs GEMM, reduce-scatter and all-gather apart.
+bool is_ideal(Method method);
 
 /// Output tiles of the workload on the system; rows padded to 32 bytes.
 TileGrid output_grid(const RunConfiguration& configuration);

@@ -7,15 +7,12 @@
 namespace t3vp {
 namespace {
 
-bool is_ideal(Method method) { return method == Method::ideal_overlap || method == Method::ideal_rs_nmc; }
-
 /// Longest time that any GPU spent in a phase, in ns; none if no GPU has finished it.
 std::optional<double> longest(const Node& node, Phase phase) {
   std::optional<double> result;
   for (const auto& gpu : node.gpus())
     for (const CommandProcessor::PhaseTime& time : gpu->processor.phases())
-      if (time.phase == phase && time.end != never)
-        result = std::max(result.value_or(0), to_ns(time.end - time.begin));
+      if (time.phase == phase && time.end != never) result = std::max(result.value_or(0), to_ns(time.end - time.begin));
   return result;
 }
 
@@ -34,12 +31,12 @@ double span_of(const Node& node, Phase phase) {
 RunTimes times_of(const RunConfiguration& configuration, const Node& node) {
   RunTimes times;
   times.setup = span_of(node, Phase::setup);
-  times.gemm = longest(node, Phase::gemm).value_or(0);
+  times.gemm = longest(node, Phase::gemm);
   times.reduce_scatter = longest(node, Phase::reduce_scatter);
   times.fused = longest(node, Phase::fused);
-  times.all_gather = longest(node, Phase::all_gather).value_or(0);
+  times.all_gather = longest(node, Phase::all_gather);
   times.total = is_ideal(configuration.method)
-                    ? std::max(times.gemm, times.reduce_scatter.value_or(0)) + times.all_gather
+                    ? std::max(times.gemm.value_or(0), times.reduce_scatter.value_or(0)) + times.all_gather.value_or(0)
                     : span_of(node, Phase::total);
   return times;
 }
@@ -62,8 +59,10 @@ Bounds bounds_of(const RunConfiguration& configuration, const Node& node, const 
   const GemmShape& gemm = configuration.workload.gemm;
   const ComputeParameters& compute = system.compute;
   Bounds bounds;
-  bounds.compute_ns = 2.0 * gemm.m * gemm.n * gemm.k /
-                      (compute.compute_units * compute.matrix_flops_per_cycle * compute.matrix_efficiency * compute.clock_GHz);
+  if (configuration.phases.gemm)
+    bounds.compute_ns =
+        2.0 * gemm.m * gemm.n * gemm.k /
+        (compute.compute_units * compute.matrix_flops_per_cycle * compute.matrix_efficiency * compute.clock_GHz);
   for (const LinkFigures& link : result.links)
     bounds.link_ns = std::max(bounds.link_ns, static_cast<double>(link.wire_bytes) / system.links.bandwidth_GBps);
   for (std::size_t g = 0; g < node.gpus().size(); ++g)
@@ -80,12 +79,15 @@ void gather_figures(const RunConfiguration& configuration, const Node& node, Run
     result.dram_bytes.push_back(gpu->memory.dram_bytes());
     result.host.dram_accesses += gpu->memory.dram_accesses();
     TrackerFigures& figures = result.tracker;
-    gpu->memory.tracker.visit_statistics([&](const std::string& name, const std::string&, const std::string&, double value) {
-      const auto raise = [value](std::uint64_t& figure) { figure = std::max(figure, static_cast<std::uint64_t>(value)); };
-      if (name == "triggers") raise(figures.triggers);
-      if (name == "peak_entries") raise(figures.peak_entries);
-      if (name == "spills") raise(figures.spills);
-    });
+    gpu->memory.tracker.visit_statistics(
+        [&](const std::string& name, const std::string&, const std::string&, double value) {
+          const auto raise = [value](std::uint64_t& figure) {
+            figure = std::max(figure, static_cast<std::uint64_t>(value));
+          };
+          if (name == "triggers") raise(figures.triggers);
+          if (name == "peak_entries") raise(figures.peak_entries);
+          if (name == "spills") raise(figures.spills);
+        });
     figures.size_bytes = gpu->memory.tracker.size_bytes();
     gpu->visit_statistics([&](const std::string& name, const std::string& unit, const std::string& text, double value) {
       result.statistics.push_back({fmt::format("gpu{}.{}", gpu->processor.gpu(), name), unit, text, value});
@@ -93,8 +95,9 @@ void gather_figures(const RunConfiguration& configuration, const Node& node, Run
   }
   const double total = std::max(result.time_ns.total, 1.0);
   for (const auto& link : node.links())
-    result.links.push_back({link->from(), link->to(), link->payload_bytes(), link->wire_bytes(),
-                            static_cast<double>(link->wire_bytes()) / configuration.system.links.bandwidth_GBps / total});
+    result.links.push_back(
+        {link->from(), link->to(), link->payload_bytes(), link->wire_bytes(),
+         static_cast<double>(link->wire_bytes()) / configuration.system.links.bandwidth_GBps / total});
   result.bounds = bounds_of(configuration, node, result);
 }
 

@@ -22,10 +22,10 @@ ordered_json or_null(const std::optional<double>& value) {
 
 ordered_json times_json(const RunTimes& t) {
   return {{"total", t.total},
-          {"gemm", t.gemm},
+          {"gemm", or_null(t.gemm)},
           {"reduce_scatter", or_null(t.reduce_scatter)},
           {"fused", or_null(t.fused)},
-          {"all_gather", t.all_gather},
+          {"all_gather", or_null(t.all_gather)},
           {"setup", t.setup}};
 }
 

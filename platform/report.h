@@ -20,11 +20,11 @@ using DramBytes = std::array<std::uint64_t, traffic_class_count>;
 /// From the start barrier, in ns.
 struct RunTimes {
   double total = 0;                      ///< to the last GPU's end
-  double gemm = 0;                       ///< to the end of the GEMM
+  std::optional<double> gemm;            ///< to the end of the GEMM; none when left out
   std::optional<double> reduce_scatter;  ///< of the reduce-scatter kernel; none when fused
   std::optional<double> fused;           ///< to the last reduced element in place; none when not fused
-  double all_gather = 0;
-  double setup = 0;  ///< before the start barrier, not part of the total
+  std::optional<double> all_gather;      ///< none when left out
+  double setup = 0;                      ///< before the start barrier, not part of the total
 };
 
 /// A direction of a link.

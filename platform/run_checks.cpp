@@ -48,6 +48,8 @@ void check_run(const Document& run, const RunConfiguration& c) {
                fmt::format("at most {}, the output's tiles, so that every GPU has a chunk", tiles));
   check_memory_holds(run, c);
   if (c.mirror) check_mirror(run, c);
+  if (run.content.contains("phases") && (!is_ideal(c.method) || c.functional))
+    run.reject("/phases", "this key only with method ideal-overlap or ideal-rs-nmc and data timing-only");
   if (c.inject.count("dma_map_updates") != 0 && c.method != Method::t3 && c.method != Method::t3_mca)
     run.reject("/inject/dma_map_updates",
                fmt::format("this fault only with method t3 or t3-mca, not {}", name_of(c.method)));

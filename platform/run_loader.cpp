@@ -101,6 +101,14 @@ Arbitration arbitration_named(const json& name) {
                        Arbitration::mca_10, Arbitration::mca_30, Arbitration::mca_unlimited});
 }
 
+Phases phases_of(const json& run) {
+  if (!run.contains("phases")) return {};
+  const auto chosen = [&](const char* phase) {
+    return std::count(run.at("phases").begin(), run.at("phases").end(), json(phase)) != 0;
+  };
+  return {chosen("gemm"), chosen("reduce-scatter"), chosen("all-gather")};
+}
+
 std::uint32_t gpus_of(const Document& run, const Workload& workload) {
   if (!run.content.contains("gpus") && workload.tp == 0) run.reject("/gpus", "an integer from 2 to 256");
   const std::uint32_t gpus = run.content.value("gpus", workload.tp);
@@ -118,6 +126,14 @@ json resolved_workload(const Workload& w) {
                      {"transpose_b", w.gemm.transpose_b}}}};
   if (w.tp != 0) resolved.update({{"model", w.model}, {"sublayer", w.sublayer}, {"tp", w.tp}, {"tokens", w.tokens}});
   return resolved;
+}
+
+json resolved_phases(const Phases& phases) {
+  json list = json::array();
+  if (phases.gemm) list.push_back("gemm");
+  if (phases.reduce_scatter) list.push_back("reduce-scatter");
+  if (phases.all_gather) list.push_back("all-gather");
+  return list;
 }
 
 json resolved_memory(const Files& files) {
@@ -152,6 +168,7 @@ json resolve(const RunConfiguration& c, const Files& files) {
                    {"seed", c.seed},
                    {"inject", json(c.inject)},
                    {"workload", resolved_workload(c.workload)}};
+  if (const json phases = resolved_phases(c.phases); phases.size() < 3) resolved["phases"] = phases;
   if (files.run.content.contains("models"))
     resolved["models"] =
         std::filesystem::absolute(files.run.resolve("/models", files.run.content.at("models").get<std::string>()))
@@ -179,6 +196,7 @@ RunConfiguration load_run(const std::filesystem::path& file, const std::vector<s
   c.gpus = gpus_of(files.run, c.workload);
   c.method = method_named(run.value("method", "t3-mca"));
   c.arbitration = arbitration_named(run.value("arbitration", c.method == Method::t3_mca ? "mca" : "round-robin"));
+  c.phases = phases_of(run);
   c.functional = run.value("data", "timing-only") == "functional";
   c.system.memory.functional = c.functional;
   c.mirror = run.value("simulate", "all") == "mirror";

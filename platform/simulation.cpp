@@ -13,15 +13,18 @@
 namespace t3vp {
 namespace {
 
-constexpr std::uint64_t ring_updates = 2;   // local and incoming, per element (T3 4.2.1)
+constexpr std::uint64_t ring_updates = 2;  // local and incoming, per element (T3 4.2.1)
 
 t3_program* program_of(Method method) {
   switch (method) {
-    case Method::sequential: return t3_sequential;
+    case Method::sequential:
+      return t3_sequential;
     case Method::t3:
-    case Method::t3_mca: return t3_fused;
+    case Method::t3_mca:
+      return t3_fused;
     case Method::ideal_overlap:
-    case Method::ideal_rs_nmc: break;
+    case Method::ideal_rs_nmc:
+      break;
   }
   return t3_isolated;
 }
@@ -38,19 +41,35 @@ t3_job job_of(const RunConfiguration& configuration) {
   job.tiling = {compute.tile_rows, compute.tile_columns, compute.wavefronts};
   job.ring_workgroups = compute.compute_units * compute.ring_workgroups_per_cu;
   const auto updates = configuration.inject.find("dma_map_updates");
-  job.dma.updates =
-      static_cast<std::uint32_t>(updates != configuration.inject.end() ? updates->second : ring_updates);
+  job.dma.updates = static_cast<std::uint32_t>(updates != configuration.inject.end() ? updates->second : ring_updates);
   job.dma.block_tiles = 1;
   job.near_memory = configuration.method == Method::ideal_rs_nmc;
   job.zero_output = true;
+  job.skip_gemm = !configuration.phases.gemm;
+  job.skip_reduce_scatter = !configuration.phases.reduce_scatter;
+  job.skip_all_gather = !configuration.phases.all_gather;
   switch (configuration.arbitration) {
-    case Arbitration::round_robin: job.arbitration = T3_ROUND_ROBIN; break;
-    case Arbitration::compute_first: job.arbitration = T3_COMPUTE_FIRST; break;
-    case Arbitration::mca: job.arbitration = T3_MCA; break;
-    case Arbitration::mca_5: job.arbitration = T3_MCA, job.arbitration_limit = 5; break;
-    case Arbitration::mca_10: job.arbitration = T3_MCA, job.arbitration_limit = 10; break;
-    case Arbitration::mca_30: job.arbitration = T3_MCA, job.arbitration_limit = 30; break;
-    case Arbitration::mca_unlimited: job.arbitration = T3_MCA, job.arbitration_limit = T3_LIMIT_NONE; break;
+    case Arbitration::round_robin:
+      job.arbitration = T3_ROUND_ROBIN;
+      break;
+    case Arbitration::compute_first:
+      job.arbitration = T3_COMPUTE_FIRST;
+      break;
+    case Arbitration::mca:
+      job.arbitration = T3_MCA;
+      break;
+    case Arbitration::mca_5:
+      job.arbitration = T3_MCA, job.arbitration_limit = 5;
+      break;
+    case Arbitration::mca_10:
+      job.arbitration = T3_MCA, job.arbitration_limit = 10;
+      break;
+    case Arbitration::mca_30:
+      job.arbitration = T3_MCA, job.arbitration_limit = 30;
+      break;
+    case Arbitration::mca_unlimited:
+      job.arbitration = T3_MCA, job.arbitration_limit = T3_LIMIT_NONE;
+      break;
   }
   return job;
 }
@@ -63,7 +82,8 @@ bool all_finished(const Node& node) {
 void run_dry(const RunConfiguration& configuration, const Node& node, const RunOptions& options) {
   const sc_core::sc_time stride(20, sc_core::SC_US);
   const std::uint32_t gemm = output_grid(configuration).workgroups();
-  const std::uint32_t ring = configuration.system.compute.compute_units * configuration.system.compute.ring_workgroups_per_cu;
+  const std::uint32_t ring =
+      configuration.system.compute.compute_units * configuration.system.compute.ring_workgroups_per_cu;
   const bool fused = configuration.method == Method::t3 || configuration.method == Method::t3_mca;
   const double expected = gemm + (fused ? 1.0 : 2.0) * ring;
   while (sc_core::sc_pending_activity()) {
@@ -89,10 +109,9 @@ void report_errors(const Node& node, RunResult& result) {
       result.diagnosis.push_back(fmt::format("GPU {} firmware ended with {}: {}", processor.gpu(),
                                              name_of(processor.status()), text_of(processor.status())));
     for (const ErrorLog::Entry& entry : gpu->error_log.records())
-      result.diagnosis.push_back(fmt::format("GPU {} error log at {:.3f} ns: {}: {} at {:#x}: {}", processor.gpu(),
-                                             to_ns(entry.time), entry.block,
-                                             name_of(static_cast<Status>(entry.record.code)), entry.record.address,
-                                             entry.record.text));
+      result.diagnosis.push_back(fmt::format(
+          "GPU {} error log at {:.3f} ns: {}: {} at {:#x}: {}", processor.gpu(), to_ns(entry.time), entry.block,
+          name_of(static_cast<Status>(entry.record.code)), entry.record.address, entry.record.text));
   }
 }
 

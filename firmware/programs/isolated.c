@@ -8,24 +8,36 @@ static enum t3_status settle(struct t3_context* gpu) {
   return t3_barrier(gpu);
 }
 
-static enum t3_status run(struct t3_context* gpu, const struct t3_job* job, const struct t3_operands* t,
-                          const struct t3_matrix* staging) {
+static enum t3_status gemm(struct t3_context* gpu, const struct t3_job* job, const struct t3_operands* t) {
   t3_begin(gpu, T3_PHASE_GEMM);
   T3_TRY(t3_gemm(gpu, &t->out, &t->a, &t->b, t3_gemm_options_of(job)));
   T3_TRY(t3_wait_kernels(gpu));
   t3_end(gpu, T3_PHASE_GEMM);
-  T3_TRY(settle(gpu));
+  return settle(gpu);
+}
 
+static enum t3_status reduce_scatter(struct t3_context* gpu, const struct t3_operands* t,
+                                     const struct t3_matrix* staging) {
   t3_begin(gpu, T3_PHASE_REDUCE_SCATTER);
   T3_TRY(t3_ring_reduce_scatter(gpu, &t->out, staging));
   T3_TRY(t3_wait_kernels(gpu));
   t3_end(gpu, T3_PHASE_REDUCE_SCATTER);
-  T3_TRY(settle(gpu));
+  return settle(gpu);
+}
 
+static enum t3_status all_gather(struct t3_context* gpu, const struct t3_operands* t) {
   t3_begin(gpu, T3_PHASE_ALL_GATHER);
   T3_TRY(t3_ring_all_gather(gpu, &t->out));
   T3_TRY(t3_wait_kernels(gpu));
   t3_end(gpu, T3_PHASE_ALL_GATHER);
+  return T3_OK;
+}
+
+static enum t3_status run(struct t3_context* gpu, const struct t3_job* job, const struct t3_operands* t,
+                          const struct t3_matrix* staging) {
+  if (!job->skip_gemm) T3_TRY(gemm(gpu, job, t));
+  if (!job->skip_reduce_scatter) T3_TRY(reduce_scatter(gpu, t, staging));
+  if (!job->skip_all_gather) T3_TRY(all_gather(gpu, t));
   return T3_OK;
 }
 

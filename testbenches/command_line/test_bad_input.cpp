@@ -52,6 +52,8 @@ const Change changes[] = {
     {"run.json", "/data", true},
     {"run.json", "/simulate", "one"},
     {"run.json", "/quantum_ns", 0},
+    {"run.json", "/phases", json::array({"gemm"})},  // method t3 has no phases apart
+    {"run.json", "/phases", json::array()},
     {"run.json", "/firmware", "riscv"},
     {"run.json", "/seed", -1},
     {"system.json", "/compute/clock_GHz", 0},

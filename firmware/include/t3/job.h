@@ -23,6 +23,7 @@ struct t3_job {
   struct t3_dma_options dma;
   bool near_memory; /* isolated: reduce-scatter by updates near memory */
   bool zero_output; /* fused: zero the output before it is updated */
+  bool skip_gemm, skip_reduce_scatter, skip_all_gather; /* isolated: phases to leave out */
 };
 
 /* The programs in firmware/programs. */
