@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "compute/gemm_kernel.h"
 #include "compute/packet_check.h"
@@ -13,7 +14,8 @@
 namespace t3vp {
 namespace {
 constexpr std::uint32_t units_per_track = 10;
-}
+constexpr std::uint32_t most_entries = 256;
+}  // namespace
 
 ComputeCluster::ComputeCluster(const sc_core::sc_module_name& name, const ComputeParameters& parameters,
                                bool functional, std::uint16_t gpu, Trace* trace)
@@ -30,10 +32,9 @@ ComputeCluster::ComputeCluster(const sc_core::sc_module_name& name, const Comput
   memory.register_nb_transport_bw(this, &ComputeCluster::response, 0);
   registers.lock_when([this] { return busy_; });
   registers.compute_units.set(parameters.compute_units);
-  registers.doorbell.on_write([this] {
-    rung_ = registers.doorbell.value();
-    if (!busy_) fetch();
-  });
+  registers.base.on_write([this] { check_base(); });
+  registers.entries.on_write([this] { check_entries(); });
+  registers.doorbell.on_write([this] { rung(); });
   registers.completed.on_refresh([this] { registers.completed.set(completed_); });
   registers.interrupt.on_write([this] { update_interrupt(); });
   registers.on_reset([this] { reset(); });
@@ -44,10 +45,39 @@ ComputeCluster::ComputeCluster(const sc_core::sc_module_name& name, const Comput
   dont_initialize();
 }
 
+/// A kernel under way has accesses in memory and ends by itself; what comes after it is forgotten.
 void ComputeCluster::reset() {
   registers.compute_units.set(parameters_.compute_units);
-  if (!busy_) rung_ = completed_ = 0;
+  registers.status.busy.set(busy_);
+  reset_while_busy_ = busy_;
+  rung_ = completed_ = 0;
   update_interrupt();
+}
+
+void ComputeCluster::check_base() {
+  const std::uint64_t base = registers.base.value();
+  if (base % packet_bytes != 0)
+    registers.refuse(Status::unaligned, base, fmt::format("packet ring at {:#x}: a multiple of 128 expected", base));
+  else if (address_map::gpu_of(base) != gpu_ || !address_map::is_hbm(base))
+    registers.refuse(Status::bad_address, base,
+                     fmt::format("packet ring at {:#x}: not in the HBM of GPU {}", base, gpu_));
+}
+
+void ComputeCluster::check_entries() {
+  const std::uint64_t entries = registers.entries.value();
+  if (entries == 0 || entries > most_entries || (entries & (entries - 1)) != 0)
+    registers.refuse(Status::invalid_argument, registers.base.value(),
+                     fmt::format("{} packets in the ring: a power of two up to {} expected", entries, most_entries));
+}
+
+void ComputeCluster::rung() {
+  const std::uint64_t written = registers.doorbell.value(), entries = registers.entries.value();
+  if (written < completed_ || written - completed_ > entries)
+    return registers.refuse(
+        Status::invalid_argument, registers.base.value(),
+        fmt::format("doorbell {}: {} packets are done and the ring has {} entries", written, completed_, entries));
+  rung_ = written;
+  if (!busy_) fetch();
 }
 
 void ComputeCluster::update_interrupt() {
@@ -126,7 +156,7 @@ void ComputeCluster::fetch() {
   if (completed_ >= rung_) return;
   busy_ = true;
   registers.status.busy.set(1);
-  const std::uint64_t entries = std::max<std::uint64_t>(1, registers.entries.value());
+  const std::uint64_t entries = registers.entries.value();
   Transaction& transaction =
       pool_.make(Operation::load, registers.base.value() + completed_ % entries * packet_bytes, {1, packet_bytes, 0});
   transaction.extension().cached = false;
@@ -170,18 +200,22 @@ void ComputeCluster::dispatch(Slot slot) {
 
 void ComputeCluster::finished(Slot slot) {
   ++finished_total_;
-  if (++finished_workgroups_ == kernel_->workgroups()) return complete(failed_ ? Status::bad_address : Status::ok);
+  ++finished_workgroups_;
   first_stage.write(false);
-  dispatch(slot);
+  // After an error no further workgroups start.
+  const std::uint32_t last = failed_ ? next_workgroup_ : kernel_->workgroups();
+  if (finished_workgroups_ == last) return complete(failed_ ? Status::bad_address : Status::ok);
+  if (!failed_) dispatch(slot);
 }
 
 void ComputeCluster::complete(Status status) {
   kernel_active.write(false);
   first_stage.write(false);
   busy_ = failed_ = false;
-  ++completed_;
   units_.resize(parameters_.compute_units);
   registers.status.busy.set(0);
+  if (std::exchange(reset_while_busy_, false)) return;
+  ++completed_;
   registers.status.error.set(status);
   if (status == Status::ok)
     registers.interrupt.complete.set(1);

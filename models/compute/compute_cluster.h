@@ -68,6 +68,9 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   void complete(Status status);
   void update_interrupt();
   void reset();
+  void check_base();
+  void check_entries();
+  void rung();
   ComputeUnit& unit_of(Slot slot) { return units_[slot / slots_per_cu_]; }
 
   ComputeParameters parameters_;
@@ -81,7 +84,7 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   std::unique_ptr<KernelModel> kernel_;
   std::uint32_t slots_per_cu_ = 1, next_workgroup_ = 0, finished_workgroups_ = 0;
   std::uint64_t rung_ = 0, completed_ = 0;
-  bool busy_ = false, failed_ = false;
+  bool busy_ = false, failed_ = false, reset_while_busy_ = false;
   Picoseconds busy_time_ = 0;
   std::uint64_t finished_total_ = 0;
 };
