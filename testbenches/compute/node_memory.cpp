@@ -75,7 +75,7 @@ void NodeMemory::arrive(const Pending& pending) {
   const DataExtension* extension = transaction.get_extension<DataExtension>();
   const std::uint64_t address = transaction.get_address();
   tlm::tlm_response_status status = extension == nullptr ? tlm::TLM_GENERIC_ERROR_RESPONSE : pending.verdict;
-  if (status == tlm::TLM_OK_RESPONSE && !address_map::is_hbm(address)) {
+  if (status == tlm::TLM_OK_RESPONSE && is_signal(address, extension->operation)) {
     if (access_signal(pending)) return;
   } else if (status == tlm::TLM_OK_RESPONSE) {
     if (in_memory(address, extension->shape) && extension->shape.bytes() == transaction.get_data_length())
@@ -115,6 +115,14 @@ void NodeMemory::access_memory(tlm::tlm_generic_payload& transaction, Operation 
       default:
         std::memcpy(data, memory, shape.row_bytes);
     }
+}
+
+bool NodeMemory::is_signal(std::uint64_t address, Operation operation) const {
+  const std::uint64_t offset = address_map::local_of(address) - signals_base;
+  const std::uint64_t first =
+      operation == Operation::wait ? registers::Signals::value_offset : registers::Signals::add_offset;
+  return address_map::gpu_of(address) < signals_.size() && offset - first < registers::Signals::value_count * 8 &&
+         offset % 8 == 0 && (operation == Operation::wait || operation == Operation::store);
 }
 
 /// True when the access is a wait that has to wait.

@@ -65,6 +65,7 @@ class NodeMemory : public sc_core::sc_module {
   void answer(const Pending& pending);
   bool in_memory(std::uint64_t address, const Shape& shape) const;
   void access_memory(tlm::tlm_generic_payload& transaction, Operation operation, const DataExtension& extension);
+  bool is_signal(std::uint64_t address, Operation operation) const;
   bool access_signal(const Pending& pending);
 
   std::uint64_t bytes_per_gpu_;

@@ -1,0 +1,102 @@
+// Compute clusters of a ring of GPUs on a functional memory, programmed through their registers as firmware does.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <memory>
+
+#include "compute/compute_cluster.h"
+#include "named_registers.h"
+#include "node_memory.h"
+#include "protocol/address_map.h"
+
+namespace t3vp {
+
+/// The compute units of one GPU with their interrupt and stage lines.
+struct ClusterUnderTest {
+  static constexpr std::uint64_t queue_base = 0x100000;
+  static constexpr std::uint32_t queue_entries = 4;
+
+  std::uint16_t gpu;
+  ComputeCluster cluster;
+  sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS> interrupt, kernel_active, first_stage;
+  NamedRegisters registers{cluster.registers};
+  std::uint64_t submitted = 0;
+
+  ClusterUnderTest(const ComputeParameters& parameters, bool functional, std::uint16_t number)
+      : gpu(number), cluster(("cluster_" + std::to_string(number)).c_str(), parameters, functional, number, nullptr) {
+    cluster.interrupt.bind(interrupt);
+    cluster.kernel_active.bind(kernel_active);
+    cluster.first_stage.bind(first_stage);
+  }
+
+  std::uint64_t here(std::uint64_t local) const { return address_map::on_gpu(gpu, local); }
+  void start_queue() {
+    REQUIRE(registers.write("base", here(queue_base)) == tlm::TLM_OK_RESPONSE);
+    REQUIRE(registers.write("entries", queue_entries) == tlm::TLM_OK_RESPONSE);
+  }
+  /// Writes a packet to the ring without ringing.
+  void put(NodeMemory& memory, const KernelPacket& packet) {
+    std::memcpy(memory.at(here(queue_base + submitted % queue_entries * sizeof packet)), &packet, sizeof packet);
+    ++submitted;
+  }
+  void ring() { REQUIRE(registers.write("doorbell", submitted) == tlm::TLM_OK_RESPONSE); }
+
+  std::uint64_t completed() { return registers.read("completed"); }
+  bool busy() { return (registers.read("status") & 1) != 0; }
+  Status error() { return static_cast<Status>(registers.read("status") >> 8 & 0xFF); }
+  double busy_ns() const { return to_ns(cluster.busy_time()); }
+};
+
+struct ClusterBench {
+  static constexpr std::uint64_t memory_bytes = 2 << 20;
+
+  ComputeParameters parameters;
+  std::vector<std::unique_ptr<ClusterUnderTest>> gpus;
+  NodeMemory memory;
+
+  explicit ClusterBench(const ComputeParameters& p, bool functional = true, std::uint16_t clusters = 1,
+                        std::uint16_t gpu_count = 2)
+      : parameters(p), memory("memory", clusters, std::max(clusters, gpu_count), memory_bytes) {
+    for (std::uint16_t g = 0; g < clusters; ++g) {
+      gpus.push_back(std::make_unique<ClusterUnderTest>(p, functional, g));
+      gpus.back()->cluster.memory.bind(*memory.ports[g]);
+    }
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    for (auto& gpu : gpus) gpu->start_queue();
+  }
+
+  ClusterUnderTest& gpu() { return *gpus.front(); }
+  void wait(Picoseconds time) { sc_core::sc_start(to_sc_time(time)); }
+  /// Until no cluster is busy or nothing happens any more; false in the second case.
+  bool finish() {
+    for (auto& gpu : gpus)
+      while (gpu->busy()) {
+        if (!sc_core::sc_pending_activity()) return false;
+        sc_core::sc_start(sc_core::sc_time_to_pending_activity());
+      }
+    return true;
+  }
+  /// Runs a packet on the first GPU and returns the time it took.
+  Picoseconds run(const KernelPacket& packet) {
+    const Picoseconds begin = now();
+    gpu().put(memory, packet);
+    gpu().ring();
+    REQUIRE(finish());
+    return now() - begin;
+  }
+
+  /// A small cluster with short latencies.
+  static ComputeParameters small() {
+    ComputeParameters p;
+    p.compute_units = 3;
+    p.launch_latency = 1'000'000;
+    p.tile_rows = p.tile_columns = 32;
+    p.wavefronts = 4;
+    p.slab_depth = 16;
+    p.ring_block_bytes = 256;
+    p.ring_blocks_in_flight = 2;
+    return p;
+  }
+};
+
+}  // namespace t3vp
