@@ -20,10 +20,6 @@ void for_each_piece(std::uint64_t address, const Shape& shape, Visit visit) {
     visit(address + row * shape.stride, std::uint64_t{shape.row_bytes});
 }
 
-std::uint64_t last_byte(std::uint64_t address, const Shape& shape) {
-  return shape.bytes() == 0 ? address : address + (shape.rows - 1) * shape.stride + shape.row_bytes - 1;
-}
-
 }  // namespace
 
 MemoryController::MemoryController(const sc_core::sc_module_name& name, const MemoryParameters& parameters,
@@ -61,6 +57,7 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
     registers.interleave.set(parameters_.interleave_bytes);
     choose_policy();
   });
+  near_memory.on_reset([this] { updated_elements_ = {}; });
   near_memory.updates.on_refresh([this](std::size_t i) { near_memory.updates[i].set(updated_elements_[i]); });
   choose_policy();
 
@@ -141,6 +138,13 @@ void MemoryController::accept(const Arrival& arrival, Picoseconds time) {
   enqueue(request, time);
 }
 
+bool MemoryController::in_memory(std::uint64_t local, const Shape& shape) const {
+  const std::uint64_t capacity = parameters_.capacity_bytes;
+  if (shape.row_bytes > capacity || local > capacity - shape.row_bytes) return false;
+  const std::uint64_t left = capacity - shape.row_bytes - local, steps = shape.rows - 1;
+  return steps == 0 || shape.stride <= left / steps;
+}
+
 bool MemoryController::refuse(const Arrival& arrival, Picoseconds time) {
   tlm::tlm_generic_payload& transaction = *arrival.transaction;
   const DataExtension* extension = transaction.get_extension<DataExtension>();
@@ -156,8 +160,7 @@ bool MemoryController::refuse(const Arrival& arrival, Picoseconds time) {
     return answer(tlm::TLM_GENERIC_ERROR_RESPONSE, Status::invalid_argument,
                   "data-path access without a matching data extension");
   const std::uint64_t address = transaction.get_address();
-  if (address_map::gpu_of(address) != gpu_ ||
-      address_map::local_of(last_byte(address, extension->shape)) >= parameters_.capacity_bytes)
+  if (address_map::gpu_of(address) != gpu_ || !in_memory(address_map::local_of(address), extension->shape))
     return answer(tlm::TLM_ADDRESS_ERROR_RESPONSE, Status::bad_address,
                   fmt::format("{} bytes at {:#x} are not in the {} bytes of HBM of GPU {}", extension->shape.bytes(),
                               address, parameters_.capacity_bytes, gpu_));
@@ -202,6 +205,7 @@ void MemoryController::enqueue(std::uint32_t request, Picoseconds time) {
   tlm::tlm_generic_payload& transaction = *requests_[request].transaction;
   const DataExtension& extension = extension_of(transaction);
   const std::uint64_t access_bytes = parameters_.dram.geometry.access_bytes;
+  const std::uint64_t run_bytes = std::min(interleave_.block_bytes(), StreamQueues::ordered_bytes);
   Run run;
   run.request = request;
   run.arrival = (time + cycle_ - 1) / cycle_;
@@ -214,7 +218,7 @@ void MemoryController::enqueue(std::uint32_t request, Picoseconds time) {
                    std::uint64_t at = address / access_bytes * access_bytes;
                    const std::uint64_t end = (address + bytes + access_bytes - 1) / access_bytes * access_bytes;
                    while (at < end) {
-                     const std::uint64_t block_end = (at / interleave_.block_bytes() + 1) * interleave_.block_bytes();
+                     const std::uint64_t block_end = (at / run_bytes + 1) * run_bytes;
                      const std::uint64_t part = std::min(end, block_end) - at;
                      run.address = interleave_.local_of(at);
                      run.accesses = static_cast<std::uint32_t>(part / access_bytes);

@@ -85,6 +85,7 @@ class MemoryController : public sc_core::sc_module {
   void schedule();
   void accept(const Arrival& arrival, Picoseconds time);
   bool refuse(const Arrival& arrival, Picoseconds time);
+  bool in_memory(std::uint64_t local, const Shape& shape) const;
   void take_effect(tlm::tlm_generic_payload& transaction, bool local, Picoseconds time);
   void enqueue(std::uint32_t request, Picoseconds time);
   bool feed(ChannelState& state, dram::Cycle cycle, unsigned occupancy, dram::Access& access, dram::Cycle& retry);

@@ -62,8 +62,11 @@ unsigned MemoryController::debug(int, tlm::tlm_generic_payload& transaction) {
   const DataExtension* extension = transaction.get_extension<DataExtension>();
   const Shape shape = extension != nullptr ? extension->shape : Shape{1, transaction.get_data_length(), 0};
   const std::uint64_t address = address_map::local_of(transaction.get_address());
-  if (address_map::gpu_of(transaction.get_address()) != gpu_ ||
-      address + (shape.rows - 1) * shape.stride + shape.row_bytes > parameters_.capacity_bytes) {
+  if (shape.rows == 0 || shape.bytes() != transaction.get_data_length()) {
+    transaction.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    return 0;
+  }
+  if (address_map::gpu_of(transaction.get_address()) != gpu_ || !in_memory(address, shape)) {
     transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return 0;
   }

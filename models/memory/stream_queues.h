@@ -36,10 +36,11 @@ class RunQueue {
 
 /// Both queues and what keeps same-address accesses in order across them, so that a DMA read never overtakes the update
 /// that triggered it: a run waits until the last conflicting run of the other queue has entered the DRAM queue. Blocks
-/// of addresses share hash buckets; sharing one can only delay.
+/// of addresses share hash buckets; sharing one can only delay. A run lies within one block of ordered_bytes.
 class StreamQueues {
  public:
   static constexpr unsigned compute = 0, communication = 1;
+  static constexpr std::uint32_t ordered_bytes = 256;
 
   void push(unsigned stream, Run run);
   bool empty() const { return queues_[0].empty() && queues_[1].empty(); }
@@ -51,7 +52,7 @@ class StreamQueues {
 
  private:
   static constexpr unsigned buckets = 256;
-  static unsigned bucket_of(std::uint64_t address) { return static_cast<unsigned>(address >> 8) % buckets; }
+  static unsigned bucket_of(std::uint64_t address) { return static_cast<unsigned>(address / ordered_bytes) % buckets; }
 
   std::array<RunQueue, 2> queues_;
   std::array<std::array<std::uint64_t, buckets>, 2> last_write_{}, last_any_{};

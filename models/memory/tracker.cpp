@@ -22,10 +22,8 @@ Tracker::Tracker(const sc_core::sc_module_name& name, const TrackerParameters& p
   trigger.register_nb_transport_bw(this, &Tracker::trigger_response, 0);
   spill.register_nb_transport_bw(this, &Tracker::spill_response, 0);
   registers.command.on_write([this] { command(); });
-  registers.on_reset([this] { forget(); });
-  registers.sets.set(parameters.sets);
-  registers.ways.set(parameters.ways);
-  registers.capacity.set(parameters.chunks);
+  registers.on_reset([this] { reset(); });
+  reset();
   registers.entries.on_refresh([this] { registers.entries.set(used_); });
   registers.peak_entries.on_refresh([this] { registers.peak_entries.set(peak_); });
   registers.triggers.on_refresh([this] { registers.triggers.set(triggers_); });
@@ -46,6 +44,14 @@ void Tracker::command() {
     case Action::none:
       break;
   }
+}
+
+void Tracker::reset() {
+  registers.sets.set(parameters_.sets);
+  registers.ways.set(parameters_.ways);
+  registers.capacity.set(parameters_.chunks);
+  peak_ = triggers_ = spills_ = reloads_ = 0;
+  forget();
 }
 
 void Tracker::forget() {
@@ -110,38 +116,41 @@ void Tracker::count(const Producer& producer, std::uint64_t address, std::uint64
   if (producer.wg_id == no_workgroup || producer.wf_id == no_wavefront) return;
   Chunk* chunk = chunk_of(producer, address, operation);
   if (chunk == nullptr) return;
+  const std::uint64_t tile = chunk->range.grid.wavefront_tile(producer.wg_id, producer.wf_id).elements();
+  if (tile == 0)
+    return registers.report(
+        Status::invalid_argument, address,
+        fmt::format("access of wavefront {} of workgroup {}, which has no such tile in the mapped {}", producer.wf_id,
+                    producer.wg_id, chunk->range.text()));
   Entry& entry = entry_of(producer, static_cast<std::uint16_t>(chunk - chunks_.data()), time);
   const std::uint64_t elements = bytes / bytes_of(chunk->range.grid.element);
   (local ? entry.local : entry.incoming) += elements;
   (local ? chunk->local : chunk->incoming) += elements;
   entry.start = std::min(entry.start, address);
-  const std::uint64_t threshold =
-      chunk->range.grid.wavefront_tile(producer.wg_id, producer.wf_id).elements() * chunk->updates;
-  if (entry.local + entry.incoming >= threshold) complete(*chunk, entry, time);
+  if (entry.local + entry.incoming >= tile * chunk->updates) complete(*chunk, entry, time);
 }
 
 Tracker::Entry& Tracker::entry_of(const Producer& producer, std::uint16_t chunk, Picoseconds time) {
   const std::size_t set = std::size_t{producer.wg_id % parameters_.sets} * parameters_.ways;
   for (std::uint32_t way = 0; way < parameters_.ways; ++way) {
     Entry& entry = table_[set + way];
-    if (entry.wg_id == producer.wg_id && entry.wf_id == producer.wf_id) {
+    if (entry.wg_id == producer.wg_id && entry.wf_id == producer.wf_id && entry.chunk == chunk) {
       entry.last_use = ++uses_;
       return entry;
     }
   }
   Entry& entry = make_room(producer.wg_id, time);
-  const std::uint64_t key = key_of(producer.wg_id, producer.wf_id);
-  const auto found = spilled_.find(key);
+  entry = Entry{};
+  entry.wg_id = producer.wg_id;
+  entry.wf_id = producer.wf_id;
+  entry.chunk = chunk;
+  const auto found = spilled_.find(key_of(entry));
   if (found != spilled_.end()) {
     entry = found->second;
     spilled_.erase(found);
     ++reloads_;
-    move_entry(Operation::load, key, time);
+    move_entry(Operation::load, key_of(entry), time);
   } else {
-    entry = Entry{};
-    entry.wg_id = producer.wg_id;
-    entry.wf_id = producer.wf_id;
-    entry.chunk = chunk;
     peak_ = std::max(peak_, ++used_);
   }
   entry.last_use = ++uses_;
@@ -156,7 +165,7 @@ Tracker::Entry& Tracker::make_room(std::uint32_t wg_id, Picoseconds time) {
     if (!entry.used()) return entry;
     if (entry.last_use < victim->last_use) victim = &entry;
   }
-  const std::uint64_t key = key_of(victim->wg_id, victim->wf_id);
+  const std::uint64_t key = key_of(*victim);
   spilled_[key] = *victim;
   ++spills_;
   move_entry(Operation::store, key, time);
@@ -219,8 +228,7 @@ std::string Tracker::describe(const Chunk& chunk) const {
       chunk.expected - each);
   const Entry* oldest = nullptr;
   const auto consider = [&](const Entry& entry) {
-    if (entry.used() && &chunks_[entry.chunk] == &chunk &&
-        (oldest == nullptr || key_of(entry.wg_id, entry.wf_id) < key_of(oldest->wg_id, oldest->wf_id)))
+    if (entry.used() && &chunks_[entry.chunk] == &chunk && (oldest == nullptr || key_of(entry) < key_of(*oldest)))
       oldest = &entry;
   };
   for (const Entry& entry : table_) consider(entry);

@@ -57,11 +57,15 @@ class Tracker : public sc_core::sc_module {
     std::uint64_t last_use = 0;
     bool used() const { return wg_id != no_workgroup; }
   };
-  static std::uint64_t key_of(std::uint32_t wg_id, std::uint8_t wf_id) { return std::uint64_t{wg_id} << 8 | wf_id; }
+  /// The chunk is part of it since two outputs may have tiles of the same ids; the start address tells them apart.
+  static std::uint64_t key_of(const Entry& entry) {
+    return std::uint64_t{entry.chunk} << 40 | std::uint64_t{entry.wg_id} << 8 | entry.wf_id;
+  }
 
   void command();
   void add_chunk();
   void forget();
+  void reset();
   Chunk* chunk_of(const Producer& producer, std::uint64_t address, Operation operation);
   Entry& entry_of(const Producer& producer, std::uint16_t chunk, Picoseconds time);
   Entry& make_room(std::uint32_t wg_id, Picoseconds time);
