@@ -30,6 +30,7 @@ DmaEngine::DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& p
   registers.bytes.on_refresh([this] { registers.bytes.set(bytes_); });
   registers.on_reset([this] {
     registers.capacity.set(parameters_.commands);
+    blocks_ = bytes_ = 0;
     if (!busy()) commands_.clear();
     update_interrupt();
   });
@@ -100,6 +101,11 @@ void DmaEngine::add() {
       return refuse(Status::no_peer, command.destination,
                     fmt::format("GPU {} of destination {:#x} cannot be reached",
                                 address_map::gpu_of(command.destination), command.destination));
+    const std::uint64_t end = command.destination + command.range.grid.bytes();
+    if (!address_map::is_hbm(command.destination) || !address_map::is_hbm(end))
+      return refuse(Status::bad_address, command.destination,
+                    fmt::format("destination {:#x} of {} bytes is not all memory", command.destination,
+                                command.range.grid.bytes()));
   }
   for (const Command& other : commands_)
     if (command.range.overlaps(other.range))
@@ -133,7 +139,9 @@ tlm::tlm_sync_enum DmaEngine::triggered(int, tlm::tlm_generic_payload& transacti
   const Producer producer = extension_of(transaction).producer;
   transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
   for (std::uint32_t i = 0; i < commands_.size(); ++i) {
-    if (!commands_[i].range.contains(producer.wg_id, transaction.get_address())) continue;
+    const StagedChunk& range = commands_[i].range;
+    if (!range.contains(producer.wg_id, transaction.get_address())) continue;
+    if (range.grid.wavefront_tile(producer.wg_id, producer.wf_id).empty()) continue;
     events_.push(now() + from_sc_time(delay), {Event::ready, {i, producer.wg_id, producer.wf_id}, nullptr});
     transaction.set_response_status(tlm::TLM_OK_RESPONSE);
   }
@@ -175,6 +183,10 @@ void DmaEngine::step() {
         break;
       case Event::filled:
         fill_outstanding_ -= event.transaction->get_data_length();
+        if (event.transaction->is_response_error()) {
+          registers.status.code.set(Status::bad_address);
+          fill_left_ = 0;
+        }
         event.transaction->release();
         continue_fill();
         break;
@@ -184,9 +196,18 @@ void DmaEngine::step() {
   events_.arm();
 }
 
+/// A piece larger than the whole buffer may go when the buffer is empty.
+bool DmaEngine::fits(std::uint64_t in_flight, std::uint64_t bytes) const {
+  return in_flight == 0 || in_flight + bytes <= parameters_.bytes_in_flight;
+}
+
 void DmaEngine::start_jobs() {
-  while (!jobs_.empty() && bytes_in_flight_ < parameters_.bytes_in_flight) {
-    read(jobs_.front());
+  while (!jobs_.empty()) {
+    const Job& job = jobs_.front();
+    const TileGrid& grid = commands_[job.command].range.grid;
+    const std::uint64_t bytes = grid.wavefront_tile(job.wg_id, job.wf_id).elements() * bytes_of(grid.element);
+    if (!fits(bytes_in_flight_, bytes)) return;
+    read(job);
     jobs_.pop_front();
   }
 }
@@ -271,10 +292,11 @@ void DmaEngine::fill() {
     registers.status.code.set(status);
     registers.report(status, base, text);
   };
-  if (fill_left_ != 0 || fill_outstanding_ != 0) return refuse(Status::busy, "a fill runs already");
+  if (fills()) return refuse(Status::busy, "a fill runs already");
   if (base % 32 != 0 || bytes % 32 != 0)
     return refuse(Status::unaligned, fmt::format("fill of {} bytes at {:#x}: multiples of 32 expected", bytes, base));
-  if (bytes == 0 || address_map::gpu_of(base) != gpu_ || !address_map::is_hbm(base + bytes - 1))
+  if (bytes == 0 || address_map::gpu_of(base) != gpu_ || !address_map::is_hbm(base) ||
+      bytes > address_map::hbm_limit - address_map::local_of(base))
     return refuse(Status::bad_address, fmt::format("fill of {} bytes at {:#x}: local HBM expected", bytes, base));
   registers.status.code.set(Status::ok);
   fill_next_ = base;
@@ -283,8 +305,9 @@ void DmaEngine::fill() {
 }
 
 void DmaEngine::continue_fill() {
-  while (fill_left_ != 0 && fill_outstanding_ < parameters_.bytes_in_flight) {
+  while (fill_left_ != 0) {
     const auto bytes = static_cast<std::uint32_t>(std::min(fill_left_, fill_piece));
+    if (!fits(fill_outstanding_, bytes)) return;
     Transaction& transaction = pool_.make(Operation::store, fill_next_, {1, bytes, 0});
     transaction.extension().stream = Stream::communication;
     transaction.extension().traffic = TrafficClass::setup;
@@ -296,7 +319,7 @@ void DmaEngine::continue_fill() {
     Picoseconds delay = parameters_.latency;
     send_request(memory, transaction, delay);
   }
-  if (fill_left_ != 0 || fill_outstanding_ != 0) return;
+  if (fills()) return;
   registers.interrupt.filled.set(1);
   update_interrupt();
 }

@@ -59,6 +59,7 @@ class DmaEngine : public sc_core::sc_module {
   void remove_all();
   bool reachable(std::uint64_t address);
   void step();
+  bool fits(std::uint64_t in_flight, std::uint64_t bytes) const;
   void start_jobs();
   void read(const Job& job);
   void send(Transaction& read);
@@ -66,7 +67,8 @@ class DmaEngine : public sc_core::sc_module {
   void continue_fill();
   void tile_done(Command& command);
   void update_interrupt();
-  bool busy() const { return !jobs_.empty() || bytes_in_flight_ != 0 || fill_left_ != 0 || !events_.empty(); }
+  bool fills() const { return fill_left_ != 0 || fill_outstanding_ != 0; }
+  bool busy() const { return !jobs_.empty() || bytes_in_flight_ != 0 || fills() || !events_.empty(); }
 
   DmaParameters parameters_;
   bool functional_;
