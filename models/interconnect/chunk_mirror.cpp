@@ -13,9 +13,10 @@ ChunkMirror::ChunkMirror(const sc_core::sc_module_name& name, const TileGrid& gr
 
 tlm::tlm_sync_enum ChunkMirror::request(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
                                         sc_core::sc_time& delay) {
-  Producer& producer = extension_of(transaction).producer;
+  DataExtension* extension = transaction.get_extension<DataExtension>();
   std::uint64_t local = address_map::local_of(transaction.get_address());
-  if (producer.wg_id != no_workgroup) {
+  if (extension != nullptr && extension->producer.wg_id < grid_.workgroups()) {
+    Producer& producer = extension->producer;
     const std::uint32_t next = (producer.wg_id + chunk_workgroups_) % grid_.workgroups();
     local += grid_.offset(grid_.tile(next)) - grid_.offset(grid_.tile(producer.wg_id));
     producer.wg_id = next;

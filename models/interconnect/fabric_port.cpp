@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "interconnect/packet.h"
 #include "protocol/address_map.h"
 
 namespace t3vp {
@@ -35,7 +36,11 @@ FabricPort::FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, s
       registers.neighbour[i].set(i < neighbours.size() ? neighbours[i] : no_route);
   };
   constants();
-  registers.on_reset(constants);
+  registers.on_reset([this, constants] {
+    constants();
+    std::fill(sent_.begin(), sent_.end(), 0);
+    std::fill(received_.begin(), received_.end(), 0);
+  });
   registers.sent.on_refresh([this](std::size_t i) { registers.sent[i].set(i < sent_.size() ? sent_[i] : 0); });
   registers.received.on_refresh(
       [this](std::size_t i) { registers.received[i].set(i < received_.size() ? received_[i] : 0); });
@@ -49,29 +54,30 @@ std::uint32_t FabricPort::route_to(std::uint64_t address) const {
 tlm::tlm_sync_enum FabricPort::request(int source, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
                                        sc_core::sc_time& delay) {
   const std::uint64_t address = transaction.get_address();
-  const DataExtension* extension = transaction.get_extension<DataExtension>();
   const Picoseconds after = from_sc_time(delay);
-  if (source >= first_ingress && address_map::gpu_of(address) == gpu_) {
-    deliver(transaction, source, after);
-    return tlm::TLM_ACCEPTED;
-  }
+  const bool arrived = source >= first_ingress && address_map::gpu_of(address) == gpu_;
   const std::uint32_t port = route_to(address);
-  const bool writes =
-      extension != nullptr && (extension->operation == Operation::store || extension->operation == Operation::update);
-  if (port == no_route || !writes) {
-    transaction.set_response_status(port == no_route ? tlm::TLM_ADDRESS_ERROR_RESPONSE
-                                                     : tlm::TLM_COMMAND_ERROR_RESPONSE);
-    registers.report(port == no_route ? Status::no_peer : Status::invalid_argument, address,
-                     port == no_route ? fmt::format("no link leads to GPU {}", address_map::gpu_of(address))
-                                      : "links carry stores and updates only");
+  if (!arrived && port == no_route) {
+    registers.report(Status::no_peer, address, fmt::format("no link leads to GPU {}", address_map::gpu_of(address)));
+    transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     answer(source, transaction, after);
-    return tlm::TLM_ACCEPTED;
+  } else if (!is_packet(transaction)) {
+    registers.report(Status::invalid_argument, address, "links carry stores and updates only");
+    transaction.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+    answer(source, transaction, after);
+  } else if (arrived) {
+    deliver(transaction, source, after);
+  } else {
+    forward(transaction, source, port, after);
   }
-  if (extension->producer.wg_id != no_workgroup) sent_[port] += extension->shape.bytes();
-  pending_.push_back({&transaction, source});
-  Picoseconds onward = after;
-  send_request(*egress[port], transaction, onward);
   return tlm::TLM_ACCEPTED;
+}
+
+void FabricPort::forward(tlm::tlm_generic_payload& transaction, int source, std::uint32_t port, Picoseconds delay) {
+  const DataExtension& extension = extension_of(transaction);
+  if (extension.producer.wg_id != no_workgroup) sent_[port] += extension.shape.bytes();
+  pending_.push_back({&transaction, source});
+  send_request(*egress[port], transaction, delay);
 }
 
 /// What a peer's compute units stored for its GEMM counts here as what the reduce-scatter brought (T3 Figure 18).

@@ -39,6 +39,7 @@ class FabricPort : public sc_core::sc_module {
   unsigned debug(int, tlm::tlm_generic_payload& transaction);
   std::uint32_t route_to(std::uint64_t address) const;
   void answer(int source, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void forward(tlm::tlm_generic_payload& transaction, int source, std::uint32_t port, Picoseconds delay);
   void deliver(tlm::tlm_generic_payload& transaction, int source, Picoseconds delay);
   void release_signals();
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "interconnect/packet.h"
+
 namespace t3vp {
 
 Link::Link(const sc_core::sc_module_name& name, const LinkParameters& parameters, std::uint16_t from, std::uint16_t to,
@@ -20,6 +22,11 @@ Link::Link(const sc_core::sc_module_name& name, const LinkParameters& parameters
 }
 
 tlm::tlm_sync_enum Link::request(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&, sc_core::sc_time& delay) {
+  if (!is_packet(transaction)) {
+    transaction.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+    send_response(in, transaction, from_sc_time(delay));
+    return tlm::TLM_ACCEPTED;
+  }
   transaction.acquire();
   events_.push(now() + from_sc_time(delay), {Event::arrival, &transaction, 0});
   return tlm::TLM_ACCEPTED;

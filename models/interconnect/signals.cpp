@@ -51,7 +51,7 @@ tlm::tlm_sync_enum Signals::wait_request(int, tlm::tlm_generic_payload& transact
   }
   transaction.acquire();
   waits_.push_back({index, &transaction});
-  changed(index);
+  answer_waits(index);
   return tlm::TLM_ACCEPTED;
 }
 
@@ -92,6 +92,14 @@ void Signals::add(std::size_t index, std::uint64_t value) {
 }
 
 void Signals::changed(std::size_t index) {
+  answer_waits(index);
+  if (registers.watch.index() == index) {
+    registers.interrupt.changed.set(1);
+    interrupt.write(true);
+  }
+}
+
+void Signals::answer_waits(std::size_t index) {
   const std::uint64_t value = registers.value[index].value();
   for (std::size_t i = 0; i < waits_.size();) {
     const Wait wait = waits_[i];
@@ -103,10 +111,6 @@ void Signals::changed(std::size_t index) {
     wait.transaction->set_response_status(tlm::TLM_OK_RESPONSE);
     send_response(compute, *wait.transaction, 0);
     wait.transaction->release();
-  }
-  if (registers.watch.index() == index) {
-    registers.interrupt.changed.set(1);
-    interrupt.write(true);
   }
 }
 

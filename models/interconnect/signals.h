@@ -33,6 +33,7 @@ class Signals : public sc_core::sc_module {
   void deliver(tlm::tlm_generic_payload& transaction);
   void add(std::size_t index, std::uint64_t value);
   void changed(std::size_t index);
+  void answer_waits(std::size_t index);
   void step();
 
   std::uint16_t gpu_;
