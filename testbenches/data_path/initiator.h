@@ -1,0 +1,107 @@
+// Sends accesses on the data path and keeps every answer with its time.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "protocol/data_sockets.h"
+#include "protocol/transaction_pool.h"
+
+namespace t3vp {
+
+struct DataAccess {
+  Operation operation = Operation::load;
+  std::uint64_t address = 0;
+  Shape shape;
+  std::vector<unsigned char> data;  ///< of a store or update, packed; empty: timing only
+  Stream stream = Stream::compute;
+  TrafficClass traffic = TrafficClass::gemm_read;
+  ElementType element = ElementType::fp16;
+  Producer producer;
+  std::uint64_t threshold = 0;
+};
+
+struct DataAnswer {
+  unsigned count = 0;  ///< of answers: 1 in the end
+  Picoseconds arrival = 0;
+  Picoseconds at = 0;
+  tlm::tlm_response_status status = tlm::TLM_INCOMPLETE_RESPONSE;
+  std::vector<unsigned char> data;  ///< what a load returned
+
+  bool ok() const { return count == 1 && status == tlm::TLM_OK_RESPONSE; }
+};
+
+class DataInitiator : public sc_core::sc_module {
+ public:
+  DataInitiatorSocket<DataInitiator> socket{"socket"};
+
+  explicit DataInitiator(const sc_core::sc_module_name& name) : sc_module(name) {
+    socket.register_nb_transport_bw(this, &DataInitiator::response, 0);
+  }
+
+  /// The access reaches the target after `delay`. Returns its number, which answer() understands.
+  std::size_t send(const DataAccess& access, Picoseconds delay = 0) {
+    Transaction& transaction = pool_.make(access.operation, access.address, access.shape);
+    DataExtension& extension = transaction.extension();
+    extension.stream = access.stream;
+    extension.traffic = access.traffic;
+    extension.element = access.element;
+    extension.producer = access.producer;
+    extension.threshold = access.threshold;
+    if (access.operation == Operation::load || !access.data.empty()) transaction.attach_buffer();
+    std::copy(access.data.begin(), access.data.end(), transaction.get_data_ptr());
+    return send(transaction, delay);
+  }
+
+  /// The same for a payload that the test has made itself; it must have a memory manager.
+  std::size_t send(tlm::tlm_generic_payload& transaction, Picoseconds delay = 0) {
+    const std::size_t number = answers_.size();
+    answers_.emplace_back();
+    answers_[number].arrival = now() + delay;
+    under_way_.push_back({&transaction, number});
+    if (!send_request(socket, transaction, delay)) keep(transaction, now() + delay);
+    return number;
+  }
+
+  const DataAnswer& answer(std::size_t number) const { return answers_.at(number); }
+  const std::vector<DataAnswer>& answers() const { return answers_; }
+  std::size_t unanswered() const { return under_way_.size(); }
+  /// Answers to nothing that was sent, or second answers.
+  std::size_t stray_answers() const { return stray_; }
+
+ private:
+  struct UnderWay {
+    tlm::tlm_generic_payload* transaction;
+    std::size_t number;
+  };
+
+  tlm::tlm_sync_enum response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&, sc_core::sc_time& delay) {
+    keep(transaction, now() + from_sc_time(delay));
+    return tlm::TLM_COMPLETED;
+  }
+
+  void keep(tlm::tlm_generic_payload& transaction, Picoseconds at) {
+    const auto found = std::find_if(under_way_.begin(), under_way_.end(),
+                                    [&](const UnderWay& sent) { return sent.transaction == &transaction; });
+    if (found == under_way_.end()) {
+      ++stray_;
+      return;
+    }
+    DataAnswer& answer = answers_[found->number];
+    under_way_.erase(found);
+    ++answer.count;
+    answer.at = at;
+    answer.status = transaction.get_response_status();
+    if (transaction.is_read() && transaction.get_data_ptr() != nullptr)
+      answer.data.assign(transaction.get_data_ptr(), transaction.get_data_ptr() + transaction.get_data_length());
+    transaction.release();
+  }
+
+  TransactionPool pool_;
+  std::vector<UnderWay> under_way_;
+  std::vector<DataAnswer> answers_;
+  std::size_t stray_ = 0;
+};
+
+}  // namespace t3vp

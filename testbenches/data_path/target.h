@@ -1,0 +1,100 @@
+// Takes accesses of the data path, keeps what arrived and when, and answers after a while or not before it is told.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <vector>
+
+#include "protocol/address_map.h"
+#include "protocol/data_sockets.h"
+#include "protocol/event_queue.h"
+
+namespace t3vp {
+
+class DataTarget : public sc_core::sc_module {
+ public:
+  struct Arrival {
+    Picoseconds at;
+    std::uint64_t address;
+    DataExtension extension;
+    std::vector<unsigned char> data;
+  };
+
+  DataTargetSocket<DataTarget> socket{"socket"};
+  Picoseconds latency = 0;  ///< from arrival to answer
+  bool holds = false;       ///< answers only by answer_one()
+  /// Effect and response status of an access.
+  std::function<tlm::tlm_response_status(tlm::tlm_generic_payload&)> serve = [](tlm::tlm_generic_payload&) {
+    return tlm::TLM_OK_RESPONSE;
+  };
+  /// What a debug access without data is told.
+  std::function<bool(std::uint64_t)> reaches = [](std::uint64_t) { return true; };
+
+  explicit DataTarget(const sc_core::sc_module_name& name) : sc_module(name) {
+    socket.register_nb_transport_fw(this, &DataTarget::request, 0);
+    socket.register_transport_dbg(this, &DataTarget::debug, 0);
+    SC_HAS_PROCESS(DataTarget);
+    SC_METHOD(step);
+    sensitive << events_.event();
+    dont_initialize();
+  }
+
+  const std::vector<Arrival>& arrivals() const { return arrivals_; }
+  /// Payload bytes that have arrived and are not answered.
+  std::uint64_t bytes_held() const { return bytes_held_; }
+  std::uint64_t most_bytes_held() const { return most_bytes_held_; }
+
+  void answer_one() {
+    tlm::tlm_generic_payload& transaction = *held_.front();
+    held_.pop_front();
+    answer(transaction);
+  }
+  void answer_all() {
+    while (!held_.empty()) answer_one();
+  }
+
+ private:
+  tlm::tlm_sync_enum request(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&, sc_core::sc_time& delay) {
+    transaction.acquire();
+    bytes_held_ += transaction.get_data_length();
+    most_bytes_held_ = std::max(most_bytes_held_, bytes_held_);
+    events_.push(now() + from_sc_time(delay), &transaction);
+    return tlm::TLM_ACCEPTED;
+  }
+
+  unsigned debug(int, tlm::tlm_generic_payload& transaction) {
+    transaction.set_response_status(reaches(transaction.get_address()) ? tlm::TLM_OK_RESPONSE
+                                                                       : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return 0;
+  }
+
+  void step() {
+    while (events_.ready()) {
+      tlm::tlm_generic_payload& transaction = *events_.pop();
+      const unsigned char* data = transaction.get_data_ptr();
+      arrivals_.push_back({now(), transaction.get_address(), extension_of(transaction), {}});
+      if (data != nullptr && transaction.is_write())
+        arrivals_.back().data.assign(data, data + transaction.get_data_length());
+      transaction.set_response_status(serve(transaction));
+      if (holds)
+        held_.push_back(&transaction);
+      else
+        answer(transaction);
+    }
+    events_.arm();
+  }
+
+  void answer(tlm::tlm_generic_payload& transaction) {
+    bytes_held_ -= transaction.get_data_length();
+    send_response(socket, transaction, latency);
+    transaction.release();
+  }
+
+  EventQueue<tlm::tlm_generic_payload*> events_;
+  std::deque<tlm::tlm_generic_payload*> held_;
+  std::vector<Arrival> arrivals_;
+  std::uint64_t bytes_held_ = 0, most_bytes_held_ = 0;
+};
+
+}  // namespace t3vp
