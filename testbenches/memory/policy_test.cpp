@@ -1,0 +1,177 @@
+// The arbitration policies in the controller: one channel, column accesses of one 32-byte entry each. A store is
+// answered when it enters the DRAM queue, so answers show who was chosen.
+#include <algorithm>
+
+#include "memory/memory_bench.h"
+
+using namespace t3vp;
+
+namespace {
+
+enum : std::uint64_t { round_robin = 0, compute_first = 1, mca = 2 };
+
+struct PolicyBench : MemoryBench {
+  explicit PolicyBench(const MemoryParameters& p = small(1)) : MemoryBench(p) {}
+
+  void choose(std::uint64_t policy, std::uint64_t limit = 0) {
+    REQUIRE(registers.set("arbitration", policy | limit << 8) == tlm::TLM_OK_RESPONSE);
+  }
+
+  void flood(Stream stream, Operation operation, const std::vector<std::uint64_t>& addresses) {
+    DataInitiator& initiator = stream == Stream::compute ? cache : dma;
+    for (const std::uint64_t address : addresses)
+      send(initiator, {operation, local(address), {1, 32, 0}, {}, stream, TrafficClass::control, {}, {}});
+  }
+
+  /// Answer times and their streams, in the order of time.
+  std::vector<std::pair<Picoseconds, Stream>> entered() const {
+    std::vector<std::pair<Picoseconds, Stream>> entries;
+    for (const DataAnswer& answer : cache.answers()) entries.emplace_back(answer.at, Stream::compute);
+    for (const DataAnswer& answer : dma.answers()) entries.emplace_back(answer.at, Stream::communication);
+    std::sort(entries.begin(), entries.end());
+    return entries;
+  }
+
+  /// Entries in the DRAM queue or taken by a bank, of communication stores alone: answered, but not yet issued.
+  std::uint64_t waiting_stores() const {
+    const std::uint64_t answered = dma.answers().size() - dma.unanswered();
+    return answered - controller.dram_accesses();
+  }
+};
+
+/// Row hits, over and over in 16 KiB.
+std::vector<std::uint64_t> in_sequence(std::uint64_t from, std::size_t count) {
+  std::vector<std::uint64_t> addresses;
+  for (std::size_t i = 0; i < count; ++i) addresses.push_back(from + i * 32 % 16384);
+  return addresses;
+}
+
+/// Different rows of one bank: served one after another, tRC apart.
+std::vector<std::uint64_t> in_one_bank(const MemoryParameters& parameters, std::size_t count) {
+  const dram::AddressDecoder decoder(parameters.dram);
+  std::vector<std::uint64_t> addresses{0};
+  for (std::uint64_t address = 0; addresses.size() < count; address += 1024)
+    if (decoder.bank(address) == decoder.bank(0) && decoder.row(address) != decoder.row(addresses.back()))
+      addresses.push_back(address);
+  return addresses;
+}
+
+/// Shares no hash bucket of the stream queues with the 16 KiB at 0, so that the order of addresses plays no part.
+constexpr std::uint64_t far = (8 << 20) + (32 << 10);
+
+}  // namespace
+
+TEST_CASE("round-robin alternates entry by entry while both streams are busy") {
+  PolicyBench bench;
+  bench.choose(round_robin);
+  bench.flood(Stream::compute, Operation::store, in_sequence(0, 300));
+  bench.flood(Stream::communication, Operation::store, in_sequence(far, 300));
+  bench.settle();
+  const auto entries = bench.entered();
+  for (std::size_t i = 1; i < entries.size(); ++i) REQUIRE(entries[i].second != entries[i - 1].second);
+}
+
+TEST_CASE("compute-first never issues communication while compute waits") {
+  PolicyBench bench;
+  bench.choose(compute_first);
+  bench.flood(Stream::communication, Operation::store, in_sequence(far, 300));
+  bench.flood(Stream::compute, Operation::store, in_sequence(0, 300));
+  bench.settle();
+  const auto entries = bench.entered();
+  for (std::size_t i = 0; i < 300; ++i) REQUIRE(entries[i].second == Stream::compute);
+}
+
+TEST_CASE("mca lets communication fill the DRAM queue up to the limit, and no further, while a kernel runs") {
+  PolicyBench bench;
+  bench.set(bench.kernel_active, true);
+  for (const std::uint64_t limit : {5u, 10u, 30u}) {
+    bench.choose(mca, limit);
+    REQUIRE(bench.registers["active_limit"] == limit);
+    bench.flood(Stream::communication, Operation::store, in_one_bank(bench.parameters, 200));
+    bench.run_for(bench.controller.lookahead() * 4);
+    for (int slice = 0; slice < 20; ++slice) {
+      bench.run_for(bench.controller.lookahead());
+      REQUIRE(bench.waiting_stores() >= limit);
+      REQUIRE(bench.waiting_stores() <= limit + 1);  // one more is in the bank
+    }
+    bench.settle();
+  }
+}
+
+TEST_CASE("communication is drained without a limit while no kernel runs") {
+  PolicyBench bench;
+  bench.choose(mca, 5);
+  bench.set(bench.kernel_active, true);
+  REQUIRE(bench.registers["active_limit"] == 5);
+  bench.set(bench.kernel_active, false);
+  REQUIRE(bench.registers["active_limit"] == 255);
+  bench.flood(Stream::communication, Operation::store, in_one_bank(bench.parameters, 200));
+  bench.run_for(bench.controller.lookahead() * 5);
+  REQUIRE(bench.waiting_stores() >= bench.parameters.dram.queue_depth);
+}
+
+TEST_CASE("under mca, communication that has waited for the aging time goes before compute") {
+  PolicyBench bench;
+  bench.set(bench.kernel_active, true);
+  bench.choose(mca, 30);
+  bench.registers.set("aging_ns", 1000);
+  bench.flood(Stream::compute, Operation::store, in_sequence(0, 8000));
+  bench.flood(Stream::communication, Operation::store, in_sequence(far, 5));
+  bench.settle();
+  REQUIRE(bench.cache.answers().back().at - bench.cache.answers().back().arrival > 7'000'000);  // compute kept it busy
+  for (std::size_t i = 0; i < 5; ++i) {
+    const Picoseconds waited = bench.dma.answer(i).at - bench.dma.answer(i).arrival;
+    CAPTURE(i, waited);
+    REQUIRE(waited >= (i + 1) * 1'000'000);
+    REQUIRE(waited <= (i + 1) * 1'100'000);
+  }
+}
+
+TEST_CASE("the limit follows the occupancy seen in the first stage") {
+  MemoryParameters parameters = MemoryBench::small(1);
+  parameters.mca_bands = {2, 6, 20};
+  parameters.mca_default_limit = 30;
+  PolicyBench bench(parameters);
+  bench.choose(mca);
+  bench.set(bench.kernel_active, true);
+  REQUIRE(bench.registers["active_limit"] == parameters.mca_default_limit);
+
+  constexpr std::uint64_t stage_cycles = 12'000;
+  const double t_rc = parameters.dram.timing.RC;
+  const auto stage = [&](std::size_t loads) {
+    bench.set(bench.first_stage, true);
+    REQUIRE(bench.registers["active_limit"] == parameters.mca_default_limit);
+    if (loads > 0) bench.flood(Stream::compute, Operation::load, in_one_bank(bench.parameters, loads));
+    bench.run_for(stage_cycles * 1000);
+    bench.set(bench.first_stage, false);
+    return static_cast<double>(bench.registers["observed"]) / 256;
+  };
+  // The i-th of n loads to rows of one bank waits i times tRC, so the mean occupancy is tRC n (n - 1) / 2 over the
+  // stage.
+  const auto mean_occupancy = [&](double n) { return t_rc * n * (n - 1) / 2 / stage_cycles; };
+
+  REQUIRE(stage(0) == 0);
+  REQUIRE(bench.registers["active_limit"] == 255);
+  REQUIRE(stage(40) == Approx(mean_occupancy(40)).epsilon(0.1));
+  REQUIRE(bench.registers["active_limit"] == 30);
+  REQUIRE(stage(60) == Approx(mean_occupancy(60)).epsilon(0.1));
+  REQUIRE(bench.registers["active_limit"] == 10);
+  REQUIRE(stage(400) > 20);
+  REQUIRE(bench.registers["active_limit"] == 5);
+  bench.choose(mca, 10);
+  REQUIRE(bench.registers["active_limit"] == 10);  // programmed goes before observed
+}
+
+TEST_CASE("the controller's constants survive a reset and its policy goes back to round-robin") {
+  PolicyBench bench;
+  bench.choose(compute_first);
+  bench.controller.registers.reset();
+  REQUIRE(bench.registers["channels"] == 1);
+  REQUIRE(bench.registers["interleave"] == bench.parameters.interleave_bytes);
+  REQUIRE(bench.registers["aging_ns"] == bench.parameters.aging_ns);
+  bench.flood(Stream::compute, Operation::store, in_sequence(0, 20));
+  bench.flood(Stream::communication, Operation::store, in_sequence(far, 20));
+  bench.settle();
+  const auto entries = bench.entered();
+  for (std::size_t i = 1; i < entries.size(); ++i) REQUIRE(entries[i].second != entries[i - 1].second);
+}

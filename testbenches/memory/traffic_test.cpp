@@ -1,0 +1,108 @@
+#include <array>
+
+#include "memory/memory_bench.h"
+
+using namespace t3vp;
+
+namespace {
+
+constexpr std::uint64_t column_bytes = 32;
+
+/// The 32-byte blocks that the rows of a shape touch, row by row.
+std::uint64_t blocks_touched(std::uint64_t address, const Shape& shape) {
+  std::uint64_t blocks = 0;
+  if (shape.stride == shape.row_bytes) return (address + shape.bytes() - 1) / column_bytes - address / column_bytes + 1;
+  for (std::uint32_t row = 0; row < shape.rows; ++row) {
+    const std::uint64_t begin = address + row * shape.stride, last = begin + shape.row_bytes - 1;
+    blocks += last / column_bytes - begin / column_bytes + 1;
+  }
+  return blocks;
+}
+
+DataAccess random_access(Random& random) {
+  DataAccess access;
+  access.operation = static_cast<Operation>(random.below(3));
+  access.stream = static_cast<Stream>(random.below(2));
+  access.traffic = static_cast<TrafficClass>(random.below(traffic_class_count));
+  access.address = local(std::uint64_t{random.below(1 << 20)} * 4);
+  const auto row_bytes = static_cast<std::uint32_t>(4 + random.below(500) * 4);
+  access.shape = {static_cast<std::uint32_t>(1 + random.below(6)), row_bytes, row_bytes + 4 * (random.below(300))};
+  access.element = ElementType::fp32;
+  return access;
+}
+
+}  // namespace
+
+TEST_CASE("what each class pays is what the channels moved, and every access is answered once") {
+  MemoryBench bench;
+  const dram::Timing& timing = bench.parameters.dram.timing;
+  Random random(7);
+  std::array<std::uint64_t, traffic_class_count> expected{};
+  std::vector<std::pair<std::size_t, bool>> loads;
+  Picoseconds at = 0;
+  for (int i = 0; i < 1500; ++i) {
+    const DataAccess access = random_access(random);
+    expected[static_cast<std::size_t>(access.traffic)] +=
+        column_bytes * blocks_touched(address_map::local_of(access.address), access.shape);
+    at += random.below(20'000);
+    loads.emplace_back(bench.send(bench.cache, access, at), access.operation == Operation::load);
+  }
+  bench.settle();
+  REQUIRE(bench.cache.unanswered() == 0);
+  REQUIRE(bench.cache.stray_answers() == 0);
+  REQUIRE(bench.controller.dram_bytes() == expected);
+  std::uint64_t sum = 0;
+  for (const std::uint64_t bytes : expected) sum += bytes;
+  REQUIRE(bench.controller.dram_accesses() * column_bytes == sum);
+  for (const auto& [number, load] : loads) {
+    const DataAnswer& answer = bench.cache.answer(number);
+    REQUIRE(answer.ok());
+    REQUIRE(answer.at >= answer.arrival + (load ? (timing.CL + timing.BURST) * 1000 : 0));
+  }
+}
+
+TEST_CASE("a lone load takes the DRAM's own time") {
+  MemoryBench bench;
+  const dram::Timing& timing = bench.parameters.dram.timing;
+  const Shape one{1, 32, 0};
+  const DataAnswer closed = bench.load(0, one), hit = bench.load(32, one);
+  const auto cycles = [](const DataAnswer& answer) { return (answer.at - answer.arrival) / 1000; };
+  REQUIRE(cycles(closed) >= timing.RCDRD + timing.CL + timing.BURST);
+  REQUIRE(cycles(closed) <= timing.RCDRD + timing.CL + timing.BURST + 4);
+  REQUIRE(cycles(hit) >= timing.CL + timing.BURST);
+  REQUIRE(cycles(hit) <= timing.CL + timing.BURST + 4);
+}
+
+TEST_CASE("an access that arrives sooner than the controller looks ahead is taken with the next slice") {
+  MemoryBench bench;
+  const Picoseconds begin = now();
+  Random random(8);
+  const std::size_t first = bench.send(bench.cache, random_access(random));
+  bench.run_for(bench.controller.lookahead() * 3 / 2);
+  DataAccess access;
+  access.address = local(0);
+  access.shape = {1, 32, 0};
+  const std::size_t number = bench.cache.send(access, 1000);
+  bench.settle();
+  REQUIRE(bench.cache.answer(first).ok());
+  REQUIRE(bench.cache.answer(number).ok());
+  REQUIRE(bench.cache.answer(number).at > bench.cache.answer(number).arrival);
+  REQUIRE(now() > begin);
+}
+
+TEST_CASE("no pattern beats the peak bandwidth, and reading in sequence comes near it") {
+  MemoryBench bench;
+  const std::uint32_t piece = 4096;
+  const std::uint64_t total = 4 << 20;
+  for (std::uint64_t address = 0; address < total; address += piece)
+    bench.send(bench.cache,
+               {Operation::load, local(address), {1, piece, 0}, {}, Stream::compute, TrafficClass::gemm_read, {}, {}});
+  bench.settle();
+  Picoseconds last = 0;
+  for (const DataAnswer& answer : bench.cache.answers()) last = std::max(last, answer.at);
+  const double GBps = static_cast<double>(total) * 1000.0 / static_cast<double>(last - bench.cache.answer(0).arrival);
+  CAPTURE(GBps, bench.controller.peak_GBps());
+  REQUIRE(bench.controller.peak_GBps() == Approx(4 * 32.0));  // four channels of 32 bytes a nanosecond
+  REQUIRE(GBps <= bench.controller.peak_GBps());
+  REQUIRE(GBps >= 0.8 * bench.controller.peak_GBps());
+}
