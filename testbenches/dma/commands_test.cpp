@@ -1,0 +1,137 @@
+// dma_map's errors as the DMA engine's registers give them.
+#include "dma/dma_bench.h"
+
+using namespace t3vp;
+using Sent = DmaBench::Sent;
+
+namespace {
+
+void check_refused(DmaBench& bench, Status code, Sent operation = Sent::update) {
+  const std::uint64_t used = bench.registers["used"];
+  REQUIRE(bench.add(operation) == code);
+  REQUIRE(bench.registers.take_report() == code);
+  REQUIRE(bench.registers["used"] == used);
+}
+
+}  // namespace
+
+TEST_CASE("the DMA engine refuses commands that are out of range or not aligned") {
+  DmaBench bench;
+  const TileGrid grid = DmaBench::ragged_grid();
+  const auto refused = [&](const char* name, std::uint64_t value, Status code = Status::invalid_argument) {
+    bench.stage(grid, 0, 1);
+    bench.registers.set(name, value);
+    CAPTURE(name, value);
+    check_refused(bench, code);
+  };
+  refused("rows", 0);
+  refused("columns", 0);
+  refused("tile_rows", 0);
+  refused("tile_columns", 0);
+  refused("layout", 0);
+  refused("layout", 9);
+  refused("row_stride", 160);
+  refused("row_stride", 200, Status::unaligned);
+  refused("workgroups", 0);
+  refused("workgroups", grid.workgroups() + 1);
+  refused("first_workgroup", grid.workgroups());
+  refused("block_tiles", 0);
+  refused("block_tiles", 3);
+  refused("block_tiles", 8);
+  refused("output_base", DmaBench::output + 16, Status::unaligned);
+  refused("output_base", address_map::on_gpu(peer_gpu, 0), Status::bad_address);
+  refused("output_base", address_map::on_gpu(bench_gpu, address_map::registers_base), Status::bad_address);
+  refused("destination_base", DmaBench::peer_output + 16, Status::unaligned);
+  bench.stage(grid, 0, 1);
+  check_refused(bench, Status::invalid_argument, Sent::none);
+  REQUIRE(bench.add(Sent::update) == Status::ok);
+}
+
+TEST_CASE("the DMA engine refuses a destination that is no other GPU it can reach, except for notify") {
+  DmaBench bench;
+  const TileGrid grid = DmaBench::ragged_grid();
+  for (const std::uint16_t gpu : {bench_gpu, lost_gpu}) {
+    bench.stage(grid, 0, 1, DmaBench::output, address_map::on_gpu(gpu, 0));
+    check_refused(bench, Status::no_peer, Sent::update);
+    check_refused(bench, Status::no_peer, Sent::store);
+  }
+  REQUIRE(bench.add(Sent::notify) == Status::ok);
+}
+
+TEST_CASE("the DMA engine refuses a destination that is not all memory") {
+  DmaBench bench;
+  const TileGrid grid = DmaBench::ragged_grid();
+  for (const std::uint64_t local : {address_map::registers_base, address_map::hbm_limit - 32}) {
+    bench.stage(grid, 0, 1, DmaBench::output, address_map::on_gpu(peer_gpu, local));
+    check_refused(bench, Status::bad_address);
+  }
+}
+
+TEST_CASE("the DMA engine refuses chunks that overlap, and takes neighbours and other outputs") {
+  DmaBench bench;
+  const TileGrid grid = DmaBench::ragged_grid();
+  REQUIRE(bench.map(Sent::update, grid, 4, 4) == Status::ok);
+  for (const auto& [first, count] : {std::pair{4u, 4u}, {0u, 5u}, {7u, 1u}, {0u, 12u}}) {
+    bench.stage(grid, first, count);
+    check_refused(bench, Status::overlap);
+    check_refused(bench, Status::overlap, Sent::notify);
+  }
+  REQUIRE(bench.map(Sent::update, grid, 0, 4) == Status::ok);
+  REQUIRE(bench.map(Sent::notify, grid, 8, 4) == Status::ok);
+  REQUIRE(bench.map(Sent::update, grid, 0, 12, DmaBench::output + 0x40000) == Status::ok);
+}
+
+TEST_CASE("a full table of commands refuses the next, and can be emptied") {
+  DmaParameters parameters;
+  parameters.commands = 2;
+  DmaBench bench(parameters);
+  const TileGrid grid = DmaBench::ragged_grid();
+  REQUIRE(bench.registers["capacity"] == 2);
+  REQUIRE(bench.map(Sent::update, grid, 0, 1) == Status::ok);
+  REQUIRE(bench.map(Sent::update, grid, 1, 1) == Status::ok);
+  bench.stage(grid, 2, 1);
+  check_refused(bench, Status::table_full);
+  bench.registers.set("command", 2);  // remove_all
+  REQUIRE(bench.registers.command_status() == Status::ok);
+  REQUIRE(bench.registers["used"] == 0);
+  REQUIRE(bench.map(Sent::update, grid, 2, 1) == Status::ok);
+}
+
+TEST_CASE("the table cannot be emptied while a tile is on its way") {
+  DmaBench bench;
+  bench.link.holds = true;
+  const TileGrid grid = DmaBench::ragged_grid();
+  REQUIRE(bench.map(Sent::update, grid, 0, 1) == Status::ok);
+  bench.trigger(grid, 0, 0);
+  bench.settle();
+  bench.registers.set("command", 2);
+  REQUIRE(bench.registers.command_status() == Status::busy);
+  REQUIRE(bench.registers.take_report() == Status::busy);
+  REQUIRE(bench.registers["used"] == 1);
+  bench.link.answer_all();
+  bench.settle();
+  bench.registers.set("command", 2);
+  REQUIRE(bench.registers.command_status() == Status::ok);
+}
+
+TEST_CASE("a trigger that no command covers is answered with an error and reported") {
+  DmaBench bench;
+  const TileGrid grid = DmaBench::ragged_grid();
+  REQUIRE(bench.map(Sent::update, grid, 0, 4) == Status::ok);
+  REQUIRE(bench.trigger(grid, 4, 0) == tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  REQUIRE(bench.registers.take_report() == Status::bad_address);
+  REQUIRE(bench.trigger(grid, 0, 0, DmaBench::output + grid.bytes()) == tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  REQUIRE(bench.registers.take_report() == Status::bad_address);
+}
+
+TEST_CASE("a trigger of a wavefront that the command's tiles do not have is answered with an error and reported") {
+  DmaBench bench;
+  const TileGrid one_wavefront = DmaBench::ragged_grid(1), eight = DmaBench::ragged_grid(8);
+  REQUIRE(bench.map(Sent::update, one_wavefront, 0, 12) == Status::ok);
+  for (std::uint32_t wf = 1; wf < 8; ++wf) {
+    REQUIRE(bench.trigger(eight, 0, wf) == tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    REQUIRE(bench.registers.take_report() == Status::bad_address);
+  }
+  bench.settle();
+  REQUIRE(bench.memory.arrivals().empty());
+}

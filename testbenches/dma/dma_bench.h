@@ -1,0 +1,111 @@
+// A DMA engine of GPU 2 between a memory, a link and a Tracker that the test plays.
+#pragma once
+
+#include <catch2/catch.hpp>
+
+#include "data_path/initiator.h"
+#include "data_path/named_registers.h"
+#include "data_path/target.h"
+#include "dma/dma_engine.h"
+
+namespace t3vp {
+
+inline constexpr std::uint16_t bench_gpu = 2, peer_gpu = 1, lost_gpu = 3;
+
+struct DmaBench {
+  DmaParameters parameters;
+  DmaEngine engine;
+  DataInitiator tracker{"tracker"};
+  DataTarget memory{"memory"}, link{"link"};
+  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt{"interrupt"};
+  NamedRegisters registers;
+
+  static constexpr std::uint64_t output = address_map::on_gpu(bench_gpu, 0x20000);
+  static constexpr std::uint64_t peer_output = address_map::on_gpu(peer_gpu, 0x90000);
+
+  explicit DmaBench(const DmaParameters& p = {}, bool functional = true)
+      : parameters(p), engine("engine", p, functional, bench_gpu, nullptr), registers("registers", engine.registers) {
+    tracker.socket.bind(engine.trigger);
+    engine.memory.bind(memory.socket);
+    engine.remote.bind(link.socket);
+    engine.interrupt.bind(interrupt);
+    memory.latency = 300'000;
+    memory.serve = [](tlm::tlm_generic_payload& transaction) { return serve(transaction); };
+    link.reaches = [](std::uint64_t address) { return address_map::gpu_of(address) != lost_gpu; };
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  }
+
+  /// What the memory holds at an address.
+  static unsigned char content(std::uint64_t address) {
+    return static_cast<unsigned char>(address * 7 + (address >> 8) * 13 + 1);
+  }
+  static tlm::tlm_response_status serve(tlm::tlm_generic_payload& transaction) {
+    const Shape& shape = extension_of(transaction).shape;
+    unsigned char* data = transaction.get_data_ptr();
+    if (transaction.is_write() || data == nullptr) return tlm::TLM_OK_RESPONSE;
+    for (std::uint32_t row = 0; row < shape.rows; ++row)
+      for (std::uint32_t column = 0; column < shape.row_bytes; ++column)
+        *data++ = content(transaction.get_address() + row * shape.stride + column);
+    return tlm::TLM_OK_RESPONSE;
+  }
+
+  /// 100 x 90 fp16 in tiles of 32 x 32: 4 x 3 workgroups, clipped at both edges.
+  static TileGrid ragged_grid(std::uint32_t wavefronts = 4) {
+    TileGrid grid;
+    grid.rows = 100;
+    grid.columns = 90;
+    grid.tile_rows = grid.tile_columns = 32;
+    grid.wavefronts = wavefronts;
+    grid.row_stride = 192;
+    return grid;
+  }
+
+  void stage(const TileGrid& grid, std::uint32_t first, std::uint32_t count, std::uint64_t base = output,
+             std::uint64_t destination = peer_output, std::uint64_t block_tiles = 1) {
+    registers.set("output_base", base);
+    registers.set("row_stride", grid.row_stride);
+    registers.set("rows", grid.rows);
+    registers.set("columns", grid.columns);
+    registers.set("tile_rows", grid.tile_rows);
+    registers.set("tile_columns", grid.tile_columns);
+    registers.set("layout", grid.wavefronts | static_cast<std::uint64_t>(grid.element) << 8);
+    registers.set("first_workgroup", first);
+    registers.set("workgroups", count);
+    registers.set("destination_base", destination);
+    registers.set("block_tiles", block_tiles);
+  }
+
+  using Sent = registers::Dma::Command::Operation;
+  Status add(Sent operation) {
+    registers.set("command", 1 | static_cast<std::uint64_t>(operation) << 4);
+    return registers.command_status();
+  }
+  Status map(Sent operation, const TileGrid& grid, std::uint32_t first, std::uint32_t count,
+             std::uint64_t base = output, std::uint64_t destination = peer_output, std::uint64_t block_tiles = 1) {
+    stage(grid, first, count, base, destination, block_tiles);
+    return add(operation);
+  }
+  Status fill(std::uint64_t base, std::uint64_t bytes) {
+    registers.set("fill_base", base);
+    registers.set("fill_bytes", bytes);
+    registers.set("command", 3);
+    return registers.command_status();
+  }
+
+  /// The Tracker's message that a tile is complete; its answer.
+  tlm::tlm_response_status trigger(const TileGrid& grid, std::uint32_t wg, std::uint32_t wf,
+                                   std::uint64_t base = output) {
+    DataAccess message;
+    message.operation = Operation::store;
+    message.address = base + grid.offset(grid.wavefront_tile(wg, wf));
+    message.shape = {1, 0, 0};
+    message.producer = {wg, static_cast<std::uint8_t>(wf), bench_gpu};
+    return tracker.answer(tracker.send(message)).status;
+  }
+
+  bool busy() { return (registers["status"] >> 8 & 1) != 0; }
+  static void settle() { sc_core::sc_start(); }
+  static void run_for(Picoseconds time) { sc_core::sc_start(to_sc_time(time)); }
+};
+
+}  // namespace t3vp

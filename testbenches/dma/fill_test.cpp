@@ -1,0 +1,79 @@
+#include <map>
+
+#include "dma/dma_bench.h"
+
+using namespace t3vp;
+
+namespace {
+
+constexpr std::uint64_t base = address_map::on_gpu(bench_gpu, 0x3020);
+
+}  // namespace
+
+TEST_CASE("a fill zeroes exactly its range, in order, and tells when it is done") {
+  DmaBench bench;
+  const std::uint64_t bytes = 10 * 4096 + 96;
+  REQUIRE(bench.fill(base, bytes) == Status::ok);
+  REQUIRE(bench.busy());
+  bench.settle();
+  std::uint64_t next = base;
+  for (const DataTarget::Arrival& store : bench.memory.arrivals()) {
+    REQUIRE(store.address == next);
+    REQUIRE(store.extension.operation == Operation::store);
+    REQUIRE(store.extension.traffic == TrafficClass::setup);
+    REQUIRE(store.extension.producer.wg_id == no_workgroup);
+    REQUIRE(store.data == std::vector<unsigned char>(store.extension.shape.bytes(), 0));
+    next += store.extension.shape.bytes();
+  }
+  REQUIRE(next == base + bytes);
+  REQUIRE_FALSE(bench.busy());
+  REQUIRE(bench.registers["interrupt"] == 2);
+  REQUIRE(bench.interrupt.read());
+}
+
+TEST_CASE("a fill keeps no more bytes under way than the engine can buffer, and refuses a second one") {
+  DmaParameters parameters;
+  parameters.bytes_in_flight = 10'000;
+  DmaBench bench(parameters);
+  REQUIRE(bench.fill(base, 1 << 20) == Status::ok);
+  REQUIRE(bench.fill(base, 32) == Status::busy);
+  bench.settle();
+  REQUIRE(bench.memory.most_bytes_held() <= 10'000);
+  REQUIRE(bench.memory.most_bytes_held() >= 8192);
+  REQUIRE(bench.fill(base, 32) == Status::ok);
+}
+
+TEST_CASE("a fill outside local memory, unaligned or of nothing is refused") {
+  DmaBench bench;
+  const auto refused = [&](std::uint64_t at, std::uint64_t bytes, Status code) {
+    CAPTURE(at, bytes);
+    REQUIRE(bench.fill(at, bytes) == code);
+    REQUIRE(bench.registers.take_report() == code);
+    REQUIRE_FALSE(bench.busy());
+  };
+  const std::uint64_t end = address_map::on_gpu(bench_gpu, address_map::hbm_limit);
+  refused(base + 16, 64, Status::unaligned);
+  refused(base, 48, Status::unaligned);
+  refused(base, 0, Status::bad_address);
+  refused(address_map::on_gpu(peer_gpu, 0x1000), 64, Status::bad_address);
+  refused(end, 64, Status::bad_address);
+  refused(end - 32, 64, Status::bad_address);
+  refused(base, std::uint64_t{1} << address_map::gpu_shift, Status::bad_address);  // ends in the next GPU's memory
+  refused(base, ~std::uint64_t{31}, Status::bad_address);                          // wraps around
+  REQUIRE(bench.memory.arrivals().empty());
+}
+
+TEST_CASE("a fill that the memory refuses stops, and says so") {
+  DmaParameters parameters;
+  parameters.bytes_in_flight = 8192;
+  DmaBench bench(parameters);
+  bench.memory.serve = [](tlm::tlm_generic_payload& transaction) {
+    return transaction.get_address() >= base + 16384 ? tlm::TLM_ADDRESS_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE;
+  };
+  REQUIRE(bench.fill(base, std::uint64_t{1} << 30) == Status::ok);
+  bench.run_for(100'000'000);
+  REQUIRE_FALSE(bench.busy());
+  REQUIRE(bench.registers.command_status() == Status::bad_address);
+  REQUIRE(bench.registers["interrupt"] == 2);
+  REQUIRE(bench.memory.arrivals().size() < 10);
+}
