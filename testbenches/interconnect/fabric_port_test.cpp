@@ -1,0 +1,234 @@
+#include "data_path/foreign_access.h"
+#include "interconnect/small_fabric.h"
+
+using namespace t3vp;
+
+namespace {
+
+constexpr Picoseconds us = 1'000'000;
+
+}  // namespace
+
+TEST_CASE("what addresses the next GPU reaches its memory as communication, one hop later") {
+  SmallFabric fabric(4);
+  const std::uint64_t address = address_map::on_gpu(1, 0x5000);
+  for (DataInitiator* initiator : {&fabric[2].compute, &fabric[2].dma}) {
+    DataAccess access = fabric.packet(address, 256, 9);
+    access.data = std::vector<unsigned char>(256, 3);
+    const std::size_t number = initiator->send(access);
+    fabric.settle();
+    REQUIRE(initiator->answer(number).ok());
+    const DataTarget::Arrival& arrival = fabric[1].memory.arrivals().back();
+    REQUIRE(arrival.address == address);
+    REQUIRE(arrival.at == initiator->answer(number).at + fabric.parameters.latency);
+    REQUIRE(arrival.data == access.data);
+    REQUIRE(arrival.extension.stream == Stream::communication);
+    REQUIRE(arrival.extension.traffic == TrafficClass::rs_write);  // the peer's GEMM store, seen from here
+    REQUIRE(arrival.extension.producer.wg_id == 9);
+  }
+  REQUIRE(fabric[1].memory.arrivals().size() == 2);
+  REQUIRE(fabric[0].memory.arrivals().empty());
+  REQUIRE(fabric[2].registers.element("sent", 0) == 512);
+  REQUIRE(fabric[1].registers.element("received", 0) == 512);
+}
+
+TEST_CASE("traffic of a class of its own keeps it") {
+  SmallFabric fabric(2);
+  DataAccess access = fabric.packet(address_map::on_gpu(0, 0), 64);
+  access.traffic = TrafficClass::ag_write;
+  fabric[1].compute.send(access);
+  fabric.settle();
+  REQUIRE(fabric[0].memory.arrivals().at(0).extension.traffic == TrafficClass::ag_write);
+}
+
+TEST_CASE("what addresses a GPU further on goes over every link of the way and into no memory on it") {
+  SmallFabric fabric(4);
+  const std::uint64_t address = address_map::on_gpu(0, 0x80);
+  const std::size_t number = fabric[3].compute.send(fabric.packet(address, 750));
+  fabric.settle();
+  const Picoseconds wire = 750 * 1000 / 75;
+  REQUIRE(fabric[3].compute.answer(number).at == wire);
+  REQUIRE(fabric[0].memory.arrivals().size() == 1);
+  REQUIRE(fabric[0].memory.arrivals()[0].at == 3 * (wire + fabric.parameters.latency));
+  REQUIRE(fabric[2].memory.arrivals().empty());
+  REQUIRE(fabric[1].memory.arrivals().empty());
+  for (const std::size_t g : {1u, 2u, 3u}) REQUIRE(fabric.links[g]->payload_bytes() == 750);
+  REQUIRE(fabric.links[0]->payload_bytes() == 0);
+}
+
+TEST_CASE("back-pressure reaches through every hop") {
+  LinkParameters parameters;
+  parameters.receive_buffer_bytes = 2048;
+  SmallFabric fabric(3, parameters);
+  fabric[0].memory.holds = true;
+  for (int i = 0; i < 20; ++i) fabric[2].compute.send(fabric.packet(address_map::on_gpu(0, 0), 1024));
+  fabric.settle();
+  REQUIRE(fabric[0].memory.arrivals().size() == 2);
+  // Two packets in the last buffer, two in the buffer of the hop between.
+  REQUIRE(fabric[2].compute.unanswered() == 16);
+  fabric[0].memory.holds = false;
+  fabric[0].memory.answer_all();
+  fabric.settle();
+  REQUIRE(fabric[2].compute.unanswered() == 0);
+  REQUIRE(fabric[0].memory.arrivals().size() == 20);
+}
+
+TEST_CASE("what no link leads to is answered with an address error and reported, from every side") {
+  SmallFabric fabric(4, {}, 3);
+  for (const std::uint64_t gpu : {std::uint64_t{1}, std::uint64_t{3}, std::uint64_t{4}, std::uint64_t{500}}) {
+    const DataAccess access = fabric.packet(address_map::on_gpu(gpu, 0), 64);
+    for (DataInitiator* initiator : {&fabric[1].compute, &fabric[1].dma}) {
+      const std::size_t number = initiator->send(access);
+      fabric.settle();
+      REQUIRE(initiator->answer(number).count == 1);
+      REQUIRE(initiator->answer(number).status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
+      REQUIRE(fabric[1].registers.take_report() == Status::no_peer);
+    }
+    REQUIRE(fabric[1].firmware.access(tlm::TLM_WRITE_COMMAND, access.address, {1}) == tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    REQUIRE(fabric[1].registers.take_report() == Status::no_peer);
+  }
+}
+
+TEST_CASE("links carry writes only: the rest is answered with an error and reported") {
+  SmallFabric fabric(2);
+  const std::uint64_t address = address_map::on_gpu(0, 0x40);
+  for (const Operation operation : {Operation::load, Operation::wait}) {
+    DataAccess access = fabric.packet(address, 64);
+    access.operation = operation;
+    const std::size_t number = fabric[1].compute.send(access);
+    fabric.settle();
+    REQUIRE(fabric[1].compute.answer(number).status == tlm::TLM_COMMAND_ERROR_RESPONSE);
+    REQUIRE(fabric[1].registers.take_report() == Status::invalid_argument);
+  }
+  BarePayload bare(tlm::TLM_WRITE_COMMAND, address, 64);
+  const std::size_t number = fabric[1].compute.send(bare.payload());
+  fabric.settle();
+  REQUIRE(fabric[1].compute.answer(number).status == tlm::TLM_COMMAND_ERROR_RESPONSE);
+  REQUIRE(fabric[1].registers.take_report() == Status::invalid_argument);
+
+  REQUIRE(fabric[1].firmware.access(tlm::TLM_READ_COMMAND, address, {0}) == tlm::TLM_COMMAND_ERROR_RESPONSE);
+  REQUIRE(fabric[1].registers.take_report() == Status::bad_access);
+  REQUIRE(fabric[1].firmware.access(tlm::TLM_WRITE_COMMAND, address, std::vector<unsigned char>(65)) ==
+          tlm::TLM_COMMAND_ERROR_RESPONSE);
+  REQUIRE(fabric[1].registers.take_report() == Status::bad_access);
+  REQUIRE(fabric[0].memory.arrivals().empty());
+}
+
+TEST_CASE("a foreign initiator's b_transport crosses the fabric") {
+  SmallFabric fabric(2);
+  DataExtension extension;
+  extension.operation = Operation::store;
+  extension.shape = {1, 64, 0};
+  const ForeignAnswer answer =
+      blocking_access(fabric[1].compute.socket, tlm::TLM_WRITE_COMMAND, address_map::on_gpu(0, 64),
+                      std::vector<unsigned char>(64, 9), &extension);
+  REQUIRE(answer.status == tlm::TLM_OK_RESPONSE);
+  REQUIRE(fabric[0].memory.arrivals().at(0).data == std::vector<unsigned char>(64, 9));
+}
+
+TEST_CASE("a signal of firmware reaches the counter of the GPU it names, over hops") {
+  SmallFabric fabric(4);
+  REQUIRE(fabric.signal(3, 1, 20) == tlm::TLM_OK_RESPONSE);
+  fabric.settle();
+  REQUIRE(fabric[1].signal_registers.element("value", 20) == 1);
+  REQUIRE(fabric[2].signal_registers.element("value", 20) == 0);
+  REQUIRE(now() >= 2 * fabric.parameters.latency);
+  REQUIRE(fabric[1].registers.element("received", 0) == 0);  // no tensor data
+}
+
+TEST_CASE("a signal does not overtake the data that arrived before it") {
+  SmallFabric fabric(2);
+  fabric[0].memory.holds = true;
+  fabric[1].compute.send(fabric.packet(address_map::on_gpu(0, 0), 64));
+  fabric[1].compute.send(fabric.packet(address_map::on_gpu(0, 64), 64));
+  fabric.run_for(us / 10);
+  REQUIRE(fabric.signal(1, 0, 0) == tlm::TLM_OK_RESPONSE);
+  fabric.run_for(us / 10);
+  fabric[1].compute.send(fabric.packet(address_map::on_gpu(0, 128), 64));  // sent after the signal
+  fabric.settle();
+  REQUIRE(fabric[0].memory.arrivals().size() == 3);
+  REQUIRE(fabric[0].signal_registers.element("value", 0) == 0);
+  fabric[0].memory.answer_one();
+  fabric.settle();
+  REQUIRE(fabric[0].signal_registers.element("value", 0) == 0);
+  fabric[0].memory.answer_one();  // the third packet does not matter
+  fabric.settle();
+  REQUIRE(fabric[0].signal_registers.element("value", 0) == 1);
+}
+
+TEST_CASE("a signal takes effect no sooner than the memory says that it has taken the data") {
+  SmallFabric fabric(2);
+  fabric[0].memory.latency = 40 * us;
+  fabric[1].compute.send(fabric.packet(address_map::on_gpu(0, 0), 64));
+  REQUIRE(fabric.signal(1, 0, 0) == tlm::TLM_OK_RESPONSE);
+  fabric.run_for(40 * us);
+  REQUIRE(fabric[0].signal_registers.element("value", 0) == 0);
+  fabric.settle();
+  REQUIRE(fabric[0].signal_registers.element("value", 0) == 1);
+}
+
+TEST_CASE("a signal waits for the data of its own link only") {
+  FabricPort port("port", 0, 0, {}, {FabricPort::no_route}, 2);
+  Signals signals("signals", 0);
+  DataTarget memory("memory");
+  DataInitiator first("first"), second("second"), compute("compute"), dma("dma"), workgroup("workgroup");
+  PostingInitiator firmware("firmware");
+  NamedRegisters port_registers("port_registers", port.registers), counters("counters", signals.registers);
+  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt;
+  first.socket.bind(*port.ingress[0]);
+  second.socket.bind(*port.ingress[1]);
+  compute.socket.bind(port.compute);
+  dma.socket.bind(port.dma);
+  firmware.socket.bind(port.control);
+  workgroup.socket.bind(signals.compute);
+  port.memory.bind(memory.socket);
+  port.signals.bind(signals.peers);
+  signals.interrupt.bind(interrupt);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+
+  memory.holds = true;
+  DataAccess signal = SmallFabric::packet(SmallFabric::add_register(0, 4), 8, no_workgroup);
+  signal.operation = Operation::store;
+  signal.data = {1, 0, 0, 0, 0, 0, 0, 0};
+  first.send(SmallFabric::packet(0x40, 64));
+  first.send(signal);
+  second.send(signal);
+  SmallFabric::settle();
+  REQUIRE(counters.element("value", 4) == 1);
+  REQUIRE(second.unanswered() == 0);
+  memory.answer_one();
+  SmallFabric::settle();
+  REQUIRE(counters.element("value", 4) == 2);
+}
+
+TEST_CASE("a peer's write to a register that is no counter is reported where it arrives") {
+  SmallFabric fabric(2);
+  const std::uint64_t tracker = address_map::on_gpu(0, address_map::block_base(address_map::Block::tracker));
+  REQUIRE(fabric[1].firmware.access(tlm::TLM_WRITE_COMMAND, tracker, {1, 2, 3, 4}) == tlm::TLM_OK_RESPONSE);
+  fabric.settle();
+  REQUIRE(fabric[0].signal_registers.take_report() == Status::bad_address);
+}
+
+TEST_CASE("the debug probe tells whether there is a way") {
+  SmallFabric fabric(4, {}, 3);
+  for (const std::uint64_t gpu : {0u, 2u, 3u, 9u}) {
+    tlm::tlm_generic_payload probe;
+    probe.set_command(tlm::TLM_IGNORE_COMMAND);
+    probe.set_address(address_map::on_gpu(gpu, 0));
+    fabric[1].dma.socket->transport_dbg(probe);
+    REQUIRE(probe.is_response_ok() == (gpu == 0 || gpu == 2));
+  }
+}
+
+TEST_CASE("the links' registers tell the topology, also after a reset, which clears the counts") {
+  SmallFabric fabric(3);
+  fabric[2].compute.send(fabric.packet(address_map::on_gpu(1, 0), 64));
+  fabric.settle();
+  for (int reset = 0; reset < 2; ++reset) {
+    REQUIRE(fabric[2].registers["ports"] == 1);
+    REQUIRE(fabric[2].registers.element("neighbour", 0) == 1);
+    REQUIRE(fabric[2].registers.element("neighbour", 1) == 0xFFFFFFFF);
+    REQUIRE(fabric[2].registers.element("sent", 0) == (reset == 0 ? 64 : 0));
+    fabric[2].port.registers.reset();
+  }
+}

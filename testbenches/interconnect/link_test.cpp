@@ -1,0 +1,190 @@
+#include "interconnect/link.h"
+
+#include <catch2/catch.hpp>
+
+#include "data_path/foreign_access.h"
+#include "data_path/random.h"
+#include "data_path/target.h"
+
+using namespace t3vp;
+
+namespace {
+
+constexpr Picoseconds ns = 1000;
+
+LinkParameters slow_link() {
+  LinkParameters parameters;
+  parameters.bandwidth_GBps = 10;  // a byte takes 100 ps
+  parameters.latency = 500 * ns;
+  parameters.header_bytes = 16;
+  parameters.receive_buffer_bytes = 4096;
+  return parameters;
+}
+
+struct LinkBench {
+  LinkParameters parameters;
+  Link link;
+  DataInitiator sender{"sender"};
+  DataTarget receiver{"receiver"};
+
+  explicit LinkBench(const LinkParameters& p = slow_link()) : parameters(p), link("link", p, 1, 0, nullptr) {
+    sender.socket.bind(link.in);
+    link.out.bind(receiver.socket);
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  }
+
+  static DataAccess packet(std::uint32_t bytes, std::uint32_t wg_id = 0) {
+    DataAccess access;
+    access.operation = Operation::update;
+    access.address = 0x1000;
+    access.shape = {1, bytes, 0};
+    access.producer = {wg_id, 3, 1};
+    return access;
+  }
+  std::size_t send(std::uint32_t bytes, Picoseconds delay = 0) { return sender.send(packet(bytes), delay); }
+  Picoseconds wire_time(std::uint32_t bytes) const { return (bytes + parameters.header_bytes) * 100; }
+  static void settle() { sc_core::sc_start(); }
+};
+
+}  // namespace
+
+TEST_CASE("a packet takes its wire time with the header, then the latency; its sender is answered when it has left") {
+  LinkBench bench;
+  const std::size_t number = bench.send(1000, 7 * ns);
+  bench.settle();
+  const DataAnswer& answer = bench.sender.answer(number);
+  REQUIRE(answer.ok());
+  REQUIRE(answer.at == answer.arrival + bench.wire_time(1000));
+  REQUIRE(bench.receiver.arrivals().size() == 1);
+  REQUIRE(bench.receiver.arrivals()[0].at == answer.at + bench.parameters.latency);
+  REQUIRE(bench.link.payload_bytes() == 1000);
+  REQUIRE(bench.link.wire_bytes() == 1016);
+  REQUIRE(bench.link.busy_time() == bench.wire_time(1000));
+}
+
+TEST_CASE("a packet arrives with its address, shape, ids and data") {
+  LinkBench bench;
+  Random random(1);
+  DataAccess access = bench.packet(0, 42);
+  access.shape = {4, 32, 256};
+  access.data = random.bytes(128);
+  access.element = ElementType::bf16;
+  access.traffic = TrafficClass::rs_write;
+  access.stream = Stream::communication;
+  bench.sender.send(access);
+  bench.settle();
+  const DataTarget::Arrival& arrival = bench.receiver.arrivals().at(0);
+  REQUIRE(arrival.address == access.address);
+  REQUIRE(arrival.data == access.data);
+  REQUIRE(arrival.extension.operation == Operation::update);
+  REQUIRE(arrival.extension.shape.rows == 4);
+  REQUIRE(arrival.extension.shape.stride == 256);
+  REQUIRE(arrival.extension.producer.wg_id == 42);
+  REQUIRE(arrival.extension.producer.wf_id == 3);
+  REQUIRE(arrival.extension.element == ElementType::bf16);
+  REQUIRE(arrival.extension.traffic == TrafficClass::rs_write);
+  REQUIRE(arrival.extension.stream == Stream::communication);
+}
+
+TEST_CASE("packets leave in the order of their arrival, back to back, and none beats the bandwidth") {
+  LinkParameters parameters = slow_link();
+  parameters.receive_buffer_bytes = 1 << 20;
+  LinkBench bench(parameters);
+  Random random(2);
+  std::vector<std::uint32_t> sizes;
+  Picoseconds wire = 0;
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    sizes.push_back(1 + random.below(64));
+    DataAccess access = bench.packet(sizes.back(), i);
+    bench.sender.send(access);
+    wire += bench.wire_time(sizes.back());
+  }
+  bench.settle();
+  const auto& arrivals = bench.receiver.arrivals();
+  REQUIRE(arrivals.size() == sizes.size());
+  Picoseconds left = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    REQUIRE(arrivals[i].extension.producer.wg_id == i);
+    left += bench.wire_time(sizes[i]);
+    REQUIRE(arrivals[i].at >= left + bench.parameters.latency);
+  }
+  REQUIRE(bench.link.busy_time() == wire);
+  REQUIRE(arrivals.back().at == wire + bench.parameters.latency);
+}
+
+TEST_CASE("a receiver that does not answer stops the sender after the receive buffer is full") {
+  LinkBench bench;
+  bench.receiver.holds = true;
+  for (int i = 0; i < 20; ++i) bench.send(1000);
+  bench.settle();
+  REQUIRE(bench.receiver.arrivals().size() == 4);  // 4 x 1000 of 4096 bytes
+  REQUIRE(bench.sender.unanswered() == 16);
+
+  const Picoseconds answered = now();
+  bench.receiver.answer_one();
+  bench.settle();
+  REQUIRE(bench.receiver.arrivals().size() == 5);  // the credit travels back, the packet there
+  REQUIRE(bench.receiver.arrivals()[4].at ==
+          answered + bench.parameters.latency + bench.wire_time(1000) + bench.parameters.latency);
+  bench.receiver.holds = false;
+  bench.receiver.answer_all();
+  bench.settle();
+  REQUIRE(bench.receiver.arrivals().size() == 20);
+  REQUIRE(bench.receiver.most_bytes_held() <= bench.parameters.receive_buffer_bytes);
+  REQUIRE(bench.sender.unanswered() == 0);
+}
+
+TEST_CASE("a packet larger than the receive buffer goes when the buffer is empty") {
+  LinkBench bench;
+  bench.receiver.holds = true;
+  bench.send(100);
+  bench.send(10'000);
+  bench.settle();
+  REQUIRE(bench.receiver.arrivals().size() == 1);
+  bench.receiver.answer_one();
+  bench.settle();
+  REQUIRE(bench.receiver.arrivals().size() == 2);
+}
+
+TEST_CASE("signals use the wire but are no payload") {
+  LinkBench bench;
+  bench.sender.send(bench.packet(8, no_workgroup));
+  bench.settle();
+  REQUIRE(bench.link.payload_bytes() == 0);
+  REQUIRE(bench.link.wire_bytes() == 24);
+}
+
+TEST_CASE("a link answers what is no packet with an error and carries on") {
+  LinkBench bench;
+  DataAccess load = bench.packet(64);
+  load.operation = Operation::load;
+  const std::size_t refused = bench.sender.send(load);
+  BarePayload bare(tlm::TLM_WRITE_COMMAND, 0x1000, 64);
+  const std::size_t without = bench.sender.send(bare.payload());
+  DataExtension longer;
+  longer.operation = Operation::store;
+  longer.shape = {1, 128, 0};
+  REQUIRE(blocking_access(bench.sender.socket, tlm::TLM_WRITE_COMMAND, 0x1000, std::vector<unsigned char>(64), &longer)
+              .status == tlm::TLM_COMMAND_ERROR_RESPONSE);
+  const std::size_t good = bench.send(64);
+  bench.settle();
+  for (const std::size_t number : {refused, without}) {
+    REQUIRE(bench.sender.answer(number).count == 1);
+    REQUIRE(bench.sender.answer(number).status == tlm::TLM_COMMAND_ERROR_RESPONSE);
+  }
+  REQUIRE(bench.sender.answer(good).ok());
+  REQUIRE(bench.receiver.arrivals().size() == 1);
+}
+
+TEST_CASE("a foreign initiator's b_transport returns when the packet has left") {
+  LinkBench bench;
+  DataExtension extension;
+  extension.operation = Operation::store;
+  extension.shape = {1, 64, 0};
+  const Picoseconds begin = now();
+  const ForeignAnswer answer = blocking_access(bench.sender.socket, tlm::TLM_WRITE_COMMAND, 0x1000,
+                                               std::vector<unsigned char>(64, 5), &extension);
+  REQUIRE(answer.status == tlm::TLM_OK_RESPONSE);
+  REQUIRE(answer.at == begin + bench.wire_time(64));
+  REQUIRE(bench.receiver.arrivals().at(0).data == std::vector<unsigned char>(64, 5));
+}

@@ -1,0 +1,149 @@
+#include "interconnect/signals.h"
+
+#include <catch2/catch.hpp>
+#include <cstring>
+
+#include "data_path/foreign_access.h"
+#include "data_path/named_registers.h"
+#include "protocol/address_map.h"
+
+using namespace t3vp;
+
+namespace {
+
+constexpr std::uint64_t block = address_map::on_gpu(1, address_map::block_base(address_map::Block::signals));
+
+struct SignalsBench {
+  Signals signals{"signals", 1};
+  DataInitiator workgroup{"workgroup"}, peer{"peer"};
+  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt{"interrupt"};
+  NamedRegisters registers{"registers", signals.registers};
+
+  SignalsBench() {
+    workgroup.socket.bind(signals.compute);
+    peer.socket.bind(signals.peers);
+    signals.interrupt.bind(interrupt);
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  }
+
+  std::size_t wait_for(std::uint64_t counter, std::uint64_t threshold) {
+    DataAccess access;
+    access.operation = Operation::wait;
+    access.address = block + registers::Signals::value_offset + counter * 8;
+    access.shape = {1, 8, 0};
+    access.threshold = threshold;
+    return workgroup.send(access);
+  }
+  static DataAccess add(std::uint64_t counter, std::uint64_t value) {
+    DataAccess access;
+    access.operation = Operation::store;
+    access.address = block + registers::Signals::add_offset + counter * 8;
+    access.shape = {1, 8, 0};
+    access.data.resize(8);
+    std::memcpy(access.data.data(), &value, 8);
+    return access;
+  }
+  bool answered(std::size_t wait) const { return workgroup.answer(wait).count == 1; }
+  static void settle() { sc_core::sc_start(); }
+};
+
+}  // namespace
+
+TEST_CASE("a wait is answered when its counter has reached its threshold, and not before") {
+  SignalsBench bench;
+  const std::size_t three = bench.wait_for(5, 3), two = bench.wait_for(5, 2), other = bench.wait_for(6, 1);
+  bench.peer.send(bench.add(5, 1), 1000);
+  bench.settle();
+  REQUIRE_FALSE(bench.answered(two));
+  bench.peer.send(bench.add(5, 1), 1000);
+  bench.settle();
+  REQUIRE(bench.workgroup.answer(two).ok());
+  REQUIRE_FALSE(bench.answered(three));
+  bench.registers.set("add", 1, 5);  // firmware adds as well
+  bench.settle();
+  REQUIRE(bench.workgroup.answer(three).ok());
+  REQUIRE_FALSE(bench.answered(other));
+  REQUIRE(bench.registers.element("value", 5) == 3);
+  REQUIRE(bench.wait_for(5, 3) == 3);
+  REQUIRE(bench.answered(3));  // at once
+  bench.registers.set("value", 7, 6);
+  REQUIRE(bench.workgroup.answer(other).ok());
+}
+
+TEST_CASE("a peer's add takes effect when it arrives") {
+  SignalsBench bench;
+  const std::size_t wait = bench.wait_for(0, 4);
+  const std::size_t store = bench.peer.send(bench.add(0, 4), 5000);
+  bench.settle();
+  REQUIRE(bench.workgroup.answer(wait).at == bench.peer.answer(store).arrival);
+  REQUIRE(bench.peer.answer(store).ok());
+}
+
+TEST_CASE("the line is raised when the watched counter changes, and only then") {
+  SignalsBench bench;
+  bench.registers.set("watch", 9);
+  bench.peer.send(bench.add(8, 1));
+  bench.wait_for(9, 1);  // waiting changes nothing
+  bench.settle();
+  REQUIRE_FALSE(bench.interrupt.read());
+  REQUIRE(bench.registers["interrupt"] == 0);
+  bench.peer.send(bench.add(9, 1));
+  bench.settle();
+  REQUIRE(bench.interrupt.read());
+  bench.registers.set("interrupt", 1);
+  bench.settle();
+  REQUIRE_FALSE(bench.interrupt.read());
+  REQUIRE(bench.registers["interrupt"] == 0);
+}
+
+TEST_CASE("waits and stores that name no counter are answered with an error and reported") {
+  SignalsBench bench;
+  const auto refused = [&](DataInitiator& initiator, const DataAccess& access) {
+    const std::size_t number = initiator.send(access);
+    bench.settle();
+    REQUIRE(initiator.answer(number).count == 1);
+    REQUIRE(initiator.answer(number).status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    REQUIRE(bench.registers.take_report() == Status::bad_address);
+  };
+  DataAccess wait;
+  wait.operation = Operation::wait;
+  wait.shape = {1, 8, 0};
+  for (const std::uint64_t offset : {registers::Signals::add_offset, std::uint64_t{4}, std::uint64_t{0x8000}}) {
+    wait.address = block + offset;
+    refused(bench.workgroup, wait);
+  }
+  DataAccess load = wait;
+  load.operation = Operation::load;
+  load.address = block;
+  refused(bench.workgroup, load);
+
+  DataAccess store = bench.add(0, 1);
+  store.address = block + registers::Signals::value_offset;  // peers may add, not overwrite
+  refused(bench.peer, store);
+  store.address = block + registers::Signals::add_offset + 512 * 8;
+  refused(bench.peer, store);
+  store = bench.add(0, 1);
+  store.data.clear();
+  refused(bench.peer, store);
+  store = bench.add(0, 1);
+  store.data.resize(4);
+  store.shape = {1, 4, 0};
+  refused(bench.peer, store);
+  REQUIRE(bench.registers.element("value", 0) == 0);
+
+  BarePayload bare(tlm::TLM_READ_COMMAND, block, 8);
+  const std::size_t number = bench.workgroup.send(bare.payload());
+  bench.settle();
+  REQUIRE(bench.workgroup.answer(number).status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+TEST_CASE("the diagnosis names the counter, its value and what is awaited") {
+  SignalsBench bench;
+  bench.wait_for(17, 4);
+  bench.registers.set("add", 3, 17);
+  const auto lines = bench.signals.diagnosis();
+  REQUIRE(lines.size() == 1);
+  CHECK_THAT(lines[0], Catch::Contains("GPU 1") && Catch::Contains("counter 17 to reach 4, it is 3"));
+  bench.registers.set("add", 1, 17);
+  REQUIRE(bench.signals.diagnosis().empty());
+}
