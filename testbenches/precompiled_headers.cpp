@@ -1,0 +1,1 @@
+// Exists so that the headers which all tests include are precompiled once.
