@@ -85,13 +85,10 @@ void Tracker::add_chunk() {
   for (const Chunk& other : chunks_)
     if (chunk.range.overlaps(other.range))
       return refuse(Status::overlap, fmt::format("{} overlap the mapped {}", chunk.range.text(), other.range.text()));
-  if (parameters_.strict) {
-    const std::uint32_t wavefronts = chunk.range.grid.wavefronts;
-    const std::uint32_t fullest = (chunk.range.count + parameters_.sets - 1) / parameters_.sets * wavefronts;
-    if (fullest > parameters_.ways)
-      return refuse(Status::capacity, fmt::format("{} workgroups of {} wavefronts need {} ways, the Tracker has {}",
-                                                  chunk.range.count, wavefronts, fullest, parameters_.ways));
-  }
+  if (const std::uint32_t needed = parameters_.strict ? ways_needed(chunk) : 0; needed > parameters_.ways)
+    return refuse(Status::capacity,
+                  fmt::format("{} workgroups of {} wavefronts need {} ways with what is mapped, the Tracker has {}",
+                              chunk.range.count, chunk.range.grid.wavefronts, needed, parameters_.ways));
   const StagedChunk& range = chunk.range;
   for (std::uint32_t wg = range.first; wg < range.first + range.count; ++wg)
     for (std::uint32_t wf = 0; wf < range.grid.wavefronts; ++wf) {
@@ -101,6 +98,18 @@ void Tracker::add_chunk() {
     }
   chunks_.push_back(chunk);
   registers.status.code.set(Status::ok);
+}
+
+/// Of the fullest set, when all tiles of the mapped chunks and of one more have an entry at the same time.
+std::uint32_t Tracker::ways_needed(const Chunk& more) const {
+  std::vector<std::uint32_t> entries(parameters_.sets);
+  const auto add = [&](const StagedChunk& range) {
+    for (std::uint32_t wg = range.first; wg < range.first + range.count; ++wg)
+      entries[wg % parameters_.sets] += range.grid.wavefronts;
+  };
+  for (const Chunk& chunk : chunks_) add(chunk.range);
+  add(more.range);
+  return *std::max_element(entries.begin(), entries.end());
 }
 
 Tracker::Chunk* Tracker::chunk_of(const Producer& producer, std::uint64_t address, Operation operation) {

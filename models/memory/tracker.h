@@ -64,6 +64,7 @@ class Tracker : public sc_core::sc_module {
 
   void command();
   void add_chunk();
+  std::uint32_t ways_needed(const Chunk& more) const;
   void forget();
   void reset();
   Chunk* chunk_of(const Producer& producer, std::uint64_t address, Operation operation);
