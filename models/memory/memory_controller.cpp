@@ -67,7 +67,6 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
   dont_initialize();
   SC_METHOD(stage_changed);
   sensitive << first_stage << kernel_active;
-  dont_initialize();
 }
 
 tlm::tlm_sync_enum MemoryController::request(int port, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
