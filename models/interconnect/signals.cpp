@@ -45,7 +45,9 @@ tlm::tlm_sync_enum Signals::wait_request(int, tlm::tlm_generic_payload& transact
   const DataExtension* extension = transaction.get_extension<DataExtension>();
   if (extension == nullptr || extension->operation != Operation::wait || index == registers.value.size()) {
     transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    registers.report(Status::bad_address, transaction.get_address(), "wait for a counter expected");
+    registers.report(Status::bad_address, transaction.get_address(),
+                     fmt::format("compute units found neither memory nor a counter to wait for at {:#x}",
+                                 transaction.get_address()));
     send_response(compute, transaction, 0);
     return tlm::TLM_ACCEPTED;
   }
