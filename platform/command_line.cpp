@@ -46,6 +46,13 @@ void add_replay(CLI::App& app, ReplayCommand& command) {
   replay->add_option("--commands", command.commands, "File for the log of DRAM commands, CSV");
 }
 
+void add_experiment(CLI::App& app, ExperimentCommand& command) {
+  CLI::App* experiment = app.add_subcommand("experiment", "Simulate a table of runs; goes on where it was interrupted");
+  experiment->add_option("EXP.json", command.file, "Cases, methods, and what to make of the results")->required();
+  experiment->add_option("--out", command.out, "Folder for the results; default: out/NAME of the file");
+  experiment->add_option("--jobs", command.jobs, "Runs at a time; default: one per core")->check(CLI::Range(1, 1024));
+}
+
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
@@ -89,7 +96,8 @@ int run_command_line(int argc, const char* const* argv) {
   add_run(app, run_command);
   fs::path file_to_check;
   CLI::App* check_app = app.add_subcommand("check", "Check a configuration file");
-  check_app->add_option("FILE", file_to_check, "Run, system, memory or models file, or a report")->required();
+  check_app->add_option("FILE", file_to_check, "Run, system, memory, models or experiment file, or a report")
+      ->required();
   app.add_subcommand("registers", "Print the register reference");
   std::vector<fs::path> reports;
   CLI::App* compare_app =
@@ -97,6 +105,8 @@ int run_command_line(int argc, const char* const* argv) {
   compare_app->add_option("REPORT", reports, "Reports")->required()->expected(2, 64);
   ReplayCommand replay_command;
   add_replay(app, replay_command);
+  ExperimentCommand experiment_command;
+  add_experiment(app, experiment_command);
 
   try {
     app.parse(argc, argv);
@@ -104,6 +114,7 @@ int run_command_line(int argc, const char* const* argv) {
     if (app.got_subcommand("check")) return check(file_to_check);
     if (app.got_subcommand("registers")) return print_registers();
     if (app.got_subcommand("compare")) return compare(reports);
+    if (app.got_subcommand("experiment")) return experiment(experiment_command);
     return replay(replay_command);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);

@@ -25,9 +25,16 @@ struct ReplayCommand {
   std::filesystem::path out = "out", commands;
 };
 
+struct ExperimentCommand {
+  std::filesystem::path file;
+  std::filesystem::path out;  ///< empty: out/ and the file's name
+  unsigned jobs = 0;          ///< 0: as many as there are cores
+};
+
 /// Each returns an exit code; InputError and other exceptions are for run_command_line() to report.
 int run(const RunCommand& command);
 int replay(const ReplayCommand& command);
+int experiment(const ExperimentCommand& command);
 int check(const std::filesystem::path& file);
 int print_registers();
 int compare(const std::vector<std::filesystem::path>& reports);

@@ -1,6 +1,7 @@
 #include "platform/file_kind.h"
 
 #include "platform/configuration.h"
+#include "platform/experiment/plan.h"
 #include "platform/json_document.h"
 #include "platform/report.h"
 #include "platform/schema_check.h"
@@ -16,6 +17,8 @@ struct Kind {
 
 void check_models(const std::filesystem::path& file) { check_schema(read_document(file, "models file"), "models"); }
 
+void check_experiment(const std::filesystem::path& file) { make_plan(load_experiment(file)); }
+
 constexpr Kind kinds[] = {
     {"report", "time_ns", [](const std::filesystem::path& file) { read_report(file); }},
     {"models file", "sublayers", check_models},
@@ -23,6 +26,7 @@ constexpr Kind kinds[] = {
     {"memory file", "geometry", [](const std::filesystem::path& file) { load_memory(file); }},
     {"system file", "compute", [](const std::filesystem::path& file) { load_system(file); }},
     {"system file", "links", [](const std::filesystem::path& file) { load_system(file); }},
+    {"experiment file", "base", check_experiment},
     {"run file", "workload", [](const std::filesystem::path& file) { load_run(file); }},
     {"run file", "system", [](const std::filesystem::path& file) { load_run(file); }},
 };
@@ -36,7 +40,7 @@ std::string check_file(const std::filesystem::path& file) {
     kind.check(file);
     return kind.name;
   }
-  document.reject("", "a run, system, memory or models file or a report");
+  document.reject("", "a run, system, memory, models or experiment file or a report");
 }
 
 }  // namespace t3vp

@@ -21,8 +21,8 @@ struct t3_job {
   uint32_t ring_workgroups;   /* 0: one per compute unit */
   uint32_t max_compute_units; /* of the GEMM; 0: all */
   struct t3_dma_options dma;
-  bool near_memory; /* isolated: reduce-scatter by updates near memory */
-  bool zero_output; /* fused: zero the output before it is updated */
+  bool near_memory;                                     /* isolated: reduce-scatter by updates near memory */
+  bool zero_output;                                     /* fused: zero the output before it is updated */
   bool skip_gemm, skip_reduce_scatter, skip_all_gather; /* isolated: phases to leave out */
 };
 

@@ -1,0 +1,80 @@
+#include "platform/experiment/csv.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+
+#include "platform/input_error.h"
+
+namespace t3vp {
+namespace {
+
+/// The next row, which quotes may spread over several lines; false at the end.
+bool read_row(std::istream& in, std::vector<std::string>& row) {
+  row.assign(1, "");
+  bool quoted = false, any = false;
+  for (int c = in.get(); c != std::istream::traits_type::eof(); c = in.get()) {
+    any = true;
+    if (c == '"' && quoted && in.peek() == '"')
+      row.back() += static_cast<char>(in.get());
+    else if (c == '"')
+      quoted = !quoted;
+    else if (c == ',' && !quoted)
+      row.emplace_back();
+    else if (c == '\n' && !quoted)
+      return true;
+    else if (c != '\r' || quoted)
+      row.back() += static_cast<char>(c);
+  }
+  return any;
+}
+
+std::string quoted(const std::string& value) {
+  if (value.find_first_of(",\"\r\n") == std::string::npos) return value;
+  std::string text = "\"";
+  for (const char c : value) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return text + "\"";
+}
+
+}  // namespace
+
+std::optional<double> CsvTable::number(const std::string& key, const std::string& value,
+                                       const std::string& column) const {
+  const auto index = [this](const std::string& name) {
+    return static_cast<std::size_t>(std::find(columns.begin(), columns.end(), name) - columns.begin());
+  };
+  for (const auto& row : rows) {
+    if (row[index(key)] != value) continue;
+    const std::string& text = row[index(column)];
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc() && end == text.data() + text.size()) return number;
+  }
+  return {};
+}
+
+CsvTable read_csv(const std::filesystem::path& file, const std::vector<std::string>& required_columns) {
+  std::ifstream in(file, std::ios::binary);
+  CsvTable table;
+  read_row(in, table.columns);
+  for (const std::string& column : required_columns)
+    if (std::find(table.columns.begin(), table.columns.end(), column) == table.columns.end())
+      throw InputError(file.string(), "no column " + column, "a CSV file with the column " + column);
+  for (std::vector<std::string> row; read_row(in, row);) {
+    if (row.size() != table.columns.size())
+      throw InputError(fmt::format("{}: row {}", file.string(), table.rows.size() + 2),
+                       fmt::format("{} values", row.size()), fmt::format("{}", table.columns.size()));
+    table.rows.push_back(row);
+  }
+  return table;
+}
+
+std::string csv_line(const std::vector<std::string>& values) {
+  std::string line;
+  for (const std::string& value : values) line += (&value == values.data() ? "" : ",") + quoted(value);
+  return line + "\n";
+}
+
+}  // namespace t3vp

@@ -1,0 +1,25 @@
+// Comma-separated values as spreadsheets read them (RFC 4180).
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace t3vp {
+
+struct CsvTable {
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;
+
+  /// The number in `column` of the row whose `key` column has `value`; none without such a row.
+  std::optional<double> number(const std::string& key, const std::string& value, const std::string& column) const;
+};
+
+/// Throws InputError when a row is ragged or one of the columns missing.
+CsvTable read_csv(const std::filesystem::path& file, const std::vector<std::string>& required_columns);
+
+/// One line, values with commas, quotes or line breaks quoted.
+std::string csv_line(const std::vector<std::string>& values);
+
+}  // namespace t3vp

@@ -1,0 +1,73 @@
+// An experiment file: a table of runs, cases by methods, and what is computed from their reports.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/experiment/expression.h"
+
+namespace t3vp {
+
+struct ExperimentCase {
+  std::string name;
+  std::vector<std::string> tags;      ///< the names it is made of; filters choose by them
+  std::vector<std::string> settings;  ///< "path=value"
+  std::string pointer;                ///< where in the file
+};
+
+struct ExperimentMethod {
+  std::string name;
+  std::vector<std::string> settings;  ///< the method itself among them; they come after the case's
+  std::string pointer;
+};
+
+/// Computed for every case.
+struct Quantity {
+  std::string name;
+  Expression value;
+};
+
+/// Each entry holds alternatives: a case is chosen when it has a tag of every entry.
+using CaseFilter = std::vector<std::vector<std::string>>;
+
+enum class Aggregate { geomean, mean, max, min };
+
+struct Target {
+  std::string id, text;
+  std::size_t quantity = 0;
+  Aggregate aggregate = Aggregate::geomean;
+  CaseFilter cases;
+  std::optional<double> reference;
+  std::optional<double> within, within_relative, at_least, at_most;
+};
+
+struct Plot {
+  enum class Kind { bars, stacks, timeline };
+  std::string file, title, unit;
+  Kind kind = Kind::bars;
+  std::vector<std::size_t> quantities;
+  std::vector<std::string> keys, methods;
+  double divide_by = 1;
+};
+
+struct Experiment {
+  std::filesystem::path file;
+  std::string name, description;
+  std::filesystem::path base;
+  bool trace = false;
+  std::vector<ExperimentCase> cases;
+  std::vector<ExperimentMethod> methods;
+  std::vector<Quantity> quantities;
+  std::vector<Target> targets;
+  std::vector<Plot> plots;
+};
+
+/// Loads and checks an experiment file but for its runs, which make_plan() checks. Throws InputError.
+Experiment load_experiment(const std::filesystem::path& file);
+
+bool chosen(const ExperimentCase& one, const CaseFilter& filter);
+const char* name_of(Aggregate aggregate);
+
+}  // namespace t3vp

@@ -1,0 +1,264 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "platform/experiment/csv.h"
+#include "platform/experiment/experiment.h"
+#include "platform/experiment/report_figures.h"
+#include "platform/schema_check.h"
+
+namespace t3vp {
+namespace {
+
+using nlohmann::json;
+
+std::string at(const std::string& list, std::size_t index, const std::string& key = "") {
+  return "/" + list + "/" + std::to_string(index) + (key.empty() ? "" : "/" + key);
+}
+
+std::vector<std::string> settings_of(const json& set) {
+  std::vector<std::string> settings;
+  for (const auto& item : set.items()) settings.push_back(item.key() + "=" + item.value().dump());
+  return settings;
+}
+
+ExperimentCase case_of(const json& entry, const std::string& pointer) {
+  const std::string name = entry.at("name").get<std::string>();
+  return {name, {name}, settings_of(entry.at("set")), pointer};
+}
+
+ExperimentCase joined(ExperimentCase first, const ExperimentCase& second) {
+  first.name += " " + second.name;
+  first.tags.insert(first.tags.end(), second.tags.begin(), second.tags.end());
+  first.settings.insert(first.settings.end(), second.settings.begin(), second.settings.end());
+  first.pointer = second.pointer;
+  return first;
+}
+
+constexpr std::size_t most_cases = 10'000;
+
+std::vector<ExperimentCase> product_of(const Document& document) {
+  const json& axes = document.content.at("cross");
+  std::vector<ExperimentCase> cases;
+  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+    std::vector<ExperimentCase> longer;
+    if (cases.size() * axes[axis].size() > most_cases)
+      document.reject("/cross", fmt::format("at most {} cases", most_cases));
+    for (std::size_t i = 0; i < std::max<std::size_t>(cases.size(), 1); ++i)
+      for (std::size_t j = 0; j < axes[axis].size(); ++j) {
+        const ExperimentCase next = case_of(axes[axis][j], at("cross", axis, std::to_string(j)));
+        longer.push_back(axis == 0 ? next : joined(cases[i], next));
+      }
+    cases = std::move(longer);
+  }
+  return cases;
+}
+
+std::vector<ExperimentCase> cases_of(const Document& document) {
+  if (document.content.contains("cases") == document.content.contains("cross"))
+    document.reject("/cases", document.content.contains("cases") ? "both cases and cross" : "neither cases nor cross",
+                    "one of them");
+  if (document.content.contains("cross")) return product_of(document);
+  std::vector<ExperimentCase> cases;
+  for (const json& entry : document.content.at("cases")) cases.push_back(case_of(entry, at("cases", cases.size())));
+  return cases;
+}
+
+std::vector<ExperimentMethod> methods_of(const Document& document) {
+  std::vector<ExperimentMethod> methods;
+  for (const json& entry : document.content.at("methods")) {
+    const std::string pointer = at("methods", methods.size());
+    if (entry.is_string()) {
+      methods.push_back({entry.get<std::string>(), {"method=" + entry.dump()}, pointer});
+      continue;
+    }
+    ExperimentMethod method{entry.at("name").get<std::string>(), settings_of(entry.value("set", json::object())),
+                            pointer};
+    method.settings.push_back("method=" + entry.at("method").dump());
+    methods.push_back(method);
+  }
+  return methods;
+}
+
+template <typename T>
+void require_distinct(const Document& document, const std::vector<T>& list, const std::string& key) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < list.size(); ++i)
+    if (!names.insert(list[i].name).second)
+      document.reject("/" + key, fmt::format("{} twice", in_short(list[i].name)), "different names");
+}
+
+template <typename T>
+std::vector<std::string> names_in(const std::vector<T>& list) {
+  std::vector<std::string> names;
+  for (const T& item : list) names.push_back(item.name);
+  return names;
+}
+
+template <typename T>
+std::size_t index_of(const Document& document, const std::string& pointer, const std::vector<T>& list,
+                     const std::string& name) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const T& item) { return item.name == name; });
+  if (found == list.end())
+    document.reject(pointer, in_short(name), fmt::format("one of {}", fmt::join(names_in(list), ", ")));
+  return static_cast<std::size_t>(found - list.begin());
+}
+
+void require_key(const Document& document, const std::string& pointer, const std::string& key) {
+  if (!is_numeric_key(key)) document.reject(pointer, in_short(key), "a number of the report, such as time_ns.total");
+}
+
+Expression expression_of(const Document& document, const std::string& pointer, const Experiment& experiment) {
+  const json& text = document.content.at(json::json_pointer(pointer));
+  try {
+    Expression expression(text.get<std::string>());
+    for (const Expression::Reference& reference : expression.references()) {
+      require_key(document, pointer, reference.key);
+      index_of(document, pointer, experiment.methods, reference.method);
+    }
+    return expression;
+  } catch (const ExpressionError& error) {
+    document.reject(pointer, error.what());
+  }
+}
+
+void read_quantities(const Document& document, Experiment& experiment) {
+  const json list = document.content.value("quantities", json::array());
+  for (std::size_t i = 0; i < list.size(); ++i)
+    experiment.quantities.push_back(
+        {list[i].at("name").get<std::string>(), expression_of(document, at("quantities", i, "value"), experiment)});
+}
+
+CaseFilter filter_of(const json& entries) {
+  CaseFilter filter;
+  for (const json& entry : entries)
+    filter.push_back(entry.is_string() ? std::vector<std::string>{entry.get<std::string>()}
+                                       : entry.get<std::vector<std::string>>());
+  return filter;
+}
+
+std::optional<double> number(const json& object, const char* key) {
+  if (!object.contains(key)) return {};
+  return object.at(key).get<double>();
+}
+
+Aggregate aggregate_named(const std::string& name) {
+  for (const Aggregate aggregate : {Aggregate::geomean, Aggregate::mean, Aggregate::max})
+    if (name == name_of(aggregate)) return aggregate;
+  return Aggregate::min;
+}
+
+CsvTable reference_of(const Document& document) {
+  if (!document.content.contains("reference")) return {};
+  const std::string file = document.content.at("reference").get<std::string>();
+  const std::filesystem::path path = document.resolve("/reference", file);
+  if (!std::filesystem::is_regular_file(path))
+    document.reject("/reference", in_short(file) + ", which is not there", "a CSV file");
+  return read_csv(path, {"id", "value"});
+}
+
+Target target_of(const Document& document, const Experiment& experiment, const CsvTable& reference, std::size_t index) {
+  const json& entry = document.content.at("targets").at(index);
+  Target target;
+  target.id = entry.at("id").get<std::string>();
+  target.quantity = index_of(document, at("targets", index, "quantity"), experiment.quantities,
+                             entry.at("quantity").get<std::string>());
+  target.text = entry.value("text", experiment.quantities[target.quantity].name);
+  target.aggregate = aggregate_named(entry.at("aggregate").get<std::string>());
+  target.cases = filter_of(entry.value("cases", json::array()));
+  target.within = number(entry, "within");
+  target.within_relative = number(entry, "within_relative");
+  target.at_least = number(entry, "at_least");
+  target.at_most = number(entry, "at_most");
+  target.reference = reference.number("id", target.id, "value");
+  if (!target.reference && !target.at_least && !target.at_most)
+    document.reject(at("targets", index, "id"), "an id of the reference file, or at_least or at_most beside it");
+  if (std::none_of(experiment.cases.begin(), experiment.cases.end(),
+                   [&](const ExperimentCase& one) { return chosen(one, target.cases); }))
+    document.reject(at("targets", index, "cases"), "names of cases that at least one case has");
+  return target;
+}
+
+void read_targets(const Document& document, Experiment& experiment) {
+  const CsvTable reference = reference_of(document);
+  for (std::size_t i = 0; i < document.content.value("targets", json::array()).size(); ++i)
+    experiment.targets.push_back(target_of(document, experiment, reference, i));
+}
+
+Plot::Kind kind_named(const std::string& name) {
+  return name == "bars" ? Plot::Kind::bars : name == "stacks" ? Plot::Kind::stacks : Plot::Kind::timeline;
+}
+
+/// The names under `key`; without the key, all there are.
+std::vector<std::string> names_of(const json& entry, const char* key, const std::vector<std::string>& all = {}) {
+  return entry.contains(key) ? entry.at(key).get<std::vector<std::string>>() : all;
+}
+
+Plot plot_of(const Document& document, const Experiment& experiment, std::size_t index) {
+  const json& entry = document.content.at("plot").at(index);
+  Plot plot;
+  plot.file = entry.at("file").get<std::string>();
+  const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; };
+  if (!std::all_of(plot.file.begin(), plot.file.end(), plain))
+    document.reject(at("plot", index, "file"), "a name of letters, digits, - and _");
+  plot.kind = kind_named(entry.at("kind").get<std::string>());
+  plot.title = entry.value("title", experiment.name);
+  plot.unit = entry.value("unit", "");
+  plot.divide_by = entry.value("divide_by", 1.0);
+  for (const std::string& name : names_of(entry, "quantities", names_in(experiment.quantities)))
+    plot.quantities.push_back(index_of(document, at("plot", index, "quantities"), experiment.quantities, name));
+  plot.methods = names_of(entry, "methods", names_in(experiment.methods));
+  for (const std::string& name : plot.methods)
+    index_of(document, at("plot", index, "methods"), experiment.methods, name);
+  plot.keys = names_of(entry, "keys");
+  for (const std::string& key : plot.keys) require_key(document, at("plot", index, "keys"), key);
+  if (plot.kind == Plot::Kind::stacks && plot.keys.empty())
+    document.reject(at("plot", index, "keys"), "a list of report keys to stack");
+  if (plot.kind == Plot::Kind::timeline && !experiment.trace)
+    document.reject(at("plot", index, "kind"), "bars or stacks, unless trace is true");
+  return plot;
+}
+
+}  // namespace
+
+Experiment load_experiment(const std::filesystem::path& file) {
+  const Document document = read_document(file, "experiment file");
+  check_schema(document, "experiment");
+  const json& content = document.content;
+  Experiment experiment;
+  experiment.file = file;
+  experiment.name = content.at("name").get<std::string>();
+  experiment.description = content.value("description", "");
+  experiment.base = document.resolve("/base", content.at("base").get<std::string>());
+  if (!std::filesystem::is_regular_file(experiment.base))
+    document.reject("/base", in_short(content.at("base")) + ", which is not there", "the path of a run file");
+  experiment.trace = content.value("trace", false);
+  experiment.cases = cases_of(document);
+  experiment.methods = methods_of(document);
+  require_distinct(document, experiment.cases, content.contains("cross") ? "cross" : "cases");
+  require_distinct(document, experiment.methods, "methods");
+  read_quantities(document, experiment);
+  require_distinct(document, experiment.quantities, "quantities");
+  read_targets(document, experiment);
+  for (std::size_t i = 0; i < content.value("plot", json::array()).size(); ++i)
+    experiment.plots.push_back(plot_of(document, experiment, i));
+  return experiment;
+}
+
+bool chosen(const ExperimentCase& one, const CaseFilter& filter) {
+  const auto has = [&](const std::string& tag) {
+    return std::find(one.tags.begin(), one.tags.end(), tag) != one.tags.end();
+  };
+  return std::all_of(filter.begin(), filter.end(), [&](const std::vector<std::string>& alternatives) {
+    return std::any_of(alternatives.begin(), alternatives.end(), has);
+  });
+}
+
+const char* name_of(Aggregate aggregate) {
+  constexpr const char* names[] = {"geomean", "mean", "max", "min"};
+  return names[static_cast<std::size_t>(aggregate)];
+}
+
+}  // namespace t3vp

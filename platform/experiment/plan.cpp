@@ -1,0 +1,113 @@
+#include "platform/experiment/plan.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "platform/configuration.h"
+#include "platform/input_error.h"
+
+namespace t3vp {
+namespace {
+
+using nlohmann::json;
+using Settings = std::vector<std::string>;
+
+Settings operator+(Settings first, const Settings& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+double weight_of(const RunConfiguration& c) {
+  const double m = c.workload.gemm.m, n = c.workload.gemm.n, k = c.workload.gemm.k;
+  const double gpus = c.mirror ? 1 : c.gpus;
+  return gpus * ((c.phases.gemm ? m * k + k * n : 0) + 3 * m * n) * bytes_of(c.workload.gemm.element);
+}
+
+class Planner {
+ public:
+  explicit Planner(const Experiment& experiment) : experiment_(experiment) {}
+
+  Plan plan() {
+    for (std::size_t c = 0; c < experiment_.cases.size(); ++c)
+      for (std::size_t m = 0; m < experiment_.methods.size(); ++m) add_row(c, m);
+    // Afterwards: a sequential run, whichever comes first, has simulated the GEMM of the ideal methods already.
+    for (const Split& split : splits_) divide(split);
+    return std::move(plan_);
+  }
+
+ private:
+  /// A row of an ideal method and how its configuration comes about.
+  struct Split {
+    std::size_t row;
+    Settings settings;
+    bool near_memory;
+  };
+
+  void add_row(std::size_t c, std::size_t m) {
+    const Settings settings = checked_settings(experiment_.cases[c], experiment_.methods[m]);
+    const RunConfiguration whole = load(settings);
+    PlannedRow row;
+    row.case_index = c;
+    row.method_index = m;
+    row.config_hash = whole.config_hash;
+    const bool all_phases = whole.phases.gemm && whole.phases.reduce_scatter && whole.phases.all_gather;
+    if (is_ideal(whole.method) && all_phases && !whole.functional)
+      splits_.push_back({plan_.rows.size(), settings, whole.method == Method::ideal_rs_nmc});
+    else
+      row.gemm = row.reduce_scatter = row.all_gather = add_run(whole);
+    plan_.rows.push_back(row);
+  }
+
+  /// Settings under which equal work has equal configurations, whatever model and sub-layer it is called after.
+  Settings checked_settings(const ExperimentCase& one, const ExperimentMethod& method) const {
+    const Settings settings = one.settings + method.settings;
+    try {
+      const RunConfiguration named = load(settings);
+      const json workload = {{"gemm", named.resolved.at("workload").at("gemm")}};
+      return settings + Settings{"workload=" + workload.dump(), fmt::format("gpus={}", named.gpus)};
+    } catch (const InputError& error) {
+      throw InputError(experiment_.file.string() + ": " + one.pointer,
+                       fmt::format("with {} a run that is refused ({})", method.pointer, error.what()),
+                       "settings that give a valid run");
+    }
+  }
+
+  RunConfiguration load(const Settings& settings) const { return load_run(experiment_.base, settings); }
+
+  std::size_t add_run(const RunConfiguration& configuration) {
+    const auto [place, is_new] = index_.emplace(configuration.config_hash, plan_.runs.size());
+    if (is_new) {
+      json run_file = configuration.resolved;
+      run_file.erase("models");
+      plan_.runs.push_back({std::move(run_file), configuration.config_hash, weight_of(configuration)});
+    }
+    return place->second;
+  }
+
+  std::size_t add_phases(const Settings& settings, const char* method, const char* phases) {
+    return add_run(load(settings + Settings{std::string("method=") + method, std::string("phases=") + phases}));
+  }
+
+  void divide(const Split& split) {
+    PlannedRow& row = plan_.rows[split.row];
+    // Nothing precedes the GEMM of the sequential program either, so it is the isolated GEMM.
+    const auto sequential = index_.find(load(split.settings + Settings{"method=sequential"}).config_hash);
+    row.gemm =
+        sequential != index_.end() ? sequential->second : add_phases(split.settings, "ideal-overlap", R"(["gemm"])");
+    row.reduce_scatter = row.all_gather =
+        add_phases(split.settings, "ideal-overlap", R"(["reduce-scatter", "all-gather"])");
+    if (split.near_memory) row.reduce_scatter = add_phases(split.settings, "ideal-rs-nmc", R"(["reduce-scatter"])");
+  }
+
+  const Experiment& experiment_;
+  Plan plan_;
+  std::map<std::string, std::size_t> index_;  ///< of runs by config_hash
+  std::vector<Split> splits_;
+};
+
+}  // namespace
+
+Plan make_plan(const Experiment& experiment) { return Planner(experiment).plan(); }
+
+}  // namespace t3vp

@@ -1,0 +1,179 @@
+#include "platform/experiment/results.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "platform/experiment/csv.h"
+#include "platform/report.h"
+
+namespace t3vp {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+/// Version and configuration are the same, and so is the program that wrote the report.
+bool is_current(const fs::path& file, const PlannedRun& run, const json& report) {
+  const fs::path program = fs::read_symlink("/proc/self/exe");
+  return report.at("config_hash") == run.config_hash && report.at("version") == T3VP_VERSION &&
+         fs::last_write_time(file) >= fs::last_write_time(program);
+}
+
+std::string reason_of(const json& report, int exit_code) {
+  if (!report.is_null() && report.contains("diagnosis")) return report.at("diagnosis").at(0).get<std::string>();
+  return exit_code > 128 ? fmt::format("ended by signal {}", exit_code - 128)
+                         : fmt::format("no report, exit code {}", exit_code);
+}
+
+std::string text_of(const json& value) {
+  return value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+bool meets(const Target& target, double ours) {
+  const double gap = target.reference ? std::abs(ours - *target.reference) : 0;
+  return (!target.within || gap <= *target.within) &&
+         (!target.within_relative || gap <= *target.within_relative * std::abs(*target.reference)) &&
+         (!target.at_least || ours >= *target.at_least) && (!target.at_most || ours <= *target.at_most);
+}
+
+std::string verdict_of(const Target& target, double ours) {
+  if (std::isnan(ours)) return "not available";
+  if (!target.within && !target.within_relative && !target.at_least && !target.at_most) return "reported";
+  return meets(target, ours) ? "met" : "missed";
+}
+
+std::string reference_of(const Target& target) {
+  if (target.reference) return fmt::format("{}", *target.reference);
+  std::vector<std::string> limits;
+  if (target.at_least) limits.push_back(fmt::format(">= {}", *target.at_least));
+  if (target.at_most) limits.push_back(fmt::format("<= {}", *target.at_most));
+  return fmt::format("{}", fmt::join(limits, " and "));
+}
+
+}  // namespace
+
+Results::Results(const Experiment& experiment, const Plan& plan, fs::path folder)
+    : experiment_(experiment), plan_(plan), folder_(std::move(folder)) {}
+
+fs::path Results::folder_of(std::size_t run) const { return folder_ / "runs" / plan_.runs[run].config_hash; }
+
+bool Results::take_finished(std::size_t run) {
+  const fs::path folder = folder_of(run), file = folder / "report.json";
+  if (!fs::exists(file) || (experiment_.trace && !fs::exists(folder / "trace.json"))) return false;
+  try {
+    const json report = read_report(file);
+    if (!is_current(file, plan_.runs[run], report)) return false;
+  } catch (const std::exception&) {
+    return false;  // half of a report, or another program's: to be written again
+  }
+  take_ended(run, 0);
+  return true;
+}
+
+void Results::take_ended(std::size_t run, int exit_code) {
+  const fs::path file = folder_of(run) / "report.json";
+  json report;
+  if (fs::exists(file)) report = read_report(file);
+  if (!report.is_null() && exit_code <= 1 && !report.contains("diagnosis"))
+    reports_[run] = std::move(report);
+  else
+    failures_[run] = {rows_with(run), reason_of(report, exit_code), folder_of(run) / "log.txt"};
+}
+
+std::string Results::rows_with(std::size_t run) const {
+  std::vector<std::string> names;
+  for (const PlannedRow& row : plan_.rows)
+    if (row.gemm == run || row.reduce_scatter == run || row.all_gather == run)
+      names.push_back(experiment_.cases[row.case_index].name + ", " + experiment_.methods[row.method_index].name);
+  return fmt::format("{}", fmt::join(names, "; "));
+}
+
+std::optional<Figures> Results::row(const PlannedRow& row) const {
+  for (const std::size_t run : {row.gemm, row.reduce_scatter, row.all_gather})
+    if (reports_.count(run) == 0) return {};
+  Figures figures = row.is_whole() ? figures_of(reports_.at(row.gemm))
+                                   : combined_figures(reports_.at(row.gemm), reports_.at(row.reduce_scatter),
+                                                      reports_.at(row.all_gather));
+  figures["config_hash"] = row.config_hash;
+  return figures;
+}
+
+const PlannedRow& Results::row_of(std::size_t case_index, const std::string& method) const {
+  return *std::find_if(plan_.rows.begin(), plan_.rows.end(), [&](const PlannedRow& row) {
+    return row.case_index == case_index && experiment_.methods[row.method_index].name == method;
+  });
+}
+
+double Results::value_of(const std::string& key, std::size_t case_index, const std::string& method) const {
+  const std::optional<Figures> figures = row(row_of(case_index, method));
+  return figures ? figure(*figures, key) : std::nan("");
+}
+
+double Results::value_of(const Quantity& quantity, std::size_t case_index) const {
+  const double value = quantity.value.evaluate(
+      [&](const std::string& key, const std::string& method) { return value_of(key, case_index, method); });
+  return std::isfinite(value) ? value : std::nan("");
+}
+
+std::string Results::results_csv() const {
+  std::vector<std::pair<const PlannedRow*, Figures>> rows;
+  std::set<std::string> keys;
+  for (const PlannedRow& planned : plan_.rows)
+    if (std::optional<Figures> figures = row(planned)) {
+      for (const auto& figure : *figures) keys.insert(figure.first);
+      rows.emplace_back(&planned, std::move(*figures));
+    }
+  std::vector<std::string> header{"case", "method"};
+  header.insert(header.end(), keys.begin(), keys.end());
+  std::string text = csv_line(header);
+  for (const auto& [planned, figures] : rows) {
+    std::vector<std::string> line{experiment_.cases[planned->case_index].name,
+                                  experiment_.methods[planned->method_index].name};
+    for (const std::string& key : keys) line.push_back(figures.count(key) != 0 ? text_of(figures.at(key)) : "");
+    text += csv_line(line);
+  }
+  return text;
+}
+
+Comparison Results::comparison(const Target& target) const {
+  std::vector<double> values;
+  for (std::size_t c = 0; c < experiment_.cases.size(); ++c)
+    if (chosen(experiment_.cases[c], target.cases))
+      values.push_back(value_of(experiment_.quantities[target.quantity], c));
+  const double ours = aggregate(target.aggregate, values);
+  Comparison result{target.id, target.text, reference_of(target), ours, {}, verdict_of(target, ours)};
+  if (target.reference && !std::isnan(ours)) result.difference = ours - *target.reference;
+  return result;
+}
+
+std::vector<Comparison> Results::comparisons() const {
+  std::vector<Comparison> list;
+  for (const Target& target : experiment_.targets) list.push_back(comparison(target));
+  return list;
+}
+
+std::string comparison_csv(const std::vector<Comparison>& comparisons) {
+  std::string text = csv_line({"id", "paper", "ours", "difference", "verdict"});
+  for (const Comparison& c : comparisons)
+    text += csv_line({c.id, c.reference, std::isnan(c.ours) ? "" : fmt::format("{:.6g}", c.ours),
+                      c.difference ? fmt::format("{:+.6g}", *c.difference) : "", c.verdict});
+  return text;
+}
+
+double aggregate(Aggregate how, const std::vector<double>& values) {
+  if (values.empty() || std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); }))
+    return std::nan("");
+  if (how == Aggregate::max) return *std::max_element(values.begin(), values.end());
+  if (how == Aggregate::min) return *std::min_element(values.begin(), values.end());
+  double sum = 0;
+  for (const double value : values) sum += how == Aggregate::geomean ? std::log(value) : value;
+  const double mean = sum / static_cast<double>(values.size());
+  const double result = how == Aggregate::geomean ? std::exp(mean) : mean;
+  return std::isfinite(result) ? result : std::nan("");
+}
+
+}  // namespace t3vp

@@ -1,0 +1,71 @@
+// The reports of an experiment as they come: rows of figures, quantities, targets.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/experiment/experiment.h"
+#include "platform/experiment/plan.h"
+#include "platform/experiment/report_figures.h"
+
+namespace t3vp {
+
+struct Failure {
+  std::string rows;    ///< cases and methods that need the run
+  std::string reason;  ///< one line
+  std::filesystem::path log;
+};
+
+/// A target as it came out.
+struct Comparison {
+  std::string id, text;
+  std::string reference;  ///< a number, or what a limit says
+  double ours = 0;        ///< NaN when figures are missing
+  std::optional<double> difference;
+  std::string verdict;  ///< met, missed, reported, not available
+};
+
+class Results {
+ public:
+  /// `folder`: where the experiment's results go.
+  Results(const Experiment& experiment, const Plan& plan, std::filesystem::path folder);
+
+  std::filesystem::path folder_of(std::size_t run) const;
+  /// Takes the run's report if there is one that this program would write again.
+  bool take_finished(std::size_t run);
+  /// Takes what an ended run has left; without a report that it passed, notes a failure.
+  void take_ended(std::size_t run, int exit_code);
+
+  /// By run.
+  const std::map<std::size_t, Failure>& failures() const { return failures_; }
+  /// The row's figures; none while one of its runs is missing.
+  std::optional<Figures> row(const PlannedRow& row) const;
+  /// NaN when figures are missing.
+  double value_of(const Quantity& quantity, std::size_t case_index) const;
+  double value_of(const std::string& key, std::size_t case_index, const std::string& method) const;
+  std::vector<Comparison> comparisons() const;
+
+  /// results.csv: all rows there are.
+  std::string results_csv() const;
+
+ private:
+  const PlannedRow& row_of(std::size_t case_index, const std::string& method) const;
+  std::string rows_with(std::size_t run) const;
+  Comparison comparison(const Target& target) const;
+
+  const Experiment& experiment_;
+  const Plan& plan_;
+  std::filesystem::path folder_;
+  std::map<std::size_t, nlohmann::json> reports_;  ///< of runs that passed
+  std::map<std::size_t, Failure> failures_;
+};
+
+/// compare.csv.
+std::string comparison_csv(const std::vector<Comparison>& comparisons);
+
+double aggregate(Aggregate how, const std::vector<double>& values);
+
+}  // namespace t3vp

@@ -1,0 +1,83 @@
+#include "platform/experiment/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace t3vp {
+namespace {
+
+using Lines = std::vector<std::vector<std::string>>;
+
+std::string in_short(double value) { return std::isnan(value) ? "" : fmt::format("{:.4g}", value); }
+
+/// Bars would end a table's cell.
+std::string cell(std::string text) {
+  std::replace(text.begin(), text.end(), '|', '/');
+  return text;
+}
+
+std::string table(const Lines& lines) {
+  std::vector<std::size_t> widths(lines.front().size(), 3);
+  for (const auto& line : lines)
+    for (std::size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], line[c].size());
+  std::string text;
+  for (const auto& line : lines) {
+    for (std::size_t c = 0; c < line.size(); ++c) text += fmt::format("| {:<{}} ", cell(line[c]), widths[c]);
+    text += "|\n";
+    if (&line != &lines.front()) continue;
+    for (const std::size_t width : widths) text += fmt::format("|{:-<{}}", "", width + 2);
+    text += "|\n";
+  }
+  return text;
+}
+
+std::string quantities_table(const Experiment& experiment, const Results& results) {
+  Lines lines{{"case"}};
+  std::vector<std::vector<double>> columns(experiment.quantities.size());
+  for (const Quantity& quantity : experiment.quantities) lines.front().push_back(quantity.name);
+  for (std::size_t c = 0; c < experiment.cases.size(); ++c) {
+    lines.push_back({experiment.cases[c].name});
+    for (std::size_t q = 0; q < columns.size(); ++q) {
+      columns[q].push_back(results.value_of(experiment.quantities[q], c));
+      lines.back().push_back(in_short(columns[q].back()));
+    }
+  }
+  if (experiment.cases.size() > 1) {
+    lines.push_back({"geomean"});
+    for (const auto& column : columns) lines.back().push_back(in_short(aggregate(Aggregate::geomean, column)));
+  }
+  return table(lines);
+}
+
+std::string comparison_table(std::vector<Comparison> comparisons) {
+  std::stable_partition(comparisons.begin(), comparisons.end(),
+                        [](const Comparison& c) { return c.verdict == "missed"; });
+  Lines lines{{"id", "what", "paper", "ours", "difference", "verdict"}};
+  for (const Comparison& c : comparisons)
+    lines.push_back({c.id, c.text, c.reference, in_short(c.ours),
+                     c.difference ? fmt::format("{:+.4g}", *c.difference) : "", c.verdict});
+  return table(lines);
+}
+
+std::string failure_list(const Results& results) {
+  std::string text = "\n## Failed runs\n\n";
+  for (const auto& failure : results.failures())
+    text += fmt::format("- {}: {} ({})\n", failure.second.rows, failure.second.reason, failure.second.log.string());
+  return text;
+}
+
+}  // namespace
+
+std::string summary(const Experiment& experiment, const Results& results, const std::vector<std::string>& pictures) {
+  std::string text = fmt::format("# {}\n\n", experiment.name);
+  if (!experiment.description.empty()) text += experiment.description + "\n\n";
+  if (!experiment.quantities.empty()) text += quantities_table(experiment, results);
+  if (!experiment.targets.empty()) text += "\n## Against the reference\n\n" + comparison_table(results.comparisons());
+  if (!results.failures().empty()) text += failure_list(results);
+  for (const std::string& picture : pictures) text += fmt::format("\n![{}]({})\n", picture, picture);
+  return text;
+}
+
+}  // namespace t3vp

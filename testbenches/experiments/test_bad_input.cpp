@@ -1,0 +1,125 @@
+// Whatever is wrong with an experiment file: one line with file and place, exit code 2, and nothing is run.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "experiments/small_experiment.h"
+
+using namespace t3vp::test;
+using nlohmann::json;
+
+namespace {
+
+void require_refusal(const Outcome& outcome, const std::string& where) {
+  INFO("stderr: " << outcome.err << "stdout: " << outcome.out);
+  CHECK(outcome.exit_code == 2);
+  CHECK(outcome.out.empty());
+  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  CHECK(outcome.err.rfind(where + ": found ", 0) == 0);
+  CHECK(outcome.err.find(", expected ") != std::string::npos);
+}
+
+struct Change {
+  const char* pointer;
+  json value;
+  const char* reported_at = nullptr;  ///< where it is not the pointer itself
+};
+
+const json one_case = {{"name", "square"}, {"set", json::object()}};
+
+const Change changes[] = {
+    {"/name", nullptr},
+    {"/base", nullptr},
+    {"/base", "none.json"},
+    {"/base", 7},
+    {"/bases", "run.json"},
+    {"/cases", nullptr},
+    {"/cases", json::array()},
+    {"/cases/0/set", nullptr},
+    {"/cases/0/sets", json::object()},
+    {"/cases/1/name", ""},
+    {"/cases/1/name", "square", "/cases"},
+    {"/cross", json::array({json::array({one_case})}), "/cases"},
+    {"/methods", json::array()},
+    {"/methods/0", 3},
+    {"/methods/1", {{"name", "x"}}, "/methods/1/method"},
+    {"/methods/1", {{"name", "x"}, {"method", "t3"}, {"sets", json::object()}}, "/methods/1/sets"},
+    {"/methods/2", "t3", "/methods"},
+    {"/trace", "yes"},
+    {"/quantities/0/value", nullptr},
+    {"/quantities/0/value", "time_ns.total[sequential] /"},
+    {"/quantities/0/value", "time_ns.totals[t3]"},
+    {"/quantities/0/value", "time_ns.total[t4]"},
+    {"/quantities/0/value", "config_hash[t3]"},
+    {"/quantities/0/name", "RS reads", "/quantities"},
+    {"/reference", "none.csv"},
+    {"/targets/0/id", "unknown"},
+    {"/targets/0/quantity", "T4"},
+    {"/targets/0/aggregate", "median"},
+    {"/targets/0/cases", json::array({"square", "tall"})},
+    {"/targets/0/cases", json::array({7}), "/targets/0/cases/0"},
+    {"/targets/0/within", -1},
+    {"/plot/0/kind", "pie"},
+    {"/plot/0/kind", "timeline"},
+    {"/plot/0/file", "../speedup"},
+    {"/plot/0/quantities", json::array({"T4"})},
+    {"/plot/0/methods", json::array({"t4"})},
+    {"/plot/0", {{"file", "x"}, {"kind", "stacks"}}, "/plot/0/keys"},
+    {"/plot/0/keys", json::array({"time_ns"})},
+    // runs that are refused
+    {"/cases/1/set", {{"gpus", 5000}}, "/cases/1"},
+    {"/cases/0/set", {{"workload.gemm.m", "many"}}, "/cases/0"},
+    {"/cases/0/set", {{"system.links.speed", 3}}, "/cases/0"},
+    {"/cases/0/set", {{"a..b", 3}}, "/cases/0"},
+    {"/methods/1", {{"name", "t3"}, {"method", "t4"}}, "/cases/0"},
+};
+
+}  // namespace
+
+TEST_CASE("a wrong value is refused where it is written, before anything runs") {
+  for (const Change& c : changes) {
+    const SmallExperiment files;
+    files.change("experiment.json", c.pointer, c.value);
+    INFO(c.pointer << " = " << c.value);
+    require_refusal(files.run(), (files / "experiment.json: ").string() + (c.reported_at ? c.reported_at : c.pointer));
+    CHECK_FALSE(std::filesystem::exists(files.out()));
+  }
+}
+
+TEST_CASE("a refused run is quoted with the run's own message") {
+  const SmallExperiment files;
+  files.change("experiment.json", "/cases/1/set", {{"gpus", 1}});
+  const Outcome outcome = files.run();
+  CHECK_THAT(outcome.err, Catch::Contains("run.json: /gpus: found 1 (--set), expected an integer from 2 to 256"));
+  CHECK_THAT(outcome.err, Catch::Contains("/methods/0"));
+}
+
+TEST_CASE("a wrong base, reference or file is refused by its own name") {
+  const SmallExperiment files;
+  files.write("reference.csv", std::string("id,value\nspeedup\n"));
+  require_refusal(files.run(), (files / "reference.csv: row 2").string());
+  files.write("reference.csv", std::string("name,value\n"));
+  require_refusal(files.run(), (files / "reference.csv").string());
+  require_refusal(run_program({"experiment", (files / "none.json").string()}), (files / "none.json").string());
+  files.write("experiment.json", std::string("{\"name\": }"));
+  require_refusal(files.run(), (files / "experiment.json:1:10").string());
+}
+
+TEST_CASE("wrong options are refused") {
+  const SmallExperiment files;
+  for (const char* jobs : {"0", "-1", "many"}) CHECK(files.run("results", {"--jobs", jobs}).exit_code == 2);
+  files.write("occupied", std::string("a file"));
+  CHECK(files.run("occupied").exit_code == 2);
+}
+
+TEST_CASE("check knows experiments, and every one of the project is valid") {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(config("experiments"))) {
+    if (entry.path().extension() != ".json") continue;
+    const Outcome outcome = run_program({"check", entry.path().string()});
+    INFO(outcome.err);
+    CHECK(outcome.exit_code == 0);
+    CHECK_THAT(outcome.out, Catch::Contains("a valid experiment file"));
+    ++count;
+  }
+  CHECK(count >= 15);
+}

@@ -1,0 +1,57 @@
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "platform/experiment/expression.h"
+
+using t3vp::Expression;
+using t3vp::ExpressionError;
+
+namespace {
+
+double lookup(const std::string& key, const std::string& method) {
+  if (key == "time_ns.total" && method == "t3-mca") return 8;
+  if (key == "time_ns.total" && method == "64 CUs, old") return 2;
+  return std::nan("");
+}
+
+double value(const std::string& text) { return Expression(text).evaluate(lookup); }
+
+}  // namespace
+
+TEST_CASE("arithmetic has its usual precedence and goes from the left") {
+  CHECK(value("1 + 2 * 3") == 7);
+  CHECK(value("(1 + 2) * 3") == 9);
+  CHECK(value("10 - 4 - 3") == 3);
+  CHECK(value("16 / 4 / 2") == 2);
+  CHECK(value("-2 * -3 - -1") == 7);
+  CHECK(value("1.5e3/2") == 750);
+}
+
+TEST_CASE("functions take lists") {
+  CHECK(value("max(1, 3, 2)") == 3);
+  CHECK(value("min(4, 3 - 1)") == 2);
+  CHECK(value("abs(1 - 3) * 2") == 4);
+}
+
+TEST_CASE("a key is looked up in the method's report, whatever the method is called") {
+  CHECK(value("time_ns.total[t3-mca] / time_ns.total[64 CUs, old]") == 4);
+  const Expression expression("max(a.b[x], c[y])");
+  REQUIRE(expression.references().size() == 2);
+  CHECK(expression.references()[0].key == "a.b");
+  CHECK(expression.references()[1].method == "y");
+}
+
+TEST_CASE("a missing figure makes the whole missing") {
+  for (const char* text : {"none[t3] + 1", "max(1, none[t3])", "max(none[t3], 1)", "min(none[t3], 1)", "abs(none[t3])"})
+    CHECK(std::isnan(value(text)));
+}
+
+TEST_CASE("what is no expression is refused") {
+  for (const char* text : {"", "1 +", "1 2", "(1", "1)", "a.b", "a.b[t3", "a[t3] b[t3]", "sqrt(4)", "max()", "max(1",
+                           "abs(1, 2)", "1 ** 2", "[t3]", "*", "a[t3]]"}) {
+    INFO(text);
+    CHECK_THROWS_AS(Expression(text), ExpressionError);
+  }
+  CHECK_THROWS_AS(Expression(std::string(100'000, '(')), ExpressionError);
+  CHECK_THROWS_AS(Expression(std::string(1'000, '-') + "1"), ExpressionError);
+}
