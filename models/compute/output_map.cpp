@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "protocol/address_map.h"
 
 namespace t3vp {
@@ -133,6 +135,18 @@ bool OutputMap::reachable(std::uint64_t address) {
   probe.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   remote->transport_dbg(probe);
   return probe.is_response_ok();
+}
+
+bool OutputMap::maps(std::uint32_t wg_id, std::uint64_t address) const {
+  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    return wg_id - entry.first < entry.count && address - entry.output < entry.bytes;
+  });
+}
+
+bool OutputMap::sends_to(std::uint32_t wg_id, std::uint64_t peer_address) const {
+  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    return wg_id - entry.first < entry.count && peer_address - entry.peer < entry.bytes;
+  });
 }
 
 void OutputMap::visit_statistics(const StatisticVisitor& visit) const {

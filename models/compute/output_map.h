@@ -21,6 +21,10 @@ class OutputMap : public sc_core::sc_module {
 
   OutputMap(const sc_core::sc_module_name& name, const OutputMapParameters& parameters, std::uint16_t gpu);
 
+  /// A store of the workgroup to this local address goes to a peer.
+  bool maps(std::uint32_t wg_id, std::uint64_t address) const;
+  /// A mapped store of the workgroup arrives at this address of a peer.
+  bool sends_to(std::uint32_t wg_id, std::uint64_t peer_address) const;
   void visit_statistics(const StatisticVisitor& visit) const;
 
  private:

@@ -324,6 +324,13 @@ void DmaEngine::continue_fill() {
   update_interrupt();
 }
 
+bool DmaEngine::sends_to(std::uint32_t wg_id, std::uint64_t peer_address) const {
+  return std::any_of(commands_.begin(), commands_.end(), [&](const Command& command) {
+    return command.kind != Kind::notify &&
+           command.range.contains(wg_id, peer_address - command.destination + command.range.base);
+  });
+}
+
 std::vector<std::string> DmaEngine::diagnosis() const {
   std::vector<std::string> lines;
   for (const Command& command : commands_)

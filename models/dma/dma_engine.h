@@ -30,6 +30,8 @@ class DmaEngine : public sc_core::sc_module {
   DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& parameters, bool functional, std::uint16_t gpu,
             Trace* trace);
 
+  /// A command sends the workgroup's tile to this address of a peer.
+  bool sends_to(std::uint32_t wg_id, std::uint64_t peer_address) const;
   /// One line for each command that is not complete.
   std::vector<std::string> diagnosis() const;
   void visit_statistics(const StatisticVisitor& visit) const;

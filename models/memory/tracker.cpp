@@ -220,36 +220,55 @@ tlm::tlm_sync_enum Tracker::trigger_response(int, tlm::tlm_generic_payload&, tlm
   return tlm::TLM_COMPLETED;  // the DMA engine completes triggers at once
 }
 
-std::vector<std::string> Tracker::diagnosis() const {
-  std::vector<std::string> lines;
+std::vector<Tracker::Shortage> Tracker::shortages() const {
+  std::vector<Shortage> shortages;
   for (const Chunk& chunk : chunks_)
-    if (chunk.complete < chunk.tiles) lines.push_back(describe(chunk));
-  return lines;
+    if (chunk.complete < chunk.tiles) shortages.push_back(shortage_of(chunk));
+  return shortages;
 }
 
-std::string Tracker::describe(const Chunk& chunk) const {
-  const std::uint64_t each = chunk.expected / chunk.updates;
-  std::string text = fmt::format(
-      "GPU {} Tracker: workgroups {} to {}: {} of {} wavefront tiles complete, {} of {} element updates counted "
-      "({} per element expected): own GEMM {} of {}, incoming {} of {}",
-      gpu_, chunk.range.first, chunk.range.first + chunk.range.count - 1, chunk.complete, chunk.tiles,
-      chunk.local + chunk.incoming, chunk.expected, chunk.updates, chunk.local, each, chunk.incoming,
-      chunk.expected - each);
-  const Entry* oldest = nullptr;
+Tracker::Shortage Tracker::shortage_of(const Chunk& chunk) const {
+  Shortage shortage{chunk.range,    chunk.updates, chunk.tiles,    chunk.complete,
+                    chunk.expected, chunk.local,   chunk.incoming, chunk.range.first};
+  const Entry* first = nullptr;
   const auto consider = [&](const Entry& entry) {
-    if (entry.used() && &chunks_[entry.chunk] == &chunk && (oldest == nullptr || key_of(entry) < key_of(*oldest)))
-      oldest = &entry;
+    if (entry.used() && &chunks_[entry.chunk] == &chunk && (first == nullptr || key_of(entry) < key_of(*first)))
+      first = &entry;
   };
   for (const Entry& entry : table_) consider(entry);
   for (const auto& [key, entry] : spilled_) consider(entry);
-  if (oldest != nullptr)
+  if (first != nullptr) {
+    shortage.wg_id = first->wg_id;
+    shortage.wf_id = first->wf_id;
+    shortage.tile_local = first->local;
+    shortage.tile_incoming = first->incoming;
+  }
+  const TileGrid& grid = chunk.range.grid;
+  const Rectangle tile = grid.wavefront_tile(shortage.wg_id, shortage.wf_id);
+  shortage.address = chunk.range.base + grid.offset(tile);
+  shortage.tile_elements = tile.elements();
+  return shortage;
+}
+
+std::vector<std::string> Tracker::diagnosis() const {
+  std::vector<std::string> lines;
+  for (const Shortage& shortage : shortages()) lines.push_back(describe(shortage));
+  return lines;
+}
+
+std::string Tracker::describe(const Shortage& s) const {
+  const std::uint64_t each = s.expected / s.updates;
+  std::string text = fmt::format(
+      "GPU {} Tracker: workgroups {} to {}: {} of {} wavefront tiles complete, {} of {} element updates counted "
+      "({} per element expected): own GEMM {} of {}, incoming {} of {}",
+      gpu_, s.range.first, s.range.first + s.range.count - 1, s.complete, s.tiles, s.local + s.incoming, s.expected,
+      s.updates, s.local, each, s.incoming, s.expected - each);
+  if (s.tile_local + s.tile_incoming != 0)
     text += fmt::format("; first short entry: workgroup {} wavefront {} at {:#x} has {} local + {} incoming of {}",
-                        oldest->wg_id, oldest->wf_id, oldest->start, oldest->local, oldest->incoming,
-                        chunk.range.grid.wavefront_tile(oldest->wg_id, oldest->wf_id).elements() * chunk.updates);
-  if (chunk.local < each) text += fmt::format("; GPU {}'s GEMM owes {} elements", gpu_, each - chunk.local);
-  if (chunk.incoming < chunk.expected - each)
-    text +=
-        fmt::format("; the peer that sends to GPU {} owes {} elements", gpu_, chunk.expected - each - chunk.incoming);
+                        s.wg_id, s.wf_id, s.address, s.tile_local, s.tile_incoming, s.tile_elements * s.updates);
+  if (s.local < each) text += fmt::format("; GPU {}'s GEMM owes {} elements", gpu_, each - s.local);
+  if (s.incoming < s.expected - each)
+    text += fmt::format("; the peer that sends to GPU {} owes {} elements", gpu_, s.expected - each - s.incoming);
   return text;
 }
 

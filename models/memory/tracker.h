@@ -33,7 +33,20 @@ class Tracker : public sc_core::sc_module {
   void count(const Producer& producer, std::uint64_t address, std::uint64_t bytes, Operation operation, bool local,
              Picoseconds time);
 
-  /// One line for each mapped chunk that is short of accesses: what its tiles have, expect, and who owes the rest.
+  /// A mapped chunk that is short of accesses, in elements, and its first tile that has had some (or its first tile).
+  struct Shortage {
+    StagedChunk range;
+    std::uint32_t updates = 0;              ///< expected per element
+    std::uint64_t tiles = 0, complete = 0;  ///< wavefront tiles
+    std::uint64_t expected = 0, local = 0, incoming = 0;
+    std::uint32_t wg_id = 0;
+    std::uint8_t wf_id = 0;
+    std::uint64_t address = 0;
+    std::uint64_t tile_elements = 0, tile_local = 0, tile_incoming = 0;
+  };
+  std::vector<Shortage> shortages() const;
+
+  /// One line for each shortage: what there is, what is expected, and who owes the rest.
   std::vector<std::string> diagnosis() const;
 
   /// Storage of the table (T3 4.2.1: 256 x 8 x 76 bits = 19 KiB).
@@ -74,7 +87,8 @@ class Tracker : public sc_core::sc_module {
   void complete(Chunk& chunk, Entry& entry, Picoseconds time);
   tlm::tlm_sync_enum spill_response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
   tlm::tlm_sync_enum trigger_response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
-  std::string describe(const Chunk& chunk) const;
+  Shortage shortage_of(const Chunk& chunk) const;
+  std::string describe(const Shortage& shortage) const;
 
   TrackerParameters parameters_;
   std::uint16_t gpu_;
