@@ -93,7 +93,8 @@ void gather_figures(const RunConfiguration& configuration, const Node& node, Run
       result.statistics.push_back({fmt::format("gpu{}.{}", gpu->processor.gpu(), name), unit, text, value});
     });
   }
-  const double total = std::max(result.time_ns.total, 1.0);
+  // A run that broke off has no total.
+  const double total = result.time_ns.total > 0 ? result.time_ns.total : std::max(to_ns(now()), 1.0);
   for (const auto& link : node.links())
     result.links.push_back(
         {link->from(), link->to(), link->payload_bytes(), link->wire_bytes(),

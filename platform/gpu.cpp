@@ -92,20 +92,6 @@ void Gpu::bind_lines() {
   memory.first_stage.bind(first_stage_);
 }
 
-std::vector<std::string> Gpu::diagnosis() const {
-  std::vector<std::string> lines;
-  if (!processor.finished() && !processor.waits_for().empty())
-    lines.push_back(fmt::format("GPU {} firmware waits for {}", processor.gpu(), processor.waits_for()));
-  const auto append = [&lines](const std::vector<std::string>& more) {
-    lines.insert(lines.end(), more.begin(), more.end());
-  };
-  append(memory.tracker.diagnosis());
-  append(dma.diagnosis());
-  append(compute.diagnosis());
-  append(signals.diagnosis());
-  return lines;
-}
-
 void Gpu::visit_statistics(const StatisticVisitor& visit) const {
   const auto with_prefix = [&](const char* block) {
     return [&visit, block](const std::string& name, const std::string& unit, const std::string& text, double value) {

@@ -48,8 +48,6 @@ class Gpu : public sc_core::sc_module {
   Signals signals;
   FabricPort fabric;
 
-  /// What the GPU's blocks wait for, one line each.
-  std::vector<std::string> diagnosis() const;
   /// Every block's figures, their names prefixed with the block's.
   void visit_statistics(const StatisticVisitor& visit) const;
 

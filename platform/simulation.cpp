@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "platform/diagnosis.h"
 #include "platform/figures.h"
 #include "platform/native_hal.h"
 #include "platform/node.h"
@@ -94,25 +95,32 @@ void run_dry(const RunConfiguration& configuration, const Node& node, const RunO
   }
 }
 
-/// Nothing can happen any more and some firmware still waits: says why, then lets it return.
-void diagnose(const RunConfiguration& configuration, Node& node, const RunOptions& options, RunResult& result) {
-  for (const auto& gpu : node.gpus())
-    for (const std::string& line : gpu->diagnosis()) result.diagnosis.push_back(line);
-  for (const auto& gpu : node.gpus()) gpu->processor.give_up_waiting();
-  run_dry(configuration, node, options);
-}
-
+/// What firmware and its GPU's blocks have reported; a guest may err thousands of times.
 void report_errors(const Node& node, RunResult& result) {
+  constexpr std::size_t told = 4;
   for (const auto& gpu : node.gpus()) {
     const CommandProcessor& processor = gpu->processor;
+    const auto& records = gpu->error_log.records();
     if (processor.status() != Status::ok)
       result.diagnosis.push_back(fmt::format("GPU {} firmware ended with {}: {}", processor.gpu(),
                                              name_of(processor.status()), text_of(processor.status())));
-    for (const ErrorLog::Entry& entry : gpu->error_log.records())
-      result.diagnosis.push_back(fmt::format(
-          "GPU {} error log at {:.3f} ns: {}: {} at {:#x}: {}", processor.gpu(), to_ns(entry.time), entry.block,
-          name_of(static_cast<Status>(entry.record.code)), entry.record.address, entry.record.text));
+    for (std::size_t i = 0; i < std::min(records.size(), told); ++i)
+      result.diagnosis.push_back(fmt::format("GPU {} error log at {:.3f} ns: {}: {} at {:#x}: {}", processor.gpu(),
+                                             to_ns(records[i].time), records[i].block,
+                                             name_of(static_cast<Status>(records[i].record.code)),
+                                             records[i].record.address, records[i].record.text));
+    if (gpu->error_log.reported() > told)
+      result.diagnosis.push_back(
+          fmt::format("GPU {} error log: {} more entries", processor.gpu(), gpu->error_log.reported() - told));
   }
+}
+
+/// Nothing can happen any more and some firmware still waits: says why, then lets it return.
+void diagnose(const RunConfiguration& configuration, Node& node, const RunOptions& options, RunResult& result) {
+  const std::vector<std::string> lines = diagnosis(configuration, node);
+  result.diagnosis.insert(result.diagnosis.end(), lines.begin(), lines.end());
+  for (const auto& gpu : node.gpus()) gpu->processor.give_up_waiting();
+  run_dry(configuration, node, options);
 }
 
 }  // namespace
@@ -132,8 +140,8 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   RunResult result;
   sc_core::sc_start(sc_core::SC_ZERO_TIME);  // before it nothing is pending
   run_dry(configuration, node, options);
-  if (!all_finished(node)) diagnose(configuration, node, options, result);
   report_errors(node, result);
+  if (!all_finished(node)) diagnose(configuration, node, options, result);
   gather_figures(configuration, node, result);
   result.host.events = sc_core::sc_delta_count();
   if (configuration.functional && result.diagnosis.empty()) result.functional = reference.check(node);

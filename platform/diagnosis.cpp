@@ -1,0 +1,175 @@
+#include "platform/diagnosis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace t3vp {
+namespace {
+
+using Lines = std::vector<std::string>;
+using Shortage = Tracker::Shortage;
+
+constexpr std::size_t told_in_full = 2;
+
+/// A GPU that may send to another one's tile. In mirror mode the one GPU stands for its neighbour, whose tile is one
+/// chunk earlier in its own numbering.
+struct Peer {
+  const Gpu& gpu;
+  std::uint32_t number;   ///< of the GPU that it is or stands for
+  std::uint32_t wg_id;    ///< of the tile there
+  std::uint64_t address;  ///< that it sends to
+};
+
+/// One update for each element of a tile.
+struct Source {
+  std::string name;
+  bool local = false;
+  bool waits = false;  ///< for updates of its own tile
+};
+
+bool is_short(const Gpu& gpu, std::uint32_t wg_id) {
+  const std::vector<Shortage> shortages = gpu.memory.tracker.shortages();
+  return std::any_of(shortages.begin(), shortages.end(),
+                     [wg_id](const Shortage& s) { return wg_id - s.range.first < s.range.count; });
+}
+
+std::vector<Peer> peers_of(const RunConfiguration& configuration, const Node& node, const Gpu& gpu,
+                           const Shortage& shortage) {
+  std::vector<Peer> peers;
+  if (configuration.mirror) {
+    const TileGrid& grid = shortage.range.grid;
+    const std::uint32_t tiles = grid.workgroups();
+    const std::uint32_t there = (shortage.wg_id + tiles - tiles / configuration.gpus) % tiles;
+    const std::uint64_t base = address_map::local_of(shortage.range.base);
+    const std::uint64_t address = base + grid.offset(grid.wavefront_tile(there, shortage.wf_id));
+    peers.push_back({gpu, 1, there, address_map::on_gpu(configuration.gpus - 1, address)});
+    return peers;
+  }
+  for (const auto& other : node.gpus())
+    if (other.get() != &gpu) peers.push_back({*other, other->processor.gpu(), shortage.wg_id, shortage.address});
+  return peers;
+}
+
+/// What the programs have arranged for the shortage's tile.
+std::vector<Source> sources_of(const RunConfiguration& configuration, const Node& node, const Gpu& gpu,
+                               const Shortage& shortage) {
+  std::vector<Source> sources;
+  if (!gpu.output_map.maps(shortage.wg_id, shortage.address))
+    sources.push_back({fmt::format("GPU {}'s GEMM", gpu.processor.gpu()), true, false});
+  for (const Peer& peer : peers_of(configuration, node, gpu, shortage)) {
+    if (peer.gpu.output_map.sends_to(peer.wg_id, peer.address))
+      sources.push_back({fmt::format("GPU {}'s GEMM", peer.number), false, false});
+    if (peer.gpu.dma.sends_to(peer.wg_id, peer.address))
+      sources.push_back({fmt::format("GPU {}'s DMA", peer.number), false, is_short(peer.gpu, peer.wg_id)});
+  }
+  return sources;
+}
+
+std::string ordinal(std::uint32_t number) {
+  constexpr const char* names[] = {"first", "second", "third", "fourth"};
+  return number >= 1 && number <= 4 ? names[number - 1] : fmt::format("{}th", number);
+}
+
+/// A shortage with what the programs have arranged for it.
+class Explanation {
+ public:
+  Explanation(std::uint32_t gpu, const Shortage& shortage, std::vector<Source> sources)
+      : gpu_(gpu), shortage_(shortage), sources_(std::move(sources)) {}
+
+  /// Nothing that is under way elsewhere would end it.
+  bool is_cause() const {
+    return std::none_of(sources_.begin(), sources_.end(),
+                        [this](const Source& source) { return source.waits && owes(source); });
+  }
+
+  std::string text() const {
+    const Shortage& s = shortage_;
+    return fmt::format(
+        "GPU {} Tracker: workgroups {} to {}: {} of {} wavefront tiles complete. Workgroup {} wavefront {} at {:#x} "
+        "has {} "
+        "element updates and expects {}, {} per element: {}. {}",
+        gpu_, s.range.first, s.range.first + s.range.count - 1, s.complete, s.tiles, s.wg_id, s.wf_id, s.address,
+        s.tile_local + s.tile_incoming, s.tile_elements * s.updates, s.updates, contributions(), debts());
+  }
+
+ private:
+  std::uint64_t given(const Source& source) const {
+    return source.local ? shortage_.tile_local : shortage_.tile_incoming;
+  }
+  bool owes(const Source& source) const { return given(source) < shortage_.tile_elements; }
+
+  std::string contributions() const {
+    std::string text;
+    for (const Source& source : sources_)
+      text += fmt::format("{}{} from {}", text.empty() ? "" : ", ", given(source), source.name);
+    return text.empty() ? "nobody sends any" : text;
+  }
+
+  std::string debts() const {
+    std::string text;
+    for (const Source& source : sources_)
+      if (owes(source))
+        text += fmt::format("{} owes {}{}; ", source.name, shortage_.tile_elements - given(source),
+                            source.waits ? " and waits for updates of its own tile" : "");
+    const auto arranged = static_cast<std::uint32_t>(sources_.size());
+    if (arranged >= shortage_.updates) return text.substr(0, text.empty() ? 0 : text.size() - 2);
+    const std::string missing = arranged + 1 == shortage_.updates
+                                    ? fmt::format("the {} update", ordinal(shortage_.updates))
+                                    : fmt::format("the other {} updates", shortage_.updates - arranged);
+    return (text.empty() ? "Nobody owes the rest: " : text) + "no program sends " + missing;
+  }
+
+  std::uint32_t gpu_;
+  Shortage shortage_;
+  std::vector<Source> sources_;
+};
+
+Lines tracker_lines(const RunConfiguration& configuration, const Node& node, const Gpu& gpu) {
+  const std::vector<Shortage> shortages = gpu.memory.tracker.shortages();
+  std::vector<Explanation> explanations;
+  for (const Shortage& shortage : shortages)
+    explanations.emplace_back(gpu.processor.gpu(), shortage, sources_of(configuration, node, gpu, shortage));
+  std::stable_partition(explanations.begin(), explanations.end(), [](const Explanation& e) { return e.is_cause(); });
+  Lines lines;
+  for (const Explanation& explanation : explanations) {
+    if (lines.size() == told_in_full) break;
+    lines.push_back(explanation.text());
+  }
+  if (const std::size_t left = explanations.size() - lines.size(); left != 0)
+    lines.push_back(fmt::format("GPU {} Tracker: {} more mapped {} short", gpu.processor.gpu(), left,
+                                left == 1 ? "chunk is" : "chunks are"));
+  return lines;
+}
+
+/// The first line of many that say the same.
+void append_first(const Lines& more, Lines& lines) {
+  if (more.empty()) return;
+  lines.push_back(more.size() == 1 ? more[0] : fmt::format("{} (and {} more)", more[0], more.size() - 1));
+}
+
+Lines lines_of(const RunConfiguration& configuration, const Node& node, const Gpu& gpu) {
+  Lines lines;
+  if (!gpu.processor.waits_for().empty())
+    lines.push_back(fmt::format("GPU {} firmware waits for {}", gpu.processor.gpu(), gpu.processor.waits_for()));
+  const Lines shortages = tracker_lines(configuration, node, gpu);
+  lines.insert(lines.end(), shortages.begin(), shortages.end());
+  if (shortages.empty()) append_first(gpu.dma.diagnosis(), lines);  // otherwise it waits for the Tracker
+  append_first(gpu.compute.diagnosis(), lines);
+  append_first(gpu.signals.diagnosis(), lines);
+  return lines;
+}
+
+}  // namespace
+
+std::vector<std::string> diagnosis(const RunConfiguration& configuration, const Node& node) {
+  Lines lines;
+  for (const auto& gpu : node.gpus()) {
+    if (gpu->processor.finished()) continue;
+    const Lines more = lines_of(configuration, node, *gpu);
+    lines.insert(lines.end(), more.begin(), more.end());
+  }
+  return lines;
+}
+
+}  // namespace t3vp
