@@ -1,0 +1,51 @@
+// Two GPUs of small-4 with a guest program on GPU 0 and the right one on GPU 1.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "driver_errors/guests.h"
+#include "platform/diagnosis.h"
+#include "platform/node.h"
+
+namespace t3vp::test {
+
+using Lines = std::vector<std::string>;
+
+/// Lines of a guest: what it did and how the driver answered.
+struct Told {
+  const char* what;
+  t3_status status;
+};
+Lines lines(const std::vector<Told>& told);
+
+class GpuPair {
+ public:
+  explicit GpuPair(t3_program* guest, const std::vector<std::string>& settings = {}, t3_program* other = t3_fused);
+
+  /// Until nothing is left to happen.
+  void run();
+
+  /// What the guest has told.
+  const Lines& told() const { return told_; }
+  /// The texts of everything that a GPU's error log has ever got.
+  Lines logged(std::size_t gpu) const;
+  Gpu& gpu(std::size_t index) { return *node_.gpus()[index]; }
+  t3_job job() const;
+
+  /// Why nothing happens any more.
+  Lines diagnosis() const { return t3vp::diagnosis(configuration_, node_); }
+
+  /// Both programs have ended well, and every element of both outputs is the exact sum of both products.
+  void require_right_result();
+
+ private:
+  void fill(Gpu& gpu, const PublishedBuffer& buffer);
+  std::vector<float> output(Gpu& gpu);
+
+  RunConfiguration configuration_;
+  Node node_;
+  Lines told_;
+};
+
+}  // namespace t3vp::test

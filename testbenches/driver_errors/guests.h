@@ -1,0 +1,45 @@
+/* Programs that do something wrong on GPU 0 of two, tell what the driver answered, and then do the whole job rightly.
+ */
+#ifndef T3_TEST_GUESTS_H
+#define T3_TEST_GUESTS_H
+
+#include "t3/job.h"
+#include "t3_hal.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+t3_program guest_overlapping_maps;
+t3_program guest_unaligned_maps;
+t3_program guest_missing_peers;
+t3_program guest_senseless_maps;
+t3_program guest_full_tables;
+t3_program guest_chunk_too_large;
+
+t3_program guest_bad_packets;
+t3_program guest_gemm_outside_memory;
+t3_program guest_updates_switched_off;
+
+t3_program guest_memory_exhausted;
+
+t3_program guest_register_misuse;
+t3_program guest_misuse_of_peers;
+t3_program guest_locked_registers;
+
+t3_program guest_reset;
+t3_program guest_reset_under_way;
+
+/* The right job, some time later than the others. */
+t3_program guest_late;
+
+/* Prepares the job like the others and waits for its chunks, but never multiplies. */
+t3_program guest_without_gemm;
+/* Meets the others at the start and leaves. */
+t3_program guest_that_leaves;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

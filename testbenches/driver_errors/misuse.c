@@ -1,0 +1,62 @@
+#include "driver_errors/misuse.h"
+
+#include <stdio.h>
+
+void tell(struct stage* stage, const char* what, enum t3_status status) {
+  const struct t3_hal* hal = stage->gpu.hal;
+  char line[160];
+  (void)snprintf(line, sizeof line, "%s: %s", what, t3_status_text(status));
+  hal->log(hal->platform, line);
+}
+
+static const char* name_of(enum t3_block block) {
+  static const char* const names[T3_BLOCK_COUNT] = {[T3_BLOCK_SYSTEM] = "system",
+                                                    [T3_BLOCK_INTERRUPT_CONTROLLER] = "interrupt_controller",
+                                                    [T3_BLOCK_ERROR_LOG] = "error_log",
+                                                    [T3_BLOCK_SIGNALS] = "signals",
+                                                    [T3_BLOCK_KERNEL_QUEUE] = "kernel_queue",
+                                                    [T3_BLOCK_OUTPUT_MAP] = "output_map",
+                                                    [T3_BLOCK_CACHE] = "cache",
+                                                    [T3_BLOCK_MEMORY_CONTROLLER] = "memory_controller",
+                                                    [T3_BLOCK_NEAR_MEMORY] = "near_memory",
+                                                    [T3_BLOCK_TRACKER] = "tracker",
+                                                    [T3_BLOCK_DMA] = "dma",
+                                                    [T3_BLOCK_LINKS] = "links"};
+  return (uint32_t)block < T3_BLOCK_COUNT ? names[block] : "no block";
+}
+
+void tell_errors(struct stage* stage) {
+  struct t3_error error;
+  while (t3_next_error(&stage->gpu, &error) == T3_OK && error.code != T3_OK) {
+    char what[64];
+    (void)snprintf(what, sizeof what, "logged by %s", name_of(error.block));
+    tell(stage, what, error.code);
+  }
+}
+
+static enum t3_status set_stage(struct stage* stage, const struct t3_hal* hal, const struct t3_job* job) {
+  T3_TRY(t3_init(&stage->gpu, hal));
+  stage->job = *job;
+  stage->out.tiling = job->tiling;
+  stage->out.matrix.element = job->element;
+  stage->out.matrix.memory = T3_UNCACHED;
+  stage->out.matrix.rows = 8 * job->tiling.rows;
+  stage->out.matrix.columns = 8 * job->tiling.columns;
+  T3_TRY(t3_matrix_malloc(&stage->gpu, &stage->out.matrix));
+  stage->peer_out = t3_peer_address(&stage->out.matrix, t3_ring_previous(&stage->gpu));
+  return T3_OK;
+}
+
+enum t3_status misuse_then_work(const struct t3_hal* hal, const struct t3_job* job, void (*misuse)(struct stage*)) {
+  struct stage stage;
+  T3_TRY(set_stage(&stage, hal, job));
+  misuse(&stage);
+  tell_errors(&stage);
+  T3_TRY(t3_remote_unmap_all(&stage.gpu));
+  return t3_fused(hal, job);
+}
+
+enum t3_status guest_late(const struct t3_hal* hal, const struct t3_job* job) {
+  hal->wait_ns(hal->platform, 1000000);
+  return t3_fused(hal, job);
+}

@@ -1,0 +1,25 @@
+/* What the guests share. */
+#ifndef T3_TEST_MISUSE_H
+#define T3_TEST_MISUSE_H
+
+#include "driver_errors/guests.h"
+#include "t3/t3.h"
+
+/* What a guest gets wrong. `out` is an output of 8 x 8 tiles in local memory, `peer_out` the same on the peer. */
+struct stage {
+  struct t3_context gpu;
+  struct t3_job job;
+  struct t3_output out;
+  uint64_t peer_out;
+};
+
+/* Logs "what: text of the status". */
+void tell(struct stage* stage, const char* what, enum t3_status status);
+
+/* Sets the stage, lets the guest misuse it, tells the error log's entries, removes all maps and does the job. */
+enum t3_status misuse_then_work(const struct t3_hal* hal, const struct t3_job* job, void (*misuse)(struct stage*));
+
+/* Takes all entries out of the error log and tells them. */
+void tell_errors(struct stage* stage);
+
+#endif

@@ -1,0 +1,69 @@
+// Accesses that a block does not take are answered with an error and change nothing.
+#include <catch2/catch.hpp>
+
+#include "driver_errors/gpu_pair.h"
+
+using namespace t3vp::test;
+
+TEST_CASE("registers refuse wrong widths, directions and values") {
+  GpuPair pair(guest_register_misuse);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"64-bit read of 32 bits", T3_BAD_ACCESS},
+                                {"32-bit write of 64 bits", T3_BAD_ACCESS},
+                                {"read between two registers", T3_BAD_ACCESS},
+                                {"write of a read-only register", T3_ACCESS_DENIED},
+                                {"read of a write-only register", T3_ACCESS_DENIED},
+                                {"value that is no policy", T3_BAD_VALUE},
+                                {"reserved bits", T3_BAD_VALUE},
+                                {"reset with another key", T3_BAD_VALUE},
+                                {"offset without a register", T3_BAD_ADDRESS},
+                                {"block that is not there", T3_BAD_ADDRESS},
+                                {"memory that is not there", T3_BAD_ADDRESS},
+                                {"neither memory nor register", T3_BAD_ADDRESS},
+                                {"read of the GPU's number", T3_OK},
+                                {"logged by kernel_queue", T3_BAD_ACCESS},
+                                {"logged by output_map", T3_BAD_ACCESS},
+                                {"logged by system", T3_BAD_ACCESS},
+                                {"logged by system", T3_ACCESS_DENIED},
+                                {"logged by system", T3_ACCESS_DENIED},
+                                {"logged by memory_controller", T3_BAD_VALUE},
+                                {"logged by near_memory", T3_BAD_VALUE},
+                                {"logged by system", T3_BAD_VALUE},
+                                {"logged by tracker", T3_BAD_ADDRESS},
+                                {"logged by no block", T3_BAD_ADDRESS},
+                                {"logged by memory_controller", T3_BAD_ADDRESS},
+                                {"logged by no block", T3_BAD_ADDRESS}}));
+  REQUIRE(pair.logged(0)[5] ==
+          "memory_controller.arbitration.policy: 3, expected one of round_robin (0), compute_first (1), mca (2)");
+  pair.require_right_result();
+}
+
+TEST_CASE("of a peer only its signals can be written, and what it refuses is in its own log") {
+  GpuPair pair(guest_misuse_of_peers, {}, guest_late);
+  pair.run();
+  const Lines& told = pair.told();
+  REQUIRE(told.size() == 7);
+  REQUIRE(Lines(told.begin(), told.begin() + 5) == lines({{"read of a peer's register", T3_ACCESS_DENIED},
+                                                          {"write to GPU 9", T3_BAD_ADDRESS},
+                                                          {"write of a peer's kernel queue", T3_OK},  // posted
+                                                          {"half of a signal", T3_OK},
+                                                          {"a signal", T3_OK}}));
+  REQUIRE(pair.logged(1).size() == 2);
+  REQUIRE(pair.gpu(1).signals.registers.value[1].value() == 1);
+  pair.require_right_result();
+}
+
+TEST_CASE("the kernel queue is locked while a kernel runs") {
+  GpuPair pair(guest_locked_registers);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"memory of a", T3_OK},
+                                {"memory of b", T3_OK},
+                                {"gemm", T3_OK},
+                                {"another queue", T3_ACCESS_DENIED},
+                                {"a second driver", T3_ACCESS_DENIED},
+                                {"the gemm's end", T3_OK},
+                                {"the queue again", T3_OK},
+                                {"logged by kernel_queue", T3_ACCESS_DENIED},
+                                {"logged by kernel_queue", T3_ACCESS_DENIED}}));
+  pair.require_right_result();
+}

@@ -1,0 +1,95 @@
+// The reset register: every block as it was, memory as it is.
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "driver_errors/gpu_pair.h"
+#include "platform/native_hal.h"
+#include "registers/catalogue.h"
+#include "t3/registers/system.h"
+
+using namespace t3vp;
+using namespace t3vp::test;
+
+namespace {
+
+/// All registers of a GPU that can be read, without side effects.
+std::map<std::string, std::uint64_t> registers_of(CommandProcessor& processor) {
+  std::map<std::string, std::uint64_t> values;
+  for (const registers::CatalogueEntry& entry : registers::catalogue) {
+    const std::uint64_t base = address_map::on_gpu(processor.gpu(), address_map::block_base(entry.block));
+    for (const RegisterDescription& r : entry.description.registers)
+      for (std::uint32_t i = 0; i < r.count; ++i) {
+        std::uint64_t value = 0;
+        tlm::tlm_generic_payload payload;
+        payload.set_command(tlm::TLM_READ_COMMAND);
+        payload.set_address(base + r.offset + i * r.stride);
+        payload.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
+        payload.set_data_length(r.bytes);
+        processor.socket->transport_dbg(payload);
+        values[std::string(entry.description.name) + "." + r.name + "[" + std::to_string(i) + "]"] = value;
+      }
+  }
+  return values;
+}
+
+void reset(CommandProcessor& processor) {
+  const std::uint64_t block = address_map::on_gpu(processor.gpu(), address_map::block_base(address_map::Block::system));
+  REQUIRE(processor.write32(block + T3_SYSTEM_RESET_OFFSET, T3_SYSTEM_RESET_KEY_ALL) == Status::ok);
+  processor.wait_ns(10);  // the line is high for one
+}
+
+}  // namespace
+
+TEST_CASE("a reset empties tables and logs") {
+  GpuPair pair(guest_reset, {}, guest_late);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"remote_map", T3_OK},
+                                {"remote_map again", T3_OVERLAP},
+                                {"dma_map", T3_OK},
+                                {"output map", T3_BUSY},
+                                {"tracker", T3_BUSY},
+                                {"dma", T3_BUSY},
+                                {"error log", T3_BUSY},
+                                {"reset", T3_OK},
+                                {"output map", T3_OK},
+                                {"tracker", T3_OK},
+                                {"dma", T3_OK},
+                                {"error log", T3_OK},
+                                {"driver", T3_OK}}));
+  pair.require_right_result();
+}
+
+TEST_CASE("a reset while a kernel runs lets it end first") {
+  GpuPair pair(guest_reset_under_way, {}, guest_late);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"memory of a", T3_OK},
+                                {"memory of b", T3_OK},
+                                {"gemm", T3_OK},
+                                {"reset", T3_OK},
+                                {"driver at once", T3_ACCESS_DENIED},
+                                {"driver later", T3_OK},
+                                {"logged by kernel_queue", T3_ACCESS_DENIED}}));
+  pair.require_right_result();
+}
+
+TEST_CASE("after a whole job a reset leaves every register as it was before") {
+  GpuPair pair(guest_register_misuse);
+  std::map<std::string, std::uint64_t> before, after;
+  t3_job job = pair.job();
+  pair.gpu(0).processor.run([&](CommandProcessor& processor) {
+    before = registers_of(processor);
+    const t3_hal hal = native_hal(processor);
+    const auto status = static_cast<Status>(guest_register_misuse(&hal, &job));
+    processor.wait_ns(100000);  // everything has come to rest
+    reset(processor);
+    after = registers_of(processor);
+    return status;
+  });
+  pair.run();
+  pair.require_right_result();
+  REQUIRE(before.size() > 1000);
+  for (const auto& [name, value] : before) {
+    INFO(name);
+    CHECK(after[name] == value);
+  }
+}
