@@ -1,0 +1,93 @@
+// A fused run whose dma_map expects other updates than the ring sends.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "system/platform_run.h"
+
+using namespace t3vp::test;
+using Catch::Contains;
+
+namespace {
+
+std::vector<std::string> lines_of(const Run& run, std::uint32_t gpu) {
+  std::vector<std::string> lines;
+  for (const std::string& line : run.diagnosis())
+    if (line.rfind("GPU " + std::to_string(gpu) + " ", 0) == 0) lines.push_back(line);
+  return lines;
+}
+
+/// 1024 x 1024 in tiles of 128 x 128 of 8 wavefronts: 64 workgroups, 2048 elements in a wavefront tile.
+void require_explained(const Run& run, std::uint32_t gpus) {
+  std::size_t told = 0;
+  for (std::uint32_t g = 0; g < gpus; ++g) {
+    const auto lines = lines_of(run, g);
+    CAPTURE(lines);
+    REQUIRE(lines.size() == std::min(gpus, 4u));
+    told += lines.size();
+    const std::string self = "GPU " + std::to_string(g), sender = "GPU " + std::to_string((g + 1) % gpus);
+    CHECK(lines[0] == self + " firmware waits for the chunks of dma_map");
+    // The first chunk that is forwarded has all that is under way; the next one waits for the neighbour's.
+    const std::uint32_t size = 64 / gpus, first = (g + 2) % gpus * size, next = (g + 3) % gpus * size;
+    const std::string tiles = ": 0 of " + std::to_string(size * 8) + " wavefront tiles complete. ";
+    CHECK_THAT(lines[1], Contains(self + " Tracker: workgroups " + std::to_string(first) + " to " +
+                                  std::to_string(first + size - 1) + tiles));
+    CHECK_THAT(lines[1], Contains("Workgroup " + std::to_string(first) + " wavefront 0 at 0x"));
+    CHECK_THAT(lines[1], Contains("has 4096 element updates and expects 6144, 3 per element"));
+    CHECK_THAT(lines[1], Contains("2048 from " + self + "'s GEMM, 2048 from " + sender + "'s GEMM"));
+    CHECK_THAT(lines[1], Contains("Nobody owes the rest: no program sends the third update"));
+    if (gpus == 2) continue;
+    CHECK_THAT(lines[2], Contains("Workgroup " + std::to_string(next) + " wavefront 0"));
+    CHECK_THAT(lines[2], Contains("has 2048 element updates and expects 6144"));
+    CHECK_THAT(lines[2], Contains(sender + "'s DMA owes 2048 and waits for updates of its own tile; "
+                                           "no program sends the third update"));
+  }
+  REQUIRE(run.diagnosis().size() == told);
+}
+
+}  // namespace
+
+TEST_CASE("updates that nobody sends end a run with a diagnosis, not with a hang") {
+  for (const std::uint32_t gpus : {4u, 2u, 8u}) {
+    const Run run = Run::of_program({"gpus=" + std::to_string(gpus), "inject.dma_map_updates=3"});
+    REQUIRE(run.exit_code() == 1);
+    require_explained(run, gpus);
+    for (const std::string& line : run.diagnosis()) CHECK_THAT(run.terminal(), Contains(line));
+  }
+}
+
+TEST_CASE("the address in the diagnosis is that of the tile in the output") {
+  const Run run = Run::of_platform({"inject.dma_map_updates=3", "data=timing-only"});
+  // The output lies behind two operands of 1 MiB each and the kernel queue's 2 KiB; workgroup 48 is in its last
+  // quarter.
+  CHECK_THAT(lines_of(run, 0)[2], Contains("Workgroup 48 wavefront 0 at 0x380800 has"));
+  CHECK_THAT(lines_of(run, 1)[1], Contains("Workgroup 48 wavefront 0 at 0x100000380800 has"));
+}
+
+TEST_CASE("the mirror's diagnosis is that of a GPU in the ring") {
+  const Settings settings{"inject.dma_map_updates=3", "data=timing-only"};
+  const Run all = Run::of_platform(settings), mirror = Run::of_platform(settings + Settings{"simulate=mirror"});
+  REQUIRE(mirror.exit_code() == 1);
+  REQUIRE(mirror.diagnosis() == lines_of(all, 0));
+}
+
+TEST_CASE("a run that broke off has no figures that cannot be") {
+  const Run run = Run::of_platform({"inject.dma_map_updates=5", "data=timing-only"});
+  REQUIRE(run.exit_code() == 1);
+  REQUIRE(run.report()["functional"]["checked"] == false);
+  for (const auto& link : run.report()["links"]) {
+    REQUIRE(link["utilization"].get<double>() >= 0);
+    REQUIRE(link["utilization"].get<double>() <= 1);
+  }
+  CHECK_THAT(lines_of(run, 3)[1], Contains("no program sends the other 3 updates"));
+}
+
+TEST_CASE("tiles that are sent on too early, and so twice, are noticed") {
+  const Run run = Run::of_platform({on_small_system(), "inject.dma_map_updates=1"});
+  REQUIRE(run.exit_code() == 1);
+  for (std::uint32_t g = 0; g < 4; ++g) {
+    const auto lines = lines_of(run, g);
+    REQUIRE(lines.size() == 2);
+    CHECK_THAT(lines[0], Contains("firmware ended with busy"));
+    CHECK_THAT(lines[1], Contains("dma: busy") && Contains("cannot be emptied while blocks are read or sent"));
+  }
+}

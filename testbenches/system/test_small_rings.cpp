@@ -1,0 +1,41 @@
+// Rings that no run file asks for but a driver may: one GPU, and more GPUs than tiles.
+#include <catch2/catch.hpp>
+
+#include "system/reference_sum.h"
+
+using namespace t3vp;
+using namespace t3vp::test;
+
+namespace {
+
+constexpr Method methods[] = {Method::sequential, Method::t3, Method::t3_mca, Method::ideal_overlap,
+                              Method::ideal_rs_nmc};
+
+RunConfiguration ring_of(std::uint32_t gpus, Method method, const Settings& shape) {
+  RunConfiguration configuration = configuration_of(shape + Settings{on_small_system(), "gpus=2"});
+  configuration.gpus = gpus;
+  configuration.method = method;
+  return configuration;
+}
+
+void require_right(std::uint32_t gpus, Method method, const Settings& shape) {
+  const Run run = Run::of_platform(ring_of(gpus, method, shape));
+  CAPTURE(gpus, t3vp::name_of(method), run.diagnosis());
+  REQUIRE(run.exit_code() == 0);
+  const Comparison comparison = compare(run, gpus, Element::fp16);
+  REQUIRE(comparison.elements > 0);
+  REQUIRE(comparison.wrong == 0);
+}
+
+}  // namespace
+
+TEST_CASE("one GPU multiplies by itself") {
+  for (const Method method : methods) require_right(1, method, gemm(130, 70, 33));
+}
+
+TEST_CASE("GPUs without a chunk take part in the ring") {
+  for (const Method method : methods) {
+    require_right(8, method, gemm(130, 70, 33));  // 6 tiles
+    require_right(5, method, gemm(64, 128, 33));  // 2 tiles
+  }
+}

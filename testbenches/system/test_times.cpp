@@ -1,0 +1,105 @@
+// What simulated time may and may not depend on.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "system/reference_sum.h"
+
+using namespace t3vp;
+using namespace t3vp::test;
+
+namespace {
+
+const char* const methods[] = {"sequential", "t3", "t3-mca", "ideal-overlap", "ideal-rs-nmc"};
+
+Settings five_gpus(const std::string& method) {
+  return gemm(450, 330, 100) + Settings{on_small_system(), "gpus=5", "method=" + method};
+}
+
+}  // namespace
+
+TEST_CASE("functional and timing-only runs take the same time and traffic") {
+  for (const char* method : methods) {
+    INFO(method);
+    const auto figures = [&](const std::string& data) {
+      const Run run = Run::of_platform(five_gpus(method) + Settings{"data=" + data});
+      REQUIRE(run.exit_code() == 0);
+      nlohmann::ordered_json report = run.report();
+      for (const char* key : {"host", "functional", "data", "config_hash"}) report.erase(key);
+      // Memory that the host holds for tensors is what the two differ in.
+      auto& statistics = report["statistics"];
+      statistics.erase(std::remove_if(statistics.begin(), statistics.end(),
+                                      [](const auto& s) {
+                                        const auto name = s["name"].template get<std::string>();
+                                        return name.find(".dram.resident") != std::string::npos;
+                                      }),
+                       statistics.end());
+      return report.dump(2);
+    };
+    REQUIRE(figures("functional") == figures("timing-only"));
+  }
+}
+
+TEST_CASE("two runs of the program give the same report but for the host's figures") {
+  for (const char* method : {"sequential", "t3-mca"}) {
+    const auto report = [&] { return Run::of_program(five_gpus(method)).text_without({"host"}); };
+    const std::string first = report();
+    REQUIRE(first == report());
+    REQUIRE(first.find("\"host\"") == std::string::npos);
+    REQUIRE(first.find("\"time_ns\"") != std::string::npos);
+  }
+}
+
+TEST_CASE("the program and the platform's interface tell the same") {
+  REQUIRE(Run::of_program(five_gpus("t3")).text_without({"host"}) ==
+          Run::of_platform(five_gpus("t3")).text_without({"host"}));
+}
+
+TEST_CASE("the quantum changes neither results nor, beyond some register accesses, times") {
+  for (const char* method : {"sequential", "t3-mca", "ideal-rs-nmc"}) {
+    INFO(method);
+    const auto with_quantum = [&](const std::string& ns) {
+      return Run::of_platform(five_gpus(method) + Settings{"quantum_ns=" + ns});
+    };
+    const Run finest = with_quantum("1");
+    for (const char* ns : {"50", "333.5", "1000", "1000000"}) {
+      INFO(ns);
+      const Run run = with_quantum(ns);
+      REQUIRE(run.exit_code() == 0);
+      REQUIRE((outputs(run, 5) == outputs(finest, 5)));
+      for (const char* time : {"total", "setup", "gemm", "all_gather"})
+        REQUIRE(run.time(time) == Approx(finest.time(time)).margin(200));
+    }
+  }
+}
+
+TEST_CASE("no run is faster than its arithmetic, its links or its memory") {
+  const double flops = 2.0 * 450 * 330 * 100, clock_GHz = 1, flops_per_cycle = 4 * 1024 * 0.75, link_GBps = 4;
+  for (const char* method : methods) {
+    INFO(method);
+    const Run run = Run::of_platform(five_gpus(method) + Settings{"data=timing-only"});
+    const auto& bounds = run.report()["bounds"];
+    const double total = run.time("total");
+    REQUIRE(bounds["compute_ns"].get<double>() == Approx(flops / (flops_per_cycle * clock_GHz)));
+    double busiest = 0;
+    for (const auto& link : run.report()["links"])
+      busiest = std::max(busiest, link["payload_bytes"].get<double>() / link_GBps);
+    REQUIRE(bounds["link_ns"].get<double>() >= busiest);
+    REQUIRE(bounds["link_ns"].get<double>() == Approx(busiest).epsilon(0.01));
+    REQUIRE(bounds["dram_ns"].get<double>() > 0);
+    for (const char* bound : {"compute_ns", "link_ns", "dram_ns"}) REQUIRE(total >= bounds[bound].get<double>());
+    REQUIRE(run.time("gemm") >= bounds["compute_ns"].get<double>());
+  }
+}
+
+TEST_CASE("overlap in hardware beats one after the other, and not the ideal") {
+  const auto total = [](const std::string& method) {
+    return Run::of_platform(gemm(1024, 768, 512) +
+                            Settings{on_small_system(), "method=" + method, "data=timing-only", "simulate=mirror"})
+        .time("total");
+  };
+  const double sequential = total("sequential"), t3 = total("t3"), mca = total("t3-mca"), ideal = total("ideal-rs-nmc");
+  REQUIRE(t3 < sequential);
+  REQUIRE(mca < sequential);
+  REQUIRE(t3 > ideal * 0.98);
+  REQUIRE(mca > ideal * 0.98);
+}
