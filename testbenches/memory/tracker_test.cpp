@@ -235,6 +235,10 @@ TEST_CASE("in the controller, own and incoming updates of a tile trigger when th
   DataAccess access{Operation::update,        local(0),          grid.shape(grid.tile(0)), {}, Stream::compute,
                     TrafficClass::gemm_write, ElementType::fp16, {0, 0, bench_gpu}};
   bench.send(bench.bypass, access);
+  bench.run_for(3'000'000);
+  const auto lines = bench.controller.tracker.diagnosis();
+  REQUIRE(lines.size() == 1);
+  CHECK_THAT(lines[0], Catch::Contains("own GEMM 1024 of 1024, incoming 0 of 1024"));
   const std::size_t second = bench.send(bench.peers, access, 5'000'000);
   bench.settle();
   REQUIRE(bench.triggers.arrivals().size() == 1);

@@ -73,6 +73,16 @@ TEST_CASE("a lone load takes the DRAM's own time") {
   REQUIRE(cycles(hit) <= timing.CL + timing.BURST + 4);
 }
 
+TEST_CASE("blocks as long as the interleave go to the channels side by side") {
+  MemoryParameters parameters = MemoryBench::small();
+  parameters.interleave_bytes = 64;
+  MemoryBench bench(parameters);
+  const std::uint32_t bytes = 1024;  // 32 accesses over four channels, an access to a channel's queue per cycle
+  const DataAnswer answer = bench.store(0, {1, bytes, 0}, {});
+  REQUIRE(answer.at >= answer.arrival + 7 * 1000);
+  REQUIRE(answer.at <= answer.arrival + 9 * 1000);
+}
+
 TEST_CASE("an access that arrives sooner than the controller looks ahead is taken with the next slice") {
   MemoryBench bench;
   const Picoseconds begin = now();
