@@ -27,7 +27,7 @@ Outcome compare(const std::vector<std::filesystem::path>& files) {
 
 }  // namespace
 
-TEST_CASE("--version and --help are no errors") {
+TEST_CASE("options --version and --help are no errors") {
   const Outcome version = run_program({"--version"});
   CHECK(version.exit_code == 0);
   CHECK_THAT(version.out, Catch::StartsWith("t3vp 0."));
@@ -82,7 +82,7 @@ TEST_CASE("registers prints the reference of every block") {
   CHECK_THAT(outcome.out, Catch::Contains("tracker") && Catch::Contains("dma"));
 }
 
-TEST_CASE("--print-config prints a run file and runs nothing") {
+TEST_CASE("option --print-config prints a run file and runs nothing") {
   const ValidFiles files;
   const Outcome outcome = run_program(
       {"run", files.run().string(), "--print-config", "--set", "gpus=5", "--out", (files / "out").string()});
@@ -166,7 +166,7 @@ TEST_CASE("two runs of a configuration give the same report, and a valid one") {
   CHECK(json_of(files / "a/report.json").at("host").at("wall_s") > 0);
 }
 
-TEST_CASE("--trace and --dump-arrays write files next to the report") {
+TEST_CASE("options --trace and --dump-arrays write files next to the report") {
   const ValidFiles files;
   REQUIRE(run_into(files, "out", {"--trace", "--dump-arrays", "--set", "data=functional"}).exit_code == 0);
   CHECK_FALSE(json_of(files / "out/trace.json").at("traceEvents").empty());
