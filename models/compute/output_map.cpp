@@ -107,7 +107,7 @@ void OutputMap::add() {
     return refuse(
         Status::bad_address, entry.output,
         fmt::format("output {:#x} of {} bytes is not in the memory of GPU {}", entry.output, entry.bytes, gpu_));
-  if (address_map::gpu_of(entry.peer) == gpu_ || !reachable(entry.peer))
+  if (address_map::gpu_of(entry.peer) == gpu_ || !reaches(remote, entry.peer))
     return refuse(
         Status::no_peer, entry.peer,
         fmt::format("GPU {} of peer address {:#x} cannot be reached", address_map::gpu_of(entry.peer), entry.peer));
@@ -125,16 +125,6 @@ void OutputMap::add() {
     return refuse(Status::table_full, entry.output, fmt::format("all {} entries are in use", parameters_.entries));
   entries_.push_back(entry);
   registers.status.code.set(Status::ok);
-}
-
-/// Asks the links, by a debug access of no bytes, whether there is a way to the address.
-bool OutputMap::reachable(std::uint64_t address) {
-  tlm::tlm_generic_payload probe;
-  probe.set_command(tlm::TLM_IGNORE_COMMAND);
-  probe.set_address(address);
-  probe.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  remote->transport_dbg(probe);
-  return probe.is_response_ok();
 }
 
 bool OutputMap::maps(std::uint32_t wg_id, std::uint64_t address) const {

@@ -47,7 +47,6 @@ class OutputMap : public sc_core::sc_module {
   const Entry* find(const tlm::tlm_generic_payload& transaction, const DataExtension& extension) const;
   void command();
   void add();
-  bool reachable(std::uint64_t address);
 
   OutputMapParameters parameters_;
   std::uint16_t gpu_;

@@ -97,7 +97,7 @@ void DmaEngine::add() {
     if (command.destination % 32 != 0)
       return refuse(Status::unaligned, command.destination,
                     fmt::format("destination {:#x} must be a multiple of 32", command.destination));
-    if (address_map::gpu_of(command.destination) == gpu_ || !reachable(command.destination))
+    if (address_map::gpu_of(command.destination) == gpu_ || !reaches(remote, command.destination))
       return refuse(Status::no_peer, command.destination,
                     fmt::format("GPU {} of destination {:#x} cannot be reached",
                                 address_map::gpu_of(command.destination), command.destination));
@@ -122,16 +122,6 @@ void DmaEngine::add() {
   command.ready.resize(std::size_t{range.count} * range.grid.wavefronts / command.block_tiles);
   commands_.push_back(std::move(command));
   registers.status.code.set(Status::ok);
-}
-
-/// Asks the links, by a debug access of no bytes, whether there is a way to the address.
-bool DmaEngine::reachable(std::uint64_t address) {
-  tlm::tlm_generic_payload probe;
-  probe.set_command(tlm::TLM_IGNORE_COMMAND);
-  probe.set_address(address);
-  probe.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  remote->transport_dbg(probe);
-  return probe.is_response_ok();
 }
 
 tlm::tlm_sync_enum DmaEngine::triggered(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,

@@ -59,7 +59,6 @@ class DmaEngine : public sc_core::sc_module {
   void add();
   void fill();
   void remove_all();
-  bool reachable(std::uint64_t address);
   void step();
   bool fits(std::uint64_t in_flight, std::uint64_t bytes) const;
   void start_jobs();

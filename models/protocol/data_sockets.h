@@ -35,4 +35,15 @@ void send_response(Socket& socket, tlm::tlm_generic_payload& transaction, Picose
   socket->nb_transport_bw(transaction, phase, time);
 }
 
+/// Asks by a debug access of no bytes whether there is a way to the address: a driver may map what is not there.
+template <typename Socket>
+bool reaches(Socket& socket, std::uint64_t address) {
+  tlm::tlm_generic_payload probe;
+  probe.set_command(tlm::TLM_IGNORE_COMMAND);
+  probe.set_address(address);
+  probe.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  socket->transport_dbg(probe);
+  return probe.is_response_ok();
+}
+
 }  // namespace t3vp

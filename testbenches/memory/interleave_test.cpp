@@ -52,3 +52,25 @@ TEST_CASE("the hash spreads every power-of-two stride over the channels, plain i
     if (shift >= 13) REQUIRE(plain_channels.size() == 1);
   }
 }
+
+TEST_CASE("the channel is the block number modulo x^5 + x^2 + 1") {
+  const Interleave interleave(32, 256, true);
+  const auto channel_of_block = [&](std::uint64_t block) { return interleave.channel_of(block * 256); };
+  CHECK(channel_of_block(19) == 19);
+  CHECK(channel_of_block(32) == 0b00101);    // x^5 = x^2 + 1
+  CHECK(channel_of_block(64) == 0b01010);    // x^6 = x^3 + x
+  CHECK(channel_of_block(256) == 0b01101);   // x^8 = x^5 + x^3 = x^3 + x^2 + 1
+  CHECK(channel_of_block(1024) == 0b10001);  // x^10 = x^5 + x^4 + x^2 = x^4 + 1
+  CHECK(channel_of_block(32 + 3) == 0b00110);
+}
+
+TEST_CASE("rows of a matrix spread over the channels whatever their stride") {
+  const Interleave interleave(32, 256, true);
+  for (std::uint64_t stride = 1; stride <= 128;
+       ++stride) {  // in blocks: 33 would fall into one channel if bits were folded
+    std::set<std::uint32_t> channels;
+    for (std::uint64_t row = 0; row < 128; ++row) channels.insert(interleave.channel_of(row * stride * 256));
+    CAPTURE(stride);
+    REQUIRE(channels.size() >= 16);
+  }
+}
