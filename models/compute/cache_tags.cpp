@@ -1,16 +1,30 @@
 #include "compute/cache_tags.h"
 
+#include <algorithm>
+
 namespace t3vp {
+namespace {
+
+/// Of the least power of two that is not below n.
+unsigned bits_for(std::uint64_t n) {
+  unsigned bits = 0;
+  while ((std::uint64_t{1} << bits) < n) ++bits;
+  return bits;
+}
+
+}  // namespace
 
 CacheTags::CacheTags(const CacheParameters& parameters)
     : ways_(parameters.ways),
       slots_per_set_((ways_ + lanes - 1) / lanes * lanes),
-      sets_(static_cast<std::uint32_t>(parameters.capacity_bytes / parameters.line_bytes / ways_)),
-      power_of_two_((sets_ & (sets_ - 1)) == 0),
-      bank_mask_(parameters.banks - 1) {
-  while ((std::uint64_t{1} << set_bits_) < sets_) ++set_bits_;
-  while ((std::uint32_t{1} << bank_bits_) < parameters.banks) ++bank_bits_;
-  const std::size_t slots = std::size_t{sets_} * slots_per_set_;
+      sets_per_bank_(static_cast<std::uint32_t>(
+          std::max<std::uint64_t>(1, parameters.capacity_bytes / parameters.line_bytes / ways_ / parameters.banks))),
+      bank_bits_(bits_for(parameters.banks)),
+      set_bits_(bits_for(sets_per_bank_)),
+      hashed_sets_((sets_per_bank_ & (sets_per_bank_ - 1)) == 0 && set_bits_ <= PolynomialHash::max_bits),
+      bank_hash_(bank_bits_),
+      set_hash_(hashed_sets_ ? set_bits_ : 0) {
+  const std::size_t slots = std::size_t{sets_per_bank_} * parameters.banks * slots_per_set_;
   tags_.resize(slots);
   used_.resize(slots);
   lines_.resize(slots);

@@ -7,6 +7,7 @@
 
 #include "compute/parameters.h"
 #include "protocol/data_protocol.h"
+#include "protocol/polynomial_hash.h"
 
 namespace t3vp {
 
@@ -58,11 +59,8 @@ class CacheTags {
   std::uint64_t line_in(Slot slot) const { return tags_[slot] - 1; }
   Line& line(Slot slot) { return lines_[slot]; }
   Slot slots() const { return static_cast<Slot>(lines_.size()); }
-  /// Higher bits of the set are folded in, so that the rows of a tile spread over the banks whatever their stride.
-  std::uint32_t bank_of(std::uint64_t line) const {
-    const std::uint32_t set = set_of(line);
-    return (set ^ set >> bank_bits_ ^ set >> 2 * bank_bits_) & bank_mask_;
-  }
+  /// A bank has sets of its own, as a slice of Accel-Sim's cache has; both are hashed.
+  std::uint32_t bank_of(std::uint64_t line) const { return bank_hash_(line); }
 
  private:
   using Lanes = std::uint32_t __attribute__((vector_size(16)));
@@ -70,16 +68,18 @@ class CacheTags {
 
   static std::uint32_t tag_of(std::uint64_t line) { return static_cast<std::uint32_t>(line) + 1; }
   std::uint32_t set_of(std::uint64_t line) const {
-    const std::uint64_t folded = line ^ line >> set_bits_ ^ line >> 2 * set_bits_;
-    if (power_of_two_) return static_cast<std::uint32_t>(folded & (sets_ - 1));
-    return static_cast<std::uint32_t>(folded) % sets_;
+    const std::uint64_t number = line >> bank_bits_;
+    const std::uint32_t in_bank =
+        hashed_sets_ ? set_hash_(number) : static_cast<std::uint32_t>(number % sets_per_bank_);
+    return bank_of(line) * sets_per_bank_ + in_bank;
   }
   Slot first_slot(std::uint64_t line) const { return set_of(line) * slots_per_set_; }
 
   std::uint32_t ways_, slots_per_set_;  ///< ways and, up to whole vectors, slots that stay empty
-  std::uint32_t sets_, set_bits_ = 0;
-  bool power_of_two_;
-  std::uint32_t bank_mask_, bank_bits_ = 0;
+  std::uint32_t sets_per_bank_;
+  unsigned bank_bits_, set_bits_;
+  bool hashed_sets_;  ///< a hash needs a power of two, others are counted off
+  PolynomialHash bank_hash_, set_hash_;
   std::uint32_t clock_ = 0xFFFF0000;  ///< near its wrap, so that every run crosses it
   std::vector<std::uint32_t> tags_, used_;
   std::vector<Line> lines_;

@@ -3,25 +3,20 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+
+#include "protocol/polynomial_hash.h"
 
 namespace t3vp {
 
 class Interleave {
  public:
-  /// Both numbers are powers of two, at most 256 channels. With `hash` the channel is the block number, read as a
-  /// polynomial over GF(2), modulo an irreducible one (Rau, Pseudo-Randomly Interleaved Memory, ISCA 1991), as
-  /// Accel-Sim's IPOLY indexing does.
-  Interleave(std::uint32_t channels, std::uint32_t block_bytes, bool hash);
+  /// Both numbers are powers of two, at most 256 channels.
+  Interleave(std::uint32_t channels, std::uint32_t block_bytes, bool hash)
+      : channel_bits_(log2_of(channels)), block_bits_(log2_of(block_bytes)), hashed_(hash), hash_(channel_bits_) {}
 
   std::uint32_t channel_of(std::uint64_t address) const {
     const std::uint64_t block = address >> block_bits_;
-    std::uint32_t channel = 0;
-    for (unsigned shift = hashed_bits_; shift != 0;) {
-      shift -= channel_bits_;
-      channel = shifted_[channel] ^ static_cast<std::uint32_t>(block >> shift & mask_);
-    }
-    return channel;
+    return hashed_ ? hash_(block) : static_cast<std::uint32_t>(block & ((std::uint64_t{1} << channel_bits_) - 1));
   }
 
   /// Byte address within the channel: without the channel bits. With the channel it determines the address, since the
@@ -34,10 +29,14 @@ class Interleave {
   std::uint32_t block_bytes() const { return std::uint32_t{1} << block_bits_; }
 
  private:
+  static unsigned log2_of(std::uint64_t n) {
+    unsigned bits = 0;
+    while (n >>= 1) ++bits;
+    return bits;
+  }
   unsigned channel_bits_, block_bits_;
-  unsigned hashed_bits_;  ///< of the block number, a multiple of channel_bits_
-  std::uint64_t mask_;
-  std::vector<std::uint32_t> shifted_;  ///< [c]: c times x^channel_bits modulo the polynomial
+  bool hashed_;
+  PolynomialHash hash_;
 };
 
 }  // namespace t3vp
