@@ -306,8 +306,8 @@ void MemoryController::stage_changed() {
     stage_begin_ = now();
     observed_limit_ = 0;
   } else if (!first_stage.read() && in_stage_ && now() > stage_begin_) {
-    const double cycles = static_cast<double>((now() - stage_begin_) / cycle_) * parameters_.channels;
-    const double mean = (occupancy_integral() - stage_integral_) / std::max(cycles, 1.0);
+    const std::uint64_t cycles = std::max<std::uint64_t>(1, (now() - stage_begin_) / cycle_ * parameters_.channels);
+    const double mean = (occupancy_integral() - stage_integral_) / static_cast<double>(cycles);
     registers.observed.set(static_cast<std::uint64_t>(mean * 256));
     constexpr std::array<unsigned, 4> limits{no_limit, 30, 10, 5};
     std::size_t band = 0;
