@@ -218,8 +218,8 @@ void LastLevelCache::write_back(CacheTags::Slot slot, Picoseconds time) {
   while (dirty != 0) {
     const std::uint32_t first = static_cast<std::uint32_t>(__builtin_ctz(dirty));
     const std::uint32_t count = static_cast<std::uint32_t>(__builtin_ctz(~(dirty >> first)));
-    access_memory(Operation::store, address + first * parameters_.sector_bytes, count * parameters_.sector_bytes,
-                  held.producer, none, time);
+    access_memory(Operation::store, address + std::uint64_t{first} * parameters_.sector_bytes,
+                  count * parameters_.sector_bytes, held.producer, none, time);
     dirty &= ~(((1u << count) - 1) << first);
   }
 }
