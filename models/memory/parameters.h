@@ -14,7 +14,7 @@ struct MemoryParameters {
   std::uint32_t channels = 32;  ///< a power of two
   std::uint64_t capacity_bytes = std::uint64_t{32} << 30;
   std::uint32_t interleave_bytes = 256;  ///< a power of two, at least 32
-  bool channel_hash = true;              ///< fold upper address bits into the channel number
+  bool channel_hash = true;              ///< hash the channel number with the upper address bits
   Picoseconds path_latency = 71'400;     ///< last-level cache, link port or DMA engine to the DRAM queues
   std::array<double, 3> mca_bands{16, 32,
                                   48};   ///< occupancy seen in the first stage, in 32-byte entries, up to which

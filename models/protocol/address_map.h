@@ -20,7 +20,8 @@ constexpr std::uint64_t local_of(std::uint64_t address) { return address & local
 constexpr std::uint64_t on_gpu(std::uint64_t gpu, std::uint64_t local) { return gpu << gpu_shift | local; }
 constexpr bool is_hbm(std::uint64_t address) { return local_of(address) < hbm_limit; }
 
-/// Register blocks of a GPU, in the order in which they lie at registers_base. firmware/hal/address_map.h mirrors it.
+/// Register blocks of a GPU, in the order in which they lie at registers_base. firmware/include/t3/address.h mirrors
+/// it.
 enum class Block : std::uint64_t {
   system = 0,
   interrupt_controller = 1,
