@@ -158,7 +158,9 @@ SystemConfiguration read_system(const Document& system, const Document& memory) 
   SystemConfiguration s;
   content.at("name").get_to(s.name);
   s.compute = read_compute({content, "compute"});
-  Section(content, "output_map").read("entries", s.output_map.entries);
+  const Section map(content, "output_map");
+  map.read("entries", s.output_map.entries);
+  s.output_map.posted_bytes = static_cast<std::uint32_t>(map.bytes("posted_KiB", KiB));
   s.cache = read_cache({content, "cache"});
   s.memory = read_controller({content, "memory"});
   s.memory.dram = read_memory(memory);

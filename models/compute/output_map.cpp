@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "protocol/address_map.h"
 
 namespace t3vp {
 namespace {
+
+constexpr std::uint64_t posted = ~std::uint64_t{0};  // token of the map's own transactions
 
 bool in_memory(std::uint64_t address, std::uint64_t bytes) {
   return bytes <= address_map::hbm_limit && address_map::local_of(address) <= address_map::hbm_limit - bytes;
@@ -19,7 +22,8 @@ OutputMap::OutputMap(const sc_core::sc_module_name& name, const OutputMapParamet
     : sc_module(name), parameters_(parameters), gpu_(gpu) {
   compute.register_nb_transport_fw(this, &OutputMap::request, 0);
   compute.register_transport_dbg(this, &OutputMap::debug, 0);
-  for (auto* socket : {&cache, &remote, &signals}) socket->register_nb_transport_bw(this, &OutputMap::response, 0);
+  for (auto* socket : {&cache, &signals}) socket->register_nb_transport_bw(this, &OutputMap::response, 0);
+  remote.register_nb_transport_bw(this, &OutputMap::remote_response, 0);
   registers.command.on_write([this] { command(); });
   registers.capacity.set(parameters.entries);
   registers.used.on_refresh([this] { registers.used.set(entries_.size()); });
@@ -50,6 +54,12 @@ tlm::tlm_sync_enum OutputMap::request(int, tlm::tlm_generic_payload& transaction
       transaction.set_address(transaction.get_address() - entry->output + entry->peer);
       extension->operation = entry->operation;
       mapped_bytes_ += extension->shape.bytes();
+      transaction.acquire();
+      if (waiting_.empty() && has_room(transaction))
+        post(transaction, from_sc_time(delay));
+      else
+        waiting_.push_back({&transaction, now() + from_sc_time(delay)});
+      return tlm::TLM_ACCEPTED;
     }
   return route(transaction.get_address())->nb_transport_fw(transaction, phase, delay);
 }
@@ -57,6 +67,42 @@ tlm::tlm_sync_enum OutputMap::request(int, tlm::tlm_generic_payload& transaction
 tlm::tlm_sync_enum OutputMap::response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
                                        sc_core::sc_time& delay) {
   return compute->nb_transport_bw(transaction, phase, delay);
+}
+
+/// A store larger than all the room may go when nothing is posted.
+bool OutputMap::has_room(tlm::tlm_generic_payload& transaction) const {
+  return posted_bytes_ == 0 || posted_bytes_ + extension_of(transaction).shape.bytes() <= parameters_.posted_bytes;
+}
+
+void OutputMap::post(tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  const DataExtension& extension = extension_of(transaction);
+  Transaction& store = pool_.make(extension.operation, transaction.get_address(), extension.shape);
+  store.extension() = extension;
+  store.extension().token = posted;
+  if (const unsigned char* data = transaction.get_data_ptr()) {
+    store.attach_buffer();
+    std::memcpy(store.get_data_ptr(), data, extension.shape.bytes());
+  }
+  posted_bytes_ += extension.shape.bytes();
+  transaction.set_response_status(tlm::TLM_OK_RESPONSE);
+  send_response(compute, transaction, delay);
+  transaction.release();
+  send_request(remote, store, delay);
+}
+
+tlm::tlm_sync_enum OutputMap::remote_response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
+                                              sc_core::sc_time& delay) {
+  const DataExtension& extension = extension_of(transaction);
+  if (extension.token != posted) return response(0, transaction, phase, delay);
+  posted_bytes_ -= extension.shape.bytes();
+  transaction.release();
+  const Picoseconds left = now() + from_sc_time(delay);
+  while (!waiting_.empty() && has_room(*waiting_.front().transaction)) {
+    const Waiting next = waiting_.front();
+    waiting_.pop_front();
+    post(*next.transaction, std::max(next.arrival, left) - now());
+  }
+  return tlm::TLM_COMPLETED;
 }
 
 unsigned OutputMap::debug(int, tlm::tlm_generic_payload& transaction) {

@@ -1,12 +1,17 @@
 // The compute units' way to memory: stores to mapped chunks go to a peer (remote_map, T3 4.4), everything else goes
 // where its address says: the cache, a peer over the links, or this GPU's signals.
+//
+// Mapped stores are posted: the compute unit is answered when there is room for them, and they stay here until the link
+// has taken them. An error that a peer's side finds afterwards is in the error log, not in the kernel's status.
 #pragma once
 
+#include <deque>
 #include <vector>
 
 #include "compute/parameters.h"
 #include "protocol/data_sockets.h"
 #include "protocol/statistics.h"
+#include "protocol/transaction_pool.h"
 #include "registers/output_map.h"
 
 namespace t3vp {
@@ -42,6 +47,9 @@ class OutputMap : public sc_core::sc_module {
 
   tlm::tlm_sync_enum request(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
   tlm::tlm_sync_enum response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  tlm::tlm_sync_enum remote_response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  bool has_room(tlm::tlm_generic_payload& transaction) const;
+  void post(tlm::tlm_generic_payload& transaction, Picoseconds delay);
   unsigned debug(int, tlm::tlm_generic_payload& transaction);
   DataInitiatorSocket<OutputMap>& route(std::uint64_t address);
   const Entry* find(const tlm::tlm_generic_payload& transaction, const DataExtension& extension) const;
@@ -51,6 +59,13 @@ class OutputMap : public sc_core::sc_module {
   OutputMapParameters parameters_;
   std::uint16_t gpu_;
   std::vector<Entry> entries_;
+  TransactionPool pool_;
+  struct Waiting {
+    tlm::tlm_generic_payload* transaction;
+    Picoseconds arrival;
+  };
+  std::deque<Waiting> waiting_;     ///< mapped stores without room
+  std::uint64_t posted_bytes_ = 0;  ///< answered, not yet on the link
   std::uint64_t mapped_bytes_ = 0;
 };
 

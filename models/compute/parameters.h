@@ -27,6 +27,7 @@ struct ComputeParameters {
 
 struct OutputMapParameters {
   std::uint32_t entries = 128;
+  std::uint32_t posted_bytes = 16u << 20;  ///< mapped stores that may wait for the link without their workgroup
 };
 
 struct CacheParameters {

@@ -207,6 +207,7 @@ void MemoryController::enqueue(std::uint32_t request, Picoseconds time) {
   const std::uint64_t run_bytes = std::min(interleave_.block_bytes(), StreamQueues::ordered_bytes);
   Run run;
   run.request = request;
+  run.traffic = extension.traffic;
   run.arrival = (time + cycle_ - 1) / cycle_;
   run.kind = extension.operation == Operation::load    ? dram::Kind::read
              : extension.operation == Operation::store ? dram::Kind::write
@@ -229,7 +230,6 @@ void MemoryController::enqueue(std::uint32_t request, Picoseconds time) {
                    }
                  });
   requests_[request].remaining = total;
-  dram_bytes_[static_cast<std::size_t>(extension.traffic)] += total * access_bytes;
 }
 
 bool MemoryController::feed(ChannelState& state, dram::Cycle cycle, unsigned occupancy, dram::Access& access,
@@ -258,6 +258,7 @@ bool MemoryController::feed(ChannelState& state, dram::Cycle cycle, unsigned occ
   access.kind = run.kind;
   access.tag = run.request;
   run.address += parameters_.dram.geometry.access_bytes;
+  dram_bytes_[static_cast<std::size_t>(run.traffic)] += parameters_.dram.geometry.access_bytes;
   if (--run.accesses == 0) state.streams.pop(stream);
   if (access.kind != dram::Kind::read) finish_access(access.tag, cycle);
   return true;

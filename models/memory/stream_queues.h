@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dram/channel.h"
+#include "protocol/data_protocol.h"
 
 namespace t3vp {
 
@@ -15,6 +16,7 @@ struct Run {
   std::uint32_t accesses = 0;
   std::uint32_t request = 0;
   dram::Kind kind = dram::Kind::read;
+  TrafficClass traffic = TrafficClass::control;
   dram::Cycle arrival = 0;
   std::uint64_t after = 0;  ///< runs of the other stream that must have left before: same-address order
 };

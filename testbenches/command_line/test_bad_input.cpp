@@ -94,6 +94,7 @@ const Change changes[] = {
     {"system.json", "/memory/mca_bands/2", 1},
     {"system.json", "/tracker/sets", 12},
     {"system.json", "/dma/bytes_in_flight", 1024},  // a wavefront tile of 16 x 64 fp16 has 2 KiB
+    {"system.json", "/output_map/posted_KiB", 0},
     {"system.json", "/links/receive_buffer_KiB", 1},
     {"memory.json", "/geometry/rows", 1000},
     {"memory.json", "/geometry/bank_groups", 64, "memory.json: /geometry/banks_per_group"},

@@ -62,6 +62,7 @@ TEST_CASE("every value of the table 1 system arrives in its unit") {
   CHECK(s.compute.compute_units == 80);
   CHECK(s.compute.launch_latency == 3'000'000);
   CHECK(s.compute.tile_rows == 128);
+  CHECK(s.output_map.posted_bytes == 16u << 20);
   CHECK(s.cache.capacity_bytes == 16u << 20);
   CHECK(s.cache.latency == 114'300);
   CHECK(s.memory.capacity_bytes == std::uint64_t{32} << 30);

@@ -33,6 +33,7 @@ struct Sink : sc_core::sc_module {
     socket.register_transport_dbg(this, &Sink::debug, 0);
   }
   tlm::tlm_sync_enum request(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&, sc_core::sc_time& time) {
+    transaction.acquire();
     received.push_back(&transaction);
     delay = from_sc_time(time);
     transaction.set_response_status(tlm::TLM_OK_RESPONSE);
@@ -66,7 +67,7 @@ struct Mapping {
 };
 
 struct Bench {
-  OutputMap map{"map", OutputMapParameters{table_entries}, own};
+  OutputMap map{"map", OutputMapParameters{table_entries, 64}, own};
   ComputeUnits compute{"compute"};
   Sink cache{"cache"}, remote{"remote"}, signals{"signals"};
   NamedRegisters registers{map.registers};
@@ -139,6 +140,44 @@ TEST_CASE("a mapped chunk's stores go to the peer in the mapped operation") {
   std::uint64_t mapped = 0;
   bench.map.visit_statistics([&](auto&, auto&, auto&, double value) { mapped = static_cast<std::uint64_t>(value); });
   REQUIRE(mapped == 64);
+}
+
+TEST_CASE("mapped stores are posted while there is room, then in the order of their arrival") {
+  Bench bench;
+  REQUIRE(bench.add({}) == Status::ok);
+  std::vector<tlm::tlm_generic_payload*> sent;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    Transaction& store = bench.send(Operation::store, output + 32 * i, 4);
+    store.get_data_ptr()[0] = static_cast<unsigned char>(i);
+    sent.push_back(&store);
+  }
+  // Room for two of 32 bytes.
+  REQUIRE(bench.compute.answered == std::vector<tlm::tlm_generic_payload*>{sent[0], sent[1]});
+  REQUIRE(bench.remote.received.size() == 2);
+  const auto taken_by_link = [&](std::size_t i) { send_response(bench.remote.socket, *bench.remote.received[i], 0); };
+  taken_by_link(0);
+  REQUIRE(bench.compute.answered.size() == 3);
+  taken_by_link(1);
+  REQUIRE(bench.compute.answered == sent);
+  REQUIRE(bench.remote.received.size() == 4);
+  for (std::uint32_t i = 0; i < 4; ++i) REQUIRE(bench.remote.received[i]->get_address() == peer_output + 32 * i);
+  REQUIRE(bench.remote.delay == 777);  // it had been under way
+  REQUIRE(bench.remote.received[3]->get_data_ptr()[0] == 3);
+  for (const auto* store : sent) REQUIRE(store->is_response_ok());
+}
+
+TEST_CASE("a mapped store larger than all the room goes when nothing is posted") {
+  Bench bench;
+  REQUIRE(bench.add({}) == Status::ok);
+  bench.send(Operation::store, output, 4);
+  Transaction& large = bench.pool.make(Operation::store, output + 32, {1, 128, 0});
+  large.extension().producer.wg_id = 4;
+  Picoseconds delay = 0;
+  send_request(bench.compute.socket, large, delay);
+  REQUIRE(bench.remote.received.size() == 1);
+  send_response(bench.remote.socket, *bench.remote.received[0], 0);
+  REQUIRE(bench.remote.received.size() == 2);
+  REQUIRE(bench.compute.answered.back() == &large);
 }
 
 TEST_CASE("only stores of the chunk's workgroups to the output are mapped") {

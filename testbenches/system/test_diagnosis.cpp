@@ -16,7 +16,7 @@ std::vector<std::string> lines_of(const Run& run, std::uint32_t gpu) {
   return lines;
 }
 
-/// 1024 x 1024 in tiles of 128 x 128 of 8 wavefronts: 64 workgroups, 2048 elements in a wavefront tile.
+/// 1024 x 1024 in tiles of 128 x 256 of 8 wavefronts: 32 workgroups, 4096 elements in a wavefront tile.
 void require_explained(const Run& run, std::uint32_t gpus) {
   std::size_t told = 0;
   for (std::uint32_t g = 0; g < gpus; ++g) {
@@ -27,18 +27,18 @@ void require_explained(const Run& run, std::uint32_t gpus) {
     const std::string self = "GPU " + std::to_string(g), sender = "GPU " + std::to_string((g + 1) % gpus);
     CHECK(lines[0] == self + " firmware waits for the chunks of dma_map");
     // The first chunk that is forwarded has all that is under way; the next one waits for the neighbour's.
-    const std::uint32_t size = 64 / gpus, first = (g + 2) % gpus * size, next = (g + 3) % gpus * size;
+    const std::uint32_t size = 32 / gpus, first = (g + 2) % gpus * size, next = (g + 3) % gpus * size;
     const std::string tiles = ": 0 of " + std::to_string(size * 8) + " wavefront tiles complete. ";
     CHECK_THAT(lines[1], Contains(self + " Tracker: workgroups " + std::to_string(first) + " to " +
                                   std::to_string(first + size - 1) + tiles));
     CHECK_THAT(lines[1], Contains("Workgroup " + std::to_string(first) + " wavefront 0 at 0x"));
-    CHECK_THAT(lines[1], Contains("has 4096 element updates and expects 6144, 3 per element"));
-    CHECK_THAT(lines[1], Contains("2048 from " + self + "'s GEMM, 2048 from " + sender + "'s GEMM"));
+    CHECK_THAT(lines[1], Contains("has 8192 element updates and expects 12288, 3 per element"));
+    CHECK_THAT(lines[1], Contains("4096 from " + self + "'s GEMM, 4096 from " + sender + "'s GEMM"));
     CHECK_THAT(lines[1], Contains("Nobody owes the rest: no program sends the third update"));
     if (gpus == 2) continue;
     CHECK_THAT(lines[2], Contains("Workgroup " + std::to_string(next) + " wavefront 0"));
-    CHECK_THAT(lines[2], Contains("has 2048 element updates and expects 6144"));
-    CHECK_THAT(lines[2], Contains(sender + "'s DMA owes 2048 and waits for updates of its own tile; "
+    CHECK_THAT(lines[2], Contains("has 4096 element updates and expects 12288"));
+    CHECK_THAT(lines[2], Contains(sender + "'s DMA owes 4096 and waits for updates of its own tile; "
                                            "no program sends the third update"));
   }
   REQUIRE(run.diagnosis().size() == told);
@@ -57,10 +57,10 @@ TEST_CASE("updates that nobody sends end a run with a diagnosis, not with a hang
 
 TEST_CASE("the address in the diagnosis is that of the tile in the output") {
   const Run run = Run::of_platform({"inject.dma_map_updates=3", "data=timing-only"});
-  // The output lies behind two operands of 1 MiB each and the kernel queue's 2 KiB; workgroup 48 is in its last
+  // The output lies behind two operands of 1 MiB each and the kernel queue's 2 KiB; workgroup 24 is in its last
   // quarter.
-  CHECK_THAT(lines_of(run, 0)[2], Contains("Workgroup 48 wavefront 0 at 0x380800 has"));
-  CHECK_THAT(lines_of(run, 1)[1], Contains("Workgroup 48 wavefront 0 at 0x100000380800 has"));
+  CHECK_THAT(lines_of(run, 0)[2], Contains("Workgroup 24 wavefront 0 at 0x380800 has"));
+  CHECK_THAT(lines_of(run, 1)[1], Contains("Workgroup 24 wavefront 0 at 0x100000380800 has"));
 }
 
 TEST_CASE("the mirror's diagnosis is that of a GPU in the ring") {
