@@ -42,7 +42,7 @@ void add_replay(CLI::App& app, ReplayCommand& command) {
   replay->add_option("--set", command.settings, "path=value: change a key of the memory file")->allow_extra_args(false);
   replay->add_option("--outstanding", command.outstanding, "Accesses under way at most; default: no limit");
   replay->add_flag("--updates", command.updates, "Writes are near-memory updates");
-  replay->add_option("--out", command.out, "Folder for replay.json; default: out");
+  replay->add_option("--out", command.out, "Folder for report.json; default: out");
   replay->add_option("--commands", command.commands, "File for the log of DRAM commands, CSV");
 }
 

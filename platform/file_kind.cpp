@@ -19,7 +19,10 @@ void check_models(const std::filesystem::path& file) { check_schema(read_documen
 
 void check_experiment(const std::filesystem::path& file) { make_plan(load_experiment(file)); }
 
+void check_replay(const std::filesystem::path& file) { check_schema(read_document(file, "replay report"), "replay"); }
+
 constexpr Kind kinds[] = {
+    {"replay report", "bandwidth_GBps", check_replay},
     {"report", "time_ns", [](const std::filesystem::path& file) { read_report(file); }},
     {"models file", "sublayers", check_models},
     {"memory file", "timing", [](const std::filesystem::path& file) { load_memory(file); }},

@@ -28,7 +28,7 @@ nlohmann::ordered_json replay_json(const ReplayCommand& command, const dram::Mem
           {"read_latency_ns",
            {{"mean", r.read_latency_mean_ns}, {"p50", r.read_latency_p50_ns}, {"p99", r.read_latency_p99_ns}}},
           {"row_hit_rate", r.row_hit_rate},
-          {"host", {{"wall_s", r.host_seconds}, {"dram_accesses_per_s", r.host_accesses_per_s}}}};
+          {"host", {{"wall_s", r.host_seconds}, {"accesses_per_s", r.host_accesses_per_s}}}};
 }
 
 std::string replay_table(const dram::MemorySpec& memory, const dram::ReplayResult& r) {
@@ -45,10 +45,7 @@ std::vector<dram::TraceRecord> read_records(const std::filesystem::path& file) {
   try {
     return dram::read_trace(file.string());
   } catch (const dram::TraceError& error) {
-    const std::string what = error.what();
-    const std::string name = file.string() + ": ";
-    throw InputError(file.string(), "no trace: " + (what.rfind(name, 0) == 0 ? what.substr(name.size()) : what),
-                     "records of 16 bytes");
+    throw InputError(file.string(), error.found, error.expected);
   }
 }
 
@@ -59,17 +56,22 @@ int replay(const ReplayCommand& command) {
   const std::vector<dram::TraceRecord> trace = read_records(command.trace);
   prepare_folder(command.out);
   std::ofstream commands;
+  const auto require_written = [&] {
+    if (!commands)
+      throw InputError("--commands " + command.commands.string(), "something that cannot be written", "a file");
+  };
   dram::ReplayOptions options;
   options.outstanding = command.outstanding;
   options.writes_are_updates = command.updates;
   if (!command.commands.empty()) {
     commands.open(command.commands);
-    if (!commands)
-      throw InputError("--commands " + command.commands.string(), "something that cannot be written", "a file");
+    require_written();
     options.commands = &commands;
   }
   const dram::ReplayResult result = dram::replay(memory, trace, options);
-  write_text(command.out / "replay.json", replay_json(command, memory, result).dump(2) + "\n");
+  commands.flush();
+  require_written();
+  write_text(command.out / "report.json", replay_json(command, memory, result).dump(2) + "\n");
   fmt::print("{}", replay_table(memory, result));
   return success;
 }

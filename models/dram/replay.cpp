@@ -30,7 +30,11 @@ std::uint64_t little_endian(const unsigned char* bytes) {
 class Injector {
  public:
   Injector(const MemorySpec& spec, const std::vector<TraceRecord>& trace, const ReplayOptions& options)
-      : trace_(trace), options_(options), clock_GHz_(spec.clock_GHz), entry_(trace.size()) {
+      : trace_(trace),
+        options_(options),
+        clock_GHz_(spec.clock_GHz),
+        reaction_(spec.has_split_queues() ? 0 : 1),
+        entry_(trace.size()) {
     timed_ = std::any_of(trace.begin(), trace.end(), [](const TraceRecord& r) { return r.arrival_ns != 0; });
     latencies_.reserve(trace.size());
   }
@@ -66,20 +70,22 @@ class Injector {
     return static_cast<Cycle>(std::ceil(static_cast<double>(record.arrival_ns) * clock_GHz_));
   }
 
-  /// The initiator sees data in the cycle after their last beat and makes its next access in the one after that.
+  /// The initiator sees data in the cycle after their last beat. Its next access enters at the end of that cycle where
+  /// accesses enter at the end of a cycle, in split queues, else with the next cycle.
   bool may_start(Cycle now, Cycle& retry) {
-    while (!data_ends_.empty() && data_ends_.top() < now) {
+    while (!data_ends_.empty() && data_ends_.top() + reaction_ <= now) {
       data_ends_.pop();
       ++seen_;
     }
     if (next_ - seen_ < options_.outstanding) return true;
-    if (!data_ends_.empty()) retry = data_ends_.top() + 1;
+    if (!data_ends_.empty()) retry = data_ends_.top() + reaction_;
     return false;
   }
 
   const std::vector<TraceRecord>& trace_;
   const ReplayOptions& options_;
   double clock_GHz_;
+  Cycle reaction_;  // to data
   bool timed_ = false;
   std::size_t next_ = 0, completed_ = 0, seen_ = 0;
   std::vector<Cycle> entry_, latencies_;
@@ -106,9 +112,15 @@ void summarize_latencies(std::vector<Cycle>& latencies, double clock_GHz, Replay
 
 }  // namespace
 
+TraceError::TraceError(const std::string& path, const std::string& what_was_found, const std::string& what_was_expected)
+    : std::runtime_error(path + ": found " + what_was_found + ", expected " + what_was_expected),
+      found(what_was_found),
+      expected(what_was_expected) {}
+
 std::vector<TraceRecord> read_trace(const std::string& path) {
+  const std::string records = "a trace, records of 16 bytes";
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw TraceError(path + ": trace cannot be opened");
+  if (!file) throw TraceError(path, "nothing that can be opened", records);
   std::vector<TraceRecord> trace;
   std::array<unsigned char, 4096 * record_bytes> block;
   std::uint64_t size = 0;
@@ -121,11 +133,13 @@ std::vector<TraceRecord> read_trace(const std::string& path) {
       trace.push_back({little_endian(&block[at]), address & ~write_bit, (address & write_bit) != 0});
     }
   } while (file);
-  if (file.bad() || !file.eof()) throw TraceError(path + ": trace cannot be read");
-  if (size == 0) throw TraceError(path + ": trace is empty");
-  if (size % record_bytes != 0)
-    throw TraceError(path + ": trace of " + std::to_string(size) +
-                     " bytes, expected a multiple of 16, one record each");
+  if (file.bad() || !file.eof()) throw TraceError(path, "something that cannot be read", records);
+  if (size % record_bytes != 0 || size == 0) throw TraceError(path, std::to_string(size) + " bytes", records);
+  for (std::size_t i = 0; i < trace.size(); ++i)
+    if (trace[i].arrival_ns > last_arrival_ns)
+      throw TraceError(path,
+                       "an arrival at " + std::to_string(trace[i].arrival_ns) + " ns in record " + std::to_string(i),
+                       "at most " + std::to_string(last_arrival_ns) + " ns");
   return trace;
 }
 

@@ -17,12 +17,17 @@ struct TraceRecord {
   bool write;
 };
 
-class TraceError : public std::runtime_error {
-  using std::runtime_error::runtime_error;
+struct TraceError : std::runtime_error {
+  TraceError(const std::string& path, const std::string& what_was_found, const std::string& what_was_expected);
+  std::string found, expected;
 };
 
+/// Arrivals are simulated, refreshes and all, so there is an end to them: about 18 minutes of simulated time.
+inline constexpr std::uint64_t last_arrival_ns = std::uint64_t{1} << 40;
+
 /// Little-endian records of 16 bytes: u64 arrival in ns, u64 address with the top bit set for a write.
-/// Throws TraceError, naming the file, when it cannot be read, has another size than whole records, or no record.
+/// Throws TraceError, naming the file, when it cannot be read, has another size than whole records, no record, or one
+/// that arrives after last_arrival_ns.
 std::vector<TraceRecord> read_trace(const std::string& path);
 
 struct ReplayOptions {

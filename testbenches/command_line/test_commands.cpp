@@ -66,7 +66,8 @@ TEST_CASE("check names the kind of every file of the project") {
   const std::pair<const char*, const char*> files[] = {
       {"runs/gemm-rs-4gpu.json", "run file"},     {"runs/t-nlg-fc2-tp8.json", "run file"},
       {"systems/t3-table1.json", "system file"},  {"systems/small-4.json", "system file"},
-      {"memory/hbm2-legacy.json", "memory file"}, {"workloads/models.json", "models file"}};
+      {"memory/hbm2-legacy.json", "memory file"}, {"memory/hbm2-pseudo-channel.json", "memory file"},
+      {"workloads/models.json", "models file"}};
   for (const auto& [file, kind] : files) {
     const Outcome outcome = run_program({"check", config(file).string()});
     INFO(outcome.err);
@@ -115,28 +116,40 @@ TEST_CASE("replay reports what a trace costs on a memory file") {
   const Outcome outcome = run_program(arguments);
   INFO(outcome.err);
   REQUIRE(outcome.exit_code == 0);
-  const json report = json_of(folder / "out/replay.json");
+  const json report = json_of(folder / "out/report.json");
   CHECK(report.at("accesses") == 4096);
   CHECK(report.at("reads") == 4096);
   CHECK(report.at("bandwidth_GBps") <= 32.0);
   CHECK(report.at("time_ns") >= 4096.0);
+  CHECK(report.at("pct_peak") == Approx(100 * report.at("bandwidth_GBps").get<double>() / 32));
+  CHECK(report.at("row_hit_rate") == Approx(1 - 64.0 / 4096));  // of rows of 64 columns
+  for (const char* of : {"mean", "p50", "p99"}) CHECK(report.at("read_latency_ns").at(of) >= 15.0);  // CL + BURST
+  CHECK(report.at("host").at("accesses_per_s") > 0);
+  const Outcome checked = run_program({"check", folder / "out/report.json"});
+  INFO(checked.err);
+  CHECK(checked.exit_code == 0);
+  CHECK_THAT(checked.out, Catch::Contains("replay report"));
   CHECK_THAT(text_of(folder / "commands.csv"), Catch::Contains("ACT"));
 
   std::vector<std::string> slower = arguments;
   slower.insert(slower.end(), {"--set", "clock_GHz=0.5", "--outstanding", "1"});
   REQUIRE(run_program(slower).exit_code == 0);
-  CHECK(json_of(folder / "out/replay.json").at("time_ns") > 10 * report.at("time_ns").get<double>());
+  CHECK(json_of(folder / "out/report.json").at("time_ns") > 10 * report.at("time_ns").get<double>());
 }
 
 TEST_CASE("replay refuses what is no trace or no memory file with one line") {
   const Folder folder;
   const std::string trace = sequential_trace(folder, 4).string(), memory = config("memory/hbm2-legacy.json").string();
   const std::string half = folder.write("half.trace", std::string(24, 'x')).string();
+  const std::string late = folder.write("late.trace", std::string(16, 'x')).string();
   const std::vector<std::string> wrong[] = {{"replay", half, "--memory", memory},
                                             {"replay", (folder / "none").string(), "--memory", memory},
                                             {"replay", trace, "--memory", (folder / "none").string()},
                                             {"replay", trace, "--memory", memory, "--set", "timing.CL=-1"},
                                             {"replay", trace, "--memory", memory, "--commands", folder / "no/file"},
+                                            {"replay", trace, "--memory", memory, "--commands", "/dev/full"},
+                                            {"replay", late, "--memory", memory},
+                                            {"replay", trace, "--memory", memory, "--outstanding", "-1"},
                                             {"replay", trace}};
   for (std::vector<std::string> arguments : wrong) {
     arguments.insert(arguments.end(), {"--out", folder / "out"});

@@ -33,10 +33,14 @@ TEST_CASE("A trace file is records of arrival and address, the top bit of the ad
 }
 
 TEST_CASE("A bad trace file is named with what is wrong with it") {
-  CHECK_THROWS_WITH(read_trace("/nowhere/trace.bin"), "/nowhere/trace.bin: trace cannot be opened");
-  CHECK_THROWS_WITH(read_trace(file_with("empty", "")), Catch::EndsWith("trace is empty"));
+  CHECK_THROWS_WITH(read_trace("/nowhere/trace.bin"),
+                    "/nowhere/trace.bin: found nothing that can be opened, expected a trace, records of 16 bytes");
+  CHECK_THROWS_WITH(read_trace(file_with("empty", "")), Catch::Contains("found 0 bytes"));
   CHECK_THROWS_WITH(read_trace(file_with("odd", one_read + "x")),
-                    Catch::Contains("17 bytes, expected a multiple of 16"));
+                    Catch::Contains("17 bytes, expected a trace, records of 16 bytes"));
+  const std::string late = one_read + std::string("\x01\x00\x00\x00\x00\x01\x00\x00", 8) + std::string(8, '\0');
+  CHECK_THROWS_WITH(read_trace(file_with("late", late)),
+                    Catch::Contains("1099511627777 ns in record 1, expected at most 1099511627776 ns"));
   CHECK_THROWS_AS(read_trace(std::filesystem::temp_directory_path().string()), TraceError);
 }
 
@@ -64,6 +68,18 @@ TEST_CASE("At most as many accesses as allowed are outstanding") {
     if (outstanding != 0) CHECK(in_flight <= outstanding);
     slower = result.time_ns;
   }
+}
+
+TEST_CASE("The next of one outstanding access enters when the initiator has seen the data") {
+  const std::vector<TraceRecord> two_of_a_row = {{0, 0, false}, {0, 1024, false}};
+  ReplayOptions options;
+  options.outstanding = 1;
+  MemorySpec legacy = shipped_memory("hbm2-legacy"), pseudo_channels = shipped_memory("hbm2-pseudo-channel");
+  legacy.address_map = pseudo_channels.address_map = "bgint";
+  // ACT 0, RD 14, data until 29; enters 30, RD 30, data until 45.
+  CHECK(replay(legacy, two_of_a_row, options).time_ns == 45);
+  // Enters at the end of 0, ACT 1, RD 15, data until 31; enters at the end of 31, RD 32, data until 48.
+  CHECK(replay(pseudo_channels, two_of_a_row, options).time_ns == 48);
 }
 
 TEST_CASE("Timed traces count latency from the arrival, in the memory's clock") {
