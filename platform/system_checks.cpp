@@ -6,14 +6,16 @@
 #include <stdexcept>
 
 #include "dram/address_decoder.h"
+#include "dram/request_queue.h"
 
 namespace t3vp {
 namespace {
 
 /// 32 bytes hold so many of the smallest elements; rows of slabs and tiles start at multiples of 32 bytes.
 constexpr std::uint32_t aligned_elements = 16;
-/// Of a channel with all its pseudo-channels: the scheduler keeps a set of banks in a word.
-constexpr std::uint32_t most_banks = 64;
+/// The cache keeps a line's sectors as bits of a byte, and numbers the lines of the memory from 1 in 32 bits.
+constexpr std::uint32_t most_sectors = 8;
+constexpr std::uint64_t most_lines = 0xFFFFFFFF;
 
 class Checks {
  public:
@@ -39,8 +41,8 @@ void check_geometry(const Checks& checks, const dram::Geometry& g) {
   checks.power_of_two(g.banks_per_group, "/geometry/banks_per_group");
   checks.power_of_two(g.rows, "/geometry/rows");
   checks.power_of_two(g.row_bytes, "/geometry/row_bytes");
-  checks.require(g.pseudo_channels * g.bank_groups * g.banks_per_group <= most_banks, "/geometry/banks_per_group",
-                 fmt::format("at most {} banks in a channel", most_banks));
+  checks.require(g.pseudo_channels * g.bank_groups * g.banks_per_group <= dram::max_banks, "/geometry/banks_per_group",
+                 fmt::format("at most {} banks in a channel", dram::max_banks));
 }
 
 void check_timing(const Checks& checks, const dram::MemorySpec& spec) {
@@ -58,6 +60,16 @@ void check_timing(const Checks& checks, const dram::MemorySpec& spec) {
   checks.at_least(t.REFI, t.RFC + t.RC, "/timing/REFI", "RFC + RC");
 }
 
+void check_queues(const Checks& checks, const Document& document, const dram::MemorySpec& spec) {
+  const std::uint32_t most = dram::RequestQueue::most_entries / (spec.has_split_queues() ? 2 : 1);
+  checks.require(spec.queue_depth <= most, "/queue_depth",
+                 fmt::format("at most {}{}", most, spec.has_split_queues() ? " in each of the two queues" : ""));
+  const bool end_is_given = document.content.contains("write_drain_to");
+  checks.require(spec.write_drain_to < spec.write_drain_from, end_is_given ? "/write_drain_to" : "/write_drain_from",
+                 end_is_given ? fmt::format("less than write_drain_from, {}", spec.write_drain_from)
+                              : fmt::format("more than write_drain_to, {}", spec.write_drain_to));
+}
+
 void check_compute(const Checks& checks, const ComputeParameters& p) {
   checks.require(p.tile_rows % p.wavefronts == 0, "/compute/tile_rows",
                  fmt::format("a multiple of wavefronts, {}", p.wavefronts));
@@ -73,6 +85,8 @@ void check_cache(const Checks& checks, const CacheParameters& p) {
   checks.power_of_two(p.sector_bytes, "/cache/sector_bytes");
   checks.require(p.sector_bytes <= p.line_bytes, "/cache/sector_bytes",
                  fmt::format("at most line_bytes, {}", p.line_bytes));
+  checks.require(p.line_bytes / p.sector_bytes <= most_sectors, "/cache/sector_bytes",
+                 fmt::format("at most {} sectors in a line of {} B", most_sectors, p.line_bytes));
   const std::uint64_t set_bytes = std::uint64_t{p.banks} * p.ways * p.line_bytes;
   checks.require(
       p.capacity_bytes >= set_bytes && p.capacity_bytes % set_bytes == 0, "/cache/capacity_MiB",
@@ -95,13 +109,11 @@ void check_memory(const Document& document, const dram::MemorySpec& spec) {
   const Checks checks(document);
   check_geometry(checks, spec.geometry);
   check_timing(checks, spec);
-  checks.require(spec.write_drain_to < spec.write_drain_from, "/write_drain_to",
-                 fmt::format("less than write_drain_from, {}", spec.write_drain_from));
+  check_queues(checks, document, spec);
   try {
     const dram::AddressDecoder decoder(spec);
   } catch (const std::invalid_argument& error) {
-    const bool list = spec.address_map == "list";
-    document.reject(list ? "/address_bits" : "/address_map", fmt::format("a map of the geometry ({})", error.what()));
+    document.reject("/address_map", fmt::format("a map of the geometry ({})", error.what()));
   }
 }
 
@@ -110,6 +122,8 @@ void check_system(const Document& document, const SystemConfiguration& system) {
   check_compute(checks, system.compute);
   check_cache(checks, system.cache);
   check_controller(checks, system.memory);
+  checks.require(system.memory.capacity_bytes / system.cache.line_bytes <= most_lines, "/memory/capacity_GiB",
+                 fmt::format("at most {} lines of the cache, {} B each", most_lines, system.cache.line_bytes));
   checks.power_of_two(system.tracker.sets, "/tracker/sets");
 }
 

@@ -147,8 +147,11 @@ dram::MemorySpec read_memory(const Document& memory) {
   spec.queueing = queueing_named(content.value("queueing", "by-geometry"));
   spec.write_drain_from = content.value("write_drain_from", spec.write_drain_from);
   spec.write_drain_to = content.value("write_drain_to", spec.write_drain_to);
-  content.at("address_map").get_to(spec.address_map);
-  spec.address_bits = content.value("address_bits", spec.address_bits);
+  const json& map = content.at("address_map");
+  if (map.is_array())
+    map.get_to(spec.address_bits);
+  else
+    map.get_to(spec.address_map);
   check_memory(memory, spec);
   return spec;
 }

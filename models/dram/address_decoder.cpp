@@ -60,16 +60,17 @@ std::vector<Run> named_order(const Widths& width, std::initializer_list<const ch
 }
 
 std::vector<Run> runs_of(const MemorySpec& spec, const Widths& width) {
+  if (!spec.address_bits.empty()) {
+    std::vector<Run> runs;
+    for (const std::string& text : spec.address_bits) runs.push_back(parse_run(text));
+    return runs;
+  }
   if (spec.address_map == "accel") return accel_map(width);
   if (spec.address_map == "bgint")
     return named_order(width, {"byte", "pseudo_channel", "bank_group", "column", "bank", "row"});
   if (spec.address_map == "rocol")
     return named_order(width, {"byte", "pseudo_channel", "column", "bank_group", "bank", "row"});
-  if (spec.address_map != "list")
-    throw std::invalid_argument("address map \"" + spec.address_map + "\" is not bgint, accel, rocol or a list");
-  std::vector<Run> runs;
-  for (const std::string& text : spec.address_bits) runs.push_back(parse_run(text));
-  return runs;
+  throw std::invalid_argument("\"" + spec.address_map + "\" is not bgint, accel, rocol or a list of bits");
 }
 
 void check_widths(const std::vector<Run>& runs, const Widths& expected) {

@@ -15,7 +15,8 @@ MemorySpec checked(const MemorySpec& spec) {
   const Geometry& g = spec.geometry;
   check(std::uint64_t{g.pseudo_channels} * g.bank_groups * g.banks_per_group <= max_banks,
         "a channel has at most 64 banks, those of its pseudo-channels together");
-  check(spec.queue_depth > 0, "queue_depth must be at least 1");
+  check(spec.queue_depth > 0 && spec.queue_depth <= RequestQueue::most_entries / (spec.has_split_queues() ? 2 : 1),
+        "queue_depth must be at least 1 and at most 65534, of two queues together");
   check(spec.activate_cycles > 0, "activate_cycles must be at least 1");
   check(spec.timing.BURST > 0, "timing.BURST must be at least 1");
   check(!spec.refresh || (spec.timing.REFI > spec.timing.RFC && spec.timing.RFC > 0),
@@ -27,11 +28,6 @@ MemorySpec checked(const MemorySpec& spec) {
 
 std::uint32_t part_of(std::uint32_t depth, double part) { return static_cast<std::uint32_t>(depth * part); }
 
-bool split_oldest_first(const MemorySpec& spec) {
-  if (spec.queueing == Queueing::by_geometry) return spec.geometry.pseudo_channels > 1;
-  return spec.queueing == Queueing::split_oldest_first;
-}
-
 }  // namespace
 
 double ChannelStatistics::row_hit_rate() const {
@@ -42,7 +38,7 @@ double ChannelStatistics::row_hit_rate() const {
 Channel::Channel(const MemorySpec& spec)
     : decoder_(checked(spec)),
       timing_(spec),
-      queue_(split_oldest_first(spec) ? 2 * spec.queue_depth : spec.queue_depth, split_oldest_first(spec) ? 2 : 1),
+      queue_(spec.queue_depth, spec.has_split_queues() ? 2 : 1),
       banks_count_(spec.geometry.pseudo_channels * spec.geometry.bank_groups * spec.geometry.banks_per_group),
       pseudo_channels_(spec.geometry.pseudo_channels),
       bank_groups_(spec.geometry.bank_groups),
@@ -54,7 +50,7 @@ Channel::Channel(const MemorySpec& spec)
       write_data_(spec.timing.CWL + spec.timing.BURST),
       burst_(spec.timing.BURST),
       dual_command_bus_(spec.dual_command_bus),
-      split_oldest_first_(split_oldest_first(spec)),
+      split_oldest_first_(spec.has_split_queues()),
       refresh_interval_(spec.refresh ? spec.timing.REFI : refresh_never),
       refresh_due_(spec.refresh ? spec.timing.REFI : never_cycle) {
   open_row_.fill(no_row);

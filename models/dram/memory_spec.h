@@ -42,9 +42,15 @@ struct MemorySpec {
   bool refresh = false;
   std::uint32_t queue_depth = 64;  ///< entries of one column access each; of each queue if there are two
   Queueing queueing = Queueing::by_geometry;
-  double write_drain_from = 0.75, write_drain_to = 0.4;  ///< part of the write queue: a burst of writes starts, ends
-  std::string address_map = "accel";                     ///< bgint, accel, rocol or list
-  std::vector<std::string> address_bits;  ///< when address_map is list: from the lowest, such as "byte:5", "column:3"
+  double write_drain_from = 0.7, write_drain_to = 0.4;  ///< part of the write queue: a burst of writes starts, ends
+  std::string address_map = "accel";                    ///< bgint, accel or rocol
+  std::vector<std::string> address_bits;  ///< in place of address_map: from the lowest, such as "byte:5", "column:3"
+
+  /// Reads and writes in a queue each, of queue_depth entries each.
+  bool has_split_queues() const {
+    if (queueing == Queueing::by_geometry) return geometry.pseudo_channels > 1;
+    return queueing == Queueing::split_oldest_first;
+  }
 };
 
 }  // namespace t3vp::dram

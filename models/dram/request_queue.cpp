@@ -1,13 +1,10 @@
 #include "dram/request_queue.h"
 
-#include <stdexcept>
-
 namespace t3vp::dram {
 
-RequestQueue::RequestQueue(std::uint32_t capacity, std::uint32_t classes) : classes_(classes), pool_(capacity) {
-  if (capacity == 0 || capacity >= none) throw std::invalid_argument("a DRAM queue has 1 to 65000 entries");
-  for (std::uint32_t slot = 0; slot < capacity; ++slot)
-    pool_[slot].next = static_cast<std::uint16_t>(slot + 1 == capacity ? none : slot + 1);
+RequestQueue::RequestQueue(std::uint32_t depth, std::uint32_t classes) : classes_(classes), pool_(depth * classes) {
+  for (std::size_t slot = 0; slot < pool_.size(); ++slot)
+    pool_[slot].next = static_cast<std::uint16_t>(slot + 1 == pool_.size() ? none : slot + 1);
 }
 
 Request RequestQueue::take_oldest_of_address(std::uint32_t cls, std::uint16_t slot, std::uint16_t previous) {

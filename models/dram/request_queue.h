@@ -62,8 +62,10 @@ class BanksByAge {
 
 class RequestQueue {
  public:
-  /// Classes are 1 (all accesses in one order per bank) or 2 (reads; writes and updates).
-  RequestQueue(std::uint32_t capacity, std::uint32_t classes);
+  static constexpr std::uint32_t most_entries = 0xfffe;  ///< of all classes together
+
+  /// Classes are 1 (all accesses in one order per bank) or 2 (reads; writes and updates), of `depth` entries each.
+  RequestQueue(std::uint32_t depth, std::uint32_t classes);
 
   std::uint32_t class_of(Kind kind) const { return kind == Kind::read ? 0 : classes_ - 1; }
   std::uint32_t waiting(std::uint32_t cls) const { return waiting_[cls]; }

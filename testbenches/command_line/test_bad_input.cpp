@@ -24,6 +24,13 @@ Outcome run_file(const std::filesystem::path& file, const std::vector<std::strin
   return run_program(arguments);
 }
 
+/// By check and by replay.
+void require_no_memory(const ValidFiles& files, const std::string& where) {
+  const std::string memory = files / "memory.json", trace = files.write("one.trace", std::string(16, '\0'));
+  require_refusal(run_program({"check", memory}), where);
+  require_refusal(run_program({"replay", trace, "--memory", memory, "--out", files / "results"}), where);
+}
+
 struct Change {
   const char* file;
   const char* pointer;
@@ -68,6 +75,21 @@ const Change changes[] = {
     {"memory.json", "/timing/CL", nullptr},
     {"memory.json", "/command_bus/dual", 1},
     {"memory.json", "/address_map", "zigzag"},
+    {"memory.json", "/address_map", 7},
+    {"memory.json", "/address_map", json::array()},
+    {"memory.json", "/address_map", json::array({5}), "memory.json: /address_map/0"},
+    {"memory.json", "/geometry", nullptr},
+    {"memory.json", "/geometry/access_bytes", 64},
+    {"memory.json", "/geometry/bank_groups", 0},
+    {"memory.json", "/clock_GHz", 0},
+    {"memory.json", "/command_bus/activate_cycles", 0},
+    {"memory.json", "/refresh", "no"},
+    {"memory.json", "/queue_depth", 0},
+    {"memory.json", "/queue_depth", 65535},
+    {"memory.json", "/queue_depth", 64.5},
+    {"memory.json", "/queueing", "fifo"},
+    {"memory.json", "/write_drain_from", 1.5},
+    {"memory.json", "/write_drain_to", -0.1},
     // unknown keys
     {"run.json", "/gpu", 4},
     {"run.json", "/workload/gemm/M", 4},
@@ -75,6 +97,8 @@ const Change changes[] = {
     {"system.json", "/links/latency_ns", 500},
     {"system.json", "/overlap_ratio", 0.5},
     {"memory.json", "/timing/tRC", 47},
+    {"memory.json", "/geometry/banks", 16},
+    {"memory.json", "/address_bits", json::array({"byte:5"})},
     // what contradicts something else
     {"run.json", "/gpus", 17},  // 16 tiles
     {"run.json", "/workload/tp", 4},
@@ -87,6 +111,8 @@ const Change changes[] = {
     {"system.json", "/cache/capacity_MiB", 0.255},
     {"system.json", "/cache/line_bytes", 96},
     {"system.json", "/cache/sector_bytes", 256},
+    {"system.json", "/cache/line_bytes", 512, "system.json: /cache/sector_bytes"},  // 16 sectors in a line
+    {"system.json", "/memory/capacity_GiB", 512},                                   // 2^32 lines of the cache
     {"system.json", "/memory/channels", 6},
     {"system.json", "/memory/interleave_bytes", 320},
     {"system.json", "/memory/capacity_GiB", 0.0000001},
@@ -97,16 +123,22 @@ const Change changes[] = {
     {"system.json", "/output_map/posted_KiB", 0},
     {"system.json", "/links/receive_buffer_KiB", 1},
     {"memory.json", "/geometry/rows", 1000},
+    {"memory.json", "/geometry/row_bytes", 96},
+    {"memory.json", "/geometry/pseudo_channels", 3},
+    {"memory.json", "/geometry/pseudo_channels", 8, "memory.json: /geometry/banks_per_group"},
     {"memory.json", "/geometry/bank_groups", 64, "memory.json: /geometry/banks_per_group"},
     {"memory.json", "/timing/RAS", 10},
     {"memory.json", "/timing/RC", 46},
     {"memory.json", "/timing/CCDWL", 1},
     {"memory.json", "/timing/RRDL", 3},
-    {"memory.json", "/queueing", "fifo"},
+    {"memory.json", "/timing/CCDS", 3, "memory.json: /timing/CCDL"},
+    {"memory.json", "/timing/FAW", 3},
     {"memory.json", "/write_drain_to", 0.75},
+    {"memory.json", "/write_drain_from", 0.4},
     {"memory.json", "/refresh", true, "memory.json: /timing/RFC"},
-    {"memory.json", "/address_map", "list", "memory.json: /address_bits"},
-    {"memory.json", "/address_bits", json::array({"byte:5"}), ""},
+    {"memory.json", "/address_map", "list"},
+    {"memory.json", "/address_map", json::array({"byte:5", "column:6", "bank_group:2", "bank:2"})},  // no row
+    {"memory.json", "/address_map", json::array({"byte:5", "column:6", "bank_group:2", "bank:2", "bank", "row:13"})},
 };
 
 }  // namespace
@@ -115,13 +147,31 @@ TEST_CASE("a wrong value is refused where it is written") {
   for (const Change& c : changes) {
     const ValidFiles files;
     if (std::string(c.pointer) == "/inject") files.change("run.json", "/method", "sequential");
-    if (std::string(c.pointer) == "/address_bits") files.change("memory.json", "/address_map", "list");
     files.change(c.file, c.pointer, c.value);
     const std::string at = c.pointer == std::string("/inject") ? "run.json: /inject/dma_map_updates"
                            : c.reported_at && *c.reported_at   ? c.reported_at
                                                                : std::string(c.file) + ": " + c.pointer;
     INFO(c.file << " " << c.pointer << " = " << c.value);
     require_refusal(run_file(files.run()), (files / at).string());
+    if (std::string(c.file) == "memory.json") require_no_memory(files, (files / at).string());
+  }
+}
+
+TEST_CASE("a memory whose values contradict each other is refused") {
+  const std::pair<std::vector<std::pair<const char*, json>>, const char*> contradictions[] = {
+      {{{"/queueing", "split-oldest-first"}, {"/queue_depth", 32768}}, "/queue_depth"},
+      {{{"/geometry/pseudo_channels", 2}, {"/queue_depth", 32768}}, "/queue_depth"},
+      {{{"/refresh", true}, {"/timing/REFI", 3900}}, "/timing/RFC"},
+      {{{"/refresh", true}, {"/timing/RFC", 260}}, "/timing/REFI"},
+      {{{"/refresh", true}, {"/timing/RFC", 260}, {"/timing/REFI", 306}}, "/timing/REFI"},  // RFC + RC are 307
+      {{{"/write_drain_from", 0.3}, {"/write_drain_to", 0.3}}, "/write_drain_to"},
+      {{{"/geometry/row_bytes", 1024}, {"/geometry/bank_groups", 1}}, "/address_map"},
+  };
+  for (const auto& [changed, pointer] : contradictions) {
+    const ValidFiles files;
+    for (const auto& [at, value] : changed) files.change("memory.json", at, value);
+    INFO(changed.front().first << " with " << changed.back().first);
+    require_no_memory(files, (files / "memory.json: ").string() + pointer);
   }
 }
 

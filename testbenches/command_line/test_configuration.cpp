@@ -124,6 +124,33 @@ TEST_CASE("every timing changes one word of the channel's") {
   }
 }
 
+TEST_CASE("every other key of a memory file is read") {
+  const ValidFiles files;
+  const auto load = [&](const std::vector<std::string>& settings) {
+    return load_memory(files / "memory.json", settings);
+  };
+  CHECK(load({"name=mine"}).name == "mine");
+  CHECK(load({"geometry.pseudo_channels=2"}).geometry.pseudo_channels == 2);
+  CHECK(load({"geometry.bank_groups=8"}).geometry.bank_groups == 8);
+  CHECK(load({"geometry.banks_per_group=8"}).geometry.banks_per_group == 8);
+  CHECK(load({"geometry.rows=4096"}).geometry.rows == 4096);
+  CHECK(load({"geometry.row_bytes=4096"}).geometry.row_bytes == 4096);
+  CHECK(load({}).geometry.access_bytes == 32);
+  CHECK(load({"clock_GHz=1.25"}).clock_GHz == 1.25);
+  CHECK_FALSE(load({"command_bus.dual=false"}).dual_command_bus);
+  CHECK(load({"command_bus.activate_cycles=3"}).activate_cycles == 3);
+  CHECK(load({"refresh=true", "timing.RFC=200", "timing.REFI=3000"}).refresh);
+  CHECK(load({"queue_depth=65534"}).queue_depth == 65534);
+  CHECK(load({}).queueing == dram::Queueing::by_geometry);
+  CHECK(load({"queueing=shared-round-robin"}).queueing == dram::Queueing::shared_round_robin);
+  CHECK(load({"queueing=split-oldest-first", "queue_depth=32767"}).queueing == dram::Queueing::split_oldest_first);
+  CHECK(load({"write_drain_from=0.9"}).write_drain_from == 0.9);
+  CHECK(load({"write_drain_to=0.1"}).write_drain_to == 0.1);
+  CHECK(load({"address_map=rocol"}).address_map == "rocol");
+  const std::vector<std::string> list{"byte:5", "column:6", "bank_group:2", "bank:2", "row:13"};
+  CHECK(load({R"(address_map=["byte:5","column:6","bank_group:2","bank:2","row:13"])"}).address_bits == list);
+}
+
 TEST_CASE("defaults are applied") {
   const ValidFiles files;
   files.change("run.json", "/method", nullptr);

@@ -51,8 +51,8 @@ TEST_CASE("Map bgint puts pseudo-channel and bank group below the column, rocol 
 
 TEST_CASE("A list spells any map, and the named maps spelt out are themselves") {
   const AddressDecoder named = decoder("hbm2-legacy", "accel");
-  const AddressDecoder spelt = decoder(
-      "hbm2-legacy", "list", {"byte:5", "column:3", "bank_group", "column:3", "bank_group:1", "bank:2", "row:13"});
+  const AddressDecoder spelt =
+      decoder("hbm2-legacy", "", {"byte:5", "column:3", "bank_group", "column:3", "bank_group:1", "bank:2", "row:13"});
   std::mt19937_64 random(3);
   for (int i = 0; i < 1000; ++i) {
     const std::uint64_t address = random() % (std::uint64_t{256} << 20);
@@ -80,8 +80,8 @@ TEST_CASE("Addresses above the geometry's rows open rows of their own") {
 }
 
 TEST_CASE("A map that does not fit the geometry is refused with its field") {
-  CHECK_THROWS_WITH(decoder("hbm2-legacy", "list", {"byte:5", "column:5", "bank_group:2", "bank:2", "row:13"}),
+  CHECK_THROWS_WITH(decoder("hbm2-legacy", "", {"byte:5", "column:5", "bank_group:2", "bank:2", "row:13"}),
                     Catch::Contains("column has 5 bits, the geometry needs 6"));
-  CHECK_THROWS_WITH(decoder("hbm2-legacy", "list", {"byte:5", "colum:6"}), Catch::Contains("\"colum\""));
-  CHECK_THROWS_WITH(decoder("hbm2-legacy", "list", {"byte:x"}), Catch::Contains("should read like"));
+  CHECK_THROWS_WITH(decoder("hbm2-legacy", "", {"byte:5", "colum:6"}), Catch::Contains("\"colum\""));
+  CHECK_THROWS_WITH(decoder("hbm2-legacy", "", {"byte:x"}), Catch::Contains("should read like"));
 }

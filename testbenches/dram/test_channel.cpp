@@ -141,6 +141,11 @@ TEST_CASE("A specification that no channel can have is refused") {
   refused([](MemorySpec& s) { s.geometry.pseudo_channels = 8; });
   refused([](MemorySpec& s) { s.geometry.bank_groups = 3; });
   refused([](MemorySpec& s) { s.queue_depth = 0; });
+  refused([](MemorySpec& s) { s.queue_depth = 65535; });
+  refused([](MemorySpec& s) {
+    s.queue_depth = 32768;
+    s.queueing = Queueing::split_oldest_first;
+  });
   refused([](MemorySpec& s) { s.refresh = true; });
   refused([](MemorySpec& s) { s.write_drain_to = 0.9; });
   refused([](MemorySpec& s) { s.address_map = "linear"; });
