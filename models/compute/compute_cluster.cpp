@@ -6,9 +6,11 @@
 #include <cstring>
 #include <utility>
 
+#include "compute/attention_kernel.h"
 #include "compute/gemm_kernel.h"
 #include "compute/packet_check.h"
 #include "compute/ring_kernel.h"
+#include "compute/row_kernel.h"
 #include "protocol/address_map.h"
 
 namespace t3vp {
@@ -167,7 +169,7 @@ void ComputeCluster::fetch() {
 void ComputeCluster::fetched(Transaction& transaction) {
   KernelPacket packet{};
   std::memcpy(&packet, transaction.get_data_ptr(), packet_bytes);
-  const std::string wrong = failed_ ? "the packet cannot be read" : check_packet(packet, parameters_);
+  const std::string wrong = failed_ ? "the packet cannot be read" : check_packet(packet, parameters_, functional_);
   if (!wrong.empty()) {
     registers.report(Status::bad_packet, transaction.get_address(), wrong);
     return complete(Status::bad_packet);
@@ -175,11 +177,21 @@ void ComputeCluster::fetched(Transaction& transaction) {
   if (packet.max_compute_units == 0 || packet.max_compute_units > parameters_.compute_units)
     packet.max_compute_units = parameters_.compute_units;
   units_.resize(packet.max_compute_units);
-  if (packet.kind == KernelKind::gemm)
-    kernel_ = std::make_unique<GemmKernel>(*this, packet);
-  else
-    kernel_ = std::make_unique<RingKernel>(*this, packet);
+  kernel_ = make_kernel(packet);
   events_.push(now() + parameters_.launch_latency, {Step::launch, dispatcher, 0, nullptr});
+}
+
+std::unique_ptr<KernelModel> ComputeCluster::make_kernel(const KernelPacket& packet) {
+  switch (packet.kind) {
+    case KernelKind::gemm:
+      return std::make_unique<GemmKernel>(*this, packet);
+    case KernelKind::rows:
+      return std::make_unique<RowKernel>(*this, packet);
+    case KernelKind::attention:
+      return std::make_unique<AttentionKernel>(*this, packet);
+    default:
+      return std::make_unique<RingKernel>(*this, packet);
+  }
 }
 
 void ComputeCluster::launch() {

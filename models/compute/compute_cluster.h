@@ -63,6 +63,7 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   void delivered(const Event& event);
   void fetch();
   void fetched(Transaction& transaction);
+  std::unique_ptr<KernelModel> make_kernel(const KernelPacket& packet);
   void launch();
   void dispatch(Slot slot);
   void complete(Status status);

@@ -30,8 +30,9 @@ std::uint32_t GemmKernel::depth(std::uint32_t slab) const {
 
 void GemmKernel::start(Slot slot, std::uint32_t index) {
   Workgroup& workgroup = workgroups_[slot];
-  workgroup.wg_id = (packet_.first_workgroup + index) % grid_.workgroups();
-  workgroup.tile = grid_.tile(workgroup.wg_id);
+  workgroup.wg_id = (packet_.first_workgroup + index) % packet_.workgroups;
+  workgroup.batch = workgroup.wg_id / grid_.workgroups();
+  workgroup.tile = grid_.tile(workgroup.wg_id % grid_.workgroups());
   workgroup.loaded = workgroup.computed = workgroup.stores = 0;
   workgroup.computing = false;
   workgroup.begin = now();
@@ -45,14 +46,20 @@ void GemmKernel::load_slab(Slot slot) {
   const std::uint32_t bytes = bytes_of(element_);
   const std::uint64_t k = std::uint64_t{slab} * host_.parameters().slab_depth;
   const Rectangle& tile = workgroup.tile;
+  const std::uint64_t a = packet_.a + std::uint64_t{workgroup.batch} * packet_.a_batch;
+  const std::uint64_t b = packet_.b + std::uint64_t{workgroup.batch} * packet_.b_batch;
   buffer(workgroup, slab).awaited = 2;
-  load(slot, packet_.a + std::uint64_t{tile.row} * packet_.lda + k * bytes,
-       {tile.rows, depth(slab) * bytes, packet_.lda}, slab, false);
-  if ((packet_.flags & KernelPacket::transpose_b) != 0)
-    load(slot, packet_.b + std::uint64_t{tile.column} * packet_.ldb + k * bytes,
+  if (has(KernelPacket::transpose_a))
+    load(slot, a + k * packet_.lda + std::uint64_t{tile.row} * bytes, {depth(slab), tile.rows * bytes, packet_.lda},
+         slab, false);
+  else
+    load(slot, a + std::uint64_t{tile.row} * packet_.lda + k * bytes, {tile.rows, depth(slab) * bytes, packet_.lda},
+         slab, false);
+  if (has(KernelPacket::transpose_b))
+    load(slot, b + std::uint64_t{tile.column} * packet_.ldb + k * bytes,
          {tile.columns, depth(slab) * bytes, packet_.ldb}, slab, true);
   else
-    load(slot, packet_.b + k * packet_.ldb + std::uint64_t{tile.column} * bytes,
+    load(slot, b + k * packet_.ldb + std::uint64_t{tile.column} * bytes,
          {depth(slab), tile.columns * bytes, packet_.ldb}, slab, true);
 }
 
@@ -86,6 +93,7 @@ void GemmKernel::take_data(Workgroup& workgroup, Transaction& transaction) {
   Matrix& matrix = (extension.token & 1) != 0 ? slab.b : slab.a;
   matrix.resize(extension.shape.rows, extension.shape.row_bytes / bytes_of(element_));
   widen_elements(element_, transaction.get_data_ptr(), matrix.data(), static_cast<std::size_t>(matrix.size()));
+  if (has(KernelPacket::transpose_a) && &matrix == &slab.a) matrix.transposeInPlace();
 }
 
 /// Begins the next slab when its data is there; one slab of a workgroup at a time, one workgroup of a CU at a time.
@@ -114,7 +122,7 @@ void GemmKernel::elapsed(Slot slot, std::uint32_t) {
 
 void GemmKernel::multiply(Workgroup& workgroup) {
   const Slab& slab = buffer(workgroup, workgroup.computed);
-  if ((packet_.flags & KernelPacket::transpose_b) != 0)
+  if (has(KernelPacket::transpose_b))
     workgroup.sum.noalias() += slab.a * slab.b.transpose();
   else
     workgroup.sum.noalias() += slab.a * slab.b;
@@ -123,20 +131,21 @@ void GemmKernel::multiply(Workgroup& workgroup) {
 void GemmKernel::store(Slot slot) {
   Workgroup& workgroup = workgroups_[slot];
   const ComputeParameters& p = host_.parameters();
+  const std::uint32_t tile = workgroup.wg_id % grid_.workgroups();
+  const std::uint64_t out = packet_.out + std::uint64_t{workgroup.batch} * packet_.out_batch;
   workgroup.store_begin = now();
   for (std::uint32_t wf = 0; wf < grid_.wavefronts; ++wf)
-    if (!grid_.wavefront_tile(workgroup.wg_id, wf).empty()) ++workgroup.stores;
+    if (!grid_.wavefront_tile(tile, wf).empty()) ++workgroup.stores;
   Picoseconds delay = 0;
   for (std::uint32_t wf = 0; wf < grid_.wavefronts; ++wf) {
-    const Rectangle part = grid_.wavefront_tile(workgroup.wg_id, wf);
+    const Rectangle part = grid_.wavefront_tile(tile, wf);
     if (part.empty()) continue;
-    const bool update = (packet_.flags & KernelPacket::update) != 0;
-    Transaction& transaction = host_.pool().make(update ? Operation::update : Operation::store,
-                                                 packet_.out + grid_.offset(part), grid_.shape(part));
+    Transaction& transaction = host_.pool().make(has(KernelPacket::update) ? Operation::update : Operation::store,
+                                                 out + grid_.offset(part), grid_.shape(part));
     DataExtension& extension = transaction.extension();
     extension.traffic = TrafficClass::gemm_write;
     extension.element = element_;
-    extension.cached = (packet_.flags & KernelPacket::uncached) == 0;
+    extension.cached = !has(KernelPacket::uncached);
     extension.producer = {workgroup.wg_id, static_cast<std::uint8_t>(wf), host_.gpu()};
     if (host_.functional()) fill_store(workgroup, part, transaction);
     delay += cycle_time(static_cast<double>(extension.shape.bytes()) / p.port_bytes_per_cycle, p.clock_GHz);

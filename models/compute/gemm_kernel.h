@@ -28,7 +28,8 @@ class GemmKernel : public KernelModel {
     Matrix a, b;                ///< functional only
   };
   struct Workgroup {
-    std::uint32_t wg_id = 0;
+    std::uint32_t wg_id = 0;  ///< of the whole batch
+    std::uint32_t batch = 0;
     Rectangle tile;
     std::uint32_t loaded = 0, computed = 0;  ///< slabs asked for, slabs multiplied
     bool computing = false;
@@ -37,6 +38,7 @@ class GemmKernel : public KernelModel {
     std::vector<Slab> slabs;  ///< ring of prefetch_slabs buffers
     Matrix sum;
   };
+  bool has(std::uint16_t flag) const { return (packet_.flags & flag) != 0; }
   std::uint32_t depth(std::uint32_t slab) const;
   Slab& buffer(Workgroup& workgroup, std::uint32_t slab) const {
     return workgroup.slabs[slab % workgroup.slabs.size()];

@@ -3,15 +3,50 @@
 // compares them.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
 namespace t3vp {
 
-enum class KernelKind : std::uint8_t { none = 0, gemm = 1, ring_reduce_scatter = 2, ring_all_gather = 3 };
+enum class KernelKind : std::uint8_t {
+  none = 0,
+  gemm = 1,
+  ring_reduce_scatter = 2,
+  ring_all_gather = 3,
+  rows = 4,
+  attention = 5
+};
 
-/// out (m x n) = a (m x k) b (k x n), all row-major; with transpose_b, b is n x k. Element types are ElementType's.
+/// What a rows kernel does with each row of its m x n operands. A matrix operand has a row stride; with stride 0 it is
+/// a vector of n elements, the same for all rows. gelu is its tanh form, eps is 1e-5.
+enum class RowOperation : std::uint8_t {
+  none = 0,
+  scale = 1,             ///< out = factor a
+  add = 2,               ///< out = a + b
+  bias_gelu = 3,         ///< out = gelu(a + b)
+  softmax = 4,           ///< out = softmax(a)
+  layer_norm = 5,        ///< out = (a - mean) / sqrt(variance + eps) b + c
+  dropout = 6,           ///< out = a / factor with probability `factor`, else 0; which is a function of seed and place
+  bias_dropout_add = 7,  ///< out = dropout(a + b) + c
+  bias_gelu_backward = 8,  ///< out = a gelu'(b + c), a the gradient
+  softmax_backward = 9,    ///< out = b (a - sum(a b)), a the gradient, b the forward result
+  layer_norm_backward =
+      10,     ///< gradient of layer_norm's input: a the gradient, b the input, c the forward's scale vector
+  adam = 11,  ///< b, c: moments, out: weights, all in place from the gradient a; factor: learning rate
+  count
+};
+
+/// One of the three walks over the scores of an attention kernel.
+enum class AttentionPass : std::uint8_t { none = 0, forward = 1, backward_q = 2, backward_kv = 3, count };
+
+/// out (m x n) = a (m x k) b (k x n), all row-major; with transpose_a, a is stored k x m, with transpose_b, b n x k.
+/// Element types are ElementType's. A batch is several such products of one shape, each a batch stride further on.
+///
+/// An attention kernel never writes its m x m scores: it walks over them tile by tile, tile_rows x tile_columns. Each
+/// matrix of a holds q, k and v (m x n each) side by side, each padded to 32 bytes of a row; out is softmax(factor q
+/// k^T) v, or in the backward passes the gradients of q, k and v in the layout of a, from the gradient of the result in
+/// b and, in backward_q, the result in c, which has the layout of b.
+///
 /// Ring kernels work on the same out, cut into `gpus` chunks of consecutive workgroups (protocol/tile_grid.h): GPU g
 /// sends to the GPU of peer_out, chunk (g + 1) first and chunk g last for reduce-scatter, chunk g first for all-gather.
 struct KernelPacket {
@@ -20,30 +55,46 @@ struct KernelPacket {
   static constexpr std::uint16_t uncached = 2;  ///< loads and stores of out bypass the cache
   static constexpr std::uint16_t transpose_b = 4;
   static constexpr std::uint16_t near_memory = 8;  ///< reduce-scatter updates peer_out, peer_staging is not used
-  static constexpr std::uint16_t all_flags = update | uncached | transpose_b | near_memory;
+  static constexpr std::uint16_t transpose_a = 16;
+  static constexpr std::uint16_t all_flags = update | uncached | transpose_b | near_memory | transpose_a;
 
   KernelKind kind;
   std::uint8_t element;
   std::uint16_t flags;
-  std::uint32_t m, n, k;            ///< elements
-  std::uint64_t a, b, out;          ///< local addresses
-  std::uint32_t lda, ldb, ldo;      ///< bytes from one row to the next
-  std::uint32_t first_workgroup;    ///< GEMM: where the order of workgroups starts; it wraps around
-  std::uint32_t workgroups;         ///< GEMM: all of the output's; ring: how many share a chunk, the same on all GPUs
-  std::uint32_t gpu, gpus;          ///< position in the ring and its size
-  std::uint32_t signal_base;        ///< ring: workgroup w counts received steps in signal signal_base + w
-  std::uint64_t peer_out;           ///< ring: the receiver's out
-  std::uint64_t staging;            ///< reduce-scatter: own receive buffer, laid out as out
-  std::uint64_t peer_staging;       ///< reduce-scatter: the receiver's
-  std::uint64_t signal_epoch;       ///< value of those signals before this kernel; step s waits for signal_epoch + s
+  std::uint32_t m, n, k;          ///< elements
+  std::uint64_t a, b, out;        ///< local addresses
+  std::uint32_t lda, ldb, ldo;    ///< bytes from one row to the next
+  std::uint32_t first_workgroup;  ///< GEMM: where the order of workgroups starts; it wraps around
+  std::uint32_t workgroups;       ///< GEMM: all of the output's; ring: how many share a chunk, the same on all GPUs
+  std::uint32_t gpu, gpus;        ///< position in the ring and its size
+  union {
+    std::uint32_t signal_base;  ///< ring: workgroup w counts received steps in signal signal_base + w
+    std::uint32_t ldc;          ///< rows: as lda
+  };
+  std::uint64_t peer_out;  ///< ring: the receiver's out
+  union {
+    std::uint64_t staging;  ///< reduce-scatter: own receive buffer, laid out as out
+    std::uint64_t c;        ///< rows, attention: third operand
+  };
+  union {
+    std::uint64_t peer_staging;  ///< reduce-scatter: the receiver's
+    std::uint32_t seed;          ///< rows: of the dropout
+  };
+  union {
+    std::uint64_t signal_epoch;  ///< value of those signals before this kernel; step s waits for signal_epoch + s
+    float factor;                ///< rows, attention
+  };
   std::uint32_t max_compute_units;  ///< 0: all
   std::uint16_t tile_rows, tile_columns;
-  std::uint8_t wavefronts;  ///< of a GEMM workgroup, 1 to 8
-  std::array<std::uint8_t, 15> reserved;
+  std::uint8_t wavefronts;                    ///< of a GEMM workgroup, 1 to 8
+  std::uint8_t operation;                     ///< rows: a RowOperation; attention: an AttentionPass
+  std::uint16_t batches;                      ///< GEMM, attention: 0 and 1 mean one
+  std::uint32_t a_batch, b_batch, out_batch;  ///< bytes from one matrix of a batch to the next
 };
 
 static_assert(sizeof(KernelPacket) == 128, "the queue's entries are 128 bytes");
-static_assert(offsetof(KernelPacket, peer_out) == 72 && offsetof(KernelPacket, signal_epoch) == 96,
+static_assert(offsetof(KernelPacket, peer_out) == 72 && offsetof(KernelPacket, signal_epoch) == 96 &&
+                  offsetof(KernelPacket, a_batch) == 116,
               "no padding between fields");
 
 }  // namespace t3vp

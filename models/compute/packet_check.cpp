@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compute/row_operations.h"
 #include "protocol/address_map.h"
 #include "protocol/data_protocol.h"
 #include "registers/signals.h"
@@ -16,8 +17,15 @@ constexpr std::uint32_t most_gpus = 1u << 16;                         // their n
 
 bool unaligned(std::uint64_t value) { return value % 32 != 0; }
 
-bool in_memory(std::uint64_t address, std::uint64_t rows, std::uint64_t row_stride) {
-  return address_map::local_of(address) + rows * row_stride <= address_map::hbm_limit;
+bool in_memory(std::uint64_t address, std::uint64_t rows, std::uint64_t row_stride, std::uint64_t before = 0) {
+  return address_map::local_of(address) + before + rows * row_stride <= address_map::hbm_limit;
+}
+
+std::uint32_t batches_of(const KernelPacket& packet) { return std::max<std::uint32_t>(packet.batches, 1); }
+
+/// Where the last matrix of a batch starts.
+std::uint64_t last(const KernelPacket& packet, std::uint32_t batch_stride) {
+  return std::uint64_t{batches_of(packet) - 1} * batch_stride;
 }
 
 std::uint64_t tiles(const KernelPacket& packet) {
@@ -27,24 +35,41 @@ std::uint64_t tiles(const KernelPacket& packet) {
 
 std::uint32_t element_bytes(const KernelPacket& packet) { return bytes_of(static_cast<ElementType>(packet.element)); }
 
+std::string check_batch(const KernelPacket& packet) {
+  if (unaligned(packet.a_batch) || unaligned(packet.b_batch) || unaligned(packet.out_batch))
+    return fmt::format("batch strides {}, {}, {}: multiples of 32 expected", packet.a_batch, packet.b_batch,
+                       packet.out_batch);
+  // Tracker and output map know an output as one grid of tiles.
+  if (batches_of(packet) > 1 && (packet.flags & (KernelPacket::update | KernelPacket::uncached)) != 0)
+    return fmt::format("a batch of {} with flags {:#x}: cached stores expected", packet.batches, packet.flags);
+  if (!in_memory(packet.out, packet.m, packet.ldo, last(packet, packet.out_batch)))
+    return fmt::format("out {:#x} of {} matrices does not end in memory", packet.out, packet.batches);
+  return {};
+}
+
 std::string check_gemm(const KernelPacket& packet) {
   const std::uint32_t bytes = element_bytes(packet);
-  const bool transposed = (packet.flags & KernelPacket::transpose_b) != 0;
-  const std::uint64_t b_row = std::uint64_t{transposed ? packet.k : packet.n} * bytes;
-  if (packet.k == 0 || packet.lda < std::uint64_t{packet.k} * bytes || packet.ldb < b_row)
+  const bool a_transposed = (packet.flags & KernelPacket::transpose_a) != 0;
+  const bool b_transposed = (packet.flags & KernelPacket::transpose_b) != 0;
+  const std::uint64_t a_row = std::uint64_t{a_transposed ? packet.m : packet.k} * bytes;
+  const std::uint64_t b_row = std::uint64_t{b_transposed ? packet.k : packet.n} * bytes;
+  if (packet.k == 0 || packet.lda < a_row || packet.ldb < b_row)
     return fmt::format("k {}, row strides of a {} and b {}: k of 1 or more, strides of at least a row, expected",
                        packet.k, packet.lda, packet.ldb);
   if (unaligned(packet.a) || unaligned(packet.b) || unaligned(packet.lda) || unaligned(packet.ldb))
     return fmt::format("a {:#x}, b {:#x}, row strides {} and {}: multiples of 32 expected", packet.a, packet.b,
                        packet.lda, packet.ldb);
-  if (!in_memory(packet.a, packet.m, packet.lda) || !in_memory(packet.b, transposed ? packet.n : packet.k, packet.ldb))
+  if (const std::string wrong = check_batch(packet); !wrong.empty()) return wrong;
+  if (!in_memory(packet.a, a_transposed ? packet.k : packet.m, packet.lda, last(packet, packet.a_batch)) ||
+      !in_memory(packet.b, b_transposed ? packet.n : packet.k, packet.ldb, last(packet, packet.b_batch)))
     return fmt::format("a {:#x} or b {:#x} does not end in memory", packet.a, packet.b);
   if (packet.wavefronts == 0 || packet.wavefronts > 8 || packet.tile_rows % packet.wavefronts != 0)
     return fmt::format("{} wavefronts: 1 to 8 expected that divide the tile's {} rows", packet.wavefronts,
                        packet.tile_rows);
-  if (packet.workgroups != tiles(packet) || packet.first_workgroup >= packet.workgroups)
+  const std::uint64_t workgroups = tiles(packet) * batches_of(packet);
+  if (packet.workgroups != workgroups || packet.first_workgroup >= packet.workgroups)
     return fmt::format("workgroups {} from {}: all {} of the output, from one of them, expected", packet.workgroups,
-                       packet.first_workgroup, tiles(packet));
+                       packet.first_workgroup, workgroups);
   return {};
 }
 
@@ -69,19 +94,89 @@ std::string check_ring(const KernelPacket& packet, const ComputeParameters& para
   return {};
 }
 
+std::string check_rows(const KernelPacket& packet) {
+  const auto operation = static_cast<RowOperation>(packet.operation);
+  if (operation == RowOperation::none || operation >= RowOperation::count)
+    return fmt::format("rows operation {}: 1 to {} expected", packet.operation,
+                       static_cast<int>(RowOperation::count) - 1);
+  const RowTraits& traits = traits_of(operation);
+  const std::uint64_t row = std::uint64_t{packet.n} * element_bytes(packet);
+  const std::pair<std::uint64_t, std::uint32_t> operands[] = {
+      {packet.a, packet.lda}, {packet.b, packet.ldb}, {packet.c, packet.ldc}};
+  for (std::uint32_t operand = row_a; operand < row_out; ++operand) {
+    if (((traits.reads | traits.writes) >> operand & 1) == 0) continue;
+    const auto [address, stride] = operands[operand];
+    const bool is_vector = stride == 0 && (traits.vectors >> operand & 1) != 0;
+    if (unaligned(address) || unaligned(stride) || (!is_vector && stride < row))
+      return fmt::format("{} {:#x} of {} with row stride {}: multiples of 32, at least a row of {} bytes, expected",
+                         "abc"[operand], address, traits.name, stride, row);
+    if (!in_memory(address, is_vector ? 1 : packet.m, is_vector ? row : stride))
+      return fmt::format("{} {:#x} does not end in memory", "abc"[operand], address);
+  }
+  const bool drops = operation == RowOperation::dropout || operation == RowOperation::bias_dropout_add;
+  if (drops && !(packet.factor > 0 && packet.factor <= 1))
+    return fmt::format("factor {}: the probability to keep, above 0 and at most 1, expected", packet.factor);
+  return {};
+}
+
+std::string check_attention(const KernelPacket& packet, bool functional) {
+  const auto pass = static_cast<AttentionPass>(packet.operation);
+  if (pass == AttentionPass::none || pass >= AttentionPass::count)
+    return fmt::format("attention pass {}: 1 (forward), 2 (backward of q) or 3 (of k and v) expected",
+                       packet.operation);
+  if (const std::string wrong = check_batch(packet); !wrong.empty()) return wrong;
+  const bool backward = pass != AttentionPass::forward;
+  if (backward && functional)
+    return fmt::format("attention pass {}: it computes no data, timing-only", packet.operation);
+  const std::uint64_t row = std::uint64_t{packet.n} * element_bytes(packet), packed = (row + 31) / 32 * 32 * 3;
+  if (packet.lda < packed || (backward && (packet.ldb < row || packet.ldo < packed)))
+    return fmt::format(
+        "row strides of a {}, b {} and out {}: room for q, k and v, {} bytes, and for rows of {} expected", packet.lda,
+        packet.ldb, packet.ldo, packed, row);
+  if (unaligned(packet.a) || unaligned(packet.lda) ||
+      (backward && (unaligned(packet.b) || unaligned(packet.ldb) || unaligned(packet.c))))
+    return fmt::format("a {:#x}, b {:#x}, c {:#x}, row strides {} and {}: multiples of 32 expected", packet.a, packet.b,
+                       packet.c, packet.lda, packet.ldb);
+  if (!in_memory(packet.a, packet.m, packet.lda, last(packet, packet.a_batch)) ||
+      (backward && (!in_memory(packet.b, packet.m, packet.ldb, last(packet, packet.b_batch)) ||
+                    !in_memory(packet.c, packet.m, packet.ldb, last(packet, packet.b_batch)))))
+    return fmt::format("a {:#x}, b {:#x} or c {:#x} does not end in memory", packet.a, packet.b, packet.c);
+  const std::uint64_t tiles_down = (packet.m + std::uint64_t{packet.tile_rows} - 1) / packet.tile_rows;
+  const std::uint64_t workgroups = tiles_down * batches_of(packet);
+  if (packet.workgroups != workgroups)
+    return fmt::format("workgroups {}: all {} tiles of rows expected", packet.workgroups, workgroups);
+  return {};
+}
+
+std::string check_kind(const KernelPacket& packet, const ComputeParameters& parameters, bool functional) {
+  const bool takes_no_flags = packet.kind == KernelKind::rows || packet.kind == KernelKind::attention;
+  if (takes_no_flags && packet.flags != 0) return fmt::format("flags {:#x}: 0 expected of this kind", packet.flags);
+  switch (packet.kind) {
+    case KernelKind::gemm:
+      return check_gemm(packet);
+    case KernelKind::rows:
+      return check_rows(packet);
+    case KernelKind::attention:
+      return check_attention(packet, functional);
+    default:
+      return check_ring(packet, parameters);
+  }
+}
+
 }  // namespace
 
-std::string check_packet(const KernelPacket& packet, const ComputeParameters& parameters) {
-  if (packet.kind != KernelKind::gemm && packet.kind != KernelKind::ring_reduce_scatter &&
-      packet.kind != KernelKind::ring_all_gather)
-    return fmt::format("kind {}: 1 (gemm), 2 (reduce-scatter) or 3 (all-gather) expected",
+std::string check_packet(const KernelPacket& packet, const ComputeParameters& parameters, bool functional) {
+  if (packet.kind == KernelKind::none || packet.kind > KernelKind::attention)
+    return fmt::format("kind {}: 1 (gemm), 2 (reduce-scatter), 3 (all-gather), 4 (rows) or 5 (attention) expected",
                        static_cast<int>(packet.kind));
   if (packet.element > static_cast<std::uint8_t>(ElementType::fp32))
     return fmt::format("element {}: 0 (fp16), 1 (bf16) or 2 (fp32) expected", packet.element);
   if ((packet.flags & ~KernelPacket::all_flags) != 0) return fmt::format("flags {:#x}: unknown bits", packet.flags);
   const bool right_size = packet.m - 1 < most_rows && packet.n - 1 < most_rows;
-  const bool right_tiles = packet.tile_rows - 1u < most_tile_rows && packet.tile_columns - 1u < most_tile_rows;
-  if (!right_size || !right_tiles || tiles(packet) >= no_workgroup)
+  const bool right_tiles =
+      packet.kind == KernelKind::rows || (packet.tile_rows - 1u < most_tile_rows &&
+                                          packet.tile_columns - 1u < most_tile_rows && tiles(packet) < no_workgroup);
+  if (!right_size || !right_tiles)
     return fmt::format("output {} x {} in tiles of {} x {}: 1 to {} and 1 to {}, fewer than 2^32 tiles, expected",
                        packet.m, packet.n, packet.tile_rows, packet.tile_columns, most_rows, most_tile_rows);
   const std::uint32_t bytes = element_bytes(packet);
@@ -89,7 +184,7 @@ std::string check_packet(const KernelPacket& packet, const ComputeParameters& pa
     return fmt::format("out {:#x} with row stride {}: multiples of 32, at least a row of {} bytes, expected",
                        packet.out, packet.ldo, std::uint64_t{packet.n} * bytes);
   if (!in_memory(packet.out, packet.m, packet.ldo)) return fmt::format("out {:#x} does not end in memory", packet.out);
-  return packet.kind == KernelKind::gemm ? check_gemm(packet) : check_ring(packet, parameters);
+  return check_kind(packet, parameters, functional);
 }
 
 }  // namespace t3vp

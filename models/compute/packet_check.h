@@ -8,7 +8,7 @@
 
 namespace t3vp {
 
-/// Empty when the packet can run, else what was found and what was expected.
-std::string check_packet(const KernelPacket& packet, const ComputeParameters& parameters);
+/// Empty when the packet can run, else what was found and what was expected. `functional`: whether operands have data.
+std::string check_packet(const KernelPacket& packet, const ComputeParameters& parameters, bool functional);
 
 }  // namespace t3vp

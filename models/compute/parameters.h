@@ -13,7 +13,7 @@ struct ComputeParameters {
   std::uint32_t workgroups_per_cu = 2;     ///< resident GEMM workgroups
   double matrix_flops_per_cycle = 1024;    ///< peak of a CU, a multiply-add counts two
   double matrix_efficiency = 0.75;         ///< share of the peak that the inner loop reaches on data at hand
-  double vector_elements_per_cycle = 128;  ///< additions of a CU, in ring kernels
+  double vector_elements_per_cycle = 128;  ///< vector operations of a CU
   double port_bytes_per_cycle = 64;        ///< between a CU and the cache, per direction
   Picoseconds launch_latency = 3'000'000;  ///< doorbell to first workgroup
   std::uint32_t tile_rows = 128, tile_columns = 128;
@@ -23,6 +23,8 @@ struct ComputeParameters {
   std::uint32_t ring_workgroups_per_cu = 1;  ///< of ring reduce-scatter and all-gather kernels
   std::uint32_t ring_block_bytes = 4096;     ///< a ring workgroup's unit of work
   std::uint32_t ring_blocks_in_flight = 4;   ///< blocks a ring workgroup keeps under way
+  std::uint32_t row_workgroups_per_cu = 8;   ///< of rows kernels
+  std::uint32_t row_block_bytes = 4096;      ///< of an operand that a workgroup of a rows kernel has under way
 };
 
 struct OutputMapParameters {

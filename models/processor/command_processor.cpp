@@ -33,7 +33,7 @@ unsigned char* bytes_of_value(Value& value) {
 }  // namespace
 
 const char* name_of(Phase phase) {
-  constexpr const char* names[] = {"setup", "total", "gemm", "reduce_scatter", "fused", "all_gather"};
+  constexpr const char* names[] = {"setup", "total", "gemm", "reduce_scatter", "fused", "all_gather", "operation"};
   return names[static_cast<std::size_t>(phase)];
 }
 
@@ -123,7 +123,10 @@ void CommandProcessor::wait_ns(std::uint64_t ns) {
   keeper_.sync();
 }
 
-void CommandProcessor::begin(Phase phase) { phases_.push_back({phase, local_now(), never}); }
+void CommandProcessor::begin(Phase phase) {
+  phases_.push_back({phase, local_now(), never});
+  tell_phase(phase, true);
+}
 
 void CommandProcessor::end(Phase phase) {
   const auto is_open = [phase](const PhaseTime& t) { return t.phase == phase && t.end == never; };
@@ -131,6 +134,13 @@ void CommandProcessor::end(Phase phase) {
   if (open == phases_.rend()) return log(std::string("phase ") + name_of(phase) + " ended without having begun");
   open->end = local_now();
   if (trace_ != nullptr) trace_->span(track_, name_of(phase), open->begin, open->end);
+  tell_phase(phase, false);
+}
+
+void CommandProcessor::tell_phase(Phase phase, bool begin) {
+  if (!on_phase_) return;
+  keeper_.sync();
+  on_phase_(phase, begin);
 }
 
 void CommandProcessor::publish(const PublishedBuffer& buffer) {

@@ -25,13 +25,13 @@
 namespace t3vp {
 
 /// What a program's time is accounted to; the order is that of enum t3_phase in firmware/hal/t3_hal.h.
-enum class Phase : std::uint8_t { setup, total, gemm, reduce_scatter, fused, all_gather };
+enum class Phase : std::uint8_t { setup, total, gemm, reduce_scatter, fused, all_gather, operation };
 
 const char* name_of(Phase phase);
 
 /// A tensor that a program hands to the world outside, to be filled or looked at by debug transport.
 struct PublishedBuffer {
-  std::string name;  ///< "a", "b" or "out"
+  std::string name;  ///< "a", "b" or "out"; of a layer, the tensor's
   std::uint64_t address = 0;
   std::uint64_t row_stride = 0;  ///< bytes
   std::uint32_t rows = 0, columns = 0;
@@ -56,6 +56,8 @@ class CommandProcessor : public sc_core::sc_module {
   /// What runs from the start of simulation on; to be called before it.
   void run(Program program) { program_ = std::move(program); }
   void on_publish(std::function<void(const PublishedBuffer&)> callback) { on_publish_ = std::move(callback); }
+  /// Called when a phase begins and ends, at that time.
+  void on_phase(std::function<void(Phase, bool begin)> callback) { on_phase_ = std::move(callback); }
   void on_log(std::function<void(const std::string&)> callback) { on_log_ = std::move(callback); }
 
   /// The processor sends what waits for nothing that will happen any more back to its program with Status::stuck. For
@@ -108,6 +110,7 @@ class CommandProcessor : public sc_core::sc_module {
   Status access(tlm::tlm_command command, std::uint64_t address, unsigned char* data, std::uint32_t bytes);
   bool may_run_ahead(tlm::tlm_command command, std::uint64_t address) const;
   Picoseconds local_now() const;
+  void tell_phase(Phase phase, bool begin);
 
   std::uint16_t gpu_;
   Trace* trace_;
@@ -115,6 +118,7 @@ class CommandProcessor : public sc_core::sc_module {
   Keeper keeper_;
   Program program_;
   std::function<void(const PublishedBuffer&)> on_publish_;
+  std::function<void(Phase, bool)> on_phase_;
   std::function<void(const std::string&)> on_log_;
   sc_core::sc_event finished_event_, give_up_event_;
   bool finished_ = false, give_up_ = false;

@@ -28,7 +28,7 @@ struct GemmCase {
     packet.a = a_base;
     packet.b = b_base;
     packet.out = out_base;
-    packet.lda = row_bytes(k);
+    packet.lda = row_bytes(a_transposed() ? m : k);
     packet.ldb = row_bytes(transposed() ? k : n);
     packet.ldo = row_bytes(n);
     packet.tile_rows = static_cast<std::uint16_t>(p.tile_rows);
@@ -38,6 +38,7 @@ struct GemmCase {
   }
 
   ElementType element() const { return static_cast<ElementType>(packet.element); }
+  bool a_transposed() const { return (packet.flags & KernelPacket::transpose_a) != 0; }
   bool transposed() const { return (packet.flags & KernelPacket::transpose_b) != 0; }
   TileGrid grid() const {
     return {packet.m, packet.n, packet.tile_rows, packet.tile_columns, packet.wavefronts, packet.ldo, element()};
@@ -51,7 +52,9 @@ struct GemmCase {
                             : static_cast<float>(
                                   static_cast<int>(random() % (2u * static_cast<unsigned>(magnitude) + 1)) - magnitude);
     };
-    a_ = place(memory, packet.a, packet.m, packet.k, packet.lda, number);
+    a_ = place(memory, packet.a, a_transposed() ? packet.k : packet.m, a_transposed() ? packet.m : packet.k, packet.lda,
+               number);
+    if (a_transposed()) a_.transposeInPlace();
     b_ = place(memory, packet.b, transposed() ? packet.n : packet.k, transposed() ? packet.k : packet.n, packet.ldb,
                number);
   }

@@ -11,7 +11,8 @@ struct Size {
 };
 // One tile, whole tiles, ragged ones, less than a tile, a single element.
 constexpr Size sizes[] = {{32, 32, 16}, {64, 96, 48}, {70, 45, 33}, {5, 9, 7}, {1, 1, 1}, {33, 1, 100}, {97, 64, 16}};
-constexpr std::uint16_t layouts_of_b[] = {0, KernelPacket::transpose_b};
+constexpr std::uint16_t layouts[] = {0, KernelPacket::transpose_b, KernelPacket::transpose_a,
+                                     KernelPacket::transpose_a | KernelPacket::transpose_b};
 constexpr ElementType elements[] = {ElementType::fp16, ElementType::bf16, ElementType::fp32};
 
 /// How often each element of the output was stored.
@@ -36,11 +37,11 @@ Picoseconds slab_time(const ComputeParameters& p, std::uint32_t depth) {
 
 }  // namespace
 
-TEST_CASE("small integers multiply exactly, for all element types, sizes, orders and layouts of B") {
+TEST_CASE("small integers multiply exactly, for all element types, sizes, orders and layouts") {
   ClusterBench bench(ClusterBench::small());
   std::mt19937 random(11);
   for (const ElementType element : elements)
-    for (const std::uint16_t flags : layouts_of_b)
+    for (const std::uint16_t flags : layouts)
       for (const Size& size : sizes) {
         GemmCase gemm(bench.parameters, size.m, size.n, size.k, element, flags);
         gemm.packet.first_workgroup = static_cast<std::uint32_t>(random() % gemm.packet.workgroups);
@@ -115,7 +116,7 @@ TEST_CASE("every element is stored once, by the wavefront that owns it, in the o
 
 TEST_CASE("the loads are each workgroup's rows of A and columns of B, once") {
   ClusterBench bench(ClusterBench::small(), false);
-  for (const std::uint16_t flags : layouts_of_b)
+  for (const std::uint16_t flags : layouts)
     for (const Size& size : sizes) {
       const GemmCase gemm(bench.parameters, size.m, size.n, size.k, ElementType::fp16, flags);
       bench.memory.log.clear();
@@ -213,4 +214,42 @@ TEST_CASE("functional and timing-only runs take the same time and do the same ac
     REQUIRE(bench.memory.log[i].arrival == timing_memory.log[i].arrival);
     REQUIRE(bench.memory.log[i].operation == timing_memory.log[i].operation);
   }
+}
+
+TEST_CASE("a batch is as many products, in matrices that may lie interleaved") {
+  ClusterBench bench(ClusterBench::small());
+  std::mt19937 random(17);
+  for (const std::uint16_t flags : layouts) {
+    GemmCase first(bench.parameters, 70, 45, 33, ElementType::fp16, flags);
+    // Rows of three matrices side by side, as the heads of an attention layer lie.
+    first.packet.a_batch = first.packet.lda, first.packet.lda *= 3;
+    first.packet.b_batch = first.packet.ldb, first.packet.ldb *= 3;
+    first.packet.out_batch = first.packet.ldo, first.packet.ldo *= 3;
+    std::vector<GemmCase> products;
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      products.push_back(first);
+      products[i].packet.a += i * first.packet.a_batch;
+      products[i].packet.b += i * first.packet.b_batch;
+      products[i].packet.out += i * first.packet.out_batch;
+      products[i].fill(bench.memory, random, 1);
+    }
+    KernelPacket batch = first.packet;
+    batch.batches = 3;
+    batch.workgroups *= 3;
+    batch.first_workgroup = 4;
+    bench.memory.log.clear();
+    bench.run(batch);
+    REQUIRE(bench.gpu().error() == Status::ok);
+    for (const GemmCase& product : products) REQUIRE(product.result(bench.memory) == product.expected());
+    REQUIRE(bench.memory.bytes_of(Operation::load, TrafficClass::gemm_read) == 3 * first.loaded_bytes());
+    REQUIRE(bench.memory.bytes_of(Operation::store) == 3u * 70 * 45 * 2);
+  }
+}
+
+TEST_CASE("a batch of one takes as long as the same product without a batch") {
+  ClusterBench bench(ClusterBench::small(), false);
+  GemmCase gemm(bench.parameters, 70, 45, 33, ElementType::fp16);
+  const Picoseconds alone = bench.run(gemm.packet);
+  gemm.packet.batches = 1;
+  REQUIRE(bench.run(gemm.packet) == alone);
 }

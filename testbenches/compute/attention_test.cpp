@@ -1,0 +1,124 @@
+#include <catch2/catch.hpp>
+
+#include "cluster_bench.h"
+#include "compute/row_operations.h"
+#include "operand.h"
+
+using namespace t3vp;
+
+namespace {
+
+/// Several heads whose q, k and v lie side by side in the rows of one matrix, as an input projection leaves them.
+struct AttentionCase {
+  static constexpr float factor = 0.3f;
+  KernelPacket packet{};
+  std::uint32_t rows, columns, heads;
+  ElementType element;
+
+  AttentionCase(const ComputeParameters& p, std::uint32_t m, std::uint32_t n, std::uint32_t batch, ElementType type,
+                AttentionPass pass = AttentionPass::forward)
+      : rows(m), columns(n), heads(batch), element(type) {
+    const bool backward = pass != AttentionPass::forward;
+    packet.kind = KernelKind::attention;
+    packet.operation = static_cast<std::uint8_t>(pass);
+    packet.element = static_cast<std::uint8_t>(element);
+    packet.m = rows;
+    packet.n = columns;
+    packet.a = 0x10000, packet.b = 0x80000, packet.c = 0xC0000, packet.out = 0x110000;
+    packet.batches = static_cast<std::uint16_t>(heads);
+    packet.a_batch = 3 * part();
+    packet.b_batch = part();
+    packet.out_batch = backward ? packet.a_batch : part();
+    packet.lda = heads * packet.a_batch;
+    packet.ldb = heads * packet.b_batch;
+    packet.ldo = heads * packet.out_batch;
+    packet.factor = factor;
+    packet.tile_rows = static_cast<std::uint16_t>(p.tile_rows);
+    packet.tile_columns = 16;
+    packet.workgroups = (rows + packet.tile_rows - 1) / packet.tile_rows * heads;
+  }
+
+  std::uint32_t part() const { return Operand::padded(columns, element); }
+  Operand input(std::uint32_t head, std::uint32_t which) const {
+    return {packet.a + head * packet.a_batch + which * part(), rows, columns, packet.lda, element};
+  }
+  Operand output(std::uint32_t head) const {
+    return {packet.out + head * packet.out_batch, rows, columns, packet.ldo, element};
+  }
+};
+
+Reals attention(const Reals& q, const Reals& k, const Reals& v) {
+  Eigen::MatrixXd scores = AttentionCase::factor * (q.matrix() * k.matrix().transpose());
+  scores = scores.array().exp();
+  for (Eigen::Index row = 0; row < scores.rows(); ++row) scores.row(row) /= scores.row(row).sum();
+  return (scores * v.matrix()).array();
+}
+
+}  // namespace
+
+TEST_CASE("fused attention agrees with softmax(q k^T) v by Eigen in double, head by head") {
+  ClusterBench bench(ClusterBench::small());
+  std::mt19937 random(31);
+  struct Size {
+    std::uint32_t rows, columns, heads;
+  };
+  for (const ElementType element : {ElementType::fp16, ElementType::bf16, ElementType::fp32})
+    for (const Size& size : {Size{64, 16, 3}, Size{70, 19, 2}, Size{5, 8, 1}, Size{1, 1, 1}}) {
+      const AttentionCase test(bench.parameters, size.rows, size.columns, size.heads, element);
+      std::vector<Reals> expected;
+      for (std::uint32_t head = 0; head < size.heads; ++head) {
+        const Reals q = test.input(head, 0).fill(bench.memory, random),
+                    k = test.input(head, 1).fill(bench.memory, random),
+                    v = test.input(head, 2).fill(bench.memory, random);
+        expected.push_back(attention(q, k, v));
+      }
+      bench.run(test.packet);
+      INFO(size.rows << " x " << size.columns << ", element " << static_cast<int>(element));
+      REQUIRE(bench.gpu().error() == Status::ok);
+      for (std::uint32_t head = 0; head < size.heads; ++head) {
+        const Reals allowed = half_unit(element) * expected[head].abs() + 1e-5;
+        REQUIRE(((test.output(head).read(bench.memory) - expected[head]).abs() <= allowed).all());
+      }
+    }
+}
+
+TEST_CASE("fused attention moves no scores: tiles once, the others' rows once per tile") {
+  ClusterBench bench(ClusterBench::small(), false);
+  const std::uint64_t tiles = 3, part = 70u * 19 * 2, heads = 2;  // tiles of 32 of 70 rows
+  struct Expectation {
+    AttentionPass pass;
+    std::uint64_t kept, walked, written;  // operands of 70 x 19
+  };
+  for (const Expectation& e :
+       {Expectation{AttentionPass::forward, 1, 2, 1}, Expectation{AttentionPass::backward_q, 3, 2, 1},
+        Expectation{AttentionPass::backward_kv, 2, 2, 2}}) {
+    const AttentionCase test(bench.parameters, 70, 19, heads, ElementType::fp16, e.pass);
+    bench.memory.log.clear();
+    bench.run(test.packet);
+    REQUIRE(bench.gpu().error() == Status::ok);
+    REQUIRE(bench.memory.bytes_of(Operation::load, TrafficClass::gemm_read) ==
+            heads * part * (e.kept + e.walked * tiles));
+    REQUIRE(bench.memory.bytes_of(Operation::store, TrafficClass::gemm_write) == heads * part * e.written);
+    // Gradients go where q, or k and v, have their place.
+    const std::uint64_t first = e.pass == AttentionPass::backward_kv ? test.part() : 0;
+    for (const LoggedAccess& store : bench.memory.accesses(Operation::store)) {
+      const std::uint64_t place = (store.address - test.packet.out) % test.packet.out_batch;
+      REQUIRE((place == first || place == 2 * first));
+    }
+  }
+}
+
+TEST_CASE("the time of a fused attention's workgroup, by hand") {
+  const ComputeParameters p = ClusterBench::small();
+  ClusterBench bench(p, false);
+  const AttentionCase test(p, 32, 16, 1, ElementType::fp16);
+  const auto cycles = [&](double count) { return cycle_time(count, p.clock_GHz); };
+  const auto port = [&](double bytes) { return cycles(bytes / p.port_bytes_per_cycle); };
+  // q of 32 rows, then k and v of 16 rows for each of two blocks.
+  const double matrix = 2.0 * 2 * 32 * 16 * 16 / (p.matrix_flops_per_cycle * p.matrix_efficiency);
+  const double vector = 32 * 16 * traits_of(RowOperation::softmax).operations / p.vector_elements_per_cycle;
+  const Picoseconds loads = bench.memory.latency + port(32 * 16 * 2) + 2 * port(16 * 16 * 2);
+  const Picoseconds stores = port(32 * 16 * 2) + bench.memory.latency;
+  REQUIRE(bench.run(test.packet) ==
+          bench.memory.latency + p.launch_latency + loads + 2 * cycles(matrix + vector) + stores);
+}
