@@ -1,8 +1,8 @@
 #include <stddef.h>
 
 #include "context.h"
+#include "packets.h"
 #include "registers.h"
-#include "t3/kernel_packet.h"
 #include "t3/registers/kernel_queue.h"
 #include "t3/t3.h"
 #include "wait.h"
@@ -33,7 +33,7 @@ enum t3_status t3_wait_kernels(struct t3_context* context) {
   return wait_completed(context, context->submitted);
 }
 
-static enum t3_status submit(struct t3_context* context, const struct t3_kernel_packet* packet) {
+enum t3_status t3_submit(struct t3_context* context, const struct t3_kernel_packet* packet) {
   if (context->submitted >= T3_QUEUE_ENTRIES)
     T3_TRY(wait_completed(context, context->submitted + 1 - T3_QUEUE_ENTRIES));
   const uint64_t slot = context->queue_base + context->submitted % T3_QUEUE_ENTRIES * sizeof *packet;
@@ -48,7 +48,7 @@ static uint16_t memory_flags(const struct t3_output* output) {
   return output->matrix.memory == T3_UNCACHED ? T3_KERNEL_UNCACHED : 0;
 }
 
-static struct t3_kernel_packet packet_for(const struct t3_context* context, const struct t3_output* output) {
+struct t3_kernel_packet t3_packet_for(const struct t3_context* context, const struct t3_output* output) {
   return (struct t3_kernel_packet){.element = (uint8_t)output->matrix.element,
                                    .flags = memory_flags(output),
                                    .m = output->matrix.rows,
@@ -62,7 +62,7 @@ static struct t3_kernel_packet packet_for(const struct t3_context* context, cons
                                    .wavefronts = (uint8_t)output->tiling.wavefronts};
 }
 
-static bool is_valid(const struct t3_output* output) {
+bool t3_is_valid(const struct t3_output* output) {
   const struct t3_tiling* tiling = &output->tiling;
   return output->matrix.rows != 0 && output->matrix.columns != 0 && tiling->rows != 0 && tiling->rows <= UINT16_MAX &&
          tiling->columns != 0 && tiling->columns <= UINT16_MAX && tiling->wavefronts != 0 && tiling->wavefronts <= 8 &&
@@ -74,35 +74,52 @@ static bool fits(const struct t3_matrix* matrix, uint32_t rows, uint32_t columns
          matrix->row_stride <= UINT32_MAX;
 }
 
+static uint32_t inner(const struct t3_matrix* a, const struct t3_gemm_options* options) {
+  return options->transpose_a ? a->rows : a->columns;
+}
+
 static bool multiplies(const struct t3_matrix* a, const struct t3_matrix* b, const struct t3_matrix* out,
-                       bool transpose) {
-  const uint32_t k = a->columns;
-  const bool b_fits = transpose ? fits(b, out->columns, k, out->element) : fits(b, k, out->columns, out->element);
-  return b_fits && fits(a, out->rows, k, out->element);
+                       const struct t3_gemm_options* options) {
+  const uint32_t k = inner(a, options), m = out->rows, n = out->columns;
+  const bool a_fits = options->transpose_a ? fits(a, k, m, out->element) : fits(a, m, k, out->element);
+  return a_fits && (options->transpose_b ? fits(b, n, k, out->element) : fits(b, k, n, out->element));
 }
 
 static uint16_t gemm_flags(const struct t3_gemm_options* options) {
   const uint16_t update = options->update ? T3_KERNEL_UPDATE : 0;
-  const uint16_t transpose = options->transpose_b ? T3_KERNEL_TRANSPOSE_B : 0;
-  return (uint16_t)(update | transpose);
+  const uint16_t transpose_a = options->transpose_a ? T3_KERNEL_TRANSPOSE_A : 0;
+  const uint16_t transpose_b = options->transpose_b ? T3_KERNEL_TRANSPOSE_B : 0;
+  return (uint16_t)(update | transpose_a | transpose_b);
+}
+
+/* The number of its matrices; 0 when there are too many. */
+uint32_t t3_set_batch(struct t3_kernel_packet* packet, const struct t3_batch* batch) {
+  if (batch->matrices > UINT16_MAX) return 0;
+  packet->batches = (uint16_t)batch->matrices;
+  packet->a_batch = batch->a_stride;
+  packet->b_batch = batch->b_stride;
+  packet->out_batch = batch->out_stride;
+  return batch->matrices == 0 ? 1 : batch->matrices;
 }
 
 enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* output, const struct t3_matrix* a,
                        const struct t3_matrix* b, struct t3_gemm_options options) {
   if (context == NULL || output == NULL || a == NULL || b == NULL) return T3_INVALID_ARGUMENT;
-  if (!is_valid(output) || !multiplies(a, b, &output->matrix, options.transpose_b)) return T3_INVALID_ARGUMENT;
-  struct t3_kernel_packet packet = packet_for(context, output);
+  if (!t3_is_valid(output) || !multiplies(a, b, &output->matrix, &options)) return T3_INVALID_ARGUMENT;
+  struct t3_kernel_packet packet = t3_packet_for(context, output);
   packet.kind = T3_KERNEL_GEMM;
   packet.flags = (uint16_t)(packet.flags | gemm_flags(&options));
-  packet.k = a->columns;
+  packet.k = inner(a, &options);
   packet.a = a->address;
   packet.b = b->address;
   packet.lda = (uint32_t)a->row_stride;
   packet.ldb = (uint32_t)b->row_stride;
-  packet.workgroups = t3_workgroups(output);
+  const uint32_t matrices = t3_set_batch(&packet, &options.batch);
+  if (matrices == 0) return T3_INVALID_ARGUMENT;
+  packet.workgroups = t3_workgroups(output) * matrices;
   packet.first_workgroup = options.first_workgroup % packet.workgroups;
   packet.max_compute_units = options.max_compute_units;
-  return submit(context, &packet);
+  return t3_submit(context, &packet);
 }
 
 enum t3_status t3_set_ring_workgroups(struct t3_context* context, uint32_t workgroups) {
@@ -120,16 +137,16 @@ static enum t3_status submit_ring(struct t3_context* context, const struct t3_ou
   packet->peer_out = t3_peer_address(&output->matrix, t3_ring_previous(context));
   packet->signal_base = T3_SIGNAL_RING;
   packet->signal_epoch = context->ring_epoch;
-  T3_TRY(submit(context, packet));
+  T3_TRY(t3_submit(context, packet));
   context->ring_epoch += context->gpus - 1;
   return T3_OK;
 }
 
 enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t3_output* output,
                                       const struct t3_matrix* staging) {
-  if (context == NULL || output == NULL || !is_valid(output)) return T3_INVALID_ARGUMENT;
+  if (context == NULL || output == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
   if (context->gpus == 1) return T3_OK;
-  struct t3_kernel_packet packet = packet_for(context, output);
+  struct t3_kernel_packet packet = t3_packet_for(context, output);
   packet.kind = T3_KERNEL_RING_REDUCE_SCATTER;
   if (staging == NULL) {
     packet.flags = (uint16_t)(packet.flags | T3_KERNEL_NEAR_MEMORY);
@@ -141,9 +158,9 @@ enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t
 }
 
 enum t3_status t3_ring_all_gather(struct t3_context* context, const struct t3_output* output) {
-  if (context == NULL || output == NULL || !is_valid(output)) return T3_INVALID_ARGUMENT;
+  if (context == NULL || output == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
   if (context->gpus == 1) return T3_OK;
-  struct t3_kernel_packet packet = packet_for(context, output);
+  struct t3_kernel_packet packet = t3_packet_for(context, output);
   packet.kind = T3_KERNEL_RING_ALL_GATHER;
   return submit_ring(context, output, &packet);
 }

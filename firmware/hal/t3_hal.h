@@ -15,12 +15,13 @@ enum t3_phase {
   T3_PHASE_GEMM,
   T3_PHASE_REDUCE_SCATTER,
   T3_PHASE_FUSED,
-  T3_PHASE_ALL_GATHER
+  T3_PHASE_ALL_GATHER,
+  T3_PHASE_OPERATION /* of a layer, one after the other */
 };
 
 /* A tensor that people outside the platform fill or look at. */
 struct t3_buffer {
-  const char* name; /* "a", "b" or "out" */
+  const char* name; /* "a", "b" or "out"; of a layer, the tensor's */
   uint64_t address;
   uint64_t row_stride; /* bytes */
   uint32_t rows, columns;

@@ -50,17 +50,47 @@ TEST_CASE("the kernel packet is the same on both sides") {
   REQUIRE_SAME_FIELD(tile_rows);
   REQUIRE_SAME_FIELD(tile_columns);
   REQUIRE_SAME_FIELD(wavefronts);
-  REQUIRE_SAME_FIELD(reserved);
+  REQUIRE_SAME_FIELD(ldc);
+  REQUIRE_SAME_FIELD(c);
+  REQUIRE_SAME_FIELD(seed);
+  REQUIRE_SAME_FIELD(factor);
+  REQUIRE_SAME_FIELD(operation);
+  REQUIRE_SAME_FIELD(batches);
+  REQUIRE_SAME_FIELD(a_batch);
+  REQUIRE_SAME_FIELD(b_batch);
+  REQUIRE_SAME_FIELD(out_batch);
 }
 
 TEST_CASE("kernel kinds and flags are the same on both sides") {
   REQUIRE(static_cast<int>(KernelKind::gemm) == T3_KERNEL_GEMM);
   REQUIRE(static_cast<int>(KernelKind::ring_reduce_scatter) == T3_KERNEL_RING_REDUCE_SCATTER);
   REQUIRE(static_cast<int>(KernelKind::ring_all_gather) == T3_KERNEL_RING_ALL_GATHER);
+  REQUIRE(static_cast<int>(KernelKind::rows) == T3_KERNEL_ROWS);
+  REQUIRE(static_cast<int>(KernelKind::attention) == T3_KERNEL_ATTENTION);
   REQUIRE(int{KernelPacket::update} == T3_KERNEL_UPDATE);
   REQUIRE(int{KernelPacket::uncached} == T3_KERNEL_UNCACHED);
   REQUIRE(int{KernelPacket::transpose_b} == T3_KERNEL_TRANSPOSE_B);
   REQUIRE(int{KernelPacket::near_memory} == T3_KERNEL_NEAR_MEMORY);
+  REQUIRE(int{KernelPacket::transpose_a} == T3_KERNEL_TRANSPOSE_A);
+}
+
+TEST_CASE("row operations and attention passes are the same on both sides") {
+  REQUIRE(static_cast<int>(RowOperation::scale) == T3_ROWS_SCALE);
+  REQUIRE(static_cast<int>(RowOperation::add) == T3_ROWS_ADD);
+  REQUIRE(static_cast<int>(RowOperation::bias_gelu) == T3_ROWS_BIAS_GELU);
+  REQUIRE(static_cast<int>(RowOperation::softmax) == T3_ROWS_SOFTMAX);
+  REQUIRE(static_cast<int>(RowOperation::layer_norm) == T3_ROWS_LAYER_NORM);
+  REQUIRE(static_cast<int>(RowOperation::dropout) == T3_ROWS_DROPOUT);
+  REQUIRE(static_cast<int>(RowOperation::bias_dropout_add) == T3_ROWS_BIAS_DROPOUT_ADD);
+  REQUIRE(static_cast<int>(RowOperation::bias_gelu_backward) == T3_ROWS_BIAS_GELU_BACKWARD);
+  REQUIRE(static_cast<int>(RowOperation::softmax_backward) == T3_ROWS_SOFTMAX_BACKWARD);
+  REQUIRE(static_cast<int>(RowOperation::layer_norm_backward) == T3_ROWS_LAYER_NORM_BACKWARD);
+  REQUIRE(static_cast<int>(RowOperation::adam) == T3_ROWS_ADAM);
+  REQUIRE(static_cast<int>(RowOperation::count) == T3_ROWS_ADAM + 1);
+  REQUIRE(static_cast<int>(AttentionPass::forward) == T3_ATTENTION_FORWARD);
+  REQUIRE(static_cast<int>(AttentionPass::backward_q) == T3_ATTENTION_BACKWARD_Q);
+  REQUIRE(static_cast<int>(AttentionPass::backward_kv) == T3_ATTENTION_BACKWARD_KV);
+  REQUIRE(static_cast<int>(AttentionPass::count) == T3_ATTENTION_BACKWARD_KV + 1);
 }
 
 TEST_CASE("the address map is the same on both sides") {
@@ -102,6 +132,7 @@ TEST_CASE("element types, interrupt lines and phases are numbered alike") {
   REQUIRE(static_cast<int>(Phase::reduce_scatter) == T3_PHASE_REDUCE_SCATTER);
   REQUIRE(static_cast<int>(Phase::fused) == T3_PHASE_FUSED);
   REQUIRE(static_cast<int>(Phase::all_gather) == T3_PHASE_ALL_GATHER);
+  REQUIRE(static_cast<int>(Phase::operation) == T3_PHASE_OPERATION);
 }
 
 TEST_CASE("a status has the same number and text on both sides") {

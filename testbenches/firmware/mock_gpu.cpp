@@ -21,7 +21,7 @@ namespace {
 MockGpu& mock(void* platform) { return *static_cast<MockGpu*>(platform); }
 
 const char* phase_name(t3_phase phase) {
-  constexpr const char* names[] = {"setup", "total", "gemm", "reduce_scatter", "fused", "all_gather"};
+  constexpr const char* names[] = {"setup", "total", "gemm", "reduce_scatter", "fused", "all_gather", "operation"};
   return names[phase];
 }
 
@@ -31,9 +31,12 @@ const char* operation_name(std::uint64_t operation) {
 }
 
 std::string kernel_line(const t3_kernel_packet& packet) {
-  constexpr const char* names[] = {"none", "gemm", "reduce_scatter", "all_gather"};
+  constexpr const char* names[] = {"none", "gemm", "reduce_scatter", "all_gather", "rows", "attention"};
   std::string line = fmt::format("kernel {}", names[packet.kind]);
   if (packet.kind == T3_KERNEL_GEMM) line += fmt::format(" from {} of {}", packet.first_workgroup, packet.workgroups);
+  if (packet.kind == T3_KERNEL_ROWS || packet.kind == T3_KERNEL_ATTENTION)
+    line += fmt::format(" {} {}x{}", packet.operation, packet.m, packet.n);
+  if (packet.batches > 1) line += fmt::format(" batch of {}", packet.batches);
   if ((packet.flags & T3_KERNEL_UPDATE) != 0) line += " update";
   if ((packet.flags & T3_KERNEL_UNCACHED) != 0) line += " uncached";
   if ((packet.flags & T3_KERNEL_NEAR_MEMORY) != 0) line += " near memory";

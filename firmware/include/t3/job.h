@@ -1,10 +1,12 @@
-/* One sub-layer: out = sum over GPUs of a b, by a GEMM on every GPU, a ring reduce-scatter and a ring all-gather. */
+/* One sub-layer: out = sum over GPUs of a b, by a GEMM on every GPU, a ring reduce-scatter and a ring all-gather. Or a
+ * layer: kernels of one GPU in order. */
 #ifndef T3_JOB_H
 #define T3_JOB_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "t3/layer.h"
 #include "t3/t3.h"
 
 #ifdef __cplusplus
@@ -24,6 +26,7 @@ struct t3_job {
   bool near_memory;                                     /* isolated: reduce-scatter by updates near memory */
   bool zero_output;                                     /* fused: zero the output before it is updated */
   bool skip_gemm, skip_reduce_scatter, skip_all_gather; /* isolated: phases to leave out */
+  const struct t3_layer* layer;                         /* layer: this alone counts */
 };
 
 /* The programs in firmware/programs. */
@@ -32,6 +35,7 @@ typedef enum t3_status t3_program(const struct t3_hal* hal, const struct t3_job*
 t3_program t3_sequential; /* one after the other */
 t3_program t3_fused;      /* GEMM and reduce-scatter overlap in hardware (T3 section 4) */
 t3_program t3_isolated;   /* each by itself, with nothing left over from the one before */
+t3_program t3_run_layer;  /* the operations of a layer */
 
 #ifdef __cplusplus
 }

@@ -64,11 +64,50 @@ struct t3_dma_options {
   uint32_t block_tiles; /* wavefront tiles per DMA block, 1 to 8 */
 };
 
+/* Several kernels of one shape in one: matrices that many bytes apart. */
+struct t3_batch {
+  uint32_t matrices; /* 0 and 1: one; at most 65535 */
+  uint32_t a_stride, b_stride, out_stride;
+};
+
 struct t3_gemm_options {
+  bool transpose_a;           /* a is k x m */
   bool transpose_b;           /* b is n x k */
   bool update;                /* stores of the output are near-memory updates */
   uint32_t first_workgroup;   /* where the order of workgroups starts; it wraps around */
   uint32_t max_compute_units; /* 0: all */
+  struct t3_batch batch;
+};
+
+/* Of t3_rows, on every row of a, b, c and out. Where it says vector, an operand of one row serves all rows. */
+enum t3_row_operation {
+  T3_ROWS_SCALE = 1,                /* out = factor a */
+  T3_ROWS_ADD = 2,                  /* out = a + b, b may be a vector */
+  T3_ROWS_BIAS_GELU = 3,            /* out = gelu(a + b), vector b */
+  T3_ROWS_SOFTMAX = 4,              /* out = softmax(a) */
+  T3_ROWS_LAYER_NORM = 5,           /* out = a normalized, times vector b, plus vector c */
+  T3_ROWS_DROPOUT = 6,              /* out = a / factor with probability `factor`, else 0 */
+  T3_ROWS_BIAS_DROPOUT_ADD = 7,     /* out = dropout(a + b) + c, vector b */
+  T3_ROWS_BIAS_GELU_BACKWARD = 8,   /* out = a gelu'(b + c), a the gradient, vector c */
+  T3_ROWS_SOFTMAX_BACKWARD = 9,     /* out = b (a - sum(a b)), a the gradient, b the softmax */
+  T3_ROWS_LAYER_NORM_BACKWARD = 10, /* of layer norm's input: a the gradient, b the input, c the scale vector */
+  T3_ROWS_ADAM = 11                 /* b, c moments and out weights in place, a the gradient, factor the rate */
+};
+
+struct t3_row_options {
+  float factor;
+  uint32_t seed; /* what dropout keeps is a function of seed and place */
+};
+
+/* Fused attention: out = softmax(factor q k^T) v, and the gradient of q, or those of k and v. */
+enum t3_attention_pass { T3_ATTENTION_FORWARD = 1, T3_ATTENTION_BACKWARD_Q = 2, T3_ATTENTION_BACKWARD_KV = 3 };
+
+struct t3_attention_operands {
+  const struct t3_matrix* qkv;      /* q; k and v beside it in the same rows, each padded to 32 bytes */
+  const struct t3_matrix* gradient; /* backward: of the result */
+  const struct t3_matrix* result;   /* backward: of the forward pass, rows as far apart as the gradient's */
+  struct t3_batch batch;            /* a: qkv, b: gradient and result */
+  float factor;
 };
 
 struct t3_error {
@@ -122,6 +161,13 @@ enum t3_status t3_wait_dma(struct t3_context* context);
 /* Kernels run in the order of the calls; t3_wait_kernels waits for all of them. */
 enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* output, const struct t3_matrix* a,
                        const struct t3_matrix* b, struct t3_gemm_options options);
+enum t3_status t3_rows(struct t3_context* context, enum t3_row_operation operation, const struct t3_matrix* out,
+                       const struct t3_matrix* a, const struct t3_matrix* b, const struct t3_matrix* c,
+                       struct t3_row_options options);
+/* `output` has the rows and columns of q, its tiling those of the tiles of scores; in backward passes it is laid out as
+ * qkv. */
+enum t3_status t3_attention(struct t3_context* context, enum t3_attention_pass pass, const struct t3_output* output,
+                            const struct t3_attention_operands* operands);
 /* `staging` receives the neighbour's chunks; without it they are updated near memory in `output` itself, which every
  * GPU must have finished writing (t3_barrier). */
 enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t3_output* output,

@@ -1,0 +1,152 @@
+// Batches, rows and attention as the driver puts them into packets, and the program that runs a list of them.
+#include <catch2/catch.hpp>
+
+#include "firmware/mock_gpu.h"
+
+using namespace t3vp;
+
+namespace {
+
+struct Driver {
+  MockGpu mock{0, 1};
+  t3_context context;
+  Driver() { REQUIRE(t3_init(&context, mock.hal()) == T3_OK); }
+
+  t3_matrix matrix(std::uint32_t rows, std::uint32_t columns, t3_element element = T3_FP16) {
+    t3_matrix m{};
+    m.rows = rows;
+    m.columns = columns;
+    m.element = element;
+    REQUIRE(t3_matrix_malloc(&context, &m) == T3_OK);
+    return m;
+  }
+  const t3_kernel_packet& packet() const { return mock.packets().back(); }
+};
+
+t3_layer_operation rows_operation(t3_row_operation operation, std::uint32_t in, std::uint32_t out) {
+  t3_layer_operation o{};
+  o.kernel = T3_LAYER_ROWS;
+  o.rows = operation;
+  o.options.factor = 1;
+  o.a.used = o.out.used = true;
+  o.a.tensor = in;
+  o.out.tensor = out;
+  o.a.matrix.rows = o.out.matrix.rows = 8;
+  o.a.matrix.columns = o.out.matrix.columns = 16;
+  o.a.matrix.row_stride = o.out.matrix.row_stride = 32;
+  o.out.matrix.address = 64;
+  return o;
+}
+
+}  // namespace
+
+TEST_CASE("a batched GEMM has the workgroups of all its products") {
+  Driver driver;
+  t3_output out{};
+  out.matrix = driver.matrix(200, 100);
+  out.tiling = {128, 128, 8};
+  const t3_matrix a = driver.matrix(64, 200), b = driver.matrix(64, 100);
+  t3_gemm_options options{};
+  options.transpose_a = true;
+  options.batch = {5, 32, 64, 96};
+  REQUIRE(t3_gemm(&driver.context, &out, &a, &b, options) == T3_OK);
+  const t3_kernel_packet& packet = driver.packet();
+  CHECK(packet.k == 64);
+  CHECK(packet.flags == T3_KERNEL_TRANSPOSE_A);
+  CHECK(packet.workgroups == 2 * 5);
+  CHECK(packet.batches == 5);
+  CHECK(packet.a_batch == 32);
+  CHECK(packet.b_batch == 64);
+  CHECK(packet.out_batch == 96);
+  options.batch.matrices = 65536;
+  CHECK(t3_gemm(&driver.context, &out, &a, &b, options) == T3_INVALID_ARGUMENT);
+  options.batch.matrices = 5;
+  options.transpose_a = false;
+  CHECK(t3_gemm(&driver.context, &out, &a, &b, options) == T3_INVALID_ARGUMENT);
+  CHECK(driver.mock.packets().size() == 1);
+}
+
+TEST_CASE("an operand of one row is a vector of a rows kernel") {
+  Driver driver;
+  const t3_matrix out = driver.matrix(10, 20), a = driver.matrix(10, 20), vector = driver.matrix(1, 20),
+                  c = driver.matrix(10, 20), narrow = driver.matrix(10, 19), wide = driver.matrix(10, 20, T3_FP32);
+  t3_context* gpu = &driver.context;
+  REQUIRE(t3_rows(gpu, T3_ROWS_BIAS_DROPOUT_ADD, &out, &a, &vector, &c, {0.5f, 7}) == T3_OK);
+  const t3_kernel_packet packet = driver.packet();
+  CHECK(packet.kind == T3_KERNEL_ROWS);
+  CHECK(packet.operation == T3_ROWS_BIAS_DROPOUT_ADD);
+  CHECK((packet.m == 10 && packet.n == 20));
+  CHECK((packet.a == a.address && packet.b == vector.address && packet.c == c.address && packet.out == out.address));
+  CHECK((packet.lda == 64 && packet.ldb == 0 && packet.ldc == 64 && packet.ldo == 64));
+  CHECK((packet.factor == 0.5f && packet.seed == 7));
+  REQUIRE(t3_rows(gpu, T3_ROWS_SCALE, &vector, &vector, nullptr, nullptr, {2, 0}) == T3_OK);
+  CHECK(driver.packet().lda == 64);  // one row of one, not a vector for many
+  for (const t3_matrix* wrong : {&narrow, &wide}) {
+    CHECK(t3_rows(gpu, T3_ROWS_ADD, &out, &a, wrong, nullptr, {1, 0}) == T3_INVALID_ARGUMENT);
+    CHECK(t3_rows(gpu, T3_ROWS_SCALE, &out, wrong, nullptr, nullptr, {1, 0}) == T3_INVALID_ARGUMENT);
+  }
+  CHECK(t3_rows(gpu, T3_ROWS_SCALE, &out, nullptr, nullptr, nullptr, {1, 0}) == T3_INVALID_ARGUMENT);
+  CHECK(t3_rows(gpu, static_cast<t3_row_operation>(12), &out, &a, nullptr, nullptr, {1, 0}) == T3_INVALID_ARGUMENT);
+  CHECK(driver.mock.packets().size() == 2);
+}
+
+TEST_CASE("attention has a workgroup for each tile of rows of each matrix") {
+  Driver driver;
+  t3_output out{};
+  out.matrix = driver.matrix(300, 40);
+  out.tiling = {128, 64, 8};
+  t3_matrix qkv = out.matrix;
+  qkv.row_stride = 240;
+  const t3_matrix gradient = driver.matrix(300, 40), result = driver.matrix(300, 40);
+  t3_attention_operands operands{&qkv, nullptr, nullptr, {4, 32, 64, 96}, 0.25f};
+  t3_context* gpu = &driver.context;
+  REQUIRE(t3_attention(gpu, T3_ATTENTION_FORWARD, &out, &operands) == T3_OK);
+  CHECK(driver.packet().kind == T3_KERNEL_ATTENTION);
+  CHECK(driver.packet().workgroups == 3 * 4);
+  CHECK(driver.packet().lda == 240);
+  CHECK(driver.packet().factor == 0.25f);
+  CHECK((driver.packet().tile_rows == 128 && driver.packet().tile_columns == 64));
+  CHECK(t3_attention(gpu, T3_ATTENTION_BACKWARD_Q, &out, &operands) == T3_INVALID_ARGUMENT);
+  operands.gradient = &gradient;
+  CHECK(t3_attention(gpu, T3_ATTENTION_BACKWARD_Q, &out, &operands) == T3_INVALID_ARGUMENT);
+  operands.result = &result;
+  REQUIRE(t3_attention(gpu, T3_ATTENTION_BACKWARD_KV, &out, &operands) == T3_OK);
+  CHECK(driver.packet().operation == T3_ATTENTION_BACKWARD_KV);
+  CHECK((driver.packet().b == gradient.address && driver.packet().c == result.address));
+  CHECK((driver.packet().b_batch == 64 && driver.packet().ldb == gradient.row_stride));
+  qkv.columns = 41;
+  CHECK(t3_attention(gpu, T3_ATTENTION_FORWARD, &out, &operands) == T3_INVALID_ARGUMENT);
+}
+
+TEST_CASE("the layer program runs its operations in order, each timed, on the tensors it has published") {
+  const t3_tensor tensors[] = {{"x", 512, T3_FP16}, {"y", 576, T3_FP16}};
+  const t3_layer_operation operations[] = {rows_operation(T3_ROWS_SOFTMAX, 0, 1), rows_operation(T3_ROWS_SCALE, 1, 1)};
+  const t3_layer layer{tensors, 2, operations, 2};
+  t3_job job{};
+  job.layer = &layer;
+  MockGpu mock(0, 1);
+  REQUIRE(t3_run_layer(mock.hal(), &job) == T3_OK);
+  const std::vector<std::string> expected = {
+      "arbitration 0 limit 0", "begin setup",     "publish x",          "publish y",     "end setup",
+      "begin total",           "begin operation", "kernel rows 4 8x16", "end operation", "begin operation",
+      "kernel rows 1 8x16",    "end operation",   "end total"};
+  REQUIRE(mock.journal() == expected);
+  REQUIRE(mock.packets()[0].a == mock.buffers()[0].address);
+  REQUIRE(mock.packets()[0].out == mock.buffers()[1].address + 64);
+  REQUIRE(mock.buffers()[1].columns == 288);
+}
+
+TEST_CASE("the layer program hands on what a kernel is refused for, and too many tensors") {
+  const t3_tensor tensors[] = {{"x", 512, T3_FP16}, {"y", 576, T3_FP16}};
+  const t3_layer_operation operations[] = {rows_operation(T3_ROWS_SOFTMAX, 0, 1), rows_operation(T3_ROWS_SCALE, 1, 1)};
+  t3_layer layer{tensors, 2, operations, 2};
+  t3_job job{};
+  job.layer = &layer;
+  MockGpu mock(0, 1);
+  mock.refuse_kernel(T3_BAD_PACKET);
+  REQUIRE(t3_run_layer(mock.hal(), &job) == T3_BAD_PACKET);
+  REQUIRE(mock.packets().size() == 1);
+  layer.tensor_count = T3_LAYER_TENSORS_MAX + 1;
+  MockGpu other(0, 1);
+  REQUIRE(t3_run_layer(other.hal(), &job) == T3_INVALID_ARGUMENT);
+}
