@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,11 +52,27 @@ struct GemmShape {
   bool transpose_b = false;
 };
 
+/// A Transformer as its layers see it.
+struct TransformerShape {
+  std::uint32_t hidden = 0, heads = 0;
+  std::uint32_t sequence = 0, batch = 0;  ///< tokens of an input, inputs
+  ElementType element = ElementType::fp16;
+};
+
+/// A layer without its sub-layers that need an all-reduce, on one of tp GPUs.
+struct LayerWorkload {
+  bool training = false;         ///< forward, backward and optimizer; else forward without dropout (prompt)
+  bool fused_attention = false;  ///< scores stay on the compute units
+  std::uint32_t tp = 1;
+  TransformerShape shape;
+};
+
 struct Workload {
   std::string label;            ///< for people
   GemmShape gemm;               ///< of each GPU
   std::string model, sublayer;  ///< empty, and tp and tokens 0, without a model
   std::uint32_t tp = 0, tokens = 0;
+  std::optional<LayerWorkload> layer;  ///< then gemm, sublayer and tokens say nothing
 };
 
 struct RunConfiguration {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "platform/layer.h"
+
 namespace t3vp {
 namespace {
 
@@ -54,15 +56,21 @@ std::uint64_t bytes_in_total(const RunConfiguration& configuration, const DramBy
   return gather + (is_ideal(configuration.method) ? std::max(gemm, scatter) : gemm + scatter);
 }
 
+double matrix_flops(const RunConfiguration& configuration) {
+  const GemmShape& gemm = configuration.workload.gemm;
+  if (!configuration.workload.layer) return configuration.phases.gemm ? 2.0 * gemm.m * gemm.n * gemm.k : 0;
+  double flops = 0;
+  for (const LayerOperation& o : layer_program(*configuration.workload.layer, configuration.system.compute).operations)
+    flops += flops_of(o.kernel);
+  return flops;
+}
+
 Bounds bounds_of(const RunConfiguration& configuration, const Node& node, const RunResult& result) {
   const SystemConfiguration& system = configuration.system;
-  const GemmShape& gemm = configuration.workload.gemm;
   const ComputeParameters& compute = system.compute;
   Bounds bounds;
-  if (configuration.phases.gemm)
-    bounds.compute_ns =
-        2.0 * gemm.m * gemm.n * gemm.k /
-        (compute.compute_units * compute.matrix_flops_per_cycle * compute.matrix_efficiency * compute.clock_GHz);
+  bounds.compute_ns = matrix_flops(configuration) / (compute.compute_units * compute.matrix_flops_per_cycle *
+                                                     compute.matrix_efficiency * compute.clock_GHz);
   for (const LinkFigures& link : result.links)
     bounds.link_ns = std::max(bounds.link_ns, static_cast<double>(link.wire_bytes) / system.links.bandwidth_GBps);
   for (std::size_t g = 0; g < node.gpus().size(); ++g)

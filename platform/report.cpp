@@ -55,6 +55,23 @@ ordered_json links_json(const std::vector<LinkFigures>& links) {
   return list;
 }
 
+ordered_json operations_json(const std::vector<OperationFigures>& operations) {
+  ordered_json list = ordered_json::array();
+  for (const OperationFigures& o : operations)
+    list.push_back({{"name", o.name},
+                    {"part", o.part},
+                    {"time_ns", o.time_ns},
+                    {"read_bytes", o.read_bytes},
+                    {"write_bytes", o.write_bytes}});
+  return list;
+}
+
+ordered_json parts_json(const std::vector<OperationFigures>& operations) {
+  ordered_json parts = ordered_json::object();
+  for (const OperationFigures& o : operations) parts[o.part] = parts.value(o.part, 0.0) + o.time_ns;
+  return parts;
+}
+
 ordered_json statistics_json(const std::vector<Statistic>& statistics) {
   ordered_json list = ordered_json::array();
   for (const Statistic& s : statistics)
@@ -115,6 +132,10 @@ ordered_json report_json(const RunConfiguration& c, const RunResult& r) {
         {"mismatches", f.mismatches},
         {"max_abs_error", f.max_abs_error}}},
       {"statistics", statistics_json(r.statistics)}};
+  if (!r.operations.empty()) {
+    report["parts_ns"] = parts_json(r.operations);
+    report["operations"] = operations_json(r.operations);
+  }
   if (const auto list = failures(r); !list.empty()) report["diagnosis"] = list;
   report["host"] = host_json(r.host);
   return report;

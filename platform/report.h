@@ -51,6 +51,13 @@ struct FunctionalCheck {
   double max_abs_error = 0;
 };
 
+/// Of an operation of a layer.
+struct OperationFigures {
+  std::string name, part;
+  double time_ns = 0;
+  std::uint64_t read_bytes = 0, write_bytes = 0;  ///< that DRAM moved meanwhile
+};
+
 struct Statistic {
   std::string name, unit, text;
   double value = 0;
@@ -64,7 +71,8 @@ struct HostFigures {
 
 struct RunResult {
   RunTimes time_ns;
-  std::vector<DramBytes> dram_bytes;  ///< of every simulated GPU
+  std::vector<DramBytes> dram_bytes;         ///< of every simulated GPU
+  std::vector<OperationFigures> operations;  ///< of a layer, in order
   std::vector<LinkFigures> links;
   TrackerFigures tracker;
   Bounds bounds;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace t3vp {
 namespace {
@@ -24,10 +25,10 @@ std::string with_bar(const std::string& text, double share) {
 }
 
 std::string headline(const json& report) {
-  return fmt::format("{} on {}, {} GPUs{}, {}\n", report.at("workload").value("label", "workload"),
-                     report.at("system").get<std::string>(), report.value("gpus", 0),
-                     report.value("simulate", "") == "mirror" ? " (mirror)" : "",
-                     report.at("method").get<std::string>());
+  return fmt::format(
+      "{} on {}, {} GPU{}{}, {}\n", report.at("workload").value("label", "workload"),
+      report.at("system").get<std::string>(), report.value("gpus", 0), report.value("gpus", 0) == 1 ? "" : "s",
+      report.value("simulate", "") == "mirror" ? " (mirror)" : "", report.at("method").get<std::string>());
 }
 
 std::string time_rows(const json& times) {
@@ -41,6 +42,24 @@ std::string time_rows(const json& times) {
     if (times.at(key).is_number())
       text += with_bar(fmt::format("  {:<28}{:>10.2f}", name, microseconds(times.at(key))),
                        times.at(key).get<double>() / longest);
+  return text;
+}
+
+std::string operation_rows(const json& operations, const json& parts) {
+  double longest = 0;
+  for (const json& o : operations) longest = std::max(longest, o.at("time_ns").get<double>());
+  std::string text = fmt::format("\n  {:<28}{:>10}{:>10}{:>10}\n", "operation", "us", "read MiB", "write MiB");
+  for (const json& o : operations)
+    text += with_bar(fmt::format("  {:<28}{:>10.2f}{:>10.2f}{:>10.2f}", o.at("name").get<std::string>(),
+                                 microseconds(o.at("time_ns")), o.at("read_bytes").get<double>() / bytes_per_MiB,
+                                 o.at("write_bytes").get<double>() / bytes_per_MiB),
+                     o.at("time_ns").get<double>() / longest);
+  const auto sum = [](double all, const json& part) { return all + part.get<double>(); };
+  const double total = std::accumulate(parts.begin(), parts.end(), 0.0, sum);
+  text += fmt::format("\n  {:<28}{:>10}\n", "part", "us");
+  for (const auto& part : parts.items())
+    text += with_bar(fmt::format("  {:<28}{:>10.2f}", part.key(), microseconds(part.value())),
+                     part.value().get<double>() / total);
   return text;
 }
 
@@ -112,7 +131,9 @@ std::string bar(double share, std::size_t full_width) {
 }
 
 std::string result_table(const json& report) {
-  return headline(report) + time_rows(report.at("time_ns")) + traffic_rows(report.at("dram_bytes")) +
+  const std::string operations =
+      report.contains("operations") ? operation_rows(report.at("operations"), report.at("parts_ns")) : "";
+  return headline(report) + time_rows(report.at("time_ns")) + operations + traffic_rows(report.at("dram_bytes")) +
          link_rows(report.at("links")) + verdict(report);
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "platform/layer.h"
+
 namespace t3vp {
 namespace {
 
@@ -39,15 +41,34 @@ void check_memory_holds(const Document& run, const RunConfiguration& c) {
                fmt::format("at most the {} B of a GPU's memory", c.system.memory.capacity_bytes));
 }
 
-}  // namespace
+void check_layer(const Document& run, const RunConfiguration& c) {
+  const LayerWorkload& layer = *c.workload.layer;
+  if (c.method != Method::sequential)
+    run.reject("/method", "sequential, or nothing: the operations of a layer run one after the other");
+  if (c.functional && layer.training && layer.fused_attention)
+    run.reject("/data", "timing-only: fused attention computes no data in its backward pass");
+  const std::uint64_t bytes = bytes_of(layer_program(layer, c.system.compute));
+  if (bytes > c.system.memory.capacity_bytes)
+    run.reject("/workload", fmt::format("tensors of {} B", bytes),
+               fmt::format("at most the {} B of a GPU's memory", c.system.memory.capacity_bytes));
+}
 
-void check_run(const Document& run, const RunConfiguration& c) {
+void check_gemm(const Document& run, const RunConfiguration& c) {
   const std::uint32_t tiles = output_grid(c).workgroups();
   if (tiles < c.gpus)
     run.reject(run.content.contains("gpus") ? "/gpus" : "/workload/tp",
                fmt::format("at most {}, the output's tiles, so that every GPU has a chunk", tiles));
   check_memory_holds(run, c);
   if (c.mirror) check_mirror(run, c);
+}
+
+}  // namespace
+
+void check_run(const Document& run, const RunConfiguration& c) {
+  if (c.workload.layer)
+    check_layer(run, c);
+  else
+    check_gemm(run, c);
   if (run.content.contains("phases") && (!is_ideal(c.method) || c.functional))
     run.reject("/phases", "this key only with method ideal-overlap or ideal-rs-nmc and data timing-only");
   if (c.inject.count("dma_map_updates") != 0 && c.method != Method::t3 && c.method != Method::t3_mca)

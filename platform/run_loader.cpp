@@ -110,13 +110,35 @@ Phases phases_of(const json& run) {
 }
 
 std::uint32_t gpus_of(const Document& run, const Workload& workload) {
-  if (!run.content.contains("gpus") && workload.tp == 0) run.reject("/gpus", "an integer from 2 to 256");
+  if (workload.layer) {
+    if (run.content.value("gpus", 1u) != 1)
+      run.reject("/gpus", "1, or nothing: of a layer one GPU is simulated, and its tp says how many share it");
+    return 1;
+  }
   const std::uint32_t gpus = run.content.value("gpus", workload.tp);
+  if (gpus < 2) run.reject("/gpus", "an integer from 2 to 256");
   if (workload.tp != 0 && gpus != workload.tp) run.reject("/gpus", fmt::format("{}, the workload's tp", workload.tp));
   return gpus;
 }
 
+json resolved_layer(const Workload& w) {
+  const TransformerShape& s = w.layer->shape;
+  json resolved = {{"label", w.label},
+                   {"layer", w.layer->training ? "training" : "prompt"},
+                   {"attention", w.layer->fused_attention ? "fused" : "unfused"},
+                   {"tp", w.tp},
+                   {"transformer",
+                    {{"hidden", s.hidden},
+                     {"heads", s.heads},
+                     {"sequence", s.sequence},
+                     {"batch", s.batch},
+                     {"element", name_of(s.element)}}}};
+  if (!w.model.empty()) resolved["model"] = w.model;
+  return resolved;
+}
+
 json resolved_workload(const Workload& w) {
+  if (w.layer) return resolved_layer(w);
   json resolved = {{"label", w.label},
                    {"gemm",
                     {{"m", w.gemm.m},
@@ -194,12 +216,12 @@ RunConfiguration load_run(const std::filesystem::path& file, const std::vector<s
   c.system = read_system(files.system, files.memory);
   c.workload = read_workload(files.run);
   c.gpus = gpus_of(files.run, c.workload);
-  c.method = method_named(run.value("method", "t3-mca"));
+  c.method = method_named(run.value("method", c.workload.layer ? "sequential" : "t3-mca"));
   c.arbitration = arbitration_named(run.value("arbitration", c.method == Method::t3_mca ? "mca" : "round-robin"));
   c.phases = phases_of(run);
   c.functional = run.value("data", "timing-only") == "functional";
   c.system.memory.functional = c.functional;
-  c.mirror = run.value("simulate", "all") == "mirror";
+  c.mirror = run.value("simulate", "all") == "mirror" && !c.workload.layer;  // its one GPU is all there is
   c.quantum_ns = run.value("quantum_ns", c.quantum_ns);
   c.system.processor.quantum = from_ns(c.quantum_ns);
   c.firmware = run.value("firmware", c.firmware);

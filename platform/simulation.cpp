@@ -6,6 +6,7 @@
 
 #include "platform/diagnosis.h"
 #include "platform/figures.h"
+#include "platform/layer_run.h"
 #include "platform/native_hal.h"
 #include "platform/node.h"
 #include "platform/perfetto_trace.h"
@@ -16,8 +17,9 @@ namespace {
 
 constexpr std::uint64_t ring_updates = 2;  // local and incoming, per element (T3 4.2.1)
 
-t3_program* program_of(Method method) {
-  switch (method) {
+t3_program* program_of(const RunConfiguration& configuration) {
+  if (configuration.workload.layer) return t3_run_layer;
+  switch (configuration.method) {
     case Method::sequential:
       return t3_sequential;
     case Method::t3:
@@ -79,19 +81,24 @@ bool all_finished(const Node& node) {
   return std::all_of(node.gpus().begin(), node.gpus().end(), [](const auto& gpu) { return gpu->processor.finished(); });
 }
 
-/// Lets simulated time pass until nothing is left to happen.
-void run_dry(const RunConfiguration& configuration, const Node& node, const RunOptions& options) {
-  const sc_core::sc_time stride(20, sc_core::SC_US);
+/// Share of the workgroups that are done.
+double done(const RunConfiguration& configuration, const Node& node) {
   const std::uint32_t gemm = output_grid(configuration).workgroups();
   const std::uint32_t ring =
       configuration.system.compute.compute_units * configuration.system.compute.ring_workgroups_per_cu;
   const bool fused = configuration.method == Method::t3 || configuration.method == Method::t3_mca;
   const double expected = gemm + (fused ? 1.0 : 2.0) * ring;
+  return std::min(static_cast<double>(node.gpus()[0]->compute.finished_workgroups()) / expected, 1.0);
+}
+
+/// Lets simulated time pass until nothing is left to happen.
+void run_dry(const RunConfiguration& configuration, const Node& node, const LayerRun* layer,
+             const RunOptions& options) {
+  const sc_core::sc_time stride(20, sc_core::SC_US);
   while (sc_core::sc_pending_activity()) {
     sc_core::sc_start(stride, sc_core::SC_EXIT_ON_STARVATION);
     if (!options.progress) continue;
-    const double done = static_cast<double>(node.gpus()[0]->compute.finished_workgroups());
-    options.progress(std::min(done / expected, 1.0), configuration.workload.label);
+    options.progress(layer != nullptr ? layer->done() : done(configuration, node), configuration.workload.label);
   }
 }
 
@@ -116,11 +123,12 @@ void report_errors(const Node& node, RunResult& result) {
 }
 
 /// Nothing can happen any more and some firmware still waits: says why, then lets it return.
-void diagnose(const RunConfiguration& configuration, Node& node, const RunOptions& options, RunResult& result) {
+void diagnose(const RunConfiguration& configuration, Node& node, const LayerRun* layer, const RunOptions& options,
+              RunResult& result) {
   const std::vector<std::string> lines = diagnosis(configuration, node);
   result.diagnosis.insert(result.diagnosis.end(), lines.begin(), lines.end());
   for (const auto& gpu : node.gpus()) gpu->processor.give_up_waiting();
-  run_dry(configuration, node, options);
+  run_dry(configuration, node, layer, options);
 }
 
 }  // namespace
@@ -131,20 +139,28 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   if (options.trace) trace = std::make_unique<PerfettoTrace>(options.out / "trace.json");
   Node node("node", configuration, trace.get());
   const Reference reference(configuration);
+  std::unique_ptr<LayerRun> layer;
+  t3_job job = job_of(configuration);
+  if (configuration.workload.layer) {
+    layer = std::make_unique<LayerRun>(configuration, *node.gpus()[0]);
+    job.layer = layer->layer();
+  }
   for (const auto& gpu : node.gpus()) {
-    gpu->processor.run(native_program(program_of(configuration.method), job_of(configuration)));
-    if (configuration.functional)
+    gpu->processor.run(native_program(program_of(configuration), job));
+    if (configuration.functional && !layer)
       gpu->processor.on_publish([&reference, &gpu](const PublishedBuffer& buffer) { reference.fill(*gpu, buffer); });
   }
 
   RunResult result;
   sc_core::sc_start(sc_core::SC_ZERO_TIME);  // before it nothing is pending
-  run_dry(configuration, node, options);
+  run_dry(configuration, node, layer.get(), options);
   report_errors(node, result);
-  if (!all_finished(node)) diagnose(configuration, node, options, result);
+  if (!all_finished(node)) diagnose(configuration, node, layer.get(), options, result);
+  if (layer) result.operations = layer->operations();
   gather_figures(configuration, node, result);
   result.host.events = sc_core::sc_delta_count();
-  if (configuration.functional && result.diagnosis.empty()) result.functional = reference.check(node);
+  if (configuration.functional && result.diagnosis.empty())
+    result.functional = layer ? layer->functional() : reference.check(node);
   if (configuration.functional && options.dump_arrays) reference.dump(node, options.out);
   if (trace) trace->close();
   return result;

@@ -77,6 +77,7 @@ void check_compute(const Checks& checks, const ComputeParameters& p) {
   checks.require(p.tile_columns % aligned_elements == 0, "/compute/tile_columns", aligned);
   checks.require(p.slab_depth % aligned_elements == 0, "/compute/slab_depth", aligned);
   checks.require(p.ring_block_bytes % 32 == 0, "/compute/ring_block_bytes", "a multiple of 32");
+  checks.require(p.row_block_bytes % 32 == 0, "/compute/row_block_bytes", "a multiple of 32");
 }
 
 void check_cache(const Checks& checks, const CacheParameters& p) {

@@ -47,6 +47,8 @@ ComputeParameters read_compute(const Section& s) {
   s.read("ring_workgroups_per_cu", p.ring_workgroups_per_cu);
   s.read("ring_block_bytes", p.ring_block_bytes);
   s.read("ring_blocks_in_flight", p.ring_blocks_in_flight);
+  s.read("row_workgroups_per_cu", p.row_workgroups_per_cu);
+  s.read("row_block_bytes", p.row_block_bytes);
   return p;
 }
 

@@ -23,21 +23,27 @@ const json& chosen(const Document& run, const std::string& key, const json& choi
   run.reject("/workload/" + key, fmt::format("one of {}", fmt::join(names, ", ")));
 }
 
+std::uint32_t tokens_of(const json& model) {
+  return model.at("sequence").get<std::uint32_t>() * model.at("batch").get<std::uint32_t>();
+}
+
 /// A GEMM beside a model may repeat the model's shape, as --print-config does, but not contradict it.
 void require_same(const Document& run, const json& gemm, const char* dimension, std::uint32_t value) {
   if (gemm.contains(dimension) && gemm.at(dimension) != json(value))
     run.reject(std::string("/workload/gemm/") + dimension, fmt::format("the model's {}", value));
 }
 
-void read_model(const Document& run, Workload& w) {
+void read_sublayer(const Document& run, Workload& w) {
   const json& workload = run.content.at("workload");
+  for (const char* key : {"attention", "transformer"})
+    if (workload.contains(key)) run.reject(std::string("/workload/") + key, "this key only beside layer");
   const Document models = models_of(run);
   const json& model = chosen(run, "model", models.content.at("models"));
   const json& sublayer = chosen(run, "sublayer", models.content.at("sublayers"));
   w.model = workload.at("model").get<std::string>();
   w.sublayer = workload.at("sublayer").get<std::string>();
   w.tp = workload.at("tp").get<std::uint32_t>();
-  w.tokens = workload.value("tokens", model.at("tokens").get<std::uint32_t>());
+  w.tokens = workload.value("tokens", tokens_of(model));
 
   const auto hidden = model.at("hidden").get<std::uint32_t>();
   const std::uint64_t depth = std::uint64_t{sublayer.at("k_per_hidden").get<std::uint32_t>()} * hidden;
@@ -56,13 +62,69 @@ void read_model(const Document& run, Workload& w) {
 
 void read_gemm(const Document& run, Workload& w) {
   const json& workload = run.content.at("workload");
-  for (const char* key : {"sublayer", "tp", "tokens"})
-    if (workload.contains(key)) run.reject(std::string("/workload/") + key, "this key only beside model");
+  for (const char* key : {"sublayer", "tp", "tokens", "attention", "transformer"})
+    if (workload.contains(key)) run.reject(std::string("/workload/") + key, "this key only beside model or layer");
   const json& gemm = workload.at("gemm");
   w.gemm.m = gemm.at("m").get<std::uint32_t>();
   w.gemm.n = gemm.at("n").get<std::uint32_t>();
   w.gemm.k = gemm.at("k").get<std::uint32_t>();
   w.label = fmt::format("GEMM {} x {} x {} {}", w.gemm.m, w.gemm.n, w.gemm.k, name_of(w.gemm.element));
+}
+
+/// The model's shape; a transformer beside it may repeat, but not contradict it.
+TransformerShape read_shape(const Document& run) {
+  const json& workload = run.content.at("workload");
+  json shape = workload.value("transformer", json::object());
+  if (workload.contains("model")) {
+    const Document models = models_of(run);
+    const json& model = chosen(run, "model", models.content.at("models"));
+    for (const char* key : {"hidden", "heads", "sequence", "batch"}) {
+      if (shape.contains(key) && shape.at(key) != model.at(key))
+        run.reject(std::string("/workload/transformer/") + key, fmt::format("the model's {}", model.at(key).dump()));
+      shape[key] = model.at(key);
+    }
+  }
+  const auto number = [&](const char* key) {
+    if (!shape.contains(key)) run.reject(std::string("/workload/transformer/") + key, "a number, or a model");
+    return shape.at(key).get<std::uint32_t>();
+  };
+  return {number("hidden"), number("heads"), number("sequence"), number("batch"),
+          element_named(shape.value("element", "fp16"))};
+}
+
+void check_slicing(const Document& run, const LayerWorkload& layer) {
+  const TransformerShape& s = layer.shape;
+  const std::string heads =
+      run.content.at("workload").contains("model") ? "/workload/model" : "/workload/transformer/heads";
+  if (s.hidden % s.heads != 0) run.reject(heads, fmt::format("a divisor of {}, the hidden size", s.hidden));
+  const std::uint64_t all_heads = std::uint64_t{s.heads} * s.batch;
+  if (s.hidden % layer.tp != 0 || all_heads % layer.tp != 0)
+    run.reject("/workload/tp", fmt::format("a divisor of {}, the hidden size, and of {}, the heads of all inputs",
+                                           s.hidden, all_heads));
+  constexpr std::uint64_t most_heads = 65535, most_tokens = 1 << 20;
+  if (all_heads / layer.tp > most_heads || std::uint64_t{s.sequence} * s.batch > most_tokens)
+    run.reject(
+        "/workload",
+        fmt::format("{} tokens and {} heads on a GPU", std::uint64_t{s.sequence} * s.batch, all_heads / layer.tp),
+        fmt::format("at most {} and {}", most_tokens, most_heads));
+}
+
+void read_layer(const Document& run, Workload& w) {
+  const json& workload = run.content.at("workload");
+  for (const char* key : {"sublayer", "tokens", "gemm"})
+    if (workload.contains(key)) run.reject(std::string("/workload/") + key, "not this key beside layer");
+  LayerWorkload layer;
+  layer.training = workload.at("layer") == "training";
+  layer.fused_attention = workload.value("attention", "unfused") == "fused";
+  layer.tp = workload.at("tp").get<std::uint32_t>();
+  layer.shape = read_shape(run);
+  check_slicing(run, layer);
+  w.layer = layer;
+  w.model = workload.value("model", "");
+  w.tp = layer.tp;
+  w.gemm.element = layer.shape.element;
+  w.label = fmt::format("{} layer TP={}, {}, {} attention", w.model.empty() ? "Transformer" : w.model, w.tp,
+                        layer.training ? "training" : "prompt", layer.fused_attention ? "fused" : "unfused");
 }
 
 }  // namespace
@@ -87,8 +149,10 @@ Workload read_workload(const Document& run) {
   Workload w;
   w.gemm.element = element_named(gemm.value("element", "fp16"));
   w.gemm.transpose_b = gemm.value("transpose_b", false);
-  if (workload.contains("model"))
-    read_model(run, w);
+  if (workload.contains("layer"))
+    read_layer(run, w);
+  else if (workload.contains("model"))
+    read_sublayer(run, w);
   else
     read_gemm(run, w);
   w.label = workload.value("label", w.label);

@@ -6,6 +6,7 @@
 
 #include "platform/configuration.h"
 #include "platform/input_error.h"
+#include "platform/layer.h"
 
 namespace t3vp {
 namespace {
@@ -19,6 +20,9 @@ Settings operator+(Settings first, const Settings& second) {
 }
 
 double weight_of(const RunConfiguration& c) {
+  constexpr double accesses_per_byte = 3;  // of a layer's tensors, roughly
+  if (c.workload.layer)
+    return accesses_per_byte * static_cast<double>(bytes_of(layer_program(*c.workload.layer, c.system.compute)));
   const double m = c.workload.gemm.m, n = c.workload.gemm.n, k = c.workload.gemm.k;
   const double gpus = c.mirror ? 1 : c.gpus;
   return gpus * ((c.phases.gemm ? m * k + k * n : 0) + 3 * m * n) * bytes_of(c.workload.gemm.element);
@@ -64,7 +68,9 @@ class Planner {
     const Settings settings = one.settings + method.settings;
     try {
       const RunConfiguration named = load(settings);
-      const json workload = {{"gemm", named.resolved.at("workload").at("gemm")}};
+      json workload = named.resolved.at("workload");
+      for (const char* name : {"label", "model", "sublayer", "tokens"}) workload.erase(name);
+      if (!named.workload.layer) workload.erase("tp");
       return settings + Settings{"workload=" + workload.dump(), fmt::format("gpus={}", named.gpus)};
     } catch (const InputError& error) {
       throw InputError(experiment_.file.string() + ": " + one.pointer,

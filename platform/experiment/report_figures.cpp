@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-const std::string statistics = "statistics.";
+const std::string statistics = "statistics.", operations = "operations.", parts = "parts_ns.";
 
 void flatten(const json& value, const std::string& name, Figures& figures) {
   if (value.is_array()) return;
@@ -44,6 +44,10 @@ Figures figures_of(const json& report) {
     const std::string name = statistic.at("name").get<std::string>();
     if (name.rfind("gpu0.", 0) == 0) figures[statistics + name] = statistic.at("value");
   }
+  for (const json& operation : report.value("operations", json::array())) {
+    const std::string name = operations + operation.at("name").get<std::string>() + ".";
+    for (const char* key : {"time_ns", "read_bytes", "write_bytes"}) figures[name + key] = operation.at(key);
+  }
   return figures;
 }
 
@@ -69,7 +73,8 @@ double figure(const Figures& figures, const std::string& key) {
 }
 
 bool is_numeric_key(const std::string& key) {
-  if (key.rfind(statistics + "gpu0.", 0) == 0) return true;  // named by the models
+  for (const std::string& start : {statistics + "gpu0.", operations, parts})  // named by the models and layers
+    if (key.rfind(start, 0) == 0) return true;
   static const Figures known = [] {
     RunConfiguration configuration;
     configuration.resolved = {{"workload", {{"gemm", {{"m", 1}, {"n", 1}, {"k", 1}}}, {"tokens", 1}}}};

@@ -7,7 +7,8 @@
 
 namespace t3vp {
 
-/// Report values by dotted key ("time_ns.total"); of the statistics, those of GPU 0 ("statistics.gpu0.cache.hit_rate").
+/// Report values by dotted key ("time_ns.total"); of the statistics, those of GPU 0 ("statistics.gpu0.cache.hit_rate"),
+/// of a layer's operations, their own ("operations.softmax.time_ns").
 using Figures = std::map<std::string, nlohmann::json>;
 
 Figures figures_of(const nlohmann::json& report);

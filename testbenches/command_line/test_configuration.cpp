@@ -44,9 +44,12 @@ TEST_CASE("sub-layers have the shapes of the paper's models") {
 
 TEST_CASE("tokens and a models file of one's own override the built-in ones") {
   const ValidFiles files;
-  files.write("models.json",
-              nlohmann::json{{"sublayers", {{"half", {{"k_per_hidden", 2}}}}},
-                             {"models", {{"tiny", {{"hidden", 320}, {"layers", 1}, {"tokens", 512}, {"tp", {4}}}}}}});
+  files.write(
+      "models.json",
+      nlohmann::json{
+          {"sublayers", {{"half", {{"k_per_hidden", 2}}}}},
+          {"models",
+           {{"tiny", {{"hidden", 320}, {"heads", 4}, {"layers", 1}, {"sequence", 256}, {"batch", 2}, {"tp", {4}}}}}}});
   files.change("run.json", "/models", "models.json");
   files.change("run.json", "/workload", {{"model", "tiny"}, {"sublayer", "half"}, {"tp", 4}, {"tokens", 1000}});
   const RunConfiguration c = load_run(files.run());
@@ -87,6 +90,8 @@ TEST_CASE("every number of a system and a memory file has an effect of its own")
   CHECK(load("system.compute.clock_GHz=1.7").compute.clock_GHz == 1.7);
   CHECK(load("system.compute.prefetch_slabs=3").compute.prefetch_slabs == 3);
   CHECK(load("system.compute.ring_blocks_in_flight=9").compute.ring_blocks_in_flight == 9);
+  CHECK(load("system.compute.row_workgroups_per_cu=3").compute.row_workgroups_per_cu == 3);
+  CHECK(load("system.compute.row_block_bytes=64").compute.row_block_bytes == 64);
   CHECK(load("system.output_map.entries=9").output_map.entries == 9);
   CHECK(load("system.cache.ways=4").cache.ways == 4);
   CHECK(load("system.memory.channel_hash=false").memory.channel_hash == false);

@@ -1,0 +1,25 @@
+// Buffers of a GPU's memory from outside, by debug transport, which takes no time.
+#pragma once
+
+#include <Eigen/Core>
+#include <random>
+
+#include "platform/gpu.h"
+
+namespace t3vp {
+
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// One row of a buffer.
+void transfer(Gpu& gpu, tlm::tlm_command command, const PublishedBuffer& buffer, std::uint32_t row,
+              unsigned char* data);
+
+Matrix read(Gpu& gpu, const PublishedBuffer& buffer);
+
+/// Values from `least` to 1 that depend on the seeds only.
+void fill_randomly(Gpu& gpu, const PublishedBuffer& buffer, std::seed_seq& seeds, float least = -1);
+
+/// Half a unit in the last place of 1.
+double half_unit(ElementType element);
+
+}  // namespace t3vp
