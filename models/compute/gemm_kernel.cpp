@@ -19,8 +19,15 @@ GemmKernel::GemmKernel(KernelHost& host, const KernelPacket& packet)
       element_(static_cast<ElementType>(packet.element)) {
   const ComputeParameters& parameters = host.parameters();
   slabs_ = (packet.k + parameters.slab_depth - 1) / parameters.slab_depth;
-  workgroups_.resize(std::size_t{parameters.compute_units} * parameters.workgroups_per_cu);
+  workgroups_.resize(std::size_t{parameters.compute_units} * workgroups_per_cu());
   for (Workgroup& workgroup : workgroups_) workgroup.slabs.resize(parameters.prefetch_slabs);
+}
+
+std::uint32_t GemmKernel::workgroups_per_cu() const {
+  const ComputeParameters& p = host_.parameters();
+  const std::uint32_t smaller =
+      p.tile_rows * p.tile_columns / (std::uint32_t{packet_.tile_rows} * packet_.tile_columns);
+  return p.workgroups_per_cu * std::max(smaller, 1u);
 }
 
 std::uint32_t GemmKernel::depth(std::uint32_t slab) const {

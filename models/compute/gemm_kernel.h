@@ -15,7 +15,8 @@ class GemmKernel : public KernelModel {
   GemmKernel(KernelHost& host, const KernelPacket& packet);
 
   std::uint32_t workgroups() const override { return packet_.workgroups; }
-  std::uint32_t workgroups_per_cu() const override { return host_.parameters().workgroups_per_cu; }
+  /// As many more as the tile is smaller than the one that the parameter speaks of: registers are what fills up.
+  std::uint32_t workgroups_per_cu() const override;
   bool is_producer() const override { return true; }
   void start(Slot slot, std::uint32_t index) override;
   void answered(Slot slot, Transaction& transaction) override;

@@ -253,3 +253,23 @@ TEST_CASE("a batch of one takes as long as the same product without a batch") {
   gemm.packet.batches = 1;
   REQUIRE(bench.run(gemm.packet) == alone);
 }
+
+TEST_CASE("a compute unit holds as many more workgroups as tiles are smaller") {
+  ComputeParameters p = ClusterBench::small();
+  p.compute_units = 1;
+  p.workgroups_per_cu = 1;
+  ClusterBench bench(p, false);
+  bench.memory.latency = 100'000'000;  // beside which everything else is little
+  GemmCase gemm(p, 32, 64, 16, ElementType::fp16);
+  const Picoseconds one_by_one = bench.run(gemm.packet);
+  gemm.packet.tile_rows = 16;
+  gemm.packet.workgroups = 4;
+  // Two at a time: as many turns with half the tile, and with a quarter, one.
+  REQUIRE(bench.run(gemm.packet) == Approx(one_by_one).epsilon(0.01));
+  gemm.packet.tile_columns = 16;
+  gemm.packet.workgroups = 8;
+  REQUIRE(bench.run(gemm.packet) == Approx(one_by_one).epsilon(0.01));
+  gemm.packet.m = 16;
+  gemm.packet.workgroups = 4;
+  REQUIRE(bench.run(gemm.packet) == Approx(3 * one_by_one / 5).epsilon(0.01));  // fetch, load, store of one turn
+}
