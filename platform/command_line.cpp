@@ -50,6 +50,8 @@ void add_experiment(CLI::App& app, ExperimentCommand& command) {
   CLI::App* experiment = app.add_subcommand("experiment", "Simulate a table of runs; goes on where it was interrupted");
   experiment->add_option("EXP.json", command.file, "Cases, methods, and what to make of the results")->required();
   experiment->add_option("--out", command.out, "Folder for the results; default: out/NAME of the file");
+  experiment->add_option("--runs", command.runs,
+                         "Folder for the runs, which experiments may share; default: runs in the results' folder");
   experiment->add_option("--jobs", command.jobs, "Runs at a time; default: one per core")->check(CLI::Range(1, 1024));
 }
 

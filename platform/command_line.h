@@ -27,8 +27,9 @@ struct ReplayCommand {
 
 struct ExperimentCommand {
   std::filesystem::path file;
-  std::filesystem::path out;  ///< empty: out/ and the file's name
-  unsigned jobs = 0;          ///< 0: as many as there are cores
+  std::filesystem::path out;   ///< empty: out/ and the file's name
+  std::filesystem::path runs;  ///< empty: runs/ in `out`
+  unsigned jobs = 0;           ///< 0: as many as there are cores
 };
 
 /// Each returns an exit code; InputError and other exceptions are for run_command_line() to report.

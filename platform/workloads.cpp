@@ -123,8 +123,8 @@ void read_layer(const Document& run, Workload& w) {
   w.model = workload.value("model", "");
   w.tp = layer.tp;
   w.gemm.element = layer.shape.element;
-  w.label = fmt::format("{} layer TP={}, {}, {} attention", w.model.empty() ? "Transformer" : w.model, w.tp,
-                        layer.training ? "training" : "prompt", layer.fused_attention ? "fused" : "unfused");
+  w.label = fmt::format("{} {} layer TP={} with {} attention", w.model.empty() ? "Transformer" : w.model,
+                        layer.training ? "training" : "prompt", w.tp, layer.fused_attention ? "fused" : "unfused");
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ int experiment(const ExperimentCommand& command) {
   const Plan plan = make_plan(experiment);
   const fs::path out = command.out.empty() ? fs::path("out") / command.file.stem() : command.out;
   prepare_folder(out);
-  Results results(experiment, plan, out);
+  Results results(experiment, plan, command.runs.empty() ? out / "runs" : command.runs);
   run_missing(experiment, plan, results, command.jobs != 0 ? command.jobs : cores(), out);
 
   write_text(out / "compare.csv", comparison_csv(results.comparisons()));

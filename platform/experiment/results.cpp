@@ -56,10 +56,10 @@ std::string reference_of(const Target& target) {
 
 }  // namespace
 
-Results::Results(const Experiment& experiment, const Plan& plan, fs::path folder)
-    : experiment_(experiment), plan_(plan), folder_(std::move(folder)) {}
+Results::Results(const Experiment& experiment, const Plan& plan, fs::path runs)
+    : experiment_(experiment), plan_(plan), runs_folder_(std::move(runs)) {}
 
-fs::path Results::folder_of(std::size_t run) const { return folder_ / "runs" / plan_.runs[run].config_hash; }
+fs::path Results::folder_of(std::size_t run) const { return runs_folder_ / plan_.runs[run].config_hash; }
 
 bool Results::take_finished(std::size_t run) {
   const fs::path folder = folder_of(run), file = folder / "report.json";

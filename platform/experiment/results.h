@@ -30,8 +30,8 @@ struct Comparison {
 
 class Results {
  public:
-  /// `folder`: where the experiment's results go.
-  Results(const Experiment& experiment, const Plan& plan, std::filesystem::path folder);
+  /// `runs`: the folder of the runs' folders.
+  Results(const Experiment& experiment, const Plan& plan, std::filesystem::path runs);
 
   std::filesystem::path folder_of(std::size_t run) const;
   /// Takes the run's report if there is one that this program would write again.
@@ -58,7 +58,7 @@ class Results {
 
   const Experiment& experiment_;
   const Plan& plan_;
-  std::filesystem::path folder_;
+  std::filesystem::path runs_folder_;
   std::map<std::size_t, nlohmann::json> reports_;  ///< of runs that passed
   std::map<std::size_t, Failure> failures_;
 };

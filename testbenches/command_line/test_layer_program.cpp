@@ -168,7 +168,7 @@ TEST_CASE("wrong layers are refused where they are wrong") {
                             {"/phases", "/phases", nlohmann::json::array({"gemm"})},
                             {"/inject", "/inject/dma_map_updates", {{"dma_map_updates", 3}}}};
   files.change("run.json", "/workload", good);
-  CHECK(load_run(files.run()).workload.label == "Transformer layer TP=4, training, unfused attention");
+  CHECK(load_run(files.run()).workload.label == "Transformer training layer TP=4 with unfused attention");
   for (const Change& change : changes) {
     files.change("run.json", "/workload", good);
     files.change("run.json", change.pointer, change.value);

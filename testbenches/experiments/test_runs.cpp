@@ -152,3 +152,42 @@ TEST_CASE("a run of a folder can be repeated by hand") {
   REQUIRE(run_program({"run", run / "run.json", "--out", files / "again"}).exit_code == 0);
   CHECK(run_program({"compare", run / "report.json", files / "again/report.json"}).exit_code == 0);
 }
+
+TEST_CASE("experiments that share a folder of runs do not repeat each other's") {
+  const SmallExperiment files;
+  const std::vector<std::string> shared{"--runs", (files.out("shared") / "runs").string()};
+  REQUIRE(files.run("first", shared).exit_code == 0);
+  const std::vector<fs::path> runs = files.runs("shared");
+  const auto times = times_of(runs);
+  REQUIRE(runs.size() == 6);
+  REQUIRE(files.run("second", shared).exit_code == 0);
+  REQUIRE(times_of(files.runs("shared")) == times);
+  REQUIRE_FALSE(fs::exists(files.out("second") / "runs"));
+  for (const char* file : files_of_results)
+    REQUIRE(text_of(files.out("first") / file) == text_of(files.out("second") / file));
+}
+
+TEST_CASE("a layer is a row like others, and its figures go by operation and part") {
+  const SmallExperiment files;
+  const json layer = {
+      {"layer", "prompt"}, {"tp", 2}, {"transformer", {{"hidden", 64}, {"heads", 4}, {"sequence", 32}, {"batch", 2}}}};
+  json content = json_of(files.file());
+  content["cases"] = {{{"name", "layer"}, {"set", json::object()}}};
+  content["methods"] = {{{"name", "one"}, {"method", "sequential"}, {"set", {{"workload", layer}, {"gpus", nullptr}}}},
+                        {{"name", "two"}, {"method", "sequential"}, {"set", {{"workload", layer}, {"gpus", nullptr}}}}};
+  content["quantities"] = {{{"name", "softmax"}, {"value", "operations.softmax.time_ns[one]"}},
+                           {{"name", "attention"}, {"value", "parts_ns.attention[two]"}},
+                           {{"name", "missing"}, {"value", "operations.optimizer.time_ns[two]"}}};
+  content["targets"] = json::array();
+  files.write("experiment.json", content);
+  const Outcome outcome = files.run("out");
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  REQUIRE(files.runs("out").size() == 1);
+  const json report = json_of(files.runs("out")[0] / "report.json");
+  const fs::path results = files.out("out") / "results.csv";
+  CHECK(value(results, "layer", "one", "parts_ns.attention") == report.at("parts_ns").at("attention").get<double>());
+  for (const json& operation : report.at("operations"))
+    if (operation.at("name") == "softmax")
+      CHECK(value(results, "layer", "two", "operations.softmax.time_ns") == operation.at("time_ns").get<double>());
+}
