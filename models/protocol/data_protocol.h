@@ -27,8 +27,8 @@ enum class ElementType : std::uint8_t { fp16, bf16, fp32 };
 
 constexpr std::uint32_t bytes_of(ElementType type) { return type == ElementType::fp32 ? 4 : 2; }
 
-/// Who pays for a DRAM access in the report (T3 Figure 18). `setup` zeroes update targets, `control` is everything
-/// that is not a tensor: kernel packets and Tracker spills.
+/// Who pays for a DRAM access in the report (T3 Figure 18). `gemm` is every kernel that is no collective, `setup`
+/// zeroes update targets, `control` is everything that is not a tensor: kernel packets and Tracker spills.
 enum class TrafficClass : std::uint8_t {
   gemm_read,
   gemm_write,
