@@ -17,6 +17,11 @@ const char* name_of(ElementType element) {
   return names[static_cast<std::size_t>(element)];
 }
 
+const char* name_of(LayerPart part) {
+  constexpr const char* names[] = {"gemm", "attention", "element_wise", "optimizer"};
+  return names[static_cast<std::size_t>(part)];
+}
+
 bool is_ideal(Method method) { return method == Method::ideal_overlap || method == Method::ideal_rs_nmc; }
 
 TileGrid output_grid(const RunConfiguration& configuration) {

@@ -59,12 +59,17 @@ struct TransformerShape {
   ElementType element = ElementType::fp16;
 };
 
+enum class LayerPart : std::uint8_t { gemm, attention, element_wise, optimizer };
+inline constexpr LayerPart all_layer_parts[] = {LayerPart::gemm, LayerPart::attention, LayerPart::element_wise,
+                                                LayerPart::optimizer};
+
 /// A layer without its sub-layers that need an all-reduce, on one of tp GPUs.
 struct LayerWorkload {
   bool training = false;         ///< forward, backward and optimizer; else forward without dropout (prompt)
   bool fused_attention = false;  ///< scores stay on the compute units
   std::uint32_t tp = 1;
   TransformerShape shape;
+  std::vector<LayerPart> parts;  ///< whose operations are simulated; empty: all
 };
 
 struct Workload {
@@ -97,6 +102,7 @@ struct RunConfiguration {
 const char* name_of(Method method);
 const char* name_of(Arbitration arbitration);
 const char* name_of(ElementType element);
+const char* name_of(LayerPart part);
 
 /// Whether the method runs GEMM, reduce-scatter and all-gather apart.
 bool is_ideal(Method method);

@@ -31,10 +31,19 @@ class Builder {
   LayerProgram program() {
     forward();
     if (layer_.training) backward();
+    if (!layer_.parts.empty()) keep(layer_.parts);
     return std::move(program_);
   }
 
  private:
+  void keep(const std::vector<LayerPart>& parts) {
+    const auto left_out = [&](const LayerOperation& o) {
+      return std::find(parts.begin(), parts.end(), o.part) == parts.end();
+    };
+    auto& list = program_.operations;
+    list.erase(std::remove_if(list.begin(), list.end(), left_out), list.end());
+  }
+
   const TransformerShape& shape() const { return layer_.shape; }
   std::uint32_t tokens() const { return shape().sequence * shape().batch; }
   std::uint32_t hidden() const { return shape().hidden; }
@@ -253,11 +262,6 @@ class Builder {
 };
 
 }  // namespace
-
-const char* name_of(LayerPart part) {
-  constexpr const char* names[] = {"gemm", "attention", "element_wise", "optimizer"};
-  return names[static_cast<std::size_t>(part)];
-}
 
 LayerProgram layer_program(const LayerWorkload& layer, const ComputeParameters& compute) {
   return Builder(layer, compute).program();

@@ -11,10 +11,6 @@
 
 namespace t3vp {
 
-enum class LayerPart : std::uint8_t { gemm, attention, element_wise, optimizer, count };
-
-const char* name_of(LayerPart part);
-
 struct LayerOperation {
   std::string name;
   LayerPart part;

@@ -134,6 +134,7 @@ json resolved_layer(const Workload& w) {
                      {"batch", s.batch},
                      {"element", name_of(s.element)}}}};
   if (!w.model.empty()) resolved["model"] = w.model;
+  for (const LayerPart part : w.layer->parts) resolved["parts"].push_back(name_of(part));
   return resolved;
 }
 

@@ -35,7 +35,7 @@ void require_same(const Document& run, const json& gemm, const char* dimension, 
 
 void read_sublayer(const Document& run, Workload& w) {
   const json& workload = run.content.at("workload");
-  for (const char* key : {"attention", "transformer"})
+  for (const char* key : {"attention", "transformer", "parts"})
     if (workload.contains(key)) run.reject(std::string("/workload/") + key, "this key only beside layer");
   const Document models = models_of(run);
   const json& model = chosen(run, "model", models.content.at("models"));
@@ -62,7 +62,7 @@ void read_sublayer(const Document& run, Workload& w) {
 
 void read_gemm(const Document& run, Workload& w) {
   const json& workload = run.content.at("workload");
-  for (const char* key : {"sublayer", "tp", "tokens", "attention", "transformer"})
+  for (const char* key : {"sublayer", "tp", "tokens", "attention", "transformer", "parts"})
     if (workload.contains(key)) run.reject(std::string("/workload/") + key, "this key only beside model or layer");
   const json& gemm = workload.at("gemm");
   w.gemm.m = gemm.at("m").get<std::uint32_t>();
@@ -118,6 +118,11 @@ void read_layer(const Document& run, Workload& w) {
   layer.fused_attention = workload.value("attention", "unfused") == "fused";
   layer.tp = workload.at("tp").get<std::uint32_t>();
   layer.shape = read_shape(run);
+  for (const LayerPart part : all_layer_parts)
+    for (const json& name : workload.value("parts", json::array()))
+      if (name == name_of(part)) layer.parts.push_back(part);
+  if (layer.parts == std::vector<LayerPart>{LayerPart::optimizer} && !layer.training)
+    run.reject("/workload/parts", "a part that the prompt phase has: gemm, attention or element_wise");
   check_slicing(run, layer);
   w.layer = layer;
   w.model = workload.value("model", "");

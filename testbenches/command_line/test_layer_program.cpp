@@ -158,6 +158,8 @@ TEST_CASE("wrong layers are refused where they are wrong") {
                             {"/workload/transformer/layers", "/workload/transformer/layers", 3},
                             {"/workload/transformer/sequence", "/workload/transformer/sequence", 0},
                             {"/workload/transformer/hidden", "/workload", 1 << 20},
+                            {"/workload/parts", "/workload/parts", nlohmann::json::array()},
+                            {"/workload/parts", "/workload/parts/0", {"collective"}},
                             {"/workload/sublayer", "/workload/sublayer", "OP"},
                             {"/workload/tokens", "/workload/tokens", 64},
                             {"/workload/gemm", "/workload/gemm", {{"element", "fp16"}}},
@@ -183,6 +185,11 @@ TEST_CASE("wrong layers are refused where they are wrong") {
       if (std::string(change.pointer) == key) files.change("run.json", key, nullptr);
   }
   files.change("run.json", "/workload", good);
+  files.change("run.json", "/workload/parts", {"optimizer"});
+  CHECK(load_run(files.run()).workload.layer->parts == std::vector<LayerPart>{LayerPart::optimizer});
+  files.change("run.json", "/workload/layer", "prompt");
+  CHECK_THROWS_WITH(load_run(files.run()), Catch::Contains("/workload/parts"));
+  files.change("run.json", "/workload", good);
   files.change("run.json", "/workload/attention", "fused");
   files.change("run.json", "/data", "functional");
   CHECK_THROWS_WITH(load_run(files.run()), Catch::Contains("/data") && Catch::Contains("timing-only"));
@@ -195,4 +202,9 @@ TEST_CASE("a printed layer configuration is a run file of the same run") {
   const RunConfiguration first = layer_of("GPT-3", 32, "training", "fused");
   files.write("again.json", first.resolved);
   CHECK(load_run(files / "again.json").config_hash == first.config_hash);
+  files.change("again.json", "/workload/parts", {"optimizer", "attention"});
+  const RunConfiguration parts = load_run(files / "again.json");
+  CHECK(parts.config_hash != first.config_hash);
+  files.write("again.json", parts.resolved);
+  CHECK(load_run(files / "again.json").config_hash == parts.config_hash);
 }

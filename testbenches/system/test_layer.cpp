@@ -133,6 +133,19 @@ TEST_CASE("fused attention saves the scores' traffic and time") {
   CHECK(attention(fused, "time_ns") < 0.5 * attention(unfused, "time_ns"));
 }
 
+TEST_CASE("a part of a layer takes as long alone as in the whole") {
+  const Settings layer = settings_of({"training", "fused", 2, 256, 8, 512, 8}) + Settings{"data=timing-only"};
+  const Run whole = Run::of_platform(layer);
+  for (const char* part : {"gemm", "attention", "element_wise", "optimizer"}) {
+    const Run alone = Run::of_platform(layer + Settings{std::string("workload.parts=[\"") + part + "\"]"});
+    INFO(part);
+    REQUIRE(alone.exit_code() == 0);
+    REQUIRE(alone.report().at("parts_ns").size() == 1);
+    CHECK(alone.report()["parts_ns"][part].get<double>() ==
+          Approx(whole.report()["parts_ns"][part].get<double>()).epsilon(0.02));
+  }
+}
+
 TEST_CASE("the program prints a layer's operations") {
   const Run run = Run::of_program(settings_of({"prompt", "fused"}));
   REQUIRE(run.exit_code() == 0);
