@@ -34,7 +34,8 @@ TEST_CASE("malformed packets are refused one by one") {
                                 {"logged by kernel_queue", T3_BAD_PACKET},
                                 {"logged by kernel_queue", T3_BAD_PACKET},
                                 {"logged by kernel_queue", T3_BAD_PACKET}}));
-  REQUIRE(pair.logged(0)[0] == "kind 0: 1 (gemm), 2 (reduce-scatter) or 3 (all-gather) expected");
+  REQUIRE(pair.logged(0)[0] ==
+          "kind 0: 1 (gemm), 2 (reduce-scatter), 3 (all-gather), 4 (rows) or 5 (attention) expected");
   pair.require_right_result();
 }
 
