@@ -24,7 +24,11 @@ bool is_whole(const tlm::tlm_generic_payload& transaction, const DataExtension* 
          extension->shape.bytes() == transaction.get_data_length();
 }
 
-std::uint64_t count_sectors(std::uint32_t mask) { return static_cast<std::uint64_t>(__builtin_popcount(mask)); }
+/// Of a mask of up to eight sectors.
+std::uint64_t count_sectors(std::uint32_t mask) {
+  constexpr std::uint64_t nibbles = 0x4332322132212110;  // bits set in 0 to 15, four bits each
+  return (nibbles >> (mask % 16 * 4) & 15) + (nibbles >> (mask / 16 * 4) & 15);
+}
 
 }  // namespace
 
@@ -96,9 +100,9 @@ tlm::tlm_sync_enum LastLevelCache::from_compute(int, tlm::tlm_generic_payload& t
     return tlm::TLM_ACCEPTED;
   }
   if (extension->operation == Operation::load)
-    load(transaction, time);
+    load(transaction, *extension, time);
   else
-    store(transaction, time);
+    store(transaction, *extension, time);
   return tlm::TLM_ACCEPTED;
 }
 
@@ -109,59 +113,67 @@ Picoseconds LastLevelCache::serve(std::uint64_t line, std::uint8_t sectors, Pico
   return free;
 }
 
-void LastLevelCache::load(tlm::tlm_generic_payload& transaction, Picoseconds time) {
+void LastLevelCache::load(tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time) {
   const std::uint32_t index = take(loads_, free_loads_);
   loads_[index] = {&transaction, 1, time, false};
   transaction.acquire();
-  const DataExtension& extension = extension_of(transaction);
-  Gap gap;
-  for_each_line(
-      parameters_, address_map::local_of(transaction.get_address()), extension.shape,
-      [&](std::uint64_t line, std::uint8_t sectors) { load_line(line, sectors, index, gap, time, extension.traffic); });
-  close(gap, time, extension.traffic);
+  gaps_.clear();
+  missing_.clear();
+  for_each_line(parameters_, address_map::local_of(transaction.get_address()), extension.shape,
+                [&](std::uint64_t line, std::uint8_t sectors) { load_line(line, sectors, index, time); });
+  fetch(index, time, extension.traffic);
   last_waited_fill_ = last_waiting_load_ = none;
   finish(index);
 }
 
-void LastLevelCache::load_line(std::uint64_t line, std::uint8_t sectors, std::uint32_t load, Gap& gap, Picoseconds time,
-                               TrafficClass traffic) {
+/// Missing sectors become pending, their line without a fill until fetch(). Sectors between two missing ones of a line
+/// are read along with them.
+void LastLevelCache::load_line(std::uint64_t line, std::uint8_t sectors, std::uint32_t load, Picoseconds time) {
   loads_[load].ready = std::max(loads_[load].ready, serve(line, sectors, time));
   CacheTags::Slot slot = tags_.find(line);
   if (slot == CacheTags::none) slot = allocate(line, time);
   CacheTags::Line* held = &tags_.line(slot);
-  if ((held->pending & sectors) != 0) wait_for(held->fill, load);
+  if ((held->pending & sectors) != 0 && held->fill != CacheTags::no_fill) wait_for(held->fill, load);
   const std::uint8_t missing = static_cast<std::uint8_t>(sectors & ~held->valid);
   hits_ += count_sectors(sectors & held->valid);
   if (missing == 0) return;
   misses_ += count_sectors(missing);
+  held->valid |= missing;
+  held->pending |= missing;
+  held->fill = CacheTags::no_fill;
 
   const std::uint64_t begin =
       line * parameters_.line_bytes + static_cast<std::uint64_t>(__builtin_ctz(missing)) * parameters_.sector_bytes;
   const std::uint64_t end = line * parameters_.line_bytes +
                             static_cast<std::uint64_t>(32 - __builtin_clz(missing)) * parameters_.sector_bytes;
-  const std::uint64_t block = std::uint64_t{lines_per_fill} * parameters_.line_bytes;
-  if (gap.fill != none && (begin != gap.end || begin / block != gap.begin / block)) close(gap, time, traffic);
-  if (gap.fill == none) {
-    gap.fill = take(fills_, free_fills_);
-    fills_[gap.fill] = Fill{};
-    gap.begin = begin;
-    wait_for(gap.fill, load);
-  }
-  gap.end = end;
-  const std::size_t half = line % lines_per_fill;
-  fills_[gap.fill].slots[half] = slot;
-  fills_[gap.fill].lines[half] = line;
-  held->valid |= missing;
-  held->pending |= missing;
-  held->fill = gap.fill;
+  if (gaps_.empty() || gaps_.back().end != begin) gaps_.push_back({begin, begin, 0});
+  gaps_.back().end = end;
+  ++gaps_.back().lines;
+  missing_.push_back({slot, line});
 }
 
-/// Sends the fill of a gap. Sectors between two missing ones of a line are read along with them.
-void LastLevelCache::close(Gap& gap, Picoseconds time, TrafficClass traffic) {
-  if (gap.fill == none) return;
-  access_memory(Operation::load, base_ + gap.begin, static_cast<std::uint32_t>(gap.end - gap.begin), traffic, gap.fill,
-                time);
-  gap = Gap{};
+/// Equal gaps at equal distances, such as the rows of a tile, are read by one fill.
+void LastLevelCache::fetch(std::uint32_t load, Picoseconds time, TrafficClass traffic) {
+  auto line = missing_.cbegin();
+  for (auto first = gaps_.cbegin(); first != gaps_.cend();) {
+    auto next = first + 1;
+    const std::uint64_t stride = next == gaps_.cend() ? 0 : next->begin - first->begin;
+    while (next != gaps_.cend() && next->bytes() == first->bytes() && next->begin - (next - 1)->begin == stride) ++next;
+    const std::uint32_t index = take(fills_, free_fills_);
+    Fill& fill = fills_[index];
+    fill.first_waiter = none;
+    fill.lines.clear();
+    const auto rows = static_cast<std::uint32_t>(next - first);
+    const Shape shape{rows, static_cast<std::uint32_t>(first->bytes()), rows == 1 ? 0 : stride};
+    const std::uint64_t address = base_ + first->begin;
+    for (; first != next; ++first)
+      for (const auto end = line + static_cast<std::ptrdiff_t>(first->lines); line != end; ++line) {
+        fill.lines.push_back(*line);
+        if (tags_.holds(line->slot, line->line)) tags_.line(line->slot).fill = index;
+      }
+    wait_for(index, load);
+    access_memory(Operation::load, address, shape, traffic, index, time);
+  }
 }
 
 void LastLevelCache::wait_for(std::uint32_t fill, std::uint32_t load) {
@@ -185,8 +197,7 @@ void LastLevelCache::finish(std::uint32_t index) {
   transaction.release();
 }
 
-void LastLevelCache::store(tlm::tlm_generic_payload& transaction, Picoseconds time) {
-  const DataExtension& extension = extension_of(transaction);
+void LastLevelCache::store(tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time) {
   Picoseconds ready = time;
   for_each_line(parameters_, address_map::local_of(transaction.get_address()), extension.shape,
                 [&](std::uint64_t line, std::uint8_t sectors) {
@@ -219,14 +230,14 @@ void LastLevelCache::write_back(CacheTags::Slot slot, Picoseconds time) {
     const std::uint32_t first = static_cast<std::uint32_t>(__builtin_ctz(dirty));
     const std::uint32_t count = static_cast<std::uint32_t>(__builtin_ctz(~(dirty >> first)));
     access_memory(Operation::store, address + std::uint64_t{first} * parameters_.sector_bytes,
-                  count * parameters_.sector_bytes, held.producer, none, time);
+                  {1, count * parameters_.sector_bytes, 0}, held.producer, none, time);
     dirty &= ~(((1u << count) - 1) << first);
   }
 }
 
-void LastLevelCache::access_memory(Operation operation, std::uint64_t address, std::uint32_t bytes,
-                                   TrafficClass traffic, std::uint32_t fill, Picoseconds time) {
-  Transaction& access = pool_.make(operation, address, {1, bytes, 0});
+void LastLevelCache::access_memory(Operation operation, std::uint64_t address, const Shape& shape, TrafficClass traffic,
+                                   std::uint32_t fill, Picoseconds time) {
+  Transaction& access = pool_.make(operation, address, shape);
   access.extension().traffic = traffic;
   access.extension().token = fill;
   if (fill == none) ++write_backs_under_way_;
@@ -262,18 +273,17 @@ void LastLevelCache::late_fill() {
 }
 
 void LastLevelCache::filled(std::uint32_t index, Picoseconds time, bool failed) {
-  const Fill fill = fills_[index];
-  for (std::size_t half = 0; half < lines_per_fill; ++half) {
-    const CacheTags::Slot slot = fill.slots[half];
-    if (slot == CacheTags::none || !tags_.holds(slot, fill.lines[half])) continue;
-    CacheTags::Line& held = tags_.line(slot);
+  for (const Missing& missing : fills_[index].lines) {
+    if (!tags_.holds(missing.slot, missing.line)) continue;
+    CacheTags::Line& held = tags_.line(missing.slot);
     if (held.fill != index) continue;
     if (failed) held.valid = static_cast<std::uint8_t>(held.valid & (~held.pending | held.dirty));
     held.pending = 0;
     held.fill = CacheTags::no_fill;
   }
+  std::uint32_t waiter = fills_[index].first_waiter;
   free_fills_.push_back(index);
-  for (std::uint32_t waiter = fill.first_waiter; waiter != none;) {
+  while (waiter != none) {
     const Waiter entry = waiters_[waiter];
     free_waiters_.push_back(waiter);
     Load& load = loads_[entry.load];

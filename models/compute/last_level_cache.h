@@ -33,7 +33,6 @@ class LastLevelCache : public sc_core::sc_module {
   void visit_statistics(const StatisticVisitor& visit) const;
 
  private:
-  static constexpr std::uint32_t lines_per_fill = 2;
   /// A cached load that waits for fills.
   struct Load {
     tlm::tlm_generic_payload* transaction = nullptr;
@@ -41,18 +40,22 @@ class LastLevelCache : public sc_core::sc_module {
     Picoseconds ready = 0;
     bool failed = false;
   };
-  /// One read of consecutive sectors of up to two lines, and the loads that wait for it.
+  struct Missing {
+    CacheTags::Slot slot;
+    std::uint64_t line;
+  };
+  /// One 2-D read of missing sectors, and the loads that wait for it.
   struct Fill {
-    std::array<CacheTags::Slot, lines_per_fill> slots{CacheTags::none, CacheTags::none};
-    std::array<std::uint64_t, lines_per_fill> lines{};
+    std::vector<Missing> lines;
     std::uint32_t first_waiter = none;
   };
   struct Waiter {
     std::uint32_t load, next;
   };
-  struct Gap {  ///< missing sectors gathered into one fill
-    std::uint64_t begin = 0, end = 0;
-    std::uint32_t fill = none;
+  struct Gap {  ///< consecutive missing sectors of the load at hand
+    std::uint64_t begin, end;
+    std::size_t lines;
+    std::uint64_t bytes() const { return end - begin; }
   };
   struct LateFill {
     std::uint32_t index;
@@ -66,18 +69,17 @@ class LastLevelCache : public sc_core::sc_module {
   tlm::tlm_sync_enum pass_response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
   unsigned debug(int, tlm::tlm_generic_payload& transaction);
 
-  void load(tlm::tlm_generic_payload& transaction, Picoseconds time);
-  void store(tlm::tlm_generic_payload& transaction, Picoseconds time);
-  void load_line(std::uint64_t line, std::uint8_t sectors, std::uint32_t load, Gap& gap, Picoseconds time,
-                 TrafficClass traffic);
-  void close(Gap& gap, Picoseconds time, TrafficClass traffic);
+  void load(tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time);
+  void store(tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time);
+  void load_line(std::uint64_t line, std::uint8_t sectors, std::uint32_t load, Picoseconds time);
+  void fetch(std::uint32_t load, Picoseconds time, TrafficClass traffic);
   void wait_for(std::uint32_t fill, std::uint32_t load);
   void late_fill();
   void filled(std::uint32_t fill, Picoseconds time, bool failed);
   void finish(std::uint32_t load);
   CacheTags::Slot allocate(std::uint64_t line, Picoseconds time);
   void write_back(CacheTags::Slot slot, Picoseconds time);
-  void access_memory(Operation operation, std::uint64_t address, std::uint32_t bytes, TrafficClass traffic,
+  void access_memory(Operation operation, std::uint64_t address, const Shape& shape, TrafficClass traffic,
                      std::uint32_t fill, Picoseconds time);
   Picoseconds serve(std::uint64_t line, std::uint8_t sectors, Picoseconds time);
   void drop(std::uint64_t line, std::uint8_t sectors);
@@ -92,6 +94,8 @@ class LastLevelCache : public sc_core::sc_module {
   std::vector<Fill> fills_;
   std::vector<Waiter> waiters_;
   std::vector<std::uint32_t> free_loads_, free_fills_, free_waiters_;
+  std::vector<Gap> gaps_;         ///< of the load at hand
+  std::vector<Missing> missing_;  ///< lines of those
   std::uint32_t last_waited_fill_ = none, last_waiting_load_ = none;
   EventQueue<LateFill> late_fills_;
   std::uint64_t write_backs_under_way_ = 0;

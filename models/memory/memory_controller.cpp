@@ -123,9 +123,10 @@ void MemoryController::slice() {
 }
 
 void MemoryController::accept(const Arrival& arrival, Picoseconds time) {
-  if (refuse(arrival, time)) return;
   tlm::tlm_generic_payload& transaction = *arrival.transaction;
-  take_effect(transaction, arrival.port != from_peers, time);
+  const DataExtension* extension = transaction.get_extension<DataExtension>();
+  if (refuse(arrival, extension, time)) return;
+  take_effect(transaction, *extension, arrival.port != from_peers, time);
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
   if (free_requests_.empty()) {
     requests_.emplace_back();
@@ -134,7 +135,7 @@ void MemoryController::accept(const Arrival& arrival, Picoseconds time) {
   const std::uint32_t request = free_requests_.back();
   free_requests_.pop_back();
   requests_[request] = {&transaction, arrival.port, 0, 0};
-  enqueue(request, time);
+  enqueue(request, *extension, time);
 }
 
 bool MemoryController::in_memory(std::uint64_t local, const Shape& shape) const {
@@ -144,9 +145,8 @@ bool MemoryController::in_memory(std::uint64_t local, const Shape& shape) const 
   return steps == 0 || shape.stride <= left / steps;
 }
 
-bool MemoryController::refuse(const Arrival& arrival, Picoseconds time) {
+bool MemoryController::refuse(const Arrival& arrival, const DataExtension* extension, Picoseconds time) {
   tlm::tlm_generic_payload& transaction = *arrival.transaction;
-  const DataExtension* extension = transaction.get_extension<DataExtension>();
   const auto answer = [&](tlm::tlm_response_status response, Status status, const std::string& text) {
     registers.report(status, transaction.get_address(), text);
     transaction.set_response_status(response);
@@ -175,8 +175,8 @@ bool MemoryController::refuse(const Arrival& arrival, Picoseconds time) {
   return false;
 }
 
-void MemoryController::take_effect(tlm::tlm_generic_payload& transaction, bool local, Picoseconds time) {
-  const DataExtension& extension = extension_of(transaction);
+void MemoryController::take_effect(tlm::tlm_generic_payload& transaction, const DataExtension& extension, bool local,
+                                   Picoseconds time) {
   const std::uint64_t bytes = extension.shape.bytes();
   if (unsigned char* data = transaction.get_data_ptr()) {
     const std::uint64_t base = address_map::local_of(transaction.get_address());
@@ -200,9 +200,7 @@ void MemoryController::take_effect(tlm::tlm_generic_payload& transaction, bool l
     tracker.count(extension.producer, transaction.get_address(), bytes, extension.operation, local, time);
 }
 
-void MemoryController::enqueue(std::uint32_t request, Picoseconds time) {
-  tlm::tlm_generic_payload& transaction = *requests_[request].transaction;
-  const DataExtension& extension = extension_of(transaction);
+void MemoryController::enqueue(std::uint32_t request, const DataExtension& extension, Picoseconds time) {
   const std::uint64_t access_bytes = parameters_.dram.geometry.access_bytes;
   const std::uint64_t run_bytes = std::min(interleave_.block_bytes(), StreamQueues::ordered_bytes);
   Run run;
@@ -213,7 +211,7 @@ void MemoryController::enqueue(std::uint32_t request, Picoseconds time) {
              : extension.operation == Operation::store ? dram::Kind::write
                                                        : dram::Kind::update;
   std::uint32_t total = 0;
-  for_each_piece(address_map::local_of(transaction.get_address()), extension.shape,
+  for_each_piece(address_map::local_of(requests_[request].transaction->get_address()), extension.shape,
                  [&](std::uint64_t address, std::uint64_t bytes) {
                    std::uint64_t at = address / access_bytes * access_bytes;
                    const std::uint64_t end = (address + bytes + access_bytes - 1) / access_bytes * access_bytes;

@@ -1,6 +1,7 @@
 // The compute and the communication queue in front of one DRAM channel.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -26,12 +27,17 @@ class RunQueue {
  public:
   bool empty() const { return head_ == tail_; }
   Run& front() { return runs_[head_ & mask_]; }
-  void push(const Run& run);
+  void push(const Run& run) {
+    if (tail_ - head_ == runs_.size()) grow();
+    runs_[tail_++ & mask_] = run;
+  }
   void pop() { ++head_; }
   std::uint64_t pushed() const { return tail_; }
   std::uint64_t popped() const { return head_; }
 
  private:
+  void grow();
+
   std::vector<Run> runs_ = std::vector<Run>(64);
   std::uint64_t head_ = 0, tail_ = 0, mask_ = 63;
 };
@@ -49,7 +55,14 @@ class StreamQueues {
   bool waiting(unsigned stream) const { return !queues_[stream].empty(); }
   Run& front(unsigned stream) { return queues_[stream].front(); }
   /// True when the head may issue at `now`. Otherwise `retry` is lowered to its arrival if that is all it waits for.
-  bool ready(unsigned stream, dram::Cycle now, dram::Cycle& retry);
+  bool ready(unsigned stream, dram::Cycle now, dram::Cycle& retry) {
+    if (queues_[stream].empty()) return false;
+    const Run& run = queues_[stream].front();
+    if (queues_[1 - stream].popped() < run.after) return false;
+    if (run.arrival <= now) return true;
+    retry = std::min(retry, run.arrival);
+    return false;
+  }
   void pop(unsigned stream) { queues_[stream].pop(); }
 
  private:
