@@ -96,7 +96,8 @@ void run_dry(const RunConfiguration& configuration, const Node& node, const Laye
              const RunOptions& options) {
   const sc_core::sc_time stride(20, sc_core::SC_US);
   while (sc_core::sc_pending_activity()) {
-    sc_core::sc_start(stride, sc_core::SC_EXIT_ON_STARVATION);
+    // A stride within which nothing happens would not move the time.
+    sc_core::sc_start(sc_core::sc_time_to_pending_activity() + stride, sc_core::SC_EXIT_ON_STARVATION);
     if (!options.progress) continue;
     options.progress(layer != nullptr ? layer->done() : done(configuration, node), configuration.workload.label);
   }

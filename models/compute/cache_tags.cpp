@@ -30,8 +30,8 @@ CacheTags::CacheTags(const CacheParameters& parameters)
   lines_.resize(slots);
 }
 
-CacheTags::Slot CacheTags::victim(std::uint64_t line) const {
-  const Slot first = first_slot(line);
+CacheTags::Slot CacheTags::victim(const Place& place) const {
+  const Slot first = place.first;
   Slot best = none, best_pending = first;
   for (Slot slot = first; slot < first + ways_; ++slot) {
     if (tags_[slot] == 0) return slot;

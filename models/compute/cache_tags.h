@@ -24,13 +24,33 @@ class CacheTags {
     std::uint32_t fill = no_fill;                   ///< that brings the pending sectors
   };
 
+  /// Where a line may be. A bank has sets of its own, as a slice of Accel-Sim's cache has; both are hashed.
+  struct Place {
+    std::uint64_t line;
+    std::uint32_t bank;
+    Slot first;  ///< of its set
+  };
+
   explicit CacheTags(const CacheParameters& parameters);
+
+  /// Asks the host for the set's memory too: with a few places ahead of their use, nobody waits for it.
+  Place place_of(std::uint64_t line) const {
+    const std::uint64_t number = line >> bank_bits_;
+    const std::uint32_t bank = bank_hash_(line);
+    const std::uint32_t in_bank =
+        hashed_sets_ ? set_hash_(number) : static_cast<std::uint32_t>(number % sets_per_bank_);
+    const Slot first = (bank * sets_per_bank_ + in_bank) * slots_per_set_;
+    __builtin_prefetch(&tags_[first]);
+    __builtin_prefetch(&used_[first]);
+    __builtin_prefetch(&lines_[first]);
+    return {line, bank, first};
+  }
 
   /// The line's slot, made most recently used; none when the line is absent. All ways are compared, by vectors: where
   /// an early exit would lie cannot be predicted, and a mispredicted branch costs more than the comparisons.
-  Slot find(std::uint64_t line) {
-    const Slot first = first_slot(line);
-    const std::uint32_t tag = tag_of(line);
+  Slot find(const Place& place) {
+    const Slot first = place.first;
+    const std::uint32_t tag = tag_of(place.line);
     Lanes hits{}, numbers = {1, 2, 3, 4};
     for (Slot way = 0; way < ways_; way += lanes) {
       Lanes tags;
@@ -47,7 +67,7 @@ class CacheTags {
 
   /// The slot that the absent line takes: free or least recently used, a line with pending data only if all have some.
   /// The caller writes the old content back and then calls occupy().
-  Slot victim(std::uint64_t line) const;
+  Slot victim(const Place& place) const;
   void occupy(Slot slot, std::uint64_t line);
   void drop(Slot slot) {
     tags_[slot] = 0;
@@ -59,21 +79,12 @@ class CacheTags {
   std::uint64_t line_in(Slot slot) const { return tags_[slot] - 1; }
   Line& line(Slot slot) { return lines_[slot]; }
   Slot slots() const { return static_cast<Slot>(lines_.size()); }
-  /// A bank has sets of its own, as a slice of Accel-Sim's cache has; both are hashed.
-  std::uint32_t bank_of(std::uint64_t line) const { return bank_hash_(line); }
 
  private:
   using Lanes = std::uint32_t __attribute__((vector_size(16)));
   static constexpr std::uint32_t lanes = sizeof(Lanes) / sizeof(std::uint32_t);
 
   static std::uint32_t tag_of(std::uint64_t line) { return static_cast<std::uint32_t>(line) + 1; }
-  std::uint32_t set_of(std::uint64_t line) const {
-    const std::uint64_t number = line >> bank_bits_;
-    const std::uint32_t in_bank =
-        hashed_sets_ ? set_hash_(number) : static_cast<std::uint32_t>(number % sets_per_bank_);
-    return bank_of(line) * sets_per_bank_ + in_bank;
-  }
-  Slot first_slot(std::uint64_t line) const { return set_of(line) * slots_per_set_; }
 
   std::uint32_t ways_, slots_per_set_;  ///< ways and, up to whole vectors, slots that stay empty
   std::uint32_t sets_per_bank_;

@@ -63,25 +63,23 @@ unsigned LastLevelCache::debug(int, tlm::tlm_generic_payload& transaction) {
   return memory->transport_dbg(transaction);
 }
 
-/// Visits (line, sector mask) of a 2-D access.
-template <typename Visit>
-static void for_each_line(const CacheParameters& parameters, std::uint64_t address, const Shape& shape, Visit visit) {
+const std::vector<LastLevelCache::Piece>& LastLevelCache::pieces_of(std::uint64_t address, const Shape& shape) {
+  const std::uint32_t sector_bytes = parameters_.sector_bytes;
+  const std::uint64_t per_line = parameters_.line_bytes / sector_bytes;
   const bool contiguous = shape.rows == 1 || shape.stride == shape.row_bytes;
   const std::uint32_t rows = contiguous ? 1 : shape.rows;
   const std::uint64_t row_bytes = contiguous ? shape.bytes() : shape.row_bytes;
+  pieces_.clear();
   for (std::uint32_t row = 0; row < rows; ++row) {
-    const std::uint64_t begin = (address + row * shape.stride) / parameters.sector_bytes;
-    const std::uint64_t end =
-        (address + row * shape.stride + row_bytes + parameters.sector_bytes - 1) / parameters.sector_bytes;
-    const std::uint64_t per_line = parameters.line_bytes / parameters.sector_bytes;
-    for (std::uint64_t sector = begin; sector < end;) {
-      const std::uint64_t line = sector / per_line;
-      const std::uint64_t first = sector % per_line;
-      const std::uint64_t count = std::min(per_line - first, end - sector);
-      visit(line, static_cast<std::uint8_t>(((1u << count) - 1) << first));
+    const std::uint64_t begin = address_map::local_of(address) + row * shape.stride;
+    const std::uint64_t end = (begin + row_bytes + sector_bytes - 1) / sector_bytes;
+    for (std::uint64_t sector = begin / sector_bytes; sector < end;) {
+      const std::uint64_t first = sector % per_line, count = std::min(per_line - first, end - sector);
+      pieces_.push_back({tags_.place_of(sector / per_line), static_cast<std::uint8_t>(((1u << count) - 1) << first)});
       sector += count;
     }
   }
+  return pieces_;
 }
 
 tlm::tlm_sync_enum LastLevelCache::from_compute(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
@@ -107,9 +105,9 @@ tlm::tlm_sync_enum LastLevelCache::from_compute(int, tlm::tlm_generic_payload& t
 }
 
 /// Time at which a bank has moved the sectors of one line.
-Picoseconds LastLevelCache::serve(std::uint64_t line, std::uint8_t sectors, Picoseconds time) {
-  Picoseconds& free = bank_free_[tags_.bank_of(line)];
-  free = std::max(free, time) + count_sectors(sectors) * sector_time_;
+Picoseconds LastLevelCache::serve(const Piece& piece, Picoseconds time) {
+  Picoseconds& free = bank_free_[piece.place.bank];
+  free = std::max(free, time) + count_sectors(piece.sectors) * sector_time_;
   return free;
 }
 
@@ -119,8 +117,7 @@ void LastLevelCache::load(tlm::tlm_generic_payload& transaction, const DataExten
   transaction.acquire();
   gaps_.clear();
   missing_.clear();
-  for_each_line(parameters_, address_map::local_of(transaction.get_address()), extension.shape,
-                [&](std::uint64_t line, std::uint8_t sectors) { load_line(line, sectors, index, time); });
+  for (const Piece& piece : pieces_of(transaction.get_address(), extension.shape)) load_piece(piece, index, time);
   fetch(index, time, extension.traffic);
   last_waited_fill_ = last_waiting_load_ = none;
   finish(index);
@@ -128,10 +125,12 @@ void LastLevelCache::load(tlm::tlm_generic_payload& transaction, const DataExten
 
 /// Missing sectors become pending, their line without a fill until fetch(). Sectors between two missing ones of a line
 /// are read along with them.
-void LastLevelCache::load_line(std::uint64_t line, std::uint8_t sectors, std::uint32_t load, Picoseconds time) {
-  loads_[load].ready = std::max(loads_[load].ready, serve(line, sectors, time));
-  CacheTags::Slot slot = tags_.find(line);
-  if (slot == CacheTags::none) slot = allocate(line, time);
+void LastLevelCache::load_piece(const Piece& piece, std::uint32_t load, Picoseconds time) {
+  const std::uint64_t line = piece.place.line;
+  const std::uint8_t sectors = piece.sectors;
+  loads_[load].ready = std::max(loads_[load].ready, serve(piece, time));
+  CacheTags::Slot slot = tags_.find(piece.place);
+  if (slot == CacheTags::none) slot = allocate(piece.place, time);
   CacheTags::Line* held = &tags_.line(slot);
   if ((held->pending & sectors) != 0 && held->fill != CacheTags::no_fill) wait_for(held->fill, load);
   const std::uint8_t missing = static_cast<std::uint8_t>(sectors & ~held->valid);
@@ -199,25 +198,24 @@ void LastLevelCache::finish(std::uint32_t index) {
 
 void LastLevelCache::store(tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time) {
   Picoseconds ready = time;
-  for_each_line(parameters_, address_map::local_of(transaction.get_address()), extension.shape,
-                [&](std::uint64_t line, std::uint8_t sectors) {
-                  ready = std::max(ready, serve(line, sectors, time));
-                  CacheTags::Slot slot = tags_.find(line);
-                  if (slot == CacheTags::none) slot = allocate(line, time);
-                  CacheTags::Line& held = tags_.line(slot);
-                  held.valid |= sectors;
-                  held.dirty |= sectors;
-                  held.producer = extension.traffic;
-                  written_ += count_sectors(sectors);
-                });
+  for (const Piece& piece : pieces_of(transaction.get_address(), extension.shape)) {
+    ready = std::max(ready, serve(piece, time));
+    CacheTags::Slot slot = tags_.find(piece.place);
+    if (slot == CacheTags::none) slot = allocate(piece.place, time);
+    CacheTags::Line& held = tags_.line(slot);
+    held.valid |= piece.sectors;
+    held.dirty |= piece.sectors;
+    held.producer = extension.traffic;
+    written_ += count_sectors(piece.sectors);
+  }
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
   send_response(compute, transaction, ready - now());
 }
 
-CacheTags::Slot LastLevelCache::allocate(std::uint64_t line, Picoseconds time) {
-  const CacheTags::Slot slot = tags_.victim(line);
+CacheTags::Slot LastLevelCache::allocate(const CacheTags::Place& place, Picoseconds time) {
+  const CacheTags::Slot slot = tags_.victim(place);
   if (tags_.occupied(slot)) write_back(slot, time);
-  tags_.occupy(slot, line);
+  tags_.occupy(slot, place.line);
   return slot;
 }
 
@@ -299,16 +297,16 @@ tlm::tlm_sync_enum LastLevelCache::from_peers(int, tlm::tlm_generic_payload& tra
                                               sc_core::sc_time& delay) {
   const DataExtension* extension = transaction.get_extension<DataExtension>();
   if (is_whole(transaction, extension) && extension->operation != Operation::load)
-    for_each_line(parameters_, address_map::local_of(transaction.get_address()), extension->shape,
-                  [&](std::uint64_t line, std::uint8_t sectors) { drop(line, sectors); });
+    for (const Piece& piece : pieces_of(transaction.get_address(), extension->shape)) drop(piece);
   Picoseconds to_memory = from_sc_time(delay) + memory_latency_;
   send_request(peer_memory, transaction, to_memory);
   return tlm::TLM_ACCEPTED;
 }
 
-void LastLevelCache::drop(std::uint64_t line, std::uint8_t sectors) {
-  const CacheTags::Slot slot = tags_.find(line);
+void LastLevelCache::drop(const Piece& piece) {
+  const CacheTags::Slot slot = tags_.find(piece.place);
   if (slot == CacheTags::none) return;
+  const std::uint8_t sectors = piece.sectors;
   CacheTags::Line& held = tags_.line(slot);
   dropped_ += count_sectors(held.valid & sectors);
   held.valid = static_cast<std::uint8_t>(held.valid & ~sectors);

@@ -40,6 +40,10 @@ class LastLevelCache : public sc_core::sc_module {
     Picoseconds ready = 0;
     bool failed = false;
   };
+  struct Piece {  ///< of an access: what it touches of one line
+    CacheTags::Place place;
+    std::uint8_t sectors;
+  };
   struct Missing {
     CacheTags::Slot slot;
     std::uint64_t line;
@@ -71,18 +75,19 @@ class LastLevelCache : public sc_core::sc_module {
 
   void load(tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time);
   void store(tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time);
-  void load_line(std::uint64_t line, std::uint8_t sectors, std::uint32_t load, Picoseconds time);
+  const std::vector<Piece>& pieces_of(std::uint64_t address, const Shape& shape);
+  void load_piece(const Piece& piece, std::uint32_t load, Picoseconds time);
   void fetch(std::uint32_t load, Picoseconds time, TrafficClass traffic);
   void wait_for(std::uint32_t fill, std::uint32_t load);
   void late_fill();
   void filled(std::uint32_t fill, Picoseconds time, bool failed);
   void finish(std::uint32_t load);
-  CacheTags::Slot allocate(std::uint64_t line, Picoseconds time);
+  CacheTags::Slot allocate(const CacheTags::Place& place, Picoseconds time);
   void write_back(CacheTags::Slot slot, Picoseconds time);
   void access_memory(Operation operation, std::uint64_t address, const Shape& shape, TrafficClass traffic,
                      std::uint32_t fill, Picoseconds time);
-  Picoseconds serve(std::uint64_t line, std::uint8_t sectors, Picoseconds time);
-  void drop(std::uint64_t line, std::uint8_t sectors);
+  Picoseconds serve(const Piece& piece, Picoseconds time);
+  void drop(const Piece& piece);
   void flush();
 
   CacheParameters parameters_;
@@ -94,6 +99,7 @@ class LastLevelCache : public sc_core::sc_module {
   std::vector<Fill> fills_;
   std::vector<Waiter> waiters_;
   std::vector<std::uint32_t> free_loads_, free_fills_, free_waiters_;
+  std::vector<Piece> pieces_;     ///< of the access at hand
   std::vector<Gap> gaps_;         ///< of the load at hand
   std::vector<Missing> missing_;  ///< lines of those
   std::uint32_t last_waited_fill_ = none, last_waiting_load_ = none;

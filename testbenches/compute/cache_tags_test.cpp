@@ -56,7 +56,7 @@ class ReferenceLru {
 };
 
 void touch(CacheTags& tags, std::uint64_t line) {
-  if (tags.find(line) == CacheTags::none) tags.occupy(tags.victim(line), line);
+  if (tags.find(tags.place_of(line)) == CacheTags::none) tags.occupy(tags.victim(tags.place_of(line)), line);
 }
 
 }  // namespace
@@ -69,9 +69,9 @@ TEST_CASE("tags are those of a least recently used reference on random traffic")
     for (int i = 0; i < 40'000; ++i) {
       // Lines of the size of the cache, with some from all over a large memory.
       const std::uint64_t line = random() % 10 == 0 ? random() % (1u << 31) : random() % (2 * sets * ways);
-      const std::uint32_t set = tags.bank_of(line);
+      const std::uint32_t set = tags.place_of(line).bank;
       REQUIRE(set < sets);
-      const CacheTags::Slot found = tags.find(line);
+      const CacheTags::Slot found = tags.find(tags.place_of(line));
       REQUIRE((found != CacheTags::none) == reference.use(set, line));
       if (found != CacheTags::none) {
         REQUIRE(tags.holds(found, line));
@@ -83,7 +83,7 @@ TEST_CASE("tags are those of a least recently used reference on random traffic")
         }
         continue;
       }
-      const CacheTags::Slot victim = tags.victim(line);
+      const CacheTags::Slot victim = tags.victim(tags.place_of(line));
       const auto evicted = reference.insert(set, line);
       REQUIRE(tags.occupied(victim) == !evicted.empty());
       if (!evicted.empty()) REQUIRE(tags.line_in(victim) == evicted.front());
@@ -103,7 +103,7 @@ TEST_CASE("an array of the cache's size fits, also with a number of sets that is
       for (std::uint64_t line = first; line < end; ++line) touch(tags, line);
       std::uint64_t present = 0;
       for (std::uint64_t line = first; line < end; ++line)
-        if (tags.find(line) != CacheTags::none) ++present;
+        if (tags.find(tags.place_of(line)) != CacheTags::none) ++present;
       INFO(size / mebibyte << " MiB from " << begin / mebibyte << " MiB");
       REQUIRE(present == end - first);
     }
@@ -116,7 +116,8 @@ TEST_CASE("the rows of a tile spread over the banks") {
   for (const std::uint64_t row_lines : {24u, 64u, 96u, 192u, 320u, 512u, 1024u, 8192u}) {
     std::map<std::uint32_t, unsigned> lines_by_bank;
     for (std::uint64_t row = 0; row < 128; ++row)
-      for (std::uint64_t column = 0; column < 2; ++column) ++lines_by_bank[tags.bank_of(row * row_lines + column)];
+      for (std::uint64_t column = 0; column < 2; ++column)
+        ++lines_by_bank[tags.place_of(row * row_lines + column).bank];
     unsigned most = 0;
     for (const auto& [bank, lines] : lines_by_bank) most = std::max(most, lines);
     INFO(row_lines * parameters.line_bytes << " bytes from row to row");
@@ -127,13 +128,13 @@ TEST_CASE("the rows of a tile spread over the banks") {
 TEST_CASE("a line with data on its way is evicted only when all of its set have some") {
   CacheTags tags(one_bank_per_set(1, 4));
   for (std::uint64_t line = 0; line < 4; ++line) touch(tags, line);
-  tags.line(tags.find(0)).pending = 1;
-  tags.line(tags.find(1)).pending = 1;
-  REQUIRE(tags.line_in(tags.victim(9)) == 2);
-  tags.line(tags.find(2)).pending = 1;
-  REQUIRE(tags.line_in(tags.victim(9)) == 3);
-  tags.line(tags.find(3)).pending = 1;
-  REQUIRE(tags.line_in(tags.victim(9)) == 0);
+  tags.line(tags.find(tags.place_of(0))).pending = 1;
+  tags.line(tags.find(tags.place_of(1))).pending = 1;
+  REQUIRE(tags.line_in(tags.victim(tags.place_of(9))) == 2);
+  tags.line(tags.find(tags.place_of(2))).pending = 1;
+  REQUIRE(tags.line_in(tags.victim(tags.place_of(9))) == 3);
+  tags.line(tags.find(tags.place_of(3))).pending = 1;
+  REQUIRE(tags.line_in(tags.victim(tags.place_of(9))) == 0);
 }
 
 TEST_CASE("the order of use survives the wrap of the clock") {
@@ -141,7 +142,7 @@ TEST_CASE("the order of use survives the wrap of the clock") {
   for (std::uint64_t line = 0; line < 4; ++line) touch(tags, line);
   // The clock starts shortly before its wrap; at every point on the way the order is right.
   for (std::uint64_t use = 0; use < 0x20000; ++use) {
-    REQUIRE(tags.line_in(tags.victim(9)) == use % 4);
-    tags.find(use % 4);
+    REQUIRE(tags.line_in(tags.victim(tags.place_of(9))) == use % 4);
+    tags.find(tags.place_of(use % 4));
   }
 }

@@ -103,3 +103,11 @@ TEST_CASE("overlap in hardware beats one after the other, and not the ideal") {
   REQUIRE(t3 > ideal * 0.98);
   REQUIRE(mca > ideal * 0.98);
 }
+
+TEST_CASE("a time in which nothing happens is passed over, however long") {
+  const Settings settings{on_small_system(), "data=timing-only"};
+  const Run quick = Run::of_platform(settings),
+            slow = Run::of_platform(settings + Settings{"system.compute.launch_latency_ns=1000000"});
+  REQUIRE(slow.exit_code() == 0);
+  REQUIRE(slow.time("gemm") - quick.time("gemm") == Approx(1'000'000 - 1'000));
+}
