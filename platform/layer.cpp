@@ -1,155 +1,26 @@
 #include "platform/layer.h"
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
+
+#include "platform/layer_builder.h"
 
 namespace t3vp {
 namespace {
 
-constexpr std::uint32_t alignment = 32;             // bytes, of rows
-constexpr std::uint32_t attention_block_rows = 64;  // of keys and values, FlashAttention-2 for heads of 96 to 256
-constexpr float keep_probability = 0.9f;            // BERT's and GPT-2's dropout of 0.1
 constexpr float learning_rate = 1e-3f;
 
-std::uint32_t padded(std::uint32_t columns, ElementType element) {
-  const std::uint32_t unit = alignment / bytes_of(element);
-  return (columns + unit - 1) / unit * unit;
-}
-
-/// A matrix, or several of one shape.
-struct View {
-  t3_operand operand{};
-  std::uint32_t matrices = 1;
-  std::uint32_t stride = 0;  ///< bytes between them
-};
-
-class Builder {
+/// docs/layers.md has this as a table.
+class Layer : private LayerBuilder {
  public:
-  Builder(const LayerWorkload& layer, const ComputeParameters& compute) : layer_(layer), compute_(compute) {}
+  Layer(const LayerWorkload& layer, const ComputeParameters& compute) : LayerBuilder(layer, compute), layer_(layer) {}
 
   LayerProgram program() {
     forward();
     if (layer_.training) backward();
-    if (!layer_.parts.empty()) keep(layer_.parts);
-    return std::move(program_);
+    return take();
   }
 
  private:
-  void keep(const std::vector<LayerPart>& parts) {
-    const auto left_out = [&](const LayerOperation& o) {
-      return std::find(parts.begin(), parts.end(), o.part) == parts.end();
-    };
-    auto& list = program_.operations;
-    list.erase(std::remove_if(list.begin(), list.end(), left_out), list.end());
-  }
-
-  const TransformerShape& shape() const { return layer_.shape; }
-  std::uint32_t tokens() const { return shape().sequence * shape().batch; }
-  std::uint32_t hidden() const { return shape().hidden; }
-  std::uint32_t slice() const { return hidden() / layer_.tp; }
-  std::uint32_t head_columns() const { return hidden() / shape().heads; }
-  /// Of all inputs, on this GPU.
-  std::uint32_t heads() const { return shape().batch * shape().heads / layer_.tp; }
-
-  View tensor(const std::string& name, std::uint32_t rows, std::uint32_t columns) {
-    return tensor(name, rows, columns, shape().element);
-  }
-
-  View tensor(const std::string& name, std::uint32_t rows, std::uint32_t columns, ElementType element) {
-    View view;
-    view.operand.used = true;
-    view.operand.tensor = static_cast<std::uint32_t>(program_.tensors.size());
-    view.operand.matrix.rows = rows;
-    view.operand.matrix.columns = columns;
-    view.operand.matrix.element = static_cast<t3_element>(element);
-    view.operand.matrix.row_stride = std::uint64_t{padded(columns, element)} * bytes_of(element);
-    program_.tensors.push_back({name, view.operand.matrix.row_stride * rows, static_cast<t3_element>(element)});
-    return view;
-  }
-
-  View vector(const std::string& name, std::uint32_t columns) { return tensor(name, 1, columns); }
-
-  /// Part `part` of `parts` of every head in a tensor whose rows are tokens, those of a sequence's n-th token side by
-  /// side (Megatron-LM's layout: batched products need no transposed copies). Grows the tensor to padded heads.
-  View heads_of(const View& whole, std::uint32_t part, std::uint32_t parts) {
-    const std::uint32_t bytes = padded(head_columns(), shape().element) * bytes_of(shape().element);
-    View view = whole;
-    view.operand.matrix.address = std::uint64_t{part} * bytes;
-    view.operand.matrix.rows = shape().sequence;
-    view.operand.matrix.columns = head_columns();
-    view.operand.matrix.row_stride = std::uint64_t{heads()} * parts * bytes;
-    view.matrices = heads();
-    view.stride = parts * bytes;
-    std::uint64_t& size = program_.tensors[whole.operand.tensor].bytes;
-    size = std::max(size, view.operand.matrix.row_stride * shape().sequence);
-    return view;
-  }
-
-  /// The score matrices of all heads, one below the other.
-  View scores_of(const View& whole) const {
-    View view = whole;
-    view.operand.matrix.rows = shape().sequence;
-    view.matrices = heads();
-    view.stride = static_cast<std::uint32_t>(whole.operand.matrix.row_stride * shape().sequence);
-    return view;
-  }
-
-  t3_layer_operation& add(const std::string& name, LayerPart part, t3_layer_kernel kernel) {
-    program_.operations.push_back({name, part, {}});
-    program_.operations.back().kernel.kernel = kernel;
-    return program_.operations.back().kernel;
-  }
-
-  /// A tile half or a quarter as wide is taken when that saves a fifth of the work, as BLAS libraries choose among tile
-  /// shapes.
-  t3_tiling tiling_for(std::uint32_t columns) const {
-    const auto work = [columns](std::uint32_t tile) { return (columns - 1) / tile * tile + tile; };
-    std::uint32_t chosen = compute_.tile_columns;
-    for (std::uint32_t tile = chosen / 2; tile >= 64 && tile % 16 == 0; tile /= 2)
-      if (5 * work(tile) <= 4 * work(chosen)) chosen = tile;
-    return {compute_.tile_rows, chosen, compute_.wavefronts};
-  }
-
-  enum Layout { plain, transposed };
-
-  void gemm(const std::string& name, LayerPart part, const View& out, const View& a, Layout a_layout, const View& b,
-            Layout b_layout) {
-    t3_layer_operation& o = add(name, part, T3_LAYER_GEMM);
-    o.out = out.operand, o.a = a.operand, o.b = b.operand;
-    o.transpose_a = a_layout == transposed, o.transpose_b = b_layout == transposed;
-    o.tiling = tiling_for(out.operand.matrix.columns);
-    o.batch = {out.matrices, a.stride, b.stride, out.stride};
-  }
-
-  void rows(const std::string& name, LayerPart part, t3_row_operation operation, const View& out, const View& a,
-            const View& b = {}, const View& c = {}, float factor = 1) {
-    t3_layer_operation& o = add(name, part, T3_LAYER_ROWS);
-    o.rows = operation;
-    o.out = out.operand, o.a = a.operand, o.b = b.operand, o.c = c.operand;
-    o.options = {factor, 0};
-  }
-
-  /// Forward and backward pass drop the same elements when they have the same seed.
-  void dropping(const std::string& name, LayerPart part, t3_row_operation operation, std::uint32_t seed,
-                const View& out, const View& a, const View& b = {}, const View& c = {}) {
-    rows(name, part, operation, out, a, b, c, layer_.training ? keep_probability : 1.0f);
-    program_.operations.back().kernel.options.seed = seed;
-  }
-
-  void attention(const std::string& name, t3_attention_pass pass, const View& out, const View& gradient = {}) {
-    t3_layer_operation& o = add(name, LayerPart::attention, T3_LAYER_ATTENTION);
-    const View qkv = heads_of(qkv_, 0, 3);
-    o.pass = pass;
-    o.out = out.operand, o.a = qkv.operand, o.b = gradient.operand;
-    if (pass != T3_ATTENTION_FORWARD) o.c = heads_of(context_, 0, 1).operand;
-    o.tiling = {compute_.tile_rows, std::min(attention_block_rows, shape().sequence), compute_.wavefronts};
-    o.batch = {heads(), qkv.stride, gradient.stride, out.stride};
-    o.options = {score_factor(), 0};
-  }
-
-  float score_factor() const { return 1 / std::sqrt(static_cast<float>(head_columns())); }
-
   void forward() {
     x_ = tensor("x", tokens(), hidden());
     norm_1_ = tensor("norm_1", tokens(), hidden());
@@ -163,7 +34,7 @@ class Builder {
     rows("layer_norm_1", LayerPart::element_wise, T3_ROWS_LAYER_NORM, norm_1_, x_, scale_, shift);
     gemm("input_projection", LayerPart::gemm, qkv_, norm_1_, plain, w_ip, transposed);
     if (layer_.fused_attention)
-      attention("attention", T3_ATTENTION_FORWARD, heads_of(context_, 0, 1));
+      attention("attention", T3_ATTENTION_FORWARD, heads_of(context_, 0, 1), heads_of(qkv_, 0, 3));
     else
       unfused_attention();
     // Here the output projection with its all-reduce.
@@ -182,12 +53,12 @@ class Builder {
   }
 
   void unfused_attention() {
-    const std::uint32_t all = heads() * shape().sequence;
-    scores_ = tensor("scores", all, shape().sequence);
-    scores_2_ = tensor("scores_2", all, shape().sequence);
-    probabilities_ = tensor("probabilities", all, shape().sequence);
-    kept_ = layer_.training ? tensor("kept_probabilities", all, shape().sequence) : probabilities_;
-    const View mask = vector("mask", shape().sequence);
+    const std::uint32_t all = heads() * shape_.sequence;
+    scores_ = tensor("scores", all, shape_.sequence);
+    scores_2_ = tensor("scores_2", all, shape_.sequence);
+    probabilities_ = tensor("probabilities", all, shape_.sequence);
+    kept_ = layer_.training ? tensor("kept_probabilities", all, shape_.sequence) : probabilities_;
+    const View mask = vector("mask", shape_.sequence);
     const auto part = LayerPart::attention;
     gemm("scores", part, scores_of(scores_), heads_of(qkv_, 0, 3), plain, heads_of(qkv_, 1, 3), transposed);
     rows("scale", part, T3_ROWS_SCALE, scores_2_, scores_, {}, {}, score_factor());
@@ -219,8 +90,10 @@ class Builder {
          plain);
     const View d_qkv = tensor("d_qkv", tokens(), 3 * slice());
     if (layer_.fused_attention) {
-      attention("attention_backward_q", T3_ATTENTION_BACKWARD_Q, heads_of(d_qkv, 0, 3), heads_of(d_context, 0, 1));
-      attention("attention_backward_kv", T3_ATTENTION_BACKWARD_KV, heads_of(d_qkv, 0, 3), heads_of(d_context, 0, 1));
+      const View qkv = heads_of(qkv_, 0, 3), gradient = heads_of(d_context, 0, 1), result = heads_of(context_, 0, 1);
+      const View d_heads = heads_of(d_qkv, 0, 3);
+      attention("attention_backward_q", T3_ATTENTION_BACKWARD_Q, d_heads, qkv, gradient, result);
+      attention("attention_backward_kv", T3_ATTENTION_BACKWARD_KV, d_heads, qkv, gradient, result);
     } else {
       unfused_attention_backward(heads_of(d_context, 0, 1), d_qkv);
     }
@@ -255,8 +128,7 @@ class Builder {
   }
 
   const LayerWorkload& layer_;
-  const ComputeParameters& compute_;
-  LayerProgram program_;
+  const TransformerShape& shape_ = layer_.shape;
   View x_, norm_1_, norm_2_, scale_, qkv_, context_, middle_, fc_1_, gelu_, fc_1_bias_;
   View scores_, scores_2_, probabilities_, kept_;  // unfused
 };
@@ -264,7 +136,7 @@ class Builder {
 }  // namespace
 
 LayerProgram layer_program(const LayerWorkload& layer, const ComputeParameters& compute) {
-  return Builder(layer, compute).program();
+  return Layer(layer, compute).program();
 }
 
 double flops_of(const t3_layer_operation& o) {

@@ -23,8 +23,12 @@ const json& chosen(const Document& run, const std::string& key, const json& choi
   run.reject("/workload/" + key, fmt::format("one of {}", fmt::join(names, ", ")));
 }
 
-std::uint32_t tokens_of(const json& model) {
-  return model.at("sequence").get<std::uint32_t>() * model.at("batch").get<std::uint32_t>();
+constexpr std::uint64_t most_tokens = 1 << 20;
+
+std::uint32_t tokens_of(const Document& run, const json& model) {
+  const std::uint64_t tokens = model.at("sequence").get<std::uint64_t>() * model.at("batch").get<std::uint64_t>();
+  if (tokens > most_tokens) run.reject("/workload/model", fmt::format("a model of at most {} tokens", most_tokens));
+  return static_cast<std::uint32_t>(tokens);
 }
 
 /// A GEMM beside a model may repeat the model's shape, as --print-config does, but not contradict it.
@@ -43,7 +47,7 @@ void read_sublayer(const Document& run, Workload& w) {
   w.model = workload.at("model").get<std::string>();
   w.sublayer = workload.at("sublayer").get<std::string>();
   w.tp = workload.at("tp").get<std::uint32_t>();
-  w.tokens = workload.value("tokens", tokens_of(model));
+  w.tokens = workload.value("tokens", tokens_of(run, model));
 
   const auto hidden = model.at("hidden").get<std::uint32_t>();
   const std::uint64_t depth = std::uint64_t{sublayer.at("k_per_hidden").get<std::uint32_t>()} * hidden;
@@ -101,12 +105,19 @@ void check_slicing(const Document& run, const LayerWorkload& layer) {
   if (s.hidden % layer.tp != 0 || all_heads % layer.tp != 0)
     run.reject("/workload/tp", fmt::format("a divisor of {}, the hidden size, and of {}, the heads of all inputs",
                                            s.hidden, all_heads));
-  constexpr std::uint64_t most_heads = 65535, most_tokens = 1 << 20;
-  if (all_heads / layer.tp > most_heads || std::uint64_t{s.sequence} * s.batch > most_tokens)
+  // Packets and matrices count rows and strides in 32 bits.
+  const std::uint64_t bytes = bytes_of(s.element), heads_here = all_heads / layer.tp,
+                      tokens = s.batch * std::uint64_t{s.sequence};
+  const std::uint64_t qkv_row = 3 * heads_here * (s.hidden / s.heads + 15) * bytes;
+  const std::uint64_t scores = std::uint64_t{s.sequence} * (s.sequence + 15) * bytes;
+  constexpr std::uint64_t most_heads = 65535, most_score_rows = 1 << 30, most_bytes = 0xFFFFFFFF;
+  if (tokens > most_tokens || heads_here > most_heads || heads_here * s.sequence > most_score_rows ||
+      scores > most_bytes || qkv_row > most_bytes)
     run.reject(
-        "/workload",
-        fmt::format("{} tokens and {} heads on a GPU", std::uint64_t{s.sequence} * s.batch, all_heads / layer.tp),
-        fmt::format("at most {} and {}", most_tokens, most_heads));
+        "/workload", fmt::format("{} tokens in sequences of {} and {} heads on a GPU", tokens, s.sequence, heads_here),
+        fmt::format("at most {} tokens, {} heads, {} rows of scores, 4 GiB of scores of a head and of a row of q, k "
+                    "and v",
+                    most_tokens, most_heads, most_score_rows));
 }
 
 void read_layer(const Document& run, Workload& w) {

@@ -160,6 +160,8 @@ TEST_CASE("wrong layers are refused where they are wrong") {
                             {"/workload/transformer/hidden", "/workload", 1 << 20},
                             {"/workload/parts", "/workload/parts", nlohmann::json::array()},
                             {"/workload/parts", "/workload/parts/0", {"collective"}},
+                            {"/workload/transformer/sequence", "/workload", 65536},
+                            {"/workload/transformer/batch", "/workload", 65536},
                             {"/workload/sublayer", "/workload/sublayer", "OP"},
                             {"/workload/tokens", "/workload/tokens", 64},
                             {"/workload/gemm", "/workload/gemm", {{"element", "fp16"}}},
