@@ -146,6 +146,13 @@ TEST_CASE("a part of a layer takes as long alone as in the whole") {
   }
 }
 
+TEST_CASE("a layer ends also when nothing happens for a long time") {
+  const Run run = Run::of_platform(settings_of({"prompt", "fused"}) +
+                                   Settings{"system.compute.matrix_flops_per_cycle=0.1", "data=timing-only"});
+  REQUIRE(run.exit_code() == 0);
+  REQUIRE(run.time("total") > 1e6);
+}
+
 TEST_CASE("the program prints a layer's operations") {
   const Run run = Run::of_program(settings_of({"prompt", "fused"}));
   REQUIRE(run.exit_code() == 0);
