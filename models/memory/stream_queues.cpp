@@ -1,5 +1,6 @@
 #include "memory/stream_queues.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace t3vp {
@@ -11,14 +12,37 @@ void RunQueue::grow() {
   mask_ = runs_.size() - 1;
 }
 
+void LatestRuns::note(std::uint64_t block, dram::Kind kind, std::uint64_t number, std::uint64_t popped) {
+  std::size_t at = find(block);
+  if (entries_[at].block == no_block && ++used_ * 4 > entries_.size() * 3) {
+    rebuild(popped);
+    ++used_;
+    at = find(block);
+  }
+  entries_[at].block = block;
+  entries_[at].numbers[static_cast<std::size_t>(kind)] = number;
+}
+
+/// Keeps the blocks with runs in the queue, in a table three quarters of which stay empty.
+void LatestRuns::rebuild(std::uint64_t popped) {
+  std::vector<Entry> kept;
+  for (const Entry& entry : entries_)
+    if (entry.block != no_block && *std::max_element(entry.numbers.begin(), entry.numbers.end()) > popped)
+      kept.push_back(entry);
+  std::size_t size = 64;
+  while (size < 4 * kept.size()) size *= 2;
+  entries_.assign(size, Entry{});
+  used_ = kept.size();
+  for (const Entry& entry : kept) entries_[find(entry.block)] = entry;
+}
+
 void StreamQueues::push(unsigned stream, Run run) {
-  const unsigned other = 1 - stream;
-  const unsigned bucket = bucket_of(run.address);
-  const bool reads = run.kind == dram::Kind::read;
-  run.after = reads ? last_write_[other][bucket] : last_any_[other][bucket];
+  const std::uint64_t block = run.address / ordered_bytes;
+  LatestRuns::Numbers other = latest_[1 - stream].of(block);
+  if (run.kind != dram::Kind::write) other[static_cast<std::size_t>(run.kind)] = 0;
+  run.after = *std::max_element(other.begin(), other.end());
   queues_[stream].push(run);
-  last_any_[stream][bucket] = queues_[stream].pushed();
-  if (!reads) last_write_[stream][bucket] = queues_[stream].pushed();
+  latest_[stream].note(block, run.kind, queues_[stream].pushed(), queues_[stream].popped());
 }
 
 }  // namespace t3vp

@@ -42,9 +42,40 @@ class RunQueue {
   std::uint64_t head_ = 0, tail_ = 0, mask_ = 63;
 };
 
+/// The latest runs of a queue by block of addresses, kind by kind; what has left the queue may be forgotten.
+class LatestRuns {
+ public:
+  using Numbers = std::array<std::uint64_t, 3>;  ///< by dram::Kind; 0: none
+
+  Numbers of(std::uint64_t block) const {
+    const Entry& entry = entries_[find(block)];
+    return entry.block == block ? entry.numbers : Numbers{};
+  }
+  /// Runs up to `popped` have left.
+  void note(std::uint64_t block, dram::Kind kind, std::uint64_t number, std::uint64_t popped);
+
+ private:
+  static constexpr std::uint64_t no_block = ~std::uint64_t{0};
+  struct Entry {
+    std::uint64_t block = no_block;
+    Numbers numbers{};
+  };
+  /// Where the block is or would be.
+  std::size_t find(std::uint64_t block) const {
+    std::size_t at = block * 0x9E3779B97F4A7C15 >> 40 & (entries_.size() - 1);
+    while (entries_[at].block != block && entries_[at].block != no_block) at = (at + 1) & (entries_.size() - 1);
+    return at;
+  }
+  void rebuild(std::uint64_t popped);
+
+  std::vector<Entry> entries_ = std::vector<Entry>(64);
+  std::size_t used_ = 0;
+};
+
 /// Both queues and what keeps same-address accesses in order across them, so that a DMA read never overtakes the update
-/// that triggered it: a run waits until the last conflicting run of the other queue has entered the DRAM queue. Blocks
-/// of addresses share hash buckets; sharing one can only delay. A run lies within one block of ordered_bytes.
+/// that triggered it: a run waits until the last conflicting run of the other queue has entered the DRAM queue. Reads
+/// do not conflict with reads, nor near-memory updates with updates, which commute. A run lies within one block of
+/// ordered_bytes.
 class StreamQueues {
  public:
   static constexpr unsigned compute = 0, communication = 1;
@@ -66,11 +97,8 @@ class StreamQueues {
   void pop(unsigned stream) { queues_[stream].pop(); }
 
  private:
-  static constexpr unsigned buckets = 256;
-  static unsigned bucket_of(std::uint64_t address) { return static_cast<unsigned>(address / ordered_bytes) % buckets; }
-
   std::array<RunQueue, 2> queues_;
-  std::array<std::array<std::uint64_t, buckets>, 2> last_write_{}, last_any_{};
+  std::array<LatestRuns, 2> latest_;
 };
 
 }  // namespace t3vp

@@ -38,16 +38,36 @@ bool waits(dram::Kind first, dram::Kind second, std::uint64_t distance = 0) {
 
 }  // namespace
 
-TEST_CASE("accesses to one address keep their order across the streams unless both read") {
+TEST_CASE("accesses to one address keep their order across the streams unless both read or both update") {
   using dram::Kind;
   REQUIRE(waits(Kind::update, Kind::read));
   REQUIRE(waits(Kind::write, Kind::read));
   REQUIRE(waits(Kind::read, Kind::update));
   REQUIRE(waits(Kind::read, Kind::write));
-  REQUIRE(waits(Kind::update, Kind::update));
+  REQUIRE(waits(Kind::update, Kind::write));
+  REQUIRE(waits(Kind::write, Kind::update));
   REQUIRE(waits(Kind::write, Kind::write));
+  REQUIRE_FALSE(waits(Kind::update, Kind::update));
   REQUIRE_FALSE(waits(Kind::read, Kind::read));
   REQUIRE_FALSE(waits(Kind::write, Kind::write, StreamQueues::ordered_bytes));
+}
+
+TEST_CASE("only the latest run of the very block is waited for, however many there are") {
+  StreamQueues queues;
+  Random random(7);
+  std::vector<std::uint64_t> blocks;
+  for (std::uint32_t i = 0; i < 3000; ++i) {
+    blocks.push_back(random.below(1000));
+    queues.push(communication, run_of(blocks.back() * StreamQueues::ordered_bytes, dram::Kind::update, i));
+    if (random.below(3) == 0) {  // a read of some block, ready when the last update of that block has left
+      const std::uint64_t block = random.below(2000);
+      queues.push(compute, run_of(block * StreamQueues::ordered_bytes, dram::Kind::read, i));
+      std::size_t last = blocks.size();
+      while (last != 0 && blocks[last - 1] != block) --last;
+      REQUIRE(queues.front(compute).after == last);
+      queues.pop(compute);
+    }
+  }
 }
 
 TEST_CASE("a run that has not arrived says when it will") {
