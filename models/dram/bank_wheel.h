@@ -1,34 +1,29 @@
-// Which banks come to their own time for which command at which cycle: a timing wheel. Plain C++, no SystemC.
+// Which banks come to their own time at which cycle: a timing wheel. Plain C++, no SystemC.
 #pragma once
 
+#include <algorithm>
 #include <array>
-#include <cstddef>
 
 #include "dram/bank_mask.h"
-#include "dram/timing_state.h"
+#include "dram/command.h"
 
 namespace t3vp::dram {
 
 class BankWheel {
  public:
-  struct Due {
-    std::array<Banks, need_count> banks{};  ///< by what they need
-    Banks early = 0;                        ///< whose time lies beyond the wheel's reach: to be added again
-  };
-
-  void add(std::uint32_t bank, Need need, Cycle time, Cycle now) {
-    const bool reached = time - now < slots;
-    const Cycle slot = (reached ? time : now + slots - 1) % slots;
-    (reached ? due_[slot].banks[static_cast<std::size_t>(need)] : due_[slot].early) |= bit_of(bank);
+  /// A bank whose time lies beyond the wheel's reach comes early, to be added again.
+  void add(std::uint32_t bank, Cycle time, Cycle now) {
+    const Cycle slot = std::min(time, now + slots - 1) % slots;
+    due_[slot] |= bit_of(bank);
     occupied_ |= Banks{1} << slot;
   }
 
   bool due(Cycle now) const { return (occupied_ >> now % slots & 1) != 0; }
 
-  Due take(Cycle now) {
+  Banks take(Cycle now) {
     const Cycle slot = now % slots;
-    const Due taken = due_[slot];
-    due_[slot] = Due{};
+    const Banks taken = due_[slot];
+    due_[slot] = 0;
     occupied_ &= ~(Banks{1} << slot);
     return taken;
   }
@@ -42,15 +37,12 @@ class BankWheel {
   }
 
   void remove(Banks banks) {
-    for (Due& due : due_) {
-      for (Banks& needing : due.banks) needing &= ~banks;
-      due.early &= ~banks;
-    }
+    for (Banks& due : due_) due &= ~banks;
   }
 
  private:
   static constexpr unsigned slots = 64;
-  std::array<Due, slots> due_{};
+  std::array<Banks, slots> due_{};
   std::uint64_t occupied_ = 0;
 };
 

@@ -97,7 +97,7 @@ void Channel::schedule(std::uint32_t bank) {
   const Need need = need_of(bank);
   const Cycle own = timing_.own(need, bank);
   if (own > now_) {
-    wheel_.add(bank, need, own, now_);
+    wheel_.add(bank, own, now_);
     return;
   }
   ready(need).banks |= bit_of(bank);
@@ -109,16 +109,6 @@ void Channel::reschedule(Banks banks) {
   for (Ready& ready : ready_) remove(ready, banks);
   wheel_.remove(banks);
   for_each_bank(banks & bound_, [this](std::uint32_t bank) { schedule(bank); });
-}
-
-void Channel::due() {
-  const BankWheel::Due due = wheel_.take(now_);
-  for (std::size_t need = 0; need < need_count; ++need) {
-    if (due.banks[need] == 0) continue;
-    ready_[need].banks |= due.banks[need];
-    ready_[need].wake = std::min(ready_[need].wake, now_);
-  }
-  for_each_bank(due.early, [this](std::uint32_t bank) { schedule(bank); });
 }
 
 void Channel::issue_row() {

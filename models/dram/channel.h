@@ -69,7 +69,6 @@ class Channel {
   void leave_queue(Kind kind);
   void schedule(std::uint32_t bank);
   void reschedule(Banks banks);
-  void due();
   Need need_of(std::uint32_t bank) const;
   Ready& ready(Need need) { return ready_[static_cast<std::size_t>(need)]; }
   const Ready& ready(Need need) const { return ready_[static_cast<std::size_t>(need)]; }

@@ -11,7 +11,7 @@ template <class Feed, class Done>
 void Channel::run(Cycle until, Feed&& feed, Done&& done) {
   ask_at_ = now_;
   while (now_ < until) {
-    if (wheel_.due(now_)) due();
+    if (wheel_.due(now_)) for_each_bank(wheel_.take(now_), [this](std::uint32_t bank) { schedule(bank); });
     if (!split_oldest_first_ && now_ >= ask_at_ && room()) admit(feed);
     if (now_ >= refresh_due_ || refreshing_ != 0) refresh();
     if (bindable() != 0) bind();

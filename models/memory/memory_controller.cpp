@@ -219,7 +219,7 @@ void MemoryController::enqueue(std::uint32_t request, const DataExtension& exten
                      const std::uint64_t block_end = (at / run_bytes + 1) * run_bytes;
                      const std::uint64_t part = std::min(end, block_end) - at;
                      run.address = interleave_.local_of(at);
-                     run.accesses = static_cast<std::uint32_t>(part / access_bytes);
+                     run.accesses = static_cast<std::uint16_t>(part / access_bytes);
                      channels_[interleave_.channel_of(at)]->streams.push(
                          extension.stream == Stream::compute ? StreamQueues::compute : StreamQueues::communication,
                          run);

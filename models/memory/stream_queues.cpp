@@ -1,48 +1,45 @@
 #include "memory/stream_queues.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace t3vp {
+namespace {
+
+bool conflict(dram::Kind a, dram::Kind b) { return a != b || a == dram::Kind::write; }
+
+/// Of two numbers, given the later one and the low bits of the earlier. One more than 2^32 back comes out too late; the
+/// run that is found there is of another block, and the chain from it goes back as well.
+std::uint64_t earlier(std::uint64_t later, std::uint32_t low) {
+  return later - static_cast<std::uint32_t>(static_cast<std::uint32_t>(later) - low);
+}
+
+}  // namespace
+
+void RunQueue::push(const Run& run) {
+  if (pushed_ - popped_ == runs_.size()) grow();
+  std::uint32_t& latest = latest_[bucket_of(run.address)];
+  Run& added = numbered(++pushed_);
+  added = run;
+  added.previous = std::exchange(latest, static_cast<std::uint32_t>(pushed_));
+}
+
+std::uint64_t RunQueue::latest_conflict(std::uint64_t address, dram::Kind kind) const {
+  const std::uint64_t block = address / block_bytes;
+  std::uint64_t number = earlier(pushed_, latest_[bucket_of(address)]);
+  while (number > popped_) {
+    const Run& run = numbered(number);
+    if (run.address / block_bytes == block && conflict(run.kind, kind)) return number;
+    number = earlier(number - 1, run.previous);
+  }
+  return 0;
+}
 
 void RunQueue::grow() {
   std::vector<Run> larger(runs_.size() * 2);
-  for (std::uint64_t i = head_; i != tail_; ++i) larger[i & (larger.size() - 1)] = runs_[i & mask_];
+  for (std::uint64_t number = popped_ + 1; number <= pushed_; ++number)
+    larger[(number - base_) & (larger.size() - 1)] = numbered(number);
   runs_ = std::move(larger);
   mask_ = runs_.size() - 1;
-}
-
-void LatestRuns::note(std::uint64_t block, dram::Kind kind, std::uint64_t number, std::uint64_t popped) {
-  std::size_t at = find(block);
-  if (entries_[at].block == no_block && ++used_ * 4 > entries_.size() * 3) {
-    rebuild(popped);
-    ++used_;
-    at = find(block);
-  }
-  entries_[at].block = block;
-  entries_[at].numbers[static_cast<std::size_t>(kind)] = number;
-}
-
-/// Keeps the blocks with runs in the queue, in a table three quarters of which stay empty.
-void LatestRuns::rebuild(std::uint64_t popped) {
-  std::vector<Entry> kept;
-  for (const Entry& entry : entries_)
-    if (entry.block != no_block && *std::max_element(entry.numbers.begin(), entry.numbers.end()) > popped)
-      kept.push_back(entry);
-  std::size_t size = 64;
-  while (size < 4 * kept.size()) size *= 2;
-  entries_.assign(size, Entry{});
-  used_ = kept.size();
-  for (const Entry& entry : kept) entries_[find(entry.block)] = entry;
-}
-
-void StreamQueues::push(unsigned stream, Run run) {
-  const std::uint64_t block = run.address / ordered_bytes;
-  LatestRuns::Numbers other = latest_[1 - stream].of(block);
-  if (run.kind != dram::Kind::write) other[static_cast<std::size_t>(run.kind)] = 0;
-  run.after = *std::max_element(other.begin(), other.end());
-  queues_[stream].push(run);
-  latest_[stream].note(block, run.kind, queues_[stream].pushed(), queues_[stream].popped());
 }
 
 }  // namespace t3vp

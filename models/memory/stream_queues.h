@@ -14,74 +14,57 @@ namespace t3vp {
 /// Column accesses at consecutive channel-local addresses that belong to one request.
 struct Run {
   std::uint64_t address = 0;
-  std::uint32_t accesses = 0;
-  std::uint32_t request = 0;
-  dram::Kind kind = dram::Kind::read;
-  TrafficClass traffic = TrafficClass::control;
   dram::Cycle arrival = 0;
   std::uint64_t after = 0;  ///< runs of the other stream that must have left before: same-address order
+  std::uint32_t request = 0;
+  std::uint32_t previous = 0;  ///< low bits of the number of the run before it in its bucket of the queue
+  std::uint16_t accesses = 0;
+  dram::Kind kind = dram::Kind::read;
+  TrafficClass traffic = TrafficClass::control;
 };
 
-/// First-in first-out, growing ring: no allocation once warm.
+/// First-in first-out, growing ring: no allocation once warm. Runs are numbered from 1. Those whose blocks of addresses
+/// hash to the same bucket form a chain from the latest back, through the ring itself: what has left needs no removal,
+/// since its number tells.
 class RunQueue {
  public:
-  bool empty() const { return head_ == tail_; }
-  Run& front() { return runs_[head_ & mask_]; }
-  void push(const Run& run) {
-    if (tail_ - head_ == runs_.size()) grow();
-    runs_[tail_++ & mask_] = run;
+  static constexpr std::uint32_t block_bytes = 256;
+
+  bool empty() const { return popped_ == pushed_; }
+  Run& front() { return numbered(popped_ + 1); }
+  void push(const Run& run);
+  void pop() {
+    if (++popped_ == pushed_) base_ = popped_ + 1;  // an empty ring begins anew, in memory that the host has at hand
   }
-  void pop() { ++head_; }
-  std::uint64_t pushed() const { return tail_; }
-  std::uint64_t popped() const { return head_; }
+  std::uint64_t popped() const { return popped_; }
+
+  /// Number of the latest run here that must stay ahead of an access of this kind to this address; 0: none. Reads do
+  /// not conflict with reads, nor near-memory updates with updates, which commute.
+  std::uint64_t latest_conflict(std::uint64_t address, dram::Kind kind) const;
 
  private:
+  static std::size_t bucket_of(std::uint64_t address) { return address / block_bytes * 0x9E3779B97F4A7C15 >> 55; }
+  Run& numbered(std::uint64_t number) { return runs_[(number - base_) & mask_]; }
+  const Run& numbered(std::uint64_t number) const { return runs_[(number - base_) & mask_]; }
   void grow();
 
   std::vector<Run> runs_ = std::vector<Run>(64);
-  std::uint64_t head_ = 0, tail_ = 0, mask_ = 63;
-};
-
-/// The latest runs of a queue by block of addresses, kind by kind; what has left the queue may be forgotten.
-class LatestRuns {
- public:
-  using Numbers = std::array<std::uint64_t, 3>;  ///< by dram::Kind; 0: none
-
-  Numbers of(std::uint64_t block) const {
-    const Entry& entry = entries_[find(block)];
-    return entry.block == block ? entry.numbers : Numbers{};
-  }
-  /// Runs up to `popped` have left.
-  void note(std::uint64_t block, dram::Kind kind, std::uint64_t number, std::uint64_t popped);
-
- private:
-  static constexpr std::uint64_t no_block = ~std::uint64_t{0};
-  struct Entry {
-    std::uint64_t block = no_block;
-    Numbers numbers{};
-  };
-  /// Where the block is or would be.
-  std::size_t find(std::uint64_t block) const {
-    std::size_t at = block * 0x9E3779B97F4A7C15 >> 40 & (entries_.size() - 1);
-    while (entries_[at].block != block && entries_[at].block != no_block) at = (at + 1) & (entries_.size() - 1);
-    return at;
-  }
-  void rebuild(std::uint64_t popped);
-
-  std::vector<Entry> entries_ = std::vector<Entry>(64);
-  std::size_t used_ = 0;
+  std::uint64_t pushed_ = 0, popped_ = 0, base_ = 1, mask_ = 63;
+  std::array<std::uint32_t, 512> latest_{};  ///< of each bucket, low bits of the number
 };
 
 /// Both queues and what keeps same-address accesses in order across them, so that a DMA read never overtakes the update
-/// that triggered it: a run waits until the last conflicting run of the other queue has entered the DRAM queue. Reads
-/// do not conflict with reads, nor near-memory updates with updates, which commute. A run lies within one block of
-/// ordered_bytes.
+/// that triggered it: a run waits until the last conflicting run of the other queue has entered the DRAM queue. A run
+/// lies within one block of ordered_bytes.
 class StreamQueues {
  public:
   static constexpr unsigned compute = 0, communication = 1;
-  static constexpr std::uint32_t ordered_bytes = 256;
+  static constexpr std::uint32_t ordered_bytes = RunQueue::block_bytes;
 
-  void push(unsigned stream, Run run);
+  void push(unsigned stream, Run run) {
+    run.after = queues_[1 - stream].latest_conflict(run.address, run.kind);
+    queues_[stream].push(run);
+  }
   bool empty() const { return queues_[0].empty() && queues_[1].empty(); }
   bool waiting(unsigned stream) const { return !queues_[stream].empty(); }
   Run& front(unsigned stream) { return queues_[stream].front(); }
@@ -98,7 +81,6 @@ class StreamQueues {
 
  private:
   std::array<RunQueue, 2> queues_;
-  std::array<LatestRuns, 2> latest_;
 };
 
 }  // namespace t3vp

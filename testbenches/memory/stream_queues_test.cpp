@@ -56,7 +56,14 @@ TEST_CASE("only the latest run of the very block is waited for, however many the
   StreamQueues queues;
   Random random(7);
   std::vector<std::uint64_t> blocks;
-  for (std::uint32_t i = 0; i < 3000; ++i) {
+  std::size_t left = 0;
+  for (std::uint32_t i = 0; i < 6000; ++i) {
+    if (i == 3000)
+      for (; left < blocks.size(); ++left) queues.pop(communication);
+    if (i > 2000 && random.below(2) == 0 && left < blocks.size()) {
+      queues.pop(communication);
+      ++left;
+    }
     blocks.push_back(random.below(1000));
     queues.push(communication, run_of(blocks.back() * StreamQueues::ordered_bytes, dram::Kind::update, i));
     if (random.below(3) == 0) {  // a read of some block, ready when the last update of that block has left
@@ -64,7 +71,7 @@ TEST_CASE("only the latest run of the very block is waited for, however many the
       queues.push(compute, run_of(block * StreamQueues::ordered_bytes, dram::Kind::read, i));
       std::size_t last = blocks.size();
       while (last != 0 && blocks[last - 1] != block) --last;
-      REQUIRE(queues.front(compute).after == last);
+      REQUIRE(queues.front(compute).after == (last > left ? last : 0));
       queues.pop(compute);
     }
   }
@@ -90,7 +97,6 @@ TEST_CASE("a queue is first-in first-out whatever its length") {
       REQUIRE(queue.front().request == popped++);
       queue.pop();
     }
-    REQUIRE(queue.pushed() == pushed);
     REQUIRE(queue.popped() == popped);
   }
   REQUIRE(pushed - popped > 64);  // it has grown
