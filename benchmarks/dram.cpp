@@ -31,10 +31,10 @@ struct Driven {
     channel.run(
         until,
         [&](Cycle, unsigned, Access& access, Cycle&) {
-          if (fed == trace.size()) return false;
+          if (fed == trace.size()) return Fed::none;
           const TraceRecord& record = trace[(start + fed++) % trace.size()];
           access = {record.address, record.write ? Kind::write : Kind::read, 0};
-          return true;
+          return Fed::access;
         },
         [&](std::uint32_t, Kind, Cycle) { ++done; });
   }

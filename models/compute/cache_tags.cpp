@@ -15,38 +15,53 @@ unsigned bits_for(std::uint64_t n) {
 }  // namespace
 
 CacheTags::CacheTags(const CacheParameters& parameters)
-    : ways_(parameters.ways),
-      slots_per_set_((ways_ + lanes - 1) / lanes * lanes),
-      sets_per_bank_(static_cast<std::uint32_t>(
-          std::max<std::uint64_t>(1, parameters.capacity_bytes / parameters.line_bytes / ways_ / parameters.banks))),
+    : associativity_(parameters.ways),
+      vectors_((associativity_ + lanes - 1) / lanes),
+      sets_per_bank_(static_cast<std::uint32_t>(std::max<std::uint64_t>(
+          1, parameters.capacity_bytes / parameters.line_bytes / associativity_ / parameters.banks))),
       bank_bits_(bits_for(parameters.banks)),
       set_bits_(bits_for(sets_per_bank_)),
       hashed_sets_((sets_per_bank_ & (sets_per_bank_ - 1)) == 0 && set_bits_ <= PolynomialHash::max_bits),
       bank_hash_(bank_bits_),
-      set_hash_(hashed_sets_ ? set_bits_ : 0) {
-  const std::size_t slots = std::size_t{sets_per_bank_} * parameters.banks * slots_per_set_;
-  tags_.resize(slots);
-  used_.resize(slots);
-  lines_.resize(slots);
+      set_hash_(hashed_sets_ ? set_bits_ : 0),
+      ways_(std::size_t{sets_per_bank_} * parameters.banks * vectors_) {
+  clear();
+}
+
+/// The ways of an empty set are taken in their order. Lanes past the last way are older than all and never age.
+void CacheTags::clear() {
+  for (std::size_t vector = 0; vector < ways_.size(); ++vector) {
+    ways_[vector] = Ways{};
+    ways_[vector].fills.fill(no_fill);
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      const auto way = static_cast<std::uint32_t>(vector % vectors_ * lanes + lane);
+      ways_[vector].ages[lane] = static_cast<std::uint8_t>(way < associativity_ ? associativity_ - 1 - way : way);
+    }
+  }
 }
 
 CacheTags::Slot CacheTags::victim(const Place& place) const {
-  const Slot first = place.first;
-  Slot best = none, best_pending = first;
-  for (Slot slot = first; slot < first + ways_; ++slot) {
-    if (tags_[slot] == 0) return slot;
-    // Ages, not stamps, so that the 32-bit clock may wrap around.
-    const auto older = [this](Slot a, Slot b) { return clock_ - used_[a] > clock_ - used_[b]; };
-    if (lines_[slot].pending == 0 && (best == none || older(slot, best))) best = slot;
-    if (older(slot, best_pending)) best_pending = slot;
-  }
-  return best != none ? best : best_pending;
+  const std::uint32_t first = place.set * vectors_;
+  const auto aged = [this, first](std::uint32_t age) {
+    std::uint32_t number = 0;
+    for (std::uint32_t vector = 0; vector < vectors_; ++vector)
+      for (std::uint32_t lane = 0; lane < lanes; ++lane)
+        number |= ways_[first + vector].ages[lane] == age ? vector * lanes + lane : 0;
+    return first * lanes + number;
+  };
+  const Slot oldest = aged(associativity_ - 1);
+  Slot slot = oldest;
+  for (std::uint32_t age = associativity_ - 1; ways_[slot / lanes].lines[slot % lanes].pending != 0; slot = aged(age))
+    if (age-- == 0) return oldest;
+  return slot;
 }
 
 void CacheTags::occupy(Slot slot, std::uint64_t line) {
-  tags_[slot] = tag_of(line);
-  used_[slot] = ++clock_;
-  lines_[slot] = Line{};
+  Ways& ways = ways_[slot / lanes];
+  ways.tags[slot % lanes / 4][slot % 4] = tag_of(line);
+  ways.lines[slot % lanes] = Line{};
+  ways.fills[slot % lanes] = no_fill;
+  use(slot / lanes / vectors_ * vectors_, slot);
 }
 
 }  // namespace t3vp

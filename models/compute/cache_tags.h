@@ -1,8 +1,8 @@
 // Tags of the last-level cache: sectored, set-associative, least recently used. Plain C++, no time, no data.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "compute/parameters.h"
@@ -21,14 +21,12 @@ class CacheTags {
     std::uint8_t valid = 0, dirty = 0;              ///< sectors; bit i is sector i
     std::uint8_t pending = 0;                       ///< valid sectors whose data is still on its way
     TrafficClass producer = TrafficClass::control;  ///< of the dirty sectors: late write-backs stay in their class
-    std::uint32_t fill = no_fill;                   ///< that brings the pending sectors
   };
 
   /// Where a line may be. A bank has sets of its own, as a slice of Accel-Sim's cache has; both are hashed.
   struct Place {
     std::uint64_t line;
-    std::uint32_t bank;
-    Slot first;  ///< of its set
+    std::uint32_t bank, set;
   };
 
   explicit CacheTags(const CacheParameters& parameters);
@@ -39,61 +37,76 @@ class CacheTags {
     const std::uint32_t bank = bank_hash_(line);
     const std::uint32_t in_bank =
         hashed_sets_ ? set_hash_(number) : static_cast<std::uint32_t>(number % sets_per_bank_);
-    const Slot first = (bank * sets_per_bank_ + in_bank) * slots_per_set_;
-    __builtin_prefetch(&tags_[first]);
-    __builtin_prefetch(&used_[first]);
-    __builtin_prefetch(&lines_[first]);
-    return {line, bank, first};
+    const std::uint32_t set = bank * sets_per_bank_ + in_bank;
+    const Ways* ways = &ways_[set * vectors_];
+    __builtin_prefetch(ways);
+    __builtin_prefetch(ways->lines.data());
+    return {line, bank, set};
   }
 
-  /// The line's slot, made most recently used; none when the line is absent. All ways are compared, by vectors: where
-  /// an early exit would lie cannot be predicted, and a mispredicted branch costs more than the comparisons.
+  /// The line's slot, made most recently used; none when the line is absent. All ways are compared: where an early exit
+  /// would lie cannot be predicted, and a mispredicted branch costs more than the comparisons, which are vectors.
   Slot find(const Place& place) {
-    const Slot first = place.first;
-    const std::uint32_t tag = tag_of(place.line);
-    Lanes hits{}, numbers = {1, 2, 3, 4};
-    for (Slot way = 0; way < ways_; way += lanes) {
-      Lanes tags;
-      std::memcpy(&tags, &tags_[first + way], sizeof tags);
-      hits |= (tags == tag) & numbers;
-      numbers += lanes;
+    const std::uint32_t tag = tag_of(place.line), first = place.set * vectors_;
+    for (std::uint32_t vector = first; vector < first + vectors_; ++vector) {
+      Words hits{}, numbers = {1, 2, 3, 4};
+      for (const Words& tags : ways_[vector].tags) {
+        hits |= (tags == tag) & numbers;
+        numbers += 4;
+      }
+      const std::uint32_t number = hits[0] | hits[1] | hits[2] | hits[3];
+      if (number == 0) continue;
+      const Slot slot = vector * lanes + number - 1;
+      use(first, slot);
+      return slot;
     }
-    const std::uint32_t number = hits[0] | hits[1] | hits[2] | hits[3];
-    if (number == 0) return none;
-    const Slot slot = first + number - 1;
-    used_[slot] = ++clock_;
-    return slot;
+    return none;
   }
 
   /// The slot that the absent line takes: free or least recently used, a line with pending data only if all have some.
   /// The caller writes the old content back and then calls occupy().
   Slot victim(const Place& place) const;
   void occupy(Slot slot, std::uint64_t line);
-  void drop(Slot slot) {
-    tags_[slot] = 0;
-    lines_[slot] = Line{};
-  }
+  void clear();
 
-  bool holds(Slot slot, std::uint64_t line) const { return tags_[slot] == tag_of(line); }
-  bool occupied(Slot slot) const { return tags_[slot] != 0; }
-  std::uint64_t line_in(Slot slot) const { return tags_[slot] - 1; }
-  Line& line(Slot slot) { return lines_[slot]; }
-  Slot slots() const { return static_cast<Slot>(lines_.size()); }
+  bool holds(Slot slot, std::uint64_t line) const { return tag(slot) == tag_of(line); }
+  bool occupied(Slot slot) const { return tag(slot) != 0; }
+  std::uint64_t line_in(Slot slot) const { return tag(slot) - 1; }
+  Line& line(Slot slot) { return ways_[slot / lanes].lines[slot % lanes]; }
+  /// What brings the pending sectors.
+  std::uint32_t& fill(Slot slot) { return ways_[slot / lanes].fills[slot % lanes]; }
+  Slot slots() const { return static_cast<Slot>(ways_.size() * lanes); }
 
  private:
-  using Lanes = std::uint32_t __attribute__((vector_size(16)));
-  static constexpr std::uint32_t lanes = sizeof(Lanes) / sizeof(std::uint32_t);
+  static constexpr std::uint32_t lanes = 16;
+  using Bytes = std::uint8_t __attribute__((vector_size(16)));
+  using Words = std::uint32_t __attribute__((vector_size(16)));
+
+  /// A set is a few of these, the last with lanes that stay empty when the ways do not fill it. A hit touches the first
+  /// two of its four 64-byte lines of the host, seldom the third.
+  struct alignas(64) Ways {
+    Bytes ages{};  ///< 0: the set's most recently used
+    std::array<Words, 4> tags{};
+    std::array<Line, lanes> lines{};
+    std::array<std::uint32_t, lanes> fills{};
+  };
 
   static std::uint32_t tag_of(std::uint64_t line) { return static_cast<std::uint32_t>(line) + 1; }
+  std::uint32_t tag(Slot slot) const { return ways_[slot / lanes].tags[slot % lanes / 4][slot % 4]; }
 
-  std::uint32_t ways_, slots_per_set_;  ///< ways and, up to whole vectors, slots that stay empty
+  void use(std::uint32_t first, Slot slot) {
+    const std::uint8_t age = ways_[slot / lanes].ages[slot % lanes];
+    for (std::uint32_t vector = first; vector < first + vectors_; ++vector)
+      ways_[vector].ages -= reinterpret_cast<Bytes>(ways_[vector].ages < age);
+    ways_[slot / lanes].ages[slot % lanes] = 0;
+  }
+
+  std::uint32_t associativity_, vectors_;  ///< ways and vectors of ways of a set
   std::uint32_t sets_per_bank_;
   unsigned bank_bits_, set_bits_;
   bool hashed_sets_;  ///< a hash needs a power of two, others are counted off
   PolynomialHash bank_hash_, set_hash_;
-  std::uint32_t clock_ = 0xFFFF0000;  ///< near its wrap, so that every run crosses it
-  std::vector<std::uint32_t> tags_, used_;
-  std::vector<Line> lines_;
+  std::vector<Ways> ways_;
 };
 
 }  // namespace t3vp

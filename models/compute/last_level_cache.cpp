@@ -39,6 +39,8 @@ LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheP
       memory_latency_(memory_latency),
       sector_time_(cycle_time(parameters.sector_bytes / parameters.bank_bytes_per_cycle, parameters.clock_GHz)),
       base_(address_map::on_gpu(gpu, 0)),
+      sector_bits_(static_cast<unsigned>(__builtin_ctz(parameters.sector_bytes))),
+      line_sector_bits_(static_cast<unsigned>(__builtin_ctz(parameters.line_bytes / parameters.sector_bytes))),
       tags_(parameters),
       bank_free_(parameters.banks) {
   compute.register_nb_transport_fw(this, &LastLevelCache::from_compute, 0);
@@ -64,18 +66,19 @@ unsigned LastLevelCache::debug(int, tlm::tlm_generic_payload& transaction) {
 }
 
 const std::vector<LastLevelCache::Piece>& LastLevelCache::pieces_of(std::uint64_t address, const Shape& shape) {
-  const std::uint32_t sector_bytes = parameters_.sector_bytes;
-  const std::uint64_t per_line = parameters_.line_bytes / sector_bytes;
+  const std::uint64_t per_line = std::uint64_t{1} << line_sector_bits_;
   const bool contiguous = shape.rows == 1 || shape.stride == shape.row_bytes;
   const std::uint32_t rows = contiguous ? 1 : shape.rows;
   const std::uint64_t row_bytes = contiguous ? shape.bytes() : shape.row_bytes;
+  std::uint64_t begin = address_map::local_of(address);
   pieces_.clear();
-  for (std::uint32_t row = 0; row < rows; ++row) {
-    const std::uint64_t begin = address_map::local_of(address) + row * shape.stride;
-    const std::uint64_t end = (begin + row_bytes + sector_bytes - 1) / sector_bytes;
-    for (std::uint64_t sector = begin / sector_bytes; sector < end;) {
-      const std::uint64_t first = sector % per_line, count = std::min(per_line - first, end - sector);
-      pieces_.push_back({tags_.place_of(sector / per_line), static_cast<std::uint8_t>(((1u << count) - 1) << first)});
+  for (std::uint32_t row = 0; row < rows; ++row, begin += shape.stride) {
+    const std::uint64_t end = (begin + row_bytes + parameters_.sector_bytes - 1) >> sector_bits_;
+    for (std::uint64_t sector = begin >> sector_bits_; sector < end;) {
+      const std::uint64_t first = sector & (per_line - 1), count = std::min(per_line - first, end - sector);
+      Piece& piece = pieces_.emplace_back();
+      piece.place = tags_.place_of(sector >> line_sector_bits_);
+      piece.sectors = static_cast<std::uint8_t>(((1u << count) - 1) << first);
       sector += count;
     }
   }
@@ -132,14 +135,14 @@ void LastLevelCache::load_piece(const Piece& piece, std::uint32_t load, Picoseco
   CacheTags::Slot slot = tags_.find(piece.place);
   if (slot == CacheTags::none) slot = allocate(piece.place, time);
   CacheTags::Line* held = &tags_.line(slot);
-  if ((held->pending & sectors) != 0 && held->fill != CacheTags::no_fill) wait_for(held->fill, load);
+  if ((held->pending & sectors) != 0 && tags_.fill(slot) != CacheTags::no_fill) wait_for(tags_.fill(slot), load);
   const std::uint8_t missing = static_cast<std::uint8_t>(sectors & ~held->valid);
   hits_ += count_sectors(sectors & held->valid);
   if (missing == 0) return;
   misses_ += count_sectors(missing);
   held->valid |= missing;
   held->pending |= missing;
-  held->fill = CacheTags::no_fill;
+  tags_.fill(slot) = CacheTags::no_fill;
 
   const std::uint64_t begin =
       line * parameters_.line_bytes + static_cast<std::uint64_t>(__builtin_ctz(missing)) * parameters_.sector_bytes;
@@ -168,7 +171,7 @@ void LastLevelCache::fetch(std::uint32_t load, Picoseconds time, TrafficClass tr
     for (; first != next; ++first)
       for (const auto end = line + static_cast<std::ptrdiff_t>(first->lines); line != end; ++line) {
         fill.lines.push_back(*line);
-        if (tags_.holds(line->slot, line->line)) tags_.line(line->slot).fill = index;
+        if (tags_.holds(line->slot, line->line)) tags_.fill(line->slot) = index;
       }
     wait_for(index, load);
     access_memory(Operation::load, address, shape, traffic, index, time);
@@ -274,10 +277,10 @@ void LastLevelCache::filled(std::uint32_t index, Picoseconds time, bool failed) 
   for (const Missing& missing : fills_[index].lines) {
     if (!tags_.holds(missing.slot, missing.line)) continue;
     CacheTags::Line& held = tags_.line(missing.slot);
-    if (held.fill != index) continue;
+    if (tags_.fill(missing.slot) != index) continue;
     if (failed) held.valid = static_cast<std::uint8_t>(held.valid & (~held.pending | held.dirty));
     held.pending = 0;
-    held.fill = CacheTags::no_fill;
+    tags_.fill(missing.slot) = CacheTags::no_fill;
   }
   std::uint32_t waiter = fills_[index].first_waiter;
   free_fills_.push_back(index);
@@ -321,11 +324,9 @@ tlm::tlm_sync_enum LastLevelCache::pass_response(int from_peer_memory, tlm::tlm_
 }
 
 void LastLevelCache::flush() {
-  for (CacheTags::Slot slot = 0; slot < tags_.slots(); ++slot) {
-    if (!tags_.occupied(slot)) continue;
-    write_back(slot, now());
-    tags_.drop(slot);
-  }
+  for (CacheTags::Slot slot = 0; slot < tags_.slots(); ++slot)
+    if (tags_.occupied(slot)) write_back(slot, now());
+  tags_.clear();
 }
 
 void LastLevelCache::visit_statistics(const StatisticVisitor& visit) const {

@@ -93,6 +93,7 @@ class LastLevelCache : public sc_core::sc_module {
   CacheParameters parameters_;
   Picoseconds memory_latency_, sector_time_;
   std::uint64_t base_;
+  unsigned sector_bits_, line_sector_bits_;
   CacheTags tags_;
   std::vector<Picoseconds> bank_free_;
   std::vector<Load> loads_;

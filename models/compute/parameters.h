@@ -36,7 +36,7 @@ struct CacheParameters {
   std::uint64_t capacity_bytes = 16u << 20;
   std::uint32_t banks = 64;  ///< a power of two
   std::uint32_t ways = 16;
-  std::uint32_t line_bytes = 128, sector_bytes = 32;
+  std::uint32_t line_bytes = 128, sector_bytes = 32;  ///< powers of two
   double clock_GHz = 1.4;
   double bank_bytes_per_cycle = 32;
   Picoseconds latency = 114'300;  ///< compute unit to cache and back on a hit

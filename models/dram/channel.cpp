@@ -63,82 +63,11 @@ void Channel::choose_class() {
   if (draining && (writes == 0 || (held_[1] <= drain_to_ && reads != 0))) class_ = 0;
 }
 
-void Channel::bind() {
-  if (split_oldest_first_) {
-    for_each_bank(bindable(), [this](std::uint32_t bank) { bind_bank(bank); });
-    return;
-  }
-  bind_bank(first_from(bindable(), priority_));
-  priority_ = (priority_ + 1) % banks_count_;
-}
-
-void Channel::bind_bank(std::uint32_t bank) {
-  request_[bank] = queue_.take(class_, bank, open_row_[bank]);
-  bound_ |= bit_of(bank);
-  if (split_oldest_first_)
-    by_age_.insert(bank, request_[bank].order);
-  else
-    leave_queue(request_[bank].kind);
-  schedule(bank);
-}
-
-void Channel::leave_queue(Kind kind) {
-  --held_[queue_.class_of(kind)];
-  ask_at_ = std::min(ask_at_, now_ + 1);
-}
-
-Need Channel::need_of(std::uint32_t bank) const {
-  if (!is_open(bank)) return Need::activate;
-  if (open_row_[bank] != request_[bank].row) return Need::precharge;
-  return request_[bank].kind == Kind::read ? Need::read : Need::write;
-}
-
-void Channel::schedule(std::uint32_t bank) {
-  const Need need = need_of(bank);
-  const Cycle own = timing_.own(need, bank);
-  if (own > now_) {
-    wheel_.add(bank, own, now_);
-    return;
-  }
-  ready(need).banks |= bit_of(bank);
-  ready(need).wake = std::min(ready(need).wake, now_);
-}
-
 /// For banks whose state changed while they had a request.
 void Channel::reschedule(Banks banks) {
   for (Ready& ready : ready_) remove(ready, banks);
   wheel_.remove(banks);
   for_each_bank(banks & bound_, [this](std::uint32_t bank) { schedule(bank); });
-}
-
-void Channel::issue_row() {
-  const Banks banks = legal(Need::activate, blocked_) | legal(Need::precharge, blocked_);
-  if (banks == 0) return;
-  const std::uint32_t bank = choose(banks);
-  is_open(bank) ? precharge(bank) : activate(bank);
-  priority_ = (bank + 1) % banks_count_;
-}
-
-void Channel::activate(std::uint32_t bank) {
-  timing_.activate(bank, now_);
-  ++statistics_.activates;
-  open_ |= bit_of(bank);
-  open_row_[bank] = request_[bank].row;
-  row_bus_free_ = now_ + activate_cycles_;
-  remove(ready(Need::activate), bit_of(bank));
-  ready(Need::activate).wake = std::max(ready(Need::activate).wake, timing_.any(Need::activate));
-  if (listener_ != nullptr) log(CommandKind::activate, bank, open_row_[bank]);
-  schedule(bank);
-}
-
-void Channel::precharge(std::uint32_t bank) {
-  timing_.precharge(bank, now_);
-  ++statistics_.precharges;
-  open_ &= ~bit_of(bank);
-  row_bus_free_ = now_ + 1;
-  remove(ready(Need::precharge), bit_of(bank));
-  if (listener_ != nullptr) log(CommandKind::precharge, bank, open_row_[bank]);
-  schedule(bank);
 }
 
 /// All banks of every pseudo-channel are refreshed together: new commands stop, open banks close as soon as they may.

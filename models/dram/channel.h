@@ -26,6 +26,13 @@ struct ChannelStatistics {
   double row_hit_rate() const;
 };
 
+/// What the one who feeds a channel answers in a cycle.
+enum class Fed : std::uint8_t {
+  access,   ///< one enters the queue
+  none,     ///< there is none for now
+  refused,  ///< none may enter before the occupancy changes or another one is done
+};
+
 class Channel {
  public:
   /// Throws std::invalid_argument on a specification that no channel can have.
@@ -42,10 +49,9 @@ class Channel {
 
   /// Simulates the cycles from now() up to, but without, `until`; the result does not depend on how a time span is cut.
   ///
-  /// `bool feed(Cycle now, unsigned occupancy, Access& access, Cycle& retry)` is asked at most once per cycle while the
-  /// queue has room (if split: both queues have). True: `access` enters the queue in this cycle. False: asking again
-  /// helps from `retry` on, or after the occupancy changed or `done` was called, whichever is first; never_cycle: only
-  /// the latter.
+  /// `Fed feed(Cycle now, unsigned occupancy, Access& access, Cycle& retry)` is asked at most once per cycle while the
+  /// queue has room (if split: both queues have). If there is none, or it is refused, it is asked again from `retry`
+  /// on.
   ///
   /// `done(tag, kind, cycle)` is called once per access when its column command is issued; `cycle` is the first cycle
   /// after its data, which may lie beyond `until`: CL + BURST after a read's command, CWL + BURST after a write's.
@@ -67,6 +73,7 @@ class Channel {
   void bind();
   void bind_bank(std::uint32_t bank);
   void leave_queue(Kind kind);
+  void changed();
   void schedule(std::uint32_t bank);
   void reschedule(Banks banks);
   Need need_of(std::uint32_t bank) const;
@@ -108,7 +115,7 @@ class Channel {
 
   std::uint32_t banks_count_, pseudo_channels_, bank_groups_;
   std::uint32_t depth_, drain_from_, drain_to_, activate_cycles_, read_data_, write_data_, burst_;
-  bool dual_command_bus_, split_oldest_first_;
+  bool dual_command_bus_, split_oldest_first_, refused_ = false;
   Cycle refresh_interval_;
 
   Cycle now_ = 0, ask_at_ = 0, last_data_end_ = 0, row_bus_free_ = 0, refresh_due_;

@@ -43,19 +43,19 @@ class Injector {
   Cycle end() const { return end_; }
   std::vector<Cycle>& latencies() { return latencies_; }
 
-  bool feed(Cycle now, Access& access, Cycle& retry) {
-    if (next_ == trace_.size()) return false;
+  Fed feed(Cycle now, Access& access, Cycle& retry) {
+    if (next_ == trace_.size()) return Fed::none;
     const TraceRecord& record = trace_[next_];
     const Cycle arrival = timed_ ? arrival_cycle(record) : now;
     if (arrival > now) {
       retry = arrival;
-      return false;
+      return Fed::none;
     }
-    if (options_.outstanding != 0 && !may_start(now, retry)) return false;
+    if (options_.outstanding != 0 && !may_start(now, retry)) return Fed::refused;
     const Kind write = options_.writes_are_updates ? Kind::update : Kind::write;
     access = {record.address, record.write ? write : Kind::read, static_cast<std::uint32_t>(next_)};
     entry_[next_++] = arrival;
-    return true;
+    return Fed::access;
   }
 
   void done(std::uint32_t tag, Kind kind, Cycle cycle) {

@@ -230,13 +230,13 @@ void MemoryController::enqueue(std::uint32_t request, const DataExtension& exten
   requests_[request].remaining = total;
 }
 
-bool MemoryController::feed(ChannelState& state, dram::Cycle cycle, unsigned occupancy, dram::Access& access,
-                            dram::Cycle& retry) {
+dram::Fed MemoryController::feed(ChannelState& state, dram::Cycle cycle, unsigned occupancy, dram::Access& access,
+                                 dram::Cycle& retry) {
   retry = dram::never_cycle;
   ArbitrationView view;
   view.compute_ready = state.streams.ready(StreamQueues::compute, cycle, retry);
   view.communication_ready = state.streams.ready(StreamQueues::communication, cycle, retry);
-  if (!view.compute_ready && !view.communication_ready) return false;
+  if (!view.compute_ready && !view.communication_ready) return dram::Fed::none;
   if (view.communication_ready && !state.communication_waits) {
     state.communication_waits = true;
     state.waiting_since = cycle;
@@ -247,7 +247,7 @@ bool MemoryController::feed(ChannelState& state, dram::Cycle cycle, unsigned occ
   dram::Cycle policy_retry = dram::never_cycle;
   const Grant grant = state.policy->choose(view, policy_retry);
   retry = std::min(retry, policy_retry);
-  if (grant == Grant::none) return false;
+  if (grant == Grant::none) return dram::Fed::refused;
 
   const unsigned stream = grant == Grant::compute ? StreamQueues::compute : StreamQueues::communication;
   if (grant == Grant::communication) state.communication_waits = false;
@@ -259,7 +259,7 @@ bool MemoryController::feed(ChannelState& state, dram::Cycle cycle, unsigned occ
   dram_bytes_[static_cast<std::size_t>(run.traffic)] += parameters_.dram.geometry.access_bytes;
   if (--run.accesses == 0) state.streams.pop(stream);
   if (access.kind != dram::Kind::read) finish_access(access.tag, cycle);
-  return true;
+  return dram::Fed::access;
 }
 
 void MemoryController::finish_access(std::uint32_t index, dram::Cycle cycle) {

@@ -88,7 +88,7 @@ class MemoryController : public sc_core::sc_module {
   bool in_memory(std::uint64_t local, const Shape& shape) const;
   void take_effect(tlm::tlm_generic_payload& transaction, const DataExtension& extension, bool local, Picoseconds time);
   void enqueue(std::uint32_t request, const DataExtension& extension, Picoseconds time);
-  bool feed(ChannelState& state, dram::Cycle cycle, unsigned occupancy, dram::Access& access, dram::Cycle& retry);
+  dram::Fed feed(ChannelState& state, dram::Cycle cycle, unsigned occupancy, dram::Access& access, dram::Cycle& retry);
   void finish_access(std::uint32_t request, dram::Cycle cycle);
   void respond();
   void choose_policy();

@@ -48,7 +48,7 @@ class ReferenceLru {
     lines.push_front(line);
     return evicted;
   }
-  void drop(std::uint32_t set, std::uint64_t line) { sets_[set].remove(line); }
+  void clear() { sets_.clear(); }
 
  private:
   std::size_t ways_;
@@ -62,11 +62,16 @@ void touch(CacheTags& tags, std::uint64_t line) {
 }  // namespace
 
 TEST_CASE("tags are those of a least recently used reference on random traffic") {
-  for (const auto& [sets, ways] : {std::pair{1u, 4u}, {16u, 1u}, {8u, 16u}, {64u, 3u}}) {
+  for (const auto& [sets, ways] :
+       {std::pair{1u, 4u}, {16u, 1u}, {8u, 16u}, {64u, 3u}, {4u, 17u}, {2u, 40u}, {1u, 256u}}) {
     CacheTags tags(one_bank_per_set(sets, ways));
     ReferenceLru reference(ways);
     std::mt19937_64 random(sets);
     for (int i = 0; i < 40'000; ++i) {
+      if (i % 15'000 == 14'999) {
+        tags.clear();
+        reference.clear();
+      }
       // Lines of the size of the cache, with some from all over a large memory.
       const std::uint64_t line = random() % 10 == 0 ? random() % (1u << 31) : random() % (2 * sets * ways);
       const std::uint32_t set = tags.place_of(line).bank;
@@ -76,11 +81,6 @@ TEST_CASE("tags are those of a least recently used reference on random traffic")
       if (found != CacheTags::none) {
         REQUIRE(tags.holds(found, line));
         REQUIRE(tags.line_in(found) == line);
-        if (random() % 16 == 0) {
-          tags.drop(found);
-          reference.drop(set, line);
-          REQUIRE(!tags.occupied(found));
-        }
         continue;
       }
       const CacheTags::Slot victim = tags.victim(tags.place_of(line));
@@ -137,12 +137,17 @@ TEST_CASE("a line with data on its way is evicted only when all of its set have 
   REQUIRE(tags.line_in(tags.victim(tags.place_of(9))) == 0);
 }
 
-TEST_CASE("the order of use survives the wrap of the clock") {
-  CacheTags tags(one_bank_per_set(1, 4));
-  for (std::uint64_t line = 0; line < 4; ++line) touch(tags, line);
-  // The clock starts shortly before its wrap; at every point on the way the order is right.
-  for (std::uint64_t use = 0; use < 0x20000; ++use) {
-    REQUIRE(tags.line_in(tags.victim(tags.place_of(9))) == use % 4);
-    tags.find(tags.place_of(use % 4));
+TEST_CASE("an empty set is filled in the order of its ways, before and after it is cleared") {
+  for (const std::uint32_t ways : {4u, 16u, 23u}) {
+    CacheTags tags(one_bank_per_set(1, ways));
+    for (int round = 0; round < 2; ++round) {
+      for (std::uint64_t line = 0; line < ways; ++line) {
+        const CacheTags::Slot victim = tags.victim(tags.place_of(line));
+        REQUIRE(victim == line);
+        REQUIRE(!tags.occupied(victim));
+        tags.occupy(victim, line);
+      }
+      tags.clear();
+    }
   }
 }

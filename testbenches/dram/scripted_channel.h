@@ -47,15 +47,15 @@ inline Outcome run_script(
   channel.listen(&outcome);
   std::size_t next = 0;
   const auto feed = [&](Cycle now, unsigned, Access& access, Cycle& retry) {
-    if (next == script.size()) return false;
+    if (next == script.size()) return Fed::none;
     if (script[next].cycle > now) {
       retry = script[next].cycle;
-      return false;
+      return Fed::none;
     }
     access = {script[next].address, script[next].kind, static_cast<std::uint32_t>(next)};
     outcome.entries.push_back(now);
     ++next;
-    return true;
+    return Fed::access;
   };
   const auto done = [&](std::uint32_t tag, Kind kind, Cycle cycle) {
     outcome.completions.push_back({tag, kind, cycle});

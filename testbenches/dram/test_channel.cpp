@@ -101,20 +101,25 @@ TEST_CASE("The occupancy integral is the time that accesses wait in the queue") 
   CHECK(outcome.statistics.occupancy_cycles == 14);
 }
 
-TEST_CASE("The feed is asked again after the occupancy changed, an access was done, or its own time came") {
-  Channel channel(shipped_memory("hbm2-legacy"));
-  std::vector<Cycle> asked;
-  unsigned fed = 0;
-  const auto feed = [&](Cycle now, unsigned occupancy, Access& access, Cycle& retry) {
-    asked.push_back(now);
-    CHECK(occupancy == 0);
-    retry = fed == 0 ? 5 : never_cycle;
-    if (now < 5 || fed == 1) return false;
-    access = {0, Kind::read, fed++};
-    return true;
-  };
-  channel.run(100, feed, [](std::uint32_t, Kind, Cycle) {});
-  CHECK(asked == std::vector<Cycle>{0, 5, 6, 20});  // bound at 5, read at 19
+TEST_CASE("The feed is asked again when its own time comes, and after a refusal when the channel has changed") {
+  for (const Fed at_last : {Fed::none, Fed::refused}) {
+    Channel channel(shipped_memory("hbm2-legacy"));
+    std::vector<Cycle> asked;
+    unsigned fed = 0;
+    const auto feed = [&](Cycle now, unsigned occupancy, Access& access, Cycle& retry) {
+      asked.push_back(now);
+      CHECK(occupancy == 0);
+      retry = fed == 0 ? 5 : never_cycle;
+      if (fed == 1) return at_last;
+      if (now < 5) return Fed::none;
+      access = {0, Kind::read, fed++};
+      return Fed::access;
+    };
+    channel.run(100, feed, [](std::uint32_t, Kind, Cycle) {});
+    std::vector<Cycle> expected{0, 5, 6};
+    if (at_last == Fed::refused) expected.push_back(20);  // bound at 5, read at 19
+    CHECK(asked == expected);
+  }
 }
 
 TEST_CASE("A queue of writes is drained in bursts, and reads go first otherwise") {
