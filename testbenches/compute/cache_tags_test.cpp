@@ -126,15 +126,15 @@ TEST_CASE("the rows of a tile spread over the banks") {
 }
 
 TEST_CASE("a line with data on its way is evicted only when all of its set have some") {
-  CacheTags tags(one_bank_per_set(1, 4));
-  for (std::uint64_t line = 0; line < 4; ++line) touch(tags, line);
-  tags.line(tags.find(tags.place_of(0))).pending = 1;
-  tags.line(tags.find(tags.place_of(1))).pending = 1;
-  REQUIRE(tags.line_in(tags.victim(tags.place_of(9))) == 2);
-  tags.line(tags.find(tags.place_of(2))).pending = 1;
-  REQUIRE(tags.line_in(tags.victim(tags.place_of(9))) == 3);
-  tags.line(tags.find(tags.place_of(3))).pending = 1;
-  REQUIRE(tags.line_in(tags.victim(tags.place_of(9))) == 0);
+  for (const std::uint32_t ways : {4u, 19u}) {
+    CacheTags tags(one_bank_per_set(1, ways));
+    for (std::uint64_t line = 0; line < ways; ++line) touch(tags, line);  // line 0 is the oldest, in slot 0
+    for (CacheTags::Slot slot = 0; slot < ways; ++slot) {
+      REQUIRE(tags.victim(tags.place_of(99)) == slot);
+      tags.line(slot).pending = 1;
+    }
+    REQUIRE(tags.victim(tags.place_of(99)) == 0);
+  }
 }
 
 TEST_CASE("an empty set is filled in the order of its ways, before and after it is cleared") {
