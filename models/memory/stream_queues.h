@@ -43,14 +43,14 @@ class RunQueue {
   std::uint64_t latest_conflict(std::uint64_t address, dram::Kind kind) const;
 
  private:
-  static std::size_t bucket_of(std::uint64_t address) { return address / block_bytes * 0x9E3779B97F4A7C15 >> 55; }
+  static std::size_t bucket_of(std::uint64_t address) { return address / block_bytes * 0x9E3779B97F4A7C15 >> 56; }
   Run& numbered(std::uint64_t number) { return runs_[(number - base_) & mask_]; }
   const Run& numbered(std::uint64_t number) const { return runs_[(number - base_) & mask_]; }
   void grow();
 
   std::vector<Run> runs_ = std::vector<Run>(64);
   std::uint64_t pushed_ = 0, popped_ = 0, base_ = 1, mask_ = 63;
-  std::array<std::uint32_t, 512> latest_{};  ///< of each bucket, low bits of the number
+  std::array<std::uint32_t, 256> latest_{};  ///< of each bucket, low bits of the number
 };
 
 /// Both queues and what keeps same-address accesses in order across them, so that a DMA read never overtakes the update
