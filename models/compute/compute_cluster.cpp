@@ -12,6 +12,7 @@
 #include "compute/ring_kernel.h"
 #include "compute/row_kernel.h"
 #include "protocol/address_map.h"
+#include "registers/response_status.h"
 
 namespace t3vp {
 namespace {
@@ -145,7 +146,7 @@ void ComputeCluster::arrived(const Event& event) {
 
 void ComputeCluster::delivered(const Event& event) {
   Transaction& transaction = *event.transaction;
-  if (transaction.is_response_error()) failed_ = true;
+  if (failure_ == Status::ok) failure_ = status_of_data_access(transaction.get_response_status());
   transaction.extension().token &= 0xFFFFFFFF;
   if (event.slot == dispatcher)
     fetched(transaction);
@@ -169,7 +170,8 @@ void ComputeCluster::fetch() {
 void ComputeCluster::fetched(Transaction& transaction) {
   KernelPacket packet{};
   std::memcpy(&packet, transaction.get_data_ptr(), packet_bytes);
-  const std::string wrong = failed_ ? "the packet cannot be read" : check_packet(packet, parameters_, functional_);
+  const std::string wrong =
+      failure_ != Status::ok ? "the packet cannot be read" : check_packet(packet, parameters_, functional_);
   if (!wrong.empty()) {
     registers.report(Status::bad_packet, transaction.get_address(), wrong);
     return complete(Status::bad_packet);
@@ -215,15 +217,16 @@ void ComputeCluster::finished(Slot slot) {
   ++finished_workgroups_;
   first_stage.write(false);
   // After an error no further workgroups start.
-  const std::uint32_t last = failed_ ? next_workgroup_ : kernel_->workgroups();
-  if (finished_workgroups_ == last) return complete(failed_ ? Status::bad_address : Status::ok);
-  if (!failed_) dispatch(slot);
+  const std::uint32_t last = failure_ == Status::ok ? kernel_->workgroups() : next_workgroup_;
+  if (finished_workgroups_ == last) return complete(failure_);
+  if (failure_ == Status::ok) dispatch(slot);
 }
 
 void ComputeCluster::complete(Status status) {
   kernel_active.write(false);
   first_stage.write(false);
-  busy_ = failed_ = false;
+  busy_ = false;
+  failure_ = Status::ok;
   units_.resize(parameters_.compute_units);
   registers.status.busy.set(0);
   if (std::exchange(reset_while_busy_, false)) return;

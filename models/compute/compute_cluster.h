@@ -85,7 +85,8 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   std::unique_ptr<KernelModel> kernel_;
   std::uint32_t slots_per_cu_ = 1, next_workgroup_ = 0, finished_workgroups_ = 0;
   std::uint64_t rung_ = 0, completed_ = 0;
-  bool busy_ = false, failed_ = false, reset_while_busy_ = false;
+  bool busy_ = false, reset_while_busy_ = false;
+  Status failure_ = Status::ok;  ///< of the kernel's first access that failed
   Picoseconds busy_time_ = 0;
   std::uint64_t finished_total_ = 0;
 };

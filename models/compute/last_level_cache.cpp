@@ -116,7 +116,7 @@ Picoseconds LastLevelCache::serve(const Piece& piece, Picoseconds time) {
 
 void LastLevelCache::load(tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time) {
   const std::uint32_t index = take(loads_, free_loads_);
-  loads_[index] = {&transaction, 1, time, false};
+  loads_[index] = {&transaction, 1, time};
   transaction.acquire();
   gaps_.clear();
   missing_.clear();
@@ -192,7 +192,7 @@ void LastLevelCache::finish(std::uint32_t index) {
   Load& load = loads_[index];
   if (--load.pending != 0) return;
   tlm::tlm_generic_payload& transaction = *load.transaction;
-  transaction.set_response_status(load.failed ? tlm::TLM_GENERIC_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE);
+  transaction.set_response_status(load.response);
   const Picoseconds delay = std::max(load.ready, now()) - now();
   free_loads_.push_back(index);
   send_response(compute, transaction, delay);
@@ -249,7 +249,7 @@ void LastLevelCache::access_memory(Operation operation, std::uint64_t address, c
 tlm::tlm_sync_enum LastLevelCache::memory_response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
                                                    sc_core::sc_time& delay) {
   const auto index = static_cast<std::uint32_t>(extension_of(transaction).token);
-  const bool failed = transaction.is_response_error();
+  const tlm::tlm_response_status response = transaction.get_response_status();
   transaction.release();
   if (index == none) {
     --write_backs_under_way_;
@@ -259,21 +259,22 @@ tlm::tlm_sync_enum LastLevelCache::memory_response(int, tlm::tlm_generic_payload
   // A hit from now on is answered after the cache's latency at the earliest, so only a fill that is announced further
   // ahead has to wait for its time.
   if (time > now() + parameters_.latency)
-    late_fills_.push(time, {index, failed});
+    late_fills_.push(time, {index, response});
   else
-    filled(index, time, failed);
+    filled(index, time, response);
   return tlm::TLM_COMPLETED;
 }
 
 void LastLevelCache::late_fill() {
   while (late_fills_.ready()) {
     const LateFill fill = late_fills_.pop();
-    filled(fill.index, now(), fill.failed);
+    filled(fill.index, now(), fill.response);
   }
   late_fills_.arm();
 }
 
-void LastLevelCache::filled(std::uint32_t index, Picoseconds time, bool failed) {
+void LastLevelCache::filled(std::uint32_t index, Picoseconds time, tlm::tlm_response_status response) {
+  const bool failed = response != tlm::TLM_OK_RESPONSE;
   for (const Missing& missing : fills_[index].lines) {
     if (!tags_.holds(missing.slot, missing.line)) continue;
     CacheTags::Line& held = tags_.line(missing.slot);
@@ -289,7 +290,7 @@ void LastLevelCache::filled(std::uint32_t index, Picoseconds time, bool failed) 
     free_waiters_.push_back(waiter);
     Load& load = loads_[entry.load];
     load.ready = std::max(load.ready, time);
-    load.failed |= failed;
+    if (failed) load.response = response;
     finish(entry.load);
     waiter = entry.next;
   }

@@ -38,7 +38,7 @@ class LastLevelCache : public sc_core::sc_module {
     tlm::tlm_generic_payload* transaction = nullptr;
     std::uint32_t pending = 0;
     Picoseconds ready = 0;
-    bool failed = false;
+    tlm::tlm_response_status response = tlm::TLM_OK_RESPONSE;  ///< of the last fill that failed
   };
   struct Piece {  ///< of an access: what it touches of one line
     CacheTags::Place place;
@@ -63,7 +63,7 @@ class LastLevelCache : public sc_core::sc_module {
   };
   struct LateFill {
     std::uint32_t index;
-    bool failed;
+    tlm::tlm_response_status response;
   };
   static constexpr std::uint32_t none = 0xFFFFFFFF;
 
@@ -80,7 +80,7 @@ class LastLevelCache : public sc_core::sc_module {
   void fetch(std::uint32_t load, Picoseconds time, TrafficClass traffic);
   void wait_for(std::uint32_t fill, std::uint32_t load);
   void late_fill();
-  void filled(std::uint32_t fill, Picoseconds time, bool failed);
+  void filled(std::uint32_t fill, Picoseconds time, tlm::tlm_response_status response);
   void finish(std::uint32_t load);
   CacheTags::Slot allocate(const CacheTags::Place& place, Picoseconds time);
   void write_back(CacheTags::Slot slot, Picoseconds time);

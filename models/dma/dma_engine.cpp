@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "registers/response_status.h"
+
 namespace t3vp {
 namespace {
 constexpr std::uint64_t fill_piece = 4096;
@@ -174,7 +176,7 @@ void DmaEngine::step() {
       case Event::filled:
         fill_outstanding_ -= event.transaction->get_data_length();
         if (event.transaction->is_response_error()) {
-          registers.status.code.set(Status::bad_address);
+          registers.status.code.set(status_of_data_access(event.transaction->get_response_status()));
           fill_left_ = 0;
         }
         event.transaction->release();
@@ -262,7 +264,8 @@ void DmaEngine::sent(Transaction& transaction) {
   const std::uint64_t bytes = transaction.extension().shape.bytes();
   bytes_in_flight_ -= bytes;
   if (transaction.is_response_error())
-    registers.report(Status::bad_address, transaction.get_address(), "a block could not be read or sent");
+    registers.report(status_of_data_access(transaction.get_response_status()), transaction.get_address(),
+                     "a block could not be read or sent");
   else
     bytes_ += bytes;
   Command& command = commands_[transaction.extension().token];

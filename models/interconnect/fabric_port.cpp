@@ -160,8 +160,12 @@ void FabricPort::control_write(tlm::tlm_generic_payload& transaction, sc_core::s
     return registers.report(Status::no_peer, address,
                             fmt::format("no link leads to GPU {}", address_map::gpu_of(address)));
   }
-  if (!transaction.is_write() || transaction.get_byte_enable_ptr() != nullptr || bytes == 0 || bytes > 64) {
+  if (!transaction.is_write()) {
     transaction.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+    return registers.report(Status::access_denied, address, "a peer's registers can be written, not read");
+  }
+  if (transaction.get_byte_enable_ptr() != nullptr || bytes == 0 || bytes > 64) {
+    transaction.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
     return registers.report(Status::bad_access, address, "posted writes of up to 64 bytes expected");
   }
   Transaction& packet = pool_.make(Operation::store, address, {1, bytes, 0});

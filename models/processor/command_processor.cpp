@@ -3,27 +3,10 @@
 #include <algorithm>
 
 #include "protocol/address_map.h"
+#include "registers/response_status.h"
 
 namespace t3vp {
 namespace {
-
-Status status_of(tlm::tlm_response_status response) {
-  switch (response) {
-    case tlm::TLM_OK_RESPONSE:
-      return Status::ok;
-    case tlm::TLM_BURST_ERROR_RESPONSE:
-    case tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE:
-      return Status::bad_access;
-    case tlm::TLM_COMMAND_ERROR_RESPONSE:
-      return Status::access_denied;
-    case tlm::TLM_GENERIC_ERROR_RESPONSE:
-      return Status::bad_value;
-    case tlm::TLM_ADDRESS_ERROR_RESPONSE:
-    case tlm::TLM_INCOMPLETE_RESPONSE:
-      break;
-  }
-  return Status::bad_address;
-}
 
 template <typename Value>
 unsigned char* bytes_of_value(Value& value) {
@@ -74,7 +57,7 @@ Status CommandProcessor::access(tlm::tlm_command command, std::uint64_t address,
   if (keeper_.need_sync()) keeper_.sync();
   ++(command == tlm::TLM_READ_COMMAND ? reads_ : writes_);
   if (!transaction.is_response_ok()) ++failures_;
-  return status_of(transaction.get_response_status());
+  return status_of_register_access(transaction.get_response_status());
 }
 
 Status CommandProcessor::read32(std::uint64_t address, std::uint32_t& value) {

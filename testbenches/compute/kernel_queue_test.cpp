@@ -170,23 +170,29 @@ TEST_CASE("a packet that cannot be read is a bad packet, and the next one runs")
 TEST_CASE("an error of memory ends a kernel: no further workgroups start, those that run finish") {
   ClusterBench bench(ClusterBench::small());
   ClusterUnderTest& gpu = bench.gpu();
-  for (const Operation operation : {Operation::load, Operation::store}) {
-    bench.memory.judge = [&](const LoggedAccess& access) {
-      const bool wrong =
-          access.operation == operation && access.traffic != TrafficClass::control && access.address % 0x400 == 0;
-      return wrong ? tlm::TLM_GENERIC_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE;
-    };
-    const std::uint64_t before = gpu.cluster.finished_workgroups();
-    bench.run(small_gemm(bench, 32 * 20).packet);
-    REQUIRE(gpu.error() == Status::bad_address);
-    REQUIRE((gpu.registers.read("interrupt") & 2) != 0);
-    const std::uint64_t finished = gpu.cluster.finished_workgroups() - before;
-    REQUIRE(finished >= 6);
-    REQUIRE(finished < 20);
-    bench.memory.judge = nullptr;
-    bench.run(small_gemm(bench).packet);
-    REQUIRE(gpu.error() == Status::ok);
-  }
+  const std::pair<tlm::tlm_response_status, Status> answers[] = {
+      {tlm::TLM_ADDRESS_ERROR_RESPONSE, Status::bad_address},
+      {tlm::TLM_BURST_ERROR_RESPONSE, Status::unaligned},
+      {tlm::TLM_COMMAND_ERROR_RESPONSE, Status::access_denied},
+      {tlm::TLM_GENERIC_ERROR_RESPONSE, Status::disabled}};
+  for (const Operation operation : {Operation::load, Operation::store})
+    for (const auto& [response, status] : answers) {
+      bench.memory.judge = [&, wrong_response = response](const LoggedAccess& access) {
+        const bool wrong =
+            access.operation == operation && access.traffic != TrafficClass::control && access.address % 0x400 == 0;
+        return wrong ? wrong_response : tlm::TLM_OK_RESPONSE;
+      };
+      const std::uint64_t before = gpu.cluster.finished_workgroups();
+      bench.run(small_gemm(bench, 32 * 20).packet);
+      REQUIRE(gpu.error() == status);
+      REQUIRE((gpu.registers.read("interrupt") & 2) != 0);
+      const std::uint64_t finished = gpu.cluster.finished_workgroups() - before;
+      REQUIRE(finished >= 6);
+      REQUIRE(finished < 20);
+      bench.memory.judge = nullptr;
+      bench.run(small_gemm(bench).packet);
+      REQUIRE(gpu.error() == Status::ok);
+    }
 }
 
 TEST_CASE("a waiting kernel says what it waits for, an idle cluster nothing") {

@@ -107,9 +107,9 @@ TEST_CASE("links carry writes only: the rest is answered with an error and repor
   REQUIRE(fabric[1].registers.take_report() == Status::invalid_argument);
 
   REQUIRE(fabric[1].firmware.access(tlm::TLM_READ_COMMAND, address, {0}) == tlm::TLM_COMMAND_ERROR_RESPONSE);
-  REQUIRE(fabric[1].registers.take_report() == Status::bad_access);
+  REQUIRE(fabric[1].registers.take_report() == Status::access_denied);
   REQUIRE(fabric[1].firmware.access(tlm::TLM_WRITE_COMMAND, address, std::vector<unsigned char>(65)) ==
-          tlm::TLM_COMMAND_ERROR_RESPONSE);
+          tlm::TLM_BURST_ERROR_RESPONSE);
   REQUIRE(fabric[1].registers.take_report() == Status::bad_access);
   REQUIRE(fabric[0].memory.arrivals().empty());
 }

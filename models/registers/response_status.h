@@ -1,0 +1,45 @@
+// What a response means to the driver.
+#pragma once
+
+#include <tlm>
+
+#include "registers/status.h"
+
+namespace t3vp {
+
+/// Of an access to a register, as register_block.h answers.
+inline Status status_of_register_access(tlm::tlm_response_status response) {
+  switch (response) {
+    case tlm::TLM_OK_RESPONSE:
+      return Status::ok;
+    case tlm::TLM_BURST_ERROR_RESPONSE:
+    case tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE:
+      return Status::bad_access;
+    case tlm::TLM_COMMAND_ERROR_RESPONSE:
+      return Status::access_denied;
+    case tlm::TLM_GENERIC_ERROR_RESPONSE:
+      return Status::bad_value;
+    case tlm::TLM_ADDRESS_ERROR_RESPONSE:
+    case tlm::TLM_INCOMPLETE_RESPONSE:
+      break;
+  }
+  return Status::bad_address;
+}
+
+/// Of a load, store or update on the data path: a GENERIC_ERROR is an update while near-memory compute is off.
+inline Status status_of_data_access(tlm::tlm_response_status response) {
+  switch (response) {
+    case tlm::TLM_OK_RESPONSE:
+      return Status::ok;
+    case tlm::TLM_BURST_ERROR_RESPONSE:
+      return Status::unaligned;
+    case tlm::TLM_COMMAND_ERROR_RESPONSE:
+      return Status::access_denied;
+    case tlm::TLM_GENERIC_ERROR_RESPONSE:
+      return Status::disabled;
+    default:
+      return Status::bad_address;
+  }
+}
+
+}  // namespace t3vp
