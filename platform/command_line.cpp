@@ -59,11 +59,11 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 }  // namespace
 
-void prepare_folder(const fs::path& folder) {
+void prepare_folder(const fs::path& folder, const std::string& option) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (!fs::is_directory(folder) || access(folder.c_str(), W_OK) != 0)
-    throw InputError("--out " + folder.string(), "something that cannot be written", "a folder");
+    throw InputError(option + " " + folder.string(), "something that cannot be written", "a folder");
 }
 
 int check(const fs::path& file) {

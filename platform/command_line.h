@@ -41,7 +41,7 @@ int print_registers();
 int compare(const std::vector<std::filesystem::path>& reports);
 
 /// Creates the folder of the results. Throws InputError when it cannot be created or written.
-void prepare_folder(const std::filesystem::path& folder);
+void prepare_folder(const std::filesystem::path& folder, const std::string& option = "--out");
 
 int run_command_line(int argc, const char* const* argv);
 

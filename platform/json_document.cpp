@@ -32,19 +32,21 @@ std::string escaped(const std::string& key) {
   return token;
 }
 
-/// Follows the parser to refuse the second of two equal keys, which JSON libraries silently drop.
-class DuplicateKeys {
+/// Follows the parser to refuse the second of two equal keys, which JSON libraries silently drop, and nesting that
+/// would exhaust the stack of whoever descends into it.
+class Watch {
  public:
-  explicit DuplicateKeys(std::string file) : file_(std::move(file)) {}
+  explicit Watch(std::string file) : file_(std::move(file)) {}
 
   bool operator()(int, json::parse_event_t event, json& parsed) {
     switch (event) {
       case json::parse_event_t::object_start:
-        open_.push_back({});
-        break;
       case json::parse_event_t::array_start:
+        if (open_.size() == most_levels)
+          throw InputError(file_, "more than " + std::to_string(most_levels) + " lists and objects in each other",
+                           "fewer");
         open_.push_back({});
-        open_.back().is_array = true;
+        open_.back().is_array = event == json::parse_event_t::array_start;
         break;
       case json::parse_event_t::key:
         take(parsed.get<std::string>());
@@ -61,6 +63,7 @@ class DuplicateKeys {
   }
 
  private:
+  static constexpr std::size_t most_levels = 100;
   struct Container {
     bool is_array = false;
     std::size_t index = 0;
@@ -125,7 +128,7 @@ std::string in_short(const json& value) {
 
 json parse_json(std::string_view text, const std::string& file) {
   try {
-    return json::parse(text, DuplicateKeys(file));
+    return json::parse(text, Watch(file));
   } catch (const json::parse_error& error) {
     throw syntax_error(file, text, error);
   } catch (const json::exception& error) {

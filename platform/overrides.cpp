@@ -8,12 +8,14 @@ namespace {
 using nlohmann::json;
 
 json value_of(const std::string& text) {
+  constexpr std::size_t longest = 80;
+  const std::string place = "--set " + (text.size() > longest ? text.substr(0, longest) + "..." : text);
   json value = json::parse(text, nullptr, false);
   // Parsed again for the sake of its message about a key that comes twice.
-  if (value.is_structured()) return parse_json(text, "--set " + text);
+  if (value.is_structured()) return parse_json(text, place);
   if (!value.is_discarded()) return value;
   try {
-    return parse_json(json(text).dump(), "--set " + text);
+    return parse_json(json(text).dump(), place);
   } catch (const json::type_error&) {
     throw InputError("--set", in_short(json(text)), "UTF-8 text");
   }

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "platform/fingerprint.h"
 #include "platform/json_document.h"
 #include "platform/schema_check.h"
 
@@ -81,7 +82,11 @@ ordered_json statistics_json(const std::vector<Statistic>& statistics) {
 
 ordered_json host_json(const HostFigures& h) {
   const double rate = h.wall_s > 0 ? static_cast<double>(h.dram_accesses) / h.wall_s : 0;
-  return {{"wall_s", h.wall_s}, {"peak_rss_MiB", h.peak_rss_MiB}, {"dram_accesses_per_s", rate}, {"events", h.events}};
+  return {{"wall_s", h.wall_s},
+          {"peak_rss_MiB", h.peak_rss_MiB},
+          {"dram_accesses_per_s", rate},
+          {"events", h.events},
+          {"program", program_fingerprint()}};
 }
 
 /// Two figures of the same time may differ in the last bits.

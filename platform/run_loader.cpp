@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "platform/configuration.h"
+#include "platform/fingerprint.h"
 #include "platform/overrides.h"
 #include "platform/run_checks.h"
 #include "platform/schema_check.h"
@@ -50,6 +51,8 @@ Document follow(const Document& parent, const std::string& pointer, const std::s
 
 Document memory_of(const Document& system) {
   const bool inlined = system.content.at("memory").contains("dram");
+  if (inlined && system.content.at("memory").contains("file"))
+    system.reject("/memory/file", "a file beside the content in dram", "one of them");
   return follow(system, inlined ? "/memory/dram" : "/memory/file", "memory file");
 }
 
@@ -200,12 +203,10 @@ json resolve(const RunConfiguration& c, const Files& files) {
   return resolved;
 }
 
-/// FNV-1a over the canonical text: keys sorted, no spaces, and no path, so that moving files changes nothing.
+/// Over the canonical text: keys sorted, no spaces, and no path, so that moving files changes nothing.
 std::string hash_of(json resolved) {
   resolved.erase("models");
-  std::uint64_t hash = 0xCBF29CE484222325;
-  for (const char c : resolved.dump()) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
-  return fmt::format("{:016x}", hash);
+  return fingerprint(resolved.dump());
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "dram/address_decoder.h"
 #include "dram/request_queue.h"
+#include "t3/t3.h"
 
 namespace t3vp {
 namespace {
@@ -76,6 +77,10 @@ void check_compute(const Checks& checks, const ComputeParameters& p) {
   const std::string aligned = fmt::format("a multiple of {}", aligned_elements);
   checks.require(p.tile_columns % aligned_elements == 0, "/compute/tile_columns", aligned);
   checks.require(p.slab_depth % aligned_elements == 0, "/compute/slab_depth", aligned);
+  checks.require(std::uint64_t{p.compute_units} * p.ring_workgroups_per_cu <= T3_RING_WORKGROUPS_MAX,
+                 p.ring_workgroups_per_cu > 1 ? "/compute/ring_workgroups_per_cu" : "/compute/compute_units",
+                 fmt::format("at most {} ring workgroups on all compute units, each has a signal counter",
+                             static_cast<int>(T3_RING_WORKGROUPS_MAX)));
   checks.require(p.ring_block_bytes % 32 == 0, "/compute/ring_block_bytes", "a multiple of 32");
   checks.require(p.row_block_bytes % 32 == 0, "/compute/row_block_bytes", "a multiple of 32");
 }

@@ -12,6 +12,5 @@
  * since what a workgroup receives comes from one sender, kernel after kernel. */
 #define T3_SIGNAL_BARRIER 0
 #define T3_SIGNAL_RING 16
-#define T3_RING_WORKGROUPS_MAX 496
 
 #endif

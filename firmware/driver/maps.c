@@ -115,7 +115,10 @@ enum t3_status t3_wait_dma(struct t3_context* context) {
     t3_put32(&dma, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_COMPLETE_MASK);
     const uint32_t pending = t3_get32(&dma, T3_DMA_PENDING_OFFSET);
     T3_TRY(dma.status);
-    if (pending == 0) return T3_OK;
+    if (pending == 0) break;
     T3_TRY(t3_sleep(context, T3_LINE_DMA, "the chunks of dma_map"));
   }
+  const uint32_t status = t3_get32(&dma, T3_DMA_STATUS_OFFSET);
+  T3_TRY(dma.status);
+  return (enum t3_status)((status & T3_DMA_STATUS_TRANSFER_MASK) >> T3_DMA_STATUS_TRANSFER_SHIFT);
 }

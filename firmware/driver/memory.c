@@ -48,5 +48,7 @@ enum t3_status t3_fill_zero(struct t3_context* context, const struct t3_matrix* 
     t3_put32(&dma, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_COMPLETE_MASK);
   }
   t3_put32(&dma, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_FILLED_MASK);
-  return dma.status;
+  const uint32_t status = t3_get32(&dma, T3_DMA_STATUS_OFFSET);
+  T3_TRY(dma.status);
+  return (enum t3_status)((status & T3_DMA_STATUS_CODE_MASK) >> T3_DMA_STATUS_CODE_SHIFT);
 }

@@ -61,7 +61,20 @@ void CacheTags::occupy(Slot slot, std::uint64_t line) {
   ways.tags[slot % lanes / 4][slot % 4] = tag_of(line);
   ways.lines[slot % lanes] = Line{};
   ways.fills[slot % lanes] = no_fill;
-  use(slot / lanes / vectors_ * vectors_, slot);
+  use(slot);
+}
+
+void CacheTags::drop(Slot slot) {
+  Ways& ways = ways_[slot / lanes];
+  ways.tags[slot % lanes / 4][slot % 4] = 0;
+  ways.lines[slot % lanes] = Line{};
+  const std::uint8_t age = ways.ages[slot % lanes];
+  const auto oldest = static_cast<std::uint8_t>(associativity_ - 1);
+  for (std::uint32_t vector = first_of(slot); vector < first_of(slot) + vectors_; ++vector) {
+    Bytes& ages = ways_[vector].ages;
+    ages += reinterpret_cast<Bytes>((ages > age) & (ages <= oldest));
+  }
+  ways.ages[slot % lanes] = oldest;
 }
 
 }  // namespace t3vp

@@ -44,9 +44,9 @@ class CacheTags {
     return {line, bank, set};
   }
 
-  /// The line's slot, made most recently used; none when the line is absent. All ways are compared: where an early exit
-  /// would lie cannot be predicted, and a mispredicted branch costs more than the comparisons, which are vectors.
-  Slot find(const Place& place) {
+  /// The line's slot; none when the line is absent. All ways are compared: where an early exit would lie cannot be
+  /// predicted, and a mispredicted branch costs more than the comparisons, which are vectors.
+  Slot find(const Place& place) const {
     const std::uint32_t tag = tag_of(place.line), first = place.set * vectors_;
     for (std::uint32_t vector = first; vector < first + vectors_; ++vector) {
       Words hits{}, numbers = {1, 2, 3, 4};
@@ -55,18 +55,26 @@ class CacheTags {
         numbers += 4;
       }
       const std::uint32_t number = hits[0] | hits[1] | hits[2] | hits[3];
-      if (number == 0) continue;
-      const Slot slot = vector * lanes + number - 1;
-      use(first, slot);
-      return slot;
+      if (number != 0) return vector * lanes + number - 1;
     }
     return none;
+  }
+
+  /// Makes the line the most recently used one of its set.
+  void use(Slot slot) {
+    const std::uint32_t first = first_of(slot);
+    const std::uint8_t age = ways_[slot / lanes].ages[slot % lanes];
+    for (std::uint32_t vector = first; vector < first + vectors_; ++vector)
+      ways_[vector].ages -= reinterpret_cast<Bytes>(ways_[vector].ages < age);
+    ways_[slot / lanes].ages[slot % lanes] = 0;
   }
 
   /// The slot that the absent line takes: free or least recently used, a line with pending data only if all have some.
   /// The caller writes the old content back and then calls occupy().
   Slot victim(const Place& place) const;
   void occupy(Slot slot, std::uint64_t line);
+  /// The slot is free and the next one to be taken.
+  void drop(Slot slot);
   void clear();
 
   bool holds(Slot slot, std::uint64_t line) const { return tag(slot) == tag_of(line); }
@@ -94,12 +102,7 @@ class CacheTags {
   static std::uint32_t tag_of(std::uint64_t line) { return static_cast<std::uint32_t>(line) + 1; }
   std::uint32_t tag(Slot slot) const { return ways_[slot / lanes].tags[slot % lanes / 4][slot % 4]; }
 
-  void use(std::uint32_t first, Slot slot) {
-    const std::uint8_t age = ways_[slot / lanes].ages[slot % lanes];
-    for (std::uint32_t vector = first; vector < first + vectors_; ++vector)
-      ways_[vector].ages -= reinterpret_cast<Bytes>(ways_[vector].ages < age);
-    ways_[slot / lanes].ages[slot % lanes] = 0;
-  }
+  std::uint32_t first_of(Slot slot) const { return slot / lanes / vectors_ * vectors_; }
 
   std::uint32_t associativity_, vectors_;  ///< ways and vectors of ways of a set
   std::uint32_t sets_per_bank_;

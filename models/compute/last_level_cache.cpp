@@ -132,8 +132,7 @@ void LastLevelCache::load_piece(const Piece& piece, std::uint32_t load, Picoseco
   const std::uint64_t line = piece.place.line;
   const std::uint8_t sectors = piece.sectors;
   loads_[load].ready = std::max(loads_[load].ready, serve(piece, time));
-  CacheTags::Slot slot = tags_.find(piece.place);
-  if (slot == CacheTags::none) slot = allocate(piece.place, time);
+  const CacheTags::Slot slot = find_or_allocate(piece.place, time);
   CacheTags::Line* held = &tags_.line(slot);
   if ((held->pending & sectors) != 0 && tags_.fill(slot) != CacheTags::no_fill) wait_for(tags_.fill(slot), load);
   const std::uint8_t missing = static_cast<std::uint8_t>(sectors & ~held->valid);
@@ -203,9 +202,7 @@ void LastLevelCache::store(tlm::tlm_generic_payload& transaction, const DataExte
   Picoseconds ready = time;
   for (const Piece& piece : pieces_of(transaction.get_address(), extension.shape)) {
     ready = std::max(ready, serve(piece, time));
-    CacheTags::Slot slot = tags_.find(piece.place);
-    if (slot == CacheTags::none) slot = allocate(piece.place, time);
-    CacheTags::Line& held = tags_.line(slot);
+    CacheTags::Line& held = tags_.line(find_or_allocate(piece.place, time));
     held.valid |= piece.sectors;
     held.dirty |= piece.sectors;
     held.producer = extension.traffic;
@@ -215,8 +212,13 @@ void LastLevelCache::store(tlm::tlm_generic_payload& transaction, const DataExte
   send_response(compute, transaction, ready - now());
 }
 
-CacheTags::Slot LastLevelCache::allocate(const CacheTags::Place& place, Picoseconds time) {
-  const CacheTags::Slot slot = tags_.victim(place);
+CacheTags::Slot LastLevelCache::find_or_allocate(const CacheTags::Place& place, Picoseconds time) {
+  CacheTags::Slot slot = tags_.find(place);
+  if (slot != CacheTags::none) {
+    tags_.use(slot);
+    return slot;
+  }
+  slot = tags_.victim(place);
   if (tags_.occupied(slot)) write_back(slot, time);
   tags_.occupy(slot, place.line);
   return slot;
@@ -316,6 +318,7 @@ void LastLevelCache::drop(const Piece& piece) {
   held.valid = static_cast<std::uint8_t>(held.valid & ~sectors);
   held.dirty = static_cast<std::uint8_t>(held.dirty & ~sectors);
   held.pending = static_cast<std::uint8_t>(held.pending & ~sectors);
+  if (held.valid == 0) tags_.drop(slot);
 }
 
 tlm::tlm_sync_enum LastLevelCache::pass_response(int from_peer_memory, tlm::tlm_generic_payload& transaction,

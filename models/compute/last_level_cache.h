@@ -82,7 +82,7 @@ class LastLevelCache : public sc_core::sc_module {
   void late_fill();
   void filled(std::uint32_t fill, Picoseconds time, tlm::tlm_response_status response);
   void finish(std::uint32_t load);
-  CacheTags::Slot allocate(const CacheTags::Place& place, Picoseconds time);
+  CacheTags::Slot find_or_allocate(const CacheTags::Place& place, Picoseconds time);
   void write_back(CacheTags::Slot slot, Picoseconds time);
   void access_memory(Operation operation, std::uint64_t address, const Shape& shape, TrafficClass traffic,
                      std::uint32_t fill, Picoseconds time);

@@ -71,6 +71,7 @@ void DmaEngine::remove_all() {
   }
   commands_.clear();
   registers.status.code.set(Status::ok);
+  registers.status.transfer.set(Status::ok);
 }
 
 void DmaEngine::add() {
@@ -263,11 +264,13 @@ tlm::tlm_sync_enum DmaEngine::remote_response(int, tlm::tlm_generic_payload& tra
 void DmaEngine::sent(Transaction& transaction) {
   const std::uint64_t bytes = transaction.extension().shape.bytes();
   bytes_in_flight_ -= bytes;
-  if (transaction.is_response_error())
-    registers.report(status_of_data_access(transaction.get_response_status()), transaction.get_address(),
-                     "a block could not be read or sent");
-  else
+  const Status status = status_of_data_access(transaction.get_response_status());
+  if (status == Status::ok) {
     bytes_ += bytes;
+  } else {
+    registers.report(status, transaction.get_address(), "a block could not be read or sent");
+    if (static_cast<Status>(registers.status.transfer()) == Status::ok) registers.status.transfer.set(status);
+  }
   Command& command = commands_[transaction.extension().token];
   transaction.release();
   tile_done(command);

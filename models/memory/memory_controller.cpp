@@ -78,11 +78,15 @@ tlm::tlm_sync_enum MemoryController::request(int port, tlm::tlm_generic_payload&
   return tlm::TLM_ACCEPTED;
 }
 
+bool MemoryController::busy() const {
+  return std::any_of(channels_.begin(), channels_.end(),
+                     [](const auto& state) { return !state->streams.empty() || !state->channel.idle(); });
+}
+
 /// The next slice begins where the last one ended while channels are busy, else on the slice grid before the arrival.
 void MemoryController::schedule() {
-  const auto busy = [](const auto& state) { return !state->streams.empty() || !state->channel.idle(); };
   Picoseconds next = never;
-  if (std::any_of(channels_.begin(), channels_.end(), busy))
+  if (busy())
     next = simulated_until_;
   else if (!arrivals_.empty())
     next = std::max(arrivals_.next_time() / slice_ * slice_, simulated_until_);
@@ -94,6 +98,7 @@ void MemoryController::schedule() {
 
 void MemoryController::slice() {
   scheduled_ = never;
+  if (traced_from_ == never) traced_from_ = now();
   const Picoseconds end = (now() / slice_ + 1) * slice_;
   while (arrivals_.next_time() < end) {
     const Picoseconds time = arrivals_.next_time();
@@ -111,15 +116,27 @@ void MemoryController::slice() {
           if (kind == dram::Kind::read) finish_access(request, cycle);
         });
   }
-  if (trace_ != nullptr && end / trace_interval != now() / trace_interval)
-    for (std::size_t c = 0; c < traffic_class_count; ++c) {
-      trace_->counter(track_, name_of(static_cast<TrafficClass>(c)), end,
-                      static_cast<double>(dram_bytes_[c] - traced_bytes_[c]) / to_ns(trace_interval));
-      traced_bytes_[c] = dram_bytes_[c];
-    }
   simulated_until_ = end;
+  if (trace_ != nullptr) trace_traffic(end);
   respond();
   schedule();
+}
+
+/// Mean rates of an interval in GB/s, told for its begin; a counter keeps its value until it is told another. An
+/// interval also ends when there is nothing more to do, so that no byte is missing in the end.
+void MemoryController::trace_traffic(Picoseconds end) {
+  const bool idle = !busy();
+  if (!idle && end - traced_from_ < trace_interval) return;
+  for (std::size_t c = 0; c < traffic_class_count; ++c) {
+    const std::uint64_t bytes = dram_bytes_[c] - traced_bytes_[c];
+    if (bytes == 0 && !flowing_[c]) continue;
+    const char* name = name_of(static_cast<TrafficClass>(c));
+    trace_->counter(track_, name, traced_from_, static_cast<double>(bytes) / to_ns(end - traced_from_));
+    if (idle && bytes != 0) trace_->counter(track_, name, end, 0);
+    flowing_[c] = !idle && bytes != 0;
+    traced_bytes_[c] = dram_bytes_[c];
+  }
+  traced_from_ = idle ? never : end;
 }
 
 void MemoryController::accept(const Arrival& arrival, Picoseconds time) {

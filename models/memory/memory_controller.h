@@ -91,6 +91,8 @@ class MemoryController : public sc_core::sc_module {
   dram::Fed feed(ChannelState& state, dram::Cycle cycle, unsigned occupancy, dram::Access& access, dram::Cycle& retry);
   void finish_access(std::uint32_t request, dram::Cycle cycle);
   void respond();
+  void trace_traffic(Picoseconds end);
+  bool busy() const;
   void choose_policy();
   void update_limit();
   void stage_changed();
@@ -114,6 +116,8 @@ class MemoryController : public sc_core::sc_module {
   Picoseconds stage_begin_ = 0;
   bool in_stage_ = false;
   std::array<std::uint64_t, traffic_class_count> dram_bytes_{}, traced_bytes_{};
+  std::array<bool, traffic_class_count> flowing_{};  ///< by the counter's last value
+  Picoseconds traced_from_ = never;
   std::array<std::uint64_t, 3> updated_elements_{};
   sc_core::sc_event next_slice_;
   Picoseconds scheduled_ = never;

@@ -16,23 +16,25 @@ namespace t3vp {
 namespace {
 
 /// Between fork and exec: only calls that are safe there.
-[[noreturn]] void become(const char* program, char* const* arguments, const char* log, pid_t parent) {
+[[noreturn]] void become(const char* program, char* const* arguments, const char* folder, const char* log,
+                         pid_t parent) {
   const int file = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0 || dup2(file, STDOUT_FILENO) < 0 || dup2(file, STDERR_FILENO) < 0) _exit(126);
+  if (file < 0 || dup2(file, STDOUT_FILENO) < 0 || dup2(file, STDERR_FILENO) < 0 || chdir(folder) != 0) _exit(126);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(126);  // it died before the line above
   execvp(program, arguments);
   _exit(127);
 }
 
-pid_t start(const char* program, std::vector<std::string> arguments, const std::filesystem::path& log) {
+pid_t start(const char* program, std::vector<std::string> arguments, const std::filesystem::path& folder,
+            const std::filesystem::path& log) {
   std::vector<char*> pointers;
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) throw std::system_error(errno, std::generic_category(), "no new process");
-  if (child == 0) become(program, pointers.data(), log.c_str(), parent);
+  if (child == 0) become(program, pointers.data(), folder.c_str(), log.c_str(), parent);
   return child;
 }
 
@@ -47,7 +49,7 @@ void run_children(const std::vector<ChildRun>& runs, unsigned jobs,
     for (; next < runs.size() && running.size() < jobs; ++next) {
       std::vector<std::string> arguments{"t3vp"};
       arguments.insert(arguments.end(), runs[next].arguments.begin(), runs[next].arguments.end());
-      running.emplace(start("/proc/self/exe", arguments, runs[next].log), next);
+      running.emplace(start("/proc/self/exe", arguments, ".", runs[next].log), next);
     }
     tick();
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -64,9 +66,10 @@ void run_children(const std::vector<ChildRun>& runs, unsigned jobs,
   }
 }
 
-int run_program(const std::vector<std::string>& arguments, const std::filesystem::path& log) {
+int run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
+                const std::filesystem::path& log) {
   int status = 0;
-  waitpid(start(arguments.front().c_str(), arguments, log), &status, 0);
+  waitpid(start(arguments.front().c_str(), arguments, folder, log), &status, 0);
   return exit_code_of(status);
 }
 

@@ -18,7 +18,8 @@ struct ChildRun {
 void run_children(const std::vector<ChildRun>& runs, unsigned jobs,
                   const std::function<void(std::size_t run, int exit_code)>& ended, const std::function<void()>& tick);
 
-/// Runs a program found on the PATH; 127 when there is none.
-int run_program(const std::vector<std::string>& arguments, const std::filesystem::path& log);
+/// Runs a program found on the PATH in a folder; 127 when there is none.
+int run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
+                const std::filesystem::path& log);
 
 }  // namespace t3vp

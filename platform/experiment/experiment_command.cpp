@@ -27,7 +27,7 @@ unsigned cores() {
 ChildRun prepare(const Experiment& experiment, const Plan& plan, const Results& results, std::size_t run) {
   const fs::path folder = results.folder_of(run);
   fs::create_directories(folder);
-  fs::remove(folder / "report.json");
+  for (const char* left_over : {"report.json", "trace.json"}) fs::remove(folder / left_over);
   write_text(folder / "run.json", plan.runs[run].run_file.dump(2) + "\n");
   ChildRun child{{"run", (folder / "run.json").string(), "--out", folder.string()}, folder / "log.txt"};
   if (experiment.trace) child.arguments.push_back("--trace");
@@ -100,7 +100,9 @@ int experiment(const ExperimentCommand& command) {
   const Plan plan = make_plan(experiment);
   const fs::path out = command.out.empty() ? fs::path("out") / command.file.stem() : command.out;
   prepare_folder(out);
-  Results results(experiment, plan, command.runs.empty() ? out / "runs" : command.runs);
+  const fs::path runs = command.runs.empty() ? out / "runs" : command.runs;
+  prepare_folder(runs, "--runs");
+  Results results(experiment, plan, runs);
   run_missing(experiment, plan, results, command.jobs != 0 ? command.jobs : cores(), out);
 
   write_text(out / "compare.csv", comparison_csv(results.comparisons()));
@@ -110,6 +112,8 @@ int experiment(const ExperimentCommand& command) {
   fmt::print("{}\n{} runs for {} rows; results in {}\n", text, plan.runs.size(), plan.rows.size(), out.string());
   if (pictures.gnuplot_missing)
     fmt::print(stderr, "No pictures: they need gnuplot (sudo apt-get install gnuplot-nox), then run this again.\n");
+  for (const fs::path& log : pictures.failed)
+    fmt::print(stderr, "A picture could not be drawn: see {}\n", log.string());
   print_failures(results);
   return results.failures().empty() ? success : failed;
 }

@@ -18,15 +18,30 @@ std::string at(const std::string& list, std::size_t index, const std::string& ke
   return "/" + list + "/" + std::to_string(index) + (key.empty() ? "" : "/" + key);
 }
 
-std::vector<std::string> settings_of(const json& set) {
+bool names_a_file(const std::string& key) { return key == "system" || key == "models" || key == "system.memory.file"; }
+
+/// Settings as --set has them; files are relative to the experiment's.
+std::vector<std::string> settings_of(const Document& document, const json& set, const std::string& pointer) {
   std::vector<std::string> settings;
-  for (const auto& item : set.items()) settings.push_back(item.key() + "=" + item.value().dump());
+  for (const auto& item : set.items()) {
+    json value = item.value();
+    const std::string place = pointer + "/set/" + item.key();
+    if (item.key() == "method") document.reject(place, "the method under methods");
+    if (names_a_file(item.key()) && value.is_string()) {
+      const auto file = std::filesystem::absolute(document.resolve(place, value.get<std::string>()));
+      if (!std::filesystem::is_regular_file(file))
+        document.reject(place, in_short(value) + ", which is not there", "the path of a file");
+      value = file.string();
+    }
+    settings.push_back(item.key() + "=" + value.dump());
+  }
   return settings;
 }
 
-ExperimentCase case_of(const json& entry, const std::string& pointer) {
+ExperimentCase case_of(const Document& document, const std::string& pointer) {
+  const json& entry = document.content.at(json::json_pointer(pointer));
   const std::string name = entry.at("name").get<std::string>();
-  return {name, {name}, settings_of(entry.at("set")), pointer};
+  return {name, {name}, settings_of(document, entry.at("set"), pointer), pointer};
 }
 
 ExperimentCase joined(ExperimentCase first, const ExperimentCase& second) {
@@ -48,7 +63,7 @@ std::vector<ExperimentCase> product_of(const Document& document) {
       document.reject("/cross", fmt::format("at most {} cases", most_cases));
     for (std::size_t i = 0; i < std::max<std::size_t>(cases.size(), 1); ++i)
       for (std::size_t j = 0; j < axes[axis].size(); ++j) {
-        const ExperimentCase next = case_of(axes[axis][j], at("cross", axis, std::to_string(j)));
+        const ExperimentCase next = case_of(document, at("cross", axis, std::to_string(j)));
         longer.push_back(axis == 0 ? next : joined(cases[i], next));
       }
     cases = std::move(longer);
@@ -62,7 +77,8 @@ std::vector<ExperimentCase> cases_of(const Document& document) {
                     "one of them");
   if (document.content.contains("cross")) return product_of(document);
   std::vector<ExperimentCase> cases;
-  for (const json& entry : document.content.at("cases")) cases.push_back(case_of(entry, at("cases", cases.size())));
+  for (std::size_t i = 0; i < document.content.at("cases").size(); ++i)
+    cases.push_back(case_of(document, at("cases", i)));
   return cases;
 }
 
@@ -74,8 +90,8 @@ std::vector<ExperimentMethod> methods_of(const Document& document) {
       methods.push_back({entry.get<std::string>(), {"method=" + entry.dump()}, pointer});
       continue;
     }
-    ExperimentMethod method{entry.at("name").get<std::string>(), settings_of(entry.value("set", json::object())),
-                            pointer};
+    ExperimentMethod method{entry.at("name").get<std::string>(),
+                            settings_of(document, entry.value("set", json::object()), pointer), pointer};
     method.settings.push_back("method=" + entry.at("method").dump());
     methods.push_back(method);
   }
@@ -175,6 +191,9 @@ Target target_of(const Document& document, const Experiment& experiment, const C
   target.reference = reference.number("id", target.id, "value");
   if (!target.reference && !target.at_least && !target.at_most)
     document.reject(at("targets", index, "id"), "an id of the reference file, or at_least or at_most beside it");
+  for (const char* gap : {"within", "within_relative"})
+    if (!target.reference && entry.contains(gap))
+      document.reject(at("targets", index, gap), "an id of the reference file to be within");
   if (std::none_of(experiment.cases.begin(), experiment.cases.end(),
                    [&](const ExperimentCase& one) { return chosen(one, target.cases); }))
     document.reject(at("targets", index, "cases"), "names of cases that at least one case has");

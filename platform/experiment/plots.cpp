@@ -116,11 +116,14 @@ Pictures draw_plots(const Experiment& experiment, const Results& results, const 
     const std::string script = script_of(plot, experiment, results, plan);
     if (script.empty()) continue;
     write_text(folder / (plot.file + ".gnuplot"), script);
-    const int code =
-        run_program({"gnuplot", "-e", "cd " + quoted(folder.string()), (folder / (plot.file + ".gnuplot")).string()},
-                    folder / (plot.file + ".log"));
-    if (code == 0) pictures.files.push_back(plot.file + ".svg");
-    if (code == no_such_program) pictures.gnuplot_missing = true;
+    const fs::path log = folder / (plot.file + ".log");
+    const int code = run_program({"gnuplot", plot.file + ".gnuplot"}, folder, log);
+    if (code == 0)
+      pictures.files.push_back(plot.file + ".svg");
+    else if (code == no_such_program)
+      pictures.gnuplot_missing = true;
+    else
+      pictures.failed.push_back(log);
   }
   return pictures;
 }

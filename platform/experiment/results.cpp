@@ -8,6 +8,7 @@
 #include <set>
 
 #include "platform/experiment/csv.h"
+#include "platform/fingerprint.h"
 #include "platform/report.h"
 
 namespace t3vp {
@@ -17,10 +18,9 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 /// Version and configuration are the same, and so is the program that wrote the report.
-bool is_current(const fs::path& file, const PlannedRun& run, const json& report) {
-  const fs::path program = fs::read_symlink("/proc/self/exe");
+bool is_current(const PlannedRun& run, const json& report) {
   return report.at("config_hash") == run.config_hash && report.at("version") == T3VP_VERSION &&
-         fs::last_write_time(file) >= fs::last_write_time(program);
+         report.at("host").at("program") == program_fingerprint();
 }
 
 std::string reason_of(const json& report, int exit_code) {
@@ -34,7 +34,7 @@ std::string text_of(const json& value) {
 }
 
 bool meets(const Target& target, double ours) {
-  const double gap = target.reference ? std::abs(ours - *target.reference) : 0;
+  const double gap = target.reference ? std::abs(ours - *target.reference) : 0;  // no reference, no `within`
   return (!target.within || gap <= *target.within) &&
          (!target.within_relative || gap <= *target.within_relative * std::abs(*target.reference)) &&
          (!target.at_least || ours >= *target.at_least) && (!target.at_most || ours <= *target.at_most);
@@ -66,7 +66,7 @@ bool Results::take_finished(std::size_t run) {
   if (!fs::exists(file) || (experiment_.trace && !fs::exists(folder / "trace.json"))) return false;
   try {
     const json report = read_report(file);
-    if (!is_current(file, plan_.runs[run], report)) return false;
+    if (!is_current(plan_.runs[run], report)) return false;
   } catch (const std::exception&) {
     return false;  // half of a report, or another program's: to be written again
   }

@@ -25,22 +25,25 @@ std::map<std::string, std::vector<Sample>> samples_of(const json& events, double
   for (const json& event : events) {
     if (event.at("ph") != "C" || event.at("pid") != 1) continue;
     const std::string name = event.at("name").get<std::string>();
-    const double us = event.at("ts").get<double>() - setup_us;
-    if (name.rfind(prefix, 0) == 0 && us >= 0)
+    const double us = std::max(0.0, event.at("ts").get<double>() - setup_us);
+    if (name.rfind(prefix, 0) == 0)
       samples[name.substr(prefix.size())].push_back({us, event.at("args").at("value").get<double>()});
   }
   return samples;
 }
 
-/// Means of the samples that end in each interval.
+/// Mean rates of the intervals; a sample holds until the next one.
 std::vector<double> means(const std::vector<Sample>& samples, double interval_us, std::size_t intervals) {
-  std::vector<double> sums(intervals), counts(intervals);
-  for (const Sample& sample : samples) {
-    const auto at = std::min(static_cast<std::size_t>(sample.us / interval_us), intervals - 1);
-    sums[at] += sample.GBps;
-    counts[at] += 1;
+  std::vector<double> sums(intervals);
+  for (std::size_t s = 0; s + 1 < samples.size(); ++s) {
+    const double end = samples[s + 1].us;
+    for (double from = samples[s].us; from < end;) {
+      const auto at = std::min(static_cast<std::size_t>(from / interval_us), intervals - 1);
+      const double to = at + 1 == intervals ? end : std::min(end, static_cast<double>(at + 1) * interval_us);
+      sums[at] += samples[s].GBps * (to - from) / interval_us;
+      from = std::max(to, std::nextafter(from, end));
+    }
   }
-  for (std::size_t i = 0; i < intervals; ++i) sums[i] /= std::max(counts[i], 1.0);
   return sums;
 }
 
@@ -52,15 +55,12 @@ TrafficTimeline read_traffic(const std::filesystem::path& trace, double setup_ns
   if (!content.contains("traceEvents")) throw std::runtime_error(trace.string() + ": not a timeline");
   const auto samples = samples_of(content.at("traceEvents"), setup_ns / 1000);
   double end = 1;
-  for (const auto& one : samples)
-    for (const Sample& sample : one.second)
-      if (sample.GBps > 0) end = std::max(end, sample.us);
+  for (const auto& one : samples) end = std::max(end, one.second.back().us);
   TrafficTimeline timeline;
   timeline.interval_us = std::max(1.0, std::ceil(end / most_intervals));
   const auto intervals = static_cast<std::size_t>(end / timeline.interval_us) + 1;
   for (const auto& [name, list] : samples)
-    if (std::any_of(list.begin(), list.end(), [](const Sample& s) { return s.GBps > 0; }))
-      timeline.GBps[name] = means(list, timeline.interval_us, intervals);
+    if (list.back().us > 0) timeline.GBps[name] = means(list, timeline.interval_us, intervals);
   return timeline;
 }
 

@@ -65,12 +65,17 @@ const Change changes[] = {
     {"run.json", "/seed", -1},
     {"system.json", "/compute/clock_GHz", 0},
     {"system.json", "/compute/wavefronts", 9},
+    {"system.json", "/compute/clock_GHz", 1e-30},
+    {"system.json", "/compute/ring_workgroups_per_cu", 65536},
+    {"system.json", "/compute/compute_units", 497},
+    {"system.json", "/links/bandwidth_GBps", 1e-20},
     {"system.json", "/links/bandwidth_GBps", nullptr},
     {"system.json", "/links/topology", "torus"},
     {"system.json", "/memory/file", nullptr},
     {"system.json", "/memory/mca_bands", json::array({1, 2})},
     {"system.json", "/memory/mca_bands/1", "high"},
     {"system.json", "/tracker", json::array()},
+    {"memory.json", "/clock_GHz", 1e-30},
     {"memory.json", "/timing/RCDRD", 0},
     {"memory.json", "/timing/CL", nullptr},
     {"memory.json", "/command_bus/dual", 1},
@@ -316,4 +321,24 @@ TEST_CASE("results that cannot be written are refused before the simulation") {
   files.write("file", std::string("in the way"));
   const std::string out = (files / "file").string();
   require_refusal(run_program({"run", files.run().string(), "--out", out}), "--out " + out);
+}
+
+TEST_CASE("lists in lists in lists are refused, however deep") {
+  const ValidFiles files;
+  for (const std::size_t levels : {101u, 60'000u}) {
+    const std::string nested = std::string(levels, '[') + std::string(levels, ']');
+    require_refusal(run_program({"check", files.write("deep.json", nested)}), files / "deep.json");
+    require_refusal(run_file(files.run(), {"--set", "seed=" + nested}), "--set " + std::string(80, '[') + "...");
+  }
+}
+
+TEST_CASE("a memory file beside the memory itself is refused, also by --set") {
+  const ValidFiles files;
+  const json memory = json_of(files / "memory.json");
+  files.change("system.json", "/memory/dram", memory);
+  require_refusal(run_program({"check", files / "system.json"}), (files / "system.json: /memory/file").string());
+  files.change("system.json", "/memory/file", nullptr);
+  REQUIRE(run_program({"check", files / "system.json"}).exit_code == 0);
+  require_refusal(run_file(files.run(), {"--set", "system.memory.file=" + (files / "memory.json").string()}),
+                  (files / "system.json: /memory/file").string());
 }

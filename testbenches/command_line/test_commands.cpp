@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "command_line/program.h"
 #include "platform/configuration.h"
@@ -187,6 +188,31 @@ TEST_CASE("options --trace and --dump-arrays write files next to the report") {
     CHECK(std::filesystem::exists(files / (std::string("out/") + array)));
   REQUIRE(run_into(files, "plain").exit_code == 0);
   CHECK_FALSE(std::filesystem::exists(files / "plain/trace.json"));
+}
+
+TEST_CASE("the timeline's DRAM traffic is the report's, byte for byte") {
+  const ValidFiles files;
+  REQUIRE(run_into(files, "out", {"--trace"}).exit_code == 0);
+  std::map<std::string, double> bytes;
+  std::map<std::pair<int, std::string>, std::pair<double, double>> told;  // time in us and GB/s, by GPU and class
+  const json trace = json_of(files / "out/trace.json");
+  for (const json& event : trace.at("traceEvents")) {
+    if (event.at("ph") != "C") continue;
+    const std::string name = event.at("name");
+    if (name.rfind("HBM: ", 0) != 0) continue;
+    const double time = event.at("ts"), value = event.at("args").at("value");
+    auto& [since, rate] = told[{event.at("pid"), name}];
+    REQUIRE(time >= since);
+    bytes[name.substr(5)] += rate * (time - since) * 1000;
+    since = time;
+    rate = value;
+  }
+  for (const auto& [counter, last] : told) CHECK(last.second == 0);
+  const json report = json_of(files / "out/report.json");
+  for (const auto& [name, mean] : report.at("dram_bytes").items()) {
+    INFO(name);
+    CHECK(bytes[name] == Approx(report.at("gpus").get<double>() * mean.get<double>()).epsilon(1e-6));
+  }
 }
 
 TEST_CASE("a simulation that fails is exit code 1, with a report, a timeline and a diagnosis") {

@@ -48,6 +48,7 @@ class ReferenceLru {
     lines.push_front(line);
     return evicted;
   }
+  void drop(std::uint32_t set, std::uint64_t line) { sets_[set].remove(line); }
   void clear() { sets_.clear(); }
 
  private:
@@ -56,7 +57,11 @@ class ReferenceLru {
 };
 
 void touch(CacheTags& tags, std::uint64_t line) {
-  if (tags.find(tags.place_of(line)) == CacheTags::none) tags.occupy(tags.victim(tags.place_of(line)), line);
+  const CacheTags::Slot found = tags.find(tags.place_of(line));
+  if (found == CacheTags::none)
+    tags.occupy(tags.victim(tags.place_of(line)), line);
+  else
+    tags.use(found);
 }
 
 }  // namespace
@@ -81,6 +86,13 @@ TEST_CASE("tags are those of a least recently used reference on random traffic")
       if (found != CacheTags::none) {
         REQUIRE(tags.holds(found, line));
         REQUIRE(tags.line_in(found) == line);
+        tags.use(found);
+        if (random() % 16 == 0) {
+          tags.drop(found);
+          reference.drop(set, line);
+          REQUIRE(!tags.occupied(found));
+          REQUIRE(tags.victim(tags.place_of(line)) == found);
+        }
         continue;
       }
       const CacheTags::Slot victim = tags.victim(tags.place_of(line));

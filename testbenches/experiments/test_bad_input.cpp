@@ -65,6 +65,12 @@ const Change changes[] = {
     {"/plot/0/methods", json::array({"t4"})},
     {"/plot/0", {{"file", "x"}, {"kind", "stacks"}}, "/plot/0/keys"},
     {"/plot/0/keys", json::array({"time_ns"})},
+    {"/cases/0/set", {{"method", "t3"}}, "/cases/0/set/method"},
+    {"/cases/0/set", {{"system", "none.json"}}, "/cases/0/set/system"},
+    {"/methods/1", {{"name", "x"}, {"method", "t3"}, {"set", {{"method", "t3"}}}}, "/methods/1/set/method"},
+    {"/targets/1",
+     {{"id", "no"}, {"quantity", "T3"}, {"aggregate", "max"}, {"within_relative", 0.1}, {"at_least", 1}},
+     "/targets/1/within_relative"},
     // runs that are refused
     {"/cases/1/set", {{"gpus", 5000}}, "/cases/1"},
     {"/cases/0/set", {{"workload.gemm.m", "many"}}, "/cases/0"},
@@ -109,6 +115,7 @@ TEST_CASE("wrong options are refused") {
   for (const char* jobs : {"0", "-1", "many"}) CHECK(files.run("results", {"--jobs", jobs}).exit_code == 2);
   files.write("occupied", std::string("a file"));
   CHECK(files.run("occupied").exit_code == 2);
+  CHECK(files.run("results", {"--runs", files / "occupied"}).exit_code == 2);
 }
 
 TEST_CASE("check knows experiments, and every one of the project is valid") {

@@ -175,6 +175,35 @@ TEST_CASE("pictures are drawn by gnuplot; without it, the package is named and n
   CHECK_THAT(text_of(files.out() / "speedup.svg"), Catch::Contains("<svg") && Catch::Contains("tall"));
 }
 
+TEST_CASE("a picture that cannot be drawn is told, and one in a folder of any name can") {
+  if (std::system("gnuplot --version > /dev/null 2>&1") != 0) return;
+  const SmallExperiment files;
+  const fs::path before = fs::current_path();
+  fs::create_directory(files / "here");
+  fs::current_path(files / "here");
+  const Outcome relative = run_program({"experiment", files.file(), "--out", "a \"folder\" of/mine"});
+  fs::current_path(before);
+  CHECK(relative.exit_code == 0);
+  CHECK(relative.err.empty());
+  CHECK_THAT(text_of(files / "here/a \"folder\" of/mine/speedup.svg"), Catch::Contains("<svg"));
+
+  fs::create_directories(files.out() / "speedup.svg");  // where the picture should go
+  const Outcome in_the_way = files.run();
+  CHECK_THAT(in_the_way.err, Catch::Contains("speedup.log"));
+  CHECK_THAT(text_of(files.out() / "result.md"), !Catch::Contains("speedup.svg"));
+}
+
+TEST_CASE("files that a case names are beside the experiment, wherever it is run") {
+  const SmallExperiment files;
+  json system = json_of(files / "system.json");
+  system["links"]["bandwidth_GBps"] = 0.1;
+  files.write("slow.json", system);
+  files.change("experiment.json", "/cases/1/set", {{"system", "slow.json"}});
+  REQUIRE(files.run().exit_code == 0);
+  const fs::path csv = files.out() / "results.csv";
+  CHECK(value(csv, "tall", "sequential", "time_ns.total") > 2 * value(csv, "square", "sequential", "time_ns.total"));
+}
+
 TEST_CASE("a timeline shows the run's traffic") {
   const SmallExperiment files;
   files.change("experiment.json", "/trace", true);

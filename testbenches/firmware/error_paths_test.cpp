@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "firmware/mock_gpu.h"
+#include "t3/registers/dma.h"
 
 using namespace t3vp;
 
@@ -51,6 +52,19 @@ TEST_CASE("remote_map hands on why it was refused") {
     REQUIRE(driver.remote_map() == code);
     driver.require_alive();
   }
+}
+
+TEST_CASE("a block that could not be sent is told by the wait, a fill that failed by its call") {
+  Driver driver;
+  REQUIRE(driver.dma_map() == T3_OK);
+  driver.mock.reg(T3_BLOCK_DMA, T3_DMA_STATUS_OFFSET) = T3_BAD_ADDRESS << T3_DMA_STATUS_TRANSFER_SHIFT;
+  REQUIRE(t3_wait_dma(&driver.context) == T3_BAD_ADDRESS);
+  REQUIRE(t3_remote_unmap_all(&driver.context) == T3_OK);
+  driver.require_alive();
+  driver.mock.fail_fill(T3_BAD_ADDRESS);
+  REQUIRE(t3_fill_zero(&driver.context, &driver.a) == T3_BAD_ADDRESS);
+  REQUIRE(t3_fill_zero(&driver.context, &driver.a) == T3_OK);
+  driver.require_alive();
 }
 
 TEST_CASE("a chunk that the Tracker refuses does not reach the DMA engine") {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <utility>
 
 #include "t3/registers/cache.h"
 #include "t3/registers/dma.h"
@@ -253,7 +254,10 @@ void MockGpu::finish_work() {
   std::uint64_t& pending = reg(T3_BLOCK_DMA, T3_DMA_PENDING_OFFSET);
   if (pending != 0) dma_interrupt |= T3_DMA_INTERRUPT_COMPLETE_MASK;
   pending = 0;
-  if (filling_) dma_interrupt |= T3_DMA_INTERRUPT_FILLED_MASK;
+  if (filling_) {
+    dma_interrupt |= T3_DMA_INTERRUPT_FILLED_MASK;
+    reg(T3_BLOCK_DMA, T3_DMA_STATUS_OFFSET) = std::exchange(failed_fill_, T3_OK);
+  }
   filling_ = false;
   ++reg(T3_BLOCK_SIGNALS, T3_SIGNALS_VALUE_OFFSET);
   reg(T3_BLOCK_SIGNALS, T3_SIGNALS_INTERRUPT_OFFSET) |= T3_SIGNALS_INTERRUPT_CHANGED_MASK;

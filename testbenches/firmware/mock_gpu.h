@@ -32,6 +32,8 @@ class MockGpu {
   void refuse_next(t3_block block, std::vector<t3_status> codes);
   /// The next kernel packet is refused.
   void refuse_kernel(t3_status code) { refused_kernel_ = code; }
+  /// The next fill is taken and ends with this code.
+  void fail_fill(t3_status code) { failed_fill_ = code; }
   /// Accesses to the block fail on the bus.
   void unplug(t3_block block) { unplugged_ = block; }
   void log_error(const t3_error& error) { errors_.push_back(error); }
@@ -62,7 +64,7 @@ class MockGpu {
   std::map<std::uint64_t, std::uint64_t> registers_;
   std::map<std::uint64_t, unsigned char> memory_;
   std::map<t3_block, std::deque<t3_status>> refusals_;
-  t3_status refused_kernel_ = T3_OK;
+  t3_status refused_kernel_ = T3_OK, failed_fill_ = T3_OK;
   t3_block unplugged_ = T3_BLOCK_COUNT;
   std::deque<t3_error> errors_;
   std::vector<std::string> journal_;

@@ -35,6 +35,9 @@ enum t3_arbitration { T3_ROUND_ROBIN, T3_COMPUTE_FIRST, T3_MCA };
 /* Of `limit` in t3_set_arbitration: chosen by the occupancy that the GEMM's first stage shows, and none at all. */
 enum { T3_LIMIT_BY_BANDS = 0, T3_LIMIT_NONE = 255 };
 
+/* Workgroups that can share a chunk in ring kernels: each has a signal counter of its own. */
+enum { T3_RING_WORKGROUPS_MAX = 496 };
+
 struct t3_matrix {
   uint64_t address;
   uint64_t row_stride; /* bytes from one row to the next, a multiple of 32 */
@@ -155,7 +158,7 @@ enum t3_status t3_remote_map(struct t3_context* context, const struct t3_output*
 enum t3_status t3_dma_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                           uint64_t peer_output, enum t3_operation operation, struct t3_dma_options options);
 enum t3_status t3_remote_unmap_all(struct t3_context* context);
-/* Until every chunk of t3_dma_map is complete. */
+/* Until every chunk of t3_dma_map is complete; the code of what the first block that failed met. */
 enum t3_status t3_wait_dma(struct t3_context* context);
 
 /* Kernels run in the order of the calls; t3_wait_kernels waits for all of them. */

@@ -1,0 +1,15 @@
+// Short names of long contents.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace t3vp {
+
+/// FNV-1a, 16 hexadecimal digits.
+std::string fingerprint(std::string_view bytes);
+
+/// Of the running program's file, so that a report tells which build wrote it.
+const std::string& program_fingerprint();
+
+}  // namespace t3vp
