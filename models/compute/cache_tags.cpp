@@ -61,7 +61,7 @@ void CacheTags::occupy(Slot slot, std::uint64_t line) {
   ways.tags[slot % lanes / 4][slot % 4] = tag_of(line);
   ways.lines[slot % lanes] = Line{};
   ways.fills[slot % lanes] = no_fill;
-  use(slot);
+  make_youngest(first_of(slot), slot);
 }
 
 void CacheTags::drop(Slot slot) {

@@ -61,13 +61,7 @@ class CacheTags {
   }
 
   /// Makes the line the most recently used one of its set.
-  void use(Slot slot) {
-    const std::uint32_t first = first_of(slot);
-    const std::uint8_t age = ways_[slot / lanes].ages[slot % lanes];
-    for (std::uint32_t vector = first; vector < first + vectors_; ++vector)
-      ways_[vector].ages -= reinterpret_cast<Bytes>(ways_[vector].ages < age);
-    ways_[slot / lanes].ages[slot % lanes] = 0;
-  }
+  void use(const Place& place, Slot slot) { make_youngest(place.set * vectors_, slot); }
 
   /// The slot that the absent line takes: free or least recently used, a line with pending data only if all have some.
   /// The caller writes the old content back and then calls occupy().
@@ -103,6 +97,13 @@ class CacheTags {
   std::uint32_t tag(Slot slot) const { return ways_[slot / lanes].tags[slot % lanes / 4][slot % 4]; }
 
   std::uint32_t first_of(Slot slot) const { return slot / lanes / vectors_ * vectors_; }
+
+  void make_youngest(std::uint32_t first, Slot slot) {
+    const std::uint8_t age = ways_[slot / lanes].ages[slot % lanes];
+    for (std::uint32_t vector = first; vector < first + vectors_; ++vector)
+      ways_[vector].ages -= reinterpret_cast<Bytes>(ways_[vector].ages < age);
+    ways_[slot / lanes].ages[slot % lanes] = 0;
+  }
 
   std::uint32_t associativity_, vectors_;  ///< ways and vectors of ways of a set
   std::uint32_t sets_per_bank_;

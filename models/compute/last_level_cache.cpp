@@ -215,7 +215,7 @@ void LastLevelCache::store(tlm::tlm_generic_payload& transaction, const DataExte
 CacheTags::Slot LastLevelCache::find_or_allocate(const CacheTags::Place& place, Picoseconds time) {
   CacheTags::Slot slot = tags_.find(place);
   if (slot != CacheTags::none) {
-    tags_.use(slot);
+    tags_.use(place, slot);
     return slot;
   }
   slot = tags_.victim(place);

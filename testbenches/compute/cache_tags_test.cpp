@@ -61,7 +61,7 @@ void touch(CacheTags& tags, std::uint64_t line) {
   if (found == CacheTags::none)
     tags.occupy(tags.victim(tags.place_of(line)), line);
   else
-    tags.use(found);
+    tags.use(tags.place_of(line), found);
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ TEST_CASE("tags are those of a least recently used reference on random traffic")
       if (found != CacheTags::none) {
         REQUIRE(tags.holds(found, line));
         REQUIRE(tags.line_in(found) == line);
-        tags.use(found);
+        tags.use(tags.place_of(line), found);
         if (random() % 16 == 0) {
           tags.drop(found);
           reference.drop(set, line);
