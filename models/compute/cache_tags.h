@@ -38,7 +38,7 @@ class CacheTags {
     const std::uint32_t in_bank =
         hashed_sets_ ? set_hash_(number) : static_cast<std::uint32_t>(number % sets_per_bank_);
     const std::uint32_t set = bank * sets_per_bank_ + in_bank;
-    const Ways* ways = &ways_[set * vectors_];
+    const Ways* ways = &ways_[std::size_t{set} * vectors_];
     __builtin_prefetch(ways);
     __builtin_prefetch(ways->lines.data());
     return {line, bank, set};
