@@ -29,8 +29,8 @@ struct ChannelStatistics {
 /// What the one who feeds a channel answers in a cycle.
 enum class Fed : std::uint8_t {
   access,   ///< one enters the queue
-  none,     ///< there is none for now
-  refused,  ///< none may enter before the occupancy changes or another one is done
+  none,     ///< there is none before `retry`
+  refused,  ///< there is one that may not enter before `retry`, or the occupancy changes, or another one is done
 };
 
 class Channel {
@@ -50,8 +50,7 @@ class Channel {
   /// Simulates the cycles from now() up to, but without, `until`; the result does not depend on how a time span is cut.
   ///
   /// `Fed feed(Cycle now, unsigned occupancy, Access& access, Cycle& retry)` is asked at most once per cycle while the
-  /// queue has room (if split: both queues have). If there is none, or it is refused, it is asked again from `retry`
-  /// on.
+  /// queue has room (if split: both queues have), and after none or refused not before that helps.
   ///
   /// `done(tag, kind, cycle)` is called once per access when its column command is issued; `cycle` is the first cycle
   /// after its data, which may lie beyond `until`: CL + BURST after a read's command, CWL + BURST after a write's.

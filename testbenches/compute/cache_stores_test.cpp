@@ -129,6 +129,20 @@ TEST_CASE("a peer's write drops what it overwrites, sector by sector, and goes o
   REQUIRE(written == 3 * sector);  // not the one that the peer has written
 }
 
+TEST_CASE("a line that peers have written whole makes room, and pushes nobody out") {
+  CacheBench bench(CacheBench::fully_associative(4));
+  for (std::uint64_t i = 0; i < 4; ++i) bench.compute.load(i * line, line);
+  bench.settle();
+  bench.peer.store(3 * line, line);
+  bench.settle();
+  bench.compute.load(4 * line, line);
+  bench.settle();
+  const double before = bench.statistic("misses");
+  for (const std::uint64_t i : {0u, 1u, 2u, 4u}) bench.compute.load(i * line, line);
+  bench.settle();
+  REQUIRE(bench.statistic("misses") == before);
+}
+
 TEST_CASE("a peer's write to a line under way does not keep its loads from finishing") {
   CacheBench bench(CacheBench::fully_associative(4));
   bench.compute.load(0, line);

@@ -195,7 +195,7 @@ TEST_CASE("a tile that cannot be read or sent is reported and does not stop the 
     return DmaBench::serve(transaction);
   };
   bench.link.serve = [](tlm::tlm_generic_payload& transaction) {
-    return extension_of(transaction).producer.wf_id == 2 ? tlm::TLM_ADDRESS_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE;
+    return extension_of(transaction).producer.wf_id == 2 ? tlm::TLM_GENERIC_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE;
   };
   for (std::uint32_t wf = 0; wf < 4; ++wf) bench.trigger(grid, 0, wf);
   bench.settle();
@@ -204,6 +204,10 @@ TEST_CASE("a tile that cannot be read or sent is reported and does not stop the 
   REQUIRE(bench.registers["bytes"] == 2 * 512);
   REQUIRE_FALSE(bench.busy());
   REQUIRE(bench.registers["pending"] == 0);
+  const auto transfer = [&] { return static_cast<Status>(bench.registers["status"] >> 16 & 0xFF); };
+  REQUIRE(transfer() == Status::bad_address);  // of the first one
+  bench.registers.set("command", 2);           // remove_all
+  REQUIRE(transfer() == Status::ok);
 }
 
 TEST_CASE("the diagnosis counts the tiles that are not sent") {

@@ -35,7 +35,8 @@ enum t3_arbitration { T3_ROUND_ROBIN, T3_COMPUTE_FIRST, T3_MCA };
 /* Of `limit` in t3_set_arbitration: chosen by the occupancy that the GEMM's first stage shows, and none at all. */
 enum { T3_LIMIT_BY_BANDS = 0, T3_LIMIT_NONE = 255 };
 
-/* Workgroups that can share a chunk in ring kernels: each has a signal counter of its own. */
+/* Workgroups that can share a chunk in ring kernels: each has a signal counter of its own, and 16 of the 512 are the
+ * driver's. */
 enum { T3_RING_WORKGROUPS_MAX = 496 };
 
 struct t3_matrix {
