@@ -209,7 +209,7 @@ TEST_CASE("a waiting kernel says what it waits for, an idle cluster nothing") {
   REQUIRE(gpu.cluster.diagnosis().empty());
 }
 
-TEST_CASE("a reset forgets the queue; a kernel that runs is finished first") {
+TEST_CASE("a reset forgets the queue, and a kernel that runs is finished first") {
   ClusterBench bench(ClusterBench::small(), false);
   ClusterUnderTest& gpu = bench.gpu();
   bench.run(small_gemm(bench).packet);

@@ -67,7 +67,7 @@ TEST_CASE("The bus turns round: read to write RTW, update to read CWL + burst + 
   CHECK(commands_of({{0, 0, Kind::update}, {0, 32, Kind::read}}) == "0 ACT, 11 UPD, 17 RD");
 }
 
-TEST_CASE("Activates are RRD apart; a write holds its bank open for the write recovery") {
+TEST_CASE("Activates are RRD apart, and a write holds its bank open for the write recovery") {
   CHECK(commands_of({{0, 0, Kind::read}, {0, bank_step, Kind::read}, {0, 2 * bank_step, Kind::read}}) ==
         "0 ACT, 4 ACT, 8 ACT, 14 RD, 18 RD, 22 RD");
   CHECK(commands_of({{0, 0, Kind::read}, {50, 0, Kind::write}, {51, row_step, Kind::read}}) ==

@@ -159,7 +159,7 @@ TEST_CASE("a failing run is listed, the others stay, and the exit code is 1") {
   }
 }
 
-TEST_CASE("pictures are drawn by gnuplot; without it, the package is named and nothing fails") {
+TEST_CASE("pictures are drawn by gnuplot, and without it, the package is named and nothing fails") {
   const SmallExperiment files;
   const std::string path = getenv("PATH");
   setenv("PATH", "/nonexistent", 1);

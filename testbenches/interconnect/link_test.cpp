@@ -48,7 +48,8 @@ struct LinkBench {
 
 }  // namespace
 
-TEST_CASE("a packet takes its wire time with the header, then the latency; its sender is answered when it has left") {
+TEST_CASE(
+    "a packet takes its wire time with the header, then the latency, and its sender is answered when it has left") {
   LinkBench bench;
   const std::size_t number = bench.send(1000, 7 * ns);
   bench.settle();

@@ -80,7 +80,8 @@ TEST_CASE("the Tracker triggers at no other time") {
     REQUIRE(Run::of_platform(settings_of(ring, method)).report()["tracker"]["triggers"] == 0);
 }
 
-TEST_CASE("fused, an update is counted once: N - 1 chunks of the own GEMM, N - 1 of the neighbour; N - 2 are read") {
+TEST_CASE(
+    "fused, an update is counted once: N - 1 chunks of the own GEMM, N - 1 of the neighbour, and N - 2 are read") {
   const RingGeometry ring = aligned_ring();
   const double bytes = static_cast<double>(ring.bytes()), n = ring.gpus;
   for (const char* method : {"t3", "t3-mca"}) {
