@@ -180,6 +180,25 @@ TEST_CASE("a mapped store larger than all the room goes when nothing is posted")
   REQUIRE(bench.compute.answered.back() == &large);
 }
 
+TEST_CASE("a small mapped store does not overtake a large one that waits for room") {
+  Bench bench;
+  REQUIRE(bench.add({}) == Status::ok);
+  Transaction& first = bench.send(Operation::store, output, 4);  // half of the room
+  Transaction& large = bench.pool.make(Operation::store, output + 32, {1, 64, 0});
+  large.extension().producer.wg_id = 4;
+  Picoseconds delay = 0;
+  send_request(bench.compute.socket, large, delay);
+  Transaction& small = bench.send(Operation::store, output + 96, 4);
+  REQUIRE(bench.compute.answered == std::vector<tlm::tlm_generic_payload*>{&first});
+  for (std::size_t i = 0; i < 3; ++i) {
+    REQUIRE(bench.remote.received.size() == i + 1);
+    send_response(bench.remote.socket, *bench.remote.received[i], 0);
+  }
+  REQUIRE(bench.compute.answered == std::vector<tlm::tlm_generic_payload*>{&first, &large, &small});
+  REQUIRE(bench.remote.received[1]->get_address() == peer_output + 32);
+  REQUIRE(bench.remote.received[2]->get_address() == peer_output + 96);
+}
+
 TEST_CASE("only stores of the chunk's workgroups to the output are mapped") {
   Bench bench;
   REQUIRE(bench.add({}) == Status::ok);

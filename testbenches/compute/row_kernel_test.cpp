@@ -232,6 +232,20 @@ TEST_CASE("the time of a rows kernel's workgroup, by hand") {
   REQUIRE(bench.run(test.packet) == memory + p.launch_latency + loads + compute + stores);
 }
 
+TEST_CASE("a rows kernel computes each element once, also when the last group of rows is short") {
+  ComputeParameters p = ClusterBench::small();
+  ClusterBench bench(p, false);
+  for (const std::uint32_t rows : {4u, 5u, 7u, 41u}) {  // groups of four rows of 512 fp16 elements
+    CAPTURE(rows);
+    const RowCase test(RowOperation::add, {rows, 512}, ElementType::fp16);
+    const double before = bench.gpu().busy_ns();
+    bench.run(test.packet);
+    const double groups = (rows + 3) / 4;
+    REQUIRE(bench.gpu().busy_ns() - before ==
+            Approx(rows * 512 / p.vector_elements_per_cycle / p.clock_GHz).margin(groups * 0.001));
+  }
+}
+
 TEST_CASE("functional and timing-only rows kernels take the same time") {
   const RowCase test(RowOperation::softmax, {300, 77}, ElementType::fp16);
   ClusterUnderTest timing(ClusterBench::small(), false, 1);

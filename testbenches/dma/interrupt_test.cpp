@@ -81,3 +81,29 @@ TEST_CASE("a reset lowers the line and empties the table and the statistics") {
   REQUIRE(bench.registers["bytes"] == 0);
   REQUIRE(bench.registers["capacity"] == bench.parameters.commands);
 }
+
+TEST_CASE("a reset while tiles are on their way lets them arrive, and their command complete") {
+  DmaBench bench;
+  bench.link.holds = true;
+  const TileGrid grid = DmaBench::ragged_grid();
+  REQUIRE(bench.map(Sent::update, grid, 0, 1) == Status::ok);
+  for (std::uint32_t wf = 0; wf < 3; ++wf) bench.trigger(grid, 0, wf);
+  bench.settle();
+  REQUIRE(bench.link.arrivals().size() == 3);
+  bench.engine.registers.reset();
+  REQUIRE(bench.busy());
+  REQUIRE(bench.registers["used"] == 1);  // what is under way needs its command
+  REQUIRE(bench.trigger(grid, 0, 3) == tlm::TLM_OK_RESPONSE);
+  bench.link.holds = false;
+  bench.link.answer_all();
+  bench.settle();
+  REQUIRE(bench.link.arrivals().size() == 4);
+  for (const DataTarget::Arrival& tile : bench.link.arrivals())
+    REQUIRE(tile.address == DmaBench::peer_output + grid.offset(grid.wavefront_tile(0, tile.extension.producer.wf_id)));
+  REQUIRE_FALSE(bench.busy());
+  REQUIRE(bench.interrupt.read());
+  REQUIRE(bench.registers["pending"] == 0);
+  REQUIRE(bench.registers["bytes"] == 4 * 512);
+  bench.engine.registers.reset();
+  REQUIRE(bench.registers["used"] == 0);
+}

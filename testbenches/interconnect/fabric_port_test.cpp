@@ -89,6 +89,18 @@ TEST_CASE("what no link leads to is answered with an address error and reported,
   }
 }
 
+TEST_CASE("what is refused is answered when it arrives, not when it was sent") {
+  SmallFabric fabric(2);
+  constexpr Picoseconds delay = 5'000;
+  DataAccess load = fabric.packet(address_map::on_gpu(0, 0), 64);
+  load.operation = Operation::load;
+  for (const DataAccess& access : {fabric.packet(address_map::on_gpu(9, 0), 64), load}) {
+    const std::size_t number = fabric[1].compute.send(access, delay);
+    fabric.settle();
+    REQUIRE(fabric[1].compute.answer(number).at == fabric[1].compute.answer(number).arrival);
+  }
+}
+
 TEST_CASE("links carry writes only: the rest is answered with an error and reported") {
   SmallFabric fabric(2);
   const std::uint64_t address = address_map::on_gpu(0, 0x40);
@@ -134,6 +146,25 @@ TEST_CASE("a signal of firmware reaches the counter of the GPU it names, over ho
   REQUIRE(fabric[2].signal_registers.element("value", 20) == 0);
   REQUIRE(now() >= 2 * fabric.parameters.latency);
   REQUIRE(fabric[1].registers.element("received", 0) == 0);  // no tensor data
+}
+
+TEST_CASE("signals are on the wire but in no count of payload, at no GPU of their way") {
+  SmallFabric fabric(4);
+  REQUIRE(fabric.signal(3, 1, 20) == tlm::TLM_OK_RESPONSE);
+  DataAccess of_workgroup = fabric.packet(fabric.add_register(1, 21), 8, no_workgroup);
+  of_workgroup.operation = Operation::store;
+  of_workgroup.data = {1, 0, 0, 0, 0, 0, 0, 0};
+  fabric[3].compute.send(of_workgroup);
+  fabric.settle();
+  for (const std::uint64_t counter : {20u, 21u}) REQUIRE(fabric[1].signal_registers.element("value", counter) == 1);
+  for (std::size_t gpu = 0; gpu < 4; ++gpu) {
+    CAPTURE(gpu);
+    REQUIRE(fabric[gpu].registers.element("sent", 0) == 0);
+    REQUIRE(fabric[gpu].registers.element("received", 0) == 0);
+    REQUIRE(fabric.links[gpu]->payload_bytes() == 0);
+  }
+  for (const std::size_t gpu : {2u, 3u})
+    REQUIRE(fabric.links[gpu]->wire_bytes() == 2 * (8 + fabric.parameters.header_bytes));
 }
 
 TEST_CASE("a signal does not overtake the data that arrived before it") {

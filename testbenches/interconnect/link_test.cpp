@@ -189,3 +189,12 @@ TEST_CASE("a foreign initiator's b_transport returns when the packet has left") 
   REQUIRE(answer.at == begin + bench.wire_time(64));
   REQUIRE(bench.receiver.arrivals().at(0).data == std::vector<unsigned char>(64, 5));
 }
+
+TEST_CASE("what a link refuses is answered when it arrives, not when it was sent") {
+  LinkBench bench;
+  DataAccess load = bench.packet(64);
+  load.operation = Operation::load;
+  const std::size_t number = bench.sender.send(load, 7 * ns);
+  bench.settle();
+  REQUIRE(bench.sender.answer(number).at == bench.sender.answer(number).arrival);
+}

@@ -147,3 +147,44 @@ TEST_CASE("the diagnosis names the counter, its value and what is awaited") {
   bench.registers.set("add", 1, 17);
   REQUIRE(bench.signals.diagnosis().empty());
 }
+
+TEST_CASE("every change of the watched counter raises the line, whoever makes it and whoever waits for it") {
+  SignalsBench bench;
+  bench.registers.set("watch", 9);
+  const auto raised_by = [&](const char* what, auto change) {
+    INFO(what);
+    change();
+    bench.settle();
+    REQUIRE(bench.interrupt.read());
+    bench.registers.set("interrupt", 1);
+    bench.settle();
+    REQUIRE_FALSE(bench.interrupt.read());
+  };
+  raised_by("a peer", [&] { bench.peer.send(bench.add(9, 1)); });
+  raised_by("firmware's add", [&] { bench.registers.set("add", 1, 9); });
+  raised_by("firmware's write", [&] { bench.registers.set("value", 0, 9); });
+  raised_by("several at once", [&] {
+    for (int i = 0; i < 3; ++i) bench.peer.send(bench.add(9, 1));
+  });
+  const std::size_t wait = bench.wait_for(9, 4);
+  raised_by("a peer, for which a workgroup waits too", [&] { bench.peer.send(bench.add(9, 1)); });
+  REQUIRE(bench.answered(wait));
+  raised_by("one that comes as the one before is acknowledged", [&] {
+    bench.peer.send(bench.add(9, 1));
+    bench.settle();
+    bench.registers.set("interrupt", 1);
+    bench.registers.set("add", 1, 9);
+  });
+}
+
+TEST_CASE("a reset clears the counters and lowers the line") {
+  SignalsBench bench;
+  bench.registers.set("add", 5, 0);  // counter 0 is watched
+  bench.settle();
+  REQUIRE(bench.interrupt.read());
+  bench.signals.registers.reset();
+  bench.settle();
+  REQUIRE_FALSE(bench.interrupt.read());
+  REQUIRE(bench.registers["interrupt"] == 0);
+  REQUIRE(bench.registers.element("value", 0) == 0);
+}

@@ -48,6 +48,17 @@ TEST_CASE("what lies outside the GPU's memory is answered with an address error"
   REQUIRE(bench.load(end - 64 - 3 * 1024, {4, 64, 1024}).ok());
 }
 
+TEST_CASE("a refused access is answered at the time of its arrival") {
+  MemoryBench bench;
+  for (const Picoseconds later : {0u, 1u, 12'345u, 777'777u}) {
+    const std::size_t number =
+        bench.send(bench.cache, access_of(Operation::load, local(bench.parameters.capacity_bytes), line), later);
+    bench.settle();
+    REQUIRE(bench.cache.answer(number).status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    REQUIRE(bench.cache.answer(number).at == bench.cache.answer(number).arrival);
+  }
+}
+
 TEST_CASE("an access without a data extension is answered with an error") {
   MemoryBench bench;
   BarePayload bare(tlm::TLM_READ_COMMAND, local(0), 64);

@@ -59,6 +59,26 @@ std::vector<std::uint64_t> in_one_bank(const MemoryParameters& parameters, std::
 /// Shares no hash bucket of the stream queues with the 16 KiB at 0, so that the order of addresses plays no part.
 constexpr std::uint64_t far = (8 << 20) + (32 << 10);
 
+/// Compute floods the channel for longer than communication may wait; each of its accesses then goes first.
+void check_aging(double clock_GHz) {
+  MemoryParameters parameters = MemoryBench::small(1);
+  parameters.dram.clock_GHz = clock_GHz;
+  PolicyBench bench(parameters);
+  bench.set(bench.kernel_active, true);
+  bench.choose(mca, 30);
+  bench.registers.set("aging_ns", 1000);
+  bench.flood(Stream::compute, Operation::store, in_sequence(0, static_cast<std::size_t>(8000 * clock_GHz)));
+  bench.flood(Stream::communication, Operation::store, in_sequence(far, 5));
+  bench.settle();
+  REQUIRE(bench.cache.answers().back().at - bench.cache.answers().back().arrival > 7'000'000);  // compute kept it busy
+  for (std::size_t i = 0; i < 5; ++i) {
+    const Picoseconds waited = bench.dma.answer(i).at - bench.dma.answer(i).arrival;
+    CAPTURE(i, waited);
+    REQUIRE(waited >= (i + 1) * 1'000'000);
+    REQUIRE(waited <= (i + 1) * 1'100'000);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("round-robin alternates entry by entry while both streams are busy") {
@@ -110,22 +130,8 @@ TEST_CASE("communication is drained without a limit while no kernel runs") {
   REQUIRE(bench.waiting_stores() >= bench.parameters.dram.queue_depth);
 }
 
-TEST_CASE("under mca, communication that has waited for the aging time goes before compute") {
-  PolicyBench bench;
-  bench.set(bench.kernel_active, true);
-  bench.choose(mca, 30);
-  bench.registers.set("aging_ns", 1000);
-  bench.flood(Stream::compute, Operation::store, in_sequence(0, 8000));
-  bench.flood(Stream::communication, Operation::store, in_sequence(far, 5));
-  bench.settle();
-  REQUIRE(bench.cache.answers().back().at - bench.cache.answers().back().arrival > 7'000'000);  // compute kept it busy
-  for (std::size_t i = 0; i < 5; ++i) {
-    const Picoseconds waited = bench.dma.answer(i).at - bench.dma.answer(i).arrival;
-    CAPTURE(i, waited);
-    REQUIRE(waited >= (i + 1) * 1'000'000);
-    REQUIRE(waited <= (i + 1) * 1'100'000);
-  }
-}
+TEST_CASE("under mca, communication that has waited for the aging time goes before compute") { check_aging(1); }
+TEST_CASE("the aging time is nanoseconds at any clock of the memory") { check_aging(2); }
 
 TEST_CASE("the limit follows the occupancy seen in the first stage") {
   MemoryParameters parameters = MemoryBench::small(1);
@@ -163,7 +169,11 @@ TEST_CASE("the limit follows the occupancy seen in the first stage") {
 }
 
 TEST_CASE("the controller's constants survive a reset and its policy goes back to round-robin") {
-  PolicyBench bench;
+  MemoryParameters parameters = MemoryBench::small(1);
+  parameters.aging_ns = 700;  // not the register's own reset value
+  PolicyBench bench(parameters);
+  REQUIRE(bench.registers["aging_ns"] == 700);
+  bench.registers.set("aging_ns", 5);
   bench.choose(compute_first);
   bench.controller.registers.reset();
   REQUIRE(bench.registers["channels"] == 1);

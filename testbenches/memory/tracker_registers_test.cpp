@@ -118,3 +118,36 @@ TEST_CASE("after a reset the Tracker has forgotten its chunks and counts but not
   REQUIRE(bench.registers["ways"] == 8);
   REQUIRE(bench.registers["capacity"] == 128);
 }
+
+TEST_CASE("entries that are spilled are forgotten with the others, by remove_all and by a reset") {
+  TrackerParameters parameters;
+  parameters.sets = parameters.ways = 1;
+  TrackerBench bench(parameters);
+  const TileGrid grid = TrackerBench::ragged_grid();
+  const auto spill_one = [&] {
+    bench.registers.set("spill_base", 0x80000);
+    bench.registers.set("spill_entries", 64);
+    REQUIRE(bench.map(grid, 0, 12, 2) == Status::ok);
+    const std::uint64_t before = bench.registers["spills"];
+    bench.count_tile(grid, 0, 0);
+    bench.count_tile(grid, 1, 0);
+    REQUIRE(bench.registers["spills"] == before + 1);
+  };
+  const auto check_forgotten = [&] {
+    const std::uint64_t before = bench.registers["triggers"];
+    REQUIRE(bench.map(grid, 0, 12, 2) == Status::ok);
+    REQUIRE(bench.registers["entries"] == 0);
+    bench.count_tile(grid, 0, 0);
+    REQUIRE(bench.registers["triggers"] == before);
+    REQUIRE(bench.registers["entries"] == 1);
+    bench.count_tile(grid, 0, 0);
+    REQUIRE(bench.registers["triggers"] == before + 1);
+    bench.registers.set("command", 2);
+  };
+  spill_one();
+  bench.registers.set("command", 2);  // remove_all
+  check_forgotten();
+  spill_one();
+  bench.tracker.registers.reset();
+  check_forgotten();
+}

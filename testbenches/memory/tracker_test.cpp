@@ -70,6 +70,25 @@ TEST_CASE("one expected update triggers with the first full tile") {
   check_triggers(bench, 1);
 }
 
+TEST_CASE("a tile triggers with its last element, and not one before") {
+  TrackerBench bench;
+  const TileGrid grid = TrackerBench::ragged_grid();
+  REQUIRE(bench.map(grid, 0, grid.workgroups(), 2) == Status::ok);
+  std::uint64_t triggers = 0;
+  for (const std::uint32_t wg : {0u, 2u, grid.workgroups() - 1}) {  // whole, and clipped at one edge and at both
+    const Rectangle tile = grid.wavefront_tile(wg, 0);
+    const std::uint64_t address = TrackerBench::base + grid.offset(tile), all = tile.elements() * 2;
+    const auto count = [&](std::uint64_t bytes, bool local) {
+      bench.tracker.count({wg, 0, 0}, address, bytes, Operation::update, local, now());
+    };
+    count(all, true);
+    count(all - 2, false);
+    REQUIRE(bench.registers["triggers"] == triggers);
+    count(2, false);
+    REQUIRE(bench.registers["triggers"] == ++triggers);
+  }
+}
+
 TEST_CASE("workgroups that share a set spill to memory, come back and still trigger once") {
   TrackerParameters parameters;
   parameters.sets = 2;

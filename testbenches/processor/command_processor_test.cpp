@@ -29,13 +29,17 @@ struct Refuser : sc_core::sc_module {
 /// Takes 100 ns for everything; a read gives the simulated time in ns.
 struct Slow : sc_core::sc_module {
   tlm_utils::simple_target_socket<Slow, 64> socket{"socket"};
+  std::pair<Picoseconds, Picoseconds> last_write;  ///< simulated time, and how far the writer was ahead of it
 
   explicit Slow(const sc_core::sc_module_name& name) : sc_module(name) {
     socket.register_b_transport(this, &Slow::transport);
   }
   void transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
     const std::uint64_t time_ns = now() / 1000;
-    if (transaction.is_read()) std::memcpy(transaction.get_data_ptr(), &time_ns, transaction.get_data_length());
+    if (transaction.is_read())
+      std::memcpy(transaction.get_data_ptr(), &time_ns, transaction.get_data_length());
+    else
+      last_write = {now(), from_sc_time(delay)};
     delay += sc_core::sc_time(100, sc_core::SC_NS);
     transaction.set_response_status(tlm::TLM_OK_RESPONSE);
   }
@@ -159,6 +163,27 @@ TEST_CASE("what a program reads is of its own time, however far it has run ahead
       for (int i = 0; i < 5; ++i) p.write32(address_map::registers_base, 0);
       REQUIRE(read64(p, place) == time_ns + 500);
       time_ns += 600;
+    }
+  });
+}
+
+TEST_CASE("what a program writes to memory or to a peer is written at its own time, however far it has run ahead") {
+  ProcessorParameters parameters;
+  parameters.quantum = 1'000'000'000;
+  ProgramBench bench(0, parameters);
+  Slow target("target");
+  bench.processor.socket.bind(target.socket);
+  bench.run([&](CommandProcessor& p) {
+    const std::uint64_t places[] = {0, address_map::hbm_limit - 8, address_map::on_gpu(1, 0),
+                                    address_map::on_gpu(1, address_map::registers_base)};
+    using TimeAndDelay = std::pair<Picoseconds, Picoseconds>;
+    for (const std::uint64_t place : places) {
+      p.wait_ns(0);
+      for (int i = 0; i < 5; ++i) p.write32(address_map::registers_base, 0);
+      REQUIRE(target.last_write.second == 400'000);  // registers are ahead of simulated time
+      const Picoseconds own = target.last_write.first + 500'000;
+      REQUIRE(p.write64(place, 1) == Status::ok);
+      REQUIRE(target.last_write == TimeAndDelay{own, 0});
     }
   });
 }

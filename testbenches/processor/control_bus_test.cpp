@@ -146,6 +146,18 @@ TEST_CASE("what nobody serves is an address error and is logged") {
   REQUIRE(bench.errors.records.size() == std::size(nowhere));
 }
 
+TEST_CASE("what nobody serves takes the access time of a register") {
+  Bench bench;
+  bench.run([&](CommandProcessor& p) {
+    std::uint32_t value;
+    for (Picoseconds i = 1; i <= 3; ++i) {
+      REQUIRE(p.read32(local(address_map::hbm_limit), value) == Status::bad_address);
+      p.wait_ns(0);
+      REQUIRE(now() == i * access_time);
+    }
+  });
+}
+
 TEST_CASE("what a target refuses comes back as it is, and is the target's to log") {
   Bench bench;
   bench.fabric.answer = tlm::TLM_ADDRESS_ERROR_RESPONSE;
