@@ -20,18 +20,30 @@ struct Document {
   /// Throws InputError about the value at `pointer`, quoting it.
   [[noreturn]] void reject(const std::string& pointer, const std::string& expected) const;
   [[noreturn]] void reject(const std::string& pointer, const std::string& found, const std::string& expected) const;
-  /// The folder that paths at `pointer` are relative to.
+  /// The file that the value at `pointer` names. Throws InputError when it cannot be read; `kind` as in
+  /// read_document().
+  std::filesystem::path file_at(const std::string& pointer, const std::string& kind) const;
+  /// The path at `pointer`, relative to this file's folder.
   std::filesystem::path resolve(const std::string& pointer, const std::string& path) const;
 
  private:
   bool is_overridden(const std::string& pointer) const;
 };
 
-/// Parses strict JSON in which no object has a key twice. `kind` says what the file should be ("run file").
+/// What is no JSON at all; other InputErrors are about JSON with something wrong in it.
+struct SyntaxError : InputError {
+  using InputError::InputError;
+};
+
+/// Parses strict JSON in which no object has a key twice and every number fits its type. `kind` says what the file
+/// should be ("run file").
 Document read_document(const std::filesystem::path& file, const std::string& kind);
+/// Reads the file that `parent` names at `pointer`.
+Document read_document(const Document& parent, const std::string& pointer, const std::string& kind);
 nlohmann::json parse_json(std::string_view text, const std::string& file);
 
-/// A value as an error message quotes it: one short line.
+/// A value and a text as an error message quotes them: short.
 std::string in_short(const nlohmann::json& value);
+std::string shortened(const std::string& text);
 
 }  // namespace t3vp

@@ -7,17 +7,17 @@ namespace {
 
 using nlohmann::json;
 
-json value_of(const std::string& text) {
-  constexpr std::size_t longest = 80;
-  const std::string place = "--set " + (text.size() > longest ? text.substr(0, longest) + "..." : text);
-  json value = json::parse(text, nullptr, false);
-  // Parsed again for the sake of its message about a key that comes twice.
-  if (value.is_structured()) return parse_json(text, place);
-  if (!value.is_discarded()) return value;
+/// JSON, or else text; `setting` is the whole "path=value", to quote.
+json value_of(const std::string& text, const std::string& setting) {
   try {
-    return parse_json(json(text).dump(), place);
-  } catch (const json::type_error&) {
-    throw InputError("--set", in_short(json(text)), "UTF-8 text");
+    return parse_json(text, "--set " + shortened(setting));
+  } catch (const SyntaxError&) {
+    try {
+      static_cast<void>(json(text).dump());
+      return text;
+    } catch (const json::type_error&) {
+      throw InputError("--set", in_short(json(text)), "UTF-8 text");
+    }
   }
 }
 
@@ -40,7 +40,7 @@ json* member(const Document& document, json& parent, const json::json_pointer& p
 Override parse_override(const std::string& text) {
   const auto equals = text.find('=');
   if (equals == std::string::npos || equals == 0) throw InputError("--set", in_short(text), "path=value");
-  Override parsed{text, {}, value_of(text.substr(equals + 1))};
+  Override parsed{text, {}, value_of(text.substr(equals + 1), text)};
   const std::string path = text.substr(0, equals);
   for (std::size_t begin = 0; begin <= path.size();) {
     const auto end = std::min(path.find('.', begin), path.size());

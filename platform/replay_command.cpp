@@ -7,6 +7,7 @@
 #include "platform/command_line.h"
 #include "platform/configuration.h"
 #include "platform/input_error.h"
+#include "platform/input_file.h"
 #include "platform/report.h"
 #include "platform/result_table.h"
 
@@ -42,6 +43,9 @@ std::string replay_table(const dram::MemorySpec& memory, const dram::ReplayResul
 }
 
 std::vector<dram::TraceRecord> read_records(const std::filesystem::path& file) {
+  constexpr std::uint64_t record_bytes = 16, most_records = 0xFFFFFFFF;
+  const std::string fault = input_fault(file, most_records * record_bytes);
+  if (!fault.empty()) throw InputError(file.string(), fault, "a trace, records of 16 bytes");
   try {
     return dram::read_trace(file.string());
   } catch (const dram::TraceError& error) {

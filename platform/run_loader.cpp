@@ -43,10 +43,7 @@ Document follow(const Document& parent, const std::string& pointer, const std::s
       if (set.rfind(pointer + "/", 0) == 0 || set == pointer) inlined.overridden.push_back(set.substr(pointer.size()));
     return inlined;
   }
-  const std::filesystem::path file = parent.resolve(pointer, value.get<std::string>());
-  if (!std::filesystem::exists(file))
-    parent.reject(pointer, in_short(value) + ", which is not there", "the path of a " + kind);
-  return read_document(file, kind);
+  return read_document(parent, pointer, kind);
 }
 
 Document memory_of(const Document& system) {

@@ -148,10 +148,7 @@ void read_layer(const Document& run, Workload& w) {
 Document models_of(const Document& run) {
   Document models{"models.json", "", {}, {}};
   if (run.content.contains("models")) {
-    const std::filesystem::path file = run.resolve("/models", run.content.at("models").get<std::string>());
-    if (!std::filesystem::exists(file))
-      run.reject("/models", in_short(run.content.at("models")) + ", which is not there", "a models file");
-    models = read_document(file, "models file");
+    models = read_document(run, "/models", "models file");
   } else {
     models.content = parse_json(embedded_text("models.json"), models.file);
   }

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
+#include <sstream>
 
 #include "platform/input_error.h"
+#include "platform/input_file.h"
 
 namespace t3vp {
 namespace {
@@ -40,6 +41,8 @@ std::string quoted(const std::string& value) {
 
 }  // namespace
 
+std::string CsvTable::place_of(std::size_t row) const { return fmt::format("{}: row {}", file, row + 2); }
+
 std::optional<double> CsvTable::number(const std::string& key, const std::string& value,
                                        const std::string& column) const {
   const auto index = [this](const std::string& name) {
@@ -50,22 +53,25 @@ std::optional<double> CsvTable::number(const std::string& key, const std::string
     const std::string& text = row[index(column)];
     double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc::result_out_of_range)
+      throw InputError(place_of(static_cast<std::size_t>(&row - rows.data())), text, "a number that fits a double");
     if (error == std::errc() && end == text.data() + text.size()) return number;
   }
   return {};
 }
 
 CsvTable read_csv(const std::filesystem::path& file, const std::vector<std::string>& required_columns) {
-  std::ifstream in(file, std::ios::binary);
+  std::istringstream in(read_input(file, "CSV file"));
   CsvTable table;
+  table.file = file.string();
   read_row(in, table.columns);
   for (const std::string& column : required_columns)
     if (std::find(table.columns.begin(), table.columns.end(), column) == table.columns.end())
       throw InputError(file.string(), "no column " + column, "a CSV file with the column " + column);
   for (std::vector<std::string> row; read_row(in, row);) {
     if (row.size() != table.columns.size())
-      throw InputError(fmt::format("{}: row {}", file.string(), table.rows.size() + 2),
-                       fmt::format("{} values", row.size()), fmt::format("{}", table.columns.size()));
+      throw InputError(table.place_of(table.rows.size()), fmt::format("{} values", row.size()),
+                       fmt::format("{}", table.columns.size()));
     table.rows.push_back(row);
   }
   return table;

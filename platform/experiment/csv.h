@@ -9,10 +9,14 @@
 namespace t3vp {
 
 struct CsvTable {
+  std::string file;
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;
 
-  /// The number in `column` of the row whose `key` column has `value`; none without such a row.
+  /// Where an error message says that row is; the header is the file's row 1.
+  std::string place_of(std::size_t row) const;
+  /// The number in `column` of the row whose `key` column has `value`; none without such a row. Throws InputError when
+  /// no double holds the number.
   std::optional<double> number(const std::string& key, const std::string& value, const std::string& column) const;
 };
 

@@ -28,10 +28,7 @@ std::vector<std::string> settings_of(const Document& document, const json& set, 
     const std::string place = pointer + "/set/" + item.key();
     if (item.key() == "method") document.reject(place, "the method under methods");
     if (names_a_file(item.key()) && value.is_string()) {
-      const auto file = std::filesystem::absolute(document.resolve(place, value.get<std::string>()));
-      if (!std::filesystem::is_regular_file(file))
-        document.reject(place, in_short(value) + ", which is not there", "the path of a file");
-      value = file.string();
+      value = std::filesystem::absolute(document.file_at(place, "file")).string();
     }
     settings.push_back(item.key() + "=" + value.dump());
   }
@@ -168,11 +165,7 @@ Aggregate aggregate_named(const std::string& name) {
 
 CsvTable reference_of(const Document& document) {
   if (!document.content.contains("reference")) return {};
-  const std::string file = document.content.at("reference").get<std::string>();
-  const std::filesystem::path path = document.resolve("/reference", file);
-  if (!std::filesystem::is_regular_file(path))
-    document.reject("/reference", in_short(file) + ", which is not there", "a CSV file");
-  return read_csv(path, {"id", "value"});
+  return read_csv(document.file_at("/reference", "CSV file"), {"id", "value"});
 }
 
 Target target_of(const Document& document, const Experiment& experiment, const CsvTable& reference, std::size_t index) {
@@ -250,9 +243,7 @@ Experiment load_experiment(const std::filesystem::path& file) {
   experiment.file = file;
   experiment.name = content.at("name").get<std::string>();
   experiment.description = content.value("description", "");
-  experiment.base = document.resolve("/base", content.at("base").get<std::string>());
-  if (!std::filesystem::is_regular_file(experiment.base))
-    document.reject("/base", in_short(content.at("base")) + ", which is not there", "the path of a run file");
+  experiment.base = document.file_at("/base", "run file");
   experiment.trace = content.value("trace", false);
   experiment.cases = cases_of(document);
   experiment.methods = methods_of(document);

@@ -93,7 +93,8 @@ class Parser {
 
   Node number() {
     double value = 0;
-    const auto end = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value).ptr;
+    const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    if (error == std::errc::result_out_of_range) fail("a number that fits a double");
     at_ = static_cast<std::size_t>(end - text_.data());
     return [value](const Lookup&) { return value; };
   }

@@ -21,7 +21,7 @@ void redirect(int descriptor, const fs::path& file) {
 
 }  // namespace
 
-Outcome run_program(const std::vector<std::string>& arguments) {
+Outcome run_program(const std::vector<std::string>& arguments, const std::function<void()>& in_child) {
   const Folder folder;
   const std::string program = T3VP_BINARY_DIR "/t3vp";
   std::vector<std::string> all{program};
@@ -34,6 +34,7 @@ Outcome run_program(const std::vector<std::string>& arguments) {
   if (child == 0) {
     redirect(STDOUT_FILENO, folder / "out");
     redirect(STDERR_FILENO, folder / "err");
+    if (in_child) in_child();
     execv(program.c_str(), argv.data());
     _exit(127);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -13,8 +14,9 @@ struct Outcome {
   std::string out, err;
 };
 
-/// Runs t3vp with these arguments, neither output being a terminal.
-Outcome run_program(const std::vector<std::string>& arguments);
+/// Runs t3vp with these arguments, neither output being a terminal. `in_child` may change the process before it becomes
+/// t3vp: its descriptors, its limits, an alarm for what might hang.
+Outcome run_program(const std::vector<std::string>& arguments, const std::function<void()>& in_child = {});
 
 /// A new folder, removed with its content in the end.
 class Folder {
