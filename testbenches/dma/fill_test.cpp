@@ -77,3 +77,25 @@ TEST_CASE("a fill that the memory refuses stops, and says so") {
   REQUIRE(bench.registers["interrupt"] == 2);
   REQUIRE(bench.memory.arrivals().size() < 10);
 }
+
+TEST_CASE("a fill tells when its last store is answered, and not before") {
+  DmaBench bench;
+  bench.memory.holds = true;
+  bench.run_for(1'000'000);
+  const Picoseconds begin = now();
+  REQUIRE(bench.fill(base, 3 * 4096) == Status::ok);
+  bench.settle();
+  REQUIRE(bench.memory.arrivals().size() == 3);
+  for (const DataTarget::Arrival& store : bench.memory.arrivals())
+    REQUIRE(store.at == begin + bench.parameters.latency);
+  for (int answered = 0; answered < 3; ++answered) {
+    REQUIRE(bench.busy());
+    REQUIRE(bench.registers["interrupt"] == 0);
+    bench.registers.set("command", 2);  // remove_all
+    REQUIRE(bench.registers.command_status() == Status::busy);
+    bench.memory.answer_one();
+    bench.settle();
+  }
+  REQUIRE_FALSE(bench.busy());
+  REQUIRE(bench.registers["interrupt"] == 2);
+}

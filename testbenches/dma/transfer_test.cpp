@@ -223,3 +223,31 @@ TEST_CASE("the diagnosis counts the tiles that are not sent") {
                            Catch::Contains("have been sent"));
   CHECK_THAT(lines[1], Catch::Contains("0 of 8 wavefront tiles of workgroups 2 to 3") && Catch::Contains("are final"));
 }
+
+TEST_CASE("the engine is busy from the trigger until the link has taken the tile") {
+  DmaBench bench;
+  const TileGrid grid = DmaBench::ragged_grid();
+  REQUIRE(bench.map(Sent::update, grid, 0, 1) == Status::ok);
+  REQUIRE_FALSE(bench.busy());
+  bench.trigger(grid, 0, 0);
+  REQUIRE(bench.busy());
+  for (const Picoseconds time : {Picoseconds{1}, bench.parameters.latency, bench.memory.latency - 1'000}) {
+    bench.run_for(time);
+    REQUIRE(bench.busy());
+  }
+  bench.settle();
+  REQUIRE_FALSE(bench.busy());
+}
+
+TEST_CASE("the engine knows what it sends where: its commands' tiles, and nothing for notify") {
+  DmaBench bench;
+  const TileGrid grid = DmaBench::ragged_grid();
+  REQUIRE(bench.map(Sent::update, grid, 0, 2) == Status::ok);
+  REQUIRE(bench.map(Sent::notify, grid, 2, 2) == Status::ok);
+  const auto at_peer = [&](std::uint32_t wg) { return DmaBench::peer_output + grid.offset(grid.tile(wg)); };
+  REQUIRE(bench.engine.sends_to(1, at_peer(1)));
+  REQUIRE_FALSE(bench.engine.sends_to(2, at_peer(2)));                            // only watched
+  REQUIRE_FALSE(bench.engine.sends_to(4, at_peer(4)));                            // not mapped
+  REQUIRE_FALSE(bench.engine.sends_to(1, DmaBench::output));                      // not a peer's
+  REQUIRE_FALSE(bench.engine.sends_to(1, DmaBench::peer_output + grid.bytes()));  // behind the output
+}

@@ -47,6 +47,18 @@ TEST_CASE("driver and models cut an output into the same chunks") {
   }
 }
 
+TEST_CASE("chunks of very many tiles are counted in 64 bits") {
+  TileGrid grid;
+  grid.rows = grid.columns = 60'000;
+  grid.tile_rows = grid.tile_columns = 1;  // 3.6e9 tiles
+  const t3_output output = output_of(grid);
+  constexpr std::uint32_t chunks = 64;
+  for (std::uint32_t c = 0; c < chunks; ++c) {
+    REQUIRE(t3_chunk_of(&output, c, chunks).first_workgroup == 3'600'000'000u / chunks * c);
+    REQUIRE(grid.chunk_begin(c, chunks) == 3'600'000'000u / chunks * c);
+  }
+}
+
 TEST_CASE("in every step of the ring each GPU works on another chunk, which its neighbour had the step before") {
   TileGrid grid;
   grid.rows = 1000;

@@ -1,7 +1,10 @@
 #include <catch2/catch.hpp>
 
 #include "firmware/mock_gpu.h"
+#include "t3/registers/cache.h"
+#include "t3/registers/dma.h"
 #include "t3/registers/interrupt_controller.h"
+#include "t3/registers/kernel_queue.h"
 #include "t3/registers/tracker.h"
 
 using namespace t3vp;
@@ -158,4 +161,26 @@ TEST_CASE("an unread error does not keep waits from sleeping") {
   REQUIRE(t3_ring_all_gather(&driver.context, &out) == T3_OK);
   REQUIRE(t3_wait_kernels(&driver.context) == T3_OK);
   REQUIRE((driver.mock.reg(T3_BLOCK_INTERRUPT_CONTROLLER, T3_INTERRUPT_CONTROLLER_ENABLE_OFFSET) & 8) == 0);
+}
+
+TEST_CASE("work that ends between the driver's look at it and its sleep is not missed") {
+  Driver driver;
+  const t3_output out = small_output(&driver.context);
+  REQUIRE(t3_ring_all_gather(&driver.context, &out) == T3_OK);
+  driver.mock.finish_after_read(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_COMPLETED_OFFSET);
+  REQUIRE(t3_wait_kernels(&driver.context) == T3_OK);
+  REQUIRE(t3_dma_map(&driver.context, &out, {0, 2}, t3_peer_address(&out.matrix, 3), T3_UPDATE, {2, 1}) == T3_OK);
+  driver.mock.finish_after_read(T3_BLOCK_DMA, T3_DMA_PENDING_OFFSET);
+  REQUIRE(t3_wait_dma(&driver.context) == T3_OK);
+  driver.mock.finish_after_read(T3_BLOCK_DMA, T3_DMA_INTERRUPT_OFFSET);
+  REQUIRE(t3_fill_zero(&driver.context, &out.matrix) == T3_OK);
+}
+
+TEST_CASE("a flush returns when the cache is no longer busy") {
+  Driver driver;
+  REQUIRE(t3_flush_cache(&driver.context) == T3_OK);
+  std::uint32_t status = ~0u;
+  const t3_hal* hal = driver.mock.hal();
+  REQUIRE(hal->read32(hal->platform, t3_block_base(0, T3_BLOCK_CACHE) + T3_CACHE_STATUS_OFFSET, &status) == T3_OK);
+  REQUIRE(status == 0);
 }

@@ -95,9 +95,16 @@ t3_status MockGpu::read(std::uint64_t address, std::uint64_t& value) {
   const std::uint64_t cache_status = t3_block_base(gpu_, T3_BLOCK_CACHE) + T3_CACHE_STATUS_OFFSET;
   if (unplugged_ != T3_BLOCK_COUNT && address / T3_BLOCK_BYTES == t3_block_base(gpu_, unplugged_) / T3_BLOCK_BYTES)
     return T3_BAD_ADDRESS;
-  if (address == cache_status) registers_[address] = busy_polls_ != 0 ? busy_polls_-- : 0;
+  if (address == cache_status) {
+    registers_[address] = busy_polls_ != 0 ? T3_CACHE_STATUS_BUSY_MASK : 0;
+    busy_polls_ -= busy_polls_ != 0 ? 1 : 0;
+  }
   show_error();
   value = registers_[address];
+  if (address == finish_after_) {
+    finish_after_ = 0;
+    finish_work();
+  }
   return T3_OK;
 }
 

@@ -36,6 +36,8 @@ class MockGpu {
   void fail_fill(t3_status code) { failed_fill_ = code; }
   /// Accesses to the block fail on the bus.
   void unplug(t3_block block) { unplugged_ = block; }
+  /// Everything that was ordered gets done right after this register has been read the next time.
+  void finish_after_read(t3_block block, std::uint32_t offset) { finish_after_ = t3_block_base(gpu_, block) + offset; }
   void log_error(const t3_error& error) { errors_.push_back(error); }
 
   std::uint64_t& reg(t3_block block, std::uint32_t offset) { return registers_[t3_block_base(gpu_, block) + offset]; }
@@ -70,6 +72,7 @@ class MockGpu {
   std::vector<std::string> journal_;
   std::vector<t3_kernel_packet> packets_;
   std::vector<t3_buffer> buffers_;
+  std::uint64_t finish_after_ = 0;
   unsigned busy_polls_ = 0, waits_ = 0;
   bool filling_ = false;
 };

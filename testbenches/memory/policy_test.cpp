@@ -168,6 +168,24 @@ TEST_CASE("the limit follows the occupancy seen in the first stage") {
   REQUIRE(bench.registers["active_limit"] == 10);  // programmed goes before observed
 }
 
+TEST_CASE("the occupancy of the first stage is a mean over the channels") {
+  MemoryParameters parameters = MemoryBench::small(2);
+  parameters.channel_hash = false;
+  PolicyBench bench(parameters);
+  bench.choose(mca);
+  bench.set(bench.kernel_active, true);
+  bench.set(bench.first_stage, true);
+  constexpr std::uint64_t stage_cycles = 12'000, loads = 60;
+  // Channel 0 has every other block of the interleave; channel 1 stays empty.
+  std::vector<std::uint64_t> addresses;
+  for (const std::uint64_t address : in_one_bank(parameters, loads)) addresses.push_back(2 * address);
+  bench.flood(Stream::compute, Operation::load, addresses);
+  bench.run_for(stage_cycles * 1000);
+  bench.set(bench.first_stage, false);
+  const double of_channel_0 = parameters.dram.timing.RC * loads * (loads - 1) / 2.0 / stage_cycles;
+  REQUIRE(static_cast<double>(bench.registers["observed"]) / 256 == Approx(of_channel_0 / 2).epsilon(0.1));
+}
+
 TEST_CASE("the controller's constants survive a reset and its policy goes back to round-robin") {
   MemoryParameters parameters = MemoryBench::small(1);
   parameters.aging_ns = 700;  // not the register's own reset value

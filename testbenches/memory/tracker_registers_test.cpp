@@ -151,3 +151,44 @@ TEST_CASE("entries that are spilled are forgotten with the others, by remove_all
   bench.tracker.registers.reset();
   check_forgotten();
 }
+
+TEST_CASE("a strict Tracker counts what is mapped already") {
+  TrackerParameters parameters;
+  parameters.sets = 4;
+  parameters.ways = 8;
+  parameters.strict = true;
+  TrackerBench bench(parameters);
+  const TileGrid grid = TrackerBench::ragged_grid();
+  REQUIRE(bench.map(grid, 0, 8, 1) == Status::ok);
+  bench.stage(grid, 8, 1, 1);
+  check_refused(bench, Status::capacity);
+}
+
+TEST_CASE("fewer chunks than before are found like the first ones") {
+  TrackerBench bench;
+  const TileGrid grid = TrackerBench::ragged_grid();
+  for (std::uint32_t wg = 0; wg < 9; ++wg) REQUIRE(bench.map(grid, wg, 1, 1) == Status::ok);
+  bench.count_tile(grid, 8, 0);
+  REQUIRE(bench.registers["triggers"] == 1);
+  bench.registers.set("command", 2);  // remove_all
+  REQUIRE(bench.map(grid, 0, 2, 1) == Status::ok);
+  bench.count_tile(grid, 1, 0);
+  bench.count_tile(grid, 0, 0);
+  bench.count_tile(grid, 2, 0);  // not mapped
+  REQUIRE(bench.registers["triggers"] == 3);
+}
+
+TEST_CASE("as many entries spill as the table in memory holds, without a report") {
+  TrackerParameters parameters;
+  parameters.sets = parameters.ways = 1;
+  TrackerBench bench(parameters);
+  const TileGrid grid = TrackerBench::ragged_grid();
+  REQUIRE(bench.map(grid, 0, 12, 2) == Status::ok);
+  bench.registers.set("spill_base", 0x80000);
+  bench.registers.set("spill_entries", 3);
+  for (std::uint32_t wg = 0; wg < 4; ++wg) bench.count_tile(grid, wg, 0);
+  REQUIRE(bench.registers["spills"] == 3);
+  REQUIRE(bench.registers.reported.empty());
+  bench.count_tile(grid, 4, 0);
+  REQUIRE(bench.registers.take_report() == Status::capacity);
+}

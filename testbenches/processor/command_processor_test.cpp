@@ -203,6 +203,32 @@ TEST_CASE("a program runs ahead no further than its quantum") {
   });
 }
 
+TEST_CASE("the statistics count accesses, waits and the time waited") {
+  ProgramBench bench;
+  Slow target("target");
+  bench.processor.socket.bind(target.socket);
+  sc_core::sc_spawn([&] {
+    wait(sc_core::sc_time(700, sc_core::SC_NS));
+    bench.interrupt.write(true);
+  });
+  bench.run([](CommandProcessor& p) {
+    std::uint64_t value = 0;
+    p.write32(address_map::registers_base, 0);
+    p.read64(address_map::registers_base, value);
+    p.read64(0, value);
+    p.wait_for_interrupt("the rise");  // from 300 ns on
+    p.wait_for_interrupt("the same");  // not at all
+  });
+  std::map<std::string, double> figures;
+  bench.processor.visit_statistics(
+      [&](const std::string& name, const std::string&, const std::string&, double value) { figures[name] = value; });
+  CHECK(figures["reads"] == 2);
+  CHECK(figures["writes"] == 1);
+  CHECK(figures["failed_accesses"] == 0);
+  CHECK(figures["waits"] == 2);
+  CHECK(figures["waited"] == 400);
+}
+
 TEST_CASE("a program that waits for ever can be told so") {
   ProgramBench bench;
   Refuser target("target");
