@@ -122,3 +122,21 @@ TEST_CASE("the time of a fused attention's workgroup, by hand") {
   REQUIRE(bench.run(test.packet) ==
           bench.memory.latency + p.launch_latency + loads + 2 * cycles(matrix + vector) + stores);
 }
+
+TEST_CASE("a pass of fused attention computes its number of products for each block, and a softmax") {
+  const ComputeParameters p = ClusterBench::small();
+  ClusterBench bench(p, false);
+  constexpr std::uint32_t rows = 96, columns = 16, heads = 2;
+  const double blocks = heads * (96.0 / 32) * (96.0 / 16);  // tiles of 32 rows, each against blocks of 16
+  for (const auto& [pass, products] : {std::pair{AttentionPass::forward, 2}, std::pair{AttentionPass::backward_q, 3},
+                                       std::pair{AttentionPass::backward_kv, 4}}) {
+    CAPTURE(products);
+    const AttentionCase test(p, rows, columns, heads, ElementType::fp16, pass);
+    const double before = bench.gpu().busy_ns();
+    bench.run(test.packet);
+    REQUIRE(bench.gpu().error() == Status::ok);
+    const double matrix = products * 2.0 * 32 * 16 * columns / (p.matrix_flops_per_cycle * p.matrix_efficiency);
+    const double vector = 32 * 16 * traits_of(RowOperation::softmax).operations / p.vector_elements_per_cycle;
+    REQUIRE(bench.gpu().busy_ns() - before == Approx(blocks * (matrix + vector) / p.clock_GHz).margin(blocks * 0.001));
+  }
+}
