@@ -54,6 +54,16 @@ TEST_CASE("One read takes the idle latency, and the report is its arithmetic") {
   CHECK(result.row_hit_rate == 0);
 }
 
+TEST_CASE("The share of the peak is that of all pseudo-channels, 32 bytes a nanosecond in both memories") {
+  for (const char* memory : {"hbm2-legacy", "hbm2-pseudo-channel"}) {
+    CAPTURE(memory);
+    const ReplayResult result = replay(shipped_memory(memory), make_trace("seq_read", 2'000));
+    CHECK(result.pct_peak == Approx(100 * result.bandwidth_GBps / 32));
+    CHECK(result.pct_peak > 60);
+    CHECK(result.pct_peak <= 100);
+  }
+}
+
 TEST_CASE("At most as many accesses as allowed are outstanding") {
   const auto trace = make_trace("chase_rand", 2'000);
   ReplayOptions options;

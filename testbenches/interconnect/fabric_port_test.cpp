@@ -232,20 +232,6 @@ TEST_CASE("a signal waits for the data of its own link only") {
   REQUIRE(counters.element("value", 4) == 2);
 }
 
-TEST_CASE("a held signal is delivered at the time that the data's answer tells, not when it is told") {
-  SmallFabric fabric(2);
-  constexpr Picoseconds answer = 3 * us;
-  fabric[0].memory.latency = answer;  // announced that long ahead
-  fabric[1].compute.send(fabric.packet(address_map::on_gpu(0, 0), 64));
-  REQUIRE(fabric.signal(1, 0, 7) == tlm::TLM_OK_RESPONSE);
-  while (fabric[0].memory.arrivals().empty()) fabric.run_for(1'000);
-  const Picoseconds taken = fabric[0].memory.arrivals()[0].at + answer;
-  fabric.run_for(taken - now() - 1);
-  REQUIRE(fabric[0].signal_registers.element("value", 7) == 0);
-  fabric.run_for(1'000);
-  REQUIRE(fabric[0].signal_registers.element("value", 7) == 1);
-}
-
 TEST_CASE("a posted write of 64 bytes goes, whole") {
   SmallFabric fabric(2);
   std::vector<unsigned char> data(64);
