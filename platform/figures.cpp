@@ -43,17 +43,47 @@ RunTimes times_of(const RunConfiguration& configuration, const Node& node) {
   return times;
 }
 
-std::uint64_t bytes_of(const DramBytes& bytes, TrafficClass read, TrafficClass write) {
-  return bytes[static_cast<std::size_t>(read)] + bytes[static_cast<std::size_t>(write)];
+/// Tensor data that a GPU's DRAM has moved in a phase.
+double tensor_bytes(const TrafficMeter& meter, std::size_t gpu, Phase phase) {
+  const DramBytes bytes = meter.of(gpu, phase).dram;
+  double sum = 0;
+  for (const TrafficClass traffic : {TrafficClass::gemm_read, TrafficClass::gemm_write, TrafficClass::rs_read,
+                                     TrafficClass::rs_write, TrafficClass::ag_read, TrafficClass::ag_write})
+    sum += static_cast<double>(bytes[static_cast<std::size_t>(traffic)]);
+  return sum;
 }
 
-/// Bytes that the DRAM of a GPU has to move within the total time.
-std::uint64_t bytes_in_total(const RunConfiguration& configuration, const DramBytes& bytes) {
-  const std::uint64_t gemm = bytes_of(bytes, TrafficClass::gemm_read, TrafficClass::gemm_write);
-  const std::uint64_t scatter = bytes_of(bytes, TrafficClass::rs_read, TrafficClass::rs_write);
-  const std::uint64_t gather = bytes_of(bytes, TrafficClass::ag_read, TrafficClass::ag_write);
+/// Tensor data that a GPU's DRAM had to move within the total time.
+double bytes_in_total(const RunConfiguration& configuration, const TrafficMeter& meter, std::size_t gpu) {
+  const auto bytes = [&](Phase phase) { return tensor_bytes(meter, gpu, phase); };
+  if (!is_ideal(configuration.method)) return bytes(Phase::total);
   // An ideal overlap counts the longer of two isolated phases.
-  return gather + (is_ideal(configuration.method) ? std::max(gemm, scatter) : gemm + scatter);
+  return std::max(bytes(Phase::gemm), bytes(Phase::reduce_scatter)) + bytes(Phase::all_gather);
+}
+
+std::vector<Phase> measured_phases(const RunConfiguration& configuration) {
+  if (is_ideal(configuration.method)) return {Phase::gemm, Phase::reduce_scatter, Phase::all_gather};
+  return {Phase::total};
+}
+
+std::vector<LinkFigures> links_of(const RunConfiguration& configuration, const Node& node, const TrafficMeter& meter,
+                                  double total_ns) {
+  std::vector<LinkFigures> list;
+  std::vector<std::size_t> seen(node.gpus().size());  // of each GPU's links
+  for (const auto& link : node.links()) {
+    LinkFigures figures{link->from(), link->to()};
+    const std::size_t index = seen[link->from()]++;
+    for (const Phase phase : measured_phases(configuration)) {
+      const LinkTraffic traffic = meter.of(link->from(), phase).links[index];
+      figures.payload_bytes += traffic.payload_bytes;
+      figures.wire_bytes += traffic.wire_bytes;
+      figures.packets += traffic.packets;
+    }
+    figures.utilization =
+        static_cast<double>(figures.wire_bytes) / configuration.system.links.bandwidth_GBps / total_ns;
+    list.push_back(figures);
+  }
+  return list;
 }
 
 double matrix_flops(const RunConfiguration& configuration) {
@@ -65,7 +95,8 @@ double matrix_flops(const RunConfiguration& configuration) {
   return flops;
 }
 
-Bounds bounds_of(const RunConfiguration& configuration, const Node& node, const RunResult& result) {
+Bounds bounds_of(const RunConfiguration& configuration, const Node& node, const TrafficMeter& meter,
+                 const RunResult& result) {
   const SystemConfiguration& system = configuration.system;
   const ComputeParameters& compute = system.compute;
   Bounds bounds;
@@ -74,14 +105,14 @@ Bounds bounds_of(const RunConfiguration& configuration, const Node& node, const 
   for (const LinkFigures& link : result.links)
     bounds.link_ns = std::max(bounds.link_ns, static_cast<double>(link.wire_bytes) / system.links.bandwidth_GBps);
   for (std::size_t g = 0; g < node.gpus().size(); ++g)
-    bounds.dram_ns = std::max(bounds.dram_ns, static_cast<double>(bytes_in_total(configuration, result.dram_bytes[g])) /
-                                                  node.gpus()[g]->memory.peak_GBps());
+    bounds.dram_ns = std::max(bounds.dram_ns, bytes_in_total(configuration, meter, g) / peak_GBps(system.memory));
   return bounds;
 }
 
 }  // namespace
 
-void gather_figures(const RunConfiguration& configuration, const Node& node, RunResult& result) {
+void gather_figures(const RunConfiguration& configuration, const Node& node, const TrafficMeter& meter,
+                    RunResult& result) {
   result.time_ns = times_of(configuration, node);
   for (const auto& gpu : node.gpus()) {
     result.dram_bytes.push_back(gpu->memory.dram_bytes());
@@ -103,11 +134,8 @@ void gather_figures(const RunConfiguration& configuration, const Node& node, Run
   }
   // A run that broke off has no total.
   const double total = result.time_ns.total > 0 ? result.time_ns.total : std::max(to_ns(now()), 1.0);
-  for (const auto& link : node.links())
-    result.links.push_back(
-        {link->from(), link->to(), link->payload_bytes(), link->wire_bytes(),
-         static_cast<double>(link->wire_bytes()) / configuration.system.links.bandwidth_GBps / total});
-  result.bounds = bounds_of(configuration, node, result);
+  result.links = links_of(configuration, node, meter, total);
+  result.bounds = bounds_of(configuration, node, meter, result);
 }
 
 }  // namespace t3vp

@@ -4,10 +4,12 @@
 #include "platform/configuration.h"
 #include "platform/node.h"
 #include "platform/report.h"
+#include "platform/traffic_meter.h"
 
 namespace t3vp {
 
 /// Everything but the functional check, the diagnosis and the host's cost.
-void gather_figures(const RunConfiguration& configuration, const Node& node, RunResult& result);
+void gather_figures(const RunConfiguration& configuration, const Node& node, const TrafficMeter& meter,
+                    RunResult& result);
 
 }  // namespace t3vp

@@ -52,6 +52,7 @@ ordered_json links_json(const std::vector<LinkFigures>& links) {
                     {"to", l.to},
                     {"payload_bytes", l.payload_bytes},
                     {"wire_bytes", l.wire_bytes},
+                    {"packets", l.packets},
                     {"utilization", l.utilization}});
   return list;
 }

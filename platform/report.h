@@ -27,10 +27,13 @@ struct RunTimes {
   double setup = 0;                      ///< before the start barrier, not part of the total
 };
 
-/// A direction of a link.
+/// A direction of a link, within the measured time: from the start barrier to the last GPU's end; with ideal methods
+/// the phases that make up the total.
 struct LinkFigures {
   std::uint32_t from = 0, to = 0;
-  std::uint64_t payload_bytes = 0, wire_bytes = 0;
+  std::uint64_t payload_bytes = 0;  ///< tensor data
+  std::uint64_t wire_bytes = 0;     ///< with headers and signals
+  std::uint64_t packets = 0;        ///< of data and signals
   double utilization = 0;  ///< 0 to 1, of the total time
 };
 
@@ -39,7 +42,7 @@ struct TrackerFigures {
   std::uint64_t triggers = 0, peak_entries = 0, spills = 0, size_bytes = 0;
 };
 
-/// Times that physics does not let the total go below, each for itself.
+/// Times that physics does not let the total go below, each for itself, with what was moved within the measured time.
 struct Bounds {
   double compute_ns = 0, link_ns = 0, dram_ns = 0;
 };

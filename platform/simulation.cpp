@@ -11,6 +11,7 @@
 #include "platform/node.h"
 #include "platform/perfetto_trace.h"
 #include "platform/reference.h"
+#include "platform/traffic_meter.h"
 
 namespace t3vp {
 namespace {
@@ -139,6 +140,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   std::unique_ptr<PerfettoTrace> trace;
   if (options.trace) trace = std::make_unique<PerfettoTrace>(options.out / "trace.json");
   Node node("node", configuration, trace.get());
+  const TrafficMeter meter("traffic_meter", node);
   const Reference reference(configuration);
   std::unique_ptr<LayerRun> layer;
   t3_job job = job_of(configuration);
@@ -158,7 +160,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   report_errors(node, result);
   if (!all_finished(node)) diagnose(configuration, node, layer.get(), options, result);
   if (layer) result.operations = layer->operations();
-  gather_figures(configuration, node, result);
+  gather_figures(configuration, node, meter, result);
   result.host.events = sc_core::sc_delta_count();
   if (configuration.functional && result.diagnosis.empty())
     result.functional = layer ? layer->functional() : reference.check(node);

@@ -61,8 +61,17 @@ void Link::start() {
   buffered_ += bytes;
   sending_ = true;
   send_begin_ = now();
+  count(transaction, begun_);
   events_.push(now() + transfer_time(bytes + parameters_.header_bytes, parameters_.bandwidth_GBps),
                {Event::sent, &transaction, 0});
+}
+
+void Link::count(tlm::tlm_generic_payload& transaction, LinkTraffic& traffic) const {
+  const DataExtension& extension = extension_of(transaction);
+  const std::uint64_t bytes = extension.shape.bytes();
+  if (extension.producer.wg_id != no_workgroup) traffic.payload_bytes += bytes;
+  traffic.wire_bytes += bytes + parameters_.header_bytes;
+  ++traffic.packets;
 }
 
 void Link::finish(tlm::tlm_generic_payload& transaction) {
@@ -70,8 +79,7 @@ void Link::finish(tlm::tlm_generic_payload& transaction) {
   const std::uint64_t bytes = extension.shape.bytes();
   sending_ = false;
   busy_time_ += now() - send_begin_;
-  if (extension.producer.wg_id != no_workgroup) payload_bytes_ += bytes;
-  wire_bytes_ += bytes + parameters_.header_bytes;
+  count(transaction, sent_);
   if (trace_ != nullptr && extension.producer.wf_id != no_wavefront)
     trace_->span(track_, "update", send_begin_, now(),
                  flow_of(extension.producer.gpu, extension.producer.wg_id, extension.producer.wf_id));

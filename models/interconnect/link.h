@@ -16,6 +16,13 @@
 
 namespace t3vp {
 
+/// What a link has carried.
+struct LinkTraffic {
+  std::uint64_t payload_bytes = 0;  ///< tensor data
+  std::uint64_t wire_bytes = 0;     ///< with headers and signals
+  std::uint64_t packets = 0;        ///< of data and signals
+};
+
 class Link : public sc_core::sc_module {
  public:
   DataTargetSocket<Link> in{"in"};
@@ -26,8 +33,8 @@ class Link : public sc_core::sc_module {
 
   std::uint16_t from() const { return from_; }
   std::uint16_t to() const { return to_; }
-  std::uint64_t payload_bytes() const { return payload_bytes_; }  ///< tensor data
-  std::uint64_t wire_bytes() const { return wire_bytes_; }        ///< with headers and signals
+  const LinkTraffic& begun() const { return begun_; }  ///< packets of which the first byte has left
+  const LinkTraffic& sent() const { return sent_; }    ///< packets of which the last byte has left
   Picoseconds busy_time() const { return busy_time_; }
 
  private:
@@ -41,6 +48,7 @@ class Link : public sc_core::sc_module {
   void step();
   void start();
   void finish(tlm::tlm_generic_payload& transaction);
+  void count(tlm::tlm_generic_payload& transaction, LinkTraffic& traffic) const;
 
   LinkParameters parameters_;
   std::uint16_t from_, to_;
@@ -52,7 +60,7 @@ class Link : public sc_core::sc_module {
   bool sending_ = false;
   Picoseconds send_begin_ = 0;
   std::uint64_t buffered_ = 0;  ///< payload bytes on their way or in the receive buffer
-  std::uint64_t payload_bytes_ = 0, wire_bytes_ = 0;
+  LinkTraffic begun_, sent_;
   Picoseconds busy_time_ = 0;
 };
 

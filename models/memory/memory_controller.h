@@ -50,8 +50,8 @@ class MemoryController : public sc_core::sc_module {
   /// Bytes moved by the DRAM for each class, whole column accesses.
   const std::array<std::uint64_t, traffic_class_count>& dram_bytes() const { return dram_bytes_; }
   std::uint64_t dram_accesses() const;
-  /// Peak of all channels together.
-  double peak_GBps() const;
+  /// Bytes that have entered the DRAM queues and are yet to be moved.
+  std::uint64_t queued_bytes() const;
   void visit_statistics(const StatisticVisitor& visit) const;
 
  private:

@@ -1,4 +1,6 @@
 // What the controller and its channels tell the report.
+#include <numeric>
+
 #include "memory/memory_controller.h"
 
 namespace t3vp {
@@ -12,10 +14,9 @@ std::uint64_t MemoryController::dram_accesses() const {
   return sum;
 }
 
-double MemoryController::peak_GBps() const {
-  const dram::MemorySpec& spec = parameters_.dram;
-  return spec.clock_GHz * spec.geometry.access_bytes / spec.timing.BURST * spec.geometry.pseudo_channels *
-         parameters_.channels;
+std::uint64_t MemoryController::queued_bytes() const {
+  const std::uint64_t entered = std::accumulate(dram_bytes_.begin(), dram_bytes_.end(), std::uint64_t{0});
+  return entered - dram_accesses() * parameters_.dram.geometry.access_bytes;
 }
 
 double MemoryController::occupancy_integral() const {

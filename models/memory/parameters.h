@@ -24,6 +24,13 @@ struct MemoryParameters {
   bool functional = true;  ///< tensors carry data
 };
 
+/// Peak of all channels together.
+inline double peak_GBps(const MemoryParameters& parameters) {
+  const dram::MemorySpec& dram = parameters.dram;
+  return dram.clock_GHz * dram.geometry.access_bytes / dram.timing.BURST * dram.geometry.pseudo_channels *
+         parameters.channels;
+}
+
 struct TrackerParameters {
   std::uint32_t sets = 256, ways = 8;  ///< T3 4.2.1
   std::uint32_t chunks = 128;          ///< dma_map ranges

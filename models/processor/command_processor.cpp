@@ -121,6 +121,7 @@ void CommandProcessor::end(Phase phase) {
 }
 
 void CommandProcessor::tell_phase(Phase phase, bool begin) {
+  phase_boundary.notify(keeper_.get_local_time());
   if (!on_phase_) return;
   keeper_.sync();
   on_phase_(phase, begin);

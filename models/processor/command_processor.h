@@ -49,6 +49,9 @@ class CommandProcessor : public sc_core::sc_module {
 
   tlm_utils::simple_initiator_socket<CommandProcessor, 64> socket{"socket"};
   sc_core::sc_in<bool> interrupt{"interrupt"};
+  /// Notified at the time at which a phase begins or ends, which the program may run ahead of. Nothing waits for it
+  /// but observers.
+  sc_core::sc_event_queue phase_boundary{"phase_boundary"};
 
   CommandProcessor(const sc_core::sc_module_name& name, std::uint16_t gpu, const ProcessorParameters& parameters,
                    Trace* trace = nullptr);

@@ -1,5 +1,7 @@
 // Command sequences of the legacy memory worked out by hand from Table 1's timings.
+#include <array>
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "dram/memory_file.h"
 #include "dram/scripted_channel.h"
@@ -84,4 +86,54 @@ TEST_CASE("Pseudo-channels: activates share the row bus for two cycles each, ref
   CHECK(brief(run_script(spec, {{0, 0, Kind::read}, {0, 32, Kind::read}}).commands) == "1 ACT, 3 ACT, 15 RD, 17 RD");
   const Outcome outcome = run_script(spec, {{3850, 0, Kind::read}, {3899, 64 * 4, Kind::read}});
   CHECK(brief(outcome.commands) == "3851 ACT, 3865 RD, 3900 PREA, 3901 REF, 3914 REF, 4174 ACT, 4188 RD");
+}
+
+TEST_CASE("Statistics count every command of the log; a precharge of all banks closes each open one") {
+  const MemorySpec spec = shipped_memory("hbm2-pseudo-channel");
+  REQUIRE(spec.refresh);
+  // In slices of a cycle the channel ends with the last data, and so do its statistics.
+  const Outcome outcome = run_script(spec, random_script(7, 4000, std::uint64_t{1} << 24), [] { return Cycle{1}; });
+  ChannelStatistics counted;
+  std::set<std::array<std::uint32_t, 3>> open;  // pseudo-channel, bank group and bank
+  std::uint64_t closed_together = 0;
+  for (const Command& c : outcome.commands) {
+    const std::array<std::uint32_t, 3> bank{c.pseudo_channel, c.bank_group, c.bank};
+    switch (c.kind) {
+      case CommandKind::activate:
+        ++counted.activates;
+        open.insert(bank);
+        break;
+      case CommandKind::precharge:
+        ++counted.precharges;
+        open.erase(bank);
+        break;
+      case CommandKind::precharge_all:
+        for (auto one = open.begin(); one != open.end();)
+          if ((*one)[0] == c.pseudo_channel)
+            one = open.erase(one), ++closed_together;
+          else
+            ++one;
+        break;
+      case CommandKind::read:
+        ++counted.reads;
+        break;
+      case CommandKind::write:
+        ++counted.writes;
+        break;
+      case CommandKind::update:
+        ++counted.updates;
+        break;
+      case CommandKind::refresh:
+        ++counted.refreshes;
+        break;
+    }
+  }
+  REQUIRE(closed_together > 0);
+  CHECK(outcome.statistics.precharges == counted.precharges + closed_together);
+  CHECK(outcome.statistics.activates == counted.activates);
+  CHECK(outcome.statistics.refreshes == counted.refreshes);
+  CHECK(outcome.statistics.reads == counted.reads);
+  CHECK(outcome.statistics.writes == counted.writes);
+  CHECK(outcome.statistics.updates == counted.updates);
+  CHECK(outcome.statistics.activates == outcome.statistics.precharges + open.size());
 }

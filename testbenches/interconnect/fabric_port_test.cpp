@@ -52,8 +52,8 @@ TEST_CASE("what addresses a GPU further on goes over every link of the way and i
   REQUIRE(fabric[0].memory.arrivals()[0].at == 3 * (wire + fabric.parameters.latency));
   REQUIRE(fabric[2].memory.arrivals().empty());
   REQUIRE(fabric[1].memory.arrivals().empty());
-  for (const std::size_t g : {1u, 2u, 3u}) REQUIRE(fabric.links[g]->payload_bytes() == 750);
-  REQUIRE(fabric.links[0]->payload_bytes() == 0);
+  for (const std::size_t g : {1u, 2u, 3u}) REQUIRE(fabric.links[g]->sent().payload_bytes == 750);
+  REQUIRE(fabric.links[0]->sent().payload_bytes == 0);
 }
 
 TEST_CASE("back-pressure reaches through every hop") {

@@ -58,8 +58,8 @@ TEST_CASE(
   REQUIRE(answer.at == answer.arrival + bench.wire_time(1000));
   REQUIRE(bench.receiver.arrivals().size() == 1);
   REQUIRE(bench.receiver.arrivals()[0].at == answer.at + bench.parameters.latency);
-  REQUIRE(bench.link.payload_bytes() == 1000);
-  REQUIRE(bench.link.wire_bytes() == 1016);
+  REQUIRE(bench.link.sent().payload_bytes == 1000);
+  REQUIRE(bench.link.sent().wire_bytes == 1016);
   REQUIRE(bench.link.busy_time() == bench.wire_time(1000));
 }
 
@@ -151,8 +151,8 @@ TEST_CASE("signals use the wire but are no payload") {
   LinkBench bench;
   bench.sender.send(bench.packet(8, no_workgroup));
   bench.settle();
-  REQUIRE(bench.link.payload_bytes() == 0);
-  REQUIRE(bench.link.wire_bytes() == 24);
+  REQUIRE(bench.link.sent().payload_bytes == 0);
+  REQUIRE(bench.link.sent().wire_bytes == 24);
 }
 
 TEST_CASE("a link answers what is no packet with an error and carries on") {

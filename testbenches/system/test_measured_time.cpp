@@ -1,0 +1,134 @@
+// What is measured when GPUs begin and end at different times, and hardware that is faster than its parameters.
+#include <catch2/catch.hpp>
+
+#include "platform/figures.h"
+#include "platform/native_hal.h"
+#include "protocol/address_map.h"
+#include "registers/signals.h"
+#include "system/platform_run.h"
+#include "t3/job.h"
+
+using namespace t3vp;
+using namespace t3vp::test;
+
+namespace {
+
+RunConfiguration small_ring(std::uint32_t gpus, const Settings& more = {}) {
+  return configuration_of(Settings{on_small_system(), "gpus=" + std::to_string(gpus), "method=t3", "data=timing-only"} +
+                          gemm(256, 256, 256) + more);
+}
+
+/// What figures say of `hardware` when they take it for `configuration`.
+RunResult measured(const RunConfiguration& configuration, const RunConfiguration& hardware,
+                   const CommandProcessor::Program& program) {
+  Node node("node", hardware, nullptr);
+  const TrafficMeter meter("traffic_meter", node);
+  for (const auto& gpu : node.gpus()) gpu->processor.run(program);
+  sc_core::sc_start();
+  RunResult result;
+  gather_figures(configuration, node, meter, result);
+  return result;
+}
+
+/// A posted write to the previous GPU's signals: eight bytes on the link.
+void send_packet(CommandProcessor& processor, std::uint32_t gpus) {
+  const std::uint64_t peer = (processor.gpu() + gpus - 1) % gpus;
+  const std::uint64_t signals = address_map::block_base(address_map::Block::signals);
+  REQUIRE(processor.write64(address_map::on_gpu(peer, signals + registers::Signals::add_offset), 1) == Status::ok);
+}
+
+CommandProcessor::Program fused(const RunConfiguration& configuration) {
+  const ComputeParameters& compute = configuration.system.compute;
+  t3_job job{};
+  job.m = configuration.workload.gemm.m;
+  job.n = configuration.workload.gemm.n;
+  job.k = configuration.workload.gemm.k;
+  job.element = T3_FP16;
+  job.tiling = {compute.tile_rows, compute.tile_columns, compute.wavefronts};
+  job.dma = {2, 1};
+  job.zero_output = true;
+  return native_program(t3_fused, job);
+}
+
+/// Runs the hardware of small-4 and takes it for one with `setting`, which is slower.
+void require_beaten(const char* setting, const std::string& bound) {
+  const RunConfiguration hardware = small_ring(2), configuration = small_ring(2, {setting});
+  const RunResult result = measured(configuration, hardware, fused(hardware));
+  const std::vector<std::string> reasons = failures(result);
+  REQUIRE(reasons.size() == 1);
+  REQUIRE_THAT(reasons[0], Catch::Contains("beats the " + bound + " bound"));
+}
+
+}  // namespace
+
+TEST_CASE("the total is from the first GPU's begin to the last GPU's end, a phase the longest of a GPU") {
+  const RunConfiguration configuration = small_ring(3);
+  const RunResult result = measured(configuration, configuration, [](CommandProcessor& processor) {
+    const std::uint64_t begin[] = {100, 300, 200}, end[] = {1100, 900, 1500};
+    const std::uint16_t gpu = processor.gpu();
+    processor.wait_ns(begin[gpu]);
+    processor.begin(Phase::total);
+    processor.begin(Phase::gemm);
+    processor.wait_ns(end[gpu] - begin[gpu]);
+    processor.end(Phase::gemm);
+    processor.end(Phase::total);
+    return Status::ok;
+  });
+  REQUIRE(result.time_ns.total == 1400);
+  REQUIRE(result.time_ns.gemm == 1300.0);
+  REQUIRE_FALSE(result.time_ns.all_gather);
+}
+
+TEST_CASE("a link's figures are the packets that begin and end within the total, whichever GPU sends them") {
+  // 8 us for a packet. GPU 0 begins at 20 us and ends at 100 us, GPU 1 begins at 40 us and ends at 60 us.
+  const RunConfiguration configuration = small_ring(2, {"system.links.bandwidth_GBps=0.001"});
+  const RunResult result = measured(configuration, configuration, [](CommandProcessor& processor) {
+    const bool first = processor.gpu() == 0;
+    const auto until = [&](std::uint64_t ns) { processor.wait_ns(ns - now() / 1000); };
+    until(5'000);
+    send_packet(processor, 2);  // before the total
+    until(15'000);
+    if (first) send_packet(processor, 2);  // under way as it begins
+    until(first ? 20'000 : 40'000);
+    if (!first) {
+      until(41'000);
+      send_packet(processor, 2);  // on GPU 1's link within both GPUs' times
+    }
+    processor.begin(Phase::total);
+    until(first ? 50'000 : 60'000);
+    if (first) send_packet(processor, 2);
+    if (!first) processor.end(Phase::total);
+    until(70'000);
+    send_packet(processor, 2);  // after GPU 1's end, before the last one's
+    until(95'000);
+    if (first) send_packet(processor, 2);  // still under way as it ends
+    until(100'000);
+    if (first) processor.end(Phase::total);
+    until(150'000);
+    send_packet(processor, 2);  // after it
+    return Status::ok;
+  });
+  REQUIRE(result.time_ns.total == Approx(80'000).margin(200));
+  REQUIRE(result.links.size() == 2);
+  CHECK(result.links[0].packets == 2);
+  CHECK(result.links[1].packets == 2);
+  for (const LinkFigures& link : result.links) {
+    CHECK(link.wire_bytes == 16);
+    CHECK(link.payload_bytes == 0);
+    CHECK(link.utilization == 16 / 0.001 / result.time_ns.total);
+  }
+  CHECK(result.bounds.link_ns == 16'000);
+}
+
+// One simulation in a process, so a test case each.
+TEST_CASE("compute units that are faster than their parameters beat the compute bound, and the run fails") {
+  require_beaten("system.compute.matrix_efficiency=0.01", "compute");
+}
+
+TEST_CASE("links that are faster than their parameters beat the link bound, and the run fails") {
+  require_beaten("system.links.bandwidth_GBps=0.1", "link");
+}
+
+TEST_CASE("memory that is faster than its parameters beats the DRAM bound, and the run fails") {
+  require_beaten("memory.clock_GHz=0.01", "dram");
+}
