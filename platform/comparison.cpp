@@ -2,42 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include "platform/report_figures.h"
 
 namespace t3vp {
 namespace {
 
 using nlohmann::json;
-using Figures = std::map<std::string, json>;
-
 constexpr std::size_t longest_text = 32;
-
-/// The name that says more than an entry's place in its list.
-std::string entry_name(const json& entry, std::size_t index) {
-  if (entry.is_object() && entry.contains("name")) return entry.at("name").get<std::string>();
-  if (entry.is_object() && entry.contains("from") && entry.contains("to"))
-    return entry.at("from").dump() + " -> " + entry.at("to").dump();
-  return std::to_string(index);
-}
-
-void flatten(const json& value, const std::string& name, Figures& figures) {
-  if (!value.is_structured()) {
-    figures[name] = value;
-    return;
-  }
-  std::size_t index = 0;
-  for (const auto& member : value.items()) {
-    const std::string key = value.is_array() ? entry_name(member.value(), index++) : member.key();
-    if (name.empty() && key == "host") continue;
-    flatten(member.value(), name.empty() ? key : name + "/" + key, figures);
-  }
-}
-
-Figures figures_of(const json& report) {
-  Figures figures;
-  flatten(report, "", figures);
-  return figures;
-}
 
 std::string text_of(const Figures& figures, const std::string& name) {
   const auto found = figures.find(name);

@@ -9,7 +9,7 @@
 namespace t3vp {
 
 struct Difference {
-  std::string figure;              ///< "time_ns/total", "links/0 -> 3/payload_bytes", "statistics/gpu0.dram.row_hits"
+  std::string figure;              ///< "time_ns.total", "links.0_to_3.payload_bytes", "gpu0.dram.row_hit_rate"
   std::string first, second;       ///< "-" where a report does not have it
   std::optional<double> relative;  ///< (second - first) / first, for numbers
 };

@@ -18,6 +18,8 @@ std::string without_control_characters(std::string text) {
   return text;
 }
 
+constexpr const char* plain_text = "text without line breaks and other control characters";
+
 constexpr std::size_t most_quoted = 80;
 
 std::string escaped(const std::string& key) {
@@ -69,7 +71,10 @@ class Builder {
     if (is_integer || (value == 0 && !is_zero)) reject_number(text);
     return take(value);
   }
-  bool string(std::string& value) { return take(std::move(value)); }
+  bool string(std::string& value) {
+    if (has_control_characters(value)) throw InputError(place(), in_short(value), plain_text);
+    return take(std::move(value));
+  }
   bool binary(json::binary_t& value) { return take(std::move(value)); }
   bool start_object(std::size_t) { return open(json::object()); }
   bool start_array(std::size_t) { return open(json::array()); }
@@ -77,6 +82,7 @@ class Builder {
   bool end_array() { return close(); }
   bool key(const std::string& key) {
     open_.back().key = key;
+    if (has_control_characters(key)) throw InputError(place(), in_short(key), plain_text);
     if (open_.back().value->contains(key)) throw InputError(place(), "the key a second time", "every key once");
     return true;
   }
@@ -151,6 +157,16 @@ std::string in_short(const json& value) {
   const std::string text = without_control_characters(value.dump(-1, ' ', false, json::error_handler_t::replace));
   if (text.size() > most_quoted && value.is_structured()) return value.is_object() ? "an object" : "a list";
   return shortened(text);
+}
+
+/// ASCII's, and those of Latin-1, which UTF-8 writes as C2 80 to C2 9F.
+bool has_control_characters(const std::string& text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (c < 0x20 || c == 0x7F) return true;
+    if (c == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0) return true;
+  }
+  return false;
 }
 
 json parse_json(std::string_view text, const std::string& file) {

@@ -35,12 +35,15 @@ struct SyntaxError : InputError {
   using InputError::InputError;
 };
 
-/// Parses strict JSON in which no object has a key twice and every number fits its type. `kind` says what the file
+/// Parses strict JSON in which no object has a key twice, every number fits its type and no text or key has control
+/// characters, which nothing needs and terminals and gnuplot obey. `kind` says what the file
 /// should be ("run file").
 Document read_document(const std::filesystem::path& file, const std::string& kind);
 /// Reads the file that `parent` names at `pointer`.
 Document read_document(const Document& parent, const std::string& pointer, const std::string& kind);
 nlohmann::json parse_json(std::string_view text, const std::string& file);
+
+bool has_control_characters(const std::string& text);
 
 /// A value and a text as an error message quotes them: short.
 std::string in_short(const nlohmann::json& value);

@@ -14,7 +14,8 @@ json value_of(const std::string& text, const std::string& setting) {
   } catch (const SyntaxError&) {
     try {
       static_cast<void>(json(text).dump());
-      return text;
+      if (!has_control_characters(text)) return text;
+      throw InputError("--set", in_short(json(setting)), "text without line breaks and other control characters");
     } catch (const json::type_error&) {
       throw InputError("--set", in_short(json(text)), "UTF-8 text");
     }

@@ -282,7 +282,7 @@ void Tracker::visit_statistics(const StatisticVisitor& visit) const {
   visit("peak_entries", "entries", "most entries in use at a time, spilled ones included", number(peak_));
   visit("spills", "entries", "entries moved to HBM because their set was full", number(spills_));
   visit("reloads", "entries", "entries moved back", number(reloads_));
-  visit("size", "bytes", "storage of the table", number(size_bytes()));
+  visit("size_bytes", "bytes", "storage of the table", number(size_bytes()));
 }
 
 }  // namespace t3vp

@@ -44,11 +44,12 @@ struct Target {
 };
 
 struct Plot {
-  enum class Kind { bars, stacks, timeline };
+  enum class Kind { bars, stacks, timeline, lines, heat_map };
   std::string file, title, unit;
   Kind kind = Kind::bars;
   std::vector<std::size_t> quantities;
   std::vector<std::string> keys, methods;
+  std::size_t x = 0, y = 0;  ///< axes of the experiment: of lines and heat maps, of heat maps
   double divide_by = 1;
 };
 
@@ -57,6 +58,7 @@ struct Experiment {
   std::string name, description;
   std::filesystem::path base;
   bool trace = false;
+  std::vector<std::vector<std::string>> axes;  ///< names; the cases are their product, the last axis running fastest
   std::vector<ExperimentCase> cases;
   std::vector<ExperimentMethod> methods;
   std::vector<Quantity> quantities;

@@ -105,6 +105,7 @@ int experiment(const ExperimentCommand& command) {
   Results results(experiment, plan, runs);
   run_missing(experiment, plan, results, command.jobs != 0 ? command.jobs : cores(), out);
 
+  results.evaluate();
   write_text(out / "compare.csv", comparison_csv(results.comparisons()));
   const Pictures pictures = draw_plots(experiment, results, plan, out);
   const std::string text = summary(experiment, results, pictures.files);
@@ -112,10 +113,10 @@ int experiment(const ExperimentCommand& command) {
   fmt::print("{}\n{} runs for {} rows; results in {}\n", text, plan.runs.size(), plan.rows.size(), out.string());
   if (pictures.gnuplot_missing)
     fmt::print(stderr, "No pictures: they need gnuplot (sudo apt-get install gnuplot-nox), then run this again.\n");
-  for (const fs::path& log : pictures.failed)
-    fmt::print(stderr, "A picture could not be drawn: see {}\n", log.string());
+  for (const auto& list : {results.errors(), pictures.failures})
+    for (const std::string& line : list) fmt::print(stderr, "{}\n", line);
   print_failures(results);
-  return results.failures().empty() ? success : failed;
+  return results.failures().empty() && results.errors().empty() && pictures.failures.empty() ? success : failed;
 }
 
 }  // namespace t3vp

@@ -6,7 +6,7 @@
 
 #include "platform/experiment/csv.h"
 #include "platform/experiment/experiment.h"
-#include "platform/experiment/report_figures.h"
+#include "platform/report_figures.h"
 #include "platform/schema_check.h"
 
 namespace t3vp {
@@ -77,6 +77,17 @@ std::vector<ExperimentCase> cases_of(const Document& document) {
   for (std::size_t i = 0; i < document.content.at("cases").size(); ++i)
     cases.push_back(case_of(document, at("cases", i)));
   return cases;
+}
+
+/// Names along the sides of the table that the cases make up.
+std::vector<std::vector<std::string>> axes_of(const json& content) {
+  const json lists = content.contains("cross") ? content.at("cross") : json::array({content.at("cases")});
+  std::vector<std::vector<std::string>> axes;
+  for (const json& list : lists) {
+    axes.emplace_back();
+    for (const json& entry : list) axes.back().push_back(entry.at("name").get<std::string>());
+  }
+  return axes;
 }
 
 std::vector<ExperimentMethod> methods_of(const Document& document) {
@@ -200,7 +211,25 @@ void read_targets(const Document& document, Experiment& experiment) {
 }
 
 Plot::Kind kind_named(const std::string& name) {
-  return name == "bars" ? Plot::Kind::bars : name == "stacks" ? Plot::Kind::stacks : Plot::Kind::timeline;
+  if (name == "bars") return Plot::Kind::bars;
+  if (name == "stacks") return Plot::Kind::stacks;
+  if (name == "lines") return Plot::Kind::lines;
+  return name == "heat-map" ? Plot::Kind::heat_map : Plot::Kind::timeline;
+}
+
+/// By default a heat map has the last two axes, lines the last one along x.
+void read_axes(const Document& document, const Experiment& experiment, std::size_t index, Plot& plot) {
+  const json& entry = document.content.at("plot").at(index);
+  const std::size_t axes = experiment.axes.size();
+  const bool heat_map = plot.kind == Plot::Kind::heat_map;
+  if (heat_map && axes < 2)
+    document.reject(at("plot", index, "kind"), "another kind: a heat map needs two axes of cross");
+  plot.x = entry.value("x", axes - 1);
+  if (plot.x >= axes) document.reject(at("plot", index, "x"), fmt::format("an axis of cross, below {}", axes));
+  if (!heat_map) return;
+  plot.y = entry.value("y", plot.x == axes - 1 ? axes - 2 : axes - 1);
+  if (plot.y >= axes || plot.y == plot.x)
+    document.reject(at("plot", index, "y"), fmt::format("an axis of cross, below {} and not that of x", axes));
 }
 
 /// The names under `key`; without the key, all there are.
@@ -215,6 +244,9 @@ Plot plot_of(const Document& document, const Experiment& experiment, std::size_t
   const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; };
   if (!std::all_of(plot.file.begin(), plot.file.end(), plain))
     document.reject(at("plot", index, "file"), "a name of letters, digits, - and _");
+  for (const Plot& earlier : experiment.plots)
+    if (earlier.file == plot.file)
+      document.reject(at("plot", index, "file"), in_short(plot.file) + " twice", "another name");
   plot.kind = kind_named(entry.at("kind").get<std::string>());
   plot.title = entry.value("title", experiment.name);
   plot.unit = entry.value("unit", "");
@@ -229,7 +261,11 @@ Plot plot_of(const Document& document, const Experiment& experiment, std::size_t
   if (plot.kind == Plot::Kind::stacks && plot.keys.empty())
     document.reject(at("plot", index, "keys"), "a list of report keys to stack");
   if (plot.kind == Plot::Kind::timeline && !experiment.trace)
-    document.reject(at("plot", index, "kind"), "bars or stacks, unless trace is true");
+    document.reject(at("plot", index, "kind"), "another kind, unless trace is true");
+  const bool of_quantities = plot.kind != Plot::Kind::stacks && plot.kind != Plot::Kind::timeline;
+  if (of_quantities && plot.quantities.empty())
+    document.reject(at("plot", index, "kind"), "stacks or timeline, unless there are quantities");
+  read_axes(document, experiment, index, plot);
   return plot;
 }
 
@@ -246,6 +282,7 @@ Experiment load_experiment(const std::filesystem::path& file) {
   experiment.base = document.file_at("/base", "run file");
   experiment.trace = content.value("trace", false);
   experiment.cases = cases_of(document);
+  experiment.axes = axes_of(content);
   experiment.methods = methods_of(document);
   require_distinct(document, experiment.cases, content.contains("cross") ? "cross" : "cases");
   require_distinct(document, experiment.methods, "methods");

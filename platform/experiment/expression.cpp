@@ -15,6 +15,11 @@ using Node = std::function<double(const Lookup&)>;
 double largest(double a, double b) { return std::isnan(a) || std::isnan(b) ? std::nan("") : std::max(a, b); }
 double smallest(double a, double b) { return std::isnan(a) || std::isnan(b) ? std::nan("") : std::min(a, b); }
 
+double quotient(double a, double b) {
+  if (b == 0 && !std::isnan(a)) throw ArithmeticError("division by zero");
+  return a / b;
+}
+
 class Parser {
  public:
   Parser(const std::string& text, std::vector<Expression::Reference>& references)
@@ -65,7 +70,7 @@ class Parser {
       if (take('*'))
         left = [l = left, r = factor()](const Lookup& lookup) { return l(lookup) * r(lookup); };
       else if (take('/'))
-        left = [l = left, r = factor()](const Lookup& lookup) { return l(lookup) / r(lookup); };
+        left = [l = left, r = factor()](const Lookup& lookup) { return quotient(l(lookup), r(lookup)); };
       else
         return left;
     }
@@ -144,5 +149,16 @@ class Parser {
 }  // namespace
 
 Expression::Expression(const std::string& text) : value_(Parser(text, references_).whole()) {}
+
+double Expression::evaluate(const Lookup& lookup) const {
+  bool complete = true;
+  const double value = value_([&](const std::string& key, const std::string& method) {
+    const double found = lookup(key, method);
+    if (std::isnan(found)) complete = false;
+    return found;
+  });
+  if (complete && !std::isfinite(value)) throw ArithmeticError("a result that is no finite number");
+  return complete ? value : std::nan("");
+}
 
 }  // namespace t3vp

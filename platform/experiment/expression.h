@@ -14,6 +14,13 @@ class ExpressionError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Figures that are all there have no result: a division by zero, a number that no double holds, a geometric mean over
+/// what is not positive.
+class ArithmeticError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// Numbers, key[method], + - * /, parentheses, max(a, b, ...), min(a, b, ...) and abs(a).
 class Expression {
  public:
@@ -26,8 +33,8 @@ class Expression {
   /// Throws ExpressionError.
   explicit Expression(const std::string& text);
 
-  /// NaN when a figure is missing.
-  double evaluate(const Lookup& lookup) const { return value_(lookup); }
+  /// NaN when a figure is missing. Throws ArithmeticError.
+  double evaluate(const Lookup& lookup) const;
   const std::vector<Reference>& references() const { return references_; }
 
  private:

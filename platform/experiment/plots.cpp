@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
-#include "platform/experiment/child_runs.h"
+#include "platform/experiment/gnuplot.h"
+#include "platform/experiment/sweep_plots.h"
 #include "platform/experiment/traffic_timeline.h"
 #include "platform/report.h"
 
@@ -13,86 +13,90 @@ namespace t3vp {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace gnuplot;
+using Labels = std::vector<std::pair<std::string, double>>;
 
-/// A string of gnuplot's in double quotes.
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) result += c == '"' || c == '\\' || c == '`' ? ' ' : c;
-  return result + "\"";
+/// A histogram's axes, with room for its labels below it and to the right, where the last one ends.
+std::string histogram(const Plot& plot, const Labels& labels, std::size_t bars, const char* style) {
+  constexpr std::size_t drawing = 360, above = 90, left = 80;
+  constexpr double slope = 0.71;  // of labels at 45 degrees
+  std::vector<std::string> texts;
+  for (const auto& label : labels) texts.push_back(label.first);
+  const auto room = static_cast<std::size_t>(slope * static_cast<double>(width_of(texts))) + 20;
+  const std::size_t width = std::max(std::clamp<std::size_t>(200 + 14 * bars, 560, 4000) + left + room,
+                                     width_of({plot.title}) + left),
+                    height = drawing + above + room;
+  return header(plot.file + ".svg", width, height) +
+         fmt::format(
+             "set title {}\nset ylabel {}\nset key outside top center horizontal\nset yrange [0:*]\n"
+             "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\nset bmargin at screen {:.4f}\n"
+             "set style data histograms\nset style histogram {}\nset xtics rotate by -45 scale 0 {}\n",
+             text_constant(plot.title), text_constant(plot.unit),
+             static_cast<double>(left) / static_cast<double>(width),
+             1 - static_cast<double>(room) / static_cast<double>(width),
+             static_cast<double>(room) / static_cast<double>(height), style, tick_labels(labels));
 }
-
-std::string number_or_missing(double value) { return std::isnan(value) ? "?" : fmt::format("{:.6g}", value); }
-
-std::string header(const Plot& plot, std::size_t width, std::size_t height) {
-  return fmt::format(
-      "set terminal svg noenhanced size {},{} font \"sans-serif,12\" background \"white\"\n"
-      "set output {}\nset title {}\nset ylabel {}\n"
-      "set datafile missing \"?\"\nset border 3\nset tics nomirror\nset grid ytics linecolor rgb \"#dddddd\"\n"
-      "set style fill solid 0.9 noborder\nset key outside below\nset yrange [0:*]\n",
-      width, height, quoted(plot.file + ".svg"), quoted(plot.title), quoted(plot.unit));
-}
-
-std::string colour(std::size_t index) {
-  constexpr const char* colours[] = {"#4878a8", "#d9822b", "#7d5ba6", "#5a9367",
-                                     "#9aa5b1", "#b8504b", "#c9b458", "#3c3c3c"};
-  return colours[index % std::size(colours)];
-}
-
-std::size_t width_for(std::size_t bars) { return std::clamp<std::size_t>(300 + 14 * bars, 700, 2400); }
 
 std::string bars(const Plot& plot, const Experiment& experiment, const Results& results) {
   std::string data = "$data << EOD\n", drawn;
+  Labels labels;
   for (std::size_t c = 0; c < experiment.cases.size(); ++c) {
-    data += quoted(experiment.cases[c].name);
-    for (const std::size_t q : plot.quantities)
-      data += " " + number_or_missing(results.value_of(experiment.quantities[q], c) / plot.divide_by);
+    labels.emplace_back(experiment.cases[c].name, c);
+    for (const std::size_t q : plot.quantities) data += number(results.value_of(q, c) / plot.divide_by) + " ";
     data += "\n";
   }
   for (std::size_t i = 0; i < plot.quantities.size(); ++i)
-    drawn += fmt::format("{}$data using {}:xtic(1) title {} linecolor rgb \"{}\"", i == 0 ? "plot " : ", ", i + 2,
-                         quoted(experiment.quantities[plot.quantities[i]].name), colour(i));
-  return header(plot, width_for(experiment.cases.size() * (plot.quantities.size() + 1)), 480) +
-         "set style data histograms\nset style histogram clustered gap 1\nset xtics rotate by -35\n" + data + "EOD\n" +
+    drawn += fmt::format("{}$data using {} title {} linecolor rgb {}", i == 0 ? "plot " : ", ", i + 1,
+                         text_constant(experiment.quantities[plot.quantities[i]].name), colour(i));
+  return histogram(plot, labels, labels.size() * (plot.quantities.size() + 1), "clustered gap 1") + data + "EOD\n" +
          drawn + "\n";
 }
 
 std::string stacks(const Plot& plot, const Experiment& experiment, const Results& results) {
-  std::string data = "$data << EOD\n", drawn;
+  std::string data = "$data << EOD\n", drawn, gap;
+  Labels labels;
+  std::size_t place = 0;
+  for (std::size_t i = 0; i < plot.keys.size(); ++i) gap += "? ";
   for (std::size_t c = 0; c < experiment.cases.size(); ++c) {
     for (const std::string& method : plot.methods) {
-      data += quoted(experiment.cases[c].name + ", " + method);
-      for (const std::string& key : plot.keys)
-        data += " " + number_or_missing(results.value_of(key, c, method) / plot.divide_by);
+      const std::string& name = experiment.cases[c].name;
+      labels.emplace_back(plot.methods.size() == 1 ? name : name + ", " + method, place++);
+      for (const std::string& key : plot.keys) data += number(results.value_of(key, c, method) / plot.divide_by) + " ";
       data += "\n";
     }
-    data += "\"\"" + std::string(2 * plot.keys.size(), ' ') + "\n";
+    if (plot.methods.size() == 1) continue;
+    data += gap + "\n";
+    ++place;
   }
   for (std::size_t i = 0; i < plot.keys.size(); ++i)
-    drawn += fmt::format("{}$data using {}:xtic(1) title {} linecolor rgb \"{}\"", i == 0 ? "plot " : ", ", i + 2,
-                         quoted(plot.keys[i]), colour(i));
-  return header(plot, width_for(experiment.cases.size() * (plot.methods.size() + 1)), 560) +
-         "set style data histograms\nset style histogram rowstacked\nset boxwidth 0.8\nset xtics rotate by -60\n" +
-         data + "EOD\n" + drawn + "\n";
+    drawn += fmt::format("{}$data using {} title {} linecolor rgb {}", i == 0 ? "plot " : ", ", i + 1,
+                         text_constant(plot.keys[i]), colour_of(plot.keys[i], i));
+  return histogram(plot, labels, place, "rowstacked") + "set boxwidth 0.8\n" + data + "EOD\n" + drawn + "\n";
 }
 
-/// One panel for each case and method, on common axes.
+/// One panel for each case and method, on common axes, every class in its colour.
 std::string timelines(const Plot& plot, const Experiment& experiment, const Results& results, const Plan& plan) {
-  std::string panels;
-  std::size_t count = 0;
-  double longest = 0;
+  std::vector<std::pair<std::string, TrafficTimeline>> panels;
   for (const PlannedRow& row : plan.rows) {
     const std::string& method = experiment.methods[row.method_index].name;
-    const fs::path trace = results.folder_of(row.gemm) / "trace.json";
     if (std::count(plot.methods.begin(), plot.methods.end(), method) == 0 || !results.row(row) || !row.is_whole())
       continue;
-    const TrafficTimeline timeline = read_traffic(trace, figure(*results.row(row), "time_ns.setup"));
-    longest = std::max(longest, timeline.end_us());
-    panels += "set title " + quoted(experiment.cases[row.case_index].name + ", " + method) + "\n" +
-              timeline.panel(fmt::format("$panel{}", count++), colour);
+    panels.emplace_back(
+        experiment.cases[row.case_index].name + ", " + method,
+        read_traffic(results.folder_of(row.gemm) / "trace.json", figure(*results.row(row), "time_ns.setup")));
   }
-  if (count == 0) return "";
-  return header(plot, 1000, 260 * count) + fmt::format("set xlabel \"us\"\nset xrange [0:{:.0f}]\n", longest) +
-         fmt::format("set key outside right\nset multiplot layout {},1\n", count) + panels + "unset multiplot\n";
+  if (panels.empty()) return "";
+  TrafficScale scale;
+  for (const auto& panel : panels) scale.include(panel.second);
+  std::string script = header(plot.file + ".svg", 1000, 260 * panels.size()) +
+                       fmt::format(
+                           "set xlabel 'us'\nset ylabel {}\nset xrange [0:{:.6g}]\nset yrange [0:{:.6g}]\n"
+                           "set key outside right\nset multiplot layout {},1\n",
+                           text_constant(plot.unit), scale.end_us, scale.GBps, panels.size());
+  for (std::size_t i = 0; i < panels.size(); ++i)
+    script += "set title " + text_constant(panels[i].first) + "\n" +
+              panels[i].second.panel(fmt::format("$panel{}", i), scale.classes);
+  return script + "unset multiplot\n";
 }
 
 std::string script_of(const Plot& plot, const Experiment& experiment, const Results& results, const Plan& plan) {
@@ -101,6 +105,10 @@ std::string script_of(const Plot& plot, const Experiment& experiment, const Resu
       return bars(plot, experiment, results);
     case Plot::Kind::stacks:
       return stacks(plot, experiment, results);
+    case Plot::Kind::lines:
+      return line_plot(plot, experiment, results);
+    case Plot::Kind::heat_map:
+      return heat_map(plot, experiment, results);
     case Plot::Kind::timeline:
       break;
   }
@@ -110,20 +118,19 @@ std::string script_of(const Plot& plot, const Experiment& experiment, const Resu
 }  // namespace
 
 Pictures draw_plots(const Experiment& experiment, const Results& results, const Plan& plan, const fs::path& folder) {
-  constexpr int no_such_program = 127;
   Pictures pictures;
   for (const Plot& plot : experiment.plots) {
     const std::string script = script_of(plot, experiment, results, plan);
     if (script.empty()) continue;
-    write_text(folder / (plot.file + ".gnuplot"), script);
-    const fs::path log = folder / (plot.file + ".log");
-    const int code = run_program({"gnuplot", plot.file + ".gnuplot"}, folder, log);
-    if (code == 0)
-      pictures.files.push_back(plot.file + ".svg");
-    else if (code == no_such_program)
+    const fs::path file = folder / (plot.file + ".gnuplot");
+    write_text(file, script);
+    const Drawing drawing = draw(folder, plot.file);
+    if (drawing.missing)
       pictures.gnuplot_missing = true;
+    else if (drawing.failure.empty())
+      pictures.files.push_back(plot.file + ".svg");
     else
-      pictures.failed.push_back(log);
+      pictures.failures.push_back(fmt::format("{}: no picture: {}", file.string(), drawing.failure));
   }
   return pictures;
 }

@@ -10,8 +10,8 @@
 namespace t3vp {
 
 struct Pictures {
-  std::vector<std::string> files;             ///< names in the folder
-  std::vector<std::filesystem::path> failed;  ///< logs of those that gnuplot could not draw
+  std::vector<std::string> files;     ///< names in the folder
+  std::vector<std::string> failures;  ///< a line for each that gnuplot could not draw
   bool gnuplot_missing = false;
 };
 

@@ -95,7 +95,7 @@ std::string Results::rows_with(std::size_t run) const {
 std::optional<Figures> Results::row(const PlannedRow& row) const {
   for (const std::size_t run : {row.gemm, row.reduce_scatter, row.all_gather})
     if (reports_.count(run) == 0) return {};
-  Figures figures = row.is_whole() ? figures_of(reports_.at(row.gemm))
+  Figures figures = row.is_whole() ? row_figures(reports_.at(row.gemm))
                                    : combined_figures(reports_.at(row.gemm), reports_.at(row.reduce_scatter),
                                                       reports_.at(row.all_gather));
   figures["config_hash"] = row.config_hash;
@@ -113,10 +113,29 @@ double Results::value_of(const std::string& key, std::size_t case_index, const s
   return figures ? figure(*figures, key) : std::nan("");
 }
 
-double Results::value_of(const Quantity& quantity, std::size_t case_index) const {
-  const double value = quantity.value.evaluate(
-      [&](const std::string& key, const std::string& method) { return value_of(key, case_index, method); });
-  return std::isfinite(value) ? value : std::nan("");
+void Results::evaluate() {
+  values_.clear();
+  comparisons_.clear();
+  errors_.clear();
+  for (std::size_t q = 0; q < experiment_.quantities.size(); ++q) values_.push_back(values_of(q));
+  for (std::size_t i = 0; i < experiment_.targets.size(); ++i) comparisons_.push_back(comparison(i));
+}
+
+std::vector<double> Results::values_of(std::size_t quantity) {
+  std::vector<double> values;
+  std::string error;
+  std::size_t failed = 0;
+  for (std::size_t c = 0; c < experiment_.cases.size(); ++c) try {
+      values.push_back(experiment_.quantities[quantity].value.evaluate(
+          [&](const std::string& key, const std::string& method) { return value_of(key, c, method); }));
+    } catch (const ArithmeticError& what) {
+      values.push_back(std::nan(""));
+      if (failed++ == 0) error = fmt::format("{} in case {}", what.what(), experiment_.cases[c].name);
+    }
+  if (failed > 1) error += fmt::format(" and {} more", failed - 1);
+  if (failed != 0)
+    errors_.push_back(fmt::format("{}: /quantities/{}/value: {}", experiment_.file.string(), quantity, error));
+  return values;
 }
 
 std::string Results::results_csv() const {
@@ -139,21 +158,20 @@ std::string Results::results_csv() const {
   return text;
 }
 
-Comparison Results::comparison(const Target& target) const {
+Comparison Results::comparison(std::size_t index) {
+  const Target& target = experiment_.targets[index];
   std::vector<double> values;
   for (std::size_t c = 0; c < experiment_.cases.size(); ++c)
-    if (chosen(experiment_.cases[c], target.cases))
-      values.push_back(value_of(experiment_.quantities[target.quantity], c));
-  const double ours = aggregate(target.aggregate, values);
-  Comparison result{target.id, target.text, reference_of(target), ours, {}, verdict_of(target, ours)};
-  if (target.reference && !std::isnan(ours)) result.difference = ours - *target.reference;
+    if (chosen(experiment_.cases[c], target.cases)) values.push_back(value_of(target.quantity, c));
+  Comparison result{target.id, target.text, reference_of(target), std::nan(""), {}, "error"};
+  try {
+    result.ours = aggregate(target.aggregate, values);
+    result.verdict = verdict_of(target, result.ours);
+  } catch (const ArithmeticError& error) {
+    errors_.push_back(fmt::format("{}: /targets/{}/aggregate: {}", experiment_.file.string(), index, error.what()));
+  }
+  if (target.reference && !std::isnan(result.ours)) result.difference = result.ours - *target.reference;
   return result;
-}
-
-std::vector<Comparison> Results::comparisons() const {
-  std::vector<Comparison> list;
-  for (const Target& target : experiment_.targets) list.push_back(comparison(target));
-  return list;
 }
 
 std::string comparison_csv(const std::vector<Comparison>& comparisons) {
@@ -165,15 +183,18 @@ std::string comparison_csv(const std::vector<Comparison>& comparisons) {
 }
 
 double aggregate(Aggregate how, const std::vector<double>& values) {
-  if (values.empty() || std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); }))
-    return std::nan("");
-  if (how == Aggregate::max) return *std::max_element(values.begin(), values.end());
-  if (how == Aggregate::min) return *std::min_element(values.begin(), values.end());
+  if (values.empty()) throw ArithmeticError(fmt::format("a {} over nothing", name_of(how)));
+  if (std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); })) return std::nan("");
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  if (how == Aggregate::max) return *most;
+  if (how == Aggregate::min) return *least;
+  if (how == Aggregate::geomean && *least <= 0) throw ArithmeticError(fmt::format("a geomean over {}", *least));
   double sum = 0;
   for (const double value : values) sum += how == Aggregate::geomean ? std::log(value) : value;
   const double mean = sum / static_cast<double>(values.size());
   const double result = how == Aggregate::geomean ? std::exp(mean) : mean;
-  return std::isfinite(result) ? result : std::nan("");
+  if (!std::isfinite(result)) throw ArithmeticError("a result that is no finite number");
+  return result;
 }
 
 }  // namespace t3vp

@@ -9,7 +9,7 @@
 
 #include "platform/experiment/experiment.h"
 #include "platform/experiment/plan.h"
-#include "platform/experiment/report_figures.h"
+#include "platform/report_figures.h"
 
 namespace t3vp {
 
@@ -25,7 +25,7 @@ struct Comparison {
   std::string reference;  ///< a number, or what a limit says
   double ours = 0;        ///< NaN when figures are missing
   std::optional<double> difference;
-  std::string verdict;  ///< met, missed, reported, not available
+  std::string verdict;  ///< met, missed, reported, not available, error
 };
 
 class Results {
@@ -43,10 +43,14 @@ class Results {
   const std::map<std::size_t, Failure>& failures() const { return failures_; }
   /// The row's figures; none while one of its runs is missing.
   std::optional<Figures> row(const PlannedRow& row) const;
-  /// NaN when figures are missing.
-  double value_of(const Quantity& quantity, std::size_t case_index) const;
+  /// Computes quantities and compares targets with what has been taken. To be called before what follows.
+  void evaluate();
+  /// NaN when figures are missing or have no result.
+  double value_of(std::size_t quantity, std::size_t case_index) const { return values_[quantity][case_index]; }
   double value_of(const std::string& key, std::size_t case_index, const std::string& method) const;
-  std::vector<Comparison> comparisons() const;
+  const std::vector<Comparison>& comparisons() const { return comparisons_; }
+  /// Quantities and targets whose arithmetic has no result, a line with the place each.
+  const std::vector<std::string>& errors() const { return errors_; }
 
   /// results.csv: all rows there are.
   std::string results_csv() const;
@@ -54,18 +58,23 @@ class Results {
  private:
   const PlannedRow& row_of(std::size_t case_index, const std::string& method) const;
   std::string rows_with(std::size_t run) const;
-  Comparison comparison(const Target& target) const;
+  std::vector<double> values_of(std::size_t quantity);
+  Comparison comparison(std::size_t target);
 
   const Experiment& experiment_;
   const Plan& plan_;
   std::filesystem::path runs_folder_;
   std::map<std::size_t, nlohmann::json> reports_;  ///< of runs that passed
   std::map<std::size_t, Failure> failures_;
+  std::vector<std::vector<double>> values_;  ///< of quantities by case
+  std::vector<Comparison> comparisons_;
+  std::vector<std::string> errors_;
 };
 
 /// compare.csv.
 std::string comparison_csv(const std::vector<Comparison>& comparisons);
 
+/// NaN when one of them is. Throws ArithmeticError when there are none, or a geomean has one that is not positive.
 double aggregate(Aggregate how, const std::vector<double>& values);
 
 }  // namespace t3vp

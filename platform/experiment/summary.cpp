@@ -33,6 +33,12 @@ std::string table(const Lines& lines) {
   return text;
 }
 
+/// There is none where a value is not positive.
+std::string geomean(const std::vector<double>& column) {
+  if (std::any_of(column.begin(), column.end(), [](double value) { return value <= 0; })) return "-";
+  return in_short(aggregate(Aggregate::geomean, column));
+}
+
 std::string quantities_table(const Experiment& experiment, const Results& results) {
   Lines lines{{"case"}};
   std::vector<std::vector<double>> columns(experiment.quantities.size());
@@ -40,13 +46,13 @@ std::string quantities_table(const Experiment& experiment, const Results& result
   for (std::size_t c = 0; c < experiment.cases.size(); ++c) {
     lines.push_back({experiment.cases[c].name});
     for (std::size_t q = 0; q < columns.size(); ++q) {
-      columns[q].push_back(results.value_of(experiment.quantities[q], c));
+      columns[q].push_back(results.value_of(q, c));
       lines.back().push_back(in_short(columns[q].back()));
     }
   }
   if (experiment.cases.size() > 1) {
     lines.push_back({"geomean"});
-    for (const auto& column : columns) lines.back().push_back(in_short(aggregate(Aggregate::geomean, column)));
+    for (const auto& column : columns) lines.back().push_back(geomean(column));
   }
   return table(lines);
 }

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "platform/experiment/gnuplot.h"
+
 namespace t3vp {
 namespace {
 
@@ -68,8 +70,7 @@ double TrafficTimeline::end_us() const {
   return GBps.empty() ? 0 : interval_us * static_cast<double>(GBps.begin()->second.size());
 }
 
-std::string TrafficTimeline::panel(const std::string& name,
-                                   const std::function<std::string(std::size_t)>& colour) const {
+std::string TrafficTimeline::panel(const std::string& name, const std::set<std::string>& classes) const {
   std::string data = name + " << EOD\n", drawn;
   const std::size_t intervals = GBps.empty() ? 0 : GBps.begin()->second.size();
   for (std::size_t i = 0; i < intervals; ++i) {
@@ -77,13 +78,24 @@ std::string TrafficTimeline::panel(const std::string& name,
     for (const auto& one : GBps) data += fmt::format(" {:.6g}", one.second[i]);
     data += "\n";
   }
-  std::size_t column = 0;
-  for (const auto& one : GBps) {
-    drawn += fmt::format("{}{} using 1:{} with lines title \"{}\" linecolor rgb \"{}\"", column == 0 ? "plot " : ", ",
-                         name, column + 2, one.first, colour(column));
-    ++column;
+  std::size_t index = 0;
+  for (const std::string& one : classes) {
+    const auto found = GBps.find(one);
+    drawn += drawn.empty() ? "plot " : ", ";
+    drawn += found == GBps.end()
+                 ? "keyentry with lines"
+                 : fmt::format("{} using 1:{} with lines", name, std::distance(GBps.begin(), found) + 2);
+    drawn += fmt::format(" title {} linecolor rgb {}", gnuplot::text_constant(one), gnuplot::colour_of(one, index++));
   }
   return data + "EOD\n" + drawn + "\n";
+}
+
+void TrafficScale::include(const TrafficTimeline& timeline) {
+  end_us = std::max(end_us, timeline.end_us());
+  for (const auto& one : timeline.GBps) {
+    classes.insert(one.first);
+    GBps = std::max(GBps, *std::max_element(one.second.begin(), one.second.end()));
+  }
 }
 
 }  // namespace t3vp

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,8 +14,17 @@ struct TrafficTimeline {
   std::map<std::string, std::vector<double>> GBps;  ///< by traffic class, one value per interval, from 0
 
   double end_us() const;
-  /// gnuplot: the classes as lines, their data in the block `name`.
-  std::string panel(const std::string& name, const std::function<std::string(std::size_t)>& colour) const;
+  /// gnuplot: each of the classes as a line in its colour, the data in the block `name`; a class without data is in the
+  /// legend alone.
+  std::string panel(const std::string& name, const std::set<std::string>& classes) const;
+};
+
+/// What the panels of a picture have in common.
+struct TrafficScale {
+  double end_us = 0, GBps = 0;  ///< the largest
+  std::set<std::string> classes;
+
+  void include(const TrafficTimeline& timeline);
 };
 
 /// Of the first GPU; time begins after the setup. Throws std::runtime_error when there is no such trace.

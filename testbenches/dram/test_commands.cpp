@@ -88,7 +88,7 @@ TEST_CASE("Pseudo-channels: activates share the row bus for two cycles each, ref
   CHECK(brief(outcome.commands) == "3851 ACT, 3865 RD, 3900 PREA, 3901 REF, 3914 REF, 4174 ACT, 4188 RD");
 }
 
-TEST_CASE("Statistics count every command of the log; a precharge of all banks closes each open one") {
+TEST_CASE("Statistics count every command of the log and a precharge of all banks once for each that it closes") {
   const MemorySpec spec = shipped_memory("hbm2-pseudo-channel");
   REQUIRE(spec.refresh);
   // In slices of a cycle the channel ends with the last data, and so do its statistics.

@@ -26,7 +26,8 @@ TEST_CASE(
   const double packet = 8 + configuration.system.links.header_bytes;
   std::map<std::pair<int, int>, double> packets;
   for (const auto& link : node.links())
-    if (link->wire_bytes() != 0) packets[{link->from(), link->to()}] = static_cast<double>(link->wire_bytes()) / packet;
+    if (link->sent().wire_bytes != 0)
+      packets[{link->from(), link->to()}] = static_cast<double>(link->sent().wire_bytes) / packet;
   // Back to 5, 4 and 3, forward to 1 and 2.
   REQUIRE(packets ==
           std::map<std::pair<int, int>, double>{{{0, 5}, 3}, {{5, 4}, 2}, {{4, 3}, 1}, {{0, 1}, 2}, {{1, 2}, 1}});

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "platform/experiment/expression.h"
+#include "platform/experiment/results.h"
 
 using t3vp::Expression;
 using t3vp::ExpressionError;
@@ -54,4 +55,26 @@ TEST_CASE("what is no expression is refused") {
   }
   CHECK_THROWS_AS(Expression(std::string(100'000, '(')), ExpressionError);
   CHECK_THROWS_AS(Expression(std::string(1'000, '-') + "1"), ExpressionError);
+}
+
+TEST_CASE("arithmetic without a result is an error, with figures missing it is missing") {
+  for (const char* text :
+       {"1 / 0", "0 / 0", "time_ns.total[t3-mca] / (2 - 2)", "-1 / -0", "1e308 * 10", "1e308 * 10 * 0"}) {
+    INFO(text);
+    CHECK_THROWS_AS(value(text), t3vp::ArithmeticError);
+  }
+  CHECK(std::isnan(value("none[t3] / 1")));
+  CHECK(value("0 / 5") == 0);
+}
+
+TEST_CASE("an aggregate over nothing and a geomean over what is not positive are errors") {
+  using t3vp::Aggregate;
+  using t3vp::aggregate;
+  for (const Aggregate how : {Aggregate::geomean, Aggregate::mean, Aggregate::max, Aggregate::min})
+    CHECK_THROWS_AS(aggregate(how, {}), t3vp::ArithmeticError);
+  for (const double value : {0.0, -0.0, -2.0})
+    CHECK_THROWS_AS(aggregate(Aggregate::geomean, {1, value}), t3vp::ArithmeticError);
+  CHECK(aggregate(Aggregate::geomean, {2, 8}) == Approx(4));
+  CHECK(aggregate(Aggregate::mean, {0, -3}) == -1.5);
+  CHECK(std::isnan(aggregate(Aggregate::geomean, {0, std::nan("")})));
 }

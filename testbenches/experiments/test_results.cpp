@@ -45,7 +45,18 @@ TEST_CASE("results.csv has every case and method in the table's order, and what 
     CHECK(value(csv, "tall", "t3", "dram_bytes." + item.key()) == item.value().get<double>());
   for (const json& statistic : report.at("statistics"))
     if (statistic.at("name") == "gpu0.cache.hit_rate")
-      CHECK(value(csv, "tall", "t3", "statistics.gpu0.cache.hit_rate") == statistic.at("value").get<double>());
+      CHECK(value(csv, "tall", "t3", "gpu0.cache.hit_rate") == statistic.at("value").get<double>());
+  const json* busiest = nullptr;
+  for (const json& link : report.at("links")) {
+    const std::string name = "links." + link.at("from").dump() + "_to_" + link.at("to").dump();
+    for (const char* key : {"payload_bytes", "wire_bytes", "packets", "utilization"})
+      CHECK(value(csv, "tall", "t3", name + "." + key) == link.at(key).get<double>());
+    if (busiest == nullptr || link.at("wire_bytes") > busiest->at("wire_bytes")) busiest = &link;
+  }
+  for (const char* key : {"payload_bytes", "wire_bytes", "packets", "utilization"})
+    CHECK(value(csv, "tall", "t3", std::string("links.busiest.") + key) == busiest->at(key).get<double>());
+  for (const auto& item : report.at("bounds").items())
+    CHECK(value(csv, "tall", "t3", "bounds." + item.key()) == item.value().get<double>());
   CHECK(rows[1].at("time_ns.reduce_scatter").empty());
   CHECK(rows[1].count("host.wall_s") == 0);
 }
@@ -159,40 +170,6 @@ TEST_CASE("a failing run is listed, the others stay, and the exit code is 1") {
   }
 }
 
-TEST_CASE("pictures are drawn by gnuplot, and without it, the package is named and nothing fails") {
-  const SmallExperiment files;
-  const std::string path = getenv("PATH");
-  setenv("PATH", "/nonexistent", 1);
-  const Outcome without = files.run();
-  setenv("PATH", path.c_str(), 1);
-  CHECK(without.exit_code == 0);
-  CHECK_THAT(without.err, Catch::Contains("gnuplot-nox"));
-  CHECK_FALSE(fs::exists(files.out() / "speedup.svg"));
-  CHECK_THAT(text_of(files.out() / "speedup.gnuplot"), Catch::Contains("\"tall\""));
-  CHECK_THAT(text_of(files.out() / "result.md"), !Catch::Contains("speedup.svg"));
-  if (std::system("gnuplot --version > /dev/null 2>&1") != 0) return;
-  CHECK(files.run().err.empty());
-  CHECK_THAT(text_of(files.out() / "speedup.svg"), Catch::Contains("<svg") && Catch::Contains("tall"));
-}
-
-TEST_CASE("a picture that cannot be drawn is told, and one in a folder of any name can") {
-  if (std::system("gnuplot --version > /dev/null 2>&1") != 0) return;
-  const SmallExperiment files;
-  const fs::path before = fs::current_path();
-  fs::create_directory(files / "here");
-  fs::current_path(files / "here");
-  const Outcome relative = run_program({"experiment", files.file(), "--out", "a \"folder\" of/mine"});
-  fs::current_path(before);
-  CHECK(relative.exit_code == 0);
-  CHECK(relative.err.empty());
-  CHECK_THAT(text_of(files / "here/a \"folder\" of/mine/speedup.svg"), Catch::Contains("<svg"));
-
-  fs::create_directories(files.out() / "speedup.svg");  // where the picture should go
-  const Outcome in_the_way = files.run();
-  CHECK_THAT(in_the_way.err, Catch::Contains("speedup.log"));
-  CHECK_THAT(text_of(files.out() / "result.md"), !Catch::Contains("speedup.svg"));
-}
-
 TEST_CASE("files that a case names are beside the experiment, wherever it is run") {
   const SmallExperiment files;
   json system = json_of(files / "system.json");
@@ -204,30 +181,30 @@ TEST_CASE("files that a case names are beside the experiment, wherever it is run
   CHECK(value(csv, "tall", "sequential", "time_ns.total") > 2 * value(csv, "square", "sequential", "time_ns.total"));
 }
 
-TEST_CASE("a timeline shows the run's traffic") {
+TEST_CASE("arithmetic without a result is told with its place, the rest stays, and the exit code is 1") {
   const SmallExperiment files;
-  files.change("experiment.json", "/trace", true);
-  files.change("experiment.json", "/plot", {{{"file", "traffic"}, {"kind", "timeline"}, {"methods", {"sequential"}}}});
-  REQUIRE(files.run().exit_code == 0);
-  const std::string script = text_of(files.out() / "traffic.gnuplot");
-  for (const char* word : {"square, sequential", "tall, sequential", "rs_read", "gemm_read", "$panel1"})
-    CHECK_THAT(script, Catch::Contains(word));
-  CHECK_THAT(script, !Catch::Contains("t3"));
-}
-
-TEST_CASE("stacks have a column for each key and a bar for each case and method") {
-  const SmallExperiment files;
-  files.change("experiment.json", "/plot",
-               {{{"file", "dram"},
-                 {"kind", "stacks"},
-                 {"keys", {"dram_bytes.rs_read", "dram_bytes.rs_write"}},
-                 {"methods", {"t3"}},
-                 {"divide_by", 32}}});
-  REQUIRE(files.run().exit_code == 0);
-  const fs::path csv = files.out() / "results.csv";
-  const auto accesses = [&](const char* key) {
-    return std::to_string(std::lround(value(csv, "tall", "t3", key) / 32));
-  };
-  CHECK_THAT(text_of(files.out() / "dram.gnuplot"),
-             Catch::Contains("\"tall, t3\" " + accesses("dram_bytes.rs_read") + " " + accesses("dram_bytes.rs_write")));
+  json content = json_of(files.file());
+  content["quantities"] = {{{"name", "T3"}, {"value", "time_ns.total[sequential] / time_ns.total[t3]"}},
+                           {{"name", "none"}, {"value", "1 / (time_ns.total[t3] - time_ns.total[t3])"}},
+                           {{"name", "zero"}, {"value", "time_ns.total[t3] - time_ns.total[t3]"}},
+                           {{"name", "negative"}, {"value", "-time_ns.total[t3]"}}};
+  content["targets"] = {{{"id", "a"}, {"quantity", "zero"}, {"aggregate", "geomean"}, {"at_least", 0}},
+                        {{"id", "b"}, {"quantity", "negative"}, {"aggregate", "geomean"}, {"at_least", 0}},
+                        {{"id", "c"}, {"quantity", "negative"}, {"aggregate", "mean"}, {"at_most", 0}},
+                        {{"id", "d"}, {"quantity", "none"}, {"aggregate", "mean"}, {"at_most", 0}}};
+  content.erase("plot");
+  files.write("experiment.json", content);
+  const Outcome outcome = files.run();
+  CHECK(outcome.exit_code == 1);
+  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 3);
+  const std::string file = files.file().string();
+  CHECK_THAT(outcome.err,
+             Catch::Contains(file + ": /quantities/1/value: division by zero in case square and 1 more\n") &&
+                 Catch::Contains(file + ": /targets/0/aggregate: a geomean over 0\n") &&
+                 Catch::Contains(file + ": /targets/1/aggregate: a geomean over -"));
+  CHECK(comparison(files.out(), "a").at("verdict") == "error");
+  CHECK(comparison(files.out(), "b").at("ours").empty());
+  CHECK(comparison(files.out(), "c").at("verdict") == "met");
+  CHECK(comparison(files.out(), "d").at("verdict") == "not available");
+  CHECK_THAT(text_of(files.out() / "result.md"), Catch::Contains("| geomean"));
 }

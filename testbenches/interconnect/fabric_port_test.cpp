@@ -161,10 +161,10 @@ TEST_CASE("signals are on the wire but in no count of payload, at no GPU of thei
     CAPTURE(gpu);
     REQUIRE(fabric[gpu].registers.element("sent", 0) == 0);
     REQUIRE(fabric[gpu].registers.element("received", 0) == 0);
-    REQUIRE(fabric.links[gpu]->payload_bytes() == 0);
+    REQUIRE(fabric.links[gpu]->sent().payload_bytes == 0);
   }
   for (const std::size_t gpu : {2u, 3u})
-    REQUIRE(fabric.links[gpu]->wire_bytes() == 2 * (8 + fabric.parameters.header_bytes));
+    REQUIRE(fabric.links[gpu]->sent().wire_bytes == 2 * (8 + fabric.parameters.header_bytes));
 }
 
 TEST_CASE("a signal does not overtake the data that arrived before it") {

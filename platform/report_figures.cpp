@@ -1,7 +1,10 @@
-#include "platform/experiment/report_figures.h"
+#include "platform/report_figures.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
 
 #include "platform/report.h"
 
@@ -10,15 +13,25 @@ namespace {
 
 using nlohmann::json;
 
-const std::string statistics = "statistics.", operations = "operations.", parts = "parts_ns.";
-
 void flatten(const json& value, const std::string& name, Figures& figures) {
-  if (value.is_array()) return;
-  if (!value.is_object()) {
+  if (!value.is_structured()) {
     figures[name] = value;
     return;
   }
-  for (const auto& member : value.items()) flatten(member.value(), name + "." + member.key(), figures);
+  std::size_t index = 0;
+  for (const auto& member : value.items())
+    flatten(member.value(), name + "." + (value.is_array() ? std::to_string(index++) : member.key()), figures);
+}
+
+void take_link(const json& link, const std::string& name, Figures& figures) {
+  for (const auto& member : link.items())
+    if (member.key() != "from" && member.key() != "to") figures["links." + name + "." + member.key()] = member.value();
+}
+
+void take_operations(const json& operations, Figures& figures) {
+  for (const json& operation : operations)
+    for (const char* key : {"time_ns", "read_bytes", "write_bytes"})
+      figures["operations." + operation.at("name").get<std::string>() + "." + key] = operation.at(key);
 }
 
 void take_time(const json& report, const std::string& phase, Figures& figures) {
@@ -38,16 +51,30 @@ double as_number(const json& value) { return value.is_number() ? value.get<doubl
 
 Figures figures_of(const json& report) {
   Figures figures;
-  for (const auto& member : report.items())
-    if (member.key() != "host" && member.key() != "method") flatten(member.value(), member.key(), figures);
-  for (const json& statistic : report.at("statistics")) {
-    const std::string name = statistic.at("name").get<std::string>();
-    if (name.rfind("gpu0.", 0) == 0) figures[statistics + name] = statistic.at("value");
+  for (const auto& member : report.items()) {
+    if (member.key() == "host") continue;
+    if (member.key() == "links")
+      for (const json& link : member.value())
+        take_link(link, fmt::format("{}_to_{}", link.at("from").dump(), link.at("to").dump()), figures);
+    else if (member.key() == "operations")
+      take_operations(member.value(), figures);
+    else if (member.key() == "statistics")
+      for (const json& statistic : member.value())
+        figures[statistic.at("name").get<std::string>()] = statistic.at("value");
+    else
+      flatten(member.value(), member.key(), figures);
   }
-  for (const json& operation : report.value("operations", json::array())) {
-    const std::string name = operations + operation.at("name").get<std::string>() + ".";
-    for (const char* key : {"time_ns", "read_bytes", "write_bytes"}) figures[name + key] = operation.at(key);
-  }
+  return figures;
+}
+
+Figures row_figures(const json& report) {
+  Figures figures = figures_of(report);
+  figures.erase("method");  // a column of the row already
+  for (const json& statistic : report.at("statistics"))
+    if (const auto name = statistic.at("name").get<std::string>(); name.rfind("gpu0.", 0) != 0) figures.erase(name);
+  const json& links = report.at("links");
+  const auto less = [](const json& a, const json& b) { return a.at("wire_bytes") < b.at("wire_bytes"); };
+  if (!links.empty()) take_link(*std::max_element(links.begin(), links.end(), less), "busiest", figures);
   return figures;
 }
 
@@ -73,12 +100,15 @@ double figure(const Figures& figures, const std::string& key) {
 }
 
 bool is_numeric_key(const std::string& key) {
-  for (const std::string& start : {statistics + "gpu0.", operations, parts})  // named by the models and layers
-    if (key.rfind(start, 0) == 0) return true;
+  // What models, layers and the number of GPUs name.
+  static const std::regex named(R"(gpu0\..+|operations\..+|parts_ns\..+|links\.[0-9]+_to_[0-9]+\.\w+)");
+  if (std::regex_match(key, named)) return true;
   static const Figures known = [] {
     RunConfiguration configuration;
     configuration.resolved = {{"workload", {{"gemm", {{"m", 1}, {"n", 1}, {"k", 1}}}, {"tokens", 1}}}};
-    return figures_of(report_json(configuration, RunResult{}));
+    RunResult result;
+    result.links.resize(1);
+    return row_figures(report_json(configuration, result));
   }();
   const auto found = known.find(key);
   return found != known.end() && !found->second.is_string() && !found->second.is_boolean();

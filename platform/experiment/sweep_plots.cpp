@@ -1,0 +1,156 @@
+#include "platform/experiment/sweep_plots.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "platform/experiment/gnuplot.h"
+
+namespace t3vp {
+namespace {
+
+using namespace gnuplot;
+using Choice = std::vector<std::size_t>;  ///< an entry of each axis
+
+/// Cases are the axes' product, the last axis running fastest.
+std::size_t case_of(const Experiment& experiment, const Choice& choice) {
+  std::size_t index = 0;
+  for (std::size_t axis = 0; axis < choice.size(); ++axis) index = index * experiment.axes[axis].size() + choice[axis];
+  return index;
+}
+
+/// Every choice on the axes that are not in `fixed`, with entry 0 on those that are.
+std::vector<Choice> choices(const Experiment& experiment, const std::vector<std::size_t>& fixed) {
+  std::vector<Choice> list{Choice(experiment.axes.size(), 0)};
+  for (std::size_t axis = 0; axis < experiment.axes.size(); ++axis) {
+    if (std::count(fixed.begin(), fixed.end(), axis) != 0) continue;
+    std::vector<Choice> longer;
+    for (const Choice& choice : list)
+      for (std::size_t entry = 0; entry < experiment.axes[axis].size(); ++entry) {
+        longer.push_back(choice);
+        longer.back()[axis] = entry;
+      }
+    list = std::move(longer);
+  }
+  return list;
+}
+
+/// "entry of the first axis, entry of the second" without the fixed axes.
+std::string name_of(const Experiment& experiment, const Choice& choice, const std::vector<std::size_t>& fixed) {
+  std::string name;
+  for (std::size_t axis = 0; axis < choice.size(); ++axis)
+    if (std::count(fixed.begin(), fixed.end(), axis) == 0)
+      name += (name.empty() ? "" : ", ") + experiment.axes[axis][choice[axis]];
+  return name;
+}
+
+std::string joined(const std::string& first, const std::string& second) {
+  return first.empty() ? second : second.empty() ? first : first + ": " + second;
+}
+
+std::string labels_of(const std::vector<std::string>& entries) {
+  std::vector<std::pair<std::string, double>> labels;
+  for (const std::string& entry : entries) labels.emplace_back(entry, labels.size());
+  return tick_labels(labels);
+}
+
+/// Labels stand side by side when they fit, else they lie at 45 degrees; `room` is what they need below the axis.
+struct XLabels {
+  std::string rotation = "norotate";
+  std::size_t room = 50;
+  XLabels(const std::vector<std::string>& entries, std::size_t pixels_per_entry) {
+    if (width_of(entries) + 10 <= pixels_per_entry) return;
+    rotation = "rotate by 45 right";
+    room = static_cast<std::size_t>(0.71 * static_cast<double>(width_of(entries))) + 30;
+  }
+};
+
+double share(std::size_t part, std::size_t whole) { return static_cast<double>(part) / static_cast<double>(whole); }
+
+}  // namespace
+
+std::string line_plot(const Plot& plot, const Experiment& experiment, const Results& results) {
+  const std::vector<std::string>& entries = experiment.axes[plot.x];
+  std::vector<std::string> names;
+  std::string data, drawn;
+  for (Choice choice : choices(experiment, {plot.x}))
+    for (const std::size_t q : plot.quantities) {
+      const std::string line = fmt::format("$line{}", names.size()), quantity = experiment.quantities[q].name,
+                        choice_name = name_of(experiment, choice, {plot.x});
+      names.push_back(choice_name.empty() || plot.quantities.size() > 1 ? joined(choice_name, quantity) : choice_name);
+      drawn += fmt::format("{}{} using 1:2 with linespoints title {} linecolor rgb {} pointtype {} dashtype {}",
+                           drawn.empty() ? "plot " : ", ", line, text_constant(names.back()), colour(names.size() - 1),
+                           4 + names.size() % 10, 1 + (names.size() - 1) / colours_count % 5);
+      data += line + " << EOD\n";
+      for (choice[plot.x] = 0; choice[plot.x] < entries.size(); ++choice[plot.x])
+        data += fmt::format("{} {}\n", choice[plot.x],
+                            number(results.value_of(q, case_of(experiment, choice)) / plot.divide_by));
+      data += "EOD\n";
+      choice[plot.x] = 0;
+    }
+  const std::size_t step = std::clamp<std::size_t>(480 / entries.size(), 40, 160), legend = width_of(names) + 70;
+  const XLabels labels(entries, step);
+  const std::size_t left = 80, width = std::max(left + step * entries.size() + legend, width_of({plot.title}) + left),
+                    height = std::max<std::size_t>(320, 18 * names.size()) + 40 + labels.room;
+  return header(plot.file + ".svg", width, height) +
+         fmt::format(
+             "set title {}\nset ylabel {}\nset key outside right top\nset grid xtics\n"
+             "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\nset bmargin at screen {:.4f}\n"
+             "set xrange [-0.5:{}.5]\nset offsets 0, 0, graph 0.05, graph 0.05\nset xtics {} {}\n",
+             text_constant(plot.title), text_constant(plot.unit), share(left, width), 1 - share(legend, width),
+             share(labels.room, height), entries.size() - 1, labels.rotation, labels_of(entries)) +
+         data + drawn + "\n";
+}
+
+std::string heat_map(const Plot& plot, const Experiment& experiment, const Results& results) {
+  const std::vector<std::string>&columns = experiment.axes[plot.x], &rows = experiment.axes[plot.y];
+  double least = std::numeric_limits<double>::infinity(), most = -least;
+  std::vector<std::string> titles;
+  std::string data;
+  for (const std::size_t q : plot.quantities)
+    for (Choice choice : choices(experiment, {plot.x, plot.y})) {
+      data += fmt::format("$panel{} << EOD\n", titles.size());
+      titles.push_back(joined(name_of(experiment, choice, {plot.x, plot.y}), experiment.quantities[q].name));
+      for (choice[plot.y] = 0; choice[plot.y] < rows.size(); ++choice[plot.y])
+        for (choice[plot.x] = 0; choice[plot.x] < columns.size(); ++choice[plot.x]) {
+          const double value = results.value_of(q, case_of(experiment, choice)) / plot.divide_by;
+          data += fmt::format("{} {} {}\n", choice[plot.x], choice[plot.y], number(value));
+          if (!std::isfinite(value)) continue;
+          least = std::min(least, value);
+          most = std::max(most, value);
+        }
+      data += "EOD\n";
+    }
+  if (!std::isfinite(least)) least = most = 0;
+  if (most <= least) most = least + 1;
+
+  const std::size_t step = std::clamp<std::size_t>(480 / columns.size(), 50, 120), row_height = 30, above = 50;
+  const XLabels labels(columns, step);
+  const std::size_t left = width_of(rows) + 40, scale = 110,
+                    width = std::max(left + step * columns.size() + scale, width_of({plot.title}) + left),
+                    panel = above + row_height * rows.size() + labels.room, height = above + panel * titles.size();
+  std::string script =
+      header(plot.file + ".svg", width, height) + data +
+      fmt::format(
+          "unset grid\nunset border\nset style fill solid 1 noborder\nset tics scale 0\n"
+          "set palette defined (0 '#f2f2ee', 1 '#6f9bc8')\nset cbrange [{0:.6g}:{1:.6g}]\n"
+          "set format cb '%.3g'\nset cbtics ({0:.6g}, {1:.6g})\nset cblabel {2}\n"
+          "set xrange [-0.5:{3}.5]\nset yrange [{4}.5:-0.5]\nset xtics {5} {6}\nset ytics {7}\n"
+          "set lmargin at screen {8:.4f}\nset rmargin at screen {9:.4f}\nset multiplot title {10}\n",
+          least, most, text_constant(plot.unit), columns.size() - 1, rows.size() - 1, labels.rotation,
+          labels_of(columns), labels_of(rows), share(left, width), 1 - share(scale, width), text_constant(plot.title));
+  for (std::size_t p = 0; p < titles.size(); ++p) {
+    const std::size_t top = above + panel * p + above;
+    script += fmt::format(
+        "set tmargin at screen {:.4f}\nset bmargin at screen {:.4f}\nset title {}\n"
+        "plot $panel{} using 1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):3 with boxxyerror linecolor palette "
+        "notitle, $panel{} using 1:2:(sprintf('%.3g', $3)) with labels notitle\n",
+        1 - share(top, height), 1 - share(top + row_height * rows.size(), height), text_constant(titles[p]), p, p);
+  }
+  return script + "unset multiplot\n";
+}
+
+}  // namespace t3vp
