@@ -91,7 +91,7 @@ std::string traffic_rows(const json& classes) {
 std::string link_row(const json& link) {
   const std::string name = fmt::format("GPU {} -> GPU {}", link.at("from").dump(), link.at("to").dump());
   const double utilization = link.at("utilization").get<double>();
-  return with_bar(fmt::format("  {:<18}{:>10.2f}{:>9.1f}%", name,
+  return with_bar(fmt::format("  {:<18}{:>10.2f}{:>11.1f}%", name,
                               link.at("payload_bytes").get<double>() / bytes_per_MiB, 100 * utilization),
                   utilization);
 }
@@ -101,7 +101,7 @@ std::string link_rows(const json& links) {
   for (const json& link : links)
     if (link.at("wire_bytes").get<double>() > 0) used.push_back(link);
   if (used.empty()) return "";
-  std::string text = fmt::format("\n  {:<18}{:>10}{:>10}\n", "links in use", "MiB", "share");
+  std::string text = fmt::format("\n  {:<18}{:>10}{:>12}\n", "links in use", "MiB", "utilization");
   for (std::size_t i = 0; i < std::min(used.size(), most_links_shown); ++i) text += link_row(used[i]);
   if (used.size() > most_links_shown) text += fmt::format("  and {} more\n", used.size() - most_links_shown);
   return text;
