@@ -18,13 +18,23 @@ void transfer(Gpu& gpu, tlm::tlm_command command, const PublishedBuffer& buffer,
   gpu.processor.socket->transport_dbg(payload);
 }
 
+void read_row(Gpu& gpu, const PublishedBuffer& buffer, std::uint32_t row, float* values) {
+  std::vector<unsigned char> bytes(std::size_t{buffer.columns} * bytes_of(buffer.element));
+  transfer(gpu, tlm::TLM_READ_COMMAND, buffer, row, bytes.data());
+  widen_elements(buffer.element, bytes.data(), values, buffer.columns);
+}
+
+void write_row(Gpu& gpu, const PublishedBuffer& buffer, std::uint32_t row, const float* values) {
+  std::vector<unsigned char> bytes(std::size_t{buffer.columns} * bytes_of(buffer.element));
+  narrow_elements(buffer.element, values, bytes.data(), buffer.columns);
+  transfer(gpu, tlm::TLM_WRITE_COMMAND, buffer, row, bytes.data());
+}
+
 Matrix read(Gpu& gpu, const PublishedBuffer& buffer) {
   Matrix matrix(buffer.rows, buffer.columns);
-  std::vector<unsigned char> row(std::size_t{buffer.columns} * bytes_of(buffer.element));
   std::vector<float> wide(buffer.columns);
   for (std::uint32_t i = 0; i < buffer.rows; ++i) {
-    transfer(gpu, tlm::TLM_READ_COMMAND, buffer, i, row.data());
-    widen_elements(buffer.element, row.data(), wide.data(), buffer.columns);
+    read_row(gpu, buffer, i, wide.data());
     for (std::uint32_t j = 0; j < buffer.columns; ++j) matrix(i, j) = wide[j];
   }
   return matrix;
@@ -33,12 +43,10 @@ Matrix read(Gpu& gpu, const PublishedBuffer& buffer) {
 void fill_randomly(Gpu& gpu, const PublishedBuffer& buffer, std::seed_seq& seeds, float least) {
   std::mt19937_64 random(seeds);
   std::vector<float> values(buffer.columns);
-  std::vector<unsigned char> row(std::size_t{buffer.columns} * bytes_of(buffer.element));
   for (std::uint32_t i = 0; i < buffer.rows; ++i) {
     // Drawn from the bits, since the standard's distributions differ between libraries.
     for (float& value : values) value = std::ldexp(static_cast<float>(random() >> 40), -24) * (1 - least) + least;
-    narrow_elements(buffer.element, values.data(), row.data(), buffer.columns);
-    transfer(gpu, tlm::TLM_WRITE_COMMAND, buffer, i, row.data());
+    write_row(gpu, buffer, i, values.data());
   }
 }
 

@@ -14,6 +14,11 @@ using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowM
 void transfer(Gpu& gpu, tlm::tlm_command command, const PublishedBuffer& buffer, std::uint32_t row,
               unsigned char* data);
 
+/// Reads a row, widened.
+void read_row(Gpu& gpu, const PublishedBuffer& buffer, std::uint32_t row, float* values);
+/// Writes a row, rounded to the element type.
+void write_row(Gpu& gpu, const PublishedBuffer& buffer, std::uint32_t row, const float* values);
+
 Matrix read(Gpu& gpu, const PublishedBuffer& buffer);
 
 /// Values from `least` to 1 that depend on the seeds only.

@@ -13,6 +13,7 @@
 #include "platform/input_error.h"
 #include "platform/report.h"
 #include "platform/result_table.h"
+#include "platform/stack_guard.h"
 
 namespace t3vp {
 namespace {
@@ -91,6 +92,7 @@ int compare(const std::vector<fs::path>& files) {
 }
 
 int run_command_line(int argc, const char* const* argv) {
+  report_stack_overflows();
   CLI::App app("Virtual platform of multi-GPU nodes that overlap compute with collectives in hardware", "t3vp");
   app.set_version_flag("--version", "t3vp " T3VP_VERSION);
   app.require_subcommand(1);

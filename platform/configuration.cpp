@@ -12,6 +12,8 @@ const char* name_of(Arbitration arbitration) {
   return names[static_cast<std::size_t>(arbitration)];
 }
 
+const char* name_of(Operands operands) { return operands == Operands::exact ? "exact" : "random"; }
+
 const char* name_of(ElementType element) {
   constexpr const char* names[] = {"fp16", "bf16", "fp32"};
   return names[static_cast<std::size_t>(element)];
@@ -23,6 +25,12 @@ const char* name_of(LayerPart part) {
 }
 
 bool is_ideal(Method method) { return method == Method::ideal_overlap || method == Method::ideal_rs_nmc; }
+
+std::uint32_t link_count(const RunConfiguration& c) {
+  if (c.gpus == 1) return 0;
+  if (c.mirror) return 1;
+  return c.gpus == 2 ? 2 : 2 * c.gpus;
+}
 
 TileGrid output_grid(const RunConfiguration& configuration) {
   constexpr std::uint64_t row_alignment = 32;

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -39,6 +38,9 @@ enum class Method { sequential, t3, t3_mca, ideal_overlap, ideal_rs_nmc };
 
 /// The number is the fixed occupancy limit of mca; without one the controller chooses by the observed bands.
 enum class Arbitration { round_robin, compute_first, mca, mca_5, mca_10, mca_30, mca_unlimited };
+
+/// Values of A and B: such that no sum is ever rounded, or any in [-1, 1].
+enum class Operands { exact, random };
 
 /// Of a method that runs the phases apart.
 struct Phases {
@@ -80,6 +82,35 @@ struct Workload {
   std::optional<LayerWorkload> layer;  ///< then gemm, sublayer and tokens say nothing
 };
 
+/// Updates per element that dma_map expects: the local one and one that arrives (T3 4.2.1).
+inline constexpr std::uint32_t ring_updates = 2;
+
+/// Hardware faults to inject, and one of the programs. GPUs, links and everything else count from 0.
+struct Faults {
+  struct LoseUpdates {
+    std::uint32_t gpu;
+    MemoryFaults::LoseUpdates what;
+  };
+  struct FlipBit {
+    std::uint32_t gpu;
+    MemoryFaults::FlipBit what;
+  };
+  struct WrongElement {
+    std::uint32_t gpu;
+    std::uint64_t index;  ///< of `out`, row by row
+  };
+  struct DropPacket {
+    std::uint32_t link;
+    std::uint64_t packet;
+  };
+  std::optional<std::uint32_t> dma_map_updates;  ///< that the programs tell dma_map to expect
+  std::optional<LoseUpdates> lose_updates;
+  std::optional<FlipBit> flip_bit;
+  std::optional<std::uint32_t> wrong_rounding;  ///< GPU
+  std::optional<DropPacket> drop_packet;
+  std::optional<WrongElement> wrong_element;
+};
+
 struct RunConfiguration {
   SystemConfiguration system;
   Workload workload;
@@ -88,11 +119,12 @@ struct RunConfiguration {
   Arbitration arbitration = Arbitration::mca;
   Phases phases;
   bool functional = false;
+  Operands operands = Operands::exact;  ///< of a functional run; of a layer always random
   bool mirror = false;
   double quantum_ns = 1000;
   std::string firmware = "native";
   std::uint64_t seed = 1;
-  std::map<std::string, std::uint64_t> inject;
+  Faults faults;
 
   nlohmann::json resolved;  ///< the whole as one run file, everything written inline
   std::string config_hash;  ///< of `resolved`: 16 hexadecimal digits
@@ -101,11 +133,15 @@ struct RunConfiguration {
 /// The names that files and reports use.
 const char* name_of(Method method);
 const char* name_of(Arbitration arbitration);
+const char* name_of(Operands operands);
 const char* name_of(ElementType element);
 const char* name_of(LayerPart part);
 
 /// Whether the method runs GEMM, reduce-scatter and all-gather apart.
 bool is_ideal(Method method);
+
+/// Directions of links, as report.links lists them.
+std::uint32_t link_count(const RunConfiguration& configuration);
 
 /// Output tiles of the workload on the system; rows padded to 32 bytes.
 TileGrid output_grid(const RunConfiguration& configuration);

@@ -10,6 +10,22 @@ ProcessorParameters with_quantum(ProcessorParameters parameters, double quantum_
   return parameters;
 }
 
+MemoryParameters memory_of(const RunConfiguration& configuration, std::uint32_t gpu) {
+  const Faults& faults = configuration.faults;
+  MemoryParameters parameters = configuration.system.memory;
+  if (faults.lose_updates && faults.lose_updates->gpu == gpu)
+    parameters.faults.lose_updates = faults.lose_updates->what;
+  if (faults.flip_bit && faults.flip_bit->gpu == gpu) parameters.faults.flip_bit = faults.flip_bit->what;
+  parameters.faults.wrong_rounding = faults.wrong_rounding == gpu;
+  return parameters;
+}
+
+ComputeParameters compute_of(const RunConfiguration& configuration, std::uint32_t gpu) {
+  ComputeParameters parameters = configuration.system.compute;
+  parameters.wrong_rounding = configuration.faults.wrong_rounding == gpu;
+  return parameters;
+}
+
 }  // namespace
 
 Gpu::Gpu(const sc_core::sc_module_name& name, const RunConfiguration& configuration, const Placement& placement,
@@ -21,10 +37,10 @@ Gpu::Gpu(const sc_core::sc_module_name& name, const RunConfiguration& configurat
       system("system", placement.gpu, placement.gpus, configuration.system.memory.capacity_bytes),
       interrupts("interrupts"),
       error_log("error_log", configuration.system.processor.error_log_entries),
-      compute("compute", configuration.system.compute, configuration.functional, placement.gpu, trace),
+      compute("compute", compute_of(configuration, placement.gpu), configuration.functional, placement.gpu, trace),
       output_map("output_map", configuration.system.output_map, placement.gpu),
       cache("cache", configuration.system.cache, configuration.system.memory.path_latency, placement.gpu),
-      memory("memory", configuration.system.memory, configuration.system.tracker, placement.gpu, trace),
+      memory("memory", memory_of(configuration, placement.gpu), configuration.system.tracker, placement.gpu, trace),
       dma("dma", configuration.system.dma, configuration.functional, placement.gpu, trace),
       signals("signals", placement.gpu),
       fabric("fabric", placement.gpu, configuration.system.links.header_bytes, placement.neighbours, placement.route,

@@ -1,10 +1,12 @@
-// What the operations of a layer should compute, by Eigen in double precision from what their operands hold.
+// The operations of a layer against what they should compute from what their operands held before.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "platform/buffer_access.h"
 #include "platform/layer.h"
+#include "platform/operation_reference.h"
 #include "platform/report.h"
 
 namespace t3vp {
@@ -18,22 +20,20 @@ class LayerReference {
   /// Keeps the operands of an operation that is about to run.
   void before(const t3_layer_operation& operation);
   /// Compares what it has written. One rounding to the element type is allowed, and what fp32 loses on the way.
-  void after(const t3_layer_operation& operation);
+  void after(const LayerOperation& operation);
 
   const FunctionalCheck& result() const { return result_; }
 
  private:
-  /// A matrix of each operand.
+  /// A matrix of each operand; of attention, queries, keys and values.
   struct Operands {
     Matrix a, b, c, out;
   };
   PublishedBuffer place(const t3_operand& operand, std::uint32_t matrix, std::uint32_t stride) const;
   Matrix read_operand(const t3_operand& operand, std::uint32_t matrix, std::uint32_t stride) const;
-  void compare(const t3_operand& operand, std::uint32_t matrix, std::uint32_t stride, const Matrix& expected,
-               const Matrix& loss);
-  void check_gemm(const t3_layer_operation& operation, std::uint32_t matrix);
-  void check_rows(const t3_layer_operation& operation);
-  void check_attention(const t3_layer_operation& operation, std::uint32_t matrix);
+  Matrix read_part(const t3_layer_operation& operation, std::uint32_t matrix, std::uint32_t part) const;
+  void compare(const std::string& operation, const t3_operand& operand, std::uint32_t matrix, std::uint32_t stride,
+               const Expected& expected);
 
   Gpu& gpu_;
   std::uint64_t seed_;

@@ -30,7 +30,7 @@ void LayerRun::operation(bool begin) {
     const auto i = static_cast<std::size_t>(traffic);
     return bytes[i] - bytes_[i];
   };
-  if (reference_) reference_->after(current.kernel);
+  if (reference_) reference_->after(current);
   figures_.push_back({current.name, name_of(current.part), to_ns(now() - begin_), moved(TrafficClass::gemm_read),
                       moved(TrafficClass::gemm_write)});
 }

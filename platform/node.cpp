@@ -26,6 +26,13 @@ std::vector<std::uint32_t> ring_route(std::uint32_t gpu, std::uint32_t gpus) {
   return route;
 }
 
+LinkParameters parameters_of(const RunConfiguration& configuration, std::size_t link) {
+  LinkParameters parameters = configuration.system.links;
+  const auto& fault = configuration.faults.drop_packet;
+  if (fault && fault->link == link) parameters.drop_packet = fault->packet;
+  return parameters;
+}
+
 }  // namespace
 
 Node::Node(const sc_core::sc_module_name& name, const RunConfiguration& configuration, Trace* trace) : sc_module(name) {
@@ -51,7 +58,8 @@ void Node::make_ring(const RunConfiguration& configuration, Trace* trace) {
     const std::vector<std::uint32_t> neighbours = ring_neighbours(g, gpus);
     for (std::size_t port = 0; port < neighbours.size(); ++port) {
       const std::uint32_t to = neighbours[port];
-      links_.push_back(std::make_unique<Link>(fmt::format("link_{}_{}", g, to).c_str(), configuration.system.links,
+      links_.push_back(std::make_unique<Link>(fmt::format("link_{}_{}", g, to).c_str(),
+                                              parameters_of(configuration, links_.size()),
                                               static_cast<std::uint16_t>(g), static_cast<std::uint16_t>(to), trace));
       gpus_[g]->fabric.egress[port]->bind(links_.back()->in);
       links_.back()->out.bind(*gpus_[to]->fabric.ingress[received[to]++]);
@@ -67,7 +75,7 @@ void Node::make_mirror(const RunConfiguration& configuration, Trace* trace) {
   placement.route[0] = FabricPort::no_route;
   placement.receivers = 1;
   gpus_.push_back(std::make_unique<Gpu>("gpu0", configuration, placement, trace));
-  links_.push_back(std::make_unique<Link>("link", configuration.system.links, std::uint16_t{0},
+  links_.push_back(std::make_unique<Link>("link", parameters_of(configuration, 0), std::uint16_t{0},
                                           static_cast<std::uint16_t>(configuration.gpus - 1), trace));
   mirror_ = std::make_unique<ChunkMirror>("mirror", output_grid(configuration), configuration.gpus, std::uint16_t{0});
   gpus_[0]->fabric.egress[0]->bind(links_[0]->in);

@@ -1,4 +1,4 @@
-// The operands of a functional run, and the reference its outputs are checked against: Eigen in double precision.
+// The operands of a functional run in memory, and the check of its outputs (platform/operands.h has the values).
 #pragma once
 
 #include <filesystem>
@@ -14,11 +14,11 @@ class Reference {
  public:
   explicit Reference(const RunConfiguration& configuration) : configuration_(configuration) {}
 
-  /// Fills a published operand of a GPU with values in [-1, 1] that depend on the seed, the GPU and the buffer only.
+  /// Fills a published operand of a GPU.
   void fill(Gpu& gpu, const PublishedBuffer& buffer) const;
 
-  /// Every GPU's output against the sum over GPUs of A B, within (N + 1) u sum |A||B|, where u is half a unit in the
-  /// last place of the element type: N roundings of partial sums and one of the GEMM; for fp32 the K products' too.
+  /// Every element of every GPU's output against what it should be, to the bit. What is expected follows from the
+  /// configuration, not from what is left in the operands' memory.
   FunctionalCheck check(Node& node) const;
 
   /// gpu<g>.a.npy (m x k), gpu<g>.b.npy (k x n), gpu<g>.out.npy (m x n).

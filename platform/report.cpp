@@ -74,6 +74,24 @@ ordered_json parts_json(const std::vector<OperationFigures>& operations) {
   return parts;
 }
 
+ordered_json functional_json(const FunctionalCheck& f) {
+  ordered_json functional = {{"checked", f.checked},
+                             {"elements", f.elements},
+                             {"mismatches", f.mismatches},
+                             {"max_abs_error", f.max_abs_error}};
+  if (f.first)
+    functional["first_mismatch"] = {{"gpu", f.first->gpu},     {"tensor", f.first->tensor},
+                                    {"row", f.first->row},     {"column", f.first->column},
+                                    {"found", f.first->found}, {"expected", f.first->expected}};
+  return functional;
+}
+
+ordered_json faults_json(const std::vector<FaultOutcome>& faults) {
+  ordered_json list = ordered_json::array();
+  for (const FaultOutcome& f : faults) list.push_back({{"name", f.name}, {"struck", f.struck}, {"text", f.text}});
+  return list;
+}
+
 ordered_json statistics_json(const std::vector<Statistic>& statistics) {
   ordered_json list = ordered_json::array();
   for (const Statistic& s : statistics)
@@ -93,13 +111,19 @@ ordered_json host_json(const HostFigures& h) {
 /// Two figures of the same time may differ in the last bits.
 bool beats(double total, double bound) { return total < bound * (1 - 1e-9); }
 
-}  // namespace
+std::string mismatch_line(const FunctionalCheck& f) {
+  std::string line =
+      fmt::format("{} of {} output elements are wrong, by up to {}", f.mismatches, f.elements, f.max_abs_error);
+  if (f.first)
+    line += fmt::format("; the first: GPU {}, {}, row {}, column {}: found {}, expected {}", f.first->gpu,
+                        f.first->tensor, f.first->row, f.first->column, f.first->found, f.first->expected);
+  return line;
+}
 
-std::vector<std::string> failures(const RunResult& r) {
+/// What went wrong by itself.
+std::vector<std::string> symptoms(const RunResult& r) {
   std::vector<std::string> list = r.diagnosis;
-  if (r.functional.mismatches != 0)
-    list.push_back(fmt::format("{} of {} output elements are wrong, by up to {}", r.functional.mismatches,
-                               r.functional.elements, r.functional.max_abs_error));
+  if (r.functional.mismatches != 0) list.push_back(mismatch_line(r.functional));
   if (!r.diagnosis.empty()) return list;  // the times of a run that broke off say nothing
   const std::pair<const char*, double> bounds[] = {
       {"compute", r.bounds.compute_ns}, {"link", r.bounds.link_ns}, {"dram", r.bounds.dram_ns}};
@@ -109,9 +133,19 @@ std::vector<std::string> failures(const RunResult& r) {
   return list;
 }
 
+}  // namespace
+
+std::vector<std::string> failures(const RunResult& r) {
+  std::vector<std::string> list = symptoms(r);
+  const bool unnoticed = list.empty();
+  for (const FaultOutcome& fault : r.faults)
+    list.push_back(fmt::format("fault {} {}: {}{}", fault.name, fault.struck ? "struck" : "did not strike", fault.text,
+                               fault.struck && unnoticed ? "; no check noticed it" : ""));
+  return list;
+}
+
 ordered_json report_json(const RunConfiguration& c, const RunResult& r) {
   const TrackerFigures& t = r.tracker;
-  const FunctionalCheck& f = r.functional;
   ordered_json report = {
       {"version", T3VP_VERSION},
       {"config_hash", c.config_hash},
@@ -132,11 +166,8 @@ ordered_json report_json(const RunConfiguration& c, const RunResult& r) {
         {"spills", t.spills},
         {"size_bytes", t.size_bytes}}},
       {"bounds", {{"compute_ns", r.bounds.compute_ns}, {"link_ns", r.bounds.link_ns}, {"dram_ns", r.bounds.dram_ns}}},
-      {"functional",
-       {{"checked", f.checked},
-        {"elements", f.elements},
-        {"mismatches", f.mismatches},
-        {"max_abs_error", f.max_abs_error}}},
+      {"functional", functional_json(r.functional)},
+      {"faults", faults_json(r.faults)},
       {"statistics", statistics_json(r.statistics)}};
   if (!r.operations.empty()) {
     report["parts_ns"] = parts_json(r.operations);

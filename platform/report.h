@@ -47,11 +47,27 @@ struct Bounds {
   double compute_ns = 0, link_ns = 0, dram_ns = 0;
 };
 
+/// The first wrong element of a result.
+struct Mismatch {
+  std::string tensor;  ///< "out", or of a layer the operation and the matrix that it writes
+  std::uint32_t gpu = 0;
+  std::uint64_t row = 0, column = 0;
+  double found = 0, expected = 0;
+};
+
 /// Of every GPU's output against the reference.
 struct FunctionalCheck {
   bool checked = false;
   std::uint64_t elements = 0, mismatches = 0;
   double max_abs_error = 0;
+  std::optional<Mismatch> first;  ///< by GPU, row and column; of a layer, the first that was written
+};
+
+/// What became of an injected fault.
+struct FaultOutcome {
+  std::string name;
+  bool struck = false;
+  std::string text;  ///< where it struck first, or why it did not
 };
 
 /// Of an operation of a layer.
@@ -80,12 +96,14 @@ struct RunResult {
   TrackerFigures tracker;
   Bounds bounds;
   FunctionalCheck functional;
+  std::vector<FaultOutcome> faults;  ///< the injected ones
   std::vector<Statistic> statistics;
   std::vector<std::string> diagnosis;  ///< why the simulation failed, a sentence each; empty when it did not
   HostFigures host;
 };
 
-/// The diagnosis, and what the figures themselves give away: mismatches, a bound that was beaten. Empty: all is well.
+/// The diagnosis, and what the figures themselves give away: mismatches, a bound that was beaten; in the end the
+/// injected faults, with which no run is right. Empty: all is well.
 std::vector<std::string> failures(const RunResult& result);
 
 nlohmann::ordered_json report_json(const RunConfiguration& configuration, const RunResult& result);

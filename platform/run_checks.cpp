@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "platform/faults.h"
 #include "platform/layer.h"
 
 namespace t3vp {
@@ -71,9 +72,7 @@ void check_run(const Document& run, const RunConfiguration& c) {
     check_gemm(run, c);
   if (run.content.contains("phases") && (!is_ideal(c.method) || c.functional))
     run.reject("/phases", "this key only with method ideal-overlap or ideal-rs-nmc and data timing-only");
-  if (c.inject.count("dma_map_updates") != 0 && c.method != Method::t3 && c.method != Method::t3_mca)
-    run.reject("/inject/dma_map_updates",
-               fmt::format("this fault only with method t3 or t3-mca, not {}", name_of(c.method)));
+  check_faults(run, c);
 }
 
 }  // namespace t3vp

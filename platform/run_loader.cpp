@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "platform/configuration.h"
+#include "platform/faults.h"
 #include "platform/fingerprint.h"
 #include "platform/overrides.h"
 #include "platform/run_checks.h"
@@ -101,6 +102,13 @@ Arbitration arbitration_named(const json& name) {
                        Arbitration::mca_10, Arbitration::mca_30, Arbitration::mca_unlimited});
 }
 
+Operands operands_of(const Document& run, const Workload& workload) {
+  const json name = run.content.value("operands", workload.layer ? "random" : "exact");
+  if (workload.layer && name != "random")
+    run.reject("/operands", "random, or nothing: most operations of a layer take what others have computed");
+  return member(name, {Operands::exact, Operands::random});
+}
+
 Phases phases_of(const json& run) {
   if (!run.contains("phases")) return {};
   const auto chosen = [&](const char* phase) {
@@ -185,11 +193,12 @@ json resolve(const RunConfiguration& c, const Files& files) {
                    {"method", name_of(c.method)},
                    {"arbitration", name_of(c.arbitration)},
                    {"data", c.functional ? "functional" : "timing-only"},
+                   {"operands", name_of(c.operands)},
                    {"simulate", c.mirror ? "mirror" : "all"},
                    {"quantum_ns", c.quantum_ns},
                    {"firmware", c.firmware},
                    {"seed", c.seed},
-                   {"inject", json(c.inject)},
+                   {"inject", files.run.content.value("inject", json::object())},
                    {"workload", resolved_workload(c.workload)}};
   if (const json phases = resolved_phases(c.phases); phases.size() < 3) resolved["phases"] = phases;
   if (files.run.content.contains("models"))
@@ -219,13 +228,14 @@ RunConfiguration load_run(const std::filesystem::path& file, const std::vector<s
   c.arbitration = arbitration_named(run.value("arbitration", c.method == Method::t3_mca ? "mca" : "round-robin"));
   c.phases = phases_of(run);
   c.functional = run.value("data", "timing-only") == "functional";
+  c.operands = operands_of(files.run, c.workload);
   c.system.memory.functional = c.functional;
   c.mirror = run.value("simulate", "all") == "mirror" && !c.workload.layer;  // its one GPU is all there is
   c.quantum_ns = run.value("quantum_ns", c.quantum_ns);
   c.system.processor.quantum = from_ns(c.quantum_ns);
   c.firmware = run.value("firmware", c.firmware);
   c.seed = run.value("seed", c.seed);
-  c.inject = run.value("inject", c.inject);
+  c.faults = read_faults(run.value("inject", json::object()));
   check_tile_fits(files.system, c.system, c.workload.gemm.element);
   check_run(files.run, c);
   c.resolved = resolve(c, files);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "platform/diagnosis.h"
+#include "platform/faults.h"
 #include "platform/figures.h"
 #include "platform/layer_run.h"
 #include "platform/native_hal.h"
@@ -15,8 +16,6 @@
 
 namespace t3vp {
 namespace {
-
-constexpr std::uint64_t ring_updates = 2;  // local and incoming, per element (T3 4.2.1)
 
 t3_program* program_of(const RunConfiguration& configuration) {
   if (configuration.workload.layer) return t3_run_layer;
@@ -44,8 +43,7 @@ t3_job job_of(const RunConfiguration& configuration) {
   job.transpose_b = gemm.transpose_b;
   job.tiling = {compute.tile_rows, compute.tile_columns, compute.wavefronts};
   job.ring_workgroups = compute.compute_units * compute.ring_workgroups_per_cu;
-  const auto updates = configuration.inject.find("dma_map_updates");
-  job.dma.updates = static_cast<std::uint32_t>(updates != configuration.inject.end() ? updates->second : ring_updates);
+  job.dma.updates = configuration.faults.dma_map_updates.value_or(ring_updates);
   job.dma.block_tiles = 1;
   job.near_memory = configuration.method == Method::ideal_rs_nmc;
   job.zero_output = true;
@@ -162,8 +160,11 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   if (layer) result.operations = layer->operations();
   gather_figures(configuration, node, meter, result);
   result.host.events = sc_core::sc_delta_count();
+  WrongElement wrong_element;
+  if (result.diagnosis.empty()) wrong_element.strike(configuration, node);
   if (configuration.functional && result.diagnosis.empty())
     result.functional = layer ? layer->functional() : reference.check(node);
+  result.faults = fault_outcomes(configuration, node, wrong_element);
   if (configuration.functional && options.dump_arrays) reference.dump(node, options.out);
   if (trace) trace->close();
   return result;

@@ -12,6 +12,9 @@
 #include "compute/ring_kernel.h"
 #include "compute/row_kernel.h"
 #include "protocol/address_map.h"
+#include "protocol/description.h"
+#include "protocol/element.h"
+#include "protocol/truncating_adder.h"
 #include "registers/response_status.h"
 
 namespace t3vp {
@@ -210,6 +213,14 @@ void ComputeCluster::launch() {
 
 void ComputeCluster::dispatch(Slot slot) {
   if (next_workgroup_ < kernel_->workgroups()) kernel_->start(slot, next_workgroup_++);
+}
+
+void ComputeCluster::add(ElementType element, std::vector<unsigned char>& sum, const Transaction& transaction) {
+  const std::size_t count = sum.size() / bytes_of(element);
+  const unsigned char* data = transaction.get_data_ptr();
+  if (!parameters_.wrong_rounding) return add_elements(element, sum.data(), data, count);
+  if (add_elements_truncating(element, sum.data(), data, count) && wrongly_rounded_.empty())
+    wrongly_rounded_ = described(transaction, now());
 }
 
 void ComputeCluster::finished(Slot slot) {

@@ -30,6 +30,8 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   std::uint64_t finished_workgroups() const { return finished_total_; }
   /// Sum over compute units of the time in which they computed.
   Picoseconds busy_time() const { return busy_time_; }
+  /// The first sum that the injected fault has rounded wrongly, in words; empty while there is none.
+  const std::string& wrongly_rounded() const { return wrongly_rounded_; }
   void visit_statistics(const StatisticVisitor& visit) const;
 
  private:
@@ -54,6 +56,7 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   void issue(Slot slot, Transaction& transaction, Picoseconds delay) override;
   void schedule(Picoseconds time, Slot slot, std::uint32_t tag) override;
   Picoseconds occupy(Slot slot, Picoseconds duration) override;
+  void add(ElementType element, std::vector<unsigned char>& sum, const Transaction& transaction) override;
   void finished(Slot slot) override;
   Trace* trace(Slot slot, Trace::Track& track) override;
 
@@ -75,6 +78,7 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   ComputeUnit& unit_of(Slot slot) { return units_[slot / slots_per_cu_]; }
 
   ComputeParameters parameters_;
+  std::string wrongly_rounded_;
   bool functional_;
   std::uint16_t gpu_;
   Trace* trace_;

@@ -97,10 +97,11 @@ void GemmKernel::answered(Slot slot, Transaction& transaction) {
 void GemmKernel::take_data(Workgroup& workgroup, Transaction& transaction) {
   const DataExtension& extension = transaction.extension();
   Slab& slab = buffer(workgroup, static_cast<std::uint32_t>(extension.token >> 1));
-  Matrix& matrix = (extension.token & 1) != 0 ? slab.b : slab.a;
+  const bool is_b = (extension.token & 1) != 0;
+  FloatMatrix& matrix = is_b ? slab.b : slab.a;
   matrix.resize(extension.shape.rows, extension.shape.row_bytes / bytes_of(element_));
   widen_elements(element_, transaction.get_data_ptr(), matrix.data(), static_cast<std::size_t>(matrix.size()));
-  if (has(KernelPacket::transpose_a) && &matrix == &slab.a) matrix.transposeInPlace();
+  if (has(is_b ? KernelPacket::transpose_b : KernelPacket::transpose_a)) matrix.transposeInPlace();
 }
 
 /// Begins the next slab when its data is there; one slab of a workgroup at a time, one workgroup of a CU at a time.
@@ -119,20 +120,15 @@ void GemmKernel::compute(Slot slot) {
 
 void GemmKernel::elapsed(Slot slot, std::uint32_t) {
   Workgroup& workgroup = workgroups_[slot];
-  if (host_.functional()) multiply(workgroup);
+  if (host_.functional()) {
+    const Slab& slab = buffer(workgroup, workgroup.computed);
+    multiply_add(slab.a, slab.b, workgroup.sum);
+  }
   workgroup.computing = false;
   ++workgroup.computed;
   if (workgroup.loaded < slabs_) load_slab(slot);
   if (workgroup.computed == slabs_) return store(slot);
   compute(slot);
-}
-
-void GemmKernel::multiply(Workgroup& workgroup) {
-  const Slab& slab = buffer(workgroup, workgroup.computed);
-  if (has(KernelPacket::transpose_b))
-    workgroup.sum.noalias() += slab.a * slab.b.transpose();
-  else
-    workgroup.sum.noalias() += slab.a * slab.b;
 }
 
 void GemmKernel::store(Slot slot) {

@@ -2,10 +2,10 @@
 // stores it wavefront by wavefront. Stages (T3 2.5) emerge from the number of workgroups that fit.
 #pragma once
 
-#include <Eigen/Core>
 #include <vector>
 
 #include "compute/kernel_model.h"
+#include "compute/matrix_unit.h"
 #include "protocol/tile_grid.h"
 
 namespace t3vp {
@@ -23,10 +23,9 @@ class GemmKernel : public KernelModel {
   void elapsed(Slot slot, std::uint32_t tag) override;
 
  private:
-  using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   struct Slab {
     std::uint32_t awaited = 0;  ///< loads that have not come back
-    Matrix a, b;                ///< functional only
+    FloatMatrix a, b;           ///< functional only; depth columns and depth rows
   };
   struct Workgroup {
     std::uint32_t wg_id = 0;  ///< of the whole batch
@@ -37,7 +36,7 @@ class GemmKernel : public KernelModel {
     std::uint32_t stores = 0;  ///< not yet answered
     Picoseconds begin = 0, store_begin = 0;
     std::vector<Slab> slabs;  ///< ring of prefetch_slabs buffers
-    Matrix sum;
+    FloatMatrix sum;
   };
   bool has(std::uint16_t flag) const { return (packet_.flags & flag) != 0; }
   std::uint32_t depth(std::uint32_t slab) const;
@@ -48,7 +47,6 @@ class GemmKernel : public KernelModel {
   void load(Slot slot, std::uint64_t address, const Shape& shape, std::uint32_t slab, bool is_b);
   void take_data(Workgroup& workgroup, Transaction& transaction);
   void compute(Slot slot);
-  void multiply(Workgroup& workgroup);
   void store(Slot slot);
   void fill_store(const Workgroup& workgroup, const Rectangle& part, Transaction& transaction) const;
 

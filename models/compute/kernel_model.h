@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "compute/kernel_packet.h"
 #include "compute/parameters.h"
@@ -28,6 +29,8 @@ class KernelHost {
   virtual void schedule(Picoseconds time, Slot slot, std::uint32_t tag) = 0;
   /// Occupies the slot's compute unit for `duration` as soon as it is free; returns the end.
   virtual Picoseconds occupy(Slot slot, Picoseconds duration) = 0;
+  /// sum += the transaction's data in the element type.
+  virtual void add(ElementType element, std::vector<unsigned char>& sum, const Transaction& transaction) = 0;
   virtual void finished(Slot slot) = 0;
   /// Where the slot's spans go, null when this slot is not shown.
   virtual Trace* trace(Slot slot, Trace::Track& track) = 0;

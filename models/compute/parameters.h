@@ -25,6 +25,7 @@ struct ComputeParameters {
   std::uint32_t ring_blocks_in_flight = 4;   ///< blocks a ring workgroup keeps under way
   std::uint32_t row_workgroups_per_cu = 8;   ///< of rows kernels
   std::uint32_t row_block_bytes = 4096;      ///< of an operand that a workgroup of a rows kernel has under way
+  bool wrong_rounding = false;               ///< a fault: ring kernels round their sums toward zero
 };
 
 struct OutputMapParameters {

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "protocol/address_map.h"
-#include "protocol/element.h"
 #include "registers/signals.h"
 
 namespace t3vp {
@@ -123,7 +122,7 @@ void RingKernel::loaded(Slot slot, std::uint32_t index, Transaction& transaction
     if (flight.sum.empty())
       flight.sum.assign(data, data + bytes);
     else
-      add_elements(grid_.element, flight.sum.data(), data, bytes / bytes_of(grid_.element));
+      host_.add(grid_.element, flight.sum, transaction);
   }
   if (--flight.loads != 0) return;
   const ComputeParameters& p = host_.parameters();

@@ -8,7 +8,9 @@ namespace {
 using Operands = std::array<Rows, row_operand_count>;
 
 constexpr float epsilon = 1e-5f;
-constexpr float adam_decay_1 = 0.9f, adam_decay_2 = 0.999f, adam_epsilon = 1e-8f;
+// The complements are numbers of their own: 1 - 0.999f has lost 11 of its digits.
+constexpr float adam_decay_1 = 0.9f, adam_rest_1 = 0.1f, adam_decay_2 = 0.999f, adam_rest_2 = 0.001f,
+                adam_epsilon = 1e-8f;
 constexpr std::uint8_t a = 1 << row_a, b = 1 << row_b, c = 1 << row_c, out = 1 << row_out;
 
 /// The operand's rows, a vector repeated.
@@ -62,8 +64,8 @@ Rows dropout(Rows x, const RowParameters& p) {
 
 void adam(Operands& operands, float rate) {
   Rows &mean = operands[row_b], &square = operands[row_c];
-  mean = adam_decay_1 * mean + (1 - adam_decay_1) * operands[row_a];
-  square = adam_decay_2 * square + (1 - adam_decay_2) * operands[row_a].square();
+  mean = adam_decay_1 * mean + adam_rest_1 * operands[row_a];
+  square = adam_decay_2 * square + adam_rest_2 * operands[row_a].square();
   operands[row_out] -= rate * mean / (square.sqrt() + adam_epsilon);
 }
 

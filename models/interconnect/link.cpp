@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "interconnect/packet.h"
+#include "protocol/description.h"
 
 namespace t3vp {
 
@@ -85,6 +86,13 @@ void Link::finish(tlm::tlm_generic_payload& transaction) {
                  flow_of(extension.producer.gpu, extension.producer.wg_id, extension.producer.wf_id));
   else if (trace_ != nullptr)
     trace_->span(track_, "store", send_begin_, now());
+
+  if (packets_++ == parameters_.drop_packet) {  // its credits do not come back either
+    dropped_ = described(transaction, now());
+    transaction.set_response_status(tlm::TLM_OK_RESPONSE);
+    send_response(in, transaction, 0);
+    return transaction.release();
+  }
 
   Transaction& packet = pool_.make(extension.operation, transaction.get_address(), extension.shape);
   packet.extension() = extension;

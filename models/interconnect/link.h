@@ -7,6 +7,7 @@
 #pragma once
 
 #include <deque>
+#include <string>
 
 #include "interconnect/parameters.h"
 #include "protocol/data_sockets.h"
@@ -36,6 +37,9 @@ class Link : public sc_core::sc_module {
   const LinkTraffic& begun() const { return begun_; }  ///< packets of which the first byte has left
   const LinkTraffic& sent() const { return sent_; }    ///< packets of which the last byte has left
   Picoseconds busy_time() const { return busy_time_; }
+  std::uint64_t packets() const { return packets_; }  ///< that have left, signals among them
+  /// The packet that the injected fault took, in words; empty while it has taken none.
+  const std::string& dropped() const { return dropped_; }
 
  private:
   struct Event {
@@ -61,6 +65,8 @@ class Link : public sc_core::sc_module {
   Picoseconds send_begin_ = 0;
   std::uint64_t buffered_ = 0;  ///< payload bytes on their way or in the receive buffer
   LinkTraffic begun_, sent_;
+  std::uint64_t packets_ = 0;
+  std::string dropped_;
   Picoseconds busy_time_ = 0;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "protocol/units.h"
 
@@ -12,6 +13,7 @@ struct LinkParameters {
   Picoseconds latency = 500'000;
   std::uint32_t header_bytes = 0;                  ///< per packet
   std::uint32_t receive_buffer_bytes = 256 << 10;  ///< credits of a sender
+  std::optional<std::uint64_t> drop_packet;        ///< a fault: number of the packet, from 0, that does not arrive
 };
 
 }  // namespace t3vp

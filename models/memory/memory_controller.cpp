@@ -44,6 +44,7 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
   tracker.spill.bind(*ports[from_tracker]);
   if (trace_ != nullptr) track_ = trace_->track(fmt::format("GPU {}", gpu), "HBM");
 
+  if (parameters.faults.any()) faults_ = std::make_unique<FaultyAccess>(parameters.faults);
   for (std::uint32_t i = 0; i < parameters.channels; ++i)
     channels_.push_back(std::make_unique<ChannelState>(parameters.dram));
   registers.aging_ns.set(parameters.aging_ns);
@@ -195,7 +196,10 @@ bool MemoryController::refuse(const Arrival& arrival, const DataExtension* exten
 void MemoryController::take_effect(tlm::tlm_generic_payload& transaction, const DataExtension& extension, bool local,
                                    Picoseconds time) {
   const std::uint64_t bytes = extension.shape.bytes();
-  if (unsigned char* data = transaction.get_data_ptr()) {
+  unsigned char* data = transaction.get_data_ptr();
+  if (data != nullptr && faults_ != nullptr) {
+    faults_->take_effect(store_, transaction, local, time);
+  } else if (data != nullptr) {
     const std::uint64_t base = address_map::local_of(transaction.get_address());
     for_each_piece(base, extension.shape, [&](std::uint64_t address, std::uint64_t part) {
       switch (extension.operation) {

@@ -53,6 +53,8 @@ class MemoryController : public sc_core::sc_module {
   /// Bytes that have entered the DRAM queues and are yet to be moved.
   std::uint64_t queued_bytes() const;
   void visit_statistics(const StatisticVisitor& visit) const;
+  /// What injected faults have done; null when there are none.
+  const FaultyAccess* faults() const { return faults_.get(); }
 
  private:
   struct Request {
@@ -104,6 +106,7 @@ class MemoryController : public sc_core::sc_module {
   Trace::Track track_ = 0;
   Interleave interleave_;
   BackingStore store_;
+  std::unique_ptr<FaultyAccess> faults_;  ///< null unless injected
   Picoseconds cycle_, slice_, simulated_until_ = 0;
   TimeOrdered<Arrival> arrivals_;
   TimeOrdered<std::uint32_t> finished_;

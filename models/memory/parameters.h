@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "dram/memory_spec.h"
+#include "memory/faults.h"
 #include "protocol/units.h"
 
 namespace t3vp {
@@ -22,6 +23,7 @@ struct MemoryParameters {
   std::uint32_t mca_default_limit = 30;  ///< before the first stage is over
   std::uint32_t aging_ns = 2000;
   bool functional = true;  ///< tensors carry data
+  MemoryFaults faults;     ///< of this GPU's controller
 };
 
 /// Peak of all channels together.

@@ -26,6 +26,10 @@ CommandProcessor::CommandProcessor(const sc_core::sc_module_name& name, std::uin
   SC_HAS_PROCESS(CommandProcessor);
   if (trace_ != nullptr) track_ = trace_->track("GPU " + std::to_string(gpu), "firmware");
   SC_THREAD(main);
+  set_stack_size(stack_bytes);
+  SC_METHOD(call_on_phase);
+  sensitive << phase_changed_;
+  dont_initialize();
 }
 
 void CommandProcessor::main() {
@@ -124,7 +128,16 @@ void CommandProcessor::tell_phase(Phase phase, bool begin) {
   phase_boundary.notify(keeper_.get_local_time());
   if (!on_phase_) return;
   keeper_.sync();
-  on_phase_(phase, begin);
+  told_phase_ = phase;
+  told_begin_ = begin;
+  phase_changed_.notify();
+  wait(phase_told_);
+}
+
+/// A method has the scheduler's stack, which is the main program's.
+void CommandProcessor::call_on_phase() {
+  on_phase_(told_phase_, told_begin_);
+  phase_told_.notify();
 }
 
 void CommandProcessor::publish(const PublishedBuffer& buffer) {

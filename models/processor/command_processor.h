@@ -42,6 +42,9 @@ class CommandProcessor : public sc_core::sc_module {
  public:
   using Program = std::function<Status(CommandProcessor&)>;
 
+  /// Of the program. The page below is inaccessible, so that an overflow is no silent corruption.
+  static constexpr std::size_t stack_bytes = 256 << 10;
+
   struct PhaseTime {
     Phase phase;
     Picoseconds begin, end;  ///< end is `never` while the phase lasts
@@ -59,7 +62,8 @@ class CommandProcessor : public sc_core::sc_module {
   /// What runs from the start of simulation on; to be called before it.
   void run(Program program) { program_ = std::move(program); }
   void on_publish(std::function<void(const PublishedBuffer&)> callback) { on_publish_ = std::move(callback); }
-  /// Called when a phase begins and ends, at that time.
+  /// Called when a phase begins and ends, at that time, while the program waits: not on the program's stack, so that
+  /// the callback may need as much stack as it likes.
   void on_phase(std::function<void(Phase, bool begin)> callback) { on_phase_ = std::move(callback); }
   void on_log(std::function<void(const std::string&)> callback) { on_log_ = std::move(callback); }
 
@@ -114,6 +118,7 @@ class CommandProcessor : public sc_core::sc_module {
   bool may_run_ahead(tlm::tlm_command command, std::uint64_t address) const;
   Picoseconds local_now() const;
   void tell_phase(Phase phase, bool begin);
+  void call_on_phase();
 
   std::uint16_t gpu_;
   Trace* trace_;
@@ -123,7 +128,9 @@ class CommandProcessor : public sc_core::sc_module {
   std::function<void(const PublishedBuffer&)> on_publish_;
   std::function<void(Phase, bool)> on_phase_;
   std::function<void(const std::string&)> on_log_;
-  sc_core::sc_event finished_event_, give_up_event_;
+  sc_core::sc_event finished_event_, give_up_event_, phase_changed_, phase_told_;
+  Phase told_phase_ = Phase::setup;
+  bool told_begin_ = false;
   bool finished_ = false, give_up_ = false;
   Status status_ = Status::ok;
   std::string waits_for_;

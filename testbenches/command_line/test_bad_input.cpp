@@ -58,6 +58,7 @@ const Change changes[] = {
     {"run.json", "/arbitration", "mca-7"},
     {"run.json", "/data", true},
     {"run.json", "/simulate", "one"},
+    {"run.json", "/operands", "small"},
     {"run.json", "/quantum_ns", 0},
     {"run.json", "/phases", json::array({"gemm"})},  // method t3 has no phases apart
     {"run.json", "/phases", json::array()},
@@ -177,6 +178,37 @@ TEST_CASE("a memory whose values contradict each other is refused") {
     for (const auto& [at, value] : changed) files.change("memory.json", at, value);
     INFO(changed.front().first << " with " << changed.back().first);
     require_no_memory(files, (files / "memory.json: ").string() + pointer);
+  }
+}
+
+TEST_CASE("faults in what is not there, or that nothing could see, are refused") {
+  const ValidFiles files;  // 4 GPUs, 8 directions of links, 256 x 256 fp16
+  const std::tuple<const char*, std::vector<std::string>, const char*> refused[] = {
+      {"lose_updates={\"gpu\": 4, \"count\": 1}", {}, "/lose_updates/gpu"},
+      {"lose_updates={\"gpu\": -1, \"count\": 1}", {}, "/lose_updates/gpu"},
+      {"lose_updates={\"gpu\": 1, \"count\": 0}", {}, "/lose_updates/count"},
+      {"lose_updates={\"gpu\": 1, \"count\": 1, \"from\": \"me\"}", {}, "/lose_updates/from"},
+      {"lose_updates={\"gpu\": 1}", {}, "/lose_updates"},
+      {"lose_updates={\"gpu\": 1, \"count\": 1}", {"data=timing-only"}, "/lose_updates"},
+      {"flip_bit={\"gpu\": 4, \"access\": 0, \"bit\": 0}", {}, "/flip_bit/gpu"},
+      {"flip_bit={\"gpu\": 0, \"access\": 0, \"bit\": 16}", {}, "/flip_bit/bit"},
+      {"flip_bit={\"gpu\": 0, \"access\": 0, \"bit\": 32}", {"workload.gemm.element=fp32"}, "/flip_bit/bit"},
+      {"flip_bit={\"gpu\": 0, \"access\": 0, \"bit\": 0}", {"data=timing-only"}, "/flip_bit"},
+      {"wrong_element={\"gpu\": 4, \"index\": 0}", {}, "/wrong_element/gpu"},
+      {"wrong_element={\"gpu\": 0, \"index\": 65536}", {}, "/wrong_element/index"},
+      {"wrong_element={\"gpu\": 0, \"index\": 0}", {"data=timing-only", "simulate=mirror"}, "/wrong_element"},
+      {"wrong_rounding={\"gpu\": 0}", {}, "/wrong_rounding"},
+      {"wrong_rounding={\"gpu\": 4}", {"operands=random"}, "/wrong_rounding/gpu"},
+      {"wrong_rounding={\"gpu\": 0}", {"operands=random", "data=timing-only"}, "/wrong_rounding"},
+      {"drop_packet={\"link\": 8, \"packet\": 0}", {}, "/drop_packet/link"},
+      {"drop_packet={\"link\": 2, \"packet\": 0}", {"gpus=2"}, "/drop_packet/link"},
+      {"drop_packet={\"link\": 1, \"packet\": 0}", {"data=timing-only", "simulate=mirror"}, "/drop_packet/link"},
+      {"drop_packet=3", {}, "/drop_packet"}};
+  for (const auto& [fault, settings, pointer] : refused) {
+    std::vector<std::string> arguments{"--set", "data=functional", "--set", std::string("inject.") + fault};
+    for (const std::string& setting : settings) arguments.insert(arguments.end(), {"--set", setting});
+    INFO(fault);
+    require_refusal(run_file(files.run(), arguments), (files / "run.json: /inject").string() + pointer);
   }
 }
 

@@ -167,7 +167,9 @@ TEST_CASE("defaults are applied") {
   CHECK(c.quantum_ns == 1000);
   CHECK(c.firmware == "native");
   CHECK(c.seed == 1);
-  CHECK(c.inject.empty());
+  CHECK_FALSE(c.faults.dma_map_updates);
+  CHECK_FALSE(c.faults.lose_updates);
+  CHECK(c.operands == Operands::exact);
   CHECK(c.workload.gemm.element == ElementType::fp16);
   CHECK_FALSE(c.workload.gemm.transpose_b);
 }
@@ -201,7 +203,7 @@ TEST_CASE("the functional run tells the memory to keep data") {
 TEST_CASE("injected faults are passed on") {
   const ValidFiles files;
   const RunConfiguration c = load_run(files.run(), {"inject.dma_map_updates=3"});
-  CHECK(c.inject == std::map<std::string, std::uint64_t>{{"dma_map_updates", 3}});
+  CHECK(c.faults.dma_map_updates == 3u);
 }
 
 TEST_CASE("the resolved configuration is a run file that means the same") {

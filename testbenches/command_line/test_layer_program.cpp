@@ -170,6 +170,8 @@ TEST_CASE("wrong layers are refused where they are wrong") {
                             {"/gpus", "/gpus", 4},
                             {"/method", "/method", "t3"},
                             {"/phases", "/phases", nlohmann::json::array({"gemm"})},
+                            {"/operands", "/operands", "exact"},
+                            {"/inject", "/inject/drop_packet/link", {{"drop_packet", {{"link", 0}, {"packet", 0}}}}},
                             {"/inject", "/inject/dma_map_updates", {{"dma_map_updates", 3}}}};
   files.change("run.json", "/workload", good);
   CHECK(load_run(files.run()).workload.label == "Transformer training layer TP=4 with unfused attention");
@@ -183,7 +185,7 @@ TEST_CASE("wrong layers are refused where they are wrong") {
     } catch (const InputError& error) {
       CHECK_THAT(error.what(), Catch::Contains(std::string("run.json: ") + change.reported_at + ": found"));
     }
-    for (const char* key : {"/gpus", "/method", "/phases", "/inject"})
+    for (const char* key : {"/gpus", "/method", "/operands", "/phases", "/inject"})
       if (std::string(change.pointer) == key) files.change("run.json", key, nullptr);
   }
   files.change("run.json", "/workload", good);

@@ -80,6 +80,32 @@ TEST_CASE("the diagnosis of a run that broke off is not joined by its meaningles
   CHECK(failures(stuck) == stuck.diagnosis);
 }
 
+TEST_CASE("the first mismatch is told with its place") {
+  RunResult wrong = good_result();
+  wrong.functional.mismatches = 2;
+  wrong.functional.first = Mismatch{"out", 3, 5, 7, 12.5, 13};
+  CHECK_THAT(failures(wrong).at(0), Catch::Contains("GPU 3, out, row 5, column 7: found 12.5, expected 13"));
+  CHECK(report_of(wrong).at("functional").at("first_mismatch").at("column") == 7);
+  wrong.functional.first->found = std::numeric_limits<double>::quiet_NaN();
+  const Folder folder;
+  CHECK_NOTHROW(read_report(folder.write("report.json", report_of(wrong))));
+}
+
+TEST_CASE("a run with an injected fault fails, whatever became of it") {
+  RunResult faulty = good_result();
+  faulty.faults = {{"flip_bit", false, "there were 3 accesses"}};
+  CHECK(failures(faulty) == std::vector<std::string>{"fault flip_bit did not strike: there were 3 accesses"});
+  faulty.faults[0].struck = true;
+  CHECK(failures(faulty) ==
+        std::vector<std::string>{"fault flip_bit struck: there were 3 accesses; no check noticed it"});
+  faulty.functional.mismatches = 1;
+  CHECK(failures(faulty).size() == 2);
+  CHECK_THAT(failures(faulty)[1], !Catch::Contains("no check"));
+  const Folder folder;
+  CHECK_NOTHROW(read_report(folder.write("report.json", report_of(faulty))));
+  CHECK(report_of(faulty).at("faults")[0].at("name") == "flip_bit");
+}
+
 TEST_CASE("the table shows phases, traffic, links and the verdict") {
   const std::string table = result_table(report_of(good_result()));
   for (const char* word : {"GEMM 256 x 256 x 64 fp16 on small-4, 4 GPUs, t3", "all-gather", "1.50", "GPU 0 -> GPU 3",

@@ -23,9 +23,10 @@ struct Comparison {
   double largest_error = 0;
 };
 
-/// Every GPU's `out` against the sum over GPUs of a b: within (gpus + 1) roundings of the element type of
-/// sum |a| |b|. fp32 has k more, of the accumulation.
-Comparison compare(const Run& run, std::uint32_t gpus, Element element);
+/// Every GPU's `out` against the sum over GPUs of a b: the same to the bit with exact operands; with random ones within
+/// (gpus + 1) roundings of the element type of sum |a| |b|. fp32 has k more, of the accumulation.
+enum class Sums { exact, rounded };
+Comparison compare(const Run& run, std::uint32_t gpus, Element element, Sums sums = Sums::exact);
 
 /// The bytes of every GPU's `out` one after the other.
 std::string outputs(const Run& run, std::uint32_t gpus);

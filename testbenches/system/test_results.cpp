@@ -11,18 +11,23 @@ struct Case {
   std::uint32_t gpus, m, n, k;
   Element element = Element::fp16;
   bool transpose_b = false;
+  const char* operands = "exact";
 };
 
 Settings settings_of(const Case& c, const std::string& method) {
-  return gemm(c.m, c.n, c.k) + Settings{on_small_system(), "gpus=" + std::to_string(c.gpus), "method=" + method,
+  return gemm(c.m, c.n, c.k) + Settings{on_small_system(),
+                                        "gpus=" + std::to_string(c.gpus),
+                                        "method=" + method,
                                         std::string("workload.gemm.element=") + name_of(c.element),
-                                        std::string("workload.gemm.transpose_b=") + (c.transpose_b ? "true" : "false")};
+                                        std::string("workload.gemm.transpose_b=") + (c.transpose_b ? "true" : "false"),
+                                        std::string("operands=") + c.operands};
 }
 
 void require_right(const Run& run, const Case& c) {
   CAPTURE(c.gpus, c.m, c.n, c.k, name_of(c.element), run.diagnosis());
   REQUIRE(run.exit_code() == 0);
-  const Comparison comparison = compare(run, c.gpus, c.element);
+  const Comparison comparison =
+      compare(run, c.gpus, c.element, std::string(c.operands) == "exact" ? Sums::exact : Sums::rounded);
   CAPTURE(comparison.largest_error);
   REQUIRE(comparison.elements == std::size_t{c.gpus} * c.m * c.n);
   REQUIRE(comparison.wrong == 0);
@@ -61,6 +66,24 @@ TEST_CASE("the result is right in bf16 and fp32") {
   const Element element = GENERATE(Element::bf16, Element::fp32);
   require_all_methods_right({5, 300, 220, 70, element});
   require_all_methods_right({3, 130, 70, 33, element});
+}
+
+TEST_CASE("sums of random operands are rounded as the reference says, to the bit") {
+  const Element element = GENERATE(Element::fp16, Element::bf16, Element::fp32);
+  require_all_methods_right({5, 300, 220, 70, element, false, "random"});
+  require_all_methods_right({2, 130, 70, 1, element, true, "random"});
+  require_all_methods_right({7, 130, 330, 95, element, false, "random"});
+}
+
+TEST_CASE("the result is right on large rings") {
+  const std::uint32_t gpus = GENERATE(16u, 24u, 32u, 64u);
+  for (const char* operands : {"exact", "random"}) {
+    Case c{gpus, 512, 512, 40, gpus == 24 ? Element::fp16 : Element::bf16, false, operands};
+    for (const char* method : {"sequential", "t3", "ideal-rs-nmc"}) {
+      INFO(method);
+      require_right(Run::of_platform(settings_of(c, method)), c);
+    }
+  }
 }
 
 TEST_CASE("the result is right with B stored transposed") {

@@ -1,0 +1,115 @@
+// Stacks: checking needs none of the firmware's, and an overflow is one line.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include "platform/layer_run.h"
+#include "platform/stack_guard.h"
+#include "system/platform_run.h"
+
+using namespace t3vp;
+using namespace t3vp::test;
+using Catch::Contains;
+
+namespace {
+
+/// Never ends; the array keeps the calls from becoming a loop.
+__attribute__((noinline)) int recurse(volatile int* before) {
+  volatile int here[100];
+  here[0] = before == nullptr ? 0 : before[0] + 1;
+  return recurse(here) + here[0];
+}
+
+struct Ended {
+  int exit_code = -1;  ///< -1: by a signal
+  std::string err;
+};
+
+/// What becomes of a process that does this.
+template <typename Work>
+Ended in_a_process(Work work) {
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    report_stack_overflows();
+    work();
+    _exit(0);
+  }
+  close(ends[1]);
+  Ended ended;
+  char buffer[256];
+  for (ssize_t count = 0; (count = read(ends[0], buffer, sizeof buffer)) > 0;)
+    ended.err.append(buffer, static_cast<std::size_t>(count));
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFEXITED(status)) ended.exit_code = WEXITSTATUS(status);
+  return ended;
+}
+
+}  // namespace
+
+TEST_CASE("firmware that needs more than its stack ends the run with one line") {
+  const Ended ended = in_a_process([] {
+    sc_core::sc_signal<bool> interrupt;
+    CommandProcessor processor("processor", 0, {});
+    processor.interrupt.bind(interrupt);
+    processor.run([](CommandProcessor&) { return recurse(nullptr) == 0 ? Status::ok : Status::busy; });
+    sc_core::sc_start();
+  });
+  REQUIRE(ended.exit_code == 1);
+  REQUIRE(ended.err == "t3vp: stack overflow in processor.main: firmware has 256 KiB of stack\n");
+}
+
+TEST_CASE("a stack overflow of the program itself is one line too") {
+  const Ended ended = in_a_process([] { recurse(nullptr); });
+  REQUIRE(ended.exit_code == 1);
+  REQUIRE(ended.err == "t3vp: stack overflow in the main program\n");
+}
+
+TEST_CASE("other invalid accesses are no stack overflows") {
+  const Ended ended = in_a_process([] { *reinterpret_cast<volatile int*>(std::uintptr_t{16}) = 1; });
+  REQUIRE(ended.exit_code == -1);
+  REQUIRE(ended.err.empty());
+}
+
+TEST_CASE("phases are told on a stack that is not the firmware's") {
+  sc_core::sc_signal<bool> interrupt;
+  CommandProcessor processor("processor", 0, {});
+  processor.interrupt.bind(interrupt);
+  std::vector<std::pair<Phase, bool>> told;
+  std::uintptr_t callback = 0, program = 0;
+  processor.on_phase([&](Phase phase, bool begin) {
+    const int here = 0;
+    callback = reinterpret_cast<std::uintptr_t>(&here);
+    told.emplace_back(phase, begin);
+  });
+  processor.run([&](CommandProcessor& p) {
+    const int here = 0;
+    program = reinterpret_cast<std::uintptr_t>(&here);
+    p.begin(Phase::gemm);
+    const Picoseconds before = now();
+    p.end(Phase::gemm);
+    return now() == before ? Status::ok : Status::busy;  // telling takes no time
+  });
+  sc_core::sc_start();
+  REQUIRE(processor.status() == Status::ok);
+  REQUIRE(told == std::vector<std::pair<Phase, bool>>{{Phase::gemm, true}, {Phase::gemm, false}});
+  REQUIRE(std::max(callback, program) - std::min(callback, program) > CommandProcessor::stack_bytes);
+}
+
+TEST_CASE("layers of any size are checked") {
+  for (const char* workload :
+       {R"({"layer": "prompt", "tp": 2, "transformer": {"hidden": 128, "heads": 4, "sequence": 128, "batch": 1}})",
+        R"({"layer": "prompt", "attention": "fused", "tp": 2,
+            "transformer": {"hidden": 256, "heads": 4, "sequence": 256, "batch": 1, "element": "bf16"}})"}) {
+    const Run run =
+        Run::of_program({on_small_system(), "gpus=null", "method=sequential", std::string("workload=") + workload});
+    INFO(run.terminal());
+    REQUIRE(run.exit_code() == 0);
+    REQUIRE(run.report().at("functional").at("checked") == true);
+  }
+}
