@@ -24,7 +24,7 @@ RunResult good_result() {
   r.dram_bytes[1][static_cast<std::size_t>(TrafficClass::rs_read)] = 301;
   r.links.push_back({0, 3, 4096, 4096, 2, 0.5});
   r.bounds = {900, 2000, 500};
-  r.functional = {true, 65536, 0, 0.001};
+  r.functional = {true, 65536, 0, 0.001, {}};
   r.statistics.push_back({"gpu0.dram.row_hits", "accesses", "column accesses to an open row", 17});
   return r;
 }

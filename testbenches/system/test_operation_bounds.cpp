@@ -19,22 +19,22 @@ using Matrix = t3vp::Matrix;
 
 namespace {
 
-struct Operation {
+struct Checked {
   t3_row_operation operation;
   bool vector_b, vector_c;
   double widest;  ///< bound over the largest error that random operands show
 };
 
-constexpr Operation operations[] = {{T3_ROWS_SCALE, false, false, 2},
-                                    {T3_ROWS_ADD, true, false, 2},
-                                    {T3_ROWS_BIAS_GELU, true, false, 8},
-                                    {T3_ROWS_SOFTMAX, false, false, 8},
-                                    {T3_ROWS_LAYER_NORM, true, true, 16},
-                                    {T3_ROWS_DROPOUT, false, false, 4},
-                                    {T3_ROWS_BIAS_DROPOUT_ADD, true, false, 4},
-                                    {T3_ROWS_BIAS_GELU_BACKWARD, false, true, 8},
-                                    {T3_ROWS_SOFTMAX_BACKWARD, false, false, 8},
-                                    {T3_ROWS_LAYER_NORM_BACKWARD, false, true, 16}};
+constexpr Checked operations[] = {{T3_ROWS_SCALE, false, false, 2},
+                                  {T3_ROWS_ADD, true, false, 2},
+                                  {T3_ROWS_BIAS_GELU, true, false, 8},
+                                  {T3_ROWS_SOFTMAX, false, false, 8},
+                                  {T3_ROWS_LAYER_NORM, true, true, 16},
+                                  {T3_ROWS_DROPOUT, false, false, 4},
+                                  {T3_ROWS_BIAS_DROPOUT_ADD, true, false, 4},
+                                  {T3_ROWS_BIAS_GELU_BACKWARD, false, true, 8},
+                                  {T3_ROWS_SOFTMAX_BACKWARD, false, false, 8},
+                                  {T3_ROWS_LAYER_NORM_BACKWARD, false, true, 16}};
 
 struct Drawn {
   explicit Drawn(unsigned seed) : random(seed) {}
@@ -52,7 +52,7 @@ double share_of_bound(const Rows& found, const Expected& expected) {
   return ((found.cast<double>() - expected.value).abs() / (expected.loss + 0x1p-126)).maxCoeff();
 }
 
-double share_of_bound(const Operation& o, Eigen::Index columns, double scale, unsigned seed) {
+double share_of_bound(const Checked& o, Eigen::Index columns, double scale, unsigned seed) {
   Drawn drawn(seed);
   const Eigen::Index rows = 6;
   const Matrix a = drawn.matrix(rows, columns, scale), b = drawn.matrix(o.vector_b ? 1 : rows, columns, scale),
@@ -97,7 +97,7 @@ float above(ElementType element, double limit) {
 }  // namespace
 
 TEST_CASE("row operations stay within their bounds, which are not much wider than needed") {
-  for (const Operation& o : operations) {
+  for (const Checked& o : operations) {
     double largest = 0;
     for (const Eigen::Index columns : {1, 2, 7, 64, 500, 3000})
       for (const double scale : {0.01, 1.0, 6.0})
@@ -165,7 +165,7 @@ TEST_CASE("an error just above the bound is a mismatch, one just below is none")
   Gpu& gpu = *node.gpus()[0];
   constexpr std::uint32_t rows = 3, columns = 48, row = 1;
   for (const ElementType element : {ElementType::fp16, ElementType::bf16, ElementType::fp32})
-    for (const Operation& o : operations) {
+    for (const Checked& o : operations) {
       CAPTURE(o.operation, static_cast<int>(element));
       LayerReference reference(gpu, 1);
       LayerOperation operation{"planted", LayerPart::element_wise, {}};
