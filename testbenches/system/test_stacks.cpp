@@ -4,8 +4,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "platform/layer_run.h"
 #include "platform/stack_guard.h"
+#include "processor/command_processor.h"
 #include "system/platform_run.h"
 
 using namespace t3vp;
