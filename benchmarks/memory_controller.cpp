@@ -57,11 +57,9 @@ Request random(std::uint64_t i) {
 /// Keeps requests under way, twice as many column accesses as the DRAM queues hold.
 class Traffic : public sc_core::sc_module {
  public:
-  DataInitiatorSocket<Traffic> socket{"socket"};
+  DataInitiatorSocket<Traffic> socket{"socket", this, &Traffic::response};
 
-  Traffic(const sc_core::sc_module_name& name, Picoseconds lookahead) : sc_module(name), lookahead_(lookahead) {
-    socket.register_nb_transport_bw(this, &Traffic::response, 0);
-  }
+  Traffic(const sc_core::sc_module_name& name, Picoseconds lookahead) : sc_module(name), lookahead_(lookahead) {}
 
   /// Sends requests for `accesses` column accesses and returns when all are answered.
   void run(Pattern pattern, std::uint64_t accesses, std::uint64_t under_way) {
@@ -77,15 +75,13 @@ class Traffic : public sc_core::sc_module {
   void send(Picoseconds delay) {
     const Request request = pattern_(next_++);
     Transaction& transaction = pool_.make(request.operation, request.address, {1, request.bytes, 0});
-    delay += lookahead_;
-    send_request(socket, transaction, delay);
+    socket.send(transaction, delay + lookahead_);
   }
 
-  tlm::tlm_sync_enum response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&, sc_core::sc_time& delay) {
+  void response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
     if (!transaction.is_response_ok()) throw std::runtime_error(transaction.get_response_string());
     transaction.release();
-    if (next_ < end_) send(from_sc_time(delay));
-    return tlm::TLM_COMPLETED;
+    if (next_ < end_) send(delay);
   }
 
   Picoseconds lookahead_;
@@ -115,6 +111,7 @@ class Bench : public sc_core::sc_module {
     dma_.socket.bind(*controller.ports[MemoryController::from_dma]);
     plain_.bind(controller.plain);
     controller.tracker.trigger.bind(triggers_.socket);
+    controller.tracker.spill.bind(*controller.ports[MemoryController::from_tracker]);
     controller.kernel_active.bind(kernel_active_);
     controller.first_stage.bind(first_stage_);
   }

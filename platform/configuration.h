@@ -121,6 +121,7 @@ struct RunConfiguration {
   bool functional = false;
   Operands operands = Operands::exact;  ///< of a functional run; of a layer always random
   bool mirror = false;
+  bool check_protocol = false;  ///< protocol checkers between all sockets
   double quantum_ns = 1000;
   std::string firmware = "native";
   std::uint64_t seed = 1;

@@ -172,4 +172,15 @@ std::vector<std::string> diagnosis(const RunConfiguration& configuration, const 
   return lines;
 }
 
+std::string broken_rules(const Node& node) {
+  std::uint64_t count = 0;
+  const Violation* first = nullptr;
+  for (const Violations* violations : node.violations()) {
+    count += violations->count();
+    if (first == nullptr && violations->count() != 0) first = &violations->list().front();
+  }
+  if (first == nullptr) return {};
+  return fmt::format("{} violation{} of the protocol, the first: {}", count, count == 1 ? "" : "s", first->text());
+}
+
 }  // namespace t3vp

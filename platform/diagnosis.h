@@ -1,4 +1,4 @@
-// Why nothing happens any more.
+// Why nothing happens any more, and what the checkers of a run have found.
 #pragma once
 
 #include <string>
@@ -12,5 +12,8 @@ namespace t3vp {
 /// For every GPU whose firmware waits: for what, which Tracker entries are short, what they have and expect, and who
 /// owes the rest. At most about five lines each, causes before consequences.
 std::vector<std::string> diagnosis(const RunConfiguration& configuration, const Node& node);
+
+/// One line about all violations of the protocol that `check` has found; empty when there is none.
+std::string broken_rules(const Node& node);
 
 }  // namespace t3vp

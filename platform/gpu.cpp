@@ -45,6 +45,7 @@ Gpu::Gpu(const sc_core::sc_module_name& name, const RunConfiguration& configurat
       signals("signals", placement.gpu),
       fabric("fabric", placement.gpu, configuration.system.links.header_bytes, placement.neighbours, placement.route,
              placement.receivers),
+      joints_(configuration.check_protocol),
       lines_("lines", InterruptController::line_count) {
   bind_data_path();
   bind_control_path();
@@ -52,24 +53,25 @@ Gpu::Gpu(const sc_core::sc_module_name& name, const RunConfiguration& configurat
 }
 
 void Gpu::bind_data_path() {
-  compute.memory.bind(output_map.compute);
-  output_map.cache.bind(cache.compute);
-  output_map.remote.bind(fabric.compute);
-  output_map.signals.bind(signals.compute);
-  cache.memory.bind(*memory.ports[MemoryController::from_cache]);
-  cache.bypass.bind(*memory.ports[MemoryController::from_bypass]);
-  cache.peer_memory.bind(*memory.ports[MemoryController::from_peers]);
-  fabric.memory.bind(cache.peers);
-  fabric.signals.bind(signals.peers);
-  dma.memory.bind(*memory.ports[MemoryController::from_dma]);
-  dma.remote.bind(fabric.dma);
-  memory.tracker.trigger.bind(dma.trigger);
+  joints_.join(compute.memory, output_map.compute);
+  joints_.join(output_map.cache, cache.compute);
+  joints_.join(output_map.remote, fabric.compute);
+  joints_.join(output_map.signals, signals.compute);
+  joints_.join(cache.memory, *memory.ports[MemoryController::from_cache]);
+  joints_.join(cache.bypass, *memory.ports[MemoryController::from_bypass]);
+  joints_.join(cache.peer_memory, *memory.ports[MemoryController::from_peers]);
+  joints_.join(fabric.memory, cache.peers);
+  joints_.join(fabric.signals, signals.peers);
+  joints_.join(dma.memory, *memory.ports[MemoryController::from_dma]);
+  joints_.join(dma.remote, fabric.dma);
+  joints_.join(memory.tracker.trigger, dma.trigger);
+  joints_.join(memory.tracker.spill, *memory.ports[MemoryController::from_tracker]);
 }
 
 void Gpu::bind_control_path() {
-  processor.socket.bind(bus.processor);
-  bus.memory.bind(memory.plain);
-  bus.remote.bind(fabric.control);
+  joints_.join(processor.socket, bus.processor);
+  joints_.join(bus.memory, memory.plain);
+  joints_.join(bus.remote, fabric.control);
   bus.errors.bind(error_log.reports);
   using address_map::Block;
   const std::pair<Block, RegisterBlock*> blocks[] = {
@@ -87,7 +89,7 @@ void Gpu::bind_control_path() {
       {Block::links, &fabric.registers},
   };
   for (const auto& [number, block] : blocks) {
-    bus.block(number).bind(block->socket);
+    joints_.join(bus.block(number), block->socket);
     if (block != &error_log) block->errors.bind(error_log.reports);  // the log has bound its own
     block->reset_line.bind(reset_);
   }

@@ -18,6 +18,7 @@
 #include "processor/error_log.h"
 #include "processor/interrupt_controller.h"
 #include "processor/system.h"
+#include "protocol/socket_joints.h"
 
 namespace t3vp {
 
@@ -50,12 +51,15 @@ class Gpu : public sc_core::sc_module {
 
   /// Every block's figures, their names prefixed with the block's.
   void visit_statistics(const StatisticVisitor& visit) const;
+  /// What the checkers between its sockets have found.
+  const Violations& violations() const { return joints_.violations(); }
 
  private:
   void bind_data_path();
   void bind_control_path();
   void bind_lines();
 
+  SocketJoints joints_;
   sc_core::sc_vector<sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS>> lines_;
   sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS> kernel_active_{"kernel_active"}, first_stage_{"first_stage"},
       interrupt_{"interrupt"}, reset_{"reset"};

@@ -35,7 +35,8 @@ LinkParameters parameters_of(const RunConfiguration& configuration, std::size_t 
 
 }  // namespace
 
-Node::Node(const sc_core::sc_module_name& name, const RunConfiguration& configuration, Trace* trace) : sc_module(name) {
+Node::Node(const sc_core::sc_module_name& name, const RunConfiguration& configuration, Trace* trace)
+    : sc_module(name), joints_(configuration.check_protocol) {
   if (configuration.mirror && configuration.gpus > 1)
     make_mirror(configuration, trace);
   else
@@ -61,8 +62,8 @@ void Node::make_ring(const RunConfiguration& configuration, Trace* trace) {
       links_.push_back(std::make_unique<Link>(fmt::format("link_{}_{}", g, to).c_str(),
                                               parameters_of(configuration, links_.size()),
                                               static_cast<std::uint16_t>(g), static_cast<std::uint16_t>(to), trace));
-      gpus_[g]->fabric.egress[port]->bind(links_.back()->in);
-      links_.back()->out.bind(*gpus_[to]->fabric.ingress[received[to]++]);
+      join(*gpus_[g], port, *links_.back());
+      joints_.join(links_.back()->out, *gpus_[to]->fabric.ingress[received[to]++]);
     }
   }
 }
@@ -78,9 +79,22 @@ void Node::make_mirror(const RunConfiguration& configuration, Trace* trace) {
   links_.push_back(std::make_unique<Link>("link", parameters_of(configuration, 0), std::uint16_t{0},
                                           static_cast<std::uint16_t>(configuration.gpus - 1), trace));
   mirror_ = std::make_unique<ChunkMirror>("mirror", output_grid(configuration), configuration.gpus, std::uint16_t{0});
-  gpus_[0]->fabric.egress[0]->bind(links_[0]->in);
-  links_[0]->out.bind(mirror_->in);
-  mirror_->out.bind(*gpus_[0]->fabric.ingress[0]);
+  join(*gpus_[0], 0, *links_[0]);
+  joints_.join(links_[0]->out, mirror_->in);
+  joints_.join(mirror_->out, *gpus_[0]->fabric.ingress[0]);
+}
+
+/// The sender's error log tells what a link refuses.
+void Node::join(Gpu& sender, std::size_t port, Link& link) {
+  joints_.join(*sender.fabric.egress[port], link.in);
+  link.errors.bind(sender.error_log.reports);
+}
+
+std::vector<const Violations*> Node::violations() const {
+  std::vector<const Violations*> lists;
+  for (const auto& gpu : gpus_) lists.push_back(&gpu->violations());
+  lists.push_back(&joints_.violations());
+  return lists;
 }
 
 }  // namespace t3vp

@@ -201,6 +201,7 @@ json resolve(const RunConfiguration& c, const Files& files) {
                    {"inject", files.run.content.value("inject", json::object())},
                    {"workload", resolved_workload(c.workload)}};
   if (const json phases = resolved_phases(c.phases); phases.size() < 3) resolved["phases"] = phases;
+  if (c.check_protocol) resolved["check"] = files.run.content.at("check");
   if (files.run.content.contains("models"))
     resolved["models"] =
         std::filesystem::absolute(files.run.resolve("/models", files.run.content.at("models").get<std::string>()))
@@ -231,6 +232,7 @@ RunConfiguration load_run(const std::filesystem::path& file, const std::vector<s
   c.operands = operands_of(files.run, c.workload);
   c.system.memory.functional = c.functional;
   c.mirror = run.value("simulate", "all") == "mirror" && !c.workload.layer;  // its one GPU is all there is
+  c.check_protocol = run.value("check", "none") != "none";
   c.quantum_ns = run.value("quantum_ns", c.quantum_ns);
   c.system.processor.quantum = from_ns(c.quantum_ns);
   c.firmware = run.value("firmware", c.firmware);

@@ -157,6 +157,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   run_dry(configuration, node, layer.get(), options);
   report_errors(node, result);
   if (!all_finished(node)) diagnose(configuration, node, layer.get(), options, result);
+  if (const std::string line = broken_rules(node); !line.empty()) result.diagnosis.push_back(line);
   if (layer) result.operations = layer->operations();
   gather_figures(configuration, node, meter, result);
   result.host.events = sc_core::sc_delta_count();

@@ -35,7 +35,6 @@ ComputeCluster::ComputeCluster(const sc_core::sc_module_name& name, const Comput
     tracks_.push_back(trace_->track(
         fmt::format("GPU {}", gpu),
         fmt::format("CU {} of {} to {}", cu, cu, std::min(cu + units_per_track, parameters.compute_units) - 1)));
-  memory.register_nb_transport_bw(this, &ComputeCluster::response, 0);
   registers.lock_when([this] { return busy_; });
   registers.compute_units.set(parameters.compute_units);
   registers.base.on_write([this] { check_base(); });
@@ -94,14 +93,12 @@ void ComputeCluster::issue(Slot slot, Transaction& transaction, Picoseconds dela
   transaction.extension().producer.gpu = gpu_;
   // The slot travels in the upper half of the token, the kernel model's own part stays in the lower.
   transaction.extension().token |= std::uint64_t{slot} << 32;
-  send_request(memory, transaction, delay);
+  memory.send(transaction, delay);
 }
 
-tlm::tlm_sync_enum ComputeCluster::response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
-                                            sc_core::sc_time& delay) {
+void ComputeCluster::response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const Slot slot = static_cast<Slot>(extension_of(transaction).token >> 32);
-  events_.push(now() + from_sc_time(delay), {Step::arrived, slot, 0, static_cast<Transaction*>(&transaction)});
-  return tlm::TLM_COMPLETED;
+  events_.push(now() + delay, {Step::arrived, slot, 0, static_cast<Transaction*>(&transaction)});
 }
 
 void ComputeCluster::schedule(Picoseconds time, Slot slot, std::uint32_t tag) {

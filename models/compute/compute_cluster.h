@@ -16,7 +16,7 @@ namespace t3vp {
 
 class ComputeCluster : public sc_core::sc_module, public KernelHost {
  public:
-  DataInitiatorSocket<ComputeCluster> memory{"memory"};
+  DataInitiatorSocket<ComputeCluster> memory{"memory", this, &ComputeCluster::response};
   sc_core::sc_out<bool> interrupt{"interrupt"};
   sc_core::sc_out<bool> kernel_active{"kernel_active"};  ///< a producer kernel runs
   sc_core::sc_out<bool> first_stage{"first_stage"};      ///< none of its workgroups has finished yet
@@ -60,7 +60,7 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   void finished(Slot slot) override;
   Trace* trace(Slot slot, Trace::Track& track) override;
 
-  tlm::tlm_sync_enum response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  void response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void step();
   void arrived(const Event& event);
   void delivered(const Event& event);

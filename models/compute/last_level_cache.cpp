@@ -18,12 +18,6 @@ std::uint32_t take(std::vector<Value>& all, std::vector<std::uint32_t>& free) {
   return index;
 }
 
-/// Whether the extension describes the payload's data, as the sockets' protocol demands.
-bool is_whole(const tlm::tlm_generic_payload& transaction, const DataExtension* extension) {
-  return extension != nullptr && extension->shape.bytes() != 0 &&
-         extension->shape.bytes() == transaction.get_data_length();
-}
-
 /// Of a mask of up to eight sectors.
 std::uint64_t count_sectors(std::uint32_t mask) {
   constexpr std::uint64_t nibbles = 0x4332322132212110;  // bits set in 0 to 15, four bits each
@@ -43,13 +37,10 @@ LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheP
       line_sector_bits_(static_cast<unsigned>(__builtin_ctz(parameters.line_bytes / parameters.sector_bytes))),
       tags_(parameters),
       bank_free_(parameters.banks) {
-  compute.register_nb_transport_fw(this, &LastLevelCache::from_compute, 0);
-  compute.register_transport_dbg(this, &LastLevelCache::debug, 0);
-  peers.register_nb_transport_fw(this, &LastLevelCache::from_peers, 0);
-  peers.register_transport_dbg(this, &LastLevelCache::debug, 0);
-  memory.register_nb_transport_bw(this, &LastLevelCache::memory_response, 0);
-  bypass.register_nb_transport_bw(this, &LastLevelCache::pass_response, 0);
-  peer_memory.register_nb_transport_bw(this, &LastLevelCache::pass_response, 1);
+  for (DataTargetSocket<LastLevelCache>* socket : {&compute, &peers}) {
+    socket->on_debug(&LastLevelCache::debug);
+    socket->report_to(registers.errors, registers.description().name);
+  }
   registers.command.on_write([this] {
     if (registers.command.action() == registers::Cache::Command::Action::flush) flush();
   });
@@ -85,26 +76,22 @@ const std::vector<LastLevelCache::Piece>& LastLevelCache::pieces_of(std::uint64_
   return pieces_;
 }
 
-tlm::tlm_sync_enum LastLevelCache::from_compute(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
-                                                sc_core::sc_time& delay) {
-  const DataExtension* extension = transaction.get_extension<DataExtension>();
-  const Picoseconds time = now() + from_sc_time(delay) + parameters_.latency;
+void LastLevelCache::from_compute(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  const DataExtension& extension = extension_of(transaction);
+  const Picoseconds time = now() + delay + parameters_.latency;
   // Updates are defined where the data is, so they never stop in the cache. What the memory would refuse must not hit
   // here, so it goes there too.
-  const bool cacheable = is_whole(transaction, extension) && extension->cached &&
-                         extension->operation != Operation::update && extension->operation != Operation::wait &&
+  const bool cacheable = extension.cached && extension.operation != Operation::update &&
+                         extension.operation != Operation::wait &&
                          debug(0, transaction) == transaction.get_data_length();
   if (!cacheable) {
     transaction.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-    Picoseconds to_memory = time + memory_latency_ - now();
-    send_request(bypass, transaction, to_memory);
-    return tlm::TLM_ACCEPTED;
+    bypass.send(transaction, time + memory_latency_ - now());
+  } else if (extension.operation == Operation::load) {
+    load(transaction, extension, time);
+  } else {
+    store(transaction, extension, time);
   }
-  if (extension->operation == Operation::load)
-    load(transaction, *extension, time);
-  else
-    store(transaction, *extension, time);
-  return tlm::TLM_ACCEPTED;
 }
 
 /// Time at which a bank has moved the sectors of one line.
@@ -194,7 +181,7 @@ void LastLevelCache::finish(std::uint32_t index) {
   transaction.set_response_status(load.response);
   const Picoseconds delay = std::max(load.ready, now()) - now();
   free_loads_.push_back(index);
-  send_response(compute, transaction, delay);
+  compute.respond(transaction, delay);
   transaction.release();
 }
 
@@ -209,7 +196,7 @@ void LastLevelCache::store(tlm::tlm_generic_payload& transaction, const DataExte
     written_ += count_sectors(piece.sectors);
   }
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
-  send_response(compute, transaction, ready - now());
+  compute.respond(transaction, ready - now());
 }
 
 CacheTags::Slot LastLevelCache::find_or_allocate(const CacheTags::Place& place, Picoseconds time) {
@@ -244,27 +231,24 @@ void LastLevelCache::access_memory(Operation operation, std::uint64_t address, c
   access.extension().traffic = traffic;
   access.extension().token = fill;
   if (fill == none) ++write_backs_under_way_;
-  Picoseconds delay = time + memory_latency_ - now();
-  send_request(memory, access, delay);
+  memory.send(access, time + memory_latency_ - now());
 }
 
-tlm::tlm_sync_enum LastLevelCache::memory_response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
-                                                   sc_core::sc_time& delay) {
+void LastLevelCache::memory_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const auto index = static_cast<std::uint32_t>(extension_of(transaction).token);
   const tlm::tlm_response_status response = transaction.get_response_status();
   transaction.release();
   if (index == none) {
     --write_backs_under_way_;
-    return tlm::TLM_COMPLETED;
+    return;
   }
-  const Picoseconds time = now() + from_sc_time(delay);
+  const Picoseconds time = now() + delay;
   // A hit from now on is answered after the cache's latency at the earliest, so only a fill that is announced further
   // ahead has to wait for its time.
   if (time > now() + parameters_.latency)
     late_fills_.push(time, {index, response});
   else
     filled(index, time, response);
-  return tlm::TLM_COMPLETED;
 }
 
 void LastLevelCache::late_fill() {
@@ -287,6 +271,7 @@ void LastLevelCache::filled(std::uint32_t index, Picoseconds time, tlm::tlm_resp
   }
   std::uint32_t waiter = fills_[index].first_waiter;
   free_fills_.push_back(index);
+  last_waited_fill_ = none;  // a fill that the memory completes at once leaves its number to the next of the same load
   while (waiter != none) {
     const Waiter entry = waiters_[waiter];
     free_waiters_.push_back(waiter);
@@ -299,14 +284,11 @@ void LastLevelCache::filled(std::uint32_t index, Picoseconds time, tlm::tlm_resp
 }
 
 /// Peers write memory past the cache; a cached copy of what they overwrite is stale.
-tlm::tlm_sync_enum LastLevelCache::from_peers(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
-                                              sc_core::sc_time& delay) {
-  const DataExtension* extension = transaction.get_extension<DataExtension>();
-  if (is_whole(transaction, extension) && extension->operation != Operation::load)
-    for (const Piece& piece : pieces_of(transaction.get_address(), extension->shape)) drop(piece);
-  Picoseconds to_memory = from_sc_time(delay) + memory_latency_;
-  send_request(peer_memory, transaction, to_memory);
-  return tlm::TLM_ACCEPTED;
+void LastLevelCache::from_peers(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  const DataExtension& extension = extension_of(transaction);
+  if (extension.operation != Operation::load)
+    for (const Piece& piece : pieces_of(transaction.get_address(), extension.shape)) drop(piece);
+  peer_memory.send(transaction, delay + memory_latency_);
 }
 
 void LastLevelCache::drop(const Piece& piece) {
@@ -321,10 +303,8 @@ void LastLevelCache::drop(const Piece& piece) {
   if (held.valid == 0) tags_.drop(slot);
 }
 
-tlm::tlm_sync_enum LastLevelCache::pass_response(int from_peer_memory, tlm::tlm_generic_payload& transaction,
-                                                 tlm::tlm_phase&, sc_core::sc_time& delay) {
-  send_response(from_peer_memory != 0 ? peers : compute, transaction, from_sc_time(delay));
-  return tlm::TLM_COMPLETED;
+void LastLevelCache::pass_response(int from_peer_memory, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  (from_peer_memory != 0 ? peers : compute).respond(transaction, delay);
 }
 
 void LastLevelCache::flush() {

@@ -19,11 +19,13 @@ namespace t3vp {
 
 class LastLevelCache : public sc_core::sc_module {
  public:
-  DataTargetSocket<LastLevelCache> compute{"compute"};   ///< from the compute units
-  DataTargetSocket<LastLevelCache> peers{"peers"};       ///< from the links
-  DataInitiatorSocket<LastLevelCache> memory{"memory"};  ///< fills and write-backs
-  DataInitiatorSocket<LastLevelCache> bypass{"bypass"};  ///< uncached accesses of the compute units
-  DataInitiatorSocket<LastLevelCache> peer_memory{"peer_memory"};
+  DataTargetSocket<LastLevelCache> compute{"compute", this, &LastLevelCache::from_compute};  ///< the compute units
+  DataTargetSocket<LastLevelCache> peers{"peers", this, &LastLevelCache::from_peers};        ///< the links
+  /// Fills and write-backs.
+  DataInitiatorSocket<LastLevelCache> memory{"memory", this, &LastLevelCache::memory_response};
+  /// Uncached accesses of the compute units.
+  DataInitiatorSocket<LastLevelCache> bypass{"bypass", this, &LastLevelCache::pass_response, 0};
+  DataInitiatorSocket<LastLevelCache> peer_memory{"peer_memory", this, &LastLevelCache::pass_response, 1};
   registers::Cache registers{"registers"};
 
   /// `memory_latency`: from the cache to the memory controller's queues.
@@ -67,10 +69,10 @@ class LastLevelCache : public sc_core::sc_module {
   };
   static constexpr std::uint32_t none = 0xFFFFFFFF;
 
-  tlm::tlm_sync_enum from_compute(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
-  tlm::tlm_sync_enum from_peers(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
-  tlm::tlm_sync_enum memory_response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
-  tlm::tlm_sync_enum pass_response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  void from_compute(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void from_peers(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void memory_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void pass_response(int from_peer_memory, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   unsigned debug(int, tlm::tlm_generic_payload& transaction);
 
   void load(tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time);

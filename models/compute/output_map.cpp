@@ -20,10 +20,8 @@ bool in_memory(std::uint64_t address, std::uint64_t bytes) {
 
 OutputMap::OutputMap(const sc_core::sc_module_name& name, const OutputMapParameters& parameters, std::uint16_t gpu)
     : sc_module(name), parameters_(parameters), gpu_(gpu) {
-  compute.register_nb_transport_fw(this, &OutputMap::request, 0);
-  compute.register_transport_dbg(this, &OutputMap::debug, 0);
-  for (auto* socket : {&cache, &signals}) socket->register_nb_transport_bw(this, &OutputMap::response, 0);
-  remote.register_nb_transport_bw(this, &OutputMap::remote_response, 0);
+  compute.on_debug(&OutputMap::debug);
+  compute.report_to(registers.errors, registers.description().name);
   registers.command.on_write([this] { command(); });
   registers.capacity.set(parameters.entries);
   registers.used.on_refresh([this] { registers.used.set(entries_.size()); });
@@ -47,26 +45,18 @@ const OutputMap::Entry* OutputMap::find(const tlm::tlm_generic_payload& transact
   return nullptr;
 }
 
-tlm::tlm_sync_enum OutputMap::request(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
-                                      sc_core::sc_time& delay) {
-  if (DataExtension* extension = transaction.get_extension<DataExtension>())
-    if (const Entry* entry = find(transaction, *extension)) {
-      transaction.set_address(transaction.get_address() - entry->output + entry->peer);
-      extension->operation = entry->operation;
-      mapped_bytes_ += extension->shape.bytes();
-      transaction.acquire();
-      if (waiting_.empty() && has_room(transaction))
-        post(transaction, from_sc_time(delay));
-      else
-        waiting_.push_back({&transaction, now() + from_sc_time(delay)});
-      return tlm::TLM_ACCEPTED;
-    }
-  return route(transaction.get_address())->nb_transport_fw(transaction, phase, delay);
-}
-
-tlm::tlm_sync_enum OutputMap::response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
-                                       sc_core::sc_time& delay) {
-  return compute->nb_transport_bw(transaction, phase, delay);
+void OutputMap::request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  DataExtension& extension = extension_of(transaction);
+  const Entry* entry = find(transaction, extension);
+  if (entry == nullptr) return route(transaction.get_address()).send(transaction, delay);
+  transaction.set_address(transaction.get_address() - entry->output + entry->peer);
+  extension.operation = entry->operation;
+  mapped_bytes_ += extension.shape.bytes();
+  transaction.acquire();
+  if (waiting_.empty() && !posting_ && has_room(transaction))
+    post(transaction, delay);
+  else
+    waiting_.push_back({&transaction, now() + delay});
 }
 
 /// A store larger than all the room may go when nothing is posted.
@@ -84,25 +74,30 @@ void OutputMap::post(tlm::tlm_generic_payload& transaction, Picoseconds delay) {
     std::memcpy(store.get_data_ptr(), data, extension.shape.bytes());
   }
   posted_bytes_ += extension.shape.bytes();
+  remote.send(store, delay);
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
-  send_response(compute, transaction, delay);
+  compute.respond(transaction, delay);
   transaction.release();
-  send_request(remote, store, delay);
 }
 
-tlm::tlm_sync_enum OutputMap::remote_response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
-                                              sc_core::sc_time& delay) {
+void OutputMap::remote_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const DataExtension& extension = extension_of(transaction);
-  if (extension.token != posted) return response(0, transaction, phase, delay);
+  if (extension.token != posted) return response(0, transaction, delay);
   posted_bytes_ -= extension.shape.bytes();
   transaction.release();
-  const Picoseconds left = now() + from_sc_time(delay);
+  room_since_ = now() + delay;
+  if (!posting_) post_waiting();
+}
+
+/// A store that the link takes at once makes room for the next: this goes round, not deeper.
+void OutputMap::post_waiting() {
+  posting_ = true;
   while (!waiting_.empty() && has_room(*waiting_.front().transaction)) {
     const Waiting next = waiting_.front();
     waiting_.pop_front();
-    post(*next.transaction, std::max(next.arrival, left) - now());
+    post(*next.transaction, std::max(next.arrival, room_since_) - now());
   }
-  return tlm::TLM_COMPLETED;
+  posting_ = false;
 }
 
 unsigned OutputMap::debug(int, tlm::tlm_generic_payload& transaction) {
@@ -153,7 +148,7 @@ void OutputMap::add() {
     return refuse(
         Status::bad_address, entry.output,
         fmt::format("output {:#x} of {} bytes is not in the memory of GPU {}", entry.output, entry.bytes, gpu_));
-  if (address_map::gpu_of(entry.peer) == gpu_ || !reaches(remote, entry.peer))
+  if (address_map::gpu_of(entry.peer) == gpu_ || !remote.reaches(entry.peer))
     return refuse(
         Status::no_peer, entry.peer,
         fmt::format("GPU {} of peer address {:#x} cannot be reached", address_map::gpu_of(entry.peer), entry.peer));

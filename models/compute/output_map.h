@@ -18,10 +18,10 @@ namespace t3vp {
 
 class OutputMap : public sc_core::sc_module {
  public:
-  DataTargetSocket<OutputMap> compute{"compute"};
-  DataInitiatorSocket<OutputMap> cache{"cache"};
-  DataInitiatorSocket<OutputMap> remote{"remote"};
-  DataInitiatorSocket<OutputMap> signals{"signals"};
+  DataTargetSocket<OutputMap> compute{"compute", this, &OutputMap::request};
+  DataInitiatorSocket<OutputMap> cache{"cache", this, &OutputMap::response};
+  DataInitiatorSocket<OutputMap> remote{"remote", this, &OutputMap::remote_response};
+  DataInitiatorSocket<OutputMap> signals{"signals", this, &OutputMap::response};
   registers::OutputMap registers{"registers"};
 
   OutputMap(const sc_core::sc_module_name& name, const OutputMapParameters& parameters, std::uint16_t gpu);
@@ -45,9 +45,10 @@ class OutputMap : public sc_core::sc_module {
     }
   };
 
-  tlm::tlm_sync_enum request(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
-  tlm::tlm_sync_enum response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
-  tlm::tlm_sync_enum remote_response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  void request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) { compute.respond(transaction, delay); }
+  void remote_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void post_waiting();
   bool has_room(tlm::tlm_generic_payload& transaction) const;
   void post(tlm::tlm_generic_payload& transaction, Picoseconds delay);
   unsigned debug(int, tlm::tlm_generic_payload& transaction);
@@ -65,6 +66,8 @@ class OutputMap : public sc_core::sc_module {
     Picoseconds arrival;
   };
   std::deque<Waiting> waiting_;     ///< mapped stores without room
+  bool posting_ = false;            ///< waiting stores are being posted
+  Picoseconds room_since_ = 0;      ///< when the link took the most recent posted store
   std::uint64_t posted_bytes_ = 0;  ///< answered, not yet on the link
   std::uint64_t mapped_bytes_ = 0;
 };

@@ -16,9 +16,8 @@ DmaEngine::DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& p
                      std::uint16_t gpu, Trace* trace)
     : sc_module(name), parameters_(parameters), functional_(functional), gpu_(gpu), trace_(trace) {
   if (trace_ != nullptr) track_ = trace_->track(fmt::format("GPU {}", gpu), "DMA");
-  trigger.register_nb_transport_fw(this, &DmaEngine::triggered, 0);
-  memory.register_nb_transport_bw(this, &DmaEngine::memory_response, 0);
-  remote.register_nb_transport_bw(this, &DmaEngine::remote_response, 0);
+  trigger.report_to(registers.errors, registers.description().name);
+  trigger.expect({false, true});
   registers.command.on_write([this] { command(); });
   registers.interrupt.on_write([this] { update_interrupt(); });
   registers.capacity.set(parameters.commands);
@@ -100,7 +99,7 @@ void DmaEngine::add() {
     if (command.destination % 32 != 0)
       return refuse(Status::unaligned, command.destination,
                     fmt::format("destination {:#x} must be a multiple of 32", command.destination));
-    if (address_map::gpu_of(command.destination) == gpu_ || !reaches(remote, command.destination))
+    if (address_map::gpu_of(command.destination) == gpu_ || !remote.reaches(command.destination))
       return refuse(Status::no_peer, command.destination,
                     fmt::format("GPU {} of destination {:#x} cannot be reached",
                                 address_map::gpu_of(command.destination), command.destination));
@@ -127,22 +126,27 @@ void DmaEngine::add() {
   registers.status.code.set(Status::ok);
 }
 
-tlm::tlm_sync_enum DmaEngine::triggered(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
-                                        sc_core::sc_time& delay) {
+void DmaEngine::triggered(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const Producer producer = extension_of(transaction).producer;
+  if (extension_of(transaction).operation != Operation::store) {
+    registers.report(Status::invalid_argument, transaction.get_address(),
+                     describe(transaction) + ": a trigger is a store");
+    transaction.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+    return trigger.respond(transaction, delay);
+  }
   transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
   for (std::uint32_t i = 0; i < commands_.size(); ++i) {
     const StagedChunk& range = commands_[i].range;
     if (!range.contains(producer.wg_id, transaction.get_address())) continue;
     if (range.grid.wavefront_tile(producer.wg_id, producer.wf_id).empty()) continue;
-    events_.push(now() + from_sc_time(delay), {Event::ready, {i, producer.wg_id, producer.wf_id}, nullptr});
+    events_.push(now() + delay, {Event::ready, {i, producer.wg_id, producer.wf_id}, nullptr});
     transaction.set_response_status(tlm::TLM_OK_RESPONSE);
   }
   if (transaction.is_response_error())
     registers.report(
         Status::bad_address, transaction.get_address(),
         fmt::format("trigger of workgroup {} wavefront {}: no command covers it", producer.wg_id, producer.wf_id));
-  return tlm::TLM_COMPLETED;
+  trigger.respond(transaction, delay);
 }
 
 void DmaEngine::step() {
@@ -219,16 +223,12 @@ void DmaEngine::read(const Job& job) {
   extension.token = job.command;
   if (functional_) transaction.attach_buffer();
   bytes_in_flight_ += extension.shape.bytes();
-  Picoseconds delay = parameters_.latency;
-  send_request(memory, transaction, delay);
+  memory.send(transaction, parameters_.latency);
 }
 
-tlm::tlm_sync_enum DmaEngine::memory_response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
-                                              sc_core::sc_time& delay) {
+void DmaEngine::memory_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const bool load = extension_of(transaction).operation == Operation::load;
-  events_.push(now() + from_sc_time(delay),
-               {load ? Event::loaded : Event::filled, {}, static_cast<Transaction*>(&transaction)});
-  return tlm::TLM_COMPLETED;
+  events_.push(now() + delay, {load ? Event::loaded : Event::filled, {}, static_cast<Transaction*>(&transaction)});
 }
 
 /// The data read goes out as a store or update of the same tile in the peer's memory.
@@ -251,14 +251,11 @@ void DmaEngine::send(Transaction& read) {
   if (trace_ != nullptr)
     trace_->span(track_, "dma", now(), now() + 1000, flow_of(gpu_, extension.producer.wg_id, extension.producer.wf_id));
   read.release();
-  Picoseconds delay = 0;
-  send_request(remote, transaction, delay);
+  remote.send(transaction, 0);
 }
 
-tlm::tlm_sync_enum DmaEngine::remote_response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
-                                              sc_core::sc_time& delay) {
-  events_.push(now() + from_sc_time(delay), {Event::sent, {}, static_cast<Transaction*>(&transaction)});
-  return tlm::TLM_COMPLETED;
+void DmaEngine::remote_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  events_.push(now() + delay, {Event::sent, {}, static_cast<Transaction*>(&transaction)});
 }
 
 void DmaEngine::sent(Transaction& transaction) {
@@ -312,8 +309,7 @@ void DmaEngine::continue_fill() {
     fill_next_ += bytes;
     fill_left_ -= bytes;
     fill_outstanding_ += bytes;
-    Picoseconds delay = parameters_.latency;
-    send_request(memory, transaction, delay);
+    memory.send(transaction, parameters_.latency);
   }
   if (fills()) return;
   registers.interrupt.filled.set(1);

@@ -21,9 +21,10 @@ namespace t3vp {
 
 class DmaEngine : public sc_core::sc_module {
  public:
-  DataTargetSocket<DmaEngine> trigger{"trigger"};  ///< from the Tracker: a store of no bytes names a complete tile
-  DataInitiatorSocket<DmaEngine> memory{"memory"};
-  DataInitiatorSocket<DmaEngine> remote{"remote"};  ///< to the links
+  /// From the Tracker: a store of no bytes names a complete tile.
+  DataTargetSocket<DmaEngine> trigger{"trigger", this, &DmaEngine::triggered};
+  DataInitiatorSocket<DmaEngine> memory{"memory", this, &DmaEngine::memory_response};
+  DataInitiatorSocket<DmaEngine> remote{"remote", this, &DmaEngine::remote_response};  ///< to the links
   sc_core::sc_out<bool> interrupt{"interrupt"};
   registers::Dma registers{"registers"};
 
@@ -52,9 +53,9 @@ class DmaEngine : public sc_core::sc_module {
     std::uint32_t command, wg_id, wf_id;
   };
 
-  tlm::tlm_sync_enum triggered(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
-  tlm::tlm_sync_enum memory_response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
-  tlm::tlm_sync_enum remote_response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  void triggered(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void memory_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void remote_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void command();
   void add();
   void fill();

@@ -9,15 +9,15 @@ namespace t3vp {
 
 class ChunkMirror : public sc_core::sc_module {
  public:
-  DataTargetSocket<ChunkMirror> in{"in"};
-  DataInitiatorSocket<ChunkMirror> out{"out"};
+  DataTargetSocket<ChunkMirror> in{"in", this, &ChunkMirror::request};
+  DataInitiatorSocket<ChunkMirror> out{"out", this, &ChunkMirror::response};
 
   /// `grid` is the output's; chunks are equal when its workgroups divide by `gpus`. `gpu` receives everything.
   ChunkMirror(const sc_core::sc_module_name& name, const TileGrid& grid, std::uint32_t gpus, std::uint16_t gpu);
 
  private:
-  tlm::tlm_sync_enum request(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
-  tlm::tlm_sync_enum response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  void request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) { in.respond(transaction, delay); }
 
   TileGrid grid_;
   std::uint32_t chunk_workgroups_;

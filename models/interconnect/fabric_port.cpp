@@ -14,20 +14,19 @@ FabricPort::FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, s
                        const std::vector<std::uint32_t>& neighbours, std::vector<std::uint32_t> route,
                        std::uint32_t receivers)
     : sc_module(name), gpu_(gpu), route_(std::move(route)), sent_(neighbours.size()), received_(receivers) {
-  compute.register_nb_transport_fw(this, &FabricPort::request, from_compute);
-  compute.register_transport_dbg(this, &FabricPort::debug, from_compute);
-  dma.register_nb_transport_fw(this, &FabricPort::request, from_dma);
-  dma.register_transport_dbg(this, &FabricPort::debug, from_dma);
-  control.register_b_transport(this, &FabricPort::control_write);
-  memory.register_nb_transport_bw(this, &FabricPort::local_response, 0);
-  signals.register_nb_transport_bw(this, &FabricPort::local_response, 0);
-  for (std::size_t i = 0; i < neighbours.size(); ++i) {
-    egress.push_back(std::make_unique<DataInitiatorSocket<FabricPort>>(fmt::format("egress_{}", i).c_str()));
-    egress.back()->register_nb_transport_bw(this, &FabricPort::egress_response, static_cast<int>(i));
+  const char* block = registers.description().name;
+  for (DataTargetSocket<FabricPort>* socket : {&compute, &dma}) {
+    socket->report_to(registers.errors, block);
+    socket->on_debug(&FabricPort::debug);
   }
+  control.register_b_transport(this, &FabricPort::control_write);
+  for (std::size_t i = 0; i < neighbours.size(); ++i)
+    egress.push_back(std::make_unique<DataInitiatorSocket<FabricPort>>(fmt::format("egress_{}", i).c_str(), this,
+                                                                       &FabricPort::response));
   for (std::uint32_t i = 0; i < receivers; ++i) {
-    ingress.push_back(std::make_unique<DataTargetSocket<FabricPort>>(fmt::format("ingress_{}", i).c_str()));
-    ingress.back()->register_nb_transport_fw(this, &FabricPort::request, first_ingress + static_cast<int>(i));
+    ingress.push_back(std::make_unique<DataTargetSocket<FabricPort>>(
+        fmt::format("ingress_{}", i).c_str(), this, &FabricPort::request, first_ingress + static_cast<int>(i)));
+    ingress.back()->report_to(registers.errors, block);
   }
   const auto constants = [this, neighbours, header_bytes] {
     registers.ports.set(neighbours.size());
@@ -51,33 +50,30 @@ std::uint32_t FabricPort::route_to(std::uint64_t address) const {
   return gpu < route_.size() ? route_[gpu] : no_route;
 }
 
-tlm::tlm_sync_enum FabricPort::request(int source, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
-                                       sc_core::sc_time& delay) {
+void FabricPort::request(int source, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const std::uint64_t address = transaction.get_address();
-  const Picoseconds after = from_sc_time(delay);
   const bool arrived = source >= first_ingress && address_map::gpu_of(address) == gpu_;
   const std::uint32_t port = route_to(address);
   if (!arrived && port == no_route) {
     registers.report(Status::no_peer, address, fmt::format("no link leads to GPU {}", address_map::gpu_of(address)));
     transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    answer(source, transaction, after);
+    answer(source, transaction, delay);
   } else if (!is_packet(transaction)) {
     registers.report(Status::invalid_argument, address, "links carry stores and updates only");
     transaction.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
-    answer(source, transaction, after);
+    answer(source, transaction, delay);
   } else if (arrived) {
-    deliver(transaction, source, after);
+    deliver(transaction, source, delay);
   } else {
-    forward(transaction, source, port, after);
+    forward(transaction, source, port, delay);
   }
-  return tlm::TLM_ACCEPTED;
 }
 
 void FabricPort::forward(tlm::tlm_generic_payload& transaction, int source, std::uint32_t port, Picoseconds delay) {
   const DataExtension& extension = extension_of(transaction);
   if (extension.producer.wg_id != no_workgroup) sent_[port] += extension.shape.bytes();
   pending_.push_back({&transaction, source});
-  send_request(*egress[port], transaction, delay);
+  egress[port]->send(transaction, delay);
 }
 
 /// What a peer's compute units stored for its GEMM counts here as what the reduce-scatter brought (T3 Figure 18).
@@ -90,8 +86,7 @@ void FabricPort::deliver(tlm::tlm_generic_payload& transaction, int source, Pico
     received_[static_cast<std::size_t>(source - first_ingress)] += extension.shape.bytes();
   if (address_map::is_hbm(transaction.get_address())) {
     pending_.push_back({&transaction, source});
-    send_request(memory, transaction, delay);
-    return;
+    return memory.send(transaction, delay);
   }
   HeldSignal held{{&transaction, source}, {}, now() + delay};
   for (const Pending& data : pending_)
@@ -109,20 +104,16 @@ void FabricPort::release_signals() {
     const HeldSignal held = std::move(held_[i]);
     held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(i));
     pending_.push_back(held.signal);
-    Picoseconds delay = std::max(held.ready, now()) - now();
-    send_request(signals, *held.signal.transaction, delay);
+    signals.send(*held.signal.transaction, std::max(held.ready, now()) - now());
   }
 }
 
-tlm::tlm_sync_enum FabricPort::egress_response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
-                                               sc_core::sc_time& delay) {
-  return local_response(0, transaction, phase, delay);
-}
-
-tlm::tlm_sync_enum FabricPort::local_response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
-                                              sc_core::sc_time& delay) {
+void FabricPort::response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const auto found = std::find_if(pending_.begin(), pending_.end(),
                                   [&](const Pending& pending) { return pending.transaction == &transaction; });
+  if (found == pending_.end())
+    return registers.report(Status::invalid_argument, transaction.get_address(),
+                            describe(transaction) + ": a response to nothing that was sent");
   const int source = found->source;
   *found = pending_.back();
   pending_.pop_back();
@@ -130,23 +121,22 @@ tlm::tlm_sync_enum FabricPort::local_response(int, tlm::tlm_generic_payload& tra
     const auto earlier = std::find(held.before.begin(), held.before.end(), &transaction);
     if (earlier == held.before.end()) continue;
     held.before.erase(earlier);
-    held.ready = std::max(held.ready, now() + from_sc_time(delay));
+    held.ready = std::max(held.ready, now() + delay);
   }
-  answer(source, transaction, from_sc_time(delay));
+  answer(source, transaction, delay);
   release_signals();
-  return tlm::TLM_COMPLETED;
 }
 
 void FabricPort::answer(int source, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   switch (source) {
     case from_compute:
-      return send_response(compute, transaction, delay);
+      return compute.respond(transaction, delay);
     case from_dma:
-      return send_response(dma, transaction, delay);
+      return dma.respond(transaction, delay);
     case from_control:
       return transaction.release();
     default:
-      return send_response(*ingress[static_cast<std::size_t>(source - first_ingress)], transaction, delay);
+      return ingress[static_cast<std::size_t>(source - first_ingress)]->respond(transaction, delay);
   }
 }
 
@@ -164,7 +154,8 @@ void FabricPort::control_write(tlm::tlm_generic_payload& transaction, sc_core::s
     transaction.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
     return registers.report(Status::access_denied, address, "a peer's registers can be written, not read");
   }
-  if (transaction.get_byte_enable_ptr() != nullptr || bytes == 0 || bytes > 64) {
+  if (transaction.get_byte_enable_ptr() != nullptr || transaction.get_streaming_width() < bytes ||
+      transaction.get_data_ptr() == nullptr || bytes == 0 || bytes > 64) {
     transaction.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
     return registers.report(Status::bad_access, address, "posted writes of up to 64 bytes expected");
   }
@@ -173,15 +164,14 @@ void FabricPort::control_write(tlm::tlm_generic_payload& transaction, sc_core::s
   packet.attach_buffer();
   std::memcpy(packet.get_data_ptr(), transaction.get_data_ptr(), bytes);
   pending_.push_back({&packet, from_control});
-  Picoseconds onward = from_sc_time(delay);
-  send_request(*egress[port], packet, onward);
+  egress[port]->send(packet, from_sc_time(delay));
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
 /// Tells whether a route exists; memory of peers is not read or written this way.
 unsigned FabricPort::debug(int, tlm::tlm_generic_payload& transaction) {
-  transaction.set_response_status(route_to(transaction.get_address()) == no_route ? tlm::TLM_ADDRESS_ERROR_RESPONSE
-                                                                                  : tlm::TLM_OK_RESPONSE);
+  const bool way = route_to(transaction.get_address()) != no_route && transaction.get_data_length() == 0;
+  transaction.set_response_status(way ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
   return 0;
 }
 

@@ -16,11 +16,11 @@ class FabricPort : public sc_core::sc_module {
  public:
   static constexpr std::uint32_t no_route = 0xFFFFFFFF;
 
-  DataTargetSocket<FabricPort> compute{"compute"};
-  DataTargetSocket<FabricPort> dma{"dma"};
-  tlm_utils::simple_target_socket<FabricPort, 64> control{"control"};  ///< firmware's writes to peers
-  DataInitiatorSocket<FabricPort> memory{"memory"};                    ///< of this GPU
-  DataInitiatorSocket<FabricPort> signals{"signals"};
+  DataTargetSocket<FabricPort> compute{"compute", this, &FabricPort::request, from_compute};
+  DataTargetSocket<FabricPort> dma{"dma", this, &FabricPort::request, from_dma};
+  tlm_utils::simple_target_socket<FabricPort, 64> control{"control"};             ///< firmware's writes to peers
+  DataInitiatorSocket<FabricPort> memory{"memory", this, &FabricPort::response};  ///< of this GPU
+  DataInitiatorSocket<FabricPort> signals{"signals", this, &FabricPort::response};
   std::vector<std::unique_ptr<DataInitiatorSocket<FabricPort>>> egress;
   std::vector<std::unique_ptr<DataTargetSocket<FabricPort>>> ingress;
   registers::Links registers{"registers"};
@@ -32,9 +32,8 @@ class FabricPort : public sc_core::sc_module {
  private:
   enum Source : int { from_compute, from_dma, from_control, first_ingress };
 
-  tlm::tlm_sync_enum request(int source, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
-  tlm::tlm_sync_enum egress_response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
-  tlm::tlm_sync_enum local_response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  void request(int source, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void control_write(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
   unsigned debug(int, tlm::tlm_generic_payload& transaction);
   std::uint32_t route_to(std::uint64_t address) const;

@@ -7,6 +7,7 @@
 
 #include "interconnect/packet.h"
 #include "protocol/description.h"
+#include "registers/status.h"
 
 namespace t3vp {
 
@@ -14,23 +15,23 @@ Link::Link(const sc_core::sc_module_name& name, const LinkParameters& parameters
            Trace* trace)
     : sc_module(name), parameters_(parameters), from_(from), to_(to), trace_(trace) {
   if (trace_ != nullptr) track_ = trace_->track(fmt::format("GPU {}", from), fmt::format("link to GPU {}", to));
-  in.register_nb_transport_fw(this, &Link::request, 0);
-  out.register_nb_transport_bw(this, &Link::response, 0);
+  in.report_to(errors, "link");
   SC_HAS_PROCESS(Link);
   SC_METHOD(step);
   sensitive << events_.event();
   dont_initialize();
 }
 
-tlm::tlm_sync_enum Link::request(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&, sc_core::sc_time& delay) {
+void Link::request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   if (!is_packet(transaction)) {
+    if (errors.size() != 0)
+      errors->report("link", {static_cast<std::uint32_t>(Status::invalid_argument), transaction.get_address(),
+                              describe(transaction) + ": links carry stores and updates only"});
     transaction.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
-    send_response(in, transaction, from_sc_time(delay));
-    return tlm::TLM_ACCEPTED;
+    return in.respond(transaction, delay);
   }
   transaction.acquire();
-  events_.push(now() + from_sc_time(delay), {Event::arrival, &transaction, 0});
-  return tlm::TLM_ACCEPTED;
+  events_.push(now() + delay, {Event::arrival, &transaction, 0});
 }
 
 void Link::step() {
@@ -90,7 +91,7 @@ void Link::finish(tlm::tlm_generic_payload& transaction) {
   if (packets_++ == parameters_.drop_packet) {  // its credits do not come back either
     dropped_ = described(transaction, now());
     transaction.set_response_status(tlm::TLM_OK_RESPONSE);
-    send_response(in, transaction, 0);
+    in.respond(transaction, 0);
     return transaction.release();
   }
 
@@ -102,18 +103,14 @@ void Link::finish(tlm::tlm_generic_payload& transaction) {
     std::memcpy(packet.get_data_ptr(), data, bytes);
   }
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
-  send_response(in, transaction, 0);
+  in.respond(transaction, 0);
   transaction.release();
-  Picoseconds delay = parameters_.latency;
-  send_request(out, packet, delay);
+  out.send(packet, parameters_.latency);
 }
 
-tlm::tlm_sync_enum Link::response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
-                                  sc_core::sc_time& delay) {
-  events_.push(now() + from_sc_time(delay) + parameters_.latency,
-               {Event::credit, nullptr, extension_of(transaction).token});
-  transaction.release();
-  return tlm::TLM_COMPLETED;
+void Link::response(int, tlm::tlm_generic_payload& packet, Picoseconds delay) {
+  events_.push(now() + delay + parameters_.latency, {Event::credit, nullptr, extension_of(packet).token});
+  packet.release();
 }
 
 }  // namespace t3vp

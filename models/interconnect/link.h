@@ -26,8 +26,9 @@ struct LinkTraffic {
 
 class Link : public sc_core::sc_module {
  public:
-  DataTargetSocket<Link> in{"in"};
-  DataInitiatorSocket<Link> out{"out"};
+  DataTargetSocket<Link> in{"in", this, &Link::request};
+  DataInitiatorSocket<Link> out{"out", this, &Link::response};
+  ErrorPort errors{"errors"};
 
   Link(const sc_core::sc_module_name& name, const LinkParameters& parameters, std::uint16_t from, std::uint16_t to,
        Trace* trace);
@@ -47,8 +48,8 @@ class Link : public sc_core::sc_module {
     tlm::tlm_generic_payload* transaction;
     std::uint64_t bytes;
   };
-  tlm::tlm_sync_enum request(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
-  tlm::tlm_sync_enum response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  void request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void response(int, tlm::tlm_generic_payload& packet, Picoseconds delay);
   void step();
   void start();
   void finish(tlm::tlm_generic_payload& transaction);

@@ -25,8 +25,8 @@ std::uint64_t offset_in_block(std::uint64_t address) {
 }  // namespace
 
 Signals::Signals(const sc_core::sc_module_name& name, std::uint16_t gpu) : sc_module(name), gpu_(gpu) {
-  compute.register_nb_transport_fw(this, &Signals::wait_request, 0);
-  peers.register_nb_transport_fw(this, &Signals::peer_store, 0);
+  compute.report_to(registers.errors, registers.description().name);
+  peers.report_to(registers.errors, registers.description().name);
   registers.value.on_write([this](std::size_t i) { changed(i); });
   registers.add.on_write([this](std::size_t i) { add(i, registers.add[i].value()); });
   registers.interrupt.on_write([this] { interrupt.write(registers.interrupt.changed() != 0); });
@@ -38,36 +38,30 @@ Signals::Signals(const sc_core::sc_module_name& name, std::uint16_t gpu) : sc_mo
   dont_initialize();
 }
 
-tlm::tlm_sync_enum Signals::wait_request(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
-                                         sc_core::sc_time&) {
+void Signals::wait_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const std::size_t index =
       index_of(offset_in_block(transaction.get_address()), registers::Signals::value_offset, registers.value.size());
-  const DataExtension* extension = transaction.get_extension<DataExtension>();
-  if (extension == nullptr || extension->operation != Operation::wait || index == registers.value.size()) {
+  if (extension_of(transaction).operation != Operation::wait || index == registers.value.size()) {
     transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     registers.report(Status::bad_address, transaction.get_address(),
                      fmt::format("compute units found neither memory nor a counter to wait for at {:#x}",
                                  transaction.get_address()));
-    send_response(compute, transaction, 0);
-    return tlm::TLM_ACCEPTED;
+    return compute.respond(transaction, delay);
   }
   transaction.acquire();
-  waits_.push_back({index, &transaction});
+  waits_.push_back({index, &transaction, now() + delay});
   answer_waits(index);
-  return tlm::TLM_ACCEPTED;
 }
 
-tlm::tlm_sync_enum Signals::peer_store(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
-                                       sc_core::sc_time& delay) {
+void Signals::peer_store(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   transaction.acquire();
-  arrivals_.notify(transaction, delay);
-  return tlm::TLM_ACCEPTED;
+  arrivals_.notify(transaction, to_sc_time(delay));
 }
 
 void Signals::step() {
   while (tlm::tlm_generic_payload* transaction = arrivals_.get_next_transaction()) {
     deliver(*transaction);
-    send_response(peers, *transaction, 0);
+    peers.respond(*transaction, 0);
     transaction->release();
   }
 }
@@ -75,7 +69,7 @@ void Signals::step() {
 void Signals::deliver(tlm::tlm_generic_payload& transaction) {
   const std::size_t index =
       index_of(offset_in_block(transaction.get_address()), registers::Signals::add_offset, registers.add.size());
-  const bool counts = index < registers.add.size() && transaction.is_write() &&
+  const bool counts = index < registers.add.size() && extension_of(transaction).operation == Operation::store &&
                       transaction.get_data_length() == counter_bytes && transaction.get_data_ptr() != nullptr;
   if (!counts) {
     transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -111,7 +105,7 @@ void Signals::answer_waits(std::size_t index) {
     }
     waits_.erase(waits_.begin() + static_cast<std::ptrdiff_t>(i));
     wait.transaction->set_response_status(tlm::TLM_OK_RESPONSE);
-    send_response(compute, *wait.transaction, 0);
+    compute.respond(*wait.transaction, std::max(wait.arrival, now()) - now());
     wait.transaction->release();
   }
 }

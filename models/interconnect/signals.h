@@ -13,8 +13,8 @@ namespace t3vp {
 
 class Signals : public sc_core::sc_module {
  public:
-  DataTargetSocket<Signals> compute{"compute"};  ///< waits of workgroups
-  DataTargetSocket<Signals> peers{"peers"};      ///< stores of peers to add[i]
+  DataTargetSocket<Signals> compute{"compute", this, &Signals::wait_request};  ///< waits of workgroups
+  DataTargetSocket<Signals> peers{"peers", this, &Signals::peer_store};        ///< stores of peers to add[i]
   sc_core::sc_out<bool> interrupt{"interrupt"};
   registers::Signals registers{"registers"};
 
@@ -27,9 +27,10 @@ class Signals : public sc_core::sc_module {
   struct Wait {
     std::size_t index;
     tlm::tlm_generic_payload* transaction;
+    Picoseconds arrival;
   };
-  tlm::tlm_sync_enum wait_request(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
-  tlm::tlm_sync_enum peer_store(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  void wait_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void peer_store(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void deliver(tlm::tlm_generic_payload& transaction);
   void add(std::size_t index, std::uint64_t value);
   void changed(std::size_t index);

@@ -34,14 +34,16 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
       slice_(std::max<Picoseconds>(1, parameters.path_latency / cycle_) * cycle_) {
   const char* names[] = {"from_cache", "from_bypass", "from_peers", "from_dma", "from_tracker"};
   for (int port = 0; port < port_count; ++port) {
-    ports[static_cast<std::size_t>(port)] = std::make_unique<DataTargetSocket<MemoryController>>(names[port]);
-    ports[static_cast<std::size_t>(port)]->register_nb_transport_fw(this, &MemoryController::request, port);
-    ports[static_cast<std::size_t>(port)]->register_transport_dbg(this, &MemoryController::debug, port);
+    auto& socket = ports[static_cast<std::size_t>(port)];
+    socket = std::make_unique<DataTargetSocket<MemoryController>>(names[port], this, &MemoryController::request, port);
+    socket->on_debug(&MemoryController::debug);
+    socket->report_to(registers.errors, registers.description().name);
+    const bool tensors = port != from_cache && port != from_tracker;  // those move tags and entries without bytes
+    socket->expect({parameters.functional && tensors, false, false});
   }
   plain.register_b_transport(this, &MemoryController::plain_transport);
   plain.register_transport_dbg(this, &MemoryController::plain_debug);
   plain.register_get_direct_mem_ptr(this, &MemoryController::direct_memory);
-  tracker.spill.bind(*ports[from_tracker]);
   if (trace_ != nullptr) track_ = trace_->track(fmt::format("GPU {}", gpu), "HBM");
 
   if (parameters.faults.any()) faults_ = std::make_unique<FaultyAccess>(parameters.faults);
@@ -70,13 +72,11 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
   sensitive << first_stage << kernel_active;
 }
 
-tlm::tlm_sync_enum MemoryController::request(int port, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
-                                             sc_core::sc_time& delay) {
+void MemoryController::request(int port, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   transaction.acquire();
-  const Picoseconds arrival = std::max(now() + from_sc_time(delay), simulated_until_);
+  const Picoseconds arrival = std::max(now() + delay, simulated_until_);
   arrivals_.push(arrival, {&transaction, static_cast<Port>(port)});
   schedule();
-  return tlm::TLM_ACCEPTED;
 }
 
 bool MemoryController::busy() const {
@@ -142,9 +142,9 @@ void MemoryController::trace_traffic(Picoseconds end) {
 
 void MemoryController::accept(const Arrival& arrival, Picoseconds time) {
   tlm::tlm_generic_payload& transaction = *arrival.transaction;
-  const DataExtension* extension = transaction.get_extension<DataExtension>();
+  const DataExtension& extension = extension_of(transaction);
   if (refuse(arrival, extension, time)) return;
-  take_effect(transaction, *extension, arrival.port != from_peers, time);
+  take_effect(transaction, extension, arrival.port != from_peers, time);
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
   if (free_requests_.empty()) {
     requests_.emplace_back();
@@ -153,7 +153,7 @@ void MemoryController::accept(const Arrival& arrival, Picoseconds time) {
   const std::uint32_t request = free_requests_.back();
   free_requests_.pop_back();
   requests_[request] = {&transaction, arrival.port, 0, 0};
-  enqueue(request, *extension, time);
+  enqueue(request, extension, time);
 }
 
 bool MemoryController::in_memory(std::uint64_t local, const Shape& shape) const {
@@ -163,31 +163,27 @@ bool MemoryController::in_memory(std::uint64_t local, const Shape& shape) const 
   return steps == 0 || shape.stride <= left / steps;
 }
 
-bool MemoryController::refuse(const Arrival& arrival, const DataExtension* extension, Picoseconds time) {
+bool MemoryController::refuse(const Arrival& arrival, const DataExtension& extension, Picoseconds time) {
   tlm::tlm_generic_payload& transaction = *arrival.transaction;
   const auto answer = [&](tlm::tlm_response_status response, Status status, const std::string& text) {
     registers.report(status, transaction.get_address(), text);
     transaction.set_response_status(response);
-    send_response(*ports[arrival.port], transaction, time - now());
+    ports[arrival.port]->respond(transaction, time - now());
     transaction.release();
     return true;
   };
-  if (extension == nullptr || extension->shape.bytes() != transaction.get_data_length() ||
-      extension->shape.bytes() == 0)
-    return answer(tlm::TLM_GENERIC_ERROR_RESPONSE, Status::invalid_argument,
-                  "data-path access without a matching data extension");
   const std::uint64_t address = transaction.get_address();
-  if (address_map::gpu_of(address) != gpu_ || !in_memory(address_map::local_of(address), extension->shape))
+  if (address_map::gpu_of(address) != gpu_ || !in_memory(address_map::local_of(address), extension.shape))
     return answer(tlm::TLM_ADDRESS_ERROR_RESPONSE, Status::bad_address,
-                  fmt::format("{} bytes at {:#x} are not in the {} bytes of HBM of GPU {}", extension->shape.bytes(),
+                  fmt::format("{} bytes at {:#x} are not in the {} bytes of HBM of GPU {}", extension.shape.bytes(),
                               address, parameters_.capacity_bytes, gpu_));
-  if (extension->operation == Operation::wait)
+  if (extension.operation == Operation::wait)
     return answer(tlm::TLM_COMMAND_ERROR_RESPONSE, Status::invalid_argument, "memory has no signals to wait for");
-  if (extension->operation != Operation::update) return false;
+  if (extension.operation != Operation::update) return false;
   if (near_memory.control.enable() == 0)
     return answer(tlm::TLM_GENERIC_ERROR_RESPONSE, Status::disabled, "update while near_memory.control.enable is 0");
-  const std::uint32_t element = bytes_of(extension->element);
-  if (address % element != 0 || extension->shape.row_bytes % element != 0 || extension->shape.stride % element != 0)
+  const std::uint32_t element = bytes_of(extension.element);
+  if (address % element != 0 || extension.shape.row_bytes % element != 0 || extension.shape.stride % element != 0)
     return answer(tlm::TLM_BURST_ERROR_RESPONSE, Status::unaligned,
                   fmt::format("update at {:#x} is not aligned to its {}-byte elements", address, element));
   return false;
@@ -295,7 +291,7 @@ void MemoryController::respond() {
     const std::uint32_t index = finished_.pop();
     const Request request = requests_[index];
     free_requests_.push_back(index);
-    send_response(*ports[request.port], *request.transaction, time - now());
+    ports[request.port]->respond(*request.transaction, time - now());
     request.transaction->release();
   }
 }

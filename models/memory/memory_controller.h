@@ -76,8 +76,7 @@ class MemoryController : public sc_core::sc_module {
     bool communication_waits = false;
   };
 
-  tlm::tlm_sync_enum request(int port, tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
-                             sc_core::sc_time& delay);
+  void request(int port, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   unsigned debug(int port, tlm::tlm_generic_payload& transaction);
   void plain_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
   unsigned plain_debug(tlm::tlm_generic_payload& transaction);
@@ -86,7 +85,7 @@ class MemoryController : public sc_core::sc_module {
   void slice();
   void schedule();
   void accept(const Arrival& arrival, Picoseconds time);
-  bool refuse(const Arrival& arrival, const DataExtension* extension, Picoseconds time);
+  bool refuse(const Arrival& arrival, const DataExtension& extension, Picoseconds time);
   bool in_memory(std::uint64_t local, const Shape& shape) const;
   void take_effect(tlm::tlm_generic_payload& transaction, const DataExtension& extension, bool local, Picoseconds time);
   void enqueue(std::uint32_t request, const DataExtension& extension, Picoseconds time);

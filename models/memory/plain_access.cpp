@@ -15,10 +15,15 @@ constexpr Picoseconds access_time = 100'000;  // not on the data path: no conten
 }  // namespace
 
 void MemoryController::plain_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
+  const auto refuse = [&](tlm::tlm_response_status response, const char* text) {
+    transaction.set_response_status(response);
+    registers.report(Status::bad_access, transaction.get_address(), describe(transaction) + ": " + text);
+  };
   if (transaction.get_byte_enable_ptr() != nullptr)
-    return transaction.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+    return refuse(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE, "memory takes no byte enables here");
   if (transaction.get_streaming_width() < transaction.get_data_length())
-    return transaction.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+    return refuse(tlm::TLM_BURST_ERROR_RESPONSE, "memory does not stream");
+  if (transaction.get_data_ptr() == nullptr) return refuse(tlm::TLM_BURST_ERROR_RESPONSE, "no data");
   if (plain_debug(transaction) != transaction.get_data_length()) {
     registers.report(Status::bad_address, transaction.get_address(),
                      fmt::format("{} bytes are not in the HBM of GPU {}", transaction.get_data_length(), gpu_));
@@ -33,6 +38,10 @@ unsigned MemoryController::plain_debug(tlm::tlm_generic_payload& transaction) {
   const unsigned bytes = transaction.get_data_length();
   if (address_map::gpu_of(transaction.get_address()) != gpu_ || address + bytes > parameters_.capacity_bytes) {
     transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return 0;
+  }
+  if (transaction.get_data_ptr() == nullptr && bytes != 0) {
+    transaction.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     return 0;
   }
   if (transaction.is_read())

@@ -19,8 +19,6 @@ Tracker::Tracker(const sc_core::sc_module_name& name, const TrackerParameters& p
       trace_(trace),
       table_(std::size_t{parameters.sets} * parameters.ways) {
   if (trace_ != nullptr) track_ = trace_->track(fmt::format("GPU {}", gpu), "Tracker");
-  trigger.register_nb_transport_bw(this, &Tracker::trigger_response, 0);
-  spill.register_nb_transport_bw(this, &Tracker::spill_response, 0);
   registers.command.on_write([this] { command(); });
   registers.on_reset([this] { reset(); });
   reset();
@@ -193,8 +191,7 @@ void Tracker::move_entry(Operation operation, std::uint64_t key, Picoseconds tim
       pool_.make(operation, registers.spill_base.value() + key % slots * entry_bytes, {1, entry_bytes, 0});
   access.extension().stream = Stream::communication;
   access.extension().traffic = TrafficClass::control;
-  Picoseconds delay = time - now();
-  if (!send_request(spill, access, delay)) access.release();
+  spill.send(access, time - now());
 }
 
 void Tracker::complete(Chunk& chunk, Entry& entry, Picoseconds time) {
@@ -205,20 +202,11 @@ void Tracker::complete(Chunk& chunk, Entry& entry, Picoseconds time) {
   if (trace_ != nullptr) trace_->span(track_, "trigger", time, time + 1000, flow_of(gpu_, entry.wg_id, entry.wf_id));
   entry = Entry{};
   --used_;
-  Picoseconds delay = time - now();
-  send_request(trigger, message, delay);
-  message.release();
+  trigger.send(message, time - now());
 }
 
-tlm::tlm_sync_enum Tracker::spill_response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
-                                           sc_core::sc_time&) {
-  transaction.release();
-  return tlm::TLM_COMPLETED;
-}
-
-tlm::tlm_sync_enum Tracker::trigger_response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) {
-  return tlm::TLM_COMPLETED;  // the DMA engine completes triggers at once
-}
+/// Nothing waits for a spill or a trigger; who refuses one reports it.
+void Tracker::done(int, tlm::tlm_generic_payload& transaction, Picoseconds) { transaction.release(); }
 
 std::vector<Tracker::Shortage> Tracker::shortages() const {
   std::vector<Shortage> shortages;

@@ -23,8 +23,9 @@ namespace t3vp {
 class Tracker : public sc_core::sc_module {
  public:
   registers::Tracker registers{"registers"};
-  DataInitiatorSocket<Tracker> trigger{"trigger"};  ///< to the DMA engine: a store of no bytes names the complete tile
-  DataInitiatorSocket<Tracker> spill{"spill"};      ///< to the memory controller
+  /// To the DMA engine: a store of no bytes names the complete tile.
+  DataInitiatorSocket<Tracker> trigger{"trigger", this, &Tracker::done};
+  DataInitiatorSocket<Tracker> spill{"spill", this, &Tracker::done};  ///< to the controller's port
 
   Tracker(const sc_core::sc_module_name& name, const TrackerParameters& parameters, std::uint16_t gpu, Trace* trace);
 
@@ -85,8 +86,7 @@ class Tracker : public sc_core::sc_module {
   Entry& make_room(std::uint32_t wg_id, Picoseconds time);
   void move_entry(Operation operation, std::uint64_t key, Picoseconds time);
   void complete(Chunk& chunk, Entry& entry, Picoseconds time);
-  tlm::tlm_sync_enum spill_response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
-  tlm::tlm_sync_enum trigger_response(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  void done(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   Shortage shortage_of(const Chunk& chunk) const;
   std::string describe(const Shortage& shortage) const;
 

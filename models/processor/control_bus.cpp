@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "protocol/request_check.h"
 #include "registers/status.h"
 
 namespace t3vp {
@@ -31,6 +32,12 @@ ControlBus::Route ControlBus::route(std::uint64_t address) {
 
 void ControlBus::from_processor(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
   const std::uint64_t address = transaction.get_address();
+  if (const Malformed* found = malformed_delay(delay)) {
+    transaction.set_response_status(found->response);
+    if (errors.size() != 0)
+      errors->report("control_bus", {found->code, address, describe(transaction) + ": " + found->text});
+    return;
+  }
   const Route to = route(address);
   if (to.socket == nullptr) {
     delay += register_access_;

@@ -1,14 +1,40 @@
-// What travels on the data path: pooled generic payloads with a mandatory extension, in two phases.
+// What travels on the data path: pooled generic payloads with a mandatory extension, in two phases. This is the
+// contract; docs/protocol.md says it at length with its reasons, protocol_checker.h watches it.
 //
 //   initiator -> target   nb_transport_fw(BEGIN_REQ, delay)   the request reaches the target after `delay`
 //   target -> initiator   nb_transport_bw(BEGIN_RESP, delay)  the response reaches the initiator after `delay`
 //
-// Request and response are answered with TLM_ACCEPTED and TLM_COMPLETED; there are no END phases. Delays may be long: a
-// target that looks ahead (the memory controller) relies on them, docs/timing.md. A load is answered when its data is
-// there, a store or update when the target has taken it over for good.
+// Answers of the calls. A request is answered with TLM_ACCEPTED, and its response comes by nb_transport_bw later, or
+// with TLM_COMPLETED: then `delay` is the time from now to the response, and no nb_transport_bw follows. A response is
+// answered with TLM_COMPLETED. There are no END phases and no TLM_UPDATED. DataInitiatorSocket and DataTargetSocket
+// keep all this for their blocks: one handler gets every response, however it came.
+//
+// Re-entrancy. While a request call runs, its target calls no nb_transport_bw on that socket. An initiator's response
+// handler may run within its send(), after the request call has returned, and may send: a block's state is in order
+// whenever it calls send() or respond().
+//
+// Time. A response arrives no earlier than its request. Delays are at most longest_delay. They may be long: a target
+// that looks ahead (the memory controller) relies on them, and makes the effects of what arrives within its next slice
+// visible to debug, plain and DMI accesses up to one slice (71 ns) early.
+//
+// Response. A load is answered when its data is there, a store or update when the target has taken it over for good, a
+// wait when its signal has reached the threshold. The status is INCOMPLETE in the request, and set by the target alone.
+//
+// Who may change what between request and response: blocks on the way the address, the operation (a mapped store
+// becomes an update), the stream, `cached`, the traffic class and the producer; the target the status and a load's
+// data. Nobody changes command, length, data pointer, shape, element type, threshold and token.
+//
+// Lifetime. The payload has a memory manager and is acquired by its sender; who keeps it beyond a call acquires it, and
+// the response gives it back. The data pointer is valid from the request call to the response (call or TLM_COMPLETED)
+// and nobody follows it afterwards. A null data pointer means timing only, where the target is not functional.
+//
+// Refusals. A malformed request (request_check.h) is answered with an error status at the time of its arrival and
+// reported to the error log by the target's socket; requests that no block serves with ADDRESS_ERROR.
+//
+// b_transport serves strangers on every target, any number at a time, also without a memory manager.
 //
 // The traits type is not the base protocol's on purpose: a plain memory would overwrite where an update has to add, so
-// binding one to a data socket does not compile. Requests that no block serves are answered with ADDRESS_ERROR.
+// binding one to a data socket does not compile.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +50,11 @@ enum class Stream : std::uint8_t { compute, communication };
 enum class Operation : std::uint8_t { load, store, update, wait };
 
 enum class ElementType : std::uint8_t { fp16, bf16, fp32 };
+
+constexpr const char* name_of(Operation operation) {
+  constexpr const char* names[] = {"load", "store", "update", "wait"};
+  return operation > Operation::wait ? "unknown operation" : names[static_cast<std::size_t>(operation)];
+}
 
 constexpr std::uint32_t bytes_of(ElementType type) { return type == ElementType::fp32 ? 4 : 2; }
 
@@ -78,13 +109,16 @@ class DataExtension : public tlm::tlm_extension<DataExtension> {
   TrafficClass traffic = TrafficClass::control;
   bool cached = true;           ///< may be served and kept by the last-level cache
   Producer producer;            ///< wg_id == no_workgroup where no tile is meant
-  Shape shape;                  ///<
+  Shape shape;                  ///< of the access; rows x row_bytes is the payload's data length
   std::uint64_t threshold = 0;  ///< of a wait
   std::uint64_t token = 0;      ///< the initiator's own, not touched by anyone else
 
   tlm::tlm_extension_base* clone() const override { return new DataExtension(*this); }
   void copy_from(const tlm::tlm_extension_base& other) override { *this = static_cast<const DataExtension&>(other); }
 };
+
+/// Of a request's or response's delay in picoseconds, 13 days: blocks may add theirs without a wrap.
+inline constexpr std::uint64_t longest_delay = std::uint64_t{1} << 60;
 
 struct DataProtocol {
   using tlm_payload_type = tlm::tlm_generic_payload;

@@ -1,49 +1,154 @@
-// Sockets of the data path. A block registers nb_transport_fw on targets and nb_transport_bw on initiators; a target
-// then serves b_transport as well (simple_target_socket converts), for initiators that are not ours.
+// Sockets of the data path. They keep the protocol's rules (data_protocol.h) for their blocks:
+//
+//   DataTargetSocket<Block> in{"in", this, &Block::request};        void request(int id, payload, delay)
+//   DataInitiatorSocket<Block> out{"out", this, &Block::response};  void response(int id, payload, delay)
+//
+// A target calls respond() at any time, also in its request handler; the initiator's handler gets every response.
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 
+#include <vector>
+
 #include "protocol/data_protocol.h"
+#include "protocol/error_report.h"
+#include "protocol/request_check.h"
 #include "protocol/units.h"
 
 namespace t3vp {
 
-template <typename Module>
-using DataTargetSocket = tlm_utils::simple_target_socket_tagged<Module, 256, DataProtocol>;
+/// The part of a target socket that does not depend on its block.
+class DataTargetBase : public tlm::tlm_target_socket<256, DataProtocol> {
+ public:
+  explicit DataTargetBase(const char* name);
+
+  /// Answers a request: the response reaches the initiator after `delay`. In the request handler this completes the
+  /// request call; later it is a call of its own. A blocking initiator returns.
+  void respond(tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  /// Where refusals are logged, under the name `block`. Without a log they are warnings of the SystemC report handler.
+  void report_to(ErrorPort& errors, const char* block);
+  /// What this target expects of requests beyond the rules for all.
+  void expect(Expected expected) { expected_ = expected; }
+
+ protected:
+  virtual void handle(tlm::tlm_generic_payload& transaction, Picoseconds delay) = 0;
+  virtual unsigned handle_debug(tlm::tlm_generic_payload& transaction) = 0;
+
+ private:
+  using tlm::tlm_target_socket<256, DataProtocol>::operator->;  // respond() is the only way back
+
+  /// A request whose handler runs, or one of a blocking initiator that waits.
+  struct Call {
+    tlm::tlm_generic_payload* transaction;
+    Call* outer;  ///< the call during which this one was made
+    bool answered = false;
+    Picoseconds at = 0;  ///< time of the response
+    sc_core::sc_event* done = nullptr;
+  };
+  class Forward : public tlm::tlm_fw_transport_if<DataProtocol> {
+   public:
+    explicit Forward(DataTargetBase& socket) : socket_(socket) {}
+    tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
+                                       sc_core::sc_time& delay) override;
+    void b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) override;
+    unsigned transport_dbg(tlm::tlm_generic_payload& transaction) override;
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload& transaction, tlm::tlm_dmi& dmi) override;
+
+   private:
+    DataTargetBase& socket_;
+  };
+
+  void run_handler(Call& call, Picoseconds delay);
+  void refuse(tlm::tlm_generic_payload& transaction, const Malformed& found);
+
+  Forward forward_{*this};
+  Expected expected_;
+  Call* calls_ = nullptr;       ///< innermost request call that runs
+  std::vector<Call*> waiting_;  ///< blocking initiators
+  ErrorPort* errors_ = nullptr;
+  const char* block_ = "";
+};
+
+/// The part of an initiator socket that does not depend on its block.
+class DataInitiatorBase : public tlm::tlm_initiator_socket<256, DataProtocol> {
+ public:
+  explicit DataInitiatorBase(const char* name);
+
+  /// Sends a request that reaches the target after `delay`. Its response goes to the handler, perhaps before this
+  /// returns.
+  void send(tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    sc_core::sc_time time = to_sc_time(delay);
+    if ((*this)->nb_transport_fw(transaction, phase, time) == tlm::TLM_COMPLETED)
+      handle(transaction, from_sc_time(time));
+  }
+  /// Asks by a debug access of no bytes whether there is a way to the address: a driver may map what is not there.
+  bool reaches(std::uint64_t address);
+
+ protected:
+  virtual void handle(tlm::tlm_generic_payload& transaction, Picoseconds delay) = 0;
+
+ private:
+  class Backward : public tlm::tlm_bw_transport_if<DataProtocol> {
+   public:
+    explicit Backward(DataInitiatorBase& socket) : socket_(socket) {}
+    tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
+                                       sc_core::sc_time& delay) override;
+    void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+
+   private:
+    DataInitiatorBase& socket_;
+  };
+  Backward backward_{*this};
+};
 
 template <typename Module>
-using DataInitiatorSocket = tlm_utils::simple_initiator_socket_tagged<Module, 256, DataProtocol>;
+class DataTargetSocket : public DataTargetBase {
+ public:
+  /// A request that passed the check reaches the block after `delay`; `id` tells a block's sockets apart.
+  using Handler = void (Module::*)(int id, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  using DebugHandler = unsigned (Module::*)(int id, tlm::tlm_generic_payload& transaction);
 
-/// Sends a request that reaches the target after `delay`. Returns false when the target completed it at once, with
-/// `delay` the time from now to its completion; otherwise nb_transport_bw will be called.
-template <typename Socket>
-bool send_request(Socket& socket, tlm::tlm_generic_payload& transaction, Picoseconds& delay) {
-  tlm::tlm_phase phase = tlm::BEGIN_REQ;
-  sc_core::sc_time time = to_sc_time(delay);
-  const tlm::tlm_sync_enum answer = socket->nb_transport_fw(transaction, phase, time);
-  delay = from_sc_time(time);
-  return answer != tlm::TLM_COMPLETED;
-}
+  DataTargetSocket(const char* name, Module* module, Handler handler, int id = 0)
+      : DataTargetBase(name), module_(module), handler_(handler), id_(id) {}
 
-/// Answers a request; the response reaches the initiator after `delay`.
-template <typename Socket>
-void send_response(Socket& socket, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
-  tlm::tlm_phase phase = tlm::BEGIN_RESP;
-  sc_core::sc_time time = to_sc_time(delay);
-  socket->nb_transport_bw(transaction, phase, time);
-}
+  /// Without a handler debug accesses reach nothing.
+  void on_debug(DebugHandler handler) { debug_handler_ = handler; }
 
-/// Asks by a debug access of no bytes whether there is a way to the address: a driver may map what is not there.
-template <typename Socket>
-bool reaches(Socket& socket, std::uint64_t address) {
-  tlm::tlm_generic_payload probe;
-  probe.set_command(tlm::TLM_IGNORE_COMMAND);
-  probe.set_address(address);
-  probe.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  socket->transport_dbg(probe);
-  return probe.is_response_ok();
-}
+ private:
+  void handle(tlm::tlm_generic_payload& transaction, Picoseconds delay) override {
+    (module_->*handler_)(id_, transaction, delay);
+  }
+  unsigned handle_debug(tlm::tlm_generic_payload& transaction) override {
+    if (debug_handler_ != nullptr) return (module_->*debug_handler_)(id_, transaction);
+    transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return 0;
+  }
+
+  Module* module_;
+  Handler handler_;
+  DebugHandler debug_handler_ = nullptr;
+  int id_;
+};
+
+template <typename Module>
+class DataInitiatorSocket : public DataInitiatorBase {
+ public:
+  /// The response arrives after `delay`.
+  using Handler = void (Module::*)(int id, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+
+  DataInitiatorSocket(const char* name, Module* module, Handler handler, int id = 0)
+      : DataInitiatorBase(name), module_(module), handler_(handler), id_(id) {}
+
+ private:
+  void handle(tlm::tlm_generic_payload& transaction, Picoseconds delay) override {
+    (module_->*handler_)(id_, transaction, delay);
+  }
+
+  Module* module_;
+  Handler handler_;
+  int id_;
+};
 
 }  // namespace t3vp

@@ -14,6 +14,9 @@ struct ErrorRecord {
   std::string text;           ///< what was found and what was expected, for people
 };
 
+/// Codes of malformed accesses that the protocol refuses by itself.
+inline constexpr std::uint32_t malformed_argument = 1, malformed_address = 9, malformed_access = 10;
+
 /// Offered by the error log, required by every block through an optional port.
 class ErrorReport : public virtual sc_core::sc_interface {
  public:

@@ -83,7 +83,8 @@ tlm::tlm_response_status RegisterBlock::access(tlm::tlm_generic_payload& transac
   RegisterState& state = states_[slot->number];
   const std::uint64_t offset = offset_of(*state.description, slot->element);
   const bool whole = address == offset && transaction.get_data_length() == state.description->bytes &&
-                     transaction.get_streaming_width() >= transaction.get_data_length();
+                     transaction.get_streaming_width() >= transaction.get_data_length() &&
+                     transaction.get_data_ptr() != nullptr;
   if (!whole || transaction.get_byte_enable_ptr() != nullptr) return bad_shape(state, offset, transaction);
 
   if (state.description->synchronized && delay != sc_core::SC_ZERO_TIME) {
@@ -128,6 +129,7 @@ unsigned RegisterBlock::transport_dbg(tlm::tlm_generic_payload& transaction) {
   const std::uint64_t address = transaction.get_address();
   const unsigned length = transaction.get_data_length();
   unsigned char* data = transaction.get_data_ptr();
+  if (data == nullptr) return 0;
   if (transaction.is_write()) return debug_write(address, data, length);
   unsigned done = 0;
   while (transaction.is_read() && done < length && debug_read(address + done, data[done])) ++done;

@@ -5,6 +5,12 @@
 #include "registers/register_block.h"
 
 namespace t3vp {
+
+// models/protocol knows the codes as numbers only.
+static_assert(malformed_argument == static_cast<std::uint32_t>(Status::invalid_argument));
+static_assert(malformed_address == static_cast<std::uint32_t>(Status::bad_address));
+static_assert(malformed_access == static_cast<std::uint32_t>(Status::bad_access));
+
 namespace {
 
 std::string name_of(const BlockDescription& block, const RegisterDescription& d, std::size_t element) {
@@ -46,13 +52,14 @@ tlm::tlm_response_status RegisterBlock::bad_shape(const RegisterState& state, st
                                                   const tlm::tlm_generic_payload& transaction) {
   const RegisterDescription& d = *state.description;
   const bool has_enables = transaction.get_byte_enable_ptr() != nullptr;
-  report(
-      Status::bad_access, transaction.get_address(),
-      fmt::format(
-          "{}: {} bytes at offset {:#x}{}, expected {} bytes at {:#x}{}",
-          name_of(description_, d, element_at(d, offset)), transaction.get_data_length(), transaction.get_address(),
-          has_enables ? " with byte enables" : fmt::format(" (streaming width {})", transaction.get_streaming_width()),
-          d.bytes, offset, has_enables ? " without" : ""));
+  const std::string how = has_enables ? " with byte enables"
+                          : transaction.get_data_ptr() == nullptr
+                              ? " without data"
+                              : fmt::format(" (streaming width {})", transaction.get_streaming_width());
+  report(Status::bad_access, transaction.get_address(),
+         fmt::format("{}: {} bytes at offset {:#x}{}, expected {} bytes at {:#x}{}",
+                     name_of(description_, d, element_at(d, offset)), transaction.get_data_length(),
+                     transaction.get_address(), how, d.bytes, offset, has_enables ? " without" : ""));
   return has_enables ? tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE : tlm::TLM_BURST_ERROR_RESPONSE;
 }
 

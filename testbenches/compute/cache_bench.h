@@ -6,6 +6,7 @@
 #include <string>
 
 #include "compute/last_level_cache.h"
+#include "data_path/checked_sockets.h"
 #include "named_registers.h"
 #include "node_memory.h"
 
@@ -20,12 +21,10 @@ class Requester : public sc_core::sc_module {
     tlm::tlm_response_status status = tlm::TLM_INCOMPLETE_RESPONSE;
     std::vector<unsigned char> data;
   };
-  DataInitiatorSocket<Requester> socket{"socket"};
+  DataInitiatorSocket<Requester> socket{"socket", this, &Requester::response};
   std::vector<Answer> answers;
 
-  explicit Requester(const sc_core::sc_module_name& name) : sc_module(name) {
-    socket.register_nb_transport_bw(this, &Requester::response, 0);
-  }
+  explicit Requester(const sc_core::sc_module_name& name) : sc_module(name) {}
 
   Transaction& make(Operation operation, std::uint64_t address, const Shape& shape) {
     Transaction& transaction = pool_.make(operation, address, shape);
@@ -36,7 +35,7 @@ class Requester : public sc_core::sc_module {
   /// The number of the answer.
   std::size_t send(Transaction& transaction, Picoseconds delay = 0) {
     const std::size_t number = transaction.extension().token;
-    send_request(socket, transaction, delay);
+    socket.send(transaction, delay);
     return number;
   }
   std::size_t load(std::uint64_t address, std::uint32_t bytes) {
@@ -54,17 +53,16 @@ class Requester : public sc_core::sc_module {
   }
 
  private:
-  tlm::tlm_sync_enum response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&, sc_core::sc_time& delay) {
+  void response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
     const std::uint64_t number = extension_of(transaction).token;
     Answer& answer = answers[number];
     REQUIRE(!answer.done);
     answer.done = true;
-    answer.time = now() + from_sc_time(delay);
+    answer.time = now() + delay;
     answer.status = transaction.get_response_status();
     if (const unsigned char* data = transaction.get_data_ptr())
       answer.data.assign(data, data + transaction.get_data_length());
     transaction.release();
-    return tlm::TLM_COMPLETED;
   }
   TransactionPool pool_;
 };
@@ -79,13 +77,14 @@ struct CacheBench {
   NodeMemory memory{"memory", 3, 1, memory_bytes};
   Requester compute{"compute"}, peer{"peer"};
   NamedRegisters registers{cache.registers};
+  CheckedSockets checks;
 
   explicit CacheBench(const CacheParameters& p) : parameters(p), cache("cache", p, memory_latency, 0) {
-    compute.socket.bind(cache.compute);
-    peer.socket.bind(cache.peers);
-    cache.memory.bind(*memory.ports[fills]);
-    cache.bypass.bind(*memory.ports[bypass]);
-    cache.peer_memory.bind(*memory.ports[from_peers]);
+    checks.join_test(compute.socket, cache.compute);
+    checks.join_test(peer.socket, cache.peers);
+    checks.join(cache.memory, *memory.ports[fills]);
+    checks.join(cache.bypass, *memory.ports[bypass]);
+    checks.join(cache.peer_memory, *memory.ports[from_peers]);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "compute/compute_cluster.h"
+#include "data_path/checked_sockets.h"
 #include "named_registers.h"
 #include "node_memory.h"
 #include "protocol/address_map.h"
@@ -53,13 +54,14 @@ struct ClusterBench {
   ComputeParameters parameters;
   std::vector<std::unique_ptr<ClusterUnderTest>> gpus;
   NodeMemory memory;
+  CheckedSockets checks;
 
   explicit ClusterBench(const ComputeParameters& p, bool functional = true, std::uint16_t clusters = 1,
                         std::uint16_t gpu_count = 2)
       : parameters(p), memory("memory", clusters, std::max(clusters, gpu_count), memory_bytes) {
     for (std::uint16_t g = 0; g < clusters; ++g) {
       gpus.push_back(std::make_unique<ClusterUnderTest>(p, functional, g));
-      gpus.back()->cluster.memory.bind(*memory.ports[g]);
+      checks.join(gpus.back()->cluster.memory, *memory.ports[g]);
     }
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
     for (auto& gpu : gpus) gpu->start_queue();

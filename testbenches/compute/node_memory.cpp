@@ -21,9 +21,9 @@ NodeMemory::NodeMemory(const sc_core::sc_module_name& name, int port_count, std:
       memories_(gpus, std::vector<unsigned char>(bytes_per_gpu)),
       signals_(gpus, std::vector<std::uint64_t>(registers::Signals::value_count)) {
   for (int port = 0; port < port_count; ++port) {
-    ports.push_back(std::make_unique<DataTargetSocket<NodeMemory>>(("port_" + std::to_string(port)).c_str()));
-    ports.back()->register_nb_transport_fw(this, &NodeMemory::request, port);
-    ports.back()->register_transport_dbg(this, &NodeMemory::debug, port);
+    ports.push_back(std::make_unique<DataTargetSocket<NodeMemory>>(("port_" + std::to_string(port)).c_str(), this,
+                                                                   &NodeMemory::request, port));
+    ports.back()->on_debug(&NodeMemory::debug);
   }
   SC_HAS_PROCESS(NodeMemory);
   SC_METHOD(step);
@@ -35,28 +35,25 @@ unsigned char* NodeMemory::at(std::uint64_t address) {
   return memories_.at(address_map::gpu_of(address)).data() + address_map::local_of(address);
 }
 
-tlm::tlm_sync_enum NodeMemory::request(int port, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&,
-                                       sc_core::sc_time& delay) {
+void NodeMemory::request(int port, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   LoggedAccess access;
   access.port = port;
-  access.arrival = now() + from_sc_time(delay);
+  access.arrival = now() + delay;
   access.address = transaction.get_address();
   access.status_on_entry = transaction.get_response_status();
   access.has_data = transaction.get_data_ptr() != nullptr;
-  if (const DataExtension* extension = transaction.get_extension<DataExtension>()) {
-    access.operation = extension->operation;
-    access.shape = extension->shape;
-    access.traffic = extension->traffic;
-    access.element = extension->element;
-    access.cached = extension->cached;
-    access.producer = extension->producer;
-    access.threshold = extension->threshold;
-  }
+  const DataExtension& extension = extension_of(transaction);
+  access.operation = extension.operation;
+  access.shape = extension.shape;
+  access.traffic = extension.traffic;
+  access.element = extension.element;
+  access.cached = extension.cached;
+  access.producer = extension.producer;
+  access.threshold = extension.threshold;
   log.push_back(access);
   if (observe) observe(access);
   transaction.acquire();
   events_.push(access.arrival, {port, false, &transaction, judge ? judge(access) : tlm::TLM_OK_RESPONSE});
-  return tlm::TLM_ACCEPTED;
 }
 
 void NodeMemory::step() {
@@ -72,14 +69,14 @@ void NodeMemory::step() {
 
 void NodeMemory::arrive(const Pending& pending) {
   tlm::tlm_generic_payload& transaction = *pending.transaction;
-  const DataExtension* extension = transaction.get_extension<DataExtension>();
+  const DataExtension& extension = extension_of(transaction);
   const std::uint64_t address = transaction.get_address();
-  tlm::tlm_response_status status = extension == nullptr ? tlm::TLM_GENERIC_ERROR_RESPONSE : pending.verdict;
-  if (status == tlm::TLM_OK_RESPONSE && is_signal(address, extension->operation)) {
+  tlm::tlm_response_status status = pending.verdict;
+  if (status == tlm::TLM_OK_RESPONSE && is_signal(address, extension.operation)) {
     if (access_signal(pending)) return;
   } else if (status == tlm::TLM_OK_RESPONSE) {
-    if (in_memory(address, extension->shape) && extension->shape.bytes() == transaction.get_data_length())
-      access_memory(transaction, extension->operation, *extension);
+    if (in_memory(address, extension.shape))
+      access_memory(transaction, extension.operation, extension);
     else
       status = tlm::TLM_ADDRESS_ERROR_RESPONSE;
   }
@@ -88,7 +85,7 @@ void NodeMemory::arrive(const Pending& pending) {
 }
 
 void NodeMemory::answer(const Pending& pending) {
-  send_response(*ports[static_cast<std::size_t>(pending.port)], *pending.transaction, announced_ahead);
+  ports[static_cast<std::size_t>(pending.port)]->respond(*pending.transaction, announced_ahead);
   pending.transaction->release();
 }
 

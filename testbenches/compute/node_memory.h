@@ -58,7 +58,7 @@ class NodeMemory : public sc_core::sc_module {
     tlm::tlm_generic_payload* transaction;
     tlm::tlm_response_status verdict = tlm::TLM_OK_RESPONSE;
   };
-  tlm::tlm_sync_enum request(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+  void request(int port, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   unsigned debug(int, tlm::tlm_generic_payload&);
   void step();
   void arrive(const Pending& pending);

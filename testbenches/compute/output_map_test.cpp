@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "data_path/checked_sockets.h"
+#include "data_path/foreign_access.h"
 #include "named_registers.h"
 #include "protocol/address_map.h"
 #include "protocol/transaction_pool.h"
@@ -20,24 +22,26 @@ using Registers = registers::OutputMap;
 using Kind = Registers::Operation::Kind;
 using Action = Registers::Command::Action;
 
-/// Records what arrives; answers at once when told to.
+/// Records what arrives.
 struct Sink : sc_core::sc_module {
-  DataTargetSocket<Sink> socket{"socket"};
+  DataTargetSocket<Sink> socket{"socket", this, &Sink::request};
   std::vector<tlm::tlm_generic_payload*> received;
+  std::vector<std::uint64_t> addresses;  ///< of those; transactions are used again
   Picoseconds delay = 0;
   unsigned debug_accesses = 0;
   bool reaches_everything = false;
+  bool at_once = false;  ///< answers within the request call
 
-  explicit Sink(const sc_core::sc_module_name& name) : sc_module(name) {
-    socket.register_nb_transport_fw(this, &Sink::request, 0);
-    socket.register_transport_dbg(this, &Sink::debug, 0);
-  }
-  tlm::tlm_sync_enum request(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&, sc_core::sc_time& time) {
-    transaction.acquire();
+  explicit Sink(const sc_core::sc_module_name& name) : sc_module(name) { socket.on_debug(&Sink::debug); }
+  void request(int, tlm::tlm_generic_payload& transaction, Picoseconds time) {
     received.push_back(&transaction);
-    delay = from_sc_time(time);
+    addresses.push_back(transaction.get_address());
+    delay = time;
     transaction.set_response_status(tlm::TLM_OK_RESPONSE);
-    return tlm::TLM_ACCEPTED;
+    if (at_once)
+      socket.respond(transaction, time);
+    else
+      transaction.acquire();
   }
   unsigned debug(int, tlm::tlm_generic_payload& transaction) {
     ++debug_accesses;
@@ -48,16 +52,11 @@ struct Sink : sc_core::sc_module {
 };
 
 struct ComputeUnits : sc_core::sc_module {
-  DataInitiatorSocket<ComputeUnits> socket{"socket"};
+  DataInitiatorSocket<ComputeUnits> socket{"socket", this, &ComputeUnits::response};
   std::vector<tlm::tlm_generic_payload*> answered;
 
-  explicit ComputeUnits(const sc_core::sc_module_name& name) : sc_module(name) {
-    socket.register_nb_transport_bw(this, &ComputeUnits::response, 0);
-  }
-  tlm::tlm_sync_enum response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&, sc_core::sc_time&) {
-    answered.push_back(&transaction);
-    return tlm::TLM_COMPLETED;
-  }
+  explicit ComputeUnits(const sc_core::sc_module_name& name) : sc_module(name) {}
+  void response(int, tlm::tlm_generic_payload& transaction, Picoseconds) { answered.push_back(&transaction); }
 };
 
 struct Mapping {
@@ -72,12 +71,13 @@ struct Bench {
   Sink cache{"cache"}, remote{"remote"}, signals{"signals"};
   NamedRegisters registers{map.registers};
   TransactionPool pool;
+  CheckedSockets checks;
 
   Bench() {
-    compute.socket.bind(map.compute);
-    map.cache.bind(cache.socket);
-    map.remote.bind(remote.socket);
-    map.signals.bind(signals.socket);
+    checks.join_test(compute.socket, map.compute);
+    checks.join(map.cache, cache.socket);
+    checks.join(map.remote, remote.socket);
+    checks.join(map.signals, signals.socket);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
 
@@ -96,12 +96,13 @@ struct Bench {
   }
   std::uint64_t used() { return registers.read("used"); }
 
-  Transaction& send(Operation operation, std::uint64_t address, std::uint32_t wg_id = no_workgroup) {
+  Transaction& send(Operation operation, std::uint64_t address, std::uint32_t wg_id = no_workgroup,
+                    unsigned char first_byte = 0) {
     Transaction& transaction = pool.make(operation, address, {1, 32, 0});
     transaction.extension().producer.wg_id = wg_id;
     transaction.attach_buffer();
-    Picoseconds delay = 777;
-    send_request(compute.socket, transaction, delay);
+    transaction.get_data_ptr()[0] = first_byte;
+    compute.socket.send(transaction, 777);
     return transaction;
   }
   /// The address and operation with which a store of the compute units leaves.
@@ -122,8 +123,7 @@ TEST_CASE("accesses go where their address says") {
   REQUIRE(bench.remote.received == std::vector<tlm::tlm_generic_payload*>{&far});
   REQUIRE(bench.signals.received == std::vector<tlm::tlm_generic_payload*>{&wait});
   REQUIRE(bench.cache.delay == 777);
-  for (Sink* sink : {&bench.signals, &bench.cache, &bench.remote})
-    send_response(sink->socket, *sink->received.front(), 5);
+  for (Sink* sink : {&bench.signals, &bench.cache, &bench.remote}) sink->socket.respond(*sink->received.front(), 782);
   REQUIRE(bench.compute.answered == std::vector<tlm::tlm_generic_payload*>{&wait, &local, &far});
 }
 
@@ -147,14 +147,12 @@ TEST_CASE("mapped stores are posted while there is room, then in the order of th
   REQUIRE(bench.add({}) == Status::ok);
   std::vector<tlm::tlm_generic_payload*> sent;
   for (std::uint32_t i = 0; i < 4; ++i) {
-    Transaction& store = bench.send(Operation::store, output + 32 * i, 4);
-    store.get_data_ptr()[0] = static_cast<unsigned char>(i);
-    sent.push_back(&store);
+    sent.push_back(&bench.send(Operation::store, output + 32 * i, 4, static_cast<unsigned char>(i)));
   }
   // Room for two of 32 bytes.
   REQUIRE(bench.compute.answered == std::vector<tlm::tlm_generic_payload*>{sent[0], sent[1]});
   REQUIRE(bench.remote.received.size() == 2);
-  const auto taken_by_link = [&](std::size_t i) { send_response(bench.remote.socket, *bench.remote.received[i], 0); };
+  const auto taken_by_link = [&](std::size_t i) { bench.remote.socket.respond(*bench.remote.received[i], 777); };
   taken_by_link(0);
   REQUIRE(bench.compute.answered.size() == 3);
   taken_by_link(1);
@@ -172,10 +170,9 @@ TEST_CASE("a mapped store larger than all the room goes when nothing is posted")
   bench.send(Operation::store, output, 4);
   Transaction& large = bench.pool.make(Operation::store, output + 32, {1, 128, 0});
   large.extension().producer.wg_id = 4;
-  Picoseconds delay = 0;
-  send_request(bench.compute.socket, large, delay);
+  bench.compute.socket.send(large, 0);
   REQUIRE(bench.remote.received.size() == 1);
-  send_response(bench.remote.socket, *bench.remote.received[0], 0);
+  bench.remote.socket.respond(*bench.remote.received[0], 777);
   REQUIRE(bench.remote.received.size() == 2);
   REQUIRE(bench.compute.answered.back() == &large);
 }
@@ -186,13 +183,12 @@ TEST_CASE("a small mapped store does not overtake a large one that waits for roo
   Transaction& first = bench.send(Operation::store, output, 4);  // half of the room
   Transaction& large = bench.pool.make(Operation::store, output + 32, {1, 64, 0});
   large.extension().producer.wg_id = 4;
-  Picoseconds delay = 0;
-  send_request(bench.compute.socket, large, delay);
+  bench.compute.socket.send(large, 0);
   Transaction& small = bench.send(Operation::store, output + 96, 4);
   REQUIRE(bench.compute.answered == std::vector<tlm::tlm_generic_payload*>{&first});
   for (std::size_t i = 0; i < 3; ++i) {
     REQUIRE(bench.remote.received.size() == i + 1);
-    send_response(bench.remote.socket, *bench.remote.received[i], 0);
+    bench.remote.socket.respond(*bench.remote.received[i], 777);
   }
   REQUIRE(bench.compute.answered == std::vector<tlm::tlm_generic_payload*>{&first, &large, &small});
   REQUIRE(bench.remote.received[1]->get_address() == peer_output + 32);
@@ -299,14 +295,19 @@ TEST_CASE("a full table says so and is emptied by remove_all and by reset") {
   REQUIRE(bench.registers.read("capacity") == table_entries);
 }
 
-TEST_CASE("a payload without the data extension is routed, not followed") {
+TEST_CASE("a link that takes each posted store at once empties a long queue in order") {
   Bench bench;
   REQUIRE(bench.add({}) == Status::ok);
-  tlm::tlm_generic_payload plain;
-  plain.set_address(output);
-  Picoseconds delay = 0;
-  send_request(bench.compute.socket, plain, delay);
-  REQUIRE(bench.cache.received == std::vector<tlm::tlm_generic_payload*>{&plain});
+  constexpr std::uint32_t stores = 200'000;  // each within the last would need more stack than there is
+  bench.send(Operation::store, output, 4);
+  bench.send(Operation::store, output, 4);
+  for (std::uint32_t i = 0; i < stores; ++i) bench.send(Operation::store, output + i % 512 * 32, 4);
+  REQUIRE(bench.compute.answered.size() == 2);
+  bench.remote.at_once = true;
+  bench.remote.socket.respond(*bench.remote.received[0], 777);
+  REQUIRE(bench.compute.answered.size() == stores + 2);
+  for (std::uint32_t i = 0; i < stores; ++i)
+    if (bench.remote.addresses[i + 2] != peer_output + i % 512 * 32) FAIL("store " << i << " overtook");
 }
 
 TEST_CASE("debug accesses go the same ways") {
@@ -318,4 +319,30 @@ TEST_CASE("debug accesses go the same ways") {
   plain.set_address(peer_output);
   bench.compute.socket->transport_dbg(plain);
   REQUIRE(bench.remote.debug_accesses == 1);
+}
+
+TEST_CASE("the output map serves blocking initiators on all its ways between others") {
+  Bench bench;
+  REQUIRE(bench.add({}) == Status::ok);
+  for (Sink* sink : {&bench.cache, &bench.remote, &bench.signals}) sink->at_once = true;
+  std::vector<DataAccess> accesses(5);
+  for (DataAccess& access : accesses) {
+    access.operation = Operation::store;
+    access.address = on_gpu(own, 0x40);
+    access.shape = {1, 32, 0};
+  }
+  accesses[1].operation = Operation::load;
+  accesses[2].address = on_gpu(peer, 0x40);
+  accesses[3].address = output;  // mapped
+  accesses[3].producer.wg_id = 4;
+  accesses[4].operation = Operation::wait;
+  accesses[4].address = on_gpu(own, address_map::block_base(address_map::Block::signals));
+  const auto answers = blocking_accesses(bench.compute.socket, accesses, [&] {
+    for (int i = 0; i < 4; ++i) bench.send(Operation::store, output, 4);
+  });
+  REQUIRE(all_ok(answers));
+  REQUIRE(bench.compute.answered.size() == 4);
+  REQUIRE(bench.cache.received.size() == 6);
+  REQUIRE(bench.remote.received.size() == 10);
+  REQUIRE(bench.signals.received.size() == 3);
 }

@@ -34,11 +34,9 @@ struct DataAnswer {
 
 class DataInitiator : public sc_core::sc_module {
  public:
-  DataInitiatorSocket<DataInitiator> socket{"socket"};
+  DataInitiatorSocket<DataInitiator> socket{"socket", this, &DataInitiator::response};
 
-  explicit DataInitiator(const sc_core::sc_module_name& name) : sc_module(name) {
-    socket.register_nb_transport_bw(this, &DataInitiator::response, 0);
-  }
+  explicit DataInitiator(const sc_core::sc_module_name& name) : sc_module(name) {}
 
   /// The access reaches the target after `delay`. Returns its number, which answer() understands.
   std::size_t send(const DataAccess& access, Picoseconds delay = 0) {
@@ -60,7 +58,7 @@ class DataInitiator : public sc_core::sc_module {
     answers_.emplace_back();
     answers_[number].arrival = now() + delay;
     under_way_.push_back({&transaction, number});
-    if (!send_request(socket, transaction, delay)) keep(transaction, now() + delay);
+    socket.send(transaction, delay);
     return number;
   }
 
@@ -76,12 +74,7 @@ class DataInitiator : public sc_core::sc_module {
     std::size_t number;
   };
 
-  tlm::tlm_sync_enum response(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&, sc_core::sc_time& delay) {
-    keep(transaction, now() + from_sc_time(delay));
-    return tlm::TLM_COMPLETED;
-  }
-
-  void keep(tlm::tlm_generic_payload& transaction, Picoseconds at) {
+  void response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
     const auto found = std::find_if(under_way_.begin(), under_way_.end(),
                                     [&](const UnderWay& sent) { return sent.transaction == &transaction; });
     if (found == under_way_.end()) {
@@ -91,7 +84,7 @@ class DataInitiator : public sc_core::sc_module {
     DataAnswer& answer = answers_[found->number];
     under_way_.erase(found);
     ++answer.count;
-    answer.at = at;
+    answer.at = now() + delay;
     answer.status = transaction.get_response_status();
     if (transaction.is_read() && transaction.get_data_ptr() != nullptr)
       answer.data.assign(transaction.get_data_ptr(), transaction.get_data_ptr() + transaction.get_data_length());

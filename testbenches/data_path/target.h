@@ -21,7 +21,7 @@ class DataTarget : public sc_core::sc_module {
     std::vector<unsigned char> data;
   };
 
-  DataTargetSocket<DataTarget> socket{"socket"};
+  DataTargetSocket<DataTarget> socket{"socket", this, &DataTarget::request};
   Picoseconds latency = 0;  ///< from arrival to answer
   bool holds = false;       ///< answers only by answer_one()
   /// Effect and response status of an access.
@@ -32,8 +32,8 @@ class DataTarget : public sc_core::sc_module {
   std::function<bool(std::uint64_t)> reaches = [](std::uint64_t) { return true; };
 
   explicit DataTarget(const sc_core::sc_module_name& name) : sc_module(name) {
-    socket.register_nb_transport_fw(this, &DataTarget::request, 0);
-    socket.register_transport_dbg(this, &DataTarget::debug, 0);
+    socket.on_debug(&DataTarget::debug);
+    socket.expect({false, true});
     SC_HAS_PROCESS(DataTarget);
     SC_METHOD(step);
     sensitive << events_.event();
@@ -55,12 +55,11 @@ class DataTarget : public sc_core::sc_module {
   }
 
  private:
-  tlm::tlm_sync_enum request(int, tlm::tlm_generic_payload& transaction, tlm::tlm_phase&, sc_core::sc_time& delay) {
+  void request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
     transaction.acquire();
     bytes_held_ += transaction.get_data_length();
     most_bytes_held_ = std::max(most_bytes_held_, bytes_held_);
-    events_.push(now() + from_sc_time(delay), &transaction);
-    return tlm::TLM_ACCEPTED;
+    events_.push(now() + delay, &transaction);
   }
 
   unsigned debug(int, tlm::tlm_generic_payload& transaction) {
@@ -87,7 +86,7 @@ class DataTarget : public sc_core::sc_module {
 
   void answer(tlm::tlm_generic_payload& transaction) {
     bytes_held_ -= transaction.get_data_length();
-    send_response(socket, transaction, latency);
+    socket.respond(transaction, latency);
     transaction.release();
   }
 

@@ -1,4 +1,5 @@
 // dma_map's errors as the DMA engine's registers give them.
+#include "data_path/foreign_access.h"
 #include "dma/dma_bench.h"
 
 using namespace t3vp;
@@ -134,4 +135,37 @@ TEST_CASE("a trigger of a wavefront that the command's tiles do not have is answ
   }
   bench.settle();
   REQUIRE(bench.memory.arrivals().empty());
+}
+
+TEST_CASE("the DMA engine's trigger socket serves blocking initiators between others and refuses what is no trigger") {
+  DmaBench bench;
+  const TileGrid grid = DmaBench::ragged_grid();
+  REQUIRE(bench.map(Sent::notify, grid, 0, 2) == Status::ok);
+  std::vector<DataAccess> triggers;
+  for (const std::uint32_t wg : {0u, 1u, 5u})  // the last is not mapped
+    for (std::uint32_t wf = 0; wf < 4; ++wf) {
+      DataAccess message;
+      message.operation = Operation::store;
+      message.address = DmaBench::output + grid.offset(grid.wavefront_tile(wg, wf));
+      message.shape = {1, 0, 0};
+      message.producer = {wg, static_cast<std::uint8_t>(wf), bench_gpu};
+      triggers.push_back(message);
+    }
+  const auto answers = blocking_accesses(bench.tracker.socket, triggers,
+                                         [&] { REQUIRE(bench.trigger(grid, 0, 1) == tlm::TLM_OK_RESPONSE); });
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    REQUIRE(answers[i].status == (i % 12 < 8 ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE));
+  bench.registers.reported.clear();
+
+  BarePayload bare(tlm::TLM_WRITE_COMMAND, DmaBench::output, 0);
+  const std::size_t without = bench.tracker.send(bare.payload());
+  REQUIRE(bench.tracker.answer(without).status == tlm::TLM_GENERIC_ERROR_RESPONSE);
+  REQUIRE(bench.registers.take_report() == Status::invalid_argument);
+  for (const Operation operation : {Operation::load, Operation::update, Operation::wait}) {
+    DataAccess other = triggers[0];
+    other.operation = operation;
+    const std::size_t number = bench.tracker.send(other);
+    REQUIRE(bench.tracker.answer(number).status == tlm::TLM_COMMAND_ERROR_RESPONSE);
+    REQUIRE(bench.registers.take_report() == Status::invalid_argument);
+  }
 }

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "data_path/checked_sockets.h"
 #include "data_path/initiator.h"
 #include "data_path/named_registers.h"
 #include "data_path/target.h"
@@ -19,15 +20,16 @@ struct DmaBench {
   DataTarget memory{"memory"}, link{"link"};
   sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt{"interrupt"};
   NamedRegisters registers;
+  CheckedSockets checks;
 
   static constexpr std::uint64_t output = address_map::on_gpu(bench_gpu, 0x20000);
   static constexpr std::uint64_t peer_output = address_map::on_gpu(peer_gpu, 0x90000);
 
   explicit DmaBench(const DmaParameters& p = {}, bool functional = true)
       : parameters(p), engine("engine", p, functional, bench_gpu, nullptr), registers("registers", engine.registers) {
-    tracker.socket.bind(engine.trigger);
-    engine.memory.bind(memory.socket);
-    engine.remote.bind(link.socket);
+    checks.join_test(tracker.socket, engine.trigger);
+    checks.join(engine.memory, memory.socket);
+    checks.join(engine.remote, link.socket);
     engine.interrupt.bind(interrupt);
     memory.latency = 300'000;
     memory.serve = [](tlm::tlm_generic_payload& transaction) { return serve(transaction); };

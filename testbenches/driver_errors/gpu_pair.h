@@ -36,6 +36,9 @@ class GpuPair {
   /// Why nothing happens any more.
   Lines diagnosis() const { return t3vp::diagnosis(configuration_, node_); }
 
+  /// What the checkers of `check` have found.
+  std::string broken_rules() const { return t3vp::broken_rules(node_); }
+
   /// Both programs have ended well, and every element of both outputs is the exact sum of both products.
   void require_right_result();
 

@@ -62,7 +62,7 @@ t3_status exercise(const t3_hal* hal, const t3_job* job) {
 TEST_CASE("a C program reaches everything of its processor through the HAL") {
   ProgramBench bench(0);
   Memory memory("memory");
-  bench.processor.socket.bind(memory.socket);
+  bench.checks.join(bench.processor.socket, memory.socket);
   std::string logged;
   PublishedBuffer published;
   bench.processor.on_log([&](const std::string& text) { logged = text; });

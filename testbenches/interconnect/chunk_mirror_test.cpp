@@ -2,7 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "data_path/initiator.h"
+#include "data_path/checked_sockets.h"
+#include "data_path/foreign_access.h"
 #include "data_path/target.h"
 
 using namespace t3vp;
@@ -15,10 +16,11 @@ struct MirrorBench {
   ChunkMirror mirror;
   DataInitiator link{"link"};
   DataTarget fabric{"fabric"};
+  CheckedSockets checks;
 
   MirrorBench(const TileGrid& g, std::uint32_t gpus) : grid(g), mirror("mirror", g, gpus, 0) {
-    link.socket.bind(mirror.in);
-    mirror.out.bind(fabric.socket);
+    checks.join_test(link.socket, mirror.in);
+    checks.join(mirror.out, fabric.socket);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
 
@@ -101,4 +103,18 @@ TEST_CASE("the mirror keeps the link's back-pressure") {
   bench.fabric.answer_one();
   sc_core::sc_start();
   REQUIRE(bench.link.unanswered() == 0);
+}
+
+TEST_CASE("the mirror serves blocking initiators between others") {
+  MirrorBench bench(grid_of(64, 256), 4);
+  DataAccess access;
+  access.operation = Operation::update;
+  access.address = address_map::on_gpu(3, MirrorBench::output);
+  access.shape = {1, 64, 0};
+  access.producer = {0, 0, 0};
+  const auto answers =
+      blocking_accesses(bench.link.socket, std::vector<DataAccess>(4, access), [&] { bench.link.send(access); });
+  REQUIRE(all_ok(answers));
+  REQUIRE(bench.fabric.arrivals().size() == 13);
+  REQUIRE(bench.link.answers()[0].ok());
 }

@@ -115,7 +115,7 @@ TEST_CASE("links carry writes only: the rest is answered with an error and repor
   BarePayload bare(tlm::TLM_WRITE_COMMAND, address, 64);
   const std::size_t number = fabric[1].compute.send(bare.payload());
   fabric.settle();
-  REQUIRE(fabric[1].compute.answer(number).status == tlm::TLM_COMMAND_ERROR_RESPONSE);
+  REQUIRE(fabric[1].compute.answer(number).status == tlm::TLM_GENERIC_ERROR_RESPONSE);
   REQUIRE(fabric[1].registers.take_report() == Status::invalid_argument);
 
   REQUIRE(fabric[1].firmware.access(tlm::TLM_READ_COMMAND, address, {0}) == tlm::TLM_COMMAND_ERROR_RESPONSE);
@@ -206,14 +206,15 @@ TEST_CASE("a signal waits for the data of its own link only") {
   PostingInitiator firmware("firmware");
   NamedRegisters port_registers("port_registers", port.registers), counters("counters", signals.registers);
   sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt;
-  first.socket.bind(*port.ingress[0]);
-  second.socket.bind(*port.ingress[1]);
-  compute.socket.bind(port.compute);
-  dma.socket.bind(port.dma);
-  firmware.socket.bind(port.control);
-  workgroup.socket.bind(signals.compute);
-  port.memory.bind(memory.socket);
-  port.signals.bind(signals.peers);
+  CheckedSockets checks;
+  checks.join_test(first.socket, *port.ingress[0]);
+  checks.join_test(second.socket, *port.ingress[1]);
+  checks.join_test(compute.socket, port.compute);
+  checks.join_test(dma.socket, port.dma);
+  checks.join_test(firmware.socket, port.control);
+  checks.join_test(workgroup.socket, signals.compute);
+  checks.join(port.memory, memory.socket);
+  checks.join(port.signals, signals.peers);
   signals.interrupt.bind(interrupt);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
 
@@ -272,4 +273,54 @@ TEST_CASE("the links' registers tell the topology, also after a reset, which cle
     REQUIRE(fabric[2].registers.element("sent", 0) == (reset == 0 ? 64 : 0));
     fabric[2].port.registers.reset();
   }
+}
+
+TEST_CASE("a fabric port serves blocking initiators of both its sides between others") {
+  SmallFabric fabric(3);
+  std::vector<DataAccess> accesses;
+  for (const std::uint64_t gpu : {0u, 1u, 2u, 7u})  // two of them linked
+    accesses.push_back(fabric.packet(address_map::on_gpu(gpu, 0x40), 64));
+  for (DataInitiator* initiator : {&fabric[1].compute, &fabric[1].dma}) {
+    const auto answers = blocking_accesses(initiator->socket, accesses, [&] {
+      for (const DataAccess& access : accesses) initiator->send(access);
+      fabric.signal(1, 0, 3);
+    });
+    for (std::size_t i = 0; i < answers.size(); ++i)
+      REQUIRE(answers[i].status == (i % 4 % 2 == 0 ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE));
+    REQUIRE(initiator->unanswered() == 0);
+  }
+  for (const std::size_t gpu : {0u, 2u}) REQUIRE(fabric[gpu].memory.arrivals().size() == 8);
+  REQUIRE(fabric[0].signal_registers.element("value", 3) == 2);
+}
+
+TEST_CASE("what arrives at a fabric port may come from blocking initiators between others") {
+  FabricPort port("port", 0, 0, {}, {FabricPort::no_route}, 1);
+  Signals signals("signals", 0);
+  DataTarget memory("memory");
+  DataInitiator link("link"), compute("compute"), dma("dma"), workgroup("workgroup");
+  PostingInitiator firmware("firmware");
+  NamedRegisters port_registers("port_registers", port.registers), counters("counters", signals.registers);
+  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt;
+  CheckedSockets checks;
+  checks.join_test(link.socket, *port.ingress[0]);
+  checks.join_test(compute.socket, port.compute);
+  checks.join_test(dma.socket, port.dma);
+  checks.join_test(firmware.socket, port.control);
+  checks.join_test(workgroup.socket, signals.compute);
+  checks.join(port.memory, memory.socket);
+  checks.join(port.signals, signals.peers);
+  signals.interrupt.bind(interrupt);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  memory.latency = us;
+  DataAccess signal = SmallFabric::packet(SmallFabric::add_register(0, 4), 8, no_workgroup);
+  signal.operation = Operation::store;
+  signal.data = {1, 0, 0, 0, 0, 0, 0, 0};
+  const std::vector<DataAccess> accesses{SmallFabric::packet(0x40, 64), signal, SmallFabric::packet(0x80, 64), signal};
+  const auto answers = blocking_accesses(link.socket, accesses, [&] {
+    for (const DataAccess& access : accesses) link.send(access);
+  });
+  REQUIRE(all_ok(answers));
+  for (const DataAnswer& answer : link.answers()) REQUIRE(answer.ok());
+  REQUIRE(memory.arrivals().size() == 8);
+  REQUIRE(counters.element("value", 4) == 8);
 }

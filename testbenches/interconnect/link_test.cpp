@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "data_path/checked_sockets.h"
 #include "data_path/foreign_access.h"
 #include "data_path/random.h"
 #include "data_path/target.h"
@@ -26,10 +27,11 @@ struct LinkBench {
   Link link;
   DataInitiator sender{"sender"};
   DataTarget receiver{"receiver"};
+  CheckedSockets checks;
 
   explicit LinkBench(const LinkParameters& p = slow_link()) : parameters(p), link("link", p, 1, 0, nullptr) {
-    sender.socket.bind(link.in);
-    link.out.bind(receiver.socket);
+    checks.join_test(sender.socket, link.in);
+    checks.join(link.out, receiver.socket);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
 
@@ -166,13 +168,12 @@ TEST_CASE("a link answers what is no packet with an error and carries on") {
   longer.operation = Operation::store;
   longer.shape = {1, 128, 0};
   REQUIRE(blocking_access(bench.sender.socket, tlm::TLM_WRITE_COMMAND, 0x1000, std::vector<unsigned char>(64), &longer)
-              .status == tlm::TLM_COMMAND_ERROR_RESPONSE);
+              .status == tlm::TLM_GENERIC_ERROR_RESPONSE);
   const std::size_t good = bench.send(64);
   bench.settle();
-  for (const std::size_t number : {refused, without}) {
-    REQUIRE(bench.sender.answer(number).count == 1);
-    REQUIRE(bench.sender.answer(number).status == tlm::TLM_COMMAND_ERROR_RESPONSE);
-  }
+  REQUIRE(bench.sender.answer(refused).status == tlm::TLM_COMMAND_ERROR_RESPONSE);
+  REQUIRE(bench.sender.answer(without).status == tlm::TLM_GENERIC_ERROR_RESPONSE);
+  for (const std::size_t number : {refused, without}) REQUIRE(bench.sender.answer(number).count == 1);
   REQUIRE(bench.sender.answer(good).ok());
   REQUIRE(bench.receiver.arrivals().size() == 1);
 }
@@ -197,4 +198,16 @@ TEST_CASE("what a link refuses is answered when it arrives, not when it was sent
   const std::size_t number = bench.sender.send(load, 7 * ns);
   bench.settle();
   REQUIRE(bench.sender.answer(number).at == bench.sender.answer(number).arrival);
+}
+
+TEST_CASE("a link serves blocking initiators between others") {
+  LinkBench bench;
+  bench.receiver.latency = 3 * ns;
+  const std::vector<DataAccess> accesses(5, bench.packet(1000));
+  const auto answers = blocking_accesses(bench.sender.socket, accesses, [&] {
+    for (int i = 0; i < 10; ++i) bench.send(500);
+  });
+  REQUIRE(all_ok(answers));
+  REQUIRE(bench.receiver.arrivals().size() == 25);
+  for (const DataAnswer& answer : bench.sender.answers()) REQUIRE(answer.ok());
 }

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
+#include "data_path/checked_sockets.h"
 #include "data_path/foreign_access.h"
 #include "data_path/named_registers.h"
 #include "protocol/address_map.h"
@@ -18,10 +19,11 @@ struct SignalsBench {
   DataInitiator workgroup{"workgroup"}, peer{"peer"};
   sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt{"interrupt"};
   NamedRegisters registers{"registers", signals.registers};
+  CheckedSockets checks;
 
   SignalsBench() {
-    workgroup.socket.bind(signals.compute);
-    peer.socket.bind(signals.peers);
+    checks.join_test(workgroup.socket, signals.compute);
+    checks.join_test(peer.socket, signals.peers);
     signals.interrupt.bind(interrupt);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
@@ -134,7 +136,7 @@ TEST_CASE("waits and stores that name no counter are answered with an error and 
   BarePayload bare(tlm::TLM_READ_COMMAND, block, 8);
   const std::size_t number = bench.workgroup.send(bare.payload());
   bench.settle();
-  REQUIRE(bench.workgroup.answer(number).status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  REQUIRE(bench.workgroup.answer(number).status == tlm::TLM_GENERIC_ERROR_RESPONSE);
 }
 
 TEST_CASE("the diagnosis names the counter, its value and what is awaited") {
@@ -187,4 +189,46 @@ TEST_CASE("a reset clears the counters and lowers the line") {
   REQUIRE_FALSE(bench.interrupt.read());
   REQUIRE(bench.registers["interrupt"] == 0);
   REQUIRE(bench.registers.element("value", 0) == 0);
+}
+
+TEST_CASE("counters serve blocking initiators of both sides and waits do not keep each other out") {
+  SignalsBench bench;
+  std::vector<DataAccess> waits(4);
+  for (std::size_t i = 0; i < waits.size(); ++i) {
+    waits[i].operation = Operation::wait;
+    waits[i].address = block + registers::Signals::value_offset + i * 8;
+    waits[i].shape = {1, 8, 0};
+    waits[i].threshold = 15;
+  }
+  std::vector<ForeignAnswer> stores;
+  const auto answers = blocking_accesses(bench.workgroup.socket, waits, [&] {
+    const std::size_t held_up = bench.wait_for(9, 1);
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);  // three waits block
+    std::vector<DataAccess> adds;
+    for (std::uint64_t i = 0; i < 4; ++i) adds.push_back(bench.add(i, 4));
+    stores = blocking_accesses(bench.peer.socket, adds, [&] {
+      for (std::uint64_t i = 0; i < 4; ++i) bench.peer.send(bench.add(i, 3), 5000);
+    });
+    REQUIRE_FALSE(bench.answered(held_up));
+  });
+  REQUIRE(all_ok(stores));
+  REQUIRE(all_ok(answers));
+  for (std::uint64_t i = 0; i < 4; ++i) REQUIRE(bench.registers.element("value", i) == 15);
+}
+
+TEST_CASE("a wait that is fulfilled before it arrives is answered at its arrival") {
+  SignalsBench bench;
+  DataAccess wait;
+  wait.operation = Operation::wait;
+  wait.address = block + registers::Signals::value_offset;
+  wait.shape = {1, 8, 0};
+  const std::size_t at_once = bench.workgroup.send(wait, 4000);
+  wait.threshold = 1;
+  const std::size_t later = bench.workgroup.send(wait, 9000);
+  bench.peer.send(bench.add(0, 1), 2000);
+  bench.settle();
+  for (const std::size_t number : {at_once, later}) {
+    REQUIRE(bench.workgroup.answer(number).ok());
+    REQUIRE(bench.workgroup.answer(number).at == bench.workgroup.answer(number).arrival);
+  }
 }

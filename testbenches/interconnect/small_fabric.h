@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "data_path/checked_sockets.h"
 #include "data_path/initiator.h"
 #include "data_path/named_registers.h"
 #include "data_path/target.h"
@@ -45,6 +46,7 @@ struct FabricNode {
   DataInitiator workgroup;
   sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt;
   NamedRegisters registers, signal_registers;
+  CheckedSockets checks;
 
   FabricNode(const std::string& name, std::uint16_t gpu, std::uint32_t previous,
              const std::vector<std::uint32_t>& route)
@@ -58,12 +60,12 @@ struct FabricNode {
         interrupt((name + "_interrupt").c_str()),
         registers((name + "_registers").c_str(), port.registers),
         signal_registers((name + "_signal_registers").c_str(), signals.registers) {
-    compute.socket.bind(port.compute);
-    dma.socket.bind(port.dma);
-    firmware.socket.bind(port.control);
-    port.memory.bind(memory.socket);
-    port.signals.bind(signals.peers);
-    workgroup.socket.bind(signals.compute);
+    checks.join_test(compute.socket, port.compute);
+    checks.join_test(dma.socket, port.dma);
+    checks.join_test(firmware.socket, port.control);
+    checks.join(port.memory, memory.socket);
+    checks.join(port.signals, signals.peers);
+    checks.join_test(workgroup.socket, signals.compute);
     signals.interrupt.bind(interrupt);
   }
 };
@@ -72,6 +74,7 @@ struct SmallFabric {
   LinkParameters parameters;
   std::vector<std::unique_ptr<FabricNode>> gpus;
   std::vector<std::unique_ptr<Link>> links;  ///< [g]: from GPU g to the one before it
+  CheckedSockets checks;
 
   /// `cut` is a GPU that no route leads to.
   explicit SmallFabric(std::uint32_t count, const LinkParameters& p = {}, std::uint32_t cut = FabricPort::no_route)
@@ -87,8 +90,8 @@ struct SmallFabric {
       const std::uint32_t to = (g + count - 1) % count;
       links.push_back(std::make_unique<Link>(("link" + std::to_string(g)).c_str(), p, static_cast<std::uint16_t>(g),
                                              static_cast<std::uint16_t>(to), nullptr));
-      gpus[g]->port.egress[0]->bind(links[g]->in);
-      links[g]->out.bind(*gpus[to]->port.ingress[0]);
+      checks.join(*gpus[g]->port.egress[0], links[g]->in);
+      checks.join(links[g]->out, *gpus[to]->port.ingress[0]);
     }
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }

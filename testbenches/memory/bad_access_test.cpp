@@ -138,3 +138,21 @@ TEST_CASE("debug access that does not fit its buffer or the memory reads nothing
   REQUIRE(debug.get_response_status() == tlm::TLM_ADDRESS_ERROR_RESPONSE);
   debug.release();
 }
+
+TEST_CASE("a functional memory refuses tensors without data") {
+  MemoryParameters parameters = MemoryBench::small();
+  parameters.functional = true;
+  MemoryBench bench(parameters);
+  for (DataInitiator* port : {&bench.bypass, &bench.peers, &bench.dma})
+    for (const Operation operation : {Operation::load, Operation::store, Operation::update}) {
+      TransactionPool pool;
+      Transaction& without = pool.make(operation, local(0), line);
+      const std::size_t number = port->send(without, bench.controller.lookahead());
+      bench.settle();
+      CAPTURE(name_of(operation));
+      REQUIRE(port->answer(number).status == tlm::TLM_GENERIC_ERROR_RESPONSE);
+      REQUIRE(bench.registers.take_report() == Status::invalid_argument);
+    }
+  REQUIRE(bench.controller.dram_accesses() == 0);
+  REQUIRE(bench.perform(bench.cache, access_of(Operation::store, local(0), line)).ok());  // a write-back of tags
+}

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "data_path/checked_sockets.h"
 #include "data_path/initiator.h"
 #include "data_path/named_registers.h"
 #include "data_path/random.h"
@@ -27,6 +28,7 @@ struct MemoryBench {
     MemoryParameters parameters;
     parameters.channels = channels;
     parameters.capacity_bytes = std::uint64_t{64} << 20;
+    parameters.functional = false;  // accesses may have data all the same
     return parameters;
   }
 
@@ -37,6 +39,7 @@ struct MemoryBench {
   DataTarget triggers{"triggers"};
   sc_core::sc_signal<bool> kernel_active{"kernel_active"}, first_stage{"first_stage"};
   NamedRegisters registers, near_memory, tracker;
+  CheckedSockets checks;
 
   explicit MemoryBench(const MemoryParameters& p = small())
       : parameters(p),
@@ -44,12 +47,13 @@ struct MemoryBench {
         registers("registers", controller.registers),
         near_memory("near_memory", controller.near_memory),
         tracker("tracker", controller.tracker.registers) {
-    cache.socket.bind(*controller.ports[MemoryController::from_cache]);
-    bypass.socket.bind(*controller.ports[MemoryController::from_bypass]);
-    peers.socket.bind(*controller.ports[MemoryController::from_peers]);
-    dma.socket.bind(*controller.ports[MemoryController::from_dma]);
-    plain.socket.bind(controller.plain);
-    controller.tracker.trigger.bind(triggers.socket);
+    checks.join_test(cache.socket, *controller.ports[MemoryController::from_cache]);
+    checks.join_test(bypass.socket, *controller.ports[MemoryController::from_bypass]);
+    checks.join_test(peers.socket, *controller.ports[MemoryController::from_peers]);
+    checks.join_test(dma.socket, *controller.ports[MemoryController::from_dma]);
+    checks.join_test(plain.socket, controller.plain);
+    checks.join(controller.tracker.trigger, triggers.socket);
+    checks.join(controller.tracker.spill, *controller.ports[MemoryController::from_tracker]);
     controller.kernel_active.bind(kernel_active);
     controller.first_stage.bind(first_stage);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "data_path/checked_sockets.h"
 #include "data_path/named_registers.h"
 #include "data_path/target.h"
 #include "memory/tracker.h"
@@ -15,11 +16,12 @@ struct TrackerBench {
   Tracker tracker;
   DataTarget triggers{"triggers"}, spills{"spills"};
   NamedRegisters registers;
+  CheckedSockets checks;
 
   explicit TrackerBench(const TrackerParameters& parameters = {})
       : tracker("tracker", parameters, 0, nullptr), registers("registers", tracker.registers) {
-    tracker.trigger.bind(triggers.socket);
-    tracker.spill.bind(spills.socket);
+    checks.join(tracker.trigger, triggers.socket);
+    checks.join(tracker.spill, spills.socket);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
 

@@ -101,7 +101,7 @@ struct Pair {
 TEST_CASE("a bus error is a status, and the program goes on") {
   ProgramBench bench;
   Refuser target("target");
-  bench.processor.socket.bind(target.socket);
+  bench.processor.socket.bind(target.socket);  // unchecked: leaves a response INCOMPLETE
   bench.run([](CommandProcessor& p) {
     std::uint32_t value;
     CHECK(p.read32(answer(tlm::TLM_ADDRESS_ERROR_RESPONSE), value) == Status::bad_address);
@@ -121,7 +121,7 @@ TEST_CASE("a bus error is a status, and the program goes on") {
 TEST_CASE("waiting for an interrupt ends when the line rises, at once when it is up") {
   ProgramBench bench;
   Refuser target("target");
-  bench.processor.socket.bind(target.socket);
+  bench.checks.join(bench.processor.socket, target.socket);
   sc_core::sc_spawn([&] {
     wait(sc_core::sc_time(700, sc_core::SC_NS));
     REQUIRE(bench.processor.waits_for() == "the rise");
@@ -139,7 +139,7 @@ TEST_CASE("waiting for an interrupt ends when the line rises, at once when it is
 TEST_CASE("a program that has run ahead waits from its own time on") {
   ProgramBench bench;
   Slow target("target");
-  bench.processor.socket.bind(target.socket);
+  bench.checks.join(bench.processor.socket, target.socket);
   sc_core::sc_spawn([&] {
     wait(sc_core::sc_time(700, sc_core::SC_NS));
     bench.interrupt.write(true);
@@ -155,7 +155,7 @@ TEST_CASE("a program that has run ahead waits from its own time on") {
 TEST_CASE("what a program reads is of its own time, however far it has run ahead") {
   ProgramBench bench;
   Slow target("target");
-  bench.processor.socket.bind(target.socket);
+  bench.checks.join(bench.processor.socket, target.socket);
   bench.run([](CommandProcessor& p) {
     const std::uint64_t places[] = {address_map::registers_base, 0, address_map::on_gpu(1, 0)};
     std::uint64_t time_ns = 0;
@@ -172,7 +172,7 @@ TEST_CASE("what a program writes to memory or to a peer is written at its own ti
   parameters.quantum = 1'000'000'000;
   ProgramBench bench(0, parameters);
   Slow target("target");
-  bench.processor.socket.bind(target.socket);
+  bench.checks.join(bench.processor.socket, target.socket);
   bench.run([&](CommandProcessor& p) {
     const std::uint64_t places[] = {0, address_map::hbm_limit - 8, address_map::on_gpu(1, 0),
                                     address_map::on_gpu(1, address_map::registers_base)};
@@ -193,7 +193,7 @@ TEST_CASE("a program runs ahead no further than its quantum") {
   parameters.quantum = 250'000;
   ProgramBench bench(0, parameters);
   Slow target("target");
-  bench.processor.socket.bind(target.socket);
+  bench.checks.join(bench.processor.socket, target.socket);
   bench.run([](CommandProcessor& p) {
     for (Picoseconds i = 1; i <= 20; ++i) {
       p.write32(address_map::registers_base, 0);
@@ -232,7 +232,7 @@ TEST_CASE("the statistics count accesses, waits and the time waited") {
 TEST_CASE("a program that waits for ever can be told so") {
   ProgramBench bench;
   Refuser target("target");
-  bench.processor.socket.bind(target.socket);
+  bench.checks.join(bench.processor.socket, target.socket);
   bench.processor.run([](CommandProcessor& p) { return p.wait_for_interrupt("what never comes"); });
   sc_core::sc_start();
   REQUIRE_FALSE(bench.processor.finished());
@@ -246,7 +246,7 @@ TEST_CASE("a program that waits for ever can be told so") {
 TEST_CASE("phases are noted in the program's own time, and may nest") {
   ProgramBench bench;
   Refuser target("target");
-  bench.processor.socket.bind(target.socket);
+  bench.checks.join(bench.processor.socket, target.socket);
   bench.run([](CommandProcessor& p) {
     p.begin(Phase::total);
     p.wait_ns(10);

@@ -72,14 +72,14 @@ struct Bench : ProgramBench {
   Peer peer{"peer"};
 
   Bench() : ProgramBench(own_gpu) {
-    processor.socket.bind(bus.processor);
-    peer.socket.bind(bus.peers);
+    checks.join(processor.socket, bus.processor);
+    checks.join(peer.socket, bus.peers);
     bus.errors.bind(errors);
-    bus.memory.bind(memory.socket);
-    bus.remote.bind(fabric.socket);
+    checks.join(bus.memory, memory.socket);
+    checks.join(bus.remote, fabric.socket);
     for (unsigned i = 0; i < static_cast<unsigned>(Block::count); ++i) {
       blocks.push_back(std::make_unique<Recorder>(("target_" + std::to_string(i)).c_str()));
-      if (static_cast<Block>(i) != unbound_block) bus.blocks[i].bind(blocks.back()->socket);
+      if (static_cast<Block>(i) != unbound_block) checks.join(bus.blocks[i], blocks.back()->socket);
     }
   }
 };

@@ -16,7 +16,7 @@ struct Bench : ProgramBench {
   ErrorLog log{"log", capacity};
 
   Bench() {
-    processor.socket.bind(log.socket);
+    checks.join(processor.socket, log.socket);
     log.interrupt.bind(output);
     log.reset_line.bind(reset);
   }

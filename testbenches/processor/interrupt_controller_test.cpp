@@ -14,7 +14,7 @@ struct Bench : ProgramBench {
   InterruptController controller{"controller"};
 
   Bench() {
-    processor.socket.bind(controller.socket);
+    checks.join(processor.socket, controller.socket);
     for (std::size_t i = 0; i < lines.size(); ++i) controller.lines[i].bind(lines[i]);
     controller.interrupt.bind(output);
     controller.reset_line.bind(reset);

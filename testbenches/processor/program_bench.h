@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "data_path/checked_sockets.h"
 #include "processor/command_processor.h"
 
 namespace t3vp {
@@ -10,6 +11,7 @@ namespace t3vp {
 struct ProgramBench {
   sc_core::sc_signal<bool> interrupt{"interrupt_line"};
   CommandProcessor processor;
+  CheckedSockets checks;
 
   explicit ProgramBench(std::uint16_t gpu = 0, const ProcessorParameters& parameters = {})
       : processor("processor", gpu, parameters) {

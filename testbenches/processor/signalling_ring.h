@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "data_path/checked_sockets.h"
 #include "processor/command_processor.h"
 #include "processor/control_bus.h"
 #include "processor/interrupt_controller.h"
@@ -37,12 +38,12 @@ class SignallingGpu : public sc_core::sc_module {
         system("system", gpu, gpus, 1u << 20),
         previous_((gpu + gpus - 1u) % gpus) {
     using address_map::Block;
-    processor.socket.bind(bus.processor);
-    bus.block(Block::system).bind(system.socket);
-    bus.block(Block::interrupt_controller).bind(controller.socket);
-    bus.block(Block::signals).bind(signals.socket);
-    bus.block(Block::kernel_queue).bind(kernel_queue.socket);
-    bus.remote.bind(link_in);
+    checks_.join(processor.socket, bus.processor);
+    checks_.join(bus.block(Block::system), system.socket);
+    checks_.join(bus.block(Block::interrupt_controller), controller.socket);
+    checks_.join(bus.block(Block::signals), signals.socket);
+    checks_.join(bus.block(Block::kernel_queue), kernel_queue.socket);
+    checks_.join(bus.remote, link_in);
     link_in.register_b_transport(this, &SignallingGpu::link);
     controller.interrupt.bind(interrupt_);
     processor.interrupt.bind(interrupt_);
@@ -85,6 +86,7 @@ class SignallingGpu : public sc_core::sc_module {
   }
 
   std::uint64_t previous_;
+  CheckedSockets checks_;
   sc_core::sc_vector<sc_core::sc_signal<bool>> lines_{"line_signals", InterruptController::line_count};
   sc_core::sc_signal<bool> interrupt_{"interrupt"}, reset_{"reset"};
   sc_core::sc_event changed_;

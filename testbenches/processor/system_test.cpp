@@ -15,7 +15,7 @@ struct Bench : ProgramBench {
   System system{"system", 3, 8, memory_size};
 
   Bench() {
-    processor.socket.bind(system.socket);
+    checks.join(processor.socket, system.socket);
     system.reset_pulse.bind(reset);
     system.reset_line.bind(reset);
   }

@@ -4,7 +4,8 @@
 #include "protocol/data_sockets.h"
 
 struct Initiator : sc_core::sc_module {
-  t3vp::DataInitiatorSocket<Initiator> socket{"socket"};
+  t3vp::DataInitiatorSocket<Initiator> socket{"socket", this, &Initiator::response};
+  void response(int, tlm::tlm_generic_payload&, t3vp::Picoseconds) {}
 };
 
 #ifdef PLAIN_MEMORY
@@ -13,7 +14,8 @@ struct Memory : sc_core::sc_module {
 };
 #else
 struct Memory : sc_core::sc_module {
-  t3vp::DataTargetSocket<Memory> socket{"socket"};
+  t3vp::DataTargetSocket<Memory> socket{"socket", this, &Memory::request};
+  void request(int, tlm::tlm_generic_payload&, t3vp::Picoseconds) {}
 };
 #endif
 

@@ -1,13 +1,16 @@
-// Drives a register block through its socket and keeps what the block reports.
+// Drives a register block through its socket and keeps what the block reports. A checker in between sees to it that the
+// block keeps the rules of the base protocol.
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
 
 #include <array>
 #include <cstring>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "protocol/socket_joints.h"
 #include "registers/register_block.h"
 
 namespace t3vp {
@@ -22,7 +25,7 @@ class RegisterDriver : public sc_core::sc_module, public ErrorReport {
   explicit RegisterDriver(const sc_core::sc_module_name& name) : sc_module(name) {}
 
   void drive(RegisterBlock& block) {
-    socket.bind(block.socket);
+    joints_.join(socket, block.socket);
     block.errors.bind(*this);
   }
 
@@ -61,6 +64,7 @@ class RegisterDriver : public sc_core::sc_module, public ErrorReport {
   }
   Answer send() {
     socket->b_transport(payload_, delay);
+    require_kept_rules();
     return {payload_.get_response_status(), data()};
   }
   bool dmi_allowed() const { return payload_.is_dmi_allowed(); }
@@ -68,10 +72,13 @@ class RegisterDriver : public sc_core::sc_module, public ErrorReport {
   /// Number of bytes read and their value.
   std::pair<unsigned, std::uint64_t> debug_read(std::uint64_t address, unsigned bytes) {
     const unsigned done = socket->transport_dbg(prepare(tlm::TLM_READ_COMMAND, address, bytes, 0));
+    require_kept_rules();
     return {done, data()};
   }
   unsigned debug_write(std::uint64_t address, unsigned bytes, std::uint64_t value) {
-    return socket->transport_dbg(prepare(tlm::TLM_WRITE_COMMAND, address, bytes, value));
+    const unsigned done = socket->transport_dbg(prepare(tlm::TLM_WRITE_COMMAND, address, bytes, value));
+    require_kept_rules();
+    return done;
   }
 
   /// The code of the only report since the last call, or Status::ok when there was none.
@@ -87,6 +94,12 @@ class RegisterDriver : public sc_core::sc_module, public ErrorReport {
     std::memcpy(&value, buffer_.data(), sizeof value);
     return value;
   }
+  /// The test's own accesses may be odd, how the block takes them may not.
+  void require_kept_rules() const {
+    for (const Violation& violation : joints_.violations().list())
+      if (violation.by == Violation::By::target) throw std::logic_error(violation.text());
+  }
+  SocketJoints joints_{true};
   tlm::tlm_generic_payload payload_;
   std::array<unsigned char, 64> buffer_{};
 };

@@ -1,0 +1,103 @@
+#include "protocol/control_checker.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "protocol/payload_record.h"
+#include "protocol/request_check.h"
+
+namespace t3vp {
+namespace {
+
+constexpr Violation::By initiator = Violation::By::initiator, target = Violation::By::target;
+
+std::vector<const tlm::tlm_extension_base*> extensions_of(const tlm::tlm_generic_payload& transaction) {
+  std::vector<const tlm::tlm_extension_base*> extensions;
+  for (unsigned i = 0; i < tlm::max_num_extensions(); ++i) extensions.push_back(transaction.get_extension(i));
+  return extensions;
+}
+
+}  // namespace
+
+ControlChecker::ControlChecker(const sc_core::sc_module_name& name, std::string place, Violations& violations)
+    : sc_module(name), place_(std::move(place)), violations_(violations) {
+  in.bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
+  out.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
+}
+
+void ControlChecker::violated(Violation::By by, const char* rule, const tlm::tlm_generic_payload& transaction) {
+  violations_.add({by, place_, rule, fmt::format("{} at {:.3f} ns", describe(transaction), to_ns(now()))});
+}
+
+/// False when the request is malformed.
+bool ControlChecker::check_request(const tlm::tlm_generic_payload& transaction) {
+  if (transaction.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE)
+    violated(initiator, "request whose response status is not INCOMPLETE", transaction);
+  const char* malformed = nullptr;
+  if (transaction.get_data_length() == 0)
+    malformed = "request of no bytes";
+  else if (transaction.get_data_ptr() == nullptr)
+    malformed = "request without data";
+  else if (transaction.get_streaming_width() == 0)
+    malformed = "request whose streaming width is 0";
+  else if (transaction.get_byte_enable_ptr() != nullptr && transaction.get_byte_enable_length() == 0)
+    malformed = "request whose byte enables have no length";
+  if (malformed != nullptr) violated(initiator, malformed, transaction);
+  return malformed == nullptr;
+}
+
+void ControlChecker::b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
+  const bool well_formed = check_request(transaction);
+  const PayloadRecord record(transaction);
+  const auto extensions = extensions_of(transaction);
+  const sc_core::sc_time local = sc_core::sc_time_stamp() + delay;
+  out->b_transport(transaction, delay);
+  if (transaction.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE)
+    violated(target, "response whose status is INCOMPLETE", transaction);
+  if (!well_formed && transaction.is_response_ok()) violated(target, "malformed request answered with OK", transaction);
+  if (sc_core::sc_time_stamp() + delay < local) violated(target, "delay made smaller", transaction);
+  if (transaction.get_address() != record.address()) violated(target, "address changed", transaction);
+  if (const char* rule = record.change(transaction)) violated(target, rule, transaction);
+  if (extensions_of(transaction) != extensions) violated(target, "extension left behind or taken away", transaction);
+}
+
+unsigned ControlChecker::transport_dbg(tlm::tlm_generic_payload& transaction) {
+  const PayloadRecord record(transaction);
+  const sc_core::sc_time begin = sc_core::sc_time_stamp();
+  const sc_dt::uint64 cycle = sc_core::sc_delta_count();
+  const unsigned bytes = out->transport_dbg(transaction);
+  if (sc_core::sc_time_stamp() != begin || sc_core::sc_delta_count() != cycle)
+    violated(target, "debug access that took time", transaction);
+  if (bytes > transaction.get_data_length()) violated(target, "debug access of more bytes than asked for", transaction);
+  if (transaction.get_address() != record.address()) violated(target, "address changed", transaction);
+  if (const char* rule = record.change(transaction)) violated(target, rule, transaction);
+  return bytes;
+}
+
+bool ControlChecker::get_direct_mem_ptr(tlm::tlm_generic_payload& transaction, tlm::tlm_dmi& dmi) {
+  const bool granted = out->get_direct_mem_ptr(transaction, dmi);
+  const std::uint64_t address = transaction.get_address();
+  if (granted && dmi.get_dmi_ptr() == nullptr)
+    violated(target, "direct memory access granted without a pointer", transaction);
+  if (granted && (address < dmi.get_start_address() || address > dmi.get_end_address()))
+    violated(target, "direct memory access granted elsewhere than asked for", transaction);
+  return granted;
+}
+
+tlm::tlm_sync_enum ControlChecker::nb_transport_fw(tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
+                                                   sc_core::sc_time& delay) {
+  return out->nb_transport_fw(transaction, phase, delay);
+}
+
+tlm::tlm_sync_enum ControlChecker::nb_transport_bw(tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
+                                                   sc_core::sc_time& delay) {
+  return in->nb_transport_bw(transaction, phase, delay);
+}
+
+void ControlChecker::invalidate_direct_mem_ptr(sc_dt::uint64 begin, sc_dt::uint64 end) {
+  in->invalidate_direct_mem_ptr(begin, end);
+}
+
+}  // namespace t3vp

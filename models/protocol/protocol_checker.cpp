@@ -1,0 +1,156 @@
+#include "protocol/protocol_checker.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "protocol/request_check.h"
+
+namespace t3vp {
+namespace {
+
+constexpr Violation::By initiator = Violation::By::initiator, target = Violation::By::target;
+constexpr Expected anything{false, true, true};  // the checker does not know what its target expects
+
+const char* text_of(const Malformed* found) { return found == nullptr ? nullptr : found->text; }
+
+/// A mapped store becomes an update on its way.
+bool may_become(Operation sent, Operation now) {
+  return sent == now || (sent == Operation::store && now == Operation::update) ||
+         (sent == Operation::update && now == Operation::store);
+}
+
+}  // namespace
+
+ProtocolChecker::ProtocolChecker(const sc_core::sc_module_name& name, std::string place, Violations& violations)
+    : sc_module(name), place_(std::move(place)), violations_(violations) {
+  in.bind(static_cast<tlm::tlm_fw_transport_if<DataProtocol>&>(*this));
+  out.bind(static_cast<tlm::tlm_bw_transport_if<DataProtocol>&>(*this));
+}
+
+void ProtocolChecker::violated(Violation::By by, const char* rule, const tlm::tlm_generic_payload& transaction) {
+  violations_.add({by, place_, rule, fmt::format("{} at {:.3f} ns", describe(transaction), to_ns(now()))});
+}
+
+ProtocolChecker::Request ProtocolChecker::begin(const tlm::tlm_generic_payload& transaction,
+                                                const sc_core::sc_time& delay, const char* malformed) {
+  Request request(transaction);
+  request.malformed = malformed != nullptr;
+  if (malformed != nullptr) violated(initiator, malformed, transaction);
+  if (transaction.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE)
+    violated(initiator, "request whose response status is not INCOMPLETE", transaction);
+  request.extension = transaction.get_extension<DataExtension>();
+  if (request.extension != nullptr) request.sent = *request.extension;
+  request.arrival = malformed_delay(delay) == nullptr ? now() + from_sc_time(delay) : now();
+  return request;
+}
+
+const char* ProtocolChecker::changed(const Request& request, const tlm::tlm_generic_payload& transaction) const {
+  if (const char* rule = request.record.change(transaction)) return rule;
+  const DataExtension* extension = transaction.get_extension<DataExtension>();
+  if (extension != request.extension) return "extension exchanged";
+  if (extension == nullptr) return nullptr;
+  const DataExtension& sent = request.sent;
+  if (!may_become(sent.operation, extension->operation)) return "operation changed";
+  if (extension->shape.rows != sent.shape.rows || extension->shape.row_bytes != sent.shape.row_bytes ||
+      extension->shape.stride != sent.shape.stride)
+    return "shape changed";
+  if (extension->element != sent.element) return "element type changed";
+  if (extension->threshold != sent.threshold) return "threshold changed";
+  if (extension->token != sent.token) return "token changed";
+  return nullptr;
+}
+
+void ProtocolChecker::end(const Request& request, const tlm::tlm_generic_payload& transaction,
+                          const sc_core::sc_time& delay) {
+  if (transaction.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE)
+    violated(target, "response whose status is INCOMPLETE", transaction);
+  if (request.malformed && transaction.is_response_ok())
+    violated(target, "malformed request answered with OK", transaction);
+  if (malformed_delay(delay) != nullptr)
+    violated(target, "response with a delay that wraps", transaction);
+  else if (now() + from_sc_time(delay) < request.arrival)
+    violated(target, "response before its request arrives", transaction);
+  if (const char* rule = changed(request, transaction)) violated(target, rule, transaction);
+}
+
+tlm::tlm_sync_enum ProtocolChecker::nb_transport_fw(tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
+                                                    sc_core::sc_time& delay) {
+  const bool again = under_way_.count(&transaction) != 0;
+  if (again) violated(initiator, "request sent again before its response", transaction);
+  const Request request = begin(transaction, delay, text_of(malformed(transaction, phase, delay, anything)));
+  if (!again) under_way_.emplace(&transaction, request);
+  const tlm::tlm_phase sent = phase;
+  ++request_calls_;
+  const tlm::tlm_sync_enum answer = out->nb_transport_fw(transaction, phase, delay);
+  --request_calls_;
+  if (answer == tlm::TLM_COMPLETED) {
+    if (under_way_.erase(&transaction) == 0)
+      violated(target, "request completed that has had its response", transaction);
+    else
+      end(request, transaction, delay);
+  } else if (answer != tlm::TLM_ACCEPTED || phase != sent) {
+    violated(target, "request answered with neither TLM_ACCEPTED nor TLM_COMPLETED", transaction);
+  }
+  return answer;
+}
+
+tlm::tlm_sync_enum ProtocolChecker::nb_transport_bw(tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
+                                                    sc_core::sc_time& delay) {
+  if (request_calls_ != 0) violated(target, "response within a request call", transaction);
+  if (phase != tlm::BEGIN_RESP) {
+    violated(target, "response with a phase other than BEGIN_RESP", transaction);
+  } else if (const auto found = under_way_.find(&transaction); found != under_way_.end()) {
+    const Request request = found->second;
+    under_way_.erase(found);  // the payload may be on its next way before the call returns
+    end(request, transaction, delay);
+  } else {
+    violated(target, "response to nothing that is under way", transaction);
+  }
+  const bool response = phase == tlm::BEGIN_RESP;
+  const std::uint64_t address = transaction.get_address();
+  const unsigned bytes = transaction.get_data_length();
+  const tlm::tlm_sync_enum answer = in->nb_transport_bw(transaction, phase, delay);
+  if (response && answer != tlm::TLM_COMPLETED)
+    violations_.add({initiator, place_, "response not answered with TLM_COMPLETED",
+                     fmt::format("access of {} bytes at {:#x} at {:.3f} ns", bytes, address, to_ns(now()))});
+  return answer;
+}
+
+void ProtocolChecker::b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
+  const Malformed* found = malformed_delay(delay);
+  if (found == nullptr) found = malformed(transaction, anything);
+  const Request request = begin(transaction, delay, text_of(found));
+  const bool had_manager = transaction.has_mm();
+  const int references = transaction.get_ref_count();
+  out->b_transport(transaction, delay);
+  end(request, transaction, delay);
+  if (transaction.has_mm() != had_manager || transaction.get_ref_count() != references)
+    violated(target, "blocking request returned with references held or another memory manager", transaction);
+}
+
+unsigned ProtocolChecker::transport_dbg(tlm::tlm_generic_payload& transaction) {
+  const Request request(transaction);
+  const Picoseconds begin = now();
+  const sc_dt::uint64 cycle = sc_core::sc_delta_count();
+  const unsigned bytes = out->transport_dbg(transaction);
+  if (now() != begin || sc_core::sc_delta_count() != cycle)
+    violated(target, "debug access that took time", transaction);
+  if (bytes > transaction.get_data_length()) violated(target, "debug access of more bytes than asked for", transaction);
+  if (bytes < transaction.get_data_length() && transaction.is_response_ok())
+    violated(target, "debug access of fewer bytes than asked for answered with OK", transaction);
+  if (const char* rule = request.record.change(transaction)) violated(target, rule, transaction);
+  return bytes;
+}
+
+bool ProtocolChecker::get_direct_mem_ptr(tlm::tlm_generic_payload& transaction, tlm::tlm_dmi& dmi) {
+  const bool granted = out->get_direct_mem_ptr(transaction, dmi);
+  if (granted) violated(target, "direct memory access granted on the data path", transaction);
+  return granted;
+}
+
+void ProtocolChecker::invalidate_direct_mem_ptr(sc_dt::uint64 begin, sc_dt::uint64 end) {
+  in->invalidate_direct_mem_ptr(begin, end);
+}
+
+}  // namespace t3vp

@@ -1,0 +1,61 @@
+// Goes between any two data sockets, passes everything on unchanged and at the same time, and notes what breaks the
+// rules of data_protocol.h.
+//
+//   initiator.socket.bind(checker.in);
+//   checker.out.bind(target.socket);
+#pragma once
+
+#include <string>
+#include <unordered_map>
+
+#include "protocol/data_protocol.h"
+#include "protocol/payload_record.h"
+#include "protocol/units.h"
+#include "protocol/violations.h"
+
+namespace t3vp {
+
+class ProtocolChecker : public sc_core::sc_module,
+                        private tlm::tlm_fw_transport_if<DataProtocol>,
+                        private tlm::tlm_bw_transport_if<DataProtocol> {
+ public:
+  tlm::tlm_target_socket<256, DataProtocol> in{"in"};
+  tlm::tlm_initiator_socket<256, DataProtocol> out{"out"};
+
+  /// `place` names the sockets for people.
+  ProtocolChecker(const sc_core::sc_module_name& name, std::string place, Violations& violations);
+
+  /// Requests without a response so far. At the end of a test there should be none.
+  std::size_t under_way() const { return under_way_.size(); }
+
+ private:
+  struct Request {
+    explicit Request(const tlm::tlm_generic_payload& transaction) : record(transaction) {}
+    PayloadRecord record;
+    const DataExtension* extension = nullptr;
+    DataExtension sent;  ///< the extension's content in the request
+    bool malformed = false;
+    Picoseconds arrival = 0;
+  };
+
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override;
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override;
+  void b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) override;
+  unsigned transport_dbg(tlm::tlm_generic_payload& transaction) override;
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload& transaction, tlm::tlm_dmi& dmi) override;
+  void invalidate_direct_mem_ptr(sc_dt::uint64 begin, sc_dt::uint64 end) override;
+
+  Request begin(const tlm::tlm_generic_payload& transaction, const sc_core::sc_time& delay, const char* malformed);
+  void end(const Request& request, const tlm::tlm_generic_payload& transaction, const sc_core::sc_time& delay);
+  const char* changed(const Request& request, const tlm::tlm_generic_payload& transaction) const;
+  void violated(Violation::By by, const char* rule, const tlm::tlm_generic_payload& transaction);
+
+  std::string place_;
+  Violations& violations_;
+  std::unordered_map<const tlm::tlm_generic_payload*, Request> under_way_;
+  unsigned request_calls_ = 0;  ///< that run
+};
+
+}  // namespace t3vp

@@ -1,0 +1,38 @@
+// What makes a request of the data path malformed: said here once, asked by every target socket before its block sees
+// the request, and by the protocol checker.
+#pragma once
+
+#include <string>
+
+#include "protocol/data_protocol.h"
+#include "protocol/units.h"
+
+namespace t3vp {
+
+struct Malformed {
+  tlm::tlm_response_status response;  ///< with which the request is refused
+  std::uint32_t code;                 ///< of the entry in the error log, a t3_status
+  const char* text;                   ///< what is wrong and what is expected
+};
+
+/// What a target expects beyond the rules for all.
+struct Expected {
+  bool data = false;          ///< loads, stores and updates carry data: the target is functional
+  bool empty = false;         ///< accesses of no bytes have a meaning
+  bool byte_enables = false;  ///< a store may leave out bytes; it has one enable for each
+};
+
+/// Null when nothing is wrong with the payload.
+const Malformed* malformed(const tlm::tlm_generic_payload& transaction, Expected expected);
+
+/// The same for a call of nb_transport_fw: its phase, its delay and the payload's memory manager too.
+const Malformed* malformed(const tlm::tlm_generic_payload& transaction, const tlm::tlm_phase& phase,
+                           const sc_core::sc_time& delay, Expected expected);
+
+/// Null when nothing is wrong with the delay of a call.
+const Malformed* malformed_delay(const sc_core::sc_time& delay);
+
+/// An access for people: "update of 64 bytes at 0x1000".
+std::string describe(const tlm::tlm_generic_payload& transaction);
+
+}  // namespace t3vp

@@ -1,0 +1,38 @@
+#include "protocol/units.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "protocol/address_map.h"
+#include "protocol/data_protocol.h"
+
+using namespace t3vp;
+
+TEST_CASE("times are integer picoseconds") {
+  REQUIRE(from_ns(114.3) == 114'300);
+  REQUIRE(to_ns(114'300) == 114.3);
+  REQUIRE(from_sc_time(to_sc_time(never - 1)) == never - 1);
+  REQUIRE(to_sc_time(1'000) == sc_core::sc_time(1, sc_core::SC_NS));
+  REQUIRE(transfer_time(75, 75) == 1'000);
+  REQUIRE(transfer_time(1, 3) == 334);  // rounded up, never faster than the bandwidth
+  REQUIRE(transfer_time(0, 75) == 0);
+  REQUIRE(cycle_time(1, 1.4) == 714);
+  REQUIRE(cycle_time(7, 1.4) == 5'000);
+}
+
+TEST_CASE("addresses name a GPU and a place in it") {
+  using namespace address_map;
+  constexpr std::uint64_t in_memory = on_gpu(5, 0x1234), in_registers = on_gpu(5, block_base(Block::signals) + 8);
+  REQUIRE((gpu_of(in_memory) == 5 && local_of(in_memory) == 0x1234 && is_hbm(in_memory)));
+  REQUIRE((gpu_of(in_registers) == 5 && !is_hbm(in_registers)));
+  REQUIRE(is_hbm(on_gpu(5, hbm_limit - 1)));
+  REQUIRE(!is_hbm(on_gpu(5, hbm_limit)));
+  REQUIRE(gpu_of(on_gpu(5, local_mask)) == 5);
+  REQUIRE(block_base(Block::signals) == (std::uint64_t{0xF} << 40) + 0x30000);
+}
+
+TEST_CASE("every traffic class has a name") {
+  REQUIRE(std::string(name_of(TrafficClass::gemm_read)) == "gemm_read");
+  REQUIRE(std::string(name_of(TrafficClass::ag_write)) == "ag_write");
+  REQUIRE(std::string(name_of(TrafficClass::control)) == "control");
+}

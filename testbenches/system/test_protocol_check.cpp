@@ -1,0 +1,46 @@
+// `check`: checkers between all sockets of a run.
+#include <catch2/catch.hpp>
+
+#include "system/platform_run.h"
+
+using namespace t3vp::test;
+
+namespace {
+
+void require_clean_and_equal(const Settings& settings) {
+  const Run without = Run::of_platform(settings), with = Run::of_platform(settings + Settings{"check=protocol"});
+  CAPTURE(settings);
+  for (const std::string& line : with.diagnosis()) UNSCOPED_INFO(line);
+  REQUIRE(with.exit_code() == 0);
+  REQUIRE(with.text_without({"host", "config_hash"}) == without.text_without({"host", "config_hash"}));
+  REQUIRE(with.report()["config_hash"] != without.report()["config_hash"]);
+}
+
+}  // namespace
+
+TEST_CASE("the protocol checkers find nothing in a run of any method and leave its report as it is") {
+  for (const char* method : {"sequential", "t3", "t3-mca", "ideal-overlap", "ideal-rs-nmc"})
+    for (const char* data : {"functional", "timing-only"})
+      require_clean_and_equal(gemm(200, 264, 96) + Settings{on_small_system(), "gpus=3",
+                                                            std::string("method=") + method,
+                                                            std::string("data=") + data});
+}
+
+TEST_CASE("the protocol checkers find nothing in a mirror and in a layer") {
+  require_clean_and_equal(gemm(512, 512, 128) + Settings{on_small_system(), "gpus=4", "method=t3-mca",
+                                                         "data=timing-only", "simulate=mirror"});
+  require_clean_and_equal({on_small_system(), "gpus=null", "method=sequential",
+                           R"(workload={"layer": "training", "tp": 2,
+                    "transformer": {"hidden": 64, "heads": 4, "sequence": 33, "batch": 2, "element": "bf16"}})"});
+}
+
+TEST_CASE("check none is the default and all is what there is and the scoreboard is not there yet") {
+  const std::string base = configuration_of({}).config_hash;
+  REQUIRE(configuration_of({"check=none"}).config_hash == base);
+  REQUIRE_FALSE(configuration_of({"check=none"}).check_protocol);
+  for (const char* setting : {"check=protocol", "check=all"}) {
+    REQUIRE(configuration_of({setting}).check_protocol);
+    REQUIRE(configuration_of({setting}).config_hash != base);
+  }
+  REQUIRE_THROWS_WITH(configuration_of({"check=scoreboard"}), Catch::Contains("/check: found"));
+}
