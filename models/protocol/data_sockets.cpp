@@ -99,7 +99,7 @@ void DataTargetBase::respond(tlm::tlm_generic_payload& transaction, Picoseconds 
 
 tlm::tlm_sync_enum DataTargetBase::Forward::nb_transport_fw(tlm::tlm_generic_payload& transaction,
                                                             tlm::tlm_phase& phase, sc_core::sc_time& delay) {
-  if (const Malformed* found = malformed(transaction, phase, delay, socket_.expected_)) {
+  if (const Malformed* found = malformed(transaction, phase, delay, socket_.rules_)) {
     socket_.refuse(transaction, *found);
     delay = time_of_refusal(delay);
     return tlm::TLM_COMPLETED;
@@ -114,7 +114,7 @@ tlm::tlm_sync_enum DataTargetBase::Forward::nb_transport_fw(tlm::tlm_generic_pay
 /// The initiator's thread waits until the response is known and returns with the rest of the time in `delay`.
 void DataTargetBase::Forward::b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
   const Malformed* found = in_a_thread() ? malformed_delay(delay) : &not_in_a_thread;
-  if (found == nullptr) found = malformed(transaction, socket_.expected_);
+  if (found == nullptr) found = malformed(transaction, socket_.rules_);
   if (found != nullptr) {
     delay = time_of_refusal(delay);
     return socket_.refuse(transaction, *found);

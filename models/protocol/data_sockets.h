@@ -29,7 +29,7 @@ class DataTargetBase : public tlm::tlm_target_socket<256, DataProtocol> {
   /// Where refusals are logged, under the name `block`. Without a log they are warnings of the SystemC report handler.
   void report_to(ErrorPort& errors, const char* block);
   /// What this target expects of requests beyond the rules for all.
-  void expect(Expected expected) { expected_ = expected; }
+  void expect(RequestRules rules) { rules_ = rules; }
 
  protected:
   virtual void handle(tlm::tlm_generic_payload& transaction, Picoseconds delay) = 0;
@@ -63,7 +63,7 @@ class DataTargetBase : public tlm::tlm_target_socket<256, DataProtocol> {
   void refuse(tlm::tlm_generic_payload& transaction, const Malformed& found);
 
   Forward forward_{*this};
-  Expected expected_;
+  RequestRules rules_;
   Call* calls_ = nullptr;       ///< innermost request call that runs
   std::vector<Call*> waiting_;  ///< blocking initiators
   ErrorPort* errors_ = nullptr;

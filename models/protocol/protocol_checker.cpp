@@ -10,7 +10,7 @@ namespace t3vp {
 namespace {
 
 constexpr Violation::By initiator = Violation::By::initiator, target = Violation::By::target;
-constexpr Expected anything{false, true, true};  // the checker does not know what its target expects
+constexpr RequestRules anything{false, true, true};  // the checker does not know what its target expects
 
 const char* text_of(const Malformed* found) { return found == nullptr ? nullptr : found->text; }
 

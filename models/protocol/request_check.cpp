@@ -49,7 +49,7 @@ bool in_address_space(std::uint64_t at, const Shape& shape) {
 
 }  // namespace
 
-const Malformed* malformed(const tlm::tlm_generic_payload& transaction, Expected expected) {
+const Malformed* malformed(const tlm::tlm_generic_payload& transaction, RequestRules rules) {
   const DataExtension* extension = transaction.get_extension<DataExtension>();
   if (extension == nullptr) return &no_extension;
   if (extension->operation > Operation::wait) return &bad_operation;
@@ -59,26 +59,26 @@ const Malformed* malformed(const tlm::tlm_generic_payload& transaction, Expected
   if (extension->stream > Stream::communication) return &bad_stream;
   const std::uint32_t length = transaction.get_data_length();
   if (transaction.get_byte_enable_ptr() != nullptr &&
-      !(expected.byte_enables && extension->operation == Operation::store &&
+      !(rules.byte_enables && extension->operation == Operation::store &&
         transaction.get_byte_enable_length() == length))
     return &byte_enables;
   if (transaction.get_streaming_width() < length) return &streaming;
   const Shape& shape = extension->shape;
   if (shape.rows == 0) return &no_rows;
   if (shape.bytes() != length) return &other_length;
-  if (length == 0 && !expected.empty) return &no_bytes;
+  if (length == 0 && !rules.empty) return &no_bytes;
   if (!in_address_space(transaction.get_address(), shape)) return &wraps;
-  if (expected.data && transaction.get_data_ptr() == nullptr && length != 0 && extension->operation != Operation::wait)
+  if (rules.data && transaction.get_data_ptr() == nullptr && length != 0 && extension->operation != Operation::wait)
     return &no_data;
   return nullptr;
 }
 
 const Malformed* malformed(const tlm::tlm_generic_payload& transaction, const tlm::tlm_phase& phase,
-                           const sc_core::sc_time& delay, Expected expected) {
+                           const sc_core::sc_time& delay, RequestRules rules) {
   if (phase != tlm::BEGIN_REQ) return &bad_phase;
   if (!transaction.has_mm() || transaction.get_ref_count() == 0) return &no_manager;
   if (const Malformed* found = malformed_delay(delay)) return found;
-  return malformed(transaction, expected);
+  return malformed(transaction, rules);
 }
 
 const Malformed* malformed_delay(const sc_core::sc_time& delay) {

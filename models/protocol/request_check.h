@@ -16,18 +16,18 @@ struct Malformed {
 };
 
 /// What a target expects beyond the rules for all.
-struct Expected {
+struct RequestRules {
   bool data = false;          ///< loads, stores and updates carry data: the target is functional
   bool empty = false;         ///< accesses of no bytes have a meaning
   bool byte_enables = false;  ///< a store may leave out bytes; it has one enable for each
 };
 
 /// Null when nothing is wrong with the payload.
-const Malformed* malformed(const tlm::tlm_generic_payload& transaction, Expected expected);
+const Malformed* malformed(const tlm::tlm_generic_payload& transaction, RequestRules rules);
 
 /// The same for a call of nb_transport_fw: its phase, its delay and the payload's memory manager too.
 const Malformed* malformed(const tlm::tlm_generic_payload& transaction, const tlm::tlm_phase& phase,
-                           const sc_core::sc_time& delay, Expected expected);
+                           const sc_core::sc_time& delay, RequestRules rules);
 
 /// Null when nothing is wrong with the delay of a call.
 const Malformed* malformed_delay(const sc_core::sc_time& delay);

@@ -73,14 +73,14 @@ Reals slope(const std::function<Reals(const Reals&)>& forward, const Reals& x, c
 /// What is expected of an operation on a, b and c.
 using Expectation = std::function<Reals(const Reals& a, const Reals& b, const Reals& c)>;
 
-struct OperationCase {
+struct Expected {
   RowOperation operation;
   bool b_vector, c_vector;
   Expectation value;
 };
 
-const std::vector<OperationCase>& expectations() {
-  static const std::vector<OperationCase> all = {
+const std::vector<Expected>& expectations() {
+  static const std::vector<Expected> all = {
       {RowOperation::scale, false, false, [](auto& a, auto&, auto&) { return Reals(0.37f * a); }},
       {RowOperation::add, false, false, [](auto& a, auto& b, auto&) { return Reals(a + b); }},
       {RowOperation::add, true, false, [](auto& a, auto& b, auto&) { return Reals(a + repeated(b, a)); }},
@@ -100,7 +100,7 @@ const std::vector<OperationCase>& expectations() {
 TEST_CASE("row operations agree with Eigen in double, for all element types and shapes") {
   ClusterBench bench(ClusterBench::small());
   std::mt19937 random(21);
-  for (const OperationCase& expected : expectations())
+  for (const Expected& expected : expectations())
     for (const ElementType element : elements)
       for (const Size& size : sizes) {
         RowCase test(expected.operation, size, element, expected.b_vector, expected.c_vector);
