@@ -16,6 +16,10 @@ void FaultyAccess::take_effect(BackingStore& store, tlm::tlm_generic_payload& tr
   const bool flips = is_tensor && faults_.flip_bit && faults_.flip_bit->access == accesses_;
   if (is_tensor) ++accesses_;
   unsigned char* data = transaction.get_data_ptr();
+  if (data == nullptr) {  // what moves without data, as between memory and cache, is in memory
+    if (flips) flip_stored(store, transaction, time);
+    return;
+  }
   // A target leaves the data of stores and updates as they are.
   std::vector<unsigned char> flipped;
   const auto flip = [&](unsigned char* bytes) {
@@ -39,6 +43,15 @@ void FaultyAccess::take_effect(BackingStore& store, tlm::tlm_generic_payload& tr
       store.read(address, part, bytes);
   }
   if (flips && extension.operation == Operation::load) flip(data);
+}
+
+void FaultyAccess::flip_stored(BackingStore& store, const tlm::tlm_generic_payload& transaction, Picoseconds time) {
+  const std::uint64_t address = address_map::local_of(transaction.get_address()) + faults_.flip_bit->bit / 8;
+  unsigned char byte = 0;
+  store.read(address, &byte, 1);
+  byte ^= static_cast<unsigned char>(1u << faults_.flip_bit->bit % 8);
+  store.write(address, &byte, 1);
+  flipped_ = described(transaction, time);
 }
 
 void FaultyAccess::update(BackingStore& store, const tlm::tlm_generic_payload& transaction, std::uint64_t address,

@@ -192,10 +192,9 @@ bool MemoryController::refuse(const Arrival& arrival, const DataExtension& exten
 void MemoryController::take_effect(tlm::tlm_generic_payload& transaction, const DataExtension& extension, bool local,
                                    Picoseconds time) {
   const std::uint64_t bytes = extension.shape.bytes();
-  unsigned char* data = transaction.get_data_ptr();
-  if (data != nullptr && faults_ != nullptr) {
+  if (faults_ != nullptr) {
     faults_->take_effect(store_, transaction, local, time);
-  } else if (data != nullptr) {
+  } else if (unsigned char* data = transaction.get_data_ptr()) {
     const std::uint64_t base = address_map::local_of(transaction.get_address());
     for_each_piece(base, extension.shape, [&](std::uint64_t address, std::uint64_t part) {
       switch (extension.operation) {

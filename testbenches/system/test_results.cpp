@@ -20,7 +20,9 @@ Settings settings_of(const Case& c, const std::string& method) {
                                         "method=" + method,
                                         std::string("workload.gemm.element=") + name_of(c.element),
                                         std::string("workload.gemm.transpose_b=") + (c.transpose_b ? "true" : "false"),
-                                        std::string("operands=") + c.operands};
+                                        std::string("operands=") + c.operands,
+                                        "system.tracker.chunks=64",
+                                        "system.dma.commands=64"};
 }
 
 void require_right(const Run& run, const Case& c) {

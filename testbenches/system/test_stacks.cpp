@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <tlm_utils/simple_target_socket.h>
+
 #include "platform/stack_guard.h"
 #include "processor/command_processor.h"
 #include "system/platform_run.h"
@@ -14,16 +16,28 @@ using Catch::Contains;
 
 namespace {
 
-/// Never ends; the array keeps the calls from becoming a loop.
+/// Ends after more calls than any stack holds; the array keeps the calls from becoming a loop.
 __attribute__((noinline)) int recurse(volatile int* before) {
   volatile int here[100];
   here[0] = before == nullptr ? 0 : before[0] + 1;
-  return recurse(here) + here[0];
+  return here[0] < 1'000'000'000 ? recurse(here) + here[0] : 0;
 }
 
 struct Ended {
   int exit_code = -1;  ///< -1: by a signal
   std::string err;
+};
+
+/// A processor whose program does not look around.
+struct LoneProcessor : sc_core::sc_module {
+  sc_core::sc_signal<bool> interrupt{"interrupt"};
+  CommandProcessor processor{"processor", 0, {}};
+  tlm_utils::simple_target_socket<LoneProcessor, 64> nothing{"nothing"};
+
+  explicit LoneProcessor(const sc_core::sc_module_name& name) : sc_module(name) {
+    processor.interrupt.bind(interrupt);
+    processor.socket.bind(nothing);
+  }
 };
 
 /// What becomes of a process that does this.
@@ -54,14 +68,12 @@ Ended in_a_process(Work work) {
 
 TEST_CASE("firmware that needs more than its stack ends the run with one line") {
   const Ended ended = in_a_process([] {
-    sc_core::sc_signal<bool> interrupt;
-    CommandProcessor processor("processor", 0, {});
-    processor.interrupt.bind(interrupt);
-    processor.run([](CommandProcessor&) { return recurse(nullptr) == 0 ? Status::ok : Status::busy; });
+    LoneProcessor gpu("gpu");
+    gpu.processor.run([](CommandProcessor&) { return recurse(nullptr) == 0 ? Status::ok : Status::busy; });
     sc_core::sc_start();
   });
   REQUIRE(ended.exit_code == 1);
-  REQUIRE(ended.err == "t3vp: stack overflow in processor.main: firmware has 256 KiB of stack\n");
+  REQUIRE(ended.err == "t3vp: stack overflow in gpu.processor.main: firmware has 256 KiB of stack\n");
 }
 
 TEST_CASE("a stack overflow of the program itself is one line too") {
@@ -77,9 +89,8 @@ TEST_CASE("other invalid accesses are no stack overflows") {
 }
 
 TEST_CASE("phases are told on a stack that is not the firmware's") {
-  sc_core::sc_signal<bool> interrupt;
-  CommandProcessor processor("processor", 0, {});
-  processor.interrupt.bind(interrupt);
+  LoneProcessor gpu("gpu");
+  CommandProcessor& processor = gpu.processor;
   std::vector<std::pair<Phase, bool>> told;
   std::uintptr_t callback = 0, program = 0;
   processor.on_phase([&](Phase phase, bool begin) {
