@@ -1,13 +1,13 @@
 #include "platform/command_line.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <system_error>
+#include <new>
+#include <sstream>
 
 #include "platform/comparison.h"
+#include "platform/console.h"
 #include "platform/embedded_texts.h"
 #include "platform/file_kind.h"
 #include "platform/input_error.h"
@@ -20,9 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-int print_error(int code, const std::string& text) {
-  fmt::print(stderr, "{}\n", text);
-  return code;
+void add_timeout(CLI::App* command, std::optional<double>& seconds, const std::string& text) {
+  command->add_option("--timeout", seconds, text + "; default: none")->check(CLI::Range(1e-3, 1e9));
 }
 
 void add_run(CLI::App& app, RunCommand& command) {
@@ -32,6 +31,7 @@ void add_run(CLI::App& app, RunCommand& command) {
   run->add_option("--out", command.out, "Folder for report.json, trace.json and the arrays; default: out");
   run->add_flag("--trace", command.trace, "Write trace.json for ui.perfetto.dev");
   run->add_flag("--dump-arrays", command.dump_arrays, "Write operands and outputs as .npy");
+  add_timeout(run, command.timeout_s, "Seconds of host time after which the run is given up; limits.wall_s");
   run->add_flag("--print-config", command.print_config, "Print the configuration as it would run, and stop");
 }
 
@@ -53,27 +53,34 @@ void add_experiment(CLI::App& app, ExperimentCommand& command) {
   experiment->add_option("--out", command.out, "Folder for the results; default: out/NAME of the file");
   experiment->add_option("--runs", command.runs,
                          "Folder for the runs, which experiments may share; default: runs in the results' folder");
+  add_timeout(experiment, command.timeout_s, "Seconds of host time after which a run is given up");
   experiment->add_option("--jobs", command.jobs, "Runs at a time; default: one per core")->check(CLI::Range(1, 1024));
+}
+
+/// False when the user has asked for nothing but help or the version, which is printed.
+bool parse(CLI::App& app, int argc, const char* const* argv) {
+  try {
+    app.parse(argc, argv);
+    return true;
+  } catch (const CLI::Success& request) {
+    std::ostringstream text;
+    app.exit(request, text, text);
+    print(text.str());
+    return false;
+  }
 }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
 
-void prepare_folder(const fs::path& folder, const std::string& option) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (!fs::is_directory(folder) || access(folder.c_str(), W_OK) != 0)
-    throw InputError(option + " " + folder.string(), "something that cannot be written", "a folder");
-}
-
 int check(const fs::path& file) {
-  fmt::print("{}: a valid {}\n", file.string(), check_file(file));
+  print(fmt::format("{}: a valid {}\n", file.string(), check_file(file)));
   return success;
 }
 
 int print_registers() {
-  fmt::print("{}", embedded_text("registers.md"));
+  print(embedded_text("registers.md"));
   return success;
 }
 
@@ -83,11 +90,11 @@ int compare(const std::vector<fs::path>& files) {
   bool same = true;
   for (const nlohmann::json& report : reports) same = same && differences(reports.front(), report).empty();
   if (reports.size() > 2)
-    fmt::print("{}", overview_table(reports));
+    print(overview_table(reports));
   else if (same)
-    fmt::print("the same\n");
+    print("the same\n");
   else
-    fmt::print("{}", difference_table(differences(reports[0], reports[1])));
+    print(difference_table(differences(reports[0], reports[1])));
   return same ? success : failed;
 }
 
@@ -112,8 +119,10 @@ int run_command_line(int argc, const char* const* argv) {
   ExperimentCommand experiment_command;
   add_experiment(app, experiment_command);
 
+  claim_standard_streams();
+  end_tidily_on_signals();
   try {
-    app.parse(argc, argv);
+    if (!parse(app, argc, argv)) return success;
     if (app.got_subcommand("run")) return run(run_command);
     if (app.got_subcommand("check")) return check(file_to_check);
     if (app.got_subcommand("registers")) return print_registers();
@@ -121,12 +130,17 @@ int run_command_line(int argc, const char* const* argv) {
     if (app.got_subcommand("experiment")) return experiment(experiment_command);
     return replay(replay_command);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    return print_error(bad_input, "t3vp: " + first_line(error.what()) + " (see t3vp --help)");
+    print_error("t3vp: " + first_line(error.what()) + " (see t3vp --help)");
+    return bad_input;
   } catch (const InputError& error) {
-    return print_error(bad_input, error.what());
+    print_error(error.what());
+    return bad_input;
+  } catch (const std::bad_alloc&) {
+    print_error("t3vp: there is not enough memory");
+    return failed;
   } catch (const std::exception& error) {
-    return print_error(failed, std::string("t3vp: ") + error.what());
+    print_error(std::string("t3vp: ") + error.what());
+    return failed;
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct RunCommand {
   std::vector<std::string> settings;
   std::filesystem::path out = "out";
   bool trace = false, dump_arrays = false, print_config = false;
+  std::optional<double> timeout_s;  ///< limits.wall_s
 };
 
 struct ReplayCommand {
@@ -27,9 +29,10 @@ struct ReplayCommand {
 
 struct ExperimentCommand {
   std::filesystem::path file;
-  std::filesystem::path out;   ///< empty: out/ and the file's name
-  std::filesystem::path runs;  ///< empty: runs/ in `out`
-  unsigned jobs = 0;           ///< 0: as many as there are cores
+  std::filesystem::path out;        ///< empty: out/ and the file's name
+  std::filesystem::path runs;       ///< empty: runs/ in `out`
+  unsigned jobs = 0;                ///< 0: as many as there are cores
+  std::optional<double> timeout_s;  ///< of every run
 };
 
 /// Each returns an exit code; InputError and other exceptions are for run_command_line() to report.
@@ -39,9 +42,6 @@ int experiment(const ExperimentCommand& command);
 int check(const std::filesystem::path& file);
 int print_registers();
 int compare(const std::vector<std::filesystem::path>& reports);
-
-/// Creates the folder of the results. Throws InputError when it cannot be created or written.
-void prepare_folder(const std::filesystem::path& folder, const std::string& option = "--out");
 
 int run_command_line(int argc, const char* const* argv);
 

@@ -111,6 +111,12 @@ struct Faults {
   std::optional<WrongElement> wrong_element;
 };
 
+/// When to give a run up; docs/for-architects.md.
+struct Limits {
+  std::optional<double> simulated_ms, wall_s;
+  double firmware_s = 30;  ///< host time that firmware may compute between two calls of the HAL
+};
+
 struct RunConfiguration {
   SystemConfiguration system;
   Workload workload;
@@ -126,6 +132,7 @@ struct RunConfiguration {
   std::string firmware = "native";
   std::uint64_t seed = 1;
   Faults faults;
+  Limits limits;
 
   nlohmann::json resolved;  ///< the whole as one run file, everything written inline
   std::string config_hash;  ///< of `resolved`: 16 hexadecimal digits
@@ -151,6 +158,9 @@ TileGrid output_grid(const RunConfiguration& configuration);
 /// configuration (--print-config shows it), whichever file the key is in; "memory." is short for "system.memory.dram.".
 /// The value is JSON, or else a string; null removes the key. Throws InputError.
 RunConfiguration load_run(const std::filesystem::path& file, const std::vector<std::string>& settings = {});
+
+/// The same work without the names of label, model and sub-layer: equal work has equal configurations then.
+RunConfiguration without_names(RunConfiguration configuration);
 
 /// Loads a system file with its memory file. Throws InputError.
 SystemConfiguration load_system(const std::filesystem::path& file);

@@ -5,59 +5,73 @@
 namespace t3vp {
 namespace {
 
-CommandProcessor& processor_of(void* platform) { return *static_cast<CommandProcessor*>(platform); }
+/// A call of the HAL while it lasts, between two stretches of firmware.
+class Call {
+ public:
+  explicit Call(void* platform) : processor_(*static_cast<CommandProcessor*>(platform)) {
+    processor_.tell_control(false);
+  }
+  ~Call() { processor_.tell_control(true); }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  CommandProcessor* operator->() const { return &processor_; }
+
+ private:
+  CommandProcessor& processor_;
+};
 
 // The two enumerations are generated from the same description.
 t3_status to_c(Status status) { return static_cast<t3_status>(status); }
 
 t3_status read32(void* platform, uint64_t address, uint32_t* value) {
-  return to_c(processor_of(platform).read32(address, *value));
+  return to_c(Call(platform)->read32(address, *value));
 }
 
 t3_status read64(void* platform, uint64_t address, uint64_t* value) {
-  return to_c(processor_of(platform).read64(address, *value));
+  return to_c(Call(platform)->read64(address, *value));
 }
 
 t3_status write32(void* platform, uint64_t address, uint32_t value) {
-  return to_c(processor_of(platform).write32(address, value));
+  return to_c(Call(platform)->write32(address, value));
 }
 
 t3_status write64(void* platform, uint64_t address, uint64_t value) {
-  return to_c(processor_of(platform).write64(address, value));
+  return to_c(Call(platform)->write64(address, value));
 }
 
 bool fits_a_payload(uint64_t bytes) { return bytes <= std::numeric_limits<std::uint32_t>::max(); }
 
 t3_status read_memory(void* platform, uint64_t address, void* data, uint64_t bytes) {
   if (!fits_a_payload(bytes)) return T3_INVALID_ARGUMENT;
-  return to_c(processor_of(platform).read_memory(address, data, static_cast<std::uint32_t>(bytes)));
+  return to_c(Call(platform)->read_memory(address, data, static_cast<std::uint32_t>(bytes)));
 }
 
 t3_status write_memory(void* platform, uint64_t address, const void* data, uint64_t bytes) {
   if (!fits_a_payload(bytes)) return T3_INVALID_ARGUMENT;
-  return to_c(processor_of(platform).write_memory(address, data, static_cast<std::uint32_t>(bytes)));
+  return to_c(Call(platform)->write_memory(address, data, static_cast<std::uint32_t>(bytes)));
 }
 
 t3_status wait_for_interrupt(void* platform, const char* reason) {
-  return to_c(processor_of(platform).wait_for_interrupt(reason));
+  return to_c(Call(platform)->wait_for_interrupt(reason));
 }
 
-void wait_ns(void* platform, uint64_t ns) { processor_of(platform).wait_ns(ns); }
+void wait_ns(void* platform, uint64_t ns) { Call(platform)->wait_ns(ns); }
 
 void mark(void* platform, t3_phase phase, bool begin) {
-  CommandProcessor& processor = processor_of(platform);
+  const Call call(platform);
   if (begin)
-    processor.begin(static_cast<Phase>(phase));
+    call->begin(static_cast<Phase>(phase));
   else
-    processor.end(static_cast<Phase>(phase));
+    call->end(static_cast<Phase>(phase));
 }
 
 void publish(void* platform, const t3_buffer* buffer) {
-  processor_of(platform).publish({buffer->name, buffer->address, buffer->row_stride, buffer->rows, buffer->columns,
-                                  static_cast<ElementType>(buffer->element)});
+  Call(platform)->publish({buffer->name, buffer->address, buffer->row_stride, buffer->rows, buffer->columns,
+                           static_cast<ElementType>(buffer->element)});
 }
 
-void log(void* platform, const char* text) { processor_of(platform).log(text); }
+void log(void* platform, const char* text) { Call(platform)->log(text); }
 
 }  // namespace
 

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "platform/output_file.h"
+
 namespace t3vp {
 namespace {
 
@@ -80,18 +82,15 @@ Array parse(const std::string& bytes) {
 
 void write_npy(const fs::path& file, std::size_t rows, std::size_t columns, ElementType element,
                const RowSource& source) {
-  fs::path partial = file;
-  partial += ".partial";
-  std::ofstream out(partial, std::ios::binary);
+  OutputFile output(file);
+  std::ostream& out = output.stream();
   out << header_of(rows, columns, element);
   std::vector<unsigned char> row(columns * bytes_of(element));
   for (std::size_t r = 0; r < rows && out; ++r) {
     source(r, row.data());
     out.write(reinterpret_cast<const char*>(row.data()), static_cast<std::streamsize>(row.size()));
   }
-  out.close();
-  if (!out) throw std::runtime_error(file.string() + ": it cannot be written");
-  fs::rename(partial, file);
+  output.complete();
 }
 
 void write_npy(const fs::path& file, const ArrayView& view) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 namespace t3vp {
 namespace {
@@ -21,19 +20,15 @@ std::string json_string(const std::string& text) {
 
 }  // namespace
 
-PerfettoTrace::PerfettoTrace(const std::filesystem::path& file) : file_(file), out_(file, std::ios::binary) {
-  if (!out_) throw std::runtime_error(file.string() + ": it cannot be written");
+PerfettoTrace::PerfettoTrace(const std::filesystem::path& file) : file_(file) {
   buffer_ = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
 }
 
-PerfettoTrace::~PerfettoTrace() {
-  if (out_.is_open()) finish();
-}
-
 void PerfettoTrace::close() {
-  if (!out_.is_open()) return;
-  finish();
-  if (!out_) throw std::runtime_error(file_.string() + ": it could not all be written");
+  write_flows();
+  buffer_ += "\n]}\n";
+  flush();
+  file_.complete();
 }
 
 Trace::Track PerfettoTrace::track(const std::string& group, const std::string& name) {
@@ -122,15 +117,8 @@ void PerfettoTrace::event(const std::string& text) {
 }
 
 void PerfettoTrace::flush() {
-  out_.write(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
+  file_.stream() << buffer_;
   buffer_.clear();
-}
-
-void PerfettoTrace::finish() {
-  write_flows();
-  buffer_ += "\n]}\n";
-  flush();
-  out_.close();
 }
 
 }  // namespace t3vp

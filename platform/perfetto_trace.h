@@ -2,12 +2,12 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "platform/output_file.h"
 #include "protocol/trace.h"
 
 namespace t3vp {
@@ -16,10 +16,8 @@ namespace t3vp {
 /// format knows only nested ones. Everything is streamed but the arrows, which are written at the end in order of time.
 class PerfettoTrace : public Trace {
  public:
-  /// Throws std::runtime_error when the file cannot be created.
+  /// Throws std::runtime_error when the file cannot be created. Without close() there will be none.
   explicit PerfettoTrace(const std::filesystem::path& file);
-  /// Leaves valid JSON behind, whatever happened.
-  ~PerfettoTrace() override;
   PerfettoTrace(const PerfettoTrace&) = delete;
   PerfettoTrace& operator=(const PerfettoTrace&) = delete;
 
@@ -28,7 +26,7 @@ class PerfettoTrace : public Trace {
   void span(Track track, const char* name, Picoseconds begin, Picoseconds end, std::uint64_t flow) override;
   void counter(Track track, const char* name, Picoseconds at, double value) override;
 
-  /// Completes the file. Throws std::runtime_error when it could not all be written.
+  /// Completes the file and puts it in place. Throws std::runtime_error when it could not all be written.
   void close();
 
  private:
@@ -53,10 +51,8 @@ class PerfettoTrace : public Trace {
   void write_flows();
   void event(const std::string& text);
   void flush();
-  void finish();
 
-  std::filesystem::path file_;
-  std::ofstream out_;
+  OutputFile file_;
   std::string buffer_;
   bool first_ = true;
   std::map<std::string, std::uint32_t> processes_;

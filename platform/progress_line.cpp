@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdio>
-
+#include "platform/output_file.h"
 #include "platform/result_table.h"
 
 namespace t3vp {
@@ -17,12 +16,11 @@ void ProgressLine::show(double done, const std::string& phase) {
   if (!terminal_ || time - last_ < interval) return;
   last_ = time;
   drawn_ = true;
-  fmt::print(stderr, "\r\033[K{:3.0f}% [{:<30}] {}", 100 * done, bar(done, 30), phase);
-  std::fflush(stderr);
+  write_all(STDERR_FILENO, fmt::format("\r\033[K{:3.0f}% [{:<30}] {}", 100 * done, bar(done, 30), phase));
 }
 
 void ProgressLine::clear() {
-  if (drawn_) fmt::print(stderr, "\r\033[K");
+  if (drawn_) write_all(STDERR_FILENO, "\r\033[K");
   drawn_ = false;
 }
 

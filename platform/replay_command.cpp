@@ -1,18 +1,25 @@
 #include <fmt/format.h>
 
-#include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "dram/replay.h"
 #include "platform/command_line.h"
 #include "platform/configuration.h"
+#include "platform/console.h"
+#include "platform/file_lock.h"
 #include "platform/input_error.h"
 #include "platform/input_file.h"
-#include "platform/report.h"
+#include "platform/memory_need.h"
+#include "platform/output_file.h"
 #include "platform/result_table.h"
+#include "platform/results_folder.h"
 
 namespace t3vp {
 namespace {
+
+namespace fs = std::filesystem;
 
 nlohmann::ordered_json replay_json(const ReplayCommand& command, const dram::MemorySpec& memory,
                                    const dram::ReplayResult& r) {
@@ -42,10 +49,13 @@ std::string replay_table(const dram::MemorySpec& memory, const dram::ReplayResul
                      r.read_latency_mean_ns, r.read_latency_p50_ns, r.read_latency_p99_ns);
 }
 
-std::vector<dram::TraceRecord> read_records(const std::filesystem::path& file) {
+std::vector<dram::TraceRecord> read_records(const fs::path& file) {
   constexpr std::uint64_t record_bytes = 16, most_records = 0xFFFFFFFF;
   const std::string fault = input_fault(file, most_records * record_bytes);
   if (!fault.empty()) throw InputError(file.string(), fault, "a trace, records of 16 bytes");
+  constexpr double bytes_of_record = 64;  // with what is known of its access
+  const double records = static_cast<double>(fs::file_size(file)) / record_bytes;
+  require_memory(file, std::vector<MemoryPart>{{"its records", bytes_of_record * records}});
   try {
     return dram::read_trace(file.string());
   } catch (const dram::TraceError& error) {
@@ -53,30 +63,41 @@ std::vector<dram::TraceRecord> read_records(const std::filesystem::path& file) {
   }
 }
 
+/// The log of DRAM commands; none when no file is named.
+std::unique_ptr<OutputFile> commands_file(const fs::path& file) {
+  if (file.empty()) return nullptr;
+  const auto refuse = [&](const std::string& found) {
+    throw InputError("--commands " + file.string(), found, "a file that can be written or replaced");
+  };
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(file, error);
+  if (fs::exists(status) && !fs::is_regular_file(status)) refuse("something else");
+  fs::remove(file, error);
+  try {
+    return std::make_unique<OutputFile>(file);
+  } catch (const std::runtime_error& reason) {
+    refuse(reason.what());
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 int replay(const ReplayCommand& command) {
   const dram::MemorySpec memory = load_memory(command.memory, command.settings);
   const std::vector<dram::TraceRecord> trace = read_records(command.trace);
+  const std::unique_ptr<OutputFile> commands = commands_file(command.commands);
   prepare_folder(command.out);
-  std::ofstream commands;
-  const auto require_written = [&] {
-    if (!commands)
-      throw InputError("--commands " + command.commands.string(), "something that cannot be written", "a file");
-  };
+  const FileLock turn = FileLock::of_folder(command.out);
+  remove_results(command.out);
   dram::ReplayOptions options;
   options.outstanding = command.outstanding;
   options.writes_are_updates = command.updates;
-  if (!command.commands.empty()) {
-    commands.open(command.commands);
-    require_written();
-    options.commands = &commands;
-  }
+  if (commands) options.commands = &commands->stream();
   const dram::ReplayResult result = dram::replay(memory, trace, options);
-  commands.flush();
-  require_written();
+  if (commands) commands->complete();
   write_text(command.out / "report.json", replay_json(command, memory, result).dump(2) + "\n");
-  fmt::print("{}", replay_table(memory, result));
+  print(replay_table(memory, result));
   return success;
 }
 

@@ -1,12 +1,8 @@
 #include "platform/report.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <stdexcept>
-#include <system_error>
 
 #include "platform/fingerprint.h"
 #include "platform/json_document.h"
@@ -176,20 +172,6 @@ ordered_json report_json(const RunConfiguration& c, const RunResult& r) {
   if (const auto list = failures(r); !list.empty()) report["diagnosis"] = list;
   report["host"] = host_json(r.host);
   return report;
-}
-
-void write_text(const std::filesystem::path& file, const std::string& text) {
-  std::filesystem::path partial = file;
-  partial += fmt::format(".{}.partial", getpid());
-  std::ofstream out(partial, std::ios::binary);
-  out << text;
-  out.close();
-  std::error_code error;
-  if (out) std::filesystem::rename(partial, file, error);
-  if (out && !error) return;
-  const std::string reason = error ? error.message() : "it cannot be written";
-  std::filesystem::remove(partial, error);
-  throw std::runtime_error(file.string() + ": " + reason);
 }
 
 nlohmann::json read_report(const std::filesystem::path& file) {

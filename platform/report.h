@@ -34,7 +34,7 @@ struct LinkFigures {
   std::uint64_t payload_bytes = 0;  ///< tensor data
   std::uint64_t wire_bytes = 0;     ///< with headers and signals
   std::uint64_t packets = 0;        ///< of data and signals
-  double utilization = 0;  ///< 0 to 1, of the total time
+  double utilization = 0;           ///< 0 to 1, of the total time
 };
 
 /// Of the GPU with the largest figure, each.
@@ -107,9 +107,6 @@ struct RunResult {
 std::vector<std::string> failures(const RunResult& result);
 
 nlohmann::ordered_json report_json(const RunConfiguration& configuration, const RunResult& result);
-
-/// Replaces the file in one step. Throws std::runtime_error with the reason when it cannot.
-void write_text(const std::filesystem::path& file, const std::string& text);
 
 /// Reads a report for comparison. Throws InputError when it is none.
 nlohmann::json read_report(const std::filesystem::path& file);

@@ -4,9 +4,14 @@
 #include <chrono>
 
 #include "platform/command_line.h"
+#include "platform/console.h"
+#include "platform/file_lock.h"
+#include "platform/memory_need.h"
+#include "platform/output_file.h"
 #include "platform/progress_line.h"
 #include "platform/report.h"
 #include "platform/result_table.h"
+#include "platform/results_folder.h"
 #include "platform/simulation.h"
 
 namespace t3vp {
@@ -35,16 +40,21 @@ RunResult measured(const RunConfiguration& configuration, const RunCommand& comm
 }  // namespace
 
 int run(const RunCommand& command) {
-  const RunConfiguration configuration = load_run(command.file, command.settings);
+  std::vector<std::string> settings = command.settings;
+  if (command.timeout_s) settings.push_back(fmt::format("limits.wall_s={}", *command.timeout_s));
+  const RunConfiguration configuration = load_run(command.file, settings);
   if (command.print_config) {
-    fmt::print("{}\n", configuration.resolved.dump(2));
+    print(configuration.resolved.dump(2) + "\n");
     return success;
   }
+  require_memory(command.file, configuration);
   prepare_folder(command.out);
+  const FileLock turn = FileLock::of_folder(command.out);
+  remove_results(command.out);
   const RunResult result = measured(configuration, command);
   const nlohmann::ordered_json report = report_json(configuration, result);
   write_text(command.out / "report.json", report.dump(2) + "\n");
-  fmt::print("{}", result_table(report));
+  print(result_table(report));
   return failures(result).empty() ? success : failed;
 }
 

@@ -129,6 +129,22 @@ std::uint32_t gpus_of(const Document& run, const Workload& workload) {
   return gpus;
 }
 
+Limits limits_of(const json& run) {
+  const json given = run.value("limits", json::object());
+  Limits limits;
+  if (given.contains("simulated_ms")) limits.simulated_ms = given.at("simulated_ms").get<double>();
+  if (given.contains("wall_s")) limits.wall_s = given.at("wall_s").get<double>();
+  limits.firmware_s = given.value("firmware_s", limits.firmware_s);
+  return limits;
+}
+
+json resolved_limits(const Limits& limits) {
+  json resolved = {{"firmware_s", limits.firmware_s}};
+  if (limits.simulated_ms) resolved["simulated_ms"] = *limits.simulated_ms;
+  if (limits.wall_s) resolved["wall_s"] = *limits.wall_s;
+  return resolved;
+}
+
 json resolved_layer(const Workload& w) {
   const TransformerShape& s = w.layer->shape;
   json resolved = {{"label", w.label},
@@ -199,6 +215,7 @@ json resolve(const RunConfiguration& c, const Files& files) {
                    {"firmware", c.firmware},
                    {"seed", c.seed},
                    {"inject", files.run.content.value("inject", json::object())},
+                   {"limits", resolved_limits(c.limits)},
                    {"workload", resolved_workload(c.workload)}};
   if (const json phases = resolved_phases(c.phases); phases.size() < 3) resolved["phases"] = phases;
   if (c.check_protocol) resolved["check"] = files.run.content.at("check");
@@ -210,9 +227,11 @@ json resolve(const RunConfiguration& c, const Files& files) {
   return resolved;
 }
 
-/// Over the canonical text: keys sorted, no spaces, and no path, so that moving files changes nothing.
+/// Over the canonical text: keys sorted, no spaces, no path, so that moving files changes nothing, and no limits, which
+/// change nothing in a run that keeps them.
 std::string hash_of(json resolved) {
   resolved.erase("models");
+  resolved.erase("limits");
   return fingerprint(resolved.dump());
 }
 
@@ -238,9 +257,21 @@ RunConfiguration load_run(const std::filesystem::path& file, const std::vector<s
   c.firmware = run.value("firmware", c.firmware);
   c.seed = run.value("seed", c.seed);
   c.faults = read_faults(run.value("inject", json::object()));
+  c.limits = limits_of(run);
   check_tile_fits(files.system, c.system, c.workload.gemm.element);
   check_run(files.run, c);
   c.resolved = resolve(c, files);
+  c.config_hash = hash_of(c.resolved);
+  return c;
+}
+
+RunConfiguration without_names(RunConfiguration c) {
+  json workload = c.resolved.at("workload");
+  for (const char* name : {"label", "model", "sublayer", "tokens"}) workload.erase(name);
+  if (!c.workload.layer) workload.erase("tp");
+  c.workload = read_workload({"", "", {{"workload", workload}}, {}});
+  c.resolved["workload"] = resolved_workload(c.workload);
+  c.resolved.erase("models");
   c.config_hash = hash_of(c.resolved);
   return c;
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
 #include <valijson/schema.hpp>
@@ -19,8 +20,26 @@ namespace {
 using nlohmann::json;
 using Error = valijson::ValidationResults::Error;
 
-json schema_named(const std::string& name) {
-  return parse_json(embedded_text(name + ".schema.json"), name + ".schema.json");
+/// A schema as it is written and as the validator wants it; made once, as an experiment checks thousands of files.
+class CheckedSchema {
+ public:
+  explicit CheckedSchema(const std::string& name)
+      : root_(parse_json(embedded_text(name + ".schema.json"), name + ".schema.json")) {
+    const valijson::adapters::NlohmannJsonAdapter adapter(root_);
+    valijson::SchemaParser().populateSchema(adapter, schema_);
+  }
+
+  const json& root() const { return root_; }
+  const valijson::Schema& schema() const { return schema_; }
+
+ private:
+  json root_;
+  valijson::Schema schema_;
+};
+
+const CheckedSchema& schema_named(const std::string& name) {
+  static std::map<std::string, CheckedSchema> schemas;
+  return schemas.try_emplace(name, name).first->second;
 }
 
 const json& without_reference(const json& root, const json& subschema) {
@@ -120,14 +139,11 @@ std::string admitted(const json& s) {
 }
 
 void check_schema(const Document& document, const std::string& name) {
-  const json root = schema_named(name);
-  valijson::Schema schema;
-  valijson::adapters::NlohmannJsonAdapter schema_adapter(root);
-  valijson::SchemaParser().populateSchema(schema_adapter, schema);
-
+  const CheckedSchema& checked = schema_named(name);
   valijson::ValidationResults results;
   const valijson::adapters::NlohmannJsonAdapter target(document.content);
-  if (valijson::Validator().validate(schema, target, &results)) return;
+  if (valijson::Validator().validate(checked.schema(), target, &results)) return;
+  const json& root = checked.root();
 
   for (const Error& error : results) {
     const json::json_pointer parent = pointer_of(error);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "platform/diagnosis.h"
 #include "platform/faults.h"
@@ -13,6 +14,7 @@
 #include "platform/perfetto_trace.h"
 #include "platform/reference.h"
 #include "platform/traffic_meter.h"
+#include "platform/watchdog.h"
 
 namespace t3vp {
 namespace {
@@ -90,15 +92,31 @@ double done(const RunConfiguration& configuration, const Node& node) {
   return std::min(static_cast<double>(node.gpus()[0]->compute.finished_workgroups()) / expected, 1.0);
 }
 
+[[noreturn]] void end_at_limit(const RunConfiguration& configuration, const Node& node, const Pulse& pulse) {
+  std::string line = fmt::format("limits.simulated_ms: the run is not over after {} ms; {}",
+                                 *configuration.limits.simulated_ms, progress_of(pulse));
+  for (const auto& gpu : node.gpus())
+    if (const std::string& reason = gpu->processor.waits_for(); !reason.empty()) {
+      line += fmt::format(", GPU {} waits for {}", gpu->processor.gpu(), reason);
+      break;
+    }
+  throw std::runtime_error(line);
+}
+
 /// Lets simulated time pass until nothing is left to happen.
-void run_dry(const RunConfiguration& configuration, const Node& node, const LayerRun* layer,
-             const RunOptions& options) {
-  const sc_core::sc_time stride(20, sc_core::SC_US);
+void run_dry(const RunConfiguration& configuration, const Node& node, const LayerRun* layer, const RunOptions& options,
+             Pulse& pulse) {
+  constexpr Picoseconds stride = 20'000'000;
+  const auto& limit_ms = configuration.limits.simulated_ms;
+  const Picoseconds limit = limit_ms ? from_ns(*limit_ms * 1e6) : never;
   while (sc_core::sc_pending_activity()) {
+    const Picoseconds next = now() + from_sc_time(sc_core::sc_time_to_pending_activity());
+    if (next > limit) end_at_limit(configuration, node, pulse);
     // A stride within which nothing happens would not move the time.
-    sc_core::sc_start(sc_core::sc_time_to_pending_activity() + stride, sc_core::SC_EXIT_ON_STARVATION);
-    if (!options.progress) continue;
-    options.progress(layer != nullptr ? layer->done() : done(configuration, node), configuration.workload.label);
+    sc_core::sc_start(to_sc_time(std::min(next + stride, limit) - now()), sc_core::SC_EXIT_ON_STARVATION);
+    pulse.simulated = now();
+    pulse.done = layer != nullptr ? layer->done() : done(configuration, node);
+    if (options.progress) options.progress(pulse.done, configuration.workload.label);
   }
 }
 
@@ -124,17 +142,19 @@ void report_errors(const Node& node, RunResult& result) {
 
 /// Nothing can happen any more and some firmware still waits: says why, then lets it return.
 void diagnose(const RunConfiguration& configuration, Node& node, const LayerRun* layer, const RunOptions& options,
-              RunResult& result) {
+              Pulse& pulse, RunResult& result) {
   const std::vector<std::string> lines = diagnosis(configuration, node);
   result.diagnosis.insert(result.diagnosis.end(), lines.begin(), lines.end());
   for (const auto& gpu : node.gpus()) gpu->processor.give_up_waiting();
-  run_dry(configuration, node, layer, options);
+  run_dry(configuration, node, layer, options, pulse);
 }
 
 }  // namespace
 
 RunResult simulate(const RunConfiguration& configuration, const RunOptions& options) {
   sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
+  Pulse pulse;
+  const Watchdog watchdog(configuration.limits, pulse);
   std::unique_ptr<PerfettoTrace> trace;
   if (options.trace) trace = std::make_unique<PerfettoTrace>(options.out / "trace.json");
   Node node("node", configuration, trace.get());
@@ -146,17 +166,19 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
     layer = std::make_unique<LayerRun>(configuration, *node.gpus()[0]);
     job.layer = layer->layer();
   }
+  t3_program* const program = options.program != nullptr ? options.program : program_of(configuration);
   for (const auto& gpu : node.gpus()) {
-    gpu->processor.run(native_program(program_of(configuration), job));
+    gpu->processor.run(native_program(program, job));
+    gpu->processor.on_control([&pulse, number = gpu->processor.gpu()](bool) { pulse.pass(number); });
     if (configuration.functional && !layer)
       gpu->processor.on_publish([&reference, &gpu](const PublishedBuffer& buffer) { reference.fill(*gpu, buffer); });
   }
 
   RunResult result;
   sc_core::sc_start(sc_core::SC_ZERO_TIME);  // before it nothing is pending
-  run_dry(configuration, node, layer.get(), options);
+  run_dry(configuration, node, layer.get(), options, pulse);
   report_errors(node, result);
-  if (!all_finished(node)) diagnose(configuration, node, layer.get(), options, result);
+  if (!all_finished(node)) diagnose(configuration, node, layer.get(), options, pulse, result);
   if (const std::string line = broken_rules(node); !line.empty()) result.diagnosis.push_back(line);
   if (layer) result.operations = layer->operations();
   gather_figures(configuration, node, meter, result);

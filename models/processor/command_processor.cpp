@@ -34,7 +34,9 @@ CommandProcessor::CommandProcessor(const sc_core::sc_module_name& name, std::uin
 
 void CommandProcessor::main() {
   keeper_.reset();
+  tell_control(true);
   if (program_) status_ = program_(*this);
+  tell_control(false);
   keeper_.sync();
   finished_ = true;
   finished_event_.notify(sc_core::SC_ZERO_TIME);

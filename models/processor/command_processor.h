@@ -66,6 +66,13 @@ class CommandProcessor : public sc_core::sc_module {
   /// the callback may need as much stack as it likes.
   void on_phase(std::function<void(Phase, bool begin)> callback) { on_phase_ = std::move(callback); }
   void on_log(std::function<void(const std::string&)> callback) { on_log_ = std::move(callback); }
+  /// Called when control passes to the program (true) and from it (false): the host computes what it does in between,
+  /// and nothing else can happen.
+  void on_control(std::function<void(bool program)> callback) { on_control_ = std::move(callback); }
+  /// For what stands between a program and this class, such as its HAL.
+  void tell_control(bool program) const {
+    if (on_control_) on_control_(program);
+  }
 
   /// The processor sends what waits for nothing that will happen any more back to its program with Status::stuck. For
   /// the runner, when the simulation has no more events.
@@ -128,6 +135,7 @@ class CommandProcessor : public sc_core::sc_module {
   std::function<void(const PublishedBuffer&)> on_publish_;
   std::function<void(Phase, bool)> on_phase_;
   std::function<void(const std::string&)> on_log_;
+  std::function<void(bool)> on_control_;
   sc_core::sc_event finished_event_, give_up_event_, phase_changed_, phase_told_;
   Phase told_phase_ = Phase::setup;
   bool told_begin_ = false;

@@ -5,12 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
+#include <cerrno>
 #include <csignal>
-#include <map>
 #include <stdexcept>
 #include <system_error>
-#include <thread>
 
 namespace t3vp {
 namespace {
@@ -18,8 +16,9 @@ namespace {
 /// Between fork and exec: only calls that are safe there.
 [[noreturn]] void become(const char* program, char* const* arguments, const char* folder, const char* log,
                          pid_t parent) {
-  const int file = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const int file = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file < 0 || dup2(file, STDOUT_FILENO) < 0 || dup2(file, STDERR_FILENO) < 0 || chdir(folder) != 0) _exit(126);
+  for (const int ignored : {SIGPIPE, SIGXFSZ}) std::signal(ignored, SIG_DFL);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(126);  // it died before the line above
   execvp(program, arguments);
@@ -42,34 +41,31 @@ int exit_code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 
 
 }  // namespace
 
-void run_children(const std::vector<ChildRun>& runs, unsigned jobs,
-                  const std::function<void(std::size_t run, int exit_code)>& ended, const std::function<void()>& tick) {
-  std::map<pid_t, std::size_t> running;
-  for (std::size_t next = 0; next < runs.size() || !running.empty();) {
-    for (; next < runs.size() && running.size() < jobs; ++next) {
-      std::vector<std::string> arguments{"t3vp"};
-      arguments.insert(arguments.end(), runs[next].arguments.begin(), runs[next].arguments.end());
-      running.emplace(start("/proc/self/exe", arguments, ".", runs[next].log), next);
+void ChildRuns::start(std::size_t run, const ChildRun& child) {
+  std::vector<std::string> arguments{"t3vp"};
+  arguments.insert(arguments.end(), child.arguments.begin(), child.arguments.end());
+  children_.emplace(t3vp::start("/proc/self/exe", arguments, ".", child.log), run);
+}
+
+std::vector<ChildRuns::Ended> ChildRuns::take_ended() {
+  std::vector<Ended> ended;
+  for (auto child = children_.begin(); child != children_.end();) {
+    int status = 0;
+    if (waitpid(child->first, &status, WNOHANG) == 0) {
+      ++child;
+      continue;
     }
-    tick();
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    for (auto child = running.begin(); child != running.end();) {
-      int status = 0;
-      if (waitpid(child->first, &status, WNOHANG) == 0) {
-        ++child;
-        continue;
-      }
-      const std::size_t run = child->second;
-      child = running.erase(child);
-      ended(run, exit_code_of(status));
-    }
+    ended.push_back({child->second, exit_code_of(status)});
+    child = children_.erase(child);
   }
+  return ended;
 }
 
 int run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
                 const std::filesystem::path& log) {
   int status = 0;
-  waitpid(start(arguments.front().c_str(), arguments, folder, log), &status, 0);
+  const pid_t child = start(arguments.front().c_str(), arguments, folder, log);
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   return exit_code_of(status);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "platform/configuration.h"
@@ -28,6 +29,20 @@ double weight_of(const RunConfiguration& c) {
   return gpus * ((c.phases.gemm ? m * k + k * n : 0) + 3 * m * n) * bytes_of(c.workload.gemm.element);
 }
 
+/// Two cases may want the same work under different limits: it is done under the wider ones, without those that one of
+/// them does not have.
+void widen(json& limits, const json& others) {
+  for (auto limit = limits.begin(); limit != limits.end();) {
+    const auto other = others.find(limit.key());
+    if (other == others.end()) {
+      limit = limits.erase(limit);
+      continue;
+    }
+    *limit = std::max(limit->get<double>(), other->get<double>());
+    ++limit;
+  }
+}
+
 class Planner {
  public:
   explicit Planner(const Experiment& experiment) : experiment_(experiment) {}
@@ -49,8 +64,8 @@ class Planner {
   };
 
   void add_row(std::size_t c, std::size_t m) {
-    const Settings settings = checked_settings(experiment_.cases[c], experiment_.methods[m]);
-    const RunConfiguration whole = load(settings);
+    const Settings settings = experiment_.cases[c].settings + experiment_.methods[m].settings;
+    const RunConfiguration whole = without_names(checked(settings, experiment_.cases[c], experiment_.methods[m]));
     PlannedRow row;
     row.case_index = c;
     row.method_index = m;
@@ -63,15 +78,9 @@ class Planner {
     plan_.rows.push_back(row);
   }
 
-  /// Settings under which equal work has equal configurations, whatever model and sub-layer it is called after.
-  Settings checked_settings(const ExperimentCase& one, const ExperimentMethod& method) const {
-    const Settings settings = one.settings + method.settings;
+  RunConfiguration checked(const Settings& settings, const ExperimentCase& one, const ExperimentMethod& method) const {
     try {
-      const RunConfiguration named = load(settings);
-      json workload = named.resolved.at("workload");
-      for (const char* name : {"label", "model", "sublayer", "tokens"}) workload.erase(name);
-      if (!named.workload.layer) workload.erase("tp");
-      return settings + Settings{"workload=" + workload.dump(), fmt::format("gpus={}", named.gpus)};
+      return load_run(experiment_.base, settings);
     } catch (const InputError& error) {
       throw InputError(experiment_.file.string() + ": " + one.pointer,
                        fmt::format("with {} a run that is refused ({})", method.pointer, error.what()),
@@ -79,14 +88,14 @@ class Planner {
     }
   }
 
-  RunConfiguration load(const Settings& settings) const { return load_run(experiment_.base, settings); }
+  RunConfiguration load(const Settings& settings) const { return without_names(load_run(experiment_.base, settings)); }
 
   std::size_t add_run(const RunConfiguration& configuration) {
     const auto [place, is_new] = index_.emplace(configuration.config_hash, plan_.runs.size());
-    if (is_new) {
-      json run_file = configuration.resolved;
-      run_file.erase("models");
-      plan_.runs.push_back({std::move(run_file), configuration.config_hash, weight_of(configuration)});
+    if (!is_new) {
+      widen(plan_.runs[place->second].run_file.at("limits"), configuration.resolved.at("limits"));
+    } else {
+      plan_.runs.push_back({configuration.resolved, configuration.config_hash, weight_of(configuration)});
     }
     return place->second;
   }

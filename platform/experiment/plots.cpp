@@ -7,7 +7,7 @@
 #include "platform/experiment/gnuplot.h"
 #include "platform/experiment/sweep_plots.h"
 #include "platform/experiment/traffic_timeline.h"
-#include "platform/report.h"
+#include "platform/output_file.h"
 
 namespace t3vp {
 namespace {

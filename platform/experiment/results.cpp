@@ -9,6 +9,8 @@
 
 #include "platform/experiment/csv.h"
 #include "platform/fingerprint.h"
+#include "platform/input_file.h"
+#include "platform/json_document.h"
 #include "platform/report.h"
 
 namespace t3vp {
@@ -23,10 +25,19 @@ bool is_current(const PlannedRun& run, const json& report) {
          report.at("host").at("program") == program_fingerprint();
 }
 
-std::string reason_of(const json& report, int exit_code) {
+/// What the run said last; empty when it said nothing.
+std::string last_line_of(const fs::path& log) {
+  if (!input_fault(log).empty()) return "";
+  std::string text = read_input(log, "log");
+  text.erase(text.find_last_not_of('\n') + 1);
+  return text.substr(text.rfind('\n') + 1);
+}
+
+std::string reason_of(const json& report, int exit_code, const fs::path& log) {
   if (!report.is_null() && report.contains("diagnosis")) return report.at("diagnosis").at(0).get<std::string>();
-  return exit_code > 128 ? fmt::format("ended by signal {}", exit_code - 128)
-                         : fmt::format("no report, exit code {}", exit_code);
+  if (exit_code > 128) return fmt::format("ended by signal {}", exit_code - 128);
+  const std::string said = last_line_of(log);
+  return said.empty() ? fmt::format("no report, exit code {}", exit_code) : said;
 }
 
 std::string text_of(const json& value) {
@@ -65,12 +76,12 @@ bool Results::take_finished(std::size_t run) {
   const fs::path folder = folder_of(run), file = folder / "report.json";
   if (!fs::exists(file) || (experiment_.trace && !fs::exists(folder / "trace.json"))) return false;
   try {
-    const json report = read_report(file);
+    json report = read_document(file, "report").content;  // which this very program has checked
     if (!is_current(plan_.runs[run], report)) return false;
+    take(run, std::move(report), 0);
   } catch (const std::exception&) {
     return false;  // half of a report, or another program's: to be written again
   }
-  take_ended(run, 0);
   return true;
 }
 
@@ -78,10 +89,15 @@ void Results::take_ended(std::size_t run, int exit_code) {
   const fs::path file = folder_of(run) / "report.json";
   json report;
   if (fs::exists(file)) report = read_report(file);
+  take(run, std::move(report), exit_code);
+}
+
+void Results::take(std::size_t run, json report, int exit_code) {
   if (!report.is_null() && exit_code <= 1 && !report.contains("diagnosis"))
     reports_[run] = std::move(report);
   else
-    failures_[run] = {rows_with(run), reason_of(report, exit_code), folder_of(run) / "log.txt"};
+    failures_[run] = {rows_with(run), reason_of(report, exit_code, folder_of(run) / "log.txt"),
+                      folder_of(run) / "log.txt"};
 }
 
 std::string Results::rows_with(std::size_t run) const {
@@ -103,9 +119,10 @@ std::optional<Figures> Results::row(const PlannedRow& row) const {
 }
 
 const PlannedRow& Results::row_of(std::size_t case_index, const std::string& method) const {
-  return *std::find_if(plan_.rows.begin(), plan_.rows.end(), [&](const PlannedRow& row) {
-    return row.case_index == case_index && experiment_.methods[row.method_index].name == method;
-  });
+  const auto found = std::find_if(experiment_.methods.begin(), experiment_.methods.end(),
+                                  [&](const ExperimentMethod& m) { return m.name == method; });
+  return plan_
+      .rows[case_index * experiment_.methods.size() + static_cast<std::size_t>(found - experiment_.methods.begin())];
 }
 
 double Results::value_of(const std::string& key, std::size_t case_index, const std::string& method) const {

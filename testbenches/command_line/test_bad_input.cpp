@@ -62,6 +62,10 @@ const Change changes[] = {
     {"run.json", "/quantum_ns", 0},
     {"run.json", "/phases", json::array({"gemm"})},  // method t3 has no phases apart
     {"run.json", "/phases", json::array()},
+    {"run.json", "/limits", {{"wall_s", 0}}, "run.json: /limits/wall_s"},
+    {"run.json", "/limits", {{"simulated_ms", -1}}, "run.json: /limits/simulated_ms"},
+    {"run.json", "/limits", {{"firmware_s", "long"}}, "run.json: /limits/firmware_s"},
+    {"run.json", "/limits", {{"cpu_s", 1}}, "run.json: /limits/cpu_s"},
     {"run.json", "/firmware", "riscv"},
     {"run.json", "/seed", -1},
     {"system.json", "/compute/clock_GHz", 0},

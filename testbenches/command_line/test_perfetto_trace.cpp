@@ -92,6 +92,7 @@ TEST_CASE("overlapping spans of a track never share a thread") {
     PerfettoTrace trace(folder / "trace.json");
     const auto track = trace.track("GPU 0", "CU 0-9");
     for (std::uint64_t i = 0; i < 50; ++i) trace.span(track, "gemm", i * 10, i * 10 + 35);
+    trace.close();
   }
   const json trace = json_of(folder / "trace.json");
   std::map<int, double> end;
@@ -110,7 +111,7 @@ TEST_CASE("counters carry their value") {
   CHECK(counters[0].at("args").at("value") == 12.5);
 }
 
-TEST_CASE("the file is valid JSON even when the simulation breaks off") {
+TEST_CASE("a timeline that breaks off leaves no file and an empty one is valid JSON") {
   const Folder folder;
   try {
     PerfettoTrace trace(folder / "trace.json");
@@ -118,12 +119,12 @@ TEST_CASE("the file is valid JSON even when the simulation breaks off") {
     throw std::runtime_error("broken off");
   } catch (const std::runtime_error&) {
   }
-  CHECK(events(json_of(folder / "trace.json"), "X").size() == 6);
-  { PerfettoTrace empty(folder / "empty.json"); }
+  CHECK(std::filesystem::is_empty(folder / "."));
+  PerfettoTrace(folder / "empty.json").close();
   CHECK(json_of(folder / "empty.json").at("traceEvents").empty());
 }
 
 TEST_CASE("a trace that cannot be created says so") {
   const Folder folder;
-  CHECK_THROWS_WITH(PerfettoTrace(folder / "no/such/trace.json"), Catch::Contains("cannot be written"));
+  CHECK_THROWS_WITH(PerfettoTrace(folder / "no/such/trace.json"), Catch::Contains("trace.json: No such file"));
 }

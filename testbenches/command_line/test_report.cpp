@@ -4,6 +4,7 @@
 #include "command_line/program.h"
 #include "platform/comparison.h"
 #include "platform/input_error.h"
+#include "platform/output_file.h"
 #include "platform/report.h"
 #include "platform/result_table.h"
 

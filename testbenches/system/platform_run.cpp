@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 
+#include "platform/output_file.h"
 #include "platform/report.h"
 #include "platform/simulation.h"
 

@@ -1,0 +1,56 @@
+#include "platform/console.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "platform/output_file.h"
+
+namespace t3vp {
+namespace {
+
+const char* farewell = "";
+
+void end_tidily(int signal_number) {
+  remove_partial_files();
+  write_all(STDERR_FILENO, {farewell, std::strlen(farewell)});
+  std::signal(signal_number, SIG_DFL);
+  std::raise(signal_number);
+}
+
+}  // namespace
+
+void claim_standard_streams() {
+  for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor)
+    // Read-only, so that writing fails as it would with the closed descriptor.
+    if (fcntl(descriptor, F_GETFD) < 0) open("/dev/null", O_RDONLY);
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+void print(std::string_view text) {
+  if (!write_all(STDOUT_FILENO, text))
+    throw std::runtime_error("standard output: " + std::generic_category().message(errno));
+}
+
+void print_error(std::string_view line) { write_all(STDERR_FILENO, std::string(line) + "\n"); }
+
+void end_tidily_on_signals(const char* last_line) {
+  farewell = last_line;
+  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {};
+    sigaction(signal_number, nullptr, &action);
+    if (action.sa_handler == SIG_IGN) continue;
+    action.sa_handler = end_tidily;
+    action.sa_flags = SA_RESTART;
+    sigaction(signal_number, &action, nullptr);
+  }
+}
+
+}  // namespace t3vp

@@ -1,0 +1,22 @@
+// Standard output and standard error. Output that cannot be written is a failure; of standard error nobody can be told.
+#pragma once
+
+#include <string_view>
+
+namespace t3vp {
+
+/// At the start of the program: what the caller has closed of the three standard streams is opened on nothing, so that
+/// no file of ours takes its number; a reader that has gone and a limit of file sizes become error codes.
+void claim_standard_streams();
+
+/// Throws std::runtime_error with the reason when standard output does not take it.
+void print(std::string_view text);
+
+/// A line on standard error, if there is one. Safe in any thread.
+void print_error(std::string_view line);
+
+/// Lets SIGINT, SIGTERM and SIGHUP, unless the caller has them ignored, end the process as they do, but with no partial
+/// file left behind, and with a last line on standard error. `last_line` has to stay valid; empty: none.
+void end_tidily_on_signals(const char* last_line = "");
+
+}  // namespace t3vp

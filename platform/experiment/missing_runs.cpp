@@ -1,0 +1,145 @@
+#include "platform/experiment/missing_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <list>
+#include <map>
+#include <thread>
+
+#include "platform/experiment/child_runs.h"
+#include "platform/file_lock.h"
+#include "platform/output_file.h"
+#include "platform/progress_line.h"
+#include "platform/results_folder.h"
+
+namespace t3vp {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+/// Share of the work that is done and the time that is left at this pace.
+class Progress {
+ public:
+  Progress(const Plan& plan, const std::list<std::size_t>& missing) : runs_(missing.size()) {
+    for (const std::size_t run : missing) total_ += plan.runs[run].weight;
+  }
+
+  void ended(double weight) {
+    done_ += weight;
+    ++ended_;
+  }
+
+  void show() {
+    const double share = done_ / total_;
+    line_.show(share, fmt::format("{} of {} runs{}", ended_, runs_, time_left(share)));
+  }
+
+ private:
+  std::string time_left(double share) const {
+    if (ended_ == 0) return "";
+    const std::chrono::duration<double> elapsed = Clock::now() - begin_;
+    return fmt::format(", {:.0f} s left", elapsed.count() * (1 - share) / share);
+  }
+
+  Clock::time_point begin_ = Clock::now();
+  std::size_t runs_, ended_ = 0;
+  double total_ = 0, done_ = 0;
+  ProgressLine line_;
+};
+
+/// What has no current report, the longest first, so that no core waits for a long last run.
+std::list<std::size_t> missing_runs(const Plan& plan, Results& results) {
+  std::list<std::size_t> missing;
+  for (std::size_t run = 0; run < plan.runs.size(); ++run)
+    if (!results.take_finished(run)) missing.push_back(run);
+  missing.sort([&](std::size_t a, std::size_t b) { return plan.runs[a].weight > plan.runs[b].weight; });
+  return missing;
+}
+
+class MissingRuns {
+ public:
+  MissingRuns(const Experiment& experiment, const Plan& plan, const RunOutline& outline, Results& results)
+      : experiment_(experiment),
+        plan_(plan),
+        outline_(outline),
+        results_(results),
+        left_(missing_runs(plan, results)),
+        progress_(plan, left_) {}
+
+  void make(const std::function<void()>& changed) {
+    constexpr std::chrono::milliseconds pause(10), until_others_have_ended(200);
+    Clock::time_point next_look = Clock::now();
+    while (!left_.empty() || children_.running() != 0) {
+      if (Clock::now() >= next_look && !start_some()) next_look = Clock::now() + until_others_have_ended;
+      progress_.show();
+      std::this_thread::sleep_for(pause);
+      const std::vector<ChildRuns::Ended> ended = children_.take_ended();
+      for (const ChildRuns::Ended& child : ended) take(child);
+      if (ended.empty()) continue;
+      next_look = Clock::now();
+      changed();
+    }
+  }
+
+ private:
+  /// Starts runs as long as there is room; false when all that is left is under way elsewhere.
+  bool start_some() {
+    bool any = left_.empty();
+    for (auto run = left_.begin(); run != left_.end();) {
+      if (children_.running() >= outline_.jobs) return true;
+      const fs::path folder = results_.folder_of(*run);
+      fs::create_directories(folder);
+      std::optional<FileLock> lock = FileLock::try_file(folder / "lock");
+      if (!lock) {
+        ++run;
+        continue;
+      }
+      any = true;
+      if (results_.take_finished(*run)) {
+        progress_.ended(plan_.runs[*run].weight);
+      } else {
+        children_.start(*run, prepare(*run, folder));
+        locks_.emplace(*run, std::move(*lock));
+      }
+      run = left_.erase(run);
+    }
+    return any;
+  }
+
+  ChildRun prepare(std::size_t run, const fs::path& folder) const {
+    remove_results(folder);
+    write_text(folder / "run.json", plan_.runs[run].run_file.dump(2) + "\n");
+    ChildRun child{{"run", (folder / "run.json").string(), "--out", folder.string()}, folder / "log.txt"};
+    if (experiment_.trace) child.arguments.emplace_back("--trace");
+    if (outline_.timeout_s)
+      child.arguments.insert(child.arguments.end(), {"--timeout", fmt::format("{}", *outline_.timeout_s)});
+    return child;
+  }
+
+  void take(const ChildRuns::Ended& child) {
+    results_.take_ended(child.run, child.exit_code);
+    progress_.ended(plan_.runs[child.run].weight);
+    locks_.erase(child.run);
+  }
+
+  const Experiment& experiment_;
+  const Plan& plan_;
+  const RunOutline& outline_;
+  Results& results_;
+  std::list<std::size_t> left_;
+  Progress progress_;
+  ChildRuns children_;
+  std::map<std::size_t, FileLock> locks_;  ///< of the runs that are children
+};
+
+}  // namespace
+
+void make_missing_runs(const Experiment& experiment, const Plan& plan, const RunOutline& outline, Results& results,
+                       const std::function<void()>& changed) {
+  MissingRuns(experiment, plan, outline, results).make(changed);
+}
+
+}  // namespace t3vp

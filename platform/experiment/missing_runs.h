@@ -1,0 +1,23 @@
+// The runs of an experiment that nobody has made yet, shared by all processes that need them.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "platform/experiment/plan.h"
+#include "platform/experiment/results.h"
+
+namespace t3vp {
+
+struct RunOutline {
+  unsigned jobs = 1;                ///< runs at a time
+  std::optional<double> timeout_s;  ///< of each run
+};
+
+/// Makes the runs that have no current report, `jobs` at a time, and takes all of them into `results`. A run is made
+/// under a lock: what another process has under way is left to it and taken when it has ended. Calls `changed` when
+/// runs have ended.
+void make_missing_runs(const Experiment& experiment, const Plan& plan, const RunOutline& outline, Results& results,
+                       const std::function<void()>& changed);
+
+}  // namespace t3vp
