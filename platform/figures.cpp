@@ -43,6 +43,16 @@ RunTimes times_of(const RunConfiguration& configuration, const Node& node) {
   return times;
 }
 
+/// Without what the program handed over at its end, outside the measured time.
+DramBytes dram_bytes_of(const Gpu& gpu) {
+  DramBytes bytes = gpu.memory.dram_bytes();
+  const LastLevelCache::Flush& flush = gpu.cache.last_flush();
+  for (const CommandProcessor::PhaseTime& time : gpu.processor.phases())
+    for (std::size_t c = 0; time.phase == Phase::hand_over && time.begin <= flush.time && c < bytes.size(); ++c)
+      bytes[c] -= flush.bytes[c];
+  return bytes;
+}
+
 /// Tensor data that a GPU's DRAM has moved in a phase.
 double tensor_bytes(const TrafficMeter& meter, std::size_t gpu, Phase phase) {
   const DramBytes bytes = meter.of(gpu, phase).dram;
@@ -115,7 +125,7 @@ void gather_figures(const RunConfiguration& configuration, const Node& node, con
                     RunResult& result) {
   result.time_ns = times_of(configuration, node);
   for (const auto& gpu : node.gpus()) {
-    result.dram_bytes.push_back(gpu->memory.dram_bytes());
+    result.dram_bytes.push_back(dram_bytes_of(*gpu));
     result.host.dram_accesses += gpu->memory.dram_accesses();
     TrackerFigures& figures = result.tracker;
     gpu->memory.tracker.visit_statistics(

@@ -29,7 +29,24 @@ PublishedBuffer LayerReference::place(const t3_operand& operand, std::uint32_t m
 }
 
 Matrix LayerReference::read_operand(const t3_operand& operand, std::uint32_t matrix, std::uint32_t stride) const {
-  return operand.used ? read(gpu_, place(operand, matrix, stride)) : Matrix();
+  return operand.used ? read(gpu_, place(operand, matrix, stride), SeenBy::compute_units) : Matrix();
+}
+
+void LayerReference::check_hand_over() {
+  for (const PublishedBuffer& tensor : tensors_) {
+    const Unflushed found = unflushed(gpu_, tensor);
+    result_.mismatches += found.elements;
+    if (found.elements == 0 || result_.first) continue;
+    std::vector<float> in_memory(tensor.columns), seen(tensor.columns);
+    read_row(gpu_, tensor, found.row, in_memory.data());
+    read_row(gpu_, tensor, found.row, seen.data(), SeenBy::compute_units);
+    result_.first = {tensor.name + " in memory, not flushed from the cache",
+                     gpu_.processor.gpu(),
+                     found.row,
+                     found.column,
+                     in_memory[found.column],
+                     seen[found.column]};
+  }
 }
 
 void LayerReference::before(const t3_layer_operation& o) {

@@ -22,6 +22,9 @@ class LayerReference {
   /// Compares what it has written. One rounding to the element type is allowed, and what fp32 loses on the way.
   void after(const LayerOperation& operation);
 
+  /// What the program leaves in the cache at its end, where nobody but compute units sees it, is wrong too.
+  void check_hand_over();
+
   const FunctionalCheck& result() const { return result_; }
 
  private:

@@ -17,6 +17,12 @@ LayerRun::LayerRun(const RunConfiguration& configuration, Gpu& gpu)
   gpu.processor.on_publish([this](const PublishedBuffer& buffer) { reference_->fill(buffer); });
 }
 
+FunctionalCheck LayerRun::functional() {
+  if (!reference_) return {};
+  reference_->check_hand_over();
+  return reference_->result();
+}
+
 void LayerRun::operation(bool begin) {
   const LayerOperation& current = program_.operations[figures_.size()];
   const DramBytes bytes = gpu_.memory.dram_bytes();

@@ -21,7 +21,8 @@ class LayerRun {
   /// Share of the operations that are done.
   double done() const { return static_cast<double>(figures_.size()) / static_cast<double>(operations_.size()); }
   const std::vector<OperationFigures>& operations() const { return figures_; }
-  FunctionalCheck functional() const { return reference_ ? reference_->result() : FunctionalCheck{}; }
+  /// At the end of the run.
+  FunctionalCheck functional();
 
  private:
   void operation(bool begin);

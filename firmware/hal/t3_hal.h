@@ -16,7 +16,8 @@ enum t3_phase {
   T3_PHASE_REDUCE_SCATTER,
   T3_PHASE_FUSED,
   T3_PHASE_ALL_GATHER,
-  T3_PHASE_OPERATION /* of a layer, one after the other */
+  T3_PHASE_OPERATION, /* of a layer, one after the other */
+  T3_PHASE_HAND_OVER  /* results go to memory, after the total */
 };
 
 /* A tensor that people outside the platform fill or look at. */

@@ -33,6 +33,13 @@ enum t3_status t3_allocate(struct t3_context* context, const struct t3_job* job,
   return T3_OK;
 }
 
+enum t3_status t3_hand_over(struct t3_context* context) {
+  t3_begin(context, T3_PHASE_HAND_OVER);
+  T3_TRY(t3_flush_cache(context));
+  t3_end(context, T3_PHASE_HAND_OVER);
+  return T3_OK;
+}
+
 struct t3_gemm_options t3_gemm_options_of(const struct t3_job* job) {
   return (struct t3_gemm_options){.transpose_b = job->transpose_b, .max_compute_units = job->max_compute_units};
 }

@@ -15,6 +15,9 @@ enum t3_status t3_set_up(struct t3_context* context, const struct t3_hal* hal, c
 enum t3_status t3_allocate(struct t3_context* context, const struct t3_job* job, enum t3_memory_kind out_memory,
                            struct t3_operands* operands);
 
+/* Writes what is dirty in the cache to memory: a program does it before anyone but its compute units reads a result. */
+enum t3_status t3_hand_over(struct t3_context* context);
+
 struct t3_gemm_options t3_gemm_options_of(const struct t3_job* job);
 
 static inline void t3_begin(const struct t3_context* context, enum t3_phase phase) {

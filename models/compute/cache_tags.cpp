@@ -32,7 +32,6 @@ CacheTags::CacheTags(const CacheParameters& parameters)
 void CacheTags::clear() {
   for (std::size_t vector = 0; vector < ways_.size(); ++vector) {
     ways_[vector] = Ways{};
-    ways_[vector].fills.fill(no_fill);
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
       const auto way = static_cast<std::uint32_t>(vector % vectors_ * lanes + lane);
       ways_[vector].ages[lane] = static_cast<std::uint8_t>(way < associativity_ ? associativity_ - 1 - way : way);
@@ -60,7 +59,6 @@ void CacheTags::occupy(Slot slot, std::uint64_t line) {
   Ways& ways = ways_[slot / lanes];
   ways.tags[slot % lanes / 4][slot % 4] = tag_of(line);
   ways.lines[slot % lanes] = Line{};
-  ways.fills[slot % lanes] = no_fill;
   make_youngest(first_of(slot), slot);
 }
 

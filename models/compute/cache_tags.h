@@ -15,12 +15,16 @@ class CacheTags {
  public:
   using Slot = std::uint32_t;
   static constexpr Slot none = 0xFFFFFFFF;
-  static constexpr std::uint32_t no_fill = 0xFFFFFFFF;
 
   struct Line {
-    std::uint8_t valid = 0, dirty = 0;              ///< sectors; bit i is sector i
-    std::uint8_t pending = 0;                       ///< valid sectors whose data is still on its way
-    TrafficClass producer = TrafficClass::control;  ///< of the dirty sectors: late write-backs stay in their class
+    std::uint8_t valid = 0;    ///< sectors that can be read whole; bit i is sector i
+    std::uint8_t dirty = 0;    ///< sectors that have stored bytes; those that are not valid lack the others
+    std::uint8_t pending = 0;  ///< valid sectors whose data is still on its way
+    /// Class of the dirty sectors: late write-backs stay in it.
+    TrafficClass producer : 6;
+    bool partial : 1;  ///< some dirty sector has bytes that were not stored; DirtyBytes tells which
+    bool real : 1;     ///< the line has its bytes
+    Line() : producer(TrafficClass::control), partial(false), real(false) {}
   };
 
   /// Where a line may be. A bank has sets of its own, as a slice of Accel-Sim's cache has; both are hashed.
@@ -75,8 +79,7 @@ class CacheTags {
   bool occupied(Slot slot) const { return tag(slot) != 0; }
   std::uint64_t line_in(Slot slot) const { return tag(slot) - 1; }
   Line& line(Slot slot) { return ways_[slot / lanes].lines[slot % lanes]; }
-  /// What brings the pending sectors.
-  std::uint32_t& fill(Slot slot) { return ways_[slot / lanes].fills[slot % lanes]; }
+  const Line& line(Slot slot) const { return ways_[slot / lanes].lines[slot % lanes]; }
   Slot slots() const { return static_cast<Slot>(ways_.size() * lanes); }
 
  private:
@@ -85,12 +88,11 @@ class CacheTags {
   using Words = std::uint32_t __attribute__((vector_size(16)));
 
   /// A set is a few of these, the last with lanes that stay empty when the ways do not fill it. A hit touches the first
-  /// two of its four 64-byte lines of the host, seldom the third.
+  /// two of its three 64-byte lines of the host, seldom the third.
   struct alignas(64) Ways {
     Bytes ages{};  ///< 0: the set's most recently used
     std::array<Words, 4> tags{};
     std::array<Line, lanes> lines{};
-    std::array<std::uint32_t, lanes> fills{};
   };
 
   static std::uint32_t tag_of(std::uint64_t line) { return static_cast<std::uint32_t>(line) + 1; }

@@ -1,31 +1,12 @@
 #include "compute/last_level_cache.h"
 
 #include <algorithm>
+#include <cstring>
 
+#include "compute/sector_mask.h"
 #include "protocol/address_map.h"
 
 namespace t3vp {
-namespace {
-
-template <typename Value>
-std::uint32_t take(std::vector<Value>& all, std::vector<std::uint32_t>& free) {
-  if (free.empty()) {
-    all.emplace_back();
-    return static_cast<std::uint32_t>(all.size() - 1);
-  }
-  const std::uint32_t index = free.back();
-  free.pop_back();
-  return index;
-}
-
-/// Of a mask of up to eight sectors.
-std::uint64_t count_sectors(std::uint32_t mask) {
-  constexpr std::uint64_t nibbles = 0x4332322132212110;  // bits set in 0 to 15, four bits each
-  return (nibbles >> (mask % 16 * 4) & 15) + (nibbles >> (mask / 16 * 4) & 15);
-}
-
-}  // namespace
-
 LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheParameters& parameters,
                                Picoseconds memory_latency, std::uint16_t gpu)
     : sc_module(name),
@@ -36,14 +17,19 @@ LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheP
       sector_bits_(static_cast<unsigned>(__builtin_ctz(parameters.sector_bytes))),
       line_sector_bits_(static_cast<unsigned>(__builtin_ctz(parameters.line_bytes / parameters.sector_bytes))),
       tags_(parameters),
-      bank_free_(parameters.banks) {
-  for (DataTargetSocket<LastLevelCache>* socket : {&compute, &peers}) {
-    socket->on_debug(&LastLevelCache::debug);
+      sector_fills_(std::size_t{tags_.slots()} << line_sector_bits_),
+      dirty_bytes_(parameters, tags_.slots()),
+      bank_free_(parameters.banks),
+      probe_(pool_.make(Operation::load, 0, {})) {
+  probe_.set_command(tlm::TLM_IGNORE_COMMAND);
+  compute.on_debug(&LastLevelCache::debug_compute);
+  peers.on_debug(&LastLevelCache::debug_peers);
+  for (DataTargetSocket<LastLevelCache>* socket : {&compute, &peers})
     socket->report_to(registers.errors, registers.description().name);
-  }
   registers.command.on_write([this] {
     if (registers.command.action() == registers::Cache::Command::Action::flush) flush();
   });
+  registers.on_reset([this] { tags_.clear(); });
   registers.status.on_refresh([this] { registers.status.busy.set(write_backs_under_way_ != 0); });
 
   SC_HAS_PROCESS(LastLevelCache);
@@ -52,28 +38,52 @@ LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheP
   dont_initialize();
 }
 
-unsigned LastLevelCache::debug(int, tlm::tlm_generic_payload& transaction) {
-  return memory->transport_dbg(transaction);
-}
-
 const std::vector<LastLevelCache::Piece>& LastLevelCache::pieces_of(std::uint64_t address, const Shape& shape) {
-  const std::uint64_t per_line = std::uint64_t{1} << line_sector_bits_;
+  const std::uint64_t per_line = parameters_.line_bytes;
   const bool contiguous = shape.rows == 1 || shape.stride == shape.row_bytes;
   const std::uint32_t rows = contiguous ? 1 : shape.rows;
   const std::uint64_t row_bytes = contiguous ? shape.bytes() : shape.row_bytes;
   std::uint64_t begin = address_map::local_of(address);
   pieces_.clear();
   for (std::uint32_t row = 0; row < rows; ++row, begin += shape.stride) {
-    const std::uint64_t end = (begin + row_bytes + parameters_.sector_bytes - 1) >> sector_bits_;
-    for (std::uint64_t sector = begin >> sector_bits_; sector < end;) {
-      const std::uint64_t first = sector & (per_line - 1), count = std::min(per_line - first, end - sector);
+    const std::uint64_t end = begin + row_bytes;
+    for (std::uint64_t at = begin; at < end;) {
+      const std::uint64_t from = at & (per_line - 1), to = std::min(per_line, from + end - at);
       Piece& piece = pieces_.emplace_back();
-      piece.place = tags_.place_of(sector >> line_sector_bits_);
-      piece.sectors = static_cast<std::uint8_t>(((1u << count) - 1) << first);
-      sector += count;
+      piece.place = tags_.place_of(at >> (sector_bits_ + line_sector_bits_));
+      piece.begin = static_cast<std::uint16_t>(from);
+      piece.end = static_cast<std::uint16_t>(to);
+      const unsigned first = static_cast<unsigned>(from >> sector_bits_);
+      const unsigned last = static_cast<unsigned>((to - 1) >> sector_bits_);
+      piece.sectors = static_cast<std::uint8_t>((2u << last) - (1u << first));
+      at += to - from;
     }
   }
   return pieces_;
+}
+
+/// Time at which a bank has moved the sectors of one line.
+Picoseconds LastLevelCache::serve(const Piece& piece, Picoseconds time) {
+  Picoseconds& free = bank_free_[piece.place.bank];
+  free = std::max(free, time) + count_sectors(piece.sectors) * sector_time_;
+  return free;
+}
+
+bool LastLevelCache::is_dirty(CacheTags::Slot slot, std::uint32_t byte) const {
+  const CacheTags::Line& held = tags_.line(slot);
+  return held.partial ? dirty_bytes_.contains(slot, byte) : (held.dirty >> (byte >> sector_bits_) & 1) != 0;
+}
+
+/// Sectors all of whose bytes were stored.
+std::uint8_t LastLevelCache::stored_whole(CacheTags::Slot slot) const {
+  const CacheTags::Line& held = tags_.line(slot);
+  return held.partial ? dirty_bytes_.full(slot) : held.dirty;
+}
+
+unsigned char* LastLevelCache::bytes_of(CacheTags::Slot slot) {
+  // Left as they are: the host gives memory to pages that are used.
+  if (!bytes_) bytes_.reset(new unsigned char[std::size_t{tags_.slots()} * parameters_.line_bytes]);
+  return bytes_.get() + std::size_t{slot} * parameters_.line_bytes;
 }
 
 void LastLevelCache::from_compute(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
@@ -83,7 +93,7 @@ void LastLevelCache::from_compute(int, tlm::tlm_generic_payload& transaction, Pi
   // here, so it goes there too.
   const bool cacheable = extension.cached && extension.operation != Operation::update &&
                          extension.operation != Operation::wait &&
-                         debug(0, transaction) == transaction.get_data_length();
+                         in_memory(transaction.get_address(), extension.shape);
   if (!cacheable) {
     transaction.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     bypass.send(transaction, time + memory_latency_ - now());
@@ -94,213 +104,131 @@ void LastLevelCache::from_compute(int, tlm::tlm_generic_payload& transaction, Pi
   }
 }
 
-/// Time at which a bank has moved the sectors of one line.
-Picoseconds LastLevelCache::serve(const Piece& piece, Picoseconds time) {
-  Picoseconds& free = bank_free_[piece.place.bank];
-  free = std::max(free, time) + count_sectors(piece.sectors) * sector_time_;
-  return free;
-}
-
-void LastLevelCache::load(tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time) {
-  const std::uint32_t index = take(loads_, free_loads_);
-  loads_[index] = {&transaction, 1, time};
-  transaction.acquire();
-  gaps_.clear();
-  missing_.clear();
-  for (const Piece& piece : pieces_of(transaction.get_address(), extension.shape)) load_piece(piece, index, time);
-  fetch(index, time, extension.traffic);
-  last_waited_fill_ = last_waiting_load_ = none;
-  finish(index);
-}
-
-/// Missing sectors become pending, their line without a fill until fetch(). Sectors between two missing ones of a line
-/// are read along with them.
-void LastLevelCache::load_piece(const Piece& piece, std::uint32_t load, Picoseconds time) {
-  const std::uint64_t line = piece.place.line;
-  const std::uint8_t sectors = piece.sectors;
-  loads_[load].ready = std::max(loads_[load].ready, serve(piece, time));
-  const CacheTags::Slot slot = find_or_allocate(piece.place, time);
-  CacheTags::Line* held = &tags_.line(slot);
-  if ((held->pending & sectors) != 0 && tags_.fill(slot) != CacheTags::no_fill) wait_for(tags_.fill(slot), load);
-  const std::uint8_t missing = static_cast<std::uint8_t>(sectors & ~held->valid);
-  hits_ += count_sectors(sectors & held->valid);
-  if (missing == 0) return;
-  misses_ += count_sectors(missing);
-  held->valid |= missing;
-  held->pending |= missing;
-  tags_.fill(slot) = CacheTags::no_fill;
-
-  const std::uint64_t begin =
-      line * parameters_.line_bytes + static_cast<std::uint64_t>(__builtin_ctz(missing)) * parameters_.sector_bytes;
-  const std::uint64_t end = line * parameters_.line_bytes +
-                            static_cast<std::uint64_t>(32 - __builtin_clz(missing)) * parameters_.sector_bytes;
-  if (gaps_.empty() || gaps_.back().end != begin) gaps_.push_back({begin, begin, 0});
-  gaps_.back().end = end;
-  ++gaps_.back().lines;
-  missing_.push_back({slot, line});
-}
-
-/// Equal gaps at equal distances, such as the rows of a tile, are read by one fill.
-void LastLevelCache::fetch(std::uint32_t load, Picoseconds time, TrafficClass traffic) {
-  auto line = missing_.cbegin();
-  for (auto first = gaps_.cbegin(); first != gaps_.cend();) {
-    auto next = first + 1;
-    const std::uint64_t stride = next == gaps_.cend() ? 0 : next->begin - first->begin;
-    while (next != gaps_.cend() && next->bytes() == first->bytes() && next->begin - (next - 1)->begin == stride) ++next;
-    const std::uint32_t index = take(fills_, free_fills_);
-    Fill& fill = fills_[index];
-    fill.first_waiter = none;
-    fill.lines.clear();
-    const auto rows = static_cast<std::uint32_t>(next - first);
-    const Shape shape{rows, static_cast<std::uint32_t>(first->bytes()), rows == 1 ? 0 : stride};
-    const std::uint64_t address = base_ + first->begin;
-    for (; first != next; ++first)
-      for (const auto end = line + static_cast<std::ptrdiff_t>(first->lines); line != end; ++line) {
-        fill.lines.push_back(*line);
-        if (tags_.holds(line->slot, line->line)) tags_.fill(line->slot) = index;
-      }
-    wait_for(index, load);
-    access_memory(Operation::load, address, shape, traffic, index, time);
-  }
-}
-
-void LastLevelCache::wait_for(std::uint32_t fill, std::uint32_t load) {
-  if (fill == last_waited_fill_ && load == last_waiting_load_) return;
-  last_waited_fill_ = fill;
-  last_waiting_load_ = load;
-  const std::uint32_t waiter = take(waiters_, free_waiters_);
-  waiters_[waiter] = {load, fills_[fill].first_waiter};
-  fills_[fill].first_waiter = waiter;
-  ++loads_[load].pending;
-}
-
-void LastLevelCache::finish(std::uint32_t index) {
-  Load& load = loads_[index];
-  if (--load.pending != 0) return;
-  tlm::tlm_generic_payload& transaction = *load.transaction;
-  transaction.set_response_status(load.response);
-  const Picoseconds delay = std::max(load.ready, now()) - now();
-  free_loads_.push_back(index);
-  compute.respond(transaction, delay);
-  transaction.release();
+/// Asks by a debug access without data.
+bool LastLevelCache::in_memory(std::uint64_t address, const Shape& shape) {
+  probe_.set_address(address);
+  probe_.set_data_length(static_cast<unsigned>(shape.bytes()));
+  probe_.extension().shape = shape;
+  return memory->transport_dbg(probe_) == shape.bytes();
 }
 
 void LastLevelCache::store(tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time) {
   Picoseconds ready = time;
+  const unsigned char* data = transaction.get_data_ptr();
   for (const Piece& piece : pieces_of(transaction.get_address(), extension.shape)) {
     ready = std::max(ready, serve(piece, time));
-    CacheTags::Line& held = tags_.line(find_or_allocate(piece.place, time));
-    held.valid |= piece.sectors;
-    held.dirty |= piece.sectors;
-    held.producer = extension.traffic;
+    const CacheTags::Slot slot = find_or_allocate(piece.place, data != nullptr, time);
+    mark_stored(piece, slot);
+    tags_.line(slot).producer = extension.traffic;
     written_ += count_sectors(piece.sectors);
+    if (data == nullptr) continue;
+    std::memcpy(bytes_of(slot) + piece.begin, data, piece.end - piece.begin);
+    data += piece.end - piece.begin;
   }
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
   compute.respond(transaction, ready - now());
 }
 
-CacheTags::Slot LastLevelCache::find_or_allocate(const CacheTags::Place& place, Picoseconds time) {
+void LastLevelCache::mark_stored(const Piece& piece, CacheTags::Slot slot) {
+  CacheTags::Line& held = tags_.line(slot);
+  const bool whole_sectors = ((piece.begin | piece.end) & (parameters_.sector_bytes - 1)) == 0;
+  if (whole_sectors && !held.partial) {
+    held.valid |= piece.sectors;
+    held.dirty |= piece.sectors;
+    return;
+  }
+  if (!held.partial) dirty_bytes_.begin(slot, held.dirty);
+  dirty_bytes_.add(slot, piece.begin, piece.end);
+  held.dirty |= piece.sectors;
+  const std::uint8_t full = dirty_bytes_.full(slot);
+  held.valid |= full;
+  held.partial = full != held.dirty;
+}
+
+/// A line has its bytes or has none, as the accesses that brought it: one of the other kind begins it anew.
+CacheTags::Slot LastLevelCache::find_or_allocate(const CacheTags::Place& place, bool real, Picoseconds time) {
   CacheTags::Slot slot = tags_.find(place);
   if (slot != CacheTags::none) {
     tags_.use(place, slot);
-    return slot;
+    if (tags_.line(slot).real == real) return slot;
+  } else {
+    slot = tags_.victim(place);
   }
-  slot = tags_.victim(place);
   if (tags_.occupied(slot)) write_back(slot, time);
   tags_.occupy(slot, place.line);
+  tags_.line(slot).real = real;
   return slot;
 }
 
 void LastLevelCache::write_back(CacheTags::Slot slot, Picoseconds time) {
-  const CacheTags::Line& held = tags_.line(slot);
-  const std::uint64_t address = base_ + tags_.line_in(slot) * parameters_.line_bytes;
+  const CacheTags::Line held = tags_.line(slot);
+  if (held.dirty == 0) return;
+  const std::uint64_t line = tags_.line_in(slot);
+  const Picoseconds arrival = order_.after(line, held.dirty, time + memory_latency_);
+  order_.add(line, held.dirty, arrival, now() + memory_latency_);
+  written_back_ += count_sectors(held.dirty);
   std::uint32_t dirty = held.dirty;
-  written_back_ += count_sectors(dirty);
   while (dirty != 0) {
     const std::uint32_t first = static_cast<std::uint32_t>(__builtin_ctz(dirty));
     const std::uint32_t count = static_cast<std::uint32_t>(__builtin_ctz(~(dirty >> first)));
-    access_memory(Operation::store, address + std::uint64_t{first} * parameters_.sector_bytes,
-                  {1, count * parameters_.sector_bytes, 0}, held.producer, none, time);
+    const std::uint32_t begin = first * parameters_.sector_bytes, bytes = count * parameters_.sector_bytes;
+    Transaction& access = pool_.make(Operation::store, base_ + line * parameters_.line_bytes + begin, {1, bytes, 0});
+    access.extension().traffic = held.producer;
+    access.extension().token = none;
+    if (held.real) {
+      access.attach_buffer();
+      std::memcpy(access.get_data_ptr(), bytes_of(slot) + begin, bytes);
+      if (held.partial) access.attach_byte_enables();
+      for (std::uint32_t i = 0; held.partial && i < bytes; ++i)
+        if (!dirty_bytes_.contains(slot, begin + i)) access.get_byte_enable_ptr()[i] = TLM_BYTE_DISABLED;
+    }
+    ++write_backs_under_way_;
+    if (held.real) data_under_way_.push_back(&access);
+    memory.send(access, arrival - now());
     dirty &= ~(((1u << count) - 1) << first);
   }
 }
 
-void LastLevelCache::access_memory(Operation operation, std::uint64_t address, const Shape& shape, TrafficClass traffic,
-                                   std::uint32_t fill, Picoseconds time) {
-  Transaction& access = pool_.make(operation, address, shape);
-  access.extension().traffic = traffic;
-  access.extension().token = fill;
-  if (fill == none) ++write_backs_under_way_;
-  memory.send(access, time + memory_latency_ - now());
-}
-
-void LastLevelCache::memory_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
-  const auto index = static_cast<std::uint32_t>(extension_of(transaction).token);
-  const tlm::tlm_response_status response = transaction.get_response_status();
+void LastLevelCache::written_back(tlm::tlm_generic_payload& transaction) {
+  --write_backs_under_way_;
+  if (transaction.get_data_ptr() != nullptr)
+    data_under_way_.erase(std::find(data_under_way_.begin(), data_under_way_.end(), &transaction));
   transaction.release();
-  if (index == none) {
-    --write_backs_under_way_;
-    return;
-  }
-  const Picoseconds time = now() + delay;
-  // A hit from now on is answered after the cache's latency at the earliest, so only a fill that is announced further
-  // ahead has to wait for its time.
-  if (time > now() + parameters_.latency)
-    late_fills_.push(time, {index, response});
-  else
-    filled(index, time, response);
-}
-
-void LastLevelCache::late_fill() {
-  while (late_fills_.ready()) {
-    const LateFill fill = late_fills_.pop();
-    filled(fill.index, now(), fill.response);
-  }
-  late_fills_.arm();
-}
-
-void LastLevelCache::filled(std::uint32_t index, Picoseconds time, tlm::tlm_response_status response) {
-  const bool failed = response != tlm::TLM_OK_RESPONSE;
-  for (const Missing& missing : fills_[index].lines) {
-    if (!tags_.holds(missing.slot, missing.line)) continue;
-    CacheTags::Line& held = tags_.line(missing.slot);
-    if (tags_.fill(missing.slot) != index) continue;
-    if (failed) held.valid = static_cast<std::uint8_t>(held.valid & (~held.pending | held.dirty));
-    held.pending = 0;
-    tags_.fill(missing.slot) = CacheTags::no_fill;
-  }
-  std::uint32_t waiter = fills_[index].first_waiter;
-  free_fills_.push_back(index);
-  last_waited_fill_ = none;  // a fill that the memory completes at once leaves its number to the next of the same load
-  while (waiter != none) {
-    const Waiter entry = waiters_[waiter];
-    free_waiters_.push_back(waiter);
-    Load& load = loads_[entry.load];
-    load.ready = std::max(load.ready, time);
-    if (failed) load.response = response;
-    finish(entry.load);
-    waiter = entry.next;
-  }
 }
 
 /// Peers write memory past the cache; a cached copy of what they overwrite is stale.
 void LastLevelCache::from_peers(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const DataExtension& extension = extension_of(transaction);
-  if (extension.operation != Operation::load)
-    for (const Piece& piece : pieces_of(transaction.get_address(), extension.shape)) drop(piece);
-  peer_memory.send(transaction, delay + memory_latency_);
+  Picoseconds arrival = now() + delay + memory_latency_;
+  if (extension.operation != Operation::load) {
+    for (const Piece& piece : pieces_of(transaction.get_address(), extension.shape)) {
+      drop(piece);
+      arrival = order_.after(piece.place.line, piece.sectors, arrival);
+    }
+    for (const Piece& piece : pieces_) order_.add(piece.place.line, piece.sectors, arrival, now() + memory_latency_);
+  }
+  peer_memory.send(transaction, arrival - now());
 }
 
+/// Stored bytes beside the overwritten ones stay, to be written back or stored to.
 void LastLevelCache::drop(const Piece& piece) {
   const CacheTags::Slot slot = tags_.find(piece.place);
   if (slot == CacheTags::none) return;
-  const std::uint8_t sectors = piece.sectors;
   CacheTags::Line& held = tags_.line(slot);
-  dropped_ += count_sectors(held.valid & sectors);
-  held.valid = static_cast<std::uint8_t>(held.valid & ~sectors);
-  held.dirty = static_cast<std::uint8_t>(held.dirty & ~sectors);
-  held.pending = static_cast<std::uint8_t>(held.pending & ~sectors);
-  if (held.valid == 0) tags_.drop(slot);
+  const auto others = static_cast<std::uint8_t>(~piece.sectors);
+  dropped_ += count_sectors((held.valid | held.dirty) & piece.sectors);
+  held.valid &= others;
+  held.pending &= others;
+  const bool whole_sectors = ((piece.begin | piece.end) & (parameters_.sector_bytes - 1)) == 0;
+  if (whole_sectors && !held.partial) {
+    held.dirty &= others;
+  } else if (held.dirty != 0) {
+    if (!held.partial) dirty_bytes_.begin(slot, held.dirty);
+    dirty_bytes_.remove(slot, piece.begin, piece.end);
+    held.dirty &= dirty_bytes_.some(slot);
+    held.partial = dirty_bytes_.full(slot) != held.dirty;
+  }
+  if ((held.valid | held.dirty) == 0) tags_.drop(slot);
 }
 
 void LastLevelCache::pass_response(int from_peer_memory, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
@@ -308,9 +236,56 @@ void LastLevelCache::pass_response(int from_peer_memory, tlm::tlm_generic_payloa
 }
 
 void LastLevelCache::flush() {
-  for (CacheTags::Slot slot = 0; slot < tags_.slots(); ++slot)
-    if (tags_.occupied(slot)) write_back(slot, now());
+  last_flush_ = {now(), {}};
+  for (CacheTags::Slot slot = 0; slot < tags_.slots(); ++slot) {
+    if (!tags_.occupied(slot)) continue;
+    const CacheTags::Line& held = tags_.line(slot);
+    last_flush_.bytes[static_cast<std::size_t>(held.producer)] += count_sectors(held.dirty) * parameters_.sector_bytes;
+    write_back(slot, now());
+  }
   tags_.clear();
+}
+
+/// What compute units see: the cache's bytes where it has some, then what it is writing back, else memory's.
+unsigned LastLevelCache::debug_compute(int, tlm::tlm_generic_payload& transaction) {
+  const unsigned bytes = memory->transport_dbg(transaction);
+  unsigned char* data = transaction.get_data_ptr();
+  if (bytes == 0 || data == nullptr || !(transaction.is_read() || transaction.is_write())) return bytes;
+  const DataExtension* extension = transaction.get_extension<DataExtension>();
+  for (const Piece& piece :
+       pieces_of(transaction.get_address(), extension != nullptr ? extension->shape : Shape{1, bytes, 0})) {
+    look(piece, transaction.is_write(), data);
+    data += piece.end - piece.begin;
+  }
+  return bytes;
+}
+
+/// A write changes the copies on the way too.
+void LastLevelCache::look(const Piece& piece, bool write, unsigned char* data) const {
+  const std::uint64_t line = base_ + piece.place.line * parameters_.line_bytes;
+  const auto exchange = [&](unsigned char* copy, std::uint32_t at) {
+    unsigned char& byte = data[at - piece.begin];
+    write ? * copy = byte : byte = *copy;
+  };
+  for (const Transaction* access : data_under_way_)
+    for (std::uint32_t at = piece.begin; at < piece.end; ++at) {
+      const std::uint64_t i = line + at - access->get_address();
+      const unsigned char* enables = access->get_byte_enable_ptr();
+      if (i < access->get_data_length() && (enables == nullptr || enables[i] == TLM_BYTE_ENABLED))
+        exchange(access->get_data_ptr() + i, at);
+    }
+  const CacheTags::Slot slot = tags_.find(piece.place);
+  if (slot == CacheTags::none || !tags_.line(slot).real) return;
+  const CacheTags::Line& held = tags_.line(slot);
+  for (std::uint32_t at = piece.begin; at < piece.end; ++at) {
+    const bool readable = ((held.valid & ~held.pending) >> (at >> sector_bits_) & 1) != 0;
+    if (readable || is_dirty(slot, at)) exchange(bytes_.get() + std::size_t{slot} * parameters_.line_bytes + at, at);
+  }
+}
+
+/// What peers see: memory.
+unsigned LastLevelCache::debug_peers(int, tlm::tlm_generic_payload& transaction) {
+  return memory->transport_dbg(transaction);
 }
 
 void LastLevelCache::visit_statistics(const StatisticVisitor& visit) const {

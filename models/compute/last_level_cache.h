@@ -1,14 +1,22 @@
-// Last-level cache of a GPU: tags and bank time only, the data lies in memory and is reached by debug transport.
+// Last-level cache of a GPU. Lines of accesses with data hold their bytes, the others are tags: what a run simulates
+// without data costs no memory, and takes the same time.
 //
 // Cached loads fetch missing sectors, hits on sectors under way wait for them; cached stores allocate without a fetch
-// and are written back when evicted, in the traffic class of who stored them. Accesses with `cached` false bypass the
-// cache, as do peers' writes, which drop the lines they overwrite (T3 4.3: uncached output).
+// and are written back when evicted, only the bytes that were stored, in the traffic class of who stored them. A load
+// of bytes that a sector stored in part does not have fetches the sector (GPGPU-Sim's lazy fetch on read).
+//
+// Accesses with `cached` false bypass the cache without a look at its tags, as do peers' writes, which drop the bytes
+// they overwrite (T3 4.3: uncached output). What firmware, the DMA engine and memory itself write is not seen here, and
+// they do not see what is dirty: software flushes.
 #pragma once
 
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "compute/cache_tags.h"
+#include "compute/dirty_bytes.h"
+#include "compute/write_order.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
 #include "protocol/statistics.h"
@@ -32,6 +40,12 @@ class LastLevelCache : public sc_core::sc_module {
   LastLevelCache(const sc_core::sc_module_name& name, const CacheParameters& parameters, Picoseconds memory_latency,
                  std::uint16_t gpu);
 
+  /// What the last flush wrote back.
+  struct Flush {
+    Picoseconds time = 0;
+    std::array<std::uint64_t, traffic_class_count> bytes{};
+  };
+  const Flush& last_flush() const { return last_flush_; }
   void visit_statistics(const StatisticVisitor& visit) const;
 
  private:
@@ -44,16 +58,28 @@ class LastLevelCache : public sc_core::sc_module {
   };
   struct Piece {  ///< of an access: what it touches of one line
     CacheTags::Place place;
+    std::uint16_t begin, end;  ///< bytes of the line
     std::uint8_t sectors;
   };
-  struct Missing {
+  struct Missing {  ///< sectors of a line that a fill brings
     CacheTags::Slot slot;
+    std::uint8_t sectors;
     std::uint64_t line;
+  };
+  /// Bytes that a fill brings to a load.
+  struct Copy {
+    std::uint32_t fill, load;
+    std::uint32_t offset, bytes;  ///< in the load's data
+    std::uint64_t address;        ///< local
   };
   /// One 2-D read of missing sectors, and the loads that wait for it.
   struct Fill {
+    std::uint64_t begin;  ///< local address
+    Shape shape;
     std::vector<Missing> lines;
+    std::vector<Copy> copies;
     std::uint32_t first_waiter = none;
+    std::uint32_t next = none;  ///< of the same load
   };
   struct Waiter {
     std::uint32_t load, next;
@@ -65,51 +91,79 @@ class LastLevelCache : public sc_core::sc_module {
   };
   struct LateFill {
     std::uint32_t index;
-    tlm::tlm_response_status response;
+    tlm::tlm_generic_payload* transaction;
   };
   static constexpr std::uint32_t none = 0xFFFFFFFF;
+  static constexpr std::uint32_t planned = 0x80000000;  ///< fill of a sector: number in missing_ of the load at hand
 
   void from_compute(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void from_peers(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void memory_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void pass_response(int from_peer_memory, tlm::tlm_generic_payload& transaction, Picoseconds delay);
-  unsigned debug(int, tlm::tlm_generic_payload& transaction);
+  unsigned debug_compute(int, tlm::tlm_generic_payload& transaction);
+  unsigned debug_peers(int, tlm::tlm_generic_payload& transaction);
+  void look(const Piece& piece, bool write, unsigned char* data) const;
+  bool in_memory(std::uint64_t address, const Shape& shape);
 
   void load(tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time);
-  void store(tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time);
-  const std::vector<Piece>& pieces_of(std::uint64_t address, const Shape& shape);
-  void load_piece(const Piece& piece, std::uint32_t load, Picoseconds time);
-  void fetch(std::uint32_t load, Picoseconds time, TrafficClass traffic);
+  CacheTags::Slot load_piece(const Piece& piece, std::uint32_t load, bool real, Picoseconds time);
+  void miss(const Piece& piece, CacheTags::Slot slot, std::uint8_t missing);
+  std::uint8_t stored_sectors(const Piece& piece, CacheTags::Slot slot, std::uint32_t sectors) const;
+  void copy_out(const Piece& piece, CacheTags::Slot slot, std::uint32_t load, std::uint32_t offset);
+  void copy_when_filled(std::uint32_t fill, std::uint32_t load, std::uint32_t offset, std::uint64_t address,
+                        std::uint32_t bytes);
+  std::uint32_t plan_fills(std::uint32_t load);
   void wait_for(std::uint32_t fill, std::uint32_t load);
+  void fetch(std::uint32_t fill, TrafficClass traffic, bool real, Picoseconds time);
   void late_fill();
-  void filled(std::uint32_t fill, Picoseconds time, tlm::tlm_response_status response);
+  void filled(std::uint32_t fill, Picoseconds time, tlm::tlm_generic_payload& transaction);
+  void settle(std::uint32_t fill, const Missing& missing, const tlm::tlm_generic_payload& transaction);
   void finish(std::uint32_t load);
-  CacheTags::Slot find_or_allocate(const CacheTags::Place& place, Picoseconds time);
+
+  void store(tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time);
+  void mark_stored(const Piece& piece, CacheTags::Slot slot);
+  CacheTags::Slot find_or_allocate(const CacheTags::Place& place, bool real, Picoseconds time);
   void write_back(CacheTags::Slot slot, Picoseconds time);
-  void access_memory(Operation operation, std::uint64_t address, const Shape& shape, TrafficClass traffic,
-                     std::uint32_t fill, Picoseconds time);
-  Picoseconds serve(const Piece& piece, Picoseconds time);
+  void written_back(tlm::tlm_generic_payload& transaction);
   void drop(const Piece& piece);
   void flush();
+
+  const std::vector<Piece>& pieces_of(std::uint64_t address, const Shape& shape);
+  Picoseconds serve(const Piece& piece, Picoseconds time);
+  bool is_dirty(CacheTags::Slot slot, std::uint32_t byte) const;
+  std::uint8_t stored_whole(CacheTags::Slot slot) const;
+  unsigned char* bytes_of(CacheTags::Slot slot);
+  std::uint32_t& fill_of(CacheTags::Slot slot, unsigned sector) {
+    return sector_fills_[(std::size_t{slot} << line_sector_bits_) + sector];
+  }
 
   CacheParameters parameters_;
   Picoseconds memory_latency_, sector_time_;
   std::uint64_t base_;
   unsigned sector_bits_, line_sector_bits_;
   CacheTags tags_;
+  std::vector<std::uint32_t> sector_fills_;  ///< what brings a pending sector
+  DirtyBytes dirty_bytes_;
+  std::unique_ptr<unsigned char[]> bytes_;  ///< of all lines, from the first access with data on
+  WriteOrder order_;
   std::vector<Picoseconds> bank_free_;
   std::vector<Load> loads_;
   std::vector<Fill> fills_;
   std::vector<Waiter> waiters_;
   std::vector<std::uint32_t> free_loads_, free_fills_, free_waiters_;
-  std::vector<Piece> pieces_;     ///< of the access at hand
-  std::vector<Gap> gaps_;         ///< of the load at hand
-  std::vector<Missing> missing_;  ///< lines of those
+  std::vector<Piece> pieces_;                 ///< of the access at hand
+  std::vector<Gap> gaps_;                     ///< of the load at hand
+  std::vector<Missing> missing_;              ///< lines of those
+  std::vector<std::uint32_t> planned_fills_;  ///< of those
+  std::vector<Copy> copies_;                  ///< of the load at hand
   std::uint32_t last_waited_fill_ = none, last_waiting_load_ = none;
   EventQueue<LateFill> late_fills_;
   std::uint64_t write_backs_under_way_ = 0;
+  std::vector<const Transaction*> data_under_way_;  ///< write-backs with data, in the order of their leaving
+  Flush last_flush_;
   std::uint64_t hits_ = 0, misses_ = 0, written_ = 0, written_back_ = 0, dropped_ = 0;  ///< sectors
   TransactionPool pool_;
+  Transaction& probe_;  ///< asks memory what it would serve
 };
 
 }  // namespace t3vp

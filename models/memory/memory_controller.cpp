@@ -38,8 +38,8 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
     socket = std::make_unique<DataTargetSocket<MemoryController>>(names[port], this, &MemoryController::request, port);
     socket->on_debug(&MemoryController::debug);
     socket->report_to(registers.errors, registers.description().name);
-    const bool tensors = port != from_cache && port != from_tracker;  // those move tags and entries without bytes
-    socket->expect({parameters.functional && tensors, false, false});
+    // The Tracker moves entries without bytes; the cache writes back what was stored, and that may be parts of sectors.
+    socket->expect({parameters.functional && port != from_tracker, false, port == from_cache});
   }
   plain.register_b_transport(this, &MemoryController::plain_transport);
   plain.register_transport_dbg(this, &MemoryController::plain_debug);
@@ -199,7 +199,7 @@ void MemoryController::take_effect(tlm::tlm_generic_payload& transaction, const 
     for_each_piece(base, extension.shape, [&](std::uint64_t address, std::uint64_t part) {
       switch (extension.operation) {
         case Operation::store:
-          store_.write(address, data, part);
+          write(address, data, part, transaction);
           break;
         case Operation::update:
           store_.update(extension.element, address, data, part);
@@ -214,6 +214,16 @@ void MemoryController::take_effect(tlm::tlm_generic_payload& transaction, const 
     updated_elements_[static_cast<std::size_t>(extension.element)] += bytes / bytes_of(extension.element);
   if (extension.operation != Operation::load)
     tracker.count(extension.producer, transaction.get_address(), bytes, extension.operation, local, time);
+}
+
+/// A part of a store's data. Byte enables, one for each byte, may leave some out: a cache writes back what was stored.
+void MemoryController::write(std::uint64_t address, const unsigned char* data, std::uint64_t bytes,
+                             const tlm::tlm_generic_payload& transaction) {
+  const unsigned char* enables = transaction.get_byte_enable_ptr();
+  if (enables == nullptr) return store_.write(address, data, bytes);
+  const auto first = static_cast<std::uint64_t>(data - transaction.get_data_ptr());
+  for (std::uint64_t i = 0; i < bytes; ++i)
+    if (enables[first + i] == TLM_BYTE_ENABLED) store_.write(address + i, data + i, 1);
 }
 
 void MemoryController::enqueue(std::uint32_t request, const DataExtension& extension, Picoseconds time) {

@@ -16,7 +16,8 @@ unsigned char* bytes_of_value(Value& value) {
 }  // namespace
 
 const char* name_of(Phase phase) {
-  constexpr const char* names[] = {"setup", "total", "gemm", "reduce_scatter", "fused", "all_gather", "operation"};
+  constexpr const char* names[] = {"setup", "total",      "gemm",      "reduce_scatter",
+                                   "fused", "all_gather", "operation", "hand_over"};
   return names[static_cast<std::size_t>(phase)];
 }
 

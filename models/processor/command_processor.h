@@ -25,7 +25,7 @@
 namespace t3vp {
 
 /// What a program's time is accounted to; the order is that of enum t3_phase in firmware/hal/t3_hal.h.
-enum class Phase : std::uint8_t { setup, total, gemm, reduce_scatter, fused, all_gather, operation };
+enum class Phase : std::uint8_t { setup, total, gemm, reduce_scatter, fused, all_gather, operation, hand_over };
 
 const char* name_of(Phase phase);
 

@@ -20,6 +20,7 @@ Transaction& TransactionPool::make(Operation operation, std::uint64_t address, c
   transaction.set_streaming_width(static_cast<unsigned>(shape.bytes()));
   transaction.set_data_ptr(nullptr);
   transaction.set_byte_enable_ptr(nullptr);
+  transaction.set_byte_enable_length(0);
   transaction.set_dmi_allowed(false);
   transaction.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   return transaction;

@@ -21,11 +21,17 @@ class Transaction : public tlm::tlm_generic_payload {
     buffer_.assign(get_data_length(), 0);
     set_data_ptr(buffer_.data());
   }
+  /// Gives the payload byte enables, all enabled.
+  void attach_byte_enables() {
+    enables_.assign(get_data_length(), TLM_BYTE_ENABLED);
+    set_byte_enable_ptr(enables_.data());
+    set_byte_enable_length(get_data_length());
+  }
 
  private:
   friend class TransactionPool;
   DataExtension extension_;
-  std::vector<unsigned char> buffer_;
+  std::vector<unsigned char> buffer_, enables_;
 };
 
 class TransactionPool : public tlm::tlm_mm_interface {

@@ -79,13 +79,15 @@ struct CacheBench {
   NamedRegisters registers{cache.registers};
   CheckedSockets checks;
 
-  explicit CacheBench(const CacheParameters& p) : parameters(p), cache("cache", p, memory_latency, 0) {
+  /// The last of several benches starts the simulation.
+  explicit CacheBench(const CacheParameters& p, bool start = true)
+      : parameters(p), cache("cache", p, memory_latency, 0) {
     checks.join_test(compute.socket, cache.compute);
     checks.join_test(peer.socket, cache.peers);
     checks.join(cache.memory, *memory.ports[fills]);
     checks.join(cache.bypass, *memory.ports[bypass]);
     checks.join(cache.peer_memory, *memory.ports[from_peers]);
-    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    if (start) sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
 
   /// One set: the order of use alone decides what is evicted.

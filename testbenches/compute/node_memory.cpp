@@ -24,6 +24,7 @@ NodeMemory::NodeMemory(const sc_core::sc_module_name& name, int port_count, std:
     ports.push_back(std::make_unique<DataTargetSocket<NodeMemory>>(("port_" + std::to_string(port)).c_str(), this,
                                                                    &NodeMemory::request, port));
     ports.back()->on_debug(&NodeMemory::debug);
+    ports.back()->expect({false, false, true});
   }
   SC_HAS_PROCESS(NodeMemory);
   SC_METHOD(step);
@@ -98,13 +99,15 @@ bool NodeMemory::in_memory(std::uint64_t address, const Shape& shape) const {
 void NodeMemory::access_memory(tlm::tlm_generic_payload& transaction, Operation operation,
                                const DataExtension& extension) {
   unsigned char* data = transaction.get_data_ptr();
+  const unsigned char* enables = transaction.get_byte_enable_ptr();
   const Shape& shape = extension.shape;
   unsigned char* memory = at(transaction.get_address());
   for (std::uint32_t row = 0; data != nullptr && row < shape.rows;
        ++row, data += shape.row_bytes, memory += shape.stride)
     switch (operation) {
       case Operation::store:
-        std::memcpy(memory, data, shape.row_bytes);
+        for (std::uint32_t i = 0; i < shape.row_bytes; ++i)
+          if (enables == nullptr || enables[row * shape.row_bytes + i] == TLM_BYTE_ENABLED) memory[i] = data[i];
         break;
       case Operation::update:
         add_elements(extension.element, memory, data, shape.row_bytes / t3vp::bytes_of(extension.element));

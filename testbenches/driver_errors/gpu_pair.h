@@ -39,6 +39,8 @@ class GpuPair {
   /// What the checkers of `check` have found.
   std::string broken_rules() const { return t3vp::broken_rules(node_); }
 
+  /// Elements of a GPU's output in memory that are not the exact sum of both products.
+  std::size_t wrong_elements(std::size_t gpu);
   /// Both programs have ended well, and every element of both outputs is the exact sum of both products.
   void require_right_result();
 

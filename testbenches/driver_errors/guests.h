@@ -23,6 +23,11 @@ t3_program guest_updates_switched_off;
 
 t3_program guest_memory_exhausted;
 
+/* The sequential job without the flush at its end. */
+t3_program guest_without_flush;
+/* Multiplies, changes an operand, multiplies again, and does the same with a flush in between; tells what it finds. */
+t3_program guest_stale_operand;
+
 t3_program guest_register_misuse;
 t3_program guest_misuse_of_peers;
 t3_program guest_locked_registers;

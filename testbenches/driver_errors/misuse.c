@@ -53,6 +53,7 @@ enum t3_status misuse_then_work(const struct t3_hal* hal, const struct t3_job* j
   misuse(&stage);
   tell_errors(&stage);
   T3_TRY(t3_remote_unmap_all(&stage.gpu));
+  T3_TRY(t3_flush_cache(&stage.gpu)); /* the job takes over the memory that is cached */
   return t3_fused(hal, job);
 }
 

@@ -127,9 +127,10 @@ TEST_CASE("the layer program runs its operations in order, each timed, on the te
   MockGpu mock(0, 1);
   REQUIRE(t3_run_layer(mock.hal(), &job) == T3_OK);
   const std::vector<std::string> expected = {
-      "arbitration 0 limit 0", "begin setup",     "publish x",          "publish y",     "end setup",
-      "begin total",           "begin operation", "kernel rows 4 8x16", "end operation", "begin operation",
-      "kernel rows 1 8x16",    "end operation",   "end total"};
+      "arbitration 0 limit 0", "begin setup",     "publish x",          "publish y",       "end setup",
+      "begin total",           "begin operation", "kernel rows 4 8x16", "end operation",   "begin operation",
+      "kernel rows 1 8x16",    "end operation",   "end total",          "begin hand_over", "flush",
+      "end hand_over"};
   REQUIRE(mock.journal() == expected);
   REQUIRE(mock.packets()[0].a == mock.buffers()[0].address);
   REQUIRE(mock.packets()[0].out == mock.buffers()[1].address + 64);

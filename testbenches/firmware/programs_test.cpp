@@ -180,7 +180,10 @@ TEST_CASE("sequential on GPU 2 of 3") {
     begin all_gather
     kernel all_gather
     end all_gather
-    end total)";
+    end total
+    begin hand_over
+    flush
+    end hand_over)";
   REQUIRE(journal_of(t3_sequential, 2, 3, round_robin) == lines(expected));
 }
 
@@ -209,7 +212,10 @@ TEST_CASE("isolated flushes and meets between its phases") {
     begin all_gather
     kernel all_gather
     end all_gather
-    end total)";
+    end total
+    begin hand_over
+    flush
+    end hand_over)";
   REQUIRE(journal_of(t3_isolated, 0, 2, near_memory) == lines(expected));
 }
 

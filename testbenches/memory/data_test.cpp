@@ -97,6 +97,32 @@ TEST_CASE("timing-only accesses take the time of real ones and leave memory alon
   REQUIRE(bench.load(0, shape).data == ones);
 }
 
+TEST_CASE("a store with byte enables writes the enabled bytes, in as many accesses as without") {
+  MemoryBench bench;
+  Random random(5);
+  const Shape shape{5, 70, 1000};
+  const std::vector<unsigned char> before = random.bytes(shape.bytes());
+  REQUIRE(bench.store(100, shape, before).ok());
+  const std::uint64_t accesses = bench.controller.dram_accesses();
+  TransactionPool pool;
+  Transaction& store = pool.make(Operation::store, local(100), shape);
+  store.attach_buffer();
+  store.attach_byte_enables();
+  std::vector<unsigned char> expected = before;
+  for (std::size_t i = 0; i < shape.bytes(); ++i) {
+    store.get_data_ptr()[i] = static_cast<unsigned char>(random.below(256));
+    if (random.coin())
+      store.get_byte_enable_ptr()[i] = TLM_BYTE_DISABLED;
+    else
+      expected[i] = store.get_data_ptr()[i];
+  }
+  const std::size_t number = bench.cache.send(store, bench.controller.lookahead());
+  bench.run_for(10'000'000);
+  REQUIRE(bench.cache.answer(number).ok());
+  REQUIRE(bench.controller.dram_accesses() == 2 * accesses);
+  REQUIRE(bench.load(100, shape).data == expected);
+}
+
 TEST_CASE("debug access of the data path honours 2-D shapes and takes no time") {
   MemoryBench bench;
   const Shape shape{3, 40, 100};

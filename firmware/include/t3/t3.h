@@ -181,6 +181,8 @@ enum t3_status t3_wait_kernels(struct t3_context* context);
 /* How many workgroups share a chunk in ring kernels, the same on all GPUs; from t3_init on one per compute unit. */
 enum t3_status t3_set_ring_workgroups(struct t3_context* context, uint32_t workgroups);
 
+/* Until everything that kernels have stored is in memory, where the driver, the DMA engine and peers read it. The cache
+ * is empty then: kernels see what others have written. */
 enum t3_status t3_flush_cache(struct t3_context* context);
 enum t3_status t3_set_arbitration(struct t3_context* context, enum t3_arbitration policy, uint32_t limit);
 
