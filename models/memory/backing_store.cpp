@@ -43,6 +43,13 @@ void BackingStore::write(std::uint64_t address, const unsigned char* data, std::
   });
 }
 
+void BackingStore::write(std::uint64_t address, const unsigned char* data, std::uint64_t bytes,
+                         const unsigned char* enables) {
+  if (enables == nullptr) return write(address, data, bytes);
+  for (std::uint64_t i = 0; i < bytes; ++i)
+    if (enables[i] == TLM_BYTE_ENABLED) write(address + i, data + i, 1);
+}
+
 void BackingStore::update(ElementType type, std::uint64_t address, const unsigned char* data, std::uint64_t bytes) {
   for_each_part(address, bytes, [&](std::uint64_t at, std::uint64_t offset, std::uint64_t part) {
     add_elements(type, page(at) + at % page_bytes, data + offset, part / bytes_of(type));

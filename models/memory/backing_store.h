@@ -15,6 +15,8 @@ class BackingStore {
 
   void read(std::uint64_t address, unsigned char* data, std::uint64_t bytes) const;
   void write(std::uint64_t address, const unsigned char* data, std::uint64_t bytes);
+  /// Byte enables, one for each byte, may leave some out; null enables all.
+  void write(std::uint64_t address, const unsigned char* data, std::uint64_t bytes, const unsigned char* enables);
   /// Adds elements to memory (near-memory update, T3 4.3). `address` and `bytes` are multiples of the element's size.
   void update(ElementType type, std::uint64_t address, const unsigned char* data, std::uint64_t bytes);
 

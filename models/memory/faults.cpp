@@ -16,10 +16,8 @@ void FaultyAccess::take_effect(BackingStore& store, tlm::tlm_generic_payload& tr
   const bool flips = is_tensor && faults_.flip_bit && faults_.flip_bit->access == accesses_;
   if (is_tensor) ++accesses_;
   unsigned char* data = transaction.get_data_ptr();
-  if (data == nullptr) {  // what moves without data, as between memory and cache, is in memory
-    if (flips) flip_stored(store, transaction, time);
-    return;
-  }
+  if (data == nullptr) return;
+  const unsigned char* enables = transaction.get_byte_enable_ptr();
   // A target leaves the data of stores and updates as they are.
   std::vector<unsigned char> flipped;
   const auto flip = [&](unsigned char* bytes) {
@@ -28,7 +26,10 @@ void FaultyAccess::take_effect(BackingStore& store, tlm::tlm_generic_payload& tr
   };
   if (flips && extension.operation != Operation::load) {
     flipped.assign(data, data + extension.shape.bytes());
-    flip(flipped.data());
+    // Of a write-back that leaves bytes out, the first element that it writes.
+    const unsigned char* end = enables + (enables == nullptr ? 0 : flipped.size());
+    const unsigned char* first = std::find(enables, end, TLM_BYTE_ENABLED);
+    if (enables == nullptr || first != end) flip(flipped.data() + (first - enables));
     data = flipped.data();
   }
   const std::uint64_t base = address_map::local_of(transaction.get_address()), bytes = extension.shape.row_bytes;
@@ -38,20 +39,11 @@ void FaultyAccess::take_effect(BackingStore& store, tlm::tlm_generic_payload& tr
     if (extension.operation == Operation::update)
       update(store, transaction, address, part, bytes, local, time);
     else if (extension.operation == Operation::store)
-      store.write(address, part, bytes);
+      store.write(address, part, bytes, enables == nullptr ? nullptr : enables + row * bytes);
     else
       store.read(address, part, bytes);
   }
   if (flips && extension.operation == Operation::load) flip(data);
-}
-
-void FaultyAccess::flip_stored(BackingStore& store, const tlm::tlm_generic_payload& transaction, Picoseconds time) {
-  const std::uint64_t address = address_map::local_of(transaction.get_address()) + faults_.flip_bit->bit / 8;
-  unsigned char byte = 0;
-  store.read(address, &byte, 1);
-  byte ^= static_cast<unsigned char>(1u << faults_.flip_bit->bit % 8);
-  store.write(address, &byte, 1);
-  flipped_ = described(transaction, time);
 }
 
 void FaultyAccess::update(BackingStore& store, const tlm::tlm_generic_payload& transaction, std::uint64_t address,

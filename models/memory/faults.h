@@ -41,7 +41,6 @@ class FaultyAccess {
   std::uint64_t lost_elements() const { return lost_elements_; }  ///< of updates
 
  private:
-  void flip_stored(BackingStore& store, const tlm::tlm_generic_payload& transaction, Picoseconds time);
   void update(BackingStore& store, const tlm::tlm_generic_payload& transaction, std::uint64_t address,
               const unsigned char* data, std::uint64_t bytes, bool local, Picoseconds time);
 

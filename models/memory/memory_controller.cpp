@@ -196,10 +196,11 @@ void MemoryController::take_effect(tlm::tlm_generic_payload& transaction, const 
     faults_->take_effect(store_, transaction, local, time);
   } else if (unsigned char* data = transaction.get_data_ptr()) {
     const std::uint64_t base = address_map::local_of(transaction.get_address());
+    const unsigned char* enables = transaction.get_byte_enable_ptr();
     for_each_piece(base, extension.shape, [&](std::uint64_t address, std::uint64_t part) {
       switch (extension.operation) {
         case Operation::store:
-          write(address, data, part, transaction);
+          store_.write(address, data, part, enables);  // a cache writes back what was stored
           break;
         case Operation::update:
           store_.update(extension.element, address, data, part);
@@ -208,22 +209,13 @@ void MemoryController::take_effect(tlm::tlm_generic_payload& transaction, const 
           store_.read(address, data, part);
       }
       data += part;
+      if (enables != nullptr) enables += part;
     });
   }
   if (extension.operation == Operation::update)
     updated_elements_[static_cast<std::size_t>(extension.element)] += bytes / bytes_of(extension.element);
   if (extension.operation != Operation::load)
     tracker.count(extension.producer, transaction.get_address(), bytes, extension.operation, local, time);
-}
-
-/// A part of a store's data. Byte enables, one for each byte, may leave some out: a cache writes back what was stored.
-void MemoryController::write(std::uint64_t address, const unsigned char* data, std::uint64_t bytes,
-                             const tlm::tlm_generic_payload& transaction) {
-  const unsigned char* enables = transaction.get_byte_enable_ptr();
-  if (enables == nullptr) return store_.write(address, data, bytes);
-  const auto first = static_cast<std::uint64_t>(data - transaction.get_data_ptr());
-  for (std::uint64_t i = 0; i < bytes; ++i)
-    if (enables[first + i] == TLM_BYTE_ENABLED) store_.write(address + i, data + i, 1);
 }
 
 void MemoryController::enqueue(std::uint32_t request, const DataExtension& extension, Picoseconds time) {

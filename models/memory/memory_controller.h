@@ -88,8 +88,6 @@ class MemoryController : public sc_core::sc_module {
   bool refuse(const Arrival& arrival, const DataExtension& extension, Picoseconds time);
   bool in_memory(std::uint64_t local, const Shape& shape) const;
   void take_effect(tlm::tlm_generic_payload& transaction, const DataExtension& extension, bool local, Picoseconds time);
-  void write(std::uint64_t address, const unsigned char* data, std::uint64_t bytes,
-             const tlm::tlm_generic_payload& transaction);
   void enqueue(std::uint32_t request, const DataExtension& extension, Picoseconds time);
   dram::Fed feed(ChannelState& state, dram::Cycle cycle, unsigned occupancy, dram::Access& access, dram::Cycle& retry);
   void finish_access(std::uint32_t request, dram::Cycle cycle);
