@@ -192,7 +192,7 @@ TEST_CASE("faults in what is not there, or that nothing could see, are refused")
       {"lose_updates={\"gpu\": -1, \"count\": 1}", {}, "/lose_updates/gpu"},
       {"lose_updates={\"gpu\": 1, \"count\": 0}", {}, "/lose_updates/count"},
       {"lose_updates={\"gpu\": 1, \"count\": 1, \"from\": \"me\"}", {}, "/lose_updates/from"},
-      {"lose_updates={\"gpu\": 1}", {}, "/lose_updates"},
+      {"lose_updates={\"gpu\": 1}", {}, "/lose_updates/count"},
       {"lose_updates={\"gpu\": 1, \"count\": 1}", {"data=timing-only"}, "/lose_updates"},
       {"flip_bit={\"gpu\": 4, \"access\": 0, \"bit\": 0}", {}, "/flip_bit/gpu"},
       {"flip_bit={\"gpu\": 0, \"access\": 0, \"bit\": 16}", {}, "/flip_bit/bit"},
