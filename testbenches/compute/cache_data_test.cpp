@@ -228,6 +228,20 @@ TEST_CASE("a fill that fails loses no stored byte") {
   REQUIRE(in_memory(bench, 0, 2 * sector) == bytes_of({{8, 7}, {24, 0}, {sector, 8}}));
 }
 
+TEST_CASE("a reset empties the cache and writes nothing back, and a load under way ends as it began") {
+  CacheBench bench(CacheBench::fully_associative(8));
+  std::fill_n(bench.memory.at(0), 2 * line, 1);
+  store(bench.compute, 0, line, 7);
+  bench.settle();
+  const std::size_t under_way = load(bench, line, line);
+  bench.wait(1'000);
+  bench.cache.registers.reset();
+  bench.settle();
+  REQUIRE(bench.compute.answers[under_way].data == bytes_of({{line, 1}}));
+  REQUIRE(bench.memory.accesses(Operation::store).empty());
+  REQUIRE(loaded(bench, 0, line) == bytes_of({{line, 1}}));
+}
+
 TEST_CASE("uncached accesses neither see the cache nor change it: mixing the two is software's to avoid") {
   CacheBench bench(CacheBench::fully_associative(8));
   store(bench.compute, 0, line, 7);
