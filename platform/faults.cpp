@@ -22,19 +22,20 @@ FaultOutcome outcome(const char* name, const std::string& struck, const std::str
 
 FaultOutcome updates_lost(const Faults::LoseUpdates& fault, const FaultyAccess& memory) {
   const char* from = !fault.what.peers ? " of its own blocks" : !fault.what.local ? " of a peer" : "";
-  return outcome("lose_updates",
-                 memory.lost().empty()
-                     ? ""
-                     : fmt::format("GPU {}'s memory counted but did not add {} elements of updates{}, the first in {}",
-                                   fault.gpu, memory.lost_elements(), from, memory.lost()),
-                 fmt::format("no update{} arrived at GPU {}'s memory", from, fault.gpu));
+  return outcome(
+      "lose_updates",
+      memory.lost().empty()
+          ? ""
+          : fmt::format("GPU {}'s memory counted but did not add {} elements of updates{}, the first in the {}",
+                        fault.gpu, memory.lost_elements(), from, memory.lost()),
+      fmt::format("no update{} arrived at GPU {}'s memory", from, fault.gpu));
 }
 
 FaultOutcome bit_flipped(const Faults::FlipBit& fault, const FaultyAccess& memory) {
   return outcome("flip_bit",
                  memory.flipped().empty() ? ""
-                                          : fmt::format("GPU {}'s memory flipped bit {} in access {}, {}", fault.gpu,
-                                                        fault.what.bit, fault.what.access, memory.flipped()),
+                                          : fmt::format("GPU {}'s memory flipped bit {} in access {}, the {}",
+                                                        fault.gpu, fault.what.bit, fault.what.access, memory.flipped()),
                  fmt::format("GPU {}'s memory accepted {} accesses to tensor data, numbered from 0", fault.gpu,
                              memory.accesses()));
 }
@@ -42,16 +43,17 @@ FaultOutcome bit_flipped(const Faults::FlipBit& fault, const FaultyAccess& memor
 FaultOutcome wrongly_rounded(std::uint32_t number, const Gpu& gpu) {
   const std::string& near_memory = gpu.memory.faults()->rounded();
   const std::string& first = near_memory.empty() ? gpu.compute.wrongly_rounded() : near_memory;
-  return outcome("wrong_rounding",
-                 first.empty() ? "" : fmt::format("GPU {} rounded sums toward zero, first that of {}", number, first),
-                 fmt::format("GPU {} added nothing that needs rounding up", number));
+  return outcome(
+      "wrong_rounding",
+      first.empty() ? "" : fmt::format("GPU {} rounded sums toward zero, first that of the {}", number, first),
+      fmt::format("GPU {} added nothing that needs rounding up", number));
 }
 
 FaultOutcome packet_dropped(const Faults::DropPacket& fault, const Link& link) {
   const std::string name = fmt::format("link {} from GPU {} to GPU {}", fault.link, link.from(), link.to());
   return outcome(
       "drop_packet",
-      link.dropped().empty() ? "" : fmt::format("{} lost its packet {}, {}", name, fault.packet, link.dropped()),
+      link.dropped().empty() ? "" : fmt::format("{} lost its packet {}, the {}", name, fault.packet, link.dropped()),
       fmt::format("{} carried {} packets, numbered from 0", name, link.packets()));
 }
 

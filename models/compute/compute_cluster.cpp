@@ -217,7 +217,7 @@ void ComputeCluster::add(ElementType element, std::vector<unsigned char>& sum, c
   const unsigned char* data = transaction.get_data_ptr();
   if (!parameters_.wrong_rounding) return add_elements(element, sum.data(), data, count);
   if (add_elements_truncating(element, sum.data(), data, count) && wrongly_rounded_.empty())
-    wrongly_rounded_ = described(transaction, now());
+    wrongly_rounded_ = describe(transaction, now());
 }
 
 void ComputeCluster::finished(Slot slot) {

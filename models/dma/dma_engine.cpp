@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "protocol/description.h"
 #include "registers/response_status.h"
 
 namespace t3vp {

@@ -7,6 +7,7 @@
 
 #include "interconnect/packet.h"
 #include "protocol/address_map.h"
+#include "protocol/description.h"
 
 namespace t3vp {
 

@@ -89,7 +89,7 @@ void Link::finish(tlm::tlm_generic_payload& transaction) {
     trace_->span(track_, "store", send_begin_, now());
 
   if (packets_++ == parameters_.drop_packet) {  // its credits do not come back either
-    dropped_ = described(transaction, now());
+    dropped_ = describe(transaction, now());
     transaction.set_response_status(tlm::TLM_OK_RESPONSE);
     in.respond(transaction, 0);
     return transaction.release();

@@ -22,7 +22,7 @@ void FaultyAccess::take_effect(BackingStore& store, tlm::tlm_generic_payload& tr
   std::vector<unsigned char> flipped;
   const auto flip = [&](unsigned char* bytes) {
     bytes[faults_.flip_bit->bit / 8] ^= static_cast<unsigned char>(1u << faults_.flip_bit->bit % 8);
-    flipped_ = described(transaction, time);
+    flipped_ = describe(transaction, time);
   };
   if (flips && extension.operation != Operation::load) {
     flipped.assign(data, data + extension.shape.bytes());
@@ -51,7 +51,7 @@ void FaultyAccess::update(BackingStore& store, const tlm::tlm_generic_payload& t
   const ElementType element = transaction.get_extension<DataExtension>()->element;
   const auto& lose = faults_.lose_updates;
   if (lose && (local ? lose->local : lose->peers) && lost_elements_ < lose->elements) {
-    if (lost_elements_ == 0) lost_ = described(transaction, time);
+    if (lost_elements_ == 0) lost_ = describe(transaction, time);
     const std::uint64_t lost = std::min(lose->elements - lost_elements_, bytes / bytes_of(element));
     lost_elements_ += lost;
     address += lost * bytes_of(element);
@@ -62,7 +62,7 @@ void FaultyAccess::update(BackingStore& store, const tlm::tlm_generic_payload& t
   std::vector<unsigned char> sum(bytes);
   store.read(address, sum.data(), bytes);
   if (add_elements_truncating(element, sum.data(), data, bytes / bytes_of(element)) && rounded_.empty())
-    rounded_ = described(transaction, time);
+    rounded_ = describe(transaction, time);
   store.write(address, sum.data(), bytes);
 }
 

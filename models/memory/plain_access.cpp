@@ -6,6 +6,7 @@
 
 #include "memory/memory_controller.h"
 #include "protocol/address_map.h"
+#include "protocol/description.h"
 
 namespace t3vp {
 namespace {

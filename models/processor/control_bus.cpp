@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "protocol/description.h"
 #include "protocol/request_check.h"
 #include "registers/status.h"
 

@@ -1,10 +1,9 @@
 #include "protocol/control_checker.h"
 
-#include <fmt/format.h>
-
 #include <utility>
 #include <vector>
 
+#include "protocol/description.h"
 #include "protocol/payload_record.h"
 #include "protocol/request_check.h"
 
@@ -28,7 +27,7 @@ ControlChecker::ControlChecker(const sc_core::sc_module_name& name, std::string 
 }
 
 void ControlChecker::violated(Violation::By by, const char* rule, const tlm::tlm_generic_payload& transaction) {
-  violations_.add({by, place_, rule, fmt::format("{} at {:.3f} ns", describe(transaction), to_ns(now()))});
+  violations_.add({by, place_, rule, describe(transaction, now())});
 }
 
 /// False when the request is malformed.

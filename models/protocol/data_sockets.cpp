@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "protocol/description.h"
+
 namespace t3vp {
 namespace {
 

@@ -1,22 +1,31 @@
 #include "protocol/description.h"
 
-#include <sstream>
+#include <fmt/format.h>
 
 namespace t3vp {
+namespace {
 
-std::string described(const tlm::tlm_generic_payload& transaction, Picoseconds time) {
-  constexpr const char* operations[] = {"a load", "a store", "an update", "a wait"};
-  const DataExtension& extension = *transaction.get_extension<DataExtension>();
-  std::ostringstream text;
-  text << operations[static_cast<std::size_t>(extension.operation)] << " of " << extension.shape.bytes() << " B at 0x"
-       << std::hex << transaction.get_address() << std::dec;
-  const Producer& producer = extension.producer;
-  if (producer.wg_id != no_workgroup) text << " of GPU " << producer.gpu << "'s workgroup " << producer.wg_id;
-  if (producer.wg_id != no_workgroup && producer.wf_id != no_wavefront)
-    text << " wavefront " << static_cast<unsigned>(producer.wf_id);
-  text.precision(12);
-  text << " at " << to_ns(time) << " ns";
-  return text.str();
+const char* operation_of(const tlm::tlm_generic_payload& transaction, const DataExtension* extension) {
+  if (extension != nullptr) return name_of(extension->operation);
+  return transaction.is_read() ? "read" : transaction.is_write() ? "write" : "access";
+}
+
+std::string text_of(const Producer& producer) {
+  if (producer.wg_id == no_workgroup) return "";
+  const std::string workgroup = fmt::format(" of GPU {}'s workgroup {}", producer.gpu, producer.wg_id);
+  return producer.wf_id == no_wavefront ? workgroup : fmt::format("{} wavefront {}", workgroup, producer.wf_id);
+}
+
+}  // namespace
+
+std::string describe(const tlm::tlm_generic_payload& transaction) {
+  const DataExtension* extension = transaction.get_extension<DataExtension>();
+  return fmt::format("{} of {} bytes at {:#x}{}", operation_of(transaction, extension), transaction.get_data_length(),
+                     transaction.get_address(), extension == nullptr ? "" : text_of(extension->producer));
+}
+
+std::string describe(const tlm::tlm_generic_payload& transaction, Picoseconds time) {
+  return fmt::format("{} at {:.3f} ns", describe(transaction), to_ns(time));
 }
 
 }  // namespace t3vp

@@ -8,8 +8,11 @@
 
 namespace t3vp {
 
-/// "an update of 4096 B at 0x100000380800 of GPU 1's workgroup 24 wavefront 0 at 1234.5 ns"; the producer where there
-/// is one.
-std::string described(const tlm::tlm_generic_payload& transaction, Picoseconds time);
+/// "update of 4096 bytes at 0x100000380800 of GPU 1's workgroup 24 wavefront 0"; the producer where there is one. The
+/// request may be malformed or of the control path.
+std::string describe(const tlm::tlm_generic_payload& transaction);
+
+/// The same with its time: "... at 1234.500 ns".
+std::string describe(const tlm::tlm_generic_payload& transaction, Picoseconds time);
 
 }  // namespace t3vp

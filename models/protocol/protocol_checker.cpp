@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "protocol/description.h"
 #include "protocol/request_check.h"
 
 namespace t3vp {
@@ -29,7 +30,7 @@ ProtocolChecker::ProtocolChecker(const sc_core::sc_module_name& name, std::strin
 }
 
 void ProtocolChecker::violated(Violation::By by, const char* rule, const tlm::tlm_generic_payload& transaction) {
-  violations_.add({by, place_, rule, fmt::format("{} at {:.3f} ns", describe(transaction), to_ns(now()))});
+  violations_.add({by, place_, rule, describe(transaction, now())});
 }
 
 ProtocolChecker::Request ProtocolChecker::begin(const tlm::tlm_generic_payload& transaction,

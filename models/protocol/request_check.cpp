@@ -1,7 +1,5 @@
 #include "protocol/request_check.h"
 
-#include <fmt/format.h>
-
 #include "protocol/address_map.h"
 #include "protocol/error_report.h"
 
@@ -83,15 +81,6 @@ const Malformed* malformed(const tlm::tlm_generic_payload& transaction, const tl
 
 const Malformed* malformed_delay(const sc_core::sc_time& delay) {
   return from_sc_time(delay) > longest_delay ? &bad_delay : nullptr;
-}
-
-std::string describe(const tlm::tlm_generic_payload& transaction) {
-  const DataExtension* extension = transaction.get_extension<DataExtension>();
-  const char* what = extension != nullptr     ? name_of(extension->operation)
-                     : transaction.is_read()  ? "read"
-                     : transaction.is_write() ? "write"
-                                              : "access";
-  return fmt::format("{} of {} bytes at {:#x}", what, transaction.get_data_length(), transaction.get_address());
 }
 
 }  // namespace t3vp

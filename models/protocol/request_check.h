@@ -2,8 +2,6 @@
 // the request, and by the protocol checker.
 #pragma once
 
-#include <string>
-
 #include "protocol/data_protocol.h"
 #include "protocol/units.h"
 
@@ -31,8 +29,5 @@ const Malformed* malformed(const tlm::tlm_generic_payload& transaction, const tl
 
 /// Null when nothing is wrong with the delay of a call.
 const Malformed* malformed_delay(const sc_core::sc_time& delay);
-
-/// An access for people: "update of 64 bytes at 0x1000".
-std::string describe(const tlm::tlm_generic_payload& transaction);
 
 }  // namespace t3vp

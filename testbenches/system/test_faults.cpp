@@ -110,7 +110,7 @@ TEST_CASE("a single update that is not added is noticed") {
       require_did_not_strike(run, "no update arrived at GPU " + std::to_string(c.gpus - 1));
       continue;
     }
-    require_struck(run, "did not add 1 elements of updates, the first in an update of");
+    require_struck(run, "did not add 1 elements of updates, the first in the update of");
     require_mismatch(run);
     // One element of the reduced sum, which the all-gather takes to every GPU.
     REQUIRE(run.report().at("functional").at("mismatches") == c.gpus);
@@ -198,7 +198,7 @@ TEST_CASE("a packet that is lost ends in a diagnosis that names it and what is m
 TEST_CASE("a lost update is short in the Tracker") {
   // The start barrier's packets come first; the fourth is one of the GEMM's.
   const Run run = run_with({4, "t3-mca", "fp16", 128, 128, 33}, "drop_packet", {{"link", 0}, {"packet", 20}});
-  require_struck(run, "lost its packet 20, an update of");
+  require_struck(run, "lost its packet 20, the update of");
   INFO(ordered_json(run.diagnosis()).dump(1));
   REQUIRE_THAT(ordered_json(run.diagnosis()).dump(), Contains("Tracker: workgroups"));
 }
