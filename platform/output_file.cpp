@@ -18,6 +18,7 @@ namespace {
 
 /// Paths of files that are not complete yet, where a signal handler finds them without a lock.
 std::array<std::atomic<const char*>, 16> partial_files;
+static_assert(std::atomic<const char*>::is_always_lock_free);
 
 void remember(const char* path) {
   for (auto& slot : partial_files) {

@@ -6,6 +6,7 @@
 
 #include <tlm_utils/simple_target_socket.h>
 
+#include "platform/output_file.h"
 #include "platform/stack_guard.h"
 #include "processor/command_processor.h"
 #include "system/platform_run.h"
@@ -86,6 +87,21 @@ TEST_CASE("other invalid accesses are no stack overflows") {
   const Ended ended = in_a_process([] { *reinterpret_cast<volatile int*>(std::uintptr_t{16}) = 1; });
   REQUIRE(ended.exit_code == -1);
   REQUIRE(ended.err.empty());
+}
+
+TEST_CASE("what ends by an invalid access leaves no partial file") {
+  void (*const ends[])() = {[] { recurse(nullptr); }, [] { *reinterpret_cast<volatile int*>(std::uintptr_t{16}) = 1; }};
+  for (const auto end : ends) {
+    const Folder folder;
+    const Ended ended = in_a_process([&] {
+      OutputFile file(folder / "trace.json");
+      file.stream() << "half" << std::flush;
+      if (std::filesystem::is_empty(folder / ".")) _exit(0);
+      end();
+    });
+    CHECK(ended.exit_code != 0);
+    CHECK(std::filesystem::is_empty(folder / "."));
+  }
 }
 
 TEST_CASE("phases are told on a stack that is not the firmware's") {
