@@ -26,6 +26,7 @@ import time
 MUTANTS = pathlib.Path(__file__).resolve().parent
 PROJECT = MUTANTS.parent.parent
 NOT_COPIED = {"build", "out", ".git"}
+PATCH = ("patch", "-p1", "-s", "-f", "-F2", "--no-backup-if-mismatch", "-r", "-")
 TEST_SECONDS = 90  # of a test in a mutant, which may hang
 TEST_BYTES = 8 << 30  # of address space; a mutant may fill memory
 
@@ -81,6 +82,23 @@ def copy_project(tree):
             shutil.copy(source, target)
 
 
+def tests_of(ctest, build):
+    text = subprocess.run([ctest, "--test-dir", str(build), "--show-only=json-v1"], stdout=subprocess.PIPE,
+                          text=True).stdout
+    return [test for test in json.loads(text[text.index("{"):])["tests"] if "command" in test]
+
+
+def problems_of(mutants, names):
+    """What would make a run on the mutants useless, found without building any of them."""
+    for mutant in mutants:
+        result = subprocess.run([*PATCH, "--dry-run"], cwd=PROJECT, input=mutant.file.read_text(), text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if result.returncode != 0:
+            yield f"{mutant.name} does not apply: {' '.join(result.stdout.split())}"
+        if not any(re.search(mutant.tests, name) for name in names):
+            yield f"{mutant.name}: no test matches {mutant.tests}"
+
+
 class Bench:
     """The copy and its build folder."""
 
@@ -101,12 +119,10 @@ class Bench:
             code, text = self.compile(*sorted(targets))
         if code != 0:
             raise Failure(text[-4000:] + "the project does not build")
-        code, text = self.run("ctest", "--test-dir", str(self.build), "--show-only=json-v1")
-        self.every_test = [test for test in json.loads(text[text.index("{"):])["tests"] if "command" in test]
+        self.every_test = tests_of("ctest", self.build)
 
-    def patch(self, mutant, *options):
-        return self.run("patch", "-p1", "-s", "-f", "-F2", "--no-backup-if-mismatch", "-r", "-", *options,
-                        input=mutant.file.read_text())
+    def patch(self, mutant):
+        return self.run(*PATCH, input=mutant.file.read_text())
 
     def compile(self, *targets):
         return self.run("cmake", "--build", str(self.build), "--parallel", str(os.cpu_count()), "--target", *targets)
@@ -172,12 +188,18 @@ def main():
     parser = argparse.ArgumentParser(prog="tools/mutate", description="Plants bugs and looks whether the tests see them.")
     parser.add_argument("mutants", nargs="*", help="names or blocks; all if there are none")
     parser.add_argument("--list", action="store_true", help="only say what there is")
+    parser.add_argument("--check", nargs=2, metavar=("CTEST", "BUILD"),
+                        help="only look whether patches apply and their tests are in a build folder")
     parser.add_argument("--work", type=pathlib.Path, default=PROJECT / "build" / "mutants", help="folder of the copy")
     options = parser.parse_args()
     chosen = mutants_of(options.mutants)
     if options.list:
         print("\n".join(f"{m.block}: {m.name}: {m.fault}" for m in chosen))
         return 0
+    if options.check:
+        problems = list(problems_of(chosen, [test["name"] for test in tests_of(*options.check)]))
+        print("\n".join(problems) if problems else f"{len(chosen)} mutants")
+        return 1 if problems else 0
     begin = time.monotonic()
     bench = Bench(options.work.resolve())
     print("Copying and building the project; the first time this takes minutes", file=sys.stderr, flush=True)
