@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <stdexcept>
 
 namespace t3vp::test {
@@ -83,7 +83,9 @@ void ValidFiles::change(const std::string& file, const std::string& pointer, con
 
 std::string text_of(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
 }
 
 nlohmann::json json_of(const fs::path& file) { return nlohmann::json::parse(text_of(file)); }

@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 
+#include "platform/fingerprint.h"
 #include "platform/output_file.h"
 #include "platform/report.h"
 #include "platform/simulation.h"
@@ -42,11 +43,13 @@ Run Run::of_program(const Settings& settings) {
 
 Run Run::of_platform(const Settings& settings) { return of_platform(configuration_of(settings)); }
 
-Run Run::of_platform(const RunConfiguration& configuration) {
+Run Run::of_platform(const RunConfiguration& configuration, const std::function<void()>& before) {
   Run run;
+  program_fingerprint();  // once here, not in every child
   const pid_t child = fork();
   if (child == 0) {
     try {
+      if (before) before();
       _exit(simulate_into(configuration, *run.folder_ / ""));
     } catch (...) {
       _exit(127);

@@ -1,6 +1,7 @@
 // Whole simulations as a test sees them: what a run leaves behind in its folder.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -20,8 +21,8 @@ class Run {
   static Run of_program(const Settings& settings);
   /// simulate() with the same meaning of the settings.
   static Run of_platform(const Settings& settings);
-  /// simulate() of what no run file can say.
-  static Run of_platform(const RunConfiguration& configuration);
+  /// simulate() of what no run file can say. `before` runs in the simulation's process, ahead of it.
+  static Run of_platform(const RunConfiguration& configuration, const std::function<void()>& before = {});
 
   int exit_code() const { return exit_code_; }
   const std::string& terminal() const { return terminal_; }  ///< of the program
