@@ -134,9 +134,10 @@ void report_errors(const Node& node, RunResult& result) {
                                              to_ns(records[i].time), records[i].block,
                                              name_of(static_cast<Status>(records[i].record.code)),
                                              records[i].record.address, records[i].record.text));
-    if (gpu->error_log.reported() > told)
-      result.diagnosis.push_back(
-          fmt::format("GPU {} error log: {} more entries", processor.gpu(), gpu->error_log.reported() - told));
+    if (gpu->error_log.reported() <= told) continue;
+    const std::uint64_t more = gpu->error_log.reported() - told;
+    result.diagnosis.push_back(
+        fmt::format("GPU {} error log: {} more {}", processor.gpu(), more, more == 1 ? "entry" : "entries"));
   }
 }
 

@@ -198,6 +198,18 @@ TEST_CASE("a kernel may be kept to fewer compute units") {
   REQUIRE(bench.run(gemm.packet) - p.launch_latency == on_all);
 }
 
+TEST_CASE("as many workgroups as compute units take as long as one, and the next ones share") {
+  const ComputeParameters p = ClusterBench::small();
+  REQUIRE(p.workgroups_per_cu > 1);
+  ClusterBench bench(p, false);
+  const auto time_of = [&](std::uint32_t workgroups) {
+    return bench.run(GemmCase(p, 32 * workgroups, 32, 512, ElementType::fp16).packet);
+  };
+  const Picoseconds one = time_of(1);
+  REQUIRE(time_of(p.compute_units) == one);
+  REQUIRE(time_of(p.compute_units + 1) > one);
+}
+
 TEST_CASE("functional and timing-only runs take the same time and do the same accesses") {
   const ComputeParameters p = ClusterBench::small();
   ClusterUnderTest timing(p, false, 1);

@@ -40,7 +40,7 @@ t3_program guest_late;
 
 /* Prepares the job like the others and waits for its chunks, but never multiplies. */
 t3_program guest_without_gemm;
-/* Meets the others at the start and leaves. */
+/* Meets the others at the start and leaves, with a chunk in its Tracker that will never be complete. */
 t3_program guest_that_leaves;
 
 #ifdef __cplusplus

@@ -28,5 +28,6 @@ enum t3_status guest_that_leaves(const struct t3_hal* hal, const struct t3_job* 
   struct t3_context gpu;
   struct t3_output out;
   T3_TRY(prepare(&gpu, hal, job, &out));
+  T3_TRY(t3_dma_map(&gpu, &out, t3_ring_chunk(&gpu, &out, 1), 0, T3_NOTIFY, job->dma));
   return t3_barrier(&gpu);
 }

@@ -123,6 +123,33 @@ TEST_CASE("a store with byte enables writes the enabled bytes, in as many access
   REQUIRE(bench.load(100, shape).data == expected);
 }
 
+TEST_CASE("an injected fault strikes the first byte that a store with byte enables writes, and no other") {
+  MemoryParameters parameters = MemoryBench::small();
+  parameters.faults.flip_bit = MemoryFaults::FlipBit{1, 6};
+  MemoryBench bench(parameters);
+  const Shape shape{2, 64, 512};
+  const std::vector<unsigned char> before(shape.bytes(), 0x11);
+  REQUIRE(bench.store(0, shape, before).ok());  // access 0
+  TransactionPool pool;
+  Transaction& store = pool.make(Operation::store, local(0), shape);
+  store.extension().traffic = TrafficClass::gemm_write;
+  store.attach_buffer();
+  store.attach_byte_enables();
+  std::vector<unsigned char> expected = before;
+  for (std::size_t i = 0; i < shape.bytes(); ++i) {
+    store.get_data_ptr()[i] = 0x22;
+    const bool written = i == 70 || i == 90;
+    store.get_byte_enable_ptr()[i] = written ? TLM_BYTE_ENABLED : TLM_BYTE_DISABLED;
+    if (written) expected[i] = 0x22;
+  }
+  expected[70] ^= 1 << 6;
+  const std::size_t number = bench.cache.send(store, bench.controller.lookahead());
+  bench.run_for(10'000'000);
+  REQUIRE(bench.cache.answer(number).ok());
+  REQUIRE(bench.load(0, shape).data == expected);
+  REQUIRE_THAT(bench.controller.faults()->flipped(), Catch::Contains("store of 128 B"));
+}
+
 TEST_CASE("debug access of the data path honours 2-D shapes and takes no time") {
   MemoryBench bench;
   const Shape shape{3, 40, 100};

@@ -61,6 +61,37 @@ TEST_CASE("what each class pays is what the channels moved, and every access is 
   }
 }
 
+TEST_CASE("what has entered the DRAM queues and is not moved yet is no more than they hold, and nothing in the end") {
+  MemoryBench bench(MemoryBench::small(2));
+  const dram::MemorySpec& spec = bench.parameters.dram;
+  const std::uint64_t queues = 2 * spec.queue_depth * column_bytes;
+  const std::uint64_t banks = 2 * spec.geometry.bank_groups * spec.geometry.banks_per_group * column_bytes;
+  REQUIRE(bench.controller.queued_bytes() == 0);
+  Random random(9);
+  // Columns of rows that lie apart: the queues fill faster than DRAM empties them.
+  for (int i = 0; i < 2000; ++i)
+    bench.send(bench.cache, {Operation::store,
+                             local(std::uint64_t{random.below(1 << 15)} * 2048),
+                             {1, column_bytes, 0},
+                             {},
+                             Stream::compute,
+                             TrafficClass::gemm_write,
+                             {},
+                             {}});
+  std::uint64_t most = 0;
+  while (bench.controller.dram_accesses() < 2000) {
+    bench.run_for(bench.controller.lookahead());
+    const std::uint64_t entered =
+        bench.controller.dram_bytes()[static_cast<std::size_t>(TrafficClass::gemm_write)] / column_bytes;
+    REQUIRE(bench.controller.queued_bytes() == (entered - bench.controller.dram_accesses()) * column_bytes);
+    most = std::max(most, bench.controller.queued_bytes());
+  }
+  REQUIRE(most <= queues + banks);  // a bank's next access has left the queue
+  REQUIRE(most > queues * 9 / 10);
+  bench.settle();
+  REQUIRE(bench.controller.queued_bytes() == 0);
+}
+
 TEST_CASE("a lone load takes the DRAM's own time") {
   MemoryBench bench;
   const dram::Timing& timing = bench.parameters.dram.timing;

@@ -2,7 +2,11 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "platform/report.h"
+#include "platform/simulation.h"
 #include "system/platform_run.h"
+#include "t3/address.h"
+#include "t3_hal.h"
 
 using namespace t3vp::test;
 using Catch::Contains;
@@ -92,4 +96,33 @@ TEST_CASE("tiles that are sent on too early, and so twice, are noticed") {
     CHECK_THAT(lines[0], Contains("firmware ended with busy"));
     CHECK_THAT(lines[1], Contains("dma: busy") && Contains("cannot be emptied while blocks are read or sent"));
   }
+}
+
+namespace {
+
+/// Reads where no register is, three times and once more for each GPU before.
+t3_status read_nothing(const t3_hal* hal, const t3_job*) {
+  std::uint32_t value = 0;
+  for (std::uint32_t i = 0; i < 3 + hal->gpu; ++i)
+    hal->read32(hal->platform, t3_block_base(hal->gpu, T3_BLOCK_COUNT), &value);
+  return T3_OK;
+}
+
+}  // namespace
+
+TEST_CASE("of a GPU's errors the first four are told and the others counted") {
+  t3vp::RunOptions options;
+  options.program = read_nothing;
+  const Settings settings{on_small_system(), "gpus=4", "data=timing-only"};
+  const std::vector<std::string> lines = failures(simulate(configuration_of(settings), options));
+  CAPTURE(lines);
+  std::vector<std::string> counted;
+  std::size_t told = 0;
+  for (const std::string& line : lines) {
+    if (line.find(" error log at ") != std::string::npos) ++told;
+    if (line.find(" error log: ") != std::string::npos) counted.push_back(line);
+  }
+  CHECK(told == 3 + 4 + 4 + 4);
+  CHECK(counted == std::vector<std::string>{"GPU 2 error log: 1 more entry", "GPU 3 error log: 2 more entries"});
+  CHECK(lines.size() == told + counted.size());
 }

@@ -1,5 +1,6 @@
 // What is measured when GPUs begin and end at different times, and hardware that is faster than its parameters.
 #include <catch2/catch.hpp>
+#include <numeric>
 
 #include "platform/figures.h"
 #include "platform/native_hal.h"
@@ -118,6 +119,27 @@ TEST_CASE("a link's figures are the packets that begin and end within the total,
     CHECK(link.utilization == 16 / 0.001 / result.time_ns.total);
   }
   CHECK(result.bounds.link_ns == 16'000);
+}
+
+TEST_CASE("what DRAM has moved in a phase leaves out the accesses that wait in its queues as the phase ends") {
+  const RunConfiguration configuration = small_ring(2, {"memory.clock_GHz=0.05"});
+  Node node("node", configuration, nullptr);
+  const TrafficMeter meter("traffic_meter", node);
+  for (const auto& gpu : node.gpus()) gpu->processor.run(fused(configuration));
+  const MemoryController& memory = node.gpus()[0]->memory;
+  struct {
+    std::uint64_t entered, moved;
+  } begin{}, end{};
+  node.gpus()[0]->processor.on_phase([&](Phase phase, bool begins) {
+    if (phase != Phase::gemm) return;
+    const DramBytes entered = memory.dram_bytes();
+    (begins ? begin : end) = {std::accumulate(entered.begin(), entered.end(), std::uint64_t{0}),
+                              memory.dram_accesses() * configuration.system.memory.dram.geometry.access_bytes};
+  });
+  sc_core::sc_start();
+  const DramBytes bytes = meter.of(0, Phase::gemm).dram;
+  REQUIRE(end.entered > end.moved);
+  REQUIRE(std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0}) == end.moved - begin.entered);
 }
 
 // One simulation in a process, so a test case each.

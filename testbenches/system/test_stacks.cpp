@@ -4,6 +4,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <fstream>
+#include <sstream>
+
 #include <tlm_utils/simple_target_socket.h>
 
 #include "platform/output_file.h"
@@ -41,6 +44,24 @@ struct LoneProcessor : sc_core::sc_module {
   }
 };
 
+/// Of the memory that ends where the stack with this variable begins, as /proc/self/maps tells them.
+std::string rights_below_stack_of(const void* variable) {
+  std::ifstream maps("/proc/self/maps");
+  std::uintptr_t last_end = 0;
+  std::string line, last_rights;
+  while (std::getline(maps, line)) {
+    std::uintptr_t begin = 0, end = 0;
+    char dash = 0;
+    std::string rights;
+    std::istringstream(line) >> std::hex >> begin >> dash >> end >> rights;
+    const auto address = reinterpret_cast<std::uintptr_t>(variable);
+    if (begin <= address && address < end) return last_end == begin ? last_rights : "a gap";
+    last_end = end;
+    last_rights = rights;
+  }
+  return "nothing";
+}
+
 /// What becomes of a process that does this.
 template <typename Work>
 Ended in_a_process(Work work) {
@@ -75,6 +96,19 @@ TEST_CASE("firmware that needs more than its stack ends the run with one line") 
   });
   REQUIRE(ended.exit_code == 1);
   REQUIRE(ended.err == "t3vp: stack overflow in gpu.processor.main: firmware has 256 KiB of stack\n");
+}
+
+TEST_CASE("below the stack of every GPU's firmware lies a page that nobody may touch") {
+  LoneProcessor first("first"), second("second"), third("third");
+  std::vector<std::string> below;
+  for (LoneProcessor* gpu : {&first, &second, &third})
+    gpu->processor.run([&below](CommandProcessor&) {
+      const int here = 0;
+      below.push_back(rights_below_stack_of(&here));
+      return Status::ok;
+    });
+  sc_core::sc_start();
+  REQUIRE(below == std::vector<std::string>(3, "---p"));
 }
 
 TEST_CASE("a stack overflow of the program itself is one line too") {
