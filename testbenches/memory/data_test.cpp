@@ -147,7 +147,7 @@ TEST_CASE("an injected fault strikes the first byte that a store with byte enabl
   bench.run_for(10'000'000);
   REQUIRE(bench.cache.answer(number).ok());
   REQUIRE(bench.load(0, shape).data == expected);
-  REQUIRE_THAT(bench.controller.faults()->flipped(), Catch::Contains("store of 128 B"));
+  REQUIRE_THAT(bench.controller.faults()->flipped(), Catch::Contains("store of 128 bytes at "));
 }
 
 TEST_CASE("debug access of the data path honours 2-D shapes and takes no time") {
