@@ -85,7 +85,8 @@ std::string read_input(const std::filesystem::path& file, const std::string& kin
   InputFile input(file, most_input_bytes);
   std::string text;
   if (input.fault().empty()) text = input.content();
-  if (!input.fault().empty()) throw InputError(file.string(), input.fault(), "a " + kind);
+  if (!input.fault().empty())
+    throw InputError(file.string(), input.fault(), (kind.find_first_of("aeiou") == 0 ? "an " : "a ") + kind);
   return text;
 }
 

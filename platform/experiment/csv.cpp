@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <sstream>
 
 #include "platform/input_error.h"
@@ -48,16 +49,18 @@ std::optional<double> CsvTable::number(const std::string& key, const std::string
   const auto index = [this](const std::string& name) {
     return static_cast<std::size_t>(std::find(columns.begin(), columns.end(), name) - columns.begin());
   };
-  for (const auto& row : rows) {
-    if (row[index(key)] != value) continue;
-    const std::string& text = row[index(column)];
+  std::optional<double> found;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    if (rows[r][index(key)] != value) continue;
+    if (found) throw InputError(place_of(r), fmt::format("{} {} again", key, value), "one row for each");
+    const std::string& text = rows[r][index(column)];
     double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc::result_out_of_range)
-      throw InputError(place_of(static_cast<std::size_t>(&row - rows.data())), text, "a number that fits a double");
-    if (error == std::errc() && end == text.data() + text.size()) return number;
+    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number))
+      throw InputError(place_of(r), text.empty() ? "nothing" : text, "a number that fits a double");
+    found = number;
   }
-  return {};
+  return found;
 }
 
 CsvTable read_csv(const std::filesystem::path& file, const std::vector<std::string>& required_columns) {

@@ -16,7 +16,7 @@ struct CsvTable {
   /// Where an error message says that row is; the header is the file's row 1.
   std::string place_of(std::size_t row) const;
   /// The number in `column` of the row whose `key` column has `value`; none without such a row. Throws InputError when
-  /// no double holds the number.
+  /// there are two such rows, or something else than a number that fits a double.
   std::optional<double> number(const std::string& key, const std::string& value, const std::string& column) const;
 };
 

@@ -9,6 +9,7 @@
 #include "platform/experiment/plots.h"
 #include "platform/experiment/results.h"
 #include "platform/experiment/summary.h"
+#include "platform/experiment/unknown_figures.h"
 #include "platform/output_file.h"
 #include "platform/results_folder.h"
 
@@ -67,10 +68,11 @@ int experiment(const ExperimentCommand& command) {
       fmt::format("{}\n{} runs for {} rows; results in {}\n", text, plan.runs.size(), plan.rows.size(), out.string()));
   if (pictures.gnuplot_missing)
     print_error("No pictures: they need gnuplot (sudo apt-get install gnuplot-nox), then run this again.");
-  for (const auto& list : {results.errors(), pictures.failures})
-    for (const std::string& line : list) print_error(line);
+  std::vector<std::string> errors = unknown_figures(experiment, plan, results);
+  for (const auto& list : {results.errors(), pictures.failures}) errors.insert(errors.end(), list.begin(), list.end());
+  for (const std::string& line : errors) print_error(line);
   print_failures(results);
-  return results.failures().empty() && results.errors().empty() && pictures.failures.empty() ? success : failed;
+  return results.failures().empty() && errors.empty() ? success : failed;
 }
 
 }  // namespace t3vp

@@ -155,11 +155,18 @@ void read_quantities(const Document& document, Experiment& experiment) {
         {list[i].at("name").get<std::string>(), expression_of(document, at("quantities", i, "value"), experiment)});
 }
 
-CaseFilter filter_of(const json& entries) {
+CaseFilter filter_of(const Document& document, const std::string& pointer, const Experiment& experiment) {
   CaseFilter filter;
-  for (const json& entry : entries)
+  const json::json_pointer place(pointer);
+  if (!document.content.contains(place)) return filter;
+  for (const json& entry : document.content.at(place)) {
     filter.push_back(entry.is_string() ? std::vector<std::string>{entry.get<std::string>()}
                                        : entry.get<std::vector<std::string>>());
+    for (const std::string& name : filter.back())
+      if (std::none_of(experiment.cases.begin(), experiment.cases.end(),
+                       [&](const ExperimentCase& one) { return chosen(one, {{name}}); }))
+        document.reject(pointer, in_short(name), "names that cases are made of");
+  }
   return filter;
 }
 
@@ -187,7 +194,7 @@ Target target_of(const Document& document, const Experiment& experiment, const C
                              entry.at("quantity").get<std::string>());
   target.text = entry.value("text", experiment.quantities[target.quantity].name);
   target.aggregate = aggregate_named(entry.at("aggregate").get<std::string>());
-  target.cases = filter_of(entry.value("cases", json::array()));
+  target.cases = filter_of(document, at("targets", index, "cases"), experiment);
   target.within = number(entry, "within");
   target.within_relative = number(entry, "within_relative");
   target.at_least = number(entry, "at_least");
@@ -208,6 +215,9 @@ void read_targets(const Document& document, Experiment& experiment) {
   const CsvTable reference = reference_of(document);
   for (std::size_t i = 0; i < document.content.value("targets", json::array()).size(); ++i)
     experiment.targets.push_back(target_of(document, experiment, reference, i));
+  if (document.content.contains("reference") &&
+      std::none_of(experiment.targets.begin(), experiment.targets.end(), [](const Target& t) { return t.reference; }))
+    document.reject("/reference", "no file without a target that has an id of it");
 }
 
 Plot::Kind kind_named(const std::string& name) {
@@ -215,6 +225,32 @@ Plot::Kind kind_named(const std::string& name) {
   if (name == "stacks") return Plot::Kind::stacks;
   if (name == "lines") return Plot::Kind::lines;
   return name == "heat-map" ? Plot::Kind::heat_map : Plot::Kind::timeline;
+}
+
+/// What plots of a kind make use of.
+std::vector<std::string> keys_used_by(Plot::Kind kind) {
+  switch (kind) {
+    case Plot::Kind::bars:
+      return {"file", "kind", "title", "unit", "divide_by", "quantities"};
+    case Plot::Kind::lines:
+      return {"file", "kind", "title", "unit", "divide_by", "quantities", "x"};
+    case Plot::Kind::heat_map:
+      return {"file", "kind", "title", "unit", "divide_by", "quantities", "x", "y"};
+    case Plot::Kind::stacks:
+      return {"file", "kind", "title", "unit", "divide_by", "methods", "keys"};
+    case Plot::Kind::timeline:
+      break;
+  }
+  return {"file", "kind", "title", "unit", "methods"};
+}
+
+void require_used_keys(const Document& document, std::size_t index, Plot::Kind kind) {
+  const json& entry = document.content.at("plot").at(index);
+  const std::vector<std::string> used = keys_used_by(kind);
+  for (const auto& item : entry.items())
+    if (std::find(used.begin(), used.end(), item.key()) == used.end())
+      document.reject(at("plot", index, item.key()), "a key that a plot of this kind does not use",
+                      fmt::format("for {} one of {}", in_short(entry.at("kind")), fmt::join(used, ", ")));
 }
 
 /// By default a heat map has the last two axes, lines the last one along x.
@@ -232,9 +268,18 @@ void read_axes(const Document& document, const Experiment& experiment, std::size
     document.reject(at("plot", index, "y"), fmt::format("an axis of cross, below {} and not that of x", axes));
 }
 
-/// The names under `key`; without the key, all there are.
-std::vector<std::string> names_of(const json& entry, const char* key, const std::vector<std::string>& all = {}) {
-  return entry.contains(key) ? entry.at(key).get<std::vector<std::string>>() : all;
+/// The names under `key` of a plot, each once; without the key, all there are.
+std::vector<std::string> names_of(const Document& document, std::size_t index, const char* key,
+                                  const std::vector<std::string>& all = {}) {
+  const json& entry = document.content.at("plot").at(index);
+  if (!entry.contains(key)) return all;
+  std::vector<std::string> names;
+  for (const json& name : entry.at(key)) {
+    if (std::find(names.begin(), names.end(), name) != names.end())
+      document.reject(at("plot", index, key), in_short(name) + " twice", "different names");
+    names.push_back(name.get<std::string>());
+  }
+  return names;
 }
 
 Plot plot_of(const Document& document, const Experiment& experiment, std::size_t index) {
@@ -248,15 +293,16 @@ Plot plot_of(const Document& document, const Experiment& experiment, std::size_t
     if (earlier.file == plot.file)
       document.reject(at("plot", index, "file"), in_short(plot.file) + " twice", "another name");
   plot.kind = kind_named(entry.at("kind").get<std::string>());
+  require_used_keys(document, index, plot.kind);
   plot.title = entry.value("title", experiment.name);
   plot.unit = entry.value("unit", "");
   plot.divide_by = entry.value("divide_by", 1.0);
-  for (const std::string& name : names_of(entry, "quantities", names_in(experiment.quantities)))
+  for (const std::string& name : names_of(document, index, "quantities", names_in(experiment.quantities)))
     plot.quantities.push_back(index_of(document, at("plot", index, "quantities"), experiment.quantities, name));
-  plot.methods = names_of(entry, "methods", names_in(experiment.methods));
+  plot.methods = names_of(document, index, "methods", names_in(experiment.methods));
   for (const std::string& name : plot.methods)
     index_of(document, at("plot", index, "methods"), experiment.methods, name);
-  plot.keys = names_of(entry, "keys");
+  plot.keys = names_of(document, index, "keys");
   for (const std::string& key : plot.keys) require_key(document, at("plot", index, "keys"), key);
   if (plot.kind == Plot::Kind::stacks && plot.keys.empty())
     document.reject(at("plot", index, "keys"), "a list of report keys to stack");

@@ -121,7 +121,12 @@ Pictures draw_plots(const Experiment& experiment, const Results& results, const 
   Pictures pictures;
   for (const Plot& plot : experiment.plots) {
     const std::string script = script_of(plot, experiment, results, plan);
-    if (script.empty()) continue;
+    if (script.empty()) {
+      pictures.failures.push_back(
+          fmt::format("{}: /plot/{}: no picture: no row of its methods is one run with a timeline",
+                      experiment.file.string(), &plot - experiment.plots.data()));
+      continue;
+    }
     const fs::path file = folder / (plot.file + ".gnuplot");
     write_text(file, script);
     const Drawing drawing = draw(folder, plot.file);

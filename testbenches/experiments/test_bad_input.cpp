@@ -76,9 +76,27 @@ const Change changes[] = {
     {"/plot/0/kind", "timeline"},
     {"/plot/0/file", "../speedup"},
     {"/plot/0/quantities", json::array({"T4"})},
-    {"/plot/0/methods", json::array({"t4"})},
+    {"/plot/0",
+     {{"file", "x"}, {"kind", "stacks"}, {"keys", {"time_ns.total"}}, {"methods", {"t4"}}},
+     "/plot/0/methods"},
     {"/plot/0", {{"file", "x"}, {"kind", "stacks"}}, "/plot/0/keys"},
-    {"/plot/0/keys", json::array({"time_ns"})},
+    {"/plot/0", {{"file", "x"}, {"kind", "stacks"}, {"keys", {"time_ns"}}}, "/plot/0/keys"},
+    // accepted they would have no effect
+    {"/plot/0/methods", json::array({"t3"})},
+    {"/plot/0/keys", json::array({"time_ns.total"})},
+    {"/plot/0/x", 0},
+    {"/plot/0", {{"file", "x"}, {"kind", "lines"}, {"y", 0}}, "/plot/0/y"},
+    {"/plot/0", {{"file", "x"}, {"kind", "lines"}, {"methods", {"t3"}}}, "/plot/0/methods"},
+    {"/plot/0",
+     {{"file", "x"}, {"kind", "stacks"}, {"keys", {"time_ns.total"}}, {"quantities", {"T3"}}},
+     "/plot/0/quantities"},
+    {"/plot/0", {{"file", "x"}, {"kind", "stacks"}, {"keys", {"time_ns.total"}}, {"x", 0}}, "/plot/0/x"},
+    {"/plot/0", {{"file", "x"}, {"kind", "timeline"}, {"divide_by", 2}}, "/plot/0/divide_by"},
+    {"/plot/0", {{"file", "x"}, {"kind", "timeline"}, {"keys", {"time_ns.total"}}}, "/plot/0/keys"},
+    {"/plot/0/quantities", json::array({"T3", "T3"})},
+    {"/plot/0", {{"file", "x"}, {"kind", "stacks"}, {"keys", {"time_ns.total", "time_ns.total"}}}, "/plot/0/keys"},
+    {"/targets/0/cases", json::array({json::array({"square", "tal"})})},
+    {"/targets", json::array(), "/reference"},
     {"/cases/0/set", {{"method", "t3"}}, "/cases/0/set/method"},
     {"/cases/0/set", {{"system", "none.json"}}, "/cases/0/set/system"},
     {"/methods/1", {{"name", "x"}, {"method", "t3"}, {"set", {{"method", "t3"}}}}, "/methods/1/set/method"},
@@ -117,6 +135,10 @@ TEST_CASE("a wrong base, reference or file is refused by its own name") {
   const SmallExperiment files;
   files.write("reference.csv", std::string("id,value\nspeedup\n"));
   require_refusal(files.run(), (files / "reference.csv: row 2").string());
+  for (const char* rows : {"speedup,1.5x\n", "speedup,\n", "speedup,nan\n", "reads,1\nspeedup,1\nspeedup,1\n"}) {
+    files.write("reference.csv", std::string("id,value\n") + rows);
+    require_refusal(files.run(), (files / "reference.csv: row ").string() + (rows[0] == 'r' ? "4" : "2"));
+  }
   files.write("reference.csv", std::string("name,value\n"));
   require_refusal(files.run(), (files / "reference.csv").string());
   require_refusal(run_program({"experiment", (files / "none.json").string()}), (files / "none.json").string());

@@ -20,9 +20,11 @@ TEST_CASE("plain values stay plain") { CHECK(csv_line({"T-NLG FC-2", "1.5", ""})
 
 TEST_CASE("a number is found by its row's key") {
   const Folder folder;
-  const CsvTable table = read_csv(folder.write("t.csv", std::string("id,value\r\nx,1.25\r\ny,many\r\n")), {});
+  const CsvTable table =
+      read_csv(folder.write("t.csv", std::string("id,value\r\nx,1.25\r\ny,many\r\ntwice,1\r\ntwice,1\r\n")), {});
   CHECK(table.number("id", "x", "value") == 1.25);
-  CHECK_FALSE(table.number("id", "y", "value"));
+  CHECK_THROWS_AS(table.number("id", "y", "value"), InputError);
+  CHECK_THROWS_AS(table.number("id", "twice", "value"), InputError);
   CHECK_FALSE(table.number("id", "z", "value"));
 }
 

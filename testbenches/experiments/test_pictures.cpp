@@ -206,6 +206,20 @@ TEST_CASE("pictures go to a folder of any name") {
   CHECK_THAT(text_of(files / "here/a \"folder\" of/mine/speedup.svg"), Catch::Contains("<svg"));
 }
 
+TEST_CASE("a timeline of rows that are no runs of their own is an error") {
+  const SmallExperiment files;
+  json content = json_of(files.file());
+  content["trace"] = true;
+  content["methods"] = {"sequential", "ideal-overlap"};
+  content["plot"] = {{{"file", "traffic"}, {"kind", "timeline"}, {"methods", {"ideal-overlap"}}}};
+  for (const char* key : {"quantities", "targets", "reference"}) content.erase(key);
+  files.write("experiment.json", content);
+  const Outcome outcome = files.run();
+  CHECK(outcome.exit_code == 1);
+  CHECK(outcome.err ==
+        files.file().string() + ": /plot/0: no picture: no row of its methods is one run with a timeline\n");
+}
+
 TEST_CASE("the panels of a timeline have one scale, and every class one colour in all of them") {
   const SmallExperiment files;
   files.change("experiment.json", "/trace", true);
@@ -241,6 +255,7 @@ TEST_CASE("lines and heat maps have every value in its place, and a heat map's p
   json content = json_of(files.file());
   content.erase("cases");
   content.erase("targets");
+  content.erase("reference");
   content["methods"] = {"t3"};
   content["cross"] = {{entry("m 64", "workload.gemm.m", 64), entry("m 128", "workload.gemm.m", 128)},
                       {entry("k 32", "workload.gemm.k", 32), entry("k 64", "workload.gemm.k", 64),

@@ -138,7 +138,7 @@ TEST_CASE("ideal methods share the phases of other runs and agree with runs of t
 TEST_CASE("without a sequential run, the isolated GEMM is simulated once for both ideal methods") {
   const SmallExperiment files;
   json content = json_of(files.file());
-  for (const char* key : {"quantities", "targets", "plot"}) content.erase(key);
+  for (const char* key : {"quantities", "reference", "targets", "plot"}) content.erase(key);
   content["methods"] = {"ideal-overlap", "ideal-rs-nmc"};
   content["cases"] = {{{"name", "square"}, {"set", json::object()}}};
   files.write("experiment.json", content);
@@ -193,6 +193,7 @@ TEST_CASE("arithmetic without a result is told with its place, the rest stays, a
                         {{"id", "c"}, {"quantity", "negative"}, {"aggregate", "mean"}, {"at_most", 0}},
                         {{"id", "d"}, {"quantity", "none"}, {"aggregate", "mean"}, {"at_most", 0}}};
   content.erase("plot");
+  content.erase("reference");
   files.write("experiment.json", content);
   const Outcome outcome = files.run();
   CHECK(outcome.exit_code == 1);
@@ -207,4 +208,25 @@ TEST_CASE("arithmetic without a result is told with its place, the rest stays, a
   CHECK(comparison(files.out(), "c").at("verdict") == "met");
   CHECK(comparison(files.out(), "d").at("verdict") == "not available");
   CHECK_THAT(text_of(files.out() / "result.md"), Catch::Contains("| geomean"));
+}
+
+TEST_CASE("a figure that no run reports is an error with its place and the nearest names") {
+  const SmallExperiment files;
+  json content = json_of(files.file());
+  content["methods"] = {"sequential", "t3", "ideal-overlap"};
+  content["quantities"].push_back({{"name", "a typo"}, {"value", "1 / gpu0.cache.hitrate[t3]"}});
+  content["quantities"].push_back({{"name", "of rows that have it"}, {"value", "gpu0.cache.hit_rate[ideal-overlap]"}});
+  content["plot"] = {{{"file", "s"}, {"kind", "stacks"}, {"keys", {"time_ns.total", "links.0_to_9.packets"}}}};
+  files.write("experiment.json", content);
+  const Outcome outcome = files.run();
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == 1);
+  const std::string expected = ", expected a figure that a run of the experiment reports, such as ",
+                    file = files.file().string();
+  CHECK_THAT(outcome.err, Catch::Contains(file + ": /quantities/2/value: found gpu0.cache.hitrate" + expected +
+                                          "gpu0.cache.hit_rate, "));
+  CHECK_THAT(outcome.err, Catch::Contains(file + ": /plot/0/keys/1: found links.0_to_9.packets" + expected +
+                                          "links.0_to_1.packets, "));
+  CHECK(outcome.err.find("/quantities/3") == std::string::npos);
+  CHECK(rows_of(files.out() / "results.csv").size() == 6);
 }

@@ -145,6 +145,7 @@ TEST_CASE("the product of lists has every combination, later settings last") {
   json content = json_of(files.file());
   content.erase("cases");
   content.erase("targets");
+  content.erase("reference");
   content["cross"] = {{{{"name", "x"}, {"set", json::object()}}, {{"name", "y"}, {"set", {{"workload.gemm.n", 512}}}}},
                       {{{"name", "1"}, {"set", json::object()}}, {{"name", "2"}, {"set", {{"workload.gemm.n", 384}}}}}};
   content["methods"] = {"t3", {{"name", "slow"}, {"method", "t3"}, {"set", {{"system.links.bandwidth_GBps", 2}}}}};
@@ -193,9 +194,9 @@ TEST_CASE("a layer is a row like others, and its figures go by operation and par
   content["methods"] = {{{"name", "one"}, {"method", "sequential"}, {"set", {{"workload", layer}, {"gpus", nullptr}}}},
                         {{"name", "two"}, {"method", "sequential"}, {"set", {{"workload", layer}, {"gpus", nullptr}}}}};
   content["quantities"] = {{{"name", "softmax"}, {"value", "operations.softmax.time_ns[one]"}},
-                           {{"name", "attention"}, {"value", "parts_ns.attention[two]"}},
-                           {{"name", "missing"}, {"value", "operations.optimizer.time_ns[two]"}}};
+                           {{"name", "attention"}, {"value", "parts_ns.attention[two]"}}};
   content["targets"] = json::array();
+  content.erase("reference");
   files.write("experiment.json", content);
   const Outcome outcome = files.run("out");
   INFO(outcome.err);
@@ -207,4 +208,24 @@ TEST_CASE("a layer is a row like others, and its figures go by operation and par
   for (const json& operation : report.at("operations"))
     if (operation.at("name") == "softmax")
       CHECK(value(results, "layer", "two", "operations.softmax.time_ns") == operation.at("time_ns").get<double>());
+}
+
+TEST_CASE("logs replace links and never follow them") {
+  const SmallExperiment files;
+  const fs::path victim = files.write("victim", std::string("precious"));
+  REQUIRE(files.run().exit_code == 0);
+  std::vector<fs::path> logs{files.out() / "speedup.log"};
+  for (const fs::path& run : files.runs()) {
+    fs::remove(run / "report.json");
+    logs.push_back(run / "log.txt");
+  }
+  for (const fs::path& log : logs) {
+    fs::remove(log);
+    fs::create_symlink(victim, log);
+  }
+  const Outcome outcome = files.run();
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == 0);
+  CHECK(text_of(victim) == "precious");
+  for (const fs::path& log : logs) CHECK(fs::is_regular_file(fs::symlink_status(log)));
 }

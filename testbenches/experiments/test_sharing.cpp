@@ -175,6 +175,7 @@ TEST_CASE("a run that reaches its limit is a failed case among good ones") {
   const SmallExperiment files;
   files.change("experiment.json", "/cases/1/set", {{"workload.gemm.m", 512}, {"limits.simulated_ms", 0.001}});
   files.change("experiment.json", "/targets", json::array());
+  files.change("experiment.json", "/reference", nullptr);
   const Outcome outcome = files.run();
   INFO(outcome.err);
   CHECK(outcome.exit_code == 1);
@@ -190,6 +191,7 @@ TEST_CASE("option --timeout limits every run of an experiment") {
   const SmallExperiment files;
   files.change("experiment.json", "/cases/1/set", {{"workload.gemm.m", 16384}, {"workload.gemm.k", 16384}});
   files.change("experiment.json", "/targets", json::array());
+  files.change("experiment.json", "/reference", nullptr);
   files.change("experiment.json", "/methods", {"t3"});
   files.change("experiment.json", "/quantities", json::array());
   files.change("experiment.json", "/plot", json::array());
