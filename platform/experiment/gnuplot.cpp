@@ -126,7 +126,7 @@ Drawing draw(const fs::path& folder, const std::string& name) {
   constexpr int no_such_program = 127;
   const fs::path picture = folder / (name + ".svg"), log = folder / (name + ".log");
   std::error_code error;
-  if (fs::is_regular_file(picture, error)) fs::remove(picture, error);  // an older one must not pass for this one
+  fs::remove(picture, error);  // an older one must not pass for this one, and gnuplot would wait for a pipe's reader
   const int code = run_program({"gnuplot", "-d", name + ".gnuplot"}, folder, log);
   if (code == no_such_program) return {true, ""};
   if (code != 0) return {false, message(log)};

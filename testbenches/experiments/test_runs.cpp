@@ -1,4 +1,5 @@
 // Which runs an experiment makes: each once, in any number of jobs, and only what is missing.
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -210,7 +211,7 @@ TEST_CASE("a layer is a row like others, and its figures go by operation and par
       CHECK(value(results, "layer", "two", "operations.softmax.time_ns") == operation.at("time_ns").get<double>());
 }
 
-TEST_CASE("logs replace links and never follow them") {
+TEST_CASE("logs and pictures replace links and pipes and never follow them") {
   const SmallExperiment files;
   const fs::path victim = files.write("victim", std::string("precious"));
   REQUIRE(files.run().exit_code == 0);
@@ -223,7 +224,11 @@ TEST_CASE("logs replace links and never follow them") {
     fs::remove(log);
     fs::create_symlink(victim, log);
   }
-  const Outcome outcome = files.run();
+  logs.push_back(files.out() / "speedup.svg");
+  fs::remove(logs.back());
+  REQUIRE(mkfifo(logs.back().c_str(), 0600) == 0);
+  const Outcome outcome =
+      run_program({"experiment", files.file().string(), "--out", files.out().string()}, [] { alarm(10); });
   INFO(outcome.err);
   CHECK(outcome.exit_code == 0);
   CHECK(text_of(victim) == "precious");
