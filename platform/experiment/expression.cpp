@@ -11,7 +11,7 @@ namespace {
 using Lookup = Expression::Lookup;
 using Node = std::function<double(const Lookup&)>;
 
-/// Unlike std::max and std::min: a figure that is missing is not forgotten.
+/// Unlike std::max and std::min: what is no number is not forgotten.
 double largest(double a, double b) { return std::isnan(a) || std::isnan(b) ? std::nan("") : std::max(a, b); }
 double smallest(double a, double b) { return std::isnan(a) || std::isnan(b) ? std::nan("") : std::min(a, b); }
 

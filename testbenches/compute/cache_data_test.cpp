@@ -200,14 +200,19 @@ TEST_CASE("a flush's write-back does not arrive before an older one of the same 
 TEST_CASE("a load waits for each fill that brings bytes of its line, in whatever order they come") {
   CacheBench bench(CacheBench::fully_associative(8));
   for (std::uint32_t i = 0; i < line; ++i) bench.memory.at(0)[i] = static_cast<unsigned char>(i);
-  const std::size_t slow = load(bench, 0, sector, 900'000), fast = load(bench, sector, sector);
-  bench.wait(1'000);
-  const std::size_t both = load(bench, 0, 2 * sector);
-  bench.settle();
-  REQUIRE(bench.compute.answers[both].time == bench.compute.answers[slow].time);
-  REQUIRE(bench.compute.answers[fast].time < bench.compute.answers[slow].time);
-  REQUIRE(bench.compute.answers[both].data == in_memory(bench, 0, 2 * sector));
-  REQUIRE(bench.memory.log.size() == 2);
+  for (const std::uint32_t last : {0u, sector}) {
+    const std::size_t slow = load(bench, last, sector, 900'000), fast = load(bench, sector - last, sector);
+    bench.wait(1'000);
+    const std::size_t both = load(bench, 0, 2 * sector);
+    bench.settle();
+    REQUIRE(bench.compute.answers[both].time == bench.compute.answers[slow].time);
+    REQUIRE(bench.compute.answers[fast].time < bench.compute.answers[slow].time);
+    REQUIRE(bench.compute.answers[both].data == in_memory(bench, 0, 2 * sector));
+    REQUIRE(bench.memory.log.size() == 2);
+    bench.flush();
+    bench.settle();
+    bench.memory.log.clear();
+  }
 }
 
 TEST_CASE("a fill that fails loses no stored byte") {
@@ -226,6 +231,18 @@ TEST_CASE("a fill that fails loses no stored byte") {
   bench.flush();
   bench.settle();
   REQUIRE(in_memory(bench, 0, 2 * sector) == bytes_of({{8, 7}, {24, 0}, {sector, 8}}));
+}
+
+TEST_CASE("a fill that fails loses no stored byte, and a sector that was stored whole still hits") {
+  CacheBench bench(CacheBench::fully_associative(8));
+  bench.memory.judge = [](const LoggedAccess&) { return tlm::TLM_GENERIC_ERROR_RESPONSE; };
+  const std::size_t bad = load(bench, 0, 2 * sector);
+  bench.wait(1'000);
+  store(bench.compute, sector, sector, 8);
+  bench.settle();
+  REQUIRE(bench.compute.answers[bad].status == tlm::TLM_GENERIC_ERROR_RESPONSE);
+  REQUIRE(loaded(bench, sector, sector) == bytes_of({{sector, 8}}));
+  REQUIRE(bench.memory.log.size() == 1);
 }
 
 TEST_CASE("a reset empties the cache and writes nothing back, and a load under way ends as it began") {

@@ -58,8 +58,8 @@ TEST_CASE("what is no expression is refused") {
 }
 
 TEST_CASE("arithmetic without a result is an error, with figures missing it is missing") {
-  for (const char* text :
-       {"1 / 0", "0 / 0", "time_ns.total[t3-mca] / (2 - 2)", "-1 / -0", "1e308 * 10", "1e308 * 10 * 0"}) {
+  for (const char* text : {"1 / 0", "0 / 0", "time_ns.total[t3-mca] / (2 - 2)", "-1 / -0", "1e308 * 10",
+                           "1e308 * 10 * 0", "max(1e308 * 10 * 0, 1)", "min(1, 1e308 * 10 * 0)"}) {
     INFO(text);
     CHECK_THROWS_AS(value(text), t3vp::ArithmeticError);
   }
