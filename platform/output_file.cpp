@@ -79,10 +79,14 @@ class OutputFile::Buffer : public std::streambuf {
 
 OutputFile::OutputFile(std::filesystem::path file)
     : file_(std::move(file)), partial_(fmt::format("{}.{}.partial", file_.string(), getpid())), stream_(nullptr) {
-  unlink(partial_.c_str());  // of a process that had our number
+  remember(partial_.c_str());  // before it is there: a signal may come at any time
+  unlink(partial_.c_str());    // of a process that had our number
   const int descriptor = open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor < 0) fail(file_, errno);
-  remember(partial_.c_str());
+  if (descriptor < 0) {
+    const int error = errno;
+    forget(partial_.c_str());
+    fail(file_, error);
+  }
   buffer_ = std::make_unique<Buffer>(descriptor);
   stream_.rdbuf(buffer_.get());
 }

@@ -1,6 +1,10 @@
 #include "platform/simulation.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 #include <algorithm>
 #include <stdexcept>
@@ -103,6 +107,26 @@ double done(const RunConfiguration& configuration, const Node& node) {
   throw std::runtime_error(line);
 }
 
+/// SystemC tells the address sanitizer of each switch between the stacks of processes, but of no bounds when it is back
+/// on the main stack; without them an exception there is taken for a misuse of it.
+void return_to_main_stack() {
+#if defined(__SANITIZE_ADDRESS__)
+  pthread_attr_t attributes;
+  void* bottom = nullptr;
+  std::size_t bytes = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+  pthread_attr_getstack(&attributes, &bottom, &bytes);
+  pthread_attr_destroy(&attributes);
+  __sanitizer_start_switch_fiber(nullptr, bottom, bytes);
+  __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
+#endif
+}
+
+void simulate_for(Picoseconds time) {
+  sc_core::sc_start(to_sc_time(time), sc_core::SC_EXIT_ON_STARVATION);
+  return_to_main_stack();
+}
+
 /// Lets simulated time pass until nothing is left to happen.
 void run_dry(const RunConfiguration& configuration, const Node& node, const LayerRun* layer, const RunOptions& options,
              Pulse& pulse) {
@@ -113,7 +137,7 @@ void run_dry(const RunConfiguration& configuration, const Node& node, const Laye
     const Picoseconds next = now() + from_sc_time(sc_core::sc_time_to_pending_activity());
     if (next > limit) end_at_limit(configuration, node, pulse);
     // A stride within which nothing happens would not move the time.
-    sc_core::sc_start(to_sc_time(std::min(next + stride, limit) - now()), sc_core::SC_EXIT_ON_STARVATION);
+    simulate_for(std::min(next + stride, limit) - now());
     pulse.simulated = now();
     pulse.done = layer != nullptr ? layer->done() : done(configuration, node);
     if (options.progress) options.progress(pulse.done, configuration.workload.label);
@@ -176,7 +200,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   }
 
   RunResult result;
-  sc_core::sc_start(sc_core::SC_ZERO_TIME);  // before it nothing is pending
+  simulate_for(0);  // before it nothing is pending
   run_dry(configuration, node, layer.get(), options, pulse);
   report_errors(node, result);
   if (!all_finished(node)) diagnose(configuration, node, layer.get(), options, pulse, result);

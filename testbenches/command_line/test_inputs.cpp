@@ -43,7 +43,7 @@ class Traps : public ValidFiles {
 };
 
 void require_refusal(const std::vector<std::string>& arguments, const std::string& where) {
-  const Outcome outcome = run_program(arguments, [] { alarm(20); });
+  const Outcome outcome = run_program(arguments, [] { alarm(120); });
   INFO(outcome.err << outcome.out);
   CHECK(outcome.exit_code == 2);
   CHECK(outcome.out.empty());
