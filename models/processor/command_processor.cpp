@@ -92,7 +92,7 @@ Status CommandProcessor::write_memory(std::uint64_t address, const void* data, s
   return access(tlm::TLM_WRITE_COMMAND, address, static_cast<unsigned char*>(const_cast<void*>(data)), bytes);
 }
 
-Status CommandProcessor::wait_for_interrupt(const std::string& reason) {
+Status CommandProcessor::wait_for_interrupt(const char* reason) {
   keeper_.sync();
   const Picoseconds begin = now();
   ++waits_;

@@ -97,7 +97,8 @@ class CommandProcessor : public sc_core::sc_module {
   Status write_memory(std::uint64_t address, const void* data, std::uint32_t bytes);
 
   /// Returns at once while the interrupt is raised; Status::stuck after give_up_waiting().
-  Status wait_for_interrupt(const std::string& reason);
+  /// The reason is no string object: one would not be destroyed on the stack of a program that waits for ever.
+  Status wait_for_interrupt(const char* reason);
   void wait_ns(std::uint64_t ns);
 
   void begin(Phase phase);
