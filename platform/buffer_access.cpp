@@ -1,6 +1,5 @@
 #include "platform/buffer_access.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "protocol/element.h"
@@ -22,9 +21,9 @@ void transfer(Gpu& gpu, tlm::tlm_command command, const PublishedBuffer& buffer,
     gpu.compute.memory->transport_dbg(payload);
 }
 
-void read_row(Gpu& gpu, const PublishedBuffer& buffer, std::uint32_t row, float* values, SeenBy whom) {
+void read_row(Gpu& gpu, const PublishedBuffer& buffer, std::uint32_t row, float* values) {
   std::vector<unsigned char> bytes(std::size_t{buffer.columns} * bytes_of(buffer.element));
-  transfer(gpu, tlm::TLM_READ_COMMAND, buffer, row, bytes.data(), whom);
+  transfer(gpu, tlm::TLM_READ_COMMAND, buffer, row, bytes.data());
   widen_elements(buffer.element, bytes.data(), values, buffer.columns);
 }
 
@@ -32,32 +31,6 @@ void write_row(Gpu& gpu, const PublishedBuffer& buffer, std::uint32_t row, const
   std::vector<unsigned char> bytes(std::size_t{buffer.columns} * bytes_of(buffer.element));
   narrow_elements(buffer.element, values, bytes.data(), buffer.columns);
   transfer(gpu, tlm::TLM_WRITE_COMMAND, buffer, row, bytes.data());
-}
-
-Matrix read(Gpu& gpu, const PublishedBuffer& buffer, SeenBy whom) {
-  Matrix matrix(buffer.rows, buffer.columns);
-  std::vector<float> wide(buffer.columns);
-  for (std::uint32_t i = 0; i < buffer.rows; ++i) {
-    read_row(gpu, buffer, i, wide.data(), whom);
-    for (std::uint32_t j = 0; j < buffer.columns; ++j) matrix(i, j) = wide[j];
-  }
-  return matrix;
-}
-
-Unflushed unflushed(Gpu& gpu, const PublishedBuffer& buffer) {
-  const std::uint32_t bytes = bytes_of(buffer.element);
-  std::vector<unsigned char> in_memory(std::size_t{buffer.columns} * bytes), seen(in_memory.size());
-  Unflushed result;
-  for (std::uint32_t i = 0; i < buffer.rows; ++i) {
-    transfer(gpu, tlm::TLM_READ_COMMAND, buffer, i, in_memory.data());
-    transfer(gpu, tlm::TLM_READ_COMMAND, buffer, i, seen.data(), SeenBy::compute_units);
-    for (std::uint32_t j = 0; j < buffer.columns; ++j) {
-      const auto at = static_cast<std::ptrdiff_t>(std::size_t{j} * bytes);
-      if (std::equal(seen.begin() + at, seen.begin() + at + bytes, in_memory.begin() + at)) continue;
-      if (result.elements++ == 0) result.row = i, result.column = j;
-    }
-  }
-  return result;
 }
 
 void fill_randomly(Gpu& gpu, const PublishedBuffer& buffer, std::seed_seq& seeds, float least) {

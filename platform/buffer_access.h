@@ -18,18 +18,9 @@ void transfer(Gpu& gpu, tlm::tlm_command command, const PublishedBuffer& buffer,
               SeenBy whom = SeenBy::memory);
 
 /// Reads a row, widened.
-void read_row(Gpu& gpu, const PublishedBuffer& buffer, std::uint32_t row, float* values, SeenBy whom = SeenBy::memory);
+void read_row(Gpu& gpu, const PublishedBuffer& buffer, std::uint32_t row, float* values);
 /// Writes a row, rounded to the element type.
 void write_row(Gpu& gpu, const PublishedBuffer& buffer, std::uint32_t row, const float* values);
-
-Matrix read(Gpu& gpu, const PublishedBuffer& buffer, SeenBy whom = SeenBy::memory);
-
-/// Elements that compute units see otherwise than memory holds them, since nobody has flushed the cache.
-struct Unflushed {
-  std::uint64_t elements = 0;
-  std::uint32_t row = 0, column = 0;  ///< of the first
-};
-Unflushed unflushed(Gpu& gpu, const PublishedBuffer& buffer);
 
 /// Values from `least` to 1 that depend on the seeds only.
 void fill_randomly(Gpu& gpu, const PublishedBuffer& buffer, std::seed_seq& seeds, float least = -1);

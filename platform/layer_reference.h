@@ -22,8 +22,9 @@ class LayerReference {
   /// Compares what it has written. One rounding to the element type is allowed, and what fp32 loses on the way.
   void after(const LayerOperation& operation);
 
-  /// What the program leaves in the cache at its end, where nobody but compute units sees it, is wrong too.
-  void check_hand_over();
+  /// At the end of the run every tensor has to lie in memory, to the bit, as the last operation that wrote it left it
+  /// for compute units to see: what lies in the cache alone is wrong, and so is what has changed on its way to memory.
+  void check_memory();
 
   const FunctionalCheck& result() const { return result_; }
 
@@ -32,8 +33,10 @@ class LayerReference {
   struct Operands {
     Matrix a, b, c, out;
   };
-  PublishedBuffer place(const t3_operand& operand, std::uint32_t matrix, std::uint32_t stride) const;
-  Matrix read_operand(const t3_operand& operand, std::uint32_t matrix, std::uint32_t stride) const;
+  /// Takes over what compute units see of a matrix that an operation has written.
+  void take(const t3_operand& operand, std::uint32_t matrix, std::uint32_t stride);
+  Matrix content(const t3_operand& operand, std::uint32_t matrix, std::uint32_t stride) const;
+  void check_memory(const PublishedBuffer& tensor, const std::vector<unsigned char>& content);
   Matrix read_part(const t3_layer_operation& operation, std::uint32_t matrix, std::uint32_t part) const;
   void compare(const std::string& operation, const t3_operand& operand, std::uint32_t matrix, std::uint32_t stride,
                const Expected& expected);
@@ -41,6 +44,9 @@ class LayerReference {
   Gpu& gpu_;
   std::uint64_t seed_;
   std::vector<PublishedBuffer> tensors_;
+  /// Of each tensor, as filled and then written by operations. Operands come from here: bytes that go wrong on the way
+  /// through memory must not pass for an operand.
+  std::vector<std::vector<unsigned char>> contents_;
   std::vector<Operands> operands_;  ///< by matrix of the batch
   FunctionalCheck result_;
 };

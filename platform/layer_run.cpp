@@ -19,7 +19,7 @@ LayerRun::LayerRun(const RunConfiguration& configuration, Gpu& gpu)
 
 FunctionalCheck LayerRun::functional() {
   if (!reference_) return {};
-  reference_->check_hand_over();
+  reference_->check_memory();
   return reference_->result();
 }
 

@@ -53,10 +53,13 @@ struct Elements {
 Elements elements_of(const RunConfiguration& c) {
   Elements result;
   if (c.workload.layer) {
+    double contents = 0;  // of all tensors, which the reference keeps besides
     for (const LayerTensor& tensor : layer_program(*c.workload.layer, c.system.compute).tensors) {
+      contents += static_cast<double>(tensor.bytes) / check_bytes;
       result.stored += static_cast<double>(tensor.bytes);
       result.checked = std::max(result.checked, 4.0 * static_cast<double>(tensor.bytes) / 2);
     }
+    result.checked += contents;
     return result;
   }
   const double m = c.workload.gemm.m, n = c.workload.gemm.n, k = c.workload.gemm.k;

@@ -18,12 +18,6 @@ const PublishedBuffer* find(const Gpu& gpu, const std::string& name) {
   return nullptr;
 }
 
-void note_mismatch(const Mismatch& mismatch, FunctionalCheck& result) {
-  ++result.mismatches;
-  result.max_abs_error = std::max(result.max_abs_error, std::abs(mismatch.found - mismatch.expected));
-  if (!result.first) result.first = mismatch;
-}
-
 }  // namespace
 
 void Reference::fill(Gpu& gpu, const PublishedBuffer& buffer) const {
@@ -44,7 +38,7 @@ FunctionalCheck Reference::check(Node& node) const {
       read_row(*gpu, *out, row, found.data());
       for (std::uint32_t column = 0; column < out->columns; ++column)
         if (!(found[column] == expected(row, column)))
-          note_mismatch({"out", gpu->processor.gpu(), row, column, found[column], expected(row, column)}, result);
+          result.note({"out", gpu->processor.gpu(), row, column, found[column], expected(row, column)});
       result.elements += out->columns;
     }
   }

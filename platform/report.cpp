@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "platform/fingerprint.h"
 #include "platform/json_document.h"
@@ -108,11 +109,12 @@ ordered_json host_json(const HostFigures& h) {
 bool beats(double total, double bound) { return total < bound * (1 - 1e-9); }
 
 std::string mismatch_line(const FunctionalCheck& f) {
-  std::string line =
-      fmt::format("{} of {} output elements are wrong, by up to {}", f.mismatches, f.elements, f.max_abs_error);
+  std::string line = fmt::format("{} of {} output elements are wrong, by up to {}", f.mismatches, f.elements,
+                                 in_words(f.max_abs_error));
   if (f.first)
-    line += fmt::format("; the first: GPU {}, {}, row {}, column {}: found {}, expected {}", f.first->gpu,
-                        f.first->tensor, f.first->row, f.first->column, f.first->found, f.first->expected);
+    line +=
+        fmt::format("; the first: GPU {}, {}, row {}, column {}: found {}, expected {}", f.first->gpu, f.first->tensor,
+                    f.first->row, f.first->column, in_words(f.first->found), in_words(f.first->expected));
   return line;
 }
 
@@ -131,12 +133,32 @@ std::vector<std::string> symptoms(const RunResult& r) {
 
 }  // namespace
 
+void FunctionalCheck::note_error(double error) {
+  // No comparison with what is no number is true.
+  if (!(error <= max_abs_error) && !std::isnan(max_abs_error)) max_abs_error = error;
+}
+
+void FunctionalCheck::note(const Mismatch& mismatch) {
+  ++mismatches;
+  note_error(std::abs(mismatch.found - mismatch.expected));
+  if (!first) first = mismatch;
+}
+
+std::string in_words(double value) {
+  if (std::isnan(value)) return "not a number";
+  if (std::isinf(value)) return value < 0 ? "minus infinite" : "infinite";
+  return fmt::format("{}", value);
+}
+
+std::string text_of(const FaultOutcome& fault) {
+  return fmt::format("fault {} {}: {}", fault.name, fault.struck ? "struck" : "did not strike", fault.text);
+}
+
 std::vector<std::string> failures(const RunResult& r) {
   std::vector<std::string> list = symptoms(r);
   const bool unnoticed = list.empty();
   for (const FaultOutcome& fault : r.faults)
-    list.push_back(fmt::format("fault {} {}: {}{}", fault.name, fault.struck ? "struck" : "did not strike", fault.text,
-                               fault.struck && unnoticed ? "; no check noticed it" : ""));
+    list.push_back(text_of(fault) + (fault.struck && unnoticed ? "; no check noticed it" : ""));
   return list;
 }
 

@@ -59,8 +59,12 @@ struct Mismatch {
 struct FunctionalCheck {
   bool checked = false;
   std::uint64_t elements = 0, mismatches = 0;
-  double max_abs_error = 0;
+  double max_abs_error = 0;       ///< infinite or no number when one of them is
   std::optional<Mismatch> first;  ///< by GPU, row and column; of a layer, the first that was written
+
+  /// An error that is no number is the largest.
+  void note_error(double error);
+  void note(const Mismatch& mismatch);
 };
 
 /// What became of an injected fault.
@@ -101,6 +105,12 @@ struct RunResult {
   std::vector<std::string> diagnosis;  ///< why the simulation failed, a sentence each; empty when it did not
   HostFigures host;
 };
+
+/// "not a number" and "infinite" in words, which JSON has null for.
+std::string in_words(double value);
+
+/// "fault lose_updates struck: ..."
+std::string text_of(const FaultOutcome& fault);
 
 /// The diagnosis, and what the figures themselves give away: mismatches, a bound that was beaten; in the end the
 /// injected faults, with which no run is right. Empty: all is well.

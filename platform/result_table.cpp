@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "platform/report.h"
+
 namespace t3vp {
 namespace {
 
@@ -14,8 +16,11 @@ using nlohmann::json;
 constexpr double bytes_per_MiB = 1 << 20;
 constexpr std::size_t most_links_shown = 8;
 
-/// JSON writes what is no number as null.
-double number(const json& value) { return value.is_number() ? value.get<double>() : std::nan(""); }
+/// To three digits. JSON writes what is no number as null.
+std::string rounded(const json& value) {
+  const double number = value.is_number() ? value.get<double>() : std::nan("");
+  return std::isfinite(number) ? fmt::format("{:.3g}", number) : in_words(number);
+}
 
 double microseconds(const json& ns) { return ns.get<double>() / 1000; }
 
@@ -114,8 +119,8 @@ std::string verdict(const json& report) {
       fmt::format("\n  bounds: compute {:.2f} us, links {:.2f} us, DRAM {:.2f} us\n", microseconds(b.at("compute_ns")),
                   microseconds(b.at("link_ns")), microseconds(b.at("dram_ns")));
   if (f.at("checked").get<bool>())
-    text += fmt::format("  results: {} elements checked, {} mismatches, largest error {:.3g}\n",
-                        f.at("elements").dump(), f.at("mismatches").dump(), number(f.at("max_abs_error")));
+    text += fmt::format("  results: {} elements checked, {} mismatches, largest error {}\n", f.at("elements").dump(),
+                        f.at("mismatches").dump(), rounded(f.at("max_abs_error")));
   if (!report.contains("diagnosis")) return text + "  passed\n";
   text += "  FAILED\n";
   for (const json& line : report.at("diagnosis")) text += "    " + line.get<std::string>() + "\n";

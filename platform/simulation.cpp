@@ -104,6 +104,7 @@ double done(const RunConfiguration& configuration, const Node& node) {
       line += fmt::format(", GPU {} waits for {}", gpu->processor.gpu(), reason);
       break;
     }
+  line += pulse.faults();
   throw std::runtime_error(line);
 }
 
@@ -127,18 +128,28 @@ void simulate_for(Picoseconds time) {
   return_to_main_stack();
 }
 
+/// For the line that ends a run at a limit.
+void tell_faults(const RunConfiguration& configuration, const Node& node, Pulse& pulse) {
+  std::string text;
+  for (const FaultOutcome& fault : fault_outcomes(configuration, node, {}))
+    text += "; " + (fault.struck ? text_of(fault) : fmt::format("fault {} has not struck", fault.name));
+  if (!text.empty()) pulse.tell_faults(std::move(text));
+}
+
 /// Lets simulated time pass until nothing is left to happen.
 void run_dry(const RunConfiguration& configuration, const Node& node, const LayerRun* layer, const RunOptions& options,
              Pulse& pulse) {
   constexpr Picoseconds stride = 20'000'000;
   const auto& limit_ms = configuration.limits.simulated_ms;
   const Picoseconds limit = limit_ms ? from_ns(*limit_ms * 1e6) : never;
+  tell_faults(configuration, node, pulse);
   while (sc_core::sc_pending_activity()) {
     const Picoseconds next = now() + from_sc_time(sc_core::sc_time_to_pending_activity());
     if (next > limit) end_at_limit(configuration, node, pulse);
     // A stride within which nothing happens would not move the time.
     simulate_for(std::min(next + stride, limit) - now());
     pulse.simulated = now();
+    tell_faults(configuration, node, pulse);
     pulse.done = layer != nullptr ? layer->done() : done(configuration, node);
     if (options.progress) options.progress(pulse.done, configuration.workload.label);
   }

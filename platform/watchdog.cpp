@@ -18,7 +18,7 @@ using Seconds = std::chrono::duration<double>;
 
 [[noreturn]] void end_run(const std::string& limit, const Pulse& pulse) {
   remove_partial_files();
-  print_error(fmt::format("t3vp: {}; {}", limit, progress_of(pulse)));
+  print_error(fmt::format("t3vp: {}; {}{}", limit, progress_of(pulse), pulse.faults()));
   _exit(failed);
 }
 

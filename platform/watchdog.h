@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "platform/configuration.h"
 
@@ -21,12 +22,26 @@ struct Pulse {
   std::atomic<Picoseconds> simulated{0};  ///< time
   std::atomic<double> done{0};            ///< share of the work, 0 to 1
 
+  /// What has become of the injected faults so far: "; fault ...".
+  void tell_faults(std::string text) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    faults_ = std::move(text);
+  }
+  std::string faults() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return faults_;
+  }
+
   /// Control passes to a GPU's firmware or from it.
   void pass(std::uint16_t of_gpu) {
     gpu.store(of_gpu, std::memory_order_relaxed);
     simulated.store(now(), std::memory_order_relaxed);
     passes.store(passes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string faults_;
 };
 
 /// How far a run has come, for the line that ends it: "12% of the work is done after 0.25 ms of simulated time".

@@ -81,6 +81,14 @@ TEST_CASE("a run ends at its limit of simulated time") {
   CHECK(fs::is_empty(files / "out"));
 }
 
+TEST_CASE("a run that ends at its limit tells what has become of the injected fault") {
+  const ValidFiles files;
+  const Outcome outcome = run_into(files, "out", {"--set", "limits.simulated_ms=0.0001", "--set", "data=functional",
+                                                  "--set", R"(inject.lose_updates={"gpu": 0, "count": 1})"});
+  require_ended(outcome, "limits.simulated_ms");
+  CHECK_THAT(outcome.err, Catch::Contains("; fault lose_updates has not struck"));
+}
+
 TEST_CASE("a run that keeps its limits is the same run") {
   const ValidFiles files;
   REQUIRE(run_into(files, "free", {}).exit_code == 0);

@@ -92,6 +92,20 @@ TEST_CASE("the first mismatch is told with its place") {
   CHECK_NOTHROW(read_report(folder.write("report.json", report_of(wrong))));
 }
 
+TEST_CASE("the largest error is told in words when it is no number, whatever comes after it") {
+  const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const auto table_with = [](const std::vector<double>& found) {
+    RunResult result = good_result();
+    for (const double value : found) result.functional.note({"out", 0, 0, 0, value, 1});
+    return result_table(report_json(load_run(ValidFiles().run()), result));
+  };
+  CHECK_THAT(table_with({3, 2}), Catch::Contains("2 mismatches, largest error 2\n"));
+  CHECK_THAT(table_with({3, infinity, 2}),
+             Catch::Contains("largest error infinite") && Catch::Contains("up to infinite"));
+  for (const auto& found : {std::vector<double>{nan, 3}, {3, nan}, {infinity, nan, infinity}})
+    CHECK_THAT(table_with(found), Catch::Contains("largest error not a number") && !Catch::Contains("nan"));
+}
+
 TEST_CASE("a run with an injected fault fails, whatever became of it") {
   RunResult faulty = good_result();
   faulty.faults = {{"flip_bit", false, "there were 3 accesses"}};

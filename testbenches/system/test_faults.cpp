@@ -226,6 +226,38 @@ TEST_CASE("a flipped bit of a layer is noticed") {
   REQUIRE_THAT(run.diagnosis().front(), Contains("layer_norm_1"));
 }
 
+TEST_CASE("a bit that flips on the way from the cache to memory is noticed") {
+  // The last operation's result is bias and fc_2_residual's; nothing reads it, so that only memory shows the fault.
+  const ordered_json workload = {{"layer", "prompt"},
+                                 {"attention", "fused"},
+                                 {"tp", 4},
+                                 {"transformer", {{"hidden", 256}, {"heads", 8}, {"sequence", 64}, {"batch", 1}}}};
+  for (const int bit : {0, 14}) {
+    const Run run =
+        Run::of_platform({on_small_system(), "gpus=null", "method=sequential", "workload=" + workload.dump(),
+                          "inject.flip_bit={\"gpu\":0,\"access\":1360,\"bit\":" + std::to_string(bit) + "}"});
+    INFO(ordered_json(run.diagnosis()).dump(1));
+    REQUIRE(run.exit_code() == 1);
+    REQUIRE_THAT(run.diagnosis().back(), Contains("write") && !Contains("no check noticed it"));
+    REQUIRE(run.report().at("functional").at("mismatches") == 1);
+    REQUIRE_THAT(run.diagnosis().front(), Contains("in memory, not as its last operation left it"));
+  }
+}
+
+TEST_CASE("an error that is no number is not the smallest") {
+  const auto report = [](const char* bits) {
+    return Run::of_platform(gemm(192, 128, 32) + Settings{on_small_system(), "gpus=3", "method=ideal-rs-nmc",
+                                                          "operands=random", "workload.gemm.element=bf16",
+                                                          std::string("inject.flip_bit=") + bits});
+  };
+  const Run run = report(R"({"gpu": 0, "access": 14, "bit": 14})");
+  INFO(ordered_json(run.diagnosis()).dump(1));
+  REQUIRE(run.exit_code() == 1);
+  REQUIRE(run.report().at("functional").at("mismatches") > 0);
+  REQUIRE(run.report().at("functional").at("max_abs_error").is_null());
+  REQUIRE_THAT(run.diagnosis().front(), Contains("wrong, by up to not a number"));
+}
+
 TEST_CASE("a run without faults reports none") {
   const Run run = Run::of_platform(settings_of({}));
   REQUIRE(run.exit_code() == 0);
