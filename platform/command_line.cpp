@@ -21,7 +21,13 @@ namespace {
 namespace fs = std::filesystem;
 
 void add_timeout(CLI::App* command, std::optional<double>& seconds, const std::string& text) {
-  command->add_option("--timeout", seconds, text + "; default: none")->check(CLI::Range(1e-3, 1e9));
+  constexpr double least = 1e-3, most = 1e9;
+  const auto fault = [=](const std::string& value) {
+    double number = 0;  // CLI::Range takes NaN
+    const bool fits = CLI::detail::lexical_cast(value, number) && number >= least && number <= most;
+    return fits ? std::string() : fmt::format("Value {} not in range {} to {}", value, least, most);
+  };
+  command->add_option("--timeout", seconds, text + "; default: none")->check(fault);
 }
 
 void add_run(CLI::App& app, RunCommand& command) {

@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -23,6 +25,9 @@ void end_tidily(int signal_number) {
   std::signal(signal_number, SIG_DFL);
   std::raise(signal_number);
 }
+
+/// What by default is ignored, stops the process or lets it go on, or cannot be handled.
+constexpr int never_end[] = {SIGCHLD, SIGCONT, SIGURG, SIGWINCH, SIGTSTP, SIGTTIN, SIGTTOU, SIGSTOP, SIGKILL};
 
 }  // namespace
 
@@ -43,10 +48,11 @@ void print_error(std::string_view line) { write_all(STDERR_FILENO, std::string(l
 
 void end_tidily_on_signals(const char* last_line) {
   farewell = last_line;
-  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
+  for (int signal_number = 1; signal_number <= SIGRTMAX; ++signal_number) {
+    if (std::count(std::begin(never_end), std::end(never_end), signal_number) != 0) continue;
     struct sigaction action {};
-    sigaction(signal_number, nullptr, &action);
-    if (action.sa_handler == SIG_IGN) continue;
+    if (sigaction(signal_number, nullptr, &action) != 0) continue;  // one of the two that glibc keeps to itself
+    if (action.sa_handler != SIG_DFL) continue;
     action.sa_handler = end_tidily;
     action.sa_flags = SA_RESTART;
     sigaction(signal_number, &action, nullptr);

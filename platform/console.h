@@ -15,8 +15,9 @@ void print(std::string_view text);
 /// A line on standard error, if there is one. Safe in any thread.
 void print_error(std::string_view line);
 
-/// Lets SIGINT, SIGTERM and SIGHUP, unless the caller has them ignored, end the process as they do, but with no partial
-/// file left behind, and with a last line on standard error. `last_line` has to stay valid; empty: none.
+/// Lets every signal whose default is to end the process, unless it is ignored or has a handler, end it as it does, but
+/// with no partial file left behind, and with a last line on standard error. `last_line` has to stay valid; empty:
+/// none.
 void end_tidily_on_signals(const char* last_line = "");
 
 }  // namespace t3vp

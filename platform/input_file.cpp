@@ -24,12 +24,15 @@ std::string kind_of(mode_t mode) {
   return S_ISDIR(mode) ? "a folder" : S_ISFIFO(mode) ? "a pipe" : S_ISSOCK(mode) ? "a socket" : "a device";
 }
 
+std::set<std::filesystem::path> opened;
+
 /// An input while it is open; its fault is empty when it can be read.
 class InputFile {
  public:
   InputFile(const std::filesystem::path& file, std::uint64_t most_bytes)
       : descriptor_(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {
     struct stat status {};
+    if (descriptor_ >= 0) opened.insert(file);
     if (descriptor_ < 0 || fstat(descriptor_, &status) != 0)
       fault_ = reason_of(errno);
     else if (!S_ISREG(status.st_mode))
@@ -76,6 +79,8 @@ class InputFile {
 };
 
 }  // namespace
+
+const std::set<std::filesystem::path>& files_read() { return opened; }
 
 std::string input_fault(const std::filesystem::path& file, std::uint64_t most_bytes) {
   return InputFile(file, most_bytes).fault();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 
 namespace t3vp {
@@ -13,6 +14,9 @@ inline constexpr std::uint64_t most_input_bytes = std::uint64_t{64} << 20;
 
 /// What stands in the way of reading the file ("a pipe", "no such file or directory"); empty when nothing does.
 std::string input_fault(const std::filesystem::path& file, std::uint64_t most_bytes = most_input_bytes);
+
+/// Every file that this process has opened with these functions, as it was named.
+const std::set<std::filesystem::path>& files_read();
 
 /// The content. Throws InputError when something stands in the way; `kind` says what the file should be ("run file").
 std::string read_input(const std::filesystem::path& file, const std::string& kind);

@@ -139,6 +139,18 @@ LayerProgram layer_program(const LayerWorkload& layer, const ComputeParameters& 
   return Layer(layer, compute).program();
 }
 
+std::set<std::string> layer_tensor_names() {
+  LayerWorkload layer;
+  layer.training = true;  // computes all that a prompt does
+  layer.shape = {64, 1, 64, 1, ElementType::fp16};
+  std::set<std::string> names;
+  for (const bool fused : {false, true}) {
+    layer.fused_attention = fused;
+    for (const LayerTensor& tensor : layer_program(layer, {}).tensors) names.insert(tensor.name);
+  }
+  return names;
+}
+
 double flops_of(const t3_layer_operation& o) {
   const double outputs = static_cast<double>(o.out.matrix.rows) * o.out.matrix.columns * o.batch.matrices;
   if (o.kernel == T3_LAYER_GEMM) return 2 * outputs * (o.transpose_a ? o.a.matrix.rows : o.a.matrix.columns);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct LayerProgram {
 
 /// Tiles and blocks are the system's, narrower for matrices that would waste a wide tile.
 LayerProgram layer_program(const LayerWorkload& layer, const ComputeParameters& compute);
+
+/// Names of the tensors of any layer.
+std::set<std::string> layer_tensor_names();
 
 /// Of its matrix products, a multiply-add counting two; 0 for operations on rows.
 double flops_of(const t3_layer_operation& operation);

@@ -3,6 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <vector>
 
 #include "dram/replay.h"
 #include "platform/command_line.h"
@@ -49,7 +50,7 @@ std::string replay_table(const dram::MemorySpec& memory, const dram::ReplayResul
                      r.read_latency_mean_ns, r.read_latency_p50_ns, r.read_latency_p99_ns);
 }
 
-std::vector<dram::TraceRecord> read_records(const fs::path& file) {
+std::vector<dram::TraceRecord> read_records(const fs::path& file, const dram::Geometry& geometry) {
   constexpr std::uint64_t record_bytes = 16, most_records = 0xFFFFFFFF;
   const std::string fault = input_fault(file, most_records * record_bytes);
   if (!fault.empty()) throw InputError(file.string(), fault, "a trace, records of 16 bytes");
@@ -57,7 +58,7 @@ std::vector<dram::TraceRecord> read_records(const fs::path& file) {
   const double records = static_cast<double>(fs::file_size(file)) / record_bytes;
   require_memory(file, std::vector<MemoryPart>{{"its records", bytes_of_record * records}});
   try {
-    return dram::read_trace(file.string());
+    return dram::read_trace(file.string(), geometry);
   } catch (const dram::TraceError& error) {
     throw InputError(file.string(), error.found, error.expected);
   }
@@ -85,7 +86,8 @@ std::unique_ptr<OutputFile> commands_file(const fs::path& file) {
 
 int replay(const ReplayCommand& command) {
   const dram::MemorySpec memory = load_memory(command.memory, command.settings);
-  const std::vector<dram::TraceRecord> trace = read_records(command.trace);
+  const std::vector<dram::TraceRecord> trace = read_records(command.trace, memory.geometry);
+  require_apart({command.commands.empty() ? std::vector<fs::path>{} : std::vector{command.commands}, {command.out}});
   const std::unique_ptr<OutputFile> commands = commands_file(command.commands);
   prepare_folder(command.out);
   const FileLock turn = FileLock::of_folder(command.out);

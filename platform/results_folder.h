@@ -3,14 +3,26 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace t3vp {
 
 /// Creates the folder. Throws InputError when it cannot be created or written.
 void prepare_folder(const std::filesystem::path& folder, const std::string& option = "--out");
 
+/// What a command writes or removes.
+struct Outputs {
+  std::vector<std::filesystem::path> files;
+  std::vector<std::filesystem::path> result_folders;  ///< of which remove_results() is called
+};
+
+/// To be called when a command has read its inputs and before it writes anything. Throws InputError when one of its
+/// outputs is one of files_read(), whatever links lead there, or is another output.
+void require_apart(const Outputs& outputs);
+
 /// Removes report.json, trace.json and the arrays of an earlier run, so that nobody takes them for those of a run that
-/// leaves none, and what an earlier run broke off writing. Throws std::runtime_error when it cannot.
+/// leaves none, and what an earlier run broke off writing; nothing with a name that no run gives a file. Throws
+/// std::runtime_error when it cannot.
 void remove_results(const std::filesystem::path& folder);
 
 }  // namespace t3vp

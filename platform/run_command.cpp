@@ -48,6 +48,7 @@ int run(const RunCommand& command) {
     return success;
   }
   require_memory(command.file, configuration);
+  require_apart({{}, {command.out}});
   prepare_folder(command.out);
   const FileLock turn = FileLock::of_folder(command.out);
   remove_results(command.out);

@@ -26,6 +26,28 @@ std::uint64_t little_endian(const unsigned char* bytes) {
   return value;
 }
 
+std::uint64_t bytes_of(const Geometry& g) {
+  return std::uint64_t{g.pseudo_channels} * g.bank_groups * g.banks_per_group * g.rows * g.row_bytes;
+}
+
+void check_records(const std::string& path, const std::vector<TraceRecord>& trace, const Geometry& geometry) {
+  const std::uint64_t last_address = bytes_of(geometry) - geometry.access_bytes;
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    const TraceRecord& record = trace[i];
+    const auto reject = [&](const std::string& found, const std::string& expected) {
+      throw TraceError(path, found + " in record " + std::to_string(i), expected);
+    };
+    const auto address = [&] { return "the address " + std::to_string(record.address); };
+    if (record.arrival_ns > last_arrival_ns)
+      reject("an arrival at " + std::to_string(record.arrival_ns) + " ns",
+             "at most " + std::to_string(last_arrival_ns) + " ns");
+    if (record.address > last_address)
+      reject(address(), "at most " + std::to_string(last_address) + ", the last of the channel");
+    if (record.address % geometry.access_bytes != 0)
+      reject(address(), "a multiple of " + std::to_string(geometry.access_bytes) + ", geometry.access_bytes");
+  }
+}
+
 /// In-order injection of a trace into a channel, and what came of it.
 class Injector {
  public:
@@ -117,7 +139,7 @@ TraceError::TraceError(const std::string& path, const std::string& what_was_foun
       found(what_was_found),
       expected(what_was_expected) {}
 
-std::vector<TraceRecord> read_trace(const std::string& path) {
+std::vector<TraceRecord> read_trace(const std::string& path, const Geometry& geometry) {
   const std::string records = "a trace, records of 16 bytes";
   std::ifstream file(path, std::ios::binary);
   if (!file) throw TraceError(path, "nothing that can be opened", records);
@@ -135,11 +157,7 @@ std::vector<TraceRecord> read_trace(const std::string& path) {
   } while (file);
   if (file.bad() || !file.eof()) throw TraceError(path, "something that cannot be read", records);
   if (size % record_bytes != 0 || size == 0) throw TraceError(path, std::to_string(size) + " bytes", records);
-  for (std::size_t i = 0; i < trace.size(); ++i)
-    if (trace[i].arrival_ns > last_arrival_ns)
-      throw TraceError(path,
-                       "an arrival at " + std::to_string(trace[i].arrival_ns) + " ns in record " + std::to_string(i),
-                       "at most " + std::to_string(last_arrival_ns) + " ns");
+  check_records(path, trace, geometry);
   return trace;
 }
 

@@ -27,8 +27,8 @@ inline constexpr std::uint64_t last_arrival_ns = std::uint64_t{1} << 40;
 
 /// Little-endian records of 16 bytes: u64 arrival in ns, u64 address with the top bit set for a write.
 /// Throws TraceError, naming the file, when it cannot be read, has another size than whole records, no record, or one
-/// that arrives after last_arrival_ns.
-std::vector<TraceRecord> read_trace(const std::string& path);
+/// that arrives after last_arrival_ns or whose address is beyond the channel or no multiple of an access.
+std::vector<TraceRecord> read_trace(const std::string& path, const Geometry& geometry);
 
 struct ReplayOptions {
   std::uint32_t outstanding = 0;     ///< accesses between acceptance and data at any time; 0: no limit

@@ -64,7 +64,9 @@ std::optional<double> CsvTable::number(const std::string& key, const std::string
 }
 
 CsvTable read_csv(const std::filesystem::path& file, const std::vector<std::string>& required_columns) {
-  std::istringstream in(read_input(file, "CSV file"));
+  std::string text = read_input(file, "CSV file");
+  if (text.rfind("\xEF\xBB\xBF", 0) == 0) text.erase(0, 3);  // spreadsheets mark UTF-8 by it
+  std::istringstream in(text);
   CsvTable table;
   table.file = file.string();
   read_row(in, table.columns);

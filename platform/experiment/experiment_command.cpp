@@ -38,6 +38,19 @@ void run_missing(const Experiment& experiment, const Plan& plan, const RunOutlin
   write_text(csv, results.results_csv());
 }
 
+Outputs outputs_of(const Experiment& experiment, const Plan& plan, const Results& results, const fs::path& out) {
+  Outputs outputs;
+  for (const char* name : {"results.csv", "compare.csv", "result.md"}) outputs.files.push_back(out / name);
+  for (const Plot& plot : experiment.plots)
+    for (const char* kind : {".gnuplot", ".svg", ".log"}) outputs.files.push_back(out / (plot.file + kind));
+  for (std::size_t run = 0; run < plan.runs.size(); ++run) {
+    const fs::path folder = results.folder_of(run);
+    for (const char* name : {"run.json", "log.txt", "lock"}) outputs.files.push_back(folder / name);
+    outputs.result_folders.push_back(folder);
+  }
+  return outputs;
+}
+
 void print_failures(const Results& results) {
   for (const auto& failure : results.failures())
     print_error(
@@ -51,11 +64,12 @@ int experiment(const ExperimentCommand& command) {
   const Experiment experiment = load_experiment(command.file);
   const Plan plan = make_plan(experiment);
   const fs::path out = command.out.empty() ? fs::path("out") / command.file.stem() : command.out;
-  prepare_folder(out);
   const fs::path runs = command.runs.empty() ? out / "runs" : command.runs;
+  Results results(experiment, plan, runs);
+  require_apart(outputs_of(experiment, plan, results, out));
+  prepare_folder(out);
   prepare_folder(runs, "--runs");
   for (const char* earlier : {"compare.csv", "result.md"}) fs::remove(out / earlier);
-  Results results(experiment, plan, runs);
   run_missing(experiment, plan, {command.jobs != 0 ? command.jobs : cores(), command.timeout_s}, results,
               out / "results.csv");
 

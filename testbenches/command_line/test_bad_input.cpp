@@ -65,6 +65,7 @@ const Change changes[] = {
     {"run.json", "/limits", {{"wall_s", 0}}, "run.json: /limits/wall_s"},
     {"run.json", "/limits", {{"simulated_ms", -1}}, "run.json: /limits/simulated_ms"},
     {"run.json", "/limits", {{"firmware_s", "long"}}, "run.json: /limits/firmware_s"},
+    {"run.json", "/limits", {{"firmware_s", 0.0009}}, "run.json: /limits/firmware_s"},
     {"run.json", "/limits", {{"cpu_s", 1}}, "run.json: /limits/cpu_s"},
     {"run.json", "/firmware", "riscv"},
     {"run.json", "/seed", -1},
@@ -377,4 +378,20 @@ TEST_CASE("a memory file beside the memory itself is refused, also by --set") {
   REQUIRE(run_program({"check", files / "system.json"}).exit_code == 0);
   require_refusal(run_file(files.run(), {"--set", "system.memory.file=" + (files / "memory.json").string()}),
                   (files / "system.json: /memory/file").string());
+}
+
+TEST_CASE("a reference file may begin with the mark of UTF-8 that spreadsheets write") {
+  const ValidFiles files;
+  files.write("reference.csv", std::string("\xEF\xBB\xBFid,value\none,1\n"));
+  const auto experiment = files.write(
+      "experiment.json", json{{"name", "marked"},
+                              {"base", "run.json"},
+                              {"reference", "reference.csv"},
+                              {"cases", {{{"name", "one"}, {"set", json::object()}}}},
+                              {"methods", {"t3"}},
+                              {"quantities", {{{"name", "q"}, {"value", "time_ns.total[t3]"}}}},
+                              {"targets", {{{"id", "one"}, {"quantity", "q"}, {"aggregate", "max"}, {"within", 1}}}}});
+  const Outcome outcome = run_program({"check", experiment});
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == 0);
 }

@@ -106,6 +106,11 @@ std::filesystem::path sequential_trace(const Folder& folder, std::uint64_t count
   return folder.write("reads.trace", bytes);
 }
 
+std::string refusal_of(const std::filesystem::path& trace, std::uint64_t address, const std::string& expected) {
+  return trace.string() + ": found the address " + std::to_string(address) + " in record 1, expected " + expected +
+         "\n";
+}
+
 }  // namespace
 
 TEST_CASE("replay reports what a trace costs on a memory file") {
@@ -136,6 +141,28 @@ TEST_CASE("replay reports what a trace costs on a memory file") {
   slower.insert(slower.end(), {"--set", "clock_GHz=0.5", "--outstanding", "1"});
   REQUIRE(run_program(slower).exit_code == 0);
   CHECK(json_of(folder / "out/report.json").at("time_ns") > 10 * report.at("time_ns").get<double>());
+}
+
+TEST_CASE("replay refuses an address that the channel does not have, with its record") {
+  const Folder folder;
+  const std::string memory = config("memory/hbm2-legacy.json").string();
+  const auto replay_of = [&](std::uint64_t address) {
+    std::string bytes(32, '\0');
+    for (int b = 0; b < 8; ++b) bytes[24 + static_cast<std::size_t>(b)] = static_cast<char>(address >> (8 * b) & 0xFF);
+    const std::filesystem::path trace = folder.write("one.trace", bytes);
+    return run_program({"replay", trace, "--memory", memory, "--out", folder / "out"});
+  };
+  constexpr std::uint64_t channel_bytes = std::uint64_t{16} * 8192 * 2048, write = std::uint64_t{1} << 63;
+  for (const std::uint64_t wrong : {channel_bytes, channel_bytes - 31, write - 32}) {
+    const Outcome outcome = replay_of(wrong | write);
+    CHECK(outcome.exit_code == 2);
+    CHECK(outcome.err == refusal_of(folder / "one.trace", wrong, "at most 268435424, the last of the channel"));
+  }
+  const Outcome outcome = replay_of(33);
+  CHECK(outcome.exit_code == 2);
+  CHECK(outcome.err == refusal_of(folder / "one.trace", 33, "a multiple of 32, geometry.access_bytes"));
+  CHECK_FALSE(std::filesystem::exists(folder / "out"));
+  CHECK(replay_of(channel_bytes - 32).exit_code == 0);
 }
 
 TEST_CASE("replay refuses what is no trace or no memory file with one line") {

@@ -111,8 +111,11 @@ TEST_CASE("option --timeout is what --print-config shows as limits.wall_s") {
   const ValidFiles files;
   const Outcome outcome = run_into(files, "out", {"--print-config", "--timeout", "2.5"});
   CHECK(json::parse(outcome.out).at("limits") == json{{"wall_s", 2.5}, {"firmware_s", 30.0}});
-  for (const char* wrong : {"0", "-1", "soon", "1e999", "nan"})
-    CHECK(run_into(files, "out", {"--timeout", wrong}).exit_code == 2);
+  for (const char* wrong : {"0", "-1", "soon", "1e999", "nan", "-nan", "inf"}) {
+    const Outcome refused = run_into(files, "out", {"--timeout", wrong});
+    CHECK(refused.exit_code == 2);
+    CHECK_THAT(refused.err, Catch::Contains("--timeout"));
+  }
 }
 
 TEST_CASE("firmware that never calls the HAL again is ended") {

@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <thread>
 
 #include "command_line/program.h"
@@ -182,13 +183,17 @@ TEST_CASE("a run that fails leaves nothing of an earlier one") {
 }
 
 TEST_CASE("a run that is interrupted leaves no partial file") {
-  for (const int signal_number : {SIGINT, SIGTERM}) {
+  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM,
+                                  SIGPROF, SIGXCPU, SIGIO, SIGFPE, SIGRTMAX}) {
+    INFO(strsignal(signal_number));
     const Files files;
     const std::string program = T3VP_BINARY_DIR "/t3vp", file = files.run(), out = files / "out";
     fs::create_directory(out);
     files.write("out/report.json", std::string("of an earlier run"));
     const pid_t child = fork();
     if (child == 0) {
+      const rlimit no_core{0, 0};
+      setrlimit(RLIMIT_CORE, &no_core);
       execl(program.c_str(), "t3vp", "run", file.c_str(), "--out", out.c_str(), "--trace", "--set",
             R"(workload={"gemm": {"m": 8192, "n": 8192, "k": 8192}})", nullptr);
       _exit(127);
@@ -223,4 +228,88 @@ TEST_CASE("runs have a folder one after the other") {
   waitpid(child, &status, 0);
   CHECK(status == 0);
   CHECK(fs::exists(out + "/report.json"));
+}
+
+TEST_CASE("what a command reads it neither replaces nor removes") {
+  const Files files;
+  const std::string memory = files / "memory.json", own = files / "own", experiment = files / "experiment.json";
+  const std::string trace = files / "one.trace";
+  fs::create_directory(own);
+  const auto in_own = [&](const fs::path& from, const char* name) {
+    fs::copy_file(from, fs::path(own) / name, fs::copy_options::overwrite_existing);
+    return own + "/" + name;
+  };
+  const auto refused = [&](const std::vector<std::string>& arguments, const fs::path& input) {
+    INFO(arguments[0] << " " << input);
+    const std::string before = text_of(input);
+    const std::vector<std::string> names = names_in(own), all = names_in(files / ".");
+    require_one_line(run_program(arguments), 2, ": found a file that this command reads");
+    CHECK(text_of(input) == before);
+    CHECK(names_in(own) == names);
+    CHECK(names_in(files / ".") == all);
+  };
+  const std::vector<std::string> replay{"replay", trace, "--memory", memory, "--out", files / "new", "--commands"};
+  for (const std::string& input : {trace, memory}) {
+    std::vector<std::string> arguments = replay;
+    arguments.push_back(input);
+    refused(arguments, input);
+  }
+  for (const char* name : {"report.json", "trace.json", "gpu0.a.npy", "report.json.1.partial"}) {
+    const std::string input = in_own(trace, name);
+    refused({"replay", input, "--memory", memory, "--out", own}, input);
+    fs::create_symlink(input, files / "link");
+    refused({"replay", files / "link", "--memory", memory, "--out", own + "/../own/"}, input);
+    fs::remove(files / "link");
+    fs::remove(input);
+  }
+  files.change("run.json", "/system", (files / "system.json").string());
+  files.change("system.json", "/memory/file", memory);
+  for (const char* name : {"report.json", "trace.json"}) {
+    const std::string run = in_own(files.run(), name);
+    refused({"run", run, "--out", own}, run);
+    fs::remove(run);
+    const std::string system = in_own(files / "system.json", name);
+    refused({"run", files.run(), "--out", own, "--set", "system=" + system}, system);
+    fs::remove(system);
+    const std::string dram = in_own(memory, name);
+    refused({"run", files.run(), "--out", own, "--set", "system.memory.file=" + dram}, dram);
+    fs::remove(dram);
+    const std::string models = in_own(config("workloads/models.json"), name);
+    refused({"run", files.run(), "--out", own, "--set", "models=" + models, "--set", "gpus=null", "--set",
+             R"(workload={"model": "T-NLG", "sublayer": "OP", "tp": 8})"},
+            models);
+    fs::remove(models);
+  }
+  const fs::path reference = files.write("own/compare.csv", std::string("id,value\none,1\n"));
+  files.change("experiment.json", "/reference", reference.string());
+  files.change("experiment.json", "/quantities", {{{"name", "q"}, {"value", "time_ns.total[t3]"}}});
+  files.change("experiment.json", "/targets", {{{"id", "one"}, {"quantity", "q"}, {"aggregate", "max"}}});
+  refused({"experiment", experiment, "--out", own}, reference);
+  files.change("experiment.json", "/base", in_own(files.run(), "result.md"));
+  refused({"experiment", experiment, "--out", own}, own + "/result.md");
+}
+
+TEST_CASE("two outputs of one name are refused") {
+  const Files files;
+  for (const char* name : {"report.json", "trace.json", "gpu255.out.npy"})
+    require_one_line(run_program({"replay", files / "one.trace", "--memory", files / "memory.json", "--out",
+                                  files / "o", "--commands", files / (std::string("./o/") + name)}),
+                     2, ": found a file that this command would write or remove a second time");
+  CHECK_FALSE(fs::exists(files / "o"));
+}
+
+TEST_CASE("of what lies in the folder only files with a name that runs give are removed") {
+  const Files files;
+  fs::create_directory(files / "out");
+  const std::vector<std::string> kept{"gpu0..npy",      "gpu0.golden.npy", "gpu0.out.npy.bak", "gpu00.out.npy",
+                                      "gpu256.out.npy", "notes.txt",       "report.json.old",  "report.json.x.partial"};
+  const char* const results[] = {"gpu0.out.npy", "gpu255.b.npy", "gpu0.d_w_fc_2.npy", "gpu1.a.npy.12.partial",
+                                 "trace.json"};
+  for (const std::string& name : kept) files.write("out/" + name, std::string("mine"));
+  for (const char* name : results) files.write(std::string("out/") + name, std::string("a run's"));
+  REQUIRE(run_program({"run", files.run(), "--out", files / "out"}).exit_code == 0);
+  std::vector<std::string> expected = kept;
+  expected.emplace_back("report.json");
+  std::sort(expected.begin(), expected.end());
+  CHECK(names_in(files / "out") == expected);
 }

@@ -21,27 +21,31 @@ std::string file_with(const std::string& name, const std::string& bytes) {
 
 const std::string one_read(16, '\0');
 
+std::vector<TraceRecord> read(const std::string& path) {
+  return read_trace(path, shipped_memory("hbm2-legacy").geometry);
+}
+
 }  // namespace
 
 TEST_CASE("A trace file is records of arrival and address, the top bit of the address marking writes") {
   std::string bytes = one_read;
   bytes += std::string("\x05\x00\x00\x00\x00\x00\x00\x00\x20\x01\x00\x00\x00\x00\x00\x80", 16);
-  const auto trace = read_trace(file_with("two", bytes));
+  const auto trace = read(file_with("two", bytes));
   REQUIRE(trace.size() == 2);
   CHECK((trace[0].arrival_ns == 0 && trace[0].address == 0 && !trace[0].write));
   CHECK((trace[1].arrival_ns == 5 && trace[1].address == 0x120 && trace[1].write));
 }
 
 TEST_CASE("A bad trace file is named with what is wrong with it") {
-  CHECK_THROWS_WITH(read_trace("/nowhere/trace.bin"),
+  CHECK_THROWS_WITH(read("/nowhere/trace.bin"),
                     "/nowhere/trace.bin: found nothing that can be opened, expected a trace, records of 16 bytes");
-  CHECK_THROWS_WITH(read_trace(file_with("empty", "")), Catch::Contains("found 0 bytes"));
-  CHECK_THROWS_WITH(read_trace(file_with("odd", one_read + "x")),
+  CHECK_THROWS_WITH(read(file_with("empty", "")), Catch::Contains("found 0 bytes"));
+  CHECK_THROWS_WITH(read(file_with("odd", one_read + "x")),
                     Catch::Contains("17 bytes, expected a trace, records of 16 bytes"));
   const std::string late = one_read + std::string("\x01\x00\x00\x00\x00\x01\x00\x00", 8) + std::string(8, '\0');
-  CHECK_THROWS_WITH(read_trace(file_with("late", late)),
+  CHECK_THROWS_WITH(read(file_with("late", late)),
                     Catch::Contains("1099511627777 ns in record 1, expected at most 1099511627776 ns"));
-  CHECK_THROWS_AS(read_trace(std::filesystem::temp_directory_path().string()), TraceError);
+  CHECK_THROWS_AS(read(std::filesystem::temp_directory_path().string()), TraceError);
 }
 
 TEST_CASE("One read takes the idle latency, and the report is its arithmetic") {
