@@ -158,6 +158,20 @@ TEST_CASE("the bound of attention is that of a plain computation in fp32") {
   }
 }
 
+namespace {
+
+Matrix read(Gpu& gpu, const PublishedBuffer& buffer) {
+  Matrix values(buffer.rows, buffer.columns);
+  std::vector<float> row(buffer.columns);
+  for (std::uint32_t i = 0; i < buffer.rows; ++i) {
+    read_row(gpu, buffer, i, row.data());
+    for (std::uint32_t j = 0; j < buffer.columns; ++j) values(i, j) = row[j];
+  }
+  return values;
+}
+
+}  // namespace
+
 TEST_CASE("an error just above the bound is a mismatch, one just below is none") {
   RunConfiguration configuration = configuration_of({on_small_system(), "gpus=2"});
   configuration.gpus = 1;
