@@ -238,7 +238,7 @@ TEST_CASE("a bit that flips on the way from the cache to memory is noticed") {
                           "inject.flip_bit={\"gpu\":0,\"access\":1360,\"bit\":" + std::to_string(bit) + "}"});
     INFO(ordered_json(run.diagnosis()).dump(1));
     REQUIRE(run.exit_code() == 1);
-    REQUIRE_THAT(run.diagnosis().back(), Contains("write") && !Contains("no check noticed it"));
+    REQUIRE_THAT(run.diagnosis().back(), Contains("the store of") && !Contains("no check noticed it"));
     REQUIRE(run.report().at("functional").at("mismatches") == 1);
     REQUIRE_THAT(run.diagnosis().front(), Contains("in memory, not as its last operation left it"));
   }

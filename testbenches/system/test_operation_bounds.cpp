@@ -195,7 +195,7 @@ TEST_CASE("an error just above the bound is a mismatch, one just below is none")
         const std::uint32_t height = vector[i] ? 1 : rows;
         buffers[i] = {"tensor", 0x10000 * (i + 1), stride, height, columns, element};
         PublishedBuffer flat = buffers[i];
-        flat.columns = height * columns, flat.rows = 1;
+        flat.columns = height * columns, flat.rows = 1, flat.row_stride = height * stride;
         reference.fill(flat);
         used[i]->used = true;
         used[i]->tensor = i;
