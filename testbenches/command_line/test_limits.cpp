@@ -83,8 +83,9 @@ TEST_CASE("a run ends at its limit of simulated time") {
 
 TEST_CASE("a run that ends at its limit tells what has become of the injected fault") {
   const ValidFiles files;
-  const Outcome outcome = run_into(files, "out", {"--set", "limits.simulated_ms=0.0001", "--set", "data=functional",
-                                                  "--set", R"(inject.lose_updates={"gpu": 0, "count": 1})"});
+  const Outcome outcome = run_into(files, "out",
+                                   {"--set", "limits.simulated_ms=0.0001", "--set", "data=functional", "--set",
+                                    R"(inject.lose_updates={"gpu": 0, "count": 1})"});
   require_ended(outcome, "limits.simulated_ms");
   CHECK_THAT(outcome.err, Catch::Contains("; fault lose_updates has not struck"));
 }
