@@ -35,6 +35,7 @@ ComputeCluster::ComputeCluster(const sc_core::sc_module_name& name, const Comput
     tracks_.push_back(trace_->track(
         fmt::format("GPU {}", gpu),
         fmt::format("CU {} of {} to {}", cu, cu, std::min(cu + units_per_track, parameters.compute_units) - 1)));
+  memory.on_taken(&ComputeCluster::taken);
   registers.lock_when([this] { return busy_; });
   registers.compute_units.set(parameters.compute_units);
   registers.base.on_write([this] { check_base(); });
@@ -96,6 +97,13 @@ void ComputeCluster::issue(Slot slot, Transaction& transaction, Picoseconds dela
   memory.send(transaction, delay);
 }
 
+/// A store that is taken needs its workgroup no longer; its response is the kernel's to wait for.
+void ComputeCluster::taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  const Slot slot = static_cast<Slot>(extension_of(transaction).token >> 32);
+  ++unacknowledged_;
+  events_.push(now() + delay, {Step::taken, slot, 0, static_cast<Transaction*>(&transaction)});
+}
+
 void ComputeCluster::response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const Slot slot = static_cast<Slot>(extension_of(transaction).token >> 32);
   events_.push(now() + delay, {Step::arrived, slot, 0, static_cast<Transaction*>(&transaction)});
@@ -122,6 +130,9 @@ void ComputeCluster::step() {
       case Step::delivered:
         delivered(event);
         break;
+      case Step::taken:
+        answered(event.slot, *event.transaction);
+        break;
       case Step::elapsed:
         kernel_->elapsed(event.slot, event.tag);
         break;
@@ -146,13 +157,29 @@ void ComputeCluster::arrived(const Event& event) {
 
 void ComputeCluster::delivered(const Event& event) {
   Transaction& transaction = *event.transaction;
-  if (failure_ == Status::ok) failure_ = status_of_data_access(transaction.get_response_status());
-  transaction.extension().token &= 0xFFFFFFFF;
+  note_failure(transaction);
   if (event.slot == dispatcher)
     fetched(transaction);
-  else
-    kernel_->answered(event.slot, transaction);
+  else if (!transaction.extension().taken)
+    answered(event.slot, transaction);
+  else if (--unacknowledged_ == 0 && all_finished())
+    complete(failure_);
   transaction.release();
+}
+
+void ComputeCluster::answered(Slot slot, Transaction& transaction) {
+  const std::uint64_t token = transaction.extension().token;
+  transaction.extension().token = token & 0xFFFFFFFF;
+  kernel_->answered(slot, transaction);
+  transaction.extension().token = token;
+}
+
+/// What a GPU refuses is in its own error log; of what a peer refuses, the kernel's first is in this GPU's too.
+void ComputeCluster::note_failure(Transaction& transaction) {
+  const Status status = status_of_data_access(transaction.get_response_status());
+  if (failure_ != Status::ok || status == Status::ok) return;
+  failure_ = status;
+  if (transaction.extension().taken) registers.report(status, transaction.get_address(), text_of_refusal(transaction));
 }
 
 void ComputeCluster::fetch() {
@@ -224,10 +251,17 @@ void ComputeCluster::finished(Slot slot) {
   ++finished_total_;
   ++finished_workgroups_;
   first_stage.write(false);
-  // After an error no further workgroups start.
-  const std::uint32_t last = failure_ == Status::ok ? kernel_->workgroups() : next_workgroup_;
-  if (finished_workgroups_ == last) return complete(failure_);
-  if (failure_ == Status::ok) dispatch(slot);
+  if (!all_finished()) {
+    if (failure_ == Status::ok) dispatch(slot);
+    return;
+  }
+  kernel_active.write(false);
+  if (unacknowledged_ == 0) complete(failure_);
+}
+
+/// After an error no further workgroups start.
+bool ComputeCluster::all_finished() const {
+  return finished_workgroups_ == (failure_ == Status::ok ? kernel_->workgroups() : next_workgroup_);
 }
 
 void ComputeCluster::complete(Status status) {
@@ -257,8 +291,10 @@ Trace* ComputeCluster::trace(Slot slot, Trace::Track& track) {
 
 std::vector<std::string> ComputeCluster::diagnosis() const {
   if (!busy_) return {};
-  return {fmt::format("GPU {} compute units: kernel {} of {} is not finished: {} workgroups have started, {} are done",
-                      gpu_, completed_ + 1, rung_, next_workgroup_, finished_workgroups_)};
+  return {
+      fmt::format("GPU {} compute units: kernel {} of {} is not finished: {} workgroups have started, {} are done{}",
+                  gpu_, completed_ + 1, rung_, next_workgroup_, finished_workgroups_,
+                  unacknowledged_ == 0 ? "" : fmt::format(", {} stores are not acknowledged", unacknowledged_))};
 }
 
 void ComputeCluster::visit_statistics(const StatisticVisitor& visit) const {

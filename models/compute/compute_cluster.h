@@ -37,7 +37,7 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
  private:
   static constexpr std::uint32_t packet_bytes = sizeof(KernelPacket);
   static constexpr Slot dispatcher = 0xFFFFFFFF;  ///< slot of the packet fetch
-  enum class Step : std::uint8_t { arrived, delivered, elapsed, launch };
+  enum class Step : std::uint8_t { arrived, delivered, taken, elapsed, launch };
   struct Event {
     Step step;
     Slot slot;
@@ -60,15 +60,19 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   void finished(Slot slot) override;
   Trace* trace(Slot slot, Trace::Track& track) override;
 
+  void taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void step();
   void arrived(const Event& event);
   void delivered(const Event& event);
+  void answered(Slot slot, Transaction& transaction);
+  void note_failure(Transaction& transaction);
   void fetch();
   void fetched(Transaction& transaction);
   std::unique_ptr<KernelModel> make_kernel(const KernelPacket& packet);
   void launch();
   void dispatch(Slot slot);
+  bool all_finished() const;
   void complete(Status status);
   void update_interrupt();
   void reset();
@@ -89,6 +93,7 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   std::unique_ptr<KernelModel> kernel_;
   std::uint32_t slots_per_cu_ = 1, next_workgroup_ = 0, finished_workgroups_ = 0;
   std::uint64_t rung_ = 0, completed_ = 0;
+  std::uint64_t unacknowledged_ = 0;  ///< stores that are taken and have no response
   bool busy_ = false, reset_while_busy_ = false;
   Status failure_ = Status::ok;  ///< of the kernel's first access that failed
   Picoseconds busy_time_ = 0;

@@ -26,6 +26,8 @@ LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheP
   peers.on_debug(&LastLevelCache::debug_peers);
   for (DataTargetSocket<LastLevelCache>* socket : {&compute, &peers})
     socket->report_to(registers.errors, registers.description().name);
+  for (DataInitiatorSocket<LastLevelCache>* socket : {&bypass, &peer_memory})
+    socket->on_taken(&LastLevelCache::pass_taken);
   registers.command.on_write([this] {
     if (registers.command.action() == registers::Cache::Command::Action::flush) flush();
   });
@@ -229,6 +231,10 @@ void LastLevelCache::drop(const Piece& piece) {
     held.partial = dirty_bytes_.full(slot) != held.dirty;
   }
   if ((held.valid | held.dirty) == 0) tags_.drop(slot);
+}
+
+void LastLevelCache::pass_taken(int from_peer_memory, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  (from_peer_memory != 0 ? peers : compute).taken(transaction, delay);
 }
 
 void LastLevelCache::pass_response(int from_peer_memory, tlm::tlm_generic_payload& transaction, Picoseconds delay) {

@@ -99,6 +99,7 @@ class LastLevelCache : public sc_core::sc_module {
   void from_compute(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void from_peers(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void memory_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void pass_taken(int from_peer_memory, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void pass_response(int from_peer_memory, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   unsigned debug_compute(int, tlm::tlm_generic_payload& transaction);
   unsigned debug_peers(int, tlm::tlm_generic_payload& transaction);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "protocol/address_map.h"
 
@@ -12,16 +11,13 @@ namespace {
 
 constexpr std::uint64_t posted = ~std::uint64_t{0};  // token of the map's own transactions
 
-bool in_memory(std::uint64_t address, std::uint64_t bytes) {
-  return bytes <= address_map::hbm_limit && address_map::local_of(address) <= address_map::hbm_limit - bytes;
-}
-
 }  // namespace
 
 OutputMap::OutputMap(const sc_core::sc_module_name& name, const OutputMapParameters& parameters, std::uint16_t gpu)
     : sc_module(name), parameters_(parameters), gpu_(gpu) {
   compute.on_debug(&OutputMap::debug);
   compute.report_to(registers.errors, registers.description().name);
+  remote.on_taken(&OutputMap::remote_taken);
   registers.command.on_write([this] { command(); });
   registers.capacity.set(parameters.entries);
   registers.used.on_refresh([this] { registers.used.set(entries_.size()); });
@@ -65,26 +61,29 @@ bool OutputMap::has_room(tlm::tlm_generic_payload& transaction) const {
 }
 
 void OutputMap::post(tlm::tlm_generic_payload& transaction, Picoseconds delay) {
-  const DataExtension& extension = extension_of(transaction);
-  Transaction& store = pool_.make(extension.operation, transaction.get_address(), extension.shape);
-  store.extension() = extension;
+  Transaction& store = pool_.relay(transaction);
   store.extension().token = posted;
-  if (const unsigned char* data = transaction.get_data_ptr()) {
-    store.attach_buffer();
-    std::memcpy(store.get_data_ptr(), data, extension.shape.bytes());
-  }
-  posted_bytes_ += extension.shape.bytes();
+  posted_bytes_ += store.extension().shape.bytes();
+  compute.taken(transaction, delay);
   remote.send(store, delay);
-  transaction.set_response_status(tlm::TLM_OK_RESPONSE);
-  compute.respond(transaction, delay);
   transaction.release();
 }
 
+void OutputMap::remote_taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  if (extension_of(transaction).token != posted) return compute.taken(transaction, delay);
+  left(transaction, delay);
+}
+
 void OutputMap::remote_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
-  const DataExtension& extension = extension_of(transaction);
-  if (extension.token != posted) return response(0, transaction, delay);
-  posted_bytes_ -= extension.shape.bytes();
-  transaction.release();
+  if (extension_of(transaction).token != posted) return response(0, transaction, delay);
+  if (!extension_of(transaction).taken) left(transaction, delay);
+  tlm::tlm_generic_payload& original = static_cast<Transaction&>(transaction).end_relay();
+  compute.respond(original, delay);
+  original.release();
+}
+
+void OutputMap::left(const tlm::tlm_generic_payload& store, Picoseconds delay) {
+  posted_bytes_ -= store.get_data_length();
   room_since_ = now() + delay;
   if (!posting_) post_waiting();
 }
@@ -144,7 +143,7 @@ void OutputMap::add() {
     return refuse(
         Status::unaligned, entry.output,
         fmt::format("output {:#x} and peer {:#x} must be multiples of {}", entry.output, entry.peer, alignment));
-  if (address_map::gpu_of(entry.output) != gpu_ || !in_memory(entry.output, entry.bytes))
+  if (address_map::gpu_of(entry.output) != gpu_ || !cache.holds(entry.output, entry.bytes))
     return refuse(
         Status::bad_address, entry.output,
         fmt::format("output {:#x} of {} bytes is not in the memory of GPU {}", entry.output, entry.bytes, gpu_));
@@ -152,7 +151,7 @@ void OutputMap::add() {
     return refuse(
         Status::no_peer, entry.peer,
         fmt::format("GPU {} of peer address {:#x} cannot be reached", address_map::gpu_of(entry.peer), entry.peer));
-  if (!in_memory(entry.peer, entry.bytes))
+  if (!remote.holds(entry.peer, entry.bytes))
     return refuse(Status::bad_address, entry.peer,
                   fmt::format("peer {:#x} of {} bytes is not in the memory of GPU {}", entry.peer, entry.bytes,
                               address_map::gpu_of(entry.peer)));

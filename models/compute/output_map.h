@@ -1,8 +1,8 @@
 // The compute units' way to memory: stores to mapped chunks go to a peer (remote_map, T3 4.4), everything else goes
 // where its address says: the cache, a peer over the links, or this GPU's signals.
 //
-// Mapped stores are posted: the compute unit is answered when there is room for them, and they stay here until the link
-// has taken them. An error that a peer's side finds afterwards is in the error log, not in the kernel's status.
+// Mapped stores are posted: they are taken from the compute unit when there is room for them, and stay here until the
+// link has taken them. Their responses, which the peer gives, are the compute unit's.
 #pragma once
 
 #include <deque>
@@ -47,7 +47,9 @@ class OutputMap : public sc_core::sc_module {
 
   void request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) { compute.respond(transaction, delay); }
+  void remote_taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void remote_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void left(const tlm::tlm_generic_payload& store, Picoseconds delay);
   void post_waiting();
   bool has_room(tlm::tlm_generic_payload& transaction) const;
   void post(tlm::tlm_generic_payload& transaction, Picoseconds delay);
@@ -68,7 +70,7 @@ class OutputMap : public sc_core::sc_module {
   std::deque<Waiting> waiting_;     ///< mapped stores without room
   bool posting_ = false;            ///< waiting stores are being posted
   Picoseconds room_since_ = 0;      ///< when the link took the most recent posted store
-  std::uint64_t posted_bytes_ = 0;  ///< answered, not yet on the link
+  std::uint64_t posted_bytes_ = 0;  ///< taken, not yet on the link
   std::uint64_t mapped_bytes_ = 0;
 };
 

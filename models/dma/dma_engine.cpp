@@ -30,17 +30,31 @@ DmaEngine::DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& p
   });
   registers.blocks.on_refresh([this] { registers.blocks.set(blocks_); });
   registers.bytes.on_refresh([this] { registers.bytes.set(bytes_); });
-  registers.on_reset([this] {
-    registers.capacity.set(parameters_.commands);
-    blocks_ = bytes_ = 0;
-    if (!busy()) commands_.clear();
-    update_interrupt();
-  });
+  registers.on_reset([this] { reset(); });
+  remote.on_taken(&DmaEngine::remote_taken);
 
   SC_HAS_PROCESS(DmaEngine);
   SC_METHOD(step);
   sensitive << events_.event();
   dont_initialize();
+}
+
+/// What has been sent arrives; answers to anything that was under way find nobody who asked.
+void DmaEngine::reset() {
+  ++epoch_;
+  while (!events_.empty()) {
+    const Event event = events_.pop();
+    if (event.transaction != nullptr && event.what != Event::taken) event.transaction->release();
+  }
+  commands_.clear();
+  jobs_.clear();
+  bytes_in_flight_ = unacknowledged_ = fill_left_ = fill_outstanding_ = blocks_ = bytes_ = 0;
+  registers.capacity.set(parameters_.commands);
+  update_interrupt();
+}
+
+bool DmaEngine::is_stale(const tlm::tlm_generic_payload& transaction) const {
+  return transaction.get_extension<DataExtension>()->token >> 32 != epoch_;
 }
 
 void DmaEngine::update_interrupt() {
@@ -89,7 +103,7 @@ void DmaEngine::add() {
   };
   if (operation == Sent::none)
     return refuse(Status::invalid_argument, command.range.base, "operation store, update or notify expected");
-  if (const ChunkCheck found = check(command.range, gpu_); found.status != Status::ok)
+  if (const ChunkCheck found = check(command.range, gpu_, memory); found.status != Status::ok)
     return refuse(found.status, command.range.base, found.text);
   if (command.block_tiles == 0 || command.block_tiles > command.range.grid.wavefronts ||
       command.range.grid.wavefronts % command.block_tiles != 0)
@@ -104,11 +118,10 @@ void DmaEngine::add() {
       return refuse(Status::no_peer, command.destination,
                     fmt::format("GPU {} of destination {:#x} cannot be reached",
                                 address_map::gpu_of(command.destination), command.destination));
-    const std::uint64_t end = command.destination + command.range.grid.bytes();
-    if (!address_map::is_hbm(command.destination) || !address_map::is_hbm(end))
+    if (!remote.holds(command.destination, command.range.grid.bytes()))
       return refuse(Status::bad_address, command.destination,
-                    fmt::format("destination {:#x} of {} bytes is not all memory", command.destination,
-                                command.range.grid.bytes()));
+                    fmt::format("destination {:#x} of {} bytes is not in the memory of GPU {}", command.destination,
+                                command.range.grid.bytes(), address_map::gpu_of(command.destination)));
   }
   for (const Command& other : commands_)
     if (command.range.overlaps(other.range))
@@ -176,8 +189,12 @@ void DmaEngine::step() {
       case Event::loaded:
         send(*event.transaction);
         break;
-      case Event::sent:
-        sent(*event.transaction);
+      case Event::taken:
+        bytes_in_flight_ -= event.transaction->get_data_length();
+        break;
+      case Event::acknowledged:
+        --unacknowledged_;
+        ended(*event.transaction);
         break;
       case Event::filled:
         fill_outstanding_ -= event.transaction->get_data_length();
@@ -221,13 +238,14 @@ void DmaEngine::read(const Job& job) {
   extension.element = grid.element;
   extension.cached = false;
   extension.producer = {job.wg_id, static_cast<std::uint8_t>(job.wf_id), gpu_};
-  extension.token = job.command;
+  extension.token = token_of(job.command);
   if (functional_) transaction.attach_buffer();
   bytes_in_flight_ += extension.shape.bytes();
   memory.send(transaction, parameters_.latency);
 }
 
 void DmaEngine::memory_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  if (is_stale(transaction)) return transaction.release();
   const bool load = extension_of(transaction).operation == Operation::load;
   events_.push(now() + delay, {load ? Event::loaded : Event::filled, {}, static_cast<Transaction*>(&transaction)});
 }
@@ -235,8 +253,8 @@ void DmaEngine::memory_response(int, tlm::tlm_generic_payload& transaction, Pico
 /// The data read goes out as a store or update of the same tile in the peer's memory.
 void DmaEngine::send(Transaction& read) {
   const DataExtension& extension = read.extension();
-  const Command& command = commands_[extension.token];
-  if (read.is_response_error()) return sent(read);
+  const Command& command = command_of(read);
+  if (read.is_response_error()) return ended(read);
   Transaction& transaction = pool_.make(command.kind == Kind::update ? Operation::update : Operation::store,
                                         read.get_address() - command.range.base + command.destination, extension.shape);
   transaction.extension().stream = Stream::communication;
@@ -252,24 +270,34 @@ void DmaEngine::send(Transaction& read) {
   if (trace_ != nullptr)
     trace_->span(track_, "dma", now(), now() + 1000, flow_of(gpu_, extension.producer.wg_id, extension.producer.wf_id));
   read.release();
+  ++unacknowledged_;
   remote.send(transaction, 0);
 }
 
-void DmaEngine::remote_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
-  events_.push(now() + delay, {Event::sent, {}, static_cast<Transaction*>(&transaction)});
+void DmaEngine::remote_taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  if (is_stale(transaction)) return;
+  events_.push(now() + delay, {Event::taken, {}, static_cast<Transaction*>(&transaction)});
 }
 
-void DmaEngine::sent(Transaction& transaction) {
-  const std::uint64_t bytes = transaction.extension().shape.bytes();
-  bytes_in_flight_ -= bytes;
+void DmaEngine::remote_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  if (is_stale(transaction)) return transaction.release();
+  events_.push(now() + delay, {Event::acknowledged, {}, static_cast<Transaction*>(&transaction)});
+}
+
+/// A tile could not be read, or its peer has answered.
+void DmaEngine::ended(Transaction& transaction) {
+  const DataExtension& extension = transaction.extension();
+  if (!extension.taken) bytes_in_flight_ -= extension.shape.bytes();
   const Status status = status_of_data_access(transaction.get_response_status());
   if (status == Status::ok) {
-    bytes_ += bytes;
+    bytes_ += extension.shape.bytes();
   } else {
-    registers.report(status, transaction.get_address(), "a block could not be read or sent");
+    registers.report(status, transaction.get_address(),
+                     extension.taken ? text_of_refusal(transaction)
+                                     : describe(transaction) + ": the tile could not be read or sent");
     if (static_cast<Status>(registers.status.transfer()) == Status::ok) registers.status.transfer.set(status);
   }
-  Command& command = commands_[transaction.extension().token];
+  Command& command = command_of(transaction);
   transaction.release();
   tile_done(command);
 }
@@ -289,8 +317,7 @@ void DmaEngine::fill() {
   if (fills()) return refuse(Status::busy, "a fill runs already");
   if (base % 32 != 0 || bytes % 32 != 0)
     return refuse(Status::unaligned, fmt::format("fill of {} bytes at {:#x}: multiples of 32 expected", bytes, base));
-  if (bytes == 0 || address_map::gpu_of(base) != gpu_ || !address_map::is_hbm(base) ||
-      bytes > address_map::hbm_limit - address_map::local_of(base))
+  if (address_map::gpu_of(base) != gpu_ || !memory.holds(base, bytes))
     return refuse(Status::bad_address, fmt::format("fill of {} bytes at {:#x}: local HBM expected", bytes, base));
   registers.status.code.set(Status::ok);
   fill_next_ = base;
@@ -306,6 +333,7 @@ void DmaEngine::continue_fill() {
     transaction.extension().stream = Stream::communication;
     transaction.extension().traffic = TrafficClass::setup;
     transaction.extension().cached = false;
+    transaction.extension().token = token_of(0);
     if (functional_) transaction.attach_buffer();
     fill_next_ += bytes;
     fill_left_ -= bytes;
@@ -329,7 +357,7 @@ std::vector<std::string> DmaEngine::diagnosis() const {
   for (const Command& command : commands_)
     if (command.done < command.tiles)
       lines.push_back(fmt::format("GPU {} DMA: {} of {} wavefront tiles of {} {}", gpu_, command.done, command.tiles,
-                                  command.range.text(), command.kind == Kind::notify ? "are final" : "have been sent"));
+                                  command.range.text(), command.kind == Kind::notify ? "are final" : "have arrived"));
   return lines;
 }
 

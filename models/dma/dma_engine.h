@@ -45,7 +45,7 @@ class DmaEngine : public sc_core::sc_module {
     std::uint64_t destination = 0;
     std::uint32_t block_tiles = 1;
     std::uint64_t tiles = 0;          ///< wavefront tiles that are not empty
-    std::uint64_t done = 0;           ///< of them sent, or final for notify
+    std::uint64_t done = 0;           ///< of them acknowledged by the peer, or final for notify
     std::vector<std::uint8_t> ready;  ///< tiles ready in each block
   };
   /// A wavefront tile to be read and sent.
@@ -55,7 +55,10 @@ class DmaEngine : public sc_core::sc_module {
 
   void triggered(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void memory_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void remote_taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void remote_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  bool is_stale(const tlm::tlm_generic_payload& transaction) const;
+  void reset();
   void command();
   void add();
   void fill();
@@ -65,12 +68,19 @@ class DmaEngine : public sc_core::sc_module {
   void start_jobs();
   void read(const Job& job);
   void send(Transaction& read);
-  void sent(Transaction& transaction);
+  void ended(Transaction& transaction);
   void continue_fill();
   void tile_done(Command& command);
   void update_interrupt();
   bool fills() const { return fill_left_ != 0 || fill_outstanding_ != 0; }
-  bool busy() const { return !jobs_.empty() || bytes_in_flight_ != 0 || fills() || !events_.empty(); }
+  bool busy() const {
+    return !jobs_.empty() || bytes_in_flight_ != 0 || unacknowledged_ != 0 || fills() || !events_.empty();
+  }
+  /// Of an access for a command; what carries that of a former epoch is stale.
+  std::uint64_t token_of(std::uint32_t command) const { return std::uint64_t{epoch_} << 32 | command; }
+  Command& command_of(Transaction& transaction) {
+    return commands_[static_cast<std::uint32_t>(transaction.extension().token)];
+  }
 
   DmaParameters parameters_;
   bool functional_;
@@ -80,14 +90,16 @@ class DmaEngine : public sc_core::sc_module {
   TransactionPool pool_;
   std::vector<Command> commands_;
   std::deque<Job> jobs_;
-  /// A trigger (transaction null), or an answer of memory or link.
+  /// A trigger (transaction null), an answer of memory or peer, or the notice that the link has taken a tile.
   struct Event {
-    enum What : std::uint8_t { ready, loaded, sent, filled } what;
+    enum What : std::uint8_t { ready, loaded, taken, acknowledged, filled } what;
     Job job;
     Transaction* transaction;
   };
   EventQueue<Event> events_;
-  std::uint64_t bytes_in_flight_ = 0;
+  std::uint32_t epoch_ = 0;            ///< resets so far
+  std::uint64_t bytes_in_flight_ = 0;  ///< read or being read, not taken by the link
+  std::uint64_t unacknowledged_ = 0;   ///< tiles sent without a response
   std::uint64_t fill_next_ = 0, fill_left_ = 0, fill_outstanding_ = 0;
   std::uint64_t blocks_ = 0, bytes_ = 0;
 };

@@ -6,7 +6,10 @@ namespace t3vp {
 
 ChunkMirror::ChunkMirror(const sc_core::sc_module_name& name, const TileGrid& grid, std::uint32_t gpus,
                          std::uint16_t gpu)
-    : sc_module(name), grid_(grid), chunk_workgroups_(grid.workgroups() / gpus), gpu_(gpu) {}
+    : sc_module(name), grid_(grid), chunk_workgroups_(grid.workgroups() / gpus), gpu_(gpu) {
+  in.on_debug(&ChunkMirror::debug);
+  out.on_taken(&ChunkMirror::taken);
+}
 
 void ChunkMirror::request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   Producer& producer = extension_of(transaction).producer;
@@ -18,6 +21,15 @@ void ChunkMirror::request(int, tlm::tlm_generic_payload& transaction, Picosecond
   }
   transaction.set_address(address_map::on_gpu(gpu_, local));
   out.send(transaction, delay);
+}
+
+/// The same bytes of the GPU that stands for the ring: memories are alike.
+unsigned ChunkMirror::debug(int, tlm::tlm_generic_payload& transaction) {
+  const std::uint64_t address = transaction.get_address();
+  transaction.set_address(address_map::on_gpu(gpu_, address_map::local_of(address)));
+  const unsigned bytes = out->transport_dbg(transaction);
+  transaction.set_address(address);
+  return bytes;
 }
 
 }  // namespace t3vp

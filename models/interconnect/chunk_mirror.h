@@ -17,7 +17,9 @@ class ChunkMirror : public sc_core::sc_module {
 
  private:
   void request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) { in.taken(transaction, delay); }
   void response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) { in.respond(transaction, delay); }
+  unsigned debug(int, tlm::tlm_generic_payload& transaction);
 
   TileGrid grid_;
   std::uint32_t chunk_workgroups_;

@@ -8,6 +8,7 @@
 #include "interconnect/packet.h"
 #include "protocol/address_map.h"
 #include "protocol/description.h"
+#include "registers/response_status.h"
 
 namespace t3vp {
 
@@ -21,13 +22,18 @@ FabricPort::FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, s
     socket->on_debug(&FabricPort::debug);
   }
   control.register_b_transport(this, &FabricPort::control_write);
-  for (std::size_t i = 0; i < neighbours.size(); ++i)
+  for (std::size_t i = 0; i < neighbours.size(); ++i) {
     egress.push_back(std::make_unique<DataInitiatorSocket<FabricPort>>(fmt::format("egress_{}", i).c_str(), this,
                                                                        &FabricPort::response));
+    egress.back()->on_taken(&FabricPort::taken);
+  }
+  memory.on_taken(&FabricPort::taken);
+  signals.on_taken(&FabricPort::taken);
   for (std::uint32_t i = 0; i < receivers; ++i) {
     ingress.push_back(std::make_unique<DataTargetSocket<FabricPort>>(
         fmt::format("ingress_{}", i).c_str(), this, &FabricPort::request, first_ingress + static_cast<int>(i)));
     ingress.back()->report_to(registers.errors, block);
+    ingress.back()->on_debug(&FabricPort::debug);
   }
   const auto constants = [this, neighbours, header_bytes] {
     registers.ports.set(neighbours.size());
@@ -38,6 +44,7 @@ FabricPort::FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, s
   constants();
   registers.on_reset([this, constants] {
     constants();
+    ++resets_;
     std::fill(sent_.begin(), sent_.end(), 0);
     std::fill(received_.begin(), received_.end(), 0);
   });
@@ -91,7 +98,7 @@ void FabricPort::deliver(tlm::tlm_generic_payload& transaction, int source, Pico
   }
   HeldSignal held{{&transaction, source}, {}, now() + delay};
   for (const Pending& data : pending_)
-    if (data.source == source) held.before.push_back(data.transaction);
+    if (data.source == source && !extension_of(*data.transaction).taken) held.before.push_back(data.transaction);
   held_.push_back(std::move(held));
   release_signals();
 }
@@ -109,6 +116,33 @@ void FabricPort::release_signals() {
   }
 }
 
+/// Nothing has to wait for a transaction any longer that came before it.
+void FabricPort::passed_on(const tlm::tlm_generic_payload& transaction, Picoseconds time) {
+  for (HeldSignal& held : held_) {
+    const auto earlier = std::find(held.before.begin(), held.before.end(), &transaction);
+    if (earlier == held.before.end()) continue;
+    held.before.erase(earlier);
+    held.ready = std::max(held.ready, time);
+  }
+}
+
+void FabricPort::taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  const auto found = std::find_if(pending_.begin(), pending_.end(),
+                                  [&](const Pending& pending) { return pending.transaction == &transaction; });
+  if (found == pending_.end())
+    return registers.report(Status::invalid_argument, transaction.get_address(),
+                            describe(transaction) + ": a notice of nothing that was sent");
+  const int source = found->source;
+  passed_on(transaction, now() + delay);
+  if (source == from_compute)
+    compute.taken(transaction, delay);
+  else if (source == from_dma)
+    dma.taken(transaction, delay);
+  else if (source != from_control)
+    ingress[static_cast<std::size_t>(source - first_ingress)]->taken(transaction, delay);
+  release_signals();
+}
+
 void FabricPort::response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const auto found = std::find_if(pending_.begin(), pending_.end(),
                                   [&](const Pending& pending) { return pending.transaction == &transaction; });
@@ -118,12 +152,7 @@ void FabricPort::response(int, tlm::tlm_generic_payload& transaction, Picosecond
   const int source = found->source;
   *found = pending_.back();
   pending_.pop_back();
-  for (HeldSignal& held : held_) {
-    const auto earlier = std::find(held.before.begin(), held.before.end(), &transaction);
-    if (earlier == held.before.end()) continue;
-    held.before.erase(earlier);
-    held.ready = std::max(held.ready, now() + delay);
-  }
+  passed_on(transaction, now() + delay);
   answer(source, transaction, delay);
   release_signals();
 }
@@ -135,10 +164,18 @@ void FabricPort::answer(int source, tlm::tlm_generic_payload& transaction, Picos
     case from_dma:
       return dma.respond(transaction, delay);
     case from_control:
-      return transaction.release();
+      return posted_write_ended(static_cast<Transaction&>(transaction));
     default:
       return ingress[static_cast<std::size_t>(source - first_ingress)]->respond(transaction, delay);
   }
+}
+
+/// Firmware is told of a refusal by its error log only, and not of writes before a reset.
+void FabricPort::posted_write_ended(Transaction& packet) {
+  if (packet.is_response_error() && packet.extension().token == resets_)
+    registers.report(status_of_data_access(packet.get_response_status()), packet.get_address(),
+                     text_of_refusal(packet));
+  packet.release();
 }
 
 /// A posted write of firmware to a peer's registers: it is on its way when this returns.
@@ -162,6 +199,7 @@ void FabricPort::control_write(tlm::tlm_generic_payload& transaction, sc_core::s
   }
   Transaction& packet = pool_.make(Operation::store, address, {1, bytes, 0});
   packet.extension().cached = false;
+  packet.extension().token = resets_;
   packet.attach_buffer();
   std::memcpy(packet.get_data_ptr(), transaction.get_data_ptr(), bytes);
   pending_.push_back({&packet, from_control});
@@ -169,11 +207,40 @@ void FabricPort::control_write(tlm::tlm_generic_payload& transaction, sc_core::s
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
-/// Tells whether a route exists; memory of peers is not read or written this way.
-unsigned FabricPort::debug(int, tlm::tlm_generic_payload& transaction) {
-  const bool way = route_to(transaction.get_address()) != no_route && transaction.get_data_length() == 0;
-  transaction.set_response_status(way ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+/// An access of no bytes asks whether there is a way; others go it.
+unsigned FabricPort::debug(int source, tlm::tlm_generic_payload& transaction) {
+  const std::uint64_t address = transaction.get_address();
+  const std::uint32_t port = route_to(address);
+  if (source >= first_ingress && address_map::gpu_of(address) == gpu_)
+    return (address_map::is_hbm(address) ? memory : signals)->transport_dbg(transaction);
+  if (port != no_route && transaction.get_data_length() != 0) return (*egress[port])->transport_dbg(transaction);
+  transaction.set_response_status(port != no_route ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
   return 0;
+}
+
+std::vector<std::string> FabricPort::diagnosis() const {
+  std::vector<std::string> lines;
+  const std::pair<int, const char*> senders[] = {
+      {from_compute, "compute units"}, {from_dma, "DMA engine"}, {from_control, "firmware"}};
+  for (const auto& [source, name] : senders) {
+    std::size_t count = 0, waiting = 0;
+    const tlm::tlm_generic_payload* first = nullptr;
+    for (const Pending& pending : pending_) {
+      if (pending.source != source) continue;
+      if (first == nullptr) first = pending.transaction;
+      ++count;
+      if (!extension_of(*pending.transaction).taken) ++waiting;
+    }
+    if (count != 0)
+      lines.push_back(
+          fmt::format("GPU {} links: {} stores of its {} are not acknowledged, {} of them wait for a link; "
+                      "one is the {}",
+                      gpu_, count, name, waiting, describe(*first)));
+  }
+  for (const HeldSignal& held : held_)
+    lines.push_back(fmt::format("GPU {} links: a signal, the {}, waits for {} accesses that arrived before it", gpu_,
+                                describe(*held.signal.transaction), held.before.size()));
+  return lines;
 }
 
 }  // namespace t3vp

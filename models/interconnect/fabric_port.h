@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "protocol/data_sockets.h"
@@ -29,30 +30,36 @@ class FabricPort : public sc_core::sc_module {
   FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, std::uint32_t header_bytes,
              const std::vector<std::uint32_t>& neighbours, std::vector<std::uint32_t> route, std::uint32_t receivers);
 
+  /// Whose stores to other GPUs are not acknowledged, and which signals wait for data; empty when there are none.
+  std::vector<std::string> diagnosis() const;
+
  private:
   enum Source : int { from_compute, from_dma, from_control, first_ingress };
 
   void request(int source, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void control_write(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
-  unsigned debug(int, tlm::tlm_generic_payload& transaction);
+  void posted_write_ended(Transaction& packet);
+  unsigned debug(int source, tlm::tlm_generic_payload& transaction);
   std::uint32_t route_to(std::uint64_t address) const;
   void answer(int source, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void forward(tlm::tlm_generic_payload& transaction, int source, std::uint32_t port, Picoseconds delay);
   void deliver(tlm::tlm_generic_payload& transaction, int source, Picoseconds delay);
+  void passed_on(const tlm::tlm_generic_payload& transaction, Picoseconds time);
   void release_signals();
 
   std::uint16_t gpu_;
   std::vector<std::uint32_t> route_;
   TransactionPool pool_;
-  /// Who waits for the answer to a transaction that is on its way; a handful at a time.
+  /// Who waits for the answer to a transaction that is on its way.
   struct Pending {
     tlm::tlm_generic_payload* transaction;
     int source;
   };
   std::vector<Pending> pending_;
-  /// Signals that arrived after data which the memory has not taken yet. They must not overtake it: whoever sees the
-  /// signal may read the data.
+  /// Signals that arrived after data which the memory (of data for other GPUs, the next link) has not taken yet. They
+  /// must not overtake it: whoever sees the signal may read the data.
   struct HeldSignal {
     Pending signal;
     std::vector<const tlm::tlm_generic_payload*> before;
@@ -60,6 +67,7 @@ class FabricPort : public sc_core::sc_module {
   };
   std::vector<HeldSignal> held_;
   std::vector<std::uint64_t> sent_, received_;
+  std::uint64_t resets_ = 0;
 };
 
 }  // namespace t3vp

@@ -16,6 +16,8 @@ Link::Link(const sc_core::sc_module_name& name, const LinkParameters& parameters
     : sc_module(name), parameters_(parameters), from_(from), to_(to), trace_(trace) {
   if (trace_ != nullptr) track_ = trace_->track(fmt::format("GPU {}", from), fmt::format("link to GPU {}", to));
   in.report_to(errors, "link");
+  in.on_debug(&Link::debug);
+  out.on_taken(&Link::taken);
   SC_HAS_PROCESS(Link);
   SC_METHOD(step);
   sensitive << events_.event();
@@ -46,6 +48,9 @@ void Link::step() {
         break;
       case Event::credit:
         buffered_ -= event.bytes;
+        break;
+      case Event::answer:
+        answer(static_cast<Transaction&>(*event.transaction));
         break;
     }
   }
@@ -78,7 +83,6 @@ void Link::count(tlm::tlm_generic_payload& transaction, LinkTraffic& traffic) co
 
 void Link::finish(tlm::tlm_generic_payload& transaction) {
   const DataExtension& extension = extension_of(transaction);
-  const std::uint64_t bytes = extension.shape.bytes();
   sending_ = false;
   busy_time_ += now() - send_begin_;
   count(transaction, sent_);
@@ -88,29 +92,44 @@ void Link::finish(tlm::tlm_generic_payload& transaction) {
   else if (trace_ != nullptr)
     trace_->span(track_, "store", send_begin_, now());
 
-  if (packets_++ == parameters_.drop_packet) {  // its credits do not come back either
+  ++unanswered_;
+  in.taken(transaction, 0);
+  if (packets_++ == parameters_.drop_packet) {  // neither its credits nor its response come back
     dropped_ = describe(transaction, now());
-    transaction.set_response_status(tlm::TLM_OK_RESPONSE);
-    in.respond(transaction, 0);
-    return transaction.release();
+    return;
   }
+  out.send(pool_.relay(transaction), parameters_.latency);
+  transaction.release();  // the relay holds it
+}
 
-  Transaction& packet = pool_.make(extension.operation, transaction.get_address(), extension.shape);
-  packet.extension() = extension;
-  packet.extension().token = bytes;
-  if (const unsigned char* data = transaction.get_data_ptr()) {
-    packet.attach_buffer();
-    std::memcpy(packet.get_data_ptr(), data, bytes);
-  }
-  transaction.set_response_status(tlm::TLM_OK_RESPONSE);
-  in.respond(transaction, 0);
-  transaction.release();
-  out.send(packet, parameters_.latency);
+void Link::taken(int, tlm::tlm_generic_payload& packet, Picoseconds delay) {
+  events_.push(now() + delay + parameters_.latency, {Event::credit, nullptr, packet.get_data_length()});
 }
 
 void Link::response(int, tlm::tlm_generic_payload& packet, Picoseconds delay) {
-  events_.push(now() + delay + parameters_.latency, {Event::credit, nullptr, extension_of(packet).token});
-  packet.release();
+  if (!extension_of(packet).taken) taken(0, packet, delay);
+  events_.push(now() + delay + parameters_.latency, {Event::answer, &packet, 0});
+}
+
+void Link::answer(Transaction& packet) {
+  --unanswered_;
+  tlm::tlm_generic_payload& transaction = packet.end_relay();
+  in.respond(transaction, 0);
+  transaction.release();
+}
+
+std::vector<std::string> Link::diagnosis() const {
+  std::vector<std::string> lines;
+  const std::string self = fmt::format("Link from GPU {} to GPU {}", from_, to_);
+  if (!queue_.empty())
+    lines.push_back(
+        fmt::format("{}: {} packets wait for credits, the first is the {}; {} of the receive buffer's {} "
+                    "bytes are taken",
+                    self, queue_.size(), describe(*queue_.front()), buffered_, parameters_.receive_buffer_bytes));
+  if (unanswered_ != 0)
+    lines.push_back(fmt::format("{}: {} packets that have left are not acknowledged by GPU {}{}", self, unanswered_,
+                                to_, dropped_.empty() ? "" : ", one of them was lost"));
+  return lines;
 }
 
 }  // namespace t3vp

@@ -1,13 +1,15 @@
 // One direction of a link between two GPUs: bandwidth, latency, header bytes and a receive buffer at the far end whose
 // space the sender holds as credits.
 //
-// Packets leave in the order of their arrival. A sender is answered when its packet's last byte has left; the packet
-// reaches the far end one latency later, as a transaction of the link's own. The far end's answer (the memory has taken
-// the data) returns the packet's credits after another latency. Links carry stores and updates only.
+// Packets leave in the order of their arrival. A sender is told that its packet is taken when the last byte has left;
+// the packet reaches the far end one latency later, as a relay of the sender's. When the far end has taken it, its
+// credits return after another latency, and with them (over several hops later) the far end's response, which is the
+// sender's: it takes no bandwidth. Links carry stores and updates only.
 #pragma once
 
 #include <deque>
 #include <string>
+#include <vector>
 
 #include "interconnect/parameters.h"
 #include "protocol/data_sockets.h"
@@ -41,18 +43,23 @@ class Link : public sc_core::sc_module {
   std::uint64_t packets() const { return packets_; }  ///< that have left, signals among them
   /// The packet that the injected fault took, in words; empty while it has taken none.
   const std::string& dropped() const { return dropped_; }
+  /// Who waits for credits, and what is under way; empty when nothing is.
+  std::vector<std::string> diagnosis() const;
 
  private:
   struct Event {
-    enum What : std::uint8_t { arrival, sent, credit } what;
-    tlm::tlm_generic_payload* transaction;
-    std::uint64_t bytes;
+    enum What : std::uint8_t { arrival, sent, credit, answer } what;
+    tlm::tlm_generic_payload* transaction;  ///< of an answer the relay
+    std::uint64_t bytes;                    ///< of a credit
   };
   void request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  unsigned debug(int, tlm::tlm_generic_payload& transaction) { return out->transport_dbg(transaction); }
+  void taken(int, tlm::tlm_generic_payload& packet, Picoseconds delay);
   void response(int, tlm::tlm_generic_payload& packet, Picoseconds delay);
   void step();
   void start();
   void finish(tlm::tlm_generic_payload& transaction);
+  void answer(Transaction& packet);
   void count(tlm::tlm_generic_payload& transaction, LinkTraffic& traffic) const;
 
   LinkParameters parameters_;
@@ -66,7 +73,7 @@ class Link : public sc_core::sc_module {
   Picoseconds send_begin_ = 0;
   std::uint64_t buffered_ = 0;  ///< payload bytes on their way or in the receive buffer
   LinkTraffic begun_, sent_;
-  std::uint64_t packets_ = 0;
+  std::uint64_t packets_ = 0, unanswered_ = 0;
   std::string dropped_;
   Picoseconds busy_time_ = 0;
 };

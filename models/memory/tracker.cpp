@@ -76,7 +76,7 @@ void Tracker::add_chunk() {
     return refuse(
         Status::invalid_argument,
         fmt::format("operation store or update and 1 to 255 updates expected, found {} updates", chunk.updates));
-  if (const ChunkCheck found = check(chunk.range, gpu_); found.status != Status::ok)
+  if (const ChunkCheck found = check(chunk.range, gpu_, spill); found.status != Status::ok)
     return refuse(found.status, found.text);
   if (chunks_.size() == parameters_.chunks)
     return refuse(Status::table_full, fmt::format("all {} chunks are in use", parameters_.chunks));

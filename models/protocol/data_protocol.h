@@ -2,12 +2,20 @@
 // contract; docs/protocol.md says it at length with its reasons, protocol_checker.h watches it.
 //
 //   initiator -> target   nb_transport_fw(BEGIN_REQ, delay)   the request reaches the target after `delay`
+//   target -> initiator   nb_transport_bw(END_REQ, delay)     a store or update is taken: it needs its sender's place
+//                                                             no longer, its response comes later. May be left out
 //   target -> initiator   nb_transport_bw(BEGIN_RESP, delay)  the response reaches the initiator after `delay`
 //
-// Answers of the calls. A request is answered with TLM_ACCEPTED, and its response comes by nb_transport_bw later, or
-// with TLM_COMPLETED: then `delay` is the time from now to the response, and no nb_transport_bw follows. A response is
-// answered with TLM_COMPLETED. There are no END phases and no TLM_UPDATED. DataInitiatorSocket and DataTargetSocket
-// keep all this for their blocks: one handler gets every response, however it came.
+// Answers of the calls. A request is answered with TLM_ACCEPTED, and notice and response come by nb_transport_bw later;
+// with TLM_UPDATED and END_REQ: it is taken `delay` from now; or with TLM_COMPLETED: then `delay` is the time from now
+// to the response, and no nb_transport_bw follows. END_REQ is answered with TLM_ACCEPTED, a response with
+// TLM_COMPLETED. DataInitiatorSocket and DataTargetSocket keep all this for their blocks: one handler gets every
+// response and one every notice, however it came.
+//
+// Taken. What is posted (a store to a peer, until a link has sent it) is taken once, before its response, which says
+// what became of it at its destination. What is answered without a notice is taken by its response. A block that
+// passes a request on passes both on; one that takes requests itself sends them on under its own name
+// (TransactionPool::relay).
 //
 // Re-entrancy. While a request call runs, its target calls no nb_transport_bw on that socket. An initiator's response
 // handler may run within its send(), after the request call has returned, and may send: a block's state is in order
@@ -17,8 +25,9 @@
 // that looks ahead (the memory controller) relies on them, and makes the effects of what arrives within its next slice
 // visible to debug, plain and DMI accesses up to one slice (71 ns) early.
 //
-// Response. A load is answered when its data is there, a store or update when the target has taken it over for good, a
-// wait when its signal has reached the threshold. The status is INCOMPLETE in the request, and set by the target alone.
+// Response. A load is answered when its data is there, a store or update when the memory or counter that it addresses
+// has taken it over for good, on whichever GPU that is, a wait when its signal has reached the threshold. The status is
+// INCOMPLETE in the request, and set by the target alone.
 //
 // Who may change what between request and response: blocks on the way the address, the operation (a mapped store
 // becomes an update), the stream, `cached`, the traffic class and the producer; the target the status and a load's
@@ -112,6 +121,7 @@ class DataExtension : public tlm::tlm_extension<DataExtension> {
   Shape shape;                  ///< of the access; rows x row_bytes is the payload's data length
   std::uint64_t threshold = 0;  ///< of a wait
   std::uint64_t token = 0;      ///< the initiator's own, not touched by anyone else
+  bool taken = false;           ///< set by the sender's socket: there has been a notice, only the response is missing
 
   tlm::tlm_extension_base* clone() const override { return new DataExtension(*this); }
   void copy_from(const tlm::tlm_extension_base& other) override { *this = static_cast<const DataExtension&>(other); }

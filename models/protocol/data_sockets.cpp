@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "protocol/address_map.h"
 #include "protocol/description.h"
 
 namespace t3vp {
@@ -99,6 +100,21 @@ void DataTargetBase::respond(tlm::tlm_generic_payload& transaction, Picoseconds 
   (*this)->nb_transport_bw(transaction, phase, time);
 }
 
+/// A blocking initiator waits for the response and is told nothing before.
+void DataTargetBase::taken(tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  for (Call* call = calls_; call != nullptr; call = call->outer) {
+    if (call->transaction != &transaction || call->answered) continue;
+    call->taken = true;
+    call->at = now() + delay;
+    return;
+  }
+  for (const Call* call : waiting_)
+    if (call->transaction == &transaction) return;
+  tlm::tlm_phase phase = tlm::END_REQ;
+  sc_core::sc_time time = to_sc_time(delay);
+  (*this)->nb_transport_bw(transaction, phase, time);
+}
+
 tlm::tlm_sync_enum DataTargetBase::Forward::nb_transport_fw(tlm::tlm_generic_payload& transaction,
                                                             tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   if (const Malformed* found = malformed(transaction, phase, delay, socket_.rules_)) {
@@ -108,9 +124,11 @@ tlm::tlm_sync_enum DataTargetBase::Forward::nb_transport_fw(tlm::tlm_generic_pay
   }
   Call call{&transaction, socket_.calls_};
   socket_.run_handler(call, from_sc_time(delay));
-  if (!call.answered) return tlm::TLM_ACCEPTED;
+  if (!call.answered && !call.taken) return tlm::TLM_ACCEPTED;
   delay = to_sc_time(call.at - now());
-  return tlm::TLM_COMPLETED;
+  if (call.answered) return tlm::TLM_COMPLETED;
+  phase = tlm::END_REQ;
+  return tlm::TLM_UPDATED;
 }
 
 /// The initiator's thread waits until the response is known and returns with the rest of the time in `delay`.
@@ -149,22 +167,36 @@ DataInitiatorBase::DataInitiatorBase(const char* name) : tlm::tlm_initiator_sock
   m_export.bind(backward_);
 }
 
-bool DataInitiatorBase::reaches(std::uint64_t address) {
-  tlm::tlm_generic_payload probe;
-  probe.set_command(tlm::TLM_IGNORE_COMMAND);
-  probe.set_address(address);
-  probe.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  (*this)->transport_dbg(probe);
-  return probe.is_response_ok();
+bool DataInitiatorBase::probe(std::uint64_t address, unsigned bytes) {
+  tlm::tlm_generic_payload access;
+  access.set_command(tlm::TLM_IGNORE_COMMAND);
+  access.set_address(address);
+  access.set_data_length(bytes);
+  access.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  return (*this)->transport_dbg(access) == bytes && access.is_response_ok();
 }
 
-/// A phase that the protocol does not have gives the initiator nothing to do; the request stays unanswered.
+bool DataInitiatorBase::holds(std::uint64_t address, std::uint64_t bytes) {
+  const std::uint64_t last = address + (bytes - 1);
+  return bytes != 0 && last >= address && address_map::gpu_of(last) == address_map::gpu_of(address) &&
+         probe(address, 1) && probe(last, 1);
+}
+
+/// Anything but a notice for a store or update gives the initiator nothing to do; the request stays unanswered.
+void DataInitiatorBase::notice(tlm::tlm_generic_payload& transaction, tlm::tlm_phase phase,
+                               const sc_core::sc_time& delay) {
+  if (phase == tlm::END_REQ && transaction.is_write() && transaction.get_extension<DataExtension>() != nullptr)
+    return handle_taken(transaction, from_sc_time(delay));
+  SC_REPORT_WARNING(message_type,
+                    fmt::format("{}: {}: a target's phase {} where BEGIN_RESP, or END_REQ of a store, is expected",
+                                name(), describe(transaction), static_cast<unsigned>(phase))
+                        .c_str());
+}
+
 tlm::tlm_sync_enum DataInitiatorBase::Backward::nb_transport_bw(tlm::tlm_generic_payload& transaction,
                                                                 tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   if (phase != tlm::BEGIN_RESP) {
-    SC_REPORT_WARNING(message_type, fmt::format("{}: {}: a target's phase {} where BEGIN_RESP is expected",
-                                                socket_.name(), describe(transaction), static_cast<unsigned>(phase))
-                                        .c_str());
+    socket_.notice(transaction, phase, delay);
     return tlm::TLM_ACCEPTED;
   }
   socket_.handle(transaction, from_sc_time(delay));

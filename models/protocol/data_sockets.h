@@ -3,7 +3,8 @@
 //   DataTargetSocket<Block> in{"in", this, &Block::request};        void request(int id, payload, delay)
 //   DataInitiatorSocket<Block> out{"out", this, &Block::response};  void response(int id, payload, delay)
 //
-// A target calls respond() at any time, also in its request handler; the initiator's handler gets every response.
+// A target calls respond() at any time, also in its request handler; the initiator's handler gets every response. For a
+// store or update it may call taken() before; out.on_taken(&Block::taken) gets these notices.
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
@@ -26,6 +27,8 @@ class DataTargetBase : public tlm::tlm_target_socket<256, DataProtocol> {
   /// Answers a request: the response reaches the initiator after `delay`. In the request handler this completes the
   /// request call; later it is a call of its own. A blocking initiator returns.
   void respond(tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  /// Tells the sender of a store or update that the request is taken after `delay`: once, before its response.
+  void taken(tlm::tlm_generic_payload& transaction, Picoseconds delay);
   /// Where refusals are logged, under the name `block`. Without a log they are warnings of the SystemC report handler.
   void report_to(ErrorPort& errors, const char* block);
   /// What this target expects of requests beyond the rules for all.
@@ -42,8 +45,8 @@ class DataTargetBase : public tlm::tlm_target_socket<256, DataProtocol> {
   struct Call {
     tlm::tlm_generic_payload* transaction;
     Call* outer;  ///< the call during which this one was made
-    bool answered = false;
-    Picoseconds at = 0;  ///< time of the response
+    bool answered = false, taken = false;
+    Picoseconds at = 0;  ///< time of the response, before it of the notice
     sc_core::sc_event* done = nullptr;
   };
   class Forward : public tlm::tlm_fw_transport_if<DataProtocol> {
@@ -80,16 +83,26 @@ class DataInitiatorBase : public tlm::tlm_initiator_socket<256, DataProtocol> {
   void send(tlm::tlm_generic_payload& transaction, Picoseconds delay) {
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time time = to_sc_time(delay);
-    if ((*this)->nb_transport_fw(transaction, phase, time) == tlm::TLM_COMPLETED)
+    const tlm::tlm_sync_enum answer = (*this)->nb_transport_fw(transaction, phase, time);
+    if (answer == tlm::TLM_COMPLETED)
       handle(transaction, from_sc_time(time));
+    else if (answer == tlm::TLM_UPDATED)
+      notice(transaction, phase, time);
   }
   /// Asks by a debug access of no bytes whether there is a way to the address: a driver may map what is not there.
-  bool reaches(std::uint64_t address);
+  bool reaches(std::uint64_t address) { return probe(address, 0); }
+  /// Asks by debug accesses to the first and the last byte whether [address, address + bytes) is memory, all of one
+  /// GPU.
+  bool holds(std::uint64_t address, std::uint64_t bytes);
 
  protected:
   virtual void handle(tlm::tlm_generic_payload& transaction, Picoseconds delay) = 0;
+  virtual void handle_taken(tlm::tlm_generic_payload& transaction, Picoseconds delay) = 0;
 
  private:
+  bool probe(std::uint64_t address, unsigned bytes);
+  void notice(tlm::tlm_generic_payload& transaction, tlm::tlm_phase phase, const sc_core::sc_time& delay);
+
   class Backward : public tlm::tlm_bw_transport_if<DataProtocol> {
    public:
     explicit Backward(DataInitiatorBase& socket) : socket_(socket) {}
@@ -141,13 +154,21 @@ class DataInitiatorSocket : public DataInitiatorBase {
   DataInitiatorSocket(const char* name, Module* module, Handler handler, int id = 0)
       : DataInitiatorBase(name), module_(module), handler_(handler), id_(id) {}
 
+  /// The request is taken after `delay`; its response comes later. Without a handler only responses matter.
+  void on_taken(Handler handler) { taken_handler_ = handler; }
+
  private:
   void handle(tlm::tlm_generic_payload& transaction, Picoseconds delay) override {
     (module_->*handler_)(id_, transaction, delay);
   }
+  void handle_taken(tlm::tlm_generic_payload& transaction, Picoseconds delay) override {
+    if (taken_handler_ == nullptr) return;
+    extension_of(transaction).taken = true;
+    (module_->*taken_handler_)(id_, transaction, delay);
+  }
 
   Module* module_;
-  Handler handler_;
+  Handler handler_, taken_handler_ = nullptr;
   int id_;
 };
 

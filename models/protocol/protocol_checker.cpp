@@ -42,8 +42,23 @@ ProtocolChecker::Request ProtocolChecker::begin(const tlm::tlm_generic_payload& 
     violated(initiator, "request whose response status is not INCOMPLETE", transaction);
   request.extension = transaction.get_extension<DataExtension>();
   if (request.extension != nullptr) request.sent = *request.extension;
-  request.arrival = malformed_delay(delay) == nullptr ? now() + from_sc_time(delay) : now();
+  request.since = request.arrival = malformed_delay(delay) == nullptr ? now() + from_sc_time(delay) : now();
   return request;
+}
+
+/// A notice: once, of a store or update that is under way.
+void ProtocolChecker::take(const tlm::tlm_generic_payload& transaction, const sc_core::sc_time& delay) {
+  const auto found = under_way_.find(&transaction);
+  if (found == under_way_.end()) return violated(target, "notice of nothing that is under way", transaction);
+  Request& request = found->second;
+  if (request.taken) violated(target, "request taken twice", transaction);
+  if (!transaction.is_write()) violated(target, "notice of a request that is neither store nor update", transaction);
+  if (transaction.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE)
+    violated(target, "notice with a response status, which the response brings", transaction);
+  request.taken = true;
+  if (malformed_delay(delay) != nullptr) return violated(target, "notice with a delay that wraps", transaction);
+  if (now() + from_sc_time(delay) < request.arrival) violated(target, "request taken before it arrives", transaction);
+  request.since = now() + from_sc_time(delay);
 }
 
 const char* ProtocolChecker::changed(const Request& request, const tlm::tlm_generic_payload& transaction) const {
@@ -70,8 +85,9 @@ void ProtocolChecker::end(const Request& request, const tlm::tlm_generic_payload
     violated(target, "malformed request answered with OK", transaction);
   if (malformed_delay(delay) != nullptr)
     violated(target, "response with a delay that wraps", transaction);
-  else if (now() + from_sc_time(delay) < request.arrival)
-    violated(target, "response before its request arrives", transaction);
+  else if (now() + from_sc_time(delay) < request.since)
+    violated(target, request.taken ? "response before its request is taken" : "response before its request arrives",
+             transaction);
   if (const char* rule = changed(request, transaction)) violated(target, rule, transaction);
 }
 
@@ -90,17 +106,22 @@ tlm::tlm_sync_enum ProtocolChecker::nb_transport_fw(tlm::tlm_generic_payload& tr
       violated(target, "request completed that has had its response", transaction);
     else
       end(request, transaction, delay);
+  } else if (answer == tlm::TLM_UPDATED && phase == tlm::END_REQ) {
+    take(transaction, delay);
   } else if (answer != tlm::TLM_ACCEPTED || phase != sent) {
-    violated(target, "request answered with neither TLM_ACCEPTED nor TLM_COMPLETED", transaction);
+    violated(target, "request answered with neither TLM_ACCEPTED nor TLM_COMPLETED nor TLM_UPDATED and END_REQ",
+             transaction);
   }
   return answer;
 }
 
 tlm::tlm_sync_enum ProtocolChecker::nb_transport_bw(tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
                                                     sc_core::sc_time& delay) {
-  if (request_calls_ != 0) violated(target, "response within a request call", transaction);
-  if (phase != tlm::BEGIN_RESP) {
-    violated(target, "response with a phase other than BEGIN_RESP", transaction);
+  if (request_calls_ != 0) violated(target, "response or notice within a request call", transaction);
+  if (phase == tlm::END_REQ) {
+    take(transaction, delay);
+  } else if (phase != tlm::BEGIN_RESP) {
+    violated(target, "phase other than END_REQ and BEGIN_RESP", transaction);
   } else if (const auto found = under_way_.find(&transaction); found != under_way_.end()) {
     const Request request = found->second;
     under_way_.erase(found);  // the payload may be on its next way before the call returns
@@ -108,12 +129,13 @@ tlm::tlm_sync_enum ProtocolChecker::nb_transport_bw(tlm::tlm_generic_payload& tr
   } else {
     violated(target, "response to nothing that is under way", transaction);
   }
-  const bool response = phase == tlm::BEGIN_RESP;
+  const bool response = phase == tlm::BEGIN_RESP, notice = phase == tlm::END_REQ;
   const std::uint64_t address = transaction.get_address();
   const unsigned bytes = transaction.get_data_length();
   const tlm::tlm_sync_enum answer = in->nb_transport_bw(transaction, phase, delay);
-  if (response && answer != tlm::TLM_COMPLETED)
-    violations_.add({initiator, place_, "response not answered with TLM_COMPLETED",
+  if ((response && answer != tlm::TLM_COMPLETED) || (notice && answer != tlm::TLM_ACCEPTED))
+    violations_.add({initiator, place_,
+                     response ? "response not answered with TLM_COMPLETED" : "notice not answered with TLM_ACCEPTED",
                      fmt::format("access of {} bytes at {:#x} at {:.3f} ns", bytes, address, to_ns(now()))});
   return answer;
 }

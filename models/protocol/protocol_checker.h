@@ -36,6 +36,8 @@ class ProtocolChecker : public sc_core::sc_module,
     DataExtension sent;  ///< the extension's content in the request
     bool malformed = false;
     Picoseconds arrival = 0;
+    bool taken = false;
+    Picoseconds since = 0;  ///< when it was taken, before that its arrival: the response comes no earlier
   };
 
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
@@ -48,6 +50,7 @@ class ProtocolChecker : public sc_core::sc_module,
   void invalidate_direct_mem_ptr(sc_dt::uint64 begin, sc_dt::uint64 end) override;
 
   Request begin(const tlm::tlm_generic_payload& transaction, const sc_core::sc_time& delay, const char* malformed);
+  void take(const tlm::tlm_generic_payload& transaction, const sc_core::sc_time& delay);
   void end(const Request& request, const tlm::tlm_generic_payload& transaction, const sc_core::sc_time& delay);
   const char* changed(const Request& request, const tlm::tlm_generic_payload& transaction) const;
   void violated(Violation::By by, const char* rule, const tlm::tlm_generic_payload& transaction);

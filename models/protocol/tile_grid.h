@@ -24,8 +24,8 @@ struct TileGrid {
   std::uint64_t row_stride = 0;                   ///< bytes from one output row to the next
   ElementType element = ElementType::fp16;
 
-  std::uint32_t tiles_down() const { return (rows + tile_rows - 1) / tile_rows; }
-  std::uint32_t tiles_across() const { return (columns + tile_columns - 1) / tile_columns; }
+  std::uint32_t tiles_down() const { return rows / tile_rows + (rows % tile_rows != 0 ? 1 : 0); }
+  std::uint32_t tiles_across() const { return columns / tile_columns + (columns % tile_columns != 0 ? 1 : 0); }
   std::uint32_t workgroups() const { return tiles_down() * tiles_across(); }
   std::uint64_t bytes() const { return row_stride * rows; }
 

@@ -26,6 +26,18 @@ Transaction& TransactionPool::make(Operation operation, std::uint64_t address, c
   return transaction;
 }
 
+Transaction& TransactionPool::relay(tlm::tlm_generic_payload& original) {
+  const DataExtension& extension = t3vp::extension_of(original);
+  Transaction& transaction = make(extension.operation, original.get_address(), extension.shape);
+  transaction.extension_ = extension;
+  transaction.extension_.token = 0;
+  transaction.extension_.taken = false;
+  transaction.set_data_ptr(original.get_data_ptr());
+  transaction.original_ = &original;
+  original.acquire();
+  return transaction;
+}
+
 void TransactionPool::free(tlm::tlm_generic_payload* transaction) {
   free_.push_back(static_cast<Transaction*>(transaction));
 }

@@ -15,6 +15,15 @@ class Transaction : public tlm::tlm_generic_payload {
   ~Transaction() override { clear_extension(&extension_); }
 
   DataExtension& extension() { return extension_; }
+  /// Of one that relay() has made: the payload that it stands for.
+  tlm::tlm_generic_payload& original() { return *original_; }
+  /// Ends a relay: the original, which is returned with the relay's response, is the caller's to answer and to release.
+  tlm::tlm_generic_payload& end_relay() {
+    tlm::tlm_generic_payload& original = *original_;
+    original.set_response_status(get_response_status());
+    release();
+    return original;
+  }
 
   /// Gives the payload a zeroed buffer of its data length.
   void attach_buffer() {
@@ -31,6 +40,7 @@ class Transaction : public tlm::tlm_generic_payload {
  private:
   friend class TransactionPool;
   DataExtension extension_;
+  tlm::tlm_generic_payload* original_ = nullptr;
   std::vector<unsigned char> buffer_, enables_;
 };
 
@@ -42,6 +52,11 @@ class TransactionPool : public tlm::tlm_mm_interface {
 
   /// An acquired transaction: INCOMPLETE, default extension with `shape`, no data.
   Transaction& make(Operation operation, std::uint64_t address, const Shape& shape);
+
+  /// An acquired transaction with which a block sends a store or update on under its own name, when it takes the
+  /// request from its sender itself: the same access of the same data. The original is acquired and the caller's to
+  /// release.
+  Transaction& relay(tlm::tlm_generic_payload& original);
 
   void free(tlm::tlm_generic_payload* transaction) override;
 

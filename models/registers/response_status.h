@@ -1,8 +1,13 @@
 // What a response means to the driver.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <string>
 #include <tlm>
 
+#include "protocol/address_map.h"
+#include "protocol/description.h"
 #include "registers/status.h"
 
 namespace t3vp {
@@ -40,6 +45,12 @@ inline Status status_of_data_access(tlm::tlm_response_status response) {
     default:
       return Status::bad_address;
   }
+}
+
+/// A store or update that its peer has refused, in words for the sender's error log.
+inline std::string text_of_refusal(const tlm::tlm_generic_payload& transaction) {
+  return fmt::format("{}: refused by GPU {}: {}", describe(transaction), address_map::gpu_of(transaction.get_address()),
+                     text_of(status_of_data_access(transaction.get_response_status())));
 }
 
 }  // namespace t3vp

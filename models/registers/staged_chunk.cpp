@@ -8,7 +8,7 @@ std::string StagedChunk::text() const {
   return fmt::format("workgroups {} to {} of the output at {:#x}", first, first + count - 1, base);
 }
 
-ChunkCheck check(const StagedChunk& chunk, std::uint64_t gpu) {
+ChunkCheck check(const StagedChunk& chunk, std::uint64_t gpu, DataInitiatorBase& memory) {
   const TileGrid& grid = chunk.grid;
   const std::uint64_t base = chunk.base;
   constexpr std::uint64_t alignment = 32;
@@ -24,9 +24,16 @@ ChunkCheck check(const StagedChunk& chunk, std::uint64_t gpu) {
   if (grid.row_stride < std::uint64_t{grid.columns} * bytes_of(grid.element))
     return {Status::invalid_argument, fmt::format("row stride {} is less than a row of {} bytes", grid.row_stride,
                                                   std::uint64_t{grid.columns} * bytes_of(grid.element))};
-  if (address_map::gpu_of(base) != gpu || !address_map::is_hbm(base) || !address_map::is_hbm(base + grid.bytes()))
+  if (grid.row_stride > address_map::hbm_limit / grid.rows)
+    return {Status::bad_address,
+            fmt::format("output {:#x} of {} rows {} bytes apart: more than there can be in a memory", base, grid.rows,
+                        grid.row_stride)};
+  if (address_map::gpu_of(base) != gpu || !memory.holds(base, grid.bytes()))
     return {Status::bad_address,
             fmt::format("output {:#x} of {} bytes is not in the memory of GPU {}", base, grid.bytes(), gpu)};
+  if (std::uint64_t{grid.tiles_down()} * grid.tiles_across() >= no_workgroup)
+    return {Status::invalid_argument,
+            fmt::format("{} x {} tiles: fewer than {} expected", grid.tiles_down(), grid.tiles_across(), no_workgroup)};
   if (chunk.count == 0 || chunk.first >= grid.workgroups() || chunk.count > grid.workgroups() - chunk.first)
     return {Status::invalid_argument, fmt::format("{} workgroups from {}: 1 or more of the output's {} expected",
                                                   chunk.count, chunk.first, grid.workgroups())};

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "protocol/address_map.h"
+#include "protocol/data_sockets.h"
 #include "protocol/tile_grid.h"
 #include "registers/status.h"
 
@@ -48,8 +49,8 @@ struct ChunkCheck {
   std::string text;  ///< what was found and expected, when status is not ok
 };
 
-/// The output lies in HBM of `gpu`, 32-byte aligned, as is its row stride; 1 to 8 wavefronts divide the tile's rows;
-/// the workgroups are in the grid.
-ChunkCheck check(const StagedChunk& chunk, std::uint64_t gpu);
+/// The output lies in the memory that `gpu` has, 32-byte aligned, as is its row stride; 1 to 8 wavefronts divide the
+/// tile's rows; the workgroups are in the grid. `memory` leads to that memory.
+ChunkCheck check(const StagedChunk& chunk, std::uint64_t gpu, DataInitiatorBase& memory);
 
 }  // namespace t3vp

@@ -81,11 +81,16 @@ void NodeMemory::arrive(const Pending& pending) {
     else
       status = tlm::TLM_ADDRESS_ERROR_RESPONSE;
   }
-  transaction.set_response_status(status);
-  events_.push(now() + latency - announced_ahead, {pending.port, true, &transaction});
+  if (acknowledged_after == 0 || !transaction.is_write()) transaction.set_response_status(status);
+  events_.push(now() + latency - announced_ahead, {pending.port, true, &transaction, status});
 }
 
 void NodeMemory::answer(const Pending& pending) {
+  if (pending.transaction->get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE && !pending.taken) {
+    ports[static_cast<std::size_t>(pending.port)]->taken(*pending.transaction, announced_ahead);
+    return events_.push(now() + acknowledged_after, {pending.port, true, pending.transaction, pending.verdict, true});
+  }
+  if (pending.taken) pending.transaction->set_response_status(pending.verdict);
   ports[static_cast<std::size_t>(pending.port)]->respond(*pending.transaction, announced_ahead);
   pending.transaction->release();
 }

@@ -33,6 +33,8 @@ class NodeMemory : public sc_core::sc_module {
   Picoseconds latency = 200'000;
   /// When set: from the time of an answer to its delivery, announced in the answer's delay.
   Picoseconds announced_ahead = 0;
+  /// When set: stores and updates are taken when they would be answered, and answered so much later.
+  Picoseconds acknowledged_after = 0;
   /// Called with every access when it is sent.
   std::function<void(const LoggedAccess&)> observe;
   /// Says how an access is answered; asked when it is sent.
@@ -57,6 +59,7 @@ class NodeMemory : public sc_core::sc_module {
     bool answered;
     tlm::tlm_generic_payload* transaction;
     tlm::tlm_response_status verdict = tlm::TLM_OK_RESPONSE;
+    bool taken = false;
   };
   void request(int port, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   unsigned debug(int, tlm::tlm_generic_payload&);

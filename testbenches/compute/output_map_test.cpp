@@ -30,32 +30,42 @@ struct Sink : sc_core::sc_module {
   Picoseconds delay = 0;
   unsigned debug_accesses = 0;
   bool reaches_everything = false;
-  bool at_once = false;  ///< answers within the request call
+  std::uint64_t capacity = address_map::hbm_limit;         ///< of each memory that it reaches
+  bool at_once = false;                                    ///< answers within the request call
+  tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;  ///< of its answers
 
   explicit Sink(const sc_core::sc_module_name& name) : sc_module(name) { socket.on_debug(&Sink::debug); }
   void request(int, tlm::tlm_generic_payload& transaction, Picoseconds time) {
     received.push_back(&transaction);
     addresses.push_back(transaction.get_address());
     delay = time;
-    transaction.set_response_status(tlm::TLM_OK_RESPONSE);
     if (at_once)
-      socket.respond(transaction, time);
+      respond(transaction, time);
     else
       transaction.acquire();
   }
+  void respond(tlm::tlm_generic_payload& transaction, Picoseconds time) {
+    transaction.set_response_status(status);
+    socket.respond(transaction, time);
+  }
   unsigned debug(int, tlm::tlm_generic_payload& transaction) {
     ++debug_accesses;
-    const bool reached = reaches_everything || address_map::gpu_of(transaction.get_address()) == peer;
+    const std::uint64_t address = transaction.get_address();
+    const bool reached = (reaches_everything || address_map::gpu_of(address) == peer) &&
+                         (transaction.get_data_length() == 0 || address_map::local_of(address) < capacity);
     transaction.set_response_status(reached ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    return 0;
+    return reached ? transaction.get_data_length() : 0;
   }
 };
 
 struct ComputeUnits : sc_core::sc_module {
   DataInitiatorSocket<ComputeUnits> socket{"socket", this, &ComputeUnits::response};
-  std::vector<tlm::tlm_generic_payload*> answered;
+  std::vector<tlm::tlm_generic_payload*> taken, answered;
 
-  explicit ComputeUnits(const sc_core::sc_module_name& name) : sc_module(name) {}
+  explicit ComputeUnits(const sc_core::sc_module_name& name) : sc_module(name) {
+    socket.on_taken(&ComputeUnits::notice);
+  }
+  void notice(int, tlm::tlm_generic_payload& transaction, Picoseconds) { taken.push_back(&transaction); }
   void response(int, tlm::tlm_generic_payload& transaction, Picoseconds) { answered.push_back(&transaction); }
 };
 
@@ -78,6 +88,7 @@ struct Bench {
     checks.join(map.cache, cache.socket);
     checks.join(map.remote, remote.socket);
     checks.join(map.signals, signals.socket);
+    cache.reaches_everything = true;
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
 
@@ -123,7 +134,7 @@ TEST_CASE("accesses go where their address says") {
   REQUIRE(bench.remote.received == std::vector<tlm::tlm_generic_payload*>{&far});
   REQUIRE(bench.signals.received == std::vector<tlm::tlm_generic_payload*>{&wait});
   REQUIRE(bench.cache.delay == 777);
-  for (Sink* sink : {&bench.signals, &bench.cache, &bench.remote}) sink->socket.respond(*sink->received.front(), 782);
+  for (Sink* sink : {&bench.signals, &bench.cache, &bench.remote}) sink->respond(*sink->received.front(), 782);
   REQUIRE(bench.compute.answered == std::vector<tlm::tlm_generic_payload*>{&wait, &local, &far});
 }
 
@@ -150,18 +161,50 @@ TEST_CASE("mapped stores are posted while there is room, then in the order of th
     sent.push_back(&bench.send(Operation::store, output + 32 * i, 4, static_cast<unsigned char>(i)));
   }
   // Room for two of 32 bytes.
-  REQUIRE(bench.compute.answered == std::vector<tlm::tlm_generic_payload*>{sent[0], sent[1]});
+  REQUIRE(bench.compute.taken == std::vector<tlm::tlm_generic_payload*>{sent[0], sent[1]});
   REQUIRE(bench.remote.received.size() == 2);
-  const auto taken_by_link = [&](std::size_t i) { bench.remote.socket.respond(*bench.remote.received[i], 777); };
+  const auto taken_by_link = [&](std::size_t i) { bench.remote.socket.taken(*bench.remote.received[i], 777); };
   taken_by_link(0);
-  REQUIRE(bench.compute.answered.size() == 3);
+  REQUIRE(bench.compute.taken.size() == 3);
   taken_by_link(1);
-  REQUIRE(bench.compute.answered == sent);
+  REQUIRE(bench.compute.taken == sent);
   REQUIRE(bench.remote.received.size() == 4);
   for (std::uint32_t i = 0; i < 4; ++i) REQUIRE(bench.remote.received[i]->get_address() == peer_output + 32 * i);
   REQUIRE(bench.remote.delay == 777);  // it had been under way
   REQUIRE(bench.remote.received[3]->get_data_ptr()[0] == 3);
-  for (const auto* store : sent) REQUIRE(store->is_response_ok());
+  REQUIRE(bench.compute.answered.empty());
+}
+
+TEST_CASE("a mapped store is answered with what its peer answers, whose address it has then") {
+  Bench bench;
+  REQUIRE(bench.add({}) == Status::ok);
+  Transaction &good = bench.send(Operation::store, output + 32, 4), &bad = bench.send(Operation::store, output, 4);
+  const auto answer = [&](std::size_t i, tlm::tlm_response_status status, bool taken_before) {
+    if (taken_before) bench.remote.socket.taken(*bench.remote.received[i], 777);
+    bench.remote.status = status;
+    bench.remote.respond(*bench.remote.received[i], 800);
+  };
+  answer(1, tlm::TLM_GENERIC_ERROR_RESPONSE, true);
+  REQUIRE(bench.compute.answered == std::vector<tlm::tlm_generic_payload*>{&bad});
+  REQUIRE(bad.get_response_status() == tlm::TLM_GENERIC_ERROR_RESPONSE);
+  REQUIRE(bad.get_address() == peer_output);
+  answer(0, tlm::TLM_OK_RESPONSE, false);  // refused by no link: taken by its answer
+  REQUIRE(bench.compute.answered.size() == 2);
+  REQUIRE(good.is_response_ok());
+  REQUIRE(bench.compute.taken.size() == 2);
+  for (int i = 0; i < 2; ++i) bench.send(Operation::store, output + 64, 4);  // there is all the room again
+  REQUIRE(bench.compute.taken.size() == 4);
+}
+
+TEST_CASE("a store to a peer that no map concerns is taken when the link takes it") {
+  Bench bench;
+  Transaction& store = bench.send(Operation::store, on_gpu(peer, 0x40));
+  REQUIRE(bench.compute.taken.empty());
+  bench.remote.socket.taken(*bench.remote.received.at(0), 900);
+  REQUIRE(bench.compute.taken == std::vector<tlm::tlm_generic_payload*>{&store});
+  REQUIRE(bench.compute.answered.empty());
+  bench.remote.respond(store, 900);
+  REQUIRE(bench.compute.answered == bench.compute.taken);
 }
 
 TEST_CASE("a mapped store larger than all the room goes when nothing is posted") {
@@ -172,9 +215,9 @@ TEST_CASE("a mapped store larger than all the room goes when nothing is posted")
   large.extension().producer.wg_id = 4;
   bench.compute.socket.send(large, 0);
   REQUIRE(bench.remote.received.size() == 1);
-  bench.remote.socket.respond(*bench.remote.received[0], 777);
+  bench.remote.socket.taken(*bench.remote.received[0], 777);
   REQUIRE(bench.remote.received.size() == 2);
-  REQUIRE(bench.compute.answered.back() == &large);
+  REQUIRE(bench.compute.taken.back() == &large);
 }
 
 TEST_CASE("a small mapped store does not overtake a large one that waits for room") {
@@ -185,12 +228,12 @@ TEST_CASE("a small mapped store does not overtake a large one that waits for roo
   large.extension().producer.wg_id = 4;
   bench.compute.socket.send(large, 0);
   Transaction& small = bench.send(Operation::store, output + 96, 4);
-  REQUIRE(bench.compute.answered == std::vector<tlm::tlm_generic_payload*>{&first});
+  REQUIRE(bench.compute.taken == std::vector<tlm::tlm_generic_payload*>{&first});
   for (std::size_t i = 0; i < 3; ++i) {
     REQUIRE(bench.remote.received.size() == i + 1);
-    bench.remote.socket.respond(*bench.remote.received[i], 777);
+    bench.remote.socket.taken(*bench.remote.received[i], 777);
   }
-  REQUIRE(bench.compute.answered == std::vector<tlm::tlm_generic_payload*>{&first, &large, &small});
+  REQUIRE(bench.compute.taken == std::vector<tlm::tlm_generic_payload*>{&first, &large, &small});
   REQUIRE(bench.remote.received[1]->get_address() == peer_output + 32);
   REQUIRE(bench.remote.received[2]->get_address() == peer_output + 96);
 }
@@ -258,6 +301,27 @@ TEST_CASE("every mistake has its status and one entry in the error log, and maps
   refused(Status::overlap, [](Mapping& m) { m.first = 5, m.count = 1, m.base = output + 0x1000; });
 }
 
+TEST_CASE("a map has to lie in the memory that there is, here and at the peer") {
+  Bench bench;
+  const auto refused = [&](auto change) {
+    Mapping mapping;
+    change(mapping);
+    CHECK(bench.add(mapping) == Status::bad_address);
+    CHECK(bench.registers.driver.take_report() == Status::bad_address);
+    CHECK(bench.used() == 0);
+  };
+  const std::uint64_t here = output - on_gpu(own, 0) + output_bytes,
+                      there = peer_output - on_gpu(peer, 0) + output_bytes;
+  bench.cache.capacity = here - 1;
+  refused([](Mapping&) {});
+  bench.cache.capacity = here;
+  bench.remote.capacity = there - 1;
+  refused([](Mapping&) {});
+  refused([](Mapping& m) { m.bytes = ~std::uint64_t{0} - on_gpu(peer, 0); });  // its end wraps around
+  bench.remote.capacity = there;
+  REQUIRE(bench.add({}) == Status::ok);
+}
+
 TEST_CASE("the same workgroups of another output, and neighbours, do not overlap") {
   Bench bench;
   REQUIRE(bench.add({}) == Status::ok);
@@ -302,10 +366,11 @@ TEST_CASE("a link that takes each posted store at once empties a long queue in o
   bench.send(Operation::store, output, 4);
   bench.send(Operation::store, output, 4);
   for (std::uint32_t i = 0; i < stores; ++i) bench.send(Operation::store, output + i % 512 * 32, 4);
-  REQUIRE(bench.compute.answered.size() == 2);
+  REQUIRE(bench.compute.taken.size() == 2);
   bench.remote.at_once = true;
-  bench.remote.socket.respond(*bench.remote.received[0], 777);
-  REQUIRE(bench.compute.answered.size() == stores + 2);
+  bench.remote.respond(*bench.remote.received[0], 777);
+  REQUIRE(bench.compute.taken.size() == stores + 2);
+  REQUIRE(bench.compute.answered.size() == stores + 1);  // all but the second
   for (std::uint32_t i = 0; i < stores; ++i)
     if (bench.remote.addresses[i + 2] != peer_output + i % 512 * 32) FAIL("store " << i << " overtook");
 }

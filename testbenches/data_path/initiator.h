@@ -24,7 +24,9 @@ struct DataAccess {
 
 struct DataAnswer {
   unsigned count = 0;  ///< of answers: 1 in the end
+  unsigned taken = 0;  ///< notices before the answer, at most 1
   Picoseconds arrival = 0;
+  Picoseconds taken_at = 0;
   Picoseconds at = 0;
   tlm::tlm_response_status status = tlm::TLM_INCOMPLETE_RESPONSE;
   std::vector<unsigned char> data;  ///< what a load returned
@@ -36,7 +38,9 @@ class DataInitiator : public sc_core::sc_module {
  public:
   DataInitiatorSocket<DataInitiator> socket{"socket", this, &DataInitiator::response};
 
-  explicit DataInitiator(const sc_core::sc_module_name& name) : sc_module(name) {}
+  explicit DataInitiator(const sc_core::sc_module_name& name) : sc_module(name) {
+    socket.on_taken(&DataInitiator::taken);
+  }
 
   /// The access reaches the target after `delay`. Returns its number, which answer() understands.
   std::size_t send(const DataAccess& access, Picoseconds delay = 0) {
@@ -65,6 +69,11 @@ class DataInitiator : public sc_core::sc_module {
   const DataAnswer& answer(std::size_t number) const { return answers_.at(number); }
   const std::vector<DataAnswer>& answers() const { return answers_; }
   std::size_t unanswered() const { return under_way_.size(); }
+  /// Of those, what still holds its place here.
+  std::size_t untaken() const {
+    return static_cast<std::size_t>(std::count_if(
+        under_way_.begin(), under_way_.end(), [&](const UnderWay& sent) { return answers_[sent.number].taken == 0; }));
+  }
   /// Answers to nothing that was sent, or second answers.
   std::size_t stray_answers() const { return stray_; }
 
@@ -74,9 +83,23 @@ class DataInitiator : public sc_core::sc_module {
     std::size_t number;
   };
 
+  std::vector<UnderWay>::iterator find(const tlm::tlm_generic_payload& transaction) {
+    return std::find_if(under_way_.begin(), under_way_.end(),
+                        [&](const UnderWay& sent) { return sent.transaction == &transaction; });
+  }
+
+  void taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+    const auto found = find(transaction);
+    if (found == under_way_.end()) {
+      ++stray_;
+      return;
+    }
+    ++answers_[found->number].taken;
+    answers_[found->number].taken_at = now() + delay;
+  }
+
   void response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
-    const auto found = std::find_if(under_way_.begin(), under_way_.end(),
-                                    [&](const UnderWay& sent) { return sent.transaction == &transaction; });
+    const auto found = find(transaction);
     if (found == under_way_.end()) {
       ++stray_;
       return;

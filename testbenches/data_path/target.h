@@ -28,7 +28,7 @@ class DataTarget : public sc_core::sc_module {
   std::function<tlm::tlm_response_status(tlm::tlm_generic_payload&)> serve = [](tlm::tlm_generic_payload&) {
     return tlm::TLM_OK_RESPONSE;
   };
-  /// What a debug access without data is told.
+  /// Whether a debug access without data finds a way, or memory.
   std::function<bool(std::uint64_t)> reaches = [](std::uint64_t) { return true; };
 
   explicit DataTarget(const sc_core::sc_module_name& name) : sc_module(name) {
@@ -38,6 +38,11 @@ class DataTarget : public sc_core::sc_module {
     SC_METHOD(step);
     sensitive << events_.event();
     dont_initialize();
+  }
+
+  /// Takes what has arrived and is held, without an answer.
+  void take_all() {
+    for (tlm::tlm_generic_payload* transaction : held_) socket.taken(*transaction, 0);
   }
 
   const std::vector<Arrival>& arrivals() const { return arrivals_; }
@@ -63,9 +68,9 @@ class DataTarget : public sc_core::sc_module {
   }
 
   unsigned debug(int, tlm::tlm_generic_payload& transaction) {
-    transaction.set_response_status(reaches(transaction.get_address()) ? tlm::TLM_OK_RESPONSE
-                                                                       : tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    return 0;
+    const bool reached = reaches(transaction.get_address());
+    transaction.set_response_status(reached ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return reached ? transaction.get_data_length() : 0;
   }
 
   void step() {

@@ -68,6 +68,48 @@ TEST_CASE("the DMA engine refuses a destination that is not all memory") {
   }
 }
 
+TEST_CASE("the DMA engine refuses what is beyond the memory that there is, here and at the peer, in any arithmetic") {
+  DmaBench bench;
+  const TileGrid grid = DmaBench::ragged_grid();
+  const auto has = [](DataTarget& target, std::uint64_t bytes) {
+    target.reaches = [bytes](std::uint64_t address) { return address_map::local_of(address) < bytes; };
+  };
+  const std::uint64_t here = address_map::local_of(DmaBench::output) + grid.bytes();
+  const std::uint64_t there = address_map::local_of(DmaBench::peer_output) + grid.bytes();
+  bench.stage(grid, 0, 1);
+  has(bench.memory, here - 1);
+  check_refused(bench, Status::bad_address);
+  has(bench.memory, here);
+  has(bench.link, there - 1);
+  check_refused(bench, Status::bad_address);
+  has(bench.link, there);
+  REQUIRE(bench.add(Sent::update) == Status::ok);
+  const auto refused = [&](const char* name, std::uint64_t value, Status code) {
+    bench.stage(grid, 1, 1);
+    bench.registers.set(name, value);
+    CAPTURE(name);
+    check_refused(bench, code);
+  };
+  refused("row_stride", std::uint64_t{1} << 58, Status::bad_address);
+  refused("row_stride", ~std::uint64_t{31}, Status::bad_address);
+  refused("rows", 0xFFFFFFFF, Status::bad_address);
+  refused("output_base", ~std::uint64_t{31}, Status::bad_address);
+  refused("destination_base", ~std::uint64_t{31}, Status::bad_address);
+  REQUIRE(bench.fill(DmaBench::output, grid.bytes() + 32) == Status::bad_address);
+  REQUIRE(bench.registers.take_report() == Status::bad_address);
+  REQUIRE(bench.fill(DmaBench::output, grid.bytes()) == Status::ok);
+}
+
+TEST_CASE("the DMA engine refuses an output of more tiles than there are numbers") {
+  DmaBench bench;
+  TileGrid grid = DmaBench::ragged_grid(1);
+  grid.rows = grid.columns = 1 << 18;
+  grid.tile_rows = grid.tile_columns = 1;
+  grid.row_stride = std::uint64_t{grid.columns} * 2;
+  bench.stage(grid, 0, 1);
+  check_refused(bench, Status::invalid_argument);
+}
+
 TEST_CASE("the DMA engine refuses chunks that overlap, and takes neighbours and other outputs") {
   DmaBench bench;
   const TileGrid grid = DmaBench::ragged_grid();

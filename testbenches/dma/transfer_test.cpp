@@ -174,6 +174,48 @@ TEST_CASE("no more bytes are in flight than the engine can buffer") {
   REQUIRE(bench.registers["bytes"] == 100 * 90 * 2);
 }
 
+TEST_CASE("what the link has taken makes room in the engine before its peer acknowledges it") {
+  DmaParameters parameters;
+  parameters.bytes_in_flight = 1300;  // two whole wavefront tiles of 512 bytes
+  DmaBench bench(parameters);
+  bench.link.holds = true;
+  const TileGrid grid = DmaBench::ragged_grid();
+  REQUIRE(bench.map(Sent::update, grid, 0, 1) == Status::ok);
+  for (std::uint32_t wf = 0; wf < 4; ++wf) bench.trigger(grid, 0, wf);
+  bench.settle();
+  REQUIRE(bench.link.arrivals().size() == 2);
+  bench.link.take_all();
+  bench.settle();
+  REQUIRE(bench.link.arrivals().size() == 4);
+  REQUIRE(bench.registers["bytes"] == 0);
+  bench.link.answer_all();
+  bench.settle();
+  REQUIRE(bench.registers["bytes"] == 4 * 512);
+  REQUIRE_FALSE(bench.busy());
+}
+
+TEST_CASE("a tile that its peer refuses is reported with the peer's address and reason") {
+  DmaBench bench;
+  const TileGrid grid = DmaBench::ragged_grid();
+  REQUIRE(bench.map(Sent::update, grid, 0, 1) == Status::ok);
+  bench.link.holds = true;
+  bench.link.serve = [](tlm::tlm_generic_payload& transaction) {
+    return extension_of(transaction).producer.wf_id < 2 ? tlm::TLM_GENERIC_ERROR_RESPONSE
+                                                        : tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  };
+  for (std::uint32_t wf = 1; wf < 4; ++wf) bench.trigger(grid, 0, wf);
+  bench.settle();
+  bench.link.take_all();
+  bench.link.answer_all();
+  bench.settle();
+  REQUIRE(bench.registers.reported.size() == 3);
+  const ErrorRecord& first = bench.registers.reported[0];
+  REQUIRE(static_cast<Status>(first.code) == Status::disabled);
+  REQUIRE(first.address == DmaBench::peer_output + grid.offset(grid.wavefront_tile(0, 1)));
+  CHECK_THAT(first.text, Catch::Contains("refused by GPU 1: the unit that should do this is switched off"));
+  REQUIRE(static_cast<Status>(bench.registers["status"] >> 16 & 0xFF) == Status::disabled);
+}
+
 TEST_CASE("a tile larger than the buffer still goes, alone") {
   DmaParameters parameters;
   parameters.bytes_in_flight = 100;
@@ -220,7 +262,7 @@ TEST_CASE("the diagnosis counts the tiles that are not sent") {
   const auto lines = bench.engine.diagnosis();
   REQUIRE(lines.size() == 2);
   CHECK_THAT(lines[0], Catch::Contains("GPU 2 DMA: 1 of 8 wavefront tiles of workgroups 0 to 1") &&
-                           Catch::Contains("have been sent"));
+                           Catch::Contains("have arrived"));
   CHECK_THAT(lines[1], Catch::Contains("0 of 8 wavefront tiles of workgroups 2 to 3") && Catch::Contains("are final"));
 }
 

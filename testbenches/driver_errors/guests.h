@@ -32,6 +32,13 @@ t3_program guest_register_misuse;
 t3_program guest_misuse_of_peers;
 t3_program guest_locked_registers;
 
+/* Ranges beyond the memory of 1 GiB, here and at the peer. */
+t3_program guest_beyond_memory;
+/* Sends to a peer that takes no updates for a while: by remote_map and by dma_map. */
+t3_program guest_refused_by_its_peer;
+/* The peer: switches updates off, and 300 us later on again, before it does the right job. */
+t3_program guest_without_updates_at_first;
+
 t3_program guest_reset;
 t3_program guest_reset_under_way;
 

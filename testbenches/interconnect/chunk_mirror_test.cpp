@@ -105,6 +105,26 @@ TEST_CASE("the mirror keeps the link's back-pressure") {
   REQUIRE(bench.link.unanswered() == 0);
 }
 
+TEST_CASE("the mirror passes on what is taken and what is asked for memory") {
+  MirrorBench bench(grid_of(64, 256), 4);
+  bench.fabric.holds = true;
+  DataAccess access;
+  access.operation = Operation::update;
+  access.address = address_map::on_gpu(3, MirrorBench::output);
+  access.shape = {1, 64, 0};
+  access.producer = {0, 0, 0};
+  const std::size_t number = bench.link.send(access);
+  sc_core::sc_start();
+  REQUIRE(bench.link.untaken() == 1);
+  bench.fabric.take_all();
+  REQUIRE(bench.link.untaken() == 0);
+  bench.fabric.answer_all();
+  REQUIRE(bench.link.answer(number).ok());
+  bench.fabric.reaches = [](std::uint64_t address) { return address < 0x1000; };  // of GPU 0
+  REQUIRE(bench.link.socket.holds(address_map::on_gpu(3, 0), 0x1000));
+  REQUIRE_FALSE(bench.link.socket.holds(address_map::on_gpu(3, 0), 0x1001));
+}
+
 TEST_CASE("the mirror serves blocking initiators between others") {
   MirrorBench bench(grid_of(64, 256), 4);
   DataAccess access;

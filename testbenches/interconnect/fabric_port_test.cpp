@@ -20,7 +20,8 @@ TEST_CASE("what addresses the next GPU reaches its memory as communication, one 
     REQUIRE(initiator->answer(number).ok());
     const DataTarget::Arrival& arrival = fabric[1].memory.arrivals().back();
     REQUIRE(arrival.address == address);
-    REQUIRE(arrival.at == initiator->answer(number).at + fabric.parameters.latency);
+    REQUIRE(arrival.at == initiator->answer(number).taken_at + fabric.parameters.latency);
+    REQUIRE(initiator->answer(number).at == arrival.at + fabric.parameters.latency);
     REQUIRE(arrival.data == access.data);
     REQUIRE(arrival.extension.stream == Stream::communication);
     REQUIRE(arrival.extension.traffic == TrafficClass::rs_write);  // the peer's GEMM store, seen from here
@@ -47,9 +48,11 @@ TEST_CASE("what addresses a GPU further on goes over every link of the way and i
   const std::size_t number = fabric[3].compute.send(fabric.packet(address, 750));
   fabric.settle();
   const Picoseconds wire = 750 * 1000 / 75;
-  REQUIRE(fabric[3].compute.answer(number).at == wire);
+  REQUIRE(fabric[3].compute.answer(number).taken_at == wire);
   REQUIRE(fabric[0].memory.arrivals().size() == 1);
-  REQUIRE(fabric[0].memory.arrivals()[0].at == 3 * (wire + fabric.parameters.latency));
+  const Picoseconds arrival = 3 * (wire + fabric.parameters.latency);
+  REQUIRE(fabric[0].memory.arrivals()[0].at == arrival);
+  REQUIRE(fabric[3].compute.answer(number).at == arrival + 3 * fabric.parameters.latency);
   REQUIRE(fabric[2].memory.arrivals().empty());
   REQUIRE(fabric[1].memory.arrivals().empty());
   for (const std::size_t g : {1u, 2u, 3u}) REQUIRE(fabric.links[g]->sent().payload_bytes == 750);
@@ -65,7 +68,7 @@ TEST_CASE("back-pressure reaches through every hop") {
   fabric.settle();
   REQUIRE(fabric[0].memory.arrivals().size() == 2);
   // Two packets in the last buffer, two in the buffer of the hop between.
-  REQUIRE(fabric[2].compute.unanswered() == 16);
+  REQUIRE(fabric[2].compute.untaken() == 16);
   fabric[0].memory.holds = false;
   fabric[0].memory.answer_all();
   fabric.settle();
@@ -243,12 +246,99 @@ TEST_CASE("a posted write of 64 bytes goes, whole") {
   REQUIRE(fabric[0].memory.arrivals().at(0).data == data);
 }
 
-TEST_CASE("a peer's write to a register that is no counter is reported where it arrives") {
+TEST_CASE("what a peer refuses comes back to the sender over every hop with its reason") {
+  SmallFabric fabric(4);
+  fabric[0].memory.serve = [](tlm::tlm_generic_payload&) { return tlm::TLM_GENERIC_ERROR_RESPONSE; };
+  for (const std::size_t from : {1u, 3u})
+    for (DataInitiator* initiator : {&fabric[from].compute, &fabric[from].dma}) {
+      const std::size_t number = initiator->send(fabric.packet(address_map::on_gpu(0, 0), 64));
+      fabric.settle();
+      REQUIRE(initiator->answer(number).taken == 1);
+      REQUIRE(initiator->answer(number).status == tlm::TLM_GENERIC_ERROR_RESPONSE);
+    }
+  for (std::size_t gpu = 0; gpu < 4; ++gpu) REQUIRE(fabric[gpu].registers.reported.empty());  // who sent it reports it
+}
+
+TEST_CASE("a posted write that a peer refuses is reported where it was sent and blocks nothing") {
+  SmallFabric fabric(3);
+  const std::uint64_t tracker = address_map::on_gpu(0, address_map::block_base(address_map::Block::tracker));
+  REQUIRE(fabric[2].firmware.access(tlm::TLM_WRITE_COMMAND, tracker, {1, 2, 3, 4}) == tlm::TLM_OK_RESPONSE);
+  REQUIRE(fabric.signal(2, 0, 7) == tlm::TLM_OK_RESPONSE);
+  fabric.settle();
+  REQUIRE(fabric[0].signal_registers.take_report() == Status::bad_address);
+  REQUIRE(fabric[0].signal_registers.element("value", 7) == 1);
+  REQUIRE(fabric[2].registers.reported.size() == 1);
+  REQUIRE(fabric[2].registers.reported[0].address == tracker);
+  CHECK_THAT(fabric[2].registers.reported[0].text,
+             Catch::Contains("store of 4 bytes at 0xf0000090000: refused by GPU 0: nothing answers at the address"));
+  REQUIRE(fabric[2].registers.take_report() == Status::bad_address);
+}
+
+TEST_CASE("a refusal of a posted write before a reset is not reported after it") {
   SmallFabric fabric(2);
   const std::uint64_t tracker = address_map::on_gpu(0, address_map::block_base(address_map::Block::tracker));
   REQUIRE(fabric[1].firmware.access(tlm::TLM_WRITE_COMMAND, tracker, {1, 2, 3, 4}) == tlm::TLM_OK_RESPONSE);
+  fabric.run_for(us / 2);
+  fabric[1].port.registers.reset();
   fabric.settle();
-  REQUIRE(fabric[0].signal_registers.take_report() == Status::bad_address);
+  REQUIRE(fabric[0].signal_registers.take_report() == Status::bad_address);  // it arrived
+  REQUIRE(fabric[1].registers.reported.empty());
+  REQUIRE(fabric[1].firmware.access(tlm::TLM_WRITE_COMMAND, tracker, {1, 2, 3, 4}) == tlm::TLM_OK_RESPONSE);
+  fabric.settle();
+  REQUIRE(fabric[1].registers.take_report() == Status::bad_address);
+}
+
+TEST_CASE("the diagnosis tells whose stores are not acknowledged and which signals wait for data") {
+  LinkParameters parameters;
+  parameters.receive_buffer_bytes = 2048;
+  SmallFabric fabric(2, parameters);
+  REQUIRE(fabric[1].port.diagnosis().empty());
+  fabric[0].memory.holds = true;
+  fabric[1].compute.send(fabric.packet(address_map::on_gpu(0, 0x40), 1024, 5));
+  fabric[1].dma.send(fabric.packet(address_map::on_gpu(0, 0), 64));
+  fabric.run_for(us / 10);
+  REQUIRE(fabric.signal(1, 0, 3) == tlm::TLM_OK_RESPONSE);
+  fabric.run_for(us / 10);
+  for (int i = 0; i < 3; ++i) fabric[1].compute.send(fabric.packet(address_map::on_gpu(0, 0x40), 1024, 5));
+  fabric.settle();
+  const auto sender = fabric[1].port.diagnosis(), receiver = fabric[0].port.diagnosis();
+  CAPTURE(sender, receiver);
+  REQUIRE(sender.size() == 3);
+  CHECK_THAT(sender[0], Catch::Contains("GPU 1 links: 4 stores of its compute units are not acknowledged, 3 of them "
+                                        "wait for a link; one is the update of 1024 bytes at 0x40 of GPU 0's "
+                                        "workgroup 5 wavefront 0"));
+  CHECK_THAT(sender[1], Catch::Contains("1 stores of its DMA engine are not acknowledged, 0 of them"));
+  CHECK_THAT(sender[2], Catch::Contains("1 stores of its firmware are not acknowledged, 0 of them"));
+  REQUIRE(receiver.size() == 1);
+  CHECK_THAT(receiver[0], Catch::Contains("GPU 0 links: a signal, the store of 8 bytes at 0xf0000031018, waits for 2 "
+                                          "accesses that arrived before it"));
+  fabric[0].memory.holds = false;
+  fabric[0].memory.answer_all();
+  fabric.settle();
+  REQUIRE(fabric[1].port.diagnosis().empty());
+  REQUIRE(fabric[0].port.diagnosis().empty());
+}
+
+TEST_CASE("a block asks over every hop whether a range is memory of one GPU") {
+  SmallFabric fabric(4, {}, 3);
+  constexpr std::uint64_t capacity = 0x1000;
+  for (auto& gpu : fabric.gpus)
+    gpu->memory.reaches = [](std::uint64_t address) { return address_map::local_of(address) < capacity; };
+  DataInitiatorSocket<DataInitiator>& socket = fabric[2].dma.socket;
+  for (const std::uint64_t gpu : {0u, 1u}) {
+    const std::uint64_t base = address_map::on_gpu(gpu, 0);
+    CHECK(socket.holds(base, 1));
+    CHECK(socket.holds(base, capacity));
+    CHECK(socket.holds(base + capacity - 1, 1));
+    CHECK_FALSE(socket.holds(base, 0));
+    CHECK_FALSE(socket.holds(base, capacity + 1));
+    CHECK_FALSE(socket.holds(base + capacity, 1));
+    CHECK_FALSE(socket.holds(base + 1, ~std::uint64_t{0}));
+    CHECK_FALSE(socket.holds(base, std::uint64_t{1} << address_map::gpu_shift | 1));  // its last byte is the next GPU's
+    CHECK_FALSE(socket.holds(base + address_map::block_base(address_map::Block::signals), 8));
+  }
+  CHECK_FALSE(socket.holds(address_map::on_gpu(3, 0), 1));
+  CHECK_FALSE(socket.holds(address_map::on_gpu(9, 0), 1));
 }
 
 TEST_CASE("the debug probe tells whether there is a way") {

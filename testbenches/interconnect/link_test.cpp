@@ -50,19 +50,69 @@ struct LinkBench {
 
 }  // namespace
 
-TEST_CASE(
-    "a packet takes its wire time with the header, then the latency, and its sender is answered when it has left") {
+TEST_CASE("a packet takes its wire time with the header and is taken when it has left, then the latency") {
   LinkBench bench;
   const std::size_t number = bench.send(1000, 7 * ns);
   bench.settle();
   const DataAnswer& answer = bench.sender.answer(number);
-  REQUIRE(answer.ok());
-  REQUIRE(answer.at == answer.arrival + bench.wire_time(1000));
+  REQUIRE(answer.taken == 1);
+  REQUIRE(answer.taken_at == answer.arrival + bench.wire_time(1000));
   REQUIRE(bench.receiver.arrivals().size() == 1);
-  REQUIRE(bench.receiver.arrivals()[0].at == answer.at + bench.parameters.latency);
+  REQUIRE(bench.receiver.arrivals()[0].at == answer.taken_at + bench.parameters.latency);
   REQUIRE(bench.link.sent().payload_bytes == 1000);
   REQUIRE(bench.link.sent().wire_bytes == 1016);
   REQUIRE(bench.link.busy_time() == bench.wire_time(1000));
+}
+
+TEST_CASE("a sender is answered with what the far end says, one latency after it") {
+  LinkBench bench;
+  bench.receiver.latency = 30 * ns;
+  for (const tlm::tlm_response_status status :
+       {tlm::TLM_OK_RESPONSE, tlm::TLM_ADDRESS_ERROR_RESPONSE, tlm::TLM_GENERIC_ERROR_RESPONSE}) {
+    bench.receiver.serve = [status](tlm::tlm_generic_payload&) { return status; };
+    const std::size_t number = bench.send(1000);
+    bench.settle();
+    const DataAnswer& answer = bench.sender.answer(number);
+    REQUIRE(answer.count == 1);
+    REQUIRE(answer.status == status);
+    REQUIRE(answer.at == bench.receiver.arrivals().back().at + 30 * ns + bench.parameters.latency);
+    REQUIRE(bench.link.diagnosis().empty());
+  }
+}
+
+TEST_CASE("a far end that takes a packet gives its credits back and may answer much later") {
+  LinkBench bench;
+  bench.receiver.holds = true;
+  for (int i = 0; i < 5; ++i) bench.send(1000);  // four fit
+  bench.settle();
+  REQUIRE(bench.receiver.arrivals().size() == 4);
+  const Picoseconds taken = now();
+  bench.receiver.take_all();
+  bench.settle();
+  REQUIRE(bench.receiver.arrivals().size() == 5);
+  REQUIRE(bench.receiver.arrivals()[4].at ==
+          taken + bench.parameters.latency + bench.wire_time(1000) + bench.parameters.latency);
+  REQUIRE(bench.sender.unanswered() == 5);
+  bench.receiver.answer_all();
+  bench.settle();
+  REQUIRE(bench.sender.unanswered() == 0);
+  for (int i = 0; i < 5; ++i) bench.send(1000);  // nor have the answers given credits again
+  bench.settle();
+  REQUIRE(bench.receiver.arrivals().size() == 9);
+}
+
+TEST_CASE("the diagnosis tells what waits for credits and what is not acknowledged") {
+  LinkBench bench;
+  REQUIRE(bench.link.diagnosis().empty());
+  bench.receiver.holds = true;
+  for (int i = 0; i < 6; ++i) bench.send(1000);
+  bench.settle();
+  const auto lines = bench.link.diagnosis();
+  REQUIRE(lines.size() == 2);
+  CHECK_THAT(lines[0], Catch::Contains("Link from GPU 1 to GPU 0: 2 packets wait for credits, the first is the update "
+                                       "of 1000 bytes at 0x1000 of GPU 1's workgroup 0 wavefront 3; 4000 of the "
+                                       "receive buffer's 4096 bytes are taken"));
+  CHECK_THAT(lines[1], Catch::Contains("4 packets that have left are not acknowledged by GPU 0"));
 }
 
 TEST_CASE("a packet arrives with its address, shape, ids and data") {
@@ -121,7 +171,7 @@ TEST_CASE("a receiver that does not answer stops the sender after the receive bu
   for (int i = 0; i < 20; ++i) bench.send(1000);
   bench.settle();
   REQUIRE(bench.receiver.arrivals().size() == 4);  // 4 x 1000 of 4096 bytes
-  REQUIRE(bench.sender.unanswered() == 16);
+  REQUIRE(bench.sender.untaken() == 16);
 
   const Picoseconds answered = now();
   bench.receiver.answer_one();
@@ -178,7 +228,7 @@ TEST_CASE("a link answers what is no packet with an error and carries on") {
   REQUIRE(bench.receiver.arrivals().size() == 1);
 }
 
-TEST_CASE("a foreign initiator's b_transport returns when the packet has left") {
+TEST_CASE("a foreign initiator's b_transport returns when the far end has answered") {
   LinkBench bench;
   DataExtension extension;
   extension.operation = Operation::store;
@@ -187,7 +237,7 @@ TEST_CASE("a foreign initiator's b_transport returns when the packet has left") 
   const ForeignAnswer answer = blocking_access(bench.sender.socket, tlm::TLM_WRITE_COMMAND, 0x1000,
                                                std::vector<unsigned char>(64, 5), &extension);
   REQUIRE(answer.status == tlm::TLM_OK_RESPONSE);
-  REQUIRE(answer.at == begin + bench.wire_time(64));
+  REQUIRE(answer.at == begin + bench.wire_time(64) + 2 * bench.parameters.latency);
   REQUIRE(bench.receiver.arrivals().at(0).data == std::vector<unsigned char>(64, 5));
 }
 

@@ -4,10 +4,9 @@
 
 #include <functional>
 
-#include "data_path/checked_sockets.h"
 #include "data_path/foreign_access.h"
-#include "protocol/transaction_pool.h"
 #include "raw_sockets.h"
+#include "socket_bench.h"
 
 using namespace t3vp;
 
@@ -15,61 +14,8 @@ namespace {
 
 constexpr Picoseconds ns = 1000;
 
-struct Initiator : sc_core::sc_module {
-  DataInitiatorSocket<Initiator> socket{"socket", this, &Initiator::response, 7};
-  TransactionPool pool;
-  unsigned responses = 0;
-  Picoseconds response_delay = 0;
-
-  explicit Initiator(const sc_core::sc_module_name& name) : sc_module(name) {}
-  void response(int id, tlm::tlm_generic_payload&, Picoseconds delay) {
-    REQUIRE(id == 7);
-    ++responses;
-    response_delay = delay;
-  }
-};
-
-/// Does with a request what the test says.
-struct Target : sc_core::sc_module, ErrorReport {
-  DataTargetSocket<Target> socket{"socket", this, &Target::request, 9};
-  ErrorPort errors{"errors"};
-  std::function<void(tlm::tlm_generic_payload&, Picoseconds)> serve;
-  std::vector<tlm::tlm_generic_payload*> seen;
-  std::vector<ErrorRecord> reported;
-
-  explicit Target(const sc_core::sc_module_name& name) : sc_module(name) {
-    errors.bind(*this);
-    socket.report_to(errors, "target");
-  }
-  void request(int id, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
-    REQUIRE(id == 9);
-    seen.push_back(&transaction);
-    if (serve) serve(transaction, delay);
-  }
-  void report(const char* block, const ErrorRecord& record) override {
-    REQUIRE(std::string(block) == "target");
-    reported.push_back(record);
-  }
-  void answer_at_once(Picoseconds latency) {
-    serve = [this, latency](tlm::tlm_generic_payload& transaction, Picoseconds delay) {
-      transaction.set_response_status(tlm::TLM_OK_RESPONSE);
-      socket.respond(transaction, delay + latency);
-    };
-  }
-};
-
-struct Bench {
-  Initiator initiator{"initiator"};
-  Target target{"target"};
-  CheckedSockets checks;
-  Bench() {
-    checks.join_test(initiator.socket, target.socket);
-    sc_core::sc_start(sc_core::SC_ZERO_TIME);
-  }
-  Transaction& make(Operation operation = Operation::store, const Shape& shape = {1, 32, 0}) {
-    return initiator.pool.make(operation, 64, shape);
-  }
-};
+using Bench = SocketBench;
+using Initiator = SocketInitiator;
 
 }  // namespace
 

@@ -1,0 +1,132 @@
+// A reset at any moment: what was sent arrives, and nothing else of before is ever seen again.
+#include "dma/dma_bench.h"
+
+using namespace t3vp;
+using Sent = DmaBench::Sent;
+
+namespace {
+
+/// Resets, and requires that the engine is as after its construction, now and when everything has come to rest.
+void require_nothing_after_reset(DmaBench& bench, std::size_t reads, std::size_t packets) {
+  bench.engine.registers.reset();
+  const auto require_new = [&] {
+    REQUIRE_FALSE(bench.busy());
+    for (const char* name : {"used", "pending", "blocks", "bytes", "interrupt", "status"}) {
+      CAPTURE(name);
+      REQUIRE(bench.registers[name] == 0);
+    }
+    REQUIRE(bench.engine.diagnosis().empty());
+  };
+  require_new();
+  bench.memory.holds = bench.link.holds = false;
+  bench.memory.answer_all();
+  bench.link.answer_all();
+  bench.settle();
+  require_new();
+  REQUIRE_FALSE(bench.interrupt.read());
+  REQUIRE(bench.memory.arrivals().size() == reads);
+  REQUIRE(bench.link.arrivals().size() == packets);
+  REQUIRE(bench.registers.reported.empty());
+}
+
+void trigger_all(DmaBench& bench, const TileGrid& grid) {
+  for (std::uint32_t wf = 0; wf < 4; ++wf) bench.trigger(grid, 0, wf);
+}
+
+/// The next job is not disturbed by answers that are still to come.
+void require_works(DmaBench& bench) {
+  const TileGrid grid = DmaBench::ragged_grid();
+  const std::size_t before = bench.link.arrivals().size();
+  REQUIRE(bench.map(Sent::update, grid, 0, 1) == Status::ok);
+  trigger_all(bench, grid);
+  bench.settle();
+  REQUIRE(bench.link.arrivals().size() == before + 4);
+  REQUIRE(bench.registers["pending"] == 0);
+  REQUIRE(bench.registers["bytes"] == 4 * 512);
+  REQUIRE(bench.interrupt.read());
+}
+
+}  // namespace
+
+TEST_CASE("a reset forgets triggers, reads that are on their way, tiles being sent and tiles not acknowledged") {
+  const TileGrid grid = DmaBench::ragged_grid();
+  DmaParameters parameters;
+  parameters.bytes_in_flight = 1100;  // two tiles of 512
+  DmaBench bench(parameters);
+  const auto begin = [&] {
+    REQUIRE(bench.map(Sent::update, grid, 0, 1) == Status::ok);
+    trigger_all(bench, grid);
+  };
+  SECTION("triggers that have not been looked at") {
+    begin();
+    require_nothing_after_reset(bench, 0, 0);
+  }
+  SECTION("reads, and tiles that wait for room") {
+    bench.memory.holds = true;
+    begin();
+    bench.settle();
+    require_nothing_after_reset(bench, 2, 0);
+  }
+  SECTION("tiles that wait for the link") {
+    bench.link.holds = true;
+    begin();
+    bench.settle();
+    require_nothing_after_reset(bench, 2, 2);
+  }
+  SECTION("tiles that the link has just taken") {
+    bench.link.holds = true;
+    begin();
+    bench.settle();
+    bench.link.take_all();
+    require_nothing_after_reset(bench, 2, 2);
+  }
+  SECTION("tiles that are not acknowledged") {
+    bench.link.holds = true;
+    begin();
+    bench.settle();
+    bench.link.take_all();
+    bench.settle();
+    require_nothing_after_reset(bench, 4, 4);
+  }
+  SECTION("a fill") {
+    bench.memory.holds = true;
+    REQUIRE(bench.fill(DmaBench::output, 1 << 20) == Status::ok);
+    bench.settle();
+    require_nothing_after_reset(bench, 1, 0);
+  }
+  require_works(bench);
+}
+
+TEST_CASE("answers to what was before a reset do not count for the same tiles after it") {
+  DmaBench bench;
+  const TileGrid grid = DmaBench::ragged_grid();
+  bench.link.holds = true;
+  REQUIRE(bench.map(Sent::update, grid, 0, 1) == Status::ok);
+  trigger_all(bench, grid);
+  bench.settle();
+  bench.engine.registers.reset();
+  REQUIRE(bench.map(Sent::update, grid, 0, 1) == Status::ok);
+  trigger_all(bench, grid);
+  bench.settle();
+  REQUIRE(bench.link.arrivals().size() == 8);
+  for (int i = 0; i < 4; ++i) bench.link.answer_one();  // of before
+  bench.settle();
+  REQUIRE(bench.registers["pending"] == 1);
+  REQUIRE(bench.registers["bytes"] == 0);
+  REQUIRE_FALSE(bench.interrupt.read());
+  bench.link.answer_all();
+  bench.settle();
+  REQUIRE(bench.registers["pending"] == 0);
+  REQUIRE(bench.registers["bytes"] == 4 * 512);
+}
+
+TEST_CASE("refusals of what was sent before a reset are not reported after it") {
+  DmaBench bench;
+  const TileGrid grid = DmaBench::ragged_grid();
+  bench.link.serve = [](tlm::tlm_generic_payload&) { return tlm::TLM_ADDRESS_ERROR_RESPONSE; };
+  bench.link.holds = true;
+  REQUIRE(bench.map(Sent::update, grid, 0, 1) == Status::ok);
+  trigger_all(bench, grid);
+  bench.settle();
+  require_nothing_after_reset(bench, 4, 4);
+}
