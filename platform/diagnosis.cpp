@@ -10,7 +10,8 @@ namespace {
 using Lines = std::vector<std::string>;
 using Shortage = Tracker::Shortage;
 
-constexpr std::size_t told_in_full = 2;
+constexpr std::size_t told_in_full = 2;   // shortages of a GPU
+constexpr std::size_t packets_told = 16;  // lines of all GPUs and links
 
 /// A GPU that may send to another one's tile. In mirror mode the one GPU stands for its neighbour, whose tile is one
 /// chunk earlier in its own numbering.
@@ -25,7 +26,10 @@ struct Peer {
 struct Source {
   std::string name;
   bool local = false;
-  bool waits = false;  ///< for updates of its own tile
+  bool waits = false;          ///< for updates of its own tile
+  bool ended = false;          ///< nothing more will come from it
+  std::uint64_t sent = 0;      ///< elements that have left it and are not acknowledged
+  std::uint64_t in_cache = 0;  ///< elements that it has stored in its cache
 };
 
 bool is_short(const Gpu& gpu, std::uint32_t wg_id) {
@@ -51,17 +55,38 @@ std::vector<Peer> peers_of(const RunConfiguration& configuration, const Node& no
   return peers;
 }
 
+Source gemm_of(const Gpu& gpu, std::uint32_t number, bool local) {
+  Source source;
+  source.name = fmt::format("GPU {}'s GEMM", number);
+  source.local = local;
+  source.ended = gpu.compute.finished_workgroups() != 0 && gpu.compute.diagnosis().empty();
+  return source;
+}
+
 /// What the programs have arranged for the shortage's tile.
-std::vector<Source> sources_of(const RunConfiguration& configuration, const Node& node, const Gpu& gpu,
+std::vector<Source> sources_of(const RunConfiguration& configuration, const Node& node, Gpu& gpu,
                                const Shortage& shortage) {
   std::vector<Source> sources;
-  if (!gpu.output_map.maps(shortage.wg_id, shortage.address))
-    sources.push_back({fmt::format("GPU {}'s GEMM", gpu.processor.gpu()), true, false});
+  const TileGrid& grid = shortage.range.grid;
+  const std::uint32_t element_bytes = bytes_of(grid.element);
+  if (!gpu.output_map.maps(shortage.wg_id, shortage.address)) {
+    sources.push_back(gemm_of(gpu, gpu.processor.gpu(), true));
+    const Shape tile = grid.shape(grid.wavefront_tile(shortage.wg_id, shortage.wf_id));
+    sources.back().in_cache = gpu.cache.dirty_bytes(shortage.address, tile) / element_bytes;
+  }
   for (const Peer& peer : peers_of(configuration, node, gpu, shortage)) {
-    if (peer.gpu.output_map.sends_to(peer.wg_id, peer.address))
-      sources.push_back({fmt::format("GPU {}'s GEMM", peer.number), false, false});
-    if (peer.gpu.dma.sends_to(peer.wg_id, peer.address))
-      sources.push_back({fmt::format("GPU {}'s DMA", peer.number), false, is_short(peer.gpu, peer.wg_id)});
+    const std::uint64_t sent = peer.gpu.fabric.unacknowledged_bytes(peer.wg_id, shortage.wf_id) / element_bytes;
+    if (peer.gpu.output_map.sends_to(peer.wg_id, peer.address)) {
+      sources.push_back(gemm_of(peer.gpu, peer.number, false));
+      sources.back().sent = sent;
+    }
+    if (peer.gpu.dma.sends_to(peer.wg_id, peer.address)) {
+      Source source;
+      source.name = fmt::format("GPU {}'s DMA", peer.number);
+      source.waits = is_short(peer.gpu, peer.wg_id);
+      source.sent = sent;
+      sources.push_back(source);
+    }
   }
   return sources;
 }
@@ -106,12 +131,28 @@ class Explanation {
     return text.empty() ? "nobody sends any" : text;
   }
 
+  /// What has left a source, or has ended elsewhere than in a count, it does not owe.
+  std::string debt(const Source& source) const {
+    std::string text;
+    std::uint64_t left = shortage_.tile_elements - given(source);
+    const auto excused = [&](std::uint64_t elements, const char* why) {
+      elements = std::min(elements, left);
+      left -= elements;
+      if (elements != 0) text += fmt::format("{} of {} {}; ", elements, source.name, why);
+    };
+    excused(source.in_cache, "are in its cache");
+    excused(source.sent, "have been sent and are not acknowledged");
+    if (source.ended) excused(left, "have not come as updates, and it has ended: refused, or stored plainly");
+    if (left != 0)
+      text += fmt::format("{} owes {}{}; ", source.name, left,
+                          source.waits ? " and waits for updates of its own tile" : "");
+    return text;
+  }
+
   std::string debts() const {
     std::string text;
     for (const Source& source : sources_)
-      if (owes(source))
-        text += fmt::format("{} owes {}{}; ", source.name, shortage_.tile_elements - given(source),
-                            source.waits ? " and waits for updates of its own tile" : "");
+      if (owes(source)) text += debt(source);
     const auto arranged = static_cast<std::uint32_t>(sources_.size());
     if (arranged >= shortage_.updates) return text.substr(0, text.empty() ? 0 : text.size() - 2);
     const std::string missing = arranged + 1 == shortage_.updates
@@ -125,7 +166,7 @@ class Explanation {
   std::vector<Source> sources_;
 };
 
-Lines tracker_lines(const RunConfiguration& configuration, const Node& node, const Gpu& gpu) {
+Lines tracker_lines(const RunConfiguration& configuration, const Node& node, Gpu& gpu) {
   const std::vector<Shortage> shortages = gpu.memory.tracker.shortages();
   std::vector<Explanation> explanations;
   for (const Shortage& shortage : shortages)
@@ -148,7 +189,7 @@ void append_first(const Lines& more, Lines& lines) {
   lines.push_back(more.size() == 1 ? more[0] : fmt::format("{} (and {} more)", more[0], more.size() - 1));
 }
 
-Lines lines_of(const RunConfiguration& configuration, const Node& node, const Gpu& gpu) {
+Lines lines_of(const RunConfiguration& configuration, const Node& node, Gpu& gpu) {
   Lines lines;
   if (!gpu.processor.waits_for().empty())
     lines.push_back(fmt::format("GPU {} firmware waits for {}", gpu.processor.gpu(), gpu.processor.waits_for()));
@@ -157,6 +198,20 @@ Lines lines_of(const RunConfiguration& configuration, const Node& node, const Gp
   if (shortages.empty()) append_first(gpu.dma.diagnosis(), lines);  // otherwise it waits for the Tracker
   append_first(gpu.compute.diagnosis(), lines);
   append_first(gpu.signals.diagnosis(), lines);
+  return lines;
+}
+
+/// Packets on their way belong to GPUs whose firmware may have ended long ago.
+Lines packet_lines(const Node& node) {
+  Lines lines;
+  const auto append = [&lines](const Lines& more) { lines.insert(lines.end(), more.begin(), more.end()); };
+  for (const auto& gpu : node.gpus()) append(gpu->fabric.diagnosis());
+  for (const auto& link : node.links()) append(link->diagnosis());
+  if (lines.size() > packets_told) {
+    const std::size_t more = lines.size() - packets_told;
+    lines.resize(packets_told);
+    lines.back() += fmt::format(" (and {} more lines on packets)", more);
+  }
   return lines;
 }
 
@@ -169,6 +224,9 @@ std::vector<std::string> diagnosis(const RunConfiguration& configuration, const 
     const Lines more = lines_of(configuration, node, *gpu);
     lines.insert(lines.end(), more.begin(), more.end());
   }
+  if (lines.empty()) return lines;
+  const Lines packets = packet_lines(node);
+  lines.insert(lines.end(), packets.begin(), packets.end());
   return lines;
 }
 

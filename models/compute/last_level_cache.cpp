@@ -294,6 +294,16 @@ unsigned LastLevelCache::debug_peers(int, tlm::tlm_generic_payload& transaction)
   return memory->transport_dbg(transaction);
 }
 
+std::uint64_t LastLevelCache::dirty_bytes(std::uint64_t address, const Shape& shape) {
+  std::uint64_t bytes = 0;
+  for (const Piece& piece : pieces_of(address, shape)) {
+    const CacheTags::Slot slot = tags_.find(piece.place);
+    if (slot == CacheTags::none) continue;
+    for (std::uint32_t at = piece.begin; at < piece.end; ++at) bytes += is_dirty(slot, at) ? 1 : 0;
+  }
+  return bytes;
+}
+
 void LastLevelCache::visit_statistics(const StatisticVisitor& visit) const {
   const auto number = [](std::uint64_t n) { return static_cast<double>(n); };
   visit("hits", "sectors", "loads served by the cache or by a fill under way", number(hits_));

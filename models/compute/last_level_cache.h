@@ -46,6 +46,8 @@ class LastLevelCache : public sc_core::sc_module {
     std::array<std::uint64_t, traffic_class_count> bytes{};
   };
   const Flush& last_flush() const { return last_flush_; }
+  /// Bytes of a range that were stored and have not been written back.
+  std::uint64_t dirty_bytes(std::uint64_t address, const Shape& shape);
   void visit_statistics(const StatisticVisitor& visit) const;
 
  private:

@@ -243,4 +243,15 @@ std::vector<std::string> FabricPort::diagnosis() const {
   return lines;
 }
 
+std::uint64_t FabricPort::unacknowledged_bytes(std::uint32_t wg_id, std::uint8_t wf_id) const {
+  std::uint64_t bytes = 0;
+  for (const Pending& pending : pending_) {
+    const Producer& producer = extension_of(*pending.transaction).producer;
+    if ((pending.source == from_compute || pending.source == from_dma) && producer.wg_id == wg_id &&
+        producer.wf_id == wf_id)
+      bytes += pending.transaction->get_data_length();
+  }
+  return bytes;
+}
+
 }  // namespace t3vp

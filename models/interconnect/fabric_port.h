@@ -32,6 +32,8 @@ class FabricPort : public sc_core::sc_module {
 
   /// Whose stores to other GPUs are not acknowledged, and which signals wait for data; empty when there are none.
   std::vector<std::string> diagnosis() const;
+  /// Bytes of a wavefront tile that this GPU has sent to others without an answer so far.
+  std::uint64_t unacknowledged_bytes(std::uint32_t wg_id, std::uint8_t wf_id) const;
 
  private:
   enum Source : int { from_compute, from_dma, from_control, first_ingress };

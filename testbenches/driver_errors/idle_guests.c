@@ -1,4 +1,5 @@
 #include "driver_errors/misuse.h"
+#include "t3/registers/near_memory.h"
 
 /* The addresses are the same on all GPUs when all allocate the same. */
 static enum t3_status prepare(struct t3_context* gpu, const struct t3_hal* hal, const struct t3_job* job,
@@ -13,15 +14,54 @@ static enum t3_status prepare(struct t3_context* gpu, const struct t3_hal* hal, 
   return t3_matrix_malloc(gpu, &out->matrix);
 }
 
+static enum t3_status wait_for_the_others(struct t3_context* gpu, const struct t3_output* out,
+                                          const struct t3_job* job) {
+  const uint64_t peer_out = t3_peer_address(&out->matrix, t3_ring_previous(gpu));
+  T3_TRY(t3_remote_map(gpu, out, t3_ring_chunk(gpu, out, 0), peer_out, T3_UPDATE));
+  T3_TRY(t3_dma_map(gpu, out, t3_ring_chunk(gpu, out, 1), 0, T3_NOTIFY, job->dma));
+  T3_TRY(t3_barrier(gpu));
+  return t3_wait_dma(gpu);
+}
+
 enum t3_status guest_without_gemm(const struct t3_hal* hal, const struct t3_job* job) {
   struct t3_context gpu;
   struct t3_output out;
   T3_TRY(prepare(&gpu, hal, job, &out));
-  const uint64_t peer_out = t3_peer_address(&out.matrix, t3_ring_previous(&gpu));
-  T3_TRY(t3_remote_map(&gpu, &out, t3_ring_chunk(&gpu, &out, 0), peer_out, T3_UPDATE));
-  T3_TRY(t3_dma_map(&gpu, &out, t3_ring_chunk(&gpu, &out, 1), 0, T3_NOTIFY, job->dma));
+  return wait_for_the_others(&gpu, &out, job);
+}
+
+enum t3_status guest_that_takes_no_updates(const struct t3_hal* hal, const struct t3_job* job) {
+  struct t3_context gpu;
+  struct t3_output out;
+  T3_TRY(prepare(&gpu, hal, job, &out));
+  T3_TRY(hal->write32(hal->platform, t3_block_base(gpu.gpu, T3_BLOCK_NEAR_MEMORY) + T3_NEAR_MEMORY_CONTROL_OFFSET, 0));
+  return wait_for_the_others(&gpu, &out, job);
+}
+
+static enum t3_status multiply_without_updates(const struct t3_hal* hal, const struct t3_job* job,
+                                               enum t3_memory_kind memory) {
+  struct t3_context gpu;
+  struct t3_output out;
+  T3_TRY(prepare(&gpu, hal, job, &out));
+  struct t3_matrix a = {.rows = job->m, .columns = job->k, .element = job->element};
+  struct t3_matrix b = {.rows = job->k, .columns = job->n, .element = job->element};
+  T3_TRY(t3_matrix_malloc(&gpu, &a));
+  T3_TRY(t3_matrix_malloc(&gpu, &b));
+  out.matrix.memory = memory;
+  const struct t3_chunk all = {0, t3_workgroups(&out)};
+  T3_TRY(t3_dma_map(&gpu, &out, all, 0, T3_NOTIFY, (struct t3_dma_options){.updates = 1, .block_tiles = 1}));
   T3_TRY(t3_barrier(&gpu));
+  T3_TRY(t3_gemm(&gpu, &out, &a, &b, (struct t3_gemm_options){.update = false}));
+  T3_TRY(t3_wait_kernels(&gpu));
   return t3_wait_dma(&gpu);
+}
+
+enum t3_status guest_output_in_cache(const struct t3_hal* hal, const struct t3_job* job) {
+  return multiply_without_updates(hal, job, T3_CACHED);
+}
+
+enum t3_status guest_output_stored(const struct t3_hal* hal, const struct t3_job* job) {
+  return multiply_without_updates(hal, job, T3_UNCACHED);
 }
 
 enum t3_status guest_that_leaves(const struct t3_hal* hal, const struct t3_job* job) {

@@ -1,4 +1,5 @@
 // Two programs that do not fit together: nothing happens any more, and the diagnosis says who owes what.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "driver_errors/gpu_pair.h"
@@ -33,6 +34,62 @@ TEST_CASE("a peer that left is seen by its missing signals, in few lines") {
   CHECK(lines[0] == "GPU 0 firmware waits for a kernel's end");
   CHECK_THAT(lines[1], Contains("GPU 0 compute units: kernel 2 of 2 is not finished"));
   CHECK_THAT(lines[2], Contains("GPU 0 signals: a workgroup waits for counter 16 to reach 1, it is 0 (and 3 more)"));
+}
+
+TEST_CASE("nobody owes what waits for the credits of a link or was lost on it") {
+  // The first packet is the barrier's, the second the first update; its credits are all that the link has.
+  GpuPair pair(t3_fused, {"system.links.receive_buffer_KiB=1", R"(inject.drop_packet={"link": 0, "packet": 1})"});
+  pair.run();
+  const Lines lines = pair.diagnosis();
+  CAPTURE(lines);
+  const auto contains = [&lines](const std::string& text) {
+    return std::any_of(lines.begin(), lines.end(),
+                       [&text](const std::string& line) { return line.find(text) != std::string::npos; });
+  };
+  CHECK(contains("0 from GPU 0's GEMM. 1024 of GPU 0's GEMM have been sent and are not acknowledged"));
+  CHECK_FALSE(contains("GPU 0's GEMM owes"));
+  CHECK(contains("GPU 0 compute units: kernel 1 of 1 is not finished"));
+  CHECK(contains("GPU 0 links: 17 stores of its compute units are not acknowledged, 16 of them wait for a link"));
+  CHECK(contains("Link from GPU 0 to GPU 1: 16 packets wait for credits, the first is the update of 2048 bytes at "));
+  CHECK(contains("2048 of the receive buffer's 1024 bytes are taken"));
+  CHECK(
+      contains("Link from GPU 0 to GPU 1: 1 packets that have left are not acknowledged by GPU 1, one of them was "
+               "lost"));
+}
+
+TEST_CASE("nobody owes what was refused where it arrived") {
+  GpuPair pair(t3_fused, {}, guest_that_takes_no_updates);
+  pair.run();
+  const Lines lines = pair.diagnosis();
+  CAPTURE(lines, pair.logged(0));
+  REQUIRE(pair.gpu(0).processor.status() == t3vp::Status::disabled);
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0] == "GPU 1 firmware waits for the chunks of dma_map");
+  CHECK_THAT(lines[1], Contains("1024 of GPU 0's GEMM have not come as updates, and it has ended: refused, or stored "
+                                "plainly"));
+  CHECK_THAT(lines[1], Contains("GPU 1's GEMM owes 1024"));
+}
+
+namespace {
+
+void require_second_line(t3_program* guest, const char* text) {
+  GpuPair pair(guest, {}, guest_that_leaves);
+  pair.run();
+  const Lines lines = pair.diagnosis();
+  CAPTURE(lines);
+  REQUIRE(lines.size() == 2);
+  CHECK_THAT(lines[1], Contains(text));
+}
+
+}  // namespace
+
+TEST_CASE("nobody owes what is in the cache") {
+  require_second_line(guest_output_in_cache, "0 from GPU 0's GEMM. 1024 of GPU 0's GEMM are in its cache");
+}
+
+TEST_CASE("nobody owes what was stored plainly") {
+  require_second_line(guest_output_stored,
+                      "1024 of GPU 0's GEMM have not come as updates, and it has ended: refused, or stored plainly");
 }
 
 TEST_CASE("what has ended has no diagnosis") {
