@@ -28,8 +28,10 @@ class DataTarget : public sc_core::sc_module {
   std::function<tlm::tlm_response_status(tlm::tlm_generic_payload&)> serve = [](tlm::tlm_generic_payload&) {
     return tlm::TLM_OK_RESPONSE;
   };
-  /// Whether a debug access without data finds a way, or memory.
+  /// Whether a debug access without data finds a way.
   std::function<bool(std::uint64_t)> reaches = [](std::uint64_t) { return true; };
+
+  std::uint64_t capacity = address_map::hbm_limit;  ///< bytes of the memory that it finds there
 
   explicit DataTarget(const sc_core::sc_module_name& name) : sc_module(name) {
     socket.on_debug(&DataTarget::debug);
@@ -42,7 +44,7 @@ class DataTarget : public sc_core::sc_module {
 
   /// Takes what has arrived and is held, without an answer.
   void take_all() {
-    for (tlm::tlm_generic_payload* transaction : held_) socket.taken(*transaction, 0);
+    for (const Held& held : held_) socket.taken(*held.transaction, 0);
   }
 
   const std::vector<Arrival>& arrivals() const { return arrivals_; }
@@ -51,15 +53,20 @@ class DataTarget : public sc_core::sc_module {
   std::uint64_t most_bytes_held() const { return most_bytes_held_; }
 
   void answer_one() {
-    tlm::tlm_generic_payload& transaction = *held_.front();
+    const Held held = held_.front();
     held_.pop_front();
-    answer(transaction);
+    answer(held);
   }
   void answer_all() {
     while (!held_.empty()) answer_one();
   }
 
  private:
+  struct Held {
+    tlm::tlm_generic_payload* transaction;
+    tlm::tlm_response_status status;
+  };
+
   void request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
     transaction.acquire();
     bytes_held_ += transaction.get_data_length();
@@ -68,7 +75,9 @@ class DataTarget : public sc_core::sc_module {
   }
 
   unsigned debug(int, tlm::tlm_generic_payload& transaction) {
-    const bool reached = reaches(transaction.get_address());
+    const std::uint64_t address = transaction.get_address();
+    const bool reached =
+        reaches(address) && (transaction.get_data_length() == 0 || address_map::local_of(address) < capacity);
     transaction.set_response_status(reached ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return reached ? transaction.get_data_length() : 0;
   }
@@ -80,23 +89,25 @@ class DataTarget : public sc_core::sc_module {
       arrivals_.push_back({now(), transaction.get_address(), extension_of(transaction), {}});
       if (data != nullptr && transaction.is_write())
         arrivals_.back().data.assign(data, data + transaction.get_data_length());
-      transaction.set_response_status(serve(transaction));
+      const tlm::tlm_response_status status = serve(transaction);
       if (holds)
-        held_.push_back(&transaction);
+        held_.push_back({&transaction, status});
       else
-        answer(transaction);
+        answer({&transaction, status});
     }
     events_.arm();
   }
 
-  void answer(tlm::tlm_generic_payload& transaction) {
+  void answer(const Held& held) {
+    tlm::tlm_generic_payload& transaction = *held.transaction;
+    transaction.set_response_status(held.status);
     bytes_held_ -= transaction.get_data_length();
     socket.respond(transaction, latency);
     transaction.release();
   }
 
   EventQueue<tlm::tlm_generic_payload*> events_;
-  std::deque<tlm::tlm_generic_payload*> held_;
+  std::deque<Held> held_;
   std::vector<Arrival> arrivals_;
   std::uint64_t bytes_held_ = 0, most_bytes_held_ = 0;
 };

@@ -33,6 +33,18 @@ void trigger_all(DmaBench& bench, const TileGrid& grid) {
   for (std::uint32_t wf = 0; wf < 4; ++wf) bench.trigger(grid, 0, wf);
 }
 
+DmaParameters room_for_two() {
+  DmaParameters parameters;
+  parameters.bytes_in_flight = 1100;  // tiles of 512
+  return parameters;
+}
+
+void begin(DmaBench& bench) {
+  const TileGrid grid = DmaBench::ragged_grid();
+  REQUIRE(bench.map(Sent::update, grid, 0, 1) == Status::ok);
+  trigger_all(bench, grid);
+}
+
 /// The next job is not disturbed by answers that are still to come.
 void require_works(DmaBench& bench) {
   const TileGrid grid = DmaBench::ragged_grid();
@@ -48,52 +60,49 @@ void require_works(DmaBench& bench) {
 
 }  // namespace
 
-TEST_CASE("a reset forgets triggers, reads that are on their way, tiles being sent and tiles not acknowledged") {
-  const TileGrid grid = DmaBench::ragged_grid();
-  DmaParameters parameters;
-  parameters.bytes_in_flight = 1100;  // two tiles of 512
-  DmaBench bench(parameters);
-  const auto begin = [&] {
-    REQUIRE(bench.map(Sent::update, grid, 0, 1) == Status::ok);
-    trigger_all(bench, grid);
-  };
-  SECTION("triggers that have not been looked at") {
-    begin();
-    require_nothing_after_reset(bench, 0, 0);
-  }
-  SECTION("reads, and tiles that wait for room") {
-    bench.memory.holds = true;
-    begin();
-    bench.settle();
-    require_nothing_after_reset(bench, 2, 0);
-  }
-  SECTION("tiles that wait for the link") {
-    bench.link.holds = true;
-    begin();
-    bench.settle();
-    require_nothing_after_reset(bench, 2, 2);
-  }
-  SECTION("tiles that the link has just taken") {
-    bench.link.holds = true;
-    begin();
-    bench.settle();
-    bench.link.take_all();
-    require_nothing_after_reset(bench, 2, 2);
-  }
-  SECTION("tiles that are not acknowledged") {
-    bench.link.holds = true;
-    begin();
-    bench.settle();
-    bench.link.take_all();
-    bench.settle();
-    require_nothing_after_reset(bench, 4, 4);
-  }
-  SECTION("a fill") {
-    bench.memory.holds = true;
-    REQUIRE(bench.fill(DmaBench::output, 1 << 20) == Status::ok);
-    bench.settle();
-    require_nothing_after_reset(bench, 1, 0);
-  }
+TEST_CASE("a reset forgets triggers that have not been looked at") {
+  DmaBench bench(room_for_two());
+  begin(bench);
+  require_nothing_after_reset(bench, 0, 0);
+  require_works(bench);
+}
+
+TEST_CASE("a reset forgets reads that are on their way, and tiles that wait for room") {
+  DmaBench bench(room_for_two());
+  bench.memory.holds = true;
+  begin(bench);
+  bench.settle();
+  require_nothing_after_reset(bench, 2, 0);
+  require_works(bench);
+}
+
+TEST_CASE("a reset forgets tiles that wait for the link, and those that it has just taken") {
+  DmaBench bench(room_for_two());
+  bench.link.holds = true;
+  begin(bench);
+  bench.settle();
+  bench.link.take_all();
+  require_nothing_after_reset(bench, 2, 2);
+  require_works(bench);
+}
+
+TEST_CASE("a reset forgets tiles that are not acknowledged") {
+  DmaBench bench(room_for_two());
+  bench.link.holds = true;
+  begin(bench);
+  bench.settle();
+  bench.link.take_all();
+  bench.settle();
+  require_nothing_after_reset(bench, 4, 4);
+  require_works(bench);
+}
+
+TEST_CASE("a reset forgets a fill") {
+  DmaBench bench(room_for_two());
+  bench.memory.holds = true;
+  REQUIRE(bench.fill(DmaBench::output, 1 << 20) == Status::ok);
+  bench.settle();
+  require_nothing_after_reset(bench, 1, 0);
   require_works(bench);
 }
 

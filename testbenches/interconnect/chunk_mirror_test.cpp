@@ -120,7 +120,7 @@ TEST_CASE("the mirror passes on what is taken and what is asked for memory") {
   REQUIRE(bench.link.untaken() == 0);
   bench.fabric.answer_all();
   REQUIRE(bench.link.answer(number).ok());
-  bench.fabric.reaches = [](std::uint64_t address) { return address < 0x1000; };  // of GPU 0
+  bench.fabric.capacity = 0x1000;
   REQUIRE(bench.link.socket.holds(address_map::on_gpu(3, 0), 0x1000));
   REQUIRE_FALSE(bench.link.socket.holds(address_map::on_gpu(3, 0), 0x1001));
 }

@@ -322,8 +322,7 @@ TEST_CASE("the diagnosis tells whose stores are not acknowledged and which signa
 TEST_CASE("a block asks over every hop whether a range is memory of one GPU") {
   SmallFabric fabric(4, {}, 3);
   constexpr std::uint64_t capacity = 0x1000;
-  for (auto& gpu : fabric.gpus)
-    gpu->memory.reaches = [](std::uint64_t address) { return address_map::local_of(address) < capacity; };
+  for (auto& gpu : fabric.gpus) gpu->memory.capacity = capacity;
   DataInitiatorSocket<DataInitiator>& socket = fabric[2].dma.socket;
   for (const std::uint64_t gpu : {0u, 1u}) {
     const std::uint64_t base = address_map::on_gpu(gpu, 0);
