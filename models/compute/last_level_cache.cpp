@@ -299,7 +299,8 @@ std::uint64_t LastLevelCache::dirty_bytes(std::uint64_t address, const Shape& sh
   for (const Piece& piece : pieces_of(address, shape)) {
     const CacheTags::Slot slot = tags_.find(piece.place);
     if (slot == CacheTags::none) continue;
-    for (std::uint32_t at = piece.begin; at < piece.end; ++at) bytes += is_dirty(slot, at) ? 1 : 0;
+    for (std::uint32_t at = piece.begin; at < piece.end; ++at)
+      if (is_dirty(slot, at)) ++bytes;
   }
   return bytes;
 }

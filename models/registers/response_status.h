@@ -1,8 +1,6 @@
 // What a response means to the driver.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <string>
 #include <tlm>
 
@@ -49,8 +47,8 @@ inline Status status_of_data_access(tlm::tlm_response_status response) {
 
 /// A store or update that its peer has refused, in words for the sender's error log.
 inline std::string text_of_refusal(const tlm::tlm_generic_payload& transaction) {
-  return fmt::format("{}: refused by GPU {}: {}", describe(transaction), address_map::gpu_of(transaction.get_address()),
-                     text_of(status_of_data_access(transaction.get_response_status())));
+  return describe(transaction) + ": refused by GPU " + std::to_string(address_map::gpu_of(transaction.get_address())) +
+         ": " + text_of(status_of_data_access(transaction.get_response_status()));
 }
 
 }  // namespace t3vp

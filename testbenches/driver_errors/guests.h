@@ -47,6 +47,11 @@ t3_program guest_late;
 
 /* Prepares the job like the others and waits for its chunks, but never multiplies. */
 t3_program guest_without_gemm;
+/* The same with updates switched off. */
+t3_program guest_that_takes_no_updates;
+/* Expects an update of every element, and stores its output in the cache, or plainly to memory. */
+t3_program guest_output_in_cache;
+t3_program guest_output_stored;
 /* Meets the others at the start and leaves, with a chunk in its Tracker that will never be complete. */
 t3_program guest_that_leaves;
 

@@ -38,7 +38,7 @@ TEST_CASE("a peer that left is seen by its missing signals, in few lines") {
 
 TEST_CASE("nobody owes what waits for the credits of a link or was lost on it") {
   // The first packet is the barrier's, the second the first update; its credits are all that the link has.
-  GpuPair pair(t3_fused, {"system.links.receive_buffer_KiB=1", R"(inject.drop_packet={"link": 0, "packet": 1})"});
+  GpuPair pair(t3_fused, {"system.links.receive_buffer_KiB=2", R"(inject.drop_packet={"link": 0, "packet": 1})"});
   pair.run();
   const Lines lines = pair.diagnosis();
   CAPTURE(lines);
@@ -51,7 +51,7 @@ TEST_CASE("nobody owes what waits for the credits of a link or was lost on it") 
   CHECK(contains("GPU 0 compute units: kernel 1 of 1 is not finished"));
   CHECK(contains("GPU 0 links: 17 stores of its compute units are not acknowledged, 16 of them wait for a link"));
   CHECK(contains("Link from GPU 0 to GPU 1: 16 packets wait for credits, the first is the update of 2048 bytes at "));
-  CHECK(contains("2048 of the receive buffer's 1024 bytes are taken"));
+  CHECK(contains("2048 of the receive buffer's 2048 bytes are taken"));
   CHECK(
       contains("Link from GPU 0 to GPU 1: 1 packets that have left are not acknowledged by GPU 1, one of them was "
                "lost"));

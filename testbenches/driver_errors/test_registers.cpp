@@ -38,11 +38,13 @@ TEST_CASE("registers refuse wrong widths, directions and values") {
   pair.require_right_result();
 }
 
-TEST_CASE("of a peer only its signals can be written, and what it refuses is in its own log") {
+TEST_CASE("of a peer only its signals can be written, and what it refuses is in both logs") {
   GpuPair pair(guest_misuse_of_peers, {}, guest_late);
   pair.run();
   const Lines& told = pair.told();
-  REQUIRE(told.size() == 7);
+  REQUIRE(told.size() == 9);
+  const std::string refused = lines({{"logged by links", T3_BAD_ADDRESS}})[0];
+  REQUIRE(Lines(told.end() - 2, told.end()) == Lines(2, refused));
   REQUIRE(Lines(told.begin(), told.begin() + 5) == lines({{"read of a peer's register", T3_ACCESS_DENIED},
                                                           {"write to GPU 9", T3_BAD_ADDRESS},
                                                           {"write of a peer's kernel queue", T3_OK},  // posted
