@@ -14,11 +14,6 @@ const char* name_of(Arbitration arbitration) {
 
 const char* name_of(Operands operands) { return operands == Operands::exact ? "exact" : "random"; }
 
-const char* name_of(ElementType element) {
-  constexpr const char* names[] = {"fp16", "bf16", "fp32"};
-  return names[static_cast<std::size_t>(element)];
-}
-
 const char* name_of(LayerPart part) {
   constexpr const char* names[] = {"gemm", "attention", "element_wise", "optimizer"};
   return names[static_cast<std::size_t>(part)];

@@ -142,7 +142,6 @@ struct RunConfiguration {
 const char* name_of(Method method);
 const char* name_of(Arbitration arbitration);
 const char* name_of(Operands operands);
-const char* name_of(ElementType element);
 const char* name_of(LayerPart part);
 
 /// Whether the method runs GEMM, reduce-scatter and all-gather apart.

@@ -38,8 +38,8 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
     socket = std::make_unique<DataTargetSocket<MemoryController>>(names[port], this, &MemoryController::request, port);
     socket->on_debug(&MemoryController::debug);
     socket->report_to(registers.errors, registers.description().name);
-    // The Tracker moves entries without bytes; the cache writes back what was stored, and that may be parts of sectors.
-    socket->expect({parameters.functional && port != from_tracker, false, port == from_cache});
+    // The cache writes back what was stored, and that may be parts of sectors.
+    socket->expect({parameters.functional, false, port == from_cache});
   }
   plain.register_b_transport(this, &MemoryController::plain_transport);
   plain.register_transport_dbg(this, &MemoryController::plain_debug);
@@ -152,7 +152,7 @@ void MemoryController::accept(const Arrival& arrival, Picoseconds time) {
   }
   const std::uint32_t request = free_requests_.back();
   free_requests_.pop_back();
-  requests_[request] = {&transaction, arrival.port, 0, 0};
+  requests_[request] = {&transaction, arrival.port, 0, 0, tracked(arrival)};
   enqueue(request, extension, time);
 }
 
@@ -214,8 +214,13 @@ void MemoryController::take_effect(tlm::tlm_generic_payload& transaction, const 
   }
   if (extension.operation == Operation::update)
     updated_elements_[static_cast<std::size_t>(extension.element)] += bytes / bytes_of(extension.element);
-  if (extension.operation != Operation::load)
-    tracker.count(extension.producer, transaction.get_address(), bytes, extension.operation, local, time);
+}
+
+Tracker::Counted MemoryController::tracked(const Arrival& arrival) {
+  const DataExtension& extension = extension_of(*arrival.transaction);
+  if (extension.operation == Operation::load) return {};
+  return tracker.accept({extension.producer, arrival.transaction->get_address(), extension.shape, extension.operation,
+                         extension.element, arrival.port != from_peers, arrival.port == from_cache});
 }
 
 void MemoryController::enqueue(std::uint32_t request, const DataExtension& extension, Picoseconds time) {
@@ -229,22 +234,23 @@ void MemoryController::enqueue(std::uint32_t request, const DataExtension& exten
              : extension.operation == Operation::store ? dram::Kind::write
                                                        : dram::Kind::update;
   std::uint32_t total = 0;
-  for_each_piece(address_map::local_of(requests_[request].transaction->get_address()), extension.shape,
-                 [&](std::uint64_t address, std::uint64_t bytes) {
-                   std::uint64_t at = address / access_bytes * access_bytes;
-                   const std::uint64_t end = (address + bytes + access_bytes - 1) / access_bytes * access_bytes;
-                   while (at < end) {
-                     const std::uint64_t block_end = (at / run_bytes + 1) * run_bytes;
-                     const std::uint64_t part = std::min(end, block_end) - at;
-                     run.address = interleave_.local_of(at);
-                     run.accesses = static_cast<std::uint16_t>(part / access_bytes);
-                     channels_[interleave_.channel_of(at)]->streams.push(
-                         extension.stream == Stream::compute ? StreamQueues::compute : StreamQueues::communication,
-                         run);
-                     total += run.accesses;
-                     at += part;
-                   }
-                 });
+  for_each_piece(
+      address_map::local_of(requests_[request].transaction->get_address()), extension.shape,
+      [&](std::uint64_t address, std::uint64_t bytes) {
+        std::uint64_t at = address / access_bytes * access_bytes;
+        const std::uint64_t end = (address + bytes + access_bytes - 1) / access_bytes * access_bytes;
+        while (at < end) {
+          const std::uint64_t block_end = (at / run_bytes + 1) * run_bytes;
+          const std::uint64_t part = std::min(end, block_end) - at;
+          run.address = interleave_.local_of(at);
+          run.accesses = static_cast<std::uint16_t>(part / access_bytes);
+          run.bytes = static_cast<std::uint16_t>(std::min(at + part, address + bytes) - std::max(at, address));
+          channels_[interleave_.channel_of(at)]->streams.push(
+              extension.stream == Stream::compute ? StreamQueues::compute : StreamQueues::communication, run);
+          total += run.accesses;
+          at += part;
+        }
+      });
   requests_[request].remaining = total;
 }
 
@@ -275,7 +281,11 @@ dram::Fed MemoryController::feed(ChannelState& state, dram::Cycle cycle, unsigne
   access.tag = run.request;
   run.address += parameters_.dram.geometry.access_bytes;
   dram_bytes_[static_cast<std::size_t>(run.traffic)] += parameters_.dram.geometry.access_bytes;
-  if (--run.accesses == 0) state.streams.pop(stream);
+  if (--run.accesses == 0) {
+    if (const Tracker::Counted& counted = requests_[run.request].counted; counted.any())
+      tracker.count(counted, run.bytes, cycle * cycle_);
+    state.streams.pop(stream);
+  }
   if (access.kind != dram::Kind::read) finish_access(access.tag, cycle);
   return dram::Fed::access;
 }

@@ -1,9 +1,9 @@
 // Memory controller of a GPU: two streams and an arbitration policy per channel in front of the DRAM scheduler, the
-// Tracker's counting and the near-memory updates at acceptance (T3 4.2 to 4.5).
+// near-memory updates at acceptance and the Tracker (T3 4.2 to 4.5).
 //
-// A request takes effect (data, Tracker) when it reaches the controller, in the order of arrival; its column accesses
-// then wait in the stream queues of their channels. A load is answered when its last data leaves the DRAM, a store or
-// update when its last access has entered the DRAM queue.
+// A request's data take effect when it reaches the controller, in the order of arrival; its column accesses then wait
+// in the stream queues of their channels, and the Tracker counts each run of them as it enters the DRAM queue. A load
+// is answered when its last data leaves the DRAM, a store or update when its last access has entered the DRAM queue.
 //
 // The controller looks ahead: it simulates slices of lookahead() at once, so a request must be sent at least that long
 // before it arrives. The path latency of every initiator of the GPU is that long; one that arrives earlier is
@@ -62,6 +62,7 @@ class MemoryController : public sc_core::sc_module {
     Port port = from_cache;
     std::uint32_t remaining = 0;  ///< column accesses without data (load) or outside the DRAM queue (store)
     dram::Cycle finished = 0;
+    Tracker::Counted counted;
   };
   struct Arrival {
     tlm::tlm_generic_payload* transaction;
@@ -88,6 +89,7 @@ class MemoryController : public sc_core::sc_module {
   bool refuse(const Arrival& arrival, const DataExtension& extension, Picoseconds time);
   bool in_memory(std::uint64_t local, const Shape& shape) const;
   void take_effect(tlm::tlm_generic_payload& transaction, const DataExtension& extension, bool local, Picoseconds time);
+  Tracker::Counted tracked(const Arrival& arrival);
   void enqueue(std::uint32_t request, const DataExtension& extension, Picoseconds time);
   dram::Fed feed(ChannelState& state, dram::Cycle cycle, unsigned occupancy, dram::Access& access, dram::Cycle& retry);
   void finish_access(std::uint32_t request, dram::Cycle cycle);

@@ -19,6 +19,7 @@ struct Run {
   std::uint32_t request = 0;
   std::uint32_t previous = 0;  ///< low bits of the number of the run before it in its bucket of the queue
   std::uint16_t accesses = 0;
+  std::uint16_t bytes = 0;  ///< of the request's payload
   dram::Kind kind = dram::Kind::read;
   TrafficClass traffic = TrafficClass::control;
 };

@@ -3,261 +3,286 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace t3vp {
-
 namespace {
-constexpr std::uint32_t entry_bytes = 32;  // of the spill table: one column access
-constexpr unsigned entry_bits = 76;        // T3 4.2.1: tag, start address and counter
+
+constexpr unsigned entry_bits = 76;  // T3 4.2.1: tag, start address and counter
+
 }  // namespace
 
 Tracker::Tracker(const sc_core::sc_module_name& name, const TrackerParameters& parameters, std::uint16_t gpu,
                  Trace* trace)
-    : sc_module(name),
-      parameters_(parameters),
-      gpu_(gpu),
-      trace_(trace),
-      table_(std::size_t{parameters.sets} * parameters.ways) {
+    : sc_module(name), parameters_(parameters), gpu_(gpu), trace_(trace), table_(parameters.sets, parameters.ways) {
   if (trace_ != nullptr) track_ = trace_->track(fmt::format("GPU {}", gpu), "Tracker");
   registers.command.on_write([this] { command(); });
+  registers.interrupt.on_write([this] { update_interrupt(); });
+  registers.lock_when([this] { return in_use(); });
   registers.on_reset([this] { reset(); });
   reset();
   registers.entries.on_refresh([this] { registers.entries.set(used_); });
   registers.peak_entries.on_refresh([this] { registers.peak_entries.set(peak_); });
   registers.triggers.on_refresh([this] { registers.triggers.set(triggers_); });
   registers.spills.on_refresh([this] { registers.spills.set(spills_); });
-  registers.chunks.on_refresh([this] { registers.chunks.set(chunks_.size()); });
+  registers.chunks.on_refresh([this] {
+    registers.chunks.set(static_cast<std::uint64_t>(
+        std::count_if(chunks_.begin(), chunks_.end(), [](const Chunk& chunk) { return chunk.mapped; })));
+  });
+
+  SC_HAS_PROCESS(Tracker);
+  SC_METHOD(step);
+  sensitive << moved_.event();
+  dont_initialize();
 }
 
-void Tracker::command() {
-  using Action = registers::Tracker::Command::Action;
-  switch (registers.command.action()) {
-    case Action::add:
-      add_chunk();
-      break;
-    case Action::remove_all:
-      forget();
-      registers.status.code.set(Status::ok);
-      break;
-    case Action::none:
-      break;
-  }
-}
-
-void Tracker::reset() {
-  registers.sets.set(parameters_.sets);
-  registers.ways.set(parameters_.ways);
-  registers.capacity.set(parameters_.chunks);
-  peak_ = triggers_ = spills_ = reloads_ = 0;
-  forget();
-}
-
-void Tracker::forget() {
-  chunks_.clear();
-  last_chunk_ = 0;
-  std::fill(table_.begin(), table_.end(), Entry{});
-  spilled_.clear();
-  used_ = 0;
-}
-
-void Tracker::add_chunk() {
-  Chunk chunk;
-  chunk.range = staged_chunk(registers);
-  chunk.updates = static_cast<std::uint32_t>(registers.updates.value());
-  const auto operation = registers.command.operation();
-  using Counted = registers::Tracker::Command::Operation;
-  chunk.operation = operation == Counted::store ? Operation::store : Operation::update;
-
-  const auto refuse = [&](Status status, const std::string& text) {
-    registers.status.code.set(status);
-    registers.report(status, chunk.range.base, text);
-  };
-  if (operation == Counted::none || chunk.updates == 0 || chunk.updates > 255)
-    return refuse(
-        Status::invalid_argument,
-        fmt::format("operation store or update and 1 to 255 updates expected, found {} updates", chunk.updates));
-  if (const ChunkCheck found = check(chunk.range, gpu_, spill); found.status != Status::ok)
-    return refuse(found.status, found.text);
-  if (chunks_.size() == parameters_.chunks)
-    return refuse(Status::table_full, fmt::format("all {} chunks are in use", parameters_.chunks));
-  for (const Chunk& other : chunks_)
-    if (chunk.range.overlaps(other.range))
-      return refuse(Status::overlap, fmt::format("{} overlap the mapped {}", chunk.range.text(), other.range.text()));
-  if (const std::uint32_t needed = parameters_.strict ? ways_needed(chunk) : 0; needed > parameters_.ways)
-    return refuse(Status::capacity,
-                  fmt::format("{} workgroups of {} wavefronts need {} ways with what is mapped, the Tracker has {}",
-                              chunk.range.count, chunk.range.grid.wavefronts, needed, parameters_.ways));
-  const StagedChunk& range = chunk.range;
-  for (std::uint32_t wg = range.first; wg < range.first + range.count; ++wg)
-    for (std::uint32_t wf = 0; wf < range.grid.wavefronts; ++wf) {
-      const std::uint64_t elements = range.grid.wavefront_tile(wg, wf).elements();
-      chunk.expected += elements * chunk.updates;
-      if (elements != 0) ++chunk.tiles;
-    }
-  chunks_.push_back(chunk);
-  registers.status.code.set(Status::ok);
-}
-
-/// Of the fullest set, when all tiles of the mapped chunks and of one more have an entry at the same time.
-std::uint32_t Tracker::ways_needed(const Chunk& more) const {
-  std::vector<std::uint32_t> entries(parameters_.sets);
-  const auto add = [&](const StagedChunk& range) {
-    for (std::uint32_t wg = range.first; wg < range.first + range.count; ++wg)
-      entries[wg % parameters_.sets] += range.grid.wavefronts;
-  };
-  for (const Chunk& chunk : chunks_) add(chunk.range);
-  add(more.range);
-  return *std::max_element(entries.begin(), entries.end());
-}
-
-Tracker::Chunk* Tracker::chunk_of(const Producer& producer, std::uint64_t address, Operation operation) {
+Tracker::Counted Tracker::accept(const Access& access) {
+  const Producer& producer = access.producer;
+  if (access.from_cache) check_write_back(access);
+  if (producer.wg_id == no_workgroup || producer.wf_id == no_wavefront) return {};
   for (std::size_t tried = 0; tried < chunks_.size(); ++tried, last_chunk_ = (last_chunk_ + 1) % chunks_.size()) {
     Chunk& chunk = chunks_[last_chunk_];
-    if (operation == chunk.operation && chunk.range.contains(producer.wg_id, address)) return &chunk;
-  }
-  return nullptr;
-}
-
-void Tracker::count(const Producer& producer, std::uint64_t address, std::uint64_t bytes, Operation operation,
-                    bool local, Picoseconds time) {
-  if (producer.wg_id == no_workgroup || producer.wf_id == no_wavefront) return;
-  Chunk* chunk = chunk_of(producer, address, operation);
-  if (chunk == nullptr) return;
-  const std::uint64_t tile = chunk->range.grid.wavefront_tile(producer.wg_id, producer.wf_id).elements();
-  if (tile == 0)
-    return registers.report(
-        Status::invalid_argument, address,
-        fmt::format("access of wavefront {} of workgroup {}, which has no such tile in the mapped {}", producer.wf_id,
-                    producer.wg_id, chunk->range.text()));
-  Entry& entry = entry_of(producer, static_cast<std::uint16_t>(chunk - chunks_.data()), time);
-  const std::uint64_t elements = bytes / bytes_of(chunk->range.grid.element);
-  (local ? entry.local : entry.incoming) += elements;
-  (local ? chunk->local : chunk->incoming) += elements;
-  entry.start = std::min(entry.start, address);
-  if (entry.local + entry.incoming >= tile * chunk->updates) complete(*chunk, entry, time);
-}
-
-Tracker::Entry& Tracker::entry_of(const Producer& producer, std::uint16_t chunk, Picoseconds time) {
-  const std::size_t set = std::size_t{producer.wg_id % parameters_.sets} * parameters_.ways;
-  for (std::uint32_t way = 0; way < parameters_.ways; ++way) {
-    Entry& entry = table_[set + way];
-    if (entry.wg_id == producer.wg_id && entry.wf_id == producer.wf_id && entry.chunk == chunk) {
-      entry.last_use = ++uses_;
-      return entry;
+    if (!chunk.mapped || !chunk.range.contains(producer.wg_id, access.address)) continue;
+    const std::uint32_t wavefronts = chunk.range.grid.wavefronts;
+    const std::uint32_t tile = (producer.wg_id - chunk.range.first) * wavefronts + producer.wf_id;
+    if (producer.wf_id < wavefronts && chunk.done[tile]) {
+      // Another operation on what is complete is none of the map's: an all-gather's store, say.
+      if (access.operation == chunk.operation)
+        blame(chunk, Status::excess, access.address,
+              fmt::format("{} of wavefront {} of workgroup {}, whose tile has had all its {} per element",
+                          name_of(access.operation), producer.wf_id, producer.wg_id, chunk.updates));
+      return {};
     }
+    if (!fits(chunk, access)) {
+      if (!chunk.blamed) blame(chunk, Status::mismatch, access.address, misfit(chunk, access));
+      return {};
+    }
+    ++chunk.accepted;
+    return {{static_cast<std::uint16_t>(last_chunk_), tile}, chunk.generation, access.local};
   }
-  Entry& entry = make_room(producer.wg_id, time);
-  entry = Entry{};
-  entry.wg_id = producer.wg_id;
-  entry.wf_id = producer.wf_id;
-  entry.chunk = chunk;
-  const auto found = spilled_.find(key_of(entry));
-  if (found != spilled_.end()) {
-    entry = found->second;
-    spilled_.erase(found);
-    ++reloads_;
-    move_entry(Operation::load, key_of(entry), time);
-  } else {
-    peak_ = std::max(peak_, ++used_);
-  }
-  entry.last_use = ++uses_;
-  return entry;
+  if (!discarded_.empty()) check_late(access);
+  return {};
 }
 
-Tracker::Entry& Tracker::make_room(std::uint32_t wg_id, Picoseconds time) {
-  const std::size_t set = std::size_t{wg_id % parameters_.sets} * parameters_.ways;
-  Entry* victim = &table_[set];
-  for (std::uint32_t way = 0; way < parameters_.ways; ++way) {
-    Entry& entry = table_[set + way];
-    if (!entry.used()) return entry;
-    if (entry.last_use < victim->last_use) victim = &entry;
-  }
-  const std::uint64_t key = key_of(*victim);
-  spilled_[key] = *victim;
-  ++spills_;
-  move_entry(Operation::store, key, time);
-  return *victim;
+bool Tracker::fits(const Chunk& chunk, const Access& access) {
+  const TileGrid& grid = chunk.range.grid;
+  if (access.operation != chunk.operation || access.element != grid.element) return false;
+  if (access.producer.wf_id >= grid.wavefronts || access.shape.rows == 0) return false;
+  const Rectangle part = grid.wavefront_tile(access.producer.wg_id, access.producer.wf_id);
+  const std::uint64_t begin = chunk.range.base + grid.offset(part);
+  if (access.address < begin || (access.shape.rows > 1 && access.shape.stride != grid.row_stride)) return false;
+  const std::uint64_t row = (access.address - begin) / grid.row_stride;
+  const std::uint64_t column = (access.address - begin) % grid.row_stride;
+  return row + access.shape.rows <= part.rows &&
+         column + access.shape.row_bytes <= std::uint64_t{part.columns} * bytes_of(grid.element);
 }
 
-/// The traffic of a spill or a reload. Counting goes on at once: the Tracker is not in the critical path (T3 4.2.1).
-void Tracker::move_entry(Operation operation, std::uint64_t key, Picoseconds time) {
-  const std::uint64_t slots = registers.spill_entries.value();
-  if (slots == 0 || spilled_.size() > slots) {
-    registers.report(Status::capacity, registers.spill_base.value(),
-                     fmt::format("{} spilled entries, the spill table has {}", spilled_.size(), slots));
-    if (slots == 0) return;
-  }
-  Transaction& access =
-      pool_.make(operation, registers.spill_base.value() + key % slots * entry_bytes, {1, entry_bytes, 0});
-  access.extension().stream = Stream::communication;
-  access.extension().traffic = TrafficClass::control;
-  spill.send(access, time - now());
+/// Why an access is none that the chunk's map expects.
+std::string Tracker::misfit(const Chunk& chunk, const Access& access) {
+  const TileGrid& grid = chunk.range.grid;
+  const Producer& producer = access.producer;
+  const std::string who =
+      fmt::format("{} of wavefront {} of workgroup {}", name_of(access.operation), producer.wf_id, producer.wg_id);
+  const std::string map = "the mapped " + chunk.range.text();
+  const Rectangle part =
+      producer.wf_id < grid.wavefronts ? grid.wavefront_tile(producer.wg_id, producer.wf_id) : Rectangle{};
+  if (part.empty()) return fmt::format("{}, which has no such tile in {}", who, map);
+  if (access.operation != chunk.operation) return fmt::format("{}: {} count {}s", who, map, name_of(chunk.operation));
+  if (access.element != grid.element)
+    return fmt::format("{} in {}: {} are {}", who, name_of(access.element), map, name_of(grid.element));
+  return fmt::format(
+      "{}: {} rows of {} bytes, {} apart, at {:#x} are not within its tile of {} rows of {} at {:#x} in {}", who,
+      access.shape.rows, access.shape.row_bytes, access.shape.stride, access.address, part.rows,
+      part.columns * bytes_of(grid.element), chunk.range.base + grid.offset(part), map);
 }
 
-void Tracker::complete(Chunk& chunk, Entry& entry, Picoseconds time) {
+/// A map's first access that does not fit is told; the others would drown it.
+void Tracker::blame(Chunk& chunk, Status status, std::uint64_t address, const std::string& text) {
+  if (chunk.blamed) return;
+  chunk.blamed = true;
+  registers.report(status, address, text);
+  if (registers.status.counting() == Status::ok) registers.status.counting.set(status);
+  registers.interrupt.error.set(1);
+  update_interrupt();
+}
+
+/// Stores that a map is to count must not come out of the cache, where they have lost their tile's name.
+void Tracker::check_write_back(const Access& access) {
+  if (access.address >= hull_end_ || access.address + access.shape.bytes() <= hull_begin_) return;
+  for (Chunk& chunk : chunks_) {
+    const TileGrid& grid = chunk.range.grid;
+    const std::uint64_t at = access.address - chunk.range.base;
+    if (!chunk.mapped || at >= grid.bytes()) continue;
+    const auto row = static_cast<std::uint32_t>(at / grid.row_stride);
+    const auto column = static_cast<std::uint32_t>(at % grid.row_stride / bytes_of(grid.element));
+    if (column >= grid.columns) continue;
+    const std::uint32_t wg = row / grid.tile_rows * grid.tiles_across() + column / grid.tile_columns;
+    const std::uint32_t wf = row % grid.tile_rows / (grid.tile_rows / grid.wavefronts);
+    if (wg - chunk.range.first >= chunk.range.count) continue;
+    if (chunk.done[(wg - chunk.range.first) * grid.wavefronts + wf]) continue;
+    blame(chunk, Status::mismatch, access.address,
+          fmt::format("the cache writes back part of workgroup {}'s tile: stores of the mapped {} bypass the cache", wg,
+                      chunk.range.text()));
+  }
+}
+
+void Tracker::check_late(const Access& access) {
+  const auto late = std::find_if(discarded_.begin(), discarded_.end(), [&](const StagedChunk& range) {
+    return range.contains(access.producer.wg_id, access.address);
+  });
+  if (late == discarded_.end()) return;
+  registers.report(Status::aborted, access.address,
+                   fmt::format("{} of wavefront {} of workgroup {} comes after the map of {} was removed by force",
+                               name_of(access.operation), access.producer.wf_id, access.producer.wg_id, late->text()));
+}
+
+void Tracker::count(const Counted& counted, std::uint64_t bytes, Picoseconds time) {
+  const Chunk& chunk = chunks_[counted.name.chunk];
+  if (chunk.generation != counted.generation) return;  // removed by force in between
+  if (!waiting_.empty()) {
+    const auto found = waiting_.find(table_.set_of(chunk.wg_of(counted.name.tile)));
+    if (found != waiting_.end()) return found->second.push_back({counted, bytes, time});
+  }
+  if (!add_to_entry(counted, bytes, time))
+    waiting_[table_.set_of(chunk.wg_of(counted.name.tile))].push_back({counted, bytes, time});
+}
+
+/// False when no entry of the set can be had now.
+bool Tracker::add_to_entry(const Counted& counted, std::uint64_t bytes, Picoseconds time) {
+  Chunk& chunk = chunks_[counted.name.chunk];
+  const std::uint32_t tile = counted.name.tile, set = table_.set_of(chunk.wg_of(tile));
+  if (chunk.done[tile]) {
+    blame(chunk, Status::excess, chunk.address(tile),
+          fmt::format("wavefront {} of workgroup {} has had more than {} {}s per element", chunk.wf_of(tile),
+                      chunk.wg_of(tile), chunk.updates, name_of(chunk.operation)));
+    return true;
+  }
+  Entry* entry = table_.find(set, counted.name);
+  if (entry == nullptr) {
+    entry = table_.room(set);
+    if (entry == nullptr) return false;
+    if (entry->used()) spill_entry(*entry, time);
+    *entry = Entry{};
+    entry->name = counted.name;
+    entry->expected = chunk.tile_bytes(tile) * chunk.updates;
+    if (chunk.spilled[tile])
+      reload(*entry, time);
+    else
+      peak_ = std::max(peak_, ++used_);
+  }
+  table_.touch(*entry);
+  (counted.local ? entry->local : entry->incoming) += bytes;
+  (counted.local ? chunk.local : chunk.incoming) += bytes;
+  entry->last_count = std::max(entry->last_count, time);
+  complete_if_full(*entry);
+  return true;
+}
+
+void Tracker::complete_if_full(Entry& entry) {
+  const std::uint64_t counted = entry.local + entry.incoming;
+  if (entry.loading || counted < entry.expected) return;
+  Chunk& chunk = chunks_[entry.name.chunk];
+  const std::uint32_t tile = entry.name.tile;
+  if (counted > entry.expected)
+    blame(chunk, Status::excess, chunk.address(tile),
+          fmt::format("wavefront {} of workgroup {} has had {} bytes of {}s, {} are expected", chunk.wf_of(tile),
+                      chunk.wg_of(tile), counted, name_of(chunk.operation), entry.expected));
   ++triggers_;
   ++chunk.complete;
-  Transaction& message = pool_.make(Operation::store, entry.start, {1, 0, 0});
-  message.extension().producer = {entry.wg_id, entry.wf_id, gpu_};
-  if (trace_ != nullptr) trace_->span(track_, "trigger", time, time + 1000, flow_of(gpu_, entry.wg_id, entry.wf_id));
-  entry = Entry{};
+  chunk.done[tile] = true;
   --used_;
+  Transaction& message = pool_.make(Operation::store, chunk.address(tile), {1, 0, 0});
+  message.extension().producer = {chunk.wg_of(tile), chunk.wf_of(tile), gpu_};
+  const Picoseconds time = std::max(entry.last_count, now());
+  if (trace_ != nullptr)
+    trace_->span(track_, "trigger", time, time + 1000, flow_of(gpu_, chunk.wg_of(tile), chunk.wf_of(tile)));
+  entry = Entry{};
+  if (chunk.complete == chunk.tiles) update_hull();
   trigger.send(message, time - now());
 }
 
-/// Nothing waits for a spill or a trigger; who refuses one reports it.
-void Tracker::done(int, tlm::tlm_generic_payload& transaction, Picoseconds) { transaction.release(); }
+/// Nothing waits for a trigger; who refuses one reports it.
+void Tracker::triggered(int, tlm::tlm_generic_payload& transaction, Picoseconds) { transaction.release(); }
 
-std::vector<Tracker::Shortage> Tracker::shortages() const {
-  std::vector<Shortage> shortages;
-  for (const Chunk& chunk : chunks_)
-    if (chunk.complete < chunk.tiles) shortages.push_back(shortage_of(chunk));
-  return shortages;
+Transaction& Tracker::slot_access(Operation operation, TileName name) {
+  const Chunk& chunk = chunks_[name.chunk];
+  Transaction& access = pool_.make(operation, slot_address(name), {1, slot_bytes, 0});
+  access.extension().stream = Stream::communication;
+  access.extension().traffic = TrafficClass::control;
+  access.extension().token = std::uint64_t{name.chunk} << 48 | std::uint64_t{chunk.generation} << 32 | name.tile;
+  access.attach_buffer();
+  return access;
 }
 
-Tracker::Shortage Tracker::shortage_of(const Chunk& chunk) const {
-  Shortage shortage{chunk.range,    chunk.updates, chunk.tiles,    chunk.complete,
-                    chunk.expected, chunk.local,   chunk.incoming, chunk.range.first};
-  const Entry* first = nullptr;
-  const auto consider = [&](const Entry& entry) {
-    if (entry.used() && &chunks_[entry.chunk] == &chunk && (first == nullptr || key_of(entry) < key_of(*first)))
-      first = &entry;
-  };
-  for (const Entry& entry : table_) consider(entry);
-  for (const auto& [key, entry] : spilled_) consider(entry);
-  if (first != nullptr) {
-    shortage.wg_id = first->wg_id;
-    shortage.wf_id = first->wf_id;
-    shortage.tile_local = first->local;
-    shortage.tile_incoming = first->incoming;
+void Tracker::spill_entry(Entry& entry, Picoseconds time) {
+  Chunk& chunk = chunks_[entry.name.chunk];
+  const std::uint32_t tile = entry.name.tile;
+  ++spills_;
+  chunk.spilled[tile] = true;
+  Transaction& access = slot_access(Operation::store, entry.name);
+  const Slot slot{chunk.wg_of(tile), chunk.wf_of(tile), chunk.address(tile), entry.local, entry.incoming};
+  std::memcpy(access.get_data_ptr(), &slot, sizeof slot);
+  spill.send(access, std::max(time, now()) - now());
+}
+
+void Tracker::reload(Entry& entry, Picoseconds time) {
+  ++reloads_;
+  entry.loading = true;
+  chunks_[entry.name.chunk].spilled[entry.name.tile] = false;
+  spill.send(slot_access(Operation::load, entry.name), std::max(time, now()) - now());
+}
+
+void Tracker::moved(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  moved_.push(now() + delay, &transaction);
+}
+
+void Tracker::step() {
+  while (moved_.ready()) {
+    tlm::tlm_generic_payload& transaction = *moved_.pop();
+    if (extension_of(transaction).operation == Operation::load) reloaded(transaction);
+    transaction.release();
   }
-  const TileGrid& grid = chunk.range.grid;
-  const Rectangle tile = grid.wavefront_tile(shortage.wg_id, shortage.wf_id);
-  shortage.address = chunk.range.base + grid.offset(tile);
-  shortage.tile_elements = tile.elements();
-  return shortage;
+  moved_.arm();
 }
 
-std::vector<std::string> Tracker::diagnosis() const {
-  std::vector<std::string> lines;
-  for (const Shortage& shortage : shortages()) lines.push_back(describe(shortage));
-  return lines;
+void Tracker::reloaded(tlm::tlm_generic_payload& transaction) {
+  const std::uint64_t token = extension_of(transaction).token;
+  const TileName name{static_cast<std::uint16_t>(token >> 48), static_cast<std::uint32_t>(token)};
+  Chunk& chunk = chunks_[name.chunk];
+  if (chunk.generation != static_cast<std::uint16_t>(token >> 32)) return;  // removed by force in between
+  const std::uint32_t set = table_.set_of(chunk.wg_of(name.tile));
+  Entry& entry = *table_.find(set, name);
+  Slot slot{};
+  std::memcpy(&slot, transaction.get_data_ptr(), sizeof slot);
+  if (slot.wg_id == chunk.wg_of(name.tile) && slot.wf_id == chunk.wf_of(name.tile) &&
+      slot.address == chunk.address(name.tile)) {
+    entry.local += slot.local;
+    entry.incoming += slot.incoming;
+  } else {
+    blame(chunk, Status::mismatch, transaction.get_address(),
+          fmt::format("the spill table has been overwritten: the counts of wavefront {} of workgroup {} are lost",
+                      chunk.wf_of(name.tile), chunk.wg_of(name.tile)));
+  }
+  entry.loading = false;
+  entry.last_count = std::max(entry.last_count, now());
+  complete_if_full(entry);
+  go_on(set, now());
 }
 
-std::string Tracker::describe(const Shortage& s) const {
-  const std::uint64_t each = s.expected / s.updates;
-  std::string text = fmt::format(
-      "GPU {} Tracker: workgroups {} to {}: {} of {} wavefront tiles complete, {} of {} element updates counted "
-      "({} per element expected): own GEMM {} of {}, incoming {} of {}",
-      gpu_, s.range.first, s.range.first + s.range.count - 1, s.complete, s.tiles, s.local + s.incoming, s.expected,
-      s.updates, s.local, each, s.incoming, s.expected - each);
-  if (s.tile_local + s.tile_incoming != 0)
-    text += fmt::format("; first short entry: workgroup {} wavefront {} at {:#x} has {} local + {} incoming of {}",
-                        s.wg_id, s.wf_id, s.address, s.tile_local, s.tile_incoming, s.tile_elements * s.updates);
-  if (s.local < each) text += fmt::format("; GPU {}'s GEMM owes {} elements", gpu_, each - s.local);
-  if (s.incoming < s.expected - each)
-    text += fmt::format("; the peer that sends to GPU {} owes {} elements", gpu_, s.expected - each - s.incoming);
-  return text;
+/// Counts what has waited for an entry of the set.
+void Tracker::go_on(std::uint32_t set, Picoseconds time) {
+  const auto found = waiting_.find(set);
+  if (found == waiting_.end()) return;
+  std::deque<Waiting> waiting = std::move(found->second);
+  waiting_.erase(found);
+  while (!waiting.empty()) {
+    const Waiting& next = waiting.front();
+    if (chunks_[next.counted.name.chunk].generation == next.counted.generation &&
+        !add_to_entry(next.counted, next.bytes, std::max(time, next.time)))
+      break;
+    waiting.pop_front();
+  }
+  if (!waiting.empty()) waiting_[set] = std::move(waiting);
 }
 
 std::uint64_t Tracker::size_bytes() const {

@@ -1,17 +1,25 @@
 // The Tracker at the memory controller (T3 4.2.1): counts the accesses to every wavefront tile of the mapped chunks and
 // triggers the DMA engine when a tile has had all it expects.
 //
-// The table has sets x ways entries, indexed by the workgroup id's low bits and tagged with its high bits and the
-// wavefront. A full set spills its least recently used entry to a table in HBM and reads it back on its next access,
-// since stalling incoming traffic could deadlock the ring; spills are timed and counted.
+// An access is matched with its chunk when the controller accepts it, and counted run by run as it enters the DRAM
+// queues. A full set of the table spills its least recently used entry to a table in HBM, with its counts, and reads it
+// back on the tile's next access. Counts of a tile whose entry is on its way back, or of a set whose entries all are,
+// wait; memory does not, since stalling incoming traffic could deadlock the ring: only triggers come later.
+//
+// What does not fit its map (another operation or element type, outside the tile, more than expected, through the
+// cache) is reported, the first of each chunk, and leaves its code in status.counting.
 #pragma once
 
+#include <deque>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "memory/parameters.h"
+#include "memory/tracker_table.h"
 #include "protocol/data_sockets.h"
+#include "protocol/event_queue.h"
+#include "protocol/output_range.h"
 #include "protocol/statistics.h"
 #include "protocol/trace.h"
 #include "protocol/transaction_pool.h"
@@ -24,15 +32,37 @@ class Tracker : public sc_core::sc_module {
  public:
   registers::Tracker registers{"registers"};
   /// To the DMA engine: a store of no bytes names the complete tile.
-  DataInitiatorSocket<Tracker> trigger{"trigger", this, &Tracker::done};
-  DataInitiatorSocket<Tracker> spill{"spill", this, &Tracker::done};  ///< to the controller's port
+  DataInitiatorSocket<Tracker> trigger{"trigger", this, &Tracker::triggered};
+  /// To the controller's port. A diagnosis reads through it what has been spilled, which changes nothing.
+  mutable DataInitiatorSocket<Tracker> spill{"spill", this, &Tracker::moved};
+  /// An access did not fit its map.
+  sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> interrupt{"interrupt"};
+  /// Where this GPU's kernel writes.
+  sc_core::sc_port<sc_core::sc_signal_in_if<OutputRange>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> running_output{
+      "running_output"};
 
   Tracker(const sc_core::sc_module_name& name, const TrackerParameters& parameters, std::uint16_t gpu, Trace* trace);
 
-  /// Counts an access that the controller accepts at `time` (now or later). `local` tells this GPU's own stores from
-  /// what peers sent.
-  void count(const Producer& producer, std::uint64_t address, std::uint64_t bytes, Operation operation, bool local,
-             Picoseconds time);
+  /// A store or update that the controller accepts.
+  struct Access {
+    Producer producer;
+    std::uint64_t address = 0;
+    Shape shape;
+    Operation operation = Operation::store;
+    ElementType element = ElementType::fp16;
+    bool local = true;        ///< of this GPU's own blocks, not of peers
+    bool from_cache = false;  ///< a write-back: it names no tile
+  };
+  /// For what an accepted access counts.
+  struct Counted {
+    TileName name;
+    std::uint16_t generation = 0;  ///< of the chunk's place
+    bool local = true;
+    bool any() const { return name.chunk != TileName::no_chunk; }
+  };
+  Counted accept(const Access& access);
+  /// Part of an accepted access enters a DRAM queue at `time`, now or later.
+  void count(const Counted& counted, std::uint64_t bytes, Picoseconds time);
 
   /// A mapped chunk that is short of accesses, in elements, and its first tile that has had some (or its first tile).
   struct Shortage {
@@ -56,38 +86,83 @@ class Tracker : public sc_core::sc_module {
 
  private:
   struct Chunk {
+    bool mapped = false;
+    std::uint16_t generation = 0;  ///< of its place in the list
     StagedChunk range;
     std::uint32_t updates = 0;
     Operation operation = Operation::update;
-    std::uint64_t expected = 0, local = 0, incoming = 0;  ///< elements, over all tiles
-    std::uint64_t tiles = 0, complete = 0;                ///< wavefront tiles
-  };
-  struct Entry {
-    std::uint32_t wg_id = no_workgroup;
-    std::uint8_t wf_id = no_wavefront;
-    std::uint16_t chunk = 0;
-    std::uint64_t start = ~std::uint64_t{0};  ///< smallest address seen
-    std::uint64_t local = 0, incoming = 0;    ///< elements counted
-    std::uint64_t last_use = 0;
-    bool used() const { return wg_id != no_workgroup; }
-  };
-  /// The chunk is part of it since two outputs may have tiles of the same ids; the start address tells them apart.
-  static std::uint64_t key_of(const Entry& entry) {
-    return std::uint64_t{entry.chunk} << 40 | std::uint64_t{entry.wg_id} << 8 | entry.wf_id;
-  }
+    std::uint64_t local = 0, incoming = 0;  ///< bytes, over all tiles
+    std::uint64_t expected = 0;             ///< bytes, over all tiles
+    std::uint64_t tiles = 0, complete = 0;  ///< wavefront tiles that are not empty
+    std::uint64_t accepted = 0;             ///< accesses
+    std::uint64_t first_slot = 0;           ///< of the spill table
+    std::vector<bool> done, spilled;        ///< by tile
+    bool blamed = false;                    ///< an access that did not fit has been reported
 
+    std::uint64_t slots() const { return std::uint64_t{range.count} * range.grid.wavefronts; }
+    std::uint32_t wg_of(std::uint32_t tile) const { return range.first + tile / range.grid.wavefronts; }
+    std::uint8_t wf_of(std::uint32_t tile) const { return static_cast<std::uint8_t>(tile % range.grid.wavefronts); }
+    Rectangle rectangle(std::uint32_t tile) const { return range.grid.wavefront_tile(wg_of(tile), wf_of(tile)); }
+    std::uint64_t tile_bytes(std::uint32_t tile) const {
+      return rectangle(tile).elements() * bytes_of(range.grid.element);
+    }
+    std::uint64_t address(std::uint32_t tile) const { return range.base + range.grid.offset(rectangle(tile)); }
+  };
+  /// An entry in memory.
+  struct Slot {
+    std::uint32_t wg_id, wf_id;
+    std::uint64_t address;  ///< of the tile
+    std::uint64_t local, incoming;
+  };
+  static constexpr std::uint32_t slot_bytes = sizeof(Slot);  ///< of the spill table: one column access
+  static_assert(slot_bytes == 32);
+  struct Waiting {
+    Counted counted;
+    std::uint64_t bytes;
+    Picoseconds time;
+  };
+  using Entry = TrackerTable::Entry;
+
+  // Commands: tracker_commands.cpp.
   void command();
   void add_chunk();
-  std::uint32_t ways_needed(const Chunk& more) const;
-  void forget();
+  void remove(bool all, bool force);
+  bool is_busy(const Chunk& chunk) const;
+  bool is_written(const StagedChunk& range) const;
+  void update_interrupt();
+  void discard(std::uint16_t place);
   void reset();
-  Chunk* chunk_of(const Producer& producer, std::uint64_t address, Operation operation);
-  Entry& entry_of(const Producer& producer, std::uint16_t chunk, Picoseconds time);
-  Entry& make_room(std::uint32_t wg_id, Picoseconds time);
-  void move_entry(Operation operation, std::uint64_t key, Picoseconds time);
-  void complete(Chunk& chunk, Entry& entry, Picoseconds time);
-  void done(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
-  Shortage shortage_of(const Chunk& chunk) const;
+  std::uint32_t ways_needed(const Chunk& more) const;
+  std::uint64_t free_slots(std::uint64_t count) const;
+  bool in_use() const;
+  void refuse(Status status, std::uint64_t address, const std::string& text);
+
+  // Accepting and counting.
+  static bool fits(const Chunk& chunk, const Access& access);
+  static std::string misfit(const Chunk& chunk, const Access& access);
+  void blame(Chunk& chunk, Status status, std::uint64_t address, const std::string& text);
+  void check_write_back(const Access& access);
+  void check_late(const Access& access);
+  bool add_to_entry(const Counted& counted, std::uint64_t bytes, Picoseconds time);
+  void complete_if_full(Entry& entry);
+  void update_hull();
+
+  // The table in memory.
+  void spill_entry(Entry& entry, Picoseconds time);
+  void reload(Entry& entry, Picoseconds time);
+  std::uint64_t slot_address(TileName name) const {
+    return registers.spill_base.value() + (chunks_[name.chunk].first_slot + name.tile) * slot_bytes;
+  }
+  Transaction& slot_access(Operation operation, TileName name);
+  void moved(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void step();
+  void reloaded(tlm::tlm_generic_payload& transaction);
+  void go_on(std::uint32_t set, Picoseconds time);
+  void triggered(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+
+  // tracker_diagnosis.cpp
+  bool counted_of(TileName name, std::uint64_t& local, std::uint64_t& incoming) const;
+  Shortage shortage_of(std::uint16_t place) const;
   std::string describe(const Shortage& shortage) const;
 
   TrackerParameters parameters_;
@@ -96,10 +171,13 @@ class Tracker : public sc_core::sc_module {
   Trace::Track track_ = 0;
   std::vector<Chunk> chunks_;
   std::size_t last_chunk_ = 0;
-  std::vector<Entry> table_;
-  std::unordered_map<std::uint64_t, Entry> spilled_;
+  std::uint64_t hull_begin_ = 0, hull_end_ = 0;  ///< addresses outside belong to no incomplete chunk
+  std::vector<StagedChunk> discarded_;           ///< by force: what arrives late is reported
+  TrackerTable table_;
+  std::unordered_map<std::uint32_t, std::deque<Waiting>> waiting_;  ///< by set
+  EventQueue<tlm::tlm_generic_payload*> moved_;
   TransactionPool pool_;
-  std::uint64_t uses_ = 0, used_ = 0, peak_ = 0, triggers_ = 0, spills_ = 0, reloads_ = 0;
+  std::uint64_t used_ = 0, peak_ = 0, triggers_ = 0, spills_ = 0, reloads_ = 0;
 };
 
 }  // namespace t3vp

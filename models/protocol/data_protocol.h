@@ -65,6 +65,11 @@ constexpr const char* name_of(Operation operation) {
   return operation > Operation::wait ? "unknown operation" : names[static_cast<std::size_t>(operation)];
 }
 
+constexpr const char* name_of(ElementType type) {
+  constexpr const char* names[] = {"fp16", "bf16", "fp32"};
+  return type > ElementType::fp32 ? "unknown element type" : names[static_cast<std::size_t>(type)];
+}
+
 constexpr std::uint32_t bytes_of(ElementType type) { return type == ElementType::fp32 ? 4 : 2; }
 
 /// Who pays for a DRAM access in the report (T3 Figure 18). `gemm` is every kernel that is no collective, `setup`

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <map>
 
 #include "data_path/checked_sockets.h"
 #include "data_path/named_registers.h"
@@ -15,6 +16,9 @@ namespace t3vp {
 struct TrackerBench {
   Tracker tracker;
   DataTarget triggers{"triggers"}, spills{"spills"};
+  sc_core::sc_signal<OutputRange> running_output{"running_output"};
+  sc_core::sc_signal<bool> interrupt{"interrupt"};
+  std::map<std::uint64_t, std::vector<unsigned char>> memory;  ///< of the spilled entries
   NamedRegisters registers;
   CheckedSockets checks;
 
@@ -22,6 +26,17 @@ struct TrackerBench {
       : tracker("tracker", parameters, 0, nullptr), registers("registers", tracker.registers) {
     checks.join(tracker.trigger, triggers.socket);
     checks.join(tracker.spill, spills.socket);
+    spills.serve = [this](tlm::tlm_generic_payload& access) {
+      std::vector<unsigned char>& slot = memory[access.get_address()];
+      slot.resize(access.get_data_length());
+      if (access.is_write())
+        std::copy_n(access.get_data_ptr(), slot.size(), slot.begin());
+      else
+        std::copy(slot.begin(), slot.end(), access.get_data_ptr());
+      return tlm::TLM_OK_RESPONSE;
+    };
+    tracker.running_output.bind(running_output);
+    tracker.interrupt.bind(interrupt);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
 
@@ -63,14 +78,36 @@ struct TrackerBench {
     return registers.command_status();
   }
 
+  Status remove(const TileGrid& grid, std::uint32_t first, std::uint32_t count, bool force = false) {
+    stage(grid, first, count, 1);
+    registers.set("command", 3u | (force ? 1u : 0u) << 8);
+    return registers.command_status();
+  }
+
   /// One access of `rows` rows of a wavefront tile from its row `from` on.
   void count(const TileGrid& grid, std::uint32_t wg, std::uint32_t wf, std::uint32_t from, std::uint32_t rows,
              bool local = true, std::uint64_t output = base, Operation operation = Operation::update) {
     Rectangle part = grid.wavefront_tile(wg, wf);
     part.row += from;
     part.rows = rows;
-    tracker.count({wg, static_cast<std::uint8_t>(wf), 0}, output + grid.offset(part),
-                  part.elements() * bytes_of(grid.element), operation, local, now());
+    count(access(grid, wg, wf, part, local, output, operation));
+  }
+  static Tracker::Access access(const TileGrid& grid, std::uint32_t wg, std::uint32_t wf, const Rectangle& part,
+                                bool local = true, std::uint64_t output = base,
+                                Operation operation = Operation::update) {
+    return {{wg, static_cast<std::uint8_t>(wf), 0},
+            output + grid.offset(part),
+            grid.shape(part),
+            operation,
+            grid.element,
+            local,
+            false};
+  }
+  /// Accepted, all of it counted at once, and what must come back from memory has come back.
+  void count(const Tracker::Access& access) {
+    if (const Tracker::Counted counted = tracker.accept(access); counted.any())
+      tracker.count(counted, access.shape.bytes(), now());
+    sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_PS));
   }
   void count_tile(const TileGrid& grid, std::uint32_t wg, std::uint32_t wf, bool local = true,
                   std::uint64_t output = base) {

@@ -81,7 +81,7 @@ TEST_CASE("a full table of chunks refuses the next, and can be emptied") {
   check_refused(bench, Status::table_full);
   bench.count(grid, 0, 0, 0, 1);
   REQUIRE(bench.registers["entries"] == 1);
-  bench.registers.set("command", 2);  // remove_all
+  bench.registers.set("command", 2 | 1 << 8);  // remove_all by force
   REQUIRE(bench.registers.command_status() == Status::ok);
   REQUIRE(bench.registers["chunks"] == 0);
   REQUIRE(bench.registers["entries"] == 0);
@@ -124,10 +124,13 @@ TEST_CASE("entries that are spilled are forgotten with the others, by remove_all
   parameters.sets = parameters.ways = 1;
   TrackerBench bench(parameters);
   const TileGrid grid = TrackerBench::ragged_grid();
-  const auto spill_one = [&] {
+  const auto map_all = [&] {
     bench.registers.set("spill_base", 0x80000);
     bench.registers.set("spill_entries", 64);
     REQUIRE(bench.map(grid, 0, 12, 2) == Status::ok);
+  };
+  const auto spill_one = [&] {
+    map_all();
     const std::uint64_t before = bench.registers["spills"];
     bench.count_tile(grid, 0, 0);
     bench.count_tile(grid, 1, 0);
@@ -135,17 +138,17 @@ TEST_CASE("entries that are spilled are forgotten with the others, by remove_all
   };
   const auto check_forgotten = [&] {
     const std::uint64_t before = bench.registers["triggers"];
-    REQUIRE(bench.map(grid, 0, 12, 2) == Status::ok);
+    map_all();
     REQUIRE(bench.registers["entries"] == 0);
     bench.count_tile(grid, 0, 0);
     REQUIRE(bench.registers["triggers"] == before);
     REQUIRE(bench.registers["entries"] == 1);
     bench.count_tile(grid, 0, 0);
     REQUIRE(bench.registers["triggers"] == before + 1);
-    bench.registers.set("command", 2);
+    bench.registers.set("command", 2 | 1 << 8);
   };
   spill_one();
-  bench.registers.set("command", 2);  // remove_all
+  bench.registers.set("command", 2 | 1 << 8);  // remove_all by force
   check_forgotten();
   spill_one();
   bench.tracker.registers.reset();
@@ -170,25 +173,10 @@ TEST_CASE("fewer chunks than before are found like the first ones") {
   for (std::uint32_t wg = 0; wg < 9; ++wg) REQUIRE(bench.map(grid, wg, 1, 1) == Status::ok);
   bench.count_tile(grid, 8, 0);
   REQUIRE(bench.registers["triggers"] == 1);
-  bench.registers.set("command", 2);  // remove_all
+  bench.registers.set("command", 2 | 1 << 8);  // remove_all by force
   REQUIRE(bench.map(grid, 0, 2, 1) == Status::ok);
   bench.count_tile(grid, 1, 0);
   bench.count_tile(grid, 0, 0);
   bench.count_tile(grid, 2, 0);  // not mapped
   REQUIRE(bench.registers["triggers"] == 3);
-}
-
-TEST_CASE("as many entries spill as the table in memory holds, without a report") {
-  TrackerParameters parameters;
-  parameters.sets = parameters.ways = 1;
-  TrackerBench bench(parameters);
-  const TileGrid grid = TrackerBench::ragged_grid();
-  REQUIRE(bench.map(grid, 0, 12, 2) == Status::ok);
-  bench.registers.set("spill_base", 0x80000);
-  bench.registers.set("spill_entries", 3);
-  for (std::uint32_t wg = 0; wg < 4; ++wg) bench.count_tile(grid, wg, 0);
-  REQUIRE(bench.registers["spills"] == 3);
-  REQUIRE(bench.registers.reported.empty());
-  bench.count_tile(grid, 4, 0);
-  REQUIRE(bench.registers.take_report() == Status::capacity);
 }

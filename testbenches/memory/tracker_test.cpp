@@ -77,14 +77,14 @@ TEST_CASE("a tile triggers with its last element, and not one before") {
   std::uint64_t triggers = 0;
   for (const std::uint32_t wg : {0u, 2u, grid.workgroups() - 1}) {  // whole, and clipped at one edge and at both
     const Rectangle tile = grid.wavefront_tile(wg, 0);
-    const std::uint64_t address = TrackerBench::base + grid.offset(tile), all = tile.elements() * 2;
-    const auto count = [&](std::uint64_t bytes, bool local) {
-      bench.tracker.count({wg, 0, 0}, address, bytes, Operation::update, local, now());
+    const auto count = [&](std::uint32_t row, std::uint32_t rows, std::uint32_t column, std::uint32_t columns) {
+      bench.count(TrackerBench::access(grid, wg, 0, {tile.row + row, tile.column + column, rows, columns}));
     };
-    count(all, true);
-    count(all - 2, false);
+    count(0, tile.rows, 0, tile.columns);
+    count(0, tile.rows - 1, 0, tile.columns);
+    count(tile.rows - 1, 1, 0, tile.columns - 1);
     REQUIRE(bench.registers["triggers"] == triggers);
-    count(2, false);
+    count(tile.rows - 1, 1, tile.columns - 1, 1);
     REQUIRE(bench.registers["triggers"] == ++triggers);
   }
 }
@@ -134,17 +134,71 @@ TEST_CASE("the least recently used entry of a set is the one that spills") {
   REQUIRE(bench.registers["entries"] == 3);
 }
 
-TEST_CASE("a spill without room for it is reported and counting goes on") {
+TEST_CASE("a chunk that may spill more than the table in memory holds is refused") {
   TrackerParameters parameters;
-  parameters.sets = parameters.ways = 1;
+  parameters.sets = parameters.ways = 2;
   TrackerBench bench(parameters);
-  const TileGrid grid = TrackerBench::ragged_grid();
-  REQUIRE(bench.map(grid, 0, 3, 2) == Status::ok);
-  for (int round = 0; round < 2; ++round)
-    for (std::uint32_t wg = 0; wg < 3; ++wg) bench.count_tile(grid, wg, 0);
-  REQUIRE_FALSE(bench.registers.reported.empty());
-  REQUIRE(static_cast<Status>(bench.registers.reported[0].code) == Status::capacity);
-  REQUIRE(bench.registers["triggers"] == 3);
+  const TileGrid grid = TrackerBench::ragged_grid();  // 4 wavefronts
+  REQUIRE(bench.map(grid, 0, 1, 2) == Status::capacity);
+  REQUIRE(bench.registers.take_report() == Status::capacity);
+  bench.registers.set("spill_base", 0x80000);
+  bench.registers.set("spill_entries", 11);
+  REQUIRE(bench.map(grid, 0, 2, 2) == Status::ok);
+  REQUIRE(bench.map(grid, 2, 1, 2) == Status::capacity);
+  REQUIRE(bench.registers.take_report() == Status::capacity);
+  bench.remove(grid, 0, 2);
+  bench.registers.set("spill_entries", 12);
+  REQUIRE(bench.map(grid, 0, 2, 2) == Status::ok);
+  REQUIRE(bench.map(grid, 2, 1, 2) == Status::ok);
+  REQUIRE(bench.map(grid, 3, 1, 2) == Status::capacity);
+}
+
+namespace {
+
+/// Workgroup 0 has one of two updates and is in memory, workgroup 1 in the only entry; then 0 is updated again.
+struct SpilledBench : TrackerBench {
+  static TrackerParameters one_entry() {
+    TrackerParameters parameters;
+    parameters.sets = parameters.ways = 1;
+    return parameters;
+  }
+  SpilledBench() : TrackerBench(one_entry()) {
+    registers.set("spill_base", 0x80000);
+    registers.set("spill_entries", 64);
+    const TileGrid grid = ragged_grid();
+    REQUIRE(map(grid, 0, 12, 2) == Status::ok);
+    count_tile(grid, 0, 0);
+    count_tile(grid, 1, 0);
+    REQUIRE(memory.size() == 1);
+  }
+  std::vector<unsigned char>& slot() { return memory.begin()->second; }
+  void update_again() { count_tile(ragged_grid(), 0, 0); }
+  Status counting() { return static_cast<Status>(registers["status"] >> 8); }
+};
+
+}  // namespace
+
+TEST_CASE("counts that were spilled are in memory and come back from there") {
+  SpilledBench bench;
+  bench.update_again();
+  REQUIRE(bench.registers["triggers"] == 1);
+  REQUIRE(bench.counting() == Status::ok);
+}
+
+TEST_CASE("what is stored over the spill table is told, and spoils the counts") {
+  SpilledBench bench;
+  std::fill(bench.slot().begin(), bench.slot().end(), 0xAB);
+  bench.update_again();
+  REQUIRE(bench.registers.take_report() == Status::mismatch);
+  REQUIRE(bench.counting() == Status::mismatch);
+  REQUIRE(bench.registers["triggers"] == 0);
+}
+
+TEST_CASE("a count that was changed in memory is believed") {
+  SpilledBench bench;
+  bench.slot()[16] ^= 1;  // one byte more of this GPU
+  bench.update_again();
+  REQUIRE(bench.counting() == Status::excess);
 }
 
 TEST_CASE("tiles of two outputs with the same ids are counted apart, spilled or not") {
@@ -174,36 +228,215 @@ TEST_CASE("accesses that are not mapped do not count") {
   TrackerBench bench;
   const TileGrid grid = TrackerBench::ragged_grid();
   REQUIRE(bench.map(grid, 0, 4, 1) == Status::ok);
-  bench.count_tile(grid, 4, 0);                                                     // another chunk
-  bench.count_tile(grid, 0, 0, true, TrackerBench::base + grid.bytes());            // another output
-  bench.count(grid, 0, 0, 0, 8, true, TrackerBench::base, Operation::store);        // not an update
-  bench.tracker.count({}, TrackerBench::base, 64, Operation::update, true, now());  // no tile at all
+  bench.count_tile(grid, 4, 0);                                           // another chunk
+  bench.count_tile(grid, 0, 0, true, TrackerBench::base + grid.bytes());  // another output
+  Tracker::Access nameless = TrackerBench::access(grid, 0, 0, grid.wavefront_tile(0, 0));
+  nameless.producer = {};
+  bench.count(nameless);
   REQUIRE(bench.registers["triggers"] == 0);
   REQUIRE(bench.registers["entries"] == 0);
+  REQUIRE(bench.registers.reported.empty());
 }
 
 TEST_CASE("a mapped store counts stores") {
   TrackerBench bench;
   const TileGrid grid = TrackerBench::ragged_grid();
   REQUIRE(bench.map(grid, 0, 4, 1, Operation::store) == Status::ok);
-  bench.count_tile(grid, 0, 0);
-  REQUIRE(bench.registers["triggers"] == 0);
   bench.count(grid, 0, 0, 0, 8, true, TrackerBench::base, Operation::store);
   REQUIRE(bench.registers["triggers"] == 1);
+  REQUIRE(bench.registers.reported.empty());
 }
 
-TEST_CASE("an access of a wavefront that the mapped tile does not have is reported and never triggers") {
+TEST_CASE("an access that does not fit its map is told with its place and never triggers") {
   TrackerBench bench;
   const TileGrid grid = TrackerBench::ragged_grid();
   REQUIRE(bench.map(grid, 0, grid.workgroups(), 1) == Status::ok);
-  bench.tracker.count({0, 7, 0}, TrackerBench::base, 64, Operation::update, true, now());
-  REQUIRE(bench.registers.take_report() == Status::invalid_argument);
   const std::uint32_t last_row = grid.workgroups() - 1;  // 4 of its 32 rows are left, all of wavefront 0
   REQUIRE(grid.wavefront_tile(last_row, 1).empty());
-  bench.tracker.count({last_row, 1, 0}, TrackerBench::base, 64, Operation::update, true, now());
+  const Rectangle tile = grid.wavefront_tile(0, 1);
+  const auto refused = [&](const char* what, const Tracker::Access& access) {
+    CAPTURE(what);
+    bench.count(access);
+    REQUIRE(bench.registers.reported.back().address == access.address);
+    REQUIRE(bench.registers.take_report() == Status::mismatch);
+    REQUIRE(bench.registers["status"] >> 8 == static_cast<std::uint64_t>(Status::mismatch));
+    REQUIRE(bench.registers["interrupt"] == 1);
+    REQUIRE(bench.registers["triggers"] == 0);
+    bench.registers.set("interrupt", 1);
+    bench.registers.set("command", 2);  // remove_all
+    REQUIRE(bench.registers["status"] == 0);
+    REQUIRE(bench.map(grid, 0, grid.workgroups(), 1) == Status::ok);
+  };
+  Tracker::Access access = TrackerBench::access(grid, 0, 1, tile);
+  access.producer.wf_id = 7;
+  refused("no such wavefront", access);
+  access = TrackerBench::access(grid, last_row, 0, grid.wavefront_tile(last_row, 0));
+  access.producer.wf_id = 1;
+  refused("a wavefront without rows", access);
+  access = TrackerBench::access(grid, 0, 1, tile, true, TrackerBench::base, Operation::store);
+  refused("a store where updates are counted", access);
+  access = TrackerBench::access(grid, 0, 1, tile);
+  access.element = ElementType::bf16;
+  refused("another element type", access);
+  refused("the tile of another wavefront", TrackerBench::access(grid, 0, 1, grid.wavefront_tile(0, 2)));
+  refused("one row too many", TrackerBench::access(grid, 0, 1, {tile.row, tile.column, tile.rows + 1, tile.columns}));
+  refused("one row too early", TrackerBench::access(grid, 0, 1, {tile.row - 1, tile.column, 2, tile.columns}));
+  refused("one column too many", TrackerBench::access(grid, 0, 1, {tile.row, tile.column, 1, tile.columns + 1}));
+  access = TrackerBench::access(grid, 0, 1, tile);
+  access.shape.stride += 32;
+  refused("rows further apart", access);
+}
+
+TEST_CASE("an access of a tile that is complete is told, and triggers no second time") {
+  TrackerBench bench;
+  const TileGrid grid = TrackerBench::ragged_grid();
+  REQUIRE(bench.map(grid, 0, 4, 2) == Status::ok);
+  bench.count_tile(grid, 1, 1);
+  bench.count_tile(grid, 1, 1, false);
+  REQUIRE(bench.registers.reported.empty());
+  bench.count(grid, 1, 1, 0, 1, true, TrackerBench::base, Operation::store);  // of a kernel after it
+  REQUIRE(bench.registers.reported.empty());
+  bench.count_tile(grid, 1, 1, false);
+  REQUIRE(bench.registers["triggers"] == 1);
+  REQUIRE(bench.registers.take_report() == Status::excess);
+  REQUIRE(bench.registers["status"] >> 8 == static_cast<std::uint64_t>(Status::excess));
+}
+
+TEST_CASE("an access that completes a tile and has more is told") {
+  TrackerBench bench;
+  const TileGrid grid = TrackerBench::ragged_grid();
+  REQUIRE(bench.map(grid, 0, 4, 2) == Status::ok);
+  bench.count_tile(grid, 1, 1);
+  bench.count(grid, 1, 1, 0, 1);
+  bench.count_tile(grid, 1, 1, false);
+  REQUIRE(bench.registers["triggers"] == 1);
+  REQUIRE(bench.registers.take_report() == Status::excess);
+}
+
+TEST_CASE("what the cache writes back into a mapped tile is told") {
+  TrackerBench bench;
+  const TileGrid grid = TrackerBench::ragged_grid();
+  REQUIRE(bench.map(grid, 4, 2, 1) == Status::ok);
+  const auto write_back = [&](std::uint64_t address) {
+    bench.count(Tracker::Access{{}, address, {1, 32, 0}, Operation::store, ElementType::fp16, true, true});
+  };
+  const auto at = [&](std::uint32_t wg) { return TrackerBench::base + grid.offset(grid.tile(wg)); };
+  write_back(at(3));
+  write_back(at(6));
+  write_back(TrackerBench::base + grid.bytes());
+  write_back(TrackerBench::base - 32);
+  for (std::uint32_t wf = 0; wf < 4; ++wf) bench.count_tile(grid, 4, wf);
+  write_back(at(4));  // complete
+  REQUIRE(bench.registers.reported.empty());
+  write_back(at(5));
+  REQUIRE(bench.registers.take_report() == Status::mismatch);
+}
+
+TEST_CASE("a map is busy from its first access until it is complete and then can be removed by itself") {
+  TrackerBench bench;
+  const TileGrid grid = TrackerBench::ragged_grid();
+  REQUIRE(bench.map(grid, 0, 1, 1) == Status::ok);
+  REQUIRE(bench.map(grid, 1, 1, 1) == Status::ok);
+  bench.count(grid, 0, 0, 0, 1);
+  bench.registers.set("command", 2);  // remove_all
+  REQUIRE(bench.registers.command_status() == Status::busy);
+  REQUIRE(bench.registers.take_report() == Status::busy);
+  REQUIRE(bench.registers["chunks"] == 2);
+  REQUIRE(bench.remove(grid, 0, 1) == Status::busy);
+  REQUIRE(bench.registers.take_report() == Status::busy);
+  REQUIRE(bench.remove(grid, 2, 1) == Status::invalid_argument);
   REQUIRE(bench.registers.take_report() == Status::invalid_argument);
+  REQUIRE(bench.remove(grid, 1, 1) == Status::ok);
+  REQUIRE(bench.registers["chunks"] == 1);
+  bench.count(grid, 0, 0, 1, 7);
+  for (std::uint32_t wf = 1; wf < 4; ++wf) bench.count_tile(grid, 0, wf);
+  REQUIRE(bench.registers["triggers"] == 4);
+  REQUIRE(bench.remove(grid, 0, 1) == Status::ok);
+  REQUIRE(bench.registers["chunks"] == 0);
+}
+
+TEST_CASE("a map is busy while a kernel that writes its output runs") {
+  TrackerBench bench;
+  const TileGrid grid = TrackerBench::ragged_grid();
+  const auto runs = [&](std::uint64_t begin, std::uint64_t end) {
+    bench.running_output.write({begin, end});
+    sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_PS));
+  };
+  REQUIRE(bench.map(grid, 0, 1, 1) == Status::ok);
+  runs(TrackerBench::base - 64, TrackerBench::base);
+  REQUIRE(bench.map(grid, 1, 1, 1) == Status::ok);
+  REQUIRE(bench.remove(grid, 1, 1) == Status::ok);
+  runs(TrackerBench::base + grid.bytes() - 1, TrackerBench::base + grid.bytes());
+  REQUIRE(bench.map(grid, 1, 1, 1) == Status::busy);
+  REQUIRE(bench.remove(grid, 0, 1) == Status::busy);
+  bench.registers.reported.clear();
+  for (std::uint32_t wf = 0; wf < 4; ++wf) bench.count_tile(grid, 0, wf);
+  REQUIRE(bench.remove(grid, 0, 1) == Status::ok);  // complete
+  runs(0, 0);
+  REQUIRE(bench.map(grid, 1, 1, 1) == Status::ok);
+}
+
+namespace {
+
+void check_forced_removal(bool all) {
+  TrackerParameters parameters;
+  parameters.sets = parameters.ways = 1;
+  TrackerBench bench(parameters);
+  bench.registers.set("spill_base", 0x80000);
+  bench.registers.set("spill_entries", 64);
+  const TileGrid grid = TrackerBench::ragged_grid();
+  REQUIRE(bench.map(grid, 0, 1, 1) == Status::ok);
+  REQUIRE(bench.map(grid, 1, 1, 1) == Status::ok);
+  bench.count(grid, 0, 0, 0, 1);
+  bench.count(grid, 0, 1, 0, 1);  // the first is spilled now
+  REQUIRE(bench.registers["entries"] == 2);
+  const Tracker::Counted accepted = bench.tracker.accept(TrackerBench::access(grid, 0, 2, grid.wavefront_tile(0, 2)));
+  if (all)
+    bench.registers.set("command", 2 | 1 << 8);
+  else
+    REQUIRE(bench.remove(grid, 0, 1, true) == Status::ok);
+  REQUIRE(bench.registers["chunks"] == (all ? 0 : 1));
+  REQUIRE(bench.registers["entries"] == 0);
+  bench.tracker.count(accepted, 64, now());
+  REQUIRE(bench.registers["entries"] == 0);
+  REQUIRE(bench.registers.reported.empty());
+  bench.count(grid, 0, 0, 1, 1);
+  REQUIRE(bench.registers.take_report() == Status::aborted);
+  REQUIRE(bench.map(grid, 0, 1, 1) == Status::ok);
+  for (std::uint32_t wf = 0; wf < 4; ++wf) bench.count_tile(grid, 0, wf);
+  REQUIRE(bench.registers["triggers"] == 4);
+  REQUIRE(bench.registers.reported.empty());
+}
+
+}  // namespace
+
+TEST_CASE("maps removed by force have lost their counts, and what comes late is told") { check_forced_removal(true); }
+
+TEST_CASE("one map removed by force leaves the others") { check_forced_removal(false); }
+
+TEST_CASE("counts wait for an entry that comes back from memory, and a Tracker of one entry is slow but right") {
+  TrackerParameters parameters;
+  parameters.sets = parameters.ways = 1;
+  TrackerBench bench(parameters);
+  bench.spills.latency = 100'000;
+  bench.registers.set("spill_base", 0x80000);
+  bench.registers.set("spill_entries", 64);
+  const TileGrid grid = TrackerBench::ragged_grid();
+  REQUIRE(bench.map(grid, 0, 12, 2) == Status::ok);
+  for (std::uint32_t wg = 0; wg < 3; ++wg) bench.count_tile(grid, wg, 0);
+  const Picoseconds begin = now();
+  for (std::uint32_t wg = 0; wg < 3; ++wg) bench.count_tile(grid, wg, 0, false);
   REQUIRE(bench.registers["triggers"] == 0);
-  REQUIRE(bench.triggered().empty());
+  sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_US));
+  REQUIRE(bench.registers["triggers"] == 3);
+  const auto& triggers = bench.triggers.arrivals();
+  // Workgroup 0 comes back alone, and 1 when it has gone, as 0 triggers: each takes the memory's latency.
+  for (std::uint32_t wg = 0; wg < 2; ++wg) {
+    REQUIRE(triggers[wg].extension.producer.wg_id == wg);
+    REQUIRE(triggers[wg].at >= begin + (wg + 1) * 100'000);
+    REQUIRE(triggers[wg].at <= begin + (wg + 1) * 100'000 + 10);
+  }
+  REQUIRE(bench.registers["entries"] == 0);
 }
 
 TEST_CASE("the table takes the 19 KiB of the paper") {
@@ -241,7 +474,7 @@ TEST_CASE("the diagnosis blames the GPU's own GEMM when it is the GEMM that owes
   CHECK_THAT(lines[0], Catch::Contains("the peer that sends to GPU 0 owes 768 elements"));
 }
 
-TEST_CASE("in the controller, own and incoming updates of a tile trigger when the last is accepted") {
+TEST_CASE("in the controller, own and incoming updates of a tile trigger when the last enters the DRAM queue") {
   MemoryBench bench;
   TileGrid grid;
   grid.rows = grid.columns = grid.tile_rows = grid.tile_columns = 32;
@@ -261,6 +494,6 @@ TEST_CASE("in the controller, own and incoming updates of a tile trigger when th
   const std::size_t second = bench.send(bench.peers, access, 5'000'000);
   bench.settle();
   REQUIRE(bench.triggers.arrivals().size() == 1);
-  REQUIRE(bench.triggers.arrivals()[0].at == bench.peers.answer(second).arrival);
+  REQUIRE(bench.triggers.arrivals()[0].at == bench.peers.answer(second).at);
   REQUIRE(bench.triggers.arrivals()[0].extension.producer.wg_id == 0);
 }

@@ -1,0 +1,192 @@
+// The Tracker's command register: chunks are mapped and removed.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "memory/tracker.h"
+
+namespace t3vp {
+
+void Tracker::command() {
+  using Action = registers::Tracker::Command::Action;
+  const bool force = registers.command.force() != 0;
+  switch (registers.command.action()) {
+    case Action::add:
+      return add_chunk();
+    case Action::remove:
+      return remove(false, force);
+    case Action::remove_all:
+      return remove(true, force);
+    case Action::none:
+      break;
+  }
+}
+
+void Tracker::reset() {
+  registers.sets.set(parameters_.sets);
+  registers.ways.set(parameters_.ways);
+  registers.capacity.set(parameters_.chunks);
+  peak_ = triggers_ = spills_ = reloads_ = 0;
+  for (std::size_t place = 0; place < chunks_.size(); ++place)
+    if (chunks_[place].mapped) discard(static_cast<std::uint16_t>(place));
+  discarded_.clear();
+  update_interrupt();
+}
+
+void Tracker::update_interrupt() {
+  if (interrupt.size() != 0) interrupt->write(registers.interrupt.error() != 0);
+}
+
+void Tracker::refuse(Status status, std::uint64_t address, const std::string& text) {
+  registers.status.code.set(status);
+  registers.report(status, address, text);
+}
+
+bool Tracker::in_use() const {
+  return std::any_of(chunks_.begin(), chunks_.end(), [](const Chunk& chunk) { return chunk.mapped; });
+}
+
+void Tracker::add_chunk() {
+  Chunk chunk;
+  chunk.range = staged_chunk(registers);
+  chunk.updates = static_cast<std::uint32_t>(registers.updates.value());
+  const auto operation = registers.command.operation();
+  using Operations = registers::Tracker::Command::Operation;
+  chunk.operation = operation == Operations::store ? Operation::store : Operation::update;
+
+  const StagedChunk& range = chunk.range;
+  if (operation == Operations::none || chunk.updates == 0 || chunk.updates > 255)
+    return refuse(
+        Status::invalid_argument, range.base,
+        fmt::format("operation store or update and 1 to 255 updates expected, found {} updates", chunk.updates));
+  if (const ChunkCheck found = check(range, gpu_, spill); found.status != Status::ok)
+    return refuse(found.status, range.base, found.text);
+  if (is_written(range))
+    return refuse(Status::busy, range.base, fmt::format("{}: a kernel that writes it runs", range.text()));
+  auto place = std::find_if(chunks_.begin(), chunks_.end(), [](const Chunk& other) { return !other.mapped; });
+  if (place == chunks_.end() && chunks_.size() == parameters_.chunks)
+    return refuse(Status::table_full, range.base, fmt::format("all {} chunks are in use", parameters_.chunks));
+  for (const Chunk& other : chunks_)
+    if (other.mapped && range.overlaps(other.range))
+      return refuse(Status::overlap, range.base,
+                    fmt::format("{} overlap the mapped {}", range.text(), other.range.text()));
+  chunk.first_slot = free_slots(chunk.slots());
+  const std::uint64_t table = registers.spill_entries.value();
+  const std::uint32_t needed =
+      chunk.first_slot + chunk.slots() <= table && !parameters_.strict ? 0 : ways_needed(chunk);
+  if (needed > parameters_.ways)
+    return refuse(
+        Status::capacity, range.base,
+        fmt::format("{} workgroups of {} wavefronts need {} ways with what is mapped, the Tracker has {}{}",
+                    range.count, range.grid.wavefronts, needed, parameters_.ways,
+                    parameters_.strict ? std::string()
+                                       : fmt::format(" and its table in memory, for what spills, {} of the {} entries",
+                                                     table, chunk.first_slot + chunk.slots())));
+  if (needed == 0 && table != 0 && !spill.holds(registers.spill_base.value(), table * slot_bytes))
+    return refuse(Status::bad_address, registers.spill_base.value(),
+                  fmt::format("the spill table of {} entries at {:#x} is not all memory", table,
+                              registers.spill_base.value()));
+  chunk.done.resize(chunk.slots());
+  chunk.spilled.resize(chunk.slots());
+  for (std::uint32_t tile = 0; tile < chunk.slots(); ++tile) {
+    const std::uint64_t bytes = chunk.tile_bytes(tile);
+    chunk.expected += bytes * chunk.updates;
+    if (bytes != 0) ++chunk.tiles;
+  }
+  if (place == chunks_.end()) place = chunks_.insert(place, Chunk{});
+  chunk.mapped = true;
+  chunk.generation = place->generation;
+  *place = std::move(chunk);
+  discarded_.erase(std::remove_if(discarded_.begin(), discarded_.end(),
+                                  [&](const StagedChunk& late) { return late.overlaps(place->range); }),
+                   discarded_.end());
+  update_hull();
+  registers.status.code.set(Status::ok);
+}
+
+/// The lowest place in the spill table where so many entries are free together; chunks keep theirs while mapped.
+std::uint64_t Tracker::free_slots(std::uint64_t count) const {
+  std::uint64_t first = 0;
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (const Chunk& other : chunks_)
+      if (other.mapped && first < other.first_slot + other.slots() && other.first_slot < first + count) {
+        first = other.first_slot + other.slots();
+        moved = true;
+      }
+  }
+  return first;
+}
+
+/// Of the fullest set, when all tiles of the mapped chunks and of one more have an entry at the same time.
+std::uint32_t Tracker::ways_needed(const Chunk& more) const {
+  std::vector<std::uint32_t> entries(parameters_.sets);
+  const auto add = [&](const StagedChunk& range) {
+    for (std::uint32_t wg = range.first; wg < range.first + range.count; ++wg)
+      entries[table_.set_of(wg)] += range.grid.wavefronts;
+  };
+  for (const Chunk& chunk : chunks_)
+    if (chunk.mapped) add(chunk.range);
+  add(more.range);
+  return *std::max_element(entries.begin(), entries.end());
+}
+
+/// A map is busy from the first access that it counts, or from the start of a kernel that writes its output, until it
+/// is complete.
+bool Tracker::is_busy(const Chunk& chunk) const {
+  if (chunk.complete == chunk.tiles) return false;
+  return chunk.accepted != 0 || is_written(chunk.range);
+}
+
+bool Tracker::is_written(const StagedChunk& range) const {
+  return running_output.size() != 0 && running_output->read().overlaps(range.base, range.grid.bytes());
+}
+
+void Tracker::remove(bool all, bool force) {
+  const StagedChunk staged = staged_chunk(registers);
+  const auto is_meant = [&](const Chunk& chunk) {
+    return chunk.mapped && (all || (chunk.range.base == staged.base && chunk.range.first == staged.first &&
+                                    chunk.range.count == staged.count));
+  };
+  if (!all && std::none_of(chunks_.begin(), chunks_.end(), is_meant))
+    return refuse(Status::invalid_argument, staged.base, fmt::format("{} are not mapped", staged.text()));
+  for (const Chunk& chunk : chunks_)
+    if (is_meant(chunk) && is_busy(chunk) && !force)
+      return refuse(Status::busy, chunk.range.base,
+                    fmt::format("{} are being counted: {} of {} wavefront tiles are complete", chunk.range.text(),
+                                chunk.complete, chunk.tiles));
+  for (std::size_t place = 0; place < chunks_.size(); ++place) {
+    if (!is_meant(chunks_[place])) continue;
+    if (is_busy(chunks_[place])) discarded_.push_back(chunks_[place].range);
+    discard(static_cast<std::uint16_t>(place));
+  }
+  registers.status.code.set(Status::ok);
+  if (!in_use()) registers.status.counting.set(Status::ok);
+}
+
+/// The chunk's counts, wherever they are, are gone. What is on its way for them finds another generation.
+void Tracker::discard(std::uint16_t place) {
+  Chunk& chunk = chunks_[place];
+  used_ -= static_cast<std::uint64_t>(std::count(chunk.spilled.begin(), chunk.spilled.end(), true));
+  used_ -= table_.forget(place);
+  const auto generation = static_cast<std::uint16_t>(chunk.generation + 1);
+  chunk = Chunk{};
+  chunk.generation = generation;
+  update_hull();
+  std::vector<std::uint32_t> sets;
+  for (const auto& [set, waiting] : waiting_) sets.push_back(set);
+  std::sort(sets.begin(), sets.end());
+  for (const std::uint32_t set : sets) go_on(set, now());
+}
+
+void Tracker::update_hull() {
+  hull_begin_ = ~std::uint64_t{0};
+  hull_end_ = 0;
+  for (const Chunk& chunk : chunks_) {
+    if (!chunk.mapped || chunk.complete == chunk.tiles) continue;
+    hull_begin_ = std::min(hull_begin_, chunk.range.base);
+    hull_end_ = std::max(hull_end_, chunk.range.base + chunk.range.grid.bytes());
+  }
+}
+
+}  // namespace t3vp

@@ -1,0 +1,53 @@
+// The Tracker's table of wavefront tiles that are being counted: sets x ways entries, indexed by the low bits of the
+// workgroup id (T3 4.2.1).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "protocol/units.h"
+
+namespace t3vp {
+
+/// A wavefront tile of a mapped chunk: the chunk's place in the Tracker's list and the tile's in the chunk.
+struct TileName {
+  std::uint16_t chunk = no_chunk;
+  std::uint32_t tile = 0;  ///< (wg_id - first workgroup) * wavefronts + wf_id
+
+  static constexpr std::uint16_t no_chunk = 0xFFFF;
+  bool operator==(const TileName& other) const { return chunk == other.chunk && tile == other.tile; }
+};
+
+class TrackerTable {
+ public:
+  struct Entry {
+    TileName name;
+    bool loading = false;                   ///< what has been spilled of it is on its way back
+    std::uint64_t local = 0, incoming = 0;  ///< bytes counted
+    std::uint64_t expected = 0;             ///< bytes
+    std::uint64_t last_use = 0;
+    Picoseconds last_count = 0;  ///< latest time at which bytes were counted
+    bool used() const { return name.chunk != TileName::no_chunk; }
+  };
+
+  TrackerTable(std::uint32_t sets, std::uint32_t ways);
+
+  std::uint32_t set_of(std::uint32_t wg_id) const { return wg_id % sets_; }
+  /// Null when the tile has no entry.
+  Entry* find(std::uint32_t set, TileName name);
+  /// The entry to give to another tile: a free one, else the least recently used that does not load; null when all do.
+  Entry* room(std::uint32_t set);
+  void touch(Entry& entry) { entry.last_use = ++uses_; }
+  const std::vector<Entry>& entries() const { return entries_; }
+  /// Empties the entries of a chunk; returns their number.
+  std::uint64_t forget(std::uint16_t chunk);
+
+ private:
+  Entry* begin_of(std::uint32_t set) { return &entries_[std::size_t{set} * ways_]; }
+
+  std::uint32_t sets_, ways_;
+  std::vector<Entry> entries_;
+  std::uint64_t uses_ = 0;
+};
+
+}  // namespace t3vp
