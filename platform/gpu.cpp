@@ -108,6 +108,10 @@ void Gpu::bind_lines() {
   compute.first_stage.bind(first_stage_);
   memory.kernel_active.bind(kernel_active_);
   memory.first_stage.bind(first_stage_);
+  compute.running_output.bind(running_output_);
+  output_map.running_output.bind(running_output_);
+  memory.tracker.running_output.bind(running_output_);
+  memory.tracker.interrupt.bind(lines_[InterruptController::tracker]);
 }
 
 void Gpu::visit_statistics(const StatisticVisitor& visit) const {

@@ -5,7 +5,7 @@
 #include "t3/t3.h"
 
 /* Lines of the interrupt controller. */
-enum t3_line { T3_LINE_KERNEL_QUEUE, T3_LINE_DMA, T3_LINE_SIGNALS, T3_LINE_ERROR_LOG };
+enum t3_line { T3_LINE_KERNEL_QUEUE, T3_LINE_DMA, T3_LINE_SIGNALS, T3_LINE_ERROR_LOG, T3_LINE_TRACKER };
 
 /* Until the line is raised. The caller clears the cause before it looks at what it waits for, and only then sleeps, so
  * that nothing is missed in between. */

@@ -207,7 +207,13 @@ void ComputeCluster::fetched(Transaction& transaction) {
     packet.max_compute_units = parameters_.compute_units;
   units_.resize(packet.max_compute_units);
   kernel_ = make_kernel(packet);
+  const std::uint64_t matrices = std::max<std::uint64_t>(1, packet.batches);
+  tell_output({packet.out, packet.out + (matrices - 1) * packet.out_batch + std::uint64_t{packet.m} * packet.ldo});
   events_.push(now() + parameters_.launch_latency, {Step::launch, dispatcher, 0, nullptr});
+}
+
+void ComputeCluster::tell_output(const OutputRange& range) {
+  if (running_output.size() != 0) running_output->write(range);
 }
 
 std::unique_ptr<KernelModel> ComputeCluster::make_kernel(const KernelPacket& packet) {
@@ -265,6 +271,7 @@ bool ComputeCluster::all_finished() const {
 }
 
 void ComputeCluster::complete(Status status) {
+  tell_output({});
   kernel_active.write(false);
   first_stage.write(false);
   busy_ = false;

@@ -9,6 +9,7 @@
 #include "compute/kernel_model.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
+#include "protocol/output_range.h"
 #include "protocol/statistics.h"
 #include "registers/kernel_queue.h"
 
@@ -20,6 +21,9 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   sc_core::sc_out<bool> interrupt{"interrupt"};
   sc_core::sc_out<bool> kernel_active{"kernel_active"};  ///< a producer kernel runs
   sc_core::sc_out<bool> first_stage{"first_stage"};      ///< none of its workgroups has finished yet
+  /// Where the kernel that runs writes; none while none runs.
+  sc_core::sc_port<sc_core::sc_signal_inout_if<OutputRange>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> running_output{
+      "running_output"};
   registers::KernelQueue registers{"registers"};
 
   ComputeCluster(const sc_core::sc_module_name& name, const ComputeParameters& parameters, bool functional,
@@ -74,6 +78,7 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   void dispatch(Slot slot);
   bool all_finished() const;
   void complete(Status status);
+  void tell_output(const OutputRange& range);
   void update_interrupt();
   void reset();
   void check_base();

@@ -110,12 +110,40 @@ void OutputMap::command() {
       add();
       break;
     case Action::remove_all:
-      entries_.clear();
-      registers.status.code.set(Status::ok);
+      remove(true, registers.command.force() != 0);
+      break;
+    case Action::remove:
+      remove(false, registers.command.force() != 0);
       break;
     case Action::none:
       break;
   }
+}
+
+void OutputMap::refuse(Status status, std::uint64_t address, const std::string& text) {
+  registers.status.code.set(status);
+  registers.report(status, address, text);
+}
+
+bool OutputMap::is_written(const Entry& entry) const {
+  return running_output.size() != 0 && running_output->read().overlaps(entry.output, entry.bytes);
+}
+
+void OutputMap::remove(bool all, bool force) {
+  const std::uint64_t output = registers.output_base.value(), first = registers.first_workgroup.value(),
+                      count = registers.workgroups.value();
+  const auto is_meant = [&](const Entry& entry) {
+    return all || (entry.output == output && entry.first == first && entry.count == count);
+  };
+  if (!all && std::none_of(entries_.begin(), entries_.end(), is_meant))
+    return refuse(Status::invalid_argument, output,
+                  fmt::format("{} workgroups from {} of the output at {:#x} are not mapped", count, first, output));
+  for (const Entry& entry : entries_)
+    if (is_meant(entry) && is_written(entry) && !force)
+      return refuse(Status::busy, entry.output,
+                    fmt::format("a kernel that writes the output at {:#x} runs", entry.output));
+  entries_.erase(std::remove_if(entries_.begin(), entries_.end(), is_meant), entries_.end());
+  registers.status.code.set(Status::ok);
 }
 
 void OutputMap::add() {
@@ -129,10 +157,6 @@ void OutputMap::add() {
   const Kind kind = registers.operation.kind();
   entry.operation = kind == Kind::store ? Operation::store : Operation::update;
 
-  const auto refuse = [&](Status status, std::uint64_t address, const std::string& text) {
-    registers.status.code.set(status);
-    registers.report(status, address, text);
-  };
   constexpr std::uint64_t alignment = 32;
   if (kind == Kind::none || entry.count == 0 || entry.bytes == 0 || entry.end() > no_workgroup)
     return refuse(Status::invalid_argument, entry.output,
@@ -161,6 +185,9 @@ void OutputMap::add() {
           Status::overlap, entry.output,
           fmt::format("workgroups {} to {} of the output at {:#x} overlap the mapped {} to {}", entry.first,
                       entry.first + entry.count - 1, entry.output, other.first, other.first + other.count - 1));
+  if (is_written(entry))
+    return refuse(Status::busy, entry.output,
+                  fmt::format("a kernel that writes the output at {:#x} runs", entry.output));
   if (entries_.size() == parameters_.entries)
     return refuse(Status::table_full, entry.output, fmt::format("all {} entries are in use", parameters_.entries));
   entries_.push_back(entry);

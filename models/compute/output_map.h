@@ -10,6 +10,7 @@
 
 #include "compute/parameters.h"
 #include "protocol/data_sockets.h"
+#include "protocol/output_range.h"
 #include "protocol/statistics.h"
 #include "protocol/transaction_pool.h"
 #include "registers/output_map.h"
@@ -23,6 +24,9 @@ class OutputMap : public sc_core::sc_module {
   DataInitiatorSocket<OutputMap> remote{"remote", this, &OutputMap::remote_response};
   DataInitiatorSocket<OutputMap> signals{"signals", this, &OutputMap::response};
   registers::OutputMap registers{"registers"};
+  /// Where this GPU's kernel writes.
+  sc_core::sc_port<sc_core::sc_signal_in_if<OutputRange>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> running_output{
+      "running_output"};
 
   OutputMap(const sc_core::sc_module_name& name, const OutputMapParameters& parameters, std::uint16_t gpu);
 
@@ -58,6 +62,9 @@ class OutputMap : public sc_core::sc_module {
   const Entry* find(const tlm::tlm_generic_payload& transaction, const DataExtension& extension) const;
   void command();
   void add();
+  void remove(bool all, bool force);
+  bool is_written(const Entry& entry) const;
+  void refuse(Status status, std::uint64_t address, const std::string& text);
 
   OutputMapParameters parameters_;
   std::uint16_t gpu_;

@@ -58,7 +58,22 @@ bool DmaEngine::is_stale(const tlm::tlm_generic_payload& transaction) const {
 }
 
 void DmaEngine::update_interrupt() {
-  interrupt.write(registers.interrupt.complete() != 0 || registers.interrupt.filled() != 0);
+  interrupt.write(registers.interrupt.complete() != 0 || registers.interrupt.filled() != 0 ||
+                  registers.interrupt.error() != 0);
+}
+
+DmaEngine::Command* DmaEngine::find(std::uint32_t serial) {
+  const auto found = std::find_if(commands_.begin(), commands_.end(),
+                                  [serial](const Command& command) { return command.serial == serial; });
+  return found == commands_.end() ? nullptr : &*found;
+}
+
+/// A transfer has failed: the first one's code stays until the table is empty.
+void DmaEngine::fail(Status status, std::uint64_t address, const std::string& text) {
+  registers.report(status, address, text);
+  if (registers.status.transfer() == Status::ok) registers.status.transfer.set(status);
+  registers.interrupt.error.set(1);
+  update_interrupt();
 }
 
 void DmaEngine::command() {
@@ -68,7 +83,10 @@ void DmaEngine::command() {
       add();
       break;
     case Action::remove_all:
-      remove_all();
+      remove(true, registers.command.force() != 0);
+      break;
+    case Action::remove:
+      remove(false, registers.command.force() != 0);
       break;
     case Action::fill:
       fill();
@@ -78,14 +96,29 @@ void DmaEngine::command() {
   }
 }
 
-void DmaEngine::remove_all() {
-  if (busy()) {
-    registers.status.code.set(Status::busy);
-    return registers.report(Status::busy, 0, "the table cannot be emptied while blocks are read or sent");
-  }
-  commands_.clear();
+void DmaEngine::remove(bool all, bool force) {
+  const StagedChunk staged = staged_chunk(registers);
+  const auto is_meant = [&](const Command& command) {
+    return all || (command.range.base == staged.base && command.range.first == staged.first &&
+                   command.range.count == staged.count);
+  };
+  const auto refuse = [&](Status status, std::uint64_t address, const std::string& text) {
+    registers.status.code.set(status);
+    registers.report(status, address, text);
+  };
+  if (!all && std::none_of(commands_.begin(), commands_.end(), is_meant))
+    return refuse(Status::invalid_argument, staged.base, fmt::format("{} are not mapped", staged.text()));
+  for (const Command& command : commands_)
+    if (is_meant(command) && command.is_busy() && !force)
+      return refuse(Status::busy, command.range.base,
+                    fmt::format("{} are being sent: {} of {} wavefront tiles are done", command.range.text(),
+                                command.done, command.tiles));
+  commands_.erase(std::remove_if(commands_.begin(), commands_.end(), is_meant), commands_.end());
+  jobs_.erase(
+      std::remove_if(jobs_.begin(), jobs_.end(), [this](const Job& job) { return find(job.serial) == nullptr; }),
+      jobs_.end());
   registers.status.code.set(Status::ok);
-  registers.status.transfer.set(Status::ok);
+  if (commands_.empty()) registers.status.transfer.set(Status::ok);
 }
 
 void DmaEngine::add() {
@@ -136,6 +169,7 @@ void DmaEngine::add() {
     for (std::uint32_t wf = 0; wf < range.grid.wavefronts; ++wf)
       if (!range.grid.wavefront_tile(wg, wf).empty()) ++command.tiles;
   command.ready.resize(std::size_t{range.count} * range.grid.wavefronts / command.block_tiles);
+  command.serial = serials_++;
   commands_.push_back(std::move(command));
   registers.status.code.set(Status::ok);
 }
@@ -149,11 +183,12 @@ void DmaEngine::triggered(int, tlm::tlm_generic_payload& transaction, Picosecond
     return trigger.respond(transaction, delay);
   }
   transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-  for (std::uint32_t i = 0; i < commands_.size(); ++i) {
-    const StagedChunk& range = commands_[i].range;
+  for (Command& command : commands_) {
+    const StagedChunk& range = command.range;
     if (!range.contains(producer.wg_id, transaction.get_address())) continue;
     if (range.grid.wavefront_tile(producer.wg_id, producer.wf_id).empty()) continue;
-    events_.push(now() + delay, {Event::ready, {i, producer.wg_id, producer.wf_id}, nullptr});
+    command.begun = true;
+    events_.push(now() + delay, {Event::ready, {command.serial, producer.wg_id, producer.wf_id}, nullptr});
     transaction.set_response_status(tlm::TLM_OK_RESPONSE);
   }
   if (transaction.is_response_error())
@@ -167,25 +202,9 @@ void DmaEngine::step() {
   while (events_.ready()) {
     const Event event = events_.pop();
     switch (event.what) {
-      case Event::ready: {
-        Command& command = commands_[event.job.command];
-        if (command.kind == Kind::notify) {
-          tile_done(command);
-          break;
-        }
-        const TileGrid& grid = command.range.grid;
-        const std::uint32_t tile = (event.job.wg_id - command.range.first) * grid.wavefronts + event.job.wf_id;
-        const std::uint32_t block = tile / command.block_tiles;
-        const std::uint32_t first_wf = event.job.wf_id / command.block_tiles * command.block_tiles;
-        std::uint32_t expected = 0;
-        for (std::uint32_t wf = first_wf; wf < first_wf + command.block_tiles; ++wf)
-          if (!grid.wavefront_tile(event.job.wg_id, wf).empty()) ++expected;
-        if (++command.ready[block] < expected) break;
-        ++blocks_;
-        for (std::uint32_t wf = first_wf; wf < first_wf + expected; ++wf)
-          jobs_.push_back({event.job.command, event.job.wg_id, wf});
+      case Event::ready:
+        make_ready(event.job);
         break;
-      }
       case Event::loaded:
         send(*event.transaction);
         break;
@@ -211,6 +230,28 @@ void DmaEngine::step() {
   events_.arm();
 }
 
+/// A tile has had all its accesses; its block goes when all tiles of it have.
+void DmaEngine::make_ready(const Job& job) {
+  Command* const command = find(job.serial);
+  if (command == nullptr) return;
+  const TileGrid& grid = command->range.grid;
+  const std::uint32_t tile = (job.wg_id - command->range.first) * grid.wavefronts + job.wf_id;
+  std::uint8_t& ready = command->ready[tile / command->block_tiles];
+  const auto bit = static_cast<std::uint8_t>(1u << tile % command->block_tiles);
+  if ((ready & bit) != 0)
+    return fail(Status::excess, command->range.base + grid.offset(grid.wavefront_tile(job.wg_id, job.wf_id)),
+                fmt::format("wavefront {} of workgroup {} is triggered a second time", job.wf_id, job.wg_id));
+  ready |= bit;
+  if (command->kind == Kind::notify) return tile_done(*command);
+  const std::uint32_t first_wf = job.wf_id / command->block_tiles * command->block_tiles;
+  std::uint32_t expected = 0;
+  for (std::uint32_t wf = first_wf; wf < first_wf + command->block_tiles; ++wf)
+    if (!grid.wavefront_tile(job.wg_id, wf).empty()) ++expected;
+  if (ready != (1u << expected) - 1) return;  // the empty tiles are the last
+  ++blocks_;
+  for (std::uint32_t wf = first_wf; wf < first_wf + expected; ++wf) jobs_.push_back({job.serial, job.wg_id, wf});
+}
+
 /// A piece larger than the whole buffer may go when the buffer is empty.
 bool DmaEngine::fits(std::uint64_t in_flight, std::uint64_t bytes) const {
   return in_flight == 0 || in_flight + bytes <= parameters_.bytes_in_flight;
@@ -219,7 +260,7 @@ bool DmaEngine::fits(std::uint64_t in_flight, std::uint64_t bytes) const {
 void DmaEngine::start_jobs() {
   while (!jobs_.empty()) {
     const Job& job = jobs_.front();
-    const TileGrid& grid = commands_[job.command].range.grid;
+    const TileGrid& grid = find(job.serial)->range.grid;
     const std::uint64_t bytes = grid.wavefront_tile(job.wg_id, job.wf_id).elements() * bytes_of(grid.element);
     if (!fits(bytes_in_flight_, bytes)) return;
     read(job);
@@ -228,7 +269,7 @@ void DmaEngine::start_jobs() {
 }
 
 void DmaEngine::read(const Job& job) {
-  const Command& command = commands_[job.command];
+  const Command& command = *find(job.serial);
   const TileGrid& grid = command.range.grid;
   const Rectangle part = grid.wavefront_tile(job.wg_id, job.wf_id);
   Transaction& transaction = pool_.make(Operation::load, command.range.base + grid.offset(part), grid.shape(part));
@@ -238,7 +279,7 @@ void DmaEngine::read(const Job& job) {
   extension.element = grid.element;
   extension.cached = false;
   extension.producer = {job.wg_id, static_cast<std::uint8_t>(job.wf_id), gpu_};
-  extension.token = token_of(job.command);
+  extension.token = token_of(job.serial);
   if (functional_) transaction.attach_buffer();
   bytes_in_flight_ += extension.shape.bytes();
   memory.send(transaction, parameters_.latency);
@@ -253,8 +294,9 @@ void DmaEngine::memory_response(int, tlm::tlm_generic_payload& transaction, Pico
 /// The data read goes out as a store or update of the same tile in the peer's memory.
 void DmaEngine::send(Transaction& read) {
   const DataExtension& extension = read.extension();
-  const Command& command = command_of(read);
-  if (read.is_response_error()) return ended(read);
+  const Command* const found = command_of(read);
+  if (found == nullptr || read.is_response_error()) return ended(read);
+  const Command& command = *found;
   Transaction& transaction = pool_.make(command.kind == Kind::update ? Operation::update : Operation::store,
                                         read.get_address() - command.range.base + command.destination, extension.shape);
   transaction.extension().stream = Stream::communication;
@@ -289,17 +331,14 @@ void DmaEngine::ended(Transaction& transaction) {
   const DataExtension& extension = transaction.extension();
   if (!extension.taken) bytes_in_flight_ -= extension.shape.bytes();
   const Status status = status_of_data_access(transaction.get_response_status());
-  if (status == Status::ok) {
-    bytes_ += extension.shape.bytes();
-  } else {
-    registers.report(status, transaction.get_address(),
-                     extension.taken ? text_of_refusal(transaction)
-                                     : describe(transaction) + ": the tile could not be read or sent");
-    if (static_cast<Status>(registers.status.transfer()) == Status::ok) registers.status.transfer.set(status);
-  }
-  Command& command = command_of(transaction);
+  if (status == Status::ok && extension.taken) bytes_ += extension.shape.bytes();
+  Command* const command = command_of(transaction);
+  if (command != nullptr && status != Status::ok)
+    fail(status, transaction.get_address(),
+         extension.taken ? text_of_refusal(transaction)
+                         : describe(transaction) + ": the tile could not be read or sent");
   transaction.release();
-  tile_done(command);
+  if (command != nullptr) tile_done(*command);
 }
 
 void DmaEngine::tile_done(Command& command) {
@@ -333,7 +372,7 @@ void DmaEngine::continue_fill() {
     transaction.extension().stream = Stream::communication;
     transaction.extension().traffic = TrafficClass::setup;
     transaction.extension().cached = false;
-    transaction.extension().token = token_of(0);
+    transaction.extension().token = token_of(~0u);
     if (functional_) transaction.attach_buffer();
     fill_next_ += bytes;
     fill_left_ -= bytes;

@@ -46,11 +46,15 @@ class DmaEngine : public sc_core::sc_module {
     std::uint32_t block_tiles = 1;
     std::uint64_t tiles = 0;          ///< wavefront tiles that are not empty
     std::uint64_t done = 0;           ///< of them acknowledged by the peer, or final for notify
-    std::vector<std::uint8_t> ready;  ///< tiles ready in each block
+    std::vector<std::uint8_t> ready;  ///< a bit for each tile of each block
+    std::uint32_t serial = 0;         ///< commands before it since reset
+    bool begun = false;               ///< a tile has been triggered
+
+    bool is_busy() const { return begun && done < tiles; }
   };
   /// A wavefront tile to be read and sent.
   struct Job {
-    std::uint32_t command, wg_id, wf_id;
+    std::uint32_t serial, wg_id, wf_id;
   };
 
   void triggered(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
@@ -62,8 +66,10 @@ class DmaEngine : public sc_core::sc_module {
   void command();
   void add();
   void fill();
-  void remove_all();
+  void remove(bool all, bool force);
   void step();
+  void make_ready(const Job& job);
+  void fail(Status status, std::uint64_t address, const std::string& text);
   bool fits(std::uint64_t in_flight, std::uint64_t bytes) const;
   void start_jobs();
   void read(const Job& job);
@@ -77,9 +83,11 @@ class DmaEngine : public sc_core::sc_module {
     return !jobs_.empty() || bytes_in_flight_ != 0 || unacknowledged_ != 0 || fills() || !events_.empty();
   }
   /// Of an access for a command; what carries that of a former epoch is stale.
-  std::uint64_t token_of(std::uint32_t command) const { return std::uint64_t{epoch_} << 32 | command; }
-  Command& command_of(Transaction& transaction) {
-    return commands_[static_cast<std::uint32_t>(transaction.extension().token)];
+  std::uint64_t token_of(std::uint32_t serial) const { return std::uint64_t{epoch_} << 32 | serial; }
+  /// Null when the command has been removed by force.
+  Command* find(std::uint32_t serial);
+  Command* command_of(Transaction& transaction) {
+    return find(static_cast<std::uint32_t>(transaction.extension().token));
   }
 
   DmaParameters parameters_;
@@ -89,6 +97,7 @@ class DmaEngine : public sc_core::sc_module {
   Trace::Track track_ = 0;
   TransactionPool pool_;
   std::vector<Command> commands_;
+  std::uint32_t serials_ = 0;
   std::deque<Job> jobs_;
   /// A trigger (transaction null), an answer of memory or peer, or the notice that the link has taken a tile.
   struct Event {

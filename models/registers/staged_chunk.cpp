@@ -34,6 +34,9 @@ ChunkCheck check(const StagedChunk& chunk, std::uint64_t gpu, DataInitiatorBase&
   if (std::uint64_t{grid.tiles_down()} * grid.tiles_across() >= no_workgroup)
     return {Status::invalid_argument,
             fmt::format("{} x {} tiles: fewer than {} expected", grid.tiles_down(), grid.tiles_across(), no_workgroup)};
+  if (chunk.count > most_mapped_workgroups)
+    return {Status::invalid_argument,
+            fmt::format("{} workgroups in a map: up to {} expected", chunk.count, most_mapped_workgroups)};
   if (chunk.count == 0 || chunk.first >= grid.workgroups() || chunk.count > grid.workgroups() - chunk.first)
     return {Status::invalid_argument, fmt::format("{} workgroups from {}: 1 or more of the output's {} expected",
                                                   chunk.count, chunk.first, grid.workgroups())};

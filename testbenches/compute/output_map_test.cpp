@@ -80,6 +80,7 @@ struct Bench {
   ComputeUnits compute{"compute"};
   Sink cache{"cache"}, remote{"remote"}, signals{"signals"};
   NamedRegisters registers{map.registers};
+  sc_core::sc_signal<OutputRange> running_output{"running_output"};
   TransactionPool pool;
   CheckedSockets checks;
 
@@ -89,6 +90,7 @@ struct Bench {
     checks.join(map.remote, remote.socket);
     checks.join(map.signals, signals.socket);
     cache.reaches_everything = true;
+    map.running_output.bind(running_output);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
 
@@ -101,11 +103,22 @@ struct Bench {
     registers.write("operation", static_cast<std::uint64_t>(m.kind));
     return command(Action::add);
   }
-  Status command(Action action) {
-    REQUIRE(registers.write("command", static_cast<std::uint64_t>(action)) == tlm::TLM_OK_RESPONSE);
+  Status remove(const Mapping& m, bool force = false) {
+    registers.write("output_base", m.base);
+    registers.write("first_workgroup", m.first);
+    registers.write("workgroups", m.count);
+    return command(Action::remove, force);
+  }
+  Status command(Action action, bool force = false) {
+    const std::uint64_t value = static_cast<std::uint64_t>(action) | (force ? 1u : 0u) << 8;
+    REQUIRE(registers.write("command", value) == tlm::TLM_OK_RESPONSE);
     return static_cast<Status>(registers.read("status"));
   }
   std::uint64_t used() { return registers.read("used"); }
+  void kernel_writes(std::uint64_t begin, std::uint64_t end) {
+    running_output.write({begin, end});
+    sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_PS));
+  }
 
   Transaction& send(Operation operation, std::uint64_t address, std::uint32_t wg_id = no_workgroup,
                     unsigned char first_byte = 0) {
@@ -357,6 +370,44 @@ TEST_CASE("a full table says so and is emptied by remove_all and by reset") {
   bench.map.registers.reset();
   REQUIRE(bench.used() == 0);
   REQUIRE(bench.registers.read("capacity") == table_entries);
+}
+
+TEST_CASE("one entry is removed by itself, by its output and workgroups") {
+  Bench bench;
+  Mapping first, second;
+  second.first = first.first + first.count;
+  REQUIRE(bench.add(first) == Status::ok);
+  REQUIRE(bench.add(second) == Status::ok);
+  Mapping part = second;
+  --part.count;
+  REQUIRE(bench.remove(part) == Status::invalid_argument);
+  REQUIRE(bench.registers.driver.take_report() == Status::invalid_argument);
+  REQUIRE(bench.remove(first) == Status::ok);
+  REQUIRE(bench.used() == 1);
+  bench.send(Operation::store, output, first.first);
+  REQUIRE(bench.remote.received.empty());
+  bench.send(Operation::store, output, second.first);
+  REQUIRE(bench.remote.received.size() == 1);
+}
+
+TEST_CASE("entries are busy while a kernel that writes their output runs") {
+  Bench bench;
+  Mapping mapping, other;
+  other.first = mapping.first + mapping.count;
+  REQUIRE(bench.add(mapping) == Status::ok);
+  bench.kernel_writes(mapping.base + mapping.bytes - 1, mapping.base + mapping.bytes + 64);
+  REQUIRE(bench.remove(mapping) == Status::busy);
+  REQUIRE(bench.registers.driver.take_report() == Status::busy);
+  REQUIRE(bench.command(Action::remove_all) == Status::busy);
+  REQUIRE(bench.registers.driver.take_report() == Status::busy);
+  REQUIRE(bench.add(other) == Status::busy);
+  REQUIRE(bench.registers.driver.take_report() == Status::busy);
+  REQUIRE(bench.used() == 1);
+  REQUIRE(bench.remove(mapping, true) == Status::ok);
+  REQUIRE(bench.used() == 0);
+  bench.kernel_writes(mapping.base + mapping.bytes, mapping.base + mapping.bytes + 64);
+  REQUIRE(bench.add(mapping) == Status::ok);
+  REQUIRE(bench.command(Action::remove_all) == Status::ok);
 }
 
 TEST_CASE("a link that takes each posted store at once empties a long queue in order") {

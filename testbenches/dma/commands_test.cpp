@@ -137,23 +137,6 @@ TEST_CASE("a full table of commands refuses the next, and can be emptied") {
   REQUIRE(bench.map(Sent::update, grid, 2, 1) == Status::ok);
 }
 
-TEST_CASE("the table cannot be emptied while a tile is on its way") {
-  DmaBench bench;
-  bench.link.holds = true;
-  const TileGrid grid = DmaBench::ragged_grid();
-  REQUIRE(bench.map(Sent::update, grid, 0, 1) == Status::ok);
-  bench.trigger(grid, 0, 0);
-  bench.settle();
-  bench.registers.set("command", 2);
-  REQUIRE(bench.registers.command_status() == Status::busy);
-  REQUIRE(bench.registers.take_report() == Status::busy);
-  REQUIRE(bench.registers["used"] == 1);
-  bench.link.answer_all();
-  bench.settle();
-  bench.registers.set("command", 2);
-  REQUIRE(bench.registers.command_status() == Status::ok);
-}
-
 TEST_CASE("a trigger that no command covers is answered with an error and reported") {
   DmaBench bench;
   const TileGrid grid = DmaBench::ragged_grid();
