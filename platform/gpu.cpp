@@ -22,6 +22,7 @@ MemoryParameters memory_of(const RunConfiguration& configuration, std::uint32_t 
 
 ComputeParameters compute_of(const RunConfiguration& configuration, std::uint32_t gpu) {
   ComputeParameters parameters = configuration.system.compute;
+  parameters.memory_bytes = configuration.system.memory.capacity_bytes;
   parameters.wrong_rounding = configuration.faults.wrong_rounding == gpu;
   return parameters;
 }
@@ -106,6 +107,8 @@ void Gpu::bind_lines() {
   system.reset_pulse.bind(reset_);
   compute.kernel_active.bind(kernel_active_);
   compute.first_stage.bind(first_stage_);
+  compute.withdraw.bind(withdraw_);
+  signals.withdraw.bind(withdraw_);
   memory.kernel_active.bind(kernel_active_);
   memory.first_stage.bind(first_stage_);
   compute.running_output.bind(running_output_);

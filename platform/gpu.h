@@ -63,7 +63,7 @@ class Gpu : public sc_core::sc_module {
   sc_core::sc_vector<sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS>> lines_;
   sc_core::sc_signal<OutputRange, sc_core::SC_UNCHECKED_WRITERS> running_output_{"running_output"};
   sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS> kernel_active_{"kernel_active"}, first_stage_{"first_stage"},
-      interrupt_{"interrupt"}, reset_{"reset"};
+      withdraw_{"withdraw"}, interrupt_{"interrupt"}, reset_{"reset"};
 };
 
 }  // namespace t3vp

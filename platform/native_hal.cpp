@@ -1,5 +1,6 @@
 #include "native_hal.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace t3vp {
@@ -52,32 +53,40 @@ t3_status write_memory(void* platform, uint64_t address, const void* data, uint6
   return to_c(Call(platform)->write_memory(address, data, static_cast<std::uint32_t>(bytes)));
 }
 
-t3_status wait_for_interrupt(void* platform, const char* reason) {
-  return to_c(Call(platform)->wait_for_interrupt(reason));
+uint64_t time_ns(void* platform) { return Call(platform)->time_ns(); }
+
+/// Programs may hand over no text at all.
+const char* text_or_nothing(const char* text) { return text == nullptr ? "" : text; }
+
+t3_status wait_for_interrupt(void* platform, uint64_t deadline_ns, const char* reason) {
+  return to_c(Call(platform)->wait_for_interrupt(text_or_nothing(reason), deadline_ns));
 }
 
 void wait_ns(void* platform, uint64_t ns) { Call(platform)->wait_ns(ns); }
 
 void mark(void* platform, t3_phase phase, bool begin) {
   const Call call(platform);
+  // A number beyond the 8 bits of Phase must not turn into a known one.
+  const auto known = static_cast<Phase>(std::min<unsigned>(static_cast<unsigned>(phase), 0xFF));
   if (begin)
-    call->begin(static_cast<Phase>(phase));
+    call->begin(known);
   else
-    call->end(static_cast<Phase>(phase));
+    call->end(known);
 }
 
 void publish(void* platform, const t3_buffer* buffer) {
+  if (buffer == nullptr || buffer->name == nullptr) return Call(platform)->log("a buffer without a name is published");
   Call(platform)->publish({buffer->name, buffer->address, buffer->row_stride, buffer->rows, buffer->columns,
                            static_cast<ElementType>(buffer->element)});
 }
 
-void log(void* platform, const char* text) { Call(platform)->log(text); }
+void log(void* platform, const char* text) { Call(platform)->log(text_or_nothing(text)); }
 
 }  // namespace
 
 t3_hal native_hal(CommandProcessor& processor) {
-  return {&processor,   processor.gpu(),    read32,  read64, write32, write64, read_memory,
-          write_memory, wait_for_interrupt, wait_ns, mark,   publish, log};
+  return {&processor, processor.gpu(),    read32,  read64, write32, write64, read_memory, write_memory,
+          time_ns,    wait_for_interrupt, wait_ns, mark,   publish, log};
 }
 
 CommandProcessor::Program native_program(t3_program* program, const t3_job& job) {

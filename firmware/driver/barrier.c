@@ -1,14 +1,12 @@
-#include <stddef.h>
-
 #include "context.h"
 #include "registers.h"
 #include "t3/registers/signals.h"
-#include "t3/t3.h"
 #include "wait.h"
 
 static uint32_t counter(uint32_t offset, uint32_t stride, uint32_t index) { return offset + index * stride; }
 
-static enum t3_status wait_signal(struct t3_context* context, uint32_t index, uint64_t value, const char* reason) {
+static enum t3_status wait_signal(struct t3_context* context, uint32_t index, uint64_t value, uint64_t deadline,
+                                  const char* reason) {
   struct t3_registers signals = t3_own_block(context, T3_BLOCK_SIGNALS);
   t3_put32(&signals, T3_SIGNALS_WATCH_OFFSET, index << T3_SIGNALS_WATCH_INDEX_SHIFT);
   for (;;) {
@@ -16,7 +14,7 @@ static enum t3_status wait_signal(struct t3_context* context, uint32_t index, ui
     const uint64_t current = t3_get64(&signals, counter(T3_SIGNALS_VALUE_OFFSET, T3_SIGNALS_VALUE_STRIDE, index));
     T3_TRY(signals.status);
     if (current >= value) return T3_OK;
-    T3_TRY(t3_sleep(context, T3_LINE_SIGNALS, reason));
+    T3_TRY(t3_sleep(context, T3_LINE_SIGNALS, deadline, reason));
   }
 }
 
@@ -29,11 +27,15 @@ static enum t3_status add_signal(const struct t3_context* context, uint32_t gpu,
 /* In a ring only the neighbours can be reached. A GPU that has heard r times knows of r others that have arrived, so
  * gpus - 1 rounds are enough. */
 enum t3_status t3_barrier(struct t3_context* context) {
-  if (context == NULL) return T3_INVALID_ARGUMENT;
-  for (uint32_t round = 0; round + 1 < context->gpus; ++round) {
-    T3_TRY(add_signal(context, t3_ring_previous(context), T3_SIGNAL_BARRIER));
-    T3_TRY(wait_signal(context, T3_SIGNAL_BARRIER, context->barrier_rounds + 1, "the next GPU in a barrier"));
+  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
+  const uint64_t deadline = t3_deadline(context);
+  for (; context->barrier_round + 1 < context->gpus; ++context->barrier_round) {
+    if (!context->barrier_told) T3_TRY(add_signal(context, t3_ring_previous(context), T3_SIGNAL_BARRIER));
+    context->barrier_told = true;
+    T3_TRY(wait_signal(context, T3_SIGNAL_BARRIER, context->barrier_rounds + 1, deadline, "the next GPU in a barrier"));
+    context->barrier_told = false;
     ++context->barrier_rounds;
   }
+  context->barrier_round = 0;
   return T3_OK;
 }

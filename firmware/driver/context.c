@@ -1,12 +1,19 @@
 #include "context.h"
 
-#include <stddef.h>
-
 #include "registers.h"
 #include "t3/kernel_packet.h"
+#include "t3/registers/dma.h"
 #include "t3/registers/interrupt_controller.h"
 #include "t3/registers/kernel_queue.h"
+#include "t3/registers/output_map.h"
 #include "t3/registers/system.h"
+#include "t3/registers/tracker.h"
+
+#define RESET_NS 10u /* the reset line is high for one */
+
+static uint32_t scratch(enum t3_scratch index) {
+  return T3_SYSTEM_SCRATCH_OFFSET + (uint32_t)index * T3_SYSTEM_SCRATCH_STRIDE;
+}
 
 static enum t3_status read_identity(struct t3_context* context, uint64_t* memory_bytes) {
   struct t3_registers r = t3_own_block(context, T3_BLOCK_SYSTEM);
@@ -37,17 +44,95 @@ static enum t3_status mask_interrupts(struct t3_context* context) {
   return r.status;
 }
 
-enum t3_status t3_init(struct t3_context* context, const struct t3_hal* hal) {
-  if (context == NULL || hal == NULL) return T3_INVALID_ARGUMENT;
-  *context = (struct t3_context){.hal = hal, .gpu = hal->gpu};
+/* What the context that was closed before this one has left. */
+static enum t3_status go_on(struct t3_context* context) {
+  struct t3_registers r = t3_own_block(context, T3_BLOCK_SYSTEM);
+  context->barrier_rounds = t3_get64(&r, scratch(T3_SCRATCH_BARRIER_ROUNDS));
+  context->ring_epoch = t3_get64(&r, scratch(T3_SCRATCH_RING_EPOCH));
+  const uint64_t workgroups = t3_get64(&r, scratch(T3_SCRATCH_RING_WORKGROUPS));
+  if (context->ring_epoch != 0) context->ring_workgroups = (uint32_t)workgroups;
+  context->ring_broken = (workgroups & T3_RING_BROKEN) != 0;
+  return r.status;
+}
+
+static enum t3_status take_over(struct t3_context* context) {
   uint64_t memory_bytes = 0;
   T3_TRY(read_identity(context, &memory_bytes));
-  context->heap_next = t3_on_gpu(context->gpu, 0);
-  context->heap_end = context->heap_next + memory_bytes;
+  struct t3_registers r = t3_own_block(context, T3_BLOCK_SYSTEM);
+  const uint64_t owner = t3_get64(&r, scratch(T3_SCRATCH_OWNER));
+  T3_TRY(r.status);
+  if (owner != T3_OWNER_NONE_SINCE_RESET && owner != T3_OWNER_CLOSED) return T3_BUSY;
+  context->heap_begin = t3_on_gpu(context->gpu, 0);
+  context->heap_end = context->heap_begin + memory_bytes;
   T3_TRY(mask_interrupts(context));
-  return start_kernel_queue(context);
+  T3_TRY(start_kernel_queue(context));
+  if (owner == T3_OWNER_CLOSED) T3_TRY(go_on(context));
+  t3_put64(&r, scratch(T3_SCRATCH_OWNER), T3_OWNER_CONTEXT);
+  return r.status;
+}
+
+static bool is_complete(const struct t3_hal* hal) {
+  return hal != NULL && hal->read32 != NULL && hal->read64 != NULL && hal->write32 != NULL && hal->write64 != NULL &&
+         hal->read_memory != NULL && hal->write_memory != NULL && hal->time_ns != NULL &&
+         hal->wait_for_interrupt != NULL && hal->wait_ns != NULL && hal->mark != NULL && hal->publish != NULL &&
+         hal->log != NULL;
+}
+
+enum t3_status t3_init(struct t3_context* context, const struct t3_hal* hal) {
+  if (context == NULL || !is_complete(hal)) return T3_INVALID_ARGUMENT;
+  *context = (struct t3_context){.hal = hal, .gpu = hal->gpu, .timeout_ns = T3_FOREVER};
+  const enum t3_status status = take_over(context);
+  if (status != T3_OK) context->hal = NULL;
+  return status;
+}
+
+/* T3_BUSY while something is under way or mapped. */
+static enum t3_status is_at_rest(struct t3_context* context) {
+  struct t3_registers queue = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
+  struct t3_registers map = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
+  struct t3_registers tracker = t3_own_block(context, T3_BLOCK_TRACKER);
+  struct t3_registers dma = t3_own_block(context, T3_BLOCK_DMA);
+  const bool runs = t3_get64(&queue, T3_KERNEL_QUEUE_COMPLETED_OFFSET) < context->submitted;
+  const bool maps = t3_get32(&map, T3_OUTPUT_MAP_USED_OFFSET) != 0 ||
+                    t3_get32(&tracker, T3_TRACKER_CHUNKS_OFFSET) != 0 || t3_get32(&dma, T3_DMA_USED_OFFSET) != 0;
+  const bool works = (t3_get32(&dma, T3_DMA_STATUS_OFFSET) & T3_DMA_STATUS_BUSY_MASK) != 0;
+  T3_TRY(queue.status);
+  T3_TRY(map.status);
+  T3_TRY(tracker.status);
+  T3_TRY(dma.status);
+  const bool meets = context->barrier_told || context->barrier_round != 0;
+  return runs || maps || works || meets ? T3_BUSY : T3_OK;
+}
+
+enum t3_status t3_close(struct t3_context* context) {
+  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
+  T3_TRY(is_at_rest(context));
+  T3_TRY(mask_interrupts(context));
+  struct t3_registers r = t3_own_block(context, T3_BLOCK_SYSTEM);
+  t3_put64(&r, scratch(T3_SCRATCH_BARRIER_ROUNDS), context->barrier_rounds);
+  t3_put64(&r, scratch(T3_SCRATCH_RING_EPOCH), context->ring_epoch);
+  t3_put64(&r, scratch(T3_SCRATCH_RING_WORKGROUPS),
+           context->ring_workgroups | (context->ring_broken ? T3_RING_BROKEN : 0));
+  t3_put64(&r, scratch(T3_SCRATCH_OWNER), T3_OWNER_CLOSED);
+  if (r.status == T3_OK) context->hal = NULL;
+  return r.status;
+}
+
+enum t3_status t3_reset(const struct t3_hal* hal) {
+  if (!is_complete(hal)) return T3_INVALID_ARGUMENT;
+  struct t3_registers r = t3_block_on(hal, hal->gpu, T3_BLOCK_SYSTEM);
+  t3_put32(&r, T3_SYSTEM_RESET_OFFSET, T3_SYSTEM_RESET_KEY_ALL);
+  hal->wait_ns(hal->platform, RESET_NS);
+  return r.status;
+}
+
+enum t3_status t3_set_timeout(struct t3_context* context, uint64_t timeout_ns) {
+  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
+  context->timeout_ns = timeout_ns;
+  return T3_OK;
 }
 
 uint32_t t3_ring_previous(const struct t3_context* context) {
+  if (!t3_is_open(context)) return 0;
   return (context->gpu + context->gpus - 1) % context->gpus;
 }

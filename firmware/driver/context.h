@@ -2,6 +2,10 @@
 #ifndef T3_DRIVER_CONTEXT_H
 #define T3_DRIVER_CONTEXT_H
 
+#include <stddef.h>
+
+#include "t3/t3.h"
+
 /* "T3VP", what system.identity reads. */
 #define T3_IDENTITY UINT32_C(0x54335650)
 
@@ -12,5 +16,14 @@
  * since what a workgroup receives comes from one sender, kernel after kernel. */
 #define T3_SIGNAL_BARRIER 0
 #define T3_SIGNAL_RING 16
+
+/* The scratch registers: who has the GPU, and what a closed context has left for the next, since signal counters only
+ * grow. A reset clears all of it. */
+enum t3_scratch { T3_SCRATCH_OWNER, T3_SCRATCH_BARRIER_ROUNDS, T3_SCRATCH_RING_EPOCH, T3_SCRATCH_RING_WORKGROUPS };
+enum t3_owner { T3_OWNER_NONE_SINCE_RESET, T3_OWNER_CONTEXT, T3_OWNER_CLOSED };
+#define T3_RING_BROKEN (UINT64_C(1) << 32) /* beside the ring workgroups */
+
+/* Whether the context has been filled by t3_init and not been closed. */
+static inline bool t3_is_open(const struct t3_context* context) { return context != NULL && context->hal != NULL; }
 
 #endif

@@ -1,11 +1,9 @@
-#include <stddef.h>
-
+#include "context.h"
 #include "registers.h"
 #include "t3/registers/error_log.h"
-#include "t3/t3.h"
 
 enum t3_status t3_next_error(struct t3_context* context, struct t3_error* error) {
-  if (context == NULL || error == NULL) return T3_INVALID_ARGUMENT;
+  if (!t3_is_open(context) || error == NULL) return T3_INVALID_ARGUMENT;
   *error = (struct t3_error){.code = T3_OK};
   struct t3_registers log = t3_own_block(context, T3_BLOCK_ERROR_LOG);
   if (t3_get32(&log, T3_ERROR_LOG_COUNT_OFFSET) == 0) return log.status;

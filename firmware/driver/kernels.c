@@ -1,36 +1,73 @@
-#include <stddef.h>
-
 #include "context.h"
+#include "matrices.h"
 #include "packets.h"
 #include "registers.h"
 #include "t3/registers/kernel_queue.h"
-#include "t3/t3.h"
 #include "wait.h"
 
-static enum t3_status refusal(struct t3_registers* queue) {
+/* Keeps the first failure for t3_wait_kernels and lets the hardware look for the next one. */
+static void take_failure(struct t3_context* context, struct t3_registers* queue) {
   const uint32_t status = t3_get32(queue, T3_KERNEL_QUEUE_STATUS_OFFSET);
   t3_put32(queue, T3_KERNEL_QUEUE_INTERRUPT_OFFSET, T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK);
-  if (queue->status != T3_OK) return queue->status;
-  return (enum t3_status)((status & T3_KERNEL_QUEUE_STATUS_ERROR_MASK) >> T3_KERNEL_QUEUE_STATUS_ERROR_SHIFT);
+  if (context->kernel_failure != T3_OK) return;
+  context->kernel_failure =
+      (enum t3_status)((status & T3_KERNEL_QUEUE_STATUS_ERROR_MASK) >> T3_KERNEL_QUEUE_STATUS_ERROR_SHIFT);
 }
 
-/* Until `count` packets since reset are done; the code of a refused one, whichever it was. */
+/* Until `count` packets since reset have ended, however they did. */
 static enum t3_status wait_completed(struct t3_context* context, uint64_t count) {
+  const uint64_t deadline = t3_deadline(context);
   struct t3_registers queue = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
   for (;;) {
     t3_put32(&queue, T3_KERNEL_QUEUE_INTERRUPT_OFFSET, T3_KERNEL_QUEUE_INTERRUPT_COMPLETE_MASK);
     const uint64_t completed = t3_get64(&queue, T3_KERNEL_QUEUE_COMPLETED_OFFSET);
     const uint32_t interrupt = t3_get32(&queue, T3_KERNEL_QUEUE_INTERRUPT_OFFSET);
+    if (interrupt & T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK) take_failure(context, &queue);
     T3_TRY(queue.status);
-    if (interrupt & T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK) return refusal(&queue);
     if (completed >= count) return T3_OK;
-    T3_TRY(t3_sleep(context, T3_LINE_KERNEL_QUEUE, "a kernel's end"));
+    T3_TRY(t3_sleep(context, T3_LINE_KERNEL_QUEUE, deadline, "a kernel's end"));
   }
 }
 
 enum t3_status t3_wait_kernels(struct t3_context* context) {
-  if (context == NULL) return T3_INVALID_ARGUMENT;
-  return wait_completed(context, context->submitted);
+  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
+  T3_TRY(wait_completed(context, context->submitted));
+  const enum t3_status failure = context->kernel_failure;
+  context->kernel_failure = T3_OK;
+  return failure;
+}
+
+uint64_t t3_last_kernel(const struct t3_context* context) { return t3_is_open(context) ? context->submitted : 0; }
+
+enum t3_status t3_wait_kernel(struct t3_context* context, uint64_t number) {
+  if (!t3_is_open(context) || number == 0 || number > context->submitted) return T3_INVALID_ARGUMENT;
+  T3_TRY(wait_completed(context, number));
+  struct t3_registers queue = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
+  const uint32_t index = (uint32_t)(number % T3_KERNEL_QUEUE_COMPLETION_COUNT);
+  const uint32_t completion =
+      t3_get32(&queue, T3_KERNEL_QUEUE_COMPLETION_OFFSET + index * T3_KERNEL_QUEUE_COMPLETION_STRIDE);
+  T3_TRY(queue.status);
+  const bool is_stale = (completion ^ (uint32_t)number << T3_KERNEL_QUEUE_COMPLETION_PACKET_SHIFT) &
+                        T3_KERNEL_QUEUE_COMPLETION_PACKET_MASK;
+  if (is_stale) return T3_INVALID_ARGUMENT;
+  return (enum t3_status)((completion & T3_KERNEL_QUEUE_COMPLETION_CODE_MASK) >> T3_KERNEL_QUEUE_COMPLETION_CODE_SHIFT);
+}
+
+/* What the neighbours and the aborted ring kernel have counted is not known. */
+static bool breaks_ring(struct t3_context* context, enum t3_status ended) {
+  if (context->last_ring == 0) return false;
+  return ended != T3_OK || t3_wait_kernel(context, context->last_ring) == T3_ABORTED;
+}
+
+enum t3_status t3_abort_kernels(struct t3_context* context) {
+  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
+  struct t3_registers queue = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
+  t3_put32(&queue, T3_KERNEL_QUEUE_COMMAND_OFFSET,
+           T3_KERNEL_QUEUE_COMMAND_ACTION_ABORT << T3_KERNEL_QUEUE_COMMAND_ACTION_SHIFT);
+  T3_TRY(queue.status);
+  const enum t3_status ended = wait_completed(context, context->submitted);
+  if (breaks_ring(context, ended)) context->ring_broken = true;
+  return ended;
 }
 
 enum t3_status t3_submit(struct t3_context* context, const struct t3_kernel_packet* packet) {
@@ -49,7 +86,8 @@ static uint16_t memory_flags(const struct t3_output* output) {
 }
 
 struct t3_kernel_packet t3_packet_for(const struct t3_context* context, const struct t3_output* output) {
-  return (struct t3_kernel_packet){.element = (uint8_t)output->matrix.element,
+  return (struct t3_kernel_packet){.completion_signal = T3_KERNEL_NO_SIGNAL,
+                                   .element = (uint8_t)output->matrix.element,
                                    .flags = memory_flags(output),
                                    .m = output->matrix.rows,
                                    .n = output->matrix.columns,
@@ -62,16 +100,19 @@ struct t3_kernel_packet t3_packet_for(const struct t3_context* context, const st
                                    .wavefronts = (uint8_t)output->tiling.wavefronts};
 }
 
+bool t3_is_operand(const struct t3_matrix* matrix) {
+  return matrix->rows != 0 && matrix->columns != 0 && t3_has_known_kinds(matrix) && matrix->row_stride <= UINT32_MAX;
+}
+
 bool t3_is_valid(const struct t3_output* output) {
   const struct t3_tiling* tiling = &output->tiling;
-  return output->matrix.rows != 0 && output->matrix.columns != 0 && tiling->rows != 0 && tiling->rows <= UINT16_MAX &&
-         tiling->columns != 0 && tiling->columns <= UINT16_MAX && tiling->wavefronts != 0 && tiling->wavefronts <= 8 &&
-         output->matrix.row_stride <= UINT32_MAX;
+  return t3_is_operand(&output->matrix) && tiling->rows != 0 && tiling->rows <= UINT16_MAX && tiling->columns != 0 &&
+         tiling->columns <= UINT16_MAX && tiling->wavefronts != 0 && tiling->wavefronts <= 8 &&
+         t3_workgroups(output) != 0;
 }
 
 static bool fits(const struct t3_matrix* matrix, uint32_t rows, uint32_t columns, enum t3_element element) {
-  return matrix->rows == rows && matrix->columns == columns && matrix->element == element &&
-         matrix->row_stride <= UINT32_MAX;
+  return t3_is_operand(matrix) && matrix->rows == rows && matrix->columns == columns && matrix->element == element;
 }
 
 static uint32_t inner(const struct t3_matrix* a, const struct t3_gemm_options* options) {
@@ -92,38 +133,37 @@ static uint16_t gemm_flags(const struct t3_gemm_options* options) {
   return (uint16_t)(update | transpose_a | transpose_b);
 }
 
-/* The number of its matrices; 0 when there are too many. */
-uint32_t t3_set_batch(struct t3_kernel_packet* packet, const struct t3_batch* batch) {
-  if (batch->matrices > UINT16_MAX) return 0;
+bool t3_set_batch(struct t3_kernel_packet* packet, const struct t3_batch* batch, uint32_t workgroups) {
+  const uint64_t all = (uint64_t)workgroups * (batch->matrices == 0 ? 1 : batch->matrices);
+  if (batch->matrices > UINT16_MAX || all == 0 || all > UINT32_MAX) return false;
   packet->batches = (uint16_t)batch->matrices;
   packet->a_batch = batch->a_stride;
   packet->b_batch = batch->b_stride;
   packet->out_batch = batch->out_stride;
-  return batch->matrices == 0 ? 1 : batch->matrices;
+  packet->workgroups = (uint32_t)all;
+  return true;
 }
 
 enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* output, const struct t3_matrix* a,
                        const struct t3_matrix* b, struct t3_gemm_options options) {
-  if (context == NULL || output == NULL || a == NULL || b == NULL) return T3_INVALID_ARGUMENT;
+  if (!t3_is_open(context) || output == NULL || a == NULL || b == NULL) return T3_INVALID_ARGUMENT;
   if (!t3_is_valid(output) || !multiplies(a, b, &output->matrix, &options)) return T3_INVALID_ARGUMENT;
   struct t3_kernel_packet packet = t3_packet_for(context, output);
-  packet.kind = T3_KERNEL_GEMM;
+  packet.kernel = T3_KERNEL_GEMM;
   packet.flags = (uint16_t)(packet.flags | gemm_flags(&options));
   packet.k = inner(a, &options);
   packet.a = a->address;
   packet.b = b->address;
   packet.lda = (uint32_t)a->row_stride;
   packet.ldb = (uint32_t)b->row_stride;
-  const uint32_t matrices = t3_set_batch(&packet, &options.batch);
-  if (matrices == 0) return T3_INVALID_ARGUMENT;
-  packet.workgroups = t3_workgroups(output) * matrices;
+  if (!t3_set_batch(&packet, &options.batch, t3_workgroups(output))) return T3_INVALID_ARGUMENT;
   packet.first_workgroup = options.first_workgroup % packet.workgroups;
   packet.max_compute_units = options.max_compute_units;
   return t3_submit(context, &packet);
 }
 
 enum t3_status t3_set_ring_workgroups(struct t3_context* context, uint32_t workgroups) {
-  if (context == NULL || workgroups == 0 || workgroups > T3_RING_WORKGROUPS_MAX) return T3_INVALID_ARGUMENT;
+  if (!t3_is_open(context) || workgroups == 0 || workgroups > T3_RING_WORKGROUPS_MAX) return T3_INVALID_ARGUMENT;
   /* The counters of all workgroups have one epoch, so none may have started before the others. */
   if (context->ring_epoch != 0) return T3_BUSY;
   context->ring_workgroups = workgroups;
@@ -137,20 +177,25 @@ static enum t3_status submit_ring(struct t3_context* context, const struct t3_ou
   packet->peer_out = t3_peer_address(&output->matrix, t3_ring_previous(context));
   packet->signal_base = T3_SIGNAL_RING;
   packet->signal_epoch = context->ring_epoch;
+  if (context->ring_broken) return T3_ABORTED;
   T3_TRY(t3_submit(context, packet));
   context->ring_epoch += context->gpus - 1;
+  context->last_ring = context->submitted;
   return T3_OK;
 }
 
 enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t3_output* output,
                                       const struct t3_matrix* staging) {
-  if (context == NULL || output == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
+  if (!t3_is_open(context) || output == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
   if (context->gpus == 1) return T3_OK;
   struct t3_kernel_packet packet = t3_packet_for(context, output);
-  packet.kind = T3_KERNEL_RING_REDUCE_SCATTER;
+  packet.kernel = T3_KERNEL_RING_REDUCE_SCATTER;
   if (staging == NULL) {
     packet.flags = (uint16_t)(packet.flags | T3_KERNEL_NEAR_MEMORY);
   } else {
+    const struct t3_matrix* out = &output->matrix;
+    if (!fits(staging, out->rows, out->columns, out->element) || staging->row_stride != out->row_stride)
+      return T3_INVALID_ARGUMENT;
     packet.staging = staging->address;
     packet.peer_staging = t3_peer_address(staging, t3_ring_previous(context));
   }
@@ -158,9 +203,9 @@ enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t
 }
 
 enum t3_status t3_ring_all_gather(struct t3_context* context, const struct t3_output* output) {
-  if (context == NULL || output == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
+  if (!t3_is_open(context) || output == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
   if (context->gpus == 1) return T3_OK;
   struct t3_kernel_packet packet = t3_packet_for(context, output);
-  packet.kind = T3_KERNEL_RING_ALL_GATHER;
+  packet.kernel = T3_KERNEL_RING_ALL_GATHER;
   return submit_ring(context, output, &packet);
 }

@@ -1,5 +1,4 @@
-#include <stddef.h>
-
+#include "context.h"
 #include "packets.h"
 
 /* Row stride of an operand as the packet has it: 0 says that one row serves all. */
@@ -8,18 +7,19 @@ static uint32_t stride_of(const struct t3_matrix* operand, const struct t3_matri
 }
 
 static bool fits_rows(const struct t3_matrix* operand, const struct t3_matrix* out) {
-  return operand == NULL || ((operand->rows == out->rows || operand->rows == 1) && operand->columns == out->columns &&
-                             operand->element == out->element && operand->row_stride <= UINT32_MAX);
+  return operand == NULL || (t3_is_operand(operand) && (operand->rows == out->rows || operand->rows == 1) &&
+                             operand->columns == out->columns && operand->element == out->element);
 }
 
 enum t3_status t3_rows(struct t3_context* context, enum t3_row_operation operation, const struct t3_matrix* out,
                        const struct t3_matrix* a, const struct t3_matrix* b, const struct t3_matrix* c,
                        struct t3_row_options options) {
-  if (context == NULL || out == NULL || a == NULL || operation < T3_ROWS_SCALE || operation > T3_ROWS_ADAM)
+  if (!t3_is_open(context) || out == NULL || a == NULL || operation < T3_ROWS_SCALE || operation > T3_ROWS_ADAM)
     return T3_INVALID_ARGUMENT;
   if (!fits_rows(out, out) || !fits_rows(a, out) || !fits_rows(b, out) || !fits_rows(c, out))
     return T3_INVALID_ARGUMENT;
-  struct t3_kernel_packet packet = {.kind = T3_KERNEL_ROWS,
+  struct t3_kernel_packet packet = {.kernel = T3_KERNEL_ROWS,
+                                    .completion_signal = T3_KERNEL_NO_SIGNAL,
                                     .element = (uint8_t)out->element,
                                     .operation = (uint8_t)operation,
                                     .m = out->rows,
@@ -36,18 +36,18 @@ enum t3_status t3_rows(struct t3_context* context, enum t3_row_operation operati
 }
 
 static bool is_part(const struct t3_matrix* operand, const struct t3_matrix* out) {
-  return operand != NULL && operand->rows == out->rows && operand->columns == out->columns &&
-         operand->element == out->element && operand->row_stride <= UINT32_MAX;
+  return operand != NULL && t3_is_operand(operand) && operand->rows == out->rows && operand->columns == out->columns &&
+         operand->element == out->element;
 }
 
 enum t3_status t3_attention(struct t3_context* context, enum t3_attention_pass pass, const struct t3_output* output,
                             const struct t3_attention_operands* operands) {
-  if (context == NULL || output == NULL || operands == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
+  if (!t3_is_open(context) || output == NULL || operands == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
   const struct t3_matrix *out = &output->matrix, *gradient = operands->gradient, *result = operands->result;
   if (pass < T3_ATTENTION_FORWARD || pass > T3_ATTENTION_BACKWARD_KV || !is_part(operands->qkv, out))
     return T3_INVALID_ARGUMENT;
   struct t3_kernel_packet packet = t3_packet_for(context, output);
-  packet.kind = T3_KERNEL_ATTENTION;
+  packet.kernel = T3_KERNEL_ATTENTION;
   packet.operation = (uint8_t)pass;
   packet.a = operands->qkv->address;
   packet.lda = (uint32_t)operands->qkv->row_stride;
@@ -59,8 +59,7 @@ enum t3_status t3_attention(struct t3_context* context, enum t3_attention_pass p
     packet.c = result->address;
     packet.ldb = (uint32_t)gradient->row_stride;
   }
-  const uint32_t matrices = t3_set_batch(&packet, &operands->batch);
-  if (matrices == 0) return T3_INVALID_ARGUMENT;
-  packet.workgroups = (out->rows + output->tiling.rows - 1) / output->tiling.rows * matrices;
+  const uint32_t tiles_down = (out->rows - 1) / output->tiling.rows + 1;
+  if (!t3_set_batch(&packet, &operands->batch, tiles_down)) return T3_INVALID_ARGUMENT;
   return t3_submit(context, &packet);
 }

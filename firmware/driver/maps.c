@@ -1,21 +1,22 @@
-#include <stddef.h>
-
+#include "context.h"
+#include "matrices.h"
 #include "registers.h"
 #include "t3/registers/dma.h"
 #include "t3/registers/output_map.h"
 #include "t3/registers/tracker.h"
-#include "t3/t3.h"
 #include "wait.h"
 
 #define SPILL_ENTRY_BYTES 32u
 
 enum t3_status t3_remote_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                              uint64_t peer_output, enum t3_operation operation) {
-  if (context == NULL || output == NULL || operation == T3_NOTIFY) return T3_INVALID_ARGUMENT;
+  uint64_t bytes = 0;
+  if (!t3_is_open(context) || output == NULL || operation == T3_NOTIFY || !t3_matrix_bytes(&output->matrix, &bytes))
+    return T3_INVALID_ARGUMENT;
   struct t3_registers r = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
   t3_put64(&r, T3_OUTPUT_MAP_OUTPUT_BASE_OFFSET, output->matrix.address);
   t3_put64(&r, T3_OUTPUT_MAP_PEER_BASE_OFFSET, peer_output);
-  t3_put64(&r, T3_OUTPUT_MAP_BYTES_OFFSET, output->matrix.row_stride * output->matrix.rows);
+  t3_put64(&r, T3_OUTPUT_MAP_BYTES_OFFSET, bytes);
   t3_put32(&r, T3_OUTPUT_MAP_FIRST_WORKGROUP_OFFSET, chunk.first_workgroup);
   t3_put32(&r, T3_OUTPUT_MAP_WORKGROUPS_OFFSET, chunk.workgroups);
   t3_put32(&r, T3_OUTPUT_MAP_OPERATION_OFFSET, (uint32_t)operation << T3_OUTPUT_MAP_OPERATION_KIND_SHIFT);
@@ -85,7 +86,7 @@ static enum t3_status add_to_dma(struct t3_context* context, const struct t3_out
 
 enum t3_status t3_dma_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                           uint64_t peer_output, enum t3_operation operation, struct t3_dma_options options) {
-  if (context == NULL || output == NULL) return T3_INVALID_ARGUMENT;
+  if (!t3_is_open(context) || output == NULL) return T3_INVALID_ARGUMENT;
   T3_TRY(reserve_spill_table(context, output));
   T3_TRY(add_to_tracker(context, output, chunk, operation, options.updates));
   const enum t3_status status = add_to_dma(context, output, chunk, peer_output, operation, options.block_tiles);
@@ -95,7 +96,7 @@ enum t3_status t3_dma_map(struct t3_context* context, const struct t3_output* ou
 }
 
 enum t3_status t3_remote_unmap_all(struct t3_context* context) {
-  if (context == NULL) return T3_INVALID_ARGUMENT;
+  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
   struct t3_registers map = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
   T3_TRY(t3_command(&map, T3_OUTPUT_MAP_COMMAND_OFFSET,
                     T3_OUTPUT_MAP_COMMAND_ACTION_REMOVE_ALL << T3_OUTPUT_MAP_COMMAND_ACTION_SHIFT,
@@ -109,14 +110,15 @@ enum t3_status t3_remote_unmap_all(struct t3_context* context) {
 }
 
 enum t3_status t3_wait_dma(struct t3_context* context) {
-  if (context == NULL) return T3_INVALID_ARGUMENT;
+  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
+  const uint64_t deadline = t3_deadline(context);
   struct t3_registers dma = t3_own_block(context, T3_BLOCK_DMA);
   for (;;) {
     t3_put32(&dma, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_COMPLETE_MASK);
     const uint32_t pending = t3_get32(&dma, T3_DMA_PENDING_OFFSET);
     T3_TRY(dma.status);
     if (pending == 0) break;
-    T3_TRY(t3_sleep(context, T3_LINE_DMA, "the chunks of dma_map"));
+    T3_TRY(t3_sleep(context, T3_LINE_DMA, deadline, "the chunks of dma_map"));
   }
   const uint32_t status = t3_get32(&dma, T3_DMA_STATUS_OFFSET);
   T3_TRY(dma.status);

@@ -1,8 +1,7 @@
-#include <stddef.h>
-
+#include "context.h"
+#include "matrices.h"
 #include "registers.h"
 #include "t3/registers/dma.h"
-#include "t3/t3.h"
 #include "wait.h"
 
 #define HEAP_ALIGNMENT 256u /* an interleave unit of the memory channels */
@@ -10,21 +9,57 @@
 
 static uint64_t round_up(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
-static uint32_t element_bytes(enum t3_element element) { return element == T3_FP32 ? 4 : 2; }
-
 enum t3_status t3_malloc(struct t3_context* context, uint64_t bytes, uint64_t* address) {
-  if (context == NULL || address == NULL || bytes == 0) return T3_INVALID_ARGUMENT;
-  const uint64_t start = round_up(context->heap_next, HEAP_ALIGNMENT);
+  if (!t3_is_open(context) || address == NULL || bytes == 0) return T3_INVALID_ARGUMENT;
+  struct t3_allocation* all = context->allocations;
+  uint64_t start = context->heap_begin;
+  uint32_t place = 0;
+  for (; place < context->allocation_count && bytes > all[place].address - start; ++place)
+    start = round_up(all[place].address + all[place].bytes, HEAP_ALIGNMENT);
   if (start > context->heap_end || bytes > context->heap_end - start) return T3_OUT_OF_MEMORY;
-  context->heap_next = start + bytes;
+  if (context->allocation_count == T3_ALLOCATIONS_MAX) return T3_TABLE_FULL;
+  for (uint32_t i = context->allocation_count++; i > place; --i) all[i] = all[i - 1];
+  all[place] = (struct t3_allocation){.address = start, .bytes = bytes};
   *address = start;
   return T3_OK;
 }
 
+enum t3_status t3_free(struct t3_context* context, uint64_t address) {
+  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
+  struct t3_allocation* all = context->allocations;
+  uint32_t place = 0;
+  while (place < context->allocation_count && all[place].address != address) ++place;
+  if (place == context->allocation_count) return T3_INVALID_ARGUMENT;
+  --context->allocation_count;
+  for (; place < context->allocation_count; ++place) all[place] = all[place + 1];
+  return T3_OK;
+}
+
 enum t3_status t3_matrix_malloc(struct t3_context* context, struct t3_matrix* matrix) {
-  if (matrix == NULL || matrix->rows == 0 || matrix->columns == 0) return T3_INVALID_ARGUMENT;
-  matrix->row_stride = round_up((uint64_t)matrix->columns * element_bytes(matrix->element), ROW_ALIGNMENT);
-  return t3_malloc(context, matrix->row_stride * matrix->rows, &matrix->address);
+  if (matrix == NULL || matrix->rows == 0 || matrix->columns == 0 || !t3_has_known_kinds(matrix))
+    return T3_INVALID_ARGUMENT;
+  struct t3_matrix placed = *matrix;
+  uint64_t bytes = 0;
+  placed.row_stride = round_up(t3_row_bytes(matrix), ROW_ALIGNMENT);
+  if (!t3_matrix_bytes(&placed, &bytes)) return T3_OUT_OF_MEMORY;
+  T3_TRY(t3_malloc(context, bytes, &placed.address));
+  *matrix = placed;
+  return T3_OK;
+}
+
+static enum t3_status wait_filled(struct t3_context* context, struct t3_registers* dma, uint64_t deadline) {
+  context->filling = true;
+  for (;;) {
+    const uint32_t interrupt = t3_get32(dma, T3_DMA_INTERRUPT_OFFSET);
+    T3_TRY(dma->status);
+    if (interrupt & T3_DMA_INTERRUPT_FILLED_MASK) break;
+    T3_TRY(t3_sleep(context, T3_LINE_DMA, deadline, "the DMA engine's fill"));
+    /* A completed command of the table raises the same line; t3_wait_dma does not rely on its bit. */
+    t3_put32(dma, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_COMPLETE_MASK);
+  }
+  context->filling = false;
+  t3_put32(dma, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_FILLED_MASK);
+  return dma->status;
 }
 
 static enum t3_status start_fill(struct t3_registers* dma, uint64_t base, uint64_t bytes) {
@@ -36,18 +71,13 @@ static enum t3_status start_fill(struct t3_registers* dma, uint64_t base, uint64
 }
 
 enum t3_status t3_fill_zero(struct t3_context* context, const struct t3_matrix* matrix) {
-  if (context == NULL || matrix == NULL) return T3_INVALID_ARGUMENT;
+  uint64_t bytes = 0;
+  if (!t3_is_open(context) || matrix == NULL || !t3_matrix_bytes(matrix, &bytes)) return T3_INVALID_ARGUMENT;
+  const uint64_t deadline = t3_deadline(context);
   struct t3_registers dma = t3_own_block(context, T3_BLOCK_DMA);
-  T3_TRY(start_fill(&dma, matrix->address, matrix->row_stride * matrix->rows));
-  for (;;) {
-    const uint32_t interrupt = t3_get32(&dma, T3_DMA_INTERRUPT_OFFSET);
-    T3_TRY(dma.status);
-    if (interrupt & T3_DMA_INTERRUPT_FILLED_MASK) break;
-    T3_TRY(t3_sleep(context, T3_LINE_DMA, "the DMA engine's fill"));
-    /* A completed command of the table raises the same line; t3_wait_dma does not rely on its bit. */
-    t3_put32(&dma, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_COMPLETE_MASK);
-  }
-  t3_put32(&dma, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_FILLED_MASK);
+  if (context->filling) T3_TRY(wait_filled(context, &dma, deadline)); /* its end is not to be taken for ours */
+  T3_TRY(start_fill(&dma, matrix->address, bytes));
+  T3_TRY(wait_filled(context, &dma, deadline));
   const uint32_t status = t3_get32(&dma, T3_DMA_STATUS_OFFSET);
   T3_TRY(dma.status);
   return (enum t3_status)((status & T3_DMA_STATUS_CODE_MASK) >> T3_DMA_STATUS_CODE_SHIFT);

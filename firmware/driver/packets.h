@@ -5,11 +5,13 @@
 #include "t3/kernel_packet.h"
 #include "t3/t3.h"
 
+/* Whether a packet can speak of the matrix. */
+bool t3_is_operand(const struct t3_matrix* matrix);
 bool t3_is_valid(const struct t3_output* output);
 /* What every kernel says about its output. */
 struct t3_kernel_packet t3_packet_for(const struct t3_context* context, const struct t3_output* output);
-/* Returns the number of matrices; 0 when there are too many. */
-uint32_t t3_set_batch(struct t3_kernel_packet* packet, const struct t3_batch* batch);
+/* With so many workgroups for each matrix; false when there are too many. */
+bool t3_set_batch(struct t3_kernel_packet* packet, const struct t3_batch* batch, uint32_t workgroups);
 enum t3_status t3_submit(struct t3_context* context, const struct t3_kernel_packet* packet);
 
 #endif

@@ -12,7 +12,13 @@ static enum t3_status enable_only(struct t3_context* context, uint32_t lines) {
   return r.status;
 }
 
-enum t3_status t3_sleep(struct t3_context* context, enum t3_line line, const char* reason) {
+uint64_t t3_deadline(const struct t3_context* context) {
+  if (context->timeout_ns == T3_FOREVER) return T3_FOREVER;
+  const uint64_t now = context->hal->time_ns(context->hal->platform);
+  return context->timeout_ns < T3_FOREVER - now ? now + context->timeout_ns : T3_FOREVER;
+}
+
+enum t3_status t3_sleep(struct t3_context* context, enum t3_line line, uint64_t deadline_ns, const char* reason) {
   T3_TRY(enable_only(context, UINT32_C(1) << line));
-  return context->hal->wait_for_interrupt(context->hal->platform, reason);
+  return context->hal->wait_for_interrupt(context->hal->platform, deadline_ns, reason);
 }

@@ -40,11 +40,16 @@ struct t3_hal {
   enum t3_status (*read_memory)(void* platform, uint64_t address, void* data, uint64_t bytes);
   enum t3_status (*write_memory)(void* platform, uint64_t address, const void* data, uint64_t bytes);
 
-  /* Returns at once while an enabled interrupt line is raised; T3_STUCK when that can never happen any more. `reason`
-   * says what is awaited, for the platform's diagnosis. */
-  enum t3_status (*wait_for_interrupt)(void* platform, const char* reason);
+  /* The clock: it never goes back, and all times and deadlines are its. */
+  uint64_t (*time_ns)(void* platform);
+  /* Returns at once while an enabled interrupt line is raised. T3_TIMEOUT when that has not happened until the clock
+   * shows `deadline_ns` (UINT64_MAX: no deadline), T3_STUCK when it can never happen any more. `reason` says what is
+   * awaited, for the platform's diagnosis. */
+  enum t3_status (*wait_for_interrupt)(void* platform, uint64_t deadline_ns, const char* reason);
+  /* However long: what ends after the platform's last point in time ends there. */
   void (*wait_ns)(void* platform, uint64_t ns);
 
+  /* An unknown phase is logged and not accounted to. */
   void (*mark)(void* platform, enum t3_phase phase, bool begin);
   void (*publish)(void* platform, const struct t3_buffer* buffer);
   void (*log)(void* platform, const char* text);

@@ -56,5 +56,6 @@ enum t3_status t3_fused(const struct t3_hal* hal, const struct t3_job* job) {
   t3_begin(&context, T3_PHASE_TOTAL);
   T3_TRY(run(&context, job, &t));
   t3_end(&context, T3_PHASE_TOTAL);
-  return t3_remote_unmap_all(&context);
+  T3_TRY(t3_remote_unmap_all(&context));
+  return t3_close(&context);
 }

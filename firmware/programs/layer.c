@@ -69,5 +69,6 @@ enum t3_status t3_run_layer(const struct t3_hal* hal, const struct t3_job* job) 
   t3_begin(&context, T3_PHASE_TOTAL);
   T3_TRY(run(&context, job->layer, addresses));
   t3_end(&context, T3_PHASE_TOTAL);
-  return t3_hand_over(&context);
+  T3_TRY(t3_hand_over(&context));
+  return t3_close(&context);
 }

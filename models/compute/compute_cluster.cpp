@@ -16,6 +16,7 @@
 #include "protocol/element.h"
 #include "protocol/truncating_adder.h"
 #include "registers/response_status.h"
+#include "registers/signals.h"
 
 namespace t3vp {
 namespace {
@@ -42,7 +43,8 @@ ComputeCluster::ComputeCluster(const sc_core::sc_module_name& name, const Comput
   registers.entries.on_write([this] { check_entries(); });
   registers.doorbell.on_write([this] { rung(); });
   registers.completed.on_refresh([this] { registers.completed.set(completed_); });
-  registers.interrupt.on_write([this] { update_interrupt(); });
+  registers.interrupt.on_write([this] { acknowledged(); });
+  registers.command.on_write([this] { abort(); });
   registers.on_reset([this] { reset(); });
 
   SC_HAS_PROCESS(ComputeCluster);
@@ -51,12 +53,18 @@ ComputeCluster::ComputeCluster(const sc_core::sc_module_name& name, const Comput
   dont_initialize();
 }
 
-/// A kernel under way has accesses in memory and ends by itself; what comes after it is forgotten.
+/// What is under way in memory is answered to nobody.
 void ComputeCluster::reset() {
   registers.compute_units.set(parameters_.compute_units);
-  registers.status.busy.set(busy_);
-  reset_while_busy_ = busy_;
-  rung_ = completed_ = 0;
+  ++generation_;
+  in_flight_ = unacknowledged_ = rung_ = completed_ = abort_until_ = 0;
+  busy_ = running_ = stopping_ = false;
+  failure_ = Status::ok;
+  units_.assign(parameters_.compute_units, {});
+  tell_output({});
+  kernel_active.write(false);
+  first_stage.write(false);
+  withdraw.write(false);
   update_interrupt();
 }
 
@@ -78,10 +86,11 @@ void ComputeCluster::check_entries() {
 
 void ComputeCluster::rung() {
   const std::uint64_t written = registers.doorbell.value(), entries = registers.entries.value();
-  if (written < completed_ || written - completed_ > entries)
-    return registers.refuse(
-        Status::invalid_argument, registers.base.value(),
-        fmt::format("doorbell {}: {} packets are done and the ring has {} entries", written, completed_, entries));
+  if (written < rung_ || written - completed_ > entries)
+    return registers.refuse(Status::invalid_argument, registers.base.value(),
+                            fmt::format("doorbell {}: {} packets have been announced, {} are done, the ring has {} "
+                                        "entries",
+                                        written, rung_, completed_, entries));
   rung_ = written;
   if (!busy_) fetch();
 }
@@ -90,7 +99,36 @@ void ComputeCluster::update_interrupt() {
   interrupt.write(registers.interrupt.complete() != 0 || registers.interrupt.error() != 0);
 }
 
+/// The first failure is told until it has been acknowledged.
+void ComputeCluster::acknowledged() {
+  if (registers.interrupt.error() == 0) {
+    registers.status.error.set(Status::ok);
+    registers.failed_packet.set(0);
+  }
+  update_interrupt();
+}
+
+void ComputeCluster::abort() {
+  if (registers.command.action() != registers::KernelQueue::Command::Action::abort) return;
+  abort_until_ = rung_;
+  if (!running_ || stopping_) return;
+  stopping_ = true;
+  withdraw.write(true);
+  if (in_flight_ == 0) end_aborted();
+}
+
+/// Times that the kernel has asked for do not come any more, and its compute units are free.
+void ComputeCluster::end_aborted() {
+  ++generation_;
+  unacknowledged_ = 0;
+  withdraw.write(false);
+  units_.assign(units_.size(), {});
+  complete(Status::aborted);
+}
+
 void ComputeCluster::issue(Slot slot, Transaction& transaction, Picoseconds delay) {
+  ++in_flight_;
+  transaction.generation = generation_;
   transaction.extension().producer.gpu = gpu_;
   // The slot travels in the upper half of the token, the kernel model's own part stays in the lower.
   transaction.extension().token |= std::uint64_t{slot} << 32;
@@ -100,17 +138,19 @@ void ComputeCluster::issue(Slot slot, Transaction& transaction, Picoseconds dela
 /// A store that is taken needs its workgroup no longer; its response is the kernel's to wait for.
 void ComputeCluster::taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const Slot slot = static_cast<Slot>(extension_of(transaction).token >> 32);
-  ++unacknowledged_;
-  events_.push(now() + delay, {Step::taken, slot, 0, static_cast<Transaction*>(&transaction)});
+  auto& own = static_cast<Transaction&>(transaction);
+  if (own.generation == generation_) ++unacknowledged_;
+  events_.push(now() + delay, {Step::taken, slot, 0, &own, own.generation});
 }
 
 void ComputeCluster::response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const Slot slot = static_cast<Slot>(extension_of(transaction).token >> 32);
-  events_.push(now() + delay, {Step::arrived, slot, 0, static_cast<Transaction*>(&transaction)});
+  auto& own = static_cast<Transaction&>(transaction);
+  events_.push(now() + delay, {Step::arrived, slot, 0, &own, own.generation});
 }
 
 void ComputeCluster::schedule(Picoseconds time, Slot slot, std::uint32_t tag) {
-  events_.push(time, {Step::elapsed, slot, tag, nullptr});
+  events_.push(time, {Step::elapsed, slot, tag, nullptr, generation_});
 }
 
 Picoseconds ComputeCluster::occupy(Slot slot, Picoseconds duration) {
@@ -123,6 +163,11 @@ Picoseconds ComputeCluster::occupy(Slot slot, Picoseconds duration) {
 void ComputeCluster::step() {
   while (events_.ready()) {
     const Event event = events_.pop();
+    if (event.generation != generation_) {
+      const bool is_response = event.step == Step::arrived || event.step == Step::delivered;
+      if (is_response) event.transaction->release();
+      continue;
+    }
     switch (event.step) {
       case Step::arrived:
         arrived(event);
@@ -131,13 +176,13 @@ void ComputeCluster::step() {
         delivered(event);
         break;
       case Step::taken:
-        answered(event.slot, *event.transaction);
+        if (!stopping_) answered(event.slot, *event.transaction);
         break;
       case Step::elapsed:
-        kernel_->elapsed(event.slot, event.tag);
+        if (!stopping_) kernel_->elapsed(event.slot, event.tag);
         break;
       case Step::launch:
-        launch();
+        if (!stopping_) launch();
         break;
     }
   }
@@ -152,11 +197,17 @@ void ComputeCluster::arrived(const Event& event) {
   port = std::max(port, now()) +
          cycle_time(static_cast<double>(extension.shape.bytes()) / parameters_.port_bytes_per_cycle,
                     parameters_.clock_GHz);
-  events_.push(port, {Step::delivered, event.slot, 0, event.transaction});
+  events_.push(port, {Step::delivered, event.slot, 0, event.transaction, generation_});
 }
 
 void ComputeCluster::delivered(const Event& event) {
   Transaction& transaction = *event.transaction;
+  --in_flight_;
+  if (stopping_) {
+    transaction.release();
+    if (in_flight_ == 0) end_aborted();
+    return;
+  }
   note_failure(transaction);
   if (event.slot == dispatcher)
     fetched(transaction);
@@ -197,19 +248,30 @@ void ComputeCluster::fetch() {
 void ComputeCluster::fetched(Transaction& transaction) {
   KernelPacket packet{};
   std::memcpy(&packet, transaction.get_data_ptr(), packet_bytes);
-  const std::string wrong =
-      failure_ != Status::ok ? "the packet cannot be read" : check_packet(packet, parameters_, functional_);
-  if (!wrong.empty()) {
-    registers.report(Status::bad_packet, transaction.get_address(), wrong);
-    return complete(Status::bad_packet);
-  }
+  const auto refuse = [&](Status status, const std::string& why) {
+    registers.report(status, transaction.get_address(), why);
+    complete(status);
+  };
+  completion_signal_ = KernelPacket::no_signal;
+  if (failure_ != Status::ok) return refuse(Status::bad_packet, "the packet cannot be read");
+  if (const std::string wrong = check_header(packet); !wrong.empty()) return refuse(Status::bad_packet, wrong);
+  completion_signal_ = packet.completion_signal;
+  if (completed_ < abort_until_) return complete(Status::aborted);
+  if (const std::string wrong = check_operands(packet, parameters_, gpu_, functional_); !wrong.empty())
+    return refuse(Status::bad_packet, wrong);
+  const bool is_ring = packet.kernel == KernelKind::ring_reduce_scatter || packet.kernel == KernelKind::ring_all_gather;
+  if (is_ring && !memory.reaches(packet.peer_out))
+    return refuse(Status::no_peer, fmt::format("GPU {} of peer_out {:#x} cannot be reached",
+                                               address_map::gpu_of(packet.peer_out), packet.peer_out));
   if (packet.max_compute_units == 0 || packet.max_compute_units > parameters_.compute_units)
     packet.max_compute_units = parameters_.compute_units;
   units_.resize(packet.max_compute_units);
   kernel_ = make_kernel(packet);
+  running_ = true;
+  next_workgroup_ = finished_workgroups_ = 0;
   const std::uint64_t matrices = std::max<std::uint64_t>(1, packet.batches);
   tell_output({packet.out, packet.out + (matrices - 1) * packet.out_batch + std::uint64_t{packet.m} * packet.ldo});
-  events_.push(now() + parameters_.launch_latency, {Step::launch, dispatcher, 0, nullptr});
+  events_.push(now() + parameters_.launch_latency, {Step::launch, dispatcher, 0, nullptr, generation_});
 }
 
 void ComputeCluster::tell_output(const OutputRange& range) {
@@ -217,7 +279,7 @@ void ComputeCluster::tell_output(const OutputRange& range) {
 }
 
 std::unique_ptr<KernelModel> ComputeCluster::make_kernel(const KernelPacket& packet) {
-  switch (packet.kind) {
+  switch (packet.kernel) {
     case KernelKind::gemm:
       return std::make_unique<GemmKernel>(*this, packet);
     case KernelKind::rows:
@@ -231,7 +293,6 @@ std::unique_ptr<KernelModel> ComputeCluster::make_kernel(const KernelPacket& pac
 
 void ComputeCluster::launch() {
   slots_per_cu_ = kernel_->workgroups_per_cu();
-  next_workgroup_ = finished_workgroups_ = 0;
   if (kernel_->is_producer()) {
     kernel_active.write(true);
     first_stage.write(true);
@@ -274,19 +335,41 @@ void ComputeCluster::complete(Status status) {
   tell_output({});
   kernel_active.write(false);
   first_stage.write(false);
-  busy_ = false;
+  busy_ = running_ = stopping_ = false;
   failure_ = Status::ok;
   units_.resize(parameters_.compute_units);
   registers.status.busy.set(0);
-  if (std::exchange(reset_while_busy_, false)) return;
   ++completed_;
-  registers.status.error.set(status);
-  if (status == Status::ok)
-    registers.interrupt.complete.set(1);
-  else
-    registers.interrupt.error.set(1);
-  update_interrupt();
+  record(status);
+  send_completion_signal();
   fetch();
+}
+
+void ComputeCluster::record(Status status) {
+  auto completion = registers.completion[completed_ % registers.completion.size()];
+  completion.code.set(status);
+  completion.packet.set(static_cast<std::uint32_t>(completed_));
+  registers.interrupt.complete.set(1);
+  if (status != Status::ok && registers.interrupt.error() == 0) {
+    registers.interrupt.error.set(1);
+    registers.status.error.set(status);
+    registers.failed_packet.set(completed_);
+  }
+  update_interrupt();
+}
+
+void ComputeCluster::send_completion_signal() {
+  if (completion_signal_ == KernelPacket::no_signal) return;
+  const std::uint64_t signals = address_map::block_base(address_map::Block::signals);
+  Transaction& transaction = pool_.make(
+      Operation::store,
+      address_map::on_gpu(gpu_, signals) + registers::Signals::add_offset + std::uint64_t{8} * completion_signal_,
+      {1, 8, 0});
+  transaction.generation = no_generation;
+  transaction.extension().cached = false;
+  transaction.attach_buffer();
+  transaction.get_data_ptr()[0] = 1;
+  memory.send(transaction, 0);
 }
 
 Trace* ComputeCluster::trace(Slot slot, Trace::Track& track) {
@@ -298,6 +381,9 @@ Trace* ComputeCluster::trace(Slot slot, Trace::Track& track) {
 
 std::vector<std::string> ComputeCluster::diagnosis() const {
   if (!busy_) return {};
+  if (stopping_)
+    return {fmt::format("GPU {} compute units: kernel {} of {} is aborted and waits for the answers to {} accesses",
+                        gpu_, completed_ + 1, rung_, in_flight_)};
   return {
       fmt::format("GPU {} compute units: kernel {} of {} is not finished: {} workgroups have started, {} are done{}",
                   gpu_, completed_ + 1, rung_, next_workgroup_, finished_workgroups_,

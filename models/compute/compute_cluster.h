@@ -21,6 +21,7 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   sc_core::sc_out<bool> interrupt{"interrupt"};
   sc_core::sc_out<bool> kernel_active{"kernel_active"};  ///< a producer kernel runs
   sc_core::sc_out<bool> first_stage{"first_stage"};      ///< none of its workgroups has finished yet
+  sc_core::sc_out<bool> withdraw{"withdraw"};            ///< a kernel is aborted: it waits for no signal any more
   /// Where the kernel that runs writes; none while none runs.
   sc_core::sc_port<sc_core::sc_signal_inout_if<OutputRange>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> running_output{
       "running_output"};
@@ -40,13 +41,15 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
 
  private:
   static constexpr std::uint32_t packet_bytes = sizeof(KernelPacket);
-  static constexpr Slot dispatcher = 0xFFFFFFFF;  ///< slot of the packet fetch
+  static constexpr Slot dispatcher = 0xFFFFFFFF;     ///< slot of the packet fetch
+  static constexpr std::uint32_t no_generation = 0;  ///< of accesses whose answers nobody waits for
   enum class Step : std::uint8_t { arrived, delivered, taken, elapsed, launch };
   struct Event {
     Step step;
     Slot slot;
     std::uint32_t tag;
     Transaction* transaction;
+    std::uint32_t generation;
   };
   struct ComputeUnit {
     Picoseconds busy_until = 0, port_until = 0;
@@ -77,7 +80,12 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   void launch();
   void dispatch(Slot slot);
   bool all_finished() const;
+  void abort();
+  void end_aborted();
   void complete(Status status);
+  void record(Status status);
+  void send_completion_signal();
+  void acknowledged();
   void tell_output(const OutputRange& range);
   void update_interrupt();
   void reset();
@@ -99,8 +107,15 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   std::uint32_t slots_per_cu_ = 1, next_workgroup_ = 0, finished_workgroups_ = 0;
   std::uint64_t rung_ = 0, completed_ = 0;
   std::uint64_t unacknowledged_ = 0;  ///< stores that are taken and have no response
-  bool busy_ = false, reset_while_busy_ = false;
-  Status failure_ = Status::ok;  ///< of the kernel's first access that failed
+  std::uint64_t abort_until_ = 0;     ///< packets up to this one are not run
+  bool busy_ = false;
+  bool running_ = false;         ///< the packet's kernel has been made
+  bool stopping_ = false;        ///< it is aborted and has accesses under way
+  std::uint64_t in_flight_ = 0;  ///< accesses of this generation that have not been answered
+  /// Changes with a reset and after an abort: what comes for an earlier one is dropped.
+  std::uint32_t generation_ = no_generation + 1;
+  std::uint32_t completion_signal_ = KernelPacket::no_signal;  ///< of the packet under way
+  Status failure_ = Status::ok;                                ///< of the kernel's first access that failed
   Picoseconds busy_time_ = 0;
   std::uint64_t finished_total_ = 0;
 };

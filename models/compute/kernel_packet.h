@@ -8,7 +8,7 @@
 
 namespace t3vp {
 
-enum class KernelKind : std::uint8_t {
+enum class KernelKind : std::uint16_t {
   none = 0,
   gemm = 1,
   ring_reduce_scatter = 2,
@@ -58,43 +58,58 @@ struct KernelPacket {
   static constexpr std::uint16_t transpose_a = 16;
   static constexpr std::uint16_t all_flags = update | uncached | transpose_b | near_memory | transpose_a;
 
-  KernelKind kind;
-  std::uint8_t element;
+  static constexpr std::uint32_t no_signal = 0xFFFFFFFF;  ///< completion_signal: none
+
+  // What every packet begins with.
+  KernelKind kernel;
   std::uint16_t flags;
-  std::uint32_t m, n, k;          ///< elements
-  std::uint64_t a, b, out;        ///< local addresses
-  std::uint32_t lda, ldb, ldo;    ///< bytes from one row to the next
-  std::uint32_t first_workgroup;  ///< GEMM: where the order of workgroups starts; it wraps around
-  std::uint32_t workgroups;       ///< GEMM: all of the output's; ring: how many share a chunk, the same on all GPUs
-  std::uint32_t gpu, gpus;        ///< position in the ring and its size
+  std::uint32_t completion_signal =
+      no_signal;            ///< counter of the signals block that grows by 1 when the packet has ended
+  std::uint64_t arguments;  ///< 0: the operands follow here
+
+  std::uint32_t m, n;  ///< elements
+  std::uint64_t out;   ///< local address, as all others but peers'
   union {
-    std::uint32_t signal_base;  ///< ring: workgroup w counts received steps in signal signal_base + w
-    std::uint32_t ldc;          ///< rows: as lda
+    std::uint64_t a;
+    std::uint64_t peer_out;  ///< ring: the receiver's out
   };
-  std::uint64_t peer_out;  ///< ring: the receiver's out
   union {
+    std::uint64_t b;
     std::uint64_t staging;  ///< reduce-scatter: own receive buffer, laid out as out
-    std::uint64_t c;        ///< rows, attention: third operand
   };
   union {
+    std::uint64_t c;             ///< rows, attention: third operand
     std::uint64_t peer_staging;  ///< reduce-scatter: the receiver's
-    std::uint32_t seed;          ///< rows: of the dropout
   };
   union {
-    std::uint64_t signal_epoch;  ///< value of those signals before this kernel; step s waits for signal_epoch + s
+    std::uint64_t signal_epoch;  ///< ring: value of its signals before this kernel; step s waits for signal_epoch + s
     float factor;                ///< rows, attention
   };
+  std::uint32_t ldo, lda, ldb;  ///< bytes from one row to the next
+  union {
+    std::uint32_t ldc;          ///< rows: as lda
+    std::uint32_t signal_base;  ///< ring: workgroup w counts received steps in signal signal_base + w
+  };
+  union {
+    std::uint32_t k;     ///< GEMM: elements
+    std::uint32_t seed;  ///< rows: of the dropout
+  };
+  std::uint32_t first_workgroup;    ///< GEMM: where the order of workgroups starts; it wraps around
+  std::uint32_t workgroups;         ///< GEMM: all of the output's; ring: how many share a chunk, the same on all GPUs
   std::uint32_t max_compute_units;  ///< 0: all
-  std::uint16_t tile_rows, tile_columns;
-  std::uint8_t wavefronts;                    ///< of a GEMM workgroup, 1 to 8
-  std::uint8_t operation;                     ///< rows: a RowOperation; attention: an AttentionPass
-  std::uint16_t batches;                      ///< GEMM, attention: 0 and 1 mean one
+  std::uint32_t gpu, gpus;          ///< position in the ring and its size
   std::uint32_t a_batch, b_batch, out_batch;  ///< bytes from one matrix of a batch to the next
+  std::uint16_t tile_rows, tile_columns;
+  std::uint16_t batches;  ///< GEMM, attention: 0 and 1 mean one
+  std::uint8_t element;
+  std::uint8_t wavefronts;   ///< of a GEMM workgroup, 1 to 8
+  std::uint8_t operation;    ///< rows: a RowOperation; attention: an AttentionPass
+  std::uint8_t reserved[3];  ///< 0
 };
 
 static_assert(sizeof(KernelPacket) == 128, "the queue's entries are 128 bytes");
-static_assert(offsetof(KernelPacket, peer_out) == 72 && offsetof(KernelPacket, signal_epoch) == 96 &&
-                  offsetof(KernelPacket, a_batch) == 116,
+static_assert(offsetof(KernelPacket, arguments) == 8 && offsetof(KernelPacket, ldo) == 64 &&
+                  offsetof(KernelPacket, reserved) == 125,
               "no padding between fields");
 
 }  // namespace t3vp

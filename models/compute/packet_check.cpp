@@ -17,9 +17,20 @@ constexpr std::uint32_t most_gpus = 1u << 16;                         // their n
 
 bool unaligned(std::uint64_t value) { return value % 32 != 0; }
 
-bool in_memory(std::uint64_t address, std::uint64_t rows, std::uint64_t row_stride, std::uint64_t before = 0) {
-  return address_map::local_of(address) + before + rows * row_stride <= address_map::hbm_limit;
+/// Bytes from the start of a matrix to the end of its last row. Rows are at most 2^30 and strides below 2^32: nothing
+/// wraps.
+std::uint64_t extent(std::uint64_t rows, std::uint64_t row_stride, std::uint64_t row) {
+  return (rows - 1) * row_stride + row;
 }
+
+/// The memory of a GPU; all GPUs have as much.
+struct Memory {
+  std::uint64_t gpu, bytes;
+
+  bool holds(std::uint64_t address, std::uint64_t size) const {
+    return address_map::gpu_of(address) == gpu && size <= bytes && address_map::local_of(address) <= bytes - size;
+  }
+};
 
 std::uint32_t batches_of(const KernelPacket& packet) { return std::max<std::uint32_t>(packet.batches, 1); }
 
@@ -35,33 +46,37 @@ std::uint64_t tiles(const KernelPacket& packet) {
 
 std::uint32_t element_bytes(const KernelPacket& packet) { return bytes_of(static_cast<ElementType>(packet.element)); }
 
-std::string check_batch(const KernelPacket& packet) {
+std::uint64_t row_of_out(const KernelPacket& packet) { return std::uint64_t{packet.n} * element_bytes(packet); }
+
+std::string check_batch(const KernelPacket& packet, const Memory& memory) {
   if (unaligned(packet.a_batch) || unaligned(packet.b_batch) || unaligned(packet.out_batch))
     return fmt::format("batch strides {}, {}, {}: multiples of 32 expected", packet.a_batch, packet.b_batch,
                        packet.out_batch);
   // Tracker and output map know an output as one grid of tiles.
   if (batches_of(packet) > 1 && (packet.flags & (KernelPacket::update | KernelPacket::uncached)) != 0)
     return fmt::format("a batch of {} with flags {:#x}: cached stores expected", packet.batches, packet.flags);
-  if (!in_memory(packet.out, packet.m, packet.ldo, last(packet, packet.out_batch)))
+  if (!memory.holds(packet.out, last(packet, packet.out_batch) + extent(packet.m, packet.ldo, row_of_out(packet))))
     return fmt::format("out {:#x} of {} matrices does not end in memory", packet.out, packet.batches);
   return {};
 }
 
-std::string check_gemm(const KernelPacket& packet) {
+std::string check_gemm(const KernelPacket& packet, const Memory& memory) {
   const std::uint32_t bytes = element_bytes(packet);
   const bool a_transposed = (packet.flags & KernelPacket::transpose_a) != 0;
   const bool b_transposed = (packet.flags & KernelPacket::transpose_b) != 0;
   const std::uint64_t a_row = std::uint64_t{a_transposed ? packet.m : packet.k} * bytes;
   const std::uint64_t b_row = std::uint64_t{b_transposed ? packet.k : packet.n} * bytes;
-  if (packet.k == 0 || packet.lda < a_row || packet.ldb < b_row)
-    return fmt::format("k {}, row strides of a {} and b {}: k of 1 or more, strides of at least a row, expected",
-                       packet.k, packet.lda, packet.ldb);
+  if (packet.k - 1 >= most_rows || packet.lda < a_row || packet.ldb < b_row)
+    return fmt::format("k {}, row strides of a {} and b {}: k of 1 to {}, strides of at least a row, expected",
+                       packet.k, packet.lda, packet.ldb, most_rows);
   if (unaligned(packet.a) || unaligned(packet.b) || unaligned(packet.lda) || unaligned(packet.ldb))
     return fmt::format("a {:#x}, b {:#x}, row strides {} and {}: multiples of 32 expected", packet.a, packet.b,
                        packet.lda, packet.ldb);
-  if (const std::string wrong = check_batch(packet); !wrong.empty()) return wrong;
-  if (!in_memory(packet.a, a_transposed ? packet.k : packet.m, packet.lda, last(packet, packet.a_batch)) ||
-      !in_memory(packet.b, b_transposed ? packet.n : packet.k, packet.ldb, last(packet, packet.b_batch)))
+  if (const std::string wrong = check_batch(packet, memory); !wrong.empty()) return wrong;
+  const std::uint64_t a_extent = extent(a_transposed ? packet.k : packet.m, packet.lda, a_row);
+  const std::uint64_t b_extent = extent(b_transposed ? packet.n : packet.k, packet.ldb, b_row);
+  if (!memory.holds(packet.a, last(packet, packet.a_batch) + a_extent) ||
+      !memory.holds(packet.b, last(packet, packet.b_batch) + b_extent))
     return fmt::format("a {:#x} or b {:#x} does not end in memory", packet.a, packet.b);
   if (packet.wavefronts == 0 || packet.wavefronts > 8 || packet.tile_rows % packet.wavefronts != 0)
     return fmt::format("{} wavefronts: 1 to 8 expected that divide the tile's {} rows", packet.wavefronts,
@@ -73,13 +88,30 @@ std::string check_gemm(const KernelPacket& packet) {
   return {};
 }
 
-std::string check_ring(const KernelPacket& packet, const ComputeParameters& parameters) {
+/// Where the other GPUs of the ring and this one store: as much memory as out takes.
+std::string check_receivers(const KernelPacket& packet, const Memory& memory, bool staged) {
+  const std::uint64_t bytes = extent(packet.m, packet.ldo, row_of_out(packet));
+  const auto peer_holds = [&](std::uint64_t address) {
+    return Memory{address_map::gpu_of(address), memory.bytes}.holds(address, bytes);
+  };
+  if (!peer_holds(packet.peer_out)) return fmt::format("peer_out {:#x} does not end in memory", packet.peer_out);
+  if (staged && (!memory.holds(packet.staging, bytes) || !peer_holds(packet.peer_staging)))
+    return fmt::format("staging {:#x} or peer_staging {:#x} does not end in memory", packet.staging,
+                       packet.peer_staging);
+  return {};
+}
+
+std::string check_ring(const KernelPacket& packet, const ComputeParameters& parameters, const Memory& memory) {
   if (packet.gpus < 2 || packet.gpus > most_gpus || packet.gpu >= packet.gpus)
     return fmt::format("GPU {} of {}: a ring of 2 to {} expected", packet.gpu, packet.gpus, most_gpus);
-  const bool staged = packet.kind == KernelKind::ring_reduce_scatter && (packet.flags & KernelPacket::near_memory) == 0;
+  const bool staged =
+      packet.kernel == KernelKind::ring_reduce_scatter && (packet.flags & KernelPacket::near_memory) == 0;
   if (unaligned(packet.peer_out) || (staged && (unaligned(packet.staging) || unaligned(packet.peer_staging))))
     return fmt::format("peer_out {:#x}, staging {:#x}, peer_staging {:#x}: multiples of 32 expected", packet.peer_out,
                        packet.staging, packet.peer_staging);
+  if (const std::string wrong = check_receivers(packet, memory, staged); !wrong.empty()) return wrong;
+  if (packet.signal_epoch > ~std::uint64_t{0} - packet.gpus)
+    return fmt::format("signal_epoch {}: room for the steps of {} GPUs expected", packet.signal_epoch, packet.gpus);
   const std::uint32_t units = packet.max_compute_units == 0
                                   ? parameters.compute_units
                                   : std::min(packet.max_compute_units, parameters.compute_units);
@@ -94,7 +126,7 @@ std::string check_ring(const KernelPacket& packet, const ComputeParameters& para
   return {};
 }
 
-std::string check_rows(const KernelPacket& packet) {
+std::string check_rows(const KernelPacket& packet, const Memory& memory) {
   const auto operation = static_cast<RowOperation>(packet.operation);
   if (operation == RowOperation::none || operation >= RowOperation::count)
     return fmt::format("rows operation {}: 1 to {} expected", packet.operation,
@@ -110,7 +142,7 @@ std::string check_rows(const KernelPacket& packet) {
     if (unaligned(address) || unaligned(stride) || (!is_vector && stride < row))
       return fmt::format("{} {:#x} of {} with row stride {}: multiples of 32, at least a row of {} bytes, expected",
                          "abc"[operand], address, traits.name, stride, row);
-    if (!in_memory(address, is_vector ? 1 : packet.m, is_vector ? row : stride))
+    if (!memory.holds(address, extent(is_vector ? 1 : packet.m, stride, row)))
       return fmt::format("{} {:#x} does not end in memory", "abc"[operand], address);
   }
   const bool drops = operation == RowOperation::dropout || operation == RowOperation::bias_dropout_add;
@@ -119,12 +151,12 @@ std::string check_rows(const KernelPacket& packet) {
   return {};
 }
 
-std::string check_attention(const KernelPacket& packet, bool functional) {
+std::string check_attention(const KernelPacket& packet, const Memory& memory, bool functional) {
   const auto pass = static_cast<AttentionPass>(packet.operation);
   if (pass == AttentionPass::none || pass >= AttentionPass::count)
     return fmt::format("attention pass {}: 1 (forward), 2 (backward of q) or 3 (of k and v) expected",
                        packet.operation);
-  if (const std::string wrong = check_batch(packet); !wrong.empty()) return wrong;
+  if (const std::string wrong = check_batch(packet, memory); !wrong.empty()) return wrong;
   const bool backward = pass != AttentionPass::forward;
   if (backward && functional)
     return fmt::format("attention pass {}: it computes no data, timing-only", packet.operation);
@@ -137,10 +169,13 @@ std::string check_attention(const KernelPacket& packet, bool functional) {
       (backward && (unaligned(packet.b) || unaligned(packet.ldb) || unaligned(packet.c))))
     return fmt::format("a {:#x}, b {:#x}, c {:#x}, row strides {} and {}: multiples of 32 expected", packet.a, packet.b,
                        packet.c, packet.lda, packet.ldb);
-  if (!in_memory(packet.a, packet.m, packet.lda, last(packet, packet.a_batch)) ||
-      (backward && (!in_memory(packet.b, packet.m, packet.ldb, last(packet, packet.b_batch)) ||
-                    !in_memory(packet.c, packet.m, packet.ldb, last(packet, packet.b_batch)))))
-    return fmt::format("a {:#x}, b {:#x} or c {:#x} does not end in memory", packet.a, packet.b, packet.c);
+  const std::uint64_t b_extent = last(packet, packet.b_batch) + extent(packet.m, packet.ldb, row);
+  const bool out_holds =
+      memory.holds(packet.out, last(packet, packet.out_batch) + extent(packet.m, packet.ldo, backward ? packed : row));
+  if (!memory.holds(packet.a, last(packet, packet.a_batch) + extent(packet.m, packet.lda, packed)) || !out_holds ||
+      (backward && (!memory.holds(packet.b, b_extent) || !memory.holds(packet.c, b_extent))))
+    return fmt::format("a {:#x}, b {:#x}, c {:#x} or out {:#x} does not end in memory", packet.a, packet.b, packet.c,
+                       packet.out);
   const std::uint64_t tiles_down = (packet.m + std::uint64_t{packet.tile_rows} - 1) / packet.tile_rows;
   const std::uint64_t workgroups = tiles_down * batches_of(packet);
   if (packet.workgroups != workgroups)
@@ -148,34 +183,49 @@ std::string check_attention(const KernelPacket& packet, bool functional) {
   return {};
 }
 
-std::string check_kind(const KernelPacket& packet, const ComputeParameters& parameters, bool functional) {
-  const bool takes_no_flags = packet.kind == KernelKind::rows || packet.kind == KernelKind::attention;
+std::string check_kind(const KernelPacket& packet, const ComputeParameters& parameters, const Memory& memory,
+                       bool functional) {
+  const bool takes_no_flags = packet.kernel == KernelKind::rows || packet.kernel == KernelKind::attention;
   if (takes_no_flags && packet.flags != 0) return fmt::format("flags {:#x}: 0 expected of this kind", packet.flags);
-  switch (packet.kind) {
+  switch (packet.kernel) {
     case KernelKind::gemm:
-      return check_gemm(packet);
+      return check_gemm(packet, memory);
     case KernelKind::rows:
-      return check_rows(packet);
+      return check_rows(packet, memory);
     case KernelKind::attention:
-      return check_attention(packet, functional);
+      return check_attention(packet, memory, functional);
     default:
-      return check_ring(packet, parameters);
+      return check_ring(packet, parameters, memory);
   }
 }
 
 }  // namespace
 
-std::string check_packet(const KernelPacket& packet, const ComputeParameters& parameters, bool functional) {
-  if (packet.kind == KernelKind::none || packet.kind > KernelKind::attention)
-    return fmt::format("kind {}: 1 (gemm), 2 (reduce-scatter), 3 (all-gather), 4 (rows) or 5 (attention) expected",
-                       static_cast<int>(packet.kind));
+std::string check_header(const KernelPacket& packet) {
+  if (packet.kernel == KernelKind::none || packet.kernel > KernelKind::attention)
+    return fmt::format("kernel {}: 1 (gemm), 2 (reduce-scatter), 3 (all-gather), 4 (rows) or 5 (attention) expected",
+                       static_cast<int>(packet.kernel));
+  if (packet.completion_signal >= registers::Signals::value_count &&
+      packet.completion_signal != KernelPacket::no_signal)
+    return fmt::format("completion_signal {}: a counter below {}, or {:#x} for none, expected",
+                       packet.completion_signal, registers::Signals::value_count, KernelPacket::no_signal);
+  if (packet.arguments != 0)
+    return fmt::format("arguments {:#x}: 0 expected, operands are in the packet", packet.arguments);
+  return {};
+}
+
+std::string check_operands(const KernelPacket& packet, const ComputeParameters& parameters, std::uint16_t gpu,
+                           bool functional) {
+  const Memory memory{gpu, parameters.memory_bytes};
+  if (packet.reserved[0] != 0 || packet.reserved[1] != 0 || packet.reserved[2] != 0)
+    return "reserved bytes: 0 expected";
   if (packet.element > static_cast<std::uint8_t>(ElementType::fp32))
     return fmt::format("element {}: 0 (fp16), 1 (bf16) or 2 (fp32) expected", packet.element);
   if ((packet.flags & ~KernelPacket::all_flags) != 0) return fmt::format("flags {:#x}: unknown bits", packet.flags);
   const bool right_size = packet.m - 1 < most_rows && packet.n - 1 < most_rows;
   const bool right_tiles =
-      packet.kind == KernelKind::rows || (packet.tile_rows - 1u < most_tile_rows &&
-                                          packet.tile_columns - 1u < most_tile_rows && tiles(packet) < no_workgroup);
+      packet.kernel == KernelKind::rows || (packet.tile_rows - 1u < most_tile_rows &&
+                                            packet.tile_columns - 1u < most_tile_rows && tiles(packet) < no_workgroup);
   if (!right_size || !right_tiles)
     return fmt::format("output {} x {} in tiles of {} x {}: 1 to {} and 1 to {}, fewer than 2^32 tiles, expected",
                        packet.m, packet.n, packet.tile_rows, packet.tile_columns, most_rows, most_tile_rows);
@@ -183,8 +233,9 @@ std::string check_packet(const KernelPacket& packet, const ComputeParameters& pa
   if (unaligned(packet.out) || unaligned(packet.ldo) || packet.ldo < std::uint64_t{packet.n} * bytes)
     return fmt::format("out {:#x} with row stride {}: multiples of 32, at least a row of {} bytes, expected",
                        packet.out, packet.ldo, std::uint64_t{packet.n} * bytes);
-  if (!in_memory(packet.out, packet.m, packet.ldo)) return fmt::format("out {:#x} does not end in memory", packet.out);
-  return check_kind(packet, parameters, functional);
+  if (!memory.holds(packet.out, extent(packet.m, packet.ldo, row_of_out(packet))))
+    return fmt::format("out {:#x} does not end in memory", packet.out);
+  return check_kind(packet, parameters, memory, functional);
 }
 
 }  // namespace t3vp

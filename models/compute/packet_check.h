@@ -8,7 +8,12 @@
 
 namespace t3vp {
 
-/// Empty when the packet can run, else what was found and what was expected. `functional`: whether operands have data.
-std::string check_packet(const KernelPacket& packet, const ComputeParameters& parameters, bool functional);
+/// Empty when what every packet begins with can be believed, else what was found and what was expected.
+std::string check_header(const KernelPacket& packet);
+
+/// Empty when the packet can run on this GPU, else what was found and what was expected. The header is right.
+/// `functional`: whether operands have data.
+std::string check_operands(const KernelPacket& packet, const ComputeParameters& parameters, std::uint16_t gpu,
+                           bool functional);
 
 }  // namespace t3vp

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "protocol/address_map.h"
 #include "protocol/units.h"
 
 namespace t3vp {
@@ -25,7 +26,8 @@ struct ComputeParameters {
   std::uint32_t ring_blocks_in_flight = 4;   ///< blocks a ring workgroup keeps under way
   std::uint32_t row_workgroups_per_cu = 8;   ///< of rows kernels
   std::uint32_t row_block_bytes = 4096;      ///< of an operand that a workgroup of a rows kernel has under way
-  bool wrong_rounding = false;               ///< a fault: ring kernels round their sums toward zero
+  std::uint64_t memory_bytes = address_map::hbm_limit;  ///< of every GPU: packets reach no further
+  bool wrong_rounding = false;                          ///< a fault: ring kernels round their sums toward zero
 };
 
 struct OutputMapParameters {

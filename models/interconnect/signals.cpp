@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "protocol/address_map.h"
 
@@ -30,15 +31,25 @@ Signals::Signals(const sc_core::sc_module_name& name, std::uint16_t gpu) : sc_mo
   registers.value.on_write([this](std::size_t i) { changed(i); });
   registers.add.on_write([this](std::size_t i) { add(i, registers.add[i].value()); });
   registers.interrupt.on_write([this] { interrupt.write(registers.interrupt.changed() != 0); });
-  registers.on_reset([this] { interrupt.write(false); });
+  registers.on_reset([this] {
+    interrupt.write(false);
+    withdraw_waits();
+  });
 
   SC_HAS_PROCESS(Signals);
   SC_METHOD(step);
   sensitive << arrivals_.get_event();
   dont_initialize();
+  SC_METHOD(withdraw_waits);
+  sensitive << withdraw.pos();
+  dont_initialize();
 }
 
-void Signals::wait_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+void Signals::compute_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  if (extension_of(transaction).operation == Operation::store) {
+    deliver(transaction);
+    return compute.respond(transaction, delay);
+  }
   const std::size_t index =
       index_of(offset_in_block(transaction.get_address()), registers::Signals::value_offset, registers.value.size());
   if (extension_of(transaction).operation != Operation::wait || index == registers.value.size()) {
@@ -50,7 +61,17 @@ void Signals::wait_request(int, tlm::tlm_generic_payload& transaction, Picosecon
   }
   transaction.acquire();
   waits_.push_back({index, &transaction, now() + delay});
+  if (withdraw.read()) return withdraw_waits();
   answer_waits(index);
+}
+
+/// The answer says nothing about the counter; whoever has withdrawn the wait does not look at it.
+void Signals::withdraw_waits() {
+  for (const Wait& wait : std::exchange(waits_, {})) {
+    wait.transaction->set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    compute.respond(*wait.transaction, std::max(wait.arrival, now()) - now());
+    wait.transaction->release();
+  }
 }
 
 void Signals::peer_store(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
@@ -74,7 +95,7 @@ void Signals::deliver(tlm::tlm_generic_payload& transaction) {
   if (!counts) {
     transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return registers.report(Status::bad_address, transaction.get_address(),
-                            "peers may only write the 8 bytes of signals.add[i]");
+                            "peers and compute units may only write the 8 bytes of signals.add[i]");
   }
   std::uint64_t value = 0;
   std::memcpy(&value, transaction.get_data_ptr(), sizeof value);

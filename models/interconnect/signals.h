@@ -13,9 +13,11 @@ namespace t3vp {
 
 class Signals : public sc_core::sc_module {
  public:
-  DataTargetSocket<Signals> compute{"compute", this, &Signals::wait_request};  ///< waits of workgroups
-  DataTargetSocket<Signals> peers{"peers", this, &Signals::peer_store};        ///< stores of peers to add[i]
+  /// Waits of workgroups, and stores to add[i] when a packet has ended.
+  DataTargetSocket<Signals> compute{"compute", this, &Signals::compute_request};
+  DataTargetSocket<Signals> peers{"peers", this, &Signals::peer_store};  ///< stores of peers to add[i]
   sc_core::sc_out<bool> interrupt{"interrupt"};
+  sc_core::sc_in<bool> withdraw{"withdraw"};  ///< while it is high no workgroup waits: its kernel is aborted
   registers::Signals registers{"registers"};
 
   Signals(const sc_core::sc_module_name& name, std::uint16_t gpu);
@@ -29,12 +31,13 @@ class Signals : public sc_core::sc_module {
     tlm::tlm_generic_payload* transaction;
     Picoseconds arrival;
   };
-  void wait_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void compute_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void peer_store(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void deliver(tlm::tlm_generic_payload& transaction);
   void add(std::size_t index, std::uint64_t value);
   void changed(std::size_t index);
   void answer_waits(std::size_t index);
+  void withdraw_waits();
   void step();
 
   std::uint16_t gpu_;

@@ -13,6 +13,13 @@ unsigned char* bytes_of_value(Value& value) {
   return reinterpret_cast<unsigned char*>(&value);
 }
 
+/// Simulated time ends at 2^64 ps; what comes later never comes.
+constexpr Picoseconds latest = never - longest_delay;
+
+Picoseconds time_of(std::uint64_t ns) { return ns < latest / 1000 ? ns * 1000 : never; }
+
+bool is_known(Phase phase) { return phase <= Phase::hand_over; }
+
 }  // namespace
 
 const char* name_of(Phase phase) {
@@ -92,15 +99,24 @@ Status CommandProcessor::write_memory(std::uint64_t address, const void* data, s
   return access(tlm::TLM_WRITE_COMMAND, address, static_cast<unsigned char*>(const_cast<void*>(data)), bytes);
 }
 
-Status CommandProcessor::wait_for_interrupt(const char* reason) {
+Status CommandProcessor::wait_for_interrupt(const char* reason, std::uint64_t deadline_ns) {
   keeper_.sync();
-  const Picoseconds begin = now();
+  const Picoseconds begin = now(), deadline = time_of(deadline_ns);
   ++waits_;
   waits_for_ = reason;
-  while (!interrupt.read() && !give_up_) wait(interrupt.posedge_event() | give_up_event_);
+  while (!interrupt.read() && !give_up_ && now() < deadline) wait_until(deadline, interrupt.posedge_event());
   waits_for_.clear();
   waited_ += now() - begin;
-  return interrupt.read() ? Status::ok : Status::stuck;
+  if (interrupt.read()) return Status::ok;
+  return now() >= deadline ? Status::timeout : Status::stuck;
+}
+
+/// Until the event, the time or give_up_waiting().
+void CommandProcessor::wait_until(Picoseconds time, const sc_core::sc_event& event) {
+  if (time == never)
+    wait(event | give_up_event_);
+  else
+    wait(to_sc_time(time - now()), event | give_up_event_);
 }
 
 void CommandProcessor::give_up_waiting() {
@@ -109,16 +125,25 @@ void CommandProcessor::give_up_waiting() {
 }
 
 void CommandProcessor::wait_ns(std::uint64_t ns) {
-  keeper_.inc(to_sc_time(ns * 1000));
+  const Picoseconds begin = local_now();
+  if (time_of(ns) < latest - begin) {
+    keeper_.inc(to_sc_time(ns * 1000));
+    return keeper_.sync();
+  }
   keeper_.sync();
+  waits_for_ = std::to_string(ns) + " ns to pass, which simulated time does not reach";
+  while (!give_up_) wait(give_up_event_);
+  waits_for_.clear();
 }
 
 void CommandProcessor::begin(Phase phase) {
+  if (!is_known(phase)) return log("unknown phase " + std::to_string(static_cast<int>(phase)) + " begins");
   phases_.push_back({phase, local_now(), never});
   tell_phase(phase, true);
 }
 
 void CommandProcessor::end(Phase phase) {
+  if (!is_known(phase)) return log("unknown phase " + std::to_string(static_cast<int>(phase)) + " ends");
   const auto is_open = [phase](const PhaseTime& t) { return t.phase == phase && t.end == never; };
   const auto open = std::find_if(phases_.rbegin(), phases_.rend(), is_open);
   if (open == phases_.rend()) return log(std::string("phase ") + name_of(phase) + " ended without having begun");

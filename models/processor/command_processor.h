@@ -96,9 +96,15 @@ class CommandProcessor : public sc_core::sc_module {
   Status read_memory(std::uint64_t address, void* data, std::uint32_t bytes);
   Status write_memory(std::uint64_t address, const void* data, std::uint32_t bytes);
 
-  /// Returns at once while the interrupt is raised; Status::stuck after give_up_waiting().
-  /// The reason is no string object: one would not be destroyed on the stack of a program that waits for ever.
-  Status wait_for_interrupt(const char* reason);
+  static constexpr std::uint64_t forever = ~std::uint64_t{0};
+
+  /// The program's own time, which may be ahead of the simulation's.
+  std::uint64_t time_ns() const { return local_now() / 1000; }
+  /// Returns at once while the interrupt is raised; Status::timeout when time_ns() reaches the deadline first,
+  /// Status::stuck after give_up_waiting(). The reason is no string object: one would not be destroyed on the stack of a
+  /// program that waits for ever.
+  Status wait_for_interrupt(const char* reason, std::uint64_t deadline_ns = forever);
+  /// A wait beyond the last point in simulated time ends with give_up_waiting().
   void wait_ns(std::uint64_t ns);
 
   void begin(Phase phase);
@@ -125,6 +131,7 @@ class CommandProcessor : public sc_core::sc_module {
   Status access(tlm::tlm_command command, std::uint64_t address, unsigned char* data, std::uint32_t bytes);
   bool may_run_ahead(tlm::tlm_command command, std::uint64_t address) const;
   Picoseconds local_now() const;
+  void wait_until(Picoseconds time, const sc_core::sc_event& event);
   void tell_phase(Phase phase, bool begin);
   void call_on_phase();
 

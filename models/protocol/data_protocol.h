@@ -26,8 +26,8 @@
 // visible to debug, plain and DMI accesses up to one slice (71 ns) early.
 //
 // Response. A load is answered when its data is there, a store or update when the memory or counter that it addresses
-// has taken it over for good, on whichever GPU that is, a wait when its signal has reached the threshold. The status is
-// INCOMPLETE in the request, and set by the target alone.
+// has taken it over for good, on whichever GPU that is, a wait when its signal has reached the threshold, or with
+// GENERIC_ERROR when its kernel is aborted. The status is INCOMPLETE in the request, and set by the target alone.
 //
 // Who may change what between request and response: blocks on the way the address, the operation (a mapped store
 // becomes an update), the stream, `cached`, the traffic class and the producer; the target the status and a load's

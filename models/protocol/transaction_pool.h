@@ -25,6 +25,9 @@ class Transaction : public tlm::tlm_generic_payload {
     return original;
   }
 
+  /// The sender's own: what it sent before it was reset is told from what it sends now.
+  std::uint32_t generation = 0;
+
   /// Gives the payload a zeroed buffer of its data length.
   void attach_buffer() {
     buffer_.assign(get_data_length(), 0);

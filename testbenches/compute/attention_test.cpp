@@ -19,7 +19,7 @@ struct AttentionCase {
                 AttentionPass pass = AttentionPass::forward)
       : rows(m), columns(n), heads(batch), element(type) {
     const bool backward = pass != AttentionPass::forward;
-    packet.kind = KernelKind::attention;
+    packet.kernel = KernelKind::attention;
     packet.operation = static_cast<std::uint8_t>(pass);
     packet.element = static_cast<std::uint8_t>(element);
     packet.m = rows;

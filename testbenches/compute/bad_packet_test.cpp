@@ -25,8 +25,14 @@ constexpr std::uint64_t most32 = 0xFFFFFFFF;
 
 const std::vector<Mistake>& mistakes_of_all_kernels() {
   static const std::vector<Mistake> mistakes = {
-      mistake("kind 0", &P::kind, 0),
-      mistake("kind 6", &P::kind, 6),
+      mistake("kernel 0", &P::kernel, 0),
+      mistake("kernel 6", &P::kernel, 6),
+      mistake("completion_signal 512", &P::completion_signal, 512),
+      mistake("completion_signal 4294967294", &P::completion_signal, most32 - 1),
+      mistake("arguments 0x80", &P::arguments, 0x80),
+      mistake("arguments 0x8000000000000000", &P::arguments, std::uint64_t{1} << 63),
+      {"reserved bytes", [](P& p) { p.reserved[0] = 1; }},
+      {"reserved bytes", [](P& p) { p.reserved[2] = 0x80; }},
       mistake("element 3", &P::element, 3),
       mistake("flags 0x20", &P::flags, 0x20),
       mistake("output 0 x", &P::m, 0),
@@ -45,6 +51,8 @@ const std::vector<Mistake>& mistakes_of_all_kernels() {
       {"x 4294967295", [](P& p) { p.n = most32; }},
       mistake("does not end in memory", &P::out, address_map::hbm_limit - 64),
       mistake("does not end in memory", &P::out, address_map::registers_base),
+      mistake("does not end in memory", &P::out, ClusterBench::memory_bytes - 64 * 96 + 32),
+      mistake("does not end in memory", &P::out, address_map::on_gpu(1, 0x90000)),
   };
   return mistakes;
 }
@@ -59,6 +67,14 @@ const std::vector<Mistake>& mistakes_of_gemm() {
       mistake("b 0x50010", &P::b, 0x50010),
       mistake("does not end in memory", &P::a, address_map::hbm_limit - 64),
       mistake("does not end in memory", &P::b, address_map::hbm_limit - 64),
+      mistake("does not end in memory", &P::a, ClusterBench::memory_bytes - 64 * 96 + 32),
+      mistake("does not end in memory", &P::b, ClusterBench::memory_bytes - 48 * 96 + 32),
+      mistake("does not end in memory", &P::a, address_map::on_gpu(1, 0x10000)),
+      // Slabs whose number wraps to none.
+      {"k 4294967295", [](P& p) { p.flags = P::transpose_a, p.k = most32; }},
+      {"k 1073741825", [](P& p) { p.flags = P::transpose_a, p.k = (1u << 30) + 1; }},
+      {"does not end in memory", [](P& p) { p.flags = P::transpose_a, p.lda = 128, p.k = 1u << 30; }},
+      {"does not end in memory", [](P& p) { p.ldb = 0xFFFFFFE0; }},
       mistake("row strides 104", &P::lda, 104),
       mistake("and 104", &P::ldb, 104),
       mistake("0 wavefronts", &P::wavefronts, 0),
@@ -94,6 +110,11 @@ const std::vector<Mistake>& mistakes_of_rings() {
       mistake("signals 511", &P::signal_base, 511),
       mistake("signals 4294967295", &P::signal_base, most32),
       mistake("peer_out", &P::peer_out, 0x10010),
+      mistake("peer_out 0x1fffe0 does not", &P::peer_out, ClusterBench::memory_bytes - 32),
+      mistake("peer_out 0x1000001fe820 does not", &P::peer_out,
+              address_map::on_gpu(1, ClusterBench::memory_bytes - 64 * 96 + 32)),
+      mistake("peer_out 0x1f0000000000 does not", &P::peer_out, address_map::on_gpu(1, address_map::registers_base)),
+      mistake("signal_epoch 18446744073709551614", &P::signal_epoch, ~std::uint64_t{1}),
   };
   return mistakes;
 }
@@ -112,6 +133,10 @@ const std::vector<Mistake>& mistakes_of_rows() {
       mistake("with row stride 0", &P::ldc, 0),
       mistake("b 0xffffffffc0 does not end", &P::b, address_map::hbm_limit - 64),
       mistake("c 0xfffffffff8", &P::c, address_map::hbm_limit - 8),
+      mistake("a 0x1fe820 does not end", &P::a, ClusterBench::memory_bytes - 64 * 96 + 32),
+      mistake("b 0x1fffc0 does not end", &P::b, ClusterBench::memory_bytes - 64),
+      mistake("b 0x100000050000 does not end", &P::b, address_map::on_gpu(1, 0x50000)),
+      {"does not end", [](P& p) { p.m = 1u << 30, p.ldo = p.lda = p.ldc = 0xFFFFFFE0; }},
       {"factor 0", [](P& p) { p.factor = 0; }},
       {"factor 1.5", [](P& p) { p.factor = 1.5; }},
   };
@@ -131,7 +156,7 @@ const std::vector<Mistake>& mistakes_of_attention() {
       mistake("does not end in memory", &P::a, address_map::hbm_limit - 64),
       mistake("workgroups 5", &P::workgroups, 5),
       mistake("batch strides 8", &P::a_batch, 8),
-      mistake("of 2 matrices does not end", &P::out, address_map::hbm_limit - 64 * 96),
+      mistake("of 2 matrices does not end", &P::out, ClusterBench::memory_bytes - 64 * 96),
   };
   return mistakes;
 }
@@ -147,7 +172,7 @@ KernelPacket good_ring(KernelKind kind) {
 
 KernelPacket good_rows() {
   KernelPacket packet{};
-  packet.kind = KernelKind::rows;
+  packet.kernel = KernelKind::rows;
   packet.operation = static_cast<std::uint8_t>(RowOperation::bias_dropout_add);
   packet.m = 64;
   packet.n = 48;
@@ -159,7 +184,7 @@ KernelPacket good_rows() {
 
 KernelPacket good_attention() {
   KernelPacket packet{};
-  packet.kind = KernelKind::attention;
+  packet.kernel = KernelKind::attention;
   packet.operation = static_cast<std::uint8_t>(AttentionPass::forward);
   packet.m = 64;
   packet.n = 48;
@@ -175,7 +200,7 @@ KernelPacket good_attention() {
 /// Each packet is refused with an error that says why, at once, and the good packet behind it runs.
 void check_refused(ClusterBench& bench, const KernelPacket& good, const std::vector<Mistake>& mistakes) {
   ClusterUnderTest& gpu = bench.gpu();
-  REQUIRE(check_packet(good, bench.parameters, true).empty());
+  REQUIRE(check_operands(good, bench.parameters, 0, true).empty());
   for (const Mistake& mistake : mistakes) {
     INFO(mistake.text);
     KernelPacket bad = good;
@@ -187,14 +212,14 @@ void check_refused(ClusterBench& bench, const KernelPacket& good, const std::vec
     REQUIRE(time == bench.memory.latency);
     REQUIRE(gpu.completed() == completed + 1);
     REQUIRE(gpu.cluster.finished_workgroups() == workgroups);
-    REQUIRE(gpu.registers.read("interrupt") == 2);
+    REQUIRE(gpu.registers.read("interrupt") == 3);
     bench.wait(1);
     REQUIRE(gpu.interrupt.read());
     REQUIRE(gpu.registers.driver.reported.size() == 1);
     REQUIRE(gpu.registers.driver.reported[0].address == address);
     REQUIRE_THAT(gpu.registers.driver.reported[0].text, Catch::Contains(mistake.text));
     REQUIRE(gpu.registers.driver.take_report() == Status::bad_packet);
-    REQUIRE(gpu.registers.write("interrupt", 2) == tlm::TLM_OK_RESPONSE);
+    REQUIRE(gpu.registers.write("interrupt", 3) == tlm::TLM_OK_RESPONSE);
 
     gpu.put(bench.memory, bad);
     bench.run(good_gemm(bench.parameters));
@@ -222,14 +247,14 @@ TEST_CASE("malformed packets of rows and attention are refused one by one and th
   backward.operation = static_cast<std::uint8_t>(AttentionPass::backward_q);
   backward.b = 0x50000, backward.c = 0x70000;
   backward.ldb = 96, backward.ldo = 288;
-  REQUIRE(check_packet(backward, bench.parameters, false).empty());
+  REQUIRE(check_operands(backward, bench.parameters, 0, false).empty());
   const std::vector<Mistake> mistakes = {mistake("b 64 and out 288", &P::ldb, 64), mistake("out 96", &P::ldo, 96),
                                          mistake("b 0x50008", &P::b, 0x50008), mistake("c 0x70008", &P::c, 0x70008),
                                          mistake("end in memory", &P::c, address_map::hbm_limit - 64)};
   for (const Mistake& mistake : mistakes) {
     KernelPacket bad = backward;
     mistake.make(bad);
-    REQUIRE_THAT(check_packet(bad, bench.parameters, false), Catch::Contains(mistake.text));
+    REQUIRE_THAT(check_operands(bad, bench.parameters, 0, false), Catch::Contains(mistake.text));
   }
 }
 
@@ -240,7 +265,11 @@ TEST_CASE("malformed ring packets are refused one by one and the next good one r
     check_refused(bench, good_ring(kind), mistakes_of_rings());
   }
   check_refused(bench, good_ring(KernelKind::ring_reduce_scatter),
-                {mistake("staging", &P::staging, 0x90008), mistake("peer_staging", &P::peer_staging, 0x90008)});
+                {mistake("staging", &P::staging, 0x90008), mistake("peer_staging", &P::peer_staging, 0x90008),
+                 mistake("staging 0x1fe820 or", &P::staging, ClusterBench::memory_bytes - 64 * 96 + 32),
+                 mistake("staging 0x100000090000 or", &P::staging, address_map::on_gpu(1, 0x90000)),
+                 mistake("or peer_staging 0x1000001fffe0", &P::peer_staging,
+                         address_map::on_gpu(1, ClusterBench::memory_bytes - 32))});
 }
 
 TEST_CASE("a reduction with near-memory updates and an all-gather need no staging buffers") {
@@ -248,7 +277,36 @@ TEST_CASE("a reduction with near-memory updates and an all-gather need no stagin
   for (KernelPacket packet : {good_ring(KernelKind::ring_reduce_scatter), good_ring(KernelKind::ring_all_gather)}) {
     packet.flags = KernelPacket::near_memory;
     packet.staging = packet.peer_staging = 1;
-    REQUIRE(check_packet(packet, p, true).empty());
+    REQUIRE(check_operands(packet, p, 0, true).empty());
+  }
+}
+
+TEST_CASE("matrices may end with memory, and their last row before its stride") {
+  ClusterBench bench(ClusterBench::small());
+  const std::uint64_t end = ClusterBench::memory_bytes;
+  KernelPacket gemm = good_gemm(bench.parameters);
+  gemm.lda = gemm.ldb = gemm.ldo = 4096;
+  gemm.a = end - 63 * 4096 - 96, gemm.b = end - 47 * 4096 - 96, gemm.out = end - 63 * 4096 - 96;
+  REQUIRE(check_operands(gemm, bench.parameters, 0, true).empty());
+  for (std::uint64_t P::*address : {&P::a, &P::b, &P::out}) {
+    KernelPacket beyond = gemm;
+    beyond.*address += 32;
+    REQUIRE_THAT(check_operands(beyond, bench.parameters, 0, true), Catch::Contains("does not end in memory"));
+  }
+  KernelPacket ring = good_ring(KernelKind::ring_reduce_scatter);
+  ring.out = ring.staging = end - 64 * 96;
+  ring.peer_out = ring.peer_staging = address_map::on_gpu(1, end - 64 * 96);
+  REQUIRE(check_operands(ring, bench.parameters, 0, true).empty());
+}
+
+TEST_CASE("a ring packet whose receiver cannot be reached ends with no_peer") {
+  ClusterBench bench(ClusterBench::small(), true, 1, 3);
+  for (const std::uint64_t gpu : {3u, 0xFFFFu}) {
+    KernelPacket packet = good_ring(KernelKind::ring_all_gather);
+    packet.peer_out = address_map::on_gpu(gpu, 0x90000);
+    bench.run(packet);
+    REQUIRE(bench.gpu().error() == Status::no_peer);
+    REQUIRE(bench.gpu().registers.driver.take_report() == Status::no_peer);
   }
 }
 

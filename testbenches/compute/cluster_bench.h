@@ -19,7 +19,7 @@ struct ClusterUnderTest {
 
   std::uint16_t gpu;
   ComputeCluster cluster;
-  sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS> interrupt, kernel_active, first_stage;
+  sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS> interrupt, kernel_active, first_stage, withdraw;
   NamedRegisters registers{cluster.registers};
   std::uint64_t submitted = 0;
 
@@ -28,6 +28,7 @@ struct ClusterUnderTest {
     cluster.interrupt.bind(interrupt);
     cluster.kernel_active.bind(kernel_active);
     cluster.first_stage.bind(first_stage);
+    cluster.withdraw.bind(withdraw);
   }
 
   std::uint64_t here(std::uint64_t local) const { return address_map::on_gpu(gpu, local); }
@@ -44,7 +45,19 @@ struct ClusterUnderTest {
 
   std::uint64_t completed() { return registers.read("completed"); }
   bool busy() { return (registers.read("status") & 1) != 0; }
-  Status error() { return static_cast<Status>(registers.read("status") >> 8 & 0xFF); }
+  /// What the packet's own completion says.
+  Status code_of(std::uint64_t packet) {
+    using Queue = registers::KernelQueue;
+    const std::uint64_t offset = Queue::completion_offset + 4 * (packet % Queue::completion_count);
+    const std::uint64_t completion = registers.driver.read(offset, 4).value;
+    REQUIRE(completion >> 8 == (packet & 0xFFFFFF));
+    return static_cast<Status>(completion & 0xFF);
+  }
+  /// Code of the packet that has ended last.
+  Status error() { return code_of(completed()); }
+  /// The first failure since it was acknowledged.
+  Status first_error() { return static_cast<Status>(registers.read("status") >> 8 & 0xFF); }
+  void abort() { REQUIRE(registers.write("command", 1) == tlm::TLM_OK_RESPONSE); }
   double busy_ns() const { return to_ns(cluster.busy_time()); }
 };
 
@@ -59,8 +72,9 @@ struct ClusterBench {
   explicit ClusterBench(const ComputeParameters& p, bool functional = true, std::uint16_t clusters = 1,
                         std::uint16_t gpu_count = 2)
       : parameters(p), memory("memory", clusters, std::max(clusters, gpu_count), memory_bytes) {
+    parameters.memory_bytes = memory_bytes;
     for (std::uint16_t g = 0; g < clusters; ++g) {
-      gpus.push_back(std::make_unique<ClusterUnderTest>(p, functional, g));
+      gpus.push_back(std::make_unique<ClusterUnderTest>(parameters, functional, g));
       checks.join(gpus.back()->cluster.memory, *memory.ports[g]);
     }
     sc_core::sc_start(sc_core::SC_ZERO_TIME);

@@ -19,7 +19,7 @@ struct GemmCase {
 
   GemmCase(const ComputeParameters& p, std::uint32_t m, std::uint32_t n, std::uint32_t k, ElementType element,
            std::uint16_t flags = 0) {
-    packet.kind = KernelKind::gemm;
+    packet.kernel = KernelKind::gemm;
     packet.element = static_cast<std::uint8_t>(element);
     packet.flags = flags;
     packet.m = m;

@@ -219,6 +219,8 @@ TEST_CASE("functional and timing-only runs take the same time and do the same ac
   timing.start_queue();
   GemmCase gemm(p, 70, 45, 33, ElementType::fp16);
   bench.gpu().put(bench.memory, gemm.packet);
+  for (std::uint64_t KernelPacket::*operand : {&KernelPacket::a, &KernelPacket::b, &KernelPacket::out})
+    gemm.packet.*operand = timing.here(gemm.packet.*operand);
   timing.put(timing_memory, gemm.packet);
   bench.gpu().ring();
   timing.ring();

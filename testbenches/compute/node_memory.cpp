@@ -156,6 +156,13 @@ void NodeMemory::add_signal(std::uint64_t gpu, std::size_t index, std::uint64_t 
   }
 }
 
+void NodeMemory::withdraw_waits() {
+  for (const Pending& wait : std::exchange(waits_, {})) {
+    wait.transaction->set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    events_.push(now(), {wait.port, true, wait.transaction});
+  }
+}
+
 unsigned NodeMemory::debug(int, tlm::tlm_generic_payload& transaction) {
   const DataExtension* extension = transaction.get_extension<DataExtension>();
   const Shape shape = extension != nullptr ? extension->shape : Shape{1, transaction.get_data_length(), 0};

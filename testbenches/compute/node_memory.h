@@ -47,6 +47,8 @@ class NodeMemory : public sc_core::sc_module {
   void add_signal(std::uint64_t gpu, std::size_t index, std::uint64_t value);
   std::uint64_t signal(std::uint64_t gpu, std::size_t index) const { return signals_[gpu][index]; }
   std::size_t waiting() const { return waits_.size(); }
+  /// Answers all waits, as signals do when their kernel is aborted.
+  void withdraw_waits();
 
   std::vector<LoggedAccess> accesses(Operation operation) const;
   /// Bytes of an operation, all traffic classes or one.

@@ -26,7 +26,7 @@ struct RingCase {
 
   KernelPacket packet(KernelKind kind, std::uint32_t g, std::uint16_t flags, std::uint64_t epoch) const {
     KernelPacket p{};
-    p.kind = kind;
+    p.kernel = kind;
     p.element = static_cast<std::uint8_t>(grid.element);
     p.flags = flags;
     p.m = grid.rows;

@@ -27,7 +27,7 @@ struct RowCase {
     b = {0x50000, b_vector ? 1 : size.rows, size.columns, b_vector ? 0 : stride, element};
     c = {0x90000, c_vector ? 1 : size.rows, size.columns, c_vector ? 0 : stride, element};
     out = {0xC0000, size.rows, size.columns, stride, element};
-    packet.kind = KernelKind::rows;
+    packet.kernel = KernelKind::rows;
     packet.operation = static_cast<std::uint8_t>(operation);
     packet.element = static_cast<std::uint8_t>(element);
     packet.m = size.rows;
@@ -254,7 +254,9 @@ TEST_CASE("functional and timing-only rows kernels take the same time") {
   ClusterBench bench(ClusterBench::small());
   timing.start_queue();
   bench.gpu().put(bench.memory, test.packet);
-  timing.put(timing_memory, test.packet);
+  KernelPacket packet = test.packet;
+  packet.a = timing.here(packet.a), packet.out = timing.here(packet.out);
+  timing.put(timing_memory, packet);
   bench.gpu().ring();
   timing.ring();
   bench.wait(100'000'000);

@@ -21,9 +21,9 @@ int element(std::size_t gpu, char name, std::uint32_t row, std::uint32_t column)
   return static_cast<int>((row * 7 + column * (name == 'a' ? 3 : 5) + gpu) % 5) - 2;
 }
 
-int exact(std::uint32_t row, std::uint32_t column) {
+int exact(std::size_t gpus, std::uint32_t row, std::uint32_t column) {
   int sum = 0;
-  for (std::size_t gpu = 0; gpu < 2; ++gpu)
+  for (std::size_t gpu = 0; gpu < gpus; ++gpu)
     for (std::uint32_t i = 0; i < k; ++i) sum += element(gpu, 'a', row, i) * element(gpu, 'b', i, column);
   return sum;
 }
@@ -48,9 +48,9 @@ Lines lines(const std::vector<Told>& told) {
 GpuPair::GpuPair(t3_program* guest, const std::vector<std::string>& settings, t3_program* other)
     : configuration_(pair_of(settings)), node_("node", configuration_, nullptr) {
   gpu(0).processor.run(native_program(guest, job()));
-  gpu(1).processor.run(native_program(other, job()));
+  for (std::size_t g = 1; g < node_.gpus().size(); ++g) gpu(g).processor.run(native_program(other, job()));
   gpu(0).processor.on_log([this](const std::string& line) { told_.push_back(line); });
-  for (std::size_t g = 0; g < 2; ++g)
+  for (std::size_t g = 0; g < node_.gpus().size(); ++g)
     gpu(g).processor.on_publish([this, g](const PublishedBuffer& buffer) { fill(gpu(g), buffer); });
 }
 
@@ -103,12 +103,12 @@ std::size_t GpuPair::wrong_elements(std::size_t g) {
   std::size_t wrong = 0;
   for (std::uint32_t i = 0; i < m; ++i)
     for (std::uint32_t j = 0; j < n; ++j)
-      if (out[std::size_t{i} * n + j] != static_cast<float>(exact(i, j))) ++wrong;
+      if (out[std::size_t{i} * n + j] != static_cast<float>(exact(node_.gpus().size(), i, j))) ++wrong;
   return wrong;
 }
 
 void GpuPair::require_right_result() {
-  for (std::size_t g = 0; g < 2; ++g) {
+  for (std::size_t g = 0; g < node_.gpus().size(); ++g) {
     CAPTURE(g, diagnosis(), logged(g));
     REQUIRE(gpu(g).processor.finished());
     REQUIRE(gpu(g).processor.status() == Status::ok);

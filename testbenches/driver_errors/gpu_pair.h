@@ -1,4 +1,4 @@
-// Two GPUs of small-4 with a guest program on GPU 0 and the right one on GPU 1.
+// Two GPUs of small-4, or as many as the settings say, with a guest program on GPU 0 and the right one on the others.
 #pragma once
 
 #include <string>

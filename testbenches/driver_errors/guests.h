@@ -20,8 +20,27 @@ t3_program guest_chunk_too_large;
 t3_program guest_bad_packets;
 t3_program guest_gemm_outside_memory;
 t3_program guest_updates_switched_off;
+/* Waits once for many kernels of which some are refused. */
+t3_program guest_mixed_kernels;
+/* Sizes whose product has no 32 or 64 bits, or that are larger than memory. */
+t3_program guest_huge_sizes;
+
+t3_program guest_aborted_kernels;
+t3_program guest_aborted_ring;
+/* Resets its GPU, later than the others, and does the job. */
+t3_program guest_late_after_reset;
+
+/* Two contexts at a time, and one after the other. */
+t3_program guest_second_context;
+/* The right job, twice. */
+t3_program guest_twice;
+t3_program guest_unknown_phases;
+
+/* Waits that end before what they wait for, on GPU 0; the others come late. */
+t3_program guest_short_of_time;
 
 t3_program guest_memory_exhausted;
+t3_program guest_freed_memory;
 
 /* The sequential job without the flush at its end. */
 t3_program guest_without_flush;

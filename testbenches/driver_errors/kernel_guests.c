@@ -1,3 +1,5 @@
+#include <stddef.h>
+
 #include "driver_errors/misuse.h"
 #include "t3/kernel_packet.h"
 #include "t3/registers/kernel_queue.h"
@@ -36,7 +38,8 @@ static void packets(struct stage* s) {
   struct operands o = operands_of(s);
   tell(s, "packet of zeros", raw(s, (struct t3_kernel_packet){0}));
   tell(s, "ring of one GPU",
-       raw(s, (struct t3_kernel_packet){.kind = T3_KERNEL_RING_ALL_GATHER,
+       raw(s, (struct t3_kernel_packet){.kernel = T3_KERNEL_RING_ALL_GATHER,
+                                        .completion_signal = T3_KERNEL_NO_SIGNAL,
                                         .m = 64,
                                         .n = 64,
                                         .ldo = 128,
@@ -74,6 +77,120 @@ static void switched_off(struct stage* s) {
   tell(s, "gemm with updates", gemm(s, &o, (struct t3_gemm_options){.update = true}));
   tell(s, "near-memory units on", switch_updates(s, 1));
   tell(s, "gemm with updates", gemm(s, &o, (struct t3_gemm_options){.update = true}));
+}
+
+/* More kernels than the ring holds; every third is malformed. */
+static void mixed(struct stage* s) {
+  enum { kernels = 40 };
+  const struct operands good = operands_of(s);
+  struct operands bad = good;
+  bad.a.address += 8;
+  const uint64_t before = t3_last_kernel(&s->gpu);
+  enum t3_status queued = T3_OK;
+  for (uint32_t i = 0; i < kernels && queued == T3_OK; ++i) {
+    const struct operands* o = i % 3 == 1 ? &bad : &good;
+    queued = t3_gemm(&s->gpu, &s->out, &o->a, &o->b, (struct t3_gemm_options){0});
+  }
+  tell(s, "40 kernels", queued);
+  tell(s, "an unrelated fill", t3_fill_zero(&s->gpu, &s->out.matrix));
+  tell(s, "all of them", t3_wait_kernels(&s->gpu));
+  tell(s, "once more", t3_wait_kernels(&s->gpu));
+  uint32_t wrong = 0;
+  for (uint32_t i = 0; i < kernels; ++i)
+    if (t3_wait_kernel(&s->gpu, before + 1 + i) != (i % 3 == 1 ? T3_BAD_PACKET : T3_OK)) ++wrong;
+  tell(s, "each has its code", wrong == 0 ? T3_OK : T3_BAD_VALUE);
+  tell(s, "kernel 0", t3_wait_kernel(&s->gpu, 0));
+  tell(s, "a kernel that is not there", t3_wait_kernel(&s->gpu, before + kernels + 1));
+  tell(s, "the last one", t3_wait_kernel(&s->gpu, t3_last_kernel(&s->gpu)));
+}
+
+static void aborted(struct stage* s) {
+  const struct t3_hal* hal = s->gpu.hal;
+  const struct operands o = operands_of(s);
+  const struct t3_gemm_options options = {0};
+  tell(s, "nothing to abort", t3_abort_kernels(&s->gpu));
+  for (uint64_t wait = 0; wait <= 6000; wait += 2000) {
+    const uint64_t before = t3_last_kernel(&s->gpu);
+    for (uint32_t i = 0; i < 3; ++i) tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &o.a, &o.b, options));
+    hal->wait_ns(hal->platform, wait);
+    tell(s, "abort", t3_abort_kernels(&s->gpu));
+    for (uint64_t n = 1; n <= 3; ++n) tell(s, "its code", t3_wait_kernel(&s->gpu, before + n));
+    tell(s, "all of them", t3_wait_kernels(&s->gpu));
+    tell(s, "gemm after that", gemm(s, &o, options));
+  }
+}
+
+/* The others do not take part. */
+static void aborted_ring(struct stage* s) {
+  const struct t3_hal* hal = s->hal;
+  tell(s, "ring kernel", t3_ring_all_gather(&s->gpu, &s->out));
+  tell(s, "timeout", t3_set_timeout(&s->gpu, 100000));
+  tell(s, "it waits for its neighbour", t3_wait_kernels(&s->gpu));
+  tell(s, "abort", t3_abort_kernels(&s->gpu));
+  tell(s, "its code", t3_wait_kernels(&s->gpu));
+  const struct operands o = operands_of(s);
+  tell(s, "gemm", gemm(s, &o, (struct t3_gemm_options){0}));
+  tell(s, "another ring kernel", t3_ring_all_gather(&s->gpu, &s->out));
+  tell(s, "close", t3_close(&s->gpu));
+  tell(s, "init", t3_init(&s->gpu, hal));
+  tell(s, "ring kernel of the next context", t3_ring_all_gather(&s->gpu, &s->out));
+  tell(s, "reset", t3_reset(hal));
+  tell(s, "init", t3_init(&s->gpu, hal));
+  wait_for_resets(s);
+}
+
+static void huge(struct stage* s) {
+  const struct operands good = operands_of(s);
+  const struct t3_gemm_options options = {0};
+  struct t3_output out = s->out;
+  struct operands o = good;
+  out.matrix.rows = out.matrix.columns = 0x10000;
+  out.tiling = (struct t3_tiling){.rows = 1, .columns = 1, .wavefronts = 1};
+  o.a.rows = o.b.columns = 0x10000;
+  tell(s, "gemm of 2^32 tiles", t3_gemm(&s->gpu, &out, &o.a, &o.b, options));
+  tell(s, "2^32 workgroups are none", t3_workgroups(&out) == 0 ? T3_OK : T3_BAD_VALUE);
+  out = s->out, o = good;
+  const struct t3_batch batch = {.matrices = 65535};
+  out.matrix.rows = out.matrix.columns = 0x8000;
+  out.tiling = (struct t3_tiling){.rows = 32, .columns = 8, .wavefronts = 1};
+  o.a.rows = o.b.columns = 0x8000;
+  tell(s, "a batch of 2^32 workgroups", t3_gemm(&s->gpu, &out, &o.a, &o.b, (struct t3_gemm_options){.batch = batch}));
+  o = good;
+  o.a.row_stride = UINT64_C(1) << 58;
+  tell(s, "gemm with rows 2^58 apart", t3_gemm(&s->gpu, &s->out, &o.a, &o.b, options));
+  o = good;
+  o.a.rows = o.b.rows = 0xFFFFFFFF, o.a.columns = s->out.matrix.rows;
+  tell(s, "gemm of k 2^32 - 1", t3_gemm(&s->gpu, &s->out, &o.a, &o.b, (struct t3_gemm_options){.transpose_a = true}));
+  tell(s, "its end", t3_wait_kernels(&s->gpu));
+  struct t3_matrix row = {.address = s->out.matrix.address, .row_stride = 0x80000000, .rows = 1, .columns = 0x40000000};
+  tell(s, "rows larger than memory",
+       t3_rows(&s->gpu, T3_ROWS_SCALE, &row, &row, NULL, NULL, (struct t3_row_options){.factor = 1}));
+  tell(s, "their end", t3_wait_kernels(&s->gpu));
+  struct t3_matrix wide = s->out.matrix;
+  wide.row_stride = UINT64_C(1) << 58;
+  tell(s, "fill of rows 2^58 apart", t3_fill_zero(&s->gpu, &wide));
+  struct t3_matrix large = {.rows = 0xFFFFFFFF, .columns = 0xFFFFFFFF, .element = T3_FP32};
+  tell(s, "a matrix of 2^66 bytes", t3_matrix_malloc(&s->gpu, &large));
+  tell(s, "no chunk of none", t3_chunk_of(&s->out, 0, 0).workgroups == 0 ? T3_OK : T3_BAD_VALUE);
+  tell(s, "gemm of an element type of 256",
+       (o = good, o.a.element = o.b.element = (enum t3_element)256, out = s->out, out.matrix.element = o.a.element,
+        t3_gemm(&s->gpu, &out, &o.a, &o.b, options)));
+}
+
+enum t3_status guest_mixed_kernels(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, mixed);
+}
+
+enum t3_status guest_huge_sizes(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, huge);
+}
+
+enum t3_status guest_aborted_kernels(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, aborted);
+}
+
+enum t3_status guest_aborted_ring(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, aborted_ring);
 }
 
 enum t3_status guest_bad_packets(const struct t3_hal* hal, const struct t3_job* job) {

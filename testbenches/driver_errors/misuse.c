@@ -2,12 +2,13 @@
 
 #include <stdio.h>
 
-void tell(struct stage* stage, const char* what, enum t3_status status) {
-  const struct t3_hal* hal = stage->gpu.hal;
+void tell_to(const struct t3_hal* hal, const char* what, enum t3_status status) {
   char line[160];
   (void)snprintf(line, sizeof line, "%s: %s", what, t3_status_text(status));
   hal->log(hal->platform, line);
 }
+
+void tell(struct stage* stage, const char* what, enum t3_status status) { tell_to(stage->hal, what, status); }
 
 static const char* name_of(enum t3_block block) {
   static const char* const names[T3_BLOCK_COUNT] = {[T3_BLOCK_SYSTEM] = "system",
@@ -36,6 +37,7 @@ void tell_errors(struct stage* stage) {
 
 static enum t3_status set_stage(struct stage* stage, const struct t3_hal* hal, const struct t3_job* job) {
   T3_TRY(t3_init(&stage->gpu, hal));
+  stage->hal = hal;
   stage->job = *job;
   stage->out.tiling = job->tiling;
   stage->out.matrix.element = job->element;
@@ -48,12 +50,13 @@ static enum t3_status set_stage(struct stage* stage, const struct t3_hal* hal, c
 }
 
 enum t3_status misuse_then_work(const struct t3_hal* hal, const struct t3_job* job, void (*misuse)(struct stage*)) {
-  struct stage stage;
+  struct stage stage = {0};
   T3_TRY(set_stage(&stage, hal, job));
   misuse(&stage);
   tell_errors(&stage);
   T3_TRY(t3_remote_unmap_all(&stage.gpu));
   T3_TRY(t3_flush_cache(&stage.gpu)); /* the job takes over the memory that is cached */
+  T3_TRY(t3_close(&stage.gpu));
   return t3_fused(hal, job);
 }
 

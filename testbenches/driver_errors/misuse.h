@@ -7,6 +7,7 @@
 
 /* What a guest gets wrong. `out` is an output of 8 x 8 tiles in local memory, `peer_out` the same on the peer. */
 struct stage {
+  const struct t3_hal* hal;
   struct t3_context gpu;
   struct t3_job job;
   struct t3_output out;
@@ -14,10 +15,14 @@ struct stage {
 };
 
 /* Logs "what: text of the status". */
+void tell_to(const struct t3_hal* hal, const char* what, enum t3_status status);
 void tell(struct stage* stage, const char* what, enum t3_status status);
 
 /* Sets the stage, lets the guest misuse it, tells the error log's entries, removes all maps and does the job. */
 enum t3_status misuse_then_work(const struct t3_hal* hal, const struct t3_job* job, void (*misuse)(struct stage*));
+
+/* Until guest_late_after_reset has reset its GPU: nothing that this GPU sends is lost from then on. */
+void wait_for_resets(struct stage* stage);
 
 /* Takes all entries out of the error log and tells them. */
 void tell_errors(struct stage* stage);

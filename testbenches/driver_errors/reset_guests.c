@@ -1,17 +1,9 @@
 #include "driver_errors/misuse.h"
 #include "t3/registers/dma.h"
 #include "t3/registers/error_log.h"
+#include "t3/registers/kernel_queue.h"
 #include "t3/registers/output_map.h"
-#include "t3/registers/system.h"
 #include "t3/registers/tracker.h"
-
-static enum t3_status reset(struct stage* s) {
-  const struct t3_hal* hal = s->gpu.hal;
-  T3_TRY(hal->write32(hal->platform, t3_block_base(s->gpu.gpu, T3_BLOCK_SYSTEM) + T3_SYSTEM_RESET_OFFSET,
-                      T3_SYSTEM_RESET_KEY_ALL));
-  hal->wait_ns(hal->platform, 10); /* the line is high for one */
-  return T3_OK;
-}
 
 /* T3_BUSY where something is left. */
 static enum t3_status is_empty(struct stage* s, enum t3_block block, uint32_t offset) {
@@ -29,31 +21,48 @@ static void tell_tables(struct stage* s) {
 }
 
 static void used_and_reset(struct stage* s) {
+  const struct t3_hal* hal = s->gpu.hal;
   const struct t3_chunk first = {0, 8}, second = {8, 8};
   const struct t3_dma_options options = {.updates = 2, .block_tiles = 1};
   tell(s, "remote_map", t3_remote_map(&s->gpu, &s->out, first, s->peer_out, T3_UPDATE));
   tell(s, "remote_map again", t3_remote_map(&s->gpu, &s->out, first, s->peer_out, T3_UPDATE));
   tell(s, "dma_map", t3_dma_map(&s->gpu, &s->out, second, s->peer_out, T3_UPDATE, options));
   tell_tables(s);
-  tell(s, "reset", reset(s));
+  tell(s, "reset", t3_reset(hal));
   tell_tables(s);
-  const struct t3_hal* hal = s->gpu.hal;
   tell(s, "driver", t3_init(&s->gpu, hal));
 }
 
+static enum t3_status completed(struct stage* s, uint64_t* count) {
+  const struct t3_hal* hal = s->gpu.hal;
+  return hal->read64(hal->platform, t3_block_base(s->gpu.gpu, T3_BLOCK_KERNEL_QUEUE) + T3_KERNEL_QUEUE_COMPLETED_OFFSET,
+                     count);
+}
+
+/* A GEMM, and a ring kernel whose signals never come; after the reset nothing of them shows. */
 static void reset_in_a_kernel(struct stage* s) {
+  const struct t3_hal* hal = s->gpu.hal;
   const struct t3_matrix* out = &s->out.matrix;
   struct t3_matrix a = {.rows = out->rows, .columns = 32, .element = out->element};
   struct t3_matrix b = {.rows = 32, .columns = out->columns, .element = out->element};
   tell(s, "memory of a", t3_matrix_malloc(&s->gpu, &a));
   tell(s, "memory of b", t3_matrix_malloc(&s->gpu, &b));
-  tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &a, &b, (struct t3_gemm_options){.update = false}));
-  s->gpu.hal->wait_ns(s->gpu.hal->platform, 3000);
-  tell(s, "reset", reset(s));
-  const struct t3_hal* hal = s->gpu.hal;
-  tell(s, "driver at once", t3_init(&s->gpu, hal));
-  hal->wait_ns(hal->platform, 500000);
-  tell(s, "driver later", t3_init(&s->gpu, hal));
+  for (uint32_t i = 0; i < 2; ++i) {
+    if (i == 0)
+      tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &a, &b, (struct t3_gemm_options){.update = false}));
+    else
+      tell(s, "ring kernel", t3_ring_all_gather(&s->gpu, &s->out));
+    hal->wait_ns(hal->platform, i == 0 ? 3000 : 200000);
+    tell(s, "reset", t3_reset(hal));
+    tell(s, "driver at once", t3_init(&s->gpu, hal));
+    hal->wait_ns(hal->platform, 500000);
+    uint64_t count = 1;
+    tell(s, "read completed", completed(s, &count));
+    tell(s, "nothing has completed", count == 0 ? T3_OK : T3_BUSY);
+    tell(s, "nothing has failed", t3_wait_kernels(&s->gpu));
+    tell_tables(s);
+  }
+  wait_for_resets(s);
 }
 
 enum t3_status guest_reset(const struct t3_hal* hal, const struct t3_job* job) {
@@ -62,4 +71,17 @@ enum t3_status guest_reset(const struct t3_hal* hal, const struct t3_job* job) {
 
 enum t3_status guest_reset_under_way(const struct t3_hal* hal, const struct t3_job* job) {
   return misuse_then_work(hal, job, reset_in_a_kernel);
+}
+
+#define RESETS_NS 3000000 /* when the other GPUs are reset */
+
+enum t3_status guest_late_after_reset(const struct t3_hal* hal, const struct t3_job* job) {
+  hal->wait_ns(hal->platform, RESETS_NS);
+  T3_TRY(t3_reset(hal));
+  return t3_fused(hal, job);
+}
+
+void wait_for_resets(struct stage* s) {
+  const uint64_t now = s->hal->time_ns(s->hal->platform);
+  if (now <= RESETS_NS) s->hal->wait_ns(s->hal->platform, RESETS_NS + 1000 - now);
 }

@@ -4,10 +4,13 @@
 
 #include "protocol/tile_grid.h"
 #include "t3/t3.h"
+#include "t3_hal.h"
 
 using namespace t3vp;
 
 namespace {
+
+const t3_hal hal{};  // of contexts that are open and need nothing of it
 
 t3_output output_of(const TileGrid& grid) {
   t3_output output{};
@@ -68,6 +71,7 @@ TEST_CASE("in every step of the ring each GPU works on another chunk, which its 
   for (std::uint32_t gpus = 1; gpus <= 9; ++gpus) {
     const auto first_of = [&](std::uint32_t gpu, std::uint32_t step) {
       t3_context context{};
+      context.hal = &hal;
       context.gpu = gpu % gpus;
       context.gpus = gpus;
       return t3_ring_chunk(&context, &output, step).first_workgroup;
@@ -86,6 +90,7 @@ TEST_CASE("in every step of the ring each GPU works on another chunk, which its 
 
 TEST_CASE("the data goes to the previous GPU") {
   t3_context context{};
+  context.hal = &hal;
   context.gpus = 5;
   context.gpu = 3;
   REQUIRE(t3_ring_previous(&context) == 2);

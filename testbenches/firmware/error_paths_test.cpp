@@ -140,26 +140,154 @@ TEST_CASE("matrices that do not fit together are no GEMM") {
   driver.require_alive();
 }
 
-TEST_CASE("calls without a context or a target are refused") {
-  Driver driver;
-  std::uint64_t address;
+namespace {
+
+/// Every call that takes a context.
+void require_refused(t3_context* context, Driver& d) {
+  std::uint64_t address = 0;
   t3_error error;
-  CHECK(t3_init(nullptr, driver.mock.hal()) == T3_INVALID_ARGUMENT);
-  CHECK(t3_init(&driver.context, nullptr) == T3_INVALID_ARGUMENT);
-  CHECK(t3_malloc(nullptr, 1, &address) == T3_INVALID_ARGUMENT);
-  CHECK(t3_malloc(&driver.context, 0, &address) == T3_INVALID_ARGUMENT);
-  CHECK(t3_malloc(&driver.context, 1, nullptr) == T3_INVALID_ARGUMENT);
-  CHECK(t3_fill_zero(&driver.context, nullptr) == T3_INVALID_ARGUMENT);
-  CHECK(t3_remote_map(&driver.context, nullptr, {0, 1}, 0, T3_UPDATE) == T3_INVALID_ARGUMENT);
-  CHECK(t3_remote_map(&driver.context, &driver.out, {0, 1}, 0, T3_NOTIFY) == T3_INVALID_ARGUMENT);
-  CHECK(t3_dma_map(nullptr, &driver.out, {0, 1}, 0, T3_UPDATE, {2, 1}) == T3_INVALID_ARGUMENT);
-  CHECK(t3_gemm(&driver.context, nullptr, &driver.a, &driver.b, {}) == T3_INVALID_ARGUMENT);
-  CHECK(t3_barrier(nullptr) == T3_INVALID_ARGUMENT);
-  CHECK(t3_next_error(&driver.context, nullptr) == T3_INVALID_ARGUMENT);
-  CHECK(t3_next_error(nullptr, &error) == T3_INVALID_ARGUMENT);
-  CHECK(t3_set_arbitration(&driver.context, T3_MCA, 256) == T3_INVALID_ARGUMENT);
-  CHECK(t3_set_ring_workgroups(&driver.context, 0) == T3_INVALID_ARGUMENT);
-  CHECK(t3_set_ring_workgroups(&driver.context, 497) == T3_INVALID_ARGUMENT);
+  const t3_attention_operands operands{&d.a, nullptr, nullptr, {}, 1};
+  CHECK(t3_close(context) == T3_INVALID_ARGUMENT);
+  CHECK(t3_set_timeout(context, 1) == T3_INVALID_ARGUMENT);
+  CHECK(t3_ring_previous(context) == 0);
+  CHECK(t3_malloc(context, 1, &address) == T3_INVALID_ARGUMENT);
+  CHECK(t3_matrix_malloc(context, &d.a) == T3_INVALID_ARGUMENT);
+  CHECK(t3_free(context, d.a.address) == T3_INVALID_ARGUMENT);
+  CHECK(t3_fill_zero(context, &d.a) == T3_INVALID_ARGUMENT);
+  CHECK(t3_ring_chunk(context, &d.out, 0).workgroups == 0);
+  CHECK(t3_remote_map(context, &d.out, {0, 1}, d.peer_out, T3_UPDATE) == T3_INVALID_ARGUMENT);
+  CHECK(t3_dma_map(context, &d.out, {0, 1}, d.peer_out, T3_UPDATE, {2, 1}) == T3_INVALID_ARGUMENT);
+  CHECK(t3_remote_unmap_all(context) == T3_INVALID_ARGUMENT);
+  CHECK(t3_wait_dma(context) == T3_INVALID_ARGUMENT);
+  CHECK(t3_gemm(context, &d.out, &d.a, &d.b, {}) == T3_INVALID_ARGUMENT);
+  CHECK(t3_rows(context, T3_ROWS_SCALE, &d.a, &d.a, nullptr, nullptr, {}) == T3_INVALID_ARGUMENT);
+  CHECK(t3_attention(context, T3_ATTENTION_FORWARD, &d.out, &operands) == T3_INVALID_ARGUMENT);
+  CHECK(t3_ring_reduce_scatter(context, &d.out, nullptr) == T3_INVALID_ARGUMENT);
+  CHECK(t3_ring_all_gather(context, &d.out) == T3_INVALID_ARGUMENT);
+  CHECK(t3_wait_kernels(context) == T3_INVALID_ARGUMENT);
+  CHECK(t3_last_kernel(context) == 0);
+  CHECK(t3_wait_kernel(context, 1) == T3_INVALID_ARGUMENT);
+  CHECK(t3_abort_kernels(context) == T3_INVALID_ARGUMENT);
+  CHECK(t3_set_ring_workgroups(context, 1) == T3_INVALID_ARGUMENT);
+  CHECK(t3_flush_cache(context) == T3_INVALID_ARGUMENT);
+  CHECK(t3_set_arbitration(context, T3_MCA, 0) == T3_INVALID_ARGUMENT);
+  CHECK(t3_barrier(context) == T3_INVALID_ARGUMENT);
+  CHECK(t3_next_error(context, &error) == T3_INVALID_ARGUMENT);
+}
+
+}  // namespace
+
+TEST_CASE("calls without a context or with one that is closed or was never opened are refused") {
+  Driver driver;
+  t3_context closed = driver.context, failed;
+  require_refused(nullptr, driver);
+  REQUIRE(t3_close(&closed) == T3_OK);
+  require_refused(&closed, driver);
+  MockGpu other(0, 0);  // no GPU of none
+  REQUIRE(t3_init(&failed, other.hal()) == T3_BAD_VALUE);
+  require_refused(&failed, driver);
+}
+
+TEST_CASE("calls without an operand or with one outside its range are refused") {
+  Driver d;
+  t3_context* context = &d.context;
+  const t3_attention_operands none{};
+  CHECK(t3_init(nullptr, d.mock.hal()) == T3_INVALID_ARGUMENT);
+  CHECK(t3_init(context, nullptr) == T3_INVALID_ARGUMENT);
+  t3_context second;
+  CHECK(t3_init(&second, d.mock.hal()) == T3_BUSY);
+  CHECK(t3_reset(nullptr) == T3_INVALID_ARGUMENT);
+  CHECK(t3_malloc(context, 0, &d.peer_out) == T3_INVALID_ARGUMENT);
+  CHECK(t3_malloc(context, 1, nullptr) == T3_INVALID_ARGUMENT);
+  CHECK(t3_matrix_malloc(context, nullptr) == T3_INVALID_ARGUMENT);
+  CHECK(t3_fill_zero(context, nullptr) == T3_INVALID_ARGUMENT);
+  CHECK(t3_workgroups(nullptr) == 0);
+  CHECK(t3_chunk_of(nullptr, 0, 1).workgroups == 0);
+  CHECK(t3_chunk_of(&d.out, 0, 0).workgroups == 0);
+  CHECK(t3_chunk_of(&d.out, 3, 3).workgroups == 0);
+  CHECK(t3_chunk_of(&d.out, UINT32_MAX, UINT32_MAX).workgroups == 0);
+  CHECK(t3_chunk_of(&d.out, UINT32_MAX - 1, UINT32_MAX).workgroups == 1);
+  CHECK(t3_ring_chunk(context, nullptr, 0).workgroups == 0);
+  CHECK(t3_peer_address(nullptr, 1) == 0);
+  CHECK(t3_remote_map(context, nullptr, {0, 1}, 0, T3_UPDATE) == T3_INVALID_ARGUMENT);
+  CHECK(t3_remote_map(context, &d.out, {0, 1}, 0, T3_NOTIFY) == T3_INVALID_ARGUMENT);
+  CHECK(t3_dma_map(context, nullptr, {0, 1}, 0, T3_UPDATE, {2, 1}) == T3_INVALID_ARGUMENT);
+  CHECK(t3_gemm(context, nullptr, &d.a, &d.b, {}) == T3_INVALID_ARGUMENT);
+  CHECK(t3_gemm(context, &d.out, nullptr, &d.b, {}) == T3_INVALID_ARGUMENT);
+  CHECK(t3_gemm(context, &d.out, &d.a, nullptr, {}) == T3_INVALID_ARGUMENT);
+  CHECK(t3_rows(context, T3_ROWS_SCALE, nullptr, &d.a, nullptr, nullptr, {}) == T3_INVALID_ARGUMENT);
+  CHECK(t3_rows(context, T3_ROWS_SCALE, &d.a, nullptr, nullptr, nullptr, {}) == T3_INVALID_ARGUMENT);
+  CHECK(t3_attention(context, T3_ATTENTION_FORWARD, nullptr, &none) == T3_INVALID_ARGUMENT);
+  CHECK(t3_attention(context, T3_ATTENTION_FORWARD, &d.out, nullptr) == T3_INVALID_ARGUMENT);
+  CHECK(t3_attention(context, T3_ATTENTION_FORWARD, &d.out, &none) == T3_INVALID_ARGUMENT);
+  CHECK(t3_ring_reduce_scatter(context, nullptr, nullptr) == T3_INVALID_ARGUMENT);
+  CHECK(t3_ring_all_gather(context, nullptr) == T3_INVALID_ARGUMENT);
+  CHECK(t3_next_error(context, nullptr) == T3_INVALID_ARGUMENT);
+  CHECK(t3_set_arbitration(context, T3_MCA, 256) == T3_INVALID_ARGUMENT);
+  CHECK(t3_set_arbitration(context, static_cast<t3_arbitration>(3), 0) == T3_INVALID_ARGUMENT);
+  CHECK(t3_set_ring_workgroups(context, 0) == T3_INVALID_ARGUMENT);
+  CHECK(t3_set_ring_workgroups(context, 497) == T3_INVALID_ARGUMENT);
+  t3_matrix staging = d.out.matrix;
+  staging.row_stride += 32;
+  CHECK(t3_ring_reduce_scatter(context, &d.out, &staging) == T3_INVALID_ARGUMENT);
+  CHECK(d.mock.packets().empty());
+  d.require_alive();
+}
+
+TEST_CASE("every function of the HAL has to be there") {
+  using Member = std::pair<const char*, void (*)(t3_hal&)>;
+  const Member members[] = {{"read32", [](t3_hal& h) { h.read32 = nullptr; }},
+                            {"read64", [](t3_hal& h) { h.read64 = nullptr; }},
+                            {"write32", [](t3_hal& h) { h.write32 = nullptr; }},
+                            {"write64", [](t3_hal& h) { h.write64 = nullptr; }},
+                            {"read_memory", [](t3_hal& h) { h.read_memory = nullptr; }},
+                            {"write_memory", [](t3_hal& h) { h.write_memory = nullptr; }},
+                            {"time_ns", [](t3_hal& h) { h.time_ns = nullptr; }},
+                            {"wait_for_interrupt", [](t3_hal& h) { h.wait_for_interrupt = nullptr; }},
+                            {"wait_ns", [](t3_hal& h) { h.wait_ns = nullptr; }},
+                            {"mark", [](t3_hal& h) { h.mark = nullptr; }},
+                            {"publish", [](t3_hal& h) { h.publish = nullptr; }},
+                            {"log", [](t3_hal& h) { h.log = nullptr; }}};
+  for (const auto& [name, remove] : members) {
+    INFO(name);
+    MockGpu mock(0, 2);
+    t3_hal hal = *mock.hal();
+    remove(hal);
+    t3_context context;
+    CHECK(t3_init(&context, &hal) == T3_INVALID_ARGUMENT);
+    CHECK(t3_reset(&hal) == T3_INVALID_ARGUMENT);
+  }
+}
+
+TEST_CASE("waits end at their timeout and go on where they were") {
+  Driver driver;
+  t3_context* context = &driver.context;
+  for (const std::uint64_t timeout : {0u, 250u}) {
+    REQUIRE(driver.dma_map() == T3_OK);
+    REQUIRE(driver.gemm() == T3_OK);
+    driver.mock.hang(true);
+    const std::uint64_t begin = driver.mock.time_ns();
+    REQUIRE(t3_set_timeout(context, timeout) == T3_OK);
+    CHECK(t3_wait_kernels(context) == T3_TIMEOUT);
+    CHECK(driver.mock.time_ns() == begin + timeout);
+    CHECK(t3_wait_kernel(context, t3_last_kernel(context)) == T3_TIMEOUT);
+    CHECK(t3_abort_kernels(context) == T3_TIMEOUT);
+    CHECK(t3_wait_dma(context) == T3_TIMEOUT);
+    CHECK(t3_fill_zero(context, &driver.a) == T3_TIMEOUT);
+    driver.mock.take_journal();
+    CHECK(t3_barrier(context) == T3_TIMEOUT);
+    CHECK(t3_barrier(context) == T3_TIMEOUT);
+    const std::vector<std::string> journal = driver.mock.take_journal();
+    CHECK(std::count(journal.begin(), journal.end(), "signal gpu 0") == 1);  // told once
+    CHECK(t3_close(context) == T3_BUSY);
+    driver.mock.hang(false);
+    REQUIRE(t3_set_timeout(context, T3_FOREVER) == T3_OK);
+    REQUIRE(t3_barrier(context) == T3_OK);
+    REQUIRE(t3_fill_zero(context, &driver.a) == T3_OK);
+    REQUIRE(t3_wait_dma(context) == T3_OK);
+    REQUIRE(t3_remote_unmap_all(context) == T3_OK);
+    driver.require_alive();
+  }
 }
 
 TEST_CASE("the number of ring workgroups is fixed with the first ring kernel") {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -34,9 +35,9 @@ const char* operation_name(std::uint64_t operation) {
 
 std::string kernel_line(const t3_kernel_packet& packet) {
   constexpr const char* names[] = {"none", "gemm", "reduce_scatter", "all_gather", "rows", "attention"};
-  std::string line = fmt::format("kernel {}", names[packet.kind]);
-  if (packet.kind == T3_KERNEL_GEMM) line += fmt::format(" from {} of {}", packet.first_workgroup, packet.workgroups);
-  if (packet.kind == T3_KERNEL_ROWS || packet.kind == T3_KERNEL_ATTENTION)
+  std::string line = fmt::format("kernel {}", names[packet.kernel]);
+  if (packet.kernel == T3_KERNEL_GEMM) line += fmt::format(" from {} of {}", packet.first_workgroup, packet.workgroups);
+  if (packet.kernel == T3_KERNEL_ROWS || packet.kernel == T3_KERNEL_ATTENTION)
     line += fmt::format(" {} {}x{}", packet.operation, packet.m, packet.n);
   if (packet.batches > 1) line += fmt::format(" batch of {}", packet.batches);
   if ((packet.flags & T3_KERNEL_UPDATE) != 0) line += " update";
@@ -70,8 +71,9 @@ MockGpu::MockGpu(std::uint32_t gpu, std::uint32_t gpus, std::uint64_t memory_byt
     for (uint64_t i = 0; i < bytes; ++i) mock(p).memory_[address + i] = static_cast<const unsigned char*>(data)[i];
     return T3_OK;
   };
-  hal_.wait_for_interrupt = [](void* p, const char*) { return mock(p).wait(); };
-  hal_.wait_ns = [](void*, uint64_t) {};
+  hal_.time_ns = [](void* p) { return mock(p).time_ns_; };
+  hal_.wait_for_interrupt = [](void* p, uint64_t deadline, const char*) { return mock(p).wait(deadline); };
+  hal_.wait_ns = [](void* p, uint64_t ns) { mock(p).time_ns_ += ns; };
   hal_.mark = [](void* p, t3_phase phase, bool begin) {
     mock(p).note(fmt::format("{} {}", begin ? "begin" : "end", phase_name(phase)));
   };
@@ -249,14 +251,19 @@ bool MockGpu::raised() const {
 /// Everything that was ordered gets done, and the next GPU of the ring comes one round further in its barrier.
 void MockGpu::finish_work() {
   std::uint64_t& completed = reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_COMPLETED_OFFSET);
+  std::uint64_t& queue_status = reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_STATUS_OFFSET);
   std::uint64_t& queue_interrupt = reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_INTERRUPT_OFFSET);
-  if (completed < packets_.size()) queue_interrupt |= T3_KERNEL_QUEUE_INTERRUPT_COMPLETE_MASK;
-  completed = packets_.size();
-  if (refused_kernel_ != T3_OK) {
+  while (completed < packets_.size()) {
+    ++completed;
+    const t3_status code = std::exchange(refused_kernel_, T3_OK);
+    queue_interrupt |= T3_KERNEL_QUEUE_INTERRUPT_COMPLETE_MASK;
+    const auto index = static_cast<std::uint32_t>(completed % T3_KERNEL_QUEUE_COMPLETION_COUNT);
+    reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_COMPLETION_OFFSET + index * T3_KERNEL_QUEUE_COMPLETION_STRIDE) =
+        static_cast<std::uint32_t>(completed << T3_KERNEL_QUEUE_COMPLETION_PACKET_SHIFT) |
+        static_cast<std::uint32_t>(code);
+    if (code == T3_OK || (queue_interrupt & T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK) != 0) continue;
     queue_interrupt |= T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK;
-    reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_STATUS_OFFSET) = static_cast<std::uint64_t>(refused_kernel_)
-                                                                << T3_KERNEL_QUEUE_STATUS_ERROR_SHIFT;
-    refused_kernel_ = T3_OK;
+    queue_status = static_cast<std::uint64_t>(code) << T3_KERNEL_QUEUE_STATUS_ERROR_SHIFT;
   }
   std::uint64_t& dma_interrupt = reg(T3_BLOCK_DMA, T3_DMA_INTERRUPT_OFFSET);
   std::uint64_t& pending = reg(T3_BLOCK_DMA, T3_DMA_PENDING_OFFSET);
@@ -271,8 +278,13 @@ void MockGpu::finish_work() {
   reg(T3_BLOCK_SIGNALS, T3_SIGNALS_INTERRUPT_OFFSET) |= T3_SIGNALS_INTERRUPT_CHANGED_MASK;
 }
 
-t3_status MockGpu::wait() {
+t3_status MockGpu::wait(std::uint64_t deadline_ns) {
   constexpr unsigned far_too_many = 10'000;  // a driver that is woken all the time for nothing fails its test
+  if (hangs_ && !raised()) {
+    if (deadline_ns == T3_FOREVER) return T3_STUCK;
+    time_ns_ = std::max(time_ns_, deadline_ns);
+    return T3_TIMEOUT;
+  }
   if (!raised()) finish_work();
   return raised() && ++waits_ < far_too_many ? T3_OK : T3_STUCK;
 }

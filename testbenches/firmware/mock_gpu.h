@@ -34,6 +34,9 @@ class MockGpu {
   void refuse_kernel(t3_status code) { refused_kernel_ = code; }
   /// The next fill is taken and ends with this code.
   void fail_fill(t3_status code) { failed_fill_ = code; }
+  /// Nothing that is ordered gets done any more, or again.
+  void hang(bool hangs) { hangs_ = hangs; }
+  std::uint64_t time_ns() const { return time_ns_; }
   /// Accesses to the block fail on the bus.
   void unplug(t3_block block) { unplugged_ = block; }
   /// Everything that was ordered gets done right after this register has been read the next time.
@@ -56,7 +59,7 @@ class MockGpu {
   void answer(t3_block block, std::uint32_t status_offset);
   bool raised() const;
   void finish_work();
-  t3_status wait();
+  t3_status wait(std::uint64_t deadline_ns);
   std::string chunk(t3_block block);
   std::string destination(t3_block block, std::uint32_t offset);
   void note(const std::string& line) { journal_.push_back(line); }
@@ -74,7 +77,8 @@ class MockGpu {
   std::vector<t3_buffer> buffers_;
   std::uint64_t finish_after_ = 0;
   unsigned busy_polls_ = 0, waits_ = 0;
-  bool filling_ = false;
+  bool filling_ = false, hangs_ = false;
+  std::uint64_t time_ns_ = 0;
 };
 
 }  // namespace t3vp

@@ -48,6 +48,9 @@ t3_status exercise(const t3_hal* hal, const t3_job* job) {
   if (std::strcmp(text, copy) != 0) return T3_BAD_VALUE;
   if (hal->read_memory(hal->platform, 0, copy, UINT64_C(1) << 32) != T3_INVALID_ARGUMENT) return T3_BAD_VALUE;
 
+  const uint64_t begin = hal->time_ns(hal->platform);
+  if (hal->wait_for_interrupt(hal->platform, begin + 7, NULL) != T3_TIMEOUT) return T3_BAD_VALUE;
+  if (hal->time_ns(hal->platform) != begin + 7) return T3_BAD_VALUE;
   hal->mark(hal->platform, T3_PHASE_ALL_GATHER, true);
   hal->wait_ns(hal->platform, 25);
   hal->mark(hal->platform, T3_PHASE_ALL_GATHER, false);

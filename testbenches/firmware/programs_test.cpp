@@ -272,7 +272,7 @@ TEST_CASE("the GEMM's packet describes the job") {
   MockGpu mock(2, 4);
   REQUIRE(t3_sequential(mock.hal(), &j) == T3_OK);
   const t3_kernel_packet& gemm = mock.packets()[0];
-  CHECK(gemm.kind == T3_KERNEL_GEMM);
+  CHECK(gemm.kernel == T3_KERNEL_GEMM);
   CHECK(gemm.element == T3_BF16);
   CHECK(gemm.flags == T3_KERNEL_TRANSPOSE_B);
   CHECK((gemm.m == 1000 && gemm.n == 776 && gemm.k == 200));

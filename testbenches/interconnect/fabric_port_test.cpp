@@ -208,7 +208,7 @@ TEST_CASE("a signal waits for the data of its own link only") {
   DataInitiator first("first"), second("second"), compute("compute"), dma("dma"), workgroup("workgroup");
   PostingInitiator firmware("firmware");
   NamedRegisters port_registers("port_registers", port.registers), counters("counters", signals.registers);
-  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt;
+  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt, withdraw;
   CheckedSockets checks;
   checks.join_test(first.socket, *port.ingress[0]);
   checks.join_test(second.socket, *port.ingress[1]);
@@ -219,6 +219,7 @@ TEST_CASE("a signal waits for the data of its own link only") {
   checks.join(port.memory, memory.socket);
   checks.join(port.signals, signals.peers);
   signals.interrupt.bind(interrupt);
+  signals.withdraw.bind(withdraw);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
 
   memory.holds = true;
@@ -389,7 +390,7 @@ TEST_CASE("what arrives at a fabric port may come from blocking initiators betwe
   DataInitiator link("link"), compute("compute"), dma("dma"), workgroup("workgroup");
   PostingInitiator firmware("firmware");
   NamedRegisters port_registers("port_registers", port.registers), counters("counters", signals.registers);
-  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt;
+  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt, withdraw;
   CheckedSockets checks;
   checks.join_test(link.socket, *port.ingress[0]);
   checks.join_test(compute.socket, port.compute);
@@ -399,6 +400,7 @@ TEST_CASE("what arrives at a fabric port may come from blocking initiators betwe
   checks.join(port.memory, memory.socket);
   checks.join(port.signals, signals.peers);
   signals.interrupt.bind(interrupt);
+  signals.withdraw.bind(withdraw);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   memory.latency = us;
   DataAccess signal = SmallFabric::packet(SmallFabric::add_register(0, 4), 8, no_workgroup);

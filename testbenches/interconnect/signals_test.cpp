@@ -17,7 +17,7 @@ constexpr std::uint64_t block = address_map::on_gpu(1, address_map::block_base(a
 struct SignalsBench {
   Signals signals{"signals", 1};
   DataInitiator workgroup{"workgroup"}, peer{"peer"};
-  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt{"interrupt"};
+  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt{"interrupt"}, withdraw{"withdraw"};
   NamedRegisters registers{"registers", signals.registers};
   CheckedSockets checks;
 
@@ -25,6 +25,7 @@ struct SignalsBench {
     checks.join_test(workgroup.socket, signals.compute);
     checks.join_test(peer.socket, signals.peers);
     signals.interrupt.bind(interrupt);
+    signals.withdraw.bind(withdraw);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
 

@@ -44,7 +44,7 @@ struct FabricNode {
   PostingInitiator firmware;
   DataTarget memory;
   DataInitiator workgroup;
-  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt;
+  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt, withdraw;
   NamedRegisters registers, signal_registers;
   CheckedSockets checks;
 
@@ -58,6 +58,7 @@ struct FabricNode {
         memory((name + "_memory").c_str()),
         workgroup((name + "_workgroup").c_str()),
         interrupt((name + "_interrupt").c_str()),
+        withdraw((name + "_withdraw").c_str()),
         registers((name + "_registers").c_str(), port.registers),
         signal_registers((name + "_signal_registers").c_str(), signals.registers) {
     checks.join_test(compute.socket, port.compute);
@@ -67,6 +68,7 @@ struct FabricNode {
     checks.join(port.signals, signals.peers);
     checks.join_test(workgroup.socket, signals.compute);
     signals.interrupt.bind(interrupt);
+    signals.withdraw.bind(withdraw);
   }
 };
 

@@ -21,39 +21,54 @@ enum t3_kernel_flags {
   T3_KERNEL_TRANSPOSE_A = 16 /* a is k x m */
 };
 
+/* completion_signal: no counter. */
+#define T3_KERNEL_NO_SIGNAL UINT32_C(0xFFFFFFFF)
+
 struct t3_kernel_packet {
-  uint8_t kind;
-  uint8_t element;
+  /* What every packet begins with. */
+  uint16_t kernel; /* enum t3_kernel_kind */
   uint16_t flags;
-  uint32_t m, n, k;         /* elements */
-  uint64_t a, b, out;       /* local addresses */
-  uint32_t lda, ldb, ldo;   /* bytes from one row to the next */
-  uint32_t first_workgroup; /* GEMM: where the order of workgroups starts; it wraps around */
-  uint32_t workgroups;      /* GEMM: all of the output's; ring: how many share a chunk, the same on all GPUs */
-  uint32_t gpu, gpus;       /* position in the ring and its size */
+  uint32_t completion_signal; /* counter of the signals block that grows by 1 when the packet has ended */
+  uint64_t arguments;         /* 0: the operands follow here */
+
+  uint32_t m, n; /* elements */
+  uint64_t out;  /* local address, as all others but peers' */
   union {
-    uint32_t signal_base; /* ring: workgroup w counts received steps in signal signal_base + w */
-    uint32_t ldc;         /* rows: as lda */
+    uint64_t a;
+    uint64_t peer_out; /* ring: the receiver's out */
   };
-  uint64_t peer_out; /* ring: the receiver's out */
   union {
+    uint64_t b;
     uint64_t staging; /* reduce-scatter: own receive buffer, laid out as out */
-    uint64_t c;       /* rows, attention: third operand */
   };
   union {
+    uint64_t c;            /* rows, attention: third operand */
     uint64_t peer_staging; /* reduce-scatter: the receiver's */
-    uint32_t seed;         /* rows: of the dropout */
   };
   union {
-    uint64_t signal_epoch; /* value of those signals before this kernel; step s waits for signal_epoch + s */
+    uint64_t signal_epoch; /* ring: value of its signals before this kernel; step s waits for signal_epoch + s */
     float factor;          /* rows, attention */
   };
+  uint32_t ldo, lda, ldb; /* bytes from one row to the next */
+  union {
+    uint32_t ldc;         /* rows: as lda */
+    uint32_t signal_base; /* ring: workgroup w counts received steps in signal signal_base + w */
+  };
+  union {
+    uint32_t k;    /* GEMM: elements */
+    uint32_t seed; /* rows: of the dropout */
+  };
+  uint32_t first_workgroup;   /* GEMM: where the order of workgroups starts; it wraps around */
+  uint32_t workgroups;        /* GEMM: all of the output's; ring: how many share a chunk, the same on all GPUs */
   uint32_t max_compute_units; /* 0: all */
-  uint16_t tile_rows, tile_columns;
-  uint8_t wavefronts;                   /* of a GEMM workgroup, 1 to 8 */
-  uint8_t operation;                    /* rows: enum t3_row_operation; attention: enum t3_attention_pass */
-  uint16_t batches;                     /* GEMM, attention: 0 and 1 mean one */
+  uint32_t gpu, gpus;         /* position in the ring and its size */
   uint32_t a_batch, b_batch, out_batch; /* bytes from one matrix of a batch to the next */
+  uint16_t tile_rows, tile_columns;
+  uint16_t batches; /* GEMM, attention: 0 and 1 mean one */
+  uint8_t element;
+  uint8_t wavefronts;  /* of a GEMM workgroup, 1 to 8 */
+  uint8_t operation;   /* rows: enum t3_row_operation; attention: enum t3_attention_pass */
+  uint8_t reserved[3]; /* 0 */
 };
 
 #endif

@@ -24,6 +24,9 @@ struct t3_hal;
     if (t3_try_status != T3_OK) return t3_try_status; \
   } while (0)
 
+/* A timeout without end. */
+#define T3_FOREVER UINT64_MAX
+
 enum t3_element { T3_FP16, T3_BF16, T3_FP32 };
 
 enum t3_operation { T3_STORE = 1, T3_UPDATE = 2, T3_NOTIFY = 3 };
@@ -121,30 +124,63 @@ struct t3_error {
   uint64_t time_ns;
 };
 
+/* Pieces of memory that a context can give out at a time. */
+enum { T3_ALLOCATIONS_MAX = 256 };
+
+struct t3_allocation {
+  uint64_t address, bytes;
+};
+
 /* A driver's state. Fill it with t3_init and leave its members alone. */
 struct t3_context {
-  const struct t3_hal* hal;
+  const struct t3_hal* hal; /* NULL: not open */
   uint32_t gpu, gpus;
   uint32_t ring_workgroups;
   uint32_t enabled_lines;
-  uint64_t heap_next, heap_end;
+  uint64_t timeout_ns;
+  uint64_t heap_begin, heap_end;
+  struct t3_allocation allocations[T3_ALLOCATIONS_MAX]; /* by address */
+  uint32_t allocation_count;
   uint64_t queue_base, submitted;
-  uint64_t barrier_rounds;
-  uint64_t ring_epoch;
+  enum t3_status kernel_failure; /* of the first kernel that has failed since t3_wait_kernels has told one */
+  uint64_t barrier_rounds;       /* since reset */
+  uint32_t barrier_round;        /* of the barrier that a timeout has left */
+  bool barrier_told;             /* the neighbour knows of that round */
+  uint64_t ring_epoch, last_ring;
+  bool ring_broken; /* a ring kernel was aborted: the counters of the GPUs do not agree any more */
+  bool filling;     /* a timeout has left a fill */
   uint32_t spill_entries;
 };
 
+/* Takes the GPU over. T3_BUSY while another context has it: that one has to be closed, or the GPU to be reset. */
 enum t3_status t3_init(struct t3_context* context, const struct t3_hal* hal);
+/* Gives the GPU back for another t3_init, which goes on where this context has left its neighbours. T3_BUSY while
+ * kernels, fills or a barrier are under way or anything is mapped; the context stays open then. */
+enum t3_status t3_close(struct t3_context* context);
+/* Every block of the GPU as after power-on, whatever it does; memory keeps its content. Contexts are void after it, and
+ * so are the barriers and ring kernels of the other GPUs with this one: reset them all, then call t3_init on all. */
+enum t3_status t3_reset(const struct t3_hal* hal);
+
+/* How long calls may wait from now on, each by itself; T3_FOREVER after t3_init, with 0 they never wait. What is not
+ * over then is answered with T3_TIMEOUT and goes on: call again, or abort it. */
+enum t3_status t3_set_timeout(struct t3_context* context, uint64_t timeout_ns);
 
 /* Neighbours in the ring: data goes to the previous GPU and comes from the next (T3 Figure 7). */
 uint32_t t3_ring_previous(const struct t3_context* context);
 
-/* Memory is given out once and never taken back. */
+/* Memory comes from the first gap that is large enough, 256-byte aligned. GPUs that call these in the same order get
+ * the same local addresses. T3_OUT_OF_MEMORY; T3_TABLE_FULL beyond T3_ALLOCATIONS_MAX pieces. */
 enum t3_status t3_malloc(struct t3_context* context, uint64_t bytes, uint64_t* address);
 enum t3_status t3_matrix_malloc(struct t3_context* context, struct t3_matrix* matrix);
+/* T3_INVALID_ARGUMENT when no piece begins there, as after a first t3_free. Whoever still uses the memory is not asked.
+ */
+enum t3_status t3_free(struct t3_context* context, uint64_t address);
+/* After T3_TIMEOUT the fill goes on, and the next one waits for it. */
 enum t3_status t3_fill_zero(struct t3_context* context, const struct t3_matrix* matrix);
 
+/* 0 when there are 2^32 or more, or none. */
 uint32_t t3_workgroups(const struct t3_output* output);
+/* Without workgroups when there is no such chunk. */
 struct t3_chunk t3_chunk_of(const struct t3_output* output, uint32_t index, uint32_t chunks);
 /* The chunk that this GPU reaches in step `step` of a reduce-scatter: first the one it sends at once, last its own. */
 struct t3_chunk t3_ring_chunk(const struct t3_context* context, const struct t3_output* output, uint32_t step);
@@ -162,7 +198,8 @@ enum t3_status t3_remote_unmap_all(struct t3_context* context);
 /* Until every chunk of t3_dma_map is complete; the code of what the first block that failed met. */
 enum t3_status t3_wait_dma(struct t3_context* context);
 
-/* Kernels run in the order of the calls; t3_wait_kernels waits for all of them. */
+/* Kernels run in the order of the calls, which return before they do; a failed one does not keep the next from running.
+ * T3_TIMEOUT when there was no room in the queue: the kernel is not in it. */
 enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* output, const struct t3_matrix* a,
                        const struct t3_matrix* b, struct t3_gemm_options options);
 enum t3_status t3_rows(struct t3_context* context, enum t3_row_operation operation, const struct t3_matrix* out,
@@ -177,7 +214,16 @@ enum t3_status t3_attention(struct t3_context* context, enum t3_attention_pass p
 enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t3_output* output,
                                       const struct t3_matrix* staging);
 enum t3_status t3_ring_all_gather(struct t3_context* context, const struct t3_output* output);
+/* Until all kernels have ended; the code of the first one that failed since this call has told one. */
 enum t3_status t3_wait_kernels(struct t3_context* context);
+/* Number of the kernel that the most recent call has queued; 0 when there is none. */
+uint64_t t3_last_kernel(const struct t3_context* context);
+/* Until this kernel has ended; its own code. T3_INVALID_ARGUMENT when it was never queued or 256 more have ended since.
+ */
+enum t3_status t3_wait_kernel(struct t3_context* context, uint64_t number);
+/* Ends all kernels that are queued with T3_ABORTED and waits until they touch memory no more. Kernels queued later run;
+ * ring kernels do not (T3_ABORTED) when one was among the aborted: see t3_reset. */
+enum t3_status t3_abort_kernels(struct t3_context* context);
 /* How many workgroups share a chunk in ring kernels, the same on all GPUs; from t3_init on one per compute unit. */
 enum t3_status t3_set_ring_workgroups(struct t3_context* context, uint32_t workgroups);
 
@@ -186,7 +232,7 @@ enum t3_status t3_set_ring_workgroups(struct t3_context* context, uint32_t workg
 enum t3_status t3_flush_cache(struct t3_context* context);
 enum t3_status t3_set_arbitration(struct t3_context* context, enum t3_arbitration policy, uint32_t limit);
 
-/* Returns when every GPU of the ring has called it. */
+/* Returns when every GPU of the ring has called it. After T3_TIMEOUT the next call goes on with the same barrier. */
 enum t3_status t3_barrier(struct t3_context* context);
 
 /* Takes the oldest entry out of the error log. */

@@ -1,0 +1,91 @@
+// More than one context, and waits with timeouts.
+#include <catch2/catch.hpp>
+
+#include "driver_errors/gpu_pair.h"
+
+using namespace t3vp::test;
+
+namespace {
+
+void require_right_twice(const std::vector<std::string>& settings) {
+  GpuPair pair(guest_twice, settings, guest_twice);
+  pair.run();
+  pair.require_right_result();
+}
+
+void require_timeouts(const std::vector<std::string>& settings) {
+  GpuPair pair(guest_short_of_time, settings, guest_short_of_time);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"memory of a", T3_OK},
+                                {"memory of b", T3_OK},
+                                {"timeout 0", T3_OK},
+                                {"17 kernels for 16 places", T3_TIMEOUT},
+                                {"the first one", T3_TIMEOUT},
+                                {"no time", T3_OK},
+                                {"timeout 5000", T3_OK},
+                                {"all", T3_TIMEOUT},
+                                {"5000 ns", T3_OK},
+                                {"no timeout", T3_OK},
+                                {"all", T3_OK},
+                                {"memory", T3_OK},
+                                {"store to the cache", T3_OK},
+                                {"its end", T3_OK},
+                                {"timeout 100", T3_OK},
+                                {"flush", T3_TIMEOUT},
+                                {"fill", T3_TIMEOUT},
+                                {"another fill", T3_TIMEOUT},
+                                {"no timeout", T3_OK},
+                                {"a small fill after the large one", T3_OK},
+                                {"flush", T3_OK},
+                                {"timeout 1000", T3_OK},
+                                {"barrier", T3_OK},
+                                {"after many timeouts", T3_OK},
+                                {"longest timeout", T3_OK},
+                                {"barrier", T3_OK}}));
+  pair.require_right_result();
+}
+
+}  // namespace
+
+TEST_CASE("a second context is refused until the first is closed which it is only at rest") {
+  GpuPair pair(guest_second_context);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"a second context", T3_BUSY},
+                                {"what it can do", T3_INVALID_ARGUMENT},
+                                {"remote_map", T3_OK},
+                                {"close with a map", T3_BUSY},
+                                {"unmap", T3_OK},
+                                {"memory of a", T3_OK},
+                                {"memory of b", T3_OK},
+                                {"gemm", T3_OK},
+                                {"close with a kernel", T3_BUSY},
+                                {"its end", T3_OK},
+                                {"close", T3_OK},
+                                {"close again", T3_INVALID_ARGUMENT},
+                                {"a closed context", T3_INVALID_ARGUMENT},
+                                {"the next context", T3_OK},
+                                {"a HAL without a clock", T3_INVALID_ARGUMENT}}));
+  pair.require_right_result();
+}
+
+TEST_CASE("a context goes on with the barriers and ring kernels of the one before: 2 GPUs") { require_right_twice({}); }
+
+TEST_CASE("a context goes on with the barriers and ring kernels of the one before: 4 GPUs") {
+  require_right_twice({"gpus=4"});
+}
+
+TEST_CASE("every wait ends at its timeout and can be taken up again: 2 GPUs") { require_timeouts({}); }
+
+TEST_CASE("every wait ends at its timeout and can be taken up again: 3 GPUs") { require_timeouts({"gpus=3"}); }
+
+TEST_CASE("unknown phases and nameless buffers are logged") {
+  GpuPair pair(guest_unknown_phases);
+  pair.run();
+  REQUIRE(pair.told().size() == 12);
+  for (std::size_t i = 0; i < 10; ++i)
+    REQUIRE_THAT(pair.told()[i],
+                 Catch::StartsWith("unknown phase ") && Catch::EndsWith(i % 2 == 0 ? "begins" : "ends"));
+  REQUIRE(pair.told()[10] == "a buffer without a name is published");
+  REQUIRE(pair.told()[11].empty());
+  pair.require_right_result();
+}
