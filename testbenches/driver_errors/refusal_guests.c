@@ -69,6 +69,7 @@ enum t3_status guest_without_updates_at_first(const struct t3_hal* hal, const st
   T3_TRY(switch_updates(hal, context.gpu, 0));
   hal->wait_ns(hal->platform, 300000);
   T3_TRY(switch_updates(hal, context.gpu, 1));
+  T3_TRY(t3_close(&context));
   return t3_fused(hal, job);
 }
 
