@@ -72,7 +72,7 @@ std::string check_gemm(const KernelPacket& packet, const Memory& memory) {
   if (unaligned(packet.a) || unaligned(packet.b) || unaligned(packet.lda) || unaligned(packet.ldb))
     return fmt::format("a {:#x}, b {:#x}, row strides {} and {}: multiples of 32 expected", packet.a, packet.b,
                        packet.lda, packet.ldb);
-  if (const std::string wrong = check_batch(packet, memory); !wrong.empty()) return wrong;
+  if (std::string wrong = check_batch(packet, memory); !wrong.empty()) return wrong;
   const std::uint64_t a_extent = extent(a_transposed ? packet.k : packet.m, packet.lda, a_row);
   const std::uint64_t b_extent = extent(b_transposed ? packet.n : packet.k, packet.ldb, b_row);
   if (!memory.holds(packet.a, last(packet, packet.a_batch) + a_extent) ||
@@ -109,7 +109,7 @@ std::string check_ring(const KernelPacket& packet, const ComputeParameters& para
   if (unaligned(packet.peer_out) || (staged && (unaligned(packet.staging) || unaligned(packet.peer_staging))))
     return fmt::format("peer_out {:#x}, staging {:#x}, peer_staging {:#x}: multiples of 32 expected", packet.peer_out,
                        packet.staging, packet.peer_staging);
-  if (const std::string wrong = check_receivers(packet, memory, staged); !wrong.empty()) return wrong;
+  if (std::string wrong = check_receivers(packet, memory, staged); !wrong.empty()) return wrong;
   if (packet.signal_epoch > ~std::uint64_t{0} - packet.gpus)
     return fmt::format("signal_epoch {}: room for the steps of {} GPUs expected", packet.signal_epoch, packet.gpus);
   const std::uint32_t units = packet.max_compute_units == 0
@@ -156,7 +156,7 @@ std::string check_attention(const KernelPacket& packet, const Memory& memory, bo
   if (pass == AttentionPass::none || pass >= AttentionPass::count)
     return fmt::format("attention pass {}: 1 (forward), 2 (backward of q) or 3 (of k and v) expected",
                        packet.operation);
-  if (const std::string wrong = check_batch(packet, memory); !wrong.empty()) return wrong;
+  if (std::string wrong = check_batch(packet, memory); !wrong.empty()) return wrong;
   const bool backward = pass != AttentionPass::forward;
   if (backward && functional)
     return fmt::format("attention pass {}: it computes no data, timing-only", packet.operation);

@@ -113,6 +113,24 @@ TEST_CASE("a refused kernel is told by the wait") {
   driver.require_alive();
 }
 
+TEST_CASE("the codes of the last 256 kernels are kept") {
+  Driver driver;
+  t3_context* context = &driver.context;
+  for (int i = 0; i < 300; ++i) {
+    if (i == 280) driver.mock.refuse_kernel(T3_BAD_PACKET);
+    REQUIRE(driver.gemm() == T3_OK);
+    if (i % 10 == 9) REQUIRE(t3_wait_kernels(context) == (i == 289 ? T3_BAD_PACKET : T3_OK));
+  }
+  REQUIRE(t3_last_kernel(context) == 300);
+  CHECK(t3_wait_kernel(context, 300) == T3_OK);
+  CHECK(t3_wait_kernel(context, 281) == T3_BAD_PACKET);
+  CHECK(t3_wait_kernel(context, 45) == T3_OK);
+  CHECK(t3_wait_kernel(context, 44) == T3_INVALID_ARGUMENT);
+  CHECK(t3_wait_kernel(context, 1) == T3_INVALID_ARGUMENT);
+  CHECK(t3_wait_kernel(context, 301) == T3_INVALID_ARGUMENT);
+  CHECK(t3_wait_kernel(context, UINT64_MAX) == T3_INVALID_ARGUMENT);
+}
+
 TEST_CASE("matrices that do not fit together are no GEMM") {
   Driver driver;
   const auto refused = [&](const t3_output& out, const t3_matrix& a, const t3_matrix& b) {
