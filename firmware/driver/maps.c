@@ -58,18 +58,19 @@ static enum t3_status reserve_spill_table(struct t3_context* context, const stru
   return r.status;
 }
 
-/* What is sent on is what has been updated; an entry without a transfer watches updates too. */
-static uint32_t tracked_operation(enum t3_operation operation) {
-  return operation == T3_STORE ? T3_TRACKER_COMMAND_OPERATION_STORE : T3_TRACKER_COMMAND_OPERATION_UPDATE;
+/* What is sent on is what has been counted before. */
+static enum t3_operation counted_operation(enum t3_operation operation, const struct t3_dma_options* options) {
+  if (operation != T3_NOTIFY) return operation;
+  return options->counted == T3_STORE ? T3_STORE : T3_UPDATE;
 }
 
 static enum t3_status add_to_tracker(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
-                                     enum t3_operation operation, uint32_t updates) {
+                                     enum t3_operation counted, uint32_t updates) {
   struct t3_registers r = t3_own_block(context, T3_BLOCK_TRACKER);
   stage_chunk(&r, output, chunk);
   t3_put32(&r, T3_TRACKER_UPDATES_OFFSET, updates);
   const uint32_t command = T3_TRACKER_COMMAND_ACTION_ADD << T3_TRACKER_COMMAND_ACTION_SHIFT |
-                           tracked_operation(operation) << T3_TRACKER_COMMAND_OPERATION_SHIFT;
+                           (uint32_t)counted << T3_TRACKER_COMMAND_OPERATION_SHIFT;
   return t3_command(&r, T3_TRACKER_COMMAND_OFFSET, command, T3_TRACKER_STATUS_OFFSET);
 }
 
@@ -84,43 +85,121 @@ static enum t3_status add_to_dma(struct t3_context* context, const struct t3_out
   return t3_command(&r, T3_DMA_COMMAND_OFFSET, command, T3_DMA_STATUS_OFFSET);
 }
 
+static enum t3_status remove_staged(struct t3_registers* tracker) {
+  return t3_command(tracker, T3_TRACKER_COMMAND_OFFSET,
+                    T3_TRACKER_COMMAND_ACTION_REMOVE << T3_TRACKER_COMMAND_ACTION_SHIFT, T3_TRACKER_STATUS_OFFSET);
+}
+
 enum t3_status t3_dma_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                           uint64_t peer_output, enum t3_operation operation, struct t3_dma_options options) {
-  if (!t3_is_open(context) || output == NULL) return T3_INVALID_ARGUMENT;
+  if (!t3_is_open(context) || output == NULL || operation < T3_STORE || operation > T3_NOTIFY)
+    return T3_INVALID_ARGUMENT;
   T3_TRY(reserve_spill_table(context, output));
-  T3_TRY(add_to_tracker(context, output, chunk, operation, options.updates));
+  T3_TRY(add_to_tracker(context, output, chunk, counted_operation(operation, &options), options.updates));
   const enum t3_status status = add_to_dma(context, output, chunk, peer_output, operation, options.block_tiles);
-  /* Why it was refused is worth more to the caller than what becomes of the removal. */
-  if (status != T3_OK) (void)t3_remote_unmap_all(context);
+  if (status == T3_OK) return T3_OK;
+  /* Why it was refused is worth more to the caller than what becomes of the removal of what is still staged. */
+  struct t3_registers tracker = t3_own_block(context, T3_BLOCK_TRACKER);
+  (void)remove_staged(&tracker);
   return status;
+}
+
+/* What accesses met that did not fit their maps. */
+static enum t3_status counting_status(struct t3_registers* tracker) {
+  const uint32_t status = t3_get32(tracker, T3_TRACKER_STATUS_OFFSET);
+  if (tracker->status != T3_OK) return tracker->status;
+  return (enum t3_status)((status & T3_TRACKER_STATUS_COUNTING_MASK) >> T3_TRACKER_STATUS_COUNTING_SHIFT);
+}
+
+enum t3_status t3_remote_unmap(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk) {
+  if (!t3_is_open(context) || output == NULL) return T3_INVALID_ARGUMENT;
+  struct t3_registers r = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
+  t3_put64(&r, T3_OUTPUT_MAP_OUTPUT_BASE_OFFSET, output->matrix.address);
+  t3_put32(&r, T3_OUTPUT_MAP_FIRST_WORKGROUP_OFFSET, chunk.first_workgroup);
+  t3_put32(&r, T3_OUTPUT_MAP_WORKGROUPS_OFFSET, chunk.workgroups);
+  return t3_command(&r, T3_OUTPUT_MAP_COMMAND_OFFSET,
+                    T3_OUTPUT_MAP_COMMAND_ACTION_REMOVE << T3_OUTPUT_MAP_COMMAND_ACTION_SHIFT,
+                    T3_OUTPUT_MAP_STATUS_OFFSET);
+}
+
+/* What is complete in the Tracker is still being sent for a while. */
+static enum t3_status wait_idle_dma(struct t3_context* context, struct t3_registers* dma, uint64_t deadline) {
+  for (;;) {
+    t3_put32(dma, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_COMPLETE_MASK);
+    const uint32_t status = t3_get32(dma, T3_DMA_STATUS_OFFSET);
+    if (dma->status != T3_OK || (status & T3_DMA_STATUS_BUSY_MASK) == 0) return dma->status;
+    T3_TRY(t3_sleep(context, T3_LINE_DMA, deadline, "the DMA engine before maps are removed"));
+  }
+}
+
+enum t3_status t3_dma_unmap(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk) {
+  if (!t3_is_open(context) || output == NULL) return T3_INVALID_ARGUMENT;
+  struct t3_registers tracker = t3_own_block(context, T3_BLOCK_TRACKER), dma = t3_own_block(context, T3_BLOCK_DMA);
+  T3_TRY(wait_idle_dma(context, &dma, t3_deadline(context)));
+  const enum t3_status counting = counting_status(&tracker);
+  stage_chunk(&tracker, output, chunk);
+  T3_TRY(remove_staged(&tracker));
+  T3_TRY(wait_idle_dma(context, &dma, T3_FOREVER)); /* of the last tiles before the removal, if there were any */
+  stage_chunk(&dma, output, chunk);
+  T3_TRY(t3_command(&dma, T3_DMA_COMMAND_OFFSET, T3_DMA_COMMAND_ACTION_REMOVE << T3_DMA_COMMAND_ACTION_SHIFT,
+                    T3_DMA_STATUS_OFFSET));
+  return counting;
+}
+
+static enum t3_status empty_tables(struct t3_context* context, bool force) {
+  struct t3_registers tracker = t3_own_block(context, T3_BLOCK_TRACKER), dma = t3_own_block(context, T3_BLOCK_DMA),
+                      map = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
+  /* The Tracker first: it alone can become busy by what others send. */
+  T3_TRY(t3_command(&tracker, T3_TRACKER_COMMAND_OFFSET,
+                    T3_TRACKER_COMMAND_ACTION_REMOVE_ALL << T3_TRACKER_COMMAND_ACTION_SHIFT |
+                        (uint32_t)force << T3_TRACKER_COMMAND_FORCE_SHIFT,
+                    T3_TRACKER_STATUS_OFFSET));
+  T3_TRY(t3_command(&map, T3_OUTPUT_MAP_COMMAND_OFFSET,
+                    T3_OUTPUT_MAP_COMMAND_ACTION_REMOVE_ALL << T3_OUTPUT_MAP_COMMAND_ACTION_SHIFT |
+                        (uint32_t)force << T3_OUTPUT_MAP_COMMAND_FORCE_SHIFT,
+                    T3_OUTPUT_MAP_STATUS_OFFSET));
+  if (!force) T3_TRY(wait_idle_dma(context, &dma, T3_FOREVER));
+  return t3_command(
+      &dma, T3_DMA_COMMAND_OFFSET,
+      T3_DMA_COMMAND_ACTION_REMOVE_ALL << T3_DMA_COMMAND_ACTION_SHIFT | (uint32_t)force << T3_DMA_COMMAND_FORCE_SHIFT,
+      T3_DMA_STATUS_OFFSET);
 }
 
 enum t3_status t3_remote_unmap_all(struct t3_context* context) {
   if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
-  struct t3_registers map = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
-  T3_TRY(t3_command(&map, T3_OUTPUT_MAP_COMMAND_OFFSET,
-                    T3_OUTPUT_MAP_COMMAND_ACTION_REMOVE_ALL << T3_OUTPUT_MAP_COMMAND_ACTION_SHIFT,
-                    T3_OUTPUT_MAP_STATUS_OFFSET));
-  struct t3_registers tracker = t3_own_block(context, T3_BLOCK_TRACKER);
-  T3_TRY(t3_command(&tracker, T3_TRACKER_COMMAND_OFFSET,
-                    T3_TRACKER_COMMAND_ACTION_REMOVE_ALL << T3_TRACKER_COMMAND_ACTION_SHIFT, T3_TRACKER_STATUS_OFFSET));
-  struct t3_registers dma = t3_own_block(context, T3_BLOCK_DMA);
-  return t3_command(&dma, T3_DMA_COMMAND_OFFSET, T3_DMA_COMMAND_ACTION_REMOVE_ALL << T3_DMA_COMMAND_ACTION_SHIFT,
-                    T3_DMA_STATUS_OFFSET);
+  struct t3_registers tracker = t3_own_block(context, T3_BLOCK_TRACKER), dma = t3_own_block(context, T3_BLOCK_DMA),
+                      map = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
+  if (t3_get32(&map, T3_OUTPUT_MAP_STATUS_OFFSET) & T3_OUTPUT_MAP_STATUS_BUSY_MASK) return T3_BUSY;
+  T3_TRY(map.status);
+  T3_TRY(wait_idle_dma(context, &dma, t3_deadline(context)));
+  const enum t3_status counting = counting_status(&tracker);
+  T3_TRY(empty_tables(context, false));
+  return counting;
+}
+
+enum t3_status t3_force_unmap_all(struct t3_context* context) {
+  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
+  return empty_tables(context, true);
+}
+
+static enum t3_status transfer_status(struct t3_registers* dma) {
+  const uint32_t status = t3_get32(dma, T3_DMA_STATUS_OFFSET);
+  if (dma->status != T3_OK) return dma->status;
+  return (enum t3_status)((status & T3_DMA_STATUS_TRANSFER_MASK) >> T3_DMA_STATUS_TRANSFER_SHIFT);
 }
 
 enum t3_status t3_wait_dma(struct t3_context* context) {
   if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
   const uint64_t deadline = t3_deadline(context);
-  struct t3_registers dma = t3_own_block(context, T3_BLOCK_DMA);
+  struct t3_registers dma = t3_own_block(context, T3_BLOCK_DMA), tracker = t3_own_block(context, T3_BLOCK_TRACKER);
   for (;;) {
-    t3_put32(&dma, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_COMPLETE_MASK);
+    t3_put32(&dma, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_COMPLETE_MASK | T3_DMA_INTERRUPT_ERROR_MASK);
+    t3_put32(&tracker, T3_TRACKER_INTERRUPT_OFFSET, T3_TRACKER_INTERRUPT_ERROR_MASK);
+    T3_TRY(counting_status(&tracker)); /* what does not fit its map may never be complete */
     const uint32_t pending = t3_get32(&dma, T3_DMA_PENDING_OFFSET);
     T3_TRY(dma.status);
-    if (pending == 0) break;
-    T3_TRY(t3_sleep(context, T3_LINE_DMA, deadline, "the chunks of dma_map"));
+    if (pending == 0) return transfer_status(&dma);
+    T3_TRY(t3_sleep_any(context, UINT32_C(1) << T3_LINE_DMA | UINT32_C(1) << T3_LINE_TRACKER, deadline,
+                        "the chunks of dma_map"));
   }
-  const uint32_t status = t3_get32(&dma, T3_DMA_STATUS_OFFSET);
-  T3_TRY(dma.status);
-  return (enum t3_status)((status & T3_DMA_STATUS_TRANSFER_MASK) >> T3_DMA_STATUS_TRANSFER_SHIFT);
 }

@@ -3,7 +3,7 @@
 #include "registers.h"
 #include "t3/registers/interrupt_controller.h"
 
-/* Only the awaited line is enabled: another one that is raised and not ours to clear would make every wait spin. */
+/* Only awaited lines are enabled: another one that is raised and not ours to clear would make every wait spin. */
 static enum t3_status enable_only(struct t3_context* context, uint32_t lines) {
   if (context->enabled_lines == lines) return T3_OK;
   struct t3_registers r = t3_own_block(context, T3_BLOCK_INTERRUPT_CONTROLLER);
@@ -18,7 +18,11 @@ uint64_t t3_deadline(const struct t3_context* context) {
   return context->timeout_ns < T3_FOREVER - now ? now + context->timeout_ns : T3_FOREVER;
 }
 
-enum t3_status t3_sleep(struct t3_context* context, enum t3_line line, uint64_t deadline_ns, const char* reason) {
-  T3_TRY(enable_only(context, UINT32_C(1) << line));
+enum t3_status t3_sleep_any(struct t3_context* context, uint32_t lines, uint64_t deadline_ns, const char* reason) {
+  T3_TRY(enable_only(context, lines));
   return context->hal->wait_for_interrupt(context->hal->platform, deadline_ns, reason);
+}
+
+enum t3_status t3_sleep(struct t3_context* context, enum t3_line line, uint64_t deadline_ns, const char* reason) {
+  return t3_sleep_any(context, UINT32_C(1) << line, deadline_ns, reason);
 }

@@ -13,5 +13,7 @@ uint64_t t3_deadline(const struct t3_context* context);
 /* Until the line is raised or the deadline has come (T3_TIMEOUT). The caller clears the cause before it looks at what
  * it waits for, and only then sleeps, so that nothing is missed in between. */
 enum t3_status t3_sleep(struct t3_context* context, enum t3_line line, uint64_t deadline_ns, const char* reason);
+/* The same with several lines, a bit each. */
+enum t3_status t3_sleep_any(struct t3_context* context, uint32_t lines, uint64_t deadline_ns, const char* reason);
 
 #endif

@@ -20,6 +20,10 @@ OutputMap::OutputMap(const sc_core::sc_module_name& name, const OutputMapParamet
   remote.on_taken(&OutputMap::remote_taken);
   registers.command.on_write([this] { command(); });
   registers.capacity.set(parameters.entries);
+  registers.status.on_refresh([this] {
+    registers.status.busy.set(
+        std::any_of(entries_.begin(), entries_.end(), [this](const Entry& e) { return is_written(e); }));
+  });
   registers.used.on_refresh([this] { registers.used.set(entries_.size()); });
   registers.on_reset([this] {
     entries_.clear();

@@ -25,6 +25,10 @@ Tracker::Tracker(const sc_core::sc_module_name& name, const TrackerParameters& p
   registers.peak_entries.on_refresh([this] { registers.peak_entries.set(peak_); });
   registers.triggers.on_refresh([this] { registers.triggers.set(triggers_); });
   registers.spills.on_refresh([this] { registers.spills.set(spills_); });
+  registers.status.on_refresh([this] {
+    registers.status.busy.set(
+        std::any_of(chunks_.begin(), chunks_.end(), [this](const Chunk& chunk) { return is_busy(chunk); }));
+  });
   registers.chunks.on_refresh([this] {
     registers.chunks.set(static_cast<std::uint64_t>(
         std::count_if(chunks_.begin(), chunks_.end(), [](const Chunk& chunk) { return chunk.mapped; })));

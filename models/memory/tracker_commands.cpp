@@ -134,7 +134,7 @@ std::uint32_t Tracker::ways_needed(const Chunk& more) const {
 /// A map is busy from the first access that it counts, or from the start of a kernel that writes its output, until it
 /// is complete.
 bool Tracker::is_busy(const Chunk& chunk) const {
-  if (chunk.complete == chunk.tiles) return false;
+  if (!chunk.mapped || chunk.complete == chunk.tiles) return false;
   return chunk.accepted != 0 || is_written(chunk.range);
 }
 

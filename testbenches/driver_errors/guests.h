@@ -17,6 +17,13 @@ t3_program guest_senseless_maps;
 t3_program guest_full_tables;
 t3_program guest_chunk_too_large;
 
+/* Maps used in another way than they say, or removed while in use. */
+t3_program guest_maps_used_wrongly;
+t3_program guest_too_many_updates;
+t3_program guest_busy_maps;
+t3_program guest_maps_given_up;
+t3_program guest_counted_stores;
+
 t3_program guest_bad_packets;
 t3_program guest_gemm_outside_memory;
 t3_program guest_updates_switched_off;

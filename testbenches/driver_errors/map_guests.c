@@ -54,11 +54,14 @@ static void senseless(struct stage* s) {
   tell(s, "dma_map of no workgroup", by_dma(s, &s->out, chunk(0, 0), s->peer_out));
   tell(s, "dma_map beyond the last workgroup", by_dma(s, &s->out, chunk(60, 5), s->peer_out));
   tell(s, "dma_map of no updates",
-       t3_dma_map(&s->gpu, &s->out, chunk(0, 8), s->peer_out, T3_UPDATE, (struct t3_dma_options){0, 1}));
+       t3_dma_map(&s->gpu, &s->out, chunk(0, 8), s->peer_out, T3_UPDATE,
+                  (struct t3_dma_options){.updates = 0, .block_tiles = 1}));
   tell(s, "dma_map of 256 updates",
-       t3_dma_map(&s->gpu, &s->out, chunk(0, 8), s->peer_out, T3_UPDATE, (struct t3_dma_options){256, 1}));
+       t3_dma_map(&s->gpu, &s->out, chunk(0, 8), s->peer_out, T3_UPDATE,
+                  (struct t3_dma_options){.updates = 256, .block_tiles = 1}));
   tell(s, "dma_map in blocks of 3 of 4 tiles",
-       t3_dma_map(&s->gpu, &s->out, chunk(0, 8), s->peer_out, T3_UPDATE, (struct t3_dma_options){2, 3}));
+       t3_dma_map(&s->gpu, &s->out, chunk(0, 8), s->peer_out, T3_UPDATE,
+                  (struct t3_dma_options){.updates = 2, .block_tiles = 3}));
   struct t3_output elsewhere = s->out;
   elsewhere.matrix.address = t3_peer_address(&s->out.matrix, 1);
   tell(s, "remote_map of the peer's output", remote(s, &elsewhere, chunk(0, 8), s->peer_out));

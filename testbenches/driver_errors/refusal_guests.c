@@ -10,7 +10,8 @@ static enum t3_status remote(struct stage* s, const struct t3_output* out, uint6
 }
 
 static enum t3_status by_dma(struct stage* s, const struct t3_output* out, uint64_t peer_out) {
-  return t3_dma_map(&s->gpu, out, chunk(0, 8), peer_out, T3_UPDATE, (struct t3_dma_options){1, 1});
+  return t3_dma_map(&s->gpu, out, chunk(0, 8), peer_out, T3_UPDATE,
+                    (struct t3_dma_options){.updates = 1, .block_tiles = 1});
 }
 
 static void beyond_memory(struct stage* s) {

@@ -132,7 +132,8 @@ TEST_CASE("the Tracker gets a spill table that is large enough before its first 
   Driver driver;
   const t3_output out = small_output(&driver.context);
   const t3_chunk chunk = {0, 2};
-  REQUIRE(t3_dma_map(&driver.context, &out, chunk, t3_peer_address(&out.matrix, 3), T3_UPDATE, {2, 1}) == T3_OK);
+  REQUIRE(t3_dma_map(&driver.context, &out, chunk, t3_peer_address(&out.matrix, 3), T3_UPDATE, {2, 1, T3_UPDATE}) ==
+          T3_OK);
   const std::uint64_t base = driver.mock.reg(T3_BLOCK_TRACKER, T3_TRACKER_SPILL_BASE_OFFSET);
   REQUIRE(driver.mock.reg(T3_BLOCK_TRACKER, T3_TRACKER_SPILL_ENTRIES_OFFSET) == 4 * 8);
   REQUIRE(base >= out.matrix.address + 256 * out.matrix.row_stride);
@@ -169,7 +170,8 @@ TEST_CASE("work that ends between the driver's look at it and its sleep is not m
   REQUIRE(t3_ring_all_gather(&driver.context, &out) == T3_OK);
   driver.mock.finish_after_read(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_COMPLETED_OFFSET);
   REQUIRE(t3_wait_kernels(&driver.context) == T3_OK);
-  REQUIRE(t3_dma_map(&driver.context, &out, {0, 2}, t3_peer_address(&out.matrix, 3), T3_UPDATE, {2, 1}) == T3_OK);
+  REQUIRE(t3_dma_map(&driver.context, &out, {0, 2}, t3_peer_address(&out.matrix, 3), T3_UPDATE, {2, 1, T3_UPDATE}) ==
+          T3_OK);
   driver.mock.finish_after_read(T3_BLOCK_DMA, T3_DMA_PENDING_OFFSET);
   REQUIRE(t3_wait_dma(&driver.context) == T3_OK);
   driver.mock.finish_after_read(T3_BLOCK_DMA, T3_DMA_INTERRUPT_OFFSET);

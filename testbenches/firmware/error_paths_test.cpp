@@ -26,7 +26,7 @@ struct Driver {
   }
 
   t3_status remote_map() { return t3_remote_map(&context, &out, chunk, peer_out, T3_UPDATE); }
-  t3_status dma_map() { return t3_dma_map(&context, &out, chunk, peer_out, T3_UPDATE, {2, 1}); }
+  t3_status dma_map() { return t3_dma_map(&context, &out, chunk, peer_out, T3_UPDATE, {2, 1, T3_UPDATE}); }
   t3_status gemm() { return t3_gemm(&context, &out, &a, &b, {}); }
 
   void require_alive() {
@@ -174,7 +174,7 @@ void require_refused(t3_context* context, Driver& d) {
   CHECK(t3_fill_zero(context, &d.a) == T3_INVALID_ARGUMENT);
   CHECK(t3_ring_chunk(context, &d.out, 0).workgroups == 0);
   CHECK(t3_remote_map(context, &d.out, {0, 1}, d.peer_out, T3_UPDATE) == T3_INVALID_ARGUMENT);
-  CHECK(t3_dma_map(context, &d.out, {0, 1}, d.peer_out, T3_UPDATE, {2, 1}) == T3_INVALID_ARGUMENT);
+  CHECK(t3_dma_map(context, &d.out, {0, 1}, d.peer_out, T3_UPDATE, {2, 1, T3_UPDATE}) == T3_INVALID_ARGUMENT);
   CHECK(t3_remote_unmap_all(context) == T3_INVALID_ARGUMENT);
   CHECK(t3_wait_dma(context) == T3_INVALID_ARGUMENT);
   CHECK(t3_gemm(context, &d.out, &d.a, &d.b, {}) == T3_INVALID_ARGUMENT);
@@ -229,7 +229,7 @@ TEST_CASE("calls without an operand or with one outside its range are refused") 
   CHECK(t3_peer_address(nullptr, 1) == 0);
   CHECK(t3_remote_map(context, nullptr, {0, 1}, 0, T3_UPDATE) == T3_INVALID_ARGUMENT);
   CHECK(t3_remote_map(context, &d.out, {0, 1}, 0, T3_NOTIFY) == T3_INVALID_ARGUMENT);
-  CHECK(t3_dma_map(context, nullptr, {0, 1}, 0, T3_UPDATE, {2, 1}) == T3_INVALID_ARGUMENT);
+  CHECK(t3_dma_map(context, nullptr, {0, 1}, 0, T3_UPDATE, {2, 1, T3_UPDATE}) == T3_INVALID_ARGUMENT);
   CHECK(t3_gemm(context, nullptr, &d.a, &d.b, {}) == T3_INVALID_ARGUMENT);
   CHECK(t3_gemm(context, &d.out, nullptr, &d.b, {}) == T3_INVALID_ARGUMENT);
   CHECK(t3_gemm(context, &d.out, &d.a, nullptr, {}) == T3_INVALID_ARGUMENT);

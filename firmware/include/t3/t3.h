@@ -67,8 +67,9 @@ struct t3_chunk {
 };
 
 struct t3_dma_options {
-  uint32_t updates;     /* accesses per element after which a wavefront tile is complete; 2 in a ring */
-  uint32_t block_tiles; /* wavefront tiles per DMA block, 1 to 8 */
+  uint32_t updates;          /* accesses per element after which a wavefront tile is complete; 2 in a ring */
+  uint32_t block_tiles;      /* wavefront tiles per DMA block, 1 to 8 */
+  enum t3_operation counted; /* of T3_NOTIFY: what it counts, updates unless T3_STORE */
 };
 
 /* Several kernels of one shape in one: matrices that many bytes apart. */
@@ -191,13 +192,22 @@ uint64_t t3_peer_address(const struct t3_matrix* matrix, uint32_t gpu);
 enum t3_status t3_remote_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                              uint64_t peer_output, enum t3_operation operation);
 /* A wavefront tile of the chunk is sent to the peer by DMA when all its updates have arrived; T3_NOTIFY only marks it
- * complete and needs no peer. When the DMA engine refuses what the Tracker has taken, all maps are removed. */
+ * complete and needs no peer. When the DMA engine refuses what the Tracker has taken, nothing is mapped. */
 enum t3_status t3_dma_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                           uint64_t peer_output, enum t3_operation operation, struct t3_dma_options options);
+/* Remove the map of one chunk, or all maps. A map is busy from the first access that it counts, or from the start of a
+ * kernel that writes its output, until it is complete: T3_BUSY then, and nothing is removed. Otherwise what accesses
+ * have met that did not fit a map since there were none: T3_MISMATCH or T3_EXCESS, with the place in the error log.
+ * T3_INVALID_ARGUMENT when the chunk is not mapped. */
+enum t3_status t3_remote_unmap(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk);
+enum t3_status t3_dma_unmap(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk);
 enum t3_status t3_remote_unmap_all(struct t3_context* context);
-/* Until every chunk of t3_dma_map is complete; the code of what the first block that failed met. */
+/* For after a timeout: abort the kernels (t3_abort_kernels), then remove all maps whatever they wait for. Their counts
+ * are lost; what still arrives for them is added to memory and logged as aborted. Peers that send here do the same. */
+enum t3_status t3_force_unmap_all(struct t3_context* context);
+/* Until every chunk of t3_dma_map is complete; the code of what the first tile that failed met, or at once T3_MISMATCH
+ * or T3_EXCESS when an access did not fit its map, until nothing is mapped. */
 enum t3_status t3_wait_dma(struct t3_context* context);
-
 /* Kernels run in the order of the calls, which return before they do; a failed one does not keep the next from running.
  * T3_TIMEOUT when there was no room in the queue: the kernel is not in it. */
 enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* output, const struct t3_matrix* a,

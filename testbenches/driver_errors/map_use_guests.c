@@ -1,0 +1,125 @@
+/* Maps that kernels use in another way than they say, and maps that are removed while they are in use. */
+#include <stddef.h>
+
+#include "driver_errors/misuse.h"
+
+static const struct t3_chunk all = {.first_workgroup = 0, .workgroups = 64}, half = {.workgroups = 32};
+
+/* out = a b into the stage's output, all of it zeroed before. */
+static enum t3_status multiply(struct stage* s, const struct t3_output* out, bool update) {
+  const struct t3_matrix* matrix = &out->matrix;
+  static struct t3_matrix a, b;
+  a = (struct t3_matrix){.rows = matrix->rows, .columns = 32, .element = matrix->element};
+  b = (struct t3_matrix){.rows = 32, .columns = matrix->columns, .element = matrix->element};
+  T3_TRY(t3_matrix_malloc(&s->gpu, &a));
+  T3_TRY(t3_matrix_malloc(&s->gpu, &b));
+  T3_TRY(t3_gemm(&s->gpu, out, &a, &b, (struct t3_gemm_options){.update = update}));
+  T3_TRY(t3_free(&s->gpu, a.address));
+  return t3_free(&s->gpu, b.address);
+}
+
+static enum t3_status map_notify(struct stage* s, const struct t3_output* out, struct t3_chunk chunk, uint32_t updates,
+                                 enum t3_operation counted) {
+  const struct t3_dma_options options = {.updates = updates, .block_tiles = 1, .counted = counted};
+  return t3_dma_map(&s->gpu, out, chunk, 0, T3_NOTIFY, options);
+}
+
+/* Maps `mapped` and multiplies into `written`, the same memory. */
+static void use_wrongly(struct stage* s, const char* what, const struct t3_output* mapped,
+                        const struct t3_output* written, uint32_t updates, bool update) {
+  tell(s, what, map_notify(s, mapped, all, updates, T3_UPDATE));
+  tell(s, "gemm", multiply(s, written, update));
+  tell(s, "wait_kernels", t3_wait_kernels(&s->gpu));
+  if (written->matrix.memory == T3_CACHED) tell(s, "flush", t3_flush_cache(&s->gpu));
+  tell(s, "wait_dma", t3_wait_dma(&s->gpu));
+  tell(s, "force_unmap_all", t3_force_unmap_all(&s->gpu));
+  tell_errors(s);
+}
+
+static void wrong_use(struct stage* s) {
+  struct t3_output other = s->out;
+  other.tiling.wavefronts = 8;
+  use_wrongly(s, "8 wavefronts mapped", &other, &s->out, 1, true);
+  other = s->out;
+  other.matrix.element = s->out.matrix.element == T3_BF16 ? T3_FP16 : T3_BF16;
+  use_wrongly(s, "another element type mapped", &other, &s->out, 1, true);
+  use_wrongly(s, "updates mapped, stores come", &s->out, &s->out, 1, false);
+  other = s->out;
+  other.matrix.memory = T3_CACHED;
+  use_wrongly(s, "stores come from the cache", &s->out, &other, 1, false);
+  other = s->out;
+  other.tiling.columns *= 2;
+  use_wrongly(s, "other tiles mapped", &other, &s->out, 1, true);
+}
+
+static void too_many(struct stage* s) {
+  tell(s, "1 update mapped", map_notify(s, &s->out, all, 1, T3_UPDATE));
+  tell(s, "first gemm", multiply(s, &s->out, true));
+  tell(s, "second gemm", multiply(s, &s->out, true));
+  tell(s, "wait_kernels", t3_wait_kernels(&s->gpu));
+  tell(s, "wait_dma", t3_wait_dma(&s->gpu));
+  tell(s, "unmap_all", t3_remote_unmap_all(&s->gpu));
+  tell(s, "unmap_all again", t3_remote_unmap_all(&s->gpu));
+}
+
+static void busy_maps(struct stage* s) {
+  const struct t3_chunk rest = {.first_workgroup = 32, .workgroups = 32};
+  tell(s, "dma_map of half", map_notify(s, &s->out, half, 1, T3_UPDATE));
+  tell(s, "remote_map of the rest", t3_remote_map(&s->gpu, &s->out, rest, s->peer_out, T3_STORE));
+  tell(s, "gemm", multiply(s, &s->out, true));
+  s->hal->wait_ns(s->hal->platform, 3000); /* it has begun */
+  tell(s, "unmap_all", t3_remote_unmap_all(&s->gpu));
+  tell(s, "dma_unmap", t3_dma_unmap(&s->gpu, &s->out, half));
+  tell(s, "remote_unmap", t3_remote_unmap(&s->gpu, &s->out, rest));
+  tell(s, "wait_kernels", t3_wait_kernels(&s->gpu));
+  tell(s, "wait_dma", t3_wait_dma(&s->gpu)); /* nothing that was refused has changed anything */
+  tell(s, "remote_unmap of half", t3_remote_unmap(&s->gpu, &s->out, half));
+  tell(s, "remote_unmap", t3_remote_unmap(&s->gpu, &s->out, rest));
+  tell(s, "dma_unmap", t3_dma_unmap(&s->gpu, &s->out, half));
+  tell(s, "dma_unmap again", t3_dma_unmap(&s->gpu, &s->out, half));
+}
+
+static void given_up(struct stage* s) {
+  tell(s, "2 updates mapped", map_notify(s, &s->out, all, 2, T3_UPDATE));
+  tell(s, "gemm", multiply(s, &s->out, true));
+  tell(s, "set_timeout", t3_set_timeout(&s->gpu, 200000));
+  tell(s, "wait_dma", t3_wait_dma(&s->gpu));
+  tell(s, "unmap_all", t3_remote_unmap_all(&s->gpu));
+  tell(s, "abort_kernels", t3_abort_kernels(&s->gpu));
+  tell(s, "force_unmap_all", t3_force_unmap_all(&s->gpu));
+  tell(s, "late gemm", multiply(s, &s->out, true));
+  tell(s, "wait_kernels", t3_wait_kernels(&s->gpu));
+  tell(s, "1 update mapped", map_notify(s, &s->out, all, 1, T3_UPDATE));
+  tell(s, "gemm", multiply(s, &s->out, true));
+  tell(s, "wait_dma", t3_wait_dma(&s->gpu));
+  tell(s, "wait_kernels", t3_wait_kernels(&s->gpu));
+  tell(s, "unmap_all", t3_remote_unmap_all(&s->gpu));
+}
+
+static void counted_stores(struct stage* s) {
+  tell(s, "stores mapped", map_notify(s, &s->out, all, 1, T3_STORE));
+  tell(s, "gemm", multiply(s, &s->out, false));
+  tell(s, "wait_dma", t3_wait_dma(&s->gpu));
+  tell(s, "wait_kernels", t3_wait_kernels(&s->gpu));
+  tell(s, "unmap_all", t3_remote_unmap_all(&s->gpu));
+}
+
+enum t3_status guest_maps_used_wrongly(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, wrong_use);
+}
+
+enum t3_status guest_too_many_updates(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, too_many);
+}
+
+enum t3_status guest_busy_maps(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, busy_maps);
+}
+
+enum t3_status guest_maps_given_up(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, given_up);
+}
+
+enum t3_status guest_counted_stores(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, counted_stores);
+}

@@ -1,0 +1,104 @@
+// Maps that are used in another way than they say are told at the first access, and maps in use stay as they are.
+#include <catch2/catch.hpp>
+
+#include "driver_errors/gpu_pair.h"
+
+using namespace t3vp::test;
+
+namespace {
+
+void add_use(std::vector<Told>& told, const char* what, bool flush) {
+  told.insert(told.end(), {{what, T3_OK}, {"gemm", T3_OK}, {"wait_kernels", T3_OK}});
+  if (flush) told.push_back({"flush", T3_OK});
+  told.insert(told.end(), {{"wait_dma", T3_MISMATCH}, {"force_unmap_all", T3_OK}, {"logged by tracker", T3_MISMATCH}});
+}
+
+}  // namespace
+
+TEST_CASE("accesses that are not what their map says are told at the first of them, by their place") {
+  GpuPair pair(guest_maps_used_wrongly);
+  pair.run();
+  std::vector<Told> told;
+  add_use(told, "8 wavefronts mapped", false);
+  add_use(told, "another element type mapped", false);
+  add_use(told, "updates mapped, stores come", false);
+  add_use(told, "stores come from the cache", true);
+  add_use(told, "other tiles mapped", false);
+  REQUIRE(pair.told() == lines(told));
+  CHECK_THAT(pair.logged(0)[0], Catch::Contains("are not within its tile"));
+  CHECK_THAT(pair.logged(0)[1], Catch::Contains("update of wavefront") && Catch::Contains("bf16"));
+  CHECK_THAT(pair.logged(0)[2], Catch::Contains("store of wavefront") && Catch::Contains("count updates"));
+  CHECK_THAT(pair.logged(0)[3], Catch::Contains("the cache writes back"));
+  pair.require_right_result();
+}
+
+TEST_CASE("more updates than expected are an error, before or after the map is complete") {
+  GpuPair pair(guest_too_many_updates);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"1 update mapped", T3_OK},
+                                {"first gemm", T3_OK},
+                                {"second gemm", T3_OK},
+                                {"wait_kernels", T3_OK},
+                                {"wait_dma", T3_EXCESS},
+                                {"unmap_all", T3_EXCESS},
+                                {"unmap_all again", T3_OK},
+                                {"logged by tracker", T3_EXCESS}}));
+  pair.require_right_result();
+}
+
+TEST_CASE("maps in use are not removed, all or nothing, and then one by one") {
+  GpuPair pair(guest_busy_maps);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"dma_map of half", T3_OK},
+                                {"remote_map of the rest", T3_OK},
+                                {"gemm", T3_OK},
+                                {"unmap_all", T3_BUSY},
+                                {"dma_unmap", T3_BUSY},
+                                {"remote_unmap", T3_BUSY},
+                                {"wait_kernels", T3_OK},
+                                {"wait_dma", T3_OK},
+                                {"remote_unmap of half", T3_INVALID_ARGUMENT},
+                                {"remote_unmap", T3_OK},
+                                {"dma_unmap", T3_OK},
+                                {"dma_unmap again", T3_INVALID_ARGUMENT},
+                                {"logged by tracker", T3_BUSY},
+                                {"logged by output_map", T3_BUSY},
+                                {"logged by output_map", T3_INVALID_ARGUMENT},
+                                {"logged by tracker", T3_INVALID_ARGUMENT}}));
+  pair.require_right_result();
+}
+
+TEST_CASE("after a timeout maps are removed by force, and what is late is told") {
+  GpuPair pair(guest_maps_given_up);
+  pair.run();
+  const Lines expected = lines({{"2 updates mapped", T3_OK},
+                                {"gemm", T3_OK},
+                                {"set_timeout", T3_OK},
+                                {"wait_dma", T3_TIMEOUT},
+                                {"unmap_all", T3_BUSY},
+                                {"abort_kernels", T3_OK},
+                                {"force_unmap_all", T3_OK},
+                                {"late gemm", T3_OK},
+                                {"wait_kernels", T3_OK},
+                                {"1 update mapped", T3_OK},
+                                {"gemm", T3_OK},
+                                {"wait_dma", T3_OK},
+                                {"wait_kernels", T3_OK},
+                                {"unmap_all", T3_OK},
+                                {"logged by tracker", T3_BUSY},
+                                {"logged by tracker", T3_ABORTED}});
+  REQUIRE(pair.told().size() >= expected.size());
+  REQUIRE(Lines(pair.told().begin(), pair.told().begin() + static_cast<std::ptrdiff_t>(expected.size())) == expected);
+  pair.require_right_result();
+}
+
+TEST_CASE("a map without a transfer counts stores as well") {
+  GpuPair pair(guest_counted_stores);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"stores mapped", T3_OK},
+                                {"gemm", T3_OK},
+                                {"wait_dma", T3_OK},
+                                {"wait_kernels", T3_OK},
+                                {"unmap_all", T3_OK}}));
+  pair.require_right_result();
+}
