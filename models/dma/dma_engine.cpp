@@ -108,6 +108,8 @@ void DmaEngine::remove(bool all, bool force) {
   };
   if (!all && std::none_of(commands_.begin(), commands_.end(), is_meant))
     return refuse(Status::invalid_argument, staged.base, fmt::format("{} are not mapped", staged.text()));
+  if (fills() && !force)  // whose failure would be lost in status.code
+    return refuse(Status::busy, staged.base, "a fill runs");
   for (const Command& command : commands_)
     if (is_meant(command) && command.is_busy() && !force)
       return refuse(Status::busy, command.range.base,
@@ -331,7 +333,7 @@ void DmaEngine::ended(Transaction& transaction) {
   const DataExtension& extension = transaction.extension();
   if (!extension.taken) bytes_in_flight_ -= extension.shape.bytes();
   const Status status = status_of_data_access(transaction.get_response_status());
-  if (status == Status::ok && extension.taken) bytes_ += extension.shape.bytes();
+  if (status == Status::ok && extension.operation != Operation::load) bytes_ += extension.shape.bytes();
   Command* const command = command_of(transaction);
   if (command != nullptr && status != Status::ok)
     fail(status, transaction.get_address(),

@@ -112,7 +112,7 @@ struct Bench {
   Status command(Action action, bool force = false) {
     const std::uint64_t value = static_cast<std::uint64_t>(action) | (force ? 1u : 0u) << 8;
     REQUIRE(registers.write("command", value) == tlm::TLM_OK_RESPONSE);
-    return static_cast<Status>(registers.read("status"));
+    return static_cast<Status>(registers.read("status") & 0xFF);
   }
   std::uint64_t used() { return registers.read("used"); }
   void kernel_writes(std::uint64_t begin, std::uint64_t end) {

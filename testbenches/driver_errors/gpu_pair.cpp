@@ -62,7 +62,7 @@ t3_job GpuPair::job() const {
   job.k = k;
   job.element = T3_FP16;
   job.tiling = {compute.tile_rows, compute.tile_columns, compute.wavefronts};
-  job.dma = {2, 1};
+  job.dma = {2, 1, T3_UPDATE};
   job.zero_output = true;
   return job;
 }

@@ -3,7 +3,7 @@
 
 #include "driver_errors/misuse.h"
 
-static const struct t3_chunk all = {.first_workgroup = 0, .workgroups = 64}, half = {.workgroups = 32};
+static const struct t3_chunk all = {.first_workgroup = 0, .workgroups = 64}, half = {.first_workgroup = 32, .workgroups = 32};
 
 /* out = a b into the stage's output, all of it zeroed before. */
 static enum t3_status multiply(struct stage* s, const struct t3_output* out, bool update) {
@@ -48,7 +48,7 @@ static void wrong_use(struct stage* s) {
   other.matrix.memory = T3_CACHED;
   use_wrongly(s, "stores come from the cache", &s->out, &other, 1, false);
   other = s->out;
-  other.tiling.columns *= 2;
+  other.tiling.rows /= 2;
   use_wrongly(s, "other tiles mapped", &other, &s->out, 1, true);
 }
 
@@ -63,7 +63,7 @@ static void too_many(struct stage* s) {
 }
 
 static void busy_maps(struct stage* s) {
-  const struct t3_chunk rest = {.first_workgroup = 32, .workgroups = 32};
+  const struct t3_chunk rest = {.first_workgroup = 0, .workgroups = 32};
   tell(s, "dma_map of half", map_notify(s, &s->out, half, 1, T3_UPDATE));
   tell(s, "remote_map of the rest", t3_remote_map(&s->gpu, &s->out, rest, s->peer_out, T3_STORE));
   tell(s, "gemm", multiply(s, &s->out, true));

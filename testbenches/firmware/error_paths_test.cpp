@@ -339,7 +339,7 @@ TEST_CASE("programs end with the code of the call that failed") {
   job.m = job.n = 256;
   job.k = 64;
   job.tiling = {128, 128, 8};
-  job.dma = {2, 1};
+  job.dma = {2, 1, T3_UPDATE};
   SECTION("overlap") {
     MockGpu mock(0, 4);
     mock.refuse_next(T3_BLOCK_TRACKER, {T3_OVERLAP});

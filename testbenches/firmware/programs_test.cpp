@@ -20,7 +20,7 @@ t3_job job() {
   job.tiling = {128, 128, 8};
   job.arbitration = T3_MCA;
   job.arbitration_limit = 10;
-  job.dma = {2, 1};
+  job.dma = {2, 1, T3_UPDATE};
   job.zero_output = true;
   return job;
 }

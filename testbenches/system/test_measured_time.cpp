@@ -46,7 +46,7 @@ CommandProcessor::Program fused(const RunConfiguration& configuration) {
   job.k = configuration.workload.gemm.k;
   job.element = T3_FP16;
   job.tiling = {compute.tile_rows, compute.tile_columns, compute.wavefronts};
-  job.dma = {2, 1};
+  job.dma = {2, 1, T3_UPDATE};
   job.zero_output = true;
   return native_program(t3_fused, job);
 }
