@@ -218,6 +218,12 @@ Transaction& Tracker::slot_access(Operation operation, TileName name) {
   return access;
 }
 
+/// Counts come ahead of their times, and not in their order, but a slot is never read before it is written.
+Picoseconds Tracker::spill_delay(Picoseconds time) {
+  last_moved_ = std::max({last_moved_, time, now()});
+  return last_moved_ - now();
+}
+
 void Tracker::spill_entry(Entry& entry, Picoseconds time) {
   Chunk& chunk = chunks_[entry.name.chunk];
   const std::uint32_t tile = entry.name.tile;
@@ -226,14 +232,14 @@ void Tracker::spill_entry(Entry& entry, Picoseconds time) {
   Transaction& access = slot_access(Operation::store, entry.name);
   const Slot slot{chunk.wg_of(tile), chunk.wf_of(tile), chunk.address(tile), entry.local, entry.incoming};
   std::memcpy(access.get_data_ptr(), &slot, sizeof slot);
-  spill.send(access, std::max(time, now()) - now());
+  spill.send(access, spill_delay(time));
 }
 
 void Tracker::reload(Entry& entry, Picoseconds time) {
   ++reloads_;
   entry.loading = true;
   chunks_[entry.name.chunk].spilled[entry.name.tile] = false;
-  spill.send(slot_access(Operation::load, entry.name), std::max(time, now()) - now());
+  spill.send(slot_access(Operation::load, entry.name), spill_delay(time));
 }
 
 void Tracker::moved(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {

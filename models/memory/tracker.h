@@ -154,6 +154,7 @@ class Tracker : public sc_core::sc_module {
     return registers.spill_base.value() + (chunks_[name.chunk].first_slot + name.tile) * slot_bytes;
   }
   Transaction& slot_access(Operation operation, TileName name);
+  Picoseconds spill_delay(Picoseconds time);
   void moved(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void step();
   void reloaded(tlm::tlm_generic_payload& transaction);
@@ -176,6 +177,7 @@ class Tracker : public sc_core::sc_module {
   TrackerTable table_;
   std::unordered_map<std::uint32_t, std::deque<Waiting>> waiting_;  ///< by set
   EventQueue<tlm::tlm_generic_payload*> moved_;
+  Picoseconds last_moved_ = 0;  ///< when the latest access to the spill table is made
   TransactionPool pool_;
   std::uint64_t used_ = 0, peak_ = 0, triggers_ = 0, spills_ = 0, reloads_ = 0;
 };

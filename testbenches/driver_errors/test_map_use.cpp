@@ -47,7 +47,7 @@ TEST_CASE("more updates than expected are an error, before or after the map is c
 }
 
 TEST_CASE("maps in use are not removed, all or nothing, and then one by one") {
-  GpuPair pair(guest_busy_maps);
+  GpuPair pair(guest_busy_maps, {}, guest_late);
   pair.run();
   REQUIRE(pair.told() == lines({{"dma_map of half", T3_OK},
                                 {"remote_map of the rest", T3_OK},

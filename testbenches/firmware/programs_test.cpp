@@ -50,8 +50,8 @@ const char* const fused_end = R"(
     kernel all_gather uncached
     end all_gather
     end total
-    unmap
     untrack
+    unmap
     dma remove)";
 
 }  // namespace
@@ -126,8 +126,8 @@ TEST_CASE("fused on GPU 4 of 5: unequal chunks, the order starts at chunk 0") {
     kernel all_gather uncached
     end all_gather
     end total
-    unmap
     untrack
+    unmap
     dma remove)";
   REQUIRE(journal_of(t3_fused, 4, 5, job()) == lines(expected));
 }
@@ -151,8 +151,8 @@ TEST_CASE("fused on a single GPU is a GEMM") {
     begin all_gather
     end all_gather
     end total
-    unmap
     untrack
+    unmap
     dma remove)";
   REQUIRE(journal_of(t3_fused, 0, 1, alone) == lines(expected));
 }
