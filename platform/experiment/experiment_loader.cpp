@@ -215,6 +215,11 @@ void read_targets(const Document& document, Experiment& experiment) {
   const CsvTable reference = reference_of(document);
   for (std::size_t i = 0; i < document.content.value("targets", json::array()).size(); ++i)
     experiment.targets.push_back(target_of(document, experiment, reference, i));
+  std::set<std::pair<std::string, std::string>> names;  // of one id there may be several, with texts of their own
+  for (std::size_t i = 0; i < experiment.targets.size(); ++i)
+    if (!names.insert({experiment.targets[i].id, experiment.targets[i].text}).second)
+      document.reject(at("targets", i, "id"), in_short(experiment.targets[i].id) + " twice with one text",
+                      "another id or text");
   if (document.content.contains("reference") &&
       std::none_of(experiment.targets.begin(), experiment.targets.end(), [](const Target& t) { return t.reference; }))
     document.reject("/reference", "no file without a target that has an id of it");
@@ -332,6 +337,10 @@ Experiment load_experiment(const std::filesystem::path& file) {
   experiment.methods = methods_of(document);
   require_distinct(document, experiment.cases, content.contains("cross") ? "cross" : "cases");
   require_distinct(document, experiment.methods, "methods");
+  for (const ExperimentCase& one : experiment.cases)
+    if (one.name == "geomean")
+      document.reject(content.contains("cross") ? "/cross" : "/cases", "a case geomean",
+                      "another name: the last row of the results' table has it");
   read_quantities(document, experiment);
   require_distinct(document, experiment.quantities, "quantities");
   read_targets(document, experiment);

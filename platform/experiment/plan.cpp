@@ -29,18 +29,15 @@ double weight_of(const RunConfiguration& c) {
   return gpus * ((c.phases.gemm ? m * k + k * n : 0) + 3 * m * n) * bytes_of(c.workload.gemm.element);
 }
 
-/// Two cases may want the same work under different limits: it is done under the wider ones, without those that one of
-/// them does not have.
-void widen(json& limits, const json& others) {
-  for (auto limit = limits.begin(); limit != limits.end();) {
-    const auto other = others.find(limit.key());
-    if (other == others.end()) {
-      limit = limits.erase(limit);
-      continue;
-    }
-    *limit = std::max(limit->get<double>(), other->get<double>());
-    ++limit;
-  }
+/// Limits decide whether a run ends well, so that runs under different ones are different.
+std::string name_of(const RunConfiguration& configuration) {
+  std::string name = configuration.config_hash;
+  const json& limits = configuration.resolved.at("limits");
+  const json usual = {{"firmware_s", Limits().firmware_s}};
+  for (const auto& limit : limits.items())
+    if (usual.value(limit.key(), json()) != limit.value())
+      name += fmt::format("-{}={}", limit.key(), limit.value().dump());
+  return name;
 }
 
 class Planner {
@@ -91,12 +88,10 @@ class Planner {
   RunConfiguration load(const Settings& settings) const { return without_names(load_run(experiment_.base, settings)); }
 
   std::size_t add_run(const RunConfiguration& configuration) {
-    const auto [place, is_new] = index_.emplace(configuration.config_hash, plan_.runs.size());
-    if (!is_new) {
-      widen(plan_.runs[place->second].run_file.at("limits"), configuration.resolved.at("limits"));
-    } else {
-      plan_.runs.push_back({configuration.resolved, configuration.config_hash, weight_of(configuration)});
-    }
+    const std::string name = name_of(configuration);
+    const auto [place, is_new] = index_.emplace(name, plan_.runs.size());
+    if (is_new)
+      plan_.runs.push_back({configuration.resolved, configuration.config_hash, name, weight_of(configuration)});
     return place->second;
   }
 
@@ -107,7 +102,7 @@ class Planner {
   void divide(const Split& split) {
     PlannedRow& row = plan_.rows[split.row];
     // Nothing precedes the GEMM of the sequential program either, so it is the isolated GEMM.
-    const auto sequential = index_.find(load(split.settings + Settings{"method=sequential"}).config_hash);
+    const auto sequential = index_.find(name_of(load(split.settings + Settings{"method=sequential"})));
     row.gemm =
         sequential != index_.end() ? sequential->second : add_phases(split.settings, "ideal-overlap", R"(["gemm"])");
     row.reduce_scatter = row.all_gather =
@@ -117,7 +112,7 @@ class Planner {
 
   const Experiment& experiment_;
   Plan plan_;
-  std::map<std::string, std::size_t> index_;  ///< of runs by config_hash
+  std::map<std::string, std::size_t> index_;  ///< of runs by name
   std::vector<Split> splits_;
 };
 

@@ -11,7 +11,8 @@ namespace t3vp {
 
 struct PlannedRun {
   nlohmann::json run_file;  ///< everything written inline, without names that only people need
-  std::string config_hash;  ///< of the run file; no two planned runs share it
+  std::string config_hash;  ///< of the run file
+  std::string name;         ///< config_hash and the limits, if there are any: what makes runs different
   double weight = 0;        ///< bytes of its tensors, a measure of its cost
 };
 

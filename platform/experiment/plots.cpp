@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "platform/experiment/gnuplot.h"
 #include "platform/experiment/sweep_plots.h"
@@ -115,6 +116,17 @@ std::string script_of(const Plot& plot, const Experiment& experiment, const Resu
   return timelines(plot, experiment, results, plan);
 }
 
+/// The first of a plot's quantities without a value in any case, though no run failed: its columns would be empty.
+std::string empty_quantity(const Plot& plot, const Experiment& experiment, const Results& results) {
+  if (!results.failures().empty()) return "";
+  for (const std::size_t q : plot.quantities) {
+    bool is_empty = true;
+    for (std::size_t c = 0; c < experiment.cases.size(); ++c) is_empty = is_empty && std::isnan(results.value_of(q, c));
+    if (is_empty) return experiment.quantities[q].name;
+  }
+  return "";
+}
+
 }  // namespace
 
 Pictures draw_plots(const Experiment& experiment, const Results& results, const Plan& plan, const fs::path& folder) {
@@ -127,6 +139,9 @@ Pictures draw_plots(const Experiment& experiment, const Results& results, const 
                       experiment.file.string(), &plot - experiment.plots.data()));
       continue;
     }
+    if (const std::string quantity = empty_quantity(plot, experiment, results); !quantity.empty())
+      pictures.failures.push_back(fmt::format("{}: /plot/{}: quantity {} has no value in any case",
+                                              experiment.file.string(), &plot - experiment.plots.data(), quantity));
     const fs::path file = folder / (plot.file + ".gnuplot");
     write_text(file, script);
     const Drawing drawing = draw(folder, plot.file);

@@ -70,7 +70,7 @@ std::string reference_of(const Target& target) {
 Results::Results(const Experiment& experiment, const Plan& plan, fs::path runs)
     : experiment_(experiment), plan_(plan), runs_folder_(std::move(runs)) {}
 
-fs::path Results::folder_of(std::size_t run) const { return runs_folder_ / plan_.runs[run].config_hash; }
+fs::path Results::folder_of(std::size_t run) const { return runs_folder_ / plan_.runs[run].name; }
 
 bool Results::take_finished(std::size_t run) {
   const fs::path folder = folder_of(run), file = folder / "report.json";
@@ -202,6 +202,8 @@ std::string comparison_csv(const std::vector<Comparison>& comparisons) {
 double aggregate(Aggregate how, const std::vector<double>& values) {
   if (values.empty()) throw ArithmeticError(fmt::format("a {} over nothing", name_of(how)));
   if (std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); })) return std::nan("");
+  if (std::any_of(values.begin(), values.end(), [](double v) { return std::isinf(v); }))
+    throw ArithmeticError(fmt::format("a {} over an infinity", name_of(how)));
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   if (how == Aggregate::max) return *most;
   if (how == Aggregate::min) return *least;

@@ -12,19 +12,29 @@ using Lines = std::vector<std::vector<std::string>>;
 
 std::string in_short(double value) { return std::isnan(value) ? "" : fmt::format("{:.4g}", value); }
 
-/// Bars would end a table's cell.
-std::string cell(std::string text) {
-  std::replace(text.begin(), text.end(), '|', '/');
-  return text;
+/// Text as Markdown shows it: a bar would end a table's cell, and what looks like a tag would vanish.
+std::string plain(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '<') {
+      escaped += "&lt;";
+      continue;
+    }
+    if (c == '|') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
 }
 
-std::string table(const Lines& lines) {
+std::string table(Lines lines) {
+  for (auto& line : lines)
+    for (std::string& cell : line) cell = plain(cell);
   std::vector<std::size_t> widths(lines.front().size(), 3);
   for (const auto& line : lines)
     for (std::size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], line[c].size());
   std::string text;
   for (const auto& line : lines) {
-    for (std::size_t c = 0; c < line.size(); ++c) text += fmt::format("| {:<{}} ", cell(line[c]), widths[c]);
+    for (std::size_t c = 0; c < line.size(); ++c) text += fmt::format("| {:<{}} ", line[c], widths[c]);
     text += "|\n";
     if (&line != &lines.front()) continue;
     for (const std::size_t width : widths) text += fmt::format("|{:-<{}}", "", width + 2);
@@ -70,15 +80,16 @@ std::string comparison_table(std::vector<Comparison> comparisons) {
 std::string failure_list(const Results& results) {
   std::string text = "\n## Failed runs\n\n";
   for (const auto& failure : results.failures())
-    text += fmt::format("- {}: {} ({})\n", failure.second.rows, failure.second.reason, failure.second.log.string());
+    text += fmt::format("- {}: {} ({})\n", plain(failure.second.rows), plain(failure.second.reason),
+                        failure.second.log.string());
   return text;
 }
 
 }  // namespace
 
 std::string summary(const Experiment& experiment, const Results& results, const std::vector<std::string>& pictures) {
-  std::string text = fmt::format("# {}\n\n", experiment.name);
-  if (!experiment.description.empty()) text += experiment.description + "\n\n";
+  std::string text = fmt::format("# {}\n\n", plain(experiment.name));
+  if (!experiment.description.empty()) text += plain(experiment.description) + "\n\n";
   if (!experiment.quantities.empty()) text += quantities_table(experiment, results);
   if (!experiment.targets.empty()) text += "\n## Against the reference\n\n" + comparison_table(results.comparisons());
   if (!results.failures().empty()) text += failure_list(results);

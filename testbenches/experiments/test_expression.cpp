@@ -67,11 +67,14 @@ TEST_CASE("arithmetic without a result is an error, with figures missing it is m
   CHECK(value("0 / 5") == 0);
 }
 
-TEST_CASE("an aggregate over nothing and a geomean over what is not positive are errors") {
+TEST_CASE("an aggregate over nothing or an infinity and a geomean over what is not positive are errors") {
   using t3vp::Aggregate;
   using t3vp::aggregate;
-  for (const Aggregate how : {Aggregate::geomean, Aggregate::mean, Aggregate::max, Aggregate::min})
+  for (const Aggregate how : {Aggregate::geomean, Aggregate::mean, Aggregate::max, Aggregate::min}) {
     CHECK_THROWS_AS(aggregate(how, {}), t3vp::ArithmeticError);
+    for (const double infinity : {INFINITY, -INFINITY})
+      CHECK_THROWS_AS(aggregate(how, {1, infinity}), t3vp::ArithmeticError);
+  }
   for (const double value : {0.0, -0.0, -2.0})
     CHECK_THROWS_AS(aggregate(Aggregate::geomean, {1, value}), t3vp::ArithmeticError);
   CHECK(aggregate(Aggregate::geomean, {2, 8}) == Approx(4));

@@ -220,6 +220,26 @@ TEST_CASE("a timeline of rows that are no runs of their own is an error") {
         files.file().string() + ": /plot/0: no picture: no row of its methods is one run with a timeline\n");
 }
 
+TEST_CASE("a plot of a quantity that has no value in any case is an error that names it") {
+  const SmallExperiment files;
+  files.change("experiment.json", "/methods", {"sequential", "t3", "ideal-overlap"});
+  files.change("experiment.json", "/quantities/1",
+               {{"name", "hits"}, {"value", "gpu0.cache.hit_rate[ideal-overlap] / gpu0.cache.hit_rate[t3]"}});
+  files.change("experiment.json", "/targets/1", {{"id", "reads"}, {"quantity", "T3"}, {"aggregate", "max"}});
+  const Outcome outcome = files.run();
+  CHECK(outcome.exit_code == 1);
+  CHECK(outcome.err == files.file().string() + ": /plot/0: quantity hits has no value in any case\n");
+}
+
+TEST_CASE("text stays what it is in the summary's tables") {
+  const SmallExperiment files;
+  files.change("experiment.json", "/description", "a <b> c");
+  files.change("experiment.json", "/cases/0/name", "a | <b>");
+  REQUIRE(files.run().exit_code == 0);
+  const std::string text = text_of(files.out() / "result.md");
+  CHECK_THAT(text, Catch::Contains("\na &lt;b> c\n") && Catch::Contains("\n| a \\| &lt;b> |"));
+}
+
 TEST_CASE("the panels of a timeline have one scale, and every class one colour in all of them") {
   const SmallExperiment files;
   files.change("experiment.json", "/trace", true);

@@ -202,17 +202,24 @@ TEST_CASE("option --timeout limits every run of an experiment") {
   CHECK(rows_of(files.out() / "results.csv").size() == 1);
 }
 
-TEST_CASE("equal work under different limits is done under the wider ones") {
+TEST_CASE("equal work under different limits is a run for each, and one that ends at its limit is a failed case") {
   const SmallExperiment files;
-  files.change("experiment.json", "/cases",
-               {{{"name", "tight"}, {"set", {{"limits.simulated_ms", 0.001}, {"limits.wall_s", 30}}}},
-                {{"name", "wide"}, {"set", {{"limits.wall_s", 40}}}}});
-  const Outcome outcome = files.run();
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  CHECK(rows_of(files.out() / "results.csv").size() == 6);
-  for (const fs::path& run : files.runs()) {
-    const json limits = json_of(run / "run.json").at("limits");
-    CHECK(limits == json{{"firmware_s", 30.0}, {"wall_s", 40.0}});
+  const auto set_cases = [&files](const json& first, const json& second) {
+    files.change("experiment.json", "/cases",
+                 {{{"name", "limited"}, {"set", first}}, {{"name", "free"}, {"set", second}}});
+  };
+  files.change("experiment.json", "/targets", json::array());
+  files.change("experiment.json", "/reference", nullptr);
+  for (const char* results : {"fresh", "again"}) {
+    set_cases({{"limits.simulated_ms", 0.001}}, json::object());
+    const Outcome outcome = files.run();
+    INFO(results << outcome.err);
+    CHECK(outcome.exit_code == 1);
+    CHECK_THAT(outcome.err, Catch::Contains("limited, t3") && Catch::Contains("limits.simulated_ms"));
+    CHECK(outcome.err.find("free, t3") == std::string::npos);
+    CHECK(rows_of(files.out() / "results.csv").size() == 3);
   }
+  set_cases({{"limits.wall_s", 30}}, {{"limits.wall_s", 40}});
+  REQUIRE(files.run().exit_code == 0);
+  CHECK(rows_of(files.out() / "results.csv").size() == 6);
 }
