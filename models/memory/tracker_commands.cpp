@@ -83,9 +83,9 @@ void Tracker::add_chunk() {
                                        : fmt::format(" and its table in memory, for what spills, {} of the {} entries",
                                                      table, chunk.first_slot + chunk.slots())));
   if (needed == 0 && table != 0 && !spill.holds(registers.spill_base.value(), table * slot_bytes))
-    return refuse(Status::bad_address, registers.spill_base.value(),
-                  fmt::format("the spill table of {} entries at {:#x} is not all memory", table,
-                              registers.spill_base.value()));
+    return refuse(
+        Status::bad_address, registers.spill_base.value(),
+        fmt::format("the spill table of {} entries at {:#x} is not all memory", table, registers.spill_base.value()));
   chunk.done.resize(chunk.slots());
   chunk.spilled.resize(chunk.slots());
   for (std::uint32_t tile = 0; tile < chunk.slots(); ++tile) {

@@ -101,8 +101,8 @@ class CommandProcessor : public sc_core::sc_module {
   /// The program's own time, which may be ahead of the simulation's.
   std::uint64_t time_ns() const { return local_now() / 1000; }
   /// Returns at once while the interrupt is raised; Status::timeout when time_ns() reaches the deadline first,
-  /// Status::stuck after give_up_waiting(). The reason is no string object: one would not be destroyed on the stack of a
-  /// program that waits for ever.
+  /// Status::stuck after give_up_waiting(). The reason is no string object: one would not be destroyed on the stack of
+  /// a program that waits for ever.
   Status wait_for_interrupt(const char* reason, std::uint64_t deadline_ns = forever);
   /// A wait beyond the last point in simulated time ends with give_up_waiting().
   void wait_ns(std::uint64_t ns);

@@ -194,7 +194,8 @@ TEST_CASE("a run that is interrupted leaves no partial file") {
     if (child == 0) {
       const rlimit no_core{0, 0};
       setrlimit(RLIMIT_CORE, &no_core);
-      setenv("ASAN_OPTIONS", "handle_sigfpe=0", 1);  // of a build with the sanitizer, which would take the signal itself
+      setenv("ASAN_OPTIONS", "handle_sigfpe=0",
+             1);  // of a build with the sanitizer, which would take the signal itself
       execl(program.c_str(), "t3vp", "run", file.c_str(), "--out", out.c_str(), "--trace", "--set",
             R"(workload={"gemm": {"m": 8192, "n": 8192, "k": 8192}})", nullptr);
       _exit(127);

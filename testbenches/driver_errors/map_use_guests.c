@@ -3,7 +3,8 @@
 
 #include "driver_errors/misuse.h"
 
-static const struct t3_chunk all = {.first_workgroup = 0, .workgroups = 64}, half = {.first_workgroup = 32, .workgroups = 32};
+static const struct t3_chunk all = {.first_workgroup = 0, .workgroups = 64},
+                             half = {.first_workgroup = 32, .workgroups = 32};
 
 /* out = a b into the stage's output, all of it zeroed before. */
 static enum t3_status multiply(struct stage* s, const struct t3_output* out, bool update) {
