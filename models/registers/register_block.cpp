@@ -12,10 +12,17 @@ std::uint64_t offset_of(const RegisterDescription& d, std::size_t element) { ret
 
 std::uint64_t end_of(const RegisterDescription& d) { return offset_of(d, d.count - 1) + d.bytes; }
 
+/// Data on the bus is in the order of the host (IEEE 1666-2011, 14.18).
 std::uint64_t load(const unsigned char* data, std::uint32_t bytes) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, data, bytes);
-  return value;
+  std::uint64_t wide = 0;
+  std::uint32_t narrow = 0;
+  std::memcpy(bytes == sizeof narrow ? static_cast<void*>(&narrow) : &wide, data, bytes);
+  return bytes == sizeof narrow ? narrow : wide;
+}
+
+void store(unsigned char* data, std::uint32_t bytes, std::uint64_t value) {
+  const auto narrow = static_cast<std::uint32_t>(value);
+  std::memcpy(data, bytes == sizeof narrow ? static_cast<const void*>(&narrow) : &value, bytes);
 }
 
 }  // namespace
@@ -61,6 +68,7 @@ void RegisterBlock::end_of_elaboration() {
 
 void RegisterBlock::reset() {
   for (RegisterState& s : states_) std::fill_n(s.values, s.description->count, s.description->reset);
+  written_low_ = read_high_ = {};
   if (on_reset_) on_reset_();
 }
 
@@ -82,38 +90,90 @@ tlm::tlm_response_status RegisterBlock::access(tlm::tlm_generic_payload& transac
 
   RegisterState& state = states_[slot->number];
   const std::uint64_t offset = offset_of(*state.description, slot->element);
-  const bool whole = address == offset && transaction.get_data_length() == state.description->bytes &&
-                     transaction.get_streaming_width() >= transaction.get_data_length() &&
-                     transaction.get_data_ptr() != nullptr;
-  if (!whole || transaction.get_byte_enable_ptr() != nullptr) return bad_shape(state, offset, transaction);
+  const std::uint32_t bytes = transaction.get_data_length(), width = state.description->bytes;
+  const bool half = width == 8 && bytes == 4 && (address == offset || address == offset + 4);
+  const bool fits = (half || (address == offset && bytes == width)) && transaction.get_streaming_width() >= bytes &&
+                    transaction.get_data_ptr() != nullptr;
+  if (!fits || transaction.get_byte_enable_ptr() != nullptr) return bad_shape(state, offset, transaction);
 
   if (state.description->synchronized && delay != sc_core::SC_ZERO_TIME) {
     sc_core::wait(delay);
     delay = sc_core::SC_ZERO_TIME;
   }
-  if (transaction.is_read()) return read(state, slot->element, transaction.get_data_ptr());
-  if (transaction.is_write()) return write(state, slot->element, transaction.get_data_ptr());
+  unsigned char* data = transaction.get_data_ptr();
+  const bool high = address != offset;
+  std::uint64_t value = 0;
+  tlm::tlm_response_status response = tlm::TLM_OK_RESPONSE;
+  if (transaction.is_read()) {
+    response = half ? read_half(state, slot->element, high, value) : read(state, slot->element, value);
+    if (response == tlm::TLM_OK_RESPONSE) store(data, bytes, value);
+  } else if (transaction.is_write()) {
+    value = load(data, bytes);
+    response = half ? write_half(state, slot->element, high, static_cast<std::uint32_t>(value))
+                    : write(state, slot->element, value);
+  }
+  return response;
+}
+
+/// TLM_OK_RESPONSE when the register can be read.
+tlm::tlm_response_status RegisterBlock::refuse_read(const RegisterState& state, std::size_t element) {
+  return state.may_read ? tlm::TLM_OK_RESPONSE : denied(state, element, "read, expected writes only");
+}
+
+/// TLM_OK_RESPONSE when the register can be written now.
+tlm::tlm_response_status RegisterBlock::refuse_write(const RegisterState& state, std::size_t element) {
+  if (!state.may_write) return denied(state, element, "written, expected reads only");
+  if (state.description->locked_while_busy && locked_ && locked_())
+    return denied(state, element, "written while the block is busy, expected writes only when it is idle");
   return tlm::TLM_OK_RESPONSE;
 }
 
-tlm::tlm_response_status RegisterBlock::read(RegisterState& state, std::size_t element, unsigned char* data) {
-  if (!state.may_read) return denied(state, element, "read, expected writes only");
+tlm::tlm_response_status RegisterBlock::read_half(RegisterState& state, std::size_t element, bool high,
+                                                  std::uint64_t& value) {
+  const std::uint64_t* const of = &state.values[element];
+  if (high) {
+    const tlm::tlm_response_status refused = refuse_read(state, element);
+    if (refused != tlm::TLM_OK_RESPONSE) return refused;
+    if (read_high_.of != of) return half_without_low(state, element, "read");
+    value = read_high_.bits;
+    read_high_ = {};
+    return tlm::TLM_OK_RESPONSE;
+  }
+  const tlm::tlm_response_status response = read(state, element, value);
+  if (response == tlm::TLM_OK_RESPONSE) read_high_ = {of, static_cast<std::uint32_t>(value >> 32)};
+  return response;
+}
+
+tlm::tlm_response_status RegisterBlock::write_half(RegisterState& state, std::size_t element, bool high,
+                                                   std::uint32_t written) {
+  const std::uint64_t* const of = &state.values[element];
+  const tlm::tlm_response_status refused = refuse_write(state, element);
+  if (refused != tlm::TLM_OK_RESPONSE) return refused;
+  if (!high) {
+    written_low_ = {of, written};
+    return tlm::TLM_OK_RESPONSE;
+  }
+  if (written_low_.of != of) return half_without_low(state, element, "written");
+  return write(state, element, std::uint64_t{written} << 32 | written_low_.bits);
+}
+
+tlm::tlm_response_status RegisterBlock::read(RegisterState& state, std::size_t element, std::uint64_t& value) {
+  const tlm::tlm_response_status refused = refuse_read(state, element);
+  if (refused != tlm::TLM_OK_RESPONSE) return refused;
   refused_ = false;
   if (state.on_read) state.on_read(element);
   if (refused_) return tlm::TLM_GENERIC_ERROR_RESPONSE;
   if (state.on_refresh) state.on_refresh(element);
 
-  const std::uint64_t value = state.values[element] & state.readable;
-  std::memcpy(data, &value, state.description->bytes);
+  value = state.values[element] & state.readable;
   state.values[element] &= ~state.cleared_by_read;
   return tlm::TLM_OK_RESPONSE;
 }
 
-tlm::tlm_response_status RegisterBlock::write(RegisterState& state, std::size_t element, const unsigned char* data) {
-  if (!state.may_write) return denied(state, element, "written, expected reads only");
-  if (state.description->locked_while_busy && locked_ && locked_())
-    return denied(state, element, "written while the block is busy, expected writes only when it is idle");
-  const std::uint64_t written = load(data, state.description->bytes);
+tlm::tlm_response_status RegisterBlock::write(RegisterState& state, std::size_t element, std::uint64_t written) {
+  if (written_low_.of == &state.values[element]) written_low_ = {};
+  const tlm::tlm_response_status refused = refuse_write(state, element);
+  if (refused != tlm::TLM_OK_RESPONSE) return refused;
   if (!is_legal(state, written)) return bad_value(state, element, written);
 
   const std::uint64_t before = state.values[element];

@@ -1,11 +1,15 @@
 // Base of the register blocks that generate.py makes from *.registers.json: a TLM-2.0 target which enforces the
 // description on every access, so that a block only writes what its registers mean.
 //
-// An access has exactly the register's width and alignment. What a guest does wrong leaves the register unchanged, is
-// answered and is reported on `errors`:
+// An access has exactly the register's width and alignment, or is half of a 64-bit register. Halves come in pairs, the
+// low one first: a write of the low half is held until that of the high half commits both as one write; a read of the
+// low half is the read of the register, and holds the high half for the next read. A block holds one half of each kind.
+//
+// What a guest does wrong leaves the register unchanged, is answered and is reported on `errors`:
 //
 //   no register there                                  ADDRESS_ERROR      Status::bad_address
 //   other width, misaligned, streaming                 BURST_ERROR        Status::bad_access
+//   a high half without its low half                   BURST_ERROR        Status::bad_access
 //   byte enables                                       BYTE_ENABLE_ERROR  Status::bad_access
 //   RO written, WO read, written while locked          COMMAND_ERROR      Status::access_denied
 //   no member of an enumeration, reserved bits not 0   GENERIC_ERROR      Status::bad_value
@@ -61,6 +65,11 @@ class RegisterBlock : public sc_core::sc_module {
     std::uint16_t element;
   };
   static constexpr std::uint16_t no_register = 0xFFFF;
+  /// Half of a 64-bit register, until the other half is accessed.
+  struct Half {
+    const std::uint64_t* of = nullptr;  ///< the register's value
+    std::uint32_t bits = 0;
+  };
 
   void end_of_elaboration() override;
   void lay_out();
@@ -69,14 +78,19 @@ class RegisterBlock : public sc_core::sc_module {
   void b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
   unsigned transport_dbg(tlm::tlm_generic_payload& transaction);
   tlm::tlm_response_status access(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
-  tlm::tlm_response_status read(RegisterState& state, std::size_t element, unsigned char* data);
-  tlm::tlm_response_status write(RegisterState& state, std::size_t element, const unsigned char* data);
+  tlm::tlm_response_status read(RegisterState& state, std::size_t element, std::uint64_t& value);
+  tlm::tlm_response_status write(RegisterState& state, std::size_t element, std::uint64_t written);
+  tlm::tlm_response_status read_half(RegisterState& state, std::size_t element, bool high, std::uint64_t& value);
+  tlm::tlm_response_status write_half(RegisterState& state, std::size_t element, bool high, std::uint32_t written);
+  tlm::tlm_response_status refuse_read(const RegisterState& state, std::size_t element);
+  tlm::tlm_response_status refuse_write(const RegisterState& state, std::size_t element);
   bool debug_read(std::uint64_t address, unsigned char& byte);
   unsigned debug_write(std::uint64_t address, const unsigned char* data, unsigned length);
 
   tlm::tlm_response_status no_register_at(std::uint64_t address);
   tlm::tlm_response_status bad_shape(const RegisterState& state, std::uint64_t offset,
                                      const tlm::tlm_generic_payload& transaction);
+  tlm::tlm_response_status half_without_low(const RegisterState& state, std::size_t element, const char* how);
   tlm::tlm_response_status denied(const RegisterState& state, std::size_t element, const char* why);
   tlm::tlm_response_status bad_value(const RegisterState& state, std::size_t element, std::uint64_t value);
 
@@ -87,6 +101,7 @@ class RegisterBlock : public sc_core::sc_module {
   std::function<void()> on_reset_;
   std::function<bool()> locked_;
   bool refused_ = false;
+  Half written_low_, read_high_;
 };
 
 }  // namespace t3vp

@@ -63,6 +63,16 @@ tlm::tlm_response_status RegisterBlock::bad_shape(const RegisterState& state, st
   return has_enables ? tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE : tlm::TLM_BURST_ERROR_RESPONSE;
 }
 
+tlm::tlm_response_status RegisterBlock::half_without_low(const RegisterState& state, std::size_t element,
+                                                         const char* how) {
+  const RegisterDescription& d = *state.description;
+  const std::uint64_t offset = d.offset + element * d.stride;
+  report(Status::bad_access, offset + 4,
+         fmt::format("{}: high half {} at {:#x}, expected the low half at {:#x} before it",
+                     name_of(description_, d, element), how, offset + 4, offset));
+  return tlm::TLM_BURST_ERROR_RESPONSE;
+}
+
 tlm::tlm_response_status RegisterBlock::denied(const RegisterState& state, std::size_t element, const char* why) {
   const RegisterDescription& d = *state.description;
   report(Status::access_denied, d.offset + element * d.stride,

@@ -30,7 +30,7 @@ static enum t3_status write64(struct stage* s, uint64_t address, uint64_t value)
 
 static void misused(struct stage* s) {
   tell(s, "64-bit read of 32 bits", read64(s, at(s, T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_ENTRIES_OFFSET)));
-  tell(s, "32-bit write of 64 bits", write32(s, at(s, T3_BLOCK_OUTPUT_MAP, T3_OUTPUT_MAP_PEER_BASE_OFFSET), 1));
+  tell(s, "high half of 64 bits alone", write32(s, at(s, T3_BLOCK_OUTPUT_MAP, T3_OUTPUT_MAP_PEER_BASE_OFFSET + 4), 1));
   tell(s, "read between two registers", read32(s, at(s, T3_BLOCK_SYSTEM, T3_SYSTEM_GPU_OFFSET + 2)));
   tell(s, "write of a read-only register", write32(s, at(s, T3_BLOCK_SYSTEM, T3_SYSTEM_GPU_OFFSET), 1));
   tell(s, "read of a write-only register", read32(s, at(s, T3_BLOCK_SYSTEM, T3_SYSTEM_RESET_OFFSET)));

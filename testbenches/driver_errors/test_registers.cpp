@@ -9,7 +9,7 @@ TEST_CASE("registers refuse wrong widths, directions and values") {
   GpuPair pair(guest_register_misuse);
   pair.run();
   REQUIRE(pair.told() == lines({{"64-bit read of 32 bits", T3_BAD_ACCESS},
-                                {"32-bit write of 64 bits", T3_BAD_ACCESS},
+                                {"high half of 64 bits alone", T3_BAD_ACCESS},
                                 {"read between two registers", T3_BAD_ACCESS},
                                 {"write of a read-only register", T3_ACCESS_DENIED},
                                 {"read of a write-only register", T3_ACCESS_DENIED},

@@ -6,7 +6,11 @@ INTRODUCTION = """\
 Generated from `models/*/*.registers.json`; do not edit. The target `register_reference` writes this page anew.
 
 The registers of GPU g lie at `g << 44` plus the address given with each block. An access has exactly the width of the
-register. RW read and write, RO read only, WO write only, W1C writing 1 clears, W1S writing 1 sets, RC reading clears.
+register, or is one half of a 64-bit register, by 32 bits, the low half (at the register's offset) first. A write of the
+low half is held, and that of the high half (4 bytes further) commits both as one write, which is when the register acts.
+A read of the low half reads the register and holds the high half for the read of it. A block holds one half of each
+kind: an access to other registers may come in between, halves of another one may not. A high half without its low half
+is a wrong access. Peers' accesses are whole. RW read and write, RO read only, WO write only, W1C writing 1 clears, W1S writing 1 sets, RC reading clears.
 Reserved bits read as 0 and must be written as 0. A *synchronizing* register waits until the initiator's local time has
 come before it acts. A *locked* register cannot be written while its block is busy. A wrong access changes nothing, is
 answered with an error and is logged in the `error_log` block.
