@@ -99,6 +99,8 @@ void Gpu::bind_control_path() {
 void Gpu::bind_lines() {
   compute.interrupt.bind(lines_[InterruptController::kernel_queue]);
   dma.interrupt.bind(lines_[InterruptController::dma]);
+  dma.error_interrupt.bind(lines_[InterruptController::dma_error]);
+  cache.interrupt.bind(lines_[InterruptController::cache]);
   signals.interrupt.bind(lines_[InterruptController::signals]);
   error_log.interrupt.bind(lines_[InterruptController::error_log]);
   for (std::size_t line = 0; line < lines_.size(); ++line) interrupts.lines[line].bind(lines_[line]);

@@ -53,6 +53,16 @@ t3_status write_memory(void* platform, uint64_t address, const void* data, uint6
   return to_c(Call(platform)->write_memory(address, data, static_cast<std::uint32_t>(bytes)));
 }
 
+void order_writes(void* platform) { Call(platform)->order_writes(); }
+
+void take_interrupts(void* platform, void (*entry)(void*), void* argument) {
+  Call(platform)->take_interrupts(entry, argument);
+}
+
+void lock(void* platform) { Call(platform)->lock(); }
+
+void unlock(void* platform) { Call(platform)->unlock(); }
+
 uint64_t time_ns(void* platform) { return Call(platform)->time_ns(); }
 
 /// Programs may hand over no text at all.
@@ -85,8 +95,15 @@ void log(void* platform, const char* text) { Call(platform)->log(text_or_nothing
 }  // namespace
 
 t3_hal native_hal(CommandProcessor& processor) {
-  return {&processor, processor.gpu(),    read32,  read64, write32, write64, read_memory, write_memory,
-          time_ns,    wait_for_interrupt, wait_ns, mark,   publish, log};
+  return {&processor,   processor.gpu(),
+          read32,       read64,
+          write32,      write64,
+          read_memory,  write_memory,
+          order_writes, take_interrupts,
+          lock,         unlock,
+          time_ns,      wait_for_interrupt,
+          wait_ns,      mark,
+          publish,      log};
 }
 
 CommandProcessor::Program native_program(t3_program* program, const t3_job& job) {

@@ -10,7 +10,7 @@ static enum t3_status wait_signal(struct t3_context* context, uint32_t index, ui
   struct t3_registers signals = t3_own_block(context, T3_BLOCK_SIGNALS);
   t3_put32(&signals, T3_SIGNALS_WATCH_OFFSET, index << T3_SIGNALS_WATCH_INDEX_SHIFT);
   for (;;) {
-    t3_put32(&signals, T3_SIGNALS_INTERRUPT_OFFSET, T3_SIGNALS_INTERRUPT_CHANGED_MASK);
+    t3_clear(context, &signals, T3_LINE_SIGNALS, T3_SIGNALS_INTERRUPT_OFFSET, T3_SIGNALS_INTERRUPT_CHANGED_MASK);
     const uint64_t current = t3_get64(&signals, counter(T3_SIGNALS_VALUE_OFFSET, T3_SIGNALS_VALUE_STRIDE, index));
     T3_TRY(signals.status);
     if (current >= value) return T3_OK;
@@ -19,6 +19,7 @@ static enum t3_status wait_signal(struct t3_context* context, uint32_t index, ui
 }
 
 static enum t3_status add_signal(const struct t3_context* context, uint32_t gpu, uint32_t index) {
+  context->hal->order_writes(context->hal->platform);
   struct t3_registers signals = t3_block_on(context->hal, gpu, T3_BLOCK_SIGNALS);
   t3_put64(&signals, counter(T3_SIGNALS_ADD_OFFSET, T3_SIGNALS_ADD_STRIDE, index), 1);
   return signals.status;
@@ -26,8 +27,7 @@ static enum t3_status add_signal(const struct t3_context* context, uint32_t gpu,
 
 /* In a ring only the neighbours can be reached. A GPU that has heard r times knows of r others that have arrived, so
  * gpus - 1 rounds are enough. */
-enum t3_status t3_barrier(struct t3_context* context) {
-  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
+static enum t3_status meet(struct t3_context* context) {
   const uint64_t deadline = t3_deadline(context);
   for (; context->barrier_round + 1 < context->gpus; ++context->barrier_round) {
     if (!context->barrier_told) T3_TRY(add_signal(context, t3_ring_previous(context), T3_SIGNAL_BARRIER));
@@ -39,3 +39,13 @@ enum t3_status t3_barrier(struct t3_context* context) {
   context->barrier_round = 0;
   return T3_OK;
 }
+
+static enum t3_status barrier(struct t3_context* context) {
+  if (context->in_barrier) return T3_BUSY;
+  context->in_barrier = true;
+  const enum t3_status status = meet(context);
+  context->in_barrier = false;
+  return status;
+}
+
+enum t3_status t3_barrier(struct t3_context* context) { return T3_LOCKED(context, barrier(context)); }

@@ -8,6 +8,7 @@
 #include "t3/registers/output_map.h"
 #include "t3/registers/system.h"
 #include "t3/registers/tracker.h"
+#include "wait.h"
 
 #define RESET_NS 10u /* the reset line is high for one */
 
@@ -27,15 +28,16 @@ static enum t3_status read_identity(struct t3_context* context, uint64_t* memory
 }
 
 static enum t3_status start_kernel_queue(struct t3_context* context) {
-  T3_TRY(t3_malloc(context, T3_QUEUE_ENTRIES * sizeof(struct t3_kernel_packet), &context->queue_base));
+  T3_TRY(t3_allocate(context, T3_QUEUE_ENTRIES * sizeof(struct t3_kernel_packet), &context->queue_base));
   struct t3_registers r = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
   t3_put64(&r, T3_KERNEL_QUEUE_BASE_OFFSET, context->queue_base);
   t3_put32(&r, T3_KERNEL_QUEUE_ENTRIES_OFFSET, T3_QUEUE_ENTRIES);
   context->submitted = t3_get64(&r, T3_KERNEL_QUEUE_COMPLETED_OFFSET);
   const uint32_t compute_units = t3_get32(&r, T3_KERNEL_QUEUE_COMPUTE_UNITS_OFFSET);
   T3_TRY(r.status);
-  return t3_set_ring_workgroups(context,
-                                compute_units < T3_RING_WORKGROUPS_MAX ? compute_units : T3_RING_WORKGROUPS_MAX);
+  if (compute_units == 0) return T3_INVALID_ARGUMENT;
+  context->ring_workgroups = compute_units < T3_RING_WORKGROUPS_MAX ? compute_units : T3_RING_WORKGROUPS_MAX;
+  return T3_OK;
 }
 
 static enum t3_status mask_interrupts(struct t3_context* context) {
@@ -73,7 +75,8 @@ static enum t3_status take_over(struct t3_context* context) {
 
 static bool is_complete(const struct t3_hal* hal) {
   return hal != NULL && hal->read32 != NULL && hal->read64 != NULL && hal->write32 != NULL && hal->write64 != NULL &&
-         hal->read_memory != NULL && hal->write_memory != NULL && hal->time_ns != NULL &&
+         hal->read_memory != NULL && hal->write_memory != NULL && hal->order_writes != NULL &&
+         hal->take_interrupts != NULL && hal->lock != NULL && hal->unlock != NULL && hal->time_ns != NULL &&
          hal->wait_for_interrupt != NULL && hal->wait_ns != NULL && hal->mark != NULL && hal->publish != NULL &&
          hal->log != NULL;
 }
@@ -81,7 +84,9 @@ static bool is_complete(const struct t3_hal* hal) {
 enum t3_status t3_init(struct t3_context* context, const struct t3_hal* hal) {
   if (context == NULL || !is_complete(hal)) return T3_INVALID_ARGUMENT;
   *context = (struct t3_context){.hal = hal, .gpu = hal->gpu, .timeout_ns = T3_FOREVER};
+  hal->lock(hal->platform);
   const enum t3_status status = take_over(context);
+  hal->unlock(hal->platform);
   if (status != T3_OK) context->hal = NULL;
   return status;
 }
@@ -104,32 +109,48 @@ static enum t3_status is_at_rest(struct t3_context* context) {
   return runs || maps || works || meets ? T3_BUSY : T3_OK;
 }
 
-enum t3_status t3_close(struct t3_context* context) {
-  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
+static enum t3_status give_back(struct t3_context* context) {
+  if (context->calls != 1 || context->running_priority != 0) return T3_BUSY;
   T3_TRY(is_at_rest(context));
   T3_TRY(mask_interrupts(context));
+  context->hal->take_interrupts(context->hal->platform, NULL, NULL);
   struct t3_registers r = t3_own_block(context, T3_BLOCK_SYSTEM);
   t3_put64(&r, scratch(T3_SCRATCH_BARRIER_ROUNDS), context->barrier_rounds);
   t3_put64(&r, scratch(T3_SCRATCH_RING_EPOCH), context->ring_epoch);
   t3_put64(&r, scratch(T3_SCRATCH_RING_WORKGROUPS),
            context->ring_workgroups | (context->ring_broken ? T3_RING_BROKEN : 0));
   t3_put64(&r, scratch(T3_SCRATCH_OWNER), T3_OWNER_CLOSED);
-  if (r.status == T3_OK) context->hal = NULL;
   return r.status;
+}
+
+enum t3_status t3_close(struct t3_context* context) {
+  if (!t3_enter(context)) return T3_INVALID_ARGUMENT;
+  const struct t3_hal* hal = context->hal;
+  const enum t3_status status = give_back(context);
+  if (status != T3_OK) return t3_leave(context, status);
+  context->hal = NULL;
+  hal->unlock(hal->platform);
+  return T3_OK;
 }
 
 enum t3_status t3_reset(const struct t3_hal* hal) {
   if (!is_complete(hal)) return T3_INVALID_ARGUMENT;
+  hal->lock(hal->platform);
+  hal->take_interrupts(hal->platform, NULL, NULL);
   struct t3_registers r = t3_block_on(hal, hal->gpu, T3_BLOCK_SYSTEM);
   t3_put32(&r, T3_SYSTEM_RESET_OFFSET, T3_SYSTEM_RESET_KEY_ALL);
   hal->wait_ns(hal->platform, RESET_NS);
+  hal->unlock(hal->platform);
   return r.status;
 }
 
-enum t3_status t3_set_timeout(struct t3_context* context, uint64_t timeout_ns) {
-  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
+static enum t3_status set_timeout(struct t3_context* context, uint64_t timeout_ns) {
   context->timeout_ns = timeout_ns;
   return T3_OK;
+}
+
+enum t3_status t3_set_timeout(struct t3_context* context, uint64_t timeout_ns) {
+  return T3_LOCKED(context, set_timeout(context, timeout_ns));
 }
 
 uint32_t t3_ring_previous(const struct t3_context* context) {

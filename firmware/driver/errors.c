@@ -1,9 +1,10 @@
 #include "context.h"
 #include "registers.h"
 #include "t3/registers/error_log.h"
+#include "wait.h"
 
-enum t3_status t3_next_error(struct t3_context* context, struct t3_error* error) {
-  if (!t3_is_open(context) || error == NULL) return T3_INVALID_ARGUMENT;
+static enum t3_status next_error(struct t3_context* context, struct t3_error* error) {
+  if (error == NULL) return T3_INVALID_ARGUMENT;
   *error = (struct t3_error){.code = T3_OK};
   struct t3_registers log = t3_own_block(context, T3_BLOCK_ERROR_LOG);
   if (t3_get32(&log, T3_ERROR_LOG_COUNT_OFFSET) == 0) return log.status;
@@ -14,4 +15,8 @@ enum t3_status t3_next_error(struct t3_context* context, struct t3_error* error)
   error->time_ns = t3_get64(&log, T3_ERROR_LOG_TIME_NS_OFFSET);
   t3_put32(&log, T3_ERROR_LOG_POP_OFFSET, 1);
   return log.status;
+}
+
+enum t3_status t3_next_error(struct t3_context* context, struct t3_error* error) {
+  return T3_LOCKED(context, next_error(context, error));
 }

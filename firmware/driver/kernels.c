@@ -1,5 +1,6 @@
 #include "context.h"
 #include "matrices.h"
+#include "packet_bytes.h"
 #include "packets.h"
 #include "registers.h"
 #include "t3/registers/kernel_queue.h"
@@ -14,34 +15,40 @@ static void take_failure(struct t3_context* context, struct t3_registers* queue)
       (enum t3_status)((status & T3_KERNEL_QUEUE_STATUS_ERROR_MASK) >> T3_KERNEL_QUEUE_STATUS_ERROR_SHIFT);
 }
 
+enum t3_status t3_look_at_kernels(struct t3_context* context, uint64_t* completed) {
+  struct t3_registers queue = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
+  t3_put32(&queue, T3_KERNEL_QUEUE_INTERRUPT_OFFSET, T3_KERNEL_QUEUE_INTERRUPT_COMPLETE_MASK);
+  *completed = t3_get64(&queue, T3_KERNEL_QUEUE_COMPLETED_OFFSET);
+  const uint32_t interrupt = t3_get32(&queue, T3_KERNEL_QUEUE_INTERRUPT_OFFSET);
+  if (interrupt & T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK) take_failure(context, &queue);
+  if (context->vectors[T3_LINE_KERNEL_QUEUE].handler != NULL && *completed > context->told_kernels)
+    context->raised_lines |= UINT32_C(1) << T3_LINE_KERNEL_QUEUE;
+  return queue.status;
+}
+
 /* Until `count` packets since reset have ended, however they did. */
 static enum t3_status wait_completed(struct t3_context* context, uint64_t count) {
   const uint64_t deadline = t3_deadline(context);
-  struct t3_registers queue = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
   for (;;) {
-    t3_put32(&queue, T3_KERNEL_QUEUE_INTERRUPT_OFFSET, T3_KERNEL_QUEUE_INTERRUPT_COMPLETE_MASK);
-    const uint64_t completed = t3_get64(&queue, T3_KERNEL_QUEUE_COMPLETED_OFFSET);
-    const uint32_t interrupt = t3_get32(&queue, T3_KERNEL_QUEUE_INTERRUPT_OFFSET);
-    if (interrupt & T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK) take_failure(context, &queue);
-    T3_TRY(queue.status);
+    uint64_t completed = 0;
+    T3_TRY(t3_look_at_kernels(context, &completed));
     if (completed >= count) return T3_OK;
     T3_TRY(t3_sleep(context, T3_LINE_KERNEL_QUEUE, deadline, "a kernel's end"));
   }
 }
 
-enum t3_status t3_wait_kernels(struct t3_context* context) {
-  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
+static enum t3_status wait_kernels(struct t3_context* context) {
   T3_TRY(wait_completed(context, context->submitted));
   const enum t3_status failure = context->kernel_failure;
   context->kernel_failure = T3_OK;
   return failure;
 }
 
+enum t3_status t3_wait_kernels(struct t3_context* context) { return T3_LOCKED(context, wait_kernels(context)); }
+
 uint64_t t3_last_kernel(const struct t3_context* context) { return t3_is_open(context) ? context->submitted : 0; }
 
-enum t3_status t3_wait_kernel(struct t3_context* context, uint64_t number) {
-  if (!t3_is_open(context) || number == 0 || number > context->submitted) return T3_INVALID_ARGUMENT;
-  T3_TRY(wait_completed(context, number));
+enum t3_status t3_code_of_kernel(const struct t3_context* context, uint64_t number) {
   struct t3_registers queue = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
   const uint32_t index = (uint32_t)(number % T3_KERNEL_QUEUE_COMPLETION_COUNT);
   const uint32_t completion =
@@ -53,14 +60,23 @@ enum t3_status t3_wait_kernel(struct t3_context* context, uint64_t number) {
   return (enum t3_status)((completion & T3_KERNEL_QUEUE_COMPLETION_CODE_MASK) >> T3_KERNEL_QUEUE_COMPLETION_CODE_SHIFT);
 }
 
+static enum t3_status wait_kernel(struct t3_context* context, uint64_t number) {
+  if (number == 0 || number > context->submitted) return T3_INVALID_ARGUMENT;
+  T3_TRY(wait_completed(context, number));
+  return t3_code_of_kernel(context, number);
+}
+
+enum t3_status t3_wait_kernel(struct t3_context* context, uint64_t number) {
+  return T3_LOCKED(context, wait_kernel(context, number));
+}
+
 /* What the neighbours and the aborted ring kernel have counted is not known. */
 static bool breaks_ring(struct t3_context* context, enum t3_status ended) {
   if (context->last_ring == 0) return false;
-  return ended != T3_OK || t3_wait_kernel(context, context->last_ring) == T3_ABORTED;
+  return ended != T3_OK || wait_kernel(context, context->last_ring) == T3_ABORTED;
 }
 
-enum t3_status t3_abort_kernels(struct t3_context* context) {
-  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
+static enum t3_status abort_kernels(struct t3_context* context) {
   struct t3_registers queue = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
   t3_put32(&queue, T3_KERNEL_QUEUE_COMMAND_OFFSET,
            T3_KERNEL_QUEUE_COMMAND_ACTION_ABORT << T3_KERNEL_QUEUE_COMMAND_ACTION_SHIFT);
@@ -70,15 +86,39 @@ enum t3_status t3_abort_kernels(struct t3_context* context) {
   return ended;
 }
 
-enum t3_status t3_submit(struct t3_context* context, const struct t3_kernel_packet* packet) {
-  if (context->submitted >= T3_QUEUE_ENTRIES)
-    T3_TRY(wait_completed(context, context->submitted + 1 - T3_QUEUE_ENTRIES));
-  const uint64_t slot = context->queue_base + context->submitted % T3_QUEUE_ENTRIES * sizeof *packet;
-  T3_TRY(context->hal->write_memory(context->hal->platform, slot, packet, sizeof *packet));
+enum t3_status t3_abort_kernels(struct t3_context* context) { return T3_LOCKED(context, abort_kernels(context)); }
+
+/* Until the ring has room for a packet more. A handler may take it while this waits. */
+static enum t3_status wait_for_room(struct t3_context* context) {
+  uint64_t awaited = 0;
+  while (context->submitted >= T3_QUEUE_ENTRIES && awaited != context->submitted + 1 - T3_QUEUE_ENTRIES) {
+    awaited = context->submitted + 1 - T3_QUEUE_ENTRIES;
+    T3_TRY(wait_completed(context, awaited));
+  }
+  return T3_OK;
+}
+
+/* There is room in the ring. The packet has to be in memory before the doorbell tells of it. */
+static enum t3_status announce(struct t3_context* context, const struct t3_kernel_packet* packet) {
+  const struct t3_hal* hal = context->hal;
+  unsigned char bytes[T3_PACKET_BYTES];
+  t3_packet_bytes(packet, bytes);
+  const uint64_t slot = context->queue_base + context->submitted % T3_QUEUE_ENTRIES * T3_PACKET_BYTES;
+  T3_TRY(hal->write_memory(hal->platform, slot, bytes, sizeof bytes));
+  hal->order_writes(hal->platform);
   struct t3_registers queue = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
   t3_put64(&queue, T3_KERNEL_QUEUE_DOORBELL_OFFSET, context->submitted + 1);
   if (queue.status == T3_OK) ++context->submitted;
   return queue.status;
+}
+
+static enum t3_status submit(struct t3_context* context, const struct t3_kernel_packet* packet) {
+  T3_TRY(wait_for_room(context));
+  return announce(context, packet);
+}
+
+enum t3_status t3_submit(struct t3_context* context, const struct t3_kernel_packet* packet) {
+  return T3_LOCKED(context, submit(context, packet));
 }
 
 static uint16_t memory_flags(const struct t3_output* output) {
@@ -162,23 +202,30 @@ enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* outpu
   return t3_submit(context, &packet);
 }
 
-enum t3_status t3_set_ring_workgroups(struct t3_context* context, uint32_t workgroups) {
-  if (!t3_is_open(context) || workgroups == 0 || workgroups > T3_RING_WORKGROUPS_MAX) return T3_INVALID_ARGUMENT;
+static enum t3_status set_ring_workgroups(struct t3_context* context, uint32_t workgroups) {
+  if (workgroups == 0 || workgroups > T3_RING_WORKGROUPS_MAX) return T3_INVALID_ARGUMENT;
   /* The counters of all workgroups have one epoch, so none may have started before the others. */
   if (context->ring_epoch != 0) return T3_BUSY;
   context->ring_workgroups = workgroups;
   return T3_OK;
 }
 
-/* Every GPU receives gpus - 1 chunks in a ring kernel, one per step. */
+enum t3_status t3_set_ring_workgroups(struct t3_context* context, uint32_t workgroups) {
+  return T3_LOCKED(context, set_ring_workgroups(context, workgroups));
+}
+
+/* Every GPU receives gpus - 1 chunks in a ring kernel, one per step. A handler may submit another ring kernel while
+ * this waits for room: epochs are in the order of the packets. */
 static enum t3_status submit_ring(struct t3_context* context, const struct t3_output* output,
                                   struct t3_kernel_packet* packet) {
+  if (context->ring_broken) return T3_ABORTED;
+  T3_TRY(wait_for_room(context));
   packet->workgroups = context->ring_workgroups;
   packet->peer_out = t3_peer_address(&output->matrix, t3_ring_previous(context));
   packet->signal_base = T3_SIGNAL_RING;
   packet->signal_epoch = context->ring_epoch;
   if (context->ring_broken) return T3_ABORTED;
-  T3_TRY(t3_submit(context, packet));
+  T3_TRY(announce(context, packet));
   context->ring_epoch += context->gpus - 1;
   context->last_ring = context->submitted;
   return T3_OK;
@@ -199,7 +246,7 @@ enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t
     packet.staging = staging->address;
     packet.peer_staging = t3_peer_address(staging, t3_ring_previous(context));
   }
-  return submit_ring(context, output, &packet);
+  return T3_LOCKED(context, submit_ring(context, output, &packet));
 }
 
 enum t3_status t3_ring_all_gather(struct t3_context* context, const struct t3_output* output) {
@@ -207,5 +254,5 @@ enum t3_status t3_ring_all_gather(struct t3_context* context, const struct t3_ou
   if (context->gpus == 1) return T3_OK;
   struct t3_kernel_packet packet = t3_packet_for(context, output);
   packet.kernel = T3_KERNEL_RING_ALL_GATHER;
-  return submit_ring(context, output, &packet);
+  return T3_LOCKED(context, submit_ring(context, output, &packet));
 }

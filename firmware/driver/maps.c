@@ -8,11 +8,10 @@
 
 #define SPILL_ENTRY_BYTES 32u
 
-enum t3_status t3_remote_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
-                             uint64_t peer_output, enum t3_operation operation) {
+static enum t3_status remote_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
+                                 uint64_t peer_output, enum t3_operation operation) {
   uint64_t bytes = 0;
-  if (!t3_is_open(context) || output == NULL || operation == T3_NOTIFY || !t3_matrix_bytes(&output->matrix, &bytes))
-    return T3_INVALID_ARGUMENT;
+  if (output == NULL || operation == T3_NOTIFY || !t3_matrix_bytes(&output->matrix, &bytes)) return T3_INVALID_ARGUMENT;
   struct t3_registers r = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
   t3_put64(&r, T3_OUTPUT_MAP_OUTPUT_BASE_OFFSET, output->matrix.address);
   t3_put64(&r, T3_OUTPUT_MAP_PEER_BASE_OFFSET, peer_output);
@@ -23,6 +22,11 @@ enum t3_status t3_remote_map(struct t3_context* context, const struct t3_output*
   return t3_command(&r, T3_OUTPUT_MAP_COMMAND_OFFSET,
                     T3_OUTPUT_MAP_COMMAND_ACTION_ADD << T3_OUTPUT_MAP_COMMAND_ACTION_SHIFT,
                     T3_OUTPUT_MAP_STATUS_OFFSET);
+}
+
+enum t3_status t3_remote_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
+                             uint64_t peer_output, enum t3_operation operation) {
+  return T3_LOCKED(context, remote_map(context, output, chunk, peer_output, operation));
 }
 
 /* The Tracker and the DMA engine take output and chunk at the same offsets. */
@@ -51,7 +55,7 @@ static enum t3_status reserve_spill_table(struct t3_context* context, const stru
   const uint32_t mapped = t3_get32(&r, T3_TRACKER_CHUNKS_OFFSET);
   if (r.status != T3_OK || mapped != 0) return r.status;
   uint64_t base = 0;
-  T3_TRY(t3_malloc(context, needed * SPILL_ENTRY_BYTES, &base));
+  T3_TRY(t3_allocate(context, needed * SPILL_ENTRY_BYTES, &base));
   t3_put64(&r, T3_TRACKER_SPILL_BASE_OFFSET, base);
   t3_put32(&r, T3_TRACKER_SPILL_ENTRIES_OFFSET, (uint32_t)needed);
   if (r.status == T3_OK) context->spill_entries = (uint32_t)needed;
@@ -90,10 +94,9 @@ static enum t3_status remove_staged(struct t3_registers* tracker) {
                     T3_TRACKER_COMMAND_ACTION_REMOVE << T3_TRACKER_COMMAND_ACTION_SHIFT, T3_TRACKER_STATUS_OFFSET);
 }
 
-enum t3_status t3_dma_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
-                          uint64_t peer_output, enum t3_operation operation, struct t3_dma_options options) {
-  if (!t3_is_open(context) || output == NULL || operation < T3_STORE || operation > T3_NOTIFY)
-    return T3_INVALID_ARGUMENT;
+static enum t3_status dma_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
+                              uint64_t peer_output, enum t3_operation operation, struct t3_dma_options options) {
+  if (output == NULL || operation < T3_STORE || operation > T3_NOTIFY) return T3_INVALID_ARGUMENT;
   T3_TRY(reserve_spill_table(context, output));
   T3_TRY(add_to_tracker(context, output, chunk, counted_operation(operation, &options), options.updates));
   const enum t3_status status = add_to_dma(context, output, chunk, peer_output, operation, options.block_tiles);
@@ -104,6 +107,11 @@ enum t3_status t3_dma_map(struct t3_context* context, const struct t3_output* ou
   return status;
 }
 
+enum t3_status t3_dma_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
+                          uint64_t peer_output, enum t3_operation operation, struct t3_dma_options options) {
+  return T3_LOCKED(context, dma_map(context, output, chunk, peer_output, operation, options));
+}
+
 /* What accesses met that did not fit their maps. */
 static enum t3_status counting_status(struct t3_registers* tracker) {
   const uint32_t status = t3_get32(tracker, T3_TRACKER_STATUS_OFFSET);
@@ -111,8 +119,8 @@ static enum t3_status counting_status(struct t3_registers* tracker) {
   return (enum t3_status)((status & T3_TRACKER_STATUS_COUNTING_MASK) >> T3_TRACKER_STATUS_COUNTING_SHIFT);
 }
 
-enum t3_status t3_remote_unmap(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk) {
-  if (!t3_is_open(context) || output == NULL) return T3_INVALID_ARGUMENT;
+static enum t3_status remote_unmap(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk) {
+  if (output == NULL) return T3_INVALID_ARGUMENT;
   struct t3_registers r = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
   t3_put64(&r, T3_OUTPUT_MAP_OUTPUT_BASE_OFFSET, output->matrix.address);
   t3_put32(&r, T3_OUTPUT_MAP_FIRST_WORKGROUP_OFFSET, chunk.first_workgroup);
@@ -122,31 +130,43 @@ enum t3_status t3_remote_unmap(struct t3_context* context, const struct t3_outpu
                     T3_OUTPUT_MAP_STATUS_OFFSET);
 }
 
+enum t3_status t3_remote_unmap(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk) {
+  return T3_LOCKED(context, remote_unmap(context, output, chunk));
+}
+
 /* What is complete in the Tracker is still being sent for a while. */
 static enum t3_status wait_idle_dma(struct t3_context* context, struct t3_registers* dma, uint64_t deadline) {
   for (;;) {
-    t3_put32(dma, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_COMPLETE_MASK);
+    t3_clear(context, dma, T3_LINE_DMA, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_COMPLETE_MASK);
     const uint32_t status = t3_get32(dma, T3_DMA_STATUS_OFFSET);
     if (dma->status != T3_OK || (status & T3_DMA_STATUS_BUSY_MASK) == 0) return dma->status;
     T3_TRY(t3_sleep(context, T3_LINE_DMA, deadline, "the DMA engine before maps are removed"));
   }
 }
 
-enum t3_status t3_dma_unmap(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk) {
-  if (!t3_is_open(context) || output == NULL) return T3_INVALID_ARGUMENT;
+static enum t3_status dma_unmap(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk) {
+  if (output == NULL) return T3_INVALID_ARGUMENT;
+  const uint64_t deadline = t3_deadline(context);
   struct t3_registers tracker = t3_own_block(context, T3_BLOCK_TRACKER), dma = t3_own_block(context, T3_BLOCK_DMA);
-  T3_TRY(wait_idle_dma(context, &dma, t3_deadline(context)));
+  T3_TRY(wait_idle_dma(context, &dma, deadline));
   const enum t3_status counting = counting_status(&tracker);
   stage_chunk(&tracker, output, chunk);
-  T3_TRY(remove_staged(&tracker));
-  T3_TRY(wait_idle_dma(context, &dma, T3_FOREVER)); /* of the last tiles before the removal, if there were any */
+  const enum t3_status removed = remove_staged(&tracker);
+  /* Not in the Tracker any more: a timeout may have ended a call for the same chunk here. */
+  if (removed != T3_OK && removed != T3_INVALID_ARGUMENT) return removed;
+  T3_TRY(wait_idle_dma(context, &dma, deadline)); /* of the last tiles before the removal, if there were any */
   stage_chunk(&dma, output, chunk);
   T3_TRY(t3_command(&dma, T3_DMA_COMMAND_OFFSET, T3_DMA_COMMAND_ACTION_REMOVE << T3_DMA_COMMAND_ACTION_SHIFT,
                     T3_DMA_STATUS_OFFSET));
   return counting;
 }
 
-static enum t3_status empty_tables(struct t3_context* context, bool force) {
+enum t3_status t3_dma_unmap(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk) {
+  return T3_LOCKED(context, dma_unmap(context, output, chunk));
+}
+
+/* When it has timed out, another one goes on. */
+static enum t3_status empty_tables(struct t3_context* context, bool force, uint64_t deadline) {
   struct t3_registers tracker = t3_own_block(context, T3_BLOCK_TRACKER), dma = t3_own_block(context, T3_BLOCK_DMA),
                       map = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
   /* The Tracker first: it alone can become busy by what others send. */
@@ -158,28 +178,29 @@ static enum t3_status empty_tables(struct t3_context* context, bool force) {
                     T3_OUTPUT_MAP_COMMAND_ACTION_REMOVE_ALL << T3_OUTPUT_MAP_COMMAND_ACTION_SHIFT |
                         (uint32_t)force << T3_OUTPUT_MAP_COMMAND_FORCE_SHIFT,
                     T3_OUTPUT_MAP_STATUS_OFFSET));
-  if (!force) T3_TRY(wait_idle_dma(context, &dma, T3_FOREVER));
+  if (!force) T3_TRY(wait_idle_dma(context, &dma, deadline));
   return t3_command(
       &dma, T3_DMA_COMMAND_OFFSET,
       T3_DMA_COMMAND_ACTION_REMOVE_ALL << T3_DMA_COMMAND_ACTION_SHIFT | (uint32_t)force << T3_DMA_COMMAND_FORCE_SHIFT,
       T3_DMA_STATUS_OFFSET);
 }
 
-enum t3_status t3_remote_unmap_all(struct t3_context* context) {
-  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
+static enum t3_status remote_unmap_all(struct t3_context* context) {
+  const uint64_t deadline = t3_deadline(context);
   struct t3_registers tracker = t3_own_block(context, T3_BLOCK_TRACKER), dma = t3_own_block(context, T3_BLOCK_DMA),
                       map = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
   if (t3_get32(&map, T3_OUTPUT_MAP_STATUS_OFFSET) & T3_OUTPUT_MAP_STATUS_BUSY_MASK) return T3_BUSY;
   T3_TRY(map.status);
-  T3_TRY(wait_idle_dma(context, &dma, t3_deadline(context)));
+  T3_TRY(wait_idle_dma(context, &dma, deadline));
   const enum t3_status counting = counting_status(&tracker);
-  T3_TRY(empty_tables(context, false));
+  T3_TRY(empty_tables(context, false, deadline));
   return counting;
 }
 
+enum t3_status t3_remote_unmap_all(struct t3_context* context) { return T3_LOCKED(context, remote_unmap_all(context)); }
+
 enum t3_status t3_force_unmap_all(struct t3_context* context) {
-  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
-  return empty_tables(context, true);
+  return T3_LOCKED(context, empty_tables(context, true, T3_FOREVER)); /* force does not wait */
 }
 
 static enum t3_status transfer_status(struct t3_registers* dma) {
@@ -188,18 +209,31 @@ static enum t3_status transfer_status(struct t3_registers* dma) {
   return (enum t3_status)((status & T3_DMA_STATUS_TRANSFER_MASK) >> T3_DMA_STATUS_TRANSFER_SHIFT);
 }
 
-enum t3_status t3_wait_dma(struct t3_context* context) {
-  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
+/* Two lines share the register. */
+static void clear_dma(struct t3_context* context, struct t3_registers* dma) {
+  const uint32_t both = T3_DMA_INTERRUPT_COMPLETE_MASK | T3_DMA_INTERRUPT_ERROR_MASK;
+  if (context->vectors[T3_LINE_DMA].handler == NULL && context->vectors[T3_LINE_DMA_ERROR].handler == NULL) {
+    t3_put32(dma, T3_DMA_INTERRUPT_OFFSET, both);
+  } else {
+    t3_clear(context, dma, T3_LINE_DMA, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_COMPLETE_MASK);
+    t3_clear(context, dma, T3_LINE_DMA_ERROR, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_ERROR_MASK);
+  }
+}
+
+static enum t3_status wait_dma(struct t3_context* context) {
   const uint64_t deadline = t3_deadline(context);
   struct t3_registers dma = t3_own_block(context, T3_BLOCK_DMA), tracker = t3_own_block(context, T3_BLOCK_TRACKER);
   for (;;) {
-    t3_put32(&dma, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_COMPLETE_MASK | T3_DMA_INTERRUPT_ERROR_MASK);
-    t3_put32(&tracker, T3_TRACKER_INTERRUPT_OFFSET, T3_TRACKER_INTERRUPT_ERROR_MASK);
+    clear_dma(context, &dma);
+    t3_clear(context, &tracker, T3_LINE_TRACKER, T3_TRACKER_INTERRUPT_OFFSET, T3_TRACKER_INTERRUPT_ERROR_MASK);
     T3_TRY(counting_status(&tracker)); /* what does not fit its map may never be complete */
     const uint32_t pending = t3_get32(&dma, T3_DMA_PENDING_OFFSET);
     T3_TRY(dma.status);
     if (pending == 0) return transfer_status(&dma);
-    T3_TRY(t3_sleep_any(context, UINT32_C(1) << T3_LINE_DMA | UINT32_C(1) << T3_LINE_TRACKER, deadline,
-                        "the chunks of dma_map"));
+    const uint32_t lines =
+        UINT32_C(1) << T3_LINE_DMA | UINT32_C(1) << T3_LINE_DMA_ERROR | UINT32_C(1) << T3_LINE_TRACKER;
+    T3_TRY(t3_sleep_any(context, lines, deadline, "the chunks of dma_map"));
   }
 }
+
+enum t3_status t3_wait_dma(struct t3_context* context) { return T3_LOCKED(context, wait_dma(context)); }

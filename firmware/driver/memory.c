@@ -9,8 +9,8 @@
 
 static uint64_t round_up(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
-enum t3_status t3_malloc(struct t3_context* context, uint64_t bytes, uint64_t* address) {
-  if (!t3_is_open(context) || address == NULL || bytes == 0) return T3_INVALID_ARGUMENT;
+enum t3_status t3_allocate(struct t3_context* context, uint64_t bytes, uint64_t* address) {
+  if (address == NULL || bytes == 0) return T3_INVALID_ARGUMENT;
   struct t3_allocation* all = context->allocations;
   uint64_t start = context->heap_begin;
   uint32_t place = 0;
@@ -24,8 +24,11 @@ enum t3_status t3_malloc(struct t3_context* context, uint64_t bytes, uint64_t* a
   return T3_OK;
 }
 
-enum t3_status t3_free(struct t3_context* context, uint64_t address) {
-  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
+enum t3_status t3_malloc(struct t3_context* context, uint64_t bytes, uint64_t* address) {
+  return T3_LOCKED(context, t3_allocate(context, bytes, address));
+}
+
+static enum t3_status give_back(struct t3_context* context, uint64_t address) {
   struct t3_allocation* all = context->allocations;
   uint32_t place = 0;
   while (place < context->allocation_count && all[place].address != address) ++place;
@@ -33,6 +36,10 @@ enum t3_status t3_free(struct t3_context* context, uint64_t address) {
   --context->allocation_count;
   for (; place < context->allocation_count; ++place) all[place] = all[place + 1];
   return T3_OK;
+}
+
+enum t3_status t3_free(struct t3_context* context, uint64_t address) {
+  return T3_LOCKED(context, give_back(context, address));
 }
 
 enum t3_status t3_matrix_malloc(struct t3_context* context, struct t3_matrix* matrix) {
@@ -47,18 +54,24 @@ enum t3_status t3_matrix_malloc(struct t3_context* context, struct t3_matrix* ma
   return T3_OK;
 }
 
+void t3_note_fill(struct t3_context* context, uint32_t status) {
+  context->filling = false;
+  context->fill_code = (enum t3_status)((status & T3_DMA_STATUS_CODE_MASK) >> T3_DMA_STATUS_CODE_SHIFT);
+}
+
 static enum t3_status wait_filled(struct t3_context* context, struct t3_registers* dma, uint64_t deadline) {
-  context->filling = true;
-  for (;;) {
+  while (context->filling) { /* a handler may have noticed its end */
     const uint32_t interrupt = t3_get32(dma, T3_DMA_INTERRUPT_OFFSET);
     T3_TRY(dma->status);
-    if (interrupt & T3_DMA_INTERRUPT_FILLED_MASK) break;
+    if (interrupt & T3_DMA_INTERRUPT_FILLED_MASK) {
+      t3_clear(context, dma, T3_LINE_DMA, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_FILLED_MASK);
+      t3_note_fill(context, t3_get32(dma, T3_DMA_STATUS_OFFSET));
+      break;
+    }
     T3_TRY(t3_sleep(context, T3_LINE_DMA, deadline, "the DMA engine's fill"));
     /* A completed command of the table raises the same line; t3_wait_dma does not rely on its bit. */
-    t3_put32(dma, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_COMPLETE_MASK);
+    t3_clear(context, dma, T3_LINE_DMA, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_COMPLETE_MASK);
   }
-  context->filling = false;
-  t3_put32(dma, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_FILLED_MASK);
   return dma->status;
 }
 
@@ -70,15 +83,26 @@ static enum t3_status start_fill(struct t3_registers* dma, uint64_t base, uint64
                     T3_DMA_STATUS_OFFSET);
 }
 
-enum t3_status t3_fill_zero(struct t3_context* context, const struct t3_matrix* matrix) {
+static enum t3_status fill_zero(struct t3_context* context, const struct t3_matrix* matrix) {
   uint64_t bytes = 0;
-  if (!t3_is_open(context) || matrix == NULL || !t3_matrix_bytes(matrix, &bytes)) return T3_INVALID_ARGUMENT;
+  if (matrix == NULL || !t3_matrix_bytes(matrix, &bytes)) return T3_INVALID_ARGUMENT;
   const uint64_t deadline = t3_deadline(context);
   struct t3_registers dma = t3_own_block(context, T3_BLOCK_DMA);
-  if (context->filling) T3_TRY(wait_filled(context, &dma, deadline)); /* its end is not to be taken for ours */
+  T3_TRY(wait_filled(context, &dma, deadline)); /* its end is not to be taken for ours */
   T3_TRY(start_fill(&dma, matrix->address, bytes));
+  context->filling = true;
   T3_TRY(wait_filled(context, &dma, deadline));
-  const uint32_t status = t3_get32(&dma, T3_DMA_STATUS_OFFSET);
-  T3_TRY(dma.status);
-  return (enum t3_status)((status & T3_DMA_STATUS_CODE_MASK) >> T3_DMA_STATUS_CODE_SHIFT);
+  return context->fill_code;
+}
+
+static enum t3_status fill_alone(struct t3_context* context, const struct t3_matrix* matrix) {
+  if (context->in_fill) return T3_BUSY;
+  context->in_fill = true;
+  const enum t3_status status = fill_zero(context, matrix);
+  context->in_fill = false;
+  return status;
+}
+
+enum t3_status t3_fill_zero(struct t3_context* context, const struct t3_matrix* matrix) {
+  return T3_LOCKED(context, fill_alone(context, matrix));
 }

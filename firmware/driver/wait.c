@@ -1,10 +1,25 @@
 #include "wait.h"
 
-#include "registers.h"
+#include "context.h"
 #include "t3/registers/interrupt_controller.h"
 
-/* Only awaited lines are enabled: another one that is raised and not ours to clear would make every wait spin. */
-static enum t3_status enable_only(struct t3_context* context, uint32_t lines) {
+bool t3_enter(struct t3_context* context) {
+  if (!t3_is_open(context)) return false;
+  context->hal->lock(context->hal->platform);
+  ++context->calls;
+  return true;
+}
+
+enum t3_status t3_leave(struct t3_context* context, enum t3_status status) {
+  if (context->raised_lines & t3_handled_lines(context)) t3_serve(context);
+  --context->calls;
+  context->hal->unlock(context->hal->platform);
+  return status;
+}
+
+/* Only lines that are awaited or have a handler are enabled: another one that is raised and not ours to clear would
+ * make every wait spin. */
+enum t3_status t3_enable_only(struct t3_context* context, uint32_t lines) {
   if (context->enabled_lines == lines) return T3_OK;
   struct t3_registers r = t3_own_block(context, T3_BLOCK_INTERRUPT_CONTROLLER);
   t3_put32(&r, T3_INTERRUPT_CONTROLLER_ENABLE_OFFSET, lines);
@@ -18,9 +33,32 @@ uint64_t t3_deadline(const struct t3_context* context) {
   return context->timeout_ns < T3_FOREVER - now ? now + context->timeout_ns : T3_FOREVER;
 }
 
+void t3_clear(struct t3_context* context, struct t3_registers* block, enum t3_line line, uint32_t offset,
+              uint32_t bits) {
+  uint32_t set = bits;
+  if (context->vectors[line].handler != NULL) {
+    set = t3_get32(block, offset) & bits;
+    if (set == 0) return;
+    context->raised_lines |= UINT32_C(1) << line;
+  }
+  t3_put32(block, offset, set);
+}
+
+/* Handlers cannot run between the caller's look and the sleep, nor clear what it waits for: they run when it is over.
+ */
 enum t3_status t3_sleep_any(struct t3_context* context, uint32_t lines, uint64_t deadline_ns, const char* reason) {
-  T3_TRY(enable_only(context, lines));
-  return context->hal->wait_for_interrupt(context->hal->platform, deadline_ns, reason);
+  const struct t3_hal* hal = context->hal;
+  const uint32_t handled = t3_handled_lines(context);
+  if (context->raised_lines & handled) {
+    t3_serve(context);
+    return T3_OK;
+  }
+  T3_TRY(t3_enable_only(context, lines | handled));
+  const enum t3_status status = hal->wait_for_interrupt(hal->platform, deadline_ns, reason);
+  if (handled != 0) T3_TRY(t3_enable_only(context, handled));
+  hal->unlock(hal->platform);
+  hal->lock(hal->platform);
+  return status;
 }
 
 enum t3_status t3_sleep(struct t3_context* context, enum t3_line line, uint64_t deadline_ns, const char* reason) {

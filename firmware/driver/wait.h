@@ -1,19 +1,44 @@
-/* Waiting for the GPU's blocks through the interrupt controller. */
+/* Waiting for the GPU's blocks through the interrupt controller, and who may be in the driver meanwhile.
+ *
+ * A call holds the HAL's lock from its begin to its end and lets go of it while it waits, so that handlers find the
+ * context as calls leave it between two looks at the hardware. */
 #ifndef T3_DRIVER_WAIT_H
 #define T3_DRIVER_WAIT_H
 
+#include "registers.h"
 #include "t3/t3.h"
 
-/* Lines of the interrupt controller. */
-enum t3_line { T3_LINE_KERNEL_QUEUE, T3_LINE_DMA, T3_LINE_SIGNALS, T3_LINE_ERROR_LOG, T3_LINE_TRACKER };
+/* False when the context is not open. Otherwise the lock is held until t3_leave. */
+bool t3_enter(struct t3_context* context);
+/* Returns the status. Handlers run of what the call has noticed. */
+enum t3_status t3_leave(struct t3_context* context, enum t3_status status);
+
+/* The status of a call on an open context, under the lock. */
+#define T3_LOCKED(context, call) (t3_enter(context) ? t3_leave((context), (call)) : T3_INVALID_ARGUMENT)
 
 /* When a call that begins now has to end, by the HAL's clock. */
 uint64_t t3_deadline(const struct t3_context* context);
 
-/* Until the line is raised or the deadline has come (T3_TIMEOUT). The caller clears the cause before it looks at what
- * it waits for, and only then sleeps, so that nothing is missed in between. */
+/* Clears bits of a block's interrupt register before their state is looked at. The line's handler hears of those that
+ * were set. */
+void t3_clear(struct t3_context* context, struct t3_registers* block, enum t3_line line, uint32_t offset,
+              uint32_t bits);
+
+/* Until the line is raised, a handler has run or the deadline has come (T3_TIMEOUT). The caller clears the cause before
+ * it looks at what it waits for, and only then sleeps, so that nothing is missed in between. */
 enum t3_status t3_sleep(struct t3_context* context, enum t3_line line, uint64_t deadline_ns, const char* reason);
 /* The same with several lines, a bit each. */
 enum t3_status t3_sleep_any(struct t3_context* context, uint32_t lines, uint64_t deadline_ns, const char* reason);
+
+/* Enables no line but these. */
+enum t3_status t3_enable_only(struct t3_context* context, uint32_t lines);
+
+/* A fill has ended, with this status of the DMA engine. */
+void t3_note_fill(struct t3_context* context, uint32_t status);
+
+/* Lines whose handlers may be called now, a bit each. */
+uint32_t t3_handled_lines(const struct t3_context* context);
+/* Calls the handlers of all lines that are raised, the highest priority first, with the lock held in between. */
+void t3_serve(struct t3_context* context);
 
 #endif

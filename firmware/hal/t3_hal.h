@@ -1,5 +1,20 @@
 /* What the driver needs from the processor it runs on. All waiting goes through here, because only the platform can let
- * time pass. Calls that return a status hand back what the bus answered. */
+ * time pass. Calls that return a status hand back what the bus answered.
+ *
+ * Order. Register accesses of one GPU take effect in the order of the calls, a read before its call returns; so a
+ * register that is read after a write shows what the write has done. Writes to another GPU's registers are posted: they
+ * arrive in their order. Memory writes may wait in the processor: order_writes() comes between them and what tells
+ * somebody else of them, a doorbell or a write to another GPU's registers. Memory reads are not done before the
+ * register reads in front of them: who has seen a kernel's end reads what it has written.
+ *
+ * Caches. read_memory and write_memory are of memory itself, as all others than the compute units see it: a platform
+ * whose processor caches memory writes back or invalidates as far as the call's bytes, at the latest in order_writes().
+ * The GPU's own last-level cache is not theirs to care for: t3_flush_cache().
+ *
+ * Width. A platform that has no 64-bit accesses makes two of 32 bits, the low half first, with interrupts held off
+ * (docs/registers.md). Another GPU's registers take whole accesses only.
+ *
+ * Bytes in memory are as they are; registers are numbers, whatever the processor's byte order is. */
 #ifndef T3_HAL_H
 #define T3_HAL_H
 
@@ -39,12 +54,24 @@ struct t3_hal {
   enum t3_status (*write64)(void* platform, uint64_t address, uint64_t value);
   enum t3_status (*read_memory)(void* platform, uint64_t address, void* data, uint64_t bytes);
   enum t3_status (*write_memory)(void* platform, uint64_t address, const void* data, uint64_t bytes);
+  /* All memory writes so far take effect before everything that follows. */
+  void (*order_writes)(void* platform);
+
+  /* From now on, or no more when it is NULL, the platform calls `entry` with `argument` when the processor's interrupt
+   * is raised, for as long as it is: in another call of the HAL, at the latest in the next one that lets time pass, and
+   * not while interrupts are held off. They are held off until entry returns, unless it allows them. */
+  void (*take_interrupts)(void* platform, void (*entry)(void* argument), void* argument);
+  /* Holds interrupts off until unlock has been called as often. Where several threads use a context, a mutex of theirs
+   * as well. The driver waits for interrupts while they are held off, and lets go of the lock now and then meanwhile.
+   */
+  void (*lock)(void* platform);
+  void (*unlock)(void* platform);
 
   /* The clock: it never goes back, and all times and deadlines are its. */
   uint64_t (*time_ns)(void* platform);
-  /* Returns at once while an enabled interrupt line is raised. T3_TIMEOUT when that has not happened until the clock
-   * shows `deadline_ns` (UINT64_MAX: no deadline), T3_STUCK when it can never happen any more. `reason` says what is
-   * awaited, for the platform's diagnosis. */
+  /* Returns at once while an enabled interrupt line is raised, though interrupts are held off. T3_TIMEOUT when that has
+   * not happened until the clock shows `deadline_ns` (UINT64_MAX: no deadline), T3_STUCK when it can never happen any
+   * more. `reason` says what is awaited, for the platform's diagnosis. */
   enum t3_status (*wait_for_interrupt)(void* platform, uint64_t deadline_ns, const char* reason);
   /* However long: what ends after the platform's last point in time ends there. */
   void (*wait_ns)(void* platform, uint64_t ns);

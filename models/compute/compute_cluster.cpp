@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "compute/attention_kernel.h"
@@ -246,8 +245,7 @@ void ComputeCluster::fetch() {
 }
 
 void ComputeCluster::fetched(Transaction& transaction) {
-  KernelPacket packet{};
-  std::memcpy(&packet, transaction.get_data_ptr(), packet_bytes);
+  KernelPacket packet = packet_from(transaction.get_data_ptr());
   const auto refuse = [&](Status status, const std::string& why) {
     registers.report(status, transaction.get_address(), why);
     complete(status);

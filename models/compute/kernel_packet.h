@@ -1,6 +1,6 @@
-// The 128-byte packet by which firmware asks the compute cluster for a kernel, little endian, as AQL packets are
-// (T3 4.3 sends the update flag this way). firmware/include/t3/kernel_packet.h is its twin in C; a firmware test
-// compares them.
+// The 128-byte packet by which firmware asks the compute cluster for a kernel (T3 4.3 sends the update flag this way).
+// In memory it is little endian, as AQL packets are, each field at its offset here, whatever the host is.
+// firmware/include/t3/kernel_packet.h is its twin in C; a firmware test compares them.
 #pragma once
 
 #include <cstddef>
@@ -111,5 +111,8 @@ static_assert(sizeof(KernelPacket) == 128, "the queue's entries are 128 bytes");
 static_assert(offsetof(KernelPacket, arguments) == 8 && offsetof(KernelPacket, ldo) == 64 &&
                   offsetof(KernelPacket, reserved) == 125,
               "no padding between fields");
+
+/// From its bytes in memory.
+KernelPacket packet_from(const unsigned char* bytes);
 
 }  // namespace t3vp

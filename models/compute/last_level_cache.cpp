@@ -5,6 +5,7 @@
 
 #include "compute/sector_mask.h"
 #include "protocol/address_map.h"
+#include "registers/response_status.h"
 
 namespace t3vp {
 LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheParameters& parameters,
@@ -31,8 +32,13 @@ LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheP
   registers.command.on_write([this] {
     if (registers.command.action() == registers::Cache::Command::Action::flush) flush();
   });
-  registers.on_reset([this] { tags_.clear(); });
-  registers.status.on_refresh([this] { registers.status.busy.set(write_backs_under_way_ != 0); });
+  registers.interrupt.on_write([this] { update_interrupt(); });
+  registers.on_reset([this] {
+    tags_.clear();
+    flushing_ = false;
+    update_interrupt();
+  });
+  registers.status.on_refresh([this] { registers.status.busy.set(flushing_); });
 
   SC_HAS_PROCESS(LastLevelCache);
   SC_METHOD(late_fill);
@@ -193,9 +199,24 @@ void LastLevelCache::write_back(CacheTags::Slot slot, Picoseconds time) {
 
 void LastLevelCache::written_back(tlm::tlm_generic_payload& transaction) {
   --write_backs_under_way_;
+  const Status status = status_of_data_access(transaction.get_response_status());
+  if (status != Status::ok && registers.status.code() == Status::ok) registers.status.code.set(status);
   if (transaction.get_data_ptr() != nullptr)
     data_under_way_.erase(std::find(data_under_way_.begin(), data_under_way_.end(), &transaction));
   transaction.release();
+  end_flush();
+}
+
+/// Tells the end of a flush when nothing is on its way to memory any more.
+void LastLevelCache::end_flush() {
+  if (!flushing_ || write_backs_under_way_ != 0) return;
+  flushing_ = false;
+  registers.interrupt.flushed.set(1);
+  update_interrupt();
+}
+
+void LastLevelCache::update_interrupt() {
+  if (interrupt.size() != 0) interrupt->write(registers.interrupt.flushed() != 0);
 }
 
 /// Peers write memory past the cache; a cached copy of what they overwrite is stale.
@@ -243,6 +264,8 @@ void LastLevelCache::pass_response(int from_peer_memory, tlm::tlm_generic_payloa
 
 void LastLevelCache::flush() {
   last_flush_ = {now(), {}};
+  flushing_ = true;
+  registers.status.code.set(Status::ok);
   for (CacheTags::Slot slot = 0; slot < tags_.slots(); ++slot) {
     if (!tags_.occupied(slot)) continue;
     const CacheTags::Line& held = tags_.line(slot);
@@ -250,6 +273,7 @@ void LastLevelCache::flush() {
     write_back(slot, now());
   }
   tags_.clear();
+  end_flush();
 }
 
 /// What compute units see: the cache's bytes where it has some, then what it is writing back, else memory's.

@@ -35,6 +35,7 @@ class LastLevelCache : public sc_core::sc_module {
   DataInitiatorSocket<LastLevelCache> bypass{"bypass", this, &LastLevelCache::pass_response, 0};
   DataInitiatorSocket<LastLevelCache> peer_memory{"peer_memory", this, &LastLevelCache::pass_response, 1};
   registers::Cache registers{"registers"};
+  sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> interrupt{"interrupt"};
 
   /// `memory_latency`: from the cache to the memory controller's queues.
   LastLevelCache(const sc_core::sc_module_name& name, const CacheParameters& parameters, Picoseconds memory_latency,
@@ -130,6 +131,8 @@ class LastLevelCache : public sc_core::sc_module {
   void written_back(tlm::tlm_generic_payload& transaction);
   void drop(const Piece& piece);
   void flush();
+  void end_flush();
+  void update_interrupt();
 
   const std::vector<Piece>& pieces_of(std::uint64_t address, const Shape& shape);
   Picoseconds serve(const Piece& piece, Picoseconds time);
@@ -162,6 +165,7 @@ class LastLevelCache : public sc_core::sc_module {
   std::uint32_t last_waited_fill_ = none, last_waiting_load_ = none;
   EventQueue<LateFill> late_fills_;
   std::uint64_t write_backs_under_way_ = 0;
+  bool flushing_ = false;
   std::vector<const Transaction*> data_under_way_;  ///< write-backs with data, in the order of their leaving
   Flush last_flush_;
   std::uint64_t hits_ = 0, misses_ = 0, written_ = 0, written_back_ = 0, dropped_ = 0;  ///< sectors

@@ -58,8 +58,8 @@ bool DmaEngine::is_stale(const tlm::tlm_generic_payload& transaction) const {
 }
 
 void DmaEngine::update_interrupt() {
-  interrupt.write(registers.interrupt.complete() != 0 || registers.interrupt.filled() != 0 ||
-                  registers.interrupt.error() != 0);
+  interrupt.write(registers.interrupt.complete() != 0 || registers.interrupt.filled() != 0);
+  if (error_interrupt.size() != 0) error_interrupt->write(registers.interrupt.error() != 0);
 }
 
 DmaEngine::Command* DmaEngine::find(std::uint32_t serial) {

@@ -26,6 +26,8 @@ class DmaEngine : public sc_core::sc_module {
   DataInitiatorSocket<DmaEngine> memory{"memory", this, &DmaEngine::memory_response};
   DataInitiatorSocket<DmaEngine> remote{"remote", this, &DmaEngine::remote_response};  ///< to the links
   sc_core::sc_out<bool> interrupt{"interrupt"};
+  sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> error_interrupt{
+      "error_interrupt"};
   registers::Dma registers{"registers"};
 
   DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& parameters, bool functional, std::uint16_t gpu,

@@ -1,8 +1,10 @@
 #include "processor/command_processor.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "protocol/address_map.h"
+#include "registers/kernel_queue.h"
 #include "registers/response_status.h"
 
 namespace t3vp {
@@ -13,8 +15,18 @@ unsigned char* bytes_of_value(Value& value) {
   return reinterpret_cast<unsigned char*>(&value);
 }
 
+/// The line has to be up for a nanosecond: what the program has just cleared takes some steps to fall.
+constexpr Picoseconds interrupt_entry = 1'000;
+
 /// Simulated time ends at 2^64 ps; what comes later never comes.
 constexpr Picoseconds latest = never - longest_delay;
+
+constexpr std::uint64_t doorbell_offset() {
+  for (const RegisterDescription& r : registers::descriptions::kernel_queue.registers)
+    if (std::string_view(r.name) == "doorbell") return r.offset;
+  return ~std::uint64_t{0};
+}
+static_assert(doorbell_offset() != ~std::uint64_t{0});
 
 Picoseconds time_of(std::uint64_t ns) { return ns < latest / 1000 ? ns * 1000 : never; }
 
@@ -71,7 +83,24 @@ Status CommandProcessor::access(tlm::tlm_command command, std::uint64_t address,
   if (keeper_.need_sync()) keeper_.sync();
   ++(command == tlm::TLM_READ_COMMAND ? reads_ : writes_);
   if (!transaction.is_response_ok()) ++failures_;
-  return status_of_register_access(transaction.get_response_status());
+  const Status status = status_of_register_access(transaction.get_response_status());
+  serve_interrupts();
+  return status;
+}
+
+/// Whether a write tells another block or GPU of what is in memory.
+bool CommandProcessor::announces(std::uint64_t address) const {
+  if (address_map::is_hbm(address)) return false;
+  const std::uint64_t doorbell = address_map::block_base(address_map::Block::kernel_queue) + doorbell_offset();
+  const std::uint64_t local = address_map::local_of(address);
+  return address_map::gpu_of(address) != gpu_ || (local >= doorbell && local < doorbell + 8);
+}
+
+Status CommandProcessor::write_register(std::uint64_t address, unsigned char* data, std::uint32_t bytes) {
+  if (!unordered_writes_ || !announces(address)) return access(tlm::TLM_WRITE_COMMAND, address, data, bytes);
+  ++failures_;
+  log("a doorbell or another GPU's register is written before the memory writes in front of it are ordered");
+  return Status::bad_access;
 }
 
 Status CommandProcessor::read32(std::uint64_t address, std::uint32_t& value) {
@@ -83,11 +112,11 @@ Status CommandProcessor::read64(std::uint64_t address, std::uint64_t& value) {
 }
 
 Status CommandProcessor::write32(std::uint64_t address, std::uint32_t value) {
-  return access(tlm::TLM_WRITE_COMMAND, address, bytes_of_value(value), sizeof value);
+  return write_register(address, bytes_of_value(value), sizeof value);
 }
 
 Status CommandProcessor::write64(std::uint64_t address, std::uint64_t value) {
-  return access(tlm::TLM_WRITE_COMMAND, address, bytes_of_value(value), sizeof value);
+  return write_register(address, bytes_of_value(value), sizeof value);
 }
 
 Status CommandProcessor::read_memory(std::uint64_t address, void* data, std::uint32_t bytes) {
@@ -95,6 +124,7 @@ Status CommandProcessor::read_memory(std::uint64_t address, void* data, std::uin
 }
 
 Status CommandProcessor::write_memory(std::uint64_t address, const void* data, std::uint32_t bytes) {
+  unordered_writes_ = true;
   // The payload's data pointer is not const; targets do not change the data of a write (IEEE 1666-2011, 14.7).
   return access(tlm::TLM_WRITE_COMMAND, address, static_cast<unsigned char*>(const_cast<void*>(data)), bytes);
 }
@@ -107,8 +137,39 @@ Status CommandProcessor::wait_for_interrupt(const char* reason, std::uint64_t de
   while (!interrupt.read() && !give_up_ && now() < deadline) wait_until(deadline, interrupt.posedge_event());
   waits_for_.clear();
   waited_ += now() - begin;
-  if (interrupt.read()) return Status::ok;
+  if (interrupt.read()) {
+    serve_interrupts();
+    return Status::ok;
+  }
   return now() >= deadline ? Status::timeout : Status::stuck;
+}
+
+void CommandProcessor::take_interrupts(InterruptEntry entry, void* argument) {
+  entry_ = entry;
+  entry_argument_ = argument;
+}
+
+void CommandProcessor::unlock() {
+  if (locks_ == 0) return log("interrupts are allowed more often than they were held off");
+  --locks_;
+  serve_interrupts();
+}
+
+bool CommandProcessor::is_interrupted() {
+  if (keeper_.get_local_time() != sc_core::SC_ZERO_TIME) keeper_.sync();
+  if (!interrupt.read()) return false;
+  wait(to_sc_time(interrupt_entry));
+  return interrupt.read();
+}
+
+void CommandProcessor::serve_interrupts() {
+  while (entry_ != nullptr && locks_ == 0 && is_interrupted()) {
+    ++locks_;
+    tell_control(true);
+    entry_(entry_argument_);
+    tell_control(false);
+    --locks_;
+  }
 }
 
 /// Until the event, the time or give_up_waiting().
@@ -127,12 +188,16 @@ void CommandProcessor::give_up_waiting() {
 void CommandProcessor::wait_ns(std::uint64_t ns) {
   const Picoseconds begin = local_now();
   if (time_of(ns) < latest - begin) {
-    keeper_.inc(to_sc_time(ns * 1000));
-    return keeper_.sync();
+    if (entry_ == nullptr) keeper_.inc(to_sc_time(ns * 1000));
+    keeper_.sync();
+    serve_interrupts();
+    for (const Picoseconds end = begin + ns * 1000; now() < end; serve_interrupts())
+      wait_until(end, interrupt.posedge_event());
+    return;
   }
   keeper_.sync();
   waits_for_ = std::to_string(ns) + " ns to pass, which simulated time does not reach";
-  while (!give_up_) wait(give_up_event_);
+  for (serve_interrupts(); !give_up_; serve_interrupts()) wait_until(never, interrupt.posedge_event());
   waits_for_.clear();
 }
 

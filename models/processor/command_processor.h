@@ -4,6 +4,10 @@
 // Loosely timed. Only writes to the GPU's own registers run ahead of simulated time, as far as the quantum allows:
 // nobody else sees them before the command that follows, and registers that act on being written synchronize. Reads,
 // memory and other GPUs are accessed at their own time, so that nothing a program observes depends on the quantum.
+//
+// A program can have its interrupts taken: then the processor looks at the line after each access, while time passes
+// and when interrupts are allowed again, always at the program's own time, and calls the program's entry on its stack
+// for as long as the line is up.
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
@@ -104,6 +108,16 @@ class CommandProcessor : public sc_core::sc_module {
   /// Status::stuck after give_up_waiting(). The reason is no string object: one would not be destroyed on the stack of
   /// a program that waits for ever.
   Status wait_for_interrupt(const char* reason, std::uint64_t deadline_ns = forever);
+  using InterruptEntry = void (*)(void* argument);
+  /// What takes interrupts; null: nothing does. Until it returns interrupts are held off, as by lock().
+  void take_interrupts(InterruptEntry entry, void* argument);
+  /// Holds interrupts off until unlock() has been called as often.
+  void lock() { ++locks_; }
+  void unlock();
+  /// Memory writes before it take effect before everything after it. Those of this processor do anyway; it only sees to
+  /// it that the program does not rely on that: a doorbell and writes to other GPUs' registers are refused in between.
+  void order_writes() { unordered_writes_ = false; }
+
   /// A wait beyond the last point in simulated time ends with give_up_waiting().
   void wait_ns(std::uint64_t ns);
 
@@ -128,6 +142,10 @@ class CommandProcessor : public sc_core::sc_module {
   };
 
   void main();
+  Status write_register(std::uint64_t address, unsigned char* data, std::uint32_t bytes);
+  bool announces(std::uint64_t address) const;
+  bool is_interrupted();
+  void serve_interrupts();
   Status access(tlm::tlm_command command, std::uint64_t address, unsigned char* data, std::uint32_t bytes);
   bool may_run_ahead(tlm::tlm_command command, std::uint64_t address) const;
   Picoseconds local_now() const;
@@ -148,6 +166,10 @@ class CommandProcessor : public sc_core::sc_module {
   Phase told_phase_ = Phase::setup;
   bool told_begin_ = false;
   bool finished_ = false, give_up_ = false;
+  InterruptEntry entry_ = nullptr;
+  void* entry_argument_ = nullptr;
+  std::uint32_t locks_ = 0;
+  bool unordered_writes_ = false;  ///< memory has been written since order_writes()
   Status status_ = Status::ok;
   std::string waits_for_;
   std::vector<PhaseTime> phases_;

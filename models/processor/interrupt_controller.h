@@ -10,7 +10,7 @@ namespace t3vp {
 class InterruptController : public registers::InterruptController {
  public:
   /// Numbers of the lines; firmware/driver/wait.h has the same.
-  enum Line { kernel_queue, dma, signals, error_log, tracker, line_count };
+  enum Line { kernel_queue, dma, signals, error_log, tracker, dma_error, cache, line_count };
 
   sc_core::sc_vector<sc_core::sc_in<bool>> lines{"lines", line_count};
   sc_core::sc_out<bool> interrupt{"interrupt"};

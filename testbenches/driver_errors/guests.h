@@ -46,6 +46,15 @@ t3_program guest_unknown_phases;
 /* Waits that end before what they wait for, on GPU 0; the others come late. */
 t3_program guest_short_of_time;
 
+/* Handlers of kernels, transfers and flushes that call the driver while it waits; of a transfer that its peer refuses.
+ */
+t3_program guest_with_handlers;
+t3_program guest_with_a_failing_transfer;
+/* Every call behind a kernel that has failed. */
+t3_program guest_behind_a_failure;
+/* Tells others of memory writes before they are ordered. */
+t3_program guest_out_of_order;
+
 t3_program guest_memory_exhausted;
 t3_program guest_freed_memory;
 

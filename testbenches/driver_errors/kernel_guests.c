@@ -30,6 +30,7 @@ static enum t3_status raw(struct stage* s, struct t3_kernel_packet packet) {
   const uint64_t doorbell = t3_block_base(gpu->gpu, T3_BLOCK_KERNEL_QUEUE) + T3_KERNEL_QUEUE_DOORBELL_OFFSET;
   T3_TRY(
       hal->write_memory(hal->platform, gpu->queue_base + gpu->submitted % 16 * sizeof packet, &packet, sizeof packet));
+  hal->order_writes(hal->platform);
   T3_TRY(hal->write64(hal->platform, doorbell, ++gpu->submitted));
   return t3_wait_kernels(gpu);
 }

@@ -12,10 +12,6 @@
 #include "t3/kernel_packet.h"
 #include "t3/t3.h"
 
-extern "C" {
-#include "driver/wait.h"
-}
-
 using namespace t3vp;
 
 #define REQUIRE_SAME_FIELD(field)                                              \
@@ -130,6 +126,10 @@ TEST_CASE("element types, interrupt lines and phases are numbered alike") {
   REQUIRE(static_cast<int>(InterruptController::dma) == T3_LINE_DMA);
   REQUIRE(static_cast<int>(InterruptController::signals) == T3_LINE_SIGNALS);
   REQUIRE(static_cast<int>(InterruptController::error_log) == T3_LINE_ERROR_LOG);
+  REQUIRE(static_cast<int>(InterruptController::tracker) == T3_LINE_TRACKER);
+  REQUIRE(static_cast<int>(InterruptController::dma_error) == T3_LINE_DMA_ERROR);
+  REQUIRE(static_cast<int>(InterruptController::cache) == T3_LINE_CACHE);
+  REQUIRE(static_cast<int>(InterruptController::line_count) == T3_LINE_COUNT);
   REQUIRE(static_cast<int>(Phase::setup) == T3_PHASE_SETUP);
   REQUIRE(static_cast<int>(Phase::total) == T3_PHASE_TOTAL);
   REQUIRE(static_cast<int>(Phase::gemm) == T3_PHASE_GEMM);

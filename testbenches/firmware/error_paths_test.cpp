@@ -37,6 +37,8 @@ struct Driver {
     REQUIRE(t3_wait_dma(&context) == T3_OK);
     REQUIRE(t3_barrier(&context) == T3_OK);
     REQUIRE(t3_remote_unmap_all(&context) == T3_OK);
+    REQUIRE(mock.unlocked_accesses() == 0);
+    REQUIRE(mock.locks() == 0);
   }
 };
 
@@ -191,6 +193,9 @@ void require_refused(t3_context* context, Driver& d) {
   CHECK(t3_set_arbitration(context, T3_MCA, 0) == T3_INVALID_ARGUMENT);
   CHECK(t3_barrier(context) == T3_INVALID_ARGUMENT);
   CHECK(t3_next_error(context, &error) == T3_INVALID_ARGUMENT);
+  CHECK(t3_set_handler(context, T3_LINE_DMA, 1, nullptr, nullptr) == T3_INVALID_ARGUMENT);
+  CHECK(t3_mask(context, T3_LINE_DMA) == T3_INVALID_ARGUMENT);
+  CHECK(t3_unmask(context, T3_LINE_DMA) == T3_INVALID_ARGUMENT);
 }
 
 }  // namespace
@@ -260,6 +265,10 @@ TEST_CASE("every function of the HAL has to be there") {
                             {"write64", [](t3_hal& h) { h.write64 = nullptr; }},
                             {"read_memory", [](t3_hal& h) { h.read_memory = nullptr; }},
                             {"write_memory", [](t3_hal& h) { h.write_memory = nullptr; }},
+                            {"order_writes", [](t3_hal& h) { h.order_writes = nullptr; }},
+                            {"take_interrupts", [](t3_hal& h) { h.take_interrupts = nullptr; }},
+                            {"lock", [](t3_hal& h) { h.lock = nullptr; }},
+                            {"unlock", [](t3_hal& h) { h.unlock = nullptr; }},
                             {"time_ns", [](t3_hal& h) { h.time_ns = nullptr; }},
                             {"wait_for_interrupt", [](t3_hal& h) { h.wait_for_interrupt = nullptr; }},
                             {"wait_ns", [](t3_hal& h) { h.wait_ns = nullptr; }},
@@ -304,6 +313,28 @@ TEST_CASE("waits end at their timeout and go on where they were") {
     REQUIRE(t3_fill_zero(context, &driver.a) == T3_OK);
     REQUIRE(t3_wait_dma(context) == T3_OK);
     REQUIRE(t3_remote_unmap_all(context) == T3_OK);
+    driver.require_alive();
+  }
+}
+
+TEST_CASE("a removal that times out behind the Tracker's goes on where it was") {
+  Driver driver;
+  t3_context* context = &driver.context;
+  for (const bool all : {false, true}) {
+    const auto remove = [&] {
+      return all ? t3_remote_unmap_all(context) : t3_dma_unmap(context, &driver.out, driver.chunk);
+    };
+    REQUIRE(driver.dma_map() == T3_OK);
+    driver.mock.hang(true);
+    driver.mock.send_after_removal(true);
+    REQUIRE(t3_set_timeout(context, 100) == T3_OK);
+    REQUIRE(remove() == T3_TIMEOUT);
+    driver.mock.send_after_removal(false);
+    driver.mock.reg(T3_BLOCK_DMA, T3_DMA_STATUS_OFFSET) = 0;
+    if (!all) driver.mock.refuse_next(T3_BLOCK_TRACKER, {T3_INVALID_ARGUMENT});  // it is gone there
+    REQUIRE(remove() == T3_OK);
+    driver.mock.hang(false);
+    REQUIRE(t3_set_timeout(context, T3_FOREVER) == T3_OK);
     driver.require_alive();
   }
 }

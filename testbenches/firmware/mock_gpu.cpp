@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 
 #include "t3/registers/cache.h"
@@ -68,9 +69,22 @@ MockGpu::MockGpu(std::uint32_t gpu, std::uint32_t gpus, std::uint64_t memory_byt
   hal_.write64 = [](void* p, uint64_t address, uint64_t value) { return mock(p).write(address, value); };
   hal_.read_memory = [](void*, uint64_t, void*, uint64_t) { return T3_OK; };
   hal_.write_memory = [](void* p, uint64_t address, const void* data, uint64_t bytes) {
-    for (uint64_t i = 0; i < bytes; ++i) mock(p).memory_[address + i] = static_cast<const unsigned char*>(data)[i];
+    mock(p).unlocked_accesses_ += mock(p).locks_ == 0 ? 1u : 0u;
+    mock(p).order_.emplace_back("memory");
+    for (uint64_t i = 0; i < bytes; ++i) mock(p).posted_[address + i] = static_cast<const unsigned char*>(data)[i];
     return T3_OK;
   };
+  hal_.order_writes = [](void* p) {
+    mock(p).order_.emplace_back("order");
+    for (const auto& [address, byte] : mock(p).posted_) mock(p).memory_[address] = byte;
+    mock(p).posted_.clear();
+  };
+  hal_.take_interrupts = [](void* p, void (*entry)(void*), void* argument) {
+    mock(p).entry_ = entry;
+    mock(p).entry_argument_ = argument;
+  };
+  hal_.lock = [](void* p) { ++mock(p).locks_; };
+  hal_.unlock = [](void* p) { mock(p).unlock(); };
   hal_.time_ns = [](void* p) { return mock(p).time_ns_; };
   hal_.wait_for_interrupt = [](void* p, uint64_t deadline, const char*) { return mock(p).wait(deadline); };
   hal_.wait_ns = [](void* p, uint64_t ns) { mock(p).time_ns_ += ns; };
@@ -95,14 +109,12 @@ void MockGpu::refuse_next(t3_block block, std::vector<t3_status> codes) {
 }
 
 t3_status MockGpu::read(std::uint64_t address, std::uint64_t& value) {
-  const std::uint64_t cache_status = t3_block_base(gpu_, T3_BLOCK_CACHE) + T3_CACHE_STATUS_OFFSET;
+  unlocked_accesses_ += locks_ == 0 ? 1u : 0u;
   if (unplugged_ != T3_BLOCK_COUNT && address / T3_BLOCK_BYTES == t3_block_base(gpu_, unplugged_) / T3_BLOCK_BYTES)
     return T3_BAD_ADDRESS;
-  if (address == cache_status) {
-    registers_[address] = busy_polls_ != 0 ? T3_CACHE_STATUS_BUSY_MASK : 0;
-    busy_polls_ -= busy_polls_ != 0 ? 1 : 0;
-  }
+  reg(T3_BLOCK_CACHE, T3_CACHE_STATUS_OFFSET) = flushing_ ? T3_CACHE_STATUS_BUSY_MASK : 0;
   show_error();
+  reg(T3_BLOCK_INTERRUPT_CONTROLLER, T3_INTERRUPT_CONTROLLER_PENDING_OFFSET) = lines();
   value = registers_[address];
   if (address == finish_after_) {
     finish_after_ = 0;
@@ -114,15 +126,19 @@ t3_status MockGpu::read(std::uint64_t address, std::uint64_t& value) {
 t3_status MockGpu::write(std::uint64_t address, std::uint64_t value) {
   const auto block = static_cast<t3_block>((address & T3_LOCAL_MASK) % T3_REGISTERS_BASE / T3_BLOCK_BYTES);
   const auto offset = static_cast<std::uint32_t>(address % T3_BLOCK_BYTES);
+  unlocked_accesses_ += locks_ == 0 ? 1u : 0u;
   if (block == unplugged_) return T3_BAD_ADDRESS;
   if (t3_gpu_of(address) != gpu_) {
     note(fmt::format("signal gpu {}", t3_gpu_of(address)));
+    order_.emplace_back("signal");
     const bool is_barrier = block == T3_BLOCK_SIGNALS && offset == T3_SIGNALS_ADD_OFFSET && value == 1;
     return is_barrier ? T3_OK : T3_BAD_ADDRESS;
   }
   const bool clears = (block == T3_BLOCK_DMA && offset == T3_DMA_INTERRUPT_OFFSET) ||
                       (block == T3_BLOCK_KERNEL_QUEUE && offset == T3_KERNEL_QUEUE_INTERRUPT_OFFSET) ||
-                      (block == T3_BLOCK_SIGNALS && offset == T3_SIGNALS_INTERRUPT_OFFSET);
+                      (block == T3_BLOCK_SIGNALS && offset == T3_SIGNALS_INTERRUPT_OFFSET) ||
+                      (block == T3_BLOCK_TRACKER && offset == T3_TRACKER_INTERRUPT_OFFSET) ||
+                      (block == T3_BLOCK_CACHE && offset == T3_CACHE_INTERRUPT_OFFSET);
   if (clears) {
     clear_interrupt(block, offset, value);
     return T3_OK;
@@ -140,7 +156,7 @@ void MockGpu::command(t3_block block, std::uint32_t offset, std::uint64_t value)
   if (block == T3_BLOCK_ERROR_LOG && offset == T3_ERROR_LOG_POP_OFFSET) pop_error();
   if (block == T3_BLOCK_CACHE && offset == T3_CACHE_COMMAND_OFFSET) {
     note("flush");
-    busy_polls_ = 3;
+    flushing_ = true;
   }
   if (block == T3_BLOCK_MEMORY_CONTROLLER && offset == T3_MEMORY_CONTROLLER_ARBITRATION_OFFSET)
     note(fmt::format("arbitration {} limit {}", value & 3, value >> 8));
@@ -188,6 +204,7 @@ void MockGpu::tracker_command(std::uint64_t value) {
   else
     note("untrack");
   chunks = !adds ? 0 : chunks + (refused ? 0 : 1);
+  if (!adds) reg(T3_BLOCK_DMA, T3_DMA_STATUS_OFFSET) = sends_after_removal_ ? T3_DMA_STATUS_BUSY_MASK : 0;
   answer(T3_BLOCK_TRACKER, T3_TRACKER_STATUS_OFFSET);
 }
 
@@ -211,6 +228,7 @@ void MockGpu::dma_command(std::uint64_t value) {
 }
 
 void MockGpu::doorbell(std::uint64_t count) {
+  order_.emplace_back("doorbell");
   const std::uint64_t ring = reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_BASE_OFFSET);
   const std::uint64_t entries = reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_ENTRIES_OFFSET);
   t3_kernel_packet packet;
@@ -236,16 +254,32 @@ void MockGpu::pop_error() {
   if (!errors_.empty()) errors_.pop_front();
 }
 
-bool MockGpu::raised() const {
+std::uint64_t MockGpu::lines() const {
   const auto value = [this](t3_block block, std::uint32_t offset) {
     const auto found = registers_.find(t3_block_base(gpu_, block) + offset);
     return found == registers_.end() ? 0 : found->second;
   };
-  const std::uint64_t lines = (value(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_INTERRUPT_OFFSET) != 0 ? 1u : 0u) |
-                              (value(T3_BLOCK_DMA, T3_DMA_INTERRUPT_OFFSET) != 0 ? 2u : 0u) |
-                              (value(T3_BLOCK_SIGNALS, T3_SIGNALS_INTERRUPT_OFFSET) != 0 ? 4u : 0u) |
-                              (errors_.empty() ? 0u : 8u);
-  return (lines & value(T3_BLOCK_INTERRUPT_CONTROLLER, T3_INTERRUPT_CONTROLLER_ENABLE_OFFSET)) != 0;
+  const std::uint64_t dma = value(T3_BLOCK_DMA, T3_DMA_INTERRUPT_OFFSET);
+  return (value(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_INTERRUPT_OFFSET) != 0 ? 1u : 0u) |
+         ((dma & ~std::uint64_t{T3_DMA_INTERRUPT_ERROR_MASK}) != 0 ? 2u : 0u) |
+         (value(T3_BLOCK_SIGNALS, T3_SIGNALS_INTERRUPT_OFFSET) != 0 ? 4u : 0u) | (errors_.empty() ? 0u : 8u) |
+         (value(T3_BLOCK_TRACKER, T3_TRACKER_INTERRUPT_OFFSET) != 0 ? 16u : 0u) |
+         ((dma & T3_DMA_INTERRUPT_ERROR_MASK) != 0 ? 32u : 0u) |
+         (value(T3_BLOCK_CACHE, T3_CACHE_INTERRUPT_OFFSET) != 0 ? 64u : 0u);
+}
+
+bool MockGpu::raised() const {
+  const auto enable =
+      registers_.find(t3_block_base(gpu_, T3_BLOCK_INTERRUPT_CONTROLLER) + T3_INTERRUPT_CONTROLLER_ENABLE_OFFSET);
+  return enable != registers_.end() && (lines() & enable->second) != 0;
+}
+
+void MockGpu::unlock() {
+  if (locks_ == 0) throw std::logic_error("interrupts are allowed more often than they were held off");
+  for (--locks_; locks_ == 0 && entry_ != nullptr && raised(); --locks_) {
+    ++locks_;
+    entry_(entry_argument_);
+  }
 }
 
 /// Everything that was ordered gets done, and the next GPU of the ring comes one round further in its barrier.
@@ -274,6 +308,8 @@ void MockGpu::finish_work() {
     reg(T3_BLOCK_DMA, T3_DMA_STATUS_OFFSET) = std::exchange(failed_fill_, T3_OK);
   }
   filling_ = false;
+  if (std::exchange(flushing_, false))
+    reg(T3_BLOCK_CACHE, T3_CACHE_INTERRUPT_OFFSET) |= T3_CACHE_INTERRUPT_FLUSHED_MASK;
   ++reg(T3_BLOCK_SIGNALS, T3_SIGNALS_VALUE_OFFSET);
   reg(T3_BLOCK_SIGNALS, T3_SIGNALS_INTERRUPT_OFFSET) |= T3_SIGNALS_INTERRUPT_CHANGED_MASK;
 }

@@ -1,11 +1,13 @@
 // A GPU as the driver sees it through the HAL: registers that store, blocks that finish their work as soon as somebody
-// waits for it, and a journal of everything that the driver has ordered.
+// waits for it, and a journal of everything that the driver has ordered. Memory writes stay in the processor until they
+// are ordered, and interrupts are taken when the driver allows them.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "t3/job.h"
@@ -25,11 +27,15 @@ class MockGpu {
   /// One line per order, such as "track 2+3 x2 update" or "signal gpu 1".
   const std::vector<std::string>& journal() const { return journal_; }
   std::vector<std::string> take_journal();
+  /// What order matters between: "memory" written, "order", "doorbell" and "signal" to another GPU.
+  std::vector<std::string> take_order() { return std::exchange(order_, {}); }
   const std::vector<t3_kernel_packet>& packets() const { return packets_; }
   const std::vector<t3_buffer>& buffers() const { return buffers_; }
 
   /// The block's next commands are answered with these codes, then with ok again.
   void refuse_next(t3_block block, std::vector<t3_status> codes);
+  /// From the next removal of a chunk from the Tracker on the DMA engine is busy, or not any more.
+  void send_after_removal(bool sends) { sends_after_removal_ = sends; }
   /// The next kernel packet is refused.
   void refuse_kernel(t3_status code) { refused_kernel_ = code; }
   /// The next fill is taken and ends with this code.
@@ -37,6 +43,10 @@ class MockGpu {
   /// Nothing that is ordered gets done any more, or again.
   void hang(bool hangs) { hangs_ = hangs; }
   std::uint64_t time_ns() const { return time_ns_; }
+  /// Accesses to registers and memory while interrupts were not held off.
+  unsigned unlocked_accesses() const { return unlocked_accesses_; }
+  /// How often interrupts are held off.
+  unsigned locks() const { return locks_; }
   /// Accesses to the block fail on the bus.
   void unplug(t3_block block) { unplugged_ = block; }
   /// Everything that was ordered gets done right after this register has been read the next time.
@@ -57,7 +67,9 @@ class MockGpu {
   void pop_error();
   void show_error();
   void answer(t3_block block, std::uint32_t status_offset);
+  std::uint64_t lines() const;
   bool raised() const;
+  void unlock();
   void finish_work();
   t3_status wait(std::uint64_t deadline_ns);
   std::string chunk(t3_block block);
@@ -72,12 +84,15 @@ class MockGpu {
   t3_status refused_kernel_ = T3_OK, failed_fill_ = T3_OK;
   t3_block unplugged_ = T3_BLOCK_COUNT;
   std::deque<t3_error> errors_;
-  std::vector<std::string> journal_;
+  std::vector<std::string> journal_, order_;
   std::vector<t3_kernel_packet> packets_;
   std::vector<t3_buffer> buffers_;
   std::uint64_t finish_after_ = 0;
-  unsigned busy_polls_ = 0, waits_ = 0;
-  bool filling_ = false, hangs_ = false;
+  unsigned waits_ = 0, locks_ = 0, unlocked_accesses_ = 0;
+  bool sends_after_removal_ = false, filling_ = false, flushing_ = false, hangs_ = false;
+  std::map<std::uint64_t, unsigned char> posted_;  ///< bytes of memory that are not ordered yet
+  void (*entry_)(void*) = nullptr;
+  void* entry_argument_ = nullptr;
   std::uint64_t time_ns_ = 0;
 };
 

@@ -271,6 +271,45 @@ TEST_CASE("a wait with a deadline ends there, or before when the line rises") {
   });
 }
 
+TEST_CASE("interrupts are taken at the program's own time, in a wait, between accesses and when they are allowed") {
+  ProgramBench bench;
+  Slow target("target");
+  bench.checks.join(bench.processor.socket, target.socket);
+  struct Taken {
+    std::vector<Picoseconds> times;
+    sc_core::sc_event served;
+  } taken;
+  sc_core::sc_spawn([&] {
+    for (const Picoseconds time : {700'000u, 2'600'000u, 4'000'000u}) {
+      sc_core::wait(to_sc_time(time - now()));
+      bench.interrupt.write(true);
+      sc_core::wait(taken.served);
+      bench.interrupt.write(false);
+    }
+  });
+  bench.run([&](CommandProcessor& p) {
+    const auto entry = [](void* argument) {
+      auto& all = *static_cast<Taken*>(argument);
+      all.times.push_back(now());
+      all.served.notify(sc_core::SC_ZERO_TIME);
+    };
+    p.take_interrupts(entry, &taken);
+    p.wait_ns(2'000);
+    REQUIRE(now() == 2'000'000);
+    REQUIRE(taken.times == std::vector<Picoseconds>{701'000});
+    p.lock();
+    p.lock();
+    for (int i = 0; i < 9; ++i) p.write32(address_map::registers_base, 0);
+    REQUIRE(now() == 2'000'000);  // it runs ahead of the second one
+    p.unlock();
+    REQUIRE(taken.times.size() == 1);
+    p.unlock();
+    REQUIRE(taken.times.back() == 2'901'000);
+    for (int i = 0; i < 12; ++i) p.write32(address_map::registers_base, 0);
+    REQUIRE(taken.times == std::vector<Picoseconds>{701'000, 2'901'000, 4'003'000});
+  });
+}
+
 TEST_CASE("a wait at the end of time neither wraps around nor returns") {
   ProgramBench bench;
   Refuser target("target");

@@ -50,7 +50,7 @@ class SignallingGpu : public sc_core::sc_module {
     system.reset_pulse.bind(reset_);
     for (std::size_t i = 0; i < lines_.size(); ++i) controller.lines[i].bind(lines_[i]);
     kernel_queue.compute_units.set(4);
-    signals.add.on_write([this](std::size_t i) { add(i); });
+    signals.add.on_write([this](std::size_t i) { add(i, signals.add[i].value()); });
     signals.interrupt.on_write([this] { changed_.notify(sc_core::SC_ZERO_TIME); });
     sc_core::sc_spawn_options options;
     options.spawn_method();
@@ -64,17 +64,18 @@ class SignallingGpu : public sc_core::sc_module {
     return address_map::on_gpu(processor.gpu(), address_map::block_base(block));
   }
 
+  /// As if a peer had signalled.
+  void add(std::size_t counter, std::uint64_t value) {
+    signals.value[counter].set(signals.value[counter].value() + value);
+    if (counter == signals.watch.index()) signals.interrupt.changed.set(true);
+    changed_.notify(sc_core::SC_ZERO_TIME);
+  }
+
  private:
   static ProcessorParameters with_quantum(Picoseconds quantum) {
     ProcessorParameters parameters;
     parameters.quantum = quantum;
     return parameters;
-  }
-
-  void add(std::size_t i) {
-    signals.value[i].set(signals.value[i].value() + signals.add[i].value());
-    if (i == signals.watch.index()) signals.interrupt.changed.set(true);
-    changed_.notify(sc_core::SC_ZERO_TIME);
   }
 
   void link(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {

@@ -1,5 +1,8 @@
 /* Driver of a GPU that overlaps a GEMM with the collective on its output (T3, ASPLOS 2024, section 4.4).
  *
+ * Calls may be made from handlers, too, while another call waits. What must not overlap is T3_BUSY then: two fills, two
+ * barriers, and closing the context.
+ *
  * Every call takes a context, returns T3_OK or the code of what went wrong, and leaves the GPU usable. Addresses are
  * the node's: the GPU number in bits 63..44 (t3/address.h). Sizes are in elements unless named bytes. */
 #ifndef T3_T3_H
@@ -125,6 +128,36 @@ struct t3_error {
   uint64_t time_ns;
 };
 
+/* Interrupt lines, and what raises them. */
+enum t3_line {
+  T3_LINE_KERNEL_QUEUE, /* a kernel has ended */
+  T3_LINE_DMA,          /* a mapped chunk is complete, or a fill */
+  T3_LINE_SIGNALS,      /* the counter that is watched has changed: the barrier's */
+  T3_LINE_ERROR_LOG,    /* there is an entry */
+  T3_LINE_TRACKER,      /* an access does not fit its map */
+  T3_LINE_DMA_ERROR,    /* a tile could not be read or sent */
+  T3_LINE_CACHE,        /* a flush has ended */
+  T3_LINE_COUNT
+};
+
+/* What a handler is told. */
+struct t3_interrupt {
+  enum t3_line line;
+  enum t3_status
+      code;        /* how it has ended: the kernel's own, the first failure of a transfer or fill, the log's oldest */
+  uint64_t number; /* of the kernel */
+};
+
+struct t3_context;
+typedef void t3_handler(struct t3_context* context, const struct t3_interrupt* interrupt, void* argument);
+
+/* Of a line; without a handler when there is none. */
+struct t3_vector {
+  t3_handler* handler;
+  void* argument;
+  uint32_t priority;
+};
+
 /* Pieces of memory that a context can give out at a time. */
 enum { T3_ALLOCATIONS_MAX = 256 };
 
@@ -138,6 +171,11 @@ struct t3_context {
   uint32_t gpu, gpus;
   uint32_t ring_workgroups;
   uint32_t enabled_lines;
+  struct t3_vector vectors[T3_LINE_COUNT];
+  uint32_t masked_lines, raised_lines; /* a bit each; raised: noticed by a wait, not told to the handler */
+  uint32_t running_priority;           /* of the handler that runs, 0: none */
+  uint64_t told_kernels;               /* their ends have been told to the handler */
+  uint32_t calls;                      /* of the driver that have begun and not returned */
   uint64_t timeout_ns;
   uint64_t heap_begin, heap_end;
   struct t3_allocation allocations[T3_ALLOCATIONS_MAX]; /* by address */
@@ -149,7 +187,9 @@ struct t3_context {
   bool barrier_told;             /* the neighbour knows of that round */
   uint64_t ring_epoch, last_ring;
   bool ring_broken; /* a ring kernel was aborted: the counters of the GPUs do not agree any more */
-  bool filling;     /* a timeout has left a fill */
+  bool filling;     /* a fill's end has not been noticed */
+  enum t3_status fill_code;
+  bool in_barrier, in_fill;
   uint32_t spill_entries;
 };
 
@@ -244,6 +284,17 @@ enum t3_status t3_set_arbitration(struct t3_context* context, enum t3_arbitratio
 
 /* Returns when every GPU of the ring has called it. After T3_TIMEOUT the next call goes on with the same barrier. */
 enum t3_status t3_barrier(struct t3_context* context);
+
+/* Has the handler called when the line is raised, with the argument; NULL: no more. A handler runs between two calls of
+ * the driver or of the HAL, or while one waits, and may call the driver. Handlers of a priority above its own interrupt
+ * it; 1 is the lowest. The kernel queue's is called once for each kernel that ends from now on, in their order; the
+ * error log's as long as there is an entry; the others once or more for all that has happened meanwhile. Waits go on as
+ * without handlers. */
+enum t3_status t3_set_handler(struct t3_context* context, enum t3_line line, uint32_t priority, t3_handler* handler,
+                              void* argument);
+/* The handler is not called from now on; what happens meanwhile is told when the line is unmasked. */
+enum t3_status t3_mask(struct t3_context* context, enum t3_line line);
+enum t3_status t3_unmask(struct t3_context* context, enum t3_line line);
 
 /* Takes the oldest entry out of the error log. */
 enum t3_status t3_next_error(struct t3_context* context, struct t3_error* error);
