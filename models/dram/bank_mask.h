@@ -5,14 +5,23 @@
 
 namespace t3vp::dram {
 
-inline constexpr std::uint32_t max_banks = 64;  ///< of all pseudo-channels of a channel
+inline constexpr std::uint32_t max_banks = 128;  ///< of all pseudo-channels of a channel
 
-using Banks = std::uint64_t;  ///< a bit per bank of the channel
+__extension__ using Banks = unsigned __int128;  ///< a bit per bank of the channel
 
 inline Banks bit_of(std::uint32_t bank) { return Banks{1} << bank; }
 
 /// Of a set that is not empty.
-inline std::uint32_t lowest(Banks banks) { return static_cast<std::uint32_t>(__builtin_ctzll(banks)); }
+inline std::uint32_t lowest(Banks banks) {
+  const auto low = static_cast<std::uint64_t>(banks);
+  return static_cast<std::uint32_t>(low != 0 ? __builtin_ctzll(low)
+                                             : 64 + __builtin_ctzll(static_cast<std::uint64_t>(banks >> 64)));
+}
+
+inline std::uint32_t count_of(Banks banks) {
+  return static_cast<std::uint32_t>(__builtin_popcountll(static_cast<std::uint64_t>(banks)) +
+                                    __builtin_popcountll(static_cast<std::uint64_t>(banks >> 64)));
+}
 
 /// The first in turn from `first` on, of a set that is not empty.
 inline std::uint32_t first_from(Banks banks, std::uint32_t first) {

@@ -15,7 +15,7 @@ class BankWheel {
   void add(std::uint32_t bank, Cycle time, Cycle now) {
     const Cycle slot = std::min(time, now + slots - 1) % slots;
     due_[slot] |= bit_of(bank);
-    occupied_ |= Banks{1} << slot;
+    occupied_ |= std::uint64_t{1} << slot;
   }
 
   bool due(Cycle now) const { return (occupied_ >> now % slots & 1) != 0; }
@@ -24,7 +24,7 @@ class BankWheel {
     const Cycle slot = now % slots;
     const Banks taken = due_[slot];
     due_[slot] = 0;
-    occupied_ &= ~(Banks{1} << slot);
+    occupied_ &= ~(std::uint64_t{1} << slot);
     return taken;
   }
 
@@ -33,7 +33,7 @@ class BankWheel {
     if (occupied_ == 0) return never_cycle;
     const auto shift = static_cast<unsigned>((now + 1) % slots);
     const std::uint64_t ahead = shift == 0 ? occupied_ : occupied_ >> shift | occupied_ << (slots - shift);
-    return now + 1 + lowest(ahead);
+    return now + 1 + static_cast<Cycle>(__builtin_ctzll(ahead));
   }
 
   void remove(Banks banks) {

@@ -14,7 +14,7 @@ void check(bool holds, const char* message) {
 MemorySpec checked(const MemorySpec& spec) {
   const Geometry& g = spec.geometry;
   check(std::uint64_t{g.pseudo_channels} * g.bank_groups * g.banks_per_group <= max_banks,
-        "a channel has at most 64 banks, those of its pseudo-channels together");
+        "a channel has at most 128 banks, those of its pseudo-channels together");
   check(spec.queue_depth > 0 && spec.queue_depth <= RequestQueue::most_entries / (spec.has_split_queues() ? 2 : 1),
         "queue_depth must be at least 1 and at most 65534, of two queues together");
   check(spec.activate_cycles > 0, "activate_cycles must be at least 1");
@@ -102,7 +102,7 @@ Cycle Channel::refresh_step(std::uint32_t pseudo) {
 void Channel::precharge_all(std::uint32_t pseudo) {
   const Banks banks = open_ & banks_of(pseudo);
   open_ &= ~banks;
-  statistics_.precharges += static_cast<std::uint64_t>(__builtin_popcountll(banks));
+  statistics_.precharges += count_of(banks);
   for_each_bank(banks, [this](std::uint32_t bank) { timing_.precharge(bank, now_); });
   reschedule(banks);
   if (listener_ != nullptr) log(CommandKind::precharge_all, pseudo, 0);

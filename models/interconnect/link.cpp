@@ -64,28 +64,36 @@ void Link::start() {
   tlm::tlm_generic_payload& transaction = *queue_.front();
   const std::uint64_t bytes = extension_of(transaction).shape.bytes();
   if (buffered_ != 0 && buffered_ + bytes > parameters_.receive_buffer_bytes) return;
+  const LinkTraffic traffic = traffic_of(transaction);
   queue_.pop_front();
   buffered_ += bytes;
   sending_ = true;
   send_begin_ = now();
-  count(transaction, begun_);
-  events_.push(now() + transfer_time(bytes + parameters_.header_bytes, parameters_.bandwidth_GBps),
-               {Event::sent, &transaction, 0});
+  begun_ += traffic;
+  events_.push(now() + transfer_time(traffic.wire_bytes, parameters_.bandwidth_GBps), {Event::sent, &transaction, 0});
 }
 
-void Link::count(tlm::tlm_generic_payload& transaction, LinkTraffic& traffic) const {
+LinkTraffic Link::traffic_of(tlm::tlm_generic_payload& transaction) const {
   const DataExtension& extension = extension_of(transaction);
-  const std::uint64_t bytes = extension.shape.bytes();
-  if (extension.producer.wg_id != no_workgroup) traffic.payload_bytes += bytes;
-  traffic.wire_bytes += bytes + parameters_.header_bytes;
-  ++traffic.packets;
+  const std::uint64_t bytes = extension.shape.bytes(), packets = packets_of(extension.shape);
+  return {extension.producer.wg_id != no_workgroup ? bytes : 0, bytes + packets * parameters_.header_bytes, packets};
+}
+
+/// A packet has one address: rows that do not follow one another are packets of their own.
+std::uint64_t Link::packets_of(const Shape& shape) const {
+  const std::uint64_t most = parameters_.max_payload_bytes;
+  if (most == 0) return 1;
+  const bool is_one_run = shape.rows == 1 || shape.stride == shape.row_bytes;
+  const std::uint64_t runs = is_one_run ? 1 : shape.rows, run_bytes = is_one_run ? shape.bytes() : shape.row_bytes;
+  return runs * ((run_bytes + most - 1) / most);
 }
 
 void Link::finish(tlm::tlm_generic_payload& transaction) {
   const DataExtension& extension = extension_of(transaction);
   sending_ = false;
   busy_time_ += now() - send_begin_;
-  count(transaction, sent_);
+  const LinkTraffic traffic = traffic_of(transaction);
+  sent_ += traffic;
   if (trace_ != nullptr && extension.producer.wf_id != no_wavefront)
     trace_->span(track_, "update", send_begin_, now(),
                  flow_of(extension.producer.gpu, extension.producer.wg_id, extension.producer.wf_id));
@@ -94,7 +102,9 @@ void Link::finish(tlm::tlm_generic_payload& transaction) {
 
   ++unanswered_;
   in.taken(transaction, 0);
-  if (packets_++ == parameters_.drop_packet) {  // neither its credits nor its response come back
+  const bool drops = parameters_.drop_packet && *parameters_.drop_packet - packets_ < traffic.packets;
+  packets_ += traffic.packets;
+  if (drops) {  // neither its credits nor its response come back
     dropped_ = describe(transaction, now());
     return;
   }

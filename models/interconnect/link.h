@@ -1,10 +1,11 @@
 // One direction of a link between two GPUs: bandwidth, latency, header bytes and a receive buffer at the far end whose
 // space the sender holds as credits.
 //
-// Packets leave in the order of their arrival. A sender is told that its packet is taken when the last byte has left;
-// the packet reaches the far end one latency later, as a relay of the sender's. When the far end has taken it, its
-// credits return after another latency, and with them (over several hops later) the far end's response, which is the
-// sender's: it takes no bandwidth. Links carry stores and updates only.
+// A store or update is one packet, or as many as max_payload_bytes makes of it, a header each; they leave together, so
+// that "packet" below means all of them. Packets leave in the order of their arrival. A sender is told that its packet
+// is taken when the last byte has left; the packet reaches the far end one latency later, as a relay of the sender's.
+// When the far end has taken it, its credits return after another latency, and with them (over several hops later) the
+// far end's response, which is the sender's: it takes no bandwidth. Links carry stores and updates only.
 #pragma once
 
 #include <deque>
@@ -23,7 +24,14 @@ namespace t3vp {
 struct LinkTraffic {
   std::uint64_t payload_bytes = 0;  ///< tensor data
   std::uint64_t wire_bytes = 0;     ///< with headers and signals
-  std::uint64_t packets = 0;        ///< of data and signals
+  std::uint64_t packets = 0;        ///< of data and signals; a header each
+
+  LinkTraffic& operator+=(const LinkTraffic& more) {
+    payload_bytes += more.payload_bytes;
+    wire_bytes += more.wire_bytes;
+    packets += more.packets;
+    return *this;
+  }
 };
 
 class Link : public sc_core::sc_module {
@@ -60,7 +68,8 @@ class Link : public sc_core::sc_module {
   void start();
   void finish(tlm::tlm_generic_payload& transaction);
   void answer(Transaction& packet);
-  void count(tlm::tlm_generic_payload& transaction, LinkTraffic& traffic) const;
+  LinkTraffic traffic_of(tlm::tlm_generic_payload& transaction) const;
+  std::uint64_t packets_of(const Shape& shape) const;
 
   LinkParameters parameters_;
   std::uint16_t from_, to_;
@@ -73,7 +82,8 @@ class Link : public sc_core::sc_module {
   Picoseconds send_begin_ = 0;
   std::uint64_t buffered_ = 0;  ///< payload bytes on their way or in the receive buffer
   LinkTraffic begun_, sent_;
-  std::uint64_t packets_ = 0, unanswered_ = 0;
+  std::uint64_t packets_ = 0;     ///< that have left
+  std::uint64_t unanswered_ = 0;  ///< stores and signals
   std::string dropped_;
   Picoseconds busy_time_ = 0;
 };

@@ -1,5 +1,9 @@
-// Local HBM addresses spread over the channels: blocks of `interleave_bytes` go to the channels in turn, the channel
-// number hashed with the address bits above it so that no row stride falls into few channels.
+// Local HBM addresses spread over the channels: blocks of `interleave_bytes` go to the channels in turn, and each turn
+// begins at a channel that a hash of its number says, so that no row stride falls into few channels.
+//
+// With a power of two of channels, the turn's hash is combined with the channel's bits (polynomial_hash.h); with any
+// other number, turns are counted by division and the hash is added. Either way the number of the turn, which is the
+// block's place in its channel, and the channel determine the address.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +14,26 @@ namespace t3vp {
 
 class Interleave {
  public:
-  /// Both numbers are powers of two, at most 256 channels.
+  /// `block_bytes` is a power of two, `channels` any number up to 65535.
   Interleave(std::uint32_t channels, std::uint32_t block_bytes, bool hash)
-      : channel_bits_(log2_of(channels)), block_bits_(log2_of(block_bytes)), hashed_(hash), hash_(channel_bits_) {}
+      : channels_(channels),
+        channel_bits_(log2_of(channels)),
+        block_bits_(log2_of(block_bytes)),
+        divides_((channels & (channels - 1)) != 0),
+        hashed_(hash),
+        hash_(channel_bits_) {}
 
   std::uint32_t channel_of(std::uint64_t address) const {
     const std::uint64_t block = address >> block_bits_;
-    return hashed_ ? hash_(block) : static_cast<std::uint32_t>(block & ((std::uint64_t{1} << channel_bits_) - 1));
+    if (divides_) return counted_channel_of(block);
+    return hashed_ ? hash_(block) : static_cast<std::uint32_t>(block & (channels_ - 1));
   }
 
-  /// Byte address within the channel: without the channel bits. With the channel it determines the address, since the
-  /// hash changes the channel bits by what the upper ones say.
+  /// Byte address within the channel.
   std::uint64_t local_of(std::uint64_t address) const {
     const std::uint64_t offset = address & ((std::uint64_t{1} << block_bits_) - 1);
-    return address >> (block_bits_ + channel_bits_) << block_bits_ | offset;
+    const std::uint64_t block = address >> block_bits_;
+    return (divides_ ? block / channels_ : block >> channel_bits_) << block_bits_ | offset;
   }
 
   std::uint32_t block_bytes() const { return std::uint32_t{1} << block_bits_; }
@@ -34,8 +44,24 @@ class Interleave {
     while (n >>= 1) ++bits;
     return bits;
   }
+
+  std::uint32_t counted_channel_of(std::uint64_t block) const {
+    const std::uint64_t turn = block / channels_;
+    const auto in_turn = static_cast<std::uint32_t>(block - turn * channels_);
+    return hashed_ ? (in_turn + hash_of_turn(turn)) % channels_ : in_turn;
+  }
+
+  /// 16 bits. Both products are needed: after one, turns that lie a Fibonacci number apart have nearly the same hash.
+  static std::uint32_t hash_of_turn(std::uint64_t turn) {
+    constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;  // 2^64 / golden ratio, odd
+    std::uint64_t hash = turn * golden;
+    hash ^= hash >> 32;
+    return static_cast<std::uint32_t>(hash * golden >> 48);
+  }
+
+  std::uint32_t channels_;
   unsigned channel_bits_, block_bits_;
-  bool hashed_;
+  bool divides_, hashed_;
   PolynomialHash hash_;
 };
 

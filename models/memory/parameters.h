@@ -12,7 +12,7 @@ namespace t3vp {
 
 struct MemoryParameters {
   dram::MemorySpec dram;        ///< of one channel
-  std::uint32_t channels = 32;  ///< a power of two
+  std::uint32_t channels = 32;  ///< any number
   std::uint64_t capacity_bytes = std::uint64_t{32} << 30;
   std::uint32_t interleave_bytes = 256;  ///< a power of two, at least 32
   bool channel_hash = true;              ///< hash the channel number with the upper address bits

@@ -14,7 +14,7 @@ inline MemorySpec random_memory(std::uint32_t seed) {
     return low + static_cast<std::uint32_t>(random() % (high - low + 1));
   };
   MemorySpec spec;
-  spec.geometry = {1u << in(0, 2), 1u << in(1, 2), 1u << in(1, 2), 256, 1u << in(9, 11), 32};
+  spec.geometry = {1u << in(0, 2), 1u << in(1, 2), 1u << in(1, 3), 256, 1u << in(9, 11), 32};
   Timing& t = spec.timing;
   t.RCDRD = in(5, 25);
   t.RCDWR = in(3, 25);

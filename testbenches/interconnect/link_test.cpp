@@ -64,6 +64,69 @@ TEST_CASE("a packet takes its wire time with the header and is taken when it has
   REQUIRE(bench.link.busy_time() == bench.wire_time(1000));
 }
 
+namespace {
+
+struct Cut {
+  Shape shape;
+  std::uint64_t packets;
+};
+
+void require_packets(std::uint32_t max_payload_bytes, const std::vector<Cut>& cuts) {
+  LinkParameters parameters = slow_link();
+  parameters.max_payload_bytes = max_payload_bytes;
+  LinkBench bench(parameters);
+  LinkTraffic expected;
+  Picoseconds busy = 0;
+  for (const Cut& cut : cuts) {
+    CAPTURE(cut.shape.rows, cut.shape.row_bytes, cut.shape.stride, max_payload_bytes);
+    DataAccess access = LinkBench::packet(0);
+    access.shape = cut.shape;
+    const std::size_t number = bench.sender.send(access, 0);
+    LinkBench::settle();
+    const std::uint64_t wire = cut.shape.bytes() + cut.packets * parameters.header_bytes;
+    expected += {cut.shape.bytes(), wire, cut.packets};
+    busy += wire * 100;
+    CHECK(bench.sender.answer(number).taken_at == bench.sender.answer(number).arrival + wire * 100);
+    for (const LinkTraffic& traffic : {bench.link.begun(), bench.link.sent()}) {
+      CHECK(traffic.packets == expected.packets);
+      CHECK(traffic.payload_bytes == expected.payload_bytes);
+      CHECK(traffic.wire_bytes == expected.wire_bytes);
+    }
+    CHECK(bench.link.packets() == expected.packets);
+    CHECK(bench.link.busy_time() == busy);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("without max_payload_bytes a store of any shape is one packet") {
+  require_packets(0, {{{1, 1000, 0}, 1}, {{16, 512, 512}, 1}, {{16, 512, 4096}, 1}});
+}
+
+TEST_CASE("a store has a header for each max_payload_bytes that it begins") {
+  require_packets(256, {{{1, 8, 0}, 1}, {{1, 255, 0}, 1}, {{1, 256, 0}, 1}, {{1, 257, 0}, 2}, {{1, 1000, 0}, 4}});
+}
+
+TEST_CASE("rows that follow one another share packets and others have packets of their own") {
+  require_packets(
+      1024,
+      {{{16, 512, 512}, 8}, {{16, 544, 544}, 9}, {{16, 512, 4096}, 16}, {{16, 1056, 4096}, 32}, {{1, 512, 4096}, 1}});
+}
+
+TEST_CASE("a store is lost with any of its packets") {
+  LinkParameters parameters = slow_link();
+  parameters.max_payload_bytes = 256;
+  parameters.drop_packet = 6;  // the last of the second store's
+  LinkBench bench(parameters);
+  for (const std::uint32_t bytes : {1000u, 700u, 64u}) bench.send(bytes);
+  LinkBench::settle();
+  REQUIRE(bench.link.packets() == 8);
+  REQUIRE_FALSE(bench.link.dropped().empty());
+  REQUIRE(bench.receiver.arrivals().size() == 2);
+  CHECK(bench.receiver.arrivals()[0].extension.shape.bytes() == 1000);
+  CHECK(bench.receiver.arrivals()[1].extension.shape.bytes() == 64);
+}
+
 TEST_CASE("a sender is answered with what the far end says, one latency after it") {
   LinkBench bench;
   bench.receiver.latency = 30 * ns;
