@@ -30,14 +30,13 @@ std::uint32_t link_count(const RunConfiguration& c) {
 TileGrid output_grid(const RunConfiguration& configuration) {
   constexpr std::uint64_t row_alignment = 32;
   const GemmShape& gemm = configuration.workload.gemm;
-  const ComputeParameters& compute = configuration.system.compute;
   const std::uint64_t row_bytes = std::uint64_t{gemm.n} * bytes_of(gemm.element);
   TileGrid grid;
   grid.rows = gemm.m;
   grid.columns = gemm.n;
-  grid.tile_rows = compute.tile_rows;
-  grid.tile_columns = compute.tile_columns;
-  grid.wavefronts = compute.wavefronts;
+  grid.tile_rows = gemm.tile.rows;
+  grid.tile_columns = gemm.tile.columns;
+  grid.wavefronts = configuration.system.compute.wavefronts;
   grid.row_stride = (row_bytes + row_alignment - 1) / row_alignment * row_alignment;
   grid.element = gemm.element;
   return grid;

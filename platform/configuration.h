@@ -21,9 +21,17 @@ namespace t3vp {
 
 enum class Topology { ring };
 
+/// Of a GEMM workgroup, in elements of the output.
+struct TileShape {
+  std::uint32_t rows = 0, columns = 0;
+  std::uint64_t elements() const { return std::uint64_t{rows} * columns; }
+  bool operator==(const TileShape& other) const { return rows == other.rows && columns == other.columns; }
+};
+
 struct SystemConfiguration {
   std::string name;
   ComputeParameters compute;
+  std::vector<TileShape> tiles;  ///< of the GEMM library, besides compute's own
   OutputMapParameters output_map;
   CacheParameters cache;
   MemoryParameters memory;  ///< `functional` as the run says
@@ -52,6 +60,7 @@ struct GemmShape {
   std::uint32_t m = 0, n = 0, k = 0;
   ElementType element = ElementType::fp16;
   bool transpose_b = false;
+  TileShape tile;  ///< the run file's, else the one that choose_tile() has chosen
 };
 
 /// A Transformer as its layers see it.

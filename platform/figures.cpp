@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "platform/layer.h"
+#include "platform/tile_choice.h"
 
 namespace t3vp {
 namespace {
@@ -105,13 +106,36 @@ double matrix_flops(const RunConfiguration& configuration) {
   return flops;
 }
 
+double matrix_rate(const ComputeParameters& p) {
+  return p.compute_units * p.matrix_flops_per_cycle * p.matrix_efficiency * p.clock_GHz;
+}
+
+/// Kernels of a layer run one after the other. Attention's blocks are no tiles of one matrix product.
+double quantized_compute_ns(const RunConfiguration& configuration) {
+  const ComputeParameters& compute = configuration.system.compute;
+  const GemmShape& gemm = configuration.workload.gemm;
+  if (!configuration.workload.layer) {
+    if (!configuration.phases.gemm) return 0;
+    return to_ns(quantized_compute_time(compute, gemm.tile, gemm.m, gemm.n, gemm.k, 1));
+  }
+  double ns = 0;
+  for (const LayerOperation& operation : layer_program(*configuration.workload.layer, compute).operations) {
+    const t3_layer_operation& o = operation.kernel;
+    if (o.kernel == T3_LAYER_GEMM)
+      ns += to_ns(quantized_compute_time(compute, {o.tiling.rows, o.tiling.columns}, o.out.matrix.rows,
+                                         o.out.matrix.columns, depth_of(o), o.batch.matrices));
+    else
+      ns += flops_of(o) / matrix_rate(compute);
+  }
+  return ns;
+}
+
 Bounds bounds_of(const RunConfiguration& configuration, const Node& node, const TrafficMeter& meter,
                  const RunResult& result) {
   const SystemConfiguration& system = configuration.system;
-  const ComputeParameters& compute = system.compute;
   Bounds bounds;
-  bounds.compute_ns = matrix_flops(configuration) / (compute.compute_units * compute.matrix_flops_per_cycle *
-                                                     compute.matrix_efficiency * compute.clock_GHz);
+  bounds.compute_ns = matrix_flops(configuration) / matrix_rate(system.compute);
+  bounds.compute_quantized_ns = quantized_compute_ns(configuration);
   for (const LinkFigures& link : result.links)
     bounds.link_ns = std::max(bounds.link_ns, static_cast<double>(link.wire_bytes) / system.links.bandwidth_GBps);
   for (std::size_t g = 0; g < node.gpus().size(); ++g)

@@ -3,6 +3,7 @@
 #include "platform/configuration.h"
 #include "platform/experiment/plan.h"
 #include "platform/json_document.h"
+#include "platform/memory_need.h"
 #include "platform/report.h"
 #include "platform/schema_check.h"
 
@@ -19,6 +20,9 @@ void check_models(const std::filesystem::path& file) { check_schema(read_documen
 
 void check_experiment(const std::filesystem::path& file) { make_plan(load_experiment(file)); }
 
+/// As `run` does before it starts.
+void check_run(const std::filesystem::path& file) { require_memory(file, load_run(file)); }
+
 void check_replay(const std::filesystem::path& file) { check_schema(read_document(file, "replay report"), "replay"); }
 
 constexpr Kind kinds[] = {
@@ -30,8 +34,8 @@ constexpr Kind kinds[] = {
     {"system file", "compute", [](const std::filesystem::path& file) { load_system(file); }},
     {"system file", "links", [](const std::filesystem::path& file) { load_system(file); }},
     {"experiment file", "base", check_experiment},
-    {"run file", "workload", [](const std::filesystem::path& file) { load_run(file); }},
-    {"run file", "system", [](const std::filesystem::path& file) { load_run(file); }},
+    {"run file", "workload", check_run},
+    {"run file", "system", check_run},
 };
 
 }  // namespace

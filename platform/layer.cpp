@@ -151,9 +151,13 @@ std::set<std::string> layer_tensor_names() {
   return names;
 }
 
+std::uint32_t depth_of(const t3_layer_operation& gemm) {
+  return gemm.transpose_a ? gemm.a.matrix.rows : gemm.a.matrix.columns;
+}
+
 double flops_of(const t3_layer_operation& o) {
   const double outputs = static_cast<double>(o.out.matrix.rows) * o.out.matrix.columns * o.batch.matrices;
-  if (o.kernel == T3_LAYER_GEMM) return 2 * outputs * (o.transpose_a ? o.a.matrix.rows : o.a.matrix.columns);
+  if (o.kernel == T3_LAYER_GEMM) return 2 * outputs * depth_of(o);
   if (o.kernel == T3_LAYER_ROWS) return 0;
   const double products = o.pass == T3_ATTENTION_FORWARD ? 2 : o.pass == T3_ATTENTION_BACKWARD_Q ? 3 : 4;
   return 2 * products * outputs * o.out.matrix.rows;

@@ -38,6 +38,9 @@ std::set<std::string> layer_tensor_names();
 /// Of its matrix products, a multiply-add counting two; 0 for operations on rows.
 double flops_of(const t3_layer_operation& operation);
 
+/// The K dimension of a GEMM.
+std::uint32_t depth_of(const t3_layer_operation& gemm);
+
 std::uint64_t bytes_of(const LayerProgram& program);
 
 }  // namespace t3vp

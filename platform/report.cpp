@@ -123,8 +123,10 @@ std::vector<std::string> symptoms(const RunResult& r) {
   std::vector<std::string> list = r.diagnosis;
   if (r.functional.mismatches != 0) list.push_back(mismatch_line(r.functional));
   if (!r.diagnosis.empty()) return list;  // the times of a run that broke off say nothing
-  const std::pair<const char*, double> bounds[] = {
-      {"compute", r.bounds.compute_ns}, {"link", r.bounds.link_ns}, {"dram", r.bounds.dram_ns}};
+  const std::pair<const char*, double> bounds[] = {{"compute", r.bounds.compute_ns},
+                                                   {"quantized compute", r.bounds.compute_quantized_ns},
+                                                   {"link", r.bounds.link_ns},
+                                                   {"dram", r.bounds.dram_ns}};
   for (const auto& [name, bound] : bounds)
     if (beats(r.time_ns.total, bound))
       list.push_back(fmt::format("the total of {} ns beats the {} bound of {} ns", r.time_ns.total, name, bound));
@@ -164,29 +166,32 @@ std::vector<std::string> failures(const RunResult& r) {
 
 ordered_json report_json(const RunConfiguration& c, const RunResult& r) {
   const TrackerFigures& t = r.tracker;
-  ordered_json report = {
-      {"version", T3VP_VERSION},
-      {"config_hash", c.config_hash},
-      {"seed", c.seed},
-      {"method", name_of(c.method)},
-      {"arbitration", name_of(c.arbitration)},
-      {"system", c.system.name},
-      {"gpus", c.gpus},
-      {"data", c.functional ? "functional" : "timing-only"},
-      {"simulate", c.mirror ? "mirror" : "all"},
-      {"workload", ordered_json(c.resolved.value("workload", nlohmann::json::object()))},
-      {"time_ns", times_json(r.time_ns)},
-      {"dram_bytes", class_bytes_json(r.dram_bytes)},
-      {"links", links_json(r.links)},
-      {"tracker",
-       {{"triggers", t.triggers},
-        {"peak_entries", t.peak_entries},
-        {"spills", t.spills},
-        {"size_bytes", t.size_bytes}}},
-      {"bounds", {{"compute_ns", r.bounds.compute_ns}, {"link_ns", r.bounds.link_ns}, {"dram_ns", r.bounds.dram_ns}}},
-      {"functional", functional_json(r.functional)},
-      {"faults", faults_json(r.faults)},
-      {"statistics", statistics_json(r.statistics)}};
+  ordered_json report = {{"version", T3VP_VERSION},
+                         {"config_hash", c.config_hash},
+                         {"seed", c.seed},
+                         {"method", name_of(c.method)},
+                         {"arbitration", name_of(c.arbitration)},
+                         {"system", c.system.name},
+                         {"gpus", c.gpus},
+                         {"data", c.functional ? "functional" : "timing-only"},
+                         {"simulate", c.mirror ? "mirror" : "all"},
+                         {"workload", ordered_json(c.resolved.value("workload", nlohmann::json::object()))},
+                         {"time_ns", times_json(r.time_ns)},
+                         {"dram_bytes", class_bytes_json(r.dram_bytes)},
+                         {"links", links_json(r.links)},
+                         {"tracker",
+                          {{"triggers", t.triggers},
+                           {"peak_entries", t.peak_entries},
+                           {"spills", t.spills},
+                           {"size_bytes", t.size_bytes}}},
+                         {"bounds",
+                          {{"compute_ns", r.bounds.compute_ns},
+                           {"compute_quantized_ns", r.bounds.compute_quantized_ns},
+                           {"link_ns", r.bounds.link_ns},
+                           {"dram_ns", r.bounds.dram_ns}}},
+                         {"functional", functional_json(r.functional)},
+                         {"faults", faults_json(r.faults)},
+                         {"statistics", statistics_json(r.statistics)}};
   if (!r.operations.empty()) {
     report["parts_ns"] = parts_json(r.operations);
     report["operations"] = operations_json(r.operations);

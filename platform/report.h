@@ -45,6 +45,7 @@ struct TrackerFigures {
 /// Times that physics does not let the total go below, each for itself, with what was moved within the measured time.
 struct Bounds {
   double compute_ns = 0, link_ns = 0, dram_ns = 0;
+  double compute_quantized_ns = 0;  ///< of whole tiles in whole waves
 };
 
 /// The first wrong element of a result.

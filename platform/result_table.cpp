@@ -29,11 +29,18 @@ std::string with_bar(const std::string& text, double share) {
   return text + (drawn.empty() ? "" : "  " + drawn) + "\n";
 }
 
+/// Of a sub-layer.
+std::string tile_of(const json& report) {
+  const json gemm = report.at("workload").value("gemm", json::object());
+  return gemm.contains("tile") ? ", tile " + gemm.at("tile").get<std::string>() : std::string();
+}
+
 std::string headline(const json& report) {
-  return fmt::format(
-      "{} on {}, {} GPU{}{}, {}\n", report.at("workload").value("label", "workload"),
-      report.at("system").get<std::string>(), report.value("gpus", 0), report.value("gpus", 0) == 1 ? "" : "s",
-      report.value("simulate", "") == "mirror" ? " (mirror)" : "", report.at("method").get<std::string>());
+  return fmt::format("{} on {}, {} GPU{}{}, {}{}\n", report.at("workload").value("label", "workload"),
+                     report.at("system").get<std::string>(), report.value("gpus", 0),
+                     report.value("gpus", 0) == 1 ? "" : "s",
+                     report.value("simulate", "") == "mirror" ? " (mirror)" : "",
+                     report.at("method").get<std::string>(), tile_of(report));
 }
 
 std::string time_rows(const json& times) {
@@ -116,7 +123,8 @@ std::string verdict(const json& report) {
   const json& f = report.at("functional");
   const json& b = report.at("bounds");
   std::string text =
-      fmt::format("\n  bounds: compute {:.2f} us, links {:.2f} us, DRAM {:.2f} us\n", microseconds(b.at("compute_ns")),
+      fmt::format("\n  bounds: compute {:.2f} us, in whole tiles {:.2f} us, links {:.2f} us, DRAM {:.2f} us\n",
+                  microseconds(b.at("compute_ns")), microseconds(b.at("compute_quantized_ns")),
                   microseconds(b.at("link_ns")), microseconds(b.at("dram_ns")));
   if (f.at("checked").get<bool>())
     text += fmt::format("  results: {} elements checked, {} mismatches, largest error {}\n", f.at("elements").dump(),

@@ -1,4 +1,4 @@
-// What no JSON Schema can say about a run.
+// What no JSON Schema can say about a run: all that a driver, a table or a memory of the run would refuse later.
 #pragma once
 
 #include "platform/configuration.h"
@@ -7,6 +7,6 @@
 namespace t3vp {
 
 /// Throws InputError about the first setting that another one excludes.
-void check_run(const Document& run, const RunConfiguration& configuration);
+void check_run(const Document& run, const Document& system, const RunConfiguration& configuration);
 
 }  // namespace t3vp

@@ -11,6 +11,7 @@
 #include "platform/schema_check.h"
 #include "platform/system_checks.h"
 #include "platform/system_reader.h"
+#include "platform/tile_choice.h"
 #include "platform/workloads.h"
 
 namespace t3vp {
@@ -170,7 +171,8 @@ json resolved_workload(const Workload& w) {
                      {"n", w.gemm.n},
                      {"k", w.gemm.k},
                      {"element", name_of(w.gemm.element)},
-                     {"transpose_b", w.gemm.transpose_b}}}};
+                     {"transpose_b", w.gemm.transpose_b},
+                     {"tile", fmt::format("{}x{}", w.gemm.tile.rows, w.gemm.tile.columns)}}}};
   if (w.tp != 0) resolved.update({{"model", w.model}, {"sublayer", w.sublayer}, {"tp", w.tp}, {"tokens", w.tokens}});
   return resolved;
 }
@@ -243,6 +245,11 @@ RunConfiguration load_run(const std::filesystem::path& file, const std::vector<s
   RunConfiguration c;
   c.system = read_system(files.system, files.memory);
   c.workload = read_workload(files.run);
+  TileShape& tile = c.workload.gemm.tile;
+  if (tile.elements() != 0)
+    check_explicit_tile(files.run, c.system, tile);
+  else if (!c.workload.layer)
+    tile = choose_tile(c.system, c.workload.gemm);
   c.gpus = gpus_of(files.run, c.workload);
   c.method = method_named(run.value("method", c.workload.layer ? "sequential" : "t3-mca"));
   c.arbitration = arbitration_named(run.value("arbitration", c.method == Method::t3_mca ? "mca" : "round-robin"));
@@ -259,7 +266,7 @@ RunConfiguration load_run(const std::filesystem::path& file, const std::vector<s
   c.faults = read_faults(run.value("inject", json::object()));
   c.limits = limits_of(run);
   check_tile_fits(files.system, c.system, c.workload.gemm.element);
-  check_run(files.run, c);
+  check_run(files.run, files.system, c);
   c.resolved = resolve(c, files);
   c.config_hash = hash_of(c.resolved);
   return c;

@@ -88,6 +88,7 @@ std::string type_in_words(const std::string& type, const json& s) {
     const bool fixed = s.contains("minItems") && s.value("maxItems", json()) == s.at("minItems");
     return fixed ? fmt::format("a list of {}", s.at("minItems").dump()) : "a list that is not empty";
   }
+  if (s.contains("examples")) return "a string like " + s.at("examples").front().get<std::string>();
   return s.contains("minLength") ? "a string that is not empty" : "a string";
 }
 

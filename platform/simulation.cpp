@@ -47,7 +47,7 @@ t3_job job_of(const RunConfiguration& configuration) {
   job.k = gemm.k;
   job.element = static_cast<t3_element>(gemm.element);
   job.transpose_b = gemm.transpose_b;
-  job.tiling = {compute.tile_rows, compute.tile_columns, compute.wavefronts};
+  job.tiling = {gemm.tile.rows, gemm.tile.columns, compute.wavefronts};
   job.ring_workgroups = compute.compute_units * compute.ring_workgroups_per_cu;
   job.dma.updates = configuration.faults.dma_map_updates.value_or(ring_updates);
   job.dma.block_tiles = 1;

@@ -17,6 +17,8 @@ constexpr std::uint32_t aligned_elements = 16;
 /// The cache keeps a line's sectors as bits of a byte, and numbers the lines of the memory from 1 in 32 bits.
 constexpr std::uint32_t most_sectors = 8;
 constexpr std::uint64_t most_lines = 0xFFFFFFFF;
+/// Rows are counted in 32 bits, the last number means none.
+constexpr std::uint64_t most_rows = 0xFFFFFFFF;
 
 class Checks {
  public:
@@ -85,6 +87,13 @@ void check_compute(const Checks& checks, const ComputeParameters& p) {
   checks.require(p.row_block_bytes % 32 == 0, "/compute/row_block_bytes", "a multiple of 32");
 }
 
+void check_tile(const Checks& checks, const std::string& pointer, TileShape tile, const ComputeParameters& p) {
+  checks.require(tile.rows % p.wavefronts == 0, pointer,
+                 fmt::format("rows that are a multiple of wavefronts, {}", p.wavefronts));
+  checks.require(tile.columns % aligned_elements == 0, pointer,
+                 fmt::format("columns that are a multiple of {}", aligned_elements));
+}
+
 void check_cache(const Checks& checks, const CacheParameters& p) {
   checks.power_of_two(p.banks, "/cache/banks");
   checks.power_of_two(p.line_bytes, "/cache/line_bytes");
@@ -100,10 +109,14 @@ void check_cache(const Checks& checks, const CacheParameters& p) {
 }
 
 void check_controller(const Checks& checks, const MemoryParameters& p) {
-  checks.power_of_two(p.channels, "/memory/channels");
   checks.power_of_two(p.interleave_bytes, "/memory/interleave_bytes");
-  checks.require(p.capacity_bytes % (std::uint64_t{p.channels} * p.interleave_bytes) == 0, "/memory/capacity_GiB",
-                 fmt::format("a multiple of channels x interleave_bytes, {} B", p.channels * p.interleave_bytes));
+  checks.require(
+      p.capacity_bytes % (std::uint64_t{p.channels} * p.interleave_bytes) == 0, "/memory/capacity_GiB",
+      fmt::format("a multiple of channels x interleave_bytes, {} B", std::uint64_t{p.channels} * p.interleave_bytes));
+  const dram::Geometry& g = p.dram.geometry;
+  const std::uint64_t banks_bytes = std::uint64_t{g.pseudo_channels} * g.bank_groups * g.banks_per_group * g.row_bytes;
+  checks.require(p.capacity_bytes / p.channels / banks_bytes < most_rows, "/memory/capacity_GiB",
+                 fmt::format("fewer than {} rows of {} B in all banks of a channel", most_rows, banks_bytes));
   for (std::size_t band = 1; band < p.mca_bands.size(); ++band)
     checks.require(p.mca_bands[band - 1] <= p.mca_bands[band], fmt::format("/memory/mca_bands/{}", band),
                    "no less than the band before");
@@ -126,11 +139,22 @@ void check_memory(const Document& document, const dram::MemorySpec& spec) {
 void check_system(const Document& document, const SystemConfiguration& system) {
   const Checks checks(document);
   check_compute(checks, system.compute);
+  for (std::size_t i = 0; i < system.tiles.size(); ++i)
+    check_tile(checks, fmt::format("/compute/tiles/{}", i), system.tiles[i], system.compute);
   check_cache(checks, system.cache);
   check_controller(checks, system.memory);
   checks.require(system.memory.capacity_bytes / system.cache.line_bytes <= most_lines, "/memory/capacity_GiB",
                  fmt::format("at most {} lines of the cache, {} B each", most_lines, system.cache.line_bytes));
   checks.power_of_two(system.tracker.sets, "/tracker/sets");
+}
+
+void check_explicit_tile(const Document& run, const SystemConfiguration& system, TileShape tile) {
+  const Checks checks(run);
+  const TileShape largest{system.compute.tile_rows, system.compute.tile_columns};
+  check_tile(checks, "/workload/gemm/tile", tile, system.compute);
+  checks.require(tile.elements() <= largest.elements(), "/workload/gemm/tile",
+                 fmt::format("at most {} elements, those of the system's tile of {}x{}", largest.elements(),
+                             largest.rows, largest.columns));
 }
 
 void check_tile_fits(const Document& document, const SystemConfiguration& system, ElementType element) {

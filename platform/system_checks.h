@@ -10,7 +10,10 @@ namespace t3vp {
 void check_memory(const Document& document, const dram::MemorySpec& spec);
 void check_system(const Document& document, const SystemConfiguration& system);
 
-/// A DMA block and a packet hold at least a wavefront tile of the run's element type.
+/// The tile of a run file is one that the system's workgroups can compute.
+void check_explicit_tile(const Document& run, const SystemConfiguration& system, TileShape tile);
+
+/// A DMA block and a packet hold at least a wavefront tile of the run's element type, of the system's largest tile.
 void check_tile_fits(const Document& document, const SystemConfiguration& system, ElementType element);
 
 }  // namespace t3vp

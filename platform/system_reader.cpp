@@ -18,6 +18,10 @@ class Section {
   void read(const char* key, T& value) const {
     section_.at(key).get_to(value);
   }
+  template <typename T>
+  void read_given(const char* key, T& value) const {
+    if (section_.contains(key)) read(key, value);
+  }
   Picoseconds time(const char* key_ns) const { return from_ns(section_.at(key_ns).get<double>()); }
   std::uint64_t bytes(const char* key, double unit) const {
     return static_cast<std::uint64_t>(std::llround(section_.at(key).get<double>() * unit));
@@ -100,6 +104,7 @@ LinkParameters read_links(const Section& s) {
   s.read("bandwidth_GBps", p.bandwidth_GBps);
   p.latency = s.time("link_latency_ns");
   s.read("header_bytes", p.header_bytes);
+  s.read_given("max_payload_bytes", p.max_payload_bytes);
   p.receive_buffer_bytes = static_cast<std::uint32_t>(s.bytes("receive_buffer_KiB", KiB));
   return p;
 }
@@ -134,6 +139,12 @@ dram::Queueing queueing_named(const std::string& name) {
 
 }  // namespace
 
+TileShape read_tile(const json& text) {
+  const std::string tile = text.get<std::string>();
+  const auto number = [](const std::string& digits) { return static_cast<std::uint32_t>(std::stoul(digits)); };
+  return {number(tile), number(tile.substr(tile.find('x') + 1))};
+}
+
 dram::MemorySpec read_memory(const Document& memory) {
   const json& content = memory.content;
   dram::MemorySpec spec;
@@ -163,6 +174,7 @@ SystemConfiguration read_system(const Document& system, const Document& memory) 
   SystemConfiguration s;
   content.at("name").get_to(s.name);
   s.compute = read_compute({content, "compute"});
+  for (const json& tile : content.at("compute").value("tiles", json::array())) s.tiles.push_back(read_tile(tile));
   const Section map(content, "output_map");
   map.read("entries", s.output_map.entries);
   s.output_map.posted_bytes = static_cast<std::uint32_t>(map.bytes("posted_KiB", KiB));

@@ -11,4 +11,7 @@ namespace t3vp {
 dram::MemorySpec read_memory(const Document& memory);
 SystemConfiguration read_system(const Document& system, const Document& memory);
 
+/// "128x256"; the schema has checked it.
+TileShape read_tile(const nlohmann::json& text);
+
 }  // namespace t3vp

@@ -5,6 +5,7 @@
 
 #include "platform/embedded_texts.h"
 #include "platform/schema_check.h"
+#include "platform/system_reader.h"
 
 namespace t3vp {
 namespace {
@@ -162,6 +163,7 @@ Workload read_workload(const Document& run) {
   Workload w;
   w.gemm.element = element_named(gemm.value("element", "fp16"));
   w.gemm.transpose_b = gemm.value("transpose_b", false);
+  if (gemm.contains("tile")) w.gemm.tile = read_tile(gemm.at("tile"));
   if (workload.contains("layer"))
     read_layer(run, w);
   else if (workload.contains("model"))

@@ -31,6 +31,13 @@ void require_no_memory(const ValidFiles& files, const std::string& where) {
   require_refusal(run_program({"replay", trace, "--memory", memory, "--out", files / "results"}), where);
 }
 
+/// What check says of a file that run refuses.
+void require_same(const Outcome& check, const Outcome& run) {
+  CHECK(check.exit_code == run.exit_code);
+  CHECK(check.out == run.out);
+  CHECK(check.err == run.err);
+}
+
 struct Change {
   const char* file;
   const char* pointer;
@@ -113,6 +120,14 @@ const Change changes[] = {
     // what contradicts something else
     {"run.json", "/gpus", 17},  // 16 tiles
     {"run.json", "/workload/tp", 4},
+    {"run.json", "/workload/gemm/tile", "64 x 64"},
+    {"run.json", "/workload/gemm/tile", json::array({64, 64})},
+    {"run.json", "/workload/gemm/tile", "62x64"},  // rows of 4 wavefronts
+    {"run.json", "/workload/gemm/tile", "64x24"},  // columns of 16
+    {"run.json", "/workload/gemm/tile", "64x80"},  // more elements than 64 x 64
+    {"system.json", "/compute/tiles", json::array()},
+    {"system.json", "/compute/tiles", json::array({"32x32", "34x32"}), "system.json: /compute/tiles/1"},
+    {"system.json", "/links/max_payload_bytes", 0},
     {"run.json", "/inject", {{"dma_map_updates", 3}}, nullptr},
     {"system.json", "/compute/tile_rows", 62},
     {"system.json", "/compute/tile_columns", 72},
@@ -124,7 +139,8 @@ const Change changes[] = {
     {"system.json", "/cache/sector_bytes", 256},
     {"system.json", "/cache/line_bytes", 512, "system.json: /cache/sector_bytes"},  // 16 sectors in a line
     {"system.json", "/memory/capacity_GiB", 512},                                   // 2^32 lines of the cache
-    {"system.json", "/memory/channels", 6},
+    {"system.json", "/memory/channels", 0},
+    {"system.json", "/memory/channels", 6, "system.json: /memory/capacity_GiB"},  // 1 GiB does not divide by 6
     {"system.json", "/memory/interleave_bytes", 320},
     {"system.json", "/memory/capacity_GiB", 0.0000001},
     {"system.json", "/memory/capacity_GiB", 0.000030517578125, "run.json: /workload"},  // 32 KiB
@@ -136,7 +152,7 @@ const Change changes[] = {
     {"memory.json", "/geometry/rows", 1000},
     {"memory.json", "/geometry/row_bytes", 96},
     {"memory.json", "/geometry/pseudo_channels", 3},
-    {"memory.json", "/geometry/pseudo_channels", 8, "memory.json: /geometry/banks_per_group"},
+    {"memory.json", "/geometry/pseudo_channels", 16, "memory.json: /geometry/banks_per_group"},
     {"memory.json", "/geometry/bank_groups", 64, "memory.json: /geometry/banks_per_group"},
     {"memory.json", "/timing/RAS", 10},
     {"memory.json", "/timing/RC", 46},
@@ -163,9 +179,46 @@ TEST_CASE("a wrong value is refused where it is written") {
                            : c.reported_at && *c.reported_at   ? c.reported_at
                                                                : std::string(c.file) + ": " + c.pointer;
     INFO(c.file << " " << c.pointer << " = " << c.value);
-    require_refusal(run_file(files.run()), (files / at).string());
+    const Outcome run = run_file(files.run());
+    require_refusal(run, (files / at).string());
+    require_same(run_program({"check", files.run()}), run);
     if (std::string(c.file) == "memory.json") require_no_memory(files, (files / at).string());
   }
+}
+
+TEST_CASE("what tables and memories of a run would refuse later is refused by check and run alike") {
+  const json large = {{"m", 1024}, {"n", 1024}, {"k", 64}};  // 256 tiles
+  const std::pair<std::vector<Change>, const char*> refused[] = {
+      {{{"run.json", "/gpus", 256}, {"run.json", "/workload/gemm", large}}, "system.json: /tracker/chunks"},
+      {{{"run.json", "/gpus", 34}, {"run.json", "/workload/gemm", large}}, "system.json: /tracker/chunks"},
+      {{{"run.json", "/gpus", 34}, {"run.json", "/workload/gemm", large}, {"system.json", "/tracker/chunks", 33}},
+       "system.json: /dma/commands"},
+      {{{"system.json", "/tracker/strict", true}, {"system.json", "/tracker/sets", 1}}, "system.json: /tracker/ways"},
+      {{{"run.json", "/method", "sequential"}, {"system.json", "/memory/capacity_GiB", 1.0 / 4096}},
+       "run.json: /workload"},  // 256 KiB for two outputs and operands of 64 KiB
+      {{{"run.json", "/workload/gemm", {{"m", 1048576}, {"n", 1048576}, {"k", 16}}}}, "run.json: /workload"},
+      {{{"run.json", "/workload/gemm", {{"m", 1048576}, {"n", 1048576}, {"k", 16}, {"tile", "4x16"}}},
+        {"system.json", "/memory/capacity_GiB", 512},
+        {"system.json", "/cache/line_bytes", 256}},
+       "run.json: /workload"},
+      {{{"run.json", "/gpus", nullptr}, {"run.json", "/workload", {{"layer", "prompt"}, {"model", "PALM"}, {"tp", 2}}}},
+       "run.json: /method"},
+      {{{"run.json", "/gpus", nullptr},
+        {"run.json", "/method", nullptr},
+        {"run.json", "/workload", {{"layer", "prompt"}, {"model", "PALM"}, {"tp", 2}}}},
+       "run.json: /workload"}};  // more than 1 GiB of tensors
+  for (const auto& [changed, at] : refused) {
+    const ValidFiles files;
+    for (const Change& c : changed) files.change(c.file, c.pointer, c.value);
+    INFO(changed.front().pointer << " = " << changed.front().value << " with " << changed.back().pointer);
+    const Outcome run = run_file(files.run());
+    require_refusal(run, (files / at).string());
+    require_same(run_program({"check", files.run()}), run);
+  }
+  const ValidFiles files;  // the last number of GPUs that the tables have room for
+  files.change("run.json", "/gpus", 33);
+  files.change("run.json", "/workload/gemm", large);
+  CHECK(run_program({"check", files.run()}).exit_code == 0);
 }
 
 TEST_CASE("a memory whose values contradict each other is refused") {

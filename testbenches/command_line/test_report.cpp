@@ -64,7 +64,8 @@ TEST_CASE("a wrong result and a beaten bound are failures with a sentence") {
   RunResult wrong = good_result();
   wrong.functional.mismatches = 3;
   CHECK_THAT(failures(wrong).at(0), Catch::Contains("3 of 65536"));
-  for (double Bounds::*bound : {&Bounds::compute_ns, &Bounds::link_ns, &Bounds::dram_ns}) {
+  for (double Bounds::*bound :
+       {&Bounds::compute_ns, &Bounds::compute_quantized_ns, &Bounds::link_ns, &Bounds::dram_ns}) {
     RunResult fast = good_result();
     fast.bounds.*bound = 3000;
     CHECK(failures(fast).empty());

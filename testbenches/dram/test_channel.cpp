@@ -143,7 +143,7 @@ TEST_CASE("A specification that no channel can have is refused") {
     change(spec);
     CHECK_THROWS_AS(Channel(spec), std::invalid_argument);
   };
-  refused([](MemorySpec& s) { s.geometry.pseudo_channels = 8; });
+  refused([](MemorySpec& s) { s.geometry.pseudo_channels = 16; });
   refused([](MemorySpec& s) { s.geometry.bank_groups = 3; });
   refused([](MemorySpec& s) { s.queue_depth = 0; });
   refused([](MemorySpec& s) { s.queue_depth = 65535; });

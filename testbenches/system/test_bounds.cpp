@@ -116,6 +116,67 @@ TEST_CASE("the compute bound is the GEMM's arithmetic at the rate of all compute
   REQUIRE(bound(without, "compute_ns") == 0);
 }
 
+TEST_CASE("the quantized compute bound is whole tiles of the compute unit with most of them and nothing beats it") {
+  struct Shape {
+    std::uint32_t m, n, k;
+    std::uint64_t waves;  // of 4 compute units, with tiles of 64 x 64
+  };
+  const double slab_ns = 2 * 64 * 64 * 32 / (1024 * 0.75);
+  for (const Shape& s : {Shape{64, 64, 32, 1}, Shape{150, 130, 96, 3}, Shape{256, 256, 64, 4}, Shape{257, 256, 64, 5},
+                         Shape{130, 70, 100, 2}})
+    for (const char* method : methods) {
+      CAPTURE(s.m, s.n, s.k, method);
+      const Run run = Run::of_platform(gemm(s.m, s.n, s.k) + Settings{on_small_system(), "gpus=2", "data=timing-only",
+                                                                      std::string("method=") + method});
+      if (s.m == 64) continue;  // a single tile is no ring
+      const double slabs = s.k == 100 ? 3 + 4.0 / 32 : s.k / 32.0;
+      // A slab's time is a whole number of picoseconds.
+      REQUIRE(bound(run, "compute_quantized_ns") ==
+              Approx(static_cast<double>(s.waves) * slabs * slab_ns).epsilon(1e-5));
+      REQUIRE(bound(run, "compute_quantized_ns") >= bound(run, "compute_ns") * (1 - 1e-5));
+      REQUIRE(bound(run, "compute_quantized_ns") <= run.time("gemm"));
+    }
+  const Run without =
+      Run::of_platform(gemm(150, 130, 100) + Settings{on_small_system(), "method=ideal-overlap", "data=timing-only",
+                                                      R"(phases=["reduce-scatter", "all-gather"])"});
+  REQUIRE(bound(without, "compute_quantized_ns") == 0);
+}
+
+TEST_CASE("a partial tile takes a compute unit as long as a whole one") {
+  const auto gemm_ns = [](std::uint32_t m) {
+    return Run::of_platform(gemm(m, 256, 2048) +
+                            Settings{on_small_system(), "gpus=2", "data=timing-only", "method=sequential"})
+        .time("gemm");
+  };
+  const double whole = gemm_ns(128), edge = gemm_ns(129), next = gemm_ns(192);
+  const double tile_ns = 2.0 * 64 * 64 * 2048 / (1024 * 0.75);
+  CHECK(edge > whole + 0.9 * tile_ns);  // a third wave of a row each
+  CHECK(edge <= next);
+}
+
+TEST_CASE("with max_payload_bytes wire bytes have a header for each packet and bounds and times follow") {
+  const RingGeometry ring{4, 256, 256, 2};
+  for (const char* method : methods)
+    for (const std::uint64_t payload : {64u, 128u, 4096u}) {
+      CAPTURE(method, payload);
+      const Run run = Run::of_platform(
+          settings_of(ring, method) +
+          Settings{"system.links.header_bytes=32", "system.links.max_payload_bytes=" + std::to_string(payload)});
+      REQUIRE(run.exit_code() == 0);
+      for (const Json& link : run.report()["links"]) {
+        const std::uint64_t data = link["payload_bytes"], packets = link["packets"], wire = link["wire_bytes"];
+        if (link["to"] != ring.previous(link["from"])) continue;
+        const std::uint64_t signals = signals_of(ring, method);
+        // A wavefront tile is 16 rows of 128 bytes in an output of 512, as is what a ring kernel sends of it.
+        REQUIRE(packets == data / std::min<std::uint64_t>(payload, 128) + signals);
+        REQUIRE(wire == data + signals * signal_bytes + packets * 32);
+        REQUIRE(link["utilization"] == static_cast<double>(wire) / link_GBps / run.time("total"));
+      }
+      REQUIRE(bound(run, "link_ns") == busiest_wire_bytes(run) / link_GBps);
+      REQUIRE(bound(run, "link_ns") <= run.time("total"));
+    }
+}
+
 TEST_CASE("the DRAM bound is every tensor byte that the DRAM moves from the first GPU's begin to the last one's end") {
   const RingGeometry ring = GENERATE(RingGeometry{4, 256, 512, 2}, RingGeometry{8, 256, 512, 4});
   for (const char* method : {"sequential", "t3", "t3-mca"}) {
