@@ -32,17 +32,29 @@ double tags(const CacheParameters& p) {
   return tag_bytes * static_cast<double>(p.capacity_bytes) / p.line_bytes * padded_ways / p.ways;
 }
 
-double workgroups(const ComputeParameters& p) {
-  const double in_flight = std::max({p.prefetch_slabs * p.workgroups_per_cu,
-                                     p.ring_blocks_in_flight * p.ring_workgroups_per_cu, p.row_workgroups_per_cu});
+TileShape tile_of(const RunConfiguration& c) {
+  const ComputeParameters& p = c.system.compute;
+  return c.workload.layer ? TileShape{p.tile_rows, p.tile_columns} : c.workload.gemm.tile;
+}
+
+/// GEMM workgroups of a compute unit: more with smaller tiles.
+double resident(const ComputeParameters& p, TileShape tile) {
+  const std::uint64_t smaller = std::uint64_t{p.tile_rows} * p.tile_columns / tile.elements();
+  return p.workgroups_per_cu * static_cast<double>(std::max<std::uint64_t>(smaller, 1));
+}
+
+double workgroups(const ComputeParameters& p, TileShape tile) {
+  const double in_flight =
+      std::max({p.prefetch_slabs * resident(p, tile), double{1} * p.ring_blocks_in_flight * p.ring_workgroups_per_cu,
+                double{1} * p.row_workgroups_per_cu});
   return flight_bytes * p.compute_units * in_flight;
 }
 
 /// Operands on their way through the compute units, as floats.
-double operands_in_flight(const ComputeParameters& p) {
-  const double tile = double{1} * p.tile_rows * p.tile_columns;
-  const double slabs = double{1} * (p.tile_rows + p.tile_columns) * p.slab_depth * p.prefetch_slabs;
-  return sizeof(float) * (tile + slabs) * p.compute_units * p.workgroups_per_cu;
+double operands_in_flight(const ComputeParameters& p, TileShape tile) {
+  const auto sums = static_cast<double>(tile.elements());
+  const double slabs = double{1} * (tile.rows + tile.columns) * p.slab_depth * p.prefetch_slabs;
+  return sizeof(float) * (sums + slabs) * p.compute_units * resident(p, tile);
 }
 
 struct Elements {
@@ -129,12 +141,12 @@ std::vector<MemoryPart> memory_need(const RunConfiguration& c) {
       {"the DRAM queues (system.memory.dram.queue_depth)", gpus * 2 * queue_entry_bytes * s.memory.channels *
                                                                s.memory.dram.geometry.pseudo_channels *
                                                                s.memory.dram.queue_depth},
-      {"the workgroups (system.compute)", gpus * workgroups(s.compute)}};
+      {"the workgroups (system.compute)", gpus * workgroups(s.compute, tile_of(c))}};
   if (!c.functional) return parts;
   const Elements elements = elements_of(c);
-  parts.push_back(
-      {"operands and outputs with data functional (workload)",
-       gpus * (elements.stored + operands_in_flight(s.compute) + static_cast<double>(s.cache.capacity_bytes))});
+  parts.push_back({"operands and outputs with data functional (workload)",
+                   gpus * (elements.stored + operands_in_flight(s.compute, tile_of(c)) +
+                           static_cast<double>(s.cache.capacity_bytes))});
   parts.push_back({"the check of the results with data functional (workload)", check_bytes * elements.checked});
   return parts;
 }

@@ -64,7 +64,7 @@ void check_timing(const Checks& checks, const dram::MemorySpec& spec) {
 }
 
 void check_queues(const Checks& checks, const Document& document, const dram::MemorySpec& spec) {
-  const std::uint32_t most = dram::RequestQueue::most_entries / (spec.has_split_queues() ? 2 : 1);
+  const std::uint32_t most = dram::most_queue_entries / (spec.has_split_queues() ? 2 : 1);
   checks.require(spec.queue_depth <= most, "/queue_depth",
                  fmt::format("at most {}{}", most, spec.has_split_queues() ? " in each of the two queues" : ""));
   const bool end_is_given = document.content.contains("write_drain_to");

@@ -1,35 +1,49 @@
 // Sets of banks as bits of a word. Plain C++, no SystemC.
+//
+// Channels of up to 64 banks, which all but the highest stacks are, take a machine word: with the wide one they cost a
+// third more time.
 #pragma once
 
 #include <cstdint>
 
 namespace t3vp::dram {
 
-inline constexpr std::uint32_t max_banks = 128;  ///< of all pseudo-channels of a channel
+/// A bit per bank of the channel.
+using FewBanks = std::uint64_t;
+__extension__ using ManyBanks = unsigned __int128;
 
-__extension__ using Banks = unsigned __int128;  ///< a bit per bank of the channel
+template <class Banks>
+inline constexpr std::uint32_t capacity_of = 8 * sizeof(Banks);
 
-inline Banks bit_of(std::uint32_t bank) { return Banks{1} << bank; }
+inline constexpr std::uint32_t max_banks = capacity_of<ManyBanks>;  ///< of all pseudo-channels of a channel
 
-/// Of a set that is not empty.
-inline std::uint32_t lowest(Banks banks) {
-  const auto low = static_cast<std::uint64_t>(banks);
-  return static_cast<std::uint32_t>(low != 0 ? __builtin_ctzll(low)
-                                             : 64 + __builtin_ctzll(static_cast<std::uint64_t>(banks >> 64)));
+template <class Banks>
+Banks bit_of(std::uint32_t bank) {
+  return Banks{1} << bank;
 }
 
-inline std::uint32_t count_of(Banks banks) {
-  return static_cast<std::uint32_t>(__builtin_popcountll(static_cast<std::uint64_t>(banks)) +
-                                    __builtin_popcountll(static_cast<std::uint64_t>(banks >> 64)));
+/// Of a set that is not empty.
+inline std::uint32_t lowest(FewBanks banks) { return static_cast<std::uint32_t>(__builtin_ctzll(banks)); }
+
+inline std::uint32_t lowest(ManyBanks banks) {
+  const auto low = static_cast<FewBanks>(banks);
+  return low != 0 ? lowest(low) : 64 + lowest(static_cast<FewBanks>(banks >> 64));
+}
+
+inline std::uint32_t count_of(FewBanks banks) { return static_cast<std::uint32_t>(__builtin_popcountll(banks)); }
+
+inline std::uint32_t count_of(ManyBanks banks) {
+  return count_of(static_cast<FewBanks>(banks)) + count_of(static_cast<FewBanks>(banks >> 64));
 }
 
 /// The first in turn from `first` on, of a set that is not empty.
-inline std::uint32_t first_from(Banks banks, std::uint32_t first) {
+template <class Banks>
+std::uint32_t first_from(Banks banks, std::uint32_t first) {
   const Banks from_first = banks & (~Banks{0} << first);
   return lowest(from_first != 0 ? from_first : banks);
 }
 
-template <class Visitor>
+template <class Banks, class Visitor>
 void for_each_bank(Banks banks, Visitor&& visit) {
   for (; banks != 0; banks &= banks - 1) visit(lowest(banks));
 }

@@ -9,12 +9,13 @@
 
 namespace t3vp::dram {
 
+template <class Banks>
 class BankWheel {
  public:
   /// A bank whose time lies beyond the wheel's reach comes early, to be added again.
   void add(std::uint32_t bank, Cycle time, Cycle now) {
     const Cycle slot = std::min(time, now + slots - 1) % slots;
-    due_[slot] |= bit_of(bank);
+    due_[slot] |= bit_of<Banks>(bank);
     occupied_ |= std::uint64_t{1} << slot;
   }
 
@@ -33,7 +34,7 @@ class BankWheel {
     if (occupied_ == 0) return never_cycle;
     const auto shift = static_cast<unsigned>((now + 1) % slots);
     const std::uint64_t ahead = shift == 0 ? occupied_ : occupied_ >> shift | occupied_ << (slots - shift);
-    return now + 1 + static_cast<Cycle>(__builtin_ctzll(ahead));
+    return now + 1 + lowest(ahead);
   }
 
   void remove(Banks banks) {

@@ -11,11 +11,21 @@ void check(bool holds, const char* message) {
   if (!holds) throw std::invalid_argument(message);
 }
 
-MemorySpec checked(const MemorySpec& spec) {
-  const Geometry& g = spec.geometry;
-  check(std::uint64_t{g.pseudo_channels} * g.bank_groups * g.banks_per_group <= max_banks,
+using AnyChannel = std::variant<ChannelOf<FewBanks>, ChannelOf<ManyBanks>>;
+
+std::uint64_t bank_count(const Geometry& g) {
+  return std::uint64_t{g.pseudo_channels} * g.bank_groups * g.banks_per_group;
+}
+
+AnyChannel channel_for(const MemorySpec& spec) {
+  if (bank_count(spec.geometry) <= capacity_of<FewBanks>) return AnyChannel(std::in_place_index<0>, spec);
+  return AnyChannel(std::in_place_index<1>, spec);
+}
+
+const MemorySpec& checked(const MemorySpec& spec) {
+  check(bank_count(spec.geometry) <= max_banks,
         "a channel has at most 128 banks, those of its pseudo-channels together");
-  check(spec.queue_depth > 0 && spec.queue_depth <= RequestQueue::most_entries / (spec.has_split_queues() ? 2 : 1),
+  check(spec.queue_depth > 0 && spec.queue_depth <= most_queue_entries / (spec.has_split_queues() ? 2 : 1),
         "queue_depth must be at least 1 and at most 65534, of two queues together");
   check(spec.activate_cycles > 0, "activate_cycles must be at least 1");
   check(spec.timing.BURST > 0, "timing.BURST must be at least 1");
@@ -35,11 +45,12 @@ double ChannelStatistics::row_hit_rate() const {
   return accesses > 0 ? 1.0 - static_cast<double>(activates) / accesses : 0.0;
 }
 
-Channel::Channel(const MemorySpec& spec)
-    : decoder_(checked(spec)),
+template <class Banks>
+ChannelOf<Banks>::ChannelOf(const MemorySpec& spec)
+    : decoder_(spec),
       timing_(spec),
       queue_(spec.queue_depth, spec.has_split_queues() ? 2 : 1),
-      banks_count_(spec.geometry.pseudo_channels * spec.geometry.bank_groups * spec.geometry.banks_per_group),
+      banks_count_(static_cast<std::uint32_t>(bank_count(spec.geometry))),
       pseudo_channels_(spec.geometry.pseudo_channels),
       bank_groups_(spec.geometry.bank_groups),
       depth_(spec.queue_depth),
@@ -56,7 +67,8 @@ Channel::Channel(const MemorySpec& spec)
   open_row_.fill(no_row);
 }
 
-void Channel::choose_class() {
+template <class Banks>
+void ChannelOf<Banks>::choose_class() {
   const std::uint32_t reads = queue_.waiting(0), writes = queue_.waiting(1);
   const bool draining = class_ == 1;
   if (!draining && writes != 0 && (held_[1] >= drain_from_ || reads == 0)) class_ = 1;
@@ -64,14 +76,16 @@ void Channel::choose_class() {
 }
 
 /// For banks whose state changed while they had a request.
-void Channel::reschedule(Banks banks) {
+template <class Banks>
+void ChannelOf<Banks>::reschedule(Banks banks) {
   for (Ready& ready : ready_) remove(ready, banks);
   wheel_.remove(banks);
   for_each_bank(banks & bound_, [this](std::uint32_t bank) { schedule(bank); });
 }
 
 /// All banks of every pseudo-channel are refreshed together: new commands stop, open banks close as soon as they may.
-void Channel::refresh() {
+template <class Banks>
+void ChannelOf<Banks>::refresh() {
   if (now_ >= refresh_due_) {
     refresh_due_ += refresh_interval_;
     refreshing_ = (1u << pseudo_channels_) - 1;
@@ -82,7 +96,8 @@ void Channel::refresh() {
     if ((refreshing_ >> pseudo & 1) != 0) refresh_wake_ = std::min(refresh_wake_, refresh_step(pseudo));
 }
 
-Cycle Channel::refresh_step(std::uint32_t pseudo) {
+template <class Banks>
+Cycle ChannelOf<Banks>::refresh_step(std::uint32_t pseudo) {
   const Banks banks = banks_of(pseudo);
   const bool closing = (open_ & banks) != 0;
   Cycle earliest = row_bus_free_;
@@ -99,7 +114,8 @@ Cycle Channel::refresh_step(std::uint32_t pseudo) {
   return now_ + 1;
 }
 
-void Channel::precharge_all(std::uint32_t pseudo) {
+template <class Banks>
+void ChannelOf<Banks>::precharge_all(std::uint32_t pseudo) {
   const Banks banks = open_ & banks_of(pseudo);
   open_ &= ~banks;
   statistics_.precharges += count_of(banks);
@@ -108,7 +124,8 @@ void Channel::precharge_all(std::uint32_t pseudo) {
   if (listener_ != nullptr) log(CommandKind::precharge_all, pseudo, 0);
 }
 
-void Channel::refresh_all(std::uint32_t pseudo) {
+template <class Banks>
+void ChannelOf<Banks>::refresh_all(std::uint32_t pseudo) {
   const Banks banks = banks_of(pseudo);
   refreshing_ &= ~(1u << pseudo);
   blocked_ &= ~banks;
@@ -118,23 +135,31 @@ void Channel::refresh_all(std::uint32_t pseudo) {
   if (listener_ != nullptr) log(CommandKind::refresh, pseudo, 0);
 }
 
-Banks Channel::banks_of(std::uint32_t pseudo) const {
+template <class Banks>
+Banks ChannelOf<Banks>::banks_of(std::uint32_t pseudo) const {
   Banks banks = 0;
-  for (std::uint32_t bank = pseudo; bank < banks_count_; bank += pseudo_channels_) banks |= bit_of(bank);
+  for (std::uint32_t bank = pseudo; bank < banks_count_; bank += pseudo_channels_) banks |= bit_of<Banks>(bank);
   return banks;
 }
 
-void Channel::log(CommandKind kind, std::uint32_t bank, std::uint32_t row, std::uint32_t column) {
+template <class Banks>
+void ChannelOf<Banks>::log(CommandKind kind, std::uint32_t bank, std::uint32_t row, std::uint32_t column) {
   listener_->command({now_, kind, bank % pseudo_channels_, bank / pseudo_channels_ % bank_groups_,
                       bank / pseudo_channels_ / bank_groups_, row, column});
 }
 
-void Channel::log_column(std::uint32_t bank) {
+template <class Banks>
+void ChannelOf<Banks>::log_column(std::uint32_t bank) {
   const Request& request = request_[bank];
   const CommandKind kind = request.kind == Kind::read    ? CommandKind::read
                            : request.kind == Kind::write ? CommandKind::write
                                                          : CommandKind::update;
   log(kind, bank, request.row, decoder_.column(request.address));
 }
+
+template class ChannelOf<FewBanks>;
+template class ChannelOf<ManyBanks>;
+
+Channel::Channel(const MemorySpec& spec) : channel_(channel_for(checked(spec))) {}
 
 }  // namespace t3vp::dram

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <variant>
 
 #include "dram/address_decoder.h"
 #include "dram/bank_mask.h"
@@ -33,10 +34,11 @@ enum class Fed : std::uint8_t {
   refused,  ///< there is one that may not enter before `retry`, or the occupancy changes, or another one is done
 };
 
-class Channel {
+/// What there is of a channel, with its sets of banks in words of type Banks.
+template <class Banks>
+class ChannelOf {
  public:
-  /// Throws std::invalid_argument on a specification that no channel can have.
-  explicit Channel(const MemorySpec& spec);
+  explicit ChannelOf(const MemorySpec& spec);
 
   /// Entries that hold a place in the DRAM queue, reads and writes together. With the shared_round_robin queueing an
   /// entry leaves it when its bank takes it, as GPGPU-Sim counts; with split_oldest_first, at its column command.
@@ -107,8 +109,8 @@ class Channel {
   void log_column(std::uint32_t bank);
 
   AddressDecoder decoder_;
-  TimingState timing_;
-  RequestQueue queue_;
+  TimingState<Banks> timing_;
+  RequestQueue<Banks> queue_;
   CommandListener* listener_ = nullptr;
   ChannelStatistics statistics_;
 
@@ -122,12 +124,45 @@ class Channel {
   std::uint32_t class_ = 0, priority_ = 0;
   Banks bound_ = 0, open_ = 0, blocked_ = 0;  // blocked_: being closed for a refresh
   std::array<Ready, need_count> ready_;
-  BanksByAge by_age_;             // bound banks, if split_oldest_first_
-  BankWheel wheel_;               // bound banks whose own time is still to come
+  BanksByAge<Banks> by_age_;      // bound banks, if split_oldest_first_
+  BankWheel<Banks> wheel_;        // bound banks whose own time is still to come
   std::uint32_t refreshing_ = 0;  // a bit per pseudo-channel
   Cycle refresh_wake_ = never_cycle;
-  std::array<Request, max_banks> request_;
-  std::array<std::uint32_t, max_banks> open_row_;
+  std::array<Request, capacity_of<Banks>> request_;
+  std::array<std::uint32_t, capacity_of<Banks>> open_row_;
+};
+
+/// A channel of any number of banks up to max_banks.
+class Channel {
+ public:
+  /// Throws std::invalid_argument on a specification that no channel can have.
+  explicit Channel(const MemorySpec& spec);
+
+  unsigned occupancy() const {
+    return std::visit([](const auto& c) { return c.occupancy(); }, channel_);
+  }
+  bool idle() const {
+    return std::visit([](const auto& c) { return c.idle(); }, channel_);
+  }
+  Cycle now() const {
+    return std::visit([](const auto& c) { return c.now(); }, channel_);
+  }
+  const ChannelStatistics& statistics() const {
+    return std::visit([](const auto& c) -> const ChannelStatistics& { return c.statistics(); }, channel_);
+  }
+  const AddressDecoder& decoder() const {
+    return std::visit([](const auto& c) -> const AddressDecoder& { return c.decoder(); }, channel_);
+  }
+  void listen(CommandListener* listener) {
+    std::visit([listener](auto& c) { c.listen(listener); }, channel_);
+  }
+  template <class Feed, class Done>
+  void run(Cycle until, Feed&& feed, Done&& done) {
+    std::visit([&](auto& c) { c.run(until, feed, done); }, channel_);
+  }
+
+ private:
+  std::variant<ChannelOf<FewBanks>, ChannelOf<ManyBanks>> channel_;
 };
 
 }  // namespace t3vp::dram

@@ -8,8 +8,9 @@
 
 namespace t3vp::dram {
 
+template <class Banks>
 template <class Feed, class Done>
-[[gnu::flatten]] void Channel::run(Cycle until, Feed&& feed, Done&& done) {
+[[gnu::flatten]] void ChannelOf<Banks>::run(Cycle until, Feed&& feed, Done&& done) {
   ask_at_ = now_;
   while (now_ < until) {
     if (wheel_.due(now_)) for_each_bank(wheel_.take(now_), [this](std::uint32_t bank) { schedule(bank); });
@@ -25,8 +26,9 @@ template <class Feed, class Done>
   }
 }
 
+template <class Banks>
 template <class Feed>
-void Channel::admit(Feed& feed) {
+void ChannelOf<Banks>::admit(Feed& feed) {
   Access access{};
   Cycle retry = never_cycle;
   const Fed fed = feed(now_, occupancy(), access, retry);
@@ -40,7 +42,8 @@ void Channel::admit(Feed& feed) {
   ask_at_ = now_ + 1;
 }
 
-inline void Channel::bind() {
+template <class Banks>
+void ChannelOf<Banks>::bind() {
   if (split_oldest_first_) {
     for_each_bank(bindable(), [this](std::uint32_t bank) { bind_bank(bank); });
     return;
@@ -49,9 +52,10 @@ inline void Channel::bind() {
   priority_ = (priority_ + 1) % banks_count_;
 }
 
-inline void Channel::bind_bank(std::uint32_t bank) {
+template <class Banks>
+void ChannelOf<Banks>::bind_bank(std::uint32_t bank) {
   request_[bank] = queue_.take(class_, bank, open_row_[bank]);
-  bound_ |= bit_of(bank);
+  bound_ |= bit_of<Banks>(bank);
   if (split_oldest_first_)
     by_age_.insert(bank, request_[bank].order);
   else
@@ -59,35 +63,40 @@ inline void Channel::bind_bank(std::uint32_t bank) {
   schedule(bank);
 }
 
-inline void Channel::leave_queue(Kind kind) {
+template <class Banks>
+void ChannelOf<Banks>::leave_queue(Kind kind) {
   --held_[queue_.class_of(kind)];
   changed();
 }
 
 /// What refused an access may think better of it.
-inline void Channel::changed() {
+template <class Banks>
+void ChannelOf<Banks>::changed() {
   if (refused_) ask_at_ = std::min(ask_at_, now_ + 1);
 }
 
-inline Need Channel::need_of(std::uint32_t bank) const {
+template <class Banks>
+Need ChannelOf<Banks>::need_of(std::uint32_t bank) const {
   if (!is_open(bank)) return Need::activate;
   if (open_row_[bank] != request_[bank].row) return Need::precharge;
   return request_[bank].kind == Kind::read ? Need::read : Need::write;
 }
 
-inline void Channel::schedule(std::uint32_t bank) {
+template <class Banks>
+void ChannelOf<Banks>::schedule(std::uint32_t bank) {
   const Need need = need_of(bank);
   const Cycle own = timing_.own(need, bank);
   if (own > now_) {
     wheel_.add(bank, own, now_);
     return;
   }
-  ready(need).banks |= bit_of(bank);
+  ready(need).banks |= bit_of<Banks>(bank);
   ready(need).wake = std::min(ready(need).wake, now_);
 }
 
 /// The ready banks outside `blocked` that may have their command now.
-inline Banks Channel::legal(Need need, Banks blocked) {
+template <class Banks>
+Banks ChannelOf<Banks>::legal(Need need, Banks blocked) {
   Ready& banks = ready(need);
   if (now_ < banks.wake) return 0;
   Cycle wake = never_cycle;
@@ -96,18 +105,20 @@ inline Banks Channel::legal(Need need, Banks blocked) {
   return found;
 }
 
+template <class Banks>
 template <class Done>
-bool Channel::issue_column(Done& done) {
+bool ChannelOf<Banks>::issue_column(Done& done) {
   const Banks banks = legal(Need::read, 0) | legal(Need::write, 0);
   if (banks == 0) return false;
   column_command(choose(banks), done);
   return true;
 }
 
+template <class Banks>
 template <class Done>
-void Channel::column_command(std::uint32_t bank, Done& done) {
+void ChannelOf<Banks>::column_command(std::uint32_t bank, Done& done) {
   const Request& request = request_[bank];
-  const Banks bit = bit_of(bank);
+  const Banks bit = bit_of<Banks>(bank);
   bound_ &= ~bit;
   remove(ready(request.kind == Kind::read ? Need::read : Need::write), bit);
   if (split_oldest_first_) {
@@ -131,16 +142,19 @@ void Channel::column_command(std::uint32_t bank, Done& done) {
   done(request.tag, request.kind, data_end);
 }
 
-inline void Channel::remove(Ready& ready, Banks banks) {
+template <class Banks>
+void ChannelOf<Banks>::remove(Ready& ready, Banks banks) {
   ready.banks &= ~banks;
   if (ready.banks == 0) ready.wake = never_cycle;
 }
 
-inline std::uint32_t Channel::choose(Banks legal) const {
+template <class Banks>
+std::uint32_t ChannelOf<Banks>::choose(Banks legal) const {
   return split_oldest_first_ ? by_age_.oldest(legal) : first_from(legal, priority_);
 }
 
-inline void Channel::issue_row() {
+template <class Banks>
+void ChannelOf<Banks>::issue_row() {
   const Banks banks = legal(Need::activate, blocked_) | legal(Need::precharge, blocked_);
   if (banks == 0) return;
   const std::uint32_t bank = choose(banks);
@@ -148,29 +162,32 @@ inline void Channel::issue_row() {
   priority_ = (bank + 1) % banks_count_;
 }
 
-inline void Channel::activate(std::uint32_t bank) {
+template <class Banks>
+void ChannelOf<Banks>::activate(std::uint32_t bank) {
   timing_.activate(bank, now_);
   ++statistics_.activates;
-  open_ |= bit_of(bank);
+  open_ |= bit_of<Banks>(bank);
   open_row_[bank] = request_[bank].row;
   row_bus_free_ = now_ + activate_cycles_;
-  remove(ready(Need::activate), bit_of(bank));
+  remove(ready(Need::activate), bit_of<Banks>(bank));
   ready(Need::activate).wake = std::max(ready(Need::activate).wake, timing_.any(Need::activate));
   if (listener_ != nullptr) log(CommandKind::activate, bank, open_row_[bank]);
   schedule(bank);
 }
 
-inline void Channel::precharge(std::uint32_t bank) {
+template <class Banks>
+void ChannelOf<Banks>::precharge(std::uint32_t bank) {
   timing_.precharge(bank, now_);
   ++statistics_.precharges;
-  open_ &= ~bit_of(bank);
+  open_ &= ~bit_of<Banks>(bank);
   row_bus_free_ = now_ + 1;
-  remove(ready(Need::precharge), bit_of(bank));
+  remove(ready(Need::precharge), bit_of<Banks>(bank));
   if (listener_ != nullptr) log(CommandKind::precharge, bank, open_row_[bank]);
   schedule(bank);
 }
 
-inline Cycle Channel::next_event() const {
+template <class Banks>
+Cycle ChannelOf<Banks>::next_event() const {
   if (bindable() != 0) return now_ + 1;
   Cycle next = std::min({column_wake(), row_wake(), wheel_.next(now_)});
   if (room()) next = std::min(next, ask_at_);
@@ -178,7 +195,8 @@ inline Cycle Channel::next_event() const {
   return std::max(next, now_ + 1);
 }
 
-inline void Channel::advance(Cycle to) {
+template <class Banks>
+void ChannelOf<Banks>::advance(Cycle to) {
   statistics_.occupancy_cycles += occupancy() * (to - now_);
   now_ = to;
 }

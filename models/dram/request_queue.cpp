@@ -2,12 +2,15 @@
 
 namespace t3vp::dram {
 
-RequestQueue::RequestQueue(std::uint32_t depth, std::uint32_t classes) : classes_(classes), pool_(depth * classes) {
+template <class Banks>
+RequestQueue<Banks>::RequestQueue(std::uint32_t depth, std::uint32_t classes)
+    : classes_(classes), pool_(depth * classes) {
   for (std::size_t slot = 0; slot < pool_.size(); ++slot)
     pool_[slot].next = static_cast<std::uint16_t>(slot + 1 == pool_.size() ? none : slot + 1);
 }
 
-Request RequestQueue::take_oldest_of_address(std::uint32_t cls, std::uint16_t slot, std::uint16_t previous) {
+template <class Banks>
+Request RequestQueue<Banks>::take_oldest_of_address(std::uint32_t cls, std::uint16_t slot, std::uint16_t previous) {
   const Request& wanted = pool_[slot];
   const std::uint32_t other = 1 - cls;
   std::uint16_t before = none;
@@ -17,5 +20,8 @@ Request RequestQueue::take_oldest_of_address(std::uint32_t cls, std::uint16_t sl
   }
   return remove(cls, wanted.bank, slot, previous);
 }
+
+template class RequestQueue<FewBanks>;
+template class RequestQueue<ManyBanks>;
 
 }  // namespace t3vp::dram

@@ -31,6 +31,7 @@ struct Request {
 inline bool older(std::uint32_t order, std::uint32_t than) { return static_cast<std::int32_t>(order - than) < 0; }
 
 /// Banks in the order of their requests' entry; the youngest enters near the end, the oldest leaves near the front.
+template <class Banks>
 class BanksByAge {
  public:
   void insert(std::uint32_t bank, std::uint32_t order) {
@@ -56,14 +57,15 @@ class BanksByAge {
   struct Entry {
     std::uint32_t bank, order;
   };
-  std::array<Entry, max_banks> entries_{};
+  std::array<Entry, capacity_of<Banks>> entries_{};
   std::size_t count_ = 0;
 };
 
+inline constexpr std::uint32_t most_queue_entries = 0xfffe;  ///< of all classes together
+
+template <class Banks>
 class RequestQueue {
  public:
-  static constexpr std::uint32_t most_entries = 0xfffe;  ///< of all classes together
-
   /// Classes are 1 (all accesses in one order per bank) or 2 (reads; writes and updates), of `depth` entries each.
   RequestQueue(std::uint32_t depth, std::uint32_t classes);
 
@@ -83,7 +85,7 @@ class RequestQueue {
     else
       pool_[list.tail].next = slot;
     list.tail = slot;
-    banks_[cls] |= bit_of(bank);
+    banks_[cls] |= bit_of<Banks>(bank);
     ++waiting_[cls];
     if (classes_ == 2) ++same_hash_[cls][hash(access.address)];
   }
@@ -126,7 +128,7 @@ class RequestQueue {
     else
       pool_[previous].next = request.next;
     if (list.tail == slot) list.tail = previous;
-    if (list.head == none) banks_[cls] &= ~bit_of(bank);
+    if (list.head == none) banks_[cls] &= ~bit_of<Banks>(bank);
     --waiting_[cls];
     if (classes_ == 2) --same_hash_[cls][hash(request.address)];
     const Request taken = request;
@@ -141,7 +143,7 @@ class RequestQueue {
   std::uint32_t order_ = 0;
   std::array<std::uint32_t, 2> waiting_{};
   std::array<Banks, 2> banks_{};
-  std::array<std::array<List, max_banks>, 2> lists_;
+  std::array<std::array<List, capacity_of<Banks>>, 2> lists_;
   std::array<std::array<std::uint16_t, 1024>, 2> same_hash_{};
 };
 

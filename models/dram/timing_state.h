@@ -21,6 +21,7 @@ inline constexpr std::size_t need_count = 4;
 /// its pseudo-channel. Banks are numbered with the pseudo-channel in the lowest bits, then the bank group, then the
 /// bank of the group. Commands are told in the order of time and only when legal, so most new times are later than the
 /// old.
+template <class Banks>
 class TimingState {
  public:
   explicit TimingState(const MemorySpec& spec);
@@ -118,10 +119,10 @@ class TimingState {
     busy_groups_[static_cast<std::size_t>(need)] |= group_banks_[group];
   }
 
-  std::array<Times, max_banks> bank_{}, group_{}, pseudo_{};
-  std::array<Banks, max_banks> group_banks_{}, pseudo_banks_{};
+  std::array<Times, capacity_of<Banks>> bank_{}, group_{}, pseudo_{};
+  std::array<Banks, capacity_of<Banks>> group_banks_{}, pseudo_banks_{};
   std::array<Banks, need_count> busy_groups_{};  // those not in it are known to allow the command
-  std::array<FourActivates, max_banks> windows_{};
+  std::array<FourActivates, capacity_of<Banks>> windows_{};
   Timing timing_;
   std::uint32_t group_mask_, pseudo_mask_;
   Cycle read_to_write_, write_to_read_, write_to_read_in_group_, write_to_precharge_;
