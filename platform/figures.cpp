@@ -34,6 +34,7 @@ double span_of(const Node& node, Phase phase) {
 RunTimes times_of(const RunConfiguration& configuration, const Node& node) {
   RunTimes times;
   times.setup = span_of(node, Phase::setup);
+  times.zeroing = longest(node, Phase::zeroing).value_or(0);
   times.gemm = longest(node, Phase::gemm);
   times.reduce_scatter = longest(node, Phase::reduce_scatter);
   times.fused = longest(node, Phase::fused);

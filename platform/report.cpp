@@ -24,7 +24,8 @@ ordered_json times_json(const RunTimes& t) {
           {"reduce_scatter", or_null(t.reduce_scatter)},
           {"fused", or_null(t.fused)},
           {"all_gather", or_null(t.all_gather)},
-          {"setup", t.setup}};
+          {"setup", t.setup},
+          {"zeroing", t.zeroing}};
 }
 
 ordered_json bytes_json(const std::vector<DramBytes>& gpus, std::size_t traffic_class) {

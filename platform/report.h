@@ -25,6 +25,7 @@ struct RunTimes {
   std::optional<double> fused;           ///< to the last reduced element in place; none when not fused
   std::optional<double> all_gather;      ///< none when left out
   double setup = 0;                      ///< before the start barrier, not part of the total
+  double zeroing = 0;                    ///< of the output, part of setup; 0 where none is needed
 };
 
 /// A direction of a link, within the measured time: from the start barrier to the last GPU's end; with ideal methods

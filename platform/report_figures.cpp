@@ -85,6 +85,7 @@ Figures combined_figures(const json& gemm, const json& reduce_scatter, const jso
   take_time(gemm, "gemm", figures);
   take_time(reduce_scatter, "reduce_scatter", figures);
   take_time(all_gather, "all_gather", figures);
+  take_time(reduce_scatter, "zeroing", figures);
   // A sequential run's GEMM leaves output in the cache for the kernels after it: its writes are not the isolated ones.
   if (gemm.at("method") != "sequential") take_traffic(gemm, "gemm", figures);
   take_traffic(reduce_scatter, "rs", figures);

@@ -44,14 +44,17 @@ std::string headline(const json& report) {
 }
 
 std::string time_rows(const json& times) {
-  const std::pair<const char*, const char*> phases[] = {
-      {"setup", "setup (before the start)"}, {"gemm", "GEMM"},
-      {"reduce_scatter", "reduce-scatter"},  {"fused", "fused GEMM + reduce-scatter"},
-      {"all_gather", "all-gather"},          {"total", "total"}};
+  const std::pair<const char*, const char*> phases[] = {{"setup", "setup (before the start)"},
+                                                        {"zeroing", "  zeroing of the output"},
+                                                        {"gemm", "GEMM"},
+                                                        {"reduce_scatter", "reduce-scatter"},
+                                                        {"fused", "fused GEMM + reduce-scatter"},
+                                                        {"all_gather", "all-gather"},
+                                                        {"total", "total"}};
   const double longest = std::max(times.at("total").get<double>(), times.at("setup").get<double>());
   std::string text = fmt::format("\n  {:<28}{:>10}\n", "time", "us");
   for (const auto& [key, name] : phases)
-    if (times.at(key).is_number())
+    if (times.at(key).is_number() && (times.at(key) != 0 || key != std::string("zeroing")))
       text += with_bar(fmt::format("  {:<28}{:>10.2f}", name, microseconds(times.at(key))),
                        times.at(key).get<double>() / longest);
   return text;
@@ -151,13 +154,17 @@ std::string result_table(const json& report) {
 }
 
 std::string overview_table(const std::vector<json>& reports) {
-  const auto total = [](const json& report) { return report.at("time_ns").at("total").get<double>(); };
+  const auto time = [](const json& report, const char* name) { return report.at("time_ns").at(name).get<double>(); };
+  const auto total = [&](const json& report) { return time(report, "total"); };
+  const auto with_zeroing = [&](const json& report) { return total(report) + time(report, "zeroing"); };
   double longest = 0;
   for (const json& report : reports) longest = std::max(longest, total(report));
-  std::string text = fmt::format("{:<16}{:>10}{:>9}{:>11}\n", "method", "us", "speedup", "DRAM MiB");
+  std::string text =
+      fmt::format("{:<16}{:>10}{:>9}{:>14}{:>11}\n", "method", "us", "speedup", "with zeroing", "DRAM MiB");
   for (const json& report : reports)
-    text += fmt::format("{:<16}{:>10.2f}{:>9.3f}{:>11.1f}  {}\n", report.at("method").get<std::string>(),
+    text += fmt::format("{:<16}{:>10.2f}{:>9.3f}{:>14.3f}{:>11.1f}  {}\n", report.at("method").get<std::string>(),
                         total(report) / 1000, total(reports.front()) / total(report),
+                        with_zeroing(reports.front()) / with_zeroing(report),
                         total_bytes(report.at("dram_bytes")) / bytes_per_MiB, bar(total(report) / longest, 32));
   return text;
 }

@@ -10,7 +10,8 @@ namespace t3vp {
 /// One run: time per phase, DRAM traffic per class, links, bounds and the verdict.
 std::string result_table(const nlohmann::json& report);
 
-/// Several runs side by side: total time with bars, speedup over the first one, DRAM traffic.
+/// Several runs side by side: total time with bars, speedup over the first one, also with the time that zeroing the
+/// output takes, DRAM traffic.
 std::string overview_table(const std::vector<nlohmann::json>& reports);
 
 /// `share` of a full bar, 0 to 1.

@@ -32,7 +32,8 @@ enum t3_phase {
   T3_PHASE_FUSED,
   T3_PHASE_ALL_GATHER,
   T3_PHASE_OPERATION, /* of a layer, one after the other */
-  T3_PHASE_HAND_OVER  /* results go to memory, after the total */
+  T3_PHASE_HAND_OVER, /* results go to memory, after the total */
+  T3_PHASE_ZEROING    /* of set-up: the output of a fused kernel is made zero */
 };
 
 /* A tensor that people outside the platform fill or look at. */

@@ -42,13 +42,20 @@ static enum t3_status run(struct t3_context* gpu, const struct t3_job* job, cons
   return T3_OK;
 }
 
+static enum t3_status zero(struct t3_context* gpu, const struct t3_matrix* out) {
+  t3_begin(gpu, T3_PHASE_ZEROING);
+  T3_TRY(t3_fill_zero(gpu, out));
+  t3_end(gpu, T3_PHASE_ZEROING);
+  return T3_OK;
+}
+
 enum t3_status t3_fused(const struct t3_hal* hal, const struct t3_job* job) {
   struct t3_context context;
   struct t3_operands t;
   T3_TRY(t3_set_up(&context, hal, job));
   t3_begin(&context, T3_PHASE_SETUP);
   T3_TRY(t3_allocate(&context, job, T3_UNCACHED, &t));
-  if (job->zero_output) T3_TRY(t3_fill_zero(&context, &t.out.matrix));
+  if (job->zero_output) T3_TRY(zero(&context, &t.out.matrix));
   if (context.gpus > 1) T3_TRY(map_output(&context, &t.out, job->dma));
   T3_TRY(t3_barrier(&context));
   t3_end(&context, T3_PHASE_SETUP);

@@ -30,13 +30,13 @@ static_assert(doorbell_offset() != ~std::uint64_t{0});
 
 Picoseconds time_of(std::uint64_t ns) { return ns < latest / 1000 ? ns * 1000 : never; }
 
-bool is_known(Phase phase) { return phase <= Phase::hand_over; }
+bool is_known(Phase phase) { return phase <= Phase::zeroing; }
 
 }  // namespace
 
 const char* name_of(Phase phase) {
-  constexpr const char* names[] = {"setup", "total",      "gemm",      "reduce_scatter",
-                                   "fused", "all_gather", "operation", "hand_over"};
+  constexpr const char* names[] = {"setup",      "total",     "gemm",      "reduce_scatter", "fused",
+                                   "all_gather", "operation", "hand_over", "zeroing"};
   return names[static_cast<std::size_t>(phase)];
 }
 

@@ -29,7 +29,17 @@
 namespace t3vp {
 
 /// What a program's time is accounted to; the order is that of enum t3_phase in firmware/hal/t3_hal.h.
-enum class Phase : std::uint8_t { setup, total, gemm, reduce_scatter, fused, all_gather, operation, hand_over };
+enum class Phase : std::uint8_t {
+  setup,
+  total,
+  gemm,
+  reduce_scatter,
+  fused,
+  all_gather,
+  operation,
+  hand_over,
+  zeroing
+};
 
 const char* name_of(Phase phase);
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
+#include <sstream>
 
 #include "command_line/program.h"
 #include "platform/configuration.h"
@@ -12,10 +13,11 @@ using nlohmann::json;
 
 namespace {
 
-json report_with_total(double total_ns) {
+json report_with_total(double total_ns, double zeroing_ns = 0) {
   const ValidFiles files;
   RunResult result;
   result.time_ns.total = total_ns;
+  result.time_ns.zeroing = zeroing_ns;
   result.host.wall_s = total_ns;
   return report_json(load_run(files.run()), result);
 }
@@ -61,6 +63,25 @@ TEST_CASE("compare of many reports is an overview with bars") {
   CHECK(overview.exit_code == 1);
   CHECK_THAT(overview.out, Catch::Contains("2.000") && Catch::Contains("################################\n"));
   CHECK(compare({a, a, a}).exit_code == 0);
+}
+
+TEST_CASE("an overview has the speedup over the first total, and that with the time that zeroing takes") {
+  const Folder folder;
+  const Outcome overview = compare({folder.write("sequential.json", report_with_total(2000)),
+                                    folder.write("fused.json", report_with_total(1000, 600)),
+                                    folder.write("as-fast.json", report_with_total(2000, 500))});
+  std::istringstream lines(overview.out);
+  std::string line;
+  std::getline(lines, line);
+  CHECK_THAT(line, Catch::Contains("speedup  with zeroing"));
+  for (const auto& [speedup, with_zeroing] : {std::pair{1.0, 1.0}, {2000.0 / 1000, 2000.0 / 1600}, {1.0, 0.8}}) {
+    std::string method;
+    double us = 0, found = 0, found_with_zeroing = 0;
+    std::getline(lines, line);
+    std::istringstream(line) >> method >> us >> found >> found_with_zeroing;
+    CHECK(found == Approx(speedup).margin(0.0005));
+    CHECK(found_with_zeroing == Approx(with_zeroing).margin(0.0005));
+  }
 }
 
 TEST_CASE("check names the kind of every file of the project") {

@@ -36,7 +36,7 @@ enum t3_status guest_twice(const struct t3_hal* hal, const struct t3_job* job) {
 }
 
 static void unknown_phases(struct stage* s) {
-  const int phases[] = {T3_PHASE_HAND_OVER + 1, 255, 256, 1 << 30, -1};
+  const int phases[] = {T3_PHASE_ZEROING + 1, 255, 256, 1 << 30, -1};
   for (uint32_t i = 0; i < sizeof phases / sizeof phases[0]; ++i) {
     s->hal->mark(s->hal->platform, (enum t3_phase)phases[i], true);
     s->hal->mark(s->hal->platform, (enum t3_phase)phases[i], false);

@@ -39,7 +39,7 @@ TEST_CASE("results.csv has every case and method in the table's order, and what 
               .exit_code == 0);
   const json report = json_of(files / "direct/report.json");
   const fs::path csv = files.out() / "results.csv";
-  for (const char* phase : {"total", "gemm", "fused", "all_gather", "setup"})
+  for (const char* phase : {"total", "gemm", "fused", "all_gather", "setup", "zeroing"})
     CHECK(value(csv, "tall", "t3", std::string("time_ns.") + phase) == report.at("time_ns").at(phase).get<double>());
   for (const auto& item : report.at("dram_bytes").items())
     CHECK(value(csv, "tall", "t3", "dram_bytes." + item.key()) == item.value().get<double>());

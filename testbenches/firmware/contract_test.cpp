@@ -138,6 +138,7 @@ TEST_CASE("element types, interrupt lines and phases are numbered alike") {
   REQUIRE(static_cast<int>(Phase::all_gather) == T3_PHASE_ALL_GATHER);
   REQUIRE(static_cast<int>(Phase::operation) == T3_PHASE_OPERATION);
   REQUIRE(static_cast<int>(Phase::hand_over) == T3_PHASE_HAND_OVER);
+  REQUIRE(static_cast<int>(Phase::zeroing) == T3_PHASE_ZEROING);
 }
 
 TEST_CASE("a status has the same number and text on both sides") {

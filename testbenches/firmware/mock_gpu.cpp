@@ -24,8 +24,8 @@ namespace {
 MockGpu& mock(void* platform) { return *static_cast<MockGpu*>(platform); }
 
 const char* phase_name(t3_phase phase) {
-  constexpr const char* names[] = {"setup", "total",      "gemm",      "reduce_scatter",
-                                   "fused", "all_gather", "operation", "hand_over"};
+  constexpr const char* names[] = {"setup",      "total",     "gemm",      "reduce_scatter", "fused",
+                                   "all_gather", "operation", "hand_over", "zeroing"};
   return names[phase];
 }
 

@@ -63,7 +63,9 @@ TEST_CASE("fused on GPU 1 of 4") {
     publish a
     publish b
     publish out
+    begin zeroing
     fill 262144 bytes
+    end zeroing
     map 4+2 update gpu 0
     track 6+2 x2 update
     dma 6+2 update gpu 0
@@ -85,7 +87,9 @@ TEST_CASE("fused on GPU 0 of 2: no chunk is forwarded") {
     publish a
     publish b
     publish out
+    begin zeroing
     fill 262144 bytes
+    end zeroing
     map 4+4 update gpu 1
     track 0+4 x2 update
     dma 0+4 notify
@@ -101,7 +105,9 @@ TEST_CASE("fused on GPU 4 of 5: unequal chunks, the order starts at chunk 0") {
     publish a
     publish b
     publish out
+    begin zeroing
     fill 262144 bytes
+    end zeroing
     map 0+1 update gpu 3
     track 1+2 x2 update
     dma 1+2 update gpu 3
