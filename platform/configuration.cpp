@@ -12,6 +12,8 @@ const char* name_of(Arbitration arbitration) {
   return names[static_cast<std::size_t>(arbitration)];
 }
 
+const char* name_of(McaScope scope) { return scope == McaScope::always ? "always" : "reduce-scatter"; }
+
 const char* name_of(Operands operands) { return operands == Operands::exact ? "exact" : "random"; }
 
 const char* name_of(LayerPart part) {

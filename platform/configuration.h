@@ -47,6 +47,9 @@ enum class Method { sequential, t3, t3_mca, ideal_overlap, ideal_rs_nmc };
 /// The number is the fixed occupancy limit of mca; without one the controller chooses by the observed bands.
 enum class Arbitration { round_robin, compute_first, mca, mca_5, mca_10, mca_30, mca_unlimited };
 
+/// What mca arbitrates: everything up to the all-gather, which then is arbitrated by round-robin, or all.
+enum class McaScope { reduce_scatter, always };
+
 /// Values of A and B: such that no sum is ever rounded, or any in [-1, 1].
 enum class Operands { exact, random };
 
@@ -132,6 +135,7 @@ struct RunConfiguration {
   std::uint32_t gpus = 0;
   Method method = Method::t3_mca;
   Arbitration arbitration = Arbitration::mca;
+  McaScope mca_scope = McaScope::reduce_scatter;
   Phases phases;
   bool functional = false;
   Operands operands = Operands::exact;  ///< of a functional run; of a layer always random
@@ -150,6 +154,7 @@ struct RunConfiguration {
 /// The names that files and reports use.
 const char* name_of(Method method);
 const char* name_of(Arbitration arbitration);
+const char* name_of(McaScope scope);
 const char* name_of(Operands operands);
 const char* name_of(LayerPart part);
 

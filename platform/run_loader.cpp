@@ -210,6 +210,7 @@ json resolve(const RunConfiguration& c, const Files& files) {
                    {"gpus", c.gpus},
                    {"method", name_of(c.method)},
                    {"arbitration", name_of(c.arbitration)},
+                   {"mca_scope", name_of(c.mca_scope)},
                    {"data", c.functional ? "functional" : "timing-only"},
                    {"operands", name_of(c.operands)},
                    {"simulate", c.mirror ? "mirror" : "all"},
@@ -253,6 +254,7 @@ RunConfiguration load_run(const std::filesystem::path& file, const std::vector<s
   c.gpus = gpus_of(files.run, c.workload);
   c.method = method_named(run.value("method", c.workload.layer ? "sequential" : "t3-mca"));
   c.arbitration = arbitration_named(run.value("arbitration", c.method == Method::t3_mca ? "mca" : "round-robin"));
+  c.mca_scope = member(run.value("mca_scope", "reduce-scatter"), {McaScope::reduce_scatter, McaScope::always});
   c.phases = phases_of(run);
   c.functional = run.value("data", "timing-only") == "functional";
   c.operands = operands_of(files.run, c.workload);

@@ -48,6 +48,7 @@ t3_job job_of(const RunConfiguration& configuration) {
   job.element = static_cast<t3_element>(gemm.element);
   job.transpose_b = gemm.transpose_b;
   job.tiling = {gemm.tile.rows, gemm.tile.columns, compute.wavefronts};
+  job.mca_always = configuration.mca_scope == McaScope::always;
   job.ring_workgroups = compute.compute_units * compute.ring_workgroups_per_cu;
   job.dma.updates = configuration.faults.dma_map_updates.value_or(ring_updates);
   job.dma.block_tiles = 1;

@@ -34,12 +34,7 @@ static enum t3_status run(struct t3_context* gpu, const struct t3_job* job, cons
   t3_begin(gpu, T3_PHASE_FUSED);
   T3_TRY(gemm_and_reduce_scatter(gpu, job, t));
   t3_end(gpu, T3_PHASE_FUSED);
-
-  t3_begin(gpu, T3_PHASE_ALL_GATHER);
-  T3_TRY(t3_ring_all_gather(gpu, &t->out));
-  T3_TRY(t3_wait_kernels(gpu));
-  t3_end(gpu, T3_PHASE_ALL_GATHER);
-  return T3_OK;
+  return t3_gather_all(gpu, job, &t->out);
 }
 
 static enum t3_status zero(struct t3_context* gpu, const struct t3_matrix* out) {

@@ -25,20 +25,11 @@ static enum t3_status reduce_scatter(struct t3_context* gpu, const struct t3_ope
   return settle(gpu);
 }
 
-static enum t3_status all_gather(struct t3_context* gpu, const struct t3_operands* t) {
-  t3_begin(gpu, T3_PHASE_ALL_GATHER);
-  T3_TRY(t3_ring_all_gather(gpu, &t->out));
-  T3_TRY(t3_wait_kernels(gpu));
-  t3_end(gpu, T3_PHASE_ALL_GATHER);
-  return T3_OK;
-}
-
 static enum t3_status run(struct t3_context* gpu, const struct t3_job* job, const struct t3_operands* t,
                           const struct t3_matrix* staging) {
   if (!job->skip_gemm) T3_TRY(gemm(gpu, job, t));
   if (!job->skip_reduce_scatter) T3_TRY(reduce_scatter(gpu, t, staging));
-  if (!job->skip_all_gather) T3_TRY(all_gather(gpu, t));
-  return T3_OK;
+  return job->skip_all_gather ? T3_OK : t3_gather_all(gpu, job, &t->out);
 }
 
 enum t3_status t3_isolated(const struct t3_hal* hal, const struct t3_job* job) {

@@ -40,6 +40,15 @@ enum t3_status t3_hand_over(struct t3_context* context) {
   return T3_OK;
 }
 
+enum t3_status t3_gather_all(struct t3_context* context, const struct t3_job* job, const struct t3_output* out) {
+  if (job->arbitration == T3_MCA && !job->mca_always) T3_TRY(t3_set_arbitration(context, T3_ROUND_ROBIN, 0));
+  t3_begin(context, T3_PHASE_ALL_GATHER);
+  T3_TRY(t3_ring_all_gather(context, out));
+  T3_TRY(t3_wait_kernels(context));
+  t3_end(context, T3_PHASE_ALL_GATHER);
+  return T3_OK;
+}
+
 struct t3_gemm_options t3_gemm_options_of(const struct t3_job* job) {
   return (struct t3_gemm_options){.transpose_b = job->transpose_b, .max_compute_units = job->max_compute_units};
 }

@@ -12,11 +12,7 @@ static enum t3_status run(struct t3_context* gpu, const struct t3_job* job, cons
   T3_TRY(t3_wait_kernels(gpu));
   t3_end(gpu, T3_PHASE_REDUCE_SCATTER);
 
-  t3_begin(gpu, T3_PHASE_ALL_GATHER);
-  T3_TRY(t3_ring_all_gather(gpu, &t->out));
-  T3_TRY(t3_wait_kernels(gpu));
-  t3_end(gpu, T3_PHASE_ALL_GATHER);
-  return T3_OK;
+  return t3_gather_all(gpu, job, &t->out);
 }
 
 enum t3_status t3_sequential(const struct t3_hal* hal, const struct t3_job* job) {

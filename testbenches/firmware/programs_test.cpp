@@ -1,4 +1,5 @@
 // What the programs order, in which order: golden journals, and properties of all GPUs of a ring together.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
@@ -46,6 +47,7 @@ const char* const fused_end = R"(
     kernel gemm from 4 of 8 update uncached
     end gemm
     end fused
+    arbitration 0 limit 0
     begin all_gather
     kernel all_gather uncached
     end all_gather
@@ -128,6 +130,7 @@ TEST_CASE("fused on GPU 4 of 5: unequal chunks, the order starts at chunk 0") {
     kernel gemm from 0 of 8 update uncached
     end gemm
     end fused
+    arbitration 0 limit 0
     begin all_gather
     kernel all_gather uncached
     end all_gather
@@ -136,6 +139,19 @@ TEST_CASE("fused on GPU 4 of 5: unequal chunks, the order starts at chunk 0") {
     unmap
     dma remove)";
   REQUIRE(journal_of(t3_fused, 4, 5, job()) == lines(expected));
+}
+
+TEST_CASE("MCA ends with the reduce-scatter, unless it is for always") {
+  for (t3_program* const program : {t3_fused, t3_sequential, t3_isolated})
+    for (const bool always : {false, true}) {
+      t3_job mca = job();
+      mca.mca_always = always;
+      const std::vector<std::string> journal = journal_of(program, 1, 4, mca);
+      const auto gather = std::find(journal.begin(), journal.end(), "begin all_gather");
+      REQUIRE(gather != journal.end());
+      REQUIRE(journal.front() == "arbitration 2 limit 10");
+      REQUIRE((gather[-1] == "arbitration 0 limit 0") == !always);
+    }
 }
 
 TEST_CASE("fused on a single GPU is a GEMM") {
@@ -154,6 +170,7 @@ TEST_CASE("fused on a single GPU is a GEMM") {
     kernel gemm from 0 of 8 update uncached
     end gemm
     end fused
+    arbitration 0 limit 0
     begin all_gather
     end all_gather
     end total
@@ -215,6 +232,7 @@ TEST_CASE("isolated flushes and meets between its phases") {
     end reduce_scatter
     flush
     signal gpu 1
+    arbitration 0 limit 0
     begin all_gather
     kernel all_gather
     end all_gather
