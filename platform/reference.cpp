@@ -18,9 +18,16 @@ const PublishedBuffer* find(const Gpu& gpu, const std::string& name) {
   return nullptr;
 }
 
+/// Memory holds anything before it is written, for instance what is no number in any element type.
+void spoil(Gpu& gpu, const PublishedBuffer& buffer) {
+  std::vector<unsigned char> row(std::size_t{buffer.columns} * bytes_of(buffer.element), 0xFF);
+  for (std::uint32_t i = 0; i < buffer.rows; ++i) transfer(gpu, tlm::TLM_WRITE_COMMAND, buffer, i, row.data());
+}
+
 }  // namespace
 
 void Reference::fill(Gpu& gpu, const PublishedBuffer& buffer) const {
+  if (buffer.name == "out") return spoil(gpu, buffer);
   if (buffer.name != "a" && buffer.name != "b") return;
   const std::uint32_t number = gpu.processor.gpu();
   const FloatMatrix values = buffer.name == "a" ? operand_a(configuration_, number) : operand_b(configuration_, number);

@@ -14,7 +14,7 @@ class Reference {
  public:
   explicit Reference(const RunConfiguration& configuration) : configuration_(configuration) {}
 
-  /// Fills a published operand of a GPU.
+  /// Fills a published operand of a GPU, and its output with what is no number.
   void fill(Gpu& gpu, const PublishedBuffer& buffer) const;
 
   /// Every element of every GPU's output against what it should be, to the bit. What is expected follows from the

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "memory/valid_bits.h"
 #include "platform/faults.h"
 #include "platform/layer.h"
 #include "registers/staged_chunk.h"
@@ -106,6 +107,15 @@ void check_tables(const Document& system, const RunConfiguration& c) {
     system.reject("/tracker/ways", fmt::format("at least {}, since nothing may spill with tracker.strict", ways));
 }
 
+/// With valid bits the programs write no zeros, so that there have to be enough.
+void check_valid_bits(const Document& run, const RunConfiguration& c) {
+  const std::uint64_t bits = c.system.memory.valid_bits_bytes,
+                      needed = ValidBits::storage_bytes(output_grid(c).bytes());
+  if (is_fused(c) && bits != 0 && needed > bits)
+    run.reject("/system/memory/valid_bits_KiB", fmt::format("{} bytes of valid bits", bits),
+               fmt::format("0 or at least the {} that the output needs", needed));
+}
+
 void check_layer(const Document& run, const RunConfiguration& c) {
   const LayerWorkload& layer = *c.workload.layer;
   if (c.method != Method::sequential)
@@ -128,6 +138,7 @@ void check_gemm(const Document& run, const Document& system, const RunConfigurat
                fmt::format("at most {}, the output's tiles, so that every GPU has a chunk", tiles));
   check_memory_holds(run, c, tiles);
   if (is_fused(c)) check_tables(system, c);
+  check_valid_bits(run, c);
   if (c.mirror) check_mirror(run, c);
 }
 

@@ -197,6 +197,7 @@ json resolved_memory(const Files& files) {
 json resolved_system(const Files& files) {
   json system = files.system.content;
   system["memory"].erase("file");
+  if (!system["memory"].contains("valid_bits_KiB")) system["memory"]["valid_bits_KiB"] = 0;
   system["memory"]["dram"] = resolved_memory(files);
   for (json* part : {&system, &system["memory"]["dram"]}) {
     part->erase("description");

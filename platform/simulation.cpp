@@ -54,6 +54,7 @@ t3_job job_of(const RunConfiguration& configuration) {
   job.dma.block_tiles = 1;
   job.near_memory = configuration.method == Method::ideal_rs_nmc;
   job.zero_output = true;
+  job.valid_bits = configuration.system.memory.valid_bits_bytes != 0;
   job.skip_gemm = !configuration.phases.gemm;
   job.skip_reduce_scatter = !configuration.phases.reduce_scatter;
   job.skip_all_gather = !configuration.phases.all_gather;

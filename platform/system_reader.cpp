@@ -22,6 +22,7 @@ class Section {
   void read_given(const char* key, T& value) const {
     if (section_.contains(key)) read(key, value);
   }
+  bool has(const char* key) const { return section_.contains(key); }
   Picoseconds time(const char* key_ns) const { return from_ns(section_.at(key_ns).get<double>()); }
   std::uint64_t bytes(const char* key, double unit) const {
     return static_cast<std::uint64_t>(std::llround(section_.at(key).get<double>() * unit));
@@ -79,6 +80,7 @@ MemoryParameters read_controller(const Section& s) {
   s.read("mca_bands", p.mca_bands);
   s.read("mca_default_limit", p.mca_default_limit);
   s.read("aging_ns", p.aging_ns);
+  if (s.has("valid_bits_KiB")) p.valid_bits_bytes = s.bytes("valid_bits_KiB", KiB);
   return p;
 }
 

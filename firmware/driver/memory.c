@@ -2,6 +2,7 @@
 #include "matrices.h"
 #include "registers.h"
 #include "t3/registers/dma.h"
+#include "t3/registers/near_memory.h"
 #include "wait.h"
 
 #define HEAP_ALIGNMENT 256u /* an interleave unit of the memory channels */
@@ -105,4 +106,24 @@ static enum t3_status fill_alone(struct t3_context* context, const struct t3_mat
 
 enum t3_status t3_fill_zero(struct t3_context* context, const struct t3_matrix* matrix) {
   return T3_LOCKED(context, fill_alone(context, matrix));
+}
+
+static enum t3_status near_memory_command(struct t3_registers* near_memory, uint32_t action) {
+  return t3_command(near_memory, T3_NEAR_MEMORY_COMMAND_OFFSET, action << T3_NEAR_MEMORY_COMMAND_ACTION_SHIFT,
+                    T3_NEAR_MEMORY_STATUS_OFFSET);
+}
+
+enum t3_status t3_arm_zero(struct t3_context* context, const struct t3_matrix* matrix) {
+  uint64_t bytes = 0;
+  if (!t3_is_open(context) || matrix == NULL || !t3_matrix_bytes(matrix, &bytes)) return T3_INVALID_ARGUMENT;
+  struct t3_registers near_memory = t3_own_block(context, T3_BLOCK_NEAR_MEMORY);
+  t3_put64(&near_memory, T3_NEAR_MEMORY_VALID_BASE_OFFSET, matrix->address);
+  t3_put64(&near_memory, T3_NEAR_MEMORY_VALID_BYTES_OFFSET, bytes);
+  return near_memory_command(&near_memory, T3_NEAR_MEMORY_COMMAND_ACTION_ARM);
+}
+
+enum t3_status t3_disarm_zero(struct t3_context* context) {
+  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
+  struct t3_registers near_memory = t3_own_block(context, T3_BLOCK_NEAR_MEMORY);
+  return near_memory_command(&near_memory, T3_NEAR_MEMORY_COMMAND_ACTION_DISARM);
 }

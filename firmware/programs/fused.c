@@ -37,9 +37,9 @@ static enum t3_status run(struct t3_context* gpu, const struct t3_job* job, cons
   return t3_gather_all(gpu, job, &t->out);
 }
 
-static enum t3_status zero(struct t3_context* gpu, const struct t3_matrix* out) {
+static enum t3_status zero(struct t3_context* gpu, const struct t3_job* job, const struct t3_matrix* out) {
   t3_begin(gpu, T3_PHASE_ZEROING);
-  T3_TRY(t3_fill_zero(gpu, out));
+  T3_TRY(job->valid_bits ? t3_arm_zero(gpu, out) : t3_fill_zero(gpu, out));
   t3_end(gpu, T3_PHASE_ZEROING);
   return T3_OK;
 }
@@ -50,7 +50,7 @@ enum t3_status t3_fused(const struct t3_hal* hal, const struct t3_job* job) {
   T3_TRY(t3_set_up(&context, hal, job));
   t3_begin(&context, T3_PHASE_SETUP);
   T3_TRY(t3_allocate(&context, job, T3_UNCACHED, &t));
-  if (job->zero_output) T3_TRY(zero(&context, &t.out.matrix));
+  if (job->zero_output) T3_TRY(zero(&context, job, &t.out.matrix));
   if (context.gpus > 1) T3_TRY(map_output(&context, &t.out, job->dma));
   T3_TRY(t3_barrier(&context));
   t3_end(&context, T3_PHASE_SETUP);

@@ -60,7 +60,14 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
     registers.interleave.set(parameters_.interleave_bytes);
     choose_policy();
   });
-  near_memory.on_reset([this] { updated_elements_ = {}; });
+  near_memory.valid_storage.set(parameters.valid_bits_bytes);
+  near_memory.command.on_write([this] { near_memory_command(); });
+  near_memory.not_valid.on_refresh([this] { near_memory.not_valid.set(valid_bits_.clear()); });
+  near_memory.on_reset([this] {
+    updated_elements_ = {};
+    near_memory.valid_storage.set(parameters_.valid_bits_bytes);
+    valid_bits_.disarm();
+  });
   near_memory.updates.on_refresh([this](std::size_t i) { near_memory.updates[i].set(updated_elements_[i]); });
   choose_policy();
 
@@ -192,6 +199,9 @@ bool MemoryController::refuse(const Arrival& arrival, const DataExtension& exten
 void MemoryController::take_effect(tlm::tlm_generic_payload& transaction, const DataExtension& extension, bool local,
                                    Picoseconds time) {
   const std::uint64_t bytes = extension.shape.bytes();
+  if (valid_bits_.clear() != 0 && transaction.get_data_ptr() != nullptr)
+    for_each_piece(address_map::local_of(transaction.get_address()), extension.shape,
+                   [this](std::uint64_t address, std::uint64_t part) { find_zeros(address, part); });
   if (faults_ != nullptr) {
     faults_->take_effect(store_, transaction, local, time);
   } else if (unsigned char* data = transaction.get_data_ptr()) {
@@ -233,6 +243,7 @@ void MemoryController::enqueue(std::uint32_t request, const DataExtension& exten
   run.kind = extension.operation == Operation::load    ? dram::Kind::read
              : extension.operation == Operation::store ? dram::Kind::write
                                                        : dram::Kind::update;
+  const dram::Kind kind = run.kind;
   std::uint32_t total = 0;
   for_each_piece(
       address_map::local_of(requests_[request].transaction->get_address()), extension.shape,
@@ -241,7 +252,16 @@ void MemoryController::enqueue(std::uint32_t request, const DataExtension& exten
         const std::uint64_t end = (address + bytes + access_bytes - 1) / access_bytes * access_bytes;
         while (at < end) {
           const std::uint64_t block_end = (at / run_bytes + 1) * run_bytes;
-          const std::uint64_t part = std::min(end, block_end) - at;
+          std::uint64_t part = std::min(end, block_end) - at;
+          if (kind != dram::Kind::read && valid_bits_.concerns(at, part)) {
+            bool first = false;
+            part = uniform(at, part, address, address + bytes, first);
+            run.kind = first ? dram::Kind::write : kind;
+            if (first && kind == dram::Kind::update) first_updates_ += part / access_bytes;
+            valid_bits_.set(std::max(at, address), std::min(at + part, address + bytes) - std::max(at, address));
+          } else {
+            run.kind = kind;
+          }
           run.address = interleave_.local_of(at);
           run.accesses = static_cast<std::uint16_t>(part / access_bytes);
           run.bytes = static_cast<std::uint16_t>(std::min(at + part, address + bytes) - std::max(at, address));

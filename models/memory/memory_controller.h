@@ -21,6 +21,7 @@
 #include "memory/parameters.h"
 #include "memory/stream_queues.h"
 #include "memory/tracker.h"
+#include "memory/valid_bits.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
 #include "protocol/statistics.h"
@@ -96,6 +97,11 @@ class MemoryController : public sc_core::sc_module {
   void respond();
   void trace_traffic(Picoseconds end);
   bool busy() const;
+  void near_memory_command();
+  void arm();
+  void find_zeros(std::uint64_t address, std::uint64_t bytes);
+  std::uint64_t uniform(std::uint64_t at, std::uint64_t part, std::uint64_t begin, std::uint64_t end,
+                        bool& first) const;
   void choose_policy();
   void update_limit();
   void stage_changed();
@@ -107,6 +113,9 @@ class MemoryController : public sc_core::sc_module {
   Trace::Track track_ = 0;
   Interleave interleave_;
   BackingStore store_;
+  ValidBits valid_bits_;
+  std::uint64_t most_valid_bits_ = 0;     ///< bytes of storage that any range has taken
+  std::uint64_t first_updates_ = 0;       ///< column accesses of updates that need not read
   std::unique_ptr<FaultyAccess> faults_;  ///< null unless injected
   Picoseconds cycle_, slice_, simulated_until_ = 0;
   TimeOrdered<Arrival> arrivals_;

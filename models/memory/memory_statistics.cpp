@@ -41,6 +41,9 @@ void MemoryController::visit_statistics(const StatisticVisitor& visit) const {
   visit("reads", "accesses", "DRAM read column accesses", number(sum.reads));
   visit("writes", "accesses", "DRAM write column accesses", number(sum.writes));
   visit("updates", "accesses", "near-memory update column accesses", number(sum.updates));
+  visit("first_updates", "accesses", "updates of what was not valid: writes that need not read",
+        number(first_updates_));
+  visit("valid_bits", "bytes", "most storage that valid bits of a range have taken", number(most_valid_bits_));
   visit("activates", "commands", "rows opened", number(sum.activates));
   visit("precharges", "commands", "rows closed", number(sum.precharges));
   visit("refreshes", "commands", "refreshes", number(sum.refreshes));

@@ -22,8 +22,9 @@ struct MemoryParameters {
                                          ///< the limit is none, 30 and 10; above the last it is 5 (T3 4.5, 6.1.3)
   std::uint32_t mca_default_limit = 30;  ///< before the first stage is over
   std::uint32_t aging_ns = 2000;
-  bool functional = true;  ///< tensors carry data
-  MemoryFaults faults;     ///< of this GPU's controller
+  std::uint64_t valid_bits_bytes = 0;  ///< storage of a range's valid bits, one for each 32 bytes; 0: there are none
+  bool functional = true;              ///< tensors carry data
+  MemoryFaults faults;                 ///< of this GPU's controller
 };
 
 /// Peak of all channels together.

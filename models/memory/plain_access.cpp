@@ -45,6 +45,8 @@ unsigned MemoryController::plain_debug(tlm::tlm_generic_payload& transaction) {
     transaction.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     return 0;
   }
+  find_zeros(address, bytes);
+  if (transaction.is_write()) valid_bits_.set(address, bytes);
   if (transaction.is_read())
     store_.read(address, transaction.get_data_ptr(), bytes);
   else if (transaction.is_write())
@@ -57,6 +59,7 @@ bool MemoryController::direct_memory(tlm::tlm_generic_payload& transaction, tlm:
   const std::uint64_t address = address_map::local_of(transaction.get_address());
   if (address_map::gpu_of(transaction.get_address()) != gpu_ || address >= parameters_.capacity_bytes) return false;
   const std::uint64_t start = address / BackingStore::page_bytes * BackingStore::page_bytes;
+  if (valid_bits_.concerns(start, BackingStore::page_bytes)) return false;  // a pointer knows no valid bits
   dmi.set_dmi_ptr(store_.page(address));
   dmi.set_start_address(address_map::on_gpu(gpu_, start));
   dmi.set_end_address(
@@ -82,6 +85,8 @@ unsigned MemoryController::debug(int, tlm::tlm_generic_payload& transaction) {
   }
   unsigned char* data = transaction.get_data_ptr();
   for (std::uint32_t row = 0; data != nullptr && row < shape.rows; ++row, data += shape.row_bytes) {
+    find_zeros(address + row * shape.stride, shape.row_bytes);
+    if (transaction.is_write()) valid_bits_.set(address + row * shape.stride, shape.row_bytes);
     if (transaction.is_read())
       store_.read(address + row * shape.stride, data, shape.row_bytes);
     else

@@ -65,7 +65,7 @@ TEST_CASE("compare of many reports is an overview with bars") {
   CHECK(compare({a, a, a}).exit_code == 0);
 }
 
-TEST_CASE("an overview has the speedup over the first total, and that with the time that zeroing takes") {
+TEST_CASE("an overview has the speedup over the first total without and with the time that zeroing takes") {
   const Folder folder;
   const Outcome overview = compare({folder.write("sequential.json", report_with_total(2000)),
                                     folder.write("fused.json", report_with_total(1000, 600)),

@@ -103,6 +103,10 @@ TEST_CASE("a fill that is refused is not waited for") {
   driver.mock.refuse_next(T3_BLOCK_DMA, {T3_UNALIGNED});
   REQUIRE(t3_fill_zero(&driver.context, &driver.out.matrix) == T3_UNALIGNED);
   REQUIRE(t3_fill_zero(&driver.context, &driver.out.matrix) == T3_OK);
+  driver.mock.refuse_next(T3_BLOCK_NEAR_MEMORY, {T3_TABLE_FULL});
+  REQUIRE(t3_arm_zero(&driver.context, &driver.out.matrix) == T3_TABLE_FULL);
+  REQUIRE(t3_arm_zero(&driver.context, &driver.out.matrix) == T3_OK);
+  REQUIRE(t3_disarm_zero(&driver.context) == T3_OK);
   driver.require_alive();
 }
 
@@ -174,6 +178,8 @@ void require_refused(t3_context* context, Driver& d) {
   CHECK(t3_matrix_malloc(context, &d.a) == T3_INVALID_ARGUMENT);
   CHECK(t3_free(context, d.a.address) == T3_INVALID_ARGUMENT);
   CHECK(t3_fill_zero(context, &d.a) == T3_INVALID_ARGUMENT);
+  CHECK(t3_arm_zero(context, &d.a) == T3_INVALID_ARGUMENT);
+  CHECK(t3_disarm_zero(context) == T3_INVALID_ARGUMENT);
   CHECK(t3_ring_chunk(context, &d.out, 0).workgroups == 0);
   CHECK(t3_remote_map(context, &d.out, {0, 1}, d.peer_out, T3_UPDATE) == T3_INVALID_ARGUMENT);
   CHECK(t3_dma_map(context, &d.out, {0, 1}, d.peer_out, T3_UPDATE, {2, 1, T3_UPDATE}) == T3_INVALID_ARGUMENT);
@@ -224,6 +230,7 @@ TEST_CASE("calls without an operand or with one outside its range are refused") 
   CHECK(t3_malloc(context, 1, nullptr) == T3_INVALID_ARGUMENT);
   CHECK(t3_matrix_malloc(context, nullptr) == T3_INVALID_ARGUMENT);
   CHECK(t3_fill_zero(context, nullptr) == T3_INVALID_ARGUMENT);
+  CHECK(t3_arm_zero(context, nullptr) == T3_INVALID_ARGUMENT);
   CHECK(t3_workgroups(nullptr) == 0);
   CHECK(t3_chunk_of(nullptr, 0, 1).workgroups == 0);
   CHECK(t3_chunk_of(&d.out, 0, 0).workgroups == 0);

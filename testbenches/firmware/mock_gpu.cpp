@@ -13,6 +13,7 @@
 #include "t3/registers/interrupt_controller.h"
 #include "t3/registers/kernel_queue.h"
 #include "t3/registers/memory_controller.h"
+#include "t3/registers/near_memory.h"
 #include "t3/registers/output_map.h"
 #include "t3/registers/signals.h"
 #include "t3/registers/system.h"
@@ -157,6 +158,11 @@ void MockGpu::command(t3_block block, std::uint32_t offset, std::uint64_t value)
   if (block == T3_BLOCK_CACHE && offset == T3_CACHE_COMMAND_OFFSET) {
     note("flush");
     flushing_ = true;
+  }
+  if (block == T3_BLOCK_NEAR_MEMORY && offset == T3_NEAR_MEMORY_COMMAND_OFFSET) {
+    const bool arms = value == T3_NEAR_MEMORY_COMMAND_ACTION_ARM;
+    note(arms ? fmt::format("arm {} bytes", reg(T3_BLOCK_NEAR_MEMORY, T3_NEAR_MEMORY_VALID_BYTES_OFFSET)) : "disarm");
+    answer(T3_BLOCK_NEAR_MEMORY, T3_NEAR_MEMORY_STATUS_OFFSET);
   }
   if (block == T3_BLOCK_MEMORY_CONTROLLER && offset == T3_MEMORY_CONTROLLER_ARBITRATION_OFFSET)
     note(fmt::format("arbitration {} limit {}", value & 3, value >> 8));

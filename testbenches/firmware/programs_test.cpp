@@ -141,7 +141,7 @@ TEST_CASE("fused on GPU 4 of 5: unequal chunks, the order starts at chunk 0") {
   REQUIRE(journal_of(t3_fused, 4, 5, job()) == lines(expected));
 }
 
-TEST_CASE("MCA ends with the reduce-scatter, unless it is for always") {
+TEST_CASE("MCA ends with the reduce-scatter unless it is for always") {
   for (t3_program* const program : {t3_fused, t3_sequential, t3_isolated})
     for (const bool always : {false, true}) {
       t3_job mca = job();
@@ -152,6 +152,15 @@ TEST_CASE("MCA ends with the reduce-scatter, unless it is for always") {
       REQUIRE(journal.front() == "arbitration 2 limit 10");
       REQUIRE((gather[-1] == "arbitration 0 limit 0") == !always);
     }
+}
+
+TEST_CASE("with valid bits fused arms its output and fills nothing") {
+  t3_job with_bits = job();
+  with_bits.valid_bits = true;
+  std::vector<std::string> expected = journal_of(t3_fused, 1, 4, job());
+  for (std::string& line : expected)
+    if (line == "fill 262144 bytes") line = "arm 262144 bytes";
+  REQUIRE(journal_of(t3_fused, 1, 4, with_bits) == expected);
 }
 
 TEST_CASE("fused on a single GPU is a GEMM") {

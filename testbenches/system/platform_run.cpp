@@ -16,8 +16,9 @@ namespace {
 std::string base_run() { return config("runs/gemm-rs-4gpu.json").string(); }
 
 /// What the program does with a configuration, without the program.
-int simulate_into(const RunConfiguration& configuration, const std::filesystem::path& folder) {
+int simulate_into(const RunConfiguration& configuration, const std::filesystem::path& folder, t3_program* program) {
   RunOptions options;
+  options.program = program;
   options.out = folder;
   options.dump_arrays = true;
   const RunResult result = simulate(configuration, options);
@@ -43,14 +44,14 @@ Run Run::of_program(const Settings& settings) {
 
 Run Run::of_platform(const Settings& settings) { return of_platform(configuration_of(settings)); }
 
-Run Run::of_platform(const RunConfiguration& configuration, const std::function<void()>& before) {
+Run Run::of_platform(const RunConfiguration& configuration, const std::function<void()>& before, t3_program* program) {
   Run run;
   program_fingerprint();  // once here, not in every child
   const pid_t child = fork();
   if (child == 0) {
     try {
       if (before) before();
-      _exit(simulate_into(configuration, *run.folder_ / ""));
+      _exit(simulate_into(configuration, *run.folder_ / "", program));
     } catch (...) {
       _exit(127);
     }

@@ -9,6 +9,7 @@
 
 #include "command_line/program.h"
 #include "platform/configuration.h"
+#include "t3/job.h"
 
 namespace t3vp::test {
 
@@ -21,8 +22,10 @@ class Run {
   static Run of_program(const Settings& settings);
   /// simulate() with the same meaning of the settings.
   static Run of_platform(const Settings& settings);
-  /// simulate() of what no run file can say. `before` runs in the simulation's process, ahead of it.
-  static Run of_platform(const RunConfiguration& configuration, const std::function<void()>& before = {});
+  /// simulate() of what no run file can say. `before` runs in the simulation's process, ahead of it; `program` in place
+  /// of the method's own.
+  static Run of_platform(const RunConfiguration& configuration, const std::function<void()>& before = {},
+                         t3_program* program = nullptr);
 
   int exit_code() const { return exit_code_; }
   const std::string& terminal() const { return terminal_; }  ///< of the program

@@ -26,7 +26,7 @@ Run fused(const Settings& more) { return Run::of_platform(fast_links(Settings{"s
 
 }  // namespace
 
-TEST_CASE("the scope of MCA leaves an isolated all-gather as it is without MCA, and the wide one does not") {
+TEST_CASE("the scope of MCA leaves an isolated all-gather as it is without MCA while the wide one does not") {
   const double without = isolated_all_gather({"arbitration=round-robin"}).time("all_gather");
   for (const char* mca : {"mca", "mca-5", "mca-unlimited"}) {
     const std::string arbitration = std::string("arbitration=") + mca;
@@ -36,7 +36,7 @@ TEST_CASE("the scope of MCA leaves an isolated all-gather as it is without MCA, 
   }
 }
 
-TEST_CASE("with its scope, MCA does for the fused phase what it does without, and nothing to the all-gather") {
+TEST_CASE("MCA with its scope does for the fused phase what it does without and nothing to the all-gather") {
   const Run t3 = fused({"method=t3"}), mca = fused({"method=t3-mca"}),
             always = fused({"method=t3-mca", "mca_scope=always"});
   CHECK(mca.time("fused") == always.time("fused"));

@@ -26,6 +26,7 @@ struct t3_job {
   struct t3_dma_options dma;
   bool near_memory;                                     /* isolated: reduce-scatter by updates near memory */
   bool zero_output;                                     /* fused: zero the output before it is updated */
+  bool valid_bits;                                      /* with zero_output: by valid bits, not by writing zeros */
   bool skip_gemm, skip_reduce_scatter, skip_all_gather; /* isolated: phases to leave out */
   const struct t3_layer* layer;                         /* layer: this alone counts */
 };

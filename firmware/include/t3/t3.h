@@ -219,6 +219,13 @@ enum t3_status t3_free(struct t3_context* context, uint64_t address);
 /* After T3_TIMEOUT the fill goes on, and the next one waits for it. */
 enum t3_status t3_fill_zero(struct t3_context* context, const struct t3_matrix* matrix);
 
+/* The matrix, with all that is between its rows, is zero from now on and nothing is written: memory keeps a bit for
+ * each 32 bytes that says whether they have been written since, and the first update is a store. T3_TABLE_FULL when
+ * there are not enough such bits, T3_BUSY while some of another matrix that was armed is not written yet. */
+enum t3_status t3_arm_zero(struct t3_context* context, const struct t3_matrix* matrix);
+/* Gives the armed matrix up: what has not been written holds what memory holds. */
+enum t3_status t3_disarm_zero(struct t3_context* context);
+
 /* 0 when there are 2^32 or more, or none. */
 uint32_t t3_workgroups(const struct t3_output* output);
 /* Without workgroups when there is no such chunk. */

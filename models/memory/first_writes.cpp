@@ -1,0 +1,68 @@
+// The range of memory that is zero until it is written: commands of near_memory, and what accesses find there.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "memory/memory_controller.h"
+#include "protocol/address_map.h"
+
+namespace t3vp {
+
+void MemoryController::near_memory_command() {
+  using Action = registers::NearMemory::Command::Action;
+  const Action action = near_memory.command.action();
+  if (action == Action::arm) arm();
+  if (action == Action::disarm) {
+    valid_bits_.disarm();
+    near_memory.status.code.set(Status::ok);
+  }
+}
+
+void MemoryController::arm() {
+  const std::uint64_t base = near_memory.valid_base.value(), bytes = near_memory.valid_bytes.value(),
+                      local = address_map::local_of(base);
+  const auto refuse = [&](Status status, const std::string& text) {
+    near_memory.status.code.set(status);
+    near_memory.report(status, base, text);
+  };
+  if (base % ValidBits::sector_bytes != 0 || bytes % ValidBits::sector_bytes != 0)
+    return refuse(Status::unaligned,
+                  fmt::format("{} bytes at {:#x}: multiples of {} expected", bytes, base, ValidBits::sector_bytes));
+  if (address_map::gpu_of(base) != gpu_ || bytes == 0 || bytes > parameters_.capacity_bytes ||
+      local > parameters_.capacity_bytes - bytes)
+    return refuse(Status::bad_address, fmt::format("{} bytes at {:#x}: local HBM expected", bytes, base));
+  if (ValidBits::storage_bytes(bytes) > parameters_.valid_bits_bytes)
+    return refuse(Status::table_full, fmt::format("{} bytes need {} bytes of valid bits, and there are {}", bytes,
+                                                  ValidBits::storage_bytes(bytes), parameters_.valid_bits_bytes));
+  const bool is_same = local == valid_bits_.begin() && local + bytes == valid_bits_.end();
+  if (valid_bits_.clear() != 0 && !is_same)
+    return refuse(Status::busy, fmt::format("{} bytes of the range armed before are not written yet",
+                                            valid_bits_.clear() * ValidBits::sector_bytes));
+  valid_bits_.arm(local, bytes);
+  most_valid_bits_ = std::max(most_valid_bits_, ValidBits::storage_bytes(bytes));
+  plain->invalidate_direct_mem_ptr(base, base + bytes - 1);
+  near_memory.status.code.set(Status::ok);
+}
+
+/// What is not valid is made zero where an access is about to find it.
+void MemoryController::find_zeros(std::uint64_t address, std::uint64_t bytes) {
+  static constexpr std::array<unsigned char, ValidBits::sector_bytes> zeros{};
+  valid_bits_.for_each_clear(address, bytes,
+                             [this](std::uint64_t at) { store_.write(at, zeros.data(), zeros.size()); });
+}
+
+/// How many of the accesses from `at` on are alike: all of what is valid, or all of what is not.
+std::uint64_t MemoryController::uniform(std::uint64_t at, std::uint64_t part, std::uint64_t begin, std::uint64_t end,
+                                        bool& first) const {
+  const std::uint64_t access_bytes = parameters_.dram.geometry.access_bytes;
+  const auto is_first = [&](std::uint64_t access) {
+    const std::uint64_t from = std::max(access, begin);
+    return valid_bits_.is_clear(from, std::min(access + access_bytes, end) - from);
+  };
+  first = is_first(at);
+  std::uint64_t alike = access_bytes;
+  while (alike < part && is_first(at + alike) == first) alike += access_bytes;
+  return alike;
+}
+
+}  // namespace t3vp
