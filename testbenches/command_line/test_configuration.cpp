@@ -96,6 +96,8 @@ TEST_CASE("every number of a system and a memory file has an effect of its own")
   CHECK(load("system.cache.ways=4").cache.ways == 4);
   CHECK(load("system.memory.channel_hash=false").memory.channel_hash == false);
   CHECK(load("system.memory.aging_ns=77").memory.aging_ns == 77);
+  CHECK(load("system.memory.valid_bits_KiB=3").memory.valid_bits_bytes == 3072);
+  CHECK(load("system.memory.valid_bits_KiB=null").memory.valid_bits_bytes == 0);
   CHECK(load("system.memory.mca_bands.0=3").memory.mca_bands[0] == 3);
   CHECK(load("system.tracker.strict=true").tracker.strict);
   CHECK(load("system.dma.commands=5").dma.commands == 5);
@@ -236,8 +238,9 @@ TEST_CASE("the hash changes with every setting and with nothing else") {
   CHECK(load_run(files.run()).config_hash == hash);
   CHECK(load_run(ValidFiles().run()).config_hash == hash);
   CHECK(load_run(files.run(), {"data=timing-only", "arbitration=round-robin"}).config_hash == hash);
-  for (const char* setting : {"seed=2", "gpus=5", "method=sequential", "memory.timing.CL=15", "workload.gemm.k=128",
-                              "system.links.link_latency_ns=201", "inject.dma_map_updates=1", "quantum_ns=1"})
+  for (const char* setting :
+       {"seed=2", "gpus=5", "method=sequential", "memory.timing.CL=15", "workload.gemm.k=128",
+        "system.links.link_latency_ns=201", "inject.dma_map_updates=1", "quantum_ns=1", "mca_scope=always"})
     CHECK(load_run(files.run(), {setting}).config_hash != hash);
   files.change("system.json", "/description", "in other words");
   CHECK(load_run(files.run()).config_hash == hash);

@@ -126,6 +126,7 @@ TEST_CASE("ideal methods share the phases of other runs and agree with runs of t
     const json report = json_of(files / method / "report.json"), times = report.at("time_ns");
     const auto ours = [&](const std::string& phase) { return value(csv, "square", method, "time_ns." + phase); };
     CHECK(ours("gemm") == times.at("gemm").get<double>());
+    CHECK(ours("zeroing") == 0);
     for (const char* phase : {"reduce_scatter", "all_gather", "total"})
       CHECK(ours(phase) == Approx(times.at(phase).get<double>()).epsilon(0.005));
     CHECK(ours("total") == std::max(ours("gemm"), ours("reduce_scatter")) + ours("all_gather"));
