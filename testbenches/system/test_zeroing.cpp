@@ -29,7 +29,7 @@ TEST_CASE("zeroing is part of set-up and writes the output once no faster than t
   const std::string element = GENERATE("fp16", "bf16", "fp32");
   CAPTURE(method, element);
   double previous_bytes = 0, previous_time = 0;
-  for (const std::uint32_t m : {256u, 512u, 1024u}) {
+  for (const std::uint32_t m : {128u, 256u, 512u}) {
     const Run run =
         Run::of_platform(settings_of(method, gemm(m, 256, 32) + Settings{"workload.gemm.element=" + element}));
     REQUIRE(run.exit_code() == 0);
@@ -49,10 +49,11 @@ TEST_CASE("zeroing is part of set-up and writes the output once no faster than t
 
 TEST_CASE("what stores its output needs no zeroing and no total has any of it") {
   for (const char* method : {"sequential", "ideal-overlap", "ideal-rs-nmc"})
-    CHECK(Run::of_platform(settings_of(method)).time("zeroing") == 0);
-  const Run run = Run::of_platform(settings_of("t3", {"system.links.bandwidth_GBps=100"}));
+    CHECK(Run::of_platform(settings_of(method, gemm(128, 128, 32))).time("zeroing") == 0);
+  const Run run = Run::of_platform(
+      settings_of("t3", gemm(256, 256, 32) + Settings{"simulate=mirror", "system.links.bandwidth_GBps=100"}));
   REQUIRE(run.time("zeroing") > 0.1 * run.time("total"));
-  CHECK(run.time("total") == Approx(run.time("fused") + run.time("all_gather")).epsilon(0.02));
+  CHECK(run.time("total") == Approx(run.time("fused") + run.time("all_gather")).epsilon(0.01));
 }
 
 TEST_CASE("memory full of NaN spoils the result of a fused kernel whose output nobody zeroes") {
@@ -70,7 +71,7 @@ TEST_CASE("with valid bits the results over NaN are exact for all fused methods 
   const std::string method = GENERATE("t3", "t3-mca");
   const Element element = GENERATE(Element::fp16, Element::bf16, Element::fp32);
   CAPTURE(method, name_of(element));
-  for (const std::uint32_t gpus : {2u, 4u, 5u}) {
+  for (const std::uint32_t gpus : {2u, 5u}) {
     CAPTURE(gpus);
     const Settings settings = Settings{on_small_system(),
                                        "gpus=" + std::to_string(gpus),
@@ -78,12 +79,12 @@ TEST_CASE("with valid bits the results over NaN are exact for all fused methods 
                                        "check=all",
                                        std::string("workload.gemm.element=") + name_of(element),
                                        bits} +
-                              gemm(250, 157, 48);
+                              gemm(190, 93, 32);
     const Run run = Run::of_platform(settings);
     CHECK(run.exit_code() == 0);
     CHECK(run.report()["functional"]["checked"] == true);
     const Comparison comparison = compare(run, gpus, element);
-    CHECK(comparison.elements == std::size_t{gpus} * 250 * 157);
+    CHECK(comparison.elements == std::size_t{gpus} * 190 * 93);
     CHECK(comparison.wrong == 0);
     CHECK(run.dram_bytes("setup") == 0);
     const Run timing = Run::of_platform(settings + Settings{"data=timing-only"});
@@ -122,10 +123,10 @@ TEST_CASE("a run whose output needs more valid bits than there are is refused wi
     }
   };
   const Settings run = settings_of("t3", gemm(512, 321, 64));  // rows of 672 bytes
-  CHECK_THAT(
-      refusal(run + Settings{"system.memory.valid_bits_KiB=1"}),
-      Catch::Contains("/system/memory/valid_bits_KiB: found 1024 bytes of valid bits, expected 0 or at least the "
-                      "1344 that the output needs"));
+  CHECK_THAT(refusal(run + Settings{"system.memory.valid_bits_KiB=1"}),
+             Catch::Contains(
+                 "/system/memory/valid_bits_KiB: found 1024 bytes of valid bits (--set), expected 0 or at least the "
+                 "1344 that the output needs"));
   CHECK(refusal(run + Settings{"system.memory.valid_bits_KiB=2"}) == "not refused");
   CHECK(refusal(run + Settings{"method=sequential", "system.memory.valid_bits_KiB=1"}) == "not refused");
 }
