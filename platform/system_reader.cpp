@@ -20,7 +20,7 @@ class Section {
   }
   template <typename T>
   void read_given(const char* key, T& value) const {
-    if (section_.contains(key)) read(key, value);
+    if (has(key)) read(key, value);
   }
   bool has(const char* key) const { return section_.contains(key); }
   Picoseconds time(const char* key_ns) const { return from_ns(section_.at(key_ns).get<double>()); }
