@@ -28,7 +28,7 @@ static enum t3_status read_identity(struct t3_context* context, uint64_t* memory
 }
 
 static enum t3_status start_kernel_queue(struct t3_context* context) {
-  T3_TRY(t3_allocate(context, T3_QUEUE_ENTRIES * sizeof(struct t3_kernel_packet), &context->queue_base));
+  T3_TRY(t3_take_memory(context, T3_QUEUE_ENTRIES * sizeof(struct t3_kernel_packet), &context->queue_base));
   struct t3_registers r = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
   t3_put64(&r, T3_KERNEL_QUEUE_BASE_OFFSET, context->queue_base);
   t3_put32(&r, T3_KERNEL_QUEUE_ENTRIES_OFFSET, T3_QUEUE_ENTRIES);

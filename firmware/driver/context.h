@@ -27,6 +27,6 @@ enum t3_owner { T3_OWNER_NONE_SINCE_RESET, T3_OWNER_CONTEXT, T3_OWNER_CLOSED };
 static inline bool t3_is_open(const struct t3_context* context) { return context != NULL && context->hal != NULL; }
 
 /* t3_malloc for a call that holds the lock, or has no open context yet. */
-enum t3_status t3_allocate(struct t3_context* context, uint64_t bytes, uint64_t* address);
+enum t3_status t3_take_memory(struct t3_context* context, uint64_t bytes, uint64_t* address);
 
 #endif

@@ -55,7 +55,7 @@ static enum t3_status reserve_spill_table(struct t3_context* context, const stru
   const uint32_t mapped = t3_get32(&r, T3_TRACKER_CHUNKS_OFFSET);
   if (r.status != T3_OK || mapped != 0) return r.status;
   uint64_t base = 0;
-  T3_TRY(t3_allocate(context, needed * SPILL_ENTRY_BYTES, &base));
+  T3_TRY(t3_take_memory(context, needed * SPILL_ENTRY_BYTES, &base));
   t3_put64(&r, T3_TRACKER_SPILL_BASE_OFFSET, base);
   t3_put32(&r, T3_TRACKER_SPILL_ENTRIES_OFFSET, (uint32_t)needed);
   if (r.status == T3_OK) context->spill_entries = (uint32_t)needed;

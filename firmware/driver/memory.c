@@ -10,7 +10,7 @@
 
 static uint64_t round_up(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
-enum t3_status t3_allocate(struct t3_context* context, uint64_t bytes, uint64_t* address) {
+enum t3_status t3_take_memory(struct t3_context* context, uint64_t bytes, uint64_t* address) {
   if (address == NULL || bytes == 0) return T3_INVALID_ARGUMENT;
   struct t3_allocation* all = context->allocations;
   uint64_t start = context->heap_begin;
@@ -26,7 +26,7 @@ enum t3_status t3_allocate(struct t3_context* context, uint64_t bytes, uint64_t*
 }
 
 enum t3_status t3_malloc(struct t3_context* context, uint64_t bytes, uint64_t* address) {
-  return T3_LOCKED(context, t3_allocate(context, bytes, address));
+  return T3_LOCKED(context, t3_take_memory(context, bytes, address));
 }
 
 static enum t3_status give_back(struct t3_context* context, uint64_t address) {

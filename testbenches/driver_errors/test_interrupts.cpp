@@ -49,13 +49,17 @@ void require_handlers(const std::vector<std::string>& settings) {
 
 }  // namespace
 
-TEST_CASE("handlers hear of all that ends, in order, nested, masked and beside waits: 2 GPUs") { require_handlers({}); }
+TEST_CASE("handlers hear of all that ends in order and nested and masked and beside waits: 2 GPUs") {
+  require_handlers({});
+}
 
-TEST_CASE("handlers hear of all that ends, in order, nested, masked and beside waits: 3 GPUs, quantum 7 ns") {
+TEST_CASE(
+    "handlers hear of all that ends in order and nested and masked and beside waits: 3 GPUs at a quantum of 7 ns") {
   require_handlers({"gpus=3", "quantum_ns=7"});
 }
 
-TEST_CASE("handlers hear of all that ends, in order, nested, masked and beside waits: 2 GPUs, quantum 9999 ns") {
+TEST_CASE(
+    "handlers hear of all that ends in order and nested and masked and beside waits: 2 GPUs at a quantum of 9999 ns") {
   require_handlers({"quantum_ns=9999"});
 }
 

@@ -7,8 +7,10 @@
 #include "firmware/mock_gpu.h"
 #include "t3/registers/cache.h"
 #include "t3/registers/dma.h"
+#include "t3/registers/error_log.h"
 #include "t3/registers/interrupt_controller.h"
 #include "t3/registers/kernel_queue.h"
+#include "t3/registers/signals.h"
 
 using namespace t3vp;
 
@@ -83,7 +85,7 @@ TEST_CASE("memory is ordered before another GPU hears of it") {
   REQUIRE(order == Texts{"order", "signal", "order", "signal", "order", "signal"});
 }
 
-TEST_CASE("handlers hear of every kernel by itself with its code, of others once") {
+TEST_CASE("handlers hear of every kernel by itself with its code and of others once") {
   Driver driver;
   for (const t3_line line : {T3_LINE_KERNEL_QUEUE, T3_LINE_DMA, T3_LINE_CACHE}) REQUIRE(driver.handle(line) == T3_OK);
   for (int i = 0; i < 5; ++i) {
@@ -107,7 +109,7 @@ TEST_CASE("handlers hear of every kernel by itself with its code, of others once
   REQUIRE(driver.mock.unlocked_accesses() == 0);
 }
 
-TEST_CASE("a transfer that fails raises its own line, and the wait for transfers leaves that to its handler") {
+TEST_CASE("a transfer that fails raises its own line and the wait for transfers leaves that to its handler") {
   Driver driver;
   REQUIRE(driver.handle(T3_LINE_DMA_ERROR) == T3_OK);
   REQUIRE(driver.dma_map() == T3_OK);
@@ -134,6 +136,17 @@ TEST_CASE("what happens while a line is masked is told when it is unmasked") {
   REQUIRE(driver.take_heard() == Texts{"kernel 1", "kernel 2"});
   REQUIRE(t3_unmask(&driver.context, T3_LINE_KERNEL_QUEUE) == T3_OK);
   REQUIRE(driver.take_heard().empty());
+
+  // A handler that masks its own line, called while nobody waits.
+  driver.then = [&](const t3_interrupt&) { REQUIRE(t3_mask(&driver.context, T3_LINE_KERNEL_QUEUE) == T3_OK); };
+  REQUIRE(driver.gemm() == T3_OK);
+  REQUIRE(driver.gemm() == T3_OK);
+  t3_error error;
+  driver.mock.finish_after_read(T3_BLOCK_ERROR_LOG, T3_ERROR_LOG_COUNT_OFFSET);
+  REQUIRE(t3_next_error(&driver.context, &error) == T3_OK);
+  REQUIRE(driver.take_heard() == Texts{"kernel 3"});
+  REQUIRE(t3_unmask(&driver.context, T3_LINE_KERNEL_QUEUE) == T3_OK);
+  REQUIRE(driver.take_heard() == Texts{"kernel 4"});
 }
 
 TEST_CASE("a handler is interrupted by higher priorities only") {
@@ -157,7 +170,7 @@ TEST_CASE("a handler is interrupted by higher priorities only") {
   }
 }
 
-TEST_CASE("a handler may call the driver while a call waits, but not what that call is in") {
+TEST_CASE("a handler may call the driver while a call waits but not what that call is in") {
   Driver driver;
   t3_context* context = &driver.context;
   REQUIRE(driver.handle(T3_LINE_KERNEL_QUEUE) == T3_OK);
@@ -185,6 +198,7 @@ TEST_CASE("a handler may call the driver while a call waits, but not what that c
   REQUIRE(t3_fill_zero(context, &driver.b) == T3_OK);
   REQUIRE(answers == std::vector<t3_status>{T3_BUSY, T3_OK});
   REQUIRE(driver.gemm() == T3_OK);
+  driver.mock.reg(T3_BLOCK_SIGNALS, T3_SIGNALS_VALUE_OFFSET) = context->barrier_rounds;  // the next GPU is not ahead
   REQUIRE(t3_barrier(context) == T3_OK);
   REQUIRE(answers == std::vector<t3_status>{T3_BUSY, T3_OK, T3_OK, T3_BUSY});
   driver.then = {};

@@ -164,7 +164,7 @@ TEST_CASE("two halves of every 64-bit register write and read what one access do
   });
 }
 
-TEST_CASE("an access has the width and alignment of its register, or of half of it") {
+TEST_CASE("an access has the width and alignment of its register or of half of it") {
   for_each_element([](RegisterDriver& driver, const reference::Register& r, std::uint64_t address) {
     const std::uint64_t before = stored(driver, r, address);
     for (const unsigned bytes : {0u, 1u, 2u, 4u, 8u, 16u})

@@ -9,7 +9,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-constexpr std::uint64_t trigger = 0x10, sample = 0x18, wide = 0x28;
+constexpr std::uint64_t trigger = 0x10, sample = 0x18, wide = 0x30;
 
 struct Bench {
   registers::Sensor sensor{"sensor"};
@@ -32,7 +32,7 @@ struct Bench {
 
 }  // namespace
 
-TEST_CASE("halves of a write act once and whole, when the high one comes") {
+TEST_CASE("halves of a write act once and whole when the high one comes") {
   Bench bench;
   REQUIRE(bench.driver.write(trigger, 4, 0x9ABCDEF0) == tlm::TLM_OK_RESPONSE);
   REQUIRE(bench.triggered.empty());
@@ -71,7 +71,7 @@ TEST_CASE("a high half without its low half is refused and changes nothing") {
   REQUIRE(bench.triggered.size() == 1);
 }
 
-TEST_CASE("other registers may be accessed between two halves, halves of another one replace the first") {
+TEST_CASE("other registers may be accessed between two halves and halves of another one replace the first") {
   Bench bench;
   bench.driver.write(wide, 4, 0x1111'1111);
   bench.driver.write(0x00, 4, 0x11);
@@ -90,7 +90,7 @@ TEST_CASE("other registers may be accessed between two halves, halves of another
   REQUIRE(bench.sensor.wide.value() == 0x2222'2222'1111'1111);
 }
 
-TEST_CASE("the last low half counts, and a whole write or a reset forgets it") {
+TEST_CASE("the last low half counts and a whole write or a reset forgets it") {
   Bench bench;
   bench.driver.write(wide, 4, 1);
   bench.driver.write(wide, 4, 2);
@@ -105,7 +105,7 @@ TEST_CASE("the last low half counts, and a whole write or a reset forgets it") {
   REQUIRE(bench.sensor.wide.value() == 0);
 }
 
-TEST_CASE("a half is refused like the whole register, and the low half of a refused write is forgotten") {
+TEST_CASE("a half is refused like the whole register and the low half of a refused write is forgotten") {
   Bench bench;
   REQUIRE(bench.driver.write(sample, 4, 1) == tlm::TLM_COMMAND_ERROR_RESPONSE);
   REQUIRE(bench.driver.take_report() == Status::access_denied);
@@ -113,7 +113,7 @@ TEST_CASE("a half is refused like the whole register, and the low half of a refu
   REQUIRE(bench.driver.take_report() == Status::access_denied);
   REQUIRE(bench.driver.read(trigger + 4, 4).status == tlm::TLM_COMMAND_ERROR_RESPONSE);
   REQUIRE(bench.driver.take_report() == Status::access_denied);
-  bench.sensor.wide.on_write([&] { bench.sensor.refuse(Status::unaligned, 0x28, "odd"); });
+  bench.sensor.wide.on_write([&] { bench.sensor.refuse(Status::unaligned, 0x30, "odd"); });
   bench.driver.write(wide, 4, 9);
   REQUIRE(bench.driver.write(wide + 4, 4, 9) == tlm::TLM_GENERIC_ERROR_RESPONSE);
   REQUIRE(bench.driver.take_report() == Status::unaligned);
