@@ -127,6 +127,8 @@ struct Faults {
 struct Limits {
   std::optional<double> simulated_ms, wall_s;
   double firmware_s = 30;  ///< host time that firmware may compute between two calls of the HAL
+  /// Reads of one register, always with the same value, while nothing else happens in the node.
+  std::uint64_t polls = 10'000'000;
 };
 
 struct RunConfiguration {

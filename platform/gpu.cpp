@@ -49,7 +49,7 @@ Gpu::Gpu(const sc_core::sc_module_name& name, const RunConfiguration& configurat
       joints_(configuration.check_protocol),
       lines_("lines", InterruptController::line_count) {
   bind_data_path();
-  bind_control_path();
+  bind_control_path(placement.gpu);
   bind_lines();
 }
 
@@ -69,7 +69,7 @@ void Gpu::bind_data_path() {
   joints_.join(memory.tracker.spill, *memory.ports[MemoryController::from_tracker]);
 }
 
-void Gpu::bind_control_path() {
+void Gpu::bind_control_path(std::uint16_t gpu) {
   joints_.join(processor.socket, bus.processor);
   joints_.join(bus.memory, memory.plain);
   joints_.join(bus.remote, fabric.control);
@@ -91,6 +91,7 @@ void Gpu::bind_control_path() {
   };
   for (const auto& [number, block] : blocks) {
     joints_.join(bus.block(number), block->socket);
+    block->locate(address_map::on_gpu(gpu, address_map::block_base(number)));
     if (block != &error_log) block->errors.bind(error_log.reports);  // the log has bound its own
     block->reset_line.bind(reset_);
   }

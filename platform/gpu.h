@@ -56,7 +56,7 @@ class Gpu : public sc_core::sc_module {
 
  private:
   void bind_data_path();
-  void bind_control_path();
+  void bind_control_path(std::uint16_t gpu);
   void bind_lines();
 
   SocketJoints joints_;

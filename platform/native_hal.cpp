@@ -26,10 +26,12 @@ class Call {
 t3_status to_c(Status status) { return static_cast<t3_status>(status); }
 
 t3_status read32(void* platform, uint64_t address, uint32_t* value) {
+  if (value == nullptr) return T3_INVALID_ARGUMENT;
   return to_c(Call(platform)->read32(address, *value));
 }
 
 t3_status read64(void* platform, uint64_t address, uint64_t* value) {
+  if (value == nullptr) return T3_INVALID_ARGUMENT;
   return to_c(Call(platform)->read64(address, *value));
 }
 

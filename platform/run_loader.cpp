@@ -136,11 +136,12 @@ Limits limits_of(const json& run) {
   if (given.contains("simulated_ms")) limits.simulated_ms = given.at("simulated_ms").get<double>();
   if (given.contains("wall_s")) limits.wall_s = given.at("wall_s").get<double>();
   limits.firmware_s = given.value("firmware_s", limits.firmware_s);
+  limits.polls = given.value("polls", limits.polls);
   return limits;
 }
 
 json resolved_limits(const Limits& limits) {
-  json resolved = {{"firmware_s", limits.firmware_s}};
+  json resolved = {{"firmware_s", limits.firmware_s}, {"polls", limits.polls}};
   if (limits.simulated_ms) resolved["simulated_ms"] = *limits.simulated_ms;
   if (limits.wall_s) resolved["wall_s"] = *limits.wall_s;
   return resolved;

@@ -16,6 +16,7 @@
 #include "platform/native_hal.h"
 #include "platform/node.h"
 #include "platform/perfetto_trace.h"
+#include "platform/poll_watch.h"
 #include "platform/reference.h"
 #include "platform/traffic_meter.h"
 #include "platform/watchdog.h"
@@ -98,16 +99,9 @@ double done(const RunConfiguration& configuration, const Node& node) {
   return std::min(static_cast<double>(node.gpus()[0]->compute.finished_workgroups()) / expected, 1.0);
 }
 
-[[noreturn]] void end_at_limit(const RunConfiguration& configuration, const Node& node, const Pulse& pulse) {
-  std::string line = fmt::format("limits.simulated_ms: the run is not over after {} ms; {}",
-                                 *configuration.limits.simulated_ms, progress_of(pulse));
-  for (const auto& gpu : node.gpus())
-    if (const std::string& reason = gpu->processor.waits_for(); !reason.empty()) {
-      line += fmt::format(", GPU {} waits for {}", gpu->processor.gpu(), reason);
-      break;
-    }
-  line += pulse.faults();
-  throw std::runtime_error(line);
+[[noreturn]] void end_at_limit(const RunConfiguration& configuration, const Pulse& pulse) {
+  throw std::runtime_error(fmt::format("limits.simulated_ms: the run is not over after {} ms; {}{}",
+                                       *configuration.limits.simulated_ms, progress_of(pulse), pulse.told()));
 }
 
 /// SystemC tells the address sanitizer of each switch between the stacks of processes, but of no bounds when it is back
@@ -131,27 +125,28 @@ void simulate_for(Picoseconds time) {
 }
 
 /// For the line that ends a run at a limit.
-void tell_faults(const RunConfiguration& configuration, const Node& node, Pulse& pulse) {
-  std::string text;
+void tell(const RunConfiguration& configuration, const Node& node, Pulse& pulse) {
+  std::string text = firmware_activity(node);
   for (const FaultOutcome& fault : fault_outcomes(configuration, node, {}))
     text += "; " + (fault.struck ? text_of(fault) : fmt::format("fault {} has not struck", fault.name));
-  if (!text.empty()) pulse.tell_faults(std::move(text));
+  pulse.tell(std::move(text));
 }
 
-/// Lets simulated time pass until nothing is left to happen.
+/// Lets simulated time pass until nothing is left to happen, or a program polls in vain.
 void run_dry(const RunConfiguration& configuration, const Node& node, const LayerRun* layer, const RunOptions& options,
              Pulse& pulse) {
   constexpr Picoseconds stride = 20'000'000;
   const auto& limit_ms = configuration.limits.simulated_ms;
   const Picoseconds limit = limit_ms ? from_ns(*limit_ms * 1e6) : never;
-  tell_faults(configuration, node, pulse);
-  while (sc_core::sc_pending_activity()) {
+  tell(configuration, node, pulse);
+  PollWatch polls(node, configuration.limits.polls);
+  while (sc_core::sc_pending_activity() && !polls.in_vain()) {
     const Picoseconds next = now() + from_sc_time(sc_core::sc_time_to_pending_activity());
-    if (next > limit) end_at_limit(configuration, node, pulse);
+    if (next > limit) end_at_limit(configuration, pulse);
     // A stride within which nothing happens would not move the time.
     simulate_for(std::min(next + stride, limit) - now());
     pulse.simulated = now();
-    tell_faults(configuration, node, pulse);
+    tell(configuration, node, pulse);
     pulse.done = layer != nullptr ? layer->done() : done(configuration, node);
     if (options.progress) options.progress(pulse.done, configuration.workload.label);
   }
@@ -178,13 +173,20 @@ void report_errors(const Node& node, RunResult& result) {
   }
 }
 
-/// Nothing can happen any more and some firmware still waits: says why, then lets it return.
+/// Nothing can happen any more and some firmware has not ended: says why, then sends one wait after the other back to
+/// its program, since what that does next may be what another one waits for.
 void diagnose(const RunConfiguration& configuration, Node& node, const LayerRun* layer, const RunOptions& options,
               Pulse& pulse, RunResult& result) {
   const std::vector<std::string> lines = diagnosis(configuration, node);
   result.diagnosis.insert(result.diagnosis.end(), lines.begin(), lines.end());
-  for (const auto& gpu : node.gpus()) gpu->processor.give_up_waiting();
-  run_dry(configuration, node, layer, options, pulse);
+  constexpr std::uint32_t most_told = 100;  // a program that waits on after so many is left there
+  std::vector<std::uint32_t> told(node.gpus().size());
+  while (!sc_core::sc_pending_activity()) {
+    CommandProcessor* const next = next_to_give_up(configuration, node, told);
+    if (next == nullptr || told[next->gpu()]++ == most_told) return;
+    next->give_up_waiting();
+    run_dry(configuration, node, layer, options, pulse);
+  }
 }
 
 }  // namespace

@@ -19,29 +19,33 @@ struct Pulse {
   /// Counts how often control passes between firmware and the HAL: odd while firmware computes.
   std::atomic<std::uint64_t> passes{0};
   std::atomic<std::uint16_t> gpu{0};      ///< whose firmware it was
+  std::atomic<std::uint64_t> at_once{0};  ///< of the passes, those since simulated time last went on
   std::atomic<Picoseconds> simulated{0};  ///< time
   std::atomic<double> done{0};            ///< share of the work, 0 to 1
 
-  /// What has become of the injected faults so far: "; fault ...".
-  void tell_faults(std::string text) {
+  /// What firmware polls and waits for, and what has become of the injected faults: "; GPU 0 ...; fault ...".
+  void tell(std::string text) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    faults_ = std::move(text);
+    told_ = std::move(text);
   }
-  std::string faults() const {
+  std::string told() const {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return faults_;
+    return told_;
   }
 
   /// Control passes to a GPU's firmware or from it.
   void pass(std::uint16_t of_gpu) {
+    const Picoseconds time = now();
+    const bool goes_on = time != simulated.load(std::memory_order_relaxed);
     gpu.store(of_gpu, std::memory_order_relaxed);
-    simulated.store(now(), std::memory_order_relaxed);
+    simulated.store(time, std::memory_order_relaxed);
+    at_once.store(goes_on ? 0 : at_once.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     passes.store(passes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
  private:
   mutable std::mutex mutex_;
-  std::string faults_;
+  std::string told_;
 };
 
 /// How far a run has come, for the line that ends it: "12% of the work is done after 0.25 ms of simulated time".
@@ -49,8 +53,8 @@ std::string progress_of(const Pulse& pulse);
 
 class Watchdog {
  public:
-  /// From now on limits.wall_s and limits.firmware_s hold. What passes one ends the process: one line on standard
-  /// error, no partial file, exit code 1.
+  /// From now on limits.wall_s and limits.firmware_s hold, and firmware may not call the HAL for ever without letting
+  /// simulated time go on. What passes one ends the process: one line on standard error, no partial file, exit code 1.
   Watchdog(const Limits& limits, const Pulse& pulse);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;

@@ -74,7 +74,7 @@ struct t3_hal {
    * not happened until the clock shows `deadline_ns` (UINT64_MAX: no deadline), T3_STUCK when it can never happen any
    * more. `reason` says what is awaited, for the platform's diagnosis. */
   enum t3_status (*wait_for_interrupt)(void* platform, uint64_t deadline_ns, const char* reason);
-  /* However long: what ends after the platform's last point in time ends there. */
+  /* However long: a wait that would end after the platform's last point in time does not return. */
   void (*wait_ns)(void* platform, uint64_t ns);
 
   /* An unknown phase is logged and not accounted to. */

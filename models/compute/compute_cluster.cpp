@@ -21,6 +21,7 @@ namespace t3vp {
 namespace {
 constexpr std::uint32_t units_per_track = 10;
 constexpr std::uint32_t most_entries = 256;
+constexpr std::size_t most_noted = 256;  // outputs of kernels that have ended
 }  // namespace
 
 ComputeCluster::ComputeCluster(const sc_core::sc_module_name& name, const ComputeParameters& parameters,
@@ -36,7 +37,7 @@ ComputeCluster::ComputeCluster(const sc_core::sc_module_name& name, const Comput
         fmt::format("GPU {}", gpu),
         fmt::format("CU {} of {} to {}", cu, cu, std::min(cu + units_per_track, parameters.compute_units) - 1)));
   memory.on_taken(&ComputeCluster::taken);
-  registers.lock_when([this] { return busy_; });
+  registers.lock_while("a kernel is fetched or runs", [this] { return busy_; });
   registers.compute_units.set(parameters.compute_units);
   registers.base.on_write([this] { check_base(); });
   registers.entries.on_write([this] { check_entries(); });
@@ -57,6 +58,7 @@ void ComputeCluster::reset() {
   registers.compute_units.set(parameters_.compute_units);
   ++generation_;
   in_flight_ = unacknowledged_ = rung_ = completed_ = abort_until_ = 0;
+  written_.clear();
   busy_ = running_ = stopping_ = false;
   failure_ = Status::ok;
   units_.assign(parameters_.compute_units, {});
@@ -68,28 +70,38 @@ void ComputeCluster::reset() {
 }
 
 void ComputeCluster::check_base() {
-  const std::uint64_t base = registers.base.value();
-  if (base % packet_bytes != 0)
-    registers.refuse(Status::unaligned, base, fmt::format("packet ring at {:#x}: a multiple of 128 expected", base));
-  else if (address_map::gpu_of(base) != gpu_ || !address_map::is_hbm(base))
-    registers.refuse(Status::bad_address, base,
-                     fmt::format("packet ring at {:#x}: not in the HBM of GPU {}", base, gpu_));
+  if (registers.base.value() % packet_bytes != 0)
+    registers.refuse(Status::unaligned, fmt::format("a multiple of {} expected", packet_bytes));
+  else
+    check_ring();
 }
 
 void ComputeCluster::check_entries() {
   const std::uint64_t entries = registers.entries.value();
   if (entries == 0 || entries > most_entries || (entries & (entries - 1)) != 0)
-    registers.refuse(Status::invalid_argument, registers.base.value(),
-                     fmt::format("{} packets in the ring: a power of two up to {} expected", entries, most_entries));
+    registers.refuse(Status::invalid_argument, fmt::format("a power of two up to {} expected", most_entries));
+  else if (registers.base.value() != 0)
+    check_ring();
+}
+
+/// Entries may be written before base, which is 0 after a reset, in the memory of GPU 0.
+void ComputeCluster::check_ring() {
+  const std::uint64_t base = registers.base.value(), size = registers.entries.value() * packet_bytes;
+  const std::uint64_t begin = address_map::on_gpu(gpu_, 0), end = begin + parameters_.memory_bytes;
+  if (base < begin || base >= end || size > end - base)
+    registers.refuse(Status::bad_address,
+                     fmt::format("a ring in the memory of GPU {}, {:#x} to {:#x}, expected, found {} packets of {} "
+                                 "bytes from {:#x} on",
+                                 gpu_, begin, end - 1, registers.entries.value(), packet_bytes, base));
 }
 
 void ComputeCluster::rung() {
   const std::uint64_t written = registers.doorbell.value(), entries = registers.entries.value();
   if (written < rung_ || written - completed_ > entries)
-    return registers.refuse(Status::invalid_argument, registers.base.value(),
-                            fmt::format("doorbell {}: {} packets have been announced, {} are done, the ring has {} "
-                                        "entries",
-                                        written, rung_, completed_, entries));
+    return registers.refuse(Status::invalid_argument,
+                            fmt::format("{} to {} expected: {} packets have been announced, {} have ended, the ring "
+                                        "has {} entries",
+                                        rung_, completed_ + entries, rung_, completed_, entries));
   rung_ = written;
   if (!busy_) fetch();
 }
@@ -273,7 +285,24 @@ void ComputeCluster::fetched(Transaction& transaction) {
 }
 
 void ComputeCluster::tell_output(const OutputRange& range) {
+  output_ = range;
   if (running_output.size() != 0) running_output->write(range);
+}
+
+void ComputeCluster::note_written() {
+  if (!running_ || std::find(written_.begin(), written_.end(), output_) != written_.end()) return;
+  if (written_.size() == most_noted) written_.erase(written_.begin());
+  written_.push_back(output_);
+}
+
+bool ComputeCluster::has_written(std::uint64_t address) const {
+  return std::any_of(written_.begin(), written_.end(),
+                     [address](const OutputRange& range) { return range.overlaps(address, 1); });
+}
+
+bool ComputeCluster::may_write(std::uint64_t address) const {
+  const std::uint64_t unknown = rung_ - completed_ - (running_ ? 1 : 0);
+  return unknown != 0 || (running_ && output_.overlaps(address, 1));
 }
 
 std::unique_ptr<KernelModel> ComputeCluster::make_kernel(const KernelPacket& packet) {
@@ -330,6 +359,7 @@ bool ComputeCluster::all_finished() const {
 }
 
 void ComputeCluster::complete(Status status) {
+  note_written();
   tell_output({});
   kernel_active.write(false);
   first_stage.write(false);

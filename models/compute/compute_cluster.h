@@ -33,6 +33,10 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   /// What the cluster waits for, one line each; empty when it is idle.
   std::vector<std::string> diagnosis() const;
   std::uint64_t finished_workgroups() const { return finished_total_; }
+  /// A kernel that has ended, since the reset, has written a range with this address.
+  bool has_written(std::uint64_t address) const;
+  /// The kernel that runs, or a packet behind it, may write there.
+  bool may_write(std::uint64_t address) const;
   /// Sum over compute units of the time in which they computed.
   Picoseconds busy_time() const { return busy_time_; }
   /// The first sum that the injected fault has rounded wrongly, in words; empty while there is none.
@@ -87,10 +91,12 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   void send_completion_signal();
   void acknowledged();
   void tell_output(const OutputRange& range);
+  void note_written();
   void update_interrupt();
   void reset();
   void check_base();
   void check_entries();
+  void check_ring();
   void rung();
   ComputeUnit& unit_of(Slot slot) { return units_[slot / slots_per_cu_]; }
 
@@ -118,6 +124,8 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   Status failure_ = Status::ok;                                ///< of the kernel's first access that failed
   Picoseconds busy_time_ = 0;
   std::uint64_t finished_total_ = 0;
+  OutputRange output_;                ///< of the kernel that runs
+  std::vector<OutputRange> written_;  ///< by kernels that have ended, each range once, the latest ones
 };
 
 }  // namespace t3vp

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "protocol/address_map.h"
+#include "registers/staged_chunk.h"
 
 namespace t3vp {
 namespace {
@@ -144,8 +145,10 @@ void OutputMap::remove(bool all, bool force) {
                   fmt::format("{} workgroups from {} of the output at {:#x} are not mapped", count, first, output));
   for (const Entry& entry : entries_)
     if (is_meant(entry) && is_written(entry) && !force)
-      return refuse(Status::busy, entry.output,
-                    fmt::format("a kernel that writes the output at {:#x} runs", entry.output));
+      return refuse(
+          Status::busy, entry.output,
+          fmt::format("a kernel that writes the output at {:#x} runs, and its maps stay as they are until it has ended",
+                      entry.output));
   entries_.erase(std::remove_if(entries_.begin(), entries_.end(), is_meant), entries_.end());
   registers.status.code.set(Status::ok);
 }
@@ -162,26 +165,39 @@ void OutputMap::add() {
   entry.operation = kind == Kind::store ? Operation::store : Operation::update;
 
   constexpr std::uint64_t alignment = 32;
-  if (kind == Kind::none || entry.count == 0 || entry.bytes == 0 || entry.end() > no_workgroup)
+  if (kind == Kind::none)
+    return refuse(Status::invalid_argument, entry.output, "operation none: store or update expected");
+  if (entry.count == 0 || entry.end() > no_workgroup)
+    return refuse(
+        Status::invalid_argument, entry.output,
+        fmt::format("{} workgroups from {}: 1 or more below {} expected", entry.count, entry.first, no_workgroup));
+  if (entry.count > most_mapped_workgroups)
     return refuse(Status::invalid_argument, entry.output,
-                  fmt::format("store or update of 1 or more workgroups of an output expected, found {} workgroups from "
-                              "{}, {} bytes",
-                              entry.count, entry.first, entry.bytes));
+                  fmt::format("{} workgroups in a map: up to {} expected", entry.count, most_mapped_workgroups));
+  if (entry.bytes == 0)
+    return refuse(Status::invalid_argument, entry.output, "an output of 0 bytes: 1 or more expected");
   if (entry.output % alignment != 0 || entry.peer % alignment != 0)
     return refuse(
         Status::unaligned, entry.output,
         fmt::format("output {:#x} and peer {:#x} must be multiples of {}", entry.output, entry.peer, alignment));
-  if (address_map::gpu_of(entry.output) != gpu_ || !cache.holds(entry.output, entry.bytes))
-    return refuse(
-        Status::bad_address, entry.output,
-        fmt::format("output {:#x} of {} bytes is not in the memory of GPU {}", entry.output, entry.bytes, gpu_));
-  if (address_map::gpu_of(entry.peer) == gpu_ || !remote.reaches(entry.peer))
+  if (address_map::gpu_of(entry.output) != gpu_)
+    return refuse(Status::bad_address, entry.output,
+                  fmt::format("output {:#x} is GPU {}'s: one of GPU {} expected", entry.output,
+                              address_map::gpu_of(entry.output), gpu_));
+  if (!cache.holds(entry.output, entry.bytes))
+    return refuse(Status::bad_address, entry.output,
+                  fmt::format("output {:#x} of {:#x} bytes does not end in the memory of GPU {}", entry.output,
+                              entry.bytes, gpu_));
+  if (address_map::gpu_of(entry.peer) == gpu_)
+    return refuse(Status::no_peer, entry.peer,
+                  fmt::format("peer {:#x} is this GPU's own: one of another GPU expected", entry.peer));
+  if (!remote.reaches(entry.peer))
     return refuse(
         Status::no_peer, entry.peer,
         fmt::format("GPU {} of peer address {:#x} cannot be reached", address_map::gpu_of(entry.peer), entry.peer));
   if (!remote.holds(entry.peer, entry.bytes))
     return refuse(Status::bad_address, entry.peer,
-                  fmt::format("peer {:#x} of {} bytes is not in the memory of GPU {}", entry.peer, entry.bytes,
+                  fmt::format("peer {:#x} of {:#x} bytes does not end in the memory of GPU {}", entry.peer, entry.bytes,
                               address_map::gpu_of(entry.peer)));
   for (const Entry& other : entries_)
     if (entry.overlaps(other))
@@ -190,8 +206,10 @@ void OutputMap::add() {
           fmt::format("workgroups {} to {} of the output at {:#x} overlap the mapped {} to {}", entry.first,
                       entry.first + entry.count - 1, entry.output, other.first, other.first + other.count - 1));
   if (is_written(entry))
-    return refuse(Status::busy, entry.output,
-                  fmt::format("a kernel that writes the output at {:#x} runs", entry.output));
+    return refuse(
+        Status::busy, entry.output,
+        fmt::format("a kernel that writes the output at {:#x} runs, and its maps stay as they are until it has ended",
+                    entry.output));
   if (entries_.size() == parameters_.entries)
     return refuse(Status::table_full, entry.output, fmt::format("all {} entries are in use", parameters_.entries));
   entries_.push_back(entry);
@@ -204,10 +222,11 @@ bool OutputMap::maps(std::uint32_t wg_id, std::uint64_t address) const {
   });
 }
 
-bool OutputMap::sends_to(std::uint32_t wg_id, std::uint64_t peer_address) const {
-  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    return wg_id - entry.first < entry.count && peer_address - entry.peer < entry.bytes;
-  });
+std::optional<std::uint64_t> OutputMap::sender_of(std::uint32_t wg_id, std::uint64_t peer_address) const {
+  for (const Entry& entry : entries_)
+    if (wg_id - entry.first < entry.count && peer_address - entry.peer < entry.bytes)
+      return peer_address - entry.peer + entry.output;
+  return std::nullopt;
 }
 
 void OutputMap::visit_statistics(const StatisticVisitor& visit) const {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "compute/parameters.h"
@@ -32,8 +33,8 @@ class OutputMap : public sc_core::sc_module {
 
   /// A store of the workgroup to this local address goes to a peer.
   bool maps(std::uint32_t wg_id, std::uint64_t address) const;
-  /// A mapped store of the workgroup arrives at this address of a peer.
-  bool sends_to(std::uint32_t wg_id, std::uint64_t peer_address) const;
+  /// From where a mapped store of the workgroup goes to this address of a peer; nothing when none does.
+  std::optional<std::uint64_t> sender_of(std::uint32_t wg_id, std::uint64_t peer_address) const;
   void visit_statistics(const StatisticVisitor& visit) const;
 
  private:

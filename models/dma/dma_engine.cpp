@@ -109,7 +109,7 @@ void DmaEngine::remove(bool all, bool force) {
   if (!all && std::none_of(commands_.begin(), commands_.end(), is_meant))
     return refuse(Status::invalid_argument, staged.base, fmt::format("{} are not mapped", staged.text()));
   if (fills() && !force)  // whose failure would be lost in status.code
-    return refuse(Status::busy, staged.base, "a fill runs");
+    return refuse(Status::busy, staged.base, "a fill runs: nothing is removed before it has ended");
   for (const Command& command : commands_)
     if (is_meant(command) && command.is_busy() && !force)
       return refuse(Status::busy, command.range.base,
@@ -137,7 +137,7 @@ void DmaEngine::add() {
     registers.report(status, address, text);
   };
   if (operation == Sent::none)
-    return refuse(Status::invalid_argument, command.range.base, "operation store, update or notify expected");
+    return refuse(Status::invalid_argument, command.range.base, "operation none: store, update or notify expected");
   if (const ChunkCheck found = check(command.range, gpu_, memory); found.status != Status::ok)
     return refuse(found.status, command.range.base, found.text);
   if (command.block_tiles == 0 || command.block_tiles > command.range.grid.wavefronts ||
@@ -149,14 +149,19 @@ void DmaEngine::add() {
     if (command.destination % 32 != 0)
       return refuse(Status::unaligned, command.destination,
                     fmt::format("destination {:#x} must be a multiple of 32", command.destination));
-    if (address_map::gpu_of(command.destination) == gpu_ || !remote.reaches(command.destination))
+    if (address_map::gpu_of(command.destination) == gpu_)
+      return refuse(
+          Status::no_peer, command.destination,
+          fmt::format("destination {:#x} is this GPU's own: one of another GPU expected", command.destination));
+    if (!remote.reaches(command.destination))
       return refuse(Status::no_peer, command.destination,
                     fmt::format("GPU {} of destination {:#x} cannot be reached",
                                 address_map::gpu_of(command.destination), command.destination));
     if (!remote.holds(command.destination, command.range.grid.bytes()))
-      return refuse(Status::bad_address, command.destination,
-                    fmt::format("destination {:#x} of {} bytes is not in the memory of GPU {}", command.destination,
-                                command.range.grid.bytes(), address_map::gpu_of(command.destination)));
+      return refuse(
+          Status::bad_address, command.destination,
+          fmt::format("destination {:#x} of {:#x} bytes does not end in the memory of GPU {}", command.destination,
+                      command.range.grid.bytes(), address_map::gpu_of(command.destination)));
   }
   for (const Command& other : commands_)
     if (command.range.overlaps(other.range))
@@ -355,11 +360,14 @@ void DmaEngine::fill() {
     registers.status.code.set(status);
     registers.report(status, base, text);
   };
-  if (fills()) return refuse(Status::busy, "a fill runs already");
+  if (fills())
+    return refuse(Status::busy, fmt::format("a fill runs, {:#x} bytes are left from {:#x} on: none before it has ended",
+                                            fill_left_ + fill_outstanding_, fill_next_ - fill_outstanding_));
   if (base % 32 != 0 || bytes % 32 != 0)
     return refuse(Status::unaligned, fmt::format("fill of {} bytes at {:#x}: multiples of 32 expected", bytes, base));
   if (address_map::gpu_of(base) != gpu_ || !memory.holds(base, bytes))
-    return refuse(Status::bad_address, fmt::format("fill of {} bytes at {:#x}: local HBM expected", bytes, base));
+    return refuse(Status::bad_address,
+                  fmt::format("fill of {:#x} bytes at {:#x} is not all in the memory of GPU {}", bytes, base, gpu_));
   registers.status.code.set(Status::ok);
   fill_next_ = base;
   fill_left_ = bytes;
@@ -386,10 +394,19 @@ void DmaEngine::continue_fill() {
   update_interrupt();
 }
 
+bool DmaEngine::sends_to(const Command& command, std::uint32_t wg_id, std::uint64_t peer_address) {
+  return command.kind != Kind::notify &&
+         command.range.contains(wg_id, peer_address - command.destination + command.range.base);
+}
+
 bool DmaEngine::sends_to(std::uint32_t wg_id, std::uint64_t peer_address) const {
+  return std::any_of(commands_.begin(), commands_.end(),
+                     [&](const Command& command) { return sends_to(command, wg_id, peer_address); });
+}
+
+bool DmaEngine::has_sent_to(std::uint32_t wg_id, std::uint64_t peer_address) const {
   return std::any_of(commands_.begin(), commands_.end(), [&](const Command& command) {
-    return command.kind != Kind::notify &&
-           command.range.contains(wg_id, peer_address - command.destination + command.range.base);
+    return sends_to(command, wg_id, peer_address) && command.done == command.tiles;
   });
 }
 

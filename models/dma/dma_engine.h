@@ -35,6 +35,8 @@ class DmaEngine : public sc_core::sc_module {
 
   /// A command sends the workgroup's tile to this address of a peer.
   bool sends_to(std::uint32_t wg_id, std::uint64_t peer_address) const;
+  /// The same, and all tiles of the command have been sent and answered.
+  bool has_sent_to(std::uint32_t wg_id, std::uint64_t peer_address) const;
   /// One line for each command that is not complete.
   std::vector<std::string> diagnosis() const;
   void visit_statistics(const StatisticVisitor& visit) const;
@@ -79,6 +81,7 @@ class DmaEngine : public sc_core::sc_module {
   void ended(Transaction& transaction);
   void continue_fill();
   void tile_done(Command& command);
+  static bool sends_to(const Command& command, std::uint32_t wg_id, std::uint64_t peer_address);
   void update_interrupt();
   bool fills() const { return fill_left_ != 0 || fill_outstanding_ != 0; }
   bool busy() const {

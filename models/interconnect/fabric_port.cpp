@@ -67,7 +67,8 @@ void FabricPort::request(int source, tlm::tlm_generic_payload& transaction, Pico
     transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     answer(source, transaction, delay);
   } else if (!is_packet(transaction)) {
-    registers.report(Status::invalid_argument, address, "links carry stores and updates only");
+    registers.report(Status::invalid_argument, address,
+                     describe(transaction) + ": links carry stores and updates only");
     transaction.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
     answer(source, transaction, delay);
   } else if (arrived) {
@@ -190,12 +191,14 @@ void FabricPort::control_write(tlm::tlm_generic_payload& transaction, sc_core::s
   }
   if (!transaction.is_write()) {
     transaction.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
-    return registers.report(Status::access_denied, address, "a peer's registers can be written, not read");
+    return registers.report(Status::access_denied, address,
+                            describe(transaction) + ": a peer's addresses can be written, not read");
   }
   if (transaction.get_byte_enable_ptr() != nullptr || transaction.get_streaming_width() < bytes ||
       transaction.get_data_ptr() == nullptr || bytes == 0 || bytes > 64) {
     transaction.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
-    return registers.report(Status::bad_access, address, "posted writes of up to 64 bytes expected");
+    return registers.report(Status::bad_access, address,
+                            describe(transaction) + ": posted writes of 1 to 64 bytes, all of them, expected");
   }
   Transaction& packet = pool_.make(Operation::store, address, {1, bytes, 0});
   packet.extension().cached = false;

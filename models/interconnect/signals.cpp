@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "protocol/address_map.h"
+#include "protocol/description.h"
 
 namespace t3vp {
 namespace {
@@ -94,8 +95,9 @@ void Signals::deliver(tlm::tlm_generic_payload& transaction) {
                       transaction.get_data_length() == counter_bytes && transaction.get_data_ptr() != nullptr;
   if (!counts) {
     transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    return registers.report(Status::bad_address, transaction.get_address(),
-                            "peers and compute units may only write the 8 bytes of signals.add[i]");
+    return registers.report(
+        Status::bad_address, transaction.get_address(),
+        describe(transaction) + ": peers and compute units may only write the 8 bytes of signals.add[i]");
   }
   std::uint64_t value = 0;
   std::memcpy(&value, transaction.get_data_ptr(), sizeof value);

@@ -26,8 +26,10 @@ void MemoryController::plain_transport(tlm::tlm_generic_payload& transaction, sc
     return refuse(tlm::TLM_BURST_ERROR_RESPONSE, "memory does not stream");
   if (transaction.get_data_ptr() == nullptr) return refuse(tlm::TLM_BURST_ERROR_RESPONSE, "no data");
   if (plain_debug(transaction) != transaction.get_data_length()) {
-    registers.report(Status::bad_address, transaction.get_address(),
-                     fmt::format("{} bytes are not in the HBM of GPU {}", transaction.get_data_length(), gpu_));
+    registers.report(
+        Status::bad_address, transaction.get_address(),
+        fmt::format("{}: not all in the memory of GPU {}, {:#x} to {:#x}", describe(transaction), gpu_,
+                    address_map::on_gpu(gpu_, 0), address_map::on_gpu(gpu_, parameters_.capacity_bytes - 1)));
     return;
   }
   transaction.set_dmi_allowed(true);

@@ -18,7 +18,7 @@ Tracker::Tracker(const sc_core::sc_module_name& name, const TrackerParameters& p
   if (trace_ != nullptr) track_ = trace_->track(fmt::format("GPU {}", gpu), "Tracker");
   registers.command.on_write([this] { command(); });
   registers.interrupt.on_write([this] { update_interrupt(); });
-  registers.lock_when([this] { return in_use(); });
+  registers.lock_while("chunks are mapped", [this] { return in_use(); });
   registers.on_reset([this] { reset(); });
   reset();
   registers.entries.on_refresh([this] { registers.entries.set(used_); });

@@ -55,14 +55,17 @@ void Tracker::add_chunk() {
   chunk.operation = operation == Operations::store ? Operation::store : Operation::update;
 
   const StagedChunk& range = chunk.range;
-  if (operation == Operations::none || chunk.updates == 0 || chunk.updates > 255)
-    return refuse(
-        Status::invalid_argument, range.base,
-        fmt::format("operation store or update and 1 to 255 updates expected, found {} updates", chunk.updates));
+  if (operation == Operations::none)
+    return refuse(Status::invalid_argument, range.base, "operation none: store or update expected");
+  if (chunk.updates == 0 || chunk.updates > 255)
+    return refuse(Status::invalid_argument, range.base,
+                  fmt::format("{} updates of each element: 1 to 255 expected", chunk.updates));
   if (const ChunkCheck found = check(range, gpu_, spill); found.status != Status::ok)
     return refuse(found.status, range.base, found.text);
   if (is_written(range))
-    return refuse(Status::busy, range.base, fmt::format("{}: a kernel that writes it runs", range.text()));
+    return refuse(
+        Status::busy, range.base,
+        fmt::format("{}: a kernel that writes them runs, and nothing is mapped before it has ended", range.text()));
   auto place = std::find_if(chunks_.begin(), chunks_.end(), [](const Chunk& other) { return !other.mapped; });
   if (place == chunks_.end() && chunks_.size() == parameters_.chunks)
     return refuse(Status::table_full, range.base, fmt::format("all {} chunks are in use", parameters_.chunks));
@@ -82,10 +85,14 @@ void Tracker::add_chunk() {
                     parameters_.strict ? std::string()
                                        : fmt::format(" and its table in memory, for what spills, {} of the {} entries",
                                                      table, chunk.first_slot + chunk.slots())));
-  if (needed == 0 && table != 0 && !spill.holds(registers.spill_base.value(), table * slot_bytes))
+  if (needed == 0 && registers.spill_base.value() % slot_bytes != 0)
     return refuse(
-        Status::bad_address, registers.spill_base.value(),
-        fmt::format("the spill table of {} entries at {:#x} is not all memory", table, registers.spill_base.value()));
+        Status::unaligned, registers.spill_base.value(),
+        fmt::format("the spill table at {:#x}: a multiple of {} expected", registers.spill_base.value(), slot_bytes));
+  if (needed == 0 && table != 0 && !spill.holds(registers.spill_base.value(), table * slot_bytes))
+    return refuse(Status::bad_address, registers.spill_base.value(),
+                  fmt::format("the spill table of {} entries at {:#x} does not end in the memory of GPU {}", table,
+                              registers.spill_base.value(), gpu_));
   chunk.done.resize(chunk.slots());
   chunk.spilled.resize(chunk.slots());
   for (std::uint32_t tile = 0; tile < chunk.slots(); ++tile) {
@@ -153,8 +160,9 @@ void Tracker::remove(bool all, bool force) {
   for (const Chunk& chunk : chunks_)
     if (is_meant(chunk) && is_busy(chunk) && !force)
       return refuse(Status::busy, chunk.range.base,
-                    fmt::format("{} are being counted: {} of {} wavefront tiles are complete", chunk.range.text(),
-                                chunk.complete, chunk.tiles));
+                    fmt::format("{} are being counted: {} of {} wavefront tiles are complete, and nothing is removed "
+                                "before all are",
+                                chunk.range.text(), chunk.complete, chunk.tiles));
   for (std::size_t place = 0; place < chunks_.size(); ++place) {
     if (!is_meant(chunks_[place])) continue;
     if (is_busy(chunks_[place])) discarded_.push_back(chunks_[place].range);

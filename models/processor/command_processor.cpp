@@ -1,6 +1,7 @@
 #include "processor/command_processor.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string_view>
 
 #include "protocol/address_map.h"
@@ -83,6 +84,11 @@ Status CommandProcessor::access(tlm::tlm_command command, std::uint64_t address,
   if (keeper_.need_sync()) keeper_.sync();
   ++(command == tlm::TLM_READ_COMMAND ? reads_ : writes_);
   if (!transaction.is_response_ok()) ++failures_;
+  if (command == tlm::TLM_READ_COMMAND && bytes <= sizeof(std::uint64_t)) {
+    std::uint64_t value = 0;
+    if (transaction.is_response_ok()) std::memcpy(&value, data, bytes);
+    note_read(address, value);
+  }
   const Status status = status_of_register_access(transaction.get_response_status());
   serve_interrupts();
   return status;
@@ -101,6 +107,19 @@ Status CommandProcessor::write_register(std::uint64_t address, unsigned char* da
   ++failures_;
   log("a doorbell or another GPU's register is written before the memory writes in front of it are ordered");
   return Status::bad_access;
+}
+
+/// Four places are enough for a loop over the status of all that may end, and too few for a tour of all registers.
+void CommandProcessor::note_read(std::uint64_t address, std::uint64_t value) {
+  auto poll = std::find_if(polls_.begin(), polls_.end() - 1, [&](const Poll& p) { return p.address == address; });
+  if (poll->address != address || poll->value != value) *poll = {address, value, 0};
+  ++poll->reads;
+  std::rotate(polls_.begin(), poll, poll + 1);
+}
+
+const CommandProcessor::Poll& CommandProcessor::poll() const {
+  return *std::max_element(polls_.begin(), polls_.end(),
+                           [](const Poll& a, const Poll& b) { return a.reads < b.reads; });
 }
 
 Status CommandProcessor::read32(std::uint64_t address, std::uint32_t& value) {
@@ -134,8 +153,13 @@ Status CommandProcessor::wait_for_interrupt(const char* reason, std::uint64_t de
   const Picoseconds begin = now(), deadline = time_of(deadline_ns);
   ++waits_;
   waits_for_ = reason;
+  awaits_interrupt_ = deadline == never;
+  give_up_ = false;
+  const bool is_raised = interrupt.read();
   while (!interrupt.read() && !give_up_ && now() < deadline) wait_until(deadline, interrupt.posedge_event());
+  awaits_interrupt_ = false;
   waits_for_.clear();
+  if (interrupt.read() && !is_raised) polls_ = {};
   waited_ += now() - begin;
   if (interrupt.read()) {
     serve_interrupts();
@@ -181,8 +205,8 @@ void CommandProcessor::wait_until(Picoseconds time, const sc_core::sc_event& eve
 }
 
 void CommandProcessor::give_up_waiting() {
-  give_up_ = true;
-  give_up_event_.notify(sc_core::SC_ZERO_TIME);
+  give_up_ = awaits_interrupt_;
+  if (give_up_) give_up_event_.notify(sc_core::SC_ZERO_TIME);
 }
 
 void CommandProcessor::wait_ns(std::uint64_t ns) {
@@ -197,8 +221,7 @@ void CommandProcessor::wait_ns(std::uint64_t ns) {
   }
   keeper_.sync();
   waits_for_ = std::to_string(ns) + " ns to pass, which simulated time does not reach";
-  for (serve_interrupts(); !give_up_; serve_interrupts()) wait_until(never, interrupt.posedge_event());
-  waits_for_.clear();
+  for (serve_interrupts();; serve_interrupts()) wait_until(never, interrupt.posedge_event());
 }
 
 void CommandProcessor::begin(Phase phase) {

@@ -13,6 +13,7 @@
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/tlm_quantumkeeper.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -64,6 +65,12 @@ class CommandProcessor : public sc_core::sc_module {
     Picoseconds begin, end;  ///< end is `never` while the phase lasts
   };
 
+  /// A register or word of memory that has been read again and again, always with the same value.
+  struct Poll {
+    std::uint64_t address = 0, value = 0;
+    std::uint64_t reads = 0;
+  };
+
   tlm_utils::simple_initiator_socket<CommandProcessor, 64> socket{"socket"};
   sc_core::sc_in<bool> interrupt{"interrupt"};
   /// Notified at the time at which a phase begins or ends, which the program may run ahead of. Nothing waits for it
@@ -88,9 +95,11 @@ class CommandProcessor : public sc_core::sc_module {
     if (on_control_) on_control_(program);
   }
 
-  /// The processor sends what waits for nothing that will happen any more back to its program with Status::stuck. For
-  /// the runner, when the simulation has no more events.
+  /// Sends the program's wait for an interrupt back to it with Status::stuck; later waits know nothing of it. For the
+  /// runner, when the simulation has no more events.
   void give_up_waiting();
+  /// It waits for an interrupt, however long that takes.
+  bool awaits_interrupt() const { return awaits_interrupt_; }
 
   std::uint16_t gpu() const { return gpu_; }
   bool finished() const { return finished_; }
@@ -98,6 +107,8 @@ class CommandProcessor : public sc_core::sc_module {
   const sc_core::sc_event& finished_event() const { return finished_event_; }
   /// What the program waits for, in its words; empty while it does not wait.
   const std::string& waits_for() const { return waits_for_; }
+  /// What it has read most often since an interrupt last ended a wait of it.
+  const Poll& poll() const;
   const std::vector<PhaseTime>& phases() const { return phases_; }
   const std::vector<PublishedBuffer>& buffers() const { return buffers_; }
   void visit_statistics(const StatisticVisitor& visit) const;
@@ -115,8 +126,8 @@ class CommandProcessor : public sc_core::sc_module {
   /// The program's own time, which may be ahead of the simulation's.
   std::uint64_t time_ns() const { return local_now() / 1000; }
   /// Returns at once while the interrupt is raised; Status::timeout when time_ns() reaches the deadline first,
-  /// Status::stuck after give_up_waiting(). The reason is no string object: one would not be destroyed on the stack of
-  /// a program that waits for ever.
+  /// Status::stuck by give_up_waiting(). The reason is no string object: one would not be destroyed on the stack of a
+  /// program that waits for ever.
   Status wait_for_interrupt(const char* reason, std::uint64_t deadline_ns = forever);
   using InterruptEntry = void (*)(void* argument);
   /// What takes interrupts; null: nothing does. Until it returns interrupts are held off, as by lock().
@@ -128,7 +139,7 @@ class CommandProcessor : public sc_core::sc_module {
   /// it that the program does not rely on that: a doorbell and writes to other GPUs' registers are refused in between.
   void order_writes() { unordered_writes_ = false; }
 
-  /// A wait beyond the last point in simulated time ends with give_up_waiting().
+  /// A wait beyond the last point in simulated time never returns.
   void wait_ns(std::uint64_t ns);
 
   void begin(Phase phase);
@@ -160,6 +171,7 @@ class CommandProcessor : public sc_core::sc_module {
   bool may_run_ahead(tlm::tlm_command command, std::uint64_t address) const;
   Picoseconds local_now() const;
   void wait_until(Picoseconds time, const sc_core::sc_event& event);
+  void note_read(std::uint64_t address, std::uint64_t value);
   void tell_phase(Phase phase, bool begin);
   void call_on_phase();
 
@@ -172,16 +184,17 @@ class CommandProcessor : public sc_core::sc_module {
   std::function<void(Phase, bool)> on_phase_;
   std::function<void(const std::string&)> on_log_;
   std::function<void(bool)> on_control_;
-  sc_core::sc_event finished_event_, give_up_event_, phase_changed_, phase_told_;
+  sc_core::sc_event finished_event_, give_up_event_, never_, phase_changed_, phase_told_;
   Phase told_phase_ = Phase::setup;
   bool told_begin_ = false;
-  bool finished_ = false, give_up_ = false;
+  bool finished_ = false, awaits_interrupt_ = false, give_up_ = false;
   InterruptEntry entry_ = nullptr;
   void* entry_argument_ = nullptr;
   std::uint32_t locks_ = 0;
   bool unordered_writes_ = false;  ///< memory has been written since order_writes()
   Status status_ = Status::ok;
   std::string waits_for_;
+  std::array<Poll, 4> polls_;  ///< the latest first
   std::vector<PhaseTime> phases_;
   std::vector<PublishedBuffer> buffers_;
   std::uint64_t reads_ = 0, writes_ = 0, failures_ = 0, waits_ = 0;

@@ -1,5 +1,7 @@
 #include "registers/register_block.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -94,7 +96,7 @@ tlm::tlm_response_status RegisterBlock::access(tlm::tlm_generic_payload& transac
   const bool half = width == 8 && bytes == 4 && (address == offset || address == offset + 4);
   const bool fits = (half || (address == offset && bytes == width)) && transaction.get_streaming_width() >= bytes &&
                     transaction.get_data_ptr() != nullptr;
-  if (!fits || transaction.get_byte_enable_ptr() != nullptr) return bad_shape(state, offset, transaction);
+  if (!fits || transaction.get_byte_enable_ptr() != nullptr) return bad_shape(state, slot->element, transaction);
 
   if (state.description->synchronized && delay != sc_core::SC_ZERO_TIME) {
     sc_core::wait(delay);
@@ -121,10 +123,12 @@ tlm::tlm_response_status RegisterBlock::refuse_read(const RegisterState& state, 
 }
 
 /// TLM_OK_RESPONSE when the register can be written now.
-tlm::tlm_response_status RegisterBlock::refuse_write(const RegisterState& state, std::size_t element) {
-  if (!state.may_write) return denied(state, element, "written, expected reads only");
+tlm::tlm_response_status RegisterBlock::refuse_write(const RegisterState& state, std::size_t element,
+                                                     std::uint64_t written) {
+  if (!state.may_write) return denied(state, element, fmt::format("{:#x} written, expected reads only", written));
   if (state.description->locked_while_busy && locked_ && locked_())
-    return denied(state, element, "written while the block is busy, expected writes only when it is idle");
+    return denied(state, element,
+                  fmt::format("{:#x} written while {}: locked until that has ended", written, lock_reason_));
   return tlm::TLM_OK_RESPONSE;
 }
 
@@ -147,7 +151,7 @@ tlm::tlm_response_status RegisterBlock::read_half(RegisterState& state, std::siz
 tlm::tlm_response_status RegisterBlock::write_half(RegisterState& state, std::size_t element, bool high,
                                                    std::uint32_t written) {
   const std::uint64_t* const of = &state.values[element];
-  const tlm::tlm_response_status refused = refuse_write(state, element);
+  const tlm::tlm_response_status refused = refuse_write(state, element, written);
   if (refused != tlm::TLM_OK_RESPONSE) return refused;
   if (!high) {
     written_low_ = {of, written};
@@ -160,9 +164,9 @@ tlm::tlm_response_status RegisterBlock::write_half(RegisterState& state, std::si
 tlm::tlm_response_status RegisterBlock::read(RegisterState& state, std::size_t element, std::uint64_t& value) {
   const tlm::tlm_response_status refused = refuse_read(state, element);
   if (refused != tlm::TLM_OK_RESPONSE) return refused;
-  refused_ = false;
+  access_ = {&state, element, false, 0, false};
   if (state.on_read) state.on_read(element);
-  if (refused_) return tlm::TLM_GENERIC_ERROR_RESPONSE;
+  if (access_.refused) return tlm::TLM_GENERIC_ERROR_RESPONSE;
   if (state.on_refresh) state.on_refresh(element);
 
   value = state.values[element] & state.readable;
@@ -172,15 +176,15 @@ tlm::tlm_response_status RegisterBlock::read(RegisterState& state, std::size_t e
 
 tlm::tlm_response_status RegisterBlock::write(RegisterState& state, std::size_t element, std::uint64_t written) {
   if (written_low_.of == &state.values[element]) written_low_ = {};
-  const tlm::tlm_response_status refused = refuse_write(state, element);
+  const tlm::tlm_response_status refused = refuse_write(state, element, written);
   if (refused != tlm::TLM_OK_RESPONSE) return refused;
   if (!is_legal(state, written)) return bad_value(state, element, written);
 
   const std::uint64_t before = state.values[element];
   state.values[element] = value_after_write(state, before, written);
-  refused_ = false;
+  access_ = {&state, element, true, written, false};
   if (state.on_write) state.on_write(element);
-  if (!refused_) return tlm::TLM_OK_RESPONSE;
+  if (!access_.refused) return tlm::TLM_OK_RESPONSE;
   state.values[element] = before;
   return tlm::TLM_GENERIC_ERROR_RESPONSE;
 }

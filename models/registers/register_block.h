@@ -44,17 +44,25 @@ class RegisterBlock : public sc_core::sc_module {
 
   const BlockDescription& description() const { return description_; }
 
+  /// Where the block begins in the node's address space: what it reports has whole addresses.
+  void locate(std::uint64_t base) { base_ = base; }
+
   /// All registers to their reset values, then the callback of on_reset.
   void reset();
   void on_reset(std::function<void()> callback) { on_reset_ = std::move(callback); }
 
-  /// While this says true, registers with "lock": "busy" cannot be written.
-  void lock_when(std::function<bool()> busy) { locked_ = std::move(busy); }
+  /// While `busy` says true, registers with "lock": "busy" cannot be written. `reason` says what goes on then, "a
+  /// kernel runs".
+  void lock_while(const char* reason, std::function<bool()> busy) {
+    lock_reason_ = reason;
+    locked_ = std::move(busy);
+  }
 
   /// Logs an error under the name of the block.
   void report(Status code, std::uint64_t address, const std::string& text);
-  /// In an on_write or on_read callback: the same, and the access fails; a write leaves the register as it was.
-  void refuse(Status code, std::uint64_t address, const std::string& text);
+  /// In an on_write or on_read callback: the access fails, and a write leaves the register as it was. The log tells the
+  /// register's address, its name, the value that was written and the rule, "a multiple of 128 expected".
+  void refuse(Status code, const std::string& rule);
 
  protected:
   RegisterState& state(std::size_t number) { return states_[number]; }
@@ -70,6 +78,14 @@ class RegisterBlock : public sc_core::sc_module {
     const std::uint64_t* of = nullptr;  ///< the register's value
     std::uint32_t bits = 0;
   };
+  /// The access that is being served.
+  struct Access {
+    const RegisterState* state = nullptr;
+    std::size_t element = 0;
+    bool writes = false;
+    std::uint64_t value = 0;  ///< that is written
+    bool refused = false;
+  };
 
   void end_of_elaboration() override;
   void lay_out();
@@ -83,16 +99,17 @@ class RegisterBlock : public sc_core::sc_module {
   tlm::tlm_response_status read_half(RegisterState& state, std::size_t element, bool high, std::uint64_t& value);
   tlm::tlm_response_status write_half(RegisterState& state, std::size_t element, bool high, std::uint32_t written);
   tlm::tlm_response_status refuse_read(const RegisterState& state, std::size_t element);
-  tlm::tlm_response_status refuse_write(const RegisterState& state, std::size_t element);
+  tlm::tlm_response_status refuse_write(const RegisterState& state, std::size_t element, std::uint64_t written);
   bool debug_read(std::uint64_t address, unsigned char& byte);
   unsigned debug_write(std::uint64_t address, const unsigned char* data, unsigned length);
 
   tlm::tlm_response_status no_register_at(std::uint64_t address);
-  tlm::tlm_response_status bad_shape(const RegisterState& state, std::uint64_t offset,
+  tlm::tlm_response_status bad_shape(const RegisterState& state, std::size_t element,
                                      const tlm::tlm_generic_payload& transaction);
   tlm::tlm_response_status half_without_low(const RegisterState& state, std::size_t element, const char* how);
-  tlm::tlm_response_status denied(const RegisterState& state, std::size_t element, const char* why);
+  tlm::tlm_response_status denied(const RegisterState& state, std::size_t element, const std::string& why);
   tlm::tlm_response_status bad_value(const RegisterState& state, std::size_t element, std::uint64_t value);
+  std::uint64_t address_of(const RegisterDescription& d, std::size_t element) const;
 
   const BlockDescription& description_;
   std::vector<Slot> slots_;  ///< one per 32-bit word of the block
@@ -100,7 +117,9 @@ class RegisterBlock : public sc_core::sc_module {
   std::vector<RegisterState> states_;
   std::function<void()> on_reset_;
   std::function<bool()> locked_;
-  bool refused_ = false;
+  const char* lock_reason_ = "";
+  std::uint64_t base_ = 0;
+  Access access_;
   Half written_low_, read_high_;
 };
 

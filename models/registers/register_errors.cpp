@@ -18,10 +18,6 @@ std::string name_of(const BlockDescription& block, const RegisterDescription& d,
   return fmt::format("{}.{}[{}]", block.name, d.name, element);
 }
 
-std::size_t element_at(const RegisterDescription& d, std::uint64_t offset) {
-  return d.count == 1 ? 0 : (offset - d.offset) / d.stride;
-}
-
 std::string members_of(const FieldDescription& field) {
   std::string text;
   for (const EnumerationValue& member : field.values)
@@ -36,47 +32,56 @@ void RegisterBlock::report(Status code, std::uint64_t address, const std::string
   errors->report(description_.name, {static_cast<std::uint32_t>(code), address, text});
 }
 
-void RegisterBlock::refuse(Status code, std::uint64_t address, const std::string& text) {
-  refused_ = true;
-  report(code, address, text);
+std::uint64_t RegisterBlock::address_of(const RegisterDescription& d, std::size_t element) const {
+  return base_ + d.offset + element * d.stride;
+}
+
+void RegisterBlock::refuse(Status code, const std::string& rule) {
+  access_.refused = true;
+  const RegisterDescription& d = *access_.state->description;
+  const std::string what = access_.writes ? fmt::format("{:#x}", access_.value) : "read";
+  report(code, address_of(d, access_.element),
+         fmt::format("{}: {}, {}", name_of(description_, d, access_.element), what, rule));
 }
 
 tlm::tlm_response_status RegisterBlock::no_register_at(std::uint64_t address) {
-  report(Status::bad_address, address,
-         fmt::format("{}: no register at offset {:#x}, expected one of those between 0x0 and {:#x}", description_.name,
-                     address, slots_.size() * 4 - 1));
+  report(Status::bad_address, base_ + address,
+         fmt::format("{}: no register at {:#x}, expected one of those between {:#x} and {:#x}", description_.name,
+                     base_ + address, base_, base_ + slots_.size() * 4 - 1));
   return tlm::TLM_ADDRESS_ERROR_RESPONSE;
 }
 
-tlm::tlm_response_status RegisterBlock::bad_shape(const RegisterState& state, std::uint64_t offset,
+tlm::tlm_response_status RegisterBlock::bad_shape(const RegisterState& state, std::size_t element,
                                                   const tlm::tlm_generic_payload& transaction) {
   const RegisterDescription& d = *state.description;
   const bool has_enables = transaction.get_byte_enable_ptr() != nullptr;
-  const std::string how = has_enables ? " with byte enables"
-                          : transaction.get_data_ptr() == nullptr
-                              ? " without data"
-                              : fmt::format(" (streaming width {})", transaction.get_streaming_width());
-  report(Status::bad_access, transaction.get_address(),
-         fmt::format("{}: {} bytes at offset {:#x}{}, expected {} bytes at {:#x}{}",
-                     name_of(description_, d, element_at(d, offset)), transaction.get_data_length(),
-                     transaction.get_address(), how, d.bytes, offset, has_enables ? " without" : ""));
+  const bool streams = transaction.get_streaming_width() < transaction.get_data_length();
+  const std::string how = has_enables                             ? " with byte enables"
+                          : transaction.get_data_ptr() == nullptr ? " without data"
+                          : streams ? fmt::format(" of streaming width {}", transaction.get_streaming_width())
+                                    : "";
+  const std::uint64_t address = base_ + transaction.get_address();
+  report(Status::bad_access, address,
+         fmt::format("{}: {} bytes at {:#x}{}, expected {} bytes at {:#x}{}", name_of(description_, d, element),
+                     transaction.get_data_length(), address, how, d.bytes, address_of(d, element),
+                     has_enables ? " without" : ""));
   return has_enables ? tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE : tlm::TLM_BURST_ERROR_RESPONSE;
 }
 
 tlm::tlm_response_status RegisterBlock::half_without_low(const RegisterState& state, std::size_t element,
                                                          const char* how) {
   const RegisterDescription& d = *state.description;
-  const std::uint64_t offset = d.offset + element * d.stride;
-  report(Status::bad_access, offset + 4,
+  const std::uint64_t low = address_of(d, element);
+  report(Status::bad_access, low + 4,
          fmt::format("{}: high half {} at {:#x}, expected the low half at {:#x} before it",
-                     name_of(description_, d, element), how, offset + 4, offset));
+                     name_of(description_, d, element), how, low + 4, low));
   return tlm::TLM_BURST_ERROR_RESPONSE;
 }
 
-tlm::tlm_response_status RegisterBlock::denied(const RegisterState& state, std::size_t element, const char* why) {
+tlm::tlm_response_status RegisterBlock::denied(const RegisterState& state, std::size_t element,
+                                               const std::string& why) {
   const RegisterDescription& d = *state.description;
-  report(Status::access_denied, d.offset + element * d.stride,
-         fmt::format("{}: {}", name_of(description_, d, element), why));
+  report(Status::access_denied, address_of(d, element), fmt::format("{}: {}", name_of(description_, d, element), why));
   return tlm::TLM_COMMAND_ERROR_RESPONSE;
 }
 
@@ -91,7 +96,7 @@ tlm::tlm_response_status RegisterBlock::bad_value(const RegisterState& state, st
                                              value, reserved, state.known)
                                : fmt::format("{}.{}: {}, expected one of {}", name, field->name,
                                              (value & field->mask()) >> field->shift, members_of(*field));
-  report(Status::bad_value, d.offset + element * d.stride, text);
+  report(Status::bad_value, address_of(d, element), text);
   return tlm::TLM_GENERIC_ERROR_RESPONSE;
 }
 

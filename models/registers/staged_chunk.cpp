@@ -28,9 +28,12 @@ ChunkCheck check(const StagedChunk& chunk, std::uint64_t gpu, DataInitiatorBase&
     return {Status::bad_address,
             fmt::format("output {:#x} of {} rows {} bytes apart: more than there can be in a memory", base, grid.rows,
                         grid.row_stride)};
-  if (address_map::gpu_of(base) != gpu || !memory.holds(base, grid.bytes()))
+  if (address_map::gpu_of(base) != gpu)
     return {Status::bad_address,
-            fmt::format("output {:#x} of {} bytes is not in the memory of GPU {}", base, grid.bytes(), gpu)};
+            fmt::format("output {:#x} is GPU {}'s: one of GPU {} expected", base, address_map::gpu_of(base), gpu)};
+  if (!memory.holds(base, grid.bytes()))
+    return {Status::bad_address,
+            fmt::format("output {:#x} of {:#x} bytes does not end in the memory of GPU {}", base, grid.bytes(), gpu)};
   if (std::uint64_t{grid.tiles_down()} * grid.tiles_across() >= no_workgroup)
     return {Status::invalid_argument,
             fmt::format("{} x {} tiles: fewer than {} expected", grid.tiles_down(), grid.tiles_across(), no_workgroup)};

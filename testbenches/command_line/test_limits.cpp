@@ -8,6 +8,7 @@
 
 #include "command_line/program.h"
 #include "platform/simulation.h"
+#include "t3/address.h"
 #include "t3_hal.h"
 
 using namespace t3vp;
@@ -73,6 +74,24 @@ t3_status poll_for_ever(const t3_hal* hal, const t3_job*) {
   return T3_OK;
 }
 
+t3_status poll_a_register(const t3_hal* hal, const t3_job*) {
+  std::uint32_t status = 0;
+  while (hal->gpu == 1 && for_ever)
+    hal->read32(hal->platform, t3_block_base(hal->gpu, T3_BLOCK_TRACKER) + 0x34, &status);
+  return T3_OK;
+}
+
+t3_status watch_the_clock(const t3_hal* hal, const t3_job*) {
+  const std::uint64_t begin = hal->time_ns(hal->platform);
+  while (hal->gpu == 1 && hal->time_ns(hal->platform) < begin + 100) continue;
+  return T3_OK;
+}
+
+t3_status wait_for_no_time(const t3_hal* hal, const t3_job*) {
+  while (hal->gpu == 1 && for_ever) hal->wait_ns(hal->platform, 0);
+  return T3_OK;
+}
+
 }  // namespace
 
 TEST_CASE("a run ends at its limit of simulated time") {
@@ -111,7 +130,7 @@ TEST_CASE("a run ends at its limit of time on the host") {
 TEST_CASE("option --timeout is what --print-config shows as limits.wall_s") {
   const ValidFiles files;
   const Outcome outcome = run_into(files, "out", {"--print-config", "--timeout", "2.5"});
-  CHECK(json::parse(outcome.out).at("limits") == json{{"wall_s", 2.5}, {"firmware_s", 30.0}});
+  CHECK(json::parse(outcome.out).at("limits") == json{{"wall_s", 2.5}, {"firmware_s", 30.0}, {"polls", 10'000'000}});
   for (const char* wrong : {"0", "-1", "soon", "1e999", "nan", "-nan", "inf"}) {
     const Outcome refused = run_into(files, "out", {"--timeout", wrong});
     CHECK(refused.exit_code == 2);
@@ -129,6 +148,23 @@ TEST_CASE("firmware that never calls the HAL again is ended") {
 
 TEST_CASE("firmware that polls is not ended for want of calls but by the other limits") {
   require_ended(run_firmware(poll_for_ever, {"limits.firmware_s=0.1", "limits.wall_s=0.6"}), "limits.wall_s");
+}
+
+TEST_CASE("the limit of time on the host names the register that firmware polls") {
+  const Outcome outcome = run_firmware(poll_a_register, {"limits.wall_s=0.5"});
+  require_ended(outcome, "limits.wall_s");
+  CHECK_THAT(outcome.err, Catch::Contains("; GPU 1 firmware polls: it has read tracker.status at 0x1f0000090034 ") &&
+                              Catch::Contains(" times, always 0x0"));
+}
+
+TEST_CASE("firmware that calls the HAL for ever while no time passes is ended") {
+  for (t3_program* program : {watch_the_clock, wait_for_no_time}) {
+    const Outcome outcome = run_firmware(program, {});
+    CHECK(outcome.exit_code == 1);
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+    CHECK_THAT(outcome.err, Catch::StartsWith("t3vp: the firmware of GPU 1 has called the HAL more than 10000000 times "
+                                              "while no simulated time passed; "));
+  }
 }
 
 TEST_CASE("firmware that waits while the host computes is not ended") {

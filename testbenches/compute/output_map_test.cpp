@@ -309,7 +309,8 @@ TEST_CASE("every mistake has its status and one entry in the error log, and maps
   refused(Status::overlap, [](Mapping& m) { m.first = 4; });
   refused(Status::overlap, [](Mapping& m) { m.first = 7; });
   refused(Status::overlap, [](Mapping& m) { m.first = 0, m.count = 5; });
-  refused(Status::overlap, [](Mapping& m) { m.first = 0, m.count = 0xFFFFFFFF; });
+  refused(Status::overlap, [](Mapping& m) { m.first = 0, m.count = 1u << 20; });
+  refused(Status::invalid_argument, [](Mapping& m) { m.first = 0, m.count = (1u << 20) + 1; });
   refused(Status::invalid_argument, [](Mapping& m) { m.first = 5, m.count = 0xFFFFFFFF; });
   refused(Status::overlap, [](Mapping& m) { m.first = 5, m.count = 1, m.base = output + 0x1000; });
 }

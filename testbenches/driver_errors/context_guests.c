@@ -45,6 +45,83 @@ static void unknown_phases(struct stage* s) {
   s->hal->log(s->hal->platform, NULL);
 }
 
+static void nothing(struct stage* s) {
+  struct t3_context* gpu = &s->gpu;
+  const struct t3_hal* hal = s->hal;
+  const struct t3_chunk chunk = {0, 1};
+  const struct t3_dma_options dma = {.updates = 1, .block_tiles = 1};
+  const struct t3_gemm_options gemm = {0};
+  const struct t3_row_options rows = {.factor = 1};
+  const struct t3_attention_operands none = {0};
+  const struct t3_matrix* a = &s->out.matrix;
+  struct t3_context other;
+  uint64_t address = 0;
+  const enum t3_status answers[] = {t3_init(NULL, hal),
+                                    t3_init(&other, NULL),
+                                    t3_reset(NULL),
+                                    t3_close(NULL),
+                                    t3_set_timeout(NULL, 0),
+                                    t3_malloc(NULL, 1, &address),
+                                    t3_malloc(gpu, 1, NULL),
+                                    t3_matrix_malloc(NULL, &s->out.matrix),
+                                    t3_matrix_malloc(gpu, NULL),
+                                    t3_free(NULL, 0),
+                                    t3_fill_zero(NULL, a),
+                                    t3_fill_zero(gpu, NULL),
+                                    t3_remote_map(NULL, &s->out, chunk, s->peer_out, T3_UPDATE),
+                                    t3_remote_map(gpu, NULL, chunk, s->peer_out, T3_UPDATE),
+                                    t3_dma_map(NULL, &s->out, chunk, s->peer_out, T3_UPDATE, dma),
+                                    t3_dma_map(gpu, NULL, chunk, s->peer_out, T3_UPDATE, dma),
+                                    t3_remote_unmap(NULL, &s->out, chunk),
+                                    t3_remote_unmap(gpu, NULL, chunk),
+                                    t3_dma_unmap(NULL, &s->out, chunk),
+                                    t3_dma_unmap(gpu, NULL, chunk),
+                                    t3_remote_unmap_all(NULL),
+                                    t3_force_unmap_all(NULL),
+                                    t3_wait_dma(NULL),
+                                    t3_gemm(NULL, &s->out, a, a, gemm),
+                                    t3_gemm(gpu, NULL, a, a, gemm),
+                                    t3_gemm(gpu, &s->out, NULL, a, gemm),
+                                    t3_gemm(gpu, &s->out, a, NULL, gemm),
+                                    t3_rows(NULL, T3_ROWS_SCALE, a, a, NULL, NULL, rows),
+                                    t3_rows(gpu, T3_ROWS_SCALE, NULL, a, NULL, NULL, rows),
+                                    t3_rows(gpu, T3_ROWS_SCALE, a, NULL, NULL, NULL, rows),
+                                    t3_attention(NULL, T3_ATTENTION_FORWARD, &s->out, &none),
+                                    t3_attention(gpu, T3_ATTENTION_FORWARD, NULL, &none),
+                                    t3_attention(gpu, T3_ATTENTION_FORWARD, &s->out, NULL),
+                                    t3_attention(gpu, T3_ATTENTION_FORWARD, &s->out, &none),
+                                    t3_ring_reduce_scatter(NULL, &s->out, NULL),
+                                    t3_ring_reduce_scatter(gpu, NULL, NULL),
+                                    t3_ring_all_gather(NULL, &s->out),
+                                    t3_ring_all_gather(gpu, NULL),
+                                    t3_wait_kernels(NULL),
+                                    t3_wait_kernel(NULL, 1),
+                                    t3_abort_kernels(NULL),
+                                    t3_set_ring_workgroups(NULL, 1),
+                                    t3_flush_cache(NULL),
+                                    t3_set_arbitration(NULL, T3_MCA, 0),
+                                    t3_barrier(NULL),
+                                    t3_next_error(NULL, NULL),
+                                    t3_next_error(gpu, NULL),
+                                    hal->read32(hal->platform, t3_block_base(gpu->gpu, T3_BLOCK_SYSTEM), NULL),
+                                    hal->read64(hal->platform, a->address, NULL)};
+  uint32_t taken = 0;
+  for (uint32_t i = 0; i < sizeof answers / sizeof answers[0]; ++i)
+    if (answers[i] != T3_INVALID_ARGUMENT) ++taken;
+  tell(s, "calls without something they need", taken == 0 ? T3_INVALID_ARGUMENT : T3_OK);
+  const bool zero = t3_ring_previous(NULL) == 0 && t3_workgroups(NULL) == 0 && t3_peer_address(NULL, 1) == 0 &&
+                    t3_last_kernel(NULL) == 0 && t3_chunk_of(NULL, 0, 1).workgroups == 0 &&
+                    t3_ring_chunk(NULL, &s->out, 0).workgroups == 0 && t3_ring_chunk(gpu, NULL, 0).workgroups == 0;
+  tell(s, "what is not there counts nothing", zero ? T3_OK : T3_BAD_VALUE);
+  tell(s, "read to nowhere", hal->read_memory(hal->platform, a->address, NULL, 8));
+  tell(s, "write from nowhere", hal->write_memory(hal->platform, a->address, NULL, 8));
+  tell(s, "wait without a reason", hal->wait_for_interrupt(hal->platform, 0, NULL));
+}
+
+enum t3_status guest_of_nothing(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, nothing);
+}
+
 enum t3_status guest_unknown_phases(const struct t3_hal* hal, const struct t3_job* job) {
   return misuse_then_work(hal, job, unknown_phases);
 }

@@ -77,6 +77,10 @@ t3_program guest_without_updates_at_first;
 t3_program guest_reset;
 t3_program guest_reset_under_way;
 
+/* Hands over nothing where something is needed, and chunks of 4.3 billion workgroups. */
+t3_program guest_of_nothing;
+t3_program guest_of_billions;
+
 /* The right job, some time later than the others. */
 t3_program guest_late;
 
@@ -87,6 +91,14 @@ t3_program guest_that_takes_no_updates;
 /* Expects an update of every element, and stores its output in the cache, or plainly to memory. */
 t3_program guest_output_in_cache;
 t3_program guest_output_stored;
+/* Multiplies and sends before the others have mapped anything, then starts a ring kernel that never ends; the same by
+ * the DMA engine. */
+t3_program guest_too_early;
+t3_program guest_dma_too_early;
+/* Maps late what the others send early, and multiplies. */
+t3_program guest_that_maps_late;
+/* Runs another kernel, and never multiplies. */
+t3_program guest_with_another_kernel;
 /* Meets the others at the start and leaves, with a chunk in its Tracker that will never be complete. */
 t3_program guest_that_leaves;
 

@@ -64,6 +64,66 @@ enum t3_status guest_output_stored(const struct t3_hal* hal, const struct t3_job
   return multiply_without_updates(hal, job, T3_UNCACHED);
 }
 
+static enum t3_status operands_of(struct t3_context* gpu, const struct t3_output* out, const struct t3_job* job,
+                                  struct t3_matrix* a, struct t3_matrix* b) {
+  *a = (struct t3_matrix){.rows = job->m, .columns = job->k, .element = out->matrix.element};
+  *b = (struct t3_matrix){.rows = job->k, .columns = job->n, .element = out->matrix.element};
+  T3_TRY(t3_matrix_malloc(gpu, a));
+  return t3_matrix_malloc(gpu, b);
+}
+
+static enum t3_status update_all(struct t3_context* gpu, const struct t3_output* out, const struct t3_job* job) {
+  struct t3_matrix a, b;
+  T3_TRY(operands_of(gpu, out, job, &a, &b));
+  T3_TRY(t3_gemm(gpu, out, &a, &b, (struct t3_gemm_options){.update = true}));
+  return t3_wait_kernels(gpu);
+}
+
+enum t3_status guest_too_early(const struct t3_hal* hal, const struct t3_job* job) {
+  struct t3_context gpu;
+  struct t3_output out;
+  T3_TRY(prepare(&gpu, hal, job, &out));
+  const uint64_t peer_out = t3_peer_address(&out.matrix, t3_ring_previous(&gpu));
+  T3_TRY(t3_remote_map(&gpu, &out, t3_ring_chunk(&gpu, &out, 0), peer_out, T3_UPDATE));
+  T3_TRY(update_all(&gpu, &out, job));
+  struct t3_output other = out;
+  T3_TRY(t3_matrix_malloc(&gpu, &other.matrix));
+  T3_TRY(t3_ring_all_gather(&gpu, &other));
+  return t3_wait_kernels(&gpu);
+}
+
+enum t3_status guest_dma_too_early(const struct t3_hal* hal, const struct t3_job* job) {
+  struct t3_context gpu;
+  struct t3_output out;
+  T3_TRY(prepare(&gpu, hal, job, &out));
+  const uint64_t peer_out = t3_peer_address(&out.matrix, t3_ring_previous(&gpu));
+  const struct t3_dma_options one = {.updates = 1, .block_tiles = 1};
+  T3_TRY(t3_dma_map(&gpu, &out, t3_ring_chunk(&gpu, &out, 0), peer_out, T3_UPDATE, one));
+  T3_TRY(update_all(&gpu, &out, job));
+  T3_TRY(t3_wait_dma(&gpu));
+  return t3_barrier(&gpu);
+}
+
+enum t3_status guest_that_maps_late(const struct t3_hal* hal, const struct t3_job* job) {
+  struct t3_context gpu;
+  struct t3_output out;
+  T3_TRY(prepare(&gpu, hal, job, &out));
+  hal->wait_ns(hal->platform, 1000000);
+  T3_TRY(t3_dma_map(&gpu, &out, t3_ring_chunk(&gpu, &out, 1), 0, T3_NOTIFY, job->dma));
+  T3_TRY(update_all(&gpu, &out, job));
+  return t3_wait_dma(&gpu);
+}
+
+enum t3_status guest_with_another_kernel(const struct t3_hal* hal, const struct t3_job* job) {
+  struct t3_context gpu;
+  struct t3_output out;
+  T3_TRY(prepare(&gpu, hal, job, &out));
+  struct t3_output other = out;
+  T3_TRY(t3_matrix_malloc(&gpu, &other.matrix));
+  T3_TRY(update_all(&gpu, &other, job));
+  return wait_for_the_others(&gpu, &out, job);
+}
+
 enum t3_status guest_that_leaves(const struct t3_hal* hal, const struct t3_job* job) {
   struct t3_context gpu;
   struct t3_output out;

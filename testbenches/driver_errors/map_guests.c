@@ -94,6 +94,25 @@ static void larger_than_the_tracker(struct stage* s) {
   tell(s, "dma_map of 8 in the others", by_dma(s, &s->out, chunk(24, 8), s->peer_out));
 }
 
+static void billions(struct stage* s) {
+  const struct t3_chunk all = chunk(0, UINT32_MAX), many = chunk(0, (1u << 20) + 1);
+  tell(s, "remote_map of 2^32 - 1 workgroups", remote(s, &s->out, all, s->peer_out));
+  tell(s, "dma_map of 2^32 - 1 workgroups", by_dma(s, &s->out, all, s->peer_out));
+  tell(s, "remote_map of 2^20 + 1 workgroups", remote(s, &s->out, many, s->peer_out));
+  struct t3_output fine = s->out;
+  fine.tiling = (struct t3_tiling){.rows = 1, .columns = 1, .wavefronts = 1};
+  tell(s, "dma_map of 2^20 + 1 workgroups of one element", by_dma(s, &fine, many, s->peer_out));
+  fine.matrix.rows = fine.matrix.columns = 0xFFFF;
+  tell(s, "dma_map of an output of nearly 2^32", by_dma(s, &fine, all, s->peer_out));
+  fine.matrix.rows = fine.matrix.columns = 0xFFFFFFFF;
+  tell(s, "dma_map of an output of nearly 2^64", by_dma(s, &fine, all, s->peer_out));
+  tell(s, "dma_map after all", by_dma(s, &s->out, chunk(0, 8), s->peer_out));
+}
+
+enum t3_status guest_of_billions(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, billions);
+}
+
 enum t3_status guest_overlapping_maps(const struct t3_hal* hal, const struct t3_job* job) {
   return misuse_then_work(hal, job, overlapping);
 }

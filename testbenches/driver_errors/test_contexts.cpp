@@ -47,6 +47,19 @@ void require_timeouts(const std::vector<std::string>& settings) {
 
 }  // namespace
 
+TEST_CASE("calls that need something and get nothing say so") {
+  GpuPair pair(guest_of_nothing);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"calls without something they need", T3_INVALID_ARGUMENT},
+                                {"what is not there counts nothing", T3_OK},
+                                {"read to nowhere", T3_BAD_ACCESS},
+                                {"write from nowhere", T3_BAD_ACCESS},
+                                {"wait without a reason", T3_TIMEOUT},
+                                {"logged by memory_controller", T3_BAD_ACCESS},
+                                {"logged by memory_controller", T3_BAD_ACCESS}}));
+  pair.require_right_result();
+}
+
 TEST_CASE("a second context is refused until the first is closed which it is only at rest") {
   GpuPair pair(guest_second_context);
   pair.run();

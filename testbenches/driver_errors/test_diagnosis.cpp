@@ -65,9 +65,43 @@ TEST_CASE("nobody owes what was refused where it arrived") {
   REQUIRE(pair.gpu(0).processor.status() == t3vp::Status::disabled);
   REQUIRE(lines.size() == 2);
   CHECK(lines[0] == "GPU 1 firmware waits for the chunks of dma_map");
-  CHECK_THAT(lines[1], Contains("1024 of GPU 0's GEMM have not come as updates, and it has ended: refused, or stored "
-                                "plainly"));
+  CHECK_THAT(lines[1], Contains("1024 of GPU 0's GEMM have not been counted, and it has ended: sent before the chunk "
+                                "was mapped, refused, or stored plainly"));
   CHECK_THAT(lines[1], Contains("GPU 1's GEMM owes 1024"));
+}
+
+namespace {
+
+void require_early(t3_program* sender, const std::string& name) {
+  GpuPair pair(guest_that_maps_late, {}, sender);
+  pair.run();
+  const Lines lines = pair.diagnosis();
+  CAPTURE(lines, pair.logged(0), pair.logged(1));
+  REQUIRE(lines.size() >= 3);
+  CHECK(lines[0] == "GPU 0 firmware waits for the chunks of dma_map");
+  CHECK_THAT(lines[1], Contains("1024 from GPU 0's GEMM, 0 from " + name + ". 1024 of " + name +
+                                " have not been counted, and it has ended: sent before the chunk was mapped"));
+  for (const std::string& line : lines) CHECK_THAT(line, !Contains("owes"));
+}
+
+}  // namespace
+
+TEST_CASE("nobody owes what was sent before its chunk was mapped whatever the sender does since") {
+  require_early(guest_too_early, "GPU 1's GEMM");
+}
+
+TEST_CASE("no DMA engine owes what it sent before the chunk was mapped") {
+  require_early(guest_dma_too_early, "GPU 1's DMA");
+}
+
+TEST_CASE("a GEMM that was never started is owed whatever else has run") {
+  GpuPair pair(t3_fused, {}, guest_with_another_kernel);
+  pair.run();
+  const Lines lines = pair.diagnosis();
+  CAPTURE(lines);
+  REQUIRE(lines.size() == 4);
+  CHECK_THAT(lines[1], Contains("0 from GPU 1's GEMM. GPU 1's GEMM owes 1024"));
+  CHECK_THAT(lines[3], Contains("GPU 1's GEMM owes 1024") && !Contains("GPU 0's GEMM owes"));
 }
 
 namespace {

@@ -81,6 +81,22 @@ TEST_CASE("maps that make no sense are refused") {
   pair.require_right_result();
 }
 
+TEST_CASE("chunks of billions of workgroups are refused at once") {
+  GpuPair pair(guest_of_billions);
+  pair.run();
+  const Lines& told = pair.told();
+  REQUIRE(told.size() > 7);
+  REQUIRE(Lines(told.begin(), told.begin() + 7) ==
+          lines({{"remote_map of 2^32 - 1 workgroups", T3_INVALID_ARGUMENT},
+                 {"dma_map of 2^32 - 1 workgroups", T3_INVALID_ARGUMENT},
+                 {"remote_map of 2^20 + 1 workgroups", T3_INVALID_ARGUMENT},
+                 {"dma_map of 2^20 + 1 workgroups of one element", T3_INVALID_ARGUMENT},
+                 {"dma_map of an output of nearly 2^32", T3_OUT_OF_MEMORY},
+                 {"dma_map of an output of nearly 2^64", T3_INVALID_ARGUMENT},
+                 {"dma_map after all", T3_OK}}));
+  pair.require_right_result();
+}
+
 namespace {
 
 void check_full_tables(const std::vector<std::string>& settings, const char* full) {

@@ -35,6 +35,7 @@ TEST_CASE("registers refuse wrong widths, directions and values") {
                                 {"logged by no block", T3_BAD_ADDRESS}}));
   REQUIRE(pair.logged(0)[5] ==
           "memory_controller.arbitration.policy: 3, expected one of round_robin (0), compute_first (1), mca (2)");
+  REQUIRE(pair.gpu(0).error_log.records()[5].record.address == 0xF0000070000);
   pair.require_right_result();
 }
 
@@ -66,5 +67,7 @@ TEST_CASE("the kernel queue is locked while a kernel runs") {
                                 {"the gemm's end", T3_OK},
                                 {"the queue again", T3_OK},
                                 {"logged by kernel_queue", T3_ACCESS_DENIED}}));
+  REQUIRE(pair.logged(0)[0] ==
+          "kernel_queue.base: 0x0 written while a kernel is fetched or runs: locked until that has ended");
   pair.require_right_result();
 }

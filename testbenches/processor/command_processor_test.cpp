@@ -229,48 +229,6 @@ TEST_CASE("the statistics count accesses, waits and the time waited") {
   CHECK(figures["waited"] == 400);
 }
 
-TEST_CASE("a program that waits for ever can be told so") {
-  ProgramBench bench;
-  Refuser target("target");
-  bench.checks.join(bench.processor.socket, target.socket);
-  bench.processor.run([](CommandProcessor& p) { return p.wait_for_interrupt("what never comes"); });
-  sc_core::sc_start();
-  REQUIRE_FALSE(bench.processor.finished());
-  REQUIRE(bench.processor.waits_for() == "what never comes");
-  bench.processor.give_up_waiting();
-  sc_core::sc_start();
-  REQUIRE(bench.processor.finished());
-  REQUIRE(bench.processor.status() == Status::stuck);
-}
-
-TEST_CASE("a wait with a deadline ends there, or before when the line rises") {
-  ProgramBench bench;
-  Refuser target("target");
-  bench.checks.join(bench.processor.socket, target.socket);
-  sc_core::sc_spawn([&] {
-    sc_core::wait(1500, sc_core::SC_NS);
-    bench.interrupt.write(true);
-    sc_core::wait(1000, sc_core::SC_NS);
-    bench.interrupt.write(false);
-  });
-  bench.run([&](CommandProcessor& p) {
-    CHECK(p.time_ns() == 0);
-    CHECK(p.wait_for_interrupt("", 0) == Status::timeout);
-    CHECK(p.time_ns() == 0);
-    CHECK(p.wait_for_interrupt("", 700) == Status::timeout);
-    CHECK(p.time_ns() == 700);
-    CHECK(p.wait_for_interrupt("", 100) == Status::timeout);  // it has passed
-    CHECK(p.time_ns() == 700);
-    CHECK(p.wait_for_interrupt("", 2000) == Status::ok);
-    CHECK(p.time_ns() == 1500);
-    CHECK(p.wait_for_interrupt("", 0) == Status::ok);
-    p.wait_ns(1000);
-    settle(p);
-    CHECK(p.wait_for_interrupt("", 3000) == Status::timeout);
-    CHECK(p.time_ns() == 3000);
-  });
-}
-
 TEST_CASE("interrupts are taken at the program's own time in a wait and between accesses and when they are allowed") {
   ProgramBench bench;
   Slow target("target");
@@ -308,32 +266,6 @@ TEST_CASE("interrupts are taken at the program's own time in a wait and between 
     for (int i = 0; i < 12; ++i) p.write32(address_map::registers_base, 0);
     REQUIRE(taken.times == std::vector<Picoseconds>{701'000, 2'901'000, 4'003'000});
   });
-}
-
-TEST_CASE("a wait at the end of time neither wraps around nor returns") {
-  ProgramBench bench;
-  Refuser target("target");
-  bench.checks.join(bench.processor.socket, target.socket);
-  constexpr std::uint64_t most = ~std::uint64_t{0};
-  const std::uint64_t times[] = {most, most / 1000, most / 1000 - 1, most / 1000 + 1};
-  std::size_t passed = 0;
-  bench.processor.run([&](CommandProcessor& p) {
-    p.wait_ns(10);
-    for (const std::uint64_t ns : times) {
-      p.wait_ns(ns);
-      ++passed;
-    }
-    return p.wait_for_interrupt("", most - 1);
-  });
-  sc_core::sc_start();
-  REQUIRE(passed == 0);
-  REQUIRE(now() == 10'000);
-  REQUIRE(bench.processor.waits_for() == "18446744073709551615 ns to pass, which simulated time does not reach");
-  bench.processor.give_up_waiting();
-  sc_core::sc_start();
-  REQUIRE(passed == 4);
-  REQUIRE(bench.processor.status() == Status::stuck);
-  REQUIRE(now() == 10'000);
 }
 
 TEST_CASE("phases are noted in the program's own time, and may nest") {

@@ -216,7 +216,7 @@ TEST_CASE("nothing answers where no register is described") {
 TEST_CASE("registers that lock are locked while their block is busy, and no others") {
   std::vector<Subject> subjects = elaborated_blocks();
   for (Subject& subject : subjects) {
-    subject.block->lock_when([] { return true; });
+    subject.block->lock_while("it is tested", [] { return true; });
     for (const reference::Register& r : subject.described) {
       CAPTURE(subject.name, r.name);
       if (r.locked_while_busy)

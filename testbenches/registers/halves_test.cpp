@@ -113,7 +113,7 @@ TEST_CASE("a half is refused like the whole register and the low half of a refus
   REQUIRE(bench.driver.take_report() == Status::access_denied);
   REQUIRE(bench.driver.read(trigger + 4, 4).status == tlm::TLM_COMMAND_ERROR_RESPONSE);
   REQUIRE(bench.driver.take_report() == Status::access_denied);
-  bench.sensor.wide.on_write([&] { bench.sensor.refuse(Status::unaligned, 0x30, "odd"); });
+  bench.sensor.wide.on_write([&] { bench.sensor.refuse(Status::unaligned, "an even number expected"); });
   bench.driver.write(wide, 4, 9);
   REQUIRE(bench.driver.write(wide + 4, 4, 9) == tlm::TLM_GENERIC_ERROR_RESPONSE);
   REQUIRE(bench.driver.take_report() == Status::unaligned);

@@ -108,18 +108,19 @@ TEST_CASE("a wrong access runs no callback and says what was expected") {
   CHECK_THAT(bench.driver.reported[0].text, Contains("sensor.lane[1].kind: 6") && Contains("right (9)"));
   CHECK_THAT(bench.driver.reported[1].text, Contains("sensor.control: 0x400") && Contains("0x3f3"));
   CHECK_THAT(bench.driver.reported[2].text, Contains("sensor.trigger: read"));
-  CHECK_THAT(bench.driver.reported[3].text, Contains("4 bytes at offset 0x12") && Contains("8 bytes at 0x10"));
-  CHECK_THAT(bench.driver.reported[4].text, Contains("no register at offset 0x44"));
+  CHECK_THAT(bench.driver.reported[3].text, Contains("4 bytes at 0x12") && Contains("8 bytes at 0x10"));
+  CHECK_THAT(bench.driver.reported[4].text, Contains("no register at 0x44, expected one of those between 0x0 and 0x"));
 }
 
 TEST_CASE("a refused write is answered with an error and undone") {
   Bench bench;
   bench.sensor.request.on_write([&] {
-    if (bench.sensor.request.value() == 3) bench.sensor.refuse(Status::unaligned, 0x1003, "odd");
+    if (bench.sensor.request.value() == 3) bench.sensor.refuse(Status::unaligned, "an even number expected");
   });
   bench.driver.write(0x08, 4, 1);
   REQUIRE(bench.driver.write(0x08, 4, 2) == tlm::TLM_GENERIC_ERROR_RESPONSE);
-  REQUIRE(bench.driver.reported.at(0).address == 0x1003);
+  REQUIRE(bench.driver.reported.at(0).address == 0x08);
+  REQUIRE(bench.driver.reported[0].text == "sensor.request: 0x2, an even number expected");
   REQUIRE(bench.driver.take_report() == Status::unaligned);
   REQUIRE(bench.driver.read(0x08, 4).value == 1);
   REQUIRE(bench.driver.write(0x08, 4, 4) == tlm::TLM_OK_RESPONSE);
@@ -127,16 +128,38 @@ TEST_CASE("a refused write is answered with an error and undone") {
 
 TEST_CASE("a refused read is answered with an error") {
   Bench bench;
-  bench.sensor.fifo.on_read([&] { bench.sensor.refuse(Status::disabled, 0x20, "empty"); });
+  bench.sensor.fifo.on_read([&] { bench.sensor.refuse(Status::disabled, "it is empty"); });
   REQUIRE(bench.driver.read(0x20, 4).status == tlm::TLM_GENERIC_ERROR_RESPONSE);
+  REQUIRE(bench.driver.reported.at(0).text == "sensor.fifo: read, it is empty");
   REQUIRE(bench.driver.read(0x18, 8).status == tlm::TLM_OK_RESPONSE);
+}
+
+TEST_CASE("a block that knows where it lies reports whole addresses") {
+  Bench bench;
+  constexpr std::uint64_t base = 0x3F0000050000;
+  bench.sensor.locate(base);
+  bench.sensor.request.on_write([&] { bench.sensor.refuse(Status::unaligned, "no"); });
+  bench.driver.write(0x08, 4, 2);  // refused by the block
+  bench.driver.write(0x48, 4, 6);  // no member
+  bench.driver.write(0x00, 4, 0x400);
+  bench.driver.read(0x10, 8);
+  bench.driver.read(0x14, 4);
+  bench.driver.read(0x44, 4);
+  std::vector<std::uint64_t> offsets;
+  for (const ErrorRecord& record : bench.driver.reported) offsets.push_back(record.address - base);
+  REQUIRE(offsets == std::vector<std::uint64_t>{0x08, 0x48, 0x00, 0x10, 0x14, 0x44});
+  CHECK_THAT(bench.driver.reported[4].text, Contains("4 bytes at 0x3f0000050014, expected 8 bytes at 0x3f0000050010"));
+  CHECK_THAT(bench.driver.reported[5].text, Contains("no register at 0x3f0000050044, expected one of those between "
+                                                     "0x3f0000050000 and 0x3f00000500"));
 }
 
 TEST_CASE("a register that locks is written when its block is idle") {
   Bench bench;
   bool busy = true;
-  bench.sensor.lock_when([&] { return busy; });
+  bench.sensor.lock_while("it measures", [&] { return busy; });
   REQUIRE(bench.driver.write(0x00, 4, 0) == tlm::TLM_COMMAND_ERROR_RESPONSE);
+  REQUIRE(bench.driver.reported.at(0).text ==
+          "sensor.control: 0x0 written while it measures: locked until that has ended");
   REQUIRE(bench.driver.take_report() == Status::access_denied);
   REQUIRE(bench.driver.read(0x00, 4).value == 0x23);
   busy = false;

@@ -27,6 +27,14 @@ __attribute__((noinline)) int recurse(volatile int* before) {
   return here[0] < 1'000'000'000 ? recurse(here) + here[0] : 0;
 }
 
+/// What firmware does with an array of a megabyte: it begins at the end that it needs first, or at the other.
+__attribute__((noinline)) int use_megabyte(bool from_its_end) {
+  volatile unsigned char bytes[1 << 20];
+  const std::size_t first = from_its_end ? sizeof bytes - 1 : 0;
+  bytes[first] = 1;
+  return bytes[first];
+}
+
 struct Ended {
   int exit_code = -1;  ///< -1: by a signal
   std::string err;
@@ -96,6 +104,18 @@ TEST_CASE("firmware that needs more than its stack ends the run with one line") 
   });
   REQUIRE(ended.exit_code == 1);
   REQUIRE(ended.err == "t3vp: stack overflow in gpu.processor.main: firmware has 256 KiB of stack\n");
+}
+
+TEST_CASE("a megabyte on the firmware's stack ends the run with one line") {
+  for (const bool from_its_end : {false, true}) {
+    const Ended ended = in_a_process([from_its_end] {
+      LoneProcessor gpu("gpu");
+      gpu.processor.run([=](CommandProcessor&) { return use_megabyte(from_its_end) == 0 ? Status::ok : Status::busy; });
+      sc_core::sc_start();
+    });
+    CHECK(ended.exit_code == 1);
+    CHECK(ended.err == "t3vp: stack overflow in gpu.processor.main: firmware has 256 KiB of stack\n");
+  }
 }
 
 TEST_CASE("below the stack of every GPU's firmware lies a page that nobody may touch") {

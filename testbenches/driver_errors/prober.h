@@ -1,0 +1,74 @@
+// GPU 1 of two accesses its registers, and a test looks at what its error log tells: GPU 1, since its addresses are not
+// those of any other.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <functional>
+#include <string>
+
+#include "driver_errors/gpu_pair.h"
+
+namespace t3vp::test {
+
+constexpr std::uint64_t own = 1;  ///< the GPU's number
+constexpr std::uint64_t memory_bytes = std::uint64_t{1} << 30;
+
+inline std::uint64_t at(address_map::Block block, std::uint64_t offset) {
+  return address_map::on_gpu(own, address_map::block_base(block) + offset);
+}
+
+struct Staged {
+  std::uint64_t offset;
+  std::uint32_t bytes;
+  std::uint64_t value;
+};
+
+class Prober {
+ public:
+  /// `probe` runs as the firmware of GPU 1.
+  explicit Prober(const std::function<void(Prober&)>& probe) : pair_(idle, {}, idle) {
+    CommandProcessor& processor = pair_.gpu(own).processor;
+    processor.run([&, this](CommandProcessor& p) {
+      p_ = &p;
+      probe(*this);
+      return Status::ok;
+    });
+    pair_.run();
+    REQUIRE(processor.finished());
+  }
+
+  Status write(std::uint64_t address, std::uint32_t bytes, std::uint64_t value) {
+    return bytes == 4 ? p_->write32(address, static_cast<std::uint32_t>(value)) : p_->write64(address, value);
+  }
+  Status read(std::uint64_t address, std::uint32_t bytes) {
+    std::uint32_t narrow = 0;
+    std::uint64_t wide = 0;
+    return bytes == 4 ? p_->read32(address, narrow) : p_->read64(address, wide);
+  }
+  CommandProcessor& processor() { return *p_; }
+
+  /// The only entry of the log since the last call.
+  ErrorLog::Entry told() {
+    const ErrorLog& log = pair_.gpu(own).error_log;
+    REQUIRE(log.reported() == ++entries_);
+    REQUIRE(log.records().size() == entries_);
+    return log.records().back();
+  }
+  void require_told(const char* block, Status code, std::uint64_t address, const std::string& text) {
+    const ErrorLog::Entry entry = told();
+    CHECK(entry.block == block);
+    CHECK(entry.record.code == static_cast<std::uint32_t>(code));
+    CHECK(entry.record.address == address);
+    CHECK(entry.record.text == text);
+  }
+  void require_nothing_told() { REQUIRE(pair_.gpu(own).error_log.reported() == entries_); }
+
+ private:
+  static t3_status idle(const t3_hal*, const t3_job*) { return T3_OK; }
+
+  GpuPair pair_;
+  CommandProcessor* p_ = nullptr;
+  std::uint64_t entries_ = 0;
+};
+
+}  // namespace t3vp::test
