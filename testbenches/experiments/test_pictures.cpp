@@ -135,7 +135,8 @@ TEST_CASE("plot_methods draws names as text and runs nothing") {
                  json{{"method", text},
                       {"system", text},
                       {"workload", {{"label", text}}},
-                      {"time_ns", {{"total", 3e3}, {"gemm", 1e3}, {"reduce_scatter", 1e3}, {"all_gather", 1e3}, {"zeroing", 0}}}});
+                      {"time_ns",
+                       {{"total", 3e3}, {"gemm", 1e3}, {"reduce_scatter", 1e3}, {"all_gather", 1e3}, {"zeroing", 0}}}});
     const char* const command = "python3 " T3VP_SOURCE_DIR "/tools/plot_methods \"it's.svg\" run";
     CHECK(in_folder(folder / ".", [&] { return std::system(command); }) == 0);
     CHECK_FALSE(fs::exists(folder / "owned"));
