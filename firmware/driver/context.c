@@ -1,7 +1,7 @@
 #include "context.h"
 
+#include "packets.h"
 #include "registers.h"
-#include "t3/kernel_packet.h"
 #include "t3/registers/dma.h"
 #include "t3/registers/interrupt_controller.h"
 #include "t3/registers/kernel_queue.h"
@@ -27,8 +27,17 @@ static enum t3_status read_identity(struct t3_context* context, uint64_t* memory
   return is_ours ? T3_OK : T3_BAD_VALUE;
 }
 
+/* The packet ring is at the beginning of memory, all the rest is the heap's. */
+static enum t3_status divide_memory(struct t3_context* context, uint64_t memory_bytes) {
+  const uint64_t ring_bytes = T3_QUEUE_ENTRIES * sizeof(struct t3_kernel_packet);
+  if (memory_bytes < ring_bytes) return T3_OUT_OF_MEMORY;
+  context->queue_base = t3_on_gpu(context->gpu, 0);
+  context->heap_begin = context->queue_base + ring_bytes;
+  context->heap_end = context->memory_end = context->queue_base + memory_bytes;
+  return T3_OK;
+}
+
 static enum t3_status start_kernel_queue(struct t3_context* context) {
-  T3_TRY(t3_take_memory(context, T3_QUEUE_ENTRIES * sizeof(struct t3_kernel_packet), &context->queue_base));
   struct t3_registers r = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
   t3_put64(&r, T3_KERNEL_QUEUE_BASE_OFFSET, context->queue_base);
   t3_put32(&r, T3_KERNEL_QUEUE_ENTRIES_OFFSET, T3_QUEUE_ENTRIES);
@@ -64,13 +73,19 @@ static enum t3_status take_over(struct t3_context* context) {
   const uint64_t owner = t3_get64(&r, scratch(T3_SCRATCH_OWNER));
   T3_TRY(r.status);
   if (owner != T3_OWNER_NONE_SINCE_RESET && owner != T3_OWNER_CLOSED) return T3_BUSY;
-  context->heap_begin = t3_on_gpu(context->gpu, 0);
-  context->heap_end = context->heap_begin + memory_bytes;
+  T3_TRY(divide_memory(context, memory_bytes));
   T3_TRY(mask_interrupts(context));
   T3_TRY(start_kernel_queue(context));
   if (owner == T3_OWNER_CLOSED) T3_TRY(go_on(context));
-  t3_put64(&r, scratch(T3_SCRATCH_OWNER), T3_OWNER_CONTEXT);
+  context->owner = context->hal->time_ns(context->hal->platform) << T3_OWNER_BITS | T3_OWNER_CONTEXT;
+  t3_put64(&r, scratch(T3_SCRATCH_OWNER), context->owner);
   return r.status;
+}
+
+bool t3_is_stale(const struct t3_context* context) {
+  struct t3_registers r = t3_own_block(context, T3_BLOCK_SYSTEM);
+  const uint64_t owner = t3_get64(&r, scratch(T3_SCRATCH_OWNER));
+  return r.status == T3_OK && owner != context->owner;
 }
 
 static bool is_complete(const struct t3_hal* hal) {
@@ -83,25 +98,26 @@ static bool is_complete(const struct t3_hal* hal) {
 
 enum t3_status t3_init(struct t3_context* context, const struct t3_hal* hal) {
   if (context == NULL || !is_complete(hal)) return T3_INVALID_ARGUMENT;
-  *context = (struct t3_context){.hal = hal, .gpu = hal->gpu, .timeout_ns = T3_FOREVER};
+  /* The caller's may be the one that has the GPU. */
+  struct t3_context fresh = {.magic = T3_CONTEXT_MAGIC, .hal = hal, .gpu = hal->gpu, .timeout_ns = T3_FOREVER};
   hal->lock(hal->platform);
-  const enum t3_status status = take_over(context);
+  const enum t3_status status = take_over(&fresh);
   hal->unlock(hal->platform);
-  if (status != T3_OK) context->hal = NULL;
+  if (status == T3_OK) *context = fresh;
   return status;
 }
 
 /* T3_BUSY while something is under way or mapped. */
 static enum t3_status is_at_rest(struct t3_context* context) {
-  struct t3_registers queue = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
+  uint64_t completed = 0;
+  T3_TRY(t3_look_at_kernels(context, &completed)); /* a ring kernel that was refused is not counted */
   struct t3_registers map = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
   struct t3_registers tracker = t3_own_block(context, T3_BLOCK_TRACKER);
   struct t3_registers dma = t3_own_block(context, T3_BLOCK_DMA);
-  const bool runs = t3_get64(&queue, T3_KERNEL_QUEUE_COMPLETED_OFFSET) < context->submitted;
+  const bool runs = completed < context->submitted;
   const bool maps = t3_get32(&map, T3_OUTPUT_MAP_USED_OFFSET) != 0 ||
                     t3_get32(&tracker, T3_TRACKER_CHUNKS_OFFSET) != 0 || t3_get32(&dma, T3_DMA_USED_OFFSET) != 0;
   const bool works = (t3_get32(&dma, T3_DMA_STATUS_OFFSET) & T3_DMA_STATUS_BUSY_MASK) != 0;
-  T3_TRY(queue.status);
   T3_TRY(map.status);
   T3_TRY(tracker.status);
   T3_TRY(dma.status);
@@ -111,6 +127,7 @@ static enum t3_status is_at_rest(struct t3_context* context) {
 
 static enum t3_status give_back(struct t3_context* context) {
   if (context->calls != 1 || context->running_priority != 0) return T3_BUSY;
+  if (t3_is_stale(context)) return T3_STALE; /* what it would leave is not the next one's */
   T3_TRY(is_at_rest(context));
   T3_TRY(mask_interrupts(context));
   context->hal->take_interrupts(context->hal->platform, NULL, NULL);
@@ -128,7 +145,7 @@ enum t3_status t3_close(struct t3_context* context) {
   const struct t3_hal* hal = context->hal;
   const enum t3_status status = give_back(context);
   if (status != T3_OK) return t3_leave(context, status);
-  context->hal = NULL;
+  context->magic = 0;
   hal->unlock(hal->platform);
   return T3_OK;
 }

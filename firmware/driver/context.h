@@ -21,12 +21,21 @@
  * grow. A reset clears all of it. */
 enum t3_scratch { T3_SCRATCH_OWNER, T3_SCRATCH_BARRIER_ROUNDS, T3_SCRATCH_RING_EPOCH, T3_SCRATCH_RING_WORKGROUPS };
 enum t3_owner { T3_OWNER_NONE_SINCE_RESET, T3_OWNER_CONTEXT, T3_OWNER_CLOSED };
+#define T3_OWNER_BITS 2 /* above them, when the context was opened: no two are at the same time */
 #define T3_RING_BROKEN (UINT64_C(1) << 32) /* beside the ring workgroups */
 
-/* Whether the context has been filled by t3_init and not been closed. */
-static inline bool t3_is_open(const struct t3_context* context) { return context != NULL && context->hal != NULL; }
+/* "T3 open?": what an open context begins with. */
+#define T3_CONTEXT_MAGIC UINT64_C(0x5433206F70656E3F)
 
-/* t3_malloc for a call that holds the lock, or has no open context yet. */
-enum t3_status t3_take_memory(struct t3_context* context, uint64_t bytes, uint64_t* address);
+/* Whether the context has been filled by t3_init and not been closed. */
+static inline bool t3_is_open(const struct t3_context* context) {
+  return context != NULL && context->magic == T3_CONTEXT_MAGIC;
+}
+
+/* Whether another context has the GPU, or none, since it was reset. False when that cannot be read. */
+bool t3_is_stale(const struct t3_context* context);
+
+/* The last bytes of memory for the driver itself, in place of what it had there. */
+enum t3_status t3_take_end_of_memory(struct t3_context* context, uint64_t bytes, uint64_t* address);
 
 #endif

@@ -6,10 +6,35 @@
 #include "t3/registers/kernel_queue.h"
 #include "wait.h"
 
+enum t3_status t3_code_of_kernel(const struct t3_context* context, uint64_t number) {
+  struct t3_registers queue = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
+  const uint32_t index = (uint32_t)(number % T3_KERNEL_QUEUE_COMPLETION_COUNT);
+  const uint32_t completion =
+      t3_get32(&queue, T3_KERNEL_QUEUE_COMPLETION_OFFSET + index * T3_KERNEL_QUEUE_COMPLETION_STRIDE);
+  T3_TRY(queue.status);
+  const bool is_stale = (completion ^ (uint32_t)number << T3_KERNEL_QUEUE_COMPLETION_PACKET_SHIFT) &
+                        T3_KERNEL_QUEUE_COMPLETION_PACKET_MASK;
+  if (is_stale) return T3_INVALID_ARGUMENT;
+  return (enum t3_status)((completion & T3_KERNEL_QUEUE_COMPLETION_CODE_MASK) >> T3_KERNEL_QUEUE_COMPLETION_CODE_SHIFT);
+}
+
+/* What the ring kernel under way has met, if it has ended. One that was refused has sent nothing and awaited nothing: it
+ * counts as never queued. How far an aborted one and its neighbours have come is not known. */
+static void note_ring(struct t3_context* context) {
+  if (context->last_ring == 0) return;
+  const enum t3_status code = t3_code_of_kernel(context, context->last_ring);
+  if (code == T3_ABORTED) context->ring_broken = true;
+  if (code != T3_BAD_PACKET) return;
+  context->ring_epoch -= context->gpus - 1;
+  context->ring_refused = true;
+  context->last_ring = 0;
+}
+
 /* Keeps the first failure for t3_wait_kernels and lets the hardware look for the next one. */
 static void take_failure(struct t3_context* context, struct t3_registers* queue) {
   const uint32_t status = t3_get32(queue, T3_KERNEL_QUEUE_STATUS_OFFSET);
   t3_put32(queue, T3_KERNEL_QUEUE_INTERRUPT_OFFSET, T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK);
+  note_ring(context);
   if (context->kernel_failure != T3_OK) return;
   context->kernel_failure =
       (enum t3_status)((status & T3_KERNEL_QUEUE_STATUS_ERROR_MASK) >> T3_KERNEL_QUEUE_STATUS_ERROR_SHIFT);
@@ -21,6 +46,7 @@ enum t3_status t3_look_at_kernels(struct t3_context* context, uint64_t* complete
   *completed = t3_get64(&queue, T3_KERNEL_QUEUE_COMPLETED_OFFSET);
   const uint32_t interrupt = t3_get32(&queue, T3_KERNEL_QUEUE_INTERRUPT_OFFSET);
   if (interrupt & T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK) take_failure(context, &queue);
+  if (*completed >= context->last_ring) context->last_ring = 0;
   if (context->vectors[T3_LINE_KERNEL_QUEUE].handler != NULL && *completed > context->told_kernels)
     context->raised_lines |= UINT32_C(1) << T3_LINE_KERNEL_QUEUE;
   return queue.status;
@@ -48,18 +74,6 @@ enum t3_status t3_wait_kernels(struct t3_context* context) { return T3_LOCKED(co
 
 uint64_t t3_last_kernel(const struct t3_context* context) { return t3_is_open(context) ? context->submitted : 0; }
 
-enum t3_status t3_code_of_kernel(const struct t3_context* context, uint64_t number) {
-  struct t3_registers queue = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
-  const uint32_t index = (uint32_t)(number % T3_KERNEL_QUEUE_COMPLETION_COUNT);
-  const uint32_t completion =
-      t3_get32(&queue, T3_KERNEL_QUEUE_COMPLETION_OFFSET + index * T3_KERNEL_QUEUE_COMPLETION_STRIDE);
-  T3_TRY(queue.status);
-  const bool is_stale = (completion ^ (uint32_t)number << T3_KERNEL_QUEUE_COMPLETION_PACKET_SHIFT) &
-                        T3_KERNEL_QUEUE_COMPLETION_PACKET_MASK;
-  if (is_stale) return T3_INVALID_ARGUMENT;
-  return (enum t3_status)((completion & T3_KERNEL_QUEUE_COMPLETION_CODE_MASK) >> T3_KERNEL_QUEUE_COMPLETION_CODE_SHIFT);
-}
-
 static enum t3_status wait_kernel(struct t3_context* context, uint64_t number) {
   if (number == 0 || number > context->submitted) return T3_INVALID_ARGUMENT;
   T3_TRY(wait_completed(context, number));
@@ -70,19 +84,14 @@ enum t3_status t3_wait_kernel(struct t3_context* context, uint64_t number) {
   return T3_LOCKED(context, wait_kernel(context, number));
 }
 
-/* What the neighbours and the aborted ring kernel have counted is not known. */
-static bool breaks_ring(struct t3_context* context, enum t3_status ended) {
-  if (context->last_ring == 0) return false;
-  return ended != T3_OK || wait_kernel(context, context->last_ring) == T3_ABORTED;
-}
-
 static enum t3_status abort_kernels(struct t3_context* context) {
   struct t3_registers queue = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
   t3_put32(&queue, T3_KERNEL_QUEUE_COMMAND_OFFSET,
            T3_KERNEL_QUEUE_COMMAND_ACTION_ABORT << T3_KERNEL_QUEUE_COMMAND_ACTION_SHIFT);
   T3_TRY(queue.status);
   const enum t3_status ended = wait_completed(context, context->submitted);
-  if (breaks_ring(context, ended)) context->ring_broken = true;
+  /* The neighbours may be in a ring kernel that was refused here: they abort it, and their counters stop anywhere. */
+  if (context->last_ring != 0 || context->ring_refused) context->ring_broken = true;
   return ended;
 }
 
@@ -214,19 +223,28 @@ enum t3_status t3_set_ring_workgroups(struct t3_context* context, uint32_t workg
   return T3_LOCKED(context, set_ring_workgroups(context, workgroups));
 }
 
-/* Every GPU receives gpus - 1 chunks in a ring kernel, one per step. A handler may submit another ring kernel while
- * this waits for room: epochs are in the order of the packets. */
+/* Until the ring kernel before has ended, whose end says from what its successor counts, and there is room. A handler
+ * may queue one while this waits. */
+static enum t3_status wait_for_ring(struct t3_context* context) {
+  do {
+    while (context->last_ring != 0) T3_TRY(wait_completed(context, context->last_ring));
+    T3_TRY(wait_for_room(context));
+  } while (context->last_ring != 0);
+  return context->ring_broken ? T3_ABORTED : T3_OK;
+}
+
+/* Every GPU receives gpus - 1 chunks in a ring kernel, one per step. */
 static enum t3_status submit_ring(struct t3_context* context, const struct t3_output* output,
                                   struct t3_kernel_packet* packet) {
   if (context->ring_broken) return T3_ABORTED;
-  T3_TRY(wait_for_room(context));
+  T3_TRY(wait_for_ring(context));
   packet->workgroups = context->ring_workgroups;
   packet->peer_out = t3_peer_address(&output->matrix, t3_ring_previous(context));
   packet->signal_base = T3_SIGNAL_RING;
   packet->signal_epoch = context->ring_epoch;
-  if (context->ring_broken) return T3_ABORTED;
   T3_TRY(announce(context, packet));
   context->ring_epoch += context->gpus - 1;
+  context->ring_refused = false;
   context->last_ring = context->submitted;
   return T3_OK;
 }
@@ -238,6 +256,8 @@ enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t
   struct t3_kernel_packet packet = t3_packet_for(context, output);
   packet.kernel = T3_KERNEL_RING_REDUCE_SCATTER;
   if (staging == NULL) {
+    /* What the cache holds of the output is not what neighbours update in memory. */
+    if (output->matrix.memory != T3_UNCACHED) return T3_INVALID_ARGUMENT;
     packet.flags = (uint16_t)(packet.flags | T3_KERNEL_NEAR_MEMORY);
   } else {
     const struct t3_matrix* out = &output->matrix;

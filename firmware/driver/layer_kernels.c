@@ -7,8 +7,22 @@ static uint32_t stride_of(const struct t3_matrix* operand, const struct t3_matri
 }
 
 static bool fits_rows(const struct t3_matrix* operand, const struct t3_matrix* out) {
-  return operand == NULL || (t3_is_operand(operand) && (operand->rows == out->rows || operand->rows == 1) &&
-                             operand->columns == out->columns && operand->element == out->element);
+  return t3_is_operand(operand) && (operand->rows == out->rows || operand->rows == 1) &&
+         operand->columns == out->columns && operand->element == out->element;
+}
+
+static bool takes_b(enum t3_row_operation operation) {
+  return operation != T3_ROWS_SCALE && operation != T3_ROWS_SOFTMAX && operation != T3_ROWS_DROPOUT;
+}
+
+static bool takes_c(enum t3_row_operation operation) {
+  return takes_b(operation) && operation != T3_ROWS_ADD && operation != T3_ROWS_BIAS_GELU &&
+         operation != T3_ROWS_SOFTMAX_BACKWARD;
+}
+
+/* An operand is there when the operation takes it, and only then. */
+static bool fits_if_taken(const struct t3_matrix* operand, const struct t3_matrix* out, bool taken) {
+  return taken ? operand != NULL && fits_rows(operand, out) : operand == NULL;
 }
 
 enum t3_status t3_rows(struct t3_context* context, enum t3_row_operation operation, const struct t3_matrix* out,
@@ -16,8 +30,10 @@ enum t3_status t3_rows(struct t3_context* context, enum t3_row_operation operati
                        struct t3_row_options options) {
   if (!t3_is_open(context) || out == NULL || a == NULL || operation < T3_ROWS_SCALE || operation > T3_ROWS_ADAM)
     return T3_INVALID_ARGUMENT;
-  if (!fits_rows(out, out) || !fits_rows(a, out) || !fits_rows(b, out) || !fits_rows(c, out))
+  if (!fits_rows(out, out) || !fits_rows(a, out) || !fits_if_taken(b, out, takes_b(operation)) ||
+      !fits_if_taken(c, out, takes_c(operation)))
     return T3_INVALID_ARGUMENT;
+  if (out->memory == T3_UNCACHED) return T3_INVALID_ARGUMENT; /* these kernels store through the cache */
   struct t3_kernel_packet packet = {.kernel = T3_KERNEL_ROWS,
                                     .completion_signal = T3_KERNEL_NO_SIGNAL,
                                     .element = (uint8_t)out->element,
@@ -46,6 +62,7 @@ enum t3_status t3_attention(struct t3_context* context, enum t3_attention_pass p
   const struct t3_matrix *out = &output->matrix, *gradient = operands->gradient, *result = operands->result;
   if (pass < T3_ATTENTION_FORWARD || pass > T3_ATTENTION_BACKWARD_KV || !is_part(operands->qkv, out))
     return T3_INVALID_ARGUMENT;
+  if (out->memory == T3_UNCACHED) return T3_INVALID_ARGUMENT;
   struct t3_kernel_packet packet = t3_packet_for(context, output);
   packet.kernel = T3_KERNEL_ATTENTION;
   packet.operation = (uint8_t)pass;

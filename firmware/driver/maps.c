@@ -1,5 +1,6 @@
 #include "context.h"
 #include "matrices.h"
+#include "packets.h"
 #include "registers.h"
 #include "t3/registers/dma.h"
 #include "t3/registers/output_map.h"
@@ -8,10 +9,16 @@
 
 #define SPILL_ENTRY_BYTES 32u
 
+/* Whether a workgroup of the chunk is none of the output's. */
+static bool is_beyond(const struct t3_output* output, struct t3_chunk chunk) {
+  return (uint64_t)chunk.first_workgroup + chunk.workgroups > t3_workgroups(output);
+}
+
 static enum t3_status remote_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                                  uint64_t peer_output, enum t3_operation operation) {
   uint64_t bytes = 0;
   if (output == NULL || operation == T3_NOTIFY || !t3_matrix_bytes(&output->matrix, &bytes)) return T3_INVALID_ARGUMENT;
+  if (is_beyond(output, chunk)) return T3_INVALID_ARGUMENT; /* the output map knows no tiles */
   struct t3_registers r = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
   t3_put64(&r, T3_OUTPUT_MAP_OUTPUT_BASE_OFFSET, output->matrix.address);
   t3_put64(&r, T3_OUTPUT_MAP_PEER_BASE_OFFSET, peer_output);
@@ -46,16 +53,25 @@ static void stage_chunk(struct t3_registers* r, const struct t3_output* output, 
   t3_put32(r, T3_TRACKER_WORKGROUPS_OFFSET, chunk.workgroups);
 }
 
+/* What the Tracker refuses as it is needs no table, and its reason is the better one. */
+static bool may_be_tracked(const struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk) {
+  const struct t3_matrix* matrix = &output->matrix;
+  uint64_t bytes = 0;
+  return t3_is_valid(output) && !is_beyond(output, chunk) && matrix->row_stride >= t3_row_bytes(matrix) &&
+         t3_matrix_bytes(matrix, &bytes) && bytes <= context->memory_end - t3_on_gpu(context->gpu, 0);
+}
+
 /* A full set of the Tracker spills to memory. The table can grow only while nothing is mapped. */
-static enum t3_status reserve_spill_table(struct t3_context* context, const struct t3_output* output) {
+static enum t3_status reserve_spill_table(struct t3_context* context, const struct t3_output* output,
+                                          struct t3_chunk chunk) {
   const uint64_t needed = (uint64_t)t3_workgroups(output) * output->tiling.wavefronts;
-  if (needed <= context->spill_entries) return T3_OK;
-  if (needed > UINT32_MAX) return T3_INVALID_ARGUMENT;
+  if (needed <= context->spill_entries || !may_be_tracked(context, output, chunk)) return T3_OK;
+  if (needed > UINT32_MAX) return T3_OUT_OF_MEMORY;
   struct t3_registers r = t3_own_block(context, T3_BLOCK_TRACKER);
   const uint32_t mapped = t3_get32(&r, T3_TRACKER_CHUNKS_OFFSET);
   if (r.status != T3_OK || mapped != 0) return r.status;
   uint64_t base = 0;
-  T3_TRY(t3_take_memory(context, needed * SPILL_ENTRY_BYTES, &base));
+  T3_TRY(t3_take_end_of_memory(context, needed * SPILL_ENTRY_BYTES, &base));
   t3_put64(&r, T3_TRACKER_SPILL_BASE_OFFSET, base);
   t3_put32(&r, T3_TRACKER_SPILL_ENTRIES_OFFSET, (uint32_t)needed);
   if (r.status == T3_OK) context->spill_entries = (uint32_t)needed;
@@ -97,8 +113,12 @@ static enum t3_status remove_staged(struct t3_registers* tracker) {
 static enum t3_status dma_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                               uint64_t peer_output, enum t3_operation operation, struct t3_dma_options options) {
   if (output == NULL || operation < T3_STORE || operation > T3_NOTIFY) return T3_INVALID_ARGUMENT;
-  T3_TRY(reserve_spill_table(context, output));
-  T3_TRY(add_to_tracker(context, output, chunk, counted_operation(operation, &options), options.updates));
+  if ((uint32_t)options.counted > T3_UPDATE) return T3_INVALID_ARGUMENT;
+  const enum t3_operation counted = counted_operation(operation, &options);
+  /* Stores leave the cache in pieces that no map tells from others. */
+  if (counted == T3_STORE && output->matrix.memory != T3_UNCACHED) return T3_INVALID_ARGUMENT;
+  T3_TRY(reserve_spill_table(context, output, chunk));
+  T3_TRY(add_to_tracker(context, output, chunk, counted, options.updates));
   const enum t3_status status = add_to_dma(context, output, chunk, peer_output, operation, options.block_tiles);
   if (status == T3_OK) return T3_OK;
   /* Why it was refused is worth more to the caller than what becomes of the removal of what is still staged. */

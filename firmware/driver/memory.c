@@ -10,7 +10,7 @@
 
 static uint64_t round_up(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
-enum t3_status t3_take_memory(struct t3_context* context, uint64_t bytes, uint64_t* address) {
+static enum t3_status take_memory(struct t3_context* context, uint64_t bytes, uint64_t* address) {
   if (address == NULL || bytes == 0) return T3_INVALID_ARGUMENT;
   struct t3_allocation* all = context->allocations;
   uint64_t start = context->heap_begin;
@@ -26,7 +26,18 @@ enum t3_status t3_take_memory(struct t3_context* context, uint64_t bytes, uint64
 }
 
 enum t3_status t3_malloc(struct t3_context* context, uint64_t bytes, uint64_t* address) {
-  return T3_LOCKED(context, t3_take_memory(context, bytes, address));
+  return T3_LOCKED(context, take_memory(context, bytes, address));
+}
+
+enum t3_status t3_take_end_of_memory(struct t3_context* context, uint64_t bytes, uint64_t* address) {
+  const uint32_t count = context->allocation_count;
+  const struct t3_allocation* last = &context->allocations[count == 0 ? 0 : count - 1];
+  const uint64_t used_end = count == 0 ? context->heap_begin : last->address + last->bytes;
+  if (bytes > context->memory_end - used_end) return T3_OUT_OF_MEMORY;
+  const uint64_t start = (context->memory_end - bytes) / HEAP_ALIGNMENT * HEAP_ALIGNMENT;
+  if (start < used_end) return T3_OUT_OF_MEMORY;
+  context->heap_end = *address = start;
+  return T3_OK;
 }
 
 static enum t3_status give_back(struct t3_context* context, uint64_t address) {
@@ -84,9 +95,21 @@ static enum t3_status start_fill(struct t3_registers* dma, uint64_t base, uint64
                     T3_DMA_STATUS_OFFSET);
 }
 
+/* From the first row to the end of the last one's padding, when all of it is the matrix's. */
+static enum t3_status whole_bytes(const struct t3_matrix* matrix, uint64_t* bytes) {
+  if (matrix == NULL || matrix->rows == 0 || matrix->columns == 0 || !t3_has_known_kinds(matrix))
+    return T3_INVALID_ARGUMENT;
+  const uint64_t row = round_up(t3_row_bytes(matrix), ROW_ALIGNMENT);
+  if (matrix->rows != 1 && matrix->row_stride % ROW_ALIGNMENT != 0) return T3_UNALIGNED;
+  if (matrix->rows != 1 && matrix->row_stride != row) return T3_INVALID_ARGUMENT;
+  if (row > UINT64_MAX / matrix->rows) return T3_INVALID_ARGUMENT;
+  *bytes = row * matrix->rows;
+  return T3_OK;
+}
+
 static enum t3_status fill_zero(struct t3_context* context, const struct t3_matrix* matrix) {
   uint64_t bytes = 0;
-  if (matrix == NULL || !t3_matrix_bytes(matrix, &bytes)) return T3_INVALID_ARGUMENT;
+  T3_TRY(whole_bytes(matrix, &bytes));
   const uint64_t deadline = t3_deadline(context);
   struct t3_registers dma = t3_own_block(context, T3_BLOCK_DMA);
   T3_TRY(wait_filled(context, &dma, deadline)); /* its end is not to be taken for ours */
@@ -113,17 +136,22 @@ static enum t3_status near_memory_command(struct t3_registers* near_memory, uint
                     T3_NEAR_MEMORY_STATUS_OFFSET);
 }
 
-enum t3_status t3_arm_zero(struct t3_context* context, const struct t3_matrix* matrix) {
+static enum t3_status arm_zero(struct t3_context* context, const struct t3_matrix* matrix) {
   uint64_t bytes = 0;
-  if (!t3_is_open(context) || matrix == NULL || !t3_matrix_bytes(matrix, &bytes)) return T3_INVALID_ARGUMENT;
+  T3_TRY(whole_bytes(matrix, &bytes));
   struct t3_registers near_memory = t3_own_block(context, T3_BLOCK_NEAR_MEMORY);
   t3_put64(&near_memory, T3_NEAR_MEMORY_VALID_BASE_OFFSET, matrix->address);
   t3_put64(&near_memory, T3_NEAR_MEMORY_VALID_BYTES_OFFSET, bytes);
   return near_memory_command(&near_memory, T3_NEAR_MEMORY_COMMAND_ACTION_ARM);
 }
 
-enum t3_status t3_disarm_zero(struct t3_context* context) {
-  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
+enum t3_status t3_arm_zero(struct t3_context* context, const struct t3_matrix* matrix) {
+  return T3_LOCKED(context, arm_zero(context, matrix));
+}
+
+static enum t3_status disarm_zero(struct t3_context* context) {
   struct t3_registers near_memory = t3_own_block(context, T3_BLOCK_NEAR_MEMORY);
   return near_memory_command(&near_memory, T3_NEAR_MEMORY_COMMAND_ACTION_DISARM);
 }
+
+enum t3_status t3_disarm_zero(struct t3_context* context) { return T3_LOCKED(context, disarm_zero(context)); }

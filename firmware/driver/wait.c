@@ -12,6 +12,8 @@ bool t3_enter(struct t3_context* context) {
 
 enum t3_status t3_leave(struct t3_context* context, enum t3_status status) {
   if (context->raised_lines & t3_handled_lines(context)) t3_serve(context);
+  /* Only behind a failure: what goes well takes no time for it. */
+  if (status != T3_OK && t3_is_stale(context)) status = T3_STALE;
   --context->calls;
   context->hal->unlock(context->hal->platform);
   return status;

@@ -18,8 +18,10 @@ static enum t3_status gemm(struct t3_context* gpu, const struct t3_job* job, con
 
 static enum t3_status reduce_scatter(struct t3_context* gpu, const struct t3_operands* t,
                                      const struct t3_matrix* staging) {
+  struct t3_output out = t->out;
+  if (staging == NULL) out.matrix.memory = T3_UNCACHED; /* the neighbours update memory; the cache is empty */
   t3_begin(gpu, T3_PHASE_REDUCE_SCATTER);
-  T3_TRY(t3_ring_reduce_scatter(gpu, &t->out, staging));
+  T3_TRY(t3_ring_reduce_scatter(gpu, &out, staging));
   T3_TRY(t3_wait_kernels(gpu));
   t3_end(gpu, T3_PHASE_REDUCE_SCATTER);
   return settle(gpu);

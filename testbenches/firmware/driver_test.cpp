@@ -128,18 +128,70 @@ TEST_CASE("ring kernels on a single GPU are nothing") {
   REQUIRE(driver.mock.packets().empty());
 }
 
+namespace {
+
+t3_status map_two(Driver& driver, const t3_output& out) {
+  return t3_dma_map(&driver.context, &out, {0, 2}, t3_peer_address(&out.matrix, 3), T3_UPDATE, {2, 1, T3_UPDATE});
+}
+
+}  // namespace
+
 TEST_CASE("the Tracker gets a spill table that is large enough before its first chunk") {
   Driver driver;
   const t3_output out = small_output(&driver.context);
-  const t3_chunk chunk = {0, 2};
-  REQUIRE(t3_dma_map(&driver.context, &out, chunk, t3_peer_address(&out.matrix, 3), T3_UPDATE, {2, 1, T3_UPDATE}) ==
-          T3_OK);
+  REQUIRE(map_two(driver, out) == T3_OK);
   const std::uint64_t base = driver.mock.reg(T3_BLOCK_TRACKER, T3_TRACKER_SPILL_BASE_OFFSET);
   REQUIRE(driver.mock.reg(T3_BLOCK_TRACKER, T3_TRACKER_SPILL_ENTRIES_OFFSET) == 4 * 8);
+  REQUIRE(base % 32 == 0);
   REQUIRE(base >= out.matrix.address + 256 * out.matrix.row_stride);
-  std::uint64_t next = 0;
-  REQUIRE(t3_malloc(&driver.context, 1, &next) == T3_OK);
-  REQUIRE(next >= base + 4 * 8 * 32);
+  REQUIRE(base + 4 * 8 * 32 <= 1u << 30);
+}
+
+TEST_CASE("what a GPU maps moves nothing that it allocates later, and spill tables take the place of smaller ones") {
+  Driver maps, maps_not;
+  for (std::uint32_t tiles = 1; tiles <= 16; tiles *= 2) {
+    t3_output outs[2];
+    for (Driver* driver : {&maps, &maps_not}) {
+      t3_output& out = outs[driver == &maps ? 0 : 1];
+      out = {};
+      out.matrix.rows = 128 * tiles;
+      out.matrix.columns = 256;
+      out.tiling = {128, 128, 8};
+      REQUIRE(t3_matrix_malloc(&driver->context, &out.matrix) == T3_OK);
+    }
+    REQUIRE(outs[0].matrix.address == outs[1].matrix.address);
+    REQUIRE(map_two(maps, outs[0]) == T3_OK);
+    REQUIRE(maps.mock.reg(T3_BLOCK_TRACKER, T3_TRACKER_SPILL_BASE_OFFSET) == (1u << 30) - 2 * tiles * 8 * 32);
+    REQUIRE(t3_remote_unmap_all(&maps.context) == T3_OK);
+  }
+  REQUIRE(maps.context.allocation_count == maps_not.context.allocation_count);
+}
+
+TEST_CASE("a spill table and what is allocated do not overlap") {
+  Driver driver(0, 4, 1 << 18);
+  const t3_output out = small_output(&driver.context);  // takes half of the memory
+  std::uint64_t rest = 0;
+  REQUIRE(t3_malloc(&driver.context, 0x1F800, &rest) == T3_OK);
+  REQUIRE(map_two(driver, out) == T3_OUT_OF_MEMORY);
+  REQUIRE(t3_free(&driver.context, rest) == T3_OK);
+  REQUIRE(map_two(driver, out) == T3_OK);
+  REQUIRE(t3_malloc(&driver.context, 0x1F800, &rest) == T3_OUT_OF_MEMORY);
+  REQUIRE(t3_malloc(&driver.context, 0x1F800 - 4 * 8 * 32, &rest) == T3_OK);
+  REQUIRE(rest + 0x1F800 - 4 * 8 * 32 == driver.mock.reg(T3_BLOCK_TRACKER, T3_TRACKER_SPILL_BASE_OFFSET));
+}
+
+TEST_CASE("the driver's own memory cannot be freed and is given to nobody") {
+  Driver driver(2, 4, 1 << 18);
+  const std::uint64_t ring = driver.mock.reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_BASE_OFFSET);
+  REQUIRE(t3_free(&driver.context, ring) == T3_INVALID_ARGUMENT);
+  const t3_output out = small_output(&driver.context);
+  REQUIRE(out.matrix.address >= ring + 16 * sizeof(t3_kernel_packet));
+  REQUIRE(map_two(driver, out) == T3_OK);
+  REQUIRE(t3_free(&driver.context, driver.mock.reg(T3_BLOCK_TRACKER, T3_TRACKER_SPILL_BASE_OFFSET)) ==
+          T3_INVALID_ARGUMENT);
+  MockGpu tiny(0, 1, 1024);  // has no room for the ring
+  t3_context context;
+  REQUIRE(t3_init(&context, tiny.hal()) == T3_OUT_OF_MEMORY);
 }
 
 TEST_CASE("errors come out of the log oldest first") {

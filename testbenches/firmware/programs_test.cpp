@@ -237,7 +237,7 @@ TEST_CASE("isolated flushes and meets between its phases") {
     flush
     signal gpu 1
     begin reduce_scatter
-    kernel reduce_scatter near memory
+    kernel reduce_scatter uncached near memory
     end reduce_scatter
     flush
     signal gpu 1

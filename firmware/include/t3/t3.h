@@ -167,7 +167,9 @@ struct t3_allocation {
 
 /* A driver's state. Fill it with t3_init and leave its members alone. */
 struct t3_context {
-  const struct t3_hal* hal; /* NULL: not open */
+  uint64_t magic; /* what an open one begins with */
+  const struct t3_hal* hal;
+  uint64_t owner; /* what says in the GPU that this context has it, another number for each */
   uint32_t gpu, gpus;
   uint32_t ring_workgroups;
   uint32_t enabled_lines;
@@ -177,7 +179,7 @@ struct t3_context {
   uint64_t told_kernels;               /* their ends have been told to the handler */
   uint32_t calls;                      /* of the driver that have begun and not returned */
   uint64_t timeout_ns;
-  uint64_t heap_begin, heap_end;
+  uint64_t heap_begin, heap_end, memory_end; /* what t3_malloc gives out; the driver's own is outside */
   struct t3_allocation allocations[T3_ALLOCATIONS_MAX]; /* by address */
   uint32_t allocation_count;
   uint64_t queue_base, submitted;
@@ -185,21 +187,25 @@ struct t3_context {
   uint64_t barrier_rounds;       /* since reset */
   uint32_t barrier_round;        /* of the barrier that a timeout has left */
   bool barrier_told;             /* the neighbour knows of that round */
-  uint64_t ring_epoch, last_ring;
-  bool ring_broken; /* a ring kernel was aborted: the counters of the GPUs do not agree any more */
+  uint64_t ring_epoch, last_ring; /* the ring kernel under way, 0: none */
+  bool ring_broken;  /* a ring kernel was aborted: the counters of the GPUs do not agree any more */
+  bool ring_refused; /* the latest ring kernel was: neighbours may be in theirs */
   bool filling;     /* a fill's end has not been noticed */
   enum t3_status fill_code;
   bool in_barrier, in_fill;
   uint32_t spill_entries;
 };
 
-/* Takes the GPU over. T3_BUSY while another context has it: that one has to be closed, or the GPU to be reset. */
+/* Takes the GPU over. T3_BUSY while a context has it, this one or another: it has to be closed, or the GPU to be reset.
+ * Without T3_OK the context is as it was. Calls tell an open context from all others, as T3_INVALID_ARGUMENT; what was
+ * neither opened nor zeroed is told by the number that open ones begin with. */
 enum t3_status t3_init(struct t3_context* context, const struct t3_hal* hal);
 /* Gives the GPU back for another t3_init, which goes on where this context has left its neighbours. T3_BUSY while
  * kernels, fills or a barrier are under way or anything is mapped; the context stays open then. */
 enum t3_status t3_close(struct t3_context* context);
-/* Every block of the GPU as after power-on, whatever it does; memory keeps its content. Contexts are void after it, and
- * so are the barriers and ring kernels of the other GPUs with this one: reset them all, then call t3_init on all. */
+/* Every block of the GPU as after power-on, whatever it does; memory keeps its content. Contexts are void after it: what
+ * fails in one is T3_STALE, and it must not be used beside the next. So are the barriers and ring kernels of the other
+ * GPUs with this one: reset them all, then call t3_init on all. */
 enum t3_status t3_reset(const struct t3_hal* hal);
 
 /* How long calls may wait from now on, each by itself; T3_FOREVER after t3_init, with 0 they never wait. What is not
@@ -210,18 +216,21 @@ enum t3_status t3_set_timeout(struct t3_context* context, uint64_t timeout_ns);
 uint32_t t3_ring_previous(const struct t3_context* context);
 
 /* Memory comes from the first gap that is large enough, 256-byte aligned. GPUs that call these in the same order get
- * the same local addresses. T3_OUT_OF_MEMORY; T3_TABLE_FULL beyond T3_ALLOCATIONS_MAX pieces. */
+ * the same local addresses, whatever they map: the driver's own is at the two ends of memory. T3_OUT_OF_MEMORY;
+ * T3_TABLE_FULL beyond T3_ALLOCATIONS_MAX pieces. */
 enum t3_status t3_malloc(struct t3_context* context, uint64_t bytes, uint64_t* address);
 enum t3_status t3_matrix_malloc(struct t3_context* context, struct t3_matrix* matrix);
 /* T3_INVALID_ARGUMENT when no piece begins there, as after a first t3_free. Whoever still uses the memory is not asked.
  */
 enum t3_status t3_free(struct t3_context* context, uint64_t address);
-/* After T3_TIMEOUT the fill goes on, and the next one waits for it. */
+/* The matrix and the padding of its rows to 32 bytes. Rows that are further apart are T3_INVALID_ARGUMENT: what is
+ * between them is another's, so zero one row at a time. After T3_TIMEOUT the fill goes on, and the next one waits for
+ * it. */
 enum t3_status t3_fill_zero(struct t3_context* context, const struct t3_matrix* matrix);
 
-/* The matrix, with all that is between its rows, is zero from now on and nothing is written: memory keeps a bit for
- * each 32 bytes that says whether they have been written since, and the first update is a store. T3_TABLE_FULL when
- * there are not enough such bits, T3_BUSY while some of another matrix that was armed is not written yet. */
+/* What t3_fill_zero would zero is zero from now on and nothing is written: memory keeps a bit for each 32 bytes that
+ * says whether they have been written since, and the first update is a store. T3_TABLE_FULL when there are not enough
+ * such bits, T3_BUSY while some of another matrix that was armed is not written yet. */
 enum t3_status t3_arm_zero(struct t3_context* context, const struct t3_matrix* matrix);
 /* Gives the armed matrix up: what has not been written holds what memory holds. */
 enum t3_status t3_disarm_zero(struct t3_context* context);
@@ -235,11 +244,14 @@ struct t3_chunk t3_ring_chunk(const struct t3_context* context, const struct t3_
 /* Where the same matrix lies on another GPU that has allocated the same. */
 uint64_t t3_peer_address(const struct t3_matrix* matrix, uint32_t gpu);
 
-/* Stores of the chunk go to the peer's memory (T3_STORE or T3_UPDATE) instead of to the local one. */
+/* Stores of the chunk go to the peer's memory (T3_STORE or T3_UPDATE) instead of to the local one. The same chunk may be
+ * mapped by t3_dma_map as well: that counts what arrives here, from peers. */
 enum t3_status t3_remote_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                              uint64_t peer_output, enum t3_operation operation);
 /* A wavefront tile of the chunk is sent to the peer by DMA when all its updates have arrived; T3_NOTIFY only marks it
- * complete and needs no peer. When the DMA engine refuses what the Tracker has taken, nothing is mapped. */
+ * complete and needs no peer. When the DMA engine refuses what the Tracker has taken, nothing is mapped. Stores cannot
+ * be counted in a T3_CACHED output, whose stores leave the cache at any time. T3_CAPACITY when the Tracker's table in
+ * memory is too small, which can grow only while nothing is mapped: map the output with the most tiles first. */
 enum t3_status t3_dma_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                           uint64_t peer_output, enum t3_operation operation, struct t3_dma_options options);
 /* Remove the map of one chunk, or all maps. A map is busy from the first access that it counts, or from the start of a
@@ -259,6 +271,8 @@ enum t3_status t3_wait_dma(struct t3_context* context);
  * T3_TIMEOUT when there was no room in the queue: the kernel is not in it. */
 enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* output, const struct t3_matrix* a,
                        const struct t3_matrix* b, struct t3_gemm_options options);
+/* Operands that the operation has no use for are NULL. `out` is T3_CACHED, here and in t3_attention; operands are read
+ * through the cache, whatever their kind. */
 enum t3_status t3_rows(struct t3_context* context, enum t3_row_operation operation, const struct t3_matrix* out,
                        const struct t3_matrix* a, const struct t3_matrix* b, const struct t3_matrix* c,
                        struct t3_row_options options);
@@ -266,8 +280,11 @@ enum t3_status t3_rows(struct t3_context* context, enum t3_row_operation operati
  * qkv. */
 enum t3_status t3_attention(struct t3_context* context, enum t3_attention_pass pass, const struct t3_output* output,
                             const struct t3_attention_operands* operands);
-/* `staging` receives the neighbour's chunks; without it they are updated near memory in `output` itself, which every
- * GPU must have finished writing (t3_barrier). */
+/* A ring kernel is queued when the one before it has ended. One that is refused (T3_BAD_PACKET) counts as never queued,
+ * so that a right one may follow; neighbours that are in theirs wait for it, or all abort and reset.
+ *
+ * `staging` receives the neighbour's chunks; without it they are updated near memory in `output` itself, which is
+ * T3_UNCACHED and which every GPU must have finished writing (t3_flush_cache, t3_barrier). */
 enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t3_output* output,
                                       const struct t3_matrix* staging);
 enum t3_status t3_ring_all_gather(struct t3_context* context, const struct t3_output* output);
@@ -279,7 +296,7 @@ uint64_t t3_last_kernel(const struct t3_context* context);
  */
 enum t3_status t3_wait_kernel(struct t3_context* context, uint64_t number);
 /* Ends all kernels that are queued with T3_ABORTED and waits until they touch memory no more. Kernels queued later run;
- * ring kernels do not (T3_ABORTED) when one was among the aborted: see t3_reset. */
+ * ring kernels do not (T3_ABORTED) when one was among the aborted, or the latest one was refused: see t3_reset. */
 enum t3_status t3_abort_kernels(struct t3_context* context);
 /* How many workgroups share a chunk in ring kernels, the same on all GPUs; from t3_init on one per compute unit. */
 enum t3_status t3_set_ring_workgroups(struct t3_context* context, uint32_t workgroups);
