@@ -12,6 +12,7 @@
 #include "platform/diagnosis.h"
 #include "platform/faults.h"
 #include "platform/figures.h"
+#include "platform/firmware_guard.h"
 #include "platform/layer_run.h"
 #include "platform/native_hal.h"
 #include "platform/node.h"
@@ -195,6 +196,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
   Pulse pulse;
   const Watchdog watchdog(configuration.limits, pulse);
+  const FirmwareGuard guard(pulse);
   std::unique_ptr<PerfettoTrace> trace;
   if (options.trace) trace = std::make_unique<PerfettoTrace>(options.out / "trace.json");
   Node node("node", configuration, trace.get());

@@ -9,6 +9,7 @@
 #include <systemc>
 
 #include "platform/command_line.h"
+#include "platform/firmware_guard.h"
 #include "platform/output_file.h"
 #include "processor/command_processor.h"
 
@@ -42,6 +43,7 @@ bool is_near(std::uintptr_t address, std::uintptr_t pointer) {
 extern "C" void report_invalid_access(int signal_number, siginfo_t* info, void* context) {
   remove_partial_files();
   if (!is_near(reinterpret_cast<std::uintptr_t>(info->si_addr), stack_pointer(context))) {
+    end_run_of_firmware(signal_number, *info);
     signal(signal_number, SIG_DFL);  // the access is repeated and ends the program as usual
     return;
   }

@@ -5,7 +5,8 @@
 namespace t3vp {
 
 /// From now on an overflow of the stack of any SystemC thread, or of the program's own, is one line on stderr and exit
-/// code 1. Other invalid accesses stay what they are. Neither leaves a partial file.
+/// code 1. Other invalid accesses stay what they are, but for firmware's (platform/firmware_guard.h). None leaves a
+/// partial file.
 void report_stack_overflows();
 
 }  // namespace t3vp

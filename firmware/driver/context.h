@@ -21,7 +21,7 @@
  * grow. A reset clears all of it. */
 enum t3_scratch { T3_SCRATCH_OWNER, T3_SCRATCH_BARRIER_ROUNDS, T3_SCRATCH_RING_EPOCH, T3_SCRATCH_RING_WORKGROUPS };
 enum t3_owner { T3_OWNER_NONE_SINCE_RESET, T3_OWNER_CONTEXT, T3_OWNER_CLOSED };
-#define T3_OWNER_BITS 2 /* above them, when the context was opened: no two are at the same time */
+#define T3_OWNER_BITS 2                    /* above them, when the context was opened: no two are at the same time */
 #define T3_RING_BROKEN (UINT64_C(1) << 32) /* beside the ring workgroups */
 
 /* "T3 open?": what an open context begins with. */

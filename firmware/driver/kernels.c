@@ -18,8 +18,8 @@ enum t3_status t3_code_of_kernel(const struct t3_context* context, uint64_t numb
   return (enum t3_status)((completion & T3_KERNEL_QUEUE_COMPLETION_CODE_MASK) >> T3_KERNEL_QUEUE_COMPLETION_CODE_SHIFT);
 }
 
-/* What the ring kernel under way has met, if it has ended. One that was refused has sent nothing and awaited nothing: it
- * counts as never queued. How far an aborted one and its neighbours have come is not known. */
+/* What the ring kernel under way has met, if it has ended. One that was refused has sent nothing and awaited nothing:
+ * it counts as never queued. How far an aborted one and its neighbours have come is not known. */
 static void note_ring(struct t3_context* context) {
   if (context->last_ring == 0) return;
   const enum t3_status code = t3_code_of_kernel(context, context->last_ring);

@@ -1,6 +1,8 @@
 // What is refused gives its code, and the driver goes on working.
 #include <catch2/catch.hpp>
 
+#include <cstring>
+
 #include "firmware/mock_gpu.h"
 #include "t3/registers/dma.h"
 
@@ -212,6 +214,8 @@ TEST_CASE("calls without a context or with one that is closed or was never opene
   require_refused(nullptr, driver);
   REQUIRE(t3_close(&closed) == T3_OK);
   require_refused(&closed, driver);
+  std::memset(static_cast<void*>(&failed), 0xA5, sizeof failed);
+  require_refused(&failed, driver);
   MockGpu other(0, 0);  // no GPU of none
   REQUIRE(t3_init(&failed, other.hal()) == T3_BAD_VALUE);
   require_refused(&failed, driver);

@@ -90,6 +90,38 @@ TEST_CASE("an operand of one row is a vector of a rows kernel") {
   CHECK(driver.mock.packets().size() == 2);
 }
 
+TEST_CASE("a rows kernel takes the operands of its operation and no others") {
+  Driver driver;
+  const t3_matrix out = driver.matrix(10, 20), a = driver.matrix(10, 20), b = driver.matrix(10, 20),
+                  c = driver.matrix(10, 20);
+  // As in t3/t3.h: b, and c.
+  constexpr std::pair<bool, bool> takes[] = {{false, false}, {true, false},  {true, false}, {false, false},
+                                             {true, true},   {false, false}, {true, true},  {true, true},
+                                             {true, false},  {true, true},   {true, true}};
+  for (int operation = T3_ROWS_SCALE; operation <= T3_ROWS_ADAM; ++operation)
+    for (const bool with_b : {false, true})
+      for (const bool with_c : {false, true}) {
+        CAPTURE(operation, with_b, with_c);
+        const bool right = takes[operation - 1] == std::pair(with_b, with_c);
+        CHECK(t3_rows(&driver.context, static_cast<t3_row_operation>(operation), &out, &a, with_b ? &b : nullptr,
+                      with_c ? &c : nullptr, {1, 0}) == (right ? T3_OK : T3_INVALID_ARGUMENT));
+      }
+}
+
+TEST_CASE("kernels that store through the cache take no uncached output") {
+  Driver driver;
+  t3_matrix out = driver.matrix(10, 20);
+  const t3_matrix a = driver.matrix(10, 20);
+  t3_output tiled{driver.matrix(10, 20), {10, 20, 1}};
+  const t3_attention_operands operands{&a, nullptr, nullptr, {}, 1};
+  out.memory = tiled.matrix.memory = T3_UNCACHED;
+  CHECK(t3_rows(&driver.context, T3_ROWS_SCALE, &out, &a, nullptr, nullptr, {1, 0}) == T3_INVALID_ARGUMENT);
+  CHECK(t3_attention(&driver.context, T3_ATTENTION_FORWARD, &tiled, &operands) == T3_INVALID_ARGUMENT);
+  out.memory = tiled.matrix.memory = T3_CACHED;
+  CHECK(t3_rows(&driver.context, T3_ROWS_SCALE, &out, &a, nullptr, nullptr, {1, 0}) == T3_OK);
+  CHECK(t3_attention(&driver.context, T3_ATTENTION_FORWARD, &tiled, &operands) == T3_OK);
+}
+
 TEST_CASE("attention has a workgroup for each tile of rows of each matrix") {
   Driver driver;
   t3_output out{};

@@ -1,4 +1,5 @@
-// Stacks: checking needs none of the firmware's, and an overflow is one line.
+// Stacks: checking needs none of the firmware's, and an overflow is one line. Other ends of a process in firmware are,
+// too.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include "platform/output_file.h"
+#include "platform/simulation.h"
 #include "platform/stack_guard.h"
 #include "processor/command_processor.h"
 #include "system/platform_run.h"
@@ -141,6 +143,56 @@ TEST_CASE("other invalid accesses are no stack overflows") {
   const Ended ended = in_a_process([] { *reinterpret_cast<volatile int*>(std::uintptr_t{16}) = 1; });
   REQUIRE(ended.exit_code == -1);
   REQUIRE(ended.err.empty());
+}
+
+namespace {
+
+/// What ends a process, done by the firmware of GPU 1 while that of GPU 0 waits.
+void (*end_of_process)() = nullptr;
+
+t3_status end_on_gpu_1(const t3_hal* hal, const t3_job*) {
+  hal->wait_ns(hal->platform, hal->gpu == 1 ? 100 : 1000);
+  if (hal->gpu == 1) end_of_process();
+  return T3_OK;
+}
+
+Ended end_in_firmware(void (*end)()) {
+  end_of_process = end;
+  return in_a_process([] {
+    RunOptions options;
+    options.program = end_on_gpu_1;
+    simulate(configuration_of({on_small_system(), "gpus=2", "method=t3", "data=timing-only"}), options);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("firmware that would end the process ends the run with one line that names the GPU") {
+  const std::pair<void (*)(), const char*> ends[] = {
+      {[] { std::exit(0); }, "has called exit()"},
+      {[] { std::quick_exit(0); }, "has called exit()"},
+      {[] { std::abort(); }, "has called abort()"},
+      {[] { *reinterpret_cast<volatile int*>(std::uintptr_t{16}) = 1; },
+       "has accessed memory of the host that is not there"},
+      {[] { raise(SIGFPE); }, "has divided by zero"},
+      {[] { raise(SIGILL); }, "has run into an instruction that there is not"}};
+  for (const auto& [end, text] : ends) {
+    const Ended ended = end_in_firmware(end);
+    CHECK(ended.exit_code == 1);
+    CHECK(ended.err == std::string("t3vp: the firmware of GPU 1 ") + text + "\n");
+  }
+}
+
+TEST_CASE("firmware that returns ends no process, and the platform's own ends stay what they are") {
+  REQUIRE(end_in_firmware([] {}).exit_code == 0);
+  const Ended aborted = in_a_process([] {
+    end_of_process = [] {};
+    RunOptions options;
+    options.program = end_on_gpu_1;
+    simulate(configuration_of({on_small_system(), "gpus=2", "method=t3", "data=timing-only"}), options);
+    std::abort();
+  });
+  REQUIRE(aborted.exit_code == -1);
 }
 
 TEST_CASE("what ends by an invalid access leaves no partial file") {

@@ -179,18 +179,18 @@ struct t3_context {
   uint64_t told_kernels;               /* their ends have been told to the handler */
   uint32_t calls;                      /* of the driver that have begun and not returned */
   uint64_t timeout_ns;
-  uint64_t heap_begin, heap_end, memory_end; /* what t3_malloc gives out; the driver's own is outside */
+  uint64_t heap_begin, heap_end, memory_end;            /* what t3_malloc gives out; the driver's own is outside */
   struct t3_allocation allocations[T3_ALLOCATIONS_MAX]; /* by address */
   uint32_t allocation_count;
   uint64_t queue_base, submitted;
-  enum t3_status kernel_failure; /* of the first kernel that has failed since t3_wait_kernels has told one */
-  uint64_t barrier_rounds;       /* since reset */
-  uint32_t barrier_round;        /* of the barrier that a timeout has left */
-  bool barrier_told;             /* the neighbour knows of that round */
+  enum t3_status kernel_failure;  /* of the first kernel that has failed since t3_wait_kernels has told one */
+  uint64_t barrier_rounds;        /* since reset */
+  uint32_t barrier_round;         /* of the barrier that a timeout has left */
+  bool barrier_told;              /* the neighbour knows of that round */
   uint64_t ring_epoch, last_ring; /* the ring kernel under way, 0: none */
-  bool ring_broken;  /* a ring kernel was aborted: the counters of the GPUs do not agree any more */
-  bool ring_refused; /* the latest ring kernel was: neighbours may be in theirs */
-  bool filling;     /* a fill's end has not been noticed */
+  bool ring_broken;               /* a ring kernel was aborted: the counters of the GPUs do not agree any more */
+  bool ring_refused;              /* the latest ring kernel was: neighbours may be in theirs */
+  bool filling;                   /* a fill's end has not been noticed */
   enum t3_status fill_code;
   bool in_barrier, in_fill;
   uint32_t spill_entries;
@@ -203,9 +203,9 @@ enum t3_status t3_init(struct t3_context* context, const struct t3_hal* hal);
 /* Gives the GPU back for another t3_init, which goes on where this context has left its neighbours. T3_BUSY while
  * kernels, fills or a barrier are under way or anything is mapped; the context stays open then. */
 enum t3_status t3_close(struct t3_context* context);
-/* Every block of the GPU as after power-on, whatever it does; memory keeps its content. Contexts are void after it: what
- * fails in one is T3_STALE, and it must not be used beside the next. So are the barriers and ring kernels of the other
- * GPUs with this one: reset them all, then call t3_init on all. */
+/* Every block of the GPU as after power-on, whatever it does; memory keeps its content. Contexts are void after it:
+ * what fails in one is T3_STALE, and it must not be used beside the next. So are the barriers and ring kernels of the
+ * other GPUs with this one: reset them all, then call t3_init on all. */
 enum t3_status t3_reset(const struct t3_hal* hal);
 
 /* How long calls may wait from now on, each by itself; T3_FOREVER after t3_init, with 0 they never wait. What is not
@@ -244,8 +244,8 @@ struct t3_chunk t3_ring_chunk(const struct t3_context* context, const struct t3_
 /* Where the same matrix lies on another GPU that has allocated the same. */
 uint64_t t3_peer_address(const struct t3_matrix* matrix, uint32_t gpu);
 
-/* Stores of the chunk go to the peer's memory (T3_STORE or T3_UPDATE) instead of to the local one. The same chunk may be
- * mapped by t3_dma_map as well: that counts what arrives here, from peers. */
+/* Stores of the chunk go to the peer's memory (T3_STORE or T3_UPDATE) instead of to the local one. The same chunk may
+ * be mapped by t3_dma_map as well: that counts what arrives here, from peers. */
 enum t3_status t3_remote_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                              uint64_t peer_output, enum t3_operation operation);
 /* A wavefront tile of the chunk is sent to the peer by DMA when all its updates have arrived; T3_NOTIFY only marks it

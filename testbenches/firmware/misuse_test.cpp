@@ -1,0 +1,181 @@
+// Misuses that the driver itself notices, and that it lives on.
+#include <catch2/catch.hpp>
+
+#include "firmware/mock_gpu.h"
+#include "t3/registers/dma.h"
+#include "t3/registers/system.h"
+
+using namespace t3vp;
+
+namespace {
+
+struct Driver {
+  MockGpu mock{1, 4};
+  t3_context context;
+  t3_output out{};
+  t3_matrix a{}, b{};
+  const t3_chunk chunk{0, 2};
+  std::uint64_t peer_out;
+
+  Driver() {
+    REQUIRE(t3_init(&context, mock.hal()) == T3_OK);
+    out.matrix.rows = out.matrix.columns = a.rows = b.columns = 256;
+    a.columns = b.rows = 64;
+    out.tiling = {128, 128, 8};
+    for (t3_matrix* matrix : {&out.matrix, &a, &b}) REQUIRE(t3_matrix_malloc(&context, matrix) == T3_OK);
+    peer_out = t3_peer_address(&out.matrix, 0);
+  }
+
+  t3_status remote_map() { return t3_remote_map(&context, &out, chunk, peer_out, T3_UPDATE); }
+  t3_status dma_map() { return t3_dma_map(&context, &out, chunk, peer_out, T3_UPDATE, {2, 1, T3_UPDATE}); }
+  t3_status gemm() { return t3_gemm(&context, &out, &a, &b, {}); }
+
+  void require_alive() {
+    REQUIRE(remote_map() == T3_OK);
+    REQUIRE(dma_map() == T3_OK);
+    REQUIRE(gemm() == T3_OK);
+    REQUIRE(t3_wait_kernels(&context) == T3_OK);
+    REQUIRE(t3_wait_dma(&context) == T3_OK);
+    REQUIRE(t3_barrier(&context) == T3_OK);
+    REQUIRE(t3_remote_unmap_all(&context) == T3_OK);
+    REQUIRE(mock.unlocked_accesses() == 0);
+    REQUIRE(mock.locks() == 0);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("an open context that is opened again stays as it is") {
+  Driver driver;
+  REQUIRE(t3_init(&driver.context, driver.mock.hal()) == T3_BUSY);
+  t3_hal incomplete = *driver.mock.hal();
+  incomplete.log = nullptr;
+  REQUIRE(t3_init(&driver.context, &incomplete) == T3_INVALID_ARGUMENT);
+  REQUIRE(t3_free(&driver.context, driver.a.address) == T3_OK);
+  driver.require_alive();
+}
+
+TEST_CASE("what fails in a context that was reset says so") {
+  Driver driver;
+  t3_context before = driver.context;
+  driver.mock.reg(T3_BLOCK_SYSTEM, T3_SYSTEM_SCRATCH_OFFSET) = 0;
+  driver.mock.refuse_next(T3_BLOCK_OUTPUT_MAP, {T3_DISABLED});
+  CHECK(driver.remote_map() == T3_STALE);
+  CHECK(t3_close(&driver.context) == T3_STALE);
+  const t3_hal* hal = driver.mock.hal();
+  hal->wait_ns(hal->platform, 10);
+  REQUIRE(t3_init(&driver.context, hal) == T3_OK);
+  CHECK(t3_close(&before) == T3_STALE);
+  driver.require_alive();
+  driver.mock.unplug(T3_BLOCK_SYSTEM);  // whose it is cannot be read: the failure itself is told
+  driver.mock.refuse_next(T3_BLOCK_OUTPUT_MAP, {T3_DISABLED});
+  CHECK(driver.remote_map() == T3_DISABLED);
+}
+
+TEST_CASE("a refused ring kernel counts as never queued") {
+  Driver driver;
+  t3_context* context = &driver.context;
+  const auto ring = [&] {
+    REQUIRE(t3_ring_all_gather(context, &driver.out) == T3_OK);
+    return driver.mock.packets().back().signal_epoch;
+  };
+  CHECK(ring() == 0);
+  CHECK(ring() == 3);
+  REQUIRE(t3_wait_kernels(context) == T3_OK);
+  driver.mock.refuse_kernel(T3_BAD_PACKET);
+  CHECK(ring() == 6);
+  CHECK(ring() == 6);  // queued without a look at the one before
+  REQUIRE(t3_wait_kernels(context) == T3_BAD_PACKET);
+  driver.mock.refuse_kernel(T3_BAD_PACKET);
+  CHECK(ring() == 9);
+  for (int i = 0; i < 300; ++i) REQUIRE(driver.gemm() == T3_OK);
+  CHECK(ring() == 9);
+  REQUIRE(t3_wait_kernels(context) == T3_BAD_PACKET);
+  driver.mock.refuse_kernel(T3_BAD_ADDRESS);  // it has run, and all of its steps are counted
+  CHECK(ring() == 12);
+  CHECK(ring() == 15);
+  REQUIRE(t3_wait_kernels(context) == T3_BAD_ADDRESS);
+  driver.mock.refuse_kernel(T3_BAD_PACKET);
+  CHECK(ring() == 18);
+  driver.mock.finish_after_read(T3_BLOCK_DMA, T3_DMA_PENDING_OFFSET);
+  REQUIRE(t3_wait_dma(context) == T3_OK);  // it has ended, unnoticed by the driver
+  REQUIRE(t3_close(context) == T3_OK);
+  REQUIRE(t3_init(context, driver.mock.hal()) == T3_OK);
+  CHECK(ring() == 18);
+  REQUIRE(t3_wait_kernels(context) == T3_OK);
+}
+
+TEST_CASE("an abort behind a refused ring kernel breaks the ring, since neighbours may be in theirs") {
+  Driver driver;
+  t3_context* context = &driver.context;
+  REQUIRE(t3_abort_kernels(context) == T3_OK);
+  driver.mock.refuse_kernel(T3_BAD_PACKET);
+  REQUIRE(t3_ring_all_gather(context, &driver.out) == T3_OK);
+  REQUIRE(t3_wait_kernels(context) == T3_BAD_PACKET);
+  REQUIRE(t3_abort_kernels(context) == T3_OK);
+  CHECK(t3_ring_all_gather(context, &driver.out) == T3_ABORTED);
+  REQUIRE(t3_close(context) == T3_OK);
+  REQUIRE(t3_init(context, driver.mock.hal()) == T3_OK);
+  CHECK(t3_ring_all_gather(context, &driver.out) == T3_ABORTED);
+}
+
+TEST_CASE("zeroing is of a matrix and its padding, never of what is between the rows of a view") {
+  Driver driver;
+  t3_context* context = &driver.context;
+  const auto zeroed = [&](t3_matrix matrix) {
+    const t3_status filled = t3_fill_zero(context, &matrix);
+    CHECK(t3_arm_zero(context, &matrix) == filled);
+    return filled;
+  };
+  t3_matrix m = driver.a;  // 256 rows of 64 columns, 128 bytes
+  CHECK(zeroed(m) == T3_OK);
+  m.columns = 32;
+  CHECK(zeroed(m) == T3_INVALID_ARGUMENT);
+  m.rows = 1;  // a row by itself is whole
+  driver.mock.take_journal();
+  CHECK(zeroed(m) == T3_OK);
+  CHECK(driver.mock.take_journal() == std::vector<std::string>{"fill 64 bytes", "arm 64 bytes"});
+  m = driver.a;
+  m.columns = 49;  // the rest of its rows is padding
+  CHECK(zeroed(m) == T3_OK);
+  m.columns = 65;
+  CHECK(zeroed(m) == T3_INVALID_ARGUMENT);
+  for (const std::uint64_t stride : {std::uint64_t{127}, std::uint64_t{130}, ~std::uint64_t{0}}) {
+    m = driver.a;
+    m.row_stride = stride;
+    CHECK(zeroed(m) == T3_UNALIGNED);
+  }
+  for (const std::uint64_t stride : {std::uint64_t{0}, std::uint64_t{96}, std::uint64_t{160}, std::uint64_t{1} << 58}) {
+    m = driver.a;
+    m.row_stride = stride;
+    CHECK(zeroed(m) == T3_INVALID_ARGUMENT);
+  }
+  m = driver.a;
+  m.rows = 0;
+  CHECK(zeroed(m) == T3_INVALID_ARGUMENT);
+  m = driver.a;
+  m.columns = 0;
+  CHECK(zeroed(m) == T3_INVALID_ARGUMENT);
+  m = {driver.a.address, std::uint64_t{1} << 34, 0xFFFFFFFF, 0xFFFFFFFF, T3_FP32, T3_CACHED};
+  CHECK(zeroed(m) == T3_INVALID_ARGUMENT);
+}
+
+TEST_CASE("maps of what no map can do are refused") {
+  Driver d;
+  t3_context* context = &d.context;
+  const auto notify = [&](t3_operation counted) {
+    return t3_dma_map(context, &d.out, d.chunk, 0, T3_NOTIFY, {1, 1, counted});
+  };
+  CHECK(notify(static_cast<t3_operation>(7)) == T3_INVALID_ARGUMENT);
+  CHECK(notify(T3_NOTIFY) == T3_INVALID_ARGUMENT);
+  CHECK(notify(T3_STORE) == T3_INVALID_ARGUMENT);  // the output is cached
+  CHECK(t3_dma_map(context, &d.out, d.chunk, d.peer_out, T3_STORE, {1, 1, T3_STORE}) == T3_INVALID_ARGUMENT);
+  for (const t3_chunk beyond : {t3_chunk{0, 5}, t3_chunk{3, 2}, t3_chunk{4, 1}, t3_chunk{UINT32_MAX, UINT32_MAX}})
+    CHECK(t3_remote_map(context, &d.out, beyond, d.peer_out, T3_UPDATE) == T3_INVALID_ARGUMENT);
+  CHECK(t3_ring_reduce_scatter(context, &d.out, nullptr) == T3_INVALID_ARGUMENT);  // updates would pass by the cache
+  d.out.matrix.memory = T3_UNCACHED;
+  CHECK(notify(T3_STORE) == T3_OK);
+  CHECK(t3_remote_unmap_all(context) == T3_OK);
+  CHECK(t3_ring_reduce_scatter(context, &d.out, nullptr) == T3_OK);
+  d.require_alive();
+}
