@@ -26,6 +26,28 @@ static void second_context(struct stage* s) {
   tell(s, "a HAL without a clock", t3_init(&other, &incomplete));
 }
 
+static void stale(struct stage* s) {
+  tell(s, "init of an open context", t3_init(&s->gpu, s->hal));
+  uint64_t address = 0;
+  tell(s, "it goes on", t3_malloc(&s->gpu, 256, &address));
+  struct t3_matrix a = {.rows = s->out.matrix.rows, .columns = 32, .element = s->out.matrix.element};
+  struct t3_matrix b = {.rows = 32, .columns = s->out.matrix.columns, .element = s->out.matrix.element};
+  tell(s, "memory of a", t3_matrix_malloc(&s->gpu, &a));
+  tell(s, "memory of b", t3_matrix_malloc(&s->gpu, &b));
+  tell(s, "reset", t3_reset(s->hal));
+  struct t3_context before = s->gpu;
+  tell(s, "gemm", t3_gemm(&before, &s->out, &a, &b, (struct t3_gemm_options){0}));
+  tell(s, "close", t3_close(&before));
+  tell(s, "init", t3_init(&s->gpu, s->hal));
+  tell(s, "close of the one before", t3_close(&before));
+  tell(s, "gemm of the next", t3_gemm(&s->gpu, &s->out, &a, &b, (struct t3_gemm_options){0}));
+  tell(s, "its end", t3_wait_kernels(&s->gpu));
+}
+
+enum t3_status guest_in_a_stale_context(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, stale);
+}
+
 enum t3_status guest_second_context(const struct t3_hal* hal, const struct t3_job* job) {
   return misuse_then_work(hal, job, second_context);
 }

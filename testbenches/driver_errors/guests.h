@@ -32,6 +32,12 @@ t3_program guest_mixed_kernels;
 /* Sizes whose product has no 32 or 64 bits, or that are larger than memory. */
 t3_program guest_huge_sizes;
 
+/* A ring kernel that is refused: on all GPUs, on the first alone, and there while the others give theirs up. */
+t3_program guest_refused_with_its_peers;
+t3_program guest_refused_alone;
+t3_program guest_refused_and_given_up;
+t3_program guest_that_gives_up_a_ring;
+
 t3_program guest_aborted_kernels;
 t3_program guest_aborted_ring;
 /* Resets its GPU, later than the others, and does the job. */
@@ -39,6 +45,8 @@ t3_program guest_late_after_reset;
 
 /* Two contexts at a time, and one after the other. */
 t3_program guest_second_context;
+/* Opens its context again, and goes on with one that was reset. */
+t3_program guest_in_a_stale_context;
 /* The right job, twice. */
 t3_program guest_twice;
 t3_program guest_unknown_phases;
@@ -54,6 +62,11 @@ t3_program guest_with_a_failing_transfer;
 t3_program guest_behind_a_failure;
 /* Tells others of memory writes before they are ordered. */
 t3_program guest_out_of_order;
+
+/* Operands that an operation does not take, fills of parts of matrices, and what the driver keeps for itself. */
+t3_program guest_with_wrong_operands;
+t3_program guest_that_zeroes_views;
+t3_program guest_in_the_drivers_memory;
 
 t3_program guest_memory_exhausted;
 t3_program guest_freed_memory;

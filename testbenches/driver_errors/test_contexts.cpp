@@ -81,6 +81,24 @@ TEST_CASE("a second context is refused until the first is closed which it is onl
   pair.require_right_result();
 }
 
+TEST_CASE("an open context stays as it is when it is opened again, and what fails in one that was reset says so") {
+  GpuPair pair(guest_in_a_stale_context, {}, guest_late);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"init of an open context", T3_BUSY},
+                                {"it goes on", T3_OK},
+                                {"memory of a", T3_OK},
+                                {"memory of b", T3_OK},
+                                {"reset", T3_OK},
+                                {"gemm", T3_STALE},
+                                {"close", T3_STALE},
+                                {"init", T3_OK},
+                                {"close of the one before", T3_STALE},
+                                {"gemm of the next", T3_OK},
+                                {"its end", T3_OK},
+                                {"logged by kernel_queue", T3_BAD_VALUE}}));
+  pair.require_right_result();
+}
+
 TEST_CASE("a context goes on with the barriers and ring kernels of the one before: 2 GPUs") { require_right_twice({}); }
 
 TEST_CASE("a context goes on with the barriers and ring kernels of the one before: 4 GPUs") {
