@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -15,6 +17,7 @@
 #include "platform/stack_guard.h"
 #include "processor/command_processor.h"
 #include "system/platform_run.h"
+#include "t3_hal.h"
 
 using namespace t3vp;
 using namespace t3vp::test;
