@@ -117,6 +117,8 @@ void Gpu::bind_lines() {
   compute.running_output.bind(running_output_);
   output_map.running_output.bind(running_output_);
   memory.tracker.running_output.bind(running_output_);
+  compute.map_holders.bind(output_map);
+  compute.map_holders.bind(memory.tracker);
   memory.tracker.interrupt.bind(lines_[InterruptController::tracker]);
 }
 

@@ -9,34 +9,7 @@
 
 #define SPILL_ENTRY_BYTES 32u
 
-/* Whether a workgroup of the chunk is none of the output's. */
-static bool is_beyond(const struct t3_output* output, struct t3_chunk chunk) {
-  return (uint64_t)chunk.first_workgroup + chunk.workgroups > t3_workgroups(output);
-}
-
-static enum t3_status remote_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
-                                 uint64_t peer_output, enum t3_operation operation) {
-  uint64_t bytes = 0;
-  if (output == NULL || operation == T3_NOTIFY || !t3_matrix_bytes(&output->matrix, &bytes)) return T3_INVALID_ARGUMENT;
-  if (is_beyond(output, chunk)) return T3_INVALID_ARGUMENT; /* the output map knows no tiles */
-  struct t3_registers r = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
-  t3_put64(&r, T3_OUTPUT_MAP_OUTPUT_BASE_OFFSET, output->matrix.address);
-  t3_put64(&r, T3_OUTPUT_MAP_PEER_BASE_OFFSET, peer_output);
-  t3_put64(&r, T3_OUTPUT_MAP_BYTES_OFFSET, bytes);
-  t3_put32(&r, T3_OUTPUT_MAP_FIRST_WORKGROUP_OFFSET, chunk.first_workgroup);
-  t3_put32(&r, T3_OUTPUT_MAP_WORKGROUPS_OFFSET, chunk.workgroups);
-  t3_put32(&r, T3_OUTPUT_MAP_OPERATION_OFFSET, (uint32_t)operation << T3_OUTPUT_MAP_OPERATION_KIND_SHIFT);
-  return t3_command(&r, T3_OUTPUT_MAP_COMMAND_OFFSET,
-                    T3_OUTPUT_MAP_COMMAND_ACTION_ADD << T3_OUTPUT_MAP_COMMAND_ACTION_SHIFT,
-                    T3_OUTPUT_MAP_STATUS_OFFSET);
-}
-
-enum t3_status t3_remote_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
-                             uint64_t peer_output, enum t3_operation operation) {
-  return T3_LOCKED(context, remote_map(context, output, chunk, peer_output, operation));
-}
-
-/* The Tracker and the DMA engine take output and chunk at the same offsets. */
+/* The output map, the Tracker and the DMA engine take output and chunk at the same offsets. */
 static void stage_chunk(struct t3_registers* r, const struct t3_output* output, struct t3_chunk chunk) {
   const struct t3_matrix* matrix = &output->matrix;
   const struct t3_tiling* tiling = &output->tiling;
@@ -51,6 +24,34 @@ static void stage_chunk(struct t3_registers* r, const struct t3_output* output, 
                                                                           << T3_TRACKER_LAYOUT_ELEMENT_SHIFT);
   t3_put32(r, T3_TRACKER_FIRST_WORKGROUP_OFFSET, chunk.first_workgroup);
   t3_put32(r, T3_TRACKER_WORKGROUPS_OFFSET, chunk.workgroups);
+}
+
+/* Beyond these the fields of a register would run into each other. */
+static bool can_be_staged(const struct t3_output* output) {
+  return t3_has_known_kinds(&output->matrix) &&
+         output->tiling.wavefronts <= T3_TRACKER_LAYOUT_WAVEFRONTS_MASK >> T3_TRACKER_LAYOUT_WAVEFRONTS_SHIFT;
+}
+
+static enum t3_status remote_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
+                                 uint64_t peer_output, enum t3_operation operation) {
+  if (output == NULL || !can_be_staged(output) || operation == T3_NOTIFY) return T3_INVALID_ARGUMENT;
+  struct t3_registers r = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
+  stage_chunk(&r, output, chunk);
+  t3_put32(&r, T3_OUTPUT_MAP_OPERATION_OFFSET, (uint32_t)operation << T3_OUTPUT_MAP_OPERATION_KIND_SHIFT);
+  t3_put64(&r, T3_OUTPUT_MAP_PEER_BASE_OFFSET, peer_output);
+  return t3_command(&r, T3_OUTPUT_MAP_COMMAND_OFFSET,
+                    T3_OUTPUT_MAP_COMMAND_ACTION_ADD << T3_OUTPUT_MAP_COMMAND_ACTION_SHIFT,
+                    T3_OUTPUT_MAP_STATUS_OFFSET);
+}
+
+enum t3_status t3_remote_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
+                             uint64_t peer_output, enum t3_operation operation) {
+  return T3_LOCKED(context, remote_map(context, output, chunk, peer_output, operation));
+}
+
+/* Whether a workgroup of the chunk is none of the output's. */
+static bool is_beyond(const struct t3_output* output, struct t3_chunk chunk) {
+  return (uint64_t)chunk.first_workgroup + chunk.workgroups > t3_workgroups(output);
 }
 
 /* What the Tracker refuses as it is needs no table, and its reason is the better one. */
@@ -112,7 +113,8 @@ static enum t3_status remove_staged(struct t3_registers* tracker) {
 
 static enum t3_status dma_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                               uint64_t peer_output, enum t3_operation operation, struct t3_dma_options options) {
-  if (output == NULL || operation < T3_STORE || operation > T3_NOTIFY) return T3_INVALID_ARGUMENT;
+  if (output == NULL || !can_be_staged(output) || operation < T3_STORE || operation > T3_NOTIFY)
+    return T3_INVALID_ARGUMENT;
   if ((uint32_t)options.counted > T3_UPDATE) return T3_INVALID_ARGUMENT;
   const enum t3_operation counted = counted_operation(operation, &options);
   /* Stores leave the cache in pieces that no map tells from others. */
@@ -142,9 +144,7 @@ static enum t3_status counting_status(struct t3_registers* tracker) {
 static enum t3_status remote_unmap(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk) {
   if (output == NULL) return T3_INVALID_ARGUMENT;
   struct t3_registers r = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
-  t3_put64(&r, T3_OUTPUT_MAP_OUTPUT_BASE_OFFSET, output->matrix.address);
-  t3_put32(&r, T3_OUTPUT_MAP_FIRST_WORKGROUP_OFFSET, chunk.first_workgroup);
-  t3_put32(&r, T3_OUTPUT_MAP_WORKGROUPS_OFFSET, chunk.workgroups);
+  stage_chunk(&r, output, chunk);
   return t3_command(&r, T3_OUTPUT_MAP_COMMAND_OFFSET,
                     T3_OUTPUT_MAP_COMMAND_ACTION_REMOVE << T3_OUTPUT_MAP_COMMAND_ACTION_SHIFT,
                     T3_OUTPUT_MAP_STATUS_OFFSET);

@@ -10,6 +10,7 @@
 #include "compute/packet_check.h"
 #include "compute/ring_kernel.h"
 #include "compute/row_kernel.h"
+#include "compute/row_operations.h"
 #include "protocol/address_map.h"
 #include "protocol/description.h"
 #include "protocol/element.h"
@@ -22,6 +23,25 @@ namespace {
 constexpr std::uint32_t units_per_track = 10;
 constexpr std::uint32_t most_entries = 256;
 constexpr std::size_t most_noted = 256;  // outputs of kernels that have ended
+
+OutputRange output_of(const KernelPacket& packet) {
+  const std::uint64_t matrices = std::max<std::uint64_t>(1, packet.batches);
+  return {packet.out, packet.out + (matrices - 1) * packet.out_batch + std::uint64_t{packet.m} * packet.ldo};
+}
+
+/// The output, and what a rows kernel writes in place beside it.
+std::vector<OutputRange> written_by(const KernelPacket& packet) {
+  std::vector<OutputRange> ranges{output_of(packet)};
+  if (packet.kernel != KernelKind::rows) return ranges;
+  const std::uint8_t writes = traits_of(static_cast<RowOperation>(packet.operation)).writes;
+  const std::pair<std::uint64_t, std::uint32_t> operands[] = {
+      {packet.a, packet.lda}, {packet.b, packet.ldb}, {packet.c, packet.ldc}};
+  for (std::uint32_t operand = row_a; operand < row_out; ++operand)
+    if ((writes >> operand & 1) != 0)
+      ranges.push_back(
+          {operands[operand].first, operands[operand].first + std::uint64_t{packet.m} * operands[operand].second});
+  return ranges;
+}
 }  // namespace
 
 ComputeCluster::ComputeCluster(const sc_core::sc_module_name& name, const ComputeParameters& parameters,
@@ -238,9 +258,13 @@ void ComputeCluster::answered(Slot slot, Transaction& transaction) {
 
 /// What a GPU refuses is in its own error log; of what a peer refuses, the kernel's first is in this GPU's too.
 void ComputeCluster::note_failure(Transaction& transaction) {
-  const Status status = status_of_data_access(transaction.get_response_status());
+  const Status status = status_of_data_access(transaction);
   if (failure_ != Status::ok || status == Status::ok) return;
   failure_ = status;
+  if (transaction.extension().operation == Operation::wait && status == Status::mismatch)
+    registers.report(status, transaction.get_address(),
+                     "the neighbour that signals here runs another ring kernel: kind, sizes, tiles, element type, "
+                     "workgroups, and where it stores for where this one takes it must be the same");
   if (transaction.extension().taken) registers.report(status, transaction.get_address(), text_of_refusal(transaction));
 }
 
@@ -269,19 +293,43 @@ void ComputeCluster::fetched(Transaction& transaction) {
   if (completed_ < abort_until_) return complete(Status::aborted);
   if (const std::string wrong = check_operands(packet, parameters_, gpu_, functional_); !wrong.empty())
     return refuse(Status::bad_packet, wrong);
-  const bool is_ring = packet.kernel == KernelKind::ring_reduce_scatter || packet.kernel == KernelKind::ring_all_gather;
-  if (is_ring && !memory.reaches(packet.peer_out))
-    return refuse(Status::no_peer, fmt::format("GPU {} of peer_out {:#x} cannot be reached",
-                                               address_map::gpu_of(packet.peer_out), packet.peer_out));
+  if (const Refusal found = check_here(packet); found.status != Status::ok) return refuse(found.status, found.text);
   if (packet.max_compute_units == 0 || packet.max_compute_units > parameters_.compute_units)
     packet.max_compute_units = parameters_.compute_units;
   units_.resize(packet.max_compute_units);
   kernel_ = make_kernel(packet);
   running_ = true;
   next_workgroup_ = finished_workgroups_ = 0;
-  const std::uint64_t matrices = std::max<std::uint64_t>(1, packet.batches);
-  tell_output({packet.out, packet.out + (matrices - 1) * packet.out_batch + std::uint64_t{packet.m} * packet.ldo});
+  tell_output(output_of(packet));
   events_.push(now() + parameters_.launch_latency, {Step::launch, dispatcher, 0, nullptr, generation_});
+}
+
+/// What does not follow from the packet alone: who can be reached, and whose maps are in the way.
+ComputeCluster::Refusal ComputeCluster::check_here(const KernelPacket& packet) {
+  if (is_ring(packet)) {
+    if (Refusal found = check_receiver(packet.peer_out, "peer_out"); found.status != Status::ok) return found;
+    if (is_staged(packet))
+      if (Refusal found = check_receiver(packet.peer_staging, "peer_staging"); found.status != Status::ok) return found;
+  }
+  if (packet.kernel == KernelKind::gemm) return {};  // its stores name the tiles that maps are about
+  // A GPU's own part of a staged reduction is the only thing that a ring kernel stores here itself.
+  const bool stores = !is_ring(packet) || is_staged(packet);
+  for (const OutputRange& range : written_by(packet))
+    for (int i = 0; i < map_holders.size(); ++i)
+      if (const std::string found = map_holders[i]->in_the_way(range, stores); !found.empty())
+        return {Status::mismatch,
+                fmt::format("the kernel works on {:#x} to {:#x} and names no wavefront tiles: {}", range.begin,
+                            range.end - 1, found)};
+  return {};
+}
+
+ComputeCluster::Refusal ComputeCluster::check_receiver(std::uint64_t address, const char* name) {
+  const std::uint64_t gpu = address_map::gpu_of(address);
+  if (gpu == gpu_)
+    return {Status::no_peer, fmt::format("{} {:#x} is this GPU's own: one of another GPU expected", name, address)};
+  if (!memory.reaches(address))
+    return {Status::no_peer, fmt::format("GPU {} of {} {:#x} cannot be reached", gpu, name, address)};
+  return {};
 }
 
 void ComputeCluster::tell_output(const OutputRange& range) {

@@ -25,6 +25,8 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   /// Where the kernel that runs writes; none while none runs.
   sc_core::sc_port<sc_core::sc_signal_inout_if<OutputRange>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> running_output{
       "running_output"};
+  /// Whose maps a kernel might disturb.
+  sc_core::sc_port<MapHolder, 0, sc_core::SC_ZERO_OR_MORE_BOUND> map_holders{"map_holders"};
   registers::KernelQueue registers{"registers"};
 
   ComputeCluster(const sc_core::sc_module_name& name, const ComputeParameters& parameters, bool functional,
@@ -80,6 +82,12 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   void note_failure(Transaction& transaction);
   void fetch();
   void fetched(Transaction& transaction);
+  struct Refusal {
+    Status status = Status::ok;
+    std::string text;
+  };
+  Refusal check_here(const KernelPacket& packet);
+  Refusal check_receiver(std::uint64_t address, const char* name);
   std::unique_ptr<KernelModel> make_kernel(const KernelPacket& packet);
   void launch();
   void dispatch(Slot slot);

@@ -112,6 +112,14 @@ static_assert(offsetof(KernelPacket, arguments) == 8 && offsetof(KernelPacket, l
                   offsetof(KernelPacket, reserved) == 125,
               "no padding between fields");
 
+inline bool is_ring(const KernelPacket& packet) {
+  return packet.kernel == KernelKind::ring_reduce_scatter || packet.kernel == KernelKind::ring_all_gather;
+}
+/// Its chunks arrive in staging buffers and are added by the compute units.
+inline bool is_staged(const KernelPacket& packet) {
+  return packet.kernel == KernelKind::ring_reduce_scatter && (packet.flags & KernelPacket::near_memory) == 0;
+}
+
 /// From its bytes in memory.
 KernelPacket packet_from(const unsigned char* bytes);
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "protocol/address_map.h"
-#include "registers/staged_chunk.h"
 
 namespace t3vp {
 namespace {
@@ -37,20 +36,26 @@ DataInitiatorSocket<OutputMap>& OutputMap::route(std::uint64_t address) {
   return address_map::is_hbm(address) ? cache : signals;
 }
 
-const OutputMap::Entry* OutputMap::find(const tlm::tlm_generic_payload& transaction,
-                                        const DataExtension& extension) const {
+/// The map that a store belongs to, or that it disturbs.
+OutputMap::Entry* OutputMap::find(const tlm::tlm_generic_payload& transaction, const DataExtension& extension) {
   if (extension.operation != Operation::store && extension.operation != Operation::update) return nullptr;
-  for (const Entry& entry : entries_)
-    if (extension.producer.wg_id - entry.first < entry.count && transaction.get_address() - entry.output < entry.bytes)
-      return &entry;
+  const Area access{transaction.get_address(), extension.shape};
+  for (Entry& entry : entries_) {
+    const StagedChunk& range = entry.range;
+    if (access.begin >= range.base + range.grid.bytes() || access.end() <= range.base) continue;
+    const bool fits = range.fits(extension.producer, extension.element, access);
+    if (fits ? range.contains(extension.producer.wg_id, access.begin) : range.touches(access)) return &entry;
+  }
   return nullptr;
 }
 
 void OutputMap::request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   DataExtension& extension = extension_of(transaction);
-  const Entry* entry = find(transaction, extension);
+  Entry* const entry = find(transaction, extension);
   if (entry == nullptr) return route(transaction.get_address()).send(transaction, delay);
-  transaction.set_address(transaction.get_address() - entry->output + entry->peer);
+  if (!entry->range.fits(extension.producer, extension.element, {transaction.get_address(), extension.shape}))
+    return refuse_store(*entry, transaction, delay);
+  transaction.set_address(transaction.get_address() - entry->range.base + entry->peer);
   extension.operation = entry->operation;
   mapped_bytes_ += extension.shape.bytes();
   transaction.acquire();
@@ -58,6 +63,26 @@ void OutputMap::request(int, tlm::tlm_generic_payload& transaction, Picoseconds 
     post(transaction, delay);
   else
     waiting_.push_back({&transaction, now() + delay});
+}
+
+/// Neither memory gets it: nobody could say where it belongs. The others of the kernel would drown the first.
+void OutputMap::refuse_store(Entry& entry, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  DataExtension& extension = extension_of(transaction);
+  if (!entry.blamed) {
+    const Producer& producer = extension.producer;
+    const std::string who =
+        producer.wg_id == no_workgroup ? fmt::format("{} of no workgroup", name_of(extension.operation))
+        : producer.wf_id == no_wavefront
+            ? fmt::format("{} of no wavefront of workgroup {}", name_of(extension.operation), producer.wg_id)
+            : fmt::format("{} of wavefront {} of workgroup {}", name_of(extension.operation), producer.wf_id,
+                          producer.wg_id);
+    registers.report(Status::mismatch, transaction.get_address(),
+                     entry.range.misfit(who, producer, extension.element, {transaction.get_address(), extension.shape}));
+  }
+  entry.blamed = true;
+  extension.refusal = static_cast<std::uint32_t>(Status::mismatch);
+  transaction.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+  compute.respond(transaction, delay);
 }
 
 /// A store larger than all the room may go when nothing is posted.
@@ -131,63 +156,48 @@ void OutputMap::refuse(Status status, std::uint64_t address, const std::string& 
 }
 
 bool OutputMap::is_written(const Entry& entry) const {
-  return running_output.size() != 0 && running_output->read().overlaps(entry.output, entry.bytes);
+  return running_output.size() != 0 &&
+         running_output->read().overlaps(entry.range.base, entry.range.grid.bytes());
 }
 
 void OutputMap::remove(bool all, bool force) {
-  const std::uint64_t output = registers.output_base.value(), first = registers.first_workgroup.value(),
-                      count = registers.workgroups.value();
+  const StagedChunk staged = staged_chunk(registers);
   const auto is_meant = [&](const Entry& entry) {
-    return all || (entry.output == output && entry.first == first && entry.count == count);
+    return all || (entry.range.base == staged.base && entry.range.first == staged.first &&
+                   entry.range.count == staged.count);
   };
   if (!all && std::none_of(entries_.begin(), entries_.end(), is_meant))
-    return refuse(Status::invalid_argument, output,
-                  fmt::format("{} workgroups from {} of the output at {:#x} are not mapped", count, first, output));
+    return refuse(Status::invalid_argument, staged.base, fmt::format("{} are not mapped", staged.text()));
   for (const Entry& entry : entries_)
-    if (is_meant(entry) && is_written(entry) && !force)
-      return refuse(
-          Status::busy, entry.output,
-          fmt::format("a kernel that writes the output at {:#x} runs, and its maps stay as they are until it has ended",
-                      entry.output));
+    if (is_meant(entry) && is_written(entry) && !force) return refuse_busy(entry);
   entries_.erase(std::remove_if(entries_.begin(), entries_.end(), is_meant), entries_.end());
   registers.status.code.set(Status::ok);
 }
 
+void OutputMap::refuse_busy(const Entry& entry) {
+  refuse(Status::busy, entry.range.base,
+         fmt::format("a kernel that writes the output at {:#x} runs, and its maps stay as they are until it has ended",
+                     entry.range.base));
+}
+
 void OutputMap::add() {
   Entry entry;
-  entry.output = registers.output_base.value();
+  entry.range = staged_chunk(registers);
   entry.peer = registers.peer_base.value();
-  entry.bytes = registers.bytes.value();
-  entry.first = static_cast<std::uint32_t>(registers.first_workgroup.value());
-  entry.count = static_cast<std::uint32_t>(registers.workgroups.value());
   using Kind = registers::OutputMap::Operation::Kind;
   const Kind kind = registers.operation.kind();
   entry.operation = kind == Kind::store ? Operation::store : Operation::update;
 
   constexpr std::uint64_t alignment = 32;
+  const StagedChunk& range = entry.range;
+  const std::uint64_t bytes = range.grid.bytes();
   if (kind == Kind::none)
-    return refuse(Status::invalid_argument, entry.output, "operation none: store or update expected");
-  if (entry.count == 0 || entry.end() > no_workgroup)
-    return refuse(
-        Status::invalid_argument, entry.output,
-        fmt::format("{} workgroups from {}: 1 or more below {} expected", entry.count, entry.first, no_workgroup));
-  if (entry.count > most_mapped_workgroups)
-    return refuse(Status::invalid_argument, entry.output,
-                  fmt::format("{} workgroups in a map: up to {} expected", entry.count, most_mapped_workgroups));
-  if (entry.bytes == 0)
-    return refuse(Status::invalid_argument, entry.output, "an output of 0 bytes: 1 or more expected");
-  if (entry.output % alignment != 0 || entry.peer % alignment != 0)
-    return refuse(
-        Status::unaligned, entry.output,
-        fmt::format("output {:#x} and peer {:#x} must be multiples of {}", entry.output, entry.peer, alignment));
-  if (address_map::gpu_of(entry.output) != gpu_)
-    return refuse(Status::bad_address, entry.output,
-                  fmt::format("output {:#x} is GPU {}'s: one of GPU {} expected", entry.output,
-                              address_map::gpu_of(entry.output), gpu_));
-  if (!cache.holds(entry.output, entry.bytes))
-    return refuse(Status::bad_address, entry.output,
-                  fmt::format("output {:#x} of {:#x} bytes does not end in the memory of GPU {}", entry.output,
-                              entry.bytes, gpu_));
+    return refuse(Status::invalid_argument, range.base, "operation none: store or update expected");
+  if (const ChunkCheck found = check(range, gpu_, cache); found.status != Status::ok)
+    return refuse(found.status, range.base, found.text);
+  if (entry.peer % alignment != 0)
+    return refuse(Status::unaligned, entry.peer,
+                  fmt::format("peer {:#x} must be a multiple of {}", entry.peer, alignment));
   if (address_map::gpu_of(entry.peer) == gpu_)
     return refuse(Status::no_peer, entry.peer,
                   fmt::format("peer {:#x} is this GPU's own: one of another GPU expected", entry.peer));
@@ -195,38 +205,40 @@ void OutputMap::add() {
     return refuse(
         Status::no_peer, entry.peer,
         fmt::format("GPU {} of peer address {:#x} cannot be reached", address_map::gpu_of(entry.peer), entry.peer));
-  if (!remote.holds(entry.peer, entry.bytes))
+  if (!remote.holds(entry.peer, bytes))
     return refuse(Status::bad_address, entry.peer,
-                  fmt::format("peer {:#x} of {:#x} bytes does not end in the memory of GPU {}", entry.peer, entry.bytes,
+                  fmt::format("peer {:#x} of {:#x} bytes does not end in the memory of GPU {}", entry.peer, bytes,
                               address_map::gpu_of(entry.peer)));
   for (const Entry& other : entries_)
-    if (entry.overlaps(other))
-      return refuse(
-          Status::overlap, entry.output,
-          fmt::format("workgroups {} to {} of the output at {:#x} overlap the mapped {} to {}", entry.first,
-                      entry.first + entry.count - 1, entry.output, other.first, other.first + other.count - 1));
-  if (is_written(entry))
-    return refuse(
-        Status::busy, entry.output,
-        fmt::format("a kernel that writes the output at {:#x} runs, and its maps stay as they are until it has ended",
-                    entry.output));
+    if (range.overlaps(other.range))
+      return refuse(Status::overlap, range.base,
+                    fmt::format("{} overlap the mapped {}", range.text(), other.range.text()));
+  if (is_written(entry)) return refuse_busy(entry);
   if (entries_.size() == parameters_.entries)
-    return refuse(Status::table_full, entry.output, fmt::format("all {} entries are in use", parameters_.entries));
+    return refuse(Status::table_full, range.base, fmt::format("all {} entries are in use", parameters_.entries));
   entries_.push_back(entry);
   registers.status.code.set(Status::ok);
 }
 
 bool OutputMap::maps(std::uint32_t wg_id, std::uint64_t address) const {
-  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    return wg_id - entry.first < entry.count && address - entry.output < entry.bytes;
-  });
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const Entry& entry) { return entry.range.contains(wg_id, address); });
 }
 
 std::optional<std::uint64_t> OutputMap::sender_of(std::uint32_t wg_id, std::uint64_t peer_address) const {
-  for (const Entry& entry : entries_)
-    if (wg_id - entry.first < entry.count && peer_address - entry.peer < entry.bytes)
-      return peer_address - entry.peer + entry.output;
+  for (const Entry& entry : entries_) {
+    const std::uint64_t address = peer_address - entry.peer + entry.range.base;
+    if (entry.range.contains(wg_id, address)) return address;
+  }
   return std::nullopt;
+}
+
+std::string OutputMap::in_the_way(const OutputRange& output, bool stores) const {
+  if (!stores) return {};
+  for (const Entry& entry : entries_)
+    if (output.overlaps(entry.range.base, entry.range.grid.bytes()))
+      return entry.range.text() + " are mapped to a peer";
+  return {};
 }
 
 void OutputMap::visit_statistics(const StatisticVisitor& visit) const {

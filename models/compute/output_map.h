@@ -1,6 +1,9 @@
 // The compute units' way to memory: stores to mapped chunks go to a peer (remote_map, T3 4.4), everything else goes
 // where its address says: the cache, a peer over the links, or this GPU's signals.
 //
+// A map knows the output's grid, as the Tracker does. A store that touches a mapped chunk and is none of its wavefronts'
+// to their tiles is refused, and the first of each map is reported.
+//
 // Mapped stores are posted: they are taken from the compute unit when there is room for them, and stay here until the
 // link has taken them. Their responses, which the peer gives, are the compute unit's.
 #pragma once
@@ -15,10 +18,11 @@
 #include "protocol/statistics.h"
 #include "protocol/transaction_pool.h"
 #include "registers/output_map.h"
+#include "registers/staged_chunk.h"
 
 namespace t3vp {
 
-class OutputMap : public sc_core::sc_module {
+class OutputMap : public sc_core::sc_module, public MapHolder {
  public:
   DataTargetSocket<OutputMap> compute{"compute", this, &OutputMap::request};
   DataInitiatorSocket<OutputMap> cache{"cache", this, &OutputMap::response};
@@ -35,19 +39,15 @@ class OutputMap : public sc_core::sc_module {
   bool maps(std::uint32_t wg_id, std::uint64_t address) const;
   /// From where a mapped store of the workgroup goes to this address of a peer; nothing when none does.
   std::optional<std::uint64_t> sender_of(std::uint32_t wg_id, std::uint64_t peer_address) const;
+  std::string in_the_way(const OutputRange& output, bool stores) const override;
   void visit_statistics(const StatisticVisitor& visit) const;
 
  private:
   struct Entry {
-    std::uint64_t output = 0, peer = 0, bytes = 0;
-    std::uint32_t first = 0, count = 0;
+    StagedChunk range;
+    std::uint64_t peer = 0;  ///< address of the same output
     Operation operation = Operation::update;
-
-    std::uint64_t end() const { return std::uint64_t{first} + count; }
-    bool overlaps(const Entry& other) const {
-      return output < other.output + other.bytes && other.output < output + bytes && first < other.end() &&
-             other.first < end();
-    }
+    bool blamed = false;  ///< a store that did not fit has been reported
   };
 
   void request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
@@ -60,11 +60,13 @@ class OutputMap : public sc_core::sc_module {
   void post(tlm::tlm_generic_payload& transaction, Picoseconds delay);
   unsigned debug(int, tlm::tlm_generic_payload& transaction);
   DataInitiatorSocket<OutputMap>& route(std::uint64_t address);
-  const Entry* find(const tlm::tlm_generic_payload& transaction, const DataExtension& extension) const;
+  Entry* find(const tlm::tlm_generic_payload& transaction, const DataExtension& extension);
+  void refuse_store(Entry& entry, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void command();
   void add();
   void remove(bool all, bool force);
   bool is_written(const Entry& entry) const;
+  void refuse_busy(const Entry& entry);
   void refuse(Status status, std::uint64_t address, const std::string& text);
 
   OutputMapParameters parameters_;

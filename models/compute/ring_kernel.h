@@ -45,7 +45,7 @@ class RingKernel : public KernelModel {
   enum class Answer : std::uint64_t { local, received, stored, signalled, waited };
 
   bool reduces() const { return packet_.kernel == KernelKind::ring_reduce_scatter; }
-  bool staged() const { return reduces() && (packet_.flags & KernelPacket::near_memory) == 0; }
+  bool staged() const { return is_staged(packet_); }
   bool last(std::uint32_t step) const { return step + 1 == packet_.gpus; }
   std::uint32_t chunk_of(std::uint32_t step) const;
   TrafficClass traffic(Operation operation) const;

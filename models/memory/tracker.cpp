@@ -43,6 +43,7 @@ Tracker::Tracker(const sc_core::sc_module_name& name, const TrackerParameters& p
 Tracker::Counted Tracker::accept(const Access& access) {
   const Producer& producer = access.producer;
   if (access.from_cache) check_write_back(access);
+  if (producer.wf_id == no_wavefront && !access.from_cache) check_nameless(access);
   if (producer.wg_id == no_workgroup || producer.wf_id == no_wavefront) return {};
   for (std::size_t tried = 0; tried < chunks_.size(); ++tried, last_chunk_ = (last_chunk_ + 1) % chunks_.size()) {
     Chunk& chunk = chunks_[last_chunk_];
@@ -69,35 +70,20 @@ Tracker::Counted Tracker::accept(const Access& access) {
 }
 
 bool Tracker::fits(const Chunk& chunk, const Access& access) {
-  const TileGrid& grid = chunk.range.grid;
-  if (access.operation != chunk.operation || access.element != grid.element) return false;
-  if (access.producer.wf_id >= grid.wavefronts || access.shape.rows == 0) return false;
-  const Rectangle part = grid.wavefront_tile(access.producer.wg_id, access.producer.wf_id);
-  const std::uint64_t begin = chunk.range.base + grid.offset(part);
-  if (access.address < begin || (access.shape.rows > 1 && access.shape.stride != grid.row_stride)) return false;
-  const std::uint64_t row = (access.address - begin) / grid.row_stride;
-  const std::uint64_t column = (access.address - begin) % grid.row_stride;
-  return row + access.shape.rows <= part.rows &&
-         column + access.shape.row_bytes <= std::uint64_t{part.columns} * bytes_of(grid.element);
+  return access.operation == chunk.operation &&
+         chunk.range.fits(access.producer, access.element, {access.address, access.shape});
 }
 
 /// Why an access is none that the chunk's map expects.
 std::string Tracker::misfit(const Chunk& chunk, const Access& access) {
-  const TileGrid& grid = chunk.range.grid;
   const Producer& producer = access.producer;
   const std::string who =
       fmt::format("{} of wavefront {} of workgroup {}", name_of(access.operation), producer.wf_id, producer.wg_id);
-  const std::string map = "the mapped " + chunk.range.text();
-  const Rectangle part =
-      producer.wf_id < grid.wavefronts ? grid.wavefront_tile(producer.wg_id, producer.wf_id) : Rectangle{};
-  if (part.empty()) return fmt::format("{}, which has no such tile in {}", who, map);
-  if (access.operation != chunk.operation) return fmt::format("{}: {} count {}s", who, map, name_of(chunk.operation));
-  if (access.element != grid.element)
-    return fmt::format("{} in {}: {} are {}", who, name_of(access.element), map, name_of(grid.element));
-  return fmt::format(
-      "{}: {} rows of {} bytes, {} apart, at {:#x} are not within its tile of {} rows of {} at {:#x} in {}", who,
-      access.shape.rows, access.shape.row_bytes, access.shape.stride, access.address, part.rows,
-      part.columns * bytes_of(grid.element), chunk.range.base + grid.offset(part), map);
+  const bool has_tile = producer.wf_id < chunk.range.grid.wavefronts &&
+                        !chunk.range.grid.wavefront_tile(producer.wg_id, producer.wf_id).empty();
+  if (has_tile && access.operation != chunk.operation)
+    return fmt::format("{}: the mapped {} count {}s", who, chunk.range.text(), name_of(chunk.operation));
+  return chunk.range.misfit(who, producer, access.element, {access.address, access.shape});
 }
 
 /// A map's first access that does not fit is told; the others would drown it.
@@ -128,6 +114,19 @@ void Tracker::check_write_back(const Access& access) {
           fmt::format("the cache writes back part of workgroup {}'s tile: stores of the mapped {} bypass the cache", wg,
                       chunk.range.text()));
   }
+}
+
+/// Of kernels whose stores name no wavefront, a ring kernel of this GPU or of a neighbour: a map cannot count them. The
+/// driver's and the DMA engine's name no workgroup either; they prepare an output.
+void Tracker::check_nameless(const Access& access) {
+  if (access.producer.wg_id == no_workgroup || access.address >= hull_end_) return;
+  const Area area{access.address, access.shape};
+  if (area.end() <= hull_begin_) return;
+  for (Chunk& chunk : chunks_)
+    if (chunk.mapped && chunk.complete != chunk.tiles && !chunk.blamed && chunk.range.touches(area))
+      blame(chunk, Status::mismatch, access.address,
+            fmt::format("{} of no wavefront of GPU {}'s workgroup {}: the mapped {} count those of wavefronts",
+                        name_of(access.operation), access.producer.gpu, access.producer.wg_id, chunk.range.text()));
 }
 
 void Tracker::check_late(const Access& access) {

@@ -6,8 +6,8 @@
 // back on the tile's next access. Counts of a tile whose entry is on its way back, or of a set whose entries all are,
 // wait; memory does not, since stalling incoming traffic could deadlock the ring: only triggers come later.
 //
-// What does not fit its map (another operation or element type, outside the tile, more than expected, through the
-// cache) is reported, the first of each chunk, and leaves its code in status.counting.
+// What does not fit its map (another operation or element type, outside the tile, of no wavefront, more than
+// expected, through the cache) is reported, the first of each chunk, and leaves its code in status.counting.
 #pragma once
 
 #include <deque>
@@ -28,7 +28,7 @@
 
 namespace t3vp {
 
-class Tracker : public sc_core::sc_module {
+class Tracker : public sc_core::sc_module, public MapHolder {
  public:
   registers::Tracker registers{"registers"};
   /// To the DMA engine: a store of no bytes names the complete tile.
@@ -79,6 +79,8 @@ class Tracker : public sc_core::sc_module {
 
   /// One line for each shortage: what there is, what is expected, and who owes the rest.
   std::vector<std::string> diagnosis() const;
+
+  std::string in_the_way(const OutputRange& output, bool stores) const override;
 
   /// Storage of the table (T3 4.2.1: 256 x 8 x 76 bits = 19 KiB).
   std::uint64_t size_bytes() const;
@@ -142,6 +144,7 @@ class Tracker : public sc_core::sc_module {
   static std::string misfit(const Chunk& chunk, const Access& access);
   void blame(Chunk& chunk, Status status, std::uint64_t address, const std::string& text);
   void check_write_back(const Access& access);
+  void check_nameless(const Access& access);
   void check_late(const Access& access);
   bool add_to_entry(const Counted& counted, std::uint64_t bytes, Picoseconds time);
   void complete_if_full(Entry& entry);

@@ -149,6 +149,13 @@ bool Tracker::is_written(const StagedChunk& range) const {
   return running_output.size() != 0 && running_output->read().overlaps(range.base, range.grid.bytes());
 }
 
+std::string Tracker::in_the_way(const OutputRange& output, bool) const {
+  for (const Chunk& chunk : chunks_)
+    if (chunk.mapped && chunk.complete != chunk.tiles && output.overlaps(chunk.range.base, chunk.range.grid.bytes()))
+      return fmt::format("{} are mapped and not complete", chunk.range.text());
+  return {};
+}
+
 void Tracker::remove(bool all, bool force) {
   const StagedChunk staged = staged_chunk(registers);
   const auto is_meant = [&](const Chunk& chunk) {

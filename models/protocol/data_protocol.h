@@ -126,6 +126,10 @@ class DataExtension : public tlm::tlm_extension<DataExtension> {
   Shape shape;                  ///< of the access; rows x row_bytes is the payload's data length
   std::uint64_t threshold = 0;  ///< of a wait
   std::uint64_t token = 0;      ///< the initiator's own, not touched by anyone else
+  /// Of a signal and of a wait for one, in the packet's header: what both kernels must agree on (0: nothing).
+  std::uint32_t agreement = 0;
+  /// Set by who refuses the request: a code (error_report.h) that no response has; 0: the response says it.
+  std::uint32_t refusal = 0;
   bool taken = false;           ///< set by the sender's socket: there has been a notice, only the response is missing
 
   tlm::tlm_extension_base* clone() const override { return new DataExtension(*this); }

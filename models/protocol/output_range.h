@@ -1,4 +1,5 @@
-// What the compute cluster tells the blocks that hold maps: where the running kernel writes.
+// What the compute cluster tells the blocks that hold maps, where the running kernel writes, and what it asks them
+// before it runs one.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,14 @@ struct OutputRange {
 inline std::ostream& operator<<(std::ostream& stream, const OutputRange& range) {
   return stream << range.begin << ".." << range.end;
 }
+
+/// Offered by the blocks that hold maps.
+class MapHolder : public virtual sc_core::sc_interface {
+ public:
+  /// Why a kernel whose stores name no wavefront tiles must not run on this output now, in words; empty when it may.
+  /// `stores`: it stores there itself, and not only its neighbours do.
+  virtual std::string in_the_way(const OutputRange& output, bool stores) const = 0;
+};
 
 inline void sc_trace(sc_core::sc_trace_file* file, const OutputRange& range, const std::string& name) {
   sc_core::sc_trace(file, range.begin, name + ".begin");

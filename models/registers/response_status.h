@@ -45,6 +45,13 @@ inline Status status_of_data_access(tlm::tlm_response_status response) {
   }
 }
 
+/// The same of the whole access, which may have been refused for what no response says.
+inline Status status_of_data_access(const tlm::tlm_generic_payload& transaction) {
+  const DataExtension* extension = transaction.get_extension<DataExtension>();
+  if (transaction.is_response_error() && extension->refusal != 0) return static_cast<Status>(extension->refusal);
+  return status_of_data_access(transaction.get_response_status());
+}
+
 /// A store or update that its peer has refused, in words for the sender's error log.
 inline std::string text_of_refusal(const tlm::tlm_generic_payload& transaction) {
   return describe(transaction) + ": refused by GPU " + std::to_string(address_map::gpu_of(transaction.get_address())) +

@@ -2,10 +2,51 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace t3vp {
 
 std::string StagedChunk::text() const {
   return fmt::format("workgroups {} to {} of the output at {:#x}", first, first + count - 1, base);
+}
+
+bool StagedChunk::fits(const Producer& producer, ElementType type, const Area& access) const {
+  if (type != grid.element || producer.wf_id >= grid.wavefronts || access.shape.rows == 0) return false;
+  if (producer.wg_id >= grid.workgroups()) return false;
+  const Rectangle part = grid.wavefront_tile(producer.wg_id, producer.wf_id);
+  const std::uint64_t begin = base + grid.offset(part);
+  if (access.begin < begin || (access.shape.rows > 1 && access.shape.stride != grid.row_stride)) return false;
+  const std::uint64_t row = (access.begin - begin) / grid.row_stride;
+  const std::uint64_t column = (access.begin - begin) % grid.row_stride;
+  return row + access.shape.rows <= part.rows &&
+         column + access.shape.row_bytes <= std::uint64_t{part.columns} * bytes_of(grid.element);
+}
+
+std::string StagedChunk::misfit(const std::string& who, const Producer& producer, ElementType type,
+                                const Area& access) const {
+  const std::string map = "the mapped " + text();
+  const bool is_in_grid = producer.wg_id < grid.workgroups() && producer.wf_id < grid.wavefronts;
+  const Rectangle part = is_in_grid ? grid.wavefront_tile(producer.wg_id, producer.wf_id) : Rectangle{};
+  if (part.empty()) return fmt::format("{}, which has no such tile in {}", who, map);
+  if (type != grid.element) return fmt::format("{} in {}: {} are {}", who, name_of(type), map, name_of(grid.element));
+  return fmt::format(
+      "{}: {} rows of {} bytes, {} apart, at {:#x} are not within its tile of {} rows of {} at {:#x} in {}", who,
+      access.shape.rows, access.shape.row_bytes, access.shape.stride, access.begin, part.rows,
+      part.columns * bytes_of(grid.element), base + grid.offset(part), map);
+}
+
+bool StagedChunk::touches(const Area& access) const {
+  if (access.begin >= base + grid.bytes() || access.end() <= base) return false;
+  const std::uint32_t across = grid.tiles_across();
+  for (std::uint64_t wg = first, end = std::uint64_t{first} + count; wg < end;) {
+    const std::uint64_t row_end = std::min(end, (wg / across + 1) * across);
+    const Rectangle last = grid.tile(static_cast<std::uint32_t>(row_end - 1));
+    Rectangle tiles = grid.tile(static_cast<std::uint32_t>(wg));
+    tiles.columns = last.column + last.columns - tiles.column;
+    if (access.overlaps({base + grid.offset(tiles), grid.shape(tiles)})) return true;
+    wg = row_end;
+  }
+  return false;
 }
 
 ChunkCheck check(const StagedChunk& chunk, std::uint64_t gpu, DataInitiatorBase& memory) {

@@ -1,10 +1,12 @@
-// The eleven words in which a driver stages a chunk of an output, the same in the Tracker and in the DMA engine.
+// The eleven words in which a driver stages a chunk of an output, the same in the output map, in the Tracker and in the
+// DMA engine, and what a map of such a chunk expects of an access.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
 #include "protocol/address_map.h"
+#include "protocol/area.h"
 #include "protocol/data_sockets.h"
 #include "protocol/tile_grid.h"
 #include "registers/status.h"
@@ -23,6 +25,13 @@ struct StagedChunk {
     const bool same_memory = base < other.base + other.grid.bytes() && other.base < base + grid.bytes();
     return same_memory && first < other.first + other.count && other.first < first + count;
   }
+  /// The access is to nothing but the tile of its wavefront in the output, in the output's element type; the tile may be
+  /// another chunk's.
+  bool fits(const Producer& producer, ElementType type, const Area& access) const;
+  /// Why it does not, behind "store of wavefront 1 of workgroup 2" in `who`.
+  std::string misfit(const std::string& who, const Producer& producer, ElementType type, const Area& access) const;
+  /// Some of the access is in the chunk's tiles.
+  bool touches(const Area& access) const;
   /// "workgroups 4 to 7 of the output at 0x1000".
   std::string text() const;
 };
