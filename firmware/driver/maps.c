@@ -249,7 +249,8 @@ static enum t3_status wait_dma(struct t3_context* context) {
     T3_TRY(counting_status(&tracker)); /* what does not fit its map may never be complete */
     const uint32_t pending = t3_get32(&dma, T3_DMA_PENDING_OFFSET);
     T3_TRY(dma.status);
-    if (pending == 0) return transfer_status(&dma);
+    const enum t3_status transfer = transfer_status(&dma);
+    if (pending == 0 || transfer == T3_MISMATCH) return transfer; /* such a tile is never sent */
     const uint32_t lines =
         UINT32_C(1) << T3_LINE_DMA | UINT32_C(1) << T3_LINE_DMA_ERROR | UINT32_C(1) << T3_LINE_TRACKER;
     T3_TRY(t3_sleep_any(context, lines, deadline, "the chunks of dma_map"));

@@ -181,6 +181,28 @@ void DmaEngine::add() {
   registers.status.code.set(Status::ok);
 }
 
+/// Why the command's tile of these ids is not the one that has been triggered; empty when it is.
+std::string DmaEngine::misfit(const Command& command, const tlm::tlm_generic_payload& trigger) const {
+  const DataExtension& extension = *trigger.get_extension<DataExtension>();
+  const Producer& producer = extension.producer;
+  const StagedChunk& range = command.range;
+  if (producer.wf_id >= range.grid.wavefronts)
+    return fmt::format("the command for {} has {} wavefronts", range.text(), range.grid.wavefronts);
+  const Rectangle part = range.grid.wavefront_tile(producer.wg_id, producer.wf_id);
+  const Shape tile = range.grid.shape(part), &complete = extension.shape;
+  const std::uint64_t address = range.base + range.grid.offset(part);
+  const bool same = trigger.get_address() == address && complete.rows == tile.rows &&
+                    complete.row_bytes == tile.row_bytes && complete.stride == tile.stride &&
+                    extension.element == range.grid.element;
+  if (same) return {};
+  return fmt::format(
+      "{} rows of {} bytes of {}, {} apart, at {:#x} are complete; the command for {} has {} rows of {} bytes of {}, "
+      "{} apart, at {:#x}",
+      complete.rows, complete.row_bytes, name_of(extension.element), complete.stride, trigger.get_address(),
+      range.text(), tile.rows, tile.row_bytes, name_of(range.grid.element), tile.stride, address);
+}
+
+/// What fits no command is a failed transfer: the Tracker's maps and the commands do not agree.
 void DmaEngine::triggered(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const Producer producer = extension_of(transaction).producer;
   if (extension_of(transaction).operation != Operation::store) {
@@ -189,19 +211,20 @@ void DmaEngine::triggered(int, tlm::tlm_generic_payload& transaction, Picosecond
     transaction.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
     return trigger.respond(transaction, delay);
   }
-  transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-  for (Command& command : commands_) {
-    const StagedChunk& range = command.range;
-    if (!range.contains(producer.wg_id, transaction.get_address())) continue;
-    if (range.grid.wavefront_tile(producer.wg_id, producer.wf_id).empty()) continue;
-    command.begun = true;
-    events_.push(now() + delay, {Event::ready, {command.serial, producer.wg_id, producer.wf_id}, nullptr});
+  const auto command = std::find_if(commands_.begin(), commands_.end(), [&](const Command& candidate) {
+    return candidate.range.contains(producer.wg_id, transaction.get_address());
+  });
+  const std::string wrong =
+      command == commands_.end() ? std::string("no command covers it") : misfit(*command, transaction);
+  if (wrong.empty()) {
+    command->begun = true;
+    events_.push(now() + delay, {Event::ready, {command->serial, producer.wg_id, producer.wf_id}, nullptr});
     transaction.set_response_status(tlm::TLM_OK_RESPONSE);
+  } else {
+    fail(Status::mismatch, transaction.get_address(),
+         fmt::format("trigger of workgroup {} wavefront {}: {}", producer.wg_id, producer.wf_id, wrong));
+    transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
   }
-  if (transaction.is_response_error())
-    registers.report(
-        Status::bad_address, transaction.get_address(),
-        fmt::format("trigger of workgroup {} wavefront {}: no command covers it", producer.wg_id, producer.wf_id));
   trigger.respond(transaction, delay);
 }
 

@@ -21,7 +21,7 @@ namespace t3vp {
 
 class DmaEngine : public sc_core::sc_module {
  public:
-  /// From the Tracker: a store of no bytes names a complete tile.
+  /// From the Tracker: a store without data names a complete tile, its place, shape and element type.
   DataTargetSocket<DmaEngine> trigger{"trigger", this, &DmaEngine::triggered};
   DataInitiatorSocket<DmaEngine> memory{"memory", this, &DmaEngine::memory_response};
   DataInitiatorSocket<DmaEngine> remote{"remote", this, &DmaEngine::remote_response};  ///< to the links
@@ -61,6 +61,7 @@ class DmaEngine : public sc_core::sc_module {
     std::uint32_t serial, wg_id, wf_id;
   };
 
+  std::string misfit(const Command& command, const tlm::tlm_generic_payload& trigger) const;
   void triggered(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void memory_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void remote_taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);

@@ -194,7 +194,9 @@ void Tracker::complete_if_full(Entry& entry) {
   ++chunk.complete;
   chunk.done[tile] = true;
   --used_;
-  Transaction& message = pool_.make(Operation::store, chunk.address(tile), {1, 0, 0});
+  const TileGrid& grid = chunk.range.grid;
+  Transaction& message = pool_.make(Operation::store, chunk.address(tile), grid.shape(chunk.rectangle(tile)));
+  message.extension().element = grid.element;
   message.extension().producer = {chunk.wg_of(tile), chunk.wf_of(tile), gpu_};
   const Picoseconds time = std::max(entry.last_count, now());
   if (trace_ != nullptr)

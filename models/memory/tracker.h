@@ -31,7 +31,7 @@ namespace t3vp {
 class Tracker : public sc_core::sc_module, public MapHolder {
  public:
   registers::Tracker registers{"registers"};
-  /// To the DMA engine: a store of no bytes names the complete tile.
+  /// To the DMA engine: a store without data names the complete tile, its place, shape and element type.
   DataInitiatorSocket<Tracker> trigger{"trigger", this, &Tracker::triggered};
   /// To the controller's port. A diagnosis reads through it what has been spilled, which changes nothing.
   mutable DataInitiatorSocket<Tracker> spill{"spill", this, &Tracker::moved};

@@ -97,12 +97,17 @@ struct DmaBench {
   /// The Tracker's message that a tile is complete; its answer.
   tlm::tlm_response_status trigger(const TileGrid& grid, std::uint32_t wg, std::uint32_t wf,
                                    std::uint64_t base = output) {
+    return tracker.answer(tracker.send(trigger_of(grid, wg, wf, base))).status;
+  }
+  static DataAccess trigger_of(const TileGrid& grid, std::uint32_t wg, std::uint32_t wf, std::uint64_t base = output) {
+    const Rectangle tile = grid.wavefront_tile(wg, wf);
     DataAccess message;
     message.operation = Operation::store;
-    message.address = base + grid.offset(grid.wavefront_tile(wg, wf));
-    message.shape = {1, 0, 0};
+    message.address = base + grid.offset(tile);
+    message.shape = grid.shape(tile);
+    message.element = grid.element;
     message.producer = {wg, static_cast<std::uint8_t>(wf), bench_gpu};
-    return tracker.answer(tracker.send(message)).status;
+    return message;
   }
 
   bool busy() { return (registers["status"] >> 8 & 1) != 0; }
