@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <initializer_list>
 
 #include "compute/row_operations.h"
 #include "protocol/address_map.h"
+#include "protocol/area.h"
 #include "protocol/data_protocol.h"
 #include "registers/signals.h"
 
@@ -48,6 +51,57 @@ std::uint32_t element_bytes(const KernelPacket& packet) { return bytes_of(static
 
 std::uint64_t row_of_out(const KernelPacket& packet) { return std::uint64_t{packet.n} * element_bytes(packet); }
 
+/// A matrix that a kernel reads or writes, or a batch of them.
+struct Operand {
+  const char* name;
+  Area area;                         ///< of the first
+  std::uint64_t batch = 0;           ///< bytes from one to the next
+  std::uint32_t matrices = 1;
+
+  std::uint64_t end() const { return area.end() + (matrices - 1) * batch; }
+};
+
+/// Matrices that are equally far apart are compared one by one, since those of several heads lie beside each other in
+/// the same rows; of others all that is between the first and the last byte is taken as theirs.
+bool overlap(const Operand& one, const Operand& other) {
+  if (one.area.begin >= other.end() || other.area.begin >= one.end()) return false;
+  if (one.matrices != other.matrices || (one.matrices > 1 && one.batch != other.batch)) return true;
+  for (std::uint32_t i = 0; i < one.matrices; ++i) {
+    Area later = one.area;
+    later.begin += i * one.batch;
+    if (later.overlaps(other.area)) return true;
+    later = other.area;
+    later.begin += i * one.batch;
+    if (later.overlaps(one.area)) return true;
+  }
+  return false;
+}
+
+std::string text_of_overlap(const Operand& one, const Operand& other) {
+  return fmt::format("{} at {:#x} to {:#x} overlaps {} at {:#x} to {:#x}", one.name, one.area.begin, one.end() - 1,
+                     other.name, other.area.begin, other.end() - 1);
+}
+
+/// What one workgroup writes another one may still have to read.
+std::string check_overlap(const Operand& written, std::initializer_list<Operand> others) {
+  for (const Operand& other : others)
+    if (overlap(written, other)) return text_of_overlap(written, other);
+  return {};
+}
+
+/// The matrices of a batch that is written.
+std::string check_batch_overlap(const Operand& out) {
+  Area later = out.area;
+  for (std::uint32_t i = 1; i < out.matrices; ++i) {
+    later.begin += out.batch;
+    if (later.begin >= out.area.end()) break;
+    if (later.overlaps(out.area))
+      return fmt::format("matrix {} of out at {:#x} overlaps the first at {:#x} to {:#x}", i, later.begin,
+                         out.area.begin, out.area.end() - 1);
+  }
+  return {};
+}
+
 std::string check_batch(const KernelPacket& packet, const Memory& memory) {
   if (unaligned(packet.a_batch) || unaligned(packet.b_batch) || unaligned(packet.out_batch))
     return fmt::format("batch strides {}, {}, {}: multiples of 32 expected", packet.a_batch, packet.b_batch,
@@ -85,7 +139,15 @@ std::string check_gemm(const KernelPacket& packet, const Memory& memory) {
   if (packet.workgroups != workgroups || packet.first_workgroup >= packet.workgroups)
     return fmt::format("workgroups {} from {}: all {} of the output, from one of them, expected", packet.workgroups,
                        packet.first_workgroup, workgroups);
-  return {};
+  const auto width = [](std::uint64_t row) { return static_cast<std::uint32_t>(row); };
+  const std::uint32_t matrices = batches_of(packet);
+  const Operand out{"out", {packet.out, {packet.m, width(row_of_out(packet)), packet.ldo}}, packet.out_batch, matrices};
+  const Operand a{
+      "a", {packet.a, {a_transposed ? packet.k : packet.m, width(a_row), packet.lda}}, packet.a_batch, matrices};
+  const Operand b{
+      "b", {packet.b, {b_transposed ? packet.n : packet.k, width(b_row), packet.ldb}}, packet.b_batch, matrices};
+  if (std::string wrong = check_overlap(out, {a, b}); !wrong.empty()) return wrong;
+  return check_batch_overlap(out);
 }
 
 /// Where the other GPUs of the ring and this one store: as much memory as out takes.
@@ -98,14 +160,21 @@ std::string check_receivers(const KernelPacket& packet, const Memory& memory, bo
   if (staged && (!memory.holds(packet.staging, bytes) || !peer_holds(packet.peer_staging)))
     return fmt::format("staging {:#x} or peer_staging {:#x} does not end in memory", packet.staging,
                        packet.peer_staging);
-  return {};
+  if (!staged) return {};
+  if (address_map::gpu_of(packet.peer_out) != address_map::gpu_of(packet.peer_staging))
+    return fmt::format("peer_out {:#x} and peer_staging {:#x}: both of one GPU expected", packet.peer_out,
+                       packet.peer_staging);
+  const Shape shape{packet.m, static_cast<std::uint32_t>(row_of_out(packet)), packet.ldo};
+  if (std::string wrong = check_overlap({"staging", {packet.staging, shape}}, {{"out", {packet.out, shape}}});
+      !wrong.empty())
+    return wrong;
+  return check_overlap({"peer_staging", {packet.peer_staging, shape}}, {{"peer_out", {packet.peer_out, shape}}});
 }
 
 std::string check_ring(const KernelPacket& packet, const ComputeParameters& parameters, const Memory& memory) {
   if (packet.gpus < 2 || packet.gpus > most_gpus || packet.gpu >= packet.gpus)
     return fmt::format("GPU {} of {}: a ring of 2 to {} expected", packet.gpu, packet.gpus, most_gpus);
-  const bool staged =
-      packet.kernel == KernelKind::ring_reduce_scatter && (packet.flags & KernelPacket::near_memory) == 0;
+  const bool staged = is_staged(packet);
   if (unaligned(packet.peer_out) || (staged && (unaligned(packet.staging) || unaligned(packet.peer_staging))))
     return fmt::format("peer_out {:#x}, staging {:#x}, peer_staging {:#x}: multiples of 32 expected", packet.peer_out,
                        packet.staging, packet.peer_staging);
@@ -123,6 +192,30 @@ std::string check_ring(const KernelPacket& packet, const ComputeParameters& para
   if (signals_end > registers::Signals::value_count)
     return fmt::format("signals {} to {}: there are {}", packet.signal_base, signals_end - 1,
                        registers::Signals::value_count);
+  return {};
+}
+
+/// A workgroup reads all of its rows before it writes them: a matrix may be written in the place where it is read. A
+/// vector is read by all workgroups.
+std::string check_rows_overlap(const KernelPacket& packet, const RowTraits& traits) {
+  const auto row = static_cast<std::uint32_t>(row_of_out(packet));
+  const auto operand = [&](const char* name, std::uint64_t address, std::uint32_t stride) {
+    return Operand{name, {address, {stride == 0 ? 1 : packet.m, row, stride}}};
+  };
+  const std::array<Operand, row_operand_count> operands{
+      operand("a", packet.a, packet.lda), operand("b", packet.b, packet.ldb), operand("c", packet.c, packet.ldc),
+      operand("out", packet.out, packet.ldo)};
+  for (std::uint32_t written = row_a; written < row_operand_count; ++written)
+    for (std::uint32_t other = row_a; other < row_operand_count; ++other) {
+      const bool writes_other = (traits.writes >> other & 1) != 0;
+      const bool uses_other = ((traits.reads | traits.writes) >> other & 1) != 0;
+      if (written == other || (traits.writes >> written & 1) == 0 || !uses_other) continue;
+      const Area &w = operands[written].area, &o = operands[other].area;
+      const bool in_place = !writes_other && w.begin == o.begin && w.shape.rows == o.shape.rows &&
+                            w.shape.stride == o.shape.stride;
+      if (!in_place && overlap(operands[written], operands[other]))
+        return text_of_overlap(operands[written], operands[other]);
+    }
   return {};
 }
 
@@ -145,6 +238,7 @@ std::string check_rows(const KernelPacket& packet, const Memory& memory) {
     if (!memory.holds(address, extent(is_vector ? 1 : packet.m, stride, row)))
       return fmt::format("{} {:#x} does not end in memory", "abc"[operand], address);
   }
+  if (std::string wrong = check_rows_overlap(packet, traits); !wrong.empty()) return wrong;
   const bool drops = operation == RowOperation::dropout || operation == RowOperation::bias_dropout_add;
   if (drops && !(packet.factor > 0 && packet.factor <= 1))
     return fmt::format("factor {}: the probability to keep, above 0 and at most 1, expected", packet.factor);
@@ -176,6 +270,18 @@ std::string check_attention(const KernelPacket& packet, const Memory& memory, bo
       (backward && (!memory.holds(packet.b, b_extent) || !memory.holds(packet.c, b_extent))))
     return fmt::format("a {:#x}, b {:#x}, c {:#x} or out {:#x} does not end in memory", packet.a, packet.b, packet.c,
                        packet.out);
+  const std::uint32_t matrices = batches_of(packet);
+  const auto columns = [&](bool whole) { return static_cast<std::uint32_t>(whole ? packed : row); };
+  const Operand out{"out", {packet.out, {packet.m, columns(backward), packet.ldo}}, packet.out_batch, matrices};
+  const Operand a{"a", {packet.a, {packet.m, columns(true), packet.lda}}, packet.a_batch, matrices};
+  const auto beside = [&](const char* name, std::uint64_t address) {
+    return Operand{name, {address, {packet.m, columns(false), packet.ldb}}, packet.b_batch, matrices};
+  };
+  if (std::string wrong = check_overlap(out, {a}); !wrong.empty()) return wrong;
+  if (std::string wrong = backward ? check_overlap(out, {beside("b", packet.b), beside("c", packet.c)}) : std::string();
+      !wrong.empty())
+    return wrong;
+  if (std::string wrong = check_batch_overlap(out); !wrong.empty()) return wrong;
   const std::uint64_t tiles_down = (packet.m + std::uint64_t{packet.tile_rows} - 1) / packet.tile_rows;
   const std::uint64_t workgroups = tiles_down * batches_of(packet);
   if (packet.workgroups != workgroups)
@@ -183,10 +289,58 @@ std::string check_attention(const KernelPacket& packet, const Memory& memory, bo
   return {};
 }
 
+constexpr unsigned by_gemm = 1, by_ring = 2, by_rows = 4, by_attention = 8;
+
+unsigned kind_of(const KernelPacket& packet) {
+  if (is_ring(packet)) return by_ring;
+  return packet.kernel == KernelKind::gemm ? by_gemm : packet.kernel == KernelKind::rows ? by_rows : by_attention;
+}
+
+std::uint16_t flags_of(const KernelPacket& packet) {
+  using P = KernelPacket;
+  if (packet.kernel == KernelKind::gemm) return P::update | P::uncached | P::transpose_a | P::transpose_b;
+  if (packet.kernel == KernelKind::ring_reduce_scatter) return P::uncached | P::near_memory;
+  return packet.kernel == KernelKind::ring_all_gather ? P::uncached : 0;
+}
+
+/// What a kernel does not look at is 0: whoever sets it expects something of it. Where a GPU is in its ring, the tiles
+/// and their wavefronts may be told to every kernel, and `factor` and `seed` to all that work on rows.
+std::string check_unused(const KernelPacket& packet) {
+  const std::uint16_t unused_flags = packet.flags & static_cast<std::uint16_t>(~flags_of(packet));
+  if (unused_flags != 0)
+    return fmt::format("flags {:#x}: {:#x} mean nothing to this kind of kernel, 0 expected", packet.flags,
+                       unused_flags);
+  const bool forward = packet.operation == static_cast<std::uint8_t>(AttentionPass::forward);
+  const unsigned by_backward = forward ? 0 : by_attention, by_staged = is_staged(packet) ? by_ring : 0;
+  const struct {
+    const char* name;
+    std::uint64_t value;
+    unsigned users;
+  } fields[] = {
+      {"b or staging", packet.b, by_gemm | by_rows | by_backward | by_staged},
+      {"c or peer_staging", packet.c, by_rows | by_backward | by_staged},
+      {"signal_epoch or factor", kind_of(packet) == by_gemm ? packet.signal_epoch : 0, by_ring},
+      {"lda", packet.lda, by_gemm | by_rows | by_attention},
+      {"ldb", packet.ldb, by_gemm | by_rows | by_backward},
+      {"ldc or signal_base", packet.ldc, by_ring | by_rows},
+      {"k or seed", packet.k, by_gemm | by_rows},
+      {"first_workgroup", packet.first_workgroup, by_gemm},
+      {"workgroups", packet.workgroups, by_gemm | by_ring | by_attention},
+      {"a_batch", packet.a_batch, by_gemm | by_attention},
+      {"b_batch", packet.b_batch, by_gemm | by_attention},
+      {"out_batch", packet.out_batch, by_gemm | by_attention},
+      {"batches", packet.batches, by_gemm | by_attention},
+      {"operation", packet.operation, by_rows | by_attention},
+  };
+  for (const auto& field : fields)
+    if ((field.users & kind_of(packet)) == 0 && field.value != 0)
+      return fmt::format("{} {:#x}: 0 expected, it means nothing to this kind of kernel", field.name, field.value);
+  return {};
+}
+
 std::string check_kind(const KernelPacket& packet, const ComputeParameters& parameters, const Memory& memory,
                        bool functional) {
-  const bool takes_no_flags = packet.kernel == KernelKind::rows || packet.kernel == KernelKind::attention;
-  if (takes_no_flags && packet.flags != 0) return fmt::format("flags {:#x}: 0 expected of this kind", packet.flags);
+  if (std::string wrong = check_unused(packet); !wrong.empty()) return wrong;
   switch (packet.kernel) {
     case KernelKind::gemm:
       return check_gemm(packet, memory);

@@ -172,13 +172,30 @@ std::uint64_t RingKernel::signal_address(std::uint64_t gpu, std::uint64_t regist
          std::uint64_t{8} * (packet_.signal_base + workgroup);
 }
 
+/// Never 0. FNV-1a of what sender and receiver of a chunk must agree on; `receives_at` is where the receiver has it.
+std::uint32_t RingKernel::agreement(std::uint64_t receives_at) const {
+  std::uint32_t hash = 0x811C9DC5;
+  const auto add = [&hash](std::uint64_t value) {
+    for (unsigned byte = 0; byte < 8; ++byte) hash = (hash ^ static_cast<std::uint8_t>(value >> 8 * byte)) * 0x01000193;
+  };
+  add(static_cast<std::uint64_t>(packet_.kernel) << 1 | (staged() ? 1 : 0));
+  add(std::uint64_t{packet_.m} << 32 | packet_.n);
+  add(packet_.ldo);
+  add(std::uint64_t{packet_.tile_rows} << 32 | std::uint64_t{packet_.tile_columns} << 8 | packet_.element);
+  add(std::uint64_t{packet_.gpus} << 32 | packet_.workgroups);
+  add(address_map::local_of(receives_at));
+  return hash == 0 ? 1 : hash;
+}
+
 /// The signal takes the same way as the data before it and cannot overtake it.
 void RingKernel::signal_receiver(Slot slot) {
-  const std::uint64_t peer = address_map::gpu_of(reduces() && staged() ? packet_.peer_staging : packet_.peer_out);
+  const std::uint64_t destination = staged() ? packet_.peer_staging : packet_.peer_out;
+  const std::uint64_t peer = address_map::gpu_of(destination);
   Transaction& transaction = host_.pool().make(
       Operation::store, signal_address(peer, registers::Signals::add_offset, workgroups_[slot].index), {1, 8, 0});
   transaction.extension().cached = false;
   transaction.extension().token = token_of(0, static_cast<std::uint64_t>(Answer::signalled));
+  transaction.extension().agreement = agreement(destination);
   transaction.attach_buffer();
   transaction.get_data_ptr()[0] = 1;
   host_.issue(slot, transaction);
@@ -189,6 +206,7 @@ void RingKernel::wait_for_sender(Slot slot) {
   Transaction& transaction = host_.pool().make(
       Operation::wait, signal_address(host_.gpu(), registers::Signals::value_offset, workgroup.index), {1, 8, 0});
   transaction.extension().threshold = packet_.signal_epoch + workgroup.step;
+  transaction.extension().agreement = agreement(staged() ? packet_.staging : packet_.out);
   transaction.extension().token = token_of(0, static_cast<std::uint64_t>(Answer::waited));
   host_.issue(slot, transaction);
 }

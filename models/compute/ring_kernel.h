@@ -5,6 +5,9 @@
 // receiver, signal the receiver. With near-memory reduction (T3 4.3) the stores are updates of the receiver's output
 // and nothing is added here.
 //
+// Neighbours must mean the same: a signal carries a hash of what the sender's kernel is and where it stores, a wait one
+// of what this kernel expects. Where they differ the wait is refused, and the kernel ends with mismatch.
+//
 // Reduce-scatter of N GPUs: steps 0..N-2 send chunk (g+1+s) mod N; step N-1 reduces chunk g in place (staged) or waits
 // for it (near-memory). All-gather: steps 0..N-2 send chunk (g+s) mod N, step N-1 waits for the last chunk.
 #pragma once
@@ -59,6 +62,7 @@ class RingKernel : public KernelModel {
   void end_step(Slot slot);
   void signal_receiver(Slot slot);
   void wait_for_sender(Slot slot);
+  std::uint32_t agreement(std::uint64_t receives_at) const;
   std::uint64_t signal_address(std::uint64_t gpu, std::uint64_t register_offset, std::uint32_t workgroup) const;
 
   KernelHost& host_;

@@ -29,11 +29,15 @@ std::uint64_t offset_in_block(std::uint64_t address) {
 Signals::Signals(const sc_core::sc_module_name& name, std::uint16_t gpu) : sc_module(name), gpu_(gpu) {
   compute.report_to(registers.errors, registers.description().name);
   peers.report_to(registers.errors, registers.description().name);
-  registers.value.on_write([this](std::size_t i) { changed(i); });
+  registers.value.on_write([this](std::size_t i) {
+    forget(i);
+    changed(i);
+  });
   registers.add.on_write([this](std::size_t i) { add(i, registers.add[i].value()); });
   registers.interrupt.on_write([this] { interrupt.write(registers.interrupt.changed() != 0); });
   registers.on_reset([this] {
     interrupt.write(false);
+    announced_.clear();
     withdraw_waits();
   });
 
@@ -101,6 +105,8 @@ void Signals::deliver(tlm::tlm_generic_payload& transaction) {
   }
   std::uint64_t value = 0;
   std::memcpy(&value, transaction.get_data_ptr(), sizeof value);
+  if (const std::uint32_t agreement = extension_of(transaction).agreement; agreement != 0)
+    announced_.push_back({index, registers.value[index].value() + value, agreement});
   add(index, value);
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
 }
@@ -127,10 +133,33 @@ void Signals::answer_waits(std::size_t index) {
       continue;
     }
     waits_.erase(waits_.begin() + static_cast<std::ptrdiff_t>(i));
-    wait.transaction->set_response_status(tlm::TLM_OK_RESPONSE);
+    const bool right = agrees(wait);
+    if (!right) extension_of(*wait.transaction).refusal = static_cast<std::uint32_t>(Status::mismatch);
+    wait.transaction->set_response_status(right ? tlm::TLM_OK_RESPONSE : tlm::TLM_COMMAND_ERROR_RESPONSE);
     compute.respond(*wait.transaction, std::max(wait.arrival, now()) - now());
     wait.transaction->release();
   }
+}
+
+/// The signal that has raised the counter to the threshold is of the kernel that the wait expects, or says nothing. It
+/// and those before it are forgotten.
+bool Signals::agrees(const Wait& wait) {
+  const DataExtension& expected = extension_of(*wait.transaction);
+  bool right = true;
+  const auto is_over = [&](const Announced& signal) {
+    if (signal.index != wait.index || signal.value > expected.threshold) return false;
+    if (signal.value == expected.threshold && expected.agreement != 0) right = signal.agreement == expected.agreement;
+    return true;
+  };
+  announced_.erase(std::remove_if(announced_.begin(), announced_.end(), is_over), announced_.end());
+  return right;
+}
+
+/// Somebody has set the counter: what its signals said is not about its value any more.
+void Signals::forget(std::size_t index) {
+  announced_.erase(std::remove_if(announced_.begin(), announced_.end(),
+                                  [index](const Announced& signal) { return signal.index == index; }),
+                   announced_.end());
 }
 
 std::vector<std::string> Signals::diagnosis() const {

@@ -1,4 +1,5 @@
-// Counters by which GPUs signal each other. Peers add to them over the links, workgroups and firmware wait for them.
+// Counters by which GPUs signal each other. Peers add to them over the links, workgroups and firmware wait for them. A
+// workgroup's signal says in its header what its kernel is; a wait for it that expects another one is refused.
 #pragma once
 
 #include <tlm_utils/peq_with_get.h>
@@ -38,10 +39,19 @@ class Signals : public sc_core::sc_module {
   void changed(std::size_t index);
   void answer_waits(std::size_t index);
   void withdraw_waits();
+  bool agrees(const Wait& wait);
+  void forget(std::size_t index);
   void step();
 
   std::uint16_t gpu_;
   std::vector<Wait> waits_;
+  /// What a signal that no wait has taken yet said of its sender, and the counter's value since.
+  struct Announced {
+    std::size_t index;
+    std::uint64_t value;
+    std::uint32_t agreement;
+  };
+  std::vector<Announced> announced_;
   tlm_utils::peq_with_get<tlm::tlm_generic_payload> arrivals_{"arrivals"};
 };
 
