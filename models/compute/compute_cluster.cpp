@@ -308,8 +308,12 @@ void ComputeCluster::fetched(Transaction& transaction) {
 ComputeCluster::Refusal ComputeCluster::check_here(const KernelPacket& packet) {
   if (is_ring(packet)) {
     if (Refusal found = check_receiver(packet.peer_out, "peer_out"); found.status != Status::ok) return found;
-    if (is_staged(packet))
+    if (is_staged(packet)) {
       if (Refusal found = check_receiver(packet.peer_staging, "peer_staging"); found.status != Status::ok) return found;
+      if (address_map::gpu_of(packet.peer_out) != address_map::gpu_of(packet.peer_staging))
+        return {Status::bad_packet, fmt::format("peer_out {:#x} and peer_staging {:#x}: both of one GPU expected",
+                                                packet.peer_out, packet.peer_staging)};
+    }
   }
   if (packet.kernel == KernelKind::gemm) return {};  // its stores name the tiles that maps are about
   // A GPU's own part of a staged reduction is the only thing that a ring kernel stores here itself.
@@ -317,9 +321,8 @@ ComputeCluster::Refusal ComputeCluster::check_here(const KernelPacket& packet) {
   for (const OutputRange& range : written_by(packet))
     for (int i = 0; i < map_holders.size(); ++i)
       if (const std::string found = map_holders[i]->in_the_way(range, stores); !found.empty())
-        return {Status::mismatch,
-                fmt::format("the kernel works on {:#x} to {:#x} and names no wavefront tiles: {}", range.begin,
-                            range.end - 1, found)};
+        return {Status::mismatch, fmt::format("the kernel works on {:#x} to {:#x} and names no wavefront tiles: {}",
+                                              range.begin, range.end - 1, found)};
   return {};
 }
 

@@ -76,8 +76,9 @@ void OutputMap::refuse_store(Entry& entry, tlm::tlm_generic_payload& transaction
             ? fmt::format("{} of no wavefront of workgroup {}", name_of(extension.operation), producer.wg_id)
             : fmt::format("{} of wavefront {} of workgroup {}", name_of(extension.operation), producer.wf_id,
                           producer.wg_id);
-    registers.report(Status::mismatch, transaction.get_address(),
-                     entry.range.misfit(who, producer, extension.element, {transaction.get_address(), extension.shape}));
+    registers.report(
+        Status::mismatch, transaction.get_address(),
+        entry.range.misfit(who, producer, extension.element, {transaction.get_address(), extension.shape}));
   }
   entry.blamed = true;
   extension.refusal = static_cast<std::uint32_t>(Status::mismatch);
@@ -156,15 +157,14 @@ void OutputMap::refuse(Status status, std::uint64_t address, const std::string& 
 }
 
 bool OutputMap::is_written(const Entry& entry) const {
-  return running_output.size() != 0 &&
-         running_output->read().overlaps(entry.range.base, entry.range.grid.bytes());
+  return running_output.size() != 0 && running_output->read().overlaps(entry.range.base, entry.range.grid.bytes());
 }
 
 void OutputMap::remove(bool all, bool force) {
   const StagedChunk staged = staged_chunk(registers);
   const auto is_meant = [&](const Entry& entry) {
-    return all || (entry.range.base == staged.base && entry.range.first == staged.first &&
-                   entry.range.count == staged.count);
+    return all ||
+           (entry.range.base == staged.base && entry.range.first == staged.first && entry.range.count == staged.count);
   };
   if (!all && std::none_of(entries_.begin(), entries_.end(), is_meant))
     return refuse(Status::invalid_argument, staged.base, fmt::format("{} are not mapped", staged.text()));

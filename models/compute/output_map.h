@@ -1,8 +1,8 @@
 // The compute units' way to memory: stores to mapped chunks go to a peer (remote_map, T3 4.4), everything else goes
 // where its address says: the cache, a peer over the links, or this GPU's signals.
 //
-// A map knows the output's grid, as the Tracker does. A store that touches a mapped chunk and is none of its wavefronts'
-// to their tiles is refused, and the first of each map is reported.
+// A map knows the output's grid, as the Tracker does. A store that touches a mapped chunk and is none of its
+// wavefronts' to their tiles is refused, and the first of each map is reported.
 //
 // Mapped stores are posted: they are taken from the compute unit when there is room for them, and stay here until the
 // link has taken them. Their responses, which the peer gives, are the compute unit's.

@@ -54,8 +54,8 @@ std::uint64_t row_of_out(const KernelPacket& packet) { return std::uint64_t{pack
 /// A matrix that a kernel reads or writes, or a batch of them.
 struct Operand {
   const char* name;
-  Area area;                         ///< of the first
-  std::uint64_t batch = 0;           ///< bytes from one to the next
+  Area area;                ///< of the first
+  std::uint64_t batch = 0;  ///< bytes from one to the next
   std::uint32_t matrices = 1;
 
   std::uint64_t end() const { return area.end() + (matrices - 1) * batch; }
@@ -161,9 +161,6 @@ std::string check_receivers(const KernelPacket& packet, const Memory& memory, bo
     return fmt::format("staging {:#x} or peer_staging {:#x} does not end in memory", packet.staging,
                        packet.peer_staging);
   if (!staged) return {};
-  if (address_map::gpu_of(packet.peer_out) != address_map::gpu_of(packet.peer_staging))
-    return fmt::format("peer_out {:#x} and peer_staging {:#x}: both of one GPU expected", packet.peer_out,
-                       packet.peer_staging);
   const Shape shape{packet.m, static_cast<std::uint32_t>(row_of_out(packet)), packet.ldo};
   if (std::string wrong = check_overlap({"staging", {packet.staging, shape}}, {{"out", {packet.out, shape}}});
       !wrong.empty())
@@ -211,8 +208,8 @@ std::string check_rows_overlap(const KernelPacket& packet, const RowTraits& trai
       const bool uses_other = ((traits.reads | traits.writes) >> other & 1) != 0;
       if (written == other || (traits.writes >> written & 1) == 0 || !uses_other) continue;
       const Area &w = operands[written].area, &o = operands[other].area;
-      const bool in_place = !writes_other && w.begin == o.begin && w.shape.rows == o.shape.rows &&
-                            w.shape.stride == o.shape.stride;
+      const bool in_place =
+          !writes_other && w.begin == o.begin && w.shape.rows == o.shape.rows && w.shape.stride == o.shape.stride;
       if (!in_place && overlap(operands[written], operands[other]))
         return text_of_overlap(operands[written], operands[other]);
     }

@@ -130,7 +130,7 @@ class DataExtension : public tlm::tlm_extension<DataExtension> {
   std::uint32_t agreement = 0;
   /// Set by who refuses the request: a code (error_report.h) that no response has; 0: the response says it.
   std::uint32_t refusal = 0;
-  bool taken = false;           ///< set by the sender's socket: there has been a notice, only the response is missing
+  bool taken = false;  ///< set by the sender's socket: there has been a notice, only the response is missing
 
   tlm::tlm_extension_base* clone() const override { return new DataExtension(*this); }
   void copy_from(const tlm::tlm_extension_base& other) override { *this = static_cast<const DataExtension&>(other); }

@@ -25,8 +25,8 @@ struct StagedChunk {
     const bool same_memory = base < other.base + other.grid.bytes() && other.base < base + grid.bytes();
     return same_memory && first < other.first + other.count && other.first < first + count;
   }
-  /// The access is to nothing but the tile of its wavefront in the output, in the output's element type; the tile may be
-  /// another chunk's.
+  /// The access is to nothing but the tile of its wavefront in the output, in the output's element type; the tile may
+  /// be another chunk's.
   bool fits(const Producer& producer, ElementType type, const Area& access) const;
   /// Why it does not, behind "store of wavefront 1 of workgroup 2" in `who`.
   std::string misfit(const std::string& who, const Producer& producer, ElementType type, const Area& access) const;

@@ -167,6 +167,7 @@ KernelPacket good_ring(KernelKind kind) {
   const RingCase ring{{64, 48, 32, 32, 1, 96, ElementType::fp16}, 2, 2};
   KernelPacket packet = ring.packet(kind, 0, 0, 0);
   packet.out = 0x90000;
+  if (is_staged(packet)) packet.staging = 0x30000;
   return packet;
 }
 
@@ -275,9 +276,13 @@ TEST_CASE("malformed ring packets are refused one by one and the next good one r
 TEST_CASE("a reduction with near-memory updates and an all-gather need no staging buffers") {
   const ComputeParameters p = ClusterBench::small();
   for (KernelPacket packet : {good_ring(KernelKind::ring_reduce_scatter), good_ring(KernelKind::ring_all_gather)}) {
-    packet.flags = KernelPacket::near_memory;
-    packet.staging = packet.peer_staging = 1;
+    if (packet.kernel == KernelKind::ring_reduce_scatter) packet.flags = KernelPacket::near_memory;
+    packet.staging = packet.peer_staging = 0;
     REQUIRE(check_operands(packet, p, 0, true).empty());
+    packet.staging = 0x30000;
+    REQUIRE_THAT(check_operands(packet, p, 0, true), Catch::StartsWith("b or staging 0x30000: 0 expected"));
+    packet.staging = 0, packet.peer_staging = address_map::on_gpu(1, 0x30000);
+    REQUIRE_THAT(check_operands(packet, p, 0, true), Catch::StartsWith("c or peer_staging 0x100000030000: 0 expected"));
   }
 }
 
@@ -286,17 +291,126 @@ TEST_CASE("matrices may end with memory, and their last row before its stride") 
   const std::uint64_t end = ClusterBench::memory_bytes;
   KernelPacket gemm = good_gemm(bench.parameters);
   gemm.lda = gemm.ldb = gemm.ldo = 4096;
-  gemm.a = end - 63 * 4096 - 96, gemm.b = end - 47 * 4096 - 96, gemm.out = end - 63 * 4096 - 96;
-  REQUIRE(check_operands(gemm, bench.parameters, 0, true).empty());
-  for (std::uint64_t P::*address : {&P::a, &P::b, &P::out}) {
+  gemm.a = end - 63 * 4096 - 96 - 192, gemm.b = end - 47 * 4096 - 96 - 192, gemm.out = end - 63 * 4096 - 96 - 96;
+  REQUIRE(check_operands(gemm, bench.parameters, 0, true).empty());  // beside each other in the same rows
+  for (const auto& [address, rows] : {std::pair{&P::a, 64}, std::pair{&P::b, 48}, std::pair{&P::out, 64}}) {
     KernelPacket beyond = gemm;
+    beyond.*address = end - static_cast<std::uint64_t>(rows - 1) * 4096 - 96;
+    REQUIRE(check_operands(beyond, bench.parameters, 0, true).empty());
     beyond.*address += 32;
     REQUIRE_THAT(check_operands(beyond, bench.parameters, 0, true), Catch::Contains("does not end in memory"));
   }
   KernelPacket ring = good_ring(KernelKind::ring_reduce_scatter);
-  ring.out = ring.staging = end - 64 * 96;
-  ring.peer_out = ring.peer_staging = address_map::on_gpu(1, end - 64 * 96);
+  ring.out = ring.peer_out = end - 2 * 64 * 96, ring.staging = ring.peer_staging = end - 64 * 96;
+  ring.peer_out = address_map::on_gpu(1, ring.peer_out), ring.peer_staging = address_map::on_gpu(1, ring.peer_staging);
   REQUIRE(check_operands(ring, bench.parameters, 0, true).empty());
+  std::swap(ring.out, ring.staging);
+  std::swap(ring.peer_out, ring.peer_staging);
+  REQUIRE(check_operands(ring, bench.parameters, 0, true).empty());
+}
+
+TEST_CASE(
+    "what a kernel writes must not overlap what it reads or writes besides, but a rows kernel may work in place") {
+  const ComputeParameters p = ClusterBench::small();
+  const auto refused = [&](const KernelPacket& good, const char* text, auto change) {
+    REQUIRE(check_operands(good, p, 0, true).empty());
+    KernelPacket bad = good;
+    change(bad);
+    CHECK_THAT(check_operands(bad, p, 0, true), Catch::Contains(text));
+  };
+  const auto fine = [&](const KernelPacket& good, auto change) {
+    KernelPacket packet = good;
+    change(packet);
+    CHECK(check_operands(packet, p, 0, true) == "");
+  };
+  const KernelPacket gemm = good_gemm(p);  // a 64 x 48, b 48 x 48, out 64 x 48 fp16, rows without gaps
+  refused(gemm, "out at 0x10000 to 0x117ff overlaps a at 0x10000 to 0x117ff", [](P& k) { k.out = k.a; });
+  refused(gemm, "overlaps b at 0x50000", [](P& k) { k.out = k.b + 47 * 96 + 64; });
+  refused(gemm, "overlaps a at 0x10000", [](P& k) { k.out = k.a - 64 * 96 + 32; });
+  fine(gemm, [](P& k) { k.out = k.a - 64 * 96; });
+  fine(gemm, [](P& k) { k.out = k.a + 64 * 96; });
+  fine(gemm, [](P& k) { k.lda = k.ldo = 192, k.out = k.a + 96; });  // the right half of the same rows
+  refused(gemm, "overlaps a", [](P& k) { k.lda = k.ldo = 192, k.out = k.a + 64; });
+  refused(gemm, "overlaps a", [](P& k) { k.lda = k.ldo = 192, k.out = k.a + 128; });
+  KernelPacket batch = gemm;
+  batch.batches = 3, batch.workgroups *= 3, batch.a_batch = batch.out_batch = 64 * 96;
+  refused(batch, "matrix 1 of out at 0x90000 overlaps the first", [](P& k) { k.out_batch = 0; });
+  refused(batch, "matrix 1 of out at 0x90020 overlaps the first", [](P& k) { k.out_batch = 32; });
+  refused(batch, "overlaps a", [](P& k) { k.out = k.a + 2 * 64 * 96; });
+  fine(batch, [](P& k) { k.out = k.a + 3 * 64 * 96; });
+  fine(batch, [](P& k) { k.ldo = 288, k.out_batch = 96; });  // heads beside each other
+  refused(batch, "matrix 1 of out", [](P& k) { k.ldo = 288, k.out_batch = 64; });
+
+  const KernelPacket ring = good_ring(KernelKind::ring_reduce_scatter);
+  refused(ring, "staging at 0x90000 to 0x917ff overlaps out", [](P& k) { k.staging = k.out; });
+  refused(ring, "staging at 0x90c00", [](P& k) { k.staging = k.out + 3072; });
+  refused(ring, "peer_staging at 0x100000010000", [](P& k) { k.peer_staging = k.peer_out; });
+
+  const KernelPacket rows = good_rows();  // out = dropout(a + vector b) + c
+  fine(rows, [](P& k) { k.out = k.a; });
+  fine(rows, [](P& k) { k.out = k.c; });
+  refused(rows, "out at 0x10060", [](P& k) { k.out = k.a + 96; });
+  refused(rows, "overlaps b at 0x50000", [](P& k) { k.out = k.b; });
+  refused(rows, "overlaps a", [](P& k) { k.out = k.a, k.lda = 192; });
+  KernelPacket adam = rows;
+  adam.operation = static_cast<std::uint8_t>(RowOperation::adam), adam.ldb = 96, adam.b = 0x50000;
+  fine(adam, [](P& k) { k.out = k.a; });
+  refused(adam, "b at 0x90000", [](P& k) { k.b = k.out; });
+  refused(adam, "overlaps c", [](P& k) { k.b = k.c; });
+
+  const KernelPacket attention = good_attention();
+  refused(attention, "out at 0x10000", [](P& k) { k.out = k.a; });
+  refused(attention, "matrix 1 of out", [](P& k) { k.out_batch = 0; });
+}
+
+TEST_CASE("what means nothing to a kernel is zero in its packet") {
+  const ComputeParameters p = ClusterBench::small();
+  const auto refused = [&](const KernelPacket& good, std::initializer_list<Mistake> mistakes) {
+    REQUIRE(check_operands(good, p, 0, true).empty());
+    for (const Mistake& mistake : mistakes) {
+      KernelPacket bad = good;
+      mistake.make(bad);
+      CHECK_THAT(check_operands(bad, p, 0, true), Catch::Contains(mistake.text));
+    }
+  };
+  refused(good_gemm(p),
+          {mistake("flags 0x8: 0x8 mean nothing", &P::flags, P::near_memory),
+           mistake("c or peer_staging 0x20", &P::c, 32), mistake("ldc or", &P::ldc, 32),
+           mistake("operation 0x1", &P::operation, 1), mistake("signal_epoch or factor 0x1", &P::signal_epoch, 1)});
+  for (const KernelKind kind : {KernelKind::ring_reduce_scatter, KernelKind::ring_all_gather})
+    refused(good_ring(kind),
+            {mistake("flags 0x1: 0x1 mean", &P::flags, P::update), mistake("flags 0x4", &P::flags, P::transpose_b),
+             mistake("lda 0x60", &P::lda, 96), mistake("ldb 0x60", &P::ldb, 96), mistake("k or seed", &P::k, 1),
+             mistake("first_workgroup", &P::first_workgroup, 1), mistake("a_batch", &P::a_batch, 32),
+             mistake("out_batch", &P::out_batch, 32), mistake("batches", &P::batches, 3),
+             mistake("operation", &P::operation, 1)});
+  refused(good_ring(KernelKind::ring_all_gather), {mistake("flags 0x8", &P::flags, P::near_memory)});
+  refused(good_rows(), {mistake("workgroups", &P::workgroups, 1), mistake("first_workgroup", &P::first_workgroup, 1),
+                        mistake("batches", &P::batches, 2), mistake("b_batch", &P::b_batch, 32)});
+  refused(good_attention(),
+          {mistake("b or staging", &P::b, 32), mistake("c or", &P::c, 32), mistake("ldb", &P::ldb, 96),
+           mistake("k or seed", &P::k, 5), mistake("ldc or", &P::ldc, 96)});
+}
+
+TEST_CASE("a ring packet whose receiver is its own GPU ends with no_peer") {
+  ClusterBench bench(ClusterBench::small(), true, 1, 3);
+  const auto refused = [&](KernelKind kind, std::uint64_t P::*address) {
+    KernelPacket packet = good_ring(kind);
+    packet.*address = 0x60000;
+    bench.run(packet);
+    REQUIRE(bench.gpu().error() == Status::no_peer);
+    REQUIRE_THAT(bench.gpu().registers.driver.reported.back().text, Catch::Contains("is this GPU's own"));
+    REQUIRE(bench.gpu().registers.driver.take_report() == Status::no_peer);
+    REQUIRE(bench.gpu().registers.write("interrupt", 3) == tlm::TLM_OK_RESPONSE);
+  };
+  refused(KernelKind::ring_all_gather, &P::peer_out);
+  refused(KernelKind::ring_reduce_scatter, &P::peer_out);
+  refused(KernelKind::ring_reduce_scatter, &P::peer_staging);
+  KernelPacket packet = good_ring(KernelKind::ring_reduce_scatter);
+  packet.peer_staging = address_map::on_gpu(2, 0x90000);
+  bench.run(packet);
+  REQUIRE(bench.gpu().error() == Status::bad_packet);
+  REQUIRE_THAT(bench.gpu().registers.driver.reported.back().text, Catch::Contains("both of one GPU expected"));
 }
 
 TEST_CASE("a ring packet whose receiver cannot be reached ends with no_peer") {

@@ -16,7 +16,14 @@ namespace {
 constexpr std::uint16_t own = 1, peer = 2, beyond = 9;
 constexpr std::uint32_t table_entries = 4;
 constexpr std::uint64_t output = on_gpu(own, 0x10000), peer_output = on_gpu(peer, 0x80000);
-constexpr std::uint64_t output_bytes = 0x4000;
+constexpr std::uint64_t row_stride = 0x400, output_bytes = 16 * row_stride;
+
+/// A row of a workgroup's tile, 32 bytes: 16 x 512 fp16 in tiles of 16 x 16.
+constexpr std::uint64_t in_tile(std::uint32_t wg_id, std::uint32_t row = 0) { return 32 * wg_id + row * row_stride; }
+constexpr std::uint64_t tile(std::uint32_t wg_id, std::uint32_t row = 0) { return output + in_tile(wg_id, row); }
+constexpr std::uint64_t peer_tile(std::uint32_t wg_id, std::uint32_t row = 0) {
+  return peer_output + in_tile(wg_id, row);
+}
 
 using Registers = registers::OutputMap;
 using Kind = Registers::Operation::Kind;
@@ -70,7 +77,9 @@ struct ComputeUnits : sc_core::sc_module {
 };
 
 struct Mapping {
-  std::uint64_t base = output, to = peer_output, bytes = output_bytes;
+  std::uint64_t base = output, to = peer_output, stride = row_stride;
+  std::uint32_t rows = 16, columns = 512, tile_rows = 16, tile_columns = 16, wavefronts = 1;
+  ElementType element = ElementType::fp16;
   std::uint32_t first = 4, count = 4;
   Kind kind = Kind::update;
 };
@@ -96,8 +105,13 @@ struct Bench {
 
   Status add(const Mapping& m) {
     registers.write("output_base", m.base);
+    registers.write("row_stride", m.stride);
+    registers.write("rows", m.rows);
+    registers.write("columns", m.columns);
+    registers.write("tile_rows", m.tile_rows);
+    registers.write("tile_columns", m.tile_columns);
+    registers.write("layout", m.wavefronts | static_cast<std::uint64_t>(m.element) << 8);
     registers.write("peer_base", m.to);
-    registers.write("bytes", m.bytes);
     registers.write("first_workgroup", m.first);
     registers.write("workgroups", m.count);
     registers.write("operation", static_cast<std::uint64_t>(m.kind));
@@ -123,7 +137,7 @@ struct Bench {
   Transaction& send(Operation operation, std::uint64_t address, std::uint32_t wg_id = no_workgroup,
                     unsigned char first_byte = 0) {
     Transaction& transaction = pool.make(operation, address, {1, 32, 0});
-    transaction.extension().producer.wg_id = wg_id;
+    if (wg_id != no_workgroup) transaction.extension().producer = {wg_id, 0, own};
     transaction.attach_buffer();
     transaction.get_data_ptr()[0] = first_byte;
     compute.socket.send(transaction, 777);
@@ -156,9 +170,8 @@ TEST_CASE("a mapped chunk's stores go to the peer in the mapped operation") {
   REQUIRE(bench.add({}) == Status::ok);
   REQUIRE(bench.used() == 1);
   using Sent = std::pair<std::uint64_t, Operation>;
-  REQUIRE(bench.sent(Operation::store, output + 0x120, 4) == Sent{peer_output + 0x120, Operation::update});
-  REQUIRE(bench.sent(Operation::update, output + output_bytes - 32, 7) ==
-          Sent{peer_output + output_bytes - 32, Operation::update});
+  REQUIRE(bench.sent(Operation::store, tile(4, 1), 4) == Sent{peer_tile(4, 1), Operation::update});
+  REQUIRE(bench.sent(Operation::update, tile(7, 15), 7) == Sent{peer_tile(7, 15), Operation::update});
   REQUIRE(bench.remote.received.size() == 2);
   REQUIRE(bench.cache.received.empty());
   std::uint64_t mapped = 0;
@@ -171,7 +184,7 @@ TEST_CASE("mapped stores are posted while there is room, then in the order of th
   REQUIRE(bench.add({}) == Status::ok);
   std::vector<tlm::tlm_generic_payload*> sent;
   for (std::uint32_t i = 0; i < 4; ++i) {
-    sent.push_back(&bench.send(Operation::store, output + 32 * i, 4, static_cast<unsigned char>(i)));
+    sent.push_back(&bench.send(Operation::store, tile(4, i), 4, static_cast<unsigned char>(i)));
   }
   // Room for two of 32 bytes.
   REQUIRE(bench.compute.taken == std::vector<tlm::tlm_generic_payload*>{sent[0], sent[1]});
@@ -182,7 +195,7 @@ TEST_CASE("mapped stores are posted while there is room, then in the order of th
   taken_by_link(1);
   REQUIRE(bench.compute.taken == sent);
   REQUIRE(bench.remote.received.size() == 4);
-  for (std::uint32_t i = 0; i < 4; ++i) REQUIRE(bench.remote.received[i]->get_address() == peer_output + 32 * i);
+  for (std::uint32_t i = 0; i < 4; ++i) REQUIRE(bench.remote.received[i]->get_address() == peer_tile(4, i));
   REQUIRE(bench.remote.delay == 777);  // it had been under way
   REQUIRE(bench.remote.received[3]->get_data_ptr()[0] == 3);
   REQUIRE(bench.compute.answered.empty());
@@ -191,7 +204,7 @@ TEST_CASE("mapped stores are posted while there is room, then in the order of th
 TEST_CASE("a mapped store is answered with what its peer answers, whose address it has then") {
   Bench bench;
   REQUIRE(bench.add({}) == Status::ok);
-  Transaction &good = bench.send(Operation::store, output + 32, 4), &bad = bench.send(Operation::store, output, 4);
+  Transaction &good = bench.send(Operation::store, tile(4, 1), 4), &bad = bench.send(Operation::store, tile(4), 4);
   const auto answer = [&](std::size_t i, tlm::tlm_response_status status, bool taken_before) {
     if (taken_before) bench.remote.socket.taken(*bench.remote.received[i], 777);
     bench.remote.status = status;
@@ -200,12 +213,12 @@ TEST_CASE("a mapped store is answered with what its peer answers, whose address 
   answer(1, tlm::TLM_GENERIC_ERROR_RESPONSE, true);
   REQUIRE(bench.compute.answered == std::vector<tlm::tlm_generic_payload*>{&bad});
   REQUIRE(bad.get_response_status() == tlm::TLM_GENERIC_ERROR_RESPONSE);
-  REQUIRE(bad.get_address() == peer_output);
+  REQUIRE(bad.get_address() == peer_tile(4));
   answer(0, tlm::TLM_OK_RESPONSE, false);  // refused by no link: taken by its answer
   REQUIRE(bench.compute.answered.size() == 2);
   REQUIRE(good.is_response_ok());
   REQUIRE(bench.compute.taken.size() == 2);
-  for (int i = 0; i < 2; ++i) bench.send(Operation::store, output + 64, 4);  // there is all the room again
+  for (int i = 0; i < 2; ++i) bench.send(Operation::store, tile(4, 2), 4);  // there is all the room again
   REQUIRE(bench.compute.taken.size() == 4);
 }
 
@@ -223,9 +236,9 @@ TEST_CASE("a store to a peer that no map concerns is taken when the link takes i
 TEST_CASE("a mapped store larger than all the room goes when nothing is posted") {
   Bench bench;
   REQUIRE(bench.add({}) == Status::ok);
-  bench.send(Operation::store, output, 4);
-  Transaction& large = bench.pool.make(Operation::store, output + 32, {1, 128, 0});
-  large.extension().producer.wg_id = 4;
+  bench.send(Operation::store, tile(4), 4);
+  Transaction& large = bench.pool.make(Operation::store, tile(4, 1), {4, 32, row_stride});
+  large.extension().producer = {4, 0, own};
   bench.compute.socket.send(large, 0);
   REQUIRE(bench.remote.received.size() == 1);
   bench.remote.socket.taken(*bench.remote.received[0], 777);
@@ -236,28 +249,28 @@ TEST_CASE("a mapped store larger than all the room goes when nothing is posted")
 TEST_CASE("a small mapped store does not overtake a large one that waits for room") {
   Bench bench;
   REQUIRE(bench.add({}) == Status::ok);
-  Transaction& first = bench.send(Operation::store, output, 4);  // half of the room
-  Transaction& large = bench.pool.make(Operation::store, output + 32, {1, 64, 0});
-  large.extension().producer.wg_id = 4;
+  Transaction& first = bench.send(Operation::store, tile(4), 4);  // half of the room
+  Transaction& large = bench.pool.make(Operation::store, tile(4, 1), {2, 32, row_stride});
+  large.extension().producer = {4, 0, own};
   bench.compute.socket.send(large, 0);
-  Transaction& small = bench.send(Operation::store, output + 96, 4);
+  Transaction& small = bench.send(Operation::store, tile(4, 3), 4);
   REQUIRE(bench.compute.taken == std::vector<tlm::tlm_generic_payload*>{&first});
   for (std::size_t i = 0; i < 3; ++i) {
     REQUIRE(bench.remote.received.size() == i + 1);
     bench.remote.socket.taken(*bench.remote.received[i], 777);
   }
   REQUIRE(bench.compute.taken == std::vector<tlm::tlm_generic_payload*>{&first, &large, &small});
-  REQUIRE(bench.remote.received[1]->get_address() == peer_output + 32);
-  REQUIRE(bench.remote.received[2]->get_address() == peer_output + 96);
+  REQUIRE(bench.remote.received[1]->get_address() == peer_tile(4, 1));
+  REQUIRE(bench.remote.received[2]->get_address() == peer_tile(4, 3));
 }
 
 TEST_CASE("only stores of the chunk's workgroups to the output are mapped") {
   Bench bench;
   REQUIRE(bench.add({}) == Status::ok);
-  bench.send(Operation::load, output, 4);
-  bench.send(Operation::store, output, 3);
-  bench.send(Operation::store, output, 8);
-  bench.send(Operation::store, output, no_workgroup);
+  bench.send(Operation::load, tile(4), 4);
+  bench.send(Operation::store, tile(3), 3);
+  bench.send(Operation::store, tile(8), 8);
+  bench.send(Operation::store, tile(8), no_workgroup);
   bench.send(Operation::store, output - 32, 4);
   bench.send(Operation::store, output + output_bytes, 4);
   REQUIRE(bench.remote.received.empty());
@@ -275,8 +288,67 @@ TEST_CASE("a store can be mapped to a store, and chunks of one output to differe
   REQUIRE(bench.add({}) == Status::ok);
   REQUIRE(bench.add(second) == Status::ok);
   using Sent = std::pair<std::uint64_t, Operation>;
-  REQUIRE(bench.sent(Operation::store, output + 64, 8) == Sent{on_gpu(3, 0x140), Operation::store});
-  REQUIRE(bench.sent(Operation::store, output + 64, 5) == Sent{peer_output + 64, Operation::update});
+  REQUIRE(bench.sent(Operation::store, tile(8, 2), 8) == Sent{on_gpu(3, 0x100) + in_tile(8, 2), Operation::store});
+  REQUIRE(bench.sent(Operation::store, tile(5, 2), 5) == Sent{peer_tile(5, 2), Operation::update});
+}
+
+TEST_CASE(
+    "a store that touches a mapped chunk and is not to its wavefront's tile is refused and the first one is told") {
+  Bench bench;
+  const auto refused = [&](const char* text, std::uint64_t address, const Shape& shape, const Producer& producer,
+                           ElementType element = ElementType::fp16) {
+    INFO(text);
+    REQUIRE(bench.add({}) == Status::ok);
+    bench.compute.answered.clear();
+    for (int again = 0; again < 2; ++again) {
+      Transaction& store = bench.pool.make(Operation::store, address, shape);
+      store.extension().producer = producer;
+      store.extension().element = element;
+      bench.compute.socket.send(store, 0);
+      REQUIRE(bench.compute.answered.size() == static_cast<std::size_t>(again) + 1);
+      REQUIRE(store.is_response_error());
+      REQUIRE(store.extension().refusal == static_cast<std::uint32_t>(Status::mismatch));
+    }
+    REQUIRE(bench.registers.driver.reported.size() == 1);
+    CHECK_THAT(bench.registers.driver.reported[0].text, Catch::Contains(text));
+    CHECK(bench.registers.driver.reported[0].address == address);
+    bench.registers.driver.reported.clear();
+    REQUIRE(bench.command(Action::remove_all) == Status::ok);
+  };
+  const Shape row{1, 32, 0};
+  refused("store of wavefront 0 of workgroup 9", tile(4), row, {9, 0, own});  // in another one's place
+  refused("store of wavefront 0 of workgroup 99, which has no such tile", tile(7, 15), row, {99, 0, own});
+  refused("store of wavefront 1 of workgroup 4, which has no such tile", tile(4), row, {4, 1, own});
+  refused("store of no wavefront of workgroup 4", tile(4), row, {4, no_wavefront, own});
+  refused("store of no workgroup", tile(4), row, {});
+  refused("in bf16: the mapped", tile(4), row, {4, 0, own}, ElementType::bf16);
+  refused("1 rows of 64 bytes", tile(3), {1, 64, 0}, {3, 0, own});                // reaches into the chunk
+  refused("2 rows of 32 bytes, 64 apart", tile(4), {2, 32, 64}, {4, 0, own});     // of another stride
+  refused("17 rows of 32 bytes", tile(4), {17, 32, row_stride}, {4, 0, own});     // larger tiles
+  refused("16 rows of 1024 bytes", output, {16, 1024, row_stride}, {0, 0, own});  // all of the output
+}
+
+TEST_CASE("what lies beside a mapped chunk in the same rows is nobody's business") {
+  Bench bench;
+  Mapping left;
+  left.columns = 256;
+  REQUIRE(bench.add(left) == Status::ok);
+  const std::uint64_t right_half = output + 512;
+  Transaction& block = bench.pool.make(Operation::store, right_half, {16, 512, row_stride});
+  block.extension().producer = {4, 0, own};  // of a GEMM with its own output there
+  bench.compute.socket.send(block, 0);
+  REQUIRE(bench.cache.received == std::vector<tlm::tlm_generic_payload*>{&block});
+  REQUIRE(bench.registers.driver.reported.empty());
+}
+
+TEST_CASE("a kernel that names no tiles must not store to a mapped output") {
+  Bench bench;
+  const OutputRange there{output + 64, output + 96}, beside{output + output_bytes, output + 2 * output_bytes};
+  REQUIRE(bench.map.in_the_way(there, true).empty());
+  REQUIRE(bench.add({}) == Status::ok);
+  REQUIRE_THAT(bench.map.in_the_way(there, true), Catch::StartsWith("workgroups 4 to 7 of the output at 0x"));
+  REQUIRE(bench.map.in_the_way(there, false).empty());
+  REQUIRE(bench.map.in_the_way(beside, true).empty());
 }
 
 TEST_CASE("every mistake has its status and one entry in the error log, and maps nothing") {
@@ -284,7 +356,7 @@ TEST_CASE("every mistake has its status and one entry in the error log, and maps
   REQUIRE(bench.add({}) == Status::ok);
   const auto refused = [&](Status expected, auto change) {
     Mapping mapping;
-    mapping.first = 100;
+    mapping.first = 12;
     change(mapping);
     const Status status = bench.add(mapping);
     INFO("expected " << static_cast<int>(expected));
@@ -294,14 +366,21 @@ TEST_CASE("every mistake has its status and one entry in the error log, and maps
   };
   refused(Status::invalid_argument, [](Mapping& m) { m.kind = Kind::none; });
   refused(Status::invalid_argument, [](Mapping& m) { m.count = 0; });
-  refused(Status::invalid_argument, [](Mapping& m) { m.bytes = 0; });
+  refused(Status::invalid_argument, [](Mapping& m) { m.rows = 0; });
+  refused(Status::invalid_argument, [](Mapping& m) { m.tile_columns = 0; });
+  refused(Status::invalid_argument, [](Mapping& m) { m.wavefronts = 0; });
+  refused(Status::invalid_argument, [](Mapping& m) { m.wavefronts = 3; });
+  refused(Status::invalid_argument, [](Mapping& m) { m.stride = 992; });
+  refused(Status::invalid_argument, [](Mapping& m) { m.first = 29; });
+  refused(Status::invalid_argument, [](Mapping& m) { m.first = 32; });
+  refused(Status::unaligned, [](Mapping& m) { m.stride = 1040; });
   refused(Status::unaligned, [](Mapping& m) { m.base += 16; });
   refused(Status::unaligned, [](Mapping& m) { m.to += 16; });
   refused(Status::bad_address, [](Mapping& m) { m.base = on_gpu(peer, 0x10000); });
   refused(Status::bad_address, [](Mapping& m) { m.base = on_gpu(own, address_map::hbm_limit); });
   refused(Status::bad_address, [](Mapping& m) { m.base = on_gpu(own, address_map::hbm_limit - 32); });
-  refused(Status::bad_address, [](Mapping& m) { m.bytes = std::uint64_t{1} << address_map::gpu_shift; });
-  refused(Status::bad_address, [](Mapping& m) { m.bytes = ~std::uint64_t{0}; });
+  refused(Status::bad_address, [](Mapping& m) { m.stride = std::uint64_t{1} << address_map::gpu_shift; });
+  refused(Status::bad_address, [](Mapping& m) { m.stride = ~std::uint64_t{31}; });
   refused(Status::bad_address, [](Mapping& m) { m.to = on_gpu(peer, address_map::registers_base); });
   refused(Status::bad_address, [](Mapping& m) { m.to = on_gpu(peer, address_map::hbm_limit - 32); });
   refused(Status::no_peer, [](Mapping& m) { m.to = on_gpu(beyond, 0x80000); });
@@ -309,7 +388,7 @@ TEST_CASE("every mistake has its status and one entry in the error log, and maps
   refused(Status::overlap, [](Mapping& m) { m.first = 4; });
   refused(Status::overlap, [](Mapping& m) { m.first = 7; });
   refused(Status::overlap, [](Mapping& m) { m.first = 0, m.count = 5; });
-  refused(Status::overlap, [](Mapping& m) { m.first = 0, m.count = 1u << 20; });
+  refused(Status::overlap, [](Mapping& m) { m.first = 0, m.count = 32; });
   refused(Status::invalid_argument, [](Mapping& m) { m.first = 0, m.count = (1u << 20) + 1; });
   refused(Status::invalid_argument, [](Mapping& m) { m.first = 5, m.count = 0xFFFFFFFF; });
   refused(Status::overlap, [](Mapping& m) { m.first = 5, m.count = 1, m.base = output + 0x1000; });
@@ -331,7 +410,6 @@ TEST_CASE("a map has to lie in the memory that there is, here and at the peer") 
   bench.cache.capacity = here;
   bench.remote.capacity = there - 1;
   refused([](Mapping&) {});
-  refused([](Mapping& m) { m.bytes = ~std::uint64_t{0} - on_gpu(peer, 0); });  // its end wraps around
   bench.remote.capacity = there;
   REQUIRE(bench.add({}) == Status::ok);
 }
@@ -365,7 +443,7 @@ TEST_CASE("a full table says so and is emptied by remove_all and by reset") {
   fill();
   REQUIRE(bench.command(Action::remove_all) == Status::ok);
   REQUIRE(bench.used() == 0);
-  bench.send(Operation::store, output, 4);
+  bench.send(Operation::store, tile(4), 4);
   REQUIRE(bench.remote.received.empty());
   fill();
   bench.map.registers.reset();
@@ -385,9 +463,9 @@ TEST_CASE("one entry is removed by itself, by its output and workgroups") {
   REQUIRE(bench.registers.driver.take_report() == Status::invalid_argument);
   REQUIRE(bench.remove(first) == Status::ok);
   REQUIRE(bench.used() == 1);
-  bench.send(Operation::store, output, first.first);
+  bench.send(Operation::store, tile(first.first), first.first);
   REQUIRE(bench.remote.received.empty());
-  bench.send(Operation::store, output, second.first);
+  bench.send(Operation::store, tile(second.first), second.first);
   REQUIRE(bench.remote.received.size() == 1);
 }
 
@@ -396,7 +474,7 @@ TEST_CASE("entries are busy while a kernel that writes their output runs") {
   Mapping mapping, other;
   other.first = mapping.first + mapping.count;
   REQUIRE(bench.add(mapping) == Status::ok);
-  bench.kernel_writes(mapping.base + mapping.bytes - 1, mapping.base + mapping.bytes + 64);
+  bench.kernel_writes(mapping.base + output_bytes - 1, mapping.base + output_bytes + 64);
   REQUIRE(bench.remove(mapping) == Status::busy);
   REQUIRE(bench.registers.driver.take_report() == Status::busy);
   REQUIRE(bench.command(Action::remove_all) == Status::busy);
@@ -406,7 +484,7 @@ TEST_CASE("entries are busy while a kernel that writes their output runs") {
   REQUIRE(bench.used() == 1);
   REQUIRE(bench.remove(mapping, true) == Status::ok);
   REQUIRE(bench.used() == 0);
-  bench.kernel_writes(mapping.base + mapping.bytes, mapping.base + mapping.bytes + 64);
+  bench.kernel_writes(mapping.base + output_bytes, mapping.base + output_bytes + 64);
   REQUIRE(bench.add(mapping) == Status::ok);
   REQUIRE(bench.command(Action::remove_all) == Status::ok);
 }
@@ -415,16 +493,16 @@ TEST_CASE("a link that takes each posted store at once empties a long queue in o
   Bench bench;
   REQUIRE(bench.add({}) == Status::ok);
   constexpr std::uint32_t stores = 200'000;  // each within the last would need more stack than there is
-  bench.send(Operation::store, output, 4);
-  bench.send(Operation::store, output, 4);
-  for (std::uint32_t i = 0; i < stores; ++i) bench.send(Operation::store, output + i % 512 * 32, 4);
+  bench.send(Operation::store, tile(4), 4);
+  bench.send(Operation::store, tile(4), 4);
+  for (std::uint32_t i = 0; i < stores; ++i) bench.send(Operation::store, tile(4, i % 16), 4);
   REQUIRE(bench.compute.taken.size() == 2);
   bench.remote.at_once = true;
   bench.remote.respond(*bench.remote.received[0], 777);
   REQUIRE(bench.compute.taken.size() == stores + 2);
   REQUIRE(bench.compute.answered.size() == stores + 1);  // all but the second
   for (std::uint32_t i = 0; i < stores; ++i)
-    if (bench.remote.addresses[i + 2] != peer_output + i % 512 * 32) FAIL("store " << i << " overtook");
+    if (bench.remote.addresses[i + 2] != peer_tile(4, i % 16)) FAIL("store " << i << " overtook");
 }
 
 TEST_CASE("debug accesses go the same ways") {
@@ -450,12 +528,12 @@ TEST_CASE("the output map serves blocking initiators on all its ways between oth
   }
   accesses[1].operation = Operation::load;
   accesses[2].address = on_gpu(peer, 0x40);
-  accesses[3].address = output;  // mapped
-  accesses[3].producer.wg_id = 4;
+  accesses[3].address = tile(4);  // mapped
+  accesses[3].producer = {4, 0, own};
   accesses[4].operation = Operation::wait;
   accesses[4].address = on_gpu(own, address_map::block_base(address_map::Block::signals));
   const auto answers = blocking_accesses(bench.compute.socket, accesses, [&] {
-    for (int i = 0; i < 4; ++i) bench.send(Operation::store, output, 4);
+    for (int i = 0; i < 4; ++i) bench.send(Operation::store, tile(4), 4);
   });
   REQUIRE(all_ok(answers));
   REQUIRE(bench.compute.answered.size() == 4);

@@ -41,9 +41,11 @@ struct RingCase {
     p.signal_base = signal_base;
     p.signal_epoch = epoch;
     p.out = address_map::on_gpu(g, out_base);
-    p.staging = address_map::on_gpu(g, staging_base);
     p.peer_out = address_map::on_gpu(receiver(g), out_base);
-    p.peer_staging = address_map::on_gpu(receiver(g), staging_base);
+    if (is_staged(p)) {
+      p.staging = address_map::on_gpu(g, staging_base);
+      p.peer_staging = address_map::on_gpu(receiver(g), staging_base);
+    }
     return p;
   }
 

@@ -38,7 +38,7 @@ void require_commands(Block block, const char* name, std::uint64_t command, std:
 
 constexpr std::uint64_t output = 0x100000;  // in each memory
 
-/// 256 x 512 fp16 in 4 x 8 tiles; where Tracker and DMA engine have it.
+/// 256 x 512 fp16 in 4 x 8 tiles; where output map, Tracker and DMA engine have it.
 const std::vector<Staged> chunk_words = {{0x00, 8, on_gpu(own, output)},
                                          {0x08, 8, 1024},
                                          {0x10, 4, 256},
@@ -49,7 +49,7 @@ const std::vector<Staged> chunk_words = {{0x00, 8, on_gpu(own, output)},
                                          {0x24, 4, 0},
                                          {0x28, 4, 8}};
 
-/// What both refuse of a chunk.
+/// What all three refuse of a chunk.
 std::vector<Command> chunk_rows(std::uint32_t command) {
   const std::uint64_t here = on_gpu(own, output), edge = on_gpu(own, memory_bytes - 0x1000);
   return {
@@ -209,66 +209,37 @@ TEST_CASE("commands that the DMA engine refuses are told with the rule") {
 TEST_CASE("commands that the output map refuses are told with the rule") {
   constexpr std::uint32_t add = 1, remove = 3;
   const std::uint64_t here = on_gpu(own, output), there = on_gpu(0, output);
-  const std::vector<Staged> usual = {{0x00, 8, here}, {0x08, 8, there}, {0x10, 8, 0x40000},
-                                     {0x18, 4, 0},    {0x1C, 4, 8},     {0x20, 4, 2}};
-  const std::vector<Command> rows = {
-      {{{0x20, 4, 0}}, add, Status::invalid_argument, here, "operation none: store or update expected"},
-      {{{0x1C, 4, 0}}, add, Status::invalid_argument, here, "0 workgroups from 0: 1 or more below 4294967295 expected"},
-      {{{0x18, 4, 0xFFFFFFFF}},
-       add,
-       Status::invalid_argument,
-       here,
-       "8 workgroups from 4294967295: 1 or more below 4294967295 expected"},
-      {{{0x1C, 4, 0xFFFFFFFF}},
-       add,
-       Status::invalid_argument,
-       here,
-       "4294967295 workgroups in a map: up to 1048576 expected"},
-      {{{0x10, 8, 0}}, add, Status::invalid_argument, here, "an output of 0 bytes: 1 or more expected"},
-      {{{0x00, 8, here + 16}},
-       add,
-       Status::unaligned,
-       here + 16,
-       "output 0x100000100010 and peer 0x100000 must be multiples of 32"},
-      {{{0x08, 8, there + 16}},
-       add,
-       Status::unaligned,
-       here,
-       "output 0x100000100000 and peer 0x100010 must be multiples of 32"},
-      {{{0x00, 8, there}}, add, Status::bad_address, there, "output 0x100000 is GPU 0's: one of GPU 1 expected"},
-      {{{0x10, 8, memory_bytes}},
-       add,
-       Status::bad_address,
-       here,
-       "output 0x100000100000 of 0x40000000 bytes does not end in the memory of GPU 1"},
-      {{{0x08, 8, here}},
-       add,
-       Status::no_peer,
-       here,
-       "peer 0x100000100000 is this GPU's own: one of another GPU expected"},
-      {{{0x08, 8, on_gpu(7, output)}},
-       add,
-       Status::no_peer,
-       on_gpu(7, output),
-       "GPU 7 of peer address 0x700000100000 cannot be reached"},
-      {{{0x08, 8, on_gpu(0, memory_bytes - 32)}},
-       add,
-       Status::bad_address,
-       on_gpu(0, memory_bytes - 32),
-       "peer 0x3fffffe0 of 0x40000 bytes does not end in the memory of GPU 0"},
-      {{},
-       remove,
-       Status::invalid_argument,
-       here,
-       "8 workgroups from 0 of the output at 0x100000100000 are not mapped"},
-      {{}, add, Status::ok, 0, "the chunk after all"},
-      {{{0x18, 4, 4}},
-       add,
-       Status::overlap,
-       here,
-       "workgroups 4 to 11 of the output at 0x100000100000 overlap the mapped 0 to 7"},
-  };
-  require_commands(Block::output_map, "output_map", 0x24, 0x28, usual, rows);
+  std::vector<Staged> usual = chunk_words;
+  usual.insert(usual.end(), {{0x2C, 4, 2}, {0x30, 8, there}});
+  std::vector<Command> rows = chunk_rows(add);
+  rows.insert(
+      rows.end(),
+      {{{{0x2C, 4, 0}}, add, Status::invalid_argument, here, "operation none: store or update expected"},
+       {{{0x30, 8, there + 16}}, add, Status::unaligned, there + 16, "peer 0x100010 must be a multiple of 32"},
+       {{{0x30, 8, here}},
+        add,
+        Status::no_peer,
+        here,
+        "peer 0x100000100000 is this GPU's own: one of another GPU expected"},
+       {{{0x30, 8, on_gpu(7, output)}},
+        add,
+        Status::no_peer,
+        on_gpu(7, output),
+        "GPU 7 of peer address 0x700000100000 cannot be reached"},
+       {{{0x30, 8, on_gpu(0, memory_bytes - 32)}},
+        add,
+        Status::bad_address,
+        on_gpu(0, memory_bytes - 32),
+        "peer 0x3fffffe0 of 0x40000 bytes does not end in the memory of GPU 0"},
+       {{}, remove, Status::invalid_argument, here, "workgroups 0 to 7 of the output at 0x100000100000 are not mapped"},
+       {{}, add, Status::ok, 0, "the chunk after all"},
+       {{{0x24, 4, 4}},
+        add,
+        Status::overlap,
+        here,
+        "workgroups 4 to 11 of the output at 0x100000100000 overlap the mapped workgroups 0 to 7 of the output at "
+        "0x100000100000"}});
+  require_commands(Block::output_map, "output_map", 0x38, 0x3C, usual, rows);
 }
 
 TEST_CASE("a fill that is refused while another one runs tells how much of that is left") {

@@ -169,10 +169,7 @@ void MockGpu::command(t3_block block, std::uint32_t offset, std::uint64_t value)
 }
 
 std::string MockGpu::chunk(t3_block block) {
-  const bool is_map = block == T3_BLOCK_OUTPUT_MAP;
-  const std::uint32_t first = is_map ? T3_OUTPUT_MAP_FIRST_WORKGROUP_OFFSET : T3_TRACKER_FIRST_WORKGROUP_OFFSET;
-  const std::uint32_t count = is_map ? T3_OUTPUT_MAP_WORKGROUPS_OFFSET : T3_TRACKER_WORKGROUPS_OFFSET;
-  return fmt::format("{}+{}", reg(block, first), reg(block, count));
+  return fmt::format("{}+{}", reg(block, T3_TRACKER_FIRST_WORKGROUP_OFFSET), reg(block, T3_TRACKER_WORKGROUPS_OFFSET));
 }
 
 std::string MockGpu::destination(t3_block block, std::uint32_t offset) {
