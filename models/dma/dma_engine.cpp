@@ -182,8 +182,8 @@ void DmaEngine::add() {
 }
 
 /// Why the command's tile of these ids is not the one that has been triggered; empty when it is.
-std::string DmaEngine::misfit(const Command& command, const tlm::tlm_generic_payload& trigger) const {
-  const DataExtension& extension = *trigger.get_extension<DataExtension>();
+std::string DmaEngine::misfit(const Command& command, const tlm::tlm_generic_payload& message) const {
+  const DataExtension& extension = *message.get_extension<DataExtension>();
   const Producer& producer = extension.producer;
   const StagedChunk& range = command.range;
   if (producer.wf_id >= range.grid.wavefronts)
@@ -191,14 +191,14 @@ std::string DmaEngine::misfit(const Command& command, const tlm::tlm_generic_pay
   const Rectangle part = range.grid.wavefront_tile(producer.wg_id, producer.wf_id);
   const Shape tile = range.grid.shape(part), &complete = extension.shape;
   const std::uint64_t address = range.base + range.grid.offset(part);
-  const bool same = trigger.get_address() == address && complete.rows == tile.rows &&
+  const bool same = message.get_address() == address && complete.rows == tile.rows &&
                     complete.row_bytes == tile.row_bytes && complete.stride == tile.stride &&
                     extension.element == range.grid.element;
   if (same) return {};
   return fmt::format(
       "{} rows of {} bytes of {}, {} apart, at {:#x} are complete; the command for {} has {} rows of {} bytes of {}, "
       "{} apart, at {:#x}",
-      complete.rows, complete.row_bytes, name_of(extension.element), complete.stride, trigger.get_address(),
+      complete.rows, complete.row_bytes, name_of(extension.element), complete.stride, message.get_address(),
       range.text(), tile.rows, tile.row_bytes, name_of(range.grid.element), tile.stride, address);
 }
 

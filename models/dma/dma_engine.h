@@ -61,7 +61,7 @@ class DmaEngine : public sc_core::sc_module {
     std::uint32_t serial, wg_id, wf_id;
   };
 
-  std::string misfit(const Command& command, const tlm::tlm_generic_payload& trigger) const;
+  std::string misfit(const Command& command, const tlm::tlm_generic_payload& message) const;
   void triggered(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void memory_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void remote_taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
