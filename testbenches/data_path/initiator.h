@@ -20,6 +20,7 @@ struct DataAccess {
   ElementType element = ElementType::fp16;
   Producer producer;
   std::uint64_t threshold = 0;
+  std::uint32_t agreement = 0;
 };
 
 struct DataAnswer {
@@ -51,6 +52,7 @@ class DataInitiator : public sc_core::sc_module {
     extension.element = access.element;
     extension.producer = access.producer;
     extension.threshold = access.threshold;
+    extension.agreement = access.agreement;
     if (access.operation == Operation::load || !access.data.empty()) transaction.attach_buffer();
     std::copy(access.data.begin(), access.data.end(), transaction.get_data_ptr());
     return send(transaction, delay);

@@ -29,28 +29,72 @@ struct SignalsBench {
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
 
-  std::size_t wait_for(std::uint64_t counter, std::uint64_t threshold) {
+  std::size_t wait_for(std::uint64_t counter, std::uint64_t threshold, std::uint32_t agreement = 0) {
     DataAccess access;
     access.operation = Operation::wait;
     access.address = block + registers::Signals::value_offset + counter * 8;
     access.shape = {1, 8, 0};
     access.threshold = threshold;
+    access.agreement = agreement;
     return workgroup.send(access);
   }
-  static DataAccess add(std::uint64_t counter, std::uint64_t value) {
+  static DataAccess add(std::uint64_t counter, std::uint64_t value, std::uint32_t agreement = 0) {
     DataAccess access;
     access.operation = Operation::store;
     access.address = block + registers::Signals::add_offset + counter * 8;
     access.shape = {1, 8, 0};
+    access.agreement = agreement;
     access.data.resize(8);
     std::memcpy(access.data.data(), &value, 8);
     return access;
   }
+  tlm::tlm_response_status status(std::size_t wait) const { return workgroup.answer(wait).status; }
   bool answered(std::size_t wait) const { return workgroup.answer(wait).count == 1; }
   static void settle() { sc_core::sc_start(); }
 };
 
 }  // namespace
+
+TEST_CASE("a wait is refused when the signal that it waits for comes from another kernel than it expects") {
+  SignalsBench bench;
+  const auto right = tlm::TLM_OK_RESPONSE, wrong = tlm::TLM_COMMAND_ERROR_RESPONSE;
+  const auto signal = [&](std::uint64_t counter, std::uint32_t agreement) {
+    bench.peer.send(bench.add(counter, 1, agreement), 1000);
+    bench.settle();
+  };
+  const auto wait = [&](std::uint64_t counter, std::uint64_t threshold, std::uint32_t agreement) {
+    const std::size_t number = bench.wait_for(counter, threshold, agreement);
+    bench.settle();
+    REQUIRE(bench.answered(number));
+    return bench.status(number);
+  };
+  // The sender is ahead by a kernel of 2 signals: each wait is about its own signal.
+  for (const std::uint32_t kernel : {11u, 11u, 22u, 33u}) signal(5, kernel);
+  CHECK(wait(5, 1, 11) == right);
+  CHECK(wait(5, 2, 12) == wrong);
+  CHECK(wait(5, 3, 22) == right);
+  CHECK(wait(5, 4, 22) == wrong);
+  // The wait comes first.
+  const std::size_t early = bench.wait_for(6, 1, 7), agreed = bench.wait_for(7, 1, 7);
+  signal(6, 8);
+  signal(7, 7);
+  CHECK(bench.status(early) == wrong);
+  CHECK(bench.status(agreed) == right);
+  // Who says nothing agrees with everybody: barriers, firmware.
+  signal(8, 0);
+  signal(8, 9);
+  CHECK(wait(8, 1, 7) == right);
+  CHECK(wait(8, 2, 0) == right);
+  // What was said is forgotten when somebody sets the counter, and with a reset.
+  signal(9, 1);
+  bench.registers.set("value", 0, 9);
+  bench.registers.set("value", 1, 9);
+  CHECK(wait(9, 1, 2) == right);
+  signal(10, 1);
+  bench.signals.registers.reset();
+  signal(10, 2);
+  CHECK(wait(10, 1, 2) == right);
+}
 
 TEST_CASE("a wait is answered when its counter has reached its threshold, and not before") {
   SignalsBench bench;

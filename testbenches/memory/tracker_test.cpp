@@ -355,6 +355,34 @@ TEST_CASE("a map is busy from its first access until it is complete and then can
   REQUIRE(bench.registers["chunks"] == 0);
 }
 
+TEST_CASE(
+    "a store of a kernel that names no wavefronts into a map that is not complete is told, and such kernels are "
+    "refused") {
+  TrackerBench bench;
+  const TileGrid grid = TrackerBench::ragged_grid();
+  const OutputRange output{TrackerBench::base + 64, TrackerBench::base + 65},
+      beside{TrackerBench::base + grid.bytes(), TrackerBench::base + 2 * grid.bytes()};
+  REQUIRE(bench.map(grid, 1, 1, 1, Operation::store) == Status::ok);
+  REQUIRE_THAT(bench.tracker.in_the_way(output, false), Catch::Contains("are mapped and not complete"));
+  REQUIRE(bench.tracker.in_the_way(beside, true).empty());
+  Tracker::Access ring = TrackerBench::access(grid, 2, 0, grid.tile(2), false, TrackerBench::base, Operation::store);
+  ring.producer.wf_id = no_wavefront;
+  bench.count(ring);  // beside the map in the same rows
+  REQUIRE(bench.registers.reported.empty());
+  ring = TrackerBench::access(grid, 1, 0, grid.tile(1), false, TrackerBench::base, Operation::store);
+  ring.producer.wf_id = no_wavefront;
+  bench.count(ring);
+  bench.count(ring);
+  REQUIRE(bench.registers.reported.size() == 1);
+  CHECK_THAT(bench.registers.reported[0].text, Catch::StartsWith("store of no wavefront of GPU 0's workgroup 1"));
+  REQUIRE(bench.registers.take_report() == Status::mismatch);
+  for (std::uint32_t wf = 0; wf < 4; ++wf) bench.count(grid, 1, wf, 0, 8, true, TrackerBench::base, Operation::store);
+  bench.registers.reported.clear();
+  bench.count(ring);  // an all-gather behind it
+  REQUIRE(bench.registers.reported.empty());
+  REQUIRE(bench.tracker.in_the_way(output, true).empty());
+}
+
 TEST_CASE("a map is busy while a kernel that writes its output runs") {
   TrackerBench bench;
   const TileGrid grid = TrackerBench::ragged_grid();
