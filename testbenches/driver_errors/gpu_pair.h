@@ -31,6 +31,7 @@ class GpuPair {
   /// The texts of everything that a GPU's error log has ever got.
   Lines logged(std::size_t gpu) const;
   Gpu& gpu(std::size_t index) { return *node_.gpus()[index]; }
+  std::size_t gpus() const { return node_.gpus().size(); }
   t3_job job() const;
 
   /// Why nothing happens any more.

@@ -24,6 +24,13 @@ t3_program guest_busy_maps;
 t3_program guest_maps_given_up;
 t3_program guest_counted_stores;
 
+/* Maps and kernels, Tracker and DMA engine that do not fit together. */
+t3_program guest_other_outputs_sent;
+t3_program guest_nameless_on_maps;
+t3_program guest_disagreeing_engines;
+/* For all GPUs: ring kernels of which GPU 0's are others. */
+t3_program guest_disagreeing_rings;
+
 t3_program guest_bad_packets;
 t3_program guest_gemm_outside_memory;
 t3_program guest_updates_switched_off;

@@ -1,0 +1,131 @@
+/* Maps, kernels and neighbours that do not mean the same. */
+#include <stddef.h>
+
+#include "driver_errors/misuse.h"
+#include "t3/registers/dma.h"
+
+static const struct t3_chunk first = {.first_workgroup = 0, .workgroups = 8};
+
+static enum t3_status multiply(struct stage* s, const struct t3_output* out) {
+  struct t3_matrix a = {.rows = out->matrix.rows, .columns = 32, .element = out->matrix.element},
+                   b = {.rows = 32, .columns = out->matrix.columns, .element = out->matrix.element};
+  T3_TRY(t3_matrix_malloc(&s->gpu, &a));
+  T3_TRY(t3_matrix_malloc(&s->gpu, &b));
+  T3_TRY(t3_gemm(&s->gpu, out, &a, &b, (struct t3_gemm_options){.update = true}));
+  const enum t3_status status = t3_wait_kernels(&s->gpu);
+  T3_TRY(t3_free(&s->gpu, a.address));
+  T3_TRY(t3_free(&s->gpu, b.address));
+  return status;
+}
+
+/* Maps `mapped` to the peer and multiplies into the stage's output, the same memory. */
+static void send(struct stage* s, const char* what, const struct t3_output* mapped) {
+  tell(s, what, t3_remote_map(&s->gpu, mapped, first, s->peer_out, T3_STORE));
+  tell(s, "gemm", multiply(s, &s->out));
+  tell(s, "unmap_all", t3_remote_unmap_all(&s->gpu));
+  tell_errors(s);
+}
+
+static void other_outputs_sent(struct stage* s) {
+  send(s, "remote_map", &s->out);
+  struct t3_output other = s->out;
+  other.tiling.rows /= 2;
+  send(s, "remote_map of smaller tiles", &other);
+  other = s->out;
+  other.tiling.wavefronts = 2;
+  send(s, "remote_map of 2 wavefronts", &other);
+  other = s->out;
+  other.matrix.element = T3_BF16;
+  send(s, "remote_map of another element type", &other);
+  other = s->out;
+  other.matrix.columns /= 2;
+  send(s, "remote_map of half the columns", &other);
+  const struct t3_chunk beyond = {.first_workgroup = 60, .workgroups = 8};
+  tell(s, "remote_map beyond the output", t3_remote_map(&s->gpu, &s->out, beyond, s->peer_out, T3_STORE));
+}
+
+static enum t3_status scale(struct stage* s) {
+  struct t3_matrix out = s->out.matrix;
+  out.memory = T3_CACHED;
+  T3_TRY(t3_rows(&s->gpu, T3_ROWS_SCALE, &out, &out, NULL, NULL, (struct t3_row_options){.factor = 1}));
+  return t3_wait_kernels(&s->gpu);
+}
+
+static void nameless_on_maps(struct stage* s) {
+  const struct t3_dma_options options = {.updates = 1, .block_tiles = 1};
+  tell(s, "remote_map", t3_remote_map(&s->gpu, &s->out, first, s->peer_out, T3_STORE));
+  tell(s, "rows", scale(s));
+  tell(s, "unmap_all", t3_remote_unmap_all(&s->gpu));
+  tell(s, "dma_map", t3_dma_map(&s->gpu, &s->out, first, 0, T3_NOTIFY, options));
+  tell(s, "rows", scale(s));
+  tell(s, "gemm", multiply(s, &s->out));
+  tell(s, "wait_dma", t3_wait_dma(&s->gpu));
+  tell(s, "rows when the map is complete", scale(s));
+  tell(s, "unmap_all", t3_remote_unmap_all(&s->gpu));
+  tell(s, "rows without maps", scale(s));
+}
+
+/* The Tracker has a map, the DMA engine has none or another one. */
+static void disagreeing_engines(struct stage* s) {
+  const struct t3_dma_options options = {.updates = 1, .block_tiles = 1};
+  const uint64_t dma = t3_block_base(s->gpu.gpu, T3_BLOCK_DMA);
+  const struct t3_hal* hal = s->hal;
+  const uint32_t remove = T3_DMA_COMMAND_ACTION_REMOVE_ALL << T3_DMA_COMMAND_ACTION_SHIFT,
+                 add = T3_DMA_COMMAND_ACTION_ADD << T3_DMA_COMMAND_ACTION_SHIFT | T3_DMA_COMMAND_OPERATION_NOTIFY
+                                                                                      << T3_DMA_COMMAND_OPERATION_SHIFT;
+  for (int with_other_tiles = 0; with_other_tiles < 2; ++with_other_tiles) {
+    tell(s, "dma_map", t3_dma_map(&s->gpu, &s->out, first, 0, T3_NOTIFY, options));
+    tell(s, "command removed", hal->write32(hal->platform, dma + T3_DMA_COMMAND_OFFSET, remove));
+    if (with_other_tiles) {
+      hal->write32(hal->platform, dma + T3_DMA_TILE_ROWS_OFFSET, s->out.tiling.rows / 2);
+      tell(s, "command of smaller tiles", hal->write32(hal->platform, dma + T3_DMA_COMMAND_OFFSET, add));
+    }
+    tell(s, "gemm", multiply(s, &s->out));
+    tell(s, "wait_dma", t3_wait_dma(&s->gpu));
+    tell(s, "unmap_all", t3_remote_unmap_all(&s->gpu));
+    tell(s, "wait_dma without maps", t3_wait_dma(&s->gpu));
+    tell_errors(s);
+  }
+}
+
+/* Runs on all GPUs; GPU 0's kernels are others than its neighbours'. */
+static void gather(struct stage* s, const char* what, const struct t3_output* odd) {
+  (void)t3_barrier(&s->gpu);
+  (void)t3_ring_all_gather(&s->gpu, s->gpu.gpu == 0 ? odd : &s->out);
+  tell(s, what, t3_wait_kernels(&s->gpu));
+}
+
+static void disagreeing_rings(struct stage* s) {
+  gather(s, "the same", &s->out);
+  struct t3_output odd = s->out;
+  odd.tiling.rows /= 2;
+  gather(s, "other tiles", &odd);
+  odd = s->out;
+  odd.matrix.element = T3_BF16;
+  gather(s, "another element type", &odd);
+  odd = s->out;
+  odd.matrix.rows /= 2;
+  gather(s, "fewer rows", &odd);
+  odd.matrix.address += odd.matrix.rows * odd.matrix.row_stride;
+  gather(s, "fewer rows, elsewhere", &odd);
+  (void)t3_barrier(&s->gpu);
+  (void)(s->gpu.gpu == 0 ? t3_ring_reduce_scatter(&s->gpu, &s->out, NULL) : t3_ring_all_gather(&s->gpu, &s->out));
+  tell(s, "another collective", t3_wait_kernels(&s->gpu));
+  gather(s, "the same again", &s->out);
+}
+
+enum t3_status guest_other_outputs_sent(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, other_outputs_sent);
+}
+
+enum t3_status guest_nameless_on_maps(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, nameless_on_maps);
+}
+
+enum t3_status guest_disagreeing_engines(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, disagreeing_engines);
+}
+
+enum t3_status guest_disagreeing_rings(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, disagreeing_rings);
+}
