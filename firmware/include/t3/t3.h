@@ -245,7 +245,8 @@ struct t3_chunk t3_ring_chunk(const struct t3_context* context, const struct t3_
 uint64_t t3_peer_address(const struct t3_matrix* matrix, uint32_t gpu);
 
 /* Stores of the chunk go to the peer's memory (T3_STORE or T3_UPDATE) instead of to the local one. The same chunk may
- * be mapped by t3_dma_map as well: that counts what arrives here, from peers. */
+ * be mapped by t3_dma_map as well: that counts what arrives here, from peers. A kernel whose stores there are not of
+ * the output's tiles, wavefronts and element type ends with T3_MISMATCH. */
 enum t3_status t3_remote_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                              uint64_t peer_output, enum t3_operation operation);
 /* A wavefront tile of the chunk is sent to the peer by DMA when all its updates have arrived; T3_NOTIFY only marks it
