@@ -45,6 +45,7 @@ constexpr std::array<int, 3> guarded_here{SIGFPE, SIGILL, SIGABRT};  // the stac
 
 extern "C" void report_signal(int signal_number, siginfo_t* info, void*) {
   end_run_of_firmware(signal_number, *info);
+  remove_partial_files();
   signal(signal_number, SIG_DFL);
   raise(signal_number);
 }

@@ -24,14 +24,17 @@ struct AttentionCase {
     packet.element = static_cast<std::uint8_t>(element);
     packet.m = rows;
     packet.n = columns;
-    packet.a = 0x10000, packet.b = 0x80000, packet.c = 0xC0000, packet.out = 0x110000;
+    packet.a = 0x10000, packet.out = 0x110000;
     packet.batches = static_cast<std::uint16_t>(heads);
     packet.a_batch = 3 * part();
-    packet.b_batch = part();
     packet.out_batch = backward ? packet.a_batch : part();
     packet.lda = heads * packet.a_batch;
-    packet.ldb = heads * packet.b_batch;
     packet.ldo = heads * packet.out_batch;
+    if (backward) {
+      packet.b = 0x80000, packet.c = 0xC0000;
+      packet.b_batch = part();
+      packet.ldb = heads * packet.b_batch;
+    }
     packet.factor = factor;
     packet.tile_rows = static_cast<std::uint16_t>(p.tile_rows);
     packet.tile_columns = 16;

@@ -248,6 +248,7 @@ TEST_CASE("malformed packets of rows and attention are refused one by one and th
   backward.operation = static_cast<std::uint8_t>(AttentionPass::backward_q);
   backward.b = 0x50000, backward.c = 0x70000;
   backward.ldb = 96, backward.ldo = 288;
+  backward.b_batch = 64 * 96, backward.out_batch = 64 * 288;
   REQUIRE(check_operands(backward, bench.parameters, 0, false).empty());
   const std::vector<Mistake> mistakes = {mistake("b 64 and out 288", &P::ldb, 64), mistake("out 96", &P::ldo, 96),
                                          mistake("b 0x50008", &P::b, 0x50008), mistake("c 0x70008", &P::c, 0x70008),
@@ -447,5 +448,5 @@ TEST_CASE("random packets never stop the platform") {
     bench.run(packet);
     if (gpu.error() != Status::bad_packet) ++ran;
   }
-  REQUIRE(ran > 800);
+  REQUIRE(ran > 500);
 }

@@ -26,7 +26,7 @@ struct RowCase {
     a = {0x10000, size.rows, size.columns, stride, element};
     b = {0x50000, b_vector ? 1 : size.rows, size.columns, b_vector ? 0 : stride, element};
     c = {0x90000, c_vector ? 1 : size.rows, size.columns, c_vector ? 0 : stride, element};
-    out = {0xC0000, size.rows, size.columns, stride, element};
+    out = {0xD0000, size.rows, size.columns, stride, element};
     packet.kernel = KernelKind::rows;
     packet.operation = static_cast<std::uint8_t>(operation);
     packet.element = static_cast<std::uint8_t>(element);

@@ -18,7 +18,7 @@ struct DmaBench {
   DmaEngine engine;
   DataInitiator tracker{"tracker"};
   DataTarget memory{"memory"}, link{"link"};
-  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt{"interrupt"};
+  sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS> interrupt{"interrupt"};
   NamedRegisters registers;
   CheckedSockets checks;
 

@@ -1,6 +1,8 @@
 #include "driver_errors/gpu_pair.h"
 
+#include <fmt/format.h>
 #include <Eigen/Core>
+
 #include <catch2/catch.hpp>
 
 #include "platform/native_hal.h"
@@ -12,7 +14,9 @@ constexpr std::uint32_t m = 200, n = 136, k = 48;
 
 RunConfiguration pair_of(std::vector<std::string> settings) {
   const std::string configs = T3VP_SOURCE_DIR "/configs/";
-  settings.insert(settings.begin(), {"system=" + configs + "systems/small-4.json", "gpus=2", "method=t3"});
+  settings.insert(settings.begin(), {"system=" + configs + "systems/small-4.json", "gpus=2", "method=t3",
+                                     fmt::format("workload.gemm.m={}", m), fmt::format("workload.gemm.n={}", n),
+                                     fmt::format("workload.gemm.k={}", k)});
   return load_run(configs + "runs/gemm-rs-4gpu.json", settings);
 }
 

@@ -76,7 +76,8 @@ enum t3_status guest_reset_under_way(const struct t3_hal* hal, const struct t3_j
 #define RESETS_NS 3000000 /* when the other GPUs are reset */
 
 enum t3_status guest_late_after_reset(const struct t3_hal* hal, const struct t3_job* job) {
-  hal->wait_ns(hal->platform, RESETS_NS);
+  const uint64_t now = hal->time_ns(hal->platform);
+  if (now < RESETS_NS) hal->wait_ns(hal->platform, RESETS_NS - now);
   T3_TRY(t3_reset(hal));
   return t3_fused(hal, job);
 }

@@ -95,7 +95,7 @@ TEST_CASE("an open context stays as it is when it is opened again, and what fail
                                 {"close of the one before", T3_STALE},
                                 {"gemm of the next", T3_OK},
                                 {"its end", T3_OK},
-                                {"logged by kernel_queue", T3_BAD_VALUE}}));
+                                {"logged by kernel_queue", T3_INVALID_ARGUMENT}}));
   pair.require_right_result();
 }
 

@@ -64,7 +64,8 @@ TEST_CASE("maps in use are not removed, all or nothing, and then one by one") {
                                 {"logged by tracker", T3_BUSY},
                                 {"logged by output_map", T3_BUSY},
                                 {"logged by output_map", T3_INVALID_ARGUMENT},
-                                {"logged by tracker", T3_INVALID_ARGUMENT}}));
+                                {"logged by tracker", T3_INVALID_ARGUMENT},
+                                {"logged by dma", T3_INVALID_ARGUMENT}}));
   CHECK_THAT(pair.logged(0)[0], Catch::Contains("wavefront tiles are complete, and nothing is removed before all are"));
   CHECK_THAT(pair.logged(0)[1], Catch::Contains("a kernel that writes the output at 0x") &&
                                     Catch::Contains("runs, and its maps stay as they are until it has ended"));

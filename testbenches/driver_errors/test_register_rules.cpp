@@ -49,9 +49,17 @@ std::size_t probe(Prober& prober, const char* block, const RegisterDescription& 
   if (!takes_writes(r))
     expect(prober.write(address, r.bytes, 0x5A), Status::access_denied, ": 0x5a written, expected reads only");
   if (!takes_reads(r)) expect(prober.read(address, r.bytes), Status::access_denied, ": read, expected writes only");
-  const std::uint32_t other = 12 - r.bytes;
-  const std::string width = fmt::format(": {0} bytes at {2:#x}, expected {1} bytes at {2:#x}", other, r.bytes, address);
-  expect(prober.write(address, other, 0), Status::bad_access, width);
+  if (r.bytes == 4) {
+    expect(prober.write(address, 8, 0), Status::bad_access,
+           fmt::format(": 8 bytes at {0:#x}, expected 4 bytes at {0:#x}", address));
+  } else if (takes_writes(r)) {
+    const std::uint64_t high = address + 4;
+    CHECK(prober.write(high, 4, 0) == Status::bad_access);
+    prober.require_told(
+        block, Status::bad_access, high,
+        fmt::format("{}: high half written at {:#x}, expected the low half at {:#x} before it", name, high, address));
+    ++refused;
+  }
   if (!takes_writes(r)) return refused;
   const std::uint64_t known = known_bits(r);
   for (unsigned bit = 0; bit < 8 * r.bytes; ++bit) {

@@ -2,6 +2,7 @@
 #include <map>
 #include <random>
 
+#include "driver/context.h"
 #include "protocol/tile_grid.h"
 #include "t3/t3.h"
 #include "t3_hal.h"
@@ -10,7 +11,15 @@ using namespace t3vp;
 
 namespace {
 
-const t3_hal hal{};  // of contexts that are open and need nothing of it
+const t3_hal hal{};
+
+/// Its HAL is never called.
+t3_context open_context() {
+  t3_context context{};
+  context.magic = T3_CONTEXT_MAGIC;
+  context.hal = &hal;
+  return context;
+}
 
 t3_output output_of(const TileGrid& grid) {
   t3_output output{};
@@ -70,8 +79,7 @@ TEST_CASE("in every step of the ring each GPU works on another chunk, which its 
   const t3_output output = output_of(grid);
   for (std::uint32_t gpus = 1; gpus <= 9; ++gpus) {
     const auto first_of = [&](std::uint32_t gpu, std::uint32_t step) {
-      t3_context context{};
-      context.hal = &hal;
+      t3_context context = open_context();
       context.gpu = gpu % gpus;
       context.gpus = gpus;
       return t3_ring_chunk(&context, &output, step).first_workgroup;
@@ -89,8 +97,7 @@ TEST_CASE("in every step of the ring each GPU works on another chunk, which its 
 }
 
 TEST_CASE("the data goes to the previous GPU") {
-  t3_context context{};
-  context.hal = &hal;
+  t3_context context = open_context();
   context.gpus = 5;
   context.gpu = 3;
   REQUIRE(t3_ring_previous(&context) == 2);

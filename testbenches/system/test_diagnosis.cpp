@@ -20,6 +20,8 @@ std::vector<std::string> lines_of(const Run& run, std::uint32_t gpu) {
   return lines;
 }
 
+const std::string large_tiles = R"(system.compute.tiles=["128x256"])";
+
 /// 1024 x 1024 in tiles of 128 x 256 of 8 wavefronts: 32 workgroups, 4096 elements in a wavefront tile.
 void require_explained(const Run& run, std::uint32_t gpus) {
   std::size_t told = 0;
@@ -53,7 +55,7 @@ void require_explained(const Run& run, std::uint32_t gpus) {
 
 TEST_CASE("updates that nobody sends end a run with a diagnosis, not with a hang") {
   for (const std::uint32_t gpus : {4u, 2u, 8u}) {
-    const Run run = Run::of_program({"gpus=" + std::to_string(gpus), "inject.dma_map_updates=3"});
+    const Run run = Run::of_program({"gpus=" + std::to_string(gpus), "inject.dma_map_updates=3", large_tiles});
     REQUIRE(run.exit_code() == 1);
     require_explained(run, gpus);
     for (const std::string& line : run.diagnosis()) CHECK_THAT(run.terminal(), Contains(line));
@@ -61,7 +63,7 @@ TEST_CASE("updates that nobody sends end a run with a diagnosis, not with a hang
 }
 
 TEST_CASE("the address in the diagnosis is that of the tile in the output") {
-  const Run run = Run::of_platform({"inject.dma_map_updates=3", "data=timing-only"});
+  const Run run = Run::of_platform({"inject.dma_map_updates=3", "data=timing-only", large_tiles});
   // The output lies behind two operands of 1 MiB each and the kernel queue's 2 KiB; workgroup 24 is in its last
   // quarter.
   CHECK_THAT(lines_of(run, 0)[2], Contains("Workgroup 24 wavefront 0 at 0x380800 has"));
