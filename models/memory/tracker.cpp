@@ -275,7 +275,6 @@ void Tracker::reloaded(tlm::tlm_generic_payload& transaction) {
                       chunk.wf_of(name.tile), chunk.wg_of(name.tile)));
   }
   entry.loading = false;
-  entry.last_count = std::max(entry.last_count, now());
   complete_if_full(entry);
   go_on(set, now());
 }

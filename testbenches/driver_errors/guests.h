@@ -19,6 +19,7 @@ t3_program guest_chunk_too_large;
 
 /* Maps used in another way than they say, or removed while in use. */
 t3_program guest_maps_used_wrongly;
+t3_program guest_misfit_in_a_wait;
 t3_program guest_too_many_updates;
 t3_program guest_busy_maps;
 t3_program guest_maps_given_up;

@@ -53,6 +53,17 @@ static void wrong_use(struct stage* s) {
   use_wrongly(s, "other tiles mapped", &other, &s->out, 1, true);
 }
 
+/* The first access that does not fit comes while the firmware sleeps. */
+static void misfit_in_a_wait(struct stage* s) {
+  struct t3_output other = s->out;
+  other.tiling.wavefronts = 8;
+  tell(s, "8 wavefronts mapped", map_notify(s, &other, all, 1, T3_UPDATE));
+  tell(s, "gemm", multiply(s, &s->out, true));
+  tell(s, "wait_dma", t3_wait_dma(&s->gpu));
+  tell(s, "wait_kernels", t3_wait_kernels(&s->gpu));
+  tell(s, "force_unmap_all", t3_force_unmap_all(&s->gpu));
+}
+
 static void too_many(struct stage* s) {
   tell(s, "1 update mapped", map_notify(s, &s->out, all, 1, T3_UPDATE));
   tell(s, "first gemm", multiply(s, &s->out, true));
@@ -107,6 +118,10 @@ static void counted_stores(struct stage* s) {
 
 enum t3_status guest_maps_used_wrongly(const struct t3_hal* hal, const struct t3_job* job) {
   return misuse_then_work(hal, job, wrong_use);
+}
+
+enum t3_status guest_misfit_in_a_wait(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, misfit_in_a_wait);
 }
 
 enum t3_status guest_too_many_updates(const struct t3_hal* hal, const struct t3_job* job) {

@@ -32,6 +32,18 @@ TEST_CASE("accesses that are not what their map says are told at the first of th
   pair.require_right_result();
 }
 
+TEST_CASE("a wait for maps ends at the first access that does not fit") {
+  GpuPair pair(guest_misfit_in_a_wait);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"8 wavefronts mapped", T3_OK},
+                                {"gemm", T3_OK},
+                                {"wait_dma", T3_MISMATCH},
+                                {"wait_kernels", T3_OK},
+                                {"force_unmap_all", T3_OK},
+                                {"logged by tracker", T3_MISMATCH}}));
+  pair.require_right_result();
+}
+
 TEST_CASE("more updates than expected are an error, before or after the map is complete") {
   GpuPair pair(guest_too_many_updates);
   pair.run();

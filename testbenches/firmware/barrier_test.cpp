@@ -71,6 +71,29 @@ TEST_CASE("no GPU leaves a barrier before the last one has entered it") {
   }
 }
 
+TEST_CASE("a barrier that is taken up after a timeout tells its neighbour once") {
+  SignallingRing ring("ring", 3, 1'000'000);
+  std::size_t timeouts = 0;
+  for (std::size_t g = 0; g < ring.size(); ++g)
+    ring[g].processor.run([&timeouts, g](CommandProcessor& processor) {
+      const t3_hal hal = native_hal(processor);
+      t3_context context;
+      if (const t3_status status = t3_init(&context, &hal); status != T3_OK) return static_cast<Status>(status);
+      if (g != 0) processor.wait_ns(20'000 * g);
+      t3_set_timeout(&context, g == 0 ? 1'000 : T3_FOREVER);
+      t3_status met = t3_barrier(&context);
+      for (; met == T3_TIMEOUT; met = t3_barrier(&context)) ++timeouts;
+      return static_cast<Status>(met);
+    });
+  sc_core::sc_start();
+  REQUIRE(timeouts > 10);
+  for (std::size_t g = 0; g < ring.size(); ++g) {
+    REQUIRE(ring[g].processor.finished());
+    REQUIRE(ring[g].processor.status() == Status::ok);
+    REQUIRE(ring[g].signals.value[0].value() == ring.size() - 1);
+  }
+}
+
 TEST_CASE("no signal is lost, at whatever moment of the other GPU's barrier it arrives") {
   // A barrier of two GPUs takes some register accesses of 100 ns; GPU 1 comes a little later each time.
   constexpr int rounds = 80;
