@@ -33,8 +33,15 @@ std::string last_line_of(const fs::path& log) {
   return text.substr(text.rfind('\n') + 1);
 }
 
+/// An injected fault explains what the others tell, and stands behind them.
+std::string first_reason(const json& diagnosis) {
+  for (const json& line : diagnosis)
+    if (const auto text = line.get<std::string>(); text.rfind("fault ", 0) == 0) return text;
+  return diagnosis.at(0).get<std::string>();
+}
+
 std::string reason_of(const json& report, int exit_code, const fs::path& log) {
-  if (!report.is_null() && report.contains("diagnosis")) return report.at("diagnosis").at(0).get<std::string>();
+  if (!report.is_null() && report.contains("diagnosis")) return first_reason(report.at("diagnosis"));
   if (exit_code > 128) return fmt::format("ended by signal {}", exit_code - 128);
   const std::string said = last_line_of(log);
   return said.empty() ? fmt::format("no report, exit code {}", exit_code) : said;
