@@ -26,7 +26,7 @@ import time
 MUTANTS = pathlib.Path(__file__).resolve().parent
 PROJECT = MUTANTS.parent.parent
 NOT_COPIED = {"build", "out", ".git"}
-PATCH = ("patch", "-p1", "-s", "-f", "-F2", "--no-backup-if-mismatch", "-r", "-")
+PATCH = ("patch", "-p1", "-s", "-f", "-F1", "--no-backup-if-mismatch", "-r", "-")
 TEST_SECONDS = 90  # of a test in a mutant, which may hang
 TEST_BYTES = 8 << 30  # of address space; a mutant may fill memory
 
