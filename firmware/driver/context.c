@@ -41,7 +41,7 @@ static enum t3_status start_kernel_queue(struct t3_context* context) {
   struct t3_registers r = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
   t3_put64(&r, T3_KERNEL_QUEUE_BASE_OFFSET, context->queue_base);
   t3_put32(&r, T3_KERNEL_QUEUE_ENTRIES_OFFSET, T3_QUEUE_ENTRIES);
-  context->submitted = t3_get64(&r, T3_KERNEL_QUEUE_COMPLETED_OFFSET);
+  context->submitted = context->first_kernel = t3_get64(&r, T3_KERNEL_QUEUE_COMPLETED_OFFSET);
   const uint32_t compute_units = t3_get32(&r, T3_KERNEL_QUEUE_COMPUTE_UNITS_OFFSET);
   T3_TRY(r.status);
   if (compute_units == 0) return T3_INVALID_ARGUMENT;
@@ -98,8 +98,10 @@ static bool is_complete(const struct t3_hal* hal) {
 
 enum t3_status t3_init(struct t3_context* context, const struct t3_hal* hal) {
   if (context == NULL || !is_complete(hal)) return T3_INVALID_ARGUMENT;
+  if (t3_is_open(context) && context->calls != 0) return T3_BUSY; /* a handler's, in a wait that would go on with it */
   /* The caller's may be the one that has the GPU. */
-  struct t3_context fresh = {.magic = T3_CONTEXT_MAGIC, .hal = hal, .gpu = hal->gpu, .timeout_ns = T3_FOREVER};
+  struct t3_context fresh = {
+      .magic = T3_CONTEXT_MAGIC, .itself = context, .hal = hal, .gpu = hal->gpu, .timeout_ns = T3_FOREVER};
   hal->lock(hal->platform);
   const enum t3_status status = take_over(&fresh);
   hal->unlock(hal->platform);

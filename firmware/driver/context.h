@@ -27,9 +27,9 @@ enum t3_owner { T3_OWNER_NONE_SINCE_RESET, T3_OWNER_CONTEXT, T3_OWNER_CLOSED };
 /* "T3 open?": what an open context begins with. */
 #define T3_CONTEXT_MAGIC UINT64_C(0x5433206F70656E3F)
 
-/* Whether the context has been filled by t3_init and not been closed. */
+/* Whether the context has been filled by t3_init, here and not where it was copied from, and not been closed. */
 static inline bool t3_is_open(const struct t3_context* context) {
-  return context != NULL && context->magic == T3_CONTEXT_MAGIC;
+  return context != NULL && context->magic == T3_CONTEXT_MAGIC && context->itself == context;
 }
 
 /* Whether another context has the GPU, or none, since it was reset. False when that cannot be read. */

@@ -72,10 +72,12 @@ static enum t3_status wait_kernels(struct t3_context* context) {
 
 enum t3_status t3_wait_kernels(struct t3_context* context) { return T3_LOCKED(context, wait_kernels(context)); }
 
-uint64_t t3_last_kernel(const struct t3_context* context) { return t3_is_open(context) ? context->submitted : 0; }
+uint64_t t3_last_kernel(const struct t3_context* context) {
+  return t3_is_open(context) && context->submitted != context->first_kernel ? context->submitted : 0;
+}
 
 static enum t3_status wait_kernel(struct t3_context* context, uint64_t number) {
-  if (number == 0 || number > context->submitted) return T3_INVALID_ARGUMENT;
+  if (number <= context->first_kernel || number > context->submitted) return T3_INVALID_ARGUMENT;
   T3_TRY(wait_completed(context, number));
   return t3_code_of_kernel(context, number);
 }

@@ -46,6 +46,11 @@ void t3_clear(struct t3_context* context, struct t3_registers* block, enum t3_li
   t3_put32(block, offset, set);
 }
 
+/* When one of them has reset the GPU, what is awaited never comes. */
+static enum t3_status behind_handlers(const struct t3_context* context) {
+  return t3_is_stale(context) ? T3_STALE : T3_OK;
+}
+
 /* Handlers cannot run between the caller's look and the sleep, nor clear what it waits for: they run when it is over.
  */
 enum t3_status t3_sleep_any(struct t3_context* context, uint32_t lines, uint64_t deadline_ns, const char* reason) {
@@ -53,14 +58,14 @@ enum t3_status t3_sleep_any(struct t3_context* context, uint32_t lines, uint64_t
   const uint32_t handled = t3_handled_lines(context);
   if (context->raised_lines & handled) {
     t3_serve(context);
-    return T3_OK;
+    return behind_handlers(context);
   }
   T3_TRY(t3_enable_only(context, lines | handled));
   const enum t3_status status = hal->wait_for_interrupt(hal->platform, deadline_ns, reason);
   if (handled != 0) T3_TRY(t3_enable_only(context, handled));
   hal->unlock(hal->platform);
   hal->lock(hal->platform);
-  return status;
+  return status == T3_OK && handled != 0 ? behind_handlers(context) : status;
 }
 
 enum t3_status t3_sleep(struct t3_context* context, enum t3_line line, uint64_t deadline_ns, const char* reason) {

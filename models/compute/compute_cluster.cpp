@@ -100,12 +100,16 @@ void ComputeCluster::check_entries() {
   const std::uint64_t entries = registers.entries.value();
   if (entries == 0 || entries > most_entries || (entries & (entries - 1)) != 0)
     registers.refuse(Status::invalid_argument, fmt::format("a power of two up to {} expected", most_entries));
-  else if (registers.base.value() != 0)
+  else if (registers.base.value() != 0 || rung_ != 0)
     check_ring();
 }
 
 /// Entries may be written before base, which is 0 after a reset, in the memory of GPU 0.
 void ComputeCluster::check_ring() {
+  if (rung_ != 0 && (registers.base.value() != ring_base_ || registers.entries.value() != ring_entries_))
+    return registers.refuse(
+        Status::busy, fmt::format("packets have been announced: the ring of {} entries at {:#x} stays until a reset",
+                                  ring_entries_, ring_base_));
   const std::uint64_t base = registers.base.value(), size = registers.entries.value() * packet_bytes;
   const std::uint64_t begin = address_map::on_gpu(gpu_, 0), end = begin + parameters_.memory_bytes;
   if (base < begin || base >= end || size > end - base)
@@ -117,12 +121,14 @@ void ComputeCluster::check_ring() {
 
 void ComputeCluster::rung() {
   const std::uint64_t written = registers.doorbell.value(), entries = registers.entries.value();
-  if (written < rung_ || written - completed_ > entries)
+  if (written <= rung_ || written - completed_ > entries)
     return registers.refuse(Status::invalid_argument,
                             fmt::format("{} to {} expected: {} packets have been announced, {} have ended, the ring "
                                         "has {} entries",
-                                        rung_, completed_ + entries, rung_, completed_, entries));
+                                        rung_ + 1, completed_ + entries, rung_, completed_, entries));
   rung_ = written;
+  ring_base_ = registers.base.value();
+  ring_entries_ = registers.entries.value();
   if (!busy_) fetch();
 }
 

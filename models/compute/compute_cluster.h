@@ -120,8 +120,9 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   std::unique_ptr<KernelModel> kernel_;
   std::uint32_t slots_per_cu_ = 1, next_workgroup_ = 0, finished_workgroups_ = 0;
   std::uint64_t rung_ = 0, completed_ = 0;
-  std::uint64_t unacknowledged_ = 0;  ///< stores that are taken and have no response
-  std::uint64_t abort_until_ = 0;     ///< packets up to this one are not run
+  std::uint64_t ring_base_ = 0, ring_entries_ = 0;  ///< the packet ring that the doorbell was rung for
+  std::uint64_t unacknowledged_ = 0;                ///< stores that are taken and have no response
+  std::uint64_t abort_until_ = 0;                   ///< packets up to this one are not run
   bool busy_ = false;
   bool running_ = false;         ///< the packet's kernel has been made
   bool stopping_ = false;        ///< it is aborted and has accesses under way

@@ -33,6 +33,14 @@ struct Memory {
   bool holds(std::uint64_t address, std::uint64_t size) const {
     return address_map::gpu_of(address) == gpu && size <= bytes && address_map::local_of(address) <= bytes - size;
   }
+
+  /// Empty when it holds the `size` bytes of the operand `name`.
+  std::string check(const char* name, std::uint64_t address, std::uint64_t size) const {
+    if (holds(address, size)) return {};
+    const std::uint64_t begin = address_map::on_gpu(gpu, 0);
+    return fmt::format("{} {:#x} of {} bytes does not end in memory, that of GPU {} from {:#x} to {:#x}", name, address,
+                       size, gpu, begin, begin + bytes - 1);
+  }
 };
 
 std::uint32_t batches_of(const KernelPacket& packet) { return std::max<std::uint32_t>(packet.batches, 1); }
@@ -109,9 +117,8 @@ std::string check_batch(const KernelPacket& packet, const Memory& memory) {
   // Tracker and output map know an output as one grid of tiles.
   if (batches_of(packet) > 1 && (packet.flags & (KernelPacket::update | KernelPacket::uncached)) != 0)
     return fmt::format("a batch of {} with flags {:#x}: cached stores expected", packet.batches, packet.flags);
-  if (!memory.holds(packet.out, last(packet, packet.out_batch) + extent(packet.m, packet.ldo, row_of_out(packet))))
-    return fmt::format("out {:#x} of {} matrices does not end in memory", packet.out, packet.batches);
-  return {};
+  return memory.check("out", packet.out,
+                      last(packet, packet.out_batch) + extent(packet.m, packet.ldo, row_of_out(packet)));
 }
 
 std::string check_gemm(const KernelPacket& packet, const Memory& memory) {
@@ -129,9 +136,9 @@ std::string check_gemm(const KernelPacket& packet, const Memory& memory) {
   if (std::string wrong = check_batch(packet, memory); !wrong.empty()) return wrong;
   const std::uint64_t a_extent = extent(a_transposed ? packet.k : packet.m, packet.lda, a_row);
   const std::uint64_t b_extent = extent(b_transposed ? packet.n : packet.k, packet.ldb, b_row);
-  if (!memory.holds(packet.a, last(packet, packet.a_batch) + a_extent) ||
-      !memory.holds(packet.b, last(packet, packet.b_batch) + b_extent))
-    return fmt::format("a {:#x} or b {:#x} does not end in memory", packet.a, packet.b);
+  for (std::string wrong : {memory.check("a", packet.a, last(packet, packet.a_batch) + a_extent),
+                            memory.check("b", packet.b, last(packet, packet.b_batch) + b_extent)})
+    if (!wrong.empty()) return wrong;
   if (packet.wavefronts == 0 || packet.wavefronts > 8 || packet.tile_rows % packet.wavefronts != 0)
     return fmt::format("{} wavefronts: 1 to 8 expected that divide the tile's {} rows", packet.wavefronts,
                        packet.tile_rows);
@@ -153,13 +160,14 @@ std::string check_gemm(const KernelPacket& packet, const Memory& memory) {
 /// Where the other GPUs of the ring and this one store: as much memory as out takes.
 std::string check_receivers(const KernelPacket& packet, const Memory& memory, bool staged) {
   const std::uint64_t bytes = extent(packet.m, packet.ldo, row_of_out(packet));
-  const auto peer_holds = [&](std::uint64_t address) {
-    return Memory{address_map::gpu_of(address), memory.bytes}.holds(address, bytes);
+  const auto check_peer = [&](const char* name, std::uint64_t address) {
+    return Memory{address_map::gpu_of(address), memory.bytes}.check(name, address, bytes);
   };
-  if (!peer_holds(packet.peer_out)) return fmt::format("peer_out {:#x} does not end in memory", packet.peer_out);
-  if (staged && (!memory.holds(packet.staging, bytes) || !peer_holds(packet.peer_staging)))
-    return fmt::format("staging {:#x} or peer_staging {:#x} does not end in memory", packet.staging,
-                       packet.peer_staging);
+  if (std::string wrong = check_peer("peer_out", packet.peer_out); !wrong.empty()) return wrong;
+  if (std::string wrong = staged ? memory.check("staging", packet.staging, bytes) : std::string(); !wrong.empty())
+    return wrong;
+  if (std::string wrong = staged ? check_peer("peer_staging", packet.peer_staging) : std::string(); !wrong.empty())
+    return wrong;
   if (!staged) return {};
   const Shape shape{packet.m, static_cast<std::uint32_t>(row_of_out(packet)), packet.ldo};
   if (std::string wrong = check_overlap({"staging", {packet.staging, shape}}, {{"out", {packet.out, shape}}});
@@ -232,8 +240,9 @@ std::string check_rows(const KernelPacket& packet, const Memory& memory) {
     if (unaligned(address) || unaligned(stride) || (!is_vector && stride < row))
       return fmt::format("{} {:#x} of {} with row stride {}: multiples of 32, at least a row of {} bytes, expected",
                          "abc"[operand], address, traits.name, stride, row);
-    if (!memory.holds(address, extent(is_vector ? 1 : packet.m, stride, row)))
-      return fmt::format("{} {:#x} does not end in memory", "abc"[operand], address);
+    const char name[] = {"abc"[operand], '\0'};
+    if (std::string wrong = memory.check(name, address, extent(is_vector ? 1 : packet.m, stride, row)); !wrong.empty())
+      return wrong;
   }
   if (std::string wrong = check_rows_overlap(packet, traits); !wrong.empty()) return wrong;
   const bool drops = operation == RowOperation::dropout || operation == RowOperation::bias_dropout_add;
@@ -261,12 +270,13 @@ std::string check_attention(const KernelPacket& packet, const Memory& memory, bo
     return fmt::format("a {:#x}, b {:#x}, c {:#x}, row strides {} and {}: multiples of 32 expected", packet.a, packet.b,
                        packet.c, packet.lda, packet.ldb);
   const std::uint64_t b_extent = last(packet, packet.b_batch) + extent(packet.m, packet.ldb, row);
-  const bool out_holds =
-      memory.holds(packet.out, last(packet, packet.out_batch) + extent(packet.m, packet.ldo, backward ? packed : row));
-  if (!memory.holds(packet.a, last(packet, packet.a_batch) + extent(packet.m, packet.lda, packed)) || !out_holds ||
-      (backward && (!memory.holds(packet.b, b_extent) || !memory.holds(packet.c, b_extent))))
-    return fmt::format("a {:#x}, b {:#x}, c {:#x} or out {:#x} does not end in memory", packet.a, packet.b, packet.c,
-                       packet.out);
+  const std::uint64_t out_extent =
+      last(packet, packet.out_batch) + extent(packet.m, packet.ldo, backward ? packed : row);
+  const std::uint64_t a_extent = last(packet, packet.a_batch) + extent(packet.m, packet.lda, packed);
+  for (std::string wrong : {memory.check("a", packet.a, a_extent), memory.check("out", packet.out, out_extent),
+                            backward ? memory.check("b", packet.b, b_extent) : std::string(),
+                            backward ? memory.check("c", packet.c, b_extent) : std::string()})
+    if (!wrong.empty()) return wrong;
   const std::uint32_t matrices = batches_of(packet);
   const auto columns = [&](bool whole) { return static_cast<std::uint32_t>(whole ? packed : row); };
   const Operand out{"out", {packet.out, {packet.m, columns(backward), packet.ldo}}, packet.out_batch, matrices};
@@ -384,8 +394,9 @@ std::string check_operands(const KernelPacket& packet, const ComputeParameters& 
   if (unaligned(packet.out) || unaligned(packet.ldo) || packet.ldo < std::uint64_t{packet.n} * bytes)
     return fmt::format("out {:#x} with row stride {}: multiples of 32, at least a row of {} bytes, expected",
                        packet.out, packet.ldo, std::uint64_t{packet.n} * bytes);
-  if (!memory.holds(packet.out, extent(packet.m, packet.ldo, row_of_out(packet))))
-    return fmt::format("out {:#x} does not end in memory", packet.out);
+  if (std::string wrong = memory.check("out", packet.out, extent(packet.m, packet.ldo, row_of_out(packet)));
+      !wrong.empty())
+    return wrong;
   return check_kind(packet, parameters, memory, functional);
 }
 

@@ -91,9 +91,9 @@ const std::vector<Mistake>& mistakes_of_gemm() {
       mistake("batch strides 0, 0, 40", &P::out_batch, 40),
       {"a batch of 2 with flags 0x1", [](P& p) { p.batches = 2, p.workgroups = 8, p.flags = P::update; }},
       {"a batch of 2 with flags 0x2", [](P& p) { p.batches = 2, p.workgroups = 8, p.flags = P::uncached; }},
-      {"of 65535 matrices does not end", [](P& p) { p.batches = 65535, p.out_batch = 0xFFFFFFE0; }},
-      {"or b 0x50000 does not end", [](P& p) { p.batches = 65535, p.a_batch = 0xFFFFFFE0; }},
-      {"or b 0x50000 does not end", [](P& p) { p.batches = 65535, p.b_batch = 0xFFFFFFE0; }},
+      {"out 0x90000 of 281466384685120 bytes does not end", [](P& p) { p.batches = 65535, p.out_batch = 0xFFFFFFE0; }},
+      {"a 0x10000 of 281466384685120 bytes does not end", [](P& p) { p.batches = 65535, p.a_batch = 0xFFFFFFE0; }},
+      {"b 0x50000 of 281466384683584 bytes does not end", [](P& p) { p.batches = 65535, p.b_batch = 0xFFFFFFE0; }},
   };
   return mistakes;
 }
@@ -110,10 +110,11 @@ const std::vector<Mistake>& mistakes_of_rings() {
       mistake("signals 511", &P::signal_base, 511),
       mistake("signals 4294967295", &P::signal_base, most32),
       mistake("peer_out", &P::peer_out, 0x10010),
-      mistake("peer_out 0x1fffe0 does not", &P::peer_out, ClusterBench::memory_bytes - 32),
-      mistake("peer_out 0x1000001fe820 does not", &P::peer_out,
+      mistake("peer_out 0x1fffe0 of 6144 bytes does not", &P::peer_out, ClusterBench::memory_bytes - 32),
+      mistake("peer_out 0x1000001fe820 of 6144 bytes does not", &P::peer_out,
               address_map::on_gpu(1, ClusterBench::memory_bytes - 64 * 96 + 32)),
-      mistake("peer_out 0x1f0000000000 does not", &P::peer_out, address_map::on_gpu(1, address_map::registers_base)),
+      mistake("peer_out 0x1f0000000000 of 6144 bytes does not", &P::peer_out,
+              address_map::on_gpu(1, address_map::registers_base)),
       mistake("signal_epoch 18446744073709551614", &P::signal_epoch, ~std::uint64_t{1}),
   };
   return mistakes;
@@ -131,11 +132,11 @@ const std::vector<Mistake>& mistakes_of_rows() {
       mistake("b 0x50010", &P::b, 0x50010),
       mistake("c 0x70010", &P::c, 0x70010),
       mistake("with row stride 0", &P::ldc, 0),
-      mistake("b 0xffffffffc0 does not end", &P::b, address_map::hbm_limit - 64),
+      mistake("b 0xffffffffc0 of 96 bytes does not end", &P::b, address_map::hbm_limit - 64),
       mistake("c 0xfffffffff8", &P::c, address_map::hbm_limit - 8),
-      mistake("a 0x1fe820 does not end", &P::a, ClusterBench::memory_bytes - 64 * 96 + 32),
-      mistake("b 0x1fffc0 does not end", &P::b, ClusterBench::memory_bytes - 64),
-      mistake("b 0x100000050000 does not end", &P::b, address_map::on_gpu(1, 0x50000)),
+      mistake("a 0x1fe820 of 6144 bytes does not end", &P::a, ClusterBench::memory_bytes - 64 * 96 + 32),
+      mistake("b 0x1fffc0 of 96 bytes does not end", &P::b, ClusterBench::memory_bytes - 64),
+      mistake("b 0x100000050000 of 96 bytes does not end", &P::b, address_map::on_gpu(1, 0x50000)),
       {"does not end", [](P& p) { p.m = 1u << 30, p.ldo = p.lda = p.ldc = 0xFFFFFFE0; }},
       {"factor 0", [](P& p) { p.factor = 0; }},
       {"factor 1.5", [](P& p) { p.factor = 1.5; }},
@@ -156,7 +157,8 @@ const std::vector<Mistake>& mistakes_of_attention() {
       mistake("does not end in memory", &P::a, address_map::hbm_limit - 64),
       mistake("workgroups 5", &P::workgroups, 5),
       mistake("batch strides 8", &P::a_batch, 8),
-      mistake("of 2 matrices does not end", &P::out, ClusterBench::memory_bytes - 64 * 96),
+      mistake("does not end in memory, that of GPU 0 from 0x0 to 0x1fffff", &P::out,
+              ClusterBench::memory_bytes - 64 * 96),
   };
   return mistakes;
 }
@@ -266,12 +268,13 @@ TEST_CASE("malformed ring packets are refused one by one and the next good one r
     check_refused(bench, good_ring(kind), mistakes_of_all_kernels());
     check_refused(bench, good_ring(kind), mistakes_of_rings());
   }
-  check_refused(bench, good_ring(KernelKind::ring_reduce_scatter),
-                {mistake("staging", &P::staging, 0x90008), mistake("peer_staging", &P::peer_staging, 0x90008),
-                 mistake("staging 0x1fe820 or", &P::staging, ClusterBench::memory_bytes - 64 * 96 + 32),
-                 mistake("staging 0x100000090000 or", &P::staging, address_map::on_gpu(1, 0x90000)),
-                 mistake("or peer_staging 0x1000001fffe0", &P::peer_staging,
-                         address_map::on_gpu(1, ClusterBench::memory_bytes - 32))});
+  check_refused(
+      bench, good_ring(KernelKind::ring_reduce_scatter),
+      {mistake("staging", &P::staging, 0x90008), mistake("peer_staging", &P::peer_staging, 0x90008),
+       mistake("staging 0x1fe820 of 6144 bytes does not", &P::staging, ClusterBench::memory_bytes - 64 * 96 + 32),
+       mistake("staging 0x100000090000 of 6144 bytes does not", &P::staging, address_map::on_gpu(1, 0x90000)),
+       mistake("peer_staging 0x1000001fffe0 of 6144 bytes does not", &P::peer_staging,
+               address_map::on_gpu(1, ClusterBench::memory_bytes - 32))});
 }
 
 TEST_CASE("a reduction with near-memory updates and an all-gather need no staging buffers") {

@@ -1,6 +1,7 @@
 #include <stddef.h>
 
 #include "driver_errors/misuse.h"
+#include "t3/registers/kernel_queue.h"
 
 static void second_context(struct stage* s) {
   struct t3_context other;
@@ -35,13 +36,82 @@ static void stale(struct stage* s) {
   tell(s, "memory of a", t3_matrix_malloc(&s->gpu, &a));
   tell(s, "memory of b", t3_matrix_malloc(&s->gpu, &b));
   tell(s, "reset", t3_reset(s->hal));
-  struct t3_context before = s->gpu;
-  tell(s, "gemm", t3_gemm(&before, &s->out, &a, &b, (struct t3_gemm_options){0}));
-  tell(s, "close", t3_close(&before));
-  tell(s, "init", t3_init(&s->gpu, s->hal));
-  tell(s, "close of the one before", t3_close(&before));
-  tell(s, "gemm of the next", t3_gemm(&s->gpu, &s->out, &a, &b, (struct t3_gemm_options){0}));
+  tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &a, &b, (struct t3_gemm_options){0}));
+  tell(s, "close", t3_close(&s->gpu));
+  struct t3_context next;
+  tell(s, "init", t3_init(&next, s->hal));
+  tell(s, "close of the one before", t3_close(&s->gpu));
+  tell(s, "gemm of the next", t3_gemm(&next, &s->out, &a, &b, (struct t3_gemm_options){0}));
+  tell(s, "its end", t3_wait_kernels(&next));
+  tell(s, "its close", t3_close(&next));
+  tell(s, "init again", t3_init(&s->gpu, s->hal));
+}
+
+/* A copy would go on with counts that the other one changes. */
+static void copies(struct stage* s) {
+  struct t3_context copy = s->gpu;
+  uint64_t address = 0;
+  tell(s, "a copy", t3_malloc(&copy, 256, &address));
+  tell(s, "its barrier", t3_barrier(&copy));
+  tell(s, "its close", t3_close(&copy));
+  tell(s, "the context", t3_malloc(&s->gpu, 256, &address));
+  tell(s, "no kernel of it", t3_last_kernel(&s->gpu) == 0 ? T3_OK : T3_BAD_VALUE);
+}
+
+static void init_again(struct t3_context* context, const struct t3_interrupt* interrupt, void* argument) {
+  struct stage* s = argument;
+  (void)context, (void)interrupt;
+  if (s->peer_out == 0) return; /* the second time */
+  s->peer_out = 0;
+  tell(s, "reset", t3_reset(s->hal));
+  tell(s, "init in a handler", t3_init(&s->gpu, s->hal));
+}
+
+/* In a wait, whose context would be another one when it goes on. */
+static void reset_in_a_handler(struct stage* s) {
+  struct t3_matrix a = {.rows = s->out.matrix.rows, .columns = 32, .element = s->out.matrix.element};
+  struct t3_matrix b = {.rows = 32, .columns = s->out.matrix.columns, .element = s->out.matrix.element};
+  tell(s, "memory of a", t3_matrix_malloc(&s->gpu, &a));
+  tell(s, "memory of b", t3_matrix_malloc(&s->gpu, &b));
+  tell(s, "handler", t3_set_handler(&s->gpu, T3_LINE_KERNEL_QUEUE, 1, init_again, s));
+  tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &a, &b, (struct t3_gemm_options){0}));
   tell(s, "its end", t3_wait_kernels(&s->gpu));
+  tell(s, "close", t3_close(&s->gpu));
+  tell(s, "init", t3_init(&s->gpu, s->hal));
+  wait_for_resets(s);
+}
+
+/* A packet that the driver knows nothing of, and another ring. */
+static void rung_by_hand(struct stage* s) {
+  const struct t3_hal* hal = s->hal;
+  const uint64_t queue = t3_block_base(hal->gpu, T3_BLOCK_KERNEL_QUEUE);
+  struct t3_matrix a = {.rows = s->out.matrix.rows, .columns = 32, .element = s->out.matrix.element};
+  struct t3_matrix b = {.rows = 32, .columns = s->out.matrix.columns, .element = s->out.matrix.element};
+  tell(s, "memory of a", t3_matrix_malloc(&s->gpu, &a));
+  tell(s, "memory of b", t3_matrix_malloc(&s->gpu, &b));
+  hal->order_writes(hal->platform);
+  tell(s, "doorbell", hal->write64(hal->platform, queue + T3_KERNEL_QUEUE_DOORBELL_OFFSET, 1));
+  hal->wait_ns(hal->platform, 10000);
+  tell(s, "gemm behind it", t3_gemm(&s->gpu, &s->out, &a, &b, (struct t3_gemm_options){0}));
+  tell(s, "half of the ring", hal->write32(hal->platform, queue + T3_KERNEL_QUEUE_ENTRIES_OFFSET, 8));
+  tell(s, "another ring", hal->write64(hal->platform, queue + T3_KERNEL_QUEUE_BASE_OFFSET, s->out.matrix.address));
+  tell(s, "close", t3_close(&s->gpu));
+  tell(s, "init", t3_init(&s->gpu, hal));
+  tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &a, &b, (struct t3_gemm_options){0}));
+  tell(s, "its end", t3_wait_kernels(&s->gpu));
+  tell(s, "the number before it", t3_wait_kernel(&s->gpu, t3_last_kernel(&s->gpu) - 1));
+}
+
+enum t3_status guest_that_copies_contexts(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, copies);
+}
+
+enum t3_status guest_reset_in_a_handler(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, reset_in_a_handler);
+}
+
+enum t3_status guest_that_rings_by_hand(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, rung_by_hand);
 }
 
 enum t3_status guest_in_a_stale_context(const struct t3_hal* hal, const struct t3_job* job) {

@@ -55,6 +55,9 @@ t3_program guest_late_after_reset;
 t3_program guest_second_context;
 /* Opens its context again, and goes on with one that was reset. */
 t3_program guest_in_a_stale_context;
+t3_program guest_that_copies_contexts;
+t3_program guest_reset_in_a_handler;
+t3_program guest_that_rings_by_hand;
 /* The right job, twice. */
 t3_program guest_twice;
 t3_program guest_unknown_phases;

@@ -95,7 +95,58 @@ TEST_CASE("an open context stays as it is when it is opened again, and what fail
                                 {"close of the one before", T3_STALE},
                                 {"gemm of the next", T3_OK},
                                 {"its end", T3_OK},
+                                {"its close", T3_OK},
+                                {"init again", T3_OK},
                                 {"logged by kernel_queue", T3_INVALID_ARGUMENT}}));
+  pair.require_right_result();
+}
+
+TEST_CASE("a copy of a context is none") {
+  GpuPair pair(guest_that_copies_contexts);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"a copy", T3_INVALID_ARGUMENT},
+                                {"its barrier", T3_INVALID_ARGUMENT},
+                                {"its close", T3_INVALID_ARGUMENT},
+                                {"the context", T3_OK},
+                                {"no kernel of it", T3_OK}}));
+  pair.require_right_result();
+}
+
+TEST_CASE("a context is not opened anew under a call that waits with it") {
+  GpuPair pair(guest_reset_in_a_handler, {}, guest_late_after_reset);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"memory of a", T3_OK},
+                                {"memory of b", T3_OK},
+                                {"handler", T3_OK},
+                                {"gemm", T3_OK},
+                                {"reset", T3_OK},
+                                {"init in a handler", T3_BUSY},
+                                {"its end", T3_STALE},
+                                {"close", T3_STALE},
+                                {"init", T3_OK}}));
+  pair.require_right_result();
+}
+
+TEST_CASE("packets that the driver knows nothing of are told by its next one, and the ring stays where it is") {
+  GpuPair pair(guest_that_rings_by_hand);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"memory of a", T3_OK},
+                                {"memory of b", T3_OK},
+                                {"doorbell", T3_OK},
+                                {"gemm behind it", T3_BAD_VALUE},
+                                {"half of the ring", T3_BAD_VALUE},
+                                {"another ring", T3_BAD_VALUE},
+                                {"close", T3_OK},
+                                {"init", T3_OK},
+                                {"gemm", T3_OK},
+                                {"its end", T3_OK},
+                                {"the number before it", T3_INVALID_ARGUMENT},
+                                {"logged by kernel_queue", T3_BAD_PACKET},
+                                {"logged by kernel_queue", T3_INVALID_ARGUMENT},
+                                {"logged by kernel_queue", T3_BUSY},
+                                {"logged by kernel_queue", T3_BUSY}}));
+  CHECK_THAT(pair.logged(0)[1], Catch::Contains("2 to 17 expected: 1 packets have been announced"));
+  CHECK_THAT(pair.logged(0)[2], Catch::Contains("packets have been announced: the ring of 16 entries at 0x0 stays"));
   pair.require_right_result();
 }
 

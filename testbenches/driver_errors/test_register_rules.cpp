@@ -126,7 +126,7 @@ TEST_CASE("values that a block refuses are told with register and rule") {
       {"entries", entries, 4, 24, Status::invalid_argument, "0x18, a power of two up to 256 expected"},
       {"entries", entries, 4, 512, Status::invalid_argument, "0x200, a power of two up to 256 expected"},
       {"doorbell", doorbell, 8, 17, Status::invalid_argument,
-       "0x11, 0 to 16 expected: 0 packets have been announced, 0 have ended, the ring has 16 entries"},
+       "0x11, 1 to 16 expected: 0 packets have been announced, 0 have ended, the ring has 16 entries"},
   };
   const Prober prober([&](Prober& p) {
     REQUIRE(p.write(at(Block::kernel_queue, entries), 4, 16) == Status::ok);

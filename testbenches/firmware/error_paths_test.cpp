@@ -208,12 +208,13 @@ void require_refused(t3_context* context, Driver& d) {
 
 }  // namespace
 
-TEST_CASE("calls without a context or with one that is closed or was never opened are refused") {
+TEST_CASE("calls without a context or with one that is closed or copied or was never opened are refused") {
   Driver driver;
-  t3_context closed = driver.context, failed;
+  t3_context copy = driver.context, failed;
   require_refused(nullptr, driver);
-  REQUIRE(t3_close(&closed) == T3_OK);
-  require_refused(&closed, driver);
+  require_refused(&copy, driver);
+  REQUIRE(t3_close(&driver.context) == T3_OK);
+  require_refused(&driver.context, driver);
   std::memset(static_cast<void*>(&failed), 0xA5, sizeof failed);
   require_refused(&failed, driver);
   MockGpu other(0, 0);  // no GPU of none

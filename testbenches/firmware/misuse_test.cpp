@@ -57,15 +57,17 @@ TEST_CASE("an open context that is opened again stays as it is") {
 
 TEST_CASE("what fails in a context that was reset says so") {
   Driver driver;
-  t3_context before = driver.context;
   driver.mock.reg(T3_BLOCK_SYSTEM, T3_SYSTEM_SCRATCH_OFFSET) = 0;
   driver.mock.refuse_next(T3_BLOCK_OUTPUT_MAP, {T3_DISABLED});
   CHECK(driver.remote_map() == T3_STALE);
   CHECK(t3_close(&driver.context) == T3_STALE);
   const t3_hal* hal = driver.mock.hal();
   hal->wait_ns(hal->platform, 10);
+  t3_context next;
+  REQUIRE(t3_init(&next, hal) == T3_OK);
+  CHECK(t3_close(&driver.context) == T3_STALE);
+  REQUIRE(t3_close(&next) == T3_OK);
   REQUIRE(t3_init(&driver.context, hal) == T3_OK);
-  CHECK(t3_close(&before) == T3_STALE);
   driver.require_alive();
   driver.mock.unplug(T3_BLOCK_SYSTEM);  // whose it is cannot be read: the failure itself is told
   driver.mock.refuse_next(T3_BLOCK_OUTPUT_MAP, {T3_DISABLED});

@@ -167,7 +167,8 @@ struct t3_allocation {
 
 /* A driver's state. Fill it with t3_init and leave its members alone. */
 struct t3_context {
-  uint64_t magic; /* what an open one begins with */
+  uint64_t magic;                  /* what an open one begins with */
+  const struct t3_context* itself; /* a copy is none */
   const struct t3_hal* hal;
   uint64_t owner; /* what says in the GPU that this context has it, another number for each */
   uint32_t gpu, gpus;
@@ -182,7 +183,8 @@ struct t3_context {
   uint64_t heap_begin, heap_end, memory_end;            /* what t3_malloc gives out; the driver's own is outside */
   struct t3_allocation allocations[T3_ALLOCATIONS_MAX]; /* by address */
   uint32_t allocation_count;
-  uint64_t queue_base, submitted;
+  uint64_t queue_base, submitted; /* kernels since reset */
+  uint64_t first_kernel;          /* the number of those that contexts before this one have submitted */
   enum t3_status kernel_failure;  /* of the first kernel that has failed since t3_wait_kernels has told one */
   uint64_t barrier_rounds;        /* since reset */
   uint32_t barrier_round;         /* of the barrier that a timeout has left */
