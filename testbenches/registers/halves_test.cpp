@@ -47,7 +47,7 @@ TEST_CASE("halves of a read are of one moment") {
   std::uint64_t counter = 0xFFFF'FFFF;
   bench.sensor.sample.on_refresh([&] { bench.sensor.sample.set(counter); });
   REQUIRE(bench.driver.read(sample, 4).value == 0xFFFF'FFFF);
-  ++counter;
+  bench.sensor.sample.set(++counter);
   REQUIRE(bench.driver.read(sample + 4, 4).value == 0);
   REQUIRE(bench.driver.read(sample, 4).value == 0);
   REQUIRE(bench.driver.read(sample + 4, 4).value == 1);
