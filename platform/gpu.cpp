@@ -119,6 +119,8 @@ void Gpu::bind_lines() {
   memory.tracker.running_output.bind(running_output_);
   compute.map_holders.bind(output_map);
   compute.map_holders.bind(memory.tracker);
+  compute.writers.bind(dma);
+  dma.writers.bind(memory.tracker);
   memory.tracker.interrupt.bind(lines_[InterruptController::tracker]);
 }
 

@@ -310,7 +310,7 @@ void ComputeCluster::fetched(Transaction& transaction) {
   events_.push(now() + parameters_.launch_latency, {Step::launch, dispatcher, 0, nullptr, generation_});
 }
 
-/// What does not follow from the packet alone: who can be reached, and whose maps are in the way.
+/// What does not follow from the packet alone: who can be reached, who writes there, and whose maps are in the way.
 ComputeCluster::Refusal ComputeCluster::check_here(const KernelPacket& packet) {
   if (is_ring(packet)) {
     if (Refusal found = check_receiver(packet.peer_out, "peer_out"); found.status != Status::ok) return found;
@@ -321,14 +321,28 @@ ComputeCluster::Refusal ComputeCluster::check_here(const KernelPacket& packet) {
                                                 packet.peer_out, packet.peer_staging)};
     }
   }
-  if (packet.kernel == KernelKind::gemm) return {};  // its stores name the tiles that maps are about
+  for (const OutputRange& range : written_by(packet))
+    for (int i = 0; i < writers.size(); ++i)
+      if (const std::string found = writers[i]->writes_to(range); !found.empty())
+        return {Status::busy, fmt::format("the kernel writes {:#x} to {:#x}: {}, and no kernel runs there before that "
+                                          "has ended",
+                                          range.begin, range.end - 1, found)};
+  return check_maps(packet);
+}
+
+/// Maps are about wavefront tiles. A GEMM's accesses name them, except that its stores lose the name in the cache.
+ComputeCluster::Refusal ComputeCluster::check_maps(const KernelPacket& packet) {
+  const bool is_gemm = packet.kernel == KernelKind::gemm;
+  if (is_gemm && (packet.flags & (KernelPacket::update | KernelPacket::uncached)) != 0) return {};
+  const char* const how =
+      is_gemm ? "stores through the cache, which forgets the wavefront tiles" : "names no wavefront tiles";
   // A GPU's own part of a staged reduction is the only thing that a ring kernel stores here itself.
   const bool stores = !is_ring(packet) || is_staged(packet);
   for (const OutputRange& range : written_by(packet))
     for (int i = 0; i < map_holders.size(); ++i)
       if (const std::string found = map_holders[i]->in_the_way(range, stores); !found.empty())
-        return {Status::mismatch, fmt::format("the kernel works on {:#x} to {:#x} and names no wavefront tiles: {}",
-                                              range.begin, range.end - 1, found)};
+        return {Status::mismatch,
+                fmt::format("the kernel works on {:#x} to {:#x} and {}: {}", range.begin, range.end - 1, how, found)};
   return {};
 }
 

@@ -27,6 +27,8 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
       "running_output"};
   /// Whose maps a kernel might disturb.
   sc_core::sc_port<MapHolder, 0, sc_core::SC_ZERO_OR_MORE_BOUND> map_holders{"map_holders"};
+  /// Whose writes to a kernel's output might undo the kernel's.
+  sc_core::sc_port<MemoryWriter, 0, sc_core::SC_ZERO_OR_MORE_BOUND> writers{"writers"};
   registers::KernelQueue registers{"registers"};
 
   ComputeCluster(const sc_core::sc_module_name& name, const ComputeParameters& parameters, bool functional,
@@ -87,6 +89,7 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
     std::string text;
   };
   Refusal check_here(const KernelPacket& packet);
+  Refusal check_maps(const KernelPacket& packet);
   Refusal check_receiver(std::uint64_t address, const char* name);
   std::unique_ptr<KernelModel> make_kernel(const KernelPacket& packet);
   void launch();

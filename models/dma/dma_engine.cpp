@@ -391,10 +391,22 @@ void DmaEngine::fill() {
   if (address_map::gpu_of(base) != gpu_ || !memory.holds(base, bytes))
     return refuse(Status::bad_address,
                   fmt::format("fill of {:#x} bytes at {:#x} is not all in the memory of GPU {}", bytes, base, gpu_));
+  for (int i = 0; i < writers.size(); ++i)
+    if (const std::string found = writers[i]->writes_to({base, base + bytes}); !found.empty())
+      return refuse(Status::busy, fmt::format("fill of {:#x} bytes at {:#x}: {}, and nothing is zeroed before that has "
+                                              "ended",
+                                              bytes, base, found));
   registers.status.code.set(Status::ok);
   fill_next_ = base;
   fill_left_ = bytes;
   continue_fill();
+}
+
+/// A fill; what is sent goes to peers.
+std::string DmaEngine::writes_to(const OutputRange& range) const {
+  const std::uint64_t begin = fill_next_ - fill_outstanding_, end = fill_next_ + fill_left_;
+  if (!fills() || !range.overlaps(begin, end - begin)) return {};
+  return fmt::format("a fill zeroes {:#x} to {:#x}", begin, end - 1);
 }
 
 void DmaEngine::continue_fill() {

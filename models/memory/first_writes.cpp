@@ -38,6 +38,9 @@ void MemoryController::arm() {
   if (valid_bits_.clear() != 0 && !is_same)
     return refuse(Status::busy, fmt::format("{} bytes of the range armed before are not written yet",
                                             valid_bits_.clear() * ValidBits::sector_bytes));
+  if (const std::string found = tracker.writes_to({base, base + bytes}); !found.empty())
+    return refuse(Status::busy, fmt::format("{} bytes at {:#x}: {}, and nothing is zeroed before that has ended", bytes,
+                                            base, found));
   valid_bits_.arm(local, bytes);
   most_valid_bits_ = std::max(most_valid_bits_, ValidBits::storage_bytes(bytes));
   plain->invalidate_direct_mem_ptr(base, base + bytes - 1);

@@ -156,6 +156,31 @@ std::string Tracker::in_the_way(const OutputRange& output, bool) const {
   return {};
 }
 
+/// "workgroups 4 to 7 of the output at 0x1000 are being counted: 1 of 16 wavefront tiles are complete"
+std::string Tracker::progress(const Chunk& chunk) {
+  return fmt::format("{} are being counted: {} of {} wavefront tiles are complete", chunk.range.text(), chunk.complete,
+                     chunk.tiles);
+}
+
+std::string Tracker::writes_to(const OutputRange& range) const {
+  if (running_output.size() != 0) {
+    const OutputRange& output = running_output->read();
+    if (output.overlaps(range.begin, range.end - range.begin))
+      return fmt::format("a kernel runs that writes {:#x} to {:#x}", output.begin, output.end - 1);
+  }
+  const auto is_written = [&](const StagedChunk& chunk) {
+    if (!range.overlaps(chunk.base, chunk.grid.bytes())) return false;
+    const std::uint64_t begin = std::max(range.begin, chunk.base);
+    const std::uint64_t bytes = std::min(range.end, chunk.base + chunk.grid.bytes()) - begin;
+    // What is longer than a row has 32 bits for is more than the gaps between a chunk's tiles.
+    return bytes > ~std::uint32_t{0} || chunk.touches({begin, {1, static_cast<std::uint32_t>(bytes), 0}});
+  };
+  for (const Chunk& chunk : chunks_)
+    if (chunk.mapped && chunk.accepted != 0 && chunk.complete != chunk.tiles && is_written(chunk.range))
+      return progress(chunk);
+  return {};
+}
+
 void Tracker::remove(bool all, bool force) {
   const StagedChunk staged = staged_chunk(registers);
   const auto is_meant = [&](const Chunk& chunk) {
@@ -166,10 +191,7 @@ void Tracker::remove(bool all, bool force) {
     return refuse(Status::invalid_argument, staged.base, fmt::format("{} are not mapped", staged.text()));
   for (const Chunk& chunk : chunks_)
     if (is_meant(chunk) && is_busy(chunk) && !force)
-      return refuse(Status::busy, chunk.range.base,
-                    fmt::format("{} are being counted: {} of {} wavefront tiles are complete, and nothing is removed "
-                                "before all are",
-                                chunk.range.text(), chunk.complete, chunk.tiles));
+      return refuse(Status::busy, chunk.range.base, progress(chunk) + ", and nothing is removed before all are");
   for (std::size_t place = 0; place < chunks_.size(); ++place) {
     if (!is_meant(chunks_[place])) continue;
     if (is_busy(chunks_[place])) discarded_.push_back(chunks_[place].range);

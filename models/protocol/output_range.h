@@ -1,5 +1,5 @@
-// What the compute cluster tells the blocks that hold maps, where the running kernel writes, and what it asks them
-// before it runs one.
+// What the compute cluster tells the blocks that hold maps, where the running kernel writes, what it asks them before
+// it runs one, and what is asked before memory is zeroed.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,16 @@ inline std::ostream& operator<<(std::ostream& stream, const OutputRange& range) 
 /// Offered by the blocks that hold maps.
 class MapHolder : public virtual sc_core::sc_interface {
  public:
-  /// Why a kernel whose stores name no wavefront tiles must not run on this output now, in words; empty when it may.
+  /// Why a kernel whose stores a map cannot take must not run on this output now, in words; empty when it may.
   /// `stores`: it stores there itself, and not only its neighbours do.
   virtual std::string in_the_way(const OutputRange& output, bool stores) const = 0;
+};
+
+/// Offered by the blocks that know of writes that go on.
+class MemoryWriter : public virtual sc_core::sc_interface {
+ public:
+  /// Who writes some of these bytes just now, and where, in words; empty when nobody does.
+  virtual std::string writes_to(const OutputRange& range) const = 0;
 };
 
 inline void sc_trace(sc_core::sc_trace_file* file, const OutputRange& range, const std::string& name) {

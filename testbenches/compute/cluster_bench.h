@@ -12,6 +12,15 @@
 
 namespace t3vp {
 
+/// Blocks with maps and writes in a kernel's way, when they have a text.
+struct InTheWay : MapHolder, MemoryWriter {
+  std::string map, write;
+  std::string in_the_way(const OutputRange&, bool with_stores) const override {
+    return with_stores ? map : std::string();
+  }
+  std::string writes_to(const OutputRange&) const override { return write; }
+};
+
 /// The compute units of one GPU with their interrupt and stage lines.
 struct ClusterUnderTest {
   static constexpr std::uint64_t queue_base = 0x100000;
@@ -21,6 +30,7 @@ struct ClusterUnderTest {
   ComputeCluster cluster;
   sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS> interrupt, kernel_active, first_stage, withdraw;
   NamedRegisters registers{cluster.registers};
+  InTheWay others;
   std::uint64_t submitted = 0;
 
   ClusterUnderTest(const ComputeParameters& parameters, bool functional, std::uint16_t number)
@@ -29,6 +39,8 @@ struct ClusterUnderTest {
     cluster.kernel_active.bind(kernel_active);
     cluster.first_stage.bind(first_stage);
     cluster.withdraw.bind(withdraw);
+    cluster.map_holders.bind(others);
+    cluster.writers.bind(others);
   }
 
   std::uint64_t here(std::uint64_t local) const { return address_map::on_gpu(gpu, local); }

@@ -1,6 +1,8 @@
 // A DMA engine of GPU 2 between a memory, a link and a Tracker that the test plays.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 
 #include "data_path/checked_sockets.h"
@@ -13,12 +15,21 @@ namespace t3vp {
 
 inline constexpr std::uint16_t bench_gpu = 2, peer_gpu = 1, lost_gpu = 3;
 
+/// Somebody who writes memory, when there is a text that says so.
+struct OtherWriter : MemoryWriter {
+  std::string text;
+  std::string writes_to(const OutputRange& range) const override {
+    return text.empty() ? text : fmt::format("{} {:#x} {:#x}", text, range.begin, range.end);
+  }
+};
+
 struct DmaBench {
   DmaParameters parameters;
   DmaEngine engine;
   DataInitiator tracker{"tracker"};
   DataTarget memory{"memory"}, link{"link"};
   sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS> interrupt{"interrupt"};
+  OtherWriter writer;
   NamedRegisters registers;
   CheckedSockets checks;
 
@@ -31,6 +42,7 @@ struct DmaBench {
     checks.join(engine.memory, memory.socket);
     checks.join(engine.remote, link.socket);
     engine.interrupt.bind(interrupt);
+    engine.writers.bind(writer);
     memory.latency = 300'000;
     memory.serve = [](tlm::tlm_generic_payload& transaction) { return serve(transaction); };
     link.reaches = [](std::uint64_t address) { return address_map::gpu_of(address) != lost_gpu; };

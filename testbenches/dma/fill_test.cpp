@@ -99,3 +99,45 @@ TEST_CASE("a fill tells when its last store is answered, and not before") {
   REQUIRE_FALSE(bench.busy());
   REQUIRE(bench.registers["interrupt"] == 2);
 }
+
+TEST_CASE("nothing is zeroed where somebody else writes") {
+  DmaBench bench;
+  bench.writer.text = "a kernel runs";
+  REQUIRE(bench.fill(base, 64) == Status::busy);
+  REQUIRE(bench.registers.reported.size() == 1);
+  CHECK(bench.registers.reported[0].address == base);
+  CHECK(bench.registers.reported[0].text ==
+        fmt::format("fill of 0x40 bytes at {0:#x}: a kernel runs {0:#x} {1:#x}, and nothing is zeroed before that has "
+                    "ended",
+                    base, base + 64));
+  REQUIRE_FALSE(bench.busy());
+  bench.settle();
+  REQUIRE(bench.memory.arrivals().empty());
+  REQUIRE(bench.registers["interrupt"] == 0);
+  bench.writer.text.clear();
+  REQUIRE(bench.fill(base, 64) == Status::ok);
+}
+
+TEST_CASE("a fill tells where it writes until its last store is answered") {
+  DmaBench bench;
+  const auto found = [&](std::uint64_t begin, std::uint64_t end) {
+    return bench.engine.writes_to({base + begin, base + end});
+  };
+  const std::uint64_t bytes = 2 * 4096;
+  bench.memory.holds = true;
+  REQUIRE(found(0, bytes).empty());
+  REQUIRE(bench.fill(base, bytes) == Status::ok);
+  bench.settle();
+  const std::string all = fmt::format("a fill zeroes {:#x} to {:#x}", base, base + bytes - 1);
+  REQUIRE(bench.memory.arrivals().size() == 2);
+  CHECK(found(0, 1) == all);
+  CHECK(found(bytes - 1, 2 * bytes) == all);
+  CHECK(bench.engine.writes_to({base - 32, base}).empty());
+  CHECK(found(bytes, 2 * bytes).empty());
+  bench.memory.answer_one();
+  bench.settle();
+  CHECK_FALSE(found(bytes - 1, bytes).empty());
+  bench.memory.answer_one();
+  bench.settle();
+  CHECK(found(0, 2 * bytes).empty());
+}

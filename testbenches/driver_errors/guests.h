@@ -19,11 +19,15 @@ t3_program guest_chunk_too_large;
 
 /* Maps used in another way than they say, or removed while in use. */
 t3_program guest_maps_used_wrongly;
+t3_program guest_cached_on_maps;
 t3_program guest_misfit_in_a_wait;
 t3_program guest_too_many_updates;
 t3_program guest_busy_maps;
 t3_program guest_maps_given_up;
 t3_program guest_counted_stores;
+
+/* Memory that becomes zero while somebody writes it, and kernels where a fill runs. */
+t3_program guest_zeroed_in_use;
 
 /* Maps and kernels, Tracker and DMA engine that do not fit together. */
 t3_program guest_other_outputs_sent;

@@ -38,6 +38,7 @@ struct MemoryBench {
   PlainInitiator plain{"plain"};
   DataTarget triggers{"triggers"};
   sc_core::sc_signal<bool> kernel_active{"kernel_active"}, first_stage{"first_stage"};
+  sc_core::sc_signal<OutputRange> running_output{"running_output"};
   NamedRegisters registers, near_memory, tracker;
   CheckedSockets checks;
 
@@ -54,6 +55,7 @@ struct MemoryBench {
     checks.join_test(plain.socket, controller.plain);
     checks.join(controller.tracker.trigger, triggers.socket);
     checks.join(controller.tracker.spill, *controller.ports[MemoryController::from_tracker]);
+    controller.tracker.running_output.bind(running_output);
     controller.kernel_active.bind(kernel_active);
     controller.first_stage.bind(first_stage);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);

@@ -190,3 +190,43 @@ TEST_CASE("a range is armed whole or not at all and not before the last one is w
   bench.controller.near_memory.reset();
   CHECK(bench.near_memory["not_valid"] == 0);
 }
+
+TEST_CASE("memory that a kernel writes or a map counts is not armed") {
+  ValidBitsBench bench;
+  const auto runs = [&](std::uint64_t begin, std::uint64_t end) {
+    bench.running_output.write({begin, end});
+    bench.run_for(1);
+  };
+  runs(local(base + 32), local(base + 64));
+  CHECK(bench.arm(local(base), 64) == Status::busy);
+  REQUIRE(bench.near_memory.reported.size() == 1);
+  CHECK_THAT(bench.near_memory.reported[0].text,
+             Catch::StartsWith("64 bytes at 0x") && Catch::Contains(": a kernel runs that writes 0x"));
+  bench.near_memory.reported.clear();
+  CHECK(bench.near_memory["not_valid"] == 0);
+  CHECK(bench.plain_read(base, 2) == std::vector<unsigned char>(2, 0xFF));
+  CHECK(bench.arm(local(base + 64), 64) == Status::ok);
+  runs(0, 0);
+  bench.near_memory.set("command", 2);
+
+  const std::pair<const char*, std::uint64_t> staged[] = {
+      {"output_base", local(base)}, {"row_stride", 64}, {"rows", 2},    {"columns", 32},  {"tile_rows", 2},
+      {"tile_columns", 32},         {"layout", 2},      {"updates", 1}, {"workgroups", 1}};
+  for (const auto& [name, value] : staged) bench.tracker.set(name, value);
+  bench.tracker.set("command", 1 | 2u << 4);
+  REQUIRE(bench.tracker.command_status() == Status::ok);
+  const auto update = [&](std::uint8_t wavefront) {
+    DataAccess access =
+        bench.update(base + wavefront * 64u, {1, 64, 64}, ElementType::fp16, std::vector<unsigned char>(64));
+    access.producer = {0, wavefront, 0};
+    bench.perform(bench.peers, access);
+  };
+  CHECK(bench.arm(local(base), 128) == Status::ok);  // nothing has come
+  update(0);
+  CHECK(bench.arm(local(base), 128) == Status::busy);
+  CHECK_THAT(bench.near_memory.reported.back().text, Catch::Contains("1 of 2 wavefront tiles are complete"));
+  CHECK(bench.near_memory.take_report() == Status::busy);
+  CHECK(bench.near_memory["not_valid"] == 64);
+  update(1);
+  CHECK(bench.arm(local(base), 128) == Status::ok);
+}
