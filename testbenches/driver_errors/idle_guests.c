@@ -38,6 +38,12 @@ enum t3_status guest_that_takes_no_updates(const struct t3_hal* hal, const struc
   return wait_for_the_others(&gpu, &out, job);
 }
 
+static enum t3_status map_all(struct t3_context* gpu, const struct t3_output* out) {
+  const struct t3_chunk all = {0, t3_workgroups(out)};
+  return t3_dma_map(gpu, out, all, 0, T3_NOTIFY, (struct t3_dma_options){.updates = 1, .block_tiles = 1});
+}
+
+/* No GEMM stores to the cache on a map: that one runs before. */
 static enum t3_status multiply_without_updates(const struct t3_hal* hal, const struct t3_job* job,
                                                enum t3_memory_kind memory) {
   struct t3_context gpu;
@@ -48,11 +54,11 @@ static enum t3_status multiply_without_updates(const struct t3_hal* hal, const s
   T3_TRY(t3_matrix_malloc(&gpu, &a));
   T3_TRY(t3_matrix_malloc(&gpu, &b));
   out.matrix.memory = memory;
-  const struct t3_chunk all = {0, t3_workgroups(&out)};
-  T3_TRY(t3_dma_map(&gpu, &out, all, 0, T3_NOTIFY, (struct t3_dma_options){.updates = 1, .block_tiles = 1}));
+  if (memory == T3_UNCACHED) T3_TRY(map_all(&gpu, &out));
   T3_TRY(t3_barrier(&gpu));
   T3_TRY(t3_gemm(&gpu, &out, &a, &b, (struct t3_gemm_options){.update = false}));
   T3_TRY(t3_wait_kernels(&gpu));
+  if (memory == T3_CACHED) T3_TRY(map_all(&gpu, &out));
   return t3_wait_dma(&gpu);
 }
 

@@ -107,7 +107,7 @@ static void handled(struct stage* s) {
   h.chain = chained;
   tell(s, "kernel", mixed_gemm(s, &h.operands, h.kernels));
   for (uint32_t i = 0; i < 1000 && h.kernels < kernels + 4 + chained; ++i)
-    if (t3_fill_zero(&s->gpu, &s->out.matrix) != T3_OK) ++h.wrong;
+    if (t3_fill_zero(&s->gpu, &h.operands.b) != T3_OK) ++h.wrong;
   tell(s, "those that the handler queued", h.queue);
   expect(s, "all were heard of while the thread filled", h.kernels == kernels + 4 + chained && h.wrong == 0);
   tell(s, "fill in a fill", h.fill);

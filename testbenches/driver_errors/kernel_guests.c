@@ -86,6 +86,8 @@ static void mixed(struct stage* s) {
   const struct operands good = operands_of(s);
   struct operands bad = good;
   bad.a.address += 8;
+  struct t3_matrix unrelated = s->out.matrix;
+  tell(s, "memory of the fill", t3_matrix_malloc(&s->gpu, &unrelated));
   const uint64_t before = t3_last_kernel(&s->gpu);
   enum t3_status queued = T3_OK;
   for (uint32_t i = 0; i < kernels && queued == T3_OK; ++i) {
@@ -93,7 +95,7 @@ static void mixed(struct stage* s) {
     queued = t3_gemm(&s->gpu, &s->out, &o->a, &o->b, (struct t3_gemm_options){0});
   }
   tell(s, "40 kernels", queued);
-  tell(s, "an unrelated fill", t3_fill_zero(&s->gpu, &s->out.matrix));
+  tell(s, "an unrelated fill", t3_fill_zero(&s->gpu, &unrelated));
   tell(s, "all of them", t3_wait_kernels(&s->gpu));
   tell(s, "once more", t3_wait_kernels(&s->gpu));
   uint32_t wrong = 0;

@@ -19,6 +19,7 @@ void require_mixed_kernels_told(const std::vector<std::string>& settings) {
   pair.run();
   REQUIRE(pair.told() == with_entries({{"memory of a", T3_OK},
                                        {"memory of b", T3_OK},
+                                       {"memory of the fill", T3_OK},
                                        {"40 kernels", T3_OK},
                                        {"an unrelated fill", T3_OK},
                                        {"all of them", T3_BAD_PACKET},
