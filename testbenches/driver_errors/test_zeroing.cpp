@@ -44,7 +44,7 @@ TEST_CASE("what a kernel writes or a map counts is not zeroed and no kernel runs
   const Lines logged = pair.logged(0);
   CHECK_THAT(logged[0], Catch::Contains("fill of 0x") && Catch::Contains(": a kernel runs that writes 0x"));
   CHECK_THAT(logged[2], Catch::Contains(" bytes at 0x") && Catch::Contains(": a kernel runs that writes 0x"));
-  for (const std::size_t counted : {3, 4})
+  for (const std::size_t counted : {3u, 4u})
     CHECK_THAT(logged[counted], Catch::Contains("workgroups 32 to 63 of the output at 0x") &&
                                     Catch::Contains("are being counted: 0 of 128 wavefront tiles are complete"));
   CHECK_THAT(logged[5], Catch::Contains("the kernel writes 0x") && Catch::Contains(": a fill zeroes 0x"));
