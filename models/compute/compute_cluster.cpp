@@ -14,6 +14,7 @@
 #include "protocol/address_map.h"
 #include "protocol/description.h"
 #include "protocol/element.h"
+#include "protocol/ring_signal.h"
 #include "protocol/truncating_adder.h"
 #include "registers/response_status.h"
 #include "registers/signals.h"
@@ -267,11 +268,10 @@ void ComputeCluster::note_failure(Transaction& transaction) {
   const Status status = status_of_data_access(transaction);
   if (failure_ != Status::ok || status == Status::ok) return;
   failure_ = status;
-  if (transaction.extension().operation == Operation::wait && status == Status::mismatch)
-    registers.report(status, transaction.get_address(),
-                     "the neighbour that signals here runs another ring kernel: kind, sizes, tiles, element type, "
-                     "workgroups, and where it stores for where this one takes it must be the same");
-  if (transaction.extension().taken) registers.report(status, transaction.get_address(), text_of_refusal(transaction));
+  const DataExtension& extension = transaction.extension();
+  if (extension.operation == Operation::wait && extension.ring != nullptr && !extension.ring->why.empty())
+    registers.report(status, transaction.get_address(), extension.ring->why);
+  if (extension.taken) registers.report(status, transaction.get_address(), text_of_refusal(transaction));
 }
 
 void ComputeCluster::fetch() {

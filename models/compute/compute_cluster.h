@@ -67,6 +67,7 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   const ComputeParameters& parameters() const override { return parameters_; }
   bool functional() const override { return functional_; }
   std::uint16_t gpu() const override { return gpu_; }
+  Status failure() const override { return failure_; }
   TransactionPool& pool() override { return pool_; }
   void issue(Slot slot, Transaction& transaction, Picoseconds delay) override;
   void schedule(Picoseconds time, Slot slot, std::uint32_t tag) override;

@@ -10,6 +10,7 @@
 #include "compute/parameters.h"
 #include "protocol/trace.h"
 #include "protocol/transaction_pool.h"
+#include "registers/status.h"
 
 namespace t3vp {
 
@@ -22,6 +23,8 @@ class KernelHost {
   virtual const ComputeParameters& parameters() const = 0;
   virtual bool functional() const = 0;
   virtual std::uint16_t gpu() const = 0;
+  /// Of the kernel's first access that failed.
+  virtual Status failure() const = 0;
   virtual TransactionPool& pool() = 0;
   /// Sends a request of a workgroup, which leaves after `delay`. Its answer comes back through answered().
   virtual void issue(Slot slot, Transaction& transaction, Picoseconds delay = 0) = 0;

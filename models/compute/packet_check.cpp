@@ -177,8 +177,11 @@ std::string check_receivers(const KernelPacket& packet, const Memory& memory, bo
 }
 
 std::string check_ring(const KernelPacket& packet, const ComputeParameters& parameters, const Memory& memory) {
-  if (packet.gpus < 2 || packet.gpus > most_gpus || packet.gpu >= packet.gpus)
-    return fmt::format("GPU {} of {}: a ring of 2 to {} expected", packet.gpu, packet.gpus, most_gpus);
+  if (packet.gpus < 2 || packet.gpus > most_gpus)
+    return fmt::format("gpus {}: a ring of 2 to {} expected", packet.gpus, most_gpus);
+  if (packet.gpu >= packet.gpus)
+    return fmt::format("gpu {}: 0 to {}, a position in the ring of {}, expected", packet.gpu, packet.gpus - 1,
+                       packet.gpus);
   const bool staged = is_staged(packet);
   if (unaligned(packet.peer_out) || (staged && (unaligned(packet.staging) || unaligned(packet.peer_staging))))
     return fmt::format("peer_out {:#x}, staging {:#x}, peer_staging {:#x}: multiples of 32 expected", packet.peer_out,

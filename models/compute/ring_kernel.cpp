@@ -28,6 +28,10 @@ RingKernel::RingKernel(KernelHost& host, const KernelPacket& packet)
   }
   workgroups_.resize(std::size_t{parameters.compute_units} * parameters.ring_workgroups_per_cu);
   for (Workgroup& workgroup : workgroups_) workgroup.flights.resize(parameters.ring_blocks_in_flight);
+  // A chunk goes to the GPU before this one in the ring.
+  sent_ = std::make_shared<RingSignal>(
+      agreement((packet.gpu + packet.gpus - 1) % packet.gpus, staged() ? packet.peer_staging : packet.peer_out));
+  expected_ = std::make_shared<RingSignal>(agreement(packet.gpu, staged() ? packet.staging : packet.out));
 }
 
 std::uint32_t RingKernel::chunk_of(std::uint32_t step) const {
@@ -149,6 +153,7 @@ void RingKernel::store(Slot slot, std::uint32_t index) {
   extension.element = grid_.element;
   extension.cached = (packet_.flags & KernelPacket::uncached) == 0;
   extension.producer = {flight.block.wg_id, no_wavefront, host_.gpu()};
+  if (!in_place) extension.ring = sent_;
   extension.token = token_of(index, static_cast<std::uint64_t>(Answer::stored));
   if (host_.functional()) {
     transaction.attach_buffer();
@@ -172,30 +177,39 @@ std::uint64_t RingKernel::signal_address(std::uint64_t gpu, std::uint64_t regist
          std::uint64_t{8} * (packet_.signal_base + workgroup);
 }
 
-/// Never 0. FNV-1a of what sender and receiver of a chunk must agree on; `receives_at` is where the receiver has it.
-std::uint32_t RingKernel::agreement(std::uint64_t receives_at) const {
-  std::uint32_t hash = 0x811C9DC5;
-  const auto add = [&hash](std::uint64_t value) {
-    for (unsigned byte = 0; byte < 8; ++byte) hash = (hash ^ static_cast<std::uint8_t>(value >> 8 * byte)) * 0x01000193;
-  };
-  add(static_cast<std::uint64_t>(packet_.kernel) << 1 | (staged() ? 1 : 0));
-  add(std::uint64_t{packet_.m} << 32 | packet_.n);
-  add(packet_.ldo);
-  add(std::uint64_t{packet_.tile_rows} << 32 | std::uint64_t{packet_.tile_columns} << 8 | packet_.element);
-  add(std::uint64_t{packet_.gpus} << 32 | packet_.workgroups);
-  add(address_map::local_of(receives_at));
-  return hash == 0 ? 1 : hash;
+/// What a chunk's sender and its receiver, at this position, must agree on; `address` is where the receiver has it.
+RingSignal RingKernel::agreement(std::uint32_t receiver, std::uint64_t address) const {
+  RingSignal signal;
+  signal.sender = host_.gpu();
+  signal.properties = {!reduces() ? RingSignal::all_gather
+                       : staged() ? RingSignal::reduce_scatter
+                                  : RingSignal::near_memory_reduce_scatter,
+                       packet_.m,
+                       packet_.n,
+                       packet_.ldo,
+                       packet_.tile_rows,
+                       packet_.tile_columns,
+                       packet_.element,
+                       packet_.gpus,
+                       packet_.workgroups,
+                       receiver,
+                       address_map::local_of(address),
+                       packet_.signal_epoch};
+  return signal;
 }
 
-/// The signal takes the same way as the data before it and cannot overtake it.
+/// The signal takes the same way as the data before it and cannot overtake it. A kernel that has failed goes on, for
+/// its neighbours wait for it, and says so.
 void RingKernel::signal_receiver(Slot slot) {
-  const std::uint64_t destination = staged() ? packet_.peer_staging : packet_.peer_out;
-  const std::uint64_t peer = address_map::gpu_of(destination);
+  const std::uint64_t peer = address_map::gpu_of(packet_.peer_out);
+  const auto signal = std::make_shared<RingSignal>(*sent_);
+  signal->value = packet_.signal_epoch + workgroups_[slot].step + 1;
+  signal->failure = static_cast<std::uint32_t>(host_.failure());
   Transaction& transaction = host_.pool().make(
       Operation::store, signal_address(peer, registers::Signals::add_offset, workgroups_[slot].index), {1, 8, 0});
   transaction.extension().cached = false;
   transaction.extension().token = token_of(0, static_cast<std::uint64_t>(Answer::signalled));
-  transaction.extension().agreement = agreement(destination);
+  transaction.extension().ring = signal;
   transaction.attach_buffer();
   transaction.get_data_ptr()[0] = 1;
   host_.issue(slot, transaction);
@@ -206,7 +220,7 @@ void RingKernel::wait_for_sender(Slot slot) {
   Transaction& transaction = host_.pool().make(
       Operation::wait, signal_address(host_.gpu(), registers::Signals::value_offset, workgroup.index), {1, 8, 0});
   transaction.extension().threshold = packet_.signal_epoch + workgroup.step;
-  transaction.extension().agreement = agreement(staged() ? packet_.staging : packet_.out);
+  transaction.extension().ring = expected_;
   transaction.extension().token = token_of(0, static_cast<std::uint64_t>(Answer::waited));
   host_.issue(slot, transaction);
 }

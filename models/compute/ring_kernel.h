@@ -5,17 +5,20 @@
 // receiver, signal the receiver. With near-memory reduction (T3 4.3) the stores are updates of the receiver's output
 // and nothing is added here.
 //
-// Neighbours must mean the same: a signal carries a hash of what the sender's kernel is and where it stores, a wait one
-// of what this kernel expects. Where they differ the wait is refused, and the kernel ends with mismatch.
+// Neighbours must mean the same: a signal carries what the sender's kernel is and where it stores, a wait what this
+// kernel expects. Where they differ the wait is refused, and the kernel ends with mismatch. A kernel that has failed
+// keeps the ring going; its further signals say so, and the receiver's kernel fails and passes it on.
 //
 // Reduce-scatter of N GPUs: steps 0..N-2 send chunk (g+1+s) mod N; step N-1 reduces chunk g in place (staged) or waits
 // for it (near-memory). All-gather: steps 0..N-2 send chunk (g+s) mod N, step N-1 waits for the last chunk.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "compute/chunk_blocks.h"
 #include "compute/kernel_model.h"
+#include "protocol/ring_signal.h"
 
 namespace t3vp {
 
@@ -62,14 +65,15 @@ class RingKernel : public KernelModel {
   void end_step(Slot slot);
   void signal_receiver(Slot slot);
   void wait_for_sender(Slot slot);
-  std::uint32_t agreement(std::uint64_t receives_at) const;
+  RingSignal agreement(std::uint32_t receiver, std::uint64_t address) const;
   std::uint64_t signal_address(std::uint64_t gpu, std::uint64_t register_offset, std::uint32_t workgroup) const;
 
   KernelHost& host_;
   KernelPacket packet_;
   TileGrid grid_;
   std::vector<ChunkBlocks> chunks_;
-  std::vector<Workgroup> workgroups_;  ///< by slot
+  std::shared_ptr<const RingSignal> sent_, expected_;  ///< what this kernel's stores carry, what its waits expect
+  std::vector<Workgroup> workgroups_;                  ///< by slot
 };
 
 }  // namespace t3vp

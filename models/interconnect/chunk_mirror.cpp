@@ -1,6 +1,7 @@
 #include "interconnect/chunk_mirror.h"
 
 #include "protocol/address_map.h"
+#include "protocol/ring_signal.h"
 
 namespace t3vp {
 
@@ -12,7 +13,8 @@ ChunkMirror::ChunkMirror(const sc_core::sc_module_name& name, const TileGrid& gr
 }
 
 void ChunkMirror::request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
-  Producer& producer = extension_of(transaction).producer;
+  DataExtension& extension = extension_of(transaction);
+  Producer& producer = extension.producer;
   std::uint64_t local = address_map::local_of(transaction.get_address());
   if (producer.wg_id < grid_.workgroups()) {
     const std::uint32_t next = (producer.wg_id + chunk_workgroups_) % grid_.workgroups();
@@ -20,6 +22,13 @@ void ChunkMirror::request(int, tlm::tlm_generic_payload& transaction, Picosecond
     producer.wg_id = next;
   }
   transaction.set_address(address_map::on_gpu(gpu_, local));
+  if (extension.ring != nullptr) {
+    // The other neighbour's receiver is the next in the ring.
+    const auto ring = std::make_shared<RingSignal>(*extension.ring);
+    std::uint64_t& receiver = ring->properties[RingSignal::receiver];
+    receiver = (receiver + 1) % ring->properties[RingSignal::gpus];
+    extension.ring = ring;
+  }
   out.send(transaction, delay);
 }
 

@@ -45,6 +45,7 @@ FabricPort::FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, s
   registers.on_reset([this, constants] {
     constants();
     ++resets_;
+    refused_.clear();
     std::fill(sent_.begin(), sent_.end(), 0);
     std::fill(received_.begin(), received_.end(), 0);
   });
@@ -113,8 +114,38 @@ void FabricPort::release_signals() {
     const HeldSignal held = std::move(held_[i]);
     held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(i));
     pending_.push_back(held.signal);
+    mark_if_refused(extension_of(*held.signal.transaction));
     signals.send(*held.signal.transaction, std::max(held.ready, now()) - now());
   }
+}
+
+void FabricPort::note_refusal(tlm::tlm_generic_payload& transaction) {
+  const std::shared_ptr<const RingSignal>& kernel = extension_of(transaction).ring;
+  if (kernel == nullptr || !transaction.is_response_error()) return;
+  const auto known = std::find_if(refused_.begin(), refused_.end(), [&](const RefusedStore& refused) {
+    return refused.kernel->sender == kernel->sender;
+  });
+  const RefusedStore refused{kernel, status_of_data_access(transaction)};
+  if (known == refused_.end())
+    refused_.push_back(refused);
+  else if (known->kernel->properties != kernel->properties)
+    *known = refused;
+}
+
+/// Who is signalled reads where something was refused.
+void FabricPort::mark_if_refused(DataExtension& signal) {
+  if (signal.ring == nullptr) return;
+  const auto store = std::find_if(refused_.begin(), refused_.end(), [&](const RefusedStore& refused) {
+    return refused.kernel->sender == signal.ring->sender;
+  });
+  if (store == refused_.end()) return;
+  if (store->kernel->properties != signal.ring->properties) {  // of another kernel: the one before has ended
+    refused_.erase(store);
+    return;
+  }
+  const auto marked = std::make_shared<RingSignal>(*signal.ring);
+  if (marked->failure == 0) marked->failure = static_cast<std::uint32_t>(store->status);
+  signal.ring = marked;
 }
 
 /// Nothing has to wait for a transaction any longer that came before it.
@@ -154,6 +185,7 @@ void FabricPort::response(int, tlm::tlm_generic_payload& transaction, Picosecond
   *found = pending_.back();
   pending_.pop_back();
   passed_on(transaction, now() + delay);
+  if (source >= first_ingress && address_map::gpu_of(transaction.get_address()) == gpu_) note_refusal(transaction);
   answer(source, transaction, delay);
   release_signals();
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "protocol/data_sockets.h"
+#include "protocol/ring_signal.h"
 #include "protocol/statistics.h"
 #include "protocol/transaction_pool.h"
 #include "registers/links.h"
@@ -50,6 +51,8 @@ class FabricPort : public sc_core::sc_module {
   void deliver(tlm::tlm_generic_payload& transaction, int source, Picoseconds delay);
   void passed_on(const tlm::tlm_generic_payload& transaction, Picoseconds time);
   void release_signals();
+  void note_refusal(tlm::tlm_generic_payload& transaction);
+  void mark_if_refused(DataExtension& signal);
 
   std::uint16_t gpu_;
   std::vector<std::uint32_t> route_;
@@ -68,6 +71,12 @@ class FabricPort : public sc_core::sc_module {
     Picoseconds ready;
   };
   std::vector<HeldSignal> held_;
+  /// Of each peer's ring kernel that runs, the first store that was refused here: its signals say so from then on.
+  struct RefusedStore {
+    std::shared_ptr<const RingSignal> kernel;
+    Status status;
+  };
+  std::vector<RefusedStore> refused_;
   std::vector<std::uint64_t> sent_, received_;
   std::uint64_t resets_ = 0;
 };

@@ -8,6 +8,7 @@
 
 #include "protocol/address_map.h"
 #include "protocol/description.h"
+#include "registers/status.h"
 
 namespace t3vp {
 namespace {
@@ -105,8 +106,8 @@ void Signals::deliver(tlm::tlm_generic_payload& transaction) {
   }
   std::uint64_t value = 0;
   std::memcpy(&value, transaction.get_data_ptr(), sizeof value);
-  if (const std::uint32_t agreement = extension_of(transaction).agreement; agreement != 0)
-    announced_.push_back({index, registers.value[index].value() + value, agreement});
+  if (extension_of(transaction).ring != nullptr)
+    announced_.push_back({index, registers.value[index].value() + value, extension_of(transaction).ring});
   add(index, value);
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
 }
@@ -128,31 +129,79 @@ void Signals::answer_waits(std::size_t index) {
   const std::uint64_t value = registers.value[index].value();
   for (std::size_t i = 0; i < waits_.size();) {
     const Wait wait = waits_[i];
-    if (wait.index != index || value < extension_of(*wait.transaction).threshold) {
+    const DataExtension& extension = extension_of(*wait.transaction);
+    if (wait.index != index || (value < extension.threshold && !is_lost(wait))) {
       ++i;
       continue;
     }
     waits_.erase(waits_.begin() + static_cast<std::ptrdiff_t>(i));
-    const bool right = agrees(wait);
-    if (!right) extension_of(*wait.transaction).refusal = static_cast<std::uint32_t>(Status::mismatch);
-    wait.transaction->set_response_status(right ? tlm::TLM_OK_RESPONSE : tlm::TLM_COMMAND_ERROR_RESPONSE);
-    compute.respond(*wait.transaction, std::max(wait.arrival, now()) - now());
-    wait.transaction->release();
+    answer(wait);
   }
 }
 
-/// The signal that has raised the counter to the threshold is of the kernel that the wait expects, or says nothing. It
-/// and those before it are forgotten.
-bool Signals::agrees(const Wait& wait) {
-  const DataExtension& expected = extension_of(*wait.transaction);
-  bool right = true;
-  const auto is_over = [&](const Announced& signal) {
-    if (signal.index != wait.index || signal.value > expected.threshold) return false;
-    if (signal.value == expected.threshold && expected.agreement != 0) right = signal.agreement == expected.agreement;
+/// A ring kernel waits for one signal after the other: what it waits for is the next one that comes, or is there.
+bool Signals::is_lost(const Wait& wait) const {
+  const DataExtension& extension = extension_of(*wait.transaction);
+  if (extension.ring == nullptr) return false;
+  return registers.value[wait.index].value() + 1 < extension.threshold ||
+         std::any_of(announced_.begin(), announced_.end(), [&](const Announced& announced) {
+           return announced.index == wait.index && announced.value < extension.threshold;
+         });
+}
+
+void Signals::answer(const Wait& wait) {
+  DataExtension& extension = extension_of(*wait.transaction);
+  Refusal found;
+  if (extension.ring != nullptr) found = judge(wait.index, extension.threshold, *extension.ring);
+  if (found.status != Status::ok) {
+    RingSignal answer;
+    answer.why = std::move(found.why);
+    extension.ring = std::make_shared<RingSignal>(std::move(answer));
+    extension.refusal = static_cast<std::uint32_t>(found.status);
+  }
+  wait.transaction->set_response_status(found.status == Status::ok ? tlm::TLM_OK_RESPONSE
+                                                                   : tlm::TLM_COMMAND_ERROR_RESPONSE);
+  compute.respond(*wait.transaction, std::max(wait.arrival, now()) - now());
+  wait.transaction->release();
+}
+
+/// A ring kernel goes on when its neighbour's signal, and nothing else, has raised the counter to the threshold, and
+/// the signal is of the kernel that the wait expects, which has not failed.
+Signals::Refusal Signals::judge(std::size_t index, std::uint64_t threshold, const RingSignal& expected) {
+  const Announced taken = take_signal(index, threshold);
+  const RingSignal* found = taken.signal.get();
+  if (found != nullptr && found->properties != expected.properties)
+    return {Status::mismatch,
+            fmt::format("the neighbour that signals by counter {}, GPU {}, runs another ring kernel: {}", index,
+                        found->sender, differences(*found, expected))};
+  if (found == nullptr || found->value != threshold || taken.value != threshold)
+    return {
+        Status::mismatch,
+        fmt::format("counter {}: found {} and {}, expected the neighbour's signal that raises it from {} to {}: "
+                    "something else has changed it, or it was not signal_epoch {} before the kernel",
+                    index, registers.value[index].value(),
+                    found == nullptr ? "no signal of a ring kernel"
+                                     : fmt::format("GPU {}'s signal that raises it to {}", found->sender, found->value),
+                    threshold - 1, threshold, expected.properties[RingSignal::epoch])};
+  if (found->failure != 0)
+    return {
+        Status::peer_failed,
+        fmt::format("the ring kernel of the neighbour that signals by counter {}, GPU {}, has failed: found \"{}\", "
+                    "expected right data",
+                    index, found->sender, text_of(static_cast<Status>(found->failure)))};
+  return {};
+}
+
+/// The last signal that has raised the counter at most to the value; it and those before it are forgotten.
+Signals::Announced Signals::take_signal(std::size_t index, std::uint64_t value) {
+  Announced found{index, 0, nullptr};
+  const auto is_over = [&](const Announced& announced) {
+    if (announced.index != index || announced.value > value) return false;
+    found = announced;
     return true;
   };
   announced_.erase(std::remove_if(announced_.begin(), announced_.end(), is_over), announced_.end());
-  return right;
+  return found;
 }
 
 /// Somebody has set the counter: what its signals said is not about its value any more.

@@ -1,13 +1,16 @@
 // Counters by which GPUs signal each other. Peers add to them over the links, workgroups and firmware wait for them. A
-// workgroup's signal says in its header what its kernel is; a wait for it that expects another one is refused.
+// ring kernel's signal says in its header what its kernel is; a wait for it that expects another one, or finds that its
+// counter counts something else as well, is refused.
 #pragma once
 
 #include <tlm_utils/peq_with_get.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "protocol/data_sockets.h"
+#include "protocol/ring_signal.h"
 #include "registers/signals.h"
 
 namespace t3vp {
@@ -39,18 +42,25 @@ class Signals : public sc_core::sc_module {
   void changed(std::size_t index);
   void answer_waits(std::size_t index);
   void withdraw_waits();
-  bool agrees(const Wait& wait);
+  /// What a signal that no wait has taken yet said of its sender, and the counter's value since.
+  struct Announced {
+    std::size_t index;
+    std::uint64_t value;
+    std::shared_ptr<const RingSignal> signal;
+  };
+  Announced take_signal(std::size_t index, std::uint64_t value);
+  bool is_lost(const Wait& wait) const;
+  void answer(const Wait& wait);
+  struct Refusal {
+    Status status = Status::ok;
+    std::string why;
+  };
+  Refusal judge(std::size_t index, std::uint64_t threshold, const RingSignal& expected);
   void forget(std::size_t index);
   void step();
 
   std::uint16_t gpu_;
   std::vector<Wait> waits_;
-  /// What a signal that no wait has taken yet said of its sender, and the counter's value since.
-  struct Announced {
-    std::size_t index;
-    std::uint64_t value;
-    std::uint32_t agreement;
-  };
   std::vector<Announced> announced_;
   tlm_utils::peq_with_get<tlm::tlm_generic_payload> arrivals_{"arrivals"};
 };

@@ -47,6 +47,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <tlm>
 
 namespace t3vp {
@@ -115,6 +116,8 @@ struct Shape {
   std::uint64_t bytes() const { return std::uint64_t{rows} * row_bytes; }
 };
 
+struct RingSignal;
+
 class DataExtension : public tlm::tlm_extension<DataExtension> {
  public:
   Stream stream = Stream::compute;
@@ -126,8 +129,9 @@ class DataExtension : public tlm::tlm_extension<DataExtension> {
   Shape shape;                  ///< of the access; rows x row_bytes is the payload's data length
   std::uint64_t threshold = 0;  ///< of a wait
   std::uint64_t token = 0;      ///< the initiator's own, not touched by anyone else
-  /// Of a signal and of a wait for one, in the packet's header: what both kernels must agree on (0: nothing).
-  std::uint32_t agreement = 0;
+  /// Of a ring kernel's stores and signals, in the packet's header, and of its waits: what kernels of neighbours must
+  /// agree on (ring_signal.h). Null for everything else.
+  std::shared_ptr<const RingSignal> ring;
   /// Set by who refuses the request: a code (error_report.h) that no response has; 0: the response says it.
   std::uint32_t refusal = 0;
   bool taken = false;  ///< set by the sender's socket: there has been a notice, only the response is missing

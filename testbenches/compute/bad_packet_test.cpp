@@ -100,10 +100,10 @@ const std::vector<Mistake>& mistakes_of_gemm() {
 
 const std::vector<Mistake>& mistakes_of_rings() {
   static const std::vector<Mistake> mistakes = {
-      mistake("GPU 0 of 0", &P::gpus, 0),
-      mistake("GPU 0 of 1", &P::gpus, 1),
-      mistake("GPU 2 of 2", &P::gpu, 2),
-      mistake("of 4294967295", &P::gpus, most32),
+      mistake("gpus 0: a ring of 2 to 65536 expected", &P::gpus, 0),
+      mistake("gpus 1: a ring of 2 to 65536 expected", &P::gpus, 1),
+      mistake("gpu 2: 0 to 1, a position in the ring of 2, expected", &P::gpu, 2),
+      mistake("gpus 4294967295: a ring of 2", &P::gpus, most32),
       mistake("0 workgroups", &P::workgroups, 0),
       mistake("4 workgroups", &P::workgroups, 4),
       {"2 workgroups", [](P& p) { p.max_compute_units = 1, p.workgroups = 2; }},

@@ -22,6 +22,7 @@ struct LoggedAccess {
   bool cached = false, has_data = false;
   Producer producer;
   std::uint64_t threshold = 0;
+  std::uint32_t failure = 0;  ///< that a ring kernel's signal tells
   tlm::tlm_response_status status_on_entry = tlm::TLM_INCOMPLETE_RESPONSE;
 };
 

@@ -316,6 +316,10 @@ TEST_CASE("errors on the way end a ring kernel with an error, on both sides noth
   REQUIRE(ring.finish());
   REQUIRE(ring.gpus[0]->error() == Status::bad_address);
   REQUIRE(ring.gpus[1]->error() == Status::ok);
+  // The signals behind what failed say so.
+  for (const LoggedAccess& access : ring.memory.log)
+    if (is_signal(access))
+      REQUIRE(access.failure == static_cast<std::uint32_t>(access.port == 0 ? Status::bad_address : Status::ok));
 }
 
 TEST_CASE("ring kernels do not drive the producer's lines") {

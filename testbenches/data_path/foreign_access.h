@@ -74,7 +74,7 @@ std::vector<ForeignAnswer> blocking_accesses(Socket& socket, const std::vector<D
         extension.traffic = access.traffic;
         extension.producer = access.producer;
         extension.threshold = access.threshold;
-        extension.agreement = access.agreement;
+        extension.ring = access.ring;
         answer.data = access.data;
         answer.data.resize(access.shape.bytes());
         const bool reads = access.operation == Operation::load || access.operation == Operation::wait;

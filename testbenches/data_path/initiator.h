@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "protocol/data_sockets.h"
+#include "protocol/ring_signal.h"
 #include "protocol/transaction_pool.h"
 
 namespace t3vp {
@@ -20,7 +23,7 @@ struct DataAccess {
   ElementType element = ElementType::fp16;
   Producer producer;
   std::uint64_t threshold = 0;
-  std::uint32_t agreement = 0;
+  std::shared_ptr<const RingSignal> ring;
 };
 
 struct DataAnswer {
@@ -31,6 +34,8 @@ struct DataAnswer {
   Picoseconds at = 0;
   tlm::tlm_response_status status = tlm::TLM_INCOMPLETE_RESPONSE;
   std::vector<unsigned char> data;  ///< what a load returned
+  std::uint32_t refusal = 0;        ///< of the extension, and in words
+  std::string why;
 
   bool ok() const { return count == 1 && status == tlm::TLM_OK_RESPONSE; }
 };
@@ -52,7 +57,7 @@ class DataInitiator : public sc_core::sc_module {
     extension.element = access.element;
     extension.producer = access.producer;
     extension.threshold = access.threshold;
-    extension.agreement = access.agreement;
+    extension.ring = access.ring;
     if (access.operation == Operation::load || !access.data.empty()) transaction.attach_buffer();
     std::copy(access.data.begin(), access.data.end(), transaction.get_data_ptr());
     return send(transaction, delay);
@@ -111,6 +116,10 @@ class DataInitiator : public sc_core::sc_module {
     ++answer.count;
     answer.at = now() + delay;
     answer.status = transaction.get_response_status();
+    if (const DataExtension* extension = transaction.get_extension<DataExtension>()) {
+      answer.refusal = extension->refusal;
+      if (extension->ring != nullptr) answer.why = extension->ring->why;
+    }
     if (transaction.is_read() && transaction.get_data_ptr() != nullptr)
       answer.data.assign(transaction.get_data_ptr(), transaction.get_data_ptr() + transaction.get_data_length());
     transaction.release();

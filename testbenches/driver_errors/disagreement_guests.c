@@ -3,6 +3,10 @@
 
 #include "driver_errors/misuse.h"
 #include "t3/registers/dma.h"
+#include "t3/registers/near_memory.h"
+#include "t3/registers/signals.h"
+
+enum { ring_signals = 16 }; /* the driver's counters for ring kernels */
 
 static const struct t3_chunk first = {.first_workgroup = 0, .workgroups = 8};
 
@@ -95,6 +99,31 @@ static void gather(struct stage* s, const char* what, const struct t3_output* od
   tell(s, what, t3_wait_kernels(&s->gpu));
 }
 
+/* With a packet of its own, which the driver would not write. */
+static void gather_as(struct stage* s, const char* what, uint32_t position, uint64_t epochs_ahead) {
+  struct t3_context* gpu = &s->gpu;
+  struct t3_kernel_packet packet = {.kernel = T3_KERNEL_RING_ALL_GATHER,
+                                    .flags = T3_KERNEL_UNCACHED,
+                                    .completion_signal = T3_KERNEL_NO_SIGNAL,
+                                    .m = s->out.matrix.rows,
+                                    .n = s->out.matrix.columns,
+                                    .out = s->out.matrix.address,
+                                    .peer_out = s->peer_out,
+                                    .signal_epoch = gpu->ring_epoch + epochs_ahead,
+                                    .ldo = (uint32_t)s->out.matrix.row_stride,
+                                    .signal_base = ring_signals,
+                                    .workgroups = gpu->ring_workgroups,
+                                    .gpu = position,
+                                    .gpus = gpu->gpus,
+                                    .tile_rows = (uint16_t)s->out.tiling.rows,
+                                    .tile_columns = (uint16_t)s->out.tiling.columns,
+                                    .element = (uint8_t)s->out.matrix.element,
+                                    .wavefronts = (uint8_t)s->out.tiling.wavefronts};
+  (void)t3_barrier(gpu);
+  gpu->ring_epoch += gpu->gpus - 1;
+  tell(s, what, submit_raw(s, packet));
+}
+
 static void disagreeing_rings(struct stage* s) {
   gather(s, "the same", &s->out);
   struct t3_output odd = s->out;
@@ -111,7 +140,41 @@ static void disagreeing_rings(struct stage* s) {
   (void)t3_barrier(&s->gpu);
   (void)(s->gpu.gpu == 0 ? t3_ring_reduce_scatter(&s->gpu, &s->out, NULL) : t3_ring_all_gather(&s->gpu, &s->out));
   tell(s, "another collective", t3_wait_kernels(&s->gpu));
+  gather_as(s, "another position", s->gpu.gpu == 0 ? 1 : s->gpu.gpu, 0);
+  gather_as(s, "another epoch", s->gpu.gpu, s->gpu.gpu == 0 ? 1 : 0);
   gather(s, "the same again", &s->out);
+}
+
+/* Something else than its neighbour adds to a ring counter of the GPU, and takes it back afterwards. */
+static void add_to_ring(struct stage* s, uint32_t gpu, uint64_t value) {
+  const uint64_t address = t3_block_base(gpu, T3_BLOCK_SIGNALS) + T3_SIGNALS_ADD_OFFSET +
+                           (uint64_t)T3_SIGNALS_ADD_STRIDE * (ring_signals + 1);
+  (void)t3_barrier(&s->gpu);
+  if (s->gpu.gpu == 0) tell(s, "add", s->hal->write64(s->hal->platform, address, value));
+}
+
+static void change_counters_of(struct stage* s, uint32_t gpu) {
+  gather(s, "before", &s->out);
+  add_to_ring(s, gpu, 1);
+  gather(s, "changed counters", &s->out);
+  add_to_ring(s, gpu, UINT64_MAX);
+  gather(s, "as before", &s->out);
+}
+
+static void changed_counters(struct stage* s) { change_counters_of(s, 0); }
+
+static void changed_counters_of_its_neighbour(struct stage* s) { change_counters_of(s, s->gpu.gpus - 1); }
+
+/* GPU 1 takes no updates while GPU 2, or 0 of two, sends it some. */
+static void refused_ring_stores(struct stage* s) {
+  const uint64_t control = t3_block_base(s->gpu.gpu, T3_BLOCK_NEAR_MEMORY) + T3_NEAR_MEMORY_CONTROL_OFFSET;
+  for (uint32_t on = 0; on < 2; ++on) {
+    if (s->gpu.gpu == 1) (void)s->hal->write32(s->hal->platform, control, on);
+    (void)t3_barrier(&s->gpu);
+    (void)t3_ring_reduce_scatter(&s->gpu, &s->out, NULL);
+    tell(s, on ? "taken" : "refused", t3_wait_kernels(&s->gpu));
+    (void)t3_barrier(&s->gpu);
+  }
 }
 
 enum t3_status guest_other_outputs_sent(const struct t3_hal* hal, const struct t3_job* job) {
@@ -128,4 +191,16 @@ enum t3_status guest_disagreeing_engines(const struct t3_hal* hal, const struct 
 
 enum t3_status guest_disagreeing_rings(const struct t3_hal* hal, const struct t3_job* job) {
   return misuse_then_work(hal, job, disagreeing_rings);
+}
+
+enum t3_status guest_changed_counters(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, changed_counters);
+}
+
+enum t3_status guest_changed_counters_of_its_neighbour(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, changed_counters_of_its_neighbour);
+}
+
+enum t3_status guest_refused_ring_stores(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, refused_ring_stores);
 }

@@ -35,6 +35,10 @@ t3_program guest_nameless_on_maps;
 t3_program guest_disagreeing_engines;
 /* For all GPUs: ring kernels of which GPU 0's are others. */
 t3_program guest_disagreeing_rings;
+/* For all GPUs: ring counters changed by hand, stores of a ring kernel that the next GPU refuses. */
+t3_program guest_changed_counters;
+t3_program guest_changed_counters_of_its_neighbour;
+t3_program guest_refused_ring_stores;
 
 t3_program guest_bad_packets;
 t3_program guest_gemm_outside_memory;

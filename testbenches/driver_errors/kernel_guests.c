@@ -23,31 +23,19 @@ static enum t3_status gemm(struct stage* s, const struct operands* o, struct t3_
   return queued != T3_OK ? queued : t3_wait_kernels(&s->gpu);
 }
 
-/* What the driver would not write itself. */
-static enum t3_status raw(struct stage* s, struct t3_kernel_packet packet) {
-  struct t3_context* gpu = &s->gpu;
-  const struct t3_hal* hal = gpu->hal;
-  const uint64_t doorbell = t3_block_base(gpu->gpu, T3_BLOCK_KERNEL_QUEUE) + T3_KERNEL_QUEUE_DOORBELL_OFFSET;
-  T3_TRY(
-      hal->write_memory(hal->platform, gpu->queue_base + gpu->submitted % 16 * sizeof packet, &packet, sizeof packet));
-  hal->order_writes(hal->platform);
-  T3_TRY(hal->write64(hal->platform, doorbell, ++gpu->submitted));
-  return t3_wait_kernels(gpu);
-}
-
 static void packets(struct stage* s) {
   struct operands o = operands_of(s);
-  tell(s, "packet of zeros", raw(s, (struct t3_kernel_packet){0}));
+  tell(s, "packet of zeros", submit_raw(s, (struct t3_kernel_packet){0}));
   tell(s, "ring of one GPU",
-       raw(s, (struct t3_kernel_packet){.kernel = T3_KERNEL_RING_ALL_GATHER,
-                                        .completion_signal = T3_KERNEL_NO_SIGNAL,
-                                        .m = 64,
-                                        .n = 64,
-                                        .ldo = 128,
-                                        .tile_rows = 64,
-                                        .tile_columns = 64,
-                                        .workgroups = 4,
-                                        .gpus = 1}));
+       submit_raw(s, (struct t3_kernel_packet){.kernel = T3_KERNEL_RING_ALL_GATHER,
+                                               .completion_signal = T3_KERNEL_NO_SIGNAL,
+                                               .m = 64,
+                                               .n = 64,
+                                               .ldo = 128,
+                                               .tile_rows = 64,
+                                               .tile_columns = 64,
+                                               .workgroups = 4,
+                                               .gpus = 1}));
   o.a.address += 8;
   tell(s, "gemm of a shifted matrix", gemm(s, &o, (struct t3_gemm_options){0}));
   o.a.address -= 8;

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "t3/registers/kernel_queue.h"
+
 void tell_to(const struct t3_hal* hal, const char* what, enum t3_status status) {
   char line[160];
   (void)snprintf(line, sizeof line, "%s: %s", what, t3_status_text(status));
@@ -47,6 +49,17 @@ static enum t3_status set_stage(struct stage* stage, const struct t3_hal* hal, c
   T3_TRY(t3_matrix_malloc(&stage->gpu, &stage->out.matrix));
   stage->peer_out = t3_peer_address(&stage->out.matrix, t3_ring_previous(&stage->gpu));
   return T3_OK;
+}
+
+enum t3_status submit_raw(struct stage* s, struct t3_kernel_packet packet) {
+  struct t3_context* gpu = &s->gpu;
+  const struct t3_hal* hal = gpu->hal;
+  const uint64_t doorbell = t3_block_base(gpu->gpu, T3_BLOCK_KERNEL_QUEUE) + T3_KERNEL_QUEUE_DOORBELL_OFFSET;
+  T3_TRY(
+      hal->write_memory(hal->platform, gpu->queue_base + gpu->submitted % 16 * sizeof packet, &packet, sizeof packet));
+  hal->order_writes(hal->platform);
+  T3_TRY(hal->write64(hal->platform, doorbell, ++gpu->submitted));
+  return t3_wait_kernels(gpu);
 }
 
 enum t3_status misuse_then_work(const struct t3_hal* hal, const struct t3_job* job, void (*misuse)(struct stage*)) {

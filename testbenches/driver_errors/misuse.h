@@ -3,6 +3,7 @@
 #define T3_TEST_MISUSE_H
 
 #include "driver_errors/guests.h"
+#include "t3/kernel_packet.h"
 #include "t3/t3.h"
 
 /* What a guest gets wrong. `out` is an output of 8 x 8 tiles in local memory, `peer_out` the same on the peer. */
@@ -20,6 +21,9 @@ void tell(struct stage* stage, const char* what, enum t3_status status);
 
 /* Sets the stage, lets the guest misuse it, tells the error log's entries, removes all maps and does the job. */
 enum t3_status misuse_then_work(const struct t3_hal* hal, const struct t3_job* job, void (*misuse)(struct stage*));
+
+/* Queues a packet that the driver would not write, and waits for its end. */
+enum t3_status submit_raw(struct stage* stage, struct t3_kernel_packet packet);
 
 /* Until guest_late_after_reset has reset its GPU: nothing that this GPU sends is lost from then on. */
 void wait_for_resets(struct stage* stage);

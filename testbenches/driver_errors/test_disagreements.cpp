@@ -5,7 +5,9 @@
 
 #include "driver_errors/gpu_pair.h"
 
+using namespace t3vp;
 using namespace t3vp::test;
+using Catch::Contains;
 
 namespace {
 
@@ -19,20 +21,63 @@ void append(std::vector<Told>& told, const std::vector<Told>& more) {
   told.insert(told.end(), more.begin(), more.end());
 }
 
+/// Codes of what the ring kernels of a GPU have logged.
+std::vector<Status> codes(GpuPair& pair, std::size_t gpu) {
+  std::vector<Status> codes;
+  for (const auto& entry : pair.gpu(gpu).error_log.records())
+    if (entry.block == "kernel_queue") codes.push_back(static_cast<Status>(entry.record.code));
+  return codes;
+}
+
 void require_rings(const std::vector<std::string>& settings) {
   GpuPair pair(guest_disagreeing_rings, settings, guest_disagreeing_rings);
   pair.run();
   std::vector<Told> told{{"the same", T3_OK}};
-  for (const char* what :
-       {"other tiles", "another element type", "fewer rows", "fewer rows, elsewhere", "another collective"})
+  for (const char* what : {"other tiles", "another element type", "fewer rows", "fewer rows, elsewhere",
+                           "another collective", "another position", "another epoch"})
     told.push_back({what, T3_MISMATCH});
   told.push_back({"the same again", T3_OK});
-  for (int i = 0; i < 5; ++i) told.push_back({"logged by kernel_queue", T3_MISMATCH});
+  for (int i = 0; i < 7; ++i) told.push_back({"logged by kernel_queue", T3_MISMATCH});
   REQUIRE(pair.told() == lines(told));
   // The neighbour that GPU 0 signals has noticed it too.
-  const Lines neighbour = pair.logged(pair.gpus() - 1);
-  REQUIRE(neighbour.size() == 5);
-  for (const std::string& text : neighbour) CHECK_THAT(text, Catch::Contains("runs another ring kernel"));
+  const std::size_t last = pair.gpus() - 1;
+  const Lines neighbour = pair.logged(last);
+  const std::string tile = std::to_string(pair.job().tiling.rows), half = std::to_string(pair.job().tiling.rows / 2);
+  const std::string rows = std::to_string(8 * pair.job().tiling.rows),
+                    half_rows = std::to_string(4 * pair.job().tiling.rows);
+  const std::vector<std::string> expected{"tile_rows found " + half + ", expected " + tile,
+                                          "element found bf16, expected fp16",
+                                          "m found " + half_rows + ", expected " + rows,
+                                          "m found " + half_rows + ", expected " + rows + "; receive address found ",
+                                          "collective found near-memory reduce-scatter, expected all-gather",
+                                          "gpu found 0, expected " + std::to_string(last),
+                                          "signal_epoch found "};
+  REQUIRE(neighbour.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    CHECK_THAT(neighbour[i], Contains("the neighbour that signals by counter ") &&
+                                 Contains(", GPU 0, runs another ring kernel: " + expected[i]));
+  for (std::size_t gpu = 1; gpu < last; ++gpu) CHECK(codes(pair, gpu) == std::vector<Status>(7, Status::peer_failed));
+  pair.require_right_result();
+}
+
+/// `failed`: what each GPU's ring kernel has ended with, ok where it got right data.
+void require_changed(t3_program* guest, const std::vector<Status>& failed, std::size_t changed) {
+  GpuPair pair(guest, {"gpus=" + std::to_string(failed.size())}, guest);
+  pair.run();
+  std::vector<Told> told{{"before", T3_OK},
+                         {"add", T3_OK},
+                         {"changed counters", static_cast<t3_status>(failed[0])},
+                         {"add", T3_OK},
+                         {"as before", T3_OK}};
+  if (failed[0] != Status::ok) told.push_back({"logged by kernel_queue", static_cast<t3_status>(failed[0])});
+  REQUIRE(pair.told() == lines(told));
+  for (std::size_t gpu = 0; gpu < failed.size(); ++gpu) {
+    INFO("GPU " << gpu);
+    CHECK(codes(pair, gpu) == std::vector<Status>(failed[gpu] == Status::ok ? 0 : 1, failed[gpu]));
+  }
+  const std::size_t epoch = failed.size() - 1;
+  CHECK_THAT(pair.logged(changed).at(0), Contains("counter 17: found " + std::to_string(epoch + 1)) &&
+                                             Contains("raises it from " + std::to_string(epoch) + " to "));
   pair.require_right_result();
 }
 
@@ -67,7 +112,7 @@ TEST_CASE("a kernel that names no tiles does not run on a mapped output") {
                                 {"logged by kernel_queue", T3_MISMATCH},
                                 {"logged by kernel_queue", T3_MISMATCH}}));
   CHECK_THAT(pair.logged(0)[0],
-             Catch::Contains("names no wavefront tiles: workgroups 0 to 7") && Catch::EndsWith("are mapped to a peer"));
+             Contains("names no wavefront tiles: workgroups 0 to 7") && Catch::EndsWith("are mapped to a peer"));
   CHECK_THAT(pair.logged(0)[1], Catch::EndsWith("are mapped and not complete"));
   pair.require_right_result();
 }
@@ -105,4 +150,34 @@ TEST_CASE("ring kernels of neighbours that are not the same end with mismatch on
 
 TEST_CASE("ring kernels of neighbours that are not the same end with mismatch on both of four") {
   require_rings({"gpus=4"});
+}
+
+TEST_CASE(
+    "a ring kernel whose counter something else has changed ends with mismatch and those behind it with peer_failed") {
+  // The chunks that go through the GPU reach the others one step later each; those of the last step go nowhere.
+  const Status ok = Status::ok, changed = Status::mismatch, behind = Status::peer_failed;
+  require_changed(guest_changed_counters, {changed, ok}, 0);
+  require_changed(guest_changed_counters, {changed, ok, behind, behind}, 0);
+  require_changed(guest_changed_counters_of_its_neighbour, {ok, behind, behind, changed}, 3);
+}
+
+TEST_CASE("all GPUs that get wrong data of a ring kernel whose stores one refuses are told") {
+  for (const unsigned gpus : {2u, 4u}) {
+    GpuPair pair(guest_refused_ring_stores, {"gpus=" + std::to_string(gpus)}, guest_refused_ring_stores);
+    pair.run();
+    // GPU 1 refuses what its neighbour sends, and adds up and passes on what it lacks.
+    for (std::size_t gpu = 0; gpu < gpus; ++gpu) {
+      INFO("GPU " << gpu << " of " << gpus);
+      const Status expected = gpu == 2 % gpus ? Status::disabled : Status::peer_failed;
+      CHECK(codes(pair, gpu) == std::vector<Status>{expected});
+    }
+    REQUIRE(pair.told().size() >= 3);
+    CHECK(pair.told()[0] == lines({{"refused", gpus == 2 ? T3_DISABLED : T3_PEER_FAILED}})[0]);
+    CHECK(pair.told()[1] == lines({{"taken", T3_OK}})[0]);
+    bool named = false;
+    for (const std::string& text : pair.logged(1))
+      named = named || text.find(", GPU " + std::to_string(2 % gpus) + ", has failed") != std::string::npos;
+    CHECK(named);
+    pair.require_right_result();
+  }
 }

@@ -201,6 +201,68 @@ TEST_CASE("a signal takes effect no sooner than the memory says that it has take
   REQUIRE(fabric[0].signal_registers.element("value", 0) == 1);
 }
 
+TEST_CASE("a ring kernel's signals say that a store of it before them was refused, no other kernel's do") {
+  SmallFabric fabric(3);
+  RingSignal kernel;
+  const auto send = [&](std::size_t from, DataAccess access) {
+    kernel.sender = static_cast<std::uint16_t>(from);
+    access.operation = Operation::store;
+    access.data.resize(access.shape.bytes());
+    access.ring = std::make_shared<RingSignal>(kernel);
+    fabric[from].compute.send(access);
+  };
+  const auto store = [&](std::size_t from) { send(from, fabric.packet(address_map::on_gpu(0, 0), 64)); };
+  const auto status = [&](std::size_t from) {
+    kernel.value = fabric[0].signal_registers.element("value", 3) + 1;
+    DataAccess signal = fabric.packet(SmallFabric::add_register(0, 3), 8, no_workgroup);
+    signal.data = {1, 0, 0, 0, 0, 0, 0, 0};
+    send(from, signal);
+    DataAccess wait;
+    wait.operation = Operation::wait;
+    wait.shape = {1, 8, 0};
+    wait.address = signal.address - registers::Signals::add_offset;
+    wait.threshold = kernel.value;
+    wait.ring = std::make_shared<RingSignal>(kernel);
+    const std::size_t number = fabric[0].workgroup.send(wait);
+    fabric.settle();
+    REQUIRE(fabric[0].workgroup.answer(number).count == 1);
+    return static_cast<Status>(fabric[0].workgroup.answer(number).refusal);
+  };
+  const auto refuse = [&](bool refuses) {
+    fabric[0].memory.serve = [refuses](tlm::tlm_generic_payload&) {
+      return refuses ? tlm::TLM_GENERIC_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE;
+    };
+  };
+  store(1);
+  CHECK(status(1) == Status::ok);
+  // The refusal comes before the signal, or while it waits behind the store.
+  for (const Picoseconds latency : {Picoseconds{0}, 40 * us}) {
+    INFO("memory latency " << latency);
+    fabric[0].memory.latency = latency;
+    refuse(true);
+    store(1);
+    CHECK(status(1) == Status::peer_failed);
+    CHECK(fabric[0].workgroup.answers().back().why.find("the unit that should do this is switched off") !=
+          std::string::npos);
+    refuse(false);
+    store(1);
+    CHECK(status(1) == Status::peer_failed);  // of the same kernel
+    CHECK(status(2) == Status::ok);           // of another GPU's
+    ++kernel.properties[RingSignal::epoch];
+    store(1);
+    CHECK(status(1) == Status::ok);  // of the next one
+  }
+  // The next kernel's store is refused before its first signal comes; and a reset forgets it.
+  refuse(true);
+  store(1);
+  fabric.settle();
+  ++kernel.properties[RingSignal::epoch];
+  store(1);
+  CHECK(status(1) == Status::peer_failed);
+  fabric[0].port.registers.reset();
+  CHECK(status(1) == Status::ok);
+}
+
 TEST_CASE("a signal waits for the data of its own link only") {
   FabricPort port("port", 0, 0, {}, {FabricPort::no_route}, 2);
   Signals signals("signals", 0);

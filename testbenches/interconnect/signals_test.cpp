@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <utility>
 
 #include "data_path/checked_sockets.h"
 #include "data_path/foreign_access.h"
@@ -29,21 +30,22 @@ struct SignalsBench {
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
 
-  std::size_t wait_for(std::uint64_t counter, std::uint64_t threshold, std::uint32_t agreement = 0) {
+  std::size_t wait_for(std::uint64_t counter, std::uint64_t threshold,
+                       std::shared_ptr<const RingSignal> ring = nullptr) {
     DataAccess access;
     access.operation = Operation::wait;
     access.address = block + registers::Signals::value_offset + counter * 8;
     access.shape = {1, 8, 0};
     access.threshold = threshold;
-    access.agreement = agreement;
+    access.ring = std::move(ring);
     return workgroup.send(access);
   }
-  static DataAccess add(std::uint64_t counter, std::uint64_t value, std::uint32_t agreement = 0) {
+  static DataAccess add(std::uint64_t counter, std::uint64_t value, std::shared_ptr<const RingSignal> ring = nullptr) {
     DataAccess access;
     access.operation = Operation::store;
     access.address = block + registers::Signals::add_offset + counter * 8;
     access.shape = {1, 8, 0};
-    access.agreement = agreement;
+    access.ring = std::move(ring);
     access.data.resize(8);
     std::memcpy(access.data.data(), &value, 8);
     return access;
@@ -55,45 +57,149 @@ struct SignalsBench {
 
 }  // namespace
 
+namespace {
+
+/// Ring kernels of which one signals and one waits.
+struct RingBench : SignalsBench {
+  RingSignal kernel;
+
+  RingBench() {
+    kernel.sender = 2;
+    for (std::uint8_t i = 0; i < RingSignal::property_count; ++i) kernel.properties[i] = 1;
+  }
+
+  static std::shared_ptr<const RingSignal> shared(const RingSignal& signal) {
+    return std::make_shared<RingSignal>(signal);
+  }
+  /// The neighbour's kernel raises a counter by 1, to `value`.
+  void signal(std::uint64_t counter, std::uint64_t value, std::uint32_t failure = 0) {
+    RingSignal sent = kernel;
+    sent.value = value;
+    sent.failure = failure;
+    peer.send(add(counter, 1, shared(sent)), 1000);
+    settle();
+  }
+  std::size_t begin_wait(std::uint64_t counter, std::uint64_t threshold, const RingSignal& expected) {
+    return wait_for(counter, threshold, shared(expected));
+  }
+  Status status_of(std::size_t wait) {
+    REQUIRE(answered(wait));
+    const DataAnswer& answer = workgroup.answer(wait);
+    if (answer.ok()) return Status::ok;
+    REQUIRE(answer.status == tlm::TLM_COMMAND_ERROR_RESPONSE);
+    why = answer.why;
+    return static_cast<Status>(answer.refusal);
+  }
+  Status wait(std::uint64_t counter, std::uint64_t threshold, const RingSignal& expected) {
+    const std::size_t number = begin_wait(counter, threshold, expected);
+    settle();
+    return status_of(number);
+  }
+  std::string why;
+};
+
+}  // namespace
+
 TEST_CASE("a wait is refused when the signal that it waits for comes from another kernel than it expects") {
-  SignalsBench bench;
-  const auto right = tlm::TLM_OK_RESPONSE, wrong = tlm::TLM_COMMAND_ERROR_RESPONSE;
-  const auto signal = [&](std::uint64_t counter, std::uint32_t agreement) {
-    bench.peer.send(bench.add(counter, 1, agreement), 1000);
-    bench.settle();
-  };
-  const auto wait = [&](std::uint64_t counter, std::uint64_t threshold, std::uint32_t agreement) {
-    const std::size_t number = bench.wait_for(counter, threshold, agreement);
-    bench.settle();
-    REQUIRE(bench.answered(number));
-    return bench.status(number);
-  };
+  RingBench bench;
+  const RingSignal same = bench.kernel;
+  for (std::uint8_t i = 0; i < RingSignal::property_count; ++i) {
+    INFO("property " << static_cast<int>(i));
+    bench.kernel = same;
+    bench.kernel.properties[i] = 2;
+    bench.signal(i, 1);
+    CHECK(bench.wait(i, 1, same) == Status::mismatch);
+    CHECK_THAT(bench.why, Catch::Contains("counter " + std::to_string(i) + ", GPU 2, runs another ring kernel: ") &&
+                              Catch::Contains(" found ") && !Catch::Contains(";"));
+  }
+  bench.kernel.properties[RingSignal::rows] = 64;
+  bench.signal(20, 1);
+  CHECK(bench.wait(20, 1, same) == Status::mismatch);
+  CHECK_THAT(bench.why, Catch::EndsWith("runs another ring kernel: m found 64, expected 1; signal_epoch found 2, "
+                                        "expected 1"));
   // The sender is ahead by a kernel of 2 signals: each wait is about its own signal.
-  for (const std::uint32_t kernel : {11u, 11u, 22u, 33u}) signal(5, kernel);
-  CHECK(wait(5, 1, 11) == right);
-  CHECK(wait(5, 2, 12) == wrong);
-  CHECK(wait(5, 3, 22) == right);
-  CHECK(wait(5, 4, 22) == wrong);
+  bench.kernel = same;
+  RingSignal next = same;
+  next.properties[RingSignal::epoch] = 3;
+  bench.signal(25, 1);
+  bench.signal(25, 2);
+  bench.kernel = next;
+  bench.signal(25, 3);
+  bench.signal(25, 4);
+  CHECK(bench.wait(25, 1, same) == Status::ok);
+  CHECK(bench.wait(25, 2, next) == Status::mismatch);
+  CHECK(bench.wait(25, 3, next) == Status::ok);
+  CHECK(bench.wait(25, 4, same) == Status::mismatch);
   // The wait comes first.
-  const std::size_t early = bench.wait_for(6, 1, 7), agreed = bench.wait_for(7, 1, 7);
-  signal(6, 8);
-  signal(7, 7);
-  CHECK(bench.status(early) == wrong);
-  CHECK(bench.status(agreed) == right);
-  // Who says nothing agrees with everybody: barriers, firmware.
-  signal(8, 0);
-  signal(8, 9);
-  CHECK(wait(8, 1, 7) == right);
-  CHECK(wait(8, 2, 0) == right);
-  // What was said is forgotten when somebody sets the counter, and with a reset.
-  signal(9, 1);
-  bench.registers.set("value", 0, 9);
-  bench.registers.set("value", 1, 9);
-  CHECK(wait(9, 1, 2) == right);
-  signal(10, 1);
+  const std::size_t early = bench.begin_wait(26, 1, same), agreed = bench.begin_wait(27, 1, next);
+  bench.signal(26, 1);
+  bench.signal(27, 1);
+  CHECK(bench.status_of(early) == Status::mismatch);
+  CHECK(bench.status_of(agreed) == Status::ok);
+  // What the kernel before should have waited for is there, or comes, and nothing that raises the counter further.
+  bench.kernel = same;
+  next.properties[RingSignal::epoch] = 2;
+  bench.signal(28, 1);
+  CHECK(bench.wait(28, 2, next) == Status::mismatch);
+  CHECK_THAT(bench.why, Catch::EndsWith("signal_epoch found 1, expected 2"));
+  bench.signal(28, 2);
+  CHECK(bench.wait(28, 2, same) == Status::ok);
+}
+
+TEST_CASE("a ring kernel's wait is refused when something else than its neighbour's signals has changed its counter") {
+  RingBench bench;
+  const RingSignal& kernel = bench.kernel;
+  const auto refused = [&](std::uint64_t counter, std::uint64_t threshold, const std::string& why) {
+    CHECK(bench.wait(counter, threshold, kernel) == Status::mismatch);
+    CHECK_THAT(bench.why, Catch::Contains("counter " + std::to_string(counter)) && Catch::Contains(why));
+  };
+  // A peer's firmware has added, before the neighbour's signal and after it.
+  bench.peer.send(bench.add(1, 1), 1000);
+  bench.settle();
+  refused(1, 1, "found 1 and no signal of a ring kernel, expected the neighbour's signal that raises it from 0 to 1");
+  bench.signal(1, 1);
+  refused(1, 2,
+          "found 2 and GPU 2's signal that raises it to 1, expected the neighbour's signal that raises it from 1 to 2");
+  bench.signal(2, 1);
+  bench.registers.set("add", 1, 2);  // own firmware
+  CHECK(bench.wait(2, 1, kernel) == Status::ok);
+  refused(2, 2, "found 2 and no signal");
+  // The wait is there already.
+  const std::size_t early = bench.begin_wait(3, 1, kernel);
+  bench.settle();
+  REQUIRE_FALSE(bench.answered(early));
+  bench.registers.set("add", 1, 3);
+  bench.settle();
+  CHECK(bench.status_of(early) == Status::mismatch);
+  // Somebody sets the counter: what its signals said is not about its value any more, and what it lacks never comes.
+  bench.signal(4, 1);
+  bench.registers.set("value", 0, 4);
+  bench.registers.set("value", 1, 4);
+  refused(4, 1, "found 1 and no signal");
+  bench.signal(5, 1);
+  bench.registers.set("value", 0, 5);
+  refused(5, 2, "found 0 and no signal of a ring kernel, expected the neighbour's signal that raises it from 1 to 2");
+  // A reset begins anew; barriers and firmware wait for everything.
   bench.signals.registers.reset();
-  signal(10, 2);
-  CHECK(wait(10, 1, 2) == right);
+  bench.signal(5, 1);
+  CHECK(bench.wait(5, 1, kernel) == Status::ok);
+  bench.registers.set("add", 3, 5);
+  const std::size_t barrier = bench.wait_for(5, 4);
+  bench.settle();
+  CHECK(bench.status_of(barrier) == Status::ok);
+}
+
+TEST_CASE("a wait is refused when its neighbour's kernel has failed and agrees in everything else") {
+  RingBench bench;
+  bench.signal(1, 1, static_cast<std::uint32_t>(Status::disabled));
+  CHECK(bench.wait(1, 1, bench.kernel) == Status::peer_failed);
+  CHECK_THAT(bench.why, Catch::Contains("counter 1, GPU 2, has failed: found \"the unit that should do this is "
+                                        "switched off\""));
+  RingSignal other = bench.kernel;
+  other.properties[RingSignal::receiver] = 9;
+  bench.signal(1, 2, static_cast<std::uint32_t>(Status::disabled));
+  CHECK(bench.wait(1, 2, other) == Status::mismatch);
+  CHECK_THAT(bench.why, Catch::EndsWith("gpu found 1, expected 9"));
 }
 
 TEST_CASE("a wait is answered when its counter has reached its threshold, and not before") {
