@@ -5,6 +5,8 @@ using namespace t3vp;
 
 namespace {
 
+using P = KernelPacket;
+
 KernelPacket gemm(const ClusterBench& bench, std::uint16_t flags) {
   return GemmCase(bench.parameters, 64, 64, 48, ElementType::fp16, flags).packet;
 }
@@ -14,8 +16,7 @@ KernelPacket gemm(const ClusterBench& bench, std::uint16_t flags) {
 TEST_CASE("a GEMM that stores through the cache does not run on a map and others do") {
   ClusterBench bench(ClusterBench::small());
   bench.gpu().others.map = "workgroups 1 to 2 are mapped";
-  for (const int allowed :
-       {KernelPacket::uncached, KernelPacket::update, KernelPacket::update | KernelPacket::uncached}) {
+  for (const int allowed : {P::uncached + 0, P::update + 0, P::update | P::uncached}) {
     bench.run(gemm(bench, static_cast<std::uint16_t>(allowed)));
     REQUIRE(bench.gpu().error() == Status::ok);
   }
@@ -35,7 +36,7 @@ TEST_CASE("a GEMM that stores through the cache does not run on a map and others
 TEST_CASE("no kernel runs where somebody else writes") {
   ClusterBench bench(ClusterBench::small());
   bench.gpu().others.write = "a fill zeroes 0x90000 to 0x9001f";
-  for (const int flags : {0, KernelPacket::uncached | KernelPacket::update}) {
+  for (const int flags : {0, P::uncached | P::update}) {
     bench.run(gemm(bench, static_cast<std::uint16_t>(flags)));
     REQUIRE(bench.gpu().error() == Status::busy);
     REQUIRE(bench.gpu().registers.driver.reported.size() == 1);
