@@ -226,7 +226,7 @@ TEST_CASE("memory that a kernel writes or a map counts is not armed") {
   CHECK(bench.arm(local(base), 128) == Status::busy);
   CHECK_THAT(bench.near_memory.reported.back().text, Catch::Contains("1 of 2 wavefront tiles are complete"));
   CHECK(bench.near_memory.take_report() == Status::busy);
-  CHECK(bench.near_memory["not_valid"] == 64);
+  CHECK(bench.near_memory["not_valid"] == 2);
   update(1);
   CHECK(bench.arm(local(base), 128) == Status::ok);
 }
