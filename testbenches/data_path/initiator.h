@@ -23,7 +23,7 @@ struct DataAccess {
   ElementType element = ElementType::fp16;
   Producer producer;
   std::uint64_t threshold = 0;
-  std::shared_ptr<const RingSignal> ring;
+  std::shared_ptr<const RingSignal> ring = nullptr;
 };
 
 struct DataAnswer {
