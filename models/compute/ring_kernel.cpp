@@ -203,7 +203,6 @@ RingSignal RingKernel::agreement(std::uint32_t receiver, std::uint64_t address) 
 void RingKernel::signal_receiver(Slot slot) {
   const std::uint64_t peer = address_map::gpu_of(packet_.peer_out);
   const auto signal = std::make_shared<RingSignal>(*sent_);
-  signal->value = packet_.signal_epoch + workgroups_[slot].step + 1;
   signal->failure = static_cast<std::uint32_t>(host_.failure());
   Transaction& transaction = host_.pool().make(
       Operation::store, signal_address(peer, registers::Signals::add_offset, workgroups_[slot].index), {1, 8, 0});

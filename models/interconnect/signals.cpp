@@ -31,10 +31,13 @@ Signals::Signals(const sc_core::sc_module_name& name, std::uint16_t gpu) : sc_mo
   compute.report_to(registers.errors, registers.description().name);
   peers.report_to(registers.errors, registers.description().name);
   registers.value.on_write([this](std::size_t i) {
-    forget(i);
+    note_other_change(i);
     changed(i);
   });
-  registers.add.on_write([this](std::size_t i) { add(i, registers.add[i].value()); });
+  registers.add.on_write([this](std::size_t i) {
+    note_other_change(i);
+    add(i, registers.add[i].value());
+  });
   registers.interrupt.on_write([this] { interrupt.write(registers.interrupt.changed() != 0); });
   registers.on_reset([this] {
     interrupt.write(false);
@@ -108,6 +111,8 @@ void Signals::deliver(tlm::tlm_generic_payload& transaction) {
   std::memcpy(&value, transaction.get_data_ptr(), sizeof value);
   if (extension_of(transaction).ring != nullptr)
     announced_.push_back({index, registers.value[index].value() + value, extension_of(transaction).ring});
+  else
+    note_other_change(index);
   add(index, value);
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
 }
@@ -126,11 +131,9 @@ void Signals::changed(std::size_t index) {
 }
 
 void Signals::answer_waits(std::size_t index) {
-  const std::uint64_t value = registers.value[index].value();
   for (std::size_t i = 0; i < waits_.size();) {
     const Wait wait = waits_[i];
-    const DataExtension& extension = extension_of(*wait.transaction);
-    if (wait.index != index || (value < extension.threshold && !is_lost(wait))) {
+    if (wait.index != index || !is_fulfilled(wait)) {
       ++i;
       continue;
     }
@@ -139,14 +142,13 @@ void Signals::answer_waits(std::size_t index) {
   }
 }
 
-/// A ring kernel waits for one signal after the other: what it waits for is the next one that comes, or is there.
-bool Signals::is_lost(const Wait& wait) const {
+/// A ring kernel takes one signal after the other, whatever the counter is: where something else has changed it, or
+/// the packet's signal_epoch is not the neighbour's, it is told and stays in step.
+bool Signals::is_fulfilled(const Wait& wait) const {
   const DataExtension& extension = extension_of(*wait.transaction);
-  if (extension.ring == nullptr) return false;
-  return registers.value[wait.index].value() + 1 < extension.threshold ||
-         std::any_of(announced_.begin(), announced_.end(), [&](const Announced& announced) {
-           return announced.index == wait.index && announced.value < extension.threshold;
-         });
+  if (extension.ring == nullptr) return registers.value[wait.index].value() >= extension.threshold;
+  return std::any_of(announced_.begin(), announced_.end(),
+                     [&](const Announced& announced) { return announced.index == wait.index; });
 }
 
 void Signals::answer(const Wait& wait) {
@@ -168,54 +170,47 @@ void Signals::answer(const Wait& wait) {
 /// A ring kernel goes on when its neighbour's signal, and nothing else, has raised the counter to the threshold, and
 /// the signal is of the kernel that the wait expects, which has not failed.
 Signals::Refusal Signals::judge(std::size_t index, std::uint64_t threshold, const RingSignal& expected) {
-  const Announced taken = take_signal(index, threshold);
-  const RingSignal* found = taken.signal.get();
-  if (found != nullptr && found->properties != expected.properties)
+  const Announced taken = take_signal(index);
+  const RingSignal& found = *taken.signal;
+  if (found.properties != expected.properties)
     return {Status::mismatch,
             fmt::format("the neighbour that signals by counter {}, GPU {}, runs another ring kernel: {}", index,
-                        found->sender, differences(*found, expected))};
-  if (found == nullptr || found->value != threshold || taken.value != threshold)
+                        found.sender, differences(found, expected))};
+  if (taken.value != threshold)
     return {
         Status::mismatch,
-        fmt::format("counter {}: found {} and {}, expected the neighbour's signal that raises it from {} to {}: "
-                    "something else has changed it, or it was not signal_epoch {} before the kernel",
-                    index, registers.value[index].value(),
-                    found == nullptr ? "no signal of a ring kernel"
-                                     : fmt::format("GPU {}'s signal that raises it to {}", found->sender, found->value),
-                    threshold - 1, threshold, expected.properties[RingSignal::epoch])};
-  if (found->failure != 0)
+        fmt::format("counter {}: found {} after the signal of GPU {}'s ring kernel, expected {}: something else has "
+                    "changed the counter",
+                    index, registers.value[index].value(), found.sender, threshold)};
+  if (found.failure != 0)
     return {
         Status::peer_failed,
         fmt::format("the ring kernel of the neighbour that signals by counter {}, GPU {}, has failed: found \"{}\", "
                     "expected right data",
-                    index, found->sender, text_of(static_cast<Status>(found->failure)))};
+                    index, found.sender, text_of(static_cast<Status>(found.failure)))};
   return {};
 }
 
-/// The last signal that has raised the counter at most to the value; it and those before it are forgotten.
-Signals::Announced Signals::take_signal(std::size_t index, std::uint64_t value) {
-  Announced found{index, 0, nullptr};
-  const auto is_over = [&](const Announced& announced) {
-    if (announced.index != index || announced.value > value) return false;
-    found = announced;
-    return true;
-  };
-  announced_.erase(std::remove_if(announced_.begin(), announced_.end(), is_over), announced_.end());
-  return found;
+/// The counter's oldest; there is one.
+Signals::Announced Signals::take_signal(std::size_t index) {
+  const auto oldest = std::find_if(announced_.begin(), announced_.end(),
+                                   [index](const Announced& announced) { return announced.index == index; });
+  const Announced taken = *oldest;
+  announced_.erase(oldest);
+  return taken;
 }
 
-/// Somebody has set the counter: what its signals said is not about its value any more.
-void Signals::forget(std::size_t index) {
-  announced_.erase(std::remove_if(announced_.begin(), announced_.end(),
-                                  [index](const Announced& signal) { return signal.index == index; }),
-                   announced_.end());
+void Signals::note_other_change(std::size_t index) {
+  for (Announced& announced : announced_)
+    if (announced.index == index) announced.value = 0;
 }
 
 std::vector<std::string> Signals::diagnosis() const {
   std::vector<std::string> lines;
   for (const Wait& wait : waits_)
-    lines.push_back(fmt::format("GPU {} signals: a workgroup waits for counter {} to reach {}, it is {}", gpu_,
+    lines.push_back(fmt::format("GPU {} signals: a workgroup waits for counter {} to reach {}{}, it is {}", gpu_,
                                 wait.index, extension_of(*wait.transaction).threshold,
+                                extension_of(*wait.transaction).ring == nullptr ? "" : " by its neighbour's signal",
                                 registers.value[wait.index].value()));
   return lines;
 }

@@ -42,21 +42,22 @@ class Signals : public sc_core::sc_module {
   void changed(std::size_t index);
   void answer_waits(std::size_t index);
   void withdraw_waits();
-  /// What a signal that no wait has taken yet said of its sender, and the counter's value since.
+  /// A ring kernel's signal that no wait has taken yet, and the counter's value with it; 0: something else has changed
+  /// the counter since.
   struct Announced {
     std::size_t index;
     std::uint64_t value;
     std::shared_ptr<const RingSignal> signal;
   };
-  Announced take_signal(std::size_t index, std::uint64_t value);
-  bool is_lost(const Wait& wait) const;
+  bool is_fulfilled(const Wait& wait) const;
+  Announced take_signal(std::size_t index);
   void answer(const Wait& wait);
   struct Refusal {
     Status status = Status::ok;
     std::string why;
   };
   Refusal judge(std::size_t index, std::uint64_t threshold, const RingSignal& expected);
-  void forget(std::size_t index);
+  void note_other_change(std::size_t index);
   void step();
 
   std::uint16_t gpu_;

@@ -29,7 +29,6 @@ struct RingSignal {
 
   std::array<std::uint64_t, property_count> properties{};
   std::uint16_t sender = 0;   ///< GPU
-  std::uint64_t value = 0;    ///< of a signal: to which it raises its counter
   std::uint32_t failure = 0;  ///< of a signal: code of what went wrong with the data before it
   std::string why;            ///< of the answer to a refused wait: in words
 };

@@ -213,7 +213,6 @@ TEST_CASE("a ring kernel's signals say that a store of it before them was refuse
   };
   const auto store = [&](std::size_t from) { send(from, fabric.packet(address_map::on_gpu(0, 0), 64)); };
   const auto status = [&](std::size_t from) {
-    kernel.value = fabric[0].signal_registers.element("value", 3) + 1;
     DataAccess signal = fabric.packet(SmallFabric::add_register(0, 3), 8, no_workgroup);
     signal.data = {1, 0, 0, 0, 0, 0, 0, 0};
     send(from, signal);
@@ -221,7 +220,7 @@ TEST_CASE("a ring kernel's signals say that a store of it before them was refuse
     wait.operation = Operation::wait;
     wait.shape = {1, 8, 0};
     wait.address = signal.address - registers::Signals::add_offset;
-    wait.threshold = kernel.value;
+    wait.threshold = fabric[0].signal_registers.element("value", 3) + 1;
     wait.ring = std::make_shared<RingSignal>(kernel);
     const std::size_t number = fabric[0].workgroup.send(wait);
     fabric.settle();

@@ -71,10 +71,8 @@ struct RingBench : SignalsBench {
   static std::shared_ptr<const RingSignal> shared(const RingSignal& signal) {
     return std::make_shared<RingSignal>(signal);
   }
-  /// The neighbour's kernel raises a counter by 1, to `value`.
-  void signal(std::uint64_t counter, std::uint64_t value, std::uint32_t failure = 0) {
+  void signal(std::uint64_t counter, std::uint32_t failure = 0) {
     RingSignal sent = kernel;
-    sent.value = value;
     sent.failure = failure;
     peer.send(add(counter, 1, shared(sent)), 1000);
     settle();
@@ -107,13 +105,13 @@ TEST_CASE("a wait is refused when the signal that it waits for comes from anothe
     INFO("property " << static_cast<int>(i));
     bench.kernel = same;
     bench.kernel.properties[i] = 2;
-    bench.signal(i, 1);
+    bench.signal(i);
     CHECK(bench.wait(i, 1, same) == Status::mismatch);
     CHECK_THAT(bench.why, Catch::Contains("counter " + std::to_string(i) + ", GPU 2, runs another ring kernel: ") &&
                               Catch::Contains(" found ") && !Catch::Contains(";"));
   }
   bench.kernel.properties[RingSignal::rows] = 64;
-  bench.signal(20, 1);
+  bench.signal(20);
   CHECK(bench.wait(20, 1, same) == Status::mismatch);
   CHECK_THAT(bench.why, Catch::EndsWith("runs another ring kernel: m found 64, expected 1; signal_epoch found 2, "
                                         "expected 1"));
@@ -121,28 +119,28 @@ TEST_CASE("a wait is refused when the signal that it waits for comes from anothe
   bench.kernel = same;
   RingSignal next = same;
   next.properties[RingSignal::epoch] = 3;
-  bench.signal(25, 1);
-  bench.signal(25, 2);
+  bench.signal(25);
+  bench.signal(25);
   bench.kernel = next;
-  bench.signal(25, 3);
-  bench.signal(25, 4);
+  bench.signal(25);
+  bench.signal(25);
   CHECK(bench.wait(25, 1, same) == Status::ok);
   CHECK(bench.wait(25, 2, next) == Status::mismatch);
   CHECK(bench.wait(25, 3, next) == Status::ok);
   CHECK(bench.wait(25, 4, same) == Status::mismatch);
   // The wait comes first.
   const std::size_t early = bench.begin_wait(26, 1, same), agreed = bench.begin_wait(27, 1, next);
-  bench.signal(26, 1);
-  bench.signal(27, 1);
+  bench.signal(26);
+  bench.signal(27);
   CHECK(bench.status_of(early) == Status::mismatch);
   CHECK(bench.status_of(agreed) == Status::ok);
-  // What the kernel before should have waited for is there, or comes, and nothing that raises the counter further.
+  // A kernel that counts from elsewhere takes its neighbour's signals all the same, and the next is in step.
   bench.kernel = same;
   next.properties[RingSignal::epoch] = 2;
-  bench.signal(28, 1);
+  bench.signal(28);
   CHECK(bench.wait(28, 2, next) == Status::mismatch);
   CHECK_THAT(bench.why, Catch::EndsWith("signal_epoch found 1, expected 2"));
-  bench.signal(28, 2);
+  bench.signal(28);
   CHECK(bench.wait(28, 2, same) == Status::ok);
 }
 
@@ -153,35 +151,35 @@ TEST_CASE("a ring kernel's wait is refused when something else than its neighbou
     CHECK(bench.wait(counter, threshold, kernel) == Status::mismatch);
     CHECK_THAT(bench.why, Catch::Contains("counter " + std::to_string(counter)) && Catch::Contains(why));
   };
-  // A peer's firmware has added, before the neighbour's signal and after it.
+  // A peer's firmware has added before the neighbour's signal: the wait takes that signal and no other.
+  const std::size_t early = bench.begin_wait(1, 1, kernel);
   bench.peer.send(bench.add(1, 1), 1000);
   bench.settle();
-  refused(1, 1, "found 1 and no signal of a ring kernel, expected the neighbour's signal that raises it from 0 to 1");
-  bench.signal(1, 1);
-  refused(1, 2,
-          "found 2 and GPU 2's signal that raises it to 1, expected the neighbour's signal that raises it from 1 to 2");
-  bench.signal(2, 1);
-  bench.registers.set("add", 1, 2);  // own firmware
-  CHECK(bench.wait(2, 1, kernel) == Status::ok);
-  refused(2, 2, "found 2 and no signal");
-  // The wait is there already.
-  const std::size_t early = bench.begin_wait(3, 1, kernel);
-  bench.settle();
   REQUIRE_FALSE(bench.answered(early));
-  bench.registers.set("add", 1, 3);
-  bench.settle();
+  bench.signal(1);
   CHECK(bench.status_of(early) == Status::mismatch);
-  // Somebody sets the counter: what its signals said is not about its value any more, and what it lacks never comes.
-  bench.signal(4, 1);
-  bench.registers.set("value", 0, 4);
+  CHECK(
+      bench.why ==
+      "counter 1: found 2 after the signal of GPU 2's ring kernel, expected 1: something else has changed the counter");
+  bench.signal(1);
+  refused(1, 2, "found 3 after the signal of GPU 2's ring kernel, expected 2");
+  // Firmware has added after the signal, and takes it back for the next.
+  bench.signal(2);
+  bench.registers.set("add", 1, 2);
+  refused(2, 1, "found 2 after");
+  bench.registers.set("add", ~std::uint64_t{0}, 2);
+  bench.signal(2);
+  CHECK(bench.wait(2, 2, kernel) == Status::ok);
+  // Somebody sets the counter after the signal, also to what it was, or before it.
+  bench.signal(4);
   bench.registers.set("value", 1, 4);
-  refused(4, 1, "found 1 and no signal");
-  bench.signal(5, 1);
-  bench.registers.set("value", 0, 5);
-  refused(5, 2, "found 0 and no signal of a ring kernel, expected the neighbour's signal that raises it from 1 to 2");
+  refused(4, 1, "found 1 after");
+  bench.registers.set("value", 0, 4);
+  bench.signal(4);
+  refused(4, 2, "found 1 after");
   // A reset begins anew; barriers and firmware wait for everything.
   bench.signals.registers.reset();
-  bench.signal(5, 1);
+  bench.signal(5);
   CHECK(bench.wait(5, 1, kernel) == Status::ok);
   bench.registers.set("add", 3, 5);
   const std::size_t barrier = bench.wait_for(5, 4);
@@ -191,13 +189,13 @@ TEST_CASE("a ring kernel's wait is refused when something else than its neighbou
 
 TEST_CASE("a wait is refused when its neighbour's kernel has failed and agrees in everything else") {
   RingBench bench;
-  bench.signal(1, 1, static_cast<std::uint32_t>(Status::disabled));
+  bench.signal(1, static_cast<std::uint32_t>(Status::disabled));
   CHECK(bench.wait(1, 1, bench.kernel) == Status::peer_failed);
   CHECK_THAT(bench.why, Catch::Contains("counter 1, GPU 2, has failed: found \"the unit that should do this is "
                                         "switched off\""));
   RingSignal other = bench.kernel;
   other.properties[RingSignal::receiver] = 9;
-  bench.signal(1, 2, static_cast<std::uint32_t>(Status::disabled));
+  bench.signal(1, static_cast<std::uint32_t>(Status::disabled));
   CHECK(bench.wait(1, 2, other) == Status::mismatch);
   CHECK_THAT(bench.why, Catch::EndsWith("gpu found 1, expected 9"));
 }

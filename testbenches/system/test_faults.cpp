@@ -190,8 +190,8 @@ TEST_CASE("a packet that is lost ends in a diagnosis that names it and what is m
       REQUIRE(run.diagnosis().size() > 1);
       if (run.report().at("functional").at("checked") == true)
         require_mismatch(run);
-      else
-        REQUIRE_THAT(run.diagnosis()[0], Contains("firmware waits for"));
+      else  // a ring kernel's lost signal is missed by the next one's receiver
+        REQUIRE_THAT(run.diagnosis()[0], Contains("firmware waits for") || Contains("ring kernel"));
     }
 }
 
