@@ -33,7 +33,8 @@ TEST_CASE("a peer that left is seen by its missing signals, in few lines") {
   REQUIRE(lines.size() == 3);
   CHECK(lines[0] == "GPU 0 firmware waits for a kernel's end");
   CHECK_THAT(lines[1], Contains("GPU 0 compute units: kernel 2 of 2 is not finished"));
-  CHECK_THAT(lines[2], Contains("GPU 0 signals: a workgroup waits for counter 16 to reach 1, it is 0 (and 3 more)"));
+  CHECK_THAT(lines[2], Contains("GPU 0 signals: a workgroup waits for counter 16 to reach 1 by its neighbour's signal, "
+                                "it is 0 (and 3 more)"));
 }
 
 TEST_CASE("nobody owes what waits for the credits of a link or was lost on it") {
