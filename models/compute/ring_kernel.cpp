@@ -30,8 +30,8 @@ RingKernel::RingKernel(KernelHost& host, const KernelPacket& packet)
   for (Workgroup& workgroup : workgroups_) workgroup.flights.resize(parameters.ring_blocks_in_flight);
   // A chunk goes to the GPU before this one in the ring.
   sent_ = std::make_shared<RingSignal>(
-      agreement((packet.gpu + packet.gpus - 1) % packet.gpus, staged() ? packet.peer_staging : packet.peer_out));
-  expected_ = std::make_shared<RingSignal>(agreement(packet.gpu, staged() ? packet.staging : packet.out));
+      agreement((packet.gpu + packet.gpus - 1) % packet.gpus, packet.peer_out, packet.peer_staging));
+  expected_ = std::make_shared<RingSignal>(agreement(packet.gpu, packet.out, packet.staging));
 }
 
 std::uint32_t RingKernel::chunk_of(std::uint32_t step) const {
@@ -177,8 +177,8 @@ std::uint64_t RingKernel::signal_address(std::uint64_t gpu, std::uint64_t regist
          std::uint64_t{8} * (packet_.signal_base + workgroup);
 }
 
-/// What a chunk's sender and its receiver, at this position, must agree on; `address` is where the receiver has it.
-RingSignal RingKernel::agreement(std::uint32_t receiver, std::uint64_t address) const {
+/// What a chunk's sender and its receiver, at this position, must agree on; `out` and `staging` are the receiver's.
+RingSignal RingKernel::agreement(std::uint32_t receiver, std::uint64_t out, std::uint64_t staging) const {
   RingSignal signal;
   signal.sender = host_.gpu();
   signal.properties = {!reduces() ? RingSignal::all_gather
@@ -193,7 +193,8 @@ RingSignal RingKernel::agreement(std::uint32_t receiver, std::uint64_t address) 
                        packet_.gpus,
                        packet_.workgroups,
                        receiver,
-                       address_map::local_of(address),
+                       address_map::local_of(out),
+                       staged() ? address_map::local_of(staging) : 0,
                        packet_.signal_epoch};
   return signal;
 }

@@ -65,7 +65,7 @@ class RingKernel : public KernelModel {
   void end_step(Slot slot);
   void signal_receiver(Slot slot);
   void wait_for_sender(Slot slot);
-  RingSignal agreement(std::uint32_t receiver, std::uint64_t address) const;
+  RingSignal agreement(std::uint32_t receiver, std::uint64_t out, std::uint64_t staging) const;
   std::uint64_t signal_address(std::uint64_t gpu, std::uint64_t register_offset, std::uint32_t workgroup) const;
 
   KernelHost& host_;

@@ -8,14 +8,15 @@ namespace t3vp {
 namespace {
 
 constexpr const char* names[RingSignal::property_count] = {
-    "collective", "m",    "n",          "ldo", "tile_rows",       "tile_columns",
-    "element",    "gpus", "workgroups", "gpu", "receive address", "signal_epoch"};
+    "collective", "m",          "n",   "ldo", "tile_rows", "tile_columns", "element",
+    "gpus",       "workgroups", "gpu", "out", "staging",   "signal_epoch"};
 constexpr const char* collectives[] = {"reduce-scatter", "near-memory reduce-scatter", "all-gather"};
 
 std::string text_of(RingSignal::Property property, std::uint64_t value) {
   if (property == RingSignal::collective) return collectives[value];
   if (property == RingSignal::element) return name_of(static_cast<ElementType>(value));
-  return fmt::format(property == RingSignal::address ? "{:#x}" : "{}", value);
+  const bool is_address = property == RingSignal::out || property == RingSignal::staging;
+  return fmt::format(is_address ? "{:#x}" : "{}", value);
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ struct RingSignal {
     gpus,
     workgroups,
     receiver,  ///< position in the ring of the GPU that is signalled
-    address,   ///< local, where the receiver has what is sent
+    out,       ///< local address, the receiver's
+    staging,   ///< the same; 0 where nothing is staged
     epoch,     ///< of the kernel: its counters' value before it
     property_count
   };

@@ -11,16 +11,13 @@ static void second_context(struct stage* s) {
   tell(s, "remote_map", t3_remote_map(&s->gpu, &s->out, chunk, s->peer_out, T3_UPDATE));
   tell(s, "close with a map", t3_close(&s->gpu));
   tell(s, "unmap", t3_remote_unmap_all(&s->gpu));
-  struct t3_matrix a = {.rows = s->out.matrix.rows, .columns = 32, .element = s->out.matrix.element};
-  struct t3_matrix b = {.rows = 32, .columns = s->out.matrix.columns, .element = s->out.matrix.element};
-  tell(s, "memory of a", t3_matrix_malloc(&s->gpu, &a));
-  tell(s, "memory of b", t3_matrix_malloc(&s->gpu, &b));
-  tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &a, &b, (struct t3_gemm_options){0}));
+  const struct operands o = operands_of(s);
+  tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &o.a, &o.b, (struct t3_gemm_options){0}));
   tell(s, "close with a kernel", t3_close(&s->gpu));
   tell(s, "its end", t3_wait_kernels(&s->gpu));
   tell(s, "close", t3_close(&s->gpu));
   tell(s, "close again", t3_close(&s->gpu));
-  tell(s, "a closed context", t3_gemm(&s->gpu, &s->out, &a, &b, (struct t3_gemm_options){0}));
+  tell(s, "a closed context", t3_gemm(&s->gpu, &s->out, &o.a, &o.b, (struct t3_gemm_options){0}));
   tell(s, "the next context", t3_init(&s->gpu, s->hal));
   struct t3_hal incomplete = *s->hal;
   incomplete.time_ns = NULL;
@@ -31,17 +28,14 @@ static void stale(struct stage* s) {
   tell(s, "init of an open context", t3_init(&s->gpu, s->hal));
   uint64_t address = 0;
   tell(s, "it goes on", t3_malloc(&s->gpu, 256, &address));
-  struct t3_matrix a = {.rows = s->out.matrix.rows, .columns = 32, .element = s->out.matrix.element};
-  struct t3_matrix b = {.rows = 32, .columns = s->out.matrix.columns, .element = s->out.matrix.element};
-  tell(s, "memory of a", t3_matrix_malloc(&s->gpu, &a));
-  tell(s, "memory of b", t3_matrix_malloc(&s->gpu, &b));
+  const struct operands o = operands_of(s);
   tell(s, "reset", t3_reset(s->hal));
-  tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &a, &b, (struct t3_gemm_options){0}));
+  tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &o.a, &o.b, (struct t3_gemm_options){0}));
   tell(s, "close", t3_close(&s->gpu));
   struct t3_context next;
   tell(s, "init", t3_init(&next, s->hal));
   tell(s, "close of the one before", t3_close(&s->gpu));
-  tell(s, "gemm of the next", t3_gemm(&next, &s->out, &a, &b, (struct t3_gemm_options){0}));
+  tell(s, "gemm of the next", t3_gemm(&next, &s->out, &o.a, &o.b, (struct t3_gemm_options){0}));
   tell(s, "its end", t3_wait_kernels(&next));
   tell(s, "its close", t3_close(&next));
   tell(s, "init again", t3_init(&s->gpu, s->hal));
@@ -69,12 +63,9 @@ static void init_again(struct t3_context* context, const struct t3_interrupt* in
 
 /* In a wait, whose context would be another one when it goes on. */
 static void reset_in_a_handler(struct stage* s) {
-  struct t3_matrix a = {.rows = s->out.matrix.rows, .columns = 32, .element = s->out.matrix.element};
-  struct t3_matrix b = {.rows = 32, .columns = s->out.matrix.columns, .element = s->out.matrix.element};
-  tell(s, "memory of a", t3_matrix_malloc(&s->gpu, &a));
-  tell(s, "memory of b", t3_matrix_malloc(&s->gpu, &b));
+  const struct operands o = operands_of(s);
   tell(s, "handler", t3_set_handler(&s->gpu, T3_LINE_KERNEL_QUEUE, 1, init_again, s));
-  tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &a, &b, (struct t3_gemm_options){0}));
+  tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &o.a, &o.b, (struct t3_gemm_options){0}));
   tell(s, "its end", t3_wait_kernels(&s->gpu));
   tell(s, "close", t3_close(&s->gpu));
   tell(s, "init", t3_init(&s->gpu, s->hal));
@@ -85,19 +76,16 @@ static void reset_in_a_handler(struct stage* s) {
 static void rung_by_hand(struct stage* s) {
   const struct t3_hal* hal = s->hal;
   const uint64_t queue = t3_block_base(hal->gpu, T3_BLOCK_KERNEL_QUEUE);
-  struct t3_matrix a = {.rows = s->out.matrix.rows, .columns = 32, .element = s->out.matrix.element};
-  struct t3_matrix b = {.rows = 32, .columns = s->out.matrix.columns, .element = s->out.matrix.element};
-  tell(s, "memory of a", t3_matrix_malloc(&s->gpu, &a));
-  tell(s, "memory of b", t3_matrix_malloc(&s->gpu, &b));
+  const struct operands o = operands_of(s);
   hal->order_writes(hal->platform);
   tell(s, "doorbell", hal->write64(hal->platform, queue + T3_KERNEL_QUEUE_DOORBELL_OFFSET, 1));
   hal->wait_ns(hal->platform, 10000);
-  tell(s, "gemm behind it", t3_gemm(&s->gpu, &s->out, &a, &b, (struct t3_gemm_options){0}));
+  tell(s, "gemm behind it", t3_gemm(&s->gpu, &s->out, &o.a, &o.b, (struct t3_gemm_options){0}));
   tell(s, "half of the ring", hal->write32(hal->platform, queue + T3_KERNEL_QUEUE_ENTRIES_OFFSET, 8));
   tell(s, "another ring", hal->write64(hal->platform, queue + T3_KERNEL_QUEUE_BASE_OFFSET, s->out.matrix.address));
   tell(s, "close", t3_close(&s->gpu));
   tell(s, "init", t3_init(&s->gpu, hal));
-  tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &a, &b, (struct t3_gemm_options){0}));
+  tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &o.a, &o.b, (struct t3_gemm_options){0}));
   tell(s, "its end", t3_wait_kernels(&s->gpu));
   tell(s, "the number before it", t3_wait_kernel(&s->gpu, t3_last_kernel(&s->gpu) - 1));
 }

@@ -142,6 +142,13 @@ static void disagreeing_rings(struct stage* s) {
   tell(s, "another collective", t3_wait_kernels(&s->gpu));
   gather_as(s, "another position", s->gpu.gpu == 0 ? 1 : s->gpu.gpu, 0);
   gather_as(s, "another epoch", s->gpu.gpu, s->gpu.gpu == 0 ? 1 : 0);
+  struct t3_matrix staging = s->out.matrix;
+  odd = s->out;
+  tell(s, "memory of another output", t3_matrix_malloc(&s->gpu, &odd.matrix));
+  tell(s, "memory of the staging", t3_matrix_malloc(&s->gpu, &staging));
+  (void)t3_barrier(&s->gpu);
+  (void)t3_ring_reduce_scatter(&s->gpu, s->gpu.gpu == 0 ? &odd : &s->out, &staging);
+  tell(s, "another output", t3_wait_kernels(&s->gpu));
   gather(s, "the same again", &s->out);
 }
 

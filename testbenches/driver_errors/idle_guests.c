@@ -70,8 +70,8 @@ enum t3_status guest_output_stored(const struct t3_hal* hal, const struct t3_job
   return multiply_without_updates(hal, job, T3_UNCACHED);
 }
 
-static enum t3_status operands_of(struct t3_context* gpu, const struct t3_output* out, const struct t3_job* job,
-                                  struct t3_matrix* a, struct t3_matrix* b) {
+static enum t3_status allocated(struct t3_context* gpu, const struct t3_output* out, const struct t3_job* job,
+                                struct t3_matrix* a, struct t3_matrix* b) {
   *a = (struct t3_matrix){.rows = job->m, .columns = job->k, .element = out->matrix.element};
   *b = (struct t3_matrix){.rows = job->k, .columns = job->n, .element = out->matrix.element};
   T3_TRY(t3_matrix_malloc(gpu, a));
@@ -80,7 +80,7 @@ static enum t3_status operands_of(struct t3_context* gpu, const struct t3_output
 
 static enum t3_status update_all(struct t3_context* gpu, const struct t3_output* out, const struct t3_job* job) {
   struct t3_matrix a, b;
-  T3_TRY(operands_of(gpu, out, job, &a, &b));
+  T3_TRY(allocated(gpu, out, job, &a, &b));
   T3_TRY(t3_gemm(gpu, out, &a, &b, (struct t3_gemm_options){.update = true}));
   return t3_wait_kernels(gpu);
 }

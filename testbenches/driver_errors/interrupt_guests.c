@@ -4,10 +4,6 @@
 
 #include "driver_errors/misuse.h"
 
-struct operands {
-  struct t3_matrix a, b;
-};
-
 /* What the handlers of a guest have heard. */
 struct heard {
   struct stage* stage;
@@ -19,15 +15,6 @@ struct heard {
   uint32_t chain; /* kernels that the handler still queues */
   enum t3_status fill, close, flush, queue;
 };
-
-static struct operands operands_of(struct stage* s) {
-  const struct t3_matrix* out = &s->out.matrix;
-  struct operands o = {.a = {.rows = out->rows, .columns = 32, .element = out->element},
-                       .b = {.rows = 32, .columns = out->columns, .element = out->element}};
-  tell(s, "memory of a", t3_matrix_malloc(&s->gpu, &o.a));
-  tell(s, "memory of b", t3_matrix_malloc(&s->gpu, &o.b));
-  return o;
-}
 
 static enum t3_status gemm(struct stage* s, const struct operands* o) {
   return t3_gemm(&s->gpu, &s->out, &o->a, &o->b, (struct t3_gemm_options){0});

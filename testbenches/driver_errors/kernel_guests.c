@@ -5,19 +5,6 @@
 #include "t3/registers/kernel_queue.h"
 #include "t3/registers/near_memory.h"
 
-struct operands {
-  struct t3_matrix a, b;
-};
-
-static struct operands operands_of(struct stage* s) {
-  const struct t3_matrix* out = &s->out.matrix;
-  struct operands o = {.a = {.rows = out->rows, .columns = 32, .element = out->element},
-                       .b = {.rows = 32, .columns = out->columns, .element = out->element}};
-  tell(s, "memory of a", t3_matrix_malloc(&s->gpu, &o.a));
-  tell(s, "memory of b", t3_matrix_malloc(&s->gpu, &o.b));
-  return o;
-}
-
 static enum t3_status gemm(struct stage* s, const struct operands* o, struct t3_gemm_options options) {
   const enum t3_status queued = t3_gemm(&s->gpu, &s->out, &o->a, &o->b, options);
   return queued != T3_OK ? queued : t3_wait_kernels(&s->gpu);

@@ -12,6 +12,15 @@ void tell_to(const struct t3_hal* hal, const char* what, enum t3_status status) 
 
 void tell(struct stage* stage, const char* what, enum t3_status status) { tell_to(stage->hal, what, status); }
 
+struct operands operands_of(struct stage* stage) {
+  const struct t3_matrix* out = &stage->out.matrix;
+  struct operands o = {.a = {.rows = out->rows, .columns = 32, .element = out->element},
+                       .b = {.rows = 32, .columns = out->columns, .element = out->element}};
+  tell(stage, "memory of a", t3_matrix_malloc(&stage->gpu, &o.a));
+  tell(stage, "memory of b", t3_matrix_malloc(&stage->gpu, &o.b));
+  return o;
+}
+
 static const char* name_of(enum t3_block block) {
   static const char* const names[T3_BLOCK_COUNT] = {[T3_BLOCK_SYSTEM] = "system",
                                                     [T3_BLOCK_INTERRUPT_CONTROLLER] = "interrupt_controller",

@@ -25,6 +25,12 @@ enum t3_status misuse_then_work(const struct t3_hal* hal, const struct t3_job* j
 /* Queues a packet that the driver would not write, and waits for its end. */
 enum t3_status submit_raw(struct stage* stage, struct t3_kernel_packet packet);
 
+/* What a GEMM into the stage's output takes, a and b; tells that it has their memory. */
+struct operands {
+  struct t3_matrix a, b;
+};
+struct operands operands_of(struct stage* stage);
+
 /* Until guest_late_after_reset has reset its GPU: nothing that this GPU sends is lost from then on. */
 void wait_for_resets(struct stage* stage);
 

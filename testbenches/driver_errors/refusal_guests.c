@@ -41,21 +41,17 @@ static void beyond_memory(struct stage* s) {
 
 static void refused(struct stage* s) {
   const struct t3_hal* hal = s->gpu.hal;
-  const struct t3_matrix* out = &s->out.matrix;
-  struct t3_matrix a = {.rows = out->rows, .columns = 32, .element = out->element};
-  struct t3_matrix b = {.rows = 32, .columns = out->columns, .element = out->element};
-  tell(s, "memory of a", t3_matrix_malloc(&s->gpu, &a));
-  tell(s, "memory of b", t3_matrix_malloc(&s->gpu, &b));
+  const struct operands o = operands_of(s);
   hal->wait_ns(hal->platform, 10000); /* the peer has switched its updates off */
   tell(s, "remote_map", remote(s, &s->out, s->peer_out));
-  tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &a, &b, (struct t3_gemm_options){.update = false}));
+  tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &o.a, &o.b, (struct t3_gemm_options){.update = false}));
   tell(s, "its end", t3_wait_kernels(&s->gpu));
   tell_errors(s);
   tell(s, "unmap", t3_remote_unmap_all(&s->gpu));
-  tell(s, "gemm to my own memory", t3_gemm(&s->gpu, &s->out, &a, &b, (struct t3_gemm_options){.update = false}));
+  tell(s, "gemm to my own memory", t3_gemm(&s->gpu, &s->out, &o.a, &o.b, (struct t3_gemm_options){.update = false}));
   tell(s, "its end", t3_wait_kernels(&s->gpu));
   tell(s, "dma_map", by_dma(s, &s->out, s->peer_out));
-  tell(s, "gemm with updates", t3_gemm(&s->gpu, &s->out, &a, &b, (struct t3_gemm_options){.update = true}));
+  tell(s, "gemm with updates", t3_gemm(&s->gpu, &s->out, &o.a, &o.b, (struct t3_gemm_options){.update = true}));
   tell(s, "its end", t3_wait_kernels(&s->gpu));
   tell(s, "the DMA's end", t3_wait_dma(&s->gpu));
 }

@@ -55,12 +55,8 @@ static void misused_peers(struct stage* s) {
 }
 
 static void locked(struct stage* s) {
-  const struct t3_matrix* out = &s->out.matrix;
-  struct t3_matrix a = {.rows = out->rows, .columns = 32, .element = out->element};
-  struct t3_matrix b = {.rows = 32, .columns = out->columns, .element = out->element};
-  tell(s, "memory of a", t3_matrix_malloc(&s->gpu, &a));
-  tell(s, "memory of b", t3_matrix_malloc(&s->gpu, &b));
-  tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &a, &b, (struct t3_gemm_options){.update = false}));
+  const struct operands o = operands_of(s);
+  tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &o.a, &o.b, (struct t3_gemm_options){.update = false}));
   tell(s, "another queue", write64(s, at(s, T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_BASE_OFFSET), 0));
   struct t3_context second;
   tell(s, "a second driver", t3_init(&second, s->gpu.hal));

@@ -42,14 +42,10 @@ static enum t3_status completed(struct stage* s, uint64_t* count) {
 /* A GEMM, and a ring kernel whose signals never come; after the reset nothing of them shows. */
 static void reset_in_a_kernel(struct stage* s) {
   const struct t3_hal* hal = s->gpu.hal;
-  const struct t3_matrix* out = &s->out.matrix;
-  struct t3_matrix a = {.rows = out->rows, .columns = 32, .element = out->element};
-  struct t3_matrix b = {.rows = 32, .columns = out->columns, .element = out->element};
-  tell(s, "memory of a", t3_matrix_malloc(&s->gpu, &a));
-  tell(s, "memory of b", t3_matrix_malloc(&s->gpu, &b));
+  const struct operands o = operands_of(s);
   for (uint32_t i = 0; i < 2; ++i) {
     if (i == 0)
-      tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &a, &b, (struct t3_gemm_options){.update = false}));
+      tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &o.a, &o.b, (struct t3_gemm_options){.update = false}));
     else
       tell(s, "ring kernel", t3_ring_all_gather(&s->gpu, &s->out));
     hal->wait_ns(hal->platform, i == 0 ? 3000 : 200000);
