@@ -248,6 +248,7 @@ Lines lines_of(const RunConfiguration& configuration, const Node& node, Gpu& gpu
   if (shortages.empty()) append_first(gpu.dma.diagnosis(), lines);  // otherwise it waits for the Tracker
   append_first(gpu.compute.diagnosis(), lines);
   append_first(gpu.signals.diagnosis(), lines);
+  append_first(gpu.signals.untaken(), lines);
   return lines;
 }
 

@@ -119,8 +119,10 @@ void Gpu::bind_lines() {
   memory.tracker.running_output.bind(running_output_);
   compute.map_holders.bind(output_map);
   compute.map_holders.bind(memory.tracker);
-  compute.writers.bind(dma);
-  dma.writers.bind(memory.tracker);
+  compute.users.bind(dma);
+  dma.users.bind(memory.tracker);
+  dma.users.bind(compute);
+  memory.users.bind(compute);
   memory.tracker.interrupt.bind(lines_[InterruptController::tracker]);
 }
 

@@ -35,6 +35,8 @@ def problems_of(binary, entries):
             yield f"has {count} tests of the name: {name}"
         if re.search(r'[;"\\]|^[~*]|\*$|^\s|\s$', name):
             yield f"has a name that CTest or Catch2 would read as something else: {name}"
+        if name.find(": ") > 70:  # Catch2 indents the lines that follow, and never ends when it has no room
+            yield f"has a name whose colon leaves Catch2 no room to print a failure: {name}"
     asked = [command[1] for _, command in entries]
     for missing in set(map(escaped, names)) - set(asked):
         yield f"has a test that CTest does not run: {missing}"

@@ -187,6 +187,7 @@ static uint16_t gemm_flags(const struct t3_gemm_options* options) {
 bool t3_set_batch(struct t3_kernel_packet* packet, const struct t3_batch* batch, uint32_t workgroups) {
   const uint64_t all = (uint64_t)workgroups * (batch->matrices == 0 ? 1 : batch->matrices);
   if (batch->matrices > UINT16_MAX || all == 0 || all > UINT32_MAX) return false;
+  if (batch->matrices == 0 && (batch->a_stride | batch->b_stride | batch->out_stride) != 0) return false;
   packet->batches = (uint16_t)batch->matrices;
   packet->a_batch = batch->a_stride;
   packet->b_batch = batch->b_stride;

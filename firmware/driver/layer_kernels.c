@@ -69,7 +69,9 @@ enum t3_status t3_attention(struct t3_context* context, enum t3_attention_pass p
   packet.a = operands->qkv->address;
   packet.lda = (uint32_t)operands->qkv->row_stride;
   packet.factor = operands->factor;
-  if (pass != T3_ATTENTION_FORWARD) {
+  if (pass == T3_ATTENTION_FORWARD) {
+    if (gradient != NULL || result != NULL) return T3_INVALID_ARGUMENT;
+  } else {
     if (!is_part(gradient, out) || !is_part(result, out) || gradient->row_stride != result->row_stride)
       return T3_INVALID_ARGUMENT;
     packet.b = gradient->address;

@@ -7,10 +7,10 @@
 
 #include "compute/attention_kernel.h"
 #include "compute/gemm_kernel.h"
+#include "compute/kernel_ranges.h"
 #include "compute/packet_check.h"
 #include "compute/ring_kernel.h"
 #include "compute/row_kernel.h"
-#include "compute/row_operations.h"
 #include "protocol/address_map.h"
 #include "protocol/description.h"
 #include "protocol/element.h"
@@ -24,25 +24,6 @@ namespace {
 constexpr std::uint32_t units_per_track = 10;
 constexpr std::uint32_t most_entries = 256;
 constexpr std::size_t most_noted = 256;  // outputs of kernels that have ended
-
-OutputRange output_of(const KernelPacket& packet) {
-  const std::uint64_t matrices = std::max<std::uint64_t>(1, packet.batches);
-  return {packet.out, packet.out + (matrices - 1) * packet.out_batch + std::uint64_t{packet.m} * packet.ldo};
-}
-
-/// The output, and what a rows kernel writes in place beside it.
-std::vector<OutputRange> written_by(const KernelPacket& packet) {
-  std::vector<OutputRange> ranges{output_of(packet)};
-  if (packet.kernel != KernelKind::rows) return ranges;
-  const std::uint8_t writes = traits_of(static_cast<RowOperation>(packet.operation)).writes;
-  const std::pair<std::uint64_t, std::uint32_t> operands[] = {
-      {packet.a, packet.lda}, {packet.b, packet.ldb}, {packet.c, packet.ldc}};
-  for (std::uint32_t operand = row_a; operand < row_out; ++operand)
-    if ((writes >> operand & 1) != 0)
-      ranges.push_back(
-          {operands[operand].first, operands[operand].first + std::uint64_t{packet.m} * operands[operand].second});
-  return ranges;
-}
 }  // namespace
 
 ComputeCluster::ComputeCluster(const sc_core::sc_module_name& name, const ComputeParameters& parameters,
@@ -84,6 +65,8 @@ void ComputeCluster::reset() {
   failure_ = Status::ok;
   units_.assign(parameters_.compute_units, {});
   tell_output({});
+  writes_.clear();
+  reads_.clear();
   kernel_active.write(false);
   first_stage.write(false);
   withdraw.write(false);
@@ -159,7 +142,6 @@ void ComputeCluster::abort() {
 void ComputeCluster::end_aborted() {
   ++generation_;
   unacknowledged_ = 0;
-  withdraw.write(false);
   units_.assign(units_.size(), {});
   complete(Status::aborted);
 }
@@ -266,9 +248,11 @@ void ComputeCluster::answered(Slot slot, Transaction& transaction) {
 /// What a GPU refuses is in its own error log; of what a peer refuses, the kernel's first is in this GPU's too.
 void ComputeCluster::note_failure(Transaction& transaction) {
   const Status status = status_of_data_access(transaction);
+  const DataExtension& extension = transaction.extension();
+  if (extension.operation == Operation::wait && extension.ring != nullptr && extension.ring->is_out_of_step)
+    withdraw.write(true);
   if (failure_ != Status::ok || status == Status::ok) return;
   failure_ = status;
-  const DataExtension& extension = transaction.extension();
   if (extension.operation == Operation::wait && extension.ring != nullptr && !extension.ring->why.empty())
     registers.report(status, transaction.get_address(), extension.ring->why);
   if (extension.taken) registers.report(status, transaction.get_address(), text_of_refusal(transaction));
@@ -307,6 +291,8 @@ void ComputeCluster::fetched(Transaction& transaction) {
   running_ = true;
   next_workgroup_ = finished_workgroups_ = 0;
   tell_output(output_of(packet));
+  writes_ = written_by(packet);
+  reads_ = read_by(packet);
   events_.push(now() + parameters_.launch_latency, {Step::launch, dispatcher, 0, nullptr, generation_});
 }
 
@@ -321,13 +307,28 @@ ComputeCluster::Refusal ComputeCluster::check_here(const KernelPacket& packet) {
                                                 packet.peer_out, packet.peer_staging)};
     }
   }
+  if (Refusal found = check_ranges(packet); found.status != Status::ok) return found;
+  if (Refusal found = check_maps(packet); found.status != Status::ok) return found;
+  return check_reads(packet);
+}
+
+/// Nobody else is at what the kernel reads or writes.
+ComputeCluster::Refusal ComputeCluster::check_ranges(const KernelPacket& packet) {
+  const auto check = [this](const OutputRange& range, const char* does) -> Refusal {
+    const std::string kernel = fmt::format("the kernel {} {:#x} to {:#x}", does, range.begin, range.end - 1);
+    if (range.overlaps(ring()))
+      return {Status::bad_packet,
+              fmt::format("{}: its queue's packets are at {:#x} to {:#x}", kernel, ring().begin, ring().end - 1)};
+    for (int i = 0; i < users.size(); ++i)
+      if (const std::string found = users[i]->use_of(range); !found.empty())
+        return {Status::busy, fmt::format("{}: {}, and no kernel runs there before that has ended", kernel, found)};
+    return {};
+  };
   for (const OutputRange& range : written_by(packet))
-    for (int i = 0; i < writers.size(); ++i)
-      if (const std::string found = writers[i]->writes_to(range); !found.empty())
-        return {Status::busy, fmt::format("the kernel writes {:#x} to {:#x}: {}, and no kernel runs there before that "
-                                          "has ended",
-                                          range.begin, range.end - 1, found)};
-  return check_maps(packet);
+    if (Refusal found = check(range, "writes"); found.status != Status::ok) return found;
+  for (const OutputRange& range : read_by(packet))
+    if (Refusal found = check(range, "reads"); found.status != Status::ok) return found;
+  return {};
 }
 
 /// Maps are about wavefront tiles. A GEMM's accesses name them, except that its stores lose the name in the cache.
@@ -346,12 +347,36 @@ ComputeCluster::Refusal ComputeCluster::check_maps(const KernelPacket& packet) {
   return {};
 }
 
+/// What is mapped and read has arrived.
+ComputeCluster::Refusal ComputeCluster::check_reads(const KernelPacket& packet) {
+  for (const OutputRange& range : read_by(packet))
+    for (int i = 0; i < map_holders.size(); ++i)
+      if (const std::string found = map_holders[i]->in_the_way(range, false); !found.empty())
+        return {Status::busy, fmt::format("the kernel reads {:#x} to {:#x}: {}", range.begin, range.end - 1, found)};
+  return {};
+}
+
 ComputeCluster::Refusal ComputeCluster::check_receiver(std::uint64_t address, const char* name) {
   const std::uint64_t gpu = address_map::gpu_of(address);
   if (gpu == gpu_)
     return {Status::no_peer, fmt::format("{} {:#x} is this GPU's own: one of another GPU expected", name, address)};
   if (!memory.reaches(address))
     return {Status::no_peer, fmt::format("GPU {} of {} {:#x} cannot be reached", gpu, name, address)};
+  return {};
+}
+
+/// Of packets; none before the first doorbell.
+OutputRange ComputeCluster::ring() const {
+  return rung_ == 0 ? OutputRange{} : OutputRange{ring_base_, ring_base_ + ring_entries_ * packet_bytes};
+}
+
+std::string ComputeCluster::use_of(const OutputRange& range) const {
+  if (range.overlaps(ring()))
+    return fmt::format("the kernel queue reads its packets from {:#x} to {:#x}", ring().begin, ring().end - 1);
+  for (const auto& [ranges, does] : {std::pair{&writes_, "writes"}, std::pair{&reads_, "reads"}})
+    for (const OutputRange& used : *ranges)
+      if (range.overlaps(used))
+        return fmt::format("a kernel runs that {} {:#x} to {:#x}", does, used.begin, used.end - 1);
   return {};
 }
 
@@ -432,6 +457,9 @@ bool ComputeCluster::all_finished() const {
 void ComputeCluster::complete(Status status) {
   note_written();
   tell_output({});
+  writes_.clear();
+  reads_.clear();
+  withdraw.write(false);
   kernel_active.write(false);
   first_stage.write(false);
   busy_ = running_ = stopping_ = false;

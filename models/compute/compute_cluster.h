@@ -15,20 +15,20 @@
 
 namespace t3vp {
 
-class ComputeCluster : public sc_core::sc_module, public KernelHost {
+class ComputeCluster : public sc_core::sc_module, public KernelHost, public MemoryUser {
  public:
   DataInitiatorSocket<ComputeCluster> memory{"memory", this, &ComputeCluster::response};
   sc_core::sc_out<bool> interrupt{"interrupt"};
   sc_core::sc_out<bool> kernel_active{"kernel_active"};  ///< a producer kernel runs
   sc_core::sc_out<bool> first_stage{"first_stage"};      ///< none of its workgroups has finished yet
-  sc_core::sc_out<bool> withdraw{"withdraw"};            ///< a kernel is aborted: it waits for no signal any more
+  sc_core::sc_out<bool> withdraw{"withdraw"};  ///< a kernel waits for no signal any more: it is aborted or out of step
   /// Where the kernel that runs writes; none while none runs.
   sc_core::sc_port<sc_core::sc_signal_inout_if<OutputRange>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> running_output{
       "running_output"};
   /// Whose maps a kernel might disturb.
   sc_core::sc_port<MapHolder, 0, sc_core::SC_ZERO_OR_MORE_BOUND> map_holders{"map_holders"};
-  /// Whose writes to a kernel's output might undo the kernel's.
-  sc_core::sc_port<MemoryWriter, 0, sc_core::SC_ZERO_OR_MORE_BOUND> writers{"writers"};
+  /// Who might spoil what a kernel reads or writes.
+  sc_core::sc_port<MemoryUser, 0, sc_core::SC_ZERO_OR_MORE_BOUND> users{"users"};
   registers::KernelQueue registers{"registers"};
 
   ComputeCluster(const sc_core::sc_module_name& name, const ComputeParameters& parameters, bool functional,
@@ -39,6 +39,8 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   std::uint64_t finished_workgroups() const { return finished_total_; }
   /// A kernel that has ended, since the reset, has written a range with this address.
   bool has_written(std::uint64_t address) const;
+  /// The kernel that runs, and the ring of packets.
+  std::string use_of(const OutputRange& range) const override;
   /// The kernel that runs, or a packet behind it, may write there.
   bool may_write(std::uint64_t address) const;
   /// Sum over compute units of the time in which they computed.
@@ -90,7 +92,9 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
     std::string text;
   };
   Refusal check_here(const KernelPacket& packet);
+  Refusal check_ranges(const KernelPacket& packet);
   Refusal check_maps(const KernelPacket& packet);
+  Refusal check_reads(const KernelPacket& packet);
   Refusal check_receiver(std::uint64_t address, const char* name);
   std::unique_ptr<KernelModel> make_kernel(const KernelPacket& packet);
   void launch();
@@ -102,6 +106,7 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   void record(Status status);
   void send_completion_signal();
   void acknowledged();
+  OutputRange ring() const;
   void tell_output(const OutputRange& range);
   void note_written();
   void update_interrupt();
@@ -137,8 +142,9 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost {
   Status failure_ = Status::ok;                                ///< of the kernel's first access that failed
   Picoseconds busy_time_ = 0;
   std::uint64_t finished_total_ = 0;
-  OutputRange output_;                ///< of the kernel that runs
-  std::vector<OutputRange> written_;  ///< by kernels that have ended, each range once, the latest ones
+  OutputRange output_;                       ///< of the kernel that runs
+  std::vector<OutputRange> writes_, reads_;  ///< the same kernel's
+  std::vector<OutputRange> written_;         ///< by kernels that have ended, each range once, the latest ones
 };
 
 }  // namespace t3vp

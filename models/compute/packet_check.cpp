@@ -111,6 +111,9 @@ std::string check_batch_overlap(const Operand& out) {
 }
 
 std::string check_batch(const KernelPacket& packet, const Memory& memory) {
+  if (packet.batches == 0 && (packet.a_batch | packet.b_batch | packet.out_batch) != 0)
+    return fmt::format("batch strides {}, {}, {} of no batch: 0 expected", packet.a_batch, packet.b_batch,
+                       packet.out_batch);
   if (unaligned(packet.a_batch) || unaligned(packet.b_batch) || unaligned(packet.out_batch))
     return fmt::format("batch strides {}, {}, {}: multiples of 32 expected", packet.a_batch, packet.b_batch,
                        packet.out_batch);
@@ -240,6 +243,9 @@ std::string check_rows(const KernelPacket& packet, const Memory& memory) {
     if (((traits.reads | traits.writes) >> operand & 1) == 0) continue;
     const auto [address, stride] = operands[operand];
     const bool is_vector = stride == 0 && (traits.vectors >> operand & 1) != 0;
+    if (stride == 0 && !is_vector)
+      return fmt::format("{} {:#x} of {} with row stride 0, a vector: a matrix expected", "abc"[operand], address,
+                         traits.name);
     if (unaligned(address) || unaligned(stride) || (!is_vector && stride < row))
       return fmt::format("{} {:#x} of {} with row stride {}: multiples of 32, at least a row of {} bytes, expected",
                          "abc"[operand], address, traits.name, stride, row);

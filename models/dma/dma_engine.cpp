@@ -391,8 +391,8 @@ void DmaEngine::fill() {
   if (address_map::gpu_of(base) != gpu_ || !memory.holds(base, bytes))
     return refuse(Status::bad_address,
                   fmt::format("fill of {:#x} bytes at {:#x} is not all in the memory of GPU {}", bytes, base, gpu_));
-  for (int i = 0; i < writers.size(); ++i)
-    if (const std::string found = writers[i]->writes_to({base, base + bytes}); !found.empty())
+  for (int i = 0; i < users.size(); ++i)
+    if (const std::string found = users[i]->use_of({base, base + bytes}); !found.empty())
       return refuse(Status::busy, fmt::format("fill of {:#x} bytes at {:#x}: {}, and nothing is zeroed before that has "
                                               "ended",
                                               bytes, base, found));
@@ -403,7 +403,7 @@ void DmaEngine::fill() {
 }
 
 /// A fill; what is sent goes to peers.
-std::string DmaEngine::writes_to(const OutputRange& range) const {
+std::string DmaEngine::use_of(const OutputRange& range) const {
   const std::uint64_t begin = fill_next_ - fill_outstanding_, end = fill_next_ + fill_left_;
   if (!fills() || !range.overlaps(begin, end - begin)) return {};
   return fmt::format("a fill zeroes {:#x} to {:#x}", begin, end - 1);

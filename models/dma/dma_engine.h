@@ -20,7 +20,7 @@
 
 namespace t3vp {
 
-class DmaEngine : public sc_core::sc_module, public MemoryWriter {
+class DmaEngine : public sc_core::sc_module, public MemoryUser {
  public:
   /// From the Tracker: a store without data names a complete tile, its place, shape and element type.
   DataTargetSocket<DmaEngine> trigger{"trigger", this, &DmaEngine::triggered};
@@ -30,7 +30,7 @@ class DmaEngine : public sc_core::sc_module, public MemoryWriter {
   sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> error_interrupt{
       "error_interrupt"};
   /// Whose writes a fill might undo.
-  sc_core::sc_port<MemoryWriter, 0, sc_core::SC_ZERO_OR_MORE_BOUND> writers{"writers"};
+  sc_core::sc_port<MemoryUser, 0, sc_core::SC_ZERO_OR_MORE_BOUND> users{"users"};
   registers::Dma registers{"registers"};
 
   DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& parameters, bool functional, std::uint16_t gpu,
@@ -40,7 +40,7 @@ class DmaEngine : public sc_core::sc_module, public MemoryWriter {
   bool sends_to(std::uint32_t wg_id, std::uint64_t peer_address) const;
   /// The same, and all tiles of the command have been sent and answered.
   bool has_sent_to(std::uint32_t wg_id, std::uint64_t peer_address) const;
-  std::string writes_to(const OutputRange& range) const override;
+  std::string use_of(const OutputRange& range) const override;
   /// One line for each command that is not complete.
   std::vector<std::string> diagnosis() const;
   void visit_statistics(const StatisticVisitor& visit) const;

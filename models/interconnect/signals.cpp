@@ -21,6 +21,12 @@ std::size_t index_of(std::uint64_t offset, std::uint64_t base, std::size_t count
   return std::min<std::uint64_t>((offset - base) / counter_bytes, count);
 }
 
+/// A signal for each workgroup and step.
+bool differ_in_signals(const RingSignal& found, const RingSignal& expected) {
+  return found.properties[RingSignal::gpus] != expected.properties[RingSignal::gpus] ||
+         found.properties[RingSignal::workgroups] != expected.properties[RingSignal::workgroups];
+}
+
 std::uint64_t offset_in_block(std::uint64_t address) {
   return address_map::local_of(address) - address_map::block_base(address_map::Block::signals);
 }
@@ -158,6 +164,7 @@ void Signals::answer(const Wait& wait) {
   if (found.status != Status::ok) {
     RingSignal answer;
     answer.why = std::move(found.why);
+    answer.is_out_of_step = found.is_out_of_step;
     extension.ring = std::make_shared<RingSignal>(std::move(answer));
     extension.refusal = static_cast<std::uint32_t>(found.status);
   }
@@ -175,7 +182,8 @@ Signals::Refusal Signals::judge(std::size_t index, std::uint64_t threshold, cons
   if (found.properties != expected.properties)
     return {Status::mismatch,
             fmt::format("the neighbour that signals by counter {}, GPU {}, runs another ring kernel: {}", index,
-                        found.sender, differences(found, expected))};
+                        found.sender, differences(found, expected)),
+            differ_in_signals(found, expected)};
   if (taken.value != threshold)
     return {
         Status::mismatch,
@@ -212,6 +220,21 @@ std::vector<std::string> Signals::diagnosis() const {
                                 wait.index, extension_of(*wait.transaction).threshold,
                                 extension_of(*wait.transaction).ring == nullptr ? "" : " by its neighbour's signal",
                                 registers.value[wait.index].value()));
+  return lines;
+}
+
+std::vector<std::string> Signals::untaken() const {
+  std::vector<std::string> lines;
+  std::vector<bool> is_told(registers.value.size());
+  for (const Announced& announced : announced_) {
+    const std::size_t i = announced.index;
+    if (is_told[i]) continue;
+    is_told[i] = true;
+    lines.push_back(
+        fmt::format("GPU {} signals: no workgroup takes the signals of GPU {}'s ring kernel on counter {}, "
+                    "it is {}",
+                    gpu_, announced.signal->sender, i, registers.value[i].value()));
+  }
   return lines;
 }
 

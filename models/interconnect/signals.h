@@ -21,13 +21,15 @@ class Signals : public sc_core::sc_module {
   DataTargetSocket<Signals> compute{"compute", this, &Signals::compute_request};
   DataTargetSocket<Signals> peers{"peers", this, &Signals::peer_store};  ///< stores of peers to add[i]
   sc_core::sc_out<bool> interrupt{"interrupt"};
-  sc_core::sc_in<bool> withdraw{"withdraw"};  ///< while it is high no workgroup waits: its kernel is aborted
+  sc_core::sc_in<bool> withdraw{"withdraw"};  ///< while it is high no workgroup waits
   registers::Signals registers{"registers"};
 
   Signals(const sc_core::sc_module_name& name, std::uint16_t gpu);
 
   /// One line for each workgroup's wait that is not fulfilled.
   std::vector<std::string> diagnosis() const;
+  /// One line for each counter with signals of ring kernels that nobody has awaited.
+  std::vector<std::string> untaken() const;
 
  private:
   struct Wait {
@@ -55,6 +57,7 @@ class Signals : public sc_core::sc_module {
   struct Refusal {
     Status status = Status::ok;
     std::string why;
+    bool is_out_of_step = false;
   };
   Refusal judge(std::size_t index, std::uint64_t threshold, const RingSignal& expected);
   void note_other_change(std::size_t index);

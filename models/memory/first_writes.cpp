@@ -38,7 +38,10 @@ void MemoryController::arm() {
   if (valid_bits_.clear() != 0 && !is_same)
     return refuse(Status::busy, fmt::format("{} bytes of the range armed before are not written yet",
                                             valid_bits_.clear() * ValidBits::sector_bytes));
-  if (const std::string found = tracker.writes_to({base, base + bytes}); !found.empty())
+  const OutputRange range{base, base + bytes};
+  std::string found = tracker.use_of(range);
+  for (int i = 0; i < users.size() && found.empty(); ++i) found = users[i]->use_of(range);
+  if (!found.empty())
     return refuse(Status::busy, fmt::format("{} bytes at {:#x}: {}, and nothing is zeroed before that has ended", bytes,
                                             base, found));
   valid_bits_.arm(local, bytes);

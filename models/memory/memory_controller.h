@@ -40,6 +40,8 @@ class MemoryController : public sc_core::sc_module {
   tlm_utils::simple_target_socket<MemoryController, 64> plain{"plain"};  ///< firmware and loaders: plain memory
   sc_core::sc_in<bool> kernel_active{"kernel_active"};                   ///< a producer kernel runs
   sc_core::sc_in<bool> first_stage{"first_stage"};                       ///< and is in its first stage
+  /// Who uses memory that is to be zeroed.
+  sc_core::sc_port<MemoryUser, 0, sc_core::SC_ZERO_OR_MORE_BOUND> users{"users"};
   registers::MemoryController registers{"registers"};
   registers::NearMemory near_memory{"near_memory"};
   Tracker tracker;

@@ -28,7 +28,7 @@
 
 namespace t3vp {
 
-class Tracker : public sc_core::sc_module, public MapHolder, public MemoryWriter {
+class Tracker : public sc_core::sc_module, public MapHolder, public MemoryUser {
  public:
   registers::Tracker registers{"registers"};
   /// To the DMA engine: a store without data names the complete tile, its place, shape and element type.
@@ -81,7 +81,7 @@ class Tracker : public sc_core::sc_module, public MapHolder, public MemoryWriter
   std::vector<std::string> diagnosis() const;
 
   std::string in_the_way(const OutputRange& output, bool stores) const override;
-  std::string writes_to(const OutputRange& range) const override;
+  std::string use_of(const OutputRange& range) const override;
 
   /// Storage of the table (T3 4.2.1: 256 x 8 x 76 bits = 19 KiB).
   std::uint64_t size_bytes() const;

@@ -6,6 +6,18 @@
 #include "memory/tracker.h"
 
 namespace t3vp {
+namespace {
+
+/// Whether some of the range is a tile of the chunk and not between its tiles.
+bool has_tiles_in(const StagedChunk& chunk, const OutputRange& range) {
+  if (!range.overlaps(chunk.base, chunk.grid.bytes())) return false;
+  const std::uint64_t begin = std::max(range.begin, chunk.base);
+  const std::uint64_t bytes = std::min(range.end, chunk.base + chunk.grid.bytes()) - begin;
+  // What is longer than a row has 32 bits for is more than the gaps between a chunk's tiles.
+  return bytes > ~std::uint32_t{0} || chunk.touches({begin, {1, static_cast<std::uint32_t>(bytes), 0}});
+}
+
+}  // namespace
 
 void Tracker::command() {
   using Action = registers::Tracker::Command::Action;
@@ -151,7 +163,7 @@ bool Tracker::is_written(const StagedChunk& range) const {
 
 std::string Tracker::in_the_way(const OutputRange& output, bool) const {
   for (const Chunk& chunk : chunks_)
-    if (chunk.mapped && chunk.complete != chunk.tiles && output.overlaps(chunk.range.base, chunk.range.grid.bytes()))
+    if (chunk.mapped && chunk.complete != chunk.tiles && has_tiles_in(chunk.range, output))
       return fmt::format("{} are mapped and not complete", chunk.range.text());
   return {};
 }
@@ -162,21 +174,9 @@ std::string Tracker::progress(const Chunk& chunk) {
                      chunk.tiles);
 }
 
-std::string Tracker::writes_to(const OutputRange& range) const {
-  if (running_output.size() != 0) {
-    const OutputRange& output = running_output->read();
-    if (output.overlaps(range.begin, range.end - range.begin))
-      return fmt::format("a kernel runs that writes {:#x} to {:#x}", output.begin, output.end - 1);
-  }
-  const auto is_written = [&](const StagedChunk& chunk) {
-    if (!range.overlaps(chunk.base, chunk.grid.bytes())) return false;
-    const std::uint64_t begin = std::max(range.begin, chunk.base);
-    const std::uint64_t bytes = std::min(range.end, chunk.base + chunk.grid.bytes()) - begin;
-    // What is longer than a row has 32 bits for is more than the gaps between a chunk's tiles.
-    return bytes > ~std::uint32_t{0} || chunk.touches({begin, {1, static_cast<std::uint32_t>(bytes), 0}});
-  };
+std::string Tracker::use_of(const OutputRange& range) const {
   for (const Chunk& chunk : chunks_)
-    if (chunk.mapped && chunk.accepted != 0 && chunk.complete != chunk.tiles && is_written(chunk.range))
+    if (chunk.mapped && chunk.accepted != 0 && chunk.complete != chunk.tiles && has_tiles_in(chunk.range, range))
       return progress(chunk);
   return {};
 }

@@ -14,6 +14,7 @@ struct OutputRange {
   std::uint64_t begin = 0, end = 0;
 
   bool overlaps(std::uint64_t address, std::uint64_t bytes) const { return address < end && begin < address + bytes; }
+  bool overlaps(const OutputRange& other) const { return begin < other.end && other.begin < end; }
   bool operator==(const OutputRange& other) const { return begin == other.begin && end == other.end; }
 };
 
@@ -29,11 +30,11 @@ class MapHolder : public virtual sc_core::sc_interface {
   virtual std::string in_the_way(const OutputRange& output, bool stores) const = 0;
 };
 
-/// Offered by the blocks that know of writes that go on.
-class MemoryWriter : public virtual sc_core::sc_interface {
+/// Offered by the blocks that use memory for longer than an access.
+class MemoryUser : public virtual sc_core::sc_interface {
  public:
-  /// Who writes some of these bytes just now, and where, in words; empty when nobody does.
-  virtual std::string writes_to(const OutputRange& range) const = 0;
+  /// Who uses some of these bytes just now, and where, in words; empty when nobody does.
+  virtual std::string use_of(const OutputRange& range) const = 0;
 };
 
 inline void sc_trace(sc_core::sc_trace_file* file, const OutputRange& range, const std::string& name) {

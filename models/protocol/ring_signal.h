@@ -29,9 +29,10 @@ struct RingSignal {
   enum Collective : std::uint64_t { reduce_scatter, near_memory_reduce_scatter, all_gather };
 
   std::array<std::uint64_t, property_count> properties{};
-  std::uint16_t sender = 0;   ///< GPU
-  std::uint32_t failure = 0;  ///< of a signal: code of what went wrong with the data before it
-  std::string why;            ///< of the answer to a refused wait: in words
+  std::uint16_t sender = 0;     ///< GPU
+  std::uint32_t failure = 0;    ///< of a signal: code of what went wrong with the data before it
+  std::string why;              ///< of the answer to a refused wait: in words
+  bool is_out_of_step = false;  ///< of the same: the neighbour sends more or fewer signals than are awaited
 };
 
 /// The properties that differ, with both values.

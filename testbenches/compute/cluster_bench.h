@@ -13,17 +13,17 @@
 namespace t3vp {
 
 /// Blocks with maps and writes in a kernel's way, when they have a text.
-struct InTheWay : MapHolder, MemoryWriter {
+struct InTheWay : MapHolder, MemoryUser {
   std::string map, write;
   std::string in_the_way(const OutputRange&, bool with_stores) const override {
     return with_stores ? map : std::string();
   }
-  std::string writes_to(const OutputRange&) const override { return write; }
+  std::string use_of(const OutputRange&) const override { return write; }
 };
 
 /// The compute units of one GPU with their interrupt and stage lines.
 struct ClusterUnderTest {
-  static constexpr std::uint64_t queue_base = 0x100000;
+  static constexpr std::uint64_t queue_base = 0x1FFE00;
   static constexpr std::uint32_t queue_entries = 4;
 
   std::uint16_t gpu;
@@ -40,7 +40,7 @@ struct ClusterUnderTest {
     cluster.first_stage.bind(first_stage);
     cluster.withdraw.bind(withdraw);
     cluster.map_holders.bind(others);
-    cluster.writers.bind(others);
+    cluster.users.bind(others);
   }
 
   std::uint64_t here(std::uint64_t local) const { return address_map::on_gpu(gpu, local); }

@@ -7,6 +7,7 @@
 
 #include "data_path/checked_sockets.h"
 #include "data_path/initiator.h"
+#include "data_path/memory_user.h"
 #include "data_path/named_registers.h"
 #include "data_path/target.h"
 #include "dma/dma_engine.h"
@@ -15,21 +16,13 @@ namespace t3vp {
 
 inline constexpr std::uint16_t bench_gpu = 2, peer_gpu = 1, lost_gpu = 3;
 
-/// Somebody who writes memory, when there is a text that says so.
-struct OtherWriter : MemoryWriter {
-  std::string text;
-  std::string writes_to(const OutputRange& range) const override {
-    return text.empty() ? text : fmt::format("{} {:#x} {:#x}", text, range.begin, range.end);
-  }
-};
-
 struct DmaBench {
   DmaParameters parameters;
   DmaEngine engine;
   DataInitiator tracker{"tracker"};
   DataTarget memory{"memory"}, link{"link"};
   sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS> interrupt{"interrupt"};
-  OtherWriter writer;
+  OtherUser user;
   NamedRegisters registers;
   CheckedSockets checks;
 
@@ -42,7 +35,7 @@ struct DmaBench {
     checks.join(engine.memory, memory.socket);
     checks.join(engine.remote, link.socket);
     engine.interrupt.bind(interrupt);
-    engine.writers.bind(writer);
+    engine.users.bind(user);
     memory.latency = 300'000;
     memory.serve = [](tlm::tlm_generic_payload& transaction) { return serve(transaction); };
     link.reaches = [](std::uint64_t address) { return address_map::gpu_of(address) != lost_gpu; };

@@ -102,7 +102,7 @@ TEST_CASE("a fill tells when its last store is answered, and not before") {
 
 TEST_CASE("nothing is zeroed where somebody else writes") {
   DmaBench bench;
-  bench.writer.text = "a kernel runs";
+  bench.user.text = "a kernel runs";
   REQUIRE(bench.fill(base, 64) == Status::busy);
   REQUIRE(bench.registers.reported.size() == 1);
   CHECK(bench.registers.reported[0].address == base);
@@ -114,14 +114,14 @@ TEST_CASE("nothing is zeroed where somebody else writes") {
   bench.settle();
   REQUIRE(bench.memory.arrivals().empty());
   REQUIRE(bench.registers["interrupt"] == 0);
-  bench.writer.text.clear();
+  bench.user.text.clear();
   REQUIRE(bench.fill(base, 64) == Status::ok);
 }
 
 TEST_CASE("a fill tells where it writes until its last store is answered") {
   DmaBench bench;
   const auto found = [&](std::uint64_t begin, std::uint64_t end) {
-    return bench.engine.writes_to({base + begin, base + end});
+    return bench.engine.use_of({base + begin, base + end});
   };
   const std::uint64_t bytes = 2 * 4096;
   bench.memory.holds = true;
@@ -132,7 +132,7 @@ TEST_CASE("a fill tells where it writes until its last store is answered") {
   REQUIRE(bench.memory.arrivals().size() == 2);
   CHECK(found(0, 1) == all);
   CHECK(found(bytes - 1, 2 * bytes) == all);
-  CHECK(bench.engine.writes_to({base - 32, base}).empty());
+  CHECK(bench.engine.use_of({base - 32, base}).empty());
   CHECK(found(bytes, 2 * bytes).empty());
   bench.memory.answer_one();
   bench.settle();

@@ -99,28 +99,35 @@ static void gather(struct stage* s, const char* what, const struct t3_output* od
   tell(s, what, t3_wait_kernels(&s->gpu));
 }
 
+/* Of an all-gather like the driver's. */
+static struct t3_kernel_packet gather_packet(const struct stage* s) {
+  const struct t3_context* gpu = &s->gpu;
+  return (struct t3_kernel_packet){.kernel = T3_KERNEL_RING_ALL_GATHER,
+                                   .flags = T3_KERNEL_UNCACHED,
+                                   .completion_signal = T3_KERNEL_NO_SIGNAL,
+                                   .m = s->out.matrix.rows,
+                                   .n = s->out.matrix.columns,
+                                   .out = s->out.matrix.address,
+                                   .peer_out = s->peer_out,
+                                   .signal_epoch = gpu->ring_epoch,
+                                   .ldo = (uint32_t)s->out.matrix.row_stride,
+                                   .signal_base = ring_signals,
+                                   .workgroups = gpu->ring_workgroups,
+                                   .gpu = gpu->gpu,
+                                   .gpus = gpu->gpus,
+                                   .tile_rows = (uint16_t)s->out.tiling.rows,
+                                   .tile_columns = (uint16_t)s->out.tiling.columns,
+                                   .element = (uint8_t)s->out.matrix.element,
+                                   .wavefronts = (uint8_t)s->out.tiling.wavefronts};
+}
+
 /* With a packet of its own, which the driver would not write. */
 static void gather_as(struct stage* s, const char* what, uint32_t position, uint64_t epochs_ahead) {
-  struct t3_context* gpu = &s->gpu;
-  struct t3_kernel_packet packet = {.kernel = T3_KERNEL_RING_ALL_GATHER,
-                                    .flags = T3_KERNEL_UNCACHED,
-                                    .completion_signal = T3_KERNEL_NO_SIGNAL,
-                                    .m = s->out.matrix.rows,
-                                    .n = s->out.matrix.columns,
-                                    .out = s->out.matrix.address,
-                                    .peer_out = s->peer_out,
-                                    .signal_epoch = gpu->ring_epoch + epochs_ahead,
-                                    .ldo = (uint32_t)s->out.matrix.row_stride,
-                                    .signal_base = ring_signals,
-                                    .workgroups = gpu->ring_workgroups,
-                                    .gpu = position,
-                                    .gpus = gpu->gpus,
-                                    .tile_rows = (uint16_t)s->out.tiling.rows,
-                                    .tile_columns = (uint16_t)s->out.tiling.columns,
-                                    .element = (uint8_t)s->out.matrix.element,
-                                    .wavefronts = (uint8_t)s->out.tiling.wavefronts};
-  (void)t3_barrier(gpu);
-  gpu->ring_epoch += gpu->gpus - 1;
+  struct t3_kernel_packet packet = gather_packet(s);
+  packet.gpu = position;
+  packet.signal_epoch += epochs_ahead;
+  (void)t3_barrier(&s->gpu);
+  s->gpu.ring_epoch += s->gpu.gpus - 1;
   tell(s, what, submit_raw(s, packet));
 }
 
@@ -172,6 +179,36 @@ static void changed_counters(struct stage* s) { change_counters_of(s, 0); }
 
 static void changed_counters_of_its_neighbour(struct stage* s) { change_counters_of(s, s->gpu.gpus - 1); }
 
+/* Nothing is in step afterwards; all start anew. */
+static void start_anew(struct stage* s) {
+  tell_errors(s);
+  s->hal->wait_ns(s->hal->platform, 100000);
+  tell(s, "reset", t3_reset(s->hal));
+  tell(s, "init", t3_init(&s->gpu, s->hal));
+  s->hal->wait_ns(s->hal->platform, 100000);
+}
+
+static void fewer_ring_workgroups(struct stage* s) {
+  if (s->gpu.gpu == 1) (void)t3_set_ring_workgroups(&s->gpu, 3);
+  gather(s, "all-gather", &s->out);
+  start_anew(s);
+}
+
+static void smaller_ring(struct stage* s) {
+  struct t3_kernel_packet packet = gather_packet(s);
+  if (s->gpu.gpu == 1) --packet.gpus;
+  (void)t3_barrier(&s->gpu);
+  tell(s, "all-gather", submit_raw(s, packet));
+  start_anew(s);
+}
+
+static void other_ring_counters(struct stage* s) {
+  struct t3_kernel_packet packet = gather_packet(s);
+  if (s->gpu.gpu == 0) packet.signal_base += packet.workgroups;
+  (void)t3_barrier(&s->gpu);
+  tell(s, "all-gather", submit_raw(s, packet));
+}
+
 /* GPU 1 takes no updates while GPU 2, or 0 of two, sends it some. */
 static void refused_ring_stores(struct stage* s) {
   const uint64_t control = t3_block_base(s->gpu.gpu, T3_BLOCK_NEAR_MEMORY) + T3_NEAR_MEMORY_CONTROL_OFFSET;
@@ -206,6 +243,18 @@ enum t3_status guest_changed_counters(const struct t3_hal* hal, const struct t3_
 
 enum t3_status guest_changed_counters_of_its_neighbour(const struct t3_hal* hal, const struct t3_job* job) {
   return misuse_then_work(hal, job, changed_counters_of_its_neighbour);
+}
+
+enum t3_status guest_with_fewer_ring_workgroups(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, fewer_ring_workgroups);
+}
+
+enum t3_status guest_in_a_smaller_ring(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, smaller_ring);
+}
+
+enum t3_status guest_with_other_ring_counters(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, other_ring_counters);
 }
 
 enum t3_status guest_refused_ring_stores(const struct t3_hal* hal, const struct t3_job* job) {

@@ -29,6 +29,13 @@ t3_program guest_counted_stores;
 /* Memory that becomes zero while somebody writes it, and kernels where a fill runs. */
 t3_program guest_zeroed_in_use;
 
+/* Memory that a kernel, the kernel queue or a map is at; the second one for all GPUs. */
+t3_program guest_with_operands_in_use;
+t3_program guest_with_staging_in_use;
+t3_program guest_written_in_place;
+t3_program guest_that_reads_what_is_mapped;
+t3_program guest_on_its_packets;
+
 /* Maps and kernels, Tracker and DMA engine that do not fit together. */
 t3_program guest_other_outputs_sent;
 t3_program guest_nameless_on_maps;
@@ -39,6 +46,11 @@ t3_program guest_disagreeing_rings;
 t3_program guest_changed_counters;
 t3_program guest_changed_counters_of_its_neighbour;
 t3_program guest_refused_ring_stores;
+/* For all GPUs: GPU 1 has fewer workgroups in its ring kernels, or takes the ring for a smaller one. */
+t3_program guest_with_fewer_ring_workgroups;
+t3_program guest_in_a_smaller_ring;
+/* For all GPUs: GPU 0's packet names other counters. */
+t3_program guest_with_other_ring_counters;
 
 t3_program guest_bad_packets;
 t3_program guest_gemm_outside_memory;

@@ -8,6 +8,7 @@
 struct heard {
   struct stage* stage;
   struct operands operands;
+  struct t3_matrix filled;
   uint64_t first, kernels; /* the first kernel's number, and how many have ended in their order */
   uint32_t wrong, lines[T3_LINE_COUNT];
   uint32_t inside; /* handlers that run */
@@ -39,7 +40,7 @@ static void hear(struct t3_context* context, const struct t3_interrupt* interrup
     ++h->kernels;
     if (interrupt->code != (is_bad(interrupt->number - h->first) ? T3_BAD_PACKET : T3_OK)) ++h->wrong;
     if (h->chain != 0) {
-      if (h->fill == T3_OK) h->fill = t3_fill_zero(context, &h->operands.a);
+      if (h->fill == T3_OK) h->fill = t3_fill_zero(context, &h->filled);
       h->close = t3_close(context);
       h->flush = t3_flush_cache(context);
       const enum t3_status queued = mixed_gemm(h->stage, &h->operands, t3_last_kernel(context) + 1 - h->first);
@@ -70,6 +71,8 @@ static void no_handlers(struct stage* s) {
 static void handled(struct stage* s) {
   enum { kernels = 40, chained = 25 };
   struct heard h = {.stage = s, .operands = operands_of(s), .first = t3_last_kernel(&s->gpu) + 1};
+  h.filled = s->out.matrix;
+  tell(s, "memory to be filled", t3_matrix_malloc(&s->gpu, &h.filled));
   set(s, &h, T3_LINE_KERNEL_QUEUE, 1);
   set(s, &h, T3_LINE_DMA, 2);
   set(s, &h, T3_LINE_CACHE, 3);
@@ -94,7 +97,7 @@ static void handled(struct stage* s) {
   h.chain = chained;
   tell(s, "kernel", mixed_gemm(s, &h.operands, h.kernels));
   for (uint32_t i = 0; i < 1000 && h.kernels < kernels + 4 + chained; ++i)
-    if (t3_fill_zero(&s->gpu, &h.operands.b) != T3_OK) ++h.wrong;
+    if (t3_fill_zero(&s->gpu, &h.filled) != T3_OK) ++h.wrong;
   tell(s, "those that the handler queued", h.queue);
   expect(s, "all were heard of while the thread filled", h.kernels == kernels + 4 + chained && h.wrong == 0);
   tell(s, "fill in a fill", h.fill);

@@ -26,6 +26,12 @@ static void wrong_operands(struct stage* s) {
   tell(s, "a sum without its second term", rows(s, T3_ROWS_ADD, &cached.matrix, NULL));
   tell(s, "a softmax of two", rows(s, T3_ROWS_SOFTMAX, &cached.matrix, &s->out.matrix));
   tell(s, "a layer norm without its vectors", rows(s, T3_ROWS_LAYER_NORM, &cached.matrix, NULL));
+  const struct t3_attention_operands forward = {.qkv = &s->out.matrix, .gradient = &s->out.matrix, .factor = 1},
+                                     result = {.qkv = &s->out.matrix, .result = &s->out.matrix, .factor = 1};
+  tell(s, "attention forward with a gradient", t3_attention(&s->gpu, T3_ATTENTION_FORWARD, &cached, &forward));
+  tell(s, "attention forward with a result", t3_attention(&s->gpu, T3_ATTENTION_FORWARD, &cached, &result));
+  const struct t3_gemm_options strides = {.batch = {.out_stride = 64}};
+  tell(s, "a gemm with the strides of no batch", t3_gemm(&s->gpu, &cached, &s->out.matrix, &s->out.matrix, strides));
   tell(s, "updates near memory of a cached output", t3_ring_reduce_scatter(&s->gpu, &cached, NULL));
   tell(s, "stores of a cached output counted", map_counted(s, &cached, T3_STORE));
   tell(s, "an operation 7 counted", map_counted(s, &s->out, 7));

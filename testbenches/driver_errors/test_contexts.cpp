@@ -150,9 +150,11 @@ TEST_CASE("packets that the driver knows nothing of are told by its next one, an
   pair.require_right_result();
 }
 
-TEST_CASE("a context goes on with the barriers and ring kernels of the one before: 2 GPUs") { require_right_twice({}); }
+TEST_CASE("a context goes on with the barriers and ring kernels of the one before with 2 GPUs") {
+  require_right_twice({});
+}
 
-TEST_CASE("a context goes on with the barriers and ring kernels of the one before: 4 GPUs") {
+TEST_CASE("a context goes on with the barriers and ring kernels of the one before with 4 GPUs") {
   require_right_twice({"gpus=4"});
 }
 

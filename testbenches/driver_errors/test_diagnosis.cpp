@@ -37,6 +37,26 @@ TEST_CASE("a peer that left is seen by its missing signals, in few lines") {
                                 "it is 0 (and 3 more)"));
 }
 
+TEST_CASE("signals on counters that no workgroup awaits are told with their sender") {
+  GpuPair pair(guest_with_other_ring_counters, {}, guest_with_other_ring_counters);
+  pair.run();
+  const Lines lines = pair.diagnosis();
+  CAPTURE(lines);
+  const auto contains = [&lines](const std::string& text) {
+    return std::any_of(lines.begin(), lines.end(),
+                       [&text](const std::string& line) { return line.find(text) != std::string::npos; });
+  };
+  CHECK(
+      contains("GPU 0 signals: a workgroup waits for counter 20 to reach 1 by its neighbour's signal, it is 0 (and 3 "
+               "more)"));
+  CHECK(
+      contains("GPU 0 signals: no workgroup takes the signals of GPU 1's ring kernel on counter 16, it is 1 (and 3 "
+               "more)"));
+  CHECK(
+      contains("GPU 1 signals: no workgroup takes the signals of GPU 0's ring kernel on counter 20, it is 1 (and 3 "
+               "more)"));
+}
+
 TEST_CASE("nobody owes what waits for the credits of a link or was lost on it") {
   // The first packet is the barrier's, the second the first update; its credits are all that the link has.
   GpuPair pair(t3_fused, {"system.links.receive_buffer_KiB=2", R"(inject.drop_packet={"link": 0, "packet": 1})"});

@@ -83,6 +83,21 @@ void require_changed(t3_program* guest, const std::vector<Status>& failed, std::
   pair.require_right_result();
 }
 
+/// GPU 1 sends and awaits fewer signals than the others. Every kernel ends, and says so.
+void require_out_of_step(t3_program* guest, std::size_t gpus, const std::string& difference) {
+  GpuPair pair(guest, {"gpus=" + std::to_string(gpus)}, guest);
+  pair.run();
+  INFO(gpus << " GPUs");
+  REQUIRE(pair.told().size() == 4);
+  CHECK(pair.told()[0] == lines({{"all-gather", T3_MISMATCH}})[0]);  // the one that GPU 1 signals
+  CHECK(Lines(pair.told().begin() + 1, pair.told().end()) ==
+        lines({{"logged by kernel_queue", T3_MISMATCH}, {"reset", T3_OK}, {"init", T3_OK}}));
+  CHECK_THAT(pair.logged(0).at(0), Contains(", GPU 1, runs another ring kernel: ") && Contains(difference));
+  CHECK(codes(pair, 1) == std::vector<Status>{Status::mismatch});
+  for (std::size_t gpu = 2; gpu < gpus; ++gpu) CHECK(codes(pair, gpu) == std::vector<Status>{Status::peer_failed});
+  pair.require_right_result();
+}
+
 /// GPU 1 refuses what its neighbour sends, and adds up and passes on what it lacks.
 void require_refused(std::size_t gpus) {
   GpuPair pair(guest_refused_ring_stores, {"gpus=" + std::to_string(gpus)}, guest_refused_ring_stores);
@@ -194,4 +209,24 @@ TEST_CASE("both of two GPUs that get wrong data of a ring kernel whose stores on
 
 TEST_CASE("all of four GPUs that get wrong data of a ring kernel whose stores one refuses are told") {
   require_refused(4);
+}
+
+TEST_CASE("both of two ring kernels with other numbers of workgroups end with mismatch") {
+  require_out_of_step(guest_with_fewer_ring_workgroups, 2, "workgroups found 3, expected 4");
+}
+
+TEST_CASE("all of three ring kernels end when one has another number of workgroups") {
+  require_out_of_step(guest_with_fewer_ring_workgroups, 3, "workgroups found 3, expected 4");
+}
+
+TEST_CASE("all of four ring kernels end when one has another number of workgroups") {
+  require_out_of_step(guest_with_fewer_ring_workgroups, 4, "workgroups found 3, expected 4");
+}
+
+TEST_CASE("all of three ring kernels end when one takes the ring for a smaller one") {
+  require_out_of_step(guest_in_a_smaller_ring, 3, "gpus found 2, expected 3");
+}
+
+TEST_CASE("all of four ring kernels end when one takes the ring for a smaller one") {
+  require_out_of_step(guest_in_a_smaller_ring, 4, "gpus found 3, expected 4");
 }

@@ -13,6 +13,7 @@ void require_handlers(const std::vector<std::string>& settings) {
   pair.run();
   Lines told = lines({{"memory of a", T3_OK},
                       {"memory of b", T3_OK},
+                      {"memory to be filled", T3_OK},
                       {"handler of line 0", T3_OK},
                       {"handler of line 1", T3_OK},
                       {"handler of line 6", T3_OK},
@@ -49,17 +50,18 @@ void require_handlers(const std::vector<std::string>& settings) {
 
 }  // namespace
 
-TEST_CASE("handlers hear of all that ends in order and nested and masked and beside waits: 2 GPUs") {
+TEST_CASE("handlers hear of all that ends in order and nested and masked and beside waits with 2 GPUs") {
   require_handlers({});
 }
 
 TEST_CASE(
-    "handlers hear of all that ends in order and nested and masked and beside waits: 3 GPUs at a quantum of 7 ns") {
+    "handlers hear of all that ends in order and nested and masked and beside waits with 3 GPUs at a quantum of 7 ns") {
   require_handlers({"gpus=3", "quantum_ns=7"});
 }
 
 TEST_CASE(
-    "handlers hear of all that ends in order and nested and masked and beside waits: 2 GPUs at a quantum of 9999 ns") {
+    "handlers hear of all that ends in order and nested and masked and beside waits with 2 GPUs at a quantum of 9999 "
+    "ns") {
   require_handlers({"quantum_ns=9999"});
 }
 

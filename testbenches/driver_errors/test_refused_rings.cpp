@@ -47,11 +47,11 @@ TEST_CASE("a ring kernel that is refused on all GPUs counts as never queued: 4 G
   require_refused_everywhere({"gpus=4"});
 }
 
-TEST_CASE("a right ring kernel behind one that was refused meets those that wait for it: 2 GPUs") {
+TEST_CASE("a right ring kernel behind one that was refused meets those that wait for it with 2 GPUs") {
   require_refused_alone({});
 }
 
-TEST_CASE("a right ring kernel behind one that was refused meets those that wait for it: 3 GPUs") {
+TEST_CASE("a right ring kernel behind one that was refused meets those that wait for it with 3 GPUs") {
   require_refused_alone({"gpus=3"});
 }
 

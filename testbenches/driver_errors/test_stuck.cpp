@@ -184,15 +184,15 @@ void require_gemm_after_stuck(std::uint32_t gpus, std::uint32_t wrong, std::uint
 
 }  // namespace
 
-TEST_CASE("nobody is stuck who waits for what comes after long computing and a pause: 2 GPUs") {
+TEST_CASE("nobody is stuck who waits for what comes after long computing and a pause with 2 GPUs") {
   require_late_barrier(2);
 }
 
-TEST_CASE("nobody is stuck who waits for what comes after long computing and a pause: 3 GPUs") {
+TEST_CASE("nobody is stuck who waits for what comes after long computing and a pause with 3 GPUs") {
   require_late_barrier(3);
 }
 
-TEST_CASE("nobody is stuck who waits for what comes after long computing and a pause: 4 GPUs") {
+TEST_CASE("nobody is stuck who waits for what comes after long computing and a pause with 4 GPUs") {
   require_late_barrier(4);
 }
 

@@ -5,6 +5,7 @@
 
 #include "data_path/checked_sockets.h"
 #include "data_path/initiator.h"
+#include "data_path/memory_user.h"
 #include "data_path/named_registers.h"
 #include "data_path/random.h"
 #include "data_path/target.h"
@@ -39,6 +40,7 @@ struct MemoryBench {
   DataTarget triggers{"triggers"};
   sc_core::sc_signal<bool> kernel_active{"kernel_active"}, first_stage{"first_stage"};
   sc_core::sc_signal<OutputRange> running_output{"running_output"};
+  OtherUser user;
   NamedRegisters registers, near_memory, tracker;
   CheckedSockets checks;
 
@@ -56,6 +58,7 @@ struct MemoryBench {
     checks.join(controller.tracker.trigger, triggers.socket);
     checks.join(controller.tracker.spill, *controller.ports[MemoryController::from_tracker]);
     controller.tracker.running_output.bind(running_output);
+    controller.users.bind(user);
     controller.kernel_active.bind(kernel_active);
     controller.first_stage.bind(first_stage);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);

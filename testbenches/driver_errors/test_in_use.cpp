@@ -1,0 +1,118 @@
+// Nobody gets memory that somebody else is at: operands of a kernel that runs, staging, mapped outputs, packets.
+#include <catch2/catch.hpp>
+
+#include "driver_errors/gpu_pair.h"
+
+using namespace t3vp::test;
+using Catch::Contains;
+
+TEST_CASE("what a kernel reads is not zeroed") {
+  GpuPair pair(guest_with_operands_in_use, {"system.memory.valid_bits_KiB=4"}, guest_late);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"memory of a", T3_OK},
+                                {"memory of b", T3_OK},
+                                {"gemm", T3_OK},
+                                {"fill of a", T3_BUSY},
+                                {"fill of b", T3_BUSY},
+                                {"arm of b", T3_BUSY},
+                                {"its end", T3_OK},
+                                {"fill of a", T3_OK},
+                                {"fill of b", T3_OK},
+                                {"logged by dma", T3_BUSY},
+                                {"logged by dma", T3_BUSY},
+                                {"logged by near_memory", T3_BUSY}}));
+  for (const std::string& text : pair.logged(0)) CHECK_THAT(text, Contains(": a kernel runs that reads 0x"));
+  pair.require_right_result();
+}
+
+namespace {
+
+void require_staging_left_alone(const std::string& gpus) {
+  GpuPair pair(guest_with_staging_in_use, {gpus}, guest_with_staging_in_use);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"memory of the staging", T3_OK},
+                                {"memory beside it", T3_OK},
+                                {"reduce-scatter", T3_OK},
+                                {"fill of the staging", T3_BUSY},
+                                {"fill beside it", T3_OK},
+                                {"its end", T3_OK},
+                                {"fill of the staging", T3_OK},
+                                {"logged by dma", T3_BUSY}}));
+  CHECK_THAT(pair.logged(0).at(0), Contains(": a kernel runs that writes 0x"));
+  pair.require_right_result();
+}
+
+}  // namespace
+
+TEST_CASE("the staging of a ring kernel is not zeroed while it runs") { require_staging_left_alone("gpus=2"); }
+
+TEST_CASE("the staging of a ring kernel of three is not zeroed while it runs") { require_staging_left_alone("gpus=3"); }
+
+TEST_CASE("what a rows kernel writes in place is not zeroed while it runs") {
+  GpuPair pair(guest_written_in_place, {}, guest_late);
+  pair.run();
+  std::vector<Told> told(4, {"memory", T3_OK});
+  told.push_back({"adam", T3_OK});
+  told.insert(told.end(), 4, {"fill", T3_BUSY});
+  told.push_back({"its end", T3_OK});
+  told.insert(told.end(), 4, {"logged by dma", T3_BUSY});
+  REQUIRE(pair.told() == lines(told));
+  const Lines logged = pair.logged(0);
+  CHECK_THAT(logged[0], Contains(": a kernel runs that writes 0x"));
+  CHECK_THAT(logged[1], Contains(": a kernel runs that reads 0x"));  // the gradient
+  for (const std::size_t state : {2u, 3u}) CHECK_THAT(logged[state], Contains(": a kernel runs that writes 0x"));
+  pair.require_right_result();
+}
+
+TEST_CASE("a kernel does not read what is mapped and has not arrived") {
+  GpuPair pair(guest_that_reads_what_is_mapped, {}, guest_late);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"memory of a", T3_OK},
+                                {"memory of b", T3_OK},
+                                {"memory of the sum", T3_OK},
+                                {"dma_map of half", T3_OK},
+                                {"rows that read it", T3_OK},
+                                {"their end", T3_BUSY},
+                                {"rows that read the other half", T3_OK},
+                                {"their end", T3_OK},
+                                {"gemm", T3_OK},
+                                {"its end", T3_OK},
+                                {"rows that read it", T3_OK},
+                                {"their end", T3_OK},
+                                {"logged by kernel_queue", T3_BUSY}}));
+  CHECK_THAT(pair.logged(0).at(0), Contains("the kernel reads 0x") &&
+                                       Contains(": workgroups 32 to 63 of the output at 0x") &&
+                                       Catch::EndsWith("are mapped and not complete"));
+  pair.require_right_result();
+}
+
+TEST_CASE("the packets of the kernel queue are nobody's operands and are not zeroed") {
+  GpuPair pair(guest_on_its_packets, {"system.memory.valid_bits_KiB=4"}, guest_late);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"memory of a", T3_OK},
+                                {"memory of b", T3_OK},
+                                {"memory of the output", T3_OK},
+                                {"gemm", T3_OK},
+                                {"its end", T3_OK},
+                                {"gemm of a at 0", T3_OK},
+                                {"its end", T3_BAD_PACKET},
+                                {"gemm of b at 0", T3_OK},
+                                {"its end", T3_BAD_PACKET},
+                                {"gemm into 0", T3_OK},
+                                {"its end", T3_BAD_PACKET},
+                                {"fill at 0", T3_BUSY},
+                                {"arm at 0", T3_BUSY},
+                                {"logged by kernel_queue", T3_BAD_PACKET},
+                                {"logged by kernel_queue", T3_BAD_PACKET},
+                                {"logged by kernel_queue", T3_BAD_PACKET},
+                                {"logged by dma", T3_BUSY},
+                                {"logged by near_memory", T3_BUSY}}));
+  const Lines logged = pair.logged(0);
+  for (const std::size_t read : {0u, 1u})
+    CHECK_THAT(logged[read],
+               Contains("the kernel reads 0x0 to 0x") && Contains(": its queue's packets are at 0x0 to 0x"));
+  CHECK_THAT(logged[2], Contains("the kernel writes 0x0 to 0x") && Contains(": its queue's packets are at 0x0 to 0x"));
+  for (const std::size_t zeroed : {3u, 4u})
+    CHECK_THAT(logged[zeroed], Contains(": the kernel queue reads its packets from 0x0 to 0x"));
+  pair.require_right_result();
+}
