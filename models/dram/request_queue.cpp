@@ -4,7 +4,7 @@ namespace t3vp::dram {
 
 template <class Banks>
 RequestQueue<Banks>::RequestQueue(std::uint32_t depth, std::uint32_t classes)
-    : classes_(classes), pool_(depth * classes) {
+    : classes_(classes), pool_(std::size_t{depth} * classes) {
   for (std::size_t slot = 0; slot < pool_.size(); ++slot)
     pool_[slot].next = static_cast<std::uint16_t>(slot + 1 == pool_.size() ? none : slot + 1);
 }

@@ -203,7 +203,7 @@ Signals::Refusal Signals::judge(std::size_t index, std::uint64_t threshold, cons
 Signals::Announced Signals::take_signal(std::size_t index) {
   const auto oldest = std::find_if(announced_.begin(), announced_.end(),
                                    [index](const Announced& announced) { return announced.index == index; });
-  const Announced taken = *oldest;
+  Announced taken = *oldest;
   announced_.erase(oldest);
   return taken;
 }
