@@ -7,7 +7,7 @@
 #include "memory/valid_bits.h"
 #include "platform/faults.h"
 #include "platform/layer.h"
-#include "registers/staged_chunk.h"
+#include "protocol/staged_chunk.h"
 #include "t3/kernel_packet.h"
 
 namespace t3vp {

@@ -21,20 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "t3/phase.h"
 #include "t3/status.h"
-
-/* What a program's time is accounted to; phases may nest. */
-enum t3_phase {
-  T3_PHASE_SETUP,
-  T3_PHASE_TOTAL, /* from the start barrier on */
-  T3_PHASE_GEMM,
-  T3_PHASE_REDUCE_SCATTER,
-  T3_PHASE_FUSED,
-  T3_PHASE_ALL_GATHER,
-  T3_PHASE_OPERATION, /* of a layer, one after the other */
-  T3_PHASE_HAND_OVER, /* results go to memory, after the total */
-  T3_PHASE_ZEROING    /* of set-up: the output of a fused kernel is made zero */
-};
 
 /* A tensor that people outside the platform fill or look at. */
 struct t3_buffer {

@@ -14,9 +14,9 @@
 #include "protocol/address_map.h"
 #include "protocol/description.h"
 #include "protocol/element.h"
+#include "protocol/response_status.h"
 #include "protocol/ring_signal.h"
 #include "protocol/truncating_adder.h"
-#include "registers/response_status.h"
 #include "registers/signals.h"
 
 namespace t3vp {

@@ -5,7 +5,7 @@
 
 #include "compute/sector_mask.h"
 #include "protocol/address_map.h"
-#include "registers/response_status.h"
+#include "protocol/response_status.h"
 
 namespace t3vp {
 LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheParameters& parameters,

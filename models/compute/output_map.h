@@ -15,10 +15,10 @@
 #include "compute/parameters.h"
 #include "protocol/data_sockets.h"
 #include "protocol/output_range.h"
+#include "protocol/staged_chunk.h"
 #include "protocol/statistics.h"
 #include "protocol/transaction_pool.h"
 #include "registers/output_map.h"
-#include "registers/staged_chunk.h"
 
 namespace t3vp {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "protocol/description.h"
-#include "registers/response_status.h"
+#include "protocol/response_status.h"
 
 namespace t3vp {
 namespace {

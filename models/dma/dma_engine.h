@@ -11,12 +11,12 @@
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
 #include "protocol/output_range.h"
+#include "protocol/staged_chunk.h"
 #include "protocol/statistics.h"
 #include "protocol/tile_grid.h"
 #include "protocol/trace.h"
 #include "protocol/transaction_pool.h"
 #include "registers/dma.h"
-#include "registers/staged_chunk.h"
 
 namespace t3vp {
 

@@ -8,7 +8,7 @@
 #include "interconnect/packet.h"
 #include "protocol/address_map.h"
 #include "protocol/description.h"
-#include "registers/response_status.h"
+#include "protocol/response_status.h"
 
 namespace t3vp {
 

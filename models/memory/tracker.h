@@ -20,10 +20,10 @@
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
 #include "protocol/output_range.h"
+#include "protocol/staged_chunk.h"
 #include "protocol/statistics.h"
 #include "protocol/trace.h"
 #include "protocol/transaction_pool.h"
-#include "registers/staged_chunk.h"
 #include "registers/tracker.h"
 
 namespace t3vp {

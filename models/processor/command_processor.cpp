@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "protocol/address_map.h"
+#include "protocol/response_status.h"
 #include "registers/kernel_queue.h"
-#include "registers/response_status.h"
 
 namespace t3vp {
 namespace {
@@ -31,15 +31,9 @@ static_assert(doorbell_offset() != ~std::uint64_t{0});
 
 Picoseconds time_of(std::uint64_t ns) { return ns < latest / 1000 ? ns * 1000 : never; }
 
-bool is_known(Phase phase) { return phase <= Phase::zeroing; }
+bool is_known(Phase phase) { return static_cast<std::size_t>(phase) < std::size(phase_values); }
 
 }  // namespace
-
-const char* name_of(Phase phase) {
-  constexpr const char* names[] = {"setup",      "total",     "gemm",      "reduce_scatter", "fused",
-                                   "all_gather", "operation", "hand_over", "zeroing"};
-  return names[static_cast<std::size_t>(phase)];
-}
 
 CommandProcessor::CommandProcessor(const sc_core::sc_module_name& name, std::uint16_t gpu,
                                    const ProcessorParameters& parameters, Trace* trace)

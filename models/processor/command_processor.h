@@ -25,24 +25,10 @@
 #include "protocol/data_protocol.h"
 #include "protocol/statistics.h"
 #include "protocol/trace.h"
+#include "registers/phase.h"
 #include "registers/status.h"
 
 namespace t3vp {
-
-/// What a program's time is accounted to; the order is that of enum t3_phase in firmware/hal/t3_hal.h.
-enum class Phase : std::uint8_t {
-  setup,
-  total,
-  gemm,
-  reduce_scatter,
-  fused,
-  all_gather,
-  operation,
-  hand_over,
-  zeroing
-};
-
-const char* name_of(Phase phase);
 
 /// A tensor that a program hands to the world outside, to be filled or looked at by debug transport.
 struct PublishedBuffer {

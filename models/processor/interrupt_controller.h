@@ -3,14 +3,14 @@
 
 #include <systemc>
 
+#include "protocol/address_map.h"
 #include "registers/interrupt_controller.h"
 
 namespace t3vp {
 
 class InterruptController : public registers::InterruptController {
  public:
-  /// Numbers of the lines; firmware/driver/wait.h has the same.
-  enum Line { kernel_queue, dma, signals, error_log, tracker, dma_error, cache, line_count };
+  static constexpr std::size_t line_count = address_map::line_count;
 
   sc_core::sc_vector<sc_core::sc_in<bool>> lines{"lines", line_count};
   sc_core::sc_out<bool> interrupt{"interrupt"};

@@ -50,6 +50,8 @@
 #include <memory>
 #include <tlm>
 
+#include "registers/element.h"
+
 namespace t3vp {
 
 /// The memory controller's two streams (T3 4.5).
@@ -59,16 +61,9 @@ enum class Stream : std::uint8_t { compute, communication };
 /// has reached the value in DataExtension::threshold.
 enum class Operation : std::uint8_t { load, store, update, wait };
 
-enum class ElementType : std::uint8_t { fp16, bf16, fp32 };
-
 constexpr const char* name_of(Operation operation) {
   constexpr const char* names[] = {"load", "store", "update", "wait"};
   return operation > Operation::wait ? "unknown operation" : names[static_cast<std::size_t>(operation)];
-}
-
-constexpr const char* name_of(ElementType type) {
-  constexpr const char* names[] = {"fp16", "bf16", "fp32"};
-  return type > ElementType::fp32 ? "unknown element type" : names[static_cast<std::size_t>(type)];
 }
 
 constexpr std::uint32_t bytes_of(ElementType type) { return type == ElementType::fp32 ? 4 : 2; }

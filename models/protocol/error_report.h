@@ -5,9 +5,11 @@
 #include <string>
 #include <systemc>
 
+#include "registers/status.h"
+
 namespace t3vp {
 
-/// One entry of the error log. Codes are the ones of the driver's t3_status (firmware/include/t3/status.h).
+/// One entry of the error log. Codes are those of the driver's t3_status.
 struct ErrorRecord {
   std::uint32_t code = 0;     ///< t3_status value
   std::uint64_t address = 0;  ///< the access or range that was wrong
@@ -15,7 +17,9 @@ struct ErrorRecord {
 };
 
 /// Codes of malformed accesses that the protocol refuses by itself.
-inline constexpr std::uint32_t malformed_argument = 1, malformed_address = 9, malformed_access = 10;
+inline constexpr auto malformed_argument = static_cast<std::uint32_t>(Status::invalid_argument),
+                      malformed_address = static_cast<std::uint32_t>(Status::bad_address),
+                      malformed_access = static_cast<std::uint32_t>(Status::bad_access);
 
 /// Offered by the error log, required by every block through an optional port.
 class ErrorReport : public virtual sc_core::sc_interface {

@@ -1,11 +1,12 @@
-# t3vp_register_command(<result> <dependencies> <block>.registers.json...): the command that reads these descriptions,
-# to which the caller adds what to write, and the files that what it writes depends on.
+# t3vp_register_command(<result> <dependencies> <block>.registers.json...): the command that reads these descriptions and
+# all enumerations, to which the caller adds what to write, and the files that what it writes depends on.
 function(t3vp_register_command result dependencies)
   set(folder ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
   file(GLOB scripts CONFIGURE_DEPENDS ${folder}/generate.py ${folder}/generator/*.py)
+  file(GLOB enumerations CONFIGURE_DEPENDS ${folder}/../*/*.enumeration.json)
   set(${result} ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1 ${Python3_EXECUTABLE} ${folder}/generate.py ${ARGN}
-                --enumeration ${folder}/status.json PARENT_SCOPE)
-  set(${dependencies} ${ARGN} ${scripts} ${folder}/status.json PARENT_SCOPE)
+                --enumerations ${enumerations} PARENT_SCOPE)
+  set(${dependencies} ${ARGN} ${scripts} ${enumerations} PARENT_SCOPE)
 endfunction()
 
 # t3vp_registers(<target> <block>.registers.json...): generates at build time a class t3vp::registers::<Block> per file

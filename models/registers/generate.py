@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""Generates from register descriptions the models' classes, the firmware's headers and the reference page.
+"""Generates from descriptions of registers, enumerations and the device that has them what models, firmware and people
+need of them.
 
-  generate.py BLOCK.registers.json... --enumeration status.json
+  generate.py BLOCK.registers.json... [--enumerations NAME.enumeration.json...] [--device DEVICE.json]
       [--cpp DIR]  DIR/registers/<block>.h, one class per block
-      [--c DIR]    DIR/t3/registers/<block>.h for firmware
-      [--address-map address_map.h]  these are all blocks of a GPU, numbered there: adds DIR/registers/catalogue.h,
-                                     the shared enumerations registers/status.h and t3/status.h, and allows
-          [--docs FILE] [--check-docs FILE]  the reference page; --check-docs fails when FILE differs from it
+      [--c DIR]    DIR/<project>/registers/<block>.h for firmware
+      [--project NAME]  prefix of all C names; default: t3
+  with --device, whose blocks these are all, moreover
+      DIR/registers/<device>.h and DIR/<project>/<device>.h, address map, blocks and interrupt lines,
+      DIR/registers/<enumeration>.h and DIR/<project>/<enumeration>.h,
+      DIR/registers/catalogue.h, all blocks in the order of their windows;
+      [--docs FILE] [--check-docs FILE]  the reference page; --check-docs fails when FILE differs from it
 
 A file is only written when its content changes. Errors are one line each: file, register, what is wrong.
 """
@@ -16,17 +20,18 @@ import pathlib
 import sys
 
 from generator import c_header, cpp_header, reference
-from generator.address_map import AddressMap
-from generator.description import DescriptionError, read_all
+from generator.description import DescriptionError, read_blocks, read_enumerations
+from generator.device import read_device
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("descriptions", nargs="+")
-    parser.add_argument("--enumeration", action="append", default=[])
+    parser.add_argument("--enumerations", nargs="+", default=[])
+    parser.add_argument("--device")
     parser.add_argument("--cpp", type=pathlib.Path)
     parser.add_argument("--c", type=pathlib.Path)
-    parser.add_argument("--address-map")
+    parser.add_argument("--project", default="t3")
     parser.add_argument("--docs", type=pathlib.Path)
     parser.add_argument("--check-docs", type=pathlib.Path)
     return parser.parse_args()
@@ -44,33 +49,40 @@ def write_blocks(options, blocks):
         if options.cpp:
             write(options.cpp / "registers" / f"{block.name}.h", cpp_header.block_header(block))
         if options.c:
-            write(options.c / "t3" / "registers" / f"{block.name}.h", c_header.block_header(block))
+            write(options.c / options.project / "registers" / f"{block.name}.h",
+                  c_header.block_header(block, options.project))
 
 
-def write_platform(options, blocks, enumerations, address_map):
-    for enumeration in enumerations.values():
-        if options.cpp:
-            write(options.cpp / "registers" / f"{enumeration.name}.h", cpp_header.enumeration_header(enumeration))
-        if options.c:
-            write(options.c / "t3" / f"{enumeration.name}.h", c_header.enumeration_header(enumeration))
+def write_shared(options, blocks, enumerations, device):
     if options.cpp:
-        write(options.cpp / "registers" / "catalogue.h", cpp_header.catalogue_header(blocks, address_map))
+        for enumeration in enumerations.values():
+            write(options.cpp / "registers" / f"{enumeration.name}.h", cpp_header.enumeration_header(enumeration))
+        write(options.cpp / "registers" / f"{device.name}.h", cpp_header.device_header(device, blocks))
+        write(options.cpp / "registers" / "catalogue.h", cpp_header.catalogue_header(blocks, device))
+    if options.c:
+        for enumeration in enumerations.values():
+            write(options.c / options.project / f"{enumeration.name}.h",
+                  c_header.enumeration_header(enumeration, options.project))
+        write(options.c / options.project / f"{device.name}.h",
+              c_header.device_header(device, blocks, options.project))
 
 
 def check(path, page):
     if not path.exists() or path.read_text(encoding="utf-8") != page:
-        raise DescriptionError(f"{path}: differs from the register descriptions; build the target register_reference")
+        raise DescriptionError(f"{path}: differs from the descriptions; build the target register_reference")
 
 
 def generate(options):
-    blocks, enumerations = read_all(options.descriptions, options.enumeration)
-    write_blocks(options, blocks)
-    if not options.address_map:
+    enumerations = read_enumerations(options.enumerations)
+    if not options.device:
+        write_blocks(options, read_blocks(options.descriptions, enumerations))
         return
-    address_map = AddressMap(options.address_map)
-    blocks = address_map.in_order(blocks)
-    write_platform(options, blocks, enumerations, address_map)
-    page = reference.page(blocks, enumerations, address_map)
+    device = read_device(options.device)
+    known = {**enumerations, **{e.name: e for e in device.enumerations([])}}
+    blocks = device.in_order(read_blocks(options.descriptions, known))
+    write_blocks(options, blocks)
+    write_shared(options, blocks, enumerations, device)
+    page = reference.page(blocks, enumerations, device)
     if options.docs:
         write(options.docs, page)
     if options.check_docs:

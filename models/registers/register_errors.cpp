@@ -6,11 +6,6 @@
 
 namespace t3vp {
 
-// models/protocol knows the codes as numbers only.
-static_assert(malformed_argument == static_cast<std::uint32_t>(Status::invalid_argument));
-static_assert(malformed_address == static_cast<std::uint32_t>(Status::bad_address));
-static_assert(malformed_access == static_cast<std::uint32_t>(Status::bad_access));
-
 namespace {
 
 std::string name_of(const BlockDescription& block, const RegisterDescription& d, std::size_t element) {

@@ -55,7 +55,8 @@ class Player {
   std::vector<std::pair<Picoseconds, std::uint64_t>> observed;
 
   void play(std::uint64_t peer, std::uint64_t rounds, std::uint64_t pause_ns) {
-    p_.write32(gpu_.base(address_map::Block::interrupt_controller) + 4, 1u << InterruptController::signals);
+    p_.write32(gpu_.base(address_map::Block::interrupt_controller) + 4,
+               address_map::bit_of(address_map::Line::signals));
     for (std::uint64_t round = 1; round <= rounds; ++round) {
       for (unsigned i = 0; i < round % 5; ++i) p_.write32(signals() + 0x2000, 0);  // runs ahead
       p_.wait_ns(pause_ns);

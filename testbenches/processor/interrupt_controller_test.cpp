@@ -41,10 +41,10 @@ TEST_CASE("the output is raised exactly while an enabled line is raised") {
 TEST_CASE("enabling a line that is already raised raises the output") {
   Bench bench;
   bench.run([&](CommandProcessor& p) {
-    bench.lines[InterruptController::dma].write(true);
+    bench.lines[address_map::index_of(address_map::Line::dma)].write(true);
     settle(p);
     REQUIRE_FALSE(bench.output.read());
-    p.write32(enable, 1u << InterruptController::dma);
+    p.write32(enable, address_map::bit_of(address_map::Line::dma));
     settle(p);
     REQUIRE(bench.output.read());
   });
@@ -54,7 +54,7 @@ TEST_CASE("reset disables every line") {
   Bench bench;
   bench.run([&](CommandProcessor& p) {
     p.write32(enable, 0xF);
-    bench.lines[InterruptController::signals].write(true);
+    bench.lines[address_map::index_of(address_map::Line::signals)].write(true);
     settle(p);
     REQUIRE(bench.output.read());
     bench.reset.write(true);

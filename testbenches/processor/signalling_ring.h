@@ -55,8 +55,9 @@ class SignallingGpu : public sc_core::sc_module {
     sc_core::sc_spawn_options options;
     options.spawn_method();
     options.set_sensitivity(&changed_);
-    sc_core::sc_spawn([this] { lines_[InterruptController::signals].write(signals.interrupt.changed()); }, "drive",
-                      &options);
+    sc_core::sc_spawn(
+        [this] { lines_[address_map::index_of(address_map::Line::signals)].write(signals.interrupt.changed()); },
+        "drive", &options);
   }
 
   /// Address of one of this GPU's register blocks.

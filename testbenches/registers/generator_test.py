@@ -12,7 +12,10 @@ import unittest
 
 SOURCE = sys.argv.pop(1)
 GENERATOR = os.path.join(SOURCE, "models/registers/generate.py")
-STATUS = os.path.join(SOURCE, "models/registers/status.json")
+STATUS = os.path.join(SOURCE, "models/protocol/status.enumeration.json")
+DEVICE = os.path.join(SOURCE, "models/gpu.json")
+BLOCKS = sorted(glob.glob(os.path.join(SOURCE, "models/*/*.registers.json")))
+ENUMERATIONS = sorted(glob.glob(os.path.join(SOURCE, "models/*/*.enumeration.json")))
 
 GOOD = {
     "block": "sensor", "text": "Test.",
@@ -35,7 +38,7 @@ class Refusals(unittest.TestCase):
             file = os.path.join(directory, f"{name}.registers.json")
             with open(file, "w", encoding="utf-8") as stream:
                 stream.write(description if isinstance(description, str) else json.dumps(description))
-            return run(file, "--enumeration", STATUS, "--cpp", directory, "--c", directory)
+            return run(file, "--enumerations", STATUS, "--cpp", directory, "--c", directory)
 
     def refused(self, expected, change, name="sensor"):
         """`change` spoils a good description."""
@@ -91,6 +94,9 @@ class Refusals(unittest.TestCase):
                 ("field mode: values off and on are both 0", mode(values={"off": 0, "on": 0})),
                 ("field mode: has both", mode(enumeration="status")),
                 ("field mode: is W1C and cannot", mode(access="W1C")),
+                ("field mode: has either", mode(bit_for_each="status")),
+                ("field mode: enumeration \"line\" is not known",
+                 lambda d, c, l: (c["fields"][0].pop("bits"), c["fields"][0].update(bit_for_each="line"))),
                 ("field code: enumeration \"stat\"", lambda d, c, l: c["fields"][1].update(enumeration="stat")),
                 ("field code: is RO in a register that is WO", lambda d, c, l: c.update(access="WO")),
                 ("register control: reset 0x80 sets bits 0x80", lambda d, c, l: c.update(reset=0x80)),
@@ -111,27 +117,114 @@ class Refusals(unittest.TestCase):
         self.assert_error(self.generate(json.dumps(GOOD).replace('"off": 0', '"off": 0, "off": 1')), '"off" is given')
         self.assert_error(run("absent.registers.json"), "No such file")
 
-    def test_blocks_and_address_map_name_the_same(self):
-        files = sorted(glob.glob(os.path.join(SOURCE, "models/*/*.registers.json")))
-        address_map = os.path.join(SOURCE, "models/protocol/address_map.h")
-        result = run(*files[1:], "--enumeration", STATUS, "--address-map", address_map)
-        self.assertEqual(result.returncode, 1)
-        self.assertIn(f"block {os.path.basename(files[0]).split('.')[0]} has no", result.stderr)
-        self.assert_error(run(files[0], files[0], "--enumeration", STATUS), "is already described by")
+    def test_one_description_of_a_block(self):
+        files = [file for file in BLOCKS if "interrupt_controller" not in file]
+        self.assert_error(run(files[0], files[0], "--enumerations", STATUS), "is already described by")
+
+
+def read(file):
+    with open(file, encoding="utf-8") as stream:
+        return json.load(stream)
+
+
+class Devices(unittest.TestCase):
+    """What lists the blocks of a device, its windows and its interrupt lines."""
+
+    def refused(self, expected, change, blocks=BLOCKS):
+        device = read(DEVICE)
+        change({block["name"]: block for block in device["blocks"]}, device)
+        with tempfile.TemporaryDirectory() as directory:
+            file = os.path.join(directory, "gpu.json")
+            with open(file, "w", encoding="utf-8") as stream:
+                json.dump(device, stream)
+            result = run(*blocks, "--enumerations", *ENUMERATIONS, "--device", file, "--cpp", directory)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertIn(expected, result.stderr)
+
+    def test_refusals(self):
+        def lines(number):
+            return [{"name": "new", "number": number, "text": "Test."}]
+
+        for expected, change in (
+                ("windows: values system and links are both 0", lambda b, d: b["links"].update(window=0)),
+                ("windows: no window has number 11, expected 0 to 11", lambda b, d: b["links"].update(window=12)),
+                ("lines: values dma and new are both 1", lambda b, d: b["links"].update(lines=lines(1))),
+                ("lines: no line has number 7", lambda b, d: b["links"].update(lines=lines(8))),
+                ("block links, lines: \"text\" is missing",
+                 lambda b, d: b["links"].update(lines=[{"name": "new", "number": 7}])),
+                ("block links: unknown \"windw\"", lambda b, d: b["links"].update(windw=3)),
+                ("block timer has no timer.registers.json",
+                 lambda b, d: d["blocks"].append({"name": "timer", "window": 12})),
+                ("block links is missing from", lambda b, d: d["blocks"].remove(b["links"])),
+                ("\"registers_base\" is missing", lambda b, d: d.pop("registers_base"))):
+            with self.subTest(expected):
+                self.refused(expected, change)
+
+    def test_blocks_without_a_description(self):
+        name = os.path.basename(BLOCKS[0]).split(".")[0]
+        self.refused(f"block {name} has no", lambda b, d: None, BLOCKS[1:])
+
+    def test_a_new_block_is_one_line(self):
+        """Window, interrupt line, its bit in the controller, both sides' headers and the reference follow."""
+        device = read(DEVICE)
+        device["blocks"].append({"name": "sensor", "window": 12,
+                                 "lines": [{"name": "sensor", "number": 7, "text": "Test."}]})
+        with tempfile.TemporaryDirectory() as directory:
+            texts = {"sensor.registers.json": GOOD, "gpu.json": device}
+            for file, content in texts.items():
+                with open(os.path.join(directory, file), "w", encoding="utf-8") as stream:
+                    json.dump(content, stream)
+            result = run(*BLOCKS, os.path.join(directory, "sensor.registers.json"), "--enumerations", *ENUMERATIONS,
+                         "--device", os.path.join(directory, "gpu.json"), "--cpp", directory, "--c", directory,
+                         "--docs", os.path.join(directory, "page.md"))
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+            def holds(file, text):
+                with open(os.path.join(directory, file), encoding="utf-8") as stream:
+                    self.assertIn(text, stream.read())
+
+            holds("registers/gpu.h", "sensor = 12,")
+            holds("registers/gpu.h", "sensor = 7,")
+            holds("registers/catalogue.h", "address_map::Block::sensor, descriptions::sensor")
+            holds("registers/interrupt_controller.h", "Field<std::uint32_t, 0, 8> lines")
+            holds("t3/gpu.h", "T3_BLOCK_SENSOR = 12,")
+            holds("t3/gpu.h", "T3_LINE_SENSOR = 7,")
+            holds("page.md", "`0xf00000c0000` | [sensor](#sensor)")
+
+    def test_both_sides_have_what_is_described(self):
+        device = read(DEVICE)
+        with tempfile.TemporaryDirectory() as directory:
+            run(*BLOCKS, "--enumerations", *ENUMERATIONS, "--device", DEVICE, "--cpp", directory, "--c", directory)
+            with open(os.path.join(directory, "registers/gpu.h"), encoding="utf-8") as stream:
+                cpp = stream.read()
+            with open(os.path.join(directory, "t3/gpu.h"), encoding="utf-8") as stream:
+                firmware = stream.read()
+        for block in device["blocks"]:
+            self.assertRegex(cpp, rf"\b{block['name']} = {block['window']},")
+            self.assertIn(f"T3_BLOCK_{block['name'].upper()} = {block['window']},", firmware)
+            for line in block.get("lines", []):
+                self.assertRegex(cpp, rf"\b{line['name']} = {line['number']},")
+                self.assertIn(f"T3_LINE_{line['name'].upper()} = {line['number']},", firmware)
+        values = {name: int(value, 0) for name, value in re.findall(r"#define T3_(\w+) UINT64_C\((\w+)\)", firmware)}
+        expected = {constant["name"].upper(): int(str(constant["value"]), 0) for constant in device["constants"]}
+        expected.update(REGISTERS_BASE=int(device["registers_base"], 0), BLOCK_BYTES=int(device["block_bytes"], 0))
+        self.assertEqual(values, expected)
 
 
 class Constants(unittest.TestCase):
     def test_offsets_masks_and_values(self):
-        files = glob.glob(os.path.join(SOURCE, "models/*/*.registers.json"))
+        lines = sum(len(block.get("lines", [])) for block in read(DEVICE)["blocks"])
         with tempfile.TemporaryDirectory() as directory:
-            self.assertEqual(run(*files, "--enumeration", STATUS, "--c", directory).returncode, 0)
-            for file in files:
+            result = run(*BLOCKS, "--enumerations", *ENUMERATIONS, "--device", DEVICE, "--c", directory)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            for file in BLOCKS:
                 with open(file, encoding="utf-8") as stream:
                     block = json.load(stream)
                 with open(os.path.join(directory, "t3/registers", block["block"] + ".h"), encoding="utf-8") as stream:
-                    self.check(block, stream.read())
+                    self.check(block, stream.read(), lines)
 
-    def check(self, block, header):
+    def check(self, block, header, lines):
         defined = {name: int(value, 0) for name, value in
                    re.findall(r"#define (\w+) (?:UINT\d\d_C\()?(\w+?)(?:u|\))(?: |$)", header, re.MULTILINE)}
         expected = {}
@@ -142,7 +235,7 @@ class Constants(unittest.TestCase):
                 expected[prefix + "COUNT"] = register["count"]
                 expected[prefix + "STRIDE"] = register["stride"]
             for field in register.get("fields", []):
-                msb, lsb = field["bits"]
+                msb, lsb = field.get("bits", (lines - 1, 0))
                 name = prefix + field["name"].upper() + "_"
                 expected[name + "SHIFT"] = lsb
                 expected[name + "MASK"] = sum(1 << bit for bit in range(lsb, msb + 1))

@@ -13,24 +13,30 @@ std::uint64_t number(const json& value) {
   return value.is_string() ? std::stoull(value.get<std::string>(), nullptr, 0) : value.get<std::uint64_t>();
 }
 
-Field field_from(const json& item, const std::string& access, const json& status) {
+/// What the descriptions of registers refer to.
+struct Shared {
+  json status;
+  unsigned lines = 0;  ///< of the interrupt controller
+};
+
+Field field_from(const json& item, const std::string& access, const Shared& shared) {
   Field field;
   field.name = item["name"];
   field.access = item.value("access", access);
-  field.msb = item["bits"][0];
-  field.lsb = item["bits"][1];
+  field.msb = item.contains("bits") ? item["bits"][0].get<unsigned>() : shared.lines - 1;
+  field.lsb = item.contains("bits") ? item["bits"][1].get<unsigned>() : 0;
   if (item.contains("values")) {
     field.members.emplace();
     for (const json& value : item["values"]) field.members->push_back(value);
   }
   if (item.contains("enumeration")) {
     field.members.emplace();
-    for (const json& value : status["values"]) field.members->push_back(value["value"]);
+    for (const json& value : shared.status["values"]) field.members->push_back(value["value"]);
   }
   return field;
 }
 
-Register register_from(const json& item, const json& status) {
+Register register_from(const json& item, const Shared& shared) {
   Register r;
   r.name = item["name"];
   r.access = item["access"];
@@ -41,7 +47,7 @@ Register register_from(const json& item, const json& status) {
   r.stride = item.value("stride", 0u);
   r.sync = item.value("sync", false);
   r.locked_while_busy = item.contains("lock");
-  for (const json& field : item.value("fields", json::array())) r.fields.push_back(field_from(field, r.access, status));
+  for (const json& field : item.value("fields", json::array())) r.fields.push_back(field_from(field, r.access, shared));
   if (r.fields.empty()) r.fields.push_back({"whole", r.access, r.bytes * 8 - 1, 0, {}});
   return r;
 }
@@ -90,7 +96,9 @@ std::uint64_t Register::as_read(std::uint64_t stored) const {
 std::map<std::string, Block> all_blocks() {
   namespace fs = std::filesystem;
   const fs::path models = fs::path(T3VP_SOURCE_DIR) / "models";
-  const json status = parsed(models / "registers/status.json");
+  Shared shared{parsed(models / "protocol/status.enumeration.json")};
+  for (const json& block : parsed(models / "gpu.json")["blocks"])
+    shared.lines += static_cast<unsigned>(block.value("lines", json::array()).size());
   const std::string suffix = ".registers.json";
   std::map<std::string, Block> blocks;
   for (const auto& entry : fs::recursive_directory_iterator(models)) {
@@ -98,7 +106,7 @@ std::map<std::string, Block> all_blocks() {
     if (file.size() <= suffix.size() || file.substr(file.size() - suffix.size()) != suffix) continue;
     const json description = parsed(entry.path());
     Block& block = blocks[description["block"]];
-    for (const json& item : description["registers"]) block.push_back(register_from(item, status));
+    for (const json& item : description["registers"]) block.push_back(register_from(item, shared));
   }
   return blocks;
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "t3/address.h"
+#include "t3/element.h"
 #include "t3/status.h"
 
 #ifdef __cplusplus
@@ -29,8 +30,6 @@ struct t3_hal;
 
 /* A timeout without end. */
 #define T3_FOREVER UINT64_MAX
-
-enum t3_element { T3_FP16, T3_BF16, T3_FP32 };
 
 enum t3_operation { T3_STORE = 1, T3_UPDATE = 2, T3_NOTIFY = 3 };
 
@@ -126,18 +125,6 @@ struct t3_error {
   enum t3_block block; /* that reported it */
   uint64_t address;
   uint64_t time_ns;
-};
-
-/* Interrupt lines, and what raises them. */
-enum t3_line {
-  T3_LINE_KERNEL_QUEUE, /* a kernel has ended */
-  T3_LINE_DMA,          /* a mapped chunk is complete, or a fill */
-  T3_LINE_SIGNALS,      /* the counter that is watched has changed: the barrier's */
-  T3_LINE_ERROR_LOG,    /* there is an entry */
-  T3_LINE_TRACKER,      /* an access does not fit its map */
-  T3_LINE_DMA_ERROR,    /* a tile could not be read or sent */
-  T3_LINE_CACHE,        /* a flush has ended */
-  T3_LINE_COUNT
 };
 
 /* What a handler is told. */

@@ -9,25 +9,48 @@ def number(value, width=32):
     return f"UINT{width}_C({value if value < 10 else hex(value)})"
 
 
-def enumeration_header(enumeration):
-    """typedef enum t3_status and t3_status_text()."""
-    name = f"t3_{enumeration.name}"
-    # The driver writes T3_OK, not T3_STATUS_OK.
-    constants = [(f"T3_{value_name.upper()}", value, text) for value_name, value, text in enumeration.values]
-    guard = f"{name.upper()}_H"
-    lines = [f"/* {enumeration.text} Generated from {enumeration.name}.json. */",
-             f"#ifndef {guard}", f"#define {guard}", "",
-             f"typedef enum {name} {{"]
+def enumeration_lines(enumeration, project, counted=False):
+    """typedef enum <project>_<name>; `counted` adds the number of values."""
+    prefix = "_".join(part for part in (project, enumeration.prefix) if part).upper()
+    constants = [(f"{prefix}_{name.upper()}", value, text) for name, value, text in enumeration.values]
+    lines = [f"/* {enumeration.text} */", f"typedef enum {project}_{enumeration.name} {{"]
     lines += [f"  {constant} = {value}, /* {text} */" for constant, value, text in constants]
-    lines[-1] = lines[-1].replace(", /*", " /*")
-    lines += [f"}} {name};", "", f"static inline const char* {name}_text({name} value) {{", "  switch (value) {"]
+    if counted:
+        lines.append(f"  {prefix}_COUNT = {len(constants)}")
+    else:
+        lines[-1] = lines[-1].replace(", /*", " /*", 1)
+    return lines + [f"}} {project}_{enumeration.name};"], constants
+
+
+def enumeration_header(enumeration, project):
+    """The enumeration and <project>_<name>_text()."""
+    name = f"{project}_{enumeration.name}"
+    declaration, constants = enumeration_lines(enumeration, project)
+    guard = f"{name.upper()}_H"
+    lines = [f"/* Generated from {enumeration.name}.enumeration.json. */", f"#ifndef {guard}", f"#define {guard}", ""]
+    lines += declaration
+    lines += ["", f"static inline const char* {name}_text({name} value) {{", "  switch (value) {"]
     lines += [f"    case {constant}: return {json.dumps(text)};" for constant, _, text in constants]
     lines += ["  }", f'  return "unknown {enumeration.name}";', "}", "", f"#endif /* {guard} */", ""]
     return "\n".join(lines)
 
 
-def register_constants(block, register):
-    prefix = f"T3_{block.name}_{register.name}".upper()
+def device_header(device, blocks, project):
+    """Constants of the address map, blocks and lines."""
+    guard = f"{project}_{device.name}_h".upper()
+    constants = [*device.constants, ("registers_base", device.registers_base, "the register blocks begin there"),
+                 ("block_bytes", device.block_bytes, "from one block to the next")]
+    lines = [f"/* {device.text} Generated from {device.name}.json. */",
+             f"#ifndef {guard}", f"#define {guard}", "", "#include <stdint.h>", ""]
+    lines += [f"#define {project.upper()}_{name.upper()} {number(value, 64)} /* {text} */"
+              for name, value, text in constants]
+    for enumeration in device.enumerations(blocks):
+        lines += ["", *enumeration_lines(enumeration, project, counted=True)[0]]
+    return "\n".join(lines + ["", f"#endif /* {guard} */", ""])
+
+
+def register_constants(block, register, project):
+    prefix = f"{project}_{block.name}_{register.name}".upper()
     yield f"{prefix}_OFFSET", number(register.offset), register.text
     if register.is_array:
         yield f"{prefix}_COUNT", f"{register.count}u", ""
@@ -41,14 +64,14 @@ def register_constants(block, register):
                 yield f"{name}_{value_name.upper()}", number(value, register.width), ""
 
 
-def block_header(block):
-    guard = f"T3_REGISTERS_{block.name.upper()}_H"
+def block_header(block, project):
+    guard = f"{project}_registers_{block.name}_h".upper()
     lines = [f"/* {block.text} Generated from {block.name}.registers.json.",
              " * Masks are in place; values of fields are not shifted. */",
              f"#ifndef {guard}", f"#define {guard}", "", "#include <stdint.h>", ""]
     seen = set()
     for register in block.registers:
-        for name, value, text in register_constants(block, register):
+        for name, value, text in register_constants(block, register, project):
             if name in seen:
                 raise DescriptionError(
                     f"{block.file}: register {register.name}: firmware constant {name} is defined twice")

@@ -2,7 +2,7 @@
 
 import json
 
-from .description import DescriptionError
+from .description import DescriptionError, camel
 
 KEYWORDS = {"bool", "break", "case", "catch", "char", "class", "const", "continue", "default", "delete", "do", "double",
             "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if", "inline",
@@ -13,10 +13,6 @@ TAKEN_BY_BLOCK = KEYWORDS | {"socket", "errors", "reset_line", "reset", "on_rese
                              "description", "state", "name", "kind", "wait"}
 TAKEN_BY_REGISTER = KEYWORDS | {"value", "set", "on_write", "on_read", "on_refresh"}
 ACCESS = {"RW": "rw", "RO": "ro", "WO": "wo", "W1C": "w1c", "W1S": "w1s", "RC": "rc"}
-
-
-def camel(name):
-    return "".join(part.capitalize() for part in name.split("_"))
 
 
 def quoted(text):
@@ -39,29 +35,48 @@ def enumerator(name):
     return name + "_value" if name in KEYWORDS else name
 
 
-def enumeration_header(enumeration):
-    """enum class Status : std::uint32_t, text_of(), name_of() and the table that descriptions refer to."""
-    kind = camel(enumeration.name)
-    lines = [
-        f"// {enumeration.text} Generated from {enumeration.name}.json.", "#pragma once", "",
-        "#include <cstdint>", "", '#include "registers/description.h"', "", "namespace t3vp {", "",
-        f"enum class {kind} : std::uint32_t {{"]
+def enumeration_lines(enumeration, counted=False):
+    """enum class, name_of() and text_of(); `counted` adds the number of values."""
+    kind = enumeration.kind
+    lines = [f"/// {enumeration.text}", f"enum class {kind} : std::uint{enumeration.bits}_t {{"]
     lines += [f"  {enumerator(name)} = {value},  ///< {text}" for name, value, text in enumeration.values]
-    lines += ["};", "", f"inline constexpr EnumerationValue {enumeration.name}_values[] = {{"]
-    lines += [f"    {{{quoted(name)}, {value}}}," for name, value, _ in enumeration.values]
+    if counted:
+        lines.append(f"  count = {len(enumeration.values)}")
     lines += ["};", ""]
-    for function, column, unknown in (("name_of", 0, "unknown"), ("text_of", 2, f"unknown {enumeration.name}")):
+    for function, column in (("name_of", 0), ("text_of", 2)):
         lines += [f"constexpr const char* {function}({kind} value) {{", "  switch (value) {"]
         lines += [f"    case {kind}::{enumerator(entry[0])}: return {quoted(entry[column])};"
                   for entry in enumeration.values]
-        lines += ["  }", f"  return {quoted(unknown)};", "}", ""]
-    lines += ["}  // namespace t3vp", ""]
-    return "\n".join(lines)
+        if counted:
+            lines.append(f"    case {kind}::count: break;")
+        lines += ["  }", f"  return {quoted(f'unknown {enumeration.name}')};", "}", ""]
+    return lines
+
+
+def enumeration_header(enumeration):
+    """The enumeration and the table that register descriptions refer to."""
+    lines = [f"// Generated from {enumeration.name}.enumeration.json.", "#pragma once", "", "#include <cstdint>", "",
+             '#include "registers/description.h"', "", "namespace t3vp {", "", *enumeration_lines(enumeration)]
+    lines.append(f"inline constexpr EnumerationValue {enumeration.name}_values[] = {{")
+    lines += [f"    {{{quoted(name)}, {value}}}," for name, value, _ in enumeration.values]
+    return "\n".join(lines + ["};", "", "}  // namespace t3vp", ""])
+
+
+def device_header(device, blocks):
+    """Constants of the address map, blocks and lines."""
+    constants = [*device.constants, ("registers_base", device.registers_base, "the register blocks begin there"),
+                 ("block_bytes", device.block_bytes, "from one block to the next")]
+    lines = [f"// {device.text} Generated from {device.name}.json.", "#pragma once", "", "#include <cstdint>", "",
+             f"namespace t3vp::{device.namespace} {{", ""]
+    lines += [f"inline constexpr std::uint64_t {name} = {literal(value)};  ///< {text}" for name, value, text in constants]
+    for enumeration in device.enumerations(blocks):
+        lines += ["", *enumeration_lines(enumeration, counted=True)]
+    return "\n".join(lines + [f"}}  // namespace t3vp::{device.namespace}", ""])
 
 
 def field_type(field):
     if field.enumeration:
-        return "::t3vp::" + camel(field.enumeration)
+        return "::t3vp::" + field.kind
     if field.values:
         return camel(field.name)
     return "bool" if field.width == 1 else "std::uint32_t" if field.width <= 32 else "std::uint64_t"
@@ -147,20 +162,18 @@ def block_header(block):
                      + ["", "}  // namespace t3vp::registers", ""])
 
 
-def catalogue_header(blocks, address_map):
-    """All blocks of a GPU in the order of the address map."""
-    lines = ["// Every register block of a GPU in the order of the address map. Generated.", "#pragma once", ""]
-    lines += ["#include <memory>", "", '#include "protocol/address_map.h"']
+def catalogue_header(blocks, device):
+    """All blocks of a device in the order of their windows."""
+    block_kind = f"{device.namespace}::Block"
+    lines = ["// Every register block in the order of the windows. Generated.", "#pragma once", ""]
+    lines += ["#include <memory>", "", f'#include "registers/{device.name}.h"']
     lines += [f'#include "registers/{block.name}.h"' for block in sorted(blocks, key=lambda b: b.name)]
-    lines += ["", "namespace t3vp::registers {", "", "struct CatalogueEntry {", "  address_map::Block block;",
+    lines += ["", "namespace t3vp::registers {", "", "struct CatalogueEntry {", f"  {block_kind} block;",
               "  const BlockDescription& description;",
               "  std::unique_ptr<RegisterBlock> (*make)(const char* module_name);", "};", "",
               "template <typename Block>", "std::unique_ptr<RegisterBlock> make_block(const char* module_name) {",
               "  return std::make_unique<Block>(module_name);", "}", "",
               "inline constexpr CatalogueEntry catalogue[] = {"]
-    lines += [f"    {{address_map::Block::{b.name}, descriptions::{b.name}, &make_block<{camel(b.name)}>}},"
+    lines += [f"    {{{block_kind}::{b.name}, descriptions::{b.name}, &make_block<{camel(b.name)}>}},"
               for b in blocks]
-    lines += ["};", ""]
-    lines += [f"static_assert(address_map::block_base(address_map::Block::{b.name}) == {address_map.base(b.name):#x});"
-              for b in blocks]
-    return "\n".join(lines + ["", "}  // namespace t3vp::registers", ""])
+    return "\n".join(lines + ["};", "", "}  // namespace t3vp::registers", ""])

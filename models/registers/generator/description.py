@@ -22,9 +22,16 @@ class DescriptionError(Exception):
     """A description that cannot be used."""
 
 
+def camel(name):
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
 @dataclass
 class Enumeration:
     name: str
+    kind: str  # name of the C++ class
+    bits: int  # of its underlying type
+    prefix: str  # of the C constants, behind that of the project; may be empty
     text: str
     values: list  # of (name, value, text)
 
@@ -38,6 +45,7 @@ class Field:
     text: str
     values: list = field(default_factory=list)  # of (name, value)
     enumeration: str = ""  # name of the shared enumeration the values come from
+    kind: str = ""  # name of its C++ class
 
     @property
     def width(self):
@@ -157,14 +165,21 @@ class Reader:
 def read_enumeration(file):
     reader = Reader(file)
     item = reader.load()
-    reader.keys(item, ("enumeration", "text", "values"))
+    reader.keys(item, ("enumeration", "text", "values"), ("class", "bits", "prefix"))
     name = reader.name(item["enumeration"], "enumeration")
+    bits = item.get("bits", 32)
+    if bits not in (8, 16, 32, 64):
+        reader.fail(f"bits {json.dumps(bits)} must be 8, 16, 32 or 64")
+    prefix = reader.name(item["prefix"], "prefix") if "prefix" in item else ""
     values = []
     for entry in item["values"]:
         reader.keys(entry, ("name", "value", "text"))
         values.append((reader.name(entry["name"], "value"), reader.number(entry["value"], "value"), reader.text(entry)))
     require_distinct(reader, values)
-    return Enumeration(name, reader.text(item), values)
+    for value_name, value, _ in values:
+        if value >> bits:
+            reader.fail(f"value {value_name} = {value} does not fit in {bits} bits")
+    return Enumeration(name, item.get("class", camel(name)), bits, prefix, reader.text(item), values)
 
 
 def require_distinct(reader, values):
@@ -232,8 +247,8 @@ def check_register(reader, register, item):
 def read_field(reader, item, register, enumerations):
     if isinstance(item, dict):
         reader.place = f"register {register.name}, field {item.get('name', '?')}"
-    reader.keys(item, ("name", "bits", "text"), ("access", "values", "enumeration"))
-    bits = item["bits"]
+    reader.keys(item, ("name", "text"), ("bits", "bit_for_each", "access", "values", "enumeration"))
+    bits = bits_of(reader, item, enumerations)
     if not isinstance(bits, list) or len(bits) != 2 or any(not isinstance(b, int) for b in bits):
         reader.fail(f"bits {json.dumps(bits)} must be [most significant, least significant]")
     new = Field(reader.name(item["name"], "field"), bits[0], bits[1],
@@ -248,6 +263,21 @@ def read_field(reader, item, register, enumerations):
     return new
 
 
+def known_enumeration(reader, name, enumerations):
+    if name not in enumerations:
+        reader.fail(f"enumeration {json.dumps(name)} is not known")
+    return enumerations[name]
+
+
+def bits_of(reader, item, enumerations):
+    """As given, or a bit for each value of an enumeration."""
+    if ("bits" in item) == ("bit_for_each" in item):
+        reader.fail("has either \"bits\" or \"bit_for_each\"")
+    if "bits" in item:
+        return item["bits"]
+    return [max(value for _, value, _ in known_enumeration(reader, item["bit_for_each"], enumerations).values), 0]
+
+
 def read_values(reader, item, new, enumerations):
     if "values" in item and "enumeration" in item:
         reader.fail("has both \"values\" and \"enumeration\"")
@@ -256,10 +286,10 @@ def read_values(reader, item, new, enumerations):
         new.values = [(reader.name(name, "value"), reader.number(value, name))
                       for name, value in item["values"].items()]
     if "enumeration" in item:
-        if item["enumeration"] not in enumerations:
-            reader.fail(f"enumeration {json.dumps(item['enumeration'])} is not known")
-        new.enumeration = item["enumeration"]
-        new.values = [(name, value) for name, value, _ in enumerations[new.enumeration].values]
+        enumeration = known_enumeration(reader, item["enumeration"], enumerations)
+        new.enumeration = enumeration.name
+        new.kind = enumeration.kind
+        new.values = [(name, value) for name, value, _ in enumeration.values]
     require_distinct(reader, new.values)
     for name, value in new.values:
         if value >> new.width:
@@ -306,12 +336,18 @@ def check_placement(reader, block):
     reader.place = ""
 
 
-def read_all(block_files, enumeration_files):
-    """All blocks and a dictionary of the shared enumerations."""
+def read_enumerations(files):
+    """By name."""
     enumerations = {}
-    for file in enumeration_files:
+    for file in files:
         enumeration = read_enumeration(file)
+        if enumeration.name in enumerations:
+            raise DescriptionError(f"{file}: enumeration {enumeration.name} is already described")
         enumerations[enumeration.name] = enumeration
+    return enumerations
+
+
+def read_blocks(block_files, enumerations):
     blocks = []
     for file in block_files:
         block = read_block(file, enumerations)
@@ -319,4 +355,4 @@ def read_all(block_files, enumeration_files):
             if other.name == block.name:
                 raise DescriptionError(f"{file}: block {block.name} is already described by {other.file}")
         blocks.append(block)
-    return blocks, enumerations
+    return blocks

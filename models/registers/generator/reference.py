@@ -3,7 +3,7 @@
 INTRODUCTION = """\
 # Registers
 
-Generated from `models/*/*.registers.json`; do not edit. The target `register_reference` writes this page anew.
+Generated from `models/gpu.json`, `models/*/*.registers.json` and `models/*/*.enumeration.json`; do not edit. The target `register_reference` writes this page anew.
 
 The registers of GPU g lie at `g << 44` plus the address given with each block. An access has exactly the width of the
 register, or is one half of a 64-bit register, by 32 bits, the low half (at the register's offset) first. A write of the
@@ -45,19 +45,22 @@ def field_row(field):
     return f"| | {field.name} | {bits_of(field)} | {field.access} | | {field.text}{values_of(field)} |"
 
 
-def page(blocks, enumerations, address_map):
+def page(blocks, enumerations, device):
     lines = [INTRODUCTION, "| Address | Block | |", "| --- | --- | --- |"]
-    lines += [f"| `{address_map.base(b.name):#x}` | [{b.name}](#{b.name}) | {b.text.split('. ')[0].rstrip('.')}. |"
+    lines += [f"| `{device.base(b.name):#x}` | [{b.name}](#{b.name}) | {b.text.split('. ')[0].rstrip('.')}. |"
               for b in blocks]
+    lines += ["", "| Line | Name | Block | Raised when |", "| --- | --- | --- | --- |"]
+    lines += [f"| {number} | {name} | [{device.sources[name]}](#{device.sources[name]}) | {text} |"
+              for name, number, text in device.lines]
     for block in blocks:
         lines += ["", f"## {block.name}", "",
-                  f"{block.text} Block {address_map.numbers[block.name]}, at `{address_map.base(block.name):#x}`.", "",
+                  f"{block.text} Block {device.windows[block.name]}, at `{device.base(block.name):#x}`.", "",
                   "| Offset | Register / field | Width / bits | Access | Reset | |",
                   "| --- | --- | --- | --- | --- | --- |"]
         for register in block.registers:
             lines.append(register_row(register))
             lines += [field_row(field) for field in register.fields]
-    for enumeration in enumerations.values():
+    for enumeration in sorted(enumerations.values(), key=lambda e: e.name):
         lines += ["", f"## {enumeration.name}", "", enumeration.text, "", "| Value | Name | |", "| --- | --- | --- |"]
         lines += [f"| {value} | {name} | {text} |" for name, value, text in enumeration.values]
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-#include "registers/staged_chunk.h"
+#include "protocol/staged_chunk.h"
 
 #include <fmt/format.h>
 
