@@ -1,4 +1,4 @@
-#include "platform/experiment/child_runs.h"
+#include "experiment/child_runs.h"
 
 #include <fcntl.h>
 #include <sched.h>

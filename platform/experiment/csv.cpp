@@ -1,4 +1,4 @@
-#include "platform/experiment/csv.h"
+#include "experiment/csv.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <sstream>
 
-#include "platform/input_error.h"
-#include "platform/input_file.h"
+#include "config/input_error.h"
+#include "config/input_file.h"
 
 namespace t3vp {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/experiment/expression.h"
+#include "experiment/expression.h"
 
 namespace t3vp {
 

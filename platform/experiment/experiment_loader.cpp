@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <set>
 
-#include "platform/experiment/csv.h"
-#include "platform/experiment/experiment.h"
-#include "platform/report_figures.h"
-#include "platform/schema_check.h"
+#include "experiment/csv.h"
+#include "experiment/experiment.h"
+#include "report/report_figures.h"
+#include "config/schema_check.h"
 
 namespace t3vp {
 namespace {

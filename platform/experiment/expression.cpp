@@ -1,4 +1,4 @@
-#include "platform/experiment/expression.h"
+#include "experiment/expression.h"
 
 #include <algorithm>
 #include <cctype>

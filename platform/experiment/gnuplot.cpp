@@ -1,4 +1,4 @@
-#include "platform/experiment/gnuplot.h"
+#include "experiment/gnuplot.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "platform/experiment/child_runs.h"
+#include "experiment/child_runs.h"
 
 namespace t3vp::gnuplot {
 namespace {

@@ -1,4 +1,4 @@
-#include "platform/experiment/missing_runs.h"
+#include "experiment/missing_runs.h"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,11 @@
 #include <map>
 #include <thread>
 
-#include "platform/experiment/child_runs.h"
-#include "platform/file_lock.h"
-#include "platform/output_file.h"
-#include "platform/progress_line.h"
-#include "platform/results_folder.h"
+#include "experiment/child_runs.h"
+#include "report/file_lock.h"
+#include "report/output_file.h"
+#include "report/progress_line.h"
+#include "report/results_folder.h"
 
 namespace t3vp {
 namespace {

@@ -4,8 +4,8 @@
 #include <functional>
 #include <optional>
 
-#include "platform/experiment/plan.h"
-#include "platform/experiment/results.h"
+#include "experiment/plan.h"
+#include "experiment/results.h"
 
 namespace t3vp {
 

@@ -1,13 +1,13 @@
-#include "platform/experiment/plan.h"
+#include "experiment/plan.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "platform/configuration.h"
-#include "platform/input_error.h"
-#include "platform/layer.h"
+#include "config/configuration.h"
+#include "config/input_error.h"
+#include "workload/layer.h"
 
 namespace t3vp {
 namespace {

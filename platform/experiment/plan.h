@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/experiment/experiment.h"
+#include "experiment/experiment.h"
 
 namespace t3vp {
 

@@ -1,14 +1,14 @@
-#include "platform/experiment/plots.h"
+#include "experiment/plots.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "platform/experiment/gnuplot.h"
-#include "platform/experiment/sweep_plots.h"
-#include "platform/experiment/traffic_timeline.h"
-#include "platform/output_file.h"
+#include "experiment/gnuplot.h"
+#include "experiment/sweep_plots.h"
+#include "experiment/traffic_timeline.h"
+#include "report/output_file.h"
 
 namespace t3vp {
 namespace {

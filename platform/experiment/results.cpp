@@ -1,4 +1,4 @@
-#include "platform/experiment/results.h"
+#include "experiment/results.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,11 +7,11 @@
 #include <cmath>
 #include <set>
 
-#include "platform/experiment/csv.h"
-#include "platform/fingerprint.h"
-#include "platform/input_file.h"
-#include "platform/json_document.h"
-#include "platform/report.h"
+#include "experiment/csv.h"
+#include "config/fingerprint.h"
+#include "config/input_file.h"
+#include "config/json_document.h"
+#include "report/report.h"
 
 namespace t3vp {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "platform/experiment/experiment.h"
-#include "platform/experiment/plan.h"
-#include "platform/report_figures.h"
+#include "experiment/experiment.h"
+#include "experiment/plan.h"
+#include "report/report_figures.h"
 
 namespace t3vp {
 

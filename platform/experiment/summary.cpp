@@ -1,4 +1,4 @@
-#include "platform/experiment/summary.h"
+#include "experiment/summary.h"
 
 #include <fmt/format.h>
 

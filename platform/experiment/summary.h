@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "platform/experiment/results.h"
+#include "experiment/results.h"
 
 namespace t3vp {
 

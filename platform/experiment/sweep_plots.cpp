@@ -1,4 +1,4 @@
-#include "platform/experiment/sweep_plots.h"
+#include "experiment/sweep_plots.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "platform/experiment/gnuplot.h"
+#include "experiment/gnuplot.h"
 
 namespace t3vp {
 namespace {

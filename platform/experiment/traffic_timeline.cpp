@@ -1,4 +1,4 @@
-#include "platform/experiment/traffic_timeline.h"
+#include "experiment/traffic_timeline.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "platform/experiment/gnuplot.h"
+#include "experiment/gnuplot.h"
 
 namespace t3vp {
 namespace {

@@ -1,4 +1,4 @@
-#include "platform/experiment/unknown_figures.h"
+#include "experiment/unknown_figures.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/experiment/results.h"
+#include "experiment/results.h"
 
 namespace t3vp {
 

@@ -4,8 +4,8 @@
 #include <sstream>
 
 #include "command_line/program.h"
-#include "platform/configuration.h"
-#include "platform/report.h"
+#include "config/configuration.h"
+#include "report/report.h"
 
 using namespace t3vp;
 using namespace t3vp::test;

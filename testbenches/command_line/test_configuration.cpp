@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "command_line/program.h"
-#include "platform/configuration.h"
-#include "platform/input_error.h"
+#include "config/configuration.h"
+#include "config/input_error.h"
 
 using namespace t3vp;
 using namespace t3vp::test;

@@ -3,8 +3,8 @@
 #include <set>
 
 #include "command_line/program.h"
-#include "platform/input_error.h"
-#include "platform/layer.h"
+#include "config/input_error.h"
+#include "workload/layer.h"
 
 using namespace t3vp;
 using namespace t3vp::test;

@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "command_line/program.h"
-#include "platform/simulation.h"
+#include "run/simulation.h"
 #include "t3/address.h"
 #include "t3_hal.h"
 

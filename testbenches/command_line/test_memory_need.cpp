@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "command_line/program.h"
-#include "platform/memory_need.h"
+#include "run/memory_need.h"
 
 using namespace t3vp;
 using namespace t3vp::test;

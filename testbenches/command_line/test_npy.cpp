@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "command_line/program.h"
-#include "platform/npy.h"
+#include "report/npy.h"
 
 using namespace t3vp;
 using namespace t3vp::test;

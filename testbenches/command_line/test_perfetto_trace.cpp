@@ -3,7 +3,7 @@
 #include <set>
 
 #include "command_line/program.h"
-#include "platform/perfetto_trace.h"
+#include "report/perfetto_trace.h"
 
 using namespace t3vp;
 using namespace t3vp::test;

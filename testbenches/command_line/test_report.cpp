@@ -2,11 +2,11 @@
 #include <limits>
 
 #include "command_line/program.h"
-#include "platform/comparison.h"
-#include "platform/input_error.h"
-#include "platform/output_file.h"
-#include "platform/report.h"
-#include "platform/result_table.h"
+#include "report/comparison.h"
+#include "config/input_error.h"
+#include "report/output_file.h"
+#include "report/report.h"
+#include "report/result_table.h"
 
 using namespace t3vp;
 using namespace t3vp::test;

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "platform/native_hal.h"
+#include "run/native_hal.h"
 
 namespace t3vp::test {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "driver_errors/guests.h"
-#include "platform/diagnosis.h"
-#include "platform/node.h"
+#include "run/diagnosis.h"
+#include "hardware/node.h"
 
 namespace t3vp::test {
 

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "driver_errors/gpu_pair.h"
-#include "platform/buffer_access.h"
+#include "run/buffer_access.h"
 
 using namespace t3vp::test;
 

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "driver_errors/gpu_pair.h"
-#include "platform/native_hal.h"
+#include "run/native_hal.h"
 #include "registers/catalogue.h"
 #include "t3/registers/system.h"
 

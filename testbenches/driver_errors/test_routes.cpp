@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "platform/configuration.h"
-#include "platform/node.h"
+#include "config/configuration.h"
+#include "hardware/node.h"
 
 using namespace t3vp;
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <catch2/catch.hpp>
 
-#include "platform/report.h"
-#include "platform/simulation.h"
+#include "report/report.h"
+#include "run/simulation.h"
 #include "t3_hal.h"
 
 using namespace t3vp;

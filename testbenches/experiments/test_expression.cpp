@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "platform/experiment/expression.h"
-#include "platform/experiment/results.h"
+#include "experiment/expression.h"
+#include "experiment/results.h"
 
 using t3vp::Expression;
 using t3vp::ExpressionError;

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "experiments/small_experiment.h"
-#include "platform/experiment/gnuplot.h"
+#include "experiment/gnuplot.h"
 
 using namespace t3vp::test;
 using nlohmann::json;

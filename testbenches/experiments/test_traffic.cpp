@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "command_line/program.h"
-#include "platform/experiment/traffic_timeline.h"
+#include "experiment/traffic_timeline.h"
 
 using namespace t3vp;
 using namespace t3vp::test;

@@ -5,10 +5,10 @@
 
 #include <stdexcept>
 
-#include "platform/fingerprint.h"
-#include "platform/output_file.h"
-#include "platform/report.h"
-#include "platform/simulation.h"
+#include "config/fingerprint.h"
+#include "report/output_file.h"
+#include "report/report.h"
+#include "run/simulation.h"
 
 namespace t3vp::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "command_line/program.h"
-#include "platform/configuration.h"
+#include "config/configuration.h"
 #include "t3/job.h"
 
 namespace t3vp::test {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "platform/report.h"
-#include "platform/simulation.h"
+#include "report/report.h"
+#include "run/simulation.h"
 #include "system/platform_run.h"
 #include "t3/address.h"
 #include "t3_hal.h"

@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
-#include "platform/figures.h"
-#include "platform/native_hal.h"
+#include "run/figures.h"
+#include "run/native_hal.h"
 #include "protocol/address_map.h"
 #include "registers/signals.h"
 #include "system/platform_run.h"

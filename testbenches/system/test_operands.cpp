@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "platform/exact_operands.h"
-#include "platform/operands.h"
+#include "workload/exact_operands.h"
+#include "workload/operands.h"
 #include "system/platform_run.h"
 
 using namespace t3vp;

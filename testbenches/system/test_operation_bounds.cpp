@@ -7,9 +7,9 @@
 
 #include "compute/matrix_unit.h"
 #include "compute/row_operations.h"
-#include "platform/layer_reference.h"
-#include "platform/node.h"
-#include "platform/operation_reference.h"
+#include "run/layer_reference.h"
+#include "hardware/node.h"
+#include "workload/operation_reference.h"
 #include "protocol/element.h"
 #include "system/platform_run.h"
 

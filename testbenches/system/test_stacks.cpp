@@ -12,9 +12,9 @@
 
 #include <tlm_utils/simple_target_socket.h>
 
-#include "platform/output_file.h"
-#include "platform/simulation.h"
-#include "platform/stack_guard.h"
+#include "report/output_file.h"
+#include "run/simulation.h"
+#include "run/stack_guard.h"
 #include "processor/command_processor.h"
 #include "system/platform_run.h"
 #include "t3_hal.h"

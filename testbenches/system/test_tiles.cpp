@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "platform/tile_choice.h"
+#include "workload/tile_choice.h"
 #include "system/platform_run.h"
 
 using namespace t3vp;

@@ -1,0 +1,153 @@
+#include "cli/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <new>
+#include <sstream>
+
+#include "report/comparison.h"
+#include "report/console.h"
+#include "config/embedded_texts.h"
+#include "cli/file_kind.h"
+#include "config/input_error.h"
+#include "report/report.h"
+#include "report/result_table.h"
+#include "run/stack_guard.h"
+
+namespace t3vp {
+namespace {
+
+namespace fs = std::filesystem;
+
+void add_timeout(CLI::App* command, std::optional<double>& seconds, const std::string& text) {
+  constexpr double least = 1e-3, most = 1e9;
+  const auto fault = [=](const std::string& value) {
+    double number = 0;  // CLI::Range takes NaN
+    const bool fits = CLI::detail::lexical_cast(value, number) && number >= least && number <= most;
+    return fits ? std::string() : fmt::format("Value {} not in range {} to {}", value, least, most);
+  };
+  command->add_option("--timeout", seconds, text + "; default: none")->check(fault);
+}
+
+void add_run(CLI::App& app, RunCommand& command) {
+  CLI::App* run = app.add_subcommand("run", "Simulate a run file");
+  run->add_option("RUN.json", command.file, "What to simulate")->required();
+  run->add_option("--set", command.settings, "path=value: change a key of the configuration")->allow_extra_args(false);
+  run->add_option("--out", command.out, "Folder for report.json, trace.json and the arrays; default: out");
+  run->add_flag("--trace", command.trace, "Write trace.json for ui.perfetto.dev");
+  run->add_flag("--dump-arrays", command.dump_arrays, "Write operands and outputs as .npy");
+  add_timeout(run, command.timeout_s, "Seconds of host time after which the run is given up; limits.wall_s");
+  run->add_flag("--print-config", command.print_config, "Print the configuration as it would run, and stop");
+}
+
+void add_replay(CLI::App& app, ReplayCommand& command) {
+  CLI::App* replay = app.add_subcommand("replay", "Replay a trace of accesses on one DRAM channel");
+  replay->add_option("TRACE", command.trace, "Records of 16 bytes: u64 arrival in ns, u64 address, top bit for a write")
+      ->required();
+  replay->add_option("--memory", command.memory, "Memory file of the channel")->required();
+  replay->add_option("--set", command.settings, "path=value: change a key of the memory file")->allow_extra_args(false);
+  replay->add_option("--outstanding", command.outstanding, "Accesses under way at most; default: no limit");
+  replay->add_flag("--updates", command.updates, "Writes are near-memory updates");
+  replay->add_option("--out", command.out, "Folder for report.json; default: out");
+  replay->add_option("--commands", command.commands, "File for the log of DRAM commands, CSV");
+}
+
+void add_experiment(CLI::App& app, ExperimentCommand& command) {
+  CLI::App* experiment = app.add_subcommand("experiment", "Simulate a table of runs; goes on where it was interrupted");
+  experiment->add_option("EXP.json", command.file, "Cases, methods, and what to make of the results")->required();
+  experiment->add_option("--out", command.out, "Folder for the results; default: out/NAME of the file");
+  experiment->add_option("--runs", command.runs,
+                         "Folder for the runs, which experiments may share; default: runs in the results' folder");
+  add_timeout(experiment, command.timeout_s, "Seconds of host time after which a run is given up");
+  experiment->add_option("--jobs", command.jobs, "Runs at a time; default: one per core")->check(CLI::Range(1, 1024));
+}
+
+/// False when the user has asked for nothing but help or the version, which is printed.
+bool parse(CLI::App& app, int argc, const char* const* argv) {
+  try {
+    app.parse(argc, argv);
+    return true;
+  } catch (const CLI::Success& request) {
+    std::ostringstream text;
+    app.exit(request, text, text);
+    print(text.str());
+    return false;
+  }
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+}  // namespace
+
+int check(const fs::path& file) {
+  print(fmt::format("{}: a valid {}\n", file.string(), check_file(file)));
+  return success;
+}
+
+int print_registers() {
+  print(embedded_text("registers.md"));
+  return success;
+}
+
+int compare(const std::vector<fs::path>& files) {
+  std::vector<nlohmann::json> reports;
+  for (const fs::path& file : files) reports.push_back(read_report(file));
+  bool same = true;
+  for (const nlohmann::json& report : reports) same = same && differences(reports.front(), report).empty();
+  if (reports.size() > 2)
+    print(overview_table(reports));
+  else if (same)
+    print("the same\n");
+  else
+    print(difference_table(differences(reports[0], reports[1])));
+  return same ? success : failed;
+}
+
+int run_command_line(int argc, const char* const* argv) {
+  report_stack_overflows();
+  CLI::App app("Virtual platform of multi-GPU nodes that overlap compute with collectives in hardware", "t3vp");
+  app.set_version_flag("--version", "t3vp " T3VP_VERSION);
+  app.require_subcommand(1);
+  RunCommand run_command;
+  add_run(app, run_command);
+  fs::path file_to_check;
+  CLI::App* check_app = app.add_subcommand("check", "Check a configuration file");
+  check_app->add_option("FILE", file_to_check, "Run, system, memory, models or experiment file, or a report")
+      ->required();
+  app.add_subcommand("registers", "Print the register reference");
+  std::vector<fs::path> reports;
+  CLI::App* compare_app =
+      app.add_subcommand("compare", "Compare reports: the figures that differ; of more than two, an overview");
+  compare_app->add_option("REPORT", reports, "Reports")->required()->expected(2, 64);
+  ReplayCommand replay_command;
+  add_replay(app, replay_command);
+  ExperimentCommand experiment_command;
+  add_experiment(app, experiment_command);
+
+  claim_standard_streams();
+  end_tidily_on_signals();
+  try {
+    if (!parse(app, argc, argv)) return success;
+    if (app.got_subcommand("run")) return run(run_command);
+    if (app.got_subcommand("check")) return check(file_to_check);
+    if (app.got_subcommand("registers")) return print_registers();
+    if (app.got_subcommand("compare")) return compare(reports);
+    if (app.got_subcommand("experiment")) return experiment(experiment_command);
+    return replay(replay_command);
+  } catch (const CLI::ParseError& error) {
+    print_error("t3vp: " + first_line(error.what()) + " (see t3vp --help)");
+    return bad_input;
+  } catch (const InputError& error) {
+    print_error(error.what());
+    return bad_input;
+  } catch (const std::bad_alloc&) {
+    print_error("t3vp: there is not enough memory");
+    return failed;
+  } catch (const std::exception& error) {
+    print_error(std::string("t3vp: ") + error.what());
+    return failed;
+  }
+}
+
+}  // namespace t3vp

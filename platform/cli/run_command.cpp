@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <chrono>
+
+#include "cli/command_line.h"
+#include "report/console.h"
+#include "report/file_lock.h"
+#include "run/memory_need.h"
+#include "report/output_file.h"
+#include "report/progress_line.h"
+#include "report/report.h"
+#include "report/result_table.h"
+#include "report/results_folder.h"
+#include "run/simulation.h"
+
+namespace t3vp {
+namespace {
+
+double peak_rss_MiB() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;  // Linux counts in KiB
+}
+
+RunResult measured(const RunConfiguration& configuration, const RunCommand& command) {
+  ProgressLine line;
+  RunOptions options;
+  options.out = command.out;
+  options.trace = command.trace;
+  options.dump_arrays = command.dump_arrays;
+  options.progress = [&line](double done, const std::string& phase) { line.show(done, phase); };
+  const auto begin = std::chrono::steady_clock::now();
+  RunResult result = simulate(configuration, options);
+  result.host.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.host.peak_rss_MiB = peak_rss_MiB();
+  return result;
+}
+
+}  // namespace
+
+int run(const RunCommand& command) {
+  std::vector<std::string> settings = command.settings;
+  if (command.timeout_s) settings.push_back(fmt::format("limits.wall_s={}", *command.timeout_s));
+  const RunConfiguration configuration = load_run(command.file, settings);
+  if (command.print_config) {
+    print(configuration.resolved.dump(2) + "\n");
+    return success;
+  }
+  require_memory(command.file, configuration);
+  require_apart({{}, {command.out}});
+  prepare_folder(command.out);
+  const FileLock turn = FileLock::of_folder(command.out);
+  remove_results(command.out);
+  const RunResult result = measured(configuration, command);
+  const nlohmann::ordered_json report = report_json(configuration, result);
+  write_text(command.out / "report.json", report.dump(2) + "\n");
+  print(result_table(report));
+  return failures(result).empty() ? success : failed;
+}
+
+}  // namespace t3vp

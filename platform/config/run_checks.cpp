@@ -1,0 +1,157 @@
+#include "config/run_checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "memory/valid_bits.h"
+#include "config/faults.h"
+#include "workload/layer.h"
+#include "protocol/staged_chunk.h"
+#include "t3/kernel_packet.h"
+
+namespace t3vp {
+namespace {
+
+/// Elements of the tiles before workgroup `wg_id`.
+std::uint64_t elements_before(const TileGrid& grid, std::uint32_t wg_id) {
+  const std::uint32_t tile_row = wg_id / grid.tiles_across();
+  const std::uint64_t rows = std::min<std::uint64_t>(std::uint64_t{tile_row} * grid.tile_rows, grid.rows);
+  const std::uint64_t height = std::min<std::uint64_t>(grid.tile_rows, grid.rows - rows);
+  const std::uint64_t width = std::uint64_t{wg_id % grid.tiles_across()} * grid.tile_columns;
+  return rows * grid.columns + height * width;
+}
+
+/// A mirror's own chunks stand for its neighbours', so that they have to be of one size.
+void check_mirror(const Document& run, const RunConfiguration& c) {
+  if (c.functional) run.reject("/simulate", "all with data functional: a mirror has no neighbours' data");
+  const TileGrid grid = output_grid(c);
+  const std::uint64_t first = elements_before(grid, grid.chunk_begin(1, c.gpus));
+  for (std::uint32_t chunk = 1; chunk < c.gpus; ++chunk) {
+    const std::uint64_t elements = elements_before(grid, grid.chunk_begin(chunk + 1, c.gpus)) -
+                                   elements_before(grid, grid.chunk_begin(chunk, c.gpus));
+    if (elements != first)
+      run.reject("/simulate",
+                 fmt::format("all, since the {} GPUs' chunks differ ({} and {} elements)", c.gpus, first, elements));
+  }
+}
+
+constexpr std::uint64_t spill_entry_bytes = 32;  // of the table that the driver gives the Tracker
+
+bool is_fused(const RunConfiguration& c) {
+  return (c.method == Method::t3 || c.method == Method::t3_mca) && c.gpus > 1;
+}
+
+/// The driver's heap as the programs use it: first the queue of kernels, then one piece after the other.
+class Heap {
+ public:
+  Heap() { take(16 * sizeof(t3_kernel_packet)); }
+  void take(std::uint64_t bytes) { end_ = rounded_up(end_, alignment) + bytes; }
+  void take_matrix(std::uint64_t rows, std::uint64_t columns, ElementType element) {
+    take(rows * rounded_up(columns * bytes_of(element), row_alignment));
+  }
+  std::uint64_t bytes() const { return end_; }
+
+ private:
+  static constexpr std::uint64_t alignment = 256, row_alignment = 32;
+  static std::uint64_t rounded_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
+  std::uint64_t end_ = 0;
+};
+
+void require_room(const Document& run, const RunConfiguration& c, const Heap& heap, const char* what) {
+  if (heap.bytes() > c.system.memory.capacity_bytes)
+    run.reject("/workload", fmt::format("{} of {} B", what, heap.bytes()),
+               fmt::format("at most the {} B of a GPU's memory", c.system.memory.capacity_bytes));
+}
+
+void check_memory_holds(const Document& run, const RunConfiguration& c, std::uint64_t tiles) {
+  const GemmShape& g = c.workload.gemm;
+  Heap heap;
+  heap.take_matrix(g.m, g.k, g.element);
+  heap.take_matrix(g.transpose_b ? g.n : g.k, g.transpose_b ? g.k : g.n, g.element);
+  heap.take_matrix(g.m, g.n, g.element);
+  if (is_fused(c))
+    heap.take(tiles * c.system.compute.wavefronts * spill_entry_bytes);
+  else if (c.method == Method::sequential || c.method == Method::ideal_overlap)
+    heap.take_matrix(g.m, g.n, g.element);  // what the reduce-scatter receives
+  require_room(run, c, heap, "operands, output and what the method keeps beside them");
+}
+
+/// Of the fullest set of the Tracker, when nothing may spill and every tile that it counts is there at once.
+std::uint64_t tracker_ways_needed(const RunConfiguration& c, const TileGrid& grid) {
+  const std::uint64_t sets = c.system.tracker.sets;
+  const auto before = [sets](std::uint64_t wg_id, std::uint64_t set) {
+    return wg_id / sets + (set < wg_id % sets ? 1 : 0);
+  };
+  std::uint64_t most = 0;
+  for (std::uint32_t gpu = 0; gpu < (c.mirror ? 1 : c.gpus); ++gpu) {
+    const std::uint32_t first = (gpu + 1) % c.gpus;  // the chunk that leaves by remote_map
+    const std::uint64_t begin = grid.chunk_begin(first, c.gpus), end = grid.chunk_begin(first + 1, c.gpus);
+    for (std::uint64_t set = 0; set < sets; ++set)
+      most = std::max(most, before(grid.workgroups(), set) - before(end, set) + before(begin, set));
+  }
+  return most * grid.wavefronts;
+}
+
+/// Every chunk but the first one, which leaves by remote_map, has an entry in the Tracker and one in the DMA engine.
+void check_tables(const Document& system, const RunConfiguration& c) {
+  const TileGrid grid = output_grid(c);
+  const std::uint32_t mapped = c.gpus - 1;
+  const std::string why =
+      fmt::format("at least {}, the chunks that {} GPUs map with {}", mapped, c.gpus, name_of(c.method));
+  if (c.system.tracker.chunks < mapped) system.reject("/tracker/chunks", why);
+  if (c.system.dma.commands < mapped) system.reject("/dma/commands", why);
+  if (!c.system.tracker.strict) return;
+  const std::uint64_t ways = tracker_ways_needed(c, grid);
+  if (c.system.tracker.ways < ways)
+    system.reject("/tracker/ways", fmt::format("at least {}, since nothing may spill with tracker.strict", ways));
+}
+
+/// With valid bits the programs write no zeros, so that there have to be enough.
+void check_valid_bits(const Document& run, const RunConfiguration& c) {
+  const std::uint64_t bits = c.system.memory.valid_bits_bytes,
+                      needed = ValidBits::storage_bytes(output_grid(c).bytes());
+  if (is_fused(c) && bits != 0 && needed > bits)
+    run.reject("/system/memory/valid_bits_KiB", fmt::format("{} bytes of valid bits", bits),
+               fmt::format("0 or at least the {} that the output needs", needed));
+}
+
+void check_layer(const Document& run, const RunConfiguration& c) {
+  const LayerWorkload& layer = *c.workload.layer;
+  if (c.method != Method::sequential)
+    run.reject("/method", "sequential, or nothing: the operations of a layer run one after the other");
+  if (c.functional && layer.training && layer.fused_attention)
+    run.reject("/data", "timing-only: fused attention computes no data in its backward pass");
+  Heap heap;
+  for (const LayerTensor& tensor : layer_program(layer, c.system.compute).tensors) heap.take(tensor.bytes);
+  require_room(run, c, heap, "tensors");
+}
+
+void check_gemm(const Document& run, const Document& system, const RunConfiguration& c) {
+  const TileGrid grid = output_grid(c);
+  const std::uint64_t tiles = std::uint64_t{grid.tiles_down()} * grid.tiles_across();
+  const std::uint64_t most = is_fused(c) ? std::uint64_t{most_mapped_workgroups} * c.gpus : no_workgroup - 1;
+  if (tiles > most)
+    run.reject("/workload", fmt::format("an output of {} tiles", tiles), fmt::format("at most {} tiles", most));
+  if (tiles < c.gpus)
+    run.reject(run.content.contains("gpus") ? "/gpus" : "/workload/tp",
+               fmt::format("at most {}, the output's tiles, so that every GPU has a chunk", tiles));
+  check_memory_holds(run, c, tiles);
+  if (is_fused(c)) check_tables(system, c);
+  check_valid_bits(run, c);
+  if (c.mirror) check_mirror(run, c);
+}
+
+}  // namespace
+
+void check_run(const Document& run, const Document& system, const RunConfiguration& c) {
+  if (c.workload.layer)
+    check_layer(run, c);
+  else
+    check_gemm(run, system, c);
+  if (run.content.contains("phases") && (!is_ideal(c.method) || c.functional))
+    run.reject("/phases", "this key only with method ideal-overlap or ideal-rs-nmc and data timing-only");
+  check_faults(run, c);
+}
+
+}  // namespace t3vp

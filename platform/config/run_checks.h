@@ -1,0 +1,12 @@
+// What no JSON Schema can say about a run: all that a driver, a table or a memory of the run would refuse later.
+#pragma once
+
+#include "config/configuration.h"
+#include "config/json_document.h"
+
+namespace t3vp {
+
+/// Throws InputError about the first setting that another one excludes.
+void check_run(const Document& run, const Document& system, const RunConfiguration& configuration);
+
+}  // namespace t3vp

@@ -1,0 +1,305 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "config/configuration.h"
+#include "config/faults.h"
+#include "config/fingerprint.h"
+#include "config/overrides.h"
+#include "config/run_checks.h"
+#include "config/schema_check.h"
+#include "config/system_checks.h"
+#include "config/system_reader.h"
+#include "workload/tile_choice.h"
+#include "config/workloads.h"
+
+namespace t3vp {
+namespace {
+
+using nlohmann::json;
+using Overrides = std::vector<Override>;
+
+/// Takes those overrides out of `all` whose path starts with `prefix` and goes on, and removes the prefix.
+Overrides take(Overrides& all, const std::vector<std::string>& prefix) {
+  const auto begins = [&](const Override& o) {
+    return o.path.size() > prefix.size() && std::equal(prefix.begin(), prefix.end(), o.path.begin());
+  };
+  Overrides taken;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(taken), begins);
+  all.erase(std::remove_if(all.begin(), all.end(), begins), all.end());
+  for (Override& o : taken) o.path.erase(o.path.begin(), o.path.begin() + static_cast<std::ptrdiff_t>(prefix.size()));
+  return taken;
+}
+
+void apply_all(Document& document, const Overrides& overrides) {
+  for (const Override& o : overrides) apply_override(document, o);
+}
+
+/// The document that `parent` names or contains at `pointer`.
+Document follow(const Document& parent, const std::string& pointer, const std::string& kind) {
+  const json& value = parent.content.at(json::json_pointer(pointer));
+  if (value.is_object()) {
+    Document inlined{parent.file, parent.base + pointer, value, {}};
+    for (const std::string& set : parent.overridden)
+      if (set.rfind(pointer + "/", 0) == 0 || set == pointer) inlined.overridden.push_back(set.substr(pointer.size()));
+    return inlined;
+  }
+  return read_document(parent, pointer, kind);
+}
+
+Document memory_of(const Document& system) {
+  const bool inlined = system.content.at("memory").contains("dram");
+  if (inlined && system.content.at("memory").contains("file"))
+    system.reject("/memory/file", "a file beside the content in dram", "one of them");
+  return follow(system, inlined ? "/memory/dram" : "/memory/file", "memory file");
+}
+
+Overrides parse_all(const std::vector<std::string>& settings) {
+  Overrides overrides;
+  for (const std::string& text : settings) {
+    overrides.push_back(parse_override(text));
+    std::vector<std::string>& path = overrides.back().path;
+    if (path.front() != "memory") continue;
+    path.front() = "dram";
+    path.insert(path.begin(), {"system", "memory"});
+  }
+  return overrides;
+}
+
+struct Files {
+  Document run, system, memory;
+};
+
+Files load_files(const std::filesystem::path& file, const std::vector<std::string>& settings) {
+  Overrides overrides = parse_all(settings);
+  const Overrides for_memory = take(overrides, {"system", "memory", "dram"});
+  const Overrides for_system = take(overrides, {"system"});
+
+  Files files{read_document(file, "run file"), {}, {}};
+  apply_all(files.run, overrides);
+  check_schema(files.run, "run");
+  files.system = follow(files.run, "/system", "system file");
+  apply_all(files.system, for_system);
+  check_schema(files.system, "system");
+  files.memory = memory_of(files.system);
+  apply_all(files.memory, for_memory);
+  check_schema(files.memory, "memory");
+  return files;
+}
+
+template <typename Enum, std::size_t count>
+Enum member(const json& value, const Enum (&all)[count]) {
+  const std::string name = value.get<std::string>();
+  return *std::find_if(std::begin(all), std::end(all), [&](Enum e) { return name == name_of(e); });
+}
+
+Method method_named(const json& name) {
+  return member(name, {Method::sequential, Method::t3, Method::t3_mca, Method::ideal_overlap, Method::ideal_rs_nmc});
+}
+
+Arbitration arbitration_named(const json& name) {
+  return member(name, {Arbitration::round_robin, Arbitration::compute_first, Arbitration::mca, Arbitration::mca_5,
+                       Arbitration::mca_10, Arbitration::mca_30, Arbitration::mca_unlimited});
+}
+
+Operands operands_of(const Document& run, const Workload& workload) {
+  const json name = run.content.value("operands", workload.layer ? "random" : "exact");
+  if (workload.layer && name != "random")
+    run.reject("/operands", "random, or nothing: most operations of a layer take what others have computed");
+  return member(name, {Operands::exact, Operands::random});
+}
+
+Phases phases_of(const json& run) {
+  if (!run.contains("phases")) return {};
+  const auto chosen = [&](const char* phase) {
+    return std::count(run.at("phases").begin(), run.at("phases").end(), json(phase)) != 0;
+  };
+  return {chosen("gemm"), chosen("reduce-scatter"), chosen("all-gather")};
+}
+
+std::uint32_t gpus_of(const Document& run, const Workload& workload) {
+  if (workload.layer) {
+    if (run.content.value("gpus", 1u) != 1)
+      run.reject("/gpus", "1, or nothing: of a layer one GPU is simulated, and its tp says how many share it");
+    return 1;
+  }
+  const std::uint32_t gpus = run.content.value("gpus", workload.tp);
+  if (gpus < 2) run.reject("/gpus", "an integer from 2 to 256");
+  if (workload.tp != 0 && gpus != workload.tp) run.reject("/gpus", fmt::format("{}, the workload's tp", workload.tp));
+  return gpus;
+}
+
+Limits limits_of(const json& run) {
+  const json given = run.value("limits", json::object());
+  Limits limits;
+  if (given.contains("simulated_ms")) limits.simulated_ms = given.at("simulated_ms").get<double>();
+  if (given.contains("wall_s")) limits.wall_s = given.at("wall_s").get<double>();
+  limits.firmware_s = given.value("firmware_s", limits.firmware_s);
+  limits.polls = given.value("polls", limits.polls);
+  return limits;
+}
+
+json resolved_limits(const Limits& limits) {
+  json resolved = {{"firmware_s", limits.firmware_s}, {"polls", limits.polls}};
+  if (limits.simulated_ms) resolved["simulated_ms"] = *limits.simulated_ms;
+  if (limits.wall_s) resolved["wall_s"] = *limits.wall_s;
+  return resolved;
+}
+
+json resolved_layer(const Workload& w) {
+  const TransformerShape& s = w.layer->shape;
+  json resolved = {{"label", w.label},
+                   {"layer", w.layer->training ? "training" : "prompt"},
+                   {"attention", w.layer->fused_attention ? "fused" : "unfused"},
+                   {"tp", w.tp},
+                   {"transformer",
+                    {{"hidden", s.hidden},
+                     {"heads", s.heads},
+                     {"sequence", s.sequence},
+                     {"batch", s.batch},
+                     {"element", name_of(s.element)}}}};
+  if (!w.model.empty()) resolved["model"] = w.model;
+  for (const LayerPart part : w.layer->parts) resolved["parts"].push_back(name_of(part));
+  return resolved;
+}
+
+json resolved_workload(const Workload& w) {
+  if (w.layer) return resolved_layer(w);
+  json resolved = {{"label", w.label},
+                   {"gemm",
+                    {{"m", w.gemm.m},
+                     {"n", w.gemm.n},
+                     {"k", w.gemm.k},
+                     {"element", name_of(w.gemm.element)},
+                     {"transpose_b", w.gemm.transpose_b},
+                     {"tile", fmt::format("{}x{}", w.gemm.tile.rows, w.gemm.tile.columns)}}}};
+  if (w.tp != 0) resolved.update({{"model", w.model}, {"sublayer", w.sublayer}, {"tp", w.tp}, {"tokens", w.tokens}});
+  return resolved;
+}
+
+json resolved_phases(const Phases& phases) {
+  json list = json::array();
+  if (phases.gemm) list.push_back("gemm");
+  if (phases.reduce_scatter) list.push_back("reduce-scatter");
+  if (phases.all_gather) list.push_back("all-gather");
+  return list;
+}
+
+json resolved_memory(const Files& files) {
+  const dram::MemorySpec defaults;
+  json memory = {{"queueing", "by-geometry"},
+                 {"write_drain_from", defaults.write_drain_from},
+                 {"write_drain_to", defaults.write_drain_to}};
+  memory.update(files.memory.content);
+  return memory;
+}
+
+json resolved_system(const Files& files) {
+  json system = files.system.content;
+  system["memory"].erase("file");
+  if (!system["memory"].contains("valid_bits_KiB")) system["memory"]["valid_bits_KiB"] = 0;
+  system["memory"]["dram"] = resolved_memory(files);
+  for (json* part : {&system, &system["memory"]["dram"]}) {
+    part->erase("description");
+    part->erase("$schema");
+  }
+  return system;
+}
+
+json resolve(const RunConfiguration& c, const Files& files) {
+  json resolved = {{"system", resolved_system(files)},
+                   {"gpus", c.gpus},
+                   {"method", name_of(c.method)},
+                   {"arbitration", name_of(c.arbitration)},
+                   {"mca_scope", name_of(c.mca_scope)},
+                   {"data", c.functional ? "functional" : "timing-only"},
+                   {"operands", name_of(c.operands)},
+                   {"simulate", c.mirror ? "mirror" : "all"},
+                   {"quantum_ns", c.quantum_ns},
+                   {"firmware", c.firmware},
+                   {"seed", c.seed},
+                   {"inject", files.run.content.value("inject", json::object())},
+                   {"limits", resolved_limits(c.limits)},
+                   {"workload", resolved_workload(c.workload)}};
+  if (const json phases = resolved_phases(c.phases); phases.size() < 3) resolved["phases"] = phases;
+  if (c.check_protocol) resolved["check"] = files.run.content.at("check");
+  if (files.run.content.contains("models"))
+    resolved["models"] =
+        std::filesystem::absolute(files.run.resolve("/models", files.run.content.at("models").get<std::string>()))
+            .lexically_normal()
+            .string();
+  return resolved;
+}
+
+/// Over the canonical text: keys sorted, no spaces, no path, so that moving files changes nothing, and no limits, which
+/// change nothing in a run that keeps them.
+std::string hash_of(json resolved) {
+  resolved.erase("models");
+  resolved.erase("limits");
+  return fingerprint(resolved.dump());
+}
+
+}  // namespace
+
+RunConfiguration load_run(const std::filesystem::path& file, const std::vector<std::string>& settings) {
+  const Files files = load_files(file, settings);
+  const json& run = files.run.content;
+  RunConfiguration c;
+  c.system = read_system(files.system, files.memory);
+  c.workload = read_workload(files.run);
+  TileShape& tile = c.workload.gemm.tile;
+  if (tile.elements() != 0)
+    check_explicit_tile(files.run, c.system, tile);
+  else if (!c.workload.layer)
+    tile = choose_tile(c.system, c.workload.gemm);
+  c.gpus = gpus_of(files.run, c.workload);
+  c.method = method_named(run.value("method", c.workload.layer ? "sequential" : "t3-mca"));
+  c.arbitration = arbitration_named(run.value("arbitration", c.method == Method::t3_mca ? "mca" : "round-robin"));
+  c.mca_scope = member(run.value("mca_scope", "reduce-scatter"), {McaScope::reduce_scatter, McaScope::always});
+  c.phases = phases_of(run);
+  c.functional = run.value("data", "timing-only") == "functional";
+  c.operands = operands_of(files.run, c.workload);
+  c.system.memory.functional = c.functional;
+  c.mirror = run.value("simulate", "all") == "mirror" && !c.workload.layer;  // its one GPU is all there is
+  c.check_protocol = run.value("check", "none") != "none";
+  c.quantum_ns = run.value("quantum_ns", c.quantum_ns);
+  c.system.processor.quantum = from_ns(c.quantum_ns);
+  c.firmware = run.value("firmware", c.firmware);
+  c.seed = run.value("seed", c.seed);
+  c.faults = read_faults(run.value("inject", json::object()));
+  c.limits = limits_of(run);
+  check_tile_fits(files.system, c.system, c.workload.gemm.element);
+  check_run(files.run, files.system, c);
+  c.resolved = resolve(c, files);
+  c.config_hash = hash_of(c.resolved);
+  return c;
+}
+
+RunConfiguration without_names(RunConfiguration c) {
+  json workload = c.resolved.at("workload");
+  for (const char* name : {"label", "model", "sublayer", "tokens"}) workload.erase(name);
+  if (!c.workload.layer) workload.erase("tp");
+  c.workload = read_workload({"", "", {{"workload", workload}}, {}});
+  c.resolved["workload"] = resolved_workload(c.workload);
+  c.resolved.erase("models");
+  c.config_hash = hash_of(c.resolved);
+  return c;
+}
+
+SystemConfiguration load_system(const std::filesystem::path& file) {
+  const Document system = read_document(file, "system file");
+  check_schema(system, "system");
+  const Document memory = memory_of(system);
+  check_schema(memory, "memory");
+  return read_system(system, memory);
+}
+
+dram::MemorySpec load_memory(const std::filesystem::path& file, const std::vector<std::string>& settings) {
+  Document memory = read_document(file, "memory file");
+  for (const std::string& text : settings) apply_override(memory, parse_override(text));
+  check_schema(memory, "memory");
+  return read_memory(memory);
+}
+
+}  // namespace t3vp

@@ -1,0 +1,177 @@
+#include "config/workloads.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "config/embedded_texts.h"
+#include "config/schema_check.h"
+#include "config/system_reader.h"
+
+namespace t3vp {
+namespace {
+
+using nlohmann::json;
+
+ElementType element_named(const std::string& name) {
+  return name == "fp32" ? ElementType::fp32 : name == "bf16" ? ElementType::bf16 : ElementType::fp16;
+}
+
+const json& chosen(const Document& run, const std::string& key, const json& choices) {
+  const std::string name = run.content.at("workload").at(key).get<std::string>();
+  if (choices.contains(name)) return choices.at(name);
+  std::vector<std::string> names;
+  for (const auto& choice : choices.items()) names.push_back(choice.key());
+  run.reject("/workload/" + key, fmt::format("one of {}", fmt::join(names, ", ")));
+}
+
+constexpr std::uint64_t most_tokens = 1 << 20;
+
+std::uint32_t tokens_of(const Document& run, const json& model) {
+  const std::uint64_t tokens = model.at("sequence").get<std::uint64_t>() * model.at("batch").get<std::uint64_t>();
+  if (tokens > most_tokens) run.reject("/workload/model", fmt::format("a model of at most {} tokens", most_tokens));
+  return static_cast<std::uint32_t>(tokens);
+}
+
+/// A GEMM beside a model may repeat the model's shape, as --print-config does, but not contradict it.
+void require_same(const Document& run, const json& gemm, const char* dimension, std::uint32_t value) {
+  if (gemm.contains(dimension) && gemm.at(dimension) != json(value))
+    run.reject(std::string("/workload/gemm/") + dimension, fmt::format("the model's {}", value));
+}
+
+void read_sublayer(const Document& run, Workload& w) {
+  const json& workload = run.content.at("workload");
+  for (const char* key : {"attention", "transformer", "parts"})
+    if (workload.contains(key)) run.reject(std::string("/workload/") + key, "this key only beside layer");
+  const Document models = models_of(run);
+  const json& model = chosen(run, "model", models.content.at("models"));
+  const json& sublayer = chosen(run, "sublayer", models.content.at("sublayers"));
+  w.model = workload.at("model").get<std::string>();
+  w.sublayer = workload.at("sublayer").get<std::string>();
+  w.tp = workload.at("tp").get<std::uint32_t>();
+  w.tokens = workload.value("tokens", tokens_of(run, model));
+
+  const auto hidden = model.at("hidden").get<std::uint32_t>();
+  const std::uint64_t depth = std::uint64_t{sublayer.at("k_per_hidden").get<std::uint32_t>()} * hidden;
+  if (depth % w.tp != 0)
+    run.reject("/workload/tp", fmt::format("a divisor of {}, the sub-layer's K of all GPUs", depth));
+  w.gemm.m = w.tokens;
+  w.gemm.n = hidden;
+  w.gemm.k = static_cast<std::uint32_t>(depth / w.tp);
+
+  const json gemm = workload.value("gemm", json::object());
+  require_same(run, gemm, "m", w.gemm.m);
+  require_same(run, gemm, "n", w.gemm.n);
+  require_same(run, gemm, "k", w.gemm.k);
+  w.label = fmt::format("{} {} TP={}", w.model, w.sublayer, w.tp);
+}
+
+void read_gemm(const Document& run, Workload& w) {
+  const json& workload = run.content.at("workload");
+  for (const char* key : {"sublayer", "tp", "tokens", "attention", "transformer", "parts"})
+    if (workload.contains(key)) run.reject(std::string("/workload/") + key, "this key only beside model or layer");
+  const json& gemm = workload.at("gemm");
+  w.gemm.m = gemm.at("m").get<std::uint32_t>();
+  w.gemm.n = gemm.at("n").get<std::uint32_t>();
+  w.gemm.k = gemm.at("k").get<std::uint32_t>();
+  w.label = fmt::format("GEMM {} x {} x {} {}", w.gemm.m, w.gemm.n, w.gemm.k, name_of(w.gemm.element));
+}
+
+/// The model's shape; a transformer beside it may repeat, but not contradict it.
+TransformerShape read_shape(const Document& run) {
+  const json& workload = run.content.at("workload");
+  json shape = workload.value("transformer", json::object());
+  if (workload.contains("model")) {
+    const Document models = models_of(run);
+    const json& model = chosen(run, "model", models.content.at("models"));
+    for (const char* key : {"hidden", "heads", "sequence", "batch"}) {
+      if (shape.contains(key) && shape.at(key) != model.at(key))
+        run.reject(std::string("/workload/transformer/") + key, fmt::format("the model's {}", model.at(key).dump()));
+      shape[key] = model.at(key);
+    }
+  }
+  const auto number = [&](const char* key) {
+    if (!shape.contains(key)) run.reject(std::string("/workload/transformer/") + key, "a number, or a model");
+    return shape.at(key).get<std::uint32_t>();
+  };
+  return {number("hidden"), number("heads"), number("sequence"), number("batch"),
+          element_named(shape.value("element", "fp16"))};
+}
+
+void check_slicing(const Document& run, const LayerWorkload& layer) {
+  const TransformerShape& s = layer.shape;
+  const std::string heads =
+      run.content.at("workload").contains("model") ? "/workload/model" : "/workload/transformer/heads";
+  if (s.hidden % s.heads != 0) run.reject(heads, fmt::format("a divisor of {}, the hidden size", s.hidden));
+  const std::uint64_t all_heads = std::uint64_t{s.heads} * s.batch;
+  if (s.hidden % layer.tp != 0 || all_heads % layer.tp != 0)
+    run.reject("/workload/tp", fmt::format("a divisor of {}, the hidden size, and of {}, the heads of all inputs",
+                                           s.hidden, all_heads));
+  // Packets and matrices count rows and strides in 32 bits.
+  const std::uint64_t bytes = bytes_of(s.element), heads_here = all_heads / layer.tp,
+                      tokens = s.batch * std::uint64_t{s.sequence};
+  const std::uint64_t qkv_row = 3 * heads_here * (s.hidden / s.heads + 15) * bytes;
+  const std::uint64_t scores = std::uint64_t{s.sequence} * (s.sequence + 15) * bytes;
+  constexpr std::uint64_t most_heads = 65535, most_score_rows = 1 << 30, most_bytes = 0xFFFFFFFF;
+  if (tokens > most_tokens || heads_here > most_heads || heads_here * s.sequence > most_score_rows ||
+      scores > most_bytes || qkv_row > most_bytes)
+    run.reject(
+        "/workload", fmt::format("{} tokens in sequences of {} and {} heads on a GPU", tokens, s.sequence, heads_here),
+        fmt::format("at most {} tokens, {} heads, {} rows of scores, 4 GiB of scores of a head and of a row of q, k "
+                    "and v",
+                    most_tokens, most_heads, most_score_rows));
+}
+
+void read_layer(const Document& run, Workload& w) {
+  const json& workload = run.content.at("workload");
+  for (const char* key : {"sublayer", "tokens", "gemm"})
+    if (workload.contains(key)) run.reject(std::string("/workload/") + key, "not this key beside layer");
+  LayerWorkload layer;
+  layer.training = workload.at("layer") == "training";
+  layer.fused_attention = workload.value("attention", "unfused") == "fused";
+  layer.tp = workload.at("tp").get<std::uint32_t>();
+  layer.shape = read_shape(run);
+  for (const LayerPart part : all_layer_parts)
+    for (const json& name : workload.value("parts", json::array()))
+      if (name == name_of(part)) layer.parts.push_back(part);
+  if (layer.parts == std::vector<LayerPart>{LayerPart::optimizer} && !layer.training)
+    run.reject("/workload/parts", "a part that the prompt phase has: gemm, attention or element_wise");
+  check_slicing(run, layer);
+  w.layer = layer;
+  w.model = workload.value("model", "");
+  w.tp = layer.tp;
+  w.gemm.element = layer.shape.element;
+  w.label = fmt::format("{} {} layer TP={} with {} attention", w.model.empty() ? "Transformer" : w.model,
+                        layer.training ? "training" : "prompt", w.tp, layer.fused_attention ? "fused" : "unfused");
+}
+
+}  // namespace
+
+Document models_of(const Document& run) {
+  Document models{"models.json", "", {}, {}};
+  if (run.content.contains("models")) {
+    models = read_document(run, "/models", "models file");
+  } else {
+    models.content = parse_json(embedded_text("models.json"), models.file);
+  }
+  check_schema(models, "models");
+  return models;
+}
+
+Workload read_workload(const Document& run) {
+  const json& workload = run.content.at("workload");
+  const json gemm = workload.value("gemm", json::object());
+  Workload w;
+  w.gemm.element = element_named(gemm.value("element", "fp16"));
+  w.gemm.transpose_b = gemm.value("transpose_b", false);
+  if (gemm.contains("tile")) w.gemm.tile = read_tile(gemm.at("tile"));
+  if (workload.contains("layer"))
+    read_layer(run, w);
+  else if (workload.contains("model"))
+    read_sublayer(run, w);
+  else
+    read_gemm(run, w);
+  w.label = workload.value("label", w.label);
+  return w;
+}
+
+}  // namespace t3vp

@@ -1,0 +1,69 @@
+// One GPU: the blocks and how their sockets are joined (docs/architecture.md shows it as a picture).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compute/compute_cluster.h"
+#include "compute/last_level_cache.h"
+#include "compute/output_map.h"
+#include "dma/dma_engine.h"
+#include "interconnect/fabric_port.h"
+#include "interconnect/signals.h"
+#include "memory/memory_controller.h"
+#include "config/configuration.h"
+#include "processor/command_processor.h"
+#include "processor/control_bus.h"
+#include "processor/error_log.h"
+#include "processor/interrupt_controller.h"
+#include "processor/system.h"
+#include "protocol/socket_joints.h"
+
+namespace t3vp {
+
+/// A GPU's place among its neighbours: what its ports lead to.
+struct Placement {
+  std::uint16_t gpu = 0;
+  std::uint32_t gpus = 1;
+  std::vector<std::uint32_t> neighbours;  ///< by outgoing port
+  std::vector<std::uint32_t> route;       ///< outgoing port towards each GPU
+  std::uint32_t receivers = 0;            ///< incoming links
+};
+
+class Gpu : public sc_core::sc_module {
+ public:
+  Gpu(const sc_core::sc_module_name& name, const RunConfiguration& configuration, const Placement& placement,
+      Trace* trace);
+
+  CommandProcessor processor;
+  ControlBus bus;
+  System system;
+  InterruptController interrupts;
+  ErrorLog error_log;
+  ComputeCluster compute;
+  OutputMap output_map;
+  LastLevelCache cache;
+  MemoryController memory;
+  DmaEngine dma;
+  Signals signals;
+  FabricPort fabric;
+
+  /// Every block's figures, their names prefixed with the block's.
+  void visit_statistics(const StatisticVisitor& visit) const;
+  /// What the checkers between its sockets have found.
+  const Violations& violations() const { return joints_.violations(); }
+
+ private:
+  void bind_data_path();
+  void bind_control_path(std::uint16_t gpu);
+  void bind_lines();
+
+  SocketJoints joints_;
+  sc_core::sc_vector<sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS>> lines_;
+  sc_core::sc_signal<OutputRange, sc_core::SC_UNCHECKED_WRITERS> running_output_{"running_output"};
+  sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS> kernel_active_{"kernel_active"}, first_stage_{"first_stage"},
+      withdraw_{"withdraw"}, interrupt_{"interrupt"}, reset_{"reset"};
+};
+
+}  // namespace t3vp

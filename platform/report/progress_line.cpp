@@ -1,0 +1,27 @@
+#include "report/progress_line.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "report/output_file.h"
+#include "report/result_table.h"
+
+namespace t3vp {
+
+ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) == 1) {}
+
+void ProgressLine::show(double done, const std::string& phase) {
+  constexpr std::chrono::milliseconds interval(100);
+  const auto time = std::chrono::steady_clock::now();
+  if (!terminal_ || time - last_ < interval) return;
+  last_ = time;
+  drawn_ = true;
+  write_all(STDERR_FILENO, fmt::format("\r\033[K{:3.0f}% [{:<30}] {}", 100 * done, bar(done, 30), phase));
+}
+
+void ProgressLine::clear() {
+  if (drawn_) write_all(STDERR_FILENO, "\r\033[K");
+  drawn_ = false;
+}
+
+}  // namespace t3vp

@@ -1,0 +1,211 @@
+#include "report/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "config/fingerprint.h"
+#include "config/json_document.h"
+#include "config/schema_check.h"
+
+namespace t3vp {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json or_null(const std::optional<double>& value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+ordered_json times_json(const RunTimes& t) {
+  return {{"total", t.total},
+          {"gemm", or_null(t.gemm)},
+          {"reduce_scatter", or_null(t.reduce_scatter)},
+          {"fused", or_null(t.fused)},
+          {"all_gather", or_null(t.all_gather)},
+          {"setup", t.setup},
+          {"zeroing", t.zeroing}};
+}
+
+ordered_json bytes_json(const std::vector<DramBytes>& gpus, std::size_t traffic_class) {
+  std::uint64_t sum = 0;
+  for (const DramBytes& gpu : gpus) sum += gpu[traffic_class];
+  const std::uint64_t count = std::max<std::uint64_t>(gpus.size(), 1);
+  if (sum % count == 0) return sum / count;
+  return static_cast<double>(sum) / static_cast<double>(count);
+}
+
+ordered_json class_bytes_json(const std::vector<DramBytes>& gpus) {
+  ordered_json bytes = ordered_json::object();
+  for (std::size_t c = 0; c < traffic_class_count; ++c)
+    bytes[name_of(static_cast<TrafficClass>(c))] = bytes_json(gpus, c);
+  return bytes;
+}
+
+ordered_json links_json(const std::vector<LinkFigures>& links) {
+  ordered_json list = ordered_json::array();
+  for (const LinkFigures& l : links)
+    list.push_back({{"from", l.from},
+                    {"to", l.to},
+                    {"payload_bytes", l.payload_bytes},
+                    {"wire_bytes", l.wire_bytes},
+                    {"packets", l.packets},
+                    {"utilization", l.utilization}});
+  return list;
+}
+
+ordered_json operations_json(const std::vector<OperationFigures>& operations) {
+  ordered_json list = ordered_json::array();
+  for (const OperationFigures& o : operations)
+    list.push_back({{"name", o.name},
+                    {"part", o.part},
+                    {"time_ns", o.time_ns},
+                    {"read_bytes", o.read_bytes},
+                    {"write_bytes", o.write_bytes}});
+  return list;
+}
+
+ordered_json parts_json(const std::vector<OperationFigures>& operations) {
+  ordered_json parts = ordered_json::object();
+  for (const OperationFigures& o : operations) parts[o.part] = parts.value(o.part, 0.0) + o.time_ns;
+  return parts;
+}
+
+ordered_json functional_json(const FunctionalCheck& f) {
+  ordered_json functional = {{"checked", f.checked},
+                             {"elements", f.elements},
+                             {"mismatches", f.mismatches},
+                             {"max_abs_error", f.max_abs_error}};
+  if (f.first)
+    functional["first_mismatch"] = {{"gpu", f.first->gpu},     {"tensor", f.first->tensor},
+                                    {"row", f.first->row},     {"column", f.first->column},
+                                    {"found", f.first->found}, {"expected", f.first->expected}};
+  return functional;
+}
+
+ordered_json faults_json(const std::vector<FaultOutcome>& faults) {
+  ordered_json list = ordered_json::array();
+  for (const FaultOutcome& f : faults) list.push_back({{"name", f.name}, {"struck", f.struck}, {"text", f.text}});
+  return list;
+}
+
+ordered_json statistics_json(const std::vector<Statistic>& statistics) {
+  ordered_json list = ordered_json::array();
+  for (const Statistic& s : statistics)
+    list.push_back({{"name", s.name}, {"unit", s.unit}, {"text", s.text}, {"value", s.value}});
+  return list;
+}
+
+ordered_json host_json(const HostFigures& h) {
+  const double rate = h.wall_s > 0 ? static_cast<double>(h.dram_accesses) / h.wall_s : 0;
+  return {{"wall_s", h.wall_s},
+          {"peak_rss_MiB", h.peak_rss_MiB},
+          {"dram_accesses_per_s", rate},
+          {"events", h.events},
+          {"program", program_fingerprint()}};
+}
+
+/// Two figures of the same time may differ in the last bits.
+bool beats(double total, double bound) { return total < bound * (1 - 1e-9); }
+
+std::string mismatch_line(const FunctionalCheck& f) {
+  std::string line = fmt::format("{} of {} output elements are wrong, by up to {}", f.mismatches, f.elements,
+                                 in_words(f.max_abs_error));
+  if (f.first)
+    line +=
+        fmt::format("; the first: GPU {}, {}, row {}, column {}: found {}, expected {}", f.first->gpu, f.first->tensor,
+                    f.first->row, f.first->column, in_words(f.first->found), in_words(f.first->expected));
+  return line;
+}
+
+/// What went wrong by itself.
+std::vector<std::string> symptoms(const RunResult& r) {
+  std::vector<std::string> list = r.diagnosis;
+  if (r.functional.mismatches != 0) list.push_back(mismatch_line(r.functional));
+  if (!r.diagnosis.empty()) return list;  // the times of a run that broke off say nothing
+  const std::pair<const char*, double> bounds[] = {{"compute", r.bounds.compute_ns},
+                                                   {"quantized compute", r.bounds.compute_quantized_ns},
+                                                   {"link", r.bounds.link_ns},
+                                                   {"dram", r.bounds.dram_ns}};
+  for (const auto& [name, bound] : bounds)
+    if (beats(r.time_ns.total, bound))
+      list.push_back(fmt::format("the total of {} ns beats the {} bound of {} ns", r.time_ns.total, name, bound));
+  return list;
+}
+
+}  // namespace
+
+void FunctionalCheck::note_error(double error) {
+  // No comparison with what is no number is true.
+  if (!(error <= max_abs_error) && !std::isnan(max_abs_error)) max_abs_error = error;
+}
+
+void FunctionalCheck::note(const Mismatch& mismatch) {
+  ++mismatches;
+  note_error(std::abs(mismatch.found - mismatch.expected));
+  if (!first) first = mismatch;
+}
+
+std::string in_words(double value) {
+  if (std::isnan(value)) return "not a number";
+  if (std::isinf(value)) return value < 0 ? "minus infinite" : "infinite";
+  return fmt::format("{}", value);
+}
+
+std::string text_of(const FaultOutcome& fault) {
+  return fmt::format("fault {} {}: {}", fault.name, fault.struck ? "struck" : "did not strike", fault.text);
+}
+
+std::vector<std::string> failures(const RunResult& r) {
+  std::vector<std::string> list = symptoms(r);
+  const bool unnoticed = list.empty();
+  for (const FaultOutcome& fault : r.faults)
+    list.push_back(text_of(fault) + (fault.struck && unnoticed ? "; no check noticed it" : ""));
+  return list;
+}
+
+ordered_json report_json(const RunConfiguration& c, const RunResult& r) {
+  const TrackerFigures& t = r.tracker;
+  ordered_json report = {{"version", T3VP_VERSION},
+                         {"config_hash", c.config_hash},
+                         {"seed", c.seed},
+                         {"method", name_of(c.method)},
+                         {"arbitration", name_of(c.arbitration)},
+                         {"system", c.system.name},
+                         {"gpus", c.gpus},
+                         {"data", c.functional ? "functional" : "timing-only"},
+                         {"simulate", c.mirror ? "mirror" : "all"},
+                         {"workload", ordered_json(c.resolved.value("workload", nlohmann::json::object()))},
+                         {"time_ns", times_json(r.time_ns)},
+                         {"dram_bytes", class_bytes_json(r.dram_bytes)},
+                         {"links", links_json(r.links)},
+                         {"tracker",
+                          {{"triggers", t.triggers},
+                           {"peak_entries", t.peak_entries},
+                           {"spills", t.spills},
+                           {"size_bytes", t.size_bytes}}},
+                         {"bounds",
+                          {{"compute_ns", r.bounds.compute_ns},
+                           {"compute_quantized_ns", r.bounds.compute_quantized_ns},
+                           {"link_ns", r.bounds.link_ns},
+                           {"dram_ns", r.bounds.dram_ns}}},
+                         {"functional", functional_json(r.functional)},
+                         {"faults", faults_json(r.faults)},
+                         {"statistics", statistics_json(r.statistics)}};
+  if (!r.operations.empty()) {
+    report["parts_ns"] = parts_json(r.operations);
+    report["operations"] = operations_json(r.operations);
+  }
+  if (const auto list = failures(r); !list.empty()) report["diagnosis"] = list;
+  report["host"] = host_json(r.host);
+  return report;
+}
+
+nlohmann::json read_report(const std::filesystem::path& file) {
+  const Document report = read_document(file, "report");
+  check_schema(report, "report");
+  return report.content;
+}
+
+}  // namespace t3vp

@@ -1,0 +1,126 @@
+// What a simulation found, and report.json.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/configuration.h"
+#include "protocol/data_protocol.h"
+
+namespace t3vp {
+
+/// Bytes that a GPU's DRAM reads and writes, indexed by TrafficClass. An update counts once, as a write.
+using DramBytes = std::array<std::uint64_t, traffic_class_count>;
+
+/// From the start barrier, in ns.
+struct RunTimes {
+  double total = 0;                      ///< to the last GPU's end
+  std::optional<double> gemm;            ///< to the end of the GEMM; none when left out
+  std::optional<double> reduce_scatter;  ///< of the reduce-scatter kernel; none when fused
+  std::optional<double> fused;           ///< to the last reduced element in place; none when not fused
+  std::optional<double> all_gather;      ///< none when left out
+  double setup = 0;                      ///< before the start barrier, not part of the total
+  double zeroing = 0;                    ///< of the output, part of setup; 0 where none is needed
+};
+
+/// A direction of a link, within the measured time: from the start barrier to the last GPU's end; with ideal methods
+/// the phases that make up the total.
+struct LinkFigures {
+  std::uint32_t from = 0, to = 0;
+  std::uint64_t payload_bytes = 0;  ///< tensor data
+  std::uint64_t wire_bytes = 0;     ///< with headers and signals
+  std::uint64_t packets = 0;        ///< of data and signals
+  double utilization = 0;           ///< 0 to 1, of the total time
+};
+
+/// Of the GPU with the largest figure, each.
+struct TrackerFigures {
+  std::uint64_t triggers = 0, peak_entries = 0, spills = 0, size_bytes = 0;
+};
+
+/// Times that physics does not let the total go below, each for itself, with what was moved within the measured time.
+struct Bounds {
+  double compute_ns = 0, link_ns = 0, dram_ns = 0;
+  double compute_quantized_ns = 0;  ///< of whole tiles in whole waves
+};
+
+/// The first wrong element of a result.
+struct Mismatch {
+  std::string tensor;  ///< "out", or of a layer the operation and the matrix that it writes
+  std::uint32_t gpu = 0;
+  std::uint64_t row = 0, column = 0;
+  double found = 0, expected = 0;
+};
+
+/// Of every GPU's output against the reference.
+struct FunctionalCheck {
+  bool checked = false;
+  std::uint64_t elements = 0, mismatches = 0;
+  double max_abs_error = 0;       ///< infinite or no number when one of them is
+  std::optional<Mismatch> first;  ///< by GPU, row and column; of a layer, the first that was written
+
+  /// An error that is no number is the largest.
+  void note_error(double error);
+  void note(const Mismatch& mismatch);
+};
+
+/// What became of an injected fault.
+struct FaultOutcome {
+  std::string name;
+  bool struck = false;
+  std::string text;  ///< where it struck first, or why it did not
+};
+
+/// Of an operation of a layer.
+struct OperationFigures {
+  std::string name, part;
+  double time_ns = 0;
+  std::uint64_t read_bytes = 0, write_bytes = 0;  ///< that DRAM moved meanwhile
+};
+
+struct Statistic {
+  std::string name, unit, text;
+  double value = 0;
+};
+
+/// What the run cost the host: the only figures that may differ between two runs of a configuration.
+struct HostFigures {
+  double wall_s = 0, peak_rss_MiB = 0;
+  std::uint64_t dram_accesses = 0, events = 0;
+};
+
+struct RunResult {
+  RunTimes time_ns;
+  std::vector<DramBytes> dram_bytes;         ///< of every simulated GPU
+  std::vector<OperationFigures> operations;  ///< of a layer, in order
+  std::vector<LinkFigures> links;
+  TrackerFigures tracker;
+  Bounds bounds;
+  FunctionalCheck functional;
+  std::vector<FaultOutcome> faults;  ///< the injected ones
+  std::vector<Statistic> statistics;
+  std::vector<std::string> diagnosis;  ///< why the simulation failed, a sentence each; empty when it did not
+  HostFigures host;
+};
+
+/// "not a number" and "infinite" in words, which JSON has null for.
+std::string in_words(double value);
+
+/// "fault lose_updates struck: ..."
+std::string text_of(const FaultOutcome& fault);
+
+/// The diagnosis, and what the figures themselves give away: mismatches, a bound that was beaten; in the end the
+/// injected faults, with which no run is right. Empty: all is well.
+std::vector<std::string> failures(const RunResult& result);
+
+nlohmann::ordered_json report_json(const RunConfiguration& configuration, const RunResult& result);
+
+/// Reads a report for comparison. Throws InputError when it is none.
+nlohmann::json read_report(const std::filesystem::path& file);
+
+}  // namespace t3vp

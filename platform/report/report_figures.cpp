@@ -1,0 +1,118 @@
+#include "report/report_figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <regex>
+
+#include "report/report.h"
+
+namespace t3vp {
+namespace {
+
+using nlohmann::json;
+
+void flatten(const json& value, const std::string& name, Figures& figures) {
+  if (!value.is_structured()) {
+    figures[name] = value;
+    return;
+  }
+  std::size_t index = 0;
+  for (const auto& member : value.items())
+    flatten(member.value(), name + "." + (value.is_array() ? std::to_string(index++) : member.key()), figures);
+}
+
+void take_link(const json& link, const std::string& name, Figures& figures) {
+  for (const auto& member : link.items())
+    if (member.key() != "from" && member.key() != "to") figures["links." + name + "." + member.key()] = member.value();
+}
+
+void take_operations(const json& operations, Figures& figures) {
+  for (const json& operation : operations)
+    for (const char* key : {"time_ns", "read_bytes", "write_bytes"})
+      figures["operations." + operation.at("name").get<std::string>() + "." + key] = operation.at(key);
+}
+
+void take_time(const json& report, const std::string& phase, Figures& figures) {
+  figures["time_ns." + phase] = report.at("time_ns").at(phase);
+}
+
+void take_traffic(const json& report, const char* traffic, Figures& figures) {
+  for (const char* direction : {"_read", "_write"}) {
+    const std::string key = std::string(traffic) + direction;
+    figures["dram_bytes." + key] = report.at("dram_bytes").at(key);
+  }
+}
+
+double as_number(const json& value) { return value.is_number() ? value.get<double>() : std::nan(""); }
+
+}  // namespace
+
+Figures figures_of(const json& report) {
+  Figures figures;
+  for (const auto& member : report.items()) {
+    if (member.key() == "host") continue;
+    if (member.key() == "links")
+      for (const json& link : member.value())
+        take_link(link, fmt::format("{}_to_{}", link.at("from").dump(), link.at("to").dump()), figures);
+    else if (member.key() == "operations")
+      take_operations(member.value(), figures);
+    else if (member.key() == "statistics")
+      for (const json& statistic : member.value())
+        figures[statistic.at("name").get<std::string>()] = statistic.at("value");
+    else
+      flatten(member.value(), member.key(), figures);
+  }
+  return figures;
+}
+
+Figures row_figures(const json& report) {
+  Figures figures = figures_of(report);
+  figures.erase("method");  // a column of the row already
+  for (const json& statistic : report.at("statistics"))
+    if (const auto name = statistic.at("name").get<std::string>(); name.rfind("gpu0.", 0) != 0) figures.erase(name);
+  const json& links = report.at("links");
+  const auto less = [](const json& a, const json& b) { return a.at("wire_bytes") < b.at("wire_bytes"); };
+  if (!links.empty()) take_link(*std::max_element(links.begin(), links.end(), less), "busiest", figures);
+  return figures;
+}
+
+Figures combined_figures(const json& gemm, const json& reduce_scatter, const json& all_gather) {
+  Figures figures;
+  for (const char* key : {"version", "seed", "arbitration", "system", "gpus", "data", "simulate", "workload"})
+    flatten(all_gather.at(key), key, figures);
+  take_time(gemm, "gemm", figures);
+  take_time(reduce_scatter, "reduce_scatter", figures);
+  take_time(all_gather, "all_gather", figures);
+  take_time(reduce_scatter, "zeroing", figures);
+  // A sequential run's GEMM leaves output in the cache for the kernels after it: its writes are not the isolated ones.
+  if (gemm.at("method") != "sequential") take_traffic(gemm, "gemm", figures);
+  take_traffic(reduce_scatter, "rs", figures);
+  take_traffic(all_gather, "ag", figures);
+  const auto time = [&](const char* phase) { return as_number(figures.at(std::string("time_ns.") + phase)); };
+  figures["time_ns.total"] = std::max(time("gemm"), time("reduce_scatter")) + time("all_gather");
+  return figures;
+}
+
+double figure(const Figures& figures, const std::string& key) {
+  const auto found = figures.find(key);
+  return found == figures.end() ? std::nan("") : as_number(found->second);
+}
+
+bool is_numeric_key(const std::string& key) {
+  // What models, layers and the number of GPUs name.
+  static const std::regex named(R"(gpu0\..+|operations\..+|parts_ns\..+|links\.[0-9]+_to_[0-9]+\.\w+)");
+  if (std::regex_match(key, named)) return true;
+  static const Figures known = [] {
+    RunConfiguration configuration;
+    configuration.resolved = {{"workload", {{"gemm", {{"m", 1}, {"n", 1}, {"k", 1}}}, {"tokens", 1}}}};
+    RunResult result;
+    result.links.resize(1);
+    return row_figures(report_json(configuration, result));
+  }();
+  const auto found = known.find(key);
+  return found != known.end() && !found->second.is_string() && !found->second.is_boolean();
+}
+
+}  // namespace t3vp

@@ -1,0 +1,172 @@
+#include "report/result_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "report/report.h"
+
+namespace t3vp {
+namespace {
+
+using nlohmann::json;
+
+constexpr double bytes_per_MiB = 1 << 20;
+constexpr std::size_t most_links_shown = 8;
+
+/// To three digits. JSON writes what is no number as null.
+std::string rounded(const json& value) {
+  const double number = value.is_number() ? value.get<double>() : std::nan("");
+  return std::isfinite(number) ? fmt::format("{:.3g}", number) : in_words(number);
+}
+
+double microseconds(const json& ns) { return ns.get<double>() / 1000; }
+
+std::string with_bar(const std::string& text, double share) {
+  const std::string drawn = bar(share);
+  return text + (drawn.empty() ? "" : "  " + drawn) + "\n";
+}
+
+/// Of a sub-layer.
+std::string tile_of(const json& report) {
+  const json gemm = report.at("workload").value("gemm", json::object());
+  return gemm.contains("tile") ? ", tile " + gemm.at("tile").get<std::string>() : std::string();
+}
+
+std::string headline(const json& report) {
+  return fmt::format("{} on {}, {} GPU{}{}, {}{}\n", report.at("workload").value("label", "workload"),
+                     report.at("system").get<std::string>(), report.value("gpus", 0),
+                     report.value("gpus", 0) == 1 ? "" : "s",
+                     report.value("simulate", "") == "mirror" ? " (mirror)" : "",
+                     report.at("method").get<std::string>(), tile_of(report));
+}
+
+std::string time_rows(const json& times) {
+  const std::pair<const char*, const char*> phases[] = {{"setup", "setup (before the start)"},
+                                                        {"zeroing", "  zeroing of the output"},
+                                                        {"gemm", "GEMM"},
+                                                        {"reduce_scatter", "reduce-scatter"},
+                                                        {"fused", "fused GEMM + reduce-scatter"},
+                                                        {"all_gather", "all-gather"},
+                                                        {"total", "total"}};
+  const double longest = std::max(times.at("total").get<double>(), times.at("setup").get<double>());
+  std::string text = fmt::format("\n  {:<28}{:>10}\n", "time", "us");
+  for (const auto& [key, name] : phases)
+    if (times.at(key).is_number() && (times.at(key) != 0 || key != std::string("zeroing")))
+      text += with_bar(fmt::format("  {:<28}{:>10.2f}", name, microseconds(times.at(key))),
+                       times.at(key).get<double>() / longest);
+  return text;
+}
+
+std::string operation_rows(const json& operations, const json& parts) {
+  double longest = 0;
+  for (const json& o : operations) longest = std::max(longest, o.at("time_ns").get<double>());
+  std::string text = fmt::format("\n  {:<28}{:>10}{:>10}{:>10}\n", "operation", "us", "read MiB", "write MiB");
+  for (const json& o : operations)
+    text += with_bar(fmt::format("  {:<28}{:>10.2f}{:>10.2f}{:>10.2f}", o.at("name").get<std::string>(),
+                                 microseconds(o.at("time_ns")), o.at("read_bytes").get<double>() / bytes_per_MiB,
+                                 o.at("write_bytes").get<double>() / bytes_per_MiB),
+                     o.at("time_ns").get<double>() / longest);
+  const auto sum = [](double all, const json& part) { return all + part.get<double>(); };
+  const double total = std::accumulate(parts.begin(), parts.end(), 0.0, sum);
+  text += fmt::format("\n  {:<28}{:>10}\n", "part", "us");
+  for (const auto& part : parts.items())
+    text += with_bar(fmt::format("  {:<28}{:>10.2f}", part.key(), microseconds(part.value())),
+                     part.value().get<double>() / total);
+  return text;
+}
+
+double total_bytes(const json& classes) {
+  double sum = 0;
+  for (const auto& c : classes.items())
+    if (c.key() != "setup") sum += c.value().get<double>();
+  return sum;
+}
+
+std::string traffic_rows(const json& classes) {
+  const std::pair<const char*, const char*> names[] = {{"gemm_read", "GEMM reads"},
+                                                       {"gemm_write", "GEMM writes"},
+                                                       {"rs_read", "reduce-scatter reads"},
+                                                       {"rs_write", "reduce-scatter writes"},
+                                                       {"ag_read", "all-gather reads"},
+                                                       {"ag_write", "all-gather writes"},
+                                                       {"control", "control"}};
+  double most = 0;
+  for (const auto& [key, name] : names) most = std::max(most, classes.at(key).get<double>());
+  std::string text = fmt::format("\n  {:<28}{:>10}\n", "DRAM traffic of a GPU", "MiB");
+  for (const auto& [key, name] : names) {
+    const double bytes = classes.at(key).get<double>();
+    text += with_bar(fmt::format("  {:<28}{:>10.2f}", name, bytes / bytes_per_MiB), bytes / most);
+  }
+  return text + fmt::format("  {:<28}{:>10.2f}\n", "total without setup", total_bytes(classes) / bytes_per_MiB);
+}
+
+std::string link_row(const json& link) {
+  const std::string name = fmt::format("GPU {} -> GPU {}", link.at("from").dump(), link.at("to").dump());
+  const double utilization = link.at("utilization").get<double>();
+  return with_bar(fmt::format("  {:<18}{:>10.2f}{:>11.1f}%", name,
+                              link.at("payload_bytes").get<double>() / bytes_per_MiB, 100 * utilization),
+                  utilization);
+}
+
+std::string link_rows(const json& links) {
+  std::vector<json> used;
+  for (const json& link : links)
+    if (link.at("wire_bytes").get<double>() > 0) used.push_back(link);
+  if (used.empty()) return "";
+  std::string text = fmt::format("\n  {:<18}{:>10}{:>12}\n", "links in use", "MiB", "utilization");
+  for (std::size_t i = 0; i < std::min(used.size(), most_links_shown); ++i) text += link_row(used[i]);
+  if (used.size() > most_links_shown) text += fmt::format("  and {} more\n", used.size() - most_links_shown);
+  return text;
+}
+
+std::string verdict(const json& report) {
+  const json& f = report.at("functional");
+  const json& b = report.at("bounds");
+  std::string text =
+      fmt::format("\n  bounds: compute {:.2f} us, in whole tiles {:.2f} us, links {:.2f} us, DRAM {:.2f} us\n",
+                  microseconds(b.at("compute_ns")), microseconds(b.at("compute_quantized_ns")),
+                  microseconds(b.at("link_ns")), microseconds(b.at("dram_ns")));
+  if (f.at("checked").get<bool>())
+    text += fmt::format("  results: {} elements checked, {} mismatches, largest error {}\n", f.at("elements").dump(),
+                        f.at("mismatches").dump(), rounded(f.at("max_abs_error")));
+  if (!report.contains("diagnosis")) return text + "  passed\n";
+  text += "  FAILED\n";
+  for (const json& line : report.at("diagnosis")) text += "    " + line.get<std::string>() + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string bar(double share, std::size_t full_width) {
+  if (!(share > 0)) return "";
+  const double length = std::round(std::min(share, 1.0) * static_cast<double>(full_width));
+  return std::string(std::max<std::size_t>(static_cast<std::size_t>(length), 1), '#');
+}
+
+std::string result_table(const json& report) {
+  const std::string operations =
+      report.contains("operations") ? operation_rows(report.at("operations"), report.at("parts_ns")) : "";
+  return headline(report) + time_rows(report.at("time_ns")) + operations + traffic_rows(report.at("dram_bytes")) +
+         link_rows(report.at("links")) + verdict(report);
+}
+
+std::string overview_table(const std::vector<json>& reports) {
+  const auto time = [](const json& report, const char* name) { return report.at("time_ns").at(name).get<double>(); };
+  const auto total = [&](const json& report) { return time(report, "total"); };
+  const auto with_zeroing = [&](const json& report) { return total(report) + time(report, "zeroing"); };
+  double longest = 0;
+  for (const json& report : reports) longest = std::max(longest, total(report));
+  std::string text =
+      fmt::format("{:<16}{:>10}{:>9}{:>14}{:>11}\n", "method", "us", "speedup", "with zeroing", "DRAM MiB");
+  for (const json& report : reports)
+    text += fmt::format("{:<16}{:>10.2f}{:>9.3f}{:>14.3f}{:>11.1f}  {}\n", report.at("method").get<std::string>(),
+                        total(report) / 1000, total(reports.front()) / total(report),
+                        with_zeroing(reports.front()) / with_zeroing(report),
+                        total_bytes(report.at("dram_bytes")) / bytes_per_MiB, bar(total(report) / longest, 32));
+  return text;
+}
+
+}  // namespace t3vp

@@ -1,0 +1,334 @@
+#include "run/diagnosis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "registers/catalogue.h"
+
+namespace t3vp {
+namespace {
+
+using Lines = std::vector<std::string>;
+using Shortage = Tracker::Shortage;
+
+constexpr std::size_t told_in_full = 2;   // shortages of a GPU
+constexpr std::size_t packets_told = 16;  // lines of all GPUs and links
+constexpr std::uint64_t polls_told = 16;  // reads of one value that make a poll
+
+/// A GPU that may send to another one's tile. In mirror mode the one GPU stands for its neighbour, whose tile is one
+/// chunk earlier in its own numbering.
+struct Peer {
+  const Gpu& gpu;
+  std::uint32_t number;   ///< of the GPU that it is or stands for
+  std::uint32_t wg_id;    ///< of the tile there
+  std::uint64_t address;  ///< that it sends to
+};
+
+/// One update for each element of a tile.
+struct Source {
+  const Gpu* gpu = nullptr;  ///< whose compute units or DMA engine it is
+  std::string name;
+  bool local = false;
+  bool waits = false;          ///< for updates of its own tile
+  bool ended = false;          ///< nothing more will come from it
+  std::uint64_t sent = 0;      ///< elements that have left it and are not acknowledged
+  std::uint64_t in_cache = 0;  ///< elements that it has stored in its cache
+};
+
+bool is_short(const Gpu& gpu, std::uint32_t wg_id) {
+  const std::vector<Shortage> shortages = gpu.memory.tracker.shortages();
+  return std::any_of(shortages.begin(), shortages.end(),
+                     [wg_id](const Shortage& s) { return wg_id - s.range.first < s.range.count; });
+}
+
+std::vector<Peer> peers_of(const RunConfiguration& configuration, const Node& node, const Gpu& gpu,
+                           const Shortage& shortage) {
+  std::vector<Peer> peers;
+  if (configuration.mirror) {
+    const TileGrid& grid = shortage.range.grid;
+    const std::uint32_t tiles = grid.workgroups();
+    const std::uint32_t there = (shortage.wg_id + tiles - tiles / configuration.gpus) % tiles;
+    const std::uint64_t base = address_map::local_of(shortage.range.base);
+    const std::uint64_t address = base + grid.offset(grid.wavefront_tile(there, shortage.wf_id));
+    peers.push_back({gpu, 1, there, address_map::on_gpu(configuration.gpus - 1, address)});
+    return peers;
+  }
+  for (const auto& other : node.gpus())
+    if (other.get() != &gpu) peers.push_back({*other, other->processor.gpu(), shortage.wg_id, shortage.address});
+  return peers;
+}
+
+/// The kernel that stores the tile with this address of its own GPU.
+Source gemm_of(const Gpu& gpu, std::uint32_t number, std::uint64_t address) {
+  Source source;
+  source.gpu = &gpu;
+  source.name = fmt::format("GPU {}'s GEMM", number);
+  source.ended = gpu.compute.has_written(address) && !gpu.compute.may_write(address);
+  return source;
+}
+
+/// What the programs have arranged for the shortage's tile.
+std::vector<Source> sources_of(const RunConfiguration& configuration, const Node& node, Gpu& gpu,
+                               const Shortage& shortage) {
+  std::vector<Source> sources;
+  const TileGrid& grid = shortage.range.grid;
+  const std::uint32_t element_bytes = bytes_of(grid.element);
+  if (!gpu.output_map.maps(shortage.wg_id, shortage.address)) {
+    sources.push_back(gemm_of(gpu, gpu.processor.gpu(), shortage.address));
+    sources.back().local = true;
+    const Shape tile = grid.shape(grid.wavefront_tile(shortage.wg_id, shortage.wf_id));
+    sources.back().in_cache = gpu.cache.dirty_bytes(shortage.address, tile) / element_bytes;
+  }
+  for (const Peer& peer : peers_of(configuration, node, gpu, shortage)) {
+    const std::uint64_t sent = peer.gpu.fabric.unacknowledged_bytes(peer.wg_id, shortage.wf_id) / element_bytes;
+    if (const auto sender = peer.gpu.output_map.sender_of(peer.wg_id, peer.address)) {
+      sources.push_back(gemm_of(peer.gpu, peer.number, *sender));
+      sources.back().sent = sent;
+    }
+    if (peer.gpu.dma.sends_to(peer.wg_id, peer.address)) {
+      Source source;
+      source.gpu = &peer.gpu;
+      source.ended = peer.gpu.dma.has_sent_to(peer.wg_id, peer.address);
+      source.name = fmt::format("GPU {}'s DMA", peer.number);
+      source.waits = is_short(peer.gpu, peer.wg_id);
+      source.sent = sent;
+      sources.push_back(source);
+    }
+  }
+  return sources;
+}
+
+std::string ordinal(std::uint32_t number) {
+  constexpr const char* names[] = {"first", "second", "third", "fourth"};
+  return number >= 1 && number <= 4 ? names[number - 1] : fmt::format("{}th", number);
+}
+
+/// A shortage with what the programs have arranged for it.
+class Explanation {
+ public:
+  Explanation(std::uint32_t gpu, const Shortage& shortage, std::vector<Source> sources)
+      : gpu_(gpu), shortage_(shortage), sources_(std::move(sources)) {}
+
+  /// Nothing that is under way elsewhere would end it.
+  bool is_cause() const {
+    return std::none_of(sources_.begin(), sources_.end(),
+                        [this](const Source& source) { return source.waits && owes(source); });
+  }
+
+  /// Of the sources, those of this kind are on other GPUs and have not given all.
+  template <typename Predicate>
+  bool is_owed_by(Predicate predicate) const {
+    return std::any_of(sources_.begin(), sources_.end(), [&](const Source& source) {
+      return !source.local && !source.ended && owes(source) && predicate(*source.gpu);
+    });
+  }
+
+  std::string text() const {
+    const Shortage& s = shortage_;
+    return fmt::format(
+        "GPU {} Tracker: workgroups {} to {}: {} of {} wavefront tiles complete. Workgroup {} wavefront {} at {:#x} "
+        "has {} "
+        "element updates and expects {}, {} per element: {}. {}",
+        gpu_, s.range.first, s.range.first + s.range.count - 1, s.complete, s.tiles, s.wg_id, s.wf_id, s.address,
+        s.tile_local + s.tile_incoming, s.tile_elements * s.updates, s.updates, contributions(), debts());
+  }
+
+ private:
+  std::uint64_t given(const Source& source) const {
+    return source.local ? shortage_.tile_local : shortage_.tile_incoming;
+  }
+  bool owes(const Source& source) const { return given(source) < shortage_.tile_elements; }
+
+  std::string contributions() const {
+    std::string text;
+    for (const Source& source : sources_)
+      text += fmt::format("{}{} from {}", text.empty() ? "" : ", ", given(source), source.name);
+    return text.empty() ? "nobody sends any" : text;
+  }
+
+  /// What has left a source, or has ended elsewhere than in a count, it does not owe.
+  std::string debt(const Source& source) const {
+    std::string text;
+    std::uint64_t left = shortage_.tile_elements - given(source);
+    const auto excused = [&](std::uint64_t elements, const char* why) {
+      elements = std::min(elements, left);
+      left -= elements;
+      if (elements != 0) text += fmt::format("{} of {} {}; ", elements, source.name, why);
+    };
+    excused(source.in_cache, "are in its cache");
+    excused(source.sent, "have been sent and are not acknowledged");
+    if (source.ended)
+      excused(left,
+              "have not been counted, and it has ended: sent before the chunk was mapped, refused, or stored plainly");
+    if (left != 0)
+      text += fmt::format("{} owes {}{}; ", source.name, left,
+                          source.waits ? " and waits for updates of its own tile" : "");
+    return text;
+  }
+
+  std::string debts() const {
+    std::string text;
+    for (const Source& source : sources_)
+      if (owes(source)) text += debt(source);
+    const auto arranged = static_cast<std::uint32_t>(sources_.size());
+    if (arranged >= shortage_.updates) return text.substr(0, text.empty() ? 0 : text.size() - 2);
+    const std::string missing = arranged + 1 == shortage_.updates
+                                    ? fmt::format("the {} update", ordinal(shortage_.updates))
+                                    : fmt::format("the other {} updates", shortage_.updates - arranged);
+    return (text.empty() ? "Nobody owes the rest: " : text) + "no program sends " + missing;
+  }
+
+  std::uint32_t gpu_;
+  Shortage shortage_;
+  std::vector<Source> sources_;
+};
+
+std::vector<Explanation> explanations_of(const RunConfiguration& configuration, const Node& node, Gpu& gpu) {
+  std::vector<Explanation> explanations;
+  for (const Shortage& shortage : gpu.memory.tracker.shortages())
+    explanations.emplace_back(gpu.processor.gpu(), shortage, sources_of(configuration, node, gpu, shortage));
+  return explanations;
+}
+
+Lines tracker_lines(const RunConfiguration& configuration, const Node& node, Gpu& gpu) {
+  std::vector<Explanation> explanations = explanations_of(configuration, node, gpu);
+  std::stable_partition(explanations.begin(), explanations.end(), [](const Explanation& e) { return e.is_cause(); });
+  Lines lines;
+  for (const Explanation& explanation : explanations) {
+    if (lines.size() == told_in_full) break;
+    lines.push_back(explanation.text());
+  }
+  if (const std::size_t left = explanations.size() - lines.size(); left != 0)
+    lines.push_back(fmt::format("GPU {} Tracker: {} more mapped {} short", gpu.processor.gpu(), left,
+                                left == 1 ? "chunk is" : "chunks are"));
+  return lines;
+}
+
+/// The first line of many that say the same.
+void append_first(const Lines& more, Lines& lines) {
+  if (more.empty()) return;
+  lines.push_back(more.size() == 1 ? more[0] : fmt::format("{} (and {} more)", more[0], more.size() - 1));
+}
+
+/// "tracker.status" or "memory".
+std::string name_at(std::uint64_t address) {
+  if (address_map::is_hbm(address)) return "memory";
+  const std::uint64_t local = address_map::local_of(address);
+  for (const registers::CatalogueEntry& entry : registers::catalogue) {
+    const std::uint64_t offset = local - address_map::block_base(entry.block);
+    for (const RegisterDescription& r : entry.description.registers) {
+      if (offset - r.offset >= r.count * std::max<std::uint64_t>(r.stride, r.bytes)) continue;
+      const std::string name = fmt::format("{}.{}", entry.description.name, r.name);
+      return r.count == 1 ? name : fmt::format("{}[{}]", name, (offset - r.offset) / r.stride);
+    }
+  }
+  return "nothing that is there";
+}
+
+/// Empty while the program does neither wait nor poll.
+std::string activity_of(const CommandProcessor& processor) {
+  if (processor.finished()) return {};
+  const CommandProcessor::Poll& poll = processor.poll();
+  std::string text;
+  if (!processor.waits_for().empty())
+    text = fmt::format("GPU {} firmware waits for {}", processor.gpu(), processor.waits_for());
+  if (!processor.awaits_interrupt() && poll.reads >= polls_told)
+    text = fmt::format("GPU {} firmware polls: it has read {} at {:#x} {} times, always {:#x}", processor.gpu(),
+                       name_at(poll.address), poll.address, poll.reads, poll.value);
+  return text;
+}
+
+Lines lines_of(const RunConfiguration& configuration, const Node& node, Gpu& gpu) {
+  Lines lines;
+  if (std::string text = activity_of(gpu.processor); !text.empty()) lines.push_back(std::move(text));
+  const Lines shortages = tracker_lines(configuration, node, gpu);
+  lines.insert(lines.end(), shortages.begin(), shortages.end());
+  if (shortages.empty()) append_first(gpu.dma.diagnosis(), lines);  // otherwise it waits for the Tracker
+  append_first(gpu.compute.diagnosis(), lines);
+  append_first(gpu.signals.diagnosis(), lines);
+  append_first(gpu.signals.untaken(), lines);
+  return lines;
+}
+
+/// Something that other GPUs' programs have not done yet could end the program's wait.
+bool may_wait_for_others(const RunConfiguration& configuration, const Node& node, Gpu& gpu) {
+  const auto goes_on = [&gpu](const Gpu& other) { return &other != &gpu && other.processor.awaits_interrupt(); };
+  const auto& gpus = node.gpus();
+  if (std::none_of(gpus.begin(), gpus.end(), [&](const auto& other) { return goes_on(*other); })) return false;
+  const bool for_signals = (gpu.interrupts.enable.value() >> InterruptController::signals & 1) != 0;
+  if (for_signals || !gpu.signals.diagnosis().empty()) return true;
+  const std::vector<Explanation> explanations = explanations_of(configuration, node, gpu);
+  return std::any_of(explanations.begin(), explanations.end(),
+                     [&](const Explanation& explanation) { return explanation.is_owed_by(goes_on); });
+}
+
+/// Packets on their way belong to GPUs whose firmware may have ended long ago.
+Lines packet_lines(const Node& node) {
+  Lines lines;
+  const auto append = [&lines](const Lines& more) { lines.insert(lines.end(), more.begin(), more.end()); };
+  for (const auto& gpu : node.gpus()) append(gpu->fabric.diagnosis());
+  for (const auto& link : node.links()) append(link->diagnosis());
+  if (lines.size() > packets_told) {
+    const std::size_t more = lines.size() - packets_told;
+    lines.resize(packets_told);
+    lines.back() += fmt::format(" (and {} more lines on packets)", more);
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::vector<std::string> diagnosis(const RunConfiguration& configuration, const Node& node) {
+  Lines lines;
+  for (const auto& gpu : node.gpus()) {
+    if (gpu->processor.finished()) continue;
+    const Lines more = lines_of(configuration, node, *gpu);
+    lines.insert(lines.end(), more.begin(), more.end());
+  }
+  if (lines.empty()) return lines;
+  const Lines packets = packet_lines(node);
+  lines.insert(lines.end(), packets.begin(), packets.end());
+  return lines;
+}
+
+std::string firmware_activity(const Node& node) {
+  std::string first_wait, first_poll;
+  for (const auto& gpu : node.gpus()) {
+    std::string& first = gpu->processor.awaits_interrupt() ? first_wait : first_poll;
+    if (first.empty()) first = activity_of(gpu->processor);
+  }
+  return (first_poll.empty() ? "" : "; " + first_poll) + (first_wait.empty() ? "" : "; " + first_wait);
+}
+
+/// Those that could wait for another GPU's program go last: what that does when it is told may be what they wait for.
+/// But a program that waits again and again, whatever it is told, does not keep the others from it.
+CommandProcessor* next_to_give_up(const RunConfiguration& configuration, const Node& node,
+                                  const std::vector<std::uint32_t>& told) {
+  constexpr std::uint32_t in_a_row = 16;
+  CommandProcessor* next = nullptr;
+  std::pair<std::uint32_t, bool> lowest;
+  for (std::size_t g = 0; g < told.size(); ++g) {
+    Gpu& gpu = *node.gpus()[g];
+    if (!gpu.processor.awaits_interrupt()) continue;
+    const std::pair rank{told[g] / in_a_row, may_wait_for_others(configuration, node, gpu)};
+    if (next != nullptr && lowest <= rank) continue;
+    next = &gpu.processor;
+    lowest = rank;
+  }
+  return next;
+}
+
+std::string broken_rules(const Node& node) {
+  std::uint64_t count = 0;
+  const Violation* first = nullptr;
+  for (const Violations* violations : node.violations()) {
+    count += violations->count();
+    if (first == nullptr && violations->count() != 0) first = &violations->list().front();
+  }
+  if (first == nullptr) return {};
+  return fmt::format("{} violation{} of the protocol, the first: {}", count, count == 1 ? "" : "s", first->text());
+}
+
+}  // namespace t3vp

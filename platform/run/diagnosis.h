@@ -1,0 +1,29 @@
+// Why nothing happens any more, and what the checkers of a run have found.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/configuration.h"
+#include "hardware/node.h"
+
+namespace t3vp {
+
+/// For every GPU whose firmware waits or polls: for what, which Tracker entries are short, what they have and expect,
+/// and who owes the rest, at most about five lines each, causes before consequences; then what waits for the credits of
+/// links and whose stores are not acknowledged.
+std::vector<std::string> diagnosis(const RunConfiguration& configuration, const Node& node);
+
+/// What firmware polls and waits for, of the first GPUs that do: "; GPU 0 firmware waits for a kernel's end"; empty
+/// when none does.
+std::string firmware_activity(const Node& node);
+
+/// Whose wait ends first when nothing can happen any more; null when no program waits for an interrupt. `told` says how
+/// often each GPU's has been told so.
+CommandProcessor* next_to_give_up(const RunConfiguration& configuration, const Node& node,
+                                  const std::vector<std::uint32_t>& told);
+
+/// One line about all violations of the protocol that `check` has found; empty when there is none.
+std::string broken_rules(const Node& node);
+
+}  // namespace t3vp

@@ -1,0 +1,176 @@
+#include "run/figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "workload/layer.h"
+#include "workload/tile_choice.h"
+
+namespace t3vp {
+namespace {
+
+/// Longest time that any GPU spent in a phase, in ns; none if no GPU has finished it.
+std::optional<double> longest(const Node& node, Phase phase) {
+  std::optional<double> result;
+  for (const auto& gpu : node.gpus())
+    for (const CommandProcessor::PhaseTime& time : gpu->processor.phases())
+      if (time.phase == phase && time.end != never) result = std::max(result.value_or(0), to_ns(time.end - time.begin));
+  return result;
+}
+
+/// From the first GPU's begin to the last GPU's end.
+double span_of(const Node& node, Phase phase) {
+  Picoseconds begin = never, end = 0;
+  for (const auto& gpu : node.gpus())
+    for (const CommandProcessor::PhaseTime& time : gpu->processor.phases())
+      if (time.phase == phase && time.end != never) {
+        begin = std::min(begin, time.begin);
+        end = std::max(end, time.end);
+      }
+  return end > begin ? to_ns(end - begin) : 0;
+}
+
+RunTimes times_of(const RunConfiguration& configuration, const Node& node) {
+  RunTimes times;
+  times.setup = span_of(node, Phase::setup);
+  times.zeroing = longest(node, Phase::zeroing).value_or(0);
+  times.gemm = longest(node, Phase::gemm);
+  times.reduce_scatter = longest(node, Phase::reduce_scatter);
+  times.fused = longest(node, Phase::fused);
+  times.all_gather = longest(node, Phase::all_gather);
+  times.total = is_ideal(configuration.method)
+                    ? std::max(times.gemm.value_or(0), times.reduce_scatter.value_or(0)) + times.all_gather.value_or(0)
+                    : span_of(node, Phase::total);
+  return times;
+}
+
+/// Without what the program handed over at its end, outside the measured time.
+DramBytes dram_bytes_of(const Gpu& gpu) {
+  DramBytes bytes = gpu.memory.dram_bytes();
+  const LastLevelCache::Flush& flush = gpu.cache.last_flush();
+  for (const CommandProcessor::PhaseTime& time : gpu.processor.phases())
+    for (std::size_t c = 0; time.phase == Phase::hand_over && time.begin <= flush.time && c < bytes.size(); ++c)
+      bytes[c] -= flush.bytes[c];
+  return bytes;
+}
+
+/// Tensor data that a GPU's DRAM has moved in a phase.
+double tensor_bytes(const TrafficMeter& meter, std::size_t gpu, Phase phase) {
+  const DramBytes bytes = meter.of(gpu, phase).dram;
+  double sum = 0;
+  for (const TrafficClass traffic : {TrafficClass::gemm_read, TrafficClass::gemm_write, TrafficClass::rs_read,
+                                     TrafficClass::rs_write, TrafficClass::ag_read, TrafficClass::ag_write})
+    sum += static_cast<double>(bytes[static_cast<std::size_t>(traffic)]);
+  return sum;
+}
+
+/// Tensor data that a GPU's DRAM had to move within the total time.
+double bytes_in_total(const RunConfiguration& configuration, const TrafficMeter& meter, std::size_t gpu) {
+  const auto bytes = [&](Phase phase) { return tensor_bytes(meter, gpu, phase); };
+  if (!is_ideal(configuration.method)) return bytes(Phase::total);
+  // An ideal overlap counts the longer of two isolated phases.
+  return std::max(bytes(Phase::gemm), bytes(Phase::reduce_scatter)) + bytes(Phase::all_gather);
+}
+
+std::vector<Phase> measured_phases(const RunConfiguration& configuration) {
+  if (is_ideal(configuration.method)) return {Phase::gemm, Phase::reduce_scatter, Phase::all_gather};
+  return {Phase::total};
+}
+
+std::vector<LinkFigures> links_of(const RunConfiguration& configuration, const Node& node, const TrafficMeter& meter,
+                                  double total_ns) {
+  std::vector<LinkFigures> list;
+  std::vector<std::size_t> seen(node.gpus().size());  // of each GPU's links
+  for (const auto& link : node.links()) {
+    LinkFigures figures{link->from(), link->to()};
+    const std::size_t index = seen[link->from()]++;
+    for (const Phase phase : measured_phases(configuration)) {
+      const LinkTraffic traffic = meter.of(link->from(), phase).links[index];
+      figures.payload_bytes += traffic.payload_bytes;
+      figures.wire_bytes += traffic.wire_bytes;
+      figures.packets += traffic.packets;
+    }
+    figures.utilization =
+        static_cast<double>(figures.wire_bytes) / configuration.system.links.bandwidth_GBps / total_ns;
+    list.push_back(figures);
+  }
+  return list;
+}
+
+double matrix_flops(const RunConfiguration& configuration) {
+  const GemmShape& gemm = configuration.workload.gemm;
+  if (!configuration.workload.layer) return configuration.phases.gemm ? 2.0 * gemm.m * gemm.n * gemm.k : 0;
+  double flops = 0;
+  for (const LayerOperation& o : layer_program(*configuration.workload.layer, configuration.system.compute).operations)
+    flops += flops_of(o.kernel);
+  return flops;
+}
+
+double matrix_rate(const ComputeParameters& p) {
+  return p.compute_units * p.matrix_flops_per_cycle * p.matrix_efficiency * p.clock_GHz;
+}
+
+/// Kernels of a layer run one after the other. Attention's blocks are no tiles of one matrix product.
+double quantized_compute_ns(const RunConfiguration& configuration) {
+  const ComputeParameters& compute = configuration.system.compute;
+  const GemmShape& gemm = configuration.workload.gemm;
+  if (!configuration.workload.layer) {
+    if (!configuration.phases.gemm) return 0;
+    return to_ns(quantized_compute_time(compute, gemm.tile, gemm.m, gemm.n, gemm.k, 1));
+  }
+  double ns = 0;
+  for (const LayerOperation& operation : layer_program(*configuration.workload.layer, compute).operations) {
+    const t3_layer_operation& o = operation.kernel;
+    if (o.kernel == T3_LAYER_GEMM)
+      ns += to_ns(quantized_compute_time(compute, {o.tiling.rows, o.tiling.columns}, o.out.matrix.rows,
+                                         o.out.matrix.columns, depth_of(o), o.batch.matrices));
+    else
+      ns += flops_of(o) / matrix_rate(compute);
+  }
+  return ns;
+}
+
+Bounds bounds_of(const RunConfiguration& configuration, const Node& node, const TrafficMeter& meter,
+                 const RunResult& result) {
+  const SystemConfiguration& system = configuration.system;
+  Bounds bounds;
+  bounds.compute_ns = matrix_flops(configuration) / matrix_rate(system.compute);
+  bounds.compute_quantized_ns = quantized_compute_ns(configuration);
+  for (const LinkFigures& link : result.links)
+    bounds.link_ns = std::max(bounds.link_ns, static_cast<double>(link.wire_bytes) / system.links.bandwidth_GBps);
+  for (std::size_t g = 0; g < node.gpus().size(); ++g)
+    bounds.dram_ns = std::max(bounds.dram_ns, bytes_in_total(configuration, meter, g) / peak_GBps(system.memory));
+  return bounds;
+}
+
+}  // namespace
+
+void gather_figures(const RunConfiguration& configuration, const Node& node, const TrafficMeter& meter,
+                    RunResult& result) {
+  result.time_ns = times_of(configuration, node);
+  for (const auto& gpu : node.gpus()) {
+    result.dram_bytes.push_back(dram_bytes_of(*gpu));
+    result.host.dram_accesses += gpu->memory.dram_accesses();
+    TrackerFigures& figures = result.tracker;
+    gpu->memory.tracker.visit_statistics(
+        [&](const std::string& name, const std::string&, const std::string&, double value) {
+          const auto raise = [value](std::uint64_t& figure) {
+            figure = std::max(figure, static_cast<std::uint64_t>(value));
+          };
+          if (name == "triggers") raise(figures.triggers);
+          if (name == "peak_entries") raise(figures.peak_entries);
+          if (name == "spills") raise(figures.spills);
+        });
+    figures.size_bytes = gpu->memory.tracker.size_bytes();
+    gpu->visit_statistics([&](const std::string& name, const std::string& unit, const std::string& text, double value) {
+      result.statistics.push_back({fmt::format("gpu{}.{}", gpu->processor.gpu(), name), unit, text, value});
+    });
+  }
+  // A run that broke off has no total.
+  const double total = result.time_ns.total > 0 ? result.time_ns.total : std::max(to_ns(now()), 1.0);
+  result.links = links_of(configuration, node, meter, total);
+  result.bounds = bounds_of(configuration, node, meter, result);
+}
+
+}  // namespace t3vp

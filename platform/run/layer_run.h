@@ -1,0 +1,41 @@
+// A layer on its way through a GPU: hands the program to firmware and takes down each operation's time and traffic.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "workload/layer.h"
+#include "run/layer_reference.h"
+#include "report/report.h"
+
+namespace t3vp {
+
+class LayerRun {
+ public:
+  LayerRun(const RunConfiguration& configuration, Gpu& gpu);
+  LayerRun(const LayerRun&) = delete;
+  LayerRun& operator=(const LayerRun&) = delete;
+
+  /// For the firmware; valid as long as this is.
+  const t3_layer* layer() const { return &layer_; }
+  /// Share of the operations that are done.
+  double done() const { return static_cast<double>(figures_.size()) / static_cast<double>(operations_.size()); }
+  const std::vector<OperationFigures>& operations() const { return figures_; }
+  /// At the end of the run.
+  FunctionalCheck functional();
+
+ private:
+  void operation(bool begin);
+
+  Gpu& gpu_;
+  LayerProgram program_;
+  std::vector<t3_tensor> tensors_;
+  std::vector<t3_layer_operation> operations_;
+  t3_layer layer_{};
+  std::optional<LayerReference> reference_;  ///< functional only
+  Picoseconds begin_ = 0;
+  DramBytes bytes_{};  ///< when the operation began
+  std::vector<OperationFigures> figures_;
+};
+
+}  // namespace t3vp

@@ -1,0 +1,29 @@
+// Notices that a run goes on only because firmware polls what nothing will change any more.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hardware/node.h"
+
+namespace t3vp {
+
+class PollWatch {
+ public:
+  PollWatch(const Node& node, std::uint64_t limit);
+
+  /// To be asked now and then. Since the node has last done anything else, each program has ended, has waited for an
+  /// interrupt, or has read something `limit` times with the same value; and one at least has.
+  bool in_vain();
+
+ private:
+  std::uint64_t progress() const;
+  void begin_anew();
+
+  const Node& node_;
+  std::uint64_t limit_;
+  std::uint64_t progress_ = 0;
+  std::vector<std::uint64_t> reads_;  ///< of each program's poll, when the node last did anything else
+};
+
+}  // namespace t3vp

@@ -1,0 +1,238 @@
+#include "run/simulation.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "run/diagnosis.h"
+#include "run/fault_outcomes.h"
+#include "run/figures.h"
+#include "run/firmware_guard.h"
+#include "run/layer_run.h"
+#include "run/native_hal.h"
+#include "hardware/node.h"
+#include "report/perfetto_trace.h"
+#include "run/poll_watch.h"
+#include "run/reference.h"
+#include "run/traffic_meter.h"
+#include "run/watchdog.h"
+
+namespace t3vp {
+namespace {
+
+t3_program* program_of(const RunConfiguration& configuration) {
+  if (configuration.workload.layer) return t3_run_layer;
+  switch (configuration.method) {
+    case Method::sequential:
+      return t3_sequential;
+    case Method::t3:
+    case Method::t3_mca:
+      return t3_fused;
+    case Method::ideal_overlap:
+    case Method::ideal_rs_nmc:
+      break;
+  }
+  return t3_isolated;
+}
+
+t3_job job_of(const RunConfiguration& configuration) {
+  const GemmShape& gemm = configuration.workload.gemm;
+  const ComputeParameters& compute = configuration.system.compute;
+  t3_job job{};
+  job.m = gemm.m;
+  job.n = gemm.n;
+  job.k = gemm.k;
+  job.element = static_cast<t3_element>(gemm.element);
+  job.transpose_b = gemm.transpose_b;
+  job.tiling = {gemm.tile.rows, gemm.tile.columns, compute.wavefronts};
+  job.mca_always = configuration.mca_scope == McaScope::always;
+  job.ring_workgroups = compute.compute_units * compute.ring_workgroups_per_cu;
+  job.dma.updates = configuration.faults.dma_map_updates.value_or(ring_updates);
+  job.dma.block_tiles = 1;
+  job.near_memory = configuration.method == Method::ideal_rs_nmc;
+  job.zero_output = true;
+  job.valid_bits = configuration.system.memory.valid_bits_bytes != 0;
+  job.skip_gemm = !configuration.phases.gemm;
+  job.skip_reduce_scatter = !configuration.phases.reduce_scatter;
+  job.skip_all_gather = !configuration.phases.all_gather;
+  switch (configuration.arbitration) {
+    case Arbitration::round_robin:
+      job.arbitration = T3_ROUND_ROBIN;
+      break;
+    case Arbitration::compute_first:
+      job.arbitration = T3_COMPUTE_FIRST;
+      break;
+    case Arbitration::mca:
+      job.arbitration = T3_MCA;
+      break;
+    case Arbitration::mca_5:
+      job.arbitration = T3_MCA, job.arbitration_limit = 5;
+      break;
+    case Arbitration::mca_10:
+      job.arbitration = T3_MCA, job.arbitration_limit = 10;
+      break;
+    case Arbitration::mca_30:
+      job.arbitration = T3_MCA, job.arbitration_limit = 30;
+      break;
+    case Arbitration::mca_unlimited:
+      job.arbitration = T3_MCA, job.arbitration_limit = T3_LIMIT_NONE;
+      break;
+  }
+  return job;
+}
+
+bool all_finished(const Node& node) {
+  return std::all_of(node.gpus().begin(), node.gpus().end(), [](const auto& gpu) { return gpu->processor.finished(); });
+}
+
+/// Share of the workgroups that are done.
+double done(const RunConfiguration& configuration, const Node& node) {
+  const std::uint32_t gemm = output_grid(configuration).workgroups();
+  const std::uint32_t ring =
+      configuration.system.compute.compute_units * configuration.system.compute.ring_workgroups_per_cu;
+  const bool fused = configuration.method == Method::t3 || configuration.method == Method::t3_mca;
+  const double expected = gemm + (fused ? 1.0 : 2.0) * ring;
+  return std::min(static_cast<double>(node.gpus()[0]->compute.finished_workgroups()) / expected, 1.0);
+}
+
+[[noreturn]] void end_at_limit(const RunConfiguration& configuration, const Pulse& pulse) {
+  throw std::runtime_error(fmt::format("limits.simulated_ms: the run is not over after {} ms; {}{}",
+                                       *configuration.limits.simulated_ms, progress_of(pulse), pulse.told()));
+}
+
+/// SystemC tells the address sanitizer of each switch between the stacks of processes, but of no bounds when it is back
+/// on the main stack; without them an exception there is taken for a misuse of it.
+void return_to_main_stack() {
+#if defined(__SANITIZE_ADDRESS__)
+  pthread_attr_t attributes;
+  void* bottom = nullptr;
+  std::size_t bytes = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+  pthread_attr_getstack(&attributes, &bottom, &bytes);
+  pthread_attr_destroy(&attributes);
+  __sanitizer_start_switch_fiber(nullptr, bottom, bytes);
+  __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
+#endif
+}
+
+void simulate_for(Picoseconds time) {
+  sc_core::sc_start(to_sc_time(time), sc_core::SC_EXIT_ON_STARVATION);
+  return_to_main_stack();
+}
+
+/// For the line that ends a run at a limit.
+void tell(const RunConfiguration& configuration, const Node& node, Pulse& pulse) {
+  std::string text = firmware_activity(node);
+  for (const FaultOutcome& fault : fault_outcomes(configuration, node, {}))
+    text += "; " + (fault.struck ? text_of(fault) : fmt::format("fault {} has not struck", fault.name));
+  pulse.tell(std::move(text));
+}
+
+/// Lets simulated time pass until nothing is left to happen, or a program polls in vain.
+void run_dry(const RunConfiguration& configuration, const Node& node, const LayerRun* layer, const RunOptions& options,
+             Pulse& pulse) {
+  constexpr Picoseconds stride = 20'000'000;
+  const auto& limit_ms = configuration.limits.simulated_ms;
+  const Picoseconds limit = limit_ms ? from_ns(*limit_ms * 1e6) : never;
+  tell(configuration, node, pulse);
+  PollWatch polls(node, configuration.limits.polls);
+  while (sc_core::sc_pending_activity() && !polls.in_vain()) {
+    const Picoseconds next = now() + from_sc_time(sc_core::sc_time_to_pending_activity());
+    if (next > limit) end_at_limit(configuration, pulse);
+    // A stride within which nothing happens would not move the time.
+    simulate_for(std::min(next + stride, limit) - now());
+    pulse.simulated = now();
+    tell(configuration, node, pulse);
+    pulse.done = layer != nullptr ? layer->done() : done(configuration, node);
+    if (options.progress) options.progress(pulse.done, configuration.workload.label);
+  }
+}
+
+/// What firmware and its GPU's blocks have reported; a guest may err thousands of times.
+void report_errors(const Node& node, RunResult& result) {
+  constexpr std::size_t told = 4;
+  for (const auto& gpu : node.gpus()) {
+    const CommandProcessor& processor = gpu->processor;
+    const auto& records = gpu->error_log.records();
+    if (processor.status() != Status::ok)
+      result.diagnosis.push_back(fmt::format("GPU {} firmware ended with {}: {}", processor.gpu(),
+                                             name_of(processor.status()), text_of(processor.status())));
+    for (std::size_t i = 0; i < std::min(records.size(), told); ++i)
+      result.diagnosis.push_back(fmt::format("GPU {} error log at {:.3f} ns: {}: {} at {:#x}: {}", processor.gpu(),
+                                             to_ns(records[i].time), records[i].block,
+                                             name_of(static_cast<Status>(records[i].record.code)),
+                                             records[i].record.address, records[i].record.text));
+    if (gpu->error_log.reported() <= told) continue;
+    const std::uint64_t more = gpu->error_log.reported() - told;
+    result.diagnosis.push_back(
+        fmt::format("GPU {} error log: {} more {}", processor.gpu(), more, more == 1 ? "entry" : "entries"));
+  }
+}
+
+/// Nothing can happen any more and some firmware has not ended: says why, then sends one wait after the other back to
+/// its program, since what that does next may be what another one waits for.
+void diagnose(const RunConfiguration& configuration, Node& node, const LayerRun* layer, const RunOptions& options,
+              Pulse& pulse, RunResult& result) {
+  const std::vector<std::string> lines = diagnosis(configuration, node);
+  result.diagnosis.insert(result.diagnosis.end(), lines.begin(), lines.end());
+  constexpr std::uint32_t most_told = 100;  // a program that waits on after so many is left there
+  std::vector<std::uint32_t> told(node.gpus().size());
+  while (!sc_core::sc_pending_activity()) {
+    CommandProcessor* const next = next_to_give_up(configuration, node, told);
+    if (next == nullptr || told[next->gpu()]++ == most_told) return;
+    next->give_up_waiting();
+    run_dry(configuration, node, layer, options, pulse);
+  }
+}
+
+}  // namespace
+
+RunResult simulate(const RunConfiguration& configuration, const RunOptions& options) {
+  sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
+  Pulse pulse;
+  const Watchdog watchdog(configuration.limits, pulse);
+  const FirmwareGuard guard(pulse);
+  std::unique_ptr<PerfettoTrace> trace;
+  if (options.trace) trace = std::make_unique<PerfettoTrace>(options.out / "trace.json");
+  Node node("node", configuration, trace.get());
+  const TrafficMeter meter("traffic_meter", node);
+  const Reference reference(configuration);
+  std::unique_ptr<LayerRun> layer;
+  t3_job job = job_of(configuration);
+  if (configuration.workload.layer) {
+    layer = std::make_unique<LayerRun>(configuration, *node.gpus()[0]);
+    job.layer = layer->layer();
+  }
+  t3_program* const program = options.program != nullptr ? options.program : program_of(configuration);
+  for (const auto& gpu : node.gpus()) {
+    gpu->processor.run(native_program(program, job));
+    gpu->processor.on_control([&pulse, number = gpu->processor.gpu()](bool) { pulse.pass(number); });
+    if (configuration.functional && !layer)
+      gpu->processor.on_publish([&reference, &gpu](const PublishedBuffer& buffer) { reference.fill(*gpu, buffer); });
+  }
+
+  RunResult result;
+  simulate_for(0);  // before it nothing is pending
+  run_dry(configuration, node, layer.get(), options, pulse);
+  report_errors(node, result);
+  if (!all_finished(node)) diagnose(configuration, node, layer.get(), options, pulse, result);
+  if (const std::string line = broken_rules(node); !line.empty()) result.diagnosis.push_back(line);
+  if (layer) result.operations = layer->operations();
+  gather_figures(configuration, node, meter, result);
+  result.host.events = sc_core::sc_delta_count();
+  WrongElement wrong_element;
+  if (result.diagnosis.empty()) wrong_element.strike(configuration, node);
+  if (configuration.functional && result.diagnosis.empty())
+    result.functional = layer ? layer->functional() : reference.check(node);
+  result.faults = fault_outcomes(configuration, node, wrong_element);
+  if (configuration.functional && options.dump_arrays) reference.dump(node, options.out);
+  if (trace) trace->close();
+  return result;
+}
+
+}  // namespace t3vp

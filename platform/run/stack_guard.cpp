@@ -1,0 +1,72 @@
+#include "run/stack_guard.h"
+
+#include <signal.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <systemc>
+
+#include "cli/command_line.h"
+#include "run/firmware_guard.h"
+#include "report/output_file.h"
+#include "processor/command_processor.h"
+
+namespace t3vp {
+namespace {
+
+/// The handler's own stack: there is none left where the signal comes from.
+alignas(16) unsigned char handler_stack[64 << 10];
+
+void write_text_to_stderr(const char* text) {
+  if (write(STDERR_FILENO, text, std::strlen(text)) < 0) return;  // there is nobody left to tell
+}
+
+std::uintptr_t stack_pointer(const void* context) {
+  const auto* machine = &static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(machine->gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  return static_cast<std::uintptr_t>(machine->sp);
+#else
+  return 0;
+#endif
+}
+
+/// Pushes access memory right below the stack pointer, functions whatever lies between it and the frame before.
+bool is_near(std::uintptr_t address, std::uintptr_t pointer) {
+  constexpr std::uintptr_t below = 4 << 10, largest_frame = 256 << 10;
+  return pointer != 0 && address + below >= pointer && address < pointer + largest_frame;
+}
+
+extern "C" void report_invalid_access(int signal_number, siginfo_t* info, void* context) {
+  remove_partial_files();
+  if (!is_near(reinterpret_cast<std::uintptr_t>(info->si_addr), stack_pointer(context))) {
+    end_run_of_firmware(signal_number, *info);
+    signal(signal_number, SIG_DFL);  // the access is repeated and ends the program as usual
+    return;
+  }
+  static_assert(CommandProcessor::stack_bytes == 256 << 10);
+  const sc_core::sc_process_handle process = sc_core::sc_get_current_process_handle();
+  write_text_to_stderr("t3vp: stack overflow in ");
+  write_text_to_stderr(process.valid() ? process.name() : "the main program");
+  write_text_to_stderr(process.valid() ? ": firmware has 256 KiB of stack\n" : "\n");
+  _exit(failed);
+}
+
+}  // namespace
+
+void report_stack_overflows() {
+  stack_t stack{};
+  stack.ss_sp = handler_stack;
+  stack.ss_size = sizeof handler_stack;
+  sigaltstack(&stack, nullptr);
+  struct sigaction action {};
+  action.sa_sigaction = &report_invalid_access;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigaction(SIGSEGV, &action, nullptr);
+  sigaction(SIGBUS, &action, nullptr);
+}
+
+}  // namespace t3vp

@@ -1,0 +1,87 @@
+#include "run/traffic_meter.h"
+
+#include <algorithm>
+
+namespace t3vp {
+namespace {
+
+bool is_timed(Phase phase) { return phase != Phase::setup && phase != Phase::operation; }
+
+/// What was sent since, without the packet that was under way then.
+LinkTraffic since(const LinkTraffic& begun, const LinkTraffic& sent) {
+  const auto difference = [](std::uint64_t from, std::uint64_t to) { return to > from ? to - from : 0; };
+  return {difference(begun.payload_bytes, sent.payload_bytes), difference(begun.wire_bytes, sent.wire_bytes),
+          difference(begun.packets, sent.packets)};
+}
+
+/// An access is counted as it enters the DRAM queue; what is still there in the end has not been moved.
+void take_off(std::uint64_t bytes, DramBytes& dram) {
+  for (std::uint64_t& traffic : dram) {
+    const std::uint64_t part = std::min(bytes, traffic);
+    traffic -= part;
+    bytes -= part;
+  }
+}
+
+}  // namespace
+
+TrafficMeter::TrafficMeter(const sc_core::sc_module_name& name, const Node& node)
+    : sc_module(name), node_(node), links_(node.gpus().size()), intervals_(node.gpus().size()) {
+  for (const auto& link : node.links()) links_[link->from()].push_back(link.get());
+  for (std::size_t gpu = 0; gpu < node.gpus().size(); ++gpu) {
+    sc_core::sc_spawn_options options;
+    options.spawn_method();
+    options.dont_initialize();
+    options.set_sensitivity(&node.gpus()[gpu]->processor.phase_boundary.default_event());
+    sc_core::sc_spawn([this, gpu] { boundary(gpu); }, sc_core::sc_gen_unique_name("boundary"), &options);
+  }
+}
+
+void TrafficMeter::boundary(std::size_t gpu) {
+  for (const CommandProcessor::PhaseTime& time : node_.gpus()[gpu]->processor.phases()) {
+    if (!is_timed(time.phase)) continue;
+    for (const bool begin : {true, false}) {
+      if ((begin ? time.begin : time.end) != now()) continue;
+      // The total is the node's: it begins everywhere with the first GPU and ends with the last one.
+      if (time.phase != Phase::total)
+        mark(gpu, time.phase, begin);
+      else
+        for (std::size_t g = 0; g < intervals_.size(); ++g) mark(g, time.phase, begin);
+    }
+  }
+}
+
+void TrafficMeter::mark(std::size_t gpu, Phase phase, bool begin) {
+  const auto [found, is_new] = intervals_[gpu].try_emplace(phase);
+  Interval& interval = found->second;
+  if (is_new) interval.begin = count(gpu);
+  if (begin) return;
+  interval.moved = between(interval.begin, count(gpu));
+  interval.has_ended = true;
+}
+
+TrafficMeter::Counters TrafficMeter::count(std::size_t gpu) const {
+  const MemoryController& memory = node_.gpus()[gpu]->memory;
+  Counters counters{memory.dram_bytes(), memory.queued_bytes(), {}, {}};
+  for (const Link* link : links_[gpu]) {
+    counters.begun.push_back(link->begun());
+    counters.sent.push_back(link->sent());
+  }
+  return counters;
+}
+
+TrafficMeter::Traffic TrafficMeter::between(const Counters& begin, const Counters& end) {
+  Traffic traffic;
+  for (std::size_t c = 0; c < traffic.dram.size(); ++c) traffic.dram[c] = end.dram[c] - begin.dram[c];
+  take_off(end.queued_bytes, traffic.dram);
+  for (std::size_t l = 0; l < end.sent.size(); ++l) traffic.links.push_back(since(begin.begun[l], end.sent[l]));
+  return traffic;
+}
+
+TrafficMeter::Traffic TrafficMeter::of(std::size_t gpu, Phase phase) const {
+  const auto found = intervals_[gpu].find(phase);
+  if (found == intervals_[gpu].end()) return {{}, std::vector<LinkTraffic>(links_[gpu].size())};
+  return found->second.has_ended ? found->second.moved : between(found->second.begin, count(gpu));
+}
+
+}  // namespace t3vp

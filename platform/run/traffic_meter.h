@@ -1,0 +1,51 @@
+// What DRAM and links move within the phases of firmware, read at the phases' boundaries: bytes of before the start
+// barrier or after the last GPU's end are in no figure that is compared with the time in between.
+#pragma once
+
+#include <map>
+#include <systemc>
+#include <utility>
+#include <vector>
+
+#include "hardware/node.h"
+#include "report/report.h"
+
+namespace t3vp {
+
+class TrafficMeter : public sc_core::sc_module {
+ public:
+  /// What a GPU's DRAM has moved and the links that leave the GPU have carried.
+  struct Traffic {
+    DramBytes dram{};                ///< whole column accesses
+    std::vector<LinkTraffic> links;  ///< in the node's order; packets that began and ended within the phase
+  };
+
+  TrafficMeter(const sc_core::sc_module_name& name, const Node& node);
+
+  /// Within the GPU's own phase; within Phase::total from the first GPU's begin to the last GPU's end. Up to now when
+  /// the phase has not ended; nothing when it has not begun.
+  Traffic of(std::size_t gpu, Phase phase) const;
+
+ private:
+  struct Counters {
+    DramBytes dram{};
+    std::uint64_t queued_bytes = 0;  ///< in the DRAM queues, counted in `dram` already
+    std::vector<LinkTraffic> begun, sent;
+  };
+  struct Interval {
+    Counters begin;
+    Traffic moved;
+    bool has_ended = false;
+  };
+
+  void boundary(std::size_t gpu);
+  void mark(std::size_t gpu, Phase phase, bool begin);
+  Counters count(std::size_t gpu) const;
+  static Traffic between(const Counters& begin, const Counters& end);
+
+  const Node& node_;
+  std::vector<std::vector<const Link*>> links_;  ///< that leave each GPU
+  std::vector<std::map<Phase, Interval>> intervals_;
+};
+
+}  // namespace t3vp

@@ -1,0 +1,78 @@
+#include "run/watchdog.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "cli/command_line.h"
+#include "report/console.h"
+#include "report/output_file.h"
+
+namespace t3vp {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+/// Far more than a program needs, and less than a second of the host's time when each is short.
+constexpr std::uint64_t most_calls_at_once = 10'000'000;
+
+[[noreturn]] void end_run(const std::string& limit, const Pulse& pulse) {
+  remove_partial_files();
+  print_error(fmt::format("t3vp: {}; {}{}", limit, progress_of(pulse), pulse.told()));
+  _exit(failed);
+}
+
+}  // namespace
+
+std::string progress_of(const Pulse& pulse) {
+  return fmt::format("{:.0f}% of the work is done after {} ms of simulated time", 100 * pulse.done.load(),
+                     to_ns(pulse.simulated.load()) / 1e6);
+}
+
+Watchdog::Watchdog(const Limits& limits, const Pulse& pulse)
+    : limits_(limits), pulse_(pulse), thread_([this] { watch(); }) {}
+
+Watchdog::~Watchdog() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopped_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void Watchdog::watch() {
+  const Seconds interval(std::min(0.1, limits_.firmware_s / 4));
+  const Clock::time_point begin = Clock::now();
+  std::uint64_t passes = 0;
+  Seconds computing(0);  // of firmware since it last called the HAL
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!stopped_) {
+    const Seconds elapsed = Clock::now() - begin;
+    Seconds next = interval;
+    if (limits_.wall_s) next = std::min(next, std::max(Seconds(*limits_.wall_s) - elapsed, Seconds(0)));
+    const Clock::time_point before = Clock::now();
+    wake_.wait_for(lock, next, [this] { return stopped_; });
+    if (stopped_) return;
+    // While a debugger or the terminal has stopped the process, firmware does not compute.
+    const Seconds waited = std::min(Seconds(Clock::now() - before), 2 * interval);
+    const std::uint64_t now = pulse_.passes.load(std::memory_order_relaxed);
+    computing = now % 2 == 1 && now == passes ? computing + waited : Seconds(0);
+    passes = now;
+    if (computing.count() >= limits_.firmware_s)
+      end_run(fmt::format("limits.firmware_s: the firmware of GPU {} has computed for {} s without a call of the HAL",
+                          pulse_.gpu.load(), limits_.firmware_s),
+              pulse_);
+    if (pulse_.at_once.load(std::memory_order_relaxed) > 2 * most_calls_at_once)
+      end_run(fmt::format("the firmware of GPU {} has called the HAL more than {} times while no simulated time passed",
+                          pulse_.gpu.load(), most_calls_at_once),
+              pulse_);
+    if (limits_.wall_s && Seconds(Clock::now() - begin).count() >= *limits_.wall_s)
+      end_run(fmt::format("limits.wall_s: the run is not over after {} s", *limits_.wall_s), pulse_);
+  }
+}
+
+}  // namespace t3vp

@@ -1,0 +1,74 @@
+// Ends a run that takes too long on the host: a thread of its own, since firmware runs on the simulation's, where an
+// endless loop of it would let nothing else happen.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "config/configuration.h"
+
+namespace t3vp {
+
+/// What the simulation's thread tells of itself as it goes on.
+struct Pulse {
+  /// Counts how often control passes between firmware and the HAL: odd while firmware computes.
+  std::atomic<std::uint64_t> passes{0};
+  std::atomic<std::uint16_t> gpu{0};      ///< whose firmware it was
+  std::atomic<std::uint64_t> at_once{0};  ///< of the passes, those since simulated time last went on
+  std::atomic<Picoseconds> simulated{0};  ///< time
+  std::atomic<double> done{0};            ///< share of the work, 0 to 1
+
+  /// What firmware polls and waits for, and what has become of the injected faults: "; GPU 0 ...; fault ...".
+  void tell(std::string text) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    told_ = std::move(text);
+  }
+  std::string told() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return told_;
+  }
+
+  /// Control passes to a GPU's firmware or from it.
+  void pass(std::uint16_t of_gpu) {
+    const Picoseconds time = now();
+    const bool goes_on = time != simulated.load(std::memory_order_relaxed);
+    gpu.store(of_gpu, std::memory_order_relaxed);
+    simulated.store(time, std::memory_order_relaxed);
+    at_once.store(goes_on ? 0 : at_once.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    passes.store(passes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string told_;
+};
+
+/// How far a run has come, for the line that ends it: "12% of the work is done after 0.25 ms of simulated time".
+std::string progress_of(const Pulse& pulse);
+
+class Watchdog {
+ public:
+  /// From now on limits.wall_s and limits.firmware_s hold, and firmware may not call the HAL for ever without letting
+  /// simulated time go on. What passes one ends the process: one line on standard error, no partial file, exit code 1.
+  Watchdog(const Limits& limits, const Pulse& pulse);
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+ private:
+  void watch();
+
+  Limits limits_;
+  const Pulse& pulse_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopped_ = false;
+  std::thread thread_;
+};
+
+}  // namespace t3vp
