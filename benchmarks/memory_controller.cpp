@@ -100,7 +100,7 @@ class Bench : public sc_core::sc_module {
   Bench(const sc_core::sc_module_name& name, const MemoryParameters& p)
       : sc_module(name),
         parameters(p),
-        controller("controller", p, TrackerParameters{}, 0, nullptr),
+        controller("controller", p, TrackerParameters{}, false, 0, nullptr),
         traffic("traffic", controller.lookahead()),
         registers_("registers", controller.registers),
         near_memory_("near_memory", controller.near_memory),
@@ -143,7 +143,6 @@ int main(int argc, char** argv) {
   for (const std::string memory : {"hbm2-legacy", "hbm2-pseudo-channel"}) {
     MemoryParameters parameters;
     parameters.dram = dram::shipped_memory(memory);
-    parameters.functional = false;
     const std::string module = memory == "hbm2-legacy" ? "legacy" : "pseudo_channel";
     Bench& bench = *benches.emplace_back(std::make_unique<Bench>(module.c_str(), parameters));
     const std::pair<const char*, Pattern> patterns[] = {

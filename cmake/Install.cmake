@@ -1,8 +1,8 @@
-# The models as a package for other people's platforms: find_package(t3vp), then t3vp::memory and so on.
+# Models, GPU and node as a package for other people's platforms: find_package(t3vp), then t3vp::memory, t3vp::hardware.
 include(CMakePackageConfigHelpers)
 
 set(packages ${CMAKE_INSTALL_LIBDIR}/cmake/t3vp)
-set(libraries t3vp_protocol t3vp_registers t3vp_dram t3vp_compute t3vp_memory t3vp_dma t3vp_interconnect t3vp_processor)
+set(libraries t3vp_protocol t3vp_registers ${block_libraries} t3vp_hardware)
 foreach(library ${libraries})
   string(REPLACE t3vp_ "" name ${library})
   set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})
@@ -10,6 +10,7 @@ endforeach()
 install(TARGETS ${libraries} t3vp_warnings EXPORT t3vp ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT t3vp NAMESPACE t3vp:: FILE t3vpTargets.cmake DESTINATION ${packages})
 install(DIRECTORY models/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY platform/hardware DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY ${PROJECT_BINARY_DIR}/generated/cpp/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/generated/c/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/t3vp)

@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "compute/kernel_model.h"
+#include "protocol/component.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
 #include "protocol/output_range.h"
-#include "protocol/statistics.h"
 #include "registers/kernel_queue.h"
 
 namespace t3vp {
 
-class ComputeCluster : public sc_core::sc_module, public KernelHost, public MemoryUser {
+class ComputeCluster : public sc_core::sc_module, public Component, public KernelHost, public MemoryUser {
  public:
   DataInitiatorSocket<ComputeCluster> memory{"memory", this, &ComputeCluster::response};
   sc_core::sc_out<bool> interrupt{"interrupt"};
@@ -35,7 +35,7 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost, public Memo
                  std::uint16_t gpu, Trace* trace);
 
   /// What the cluster waits for, one line each; empty when it is idle.
-  std::vector<std::string> diagnosis() const;
+  std::vector<std::string> diagnosis() const override;
   std::uint64_t finished_workgroups() const { return finished_total_; }
   /// A kernel that has ended, since the reset, has written a range with this address.
   bool has_written(std::uint64_t address) const;
@@ -47,7 +47,8 @@ class ComputeCluster : public sc_core::sc_module, public KernelHost, public Memo
   Picoseconds busy_time() const { return busy_time_; }
   /// The first sum that the injected fault has rounded wrongly, in words; empty while there is none.
   const std::string& wrongly_rounded() const { return wrongly_rounded_; }
-  void visit_statistics(const StatisticVisitor& visit) const;
+  const char* group() const override { return "compute"; }
+  void visit_statistics(const StatisticVisitor& visit) const override;
 
  private:
   static constexpr std::uint32_t packet_bytes = sizeof(KernelPacket);

@@ -17,15 +17,15 @@
 #include "compute/cache_tags.h"
 #include "compute/dirty_bytes.h"
 #include "compute/write_order.h"
+#include "protocol/component.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
-#include "protocol/statistics.h"
 #include "protocol/transaction_pool.h"
 #include "registers/cache.h"
 
 namespace t3vp {
 
-class LastLevelCache : public sc_core::sc_module {
+class LastLevelCache : public sc_core::sc_module, public Component {
  public:
   DataTargetSocket<LastLevelCache> compute{"compute", this, &LastLevelCache::from_compute};  ///< the compute units
   DataTargetSocket<LastLevelCache> peers{"peers", this, &LastLevelCache::from_peers};        ///< the links
@@ -49,7 +49,8 @@ class LastLevelCache : public sc_core::sc_module {
   const Flush& last_flush() const { return last_flush_; }
   /// Bytes of a range that were stored and have not been written back.
   std::uint64_t dirty_bytes(std::uint64_t address, const Shape& shape);
-  void visit_statistics(const StatisticVisitor& visit) const;
+  const char* group() const override { return "cache"; }
+  void visit_statistics(const StatisticVisitor& visit) const override;
 
  private:
   /// A cached load that waits for fills.

@@ -13,16 +13,16 @@
 #include <vector>
 
 #include "compute/parameters.h"
+#include "protocol/component.h"
 #include "protocol/data_sockets.h"
 #include "protocol/output_range.h"
 #include "protocol/staged_chunk.h"
-#include "protocol/statistics.h"
 #include "protocol/transaction_pool.h"
 #include "registers/output_map.h"
 
 namespace t3vp {
 
-class OutputMap : public sc_core::sc_module, public MapHolder {
+class OutputMap : public sc_core::sc_module, public Component, public MapHolder {
  public:
   DataTargetSocket<OutputMap> compute{"compute", this, &OutputMap::request};
   DataInitiatorSocket<OutputMap> cache{"cache", this, &OutputMap::response};
@@ -40,7 +40,8 @@ class OutputMap : public sc_core::sc_module, public MapHolder {
   /// From where a mapped store of the workgroup goes to this address of a peer; nothing when none does.
   std::optional<std::uint64_t> sender_of(std::uint32_t wg_id, std::uint64_t peer_address) const;
   std::string in_the_way(const OutputRange& output, bool stores) const override;
-  void visit_statistics(const StatisticVisitor& visit) const;
+  const char* group() const override { return "output_map"; }
+  void visit_statistics(const StatisticVisitor& visit) const override;
 
  private:
   struct Entry {

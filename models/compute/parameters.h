@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "protocol/address_map.h"
-#include "protocol/units.h"
+#include "protocol/picoseconds.h"
 
 namespace t3vp {
 

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "dma/parameters.h"
+#include "protocol/component.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
 #include "protocol/output_range.h"
 #include "protocol/staged_chunk.h"
-#include "protocol/statistics.h"
 #include "protocol/tile_grid.h"
 #include "protocol/trace.h"
 #include "protocol/transaction_pool.h"
@@ -20,7 +20,7 @@
 
 namespace t3vp {
 
-class DmaEngine : public sc_core::sc_module, public MemoryUser {
+class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser {
  public:
   /// From the Tracker: a store without data names a complete tile, its place, shape and element type.
   DataTargetSocket<DmaEngine> trigger{"trigger", this, &DmaEngine::triggered};
@@ -42,8 +42,9 @@ class DmaEngine : public sc_core::sc_module, public MemoryUser {
   bool has_sent_to(std::uint32_t wg_id, std::uint64_t peer_address) const;
   std::string use_of(const OutputRange& range) const override;
   /// One line for each command that is not complete.
-  std::vector<std::string> diagnosis() const;
-  void visit_statistics(const StatisticVisitor& visit) const;
+  std::vector<std::string> diagnosis() const override;
+  const char* group() const override { return "dma"; }
+  void visit_statistics(const StatisticVisitor& visit) const override;
 
  private:
   enum class Kind : std::uint8_t { store, update, notify };

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "protocol/units.h"
+#include "protocol/picoseconds.h"
 
 namespace t3vp {
 

@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "protocol/component.h"
 #include "protocol/data_sockets.h"
 #include "protocol/ring_signal.h"
-#include "protocol/statistics.h"
 #include "protocol/transaction_pool.h"
 #include "registers/links.h"
 
 namespace t3vp {
 
-class FabricPort : public sc_core::sc_module {
+class FabricPort : public sc_core::sc_module, public Component {
  public:
   static constexpr std::uint32_t no_route = 0xFFFFFFFF;
 
@@ -32,7 +32,8 @@ class FabricPort : public sc_core::sc_module {
              const std::vector<std::uint32_t>& neighbours, std::vector<std::uint32_t> route, std::uint32_t receivers);
 
   /// Whose stores to other GPUs are not acknowledged, and which signals wait for data; empty when there are none.
-  std::vector<std::string> diagnosis() const;
+  std::vector<std::string> diagnosis() const override;
+  const char* group() const override { return "fabric"; }
   /// Bytes of a wavefront tile that this GPU has sent to others without an answer so far.
   std::uint64_t unacknowledged_bytes(std::uint32_t wg_id, std::uint8_t wf_id) const;
 

@@ -9,13 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "protocol/component.h"
 #include "protocol/data_sockets.h"
 #include "protocol/ring_signal.h"
 #include "registers/signals.h"
 
 namespace t3vp {
 
-class Signals : public sc_core::sc_module {
+class Signals : public sc_core::sc_module, public Component {
  public:
   /// Waits of workgroups, and stores to add[i] when a packet has ended.
   DataTargetSocket<Signals> compute{"compute", this, &Signals::compute_request};
@@ -27,9 +28,10 @@ class Signals : public sc_core::sc_module {
   Signals(const sc_core::sc_module_name& name, std::uint16_t gpu);
 
   /// One line for each workgroup's wait that is not fulfilled.
-  std::vector<std::string> diagnosis() const;
+  std::vector<std::string> diagnosis() const override;
   /// One line for each counter with signals of ring kernels that nobody has awaited.
   std::vector<std::string> untaken() const;
+  const char* group() const override { return "signals"; }
 
  private:
   struct Wait {

@@ -2,29 +2,13 @@
 // counted, timed and answered stays as it is.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "memory/backing_store.h"
+#include "memory/parameters.h"
 #include "protocol/units.h"
 
 namespace t3vp {
-
-struct MemoryFaults {
-  struct LoseUpdates {
-    std::uint64_t elements = 0;       ///< the first so many that arrive are not added
-    bool local = true, peers = true;  ///< of this GPU's blocks, of peers
-  };
-  struct FlipBit {
-    std::uint64_t access = 0;  ///< number of the access to tensor data, from 0
-    std::uint32_t bit = 0;     ///< of its first element
-  };
-  std::optional<LoseUpdates> lose_updates;
-  std::optional<FlipBit> flip_bit;
-  bool wrong_rounding = false;  ///< updates are rounded toward zero
-
-  bool any() const { return lose_updates || flip_bit || wrong_rounding; }
-};
 
 /// Takes the place of the controller's own access to its data when there are faults.
 class FaultyAccess {

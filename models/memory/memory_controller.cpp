@@ -23,7 +23,8 @@ void for_each_piece(std::uint64_t address, const Shape& shape, Visit visit) {
 }  // namespace
 
 MemoryController::MemoryController(const sc_core::sc_module_name& name, const MemoryParameters& parameters,
-                                   const TrackerParameters& tracker_parameters, std::uint16_t gpu, Trace* trace)
+                                   const TrackerParameters& tracker_parameters, bool functional, std::uint16_t gpu,
+                                   Trace* trace)
     : sc_module(name),
       tracker("tracker", tracker_parameters, gpu, trace),
       parameters_(parameters),
@@ -39,7 +40,7 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
     socket->on_debug(&MemoryController::debug);
     socket->report_to(registers.errors, registers.description().name);
     // The cache writes back what was stored, and that may be parts of sectors.
-    socket->expect({parameters.functional, false, port == from_cache});
+    socket->expect({functional, false, port == from_cache});
   }
   plain.register_b_transport(this, &MemoryController::plain_transport);
   plain.register_transport_dbg(this, &MemoryController::plain_debug);

@@ -17,21 +17,22 @@
 #include "dram/channel.h"
 #include "memory/arbitration.h"
 #include "memory/backing_store.h"
+#include "memory/faults.h"
 #include "memory/interleave.h"
 #include "memory/parameters.h"
 #include "memory/stream_queues.h"
 #include "memory/tracker.h"
 #include "memory/valid_bits.h"
+#include "protocol/component.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
-#include "protocol/statistics.h"
 #include "protocol/trace.h"
 #include "registers/memory_controller.h"
 #include "registers/near_memory.h"
 
 namespace t3vp {
 
-class MemoryController : public sc_core::sc_module {
+class MemoryController : public sc_core::sc_module, public Component {
  public:
   /// Who sends: fills and write-backs of the cache, accesses that bypass it, peers, DMA engine, Tracker spills.
   enum Port { from_cache, from_bypass, from_peers, from_dma, from_tracker, port_count };
@@ -47,7 +48,7 @@ class MemoryController : public sc_core::sc_module {
   Tracker tracker;
 
   MemoryController(const sc_core::sc_module_name& name, const MemoryParameters& parameters,
-                   const TrackerParameters& tracker_parameters, std::uint16_t gpu, Trace* trace);
+                   const TrackerParameters& tracker_parameters, bool functional, std::uint16_t gpu, Trace* trace);
 
   Picoseconds lookahead() const { return slice_; }
   /// Bytes moved by the DRAM for each class, whole column accesses.
@@ -55,7 +56,8 @@ class MemoryController : public sc_core::sc_module {
   std::uint64_t dram_accesses() const;
   /// Bytes that have entered the DRAM queues and are yet to be moved.
   std::uint64_t queued_bytes() const;
-  void visit_statistics(const StatisticVisitor& visit) const;
+  const char* group() const override { return "dram"; }
+  void visit_statistics(const StatisticVisitor& visit) const override;
   /// What injected faults have done; null when there are none.
   const FaultyAccess* faults() const { return faults_.get(); }
 

@@ -3,12 +3,29 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "dram/memory_spec.h"
-#include "memory/faults.h"
-#include "protocol/units.h"
+#include "protocol/picoseconds.h"
 
 namespace t3vp {
+
+/// Faults to inject, which prove that checks see them.
+struct MemoryFaults {
+  struct LoseUpdates {
+    std::uint64_t elements = 0;       ///< the first so many that arrive are not added
+    bool local = true, peers = true;  ///< of this GPU's blocks, of peers
+  };
+  struct FlipBit {
+    std::uint64_t access = 0;  ///< number of the access to tensor data, from 0
+    std::uint32_t bit = 0;     ///< of its first element
+  };
+  std::optional<LoseUpdates> lose_updates;
+  std::optional<FlipBit> flip_bit;
+  bool wrong_rounding = false;  ///< updates are rounded toward zero
+
+  bool any() const { return lose_updates || flip_bit || wrong_rounding; }
+};
 
 struct MemoryParameters {
   dram::MemorySpec dram;        ///< of one channel
@@ -23,7 +40,6 @@ struct MemoryParameters {
   std::uint32_t mca_default_limit = 30;  ///< before the first stage is over
   std::uint32_t aging_ns = 2000;
   std::uint64_t valid_bits_bytes = 0;  ///< storage of a range's valid bits, one for each 32 bytes; 0: there are none
-  bool functional = true;              ///< tensors carry data
   MemoryFaults faults;                 ///< of this GPU's controller
 };
 

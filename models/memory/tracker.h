@@ -17,18 +17,18 @@
 
 #include "memory/parameters.h"
 #include "memory/tracker_table.h"
+#include "protocol/component.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
 #include "protocol/output_range.h"
 #include "protocol/staged_chunk.h"
-#include "protocol/statistics.h"
 #include "protocol/trace.h"
 #include "protocol/transaction_pool.h"
 #include "registers/tracker.h"
 
 namespace t3vp {
 
-class Tracker : public sc_core::sc_module, public MapHolder, public MemoryUser {
+class Tracker : public sc_core::sc_module, public Component, public MapHolder, public MemoryUser {
  public:
   registers::Tracker registers{"registers"};
   /// To the DMA engine: a store without data names the complete tile, its place, shape and element type.
@@ -78,14 +78,15 @@ class Tracker : public sc_core::sc_module, public MapHolder, public MemoryUser {
   std::vector<Shortage> shortages() const;
 
   /// One line for each shortage: what there is, what is expected, and who owes the rest.
-  std::vector<std::string> diagnosis() const;
+  std::vector<std::string> diagnosis() const override;
 
   std::string in_the_way(const OutputRange& output, bool stores) const override;
   std::string use_of(const OutputRange& range) const override;
 
   /// Storage of the table (T3 4.2.1: 256 x 8 x 76 bits = 19 KiB).
   std::uint64_t size_bytes() const;
-  void visit_statistics(const StatisticVisitor& visit) const;
+  const char* group() const override { return "tracker"; }
+  void visit_statistics(const StatisticVisitor& visit) const override;
 
  private:
   struct Chunk {

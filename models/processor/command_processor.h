@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "processor/parameters.h"
+#include "protocol/component.h"
 #include "protocol/data_protocol.h"
-#include "protocol/statistics.h"
 #include "protocol/trace.h"
 #include "registers/phase.h"
 #include "registers/status.h"
@@ -39,7 +39,7 @@ struct PublishedBuffer {
   ElementType element = ElementType::fp16;
 };
 
-class CommandProcessor : public sc_core::sc_module {
+class CommandProcessor : public sc_core::sc_module, public Component {
  public:
   using Program = std::function<Status(CommandProcessor&)>;
 
@@ -97,7 +97,8 @@ class CommandProcessor : public sc_core::sc_module {
   const Poll& poll() const;
   const std::vector<PhaseTime>& phases() const { return phases_; }
   const std::vector<PublishedBuffer>& buffers() const { return buffers_; }
-  void visit_statistics(const StatisticVisitor& visit) const;
+  const char* group() const override { return "processor"; }
+  void visit_statistics(const StatisticVisitor& visit) const override;
 
   // For programs, from here on. A failed access is a status, never an exception.
   Status read32(std::uint64_t address, std::uint32_t& value);

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "protocol/data_protocol.h"
+#include "protocol/access.h"
 
 namespace t3vp {
 

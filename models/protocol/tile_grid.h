@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "protocol/data_protocol.h"
+#include "protocol/access.h"
 
 namespace t3vp {
 

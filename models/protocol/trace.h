@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "protocol/units.h"
+#include "protocol/picoseconds.h"
 
 namespace t3vp {
 

@@ -6,11 +6,11 @@
 #include <new>
 #include <sstream>
 
+#include "cli/file_kind.h"
+#include "config/embedded_texts.h"
+#include "config/input_error.h"
 #include "report/comparison.h"
 #include "report/console.h"
-#include "config/embedded_texts.h"
-#include "cli/file_kind.h"
-#include "config/input_error.h"
 #include "report/report.h"
 #include "report/result_table.h"
 #include "run/stack_guard.h"

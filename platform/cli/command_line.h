@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace t3vp {
+#include "report/exit_code.h"
 
-enum ExitCode : int { success = 0, failed = 1, bad_input = 2 };
+namespace t3vp {
 
 struct RunCommand {
   std::filesystem::path file;

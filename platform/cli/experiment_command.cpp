@@ -4,12 +4,12 @@
 #include <chrono>
 
 #include "cli/command_line.h"
-#include "report/console.h"
 #include "experiment/missing_runs.h"
 #include "experiment/plots.h"
 #include "experiment/results.h"
 #include "experiment/summary.h"
 #include "experiment/unknown_figures.h"
+#include "report/console.h"
 #include "report/output_file.h"
 #include "report/results_folder.h"
 

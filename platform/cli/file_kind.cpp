@@ -1,11 +1,11 @@
 #include "cli/file_kind.h"
 
 #include "config/configuration.h"
-#include "experiment/plan.h"
 #include "config/json_document.h"
-#include "run/memory_need.h"
-#include "report/report.h"
 #include "config/schema_check.h"
+#include "experiment/plan.h"
+#include "report/report.h"
+#include "run/memory_need.h"
 
 namespace t3vp {
 namespace {

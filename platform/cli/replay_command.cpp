@@ -5,17 +5,17 @@
 #include <stdexcept>
 #include <vector>
 
-#include "dram/replay.h"
 #include "cli/command_line.h"
 #include "config/configuration.h"
-#include "report/console.h"
-#include "report/file_lock.h"
 #include "config/input_error.h"
 #include "config/input_file.h"
-#include "run/memory_need.h"
+#include "dram/replay.h"
+#include "report/console.h"
+#include "report/file_lock.h"
 #include "report/output_file.h"
 #include "report/result_table.h"
 #include "report/results_folder.h"
+#include "run/memory_need.h"
 
 namespace t3vp {
 namespace {

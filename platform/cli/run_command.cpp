@@ -6,12 +6,12 @@
 #include "cli/command_line.h"
 #include "report/console.h"
 #include "report/file_lock.h"
-#include "run/memory_need.h"
 #include "report/output_file.h"
 #include "report/progress_line.h"
 #include "report/report.h"
 #include "report/result_table.h"
 #include "report/results_folder.h"
+#include "run/memory_need.h"
 #include "run/simulation.h"
 
 namespace t3vp {

@@ -14,13 +14,6 @@ const char* name_of(Arbitration arbitration) {
 
 const char* name_of(McaScope scope) { return scope == McaScope::always ? "always" : "reduce-scatter"; }
 
-const char* name_of(Operands operands) { return operands == Operands::exact ? "exact" : "random"; }
-
-const char* name_of(LayerPart part) {
-  constexpr const char* names[] = {"gemm", "attention", "element_wise", "optimizer"};
-  return names[static_cast<std::size_t>(part)];
-}
-
 bool is_ideal(Method method) { return method == Method::ideal_overlap || method == Method::ideal_rs_nmc; }
 
 std::uint32_t link_count(const RunConfiguration& c) {
@@ -29,19 +22,17 @@ std::uint32_t link_count(const RunConfiguration& c) {
   return c.gpus == 2 ? 2 : 2 * c.gpus;
 }
 
-TileGrid output_grid(const RunConfiguration& configuration) {
-  constexpr std::uint64_t row_alignment = 32;
-  const GemmShape& gemm = configuration.workload.gemm;
-  const std::uint64_t row_bytes = std::uint64_t{gemm.n} * bytes_of(gemm.element);
-  TileGrid grid;
-  grid.rows = gemm.m;
-  grid.columns = gemm.n;
-  grid.tile_rows = gemm.tile.rows;
-  grid.tile_columns = gemm.tile.columns;
-  grid.wavefronts = configuration.system.compute.wavefronts;
-  grid.row_stride = (row_bytes + row_alignment - 1) / row_alignment * row_alignment;
-  grid.element = gemm.element;
-  return grid;
+TileGrid output_grid(const RunConfiguration& c) { return output_grid(c.workload.gemm, c.system.compute.wavefronts); }
+
+GemmProblem gemm_problem(const RunConfiguration& c) {
+  GemmProblem problem;
+  problem.gemm = c.workload.gemm;
+  problem.wavefronts = c.system.compute.wavefronts;
+  problem.slab_depth = c.system.compute.slab_depth;
+  problem.gpus = c.gpus;
+  problem.operands = c.operands;
+  problem.seed = c.seed;
+  return problem;
 }
 
 }  // namespace t3vp

@@ -9,37 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "compute/parameters.h"
-#include "dma/parameters.h"
-#include "interconnect/parameters.h"
-#include "memory/parameters.h"
-#include "processor/parameters.h"
-#include "protocol/data_protocol.h"
 #include "protocol/tile_grid.h"
+#include "workload/shapes.h"
 
 namespace t3vp {
 
-enum class Topology { ring };
-
-/// Of a GEMM workgroup, in elements of the output.
-struct TileShape {
-  std::uint32_t rows = 0, columns = 0;
-  std::uint64_t elements() const { return std::uint64_t{rows} * columns; }
-  bool operator==(const TileShape& other) const { return rows == other.rows && columns == other.columns; }
-};
-
-struct SystemConfiguration {
+/// A system file: the hardware, and the tiles of its GEMM library.
+struct SystemConfiguration : GemmSystem {
   std::string name;
-  ComputeParameters compute;
-  std::vector<TileShape> tiles;  ///< of the GEMM library, besides compute's own
-  OutputMapParameters output_map;
-  CacheParameters cache;
-  MemoryParameters memory;  ///< `functional` as the run says
-  TrackerParameters tracker;
-  DmaParameters dma;
-  LinkParameters links;
-  Topology topology = Topology::ring;
-  ProcessorParameters processor;
 };
 
 enum class Method { sequential, t3, t3_mca, ideal_overlap, ideal_rs_nmc };
@@ -50,48 +27,9 @@ enum class Arbitration { round_robin, compute_first, mca, mca_5, mca_10, mca_30,
 /// What mca arbitrates: everything up to the all-gather, which then is arbitrated by round-robin, or all.
 enum class McaScope { reduce_scatter, always };
 
-/// Values of A and B: such that no sum is ever rounded, or any in [-1, 1].
-enum class Operands { exact, random };
-
 /// Of a method that runs the phases apart.
 struct Phases {
   bool gemm = true, reduce_scatter = true, all_gather = true;
-};
-
-/// C = A B on every GPU: A is m x k, B k x n (stored n x k when transposed), C m x n.
-struct GemmShape {
-  std::uint32_t m = 0, n = 0, k = 0;
-  ElementType element = ElementType::fp16;
-  bool transpose_b = false;
-  TileShape tile;  ///< the run file's, else the one that choose_tile() has chosen
-};
-
-/// A Transformer as its layers see it.
-struct TransformerShape {
-  std::uint32_t hidden = 0, heads = 0;
-  std::uint32_t sequence = 0, batch = 0;  ///< tokens of an input, inputs
-  ElementType element = ElementType::fp16;
-};
-
-enum class LayerPart : std::uint8_t { gemm, attention, element_wise, optimizer };
-inline constexpr LayerPart all_layer_parts[] = {LayerPart::gemm, LayerPart::attention, LayerPart::element_wise,
-                                                LayerPart::optimizer};
-
-/// A layer without its sub-layers that need an all-reduce, on one of tp GPUs.
-struct LayerWorkload {
-  bool training = false;         ///< forward, backward and optimizer; else forward without dropout (prompt)
-  bool fused_attention = false;  ///< scores stay on the compute units
-  std::uint32_t tp = 1;
-  TransformerShape shape;
-  std::vector<LayerPart> parts;  ///< whose operations are simulated; empty: all
-};
-
-struct Workload {
-  std::string label;            ///< for people
-  GemmShape gemm;               ///< of each GPU
-  std::string model, sublayer;  ///< empty, and tp and tokens 0, without a model
-  std::uint32_t tp = 0, tokens = 0;
-  std::optional<LayerWorkload> layer;  ///< then gemm, sublayer and tokens say nothing
 };
 
 /// Updates per element that dma_map expects: the local one and one that arrives (T3 4.2.1).
@@ -157,8 +95,6 @@ struct RunConfiguration {
 const char* name_of(Method method);
 const char* name_of(Arbitration arbitration);
 const char* name_of(McaScope scope);
-const char* name_of(Operands operands);
-const char* name_of(LayerPart part);
 
 /// Whether the method runs GEMM, reduce-scatter and all-gather apart.
 bool is_ideal(Method method);
@@ -168,6 +104,9 @@ std::uint32_t link_count(const RunConfiguration& configuration);
 
 /// Output tiles of the workload on the system; rows padded to 32 bytes.
 TileGrid output_grid(const RunConfiguration& configuration);
+
+/// What the GPUs compute together.
+GemmProblem gemm_problem(const RunConfiguration& configuration);
 
 /// Loads a run file with every file it names, and applies "path=value" settings. The path goes into the resolved
 /// configuration (--print-config shows it), whichever file the key is in; "memory." is short for "system.memory.dram.".

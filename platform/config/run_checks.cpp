@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "memory/valid_bits.h"
 #include "config/faults.h"
-#include "workload/layer.h"
+#include "memory/valid_bits.h"
 #include "protocol/staged_chunk.h"
 #include "t3/kernel_packet.h"
+#include "workload/layer.h"
 
 namespace t3vp {
 namespace {

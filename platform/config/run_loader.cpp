@@ -11,8 +11,8 @@
 #include "config/schema_check.h"
 #include "config/system_checks.h"
 #include "config/system_reader.h"
-#include "workload/tile_choice.h"
 #include "config/workloads.h"
+#include "workload/tile_choice.h"
 
 namespace t3vp {
 namespace {
@@ -260,7 +260,6 @@ RunConfiguration load_run(const std::filesystem::path& file, const std::vector<s
   c.phases = phases_of(run);
   c.functional = run.value("data", "timing-only") == "functional";
   c.operands = operands_of(files.run, c.workload);
-  c.system.memory.functional = c.functional;
   c.mirror = run.value("simulate", "all") == "mirror" && !c.workload.layer;  // its one GPU is all there is
   c.check_protocol = run.value("check", "none") != "none";
   c.quantum_ns = run.value("quantum_ns", c.quantum_ns);

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <set>
 
+#include "config/schema_check.h"
 #include "experiment/csv.h"
 #include "experiment/experiment.h"
 #include "report/report_figures.h"
-#include "config/schema_check.h"
 
 namespace t3vp {
 namespace {

@@ -2,54 +2,56 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <stdexcept>
+
+#include "registers/catalogue.h"
+
 namespace t3vp {
 namespace {
 
-ProcessorParameters with_quantum(ProcessorParameters parameters, double quantum_ns) {
-  parameters.quantum = from_ns(quantum_ns);
-  return parameters;
+ComputeParameters compute_of(const GpuParameters& parameters) {
+  ComputeParameters compute = parameters.compute;
+  compute.memory_bytes = parameters.memory.capacity_bytes;
+  return compute;
 }
 
-MemoryParameters memory_of(const RunConfiguration& configuration, std::uint32_t gpu) {
-  const Faults& faults = configuration.faults;
-  MemoryParameters parameters = configuration.system.memory;
-  if (faults.lose_updates && faults.lose_updates->gpu == gpu)
-    parameters.faults.lose_updates = faults.lose_updates->what;
-  if (faults.flip_bit && faults.flip_bit->gpu == gpu) parameters.faults.flip_bit = faults.flip_bit->what;
-  parameters.faults.wrong_rounding = faults.wrong_rounding == gpu;
-  return parameters;
-}
-
-ComputeParameters compute_of(const RunConfiguration& configuration, std::uint32_t gpu) {
-  ComputeParameters parameters = configuration.system.compute;
-  parameters.memory_bytes = configuration.system.memory.capacity_bytes;
-  parameters.wrong_rounding = configuration.faults.wrong_rounding == gpu;
-  return parameters;
+/// All objects of a kind below a module, in the order of construction, those within others behind them.
+template <typename Kind>
+std::vector<Kind*> within(const sc_core::sc_object& module) {
+  std::vector<Kind*> found;
+  for (sc_core::sc_object* child : module.get_child_objects()) {
+    if (auto* one = dynamic_cast<Kind*>(child)) found.push_back(one);
+    for (Kind* one : within<Kind>(*child)) found.push_back(one);
+  }
+  return found;
 }
 
 }  // namespace
 
-Gpu::Gpu(const sc_core::sc_module_name& name, const RunConfiguration& configuration, const Placement& placement,
-         Trace* trace)
+Gpu::Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, const Placement& placement,
+         const SimulationOptions& options, Trace* trace)
     : sc_module(name),
-      processor("processor", placement.gpu, with_quantum(configuration.system.processor, configuration.quantum_ns),
-                trace),
-      bus("bus", placement.gpu, configuration.system.processor.register_access),
-      system("system", placement.gpu, placement.gpus, configuration.system.memory.capacity_bytes),
+      processor("processor", placement.gpu, parameters.processor, trace),
+      bus("bus", placement.gpu, parameters.processor.register_access),
+      system("system", placement.gpu, placement.gpus, parameters.memory.capacity_bytes),
       interrupts("interrupts"),
-      error_log("error_log", configuration.system.processor.error_log_entries),
-      compute("compute", compute_of(configuration, placement.gpu), configuration.functional, placement.gpu, trace),
-      output_map("output_map", configuration.system.output_map, placement.gpu),
-      cache("cache", configuration.system.cache, configuration.system.memory.path_latency, placement.gpu),
-      memory("memory", memory_of(configuration, placement.gpu), configuration.system.tracker, placement.gpu, trace),
-      dma("dma", configuration.system.dma, configuration.functional, placement.gpu, trace),
+      error_log("error_log", parameters.processor.error_log_entries),
+      compute("compute", compute_of(parameters), options.functional, placement.gpu, trace),
+      output_map("output_map", parameters.output_map, placement.gpu),
+      cache("cache", parameters.cache, parameters.memory.path_latency, placement.gpu),
+      memory("memory", parameters.memory, parameters.tracker, options.functional, placement.gpu, trace),
+      dma("dma", parameters.dma, options.functional, placement.gpu, trace),
       signals("signals", placement.gpu),
-      fabric("fabric", placement.gpu, configuration.system.links.header_bytes, placement.neighbours, placement.route,
+      fabric("fabric", placement.gpu, parameters.links.header_bytes, placement.neighbours, placement.route,
              placement.receivers),
-      joints_(configuration.check_protocol),
-      lines_("lines", InterruptController::line_count) {
+      joints_(options.check_protocol),
+      lines_("lines", address_map::line_count) {
   bind_data_path();
-  bind_control_path(placement.gpu);
+  bind_control_path();
+  plug_in_blocks(placement.gpu);
+  bind_interrupts();
   bind_lines();
 }
 
@@ -69,45 +71,48 @@ void Gpu::bind_data_path() {
   joints_.join(memory.tracker.spill, *memory.ports[MemoryController::from_tracker]);
 }
 
-void Gpu::bind_control_path(std::uint16_t gpu) {
+void Gpu::bind_control_path() {
   joints_.join(processor.socket, bus.processor);
   joints_.join(bus.memory, memory.plain);
   joints_.join(bus.remote, fabric.control);
   bus.errors.bind(error_log.reports);
-  using address_map::Block;
-  const std::pair<Block, RegisterBlock*> blocks[] = {
-      {Block::system, &system},
-      {Block::interrupt_controller, &interrupts},
-      {Block::error_log, &error_log},
-      {Block::signals, &signals.registers},
-      {Block::kernel_queue, &compute.registers},
-      {Block::output_map, &output_map.registers},
-      {Block::cache, &cache.registers},
-      {Block::memory_controller, &memory.registers},
-      {Block::near_memory, &memory.near_memory},
-      {Block::tracker, &memory.tracker.registers},
-      {Block::dma, &dma.registers},
-      {Block::links, &fabric.registers},
-  };
-  for (const auto& [number, block] : blocks) {
-    joints_.join(bus.block(number), block->socket);
-    block->locate(address_map::on_gpu(gpu, address_map::block_base(number)));
-    if (block != &error_log) block->errors.bind(error_log.reports);  // the log has bound its own
-    block->reset_line.bind(reset_);
-  }
+  system.reset_pulse.bind(reset_);
 }
 
-void Gpu::bind_lines() {
-  compute.interrupt.bind(lines_[InterruptController::kernel_queue]);
-  dma.interrupt.bind(lines_[InterruptController::dma]);
-  dma.error_interrupt.bind(lines_[InterruptController::dma_error]);
-  cache.interrupt.bind(lines_[InterruptController::cache]);
-  signals.interrupt.bind(lines_[InterruptController::signals]);
-  error_log.interrupt.bind(lines_[InterruptController::error_log]);
+/// Whatever has registers, figures or a diagnosis is found below this module: a block is plugged in by being a member.
+void Gpu::plug_in_blocks(std::uint16_t gpu) {
+  for (RegisterBlock* block : within<RegisterBlock>(*this)) plug_in(*block, gpu);
+  for (const Component* component : within<const Component>(*this)) components_.push_back(component);
+}
+
+/// The block's window is that of its description in models/gpu.json.
+void Gpu::plug_in(RegisterBlock& block, std::uint16_t gpu) {
+  const auto* const entry =
+      std::find_if(std::begin(registers::catalogue), std::end(registers::catalogue),
+                   [&](const registers::CatalogueEntry& e) { return &e.description == &block.description(); });
+  if (entry == std::end(registers::catalogue))
+    throw std::logic_error(fmt::format("{}: its registers are not those of a block in models/gpu.json", block.name()));
+  joints_.join(bus.block(entry->block), block.socket);
+  block.locate(address_map::on_gpu(gpu, address_map::block_base(entry->block)));
+  block.reset_line.bind(reset_);
+  if (&block != &error_log) block.errors.bind(error_log.reports);  // the log has bound its own
+}
+
+/// models/gpu.json names the port that drives each line.
+void Gpu::bind_interrupts() {
+  using Output = sc_core::sc_port_b<sc_core::sc_signal_inout_if<bool>>;
+  for (const address_map::LineSource& source : address_map::line_sources) {
+    const std::string port = fmt::format("{}.{}", name(), source.port);
+    auto* const output = dynamic_cast<Output*>(sc_core::sc_find_object(port.c_str()));
+    if (output == nullptr) throw std::logic_error(port + ": models/gpu.json names it, but it is no output of a block");
+    output->bind(lines_[address_map::index_of(source.line)]);
+  }
   for (std::size_t line = 0; line < lines_.size(); ++line) interrupts.lines[line].bind(lines_[line]);
   interrupts.interrupt.bind(interrupt_);
   processor.interrupt.bind(interrupt_);
-  system.reset_pulse.bind(reset_);
+}
+
+void Gpu::bind_lines() {
   compute.kernel_active.bind(kernel_active_);
   compute.first_stage.bind(first_stage_);
   compute.withdraw.bind(withdraw_);
@@ -123,22 +128,14 @@ void Gpu::bind_lines() {
   dma.users.bind(memory.tracker);
   dma.users.bind(compute);
   memory.users.bind(compute);
-  memory.tracker.interrupt.bind(lines_[InterruptController::tracker]);
 }
 
 void Gpu::visit_statistics(const StatisticVisitor& visit) const {
-  const auto with_prefix = [&](const char* block) {
-    return [&visit, block](const std::string& name, const std::string& unit, const std::string& text, double value) {
-      visit(fmt::format("{}.{}", block, name), unit, text, value);
-    };
-  };
-  processor.visit_statistics(with_prefix("processor"));
-  compute.visit_statistics(with_prefix("compute"));
-  output_map.visit_statistics(with_prefix("output_map"));
-  cache.visit_statistics(with_prefix("cache"));
-  memory.visit_statistics(with_prefix("dram"));
-  memory.tracker.visit_statistics(with_prefix("tracker"));
-  dma.visit_statistics(with_prefix("dma"));
+  for (const Component* component : components_)
+    component->visit_statistics(
+        [&](const std::string& name, const std::string& unit, const std::string& text, double value) {
+          visit(fmt::format("{}.{}", component->group(), name), unit, text, value);
+        });
 }
 
 }  // namespace t3vp

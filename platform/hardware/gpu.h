@@ -9,33 +9,26 @@
 #include "compute/last_level_cache.h"
 #include "compute/output_map.h"
 #include "dma/dma_engine.h"
+#include "hardware/parameters.h"
 #include "interconnect/fabric_port.h"
 #include "interconnect/signals.h"
 #include "memory/memory_controller.h"
-#include "config/configuration.h"
 #include "processor/command_processor.h"
 #include "processor/control_bus.h"
 #include "processor/error_log.h"
 #include "processor/interrupt_controller.h"
 #include "processor/system.h"
+#include "protocol/component.h"
 #include "protocol/socket_joints.h"
 
 namespace t3vp {
 
-/// A GPU's place among its neighbours: what its ports lead to.
-struct Placement {
-  std::uint16_t gpu = 0;
-  std::uint32_t gpus = 1;
-  std::vector<std::uint32_t> neighbours;  ///< by outgoing port
-  std::vector<std::uint32_t> route;       ///< outgoing port towards each GPU
-  std::uint32_t receivers = 0;            ///< incoming links
-};
-
 class Gpu : public sc_core::sc_module {
  public:
-  Gpu(const sc_core::sc_module_name& name, const RunConfiguration& configuration, const Placement& placement,
-      Trace* trace);
+  Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, const Placement& placement,
+      const SimulationOptions& options, Trace* trace);
 
+  // The blocks. Each brings its registers, interrupt lines, figures and diagnosis along: see plug_in_blocks().
   CommandProcessor processor;
   ControlBus bus;
   System system;
@@ -49,6 +42,8 @@ class Gpu : public sc_core::sc_module {
   Signals signals;
   FabricPort fabric;
 
+  /// Every block that has figures or a diagnosis, in the order of construction, blocks within others behind them.
+  const std::vector<const Component*>& components() const { return components_; }
   /// Every block's figures, their names prefixed with the block's.
   void visit_statistics(const StatisticVisitor& visit) const;
   /// What the checkers between its sockets have found.
@@ -56,10 +51,14 @@ class Gpu : public sc_core::sc_module {
 
  private:
   void bind_data_path();
-  void bind_control_path(std::uint16_t gpu);
+  void bind_control_path();
+  void plug_in_blocks(std::uint16_t gpu);
+  void plug_in(RegisterBlock& block, std::uint16_t gpu);
+  void bind_interrupts();
   void bind_lines();
 
   SocketJoints joints_;
+  std::vector<const Component*> components_;
   sc_core::sc_vector<sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS>> lines_;
   sc_core::sc_signal<OutputRange, sc_core::SC_UNCHECKED_WRITERS> running_output_{"running_output"};
   sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS> kernel_active_{"kernel_active"}, first_stage_{"first_stage"},

@@ -43,16 +43,4 @@ void fill_randomly(Gpu& gpu, const PublishedBuffer& buffer, std::seed_seq& seeds
   }
 }
 
-double half_unit(ElementType element) {
-  switch (element) {
-    case ElementType::fp16:
-      return std::ldexp(1.0, -11);
-    case ElementType::bf16:
-      return std::ldexp(1.0, -8);
-    case ElementType::fp32:
-      break;
-  }
-  return std::ldexp(1.0, -24);
-}
-
 }  // namespace t3vp

@@ -1,14 +1,11 @@
 // Buffers of a GPU's memory from outside, by debug transport, which takes no time.
 #pragma once
 
-#include <Eigen/Core>
 #include <random>
 
 #include "hardware/gpu.h"
 
 namespace t3vp {
-
-using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// Whose eyes look: memory holds what a driver, DMA engines and peers see, compute units see their cache first.
 enum class SeenBy { memory, compute_units };
@@ -24,8 +21,5 @@ void write_row(Gpu& gpu, const PublishedBuffer& buffer, std::uint32_t row, const
 
 /// Values from `least` to 1 that depend on the seeds only.
 void fill_randomly(Gpu& gpu, const PublishedBuffer& buffer, std::seed_seq& seeds, float least = -1);
-
-/// Half a unit in the last place of 1.
-double half_unit(ElementType element);
 
 }  // namespace t3vp

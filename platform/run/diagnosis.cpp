@@ -249,6 +249,10 @@ Lines lines_of(const RunConfiguration& configuration, const Node& node, Gpu& gpu
   append_first(gpu.compute.diagnosis(), lines);
   append_first(gpu.signals.diagnosis(), lines);
   append_first(gpu.signals.untaken(), lines);
+  const Component* const told[] = {&gpu.memory.tracker, &gpu.dma, &gpu.compute, &gpu.signals, &gpu.fabric};
+  for (const Component* component : gpu.components())
+    if (std::find(std::begin(told), std::end(told), component) == std::end(told))
+      append_first(component->diagnosis(), lines);
   return lines;
 }
 
@@ -257,7 +261,7 @@ bool may_wait_for_others(const RunConfiguration& configuration, const Node& node
   const auto goes_on = [&gpu](const Gpu& other) { return &other != &gpu && other.processor.awaits_interrupt(); };
   const auto& gpus = node.gpus();
   if (std::none_of(gpus.begin(), gpus.end(), [&](const auto& other) { return goes_on(*other); })) return false;
-  const bool for_signals = (gpu.interrupts.enable.value() >> InterruptController::signals & 1) != 0;
+  const bool for_signals = (gpu.interrupts.enable.value() & address_map::bit_of(address_map::Line::signals)) != 0;
   if (for_signals || !gpu.signals.diagnosis().empty()) return true;
   const std::vector<Explanation> explanations = explanations_of(configuration, node, gpu);
   return std::any_of(explanations.begin(), explanations.end(),

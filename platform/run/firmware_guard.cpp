@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "cli/command_line.h"
+#include "report/exit_code.h"
 #include "report/output_file.h"
 
 namespace t3vp {

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "report/report.h"
 #include "run/buffer_access.h"
 #include "workload/layer.h"
 #include "workload/operation_reference.h"
-#include "report/report.h"
 
 namespace t3vp {
 

@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "workload/layer.h"
-#include "run/layer_reference.h"
 #include "report/report.h"
+#include "run/layer_reference.h"
+#include "workload/layer.h"
 
 namespace t3vp {
 

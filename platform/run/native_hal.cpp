@@ -1,4 +1,4 @@
-#include "native_hal.h"
+#include "run/native_hal.h"
 
 #include <algorithm>
 #include <limits>

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "run/buffer_access.h"
 #include "report/npy.h"
+#include "run/buffer_access.h"
 #include "workload/operands.h"
 
 namespace t3vp {
@@ -30,13 +30,14 @@ void Reference::fill(Gpu& gpu, const PublishedBuffer& buffer) const {
   if (buffer.name == "out") return spoil(gpu, buffer);
   if (buffer.name != "a" && buffer.name != "b") return;
   const std::uint32_t number = gpu.processor.gpu();
-  const FloatMatrix values = buffer.name == "a" ? operand_a(configuration_, number) : operand_b(configuration_, number);
+  const GemmProblem problem = gemm_problem(configuration_);
+  const FloatMatrix values = buffer.name == "a" ? operand_a(problem, number) : operand_b(problem, number);
   for (std::uint32_t i = 0; i < buffer.rows; ++i) write_row(gpu, buffer, i, &values(i, 0));
 }
 
 FunctionalCheck Reference::check(Node& node) const {
   FunctionalCheck result;
-  const FloatMatrix expected = expected_output(configuration_);
+  const FloatMatrix expected = expected_output(gemm_problem(configuration_));
   std::vector<float> found(configuration_.workload.gemm.n);
   for (const auto& gpu : node.gpus()) {
     const PublishedBuffer* out = find(*gpu, "out");

@@ -1,4 +1,5 @@
-// The operands of a functional run in memory, and the check of its outputs (platform/workload/operands.h has the values).
+// The operands of a functional run in memory, and the check of its outputs (platform/workload/operands.h has the
+// values).
 #pragma once
 
 #include <filesystem>

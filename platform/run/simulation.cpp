@@ -9,14 +9,15 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "hardware/node.h"
+#include "report/perfetto_trace.h"
 #include "run/diagnosis.h"
 #include "run/fault_outcomes.h"
 #include "run/figures.h"
 #include "run/firmware_guard.h"
 #include "run/layer_run.h"
 #include "run/native_hal.h"
-#include "hardware/node.h"
-#include "report/perfetto_trace.h"
+#include "run/node_parameters.h"
 #include "run/poll_watch.h"
 #include "run/reference.h"
 #include "run/traffic_meter.h"
@@ -199,7 +200,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   const FirmwareGuard guard(pulse);
   std::unique_ptr<PerfettoTrace> trace;
   if (options.trace) trace = std::make_unique<PerfettoTrace>(options.out / "trace.json");
-  Node node("node", configuration, trace.get());
+  Node node("node", node_parameters(configuration), trace.get());
   const TrafficMeter meter("traffic_meter", node);
   const Reference reference(configuration);
   std::unique_ptr<LayerRun> layer;

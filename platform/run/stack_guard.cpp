@@ -8,10 +8,10 @@
 #include <cstring>
 #include <systemc>
 
-#include "cli/command_line.h"
-#include "run/firmware_guard.h"
-#include "report/output_file.h"
 #include "processor/command_processor.h"
+#include "report/exit_code.h"
+#include "report/output_file.h"
+#include "run/firmware_guard.h"
 
 namespace t3vp {
 namespace {

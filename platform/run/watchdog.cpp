@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "cli/command_line.h"
 #include "report/console.h"
+#include "report/exit_code.h"
 #include "report/output_file.h"
 
 namespace t3vp {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "config/configuration.h"
 #include "t3/layer.h"
+#include "workload/shapes.h"
 
 namespace t3vp {
 

@@ -21,11 +21,11 @@ float rounded(ElementType element, double value) {
   return static_cast<float>(std::abs(result) > largest ? std::copysign(HUGE_VAL, result) : result);
 }
 
-ExactOperands exact_operands(const RunConfiguration& c, std::uint32_t gpu) {
-  return {c.workload.gemm.k, c.system.compute.slab_depth, c.gpus, gpu, c.seed};
+ExactOperands exact_operands(const GemmProblem& c, std::uint32_t gpu) {
+  return {c.gemm.k, c.slab_depth, c.gpus, gpu, c.seed};
 }
 
-FloatMatrix random_operand(const RunConfiguration& c, std::uint32_t gpu, char name, std::uint32_t rows,
+FloatMatrix random_operand(const GemmProblem& c, std::uint32_t gpu, char name, std::uint32_t rows,
                            std::uint32_t columns) {
   std::seed_seq seeds{static_cast<std::uint32_t>(c.seed), static_cast<std::uint32_t>(c.seed >> 32), gpu,
                       static_cast<std::uint32_t>(name)};
@@ -33,12 +33,12 @@ FloatMatrix random_operand(const RunConfiguration& c, std::uint32_t gpu, char na
   FloatMatrix matrix(rows, columns);
   // Drawn from the bits, since the standard's distributions differ between libraries.
   for (Eigen::Index i = 0; i < matrix.size(); ++i)
-    matrix.data()[i] = rounded(c.workload.gemm.element, std::ldexp(static_cast<double>(random() >> 40), -23) - 1);
+    matrix.data()[i] = rounded(c.gemm.element, std::ldexp(static_cast<double>(random() >> 40), -23) - 1);
   return matrix;
 }
 
-FloatMatrix expected_exactly(const RunConfiguration& c) {
-  const GemmShape& shape = c.workload.gemm;
+FloatMatrix expected_exactly(const GemmProblem& c) {
+  const GemmShape& shape = c.gemm;
   FloatMatrix sum = FloatMatrix::Zero(shape.m, shape.n);
   for (std::uint32_t gpu = 0; gpu < c.gpus; ++gpu) {
     const ExactOperands operands = exact_operands(c, gpu);
@@ -51,21 +51,21 @@ FloatMatrix expected_exactly(const RunConfiguration& c) {
 }
 
 /// A GPU's own product.
-FloatMatrix partial_result(const RunConfiguration& c, std::uint32_t gpu) {
+FloatMatrix partial_result(const GemmProblem& c, std::uint32_t gpu) {
   const FloatMatrix a = operand_a(c, gpu);
   FloatMatrix b = operand_b(c, gpu);
-  if (c.workload.gemm.transpose_b) b.transposeInPlace();
+  if (c.gemm.transpose_b) b.transposeInPlace();
   FloatMatrix sum = FloatMatrix::Zero(a.rows(), b.cols());
   for (Eigen::Index i = 0; i < a.rows(); ++i)
     for (Eigen::Index k = 0; k < a.cols(); ++k) sum.row(i) += a(i, k) * b.row(k);
-  return sum.unaryExpr([&](float value) { return rounded(c.workload.gemm.element, value); });
+  return sum.unaryExpr([&](float value) { return rounded(c.gemm.element, value); });
 }
 
-FloatMatrix expected_in_ring_order(const RunConfiguration& c) {
+FloatMatrix expected_in_ring_order(const GemmProblem& c) {
   std::vector<FloatMatrix> partial;
   for (std::uint32_t gpu = 0; gpu < c.gpus; ++gpu) partial.push_back(partial_result(c, gpu));
-  const TileGrid grid = output_grid(c);
-  FloatMatrix sum(c.workload.gemm.m, c.workload.gemm.n);
+  const TileGrid grid = output_grid(c.gemm, c.wavefronts);
+  FloatMatrix sum(c.gemm.m, c.gemm.n);
   for (std::uint32_t chunk = 0; chunk < c.gpus; ++chunk)
     for (std::uint32_t tile = grid.chunk_begin(chunk, c.gpus); tile < grid.chunk_begin(chunk + 1, c.gpus); ++tile) {
       const Rectangle t = grid.tile(tile);
@@ -73,8 +73,8 @@ FloatMatrix expected_in_ring_order(const RunConfiguration& c) {
       total = partial[(chunk + c.gpus - 1) % c.gpus].block(t.row, t.column, t.rows, t.columns);
       for (std::uint32_t step = 2; step <= c.gpus; ++step) {
         const auto next = partial[(chunk + c.gpus - step) % c.gpus].block(t.row, t.column, t.rows, t.columns);
-        total = total.binaryExpr(
-            next, [&](float x, float y) { return rounded(c.workload.gemm.element, double{x} + double{y}); });
+        total =
+            total.binaryExpr(next, [&](float x, float y) { return rounded(c.gemm.element, double{x} + double{y}); });
       }
     }
   return sum;
@@ -82,8 +82,8 @@ FloatMatrix expected_in_ring_order(const RunConfiguration& c) {
 
 }  // namespace
 
-FloatMatrix operand_a(const RunConfiguration& c, std::uint32_t gpu) {
-  const GemmShape& shape = c.workload.gemm;
+FloatMatrix operand_a(const GemmProblem& c, std::uint32_t gpu) {
+  const GemmShape& shape = c.gemm;
   if (c.operands == Operands::random) return random_operand(c, gpu, 'a', shape.m, shape.k);
   const ExactOperands operands = exact_operands(c, gpu);
   return FloatMatrix::NullaryExpr(shape.m, shape.k, [&](Eigen::Index i, Eigen::Index k) {
@@ -91,8 +91,8 @@ FloatMatrix operand_a(const RunConfiguration& c, std::uint32_t gpu) {
   });
 }
 
-FloatMatrix operand_b(const RunConfiguration& c, std::uint32_t gpu) {
-  const GemmShape& shape = c.workload.gemm;
+FloatMatrix operand_b(const GemmProblem& c, std::uint32_t gpu) {
+  const GemmShape& shape = c.gemm;
   const std::uint32_t rows = shape.transpose_b ? shape.n : shape.k, columns = shape.transpose_b ? shape.k : shape.n;
   if (c.operands == Operands::random) return random_operand(c, gpu, 'b', rows, columns);
   const ExactOperands operands = exact_operands(c, gpu);
@@ -102,7 +102,7 @@ FloatMatrix operand_b(const RunConfiguration& c, std::uint32_t gpu) {
   });
 }
 
-FloatMatrix expected_output(const RunConfiguration& c) {
+FloatMatrix expected_output(const GemmProblem& c) {
   return c.operands == Operands::exact ? expected_exactly(c) : expected_in_ring_order(c);
 }
 

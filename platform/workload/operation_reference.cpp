@@ -95,6 +95,18 @@ Expected dropout(const Array& x, const Array& more, const t3_row_options& option
 
 }  // namespace
 
+double half_unit(ElementType element) {
+  switch (element) {
+    case ElementType::fp16:
+      return std::ldexp(1.0, -11);
+    case ElementType::bf16:
+      return std::ldexp(1.0, -8);
+    case ElementType::fp32:
+      break;
+  }
+  return std::ldexp(1.0, -24);
+}
+
 Array allowed_error(ElementType element, const Expected& expected) {
   // Half of the smallest number of fp16; fp32 may treat what is below its normal numbers as 0.
   const double smallest = element == ElementType::fp16 ? 0x1p-25 : 0x1p-126;

@@ -9,17 +9,21 @@
 #include <Eigen/Core>
 #include <optional>
 
-#include "run/buffer_access.h"
+#include "protocol/access.h"
 #include "t3/layer.h"
 
 namespace t3vp {
 
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Array = Eigen::Array<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 struct Expected {
   Array value;
   Array loss;  ///< bound of |result - value| before the result is rounded to the element type
 };
+
+/// Half a unit in the last place of 1.
+double half_unit(ElementType element);
 
 /// What may be written instead of `expected`: the loss, one rounding to the element type, and what is too small for it.
 Array allowed_error(ElementType element, const Expected& expected);

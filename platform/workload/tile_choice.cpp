@@ -19,7 +19,7 @@ double cycles_of(const dram::Timing& t) { return t.RCDRD + t.CL + t.BURST; }
 
 double GemmEstimate::total() const { return std::max({compute, loads, latency, cache, dram}) + edges; }
 
-GemmEstimate estimate_gemm(const SystemConfiguration& system, const GemmShape& gemm, TileShape tile) {
+GemmEstimate estimate_gemm(const GemmSystem& system, const GemmShape& gemm, TileShape tile) {
   const ComputeParameters& p = system.compute;
   const CacheParameters& cache = system.cache;
   const double bytes = bytes_of(gemm.element);
@@ -42,7 +42,7 @@ GemmEstimate estimate_gemm(const SystemConfiguration& system, const GemmShape& g
   return e;
 }
 
-std::vector<TileShape> tiles_of(const SystemConfiguration& system) {
+std::vector<TileShape> tiles_of(const GemmSystem& system) {
   const TileShape own{system.compute.tile_rows, system.compute.tile_columns};
   std::vector<TileShape> tiles{own};
   for (const TileShape& tile : system.tiles)
@@ -50,7 +50,7 @@ std::vector<TileShape> tiles_of(const SystemConfiguration& system) {
   return tiles;
 }
 
-TileShape choose_tile(const SystemConfiguration& system, const GemmShape& gemm) {
+TileShape choose_tile(const GemmSystem& system, const GemmShape& gemm) {
   const std::vector<TileShape> tiles = tiles_of(system);
   std::vector<double> times;
   for (const TileShape& tile : tiles) times.push_back(estimate_gemm(system, gemm, tile).total());

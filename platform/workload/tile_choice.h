@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "config/configuration.h"
+#include "workload/shapes.h"
 
 namespace t3vp {
 
@@ -19,14 +19,14 @@ struct GemmEstimate {
   double total() const;
 };
 
-GemmEstimate estimate_gemm(const SystemConfiguration& system, const GemmShape& gemm, TileShape tile);
+GemmEstimate estimate_gemm(const GemmSystem& system, const GemmShape& gemm, TileShape tile);
 
 /// The system's own tile, then those of its library that need no more registers.
-std::vector<TileShape> tiles_of(const SystemConfiguration& system);
+std::vector<TileShape> tiles_of(const GemmSystem& system);
 
 /// Estimates within 5% of the shortest are taken as equal, since the estimate knows no contention. The largest tile
 /// among them is taken: it reads least. Of several, the first.
-TileShape choose_tile(const SystemConfiguration& system, const GemmShape& gemm);
+TileShape choose_tile(const GemmSystem& system, const GemmShape& gemm);
 
 /// What `matrices` GEMMs of m x n x k in one kernel take the compute units at least, since a tile at the edge takes as
 /// long as any other and one of `compute_units` has the largest share of them.

@@ -4,6 +4,7 @@
 #include "command_line/program.h"
 #include "config/configuration.h"
 #include "config/input_error.h"
+#include "run/node_parameters.h"
 
 using namespace t3vp;
 using namespace t3vp::test;
@@ -196,10 +197,10 @@ TEST_CASE("names of methods and arbitrations are read as they are written") {
           std::string(name));
 }
 
-TEST_CASE("the functional run tells the memory to keep data") {
+TEST_CASE("the functional run tells the hardware to keep data") {
   const ValidFiles files;
-  CHECK_FALSE(load_run(files.run()).system.memory.functional);
-  CHECK(load_run(files.run(), {"data=functional"}).system.memory.functional);
+  CHECK_FALSE(node_parameters(load_run(files.run())).options.functional);
+  CHECK(node_parameters(load_run(files.run(), {"data=functional"})).options.functional);
 }
 
 TEST_CASE("injected faults are passed on") {

@@ -2,8 +2,8 @@
 #include <limits>
 
 #include "command_line/program.h"
-#include "report/comparison.h"
 #include "config/input_error.h"
+#include "report/comparison.h"
 #include "report/output_file.h"
 #include "report/report.h"
 #include "report/result_table.h"

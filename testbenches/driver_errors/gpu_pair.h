@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "driver_errors/guests.h"
-#include "run/diagnosis.h"
 #include "hardware/node.h"
+#include "run/diagnosis.h"
 
 namespace t3vp::test {
 

@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
 #include "command_line/program.h"
-#include "experiment/csv.h"
 #include "config/input_error.h"
+#include "experiment/csv.h"
 
 using namespace t3vp;
 using namespace t3vp::test;

@@ -8,8 +8,8 @@
 #include <set>
 #include <sstream>
 
-#include "experiments/small_experiment.h"
 #include "experiment/gnuplot.h"
+#include "experiments/small_experiment.h"
 
 using namespace t3vp::test;
 using nlohmann::json;

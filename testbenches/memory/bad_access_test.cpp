@@ -140,9 +140,7 @@ TEST_CASE("debug access that does not fit its buffer or the memory reads nothing
 }
 
 TEST_CASE("a functional memory refuses tensors without data") {
-  MemoryParameters parameters = MemoryBench::small();
-  parameters.functional = true;
-  MemoryBench bench(parameters);
+  MemoryBench bench(MemoryBench::small(), true);
   for (DataInitiator* port : {&bench.cache, &bench.bypass, &bench.peers, &bench.dma})
     for (const Operation operation : {Operation::load, Operation::store, Operation::update}) {
       TransactionPool pool;

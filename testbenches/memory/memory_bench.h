@@ -29,7 +29,6 @@ struct MemoryBench {
     MemoryParameters parameters;
     parameters.channels = channels;
     parameters.capacity_bytes = std::uint64_t{64} << 20;
-    parameters.functional = false;  // accesses may have data all the same
     return parameters;
   }
 
@@ -44,9 +43,10 @@ struct MemoryBench {
   NamedRegisters registers, near_memory, tracker;
   CheckedSockets checks;
 
-  explicit MemoryBench(const MemoryParameters& p = small())
+  /// Without `functional` accesses may have data all the same.
+  explicit MemoryBench(const MemoryParameters& p = small(), bool functional = false)
       : parameters(p),
-        controller("controller", p, TrackerParameters{}, bench_gpu, nullptr),
+        controller("controller", p, TrackerParameters{}, functional, bench_gpu, nullptr),
         registers("registers", controller.registers),
         near_memory("near_memory", controller.near_memory),
         tracker("tracker", controller.tracker.registers) {

@@ -144,7 +144,7 @@ class Devices(unittest.TestCase):
 
     def test_refusals(self):
         def lines(number):
-            return [{"name": "new", "number": number, "text": "Test."}]
+            return [{"name": "new", "number": number, "port": "links.interrupt", "text": "Test."}]
 
         for expected, change in (
                 ("windows: values system and links are both 0", lambda b, d: b["links"].update(window=0)),
@@ -152,7 +152,9 @@ class Devices(unittest.TestCase):
                 ("lines: values dma and new are both 1", lambda b, d: b["links"].update(lines=lines(1))),
                 ("lines: no line has number 7", lambda b, d: b["links"].update(lines=lines(8))),
                 ("block links, lines: \"text\" is missing",
-                 lambda b, d: b["links"].update(lines=[{"name": "new", "number": 7}])),
+                 lambda b, d: b["links"].update(lines=[{"name": "new", "number": 7, "port": "new.interrupt"}])),
+                ("block links, lines: port \"new interrupt\" must be",
+                 lambda b, d: b["links"].update(lines=[{**lines(7)[0], "port": "new interrupt"}])),
                 ("block links: unknown \"windw\"", lambda b, d: b["links"].update(windw=3)),
                 ("block timer has no timer.registers.json",
                  lambda b, d: d["blocks"].append({"name": "timer", "window": 12})),
@@ -168,8 +170,8 @@ class Devices(unittest.TestCase):
     def test_a_new_block_is_one_line(self):
         """Window, interrupt line, its bit in the controller, both sides' headers and the reference follow."""
         device = read(DEVICE)
-        device["blocks"].append({"name": "sensor", "window": 12,
-                                 "lines": [{"name": "sensor", "number": 7, "text": "Test."}]})
+        line = {"name": "sensor", "number": 7, "port": "sensor.interrupt", "text": "Test."}
+        device["blocks"].append({"name": "sensor", "window": 12, "lines": [line]})
         with tempfile.TemporaryDirectory() as directory:
             texts = {"sensor.registers.json": GOOD, "gpu.json": device}
             for file, content in texts.items():

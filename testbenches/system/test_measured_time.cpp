@@ -2,10 +2,11 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
-#include "run/figures.h"
-#include "run/native_hal.h"
 #include "protocol/address_map.h"
 #include "registers/signals.h"
+#include "run/figures.h"
+#include "run/native_hal.h"
+#include "run/node_parameters.h"
 #include "system/platform_run.h"
 #include "t3/job.h"
 
@@ -22,7 +23,7 @@ RunConfiguration small_ring(std::uint32_t gpus, const Settings& more = {}) {
 /// What figures say of `hardware` when they take it for `configuration`.
 RunResult measured(const RunConfiguration& configuration, const RunConfiguration& hardware,
                    const CommandProcessor::Program& program) {
-  Node node("node", hardware, nullptr);
+  Node node("node", node_parameters(hardware), nullptr);
   const TrafficMeter meter("traffic_meter", node);
   for (const auto& gpu : node.gpus()) gpu->processor.run(program);
   sc_core::sc_start();
@@ -124,7 +125,7 @@ TEST_CASE("a link's figures are the packets that begin and end within the total,
 
 TEST_CASE("what DRAM has moved in a phase leaves out the accesses that wait in its queues as the phase ends") {
   const RunConfiguration configuration = small_ring(2, {"memory.clock_GHz=0.05"});
-  Node node("node", configuration, nullptr);
+  Node node("node", node_parameters(configuration), nullptr);
   const TrafficMeter meter("traffic_meter", node);
   for (const auto& gpu : node.gpus()) gpu->processor.run(fused(configuration));
   const MemoryController& memory = node.gpus()[0]->memory;

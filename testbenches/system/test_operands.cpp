@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "system/platform_run.h"
 #include "workload/exact_operands.h"
 #include "workload/operands.h"
-#include "system/platform_run.h"
 
 using namespace t3vp;
 using namespace t3vp::test;
@@ -112,10 +112,10 @@ TEST_CASE("what is expected of exact operands is the sum of products") {
     c.workload.gemm.transpose_b = transposed;
     DoubleMatrix sum = DoubleMatrix::Zero(90, 140);
     for (std::uint32_t gpu = 0; gpu < c.gpus; ++gpu) {
-      DoubleMatrix b = operand_b(c, gpu).cast<double>();
+      DoubleMatrix b = operand_b(gemm_problem(c), gpu).cast<double>();
       if (transposed) b.transposeInPlace();
-      sum += operand_a(c, gpu).cast<double>() * b;
+      sum += operand_a(gemm_problem(c), gpu).cast<double>() * b;
     }
-    REQUIRE(expected_output(c).cast<double>() == sum);
+    REQUIRE(expected_output(gemm_problem(c)).cast<double>() == sum);
   }
 }

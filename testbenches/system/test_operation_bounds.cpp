@@ -7,11 +7,12 @@
 
 #include "compute/matrix_unit.h"
 #include "compute/row_operations.h"
-#include "run/layer_reference.h"
 #include "hardware/node.h"
-#include "workload/operation_reference.h"
 #include "protocol/element.h"
+#include "run/layer_reference.h"
+#include "run/node_parameters.h"
 #include "system/platform_run.h"
+#include "workload/operation_reference.h"
 
 using namespace t3vp;
 using namespace t3vp::test;
@@ -175,7 +176,7 @@ Matrix read(Gpu& gpu, const PublishedBuffer& buffer) {
 TEST_CASE("an error just above the bound is a mismatch, one just below is none") {
   RunConfiguration configuration = configuration_of({on_small_system(), "gpus=2"});
   configuration.gpus = 1;
-  Node node("node", configuration, nullptr);
+  Node node("node", node_parameters(configuration), nullptr);
   Gpu& gpu = *node.gpus()[0];
   constexpr std::uint32_t rows = 3, columns = 48, row = 1;
   for (const ElementType element : {ElementType::fp16, ElementType::bf16, ElementType::fp32})

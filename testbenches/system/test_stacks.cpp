@@ -12,10 +12,10 @@
 
 #include <tlm_utils/simple_target_socket.h>
 
+#include "processor/command_processor.h"
 #include "report/output_file.h"
 #include "run/simulation.h"
 #include "run/stack_guard.h"
-#include "processor/command_processor.h"
 #include "system/platform_run.h"
 #include "t3_hal.h"
 

@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "workload/tile_choice.h"
 #include "system/platform_run.h"
+#include "workload/tile_choice.h"
 
 using namespace t3vp;
 using namespace t3vp::test;

@@ -68,9 +68,15 @@ def device_header(device, blocks):
                  ("block_bytes", device.block_bytes, "from one block to the next")]
     lines = [f"// {device.text} Generated from {device.name}.json.", "#pragma once", "", "#include <cstdint>", "",
              f"namespace t3vp::{device.namespace} {{", ""]
-    lines += [f"inline constexpr std::uint64_t {name} = {literal(value)};  ///< {text}" for name, value, text in constants]
+    lines += [f"inline constexpr std::uint64_t {name} = {literal(value)};  ///< {text}"
+              for name, value, text in constants]
     for enumeration in device.enumerations(blocks):
         lines += ["", *enumeration_lines(enumeration, counted=True)]
+    lines += ["/// Which port of the device drives a line.", "struct LineSource {", "  Line line;",
+              "  const char* port;  ///< path below the device", "};",
+              "inline constexpr LineSource line_sources[] = {"]
+    lines += [f"    {{Line::{name}, {quoted(device.sources[name][1])}}}," for name, _, _ in device.lines]
+    lines += ["};", ""]
     return "\n".join(lines + [f"}}  // namespace t3vp::{device.namespace}", ""])
 
 

@@ -1,10 +1,13 @@
 """The description of a device: constants of its address map, register blocks in their windows, interrupt lines."""
 
+import json
+import re
 from dataclasses import dataclass
 
 from .description import DescriptionError, Enumeration, Reader, require_distinct
 
 LINES_MAX = 32  # bits of a register with a bit for each line
+PORT = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*\Z")
 
 
 @dataclass
@@ -17,7 +20,7 @@ class Device:
     registers_base: int
     block_bytes: int
     lines: list  # of (name, number, text)
-    sources: dict  # block by name of a line
+    sources: dict  # (block, port that drives it) by name of a line
     file: str
 
     def base(self, block):
@@ -28,7 +31,7 @@ class Device:
         first_sentence = {block.name: block.text.split(". ")[0].rstrip(".") for block in blocks}
         windows = sorted(((name, number, first_sentence.get(name, name)) for name, number in self.windows.items()),
                          key=lambda value: value[1])
-        return (Enumeration("block", "Block", 64, "block", "Register blocks, by the numbers of their windows.", windows),
+        return (Enumeration("block", "Block", 64, "block", "Register blocks, by their windows.", windows),
                 Enumeration("line", "Line", 32, "line", "Interrupt lines, and what raises them.", self.lines))
 
     def in_order(self, blocks):
@@ -47,8 +50,11 @@ def read_lines(reader, block, item):
     lines = []
     for entry in item.get("lines", []):
         reader.place = f"block {block}, lines"
-        reader.keys(entry, ("name", "number", "text"))
-        lines.append((reader.name(entry["name"], "line"), reader.number(entry["number"], "number"), reader.text(entry)))
+        reader.keys(entry, ("name", "number", "port", "text"))
+        if not isinstance(entry["port"], str) or not PORT.match(entry["port"]):
+            reader.fail(f"port {json.dumps(entry['port'])} must be a path such as \"dma.interrupt\"")
+        line = (reader.name(entry["name"], "line"), reader.number(entry["number"], "number"), reader.text(entry))
+        lines.append((line, entry["port"]))
     return lines
 
 
@@ -76,9 +82,9 @@ def read_device(file):
         reader.keys(entry, ("name", "window"), ("lines",))
         name = reader.name(entry["name"], "block")
         windows.append((name, reader.number(entry["window"], "window")))
-        for line in read_lines(reader, name, entry):
+        for line, port in read_lines(reader, name, entry):
             lines.append(line)
-            sources[line[0]] = name
+            sources[line[0]] = (name, port)
     reader.place = "windows"
     require_gapless(reader, windows, "window")
     reader.place = "lines"

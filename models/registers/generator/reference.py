@@ -3,7 +3,8 @@
 INTRODUCTION = """\
 # Registers
 
-Generated from `models/gpu.json`, `models/*/*.registers.json` and `models/*/*.enumeration.json`; do not edit. The target `register_reference` writes this page anew.
+Generated from `models/gpu.json`, `models/*/*.registers.json` and `models/*/*.enumeration.json`; do not edit. The target
+`register_reference` writes this page anew.
 
 The registers of GPU g lie at `g << 44` plus the address given with each block. An access has exactly the width of the
 register, or is one half of a 64-bit register, by 32 bits, the low half (at the register's offset) first. A write of the
@@ -50,7 +51,7 @@ def page(blocks, enumerations, device):
     lines += [f"| `{device.base(b.name):#x}` | [{b.name}](#{b.name}) | {b.text.split('. ')[0].rstrip('.')}. |"
               for b in blocks]
     lines += ["", "| Line | Name | Block | Raised when |", "| --- | --- | --- | --- |"]
-    lines += [f"| {number} | {name} | [{device.sources[name]}](#{device.sources[name]}) | {text} |"
+    lines += [f"| {number} | {name} | [{device.sources[name][0]}](#{device.sources[name][0]}) | {text} |"
               for name, number, text in device.lines]
     for block in blocks:
         lines += ["", f"## {block.name}", "",

@@ -1,0 +1,68 @@
+// What an access of the data path is, apart from how it travels: plain C++.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "registers/element.h"
+
+namespace t3vp {
+
+/// The memory controller's two streams (T3 4.5).
+enum class Stream : std::uint8_t { compute, communication };
+
+/// An update adds to memory in the element type, near memory (T3 4.3). A wait is answered when the addressed signal
+/// has reached the value in DataExtension::threshold.
+enum class Operation : std::uint8_t { load, store, update, wait };
+
+constexpr const char* name_of(Operation operation) {
+  constexpr const char* names[] = {"load", "store", "update", "wait"};
+  return operation > Operation::wait ? "unknown operation" : names[static_cast<std::size_t>(operation)];
+}
+
+constexpr std::uint32_t bytes_of(ElementType type) { return type == ElementType::fp32 ? 4 : 2; }
+
+/// Who pays for a DRAM access in the report (T3 Figure 18). `gemm` is every kernel that is no collective, `setup`
+/// zeroes update targets, `control` is everything that is not a tensor: kernel packets and Tracker spills.
+enum class TrafficClass : std::uint8_t {
+  gemm_read,
+  gemm_write,
+  rs_read,
+  rs_write,
+  ag_read,
+  ag_write,
+  setup,
+  control,
+  count
+};
+
+inline constexpr std::size_t traffic_class_count = static_cast<std::size_t>(TrafficClass::count);
+
+constexpr const char* name_of(TrafficClass c) {
+  constexpr const char* names[] = {"gemm_read", "gemm_write", "rs_read", "rs_write",
+                                   "ag_read",   "ag_write",   "setup",   "control"};
+  return names[static_cast<std::size_t>(c)];
+}
+
+inline constexpr std::uint8_t no_wavefront = 0xFF;
+inline constexpr std::uint32_t no_workgroup = 0xFFFFFFFF;
+
+/// The wavefront tile that an access belongs to. wg_id is the tile's position in the output and the same on all GPUs;
+/// it travels with remote and DMA accesses (T3 4.2).
+struct Producer {
+  std::uint32_t wg_id = no_workgroup;
+  std::uint8_t wf_id = no_wavefront;
+  std::uint16_t gpu = 0;
+};
+
+/// A 2-D access: `rows` rows of `row_bytes` bytes, the starts `stride` bytes apart. The payload's address is the first
+/// byte's, its data length rows * row_bytes, its data packed without gaps; a null data pointer means timing only.
+struct Shape {
+  std::uint32_t rows = 1;
+  std::uint32_t row_bytes = 0;
+  std::uint64_t stride = 0;
+
+  std::uint64_t bytes() const { return std::uint64_t{rows} * row_bytes; }
+};
+
+}  // namespace t3vp

@@ -1,0 +1,22 @@
+// What a GPU asks every block that it has, whichever block it is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "protocol/statistics.h"
+
+namespace t3vp {
+
+class Component {
+ public:
+  virtual ~Component() = default;
+
+  /// The name of its figures in the report: "dma" in "gpu0.dma.transfers".
+  virtual const char* group() const = 0;
+  virtual void visit_statistics(const StatisticVisitor&) const {}
+  /// What the block waits for, one line each; empty when it waits for nothing. Asked when nothing can happen any more.
+  virtual std::vector<std::string> diagnosis() const { return {}; }
+};
+
+}  // namespace t3vp

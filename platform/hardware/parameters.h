@@ -1,0 +1,53 @@
+// Everything that a GPU and a node are made from: the parameters of their blocks, without a workload and without
+// SystemC.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "compute/parameters.h"
+#include "dma/parameters.h"
+#include "interconnect/parameters.h"
+#include "memory/parameters.h"
+#include "processor/parameters.h"
+#include "protocol/tile_grid.h"
+
+namespace t3vp {
+
+struct GpuParameters {
+  ComputeParameters compute;
+  OutputMapParameters output_map;
+  CacheParameters cache;
+  MemoryParameters memory;
+  TrackerParameters tracker;
+  DmaParameters dma;
+  ProcessorParameters processor;
+  LinkParameters links;
+};
+
+/// How much of it all is simulated. Times do not depend on it.
+struct SimulationOptions {
+  bool functional = true;       ///< tensors carry data
+  bool check_protocol = false;  ///< protocol checkers between all sockets
+};
+
+/// A GPU's place among its neighbours: what its ports lead to.
+struct Placement {
+  std::uint16_t gpu = 0;                  ///< number of the GPU
+  std::uint32_t gpus = 1;                 ///< GPUs of the node
+  std::vector<std::uint32_t> neighbours;  ///< the GPU behind each outgoing port
+  std::vector<std::uint32_t> route;       ///< by GPU, the outgoing port that leads there
+  std::uint32_t receivers = 0;            ///< links that lead to this GPU
+};
+
+struct NodeParameters {
+  std::vector<Placement> topology;    ///< of every simulated GPU, in the order of their numbers
+  std::vector<GpuParameters> gpus;    ///< as many
+  std::vector<LinkParameters> links;  ///< one for each port, GPU after GPU
+  /// One GPU stands for all of a ring: what it sends comes back to it, as the next chunk's of this output.
+  std::optional<TileGrid> mirrored;
+  SimulationOptions options;
+};
+
+}  // namespace t3vp

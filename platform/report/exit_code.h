@@ -1,0 +1,8 @@
+// How the program ends.
+#pragma once
+
+namespace t3vp {
+
+enum ExitCode : int { success = 0, failed = 1, bad_input = 2 };
+
+}  // namespace t3vp

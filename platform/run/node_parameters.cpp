@@ -1,0 +1,42 @@
+#include "run/node_parameters.h"
+
+#include "hardware/ring.h"
+
+namespace t3vp {
+namespace {
+
+GpuParameters gpu_parameters(const RunConfiguration& configuration, std::uint32_t gpu) {
+  const Faults& faults = configuration.faults;
+  GpuParameters parameters = configuration.system;
+  if (faults.lose_updates && faults.lose_updates->gpu == gpu)
+    parameters.memory.faults.lose_updates = faults.lose_updates->what;
+  if (faults.flip_bit && faults.flip_bit->gpu == gpu) parameters.memory.faults.flip_bit = faults.flip_bit->what;
+  parameters.memory.faults.wrong_rounding = faults.wrong_rounding == gpu;
+  parameters.compute.wrong_rounding = faults.wrong_rounding == gpu;
+  return parameters;
+}
+
+LinkParameters link_parameters(const RunConfiguration& configuration, std::size_t link) {
+  LinkParameters parameters = configuration.system.links;
+  const auto& fault = configuration.faults.drop_packet;
+  if (fault && fault->link == link) parameters.drop_packet = fault->packet;
+  return parameters;
+}
+
+}  // namespace
+
+NodeParameters node_parameters(const RunConfiguration& configuration) {
+  NodeParameters node;
+  const bool mirrored = configuration.mirror && configuration.gpus > 1;
+  node.topology = mirrored ? mirrored_ring(configuration.gpus) : ring(configuration.gpus);
+  for (const Placement& placement : node.topology) {
+    node.gpus.push_back(gpu_parameters(configuration, placement.gpu));
+    for (std::size_t port = 0; port < placement.neighbours.size(); ++port)
+      node.links.push_back(link_parameters(configuration, node.links.size()));
+  }
+  if (mirrored) node.mirrored = output_grid(configuration);
+  node.options = {configuration.functional, configuration.check_protocol};
+  return node;
+}
+
+}  // namespace t3vp

@@ -1,0 +1,12 @@
+// What the hardware is told of a run: parameters alone.
+#pragma once
+
+#include "config/configuration.h"
+#include "hardware/parameters.h"
+
+namespace t3vp {
+
+/// The node of the run, with its injected faults.
+NodeParameters node_parameters(const RunConfiguration& configuration);
+
+}  // namespace t3vp

@@ -1,0 +1,82 @@
+// What a run computes: GEMMs and Transformer layers, by their shapes. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hardware/parameters.h"
+#include "protocol/tile_grid.h"
+
+namespace t3vp {
+
+/// The part of the output that a GEMM workgroup computes, in elements.
+struct TileShape {
+  std::uint32_t rows = 0, columns = 0;
+  std::uint64_t elements() const { return std::uint64_t{rows} * columns; }
+  bool operator==(const TileShape& other) const { return rows == other.rows && columns == other.columns; }
+};
+
+/// A GPU and the tiles of its GEMM library, besides those of its own compute parameters.
+struct GemmSystem : GpuParameters {
+  std::vector<TileShape> tiles;
+};
+
+/// C = A B on every GPU: A is m x k, B k x n (stored n x k when transposed), C m x n.
+struct GemmShape {
+  std::uint32_t m = 0, n = 0, k = 0;
+  ElementType element = ElementType::fp16;
+  bool transpose_b = false;
+  TileShape tile;  ///< the run file's, else the one that choose_tile() has chosen
+};
+
+/// A Transformer as its layers see it.
+struct TransformerShape {
+  std::uint32_t hidden = 0, heads = 0;
+  std::uint32_t sequence = 0, batch = 0;  ///< tokens of an input, inputs
+  ElementType element = ElementType::fp16;
+};
+
+enum class LayerPart : std::uint8_t { gemm, attention, element_wise, optimizer };
+inline constexpr LayerPart all_layer_parts[] = {LayerPart::gemm, LayerPart::attention, LayerPart::element_wise,
+                                                LayerPart::optimizer};
+
+/// A layer without its sub-layers that need an all-reduce, on one of tp GPUs.
+struct LayerWorkload {
+  bool training = false;         ///< forward, backward and optimizer; else forward without dropout (prompt)
+  bool fused_attention = false;  ///< scores stay on the compute units
+  std::uint32_t tp = 1;
+  TransformerShape shape;
+  std::vector<LayerPart> parts;  ///< whose operations are simulated; empty: all
+};
+
+struct Workload {
+  std::string label;            ///< for people
+  GemmShape gemm;               ///< of each GPU
+  std::string model, sublayer;  ///< empty, and tp and tokens 0, without a model
+  std::uint32_t tp = 0, tokens = 0;
+  std::optional<LayerWorkload> layer;  ///< then gemm, sublayer and tokens say nothing
+};
+
+/// Values of A and B: such that no sum is ever rounded, or any in [-1, 1].
+enum class Operands { exact, random };
+
+const char* name_of(Operands operands);
+
+/// A GEMM of which every GPU of a ring computes its part.
+struct GemmProblem {
+  GemmShape gemm;
+  std::uint32_t wavefronts = 1;  ///< wavefronts of a workgroup
+  std::uint32_t slab_depth = 1;  ///< elements of K that a workgroup takes at a time
+  std::uint32_t gpus = 1;        ///< GPUs whose products are summed
+  Operands operands = Operands::exact;
+  std::uint64_t seed = 1;
+};
+
+const char* name_of(LayerPart part);
+
+/// Output tiles of a GEMM whose workgroups have so many wavefronts; rows are padded to 32 bytes.
+TileGrid output_grid(const GemmShape& gemm, std::uint32_t wavefronts);
+
+}  // namespace t3vp
