@@ -12,9 +12,9 @@
 
 #include "data_path/initiator.h"
 #include "data_path/named_registers.h"
-#include "data_path/target.h"
 #include "dram/memory_file.h"
 #include "memory/memory_controller.h"
+#include "protocol/stubs.h"
 
 // libsystemc brings a main() of its own, which wants this; ours takes precedence.
 int sc_main(int, char**) { return 0; }
@@ -106,11 +106,10 @@ class Bench : public sc_core::sc_module {
         near_memory_("near_memory", controller.near_memory),
         tracker_("tracker", controller.tracker.registers) {
     traffic.socket.bind(*controller.ports[MemoryController::from_cache]);
-    bypass_.socket.bind(*controller.ports[MemoryController::from_bypass]);
-    peers_.socket.bind(*controller.ports[MemoryController::from_peers]);
-    dma_.socket.bind(*controller.ports[MemoryController::from_dma]);
-    plain_.bind(controller.plain);
-    controller.tracker.trigger.bind(triggers_.socket);
+    for (const auto port : {MemoryController::from_bypass, MemoryController::from_peers, MemoryController::from_dma})
+      stubs_.stub(*controller.ports[port]);
+    stubs_.stub(controller.plain);
+    stubs_.stub(controller.tracker.trigger);
     controller.tracker.spill.bind(*controller.ports[MemoryController::from_tracker]);
     controller.kernel_active.bind(kernel_active_);
     controller.first_stage.bind(first_stage_);
@@ -118,9 +117,7 @@ class Bench : public sc_core::sc_module {
 
  private:
   NamedRegisters registers_, near_memory_, tracker_;
-  DataInitiator bypass_{"bypass"}, peers_{"peers"}, dma_{"dma"};
-  tlm_utils::simple_initiator_socket<Bench, 64> plain_{"plain"};
-  DataTarget triggers_{"triggers"};
+  Stubs stubs_;
   sc_core::sc_signal<bool> kernel_active_{"kernel_active"}, first_stage_{"first_stage"};
 };
 

@@ -12,23 +12,16 @@ ControlBus::ControlBus(const sc_core::sc_module_name& name, std::uint16_t gpu, P
     : sc_module(name), gpu_(gpu), register_access_(to_sc_time(register_access)) {
   processor.register_b_transport(this, &ControlBus::from_processor);
   processor.register_transport_dbg(this, &ControlBus::debug_from_processor);
-  peers.register_b_transport(this, &ControlBus::from_peers);
-  peers.register_transport_dbg(this, &ControlBus::debug_from_peers);
 }
 
-ControlBus::Route ControlBus::local_route(std::uint64_t address) {
-  if (address_map::gpu_of(address) != gpu_) return {};
+ControlBus::Route ControlBus::route(std::uint64_t address) {
+  if (address_map::gpu_of(address) != gpu_) return {remote.size() != 0 ? &remote : nullptr, address, true};
   if (address_map::is_hbm(address)) return {memory.size() != 0 ? &memory : nullptr, address, false};
   const std::uint64_t local = address_map::local_of(address);
   if (local < address_map::registers_base) return {};
   const std::uint64_t number = (local - address_map::registers_base) / address_map::block_bytes;
   if (number >= blocks.size() || blocks[number].size() == 0) return {};
   return {&blocks[number], local % address_map::block_bytes, true};
-}
-
-ControlBus::Route ControlBus::route(std::uint64_t address) {
-  if (address_map::gpu_of(address) == gpu_) return local_route(address);
-  return {remote.size() != 0 ? &remote : nullptr, address, true};
 }
 
 void ControlBus::from_processor(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
@@ -49,12 +42,6 @@ void ControlBus::from_processor(tlm::tlm_generic_payload& transaction, sc_core::
     wait(delay);
     delay = sc_core::SC_ZERO_TIME;
   }
-  forward(to, transaction, delay);
-}
-
-void ControlBus::from_peers(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
-  const Route to = local_route(transaction.get_address());
-  if (to.socket == nullptr) return refuse(transaction, "nothing answers a peer");
   forward(to, transaction, delay);
 }
 
@@ -89,10 +76,6 @@ unsigned ControlBus::debug(const Route& to, tlm::tlm_generic_payload& transactio
 
 unsigned ControlBus::debug_from_processor(tlm::tlm_generic_payload& transaction) {
   return debug(route(transaction.get_address()), transaction);
-}
-
-unsigned ControlBus::debug_from_peers(tlm::tlm_generic_payload& transaction) {
-  return debug(local_route(transaction.get_address()), transaction);
 }
 
 }  // namespace t3vp

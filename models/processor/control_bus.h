@@ -24,11 +24,7 @@ class ControlBus : public sc_core::sc_module {
 
   /// From the command processor; an access to a register or to another GPU takes `register_access`.
   tlm_utils::simple_target_socket_optional<ControlBus, 64> processor{"processor"};
-  /// What arrives from other GPUs over the fabric. Takes no time of its own and goes no further than this GPU, so that
-  /// the fabric may deliver from a method.
-  tlm_utils::simple_target_socket_optional<ControlBus, 64> peers{"peers"};
-
-  sc_core::sc_vector<Initiator> blocks{"blocks", static_cast<std::size_t>(address_map::Block::count)};
+  sc_core::sc_vector<Initiator> blocks{"blocks", address_map::block_count};
   Initiator memory{"memory"};
   Initiator remote{"remote"};  ///< to the fabric, always at the current time
   ErrorPort errors{"errors"};
@@ -44,15 +40,12 @@ class ControlBus : public sc_core::sc_module {
     bool takes_time = false;
   };
 
-  Route local_route(std::uint64_t address);
   Route route(std::uint64_t address);
   void from_processor(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
-  void from_peers(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
   void forward(const Route& route, tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
   void refuse(tlm::tlm_generic_payload& transaction, const std::string& why);
   unsigned debug(const Route& route, tlm::tlm_generic_payload& transaction);
   unsigned debug_from_processor(tlm::tlm_generic_payload& transaction);
-  unsigned debug_from_peers(tlm::tlm_generic_payload& transaction);
 
   std::uint16_t gpu_;
   sc_core::sc_time register_access_;

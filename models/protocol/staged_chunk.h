@@ -53,9 +53,6 @@ StagedChunk staged_chunk(const Registers& registers) {
   return chunk;
 }
 
-/// A map keeps state for each of its wavefront tiles.
-inline constexpr std::uint32_t most_mapped_workgroups = 1u << 20;
-
 struct ChunkCheck {
   Status status = Status::ok;
   std::string text;  ///< what was found and expected, when status is not ok

@@ -11,6 +11,9 @@
 
 namespace t3vp {
 
+/// Workgroups of a chunk that can be mapped at most: a map keeps state for each of their wavefront tiles.
+inline constexpr std::uint32_t most_mapped_workgroups = 1u << 20;
+
 struct Rectangle {
   std::uint32_t row = 0, column = 0, rows = 0, columns = 0;  ///< in elements
   std::uint64_t elements() const { return std::uint64_t{rows} * columns; }

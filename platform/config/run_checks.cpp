@@ -6,7 +6,6 @@
 
 #include "config/faults.h"
 #include "memory/valid_bits.h"
-#include "protocol/staged_chunk.h"
 #include "t3/kernel_packet.h"
 #include "workload/layer.h"
 

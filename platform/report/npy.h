@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "protocol/data_protocol.h"
+#include "protocol/access.h"
 
 namespace t3vp {
 

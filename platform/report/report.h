@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "config/configuration.h"
-#include "protocol/data_protocol.h"
+#include "protocol/access.h"
 
 namespace t3vp {
 

@@ -44,36 +44,14 @@ struct Errors : ErrorReport {
   void report(const char*, const ErrorRecord& record) override { records.push_back(record); }
 };
 
-struct Peer : sc_core::sc_module {
-  tlm_utils::simple_initiator_socket<Peer, 64> socket{"socket"};
-
-  explicit Peer(const sc_core::sc_module_name& name) : sc_module(name) {}
-
-  tlm::tlm_response_status write(std::uint64_t address) {
-    std::uint32_t data = 1;
-    tlm::tlm_generic_payload transaction;
-    transaction.set_command(tlm::TLM_WRITE_COMMAND);
-    transaction.set_address(address);
-    transaction.set_data_ptr(reinterpret_cast<unsigned char*>(&data));
-    transaction.set_data_length(sizeof data);
-    transaction.set_streaming_width(sizeof data);
-    sc_core::sc_time delay;
-    socket->b_transport(transaction, delay);
-    REQUIRE(delay == sc_core::SC_ZERO_TIME);
-    return transaction.get_response_status();
-  }
-};
-
 struct Bench : ProgramBench {
   ControlBus bus{"bus", own_gpu, access_time};
   Errors errors;
   std::vector<std::unique_ptr<Recorder>> blocks;
   Recorder memory{"memory_target"}, fabric{"fabric_target"};
-  Peer peer{"peer"};
 
   Bench() : ProgramBench(own_gpu) {
     checks.join(processor.socket, bus.processor);
-    checks.join(peer.socket, bus.peers);
     bus.errors.bind(errors);
     checks.join(bus.memory, memory.socket);
     checks.join(bus.remote, fabric.socket);
@@ -167,19 +145,6 @@ TEST_CASE("what a target refuses comes back as it is, and is the target's to log
     REQUIRE(p.write64(local(0), 1) == Status::bad_access);
   });
   REQUIRE(bench.errors.records.empty());
-}
-
-TEST_CASE("a peer reaches this GPU's registers and memory without delay, and nothing beyond") {
-  Bench bench;
-  bench.run([&](CommandProcessor&) {
-    REQUIRE(bench.peer.write(local(address_map::block_base(Block::signals) + 0x1008)) == tlm::TLM_OK_RESPONSE);
-    REQUIRE(bench.blocks[static_cast<std::size_t>(Block::signals)]->address == 0x1008);
-    REQUIRE(bench.peer.write(local(0x40)) == tlm::TLM_OK_RESPONSE);
-    REQUIRE(bench.memory.address == local(0x40));
-    REQUIRE(bench.peer.write(address_map::on_gpu(own_gpu + 1, 0x40)) == tlm::TLM_ADDRESS_ERROR_RESPONSE);
-  });
-  REQUIRE(bench.fabric.accesses == 0);
-  REQUIRE(bench.errors.records.size() == 1);
 }
 
 TEST_CASE("debug transport goes the same ways in no time and logs nothing") {

@@ -5,6 +5,7 @@
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,6 +31,7 @@ class SignallingGpu : public sc_core::sc_module {
   registers::Signals signals{"signals"};
   tlm_utils::simple_target_socket<SignallingGpu, 64> link_in{"link_in"};
   tlm_utils::simple_initiator_socket<SignallingGpu, 64> link_out{"link_out"};
+  tlm_utils::simple_target_socket<SignallingGpu, 64> arrivals{"arrivals"};
 
   SignallingGpu(const sc_core::sc_module_name& name, std::uint16_t gpu, std::uint16_t gpus, Picoseconds quantum)
       : sc_module(name),
@@ -45,6 +47,7 @@ class SignallingGpu : public sc_core::sc_module {
     checks_.join(bus.block(Block::kernel_queue), kernel_queue.socket);
     checks_.join(bus.remote, link_in);
     link_in.register_b_transport(this, &SignallingGpu::link);
+    arrivals.register_b_transport(this, &SignallingGpu::arrive);
     controller.interrupt.bind(interrupt_);
     processor.interrupt.bind(interrupt_);
     system.reset_pulse.bind(reset_);
@@ -87,6 +90,16 @@ class SignallingGpu : public sc_core::sc_module {
     link_out->b_transport(transaction, delay);
   }
 
+  /// A peer's signal.
+  void arrive(tlm::tlm_generic_payload& transaction, sc_core::sc_time&) {
+    const std::uint64_t offset =
+        transaction.get_address() - base(address_map::Block::signals) - registers::Signals::add_offset;
+    std::uint64_t value = 0;
+    std::memcpy(&value, transaction.get_data_ptr(), sizeof value);
+    add(offset / sizeof value, value);
+    transaction.set_response_status(tlm::TLM_OK_RESPONSE);
+  }
+
   std::uint64_t previous_;
   CheckedSockets checks_;
   sc_core::sc_vector<sc_core::sc_signal<bool>> lines_{"line_signals", InterruptController::line_count};
@@ -99,7 +112,7 @@ class SignallingRing {
   SignallingRing(const std::string& name, std::uint16_t gpus, Picoseconds quantum) {
     for (std::uint16_t g = 0; g < gpus; ++g)
       gpus_.push_back(std::make_unique<SignallingGpu>((name + "_gpu" + std::to_string(g)).c_str(), g, gpus, quantum));
-    for (std::uint16_t g = 0; g < gpus; ++g) gpus_[g]->link_out.bind(gpus_[(g + gpus - 1u) % gpus]->bus.peers);
+    for (std::uint16_t g = 0; g < gpus; ++g) gpus_[g]->link_out.bind(gpus_[(g + gpus - 1u) % gpus]->arrivals);
   }
 
   SignallingGpu& operator[](std::size_t gpu) { return *gpus_[gpu]; }

@@ -29,9 +29,8 @@ TEST_CASE("what firmware writes is what the block sees") {
 }
 
 TEST_CASE("both languages have the same status texts") {
-  for (const EnumerationValue& status : status_values)
-    REQUIRE(std::string(text_of_code(static_cast<std::uint32_t>(status.value))) ==
-            text_of(static_cast<Status>(status.value)));
+  for (const Status status : status_values)
+    REQUIRE(std::string(text_of_code(static_cast<std::uint32_t>(status))) == text_of(status));
   REQUIRE(std::string(text_of_code(4)) == "the table has no free entry");
   REQUIRE(std::string(name_of(Status::table_full)) == "table_full");
 }

@@ -54,12 +54,12 @@ def enumeration_lines(enumeration, counted=False):
 
 
 def enumeration_header(enumeration):
-    """The enumeration and the table that register descriptions refer to."""
+    """The enumeration and the list of its values."""
     lines = [f"// Generated from {enumeration.name}.enumeration.json.", "#pragma once", "", "#include <cstdint>", "",
-             '#include "registers/description.h"', "", "namespace t3vp {", "", *enumeration_lines(enumeration)]
-    lines.append(f"inline constexpr EnumerationValue {enumeration.name}_values[] = {{")
-    lines += [f"    {{{quoted(name)}, {value}}}," for name, value, _ in enumeration.values]
-    return "\n".join(lines + ["};", "", "}  // namespace t3vp", ""])
+             "namespace t3vp {", "", *enumeration_lines(enumeration)]
+    values = ", ".join(f"{enumeration.kind}::{enumerator(name)}" for name, _, _ in enumeration.values)
+    lines.append(f"inline constexpr {enumeration.kind} {enumeration.name}_values[] = {{{values}}};")
+    return "\n".join(lines + ["", "}  // namespace t3vp", ""])
 
 
 def device_header(device, blocks):
@@ -130,14 +130,13 @@ def block_class(block):
 def field_table(block, register):
     lines = []
     for field in register.fields:
-        if field.values and not field.enumeration:
+        if field.values:
             values = ", ".join(f"{{{quoted(name)}, {literal(value)}}}" for name, value in field.values)
             lines.append(f"inline constexpr EnumerationValue {block.name}_{register.name}_{field.name}[] = "
                          f"{{{values}}};")
     lines.append(f"inline constexpr FieldDescription {block.name}_{register.name}[] = {{")
     for field in register.fields:
-        values = f"{field.enumeration}_values" if field.enumeration else \
-            f"{block.name}_{register.name}_{field.name}" if field.values else "{}"
+        values = f"{block.name}_{register.name}_{field.name}" if field.values else "{}"
         lines.append(f"    {{{quoted(field.name)}, {field.lsb}, {field.width}, Access::{ACCESS[field.access]}, "
                      f"{values}, {quoted(field.text)}}},")
     return lines + ["};"]
@@ -162,7 +161,9 @@ def description_table(block):
 
 
 def block_header(block):
+    enumerations = sorted({field.enumeration for register in block.registers for field in register.fields} - {""})
     lines = [f"// Generated from {block.name}.registers.json.", "#pragma once", "",
+             *(f'#include "registers/{enumeration}.h"' for enumeration in enumerations),
              '#include "registers/register_block.h"', "", "namespace t3vp::registers {", ""]
     return "\n".join(lines + description_table(block) + [""] + block_class(block)
                      + ["", "}  // namespace t3vp::registers", ""])

@@ -1,0 +1,2 @@
+// A library whose headers are asked for by -DHEADER='"folder/header.h"'.
+#include HEADER

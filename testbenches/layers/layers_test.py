@@ -1,0 +1,118 @@
+"""The arrows between libraries run one way, and what has no part in the simulation includes nothing of it.
+
+  layers_test.py SOURCE_DIRECTORY layers.txt
+
+layers.txt is written at configure time: a line "<folder>: <targets that it links>" for each library. A wrong include does
+not compile, since every library has an include directory of its own; this test finds what the compiler lets pass.
+"""
+
+import pathlib
+import re
+import sys
+import unittest
+
+SOURCE = pathlib.Path(sys.argv[1])
+LAYERS = sys.argv[2]
+del sys.argv[1:3]
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
+# Without SystemC: they are parameters, arithmetic, files and figures.
+PLAIN = ("models/dram", "platform/workload", "platform/config", "platform/report", "platform/experiment")
+SIMULATION = re.compile(r"(systemc|tlm|tlm_utils|sysc)(\.h|/.*)?\Z")
+
+
+def name_of(folder):
+    return folder.rsplit("/", 1)[-1]
+
+
+def read_layers():
+    """Folder by name, and for each folder the names of those that it links."""
+    links = {}
+    for line in pathlib.Path(LAYERS).read_text(encoding="utf-8").splitlines():
+        folder, targets = line.split(":", 1)
+        links[folder] = {re.sub(r"t3vp(::|_)", "", target) for target in targets.split()}
+    folders = {name_of(folder): folder for folder in links}
+    return folders, {folder: {n for n in names if n in folders} for folder, names in links.items()}
+
+
+def includes_of(file):
+    return [(quote == "<", path) for quote, path in INCLUDE.findall(file.read_text(encoding="utf-8"))]
+
+
+class Layers(unittest.TestCase):
+    def setUp(self):
+        self.folders, self.links = read_layers()
+
+    def below(self, folder):
+        """Names of all layers that a layer's targets link, at any depth."""
+        names, left = set(), [folder]
+        while left:
+            for name in self.links[left.pop()] - names:
+                names.add(name)
+                left.append(self.folders[name])
+        return names
+
+    def sources(self, folder):
+        return [file for file in sorted((SOURCE / folder).iterdir()) if file.suffix in (".h", ".cpp")]
+
+    def header(self, path):
+        """A layer's own header; none for generated ones, which include nothing of the kind."""
+        first, _, rest = path.partition("/")
+        file = SOURCE / self.folders[first] / rest if first in self.folders else None
+        return file if file and file.is_file() else None
+
+    def everything_included(self, file, seen):
+        """Angle-bracketed includes of a file and of all headers of layers that it includes."""
+        found = set()
+        for system, path in includes_of(file):
+            if system:
+                found.add(path)
+            elif (header := self.header(path)) and header not in seen:
+                seen.add(header)
+                found |= self.everything_included(header, seen)
+        return found
+
+    def test_every_layer_is_found(self):
+        for folder in ("models/protocol", "models/memory", "platform/hardware", "platform/cli"):
+            self.assertIn(folder, self.links)
+
+    def test_arrows_run_one_way(self):
+        for folder in self.links:
+            self.assertNotIn(name_of(folder), self.below(folder), f"{folder} links itself by way of others")
+
+    def test_blocks_do_not_know_each_other(self):
+        allowed = {"protocol", "registers"}
+        for folder, names in self.links.items():
+            if folder.startswith("models/"):
+                extra = {"dram"} if folder == "models/memory" else set()
+                self.assertLessEqual(names, allowed | extra, folder)
+
+    def test_hardware_knows_nothing_of_runs(self):
+        for name in self.below("platform/hardware"):
+            self.assertTrue(self.folders[name].startswith("models/"), name)
+        for folder in ("platform/hardware", *(self.folders[name] for name in self.below("platform/hardware"))):
+            for file in self.sources(folder):
+                json = [path for path in self.everything_included(file, set()) if path.startswith("nlohmann")]
+                self.assertEqual(json, [], file)
+
+    def test_experiments_work_on_reports(self):
+        self.assertNotIn("run", self.below("platform/experiment"))
+
+    def test_includes_follow_the_arrows(self):
+        for folder in self.links:
+            allowed = {name_of(folder)} | self.below(folder)
+            for file in self.sources(folder):
+                for system, path in includes_of(file):
+                    self.assertNotIn("..", path.split("/"), file)
+                    if not system and self.header(path):
+                        self.assertIn(path.split("/", 1)[0], allowed, f"{file} includes {path}")
+
+    def test_what_is_no_simulation_includes_no_systemc(self):
+        for folder in PLAIN:
+            for file in self.sources(folder):
+                found = [path for path in self.everything_included(file, set()) if SIMULATION.match(path)]
+                self.assertEqual(found, [], file)
+
+
+if __name__ == "__main__":
+    unittest.main()
