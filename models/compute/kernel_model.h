@@ -10,6 +10,7 @@
 #include "compute/parameters.h"
 #include "protocol/trace.h"
 #include "protocol/transaction_pool.h"
+#include "protocol/units.h"
 #include "registers/status.h"
 
 namespace t3vp {

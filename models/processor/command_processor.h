@@ -25,6 +25,7 @@
 #include "protocol/component.h"
 #include "protocol/data_protocol.h"
 #include "protocol/trace.h"
+#include "protocol/units.h"
 #include "registers/phase.h"
 #include "registers/status.h"
 

@@ -54,13 +54,13 @@ std::unique_ptr<End> make_end() {
 
 void Stubs::stub(DataInitiatorBase& socket) {
   auto end = make_end<DataEnd>();
-  socket.bind(end->socket);
+  end->socket.bind(socket);
   ends_.push_back(std::move(end));
 }
 
 void Stubs::stub(ControlInitiator& socket) {
   auto end = make_end<ControlEnd>();
-  socket.bind(end->socket);
+  end->socket.bind(socket);
   ends_.push_back(std::move(end));
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "config/configuration.h"
+#include "protocol/units.h"
 
 namespace t3vp {
 

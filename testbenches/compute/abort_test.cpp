@@ -51,12 +51,12 @@ TEST_CASE("an aborted kernel issues nothing more, ends with its code and leaves 
     REQUIRE(gpu.completed() == before + 1);
     REQUIRE(gpu.error() == Status::aborted);
     REQUIRE(gpu.first_error() == Status::aborted);
-    REQUIRE(gpu.registers.read("failed_packet") == before + 1);
-    gpu.registers.write("interrupt", 3);
+    REQUIRE(gpu.registers["failed_packet"] == before + 1);
+    gpu.registers.set("interrupt", 3);
     bench.wait(2 * duration);
     REQUIRE(bench.memory.log.empty());
     REQUIRE(gpu.completed() == before + 1);
-    REQUIRE(gpu.registers.read("interrupt") == 0);
+    REQUIRE(gpu.registers["interrupt"] == 0);
     REQUIRE(!gpu.kernel_active.read());
     REQUIRE(!gpu.first_stage.read());
     require_right(bench, random);
@@ -89,7 +89,7 @@ TEST_CASE("an abort ends the packets that have been announced, later ones run") 
   for (const Picoseconds wait : {Picoseconds{1}, Picoseconds{1'250'000}, Picoseconds{3'000'000}}) {
     const std::uint64_t before = gpu.completed();
     ++round;
-    gpu.registers.write("interrupt", 3);
+    gpu.registers.set("interrupt", 3);
     for (std::uint32_t i = 0; i < 3; ++i) {
       KernelPacket packet = some_gemm(bench).packet;
       packet.completion_signal = i;
@@ -110,7 +110,7 @@ TEST_CASE("an abort ends the packets that have been announced, later ones run") 
     }
     REQUIRE(gpu.code_of(before + 4) == Status::ok);
     REQUIRE(last.result(bench.memory) == last.expected());
-    REQUIRE(gpu.registers.read("failed_packet") == before + 1);
+    REQUIRE(gpu.registers["failed_packet"] == before + 1);
   }
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("an abort without a kernel does nothing") {
   require_right(bench, random);
   bench.gpu().abort();
   require_right(bench, random);
-  REQUIRE(bench.gpu().registers.read("failed_packet") == 0);
+  REQUIRE(bench.gpu().registers["failed_packet"] == 0);
 }
 
 TEST_CASE("waits of an aborted ring kernel are withdrawn") {
@@ -169,7 +169,7 @@ TEST_CASE("a reset empties the compute units at once, and nothing from before sh
     require_right(bench, random);  // while answers from before still come
     bench.wait(2 * duration);
     REQUIRE(gpu.completed() == 1);
-    REQUIRE(gpu.registers.read("interrupt") == 1);
+    REQUIRE(gpu.registers["interrupt"] == 1);
     REQUIRE(bench.memory.signal(0, 5) == 0);
     REQUIRE(!gpu.kernel_active.read());
     for (const LoggedAccess& access : bench.memory.log) {
@@ -200,7 +200,7 @@ TEST_CASE("a reset frees a kernel that waits for a signal, an access that is nev
     bench.memory.withdraw_waits();
     bench.wait(1'000'000);
     REQUIRE(gpu.completed() == 1);
-    REQUIRE(gpu.registers.read("interrupt") == 1);
+    REQUIRE(gpu.registers["interrupt"] == 1);
     require_right(bench, random);
   }
 }

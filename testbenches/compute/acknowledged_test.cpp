@@ -67,12 +67,12 @@ TEST_CASE("what a peer refuses is the kernel's code, and its first refusal is re
       };
       bench.run(gemm_of(bench, 12));
       REQUIRE(gpu.error() == status);
-      REQUIRE(gpu.registers.driver.reported.size() == 1);
-      REQUIRE(gpu.registers.driver.reported[0].address == first);
-      CHECK_THAT(gpu.registers.driver.reported[0].text, Catch::Contains("of GPU 0's workgroup 0 wavefront 0: refused "
-                                                                        "by GPU 0: " +
-                                                                        std::string(text_of(status))));
-      REQUIRE(gpu.registers.driver.take_report() == status);
+      REQUIRE(gpu.registers.reported.size() == 1);
+      REQUIRE(gpu.registers.reported[0].address == first);
+      CHECK_THAT(gpu.registers.reported[0].text, Catch::Contains("of GPU 0's workgroup 0 wavefront 0: refused "
+                                                                 "by GPU 0: " +
+                                                                 std::string(text_of(status))));
+      REQUIRE(gpu.registers.take_report() == status);
       bench.memory.judge = nullptr;
       bench.run(gemm_of(bench, 12));
       REQUIRE(gpu.error() == Status::ok);

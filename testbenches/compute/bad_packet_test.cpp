@@ -218,22 +218,22 @@ void check_refused(ClusterBench& bench, const KernelPacket& good, const std::vec
     REQUIRE(time == bench.memory.latency);
     REQUIRE(gpu.completed() == completed + 1);
     REQUIRE(gpu.cluster.finished_workgroups() == workgroups);
-    REQUIRE(gpu.registers.read("interrupt") == 3);
+    REQUIRE(gpu.registers["interrupt"] == 3);
     bench.wait(1);
     REQUIRE(gpu.interrupt.read());
-    REQUIRE(gpu.registers.driver.reported.size() == 1);
-    REQUIRE(gpu.registers.driver.reported[0].address == address);
-    REQUIRE_THAT(gpu.registers.driver.reported[0].text, Catch::Contains(mistake.text));
-    REQUIRE(gpu.registers.driver.take_report() == Status::bad_packet);
-    REQUIRE(gpu.registers.write("interrupt", 3) == tlm::TLM_OK_RESPONSE);
+    REQUIRE(gpu.registers.reported.size() == 1);
+    REQUIRE(gpu.registers.reported[0].address == address);
+    REQUIRE_THAT(gpu.registers.reported[0].text, Catch::Contains(mistake.text));
+    REQUIRE(gpu.registers.take_report() == Status::bad_packet);
+    REQUIRE(gpu.registers.set("interrupt", 3) == tlm::TLM_OK_RESPONSE);
 
     gpu.put(bench.memory, bad);
     bench.run(good_gemm(bench.parameters));
     REQUIRE(gpu.error() == Status::ok);
-    REQUIRE(gpu.registers.read("interrupt") == 3);
+    REQUIRE(gpu.registers["interrupt"] == 3);
     REQUIRE(gpu.cluster.finished_workgroups() == workgroups + 4);
-    gpu.registers.driver.reported.clear();
-    gpu.registers.write("interrupt", 3);
+    gpu.registers.reported.clear();
+    gpu.registers.set("interrupt", 3);
   }
 }
 
@@ -406,9 +406,9 @@ TEST_CASE("a ring packet whose receiver is its own GPU ends with no_peer") {
     packet.*address = 0x60000;
     bench.run(packet);
     REQUIRE(bench.gpu().error() == Status::no_peer);
-    REQUIRE_THAT(bench.gpu().registers.driver.reported.back().text, Catch::Contains("is this GPU's own"));
-    REQUIRE(bench.gpu().registers.driver.take_report() == Status::no_peer);
-    REQUIRE(bench.gpu().registers.write("interrupt", 3) == tlm::TLM_OK_RESPONSE);
+    REQUIRE_THAT(bench.gpu().registers.reported.back().text, Catch::Contains("is this GPU's own"));
+    REQUIRE(bench.gpu().registers.take_report() == Status::no_peer);
+    REQUIRE(bench.gpu().registers.set("interrupt", 3) == tlm::TLM_OK_RESPONSE);
   };
   refused(KernelKind::ring_all_gather, &P::peer_out);
   refused(KernelKind::ring_reduce_scatter, &P::peer_out);
@@ -417,7 +417,7 @@ TEST_CASE("a ring packet whose receiver is its own GPU ends with no_peer") {
   packet.peer_staging = address_map::on_gpu(2, 0x90000);
   bench.run(packet);
   REQUIRE(bench.gpu().error() == Status::bad_packet);
-  REQUIRE_THAT(bench.gpu().registers.driver.reported.back().text, Catch::Contains("both of one GPU expected"));
+  REQUIRE_THAT(bench.gpu().registers.reported.back().text, Catch::Contains("both of one GPU expected"));
 }
 
 TEST_CASE("a ring packet whose receiver cannot be reached ends with no_peer") {
@@ -427,7 +427,7 @@ TEST_CASE("a ring packet whose receiver cannot be reached ends with no_peer") {
     packet.peer_out = address_map::on_gpu(gpu, 0x90000);
     bench.run(packet);
     REQUIRE(bench.gpu().error() == Status::no_peer);
-    REQUIRE(bench.gpu().registers.driver.take_report() == Status::no_peer);
+    REQUIRE(bench.gpu().registers.take_report() == Status::no_peer);
   }
 }
 

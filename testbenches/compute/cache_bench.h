@@ -7,7 +7,7 @@
 
 #include "compute/last_level_cache.h"
 #include "data_path/checked_sockets.h"
-#include "named_registers.h"
+#include "data_path/named_registers.h"
 #include "node_memory.h"
 
 namespace t3vp {
@@ -116,8 +116,8 @@ struct CacheBench {
     });
     return result;
   }
-  void flush() { registers.write("command", 1); }
-  bool busy() { return registers.read("status") != 0; }
+  void flush() { registers.set("command", 1); }
+  bool busy() { return registers["status"] != 0; }
 
   std::vector<LoggedAccess> log_of(int port) const {
     std::vector<LoggedAccess> result;

@@ -6,7 +6,7 @@
 
 #include "compute/compute_cluster.h"
 #include "data_path/checked_sockets.h"
-#include "named_registers.h"
+#include "data_path/named_registers.h"
 #include "node_memory.h"
 #include "protocol/address_map.h"
 
@@ -45,31 +45,31 @@ struct ClusterUnderTest {
 
   std::uint64_t here(std::uint64_t local) const { return address_map::on_gpu(gpu, local); }
   void start_queue() {
-    REQUIRE(registers.write("base", here(queue_base)) == tlm::TLM_OK_RESPONSE);
-    REQUIRE(registers.write("entries", queue_entries) == tlm::TLM_OK_RESPONSE);
+    REQUIRE(registers.set("base", here(queue_base)) == tlm::TLM_OK_RESPONSE);
+    REQUIRE(registers.set("entries", queue_entries) == tlm::TLM_OK_RESPONSE);
   }
   /// Writes a packet to the ring without ringing.
   void put(NodeMemory& memory, const KernelPacket& packet) {
     std::memcpy(memory.at(here(queue_base + submitted % queue_entries * sizeof packet)), &packet, sizeof packet);
     ++submitted;
   }
-  void ring() { REQUIRE(registers.write("doorbell", submitted) == tlm::TLM_OK_RESPONSE); }
+  void ring() { REQUIRE(registers.set("doorbell", submitted) == tlm::TLM_OK_RESPONSE); }
 
-  std::uint64_t completed() { return registers.read("completed"); }
-  bool busy() { return (registers.read("status") & 1) != 0; }
+  std::uint64_t completed() { return registers["completed"]; }
+  bool busy() { return (registers["status"] & 1) != 0; }
   /// What the packet's own completion says.
   Status code_of(std::uint64_t packet) {
     using Queue = registers::KernelQueue;
     const std::uint64_t offset = Queue::completion_offset + 4 * (packet % Queue::completion_count);
-    const std::uint64_t completion = registers.driver.read(offset, 4).value;
+    const std::uint64_t completion = registers.read(offset, 4).value;
     REQUIRE(completion >> 8 == (packet & 0xFFFFFF));
     return static_cast<Status>(completion & 0xFF);
   }
   /// Code of the packet that has ended last.
   Status error() { return code_of(completed()); }
   /// The first failure since it was acknowledged.
-  Status first_error() { return static_cast<Status>(registers.read("status") >> 8 & 0xFF); }
-  void abort() { REQUIRE(registers.write("command", 1) == tlm::TLM_OK_RESPONSE); }
+  Status first_error() { return static_cast<Status>(registers["status"] >> 8 & 0xFF); }
+  void abort() { REQUIRE(registers.set("command", 1) == tlm::TLM_OK_RESPONSE); }
   double busy_ns() const { return to_ns(cluster.busy_time()); }
 };
 

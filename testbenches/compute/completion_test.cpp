@@ -41,17 +41,17 @@ TEST_CASE("every packet has a code of its own, the first failure stays until it 
     REQUIRE(gpu.completed() == expected.size() - 1);
     for (std::size_t n = expected.size() > 256 ? expected.size() - 256 : 1; n < expected.size(); ++n)
       REQUIRE(gpu.code_of(n) == expected[n]);
-    REQUIRE(gpu.registers.read("failed_packet") == first);
+    REQUIRE(gpu.registers["failed_packet"] == first);
     REQUIRE(gpu.first_error() == (first != 0 ? Status::bad_packet : Status::ok));
-    REQUIRE(gpu.registers.read("interrupt") == (first != 0 ? 3 : 1));
+    REQUIRE(gpu.registers["interrupt"] == (first != 0 ? 3 : 1));
     if (random() % 4 != 0) continue;
-    REQUIRE(gpu.registers.write("interrupt", 1) == tlm::TLM_OK_RESPONSE);
-    REQUIRE(gpu.registers.read("failed_packet") == first);
-    REQUIRE(gpu.registers.write("interrupt", 2) == tlm::TLM_OK_RESPONSE);
+    REQUIRE(gpu.registers.set("interrupt", 1) == tlm::TLM_OK_RESPONSE);
+    REQUIRE(gpu.registers["failed_packet"] == first);
+    REQUIRE(gpu.registers.set("interrupt", 2) == tlm::TLM_OK_RESPONSE);
     first = 0;
-    REQUIRE(gpu.registers.read("failed_packet") == 0);
+    REQUIRE(gpu.registers["failed_packet"] == 0);
     REQUIRE(gpu.first_error() == Status::ok);
-    REQUIRE(gpu.registers.read("interrupt") == 0);
+    REQUIRE(gpu.registers["interrupt"] == 0);
   }
 }
 
@@ -66,7 +66,7 @@ TEST_CASE("the first failure is told, not the last") {
   bench.run(bad);
   bench.run(small_gemm(bench));
   REQUIRE(gpu.first_error() == Status::disabled);
-  REQUIRE(gpu.registers.read("failed_packet") == 1);
+  REQUIRE(gpu.registers["failed_packet"] == 1);
   REQUIRE(gpu.code_of(1) == Status::disabled);
   REQUIRE(gpu.code_of(2) == Status::bad_packet);
   REQUIRE(gpu.code_of(3) == Status::ok);

@@ -15,7 +15,7 @@ GemmCase small_gemm(const ClusterBench& bench, std::uint32_t m = 64) {
 TEST_CASE("a doorbell runs packets in order and counts them") {
   ClusterBench bench(ClusterBench::small(), false);
   ClusterUnderTest& gpu = bench.gpu();
-  REQUIRE(gpu.registers.read("compute_units") == bench.parameters.compute_units);
+  REQUIRE(gpu.registers["compute_units"] == bench.parameters.compute_units);
   for (const std::uint32_t rows : {32u, 64u, 96u}) gpu.put(bench.memory, small_gemm(bench, rows).packet);
   REQUIRE(!gpu.busy());
   gpu.ring();
@@ -63,11 +63,11 @@ TEST_CASE("a finished kernel raises the interrupt until it is acknowledged") {
   bench.run(small_gemm(bench).packet);
   bench.wait(1);
   REQUIRE(gpu.interrupt.read());
-  REQUIRE(gpu.registers.read("interrupt") == 1);
-  REQUIRE(gpu.registers.write("interrupt", 2) == tlm::TLM_OK_RESPONSE);
+  REQUIRE(gpu.registers["interrupt"] == 1);
+  REQUIRE(gpu.registers.set("interrupt", 2) == tlm::TLM_OK_RESPONSE);
   bench.wait(1);
   REQUIRE(gpu.interrupt.read());
-  REQUIRE(gpu.registers.write("interrupt", 1) == tlm::TLM_OK_RESPONSE);
+  REQUIRE(gpu.registers.set("interrupt", 1) == tlm::TLM_OK_RESPONSE);
   bench.wait(1);
   REQUIRE(!gpu.interrupt.read());
 }
@@ -102,27 +102,27 @@ TEST_CASE("kernel_active spans a GEMM from its launch, first_stage its first sta
 TEST_CASE("base and entries must be what they say, and cannot change once a packet has been announced") {
   ClusterBench bench(ClusterBench::small(), false);
   ClusterUnderTest& gpu = bench.gpu();
-  RegisterDriver& driver = gpu.registers.driver;
-  REQUIRE(gpu.registers.write("base", gpu.here(0x40)) == tlm::TLM_GENERIC_ERROR_RESPONSE);
+  RegisterDriver& driver = gpu.registers;
+  REQUIRE(gpu.registers.set("base", gpu.here(0x40)) == tlm::TLM_GENERIC_ERROR_RESPONSE);
   REQUIRE(driver.take_report() == Status::unaligned);
-  REQUIRE(gpu.registers.write("base", address_map::on_gpu(1, 0)) == tlm::TLM_GENERIC_ERROR_RESPONSE);
+  REQUIRE(gpu.registers.set("base", address_map::on_gpu(1, 0)) == tlm::TLM_GENERIC_ERROR_RESPONSE);
   REQUIRE(driver.take_report() == Status::bad_address);
-  REQUIRE(gpu.registers.write("base", gpu.here(address_map::registers_base)) == tlm::TLM_GENERIC_ERROR_RESPONSE);
+  REQUIRE(gpu.registers.set("base", gpu.here(address_map::registers_base)) == tlm::TLM_GENERIC_ERROR_RESPONSE);
   REQUIRE(driver.take_report() == Status::bad_address);
-  REQUIRE(gpu.registers.read("base") == gpu.here(ClusterUnderTest::queue_base));
+  REQUIRE(gpu.registers["base"] == gpu.here(ClusterUnderTest::queue_base));
   for (const std::uint64_t entries : {0u, 3u, 512u}) {
-    REQUIRE(gpu.registers.write("entries", entries) == tlm::TLM_GENERIC_ERROR_RESPONSE);
+    REQUIRE(gpu.registers.set("entries", entries) == tlm::TLM_GENERIC_ERROR_RESPONSE);
     REQUIRE(driver.take_report() == Status::invalid_argument);
   }
   gpu.put(bench.memory, small_gemm(bench).packet);
   gpu.ring();
-  REQUIRE(gpu.registers.write("entries", 8) == tlm::TLM_COMMAND_ERROR_RESPONSE);
+  REQUIRE(gpu.registers.set("entries", 8) == tlm::TLM_COMMAND_ERROR_RESPONSE);
   REQUIRE(driver.take_report() == Status::access_denied);
   REQUIRE(bench.finish());
   for (const auto& [name, value] : {std::pair{"entries", std::uint64_t{8}}, {"base", gpu.here(0x4000)}}) {
-    REQUIRE(gpu.registers.write(name, value) == tlm::TLM_GENERIC_ERROR_RESPONSE);
+    REQUIRE(gpu.registers.set(name, value) == tlm::TLM_GENERIC_ERROR_RESPONSE);
     REQUIRE(driver.take_report() == Status::busy);
-    REQUIRE(gpu.registers.write(name, gpu.registers.read(name)) == tlm::TLM_OK_RESPONSE);
+    REQUIRE(gpu.registers.set(name, gpu.registers[name]) == tlm::TLM_OK_RESPONSE);
   }
 }
 
@@ -131,15 +131,15 @@ TEST_CASE("a doorbell cannot announce more packets than the ring holds, nor take
   ClusterUnderTest& gpu = bench.gpu();
   bench.run(small_gemm(bench).packet);
   for (const std::uint64_t rung : {std::uint64_t{0}, std::uint64_t{6}, ~std::uint64_t{0}}) {
-    REQUIRE(gpu.registers.write("doorbell", rung) == tlm::TLM_GENERIC_ERROR_RESPONSE);
-    REQUIRE(gpu.registers.driver.take_report() == Status::invalid_argument);
+    REQUIRE(gpu.registers.set("doorbell", rung) == tlm::TLM_GENERIC_ERROR_RESPONSE);
+    REQUIRE(gpu.registers.take_report() == Status::invalid_argument);
     REQUIRE(!gpu.busy());
   }
   for (int i = 0; i < 3; ++i) gpu.put(bench.memory, small_gemm(bench).packet);
   gpu.ring();
   for (const std::uint64_t rung : {1u, 2u, 3u, 4u}) {  // none of these packets has ended
-    REQUIRE(gpu.registers.write("doorbell", rung) == tlm::TLM_GENERIC_ERROR_RESPONSE);
-    REQUIRE(gpu.registers.driver.take_report() == Status::invalid_argument);
+    REQUIRE(gpu.registers.set("doorbell", rung) == tlm::TLM_GENERIC_ERROR_RESPONSE);
+    REQUIRE(gpu.registers.take_report() == Status::invalid_argument);
   }
   REQUIRE(bench.finish());
   REQUIRE(gpu.completed() == 4);
@@ -151,8 +151,8 @@ TEST_CASE("a doorbell before the ring has been set is refused") {
   NodeMemory memory("memory", 1, 1, ClusterBench::memory_bytes);
   gpu.cluster.memory.bind(*memory.ports[0]);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
-  REQUIRE(gpu.registers.write("doorbell", 1) == tlm::TLM_GENERIC_ERROR_RESPONSE);
-  REQUIRE(gpu.registers.driver.take_report() == Status::invalid_argument);
+  REQUIRE(gpu.registers.set("doorbell", 1) == tlm::TLM_GENERIC_ERROR_RESPONSE);
+  REQUIRE(gpu.registers.take_report() == Status::invalid_argument);
   REQUIRE(!gpu.busy());
   gpu.start_queue();
   gpu.put(memory, GemmCase(p, 64, 32, 16, ElementType::fp16).packet);
@@ -169,9 +169,9 @@ TEST_CASE("a packet that cannot be read is a bad packet, and the next one runs")
   };
   bench.run(small_gemm(bench).packet);
   REQUIRE(gpu.error() == Status::bad_packet);
-  REQUIRE(gpu.registers.read("interrupt") == 3);
-  REQUIRE(gpu.registers.driver.reported.at(0).address == gpu.here(ClusterUnderTest::queue_base));
-  REQUIRE(gpu.registers.driver.take_report() == Status::bad_packet);
+  REQUIRE(gpu.registers["interrupt"] == 3);
+  REQUIRE(gpu.registers.reported.at(0).address == gpu.here(ClusterUnderTest::queue_base));
+  REQUIRE(gpu.registers.take_report() == Status::bad_packet);
   bench.run(small_gemm(bench).packet);
   REQUIRE(gpu.error() == Status::ok);
   REQUIRE(gpu.cluster.finished_workgroups() == 2);
@@ -195,7 +195,7 @@ TEST_CASE("an error of memory ends a kernel: no further workgroups start, those 
       const std::uint64_t before = gpu.cluster.finished_workgroups();
       bench.run(small_gemm(bench, 32 * 20).packet);
       REQUIRE(gpu.error() == status);
-      REQUIRE((gpu.registers.read("interrupt") & 2) != 0);
+      REQUIRE((gpu.registers["interrupt"] & 2) != 0);
       const std::uint64_t finished = gpu.cluster.finished_workgroups() - before;
       REQUIRE(finished >= 6);
       REQUIRE(finished < 20);

@@ -4,7 +4,7 @@
 
 #include "data_path/checked_sockets.h"
 #include "data_path/foreign_access.h"
-#include "named_registers.h"
+#include "data_path/named_registers.h"
 #include "protocol/address_map.h"
 #include "protocol/transaction_pool.h"
 
@@ -104,31 +104,31 @@ struct Bench {
   }
 
   Status add(const Mapping& m) {
-    registers.write("output_base", m.base);
-    registers.write("row_stride", m.stride);
-    registers.write("rows", m.rows);
-    registers.write("columns", m.columns);
-    registers.write("tile_rows", m.tile_rows);
-    registers.write("tile_columns", m.tile_columns);
-    registers.write("layout", m.wavefronts | static_cast<std::uint64_t>(m.element) << 8);
-    registers.write("peer_base", m.to);
-    registers.write("first_workgroup", m.first);
-    registers.write("workgroups", m.count);
-    registers.write("operation", static_cast<std::uint64_t>(m.kind));
+    registers.set("output_base", m.base);
+    registers.set("row_stride", m.stride);
+    registers.set("rows", m.rows);
+    registers.set("columns", m.columns);
+    registers.set("tile_rows", m.tile_rows);
+    registers.set("tile_columns", m.tile_columns);
+    registers.set("layout", m.wavefronts | static_cast<std::uint64_t>(m.element) << 8);
+    registers.set("peer_base", m.to);
+    registers.set("first_workgroup", m.first);
+    registers.set("workgroups", m.count);
+    registers.set("operation", static_cast<std::uint64_t>(m.kind));
     return command(Action::add);
   }
   Status remove(const Mapping& m, bool force = false) {
-    registers.write("output_base", m.base);
-    registers.write("first_workgroup", m.first);
-    registers.write("workgroups", m.count);
+    registers.set("output_base", m.base);
+    registers.set("first_workgroup", m.first);
+    registers.set("workgroups", m.count);
     return command(Action::remove, force);
   }
   Status command(Action action, bool force = false) {
     const std::uint64_t value = static_cast<std::uint64_t>(action) | (force ? 1u : 0u) << 8;
-    REQUIRE(registers.write("command", value) == tlm::TLM_OK_RESPONSE);
-    return static_cast<Status>(registers.read("status") & 0xFF);
+    REQUIRE(registers.set("command", value) == tlm::TLM_OK_RESPONSE);
+    return static_cast<Status>(registers["status"] & 0xFF);
   }
-  std::uint64_t used() { return registers.read("used"); }
+  std::uint64_t used() { return registers["used"]; }
   void kernel_writes(std::uint64_t begin, std::uint64_t end) {
     running_output.write({begin, end});
     sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_PS));
@@ -309,10 +309,10 @@ TEST_CASE(
       REQUIRE(store.is_response_error());
       REQUIRE(store.extension().refusal == static_cast<std::uint32_t>(Status::mismatch));
     }
-    REQUIRE(bench.registers.driver.reported.size() == 1);
-    CHECK_THAT(bench.registers.driver.reported[0].text, Catch::Contains(text));
-    CHECK(bench.registers.driver.reported[0].address == address);
-    bench.registers.driver.reported.clear();
+    REQUIRE(bench.registers.reported.size() == 1);
+    CHECK_THAT(bench.registers.reported[0].text, Catch::Contains(text));
+    CHECK(bench.registers.reported[0].address == address);
+    bench.registers.reported.clear();
     REQUIRE(bench.command(Action::remove_all) == Status::ok);
   };
   const Shape row{1, 32, 0};
@@ -338,7 +338,7 @@ TEST_CASE("what lies beside a mapped chunk in the same rows is nobody's business
   block.extension().producer = {4, 0, own};  // of a GEMM with its own output there
   bench.compute.socket.send(block, 0);
   REQUIRE(bench.cache.received == std::vector<tlm::tlm_generic_payload*>{&block});
-  REQUIRE(bench.registers.driver.reported.empty());
+  REQUIRE(bench.registers.reported.empty());
 }
 
 TEST_CASE("a kernel that names no tiles must not store to a mapped output") {
@@ -361,7 +361,7 @@ TEST_CASE("every mistake has its status and one entry in the error log, and maps
     const Status status = bench.add(mapping);
     INFO("expected " << static_cast<int>(expected));
     CHECK(status == expected);
-    CHECK(bench.registers.driver.take_report() == expected);
+    CHECK(bench.registers.take_report() == expected);
     CHECK(bench.used() == 1);
   };
   refused(Status::invalid_argument, [](Mapping& m) { m.kind = Kind::none; });
@@ -400,7 +400,7 @@ TEST_CASE("a map has to lie in the memory that there is, here and at the peer") 
     Mapping mapping;
     change(mapping);
     CHECK(bench.add(mapping) == Status::bad_address);
-    CHECK(bench.registers.driver.take_report() == Status::bad_address);
+    CHECK(bench.registers.take_report() == Status::bad_address);
     CHECK(bench.used() == 0);
   };
   const std::uint64_t here = output - on_gpu(own, 0) + output_bytes,
@@ -423,12 +423,12 @@ TEST_CASE("the same workgroups of another output, and neighbours, do not overlap
   Mapping next;
   next.first = 8;
   REQUIRE(bench.add(next) == Status::ok);
-  REQUIRE(bench.registers.driver.reported.empty());
+  REQUIRE(bench.registers.reported.empty());
 }
 
 TEST_CASE("a full table says so and is emptied by remove_all and by reset") {
   Bench bench;
-  REQUIRE(bench.registers.read("capacity") == table_entries);
+  REQUIRE(bench.registers["capacity"] == table_entries);
   const auto fill = [&] {
     for (std::uint32_t i = 0; i < table_entries; ++i) {
       Mapping mapping;
@@ -438,7 +438,7 @@ TEST_CASE("a full table says so and is emptied by remove_all and by reset") {
     Mapping one_more;
     one_more.first = 4 * table_entries;
     REQUIRE(bench.add(one_more) == Status::table_full);
-    REQUIRE(bench.registers.driver.take_report() == Status::table_full);
+    REQUIRE(bench.registers.take_report() == Status::table_full);
   };
   fill();
   REQUIRE(bench.command(Action::remove_all) == Status::ok);
@@ -448,7 +448,7 @@ TEST_CASE("a full table says so and is emptied by remove_all and by reset") {
   fill();
   bench.map.registers.reset();
   REQUIRE(bench.used() == 0);
-  REQUIRE(bench.registers.read("capacity") == table_entries);
+  REQUIRE(bench.registers["capacity"] == table_entries);
 }
 
 TEST_CASE("one entry is removed by itself, by its output and workgroups") {
@@ -460,7 +460,7 @@ TEST_CASE("one entry is removed by itself, by its output and workgroups") {
   Mapping part = second;
   --part.count;
   REQUIRE(bench.remove(part) == Status::invalid_argument);
-  REQUIRE(bench.registers.driver.take_report() == Status::invalid_argument);
+  REQUIRE(bench.registers.take_report() == Status::invalid_argument);
   REQUIRE(bench.remove(first) == Status::ok);
   REQUIRE(bench.used() == 1);
   bench.send(Operation::store, tile(first.first), first.first);
@@ -476,11 +476,11 @@ TEST_CASE("entries are busy while a kernel that writes their output runs") {
   REQUIRE(bench.add(mapping) == Status::ok);
   bench.kernel_writes(mapping.base + output_bytes - 1, mapping.base + output_bytes + 64);
   REQUIRE(bench.remove(mapping) == Status::busy);
-  REQUIRE(bench.registers.driver.take_report() == Status::busy);
+  REQUIRE(bench.registers.take_report() == Status::busy);
   REQUIRE(bench.command(Action::remove_all) == Status::busy);
-  REQUIRE(bench.registers.driver.take_report() == Status::busy);
+  REQUIRE(bench.registers.take_report() == Status::busy);
   REQUIRE(bench.add(other) == Status::busy);
-  REQUIRE(bench.registers.driver.take_report() == Status::busy);
+  REQUIRE(bench.registers.take_report() == Status::busy);
   REQUIRE(bench.used() == 1);
   REQUIRE(bench.remove(mapping, true) == Status::ok);
   REQUIRE(bench.used() == 0);

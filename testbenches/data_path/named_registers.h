@@ -14,6 +14,9 @@ class NamedRegisters : public RegisterDriver {
       : RegisterDriver(name), description_(block.description()) {
     drive(block);
   }
+  /// The module is named after the block.
+  explicit NamedRegisters(RegisterBlock& block)
+      : NamedRegisters((std::string(block.basename()) + "_driver").c_str(), block) {}
 
   std::uint64_t operator[](const std::string& name) { return element(name, 0); }
   std::uint64_t element(const std::string& name, std::size_t i) {
