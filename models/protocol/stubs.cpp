@@ -9,7 +9,7 @@ namespace {
 struct DataEnd : sc_core::sc_module {
   DataTargetSocket<DataEnd> socket{"socket", this, &DataEnd::request};
 
-  explicit DataEnd(const sc_core::sc_module_name& name) : sc_module(name) {}
+  explicit DataEnd(const sc_core::sc_module_name& name) : sc_module(name) { socket.expect({false, true, true}); }
   void request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
     transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     socket.respond(transaction, delay);

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "command_line/program.h"
+#include "config/configuration.h"
 #include "config/input_error.h"
 #include "workload/layer.h"
 

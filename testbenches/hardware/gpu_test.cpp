@@ -67,6 +67,7 @@ TEST_CASE("each interrupt line is the output that the list names for it") {
 TEST_CASE("what a program does wrong is logged with the GPU's number and raises the log's line") {
   Placement second = ring(2)[1];
   second.neighbours.clear();
+  second.route.assign(2, FabricPort::no_route);
   second.receivers = 0;
   Gpu gpu("gpu1", small(), second, {}, nullptr);
   std::uint32_t pending = 0;

@@ -1,5 +1,6 @@
 #include "hardware/ring.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 using namespace t3vp;
