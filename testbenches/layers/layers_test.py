@@ -6,6 +6,7 @@ layers.txt is written at configure time: a line "<folder>: <targets that it link
 not compile, since every library has an include directory of its own; this test finds what the compiler lets pass.
 """
 
+import functools
 import pathlib
 import re
 import sys
@@ -35,6 +36,7 @@ def read_layers():
     return folders, {folder: {n for n in names if n in folders} for folder, names in links.items()}
 
 
+@functools.lru_cache(maxsize=None)
 def includes_of(file):
     return [(quote == "<", path) for quote, path in INCLUDE.findall(file.read_text(encoding="utf-8"))]
 
