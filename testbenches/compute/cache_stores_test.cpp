@@ -66,10 +66,10 @@ TEST_CASE("a flush is busy until its last write-back is answered, and empties th
   REQUIRE(bench.busy());
   bench.wait(CacheBench::memory_latency + bench.memory.latency - 1);
   REQUIRE(bench.busy());
-  REQUIRE(bench.registers.read("interrupt") == 0);
+  REQUIRE(bench.registers["interrupt"] == 0);
   bench.wait(2);
   REQUIRE(!bench.busy());
-  REQUIRE(bench.registers.read("interrupt") == 1);
+  REQUIRE(bench.registers["interrupt"] == 1);
   REQUIRE(bench.memory.accesses(Operation::store).at(0).arrival == begin + CacheBench::memory_latency);
   bench.compute.load(0, line);
   bench.compute.load(line, line);

@@ -24,8 +24,8 @@ TEST_CASE("a GEMM that stores through the cache does not run on a map and others
   bench.run(gemm(bench, 0));
   REQUIRE(bench.gpu().error() == Status::mismatch);
   REQUIRE(bench.gpu().cluster.finished_workgroups() == workgroups);
-  REQUIRE(bench.gpu().registers.driver.reported.size() == 1);
-  CHECK_THAT(bench.gpu().registers.driver.reported[0].text,
+  REQUIRE(bench.gpu().registers.reported.size() == 1);
+  CHECK_THAT(bench.gpu().registers.reported[0].text,
              Catch::StartsWith("the kernel works on 0x90000 to 0x91fff and stores through the cache") &&
                  Catch::EndsWith(": workgroups 1 to 2 are mapped"));
   bench.gpu().others.map.clear();
@@ -39,10 +39,10 @@ TEST_CASE("no kernel runs where somebody else writes") {
   for (const int flags : {0, P::uncached | P::update}) {
     bench.run(gemm(bench, static_cast<std::uint16_t>(flags)));
     REQUIRE(bench.gpu().error() == Status::busy);
-    REQUIRE(bench.gpu().registers.driver.reported.size() == 1);
-    CHECK_THAT(bench.gpu().registers.driver.reported[0].text,
+    REQUIRE(bench.gpu().registers.reported.size() == 1);
+    CHECK_THAT(bench.gpu().registers.reported[0].text,
                Catch::StartsWith("the kernel writes 0x90000 to 0x91fff: a fill zeroes 0x90000 to 0x9001f"));
-    bench.gpu().registers.driver.reported.clear();
+    bench.gpu().registers.reported.clear();
   }
   REQUIRE(bench.gpu().cluster.finished_workgroups() == 0);
   bench.gpu().others.write.clear();
