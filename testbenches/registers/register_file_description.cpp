@@ -97,7 +97,8 @@ std::map<std::string, Block> all_blocks() {
   namespace fs = std::filesystem;
   const fs::path models = fs::path(T3VP_SOURCE_DIR) / "models";
   Shared shared{parsed(models / "protocol/status.enumeration.json")};
-  for (const json& block : parsed(models / "gpu.json")["blocks"])
+  const json device = parsed(models / "gpu.json");
+  for (const json& block : device["blocks"])
     shared.lines += static_cast<unsigned>(block.value("lines", json::array()).size());
   const std::string suffix = ".registers.json";
   std::map<std::string, Block> blocks;
