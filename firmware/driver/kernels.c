@@ -201,7 +201,7 @@ enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* outpu
   if (!t3_is_open(context) || output == NULL || a == NULL || b == NULL) return T3_INVALID_ARGUMENT;
   if (!t3_is_valid(output) || !multiplies(a, b, &output->matrix, &options)) return T3_INVALID_ARGUMENT;
   struct t3_kernel_packet packet = t3_packet_for(context, output);
-  packet.kernel = T3_KERNEL_GEMM;
+  packet.kernel = t3_kernel_handle("gemm");
   packet.flags = (uint16_t)(packet.flags | gemm_flags(&options));
   packet.k = inner(a, &options);
   packet.a = a->address;
@@ -257,7 +257,7 @@ enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t
   if (!t3_is_open(context) || output == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
   if (context->gpus == 1) return T3_OK;
   struct t3_kernel_packet packet = t3_packet_for(context, output);
-  packet.kernel = T3_KERNEL_RING_REDUCE_SCATTER;
+  packet.kernel = t3_kernel_handle("ring-reduce-scatter");
   if (staging == NULL) {
     /* What the cache holds of the output is not what neighbours update in memory. */
     if (output->matrix.memory != T3_UNCACHED) return T3_INVALID_ARGUMENT;
@@ -276,6 +276,6 @@ enum t3_status t3_ring_all_gather(struct t3_context* context, const struct t3_ou
   if (!t3_is_open(context) || output == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
   if (context->gpus == 1) return T3_OK;
   struct t3_kernel_packet packet = t3_packet_for(context, output);
-  packet.kernel = T3_KERNEL_RING_ALL_GATHER;
+  packet.kernel = t3_kernel_handle("ring-all-gather");
   return T3_LOCKED(context, submit_ring(context, output, &packet));
 }

@@ -11,13 +11,8 @@ static bool fits_rows(const struct t3_matrix* operand, const struct t3_matrix* o
          operand->columns == out->columns && operand->element == out->element;
 }
 
-static bool takes_b(enum t3_row_operation operation) {
-  return operation != T3_ROWS_SCALE && operation != T3_ROWS_SOFTMAX && operation != T3_ROWS_DROPOUT;
-}
-
-static bool takes_c(enum t3_row_operation operation) {
-  return takes_b(operation) && operation != T3_ROWS_ADD && operation != T3_ROWS_BIAS_GELU &&
-         operation != T3_ROWS_SOFTMAX_BACKWARD;
+static bool takes(enum t3_row_operation operation, enum t3_row_operand operand) {
+  return t3_row_traits_of(operation)->reads >> operand & 1;
 }
 
 /* An operand is there when the operation takes it, and only then. */
@@ -28,13 +23,13 @@ static bool fits_if_taken(const struct t3_matrix* operand, const struct t3_matri
 enum t3_status t3_rows(struct t3_context* context, enum t3_row_operation operation, const struct t3_matrix* out,
                        const struct t3_matrix* a, const struct t3_matrix* b, const struct t3_matrix* c,
                        struct t3_row_options options) {
-  if (!t3_is_open(context) || out == NULL || a == NULL || operation < T3_ROWS_SCALE || operation > T3_ROWS_ADAM)
+  if (!t3_is_open(context) || out == NULL || a == NULL || t3_row_traits_of(operation) == NULL)
     return T3_INVALID_ARGUMENT;
-  if (!fits_rows(out, out) || !fits_rows(a, out) || !fits_if_taken(b, out, takes_b(operation)) ||
-      !fits_if_taken(c, out, takes_c(operation)))
+  if (!fits_rows(out, out) || !fits_rows(a, out) || !fits_if_taken(b, out, takes(operation, T3_ROWS_B)) ||
+      !fits_if_taken(c, out, takes(operation, T3_ROWS_C)))
     return T3_INVALID_ARGUMENT;
   if (out->memory == T3_UNCACHED) return T3_INVALID_ARGUMENT; /* these kernels store through the cache */
-  struct t3_kernel_packet packet = {.kernel = T3_KERNEL_ROWS,
+  struct t3_kernel_packet packet = {.kernel = t3_kernel_handle("rows"),
                                     .completion_signal = T3_KERNEL_NO_SIGNAL,
                                     .element = (uint8_t)out->element,
                                     .operation = (uint8_t)operation,
@@ -64,7 +59,7 @@ enum t3_status t3_attention(struct t3_context* context, enum t3_attention_pass p
     return T3_INVALID_ARGUMENT;
   if (out->memory == T3_UNCACHED) return T3_INVALID_ARGUMENT;
   struct t3_kernel_packet packet = t3_packet_for(context, output);
-  packet.kernel = T3_KERNEL_ATTENTION;
+  packet.kernel = t3_kernel_handle("attention");
   packet.operation = (uint8_t)pass;
   packet.a = operands->qkv->address;
   packet.lda = (uint32_t)operands->qkv->row_stride;

@@ -46,9 +46,8 @@ void t3_packet_bytes(const struct t3_kernel_packet* packet, unsigned char bytes[
   PUT(element);
   PUT(wavefronts);
   PUT(operation);
-  for (size_t i = 0; i < sizeof packet->reserved; ++i)
-    bytes[offsetof(struct t3_kernel_packet, reserved) + i] = packet->reserved[i];
-  if (packet->kernel == T3_KERNEL_ROWS || packet->kernel == T3_KERNEL_ATTENTION)
+  PUT(reserved);
+  if (packet->kernel == t3_kernel_handle("rows") || packet->kernel == t3_kernel_handle("attention"))
     put(bytes + offsetof(struct t3_kernel_packet, factor), bits_of(packet->factor), sizeof packet->factor);
   else
     PUT(signal_epoch);

@@ -5,35 +5,25 @@
 #include <algorithm>
 #include <utility>
 
-#include "compute/attention_kernel.h"
-#include "compute/gemm_kernel.h"
-#include "compute/kernel_ranges.h"
-#include "compute/packet_check.h"
-#include "compute/ring_kernel.h"
-#include "compute/row_kernel.h"
-#include "protocol/address_map.h"
-#include "protocol/description.h"
-#include "protocol/element.h"
+#include "compute/kernel_run.h"
 #include "protocol/response_status.h"
 #include "protocol/ring_signal.h"
-#include "protocol/truncating_adder.h"
-#include "registers/signals.h"
 
 namespace t3vp {
 namespace {
 constexpr std::uint32_t units_per_track = 10;
-constexpr std::uint32_t most_entries = 256;
 constexpr std::size_t most_noted = 256;  // outputs of kernels that have ended
 }  // namespace
 
 ComputeCluster::ComputeCluster(const sc_core::sc_module_name& name, const ComputeParameters& parameters,
-                               bool functional, std::uint16_t gpu, Trace* trace)
+                               const t3_kernel* const* kernels, bool functional, std::uint16_t gpu, Trace* trace)
     : sc_module(name),
       parameters_(parameters),
       functional_(functional),
       gpu_(gpu),
       trace_(trace),
-      units_(parameters.compute_units) {
+      units_(parameters.compute_units),
+      kernels_(kernels) {
   for (std::uint32_t cu = 0; trace_ != nullptr && cu < parameters.compute_units; cu += units_per_track)
     tracks_.push_back(trace_->track(
         fmt::format("GPU {}", gpu),
@@ -55,6 +45,8 @@ ComputeCluster::ComputeCluster(const sc_core::sc_module_name& name, const Comput
   dont_initialize();
 }
 
+ComputeCluster::~ComputeCluster() = default;
+
 /// What is under way in memory is answered to nobody.
 void ComputeCluster::reset() {
   registers.compute_units.set(parameters_.compute_units);
@@ -73,69 +65,22 @@ void ComputeCluster::reset() {
   update_interrupt();
 }
 
-void ComputeCluster::check_base() {
-  if (registers.base.value() % packet_bytes != 0)
-    registers.refuse(Status::unaligned, fmt::format("a multiple of {} expected", packet_bytes));
-  else
-    check_ring();
-}
-
-void ComputeCluster::check_entries() {
-  const std::uint64_t entries = registers.entries.value();
-  if (entries == 0 || entries > most_entries || (entries & (entries - 1)) != 0)
-    registers.refuse(Status::invalid_argument, fmt::format("a power of two up to {} expected", most_entries));
-  else if (registers.base.value() != 0 || rung_ != 0)
-    check_ring();
-}
-
-/// Entries may be written before base, which is 0 after a reset, in the memory of GPU 0.
-void ComputeCluster::check_ring() {
-  if (rung_ != 0 && (registers.base.value() != ring_base_ || registers.entries.value() != ring_entries_))
-    return registers.refuse(
-        Status::busy, fmt::format("packets have been announced: the ring of {} entries at {:#x} stays until a reset",
-                                  ring_entries_, ring_base_));
-  const std::uint64_t base = registers.base.value(), size = registers.entries.value() * packet_bytes;
-  const std::uint64_t begin = address_map::on_gpu(gpu_, 0), end = begin + parameters_.memory_bytes;
-  if (base < begin || base >= end || size > end - base)
-    registers.refuse(Status::bad_address,
-                     fmt::format("a ring in the memory of GPU {}, {:#x} to {:#x}, expected, found {} packets of {} "
-                                 "bytes from {:#x} on",
-                                 gpu_, begin, end - 1, registers.entries.value(), packet_bytes, base));
-}
-
-void ComputeCluster::rung() {
-  const std::uint64_t written = registers.doorbell.value(), entries = registers.entries.value();
-  if (written <= rung_ || written - completed_ > entries)
-    return registers.refuse(Status::invalid_argument,
-                            fmt::format("{} to {} expected: {} packets have been announced, {} have ended, the ring "
-                                        "has {} entries",
-                                        rung_ + 1, completed_ + entries, rung_, completed_, entries));
-  rung_ = written;
-  ring_base_ = registers.base.value();
-  ring_entries_ = registers.entries.value();
-  if (!busy_) fetch();
-}
-
-void ComputeCluster::update_interrupt() {
-  interrupt.write(registers.interrupt.complete() != 0 || registers.interrupt.error() != 0);
-}
-
-/// The first failure is told until it has been acknowledged.
-void ComputeCluster::acknowledged() {
-  if (registers.interrupt.error() == 0) {
-    registers.status.error.set(Status::ok);
-    registers.failed_packet.set(0);
-  }
-  update_interrupt();
-}
-
 void ComputeCluster::abort() {
   if (registers.command.action() != registers::KernelQueue::Command::Action::abort) return;
   abort_until_ = rung_;
-  if (!running_ || stopping_) return;
+  if (running_ && !stopping_) stop();
+}
+
+/// The kernel issues nothing more and ends when its accesses have been answered.
+void ComputeCluster::stop() {
   stopping_ = true;
   withdraw.write(true);
   if (in_flight_ == 0) end_aborted();
+}
+
+void ComputeCluster::fail(const std::string& what) {
+  registers.report(Status::aborted, output_.begin, what);
+  stop();
 }
 
 /// Times that the kernel has asked for do not come any more, and its compute units are free.
@@ -258,118 +203,6 @@ void ComputeCluster::note_failure(Transaction& transaction) {
   if (extension.taken) registers.report(status, transaction.get_address(), text_of_refusal(transaction));
 }
 
-void ComputeCluster::fetch() {
-  if (completed_ >= rung_) return;
-  busy_ = true;
-  registers.status.busy.set(1);
-  const std::uint64_t entries = registers.entries.value();
-  Transaction& transaction =
-      pool_.make(Operation::load, registers.base.value() + completed_ % entries * packet_bytes, {1, packet_bytes, 0});
-  transaction.extension().cached = false;
-  transaction.attach_buffer();
-  issue(dispatcher, transaction, 0);
-}
-
-void ComputeCluster::fetched(Transaction& transaction) {
-  KernelPacket packet = packet_from(transaction.get_data_ptr());
-  const auto refuse = [&](Status status, const std::string& why) {
-    registers.report(status, transaction.get_address(), why);
-    complete(status);
-  };
-  completion_signal_ = KernelPacket::no_signal;
-  if (failure_ != Status::ok) return refuse(Status::bad_packet, "the packet cannot be read");
-  if (const std::string wrong = check_header(packet); !wrong.empty()) return refuse(Status::bad_packet, wrong);
-  completion_signal_ = packet.completion_signal;
-  if (completed_ < abort_until_) return complete(Status::aborted);
-  if (const std::string wrong = check_operands(packet, parameters_, gpu_, functional_); !wrong.empty())
-    return refuse(Status::bad_packet, wrong);
-  if (const Refusal found = check_here(packet); found.status != Status::ok) return refuse(found.status, found.text);
-  if (packet.max_compute_units == 0 || packet.max_compute_units > parameters_.compute_units)
-    packet.max_compute_units = parameters_.compute_units;
-  units_.resize(packet.max_compute_units);
-  kernel_ = make_kernel(packet);
-  running_ = true;
-  next_workgroup_ = finished_workgroups_ = 0;
-  tell_output(output_of(packet));
-  writes_ = written_by(packet);
-  reads_ = read_by(packet);
-  events_.push(now() + parameters_.launch_latency, {Step::launch, dispatcher, 0, nullptr, generation_});
-}
-
-/// What does not follow from the packet alone: who can be reached, who writes there, and whose maps are in the way.
-ComputeCluster::Refusal ComputeCluster::check_here(const KernelPacket& packet) {
-  if (is_ring(packet)) {
-    if (Refusal found = check_receiver(packet.peer_out, "peer_out"); found.status != Status::ok) return found;
-    if (is_staged(packet)) {
-      if (Refusal found = check_receiver(packet.peer_staging, "peer_staging"); found.status != Status::ok) return found;
-      if (address_map::gpu_of(packet.peer_out) != address_map::gpu_of(packet.peer_staging))
-        return {Status::bad_packet, fmt::format("peer_out {:#x} and peer_staging {:#x}: both of one GPU expected",
-                                                packet.peer_out, packet.peer_staging)};
-    }
-  }
-  if (Refusal found = check_ranges(packet); found.status != Status::ok) return found;
-  if (Refusal found = check_maps(packet); found.status != Status::ok) return found;
-  return check_reads(packet);
-}
-
-/// Nobody else is at what the kernel reads or writes.
-ComputeCluster::Refusal ComputeCluster::check_ranges(const KernelPacket& packet) {
-  const auto check = [this](const OutputRange& range, const char* does) -> Refusal {
-    const std::string kernel = fmt::format("the kernel {} {:#x} to {:#x}", does, range.begin, range.end - 1);
-    if (range.overlaps(ring()))
-      return {Status::bad_packet,
-              fmt::format("{}: its queue's packets are at {:#x} to {:#x}", kernel, ring().begin, ring().end - 1)};
-    for (int i = 0; i < users.size(); ++i)
-      if (const std::string found = users[i]->use_of(range); !found.empty())
-        return {Status::busy, fmt::format("{}: {}, and no kernel runs there before that has ended", kernel, found)};
-    return {};
-  };
-  for (const OutputRange& range : written_by(packet))
-    if (Refusal found = check(range, "writes"); found.status != Status::ok) return found;
-  for (const OutputRange& range : read_by(packet))
-    if (Refusal found = check(range, "reads"); found.status != Status::ok) return found;
-  return {};
-}
-
-/// Maps are about wavefront tiles. A GEMM's accesses name them, except that its stores lose the name in the cache.
-ComputeCluster::Refusal ComputeCluster::check_maps(const KernelPacket& packet) {
-  const bool is_gemm = packet.kernel == KernelKind::gemm;
-  if (is_gemm && (packet.flags & (KernelPacket::update | KernelPacket::uncached)) != 0) return {};
-  const char* const how =
-      is_gemm ? "stores through the cache, which forgets the wavefront tiles" : "names no wavefront tiles";
-  // A GPU's own part of a staged reduction is the only thing that a ring kernel stores here itself.
-  const bool stores = !is_ring(packet) || is_staged(packet);
-  for (const OutputRange& range : written_by(packet))
-    for (int i = 0; i < map_holders.size(); ++i)
-      if (const std::string found = map_holders[i]->in_the_way(range, stores); !found.empty())
-        return {Status::mismatch,
-                fmt::format("the kernel works on {:#x} to {:#x} and {}: {}", range.begin, range.end - 1, how, found)};
-  return {};
-}
-
-/// What is mapped and read has arrived.
-ComputeCluster::Refusal ComputeCluster::check_reads(const KernelPacket& packet) {
-  for (const OutputRange& range : read_by(packet))
-    for (int i = 0; i < map_holders.size(); ++i)
-      if (const std::string found = map_holders[i]->in_the_way(range, false); !found.empty())
-        return {Status::busy, fmt::format("the kernel reads {:#x} to {:#x}: {}", range.begin, range.end - 1, found)};
-  return {};
-}
-
-ComputeCluster::Refusal ComputeCluster::check_receiver(std::uint64_t address, const char* name) {
-  const std::uint64_t gpu = address_map::gpu_of(address);
-  if (gpu == gpu_)
-    return {Status::no_peer, fmt::format("{} {:#x} is this GPU's own: one of another GPU expected", name, address)};
-  if (!memory.reaches(address))
-    return {Status::no_peer, fmt::format("GPU {} of {} {:#x} cannot be reached", gpu, name, address)};
-  return {};
-}
-
-/// Of packets; none before the first doorbell.
-OutputRange ComputeCluster::ring() const {
-  return rung_ == 0 ? OutputRange{} : OutputRange{ring_base_, ring_base_ + ring_entries_ * packet_bytes};
-}
-
 std::string ComputeCluster::use_of(const OutputRange& range) const {
   if (range.overlaps(ring()))
     return fmt::format("the kernel queue reads its packets from {:#x} to {:#x}", ring().begin, ring().end - 1);
@@ -401,19 +234,6 @@ bool ComputeCluster::may_write(std::uint64_t address) const {
   return unknown != 0 || (running_ && output_.overlaps(address, 1));
 }
 
-std::unique_ptr<KernelModel> ComputeCluster::make_kernel(const KernelPacket& packet) {
-  switch (packet.kernel) {
-    case KernelKind::gemm:
-      return std::make_unique<GemmKernel>(*this, packet);
-    case KernelKind::rows:
-      return std::make_unique<RowKernel>(*this, packet);
-    case KernelKind::attention:
-      return std::make_unique<AttentionKernel>(*this, packet);
-    default:
-      return std::make_unique<RingKernel>(*this, packet);
-  }
-}
-
 void ComputeCluster::launch() {
   slots_per_cu_ = kernel_->workgroups_per_cu();
   if (kernel_->is_producer()) {
@@ -426,15 +246,11 @@ void ComputeCluster::launch() {
 }
 
 void ComputeCluster::dispatch(Slot slot) {
-  if (next_workgroup_ < kernel_->workgroups()) kernel_->start(slot, next_workgroup_++);
+  if (running_ && !stopping_ && next_workgroup_ < kernel_->workgroups()) kernel_->start(slot, next_workgroup_++);
 }
 
-void ComputeCluster::add(ElementType element, std::vector<unsigned char>& sum, const Transaction& transaction) {
-  const std::size_t count = sum.size() / bytes_of(element);
-  const unsigned char* data = transaction.get_data_ptr();
-  if (!parameters_.wrong_rounding) return add_elements(element, sum.data(), data, count);
-  if (add_elements_truncating(element, sum.data(), data, count) && wrongly_rounded_.empty())
-    wrongly_rounded_ = describe(transaction, now());
+void ComputeCluster::wrongly_rounded(const std::string& what) {
+  if (wrongly_rounded_.empty()) wrongly_rounded_ = what;
 }
 
 void ComputeCluster::finished(Slot slot) {
@@ -452,51 +268,6 @@ void ComputeCluster::finished(Slot slot) {
 /// After an error no further workgroups start.
 bool ComputeCluster::all_finished() const {
   return finished_workgroups_ == (failure_ == Status::ok ? kernel_->workgroups() : next_workgroup_);
-}
-
-void ComputeCluster::complete(Status status) {
-  note_written();
-  tell_output({});
-  writes_.clear();
-  reads_.clear();
-  withdraw.write(false);
-  kernel_active.write(false);
-  first_stage.write(false);
-  busy_ = running_ = stopping_ = false;
-  failure_ = Status::ok;
-  units_.resize(parameters_.compute_units);
-  registers.status.busy.set(0);
-  ++completed_;
-  record(status);
-  send_completion_signal();
-  fetch();
-}
-
-void ComputeCluster::record(Status status) {
-  auto completion = registers.completion[completed_ % registers.completion.size()];
-  completion.code.set(status);
-  completion.packet.set(static_cast<std::uint32_t>(completed_));
-  registers.interrupt.complete.set(1);
-  if (status != Status::ok && registers.interrupt.error() == 0) {
-    registers.interrupt.error.set(1);
-    registers.status.error.set(status);
-    registers.failed_packet.set(completed_);
-  }
-  update_interrupt();
-}
-
-void ComputeCluster::send_completion_signal() {
-  if (completion_signal_ == KernelPacket::no_signal) return;
-  const std::uint64_t signals = address_map::block_base(address_map::Block::signals);
-  Transaction& transaction = pool_.make(
-      Operation::store,
-      address_map::on_gpu(gpu_, signals) + registers::Signals::add_offset + std::uint64_t{8} * completion_signal_,
-      {1, 8, 0});
-  transaction.generation = no_generation;
-  transaction.extension().cached = false;
-  transaction.attach_buffer();
-  transaction.get_data_ptr()[0] = 1;
-  memory.send(transaction, 0);
 }
 
 Trace* ComputeCluster::trace(Slot slot, Trace::Track& track) {

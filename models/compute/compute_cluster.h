@@ -2,18 +2,24 @@
 // workgroups of one kernel at a time, without a process per workgroup.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "compute/kernel_model.h"
+#include "compute/fiber.h"
+#include "compute/kernel_host.h"
+#include "compute/kernel_registry.h"
 #include "protocol/component.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
 #include "protocol/output_range.h"
 #include "registers/kernel_queue.h"
+#include "t3/device.h"
 
 namespace t3vp {
+
+class KernelRun;
 
 class ComputeCluster : public sc_core::sc_module, public Component, public KernelHost, public MemoryUser {
  public:
@@ -31,8 +37,14 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Kerne
   sc_core::sc_port<MemoryUser, 0, sc_core::SC_ZERO_OR_MORE_BOUND> users{"users"};
   registers::KernelQueue registers{"registers"};
 
-  ComputeCluster(const sc_core::sc_module_name& name, const ComputeParameters& parameters, bool functional,
-                 std::uint16_t gpu, Trace* trace);
+  /// `kernels` are what packets may ask for, up to a null pointer; they outlive the cluster (kernel_registry.h).
+  ComputeCluster(const sc_core::sc_module_name& name, const ComputeParameters& parameters,
+                 const t3_kernel* const* kernels, bool functional, std::uint16_t gpu, Trace* trace);
+
+  ~ComputeCluster() override;
+
+  /// Calls `told` with true when a kernel's program begins to compute on the host, with false when it has come back.
+  void on_program(std::function<void(bool runs)> told) { program_told_ = std::move(told); }
 
   /// What the cluster waits for, one line each; empty when it is idle.
   std::vector<std::string> diagnosis() const override;
@@ -75,7 +87,11 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Kerne
   void issue(Slot slot, Transaction& transaction, Picoseconds delay) override;
   void schedule(Picoseconds time, Slot slot, std::uint32_t tag) override;
   Picoseconds occupy(Slot slot, Picoseconds duration) override;
-  void add(ElementType element, std::vector<unsigned char>& sum, const Transaction& transaction) override;
+  void wrongly_rounded(const std::string& what) override;
+  void program_runs(bool runs) override {
+    if (program_told_) program_told_(runs);
+  }
+  void fail(const std::string& what) override;
   void finished(Slot slot) override;
   Trace* trace(Slot slot, Trace::Track& track) override;
 
@@ -92,16 +108,16 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Kerne
     Status status = Status::ok;
     std::string text;
   };
-  Refusal check_here(const KernelPacket& packet);
-  Refusal check_ranges(const KernelPacket& packet);
-  Refusal check_maps(const KernelPacket& packet);
-  Refusal check_reads(const KernelPacket& packet);
-  Refusal check_receiver(std::uint64_t address, const char* name);
-  std::unique_ptr<KernelModel> make_kernel(const KernelPacket& packet);
+  std::string check_header(const KernelPacket& packet, const t3_kernel* kernel) const;
+  Refusal check_arguments(const KernelPacket& packet, const t3_kernel& kernel, const t3_device& device);
+  Refusal check_ranges() const;
+  Refusal check_maps(const t3_plan& plan) const;
+  Refusal check_reads() const;
   void launch();
   void dispatch(Slot slot);
   bool all_finished() const;
   void abort();
+  void stop();
   void end_aborted();
   void complete(Status status);
   void record(Status status);
@@ -127,7 +143,10 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Kerne
   EventQueue<Event> events_;
   TransactionPool pool_;
   std::vector<ComputeUnit> units_;
-  std::unique_ptr<KernelModel> kernel_;
+  KernelRegistry kernels_;
+  FiberStacks stacks_{T3_WAVE_STACK_BYTES};
+  std::function<void(bool)> program_told_;
+  std::unique_ptr<KernelRun> kernel_;
   std::uint32_t slots_per_cu_ = 1, next_workgroup_ = 0, finished_workgroups_ = 0;
   std::uint64_t rung_ = 0, completed_ = 0;
   std::uint64_t ring_base_ = 0, ring_entries_ = 0;  ///< the packet ring that the doorbell was rung for

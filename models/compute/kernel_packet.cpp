@@ -3,6 +3,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "t3/kernel_handle.h"
+
 namespace t3vp {
 namespace {
 
@@ -50,8 +52,8 @@ KernelPacket packet_from(const unsigned char* bytes) {
   take(packet.element, offsetof(KernelPacket, element));
   take(packet.wavefronts, offsetof(KernelPacket, wavefronts));
   take(packet.operation, offsetof(KernelPacket, operation));
-  std::memcpy(packet.reserved, bytes + offsetof(KernelPacket, reserved), sizeof packet.reserved);
-  if (packet.kernel == KernelKind::rows || packet.kernel == KernelKind::attention) {
+  take(packet.reserved, offsetof(KernelPacket, reserved));
+  if (packet.kernel == t3_kernel_handle("rows") || packet.kernel == t3_kernel_handle("attention")) {
     const auto bits = number_at<std::uint32_t>(bytes + offsetof(KernelPacket, factor));
     static_assert(sizeof packet.factor == sizeof bits);
     std::memcpy(&packet.factor, &bits, sizeof bits);

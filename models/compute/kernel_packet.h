@@ -8,34 +8,6 @@
 
 namespace t3vp {
 
-enum class KernelKind : std::uint16_t {
-  none = 0,
-  gemm = 1,
-  ring_reduce_scatter = 2,
-  ring_all_gather = 3,
-  rows = 4,
-  attention = 5
-};
-
-/// What a rows kernel does with each row of its m x n operands. A matrix operand has a row stride; with stride 0 it is
-/// a vector of n elements, the same for all rows. gelu is its tanh form, eps is 1e-5.
-enum class RowOperation : std::uint8_t {
-  none = 0,
-  scale = 1,             ///< out = factor a
-  add = 2,               ///< out = a + b
-  bias_gelu = 3,         ///< out = gelu(a + b)
-  softmax = 4,           ///< out = softmax(a)
-  layer_norm = 5,        ///< out = (a - mean) / sqrt(variance + eps) b + c
-  dropout = 6,           ///< out = a / factor with probability `factor`, else 0; which is a function of seed and place
-  bias_dropout_add = 7,  ///< out = dropout(a + b) + c
-  bias_gelu_backward = 8,  ///< out = a gelu'(b + c), a the gradient
-  softmax_backward = 9,    ///< out = b (a - sum(a b)), a the gradient, b the forward result
-  layer_norm_backward =
-      10,     ///< gradient of layer_norm's input: a the gradient, b the input, c the forward's scale vector
-  adam = 11,  ///< b, c: moments, out: weights, all in place from the gradient a; factor: learning rate
-  count
-};
-
 /// One of the three walks over the scores of an attention kernel.
 enum class AttentionPass : std::uint8_t { none = 0, forward = 1, backward_q = 2, backward_kv = 3, count };
 
@@ -61,8 +33,7 @@ struct KernelPacket {
   static constexpr std::uint32_t no_signal = 0xFFFFFFFF;  ///< completion_signal: none
 
   // What every packet begins with.
-  KernelKind kernel;
-  std::uint16_t flags;
+  std::uint32_t kernel;  ///< t3_kernel_handle() of its name
   std::uint32_t completion_signal =
       no_signal;            ///< counter of the signals block that grows by 1 when the packet has ended
   std::uint64_t arguments;  ///< 0: the operands follow here
@@ -102,23 +73,16 @@ struct KernelPacket {
   std::uint16_t tile_rows, tile_columns;
   std::uint16_t batches;  ///< GEMM, attention: 0 and 1 mean one
   std::uint8_t element;
-  std::uint8_t wavefronts;   ///< of a GEMM workgroup, 1 to 8
-  std::uint8_t operation;    ///< rows: a RowOperation; attention: an AttentionPass
-  std::uint8_t reserved[3];  ///< 0
+  std::uint8_t wavefronts;  ///< of a GEMM workgroup, 1 to 8
+  std::uint8_t operation;   ///< rows: a t3_row_operation; attention: an AttentionPass
+  std::uint8_t reserved;    ///< 0
+  std::uint16_t flags;
 };
 
 static_assert(sizeof(KernelPacket) == 128, "the queue's entries are 128 bytes");
 static_assert(offsetof(KernelPacket, arguments) == 8 && offsetof(KernelPacket, ldo) == 64 &&
-                  offsetof(KernelPacket, reserved) == 125,
+                  offsetof(KernelPacket, reserved) == 125 && offsetof(KernelPacket, flags) == 126,
               "no padding between fields");
-
-inline bool is_ring(const KernelPacket& packet) {
-  return packet.kernel == KernelKind::ring_reduce_scatter || packet.kernel == KernelKind::ring_all_gather;
-}
-/// Its chunks arrive in staging buffers and are added by the compute units.
-inline bool is_staged(const KernelPacket& packet) {
-  return packet.kernel == KernelKind::ring_reduce_scatter && (packet.flags & KernelPacket::near_memory) == 0;
-}
 
 /// From its bytes in memory.
 KernelPacket packet_from(const unsigned char* bytes);

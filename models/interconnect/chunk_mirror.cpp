@@ -25,8 +25,7 @@ void ChunkMirror::request(int, tlm::tlm_generic_payload& transaction, Picosecond
   if (extension.ring != nullptr) {
     // The other neighbour's receiver is the next in the ring.
     const auto ring = std::make_shared<RingSignal>(*extension.ring);
-    std::uint64_t& receiver = ring->properties[RingSignal::receiver];
-    receiver = (receiver + 1) % ring->properties[RingSignal::gpus];
+    ring->receiver = (ring->receiver + 1) % ring->gpus;
     extension.ring = ring;
   }
   out.send(transaction, delay);

@@ -128,7 +128,7 @@ void FabricPort::note_refusal(tlm::tlm_generic_payload& transaction) {
   const RefusedStore refused{kernel, status_of_data_access(transaction)};
   if (known == refused_.end())
     refused_.push_back(refused);
-  else if (known->kernel->properties != kernel->properties)
+  else if (!agree(*known->kernel, *kernel))
     *known = refused;
 }
 
@@ -139,7 +139,7 @@ void FabricPort::mark_if_refused(DataExtension& signal) {
     return refused.kernel->sender == signal.ring->sender;
   });
   if (store == refused_.end()) return;
-  if (store->kernel->properties != signal.ring->properties) {  // of another kernel: the one before has ended
+  if (!agree(*store->kernel, *signal.ring)) {  // of another kernel: the one before has ended
     refused_.erase(store);
     return;
   }

@@ -23,8 +23,7 @@ std::size_t index_of(std::uint64_t offset, std::uint64_t base, std::size_t count
 
 /// A signal for each workgroup and step.
 bool differ_in_signals(const RingSignal& found, const RingSignal& expected) {
-  return found.properties[RingSignal::gpus] != expected.properties[RingSignal::gpus] ||
-         found.properties[RingSignal::workgroups] != expected.properties[RingSignal::workgroups];
+  return found.gpus != expected.gpus || found.workgroups != expected.workgroups;
 }
 
 std::uint64_t offset_in_block(std::uint64_t address) {
@@ -179,7 +178,7 @@ void Signals::answer(const Wait& wait) {
 Signals::Refusal Signals::judge(std::size_t index, std::uint64_t threshold, const RingSignal& expected) {
   const Announced taken = take_signal(index);
   const RingSignal& found = *taken.signal;
-  if (found.properties != expected.properties)
+  if (!agree(found, expected))
     return {Status::mismatch,
             fmt::format("the neighbour that signals by counter {}, GPU {}, runs another ring kernel: {}", index,
                         found.sender, differences(found, expected)),

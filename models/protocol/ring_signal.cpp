@@ -2,33 +2,53 @@
 
 #include <fmt/format.h>
 
-#include "protocol/data_protocol.h"
+#include <algorithm>
+#include <cstring>
 
 namespace t3vp {
 namespace {
 
-constexpr const char* names[RingSignal::property_count] = {
-    "collective", "m",          "n",   "ldo", "tile_rows", "tile_columns", "element",
-    "gpus",       "workgroups", "gpu", "out", "staging",   "signal_epoch"};
-constexpr const char* collectives[] = {"reduce-scatter", "near-memory reduce-scatter", "all-gather"};
+bool same_name(const RingSignal::Property& one, const RingSignal::Property& other) {
+  return one.name == other.name || std::strcmp(one.name, other.name) == 0;
+}
 
-std::string text_of(RingSignal::Property property, std::uint64_t value) {
-  if (property == RingSignal::collective) return collectives[value];
-  if (property == RingSignal::element) return name_of(static_cast<ElementType>(value));
-  const bool is_address = property == RingSignal::out || property == RingSignal::staging;
-  return fmt::format(is_address ? "{:#x}" : "{}", value);
+bool same(const RingSignal::Property& one, const RingSignal::Property& other) {
+  return one.value == other.value && same_name(one, other);
+}
+
+std::string text_of(const RingSignal::Property& property) {
+  if (property.text != nullptr) return property.text;
+  return fmt::format(property.is_address ? "{:#x}" : "{}", property.value);
 }
 
 }  // namespace
 
+bool agree(const RingSignal& one, const RingSignal& other) {
+  return one.receiver == other.receiver && one.gpus == other.gpus && one.workgroups == other.workgroups &&
+         std::equal(one.properties.begin(), one.properties.end(), other.properties.begin(), other.properties.end(),
+                    same);
+}
+
 std::string differences(const RingSignal& found, const RingSignal& expected) {
   std::string text;
-  for (std::uint8_t i = 0; i < RingSignal::property_count; ++i) {
-    if (found.properties[i] == expected.properties[i]) continue;
-    const auto property = static_cast<RingSignal::Property>(i);
-    text += fmt::format("{}{} found {}, expected {}", text.empty() ? "" : "; ", names[i],
-                        text_of(property, found.properties[i]), text_of(property, expected.properties[i]));
+  const auto tell = [&text](const char* name, const std::string& is, const std::string& should) {
+    text += fmt::format("{}{} found {}, expected {}", text.empty() ? "" : "; ", name, is, should);
+  };
+  if (found.gpus != expected.gpus) tell("gpus", std::to_string(found.gpus), std::to_string(expected.gpus));
+  if (found.receiver != expected.receiver)
+    tell("gpu", std::to_string(found.receiver), std::to_string(expected.receiver));
+  if (found.workgroups != expected.workgroups)
+    tell("workgroups", std::to_string(found.workgroups), std::to_string(expected.workgroups));
+  const std::size_t both = std::min(found.properties.size(), expected.properties.size());
+  for (std::size_t i = 0; i < both; ++i) {
+    const RingSignal::Property &is = found.properties[i], &should = expected.properties[i];
+    if (!same_name(is, should))
+      tell("a property", is.name, should.name);
+    else if (is.value != should.value)
+      tell(is.name, text_of(is), text_of(should));
   }
+  if (found.properties.size() != expected.properties.size())
+    tell("properties", std::to_string(found.properties.size()), std::to_string(expected.properties.size()));
   return text;
 }
 

@@ -31,14 +31,14 @@ std::vector<Kind*> within(const sc_core::sc_object& module) {
 }  // namespace
 
 Gpu::Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, const Placement& placement,
-         const SimulationOptions& options, Trace* trace)
+         const SimulationOptions& options, const t3_kernel* const* kernels, Trace* trace)
     : sc_module(name),
       processor("processor", placement.gpu, parameters.processor, trace),
       bus("bus", placement.gpu, parameters.processor.register_access),
       system("system", placement.gpu, placement.gpus, parameters.memory.capacity_bytes),
       interrupts("interrupts"),
       error_log("error_log", parameters.processor.error_log_entries),
-      compute("compute", compute_of(parameters), options.functional, placement.gpu, trace),
+      compute("compute", compute_of(parameters), kernels, options.functional, placement.gpu, trace),
       output_map("output_map", parameters.output_map, placement.gpu),
       cache("cache", parameters.cache, parameters.memory.path_latency, placement.gpu),
       memory("memory", parameters.memory, parameters.tracker, options.functional, placement.gpu, trace),

@@ -25,8 +25,9 @@ namespace t3vp {
 
 class Gpu : public sc_core::sc_module {
  public:
+  /// `kernels` are what packets may ask for, up to a null pointer; they outlive the GPU.
   Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, const Placement& placement,
-      const SimulationOptions& options, Trace* trace);
+      const SimulationOptions& options, const t3_kernel* const* kernels, Trace* trace);
 
   // The blocks. Each brings its registers, interrupt lines, figures and diagnosis along: see plug_in_blocks().
   CommandProcessor processor;

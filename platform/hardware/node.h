@@ -12,7 +12,9 @@ namespace t3vp {
 
 class Node : public sc_core::sc_module {
  public:
-  Node(const sc_core::sc_module_name& name, const NodeParameters& parameters, Trace* trace);
+  /// `kernels` are what packets may ask for, up to a null pointer; they outlive the node.
+  Node(const sc_core::sc_module_name& name, const NodeParameters& parameters, const t3_kernel* const* kernels,
+       Trace* trace);
 
   const std::vector<std::unique_ptr<Gpu>>& gpus() const { return gpus_; }
   /// By the GPUs that send, port after port.

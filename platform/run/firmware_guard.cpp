@@ -26,7 +26,7 @@ const Pulse* running() {
   std::array<char, 8> number{};
   const auto digits = std::to_chars(number.data(), number.data() + number.size(), pulse.gpu.load());
   remove_partial_files();
-  write_all(STDERR_FILENO, "t3vp: the firmware of GPU ");
+  write_all(STDERR_FILENO, pulse.in_kernel ? "t3vp: a kernel of GPU " : "t3vp: the firmware of GPU ");
   write_all(STDERR_FILENO, {number.data(), static_cast<std::size_t>(digits.ptr - number.data())});
   write_all(STDERR_FILENO, what);
   _exit(failed);
@@ -69,6 +69,11 @@ FirmwareGuard::FirmwareGuard(const Pulse& pulse) {
 FirmwareGuard::~FirmwareGuard() {
   guarded = nullptr;
   for (std::size_t i = 0; i < guarded_here.size(); ++i) sigaction(guarded_here[i], &before_[i], nullptr);
+}
+
+bool kernel_runs() {
+  const Pulse* pulse = running();
+  return pulse != nullptr && pulse->in_kernel;
 }
 
 void end_run_of_firmware(int signal_number, const siginfo_t& info) {

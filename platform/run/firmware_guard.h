@@ -23,6 +23,9 @@ class FirmwareGuard {
   std::array<struct sigaction, 3> before_{};  ///< what was done about SIGFPE, SIGILL and SIGABRT
 };
 
+/// For handlers of signals: whether the program of a kernel runs just now.
+bool kernel_runs();
+
 /// For handlers of signals: does not return when firmware has caused this one.
 void end_run_of_firmware(int signal_number, const siginfo_t& info);
 

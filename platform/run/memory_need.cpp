@@ -24,7 +24,9 @@ constexpr double gpu_bytes = 16 * MiB;      // modules, sockets, transactions un
 constexpr double tag_bytes = 16;            // of a line, in groups of 16 ways
 constexpr double tracker_entry_bytes = 48, tracker_chunk_bytes = 128;
 constexpr double queue_entry_bytes = 256;  // in each of two queues of a channel
-constexpr double flight_bytes = 128;       // of a block that a workgroup has under way
+constexpr double flight_bytes = 256;       // of an access that a workgroup has under way
+constexpr double wave_bytes = 512;         // what is known of a kernel's program that may run
+constexpr double stack_bytes = 2 * 4096;   // what one that runs touches of its stack
 constexpr double check_bytes = 8;          // the reference computes in double precision
 
 double tags(const CacheParameters& p) {
@@ -43,11 +45,23 @@ double resident(const ComputeParameters& p, TileShape tile) {
   return p.workgroups_per_cu * static_cast<double>(std::max<std::uint64_t>(smaller, 1));
 }
 
-double workgroups(const ComputeParameters& p, TileShape tile) {
-  const double in_flight =
-      std::max({p.prefetch_slabs * resident(p, tile), double{1} * p.ring_blocks_in_flight * p.ring_workgroups_per_cu,
-                double{1} * p.row_workgroups_per_cu});
-  return flight_bytes * p.compute_units * in_flight;
+/// GEMM workgroups of a GPU that run at a time.
+double running(const RunConfiguration& c) {
+  const ComputeParameters& p = c.system.compute;
+  const double fit = p.compute_units * resident(p, tile_of(c));
+  if (c.workload.layer) return fit;
+  const TileShape& tile = c.workload.gemm.tile;
+  return std::min(fit, std::ceil(double{1} * c.workload.gemm.m / tile.rows) *
+                           std::ceil(double{1} * c.workload.gemm.n / tile.columns));
+}
+
+double workgroups(const RunConfiguration& c) {
+  const ComputeParameters& p = c.system.compute;
+  const double gemm = p.compute_units * resident(p, tile_of(c));
+  const double ring = double{1} * p.compute_units * p.ring_blocks_in_flight * p.ring_workgroups_per_cu;
+  const double rows = double{1} * p.compute_units * p.row_workgroups_per_cu;
+  return flight_bytes * std::max({p.prefetch_slabs * gemm, ring, rows}) + wave_bytes * std::max({gemm, ring, rows}) +
+         stack_bytes * std::max({running(c), ring, rows});
 }
 
 /// Operands on their way through the compute units, as floats.
@@ -141,7 +155,7 @@ std::vector<MemoryPart> memory_need(const RunConfiguration& c) {
       {"the DRAM queues (system.memory.dram.queue_depth)", gpus * 2 * queue_entry_bytes * s.memory.channels *
                                                                s.memory.dram.geometry.pseudo_channels *
                                                                s.memory.dram.queue_depth},
-      {"the workgroups (system.compute)", gpus * workgroups(s.compute, tile_of(c))}};
+      {"the workgroups (system.compute)", gpus * workgroups(c)}};
   if (!c.functional) return parts;
   const Elements elements = elements_of(c);
   parts.push_back({"operands and outputs with data functional (workload)",

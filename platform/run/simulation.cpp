@@ -200,7 +200,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   const FirmwareGuard guard(pulse);
   std::unique_ptr<PerfettoTrace> trace;
   if (options.trace) trace = std::make_unique<PerfettoTrace>(options.out / "trace.json");
-  Node node("node", node_parameters(configuration), trace.get());
+  Node node("node", node_parameters(configuration), options.kernels, trace.get());
   const TrafficMeter meter("traffic_meter", node);
   const Reference reference(configuration);
   std::unique_ptr<LayerRun> layer;
@@ -213,6 +213,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   for (const auto& gpu : node.gpus()) {
     gpu->processor.run(native_program(program, job));
     gpu->processor.on_control([&pulse, number = gpu->processor.gpu()](bool) { pulse.pass(number); });
+    gpu->compute.on_program([&pulse, number = gpu->processor.gpu()](bool) { pulse.pass(number, true); });
     if (configuration.functional && !layer)
       gpu->processor.on_publish([&reference, &gpu](const PublishedBuffer& buffer) { reference.fill(*gpu, buffer); });
   }

@@ -12,6 +12,7 @@
 #include "report/exit_code.h"
 #include "report/output_file.h"
 #include "run/firmware_guard.h"
+#include "t3/device.h"
 
 namespace t3vp {
 namespace {
@@ -51,7 +52,10 @@ extern "C" void report_invalid_access(int signal_number, siginfo_t* info, void* 
   const sc_core::sc_process_handle process = sc_core::sc_get_current_process_handle();
   write_text_to_stderr("t3vp: stack overflow in ");
   write_text_to_stderr(process.valid() ? process.name() : "the main program");
-  write_text_to_stderr(process.valid() ? ": firmware has 256 KiB of stack\n" : "\n");
+  static_assert(T3_WAVE_STACK_BYTES == 16 << 10);
+  write_text_to_stderr(!process.valid() ? "\n"
+                       : kernel_runs()  ? ": a kernel has 16 KiB of stack\n"
+                                        : ": firmware has 256 KiB of stack\n");
   _exit(failed);
 }
 

@@ -19,6 +19,9 @@ using Seconds = std::chrono::duration<double>;
 /// Far more than a program needs, and less than a second of the host's time when each is short.
 constexpr std::uint64_t most_calls_at_once = 10'000'000;
 
+const char* who(const Pulse& pulse) { return pulse.in_kernel ? "a kernel" : "the firmware"; }
+const char* whom(const Pulse& pulse) { return pulse.in_kernel ? "the device" : "the HAL"; }
+
 [[noreturn]] void end_run(const std::string& limit, const Pulse& pulse) {
   remove_partial_files();
   print_error(fmt::format("t3vp: {}; {}{}", limit, progress_of(pulse), pulse.told()));
@@ -63,12 +66,12 @@ void Watchdog::watch() {
     computing = now % 2 == 1 && now == passes ? computing + waited : Seconds(0);
     passes = now;
     if (computing.count() >= limits_.firmware_s)
-      end_run(fmt::format("limits.firmware_s: the firmware of GPU {} has computed for {} s without a call of the HAL",
-                          pulse_.gpu.load(), limits_.firmware_s),
+      end_run(fmt::format("limits.firmware_s: {} of GPU {} has computed for {} s without a call of {}", who(pulse_),
+                          pulse_.gpu.load(), limits_.firmware_s, whom(pulse_)),
               pulse_);
     if (pulse_.at_once.load(std::memory_order_relaxed) > 2 * most_calls_at_once)
-      end_run(fmt::format("the firmware of GPU {} has called the HAL more than {} times while no simulated time passed",
-                          pulse_.gpu.load(), most_calls_at_once),
+      end_run(fmt::format("{} of GPU {} has called {} more than {} times while no simulated time passed", who(pulse_),
+                          pulse_.gpu.load(), whom(pulse_), most_calls_at_once),
               pulse_);
     if (limits_.wall_s && Seconds(Clock::now() - begin).count() >= *limits_.wall_s)
       end_run(fmt::format("limits.wall_s: the run is not over after {} s", *limits_.wall_s), pulse_);

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "compute/row_operations.h"
+#include "kernels/rows/arithmetic.h"
 
 namespace t3vp {
 namespace {
@@ -88,7 +88,7 @@ Expected dropout(const Array& x, const Array& more, const t3_row_options& option
   Array y = x / static_cast<double>(options.factor);
   for (Eigen::Index row = 0; row < x.rows(); ++row)
     for (Eigen::Index column = 0; column < x.cols(); ++column)
-      if (!keeps(options.seed, static_cast<std::uint64_t>(row), static_cast<std::uint64_t>(column), options.factor))
+      if (!t3_keeps(options.seed, static_cast<std::uint64_t>(row), static_cast<std::uint64_t>(column), options.factor))
         y(row, column) = 0;
   return {y + more, u * (2 * y.abs() + (y + more).abs())};
 }

@@ -129,7 +129,7 @@ TEST_CASE("waits of an aborted ring kernel are withdrawn") {
   std::mt19937 random(8);
   ClusterBench bench(ClusterBench::small(), true, 1);
   ClusterUnderTest& gpu = bench.gpu();
-  for (const KernelKind kind : {KernelKind::ring_reduce_scatter, KernelKind::ring_all_gather}) {
+  for (const std::uint32_t kind : {handle::ring_reduce_scatter, handle::ring_all_gather}) {
     gpu.put(bench.memory, small_ring().packet(kind, 0, 0, 0));
     gpu.ring();
     REQUIRE(!bench.finish());
@@ -184,7 +184,7 @@ TEST_CASE("a reset frees a kernel that waits for a signal, an access that is nev
   ClusterBench bench(ClusterBench::small(), true, 1);
   ClusterUnderTest& gpu = bench.gpu();
   for (const bool aborts : {false, true}) {
-    gpu.put(bench.memory, small_ring().packet(KernelKind::ring_all_gather, 0, 0, 1));
+    gpu.put(bench.memory, small_ring().packet(handle::ring_all_gather, 0, 0, 1));
     gpu.ring();
     REQUIRE(!bench.finish());
     REQUIRE(gpu.busy());

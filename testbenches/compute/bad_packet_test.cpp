@@ -1,10 +1,13 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
-#include "compute/packet_check.h"
-#include "compute/row_operations.h"
+#include "compute/kernel_registry.h"
+#include "compute/kernel_run.h"
 #include "gemm_case.h"
+#include "registers/signals.h"
 #include "ring_case.h"
+#include "t3/check.h"
+#include "t3/row_operations.h"
 
 using namespace t3vp;
 
@@ -25,14 +28,15 @@ constexpr std::uint64_t most32 = 0xFFFFFFFF;
 
 const std::vector<Mistake>& mistakes_of_all_kernels() {
   static const std::vector<Mistake> mistakes = {
-      mistake("kernel 0", &P::kernel, 0),
-      mistake("kernel 6", &P::kernel, 6),
+      mistake("kernel 0x00000000: one of", &P::kernel, 0),
+      mistake("kernel 0x00000006: one of", &P::kernel, 6),
+      mistake("(gemm), ", &P::kernel, t3_kernel_handle("Gemm")),
       mistake("completion_signal 512", &P::completion_signal, 512),
       mistake("completion_signal 4294967294", &P::completion_signal, most32 - 1),
       mistake("arguments 0x80", &P::arguments, 0x80),
       mistake("arguments 0x8000000000000000", &P::arguments, std::uint64_t{1} << 63),
-      {"reserved bytes", [](P& p) { p.reserved[0] = 1; }},
-      {"reserved bytes", [](P& p) { p.reserved[2] = 0x80; }},
+      mistake("reserved byte 0x1", &P::reserved, 1),
+      mistake("reserved byte 0x80", &P::reserved, 0x80),
       mistake("element 3", &P::element, 3),
       mistake("flags 0x20", &P::flags, 0x20),
       mistake("output 0 x", &P::m, 0),
@@ -166,9 +170,25 @@ const std::vector<Mistake>& mistakes_of_attention() {
   return mistakes;
 }
 
+/// What the packet's kernel says of its operands, where every GPU can be reached.
+std::string check_operands(const KernelPacket& packet, const ComputeParameters& parameters, std::uint16_t gpu,
+                           bool functional) {
+  const t3_device device = device_of(parameters);
+  t3_check check{};
+  check.device = &device;
+  check.gpu = gpu;
+  check.functional = functional;
+  check.memory_bytes = parameters.memory_bytes;
+  check.counters = registers::Signals::value_count;
+  check.reaches = [](void*, std::uint64_t) { return true; };
+  const t3_kernel* const kernel = KernelRegistry(t3_kernels).find(packet.kernel);
+  REQUIRE(kernel != nullptr);
+  return kernel->check(&check, &packet) ? "" : check.text;
+}
+
 KernelPacket good_gemm(const ComputeParameters& p) { return GemmCase(p, 64, 48, 48, ElementType::fp16).packet; }
 
-KernelPacket good_ring(KernelKind kind) {
+KernelPacket good_ring(std::uint32_t kind) {
   const RingCase ring{{64, 48, 32, 32, 1, 96, ElementType::fp16}, 2, 2};
   KernelPacket packet = ring.packet(kind, 0, 0, 0);
   packet.out = 0x90000;
@@ -178,8 +198,8 @@ KernelPacket good_ring(KernelKind kind) {
 
 KernelPacket good_rows() {
   KernelPacket packet{};
-  packet.kernel = KernelKind::rows;
-  packet.operation = static_cast<std::uint8_t>(RowOperation::bias_dropout_add);
+  packet.kernel = handle::rows;
+  packet.operation = static_cast<std::uint8_t>(T3_ROWS_BIAS_DROPOUT_ADD);
   packet.m = 64;
   packet.n = 48;
   packet.a = 0x10000, packet.b = 0x50000, packet.c = 0x70000, packet.out = 0x90000;
@@ -190,7 +210,7 @@ KernelPacket good_rows() {
 
 KernelPacket good_attention() {
   KernelPacket packet{};
-  packet.kernel = KernelKind::attention;
+  packet.kernel = handle::attention;
   packet.operation = static_cast<std::uint8_t>(AttentionPass::forward);
   packet.m = 64;
   packet.n = 48;
@@ -267,12 +287,12 @@ TEST_CASE("malformed packets of rows and attention are refused one by one and th
 
 TEST_CASE("malformed ring packets are refused one by one and the next good one runs") {
   ClusterBench bench(ClusterBench::small());
-  for (const KernelKind kind : {KernelKind::ring_reduce_scatter, KernelKind::ring_all_gather}) {
+  for (const std::uint32_t kind : {handle::ring_reduce_scatter, handle::ring_all_gather}) {
     check_refused(bench, good_ring(kind), mistakes_of_all_kernels());
     check_refused(bench, good_ring(kind), mistakes_of_rings());
   }
   check_refused(
-      bench, good_ring(KernelKind::ring_reduce_scatter),
+      bench, good_ring(handle::ring_reduce_scatter),
       {mistake("staging", &P::staging, 0x90008), mistake("peer_staging", &P::peer_staging, 0x90008),
        mistake("staging 0x1fe820 of 6144 bytes does not", &P::staging, ClusterBench::memory_bytes - 64 * 96 + 32),
        mistake("staging 0x100000090000 of 6144 bytes does not", &P::staging, address_map::on_gpu(1, 0x90000)),
@@ -282,8 +302,8 @@ TEST_CASE("malformed ring packets are refused one by one and the next good one r
 
 TEST_CASE("a reduction with near-memory updates and an all-gather need no staging buffers") {
   const ComputeParameters p = ClusterBench::small();
-  for (KernelPacket packet : {good_ring(KernelKind::ring_reduce_scatter), good_ring(KernelKind::ring_all_gather)}) {
-    if (packet.kernel == KernelKind::ring_reduce_scatter) packet.flags = KernelPacket::near_memory;
+  for (KernelPacket packet : {good_ring(handle::ring_reduce_scatter), good_ring(handle::ring_all_gather)}) {
+    if (packet.kernel == handle::ring_reduce_scatter) packet.flags = KernelPacket::near_memory;
     packet.staging = packet.peer_staging = 0;
     REQUIRE(check_operands(packet, p, 0, true).empty());
     packet.staging = 0x30000;
@@ -307,7 +327,7 @@ TEST_CASE("matrices may end with memory, and their last row before its stride") 
     beyond.*address += 32;
     REQUIRE_THAT(check_operands(beyond, bench.parameters, 0, true), Catch::Contains("does not end in memory"));
   }
-  KernelPacket ring = good_ring(KernelKind::ring_reduce_scatter);
+  KernelPacket ring = good_ring(handle::ring_reduce_scatter);
   ring.out = ring.peer_out = end - 2 * 64 * 96, ring.staging = ring.peer_staging = end - 64 * 96;
   ring.peer_out = address_map::on_gpu(1, ring.peer_out), ring.peer_staging = address_map::on_gpu(1, ring.peer_staging);
   REQUIRE(check_operands(ring, bench.parameters, 0, true).empty());
@@ -348,7 +368,7 @@ TEST_CASE(
   fine(batch, [](P& k) { k.ldo = 288, k.out_batch = 96; });  // heads beside each other
   refused(batch, "matrix 1 of out", [](P& k) { k.ldo = 288, k.out_batch = 64; });
 
-  const KernelPacket ring = good_ring(KernelKind::ring_reduce_scatter);
+  const KernelPacket ring = good_ring(handle::ring_reduce_scatter);
   refused(ring, "staging at 0x90000 to 0x917ff overlaps out", [](P& k) { k.staging = k.out; });
   refused(ring, "staging at 0x90c00", [](P& k) { k.staging = k.out + 3072; });
   refused(ring, "peer_staging at 0x100000010000", [](P& k) { k.peer_staging = k.peer_out; });
@@ -360,7 +380,7 @@ TEST_CASE(
   refused(rows, "overlaps b at 0x50000", [](P& k) { k.out = k.b; });
   refused(rows, "overlaps a", [](P& k) { k.out = k.a, k.lda = 192; });
   KernelPacket adam = rows;
-  adam.operation = static_cast<std::uint8_t>(RowOperation::adam), adam.ldb = 96, adam.b = 0x50000;
+  adam.operation = static_cast<std::uint8_t>(T3_ROWS_ADAM), adam.ldb = 96, adam.b = 0x50000;
   fine(adam, [](P& k) { k.out = k.a; });
   refused(adam, "b at 0x90000", [](P& k) { k.b = k.out; });
   refused(adam, "overlaps c", [](P& k) { k.b = k.c; });
@@ -384,14 +404,14 @@ TEST_CASE("what means nothing to a kernel is zero in its packet") {
           {mistake("flags 0x8: 0x8 mean nothing", &P::flags, P::near_memory),
            mistake("c or peer_staging 0x20", &P::c, 32), mistake("ldc or", &P::ldc, 32),
            mistake("operation 0x1", &P::operation, 1), mistake("signal_epoch or factor 0x1", &P::signal_epoch, 1)});
-  for (const KernelKind kind : {KernelKind::ring_reduce_scatter, KernelKind::ring_all_gather})
+  for (const std::uint32_t kind : {handle::ring_reduce_scatter, handle::ring_all_gather})
     refused(good_ring(kind),
             {mistake("flags 0x1: 0x1 mean", &P::flags, P::update), mistake("flags 0x4", &P::flags, P::transpose_b),
              mistake("lda 0x60", &P::lda, 96), mistake("ldb 0x60", &P::ldb, 96), mistake("k or seed", &P::k, 1),
              mistake("first_workgroup", &P::first_workgroup, 1), mistake("a_batch", &P::a_batch, 32),
              mistake("out_batch", &P::out_batch, 32), mistake("batches", &P::batches, 3),
              mistake("operation", &P::operation, 1)});
-  refused(good_ring(KernelKind::ring_all_gather), {mistake("flags 0x8", &P::flags, P::near_memory)});
+  refused(good_ring(handle::ring_all_gather), {mistake("flags 0x8", &P::flags, P::near_memory)});
   refused(good_rows(), {mistake("workgroups", &P::workgroups, 1), mistake("first_workgroup", &P::first_workgroup, 1),
                         mistake("batches", &P::batches, 2), mistake("b_batch", &P::b_batch, 32)});
   refused(good_attention(),
@@ -401,7 +421,7 @@ TEST_CASE("what means nothing to a kernel is zero in its packet") {
 
 TEST_CASE("a ring packet whose receiver is its own GPU ends with no_peer") {
   ClusterBench bench(ClusterBench::small(), true, 1, 3);
-  const auto refused = [&](KernelKind kind, std::uint64_t P::*address) {
+  const auto refused = [&](std::uint32_t kind, std::uint64_t P::*address) {
     KernelPacket packet = good_ring(kind);
     packet.*address = 0x60000;
     bench.run(packet);
@@ -410,10 +430,10 @@ TEST_CASE("a ring packet whose receiver is its own GPU ends with no_peer") {
     REQUIRE(bench.gpu().registers.take_report() == Status::no_peer);
     REQUIRE(bench.gpu().registers.set("interrupt", 3) == tlm::TLM_OK_RESPONSE);
   };
-  refused(KernelKind::ring_all_gather, &P::peer_out);
-  refused(KernelKind::ring_reduce_scatter, &P::peer_out);
-  refused(KernelKind::ring_reduce_scatter, &P::peer_staging);
-  KernelPacket packet = good_ring(KernelKind::ring_reduce_scatter);
+  refused(handle::ring_all_gather, &P::peer_out);
+  refused(handle::ring_reduce_scatter, &P::peer_out);
+  refused(handle::ring_reduce_scatter, &P::peer_staging);
+  KernelPacket packet = good_ring(handle::ring_reduce_scatter);
   packet.peer_staging = address_map::on_gpu(2, 0x90000);
   bench.run(packet);
   REQUIRE(bench.gpu().error() == Status::bad_packet);
@@ -423,7 +443,7 @@ TEST_CASE("a ring packet whose receiver is its own GPU ends with no_peer") {
 TEST_CASE("a ring packet whose receiver cannot be reached ends with no_peer") {
   ClusterBench bench(ClusterBench::small(), true, 1, 3);
   for (const std::uint64_t gpu : {3u, 0xFFFFu}) {
-    KernelPacket packet = good_ring(KernelKind::ring_all_gather);
+    KernelPacket packet = good_ring(handle::ring_all_gather);
     packet.peer_out = address_map::on_gpu(gpu, 0x90000);
     bench.run(packet);
     REQUIRE(bench.gpu().error() == Status::no_peer);
@@ -439,8 +459,8 @@ TEST_CASE("random packets never stop the platform") {
   };
   std::mt19937 random(15);
   std::uint64_t ran = 0;
-  const KernelPacket good[] = {good_gemm(bench.parameters), good_ring(KernelKind::ring_reduce_scatter),
-                               good_ring(KernelKind::ring_all_gather), good_rows(), good_attention()};
+  const KernelPacket good[] = {good_gemm(bench.parameters), good_ring(handle::ring_reduce_scatter),
+                               good_ring(handle::ring_all_gather), good_rows(), good_attention()};
   for (int i = 0; i < 5000; ++i) {
     KernelPacket packet = good[i % 5];
     std::array<unsigned char, sizeof packet> bytes;

@@ -7,6 +7,7 @@
 #include "compute/compute_cluster.h"
 #include "data_path/checked_sockets.h"
 #include "data_path/named_registers.h"
+#include "kernels/kernels.h"
 #include "node_memory.h"
 #include "protocol/address_map.h"
 
@@ -33,8 +34,10 @@ struct ClusterUnderTest {
   InTheWay others;
   std::uint64_t submitted = 0;
 
-  ClusterUnderTest(const ComputeParameters& parameters, bool functional, std::uint16_t number)
-      : gpu(number), cluster(("cluster_" + std::to_string(number)).c_str(), parameters, functional, number, nullptr) {
+  ClusterUnderTest(const ComputeParameters& parameters, bool functional, std::uint16_t number,
+                   const t3_kernel* const* kernels = t3_kernels)
+      : gpu(number),
+        cluster(("cluster_" + std::to_string(number)).c_str(), parameters, kernels, functional, number, nullptr) {
     cluster.interrupt.bind(interrupt);
     cluster.kernel_active.bind(kernel_active);
     cluster.first_stage.bind(first_stage);
@@ -82,11 +85,11 @@ struct ClusterBench {
   CheckedSockets checks;
 
   explicit ClusterBench(const ComputeParameters& p, bool functional = true, std::uint16_t clusters = 1,
-                        std::uint16_t gpu_count = 2)
+                        std::uint16_t gpu_count = 2, const t3_kernel* const* kernels = t3_kernels)
       : parameters(p), memory("memory", clusters, std::max(clusters, gpu_count), memory_bytes) {
     parameters.memory_bytes = memory_bytes;
     for (std::uint16_t g = 0; g < clusters; ++g) {
-      gpus.push_back(std::make_unique<ClusterUnderTest>(parameters, functional, g));
+      gpus.push_back(std::make_unique<ClusterUnderTest>(parameters, functional, g, kernels));
       checks.join(gpus.back()->cluster.memory, *memory.ports[g]);
     }
     sc_core::sc_start(sc_core::SC_ZERO_TIME);

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "cluster_bench.h"
+#include "kernel_names.h"
 #include "protocol/element.h"
 #include "protocol/tile_grid.h"
 
@@ -19,7 +20,7 @@ struct GemmCase {
 
   GemmCase(const ComputeParameters& p, std::uint32_t m, std::uint32_t n, std::uint32_t k, ElementType element,
            std::uint16_t flags = 0) {
-    packet.kernel = KernelKind::gemm;
+    packet.kernel = handle::gemm;
     packet.element = static_cast<std::uint8_t>(element);
     packet.flags = flags;
     packet.m = m;

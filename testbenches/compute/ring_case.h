@@ -5,10 +5,16 @@
 #include <random>
 
 #include "cluster_bench.h"
+#include "kernel_names.h"
 #include "protocol/element.h"
 #include "protocol/tile_grid.h"
 
 namespace t3vp {
+
+/// Its chunks arrive in staging buffers and are added by the compute units.
+inline bool is_staged(const KernelPacket& packet) {
+  return packet.kernel == handle::ring_reduce_scatter && (packet.flags & KernelPacket::near_memory) == 0;
+}
 
 struct RingCase {
   static constexpr std::uint64_t out_base = 0x10000, staging_base = 0x90000;
@@ -19,12 +25,12 @@ struct RingCase {
   std::uint32_t gpus, workgroups;
 
   /// Chunk that GPU g sends in a step: its neighbour's first, its own last (T3 Figure 3), or its own first.
-  static std::uint32_t chunk(KernelKind kind, std::uint32_t gpus, std::uint32_t g, std::uint32_t step) {
-    return (g + step + (kind == KernelKind::ring_reduce_scatter ? 1 : 0)) % gpus;
+  static std::uint32_t chunk(std::uint32_t kind, std::uint32_t gpus, std::uint32_t g, std::uint32_t step) {
+    return (g + step + (kind == handle::ring_reduce_scatter ? 1 : 0)) % gpus;
   }
   std::uint32_t receiver(std::uint32_t g) const { return (g + gpus - 1) % gpus; }
 
-  KernelPacket packet(KernelKind kind, std::uint32_t g, std::uint16_t flags, std::uint64_t epoch) const {
+  KernelPacket packet(std::uint32_t kind, std::uint32_t g, std::uint16_t flags, std::uint64_t epoch) const {
     KernelPacket p{};
     p.kernel = kind;
     p.element = static_cast<std::uint8_t>(grid.element);

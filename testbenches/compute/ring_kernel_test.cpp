@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "compute/chunk_blocks.h"
 #include "registers/signals.h"
+#include "ring_blocks.h"
 #include "ring_case.h"
 
 using namespace t3vp;
@@ -23,7 +23,7 @@ struct Ring : ClusterBench {
   Ring(const RingCase& ring, bool functional = true)
       : ClusterBench(small(), functional, static_cast<std::uint16_t>(ring.gpus)), data(ring) {}
 
-  void run_all(KernelKind kind, std::uint16_t flags) {
+  void run_all(std::uint32_t kind, std::uint16_t flags) {
     memory.log.clear();
     for (auto& gpu : gpus) {
       gpu->put(memory, data.packet(kind, gpu->gpu, flags, epoch));
@@ -72,7 +72,7 @@ struct Alone : ClusterBench {
   explicit Alone(const RingCase& ring)
       : ClusterBench(small(), true, 1, static_cast<std::uint16_t>(ring.gpus)), data(ring) {}
 
-  void start(KernelKind kind, std::uint16_t flags, std::uint64_t epoch) {
+  void start(std::uint32_t kind, std::uint16_t flags, std::uint64_t epoch) {
     gpu().put(memory, data.packet(kind, 0, flags, epoch));
     gpu().ring();
     wait(100'000'000);
@@ -111,9 +111,9 @@ TEST_CASE("reduce-scatter leaves each GPU its chunk of the sum, all-gather every
   Ring ring(ragged(4));
   for (int repetition = 0; repetition < 3; ++repetition) {
     const RingCase::Output sum = fill_all(ring, random);
-    ring.run_all(KernelKind::ring_reduce_scatter, 0);
+    ring.run_all(handle::ring_reduce_scatter, 0);
     check_reduced(ring, sum);
-    ring.run_all(KernelKind::ring_all_gather, 0);
+    ring.run_all(handle::ring_all_gather, 0);
     for (std::uint32_t g = 0; g < ring.data.gpus; ++g) REQUIRE(ring.data.read(ring.memory, g) == sum);
   }
 }
@@ -122,7 +122,7 @@ TEST_CASE("two GPUs reduce in fp16") {
   std::mt19937 random(17);
   Ring ring(ragged(2, ElementType::fp16));
   const RingCase::Output sum = fill_all(ring, random);
-  ring.run_all(KernelKind::ring_reduce_scatter, 0);
+  ring.run_all(handle::ring_reduce_scatter, 0);
   check_reduced(ring, sum);
 }
 
@@ -130,9 +130,9 @@ TEST_CASE("more GPUs than tiles: some chunks are empty") {
   std::mt19937 random(18);
   Ring ring({{70, 32, 16, 32, 1, 64, ElementType::fp16}, 7, 2});
   const RingCase::Output sum = fill_all(ring, random);
-  ring.run_all(KernelKind::ring_reduce_scatter, 0);
+  ring.run_all(handle::ring_reduce_scatter, 0);
   check_reduced(ring, sum);
-  ring.run_all(KernelKind::ring_all_gather, 0);
+  ring.run_all(handle::ring_all_gather, 0);
   for (std::uint32_t g = 0; g < 7; ++g) REQUIRE(ring.data.read(ring.memory, g) == sum);
 }
 
@@ -140,7 +140,7 @@ TEST_CASE("near-memory updates reduce to the same sum") {
   std::mt19937 random(19);
   Ring ring(ragged(3, ElementType::bf16));
   const RingCase::Output sum = fill_all(ring, random);
-  ring.run_all(KernelKind::ring_reduce_scatter, KernelPacket::near_memory | KernelPacket::uncached);
+  ring.run_all(handle::ring_reduce_scatter, KernelPacket::near_memory | KernelPacket::uncached);
   check_reduced(ring, sum);
 }
 
@@ -150,21 +150,21 @@ TEST_CASE("the bytes of each kernel are the closed form's") {
   for (std::uint32_t c = 0; c < 4; ++c) all += ring.data.chunk_bytes(c);
   REQUIRE(all == 70 * 75 * 4);
 
-  ring.run_all(KernelKind::ring_reduce_scatter, 0);
+  ring.run_all(handle::ring_reduce_scatter, 0);
   for (std::uint32_t g = 0; g < 4; ++g) {
     const std::uint64_t first = ring.data.chunk_bytes((g + 1) % 4);
     // 2N - 1 chunks are read: all once, and all but the first sent also from the receive buffer.
     REQUIRE(ring.bytes(g, Operation::load, TrafficClass::rs_read) == 2 * all - first);
     REQUIRE(ring.bytes(g, Operation::store, TrafficClass::rs_write) == all);
   }
-  ring.run_all(KernelKind::ring_reduce_scatter, KernelPacket::near_memory);
+  ring.run_all(handle::ring_reduce_scatter, KernelPacket::near_memory);
   for (std::uint32_t g = 0; g < 4; ++g) {
     const std::uint64_t kept = ring.data.chunk_bytes(g);
     REQUIRE(ring.bytes(g, Operation::load, TrafficClass::rs_read) == all - kept);
     REQUIRE(ring.bytes(g, Operation::update, TrafficClass::rs_write) == all - kept);
     REQUIRE(ring.bytes(g, Operation::store, TrafficClass::rs_write) == 0);
   }
-  ring.run_all(KernelKind::ring_all_gather, 0);
+  ring.run_all(handle::ring_all_gather, 0);
   for (std::uint32_t g = 0; g < 4; ++g) {
     const std::uint64_t last = ring.data.chunk_bytes((g + 3) % 4);
     REQUIRE(ring.bytes(g, Operation::load, TrafficClass::ag_read) == all - last);
@@ -177,12 +177,12 @@ TEST_CASE("a staged reduction goes step by step, each after its sender's signals
   const RingCase& data = ring.data;
   constexpr std::uint64_t epoch = 40;
   for (std::uint32_t w = 0; w < data.workgroups; ++w) ring.memory.add_signal(0, RingCase::signal_base + w, epoch);
-  ring.start(KernelKind::ring_reduce_scatter, 0, epoch);
+  ring.start(handle::ring_reduce_scatter, 0, epoch);
   std::vector<LoggedAccess> log = ring.memory.log;
   const std::uint32_t receiver = data.receiver(0);
   for (std::uint32_t step = 0; step < 4; ++step) {
     INFO("step " << step);
-    const std::uint32_t c = RingCase::chunk(KernelKind::ring_reduce_scatter, 4, 0, step);
+    const std::uint32_t c = RingCase::chunk(handle::ring_reduce_scatter, 4, 0, step);
     const Chunks whole{{c, data.chunk_bytes(c)}};
     const bool last = step == 3;
     REQUIRE(by_chunk(log, data, Operation::load, 0, RingCase::out_base) == whole);
@@ -201,11 +201,11 @@ TEST_CASE("a staged reduction goes step by step, each after its sender's signals
 TEST_CASE("near-memory steps send updates of the receiver's output and add nothing here") {
   Alone ring(ragged(3));
   const RingCase& data = ring.data;
-  ring.start(KernelKind::ring_reduce_scatter, KernelPacket::near_memory, 0);
+  ring.start(handle::ring_reduce_scatter, KernelPacket::near_memory, 0);
   std::vector<LoggedAccess> log = ring.memory.log;
   for (std::uint32_t step = 0; step < 3; ++step) {
     INFO("step " << step);
-    const std::uint32_t c = RingCase::chunk(KernelKind::ring_reduce_scatter, 3, 0, step);
+    const std::uint32_t c = RingCase::chunk(handle::ring_reduce_scatter, 3, 0, step);
     const Chunks moved = step == 2 ? Chunks{} : Chunks{{c, data.chunk_bytes(c)}};
     REQUIRE(by_chunk(log, data, Operation::load, 0, RingCase::out_base) == moved);
     REQUIRE(by_chunk(log, data, Operation::update, data.receiver(0), RingCase::out_base) == moved);
@@ -219,11 +219,11 @@ TEST_CASE("near-memory steps send updates of the receiver's output and add nothi
 TEST_CASE("all-gather sends its own chunk first, then what it has received, and waits for the last") {
   Alone ring(ragged(4));
   const RingCase& data = ring.data;
-  ring.start(KernelKind::ring_all_gather, 0, 0);
+  ring.start(handle::ring_all_gather, 0, 0);
   std::vector<LoggedAccess> log = ring.memory.log;
   for (std::uint32_t step = 0; step < 4; ++step) {
     INFO("step " << step);
-    const std::uint32_t c = RingCase::chunk(KernelKind::ring_all_gather, 4, 0, step);
+    const std::uint32_t c = RingCase::chunk(handle::ring_all_gather, 4, 0, step);
     const Chunks moved = step == 3 ? Chunks{} : Chunks{{c, data.chunk_bytes(c)}};
     REQUIRE(by_chunk(log, data, Operation::load, 0, RingCase::out_base) == moved);
     REQUIRE(by_chunk(log, data, Operation::store, data.receiver(0), RingCase::out_base) == moved);
@@ -235,7 +235,7 @@ TEST_CASE("all-gather sends its own chunk first, then what it has received, and 
 TEST_CASE("a workgroup signals when its own stores are answered, then waits for its own sender") {
   Alone ring(ragged(4));
   const RingCase& data = ring.data;
-  ring.start(KernelKind::ring_reduce_scatter, 0, 0);
+  ring.start(handle::ring_reduce_scatter, 0, 0);
   const std::uint32_t begin = data.grid.chunk_begin(1, 4), end = data.grid.chunk_begin(2, 4);
   const ChunkBlocks chunk(data.grid, begin, end - begin, ring.parameters.ring_block_bytes);
   for (std::uint32_t w = 0; w < data.workgroups; ++w) {
@@ -267,7 +267,7 @@ TEST_CASE("a workgroup signals when its own stores are answered, then waits for 
 
 TEST_CASE("stores carry the tile they belong to, and at most so many blocks are under way") {
   Ring ring(ragged(2), false);
-  ring.run_all(KernelKind::ring_reduce_scatter, KernelPacket::uncached);
+  ring.run_all(handle::ring_reduce_scatter, KernelPacket::uncached);
   const TileGrid& grid = ring.data.grid;
   for (const LoggedAccess& access : ring.memory.log) {
     if (access.traffic == TrafficClass::control) continue;
@@ -294,7 +294,7 @@ TEST_CASE("stores carry the tile they belong to, and at most so many blocks are 
 
 TEST_CASE("additions occupy the compute units at the vector rate") {
   Ring ring(ragged(4));
-  ring.run_all(KernelKind::ring_reduce_scatter, 0);
+  ring.run_all(handle::ring_reduce_scatter, 0);
   for (std::uint32_t g = 0; g < 4; ++g) {
     const double elements = 70.0 * 75 - static_cast<double>(ring.data.chunk_bytes((g + 1) % 4)) / 4;
     const double expected = elements / ring.parameters.vector_elements_per_cycle / ring.parameters.clock_GHz;
@@ -310,7 +310,7 @@ TEST_CASE("errors on the way end a ring kernel with an error, on both sides noth
                : tlm::TLM_OK_RESPONSE;
   };
   for (auto& gpu : ring.gpus) {
-    gpu->put(ring.memory, ring.data.packet(KernelKind::ring_reduce_scatter, gpu->gpu, 0, 0));
+    gpu->put(ring.memory, ring.data.packet(handle::ring_reduce_scatter, gpu->gpu, 0, 0));
     gpu->ring();
   }
   REQUIRE(ring.finish());
@@ -324,7 +324,7 @@ TEST_CASE("errors on the way end a ring kernel with an error, on both sides noth
 
 TEST_CASE("ring kernels do not drive the producer's lines") {
   Alone ring(ragged(2));
-  ring.start(KernelKind::ring_all_gather, 0, 0);
+  ring.start(handle::ring_all_gather, 0, 0);
   REQUIRE(ring.gpu().busy());
   REQUIRE(!ring.gpu().kernel_active.read());
   REQUIRE(!ring.gpu().first_stage.read());

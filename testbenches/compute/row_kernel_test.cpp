@@ -2,8 +2,9 @@
 #include <functional>
 
 #include "cluster_bench.h"
-#include "compute/row_operations.h"
+#include "kernel_names.h"
 #include "operand.h"
+#include "t3/row_operations.h"
 
 using namespace t3vp;
 
@@ -21,13 +22,14 @@ struct RowCase {
   KernelPacket packet{};
   Operand a, b, c, out;
 
-  RowCase(RowOperation operation, const Size& size, ElementType element, bool b_vector = false, bool c_vector = false) {
+  RowCase(t3_row_operation operation, const Size& size, ElementType element, bool b_vector = false,
+          bool c_vector = false) {
     const std::uint32_t stride = Operand::padded(size.columns, element) + 32;
     a = {0x10000, size.rows, size.columns, stride, element};
     b = {0x50000, b_vector ? 1 : size.rows, size.columns, b_vector ? 0 : stride, element};
     c = {0x90000, c_vector ? 1 : size.rows, size.columns, c_vector ? 0 : stride, element};
     out = {0xD0000, size.rows, size.columns, stride, element};
-    packet.kernel = KernelKind::rows;
+    packet.kernel = handle::rows;
     packet.operation = static_cast<std::uint8_t>(operation);
     packet.element = static_cast<std::uint8_t>(element);
     packet.m = size.rows;
@@ -74,22 +76,22 @@ Reals slope(const std::function<Reals(const Reals&)>& forward, const Reals& x, c
 using Expectation = std::function<Reals(const Reals& a, const Reals& b, const Reals& c)>;
 
 struct Expected {
-  RowOperation operation;
+  t3_row_operation operation;
   bool b_vector, c_vector;
   Expectation value;
 };
 
 const std::vector<Expected>& expectations() {
   static const std::vector<Expected> all = {
-      {RowOperation::scale, false, false, [](auto& a, auto&, auto&) { return Reals(0.37f * a); }},
-      {RowOperation::add, false, false, [](auto& a, auto& b, auto&) { return Reals(a + b); }},
-      {RowOperation::add, true, false, [](auto& a, auto& b, auto&) { return Reals(a + repeated(b, a)); }},
-      {RowOperation::bias_gelu, true, false,
+      {T3_ROWS_SCALE, false, false, [](auto& a, auto&, auto&) { return Reals(0.37f * a); }},
+      {T3_ROWS_ADD, false, false, [](auto& a, auto& b, auto&) { return Reals(a + b); }},
+      {T3_ROWS_ADD, true, false, [](auto& a, auto& b, auto&) { return Reals(a + repeated(b, a)); }},
+      {T3_ROWS_BIAS_GELU, true, false,
        [](auto& a, auto& b, auto&) { return Reals((a + repeated(b, a)).unaryExpr(&gelu)); }},
-      {RowOperation::softmax, false, false, [](auto& a, auto&, auto&) { return softmax(a); }},
-      {RowOperation::layer_norm, true, true,
+      {T3_ROWS_SOFTMAX, false, false, [](auto& a, auto&, auto&) { return softmax(a); }},
+      {T3_ROWS_LAYER_NORM, true, true,
        [](auto& a, auto& b, auto& c) { return Reals(layer_norm(a) * repeated(b, a) + repeated(c, a)); }},
-      {RowOperation::bias_gelu_backward, false, true,
+      {T3_ROWS_BIAS_GELU_BACKWARD, false, true,
        [](auto& a, auto& b, auto& c) { return Reals(a * (b + repeated(c, a)).unaryExpr(&gelu_slope)); }},
   };
   return all;
@@ -107,8 +109,8 @@ TEST_CASE("row operations agree with Eigen in double, for all element types and 
         test.packet.factor = 0.37f;
         const Reals a = test.a.fill(bench.memory, random), b = test.b.fill(bench.memory, random),
                     c = test.c.fill(bench.memory, random);
-        INFO(traits_of(expected.operation).name << " " << size.rows << " x " << size.columns << ", element "
-                                                << static_cast<int>(element));
+        INFO(t3_row_traits_of(test.packet.operation)->name << " " << size.rows << " x " << size.columns << ", element "
+                                                           << static_cast<int>(element));
         bench.run(test.packet);
         REQUIRE(bench.gpu().error() == Status::ok);
         const Reals right = expected.value(a, b, c), result = test.out.read(bench.memory);
@@ -121,8 +123,8 @@ TEST_CASE("row operations agree with Eigen in double, for all element types and 
 TEST_CASE("softmax's backward operation is its derivative") {
   ClusterBench bench(ClusterBench::small());
   std::mt19937 random(22);
-  const RowCase test(RowOperation::softmax_backward, {9, 40}, ElementType::fp32);
-  RowCase forward(RowOperation::softmax, {9, 40}, ElementType::fp32);
+  const RowCase test(T3_ROWS_SOFTMAX_BACKWARD, {9, 40}, ElementType::fp32);
+  RowCase forward(T3_ROWS_SOFTMAX, {9, 40}, ElementType::fp32);
   const Operand scores{0xE0000, 9, 40, test.a.stride, ElementType::fp32};
   const Reals x = scores.fill(bench.memory, random), gradient = test.a.fill(bench.memory, random);
   forward.packet.a = scores.address;
@@ -137,7 +139,7 @@ TEST_CASE("softmax's backward operation is its derivative") {
 TEST_CASE("layer norm's backward operation is its derivative") {
   ClusterBench bench(ClusterBench::small());
   std::mt19937 random(26);
-  const RowCase test(RowOperation::layer_norm_backward, {9, 40}, ElementType::fp32, false, true);
+  const RowCase test(T3_ROWS_LAYER_NORM_BACKWARD, {9, 40}, ElementType::fp32, false, true);
   const Reals gradient = test.a.fill(bench.memory, random), x = test.b.fill(bench.memory, random, 2, 1),
               scale = test.c.fill(bench.memory, random);
   bench.run(test.packet);
@@ -147,7 +149,7 @@ TEST_CASE("layer norm's backward operation is its derivative") {
 
 TEST_CASE("softmax stands large numbers") {
   ClusterBench bench(ClusterBench::small());
-  RowCase test(RowOperation::softmax, {1, 4}, ElementType::fp32);
+  RowCase test(T3_ROWS_SOFTMAX, {1, 4}, ElementType::fp32);
   const float row[] = {3e38f, 3e38f, -3e38f, 0};
   std::memcpy(bench.memory.at(test.packet.a), row, sizeof row);
   bench.run(test.packet);
@@ -159,7 +161,7 @@ TEST_CASE("dropout keeps elements by seed and place, and adds bias and residual"
   ClusterBench bench(ClusterBench::small());
   std::mt19937 random(23);
   const Size size{60, 77};
-  RowCase test(RowOperation::dropout, size, ElementType::fp32);
+  RowCase test(T3_ROWS_DROPOUT, size, ElementType::fp32);
   const Reals a = test.a.fill(bench.memory, random, 1, 10);
   test.packet.factor = 0.75f;
   test.packet.seed = 5;
@@ -173,7 +175,7 @@ TEST_CASE("dropout keeps elements by seed and place, and adds bias and residual"
   REQUIRE(kept.colwise().mean().maxCoeff() < 1);
 
   // The backward pass is the same operation on the gradient, whatever the blocks.
-  RowCase add(RowOperation::bias_dropout_add, size, ElementType::fp32, true);
+  RowCase add(T3_ROWS_BIAS_DROPOUT_ADD, size, ElementType::fp32, true);
   const Reals bias = add.b.fill(bench.memory, random), residual = add.c.fill(bench.memory, random);
   add.packet.factor = 0.75f;
   add.packet.seed = 5;
@@ -189,7 +191,7 @@ TEST_CASE("dropout keeps elements by seed and place, and adds bias and residual"
 TEST_CASE("Adam updates moments and weights in place") {
   ClusterBench bench(ClusterBench::small());
   std::mt19937 random(24);
-  RowCase test(RowOperation::adam, {33, 77}, ElementType::fp32);
+  RowCase test(T3_ROWS_ADAM, {33, 77}, ElementType::fp32);
   const Reals gradient = test.a.fill(bench.memory, random), mean = test.b.fill(bench.memory, random),
               square = test.c.fill(bench.memory, random, 0, 2), weights = test.out.fill(bench.memory, random);
   test.packet.factor = 0.01f;
@@ -204,7 +206,7 @@ TEST_CASE("Adam updates moments and weights in place") {
 TEST_CASE("a rows kernel moves each operand once, vectors once per workgroup, and no more than allowed at a time") {
   ClusterBench bench(ClusterBench::small(), false);
   for (const Size& size : {Size{100, 512}, Size{20, 5000}}) {
-    const RowCase test(RowOperation::bias_dropout_add, size, ElementType::fp16, true);
+    const RowCase test(T3_ROWS_BIAS_DROPOUT_ADD, size, ElementType::fp16, true);
     KernelPacket packet = test.packet;
     packet.factor = 1;
     bench.memory.log.clear();
@@ -225,7 +227,7 @@ TEST_CASE("the time of a rows kernel's workgroup, by hand") {
   const Picoseconds memory = bench.memory.latency;
   const auto cycles = [&](double count) { return cycle_time(count, p.clock_GHz); };
   // Three pieces of 4096, 4096 and 1808 bytes, each operand of a piece after the other through the port.
-  const RowCase test(RowOperation::add, {1, 5000}, ElementType::fp16);
+  const RowCase test(T3_ROWS_ADD, {1, 5000}, ElementType::fp16);
   const Picoseconds loads = 3 * memory + 2 * (2 * cycles(4096 / 64.0) + cycles(1808 / 64.0));
   const Picoseconds compute = cycles(5000 / p.vector_elements_per_cycle);
   const Picoseconds stores = 2 * cycles(4096 / 64.0) + cycles(1808 / 64.0) + memory;
@@ -237,7 +239,7 @@ TEST_CASE("a rows kernel computes each element once, also when the last group of
   ClusterBench bench(p, false);
   for (const std::uint32_t rows : {4u, 5u, 7u, 41u}) {  // groups of four rows of 512 fp16 elements
     CAPTURE(rows);
-    const RowCase test(RowOperation::add, {rows, 512}, ElementType::fp16);
+    const RowCase test(T3_ROWS_ADD, {rows, 512}, ElementType::fp16);
     const double before = bench.gpu().busy_ns();
     bench.run(test.packet);
     const double groups = (rows + 3) / 4;
@@ -247,7 +249,7 @@ TEST_CASE("a rows kernel computes each element once, also when the last group of
 }
 
 TEST_CASE("functional and timing-only rows kernels take the same time") {
-  const RowCase test(RowOperation::softmax, {300, 77}, ElementType::fp16);
+  const RowCase test(T3_ROWS_SOFTMAX, {300, 77}, ElementType::fp16);
   ClusterUnderTest timing(ClusterBench::small(), false, 1);
   NodeMemory timing_memory("timing_memory", 1, 2, ClusterBench::memory_bytes);
   timing.cluster.memory.bind(*timing_memory.ports[0]);

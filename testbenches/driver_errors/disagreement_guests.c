@@ -102,7 +102,7 @@ static void gather(struct stage* s, const char* what, const struct t3_output* od
 /* Of an all-gather like the driver's. */
 static struct t3_kernel_packet gather_packet(const struct stage* s) {
   const struct t3_context* gpu = &s->gpu;
-  return (struct t3_kernel_packet){.kernel = T3_KERNEL_RING_ALL_GATHER,
+  return (struct t3_kernel_packet){.kernel = t3_kernel_handle("ring-all-gather"),
                                    .flags = T3_KERNEL_UNCACHED,
                                    .completion_signal = T3_KERNEL_NO_SIGNAL,
                                    .m = s->out.matrix.rows,

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "kernels/kernels.h"
 #include "run/native_hal.h"
 #include "run/node_parameters.h"
 
@@ -51,7 +52,7 @@ Lines lines(const std::vector<Told>& told) {
 }
 
 GpuPair::GpuPair(t3_program* guest, const std::vector<std::string>& settings, t3_program* other)
-    : configuration_(pair_of(settings)), node_("node", node_parameters(configuration_), nullptr) {
+    : configuration_(pair_of(settings)), node_("node", node_parameters(configuration_), t3_kernels, nullptr) {
   gpu(0).processor.run(native_program(guest, job()));
   for (std::size_t g = 1; g < node_.gpus().size(); ++g) gpu(g).processor.run(native_program(other, job()));
   gpu(0).processor.on_log([this](const std::string& line) { told_.push_back(line); });

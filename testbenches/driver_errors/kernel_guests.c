@@ -14,7 +14,7 @@ static void packets(struct stage* s) {
   struct operands o = operands_of(s);
   tell(s, "packet of zeros", submit_raw(s, (struct t3_kernel_packet){0}));
   tell(s, "ring of one GPU",
-       submit_raw(s, (struct t3_kernel_packet){.kernel = T3_KERNEL_RING_ALL_GATHER,
+       submit_raw(s, (struct t3_kernel_packet){.kernel = t3_kernel_handle("ring-all-gather"),
                                                .completion_signal = T3_KERNEL_NO_SIGNAL,
                                                .m = 64,
                                                .n = 64,

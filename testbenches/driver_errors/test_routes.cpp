@@ -4,6 +4,7 @@
 
 #include "config/configuration.h"
 #include "hardware/node.h"
+#include "kernels/kernels.h"
 #include "run/node_parameters.h"
 
 using namespace t3vp;
@@ -13,7 +14,7 @@ TEST_CASE(
   const std::string configs = T3VP_SOURCE_DIR "/configs/";
   const RunConfiguration configuration =
       load_run(configs + "runs/gemm-rs-4gpu.json", {"system=" + configs + "systems/small-4.json", "gpus=6"});
-  Node node("node", node_parameters(configuration), nullptr);
+  Node node("node", node_parameters(configuration), t3_kernels, nullptr);
   node.gpus()[0]->processor.run([](CommandProcessor& processor) {
     for (std::uint64_t gpu = 1; gpu < 6; ++gpu) {
       const std::uint64_t add = address_map::block_base(address_map::Block::signals) + 0x1000;

@@ -57,12 +57,7 @@ TEST_CASE("the kernel packet is the same on both sides") {
   REQUIRE_SAME_FIELD(out_batch);
 }
 
-TEST_CASE("kernel kinds and flags are the same on both sides") {
-  REQUIRE(static_cast<int>(KernelKind::gemm) == T3_KERNEL_GEMM);
-  REQUIRE(static_cast<int>(KernelKind::ring_reduce_scatter) == T3_KERNEL_RING_REDUCE_SCATTER);
-  REQUIRE(static_cast<int>(KernelKind::ring_all_gather) == T3_KERNEL_RING_ALL_GATHER);
-  REQUIRE(static_cast<int>(KernelKind::rows) == T3_KERNEL_ROWS);
-  REQUIRE(static_cast<int>(KernelKind::attention) == T3_KERNEL_ATTENTION);
+TEST_CASE("kernel flags are the same on both sides") {
   REQUIRE(int{KernelPacket::update} == T3_KERNEL_UPDATE);
   REQUIRE(int{KernelPacket::uncached} == T3_KERNEL_UNCACHED);
   REQUIRE(int{KernelPacket::transpose_b} == T3_KERNEL_TRANSPOSE_B);
@@ -70,19 +65,14 @@ TEST_CASE("kernel kinds and flags are the same on both sides") {
   REQUIRE(int{KernelPacket::transpose_a} == T3_KERNEL_TRANSPOSE_A);
 }
 
-TEST_CASE("row operations and attention passes are the same on both sides") {
-  REQUIRE(static_cast<int>(RowOperation::scale) == T3_ROWS_SCALE);
-  REQUIRE(static_cast<int>(RowOperation::add) == T3_ROWS_ADD);
-  REQUIRE(static_cast<int>(RowOperation::bias_gelu) == T3_ROWS_BIAS_GELU);
-  REQUIRE(static_cast<int>(RowOperation::softmax) == T3_ROWS_SOFTMAX);
-  REQUIRE(static_cast<int>(RowOperation::layer_norm) == T3_ROWS_LAYER_NORM);
-  REQUIRE(static_cast<int>(RowOperation::dropout) == T3_ROWS_DROPOUT);
-  REQUIRE(static_cast<int>(RowOperation::bias_dropout_add) == T3_ROWS_BIAS_DROPOUT_ADD);
-  REQUIRE(static_cast<int>(RowOperation::bias_gelu_backward) == T3_ROWS_BIAS_GELU_BACKWARD);
-  REQUIRE(static_cast<int>(RowOperation::softmax_backward) == T3_ROWS_SOFTMAX_BACKWARD);
-  REQUIRE(static_cast<int>(RowOperation::layer_norm_backward) == T3_ROWS_LAYER_NORM_BACKWARD);
-  REQUIRE(static_cast<int>(RowOperation::adam) == T3_ROWS_ADAM);
-  REQUIRE(static_cast<int>(RowOperation::count) == T3_ROWS_ADAM + 1);
+TEST_CASE("a handle is a hash of the kernel's name") {
+  REQUIRE(t3_kernel_handle("") == 0x811C9DC5);  // as published of FNV-1a
+  REQUIRE(t3_kernel_handle("a") == 0xE40C292C);
+  REQUIRE(t3_kernel_handle("foobar") == 0xBF9CF968);
+  REQUIRE(t3_kernel_handle("\xFF") == (0x811C9DC5 ^ 0xFFu) * 0x01000193);
+}
+
+TEST_CASE("attention passes are the same on both sides") {
   REQUIRE(static_cast<int>(AttentionPass::forward) == T3_ATTENTION_FORWARD);
   REQUIRE(static_cast<int>(AttentionPass::backward_q) == T3_ATTENTION_BACKWARD_Q);
   REQUIRE(static_cast<int>(AttentionPass::backward_kv) == T3_ATTENTION_BACKWARD_KV);

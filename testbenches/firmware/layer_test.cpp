@@ -73,7 +73,7 @@ TEST_CASE("an operand of one row is a vector of a rows kernel") {
   t3_context* gpu = &driver.context;
   REQUIRE(t3_rows(gpu, T3_ROWS_BIAS_DROPOUT_ADD, &out, &a, &vector, &c, {0.5f, 7}) == T3_OK);
   const t3_kernel_packet packet = driver.packet();
-  CHECK(packet.kernel == T3_KERNEL_ROWS);
+  CHECK(packet.kernel == t3_kernel_handle("rows"));
   CHECK(packet.operation == T3_ROWS_BIAS_DROPOUT_ADD);
   CHECK((packet.m == 10 && packet.n == 20));
   CHECK((packet.a == a.address && packet.b == vector.address && packet.c == c.address && packet.out == out.address));
@@ -133,7 +133,7 @@ TEST_CASE("attention has a workgroup for each tile of rows of each matrix") {
   t3_attention_operands operands{&qkv, nullptr, nullptr, {4, 32, 64, 96}, 0.25f};
   t3_context* gpu = &driver.context;
   REQUIRE(t3_attention(gpu, T3_ATTENTION_FORWARD, &out, &operands) == T3_OK);
-  CHECK(driver.packet().kernel == T3_KERNEL_ATTENTION);
+  CHECK(driver.packet().kernel == t3_kernel_handle("attention"));
   CHECK(driver.packet().workgroups == 3 * 4);
   CHECK(driver.packet().lda == 240);
   CHECK(driver.packet().factor == 0.25f);

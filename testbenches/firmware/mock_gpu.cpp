@@ -36,10 +36,12 @@ const char* operation_name(std::uint64_t operation) {
 }
 
 std::string kernel_line(const t3_kernel_packet& packet) {
-  constexpr const char* names[] = {"none", "gemm", "reduce_scatter", "all_gather", "rows", "attention"};
-  std::string line = fmt::format("kernel {}", names[packet.kernel]);
-  if (packet.kernel == T3_KERNEL_GEMM) line += fmt::format(" from {} of {}", packet.first_workgroup, packet.workgroups);
-  if (packet.kernel == T3_KERNEL_ROWS || packet.kernel == T3_KERNEL_ATTENTION)
+  std::string line = "kernel none";
+  for (const char* name : {"gemm", "ring-reduce-scatter", "ring-all-gather", "rows", "attention"})
+    if (packet.kernel == t3_kernel_handle(name)) line = fmt::format("kernel {}", name);
+  if (packet.kernel == t3_kernel_handle("gemm"))
+    line += fmt::format(" from {} of {}", packet.first_workgroup, packet.workgroups);
+  if (packet.kernel == t3_kernel_handle("rows") || packet.kernel == t3_kernel_handle("attention"))
     line += fmt::format(" {} {}x{}", packet.operation, packet.m, packet.n);
   if (packet.batches > 1) line += fmt::format(" batch of {}", packet.batches);
   if ((packet.flags & T3_KERNEL_UPDATE) != 0) line += " update";

@@ -5,6 +5,7 @@
 
 #include "compute/kernel_packet.h"
 #include "firmware/packet_on_other_host.h"
+#include "t3/kernel_handle.h"
 
 using namespace t3vp;
 
@@ -12,12 +13,12 @@ namespace {
 
 using Bytes = std::vector<unsigned char>;
 
-/// Byte i is i, but for the kernel's number, and of a rows kernel the factor 1.5 and nothing behind it.
+/// Byte i is i, but for the kernel's handle, and of a rows kernel the factor 1.5 and nothing behind it.
 Bytes expected(bool rows) {
   Bytes bytes(128);
   std::iota(bytes.begin(), bytes.end(), static_cast<unsigned char>(0));
-  bytes[0] = rows ? 4 : 3;
-  bytes[1] = 0;
+  const std::uint32_t handle = t3_kernel_handle(rows ? "rows" : "ring-all-gather");
+  for (std::size_t i = 0; i < 4; ++i) bytes[i] = static_cast<unsigned char>(handle >> 8 * i);
   const Bytes factor = {0x00, 0x00, 0xC0, 0x3F, 0, 0, 0, 0};
   if (rows) std::copy(factor.begin(), factor.end(), bytes.begin() + 56);
   return bytes;
@@ -39,8 +40,7 @@ TEST_CASE("packets are little endian on any host") {
 TEST_CASE("a packet is read from its bytes") {
   for (const bool rows : {false, true}) {
     const KernelPacket packet = packet_from(expected(rows).data());
-    CHECK(packet.kernel == (rows ? KernelKind::rows : KernelKind::ring_all_gather));
-    CHECK(packet.flags == 0x0302);
+    CHECK(packet.kernel == t3_kernel_handle(rows ? "rows" : "ring-all-gather"));
     CHECK(packet.completion_signal == 0x07060504);
     CHECK(packet.arguments == 0x0F0E0D0C0B0A0908);
     CHECK((packet.m == 0x13121110 && packet.n == 0x17161514));
@@ -57,6 +57,6 @@ TEST_CASE("a packet is read from its bytes") {
     CHECK((packet.a_batch == 0x6B6A6968 && packet.b_batch == 0x6F6E6D6C && packet.out_batch == 0x73727170));
     CHECK((packet.tile_rows == 0x7574 && packet.tile_columns == 0x7776 && packet.batches == 0x7978));
     CHECK((packet.element == 0x7A && packet.wavefronts == 0x7B && packet.operation == 0x7C));
-    CHECK((packet.reserved[0] == 0x7D && packet.reserved[1] == 0x7E && packet.reserved[2] == 0x7F));
+    CHECK((packet.reserved == 0x7D && packet.flags == 0x7F7E));
   }
 }

@@ -49,7 +49,7 @@ const char* const fused_end = R"(
     end fused
     arbitration 0 limit 0
     begin all_gather
-    kernel all_gather uncached
+    kernel ring-all-gather uncached
     end all_gather
     end total
     untrack
@@ -132,7 +132,7 @@ TEST_CASE("fused on GPU 4 of 5: unequal chunks, the order starts at chunk 0") {
     end fused
     arbitration 0 limit 0
     begin all_gather
-    kernel all_gather uncached
+    kernel ring-all-gather uncached
     end all_gather
     end total
     untrack
@@ -207,10 +207,10 @@ TEST_CASE("sequential on GPU 2 of 3") {
     kernel gemm from 0 of 8
     end gemm
     begin reduce_scatter
-    kernel reduce_scatter
+    kernel ring-reduce-scatter
     end reduce_scatter
     begin all_gather
-    kernel all_gather
+    kernel ring-all-gather
     end all_gather
     end total
     begin hand_over
@@ -237,13 +237,13 @@ TEST_CASE("isolated flushes and meets between its phases") {
     flush
     signal gpu 1
     begin reduce_scatter
-    kernel reduce_scatter uncached near memory
+    kernel ring-reduce-scatter uncached near memory
     end reduce_scatter
     flush
     signal gpu 1
     arbitration 0 limit 0
     begin all_gather
-    kernel all_gather
+    kernel ring-all-gather
     end all_gather
     end total
     begin hand_over
@@ -305,7 +305,7 @@ TEST_CASE("the GEMM's packet describes the job") {
   MockGpu mock(2, 4);
   REQUIRE(t3_sequential(mock.hal(), &j) == T3_OK);
   const t3_kernel_packet& gemm = mock.packets()[0];
-  CHECK(gemm.kernel == T3_KERNEL_GEMM);
+  CHECK(gemm.kernel == t3_kernel_handle("gemm"));
   CHECK(gemm.element == T3_BF16);
   CHECK(gemm.flags == T3_KERNEL_TRANSPOSE_B);
   CHECK((gemm.m == 1000 && gemm.n == 776 && gemm.k == 200));

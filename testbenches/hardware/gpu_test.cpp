@@ -10,6 +10,8 @@ using namespace t3vp;
 
 namespace {
 
+const t3_kernel* const no_kernels[] = {nullptr};
+
 GpuParameters small() {
   GpuParameters parameters;
   parameters.memory.channels = 4;
@@ -18,7 +20,7 @@ GpuParameters small() {
 }
 
 struct Alone {
-  Gpu gpu{"gpu0", small(), ring(1)[0], {}, nullptr};
+  Gpu gpu{"gpu0", small(), ring(1)[0], {}, no_kernels, nullptr};
 };
 
 bool answers(Gpu& gpu, std::uint64_t address, std::uint32_t bytes) {
@@ -69,7 +71,7 @@ TEST_CASE("what a program does wrong is logged with the GPU's number and raises 
   second.neighbours.clear();
   second.route.assign(2, FabricPort::no_route);
   second.receivers = 0;
-  Gpu gpu("gpu1", small(), second, {}, nullptr);
+  Gpu gpu("gpu1", small(), second, {}, no_kernels, nullptr);
   std::uint32_t pending = 0;
   gpu.processor.run([&](CommandProcessor& p) {
     const std::uint64_t controller =

@@ -205,6 +205,7 @@ TEST_CASE("a signal takes effect no sooner than the memory says that it has take
 TEST_CASE("a ring kernel's signals say that a store of it before them was refused, no other kernel's do") {
   SmallFabric fabric(3);
   RingSignal kernel;
+  kernel.properties = {{"signal_epoch", 0}};
   const auto send = [&](std::size_t from, DataAccess access) {
     kernel.sender = static_cast<std::uint16_t>(from);
     access.operation = Operation::store;
@@ -248,7 +249,7 @@ TEST_CASE("a ring kernel's signals say that a store of it before them was refuse
     store(1);
     CHECK(status(1) == Status::peer_failed);  // of the same kernel
     CHECK(status(2) == Status::ok);           // of another GPU's
-    ++kernel.properties[RingSignal::epoch];
+    ++kernel.properties[0].value;
     store(1);
     CHECK(status(1) == Status::ok);  // of the next one
   }
@@ -256,7 +257,7 @@ TEST_CASE("a ring kernel's signals say that a store of it before them was refuse
   refuse(true);
   store(1);
   fabric.settle();
-  ++kernel.properties[RingSignal::epoch];
+  ++kernel.properties[0].value;
   store(1);
   CHECK(status(1) == Status::peer_failed);
   fabric[0].port.registers.reset();

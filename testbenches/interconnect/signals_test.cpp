@@ -61,11 +61,15 @@ namespace {
 
 /// Ring kernels of which one signals and one waits.
 struct RingBench : SignalsBench {
+  enum Property : std::size_t { rows, columns, out, epoch, collective, property_count };
   RingSignal kernel;
 
   RingBench() {
     kernel.sender = 2;
-    for (std::uint8_t i = 0; i < RingSignal::property_count; ++i) kernel.properties[i] = 1;
+    kernel.gpus = 3;
+    for (const char* name : {"m", "n", "out", "signal_epoch"}) kernel.properties.push_back({name, 1});
+    kernel.properties[out].is_address = true;
+    kernel.properties.push_back({"collective", 0, "all-gather"});
   }
 
   static std::shared_ptr<const RingSignal> shared(const RingSignal& signal) {
@@ -101,16 +105,35 @@ struct RingBench : SignalsBench {
 TEST_CASE("a wait is refused when the signal that it waits for comes from another kernel than it expects") {
   RingBench bench;
   const RingSignal same = bench.kernel;
-  for (std::uint8_t i = 0; i < RingSignal::property_count; ++i) {
-    INFO("property " << static_cast<int>(i));
+  const auto told = [&](std::uint64_t counter, const std::string& difference) {
+    INFO(difference);
+    bench.signal(counter);
+    CHECK(bench.wait(counter, 1, same) == Status::mismatch);
+    CHECK_THAT(bench.why, Catch::EndsWith("counter " + std::to_string(counter) +
+                                          ", GPU 2, runs another ring kernel: " + difference));
     bench.kernel = same;
-    bench.kernel.properties[i] = 2;
-    bench.signal(i);
-    CHECK(bench.wait(i, 1, same) == Status::mismatch);
-    CHECK_THAT(bench.why, Catch::Contains("counter " + std::to_string(i) + ", GPU 2, runs another ring kernel: ") &&
-                              Catch::Contains(" found ") && !Catch::Contains(";"));
+  };
+  for (std::size_t i = 0; i < RingBench::property_count; ++i) {
+    RingSignal::Property& property = bench.kernel.properties[i];
+    property.value = 2;
+    if (i == RingBench::collective) property.text = "reduce-scatter";
+    const std::string is_not = i == RingBench::out          ? " found 0x2, expected 0x1"
+                               : i == RingBench::collective ? " found reduce-scatter, expected all-gather"
+                                                            : " found 2, expected 1";
+    told(i, property.name + is_not);
   }
-  bench.kernel.properties[RingSignal::rows] = 64;
+  bench.kernel.receiver = 2;
+  told(10, "gpu found 2, expected 0");
+  bench.kernel.gpus = 4;
+  told(11, "gpus found 4, expected 3");
+  bench.kernel.workgroups = 2;
+  told(14, "workgroups found 2, expected 1");
+  bench.kernel.properties[RingBench::columns].name = "width";
+  told(12, "a property found width, expected n");
+  bench.kernel.properties.push_back({"ldo", 1});
+  told(13, "properties found 6, expected 5");
+  bench.kernel.properties[RingBench::epoch].value = 2;
+  bench.kernel.properties[RingBench::rows].value = 64;
   bench.signal(20);
   CHECK(bench.wait(20, 1, same) == Status::mismatch);
   CHECK_THAT(bench.why, Catch::EndsWith("runs another ring kernel: m found 64, expected 1; signal_epoch found 2, "
@@ -118,7 +141,7 @@ TEST_CASE("a wait is refused when the signal that it waits for comes from anothe
   // The sender is ahead by a kernel of 2 signals: each wait is about its own signal.
   bench.kernel = same;
   RingSignal next = same;
-  next.properties[RingSignal::epoch] = 3;
+  next.properties[RingBench::epoch].value = 3;
   bench.signal(25);
   bench.signal(25);
   bench.kernel = next;
@@ -136,7 +159,7 @@ TEST_CASE("a wait is refused when the signal that it waits for comes from anothe
   CHECK(bench.status_of(agreed) == Status::ok);
   // A kernel that counts from elsewhere takes its neighbour's signals all the same, and the next is in step.
   bench.kernel = same;
-  next.properties[RingSignal::epoch] = 2;
+  next.properties[RingBench::epoch].value = 2;
   bench.signal(28);
   CHECK(bench.wait(28, 2, next) == Status::mismatch);
   CHECK_THAT(bench.why, Catch::EndsWith("signal_epoch found 1, expected 2"));
@@ -194,10 +217,10 @@ TEST_CASE("a wait is refused when its neighbour's kernel has failed and agrees i
   CHECK_THAT(bench.why, Catch::Contains("counter 1, GPU 2, has failed: found \"the unit that should do this is "
                                         "switched off\""));
   RingSignal other = bench.kernel;
-  other.properties[RingSignal::receiver] = 9;
+  other.receiver = 9;
   bench.signal(1, static_cast<std::uint32_t>(Status::disabled));
   CHECK(bench.wait(1, 2, other) == Status::mismatch);
-  CHECK_THAT(bench.why, Catch::EndsWith("gpu found 1, expected 9"));
+  CHECK_THAT(bench.why, Catch::EndsWith("gpu found 0, expected 9"));
 }
 
 TEST_CASE("a wait is answered when its counter has reached its threshold, and not before") {

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
+#include "kernels/kernels.h"
 #include "protocol/address_map.h"
 #include "registers/signals.h"
 #include "run/figures.h"
@@ -23,7 +24,7 @@ RunConfiguration small_ring(std::uint32_t gpus, const Settings& more = {}) {
 /// What figures say of `hardware` when they take it for `configuration`.
 RunResult measured(const RunConfiguration& configuration, const RunConfiguration& hardware,
                    const CommandProcessor::Program& program) {
-  Node node("node", node_parameters(hardware), nullptr);
+  Node node("node", node_parameters(hardware), t3_kernels, nullptr);
   const TrafficMeter meter("traffic_meter", node);
   for (const auto& gpu : node.gpus()) gpu->processor.run(program);
   sc_core::sc_start();
@@ -125,7 +126,7 @@ TEST_CASE("a link's figures are the packets that begin and end within the total,
 
 TEST_CASE("what DRAM has moved in a phase leaves out the accesses that wait in its queues as the phase ends") {
   const RunConfiguration configuration = small_ring(2, {"memory.clock_GHz=0.05"});
-  Node node("node", node_parameters(configuration), nullptr);
+  Node node("node", node_parameters(configuration), t3_kernels, nullptr);
   const TrafficMeter meter("traffic_meter", node);
   for (const auto& gpu : node.gpus()) gpu->processor.run(fused(configuration));
   const MemoryController& memory = node.gpus()[0]->memory;

@@ -6,8 +6,9 @@
 #include <random>
 
 #include "compute/matrix_unit.h"
-#include "compute/row_operations.h"
 #include "hardware/node.h"
+#include "kernels/kernels.h"
+#include "kernels/rows/arithmetic.h"
 #include "protocol/element.h"
 #include "run/layer_reference.h"
 #include "run/node_parameters.h"
@@ -46,7 +47,26 @@ struct Drawn {
   std::mt19937 random;
 };
 
+using Rows = Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
 Rows as_float(const Matrix& matrix) { return matrix.cast<float>().array(); }
+
+/// What a rows kernel computes of these operands, in place.
+void compute_rows(t3_row_operation operation, const t3_row_options& options, std::array<Rows, T3_ROWS_OPERANDS>& rows) {
+  t3_row_work work{};
+  work.operation = operation;
+  work.factor = options.factor;
+  work.seed = options.seed;
+  work.rows = static_cast<std::uint32_t>(rows[T3_ROWS_A].rows());
+  work.columns = static_cast<std::uint32_t>(rows[T3_ROWS_A].cols());
+  if (rows[T3_ROWS_OUT].size() == 0) rows[T3_ROWS_OUT].setZero(rows[T3_ROWS_A].rows(), rows[T3_ROWS_A].cols());
+  float* operands[T3_ROWS_OPERANDS];
+  for (std::uint32_t o = 0; o < T3_ROWS_OPERANDS; ++o) {
+    operands[o] = rows[o].data();
+    if (rows[o].rows() == 1) work.vectors = static_cast<std::uint8_t>(work.vectors | 1u << o);
+  }
+  t3_compute_rows(&work, operands);
+}
 
 /// Largest error of fp32 results in units of the bound.
 double share_of_bound(const Rows& found, const Expected& expected) {
@@ -59,9 +79,9 @@ double share_of_bound(const Checked& o, Eigen::Index columns, double scale, unsi
   const Matrix a = drawn.matrix(rows, columns, scale), b = drawn.matrix(o.vector_b ? 1 : rows, columns, scale),
                c = drawn.matrix(o.vector_c ? 1 : rows, columns, scale);
   const t3_row_options options{0.9f, 5};
-  std::array<Rows, row_operand_count> operands{as_float(a), as_float(b), as_float(c), Rows()};
-  compute_rows(static_cast<RowOperation>(o.operation), {options.factor, options.seed, 0}, operands);
-  return share_of_bound(operands[row_out], expected_rows(o.operation, options, a, b, c));
+  std::array<Rows, T3_ROWS_OPERANDS> operands{as_float(a), as_float(b), as_float(c), Rows()};
+  compute_rows(o.operation, options, operands);
+  return share_of_bound(operands[T3_ROWS_OUT], expected_rows(o.operation, options, a, b, c));
 }
 
 /// The largest number of the type that is not above `limit`.
@@ -119,13 +139,13 @@ TEST_CASE("Adam stays within its bounds") {
     Drawn drawn(seed);
     const Matrix gradients = drawn.matrix(4, 300, 1), means = drawn.matrix(4, 300, 1),
                  squares = drawn.matrix(4, 300, 1, 0), parameters = drawn.matrix(4, 300, 1);
-    std::array<Rows, row_operand_count> operands{as_float(gradients), as_float(means), as_float(squares),
-                                                 as_float(parameters)};
-    compute_rows(RowOperation::adam, {1e-3f, 0, 0}, operands);
+    std::array<Rows, T3_ROWS_OPERANDS> operands{as_float(gradients), as_float(means), as_float(squares),
+                                                as_float(parameters)};
+    compute_rows(T3_ROWS_ADAM, {1e-3f, 0}, operands);
     const ExpectedAdam expected = expected_adam(1e-3f, gradients, means, squares, parameters);
-    const double shares[] = {share_of_bound(operands[row_b], expected.mean),
-                             share_of_bound(operands[row_c], expected.square),
-                             share_of_bound(operands[row_out], expected.parameters)};
+    const double shares[] = {share_of_bound(operands[T3_ROWS_B], expected.mean),
+                             share_of_bound(operands[T3_ROWS_C], expected.square),
+                             share_of_bound(operands[T3_ROWS_OUT], expected.parameters)};
     for (int i = 0; i < 3; ++i) {
       CAPTURE(i, seed);
       REQUIRE(shares[i] <= 1);
@@ -176,7 +196,7 @@ Matrix read(Gpu& gpu, const PublishedBuffer& buffer) {
 TEST_CASE("an error just above the bound is a mismatch, one just below is none") {
   RunConfiguration configuration = configuration_of({on_small_system(), "gpus=2"});
   configuration.gpus = 1;
-  Node node("node", node_parameters(configuration), nullptr);
+  Node node("node", node_parameters(configuration), t3_kernels, nullptr);
   Gpu& gpu = *node.gpus()[0];
   constexpr std::uint32_t rows = 3, columns = 48, row = 1;
   for (const ElementType element : {ElementType::fp16, ElementType::bf16, ElementType::fp32})

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -196,6 +197,53 @@ TEST_CASE("firmware that returns ends no process, and the platform's own ends st
     std::abort();
   });
   REQUIRE(aborted.exit_code == -1);
+}
+
+namespace {
+
+/// What a kernel in place of the GEMM does.
+Ended end_in_kernel(void (*run)(t3_wave*), const Settings& settings) {
+  static t3_kernel gemm;
+  static const t3_kernel* kernels[] = {&gemm, nullptr};
+  gemm = *t3_kernels[0];
+  gemm.run = run;
+  return in_a_process([&settings] {
+    RunOptions options;
+    options.kernels = kernels;
+    simulate(configuration_of(Settings{on_small_system(), "gpus=2", "method=t3", "data=timing-only"} + settings),
+             options);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("a kernel that would end the process ends the run with one line that names the GPU") {
+  const Ended ended = end_in_kernel([](t3_wave*) { *reinterpret_cast<volatile int*>(std::uintptr_t{16}) = 1; }, {});
+  CHECK(ended.exit_code == 1);
+  CHECK(ended.err == "t3vp: a kernel of GPU 0 has accessed memory of the host that is not there\n");
+}
+
+TEST_CASE("a kernel that never comes back ends the run with one line") {
+  const Ended computing = end_in_kernel(
+      [](t3_wave* wave) {
+        for (volatile std::uint32_t waves = wave->waves; waves != 0;) {
+        }
+      },
+      {"limits.firmware_s=0.2"});
+  CHECK(computing.exit_code == 1);
+  CHECK_THAT(
+      computing.err,
+      Catch::StartsWith("t3vp: limits.firmware_s: a kernel of GPU 0 has computed for 0.2 s without a call of the "
+                        "device; "));
+  CHECK(std::count(computing.err.begin(), computing.err.end(), '\n') == 1);
+  const Ended calling = end_in_kernel(
+      [](t3_wave* wave) {
+        for (;;) t3_show(wave, "for ever", 0);
+      },
+      {});
+  CHECK(calling.exit_code == 1);
+  CHECK_THAT(calling.err, Catch::StartsWith("t3vp: a kernel of GPU 0 has called the device more than 10000000 times "
+                                            "while no simulated time passed; "));
 }
 
 TEST_CASE("what ends by an invalid access leaves no partial file") {

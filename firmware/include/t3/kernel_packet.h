@@ -5,13 +5,7 @@
 
 #include <stdint.h>
 
-enum t3_kernel_kind {
-  T3_KERNEL_GEMM = 1,
-  T3_KERNEL_RING_REDUCE_SCATTER = 2,
-  T3_KERNEL_RING_ALL_GATHER = 3,
-  T3_KERNEL_ROWS = 4,
-  T3_KERNEL_ATTENTION = 5
-};
+#include "t3/kernel_handle.h"
 
 enum t3_kernel_flags {
   T3_KERNEL_UPDATE = 1,      /* stores of out are near-memory updates */
@@ -26,8 +20,7 @@ enum t3_kernel_flags {
 
 struct t3_kernel_packet {
   /* What every packet begins with. */
-  uint16_t kernel; /* enum t3_kernel_kind */
-  uint16_t flags;
+  uint32_t kernel;            /* t3_kernel_handle of its name */
   uint32_t completion_signal; /* counter of the signals block that grows by 1 when the packet has ended */
   uint64_t arguments;         /* 0: the operands follow here */
 
@@ -66,9 +59,10 @@ struct t3_kernel_packet {
   uint16_t tile_rows, tile_columns;
   uint16_t batches; /* GEMM, attention: 0 and 1 mean one */
   uint8_t element;
-  uint8_t wavefronts;  /* of a GEMM workgroup, 1 to 8 */
-  uint8_t operation;   /* rows: enum t3_row_operation; attention: enum t3_attention_pass */
-  uint8_t reserved[3]; /* 0 */
+  uint8_t wavefronts; /* of a GEMM workgroup, 1 to 8 */
+  uint8_t operation;  /* rows: enum t3_row_operation; attention: enum t3_attention_pass */
+  uint8_t reserved;   /* 0 */
+  uint16_t flags;     /* enum t3_kernel_flags */
 };
 
 #endif

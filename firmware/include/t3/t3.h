@@ -13,6 +13,7 @@
 
 #include "t3/address.h"
 #include "t3/element.h"
+#include "t3/row_operations.h"
 #include "t3/status.h"
 
 #ifdef __cplusplus
@@ -87,21 +88,6 @@ struct t3_gemm_options {
   uint32_t first_workgroup;   /* where the order of workgroups starts; it wraps around */
   uint32_t max_compute_units; /* 0: all */
   struct t3_batch batch;
-};
-
-/* Of t3_rows, on every row of a, b, c and out. Where it says vector, an operand of one row serves all rows. */
-enum t3_row_operation {
-  T3_ROWS_SCALE = 1,                /* out = factor a */
-  T3_ROWS_ADD = 2,                  /* out = a + b, b may be a vector */
-  T3_ROWS_BIAS_GELU = 3,            /* out = gelu(a + b), vector b */
-  T3_ROWS_SOFTMAX = 4,              /* out = softmax(a) */
-  T3_ROWS_LAYER_NORM = 5,           /* out = a normalized, times vector b, plus vector c */
-  T3_ROWS_DROPOUT = 6,              /* out = a / factor with probability `factor`, else 0 */
-  T3_ROWS_BIAS_DROPOUT_ADD = 7,     /* out = dropout(a + b) + c, vector b */
-  T3_ROWS_BIAS_GELU_BACKWARD = 8,   /* out = a gelu'(b + c), a the gradient, vector c */
-  T3_ROWS_SOFTMAX_BACKWARD = 9,     /* out = b (a - sum(a b)), a the gradient, b the softmax */
-  T3_ROWS_LAYER_NORM_BACKWARD = 10, /* of layer norm's input: a the gradient, b the input, c the scale vector */
-  T3_ROWS_ADAM = 11                 /* b, c moments and out weights in place, a the gradient, factor the rate */
 };
 
 struct t3_row_options {

@@ -1,4 +1,4 @@
-#include "compute/chunk_blocks.h"
+#include "ring_blocks.h"
 
 #include <catch2/catch.hpp>
 #include <random>
@@ -101,4 +101,29 @@ TEST_CASE("a chunk in the middle has the end of a row of tiles, whole rows and t
 TEST_CASE("no workgroups, no blocks") {
   const TileGrid grid{16, 16, 16, 16, 1, 32, ElementType::fp16};
   REQUIRE(ChunkBlocks(grid, 1, 0, 4096).count() == 0);
+}
+
+TEST_CASE("kernels and models cut an output alike") {
+  std::mt19937 random(10);
+  const auto same = [](const t3_rectangle& c, const Rectangle& model) {
+    return c.row == model.row && c.column == model.column && c.rows == model.rows && c.columns == model.columns;
+  };
+  for (int i = 0; i < 200; ++i) {
+    TileGrid grid = random_grid(random);
+    grid.tile_rows = 8 * (1 + static_cast<std::uint32_t>(random() % 4));
+    grid.wavefronts = 1u << random() % 4;
+    const t3_grid c = in_c(grid);
+    REQUIRE(t3_tiles_of(&c) == grid.workgroups());
+    for (std::uint32_t wg = 0; wg < grid.workgroups(); ++wg) {
+      const t3_rectangle tile = t3_tile_of(&c, wg);
+      REQUIRE(same(tile, grid.tile(wg)));
+      REQUIRE(t3_offset_of(&c, tile.row, tile.column) == grid.offset(grid.tile(wg)));
+      for (std::uint32_t wf = 0; wf < grid.wavefronts; ++wf) {
+        const t3_rectangle part = t3_wavefront_of(&c, tile, wf);
+        REQUIRE(same(part, grid.wavefront_tile(wg, wf)));
+      }
+    }
+    for (std::uint32_t chunk = 0; chunk <= 5; ++chunk)
+      REQUIRE(t3_chunk_begin(&c, chunk, 5) == grid.chunk_begin(chunk, 5));
+  }
 }

@@ -1,0 +1,321 @@
+/* The device API: what a kernel's program may do on a compute unit.
+ *
+ * A kernel is a grid of workgroups. The compute cluster starts them in order wherever there is room, and runs `run` of
+ * the kernel's description once for each wave of a workgroup: straight-line C on a stack of T3_WAVE_STACK_BYTES.
+ *
+ * Data are in tiles, numbered 0 to plan.tiles - 1, which are a wave's own. In a timing-only run there are no data, and
+ * the program does not notice. Loads and stores return at once. What uses a tile waits until all that is loaded into it
+ * has come; t3_drain waits until memory has taken the wave's stores and updates. Matrix and vector work occupies the
+ * compute unit, after what it does already, and returns when it is done. All other time is memory's: what a program
+ * computes between two calls takes none.
+ *
+ * A program may use its stack, its arguments and its workgroup's local memory, and nothing that another workgroup
+ * writes: on which compute unit it runs and when is not its business. It has no mutable data of its own outside. It
+ * makes no calls that block. One that ends in no call and never returns ends the run (limits.firmware_s). */
+#ifndef T3_DEVICE_H
+#define T3_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "t3/element.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { T3_WAVE_STACK_BYTES = 16384, T3_WORKGROUPS_PER_CU_MAX = 1 << 20, T3_WAVES_MAX = 65536, T3_TILES_MAX = 4096 };
+
+/* What the machine is like, as far as programs are made for it. */
+struct t3_device {
+  uint32_t compute_units;
+  uint32_t tile_rows, tile_columns;    /* of the largest GEMM tile of which workgroups_per_cu fit */
+  uint32_t workgroups_per_cu;          /* of GEMM and attention */
+  uint32_t slab_depth, prefetch_slabs; /* of the K dimension at a time; slabs loaded ahead */
+  uint32_t ring_workgroups_per_cu;     /* of kernels that move chunks around a ring */
+  uint32_t ring_block_bytes;           /* what a wave of theirs moves at a time */
+  uint32_t ring_blocks_in_flight;      /* waves of one of their workgroups */
+  uint32_t row_workgroups_per_cu;      /* of kernels on rows */
+  uint32_t row_block_bytes;            /* of an operand that one of their workgroups has under way */
+};
+
+/* Who pays for DRAM accesses in the report. */
+enum t3_traffic_class {
+  T3_GEMM_READ,
+  T3_GEMM_WRITE,
+  T3_RS_READ,
+  T3_RS_WRITE,
+  T3_AG_READ,
+  T3_AG_WRITE,
+  T3_TRAFFIC_SETUP,
+  T3_TRAFFIC_CONTROL
+};
+
+/* A matrix in registers. Its elements have one type in memory and may have another here, fp32 on one of both sides. */
+struct t3_tile {
+  uint32_t index;
+  uint32_t rows, columns;
+  enum t3_element element;
+};
+
+enum { T3_WHOLE_WORKGROUP = 0xFF };
+
+/* The tile of an output that a store belongs to: Tracker and output map go by it. */
+struct t3_wavefront_tile {
+  bool named;
+  uint8_t wavefront; /* or T3_WHOLE_WORKGROUP */
+  uint32_t workgroup;
+};
+
+/* Rows in memory, and the part of a tile that they are loaded into or stored from. */
+struct t3_access {
+  uint64_t address, stride; /* of the first byte; bytes from one row to the next */
+  uint32_t rows, columns;   /* elements */
+  enum t3_element element;  /* in memory */
+  uint32_t row, column;     /* of the tile, where the part begins */
+  bool uncached;            /* bypasses the last-level cache */
+  bool at_once; /* of a store: leaves without taking turns at the port with the wave's stores before it. A copy's data
+                   have paced themselves on their way in */
+  struct t3_wavefront_tile of;
+};
+
+/* A product's operands as the matrix unit takes them: m x k times k x n. Tiles may be smaller, at the edges: the time
+ * is that of the full size. */
+struct t3_product {
+  struct t3_tile sum, a, b;
+  uint32_t m, n, k;
+  bool transpose_a, transpose_b; /* a is k x m, b is n x k */
+  bool adds;                     /* to what the sum holds; otherwise it is overwritten */
+};
+
+enum { T3_OPERANDS_MAX = 4 };
+
+/* Vector work on fp32 tiles. In a functional run `compute` is called with their elements, row by row without gaps, when
+ * the work is done, on a stack that is large enough for anything. */
+struct t3_vector_work {
+  double operations; /* of one lane each; none: it is done at once */
+  uint32_t operands;
+  struct t3_tile tiles[T3_OPERANDS_MAX];
+  void (*compute)(const void* argument, float* const* operands); /* NULL: time alone */
+  const void* argument;
+};
+
+struct t3_counter {
+  uint64_t address;   /* of its register */
+  uint64_t threshold; /* of a wait: the value that it waits for */
+};
+
+/* A name on the timeline, and the tile of the output that it is about. */
+struct t3_shown {
+  const char* text; /* a constant */
+  uint32_t workgroup;
+};
+
+enum t3_call_kind {
+  T3_CALL_LOAD,
+  T3_CALL_STORE,
+  T3_CALL_UPDATE,
+  T3_CALL_ARRIVE,
+  T3_CALL_DRAIN,
+  T3_CALL_MULTIPLY,
+  T3_CALL_ADD,
+  T3_CALL_WORK,
+  T3_CALL_SIGNAL,
+  T3_CALL_AWAIT,
+  T3_CALL_MEET,
+  T3_CALL_SHOW
+};
+
+/* What a wave asks of its compute unit. */
+struct t3_call {
+  enum t3_call_kind kind;
+  struct t3_tile tile; /* loaded, stored, awaited, or the sum of an addition */
+  union {
+    struct t3_access access;
+    struct t3_product product;
+    struct t3_tile addend;
+    struct t3_vector_work work;
+    struct t3_counter counter;
+    struct t3_shown show;
+  };
+};
+
+/* What a program knows of itself. The compute cluster fills it. */
+struct t3_wave {
+  void (*call)(struct t3_wave* wave, const struct t3_call* call);
+  const struct t3_device* device;
+  const void* arguments; /* the kernel's */
+  void* local;           /* plan.local_bytes, zeroed, the same for all waves of the workgroup */
+  uint32_t workgroup;    /* place in the kernel's grid */
+  uint32_t wave;         /* 0 to waves - 1 */
+  uint32_t waves;
+};
+
+/* Addresses begin to end - 1 of the node. */
+struct t3_range {
+  uint64_t begin, end;
+};
+
+enum { T3_RANGES_MAX = 4 };
+
+/* Whether output map and Tracker, whose maps are about wavefront tiles, can go by a kernel's stores: their accesses
+ * name none, the last-level cache forgets what they name, or they do. */
+enum t3_tiles_named { T3_TILES_UNNAMED, T3_TILES_FORGOTTEN, T3_TILES_NAMED };
+
+/* How a kernel with given arguments occupies a GPU. */
+struct t3_plan {
+  const char* name; /* on the timeline */
+  uint32_t workgroups;
+  uint32_t workgroups_per_cu; /* that fit at once */
+  uint32_t waves;             /* programs of a workgroup, at most T3_WAVES_MAX */
+  uint32_t tiles;             /* of a wave, at most T3_TILES_MAX */
+  uint32_t local_bytes;
+  struct t3_range written[T3_RANGES_MAX]; /* by the kernel or its neighbours, the output first */
+  uint32_t written_count;
+  struct t3_range read[T3_RANGES_MAX]; /* and not written */
+  uint32_t read_count;
+  bool stores_here; /* the kernel stores there itself, and not its neighbours alone */
+  enum t3_tiles_named tiles_named;
+};
+
+/* One of the things that kernels of neighbours must agree on. */
+struct t3_property {
+  const char* name;
+  uint64_t value;
+  const char* text; /* what the value means; NULL: the number says it */
+  bool is_address;
+};
+
+enum { T3_PROPERTIES_MAX = 16 };
+
+/* What a kernel's signals, and its stores to other GPUs, say of it, or what its waits expect of them. */
+struct t3_agreement {
+  uint32_t receiver, gpus; /* position in the ring of who is signalled, and the ring's size */
+  uint32_t workgroups;     /* who signal, each on a counter of its own */
+  uint32_t count;
+  struct t3_property properties[T3_PROPERTIES_MAX];
+};
+
+struct t3_check;
+
+struct t3_kernel {
+  const char* name; /* packets say t3_kernel_handle of it */
+  enum t3_traffic_class reads, writes;
+  bool is_producer; /* of what a collective takes: the memory controller observes its first stage (T3 4.5) */
+  /* Whether it can run with these arguments, else refused in words (t3/check.h). */
+  bool (*check)(struct t3_check* check, const void* arguments);
+  /* The arguments have been checked. */
+  struct t3_plan (*plan)(const struct t3_device* device, const void* arguments);
+  /* What its neighbours must agree on; NULL for a kernel that has none. A wait then takes one signal after the other,
+   * and fails where the signal says something else, where something else has changed the counter, and where the
+   * neighbour has failed. A kernel that has failed goes on, for its neighbours wait for it, and its signals say so.
+   * Where the ring's size or the workgroups differ, so does the number of signals: no wait of the kernel lasts then. */
+  void (*agree)(const void* arguments, struct t3_agreement* sent, struct t3_agreement* expected);
+  void (*run)(struct t3_wave* wave);
+};
+
+/* Starts to load into a part of the tile. */
+static inline void t3_load(struct t3_wave* wave, struct t3_tile tile, struct t3_access access) {
+  struct t3_call call;
+  call.kind = T3_CALL_LOAD;
+  call.tile = tile;
+  call.access = access;
+  wave->call(wave, &call);
+}
+
+/* Stores a part of the tile. */
+static inline void t3_store(struct t3_wave* wave, struct t3_tile tile, struct t3_access access) {
+  struct t3_call call;
+  call.kind = T3_CALL_STORE;
+  call.tile = tile;
+  call.access = access;
+  wave->call(wave, &call);
+}
+
+/* Adds a part of the tile to memory, near memory. */
+static inline void t3_update(struct t3_wave* wave, struct t3_tile tile, struct t3_access access) {
+  struct t3_call call;
+  call.kind = T3_CALL_UPDATE;
+  call.tile = tile;
+  call.access = access;
+  wave->call(wave, &call);
+}
+
+/* Waits until all that is loaded into the tile has come. */
+static inline void t3_arrive(struct t3_wave* wave, struct t3_tile tile) {
+  struct t3_call call;
+  call.kind = T3_CALL_ARRIVE;
+  call.tile = tile;
+  wave->call(wave, &call);
+}
+
+/* Waits until memory or a link has taken all stores and updates of the wave. */
+static inline void t3_drain(struct t3_wave* wave) {
+  struct t3_call call;
+  call.kind = T3_CALL_DRAIN;
+  wave->call(wave, &call);
+}
+
+/* Matrix work: in fp32, in the order of k. */
+static inline void t3_multiply(struct t3_wave* wave, struct t3_product product) {
+  struct t3_call call;
+  call.kind = T3_CALL_MULTIPLY;
+  call.product = product;
+  wave->call(wave, &call);
+}
+
+/* Vector work: sum += addend, in their element type. */
+static inline void t3_add(struct t3_wave* wave, struct t3_tile sum, struct t3_tile addend) {
+  struct t3_call call;
+  call.kind = T3_CALL_ADD;
+  call.tile = sum;
+  call.addend = addend;
+  wave->call(wave, &call);
+}
+
+/* Vector work of a kernel's own. */
+static inline void t3_work(struct t3_wave* wave, const struct t3_vector_work* work) {
+  struct t3_call call;
+  call.kind = T3_CALL_WORK;
+  call.work = *work;
+  wave->call(wave, &call);
+}
+
+/* Adds 1 to a counter, behind all stores that go the same way; returns when it has left. */
+static inline void t3_signal(struct t3_wave* wave, struct t3_counter counter) {
+  struct t3_call call;
+  call.kind = T3_CALL_SIGNAL;
+  call.counter = counter;
+  wave->call(wave, &call);
+}
+
+/* Waits until a counter of this GPU has reached the threshold. */
+static inline void t3_await(struct t3_wave* wave, struct t3_counter counter) {
+  struct t3_call call;
+  call.kind = T3_CALL_AWAIT;
+  call.counter = counter;
+  wave->call(wave, &call);
+}
+
+/* Waits until all waves of the workgroup have come here. */
+static inline void t3_meet(struct t3_wave* wave) {
+  struct t3_call call;
+  call.kind = T3_CALL_MEET;
+  wave->call(wave, &call);
+}
+
+/* From here on, the timeline shows the workgroup under this name, with arrows from this tile of the output on. */
+static inline void t3_show(struct t3_wave* wave, const char* text, uint32_t workgroup) {
+  struct t3_call call;
+  call.kind = T3_CALL_SHOW;
+  call.show.text = text;
+  call.show.workgroup = workgroup;
+  wave->call(wave, &call);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

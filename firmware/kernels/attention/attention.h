@@ -1,0 +1,9 @@
+#ifndef T3_KERNELS_ATTENTION_H
+#define T3_KERNELS_ATTENTION_H
+
+#include "t3/device.h"
+#include "t3/kernel_packet.h"
+
+extern const struct t3_kernel t3_attention_kernel;
+
+#endif

@@ -1,0 +1,122 @@
+#include "operands.h"
+
+#include "t3/address.h"
+
+bool t3_check_held(struct t3_check* check, uint64_t gpu, const char* name, uint64_t address, uint64_t bytes) {
+  if (t3_gpu_of(address) == gpu && bytes <= check->memory_bytes &&
+      (address & T3_LOCAL_MASK) <= check->memory_bytes - bytes)
+    return true;
+  const uint64_t begin = t3_on_gpu(gpu, 0);
+  return t3_refuse(check, T3_BAD_PACKET,
+                   "%s " T3_HEX " of %" PRIu64 " bytes does not end in memory, that of GPU %" PRIu64 " from " T3_HEX
+                   " to " T3_HEX,
+                   name, address, bytes, gpu, begin, begin + check->memory_bytes - 1);
+}
+
+static uint64_t tiles(const struct t3_kernel_packet* p) {
+  const uint64_t down = ((uint64_t)p->m + p->tile_rows - 1) / p->tile_rows;
+  return down * (((uint64_t)p->n + p->tile_columns - 1) / p->tile_columns);
+}
+
+static bool check_flags(struct t3_check* check, const struct t3_kernel_packet* p, uint16_t flags) {
+  const uint16_t unused = p->flags & (uint16_t)~flags;
+  if (unused == 0) return true;
+  return t3_refuse(check, T3_BAD_PACKET, "flags 0x%x: 0x%x mean nothing to this kind of kernel, 0 expected", p->flags,
+                   unused);
+}
+
+bool t3_check_output(struct t3_check* check, const struct t3_kernel_packet* p, uint16_t flags, bool in_tiles) {
+  if (p->reserved != 0) return t3_refuse(check, T3_BAD_PACKET, "reserved byte 0x%x: 0 expected", p->reserved);
+  if (p->element > T3_FP32)
+    return t3_refuse(check, T3_BAD_PACKET, "element %u: 0 (fp16), 1 (bf16) or 2 (fp32) expected", p->element);
+  const bool right_size = p->m - 1 < T3_ROWS_MAX && p->n - 1 < T3_ROWS_MAX;
+  const bool right_tiles = !in_tiles || (p->tile_rows - 1u < T3_TILE_ROWS_MAX &&
+                                         p->tile_columns - 1u < T3_TILE_ROWS_MAX && tiles(p) < UINT32_MAX);
+  if (!right_size || !right_tiles)
+    return t3_refuse(check, T3_BAD_PACKET,
+                     "output %u x %u in tiles of %u x %u: 1 to %d and 1 to %d, fewer than 2^32 tiles, expected", p->m,
+                     p->n, p->tile_rows, p->tile_columns, T3_ROWS_MAX, T3_TILE_ROWS_MAX);
+  const uint64_t row = t3_row_of_out(p);
+  if (t3_unaligned(p->out) || t3_unaligned(p->ldo) || p->ldo < row)
+    return t3_refuse(check, T3_BAD_PACKET,
+                     "out " T3_HEX " with row stride %u: multiples of 32, at least a row of %" PRIu64
+                     " bytes, expected",
+                     p->out, p->ldo, row);
+  return t3_check_held(check, check->gpu, "out", p->out, t3_extent(p->m, p->ldo, row)) && check_flags(check, p, flags);
+}
+
+bool t3_check_unused(struct t3_check* check, const struct t3_unused_field* fields, uint32_t count) {
+  for (const struct t3_unused_field* field = fields; field < fields + count; ++field)
+    if (field->value != 0)
+      return t3_refuse(check, T3_BAD_PACKET, "%s " T3_HEX ": 0 expected, it means nothing to this kind of kernel",
+                       field->name, field->value);
+  return true;
+}
+
+bool t3_check_batch(struct t3_check* check, const struct t3_kernel_packet* p) {
+  if (p->batches == 0 && (p->a_batch | p->b_batch | p->out_batch) != 0)
+    return t3_refuse(check, T3_BAD_PACKET, "batch strides %u, %u, %u of no batch: 0 expected", p->a_batch, p->b_batch,
+                     p->out_batch);
+  if (t3_unaligned(p->a_batch) || t3_unaligned(p->b_batch) || t3_unaligned(p->out_batch))
+    return t3_refuse(check, T3_BAD_PACKET, "batch strides %u, %u, %u: multiples of 32 expected", p->a_batch, p->b_batch,
+                     p->out_batch);
+  /* Tracker and output map know an output as one grid of tiles. */
+  if (t3_batches_of(p) > 1 && (p->flags & (T3_KERNEL_UPDATE | T3_KERNEL_UNCACHED)) != 0)
+    return t3_refuse(check, T3_BAD_PACKET, "a batch of %u with flags 0x%x: cached stores expected", p->batches,
+                     p->flags);
+  return t3_check_held(check, check->gpu, "out", p->out,
+                       t3_last_of(p, p->out_batch) + t3_extent(p->m, p->ldo, t3_row_of_out(p)));
+}
+
+static uint64_t end_of_first(const struct t3_matrices* m) {
+  return m->address + t3_extent(m->rows, m->stride, m->row_bytes);
+}
+
+static uint64_t end_of(const struct t3_matrices* m) { return end_of_first(m) + (m->count - 1) * m->batch; }
+
+/* Whether a byte is in both of two single matrices. Those whose rows are equally far apart may lie beside each other in
+ * the same rows; of others all that is between the first and the last byte is taken as theirs. */
+static bool share_a_byte(const struct t3_matrices* one, uint64_t one_address, const struct t3_matrices* other,
+                         uint64_t other_address) {
+  if (one_address > other_address) return share_a_byte(other, other_address, one, one_address);
+  if (other_address >= one_address + t3_extent(one->rows, one->stride, one->row_bytes)) return false;
+  const uint64_t stride = one->rows == 1 ? other->stride : one->stride;
+  const bool same_rows =
+      (other->rows == 1 || other->stride == stride) && one->row_bytes <= stride && other->row_bytes <= stride;
+  if (!same_rows || stride == 0) return true;
+  /* The other's first row begins in this row of the first one, so far behind its start, and may reach into the next. */
+  const uint64_t row = (other_address - one_address) / stride, column = (other_address - one_address) % stride;
+  return (row < one->rows && column < one->row_bytes) || (row + 1 < one->rows && column + other->row_bytes > stride);
+}
+
+/* Matrices that are equally far apart are compared one by one, since those of several heads lie beside each other in
+ * the same rows; of others all that is between the first and the last byte is taken as theirs. */
+static bool overlap(const struct t3_matrices* one, const struct t3_matrices* other) {
+  if (one->address >= end_of(other) || other->address >= end_of(one)) return false;
+  if (one->count != other->count || (one->count > 1 && one->batch != other->batch)) return true;
+  for (uint64_t i = 0; i < one->count; ++i)
+    if (share_a_byte(one, one->address + i * one->batch, other, other->address) ||
+        share_a_byte(one, one->address, other, other->address + i * other->batch))
+      return true;
+  return false;
+}
+
+bool t3_check_overlap(struct t3_check* check, const struct t3_matrices* written, const struct t3_matrices* other) {
+  if (!overlap(written, other)) return true;
+  return t3_refuse(check, T3_BAD_PACKET, "%s at " T3_HEX " to " T3_HEX " overlaps %s at " T3_HEX " to " T3_HEX,
+                   written->name, written->address, end_of(written) - 1, other->name, other->address,
+                   end_of(other) - 1);
+}
+
+bool t3_check_batch_overlap(struct t3_check* check, const struct t3_matrices* out) {
+  uint64_t later = out->address;
+  for (uint64_t i = 1; i < out->count; ++i) {
+    later += out->batch;
+    if (later >= end_of_first(out)) break;
+    if (share_a_byte(out, out->address, out, later))
+      return t3_refuse(check, T3_BAD_PACKET,
+                       "matrix %" PRIu64 " of out at " T3_HEX " overlaps the first at " T3_HEX " to " T3_HEX, i, later,
+                       out->address, end_of_first(out) - 1);
+  }
+  return true;
+}

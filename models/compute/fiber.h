@@ -1,0 +1,72 @@
+// Stacks of their own for programs that are stepped from one SystemC process: a switch costs some tens of nanoseconds
+// and no memory, where a process each would cost both.
+//
+// What runs on a fiber calls nothing but yield(). It is C without destructors, so that a fiber that is not resumed any
+// more can be forgotten.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace t3vp {
+
+/// A fiber's stack: `bytes` from `bottom` on, used from the end.
+struct FiberStack {
+  unsigned char* bottom = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// Stacks cut from a few large mappings, since a page that nobody may touch below each would be a mapping each, of
+/// which a process has 65530. Builds with the address sanitizer have such pages all the same: they are for small runs.
+class FiberStacks {
+ public:
+  explicit FiberStacks(std::size_t bytes);
+  FiberStacks(const FiberStacks&) = delete;
+  FiberStacks& operator=(const FiberStacks&) = delete;
+  ~FiberStacks();
+
+  FiberStack take();
+  void give_back(const FiberStack& stack) { free_.push_back(stack); }
+
+ private:
+  void map();
+
+  std::size_t bytes_;
+  std::vector<void*> mappings_;
+  std::vector<FiberStack> free_;
+};
+
+class Fiber {
+ public:
+  using Program = void (*)(void* argument);
+
+  /// The next resume() begins the program on this stack, whatever was there before.
+  void start(const FiberStack& stack, Program program, void* argument);
+
+  /// Runs the program until it yields or ends: what it has yielded, null at its end.
+  const void* resume();
+
+  /// From the program: goes back to resume(), which returns `what`. Returns in the next resume().
+  void yield(const void* what);
+
+  /// Whether the program has kept to its stack so far.
+  bool intact() const;
+
+  const FiberStack& stack() const { return stack_; }
+
+ private:
+  struct Entry;
+  void switched_in(void* caller);
+
+  FiberStack stack_;
+  Program program_ = nullptr;
+  void* argument_ = nullptr;
+  void* context_ = nullptr;  ///< of the program, while it does not run
+  void* caller_ = nullptr;   ///< of who has resumed it, while it runs
+  // What the address sanitizer wants to know of the two stacks.
+  void* own_frames_ = nullptr;
+  const void* caller_bottom_ = nullptr;
+  std::size_t caller_bytes_ = 0;
+};
+
+}  // namespace t3vp

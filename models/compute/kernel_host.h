@@ -1,0 +1,46 @@
+// What the workgroups of a kernel are given by the compute cluster.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "compute/kernel_packet.h"
+#include "compute/parameters.h"
+#include "protocol/trace.h"
+#include "protocol/transaction_pool.h"
+#include "protocol/units.h"
+#include "registers/status.h"
+
+namespace t3vp {
+
+/// A workgroup's place on a compute unit: cu * slots per CU + slot.
+using Slot = std::uint32_t;
+
+class KernelHost {
+ public:
+  virtual ~KernelHost() = default;
+  virtual const ComputeParameters& parameters() const = 0;
+  virtual bool functional() const = 0;
+  virtual std::uint16_t gpu() const = 0;
+  /// Of the kernel's first access that failed.
+  virtual Status failure() const = 0;
+  virtual TransactionPool& pool() = 0;
+  /// Sends a request of a workgroup, which leaves after `delay`. Its answer comes back through
+  /// KernelRun::answered().
+  virtual void issue(Slot slot, Transaction& transaction, Picoseconds delay = 0) = 0;
+  /// Calls KernelRun::elapsed(slot, tag) at `time`.
+  virtual void schedule(Picoseconds time, Slot slot, std::uint32_t tag) = 0;
+  /// Occupies the slot's compute unit for `duration` as soon as it is free; returns the end.
+  virtual Picoseconds occupy(Slot slot, Picoseconds duration) = 0;
+  /// A sum that the injected fault has rounded wrongly, in words.
+  virtual void wrongly_rounded(const std::string& what) = 0;
+  /// A kernel's program begins to compute on the host, or has come back.
+  virtual void program_runs(bool runs) = 0;
+  /// A program has done what it must not do: the kernel ends without it.
+  virtual void fail(const std::string& what) = 0;
+  virtual void finished(Slot slot) = 0;
+  /// Where the slot's spans go, null when this slot is not shown.
+  virtual Trace* trace(Slot slot, Trace::Track& track) = 0;
+};
+
+}  // namespace t3vp

@@ -1,0 +1,28 @@
+// The kernels that packets may ask for, by their handles.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "t3/device.h"
+
+namespace t3vp {
+
+class KernelRegistry {
+ public:
+  /// Up to a null pointer; the kernels outlive the registry. Throws std::invalid_argument when one cannot be told from
+  /// another, or lacks a part.
+  explicit KernelRegistry(const t3_kernel* const* kernels);
+
+  /// Null for a handle that nobody has registered.
+  const t3_kernel* find(std::uint32_t handle) const;
+  /// All of them with their handles, in words.
+  std::string text() const;
+
+ private:
+  std::vector<std::pair<std::uint32_t, const t3_kernel*>> kernels_;
+};
+
+}  // namespace t3vp

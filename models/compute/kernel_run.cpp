@@ -1,0 +1,430 @@
+#include "compute/kernel_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "compute/device_mistakes.h"
+#include "protocol/address_map.h"
+#include "protocol/element.h"
+#include "protocol/truncating_adder.h"
+#include "t3/element_bytes.h"
+
+namespace t3vp {
+namespace {
+constexpr const char* stray_call = "it calls the device for another wave, or from its work";
+
+std::shared_ptr<RingSignal> signal_of(const t3_agreement& agreement, std::uint16_t sender) {
+  auto signal = std::make_shared<RingSignal>();
+  signal->receiver = agreement.receiver;
+  signal->gpus = agreement.gpus;
+  signal->workgroups = agreement.workgroups;
+  signal->sender = sender;
+  for (std::uint32_t i = 0; i < agreement.count; ++i) {
+    const t3_property& property = agreement.properties[i];
+    signal->properties.push_back({property.name, property.value, property.text, property.is_address});
+  }
+  return signal;
+}
+}  // namespace
+
+t3_device device_of(const ComputeParameters& p) {
+  t3_device device{};
+  device.compute_units = p.compute_units;
+  device.tile_rows = p.tile_rows;
+  device.tile_columns = p.tile_columns;
+  device.workgroups_per_cu = p.workgroups_per_cu;
+  device.slab_depth = p.slab_depth;
+  device.prefetch_slabs = p.prefetch_slabs;
+  device.ring_workgroups_per_cu = p.ring_workgroups_per_cu;
+  device.ring_block_bytes = p.ring_block_bytes;
+  device.ring_blocks_in_flight = p.ring_blocks_in_flight;
+  device.row_workgroups_per_cu = p.row_workgroups_per_cu;
+  device.row_block_bytes = p.row_block_bytes;
+  return device;
+}
+
+KernelRun::KernelRun(KernelHost& host, FiberStacks& stacks, const t3_kernel& kernel, const KernelPacket& packet,
+                     const t3_plan& plan)
+    : host_(host),
+      stacks_(stacks),
+      kernel_(kernel),
+      device_(device_of(host.parameters())),
+      packet_(packet),
+      plan_(plan) {
+  const std::size_t slots = std::size_t{device_.compute_units} * plan_.workgroups_per_cu;
+  local_units_ = (plan_.local_bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t);
+  waves_ = std::vector<Wave>(slots * plan_.waves);
+  workgroups_.resize(slots);
+  awaited_.resize(waves_.size() * plan_.tiles);
+  if (host.functional()) contents_.resize(awaited_.size());
+  local_.resize(slots * local_units_);
+  if (kernel.agree == nullptr) return;
+  t3_agreement sent{}, expected{};
+  kernel.agree(&packet_, &sent, &expected);
+  sent_ = signal_of(sent, host.gpu());
+  expected_ = signal_of(expected, host.gpu());
+}
+
+KernelRun::~KernelRun() {
+  for (const Wave& wave : waves_)
+    if (wave.fiber.stack().bytes != 0) stacks_.give_back(wave.fiber.stack());
+}
+
+void KernelRun::start(Slot slot, std::uint32_t index) {
+  Workgroup& workgroup = workgroups_[slot];
+  workgroup = {};
+  workgroup.running = plan_.waves;
+  workgroup.begin = now();
+  std::max_align_t* const local = local_.data() + slot * local_units_;
+  std::memset(static_cast<void*>(local), 0, local_units_ * sizeof(std::max_align_t));
+  for (std::uint32_t number = 0; number < plan_.waves; ++number) {
+    Wave& wave = waves_[std::size_t{slot} * plan_.waves + number];
+    static_cast<t3_wave&>(wave) = {&KernelRun::call, &device_, &packet_, local, index, number, plan_.waves};
+    wave.run = this;
+    wave.slot = slot;
+    wave.waiting = nullptr;
+    wave.under_way = false;
+    wave.fiber.start(wave.fiber.stack().bytes != 0 ? wave.fiber.stack() : stacks_.take(), &KernelRun::enter, &wave);
+    ready_.push_back(&wave);
+  }
+  run_ready();
+}
+
+void KernelRun::enter(void* argument) {
+  auto* wave = static_cast<Wave*>(argument);
+  wave->run->kernel_.run(wave);
+}
+
+/// Only the program that runs can be suspended.
+void KernelRun::call(t3_wave* caller, const t3_call* call) {
+  auto* wave = static_cast<Wave*>(caller);
+  if (wave->run->stepped_ == wave)
+    wave->fiber.yield(call);
+  else
+    wave->run->strayed_ = true;
+}
+
+void KernelRun::go_on(Wave& wave) {
+  wave.waiting = nullptr;
+  wave.under_way = false;
+  ready_.push_back(&wave);
+  run_ready();
+}
+
+/// A wave that is stepped may let others go on, or its end may let the next workgroup start: they are stepped behind
+/// it.
+void KernelRun::run_ready() {
+  if (running_ready_) return;
+  running_ready_ = true;
+  for (std::size_t i = 0; i < ready_.size() && !failed_; ++i) step(*ready_[i]);
+  ready_.clear();
+  running_ready_ = false;
+}
+
+/// Until it has to wait.
+void KernelRun::step(Wave& wave) {
+  for (;;) {
+    stepped_ = &wave;
+    host_.program_runs(true);
+    const auto* asked = static_cast<const t3_call*>(wave.fiber.resume());
+    host_.program_runs(false);
+    stepped_ = nullptr;
+    if (!wave.fiber.intact())
+      return fail(wave, fmt::format("its program has used more than its stack of {} bytes", T3_WAVE_STACK_BYTES));
+    if (strayed_) return fail(wave, stray_call);
+    if (asked == nullptr) return ended(wave);
+    if (const std::string wrong = mistake(*asked); !wrong.empty()) return fail(wave, wrong);
+    wave.waiting = asked;
+    if (!serve(wave)) return;
+    wave.waiting = nullptr;
+  }
+}
+
+void KernelRun::ended(Wave& wave) {
+  Workgroup& workgroup = workgroups_[wave.slot];
+  if (wave.loads + wave.stores != 0)
+    return fail(wave, fmt::format("it ends with {} loads and {} stores under way", wave.loads, wave.stores));
+  if (--workgroup.running != 0) return;
+  Trace::Track track = 0;
+  if (Trace* trace = host_.trace(wave.slot, track)) {
+    const bool renamed = workgroup.shown != nullptr;
+    trace->span(track, plan_.name, workgroup.begin, renamed ? workgroup.shown_since : now());
+    if (renamed)
+      trace->span(track, workgroup.shown, workgroup.shown_since, now(),
+                  flow_of(host_.gpu(), workgroup.shown_workgroup, 0));
+  }
+  host_.finished(wave.slot);
+}
+
+/// Whether the call that the wave waits in is done.
+bool KernelRun::serve(Wave& wave) {
+  if (wave.under_way) return false;
+  const t3_call& asked = *wave.waiting;
+  switch (asked.kind) {
+    case T3_CALL_LOAD:
+      load(wave);
+      return true;
+    case T3_CALL_STORE:
+    case T3_CALL_UPDATE:
+      if (!is_here(wave, asked.tile)) return false;
+      store(wave, asked.kind == T3_CALL_STORE ? Operation::store : Operation::update);
+      return true;
+    case T3_CALL_ARRIVE:
+      return is_here(wave, asked.tile);
+    case T3_CALL_DRAIN:
+      return wave.stores == 0;
+    case T3_CALL_SHOW: {
+      Workgroup& workgroup = workgroups_[wave.slot];
+      workgroup.shown = asked.show.text;
+      workgroup.shown_since = now();
+      workgroup.shown_workgroup = asked.show.workgroup;
+      return true;
+    }
+    default:
+      return begin(wave);
+  }
+}
+
+/// Calls that take their time.
+bool KernelRun::begin(Wave& wave) {
+  const t3_call& asked = *wave.waiting;
+  const ComputeParameters& p = host_.parameters();
+  switch (asked.kind) {
+    case T3_CALL_MULTIPLY: {
+      const t3_product& product = asked.product;
+      if (!is_here(wave, product.a) || !is_here(wave, product.b) || !is_here(wave, product.sum)) return false;
+      const double flops = 2.0 * product.m * product.n * product.k;
+      return occupy(wave, flops / (p.matrix_flops_per_cycle * p.matrix_efficiency));
+    }
+    case T3_CALL_ADD: {
+      if (!is_here(wave, asked.tile) || !is_here(wave, asked.addend)) return false;
+      const double elements = static_cast<double>(asked.tile.rows) * asked.tile.columns;
+      return occupy(wave, elements / p.vector_elements_per_cycle);
+    }
+    case T3_CALL_WORK: {
+      const t3_vector_work& work = asked.work;
+      if (!std::all_of(work.tiles, work.tiles + work.operands, [&](const t3_tile& t) { return is_here(wave, t); }))
+        return false;
+      if (work.operations != 0) return occupy(wave, work.operations / p.vector_elements_per_cycle);
+      if (host_.functional()) finish(wave, asked);
+      return !failed_;
+    }
+    case T3_CALL_SIGNAL:
+      signal(wave);
+      return false;
+    case T3_CALL_AWAIT:
+      await(wave);
+      return false;
+    default:
+      return meet(wave);
+  }
+}
+
+bool KernelRun::occupy(Wave& wave, double cycles) {
+  wave.under_way = true;
+  const Picoseconds end = host_.occupy(wave.slot, cycle_time(cycles, host_.parameters().clock_GHz));
+  host_.schedule(end, wave.slot, wave.wave);
+  return false;
+}
+
+/// The last one to come lets the others go on.
+bool KernelRun::meet(Wave& wave) {
+  Workgroup& workgroup = workgroups_[wave.slot];
+  wave.under_way = true;
+  if (++workgroup.met != plan_.waves) return false;
+  workgroup.met = 0;
+  for (std::uint32_t number = 0; number < plan_.waves; ++number) {
+    Wave& other = waves_[std::size_t{wave.slot} * plan_.waves + number];
+    other.under_way = false;
+    if (&other != &wave) ready_.push_back(&other);
+  }
+  return true;
+}
+
+void KernelRun::elapsed(Slot slot, std::uint32_t number) {
+  Wave& wave = waves_[std::size_t{slot} * plan_.waves + number];
+  if (host_.functional()) finish(wave, *wave.waiting);
+  if (!failed_) go_on(wave);
+}
+
+/// What the work that has taken its time has computed.
+void KernelRun::finish(Wave& wave, const t3_call& work) {
+  if (work.kind == T3_CALL_ADD) return add(wave, work.tile, work.addend);
+  if (work.kind == T3_CALL_WORK) return compute(wave, work.work);
+  const t3_product& product = work.product;
+  multiplier_.multiply(product, contents(wave, product.sum), contents(wave, product.a), contents(wave, product.b));
+}
+
+/// What the kernel computes by itself.
+void KernelRun::compute(Wave& wave, const t3_vector_work& work) {
+  if (work.compute == nullptr) return;
+  std::array<float*, T3_OPERANDS_MAX> operands{};
+  for (std::uint32_t i = 0; i < work.operands; ++i)
+    operands[i] = reinterpret_cast<float*>(contents(wave, work.tiles[i]).bytes.data());
+  host_.program_runs(true);
+  work.compute(work.argument, operands.data());
+  host_.program_runs(false);
+  if (strayed_) fail(wave, stray_call);
+}
+
+void KernelRun::add(Wave& wave, const t3_tile& sum, const t3_tile& addend) {
+  const auto element = static_cast<ElementType>(sum.element);
+  const TileContents& other = contents(wave, addend);
+  unsigned char* const target = contents(wave, sum).bytes.data();
+  const std::size_t count = std::size_t{sum.rows} * sum.columns;
+  if (!host_.parameters().wrong_rounding) return add_elements(element, target, other.bytes.data(), count);
+  if (add_elements_truncating(element, target, other.bytes.data(), count))
+    host_.wrongly_rounded(
+        fmt::format("load of {} bytes at {:#x} at {:.3f} ns", other.bytes.size(), other.address, to_ns(now())));
+}
+
+/// An answer may be the one that the wave waits for.
+void KernelRun::answered(Slot, Transaction& transaction) {
+  const auto number = static_cast<std::uint32_t>(transaction.extension().token);
+  const Access& access = accesses_[number];
+  Wave& wave = *access.wave;
+  free_accesses_.push_back(number);
+  switch (access.kind) {
+    case T3_CALL_LOAD:
+      if (const unsigned char* data = transaction.get_data_ptr()) {
+        contents(wave, access.tile).address = transaction.get_address();
+        take_rows(contents(wave, access.tile), access.tile, access.part, data);
+      }
+      --awaited(wave, access.tile);
+      --wave.loads;
+      break;
+    case T3_CALL_STORE:
+    case T3_CALL_UPDATE:
+      --wave.stores;
+      break;
+    default:
+      return go_on(wave);
+  }
+  if (wave.waiting != nullptr && serve(wave)) go_on(wave);
+}
+
+void KernelRun::issue(Wave& wave, Transaction& transaction, Picoseconds delay) {
+  std::uint32_t number = static_cast<std::uint32_t>(accesses_.size());
+  if (free_accesses_.empty()) {
+    accesses_.emplace_back();
+  } else {
+    number = free_accesses_.back();
+    free_accesses_.pop_back();
+  }
+  Access& access = accesses_[number];
+  access.wave = &wave;
+  access.kind = wave.waiting->kind;
+  if (access.kind == T3_CALL_LOAD) {
+    access.tile = wave.waiting->tile;
+    access.part = wave.waiting->access;
+  }
+  transaction.extension().token = number;
+  host_.issue(wave.slot, transaction, delay);
+}
+
+Transaction& KernelRun::transfer(Wave& wave, Operation operation) {
+  const t3_access& access = wave.waiting->access;
+  Transaction& transaction = host_.pool().make(
+      operation, access.address, {access.rows, access.columns * t3_element_bytes(access.element), access.stride});
+  DataExtension& extension = transaction.extension();
+  extension.traffic = static_cast<TrafficClass>(operation == Operation::load ? kernel_.reads : kernel_.writes);
+  extension.element = static_cast<ElementType>(access.element);
+  extension.cached = !access.uncached;
+  if (host_.functional()) transaction.attach_buffer();
+  return transaction;
+}
+
+void KernelRun::load(Wave& wave) {
+  Transaction& transaction = transfer(wave, Operation::load);
+  ++awaited(wave, wave.waiting->tile);
+  ++wave.loads;
+  issue(wave, transaction, 0);
+}
+
+void KernelRun::store(Wave& wave, Operation operation) {
+  Transaction& transaction = transfer(wave, operation);
+  DataExtension& extension = transaction.extension();
+  const t3_tile& tile = wave.waiting->tile;
+  const t3_access& access = wave.waiting->access;
+  if (access.of.named)
+    extension.producer = {access.of.workgroup,
+                          access.of.wavefront == T3_WHOLE_WORKGROUP ? no_wavefront : access.of.wavefront, host_.gpu()};
+  if (address_map::gpu_of(access.address) != host_.gpu()) extension.ring = sent_;
+  if (host_.functional()) give_rows(contents(wave, tile), tile, access, transaction.get_data_ptr());
+  ++wave.stores;
+  if (access.at_once) return issue(wave, transaction, 0);
+  const ComputeParameters& p = host_.parameters();
+  wave.port_until = std::max(wave.port_until, now()) +
+                    cycle_time(static_cast<double>(extension.shape.bytes()) / p.port_bytes_per_cycle, p.clock_GHz);
+  issue(wave, transaction, wave.port_until - now());
+}
+
+void KernelRun::signal(Wave& wave) {
+  const t3_counter& counter = wave.waiting->counter;
+  Transaction& transaction = host_.pool().make(Operation::store, counter.address, {1, 8, 0});
+  transaction.extension().cached = false;
+  if (sent_ != nullptr) {
+    const auto signal = std::make_shared<RingSignal>(*sent_);
+    signal->failure = static_cast<std::uint32_t>(host_.failure());
+    transaction.extension().ring = signal;
+  }
+  transaction.attach_buffer();
+  transaction.get_data_ptr()[0] = 1;
+  wave.under_way = true;
+  issue(wave, transaction, 0);
+}
+
+void KernelRun::await(Wave& wave) {
+  const t3_counter& counter = wave.waiting->counter;
+  Transaction& transaction = host_.pool().make(Operation::wait, counter.address, {1, 8, 0});
+  transaction.extension().threshold = counter.threshold;
+  transaction.extension().ring = expected_;
+  wave.under_way = true;
+  issue(wave, transaction, 0);
+}
+
+std::size_t KernelRun::place(const Wave& wave, const t3_tile& tile) const {
+  const std::size_t number = std::size_t{wave.slot} * plan_.waves + wave.wave;
+  return number * plan_.tiles + tile.index;
+}
+
+TileContents& KernelRun::contents(const Wave& wave, const t3_tile& tile) {
+  TileContents& contents = contents_[place(wave, tile)];
+  fit(contents, tile);
+  return contents;
+}
+
+void KernelRun::fail(const Wave& wave, const std::string& what) {
+  failed_ = true;
+  host_.fail(fmt::format("kernel {}: workgroup {}, wave {}: {}", kernel_.name, wave.workgroup, wave.wave, what));
+}
+
+/// What a program must not ask for; empty when there is nothing wrong.
+std::string KernelRun::mistake(const t3_call& call) const {
+  switch (call.kind) {
+    case T3_CALL_LOAD:
+    case T3_CALL_STORE:
+    case T3_CALL_UPDATE:
+      return mistake_of_access(call.tile, call.access, plan_.tiles);
+    case T3_CALL_MULTIPLY:
+      return mistake_of_product(call.product, plan_.tiles);
+    case T3_CALL_ADD:
+      return mistake_of_sum(call.tile, call.addend, plan_.tiles);
+    case T3_CALL_WORK:
+      return mistake_of_work(call.work, plan_.tiles);
+    case T3_CALL_ARRIVE:
+      return mistake_of_tile(call.tile, plan_.tiles);
+    case T3_CALL_DRAIN:
+    case T3_CALL_SIGNAL:
+    case T3_CALL_AWAIT:
+    case T3_CALL_MEET:
+    case T3_CALL_SHOW:
+      return {};
+  }
+  return fmt::format("call {}: there is no such call of a device", static_cast<int>(call.kind));
+}
+
+}  // namespace t3vp

@@ -1,0 +1,117 @@
+// The workgroups of a running kernel: each wave's program is stepped on a fiber of its own, and what it asks for (the
+// device API, firmware/include/t3/device.h) is done here, on the cluster's stack.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compute/fiber.h"
+#include "compute/kernel_host.h"
+#include "compute/tile_file.h"
+#include "protocol/ring_signal.h"
+
+namespace t3vp {
+
+/// The machine as programs see it.
+t3_device device_of(const ComputeParameters& parameters);
+
+class KernelRun {
+ public:
+  /// Packet and plan have been checked.
+  KernelRun(KernelHost& host, FiberStacks& stacks, const t3_kernel& kernel, const KernelPacket& packet,
+            const t3_plan& plan);
+  KernelRun(const KernelRun&) = delete;
+  KernelRun& operator=(const KernelRun&) = delete;
+  ~KernelRun();
+
+  std::uint32_t workgroups() const { return plan_.workgroups; }
+  std::uint32_t workgroups_per_cu() const { return plan_.workgroups_per_cu; }
+  /// True for the producer of a collective: its first stage is observed by the memory controller (T3 4.5).
+  bool is_producer() const { return kernel_.is_producer; }
+  /// The `index`th workgroup in the order of the kernel starts in a free slot.
+  void start(Slot slot, std::uint32_t index);
+  /// Memory's answer has reached the compute unit. The cluster releases the transaction afterwards.
+  void answered(Slot slot, Transaction& transaction);
+  /// The wave's work is done.
+  void elapsed(Slot slot, std::uint32_t wave);
+
+ private:
+  struct Wave : t3_wave {
+    KernelRun* run = nullptr;
+    Fiber fiber;
+    Slot slot = 0;
+    const t3_call* waiting = nullptr;     ///< the call that has not returned
+    bool under_way = false;               ///< it only ends when somebody says so: work, a signal, a meeting
+    std::uint32_t loads = 0, stores = 0;  ///< that have not come back; stores and updates that have not been taken
+    Picoseconds port_until = 0;           ///< when the most recent store has passed the port
+  };
+  struct Workgroup {
+    std::uint32_t running = 0, met = 0;  ///< waves
+    Picoseconds begin = 0, shown_since = 0;
+    const char* shown = nullptr;  ///< what the program calls its present part; null: by the plan's name
+    std::uint32_t shown_workgroup = 0;
+  };
+  /// What a wave has under way in memory; its number travels in the transaction's token.
+  struct Access {
+    Wave* wave;
+    t3_call_kind kind;
+    t3_tile tile;
+    t3_access part;  ///< of the tile; functional only
+  };
+
+  static void enter(void* wave);
+  static void call(t3_wave* wave, const t3_call* call);
+  void go_on(Wave& wave);
+  void run_ready();
+  void step(Wave& wave);
+  void ended(Wave& wave);
+
+  bool serve(Wave& wave);
+  bool begin(Wave& wave);
+  bool meet(Wave& wave);
+  bool occupy(Wave& wave, double cycles);
+  void finish(Wave& wave, const t3_call& work);
+  void compute(Wave& wave, const t3_vector_work& work);
+  void add(Wave& wave, const t3_tile& sum, const t3_tile& addend);
+
+  Transaction& transfer(Wave& wave, Operation operation);
+  void load(Wave& wave);
+  void store(Wave& wave, Operation operation);
+  void signal(Wave& wave);
+  void await(Wave& wave);
+  void issue(Wave& wave, Transaction& transaction, Picoseconds delay);
+
+  std::string mistake(const t3_call& call) const;
+  void fail(const Wave& wave, const std::string& what);
+
+  std::size_t place(const Wave& wave, const t3_tile& tile) const;
+  std::uint32_t& awaited(const Wave& wave, const t3_tile& tile) { return awaited_[place(wave, tile)]; }
+  bool is_here(const Wave& wave, const t3_tile& tile) const { return awaited_[place(wave, tile)] == 0; }
+  TileContents& contents(const Wave& wave, const t3_tile& tile);
+
+  KernelHost& host_;
+  FiberStacks& stacks_;
+  const t3_kernel& kernel_;
+  t3_device device_;
+  KernelPacket packet_;
+  t3_plan plan_;
+  std::vector<Wave> waves_;             ///< by slot, then by number
+  std::vector<Workgroup> workgroups_;   ///< by slot
+  std::vector<std::uint32_t> awaited_;  ///< loads into each tile of each wave that have not come back
+  std::vector<TileContents> contents_;  ///< of the same; functional only
+  std::vector<std::max_align_t> local_;
+  std::size_t local_units_ = 0;  ///< of a workgroup
+  std::vector<Access> accesses_;
+  std::vector<std::uint32_t> free_accesses_;
+  std::vector<Wave*> ready_;  ///< to be stepped, in this order
+  bool running_ready_ = false;
+  const Wave* stepped_ = nullptr;  ///< whose program runs just now
+  bool strayed_ = false;           ///< a program has made a call that is not its own
+  bool failed_ = false;
+  Multiplier multiplier_;
+  /// What stores to other GPUs and signals carry, what waits expect; null for a kernel without neighbours.
+  std::shared_ptr<const RingSignal> sent_, expected_;
+};
+
+}  // namespace t3vp

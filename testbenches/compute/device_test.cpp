@@ -1,0 +1,246 @@
+// What programs of kernels may count on, and what becomes of those that do what they must not.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <stdexcept>
+
+#include "compute/kernel_registry.h"
+#include "gemm_case.h"
+#include "guest_kernels.h"
+#include "t3/element_bytes.h"
+
+using namespace t3vp;
+using Catch::Contains;
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool with_guard_pages = true;
+#else
+constexpr bool with_guard_pages = false;
+#endif
+
+/// A GPU that has nothing but a guest's kernel, which takes a GEMM's operands.
+struct GuestBench {
+  t3_kernel kernel;
+  const t3_kernel* kernels[2] = {&kernel, nullptr};
+  ClusterBench bench;
+  GemmCase gemm;
+
+  explicit GuestBench(void (*run)(t3_wave*), bool functional = true)
+      : kernel(guest_kernel(run, &guest_plan)),
+        bench(ClusterBench::small(), functional, 1, 2, kernels),
+        gemm(bench.parameters, 32, 8, 8, ElementType::fp32) {
+    gemm.packet.kernel = t3_kernel_handle(kernel.name);
+  }
+
+  float out(std::uint32_t row, std::uint32_t column) {
+    float value = 0;
+    std::memcpy(&value, bench.memory.at(gemm.packet.out + row * 32 + column * 4), sizeof value);
+    return value;
+  }
+  /// The only report since the last call.
+  std::string report() {
+    const auto& reported = bench.gpu().registers.reported;
+    REQUIRE(reported.size() == told_ + 1);
+    return reported[told_++].text;
+  }
+
+ private:
+  std::size_t told_ = 0;
+};
+
+/// Of guest_doubles: the two waves of a workgroup share their compute unit's port and lanes.
+Picoseconds time_of_doubling(const ClusterBench& bench) {
+  const ComputeParameters& p = bench.parameters;
+  const Picoseconds memory = bench.memory.latency, port = cycle_time(32 / p.port_bytes_per_cycle, p.clock_GHz);
+  const Picoseconds work = cycle_time(1024 / p.vector_elements_per_cycle, p.clock_GHz);
+  return memory + p.launch_latency + memory + port + 2 * work + port + memory;
+}
+
+t3_plan with(t3_plan plan, std::uint32_t t3_plan::*member, std::uint32_t value) {
+  plan.*member = value;
+  return plan;
+}
+
+}  // namespace
+
+TEST_CASE("the waves of a workgroup meet and share its local memory that begins as zeros") {
+  GuestBench guest(guest_meets);
+  guest.bench.run(guest.gemm.packet);
+  REQUIRE(guest.bench.gpu().error() == Status::ok);
+  for (std::uint32_t workgroup = 0; workgroup < 2; ++workgroup) {
+    // Each round both waves add 1 and 2; wave 0 notes what it finds in the third, wave 1 in the second.
+    REQUIRE(guest.out(2 * workgroup, 0) == 9);
+    REQUIRE(guest.out(2 * workgroup + 1, 7) == 6);
+  }
+}
+
+TEST_CASE("a program's work begins when its operands are there and takes its time and computes what it likes") {
+  GuestBench guest(guest_doubles);
+  std::mt19937 random(3);
+  for (std::uint32_t i = 0; i < 4 * 8; ++i) {
+    const float value = static_cast<float>(i) + 0.5f;
+    std::memcpy(guest.bench.memory.at(guest.gemm.packet.a + i * 4), &value, sizeof value);
+  }
+  const Picoseconds time = guest.bench.run(guest.gemm.packet);
+  REQUIRE(guest.bench.gpu().error() == Status::ok);
+  for (std::uint32_t row = 0; row < 4; ++row)
+    for (std::uint32_t column = 0; column < 8; ++column)
+      REQUIRE(guest.out(row, column) == 2 * (static_cast<float>(8 * row + column) + 0.5f));
+  REQUIRE(time == time_of_doubling(guest.bench));
+}
+
+TEST_CASE("a timing-only run of a program takes as long by hand and computes nothing") {
+  GuestBench timing(guest_doubles, false);
+  REQUIRE(timing.bench.run(timing.gemm.packet) == time_of_doubling(timing.bench));
+  for (const LoggedAccess& store : timing.bench.memory.accesses(Operation::store)) REQUIRE(!store.has_data);
+}
+
+TEST_CASE("what a program must not ask for ends its kernel with one entry in the error log and the next one runs") {
+  GuestBench guest(guest_doubles);
+  for (const guest_mistake* mistake = guest_mistakes; mistake->text != nullptr; ++mistake) {
+    INFO(mistake->text);
+    guest.kernel.run = mistake->run;
+    guest.bench.run(guest.gemm.packet);
+    REQUIRE(guest.bench.gpu().error() == Status::aborted);
+    REQUIRE_THAT(guest.report(), Contains("kernel guest: workgroup 0, wave ") && Contains(mistake->text));
+    guest.kernel.run = &guest_doubles;
+    guest.bench.run(guest.gemm.packet);
+    REQUIRE(guest.bench.gpu().error() == Status::ok);
+  }
+}
+
+TEST_CASE("a plan that cannot be is refused") {
+  using Plan = t3_plan (*)(const t3_device*, const void*);
+  const std::pair<const char*, Plan> plans[] = {
+      {"plan of 0 workgroups, 2 per", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::workgroups, 0); }},
+      {", 0 per compute unit", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::workgroups_per_cu, 0); }},
+      {"with 65537 waves", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::waves, 65537); }},
+      {"of 4097 tiles", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::tiles, 4097); }},
+      {"that writes 0 ranges", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::written_count, 0); }},
+      {"that writes 5 ranges", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::written_count, 5); }},
+      {"and reads 5: a name", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::read_count, 5); }},
+  };
+  GuestBench guest(guest_meets);
+  for (const auto& [text, plan] : plans) {
+    guest.kernel.plan = plan;
+    guest.bench.run(guest.gemm.packet);
+    CHECK(guest.bench.gpu().error() == Status::bad_packet);
+    CHECK_THAT(guest.report(), Catch::StartsWith("kernel guest: a plan of ") && Contains(text));
+  }
+}
+
+TEST_CASE("an agreement with neighbours that cannot be is refused") {
+  using Agree = void (*)(const void*, t3_agreement*, t3_agreement*);
+  const std::pair<const char*, Agree> agreements[] = {
+      {"an agreement of 17 properties with GPU 0 of 2: up to 16", [](auto*, auto* sent, auto*) { sent->count = 17; }},
+      {"an agreement of 0 properties with GPU 2 of 2: ", [](auto*, auto*, auto* expected) { expected->receiver = 2; }},
+      {"an agreement whose property 2 has no name",
+       [](auto*, auto* sent, auto*) { sent->properties[0].name = "m", sent->count = 2; }},
+  };
+  static Agree wrong;
+  GuestBench guest(guest_meets);
+  for (const auto& [text, agree] : agreements) {
+    wrong = agree;
+    guest.kernel.agree = [](const void* arguments, t3_agreement* sent, t3_agreement* expected) {
+      sent->gpus = expected->gpus = 2;
+      wrong(arguments, sent, expected);
+    };
+    guest.bench.run(guest.gemm.packet);
+    CHECK(guest.bench.gpu().error() == Status::bad_packet);
+    CHECK_THAT(guest.report(), Catch::StartsWith(std::string("kernel guest: ") + text));
+  }
+}
+
+TEST_CASE("a program that uses more than its stack ends its kernel and the next one runs") {
+  if (with_guard_pages) return;  // the run ends there
+  GuestBench guest(guest_recurses);
+  guest.bench.run(guest.gemm.packet);
+  REQUIRE(guest.bench.gpu().error() == Status::aborted);
+  REQUIRE(guest.report() ==
+          "kernel guest: workgroup 1, wave 0: its program has used more than its stack of 16384 bytes");
+  guest.kernel.run = &guest_meets;
+  guest.bench.run(guest.gemm.packet);
+  REQUIRE(guest.bench.gpu().error() == Status::ok);
+}
+
+TEST_CASE("a packet for a kernel that nobody has registered is refused") {
+  GuestBench guest(guest_meets);
+  guest.gemm.packet.kernel = handle::gemm;
+  guest.bench.run(guest.gemm.packet);
+  REQUIRE(guest.bench.gpu().error() == Status::bad_packet);
+  REQUIRE(guest.report() ==
+          fmt::format("kernel {:#010x}: one of {:#010x} (guest) expected", handle::gemm, t3_kernel_handle("guest")));
+}
+
+TEST_CASE("kernels are registered only with a name of their own and all parts") {
+  const auto refusal = [](const std::vector<t3_kernel>& kernels) {
+    std::vector<const t3_kernel*> list;
+    for (const t3_kernel& kernel : kernels) list.push_back(&kernel);
+    list.push_back(nullptr);
+    try {
+      const KernelRegistry registry(list.data());
+    } catch (const std::invalid_argument& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const auto named = [](const char* name) {
+    t3_kernel kernel = guest_kernel(guest_meets, guest_plan);
+    kernel.name = name;
+    return kernel;
+  };
+  CHECK(refusal({}).empty());
+  CHECK(refusal({named("one"), named("other")}).empty());
+  CHECK(refusal({named("one"), named("other"), named("one")}) ==
+        fmt::format("kernel one: its handle {:#010x} is that of one as well, expected another name",
+                    t3_kernel_handle("one")));
+  REQUIRE(t3_kernel_handle("costarring") == t3_kernel_handle("liquid"));
+  CHECK_THAT(refusal({named("costarring"), named("liquid")}),
+             Catch::StartsWith("kernel liquid: its handle ") && Catch::Contains(" is that of costarring as well"));
+  CHECK(refusal({named("one"), named(nullptr)}) == "kernel number 2: a name expected");
+  CHECK(refusal({named("")}) == "kernel number 1: a name expected");
+  for (const std::string part : {"check", "plan", "program"}) {
+    t3_kernel kernel = named("guest");
+    if (part == "check") kernel.check = nullptr;
+    if (part == "plan") kernel.plan = nullptr;
+    if (part == "program") kernel.run = nullptr;
+    CHECK(refusal({kernel}) == "kernel guest: found no " + part + ", expected a check, a plan and a program");
+  }
+}
+
+TEST_CASE("every kernel of the platform can be registered and is found by its handle") {
+  const KernelRegistry registry(t3_kernels);
+  for (const t3_kernel* const* kernel = t3_kernels; *kernel != nullptr; ++kernel)
+    CHECK(registry.find(t3_kernel_handle((*kernel)->name)) == *kernel);
+  CHECK(registry.find(0) == nullptr);
+}
+
+TEST_CASE("who observes programs is told when they begin to compute and when they have come back") {
+  GuestBench guest(guest_doubles);
+  int depth = 0, times = 0;
+  guest.bench.gpu().cluster.on_program([&](bool runs) {
+    depth += runs ? 1 : -1;
+    times += runs ? 1 : 0;
+    REQUIRE((depth == 0 || depth == 1));
+  });
+  guest.bench.run(guest.gemm.packet);
+  REQUIRE(depth == 0);
+  REQUIRE(times == 4 * 6);  // of each wave: five stretches of its program, and what it computes in its work
+}
+
+TEST_CASE("traffic classes and element types are the same for programs and models") {
+  for (const auto& [program, model] :
+       {std::pair{T3_GEMM_READ, TrafficClass::gemm_read}, std::pair{T3_GEMM_WRITE, TrafficClass::gemm_write},
+        std::pair{T3_RS_READ, TrafficClass::rs_read}, std::pair{T3_RS_WRITE, TrafficClass::rs_write},
+        std::pair{T3_AG_READ, TrafficClass::ag_read}, std::pair{T3_AG_WRITE, TrafficClass::ag_write},
+        std::pair{T3_TRAFFIC_SETUP, TrafficClass::setup}, std::pair{T3_TRAFFIC_CONTROL, TrafficClass::control}})
+    REQUIRE(static_cast<int>(program) == static_cast<int>(model));
+  REQUIRE(static_cast<int>(TrafficClass::count) == T3_TRAFFIC_CONTROL + 1);
+  for (const auto& [program, model] : {std::pair{T3_FP16, ElementType::fp16}, std::pair{T3_BF16, ElementType::bf16},
+                                       std::pair{T3_FP32, ElementType::fp32}}) {
+    REQUIRE(static_cast<int>(program) == static_cast<int>(model));
+    REQUIRE(t3_element_bytes(program) == bytes_of(model));
+  }
+}

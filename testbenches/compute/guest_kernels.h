@@ -1,0 +1,36 @@
+/* Kernels of a stranger, for the packets of a GEMM: what they do is theirs. */
+#ifndef GUEST_KERNELS_H
+#define GUEST_KERNELS_H
+
+#include "t3/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A kernel whose every wave runs this. */
+struct t3_kernel guest_kernel(void (*run)(struct t3_wave* wave),
+                              struct t3_plan (*plan)(const struct t3_device* device, const void* arguments));
+
+/* Two waves of two workgroups. */
+struct t3_plan guest_plan(const struct t3_device* device, const void* arguments);
+
+/* Every wave adds its number, the last one of the workgroup finds the sum in out. */
+void guest_meets(struct t3_wave* wave);
+/* Loads a, works on it, stores it to out. */
+void guest_doubles(struct t3_wave* wave);
+/* Needs more than its stack. */
+void guest_recurses(struct t3_wave* wave);
+
+/* Mistakes: what a device refuses, one each, until the name is NULL. */
+struct guest_mistake {
+  void (*run)(struct t3_wave* wave);
+  const char* text; /* part of what the error log says */
+};
+extern const struct guest_mistake guest_mistakes[];
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
