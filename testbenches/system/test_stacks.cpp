@@ -220,7 +220,8 @@ Ended end_in_kernel(void (*run)(t3_wave*), const Settings& settings) {
 TEST_CASE("a kernel that would end the process ends the run with one line that names the GPU") {
   const Ended ended = end_in_kernel([](t3_wave*) { *reinterpret_cast<volatile int*>(std::uintptr_t{16}) = 1; }, {});
   CHECK(ended.exit_code == 1);
-  CHECK(ended.err == "t3vp: a kernel of GPU 0 has accessed memory of the host that is not there\n");
+  CHECK_THAT(ended.err,
+             Catch::Matches("t3vp: a kernel of GPU [01] has accessed memory of the host that is not there\n"));
 }
 
 TEST_CASE("a kernel that never comes back ends the run with one line") {
@@ -233,8 +234,8 @@ TEST_CASE("a kernel that never comes back ends the run with one line") {
   CHECK(computing.exit_code == 1);
   CHECK_THAT(
       computing.err,
-      Catch::StartsWith("t3vp: limits.firmware_s: a kernel of GPU 0 has computed for 0.2 s without a call of the "
-                        "device; "));
+      Catch::Matches("t3vp: limits\\.firmware_s: a kernel of GPU [01] has computed for 0\\.2 s without a call of "
+                     "the device; [^]*"));
   CHECK(std::count(computing.err.begin(), computing.err.end(), '\n') == 1);
   const Ended calling = end_in_kernel(
       [](t3_wave* wave) {
@@ -242,8 +243,8 @@ TEST_CASE("a kernel that never comes back ends the run with one line") {
       },
       {});
   CHECK(calling.exit_code == 1);
-  CHECK_THAT(calling.err, Catch::StartsWith("t3vp: a kernel of GPU 0 has called the device more than 10000000 times "
-                                            "while no simulated time passed; "));
+  CHECK_THAT(calling.err, Catch::Matches("t3vp: a kernel of GPU [01] has called the device more than 10000000 times "
+                                         "while no simulated time passed; [^]*"));
 }
 
 TEST_CASE("what ends by an invalid access leaves no partial file") {
