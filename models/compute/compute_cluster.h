@@ -35,6 +35,8 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Kerne
   sc_core::sc_port<MapHolder, 0, sc_core::SC_ZERO_OR_MORE_BOUND> map_holders{"map_holders"};
   /// Who might spoil what a kernel reads or writes.
   sc_core::sc_port<MemoryUser, 0, sc_core::SC_ZERO_OR_MORE_BOUND> users{"users"};
+  /// Who knows what neighbours have stored here for a kernel that is yet to come.
+  sc_core::sc_port<MemoryUser, 0, sc_core::SC_ZERO_OR_MORE_BOUND> arrivals{"arrivals"};
   registers::KernelQueue registers{"registers"};
 
   /// `kernels` are what packets may ask for, up to a null pointer; they outlive the cluster (kernel_registry.h).
@@ -113,6 +115,7 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Kerne
   Refusal check_ranges() const;
   Refusal check_maps(const t3_plan& plan) const;
   Refusal check_reads() const;
+  Refusal check_arrivals() const;
   void launch();
   void dispatch(Slot slot);
   bool all_finished() const;

@@ -112,6 +112,9 @@ void ComputeCluster::fetched(Transaction& transaction) {
   reads_ = ranges_of(plan.read, plan.read_count);
   for (const Refusal& found : {check_ranges(), check_maps(plan), check_reads()})
     if (found.status != Status::ok) return refuse(found);
+  // A ring kernel awaits what has come, and to an update it makes no difference who comes first.
+  if (kernel->agree == nullptr && (packet.flags & KernelPacket::update) == 0)
+    if (const Refusal found = check_arrivals(); found.status != Status::ok) return refuse(found);
   if (packet.max_compute_units == 0 || packet.max_compute_units > parameters_.compute_units)
     packet.max_compute_units = parameters_.compute_units;
   units_.resize(packet.max_compute_units);
@@ -177,6 +180,15 @@ ComputeCluster::Refusal ComputeCluster::check_maps(const t3_plan& plan) const {
       if (const std::string found = map_holders[i]->in_the_way(range, plan.stores_here); !found.empty())
         return {Status::mismatch,
                 fmt::format("the kernel works on {:#x} to {:#x} and {}: {}", range.begin, range.end - 1, how, found)};
+  return {};
+}
+
+/// What neighbours have stored for a ring kernel is not overwritten before it has run.
+ComputeCluster::Refusal ComputeCluster::check_arrivals() const {
+  for (const OutputRange& range : writes_)
+    for (int i = 0; i < arrivals.size(); ++i)
+      if (const std::string found = arrivals[i]->use_of(range); !found.empty())
+        return {Status::busy, fmt::format("the kernel writes {:#x} to {:#x}: {}", range.begin, range.end - 1, found)};
   return {};
 }
 

@@ -368,6 +368,7 @@ void KernelRun::signal(Wave& wave) {
   transaction.extension().cached = false;
   if (sent_ != nullptr) {
     const auto signal = std::make_shared<RingSignal>(*sent_);
+    signal->stored = {counter.stored.begin, counter.stored.end};
     signal->failure = static_cast<std::uint32_t>(host_.failure());
     transaction.extension().ring = signal;
   }

@@ -237,4 +237,16 @@ std::vector<std::string> Signals::untaken() const {
   return lines;
 }
 
+std::string Signals::use_of(const OutputRange& range) const {
+  for (const Announced& announced : announced_) {
+    const OutputRange& stored = announced.signal->stored;
+    if (range.overlaps(stored))
+      return fmt::format(
+          "GPU {}'s ring kernel has stored {:#x} to {:#x} and signalled by counter {}, which no ring "
+          "kernel has awaited here",
+          announced.signal->sender, stored.begin, stored.end - 1, announced.index);
+  }
+  return {};
+}
+
 }  // namespace t3vp

@@ -16,7 +16,7 @@
 
 namespace t3vp {
 
-class Signals : public sc_core::sc_module, public Component {
+class Signals : public sc_core::sc_module, public Component, public MemoryUser {
  public:
   /// Waits of workgroups, and stores to add[i] when a packet has ended.
   DataTargetSocket<Signals> compute{"compute", this, &Signals::compute_request};
@@ -31,6 +31,8 @@ class Signals : public sc_core::sc_module, public Component {
   std::vector<std::string> diagnosis() const override;
   /// One line for each counter with signals of ring kernels that nobody has awaited.
   std::vector<std::string> untaken() const;
+  /// By neighbours' ring kernels that have stored there and whose signals nobody has awaited.
+  std::string use_of(const OutputRange& range) const override;
   const char* group() const override { return "signals"; }
 
  private:

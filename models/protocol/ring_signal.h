@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "protocol/output_range.h"
+
 namespace t3vp {
 
 struct RingSignal {
@@ -22,6 +24,7 @@ struct RingSignal {
   std::uint32_t workgroups = 1;  ///< of the kernel, each with a counter
   std::vector<Property> properties;
   std::uint16_t sender = 0;     ///< GPU
+  OutputRange stored;           ///< of a signal: where the data before it went
   std::uint32_t failure = 0;    ///< of a signal: code of what went wrong with the data before it
   std::string why;              ///< of the answer to a refused wait: in words
   bool is_out_of_step = false;  ///< of the same: the neighbour sends more or fewer signals than are awaited

@@ -125,9 +125,12 @@ void Gpu::bind_lines() {
   compute.map_holders.bind(output_map);
   compute.map_holders.bind(memory.tracker);
   compute.users.bind(dma);
+  compute.arrivals.bind(signals);
   dma.users.bind(memory.tracker);
   dma.users.bind(compute);
+  dma.users.bind(signals);
   memory.users.bind(compute);
+  memory.users.bind(signals);
 }
 
 void Gpu::visit_statistics(const StatisticVisitor& visit) const {

@@ -35,6 +35,9 @@ t3_program guest_with_staging_in_use;
 t3_program guest_written_in_place;
 t3_program guest_that_reads_what_is_mapped;
 t3_program guest_on_its_packets;
+/* For all GPUs: what neighbours have stored before the first comes to it. */
+t3_program guest_where_it_has_arrived;
+t3_program guest_where_it_is_staged;
 
 /* Maps and kernels, Tracker and DMA engine that do not fit together. */
 t3_program guest_other_outputs_sent;

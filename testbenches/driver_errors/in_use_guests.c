@@ -89,6 +89,58 @@ static void packets_in_use(struct stage* s) {
   tell(s, "arm at 0", t3_arm_zero(&s->gpu, &wrong.a));
 }
 
+static enum t3_status multiply(struct stage* s, const struct t3_matrix* into, const struct operands* o, bool update) {
+  const struct t3_output out = {.matrix = *into, .tiling = s->out.tiling};
+  return t3_gemm(&s->gpu, &out, &o->a, &o->b, (struct t3_gemm_options){.update = update});
+}
+
+/* On all GPUs; the first comes late, when its neighbour has stored to its output. */
+static void arrived(struct stage* s) {
+  const struct operands o = operands_of(s);
+  (void)t3_barrier(&s->gpu);
+  if (s->gpu.gpu == 0) {
+    s->hal->wait_ns(s->hal->platform, 100000);
+    tell(s, "gemm", multiply(s, &s->out.matrix, &o, false));
+    tell(s, "its end", t3_wait_kernels(&s->gpu));
+    tell(s, "gemm of updates", multiply(s, &s->out.matrix, &o, true));
+    tell(s, "its end", t3_wait_kernels(&s->gpu));
+    fill(s, "fill", &s->out.matrix);
+    fill(s, "fill beside it", &o.a);
+  }
+  tell(s, "all-gather", t3_ring_all_gather(&s->gpu, &s->out));
+  tell(s, "its end", t3_wait_kernels(&s->gpu));
+  tell(s, "gemm", multiply(s, &s->out.matrix, &o, false));
+  tell(s, "its end", t3_wait_kernels(&s->gpu));
+  (void)t3_barrier(&s->gpu);
+}
+
+/* The same with a staging buffer. */
+static void staged(struct stage* s) {
+  const struct operands o = operands_of(s);
+  struct t3_matrix staging = s->out.matrix;
+  tell(s, "memory of the staging", t3_matrix_malloc(&s->gpu, &staging));
+  (void)t3_barrier(&s->gpu);
+  if (s->gpu.gpu == 0) {
+    s->hal->wait_ns(s->hal->platform, 100000);
+    tell(s, "gemm into the staging", multiply(s, &staging, &o, false));
+    tell(s, "its end", t3_wait_kernels(&s->gpu));
+    fill(s, "fill of the staging", &staging);
+    tell(s, "gemm", multiply(s, &s->out.matrix, &o, false));
+    tell(s, "its end", t3_wait_kernels(&s->gpu));
+  }
+  tell(s, "reduce-scatter", t3_ring_reduce_scatter(&s->gpu, &s->out, &staging));
+  tell(s, "its end", t3_wait_kernels(&s->gpu));
+  (void)t3_barrier(&s->gpu);
+}
+
+enum t3_status guest_where_it_has_arrived(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, arrived);
+}
+
+enum t3_status guest_where_it_is_staged(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, staged);
+}
+
 enum t3_status guest_with_operands_in_use(const struct t3_hal* hal, const struct t3_job* job) {
   return misuse_then_work(hal, job, operands_in_use);
 }

@@ -86,6 +86,49 @@ TEST_CASE("a kernel does not read what is mapped and has not arrived") {
   pair.require_right_result();
 }
 
+TEST_CASE("nobody writes or zeroes what a neighbour's ring kernel has stored before it is awaited") {
+  GpuPair pair(guest_where_it_has_arrived, {}, guest_where_it_has_arrived);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"memory of a", T3_OK},
+                                {"memory of b", T3_OK},
+                                {"gemm", T3_OK},
+                                {"its end", T3_BUSY},
+                                {"gemm of updates", T3_OK},
+                                {"its end", T3_OK},
+                                {"fill", T3_BUSY},
+                                {"fill beside it", T3_OK},
+                                {"all-gather", T3_OK},
+                                {"its end", T3_OK},
+                                {"gemm", T3_OK},
+                                {"its end", T3_OK},
+                                {"logged by kernel_queue", T3_BUSY},
+                                {"logged by dma", T3_BUSY}}));
+  const Lines logged = pair.logged(0);
+  CHECK_THAT(logged[0], Contains("the kernel writes 0x") && Contains(": GPU 1's ring kernel has stored 0x") &&
+                            Contains(" and signalled by counter 16, which no ring kernel has awaited here"));
+  CHECK_THAT(logged[1], Contains("fill of 0x") && Contains(": GPU 1's ring kernel has stored 0x"));
+  pair.require_right_result();
+}
+
+TEST_CASE("nobody writes or zeroes what a neighbour's ring kernel has staged before it is awaited") {
+  GpuPair pair(guest_where_it_is_staged, {"gpus=3"}, guest_where_it_is_staged);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"memory of a", T3_OK},
+                                {"memory of b", T3_OK},
+                                {"memory of the staging", T3_OK},
+                                {"gemm into the staging", T3_OK},
+                                {"its end", T3_BUSY},
+                                {"fill of the staging", T3_BUSY},
+                                {"gemm", T3_OK},
+                                {"its end", T3_OK},
+                                {"reduce-scatter", T3_OK},
+                                {"its end", T3_OK},
+                                {"logged by kernel_queue", T3_BUSY},
+                                {"logged by dma", T3_BUSY}}));
+  CHECK_THAT(pair.logged(0)[0], Contains(": GPU 1's ring kernel has stored 0x"));
+  pair.require_right_result();
+}
+
 TEST_CASE("the packets of the kernel queue are nobody's operands and are not zeroed") {
   GpuPair pair(guest_on_its_packets, {"system.memory.valid_bits_KiB=4"}, guest_late);
   pair.run();

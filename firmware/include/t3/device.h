@@ -101,9 +101,16 @@ struct t3_vector_work {
   const void* argument;
 };
 
+/* Addresses begin to end - 1 of the node. */
+struct t3_range {
+  uint64_t begin, end;
+};
+
 struct t3_counter {
-  uint64_t address;   /* of its register */
-  uint64_t threshold; /* of a wait: the value that it waits for */
+  uint64_t address;       /* of its register */
+  uint64_t threshold;     /* of a wait: the value that it waits for */
+  struct t3_range stored; /* of a signal: where the workgroup's stores before it went, from the first byte on to the
+                             last; empty when it says nothing about them */
 };
 
 /* A name on the timeline, and the tile of the output that it is about. */
@@ -150,11 +157,6 @@ struct t3_wave {
   uint32_t workgroup;    /* place in the kernel's grid */
   uint32_t wave;         /* 0 to waves - 1 */
   uint32_t waves;
-};
-
-/* Addresses begin to end - 1 of the node. */
-struct t3_range {
-  uint64_t begin, end;
 };
 
 enum { T3_RANGES_MAX = 4 };

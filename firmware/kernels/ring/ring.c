@@ -73,8 +73,17 @@ static uint64_t counter(const struct t3_wave* wave, const struct ring* r, uint64
 }
 
 /* The signal takes the same way as the data before it and cannot overtake it. */
-static void signal_receiver(struct t3_wave* wave, const struct ring* r) {
-  t3_signal(wave, (struct t3_counter){.address = counter(wave, r, r->arguments->peer_out, T3_SIGNALS_ADD_OFFSET)});
+static void signal_receiver(struct t3_wave* wave, const struct ring* r, uint32_t step) {
+  const uint32_t chunk = chunk_of(r, step), gpus = r->arguments->gpus;
+  const uint32_t begin = t3_chunk_begin(&r->grid, chunk, gpus), end = t3_chunk_begin(&r->grid, chunk + 1, gpus);
+  struct t3_counter signal = {.address = counter(wave, r, r->arguments->peer_out, T3_SIGNALS_ADD_OFFSET)};
+  if (begin != end) {
+    const struct t3_rectangle first = t3_tile_of(&r->grid, begin), last = t3_tile_of(&r->grid, end - 1);
+    signal.stored =
+        (struct t3_range){sent_to(r) + t3_offset_of(&r->grid, first.row, first.column),
+                          sent_to(r) + t3_offset_of(&r->grid, last.row + last.rows - 1, last.column + last.columns)};
+  }
+  t3_signal(wave, signal);
 }
 
 static void await_sender(struct t3_wave* wave, const struct ring* r, uint32_t step) {
@@ -129,7 +138,7 @@ static void run(struct t3_wave* wave) {
       move_block(wave, &r, step, &block);
     }
     t3_meet(wave);
-    if (leads && !is_last(&r, step)) signal_receiver(wave, &r);
+    if (leads && !is_last(&r, step)) signal_receiver(wave, &r, step);
   }
 }
 
