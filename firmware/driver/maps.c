@@ -5,9 +5,13 @@
 #include "t3/registers/dma.h"
 #include "t3/registers/output_map.h"
 #include "t3/registers/tracker.h"
+#include "t3/traffic_class.h"
 #include "wait.h"
 
 #define SPILL_ENTRY_BYTES 32u
+
+/* What maps move is the reduce-scatter's in the report (T3 Figure 18). */
+enum { READS_OF_MAPS = T3_TRAFFIC_RS_READ, WRITES_OF_MAPS = T3_TRAFFIC_RS_WRITE };
 
 /* The output map, the Tracker and the DMA engine take output and chunk at the same offsets. */
 static void stage_chunk(struct t3_registers* r, const struct t3_output* output, struct t3_chunk chunk) {
@@ -37,7 +41,9 @@ static enum t3_status remote_map(struct t3_context* context, const struct t3_out
   if (output == NULL || !can_be_staged(output) || operation == T3_NOTIFY) return T3_INVALID_ARGUMENT;
   struct t3_registers r = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
   stage_chunk(&r, output, chunk);
-  t3_put32(&r, T3_OUTPUT_MAP_OPERATION_OFFSET, (uint32_t)operation << T3_OUTPUT_MAP_OPERATION_KIND_SHIFT);
+  t3_put32(&r, T3_OUTPUT_MAP_OPERATION_OFFSET,
+           (uint32_t)operation << T3_OUTPUT_MAP_OPERATION_KIND_SHIFT | (uint32_t)WRITES_OF_MAPS
+                                                                           << T3_OUTPUT_MAP_OPERATION_TRAFFIC_SHIFT);
   t3_put64(&r, T3_OUTPUT_MAP_PEER_BASE_OFFSET, peer_output);
   return t3_command(&r, T3_OUTPUT_MAP_COMMAND_OFFSET,
                     T3_OUTPUT_MAP_COMMAND_ACTION_ADD << T3_OUTPUT_MAP_COMMAND_ACTION_SHIFT,
@@ -102,7 +108,8 @@ static enum t3_status add_to_dma(struct t3_context* context, const struct t3_out
   t3_put32(&r, T3_DMA_BLOCK_TILES_OFFSET, block_tiles);
   t3_put64(&r, T3_DMA_DESTINATION_BASE_OFFSET, operation == T3_NOTIFY ? 0 : peer_output);
   const uint32_t command =
-      T3_DMA_COMMAND_ACTION_ADD << T3_DMA_COMMAND_ACTION_SHIFT | (uint32_t)operation << T3_DMA_COMMAND_OPERATION_SHIFT;
+      T3_DMA_COMMAND_ACTION_ADD << T3_DMA_COMMAND_ACTION_SHIFT | (uint32_t)operation << T3_DMA_COMMAND_OPERATION_SHIFT |
+      (uint32_t)READS_OF_MAPS << T3_DMA_COMMAND_READS_SHIFT | (uint32_t)WRITES_OF_MAPS << T3_DMA_COMMAND_WRITES_SHIFT;
   return t3_command(&r, T3_DMA_COMMAND_OFFSET, command, T3_DMA_STATUS_OFFSET);
 }
 

@@ -3,6 +3,7 @@
 #include "registers.h"
 #include "t3/registers/dma.h"
 #include "t3/registers/near_memory.h"
+#include "t3/traffic_class.h"
 #include "wait.h"
 
 #define HEAP_ALIGNMENT 256u /* an interleave unit of the memory channels */
@@ -91,8 +92,9 @@ static enum t3_status start_fill(struct t3_registers* dma, uint64_t base, uint64
   t3_put64(dma, T3_DMA_FILL_BASE_OFFSET, base);
   t3_put64(dma, T3_DMA_FILL_BYTES_OFFSET, bytes);
   t3_put32(dma, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_FILLED_MASK);
-  return t3_command(dma, T3_DMA_COMMAND_OFFSET, T3_DMA_COMMAND_ACTION_FILL << T3_DMA_COMMAND_ACTION_SHIFT,
-                    T3_DMA_STATUS_OFFSET);
+  const uint32_t command = T3_DMA_COMMAND_ACTION_FILL << T3_DMA_COMMAND_ACTION_SHIFT |
+                           (uint32_t)T3_TRAFFIC_SETUP << T3_DMA_COMMAND_WRITES_SHIFT;
+  return t3_command(dma, T3_DMA_COMMAND_OFFSET, command, T3_DMA_STATUS_OFFSET);
 }
 
 /* From the first row to the end of the last one's padding, when all of it is the matrix's. */

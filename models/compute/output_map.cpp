@@ -57,6 +57,7 @@ void OutputMap::request(int, tlm::tlm_generic_payload& transaction, Picoseconds 
     return refuse_store(*entry, transaction, delay);
   transaction.set_address(transaction.get_address() - entry->range.base + entry->peer);
   extension.operation = entry->operation;
+  extension.traffic = entry->traffic;
   mapped_bytes_ += extension.shape.bytes();
   transaction.acquire();
   if (waiting_.empty() && !posting_ && has_room(transaction))
@@ -187,6 +188,7 @@ void OutputMap::add() {
   using Kind = registers::OutputMap::Operation::Kind;
   const Kind kind = registers.operation.kind();
   entry.operation = kind == Kind::store ? Operation::store : Operation::update;
+  entry.traffic = registers.operation.traffic();
 
   constexpr std::uint64_t alignment = 32;
   const StagedChunk& range = entry.range;

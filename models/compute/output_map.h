@@ -48,7 +48,8 @@ class OutputMap : public sc_core::sc_module, public Component, public MapHolder 
     StagedChunk range;
     std::uint64_t peer = 0;  ///< address of the same output
     Operation operation = Operation::update;
-    bool blamed = false;  ///< a store that did not fit has been reported
+    TrafficClass traffic = TrafficClass::control;  ///< of what arrives at the peer
+    bool blamed = false;                           ///< a store that did not fit has been reported
   };
 
   void request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);

@@ -131,6 +131,8 @@ void DmaEngine::add() {
   using Sent = registers::Dma::Command::Operation;
   const Sent operation = registers.command.operation();
   command.kind = operation == Sent::store ? Kind::store : operation == Sent::update ? Kind::update : Kind::notify;
+  command.reads = registers.command.reads();
+  command.writes = registers.command.writes();
 
   const auto refuse = [&](Status status, std::uint64_t address, const std::string& text) {
     registers.status.code.set(status);
@@ -305,7 +307,7 @@ void DmaEngine::read(const Job& job) {
   Transaction& transaction = pool_.make(Operation::load, command.range.base + grid.offset(part), grid.shape(part));
   DataExtension& extension = transaction.extension();
   extension.stream = Stream::communication;
-  extension.traffic = TrafficClass::rs_read;
+  extension.traffic = command.reads;
   extension.element = grid.element;
   extension.cached = false;
   extension.producer = {job.wg_id, static_cast<std::uint8_t>(job.wf_id), gpu_};
@@ -330,7 +332,7 @@ void DmaEngine::send(Transaction& read) {
   Transaction& transaction = pool_.make(command.kind == Kind::update ? Operation::update : Operation::store,
                                         read.get_address() - command.range.base + command.destination, extension.shape);
   transaction.extension().stream = Stream::communication;
-  transaction.extension().traffic = TrafficClass::rs_write;
+  transaction.extension().traffic = command.writes;
   transaction.extension().element = extension.element;
   transaction.extension().cached = false;
   transaction.extension().producer = extension.producer;
@@ -399,6 +401,7 @@ void DmaEngine::fill() {
   registers.status.code.set(Status::ok);
   fill_next_ = base;
   fill_left_ = bytes;
+  fill_traffic_ = registers.command.writes();
   continue_fill();
 }
 
@@ -415,7 +418,7 @@ void DmaEngine::continue_fill() {
     if (!fits(fill_outstanding_, bytes)) return;
     Transaction& transaction = pool_.make(Operation::store, fill_next_, {1, bytes, 0});
     transaction.extension().stream = Stream::communication;
-    transaction.extension().traffic = TrafficClass::setup;
+    transaction.extension().traffic = fill_traffic_;
     transaction.extension().cached = false;
     transaction.extension().token = token_of(~0u);
     if (functional_) transaction.attach_buffer();

@@ -51,6 +51,7 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
   struct Command {
     StagedChunk range;
     Kind kind = Kind::update;
+    TrafficClass reads = TrafficClass::control, writes = TrafficClass::control;  ///< here; in the peer's memory
     std::uint64_t destination = 0;
     std::uint32_t block_tiles = 1;
     std::uint64_t tiles = 0;          ///< wavefront tiles that are not empty
@@ -121,6 +122,7 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
   std::uint64_t bytes_in_flight_ = 0;  ///< read or being read, not taken by the link
   std::uint64_t unacknowledged_ = 0;   ///< tiles sent without a response
   std::uint64_t fill_next_ = 0, fill_left_ = 0, fill_outstanding_ = 0;
+  TrafficClass fill_traffic_ = TrafficClass::control;
   std::uint64_t blocks_ = 0, bytes_ = 0;
 };
 

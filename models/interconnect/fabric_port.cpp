@@ -86,12 +86,10 @@ void FabricPort::forward(tlm::tlm_generic_payload& transaction, int source, std:
   egress[port]->send(transaction, delay);
 }
 
-/// What a peer's compute units stored for its GEMM counts here as what the reduce-scatter brought (T3 Figure 18).
 void FabricPort::deliver(tlm::tlm_generic_payload& transaction, int source, Picoseconds delay) {
   DataExtension& extension = extension_of(transaction);
   extension.stream = Stream::communication;
   extension.cached = false;
-  if (extension.traffic == TrafficClass::gemm_write) extension.traffic = TrafficClass::rs_write;
   if (extension.producer.wg_id != no_workgroup)
     received_[static_cast<std::size_t>(source - first_ingress)] += extension.shape.bytes();
   if (address_map::is_hbm(transaction.get_address())) {

@@ -136,10 +136,11 @@ void MemoryController::slice() {
 void MemoryController::trace_traffic(Picoseconds end) {
   const bool idle = !busy();
   if (!idle && end - traced_from_ < trace_interval) return;
-  for (std::size_t c = 0; c < traffic_class_count; ++c) {
+  for (const TrafficClass traffic : traffic_class_values) {
+    const std::size_t c = index_of(traffic);
     const std::uint64_t bytes = dram_bytes_[c] - traced_bytes_[c];
     if (bytes == 0 && !flowing_[c]) continue;
-    const char* name = name_of(static_cast<TrafficClass>(c));
+    const char* name = name_of(traffic);
     trace_->counter(track_, name, traced_from_, static_cast<double>(bytes) / to_ns(end - traced_from_));
     if (idle && bytes != 0) trace_->counter(track_, name, end, 0);
     flowing_[c] = !idle && bytes != 0;

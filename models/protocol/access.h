@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 #include "registers/element.h"
+#include "registers/traffic_class.h"
 
 namespace t3vp {
 
@@ -22,27 +24,16 @@ constexpr const char* name_of(Operation operation) {
 
 constexpr std::uint32_t bytes_of(ElementType type) { return type == ElementType::fp32 ? 4 : 2; }
 
-/// Who pays for a DRAM access in the report (T3 Figure 18). `gemm` is every kernel that is no collective, `setup`
-/// zeroes update targets, `control` is everything that is not a tensor: kernel packets and Tracker spills.
-enum class TrafficClass : std::uint8_t {
-  gemm_read,
-  gemm_write,
-  rs_read,
-  rs_write,
-  ag_read,
-  ag_write,
-  setup,
-  control,
-  count
-};
+/// Figures by traffic class are in arrays of this length.
+inline constexpr std::size_t traffic_class_count = std::size(traffic_class_values);
 
-inline constexpr std::size_t traffic_class_count = static_cast<std::size_t>(TrafficClass::count);
+constexpr std::size_t index_of(TrafficClass traffic) { return static_cast<std::size_t>(traffic); }
 
-constexpr const char* name_of(TrafficClass c) {
-  constexpr const char* names[] = {"gemm_read", "gemm_write", "rs_read", "rs_write",
-                                   "ag_read",   "ag_write",   "setup",   "control"};
-  return names[static_cast<std::size_t>(c)];
-}
+static_assert([] {
+  for (const TrafficClass traffic : traffic_class_values)
+    if (index_of(traffic) >= traffic_class_count) return false;
+  return true;
+}(), "traffic_class.enumeration.json must number its values from 0 on without a gap");
 
 inline constexpr std::uint8_t no_wavefront = 0xFF;
 inline constexpr std::uint32_t no_workgroup = 0xFFFFFFFF;

@@ -30,8 +30,8 @@
 // GENERIC_ERROR when its kernel is aborted. The status is INCOMPLETE in the request, and set by the target alone.
 //
 // Who may change what between request and response: blocks on the way the address, the operation (a mapped store
-// becomes an update), the stream, `cached`, the traffic class and the producer; the target the status and a load's
-// data. Nobody changes command, length, data pointer, shape, element type, threshold and token.
+// becomes an update), the stream, `cached`, the traffic class (a mapped store's is its map's) and the producer; the
+// target the status and a load's data. Nobody changes command, length, data pointer, shape, element type, threshold and token.
 //
 // Lifetime. The payload has a memory manager and is acquired by its sender; who keeps it beyond a call acquires it, and
 // the response gives it back. The data pointer is valid from the request call to the response (call or TLM_COMPLETED)

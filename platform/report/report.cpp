@@ -14,23 +14,20 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json or_null(const std::optional<double>& value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
-}
-
+/// Every report has the known phases, null when the run has left them out.
 ordered_json times_json(const RunTimes& t) {
-  return {{"total", t.total},
-          {"gemm", or_null(t.gemm)},
-          {"reduce_scatter", or_null(t.reduce_scatter)},
-          {"fused", or_null(t.fused)},
-          {"all_gather", or_null(t.all_gather)},
-          {"setup", t.setup},
-          {"zeroing", t.zeroing}};
+  ordered_json times = {{"total", t.total}};
+  for (const Phase phase : phase_values)
+    if (is_part_of_total(phase)) times[name_of(phase)] = nullptr;
+  for (const auto& [name, ns] : t.phases) times[name] = ns;
+  times["setup"] = t.setup;
+  times["zeroing"] = t.zeroing;
+  return times;
 }
 
-ordered_json bytes_json(const std::vector<DramBytes>& gpus, std::size_t traffic_class) {
+ordered_json bytes_json(const std::vector<DramBytes>& gpus, TrafficClass traffic) {
   std::uint64_t sum = 0;
-  for (const DramBytes& gpu : gpus) sum += gpu[traffic_class];
+  for (const DramBytes& gpu : gpus) sum += gpu[index_of(traffic)];
   const std::uint64_t count = std::max<std::uint64_t>(gpus.size(), 1);
   if (sum % count == 0) return sum / count;
   return static_cast<double>(sum) / static_cast<double>(count);
@@ -38,8 +35,7 @@ ordered_json bytes_json(const std::vector<DramBytes>& gpus, std::size_t traffic_
 
 ordered_json class_bytes_json(const std::vector<DramBytes>& gpus) {
   ordered_json bytes = ordered_json::object();
-  for (std::size_t c = 0; c < traffic_class_count; ++c)
-    bytes[name_of(static_cast<TrafficClass>(c))] = bytes_json(gpus, c);
+  for (const TrafficClass traffic : traffic_class_values) bytes[name_of(traffic)] = bytes_json(gpus, traffic);
   return bytes;
 }
 

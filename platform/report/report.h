@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -11,22 +12,32 @@
 
 #include "config/configuration.h"
 #include "protocol/access.h"
+#include "registers/phase.h"
 
 namespace t3vp {
 
 /// Bytes that a GPU's DRAM reads and writes, indexed by TrafficClass. An update counts once, as a write.
 using DramBytes = std::array<std::uint64_t, traffic_class_count>;
 
-/// From the start barrier, in ns.
+/// In ns.
 struct RunTimes {
-  double total = 0;                      ///< to the last GPU's end
-  std::optional<double> gemm;            ///< to the end of the GEMM; none when left out
-  std::optional<double> reduce_scatter;  ///< of the reduce-scatter kernel; none when fused
-  std::optional<double> fused;           ///< to the last reduced element in place; none when not fused
-  std::optional<double> all_gather;      ///< none when left out
+  double total = 0;                      ///< from the start barrier to the last GPU's end
+  std::map<std::string, double> phases;  ///< of the total, by name: the longest that a GPU took; without those left out
   double setup = 0;                      ///< before the start barrier, not part of the total
   double zeroing = 0;                    ///< of the output, part of setup; 0 where none is needed
+
+  /// 0 for a phase that was left out.
+  double of(Phase phase) const {
+    const auto found = phases.find(name_of(phase));
+    return found == phases.end() ? 0 : found->second;
+  }
 };
+
+/// Whether a phase is a part of the total with a time of its own in every report.
+constexpr bool is_part_of_total(Phase phase) {
+  return phase != Phase::setup && phase != Phase::zeroing && phase != Phase::total && phase != Phase::operation &&
+         phase != Phase::hand_over;
+}
 
 /// A direction of a link, within the measured time: from the start barrier to the last GPU's end; with ideal methods
 /// the phases that make up the total.

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "report/report.h"
 
@@ -43,18 +46,25 @@ std::string headline(const json& report) {
                      report.at("method").get<std::string>(), tile_of(report));
 }
 
+using Rows = std::vector<std::pair<std::string, std::string>>;  // keys of figures and what they are called
+
+/// The figures that no row has yet, under their own names.
+void add_others(const json& figures, Rows& rows) {
+  for (const auto& figure : figures.items())
+    if (std::none_of(rows.begin(), rows.end(), [&](const auto& row) { return row.first == figure.key(); }))
+      rows.emplace_back(figure.key(), figure.key());
+}
+
 std::string time_rows(const json& times) {
-  const std::pair<const char*, const char*> phases[] = {{"setup", "setup (before the start)"},
-                                                        {"zeroing", "  zeroing of the output"},
-                                                        {"gemm", "GEMM"},
-                                                        {"reduce_scatter", "reduce-scatter"},
-                                                        {"fused", "fused GEMM + reduce-scatter"},
-                                                        {"all_gather", "all-gather"},
-                                                        {"total", "total"}};
+  Rows phases = {{"total", "total"}, {"setup", "setup (before the start)"}, {"zeroing", "  zeroing of the output"}};
+  for (const Phase phase : phase_values)
+    if (is_part_of_total(phase)) phases.emplace_back(name_of(phase), text_of(phase));
+  add_others(times, phases);
+  std::rotate(phases.begin(), phases.begin() + 1, phases.end());  // the total comes last
   const double longest = std::max(times.at("total").get<double>(), times.at("setup").get<double>());
   std::string text = fmt::format("\n  {:<28}{:>10}\n", "time", "us");
   for (const auto& [key, name] : phases)
-    if (times.at(key).is_number() && (times.at(key) != 0 || key != std::string("zeroing")))
+    if (times.value(key, json()).is_number() && (times.at(key) != 0 || key != "zeroing"))
       text += with_bar(fmt::format("  {:<28}{:>10.2f}", name, microseconds(times.at(key))),
                        times.at(key).get<double>() / longest);
   return text;
@@ -86,18 +96,16 @@ double total_bytes(const json& classes) {
 }
 
 std::string traffic_rows(const json& classes) {
-  const std::pair<const char*, const char*> names[] = {{"gemm_read", "GEMM reads"},
-                                                       {"gemm_write", "GEMM writes"},
-                                                       {"rs_read", "reduce-scatter reads"},
-                                                       {"rs_write", "reduce-scatter writes"},
-                                                       {"ag_read", "all-gather reads"},
-                                                       {"ag_write", "all-gather writes"},
-                                                       {"control", "control"}};
+  Rows names = {{"setup", ""}};  // which is shown nowhere
+  for (const TrafficClass traffic : traffic_class_values)
+    if (traffic != TrafficClass::setup) names.emplace_back(name_of(traffic), text_of(traffic));
+  add_others(classes, names);
+  names.erase(names.begin());
   double most = 0;
-  for (const auto& [key, name] : names) most = std::max(most, classes.at(key).get<double>());
+  for (const auto& [key, name] : names) most = std::max(most, classes.value(key, 0.0));
   std::string text = fmt::format("\n  {:<28}{:>10}\n", "DRAM traffic of a GPU", "MiB");
   for (const auto& [key, name] : names) {
-    const double bytes = classes.at(key).get<double>();
+    const double bytes = classes.value(key, 0.0);
     text += with_bar(fmt::format("  {:<28}{:>10.2f}", name, bytes / bytes_per_MiB), bytes / most);
   }
   return text + fmt::format("  {:<28}{:>10.2f}\n", "total without setup", total_bytes(classes) / bytes_per_MiB);

@@ -35,12 +35,11 @@ RunTimes times_of(const RunConfiguration& configuration, const Node& node) {
   RunTimes times;
   times.setup = span_of(node, Phase::setup);
   times.zeroing = longest(node, Phase::zeroing).value_or(0);
-  times.gemm = longest(node, Phase::gemm);
-  times.reduce_scatter = longest(node, Phase::reduce_scatter);
-  times.fused = longest(node, Phase::fused);
-  times.all_gather = longest(node, Phase::all_gather);
+  for (const Phase phase : phase_values)
+    if (is_part_of_total(phase))
+      if (const auto time = longest(node, phase)) times.phases[name_of(phase)] = *time;
   times.total = is_ideal(configuration.method)
-                    ? std::max(times.gemm.value_or(0), times.reduce_scatter.value_or(0)) + times.all_gather.value_or(0)
+                    ? std::max(times.of(Phase::gemm), times.of(Phase::reduce_scatter)) + times.of(Phase::all_gather)
                     : span_of(node, Phase::total);
   return times;
 }
@@ -59,9 +58,9 @@ DramBytes dram_bytes_of(const Gpu& gpu) {
 double tensor_bytes(const TrafficMeter& meter, std::size_t gpu, Phase phase) {
   const DramBytes bytes = meter.of(gpu, phase).dram;
   double sum = 0;
-  for (const TrafficClass traffic : {TrafficClass::gemm_read, TrafficClass::gemm_write, TrafficClass::rs_read,
-                                     TrafficClass::rs_write, TrafficClass::ag_read, TrafficClass::ag_write})
-    sum += static_cast<double>(bytes[static_cast<std::size_t>(traffic)]);
+  for (const TrafficClass traffic : traffic_class_values)
+    if (traffic != TrafficClass::setup && traffic != TrafficClass::control)
+      sum += static_cast<double>(bytes[index_of(traffic)]);
   return sum;
 }
 

@@ -1,6 +1,13 @@
 #include "run/layer_run.h"
 
 namespace t3vp {
+namespace {
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+}  // namespace
 
 LayerRun::LayerRun(const RunConfiguration& configuration, Gpu& gpu)
     : gpu_(gpu), program_(layer_program(*configuration.workload.layer, configuration.system.compute)) {
@@ -32,13 +39,15 @@ void LayerRun::operation(bool begin) {
     if (reference_) reference_->before(current.kernel);
     return;
   }
-  const auto moved = [&](TrafficClass traffic) {
-    const auto i = static_cast<std::size_t>(traffic);
-    return bytes[i] - bytes_[i];
+  const auto moved = [&](const std::string& direction) {
+    std::uint64_t sum = 0;
+    for (const TrafficClass traffic : traffic_class_values)
+      if (ends_with(name_of(traffic), direction)) sum += bytes[index_of(traffic)] - bytes_[index_of(traffic)];
+    return sum;
   };
   if (reference_) reference_->after(current);
-  figures_.push_back({current.name, name_of(current.part), to_ns(now() - begin_), moved(TrafficClass::gemm_read),
-                      moved(TrafficClass::gemm_write)});
+  figures_.push_back({current.name, name_of(current.part), to_ns(now() - begin_), moved("_read"),
+                      moved("_write")});
 }
 
 }  // namespace t3vp

@@ -16,9 +16,10 @@ LinkTraffic since(const LinkTraffic& begun, const LinkTraffic& sent) {
 
 /// An access is counted as it enters the DRAM queue; what is still there in the end has not been moved.
 void take_off(std::uint64_t bytes, DramBytes& dram) {
-  for (std::uint64_t& traffic : dram) {
-    const std::uint64_t part = std::min(bytes, traffic);
-    traffic -= part;
+  for (const TrafficClass traffic : traffic_class_values) {
+    std::uint64_t& moved = dram[index_of(traffic)];
+    const std::uint64_t part = std::min(bytes, moved);
+    moved -= part;
     bytes -= part;
   }
 }

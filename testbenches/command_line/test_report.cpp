@@ -17,12 +17,10 @@ namespace {
 RunResult good_result() {
   RunResult r;
   r.time_ns.total = 3000;
-  r.time_ns.gemm = 1000;
-  r.time_ns.fused = 1500.125;
-  r.time_ns.all_gather = 1499.875;
+  r.time_ns.phases = {{"gemm", 1000}, {"fused", 1500.125}, {"all_gather", 1499.875}};
   r.dram_bytes.resize(2);
-  r.dram_bytes[0][static_cast<std::size_t>(TrafficClass::rs_read)] = 100;
-  r.dram_bytes[1][static_cast<std::size_t>(TrafficClass::rs_read)] = 301;
+  r.dram_bytes[0][index_of(TrafficClass::rs_read)] = 100;
+  r.dram_bytes[1][index_of(TrafficClass::rs_read)] = 301;
   r.links.push_back({0, 3, 4096, 4096, 2, 0.5});
   r.bounds = {900, 2000, 500};
   r.functional = {true, 65536, 0, 0.001, {}};
@@ -57,6 +55,22 @@ TEST_CASE("DRAM bytes are those of a GPU, with every class") {
   CHECK(bytes.size() == traffic_class_count);
   CHECK(bytes.at("rs_read") == 200.5);
   CHECK(bytes.at("control") == 0);
+}
+
+TEST_CASE("phases and classes that a program brings are in the report and in its table without further ado") {
+  RunResult result = good_result();
+  result.time_ns.phases["all_to_all"] = 2500;
+  json report = report_of(result);
+  CHECK(report.at("time_ns").at("all_to_all") == 2500);
+  report.at("dram_bytes")["a2a_write"] = 3 << 20;
+  const Folder folder;
+  const json read = read_report(folder.write("report.json", report));
+  CHECK(figures_of(read).at("time_ns.all_to_all") == 2500);
+  CHECK(figures_of(read).at("dram_bytes.a2a_write") == 3 << 20);
+  const std::string table = result_table(read);
+  CHECK_THAT(table, Catch::Contains("all_to_all                        2.50  #"));
+  CHECK_THAT(table, Catch::Contains("a2a_write                         3.00  #"));
+  CHECK_THAT(table, Catch::Contains("total without setup               3.00"));
 }
 
 TEST_CASE("a wrong result and a beaten bound are failures with a sentence") {
@@ -149,7 +163,7 @@ TEST_CASE("reports differ in the figures that differ, but for the host's") {
   other.time_ns.total = 3300;
   other.links[0].payload_bytes = 8192;
   other.statistics[0].value = 18;
-  other.time_ns.reduce_scatter = 12;
+  other.time_ns.phases["reduce_scatter"] = 12;
   const auto list = differences(first, report_of(other));
   REQUIRE(list.size() == 4);
   CHECK(list[0].figure == "gpu0.dram.row_hits");

@@ -82,6 +82,7 @@ struct Mapping {
   ElementType element = ElementType::fp16;
   std::uint32_t first = 4, count = 4;
   Kind kind = Kind::update;
+  TrafficClass traffic = TrafficClass::rs_write;
 };
 
 struct Bench {
@@ -114,7 +115,7 @@ struct Bench {
     registers.set("peer_base", m.to);
     registers.set("first_workgroup", m.first);
     registers.set("workgroups", m.count);
-    registers.set("operation", static_cast<std::uint64_t>(m.kind));
+    registers.set("operation", static_cast<std::uint64_t>(m.kind) | index_of(m.traffic) << 8);
     return command(Action::add);
   }
   Status remove(const Mapping& m, bool force = false) {
@@ -177,6 +178,22 @@ TEST_CASE("a mapped chunk's stores go to the peer in the mapped operation") {
   std::uint64_t mapped = 0;
   bench.map.visit_statistics([&](auto&, auto&, auto&, double value) { mapped = static_cast<std::uint64_t>(value); });
   REQUIRE(mapped == 64);
+}
+
+TEST_CASE("mapped stores are of their map's class, whatever their kernel's is, and others stay what they are") {
+  Bench bench;
+  for (const TrafficClass traffic : traffic_class_values) {
+    Mapping mapping;
+    mapping.traffic = traffic;
+    REQUIRE(bench.add(mapping) == Status::ok);
+    Transaction& mapped = bench.send(Operation::store, tile(4, 1), 4);
+    REQUIRE(mapped.extension().traffic == traffic);
+    bench.remote.respond(*bench.remote.received.back(), 800);
+    const TrafficClass before = DataExtension().traffic;
+    REQUIRE(bench.send(Operation::store, tile(8, 1), 8).extension().traffic == before);
+    REQUIRE(bench.send(Operation::store, on_gpu(peer, 0x40)).extension().traffic == before);
+    REQUIRE(bench.remove(mapping) == Status::ok);
+  }
 }
 
 TEST_CASE("mapped stores are posted while there is room, then in the order of their arrival") {

@@ -82,9 +82,11 @@ struct DmaBench {
     registers.set("block_tiles", block_tiles);
   }
 
+  TrafficClass reads = TrafficClass::rs_read, writes = TrafficClass::rs_write;  ///< of what is added and filled
+
   using Sent = registers::Dma::Command::Operation;
   Status add(Sent operation) {
-    registers.set("command", 1 | static_cast<std::uint64_t>(operation) << 4);
+    registers.set("command", 1 | static_cast<std::uint64_t>(operation) << 4 | classes());
     return registers.command_status();
   }
   Status map(Sent operation, const TileGrid& grid, std::uint32_t first, std::uint32_t count,
@@ -95,9 +97,10 @@ struct DmaBench {
   Status fill(std::uint64_t base, std::uint64_t bytes) {
     registers.set("fill_base", base);
     registers.set("fill_bytes", bytes);
-    registers.set("command", 3);
+    registers.set("command", 3 | classes());
     return registers.command_status();
   }
+  std::uint64_t classes() const { return index_of(reads) << 16 | index_of(writes) << 24; }
 
   /// The Tracker's message that a tile is complete; its answer.
   tlm::tlm_response_status trigger(const TileGrid& grid, std::uint32_t wg, std::uint32_t wf,

@@ -13,6 +13,7 @@ constexpr std::uint64_t base = address_map::on_gpu(bench_gpu, 0x3020);
 TEST_CASE("a fill zeroes exactly its range, in order, and tells when it is done") {
   DmaBench bench;
   const std::uint64_t bytes = 10 * 4096 + 96;
+  bench.writes = TrafficClass::setup;
   REQUIRE(bench.fill(base, bytes) == Status::ok);
   REQUIRE(bench.busy());
   bench.settle();

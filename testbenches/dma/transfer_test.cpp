@@ -72,6 +72,23 @@ TEST_CASE("a trigger reads the tile as communication and sends it with the same 
   REQUIRE(bench.engine.diagnosis().empty());
 }
 
+TEST_CASE("a command's reads and what it sends are of the classes that it was added with") {
+  DmaBench bench;
+  const TileGrid grid = DmaBench::ragged_grid();
+  for (const TrafficClass reads : traffic_class_values)
+    for (const TrafficClass writes : traffic_class_values) {
+      bench.reads = reads;
+      bench.writes = writes;
+      REQUIRE(bench.map(Sent::update, grid, 0, 1) == Status::ok);
+      bench.reads = bench.writes = TrafficClass::setup;  // of the next command, not of the one that is in the table
+      bench.trigger(grid, 0, 0);
+      bench.settle();
+      REQUIRE(bench.memory.arrivals().back().extension.traffic == reads);
+      REQUIRE(bench.link.arrivals().back().extension.traffic == writes);
+      bench.registers.set("command", 2 | 1u << 8);  // remove_all, by force
+    }
+}
+
 TEST_CASE("a mapped store sends stores") {
   DmaBench bench;
   const TileGrid grid = DmaBench::ragged_grid();

@@ -25,7 +25,6 @@ TEST_CASE("what addresses the next GPU reaches its memory as communication, one 
     REQUIRE(initiator->answer(number).at == arrival.at + fabric.parameters.latency);
     REQUIRE(arrival.data == access.data);
     REQUIRE(arrival.extension.stream == Stream::communication);
-    REQUIRE(arrival.extension.traffic == TrafficClass::rs_write);  // the peer's GEMM store, seen from here
     REQUIRE(arrival.extension.producer.wg_id == 9);
   }
   REQUIRE(fabric[1].memory.arrivals().size() == 2);
@@ -34,13 +33,16 @@ TEST_CASE("what addresses the next GPU reaches its memory as communication, one 
   REQUIRE(fabric[1].registers.element("received", 0) == 512);
 }
 
-TEST_CASE("traffic of a class of its own keeps it") {
+TEST_CASE("traffic keeps its class, whoever sends it") {
   SmallFabric fabric(2);
   DataAccess access = fabric.packet(address_map::on_gpu(0, 0), 64);
-  access.traffic = TrafficClass::ag_write;
-  fabric[1].compute.send(access);
-  fabric.settle();
-  REQUIRE(fabric[0].memory.arrivals().at(0).extension.traffic == TrafficClass::ag_write);
+  for (const TrafficClass traffic : traffic_class_values)
+    for (DataInitiator* initiator : {&fabric[1].compute, &fabric[1].dma}) {
+      access.traffic = traffic;
+      initiator->send(access);
+      fabric.settle();
+      REQUIRE(fabric[0].memory.arrivals().back().extension.traffic == traffic);
+    }
 }
 
 TEST_CASE("what addresses a GPU further on goes over every link of the way and into no memory on it") {
