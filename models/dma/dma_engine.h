@@ -22,7 +22,7 @@ namespace t3vp {
 
 class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser {
  public:
-  /// From the Tracker: a store without data names a complete tile, its place, shape and element type.
+  /// The Tracker's messages: a store without data names a complete tile, its place, shape and element type.
   DataTargetSocket<DmaEngine> trigger{"trigger", this, &DmaEngine::triggered};
   DataInitiatorSocket<DmaEngine> memory{"memory", this, &DmaEngine::memory_response};
   DataInitiatorSocket<DmaEngine> remote{"remote", this, &DmaEngine::remote_response};  ///< to the links
@@ -94,7 +94,7 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
   bool busy() const {
     return !jobs_.empty() || bytes_in_flight_ != 0 || unacknowledged_ != 0 || fills() || !events_.empty();
   }
-  /// Of an access for a command; what carries that of a former epoch is stale.
+  /// An access for a command carries it; what carries that of a former epoch is stale.
   std::uint64_t token_of(std::uint32_t serial) const { return std::uint64_t{epoch_} << 32 | serial; }
   /// Null when the command has been removed by force.
   Command* find(std::uint32_t serial);

@@ -22,7 +22,7 @@ Banks bit_of(std::uint32_t bank) {
   return Banks{1} << bank;
 }
 
-/// Of a set that is not empty.
+/// The set must not be empty.
 inline std::uint32_t lowest(FewBanks banks) { return static_cast<std::uint32_t>(__builtin_ctzll(banks)); }
 
 inline std::uint32_t lowest(ManyBanks banks) {

@@ -41,7 +41,7 @@ struct ReplayResult {
   double time_ns = 0;         ///< to the end of the last data
   double bandwidth_GBps = 0;  ///< 1 GB = 1e9 B
   double pct_peak = 0;
-  /// From acceptance into the DRAM queue to the data, or from the arrival if the trace has arrivals; 0 without reads.
+  /// The time from acceptance into the DRAM queue, or from arrival if the trace has arrivals, to data; 0 without reads.
   double read_latency_mean_ns = 0, read_latency_p50_ns = 0, read_latency_p99_ns = 0;
   double row_hit_rate = 0;  ///< 1 - ACT / (RD + WR)
   double host_seconds = 0, host_accesses_per_s = 0;

@@ -46,7 +46,7 @@ class BanksByAge {
     for (--count_; at < count_; ++at) entries_[at] = entries_[at + 1];
   }
 
-  /// Of a set that is not empty and whose banks are all here.
+  /// The set must not be empty, and its banks must all be here.
   std::uint32_t oldest(Banks banks) const {
     std::size_t at = 0;
     while ((banks >> entries_[at].bank & 1) == 0) ++at;

@@ -72,7 +72,7 @@ class FabricPort : public sc_core::sc_module, public Component {
     Picoseconds ready;
   };
   std::vector<HeldSignal> held_;
-  /// Of each peer's ring kernel that runs, the first store that was refused here: its signals say so from then on.
+  /// The first store of a peer's running ring kernel that was refused here: its signals say so from then on.
   struct RefusedStore {
     std::shared_ptr<const RingSignal> kernel;
     Status status;

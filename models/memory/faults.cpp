@@ -26,7 +26,7 @@ void FaultyAccess::take_effect(BackingStore& store, tlm::tlm_generic_payload& tr
   };
   if (flips && extension.operation != Operation::load) {
     flipped.assign(data, data + extension.shape.bytes());
-    // Of a write-back that leaves bytes out, the first element that it writes.
+    // A write-back may leave bytes out: the fault strikes the first element that it writes.
     const unsigned char* end = enables + (enables == nullptr ? 0 : flipped.size());
     const unsigned char* first = std::find(enables, end, TLM_BYTE_ENABLED);
     if (enables == nullptr || first != end) flip(flipped.data() + (first - enables));

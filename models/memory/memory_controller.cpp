@@ -131,7 +131,7 @@ void MemoryController::slice() {
   schedule();
 }
 
-/// Mean rates of an interval in GB/s, told for its begin; a counter keeps its value until it is told another. An
+/// The counter gets an interval's mean rate in GB/s at the interval's begin, and keeps its value until the next one. An
 /// interval also ends when there is nothing more to do, so that no byte is missing in the end.
 void MemoryController::trace_traffic(Picoseconds end) {
   const bool idle = !busy();

@@ -7,7 +7,7 @@ namespace {
 
 bool conflict(dram::Kind a, dram::Kind b) { return a != b || a == dram::Kind::write; }
 
-/// Of two numbers, given the later one and the low bits of the earlier. One more than 2^32 back comes out too late; the
+/// The earlier of two numbers, by the later one and its own low bits. One more than 2^32 back comes out too late; the
 /// run that is found there is of another block, and the chain from it goes back as well.
 std::uint64_t earlier(std::uint64_t later, std::uint32_t low) {
   return later - static_cast<std::uint32_t>(static_cast<std::uint32_t>(later) - low);

@@ -116,7 +116,7 @@ void Tracker::check_write_back(const Access& access) {
   }
 }
 
-/// Of kernels whose stores name no wavefront, a ring kernel of this GPU or of a neighbour: a map cannot count them. The
+/// Some kernels' stores name no wavefront, a ring kernel's of this GPU or of a neighbour: a map cannot count them. The
 /// driver's and the DMA engine's name no workgroup either; they prepare an output.
 void Tracker::check_nameless(const Access& access) {
   if (access.producer.wg_id == no_workgroup || access.address >= hull_end_) return;

@@ -31,9 +31,9 @@ namespace t3vp {
 class Tracker : public sc_core::sc_module, public Component, public MapHolder, public MemoryUser {
  public:
   registers::Tracker registers{"registers"};
-  /// To the DMA engine: a store without data names the complete tile, its place, shape and element type.
+  /// It leads to the DMA engine: a store without data names the complete tile, its place, shape and element type.
   DataInitiatorSocket<Tracker> trigger{"trigger", this, &Tracker::triggered};
-  /// To the controller's port. A diagnosis reads through it what has been spilled, which changes nothing.
+  /// It leads to the controller's port. A diagnosis reads through it what has been spilled, which changes nothing.
   mutable DataInitiatorSocket<Tracker> spill{"spill", this, &Tracker::moved};
   /// An access did not fit its map.
   sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> interrupt{"interrupt"};

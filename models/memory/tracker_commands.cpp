@@ -137,7 +137,7 @@ std::uint64_t Tracker::free_slots(std::uint64_t count) const {
   return first;
 }
 
-/// Of the fullest set, when all tiles of the mapped chunks and of one more have an entry at the same time.
+/// Counts the fullest set's when all tiles of the mapped chunks and of one more have an entry at the same time.
 std::uint32_t Tracker::ways_needed(const Chunk& more) const {
   std::vector<std::uint32_t> entries(parameters_.sets);
   const auto add = [&](const StagedChunk& range) {

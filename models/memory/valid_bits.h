@@ -31,7 +31,7 @@ class ValidBits {
     return clear_ != 0 && address < end_ && bytes > 0 && address + bytes > begin_;
   }
 
-  /// Of an address in the range.
+  /// The address must be in the range.
   bool is_valid(std::uint64_t address) const { return valid_[(address - begin_) / sector_bytes]; }
 
   /// Whether all these bytes are in sectors of the range that are not valid.

@@ -190,7 +190,7 @@ void CommandProcessor::serve_interrupts() {
   }
 }
 
-/// Until the event, the time or give_up_waiting().
+/// Waits for the event, the time or give_up_waiting(), whichever comes first.
 void CommandProcessor::wait_until(Picoseconds time, const sc_core::sc_event& event) {
   if (time == never)
     wait(event | give_up_event_);

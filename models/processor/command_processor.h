@@ -44,7 +44,7 @@ class CommandProcessor : public sc_core::sc_module, public Component {
  public:
   using Program = std::function<Status(CommandProcessor&)>;
 
-  /// Of the program. The page below is inaccessible, so that an overflow is no silent corruption.
+  /// The program's stack. The page below is inaccessible, so that an overflow is no silent corruption.
   static constexpr std::size_t stack_bytes = 256 << 10;
 
   struct PhaseTime {

@@ -22,7 +22,7 @@ class ControlBus : public sc_core::sc_module {
  public:
   using Initiator = tlm_utils::simple_initiator_socket_optional<ControlBus, 64>;
 
-  /// From the command processor; an access to a register or to another GPU takes `register_access`.
+  /// The command processor's accesses; one to a register or to another GPU takes `register_access`.
   tlm_utils::simple_target_socket_optional<ControlBus, 64> processor{"processor"};
   sc_core::sc_vector<Initiator> blocks{"blocks", address_map::block_count};
   Initiator memory{"memory"};

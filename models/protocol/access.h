@@ -29,11 +29,13 @@ inline constexpr std::size_t traffic_class_count = std::size(traffic_class_value
 
 constexpr std::size_t index_of(TrafficClass traffic) { return static_cast<std::size_t>(traffic); }
 
-static_assert([] {
-  for (const TrafficClass traffic : traffic_class_values)
-    if (index_of(traffic) >= traffic_class_count) return false;
-  return true;
-}(), "traffic_class.enumeration.json must number its values from 0 on without a gap");
+static_assert(
+    [] {
+      for (const TrafficClass traffic : traffic_class_values)
+        if (index_of(traffic) >= traffic_class_count) return false;
+      return true;
+    }(),
+    "traffic_class.enumeration.json must number its values from 0 on without a gap");
 
 inline constexpr std::uint8_t no_wavefront = 0xFF;
 inline constexpr std::uint32_t no_workgroup = 0xFFFFFFFF;

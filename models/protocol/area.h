@@ -9,7 +9,7 @@ struct Area {
   std::uint64_t begin = 0;
   Shape shape;
 
-  /// Behind the last row, whatever its stride is.
+  /// The address behind the last row, whatever its stride is.
   std::uint64_t end() const {
     return shape.rows == 0 ? begin : begin + (shape.rows - 1) * shape.stride + shape.row_bytes;
   }

@@ -31,7 +31,8 @@
 //
 // Who may change what between request and response: blocks on the way the address, the operation (a mapped store
 // becomes an update), the stream, `cached`, the traffic class (a mapped store's is its map's) and the producer; the
-// target the status and a load's data. Nobody changes command, length, data pointer, shape, element type, threshold and token.
+// target the status and a load's data. Nobody changes command, length, data pointer, shape, element type, threshold and
+// token.
 //
 // Lifetime. The payload has a memory manager and is acquired by its sender; who keeps it beyond a call acquires it, and
 // the response gives it back. The data pointer is valid from the request call to the response (call or TLM_COMPLETED)
@@ -67,8 +68,8 @@ class DataExtension : public tlm::tlm_extension<DataExtension> {
   Shape shape;                  ///< of the access; rows x row_bytes is the payload's data length
   std::uint64_t threshold = 0;  ///< of a wait
   std::uint64_t token = 0;      ///< the initiator's own, not touched by anyone else
-  /// Of a ring kernel's stores and signals, in the packet's header, and of its waits: what kernels of neighbours must
-  /// agree on (ring_signal.h). Null for everything else.
+  /// What kernels of neighbours must agree on (ring_signal.h). A ring kernel's stores and signals carry it in the
+  /// packet's header, and its waits have it as well. It is null for everything else.
   std::shared_ptr<const RingSignal> ring;
   /// Set by who refuses the request: a code (error_report.h) that no response has; 0: the response says it.
   std::uint32_t refusal = 0;
@@ -78,7 +79,7 @@ class DataExtension : public tlm::tlm_extension<DataExtension> {
   void copy_from(const tlm::tlm_extension_base& other) override { *this = static_cast<const DataExtension&>(other); }
 };
 
-/// Of a request's or response's delay in picoseconds, 13 days: blocks may add theirs without a wrap.
+/// The longest delay of a request or response in picoseconds, 13 days: blocks may add theirs without a wrap.
 inline constexpr std::uint64_t longest_delay = std::uint64_t{1} << 60;
 
 struct DataProtocol {

@@ -126,7 +126,7 @@ class DataTargetSocket : public DataTargetBase {
   DataTargetSocket(const char* name, Module* module, Handler handler, int id = 0)
       : DataTargetBase(name), module_(module), handler_(handler), id_(id) {}
 
-  /// Without a handler debug accesses reach nothing.
+  /// Debug accesses reach nothing unless there is a handler.
   void on_debug(DebugHandler handler) { debug_handler_ = handler; }
 
  private:

@@ -12,7 +12,7 @@ class PolynomialHash {
  public:
   static constexpr unsigned max_bits = 16;
 
-  /// To numbers of `bits` bits, at most max_bits; hashes numbers of up to 40 bits above those.
+  /// Hashes to numbers of `bits` bits, at most max_bits, numbers of up to 40 bits above those.
   explicit PolynomialHash(unsigned bits);
 
   std::uint32_t operator()(std::uint64_t number) const {

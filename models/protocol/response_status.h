@@ -10,7 +10,7 @@
 
 namespace t3vp {
 
-/// Of an access to a register, as register_block.h answers.
+/// The status that stands for what register_block.h answers to an access to a register.
 inline Status status_of_register_access(tlm::tlm_response_status response) {
   switch (response) {
     case tlm::TLM_OK_RESPONSE:
@@ -29,7 +29,7 @@ inline Status status_of_register_access(tlm::tlm_response_status response) {
   return Status::bad_address;
 }
 
-/// Of a load, store or update on the data path: a GENERIC_ERROR is an update while near-memory compute is off.
+/// The status of a load, store or update on the data path: GENERIC_ERROR is an update while near-memory compute is off.
 inline Status status_of_data_access(tlm::tlm_response_status response) {
   switch (response) {
     case tlm::TLM_OK_RESPONSE:

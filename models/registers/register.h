@@ -65,11 +65,11 @@ class Register : public Value {
   Register(const Register&) = delete;
   Register& operator=(const Register&) = delete;
 
-  /// After a bus write has been stored. The callback may RegisterBlock::refuse() the write.
+  /// It is called after a bus write has been stored. The callback may RegisterBlock::refuse() the write.
   void on_write(std::function<void()> callback) { state_.on_write = ignoring_element(std::move(callback)); }
-  /// Before a bus read; for side effects. Debug reads do not come here.
+  /// It is called before a bus read, for side effects. Debug reads do not come here.
   void on_read(std::function<void()> callback) { state_.on_read = ignoring_element(std::move(callback)); }
-  /// Before a bus or debug read, to compute the value lazily. Must have no side effect.
+  /// It is called before a bus or debug read, to compute the value lazily. It must have no side effect.
   void on_refresh(std::function<void()> callback) { state_.on_refresh = ignoring_element(std::move(callback)); }
 
  private:

@@ -60,7 +60,7 @@ class RegisterBlock : public sc_core::sc_module {
 
   /// Logs an error under the name of the block.
   void report(Status code, std::uint64_t address, const std::string& text);
-  /// In an on_write or on_read callback: the access fails, and a write leaves the register as it was. The log tells the
+  /// For on_write and on_read callbacks: the access fails, and a write leaves the register as it was. The log tells the
   /// register's address, its name, the value that was written and the rule, "a multiple of 128 expected".
   void refuse(Status code, const std::string& rule);
 

@@ -20,7 +20,7 @@ void check_models(const std::filesystem::path& file) { check_schema(read_documen
 
 void check_experiment(const std::filesystem::path& file) { make_plan(load_experiment(file)); }
 
-/// As `run` does before it starts.
+/// Checks what `run` checks before it starts.
 void check_run(const std::filesystem::path& file) { require_memory(file, load_run(file)); }
 
 void check_replay(const std::filesystem::path& file) { check_schema(read_document(file, "replay report"), "replay"); }

@@ -27,7 +27,7 @@ enum class Arbitration { round_robin, compute_first, mca, mca_5, mca_10, mca_30,
 /// What mca arbitrates: everything up to the all-gather, which then is arbitrated by round-robin, or all.
 enum class McaScope { reduce_scatter, always };
 
-/// Of a method that runs the phases apart.
+/// The phases of a method that runs them apart.
 struct Phases {
   bool gemm = true, reduce_scatter = true, all_gather = true;
 };

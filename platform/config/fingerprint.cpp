@@ -18,7 +18,7 @@ std::string fingerprint(std::string_view bytes) {
 
 namespace {
 
-/// By eight bytes at a time, since every run of an experiment takes the program's. The rotation carries high bits down.
+/// Takes eight bytes at a time, since every run of an experiment hashes the program. A rotation carries high bits down.
 std::uint64_t hash_of_words(std::string_view bytes) {
   std::uint64_t hash = bytes.size();
   for (; !bytes.empty(); bytes.remove_prefix(std::min<std::size_t>(8, bytes.size()))) {

@@ -128,7 +128,7 @@ class Builder {
                      "a number that fits 64 bits, an integer or with point or exponent a double");
   }
 
-  /// Of the value that is being read.
+  /// The JSON pointer of the value that is being read.
   std::string place() const {
     std::string pointer;
     for (const Container& c : open_)

@@ -76,7 +76,7 @@ void check_memory_holds(const Document& run, const RunConfiguration& c, std::uin
   require_room(run, c, heap, "operands, output and what the method keeps beside them");
 }
 
-/// Of the fullest set of the Tracker, when nothing may spill and every tile that it counts is there at once.
+/// Entries of the Tracker's fullest set when nothing may spill and every tile that it counts is there at once.
 std::uint64_t tracker_ways_needed(const RunConfiguration& c, const TileGrid& grid) {
   const std::uint64_t sets = c.system.tracker.sets;
   const auto before = [sets](std::uint64_t wg_id, std::uint64_t set) {

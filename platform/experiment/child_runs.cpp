@@ -21,7 +21,7 @@ struct Program {
   pid_t parent;
 };
 
-/// In the child, before exec: only calls that are safe there.
+/// It runs in the child before exec, and makes only calls that are safe there.
 int become(void* what) {
   const Program& program = *static_cast<const Program*>(what);
   unlink(program.log);  // a link there is replaced, not followed

@@ -258,7 +258,7 @@ void require_used_keys(const Document& document, std::size_t index, Plot::Kind k
                       fmt::format("for {} one of {}", in_short(entry.at("kind")), fmt::join(used, ", ")));
 }
 
-/// By default a heat map has the last two axes, lines the last one along x.
+/// A heat map has the last two axes unless the plot names others, lines have the last one along x.
 void read_axes(const Document& document, const Experiment& experiment, std::size_t index, Plot& plot) {
   const json& entry = document.content.at("plot").at(index);
   const std::size_t axes = experiment.axes.size();

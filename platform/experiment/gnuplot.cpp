@@ -33,7 +33,7 @@ std::string cut(const std::string& text) {
   return text.substr(0, end) + "\u2026";
 }
 
-/// In double quotes with octal escapes for all but letters, digits, what is above ASCII and a few harmless signs: no
+/// Puts it in double quotes, with octal escapes for all but letters, digits, what is above ASCII and harmless signs: no
 /// character is left that gnuplot could take for a quote, a command, a variable or a macro.
 std::string escaped(const std::string& text) {
   const std::string harmless = " -_.,:=+/()";

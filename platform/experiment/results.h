@@ -39,7 +39,7 @@ class Results {
   /// Takes what an ended run has left; without a report that it passed, notes a failure.
   void take_ended(std::size_t run, int exit_code);
 
-  /// By run.
+  /// The failures, by the number of the run.
   const std::map<std::size_t, Failure>& failures() const { return failures_; }
   /// The row's figures; none while one of its runs is missing.
   std::optional<Figures> row(const PlannedRow& row) const;

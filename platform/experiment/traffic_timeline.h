@@ -27,7 +27,7 @@ struct TrafficScale {
   void include(const TrafficTimeline& timeline);
 };
 
-/// Of the first GPU; time begins after the setup. Throws std::runtime_error when there is no such trace.
+/// Reads the first GPU's; time begins after the setup. Throws std::runtime_error when there is no such trace.
 TrafficTimeline read_traffic(const std::filesystem::path& trace, double setup_ns);
 
 }  // namespace t3vp

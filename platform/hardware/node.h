@@ -17,7 +17,7 @@ class Node : public sc_core::sc_module {
        Trace* trace);
 
   const std::vector<std::unique_ptr<Gpu>>& gpus() const { return gpus_; }
-  /// By the GPUs that send, port after port.
+  /// They are sorted by the GPUs that send, port after port.
   const std::vector<std::unique_ptr<Link>>& links() const { return links_; }
   /// What the protocol checkers have found: of every GPU, then of the links.
   std::vector<const Violations*> violations() const;

@@ -5,7 +5,7 @@
 
 namespace t3vp {
 
-/// At the start of the program: what the caller has closed of the three standard streams is opened on nothing, so that
+/// The program begins with it: what the caller has closed of the three standard streams is opened on nothing, so that
 /// no file of ours takes its number; a reader that has gone and a limit of file sizes become error codes.
 void claim_standard_streams();
 

@@ -19,7 +19,7 @@ namespace t3vp {
 /// Bytes that a GPU's DRAM reads and writes, indexed by TrafficClass. An update counts once, as a write.
 using DramBytes = std::array<std::uint64_t, traffic_class_count>;
 
-/// In ns.
+/// All times are in ns.
 struct RunTimes {
   double total = 0;                      ///< from the start barrier to the last GPU's end
   std::map<std::string, double> phases;  ///< of the total, by name: the longest that a GPU took; without those left out
@@ -49,7 +49,7 @@ struct LinkFigures {
   double utilization = 0;           ///< 0 to 1, of the total time
 };
 
-/// Of the GPU with the largest figure, each.
+/// Each is the figure of the GPU where it is largest.
 struct TrackerFigures {
   std::uint64_t triggers = 0, peak_entries = 0, spills = 0, size_bytes = 0;
 };
@@ -68,7 +68,7 @@ struct Mismatch {
   double found = 0, expected = 0;
 };
 
-/// Of every GPU's output against the reference.
+/// How every GPU's output compares with the reference.
 struct FunctionalCheck {
   bool checked = false;
   std::uint64_t elements = 0, mismatches = 0;
@@ -87,7 +87,7 @@ struct FaultOutcome {
   std::string text;  ///< where it struck first, or why it did not
 };
 
-/// Of an operation of a layer.
+/// What an operation of a layer took.
 struct OperationFigures {
   std::string name, part;
   double time_ns = 0;

@@ -19,7 +19,7 @@ using nlohmann::json;
 constexpr double bytes_per_MiB = 1 << 20;
 constexpr std::size_t most_links_shown = 8;
 
-/// To three digits. JSON writes what is no number as null.
+/// Rounds to three digits. JSON writes what is no number as null.
 std::string rounded(const json& value) {
   const double number = value.is_number() ? value.get<double>() : std::nan("");
   return std::isfinite(number) ? fmt::format("{:.3g}", number) : in_words(number);
@@ -32,7 +32,7 @@ std::string with_bar(const std::string& text, double share) {
   return text + (drawn.empty() ? "" : "  " + drawn) + "\n";
 }
 
-/// Of a sub-layer.
+/// The tile of a sub-layer's GEMM, as the headline has it; nothing for other workloads.
 std::string tile_of(const json& report) {
   const json gemm = report.at("workload").value("gemm", json::object());
   return gemm.contains("tile") ? ", tile " + gemm.at("tile").get<std::string>() : std::string();

@@ -30,7 +30,7 @@ bool is_result(const std::string& name) {
   return std::regex_match(name, result);
 }
 
-/// Of any run; none when there is no such folder.
+/// The results of any run; none when there is no such folder.
 std::vector<fs::path> results_in(const fs::path& folder) {
   std::vector<fs::path> results;
   std::error_code none;

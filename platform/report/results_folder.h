@@ -16,7 +16,7 @@ struct Outputs {
   std::vector<std::filesystem::path> result_folders;  ///< of which remove_results() is called
 };
 
-/// To be called when a command has read its inputs and before it writes anything. Throws InputError when one of its
+/// A command calls it when it has read its inputs and before it writes anything. Throws InputError when one of its
 /// outputs is one of files_read(), whatever links lead there, or is another output.
 void require_apart(const Outputs& outputs);
 

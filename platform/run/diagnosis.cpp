@@ -117,7 +117,7 @@ class Explanation {
                         [this](const Source& source) { return source.waits && owes(source); });
   }
 
-  /// Of the sources, those of this kind are on other GPUs and have not given all.
+  /// Whether the sources of this kind are on other GPUs and have not given all.
   template <typename Predicate>
   bool is_owed_by(Predicate predicate) const {
     return std::any_of(sources_.begin(), sources_.end(), [&](const Source& source) {

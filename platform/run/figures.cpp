@@ -19,7 +19,7 @@ std::optional<double> longest(const Node& node, Phase phase) {
   return result;
 }
 
-/// From the first GPU's begin to the last GPU's end.
+/// The time from the first GPU's begin to the last GPU's end, in ns.
 double span_of(const Node& node, Phase phase) {
   Picoseconds begin = never, end = 0;
   for (const auto& gpu : node.gpus())
@@ -44,7 +44,7 @@ RunTimes times_of(const RunConfiguration& configuration, const Node& node) {
   return times;
 }
 
-/// Without what the program handed over at its end, outside the measured time.
+/// What the program handed over at its end, outside the measured time, is not among it.
 DramBytes dram_bytes_of(const Gpu& gpu) {
   DramBytes bytes = gpu.memory.dram_bytes();
   const LastLevelCache::Flush& flush = gpu.cache.last_flush();

@@ -1,4 +1,4 @@
-// From a finished node to the figures of the report.
+// Takes the figures of the report from a node that has finished.
 #pragma once
 
 #include "config/configuration.h"

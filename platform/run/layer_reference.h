@@ -44,7 +44,7 @@ class LayerReference {
   Gpu& gpu_;
   std::uint64_t seed_;
   std::vector<PublishedBuffer> tensors_;
-  /// Of each tensor, as filled and then written by operations. Operands come from here: bytes that go wrong on the way
+  /// Each tensor as it was filled, then written by operations. Operands come from here: bytes that go wrong on the way
   /// through memory must not pass for an operand.
   std::vector<std::vector<unsigned char>> contents_;
   std::vector<Operands> operands_;  ///< by matrix of the batch

@@ -46,8 +46,7 @@ void LayerRun::operation(bool begin) {
     return sum;
   };
   if (reference_) reference_->after(current);
-  figures_.push_back({current.name, name_of(current.part), to_ns(now() - begin_), moved("_read"),
-                      moved("_write")});
+  figures_.push_back({current.name, name_of(current.part), to_ns(now() - begin_), moved("_read"), moved("_write")});
 }
 
 }  // namespace t3vp

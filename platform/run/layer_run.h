@@ -21,7 +21,7 @@ class LayerRun {
   /// Share of the operations that are done.
   double done() const { return static_cast<double>(figures_.size()) / static_cast<double>(operations_.size()); }
   const std::vector<OperationFigures>& operations() const { return figures_; }
-  /// At the end of the run.
+  /// What the reference has found, when the run has ended.
   FunctionalCheck functional();
 
  private:

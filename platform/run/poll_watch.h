@@ -12,7 +12,7 @@ class PollWatch {
  public:
   PollWatch(const Node& node, std::uint64_t limit);
 
-  /// To be asked now and then. Since the node has last done anything else, each program has ended, has waited for an
+  /// The runner asks now and then. Since the node last did anything else, each program has ended, has waited for an
   /// interrupt, or has read something `limit` times with the same value; and one at least has.
   bool in_vain();
 

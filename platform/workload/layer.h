@@ -35,7 +35,7 @@ LayerProgram layer_program(const LayerWorkload& layer, const ComputeParameters& 
 /// Names of the tensors of any layer.
 std::set<std::string> layer_tensor_names();
 
-/// Of its matrix products, a multiply-add counting two; 0 for operations on rows.
+/// Counts those of its matrix products, a multiply-add as two; 0 for operations on rows.
 double flops_of(const t3_layer_operation& operation);
 
 /// The K dimension of a GEMM.

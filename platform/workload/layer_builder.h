@@ -22,9 +22,9 @@ class LayerBuilder {
   std::uint32_t tokens() const { return layer_.shape.sequence * layer_.shape.batch; }
   std::uint32_t hidden() const { return layer_.shape.hidden; }
   std::uint32_t slice() const { return hidden() / layer_.tp; }
-  /// Of all inputs, on this GPU.
+  /// The heads of all inputs on this GPU.
   std::uint32_t heads() const { return layer_.shape.batch * layer_.shape.heads / layer_.tp; }
-  /// Of softmax's argument.
+  /// The factor of softmax's argument.
   float score_factor() const;
 
   View tensor(const std::string& name, std::uint32_t rows, std::uint32_t columns) {

@@ -8,7 +8,7 @@
 namespace t3vp {
 namespace {
 
-/// To nearest even. The argument is a sum of at most two values of the type: its own rounding to double does not
+/// Rounds to nearest even. The argument is a sum of at most two values of the type: its own rounding to double does not
 /// matter.
 float rounded(ElementType element, double value) {
   const int digits = element == ElementType::fp32 ? 24 : element == ElementType::fp16 ? 11 : 8;
