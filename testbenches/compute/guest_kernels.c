@@ -21,8 +21,12 @@ static bool accepts(struct t3_check* check, const void* arguments) {
 
 struct t3_kernel guest_kernel(void (*run)(struct t3_wave*),
                               struct t3_plan (*plan)(const struct t3_device*, const void*)) {
-  return (struct t3_kernel){
-      .name = "guest", .reads = T3_GEMM_READ, .writes = T3_GEMM_WRITE, .check = accepts, .plan = plan, .run = run};
+  return (struct t3_kernel){.name = "guest",
+                            .reads = T3_TRAFFIC_GEMM_READ,
+                            .writes = T3_TRAFFIC_GEMM_WRITE,
+                            .check = accepts,
+                            .plan = plan,
+                            .run = run};
 }
 
 /* Eight numbers of a row of a or out. */

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "t3/element.h"
+#include "t3/traffic_class.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -38,18 +39,6 @@ struct t3_device {
   uint32_t ring_blocks_in_flight;      /* waves of one of their workgroups */
   uint32_t row_workgroups_per_cu;      /* of kernels on rows */
   uint32_t row_block_bytes;            /* of an operand that one of their workgroups has under way */
-};
-
-/* Who pays for DRAM accesses in the report. */
-enum t3_traffic_class {
-  T3_GEMM_READ,
-  T3_GEMM_WRITE,
-  T3_RS_READ,
-  T3_RS_WRITE,
-  T3_AG_READ,
-  T3_AG_WRITE,
-  T3_TRAFFIC_SETUP,
-  T3_TRAFFIC_CONTROL
 };
 
 /* A matrix in registers. Its elements have one type in memory and may have another here, fp32 on one of both sides. */

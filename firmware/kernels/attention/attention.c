@@ -274,5 +274,9 @@ static struct t3_plan plan(const struct t3_device* device, const void* arguments
                           .stores_here = true};
 }
 
-const struct t3_kernel t3_attention_kernel = {
-    .name = "attention", .reads = T3_GEMM_READ, .writes = T3_GEMM_WRITE, .check = check, .plan = plan, .run = run};
+const struct t3_kernel t3_attention_kernel = {.name = "attention",
+                                              .reads = T3_TRAFFIC_GEMM_READ,
+                                              .writes = T3_TRAFFIC_GEMM_WRITE,
+                                              .check = check,
+                                              .plan = plan,
+                                              .run = run};

@@ -188,8 +188,8 @@ static struct t3_plan plan(const struct t3_device* device, const void* arguments
 }
 
 const struct t3_kernel t3_gemm_kernel = {.name = "gemm",
-                                         .reads = T3_GEMM_READ,
-                                         .writes = T3_GEMM_WRITE,
+                                         .reads = T3_TRAFFIC_GEMM_READ,
+                                         .writes = T3_TRAFFIC_GEMM_WRITE,
                                          .is_producer = true,
                                          .check = check,
                                          .plan = plan,

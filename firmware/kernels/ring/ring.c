@@ -289,16 +289,16 @@ static void agree(const void* arguments, struct t3_agreement* sent, struct t3_ag
 }
 
 const struct t3_kernel t3_ring_reduce_scatter_kernel = {.name = "ring-reduce-scatter",
-                                                        .reads = T3_RS_READ,
-                                                        .writes = T3_RS_WRITE,
+                                                        .reads = T3_TRAFFIC_RS_READ,
+                                                        .writes = T3_TRAFFIC_RS_WRITE,
                                                         .check = check_reduce_scatter,
                                                         .plan = plan_reduce_scatter,
                                                         .agree = agree,
                                                         .run = run};
 
 const struct t3_kernel t3_ring_all_gather_kernel = {.name = "ring-all-gather",
-                                                    .reads = T3_AG_READ,
-                                                    .writes = T3_AG_WRITE,
+                                                    .reads = T3_TRAFFIC_AG_READ,
+                                                    .writes = T3_TRAFFIC_AG_WRITE,
                                                     .check = check_all_gather,
                                                     .plan = plan_all_gather,
                                                     .agree = agree,

@@ -182,5 +182,9 @@ static struct t3_plan plan(const struct t3_device* device, const void* arguments
   return plan;
 }
 
-const struct t3_kernel t3_rows_kernel = {
-    .name = "rows", .reads = T3_GEMM_READ, .writes = T3_GEMM_WRITE, .check = check, .plan = plan, .run = run};
+const struct t3_kernel t3_rows_kernel = {.name = "rows",
+                                         .reads = T3_TRAFFIC_GEMM_READ,
+                                         .writes = T3_TRAFFIC_GEMM_WRITE,
+                                         .check = check,
+                                         .plan = plan,
+                                         .run = run};
