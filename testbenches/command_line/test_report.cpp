@@ -6,6 +6,7 @@
 #include "report/comparison.h"
 #include "report/output_file.h"
 #include "report/report.h"
+#include "report/report_figures.h"
 #include "report/result_table.h"
 
 using namespace t3vp;
