@@ -12,19 +12,25 @@ void MemoryController::near_memory_command() {
   using Action = registers::NearMemory::Command::Action;
   const Action action = near_memory.command.action();
   if (action == Action::arm) arm();
-  if (action == Action::disarm) {
-    valid_bits_.disarm();
-    near_memory.status.code.set(Status::ok);
-  }
+  if (action == Action::disarm) disarm();
+}
+
+void MemoryController::refuse_command(Status status, std::uint64_t address, const std::string& text) {
+  near_memory.status.code.set(status);
+  near_memory.report(status, address, text);
+}
+
+/// Who is at some of the range, in words; empty when nobody is.
+std::string MemoryController::use_of(const OutputRange& range) const {
+  std::string found = tracker.use_of(range);
+  for (int i = 0; i < users.size() && found.empty(); ++i) found = users[i]->use_of(range);
+  return found;
 }
 
 void MemoryController::arm() {
   const std::uint64_t base = near_memory.valid_base.value(), bytes = near_memory.valid_bytes.value(),
                       local = address_map::local_of(base);
-  const auto refuse = [&](Status status, const std::string& text) {
-    near_memory.status.code.set(status);
-    near_memory.report(status, base, text);
-  };
+  const auto refuse = [&](Status status, const std::string& text) { refuse_command(status, base, text); };
   if (base % ValidBits::sector_bytes != 0 || bytes % ValidBits::sector_bytes != 0)
     return refuse(Status::unaligned,
                   fmt::format("{} bytes at {:#x}: multiples of {} expected", bytes, base, ValidBits::sector_bytes));
@@ -38,15 +44,26 @@ void MemoryController::arm() {
   if (valid_bits_.clear() != 0 && !is_same)
     return refuse(Status::busy, fmt::format("{} bytes of the range armed before are not written yet",
                                             valid_bits_.clear() * ValidBits::sector_bytes));
-  const OutputRange range{base, base + bytes};
-  std::string found = tracker.use_of(range);
-  for (int i = 0; i < users.size() && found.empty(); ++i) found = users[i]->use_of(range);
-  if (!found.empty())
+  if (const std::string found = use_of({base, base + bytes}); !found.empty())
     return refuse(Status::busy, fmt::format("{} bytes at {:#x}: {}, and nothing is zeroed before that has ended", bytes,
                                             base, found));
   valid_bits_.arm(local, bytes);
   most_valid_bits_ = std::max(most_valid_bits_, ValidBits::storage_bytes(bytes));
   plain->invalidate_direct_mem_ptr(base, base + bytes - 1);
+  near_memory.status.code.set(Status::ok);
+}
+
+/// Nobody finds zeros before this and what memory holds behind it.
+void MemoryController::disarm() {
+  const std::uint64_t base = address_map::on_gpu(gpu_, valid_bits_.begin()),
+                      bytes = valid_bits_.end() - valid_bits_.begin(),
+                      missing = valid_bits_.clear() * ValidBits::sector_bytes;
+  if (const std::string found = missing == 0 ? "" : use_of({base, base + bytes}); !found.empty())
+    return refuse_command(Status::busy, base,
+                          fmt::format("{} of the {} bytes at {:#x} are not written yet: {}, and they stay zero until "
+                                      "that has ended",
+                                      missing, bytes, base, found));
+  valid_bits_.disarm();
   near_memory.status.code.set(Status::ok);
 }
 

@@ -103,6 +103,9 @@ class MemoryController : public sc_core::sc_module, public Component {
   bool busy() const;
   void near_memory_command();
   void arm();
+  void disarm();
+  void refuse_command(Status status, std::uint64_t address, const std::string& text);
+  std::string use_of(const OutputRange& range) const;
   void find_zeros(std::uint64_t address, std::uint64_t bytes);
   std::uint64_t uniform(std::uint64_t at, std::uint64_t part, std::uint64_t begin, std::uint64_t end,
                         bool& first) const;

@@ -38,6 +38,7 @@ t3_program guest_on_its_packets;
 /* For all GPUs: what neighbours have stored before the first comes to it. */
 t3_program guest_where_it_has_arrived;
 t3_program guest_where_it_is_staged;
+t3_program guest_that_disarms_in_use;
 
 /* Maps and kernels, Tracker and DMA engine that do not fit together. */
 t3_program guest_other_outputs_sent;

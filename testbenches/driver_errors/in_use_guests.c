@@ -141,6 +141,30 @@ enum t3_status guest_where_it_is_staged(const struct t3_hal* hal, const struct t
   return misuse_then_work(hal, job, staged);
 }
 
+/* The output is the upper half of what is armed; the lower half is never written. */
+static void disarmed_in_use(struct stage* s) {
+  const struct t3_chunk half = {.first_workgroup = 32, .workgroups = 32};
+  const struct t3_dma_options options = {.updates = 2, .block_tiles = 1};
+  const struct t3_gemm_options update = {.update = true};
+  const struct operands o = operands_of(s);
+  struct t3_output out = s->out;
+  struct t3_matrix armed = s->out.matrix;
+  armed.rows *= 2;
+  tell(s, "memory", t3_matrix_malloc(&s->gpu, &armed));
+  out.matrix.address = armed.address;
+  tell(s, "dma_map of half", t3_dma_map(&s->gpu, &out, half, 0, T3_NOTIFY, options));
+  tell(s, "arm", t3_arm_zero(&s->gpu, &armed));
+  tell(s, "gemm", t3_gemm(&s->gpu, &out, &o.a, &o.b, update));
+  s->hal->wait_ns(s->hal->platform, 3000); /* it has begun */
+  tell(s, "disarm", t3_disarm_zero(&s->gpu));
+  tell(s, "its end", t3_wait_kernels(&s->gpu));
+  tell(s, "disarm", t3_disarm_zero(&s->gpu));
+  tell(s, "gemm", t3_gemm(&s->gpu, &out, &o.a, &o.b, update));
+  tell(s, "its end", t3_wait_kernels(&s->gpu));
+  tell(s, "wait_dma", t3_wait_dma(&s->gpu));
+  tell(s, "disarm", t3_disarm_zero(&s->gpu));
+}
+
 enum t3_status guest_with_operands_in_use(const struct t3_hal* hal, const struct t3_job* job) {
   return misuse_then_work(hal, job, operands_in_use);
 }
@@ -159,4 +183,8 @@ enum t3_status guest_that_reads_what_is_mapped(const struct t3_hal* hal, const s
 
 enum t3_status guest_on_its_packets(const struct t3_hal* hal, const struct t3_job* job) {
   return misuse_then_work(hal, job, packets_in_use);
+}
+
+enum t3_status guest_that_disarms_in_use(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, disarmed_in_use);
 }

@@ -159,3 +159,29 @@ TEST_CASE("the packets of the kernel queue are nobody's operands and are not zer
     CHECK_THAT(logged[zeroed], Contains(": the kernel queue reads its packets from 0x0 to 0x"));
   pair.require_right_result();
 }
+
+TEST_CASE("zeros that a kernel writes over or a map counts on are not given up") {
+  GpuPair pair(guest_that_disarms_in_use, {"system.memory.valid_bits_KiB=4"}, guest_late);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"memory of a", T3_OK},
+                                {"memory of b", T3_OK},
+                                {"memory", T3_OK},
+                                {"dma_map of half", T3_OK},
+                                {"arm", T3_OK},
+                                {"gemm", T3_OK},
+                                {"disarm", T3_BUSY},
+                                {"its end", T3_OK},
+                                {"disarm", T3_BUSY},
+                                {"gemm", T3_OK},
+                                {"its end", T3_OK},
+                                {"wait_dma", T3_OK},
+                                {"disarm", T3_OK},
+                                {"logged by near_memory", T3_BUSY},
+                                {"logged by near_memory", T3_BUSY}}));
+  const Lines logged = pair.logged(0);
+  for (const std::string& text : logged)
+    CHECK_THAT(text, Contains(" bytes at 0x") && Contains(" are not written yet: "));
+  CHECK_THAT(logged[0], Contains(": a kernel runs that writes 0x"));
+  CHECK_THAT(logged[1], Contains(": workgroups 32 to 63 of the output at 0x") && Contains(" are being counted: 0 of "));
+  pair.require_right_result();
+}

@@ -207,7 +207,7 @@ enum t3_status t3_fill_zero(struct t3_context* context, const struct t3_matrix* 
  * says whether they have been written since, and the first update is a store. T3_TABLE_FULL when there are not enough
  * such bits, T3_BUSY while some of another matrix that was armed is not written yet. */
 enum t3_status t3_arm_zero(struct t3_context* context, const struct t3_matrix* matrix);
-/* Gives the armed matrix up: what has not been written holds what memory holds. */
+/* Gives the armed matrix up, T3_BUSY while somebody is at it: what has not been written holds what memory holds. */
 enum t3_status t3_disarm_zero(struct t3_context* context);
 
 /* 0 when there are 2^32 or more, or none. */
