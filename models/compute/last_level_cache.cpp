@@ -104,12 +104,31 @@ void LastLevelCache::from_compute(int, tlm::tlm_generic_payload& transaction, Pi
                          in_memory(transaction.get_address(), extension.shape);
   if (!cacheable) {
     transaction.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-    bypass.send(transaction, time + memory_latency_ - now());
+    const bool updates = extension.operation == Operation::update;
+    const Picoseconds arrival =
+        updates ? make_way(transaction.get_address(), extension.shape, time) : time + memory_latency_;
+    bypass.send(transaction, arrival - now());
   } else if (extension.operation == Operation::load) {
     load(transaction, extension, time);
   } else {
     store(transaction, extension, time);
   }
+}
+
+/// An update adds to what was stored here, so that goes to memory in front of it, and what stayed would be stale.
+/// When the update may reach memory.
+Picoseconds LastLevelCache::make_way(std::uint64_t address, const Shape& shape, Picoseconds time) {
+  Picoseconds arrival = time + memory_latency_;
+  for (const Piece& piece : pieces_of(address, shape)) {
+    const CacheTags::Slot slot = tags_.find(piece.place);
+    if (slot != CacheTags::none) {
+      dropped_ += count_sectors(tags_.line(slot).valid | tags_.line(slot).dirty);
+      write_back(slot, time);
+      tags_.drop(slot);
+    }
+    arrival = order_.after(piece.place.line, piece.sectors, arrival);
+  }
+  return arrival;
 }
 
 /// Asks by a debug access without data.
@@ -335,7 +354,7 @@ void LastLevelCache::visit_statistics(const StatisticVisitor& visit) const {
   visit("misses", "sectors", "loads that had to be filled", number(misses_));
   visit("stores", "sectors", "cached stores", number(written_));
   visit("write_backs", "sectors", "dirty sectors written to memory", number(written_back_));
-  visit("dropped", "sectors", "sectors that a peer's write made stale", number(dropped_));
+  visit("dropped", "sectors", "sectors that a peer's write or an update made stale", number(dropped_));
   visit("hit_rate", "fraction", "hits / (hits + misses)",
         hits_ + misses_ == 0 ? 0 : number(hits_) / number(hits_ + misses_));
 }

@@ -5,9 +5,10 @@
 // and are written back when evicted, only the bytes that were stored, in the traffic class of who stored them. A load
 // of bytes that a sector stored in part does not have fetches the sector (GPGPU-Sim's lazy fetch on read).
 //
-// Accesses with `cached` false bypass the cache without a look at its tags, as do peers' writes, which drop the bytes
-// they overwrite (T3 4.3: uncached output). What firmware, the DMA engine and memory itself write is not seen here, and
-// they do not see what is dirty: software flushes.
+// Loads and stores with `cached` false bypass the cache without a look at its tags (T3 4.3: uncached output). Peers'
+// writes bypass it and drop the bytes that they overwrite; the GPU's own updates, cached or not, bypass it behind a
+// write-back of the lines that they touch, which it then no longer has. What firmware, the DMA engine and memory itself
+// write is not seen here, and they do not see what is dirty: software flushes.
 #pragma once
 
 #include <array>
@@ -131,6 +132,7 @@ class LastLevelCache : public sc_core::sc_module, public Component {
   void write_back(CacheTags::Slot slot, Picoseconds time);
   void written_back(tlm::tlm_generic_payload& transaction);
   void drop(const Piece& piece);
+  Picoseconds make_way(std::uint64_t address, const Shape& shape, Picoseconds time);
   void flush();
   void end_flush();
   void update_interrupt();

@@ -266,11 +266,57 @@ TEST_CASE("uncached accesses neither see the cache nor change it: mixing the two
   Transaction& past = access_with_data(bench.compute, Operation::load, 0, {1, line, 0});
   past.extension().cached = false;
   const std::size_t uncached = bench.compute.send(past);
-  Transaction& update = access_with_data(bench.compute, Operation::update, 0, {1, line, 0}, 0);
-  bench.compute.send(update);
   bench.settle();
   REQUIRE(bench.compute.answers[uncached].data == bytes_of({{line, 0}}));
   REQUIRE(loaded(bench, 0, line) == bytes_of({{line, 7}}));
+}
+
+namespace {
+
+constexpr unsigned char stored = 0x3C;  // of both bytes of an fp16, whose double is 0x403C
+
+std::size_t update(CacheBench& bench, std::uint64_t address, std::uint32_t bytes, Picoseconds delay = 0) {
+  Transaction& transaction = access_with_data(bench.compute, Operation::update, address, {1, bytes, 0}, stored);
+  return bench.compute.send(transaction, delay);
+}
+
+std::vector<unsigned char> doubled(std::uint32_t bytes) {
+  std::vector<unsigned char> result(bytes, stored);
+  for (std::uint32_t i = 1; i < bytes; i += 2) result[i] = 0x40;
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("an update adds to what was stored and leaves nothing of the lines that it touches in the cache") {
+  CacheBench bench(CacheBench::fully_associative(8));
+  store(bench.compute, 0, line, stored);
+  load(bench, line, line);
+  bench.settle();
+  update(bench, 3 * sector, 2 * sector);
+  bench.settle();
+  std::vector<unsigned char> expected(3 * sector, stored);
+  const auto twice = doubled(sector);
+  expected.insert(expected.end(), twice.begin(), twice.end());
+  expected.insert(expected.end(), sector, stored);
+  expected.insert(expected.end(), 3 * sector, 0);
+  REQUIRE(in_memory(bench, 0, 2 * line) == expected);
+  REQUIRE(bench.statistic("dropped") == 8);
+  REQUIRE(loaded(bench, 0, 2 * line) == expected);
+  bench.flush();
+  bench.settle();
+  REQUIRE(in_memory(bench, 0, 2 * line) == expected);
+}
+
+TEST_CASE("an update does not arrive before an older write-back of its line") {
+  CacheBench bench(CacheBench::fully_associative(2));
+  store(bench.compute, 0, line, stored);
+  bench.settle();
+  load(bench, 2 * line, line, 900'000);
+  load(bench, 3 * line, line, 900'000);
+  update(bench, 0, line, 500'000);
+  bench.settle();
+  REQUIRE(in_memory(bench, 0, line) == doubled(line));
 }
 
 TEST_CASE("debug accesses: compute units' see the cache first, also what it is writing back, peers' see memory") {

@@ -88,3 +88,27 @@ static void stale_operand(struct stage* s) {
 enum t3_status guest_stale_operand(const struct t3_hal* hal, const struct t3_job* job) {
   return misuse_then_work(hal, job, stale_operand);
 }
+
+static void cached_and_updated(struct stage* s) {
+  const uint16_t one = 0x3C00, k_times_3 = 0x5A00, k_times_4 = 0x5C00, k_times_6 = 0x5E00; /* k is 64 */
+  struct t3_matrix a = {.rows = SIZE, .columns = SIZE, .element = T3_FP16}, b = a, before = a, after = a;
+  struct t3_output out = {.matrix = a, .tiling = s->out.tiling};
+  struct t3_matrix* const all[] = {&a, &b, &before, &after, &out.matrix};
+  for (uint32_t i = 0; i < 5; ++i) tell(s, "memory", t3_matrix_malloc(&s->gpu, all[i]));
+  tell(s, "ones in a", fill(&s->gpu, &a, one));
+  tell(s, "ones in b", fill(&s->gpu, &b, one));
+  const struct t3_gemm_options update = {.update = true};
+  tell(s, "gemm", t3_gemm(&s->gpu, &out, &a, &b, (struct t3_gemm_options){0}));
+  tell(s, "update", t3_gemm(&s->gpu, &out, &a, &b, update));
+  scale(s, &before, &out.matrix);
+  tell(s, "update", t3_gemm(&s->gpu, &out, &a, &b, update));
+  scale(s, &after, &out.matrix);
+  tell(s, "flush", t3_flush_cache(&s->gpu));
+  tell_whether(s, "out is 3 k", &out.matrix, k_times_3);
+  tell_whether(s, "a kernel has read 2 k", &before, k_times_4);
+  tell_whether(s, "and then 3 k", &after, k_times_6);
+}
+
+enum t3_status guest_that_updates_what_is_cached(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, cached_and_updated);
+}

@@ -110,6 +110,8 @@ t3_program guest_freed_memory;
 t3_program guest_without_flush;
 /* Multiplies, changes an operand, multiplies again, and does the same with a flush in between; tells what it finds. */
 t3_program guest_stale_operand;
+/* Stores an output in the cache, updates it, reads it, updates it again; tells what it finds. */
+t3_program guest_that_updates_what_is_cached;
 
 t3_program guest_register_misuse;
 t3_program guest_misuse_of_peers;

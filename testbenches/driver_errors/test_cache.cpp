@@ -64,3 +64,14 @@ TEST_CASE("a kernel uses the operand that it has in the cache, whatever the driv
                                 {"out is a 4 of an operand that is read anew", T3_OK}}));
   pair.require_right_result();
 }
+
+TEST_CASE("a kernel's updates add to what is in the cache and later kernels read the sums") {
+  GpuPair pair(guest_that_updates_what_is_cached);
+  pair.run();
+  std::vector<Told> told(5, {"memory", T3_OK});
+  for (const char* what : {"ones in a", "ones in b", "gemm", "update", "kernel", "its end", "update", "kernel",
+                           "its end", "flush", "out is 3 k", "a kernel has read 2 k", "and then 3 k"})
+    told.push_back({what, T3_OK});
+  REQUIRE(pair.told() == lines(told));
+  pair.require_right_result();
+}
