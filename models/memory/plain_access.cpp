@@ -25,6 +25,13 @@ void MemoryController::plain_transport(tlm::tlm_generic_payload& transaction, sc
   if (transaction.get_streaming_width() < transaction.get_data_length())
     return refuse(tlm::TLM_BURST_ERROR_RESPONSE, "memory does not stream");
   if (transaction.get_data_ptr() == nullptr) return refuse(tlm::TLM_BURST_ERROR_RESPONSE, "no data");
+  const std::uint64_t address = transaction.get_address();
+  if (const std::string found =
+          transaction.is_write() ? tracker.use_of({address, address + transaction.get_data_length()}) : "";
+      !found.empty()) {
+    transaction.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+    return registers.report(Status::busy, address, describe(transaction) + ": " + found);
+  }
   if (plain_debug(transaction) != transaction.get_data_length()) {
     registers.report(
         Status::bad_address, transaction.get_address(),
@@ -61,7 +68,10 @@ bool MemoryController::direct_memory(tlm::tlm_generic_payload& transaction, tlm:
   const std::uint64_t address = address_map::local_of(transaction.get_address());
   if (address_map::gpu_of(transaction.get_address()) != gpu_ || address >= parameters_.capacity_bytes) return false;
   const std::uint64_t start = address / BackingStore::page_bytes * BackingStore::page_bytes;
-  if (valid_bits_.concerns(start, BackingStore::page_bytes)) return false;  // a pointer knows no valid bits
+  // A pointer knows neither valid bits nor maps.
+  if (valid_bits_.concerns(start, BackingStore::page_bytes)) return false;
+  const std::uint64_t page = address_map::on_gpu(gpu_, start);
+  if (!tracker.use_of({page, page + BackingStore::page_bytes}).empty()) return false;
   dmi.set_dmi_ptr(store_.page(address));
   dmi.set_start_address(address_map::on_gpu(gpu_, start));
   dmi.set_end_address(

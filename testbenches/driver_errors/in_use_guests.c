@@ -165,6 +165,27 @@ static void disarmed_in_use(struct stage* s) {
   tell(s, "disarm", t3_disarm_zero(&s->gpu));
 }
 
+/* A map expects two updates and has one at first. */
+static void written_while_counted(struct stage* s) {
+  const struct t3_chunk half = {.first_workgroup = 32, .workgroups = 32};
+  const struct t3_dma_options options = {.updates = 2, .block_tiles = 1};
+  const struct t3_gemm_options update = {.update = true};
+  const struct operands o = operands_of(s);
+  const struct t3_matrix* out = &s->out.matrix;
+  const uint64_t last = out->address + (out->rows - 1) * out->row_stride;
+  const uint64_t nothing = 0;
+  const struct t3_hal* hal = s->hal;
+  tell(s, "dma_map of half", t3_dma_map(&s->gpu, &s->out, half, 0, T3_NOTIFY, options));
+  tell(s, "last row", hal->write_memory(hal->platform, last, &nothing, sizeof nothing));
+  for (int i = 0; i < 2; ++i) {
+    tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &o.a, &o.b, update));
+    tell(s, "its end", t3_wait_kernels(&s->gpu));
+    if (i == 1) tell(s, "wait_dma", t3_wait_dma(&s->gpu));
+    tell(s, "first row", hal->write_memory(hal->platform, out->address, &nothing, sizeof nothing));
+    tell(s, "last row", hal->write_memory(hal->platform, last, &nothing, sizeof nothing));
+  }
+}
+
 enum t3_status guest_with_operands_in_use(const struct t3_hal* hal, const struct t3_job* job) {
   return misuse_then_work(hal, job, operands_in_use);
 }
@@ -187,4 +208,8 @@ enum t3_status guest_on_its_packets(const struct t3_hal* hal, const struct t3_jo
 
 enum t3_status guest_that_disarms_in_use(const struct t3_hal* hal, const struct t3_job* job) {
   return misuse_then_work(hal, job, disarmed_in_use);
+}
+
+enum t3_status guest_that_writes_what_is_counted(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, written_while_counted);
 }

@@ -185,3 +185,26 @@ TEST_CASE("zeros that a kernel writes over or a map counts on are not given up")
   CHECK_THAT(logged[1], Contains(": workgroups 32 to 63 of the output at 0x") && Contains(" are being counted: 0 of "));
   pair.require_right_result();
 }
+
+TEST_CASE("the processor does not write what a map counts before it is complete") {
+  GpuPair pair(guest_that_writes_what_is_counted, {}, guest_late);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"memory of a", T3_OK},
+                                {"memory of b", T3_OK},
+                                {"dma_map of half", T3_OK},
+                                {"last row", T3_OK},  // nothing has been counted
+                                {"gemm", T3_OK},
+                                {"its end", T3_OK},
+                                {"first row", T3_OK},  // the map is about other tiles
+                                {"last row", T3_ACCESS_DENIED},
+                                {"gemm", T3_OK},
+                                {"its end", T3_OK},
+                                {"wait_dma", T3_OK},
+                                {"first row", T3_OK},
+                                {"last row", T3_OK},
+                                {"logged by memory_controller", T3_BUSY}}));
+  CHECK_THAT(pair.logged(0).at(0), Catch::StartsWith("write of 8 bytes at 0x") &&
+                                       Contains(": workgroups 32 to 63 of the output at 0x") &&
+                                       Contains(" are being counted: 0 of "));
+  pair.require_right_result();
+}
