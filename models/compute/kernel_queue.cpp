@@ -162,9 +162,11 @@ ComputeCluster::Refusal ComputeCluster::check_ranges() const {
       if (range.overlaps(ring()))
         return {Status::bad_packet,
                 fmt::format("{}: its queue's packets are at {:#x} to {:#x}", kernel, ring().begin, ring().end - 1)};
-      for (int i = 0; i < users.size(); ++i)
-        if (const std::string found = users[i]->use_of(range); !found.empty())
-          return {Status::busy, fmt::format("{}: {}, and no kernel runs there before that has ended", kernel, found)};
+      std::string found;
+      for (int i = 0; i < users.size() && found.empty(); ++i) found = users[i]->use_of(range);
+      for (int i = 0; i < map_holders.size() && found.empty(); ++i) found = map_holders[i]->kept_in(range);
+      if (!found.empty())
+        return {Status::busy, fmt::format("{}: {}, and no kernel runs there before that has ended", kernel, found)};
     }
   return {};
 }

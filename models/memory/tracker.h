@@ -81,6 +81,7 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
   std::vector<std::string> diagnosis() const override;
 
   std::string in_the_way(const OutputRange& output, bool stores) const override;
+  std::string kept_in(const OutputRange& range) const override;
   std::string use_of(const OutputRange& range) const override;
 
   /// Storage of the table (T3 4.2.1: 256 x 8 x 76 bits = 19 KiB).

@@ -178,7 +178,15 @@ std::string Tracker::use_of(const OutputRange& range) const {
   for (const Chunk& chunk : chunks_)
     if (chunk.mapped && chunk.accepted != 0 && chunk.complete != chunk.tiles && has_tiles_in(chunk.range, range))
       return progress(chunk);
-  return {};
+  return kept_in(range);
+}
+
+/// All of it, from the first map to the end of the last one: which entries will spill is not known before.
+std::string Tracker::kept_in(const OutputRange& range) const {
+  const std::uint64_t base = registers.spill_base.value(), bytes = registers.spill_entries.value() * slot_bytes;
+  if (!in_use() || bytes == 0 || !range.overlaps(base, bytes)) return {};
+  return fmt::format("the Tracker keeps counts of what is mapped in its spill table at {:#x} to {:#x}", base,
+                     base + bytes - 1);
 }
 
 void Tracker::remove(bool all, bool force) {

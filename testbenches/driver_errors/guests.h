@@ -40,6 +40,7 @@ t3_program guest_where_it_has_arrived;
 t3_program guest_where_it_is_staged;
 t3_program guest_that_disarms_in_use;
 t3_program guest_that_writes_what_is_counted;
+t3_program guest_that_spills_over_operands;
 
 /* Maps and kernels, Tracker and DMA engine that do not fit together. */
 t3_program guest_other_outputs_sent;

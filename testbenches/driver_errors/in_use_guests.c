@@ -2,6 +2,7 @@
 #include <stddef.h>
 
 #include "driver_errors/misuse.h"
+#include "t3/registers/tracker.h"
 
 static void fill(struct stage* s, const char* what, const struct t3_matrix* matrix) {
   tell(s, what, t3_fill_zero(&s->gpu, matrix));
@@ -186,6 +187,31 @@ static void written_while_counted(struct stage* s) {
   }
 }
 
+static void spilled_over_operands(struct stage* s) {
+  const struct t3_chunk half = {.first_workgroup = 32, .workgroups = 32};
+  const struct t3_dma_options options = {.updates = 1, .block_tiles = 1};
+  const struct operands o = operands_of(s);
+  const struct t3_hal* hal = s->hal;
+  const uint64_t place = t3_block_base(s->gpu.gpu, T3_BLOCK_TRACKER) + T3_TRACKER_SPILL_BASE_OFFSET;
+  uint64_t right = 0;
+  tell(s, "dma_map of half", t3_dma_map(&s->gpu, &s->out, half, 0, T3_NOTIFY, options));
+  tell(s, "unmap_all", t3_remote_unmap_all(&s->gpu));
+  tell(s, "place of the spill table", hal->read64(hal->platform, place, &right));
+  tell(s, "spill table on b", hal->write64(hal->platform, place, o.b.address));
+  for (int i = 0; i < 2; ++i) {
+    if (i == 0) tell(s, "dma_map of half", t3_dma_map(&s->gpu, &s->out, half, 0, T3_NOTIFY, options));
+    if (i == 1) tell(s, "unmap_all", t3_remote_unmap_all(&s->gpu));
+    tell(s, "gemm of b", t3_gemm(&s->gpu, &s->out, &o.a, &o.b, (struct t3_gemm_options){.update = true}));
+    tell(s, "its end", t3_wait_kernels(&s->gpu));
+    tell(s, "rows on b", t3_rows(&s->gpu, T3_ROWS_SCALE, &o.b, &o.b, NULL, NULL, (struct t3_row_options){.factor = 1}));
+    tell(s, "its end", t3_wait_kernels(&s->gpu));
+    fill(s, "fill of b", &o.b);
+    tell(s, "arm of b", t3_arm_zero(&s->gpu, &o.b));
+    tell(s, "write to b", hal->write_memory(hal->platform, o.b.address, &right, sizeof right));
+  }
+  tell(s, "spill table in its place", hal->write64(hal->platform, place, right));
+}
+
 enum t3_status guest_with_operands_in_use(const struct t3_hal* hal, const struct t3_job* job) {
   return misuse_then_work(hal, job, operands_in_use);
 }
@@ -212,4 +238,8 @@ enum t3_status guest_that_disarms_in_use(const struct t3_hal* hal, const struct 
 
 enum t3_status guest_that_writes_what_is_counted(const struct t3_hal* hal, const struct t3_job* job) {
   return misuse_then_work(hal, job, written_while_counted);
+}
+
+enum t3_status guest_that_spills_over_operands(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, spilled_over_operands);
 }

@@ -208,3 +208,31 @@ TEST_CASE("the processor does not write what a map counts before it is complete"
                                        Contains(" are being counted: 0 of "));
   pair.require_right_result();
 }
+
+TEST_CASE("the spill table is nobody else's while chunks are mapped") {
+  GpuPair pair(guest_that_spills_over_operands, {"system.memory.valid_bits_KiB=4"}, guest_late);
+  pair.run();
+  std::vector<Told> told{{"memory of a", T3_OK},
+                         {"memory of b", T3_OK},
+                         {"dma_map of half", T3_OK},
+                         {"unmap_all", T3_OK},
+                         {"place of the spill table", T3_OK},
+                         {"spill table on b", T3_OK}};
+  for (const t3_status use : {T3_BUSY, T3_OK}) {
+    told.push_back({use == T3_BUSY ? "dma_map of half" : "unmap_all", T3_OK});
+    for (const char* kernel : {"gemm of b", "rows on b"}) told.insert(told.end(), {{kernel, T3_OK}, {"its end", use}});
+    told.insert(told.end(),
+                {{"fill of b", use}, {"arm of b", use}, {"write to b", use == T3_BUSY ? T3_ACCESS_DENIED : T3_OK}});
+  }
+  told.push_back({"spill table in its place", T3_OK});
+  for (const char* by : {"logged by kernel_queue", "logged by kernel_queue", "logged by dma", "logged by near_memory",
+                         "logged by memory_controller"})
+    told.push_back({by, T3_BUSY});
+  REQUIRE(pair.told() == lines(told));
+  const Lines logged = pair.logged(0);
+  for (const std::string& text : logged)
+    CHECK_THAT(text, Contains(": the Tracker keeps counts of what is mapped in its spill table at 0x"));
+  CHECK_THAT(logged[0], Contains("the kernel reads 0x"));
+  CHECK_THAT(logged[1], Contains("the kernel writes 0x"));
+  pair.require_right_result();
+}
