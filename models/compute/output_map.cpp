@@ -212,9 +212,7 @@ void OutputMap::add() {
                   fmt::format("peer {:#x} of {:#x} bytes does not end in the memory of GPU {}", entry.peer, bytes,
                               address_map::gpu_of(entry.peer)));
   for (const Entry& other : entries_)
-    if (range.overlaps(other.range))
-      return refuse(Status::overlap, range.base,
-                    fmt::format("{} overlap the mapped {}", range.text(), other.range.text()));
+    if (range.overlaps(other.range)) return refuse(Status::overlap, range.base, range.overlap(other.range));
   if (is_written(entry)) return refuse_busy(entry);
   if (entries_.size() == parameters_.entries)
     return refuse(Status::table_full, range.base, fmt::format("all {} entries are in use", parameters_.entries));

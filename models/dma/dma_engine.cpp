@@ -167,8 +167,7 @@ void DmaEngine::add() {
   }
   for (const Command& other : commands_)
     if (command.range.overlaps(other.range))
-      return refuse(Status::overlap, command.range.base,
-                    fmt::format("{} overlap the mapped {}", command.range.text(), other.range.text()));
+      return refuse(Status::overlap, command.range.base, command.range.overlap(other.range));
   if (commands_.size() == parameters_.commands)
     return refuse(Status::table_full, command.range.base,
                   fmt::format("all {} commands are in use", parameters_.commands));

@@ -83,8 +83,7 @@ void Tracker::add_chunk() {
     return refuse(Status::table_full, range.base, fmt::format("all {} chunks are in use", parameters_.chunks));
   for (const Chunk& other : chunks_)
     if (other.mapped && range.overlaps(other.range))
-      return refuse(Status::overlap, range.base,
-                    fmt::format("{} overlap the mapped {}", range.text(), other.range.text()));
+      return refuse(Status::overlap, range.base, range.overlap(other.range));
   chunk.first_slot = free_slots(chunk.slots());
   const std::uint64_t table = registers.spill_entries.value();
   const std::uint32_t needed =

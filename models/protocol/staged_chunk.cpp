@@ -10,6 +10,12 @@ std::string StagedChunk::text() const {
   return fmt::format("workgroups {} to {} of the output at {:#x}", first, first + count - 1, base);
 }
 
+std::string StagedChunk::overlap(const StagedChunk& other) const {
+  return fmt::format(
+      "{} overlap the mapped {}: both have workgroup {}, and both outputs, from the first row to the last, have {:#x}",
+      text(), other.text(), std::max(first, other.first), std::max(base, other.base));
+}
+
 bool StagedChunk::fits(const Producer& producer, ElementType type, const Area& access) const {
   if (type != grid.element || producer.wf_id >= grid.wavefronts || access.shape.rows == 0) return false;
   if (producer.wg_id >= grid.workgroups()) return false;

@@ -21,10 +21,14 @@ struct StagedChunk {
   bool contains(std::uint32_t wg_id, std::uint64_t address) const {
     return wg_id - first < count && address - base < grid.bytes();
   }
+  /// An access is given to a map by its workgroup's number and its address, so chunks with the same numbers lie in
+  /// outputs beside each other: not between each other's rows either.
   bool overlaps(const StagedChunk& other) const {
     const bool same_memory = base < other.base + other.grid.bytes() && other.base < base + grid.bytes();
     return same_memory && first < other.first + other.count && other.first < first + count;
   }
+  /// What they have in common, in words.
+  std::string overlap(const StagedChunk& other) const;
   /// The access is to nothing but the tile of its wavefront in the output, in the output's element type; the tile may
   /// be another chunk's.
   bool fits(const Producer& producer, ElementType type, const Area& access) const;

@@ -22,6 +22,14 @@ static void overlapping(struct stage* s) {
   tell(s, "dma_map 31 to 32", by_dma(s, &s->out, chunk(31, 2), s->peer_out));
   tell(s, "dma_map 0 to 63", by_dma(s, &s->out, chunk(0, 64), s->peer_out));
   tell(s, "dma_map 32 to 40", by_dma(s, &s->out, chunk(32, 9), s->peer_out));
+  tell(s, "unmap", t3_remote_unmap_all(&s->gpu));
+  /* They share no byte, but the rows of each lie between the other's. */
+  struct t3_output left = s->out;
+  left.matrix.columns /= 2;
+  struct t3_output right = left;
+  right.matrix.address += right.matrix.row_stride / 2;
+  tell(s, "dma_map of the left half", by_dma(s, &left, chunk(0, 8), s->peer_out));
+  tell(s, "dma_map of the right half", by_dma(s, &right, chunk(0, 8), s->peer_out));
 }
 
 static void unaligned(struct stage* s) {

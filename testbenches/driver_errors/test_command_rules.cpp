@@ -140,6 +140,7 @@ TEST_CASE("commands that the Tracker refuses are told with the rule") {
         Status::overlap,
         here,
         "workgroups 4 to 11 of the output at 0x100000100000 overlap the mapped workgroups 0 to 7 of the output at "
+        "0x100000100000: both have workgroup 4, and both outputs, from the first row to the last, have "
         "0x100000100000"}});
   require_commands(Block::tracker, "tracker", 0x30, 0x34, usual, rows);
 }
@@ -202,6 +203,7 @@ TEST_CASE("commands that the DMA engine refuses are told with the rule") {
         Status::overlap,
         here,
         "workgroups 4 to 11 of the output at 0x100000100000 overlap the mapped workgroups 0 to 7 of the output at "
+        "0x100000100000: both have workgroup 4, and both outputs, from the first row to the last, have "
         "0x100000100000"}});
   require_commands(Block::dma, "dma", 0x38, 0x3C, usual, rows);
 }
@@ -238,6 +240,7 @@ TEST_CASE("commands that the output map refuses are told with the rule") {
         Status::overlap,
         here,
         "workgroups 4 to 11 of the output at 0x100000100000 overlap the mapped workgroups 0 to 7 of the output at "
+        "0x100000100000: both have workgroup 4, and both outputs, from the first row to the last, have "
         "0x100000100000"}});
   require_commands(Block::output_map, "output_map", 0x38, 0x3C, usual, rows);
 }

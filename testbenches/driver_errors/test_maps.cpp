@@ -15,11 +15,17 @@ TEST_CASE("chunks that overlap mapped ones are refused") {
                                 {"dma_map 31 to 32", T3_OVERLAP},
                                 {"dma_map 0 to 63", T3_OVERLAP},
                                 {"dma_map 32 to 40", T3_OK},
+                                {"unmap", T3_OK},
+                                {"dma_map of the left half", T3_OK},
+                                {"dma_map of the right half", T3_OVERLAP},
                                 {"logged by output_map", T3_OVERLAP},
+                                {"logged by tracker", T3_OVERLAP},
                                 {"logged by tracker", T3_OVERLAP},
                                 {"logged by tracker", T3_OVERLAP}}));
   REQUIRE(pair.logged(0)[0] ==
-          "workgroups 7 to 10 of the output at 0x800 overlap the mapped workgroups 0 to 7 of the output at 0x800");
+          "workgroups 7 to 10 of the output at 0x800 overlap the mapped workgroups 0 to 7 of the output at 0x800: both "
+          "have workgroup 7, and both outputs, from the first row to the last, have 0x800");
+  CHECK_THAT(pair.logged(0)[3], Catch::Contains(": both have workgroup 0, and both outputs, from the first row "));
   pair.require_right_result();
 }
 
