@@ -164,7 +164,7 @@ enum t3_status t3_remote_unmap(struct t3_context* context, const struct t3_outpu
 /* What is complete in the Tracker is still being sent for a while. */
 static enum t3_status wait_idle_dma(struct t3_context* context, struct t3_registers* dma, uint64_t deadline) {
   for (;;) {
-    t3_clear(context, dma, T3_LINE_DMA, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_COMPLETE_MASK);
+    t3_clear_dma(context, dma);
     const uint32_t status = t3_get32(dma, T3_DMA_STATUS_OFFSET);
     if (dma->status != T3_OK || (status & T3_DMA_STATUS_BUSY_MASK) == 0) return dma->status;
     T3_TRY(t3_sleep(context, T3_LINE_DMA, deadline, "the DMA engine before maps are removed"));
@@ -238,11 +238,13 @@ static enum t3_status transfer_status(struct t3_registers* dma) {
 
 /* Two lines share the register. */
 static void clear_dma(struct t3_context* context, struct t3_registers* dma) {
-  const uint32_t both = T3_DMA_INTERRUPT_COMPLETE_MASK | T3_DMA_INTERRUPT_ERROR_MASK;
-  if (context->vectors[T3_LINE_DMA].handler == NULL && context->vectors[T3_LINE_DMA_ERROR].handler == NULL) {
-    t3_put32(dma, T3_DMA_INTERRUPT_OFFSET, both);
+  const uint32_t all = T3_DMA_INTERRUPT_COMPLETE_MASK | T3_DMA_INTERRUPT_FILLED_MASK | T3_DMA_INTERRUPT_ERROR_MASK;
+  const bool handled =
+      context->vectors[T3_LINE_DMA].handler != NULL || context->vectors[T3_LINE_DMA_ERROR].handler != NULL;
+  if (!handled && !context->filling) {
+    t3_put32(dma, T3_DMA_INTERRUPT_OFFSET, all);
   } else {
-    t3_clear(context, dma, T3_LINE_DMA, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_COMPLETE_MASK);
+    t3_clear_dma(context, dma);
     t3_clear(context, dma, T3_LINE_DMA_ERROR, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_ERROR_MASK);
   }
 }

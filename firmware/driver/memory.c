@@ -72,6 +72,15 @@ void t3_note_fill(struct t3_context* context, uint32_t status) {
   context->fill_code = (enum t3_status)((status & T3_DMA_STATUS_CODE_MASK) >> T3_DMA_STATUS_CODE_SHIFT);
 }
 
+void t3_clear_dma(struct t3_context* context, struct t3_registers* dma) {
+  uint32_t bits = T3_DMA_INTERRUPT_COMPLETE_MASK | T3_DMA_INTERRUPT_FILLED_MASK;
+  if (context->filling) {
+    bits &= t3_get32(dma, T3_DMA_INTERRUPT_OFFSET); /* not an end that nobody has seen */
+    if (bits & T3_DMA_INTERRUPT_FILLED_MASK) t3_note_fill(context, t3_get32(dma, T3_DMA_STATUS_OFFSET));
+  }
+  t3_clear(context, dma, T3_LINE_DMA, T3_DMA_INTERRUPT_OFFSET, bits);
+}
+
 static enum t3_status wait_filled(struct t3_context* context, struct t3_registers* dma, uint64_t deadline) {
   while (context->filling) { /* a handler may have noticed its end */
     const uint32_t interrupt = t3_get32(dma, T3_DMA_INTERRUPT_OFFSET);
@@ -79,6 +88,12 @@ static enum t3_status wait_filled(struct t3_context* context, struct t3_register
     if (interrupt & T3_DMA_INTERRUPT_FILLED_MASK) {
       t3_clear(context, dma, T3_LINE_DMA, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_FILLED_MASK);
       t3_note_fill(context, t3_get32(dma, T3_DMA_STATUS_OFFSET));
+      break;
+    }
+    const uint32_t status = t3_get32(dma, T3_DMA_STATUS_OFFSET);
+    T3_TRY(dma->status);
+    if ((status & T3_DMA_STATUS_BUSY_MASK) == 0) { /* the program has cleared the bit itself */
+      t3_note_fill(context, status);
       break;
     }
     T3_TRY(t3_sleep(context, T3_LINE_DMA, deadline, "the DMA engine's fill"));

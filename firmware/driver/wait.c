@@ -56,6 +56,7 @@ static enum t3_status behind_handlers(const struct t3_context* context) {
 enum t3_status t3_sleep_any(struct t3_context* context, uint32_t lines, uint64_t deadline_ns, const char* reason) {
   const struct t3_hal* hal = context->hal;
   const uint32_t handled = t3_handled_lines(context);
+  if (deadline_ns != T3_FOREVER && hal->time_ns(hal->platform) >= deadline_ns) return T3_TIMEOUT;
   if (context->raised_lines & handled) {
     t3_serve(context);
     return behind_handlers(context);

@@ -24,14 +24,18 @@ uint64_t t3_deadline(const struct t3_context* context);
 void t3_clear(struct t3_context* context, struct t3_registers* block, enum t3_line line, uint32_t offset,
               uint32_t bits);
 
-/* Until the line is raised, a handler has run or the deadline has come (T3_TIMEOUT). The caller clears the cause before
- * it looks at what it waits for, and only then sleeps, so that nothing is missed in between. */
+/* Until the line is raised, a handler has run or the deadline has come (T3_TIMEOUT), which counts though the line is
+ * up: it may be for another reason. The caller clears the cause before it looks at what it waits for, and only then
+ * sleeps, so that nothing is missed in between. */
 enum t3_status t3_sleep(struct t3_context* context, enum t3_line line, uint64_t deadline_ns, const char* reason);
 /* The same with several lines, a bit each. */
 enum t3_status t3_sleep_any(struct t3_context* context, uint32_t lines, uint64_t deadline_ns, const char* reason);
 
 /* Enables no line but these. */
 enum t3_status t3_enable_only(struct t3_context* context, uint32_t lines);
+
+/* Clears all that holds up the DMA engine's line for ended work. The end of a fill that a timeout has left is noted. */
+void t3_clear_dma(struct t3_context* context, struct t3_registers* dma);
 
 /* A fill has ended, with this status of the DMA engine. */
 void t3_note_fill(struct t3_context* context, uint32_t status);

@@ -90,6 +90,8 @@ t3_program guest_unknown_phases;
 
 /* Waits that end before what they wait for, on GPU 0; the others come late. */
 t3_program guest_short_of_time;
+/* Waits on the DMA engine's line after a fill that it has not waited for, and clears a fill's interrupt by hand. */
+t3_program guest_that_waits_after_a_fill;
 
 /* Handlers of kernels, transfers and flushes that call the driver while it waits; of a transfer that its peer refuses.
  */

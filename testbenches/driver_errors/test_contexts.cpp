@@ -162,6 +162,24 @@ TEST_CASE("every wait ends at its timeout and can be taken up again: 2 GPUs") { 
 
 TEST_CASE("every wait ends at its timeout and can be taken up again: 3 GPUs") { require_timeouts({"gpus=3"}); }
 
+TEST_CASE(
+    "the interrupt of a fill that has timed out neither keeps another wait awake nor is missed by the next fill") {
+  GpuPair pair(guest_that_waits_after_a_fill, {}, guest_late);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"timeout 1", T3_OK},
+                                {"fill", T3_TIMEOUT},
+                                {"dma_map", T3_OK},
+                                {"timeout 1000", T3_OK},
+                                {"wait_dma", T3_TIMEOUT},
+                                {"1000 ns", T3_OK},
+                                {"another fill", T3_TIMEOUT},
+                                {"all maps", T3_OK},
+                                {"its interrupt cleared by hand", T3_OK},
+                                {"no timeout", T3_OK},
+                                {"the fill after it", T3_OK}}));
+  pair.require_right_result();
+}
+
 TEST_CASE("unknown phases and nameless buffers are logged") {
   GpuPair pair(guest_unknown_phases);
   pair.run();

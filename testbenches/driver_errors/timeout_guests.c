@@ -1,6 +1,7 @@
 #include <stddef.h>
 
 #include "driver_errors/misuse.h"
+#include "t3/registers/dma.h"
 
 static void tell_time(struct stage* s, const char* what, uint64_t begin, uint64_t at_least, uint64_t at_most) {
   const uint64_t took = s->hal->time_ns(s->hal->platform) - begin;
@@ -44,6 +45,31 @@ static void fill_and_flush(struct stage* s) {
   tell(s, "no timeout", t3_set_timeout(&s->gpu, T3_FOREVER));
   tell(s, "a small fill after the large one", t3_fill_zero(&s->gpu, &small));
   tell(s, "flush", t3_flush_cache(&s->gpu));
+}
+
+/* The fill's interrupt is still set when others wait on the same line. */
+static void after_a_fill(struct stage* s) {
+  const struct t3_chunk all = {0, 64};
+  const struct t3_dma_options once = {.updates = 1, .block_tiles = 1};
+  tell(s, "timeout 1", t3_set_timeout(&s->gpu, 1));
+  tell(s, "fill", t3_fill_zero(&s->gpu, &s->out.matrix));
+  s->hal->wait_ns(s->hal->platform, 100000);
+  tell(s, "dma_map", t3_dma_map(&s->gpu, &s->out, all, 0, T3_NOTIFY, once));
+  tell(s, "timeout 1000", t3_set_timeout(&s->gpu, 1000));
+  const uint64_t begin = s->hal->time_ns(s->hal->platform);
+  tell(s, "wait_dma", t3_wait_dma(&s->gpu));
+  tell_time(s, "1000 ns", begin, 1000, 2000);
+  tell(s, "another fill", t3_fill_zero(&s->gpu, &s->out.matrix));
+  tell(s, "all maps", t3_force_unmap_all(&s->gpu));
+  s->hal->wait_ns(s->hal->platform, 100000);
+  tell(s, "its interrupt cleared by hand",
+       s->hal->write32(s->hal->platform, t3_block_base(s->gpu.gpu, T3_BLOCK_DMA) + T3_DMA_INTERRUPT_OFFSET, 7));
+  tell(s, "no timeout", t3_set_timeout(&s->gpu, T3_FOREVER));
+  tell(s, "the fill after it", t3_fill_zero(&s->gpu, &s->out.matrix));
+}
+
+enum t3_status guest_that_waits_after_a_fill(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, after_a_fill);
 }
 
 static void on_the_first(struct stage* s) {

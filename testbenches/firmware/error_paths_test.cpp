@@ -4,7 +4,11 @@
 #include <cstring>
 
 #include "firmware/opened_driver.h"
+#include "t3/registers/cache.h"
 #include "t3/registers/dma.h"
+#include "t3/registers/kernel_queue.h"
+#include "t3/registers/signals.h"
+#include "t3/registers/tracker.h"
 
 using namespace t3vp;
 
@@ -293,6 +297,28 @@ TEST_CASE("waits end at their timeout and go on where they were") {
     REQUIRE(t3_remote_unmap_all(context) == T3_OK);
     driver.require_alive();
   }
+}
+
+TEST_CASE("a wait ends at its timeout though its line is up for what the driver does not know") {
+  Driver driver;
+  t3_context* context = &driver.context;
+  REQUIRE(driver.dma_map() == T3_OK);
+  REQUIRE(driver.gemm() == T3_OK);
+  REQUIRE(t3_set_timeout(context, 100) == T3_OK);
+  driver.mock.hang(true);
+  constexpr std::uint64_t unknown = 1u << 31;
+  for (const auto& [block, offset] : {std::pair{T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_INTERRUPT_OFFSET},
+                                      {T3_BLOCK_DMA, T3_DMA_INTERRUPT_OFFSET},
+                                      {T3_BLOCK_TRACKER, T3_TRACKER_INTERRUPT_OFFSET},
+                                      {T3_BLOCK_CACHE, T3_CACHE_INTERRUPT_OFFSET},
+                                      {T3_BLOCK_SIGNALS, T3_SIGNALS_INTERRUPT_OFFSET}})
+    driver.mock.reg(block, offset) |= unknown;
+  CHECK(t3_wait_kernels(context) == T3_TIMEOUT);
+  CHECK(t3_wait_dma(context) == T3_TIMEOUT);
+  CHECK(t3_barrier(context) == T3_TIMEOUT);
+  CHECK(t3_flush_cache(context) == T3_TIMEOUT);
+  CHECK(t3_fill_zero(context, &driver.a) == T3_TIMEOUT);
+  CHECK(t3_remote_unmap_all(context) == T3_TIMEOUT);
 }
 
 TEST_CASE("a removal that times out behind the Tracker's goes on where it was") {

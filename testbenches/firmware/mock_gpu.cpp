@@ -230,6 +230,7 @@ void MockGpu::dma_command(std::uint64_t value) {
     pending = 0;
   }
   answer(T3_BLOCK_DMA, T3_DMA_STATUS_OFFSET);
+  if (filling_) reg(T3_BLOCK_DMA, T3_DMA_STATUS_OFFSET) |= T3_DMA_STATUS_BUSY_MASK;
 }
 
 void MockGpu::doorbell(std::uint64_t count) {
@@ -327,6 +328,7 @@ t3_status MockGpu::wait(std::uint64_t deadline_ns) {
     return T3_TIMEOUT;
   }
   if (!raised()) finish_work();
+  if (hangs_) ++time_ns_;
   return raised() && ++waits_ < far_too_many ? T3_OK : T3_STUCK;
 }
 
