@@ -191,9 +191,11 @@ void MockGpu::answer(t3_block block, std::uint32_t status_offset) {
 
 void MockGpu::output_map_command(std::uint64_t value) {
   if (value == T3_OUTPUT_MAP_COMMAND_ACTION_ADD)
-    note(fmt::format("map {} {} {}", chunk(T3_BLOCK_OUTPUT_MAP),
-                     operation_name(reg(T3_BLOCK_OUTPUT_MAP, T3_OUTPUT_MAP_OPERATION_OFFSET)),
-                     destination(T3_BLOCK_OUTPUT_MAP, T3_OUTPUT_MAP_PEER_BASE_OFFSET)));
+    note(fmt::format(
+        "map {} {} {}", chunk(T3_BLOCK_OUTPUT_MAP),
+        operation_name((reg(T3_BLOCK_OUTPUT_MAP, T3_OUTPUT_MAP_OPERATION_OFFSET) & T3_OUTPUT_MAP_OPERATION_KIND_MASK) >>
+                       T3_OUTPUT_MAP_OPERATION_KIND_SHIFT),
+        destination(T3_BLOCK_OUTPUT_MAP, T3_OUTPUT_MAP_PEER_BASE_OFFSET)));
   else
     note("unmap");
   answer(T3_BLOCK_OUTPUT_MAP, T3_OUTPUT_MAP_STATUS_OFFSET);
@@ -204,8 +206,9 @@ void MockGpu::tracker_command(std::uint64_t value) {
   const bool adds = (value & T3_TRACKER_COMMAND_ACTION_MASK) == T3_TRACKER_COMMAND_ACTION_ADD;
   const bool refused = !refusals_[T3_BLOCK_TRACKER].empty();
   if (adds)
-    note(fmt::format("track {} x{} {}", chunk(T3_BLOCK_TRACKER), reg(T3_BLOCK_TRACKER, T3_TRACKER_UPDATES_OFFSET),
-                     operation_name(value >> T3_TRACKER_COMMAND_OPERATION_SHIFT)));
+    note(
+        fmt::format("track {} x{} {}", chunk(T3_BLOCK_TRACKER), reg(T3_BLOCK_TRACKER, T3_TRACKER_UPDATES_OFFSET),
+                    operation_name((value & T3_TRACKER_COMMAND_OPERATION_MASK) >> T3_TRACKER_COMMAND_OPERATION_SHIFT)));
   else
     note("untrack");
   chunks = !adds ? 0 : chunks + (refused ? 0 : 1);
@@ -215,7 +218,7 @@ void MockGpu::tracker_command(std::uint64_t value) {
 
 void MockGpu::dma_command(std::uint64_t value) {
   const std::uint64_t action = value & T3_DMA_COMMAND_ACTION_MASK;
-  const std::uint64_t operation = value >> T3_DMA_COMMAND_OPERATION_SHIFT;
+  const std::uint64_t operation = (value & T3_DMA_COMMAND_OPERATION_MASK) >> T3_DMA_COMMAND_OPERATION_SHIFT;
   const bool refused = !refusals_[T3_BLOCK_DMA].empty();
   std::uint64_t& pending = reg(T3_BLOCK_DMA, T3_DMA_PENDING_OFFSET);
   if (action == T3_DMA_COMMAND_ACTION_FILL) {

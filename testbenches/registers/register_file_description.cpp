@@ -15,7 +15,7 @@ std::uint64_t number(const json& value) {
 
 /// What the descriptions of registers refer to.
 struct Shared {
-  json status;
+  std::map<std::string, json> enumerations;
   unsigned lines = 0;  ///< of the interrupt controller
 };
 
@@ -31,7 +31,8 @@ Field field_from(const json& item, const std::string& access, const Shared& shar
   }
   if (item.contains("enumeration")) {
     field.members.emplace();
-    for (const json& value : shared.status["values"]) field.members->push_back(value["value"]);
+    for (const json& value : shared.enumerations.at(item["enumeration"])["values"])
+      field.members->push_back(value["value"]);
   }
   return field;
 }
@@ -96,7 +97,10 @@ std::uint64_t Register::as_read(std::uint64_t stored) const {
 std::map<std::string, Block> all_blocks() {
   namespace fs = std::filesystem;
   const fs::path models = fs::path(T3VP_SOURCE_DIR) / "models";
-  Shared shared{parsed(models / "protocol/status.enumeration.json")};
+  Shared shared;
+  for (const auto& entry : fs::directory_iterator(models / "protocol"))
+    if (const std::string file = entry.path().filename(); file.find(".enumeration.json") != std::string::npos)
+      shared.enumerations[file.substr(0, file.find('.'))] = parsed(entry.path());
   const json device = parsed(models / "gpu.json");
   for (const json& block : device["blocks"])
     shared.lines += static_cast<unsigned>(block.value("lines", json::array()).size());
