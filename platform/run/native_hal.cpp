@@ -47,11 +47,13 @@ bool fits_a_payload(uint64_t bytes) { return bytes <= std::numeric_limits<std::u
 
 t3_status read_memory(void* platform, uint64_t address, void* data, uint64_t bytes) {
   if (!fits_a_payload(bytes)) return T3_INVALID_ARGUMENT;
+  if (data == nullptr) return T3_BAD_ACCESS;
   return to_c(Call(platform)->read_memory(address, data, static_cast<std::uint32_t>(bytes)));
 }
 
 t3_status write_memory(void* platform, uint64_t address, const void* data, uint64_t bytes) {
   if (!fits_a_payload(bytes)) return T3_INVALID_ARGUMENT;
+  if (data == nullptr) return T3_BAD_ACCESS;
   return to_c(Call(platform)->write_memory(address, data, static_cast<std::uint32_t>(bytes)));
 }
 

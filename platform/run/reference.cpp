@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "protocol/address_map.h"
 #include "report/npy.h"
 #include "run/buffer_access.h"
 #include "workload/operands.h"
@@ -18,6 +20,24 @@ const PublishedBuffer* find(const Gpu& gpu, const std::string& name) {
   return nullptr;
 }
 
+std::string text_of(std::uint32_t rows, std::uint32_t columns, ElementType element) {
+  constexpr std::array names{"fp16", "bf16", "fp32"};
+  const auto number = static_cast<std::size_t>(element);
+  return fmt::format("{} x {} elements of {}", rows, columns,
+                     number < names.size() ? names[number] : fmt::format("type {}", number));
+}
+
+/// Whether all rows are in the GPU's memory, none in another one.
+bool is_in_memory(const Gpu& gpu, const PublishedBuffer& buffer, std::uint64_t capacity) {
+  const std::uint64_t begin = address_map::local_of(buffer.address);
+  const std::uint64_t row = std::uint64_t{buffer.columns} * bytes_of(buffer.element);
+  if (address_map::gpu_of(buffer.address) != gpu.processor.gpu() || begin > capacity || row > capacity - begin)
+    return false;
+  if (buffer.rows <= 1) return true;
+  return buffer.row_stride >= row && buffer.row_stride != 0 &&
+         buffer.rows - 1 <= (capacity - begin - row) / buffer.row_stride;
+}
+
 /// Memory holds anything before it is written, for instance what is no number in any element type.
 void spoil(Gpu& gpu, const PublishedBuffer& buffer) {
   std::vector<unsigned char> row(std::size_t{buffer.columns} * bytes_of(buffer.element), 0xFF);
@@ -25,6 +45,23 @@ void spoil(Gpu& gpu, const PublishedBuffer& buffer) {
 }
 
 }  // namespace
+
+std::string Reference::refusal(const Gpu& gpu, const PublishedBuffer& buffer) const {
+  const GemmShape& gemm = configuration_.workload.gemm;
+  const bool transpose = gemm.transpose_b;
+  std::string expected, found = text_of(buffer.rows, buffer.columns, buffer.element);
+  if (buffer.name == "a") expected = text_of(gemm.m, gemm.k, gemm.element);
+  if (buffer.name == "b") expected = text_of(transpose ? gemm.n : gemm.k, transpose ? gemm.k : gemm.n, gemm.element);
+  if (buffer.name == "out") expected = text_of(gemm.m, gemm.n, gemm.element);
+  const std::uint64_t capacity = configuration_.system.memory.capacity_bytes;
+  if (expected.empty() || expected == found) {
+    if (is_in_memory(gpu, buffer, capacity)) return {};
+    found += fmt::format(" at {:#x} with {} bytes from row to row", buffer.address, buffer.row_stride);
+    expected = fmt::format("rows one behind the other in the GPU's {} bytes of memory", capacity);
+  }
+  return fmt::format("GPU {} firmware publishes {}: found {}, expected {}", gpu.processor.gpu(), buffer.name, found,
+                     expected);
+}
 
 void Reference::fill(Gpu& gpu, const PublishedBuffer& buffer) const {
   if (buffer.name == "out") return spoil(gpu, buffer);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "config/configuration.h"
@@ -14,6 +15,10 @@ namespace t3vp {
 class Reference {
  public:
   explicit Reference(const RunConfiguration& configuration) : configuration_(configuration) {}
+
+  /// Why a buffer that a program publishes cannot be filled or looked at: "GPU 0 publishes out: found ..., expected
+  /// ..."; empty when it can.
+  std::string refusal(const Gpu& gpu, const PublishedBuffer& buffer) const;
 
   /// Fills a published operand of a GPU, and its output with what is no number.
   void fill(Gpu& gpu, const PublishedBuffer& buffer) const;

@@ -209,18 +209,26 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
     layer = std::make_unique<LayerRun>(configuration, *node.gpus()[0]);
     job.layer = layer->layer();
   }
+  std::vector<std::string> refused;  // buffers that programs have published
   t3_program* const program = options.program != nullptr ? options.program : program_of(configuration);
   for (const auto& gpu : node.gpus()) {
     gpu->processor.run(native_program(program, job));
     gpu->processor.on_control([&pulse, number = gpu->processor.gpu()](bool) { pulse.pass(number); });
     gpu->compute.on_program([&pulse, number = gpu->processor.gpu()](bool) { pulse.pass(number, true); });
-    if (configuration.functional && !layer)
-      gpu->processor.on_publish([&reference, &gpu](const PublishedBuffer& buffer) { reference.fill(*gpu, buffer); });
+    if (layer) continue;  // it looks at what is published by itself
+    gpu->processor.on_publish([&](const PublishedBuffer& buffer) {
+      std::string refusal = reference.refusal(*gpu, buffer);
+      if (!refusal.empty())
+        refused.push_back(std::move(refusal));
+      else if (configuration.functional)
+        reference.fill(*gpu, buffer);
+    });
   }
 
   RunResult result;
   simulate_for(0);  // before it nothing is pending
   run_dry(configuration, node, layer.get(), options, pulse);
+  result.diagnosis = refused;
   report_errors(node, result);
   if (!all_finished(node)) diagnose(configuration, node, layer.get(), options, pulse, result);
   if (const std::string line = broken_rules(node); !line.empty()) result.diagnosis.push_back(line);
@@ -232,7 +240,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   if (configuration.functional && result.diagnosis.empty())
     result.functional = layer ? layer->functional() : reference.check(node);
   result.faults = fault_outcomes(configuration, node, wrong_element);
-  if (configuration.functional && options.dump_arrays) reference.dump(node, options.out);
+  if (configuration.functional && options.dump_arrays && refused.empty()) reference.dump(node, options.out);
   if (trace) trace->close();
   return result;
 }
