@@ -2,6 +2,7 @@
 #ifndef T3_DRIVER_MATRICES_H
 #define T3_DRIVER_MATRICES_H
 
+#include "t3/element_bytes.h"
 #include "t3/t3.h"
 
 static inline bool t3_has_known_kinds(const struct t3_matrix* matrix) {
@@ -9,7 +10,7 @@ static inline bool t3_has_known_kinds(const struct t3_matrix* matrix) {
 }
 
 static inline uint64_t t3_row_bytes(const struct t3_matrix* matrix) {
-  return (uint64_t)matrix->columns * (matrix->element == T3_FP32 ? 4 : 2);
+  return (uint64_t)matrix->columns * t3_element_bytes(matrix->element);
 }
 
 /* False when the size has no 64 bits. */

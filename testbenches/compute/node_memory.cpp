@@ -5,7 +5,6 @@
 
 #include "protocol/address_map.h"
 #include "protocol/element.h"
-#include "protocol/ring_signal.h"
 #include "registers/signals.h"
 
 namespace t3vp {
@@ -52,7 +51,7 @@ void NodeMemory::request(int port, tlm::tlm_generic_payload& transaction, Picose
   access.cached = extension.cached;
   access.producer = extension.producer;
   access.threshold = extension.threshold;
-  if (extension.ring != nullptr) access.failure = extension.ring->failure;
+  access.ring = extension.ring;
   log.push_back(access);
   if (observe) observe(access);
   transaction.acquire();

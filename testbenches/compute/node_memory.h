@@ -8,6 +8,7 @@
 
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
+#include "protocol/ring_signal.h"
 
 namespace t3vp {
 
@@ -22,7 +23,8 @@ struct LoggedAccess {
   bool cached = false, has_data = false;
   Producer producer;
   std::uint64_t threshold = 0;
-  std::uint32_t failure = 0;  ///< that a ring kernel's signal tells
+  /// What a ring kernel's store to a peer, signal or wait says of the kernel; null when it says nothing.
+  std::shared_ptr<const RingSignal> ring;
   tlm::tlm_response_status status_on_entry = tlm::TLM_INCOMPLETE_RESPONSE;
 };
 

@@ -319,7 +319,23 @@ TEST_CASE("errors on the way end a ring kernel with an error, on both sides noth
   // The signals behind what failed say so.
   for (const LoggedAccess& access : ring.memory.log)
     if (is_signal(access))
-      REQUIRE(access.failure == static_cast<std::uint32_t>(access.port == 0 ? Status::bad_address : Status::ok));
+      REQUIRE(access.ring->failure == static_cast<std::uint32_t>(access.port == 0 ? Status::bad_address : Status::ok));
+}
+
+TEST_CASE("what a ring kernel stores to a peer says which kernel's it is") {
+  Ring ring(ragged(3));
+  ring.run_all(handle::ring_reduce_scatter, 0);
+  std::size_t named = 0;
+  for (const LoggedAccess& access : ring.memory.log) {
+    const bool is_store = access.operation == Operation::store && address_map::is_hbm(access.address);
+    const bool to_peer = address_map::gpu_of(access.address) != static_cast<std::uint64_t>(access.port);
+    if (!is_store) continue;
+    REQUIRE((access.ring != nullptr) == to_peer);
+    if (!to_peer) continue;
+    REQUIRE(access.ring->sender == ring.gpus[static_cast<std::size_t>(access.port)]->gpu);
+    ++named;
+  }
+  REQUIRE(named != 0);
 }
 
 TEST_CASE("ring kernels do not drive the producer's lines") {

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "firmware/mock_gpu.h"
+#include "firmware/opened_driver.h"
 #include "t3/registers/cache.h"
 #include "t3/registers/dma.h"
 #include "t3/registers/error_log.h"
@@ -18,33 +18,17 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-struct Driver {
-  MockGpu mock{1, 4};
-  t3_context context;
-  t3_output out{};
-  t3_matrix a{}, b{};
+struct HandledDriver : Driver {
   Texts heard;
   std::function<void(const t3_interrupt&)> then;
-
-  Driver() {
-    REQUIRE(t3_init(&context, mock.hal()) == T3_OK);
-    out.matrix.rows = out.matrix.columns = a.rows = b.columns = 256;
-    a.columns = b.rows = 64;
-    out.tiling = {128, 128, 8};
-    for (t3_matrix* matrix : {&out.matrix, &a, &b}) REQUIRE(t3_matrix_malloc(&context, matrix) == T3_OK);
-  }
 
   t3_status handle(t3_line line, std::uint32_t priority = 1) {
     return t3_set_handler(
         &context, line, priority,
         [](t3_context*, const t3_interrupt* interrupt, void* argument) {
-          static_cast<Driver*>(argument)->hear(*interrupt);
+          static_cast<HandledDriver*>(argument)->hear(*interrupt);
         },
         this);
-  }
-  t3_status gemm() { return t3_gemm(&context, &out, &a, &b, {}); }
-  t3_status dma_map() {
-    return t3_dma_map(&context, &out, {0, 2}, t3_peer_address(&out.matrix, 0), T3_UPDATE, {2, 1, T3_UPDATE});
   }
   Texts take_heard() { return std::exchange(heard, {}); }
 
@@ -62,7 +46,7 @@ struct Driver {
 }  // namespace
 
 TEST_CASE("a packet is in memory before its doorbell") {
-  Driver driver;  // its memory takes no write before it is ordered, and its doorbell reads memory
+  HandledDriver driver;  // its memory takes no write before it is ordered, and its doorbell reads memory
   for (int i = 0; i < 40; ++i) {
     t3_gemm_options options{};
     options.first_workgroup = static_cast<std::uint32_t>(i) % 4;
@@ -79,14 +63,14 @@ TEST_CASE("a packet is in memory before its doorbell") {
 }
 
 TEST_CASE("memory is ordered before another GPU hears of it") {
-  Driver driver;
+  HandledDriver driver;
   REQUIRE(t3_barrier(&driver.context) == T3_OK);
   const Texts order = driver.mock.take_order();
   REQUIRE(order == Texts{"order", "signal", "order", "signal", "order", "signal"});
 }
 
 TEST_CASE("handlers hear of every kernel by itself with its code and of others once") {
-  Driver driver;
+  HandledDriver driver;
   for (const t3_line line : {T3_LINE_KERNEL_QUEUE, T3_LINE_DMA, T3_LINE_CACHE}) REQUIRE(driver.handle(line) == T3_OK);
   for (int i = 0; i < 5; ++i) {
     if (i == 3) REQUIRE(t3_wait_kernels(&driver.context) == T3_OK);
@@ -110,7 +94,7 @@ TEST_CASE("handlers hear of every kernel by itself with its code and of others o
 }
 
 TEST_CASE("a transfer that fails raises its own line and the wait for transfers leaves that to its handler") {
-  Driver driver;
+  HandledDriver driver;
   REQUIRE(driver.handle(T3_LINE_DMA_ERROR) == T3_OK);
   REQUIRE(driver.dma_map() == T3_OK);
   driver.mock.reg(T3_BLOCK_DMA, T3_DMA_STATUS_OFFSET) = T3_DISABLED << T3_DMA_STATUS_TRANSFER_SHIFT;
@@ -121,7 +105,7 @@ TEST_CASE("a transfer that fails raises its own line and the wait for transfers 
 }
 
 TEST_CASE("what happens while a line is masked is told when it is unmasked") {
-  Driver driver;
+  HandledDriver driver;
   REQUIRE(driver.handle(T3_LINE_KERNEL_QUEUE) == T3_OK);
   REQUIRE(driver.handle(T3_LINE_CACHE) == T3_OK);
   for (const t3_line line : {T3_LINE_KERNEL_QUEUE, T3_LINE_CACHE}) REQUIRE(t3_mask(&driver.context, line) == T3_OK);
@@ -151,7 +135,7 @@ TEST_CASE("what happens while a line is masked is told when it is unmasked") {
 
 TEST_CASE("a handler is interrupted by higher priorities only") {
   for (const bool cache_is_higher : {true, false}) {
-    Driver driver;
+    HandledDriver driver;
     REQUIRE(driver.handle(T3_LINE_KERNEL_QUEUE, 2) == T3_OK);
     REQUIRE(driver.handle(T3_LINE_CACHE, cache_is_higher ? 3 : 2) == T3_OK);
     driver.then = [&](const t3_interrupt& interrupt) {
@@ -171,7 +155,7 @@ TEST_CASE("a handler is interrupted by higher priorities only") {
 }
 
 TEST_CASE("a handler may call the driver while a call waits but not what that call is in") {
-  Driver driver;
+  HandledDriver driver;
   t3_context* context = &driver.context;
   REQUIRE(driver.handle(T3_LINE_KERNEL_QUEUE) == T3_OK);
   std::vector<t3_status> answers;
@@ -206,7 +190,7 @@ TEST_CASE("a handler may call the driver while a call waits but not what that ca
 }
 
 TEST_CASE("a handler may queue kernels while a call waits for room") {
-  Driver driver;
+  HandledDriver driver;
   t3_context* context = &driver.context;
   REQUIRE(driver.handle(T3_LINE_KERNEL_QUEUE) == T3_OK);
   driver.then = [&](const t3_interrupt& interrupt) {
@@ -223,7 +207,7 @@ TEST_CASE("a handler may queue kernels while a call waits for room") {
 }
 
 TEST_CASE("a handler hears of nothing from before it was set or after it was taken away") {
-  Driver driver;
+  HandledDriver driver;
   t3_context* context = &driver.context;
   REQUIRE(driver.gemm() == T3_OK);
   REQUIRE(t3_wait_kernels(context) == T3_OK);
@@ -243,7 +227,7 @@ TEST_CASE("a line whose block does not answer is told once and masked") {
   for (const auto& [line, block, offset] :
        {std::tuple{T3_LINE_CACHE, T3_BLOCK_CACHE, T3_CACHE_INTERRUPT_OFFSET},
         std::tuple{T3_LINE_KERNEL_QUEUE, T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_INTERRUPT_OFFSET}}) {
-    Driver driver;
+    HandledDriver driver;
     REQUIRE(driver.handle(line) == T3_OK);
     driver.mock.reg(block, offset) = 1;
     driver.mock.unplug(block);
@@ -255,7 +239,7 @@ TEST_CASE("a line whose block does not answer is told once and masked") {
 }
 
 TEST_CASE("lines that are none and handlers without priority are refused") {
-  Driver driver;
+  HandledDriver driver;
   CHECK(driver.handle(T3_LINE_COUNT) == T3_INVALID_ARGUMENT);
   CHECK(driver.handle(T3_LINE_DMA, 0) == T3_INVALID_ARGUMENT);
   CHECK(t3_mask(&driver.context, T3_LINE_COUNT) == T3_INVALID_ARGUMENT);
