@@ -170,7 +170,7 @@ CaseFilter filter_of(const Document& document, const std::string& pointer, const
   return filter;
 }
 
-std::optional<double> number(const json& object, const char* key) {
+std::optional<double> optional_number(const json& object, const char* key) {
   if (!object.contains(key)) return {};
   return object.at(key).get<double>();
 }
@@ -195,10 +195,10 @@ Target target_of(const Document& document, const Experiment& experiment, const C
   target.text = entry.value("text", experiment.quantities[target.quantity].name);
   target.aggregate = aggregate_named(entry.at("aggregate").get<std::string>());
   target.cases = filter_of(document, at("targets", index, "cases"), experiment);
-  target.within = number(entry, "within");
-  target.within_relative = number(entry, "within_relative");
-  target.at_least = number(entry, "at_least");
-  target.at_most = number(entry, "at_most");
+  target.within = optional_number(entry, "within");
+  target.within_relative = optional_number(entry, "within_relative");
+  target.at_least = optional_number(entry, "at_least");
+  target.at_most = optional_number(entry, "at_most");
   target.reference = reference.number("id", target.id, "value");
   if (!target.reference && !target.at_least && !target.at_most)
     document.reject(at("targets", index, "id"), "an id of the reference file, or at_least or at_most beside it");

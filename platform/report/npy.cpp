@@ -50,13 +50,13 @@ std::size_t product(const std::vector<std::size_t>& shape) {
   return elements;
 }
 
-Array parse_header(const std::string& dictionary) {
+NpyArray parse_header(const std::string& dictionary) {
   static const std::regex form(
       R"(\{'descr': '([^']*)', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\), \} *\n)");
   std::smatch match;
   if (!std::regex_match(dictionary, match, form)) throw std::runtime_error("its header cannot be read");
   if (match[2] == "True") throw std::runtime_error("it is in Fortran order");
-  Array array;
+  NpyArray array;
   array.element = element_described(match[1]);
   static const std::regex number("[0-9]+");
   const std::string shape = match[3];
@@ -65,13 +65,13 @@ Array parse_header(const std::string& dictionary) {
   return array;
 }
 
-Array parse(const std::string& bytes) {
+NpyArray parse(const std::string& bytes) {
   if (bytes.size() < preamble_bytes || std::memcmp(bytes.data(), magic, 7) != 0)
     throw std::runtime_error("it is no .npy file of version 1");
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   const std::size_t header_bytes = byte(8) + 256u * byte(9);
   if (bytes.size() < preamble_bytes + header_bytes) throw std::runtime_error("it is cut short");
-  Array array = parse_header(bytes.substr(preamble_bytes, header_bytes));
+  NpyArray array = parse_header(bytes.substr(preamble_bytes, header_bytes));
   array.data.assign(bytes.begin() + static_cast<std::ptrdiff_t>(preamble_bytes + header_bytes), bytes.end());
   if (array.data.size() != product(array.shape) * bytes_of(array.element))
     throw std::runtime_error("its data does not have the size that its shape says");
@@ -99,7 +99,7 @@ void write_npy(const fs::path& file, const ArrayView& view) {
   });
 }
 
-Array read_npy(const fs::path& file) {
+NpyArray read_npy(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw std::runtime_error(file.string() + ": it cannot be read");
   const std::string bytes{std::istreambuf_iterator<char>(in), {}};

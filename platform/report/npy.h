@@ -26,13 +26,13 @@ void write_npy(const std::filesystem::path& file, std::size_t rows, std::size_t 
                const RowSource& source);
 void write_npy(const std::filesystem::path& file, const ArrayView& view);
 
-struct Array {
+struct NpyArray {
   std::vector<std::size_t> shape;
   ElementType element = ElementType::fp16;
   std::vector<unsigned char> data;  ///< packed, little-endian
 };
 
 /// Reads what write_npy writes, and any other C-order array of <f2, <u2 or <f4. Throws std::runtime_error.
-Array read_npy(const std::filesystem::path& file);
+NpyArray read_npy(const std::filesystem::path& file);
 
 }  // namespace t3vp

@@ -138,7 +138,7 @@ double address_space_left() {
   return static_cast<double>(limit.rlim_cur) - used;
 }
 
-std::string in_words(double bytes) {
+std::string bytes_in_words(double bytes) {
   return bytes >= GiB ? fmt::format("{:.1f} GiB", bytes / GiB) : fmt::format("{:.0f} MiB", bytes / MiB);
 }
 
@@ -175,8 +175,8 @@ void require_memory(const fs::path& file, const std::vector<MemoryPart>& parts) 
   const MemoryPart& largest = *std::max_element(
       parts.begin(), parts.end(), [](const MemoryPart& a, const MemoryPart& b) { return a.bytes < b.bytes; });
   throw InputError(file.string(),
-                   fmt::format("a need of {} of memory, most of it for {}", in_words(need), largest.what),
-                   fmt::format("at most the {} that are available", in_words(std::max(available, 0.0))));
+                   fmt::format("a need of {} of memory, most of it for {}", bytes_in_words(need), largest.what),
+                   fmt::format("at most the {} that are available", bytes_in_words(std::max(available, 0.0))));
 }
 
 void require_memory(const fs::path& file, const RunConfiguration& configuration) {

@@ -4,7 +4,8 @@
 
 #include "command_line/program.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_bad_input {
+
 using nlohmann::json;
 
 namespace {
@@ -448,3 +449,5 @@ TEST_CASE("a reference file may begin with the mark of UTF-8 that spreadsheets w
   INFO(outcome.err);
   CHECK(outcome.exit_code == 0);
 }
+
+}  // namespace t3vp::test::test_bad_input

@@ -7,8 +7,8 @@
 #include "config/configuration.h"
 #include "report/report.h"
 
-using namespace t3vp;
-using namespace t3vp::test;
+namespace t3vp::test::test_commands {
+
 using nlohmann::json;
 
 namespace {
@@ -273,3 +273,5 @@ TEST_CASE("a simulation that fails is exit code 1, with a report, a timeline and
   CHECK_FALSE(json_of(files / "out/trace.json").at("traceEvents").empty());
   CHECK_NOTHROW(read_report(files / "out/report.json"));
 }
+
+}  // namespace t3vp::test::test_commands

@@ -6,8 +6,7 @@
 #include "config/input_error.h"
 #include "run/node_parameters.h"
 
-using namespace t3vp;
-using namespace t3vp::test;
+namespace t3vp::test::test_configuration {
 
 namespace {
 
@@ -279,3 +278,5 @@ TEST_CASE("a memory file loads alone, with settings of its own") {
   CHECK(queue.queueing == dram::Queueing::split_oldest_first);
   CHECK(queue.write_drain_from == 0.5);
 }
+
+}  // namespace t3vp::test::test_configuration

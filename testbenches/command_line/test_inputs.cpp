@@ -7,7 +7,8 @@
 
 #include "command_line/program.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_inputs {
+
 using nlohmann::json;
 namespace fs = std::filesystem;
 
@@ -133,3 +134,5 @@ TEST_CASE("numbers out of range in expressions and reference files are refused a
   files.write("reference.csv", std::string("id,value\nother,1\none,1e999\n"));
   require_refusal({"check", files / "experiment.json"}, files / "reference.csv: row 3");
 }
+
+}  // namespace t3vp::test::test_inputs

@@ -7,8 +7,7 @@
 #include "config/input_error.h"
 #include "workload/layer.h"
 
-using namespace t3vp;
-using namespace t3vp::test;
+namespace t3vp::test::test_layer_program {
 
 namespace {
 
@@ -213,3 +212,5 @@ TEST_CASE("a printed layer configuration is a run file of the same run") {
   files.write("again.json", parts.resolved);
   CHECK(load_run(files / "again.json").config_hash == parts.config_hash);
 }
+
+}  // namespace t3vp::test::test_layer_program

@@ -11,8 +11,8 @@
 #include "t3/address.h"
 #include "t3_hal.h"
 
-using namespace t3vp;
-using namespace t3vp::test;
+namespace t3vp::test::test_limits {
+
 using nlohmann::json;
 namespace fs = std::filesystem;
 
@@ -179,3 +179,5 @@ TEST_CASE("limits do not change what a run is") {
   const ValidFiles files;
   CHECK(load_run(files.run(), {"limits.wall_s=3"}).config_hash == load_run(files.run()).config_hash);
 }
+
+}  // namespace t3vp::test::test_limits

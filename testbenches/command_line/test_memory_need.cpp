@@ -8,8 +8,8 @@
 #include "command_line/program.h"
 #include "run/memory_need.h"
 
-using namespace t3vp;
-using namespace t3vp::test;
+namespace t3vp::test::test_memory_need {
+
 using nlohmann::json;
 namespace fs = std::filesystem;
 
@@ -116,3 +116,5 @@ TEST_CASE("the project's own runs fit a small machine") {
                           {"simulate=all", "gpus=64", R"(workload={"gemm": {"m": 4096, "n": 4096, "k": 512}})"})) <
         2048);
 }
+
+}  // namespace t3vp::test::test_memory_need

@@ -4,8 +4,7 @@
 #include "command_line/program.h"
 #include "report/npy.h"
 
-using namespace t3vp;
-using namespace t3vp::test;
+namespace t3vp::test::test_npy {
 
 namespace {
 
@@ -48,7 +47,7 @@ TEST_CASE("arrays come back as they were written, from any source of rows") {
     write_npy(folder / "r.npy", 5, 37, element, [&](std::size_t row, unsigned char* target) {
       for (std::size_t i = 0; i < row_bytes; ++i) target[i] = static_cast<unsigned char>(row * 50 + i);
     });
-    const Array array = read_npy(folder / "r.npy");
+    const NpyArray array = read_npy(folder / "r.npy");
     CHECK(array.shape == std::vector<std::size_t>{5, 37});
     CHECK(array.element == element);
     REQUIRE(array.data.size() == 5 * row_bytes);
@@ -68,3 +67,5 @@ TEST_CASE("files that are no such array are refused with a reason") {
                     Catch::Contains("<f8"));
   CHECK_THROWS(write_npy(folder / "no/such/folder.npy", {}));
 }
+
+}  // namespace t3vp::test::test_npy

@@ -14,7 +14,8 @@
 
 #include "command_line/program.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_outputs {
+
 using nlohmann::json;
 namespace fs = std::filesystem;
 
@@ -315,3 +316,5 @@ TEST_CASE("of what lies in the folder only files with a name that runs give are 
   std::sort(expected.begin(), expected.end());
   CHECK(names_in(files / "out") == expected);
 }
+
+}  // namespace t3vp::test::test_outputs

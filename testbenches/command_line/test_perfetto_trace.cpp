@@ -5,8 +5,8 @@
 #include "command_line/program.h"
 #include "report/perfetto_trace.h"
 
-using namespace t3vp;
-using namespace t3vp::test;
+namespace t3vp::test::test_perfetto_trace {
+
 using nlohmann::json;
 
 namespace {
@@ -128,3 +128,5 @@ TEST_CASE("a trace that cannot be created says so") {
   const Folder folder;
   CHECK_THROWS_WITH(PerfettoTrace(folder / "no/such/trace.json"), Catch::Contains("trace.json: No such file"));
 }
+
+}  // namespace t3vp::test::test_perfetto_trace

@@ -9,8 +9,8 @@
 #include "report/report_figures.h"
 #include "report/result_table.h"
 
-using namespace t3vp;
-using namespace t3vp::test;
+namespace t3vp::test::test_report {
+
 using nlohmann::json;
 
 namespace {
@@ -193,3 +193,5 @@ TEST_CASE("a report is replaced in one step and leaves no partial file") {
   CHECK(std::distance(std::filesystem::directory_iterator(folder / "."), {}) == 1);
   CHECK_THROWS_WITH(write_text(folder / "no/report.json", "x"), Catch::Contains("report.json"));
 }
+
+}  // namespace t3vp::test::test_report

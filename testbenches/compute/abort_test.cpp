@@ -5,7 +5,7 @@
 #include "gemm_case.h"
 #include "ring_case.h"
 
-using namespace t3vp;
+namespace t3vp::test::abort_test {
 
 namespace {
 
@@ -204,3 +204,5 @@ TEST_CASE("a reset frees a kernel that waits for a signal, an access that is nev
     require_right(bench, random);
   }
 }
+
+}  // namespace t3vp::test::abort_test

@@ -4,7 +4,7 @@
 
 #include "gemm_case.h"
 
-using namespace t3vp;
+namespace t3vp::test::acknowledged_test {
 
 namespace {
 
@@ -78,3 +78,5 @@ TEST_CASE("what a peer refuses is the kernel's code, and its first refusal is re
       REQUIRE(gpu.error() == Status::ok);
     }
 }
+
+}  // namespace t3vp::test::acknowledged_test

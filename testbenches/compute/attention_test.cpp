@@ -5,7 +5,7 @@
 #include "operand.h"
 #include "t3/row_operations.h"
 
-using namespace t3vp;
+namespace t3vp::test::attention_test {
 
 namespace {
 
@@ -146,3 +146,5 @@ TEST_CASE("a pass of fused attention computes its number of products for each bl
     REQUIRE(bench.gpu().busy_ns() - before == Approx(blocks * (matrix + vector) / p.clock_GHz).margin(blocks * 0.003));
   }
 }
+
+}  // namespace t3vp::test::attention_test

@@ -9,7 +9,7 @@
 #include "t3/check.h"
 #include "t3/row_operations.h"
 
-using namespace t3vp;
+namespace t3vp::test::bad_packet_test {
 
 namespace {
 
@@ -476,3 +476,5 @@ TEST_CASE("random packets never stop the platform") {
   }
   REQUIRE(ran > 500);
 }
+
+}  // namespace t3vp::test::bad_packet_test

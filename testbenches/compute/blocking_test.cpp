@@ -2,7 +2,7 @@
 #include "cache_bench.h"
 #include "data_path/foreign_access.h"
 
-using namespace t3vp;
+namespace t3vp::test::blocking_test {
 
 namespace {
 
@@ -98,3 +98,5 @@ TEST_CASE("a load whose fills the memory completes at once waits for the latest 
   REQUIRE(compute.answers[number].status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
   REQUIRE(compute.answers[number].time == parameters.latency + CacheBench::memory_latency + 2000);
 }
+
+}  // namespace t3vp::test::blocking_test

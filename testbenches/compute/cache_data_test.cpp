@@ -3,7 +3,7 @@
 
 #include "cache_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::cache_data_test {
 
 namespace {
 
@@ -363,3 +363,5 @@ TEST_CASE("lines are of accesses with data or without: one of the other kind beg
   bench.settle();
   REQUIRE(in_memory(bench, 0, line) == bytes_of({{sector, 7}, {3 * sector, 1}}));
 }
+
+}  // namespace t3vp::test::cache_data_test

@@ -3,7 +3,7 @@
 
 #include "cache_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::cache_loads_test {
 
 namespace {
 
@@ -212,3 +212,5 @@ TEST_CASE("addresses beyond memory are memory's to refuse") {
   REQUIRE(bench.log_of(CacheBench::bypass).size() == 2);
   for (const LoggedAccess& access : bench.memory.log) REQUIRE(access.status_on_entry == tlm::TLM_INCOMPLETE_RESPONSE);
 }
+
+}  // namespace t3vp::test::cache_loads_test

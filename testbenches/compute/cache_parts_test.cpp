@@ -7,7 +7,7 @@
 #include "compute/dirty_bytes.h"
 #include "compute/write_order.h"
 
-using namespace t3vp;
+namespace t3vp::test::cache_parts_test {
 
 TEST_CASE("dirty bytes are those of a set, in lines of any size") {
   for (const auto& [line, sector] : {std::pair{32u, 8u}, {128u, 32u}, {128u, 128u}, {1024u, 128u}}) {
@@ -84,3 +84,5 @@ TEST_CASE("nothing is sent ahead of a write of the same sectors, and other lines
       *same = {line, static_cast<std::uint8_t>(same->sectors | sectors), std::max(same->arrival, expected)};
   }
 }
+
+}  // namespace t3vp::test::cache_parts_test

@@ -2,7 +2,7 @@
 
 #include "cache_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::cache_paths_test {
 
 namespace {
 
@@ -53,3 +53,5 @@ TEST_CASE("what passes the cache reaches memory after the times of its way, and 
   REQUIRE(bench.log_of(CacheBench::bypass).at(0).arrival == compute_at_memory);
   REQUIRE(bench.compute.answers[by_compute].time == compute_at_memory + answer);
 }
+
+}  // namespace t3vp::test::cache_paths_test

@@ -6,7 +6,7 @@
 
 #include "cache_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::cache_random_test {
 
 namespace {
 
@@ -188,3 +188,5 @@ TEST_CASE("the same accesses take the same time and traffic with data and withou
   for (const char* name : {"hits", "misses", "stores", "write_backs", "dropped"})
     REQUIRE(with_data.statistic(name) == without.statistic(name));
 }
+
+}  // namespace t3vp::test::cache_random_test

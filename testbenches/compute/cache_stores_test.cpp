@@ -4,7 +4,7 @@
 
 #include "cache_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::cache_stores_test {
 
 namespace {
 
@@ -249,3 +249,5 @@ TEST_CASE("every dirty sector is written back once, in its line's class, or over
   REQUIRE(!bench.busy());
   REQUIRE(std::equal(reference.begin(), reference.end(), bench.memory.at(0)));
 }
+
+}  // namespace t3vp::test::cache_stores_test

@@ -6,7 +6,7 @@
 #include <map>
 #include <random>
 
-using namespace t3vp;
+namespace t3vp::test::cache_tags_test {
 
 namespace {
 
@@ -163,3 +163,5 @@ TEST_CASE("an empty set is filled in the order of its ways, before and after it 
     }
   }
 }
+
+}  // namespace t3vp::test::cache_tags_test

@@ -4,7 +4,7 @@
 
 #include "gemm_case.h"
 
-using namespace t3vp;
+namespace t3vp::test::completion_test {
 
 namespace {
 
@@ -112,3 +112,5 @@ TEST_CASE("a completion signal comes after everything that its kernel has stored
   for (std::size_t i = 0; i + 1 < stores.size(); ++i)
     REQUIRE(stores.back().arrival >= stores[i].arrival + bench.memory.latency);
 }
+
+}  // namespace t3vp::test::completion_test

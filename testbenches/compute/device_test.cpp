@@ -9,7 +9,8 @@
 #include "guest_kernels.h"
 #include "t3/element_bytes.h"
 
-using namespace t3vp;
+namespace t3vp::test::device_test {
+
 using Catch::Contains;
 
 namespace {
@@ -237,3 +238,5 @@ TEST_CASE("element types are the same for programs and models") {
     REQUIRE(t3_element_bytes(program) == bytes_of(model));
   }
 }
+
+}  // namespace t3vp::test::device_test

@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-using namespace t3vp;
+namespace t3vp::test::fiber_test {
 
 namespace {
 
@@ -144,3 +144,5 @@ TEST_CASE("stacks do not overlap and those given back are used first") {
   stacks.give_back(stack);
   REQUIRE(stacks.take().bottom == stack.bottom);
 }
+
+}  // namespace t3vp::test::fiber_test

@@ -2,7 +2,7 @@
 
 #include "gemm_case.h"
 
-using namespace t3vp;
+namespace t3vp::test::gemm_test {
 
 namespace {
 
@@ -292,3 +292,5 @@ TEST_CASE("a compute unit holds as many more workgroups as tiles are smaller") {
   gemm.packet.workgroups = 4;
   REQUIRE(bench.run(gemm.packet) == Approx(3 * one_by_one / 5).epsilon(0.01));  // fetch, load, store of one turn
 }
+
+}  // namespace t3vp::test::gemm_test

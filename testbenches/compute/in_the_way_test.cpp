@@ -1,7 +1,7 @@
 // Kernels that do not run because a map or another writer is in the way of what they write.
 #include "gemm_case.h"
 
-using namespace t3vp;
+namespace t3vp::test::in_the_way_test {
 
 namespace {
 
@@ -49,3 +49,5 @@ TEST_CASE("no kernel runs where somebody else writes") {
   bench.run(gemm(bench, 0));
   REQUIRE(bench.gpu().error() == Status::ok);
 }
+
+}  // namespace t3vp::test::in_the_way_test

@@ -2,7 +2,7 @@
 
 #include "gemm_case.h"
 
-using namespace t3vp;
+namespace t3vp::test::kernel_queue_test {
 
 namespace {
 
@@ -218,3 +218,5 @@ TEST_CASE("a waiting kernel says what it waits for, an idle cluster nothing") {
   REQUIRE(bench.finish());
   REQUIRE(gpu.cluster.diagnosis().empty());
 }
+
+}  // namespace t3vp::test::kernel_queue_test

@@ -8,7 +8,8 @@
 #include "protocol/address_map.h"
 #include "protocol/transaction_pool.h"
 
-using namespace t3vp;
+namespace t3vp::test::output_map_test {
+
 using address_map::on_gpu;
 
 namespace {
@@ -558,3 +559,5 @@ TEST_CASE("the output map serves blocking initiators on all its ways between oth
   REQUIRE(bench.remote.received.size() == 10);
   REQUIRE(bench.signals.received.size() == 3);
 }
+
+}  // namespace t3vp::test::output_map_test

@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-using namespace t3vp;
+namespace t3vp::test::ring_blocks_test {
 
 namespace {
 
@@ -127,3 +127,5 @@ TEST_CASE("kernels and models cut an output alike") {
       REQUIRE(t3_chunk_begin(&c, chunk, 5) == grid.chunk_begin(chunk, 5));
   }
 }
+
+}  // namespace t3vp::test::ring_blocks_test

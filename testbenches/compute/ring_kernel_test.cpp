@@ -5,7 +5,7 @@
 #include "ring_blocks.h"
 #include "ring_case.h"
 
-using namespace t3vp;
+namespace t3vp::test::ring_kernel_test {
 
 namespace {
 
@@ -345,3 +345,5 @@ TEST_CASE("ring kernels do not drive the producer's lines") {
   REQUIRE(!ring.gpu().kernel_active.read());
   REQUIRE(!ring.gpu().first_stage.read());
 }
+
+}  // namespace t3vp::test::ring_kernel_test

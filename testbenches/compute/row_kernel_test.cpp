@@ -6,7 +6,7 @@
 #include "operand.h"
 #include "t3/row_operations.h"
 
-using namespace t3vp;
+namespace t3vp::test::row_kernel_test {
 
 namespace {
 
@@ -267,3 +267,5 @@ TEST_CASE("functional and timing-only rows kernels take the same time") {
   for (std::size_t i = 0; i < timing_memory.log.size(); ++i)
     REQUIRE(bench.memory.log[i].arrival == timing_memory.log[i].arrival);
 }
+
+}  // namespace t3vp::test::row_kernel_test

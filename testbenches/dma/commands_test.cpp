@@ -2,7 +2,8 @@
 #include "data_path/foreign_access.h"
 #include "dma/dma_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::commands_test {
+
 using Sent = DmaBench::Sent;
 
 namespace {
@@ -223,3 +224,5 @@ TEST_CASE("the DMA engine's trigger socket serves blocking initiators between ot
     REQUIRE(bench.registers.take_report() == Status::invalid_argument);
   }
 }
+
+}  // namespace t3vp::test::commands_test

@@ -2,7 +2,7 @@
 
 #include "dma/dma_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::fill_test {
 
 namespace {
 
@@ -142,3 +142,5 @@ TEST_CASE("a fill tells where it writes until its last store is answered") {
   bench.settle();
   CHECK(found(0, 2 * bytes).empty());
 }
+
+}  // namespace t3vp::test::fill_test

@@ -1,6 +1,7 @@
 #include "dma/dma_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::interrupt_test {
+
 using Sent = DmaBench::Sent;
 
 namespace {
@@ -84,3 +85,5 @@ TEST_CASE("a reset lowers the line and empties the table and the statistics") {
   REQUIRE(bench.registers["bytes"] == 0);
   REQUIRE(bench.registers["capacity"] == bench.parameters.commands);
 }
+
+}  // namespace t3vp::test::interrupt_test

@@ -1,7 +1,8 @@
 // Commands that are removed, one by one or all, idle, busy or by force; triggers that come twice.
 #include "dma/dma_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::removal_test {
+
 using Sent = DmaBench::Sent;
 
 namespace {
@@ -117,3 +118,5 @@ TEST_CASE("notify of a tile that comes twice does not stand for another tile") {
   bench.settle();
   REQUIRE(bench.registers["pending"] == 0);
 }
+
+}  // namespace t3vp::test::removal_test

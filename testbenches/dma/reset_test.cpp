@@ -1,7 +1,8 @@
 // A reset at any moment: what was sent arrives, and nothing else of before is ever seen again.
 #include "dma/dma_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::reset_test {
+
 using Sent = DmaBench::Sent;
 
 namespace {
@@ -139,3 +140,5 @@ TEST_CASE("refusals of what was sent before a reset are not reported after it") 
   bench.settle();
   require_nothing_after_reset(bench, 4, 4);
 }
+
+}  // namespace t3vp::test::reset_test

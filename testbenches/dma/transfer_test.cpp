@@ -3,7 +3,8 @@
 
 #include "dma/dma_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::transfer_test {
+
 using Sent = DmaBench::Sent;
 
 namespace {
@@ -310,3 +311,5 @@ TEST_CASE("the engine knows what it sends where: its commands' tiles, and nothin
   REQUIRE_FALSE(bench.engine.sends_to(1, DmaBench::output));                      // not a peer's
   REQUIRE_FALSE(bench.engine.sends_to(1, DmaBench::peer_output + grid.bytes()));  // behind the output
 }
+
+}  // namespace t3vp::test::transfer_test

@@ -8,6 +8,8 @@
 
 #include "dram/reference_figures.h"
 
+namespace t3vp::test::test_accuracy {
+
 using namespace t3vp::dram;
 
 namespace {
@@ -87,3 +89,5 @@ TEST_CASE("Near-memory updates cost what writes cost in GPGPU-Sim with CCDL 4") 
         CHECK(replay_reference(config, "seq_write", true).bandwidth_GBps ==
               Approx(reference.bandwidth_GBps).epsilon(0.003));
 }
+
+}  // namespace t3vp::test::test_accuracy

@@ -7,6 +7,8 @@
 #include "dram/address_decoder.h"
 #include "dram/memory_file.h"
 
+namespace t3vp::test::test_address_decoder {
+
 using namespace t3vp::dram;
 
 namespace {
@@ -85,3 +87,5 @@ TEST_CASE("A map that does not fit the geometry is refused with its field") {
   CHECK_THROWS_WITH(decoder("hbm2-legacy", "", {"byte:5", "colum:6"}), Catch::Contains("\"colum\""));
   CHECK_THROWS_WITH(decoder("hbm2-legacy", "", {"byte:x"}), Catch::Contains("should read like"));
 }
+
+}  // namespace t3vp::test::test_address_decoder

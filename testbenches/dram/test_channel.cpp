@@ -8,6 +8,8 @@
 #include "dram/random_memory.h"
 #include "dram/scripted_channel.h"
 
+namespace t3vp::test::test_channel {
+
 using namespace t3vp::dram;
 
 namespace {
@@ -155,3 +157,5 @@ TEST_CASE("A specification that no channel can have is refused") {
   refused([](MemorySpec& s) { s.write_drain_to = 0.9; });
   refused([](MemorySpec& s) { s.address_map = "linear"; });
 }
+
+}  // namespace t3vp::test::test_channel

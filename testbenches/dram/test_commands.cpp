@@ -6,6 +6,8 @@
 #include "dram/memory_file.h"
 #include "dram/scripted_channel.h"
 
+namespace t3vp::test::test_commands {
+
 using namespace t3vp::dram;
 
 namespace {
@@ -137,3 +139,5 @@ TEST_CASE("Statistics count every command of the log and a precharge of all bank
   CHECK(outcome.statistics.updates == counted.updates);
   CHECK(outcome.statistics.activates == outcome.statistics.precharges + open.size());
 }
+
+}  // namespace t3vp::test::test_commands

@@ -9,6 +9,8 @@
 #include "dram/replay.h"
 #include "dram/traces.h"
 
+namespace t3vp::test::test_replay {
+
 using namespace t3vp::dram;
 
 namespace {
@@ -135,3 +137,5 @@ TEST_CASE("Replays are deterministic") {
     CHECK(first.row_hit_rate == second.row_hit_rate);
   }
 }
+
+}  // namespace t3vp::test::test_replay

@@ -5,6 +5,8 @@
 #include "dram/scripted_channel.h"
 #include "dram/timing_checker.h"
 
+namespace t3vp::test::test_timing {
+
 using namespace t3vp::dram;
 
 namespace {
@@ -47,3 +49,5 @@ TEST_CASE("The checker sees a rule broken by one cycle") {
   CHECK(timing_violations(spec, log(20, CommandKind::precharge, 35)).empty());
   CHECK(timing_violations(spec, log(20, CommandKind::precharge, 34)).size() == 1);  // WR
 }
+
+}  // namespace t3vp::test::test_timing

@@ -4,7 +4,7 @@
 #include "driver_errors/gpu_pair.h"
 #include "run/buffer_access.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_cache {
 
 namespace {
 
@@ -75,3 +75,5 @@ TEST_CASE("a kernel's updates add to what is in the cache and later kernels read
   REQUIRE(pair.told() == lines(told));
   pair.require_right_result();
 }
+
+}  // namespace t3vp::test::test_cache

@@ -1,8 +1,8 @@
 // What a command does not take of what is staged: the log tells where, what was found and which rule it broke.
 #include "driver_errors/prober.h"
 
-using namespace t3vp;
-using namespace t3vp::test;
+namespace t3vp::test::test_command_rules {
+
 using address_map::Block;
 using address_map::on_gpu;
 
@@ -272,3 +272,5 @@ TEST_CASE("registers of the Tracker that are locked say why") {
                    "tracker.spill_entries: 0x1 written while chunks are mapped: locked until that has ended");
   });
 }
+
+}  // namespace t3vp::test::test_command_rules

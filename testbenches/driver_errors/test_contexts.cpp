@@ -3,7 +3,7 @@
 
 #include "driver_errors/gpu_pair.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_contexts {
 
 namespace {
 
@@ -190,3 +190,5 @@ TEST_CASE("unknown phases and nameless buffers are logged") {
   REQUIRE(pair.told()[11].empty());
   pair.require_right_result();
 }
+
+}  // namespace t3vp::test::test_contexts

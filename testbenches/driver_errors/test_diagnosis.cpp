@@ -4,7 +4,8 @@
 
 #include "driver_errors/gpu_pair.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_diagnosis {
+
 using Catch::Contains;
 
 namespace {
@@ -163,3 +164,5 @@ TEST_CASE("what has ended has no diagnosis") {
   REQUIRE(pair.diagnosis().empty());
   pair.require_right_result();
 }
+
+}  // namespace t3vp::test::test_diagnosis

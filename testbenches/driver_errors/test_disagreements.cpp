@@ -5,8 +5,8 @@
 
 #include "driver_errors/gpu_pair.h"
 
-using namespace t3vp;
-using namespace t3vp::test;
+namespace t3vp::test::test_disagreements {
+
 using Catch::Contains;
 
 namespace {
@@ -230,3 +230,5 @@ TEST_CASE("all of three ring kernels end when one takes the ring for a smaller o
 TEST_CASE("all of four ring kernels end when one takes the ring for a smaller one") {
   require_out_of_step(guest_in_a_smaller_ring, 4, "gpus found 3, expected 4");
 }
+
+}  // namespace t3vp::test::test_disagreements

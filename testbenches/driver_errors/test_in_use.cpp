@@ -3,7 +3,8 @@
 
 #include "driver_errors/gpu_pair.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_in_use {
+
 using Catch::Contains;
 
 TEST_CASE("what a kernel reads is not zeroed") {
@@ -236,3 +237,5 @@ TEST_CASE("the spill table is nobody else's while chunks are mapped") {
   CHECK_THAT(logged[1], Contains("the kernel writes 0x"));
   pair.require_right_result();
 }
+
+}  // namespace t3vp::test::test_in_use

@@ -3,7 +3,7 @@
 
 #include "driver_errors/gpu_pair.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_interrupts {
 
 namespace {
 
@@ -121,3 +121,5 @@ TEST_CASE("a doorbell or a signal ahead of the memory writes before it is refuse
   REQUIRE(pair.gpu(1).signals.registers.value[1].value() == 1);
   pair.require_right_result();
 }
+
+}  // namespace t3vp::test::test_interrupts

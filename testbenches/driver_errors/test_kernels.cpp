@@ -5,7 +5,7 @@
 #include "driver_errors/gpu_pair.h"
 #include "kernels/kernels.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_kernels {
 
 namespace {
 
@@ -191,3 +191,5 @@ TEST_CASE("memory that is used up is told, and what is left can be had") {
   REQUIRE(pair.logged(0).empty());  // the hardware has no part in it
   pair.require_right_result();
 }
+
+}  // namespace t3vp::test::test_kernels

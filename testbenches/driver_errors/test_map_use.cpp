@@ -3,7 +3,7 @@
 
 #include "driver_errors/gpu_pair.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_map_use {
 
 namespace {
 
@@ -153,3 +153,5 @@ TEST_CASE("a map without a transfer counts stores as well") {
                                 {"unmap_all", T3_OK}}));
   pair.require_right_result();
 }
+
+}  // namespace t3vp::test::test_map_use

@@ -3,7 +3,7 @@
 
 #include "driver_errors/gpu_pair.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_maps {
 
 TEST_CASE("chunks that overlap mapped ones are refused") {
   GpuPair pair(guest_overlapping_maps);
@@ -150,3 +150,5 @@ TEST_CASE("a Tracker that is not strict takes any chunk") {
                                 {"logged by tracker", T3_OVERLAP}}));
   pair.require_right_result();
 }
+
+}  // namespace t3vp::test::test_maps

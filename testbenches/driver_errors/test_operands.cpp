@@ -3,7 +3,7 @@
 
 #include "driver_errors/gpu_pair.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_operands {
 
 TEST_CASE("operands and chunks that an operation cannot use are refused") {
   GpuPair pair(guest_with_wrong_operands);
@@ -60,3 +60,5 @@ TEST_CASE("the driver's own memory cannot be freed and moves nothing that is all
   REQUIRE(pair.told() == lines(expected));
   pair.require_right_result();
 }
+
+}  // namespace t3vp::test::test_operands

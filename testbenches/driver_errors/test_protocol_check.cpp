@@ -4,8 +4,8 @@
 #include "driver_errors/gpu_pair.h"
 #include "protocol/transaction_pool.h"
 
-using namespace t3vp;
-using namespace t3vp::test;
+namespace t3vp::test::test_protocol_check {
+
 using Catch::Contains;
 
 TEST_CASE("violations of the protocol are one line with the sockets and the rule and the access") {
@@ -35,3 +35,5 @@ TEST_CASE("a run that keeps the protocol has no line about it") {
   REQUIRE(pair.broken_rules().empty());
   pair.require_right_result();
 }
+
+}  // namespace t3vp::test::test_protocol_check

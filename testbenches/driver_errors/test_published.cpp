@@ -5,7 +5,7 @@
 #include "run/simulation.h"
 #include "t3_hal.h"
 
-using namespace t3vp;
+namespace t3vp::test::test_published {
 
 namespace {
 
@@ -63,3 +63,5 @@ TEST_CASE("an output whose rows do not end in memory is refused where it is publ
 TEST_CASE("a buffer of any name that does not end in memory is refused where it is published") {
   require_refused({"mine", place(), 64, 0xFFFFFFFF, 16, T3_FP16}, "publishes mine: found 4294967295 x 16 ");
 }
+
+}  // namespace t3vp::test::test_published

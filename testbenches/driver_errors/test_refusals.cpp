@@ -4,7 +4,8 @@
 
 #include "driver_errors/gpu_pair.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_refusals {
+
 using Catch::Contains;
 
 namespace {
@@ -84,3 +85,5 @@ TEST_CASE("what a peer refuses of firmware's posted writes is in the sender's lo
     }
   pair.require_right_result();
 }
+
+}  // namespace t3vp::test::test_refusals

@@ -3,7 +3,7 @@
 
 #include "driver_errors/gpu_pair.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_refused_rings {
 
 namespace {
 
@@ -66,3 +66,5 @@ TEST_CASE("when the others give theirs up a refused ring kernel breaks the ring 
                                 {"init", T3_OK}}));
   pair.require_right_result();
 }
+
+}  // namespace t3vp::test::test_refused_rings

@@ -8,8 +8,8 @@
 #include "driver_errors/prober.h"
 #include "registers/catalogue.h"
 
-using namespace t3vp;
-using namespace t3vp::test;
+namespace t3vp::test::test_register_rules {
+
 using address_map::Block;
 using address_map::on_gpu;
 
@@ -177,3 +177,5 @@ TEST_CASE("what is neither register nor memory is told by its whole address") {
     p.require_told("links", Status::no_peer, on_gpu(9, 0), "no link leads to GPU 9");
   });
 }
+
+}  // namespace t3vp::test::test_register_rules

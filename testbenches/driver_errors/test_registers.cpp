@@ -3,7 +3,7 @@
 
 #include "driver_errors/gpu_pair.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_registers {
 
 TEST_CASE("registers refuse wrong widths, directions and values") {
   GpuPair pair(guest_register_misuse);
@@ -71,3 +71,5 @@ TEST_CASE("the kernel queue is locked while a kernel runs") {
           "kernel_queue.base: 0x0 written while a kernel is fetched or runs: locked until that has ended");
   pair.require_right_result();
 }
+
+}  // namespace t3vp::test::test_registers

@@ -7,8 +7,7 @@
 #include "run/native_hal.h"
 #include "t3/registers/system.h"
 
-using namespace t3vp;
-using namespace t3vp::test;
+namespace t3vp::test::test_reset {
 
 namespace {
 
@@ -92,3 +91,5 @@ TEST_CASE("after a whole job a reset leaves every register as it was before") {
     CHECK(after[name] == value);
   }
 }
+
+}  // namespace t3vp::test::test_reset

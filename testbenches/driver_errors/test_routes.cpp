@@ -7,7 +7,7 @@
 #include "kernels/kernels.h"
 #include "run/node_parameters.h"
 
-using namespace t3vp;
+namespace t3vp::test::test_routes {
 
 TEST_CASE(
     "what goes to another GPU takes the shorter way around the ring, the previous neighbour's when both are equal") {
@@ -35,3 +35,5 @@ TEST_CASE(
           std::map<std::pair<int, int>, double>{{{0, 5}, 3}, {{5, 4}, 2}, {{4, 3}, 1}, {{0, 1}, 2}, {{1, 2}, 1}});
   for (std::size_t gpu = 1; gpu < 6; ++gpu) REQUIRE(node.gpus()[gpu]->signals.registers.value[0].value() == 1);
 }
+
+}  // namespace t3vp::test::test_routes

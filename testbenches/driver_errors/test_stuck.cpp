@@ -8,7 +8,8 @@
 #include "run/simulation.h"
 #include "t3_hal.h"
 
-using namespace t3vp;
+namespace t3vp::test::test_stuck {
+
 using Catch::Contains;
 
 namespace {
@@ -376,3 +377,5 @@ TEST_CASE("polls of what will change end no run") {
   const RunResult result = run(poll_a_kernel, {"gpus=2", "limits.polls=400"});
   CHECK(result.diagnosis.empty());
 }
+
+}  // namespace t3vp::test::test_stuck

@@ -3,7 +3,7 @@
 
 #include "driver_errors/gpu_pair.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_zeroing {
 
 namespace {
 
@@ -50,3 +50,5 @@ TEST_CASE("what a kernel writes or a map counts is not zeroed and no kernel runs
   CHECK_THAT(logged[5], Catch::Contains("the kernel writes 0x") && Catch::Contains(": a fill zeroes 0x"));
   pair.require_right_result();
 }
+
+}  // namespace t3vp::test::test_zeroing

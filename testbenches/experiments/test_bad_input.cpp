@@ -4,7 +4,8 @@
 
 #include "experiments/small_experiment.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_bad_input {
+
 using nlohmann::json;
 
 namespace {
@@ -168,3 +169,5 @@ TEST_CASE("check knows experiments, and every one of the project is valid") {
   }
   CHECK(count >= 15);
 }
+
+}  // namespace t3vp::test::test_bad_input

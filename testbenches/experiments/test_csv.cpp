@@ -4,8 +4,7 @@
 #include "config/input_error.h"
 #include "experiment/csv.h"
 
-using namespace t3vp;
-using namespace t3vp::test;
+namespace t3vp::test::test_csv {
 
 TEST_CASE("whatever is written is read again") {
   const std::vector<std::vector<std::string>> rows{
@@ -34,3 +33,5 @@ TEST_CASE("ragged rows and missing columns are refused") {
   CHECK_THROWS_AS(read_csv(folder.write("t.csv", std::string("a,b\n1,2\n")), {"c"}), InputError);
   CHECK_THROWS_AS(read_csv(folder.write("t.csv", std::string()), {"c"}), InputError);
 }
+
+}  // namespace t3vp::test::test_csv

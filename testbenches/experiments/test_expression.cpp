@@ -4,6 +4,8 @@
 #include "experiment/expression.h"
 #include "experiment/results.h"
 
+namespace t3vp::test::test_expression {
+
 using t3vp::Expression;
 using t3vp::ExpressionError;
 
@@ -81,3 +83,5 @@ TEST_CASE("an aggregate over nothing or an infinity and a geomean over what is n
   CHECK(aggregate(Aggregate::mean, {0, -3}) == -1.5);
   CHECK(std::isnan(aggregate(Aggregate::geomean, {0, std::nan("")})));
 }
+
+}  // namespace t3vp::test::test_expression

@@ -11,7 +11,8 @@
 #include "experiment/gnuplot.h"
 #include "experiments/small_experiment.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_pictures {
+
 using nlohmann::json;
 namespace fs = std::filesystem;
 
@@ -337,3 +338,5 @@ TEST_CASE("stacks have a column for each key and a bar for each case and method"
   CHECK_THAT(text_of(files.out() / "dram.gnuplot"),
              Catch::Contains(rows) && Catch::Contains("(\"square\" 0, \"tall\" 1)"));
 }
+
+}  // namespace t3vp::test::test_pictures

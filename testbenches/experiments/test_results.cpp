@@ -7,7 +7,8 @@
 
 #include "experiments/small_experiment.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_results {
+
 using nlohmann::json;
 namespace fs = std::filesystem;
 
@@ -231,3 +232,5 @@ TEST_CASE("a figure that no run reports is an error with its place and the neare
   CHECK(outcome.err.find("/quantities/3") == std::string::npos);
   CHECK(rows_of(files.out() / "results.csv").size() == 6);
 }
+
+}  // namespace t3vp::test::test_results

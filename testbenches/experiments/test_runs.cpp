@@ -11,7 +11,8 @@
 
 #include "experiments/small_experiment.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_runs {
+
 using nlohmann::json;
 namespace fs = std::filesystem;
 
@@ -236,3 +237,5 @@ TEST_CASE("logs and pictures replace links and pipes and never follow them") {
   CHECK(text_of(victim) == "precious");
   for (const fs::path& log : logs) CHECK(fs::is_regular_file(fs::symlink_status(log)));
 }
+
+}  // namespace t3vp::test::test_runs

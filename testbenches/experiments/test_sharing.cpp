@@ -15,7 +15,8 @@
 
 #include "experiments/small_experiment.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_sharing {
+
 using nlohmann::json;
 namespace fs = std::filesystem;
 
@@ -223,3 +224,5 @@ TEST_CASE("equal work under different limits is a run for each, and one that end
   REQUIRE(files.run().exit_code == 0);
   CHECK(rows_of(files.out() / "results.csv").size() == 6);
 }
+
+}  // namespace t3vp::test::test_sharing

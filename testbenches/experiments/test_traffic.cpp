@@ -4,8 +4,8 @@
 #include "command_line/program.h"
 #include "experiment/traffic_timeline.h"
 
-using namespace t3vp;
-using namespace t3vp::test;
+namespace t3vp::test::test_traffic {
+
 using nlohmann::json;
 
 namespace {
@@ -68,3 +68,5 @@ TEST_CASE("time begins after the setup") {
   REQUIRE(timeline.GBps.at("gemm_read").at(0) == Approx(7));
   REQUIRE(timeline.GBps.at("gemm_read").at(1) == Approx(7));
 }
+
+}  // namespace t3vp::test::test_traffic

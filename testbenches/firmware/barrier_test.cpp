@@ -7,7 +7,7 @@
 #include "run/native_hal.h"
 #include "t3/t3.h"
 
-using namespace t3vp;
+namespace t3vp::test::barrier_test {
 
 namespace {
 
@@ -148,3 +148,5 @@ TEST_CASE("a GPU whose neighbour never comes says what it waits for") {
   sc_core::sc_start();
   REQUIRE(ring[0].processor.status() == Status::stuck);
 }
+
+}  // namespace t3vp::test::barrier_test

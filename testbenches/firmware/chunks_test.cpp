@@ -7,7 +7,7 @@
 #include "t3/t3.h"
 #include "t3_hal.h"
 
-using namespace t3vp;
+namespace t3vp::test::chunks_test {
 
 namespace {
 
@@ -105,3 +105,5 @@ TEST_CASE("the data goes to the previous GPU") {
   context.gpu = 0;
   REQUIRE(t3_ring_previous(&context) == 4);
 }
+
+}  // namespace t3vp::test::chunks_test

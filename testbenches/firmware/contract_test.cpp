@@ -8,7 +8,7 @@
 #include "t3/kernel_packet.h"
 #include "t3/t3.h"
 
-using namespace t3vp;
+namespace t3vp::test::contract_test {
 
 #define REQUIRE_SAME_FIELD(field)                                              \
   REQUIRE(offsetof(KernelPacket, field) == offsetof(t3_kernel_packet, field)); \
@@ -89,3 +89,5 @@ TEST_CASE("addresses are made alike on both sides") {
     REQUIRE(t3_on_gpu(gpu + 1, address) == address_map::on_gpu(gpu + 1, address_map::local_of(address)));
   }
 }
+
+}  // namespace t3vp::test::contract_test

@@ -7,7 +7,7 @@
 #include "t3/registers/kernel_queue.h"
 #include "t3/registers/tracker.h"
 
-using namespace t3vp;
+namespace t3vp::test::driver_test {
 
 namespace {
 
@@ -238,3 +238,5 @@ TEST_CASE("a flush returns when the cache is no longer busy") {
   REQUIRE(hal->read32(hal->platform, t3_block_base(0, T3_BLOCK_CACHE) + T3_CACHE_STATUS_OFFSET, &status) == T3_OK);
   REQUIRE(status == 0);
 }
+
+}  // namespace t3vp::test::driver_test

@@ -10,7 +10,7 @@
 #include "t3/registers/signals.h"
 #include "t3/registers/tracker.h"
 
-using namespace t3vp;
+namespace t3vp::test::error_paths_test {
 
 namespace {
 
@@ -387,3 +387,5 @@ TEST_CASE("programs end with the code of the call that failed") {
     }
   }
 }
+
+}  // namespace t3vp::test::error_paths_test

@@ -12,7 +12,7 @@
 #include "t3/registers/kernel_queue.h"
 #include "t3/registers/signals.h"
 
-using namespace t3vp;
+namespace t3vp::test::handlers_test {
 
 namespace {
 
@@ -245,3 +245,5 @@ TEST_CASE("lines that are none and handlers without priority are refused") {
   CHECK(t3_mask(&driver.context, T3_LINE_COUNT) == T3_INVALID_ARGUMENT);
   CHECK(t3_unmask(&driver.context, T3_LINE_COUNT) == T3_INVALID_ARGUMENT);
 }
+
+}  // namespace t3vp::test::handlers_test

@@ -9,7 +9,7 @@
 #include "t3/registers/signals.h"
 #include "t3/t3.h"
 
-using namespace t3vp;
+namespace t3vp::test::interrupt_edges_test {
 
 namespace {
 
@@ -147,3 +147,5 @@ TEST_CASE("no interrupt is lost at a quantum's edge") {
       REQUIRE(players[q][p]->heard().size() > events / 3);
     }
 }
+
+}  // namespace t3vp::test::interrupt_edges_test

@@ -3,7 +3,7 @@
 
 #include "firmware/mock_gpu.h"
 
-using namespace t3vp;
+namespace t3vp::test::layer_test {
 
 namespace {
 
@@ -183,3 +183,5 @@ TEST_CASE("the layer program hands on what a kernel is refused for, and too many
   MockGpu other(0, 1);
   REQUIRE(t3_run_layer(other.hal(), &job) == T3_INVALID_ARGUMENT);
 }
+
+}  // namespace t3vp::test::layer_test

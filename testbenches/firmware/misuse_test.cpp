@@ -5,7 +5,7 @@
 #include "t3/registers/dma.h"
 #include "t3/registers/system.h"
 
-using namespace t3vp;
+namespace t3vp::test::misuse_test {
 
 TEST_CASE("an open context that is opened again stays as it is") {
   Driver driver;
@@ -140,3 +140,5 @@ TEST_CASE("maps of what no map can do are refused") {
   CHECK(t3_ring_reduce_scatter(context, &d.out, nullptr) == T3_OK);
   d.require_alive();
 }
+
+}  // namespace t3vp::test::misuse_test

@@ -7,7 +7,7 @@
 
 #include "processor/program_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::native_hal_test {
 
 namespace {
 
@@ -86,3 +86,5 @@ TEST_CASE("a C program reaches everything of its processor through the HAL") {
   REQUIRE(phases[0].phase == Phase::all_gather);
   REQUIRE(phases[0].end - phases[0].begin == 25'000);
 }
+
+}  // namespace t3vp::test::native_hal_test

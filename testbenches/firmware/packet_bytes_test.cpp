@@ -7,7 +7,7 @@
 #include "firmware/packet_on_other_host.h"
 #include "t3/kernel_handle.h"
 
-using namespace t3vp;
+namespace t3vp::test::packet_bytes_test {
 
 namespace {
 
@@ -60,3 +60,5 @@ TEST_CASE("a packet is read from its bytes") {
     CHECK((packet.reserved == 0x7D && packet.flags == 0x7F7E));
   }
 }
+
+}  // namespace t3vp::test::packet_bytes_test

@@ -7,7 +7,7 @@
 
 #include "firmware/mock_gpu.h"
 
-using namespace t3vp;
+namespace t3vp::test::programs_test {
 
 namespace {
 
@@ -356,3 +356,5 @@ TEST_CASE("ring kernels know their place, their neighbour's memory and their cou
   CHECK(ag.signal_epoch == 3);  // on the same counters
   CHECK(ag.signal_base == rs.signal_base);
 }
+
+}  // namespace t3vp::test::programs_test

@@ -6,7 +6,7 @@
 #include "hardware/ring.h"
 #include "registers/catalogue.h"
 
-using namespace t3vp;
+namespace t3vp::test::gpu_test {
 
 namespace {
 
@@ -96,3 +96,5 @@ TEST_CASE("blocks bring their figures along, in the order of construction") {
   });
   CHECK(groups == std::vector<std::string>{"processor", "compute", "output_map", "cache", "dram", "tracker", "dma"});
 }
+
+}  // namespace t3vp::test::gpu_test

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-using namespace t3vp;
+namespace t3vp::test::ring_test {
 
 TEST_CASE("every route of a ring leads to its GPU on the shorter way, backwards when both are as long") {
   for (std::uint32_t gpus = 1; gpus <= 9; ++gpus) {
@@ -37,3 +37,5 @@ TEST_CASE("as many links lead to a GPU of a ring as its placement says") {
     }
   }
 }
+
+}  // namespace t3vp::test::ring_test

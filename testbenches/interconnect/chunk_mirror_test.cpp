@@ -6,7 +6,7 @@
 #include "data_path/foreign_access.h"
 #include "data_path/target.h"
 
-using namespace t3vp;
+namespace t3vp::test::chunk_mirror_test {
 
 namespace {
 
@@ -138,3 +138,5 @@ TEST_CASE("the mirror serves blocking initiators between others") {
   REQUIRE(bench.fabric.arrivals().size() == 13);
   REQUIRE(bench.link.answers()[0].ok());
 }
+
+}  // namespace t3vp::test::chunk_mirror_test

@@ -2,7 +2,7 @@
 #include "interconnect/small_fabric.h"
 #include "protocol/stubs.h"
 
-using namespace t3vp;
+namespace t3vp::test::fabric_port_test {
 
 namespace {
 
@@ -480,3 +480,5 @@ TEST_CASE("what arrives at a fabric port may come from blocking initiators betwe
   REQUIRE(memory.arrivals().size() == 8);
   REQUIRE(counters.element("value", 4) == 8);
 }
+
+}  // namespace t3vp::test::fabric_port_test

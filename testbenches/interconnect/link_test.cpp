@@ -7,7 +7,7 @@
 #include "data_path/random.h"
 #include "data_path/target.h"
 
-using namespace t3vp;
+namespace t3vp::test::link_test {
 
 namespace {
 
@@ -324,3 +324,5 @@ TEST_CASE("a link serves blocking initiators between others") {
   REQUIRE(bench.receiver.arrivals().size() == 25);
   for (const DataAnswer& answer : bench.sender.answers()) REQUIRE(answer.ok());
 }
+
+}  // namespace t3vp::test::link_test

@@ -9,7 +9,7 @@
 #include "data_path/named_registers.h"
 #include "protocol/address_map.h"
 
-using namespace t3vp;
+namespace t3vp::test::signals_test {
 
 namespace {
 
@@ -404,3 +404,5 @@ TEST_CASE("a wait that is fulfilled before it arrives is answered at its arrival
     REQUIRE(bench.workgroup.answer(number).at == bench.workgroup.answer(number).arrival);
   }
 }
+
+}  // namespace t3vp::test::signals_test

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-using namespace t3vp;
+namespace t3vp::test::arbitration_test {
 
 namespace {
 
@@ -77,3 +77,5 @@ TEST_CASE("mca lets communication go first once it has waited for the aging time
   REQUIRE(choose(view_of(true, true, 40, 1300, 1000)) == Grant::communication);
   REQUIRE(choose(view_of(false, true, 40, 1300, 1000)) == Grant::communication);
 }
+
+}  // namespace t3vp::test::arbitration_test

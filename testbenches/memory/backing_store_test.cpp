@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
-using namespace t3vp;
+namespace t3vp::test::backing_store_test {
 
 TEST_CASE("what was never written reads as zero and takes no host memory") {
   const BackingStore store;
@@ -35,3 +35,5 @@ TEST_CASE("an update over a page boundary adds every element once") {
   std::memcpy(sum.data(), bytes.data(), bytes.size());
   REQUIRE(sum == std::vector<float>(64, 3.0f));
 }
+
+}  // namespace t3vp::test::backing_store_test

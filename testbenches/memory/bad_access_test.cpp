@@ -1,7 +1,7 @@
 #include "data_path/foreign_access.h"
 #include "memory/memory_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::bad_access_test {
 
 namespace {
 
@@ -153,3 +153,5 @@ TEST_CASE("a functional memory refuses tensors without data") {
     }
   REQUIRE(bench.controller.dram_accesses() == 0);
 }
+
+}  // namespace t3vp::test::bad_access_test

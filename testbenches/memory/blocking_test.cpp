@@ -2,7 +2,7 @@
 #include "data_path/foreign_access.h"
 #include "memory/memory_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::blocking_test {
 
 TEST_CASE("every port of the memory controller serves blocking initiators between others") {
   MemoryBench bench;
@@ -69,3 +69,5 @@ TEST_CASE("others see a store at most one slice before it arrives and always whe
   }
   REQUIRE(ahead);  // what docs/protocol.md warns of does happen
 }
+
+}  // namespace t3vp::test::blocking_test

@@ -2,7 +2,7 @@
 
 #include "memory/memory_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::data_test {
 
 namespace {
 
@@ -164,3 +164,5 @@ TEST_CASE("debug access of the data path honours 2-D shapes and takes no time") 
   REQUIRE(bench.load(1040, {1, 60, 0}).data == std::vector<unsigned char>(60, 0));
   write.release();
 }
+
+}  // namespace t3vp::test::data_test

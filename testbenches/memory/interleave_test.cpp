@@ -7,7 +7,7 @@
 
 #include "dram/address_decoder.h"
 
-using namespace t3vp;
+namespace t3vp::test::interleave_test {
 
 TEST_CASE("channel and channel-local address determine the address") {
   for (const bool hash : {false, true})
@@ -126,3 +126,5 @@ TEST_CASE("rows of a matrix spread over the channels whatever their stride") {
     REQUIRE(channels.size() >= 16);
   }
 }
+
+}  // namespace t3vp::test::interleave_test

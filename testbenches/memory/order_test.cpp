@@ -1,6 +1,6 @@
 #include "memory/memory_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::order_test {
 
 namespace {
 
@@ -68,3 +68,5 @@ TEST_CASE("a compute store does not overtake the communication update of its add
   REQUIRE(bench.bypass.answer(free_store).at < bench.dma.answer(update).at);
   REQUIRE(bench.bypass.answer(store).at > bench.dma.answer(update).at);
 }
+
+}  // namespace t3vp::test::order_test

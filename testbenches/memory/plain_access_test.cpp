@@ -1,7 +1,7 @@
 #include "data_path/foreign_access.h"
 #include "memory/memory_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::plain_access_test {
 
 namespace {
 
@@ -74,3 +74,5 @@ TEST_CASE("plain accesses outside the memory are errors that are logged") {
   }
   REQUIRE(read(bench, local(bench.parameters.capacity_bytes - 8), 8).status == tlm::TLM_OK_RESPONSE);
 }
+
+}  // namespace t3vp::test::plain_access_test

@@ -4,7 +4,7 @@
 
 #include "memory/memory_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::policy_test {
 
 namespace {
 
@@ -203,3 +203,5 @@ TEST_CASE("the controller's constants survive a reset and its policy goes back t
   const auto entries = bench.entered();
   for (std::size_t i = 1; i < entries.size(); ++i) REQUIRE(entries[i].second != entries[i - 1].second);
 }
+
+}  // namespace t3vp::test::policy_test

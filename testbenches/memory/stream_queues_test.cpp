@@ -4,7 +4,7 @@
 
 #include "data_path/random.h"
 
-using namespace t3vp;
+namespace t3vp::test::stream_queues_test {
 
 namespace {
 
@@ -117,3 +117,5 @@ TEST_CASE("some stream can always issue: the order never deadlocks") {
   }
   REQUIRE(queues.empty());
 }
+
+}  // namespace t3vp::test::stream_queues_test

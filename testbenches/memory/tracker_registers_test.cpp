@@ -1,7 +1,7 @@
 // dma_map's errors as the Tracker's registers give them.
 #include "memory/tracker_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::tracker_registers_test {
 
 namespace {
 
@@ -180,3 +180,5 @@ TEST_CASE("fewer chunks than before are found like the first ones") {
   bench.count_tile(grid, 2, 0);  // not mapped
   REQUIRE(bench.registers["triggers"] == 3);
 }
+
+}  // namespace t3vp::test::tracker_registers_test

@@ -4,7 +4,7 @@
 #include "memory/memory_bench.h"
 #include "memory/tracker_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::tracker_test {
 
 namespace {
 
@@ -550,3 +550,5 @@ TEST_CASE("in the controller, own and incoming updates of a tile trigger when th
   REQUIRE(bench.triggers.arrivals()[0].at == bench.peers.answer(second).at);
   REQUIRE(bench.triggers.arrivals()[0].extension.producer.wg_id == 0);
 }
+
+}  // namespace t3vp::test::tracker_test

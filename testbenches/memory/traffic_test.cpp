@@ -2,7 +2,7 @@
 
 #include "memory/memory_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::traffic_test {
 
 namespace {
 
@@ -178,3 +178,5 @@ TEST_CASE("the peak counts the clock, the pseudo-channels and the cycles of a bu
   parameters.dram.timing.CCDL = 4;
   check_peak(parameters, 4 * 2 * 32 / 4.0 * 2);
 }
+
+}  // namespace t3vp::test::traffic_test

@@ -3,7 +3,7 @@
 
 #include "memory/memory_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::update_test {
 
 namespace {
 
@@ -87,3 +87,5 @@ TEST_CASE("near-memory statistics start again at a reset") {
   bench.controller.near_memory.reset();
   REQUIRE(bench.near_memory.element("updates", 2) == 0);
 }
+
+}  // namespace t3vp::test::update_test

@@ -3,7 +3,7 @@
 
 #include "memory/memory_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::valid_bits_test {
 
 namespace {
 
@@ -227,3 +227,5 @@ TEST_CASE("memory that a kernel writes or a map counts is not armed") {
   update(1);
   CHECK(bench.arm(local(base), 128) == Status::ok);
 }
+
+}  // namespace t3vp::test::valid_bits_test

@@ -9,7 +9,7 @@
 #include "protocol/address_map.h"
 #include "signalling_ring.h"
 
-using namespace t3vp;
+namespace t3vp::test::command_processor_test {
 
 namespace {
 
@@ -304,3 +304,5 @@ TEST_CASE("what programs observe of each other, and when, is the same at any qua
     REQUIRE(pair->second.observed == exact.second.observed);
   }
 }
+
+}  // namespace t3vp::test::command_processor_test

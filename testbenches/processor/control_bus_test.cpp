@@ -4,7 +4,8 @@
 
 #include "program_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::control_bus_test {
+
 using address_map::Block;
 
 namespace {
@@ -170,3 +171,5 @@ TEST_CASE("debug transport goes the same ways in no time and logs nothing") {
   REQUIRE(sc_core::sc_time_stamp() == sc_core::SC_ZERO_TIME);
   REQUIRE(bench.errors.records.empty());
 }
+
+}  // namespace t3vp::test::control_bus_test

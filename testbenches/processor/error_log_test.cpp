@@ -3,7 +3,7 @@
 #include "program_bench.h"
 #include "protocol/address_map.h"
 
-using namespace t3vp;
+namespace t3vp::test::error_log_test {
 
 namespace {
 
@@ -133,3 +133,5 @@ TEST_CASE("reset empties the log and leaves the texts to people") {
   });
   REQUIRE(bench.log.records().size() == 1);
 }
+
+}  // namespace t3vp::test::error_log_test

@@ -2,7 +2,7 @@
 
 #include "program_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::interrupt_controller_test {
 
 namespace {
 
@@ -63,3 +63,5 @@ TEST_CASE("reset disables every line") {
     REQUIRE_FALSE(bench.output.read());
   });
 }
+
+}  // namespace t3vp::test::interrupt_controller_test

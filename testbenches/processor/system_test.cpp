@@ -2,7 +2,7 @@
 
 #include "program_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::system_test {
 
 namespace {
 
@@ -73,3 +73,5 @@ TEST_CASE("anything but the key resets nothing") {
   });
   REQUIRE(edges == 0);
 }
+
+}  // namespace t3vp::test::system_test

@@ -7,7 +7,7 @@
 #include "program_bench.h"
 #include "protocol/address_map.h"
 
-using namespace t3vp;
+namespace t3vp::test::waiting_test {
 
 namespace {
 
@@ -188,3 +188,5 @@ TEST_CASE("the longest waits come to an end before simulated time does") {
     REQUIRE(p.time_ns() == 200 * day);
   });
 }
+
+}  // namespace t3vp::test::waiting_test

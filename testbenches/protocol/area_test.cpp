@@ -4,7 +4,7 @@
 #include <random>
 #include <set>
 
-using namespace t3vp;
+namespace t3vp::test::area_test {
 
 namespace {
 
@@ -60,3 +60,5 @@ TEST_CASE("of areas with different rows nothing that overlaps is missed") {
   }
   REQUIRE_FALSE(Area{100, {0, 8, 8}}.overlaps({100, {1, 8, 8}}));
 }
+
+}  // namespace t3vp::test::area_test

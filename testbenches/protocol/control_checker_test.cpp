@@ -4,7 +4,7 @@
 #include "protocol/socket_joints.h"
 #include "raw_sockets.h"
 
-using namespace t3vp;
+namespace t3vp::test::control_checker_test {
 
 namespace {
 
@@ -189,3 +189,5 @@ TEST_CASE("the control checker sees what is wrong with debug and direct accesses
   granted("elsewhere", bench.data, 0x48, 0xFF);
   granted("elsewhere", bench.data, 0, 0x3F);
 }
+
+}  // namespace t3vp::test::control_checker_test

@@ -8,7 +8,7 @@
 #include "raw_sockets.h"
 #include "socket_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::data_sockets_test {
 
 namespace {
 
@@ -304,3 +304,5 @@ TEST_CASE("a debug access of no bytes tells whether there is a way and a target 
   REQUIRE_FALSE(bench.initiator.socket->get_direct_mem_ptr(transaction, dmi));
   transaction.release();
 }
+
+}  // namespace t3vp::test::data_sockets_test

@@ -6,7 +6,7 @@
 
 #include "exact_rounding.h"
 
-using namespace t3vp;
+namespace t3vp::test::element_test {
 
 namespace {
 
@@ -193,3 +193,5 @@ TEST_CASE("element by element, at any alignment, and nothing beside") {
     REQUIRE(target.front() == 0xA5);
   }
 }
+
+}  // namespace t3vp::test::element_test

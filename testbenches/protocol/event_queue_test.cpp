@@ -2,9 +2,10 @@
 
 #include <catch2/catch.hpp>
 #include <functional>
+#include <ostream>
 #include <random>
 
-using namespace t3vp;
+namespace t3vp::test::event_queue_test {
 
 namespace {
 
@@ -14,6 +15,7 @@ struct Consumer : sc_core::sc_module {
     Picoseconds time;
     int item;
     bool operator==(const Popped& other) const { return time == other.time && item == other.item; }
+    friend std::ostream& operator<<(std::ostream& out, const Popped& p) { return out << p.item << " at " << p.time; }
   };
   EventQueue<int> queue;
   std::vector<Popped> popped;
@@ -40,15 +42,6 @@ struct Consumer : sc_core::sc_module {
 void advance_to(Picoseconds time) { sc_core::sc_start(to_sc_time(time - now())); }
 
 }  // namespace
-
-namespace Catch {
-template <>
-struct StringMaker<Consumer::Popped> {
-  static std::string convert(const Consumer::Popped& p) {
-    return std::to_string(p.item) + " at " + std::to_string(p.time);
-  }
-};
-}  // namespace Catch
 
 TEST_CASE("items leave by time, those of one time as they came") {
   std::mt19937 random(7);
@@ -121,3 +114,5 @@ TEST_CASE("random pushes in time order and at random times all come out on time"
   REQUIRE(consumer.popped.size() == pushed);
   for (const Consumer::Popped& p : consumer.popped) REQUIRE(p.time == static_cast<Picoseconds>(p.item));
 }
+
+}  // namespace t3vp::test::event_queue_test

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-using namespace t3vp;
+namespace t3vp::test::polynomial_hash_test {
 
 TEST_CASE("an aligned run of numbers takes every hash once") {
   for (unsigned bits = 0; bits <= 10; ++bits) {
@@ -30,3 +30,5 @@ TEST_CASE("a run of any power-of-two stride takes every hash once") {
     }
   }
 }
+
+}  // namespace t3vp::test::polynomial_hash_test

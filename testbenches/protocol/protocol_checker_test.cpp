@@ -3,7 +3,7 @@
 
 #include "checker_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::protocol_checker_test {
 
 TEST_CASE("traffic that keeps the rules passes the checker unchanged and unmentioned") {
   CheckerBench bench;
@@ -290,3 +290,5 @@ TEST_CASE(
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   REQUIRE(sc_core::sc_get_top_level_objects().size() == 2);
 }
+
+}  // namespace t3vp::test::protocol_checker_test

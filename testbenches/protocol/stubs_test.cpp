@@ -5,7 +5,7 @@
 
 #include "socket_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::stubs_test {
 
 namespace {
 
@@ -53,3 +53,5 @@ TEST_CASE("a bench elaborates with stubs on the sockets that it leaves open, and
   sc_core::sc_start();
   REQUIRE(receiver.seen.empty());
 }
+
+}  // namespace t3vp::test::stubs_test

@@ -5,7 +5,7 @@
 #include "data_path/foreign_access.h"
 #include "socket_bench.h"
 
-using namespace t3vp;
+namespace t3vp::test::taken_test {
 
 namespace {
 
@@ -163,3 +163,5 @@ TEST_CASE("the checker lets a store be taken once before its response and sees w
   sent();
   bench.found("within a request call", by_target);
 }
+
+}  // namespace t3vp::test::taken_test

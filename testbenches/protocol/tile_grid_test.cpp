@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-using namespace t3vp;
+namespace t3vp::test::tile_grid_test {
 
 namespace {
 
@@ -105,3 +105,5 @@ TEST_CASE("offsets and chunks of large outputs do not overflow 32 bits") {
   REQUIRE(grid.offset(last) + (last.rows - 1) * grid.row_stride + last.columns * 2 == grid.bytes());
   REQUIRE(grid.chunk_begin(65535, 65536) == std::uint64_t{1563} * 782 * 65535 / 65536);
 }
+
+}  // namespace t3vp::test::tile_grid_test

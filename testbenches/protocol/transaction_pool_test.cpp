@@ -4,7 +4,7 @@
 #include <random>
 #include <set>
 
-using namespace t3vp;
+namespace t3vp::test::transaction_pool_test {
 
 namespace {
 
@@ -120,3 +120,5 @@ TEST_CASE("a deep copy carries the extension") {
   REQUIRE(&extension_of(copy) != &transaction.extension());
   transaction.release();
 }
+
+}  // namespace t3vp::test::transaction_pool_test

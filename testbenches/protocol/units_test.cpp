@@ -6,7 +6,7 @@
 #include "protocol/address_map.h"
 #include "protocol/data_protocol.h"
 
-using namespace t3vp;
+namespace t3vp::test::units_test {
 
 TEST_CASE("times are integer picoseconds") {
   REQUIRE(from_ns(114.3) == 114'300);
@@ -36,3 +36,5 @@ TEST_CASE("every traffic class has a name") {
   REQUIRE(std::string(name_of(TrafficClass::ag_write)) == "ag_write");
   REQUIRE(std::string(name_of(TrafficClass::control)) == "control");
 }
+
+}  // namespace t3vp::test::units_test

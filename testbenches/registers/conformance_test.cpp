@@ -7,7 +7,7 @@
 #include "registers/register_driver.h"
 #include "registers/register_file_description.h"
 
-using namespace t3vp;
+namespace t3vp::test::conformance_test {
 
 namespace {
 
@@ -228,3 +228,5 @@ TEST_CASE("registers that lock are locked while their block is busy, and no othe
     }
   }
 }
+
+}  // namespace t3vp::test::conformance_test

@@ -4,7 +4,7 @@
 #include "registers/register_driver.h"
 #include "registers/sensor.h"
 
-using namespace t3vp;
+namespace t3vp::test::debug_access_test {
 
 namespace {
 
@@ -84,3 +84,5 @@ TEST_CASE("direct memory access is refused") {
   tlm::tlm_dmi dmi;
   REQUIRE_FALSE(bench.driver.socket->get_direct_mem_ptr(bench.driver.prepare(tlm::TLM_READ_COMMAND, 0, 4, 0), dmi));
 }
+
+}  // namespace t3vp::test::debug_access_test

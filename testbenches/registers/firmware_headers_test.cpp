@@ -7,7 +7,7 @@
 #include "registers/register_driver.h"
 #include "registers/signals.h"
 
-using namespace t3vp;
+namespace t3vp::test::firmware_headers_test {
 
 TEST_CASE("what firmware writes is what the block sees") {
   registers::Dma dma("dma");
@@ -34,3 +34,5 @@ TEST_CASE("both languages have the same status texts") {
   REQUIRE(std::string(text_of_code(4)) == "the table has no free entry");
   REQUIRE(std::string(name_of(Status::table_full)) == "table_full");
 }
+
+}  // namespace t3vp::test::firmware_headers_test

@@ -4,7 +4,8 @@
 #include "registers/register_driver.h"
 #include "registers/sensor.h"
 
-using namespace t3vp;
+namespace t3vp::test::halves_test {
+
 using Catch::Matchers::Contains;
 
 namespace {
@@ -120,3 +121,5 @@ TEST_CASE("a half is refused like the whole register and the low half of a refus
   REQUIRE(bench.sensor.wide.value() == 0);
   bench.require_refused(bench.driver.write(wide + 4, 4, 9), "high half written");
 }
+
+}  // namespace t3vp::test::halves_test

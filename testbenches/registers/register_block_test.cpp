@@ -4,7 +4,8 @@
 #include "registers/register_driver.h"
 #include "registers/sensor.h"
 
-using namespace t3vp;
+namespace t3vp::test::register_block_test {
+
 using Catch::Matchers::Contains;
 using registers::Sensor;
 
@@ -228,3 +229,5 @@ TEST_CASE("a command to ignore changes nothing") {
   REQUIRE(bench.driver.send().status == tlm::TLM_OK_RESPONSE);
   REQUIRE(bench.sensor.control.value() == 0x23);
 }
+
+}  // namespace t3vp::test::register_block_test

@@ -5,7 +5,8 @@
 #include "system/platform_run.h"
 #include "system/ring_geometry.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_bounds {
+
 using Json = nlohmann::ordered_json;
 
 namespace {
@@ -218,3 +219,5 @@ TEST_CASE("with ideal methods the DRAM bound counts the longer of two phases, an
   REQUIRE(bound(all, "dram_ns") == std::max(gemm_ns, ring) + ring);
   REQUIRE(all.time("total") == std::max(all.time("gemm"), all.time("reduce_scatter")) + all.time("all_gather"));
 }
+
+}  // namespace t3vp::test::test_bounds

@@ -6,7 +6,7 @@
 
 #include "system/platform_run.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_collectives {
 
 namespace {
 
@@ -104,3 +104,5 @@ TEST_CASE("a staged reduce-scatter lies between ASTRA-sim's without reductions a
   CHECK(time > 0.98 * reference(gpus, "reduce_scatter", output.bytes));
   CHECK(time < reference(gpus, "reduce_scatter", output.bytes, true));
 }
+
+}  // namespace t3vp::test::test_collectives

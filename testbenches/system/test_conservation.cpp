@@ -4,7 +4,7 @@
 #include "system/platform_run.h"
 #include "system/ring_geometry.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_conservation {
 
 namespace {
 
@@ -134,3 +134,5 @@ TEST_CASE("a GEMM reads its operands from memory at least once, and its tiles' o
     CHECK(read <= per_tile);
   }
 }
+
+}  // namespace t3vp::test::test_conservation

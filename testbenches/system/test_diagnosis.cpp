@@ -8,7 +8,8 @@
 #include "t3/address.h"
 #include "t3_hal.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_diagnosis {
+
 using Catch::Contains;
 
 namespace {
@@ -130,3 +131,5 @@ TEST_CASE("of a GPU's errors the first four are told and the others counted") {
   CHECK(counted == std::vector<std::string>{"GPU 2 error log: 1 more entry", "GPU 3 error log: 2 more entries"});
   CHECK(lines.size() == told + counted.size());
 }
+
+}  // namespace t3vp::test::test_diagnosis

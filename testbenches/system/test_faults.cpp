@@ -3,7 +3,8 @@
 
 #include "system/platform_run.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_faults {
+
 using Catch::Contains;
 using nlohmann::ordered_json;
 
@@ -264,3 +265,5 @@ TEST_CASE("a run without faults reports none") {
   REQUIRE(run.report().at("faults").empty());
   REQUIRE_FALSE(run.report().at("functional").contains("first_mismatch"));
 }
+
+}  // namespace t3vp::test::test_faults

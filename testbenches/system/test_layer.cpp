@@ -4,7 +4,8 @@
 
 #include "system/platform_run.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_layer {
+
 using nlohmann::ordered_json;
 
 namespace {
@@ -159,3 +160,5 @@ TEST_CASE("the program prints a layer's operations") {
   for (const char* text : {"1 GPU, sequential", "attention", "element_wise", "fc_2_residual", "0 mismatches"})
     REQUIRE_THAT(run.terminal(), Catch::Contains(text));
 }
+
+}  // namespace t3vp::test::test_layer

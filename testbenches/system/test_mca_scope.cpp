@@ -4,7 +4,7 @@
 
 #include "system/platform_run.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_mca_scope {
 
 namespace {
 
@@ -50,3 +50,5 @@ TEST_CASE("MCA with its scope does for the fused phase what it does without and 
   CHECK(std::abs(always.time("all_gather") / t3.time("all_gather") - 1) > 0.02);
   CHECK(mca.time("total") == Approx(mca.time("fused") + mca.time("all_gather")).margin(1000));
 }
+
+}  // namespace t3vp::test::test_mca_scope

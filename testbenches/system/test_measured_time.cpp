@@ -11,8 +11,7 @@
 #include "system/platform_run.h"
 #include "t3/job.h"
 
-using namespace t3vp;
-using namespace t3vp::test;
+namespace t3vp::test::test_measured_time {
 
 namespace {
 
@@ -156,3 +155,5 @@ TEST_CASE("links that are faster than their parameters beat the link bound, and 
 TEST_CASE("memory that is faster than its parameters beats the DRAM bound, and the run fails") {
   require_beaten("memory.clock_GHz=0.01", {"dram"});
 }
+
+}  // namespace t3vp::test::test_measured_time

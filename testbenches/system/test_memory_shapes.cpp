@@ -3,7 +3,7 @@
 
 #include "system/reference_sum.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_memory_shapes {
 
 namespace {
 
@@ -44,3 +44,5 @@ TEST_CASE("five channels move as much in the time as their number says") {
   REQUIRE(bound(five) == Approx(bound(four) * 4 / 5).epsilon(0.05));
   REQUIRE(five.time("total") < four.time("total") * 1.02);
 }
+
+}  // namespace t3vp::test::test_memory_shapes

@@ -3,7 +3,7 @@
 
 #include "system/platform_run.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_mirror {
 
 namespace {
 
@@ -70,3 +70,5 @@ TEST_CASE("the sequential mirror agrees to the byte when the cache holds everyth
       REQUIRE(mirror.dram_bytes(traffic) == all.dram_bytes(traffic));
   }
 }
+
+}  // namespace t3vp::test::test_mirror

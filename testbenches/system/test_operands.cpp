@@ -6,8 +6,8 @@
 #include "workload/exact_operands.h"
 #include "workload/operands.h"
 
-using namespace t3vp;
-using namespace t3vp::test;
+namespace t3vp::test::test_operands {
+
 using DoubleMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 namespace {
@@ -119,3 +119,5 @@ TEST_CASE("what is expected of exact operands is the sum of products") {
     REQUIRE(expected_output(gemm_problem(c)).cast<double>() == sum);
   }
 }
+
+}  // namespace t3vp::test::test_operands

@@ -15,8 +15,8 @@
 #include "system/platform_run.h"
 #include "workload/operation_reference.h"
 
-using namespace t3vp;
-using namespace t3vp::test;
+namespace t3vp::test::test_operation_bounds {
+
 using Matrix = t3vp::Matrix;
 
 namespace {
@@ -249,3 +249,5 @@ TEST_CASE("an error just above the bound is a mismatch, one just below is none")
       REQUIRE(reference.result().first->tensor == "tensor of operation planted");
     }
 }
+
+}  // namespace t3vp::test::test_operation_bounds

@@ -5,7 +5,7 @@
 #include "protocol/address_map.h"
 #include "system/platform_run.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_protocol_check {
 
 namespace {
 
@@ -79,3 +79,5 @@ TEST_CASE("check none is the default and all is what there is and the scoreboard
   }
   REQUIRE_THROWS_WITH(configuration_of({"check=scoreboard"}), Catch::Contains("/check: found"));
 }
+
+}  // namespace t3vp::test::test_protocol_check

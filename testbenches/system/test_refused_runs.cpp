@@ -4,8 +4,7 @@
 #include "config/input_error.h"
 #include "system/platform_run.h"
 
-using namespace t3vp;
-using namespace t3vp::test;
+namespace t3vp::test::test_refused_runs {
 
 namespace {
 
@@ -96,3 +95,5 @@ TEST_CASE("the fewest ways of a strict Tracker that are accepted are enough and 
     REQUIRE(tells(run_with_ways(refused), "capacity"));
   }
 }
+
+}  // namespace t3vp::test::test_refused_runs

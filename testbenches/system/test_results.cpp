@@ -3,7 +3,7 @@
 
 #include "system/reference_sum.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_results {
 
 namespace {
 
@@ -114,3 +114,5 @@ TEST_CASE("the program dumps right arrays of five GPUs on t3-table1") {
     REQUIRE((outputs(run, c.gpus) == outputs(sequential, c.gpus)));
   }
 }
+
+}  // namespace t3vp::test::test_results

@@ -3,8 +3,7 @@
 
 #include "system/reference_sum.h"
 
-using namespace t3vp;
-using namespace t3vp::test;
+namespace t3vp::test::test_small_rings {
 
 namespace {
 
@@ -39,3 +38,5 @@ TEST_CASE("GPUs without a chunk take part in the ring") {
     require_right(5, method, gemm(64, 128, 33));  // 2 tiles
   }
 }
+
+}  // namespace t3vp::test::test_small_rings

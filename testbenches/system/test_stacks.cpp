@@ -20,8 +20,8 @@
 #include "system/platform_run.h"
 #include "t3_hal.h"
 
-using namespace t3vp;
-using namespace t3vp::test;
+namespace t3vp::test::test_stacks {
+
 using Catch::Contains;
 
 namespace {
@@ -298,3 +298,5 @@ TEST_CASE("layers of any size are checked") {
     REQUIRE(run.report().at("functional").at("checked") == true);
   }
 }
+
+}  // namespace t3vp::test::test_stacks

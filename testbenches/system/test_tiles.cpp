@@ -6,8 +6,7 @@
 #include "system/platform_run.h"
 #include "workload/tile_choice.h"
 
-using namespace t3vp;
-using namespace t3vp::test;
+namespace t3vp::test::test_tiles {
 
 namespace {
 
@@ -80,3 +79,5 @@ TEST_CASE("the report names the tile") {
   const Run run = Run::of_platform(settings);
   CHECK(run.report()["workload"]["gemm"]["tile"] == text_of(configuration_of(settings).workload.gemm.tile));
 }
+
+}  // namespace t3vp::test::test_tiles

@@ -4,8 +4,7 @@
 
 #include "system/reference_sum.h"
 
-using namespace t3vp;
-using namespace t3vp::test;
+namespace t3vp::test::test_times {
 
 namespace {
 
@@ -92,3 +91,5 @@ TEST_CASE("a time in which nothing happens is passed over, however long") {
   REQUIRE(slow.exit_code() == 0);
   REQUIRE(slow.time("gemm") - quick.time("gemm") == Approx(1'000'000 - 1'000));
 }
+
+}  // namespace t3vp::test::test_times

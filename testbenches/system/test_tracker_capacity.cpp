@@ -4,7 +4,7 @@
 #include "config/input_error.h"
 #include "system/reference_sum.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_tracker_capacity {
 
 namespace {
 
@@ -69,3 +69,5 @@ TEST_CASE("a strict Tracker that takes a program's chunks never spills") {
     REQUIRE(run.exit_code() == (sets == 64 ? 0 : 1));
   }
 }
+
+}  // namespace t3vp::test::test_tracker_capacity

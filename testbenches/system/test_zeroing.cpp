@@ -4,7 +4,7 @@
 #include "system/platform_run.h"
 #include "system/reference_sum.h"
 
-using namespace t3vp::test;
+namespace t3vp::test::test_zeroing {
 
 namespace {
 
@@ -130,3 +130,5 @@ TEST_CASE("a run whose output needs more valid bits than there are is refused wi
   CHECK(refusal(run + Settings{"system.memory.valid_bits_KiB=2"}) == "not refused");
   CHECK(refusal(run + Settings{"method=sequential", "system.memory.valid_bits_KiB=1"}) == "not refused");
 }
+
+}  // namespace t3vp::test::test_zeroing
