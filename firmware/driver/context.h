@@ -12,9 +12,8 @@
 /* Kernel packets in the ring in memory, a power of two. */
 #define T3_QUEUE_ENTRIES 16
 
-/* The 512 signal counters: one for the barrier, and one per workgroup of the ring kernels. All ring kernels share them,
+/* The 512 signal counters: T3_SIGNAL_BARRIER, and one per workgroup of the ring kernels. All ring kernels share them,
  * since what a workgroup receives comes from one sender, kernel after kernel. */
-#define T3_SIGNAL_BARRIER 0
 #define T3_SIGNAL_RING 16
 
 /* The scratch registers: who has the GPU, and what a closed context has left for the next, since signal counters only

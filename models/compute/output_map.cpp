@@ -27,6 +27,7 @@ OutputMap::OutputMap(const sc_core::sc_module_name& name, const OutputMapParamet
   registers.used.on_refresh([this] { registers.used.set(entries_.size()); });
   registers.on_reset([this] {
     entries_.clear();
+    former_maps_.clear();
     registers.capacity.set(parameters_.entries);
   });
 }
@@ -59,6 +60,7 @@ void OutputMap::request(int, tlm::tlm_generic_payload& transaction, Picoseconds 
   extension.operation = entry->operation;
   extension.traffic = entry->traffic;
   mapped_bytes_ += extension.shape.bytes();
+  entry->last_sent = now() + delay;
   transaction.acquire();
   if (waiting_.empty() && !posting_ && has_room(transaction))
     post(transaction, delay);
@@ -171,6 +173,8 @@ void OutputMap::remove(bool all, bool force) {
     return refuse(Status::invalid_argument, staged.base, fmt::format("{} are not mapped", staged.text()));
   for (const Entry& entry : entries_)
     if (is_meant(entry) && is_written(entry) && !force) return refuse_busy(entry);
+  for (const Entry& entry : entries_)
+    if (is_meant(entry) && entry.last_sent != never) former_maps_.note(entry.range, entry.peer, entry.last_sent);
   entries_.erase(std::remove_if(entries_.begin(), entries_.end(), is_meant), entries_.end());
   registers.status.code.set(Status::ok);
 }

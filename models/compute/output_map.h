@@ -15,6 +15,7 @@
 #include "compute/parameters.h"
 #include "protocol/component.h"
 #include "protocol/data_sockets.h"
+#include "protocol/former_maps.h"
 #include "protocol/output_range.h"
 #include "protocol/staged_chunk.h"
 #include "protocol/transaction_pool.h"
@@ -39,6 +40,7 @@ class OutputMap : public sc_core::sc_module, public Component, public MapHolder 
   bool maps(std::uint32_t wg_id, std::uint64_t address) const;
   /// From where a mapped store of the workgroup goes to this address of a peer; nothing when none does.
   std::optional<std::uint64_t> sender_of(std::uint32_t wg_id, std::uint64_t peer_address) const;
+  const FormerMaps& former_maps() const { return former_maps_; }
   std::string in_the_way(const OutputRange& output, bool stores) const override;
   const char* group() const override { return "output_map"; }
   void visit_statistics(const StatisticVisitor& visit) const override;
@@ -50,6 +52,7 @@ class OutputMap : public sc_core::sc_module, public Component, public MapHolder 
     Operation operation = Operation::update;
     TrafficClass traffic = TrafficClass::control;  ///< of what arrives at the peer
     bool blamed = false;                           ///< a store that did not fit has been reported
+    Picoseconds last_sent = never;                 ///< when the latest store came; never: none has
   };
 
   void request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
@@ -74,6 +77,7 @@ class OutputMap : public sc_core::sc_module, public Component, public MapHolder 
   OutputMapParameters parameters_;
   std::uint16_t gpu_;
   std::vector<Entry> entries_;
+  FormerMaps former_maps_;
   TransactionPool pool_;
   struct Waiting {
     tlm::tlm_generic_payload* transaction;

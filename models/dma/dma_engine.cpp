@@ -47,6 +47,7 @@ void DmaEngine::reset() {
     if (event.transaction != nullptr && event.what != Event::taken) event.transaction->release();
   }
   commands_.clear();
+  former_maps_.clear();
   jobs_.clear();
   bytes_in_flight_ = unacknowledged_ = fill_left_ = fill_outstanding_ = blocks_ = bytes_ = 0;
   registers.capacity.set(parameters_.commands);
@@ -115,6 +116,9 @@ void DmaEngine::remove(bool all, bool force) {
       return refuse(Status::busy, command.range.base,
                     fmt::format("{} are being sent: {} of {} wavefront tiles are done", command.range.text(),
                                 command.done, command.tiles));
+  for (const Command& command : commands_)
+    if (is_meant(command) && command.done != 0 && command.kind != Kind::notify)
+      former_maps_.note(command.range, command.destination, command.last_done);
   commands_.erase(std::remove_if(commands_.begin(), commands_.end(), is_meant), commands_.end());
   jobs_.erase(
       std::remove_if(jobs_.begin(), jobs_.end(), [this](const Job& job) { return find(job.serial) == nullptr; }),
@@ -373,6 +377,7 @@ void DmaEngine::ended(Transaction& transaction) {
 }
 
 void DmaEngine::tile_done(Command& command) {
+  command.last_done = now();
   if (++command.done != command.tiles) return;
   registers.interrupt.complete.set(1);
   update_interrupt();
@@ -429,31 +434,6 @@ void DmaEngine::continue_fill() {
   if (fills()) return;
   registers.interrupt.filled.set(1);
   update_interrupt();
-}
-
-bool DmaEngine::sends_to(const Command& command, std::uint32_t wg_id, std::uint64_t peer_address) {
-  return command.kind != Kind::notify &&
-         command.range.contains(wg_id, peer_address - command.destination + command.range.base);
-}
-
-bool DmaEngine::sends_to(std::uint32_t wg_id, std::uint64_t peer_address) const {
-  return std::any_of(commands_.begin(), commands_.end(),
-                     [&](const Command& command) { return sends_to(command, wg_id, peer_address); });
-}
-
-bool DmaEngine::has_sent_to(std::uint32_t wg_id, std::uint64_t peer_address) const {
-  return std::any_of(commands_.begin(), commands_.end(), [&](const Command& command) {
-    return sends_to(command, wg_id, peer_address) && command.done == command.tiles;
-  });
-}
-
-std::vector<std::string> DmaEngine::diagnosis() const {
-  std::vector<std::string> lines;
-  for (const Command& command : commands_)
-    if (command.done < command.tiles)
-      lines.push_back(fmt::format("GPU {} DMA: {} of {} wavefront tiles of {} {}", gpu_, command.done, command.tiles,
-                                  command.range.text(), command.kind == Kind::notify ? "are final" : "have arrived"));
-  return lines;
 }
 
 void DmaEngine::visit_statistics(const StatisticVisitor& visit) const {

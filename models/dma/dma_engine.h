@@ -11,6 +11,7 @@
 #include "protocol/component.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
+#include "protocol/former_maps.h"
 #include "protocol/output_range.h"
 #include "protocol/staged_chunk.h"
 #include "protocol/tile_grid.h"
@@ -40,6 +41,7 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
   bool sends_to(std::uint32_t wg_id, std::uint64_t peer_address) const;
   /// The same, and all tiles of the command have been sent and answered.
   bool has_sent_to(std::uint32_t wg_id, std::uint64_t peer_address) const;
+  const FormerMaps& former_maps() const { return former_maps_; }
   std::string use_of(const OutputRange& range) const override;
   /// One line for each command that is not complete.
   std::vector<std::string> diagnosis() const override;
@@ -59,6 +61,7 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
     std::vector<std::uint8_t> ready;  ///< a bit for each tile of each block
     std::uint32_t serial = 0;         ///< commands before it since reset
     bool begun = false;               ///< a tile has been triggered
+    Picoseconds last_done = 0;        ///< when `done` last grew
 
     bool is_busy() const { return begun && done < tiles; }
   };
@@ -109,6 +112,7 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
   Trace::Track track_ = 0;
   TransactionPool pool_;
   std::vector<Command> commands_;
+  FormerMaps former_maps_;
   std::uint32_t serials_ = 0;
   std::deque<Job> jobs_;
   /// A trigger (transaction null), an answer of memory or peer, or the notice that the link has taken a tile.

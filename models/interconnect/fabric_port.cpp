@@ -276,6 +276,14 @@ std::vector<std::string> FabricPort::diagnosis() const {
   return lines;
 }
 
+bool FabricPort::passes_on(std::uint32_t receiver, std::uint32_t port) const {
+  return std::any_of(pending_.begin(), pending_.end(), [&](const Pending& pending) {
+    const std::uint64_t address = pending.transaction->get_address();
+    return pending.source == first_ingress + static_cast<int>(receiver) && address_map::gpu_of(address) != gpu_ &&
+           !extension_of(*pending.transaction).taken && route_to(address) == port;
+  });
+}
+
 std::uint64_t FabricPort::unacknowledged_bytes(std::uint32_t wg_id, std::uint8_t wf_id) const {
   std::uint64_t bytes = 0;
   for (const Pending& pending : pending_) {

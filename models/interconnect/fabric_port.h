@@ -34,6 +34,8 @@ class FabricPort : public sc_core::sc_module, public Component {
   /// Whose stores to other GPUs are not acknowledged, and which signals wait for data; empty when there are none.
   std::vector<std::string> diagnosis() const override;
   const char* group() const override { return "fabric"; }
+  /// Something that has come in by the receiver of this number, on its way to another GPU, waits for the port's link.
+  bool passes_on(std::uint32_t receiver, std::uint32_t port) const;
   /// Bytes of a wavefront tile that this GPU has sent to others without an answer so far.
   std::uint64_t unacknowledged_bytes(std::uint32_t wg_id, std::uint8_t wf_id) const;
 

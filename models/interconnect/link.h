@@ -53,6 +53,8 @@ class Link : public sc_core::sc_module {
   const std::string& dropped() const { return dropped_; }
   /// Who waits for credits, and what is under way; empty when nothing is.
   std::vector<std::string> diagnosis() const;
+  /// A packet is here that cannot be sent yet: when nothing else goes on, for want of credits.
+  bool has_waiting() const { return !queue_.empty(); }
 
  private:
   struct Event {

@@ -74,6 +74,7 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
     std::uint8_t wf_id = 0;
     std::uint64_t address = 0;
     std::uint64_t tile_elements = 0, tile_local = 0, tile_incoming = 0;
+    Picoseconds mapped_at = 0;
   };
   std::vector<Shortage> shortages() const;
 
@@ -103,6 +104,7 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
     std::uint64_t first_slot = 0;           ///< of the spill table
     std::vector<bool> done, spilled;        ///< by tile
     bool blamed = false;                    ///< an access that did not fit has been reported
+    Picoseconds mapped_at = 0;
 
     std::uint64_t slots() const { return std::uint64_t{range.count} * range.grid.wavefronts; }
     std::uint32_t wg_of(std::uint32_t tile) const { return range.first + tile / range.grid.wavefronts; }

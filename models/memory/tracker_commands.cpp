@@ -113,6 +113,7 @@ void Tracker::add_chunk() {
   }
   if (place == chunks_.end()) place = chunks_.insert(place, Chunk{});
   chunk.mapped = true;
+  chunk.mapped_at = now();
   chunk.generation = place->generation;
   *place = std::move(chunk);
   discarded_.erase(std::remove_if(discarded_.begin(), discarded_.end(),

@@ -56,6 +56,7 @@ Tracker::Shortage Tracker::shortage_of(std::uint16_t place) const {
   shortage.wg_id = chunk.wg_of(first.tile);
   shortage.wf_id = chunk.wf_of(first.tile);
   shortage.address = chunk.address(first.tile);
+  shortage.mapped_at = chunk.mapped_at;
   shortage.tile_elements = chunk.rectangle(first.tile).elements();
   return shortage;
 }

@@ -6,6 +6,7 @@
 
 #include "protocol/address_map.h"
 #include "protocol/response_status.h"
+#include "registers/interrupt_controller.h"
 #include "registers/kernel_queue.h"
 
 namespace t3vp {
@@ -22,12 +23,22 @@ constexpr Picoseconds interrupt_entry = 1'000;
 /// Simulated time ends at 2^64 ps; what comes later never comes.
 constexpr Picoseconds latest = never - longest_delay;
 
-constexpr std::uint64_t doorbell_offset() {
-  for (const RegisterDescription& r : registers::descriptions::kernel_queue.registers)
-    if (std::string_view(r.name) == "doorbell") return r.offset;
-  return ~std::uint64_t{0};
+constexpr std::uint64_t nowhere = ~std::uint64_t{0};
+
+constexpr std::uint64_t offset_of(std::string_view name, const BlockDescription& block) {
+  for (const RegisterDescription& r : block.registers)
+    if (std::string_view(r.name) == name) return r.offset;
+  return nowhere;
 }
-static_assert(doorbell_offset() != ~std::uint64_t{0});
+constexpr std::uint64_t doorbell_offset = offset_of("doorbell", registers::descriptions::kernel_queue);
+constexpr std::uint64_t pending_offset = offset_of("pending", registers::descriptions::interrupt_controller);
+constexpr std::uint64_t enable_offset = offset_of("enable", registers::descriptions::interrupt_controller);
+static_assert(doorbell_offset != nowhere && pending_offset != nowhere && enable_offset != nowhere);
+
+/// A register of the GPU's interrupt controller.
+std::uint64_t of_controller(std::uint16_t gpu, std::uint64_t offset) {
+  return address_map::on_gpu(gpu, address_map::block_base(address_map::Block::interrupt_controller) + offset);
+}
 
 Picoseconds time_of(std::uint64_t ns) { return ns < latest / 1000 ? ns * 1000 : never; }
 
@@ -48,6 +59,8 @@ CommandProcessor::CommandProcessor(const sc_core::sc_module_name& name, std::uin
 }
 
 void CommandProcessor::main() {
+  const int on_stack = 0;
+  stack_end_ = reinterpret_cast<std::uintptr_t>(&on_stack + 1);
   keeper_.reset();
   tell_control(true);
   if (program_) status_ = program_(*this);
@@ -91,7 +104,7 @@ Status CommandProcessor::access(tlm::tlm_command command, std::uint64_t address,
 /// Whether a write tells another block or GPU of what is in memory.
 bool CommandProcessor::announces(std::uint64_t address) const {
   if (address_map::is_hbm(address)) return false;
-  const std::uint64_t doorbell = address_map::block_base(address_map::Block::kernel_queue) + doorbell_offset();
+  const std::uint64_t doorbell = address_map::block_base(address_map::Block::kernel_queue) + doorbell_offset;
   const std::uint64_t local = address_map::local_of(address);
   return address_map::gpu_of(address) != gpu_ || (local >= doorbell && local < doorbell + 8);
 }
@@ -109,6 +122,14 @@ void CommandProcessor::note_read(std::uint64_t address, std::uint64_t value) {
   if (poll->address != address || poll->value != value) *poll = {address, value, 0};
   ++poll->reads;
   std::rotate(polls_.begin(), poll, poll + 1);
+  if ((value & enabled_lines_) != 0 && address == of_controller(gpu_, pending_offset))
+    note_lines(value & enabled_lines_);
+}
+
+void CommandProcessor::note_lines(std::uint64_t lines) {
+  if (service_.lines != lines) service_ = {lines, 0, local_now(), 0};
+  ++service_.times;
+  service_.last = local_now();
 }
 
 const CommandProcessor::Poll& CommandProcessor::poll() const {
@@ -125,6 +146,7 @@ Status CommandProcessor::read64(std::uint64_t address, std::uint64_t& value) {
 }
 
 Status CommandProcessor::write32(std::uint64_t address, std::uint32_t value) {
+  if (value != 0 && address == of_controller(gpu_, enable_offset)) enabled_lines_ = value;
   return write_register(address, bytes_of_value(value), sizeof value);
 }
 

@@ -58,6 +58,14 @@ class CommandProcessor : public sc_core::sc_module, public Component {
     std::uint64_t reads = 0;
   };
 
+  /// Interrupt lines that the program has enabled and found up again and again, the same ones each time that any was: a
+  /// handler causes what it is called for, or clears nothing.
+  struct Service {
+    std::uint64_t lines = 0;  ///< a bit each
+    std::uint64_t times = 0;
+    Picoseconds first = 0, last = 0;
+  };
+
   tlm_utils::simple_initiator_socket<CommandProcessor, 64> socket{"socket"};
   sc_core::sc_in<bool> interrupt{"interrupt"};
   /// Notified at the time at which a phase begins or ends, which the program may run ahead of. Nothing waits for it
@@ -96,6 +104,9 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   const std::string& waits_for() const { return waits_for_; }
   /// What it has read most often since an interrupt last ended a wait of it.
   const Poll& poll() const;
+  const Service& service() const { return service_; }
+  /// Where the program's own stack ends, above all that is on it; 0 before it runs.
+  std::uintptr_t stack_end() const { return stack_end_; }
   const std::vector<PhaseTime>& phases() const { return phases_; }
   const std::vector<PublishedBuffer>& buffers() const { return buffers_; }
   const char* group() const override { return "processor"; }
@@ -160,6 +171,7 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   Picoseconds local_now() const;
   void wait_until(Picoseconds time, const sc_core::sc_event& event);
   void note_read(std::uint64_t address, std::uint64_t value);
+  void note_lines(std::uint64_t lines);
   void tell_phase(Phase phase, bool begin);
   void call_on_phase();
 
@@ -183,6 +195,9 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   Status status_ = Status::ok;
   std::string waits_for_;
   std::array<Poll, 4> polls_;  ///< the latest first
+  Service service_;
+  std::uint32_t enabled_lines_ = 0;  ///< those of the latest write that enabled any; none are inside of most handlers
+  std::uintptr_t stack_end_ = 0;
   std::vector<PhaseTime> phases_;
   std::vector<PublishedBuffer> buffers_;
   std::uint64_t reads_ = 0, writes_ = 0, failures_ = 0, waits_ = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <new>
 #include <sstream>
 
@@ -76,12 +77,22 @@ bool parse(CLI::App& app, int argc, const char* const* argv) {
   }
 }
 
+/// The first argument that the command does not take. CLI11 tells several backwards and not whose they are.
+std::string unexpected(const CLI::App& app, int argc, const char* const* argv) {
+  const std::vector<std::string> extras = app.remaining(true);
+  const auto first = std::find_first_of(argv + 1, argv + argc, extras.begin(), extras.end());
+  const auto& commands = app.get_subcommands();
+  const std::string command = commands.empty() ? "t3vp" : "t3vp " + commands.front()->get_name();
+  return fmt::format("{}: found {}, expected none but its own arguments (see {} --help)", command,
+                     first == argv + argc ? "more arguments" : *first, command);
+}
+
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
 
-int check(const fs::path& file) {
-  print(fmt::format("{}: a valid {}\n", file.string(), check_file(file)));
+int check(const fs::path& file, const std::vector<std::string>& settings) {
+  print(fmt::format("{}: a valid {}\n", file.string(), check_file(file, settings)));
   return success;
 }
 
@@ -115,6 +126,9 @@ int run_command_line(int argc, const char* const* argv) {
   CLI::App* check_app = app.add_subcommand("check", "Check a configuration file");
   check_app->add_option("FILE", file_to_check, "Run, system, memory, models or experiment file, or a report")
       ->required();
+  std::vector<std::string> settings_to_check;
+  check_app->add_option("--set", settings_to_check, "path=value: check a run or memory file as it would be with this")
+      ->allow_extra_args(false);
   app.add_subcommand("registers", "Print the register reference");
   std::vector<fs::path> reports;
   CLI::App* compare_app =
@@ -130,11 +144,14 @@ int run_command_line(int argc, const char* const* argv) {
   try {
     if (!parse(app, argc, argv)) return success;
     if (app.got_subcommand("run")) return run(run_command);
-    if (app.got_subcommand("check")) return check(file_to_check);
+    if (app.got_subcommand("check")) return check(file_to_check, settings_to_check);
     if (app.got_subcommand("registers")) return print_registers();
     if (app.got_subcommand("compare")) return compare(reports);
     if (app.got_subcommand("experiment")) return experiment(experiment_command);
     return replay(replay_command);
+  } catch (const CLI::ExtrasError&) {
+    print_error(unexpected(app, argc, argv));
+    return bad_input;
   } catch (const CLI::ParseError& error) {
     print_error("t3vp: " + first_line(error.what()) + " (see t3vp --help)");
     return bad_input;

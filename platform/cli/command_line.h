@@ -39,7 +39,7 @@ struct ExperimentCommand {
 int run(const RunCommand& command);
 int replay(const ReplayCommand& command);
 int experiment(const ExperimentCommand& command);
-int check(const std::filesystem::path& file);
+int check(const std::filesystem::path& file, const std::vector<std::string>& settings);
 int print_registers();
 int compare(const std::vector<std::filesystem::path>& reports);
 

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "registers/catalogue.h"
+#include "run/packet_lines.h"
+#include "run/program_activity.h"
 
 namespace t3vp {
 namespace {
@@ -13,9 +14,7 @@ namespace {
 using Lines = std::vector<std::string>;
 using Shortage = Tracker::Shortage;
 
-constexpr std::size_t told_in_full = 2;   // shortages of a GPU
-constexpr std::size_t packets_told = 16;  // lines of all GPUs and links
-constexpr std::uint64_t polls_told = 16;  // reads of one value that make a poll
+constexpr std::size_t told_in_full = 2;  // shortages of a GPU
 
 /// A GPU that may send to another one's tile. In mirror mode the one GPU stands for its neighbour, whose tile is one
 /// chunk earlier in its own numbering.
@@ -100,6 +99,22 @@ std::vector<Source> sources_of(const RunConfiguration& configuration, const Node
   return sources;
 }
 
+/// Maps of peers that have sent to the shortage's tile and have been removed, perhaps before this one was there.
+Lines former_maps_of(const RunConfiguration& configuration, const Node& node, const Gpu& gpu,
+                     const Shortage& shortage) {
+  Lines former;
+  const auto note = [&](const FormerMaps& maps, const Peer& peer, const char* name) {
+    if (const auto last = maps.last_sent(peer.wg_id, peer.address))
+      former.push_back(
+          fmt::format("GPU {}'s {} sent to it until {:.3f} ns and has been removed", peer.number, name, to_ns(*last)));
+  };
+  for (const Peer& peer : peers_of(configuration, node, gpu, shortage)) {
+    note(peer.gpu.output_map.former_maps(), peer, "remote_map");
+    note(peer.gpu.dma.former_maps(), peer, "dma_map");
+  }
+  return former;
+}
+
 std::string ordinal(std::uint32_t number) {
   constexpr const char* names[] = {"first", "second", "third", "fourth"};
   return number >= 1 && number <= 4 ? names[number - 1] : fmt::format("{}th", number);
@@ -108,8 +123,8 @@ std::string ordinal(std::uint32_t number) {
 /// A shortage with what the programs have arranged for it.
 class Explanation {
  public:
-  Explanation(std::uint32_t gpu, const Shortage& shortage, std::vector<Source> sources)
-      : gpu_(gpu), shortage_(shortage), sources_(std::move(sources)) {}
+  Explanation(std::uint32_t gpu, const Shortage& shortage, std::vector<Source> sources, Lines former)
+      : gpu_(gpu), shortage_(shortage), sources_(std::move(sources)), former_(std::move(former)) {}
 
   /// Nothing that is under way elsewhere would end it.
   bool is_cause() const {
@@ -177,18 +192,23 @@ class Explanation {
     const std::string missing = arranged + 1 == shortage_.updates
                                     ? fmt::format("the {} update", ordinal(shortage_.updates))
                                     : fmt::format("the other {} updates", shortage_.updates - arranged);
-    return (text.empty() ? "Nobody owes the rest: " : text) + "no program sends " + missing;
+    if (former_.empty()) return (text.empty() ? "Nobody owes the rest: " : text) + "no program sends " + missing;
+    text += fmt::format("{} map sends {} any more: ", text.empty() ? "No" : "no", missing);
+    for (const std::string& map : former_) text += map + ", ";
+    return text + fmt::format("this chunk was mapped at {:.3f} ns", to_ns(shortage_.mapped_at));
   }
 
   std::uint32_t gpu_;
   Shortage shortage_;
   std::vector<Source> sources_;
+  Lines former_;  ///< removed maps that have sent to the tile
 };
 
 std::vector<Explanation> explanations_of(const RunConfiguration& configuration, const Node& node, Gpu& gpu) {
   std::vector<Explanation> explanations;
   for (const Shortage& shortage : gpu.memory.tracker.shortages())
-    explanations.emplace_back(gpu.processor.gpu(), shortage, sources_of(configuration, node, gpu, shortage));
+    explanations.emplace_back(gpu.processor.gpu(), shortage, sources_of(configuration, node, gpu, shortage),
+                              former_maps_of(configuration, node, gpu, shortage));
   return explanations;
 }
 
@@ -212,37 +232,9 @@ void append_first(const Lines& more, Lines& lines) {
   lines.push_back(more.size() == 1 ? more[0] : fmt::format("{} (and {} more)", more[0], more.size() - 1));
 }
 
-/// "tracker.status" or "memory".
-std::string name_at(std::uint64_t address) {
-  if (address_map::is_hbm(address)) return "memory";
-  const std::uint64_t local = address_map::local_of(address);
-  for (const registers::CatalogueEntry& entry : registers::catalogue) {
-    const std::uint64_t offset = local - address_map::block_base(entry.block);
-    for (const RegisterDescription& r : entry.description.registers) {
-      if (offset - r.offset >= r.count * std::max<std::uint64_t>(r.stride, r.bytes)) continue;
-      const std::string name = fmt::format("{}.{}", entry.description.name, r.name);
-      return r.count == 1 ? name : fmt::format("{}[{}]", name, (offset - r.offset) / r.stride);
-    }
-  }
-  return "nothing that is there";
-}
-
-/// Empty while the program does neither wait nor poll.
-std::string activity_of(const CommandProcessor& processor) {
-  if (processor.finished()) return {};
-  const CommandProcessor::Poll& poll = processor.poll();
-  std::string text;
-  if (!processor.waits_for().empty())
-    text = fmt::format("GPU {} firmware waits for {}", processor.gpu(), processor.waits_for());
-  if (!processor.awaits_interrupt() && poll.reads >= polls_told)
-    text = fmt::format("GPU {} firmware polls: it has read {} at {:#x} {} times, always {:#x}", processor.gpu(),
-                       name_at(poll.address), poll.address, poll.reads, poll.value);
-  return text;
-}
-
 Lines lines_of(const RunConfiguration& configuration, const Node& node, Gpu& gpu) {
   Lines lines;
-  if (std::string text = activity_of(gpu.processor); !text.empty()) lines.push_back(std::move(text));
+  if (std::string text = activity_of(gpu); !text.empty()) lines.push_back(std::move(text));
   const Lines shortages = tracker_lines(configuration, node, gpu);
   lines.insert(lines.end(), shortages.begin(), shortages.end());
   if (shortages.empty()) append_first(gpu.dma.diagnosis(), lines);  // otherwise it waits for the Tracker
@@ -268,20 +260,6 @@ bool may_wait_for_others(const RunConfiguration& configuration, const Node& node
                      [&](const Explanation& explanation) { return explanation.is_owed_by(goes_on); });
 }
 
-/// Packets on their way belong to GPUs whose firmware may have ended long ago.
-Lines packet_lines(const Node& node) {
-  Lines lines;
-  const auto append = [&lines](const Lines& more) { lines.insert(lines.end(), more.begin(), more.end()); };
-  for (const auto& gpu : node.gpus()) append(gpu->fabric.diagnosis());
-  for (const auto& link : node.links()) append(link->diagnosis());
-  if (lines.size() > packets_told) {
-    const std::size_t more = lines.size() - packets_told;
-    lines.resize(packets_told);
-    lines.back() += fmt::format(" (and {} more lines on packets)", more);
-  }
-  return lines;
-}
-
 }  // namespace
 
 std::vector<std::string> diagnosis(const RunConfiguration& configuration, const Node& node) {
@@ -295,15 +273,6 @@ std::vector<std::string> diagnosis(const RunConfiguration& configuration, const 
   const Lines packets = packet_lines(node);
   lines.insert(lines.end(), packets.begin(), packets.end());
   return lines;
-}
-
-std::string firmware_activity(const Node& node) {
-  std::string first_wait, first_poll;
-  for (const auto& gpu : node.gpus()) {
-    std::string& first = gpu->processor.awaits_interrupt() ? first_wait : first_poll;
-    if (first.empty()) first = activity_of(gpu->processor);
-  }
-  return (first_poll.empty() ? "" : "; " + first_poll) + (first_wait.empty() ? "" : "; " + first_wait);
 }
 
 /// Those that could wait for another GPU's program go last: what that does when it is told may be what they wait for.

@@ -14,10 +14,6 @@ namespace t3vp {
 /// links and whose stores are not acknowledged.
 std::vector<std::string> diagnosis(const RunConfiguration& configuration, const Node& node);
 
-/// What firmware polls and waits for, of the first GPUs that do: "; GPU 0 firmware waits for a kernel's end"; empty
-/// when none does.
-std::string firmware_activity(const Node& node);
-
 /// Whose wait ends first when nothing can happen any more; null when no program waits for an interrupt. `told` says how
 /// often each GPU's has been told so.
 CommandProcessor* next_to_give_up(const RunConfiguration& configuration, const Node& node,

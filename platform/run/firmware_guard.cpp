@@ -1,5 +1,6 @@
 #include "run/firmware_guard.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -7,6 +8,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "report/console.h"
 #include "report/exit_code.h"
 #include "report/output_file.h"
 
@@ -69,6 +71,17 @@ FirmwareGuard::FirmwareGuard(const Pulse& pulse) {
 FirmwareGuard::~FirmwareGuard() {
   guarded = nullptr;
   for (std::size_t i = 0; i < guarded_here.size(); ++i) sigaction(guarded_here[i], &before_[i], nullptr);
+}
+
+void require_own_call(const Pulse& pulse, std::uint16_t gpu) {
+  const bool is_own_thread = std::this_thread::get_id() == pulse.thread;
+  if (is_own_thread && pulse.passes % 2 == 1 && pulse.gpu == gpu && !pulse.in_kernel) return;
+  const std::string caller =
+      is_own_thread ? fmt::format("{} of GPU {}", pulse.in_kernel ? "a kernel" : "the firmware", pulse.gpu.load())
+                    : "a thread of its own: programs run on the simulation's";
+  remove_partial_files();
+  print_error(fmt::format("t3vp: the HAL of GPU {} was called by {}", gpu, caller));
+  _exit(failed);
 }
 
 bool kernel_runs() {

@@ -1,5 +1,5 @@
-// What happens when firmware, which runs natively, does what ends a process: calls exit() or abort(), divides by zero,
-// follows a null pointer.
+// What happens when firmware, which runs natively, does what ends a process (calls exit() or abort(), divides by zero,
+// follows a null pointer), or calls a HAL that is not its own.
 #pragma once
 
 #include <signal.h>
@@ -22,6 +22,10 @@ class FirmwareGuard {
  private:
   std::array<struct sigaction, 3> before_{};  ///< what was done about SIGFPE, SIGILL and SIGABRT
 };
+
+/// Ends the run with one line when it is not this GPU's firmware that calls its HAL, or calls it from a thread of its
+/// own: processors wait on the simulation's thread, each in its own program.
+void require_own_call(const Pulse& pulse, std::uint16_t gpu);
 
 /// For handlers of signals: whether the program of a kernel runs just now.
 bool kernel_runs();

@@ -45,15 +45,34 @@ t3_status write64(void* platform, uint64_t address, uint64_t value) {
 
 bool fits_a_payload(uint64_t bytes) { return bytes <= std::numeric_limits<std::uint32_t>::max(); }
 
+/// Looks at every page of a program's buffer while the program has control: one that ends where the host has no memory
+/// is the program's fault, and told so, before the platform uses it.
+void touch(const void* data, uint64_t bytes) {
+  constexpr uint64_t page = 4096;
+  const auto* const begin = static_cast<const volatile unsigned char*>(data);
+  for (uint64_t i = 0; i < bytes; i += page) static_cast<void>(begin[i]);
+  if (bytes != 0) static_cast<void>(begin[bytes - 1]);
+}
+
+/// The same of a buffer that is to be written to.
+void touch_writable(void* data, uint64_t bytes) {
+  constexpr uint64_t page = 4096;
+  auto* const begin = static_cast<volatile unsigned char*>(data);
+  for (uint64_t i = 0; i < bytes; i += page) begin[i] = begin[i];
+  if (bytes != 0) begin[bytes - 1] = begin[bytes - 1];
+}
+
 t3_status read_memory(void* platform, uint64_t address, void* data, uint64_t bytes) {
   if (!fits_a_payload(bytes)) return T3_INVALID_ARGUMENT;
   if (data == nullptr) return T3_BAD_ACCESS;
+  touch_writable(data, bytes);
   return to_c(Call(platform)->read_memory(address, data, static_cast<std::uint32_t>(bytes)));
 }
 
 t3_status write_memory(void* platform, uint64_t address, const void* data, uint64_t bytes) {
   if (!fits_a_payload(bytes)) return T3_INVALID_ARGUMENT;
   if (data == nullptr) return T3_BAD_ACCESS;
+  touch(data, bytes);
   return to_c(Call(platform)->write_memory(address, data, static_cast<std::uint32_t>(bytes)));
 }
 

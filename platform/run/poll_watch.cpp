@@ -5,6 +5,15 @@
 
 namespace t3vp {
 
+namespace {
+
+/// How often a program has read one value, or found the same interrupt lines up.
+std::uint64_t repetitions(const CommandProcessor& processor) {
+  return std::max(processor.poll().reads, processor.service().times);
+}
+
+}  // namespace
+
 PollWatch::PollWatch(const Node& node, std::uint64_t limit) : node_(node), limit_(limit), reads_(node.gpus().size()) {
   begin_anew();
 }
@@ -24,7 +33,7 @@ std::uint64_t PollWatch::progress() const {
 
 void PollWatch::begin_anew() {
   progress_ = progress();
-  for (std::size_t g = 0; g < reads_.size(); ++g) reads_[g] = node_.gpus()[g]->processor.poll().reads;
+  for (std::size_t g = 0; g < reads_.size(); ++g) reads_[g] = repetitions(node_.gpus()[g]->processor);
 }
 
 bool PollWatch::in_vain() {
@@ -32,7 +41,7 @@ bool PollWatch::in_vain() {
   for (std::size_t g = 0; g < reads_.size(); ++g) {
     const CommandProcessor& processor = node_.gpus()[g]->processor;
     if (processor.finished() || processor.awaits_interrupt()) continue;
-    const std::uint64_t reads = processor.poll().reads;
+    const std::uint64_t reads = repetitions(processor);
     if (reads < reads_[g]) reads_[g] = 0;  // of something else, or of another value
     if (reads - reads_[g] < limit_) return false;
     polls = true;

@@ -13,7 +13,8 @@ class PollWatch {
   PollWatch(const Node& node, std::uint64_t limit);
 
   /// The runner asks now and then. Since the node last did anything else, each program has ended, has waited for an
-  /// interrupt, or has read something `limit` times with the same value; and one at least has.
+  /// interrupt, has read something `limit` times with the same value, or found the same interrupt lines up as often;
+  /// and one at least has done either of these.
   bool in_vain();
 
  private:
@@ -23,7 +24,7 @@ class PollWatch {
   const Node& node_;
   std::uint64_t limit_;
   std::uint64_t progress_ = 0;
-  std::vector<std::uint64_t> reads_;  ///< of each program's poll, when the node last did anything else
+  std::vector<std::uint64_t> reads_;  ///< of each program so far, when the node last did anything else
 };
 
 }  // namespace t3vp

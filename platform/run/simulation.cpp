@@ -19,6 +19,7 @@
 #include "run/native_hal.h"
 #include "run/node_parameters.h"
 #include "run/poll_watch.h"
+#include "run/program_activity.h"
 #include "run/reference.h"
 #include "run/traffic_meter.h"
 #include "run/watchdog.h"
@@ -213,7 +214,10 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   t3_program* const program = options.program != nullptr ? options.program : program_of(configuration);
   for (const auto& gpu : node.gpus()) {
     gpu->processor.run(native_program(program, job));
-    gpu->processor.on_control([&pulse, number = gpu->processor.gpu()](bool) { pulse.pass(number); });
+    gpu->processor.on_control([&pulse, number = gpu->processor.gpu()](bool to_program) {
+      if (!to_program) require_own_call(pulse, number);
+      pulse.pass(number);
+    });
     gpu->compute.on_program([&pulse, number = gpu->processor.gpu()](bool) { pulse.pass(number, true); });
     if (layer) continue;  // it looks at what is published by itself
     gpu->processor.on_publish([&](const PublishedBuffer& buffer) {

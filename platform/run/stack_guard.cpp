@@ -41,15 +41,23 @@ bool is_near(std::uintptr_t address, std::uintptr_t pointer) {
   return pointer != 0 && address + below >= pointer && address < pointer + largest_frame;
 }
 
+/// What lies above the stack of the program that runs, such as the end of another one's, is no overflow of it.
+bool is_above_stack(std::uintptr_t address, const sc_core::sc_process_handle& process) {
+  if (!process.valid() || kernel_runs()) return false;
+  const auto* const processor = dynamic_cast<const CommandProcessor*>(process.get_parent_object());
+  return processor != nullptr && processor->stack_end() != 0 && address >= processor->stack_end();
+}
+
 extern "C" void report_invalid_access(int signal_number, siginfo_t* info, void* context) {
   remove_partial_files();
-  if (!is_near(reinterpret_cast<std::uintptr_t>(info->si_addr), stack_pointer(context))) {
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  const sc_core::sc_process_handle process = sc_core::sc_get_current_process_handle();
+  if (!is_near(address, stack_pointer(context)) || is_above_stack(address, process)) {
     end_run_of_firmware(signal_number, *info);
     signal(signal_number, SIG_DFL);  // the access is repeated and ends the program as usual
     return;
   }
   static_assert(CommandProcessor::stack_bytes == 256 << 10);
-  const sc_core::sc_process_handle process = sc_core::sc_get_current_process_handle();
   write_text_to_stderr("t3vp: stack overflow in ");
   write_text_to_stderr(process.valid() ? process.name() : "the main program");
   static_assert(T3_WAVE_STACK_BYTES == 16 << 10);

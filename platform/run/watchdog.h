@@ -24,6 +24,7 @@ struct Pulse {
   std::atomic<std::uint64_t> at_once{0};  ///< of the passes, those since simulated time last went on
   std::atomic<Picoseconds> simulated{0};  ///< time
   std::atomic<double> done{0};            ///< share of the work, 0 to 1
+  const std::thread::id thread = std::this_thread::get_id();  ///< the simulation's
 
   /// What firmware polls and waits for, and what has become of the injected faults: "; GPU 0 ...; fault ...".
   void tell(std::string text) {

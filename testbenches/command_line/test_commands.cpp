@@ -98,6 +98,36 @@ TEST_CASE("check names the kind of every file of the project") {
   }
 }
 
+TEST_CASE("check takes the settings of run and replay") {
+  const ValidFiles files;
+  const std::string run = files.run().string(), memory = (files / "memory.json").string();
+  CHECK(run_program({"check", run, "--set", "gpus=5"}).exit_code == 0);
+  const Outcome wrong = run_program({"check", run, "--set", "method=none"});
+  CHECK(wrong.exit_code == 2);
+  CHECK(wrong.err == run_program({"run", run, "--set", "method=none", "--out", files / "out"}).err);
+  CHECK(run_program({"check", memory, "--set", "clock_GHz=0.5"}).exit_code == 0);
+  CHECK_THAT(run_program({"check", memory, "--set", "timing.CL=-1"}).err, Catch::Contains(": /timing/CL: found -1"));
+}
+
+TEST_CASE(
+    "check refuses settings of a file that takes none, and arguments that nobody takes, in one line that says so") {
+  const ValidFiles files;
+  const std::string system = (files / "system.json").string(), models = config("workloads/models.json").string();
+  const auto is_refused = [](const std::vector<std::string>& arguments, const std::string& line) {
+    const Outcome outcome = run_program(arguments);
+    CHECK(outcome.exit_code == 2);
+    CHECK(outcome.err == line + "\n");
+  };
+  is_refused({"check", system, "--set", "gpus=2"},
+             "--set gpus=2: found a system file, " + system + ", expected a run or memory file to change");
+  is_refused({"check", models, "--set", "a=1", "--set", "b=2"},
+             "--set a=1: found a models file, " + models + ", expected a run or memory file to change");
+  is_refused({"compare", system, system, "--set", "gpus=2"},
+             "t3vp compare: found --set, expected none but its own arguments (see t3vp compare --help)");
+  is_refused({"check", system, models, "gpus=2"},
+             "t3vp check: found " + models + ", expected none but its own arguments (see t3vp check --help)");
+}
+
 TEST_CASE("registers prints the reference of every block") {
   const Outcome outcome = run_program({"registers"});
   CHECK(outcome.exit_code == 0);

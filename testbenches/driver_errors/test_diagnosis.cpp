@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "driver_errors/gpu_pair.h"
+#include "driver_errors/whole_runs.h"
 
 namespace t3vp::test::test_diagnosis {
 
@@ -163,6 +164,93 @@ TEST_CASE("what has ended has no diagnosis") {
   pair.run();
   REQUIRE(pair.diagnosis().empty());
   pair.require_right_result();
+}
+
+namespace {
+
+t3_status multiply_mapped(Waiter& w) {
+  t3_matrix a = w.out.matrix, b = w.out.matrix;
+  a.columns = b.rows = 64;
+  w.tell(t3_matrix_malloc(&w.gpu, &a));
+  w.tell(t3_matrix_malloc(&w.gpu, &b));
+  t3_gemm_options options{};
+  options.update = true;
+  options.first_workgroup = t3_ring_chunk(&w.gpu, &w.out, 0).first_workgroup;
+  w.tell(t3_gemm(&w.gpu, &w.out, &a, &b, options));
+  w.tell(t3_wait_kernels(&w.gpu));
+  w.tell(t3_wait_dma(&w.gpu));
+  return t3_remote_unmap_all(&w.gpu);
+}
+
+/// The fused method without its barrier: GPU 0 maps when its neighbour has long sent.
+t3_status without_barrier(const t3_hal* hal, const t3_job* job) {
+  Waiter w(hal, job);
+  if (hal->gpu == 0) hal->wait_ns(hal->platform, 100'000);
+  const std::uint64_t peer = t3_peer_address(&w.out.matrix, t3_ring_previous(&w.gpu));
+  w.tell(t3_remote_map(&w.gpu, &w.out, t3_ring_chunk(&w.gpu, &w.out, 0), peer, T3_UPDATE));
+  for (std::uint32_t step = 1; step < w.gpu.gpus; ++step) {
+    const bool is_own = step == w.gpu.gpus - 1;
+    w.tell(t3_dma_map(&w.gpu, &w.out, t3_ring_chunk(&w.gpu, &w.out, step), is_own ? 0 : peer,
+                      is_own ? T3_NOTIFY : T3_UPDATE, {2, 1, T3_UPDATE}));
+  }
+  return multiply_mapped(w);
+}
+
+/// Every GPU sends all of its output to the one over there, in the same direction.
+t3_status over_two_hops(const t3_hal* hal, const t3_job* job) {
+  Waiter w(hal, job);
+  const std::uint64_t peer = t3_peer_address(&w.out.matrix, (hal->gpu + 2) % w.gpu.gpus);
+  w.tell(t3_remote_map(&w.gpu, &w.out, {0, 16}, peer, T3_UPDATE));
+  w.tell(t3_dma_map(&w.gpu, &w.out, {0, 16}, 0, T3_NOTIFY, {1, 1, T3_UPDATE}));
+  w.tell(t3_barrier(&w.gpu));
+  return multiply_mapped(w);
+}
+
+std::size_t count_with(const Lines& lines, const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(
+      lines.begin(), lines.end(), [&](const auto& line) { return line.find(text) != std::string::npos; }));
+}
+
+/// The line tells by which map of GPU 1 the chunk's updates came, and that they came before it was mapped.
+void require_former(const std::string& line, const std::string& map) {
+  CAPTURE(line);
+  const std::string text = ". No map sends the second update any more: GPU 1's " + map + " sent to it until ";
+  REQUIRE_THAT(line, Contains("from GPU 0's GEMM" + text) && !Contains("Nobody owes"));
+  const double sent = std::stod(line.substr(line.find(text) + text.size()));
+  const std::string mapped = " ns and has been removed, this chunk was mapped at ";
+  REQUIRE_THAT(line, Contains(mapped));
+  CHECK(std::stod(line.substr(line.find(mapped) + mapped.size())) > sent + 50'000);
+}
+
+}  // namespace
+
+TEST_CASE("what a removed map has sent before its chunk was mapped is told with both times") {
+  const t3vp::RunResult result = run(without_barrier, {"gpus=2"});
+  REQUIRE(result.diagnosis.size() >= 2);
+  require_former(result.diagnosis[1], "remote_map");
+}
+
+TEST_CASE("what a DMA engine has sent before its chunk was mapped is told with both times") {
+  const t3vp::RunResult result = run(without_barrier, {"gpus=3"});
+  CAPTURE(result.diagnosis);
+  REQUIRE(count_with(result.diagnosis, "Nobody owes") == 0);
+  REQUIRE(result.diagnosis.size() >= 3);
+  require_former(result.diagnosis[1], "remote_map");
+  require_former(result.diagnosis[2], "dma_map");
+}
+
+TEST_CASE("links that wait for each other in a circle are told so in one line") {
+  const t3vp::RunResult result = run(over_two_hops, {"gpus=4", "system.links.receive_buffer_KiB=2"});
+  CAPTURE(result.diagnosis);
+  REQUIRE(count_with(result.diagnosis, "in a circle") == 1);
+  REQUIRE(count_with(result.diagnosis, "4 links wait for each other's credits in a circle, from GPU 0 to GPU ") == 1);
+}
+
+TEST_CASE("links that wait for a lost packet's credits are in no circle") {
+  GpuPair pair(t3_fused, {"system.links.receive_buffer_KiB=2", R"(inject.drop_packet={"link": 0, "packet": 1})"});
+  pair.run();
+  CHECK(count_with(pair.diagnosis(), "wait for credits") == 1);
+  CHECK(count_with(pair.diagnosis(), "in a circle") == 0);
 }
 
 }  // namespace t3vp::test::test_diagnosis

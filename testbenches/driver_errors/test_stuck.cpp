@@ -1,12 +1,10 @@
 // T3_STUCK is told of a wait when nothing in the node can end it, of that wait only, and before a program whose own end
 // may be what another one waits for, the others are left waiting. Whole runs, of programs that differ by GPU.
 #include <algorithm>
-#include <array>
 #include <catch2/catch.hpp>
 
+#include "driver_errors/whole_runs.h"
 #include "report/report.h"
-#include "run/simulation.h"
-#include "t3_hal.h"
 
 namespace t3vp::test::test_stuck {
 
@@ -14,46 +12,7 @@ using Catch::Contains;
 
 namespace {
 
-constexpr std::uint32_t most_gpus = 4;
-
-/// What each GPU's program was answered, in order.
-std::array<std::vector<t3_status>, most_gpus> answers;
-std::array<std::uint64_t, most_gpus> ended_ns;
 std::uint32_t wrong_gpu = 0;  ///< which does what the others do not
-
-RunResult run(t3_program* program, const std::vector<std::string>& settings) {
-  const std::string configs = T3VP_SOURCE_DIR "/configs/";
-  std::vector<std::string> all{"system=" + configs + "systems/small-4.json", "data=timing-only"};
-  all.insert(all.end(), settings.begin(), settings.end());
-  RunOptions options;
-  options.program = program;
-  return simulate(load_run(configs + "runs/gemm-rs-4gpu.json", all), options);
-}
-
-/// A context and an output that is mapped for updates which nobody sends.
-struct Waiter {
-  const t3_hal* hal;
-  t3_context gpu{};
-  t3_output out{};
-
-  Waiter(const t3_hal* h, const t3_job* job) : hal(h) {
-    out.tiling = job->tiling;
-    out.matrix.rows = 4 * job->tiling.rows;
-    out.matrix.columns = 4 * job->tiling.columns;
-    out.matrix.memory = T3_UNCACHED;
-    tell(t3_init(&gpu, hal));
-    tell(t3_matrix_malloc(&gpu, &out.matrix));
-  }
-  void tell(t3_status status) { answers[hal->gpu].push_back(status); }
-  void map() { tell(t3_dma_map(&gpu, &out, {0, 16}, 0, T3_NOTIFY, {1, 1, T3_UPDATE})); }
-  void multiply(std::uint32_t k) {
-    t3_matrix a = out.matrix, b = out.matrix;
-    a.columns = b.rows = k;
-    tell(t3_matrix_malloc(&gpu, &a));
-    tell(t3_matrix_malloc(&gpu, &b));
-    tell(t3_gemm(&gpu, &out, &a, &b, {}));
-  }
-};
 
 /// Meets the others in a barrier; the last GPU long after it has begun to compute.
 t3_status late_for_the_barrier(const t3_hal* hal, const t3_job* job) {
@@ -245,137 +204,6 @@ TEST_CASE("a program that sleeps until the end of time stays asleep and who wait
   CHECK(result.diagnosis[0] == "GPU 0 firmware waits for the next GPU in a barrier");
   CHECK(result.diagnosis[1] ==
         "GPU 1 firmware waits for 18446744073709551 ns to pass, which simulated time does not reach");
-}
-
-namespace {
-
-/// GPU 1 reads for ever what never changes; the others wait for it.
-t3_status poll_a_register(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
-  const std::uint64_t completed = t3_block_base(hal->gpu, T3_BLOCK_KERNEL_QUEUE) + 0x18;
-  std::uint64_t value = 0;
-  while (hal->gpu == 1 && value == 0) {
-    hal->read64(hal->platform, completed, &value);
-    hal->wait_ns(hal->platform, 20);
-  }
-  return t3_barrier(&w.gpu);
-}
-
-/// All poll two registers and clear a bit again and again.
-t3_status poll_two_registers(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
-  const std::uint64_t dma = t3_block_base(hal->gpu, T3_BLOCK_DMA), tracker = t3_block_base(hal->gpu, T3_BLOCK_TRACKER);
-  w.map();
-  std::uint32_t status = 0, pending = 1;
-  for (std::uint32_t n = 0; n < 8; ++n) hal->read32(hal->platform, dma + 8 + 4 * n, &status);  // some wrongly
-  while (pending != 0) {
-    hal->write32(hal->platform, dma + 0x4C, 1);
-    hal->read32(hal->platform, tracker + 0x34, &status);
-    hal->read32(hal->platform, dma + 0x48, &pending);
-  }
-  return T3_OK;
-}
-
-t3_status poll_memory(const t3_hal* hal, const t3_job*) {
-  std::uint64_t flag = 0;
-  while (flag == 0) hal->read_memory(hal->platform, t3_on_gpu(hal->gpu, 0x8000), &flag, sizeof flag);
-  return T3_OK;
-}
-
-/// As long as the limit allows, and one read less.
-t3_status poll_999_times(const t3_hal* hal, const t3_job*) {
-  std::uint64_t value = 0;
-  for (int i = 0; i < 999; ++i)
-    hal->read64(hal->platform, t3_block_base(hal->gpu, T3_BLOCK_KERNEL_QUEUE) + 0x18, &value);
-  return T3_OK;
-}
-
-/// What a kernel changes in the end.
-t3_status poll_a_kernel(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
-  w.multiply(2048);
-  std::uint64_t value = 0, reads = 0;
-  for (; value == 0; ++reads) hal->read64(hal->platform, t3_block_base(hal->gpu, T3_BLOCK_KERNEL_QUEUE) + 0x18, &value);
-  return reads > 150 ? T3_OK : T3_BAD_VALUE;
-}
-
-/// Waits with timeouts, again and again.
-t3_status retry_for_ever(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
-  w.map();
-  t3_set_timeout(&w.gpu, 1000);
-  while (t3_wait_dma(&w.gpu) == T3_TIMEOUT) continue;
-  return T3_OK;
-}
-
-/// One polls what the other changes a long time later, by a single signal.
-t3_status poll_a_sleeper(const t3_hal* hal, const t3_job*) {
-  const std::uint64_t signals = t3_block_base(0, T3_BLOCK_SIGNALS);
-  if (hal->gpu != 0) {
-    hal->wait_ns(hal->platform, 3000000);
-    return hal->write64(hal->platform, signals + 0x1000 + 8 * 100, 1);
-  }
-  std::uint64_t value = 0;
-  while (value == 0) hal->read64(hal->platform, signals + 8 * 100, &value);
-  return T3_OK;
-}
-
-}  // namespace
-
-TEST_CASE("a register that is polled while nothing can change it ends the run and is named") {
-  const RunResult result = run(poll_a_register, {"gpus=3", "limits.polls=1000"});
-  REQUIRE(result.diagnosis.size() == 3);
-  CHECK(result.diagnosis[0] == "GPU 0 firmware waits for the next GPU in a barrier");
-  CHECK_THAT(result.diagnosis[1],
-             Contains("GPU 1 firmware polls: it has read kernel_queue.completed at 0x1f0000040018 ") &&
-                 Contains(" times, always 0x0"));
-  CHECK(result.diagnosis[2] == "GPU 2 firmware waits for the next GPU in a barrier");
-}
-
-TEST_CASE("registers that all GPUs poll by turns are found too") {
-  const RunResult result = run(poll_two_registers, {"gpus=2", "limits.polls=1000"});
-  const auto polls = [&result](const std::string& text) {
-    return std::any_of(result.diagnosis.begin(), result.diagnosis.end(),
-                       [&text](const std::string& line) { return line.find(text) != std::string::npos; });
-  };
-  CHECK((polls("GPU 0 firmware polls: it has read tracker.status at 0xf0000090034 ") ||
-         polls("GPU 0 firmware polls: it has read dma.pending at 0xf00000a0048 ")));
-  CHECK((polls("GPU 1 firmware polls: it has read tracker.status at 0x1f0000090034 ") ||
-         polls("GPU 1 firmware polls: it has read dma.pending at 0x1f00000a0048 ")));
-}
-
-TEST_CASE("memory that is polled is named") {
-  const RunResult result = run(poll_memory, {"gpus=2", "limits.polls=1000"});
-  CHECK_THAT(result.diagnosis.at(0),
-             Contains("GPU 0 firmware polls: it has read memory at 0x8000 ") && Contains(" times, always 0x0"));
-}
-
-TEST_CASE("a limit of simulated time names what is polled and what is waited for") {
-  REQUIRE_THROWS_WITH(run(poll_a_register, {"gpus=2", "limits.simulated_ms=0.5"}),
-                      Contains("limits.simulated_ms: ") &&
-                          Contains("; GPU 1 firmware polls: it has read kernel_queue.completed at 0x1f0000040018 ") &&
-                          Contains(" times, always 0x0; GPU 0 firmware waits for the next GPU in a barrier"));
-}
-
-TEST_CASE("polls that end by themselves end no run") {
-  const RunResult result = run(poll_999_times, {"gpus=2", "limits.polls=1000"});
-  CHECK(result.diagnosis.empty());
-}
-
-TEST_CASE("waits that are tried again after each timeout end the run when nothing can change") {
-  const RunResult result = run(retry_for_ever, {"gpus=2", "limits.polls=500"});
-  REQUIRE(result.diagnosis.size() >= 2);
-  CHECK_THAT(result.diagnosis[0], Contains("GPU 0 firmware "));
-}
-
-TEST_CASE("polls of what another program changes after a long sleep end no run") {
-  const RunResult result = run(poll_a_sleeper, {"gpus=2", "limits.polls=500"});
-  CHECK(result.diagnosis.empty());
-}
-
-TEST_CASE("polls of what will change end no run") {
-  const RunResult result = run(poll_a_kernel, {"gpus=2", "limits.polls=400"});
-  CHECK(result.diagnosis.empty());
 }
 
 }  // namespace t3vp::test::test_stuck

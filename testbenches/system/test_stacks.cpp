@@ -1,15 +1,18 @@
 // Stacks: checking needs none of the firmware's, and an overflow is one line. Other ends of a process in firmware are,
 // too.
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include <tlm_utils/simple_target_socket.h>
 
@@ -201,6 +204,79 @@ TEST_CASE("firmware that returns ends no process, and the platform's own ends st
 
 namespace {
 
+std::array<const t3_hal*, 2> hals;
+
+/// What GPU 1's firmware does while GPU 0's waits.
+Ended end_with_hals(void (*misuse)()) {
+  end_of_process = misuse;
+  return in_a_process([] {
+    RunOptions options;
+    options.program = [](const t3_hal* hal, const t3_job* job) {
+      hals[hal->gpu] = hal;
+      return end_on_gpu_1(hal, job);
+    };
+    simulate(configuration_of({on_small_system(), "gpus=2", "method=t3", "data=timing-only"}), options);
+  });
+}
+
+/// Calls the HAL by another thread, which lives on when the program does something else.
+void call_by_thread(bool wait_for_it) {
+  std::thread thread([] { hals[1]->wait_ns(hals[1]->platform, 10); });
+  if (wait_for_it) return thread.join();
+  thread.detach();
+  for (;;) hals[1]->wait_ns(hals[1]->platform, 10);
+}
+
+void read_too_much() {
+  unsigned char bytes[64];
+  hals[1]->read_memory(hals[1]->platform, t3_on_gpu(1, 0), bytes, std::uint64_t{1} << 30);
+}
+
+/// The first page of which the host may only read, and the last of which it may do nothing with.
+void* guarded_page(int protection) {
+  constexpr std::size_t page = 4096;
+  auto* const pages =
+      static_cast<unsigned char*>(mmap(nullptr, 2 * page, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  mprotect(pages + page, page, PROT_NONE);
+  return pages;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a HAL that another program or thread calls ends the run with one line that names whose it is and who calls") {
+  const std::pair<void (*)(), const char*> misuses[] = {
+      {[] { hals[0]->wait_ns(hals[0]->platform, 10); }, "GPU 0 was called by the firmware of GPU 1"},
+      {[] { hals[0]->time_ns(hals[0]->platform); }, "GPU 0 was called by the firmware of GPU 1"},
+      {[] { hals[0]->publish(hals[0]->platform, nullptr); }, "GPU 0 was called by the firmware of GPU 1"},
+      {[] { call_by_thread(true); }, "GPU 1 was called by a thread of its own: programs run on the simulation's"},
+      {[] { call_by_thread(false); }, "GPU 1 was called by a thread of its own: programs run on the simulation's"}};
+  for (const auto& [misuse, text] : misuses) {
+    const Ended ended = end_with_hals(misuse);
+    CHECK(ended.exit_code == 1);
+    CHECK(ended.err == std::string("t3vp: the HAL of ") + text + "\n");
+  }
+}
+
+TEST_CASE(
+    "a buffer that is shorter than what the HAL is to copy is the firmware's access to memory that is not there") {
+  void (*const misuses[])() = {
+      read_too_much,
+      [] { hals[1]->read_memory(hals[1]->platform, t3_on_gpu(1, 0), guarded_page(PROT_READ | PROT_WRITE), 4097); },
+      [] { hals[1]->read_memory(hals[1]->platform, t3_on_gpu(1, 0), guarded_page(PROT_READ), 64); },
+      [] { hals[1]->write_memory(hals[1]->platform, t3_on_gpu(1, 0), guarded_page(PROT_READ), 8192); }};
+  for (const auto misuse : misuses) {
+    const Ended ended = end_with_hals(misuse);
+    CHECK(ended.exit_code == 1);
+    CHECK(ended.err == "t3vp: the firmware of GPU 1 has accessed memory of the host that is not there\n");
+  }
+  CHECK(end_with_hals([] {
+          hals[1]->write_memory(hals[1]->platform, t3_on_gpu(1, 0), guarded_page(PROT_READ), 4096);
+        }).exit_code == 0);
+}
+
+namespace {
+
 /// What a kernel in place of the GEMM does.
 Ended end_in_kernel(void (*run)(t3_wave*), const Settings& settings) {
   static t3_kernel gemm;
@@ -222,6 +298,25 @@ TEST_CASE("a kernel that would end the process ends the run with one line that n
   CHECK(ended.exit_code == 1);
   CHECK_THAT(ended.err,
              Catch::Matches("t3vp: a kernel of GPU [01] has accessed memory of the host that is not there\n"));
+}
+
+TEST_CASE("a kernel that calls a HAL ends the run with one line") {
+  static const t3_hal* of_gpu_0 = nullptr;
+  const Ended ended = in_a_process([] {
+    static t3_kernel gemm;
+    static const t3_kernel* kernels[] = {&gemm, nullptr};
+    gemm = *t3_kernels[0];
+    gemm.run = [](t3_wave*) { of_gpu_0->time_ns(of_gpu_0->platform); };
+    RunOptions options;
+    options.kernels = kernels;
+    options.program = [](const t3_hal* hal, const t3_job* job) {
+      if (hal->gpu == 0) of_gpu_0 = hal;
+      return t3_fused(hal, job);
+    };
+    simulate(configuration_of({on_small_system(), "gpus=2", "method=t3", "data=timing-only"}), options);
+  });
+  CHECK(ended.exit_code == 1);
+  CHECK_THAT(ended.err, Catch::Matches("t3vp: the HAL of GPU 0 was called by a kernel of GPU [01]\n"));
 }
 
 TEST_CASE("a kernel that never comes back ends the run with one line") {

@@ -282,6 +282,8 @@ enum t3_status t3_set_ring_workgroups(struct t3_context* context, uint32_t workg
 enum t3_status t3_flush_cache(struct t3_context* context);
 enum t3_status t3_set_arbitration(struct t3_context* context, enum t3_arbitration policy, uint32_t limit);
 
+/* The counter of the signals block that barriers use. */
+#define T3_SIGNAL_BARRIER 0
 /* Returns when every GPU of the ring has called it. After T3_TIMEOUT the next call goes on with the same barrier. */
 enum t3_status t3_barrier(struct t3_context* context);
 
