@@ -1,8 +1,12 @@
+#include <string.h>
+
 #include "context.h"
 #include "matrices.h"
-#include "packet_bytes.h"
 #include "packets.h"
 #include "registers.h"
+#include "t3/arguments/gemm.h"
+#include "t3/arguments/ring_all_gather.h"
+#include "t3/arguments/ring_reduce_scatter.h"
 #include "t3/registers/kernel_queue.h"
 #include "wait.h"
 
@@ -110,12 +114,15 @@ static enum t3_status wait_for_room(struct t3_context* context) {
 }
 
 /* There is room in the ring. The packet has to be in memory before the doorbell tells of it. */
-static enum t3_status announce(struct t3_context* context, const struct t3_kernel_packet* packet) {
+static enum t3_status announce(struct t3_context* context, const struct t3_submission* submission) {
   const struct t3_hal* hal = context->hal;
-  unsigned char bytes[T3_PACKET_BYTES];
-  t3_packet_bytes(packet, bytes);
-  const uint64_t slot = context->queue_base + context->submitted % T3_QUEUE_ENTRIES * T3_PACKET_BYTES;
-  T3_TRY(hal->write_memory(hal->platform, slot, bytes, sizeof bytes));
+  const uint64_t entry = context->queue_base + context->submitted % T3_QUEUE_ENTRIES * T3_KERNEL_PACKET_ENTRY_BYTES;
+  struct t3_kernel_packet packet = submission->packet;
+  if (packet.arguments == 0) packet.arguments = entry + T3_KERNEL_PACKET_BYTES;
+  unsigned char bytes[T3_KERNEL_PACKET_ENTRY_BYTES];
+  t3_kernel_packet_to(&packet, bytes);
+  memcpy(bytes + T3_KERNEL_PACKET_BYTES, submission->arguments, T3_ARGUMENT_ROOM);
+  T3_TRY(hal->write_memory(hal->platform, entry, bytes, sizeof bytes));
   hal->order_writes(hal->platform);
   struct t3_registers queue = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
   t3_put64(&queue, T3_KERNEL_QUEUE_DOORBELL_OFFSET, context->submitted + 1);
@@ -123,32 +130,34 @@ static enum t3_status announce(struct t3_context* context, const struct t3_kerne
   return queue.status;
 }
 
-static enum t3_status submit(struct t3_context* context, const struct t3_kernel_packet* packet) {
+static enum t3_status submit(struct t3_context* context, const struct t3_submission* submission) {
   T3_TRY(wait_for_room(context));
-  return announce(context, packet);
+  return announce(context, submission);
 }
 
-enum t3_status t3_submit(struct t3_context* context, const struct t3_kernel_packet* packet) {
-  return T3_LOCKED(context, submit(context, packet));
+enum t3_status t3_submit(struct t3_context* context, const struct t3_submission* submission) {
+  return T3_LOCKED(context, submit(context, submission));
 }
 
-static uint16_t memory_flags(const struct t3_output* output) {
-  return output->matrix.memory == T3_UNCACHED ? T3_KERNEL_UNCACHED : 0;
+static enum t3_status run_kernel(struct t3_context* context, struct t3_submission* submission, const void* arguments) {
+  const struct t3_hal* hal = context->hal;
+  const struct t3_kernel_packet* packet = &submission->packet;
+  if (packet->arguments == 0)
+    memcpy(submission->arguments, arguments, packet->argument_bytes);
+  else
+    T3_TRY(hal->write_memory(hal->platform, packet->arguments, arguments, packet->argument_bytes));
+  return submit(context, submission);
 }
 
-struct t3_kernel_packet t3_packet_for(const struct t3_context* context, const struct t3_output* output) {
-  return (struct t3_kernel_packet){.completion_signal = T3_KERNEL_NO_SIGNAL,
-                                   .element = (uint8_t)output->matrix.element,
-                                   .flags = memory_flags(output),
-                                   .m = output->matrix.rows,
-                                   .n = output->matrix.columns,
-                                   .out = output->matrix.address,
-                                   .ldo = (uint32_t)output->matrix.row_stride,
-                                   .gpu = context->gpu,
-                                   .gpus = context->gpus,
-                                   .tile_rows = (uint16_t)output->tiling.rows,
-                                   .tile_columns = (uint16_t)output->tiling.columns,
-                                   .wavefronts = (uint8_t)output->tiling.wavefronts};
+enum t3_status t3_run_kernel(struct t3_context* context, const char* kernel, const void* arguments, uint32_t bytes,
+                             struct t3_kernel_options options) {
+  if (!t3_is_open(context) || kernel == NULL || arguments == NULL || bytes == 0) return T3_INVALID_ARGUMENT;
+  if (options.argument_memory == 0 && bytes > T3_ARGUMENT_ROOM) return T3_CAPACITY;
+  struct t3_submission submission = t3_submission_of(kernel, bytes);
+  submission.packet.arguments = options.argument_memory;
+  submission.packet.workgroups = options.workgroups;
+  submission.packet.max_compute_units = options.max_compute_units;
+  return T3_LOCKED(context, run_kernel(context, &submission, arguments));
 }
 
 bool t3_is_operand(const struct t3_matrix* matrix) {
@@ -177,41 +186,47 @@ static bool multiplies(const struct t3_matrix* a, const struct t3_matrix* b, con
   return a_fits && (options->transpose_b ? fits(b, n, k, out->element) : fits(b, k, n, out->element));
 }
 
-static uint16_t gemm_flags(const struct t3_gemm_options* options) {
-  const uint16_t update = options->update ? T3_KERNEL_UPDATE : 0;
-  const uint16_t transpose_a = options->transpose_a ? T3_KERNEL_TRANSPOSE_A : 0;
-  const uint16_t transpose_b = options->transpose_b ? T3_KERNEL_TRANSPOSE_B : 0;
-  return (uint16_t)(update | transpose_a | transpose_b);
-}
-
-bool t3_set_batch(struct t3_kernel_packet* packet, const struct t3_batch* batch, uint32_t workgroups) {
-  const uint64_t all = (uint64_t)workgroups * (batch->matrices == 0 ? 1 : batch->matrices);
-  if (batch->matrices > UINT16_MAX || all == 0 || all > UINT32_MAX) return false;
-  if (batch->matrices == 0 && (batch->a_stride | batch->b_stride | batch->out_stride) != 0) return false;
-  packet->batches = (uint16_t)batch->matrices;
-  packet->a_batch = batch->a_stride;
-  packet->b_batch = batch->b_stride;
-  packet->out_batch = batch->out_stride;
-  packet->workgroups = (uint32_t)all;
-  return true;
+bool t3_is_batch(const struct t3_batch* batch, uint32_t workgroups, uint32_t* all) {
+  const uint64_t product = (uint64_t)workgroups * (batch->matrices == 0 ? 1 : batch->matrices);
+  *all = (uint32_t)product;
+  if (batch->matrices > UINT16_MAX || product == 0 || product > UINT32_MAX) return false;
+  return batch->matrices != 0 || (batch->a_stride | batch->b_stride | batch->out_stride) == 0;
 }
 
 enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* output, const struct t3_matrix* a,
                        const struct t3_matrix* b, struct t3_gemm_options options) {
   if (!t3_is_open(context) || output == NULL || a == NULL || b == NULL) return T3_INVALID_ARGUMENT;
   if (!t3_is_valid(output) || !multiplies(a, b, &output->matrix, &options)) return T3_INVALID_ARGUMENT;
-  struct t3_kernel_packet packet = t3_packet_for(context, output);
-  packet.kernel = t3_kernel_handle("gemm");
-  packet.flags = (uint16_t)(packet.flags | gemm_flags(&options));
-  packet.k = inner(a, &options);
-  packet.a = a->address;
-  packet.b = b->address;
-  packet.lda = (uint32_t)a->row_stride;
-  packet.ldb = (uint32_t)b->row_stride;
-  if (!t3_set_batch(&packet, &options.batch, t3_workgroups(output))) return T3_INVALID_ARGUMENT;
-  packet.first_workgroup = options.first_workgroup % packet.workgroups;
-  packet.max_compute_units = options.max_compute_units;
-  return t3_submit(context, &packet);
+  const struct t3_matrix* out = &output->matrix;
+  struct t3_submission submission = t3_submission_of("gemm", T3_GEMM_ARGUMENTS_BYTES);
+  uint32_t workgroups = 0;
+  if (!t3_is_batch(&options.batch, t3_workgroups(output), &workgroups)) return T3_INVALID_ARGUMENT;
+  submission.packet.workgroups = workgroups;
+  submission.packet.max_compute_units = options.max_compute_units;
+  const struct t3_gemm_arguments arguments = {.out = out->address,
+                                              .a = a->address,
+                                              .b = b->address,
+                                              .m = out->rows,
+                                              .n = out->columns,
+                                              .k = inner(a, &options),
+                                              .ldo = (uint32_t)out->row_stride,
+                                              .lda = (uint32_t)a->row_stride,
+                                              .ldb = (uint32_t)b->row_stride,
+                                              .out_batch = options.batch.out_stride,
+                                              .a_batch = options.batch.a_stride,
+                                              .b_batch = options.batch.b_stride,
+                                              .first_workgroup = options.first_workgroup % workgroups,
+                                              .tile_rows = (uint16_t)output->tiling.rows,
+                                              .tile_columns = (uint16_t)output->tiling.columns,
+                                              .batches = (uint16_t)options.batch.matrices,
+                                              .element = (uint8_t)out->element,
+                                              .wavefronts = (uint8_t)output->tiling.wavefronts,
+                                              .update = options.update,
+                                              .uncached = out->memory == T3_UNCACHED,
+                                              .transpose_a = options.transpose_a,
+                                              .transpose_b = options.transpose_b};
+  t3_gemm_arguments_to(&arguments, submission.arguments);
+  return t3_submit(context, &submission);
 }
 
 static enum t3_status set_ring_workgroups(struct t3_context* context, uint32_t workgroups) {
@@ -236,46 +251,85 @@ static enum t3_status wait_for_ring(struct t3_context* context) {
   return context->ring_broken ? T3_ABORTED : T3_OK;
 }
 
-/* Every GPU receives gpus - 1 chunks in a ring kernel, one per step. */
-static enum t3_status submit_ring(struct t3_context* context, const struct t3_output* output,
-                                  struct t3_kernel_packet* packet) {
+/* Until the ring has room and its counters start at *epoch. */
+static enum t3_status enter_ring(struct t3_context* context, uint64_t* epoch) {
   if (context->ring_broken) return T3_ABORTED;
   T3_TRY(wait_for_ring(context));
-  packet->workgroups = context->ring_workgroups;
-  packet->peer_out = t3_peer_address(&output->matrix, t3_ring_previous(context));
-  packet->signal_base = T3_SIGNAL_RING;
-  packet->signal_epoch = context->ring_epoch;
-  T3_TRY(announce(context, packet));
+  *epoch = context->ring_epoch;
+  return T3_OK;
+}
+
+/* Every GPU receives gpus - 1 chunks in a ring kernel, one per step. */
+static enum t3_status announce_ring(struct t3_context* context, struct t3_submission* submission) {
+  submission->packet.workgroups = context->ring_workgroups;
+  T3_TRY(announce(context, submission));
   context->ring_epoch += context->gpus - 1;
   context->ring_refused = false;
   context->last_ring = context->submitted;
   return T3_OK;
 }
 
+static enum t3_status reduce_scatter(struct t3_context* context, const struct t3_output* output,
+                                     const struct t3_matrix* staging) {
+  const struct t3_matrix* out = &output->matrix;
+  const uint32_t receiver = t3_ring_previous(context);
+  struct t3_submission submission = t3_submission_of("ring-reduce-scatter", T3_RING_REDUCE_SCATTER_ARGUMENTS_BYTES);
+  struct t3_ring_reduce_scatter_arguments arguments = {
+      .out = out->address,
+      .peer_out = t3_peer_address(out, receiver),
+      .staging = staging == NULL ? 0 : staging->address,
+      .peer_staging = staging == NULL ? 0 : t3_peer_address(staging, receiver),
+      .m = out->rows,
+      .n = out->columns,
+      .ldo = (uint32_t)out->row_stride,
+      .signal_base = T3_SIGNAL_RING,
+      .gpu = context->gpu,
+      .gpus = context->gpus,
+      .tile_rows = (uint16_t)output->tiling.rows,
+      .tile_columns = (uint16_t)output->tiling.columns,
+      .element = (uint8_t)out->element,
+      .uncached = out->memory == T3_UNCACHED,
+      .near_memory = staging == NULL};
+  T3_TRY(enter_ring(context, &arguments.signal_epoch));
+  t3_ring_reduce_scatter_arguments_to(&arguments, submission.arguments);
+  return announce_ring(context, &submission);
+}
+
 enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t3_output* output,
                                       const struct t3_matrix* staging) {
   if (!t3_is_open(context) || output == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
   if (context->gpus == 1) return T3_OK;
-  struct t3_kernel_packet packet = t3_packet_for(context, output);
-  packet.kernel = t3_kernel_handle("ring-reduce-scatter");
-  if (staging == NULL) {
-    /* What the cache holds of the output is not what neighbours update in memory. */
-    if (output->matrix.memory != T3_UNCACHED) return T3_INVALID_ARGUMENT;
-    packet.flags = (uint16_t)(packet.flags | T3_KERNEL_NEAR_MEMORY);
-  } else {
-    const struct t3_matrix* out = &output->matrix;
-    if (!fits(staging, out->rows, out->columns, out->element) || staging->row_stride != out->row_stride)
-      return T3_INVALID_ARGUMENT;
-    packet.staging = staging->address;
-    packet.peer_staging = t3_peer_address(staging, t3_ring_previous(context));
-  }
-  return T3_LOCKED(context, submit_ring(context, output, &packet));
+  const struct t3_matrix* out = &output->matrix;
+  /* What the cache holds of the output is not what neighbours update in memory. */
+  if (staging == NULL && out->memory != T3_UNCACHED) return T3_INVALID_ARGUMENT;
+  if (staging != NULL &&
+      (!fits(staging, out->rows, out->columns, out->element) || staging->row_stride != out->row_stride))
+    return T3_INVALID_ARGUMENT;
+  return T3_LOCKED(context, reduce_scatter(context, output, staging));
+}
+
+static enum t3_status all_gather(struct t3_context* context, const struct t3_output* output) {
+  const struct t3_matrix* out = &output->matrix;
+  struct t3_submission submission = t3_submission_of("ring-all-gather", T3_RING_ALL_GATHER_ARGUMENTS_BYTES);
+  struct t3_ring_all_gather_arguments arguments = {.out = out->address,
+                                                   .peer_out = t3_peer_address(out, t3_ring_previous(context)),
+                                                   .m = out->rows,
+                                                   .n = out->columns,
+                                                   .ldo = (uint32_t)out->row_stride,
+                                                   .signal_base = T3_SIGNAL_RING,
+                                                   .gpu = context->gpu,
+                                                   .gpus = context->gpus,
+                                                   .tile_rows = (uint16_t)output->tiling.rows,
+                                                   .tile_columns = (uint16_t)output->tiling.columns,
+                                                   .element = (uint8_t)out->element,
+                                                   .uncached = out->memory == T3_UNCACHED};
+  T3_TRY(enter_ring(context, &arguments.signal_epoch));
+  t3_ring_all_gather_arguments_to(&arguments, submission.arguments);
+  return announce_ring(context, &submission);
 }
 
 enum t3_status t3_ring_all_gather(struct t3_context* context, const struct t3_output* output) {
   if (!t3_is_open(context) || output == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
   if (context->gpus == 1) return T3_OK;
-  struct t3_kernel_packet packet = t3_packet_for(context, output);
-  packet.kernel = t3_kernel_handle("ring-all-gather");
-  return T3_LOCKED(context, submit_ring(context, output, &packet));
+  return T3_LOCKED(context, all_gather(context, output));
 }

@@ -1,5 +1,7 @@
 #include "context.h"
 #include "packets.h"
+#include "t3/arguments/attention.h"
+#include "t3/arguments/rows.h"
 
 /* Row stride of an operand as the packet has it: 0 says that one row serves all. */
 static uint32_t stride_of(const struct t3_matrix* operand, const struct t3_matrix* out) {
@@ -29,21 +31,23 @@ enum t3_status t3_rows(struct t3_context* context, enum t3_row_operation operati
       !fits_if_taken(c, out, takes(operation, T3_ROWS_C)))
     return T3_INVALID_ARGUMENT;
   if (out->memory == T3_UNCACHED) return T3_INVALID_ARGUMENT; /* these kernels store through the cache */
-  struct t3_kernel_packet packet = {.kernel = t3_kernel_handle("rows"),
-                                    .completion_signal = T3_KERNEL_NO_SIGNAL,
-                                    .element = (uint8_t)out->element,
-                                    .operation = (uint8_t)operation,
-                                    .m = out->rows,
-                                    .n = out->columns,
-                                    .a = a->address,
-                                    .lda = stride_of(a, out),
-                                    .out = out->address,
-                                    .ldo = (uint32_t)out->row_stride,
-                                    .factor = options.factor,
-                                    .seed = options.seed};
-  if (b != NULL) packet.b = b->address, packet.ldb = stride_of(b, out);
-  if (c != NULL) packet.c = c->address, packet.ldc = stride_of(c, out);
-  return t3_submit(context, &packet);
+  struct t3_submission submission = t3_submission_of("rows", T3_ROWS_ARGUMENTS_BYTES);
+  const struct t3_rows_arguments arguments = {.out = out->address,
+                                              .a = a->address,
+                                              .b = b == NULL ? 0 : b->address,
+                                              .c = c == NULL ? 0 : c->address,
+                                              .m = out->rows,
+                                              .n = out->columns,
+                                              .ldo = (uint32_t)out->row_stride,
+                                              .lda = stride_of(a, out),
+                                              .ldb = b == NULL ? 0 : stride_of(b, out),
+                                              .ldc = c == NULL ? 0 : stride_of(c, out),
+                                              .factor = options.factor,
+                                              .seed = options.seed,
+                                              .element = (uint8_t)out->element,
+                                              .operation = (uint8_t)operation};
+  t3_rows_arguments_to(&arguments, submission.arguments);
+  return t3_submit(context, &submission);
 }
 
 static bool is_part(const struct t3_matrix* operand, const struct t3_matrix* out) {
@@ -58,22 +62,31 @@ enum t3_status t3_attention(struct t3_context* context, enum t3_attention_pass p
   if (pass < T3_ATTENTION_FORWARD || pass > T3_ATTENTION_BACKWARD_KV || !is_part(operands->qkv, out))
     return T3_INVALID_ARGUMENT;
   if (out->memory == T3_UNCACHED) return T3_INVALID_ARGUMENT;
-  struct t3_kernel_packet packet = t3_packet_for(context, output);
-  packet.kernel = t3_kernel_handle("attention");
-  packet.operation = (uint8_t)pass;
-  packet.a = operands->qkv->address;
-  packet.lda = (uint32_t)operands->qkv->row_stride;
-  packet.factor = operands->factor;
-  if (pass == T3_ATTENTION_FORWARD) {
-    if (gradient != NULL || result != NULL) return T3_INVALID_ARGUMENT;
-  } else {
-    if (!is_part(gradient, out) || !is_part(result, out) || gradient->row_stride != result->row_stride)
-      return T3_INVALID_ARGUMENT;
-    packet.b = gradient->address;
-    packet.c = result->address;
-    packet.ldb = (uint32_t)gradient->row_stride;
-  }
+  const bool forward = pass == T3_ATTENTION_FORWARD;
+  if (forward && (gradient != NULL || result != NULL)) return T3_INVALID_ARGUMENT;
+  if (!forward && (!is_part(gradient, out) || !is_part(result, out) || gradient->row_stride != result->row_stride))
+    return T3_INVALID_ARGUMENT;
+  struct t3_submission submission = t3_submission_of("attention", T3_ATTENTION_ARGUMENTS_BYTES);
   const uint32_t tiles_down = (out->rows - 1) / output->tiling.rows + 1;
-  if (!t3_set_batch(&packet, &operands->batch, tiles_down)) return T3_INVALID_ARGUMENT;
-  return t3_submit(context, &packet);
+  if (!t3_is_batch(&operands->batch, tiles_down, &submission.packet.workgroups)) return T3_INVALID_ARGUMENT;
+  const struct t3_attention_arguments arguments = {.out = out->address,
+                                                   .qkv = operands->qkv->address,
+                                                   .gradient = forward ? 0 : gradient->address,
+                                                   .result = forward ? 0 : result->address,
+                                                   .m = out->rows,
+                                                   .n = out->columns,
+                                                   .ldo = (uint32_t)out->row_stride,
+                                                   .ld_qkv = (uint32_t)operands->qkv->row_stride,
+                                                   .ld_gradient = forward ? 0 : (uint32_t)gradient->row_stride,
+                                                   .out_batch = operands->batch.out_stride,
+                                                   .qkv_batch = operands->batch.a_stride,
+                                                   .gradient_batch = operands->batch.b_stride,
+                                                   .factor = operands->factor,
+                                                   .tile_rows = (uint16_t)output->tiling.rows,
+                                                   .tile_columns = (uint16_t)output->tiling.columns,
+                                                   .batches = (uint16_t)operands->batch.matrices,
+                                                   .element = (uint8_t)out->element,
+                                                   .pass = (uint8_t)pass};
+  t3_attention_arguments_to(&arguments, submission.arguments);
+  return t3_submit(context, &submission);
 }

@@ -2,21 +2,35 @@
 #ifndef T3_DRIVER_PACKETS_H
 #define T3_DRIVER_PACKETS_H
 
+#include "t3/kernel_handle.h"
 #include "t3/kernel_packet.h"
 #include "t3/t3.h"
+
+/* A packet with its arguments as they lie behind it in memory. */
+struct t3_submission {
+  struct t3_kernel_packet packet;
+  unsigned char arguments[T3_ARGUMENT_ROOM];
+};
+
+static inline struct t3_submission t3_submission_of(const char* kernel, uint32_t argument_bytes) {
+  struct t3_submission submission = {.packet = {.kernel = t3_kernel_handle(kernel),
+                                                .flags = T3_KERNEL_PACKET_FLAGS_BARRIER,
+                                                .argument_bytes = argument_bytes,
+                                                .completion_signal = T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE}};
+  return submission;
+}
 
 /* Whether a packet can speak of the matrix. */
 bool t3_is_operand(const struct t3_matrix* matrix);
 bool t3_is_valid(const struct t3_output* output);
-/* What every kernel says about its output. */
-struct t3_kernel_packet t3_packet_for(const struct t3_context* context, const struct t3_output* output);
-/* With so many workgroups for each matrix; false when there are too many. */
-bool t3_set_batch(struct t3_kernel_packet* packet, const struct t3_batch* batch, uint32_t workgroups);
+/* Whether a packet can speak of the batch; how many workgroups it has, with so many for each matrix. */
+bool t3_is_batch(const struct t3_batch* batch, uint32_t workgroups, uint32_t* all);
 /* How many have ended since reset, noticing the first failure; what the kernel queue's handler has to hear of is kept.
  */
 enum t3_status t3_look_at_kernels(struct t3_context* context, uint64_t* completed);
 /* Of one that has ended. */
 enum t3_status t3_code_of_kernel(const struct t3_context* context, uint64_t number);
-enum t3_status t3_submit(struct t3_context* context, const struct t3_kernel_packet* packet);
+/* The arguments lie behind the packet, unless it says where else. */
+enum t3_status t3_submit(struct t3_context* context, const struct t3_submission* submission);
 
 #endif

@@ -13,59 +13,60 @@ bool t3_check_held(struct t3_check* check, uint64_t gpu, const char* name, uint6
                    name, address, bytes, gpu, begin, begin + check->memory_bytes - 1);
 }
 
-static uint64_t tiles(const struct t3_kernel_packet* p) {
-  const uint64_t down = ((uint64_t)p->m + p->tile_rows - 1) / p->tile_rows;
-  return down * (((uint64_t)p->n + p->tile_columns - 1) / p->tile_columns);
-}
-
-static bool check_flags(struct t3_check* check, const struct t3_kernel_packet* p, uint16_t flags) {
-  const uint16_t unused = p->flags & (uint16_t)~flags;
-  if (unused == 0) return true;
-  return t3_refuse(check, T3_BAD_PACKET, "flags 0x%x: 0x%x mean nothing to this kind of kernel, 0 expected", p->flags,
-                   unused);
-}
-
-bool t3_check_output(struct t3_check* check, const struct t3_kernel_packet* p, uint16_t flags, bool in_tiles) {
-  if (p->reserved != 0) return t3_refuse(check, T3_BAD_PACKET, "reserved byte 0x%x: 0 expected", p->reserved);
-  if (p->element > T3_FP32)
-    return t3_refuse(check, T3_BAD_PACKET, "element %u: 0 (fp16), 1 (bf16) or 2 (fp32) expected", p->element);
-  const bool right_size = p->m - 1 < T3_ROWS_MAX && p->n - 1 < T3_ROWS_MAX;
-  const bool right_tiles = !in_tiles || (p->tile_rows - 1u < T3_TILE_ROWS_MAX &&
-                                         p->tile_columns - 1u < T3_TILE_ROWS_MAX && tiles(p) < UINT32_MAX);
-  if (!right_size || !right_tiles)
-    return t3_refuse(check, T3_BAD_PACKET,
-                     "output %u x %u in tiles of %u x %u: 1 to %d and 1 to %d, fewer than 2^32 tiles, expected", p->m,
-                     p->n, p->tile_rows, p->tile_columns, T3_ROWS_MAX, T3_TILE_ROWS_MAX);
-  const uint64_t row = t3_row_of_out(p);
-  if (t3_unaligned(p->out) || t3_unaligned(p->ldo) || p->ldo < row)
+bool t3_check_output(struct t3_check* check, const struct t3_output_operand* out) {
+  if (out->element > T3_FP32)
+    return t3_refuse(check, T3_BAD_PACKET, "element %u: 0 (fp16), 1 (bf16) or 2 (fp32) expected", out->element);
+  if (out->rows - 1 >= T3_ROWS_MAX || out->columns - 1 >= T3_ROWS_MAX)
+    return t3_refuse(check, T3_BAD_PACKET, "output %u x %u: 1 to %d expected", out->rows, out->columns, T3_ROWS_MAX);
+  const uint64_t row = t3_row_bytes_of(out->columns, out->element);
+  if (t3_unaligned(out->address) || t3_unaligned(out->stride) || out->stride < row)
     return t3_refuse(check, T3_BAD_PACKET,
                      "out " T3_HEX " with row stride %u: multiples of 32, at least a row of %" PRIu64
                      " bytes, expected",
-                     p->out, p->ldo, row);
-  return t3_check_held(check, check->gpu, "out", p->out, t3_extent(p->m, p->ldo, row)) && check_flags(check, p, flags);
+                     out->address, out->stride, row);
+  return t3_check_held(check, check->gpu, "out", out->address, t3_extent(out->rows, out->stride, row));
 }
 
-bool t3_check_unused(struct t3_check* check, const struct t3_unused_field* fields, uint32_t count) {
-  for (const struct t3_unused_field* field = fields; field < fields + count; ++field)
+static uint64_t divide_up(uint64_t length, uint64_t part) { return (length + part - 1) / part; }
+
+bool t3_check_tiles(struct t3_check* check, const struct t3_output_operand* out, uint32_t rows, uint32_t columns) {
+  if (rows - 1 < T3_TILE_ROWS_MAX && columns - 1 < T3_TILE_ROWS_MAX &&
+      divide_up(out->rows, rows) * divide_up(out->columns, columns) < UINT32_MAX)
+    return true;
+  return t3_refuse(check, T3_BAD_PACKET, "output %u x %u in tiles of %u x %u: 1 to %d, fewer than 2^32 tiles, expected",
+                   out->rows, out->columns, rows, columns, T3_TILE_ROWS_MAX);
+}
+
+bool t3_check_unused(struct t3_check* check, const struct t3_named_value* fields, uint32_t count) {
+  for (const struct t3_named_value* field = fields; field < fields + count; ++field)
     if (field->value != 0)
       return t3_refuse(check, T3_BAD_PACKET, "%s " T3_HEX ": 0 expected, it means nothing to this kind of kernel",
                        field->name, field->value);
   return true;
 }
 
-bool t3_check_batch(struct t3_check* check, const struct t3_kernel_packet* p) {
-  if (p->batches == 0 && (p->a_batch | p->b_batch | p->out_batch) != 0)
-    return t3_refuse(check, T3_BAD_PACKET, "batch strides %u, %u, %u of no batch: 0 expected", p->a_batch, p->b_batch,
-                     p->out_batch);
-  if (t3_unaligned(p->a_batch) || t3_unaligned(p->b_batch) || t3_unaligned(p->out_batch))
-    return t3_refuse(check, T3_BAD_PACKET, "batch strides %u, %u, %u: multiples of 32 expected", p->a_batch, p->b_batch,
-                     p->out_batch);
-  /* Tracker and output map know an output as one grid of tiles. */
-  if (t3_batches_of(p) > 1 && (p->flags & (T3_KERNEL_UPDATE | T3_KERNEL_UNCACHED)) != 0)
-    return t3_refuse(check, T3_BAD_PACKET, "a batch of %u with flags 0x%x: cached stores expected", p->batches,
-                     p->flags);
-  return t3_check_held(check, check->gpu, "out", p->out,
-                       t3_last_of(p, p->out_batch) + t3_extent(p->m, p->ldo, t3_row_of_out(p)));
+bool t3_check_switches(struct t3_check* check, const struct t3_named_value* fields, uint32_t count) {
+  for (const struct t3_named_value* field = fields; field < fields + count; ++field)
+    if (field->value > 1)
+      return t3_refuse(check, T3_BAD_PACKET, "%s %" PRIu64 ": 0 or 1 expected", field->name, field->value);
+  return true;
+}
+
+bool t3_check_workgroups(struct t3_check* check, uint64_t workgroups) {
+  if (workgroups <= UINT32_MAX) return true;
+  return t3_refuse(check, T3_BAD_PACKET, "%" PRIu64 " workgroups: fewer than 2^32 expected", workgroups);
+}
+
+bool t3_check_batch(struct t3_check* check, const struct t3_output_operand* out, const struct t3_batch_operand* batch) {
+  if (batch->batches == 0 && (batch->first | batch->second | batch->out) != 0)
+    return t3_refuse(check, T3_BAD_PACKET, "batch strides %u, %u, %u of no batch: 0 expected", batch->first,
+                     batch->second, batch->out);
+  if (t3_unaligned(batch->first) || t3_unaligned(batch->second) || t3_unaligned(batch->out))
+    return t3_refuse(check, T3_BAD_PACKET, "batch strides %u, %u, %u: multiples of 32 expected", batch->first,
+                     batch->second, batch->out);
+  const uint64_t last = (t3_batches_of(batch->batches) - 1) * batch->out;
+  return t3_check_held(check, check->gpu, "out", out->address,
+                       last + t3_extent(out->rows, out->stride, t3_row_bytes_of(out->columns, out->element)));
 }
 
 static uint64_t end_of_first(const struct t3_matrices* m) {

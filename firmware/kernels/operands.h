@@ -7,7 +7,6 @@
 #include "t3/check.h"
 #include "t3/device.h"
 #include "t3/element_bytes.h"
-#include "t3/kernel_packet.h"
 
 /* An address in a text. */
 #define T3_HEX "0x%" PRIx64
@@ -37,15 +36,24 @@ static inline uint64_t t3_bytes_of(const struct t3_matrices* m) {
 /* The memory of a GPU has these bytes of an operand. */
 bool t3_check_held(struct t3_check* check, uint64_t gpu, const char* name, uint64_t address, uint64_t bytes);
 
-static inline uint64_t t3_batches_of(const struct t3_kernel_packet* p) { return p->batches == 0 ? 1 : p->batches; }
+/* An output as its kernel's arguments say it is. */
+struct t3_output_operand {
+  uint64_t address;
+  uint32_t rows, columns;
+  uint32_t stride; /* bytes from one row to the next */
+  uint8_t element; /* enum t3_element */
+};
 
-/* Where the last matrix of a batch starts. */
-static inline uint64_t t3_last_of(const struct t3_kernel_packet* p, uint64_t batch) {
-  return (t3_batches_of(p) - 1) * batch;
-}
+/* Matrices of one shape, bytes from one to the next. */
+struct t3_batch_operand {
+  uint16_t batches; /* 0 and 1 mean one */
+  uint32_t out, first, second;
+};
 
-static inline uint64_t t3_row_of_out(const struct t3_kernel_packet* p) {
-  return (uint64_t)p->n * t3_element_bytes((enum t3_element)p->element);
+static inline uint64_t t3_batches_of(uint16_t batches) { return batches == 0 ? 1 : batches; }
+
+static inline uint64_t t3_row_bytes_of(uint32_t columns, uint8_t element) {
+  return (uint64_t)columns * t3_element_bytes((enum t3_element)element);
 }
 
 /* All that lies between the first and the last byte. */
@@ -53,17 +61,23 @@ static inline struct t3_range t3_range_of(const struct t3_matrices* m) {
   return (struct t3_range){m->address, m->address + t3_bytes_of(m)};
 }
 
-/* The output, which every kernel has, and what the packet says of it. `flags` are what this kernel looks at. */
-bool t3_check_output(struct t3_check* check, const struct t3_kernel_packet* p, uint16_t flags, bool in_tiles);
+bool t3_check_output(struct t3_check* check, const struct t3_output_operand* out);
+/* In tiles of this size. */
+bool t3_check_tiles(struct t3_check* check, const struct t3_output_operand* out, uint32_t rows, uint32_t columns);
 
-/* A field that the kernel does not look at is 0: whoever sets it expects something of it. */
-struct t3_unused_field {
+struct t3_named_value {
   const char* name;
   uint64_t value;
 };
-bool t3_check_unused(struct t3_check* check, const struct t3_unused_field* fields, uint32_t count);
+/* What has no meaning beside the other arguments is 0: whoever sets it expects something of it. */
+bool t3_check_unused(struct t3_check* check, const struct t3_named_value* fields, uint32_t count);
+/* 0 or 1. */
+bool t3_check_switches(struct t3_check* check, const struct t3_named_value* fields, uint32_t count);
 
-bool t3_check_batch(struct t3_check* check, const struct t3_kernel_packet* p);
+bool t3_check_batch(struct t3_check* check, const struct t3_output_operand* out, const struct t3_batch_operand* batch);
+
+/* A grid has fewer than 2^32 workgroups. */
+bool t3_check_workgroups(struct t3_check* check, uint64_t workgroups);
 
 /* What one workgroup writes another one may still have to read. */
 bool t3_check_overlap(struct t3_check* check, const struct t3_matrices* written, const struct t3_matrices* other);

@@ -53,7 +53,7 @@ void ComputeCluster::reset() {
   ++generation_;
   in_flight_ = unacknowledged_ = rung_ = completed_ = abort_until_ = 0;
   written_.clear();
-  busy_ = running_ = stopping_ = false;
+  busy_ = running_ = stopping_ = fetching_arguments_ = false;
   failure_ = Status::ok;
   units_.assign(parameters_.compute_units, {});
   tell_output({});

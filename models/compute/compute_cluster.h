@@ -16,6 +16,7 @@
 #include "protocol/output_range.h"
 #include "registers/kernel_queue.h"
 #include "t3/device.h"
+#include "t3/kernel_packet.h"
 
 namespace t3vp {
 
@@ -65,7 +66,6 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Kerne
   void visit_statistics(const StatisticVisitor& visit) const override;
 
  private:
-  static constexpr std::uint32_t packet_bytes = sizeof(KernelPacket);
   static constexpr Slot dispatcher = 0xFFFFFFFF;     ///< slot of the packet fetch
   static constexpr std::uint32_t no_generation = 0;  ///< of accesses whose answers nobody waits for
   enum class Step : std::uint8_t { arrived, delivered, taken, elapsed, launch };
@@ -110,8 +110,13 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Kerne
     Status status = Status::ok;
     std::string text;
   };
-  std::string check_header(const KernelPacket& packet, const t3_kernel* kernel) const;
-  Refusal check_arguments(const KernelPacket& packet, const t3_kernel& kernel, const t3_device& device);
+  std::string check_header(const t3_kernel* kernel) const;
+  std::string check_place_of_arguments() const;
+  bool come_with_packet() const;
+  void take_packet(const unsigned char* entry);
+  void take_arguments(const unsigned char* bytes);
+  void refuse(const Refusal& found);
+  Refusal check_launch(const t3_kernel& kernel, const t3_device& device, const t3_launch& launch);
   Refusal check_ranges() const;
   Refusal check_maps(const t3_plan& plan) const;
   Refusal check_reads() const;
@@ -161,8 +166,12 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Kerne
   std::uint64_t in_flight_ = 0;  ///< accesses of this generation that have not been answered
   /// Changes with a reset and after an abort: what comes for an earlier one is dropped.
   std::uint32_t generation_ = no_generation + 1;
-  std::uint32_t completion_signal_ = KernelPacket::no_signal;  ///< of the packet under way
-  Status failure_ = Status::ok;                                ///< of the kernel's first access that failed
+  t3_kernel_packet packet_{};         ///< under way
+  std::uint64_t packet_address_ = 0;  ///< of its entry in the ring
+  Picoseconds launch_time_ = 0;       ///< of its kernel, when its arguments have come by then
+  bool fetching_arguments_ = false;   ///< its arguments are on their way
+  std::uint32_t completion_signal_ = T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE;  ///< of the packet, once it is believed
+  Status failure_ = Status::ok;  ///< of the kernel's first access that failed
   Picoseconds busy_time_ = 0;
   std::uint64_t finished_total_ = 0;
   OutputRange output_;                       ///< of the kernel that runs

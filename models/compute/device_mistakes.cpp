@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace t3vp {
 namespace {
 
@@ -45,6 +47,26 @@ std::string mistake_of_plan(const t3_plan& plan) {
       plan.workgroups, plan.workgroups_per_cu, plan.waves, plan.tiles, plan.written_count, plan.read_count,
       static_cast<int>(T3_WORKGROUPS_PER_CU_MAX), static_cast<int>(T3_WAVES_MAX), static_cast<int>(T3_TILES_MAX),
       static_cast<int>(T3_RANGES_MAX), static_cast<int>(T3_RANGES_MAX));
+}
+
+std::uint32_t resident_workgroups(const t3_plan& plan, const t3_device& device) {
+  constexpr std::uint32_t most = T3_WORKGROUPS_PER_CU_MAX;
+  const auto fit = [](std::uint32_t all, std::uint32_t each) { return each == 0 ? most : all / each; };
+  return std::min({plan.workgroups_per_cu, fit(device.register_bytes, plan.register_bytes),
+                   fit(device.local_bytes, plan.local_bytes)});
+}
+
+std::string mistake_of_residency(const t3_plan& plan, const t3_device& device, std::uint32_t compute_units) {
+  if (plan.workgroups_per_cu == 0)
+    return fmt::format(
+        "a workgroup takes {} bytes of registers and {} of local memory: at most {} and {}, what a compute unit has, "
+        "expected",
+        plan.register_bytes, plan.local_bytes, device.register_bytes, device.local_bytes);
+  const std::uint64_t fit = std::uint64_t{compute_units} * plan.workgroups_per_cu;
+  if (plan.together && plan.workgroups > fit)
+    return fmt::format("{} workgroups that wait for each other: 1 to {} that fit at once expected", plan.workgroups,
+                       fit);
+  return {};
 }
 
 std::string mistake_of_agreements(const t3_kernel& kernel, const void* arguments) {

@@ -8,6 +8,11 @@
 namespace t3vp {
 
 std::string mistake_of_plan(const t3_plan& plan);
+
+/// How many workgroups of the kernel a compute unit has room for, with no other kernel's beside them.
+std::uint32_t resident_workgroups(const t3_plan& plan, const t3_device& device);
+/// The plan has so many of them for workgroups_per_cu.
+std::string mistake_of_residency(const t3_plan& plan, const t3_device& device, std::uint32_t compute_units);
 std::string mistake_of_agreements(const t3_kernel& kernel, const void* arguments);
 std::string mistake_of_tile(const t3_tile& tile, std::uint32_t tiles);
 std::string mistake_of_access(const t3_tile& tile, const t3_access& access, std::uint32_t tiles);

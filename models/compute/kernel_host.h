@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include "compute/kernel_packet.h"
 #include "compute/parameters.h"
 #include "protocol/trace.h"
 #include "protocol/transaction_pool.h"

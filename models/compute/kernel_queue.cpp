@@ -10,10 +10,12 @@
 #include "protocol/address_map.h"
 #include "registers/signals.h"
 #include "t3/check.h"
+#include "t3/kernel_packet.h"
 
 namespace t3vp {
 namespace {
-constexpr std::uint32_t most_entries = 256;
+constexpr std::uint32_t most_entries = 256, entry_bytes = T3_KERNEL_PACKET_ENTRY_BYTES;
+constexpr std::uint32_t argument_alignment = 32, known_flags = T3_KERNEL_PACKET_FLAGS_BARRIER;
 
 std::vector<OutputRange> ranges_of(const t3_range* ranges, std::uint32_t count) {
   std::vector<OutputRange> all;
@@ -23,8 +25,8 @@ std::vector<OutputRange> ranges_of(const t3_range* ranges, std::uint32_t count) 
 }  // namespace
 
 void ComputeCluster::check_base() {
-  if (registers.base.value() % packet_bytes != 0)
-    registers.refuse(Status::unaligned, fmt::format("a multiple of {} expected", packet_bytes));
+  if (registers.base.value() % entry_bytes != 0)
+    registers.refuse(Status::unaligned, fmt::format("a multiple of {} expected", entry_bytes));
   else
     check_ring();
 }
@@ -43,13 +45,13 @@ void ComputeCluster::check_ring() {
     return registers.refuse(
         Status::busy, fmt::format("packets have been announced: the ring of {} entries at {:#x} stays until a reset",
                                   ring_entries_, ring_base_));
-  const std::uint64_t base = registers.base.value(), size = registers.entries.value() * packet_bytes;
+  const std::uint64_t base = registers.base.value(), size = registers.entries.value() * entry_bytes;
   const std::uint64_t begin = address_map::on_gpu(gpu_, 0), end = begin + parameters_.memory_bytes;
   if (base < begin || base >= end || size > end - base)
     registers.refuse(Status::bad_address,
                      fmt::format("a ring in the memory of GPU {}, {:#x} to {:#x}, expected, found {} packets of {} "
                                  "bytes from {:#x} on",
-                                 gpu_, begin, end - 1, registers.entries.value(), packet_bytes, base));
+                                 gpu_, begin, end - 1, registers.entries.value(), entry_bytes, base));
 }
 
 void ComputeCluster::rung() {
@@ -84,62 +86,118 @@ void ComputeCluster::fetch() {
   registers.status.busy.set(1);
   const std::uint64_t entries = registers.entries.value();
   Transaction& transaction =
-      pool_.make(Operation::load, registers.base.value() + completed_ % entries * packet_bytes, {1, packet_bytes, 0});
+      pool_.make(Operation::load, registers.base.value() + completed_ % entries * entry_bytes, {1, entry_bytes, 0});
   transaction.extension().cached = false;
   transaction.attach_buffer();
   issue(dispatcher, transaction, 0);
 }
 
 void ComputeCluster::fetched(Transaction& transaction) {
-  KernelPacket packet = packet_from(transaction.get_data_ptr());
-  const auto refuse = [&](const Refusal& found) {
-    registers.report(found.status, transaction.get_address(), found.text);
-    complete(found.status);
-  };
-  completion_signal_ = KernelPacket::no_signal;
+  if (fetching_arguments_) {
+    fetching_arguments_ = false;
+    if (failure_ != Status::ok) return refuse({Status::bad_packet, "the arguments cannot be read"});
+    return take_arguments(transaction.get_data_ptr());
+  }
+  completion_signal_ = T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE;
+  packet_address_ = transaction.get_address();
   if (failure_ != Status::ok) return refuse({Status::bad_packet, "the packet cannot be read"});
-  const t3_kernel* const kernel = kernels_.find(packet.kernel);
-  if (const std::string wrong = check_header(packet, kernel); !wrong.empty())
+  take_packet(transaction.get_data_ptr());
+}
+
+void ComputeCluster::refuse(const Refusal& found) {
+  registers.report(found.status, packet_address_, found.text);
+  complete(found.status);
+}
+
+/// The kernel is launched a fixed time after its packet has come, unless its arguments come later.
+void ComputeCluster::take_packet(const unsigned char* entry) {
+  packet_ = t3_kernel_packet_from(entry);
+  if (const std::string wrong = check_header(kernels_.find(packet_.kernel)); !wrong.empty())
     return refuse({Status::bad_packet, wrong});
-  completion_signal_ = packet.completion_signal;
+  completion_signal_ = packet_.completion_signal;
+  launch_time_ = now() + parameters_.launch_latency;
+  if (come_with_packet()) return take_arguments(entry + (packet_.arguments - packet_address_));
+  Transaction& transaction = pool_.make(Operation::load, packet_.arguments, {1, packet_.argument_bytes, 0});
+  transaction.extension().cached = false;
+  transaction.attach_buffer();
+  fetching_arguments_ = true;
+  issue(dispatcher, transaction, 0);
+}
+
+void ComputeCluster::take_arguments(const unsigned char* bytes) {
   if (completed_ < abort_until_) return complete(Status::aborted);
+  const t3_kernel& kernel = *kernels_.find(packet_.kernel);
+  KernelRun::Arguments arguments((kernel.arguments.size + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
+  kernel.arguments.read(arguments.data(), bytes);
   const t3_device device = device_of(parameters_);
-  if (const Refusal found = check_arguments(packet, *kernel, device); found.status != Status::ok) return refuse(found);
-  const t3_plan plan = kernel->plan(&device, &packet);
-  for (const std::string& wrong : {mistake_of_plan(plan), mistake_of_agreements(*kernel, &packet)})
-    if (!wrong.empty()) return refuse({Status::bad_packet, fmt::format("kernel {}: {}", kernel->name, wrong)});
+  const std::uint32_t most = packet_.max_compute_units == 0 ? parameters_.compute_units : packet_.max_compute_units;
+  const t3_launch launch{arguments.data(), packet_.workgroups, std::min(most, parameters_.compute_units)};
+  if (const Refusal found = check_launch(kernel, device, launch); found.status != Status::ok) return refuse(found);
+  t3_plan plan = kernel.plan(&device, &launch);
+  for (const std::string& wrong : {mistake_of_plan(plan), mistake_of_agreements(kernel, arguments.data())})
+    if (!wrong.empty()) return refuse({Status::bad_packet, fmt::format("kernel {}: {}", kernel.name, wrong)});
+  if (packet_.workgroups != 0 && packet_.workgroups != plan.workgroups)
+    return refuse({Status::bad_packet, fmt::format("workgroups {}: the {} of kernel {}'s work, or 0 for all, expected",
+                                                   packet_.workgroups, plan.workgroups, kernel.name)});
+  plan.workgroups_per_cu = resident_workgroups(plan, device);
+  if (const std::string wrong = mistake_of_residency(plan, device, launch.compute_units); !wrong.empty())
+    return refuse({Status::bad_packet, fmt::format("kernel {}: {}", kernel.name, wrong)});
   writes_ = ranges_of(plan.written, plan.written_count);
   reads_ = ranges_of(plan.read, plan.read_count);
   for (const Refusal& found : {check_ranges(), check_maps(plan), check_reads()})
     if (found.status != Status::ok) return refuse(found);
-  // A ring kernel awaits what has come, and to an update it makes no difference who comes first.
-  if (kernel->agree == nullptr && (packet.flags & KernelPacket::update) == 0)
+  if (!plan.awaits_arrivals)
     if (const Refusal found = check_arrivals(); found.status != Status::ok) return refuse(found);
-  if (packet.max_compute_units == 0 || packet.max_compute_units > parameters_.compute_units)
-    packet.max_compute_units = parameters_.compute_units;
-  units_.resize(packet.max_compute_units);
-  kernel_ = std::make_unique<KernelRun>(*this, stacks_, *kernel, packet, plan);
+  units_.resize(launch.compute_units);
+  kernel_ = std::make_unique<KernelRun>(*this, stacks_, kernel, std::move(arguments), plan);
   running_ = true;
   next_workgroup_ = finished_workgroups_ = 0;
   tell_output(writes_.front());
-  events_.push(now() + parameters_.launch_latency, {Step::launch, dispatcher, 0, nullptr, generation_});
+  events_.push(std::max(now(), launch_time_), {Step::launch, dispatcher, 0, nullptr, generation_});
 }
 
-/// What every packet begins with. Empty when it can be believed, else what was found and what was expected.
-std::string ComputeCluster::check_header(const KernelPacket& packet, const t3_kernel* kernel) const {
-  if (kernel == nullptr) return fmt::format("kernel {:#010x}: one of {} expected", packet.kernel, kernels_.text());
-  if (packet.completion_signal >= registers::Signals::value_count &&
-      packet.completion_signal != KernelPacket::no_signal)
+/// Empty when the packet can be believed, else what was found and what was expected.
+std::string ComputeCluster::check_header(const t3_kernel* kernel) const {
+  if (kernel == nullptr) return fmt::format("kernel {:#010x}: one of {} expected", packet_.kernel, kernels_.text());
+  if ((packet_.flags & ~known_flags) != 0)
+    return fmt::format("flags {:#x}: {:#x} mean nothing, 0 expected", packet_.flags, packet_.flags & ~known_flags);
+  if (packet_.completion_signal >= registers::Signals::value_count &&
+      packet_.completion_signal != T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE)
     return fmt::format("completion_signal {}: a counter below {}, or {:#x} for none, expected",
-                       packet.completion_signal, registers::Signals::value_count, KernelPacket::no_signal);
-  if (packet.arguments != 0)
-    return fmt::format("arguments {:#x}: 0 expected, operands are in the packet", packet.arguments);
+                       packet_.completion_signal, registers::Signals::value_count,
+                       T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE);
+  if (packet_.argument_bytes != kernel->arguments.bytes)
+    return fmt::format("argument_bytes {}: the {} of kernel {} expected", packet_.argument_bytes,
+                       kernel->arguments.bytes, kernel->name);
+  return check_place_of_arguments();
+}
+
+std::string ComputeCluster::check_place_of_arguments() const {
+  const std::uint64_t address = packet_.arguments, bytes = packet_.argument_bytes;
+  const std::uint64_t begin = address_map::on_gpu(gpu_, 0), end = begin + parameters_.memory_bytes;
+  if (address % argument_alignment != 0)
+    return fmt::format("arguments {:#x}: a multiple of {} expected", address, argument_alignment);
+  if (address < begin || address >= end || bytes > end - address)
+    return fmt::format("arguments {:#x} of {} bytes: in the memory of GPU {}, {:#x} to {:#x}, expected", address, bytes,
+                       gpu_, begin, end - 1);
+  if (ring().overlaps(address, bytes) && !come_with_packet())
+    return fmt::format(
+        "arguments {:#x} of {} bytes: behind the packet in its entry, {:#x} to {:#x}, or outside of the "
+        "ring at {:#x} to {:#x}, expected",
+        address, bytes, packet_address_ + T3_KERNEL_PACKET_BYTES, packet_address_ + entry_bytes - 1, ring().begin,
+        ring().end - 1);
   return {};
 }
 
-/// Whether the kernel can run with these arguments on this GPU, in the kernel's own words.
-ComputeCluster::Refusal ComputeCluster::check_arguments(const KernelPacket& packet, const t3_kernel& kernel,
-                                                        const t3_device& device) {
+/// The arguments lie in the packet's own entry.
+bool ComputeCluster::come_with_packet() const {
+  const std::uint64_t begin = packet_address_ + T3_KERNEL_PACKET_BYTES, end = packet_address_ + entry_bytes;
+  return packet_.arguments >= begin && packet_.arguments + packet_.argument_bytes <= end;
+}
+
+/// Whether the kernel can run so on this GPU, in the kernel's own words.
+ComputeCluster::Refusal ComputeCluster::check_launch(const t3_kernel& kernel, const t3_device& device,
+                                                     const t3_launch& launch) {
   t3_check check{};
   check.device = &device;
   check.gpu = gpu_;
@@ -150,7 +208,7 @@ ComputeCluster::Refusal ComputeCluster::check_arguments(const KernelPacket& pack
   check.reaches = [](void* cluster, std::uint64_t address) {
     return static_cast<ComputeCluster*>(cluster)->memory.reaches(address);
   };
-  if (kernel.check(&check, &packet)) return {};
+  if (kernel.check(&check, &launch)) return {};
   return {static_cast<Status>(check.code), check.text};
 }
 
@@ -205,7 +263,7 @@ ComputeCluster::Refusal ComputeCluster::check_reads() const {
 
 /// Of packets; none before the first doorbell.
 OutputRange ComputeCluster::ring() const {
-  return rung_ == 0 ? OutputRange{} : OutputRange{ring_base_, ring_base_ + ring_entries_ * packet_bytes};
+  return rung_ == 0 ? OutputRange{} : OutputRange{ring_base_, ring_base_ + ring_entries_ * entry_bytes};
 }
 
 void ComputeCluster::complete(Status status) {
@@ -240,7 +298,7 @@ void ComputeCluster::record(Status status) {
 }
 
 void ComputeCluster::send_completion_signal() {
-  if (completion_signal_ == KernelPacket::no_signal) return;
+  if (completion_signal_ == T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE) return;
   const std::uint64_t signals = address_map::block_base(address_map::Block::signals);
   Transaction& transaction = pool_.make(
       Operation::store,

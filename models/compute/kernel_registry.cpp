@@ -17,6 +17,11 @@ KernelRegistry::KernelRegistry(const t3_kernel* const* kernels) {
       throw std::invalid_argument(
           fmt::format("kernel {}: found no {}, expected a check, a plan and a program", added.name,
                       added.check == nullptr ? "check" : (added.plan == nullptr ? "plan" : "program")));
+    if (added.arguments.read == nullptr || added.arguments.size == 0 ||
+        added.arguments.bytes - 1 >= T3_ARGUMENT_BYTES_MAX)
+      throw std::invalid_argument(
+          fmt::format("kernel {}: found arguments of {} bytes, expected a description of 1 to {}", added.name,
+                      added.arguments.bytes, static_cast<int>(T3_ARGUMENT_BYTES_MAX)));
     const std::uint32_t handle = t3_kernel_handle(added.name);
     if (const t3_kernel* other = find(handle))
       throw std::invalid_argument(

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "compute/device_mistakes.h"
 #include "protocol/address_map.h"
@@ -16,11 +17,11 @@ namespace t3vp {
 namespace {
 constexpr const char* stray_call = "it calls the device for another wave, or from its work";
 
-std::shared_ptr<RingSignal> signal_of(const t3_agreement& agreement, std::uint16_t sender) {
+std::shared_ptr<RingSignal> signal_of(const t3_agreement& agreement, std::uint32_t workgroups, std::uint16_t sender) {
   auto signal = std::make_shared<RingSignal>();
   signal->receiver = agreement.receiver;
   signal->gpus = agreement.gpus;
-  signal->workgroups = agreement.workgroups;
+  signal->workgroups = workgroups;
   signal->sender = sender;
   for (std::uint32_t i = 0; i < agreement.count; ++i) {
     const t3_property& property = agreement.properties[i];
@@ -43,16 +44,18 @@ t3_device device_of(const ComputeParameters& p) {
   device.ring_blocks_in_flight = p.ring_blocks_in_flight;
   device.row_workgroups_per_cu = p.row_workgroups_per_cu;
   device.row_block_bytes = p.row_block_bytes;
+  device.register_bytes = p.register_bytes;
+  device.local_bytes = p.local_bytes;
   return device;
 }
 
-KernelRun::KernelRun(KernelHost& host, FiberStacks& stacks, const t3_kernel& kernel, const KernelPacket& packet,
+KernelRun::KernelRun(KernelHost& host, FiberStacks& stacks, const t3_kernel& kernel, Arguments arguments,
                      const t3_plan& plan)
     : host_(host),
       stacks_(stacks),
       kernel_(kernel),
       device_(device_of(host.parameters())),
-      packet_(packet),
+      arguments_(std::move(arguments)),
       plan_(plan) {
   const std::size_t slots = std::size_t{device_.compute_units} * plan_.workgroups_per_cu;
   local_units_ = (plan_.local_bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t);
@@ -63,9 +66,9 @@ KernelRun::KernelRun(KernelHost& host, FiberStacks& stacks, const t3_kernel& ker
   local_.resize(slots * local_units_);
   if (kernel.agree == nullptr) return;
   t3_agreement sent{}, expected{};
-  kernel.agree(&packet_, &sent, &expected);
-  sent_ = signal_of(sent, host.gpu());
-  expected_ = signal_of(expected, host.gpu());
+  kernel.agree(arguments_.data(), &sent, &expected);
+  sent_ = signal_of(sent, plan_.workgroups, host.gpu());
+  expected_ = signal_of(expected, plan_.workgroups, host.gpu());
 }
 
 KernelRun::~KernelRun() {
@@ -82,7 +85,8 @@ void KernelRun::start(Slot slot, std::uint32_t index) {
   std::memset(static_cast<void*>(local), 0, local_units_ * sizeof(std::max_align_t));
   for (std::uint32_t number = 0; number < plan_.waves; ++number) {
     Wave& wave = waves_[std::size_t{slot} * plan_.waves + number];
-    static_cast<t3_wave&>(wave) = {&KernelRun::call, &device_, &packet_, local, index, number, plan_.waves};
+    static_cast<t3_wave&>(wave) = {&KernelRun::call, &device_, arguments_.data(), local, index,
+                                   plan_.workgroups, number,   plan_.waves};
     wave.run = this;
     wave.slot = slot;
     wave.waiting = nullptr;

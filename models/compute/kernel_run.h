@@ -18,9 +18,10 @@ t3_device device_of(const ComputeParameters& parameters);
 
 class KernelRun {
  public:
-  /// Packet and plan have been checked.
-  KernelRun(KernelHost& host, FiberStacks& stacks, const t3_kernel& kernel, const KernelPacket& packet,
-            const t3_plan& plan);
+  using Arguments = std::vector<std::max_align_t>;
+
+  /// Arguments and plan have been checked.
+  KernelRun(KernelHost& host, FiberStacks& stacks, const t3_kernel& kernel, Arguments arguments, const t3_plan& plan);
   KernelRun(const KernelRun&) = delete;
   KernelRun& operator=(const KernelRun&) = delete;
   ~KernelRun();
@@ -94,7 +95,7 @@ class KernelRun {
   FiberStacks& stacks_;
   const t3_kernel& kernel_;
   t3_device device_;
-  KernelPacket packet_;
+  Arguments arguments_;
   t3_plan plan_;
   std::vector<Wave> waves_;             ///< by slot, then by number
   std::vector<Workgroup> workgroups_;   ///< by slot

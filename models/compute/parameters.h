@@ -18,14 +18,16 @@ struct ComputeParameters {
   double port_bytes_per_cycle = 64;        ///< between a CU and the cache, per direction
   Picoseconds launch_latency = 3'000'000;  ///< doorbell to first workgroup
   std::uint32_t tile_rows = 128, tile_columns = 128;
-  std::uint32_t wavefronts = 8;              ///< of a GEMM workgroup, 1 to 8 (3 bits, T3 4.2.1)
-  std::uint32_t slab_depth = 64;             ///< of the K dimension, elements per load
-  std::uint32_t prefetch_slabs = 2;          ///< slab buffers of a workgroup; 2 is double buffering
-  std::uint32_t ring_workgroups_per_cu = 1;  ///< of ring reduce-scatter and all-gather kernels
-  std::uint32_t ring_block_bytes = 4096;     ///< a ring workgroup's unit of work
-  std::uint32_t ring_blocks_in_flight = 4;   ///< blocks a ring workgroup keeps under way
-  std::uint32_t row_workgroups_per_cu = 8;   ///< of rows kernels
-  std::uint32_t row_block_bytes = 4096;      ///< of an operand that a workgroup of a rows kernel has under way
+  std::uint32_t wavefronts = 8;               ///< of a GEMM workgroup, 1 to 8 (3 bits, T3 4.2.1)
+  std::uint32_t slab_depth = 64;              ///< of the K dimension, elements per load
+  std::uint32_t prefetch_slabs = 2;           ///< slab buffers of a workgroup; 2 is double buffering
+  std::uint32_t ring_workgroups_per_cu = 1;   ///< of ring reduce-scatter and all-gather kernels
+  std::uint32_t ring_block_bytes = 4096;      ///< a ring workgroup's unit of work
+  std::uint32_t ring_blocks_in_flight = 4;    ///< blocks a ring workgroup keeps under way
+  std::uint32_t row_workgroups_per_cu = 8;    ///< of rows kernels
+  std::uint32_t row_block_bytes = 4096;       ///< of an operand that a workgroup of a rows kernel has under way
+  std::uint32_t register_bytes = 256u << 10;  ///< of a compute unit, which its workgroups share
+  std::uint32_t local_bytes = 96u << 10;      ///< local memory of a compute unit
   std::uint64_t memory_bytes = address_map::hbm_limit;  ///< of every GPU: packets reach no further
   bool wrong_rounding = false;                          ///< a fault: ring kernels round their sums toward zero
 };

@@ -2,7 +2,7 @@
 # all enumerations, to which the caller adds what to write, and the files that what it writes depends on.
 function(t3vp_register_command result dependencies)
   set(folder ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
-  file(GLOB scripts CONFIGURE_DEPENDS ${folder}/generate.py ${folder}/generator/*.py)
+  file(GLOB scripts CONFIGURE_DEPENDS ${folder}/*.py ${folder}/generator/*.py)
   file(GLOB enumerations CONFIGURE_DEPENDS ${folder}/../*/*.enumeration.json)
   set(${result} ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1 ${Python3_EXECUTABLE} ${folder}/generate.py ${ARGN}
                 --enumerations ${enumerations} PARENT_SCOPE)

@@ -11,6 +11,7 @@ need of them.
       DIR/registers/<enumeration>.h and DIR/<project>/<enumeration>.h,
       DIR/registers/catalogue.h, all blocks in the order of their windows;
       [--docs FILE] [--check-docs FILE]  the reference page; --check-docs fails when FILE differs from it
+      [--structures NAME.structure.json NAME.arguments.json...]  what that page has besides (generate_structures.py)
 
 A file is only written when its content changes. Errors are one line each: file, register, what is wrong.
 """
@@ -22,12 +23,15 @@ import sys
 from generator import c_header, cpp_header, reference
 from generator.description import DescriptionError, read_blocks, read_enumerations
 from generator.device import read_device
+from generator.files import write
+from generator.structure import read_structures
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("descriptions", nargs="+")
     parser.add_argument("--enumerations", nargs="+", default=[])
+    parser.add_argument("--structures", nargs="+", default=[])
     parser.add_argument("--device")
     parser.add_argument("--cpp", type=pathlib.Path)
     parser.add_argument("--c", type=pathlib.Path)
@@ -35,13 +39,6 @@ def arguments():
     parser.add_argument("--docs", type=pathlib.Path)
     parser.add_argument("--check-docs", type=pathlib.Path)
     return parser.parse_args()
-
-
-def write(path, text):
-    if path.exists() and path.read_text(encoding="utf-8") == text:
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
 
 
 def write_blocks(options, blocks):
@@ -82,7 +79,7 @@ def generate(options):
     blocks = device.in_order(read_blocks(options.descriptions, known))
     write_blocks(options, blocks)
     write_shared(options, blocks, enumerations, device)
-    page = reference.page(blocks, enumerations, device)
+    page = reference.page(blocks, enumerations, device, read_structures(options.structures))
     if options.docs:
         write(options.docs, page)
     if options.check_docs:

@@ -44,7 +44,7 @@ bool is_fused(const RunConfiguration& c) {
 /// The driver's heap as the programs use it: first the queue of kernels, then one piece after the other.
 class Heap {
  public:
-  Heap() { take(16 * sizeof(t3_kernel_packet)); }
+  Heap() { take(std::uint64_t{16} * T3_KERNEL_PACKET_ENTRY_BYTES); }
   void take(std::uint64_t bytes) { end_ = rounded_up(end_, alignment) + bytes; }
   void take_matrix(std::uint64_t rows, std::uint64_t columns, ElementType element) {
     take(rows * rounded_up(columns * bytes_of(element), row_alignment));

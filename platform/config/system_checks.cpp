@@ -85,6 +85,12 @@ void check_compute(const Checks& checks, const ComputeParameters& p) {
                              static_cast<int>(T3_RING_WORKGROUPS_MAX)));
   checks.require(p.ring_block_bytes % 32 == 0, "/compute/ring_block_bytes", "a multiple of 32");
   checks.require(p.row_block_bytes % 32 == 0, "/compute/row_block_bytes", "a multiple of 32");
+  const auto holds = [&](double bytes, const char* what) {
+    checks.at_least(p.register_bytes / 1024.0, std::ceil(bytes / 1024), "/compute/register_KiB", what);
+  };
+  holds(4.0 * p.tile_rows * p.tile_columns, "the fp32 sums of a tile");
+  holds(2.0 * p.ring_block_bytes * p.ring_blocks_in_flight, "the blocks of a ring workgroup");
+  holds(4.0 * p.row_block_bytes, "the operands of a row workgroup");
 }
 
 void check_tile(const Checks& checks, const std::string& pointer, TileShape tile, const ComputeParameters& p) {

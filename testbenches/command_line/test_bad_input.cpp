@@ -132,6 +132,9 @@ const Change changes[] = {
     {"run.json", "/inject", {{"dma_map_updates", 3}}, nullptr},
     {"system.json", "/compute/tile_rows", 62},
     {"system.json", "/compute/tile_columns", 72},
+    {"system.json", "/compute/register_KiB", 15},  // 64 x 64 sums take 16
+    {"system.json", "/compute/register_KiB", 0},
+    {"system.json", "/compute/local_memory_KiB", 0},
     {"system.json", "/compute/slab_depth", 40},
     {"system.json", "/compute/ring_block_bytes", 100},
     {"system.json", "/cache/banks", 3},

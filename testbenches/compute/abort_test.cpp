@@ -91,8 +91,8 @@ TEST_CASE("an abort ends the packets that have been announced, later ones run") 
     ++round;
     gpu.registers.set("interrupt", 3);
     for (std::uint32_t i = 0; i < 3; ++i) {
-      KernelPacket packet = some_gemm(bench).packet;
-      packet.completion_signal = i;
+      GemmPacket packet = some_gemm(bench).packet;
+      packet.header.completion_signal = i;
       gpu.put(bench.memory, packet);
     }
     gpu.ring();
@@ -154,8 +154,8 @@ TEST_CASE("a reset empties the compute units at once, and nothing from before sh
   const Picoseconds duration = bench.run(some_gemm(bench).packet);
   for (const Picoseconds instant : instants(bench, duration)) {
     CAPTURE(instant);
-    KernelPacket packet = some_gemm(bench).packet;
-    packet.completion_signal = 5;
+    GemmPacket packet = some_gemm(bench).packet;
+    packet.header.completion_signal = 5;
     gpu.put(bench.memory, packet);
     gpu.put(bench.memory, packet);
     gpu.ring();

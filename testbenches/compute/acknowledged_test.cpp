@@ -10,7 +10,7 @@ namespace {
 
 constexpr Picoseconds way_back = 40'000'000;
 
-KernelPacket gemm_of(const ClusterBench& bench, std::uint32_t workgroups) {
+GemmPacket gemm_of(const ClusterBench& bench, std::uint32_t workgroups) {
   return GemmCase(bench.parameters, 32 * workgroups, 32, 16, ElementType::fp16).packet;
 }
 

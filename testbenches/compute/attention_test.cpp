@@ -12,7 +12,7 @@ namespace {
 /// Several heads whose q, k and v lie side by side in the rows of one matrix, as an input projection leaves them.
 struct AttentionCase {
   static constexpr float factor = 0.3f;
-  KernelPacket packet{};
+  AttentionPacket packet;
   std::uint32_t rows, columns, heads;
   ElementType element;
 
@@ -20,31 +20,30 @@ struct AttentionCase {
                 AttentionPass pass = AttentionPass::forward)
       : rows(m), columns(n), heads(batch), element(type) {
     const bool backward = pass != AttentionPass::forward;
-    packet.kernel = handle::attention;
-    packet.operation = static_cast<std::uint8_t>(pass);
+    packet.pass = static_cast<std::uint8_t>(pass);
     packet.element = static_cast<std::uint8_t>(element);
     packet.m = rows;
     packet.n = columns;
-    packet.a = 0x10000, packet.out = 0x110000;
+    packet.qkv = 0x10000, packet.out = 0x110000;
     packet.batches = static_cast<std::uint16_t>(heads);
-    packet.a_batch = 3 * part();
-    packet.out_batch = backward ? packet.a_batch : part();
-    packet.lda = heads * packet.a_batch;
+    packet.qkv_batch = 3 * part();
+    packet.out_batch = backward ? packet.qkv_batch : part();
+    packet.ld_qkv = heads * packet.qkv_batch;
     packet.ldo = heads * packet.out_batch;
     if (backward) {
-      packet.b = 0x80000, packet.c = 0xC0000;
-      packet.b_batch = part();
-      packet.ldb = heads * packet.b_batch;
+      packet.gradient = 0x80000, packet.result = 0xC0000;
+      packet.gradient_batch = part();
+      packet.ld_gradient = heads * packet.gradient_batch;
     }
     packet.factor = factor;
     packet.tile_rows = static_cast<std::uint16_t>(p.tile_rows);
     packet.tile_columns = 16;
-    packet.workgroups = (rows + packet.tile_rows - 1) / packet.tile_rows * heads;
+    packet.header.workgroups = (rows + packet.tile_rows - 1) / packet.tile_rows * heads;
   }
 
   std::uint32_t part() const { return Operand::padded(columns, element); }
   Operand input(std::uint32_t head, std::uint32_t which) const {
-    return {packet.a + head * packet.a_batch + which * part(), rows, columns, packet.lda, element};
+    return {packet.qkv + head * packet.qkv_batch + which * part(), rows, columns, packet.ld_qkv, element};
   }
   Operand output(std::uint32_t head) const {
     return {packet.out + head * packet.out_batch, rows, columns, packet.ldo, element};

@@ -9,6 +9,7 @@
 #include "data_path/named_registers.h"
 #include "kernels/kernels.h"
 #include "node_memory.h"
+#include "packets.h"
 #include "protocol/address_map.h"
 
 namespace t3vp {
@@ -51,9 +52,17 @@ struct ClusterUnderTest {
     REQUIRE(registers.set("base", here(queue_base)) == tlm::TLM_OK_RESPONSE);
     REQUIRE(registers.set("entries", queue_entries) == tlm::TLM_OK_RESPONSE);
   }
-  /// Writes a packet to the ring without ringing.
-  void put(NodeMemory& memory, const KernelPacket& packet) {
-    std::memcpy(memory.at(here(queue_base + submitted % queue_entries * sizeof packet)), &packet, sizeof packet);
+  /// Of the ring's entry for the next packet.
+  std::uint64_t next_entry() const {
+    return here(queue_base + submitted % queue_entries * T3_KERNEL_PACKET_ENTRY_BYTES);
+  }
+  /// Writes a packet to the ring without ringing, with its arguments behind it, or where it says.
+  void put(NodeMemory& memory, EncodedPacket packet) {
+    unsigned char* const entry = memory.at(next_entry());
+    std::memset(entry, 0xEE, T3_KERNEL_PACKET_ENTRY_BYTES);
+    std::memcpy(entry + T3_KERNEL_PACKET_BYTES, packet.arguments.data(), packet.arguments.size());
+    if (packet.header.arguments == 0) packet.header.arguments = next_entry() + T3_KERNEL_PACKET_BYTES;
+    t3_kernel_packet_to(&packet.header, entry);
     ++submitted;
   }
   void ring() { REQUIRE(registers.set("doorbell", submitted) == tlm::TLM_OK_RESPONSE); }
@@ -108,7 +117,7 @@ struct ClusterBench {
     return true;
   }
   /// Runs a packet on the first GPU and returns the time it took.
-  Picoseconds run(const KernelPacket& packet) {
+  Picoseconds run(const EncodedPacket& packet) {
     const Picoseconds begin = now();
     gpu().put(memory, packet);
     gpu().ring();

@@ -8,7 +8,7 @@ namespace t3vp::test::completion_test {
 
 namespace {
 
-KernelPacket small_gemm(const ClusterBench& bench) {
+GemmPacket small_gemm(const ClusterBench& bench) {
   return GemmCase(bench.parameters, 64, 32, 16, ElementType::fp16).packet;
 }
 
@@ -29,7 +29,7 @@ TEST_CASE("every packet has a code of its own, the first failure stays until it 
   std::uint64_t first = 0;
   while (expected.size() <= 600) {  // the codes of the last 256 are kept
     for (int i = 0; i < 4; ++i) {
-      KernelPacket packet = small_gemm(bench);
+      GemmPacket packet = small_gemm(bench);
       const bool bad = random() % 3 == 0;
       if (bad) packet.k = 0;
       if (bad && first == 0) first = expected.size();
@@ -61,7 +61,7 @@ TEST_CASE("the first failure is told, not the last") {
   fail_stores(bench);
   bench.run(small_gemm(bench));
   bench.memory.judge = nullptr;
-  KernelPacket bad = small_gemm(bench);
+  GemmPacket bad = small_gemm(bench);
   bad.element = 9;
   bench.run(bad);
   bench.run(small_gemm(bench));
@@ -75,9 +75,9 @@ TEST_CASE("the first failure is told, not the last") {
 TEST_CASE("a packet's end adds 1 to its completion signal, whatever its code") {
   ClusterBench bench(ClusterBench::small());
   ClusterUnderTest& gpu = bench.gpu();
-  KernelPacket packet = small_gemm(bench);
+  GemmPacket packet = small_gemm(bench);
   for (const std::uint32_t signal : {0u, 7u, 511u}) {
-    packet.completion_signal = signal;
+    packet.header.completion_signal = signal;
     packet.k = 16;
     for (std::uint64_t n = 1; n <= 3; ++n) {
       bench.run(packet);
@@ -92,18 +92,18 @@ TEST_CASE("a packet's end adds 1 to its completion signal, whatever its code") {
     bench.wait(bench.memory.latency);
     REQUIRE(gpu.error() == Status::bad_packet);
     REQUIRE(bench.memory.signal(0, signal) == 5);
-    packet.arguments = 1;  // a header that cannot be believed
+    packet.header.arguments = 1;  // a header that cannot be believed
     bench.run(packet);
     bench.wait(bench.memory.latency);
     REQUIRE(bench.memory.signal(0, signal) == 5);
-    packet.arguments = 0;
+    packet.header.arguments = 0;
   }
 }
 
 TEST_CASE("a completion signal comes after everything that its kernel has stored") {
   ClusterBench bench(ClusterBench::small());
-  KernelPacket packet = small_gemm(bench);
-  packet.completion_signal = 3;
+  GemmPacket packet = small_gemm(bench);
+  packet.header.completion_signal = 3;
   bench.run(packet);
   bench.wait(bench.memory.latency);
   const auto stores = bench.memory.accesses(Operation::store);

@@ -32,7 +32,8 @@ struct GuestBench {
       : kernel(guest_kernel(run, &guest_plan)),
         bench(ClusterBench::small(), functional, 1, 2, kernels),
         gemm(bench.parameters, 32, 8, 8, ElementType::fp32) {
-    gemm.packet.kernel = t3_kernel_handle(kernel.name);
+    gemm.packet.header.kernel = t3_kernel_handle(kernel.name);
+    gemm.packet.header.workgroups = 0;
   }
 
   float out(std::uint32_t row, std::uint32_t column) {
@@ -113,7 +114,7 @@ TEST_CASE("what a program must not ask for ends its kernel with one entry in the
 }
 
 TEST_CASE("a plan that cannot be is refused") {
-  using Plan = t3_plan (*)(const t3_device*, const void*);
+  using Plan = t3_plan (*)(const t3_device*, const t3_launch*);
   const std::pair<const char*, Plan> plans[] = {
       {"plan of 0 workgroups, 2 per", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::workgroups, 0); }},
       {", 0 per compute unit", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::workgroups_per_cu, 0); }},
@@ -129,6 +130,91 @@ TEST_CASE("a plan that cannot be is refused") {
     guest.bench.run(guest.gemm.packet);
     CHECK(guest.bench.gpu().error() == Status::bad_packet);
     CHECK_THAT(guest.report(), Catch::StartsWith("kernel guest: a plan of ") && Contains(text));
+  }
+}
+
+namespace {
+
+/// A kernel of many workgroups, each of which takes so much; how many of them run at once on a compute unit.
+struct Crowd {
+  GuestBench guest{guest_doubles};
+  static inline std::uint32_t register_bytes = 0, local_bytes = 0, per_cu = 0;
+  static inline bool together = false;
+
+  static t3_plan plan(const t3_device* device, const t3_launch* launch) {
+    t3_plan plan = guest_plan(device, launch);
+    plan.workgroups = 40;
+    plan.workgroups_per_cu = per_cu;
+    plan.register_bytes = register_bytes;
+    plan.local_bytes = local_bytes;
+    plan.together = together;
+    return plan;
+  }
+  Crowd() { guest.kernel.plan = &plan; }
+  /// The diagnosis counts the workgroups that have started.
+  std::uint32_t resident() {
+    ClusterUnderTest& gpu = guest.bench.gpu();
+    gpu.put(guest.bench.memory, guest.gemm.packet);
+    gpu.ring();
+    guest.bench.wait(guest.bench.memory.latency + guest.bench.parameters.launch_latency + 1);
+    std::uint32_t started = 0;
+    while (!gpu.cluster.diagnosis().empty() &&
+           gpu.cluster.diagnosis()[0].find(fmt::format(" {} workgroups have started", started)) == std::string::npos)
+      ++started;
+    REQUIRE(guest.bench.finish());
+    return started / guest.bench.parameters.compute_units;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("as many workgroups run at once as the kernel is made for and registers and local memory allow") {
+  Crowd crowd;
+  const ComputeParameters& p = crowd.guest.bench.parameters;
+  const auto resident = [&](std::uint32_t per_cu, std::uint32_t register_bytes, std::uint32_t local_bytes) {
+    Crowd::per_cu = per_cu, Crowd::register_bytes = register_bytes, Crowd::local_bytes = local_bytes;
+    return crowd.resident();
+  };
+  CHECK(resident(5, 0, 8) == 5);
+  CHECK(resident(5, p.register_bytes / 5, p.local_bytes / 5) == 5);
+  CHECK(resident(5, p.register_bytes / 5 + 1, 8) == 4);
+  CHECK(resident(5, 0, p.local_bytes / 3) == 3);
+  CHECK(resident(5, p.register_bytes / 2, p.local_bytes / 3) == 2);
+  CHECK(resident(5, p.register_bytes, p.local_bytes) == 1);
+}
+
+TEST_CASE("a kernel is refused of which no workgroup fits or not all of those that wait for each other") {
+  Crowd crowd;
+  const ComputeParameters& p = crowd.guest.bench.parameters;
+  const auto refusal = [&](std::uint32_t register_bytes, std::uint32_t local_bytes, bool together) {
+    Crowd::per_cu = 14, Crowd::register_bytes = register_bytes, Crowd::local_bytes = local_bytes;
+    Crowd::together = together;
+    crowd.guest.bench.run(crowd.guest.gemm.packet);
+    Crowd::together = false;
+    return crowd.guest.bench.gpu().error() == Status::bad_packet ? crowd.guest.report() : "";
+  };
+  CHECK(refusal(p.register_bytes + 1, 8, false) ==
+        "kernel guest: a workgroup takes 262145 bytes of registers and 8 of local memory: at most 262144 and 98304, "
+        "what a compute unit has, expected");
+  CHECK_THAT(refusal(0, p.local_bytes + 1, false), Contains("takes 0 bytes of registers and 98305 of local memory"));
+  CHECK(refusal(p.register_bytes / 13 + 1, 8, true) ==
+        "kernel guest: 40 workgroups that wait for each other: 1 to 36 that fit at once expected");
+  CHECK(refusal(p.register_bytes / 14, 8, true).empty());
+}
+
+TEST_CASE("a grid that is not the plan's is refused and none is the plan's") {
+  GuestBench guest(guest_meets);
+  for (const std::uint32_t workgroups : {1u, 3u}) {
+    guest.gemm.packet.header.workgroups = workgroups;
+    guest.bench.run(guest.gemm.packet);
+    CHECK(guest.bench.gpu().error() == Status::bad_packet);
+    CHECK(guest.report() ==
+          fmt::format("workgroups {}: the 2 of kernel guest's work, or 0 for all, expected", workgroups));
+  }
+  for (const std::uint32_t workgroups : {0u, 2u}) {
+    guest.gemm.packet.header.workgroups = workgroups;
+    guest.bench.run(guest.gemm.packet);
+    CHECK(guest.bench.gpu().error() == Status::ok);
   }
 }
 
@@ -168,7 +254,7 @@ TEST_CASE("a program that uses more than its stack ends its kernel and the next 
 
 TEST_CASE("a packet for a kernel that nobody has registered is refused") {
   GuestBench guest(guest_meets);
-  guest.gemm.packet.kernel = handle::gemm;
+  guest.gemm.packet.header.kernel = handle::gemm;
   guest.bench.run(guest.gemm.packet);
   REQUIRE(guest.bench.gpu().error() == Status::bad_packet);
   REQUIRE(guest.report() ==
@@ -202,6 +288,12 @@ TEST_CASE("kernels are registered only with a name of their own and all parts") 
              Catch::StartsWith("kernel liquid: its handle ") && Catch::Contains(" is that of costarring as well"));
   CHECK(refusal({named("one"), named(nullptr)}) == "kernel number 2: a name expected");
   CHECK(refusal({named("")}) == "kernel number 1: a name expected");
+  for (const std::uint32_t bytes : {0u, 4097u}) {
+    t3_kernel kernel = named("guest");
+    kernel.arguments.bytes = bytes;
+    CHECK(refusal({kernel}) ==
+          fmt::format("kernel guest: found arguments of {} bytes, expected a description of 1 to 4096", bytes));
+  }
   for (const std::string part : {"check", "plan", "program"}) {
     t3_kernel kernel = named("guest");
     if (part == "check") kernel.check = nullptr;

@@ -5,7 +5,6 @@
 #include <random>
 
 #include "cluster_bench.h"
-#include "kernel_names.h"
 #include "protocol/element.h"
 #include "protocol/tile_grid.h"
 
@@ -16,13 +15,15 @@ using Reference = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::R
 struct GemmCase {
   static constexpr std::uint64_t a_base = 0x10000, b_base = 0x50000, out_base = 0x90000;
 
-  KernelPacket packet{};
+  GemmPacket packet;
 
   GemmCase(const ComputeParameters& p, std::uint32_t m, std::uint32_t n, std::uint32_t k, ElementType element,
            std::uint16_t flags = 0) {
-    packet.kernel = handle::gemm;
     packet.element = static_cast<std::uint8_t>(element);
-    packet.flags = flags;
+    packet.update = (flags & flag::update) != 0;
+    packet.uncached = (flags & flag::uncached) != 0;
+    packet.transpose_a = (flags & flag::transpose_a) != 0;
+    packet.transpose_b = (flags & flag::transpose_b) != 0;
     packet.m = m;
     packet.n = n;
     packet.k = k;
@@ -35,12 +36,12 @@ struct GemmCase {
     packet.tile_rows = static_cast<std::uint16_t>(p.tile_rows);
     packet.tile_columns = static_cast<std::uint16_t>(p.tile_columns);
     packet.wavefronts = static_cast<std::uint8_t>(p.wavefronts);
-    packet.workgroups = grid().workgroups();
+    packet.header.workgroups = grid().workgroups();
   }
 
   ElementType element() const { return static_cast<ElementType>(packet.element); }
-  bool a_transposed() const { return (packet.flags & KernelPacket::transpose_a) != 0; }
-  bool transposed() const { return (packet.flags & KernelPacket::transpose_b) != 0; }
+  bool a_transposed() const { return packet.transpose_a != 0; }
+  bool transposed() const { return packet.transpose_b != 0; }
   TileGrid grid() const {
     return {packet.m, packet.n, packet.tile_rows, packet.tile_columns, packet.wavefronts, packet.ldo, element()};
   }

@@ -11,8 +11,7 @@ struct Size {
 };
 // One tile, whole tiles, ragged ones, less than a tile, a single element.
 constexpr Size sizes[] = {{32, 32, 16}, {64, 96, 48}, {70, 45, 33}, {5, 9, 7}, {1, 1, 1}, {33, 1, 100}, {97, 64, 16}};
-constexpr std::uint16_t layouts[] = {0, KernelPacket::transpose_b, KernelPacket::transpose_a,
-                                     KernelPacket::transpose_a | KernelPacket::transpose_b};
+constexpr std::uint16_t layouts[] = {0, flag::transpose_b, flag::transpose_a, flag::transpose_a | flag::transpose_b};
 constexpr ElementType elements[] = {ElementType::fp16, ElementType::bf16, ElementType::fp32};
 
 /// How often each element of the output was stored.
@@ -44,7 +43,7 @@ TEST_CASE("small integers multiply exactly, for all element types, sizes, orders
     for (const std::uint16_t flags : layouts)
       for (const Size& size : sizes) {
         GemmCase gemm(bench.parameters, size.m, size.n, size.k, element, flags);
-        gemm.packet.first_workgroup = static_cast<std::uint32_t>(random() % gemm.packet.workgroups);
+        gemm.packet.first_workgroup = static_cast<std::uint32_t>(random() % gemm.packet.header.workgroups);
         gemm.fill(bench.memory, random, 1);
         bench.run(gemm.packet);
         INFO(size.m << " x " << size.n << " x " << size.k << ", element " << int{gemm.packet.element} << ", flags "
@@ -88,7 +87,7 @@ TEST_CASE("every element is stored once, by the wavefront that owns it, in the o
   ClusterBench bench(ClusterBench::small(), false);
   for (const Size& size : sizes) {
     GemmCase gemm(bench.parameters, size.m, size.n, size.k, ElementType::bf16);
-    gemm.packet.first_workgroup = gemm.packet.workgroups / 2;
+    gemm.packet.first_workgroup = gemm.packet.header.workgroups / 2;
     bench.memory.log.clear();
     bench.run(gemm.packet);
     const auto stores = bench.memory.accesses(Operation::store);
@@ -104,7 +103,7 @@ TEST_CASE("every element is stored once, by the wavefront that owns it, in the o
     }
     // Workgroups that start together finish together here, so stores come in waves of the machine's size.
     const std::uint32_t wave = bench.parameters.compute_units * bench.parameters.workgroups_per_cu;
-    const std::uint32_t total = gemm.packet.workgroups;
+    const std::uint32_t total = gemm.packet.header.workgroups;
     std::vector<std::uint32_t> order;
     for (const LoggedAccess& store : stores)
       if (order.empty() || order.back() != store.producer.wg_id) order.push_back(store.producer.wg_id);
@@ -122,7 +121,7 @@ TEST_CASE("the loads are each workgroup's rows of A and columns of B, once") {
       bench.memory.log.clear();
       bench.run(gemm.packet);
       REQUIRE(bench.memory.bytes_of(Operation::load, TrafficClass::gemm_read) == gemm.loaded_bytes());
-      REQUIRE(bench.memory.bytes_of(Operation::load, TrafficClass::control) == sizeof(KernelPacket));
+      REQUIRE(bench.memory.bytes_of(Operation::load, TrafficClass::control) == T3_KERNEL_PACKET_ENTRY_BYTES);
       REQUIRE(bench.memory.bytes_of(Operation::store) == std::uint64_t{size.m} * size.n * 2);
     }
 }
@@ -130,7 +129,7 @@ TEST_CASE("the loads are each workgroup's rows of A and columns of B, once") {
 TEST_CASE("flags say whether the output is updated and whether it may be cached") {
   ClusterBench bench(ClusterBench::small());
   std::mt19937 random(14);
-  GemmCase gemm(bench.parameters, 64, 64, 32, ElementType::fp32, KernelPacket::update | KernelPacket::uncached);
+  GemmCase gemm(bench.parameters, 64, 64, 32, ElementType::fp32, flag::update | flag::uncached);
   gemm.fill(bench.memory, random, 1);
   for (std::uint32_t i = 0; i < 64 * 64; ++i) {
     const float ten = 10;
@@ -191,11 +190,11 @@ TEST_CASE("a kernel may be kept to fewer compute units") {
   ClusterBench bench(p, false);
   GemmCase gemm(p, 32 * 6, 32, 512, ElementType::fp16);
   const Picoseconds on_all = bench.run(gemm.packet) - p.launch_latency;
-  gemm.packet.max_compute_units = 1;
+  gemm.packet.header.max_compute_units = 1;
   const Picoseconds on_one = bench.run(gemm.packet) - p.launch_latency;
   REQUIRE(on_one > 2 * on_all);
   REQUIRE(on_one >= 6 * 32 * slab_time(p, 16));
-  gemm.packet.max_compute_units = 100;
+  gemm.packet.header.max_compute_units = 100;
   REQUIRE(bench.run(gemm.packet) - p.launch_latency == on_all);
 }
 
@@ -220,7 +219,8 @@ TEST_CASE("functional and timing-only runs take the same time and do the same ac
   timing.start_queue();
   GemmCase gemm(p, 70, 45, 33, ElementType::fp16);
   bench.gpu().put(bench.memory, gemm.packet);
-  for (std::uint64_t KernelPacket::*operand : {&KernelPacket::a, &KernelPacket::b, &KernelPacket::out})
+  for (std::uint64_t t3_gemm_arguments::*operand :
+       {&t3_gemm_arguments::a, &t3_gemm_arguments::b, &t3_gemm_arguments::out})
     gemm.packet.*operand = timing.here(gemm.packet.*operand);
   timing.put(timing_memory, gemm.packet);
   bench.gpu().ring();
@@ -252,9 +252,9 @@ TEST_CASE("a batch is as many products, in matrices that may lie interleaved") {
       products[i].packet.out += i * first.packet.out_batch;
       products[i].fill(bench.memory, random, 1);
     }
-    KernelPacket batch = first.packet;
+    GemmPacket batch = first.packet;
     batch.batches = 3;
-    batch.workgroups *= 3;
+    batch.header.workgroups *= 3;
     batch.first_workgroup = 4;
     bench.memory.log.clear();
     bench.run(batch);
@@ -282,14 +282,14 @@ TEST_CASE("a compute unit holds as many more workgroups as tiles are smaller") {
   GemmCase gemm(p, 32, 64, 16, ElementType::fp16);
   const Picoseconds one_by_one = bench.run(gemm.packet);
   gemm.packet.tile_rows = 16;
-  gemm.packet.workgroups = 4;
+  gemm.packet.header.workgroups = 4;
   // Two at a time: as many turns with half the tile, and with a quarter, one.
   REQUIRE(bench.run(gemm.packet) == Approx(one_by_one).epsilon(0.01));
   gemm.packet.tile_columns = 16;
-  gemm.packet.workgroups = 8;
+  gemm.packet.header.workgroups = 8;
   REQUIRE(bench.run(gemm.packet) == Approx(one_by_one).epsilon(0.01));
   gemm.packet.m = 16;
-  gemm.packet.workgroups = 4;
+  gemm.packet.header.workgroups = 4;
   REQUIRE(bench.run(gemm.packet) == Approx(3 * one_by_one / 5).epsilon(0.01));  // fetch, load, store of one turn
 }
 

@@ -1,9 +1,9 @@
 #include "guest_kernels.h"
 
-#include "t3/kernel_packet.h"
+#include "t3/arguments/gemm.h"
 
-struct t3_plan guest_plan(const struct t3_device* device, const void* arguments) {
-  const struct t3_kernel_packet* p = arguments;
+struct t3_plan guest_plan(const struct t3_device* device, const struct t3_launch* launch) {
+  const struct t3_gemm_arguments* p = launch->arguments;
   return (struct t3_plan){.name = "guest",
                           .workgroups = 2,
                           .workgroups_per_cu = device->workgroups_per_cu,
@@ -14,14 +14,15 @@ struct t3_plan guest_plan(const struct t3_device* device, const void* arguments)
                           .written_count = 1};
 }
 
-static bool accepts(struct t3_check* check, const void* arguments) {
-  (void)check, (void)arguments;
+static bool accepts(struct t3_check* check, const struct t3_launch* launch) {
+  (void)check, (void)launch;
   return true;
 }
 
 struct t3_kernel guest_kernel(void (*run)(struct t3_wave*),
-                              struct t3_plan (*plan)(const struct t3_device*, const void*)) {
+                              struct t3_plan (*plan)(const struct t3_device*, const struct t3_launch*)) {
   return (struct t3_kernel){.name = "guest",
+                            .arguments = T3_GEMM_ARGUMENTS,
                             .reads = T3_TRAFFIC_GEMM_READ,
                             .writes = T3_TRAFFIC_GEMM_WRITE,
                             .check = accepts,
@@ -42,7 +43,7 @@ static void fill(const void* argument, float* const* operands) {
 }
 
 void guest_meets(struct t3_wave* wave) {
-  const struct t3_kernel_packet* p = wave->arguments;
+  const struct t3_gemm_arguments* p = wave->arguments;
   uint32_t* sum = wave->local;
   for (uint32_t round = 0; round < 3; ++round) {
     *sum += wave->wave + 1;
@@ -63,7 +64,7 @@ static void double_it(const void* argument, float* const* operands) {
 }
 
 void guest_doubles(struct t3_wave* wave) {
-  const struct t3_kernel_packet* p = wave->arguments;
+  const struct t3_gemm_arguments* p = wave->arguments;
   const uint32_t row = 2 * wave->workgroup + wave->wave;
   t3_load(wave, first, row_of(p->a, row));
   t3_work(wave,
@@ -85,34 +86,34 @@ void guest_recurses(struct t3_wave* wave) {
 }
 
 static void leaves_loads(struct t3_wave* wave) {
-  const struct t3_kernel_packet* p = wave->arguments;
+  const struct t3_gemm_arguments* p = wave->arguments;
   t3_load(wave, first, row_of(p->a, 0));
 }
 
 static void leaves_stores(struct t3_wave* wave) {
-  const struct t3_kernel_packet* p = wave->arguments;
+  const struct t3_gemm_arguments* p = wave->arguments;
   t3_store(wave, first, row_of(p->out, 0));
 }
 
 static void loads_no_tile(struct t3_wave* wave) {
-  const struct t3_kernel_packet* p = wave->arguments;
+  const struct t3_gemm_arguments* p = wave->arguments;
   t3_load(wave, (struct t3_tile){3, 1, 8, T3_FP32}, row_of(p->a, 0));
 }
 
 static void loads_empty_tile(struct t3_wave* wave) {
-  const struct t3_kernel_packet* p = wave->arguments;
+  const struct t3_gemm_arguments* p = wave->arguments;
   t3_load(wave, (struct t3_tile){0, 0, 8, T3_FP32}, row_of(p->a, 0));
 }
 
 static void loads_beside_tile(struct t3_wave* wave) {
-  const struct t3_kernel_packet* p = wave->arguments;
+  const struct t3_gemm_arguments* p = wave->arguments;
   struct t3_access access = row_of(p->a, 0);
   access.column = 1;
   t3_load(wave, first, access);
 }
 
 static void stores_other_elements(struct t3_wave* wave) {
-  const struct t3_kernel_packet* p = wave->arguments;
+  const struct t3_gemm_arguments* p = wave->arguments;
   t3_store(wave, (struct t3_tile){0, 1, 8, T3_FP16}, row_of(p->out, 0));
 }
 

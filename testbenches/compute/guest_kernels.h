@@ -10,10 +10,10 @@ extern "C" {
 
 /* A kernel whose every wave runs this. */
 struct t3_kernel guest_kernel(void (*run)(struct t3_wave* wave),
-                              struct t3_plan (*plan)(const struct t3_device* device, const void* arguments));
+                              struct t3_plan (*plan)(const struct t3_device* device, const struct t3_launch* launch));
 
 /* Two waves of two workgroups. */
-struct t3_plan guest_plan(const struct t3_device* device, const void* arguments);
+struct t3_plan guest_plan(const struct t3_device* device, const struct t3_launch* launch);
 
 /* Every wave adds its number, the last one of the workgroup finds the sum in out. */
 void guest_meets(struct t3_wave* wave);

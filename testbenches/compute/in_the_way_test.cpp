@@ -5,9 +5,7 @@ namespace t3vp::test::in_the_way_test {
 
 namespace {
 
-using P = KernelPacket;
-
-KernelPacket gemm(const ClusterBench& bench, std::uint16_t flags) {
+GemmPacket gemm(const ClusterBench& bench, std::uint16_t flags) {
   return GemmCase(bench.parameters, 64, 64, 48, ElementType::fp16, flags).packet;
 }
 
@@ -16,7 +14,7 @@ KernelPacket gemm(const ClusterBench& bench, std::uint16_t flags) {
 TEST_CASE("a GEMM that stores through the cache does not run on a map and others do") {
   ClusterBench bench(ClusterBench::small());
   bench.gpu().others.map = "workgroups 1 to 2 are mapped";
-  for (const int allowed : {P::uncached + 0, P::update + 0, P::update | P::uncached}) {
+  for (const int allowed : {flag::uncached + 0, flag::update + 0, flag::update | flag::uncached}) {
     bench.run(gemm(bench, static_cast<std::uint16_t>(allowed)));
     REQUIRE(bench.gpu().error() == Status::ok);
   }
@@ -36,7 +34,7 @@ TEST_CASE("a GEMM that stores through the cache does not run on a map and others
 TEST_CASE("no kernel runs where somebody else writes") {
   ClusterBench bench(ClusterBench::small());
   bench.gpu().others.write = "a fill zeroes 0x90000 to 0x9001f";
-  for (const int flags : {0, P::uncached | P::update}) {
+  for (const int flags : {0, flag::uncached | flag::update}) {
     bench.run(gemm(bench, static_cast<std::uint16_t>(flags)));
     REQUIRE(bench.gpu().error() == Status::busy);
     REQUIRE(bench.gpu().registers.reported.size() == 1);

@@ -5,16 +5,10 @@
 #include <random>
 
 #include "cluster_bench.h"
-#include "kernel_names.h"
 #include "protocol/element.h"
 #include "protocol/tile_grid.h"
 
 namespace t3vp {
-
-/// Its chunks arrive in staging buffers and are added by the compute units.
-inline bool is_staged(const KernelPacket& packet) {
-  return packet.kernel == handle::ring_reduce_scatter && (packet.flags & KernelPacket::near_memory) == 0;
-}
 
 struct RingCase {
   static constexpr std::uint64_t out_base = 0x10000, staging_base = 0x90000;
@@ -30,25 +24,24 @@ struct RingCase {
   }
   std::uint32_t receiver(std::uint32_t g) const { return (g + gpus - 1) % gpus; }
 
-  KernelPacket packet(std::uint32_t kind, std::uint32_t g, std::uint16_t flags, std::uint64_t epoch) const {
-    KernelPacket p{};
-    p.kernel = kind;
+  RingPacket packet(std::uint32_t kind, std::uint32_t g, std::uint16_t flags, std::uint64_t epoch) const {
+    RingPacket p(kind);
     p.element = static_cast<std::uint8_t>(grid.element);
-    p.flags = flags;
+    p.uncached = (flags & flag::uncached) != 0;
+    p.near_memory = (flags & flag::near_memory) != 0;
     p.m = grid.rows;
     p.n = grid.columns;
     p.ldo = static_cast<std::uint32_t>(grid.row_stride);
     p.tile_rows = static_cast<std::uint16_t>(grid.tile_rows);
     p.tile_columns = static_cast<std::uint16_t>(grid.tile_columns);
-    p.wavefronts = 1;
-    p.workgroups = workgroups;
+    p.header.workgroups = workgroups;
     p.gpu = g;
     p.gpus = gpus;
     p.signal_base = signal_base;
     p.signal_epoch = epoch;
     p.out = address_map::on_gpu(g, out_base);
     p.peer_out = address_map::on_gpu(receiver(g), out_base);
-    if (is_staged(p)) {
+    if (p.is_staged()) {
       p.staging = address_map::on_gpu(g, staging_base);
       p.peer_staging = address_map::on_gpu(receiver(g), staging_base);
     }

@@ -140,7 +140,7 @@ TEST_CASE("near-memory updates reduce to the same sum") {
   std::mt19937 random(19);
   Ring ring(ragged(3, ElementType::bf16));
   const RingCase::Output sum = fill_all(ring, random);
-  ring.run_all(handle::ring_reduce_scatter, KernelPacket::near_memory | KernelPacket::uncached);
+  ring.run_all(handle::ring_reduce_scatter, flag::near_memory | flag::uncached);
   check_reduced(ring, sum);
 }
 
@@ -157,7 +157,7 @@ TEST_CASE("the bytes of each kernel are the closed form's") {
     REQUIRE(ring.bytes(g, Operation::load, TrafficClass::rs_read) == 2 * all - first);
     REQUIRE(ring.bytes(g, Operation::store, TrafficClass::rs_write) == all);
   }
-  ring.run_all(handle::ring_reduce_scatter, KernelPacket::near_memory);
+  ring.run_all(handle::ring_reduce_scatter, flag::near_memory);
   for (std::uint32_t g = 0; g < 4; ++g) {
     const std::uint64_t kept = ring.data.chunk_bytes(g);
     REQUIRE(ring.bytes(g, Operation::load, TrafficClass::rs_read) == all - kept);
@@ -201,7 +201,7 @@ TEST_CASE("a staged reduction goes step by step, each after its sender's signals
 TEST_CASE("near-memory steps send updates of the receiver's output and add nothing here") {
   Alone ring(ragged(3));
   const RingCase& data = ring.data;
-  ring.start(handle::ring_reduce_scatter, KernelPacket::near_memory, 0);
+  ring.start(handle::ring_reduce_scatter, flag::near_memory, 0);
   std::vector<LoggedAccess> log = ring.memory.log;
   for (std::uint32_t step = 0; step < 3; ++step) {
     INFO("step " << step);
@@ -267,7 +267,7 @@ TEST_CASE("a workgroup signals when its own stores are answered, then waits for 
 
 TEST_CASE("stores carry the tile they belong to, and at most so many blocks are under way") {
   Ring ring(ragged(2), false);
-  ring.run_all(handle::ring_reduce_scatter, KernelPacket::uncached);
+  ring.run_all(handle::ring_reduce_scatter, flag::uncached);
   const TileGrid& grid = ring.data.grid;
   for (const LoggedAccess& access : ring.memory.log) {
     if (access.traffic == TrafficClass::control) continue;

@@ -19,7 +19,7 @@ constexpr Size sizes[] = {{64, 16}, {5, 400}, {33, 77}, {7, 1}, {1, 1}};
 
 /// A rows kernel's packet and operands: a, b, c at fixed places, vectors with stride 0.
 struct RowCase {
-  KernelPacket packet{};
+  RowsPacket packet;
   Operand a, b, c, out;
 
   RowCase(t3_row_operation operation, const Size& size, ElementType element, bool b_vector = false,
@@ -29,7 +29,6 @@ struct RowCase {
     b = {0x50000, b_vector ? 1 : size.rows, size.columns, b_vector ? 0 : stride, element};
     c = {0x90000, c_vector ? 1 : size.rows, size.columns, c_vector ? 0 : stride, element};
     out = {0xD0000, size.rows, size.columns, stride, element};
-    packet.kernel = handle::rows;
     packet.operation = static_cast<std::uint8_t>(operation);
     packet.element = static_cast<std::uint8_t>(element);
     packet.m = size.rows;
@@ -207,7 +206,7 @@ TEST_CASE("a rows kernel moves each operand once, vectors once per workgroup, an
   ClusterBench bench(ClusterBench::small(), false);
   for (const Size& size : {Size{100, 512}, Size{20, 5000}}) {
     const RowCase test(T3_ROWS_BIAS_DROPOUT_ADD, size, ElementType::fp16, true);
-    KernelPacket packet = test.packet;
+    RowsPacket packet = test.packet;
     packet.factor = 1;
     bench.memory.log.clear();
     bench.run(packet);
@@ -256,7 +255,7 @@ TEST_CASE("functional and timing-only rows kernels take the same time") {
   ClusterBench bench(ClusterBench::small());
   timing.start_queue();
   bench.gpu().put(bench.memory, test.packet);
-  KernelPacket packet = test.packet;
+  RowsPacket packet = test.packet;
   packet.a = timing.here(packet.a), packet.out = timing.here(packet.out);
   timing.put(timing_memory, packet);
   bench.gpu().ring();

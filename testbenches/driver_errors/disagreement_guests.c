@@ -2,6 +2,8 @@
 #include <stddef.h>
 
 #include "driver_errors/misuse.h"
+#include "t3/arguments/ring_all_gather.h"
+#include "t3/kernel_handle.h"
 #include "t3/registers/dma.h"
 #include "t3/registers/near_memory.h"
 #include "t3/registers/signals.h"
@@ -100,35 +102,42 @@ static void gather(struct stage* s, const char* what, const struct t3_output* od
 }
 
 /* Of an all-gather like the driver's. */
-static struct t3_kernel_packet gather_packet(const struct stage* s) {
+static struct t3_ring_all_gather_arguments gather_arguments(const struct stage* s) {
   const struct t3_context* gpu = &s->gpu;
-  return (struct t3_kernel_packet){.kernel = t3_kernel_handle("ring-all-gather"),
-                                   .flags = T3_KERNEL_UNCACHED,
-                                   .completion_signal = T3_KERNEL_NO_SIGNAL,
-                                   .m = s->out.matrix.rows,
-                                   .n = s->out.matrix.columns,
-                                   .out = s->out.matrix.address,
-                                   .peer_out = s->peer_out,
-                                   .signal_epoch = gpu->ring_epoch,
-                                   .ldo = (uint32_t)s->out.matrix.row_stride,
-                                   .signal_base = ring_signals,
-                                   .workgroups = gpu->ring_workgroups,
-                                   .gpu = gpu->gpu,
-                                   .gpus = gpu->gpus,
-                                   .tile_rows = (uint16_t)s->out.tiling.rows,
-                                   .tile_columns = (uint16_t)s->out.tiling.columns,
-                                   .element = (uint8_t)s->out.matrix.element,
-                                   .wavefronts = (uint8_t)s->out.tiling.wavefronts};
+  return (struct t3_ring_all_gather_arguments){.out = s->out.matrix.address,
+                                               .peer_out = s->peer_out,
+                                               .signal_epoch = gpu->ring_epoch,
+                                               .m = s->out.matrix.rows,
+                                               .n = s->out.matrix.columns,
+                                               .ldo = (uint32_t)s->out.matrix.row_stride,
+                                               .signal_base = ring_signals,
+                                               .gpu = gpu->gpu,
+                                               .gpus = gpu->gpus,
+                                               .tile_rows = (uint16_t)s->out.tiling.rows,
+                                               .tile_columns = (uint16_t)s->out.tiling.columns,
+                                               .element = (uint8_t)s->out.matrix.element,
+                                               .uncached = 1};
+}
+
+static enum t3_status submit_gather(struct stage* s, const struct t3_ring_all_gather_arguments* arguments) {
+  unsigned char bytes[T3_RING_ALL_GATHER_ARGUMENTS_BYTES];
+  t3_ring_all_gather_arguments_to(arguments, bytes);
+  return submit_raw(s,
+                    (struct t3_kernel_packet){.kernel = t3_kernel_handle("ring-all-gather"),
+                                              .argument_bytes = sizeof bytes,
+                                              .completion_signal = T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE,
+                                              .workgroups = s->gpu.ring_workgroups},
+                    bytes);
 }
 
 /* With a packet of its own, which the driver would not write. */
 static void gather_as(struct stage* s, const char* what, uint32_t position, uint64_t epochs_ahead) {
-  struct t3_kernel_packet packet = gather_packet(s);
+  struct t3_ring_all_gather_arguments packet = gather_arguments(s);
   packet.gpu = position;
   packet.signal_epoch += epochs_ahead;
   (void)t3_barrier(&s->gpu);
   s->gpu.ring_epoch += s->gpu.gpus - 1;
-  tell(s, what, submit_raw(s, packet));
+  tell(s, what, submit_gather(s, &packet));
 }
 
 static void disagreeing_rings(struct stage* s) {
@@ -195,18 +204,18 @@ static void fewer_ring_workgroups(struct stage* s) {
 }
 
 static void smaller_ring(struct stage* s) {
-  struct t3_kernel_packet packet = gather_packet(s);
+  struct t3_ring_all_gather_arguments packet = gather_arguments(s);
   if (s->gpu.gpu == 1) --packet.gpus;
   (void)t3_barrier(&s->gpu);
-  tell(s, "all-gather", submit_raw(s, packet));
+  tell(s, "all-gather", submit_gather(s, &packet));
   start_anew(s);
 }
 
 static void other_ring_counters(struct stage* s) {
-  struct t3_kernel_packet packet = gather_packet(s);
-  if (s->gpu.gpu == 0) packet.signal_base += packet.workgroups;
+  struct t3_ring_all_gather_arguments packet = gather_arguments(s);
+  if (s->gpu.gpu == 0) packet.signal_base += s->gpu.ring_workgroups;
   (void)t3_barrier(&s->gpu);
-  tell(s, "all-gather", submit_raw(s, packet));
+  tell(s, "all-gather", submit_gather(s, &packet));
 }
 
 /* GPU 1 takes no updates while GPU 2, or 0 of two, sends it some. */

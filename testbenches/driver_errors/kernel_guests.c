@@ -1,7 +1,8 @@
 #include <stddef.h>
 
 #include "driver_errors/misuse.h"
-#include "t3/kernel_packet.h"
+#include "t3/arguments/ring_all_gather.h"
+#include "t3/kernel_handle.h"
 #include "t3/registers/kernel_queue.h"
 #include "t3/registers/near_memory.h"
 
@@ -12,17 +13,18 @@ static enum t3_status gemm(struct stage* s, const struct operands* o, struct t3_
 
 static void packets(struct stage* s) {
   struct operands o = operands_of(s);
-  tell(s, "packet of zeros", submit_raw(s, (struct t3_kernel_packet){0}));
+  unsigned char arguments[T3_RING_ALL_GATHER_ARGUMENTS_BYTES] = {0};
+  const struct t3_ring_all_gather_arguments alone = {
+      .m = 64, .n = 64, .ldo = 128, .tile_rows = 64, .tile_columns = 64, .gpus = 1};
+  tell(s, "packet of zeros", submit_raw(s, (struct t3_kernel_packet){0}, arguments));
+  t3_ring_all_gather_arguments_to(&alone, arguments);
   tell(s, "ring of one GPU",
-       submit_raw(s, (struct t3_kernel_packet){.kernel = t3_kernel_handle("ring-all-gather"),
-                                               .completion_signal = T3_KERNEL_NO_SIGNAL,
-                                               .m = 64,
-                                               .n = 64,
-                                               .ldo = 128,
-                                               .tile_rows = 64,
-                                               .tile_columns = 64,
-                                               .workgroups = 4,
-                                               .gpus = 1}));
+       submit_raw(s,
+                  (struct t3_kernel_packet){.kernel = t3_kernel_handle("ring-all-gather"),
+                                            .argument_bytes = sizeof arguments,
+                                            .completion_signal = T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE,
+                                            .workgroups = 4},
+                  arguments));
   o.a.address += 8;
   tell(s, "gemm of a shifted matrix", gemm(s, &o, (struct t3_gemm_options){0}));
   o.a.address -= 8;

@@ -23,7 +23,7 @@ void tell(struct stage* stage, const char* what, enum t3_status status);
 enum t3_status misuse_then_work(const struct t3_hal* hal, const struct t3_job* job, void (*misuse)(struct stage*));
 
 /* Queues a packet that the driver would not write, and waits for its end. */
-enum t3_status submit_raw(struct stage* stage, struct t3_kernel_packet packet);
+enum t3_status submit_raw(struct stage* stage, struct t3_kernel_packet packet, const unsigned char* arguments);
 
 /* What a GEMM into the stage's output takes, a and b; tells that it has their memory. */
 struct operands {

@@ -1,4 +1,6 @@
 #include <catch2/catch.hpp>
+#include <numeric>
+#include <vector>
 
 #include "firmware/mock_gpu.h"
 #include "t3/registers/cache.h"
@@ -105,7 +107,7 @@ TEST_CASE("the packet ring holds more kernels than it has entries, one after the
   }
   REQUIRE(t3_wait_kernels(&driver.context) == T3_OK);
   REQUIRE(driver.mock.packets().size() == 50);
-  for (std::uint32_t i = 0; i < 50; ++i) REQUIRE(driver.mock.packets()[i].first_workgroup == i % 4);
+  for (std::uint32_t i = 0; i < 50; ++i) REQUIRE(driver.mock.packets()[i].gemm().first_workgroup == i % 4);
 }
 
 TEST_CASE("every ring kernel goes on counting where the one before it has stopped") {
@@ -113,10 +115,33 @@ TEST_CASE("every ring kernel goes on counting where the one before it has stoppe
   const t3_output out = small_output(&driver.context);
   for (std::uint64_t i = 0; i < 5; ++i) {
     REQUIRE(t3_ring_reduce_scatter(&driver.context, &out, &out.matrix) == T3_OK);
-    REQUIRE(driver.mock.packets().back().signal_epoch == 6 * i);
+    REQUIRE(driver.mock.packets().back().reduce_scatter().signal_epoch == 6 * i);
     REQUIRE(t3_ring_all_gather(&driver.context, &out) == T3_OK);
-    REQUIRE(driver.mock.packets().back().signal_epoch == 6 * i + 3);
+    REQUIRE(driver.mock.packets().back().all_gather().signal_epoch == 6 * i + 3);
   }
+}
+
+TEST_CASE("any kernel can be queued by its name with its arguments behind its packet or in memory of the caller's") {
+  Driver driver(1, 4);
+  t3_context* context = &driver.context;
+  std::vector<unsigned char> arguments(T3_ARGUMENT_ROOM + 1);
+  std::iota(arguments.begin(), arguments.end(), static_cast<unsigned char>(1));
+  const t3_kernel_options grid{6, 5, 0};
+  REQUIRE(t3_run_kernel(context, "scale", arguments.data(), T3_ARGUMENT_ROOM, grid) == T3_OK);
+  const QueuedKernel near = driver.mock.packets().back();
+  CHECK((near.kernel == t3_kernel_handle("scale") && near.workgroups == 6 && near.max_compute_units == 5));
+  CHECK(near.arguments == context->queue_base + T3_KERNEL_PACKET_BYTES);
+  CHECK(near.bytes == std::vector<unsigned char>(arguments.begin(), arguments.end() - 1));
+  CHECK(t3_run_kernel(context, "scale", arguments.data(), T3_ARGUMENT_ROOM + 1, grid) == T3_CAPACITY);
+  std::uint64_t memory = 0;
+  REQUIRE(t3_malloc(context, arguments.size(), &memory) == T3_OK);
+  REQUIRE(t3_run_kernel(context, "scale", arguments.data(), T3_ARGUMENT_ROOM + 1, {0, 0, memory}) == T3_OK);
+  const QueuedKernel far = driver.mock.packets().back();
+  CHECK((far.arguments == memory && far.bytes == arguments));
+  CHECK(t3_run_kernel(context, nullptr, arguments.data(), 1, grid) == T3_INVALID_ARGUMENT);
+  CHECK(t3_run_kernel(context, "scale", nullptr, 1, grid) == T3_INVALID_ARGUMENT);
+  CHECK(t3_run_kernel(context, "scale", arguments.data(), 0, grid) == T3_INVALID_ARGUMENT);
+  CHECK(driver.mock.packets().size() == 2);
 }
 
 TEST_CASE("ring kernels on a single GPU are nothing") {
@@ -185,7 +210,7 @@ TEST_CASE("the driver's own memory cannot be freed and is given to nobody") {
   const std::uint64_t ring = driver.mock.reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_BASE_OFFSET);
   REQUIRE(t3_free(&driver.context, ring) == T3_INVALID_ARGUMENT);
   const t3_output out = small_output(&driver.context);
-  REQUIRE(out.matrix.address >= ring + 16 * sizeof(t3_kernel_packet));
+  REQUIRE(out.matrix.address >= ring + 16 * T3_KERNEL_PACKET_ENTRY_BYTES);
   REQUIRE(map_two(driver, out) == T3_OK);
   REQUIRE(t3_free(&driver.context, driver.mock.reg(T3_BLOCK_TRACKER, T3_TRACKER_SPILL_BASE_OFFSET)) ==
           T3_INVALID_ARGUMENT);

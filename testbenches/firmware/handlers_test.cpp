@@ -51,7 +51,7 @@ TEST_CASE("a packet is in memory before its doorbell") {
     t3_gemm_options options{};
     options.first_workgroup = static_cast<std::uint32_t>(i) % 4;
     REQUIRE(t3_gemm(&driver.context, &driver.out, &driver.a, &driver.b, options) == T3_OK);
-    REQUIRE(driver.mock.packets().back().first_workgroup == options.first_workgroup);
+    REQUIRE(driver.mock.packets().back().gemm().first_workgroup == options.first_workgroup);
   }
   const Texts order = driver.mock.take_order();
   REQUIRE(order.size() == 3 * 40);
@@ -203,7 +203,7 @@ TEST_CASE("a handler may queue kernels while a call waits for room") {
   }
   REQUIRE(t3_wait_kernels(context) == T3_OK);
   REQUIRE(driver.mock.packets().size() == 90);
-  for (std::size_t i = 0; i < 90; ++i) REQUIRE(driver.mock.packets()[i].signal_epoch == 3 * i);
+  for (std::size_t i = 0; i < 90; ++i) REQUIRE(driver.mock.packets()[i].all_gather().signal_epoch == 3 * i);
 }
 
 TEST_CASE("a handler hears of nothing from before it was set or after it was taken away") {

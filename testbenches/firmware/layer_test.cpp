@@ -20,7 +20,7 @@ struct Driver {
     REQUIRE(t3_matrix_malloc(&context, &m) == T3_OK);
     return m;
   }
-  const t3_kernel_packet& packet() const { return mock.packets().back(); }
+  const QueuedKernel& packet() const { return mock.packets().back(); }
 };
 
 t3_layer_operation rows_operation(t3_row_operation operation, std::uint32_t in, std::uint32_t out) {
@@ -50,10 +50,10 @@ TEST_CASE("a batched GEMM has the workgroups of all its products") {
   options.transpose_a = true;
   options.batch = {5, 32, 64, 96};
   REQUIRE(t3_gemm(&driver.context, &out, &a, &b, options) == T3_OK);
-  const t3_kernel_packet& packet = driver.packet();
+  CHECK(driver.packet().workgroups == 2 * 5);
+  const t3_gemm_arguments packet = driver.packet().gemm();
   CHECK(packet.k == 64);
-  CHECK(packet.flags == T3_KERNEL_TRANSPOSE_A);
-  CHECK(packet.workgroups == 2 * 5);
+  CHECK((packet.transpose_a == 1 && packet.transpose_b == 0 && packet.update == 0));
   CHECK(packet.batches == 5);
   CHECK(packet.a_batch == 32);
   CHECK(packet.b_batch == 64);
@@ -72,15 +72,15 @@ TEST_CASE("an operand of one row is a vector of a rows kernel") {
                   c = driver.matrix(10, 20), narrow = driver.matrix(10, 19), wide = driver.matrix(10, 20, T3_FP32);
   t3_context* gpu = &driver.context;
   REQUIRE(t3_rows(gpu, T3_ROWS_BIAS_DROPOUT_ADD, &out, &a, &vector, &c, {0.5f, 7}) == T3_OK);
-  const t3_kernel_packet packet = driver.packet();
-  CHECK(packet.kernel == t3_kernel_handle("rows"));
+  CHECK(driver.packet().kernel == t3_kernel_handle("rows"));
+  const t3_rows_arguments packet = driver.packet().rows();
   CHECK(packet.operation == T3_ROWS_BIAS_DROPOUT_ADD);
   CHECK((packet.m == 10 && packet.n == 20));
   CHECK((packet.a == a.address && packet.b == vector.address && packet.c == c.address && packet.out == out.address));
   CHECK((packet.lda == 64 && packet.ldb == 0 && packet.ldc == 64 && packet.ldo == 64));
   CHECK((packet.factor == 0.5f && packet.seed == 7));
   REQUIRE(t3_rows(gpu, T3_ROWS_SCALE, &vector, &vector, nullptr, nullptr, {2, 0}) == T3_OK);
-  CHECK(driver.packet().lda == 64);  // one row of one, not a vector for many
+  CHECK(driver.packet().rows().lda == 64);  // one row of one, not a vector for many
   for (const t3_matrix* wrong : {&narrow, &wide}) {
     CHECK(t3_rows(gpu, T3_ROWS_ADD, &out, &a, wrong, nullptr, {1, 0}) == T3_INVALID_ARGUMENT);
     CHECK(t3_rows(gpu, T3_ROWS_SCALE, &out, wrong, nullptr, nullptr, {1, 0}) == T3_INVALID_ARGUMENT);
@@ -135,17 +135,18 @@ TEST_CASE("attention has a workgroup for each tile of rows of each matrix") {
   REQUIRE(t3_attention(gpu, T3_ATTENTION_FORWARD, &out, &operands) == T3_OK);
   CHECK(driver.packet().kernel == t3_kernel_handle("attention"));
   CHECK(driver.packet().workgroups == 3 * 4);
-  CHECK(driver.packet().lda == 240);
-  CHECK(driver.packet().factor == 0.25f);
-  CHECK((driver.packet().tile_rows == 128 && driver.packet().tile_columns == 64));
+  CHECK(driver.packet().attention().ld_qkv == 240);
+  CHECK(driver.packet().attention().factor == 0.25f);
+  CHECK((driver.packet().attention().tile_rows == 128 && driver.packet().attention().tile_columns == 64));
   CHECK(t3_attention(gpu, T3_ATTENTION_BACKWARD_Q, &out, &operands) == T3_INVALID_ARGUMENT);
   operands.gradient = &gradient;
   CHECK(t3_attention(gpu, T3_ATTENTION_BACKWARD_Q, &out, &operands) == T3_INVALID_ARGUMENT);
   operands.result = &result;
   REQUIRE(t3_attention(gpu, T3_ATTENTION_BACKWARD_KV, &out, &operands) == T3_OK);
-  CHECK(driver.packet().operation == T3_ATTENTION_BACKWARD_KV);
-  CHECK((driver.packet().b == gradient.address && driver.packet().c == result.address));
-  CHECK((driver.packet().b_batch == 64 && driver.packet().ldb == gradient.row_stride));
+  CHECK(driver.packet().attention().pass == T3_ATTENTION_BACKWARD_KV);
+  const t3_attention_arguments backward = driver.packet().attention();
+  CHECK((backward.gradient == gradient.address && backward.result == result.address));
+  CHECK((backward.gradient_batch == 64 && backward.ld_gradient == gradient.row_stride));
   qkv.columns = 41;
   CHECK(t3_attention(gpu, T3_ATTENTION_FORWARD, &out, &operands) == T3_INVALID_ARGUMENT);
 }
@@ -164,8 +165,8 @@ TEST_CASE("the layer program runs its operations in order, each timed, on the te
       "kernel rows 1 8x16",    "end operation",   "end total",          "begin hand_over", "flush",
       "end hand_over"};
   REQUIRE(mock.journal() == expected);
-  REQUIRE(mock.packets()[0].a == mock.buffers()[0].address);
-  REQUIRE(mock.packets()[0].out == mock.buffers()[1].address + 64);
+  REQUIRE(mock.packets()[0].rows().a == mock.buffers()[0].address);
+  REQUIRE(mock.packets()[0].rows().out == mock.buffers()[1].address + 64);
   REQUIRE(mock.buffers()[1].columns == 288);
 }
 

@@ -41,7 +41,7 @@ TEST_CASE("a refused ring kernel counts as never queued") {
   t3_context* context = &driver.context;
   const auto ring = [&] {
     REQUIRE(t3_ring_all_gather(context, &driver.out) == T3_OK);
-    return driver.mock.packets().back().signal_epoch;
+    return driver.mock.packets().back().all_gather().signal_epoch;
   };
   CHECK(ring() == 0);
   CHECK(ring() == 3);

@@ -35,19 +35,25 @@ const char* operation_name(std::uint64_t operation) {
   return names[operation];
 }
 
-std::string kernel_line(const t3_kernel_packet& packet) {
-  std::string line = "kernel none";
-  for (const char* name : {"gemm", "ring-reduce-scatter", "ring-all-gather", "rows", "attention"})
-    if (packet.kernel == t3_kernel_handle(name)) line = fmt::format("kernel {}", name);
-  if (packet.kernel == t3_kernel_handle("gemm"))
-    line += fmt::format(" from {} of {}", packet.first_workgroup, packet.workgroups);
-  if (packet.kernel == t3_kernel_handle("rows") || packet.kernel == t3_kernel_handle("attention"))
-    line += fmt::format(" {} {}x{}", packet.operation, packet.m, packet.n);
-  if (packet.batches > 1) line += fmt::format(" batch of {}", packet.batches);
-  if ((packet.flags & T3_KERNEL_UPDATE) != 0) line += " update";
-  if ((packet.flags & T3_KERNEL_UNCACHED) != 0) line += " uncached";
-  if ((packet.flags & T3_KERNEL_NEAR_MEMORY) != 0) line += " near memory";
-  return line;
+std::string kernel_line(const QueuedKernel& packet) {
+  const auto is = [&](const char* name) { return packet.kernel == t3_kernel_handle(name); };
+  const auto batch = [](std::uint16_t batches) { return batches > 1 ? fmt::format(" batch of {}", batches) : ""; };
+  if (is("gemm")) {
+    const t3_gemm_arguments a = packet.gemm();
+    return fmt::format("kernel gemm from {} of {}{}{}{}", a.first_workgroup, packet.workgroups, batch(a.batches),
+                       a.update != 0 ? " update" : "", a.uncached != 0 ? " uncached" : "");
+  }
+  if (is("rows")) return fmt::format("kernel rows {} {}x{}", packet.rows().operation, packet.rows().m, packet.rows().n);
+  if (is("attention")) {
+    const t3_attention_arguments a = packet.attention();
+    return fmt::format("kernel attention {} {}x{}{}", a.pass, a.m, a.n, batch(a.batches));
+  }
+  if (is("ring-all-gather"))
+    return fmt::format("kernel ring-all-gather{}", packet.all_gather().uncached != 0 ? " uncached" : "");
+  if (!is("ring-reduce-scatter")) return "kernel none";
+  const t3_ring_reduce_scatter_arguments a = packet.reduce_scatter();
+  return fmt::format("kernel ring-reduce-scatter{}{}", a.uncached != 0 ? " uncached" : "",
+                     a.near_memory != 0 ? " near memory" : "");
 }
 
 }  // namespace
@@ -240,10 +246,14 @@ void MockGpu::doorbell(std::uint64_t count) {
   order_.emplace_back("doorbell");
   const std::uint64_t ring = reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_BASE_OFFSET);
   const std::uint64_t entries = reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_ENTRIES_OFFSET);
-  t3_kernel_packet packet;
-  auto* bytes = reinterpret_cast<unsigned char*>(&packet);
-  for (std::size_t i = 0; i < sizeof packet; ++i)
-    bytes[i] = memory_.at(ring + (count - 1) % entries * sizeof packet + i);
+  const auto read = [this](std::uint64_t address, std::uint32_t count) {
+    std::vector<unsigned char> bytes(count);
+    for (std::uint32_t i = 0; i < count; ++i) bytes[i] = memory_.at(address + i);
+    return bytes;
+  };
+  const std::uint64_t entry = ring + (count - 1) % entries * T3_KERNEL_PACKET_ENTRY_BYTES;
+  QueuedKernel packet{t3_kernel_packet_from(read(entry, T3_KERNEL_PACKET_BYTES).data()), {}};
+  packet.bytes = read(packet.arguments, packet.argument_bytes);
   packets_.push_back(packet);
   note(kernel_line(packet));
 }

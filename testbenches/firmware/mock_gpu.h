@@ -10,11 +10,29 @@
 #include <utility>
 #include <vector>
 
+#include "t3/arguments/attention.h"
+#include "t3/arguments/gemm.h"
+#include "t3/arguments/ring_all_gather.h"
+#include "t3/arguments/ring_reduce_scatter.h"
+#include "t3/arguments/rows.h"
 #include "t3/job.h"
 #include "t3/kernel_packet.h"
 #include "t3_hal.h"
 
 namespace t3vp {
+
+/// A packet and the bytes of its arguments.
+struct QueuedKernel : t3_kernel_packet {
+  std::vector<unsigned char> bytes;
+
+  t3_gemm_arguments gemm() const { return t3_gemm_arguments_from(bytes.data()); }
+  t3_rows_arguments rows() const { return t3_rows_arguments_from(bytes.data()); }
+  t3_attention_arguments attention() const { return t3_attention_arguments_from(bytes.data()); }
+  t3_ring_reduce_scatter_arguments reduce_scatter() const {
+    return t3_ring_reduce_scatter_arguments_from(bytes.data());
+  }
+  t3_ring_all_gather_arguments all_gather() const { return t3_ring_all_gather_arguments_from(bytes.data()); }
+};
 
 class MockGpu {
  public:
@@ -29,7 +47,7 @@ class MockGpu {
   std::vector<std::string> take_journal();
   /// What order matters between: "memory" written, "order", "doorbell" and "signal" to another GPU.
   std::vector<std::string> take_order() { return std::exchange(order_, {}); }
-  const std::vector<t3_kernel_packet>& packets() const { return packets_; }
+  const std::vector<QueuedKernel>& packets() const { return packets_; }
   const std::vector<t3_buffer>& buffers() const { return buffers_; }
 
   /// The block's next commands are answered with these codes, then with ok again.
@@ -85,7 +103,7 @@ class MockGpu {
   t3_block unplugged_ = T3_BLOCK_COUNT;
   std::deque<t3_error> errors_;
   std::vector<std::string> journal_, order_;
-  std::vector<t3_kernel_packet> packets_;
+  std::vector<QueuedKernel> packets_;
   std::vector<t3_buffer> buffers_;
   std::uint64_t finish_after_ = 0;
   unsigned waits_ = 0, locks_ = 0, unlocked_accesses_ = 0;

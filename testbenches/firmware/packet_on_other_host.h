@@ -1,4 +1,4 @@
-/* The driver's packets on a processor of the other byte order. */
+/* Packets and arguments on a processor of the other byte order. */
 #ifndef T3_TEST_PACKET_ON_OTHER_HOST_H
 #define T3_TEST_PACKET_ON_OTHER_HOST_H
 
@@ -8,10 +8,11 @@
 extern "C" {
 #endif
 
-/* False when the compiler cannot lay out structures in another byte order. */
-bool t3_test_packet_of_other_host(bool rows, unsigned char bytes[128]);
-/* The same packet on this host. */
-void t3_test_packet_of_this_host(bool rows, unsigned char bytes[128]);
+/* Writes a packet and a rows kernel's arguments with another number in each byte; `again`: reads and writes them once
+ * more. False when the compiler cannot lay out structures in another byte order. */
+bool t3_test_packet_of_other_host(unsigned char* packet, unsigned char* arguments, bool again);
+/* The same on this host. */
+void t3_test_packet_of_this_host(unsigned char* packet, unsigned char* arguments, bool again);
 
 #ifdef __cplusplus
 }

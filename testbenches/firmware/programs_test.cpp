@@ -290,7 +290,7 @@ TEST_CASE("with fewer tiles than GPUs, GPUs without a chunk map nothing for it")
     for (const std::string& line : mock.journal())
       maps += line.rfind("map", 0) == 0 || line.rfind("dma 0", 0) == 0 ? 1 : 0;
     REQUIRE(maps == 1);
-    REQUIRE(mock.packets().front().first_workgroup == 0);
+    REQUIRE(mock.packets().front().gemm().first_workgroup == 0);
   }
 }
 
@@ -304,17 +304,20 @@ TEST_CASE("the GEMM's packet describes the job") {
   j.max_compute_units = 40;
   MockGpu mock(2, 4);
   REQUIRE(t3_sequential(mock.hal(), &j) == T3_OK);
-  const t3_kernel_packet& gemm = mock.packets()[0];
-  CHECK(gemm.kernel == t3_kernel_handle("gemm"));
+  const QueuedKernel& packet = mock.packets()[0];
+  CHECK(packet.kernel == t3_kernel_handle("gemm"));
+  CHECK(packet.flags == T3_KERNEL_PACKET_FLAGS_BARRIER);
+  CHECK(packet.workgroups == 8 * 7);
+  CHECK(packet.max_compute_units == 40);
+  CHECK(packet.completion_signal == T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE);
+  const t3_gemm_arguments gemm = packet.gemm();
   CHECK(gemm.element == T3_BF16);
-  CHECK(gemm.flags == T3_KERNEL_TRANSPOSE_B);
+  CHECK((gemm.transpose_b == 1 && gemm.transpose_a == 0 && gemm.update == 0 && gemm.uncached == 0));
   CHECK((gemm.m == 1000 && gemm.n == 776 && gemm.k == 200));
   CHECK(gemm.lda == 416);   // 200 bf16 are 400 bytes, rounded up to 32
   CHECK(gemm.ldb == 416);   // n x k
   CHECK(gemm.ldo == 1568);  // 776 bf16 are 1552 bytes
-  CHECK(gemm.workgroups == 8 * 7);
   CHECK((gemm.tile_rows == 128 && gemm.tile_columns == 128 && gemm.wavefronts == 8));
-  CHECK(gemm.max_compute_units == 40);
   for (const std::uint64_t address : {gemm.a, gemm.b, gemm.out}) {
     CHECK(t3_gpu_of(address) == 2);
     CHECK(address % 256 == 0);
@@ -327,7 +330,7 @@ TEST_CASE("buffers are published as the kernels use them") {
   MockGpu mock(1, 2);
   REQUIRE(t3_fused(mock.hal(), &j) == T3_OK);
   const auto& buffers = mock.buffers();
-  const t3_kernel_packet& gemm = mock.packets()[0];
+  const t3_gemm_arguments gemm = mock.packets()[0].gemm();
   REQUIRE(buffers.size() == 3);
   CHECK((buffers[0].address == gemm.a && buffers[0].rows == j.m && buffers[0].columns == j.k));
   CHECK((buffers[1].address == gemm.b && buffers[1].rows == j.n && buffers[1].columns == j.k));
@@ -339,19 +342,21 @@ TEST_CASE("ring kernels know their place, their neighbour's memory and their cou
   MockGpu mock(0, 4);
   const t3_job j = job();
   REQUIRE(t3_sequential(mock.hal(), &j) == T3_OK);
-  const t3_kernel_packet& rs = mock.packets()[1];
-  const t3_kernel_packet& ag = mock.packets()[2];
-  const std::uint64_t out = mock.packets()[0].out;
-  for (const t3_kernel_packet& ring : {rs, ag}) {
+  const t3_ring_reduce_scatter_arguments rs = mock.packets()[1].reduce_scatter();
+  const t3_ring_all_gather_arguments ag = mock.packets()[2].all_gather();
+  const std::uint64_t out = mock.packets()[0].gemm().out;
+  const auto check_place = [&](const auto& ring, std::uint32_t workgroups) {
     CHECK((ring.gpu == 0 && ring.gpus == 4));
     CHECK(ring.out == out);
     CHECK(ring.peer_out == t3_on_gpu(3, out));
-    CHECK(ring.workgroups == 80);
+    CHECK(workgroups == 80);
     CHECK(ring.signal_base >= 1);  // 0 is the barrier's
-    CHECK(ring.signal_base + ring.workgroups <= 512);
-  }
+    CHECK(ring.signal_base + workgroups <= 512);
+  };
+  check_place(rs, mock.packets()[1].workgroups);
+  check_place(ag, mock.packets()[2].workgroups);
   CHECK(rs.peer_staging == t3_on_gpu(3, rs.staging));
-  CHECK(rs.staging >= out + std::uint64_t{j.m} * mock.packets()[0].ldo);
+  CHECK(rs.staging >= out + std::uint64_t{j.m} * mock.packets()[0].gemm().ldo);
   CHECK(rs.signal_epoch == 0);
   CHECK(ag.signal_epoch == 3);  // on the same counters
   CHECK(ag.signal_base == rs.signal_base);

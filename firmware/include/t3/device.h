@@ -31,14 +31,15 @@ enum { T3_WAVE_STACK_BYTES = 16384, T3_WORKGROUPS_PER_CU_MAX = 1 << 20, T3_WAVES
 /* What the machine is like, as far as programs are made for it. */
 struct t3_device {
   uint32_t compute_units;
-  uint32_t tile_rows, tile_columns;    /* of the largest GEMM tile of which workgroups_per_cu fit */
-  uint32_t workgroups_per_cu;          /* of GEMM and attention */
-  uint32_t slab_depth, prefetch_slabs; /* of the K dimension at a time; slabs loaded ahead */
-  uint32_t ring_workgroups_per_cu;     /* of kernels that move chunks around a ring */
-  uint32_t ring_block_bytes;           /* what a wave of theirs moves at a time */
-  uint32_t ring_blocks_in_flight;      /* waves of one of their workgroups */
-  uint32_t row_workgroups_per_cu;      /* of kernels on rows */
-  uint32_t row_block_bytes;            /* of an operand that one of their workgroups has under way */
+  uint32_t tile_rows, tile_columns;     /* of the largest GEMM tile of which workgroups_per_cu fit */
+  uint32_t workgroups_per_cu;           /* of GEMM and attention */
+  uint32_t slab_depth, prefetch_slabs;  /* of the K dimension at a time; slabs loaded ahead */
+  uint32_t ring_workgroups_per_cu;      /* of kernels that move chunks around a ring */
+  uint32_t ring_block_bytes;            /* what a wave of theirs moves at a time */
+  uint32_t ring_blocks_in_flight;       /* waves of one of their workgroups */
+  uint32_t row_workgroups_per_cu;       /* of kernels on rows */
+  uint32_t row_block_bytes;             /* of an operand that one of their workgroups has under way */
+  uint32_t register_bytes, local_bytes; /* of a compute unit, which its workgroups share */
 };
 
 /* A matrix in registers. Its elements have one type in memory and may have another here, fp32 on one of both sides. */
@@ -144,8 +145,16 @@ struct t3_wave {
   const void* arguments; /* the kernel's */
   void* local;           /* plan.local_bytes, zeroed, the same for all waves of the workgroup */
   uint32_t workgroup;    /* place in the kernel's grid */
+  uint32_t workgroups;   /* of the grid */
   uint32_t wave;         /* 0 to waves - 1 */
   uint32_t waves;
+};
+
+/* What a packet asks a kernel for. */
+struct t3_launch {
+  const void* arguments;
+  uint32_t workgroups;    /* 0: as many as the kernel has work for */
+  uint32_t compute_units; /* that it may take */
 };
 
 enum { T3_RANGES_MAX = 4 };
@@ -158,15 +167,18 @@ enum t3_tiles_named { T3_TILES_UNNAMED, T3_TILES_FORGOTTEN, T3_TILES_NAMED };
 struct t3_plan {
   const char* name; /* on the timeline */
   uint32_t workgroups;
-  uint32_t workgroups_per_cu; /* that fit at once */
+  uint32_t workgroups_per_cu; /* that the kernel is made for; as many run at once as registers and local memory allow */
+  uint32_t register_bytes;    /* of a workgroup */
   uint32_t waves;             /* programs of a workgroup, at most T3_WAVES_MAX */
   uint32_t tiles;             /* of a wave, at most T3_TILES_MAX */
-  uint32_t local_bytes;
+  uint32_t local_bytes;       /* of a workgroup */
+  bool together;              /* workgroups wait for each other: all of them have to fit at once */
   struct t3_range written[T3_RANGES_MAX]; /* by the kernel or its neighbours, the output first */
   uint32_t written_count;
   struct t3_range read[T3_RANGES_MAX]; /* and not written */
   uint32_t read_count;
-  bool stores_here; /* the kernel stores there itself, and not its neighbours alone */
+  bool awaits_arrivals; /* what neighbours have stored before the kernel begins is awaited, or added to, not lost */
+  bool stores_here;     /* the kernel stores there itself, and not its neighbours alone */
   enum t3_tiles_named tiles_named;
 };
 
@@ -183,25 +195,35 @@ enum { T3_PROPERTIES_MAX = 16 };
 /* What a kernel's signals, and its stores to other GPUs, say of it, or what its waits expect of them. */
 struct t3_agreement {
   uint32_t receiver, gpus; /* position in the ring of who is signalled, and the ring's size */
-  uint32_t workgroups;     /* who signal, each on a counter of its own */
   uint32_t count;
   struct t3_property properties[T3_PROPERTIES_MAX];
+};
+
+enum { T3_ARGUMENT_BYTES_MAX = 4096 };
+
+/* How arguments lie in memory. The generated header of a kernel's arguments defines T3_<NAME>_ARGUMENTS to fill it. */
+struct t3_argument_format {
+  uint32_t bytes; /* in memory */
+  uint32_t size;  /* of the structure that programs see */
+  void (*read)(void* arguments, const unsigned char* bytes);
 };
 
 struct t3_check;
 
 struct t3_kernel {
   const char* name; /* packets say t3_kernel_handle of it */
+  struct t3_argument_format arguments;
   enum t3_traffic_class reads, writes;
   bool is_producer; /* of what a collective takes: the memory controller observes its first stage (T3 4.5) */
-  /* Whether it can run with these arguments, else refused in words (t3/check.h). */
-  bool (*check)(struct t3_check* check, const void* arguments);
-  /* The arguments have been checked. */
-  struct t3_plan (*plan)(const struct t3_device* device, const void* arguments);
+  /* Whether it can run so, else refused in words (t3/check.h). */
+  bool (*check)(struct t3_check* check, const struct t3_launch* launch);
+  /* The launch has been checked. A grid that is not the plan's is refused. */
+  struct t3_plan (*plan)(const struct t3_device* device, const struct t3_launch* launch);
   /* What its neighbours must agree on; NULL for a kernel that has none. A wait then takes one signal after the other,
    * and fails where the signal says something else, where something else has changed the counter, and where the
    * neighbour has failed. A kernel that has failed goes on, for its neighbours wait for it, and its signals say so.
-   * Where the ring's size or the workgroups differ, so does the number of signals: no wait of the kernel lasts then. */
+   * Each workgroup signals a counter of its own. Where the ring's size or the workgroups differ, so does the number of
+   * signals: no wait of the kernel lasts then. */
   void (*agree)(const void* arguments, struct t3_agreement* sent, struct t3_agreement* expected);
   void (*run)(struct t3_wave* wave);
 };

@@ -45,6 +45,9 @@ enum { T3_LIMIT_BY_BANDS = 0, T3_LIMIT_NONE = 255 };
  * driver's. */
 enum { T3_RING_WORKGROUPS_MAX = 496 };
 
+/* Bytes of a kernel's arguments that a packet has room for. */
+enum { T3_ARGUMENT_ROOM = 96 };
+
 struct t3_matrix {
   uint64_t address;
   uint64_t row_stride; /* bytes from one row to the next, a multiple of 32 */
@@ -88,6 +91,13 @@ struct t3_gemm_options {
   uint32_t first_workgroup;   /* where the order of workgroups starts; it wraps around */
   uint32_t max_compute_units; /* 0: all */
   struct t3_batch batch;
+};
+
+struct t3_kernel_options {
+  uint32_t workgroups;        /* of the grid; 0: as many as the kernel has work for */
+  uint32_t max_compute_units; /* 0: all */
+  uint64_t
+      argument_memory; /* where the arguments are kept until the kernel has ended, 32-byte aligned; 0: in the packet */
 };
 
 struct t3_row_options {
@@ -247,6 +257,10 @@ enum t3_status t3_wait_dma(struct t3_context* context);
  * T3_TIMEOUT when there was no room in the queue: the kernel is not in it. */
 enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* output, const struct t3_matrix* a,
                        const struct t3_matrix* b, struct t3_gemm_options options);
+/* Any kernel of the GPU by its name, with its arguments as they are to lie in memory, which t3_<name>_arguments_to of
+ * their generated header writes. T3_CAPACITY when there are more than T3_ARGUMENT_ROOM bytes and no memory for them. */
+enum t3_status t3_run_kernel(struct t3_context* context, const char* kernel, const void* arguments, uint32_t bytes,
+                             struct t3_kernel_options options);
 /* Operands that the operation has no use for are NULL. `out` is T3_CACHED, here and in t3_attention; operands are read
  * through the cache, whatever their kind. */
 enum t3_status t3_rows(struct t3_context* context, enum t3_row_operation operation, const struct t3_matrix* out,

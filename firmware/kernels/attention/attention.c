@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "kernels/operands.h"
+#include "t3/arguments/attention.h"
 #include "t3/grid.h"
 #include "t3/row_operations.h"
 #include "t3/t3.h"
@@ -21,7 +22,7 @@ struct operand {
 
 /* What the workgroup works on. */
 struct attention {
-  const struct t3_kernel_packet* arguments;
+  const struct t3_attention_arguments* arguments;
   enum t3_attention_pass pass;
   uint32_t row, rows;     /* its tile */
   uint32_t blocks, ahead; /* of the walked operands */
@@ -31,24 +32,26 @@ struct attention {
 
 static uint64_t padded(uint64_t row) { return (row + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT; }
 
-/* Each matrix of a, and of out in the backward passes, holds q, k and v side by side. */
-static struct operand part_of(const struct t3_kernel_packet* p, uint64_t address, uint32_t stride, uint32_t part) {
-  return (struct operand){address + part * padded(t3_row_of_out(p)), stride};
+/* Each matrix of qkv, and of out in the backward passes, holds q, k and v side by side. */
+static struct operand part_of(const struct t3_attention_arguments* p, uint64_t address, uint32_t stride,
+                              uint32_t part) {
+  return (struct operand){address + part * padded(t3_row_bytes_of(p->n, p->element)), stride};
 }
 
 static struct attention attention_of(const struct t3_wave* wave) {
-  const struct t3_kernel_packet* p = wave->arguments;
+  const struct t3_attention_arguments* p = wave->arguments;
   const uint32_t tiles = t3_divide_up(p->m, p->tile_rows), batch = wave->workgroup / tiles;
   struct attention t = {.arguments = p,
-                        .pass = (enum t3_attention_pass)p->operation,
+                        .pass = (enum t3_attention_pass)p->pass,
                         .row = wave->workgroup % tiles * p->tile_rows,
                         .blocks = t3_divide_up(p->m, p->tile_columns)};
   t.rows = t3_smaller(p->tile_rows, p->m - t.row);
   t.ahead = t3_smaller(t.blocks, wave->device->prefetch_slabs);
-  const uint64_t a = p->a + (uint64_t)batch * p->a_batch, out = p->out + (uint64_t)batch * p->out_batch;
-  const struct operand q = part_of(p, a, p->lda, 0), k = part_of(p, a, p->lda, 1), v = part_of(p, a, p->lda, 2);
-  const struct operand gradient = {p->b + (uint64_t)batch * p->b_batch, p->ldb};
-  const struct operand result = {p->c + (uint64_t)batch * p->b_batch, p->ldb};
+  const uint64_t qkv = p->qkv + (uint64_t)batch * p->qkv_batch, out = p->out + (uint64_t)batch * p->out_batch;
+  const struct operand q = part_of(p, qkv, p->ld_qkv, 0), k = part_of(p, qkv, p->ld_qkv, 1);
+  const struct operand v = part_of(p, qkv, p->ld_qkv, 2);
+  const struct operand gradient = {p->gradient + (uint64_t)batch * p->gradient_batch, p->ld_gradient};
+  const struct operand result = {p->result + (uint64_t)batch * p->gradient_batch, p->ld_gradient};
   if (t.pass == T3_ATTENTION_BACKWARD_KV) {
     t.kept[0] = k, t.kept[1] = v, t.kept_count = 2;
     t.walked[0] = q, t.walked[1] = gradient;
@@ -105,7 +108,7 @@ static void load_block(struct t3_wave* wave, const struct attention* t, uint32_t
 /* Of the tile's rows with a block's: rows x n times n x block. */
 static void multiply_rows(struct t3_wave* wave, const struct attention* t, struct t3_tile sum, struct t3_tile a,
                           struct t3_tile b) {
-  const struct t3_kernel_packet* p = t->arguments;
+  const struct t3_attention_arguments* p = t->arguments;
   t3_multiply(wave,
               (struct t3_product){
                   .sum = sum, .a = a, .b = b, .m = p->tile_rows, .n = p->tile_columns, .k = p->n, .transpose_b = true});
@@ -114,7 +117,7 @@ static void multiply_rows(struct t3_wave* wave, const struct attention* t, struc
 /* A block's rows weighted by scores and added up: rows x block times block x n. */
 static void add_rows(struct t3_wave* wave, const struct attention* t, struct t3_tile sum, struct t3_tile scores,
                      struct t3_tile b, bool adds) {
-  const struct t3_kernel_packet* p = t->arguments;
+  const struct t3_attention_arguments* p = t->arguments;
   t3_multiply(wave,
               (struct t3_product){
                   .sum = sum, .a = scores, .b = b, .m = p->tile_rows, .n = p->n, .k = p->tile_columns, .adds = adds});
@@ -156,7 +159,7 @@ static void divide_by_weights(const void* argument, float* const* operands) {
 
 static void work_on_scores(struct t3_wave* wave, const struct attention* t, uint32_t block, double operations,
                            void (*compute)(const void*, float* const*)) {
-  const struct t3_kernel_packet* p = t->arguments;
+  const struct t3_attention_arguments* p = t->arguments;
   const struct fold fold = {p->factor, t->rows, block_rows(t, block), p->n, block == 0};
   t3_work(wave, &(struct t3_vector_work){.operations = operations,
                                          .operands = 3,
@@ -167,7 +170,7 @@ static void work_on_scores(struct t3_wave* wave, const struct attention* t, uint
 
 /* Matrix and vector units of a compute unit take turns. */
 static void walk_block(struct t3_wave* wave, const struct attention* t, uint32_t block) {
-  const struct t3_kernel_packet* p = t->arguments;
+  const struct t3_attention_arguments* p = t->arguments;
   const struct t3_tile scores = scores_of(t, SCORES, block), slopes = scores_of(t, SLOPES, block);
   const struct t3_tile first = walked(t, 0, block), second = walked(t, 1, block);
   const double operations = (double)p->tile_rows * p->tile_columns * t3_row_traits_of(T3_ROWS_SOFTMAX)->operations;
@@ -199,82 +202,89 @@ static void run(struct t3_wave* wave) {
 }
 
 struct operands {
-  struct t3_matrices out, a, b, c;
+  struct t3_matrices out, qkv, gradient, result;
 };
 
-static struct operands operands_of(const struct t3_kernel_packet* p) {
-  const uint64_t row = t3_row_of_out(p), packed = 3 * padded(row), count = t3_batches_of(p);
-  const uint64_t out_row = p->operation == T3_ATTENTION_FORWARD ? row : packed;
+static struct operands operands_of(const struct t3_attention_arguments* p) {
+  const uint64_t row = t3_row_bytes_of(p->n, p->element), packed = 3 * padded(row), count = t3_batches_of(p->batches);
+  const uint64_t out_row = p->pass == T3_ATTENTION_FORWARD ? row : packed;
   return (struct operands){{"out", p->out, p->m, out_row, p->ldo, p->out_batch, count},
-                           {"a", p->a, p->m, packed, p->lda, p->a_batch, count},
-                           {"b", p->b, p->m, row, p->ldb, p->b_batch, count},
-                           {"c", p->c, p->m, row, p->ldb, p->b_batch, count}};
+                           {"qkv", p->qkv, p->m, packed, p->ld_qkv, p->qkv_batch, count},
+                           {"gradient", p->gradient, p->m, row, p->ld_gradient, p->gradient_batch, count},
+                           {"result", p->result, p->m, row, p->ld_gradient, p->gradient_batch, count}};
 }
 
 static bool check_held(struct t3_check* check, const struct t3_matrices* operand) {
   return t3_check_held(check, check->gpu, operand->name, operand->address, t3_bytes_of(operand));
 }
 
-static bool check_places(struct t3_check* check, const struct t3_kernel_packet* p, const struct operands* o,
+static bool check_places(struct t3_check* check, const struct t3_attention_arguments* p, const struct operands* o,
                          bool backward) {
-  if (p->lda < o->a.row_bytes || (backward && (p->ldb < o->b.row_bytes || p->ldo < o->out.row_bytes)))
+  if (p->ld_qkv < o->qkv.row_bytes ||
+      (backward && (p->ld_gradient < o->gradient.row_bytes || p->ldo < o->out.row_bytes)))
     return t3_refuse(check, T3_BAD_PACKET,
-                     "row strides of a %u, b %u and out %u: room for q, k and v, %" PRIu64
+                     "row strides of qkv %u, gradient %u and out %u: room for q, k and v, %" PRIu64
                      " bytes, and for rows of %" PRIu64 " expected",
-                     p->lda, p->ldb, p->ldo, o->a.row_bytes, o->b.row_bytes);
-  if (t3_unaligned(p->a) || t3_unaligned(p->lda) ||
-      (backward && (t3_unaligned(p->b) || t3_unaligned(p->ldb) || t3_unaligned(p->c))))
+                     p->ld_qkv, p->ld_gradient, p->ldo, o->qkv.row_bytes, o->gradient.row_bytes);
+  if (t3_unaligned(p->qkv) || t3_unaligned(p->ld_qkv) ||
+      (backward && (t3_unaligned(p->gradient) || t3_unaligned(p->ld_gradient) || t3_unaligned(p->result))))
     return t3_refuse(check, T3_BAD_PACKET,
-                     "a " T3_HEX ", b " T3_HEX ", c " T3_HEX ", row strides %u and %u: multiples of 32 expected", p->a,
-                     p->b, p->c, p->lda, p->ldb);
-  return check_held(check, &o->a) && check_held(check, &o->out) &&
-         (!backward || (check_held(check, &o->b) && check_held(check, &o->c)));
+                     "qkv " T3_HEX ", gradient " T3_HEX ", result " T3_HEX
+                     ", row strides %u and %u: multiples of 32 expected",
+                     p->qkv, p->gradient, p->result, p->ld_qkv, p->ld_gradient);
+  return check_held(check, &o->qkv) && check_held(check, &o->out) &&
+         (!backward || (check_held(check, &o->gradient) && check_held(check, &o->result)));
 }
 
-static bool check(struct t3_check* check, const void* arguments) {
-  const struct t3_kernel_packet* p = arguments;
-  if (!t3_check_output(check, p, 0, true)) return false;
-  const bool forward = p->operation == T3_ATTENTION_FORWARD, backward = !forward;
-  const struct t3_unused_field unused[] = {{"b or staging", forward ? p->b : 0},
-                                           {"c or peer_staging", forward ? p->c : 0},
-                                           {"ldb", forward ? p->ldb : 0},
-                                           {"ldc or signal_base", p->ldc},
-                                           {"k or seed", p->k},
-                                           {"first_workgroup", p->first_workgroup}};
-  if (!t3_check_unused(check, unused, sizeof unused / sizeof *unused)) return false;
-  if (p->operation < T3_ATTENTION_FORWARD || p->operation > T3_ATTENTION_BACKWARD_KV)
+static uint64_t workgroups_of(const struct t3_attention_arguments* p) {
+  return t3_divide_up(p->m, p->tile_rows) * t3_batches_of(p->batches);
+}
+
+static bool check_out(struct t3_check* check, const struct t3_attention_arguments* p) {
+  const struct t3_output_operand out = {p->out, p->m, p->n, p->ldo, p->element};
+  const struct t3_batch_operand batch = {p->batches, p->out_batch, p->qkv_batch, p->gradient_batch};
+  return t3_check_output(check, &out) && t3_check_tiles(check, &out, p->tile_rows, p->tile_columns) &&
+         t3_check_batch(check, &out, &batch) && t3_check_workgroups(check, workgroups_of(p));
+}
+
+static bool check(struct t3_check* check, const struct t3_launch* launch) {
+  const struct t3_attention_arguments* p = launch->arguments;
+  const bool forward = p->pass == T3_ATTENTION_FORWARD, backward = !forward;
+  const struct t3_named_value unused[] = {{"gradient", forward ? p->gradient : 0},
+                                          {"result", forward ? p->result : 0},
+                                          {"ld_gradient", forward ? p->ld_gradient : 0}};
+  if (!check_out(check, p) || !t3_check_unused(check, unused, sizeof unused / sizeof *unused)) return false;
+  if (p->pass < T3_ATTENTION_FORWARD || p->pass > T3_ATTENTION_BACKWARD_KV)
     return t3_refuse(check, T3_BAD_PACKET,
-                     "attention pass %u: 1 (forward), 2 (backward of q) or 3 (of k and v) expected", p->operation);
-  if (!t3_check_batch(check, p)) return false;
+                     "attention pass %u: 1 (forward), 2 (backward of q) or 3 (of k and v) expected", p->pass);
   if (backward && check->functional)
-    return t3_refuse(check, T3_BAD_PACKET, "attention pass %u: it computes no data, timing-only", p->operation);
+    return t3_refuse(check, T3_BAD_PACKET, "attention pass %u: it computes no data, timing-only", p->pass);
   const struct operands o = operands_of(p);
   if (!check_places(check, p, &o, backward)) return false;
-  if (!t3_check_overlap(check, &o.out, &o.a)) return false;
-  if (backward && (!t3_check_overlap(check, &o.out, &o.b) || !t3_check_overlap(check, &o.out, &o.c))) return false;
-  if (!t3_check_batch_overlap(check, &o.out)) return false;
-  const uint64_t workgroups = t3_divide_up(p->m, p->tile_rows) * t3_batches_of(p);
-  if (p->workgroups == workgroups) return true;
-  return t3_refuse(check, T3_BAD_PACKET, "workgroups %u: all %" PRIu64 " tiles of rows expected", p->workgroups,
-                   workgroups);
+  if (!t3_check_overlap(check, &o.out, &o.qkv)) return false;
+  if (backward && (!t3_check_overlap(check, &o.out, &o.gradient) || !t3_check_overlap(check, &o.out, &o.result)))
+    return false;
+  return t3_check_batch_overlap(check, &o.out);
 }
 
-static struct t3_plan plan(const struct t3_device* device, const void* arguments) {
-  const struct t3_kernel_packet* p = arguments;
+static struct t3_plan plan(const struct t3_device* device, const struct t3_launch* launch) {
+  const struct t3_attention_arguments* p = launch->arguments;
   const struct operands o = operands_of(p);
   return (struct t3_plan){.name = "attention",
-                          .workgroups = p->workgroups,
+                          .workgroups = (uint32_t)workgroups_of(p),
                           .workgroups_per_cu = device->workgroups_per_cu,
+                          .register_bytes = device->register_bytes / device->workgroups_per_cu, /* compiled for it */
                           .waves = 1,
                           .tiles = FIRST_WALKED + WALKED * device->prefetch_slabs,
                           .written = {t3_range_of(&o.out)},
                           .written_count = 1,
-                          .read = {t3_range_of(&o.a), t3_range_of(&o.b), t3_range_of(&o.c)},
-                          .read_count = p->operation == T3_ATTENTION_FORWARD ? 1 : 3,
+                          .read = {t3_range_of(&o.qkv), t3_range_of(&o.gradient), t3_range_of(&o.result)},
+                          .read_count = p->pass == T3_ATTENTION_FORWARD ? 1 : 3,
                           .stores_here = true};
 }
 
 const struct t3_kernel t3_attention_kernel = {.name = "attention",
+                                              .arguments = T3_ATTENTION_ARGUMENTS,
                                               .reads = T3_TRAFFIC_GEMM_READ,
                                               .writes = T3_TRAFFIC_GEMM_WRITE,
                                               .check = check,

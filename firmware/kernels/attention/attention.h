@@ -2,7 +2,6 @@
 #define T3_KERNELS_ATTENTION_H
 
 #include "t3/device.h"
-#include "t3/kernel_packet.h"
 
 extern const struct t3_kernel t3_attention_kernel;
 

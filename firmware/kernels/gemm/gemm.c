@@ -4,11 +4,12 @@
 #include "gemm.h"
 
 #include "kernels/operands.h"
+#include "t3/arguments/gemm.h"
 #include "t3/grid.h"
 
 /* What the workgroup works on. */
 struct gemm {
-  const struct t3_kernel_packet* arguments;
+  const struct t3_gemm_arguments* arguments;
   struct t3_grid grid;
   struct t3_rectangle place; /* of its tile in out */
   uint32_t tile;             /* its number in the whole batch */
@@ -17,13 +18,13 @@ struct gemm {
 };
 
 static struct gemm gemm_of(const struct t3_wave* wave) {
-  const struct t3_kernel_packet* p = wave->arguments;
+  const struct t3_gemm_arguments* p = wave->arguments;
   struct gemm g = {
       .arguments = p,
       .grid = {p->m, p->n, p->tile_rows, p->tile_columns, p->wavefronts, p->ldo, (enum t3_element)p->element},
       .depth = wave->device->slab_depth};
   const uint32_t tiles = t3_tiles_of(&g.grid);
-  g.tile = (uint32_t)(((uint64_t)p->first_workgroup + wave->workgroup) % p->workgroups);
+  g.tile = (uint32_t)(((uint64_t)p->first_workgroup + wave->workgroup) % wave->workgroups);
   g.place = t3_tile_of(&g.grid, g.tile % tiles);
   const uint64_t matrix = g.tile / tiles;
   g.a = p->a + matrix * p->a_batch;
@@ -45,13 +46,13 @@ static struct t3_tile sum_of(const struct gemm* g) {
 /* `ahead` slabs have tiles; the one after them takes the tiles of the first. */
 static struct t3_tile slab_of_a(const struct gemm* g, uint32_t slab) {
   const uint32_t index = 1 + 2 * (slab % g->ahead), depth = depth_of(g, slab);
-  if (g->arguments->flags & T3_KERNEL_TRANSPOSE_A) return (struct t3_tile){index, depth, g->place.rows, T3_FP32};
+  if (g->arguments->transpose_a) return (struct t3_tile){index, depth, g->place.rows, T3_FP32};
   return (struct t3_tile){index, g->place.rows, depth, T3_FP32};
 }
 
 static struct t3_tile slab_of_b(const struct gemm* g, uint32_t slab) {
   const uint32_t index = 2 + 2 * (slab % g->ahead), depth = depth_of(g, slab);
-  if (g->arguments->flags & T3_KERNEL_TRANSPOSE_B) return (struct t3_tile){index, g->place.columns, depth, T3_FP32};
+  if (g->arguments->transpose_b) return (struct t3_tile){index, g->place.columns, depth, T3_FP32};
   return (struct t3_tile){index, depth, g->place.columns, T3_FP32};
 }
 
@@ -68,23 +69,23 @@ static void load(struct t3_wave* wave, const struct gemm* g, struct t3_tile tile
 }
 
 static void load_slab(struct t3_wave* wave, const struct gemm* g, uint32_t slab) {
-  const struct t3_kernel_packet* p = g->arguments;
+  const struct t3_gemm_arguments* p = g->arguments;
   const uint32_t k = slab * g->depth;
-  const bool a_lies = p->flags & T3_KERNEL_TRANSPOSE_A, b_lies = p->flags & T3_KERNEL_TRANSPOSE_B;
+  const bool a_lies = p->transpose_a, b_lies = p->transpose_b;
   load(wave, g, slab_of_a(g, slab), g->a, p->lda, a_lies ? k : g->place.row, a_lies ? g->place.row : k);
   load(wave, g, slab_of_b(g, slab), g->b, p->ldb, b_lies ? g->place.column : k, b_lies ? k : g->place.column);
 }
 
 static void multiply_slab(struct t3_wave* wave, const struct gemm* g, uint32_t slab) {
-  const struct t3_kernel_packet* p = g->arguments;
+  const struct t3_gemm_arguments* p = g->arguments;
   t3_multiply(wave, (struct t3_product){.sum = sum_of(g),
                                         .a = slab_of_a(g, slab),
                                         .b = slab_of_b(g, slab),
                                         .m = p->tile_rows,
                                         .n = p->tile_columns,
                                         .k = depth_of(g, slab),
-                                        .transpose_a = p->flags & T3_KERNEL_TRANSPOSE_A,
-                                        .transpose_b = p->flags & T3_KERNEL_TRANSPOSE_B,
+                                        .transpose_a = p->transpose_a,
+                                        .transpose_b = p->transpose_b,
                                         .adds = slab != 0});
 }
 
@@ -97,9 +98,9 @@ static void store_wavefront(struct t3_wave* wave, const struct gemm* g, uint32_t
                                    .columns = part.columns,
                                    .element = g->grid.element,
                                    .row = part.row - g->place.row,
-                                   .uncached = g->arguments->flags & T3_KERNEL_UNCACHED,
+                                   .uncached = g->arguments->uncached,
                                    .of = {true, (uint8_t)wavefront, g->tile}};
-  if (g->arguments->flags & T3_KERNEL_UPDATE)
+  if (g->arguments->update)
     t3_update(wave, sum_of(g), access);
   else
     t3_store(wave, sum_of(g), access);
@@ -121,27 +122,41 @@ struct operands {
   struct t3_matrices out, a, b;
 };
 
-static struct operands operands_of(const struct t3_kernel_packet* p) {
-  const bool a_lies = p->flags & T3_KERNEL_TRANSPOSE_A, b_lies = p->flags & T3_KERNEL_TRANSPOSE_B;
-  const uint64_t bytes = t3_element_bytes((enum t3_element)p->element), count = t3_batches_of(p);
+static struct operands operands_of(const struct t3_gemm_arguments* p) {
+  const bool a_lies = p->transpose_a, b_lies = p->transpose_b;
+  const uint64_t count = t3_batches_of(p->batches), row = t3_row_bytes_of(p->n, p->element);
   const uint32_t a_rows = a_lies ? p->k : p->m, b_rows = b_lies ? p->n : p->k;
-  return (struct operands){{"out", p->out, p->m, t3_row_of_out(p), p->ldo, p->out_batch, count},
-                           {"a", p->a, a_rows, (a_lies ? p->m : p->k) * bytes, p->lda, p->a_batch, count},
-                           {"b", p->b, b_rows, (b_lies ? p->k : p->n) * bytes, p->ldb, p->b_batch, count}};
+  const uint64_t a_row = t3_row_bytes_of(a_lies ? p->m : p->k, p->element);
+  const uint64_t b_row = t3_row_bytes_of(b_lies ? p->k : p->n, p->element);
+  return (struct operands){{"out", p->out, p->m, row, p->ldo, p->out_batch, count},
+                           {"a", p->a, a_rows, a_row, p->lda, p->a_batch, count},
+                           {"b", p->b, b_rows, b_row, p->ldb, p->b_batch, count}};
 }
 
-static bool check(struct t3_check* check, const void* arguments) {
-  const struct t3_kernel_packet* p = arguments;
-  if (!t3_check_output(check, p, T3_KERNEL_UPDATE | T3_KERNEL_UNCACHED | T3_KERNEL_TRANSPOSE_A | T3_KERNEL_TRANSPOSE_B,
-                       true))
+static uint64_t workgroups_of(const struct t3_gemm_arguments* p) {
+  const struct t3_grid grid = {
+      p->m, p->n, p->tile_rows, p->tile_columns, p->wavefronts, p->ldo, (enum t3_element)p->element};
+  return t3_tiles_of(&grid) * t3_batches_of(p->batches);
+}
+
+static bool check_out(struct t3_check* check, const struct t3_gemm_arguments* p) {
+  const struct t3_output_operand out = {p->out, p->m, p->n, p->ldo, p->element};
+  const struct t3_batch_operand batch = {p->batches, p->out_batch, p->a_batch, p->b_batch};
+  if (!t3_check_output(check, &out) || !t3_check_tiles(check, &out, p->tile_rows, p->tile_columns) ||
+      !t3_check_batch(check, &out, &batch))
     return false;
-  const struct t3_unused_field unused[] = {{"c or peer_staging", p->c},
-                                           {"signal_epoch or factor", p->signal_epoch},
-                                           {"ldc or signal_base", p->ldc},
-                                           {"operation", p->operation}};
-  if (!t3_check_unused(check, unused, sizeof unused / sizeof *unused)) return false;
-  const struct operands operands = operands_of(p);
-  const struct t3_matrices *out = &operands.out, *a = &operands.a, *b = &operands.b;
+  /* Tracker and output map know an output as one grid of tiles. */
+  if (p->batches > 1 && (p->update || p->uncached))
+    return t3_refuse(check, T3_BAD_PACKET, "a batch of %u with update %u, uncached %u: cached stores expected",
+                     p->batches, p->update, p->uncached);
+  if (p->wavefronts == 0 || p->wavefronts > 8 || p->tile_rows % p->wavefronts != 0)
+    return t3_refuse(check, T3_BAD_PACKET, "%u wavefronts: 1 to 8 expected that divide the tile's %u rows",
+                     p->wavefronts, p->tile_rows);
+  return true;
+}
+
+static bool check_factors(struct t3_check* check, const struct t3_gemm_arguments* p, const struct operands* operands) {
+  const struct t3_matrices *a = &operands->a, *b = &operands->b;
   if (p->k - 1 >= T3_ROWS_MAX || p->lda < a->row_bytes || p->ldb < b->row_bytes)
     return t3_refuse(check, T3_BAD_PACKET,
                      "k %u, row strides of a %u and b %u: k of 1 to %d, strides of at least a row, expected", p->k,
@@ -150,44 +165,52 @@ static bool check(struct t3_check* check, const void* arguments) {
     return t3_refuse(check, T3_BAD_PACKET,
                      "a " T3_HEX ", b " T3_HEX ", row strides %u and %u: multiples of 32 expected", p->a, p->b, p->lda,
                      p->ldb);
-  if (!t3_check_batch(check, p)) return false;
-  if (!t3_check_held(check, check->gpu, "a", p->a, t3_bytes_of(a)) ||
-      !t3_check_held(check, check->gpu, "b", p->b, t3_bytes_of(b)))
-    return false;
-  if (p->wavefronts == 0 || p->wavefronts > 8 || p->tile_rows % p->wavefronts != 0)
-    return t3_refuse(check, T3_BAD_PACKET, "%u wavefronts: 1 to 8 expected that divide the tile's %u rows",
-                     p->wavefronts, p->tile_rows);
-  const struct t3_grid grid = {
-      p->m, p->n, p->tile_rows, p->tile_columns, p->wavefronts, p->ldo, (enum t3_element)p->element};
-  const uint64_t workgroups = t3_tiles_of(&grid) * t3_batches_of(p);
-  if (p->workgroups != workgroups || p->first_workgroup >= p->workgroups)
-    return t3_refuse(check, T3_BAD_PACKET,
-                     "workgroups %u from %u: all %" PRIu64 " of the output, from one of them, expected", p->workgroups,
-                     p->first_workgroup, workgroups);
-  return t3_check_overlap(check, out, a) && t3_check_overlap(check, out, b) && t3_check_batch_overlap(check, out);
+  return t3_check_held(check, check->gpu, "a", p->a, t3_bytes_of(a)) &&
+         t3_check_held(check, check->gpu, "b", p->b, t3_bytes_of(b));
 }
 
-/* As many more workgroups fit as the tile is smaller than the one that the machine is made for: registers are what
- * fills up. */
-static struct t3_plan plan(const struct t3_device* device, const void* arguments) {
-  const struct t3_kernel_packet* p = arguments;
+static bool check(struct t3_check* check, const struct t3_launch* launch) {
+  const struct t3_gemm_arguments* p = launch->arguments;
+  const struct t3_named_value switches[] = {{"update", p->update},
+                                            {"uncached", p->uncached},
+                                            {"transpose_a", p->transpose_a},
+                                            {"transpose_b", p->transpose_b}};
+  if (!t3_check_switches(check, switches, sizeof switches / sizeof *switches) || !check_out(check, p)) return false;
   const struct operands operands = operands_of(p);
-  const uint32_t times = device->tile_rows * device->tile_columns / ((uint32_t)p->tile_rows * p->tile_columns);
-  return (struct t3_plan){
-      .name = "gemm",
-      .workgroups = p->workgroups,
-      .workgroups_per_cu = device->workgroups_per_cu * (times == 0 ? 1 : times),
-      .waves = 1,
-      .tiles = 1 + 2 * device->prefetch_slabs,
-      .written = {t3_range_of(&operands.out)},
-      .written_count = 1,
-      .read = {t3_range_of(&operands.a), t3_range_of(&operands.b)},
-      .read_count = 2,
-      .stores_here = true,
-      .tiles_named = p->flags & (T3_KERNEL_UPDATE | T3_KERNEL_UNCACHED) ? T3_TILES_NAMED : T3_TILES_FORGOTTEN};
+  if (!check_factors(check, p, &operands) || !t3_check_workgroups(check, workgroups_of(p))) return false;
+  if (p->first_workgroup >= workgroups_of(p))
+    return t3_refuse(check, T3_BAD_PACKET, "first_workgroup %u: one of %" PRIu64 " expected", p->first_workgroup,
+                     workgroups_of(p));
+  return t3_check_overlap(check, &operands.out, &operands.a) && t3_check_overlap(check, &operands.out, &operands.b) &&
+         t3_check_batch_overlap(check, &operands.out);
+}
+
+/* As many more workgroups fit as the tile is smaller than the one that the machine is made for: the program is compiled
+ * for so many, which share the registers, unless its fp32 sums take more. */
+static struct t3_plan plan(const struct t3_device* device, const struct t3_launch* launch) {
+  const struct t3_gemm_arguments* p = launch->arguments;
+  const struct operands operands = operands_of(p);
+  const uint32_t elements = (uint32_t)p->tile_rows * p->tile_columns;
+  const uint32_t times = device->tile_rows * device->tile_columns / elements;
+  const uint32_t resident = device->workgroups_per_cu * (times == 0 ? 1 : times);
+  const uint32_t share = device->register_bytes / resident, sums = elements * (uint32_t)sizeof(float);
+  return (struct t3_plan){.name = "gemm",
+                          .workgroups = (uint32_t)workgroups_of(p),
+                          .workgroups_per_cu = resident,
+                          .register_bytes = share > sums ? share : sums,
+                          .waves = 1,
+                          .tiles = 1 + 2 * device->prefetch_slabs,
+                          .written = {t3_range_of(&operands.out)},
+                          .written_count = 1,
+                          .read = {t3_range_of(&operands.a), t3_range_of(&operands.b)},
+                          .read_count = 2,
+                          .awaits_arrivals = p->update,
+                          .stores_here = true,
+                          .tiles_named = p->update || p->uncached ? T3_TILES_NAMED : T3_TILES_FORGOTTEN};
 }
 
 const struct t3_kernel t3_gemm_kernel = {.name = "gemm",
+                                         .arguments = T3_GEMM_ARGUMENTS,
                                          .reads = T3_TRAFFIC_GEMM_READ,
                                          .writes = T3_TRAFFIC_GEMM_WRITE,
                                          .is_producer = true,

@@ -18,7 +18,8 @@
 #include "blocks.h"
 #include "kernels/operands.h"
 #include "t3/address.h"
-#include "t3/kernel_handle.h"
+#include "t3/arguments/ring_all_gather.h"
+#include "t3/arguments/ring_reduce_scatter.h"
 #include "t3/registers/signals.h"
 
 enum { GPUS_MAX = 1 << 16 }; /* their number travels in 16 bits */
@@ -26,17 +27,43 @@ enum { GPUS_MAX = 1 << 16 }; /* their number travels in 16 bits */
 enum collective { REDUCE_SCATTER, NEAR_MEMORY_REDUCE_SCATTER, ALL_GATHER };
 static const char* const collective_names[] = {"reduce-scatter", "near-memory reduce-scatter", "all-gather"};
 
-static enum collective collective_of(const struct t3_kernel_packet* p) {
-  if (p->kernel == t3_kernel_handle("ring-all-gather")) return ALL_GATHER;
-  return p->flags & T3_KERNEL_NEAR_MEMORY ? NEAR_MEMORY_REDUCE_SCATTER : REDUCE_SCATTER;
+/* What a wave works on: the arguments of either kernel. */
+struct ring {
+  enum collective collective;
+  struct t3_ring_reduce_scatter_arguments arguments;
+};
+
+static struct ring ring_of_reduce_scatter(const void* arguments) {
+  const struct t3_ring_reduce_scatter_arguments* p = arguments;
+  return (struct ring){p->near_memory ? NEAR_MEMORY_REDUCE_SCATTER : REDUCE_SCATTER, *p};
 }
 
-/* What a wave works on. */
-struct ring {
-  const struct t3_kernel_packet* arguments;
-  struct t3_grid grid;
-  bool reduces, staged;
-};
+/* An all-gather has nothing to stage. */
+static struct ring ring_of_all_gather(const void* arguments) {
+  const struct t3_ring_all_gather_arguments* p = arguments;
+  return (struct ring){ALL_GATHER,
+                       {.out = p->out,
+                        .peer_out = p->peer_out,
+                        .signal_epoch = p->signal_epoch,
+                        .m = p->m,
+                        .n = p->n,
+                        .ldo = p->ldo,
+                        .signal_base = p->signal_base,
+                        .gpu = p->gpu,
+                        .gpus = p->gpus,
+                        .tile_rows = p->tile_rows,
+                        .tile_columns = p->tile_columns,
+                        .element = p->element,
+                        .uncached = p->uncached}};
+}
+
+static bool reduces(const struct ring* r) { return r->collective != ALL_GATHER; }
+static bool is_staged(const struct ring* r) { return r->collective == REDUCE_SCATTER; }
+
+static struct t3_grid grid_of(const struct ring* r) {
+  const struct t3_ring_reduce_scatter_arguments* p = &r->arguments;
+  return (struct t3_grid){p->m, p->n, p->tile_rows, p->tile_columns, 1, p->ldo, (enum t3_element)p->element};
+}
 
 /* What the waves of a workgroup share: the blocks that are left in this step. */
 struct share {
@@ -44,57 +71,48 @@ struct share {
   uint64_t next, end;
 };
 
-static struct ring ring_of(const struct t3_wave* wave) {
-  const struct t3_kernel_packet* p = wave->arguments;
-  const enum collective collective = collective_of(p);
-  return (struct ring){
-      .arguments = p,
-      .grid = {p->m, p->n, p->tile_rows, p->tile_columns, 1, p->ldo, (enum t3_element)p->element},
-      .reduces = collective != ALL_GATHER,
-      .staged = collective == REDUCE_SCATTER,
-  };
-}
-
-static bool is_last(const struct ring* r, uint32_t step) { return step + 1 == r->arguments->gpus; }
+static bool is_last(const struct ring* r, uint32_t step) { return step + 1 == r->arguments.gpus; }
 
 static uint32_t chunk_of(const struct ring* r, uint32_t step) {
-  const struct t3_kernel_packet* p = r->arguments;
-  return (uint32_t)(((uint64_t)p->gpu + step + (r->reduces ? 1 : 0)) % p->gpus);
+  const struct t3_ring_reduce_scatter_arguments* p = &r->arguments;
+  return (uint32_t)(((uint64_t)p->gpu + step + (reduces(r) ? 1 : 0)) % p->gpus);
 }
 
 /* Where the receiver takes what is sent. */
 static uint64_t sent_to(const struct ring* r) {
-  return r->staged ? r->arguments->peer_staging : r->arguments->peer_out;
+  return is_staged(r) ? r->arguments.peer_staging : r->arguments.peer_out;
 }
 
 static uint64_t counter(const struct t3_wave* wave, const struct ring* r, uint64_t address, uint64_t offset) {
   return t3_block_base(t3_gpu_of(address), T3_BLOCK_SIGNALS) + offset +
-         (uint64_t)8 * (r->arguments->signal_base + wave->workgroup);
+         (uint64_t)8 * (r->arguments.signal_base + wave->workgroup);
 }
 
 /* The signal takes the same way as the data before it and cannot overtake it. */
 static void signal_receiver(struct t3_wave* wave, const struct ring* r, uint32_t step) {
-  const uint32_t chunk = chunk_of(r, step), gpus = r->arguments->gpus;
-  const uint32_t begin = t3_chunk_begin(&r->grid, chunk, gpus), end = t3_chunk_begin(&r->grid, chunk + 1, gpus);
-  struct t3_counter signal = {.address = counter(wave, r, r->arguments->peer_out, T3_SIGNALS_ADD_OFFSET)};
+  const struct t3_grid grid = grid_of(r);
+  const uint32_t chunk = chunk_of(r, step), gpus = r->arguments.gpus;
+  const uint32_t begin = t3_chunk_begin(&grid, chunk, gpus), end = t3_chunk_begin(&grid, chunk + 1, gpus);
+  struct t3_counter signal = {.address = counter(wave, r, r->arguments.peer_out, T3_SIGNALS_ADD_OFFSET)};
   if (begin != end) {
-    const struct t3_rectangle first = t3_tile_of(&r->grid, begin), last = t3_tile_of(&r->grid, end - 1);
+    const struct t3_rectangle first = t3_tile_of(&grid, begin), last = t3_tile_of(&grid, end - 1);
     signal.stored =
-        (struct t3_range){sent_to(r) + t3_offset_of(&r->grid, first.row, first.column),
-                          sent_to(r) + t3_offset_of(&r->grid, last.row + last.rows - 1, last.column + last.columns)};
+        (struct t3_range){sent_to(r) + t3_offset_of(&grid, first.row, first.column),
+                          sent_to(r) + t3_offset_of(&grid, last.row + last.rows - 1, last.column + last.columns)};
   }
   t3_signal(wave, signal);
 }
 
 static void await_sender(struct t3_wave* wave, const struct ring* r, uint32_t step) {
-  t3_await(wave, (struct t3_counter){.address = counter(wave, r, r->arguments->out, T3_SIGNALS_VALUE_OFFSET),
-                                     .threshold = r->arguments->signal_epoch + step});
+  t3_await(wave, (struct t3_counter){.address = counter(wave, r, r->arguments.out, T3_SIGNALS_VALUE_OFFSET),
+                                     .threshold = r->arguments.signal_epoch + step});
 }
 
 static void open_share(const struct t3_wave* wave, const struct ring* r, uint32_t step, struct share* share) {
-  const uint32_t chunk = chunk_of(r, step), gpus = r->arguments->gpus, workgroups = r->arguments->workgroups;
-  const uint32_t begin = t3_chunk_begin(&r->grid, chunk, gpus), end = t3_chunk_begin(&r->grid, chunk + 1, gpus);
-  share->blocks = t3_chunk_blocks_of(&r->grid, begin, end - begin, wave->device->ring_block_bytes);
+  const struct t3_grid grid = grid_of(r);
+  const uint32_t chunk = chunk_of(r, step), gpus = r->arguments.gpus, workgroups = wave->workgroups;
+  const uint32_t begin = t3_chunk_begin(&grid, chunk, gpus), end = t3_chunk_begin(&grid, chunk + 1, gpus);
+  share->blocks = t3_chunk_blocks_of(&grid, begin, end - begin, wave->device->ring_block_bytes);
   share->next = share->blocks.count * wave->workgroup / workgroups;
   share->end = share->blocks.count * (wave->workgroup + 1) / workgroups;
 }
@@ -104,45 +122,54 @@ static struct t3_access at(const struct ring* r, uint64_t matrix, const struct t
                             .stride = block->stride,
                             .rows = block->rows,
                             .columns = block->columns,
-                            .element = r->grid.element,
-                            .uncached = r->arguments->flags & T3_KERNEL_UNCACHED,
+                            .element = (enum t3_element)r->arguments.element,
+                            .uncached = r->arguments.uncached,
                             .at_once = true,
                             .of = {true, T3_WHOLE_WORKGROUP, block->workgroup}};
 }
 
 static void move_block(struct t3_wave* wave, const struct ring* r, uint32_t step, const struct t3_chunk_block* block) {
-  const struct t3_kernel_packet* p = r->arguments;
-  const struct t3_tile local = {0, block->rows, block->columns, r->grid.element};
-  const struct t3_tile received = {1, block->rows, block->columns, r->grid.element};
-  const bool adds = r->staged && step != 0;
+  const struct t3_ring_reduce_scatter_arguments* p = &r->arguments;
+  const struct t3_tile local = {0, block->rows, block->columns, (enum t3_element)r->arguments.element};
+  const struct t3_tile received = {1, block->rows, block->columns, (enum t3_element)r->arguments.element};
+  const bool adds = is_staged(r) && step != 0;
   if (adds) t3_load(wave, received, at(r, p->staging, block));
   t3_load(wave, local, at(r, p->out, block));
   if (adds) t3_add(wave, local, received);
-  if (r->reduces && !r->staged)
+  if (reduces(r) && !is_staged(r))
     t3_update(wave, local, at(r, p->peer_out, block));
   else
     t3_store(wave, local, at(r, is_last(r, step) ? p->out : sent_to(r), block));
   t3_drain(wave);
 }
 
-static void run(struct t3_wave* wave) {
-  const struct ring r = ring_of(wave);
+static void run(struct t3_wave* wave, const struct ring* r) {
   struct share* share = wave->local;
-  for (uint32_t step = 0; step < r.arguments->gpus; ++step) {
-    const bool leads = wave->wave == 0, moves = !is_last(&r, step) || r.staged;
-    if (leads && step != 0) await_sender(wave, &r, step);
-    if (leads && moves) open_share(wave, &r, step, share);
+  for (uint32_t step = 0; step < r->arguments.gpus; ++step) {
+    const bool leads = wave->wave == 0, moves = !is_last(r, step) || is_staged(r);
+    if (leads && step != 0) await_sender(wave, r, step);
+    if (leads && moves) open_share(wave, r, step, share);
     t3_meet(wave);
     while (moves && share->next < share->end) {
       const struct t3_chunk_block block = t3_chunk_block_of(&share->blocks, share->next++);
-      move_block(wave, &r, step, &block);
+      move_block(wave, r, step, &block);
     }
     t3_meet(wave);
-    if (leads && !is_last(&r, step)) signal_receiver(wave, &r, step);
+    if (leads && !is_last(r, step)) signal_receiver(wave, r, step);
   }
 }
 
-static bool check_ring_position(struct t3_check* check, const struct t3_kernel_packet* p) {
+static void run_reduce_scatter(struct t3_wave* wave) {
+  const struct ring r = ring_of_reduce_scatter(wave->arguments);
+  run(wave, &r);
+}
+
+static void run_all_gather(struct t3_wave* wave) {
+  const struct ring r = ring_of_all_gather(wave->arguments);
+  run(wave, &r);
+}
+
+static bool check_ring_position(struct t3_check* check, const struct t3_ring_reduce_scatter_arguments* p) {
   if (p->gpus < 2 || p->gpus > GPUS_MAX)
     return t3_refuse(check, T3_BAD_PACKET, "gpus %u: a ring of 2 to %d expected", p->gpus, GPUS_MAX);
   if (p->gpu >= p->gpus)
@@ -152,8 +179,8 @@ static bool check_ring_position(struct t3_check* check, const struct t3_kernel_p
 }
 
 /* Where the other GPUs of the ring and this one store: as much memory as out takes. */
-static bool check_receivers(struct t3_check* check, const struct t3_kernel_packet* p, bool staged) {
-  const uint64_t bytes = t3_extent(p->m, p->ldo, t3_row_of_out(p));
+static bool check_receivers(struct t3_check* check, const struct t3_ring_reduce_scatter_arguments* p, bool staged) {
+  const uint64_t bytes = t3_extent(p->m, p->ldo, t3_row_bytes_of(p->n, p->element));
   if (t3_unaligned(p->peer_out) || (staged && (t3_unaligned(p->staging) || t3_unaligned(p->peer_staging))))
     return t3_refuse(check, T3_BAD_PACKET,
                      "peer_out " T3_HEX ", staging " T3_HEX ", peer_staging " T3_HEX ": multiples of 32 expected",
@@ -163,7 +190,7 @@ static bool check_receivers(struct t3_check* check, const struct t3_kernel_packe
   if (!t3_check_held(check, check->gpu, "staging", p->staging, bytes) ||
       !t3_check_held(check, t3_gpu_of(p->peer_staging), "peer_staging", p->peer_staging, bytes))
     return false;
-  const struct t3_matrices out = {"out", p->out, p->m, t3_row_of_out(p), p->ldo, 0, 1};
+  const struct t3_matrices out = {"out", p->out, p->m, t3_row_bytes_of(p->n, p->element), p->ldo, 0, 1};
   struct t3_matrices staging = out, peer_out = out, peer_staging = out;
   staging.name = "staging", staging.address = p->staging;
   peer_out.name = "peer_out", peer_out.address = p->peer_out;
@@ -171,17 +198,14 @@ static bool check_receivers(struct t3_check* check, const struct t3_kernel_packe
   return t3_check_overlap(check, &staging, &out) && t3_check_overlap(check, &peer_staging, &peer_out);
 }
 
-/* All workgroups of a ring kernel wait for each other, so all must be resident, with a counter each. */
-static bool check_workgroups(struct t3_check* check, const struct t3_kernel_packet* p) {
+/* Each has a counter of its own. */
+static bool check_workgroups(struct t3_check* check, const struct t3_ring_reduce_scatter_arguments* p,
+                             const struct t3_launch* launch) {
   if (p->signal_epoch > UINT64_MAX - p->gpus)
     return t3_refuse(check, T3_BAD_PACKET, "signal_epoch %" PRIu64 ": room for the steps of %u GPUs expected",
                      p->signal_epoch, p->gpus);
-  const uint32_t all = check->device->compute_units;
-  const uint32_t units = p->max_compute_units == 0 ? all : t3_smaller(p->max_compute_units, all);
-  const uint32_t resident = units * check->device->ring_workgroups_per_cu;
-  if (p->workgroups == 0 || p->workgroups > resident)
-    return t3_refuse(check, T3_BAD_PACKET, "%u workgroups: 1 to %u that fit at once expected", p->workgroups, resident);
-  const uint64_t end = (uint64_t)p->signal_base + p->workgroups;
+  if (launch->workgroups == 0) return t3_refuse(check, T3_BAD_PACKET, "0 workgroups: 1 or more expected");
+  const uint64_t end = (uint64_t)p->signal_base + launch->workgroups;
   if (end > check->counters)
     return t3_refuse(check, T3_BAD_PACKET, "signals %u to %" PRIu64 ": there are %u", p->signal_base, end - 1,
                      check->counters);
@@ -197,21 +221,16 @@ static bool check_receiver(struct t3_check* check, uint64_t address, const char*
   return true;
 }
 
-static bool check_for(struct t3_check* check, const struct t3_kernel_packet* p, uint16_t flags, bool staged) {
-  if (!t3_check_output(check, p, flags, true)) return false;
-  const struct t3_unused_field unused[] = {{"b or staging", staged ? 0 : p->staging},
-                                           {"c or peer_staging", staged ? 0 : p->peer_staging},
-                                           {"lda", p->lda},
-                                           {"ldb", p->ldb},
-                                           {"k or seed", p->k},
-                                           {"first_workgroup", p->first_workgroup},
-                                           {"a_batch", p->a_batch},
-                                           {"b_batch", p->b_batch},
-                                           {"out_batch", p->out_batch},
-                                           {"batches", p->batches},
-                                           {"operation", p->operation}};
-  if (!t3_check_unused(check, unused, sizeof unused / sizeof *unused) || !check_ring_position(check, p) ||
-      !check_receivers(check, p, staged) || !check_workgroups(check, p) ||
+static bool check_for(struct t3_check* check, const struct ring* r, const struct t3_launch* launch) {
+  const struct t3_ring_reduce_scatter_arguments* p = &r->arguments;
+  const bool staged = is_staged(r);
+  const struct t3_output_operand out = {p->out, p->m, p->n, p->ldo, p->element};
+  const struct t3_named_value switches[] = {{"uncached", p->uncached}, {"near_memory", p->near_memory}};
+  const struct t3_named_value unused[] = {{"staging", staged ? 0 : p->staging},
+                                          {"peer_staging", staged ? 0 : p->peer_staging}};
+  if (!t3_check_switches(check, switches, 2) || !t3_check_output(check, &out) ||
+      !t3_check_tiles(check, &out, p->tile_rows, p->tile_columns) || !t3_check_unused(check, unused, 2) ||
+      !check_ring_position(check, p) || !check_receivers(check, p, staged) || !check_workgroups(check, p, launch) ||
       !check_receiver(check, p->peer_out, "peer_out"))
     return false;
   if (!staged) return true;
@@ -222,50 +241,55 @@ static bool check_for(struct t3_check* check, const struct t3_kernel_packet* p, 
   return true;
 }
 
-static bool check_reduce_scatter(struct t3_check* check, const void* arguments) {
-  const struct t3_kernel_packet* p = arguments;
-  return check_for(check, p, T3_KERNEL_UNCACHED | T3_KERNEL_NEAR_MEMORY, (p->flags & T3_KERNEL_NEAR_MEMORY) == 0);
+static bool check_reduce_scatter(struct t3_check* check, const struct t3_launch* launch) {
+  const struct ring r = ring_of_reduce_scatter(launch->arguments);
+  return check_for(check, &r, launch);
 }
 
-static bool check_all_gather(struct t3_check* check, const void* arguments) {
-  return check_for(check, arguments, T3_KERNEL_UNCACHED, false);
+static bool check_all_gather(struct t3_check* check, const struct t3_launch* launch) {
+  const struct ring r = ring_of_all_gather(launch->arguments);
+  return check_for(check, &r, launch);
 }
 
 /* A GPU's own part of a staged reduction is the only thing that a ring kernel stores here itself. Its neighbour stores
  * to the output, or to the staging. A ring kernel writes all that it reads. */
-static struct t3_plan plan_for(const char* name, const struct t3_device* device, const struct t3_kernel_packet* p,
-                               bool staged) {
-  const struct t3_matrices out = {"out", p->out, p->m, t3_row_of_out(p), p->ldo, 0, 1};
+static struct t3_plan plan_for(const char* name, const struct t3_device* device, const struct ring* r,
+                               uint32_t workgroups) {
+  const struct t3_ring_reduce_scatter_arguments* p = &r->arguments;
+  const struct t3_matrices out = {"out", p->out, p->m, t3_row_bytes_of(p->n, p->element), p->ldo, 0, 1};
   struct t3_matrices staging = out;
   staging.address = p->staging;
   return (struct t3_plan){.name = name,
-                          .workgroups = p->workgroups,
+                          .workgroups = workgroups,
                           .workgroups_per_cu = device->ring_workgroups_per_cu,
+                          .register_bytes = 2 * device->ring_block_bytes * device->ring_blocks_in_flight,
                           .waves = device->ring_blocks_in_flight,
                           .tiles = 2,
                           .local_bytes = sizeof(struct share),
+                          .together = true,
                           .written = {t3_range_of(&out), t3_range_of(&staging)},
-                          .written_count = staged ? 2 : 1,
-                          .stores_here = staged};
+                          .written_count = is_staged(r) ? 2 : 1,
+                          .awaits_arrivals = true,
+                          .stores_here = is_staged(r)};
 }
 
-static struct t3_plan plan_reduce_scatter(const struct t3_device* device, const void* arguments) {
-  const struct t3_kernel_packet* p = arguments;
-  return plan_for("reduce-scatter", device, p, (p->flags & T3_KERNEL_NEAR_MEMORY) == 0);
+static struct t3_plan plan_reduce_scatter(const struct t3_device* device, const struct t3_launch* launch) {
+  const struct ring r = ring_of_reduce_scatter(launch->arguments);
+  return plan_for("reduce-scatter", device, &r, launch->workgroups);
 }
 
-static struct t3_plan plan_all_gather(const struct t3_device* device, const void* arguments) {
-  return plan_for("all-gather", device, arguments, false);
+static struct t3_plan plan_all_gather(const struct t3_device* device, const struct t3_launch* launch) {
+  const struct ring r = ring_of_all_gather(launch->arguments);
+  return plan_for("all-gather", device, &r, launch->workgroups);
 }
 
 /* What a chunk's sender and its receiver, at this position, must agree on; `out` and `staging` are the receiver's. */
-static struct t3_agreement agreement_of(const struct t3_kernel_packet* p, uint32_t receiver, uint64_t out,
-                                        uint64_t staging) {
+static struct t3_agreement agreement_of(const struct ring* r, uint32_t receiver, uint64_t out, uint64_t staging) {
   static const char* const elements[] = {"fp16", "bf16", "fp32"};
-  const enum collective collective = collective_of(p);
-  struct t3_agreement agreement = {.receiver = receiver, .gpus = p->gpus, .workgroups = p->workgroups};
+  const struct t3_ring_reduce_scatter_arguments* p = &r->arguments;
+  struct t3_agreement agreement = {.receiver = receiver, .gpus = p->gpus};
   const struct t3_property properties[] = {
-      {"collective", collective, collective_names[collective], false},
+      {"collective", r->collective, collective_names[r->collective], false},
       {"m", p->m, NULL, false},
       {"n", p->n, NULL, false},
       {"ldo", p->ldo, NULL, false},
@@ -273,7 +297,7 @@ static struct t3_agreement agreement_of(const struct t3_kernel_packet* p, uint32
       {"tile_columns", p->tile_columns, NULL, false},
       {"element", p->element, elements[p->element], false},
       {"out", out & T3_LOCAL_MASK, NULL, true},
-      {"staging", collective == REDUCE_SCATTER ? staging & T3_LOCAL_MASK : 0, NULL, true},
+      {"staging", is_staged(r) ? staging & T3_LOCAL_MASK : 0, NULL, true},
       {"signal_epoch", p->signal_epoch, NULL, false},
   };
   agreement.count = sizeof properties / sizeof *properties;
@@ -282,24 +306,36 @@ static struct t3_agreement agreement_of(const struct t3_kernel_packet* p, uint32
 }
 
 /* A chunk goes to the GPU before this one in the ring. */
-static void agree(const void* arguments, struct t3_agreement* sent, struct t3_agreement* expected) {
-  const struct t3_kernel_packet* p = arguments;
-  *sent = agreement_of(p, (p->gpu + p->gpus - 1) % p->gpus, p->peer_out, p->peer_staging);
-  *expected = agreement_of(p, p->gpu, p->out, p->staging);
+static void agree(const struct ring* r, struct t3_agreement* sent, struct t3_agreement* expected) {
+  const struct t3_ring_reduce_scatter_arguments* p = &r->arguments;
+  *sent = agreement_of(r, (p->gpu + p->gpus - 1) % p->gpus, p->peer_out, p->peer_staging);
+  *expected = agreement_of(r, p->gpu, p->out, p->staging);
+}
+
+static void agree_on_reduce_scatter(const void* arguments, struct t3_agreement* sent, struct t3_agreement* expected) {
+  const struct ring r = ring_of_reduce_scatter(arguments);
+  agree(&r, sent, expected);
+}
+
+static void agree_on_all_gather(const void* arguments, struct t3_agreement* sent, struct t3_agreement* expected) {
+  const struct ring r = ring_of_all_gather(arguments);
+  agree(&r, sent, expected);
 }
 
 const struct t3_kernel t3_ring_reduce_scatter_kernel = {.name = "ring-reduce-scatter",
+                                                        .arguments = T3_RING_REDUCE_SCATTER_ARGUMENTS,
                                                         .reads = T3_TRAFFIC_RS_READ,
                                                         .writes = T3_TRAFFIC_RS_WRITE,
                                                         .check = check_reduce_scatter,
                                                         .plan = plan_reduce_scatter,
-                                                        .agree = agree,
-                                                        .run = run};
+                                                        .agree = agree_on_reduce_scatter,
+                                                        .run = run_reduce_scatter};
 
 const struct t3_kernel t3_ring_all_gather_kernel = {.name = "ring-all-gather",
+                                                    .arguments = T3_RING_ALL_GATHER_ARGUMENTS,
                                                     .reads = T3_TRAFFIC_AG_READ,
                                                     .writes = T3_TRAFFIC_AG_WRITE,
                                                     .check = check_all_gather,
                                                     .plan = plan_all_gather,
-                                                    .agree = agree,
-                                                    .run = run};
+                                                    .agree = agree_on_all_gather,
+                                                    .run = run_all_gather};

@@ -6,6 +6,7 @@
 
 #include "arithmetic.h"
 #include "kernels/operands.h"
+#include "t3/arguments/rows.h"
 #include "t3/grid.h"
 
 struct operand {
@@ -15,20 +16,20 @@ struct operand {
 
 /* What the workgroup works on. */
 struct rows {
-  const struct t3_kernel_packet* arguments;
+  const struct t3_rows_arguments* arguments;
   const struct t3_row_traits* traits;
   uint32_t row, rows;             /* its block */
   uint32_t piece_columns, pieces; /* of the rows */
   struct operand operands[T3_ROWS_OPERANDS];
 };
 
-static uint32_t rows_of_block(const struct t3_device* device, const struct t3_kernel_packet* p) {
-  const uint64_t row_bytes = (uint64_t)p->n * t3_element_bytes((enum t3_element)p->element);
+static uint32_t rows_of_block(const struct t3_device* device, const struct t3_rows_arguments* p) {
+  const uint64_t row_bytes = t3_row_bytes_of(p->n, p->element);
   return row_bytes > device->row_block_bytes ? 1 : (uint32_t)(device->row_block_bytes / row_bytes);
 }
 
 static struct rows rows_of(const struct t3_wave* wave) {
-  const struct t3_kernel_packet* p = wave->arguments;
+  const struct t3_rows_arguments* p = wave->arguments;
   const uint32_t height = rows_of_block(wave->device, p);
   struct rows r = {.arguments = p, .traits = t3_row_traits_of(p->operation), .row = wave->workgroup * height};
   r.rows = t3_smaller(height, p->m - r.row);
@@ -65,7 +66,7 @@ static void load_piece(struct t3_wave* wave, const struct rows* r, uint32_t piec
 }
 
 static void compute(struct t3_wave* wave, const struct rows* r) {
-  const struct t3_kernel_packet* p = r->arguments;
+  const struct t3_rows_arguments* p = r->arguments;
   struct t3_row_work arithmetic = {.operation = p->operation,
                                    .factor = p->factor,
                                    .seed = p->seed,
@@ -123,8 +124,8 @@ static bool check_operand(struct t3_check* check, const struct t3_row_traits* tr
   return t3_check_held(check, check->gpu, operand->name, operand->address, t3_bytes_of(operand));
 }
 
-static void list_operands(const struct t3_kernel_packet* p, struct t3_matrices operands[T3_ROWS_OPERANDS]) {
-  const uint64_t row = t3_row_of_out(p);
+static void list_operands(const struct t3_rows_arguments* p, struct t3_matrices operands[T3_ROWS_OPERANDS]) {
+  const uint64_t row = t3_row_bytes_of(p->n, p->element);
   const struct t3_matrices all[T3_ROWS_OPERANDS] = {{"a", p->a, p->lda == 0 ? 1 : p->m, row, p->lda, 0, 1},
                                                     {"b", p->b, p->ldb == 0 ? 1 : p->m, row, p->ldb, 0, 1},
                                                     {"c", p->c, p->ldc == 0 ? 1 : p->m, row, p->ldc, 0, 1},
@@ -132,16 +133,10 @@ static void list_operands(const struct t3_kernel_packet* p, struct t3_matrices o
   memcpy(operands, all, sizeof all);
 }
 
-static bool check(struct t3_check* check, const void* arguments) {
-  const struct t3_kernel_packet* p = arguments;
-  if (!t3_check_output(check, p, 0, false)) return false;
-  const struct t3_unused_field unused[] = {{"first_workgroup", p->first_workgroup},
-                                           {"workgroups", p->workgroups},
-                                           {"a_batch", p->a_batch},
-                                           {"b_batch", p->b_batch},
-                                           {"out_batch", p->out_batch},
-                                           {"batches", p->batches}};
-  if (!t3_check_unused(check, unused, sizeof unused / sizeof *unused)) return false;
+static bool check(struct t3_check* check, const struct t3_launch* launch) {
+  const struct t3_rows_arguments* p = launch->arguments;
+  const struct t3_output_operand out = {p->out, p->m, p->n, p->ldo, p->element};
+  if (!t3_check_output(check, &out)) return false;
   const struct t3_row_traits* traits = t3_row_traits_of(p->operation);
   if (traits == NULL)
     return t3_refuse(check, T3_BAD_PACKET, "rows operation %u: %d to %d expected", p->operation, T3_ROWS_SCALE,
@@ -159,12 +154,13 @@ static bool check(struct t3_check* check, const void* arguments) {
   return true;
 }
 
-static struct t3_plan plan(const struct t3_device* device, const void* arguments) {
-  const struct t3_kernel_packet* p = arguments;
+static struct t3_plan plan(const struct t3_device* device, const struct t3_launch* launch) {
+  const struct t3_rows_arguments* p = launch->arguments;
   const struct t3_row_traits* traits = t3_row_traits_of(p->operation);
   struct t3_plan plan = {.name = traits->name,
                          .workgroups = t3_divide_up(p->m, rows_of_block(device, p)),
                          .workgroups_per_cu = device->row_workgroups_per_cu,
+                         .register_bytes = T3_ROWS_OPERANDS * device->row_block_bytes,
                          .waves = 1,
                          .tiles = T3_ROWS_OPERANDS,
                          .written_count = 1,
@@ -183,6 +179,7 @@ static struct t3_plan plan(const struct t3_device* device, const void* arguments
 }
 
 const struct t3_kernel t3_rows_kernel = {.name = "rows",
+                                         .arguments = T3_ROWS_ARGUMENTS,
                                          .reads = T3_TRAFFIC_GEMM_READ,
                                          .writes = T3_TRAFFIC_GEMM_WRITE,
                                          .check = check,

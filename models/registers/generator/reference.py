@@ -1,9 +1,12 @@
 """docs/registers.md: every block, register and field for people."""
 
+from .structure import table
+
 INTRODUCTION = """\
 # Registers
 
-Generated from `models/gpu.json`, `models/*/*.registers.json` and `models/*/*.enumeration.json`; do not edit. The target
+Generated from `models/gpu.json`, `models/*/*.registers.json`, `models/*/*.enumeration.json`, and, at the end, of packets and kernels'
+arguments from `models/*/*.structure.json` and `firmware/kernels/*/*.arguments.json`; do not edit. The target
 `register_reference` writes this page anew.
 
 The registers of GPU g lie at `g << 44` plus the address given with each block. An access has exactly the width of the
@@ -46,7 +49,7 @@ def field_row(field):
     return f"| | {field.name} | {bits_of(field)} | {field.access} | | {field.text}{values_of(field)} |"
 
 
-def page(blocks, enumerations, device):
+def page(blocks, enumerations, device, structures):
     lines = [INTRODUCTION, "| Address | Block | |", "| --- | --- | --- |"]
     lines += [f"| `{device.base(b.name):#x}` | [{b.name}](#{b.name}) | {b.text.split('. ')[0].rstrip('.')}. |"
               for b in blocks]
@@ -64,4 +67,6 @@ def page(blocks, enumerations, device):
     for enumeration in sorted(enumerations.values(), key=lambda e: e.name):
         lines += ["", f"## {enumeration.name}", "", enumeration.text, "", "| Value | Name | |", "| --- | --- | --- |"]
         lines += [f"| {value} | {name} | {text} |" for name, value, text in enumeration.values]
+    for structure in sorted(structures, key=lambda s: (s.is_arguments, s.name)):
+        lines += ["", f"## {structure.name}", "", structure.text, "", *table(structure)]
     return "\n".join(lines) + "\n"
