@@ -1,18 +1,25 @@
-# Models, GPU and node as a package for other people's platforms: find_package(t3vp), then t3vp::memory, t3vp::hardware.
+# t3vp itself, and two packages for other people, find_package(t3vp COMPONENTS firmware hardware): what libraries of programs
+# and kernels are built with (t3vp_add_firmware), and models, GPU and node for other platforms and benches (t3vp::memory,
+# t3vp::hardware).
 include(CMakePackageConfigHelpers)
 
 set(packages ${CMAKE_INSTALL_LIBDIR}/cmake/t3vp)
-set(libraries t3vp_protocol t3vp_registers ${block_libraries} t3vp_hardware)
-foreach(library ${libraries} t3vp_device_api t3vp_kernel_arguments t3vp_register_headers)
+set(firmware_libraries t3vp_warnings t3vp_register_headers t3vp_device_api t3vp_kernel_arguments t3vp_firmware)
+set(hardware_libraries t3vp_protocol t3vp_registers ${block_libraries} t3vp_hardware t3vp_kernels)
+foreach(library ${firmware_libraries} ${hardware_libraries})
   string(REPLACE t3vp_ "" name ${library})
   set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})
 endforeach()
-install(TARGETS ${libraries} t3vp_warnings t3vp_device_api t3vp_kernel_arguments t3vp_register_headers EXPORT t3vp ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(EXPORT t3vp NAMESPACE t3vp:: FILE t3vpTargets.cmake DESTINATION ${packages})
+install(TARGETS t3vp ${firmware_libraries} EXPORT t3vp_firmware RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS ${hardware_libraries} EXPORT t3vp_hardware ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT t3vp_firmware NAMESPACE t3vp:: FILE t3vpFirmwareTargets.cmake DESTINATION ${packages})
+install(EXPORT t3vp_hardware NAMESPACE t3vp:: FILE t3vpHardwareTargets.cmake DESTINATION ${packages})
+install(FILES cmake/Firmware.cmake DESTINATION ${packages})
 install(DIRECTORY models/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY platform/hardware DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp FILES_MATCHING PATTERN "*.h")
-install(FILES firmware/include/t3/check.h firmware/include/t3/device.h firmware/include/t3/element_bytes.h
-              firmware/include/t3/kernel_handle.h firmware/include/t3/little_endian.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3)
+install(DIRECTORY firmware/include/ firmware/hal/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES firmware/kernels/kernels.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernels)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/generated/cpp/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/generated/c/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_BINARY_DIR}/firmware/t3vp_kernel_arguments_arguments/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -21,16 +21,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "t3/phase.h"
 #include "t3/status.h"
+
+enum t3_contents_kind { T3_CONTENTS_UNSAID, T3_CONTENTS_CONSTANT, T3_CONTENTS_VALUES, T3_CONTENTS_FUNCTION };
+
+/* Elements of a buffer, row by row without gaps, as fp32: the platform rounds them to the buffer's element type. It
+ * looks at them while the buffer is published, in functional runs alone, and keeps what it needs. */
+struct t3_contents {
+  enum t3_contents_kind kind;
+  float constant;      /* of all elements */
+  const float* values; /* rows x columns of them */
+  /* Writes rows x columns elements. */
+  void (*function)(const void* argument, uint32_t gpu, float* values);
+  const void* argument;
+};
 
 /* A tensor that people outside the platform fill or look at. */
 struct t3_buffer {
-  const char* name; /* "a", "b" or "out"; of a layer, the tensor's */
+  const char* name; /* letters, digits, ".", "-" and "_"; "a", "b" and "out" are the workload's, where there is one */
   uint64_t address;
   uint64_t row_stride; /* bytes */
   uint32_t rows, columns;
-  uint32_t element; /* enum t3_element */
+  uint32_t element;            /* enum t3_element */
+  struct t3_contents initial;  /* what the platform writes there at once, which takes no time */
+  struct t3_contents expected; /* what the buffer has to hold when the run is over; otherwise the run fails */
+  double tolerance;            /* by which an element may differ from what is expected */
 };
 
 struct t3_hal {
@@ -65,9 +80,21 @@ struct t3_hal {
   /* However long: a wait that would end after the platform's last point in time does not return. */
   void (*wait_ns)(void* platform, uint64_t ns);
 
-  /* An unknown phase is logged and not accounted to. */
-  void (*mark)(void* platform, enum t3_phase phase, bool begin);
+  /* A phase of the program begins or ends: time and traffic in between are accounted to its name. Phases may nest; one
+   * that begins again counts again. These have a meaning of their own: "total", the time that is measured; "setup"
+   * before it, "zeroing" as a part of that, and "hand_over" behind it; "operation" of a layer. A name is of 1 to 64
+   * letters, digits, ".", "-" and "_"; another one, and an end without a begin, make the run fail. */
+  void (*mark)(void* platform, const char* phase, bool begin);
   void (*publish)(void* platform, const struct t3_buffer* buffer);
+  /* What the run file's `arguments` say under this name. T3_INVALID_ARGUMENT when there is no such argument or one of
+   * another type, which ends the run in a line that says so; so do arguments that no GPU's program has asked for.
+   * has_argument() tells whether there is one, for those that may be left out. A text is valid until the run is over.
+   */
+  bool (*has_argument)(void* platform, const char* name);
+  enum t3_status (*argument_u64)(void* platform, const char* name, uint64_t* value);
+  enum t3_status (*argument_double)(void* platform, const char* name, double* value);
+  enum t3_status (*argument_bool)(void* platform, const char* name, bool* value);
+  enum t3_status (*argument_text)(void* platform, const char* name, const char** value);
   void (*log)(void* platform, const char* text);
 };
 

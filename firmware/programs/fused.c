@@ -23,24 +23,24 @@ static enum t3_status gemm_and_reduce_scatter(struct t3_context* gpu, const stru
   struct t3_gemm_options options = t3_gemm_options_of(job);
   options.update = true;
   options.first_workgroup = t3_ring_chunk(gpu, &t->out, 0).first_workgroup;
-  t3_begin(gpu, T3_PHASE_GEMM);
+  t3_begin(gpu, "gemm");
   T3_TRY(t3_gemm(gpu, &t->out, &t->a, &t->b, options));
   T3_TRY(t3_wait_kernels(gpu));
-  t3_end(gpu, T3_PHASE_GEMM);
+  t3_end(gpu, "gemm");
   return t3_wait_dma(gpu);
 }
 
 static enum t3_status run(struct t3_context* gpu, const struct t3_job* job, const struct t3_operands* t) {
-  t3_begin(gpu, T3_PHASE_FUSED);
+  t3_begin(gpu, "fused");
   T3_TRY(gemm_and_reduce_scatter(gpu, job, t));
-  t3_end(gpu, T3_PHASE_FUSED);
+  t3_end(gpu, "fused");
   return t3_gather_all(gpu, job, &t->out);
 }
 
 static enum t3_status zero(struct t3_context* gpu, const struct t3_job* job, const struct t3_matrix* out) {
-  t3_begin(gpu, T3_PHASE_ZEROING);
+  t3_begin(gpu, "zeroing");
   T3_TRY(job->valid_bits ? t3_arm_zero(gpu, out) : t3_fill_zero(gpu, out));
-  t3_end(gpu, T3_PHASE_ZEROING);
+  t3_end(gpu, "zeroing");
   return T3_OK;
 }
 
@@ -48,16 +48,16 @@ enum t3_status t3_fused(const struct t3_hal* hal, const struct t3_job* job) {
   struct t3_context context;
   struct t3_operands t;
   T3_TRY(t3_set_up(&context, hal, job));
-  t3_begin(&context, T3_PHASE_SETUP);
+  t3_begin(&context, "setup");
   T3_TRY(t3_allocate(&context, job, T3_UNCACHED, &t));
   if (job->zero_output) T3_TRY(zero(&context, job, &t.out.matrix));
   if (context.gpus > 1) T3_TRY(map_output(&context, &t.out, job->dma));
   T3_TRY(t3_barrier(&context));
-  t3_end(&context, T3_PHASE_SETUP);
+  t3_end(&context, "setup");
 
-  t3_begin(&context, T3_PHASE_TOTAL);
+  t3_begin(&context, "total");
   T3_TRY(run(&context, job, &t));
-  t3_end(&context, T3_PHASE_TOTAL);
+  t3_end(&context, "total");
   T3_TRY(t3_remote_unmap_all(&context));
   return t3_close(&context);
 }

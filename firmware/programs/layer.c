@@ -50,10 +50,10 @@ static enum t3_status allocate(struct t3_context* gpu, const struct t3_layer* la
 /* Every operation is timed by itself, as the phases of the other programs are. */
 static enum t3_status run(struct t3_context* gpu, const struct t3_layer* layer, const uint64_t* addresses) {
   for (uint32_t i = 0; i < layer->operation_count; ++i) {
-    t3_begin(gpu, T3_PHASE_OPERATION);
+    t3_begin(gpu, "operation");
     T3_TRY(submit(gpu, &layer->operations[i], addresses));
     T3_TRY(t3_wait_kernels(gpu));
-    t3_end(gpu, T3_PHASE_OPERATION);
+    t3_end(gpu, "operation");
   }
   return T3_OK;
 }
@@ -62,13 +62,13 @@ enum t3_status t3_run_layer(const struct t3_hal* hal, const struct t3_job* job) 
   struct t3_context context;
   uint64_t addresses[T3_LAYER_TENSORS_MAX];
   T3_TRY(t3_set_up(&context, hal, job));
-  t3_begin(&context, T3_PHASE_SETUP);
+  t3_begin(&context, "setup");
   T3_TRY(allocate(&context, job->layer, addresses));
-  t3_end(&context, T3_PHASE_SETUP);
+  t3_end(&context, "setup");
 
-  t3_begin(&context, T3_PHASE_TOTAL);
+  t3_begin(&context, "total");
   T3_TRY(run(&context, job->layer, addresses));
-  t3_end(&context, T3_PHASE_TOTAL);
+  t3_end(&context, "total");
   T3_TRY(t3_hand_over(&context));
   return t3_close(&context);
 }

@@ -34,18 +34,18 @@ enum t3_status t3_allocate(struct t3_context* context, const struct t3_job* job,
 }
 
 enum t3_status t3_hand_over(struct t3_context* context) {
-  t3_begin(context, T3_PHASE_HAND_OVER);
+  t3_begin(context, "hand_over");
   T3_TRY(t3_flush_cache(context));
-  t3_end(context, T3_PHASE_HAND_OVER);
+  t3_end(context, "hand_over");
   return T3_OK;
 }
 
 enum t3_status t3_gather_all(struct t3_context* context, const struct t3_job* job, const struct t3_output* out) {
   if (job->arbitration == T3_MCA && !job->mca_always) T3_TRY(t3_set_arbitration(context, T3_ROUND_ROBIN, 0));
-  t3_begin(context, T3_PHASE_ALL_GATHER);
+  t3_begin(context, "all_gather");
   T3_TRY(t3_ring_all_gather(context, out));
   T3_TRY(t3_wait_kernels(context));
-  t3_end(context, T3_PHASE_ALL_GATHER);
+  t3_end(context, "all_gather");
   return T3_OK;
 }
 

@@ -2,15 +2,15 @@
 
 static enum t3_status run(struct t3_context* gpu, const struct t3_job* job, const struct t3_operands* t,
                           const struct t3_matrix* staging) {
-  t3_begin(gpu, T3_PHASE_GEMM);
+  t3_begin(gpu, "gemm");
   T3_TRY(t3_gemm(gpu, &t->out, &t->a, &t->b, t3_gemm_options_of(job)));
   T3_TRY(t3_wait_kernels(gpu));
-  t3_end(gpu, T3_PHASE_GEMM);
+  t3_end(gpu, "gemm");
 
-  t3_begin(gpu, T3_PHASE_REDUCE_SCATTER);
+  t3_begin(gpu, "reduce_scatter");
   T3_TRY(t3_ring_reduce_scatter(gpu, &t->out, staging));
   T3_TRY(t3_wait_kernels(gpu));
-  t3_end(gpu, T3_PHASE_REDUCE_SCATTER);
+  t3_end(gpu, "reduce_scatter");
 
   return t3_gather_all(gpu, job, &t->out);
 }
@@ -19,16 +19,16 @@ enum t3_status t3_sequential(const struct t3_hal* hal, const struct t3_job* job)
   struct t3_context context;
   struct t3_operands t;
   T3_TRY(t3_set_up(&context, hal, job));
-  t3_begin(&context, T3_PHASE_SETUP);
+  t3_begin(&context, "setup");
   T3_TRY(t3_allocate(&context, job, T3_CACHED, &t));
   struct t3_matrix staging = t.out.matrix;
   T3_TRY(t3_matrix_malloc(&context, &staging));
   T3_TRY(t3_barrier(&context));
-  t3_end(&context, T3_PHASE_SETUP);
+  t3_end(&context, "setup");
 
-  t3_begin(&context, T3_PHASE_TOTAL);
+  t3_begin(&context, "total");
   T3_TRY(run(&context, job, &t, &staging));
-  t3_end(&context, T3_PHASE_TOTAL);
+  t3_end(&context, "total");
   T3_TRY(t3_hand_over(&context));
   return t3_close(&context);
 }

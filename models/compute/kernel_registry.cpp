@@ -9,26 +9,32 @@
 namespace t3vp {
 
 KernelRegistry::KernelRegistry(const t3_kernel* const* kernels) {
-  for (const t3_kernel* const* kernel = kernels; *kernel != nullptr; ++kernel) {
-    const t3_kernel& added = **kernel;
-    if (added.name == nullptr || *added.name == '\0')
-      throw std::invalid_argument(fmt::format("kernel number {}: a name expected", kernels_.size() + 1));
-    if (added.check == nullptr || added.plan == nullptr || added.run == nullptr)
-      throw std::invalid_argument(
-          fmt::format("kernel {}: found no {}, expected a check, a plan and a program", added.name,
-                      added.check == nullptr ? "check" : (added.plan == nullptr ? "plan" : "program")));
-    if (added.arguments.read == nullptr || added.arguments.size == 0 ||
-        added.arguments.bytes - 1 >= T3_ARGUMENT_BYTES_MAX)
-      throw std::invalid_argument(
-          fmt::format("kernel {}: found arguments of {} bytes, expected a description of 1 to {}", added.name,
-                      added.arguments.bytes, static_cast<int>(T3_ARGUMENT_BYTES_MAX)));
-    const std::uint32_t handle = t3_kernel_handle(added.name);
-    if (const t3_kernel* other = find(handle))
-      throw std::invalid_argument(
-          fmt::format("kernel {}: its handle {:#010x} is that of {} as well, expected another name", added.name, handle,
-                      other->name));
-    kernels_.emplace_back(handle, &added);
-  }
+  for (const t3_kernel* const* kernel = kernels; *kernel != nullptr; ++kernel) add(**kernel);
+}
+
+std::optional<KernelRegistry::Refusal> KernelRegistry::refusal(const t3_kernel& added) const {
+  if (added.name == nullptr || *added.name == '\0')
+    return Refusal{fmt::format("kernel number {}: found no name", kernels_.size() + 1), "a name"};
+  const std::string name = fmt::format("kernel {}: ", added.name);
+  if (added.check == nullptr || added.plan == nullptr || added.run == nullptr)
+    return Refusal{
+        name + "found no " + (added.check == nullptr ? "check" : (added.plan == nullptr ? "plan" : "program")),
+        "a check, a plan and a program"};
+  if (added.arguments.read == nullptr || added.arguments.size == 0 ||
+      added.arguments.bytes - 1 >= T3_ARGUMENT_BYTES_MAX)
+    return Refusal{name + fmt::format("found arguments of {} bytes", added.arguments.bytes),
+                   fmt::format("a description of 1 to {}", static_cast<int>(T3_ARGUMENT_BYTES_MAX))};
+  const std::uint32_t handle = t3_kernel_handle(added.name);
+  if (const t3_kernel* other = find(handle))
+    return Refusal{name + fmt::format("its handle {:#010x} is that of {} as well", handle, other->name),
+                   "another name"};
+  return {};
+}
+
+void KernelRegistry::add(const t3_kernel& added) {
+  if (const auto refused = refusal(added))
+    throw std::invalid_argument(fmt::format("{}, expected {}", refused->found, refused->expected));
+  kernels_.emplace_back(t3_kernel_handle(added.name), &added);
 }
 
 const t3_kernel* KernelRegistry::find(std::uint32_t handle) const {

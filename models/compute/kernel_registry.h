@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,14 @@ class KernelRegistry {
   /// Up to a null pointer; the kernels outlive the registry. Throws std::invalid_argument when one cannot be told from
   /// another, or lacks a part.
   explicit KernelRegistry(const t3_kernel* const* kernels);
+
+  /// Why it cannot be added.
+  struct Refusal {
+    std::string found, expected;
+  };
+  std::optional<Refusal> refusal(const t3_kernel& kernel) const;
+  /// Throws as the constructor does.
+  void add(const t3_kernel& kernel);
 
   /// Null for a handle that nobody has registered.
   const t3_kernel* find(std::uint32_t handle) const;

@@ -42,9 +42,17 @@ std::uint64_t of_controller(std::uint16_t gpu, std::uint64_t offset) {
 
 Picoseconds time_of(std::uint64_t ns) { return ns < latest / 1000 ? ns * 1000 : never; }
 
-bool is_known(Phase phase) { return static_cast<std::size_t>(phase) < std::size(phase_values); }
+constexpr std::size_t most_mistakes = 4;  // that are kept
 
 }  // namespace
+
+bool is_plain_name(std::string_view name) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
+           c == '_';
+  };
+  return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), is_plain);
+}
 
 CommandProcessor::CommandProcessor(const sc_core::sc_module_name& name, std::uint16_t gpu,
                                    const ProcessorParameters& parameters, Trace* trace)
@@ -240,23 +248,22 @@ void CommandProcessor::wait_ns(std::uint64_t ns) {
   for (serve_interrupts();; serve_interrupts()) wait_until(never, interrupt.posedge_event());
 }
 
-void CommandProcessor::begin(Phase phase) {
-  if (!is_known(phase)) return log("unknown phase " + std::to_string(static_cast<int>(phase)) + " begins");
+void CommandProcessor::begin(const std::string& phase) {
+  if (!is_plain_name(phase)) return log_mistake("begins a phase without a plain name: " + phase);
   phases_.push_back({phase, local_now(), never});
   tell_phase(phase, true);
 }
 
-void CommandProcessor::end(Phase phase) {
-  if (!is_known(phase)) return log("unknown phase " + std::to_string(static_cast<int>(phase)) + " ends");
-  const auto is_open = [phase](const PhaseTime& t) { return t.phase == phase && t.end == never; };
+void CommandProcessor::end(const std::string& phase) {
+  const auto is_open = [&](const PhaseTime& t) { return t.phase == phase && t.end == never; };
   const auto open = std::find_if(phases_.rbegin(), phases_.rend(), is_open);
-  if (open == phases_.rend()) return log(std::string("phase ") + name_of(phase) + " ended without having begun");
+  if (open == phases_.rend()) return log_mistake("ends a phase that has not begun: " + phase);
   open->end = local_now();
-  if (trace_ != nullptr) trace_->span(track_, name_of(phase), open->begin, open->end);
+  if (trace_ != nullptr) trace_->span(track_, phase.c_str(), open->begin, open->end);
   tell_phase(phase, false);
 }
 
-void CommandProcessor::tell_phase(Phase phase, bool begin) {
+void CommandProcessor::tell_phase(const std::string& phase, bool begin) {
   phase_boundary.notify(keeper_.get_local_time());
   if (!on_phase_) return;
   keeper_.sync();
@@ -273,12 +280,19 @@ void CommandProcessor::call_on_phase() {
 }
 
 void CommandProcessor::publish(const PublishedBuffer& buffer) {
-  buffers_.push_back(buffer);
+  if (!is_plain_name(buffer.name)) return log_mistake("publishes a buffer without a plain name: " + buffer.name);
   if (on_publish_) on_publish_(buffer);
+  buffers_.push_back(buffer);
+  buffers_.back().initial = buffers_.back().expected = nullptr;
 }
 
 void CommandProcessor::log(const std::string& text) {
   if (on_log_) on_log_(text);
+}
+
+void CommandProcessor::log_mistake(const std::string& text) {
+  log(text);
+  if (mistakes_.size() < most_mistakes) mistakes_.push_back(text);
 }
 
 void CommandProcessor::visit_statistics(const StatisticVisitor& visit) const {

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <systemc>
 #include <tlm>
 #include <vector>
@@ -26,19 +27,28 @@
 #include "protocol/data_protocol.h"
 #include "protocol/trace.h"
 #include "protocol/units.h"
-#include "registers/phase.h"
 #include "registers/status.h"
 
 namespace t3vp {
 
 /// A tensor that a program hands to the world outside, to be filled or looked at by debug transport.
 struct PublishedBuffer {
-  std::string name;  ///< "a", "b" or "out"; of a layer, the tensor's
+  /// Writes all elements, row by row without gaps.
+  using Contents = std::function<void(float* values)>;
+
+  std::string name;
   std::uint64_t address = 0;
   std::uint64_t row_stride = 0;  ///< bytes
   std::uint32_t rows = 0, columns = 0;
   ElementType element = ElementType::fp16;
+  double tolerance = 0;  ///< by which an element may differ from what is expected
+  /// What the buffer has to hold at once, and when the run is over; empty when the program does not say. For
+  /// on_publish() alone: they run on the program's stack and read what is there.
+  Contents initial = {}, expected = {};
 };
+
+/// Whether phases and buffers may have the name: 1 to 64 letters, digits, ".", "-" and "_".
+bool is_plain_name(std::string_view name);
 
 class CommandProcessor : public sc_core::sc_module, public Component {
  public:
@@ -48,7 +58,7 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   static constexpr std::size_t stack_bytes = 256 << 10;
 
   struct PhaseTime {
-    Phase phase;
+    std::string phase;
     Picoseconds begin, end;  ///< end is `never` while the phase lasts
   };
 
@@ -80,7 +90,7 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   void on_publish(std::function<void(const PublishedBuffer&)> callback) { on_publish_ = std::move(callback); }
   /// Called when a phase begins and ends, at that time, while the program waits: not on the program's stack, so that
   /// the callback may need as much stack as it likes.
-  void on_phase(std::function<void(Phase, bool begin)> callback) { on_phase_ = std::move(callback); }
+  void on_phase(std::function<void(const std::string& phase, bool begin)> callback) { on_phase_ = std::move(callback); }
   void on_log(std::function<void(const std::string&)> callback) { on_log_ = std::move(callback); }
   /// Called when control passes to the program (true) and from it (false): the host computes what it does in between,
   /// and nothing else can happen.
@@ -108,6 +118,9 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   /// Where the program's own stack ends, above all that is on it; 0 before it runs.
   std::uintptr_t stack_end() const { return stack_end_; }
   const std::vector<PhaseTime>& phases() const { return phases_; }
+  /// What the program has told the world outside and cannot be, such as the end of a phase that has not begun; the
+  /// first of them.
+  const std::vector<std::string>& mistakes() const { return mistakes_; }
   const std::vector<PublishedBuffer>& buffers() const { return buffers_; }
   const char* group() const override { return "processor"; }
   void visit_statistics(const StatisticVisitor& visit) const override;
@@ -141,10 +154,12 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   /// A wait beyond the last point in simulated time never returns.
   void wait_ns(std::uint64_t ns);
 
-  void begin(Phase phase);
-  void end(Phase phase);
+  void begin(const std::string& phase);
+  void end(const std::string& phase);
   void publish(const PublishedBuffer& buffer);
   void log(const std::string& text);
+  /// Logs it, and keeps it among the mistakes.
+  void log_mistake(const std::string& text);
 
  private:
   /// Keeps to the processor's own quantum, so that processors with different ones can live in one simulation.
@@ -172,7 +187,7 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   void wait_until(Picoseconds time, const sc_core::sc_event& event);
   void note_read(std::uint64_t address, std::uint64_t value);
   void note_lines(std::uint64_t lines);
-  void tell_phase(Phase phase, bool begin);
+  void tell_phase(const std::string& phase, bool begin);
   void call_on_phase();
 
   std::uint16_t gpu_;
@@ -181,11 +196,11 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   Keeper keeper_;
   Program program_;
   std::function<void(const PublishedBuffer&)> on_publish_;
-  std::function<void(Phase, bool)> on_phase_;
+  std::function<void(const std::string&, bool)> on_phase_;
   std::function<void(const std::string&)> on_log_;
   std::function<void(bool)> on_control_;
   sc_core::sc_event finished_event_, give_up_event_, never_, phase_changed_, phase_told_;
-  Phase told_phase_ = Phase::setup;
+  std::string told_phase_;
   bool told_begin_ = false;
   bool finished_ = false, awaits_interrupt_ = false, give_up_ = false;
   InterruptEntry entry_ = nullptr;
@@ -200,6 +215,7 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   std::uintptr_t stack_end_ = 0;
   std::vector<PhaseTime> phases_;
   std::vector<PublishedBuffer> buffers_;
+  std::vector<std::string> mistakes_;
   std::uint64_t reads_ = 0, writes_ = 0, failures_ = 0, waits_ = 0;
   Picoseconds waited_ = 0;
 };

@@ -7,6 +7,7 @@
 #include "experiment/plan.h"
 #include "report/report.h"
 #include "run/memory_need.h"
+#include "run/opened_software.h"
 
 namespace t3vp {
 namespace {
@@ -28,7 +29,9 @@ void check_experiment(const std::filesystem::path& file, const Settings&) { make
 
 /// Checks what `run` checks before it starts.
 void check_run(const std::filesystem::path& file, const Settings& settings) {
-  require_memory(file, load_run(file, settings));
+  const RunConfiguration configuration = load_run(file, settings);
+  require_memory(file, configuration);
+  const OpenedSoftware software(configuration);
 }
 
 void check_memory(const std::filesystem::path& file, const Settings& settings) { load_memory(file, settings); }

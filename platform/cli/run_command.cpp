@@ -23,9 +23,10 @@ double peak_rss_MiB() {
   return static_cast<double>(usage.ru_maxrss) / 1024;  // Linux counts in KiB
 }
 
-RunResult measured(const RunConfiguration& configuration, const RunCommand& command) {
+RunResult measured(const RunConfiguration& configuration, const OpenedSoftware& software, const RunCommand& command) {
   ProgressLine line;
   RunOptions options;
+  options.software = &software;
   options.out = command.out;
   options.trace = command.trace;
   options.dump_arrays = command.dump_arrays;
@@ -48,11 +49,12 @@ int run(const RunCommand& command) {
     return success;
   }
   require_memory(command.file, configuration);
+  const OpenedSoftware software(configuration);
   require_apart({{}, {command.out}});
   prepare_folder(command.out);
   const FileLock turn = FileLock::of_folder(command.out);
   remove_results(command.out);
-  const RunResult result = measured(configuration, command);
+  const RunResult result = measured(configuration, software, command);
   const nlohmann::ordered_json report = report_json(configuration, result);
   write_text(command.out / "report.json", report.dump(2) + "\n");
   print(result_table(report));

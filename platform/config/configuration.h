@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "config/software.h"
 #include "protocol/tile_grid.h"
 #include "workload/shapes.h"
 
@@ -83,6 +84,7 @@ struct RunConfiguration {
   bool check_protocol = false;  ///< protocol checkers between all sockets
   double quantum_ns = 1000;
   std::string firmware = "native";
+  Software software;
   std::uint64_t seed = 1;
   Faults faults;
   Limits limits;

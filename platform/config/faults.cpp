@@ -33,7 +33,7 @@ Faults read_faults(const json& inject) {
 
 void check_faults(const Document& run, const RunConfiguration& c) {
   const Faults& f = c.faults;
-  if (f.dma_map_updates && c.method != Method::t3 && c.method != Method::t3_mca)
+  if (f.dma_map_updates && !c.software.is("fused"))
     run.reject("/inject/dma_map_updates",
                fmt::format("this fault only with method t3 or t3-mca, not {}", name_of(c.method)));
   if (f.lose_updates) check_gpu(run, c, "lose_updates", f.lose_updates->gpu);
@@ -44,14 +44,14 @@ void check_faults(const Document& run, const RunConfiguration& c) {
     if (f.flip_bit->what.bit >= bits) run.reject("/inject/flip_bit/bit", fmt::format("a bit from 0 to {}", bits - 1));
   }
   if (f.wrong_element) {
-    if (c.workload.layer) run.reject("/inject/wrong_element", "this fault only with a GEMM: a layer has no out");
+    if (!c.workload.has_gemm()) run.reject("/inject/wrong_element", "this fault only with a GEMM: a layer has no out");
     check_gpu(run, c, "wrong_element", f.wrong_element->gpu);
     const std::uint64_t elements = std::uint64_t{c.workload.gemm.m} * c.workload.gemm.n;
     if (f.wrong_element->index >= elements)
       run.reject("/inject/wrong_element/index", fmt::format("an element from 0 to {}", elements - 1));
   }
   if (f.wrong_rounding) {
-    if (c.workload.layer || c.operands != Operands::random)
+    if (!c.workload.has_gemm() || c.operands != Operands::random)
       run.reject("/inject/wrong_rounding",
                  "this fault only with a GEMM and operands random: exact ones have no sum that is rounded");
     check_gpu(run, c, "wrong_rounding", *f.wrong_rounding);

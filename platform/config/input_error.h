@@ -12,4 +12,13 @@ class InputError : public std::runtime_error {
   InputError(const std::string& where, const std::string& found, const std::string& expected);
 };
 
+/// A place in what the user wrote, for what is found wrong there later.
+struct InputPlace {
+  std::string where;  ///< "FILE: /json/pointer"
+  std::string given;  ///< what stands there, as messages quote it; with what has set it
+
+  /// Throws InputError: found what is given, with `why` it cannot be.
+  [[noreturn]] void reject(const std::string& why, const std::string& expected) const;
+};
+
 }  // namespace t3vp

@@ -145,6 +145,10 @@ class Builder {
 
 }  // namespace
 
+void InputPlace::reject(const std::string& why, const std::string& expected) const {
+  throw InputError(where, given + ", " + why, expected);
+}
+
 InputError::InputError(const std::string& where, const std::string& found, const std::string& expected)
     : std::runtime_error(without_control_characters(fmt::format("{}: found {}, expected {}", where, found, expected))) {
 }
@@ -192,6 +196,12 @@ void Document::reject(const std::string& pointer, const std::string& found, cons
   const std::string full = base + pointer;
   throw InputError(file + ": " + (full.empty() ? "/" : full), found + (is_overridden(pointer) ? " (--set)" : ""),
                    expected);
+}
+
+InputPlace Document::place(const std::string& pointer) const {
+  const json::json_pointer at(pointer);
+  const std::string given = content.contains(at) ? in_short(content.at(at)) : "nothing";
+  return {file + ": " + base + pointer, given + (is_overridden(pointer) ? " (--set)" : "")};
 }
 
 bool Document::is_overridden(const std::string& pointer) const {

@@ -20,6 +20,8 @@ struct Document {
   /// Throws InputError about the value at `pointer`, quoting it.
   [[noreturn]] void reject(const std::string& pointer, const std::string& expected) const;
   [[noreturn]] void reject(const std::string& pointer, const std::string& found, const std::string& expected) const;
+  /// For rejections that come later.
+  InputPlace place(const std::string& pointer) const;
   /// The file that the value at `pointer` names. Throws InputError when it cannot be read; `kind` as in
   /// read_document().
   std::filesystem::path file_at(const std::string& pointer, const std::string& kind) const;

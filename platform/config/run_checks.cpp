@@ -37,9 +37,7 @@ void check_mirror(const Document& run, const RunConfiguration& c) {
 
 constexpr std::uint64_t spill_entry_bytes = 32;  // of the table that the driver gives the Tracker
 
-bool is_fused(const RunConfiguration& c) {
-  return (c.method == Method::t3 || c.method == Method::t3_mca) && c.gpus > 1;
-}
+bool is_fused(const RunConfiguration& c) { return c.software.is("fused") && c.gpus > 1; }
 
 /// The driver's heap as the programs use it: first the queue of kernels, then one piece after the other.
 class Heap {
@@ -71,7 +69,7 @@ void check_memory_holds(const Document& run, const RunConfiguration& c, std::uin
   heap.take_matrix(g.m, g.n, g.element);
   if (is_fused(c))
     heap.take(tiles * c.system.compute.wavefronts * spill_entry_bytes);
-  else if (c.method == Method::sequential || c.method == Method::ideal_overlap)
+  else if (c.method != Method::ideal_rs_nmc)
     heap.take_matrix(g.m, g.n, g.element);  // what the reduce-scatter receives
   require_room(run, c, heap, "operands, output and what the method keeps beside them");
 }
@@ -115,6 +113,18 @@ void check_valid_bits(const Document& run, const RunConfiguration& c) {
                fmt::format("0 or at least the {} that the output needs", needed));
 }
 
+/// A program takes what its method and workload give it; a program of the user's own may do without a workload.
+void check_program(const Document& run, const RunConfiguration& c) {
+  const Software& software = c.software;
+  const bool layer = c.workload.layer.has_value();
+  if (!software.library && !layer && !c.workload.has_gemm())
+    run.reject("/workload", "a workload, since the program is " + software.program);
+  if (layer != software.is("layer"))
+    run.reject("/program", layer ? "layer, or nothing, of a layer" : "another program, since there is no layer");
+  if (!layer && is_ideal(c.method) && !software.is("isolated"))
+    run.reject("/program", fmt::format("isolated, or nothing, with method {}", name_of(c.method)));
+}
+
 void check_layer(const Document& run, const RunConfiguration& c) {
   const LayerWorkload& layer = *c.workload.layer;
   if (c.method != Method::sequential)
@@ -135,7 +145,7 @@ void check_gemm(const Document& run, const Document& system, const RunConfigurat
   if (tiles < c.gpus)
     run.reject(run.content.contains("gpus") ? "/gpus" : "/workload/tp",
                fmt::format("at most {}, the output's tiles, so that every GPU has a chunk", tiles));
-  check_memory_holds(run, c, tiles);
+  if (!c.software.library) check_memory_holds(run, c, tiles);
   if (is_fused(c)) check_tables(system, c);
   check_valid_bits(run, c);
   if (c.mirror) check_mirror(run, c);
@@ -144,10 +154,13 @@ void check_gemm(const Document& run, const Document& system, const RunConfigurat
 }  // namespace
 
 void check_run(const Document& run, const Document& system, const RunConfiguration& c) {
+  check_program(run, c);
   if (c.workload.layer)
     check_layer(run, c);
-  else
+  else if (c.workload.has_gemm())
     check_gemm(run, system, c);
+  else if (c.mirror)
+    run.reject("/simulate", "all, since there is no workload whose chunks a mirror could send back");
   if (run.content.contains("phases") && (!is_ideal(c.method) || c.functional))
     run.reject("/phases", "this key only with method ideal-overlap or ideal-rs-nmc and data timing-only");
   check_faults(run, c);

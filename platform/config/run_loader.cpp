@@ -118,14 +118,19 @@ Phases phases_of(const json& run) {
   return {chosen("gemm"), chosen("reduce-scatter"), chosen("all-gather")};
 }
 
-std::uint32_t gpus_of(const Document& run, const Workload& workload) {
+std::uint32_t gpus_of(const Document& run, const Workload& workload, bool has_own_program) {
+  if (!workload.has_gemm() && !workload.layer) {
+    if (!run.content.contains("gpus")) run.reject("/gpus", "an integer from 1 to 256, since there is no workload");
+    return run.content.at("gpus").get<std::uint32_t>();
+  }
   if (workload.layer) {
     if (run.content.value("gpus", 1u) != 1)
       run.reject("/gpus", "1, or nothing: of a layer one GPU is simulated, and its tp says how many share it");
     return 1;
   }
   const std::uint32_t gpus = run.content.value("gpus", workload.tp);
-  if (gpus < 2) run.reject("/gpus", "an integer from 2 to 256");
+  const std::uint32_t least = has_own_program ? 1 : 2;
+  if (gpus < least) run.reject("/gpus", fmt::format("an integer from {} to 256", least));
   if (workload.tp != 0 && gpus != workload.tp) run.reject("/gpus", fmt::format("{}, the workload's tp", workload.tp));
   return gpus;
 }
@@ -145,6 +150,13 @@ json resolved_limits(const Limits& limits) {
   if (limits.simulated_ms) resolved["simulated_ms"] = *limits.simulated_ms;
   if (limits.wall_s) resolved["wall_s"] = *limits.wall_s;
   return resolved;
+}
+
+/// What the method means.
+const char* usual_program(const RunConfiguration& c) {
+  if (c.workload.layer) return "layer";
+  if (is_ideal(c.method)) return "isolated";
+  return c.method == Method::sequential ? "sequential" : "fused";
 }
 
 json resolved_layer(const Workload& w) {
@@ -220,8 +232,9 @@ json resolve(const RunConfiguration& c, const Files& files) {
                    {"firmware", c.firmware},
                    {"seed", c.seed},
                    {"inject", files.run.content.value("inject", json::object())},
-                   {"limits", resolved_limits(c.limits)},
-                   {"workload", resolved_workload(c.workload)}};
+                   {"limits", resolved_limits(c.limits)}};
+  if (c.workload.layer || c.workload.has_gemm()) resolved["workload"] = resolved_workload(c.workload);
+  resolved.update(resolved_software(c.software, usual_program(c)));
   if (const json phases = resolved_phases(c.phases); phases.size() < 3) resolved["phases"] = phases;
   if (c.check_protocol) resolved["check"] = files.run.content.at("check");
   if (files.run.content.contains("models"))
@@ -234,7 +247,8 @@ json resolve(const RunConfiguration& c, const Files& files) {
 
 /// Over the canonical text: keys sorted, no spaces, no path, so that moving files changes nothing, and no limits, which
 /// change nothing in a run that keeps them.
-std::string hash_of(json resolved) {
+std::string hash_of(const RunConfiguration& c) {
+  json resolved = with_fingerprints(c.resolved, c.software);
   resolved.erase("models");
   resolved.erase("limits");
   return fingerprint(resolved.dump());
@@ -247,14 +261,15 @@ RunConfiguration load_run(const std::filesystem::path& file, const std::vector<s
   const json& run = files.run.content;
   RunConfiguration c;
   c.system = read_system(files.system, files.memory);
-  c.workload = read_workload(files.run);
+  if (run.contains("workload")) c.workload = read_workload(files.run);
+  c.method = method_named(run.value("method", c.workload.layer ? "sequential" : "t3-mca"));
+  c.software = read_software(files.run, usual_program(c));
   TileShape& tile = c.workload.gemm.tile;
   if (tile.elements() != 0)
     check_explicit_tile(files.run, c.system, tile);
-  else if (!c.workload.layer)
+  else if (c.workload.has_gemm())
     tile = choose_tile(c.system, c.workload.gemm);
-  c.gpus = gpus_of(files.run, c.workload);
-  c.method = method_named(run.value("method", c.workload.layer ? "sequential" : "t3-mca"));
+  c.gpus = gpus_of(files.run, c.workload, c.software.library.has_value());
   c.arbitration = arbitration_named(run.value("arbitration", c.method == Method::t3_mca ? "mca" : "round-robin"));
   c.mca_scope = member(run.value("mca_scope", "reduce-scatter"), {McaScope::reduce_scatter, McaScope::always});
   c.phases = phases_of(run);
@@ -271,18 +286,19 @@ RunConfiguration load_run(const std::filesystem::path& file, const std::vector<s
   check_tile_fits(files.system, c.system, c.workload.gemm.element);
   check_run(files.run, files.system, c);
   c.resolved = resolve(c, files);
-  c.config_hash = hash_of(c.resolved);
+  c.config_hash = hash_of(c);
   return c;
 }
 
 RunConfiguration without_names(RunConfiguration c) {
+  if (!c.resolved.contains("workload")) return c;
   json workload = c.resolved.at("workload");
   for (const char* name : {"label", "model", "sublayer", "tokens"}) workload.erase(name);
   if (!c.workload.layer) workload.erase("tp");
   c.workload = read_workload({"", "", {{"workload", workload}}, {}});
   c.resolved["workload"] = resolved_workload(c.workload);
   c.resolved.erase("models");
-  c.config_hash = hash_of(c.resolved);
+  c.config_hash = hash_of(c);
   return c;
 }
 

@@ -58,6 +58,7 @@ struct Experiment {
   std::string name, description;
   std::filesystem::path base;
   bool trace = false;
+  bool names_programs = false;                 ///< runs may have phases of any name
   std::vector<std::vector<std::string>> axes;  ///< names; the cases are their product, the last axis running fastest
   std::vector<ExperimentCase> cases;
   std::vector<ExperimentMethod> methods;

@@ -130,7 +130,21 @@ std::size_t index_of(const Document& document, const std::string& pointer, const
   return static_cast<std::size_t>(found - list.begin());
 }
 
-void require_key(const Document& document, const std::string& pointer, const std::string& key) {
+/// Programs that are not the platform's bring phases of any name, of which the reports tell.
+bool names_programs(const Experiment& experiment) {
+  const auto named = [](const auto& list) {
+    return std::any_of(list.begin(), list.end(), [](const auto& one) {
+      return std::any_of(one.settings.begin(), one.settings.end(),
+                         [](const std::string& setting) { return setting.rfind("program=", 0) == 0; });
+    });
+  };
+  const json base = read_document(experiment.base, "run file").content;
+  return base.contains("program") || named(experiment.cases) || named(experiment.methods);
+}
+
+void require_key(const Document& document, const Experiment& experiment, const std::string& pointer,
+                 const std::string& key) {
+  if (key.rfind("time_ns.", 0) == 0 && experiment.names_programs) return;
   if (!is_numeric_key(key)) document.reject(pointer, in_short(key), "a number of the report, such as time_ns.total");
 }
 
@@ -139,7 +153,7 @@ Expression expression_of(const Document& document, const std::string& pointer, c
   try {
     Expression expression(text.get<std::string>());
     for (const Expression::Reference& reference : expression.references()) {
-      require_key(document, pointer, reference.key);
+      require_key(document, experiment, pointer, reference.key);
       index_of(document, pointer, experiment.methods, reference.method);
     }
     return expression;
@@ -308,7 +322,7 @@ Plot plot_of(const Document& document, const Experiment& experiment, std::size_t
   for (const std::string& name : plot.methods)
     index_of(document, at("plot", index, "methods"), experiment.methods, name);
   plot.keys = names_of(document, index, "keys");
-  for (const std::string& key : plot.keys) require_key(document, at("plot", index, "keys"), key);
+  for (const std::string& key : plot.keys) require_key(document, experiment, at("plot", index, "keys"), key);
   if (plot.kind == Plot::Kind::stacks && plot.keys.empty())
     document.reject(at("plot", index, "keys"), "a list of report keys to stack");
   if (plot.kind == Plot::Kind::timeline && !experiment.trace)
@@ -341,6 +355,7 @@ Experiment load_experiment(const std::filesystem::path& file) {
     if (one.name == "geomean")
       document.reject(content.contains("cross") ? "/cross" : "/cases", "a case geomean",
                       "another name: the last row of the results' table has it");
+  experiment.names_programs = names_programs(experiment);
   read_quantities(document, experiment);
   require_distinct(document, experiment.quantities, "quantities");
   read_targets(document, experiment);

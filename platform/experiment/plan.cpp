@@ -24,6 +24,7 @@ double weight_of(const RunConfiguration& c) {
   constexpr double accesses_per_byte = 3;  // of a layer's tensors, roughly
   if (c.workload.layer)
     return accesses_per_byte * static_cast<double>(bytes_of(layer_program(*c.workload.layer, c.system.compute)));
+  if (!c.workload.has_gemm()) return c.gpus;
   const double m = c.workload.gemm.m, n = c.workload.gemm.n, k = c.workload.gemm.k;
   const double gpus = c.mirror ? 1 : c.gpus;
   return gpus * ((c.phases.gemm ? m * k + k * n : 0) + 3 * m * n) * bytes_of(c.workload.gemm.element);

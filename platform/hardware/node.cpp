@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 
 namespace t3vp {
+
 Node::Node(const sc_core::sc_module_name& name, const NodeParameters& parameters, const t3_kernel* const* kernels,
            Trace* trace)
+    : Node(name, parameters, std::vector<const t3_kernel* const*>(parameters.topology.size(), kernels), trace) {}
+
+Node::Node(const sc_core::sc_module_name& name, const NodeParameters& parameters,
+           const std::vector<const t3_kernel* const*>& kernels, Trace* trace)
     : sc_module(name), joints_(parameters.options.check_protocol) {
   for (std::size_t g = 0; g < parameters.topology.size(); ++g) {
     const Placement& placement = parameters.topology[g];
     gpus_.push_back(std::make_unique<Gpu>(fmt::format("gpu{}", placement.gpu).c_str(), parameters.gpus[g], placement,
-                                          parameters.options, kernels, trace));
+                                          parameters.options, kernels[g], trace));
   }
   if (parameters.mirrored)
     mirror(parameters, trace);

@@ -12,9 +12,12 @@ namespace t3vp {
 
 class Node : public sc_core::sc_module {
  public:
-  /// `kernels` are what packets may ask for, up to a null pointer; they outlive the node.
+  /// What packets may ask for: a list up to a null pointer, which outlives the node, for all GPUs.
   Node(const sc_core::sc_module_name& name, const NodeParameters& parameters, const t3_kernel* const* kernels,
        Trace* trace);
+  /// A list for each GPU.
+  Node(const sc_core::sc_module_name& name, const NodeParameters& parameters,
+       const std::vector<const t3_kernel* const*>& kernels, Trace* trace);
 
   const std::vector<std::unique_ptr<Gpu>>& gpus() const { return gpus_; }
   /// They are sorted by the GPUs that send, port after port.

@@ -17,8 +17,7 @@ using nlohmann::ordered_json;
 /// Every report has the known phases, null when the run has left them out.
 ordered_json times_json(const RunTimes& t) {
   ordered_json times = {{"total", t.total}};
-  for (const Phase phase : phase_values)
-    if (is_part_of_total(phase)) times[name_of(phase)] = nullptr;
+  for (const auto& known : phases::of_collectives) times[known.first] = nullptr;
   for (const auto& [name, ns] : t.phases) times[name] = ns;
   times["setup"] = t.setup;
   times["zeroing"] = t.zeroing;
@@ -189,6 +188,8 @@ ordered_json report_json(const RunConfiguration& c, const RunResult& r) {
                          {"functional", functional_json(r.functional)},
                          {"faults", faults_json(r.faults)},
                          {"statistics", statistics_json(r.statistics)}};
+  if (c.resolved.contains("program")) report["program"] = name_of(c.software);
+  if (c.resolved.contains("arguments")) report["arguments"] = ordered_json(c.resolved.at("arguments"));
   if (!r.operations.empty()) {
     report["parts_ns"] = parts_json(r.operations);
     report["operations"] = operations_json(r.operations);

@@ -4,15 +4,15 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/configuration.h"
 #include "protocol/access.h"
-#include "registers/phase.h"
+#include "report/phases.h"
 
 namespace t3vp {
 
@@ -21,23 +21,19 @@ using DramBytes = std::array<std::uint64_t, traffic_class_count>;
 
 /// All times are in ns.
 struct RunTimes {
-  double total = 0;                      ///< from the start barrier to the last GPU's end
-  std::map<std::string, double> phases;  ///< of the total, by name: the longest that a GPU took; without those left out
-  double setup = 0;                      ///< before the start barrier, not part of the total
-  double zeroing = 0;                    ///< of the output, part of setup; 0 where none is needed
+  double total = 0;  ///< from the start barrier to the last GPU's end
+  /// Of the total: the longest that a GPU took, in the order of their first appearance; without those left out.
+  std::vector<std::pair<std::string, double>> phases;
+  double setup = 0;    ///< before the start barrier, not part of the total
+  double zeroing = 0;  ///< of the output, part of setup; 0 where none is needed
 
   /// 0 for a phase that was left out.
-  double of(Phase phase) const {
-    const auto found = phases.find(name_of(phase));
-    return found == phases.end() ? 0 : found->second;
+  double of(const std::string& phase) const {
+    for (const auto& [name, ns] : phases)
+      if (name == phase) return ns;
+    return 0;
   }
 };
-
-/// Whether a phase is a part of the total with a time of its own in every report.
-constexpr bool is_part_of_total(Phase phase) {
-  return phase != Phase::setup && phase != Phase::zeroing && phase != Phase::total && phase != Phase::operation &&
-         phase != Phase::hand_over;
-}
 
 /// A direction of a link, within the measured time: from the start barrier to the last GPU's end; with ideal methods
 /// the phases that make up the total.

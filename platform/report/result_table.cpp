@@ -14,18 +14,18 @@
 namespace t3vp {
 namespace {
 
-using nlohmann::json;
+using nlohmann::ordered_json;  // phases and classes are shown in the order of the report
 
 constexpr double bytes_per_MiB = 1 << 20;
 constexpr std::size_t most_links_shown = 8;
 
 /// Rounds to three digits. JSON writes what is no number as null.
-std::string rounded(const json& value) {
+std::string rounded(const ordered_json& value) {
   const double number = value.is_number() ? value.get<double>() : std::nan("");
   return std::isfinite(number) ? fmt::format("{:.3g}", number) : in_words(number);
 }
 
-double microseconds(const json& ns) { return ns.get<double>() / 1000; }
+double microseconds(const ordered_json& ns) { return ns.get<double>() / 1000; }
 
 std::string with_bar(const std::string& text, double share) {
   const std::string drawn = bar(share);
@@ -33,53 +33,54 @@ std::string with_bar(const std::string& text, double share) {
 }
 
 /// The tile of a sub-layer's GEMM, as the headline has it; nothing for other workloads.
-std::string tile_of(const json& report) {
-  const json gemm = report.at("workload").value("gemm", json::object());
+std::string tile_of(const ordered_json& report) {
+  const ordered_json gemm = report.at("workload").value("gemm", ordered_json::object());
   return gemm.contains("tile") ? ", tile " + gemm.at("tile").get<std::string>() : std::string();
 }
 
-std::string headline(const json& report) {
-  return fmt::format("{} on {}, {} GPU{}{}, {}{}\n", report.at("workload").value("label", "workload"),
-                     report.at("system").get<std::string>(), report.value("gpus", 0),
-                     report.value("gpus", 0) == 1 ? "" : "s",
-                     report.value("simulate", "") == "mirror" ? " (mirror)" : "",
-                     report.at("method").get<std::string>(), tile_of(report));
+std::string headline(const ordered_json& report) {
+  const std::string program = report.value("program", "");
+  const std::string label = report.at("workload").value("label", program.empty() ? "workload" : program);
+  const std::string how = program.empty() ? report.at("method").get<std::string>() : "program " + program;
+  return fmt::format("{} on {}, {} GPU{}{}{}{}\n", label, report.at("system").get<std::string>(),
+                     report.value("gpus", 0), report.value("gpus", 0) == 1 ? "" : "s",
+                     report.value("simulate", "") == "mirror" ? " (mirror)" : "", label == program ? "" : ", " + how,
+                     tile_of(report));
 }
 
 using Rows = std::vector<std::pair<std::string, std::string>>;  // keys of figures and what they are called
 
 /// The figures that no row has yet, under their own names.
-void add_others(const json& figures, Rows& rows) {
+void add_others(const ordered_json& figures, Rows& rows) {
   for (const auto& figure : figures.items())
     if (std::none_of(rows.begin(), rows.end(), [&](const auto& row) { return row.first == figure.key(); }))
       rows.emplace_back(figure.key(), figure.key());
 }
 
-std::string time_rows(const json& times) {
-  Rows phases = {{"total", "total"}, {"setup", "setup (before the start)"}, {"zeroing", "  zeroing of the output"}};
-  for (const Phase phase : phase_values)
-    if (is_part_of_total(phase)) phases.emplace_back(name_of(phase), text_of(phase));
-  add_others(times, phases);
-  std::rotate(phases.begin(), phases.begin() + 1, phases.end());  // the total comes last
+std::string time_rows(const ordered_json& times) {
+  Rows rows = {{"total", "total"}, {"setup", "setup (before the start)"}, {"zeroing", "  zeroing of the output"}};
+  rows.insert(rows.end(), std::begin(phases::of_collectives), std::end(phases::of_collectives));
+  add_others(times, rows);
+  std::rotate(rows.begin(), rows.begin() + 1, rows.end());  // the total comes last
   const double longest = std::max(times.at("total").get<double>(), times.at("setup").get<double>());
   std::string text = fmt::format("\n  {:<28}{:>10}\n", "time", "us");
-  for (const auto& [key, name] : phases)
-    if (times.value(key, json()).is_number() && (times.at(key) != 0 || key != "zeroing"))
+  for (const auto& [key, name] : rows)
+    if (times.value(key, ordered_json()).is_number() && (times.at(key) != 0 || key != "zeroing"))
       text += with_bar(fmt::format("  {:<28}{:>10.2f}", name, microseconds(times.at(key))),
                        times.at(key).get<double>() / longest);
   return text;
 }
 
-std::string operation_rows(const json& operations, const json& parts) {
+std::string operation_rows(const ordered_json& operations, const ordered_json& parts) {
   double longest = 0;
-  for (const json& o : operations) longest = std::max(longest, o.at("time_ns").get<double>());
+  for (const ordered_json& o : operations) longest = std::max(longest, o.at("time_ns").get<double>());
   std::string text = fmt::format("\n  {:<28}{:>10}{:>10}{:>10}\n", "operation", "us", "read MiB", "write MiB");
-  for (const json& o : operations)
+  for (const ordered_json& o : operations)
     text += with_bar(fmt::format("  {:<28}{:>10.2f}{:>10.2f}{:>10.2f}", o.at("name").get<std::string>(),
                                  microseconds(o.at("time_ns")), o.at("read_bytes").get<double>() / bytes_per_MiB,
                                  o.at("write_bytes").get<double>() / bytes_per_MiB),
                      o.at("time_ns").get<double>() / longest);
-  const auto sum = [](double all, const json& part) { return all + part.get<double>(); };
+  const auto sum = [](double all, const ordered_json& part) { return all + part.get<double>(); };
   const double total = std::accumulate(parts.begin(), parts.end(), 0.0, sum);
   text += fmt::format("\n  {:<28}{:>10}\n", "part", "us");
   for (const auto& part : parts.items())
@@ -88,14 +89,14 @@ std::string operation_rows(const json& operations, const json& parts) {
   return text;
 }
 
-double total_bytes(const json& classes) {
+double total_bytes(const ordered_json& classes) {
   double sum = 0;
   for (const auto& c : classes.items())
     if (c.key() != "setup") sum += c.value().get<double>();
   return sum;
 }
 
-std::string traffic_rows(const json& classes) {
+std::string traffic_rows(const ordered_json& classes) {
   Rows names = {{"setup", ""}};  // which is shown nowhere
   for (const TrafficClass traffic : traffic_class_values)
     if (traffic != TrafficClass::setup) names.emplace_back(name_of(traffic), text_of(traffic));
@@ -111,7 +112,7 @@ std::string traffic_rows(const json& classes) {
   return text + fmt::format("  {:<28}{:>10.2f}\n", "total without setup", total_bytes(classes) / bytes_per_MiB);
 }
 
-std::string link_row(const json& link) {
+std::string link_row(const ordered_json& link) {
   const std::string name = fmt::format("GPU {} -> GPU {}", link.at("from").dump(), link.at("to").dump());
   const double utilization = link.at("utilization").get<double>();
   return with_bar(fmt::format("  {:<18}{:>10.2f}{:>11.1f}%", name,
@@ -119,9 +120,9 @@ std::string link_row(const json& link) {
                   utilization);
 }
 
-std::string link_rows(const json& links) {
-  std::vector<json> used;
-  for (const json& link : links)
+std::string link_rows(const ordered_json& links) {
+  std::vector<ordered_json> used;
+  for (const ordered_json& link : links)
     if (link.at("wire_bytes").get<double>() > 0) used.push_back(link);
   if (used.empty()) return "";
   std::string text = fmt::format("\n  {:<18}{:>10}{:>12}\n", "links in use", "MiB", "utilization");
@@ -130,9 +131,9 @@ std::string link_rows(const json& links) {
   return text;
 }
 
-std::string verdict(const json& report) {
-  const json& f = report.at("functional");
-  const json& b = report.at("bounds");
+std::string verdict(const ordered_json& report) {
+  const ordered_json& f = report.at("functional");
+  const ordered_json& b = report.at("bounds");
   std::string text =
       fmt::format("\n  bounds: compute {:.2f} us, in whole tiles {:.2f} us, links {:.2f} us, DRAM {:.2f} us\n",
                   microseconds(b.at("compute_ns")), microseconds(b.at("compute_quantized_ns")),
@@ -142,7 +143,7 @@ std::string verdict(const json& report) {
                         f.at("mismatches").dump(), rounded(f.at("max_abs_error")));
   if (!report.contains("diagnosis")) return text + "  passed\n";
   text += "  FAILED\n";
-  for (const json& line : report.at("diagnosis")) text += "    " + line.get<std::string>() + "\n";
+  for (const ordered_json& line : report.at("diagnosis")) text += "    " + line.get<std::string>() + "\n";
   return text;
 }
 
@@ -154,22 +155,24 @@ std::string bar(double share, std::size_t full_width) {
   return std::string(std::max<std::size_t>(static_cast<std::size_t>(length), 1), '#');
 }
 
-std::string result_table(const json& report) {
+std::string result_table(const ordered_json& report) {
   const std::string operations =
       report.contains("operations") ? operation_rows(report.at("operations"), report.at("parts_ns")) : "";
   return headline(report) + time_rows(report.at("time_ns")) + operations + traffic_rows(report.at("dram_bytes")) +
          link_rows(report.at("links")) + verdict(report);
 }
 
-std::string overview_table(const std::vector<json>& reports) {
-  const auto time = [](const json& report, const char* name) { return report.at("time_ns").at(name).get<double>(); };
-  const auto total = [&](const json& report) { return time(report, "total"); };
-  const auto with_zeroing = [&](const json& report) { return total(report) + time(report, "zeroing"); };
+std::string overview_table(const std::vector<nlohmann::json>& reports) {
+  const auto time = [](const nlohmann::json& report, const char* name) {
+    return report.at("time_ns").at(name).get<double>();
+  };
+  const auto total = [&](const nlohmann::json& report) { return time(report, "total"); };
+  const auto with_zeroing = [&](const nlohmann::json& report) { return total(report) + time(report, "zeroing"); };
   double longest = 0;
-  for (const json& report : reports) longest = std::max(longest, total(report));
+  for (const nlohmann::json& report : reports) longest = std::max(longest, total(report));
   std::string text =
       fmt::format("{:<16}{:>10}{:>9}{:>14}{:>11}\n", "method", "us", "speedup", "with zeroing", "DRAM MiB");
-  for (const json& report : reports)
+  for (const nlohmann::json& report : reports)
     text += fmt::format("{:<16}{:>10.2f}{:>9.3f}{:>14.3f}{:>11.1f}  {}\n", report.at("method").get<std::string>(),
                         total(report) / 1000, total(reports.front()) / total(report),
                         with_zeroing(reports.front()) / with_zeroing(report),

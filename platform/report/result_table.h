@@ -8,7 +8,7 @@
 namespace t3vp {
 
 /// One run: time per phase, DRAM traffic per class, links, bounds and the verdict.
-std::string result_table(const nlohmann::json& report);
+std::string result_table(const nlohmann::ordered_json& report);
 
 /// Several runs side by side: total time with bars, speedup over the first one, also with the time that zeroing the
 /// output takes, DRAM traffic.

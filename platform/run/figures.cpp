@@ -10,17 +10,20 @@
 namespace t3vp {
 namespace {
 
-/// Longest time that any GPU spent in a phase, in ns; none if no GPU has finished it.
-std::optional<double> longest(const Node& node, Phase phase) {
+/// Time that the GPU spent in a phase which spent most, in ns; none if no GPU has finished it.
+std::optional<double> longest(const Node& node, const std::string& phase) {
   std::optional<double> result;
-  for (const auto& gpu : node.gpus())
+  for (const auto& gpu : node.gpus()) {
+    std::optional<Picoseconds> spent;
     for (const CommandProcessor::PhaseTime& time : gpu->processor.phases())
-      if (time.phase == phase && time.end != never) result = std::max(result.value_or(0), to_ns(time.end - time.begin));
+      if (time.phase == phase && time.end != never) spent = spent.value_or(0) + time.end - time.begin;
+    if (spent) result = std::max(result.value_or(0), to_ns(*spent));
+  }
   return result;
 }
 
 /// The time from the first GPU's begin to the last GPU's end, in ns.
-double span_of(const Node& node, Phase phase) {
+double span_of(const Node& node, const std::string& phase) {
   Picoseconds begin = never, end = 0;
   for (const auto& gpu : node.gpus())
     for (const CommandProcessor::PhaseTime& time : gpu->processor.phases())
@@ -31,16 +34,28 @@ double span_of(const Node& node, Phase phase) {
   return end > begin ? to_ns(end - begin) : 0;
 }
 
+/// The parts of the total that programs have marked, in the order in which they first began on any GPU.
+std::vector<std::string> phases_of(const Node& node) {
+  std::vector<std::pair<Picoseconds, std::string>> begun;
+  for (const auto& gpu : node.gpus())
+    for (const CommandProcessor::PhaseTime& time : gpu->processor.phases())
+      if (phases::is_part_of_total(time.phase)) begun.emplace_back(time.begin, time.phase);
+  std::stable_sort(begun.begin(), begun.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> names;
+  for (const auto& [at, name] : begun)
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  return names;
+}
+
 RunTimes times_of(const RunConfiguration& configuration, const Node& node) {
   RunTimes times;
-  times.setup = span_of(node, Phase::setup);
-  times.zeroing = longest(node, Phase::zeroing).value_or(0);
-  for (const Phase phase : phase_values)
-    if (is_part_of_total(phase))
-      if (const auto time = longest(node, phase)) times.phases[name_of(phase)] = *time;
+  times.setup = span_of(node, phases::setup);
+  times.zeroing = longest(node, phases::zeroing).value_or(0);
+  for (const std::string& phase : phases_of(node))
+    if (const auto time = longest(node, phase)) times.phases.emplace_back(phase, *time);
   times.total = is_ideal(configuration.method)
-                    ? std::max(times.of(Phase::gemm), times.of(Phase::reduce_scatter)) + times.of(Phase::all_gather)
-                    : span_of(node, Phase::total);
+                    ? std::max(times.of(phases::gemm), times.of(phases::reduce_scatter)) + times.of(phases::all_gather)
+                    : span_of(node, phases::total);
   return times;
 }
 
@@ -49,13 +64,13 @@ DramBytes dram_bytes_of(const Gpu& gpu) {
   DramBytes bytes = gpu.memory.dram_bytes();
   const LastLevelCache::Flush& flush = gpu.cache.last_flush();
   for (const CommandProcessor::PhaseTime& time : gpu.processor.phases())
-    for (std::size_t c = 0; time.phase == Phase::hand_over && time.begin <= flush.time && c < bytes.size(); ++c)
+    for (std::size_t c = 0; time.phase == phases::hand_over && time.begin <= flush.time && c < bytes.size(); ++c)
       bytes[c] -= flush.bytes[c];
   return bytes;
 }
 
 /// Tensor data that a GPU's DRAM has moved in a phase.
-double tensor_bytes(const TrafficMeter& meter, std::size_t gpu, Phase phase) {
+double tensor_bytes(const TrafficMeter& meter, std::size_t gpu, const std::string& phase) {
   const DramBytes bytes = meter.of(gpu, phase).dram;
   double sum = 0;
   for (const TrafficClass traffic : traffic_class_values)
@@ -66,15 +81,15 @@ double tensor_bytes(const TrafficMeter& meter, std::size_t gpu, Phase phase) {
 
 /// Tensor data that a GPU's DRAM had to move within the total time.
 double bytes_in_total(const RunConfiguration& configuration, const TrafficMeter& meter, std::size_t gpu) {
-  const auto bytes = [&](Phase phase) { return tensor_bytes(meter, gpu, phase); };
-  if (!is_ideal(configuration.method)) return bytes(Phase::total);
+  const auto bytes = [&](const char* phase) { return tensor_bytes(meter, gpu, phase); };
+  if (!is_ideal(configuration.method)) return bytes(phases::total);
   // An ideal overlap counts the longer of two isolated phases.
-  return std::max(bytes(Phase::gemm), bytes(Phase::reduce_scatter)) + bytes(Phase::all_gather);
+  return std::max(bytes(phases::gemm), bytes(phases::reduce_scatter)) + bytes(phases::all_gather);
 }
 
-std::vector<Phase> measured_phases(const RunConfiguration& configuration) {
-  if (is_ideal(configuration.method)) return {Phase::gemm, Phase::reduce_scatter, Phase::all_gather};
-  return {Phase::total};
+std::vector<std::string> measured_phases(const RunConfiguration& configuration) {
+  if (is_ideal(configuration.method)) return {phases::gemm, phases::reduce_scatter, phases::all_gather};
+  return {phases::total};
 }
 
 std::vector<LinkFigures> links_of(const RunConfiguration& configuration, const Node& node, const TrafficMeter& meter,
@@ -84,7 +99,7 @@ std::vector<LinkFigures> links_of(const RunConfiguration& configuration, const N
   for (const auto& link : node.links()) {
     LinkFigures figures{link->from(), link->to()};
     const std::size_t index = seen[link->from()]++;
-    for (const Phase phase : measured_phases(configuration)) {
+    for (const std::string& phase : measured_phases(configuration)) {
       const LinkTraffic traffic = meter.of(link->from(), phase).links[index];
       figures.payload_bytes += traffic.payload_bytes;
       figures.wire_bytes += traffic.wire_bytes;
@@ -115,7 +130,7 @@ double quantized_compute_ns(const RunConfiguration& configuration) {
   const ComputeParameters& compute = configuration.system.compute;
   const GemmShape& gemm = configuration.workload.gemm;
   if (!configuration.workload.layer) {
-    if (!configuration.phases.gemm) return 0;
+    if (!configuration.phases.gemm || !configuration.workload.has_gemm()) return 0;
     return to_ns(quantized_compute_time(compute, gemm.tile, gemm.m, gemm.n, gemm.k, 1));
   }
   double ns = 0;

@@ -16,8 +16,8 @@ LayerRun::LayerRun(const RunConfiguration& configuration, Gpu& gpu)
   for (const LayerOperation& operation : program_.operations) operations_.push_back(operation.kernel);
   layer_ = {tensors_.data(), static_cast<std::uint32_t>(tensors_.size()), operations_.data(),
             static_cast<std::uint32_t>(operations_.size())};
-  gpu.processor.on_phase([this](Phase phase, bool begin) {
-    if (phase == Phase::operation) operation(begin);
+  gpu.processor.on_phase([this](const std::string& phase, bool begin) {
+    if (phase == phases::operation) operation(begin);
   });
   if (!configuration.functional) return;
   reference_.emplace(gpu, configuration.seed);

@@ -36,7 +36,7 @@ double tags(const CacheParameters& p) {
 
 TileShape tile_of(const RunConfiguration& c) {
   const ComputeParameters& p = c.system.compute;
-  return c.workload.layer ? TileShape{p.tile_rows, p.tile_columns} : c.workload.gemm.tile;
+  return c.workload.has_gemm() ? c.workload.gemm.tile : TileShape{p.tile_rows, p.tile_columns};
 }
 
 /// GEMM workgroups of a compute unit: more with smaller tiles.
@@ -49,7 +49,7 @@ double resident(const ComputeParameters& p, TileShape tile) {
 double running(const RunConfiguration& c) {
   const ComputeParameters& p = c.system.compute;
   const double fit = p.compute_units * resident(p, tile_of(c));
-  if (c.workload.layer) return fit;
+  if (!c.workload.has_gemm()) return fit;
   const TileShape& tile = c.workload.gemm.tile;
   return std::min(fit, std::ceil(double{1} * c.workload.gemm.m / tile.rows) *
                            std::ceil(double{1} * c.workload.gemm.n / tile.columns));

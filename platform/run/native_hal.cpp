@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 
 namespace t3vp {
 namespace {
@@ -9,7 +10,7 @@ namespace {
 /// A call of the HAL while it lasts, between two stretches of firmware.
 class Call {
  public:
-  explicit Call(void* platform) : processor_(*static_cast<CommandProcessor*>(platform)) {
+  explicit Call(void* platform) : processor_(static_cast<NativePlatform*>(platform)->processor) {
     processor_.tell_control(false);
   }
   ~Call() { processor_.tell_control(true); }
@@ -97,42 +98,129 @@ t3_status wait_for_interrupt(void* platform, uint64_t deadline_ns, const char* r
 
 void wait_ns(void* platform, uint64_t ns) { Call(platform)->wait_ns(ns); }
 
-void mark(void* platform, t3_phase phase, bool begin) {
+void mark(void* platform, const char* phase, bool begin) {
   const Call call(platform);
-  // A number beyond the 8 bits of Phase must not turn into a known one.
-  const auto known = static_cast<Phase>(std::min<unsigned>(static_cast<unsigned>(phase), 0xFF));
   if (begin)
-    call->begin(known);
+    call->begin(text_or_nothing(phase));
   else
-    call->end(known);
+    call->end(text_or_nothing(phase));
+}
+
+bool is_known(const t3_contents& said) {
+  return said.kind == T3_CONTENTS_UNSAID || said.kind == T3_CONTENTS_CONSTANT ||
+         (said.kind == T3_CONTENTS_VALUES && said.values != nullptr) ||
+         (said.kind == T3_CONTENTS_FUNCTION && said.function != nullptr);
+}
+
+/// What a program says of a buffer's elements, written when it is asked for, in the program's own time on the host.
+PublishedBuffer::Contents contents_of(const t3_contents& said, const t3_buffer& buffer, CommandProcessor& processor) {
+  if (said.kind == T3_CONTENTS_UNSAID) return {};
+  return [said, elements = std::size_t{buffer.rows} * buffer.columns, &processor](float* values) {
+    processor.tell_control(true);
+    if (said.kind == T3_CONTENTS_CONSTANT) std::fill_n(values, elements, said.constant);
+    if (said.kind == T3_CONTENTS_VALUES) std::copy_n(said.values, elements, values);
+    if (said.kind == T3_CONTENTS_FUNCTION) said.function(said.argument, processor.gpu(), values);
+    processor.tell_control(false);
+  };
 }
 
 void publish(void* platform, const t3_buffer* buffer) {
-  if (buffer == nullptr || buffer->name == nullptr) return Call(platform)->log("a buffer without a name is published");
-  Call(platform)->publish({buffer->name, buffer->address, buffer->row_stride, buffer->rows, buffer->columns,
-                           static_cast<ElementType>(buffer->element)});
+  const Call call(platform);
+  if (buffer == nullptr) return call->log_mistake("publishes no buffer");
+  for (const t3_contents* said : {&buffer->initial, &buffer->expected})
+    if (!is_known(*said))
+      return call->log_mistake(std::string("publishes a buffer whose contents are nowhere: ") +
+                               text_or_nothing(buffer->name));
+  // A number beyond the 8 bits of ElementType must not turn into a known one.
+  const auto element = static_cast<ElementType>(std::min(buffer->element, std::uint32_t{0xFF}));
+  PublishedBuffer published{
+      text_or_nothing(buffer->name), buffer->address, buffer->row_stride, buffer->rows, buffer->columns, element};
+  published.tolerance = buffer->tolerance;
+  published.initial = contents_of(buffer->initial, *buffer, *call.operator->());
+  published.expected = contents_of(buffer->expected, *buffer, *call.operator->());
+  call->publish(published);
+}
+
+/// Between two stretches of firmware, as Call is.
+Arguments& arguments_of(void* platform) { return static_cast<NativePlatform*>(platform)->arguments; }
+
+bool has_argument(void* platform, const char* name) {
+  const Call call(platform);
+  return arguments_of(platform).has(text_or_nothing(name));
+}
+
+template <typename Found, typename Value>
+t3_status hand_out(const Found& found, Value* value) {
+  if (value == nullptr || !found) return T3_INVALID_ARGUMENT;
+  *value = *found;
+  return T3_OK;
+}
+
+t3_status argument_u64(void* platform, const char* name, uint64_t* value) {
+  const Call call(platform);
+  return hand_out(arguments_of(platform).whole_number(text_or_nothing(name)), value);
+}
+
+t3_status argument_double(void* platform, const char* name, double* value) {
+  const Call call(platform);
+  return hand_out(arguments_of(platform).number(text_or_nothing(name)), value);
+}
+
+t3_status argument_bool(void* platform, const char* name, bool* value) {
+  const Call call(platform);
+  return hand_out(arguments_of(platform).truth(text_or_nothing(name)), value);
+}
+
+t3_status argument_text(void* platform, const char* name, const char** value) {
+  const Call call(platform);
+  const std::string* const text = arguments_of(platform).text(text_or_nothing(name));
+  if (value == nullptr || text == nullptr) return T3_INVALID_ARGUMENT;
+  *value = text->c_str();
+  return T3_OK;
 }
 
 void log(void* platform, const char* text) { Call(platform)->log(text_or_nothing(text)); }
 
 }  // namespace
 
-t3_hal native_hal(CommandProcessor& processor) {
-  return {&processor,   processor.gpu(),
-          read32,       read64,
-          write32,      write64,
-          read_memory,  write_memory,
-          order_writes, take_interrupts,
-          lock,         unlock,
-          time_ns,      wait_for_interrupt,
-          wait_ns,      mark,
-          publish,      log};
+t3_hal native_hal(NativePlatform& platform) {
+  return {&platform,
+          platform.processor.gpu(),
+          read32,
+          read64,
+          write32,
+          write64,
+          read_memory,
+          write_memory,
+          order_writes,
+          take_interrupts,
+          lock,
+          unlock,
+          time_ns,
+          wait_for_interrupt,
+          wait_ns,
+          mark,
+          publish,
+          has_argument,
+          argument_u64,
+          argument_double,
+          argument_bool,
+          argument_text,
+          log};
+}
+
+CommandProcessor::Program native_program(t3_program* program, const t3_job& job, Arguments& arguments) {
+  return [program, job, &arguments](CommandProcessor& processor) {
+    NativePlatform platform{processor, arguments};
+    const t3_hal hal = native_hal(platform);
+    return static_cast<Status>(program(&hal, &job));
+  };
 }
 
 CommandProcessor::Program native_program(t3_program* program, const t3_job& job) {
   return [program, job](CommandProcessor& processor) {
-    const t3_hal hal = native_hal(processor);
-    return static_cast<Status>(program(&hal, &job));
+    Arguments none;
+    return native_program(program, job, none)(processor);
   };
 }
 

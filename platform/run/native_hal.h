@@ -2,15 +2,24 @@
 #pragma once
 
 #include "processor/command_processor.h"
+#include "run/arguments.h"
 #include "t3/job.h"
 #include "t3_hal.h"
 
 namespace t3vp {
 
-/// The table's `platform` is the processor, which has to outlive it.
-t3_hal native_hal(CommandProcessor& processor);
+/// What a HAL's `platform` points to.
+struct NativePlatform {
+  CommandProcessor& processor;
+  Arguments& arguments;
+};
 
-/// One of the programs in firmware/programs with its job.
+/// The platform and what it names have to outlive the table.
+t3_hal native_hal(NativePlatform& platform);
+
+/// A program with its job and, for as long as it runs, what it may ask for.
+CommandProcessor::Program native_program(t3_program* program, const t3_job& job, Arguments& arguments);
+/// One that is given no arguments.
 CommandProcessor::Program native_program(t3_program* program, const t3_job& job);
 
 }  // namespace t3vp

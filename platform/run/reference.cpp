@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "protocol/address_map.h"
+#include "protocol/element.h"
 #include "report/npy.h"
 #include "run/buffer_access.h"
 #include "workload/operands.h"
@@ -46,26 +47,60 @@ void spoil(Gpu& gpu, const PublishedBuffer& buffer) {
 
 }  // namespace
 
+bool Reference::is_of_workload(const std::string& name) const {
+  return configuration_.workload.has_gemm() && (name == "a" || name == "b" || name == "out");
+}
+
+/// What is wrong with what the program says of the contents: "found ..., expected ..."; empty when nothing is.
+std::string Reference::refused_contents(const PublishedBuffer& buffer) const {
+  if (!(buffer.tolerance >= 0)) return fmt::format("found a tolerance of {}, expected 0 or more", buffer.tolerance);
+  if (is_of_workload(buffer.name) && (buffer.initial || buffer.expected))
+    return "found contents of the program's, expected the workload's, which has a buffer of that name";
+  return {};
+}
+
 std::string Reference::refusal(const Gpu& gpu, const PublishedBuffer& buffer) const {
+  const std::string who = fmt::format("GPU {} firmware publishes {}: ", gpu.processor.gpu(), buffer.name);
   const GemmShape& gemm = configuration_.workload.gemm;
   const bool transpose = gemm.transpose_b;
   std::string expected, found = text_of(buffer.rows, buffer.columns, buffer.element);
-  if (buffer.name == "a") expected = text_of(gemm.m, gemm.k, gemm.element);
-  if (buffer.name == "b") expected = text_of(transpose ? gemm.n : gemm.k, transpose ? gemm.k : gemm.n, gemm.element);
-  if (buffer.name == "out") expected = text_of(gemm.m, gemm.n, gemm.element);
-  const std::uint64_t capacity = configuration_.system.memory.capacity_bytes;
-  if (expected.empty() || expected == found) {
-    if (is_in_memory(gpu, buffer, capacity)) return {};
-    found += fmt::format(" at {:#x} with {} bytes from row to row", buffer.address, buffer.row_stride);
-    expected = fmt::format("rows one behind the other in the GPU's {} bytes of memory", capacity);
+  if (is_of_workload(buffer.name)) {
+    if (buffer.name == "a") expected = text_of(gemm.m, gemm.k, gemm.element);
+    if (buffer.name == "b") expected = text_of(transpose ? gemm.n : gemm.k, transpose ? gemm.k : gemm.n, gemm.element);
+    if (buffer.name == "out") expected = text_of(gemm.m, gemm.n, gemm.element);
+    if (expected != found) return who + fmt::format("found {}, expected {}", found, expected);
   }
-  return fmt::format("GPU {} firmware publishes {}: found {}, expected {}", gpu.processor.gpu(), buffer.name, found,
-                     expected);
+  if (buffer.element > ElementType::fp32) return who + fmt::format("found {}, expected fp16, bf16 or fp32", found);
+  const std::uint64_t capacity = configuration_.system.memory.capacity_bytes;
+  if (!is_in_memory(gpu, buffer, capacity))
+    return who + fmt::format(
+                     "found {} at {:#x} with {} bytes from row to row, expected rows one behind the other in "
+                     "the GPU's {} bytes of memory",
+                     found, buffer.address, buffer.row_stride, capacity);
+  if (find(gpu, buffer.name) != nullptr) return who + "found a second buffer of that name, expected another name";
+  const std::string contents = refused_contents(buffer);
+  return contents.empty() ? contents : who + contents;
+}
+
+void Reference::take(Gpu& gpu, const PublishedBuffer& buffer) {
+  if (!configuration_.functional) return;
+  if (is_of_workload(buffer.name)) return fill(gpu, buffer);
+  std::vector<float> values(std::size_t{buffer.rows} * buffer.columns);
+  if (buffer.initial) {
+    buffer.initial(values.data());
+    for (std::uint32_t row = 0; row < buffer.rows; ++row)
+      write_row(gpu, buffer, row, values.data() + std::size_t{row} * buffer.columns);
+  }
+  if (!buffer.expected) return;
+  buffer.expected(values.data());
+  std::vector<unsigned char> rounded(values.size() * bytes_of(buffer.element));
+  narrow_elements(buffer.element, values.data(), rounded.data(), values.size());
+  widen_elements(buffer.element, rounded.data(), values.data(), values.size());
+  expectations_.push_back({&gpu, buffer, std::move(values)});
 }
 
 void Reference::fill(Gpu& gpu, const PublishedBuffer& buffer) const {
   if (buffer.name == "out") return spoil(gpu, buffer);
-  if (buffer.name != "a" && buffer.name != "b") return;
   const std::uint32_t number = gpu.processor.gpu();
   const GemmProblem problem = gemm_problem(configuration_);
   const FloatMatrix values = buffer.name == "a" ? operand_a(problem, number) : operand_b(problem, number);
@@ -74,21 +109,44 @@ void Reference::fill(Gpu& gpu, const PublishedBuffer& buffer) const {
 
 FunctionalCheck Reference::check(Node& node) const {
   FunctionalCheck result;
+  if (configuration_.workload.has_gemm()) check_output(node, result);
+  for (const auto& gpu : node.gpus())
+    for (const Expectation& expectation : expectations_)
+      if (expectation.gpu == gpu.get()) check_expectation(expectation, result);
+  return result;
+}
+
+void Reference::check_expectation(const Expectation& e, FunctionalCheck& result) {
+  std::vector<float> found(e.buffer.columns);
+  for (std::uint32_t row = 0; row < e.buffer.rows; ++row) {
+    read_row(*e.gpu, e.buffer, row, found.data());
+    for (std::uint32_t column = 0; column < e.buffer.columns; ++column) {
+      const double expected = e.values[std::size_t{row} * e.buffer.columns + column];
+      if (!(found[column] == expected || std::abs(found[column] - expected) <= e.buffer.tolerance))
+        result.note({e.buffer.name, e.gpu->processor.gpu(), row, column, found[column], expected});
+    }
+  }
+  result.elements += std::uint64_t{e.buffer.rows} * e.buffer.columns;
+  result.checked = true;
+}
+
+/// Nothing is checked when a program has not published its output.
+void Reference::check_output(Node& node, FunctionalCheck& result) const {
+  for (const auto& gpu : node.gpus())
+    if (find(*gpu, "out") == nullptr) return;
   const FloatMatrix expected = expected_output(gemm_problem(configuration_));
   std::vector<float> found(configuration_.workload.gemm.n);
   for (const auto& gpu : node.gpus()) {
-    const PublishedBuffer* out = find(*gpu, "out");
-    if (out == nullptr) return {};
-    for (std::uint32_t row = 0; row < out->rows; ++row) {
-      read_row(*gpu, *out, row, found.data());
-      for (std::uint32_t column = 0; column < out->columns; ++column)
+    const PublishedBuffer& out = *find(*gpu, "out");
+    for (std::uint32_t row = 0; row < out.rows; ++row) {
+      read_row(*gpu, out, row, found.data());
+      for (std::uint32_t column = 0; column < out.columns; ++column)
         if (!(found[column] == expected(row, column)))
           result.note({"out", gpu->processor.gpu(), row, column, found[column], expected(row, column)});
-      result.elements += out->columns;
+      result.elements += out.columns;
     }
   }
   result.checked = true;
-  return result;
 }
 
 void Reference::dump(Node& node, const std::filesystem::path& out) const {

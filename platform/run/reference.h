@@ -1,5 +1,5 @@
-// The operands of a functional run in memory, and the check of its outputs (platform/workload/operands.h has the
-// values).
+// What buffers that programs publish hold in a functional run, and the check of what they hold in the end: the
+// workload's operands and output (platform/workload/operands.h has the values), and what programs say of others.
 #pragma once
 
 #include <filesystem>
@@ -20,18 +20,34 @@ class Reference {
   /// ..."; empty when it can.
   std::string refusal(const Gpu& gpu, const PublishedBuffer& buffer) const;
 
-  /// Fills a published operand of a GPU, and its output with what is no number.
-  void fill(Gpu& gpu, const PublishedBuffer& buffer) const;
+  /// In a functional run, fills a buffer while it is published: the workload's operands of a GPU, its output with what
+  /// is no number, and any other one with what the program says; and keeps what the program expects of it.
+  void take(Gpu& gpu, const PublishedBuffer& buffer);
 
-  /// Every element of every GPU's output against what it should be, to the bit. What is expected follows from the
-  /// configuration, not from what is left in the operands' memory.
+  /// Every element of every GPU's output against what it should be, to the bit, and of every other buffer against what
+  /// its program expects. What is expected of the output follows from the configuration, not from what is left in the
+  /// operands' memory.
   FunctionalCheck check(Node& node) const;
 
-  /// gpu<g>.a.npy (m x k), gpu<g>.b.npy (k x n), gpu<g>.out.npy (m x n).
+  /// gpu<g>.<buffer>.npy: a (m x k), b (k x n), out (m x n) and what else programs have published.
   void dump(Node& node, const std::filesystem::path& out) const;
 
  private:
+  /// What a program expects in a buffer of its GPU.
+  struct Expectation {
+    Gpu* gpu;
+    PublishedBuffer buffer;
+    std::vector<float> values;  ///< row by row, rounded to the element type
+  };
+
+  bool is_of_workload(const std::string& name) const;
+  std::string refused_contents(const PublishedBuffer& buffer) const;
+  void fill(Gpu& gpu, const PublishedBuffer& buffer) const;
+  void check_output(Node& node, FunctionalCheck& result) const;
+  static void check_expectation(const Expectation& expectation, FunctionalCheck& result);
+
   const RunConfiguration& configuration_;
+  std::vector<Expectation> expectations_;
 };
 
 }  // namespace t3vp

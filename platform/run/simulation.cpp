@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "hardware/node.h"
+#include "report/console.h"
 #include "report/perfetto_trace.h"
 #include "run/diagnosis.h"
 #include "run/fault_outcomes.h"
@@ -27,21 +28,6 @@
 namespace t3vp {
 namespace {
 
-t3_program* program_of(const RunConfiguration& configuration) {
-  if (configuration.workload.layer) return t3_run_layer;
-  switch (configuration.method) {
-    case Method::sequential:
-      return t3_sequential;
-    case Method::t3:
-    case Method::t3_mca:
-      return t3_fused;
-    case Method::ideal_overlap:
-    case Method::ideal_rs_nmc:
-      break;
-  }
-  return t3_isolated;
-}
-
 t3_job job_of(const RunConfiguration& configuration) {
   const GemmShape& gemm = configuration.workload.gemm;
   const ComputeParameters& compute = configuration.system.compute;
@@ -51,7 +37,8 @@ t3_job job_of(const RunConfiguration& configuration) {
   job.k = gemm.k;
   job.element = static_cast<t3_element>(gemm.element);
   job.transpose_b = gemm.transpose_b;
-  job.tiling = {gemm.tile.rows, gemm.tile.columns, compute.wavefronts};
+  const TileShape tile = gemm.tile.elements() != 0 ? gemm.tile : TileShape{compute.tile_rows, compute.tile_columns};
+  job.tiling = {tile.rows, tile.columns, compute.wavefronts};
   job.mca_always = configuration.mca_scope == McaScope::always;
   job.ring_workgroups = compute.compute_units * compute.ring_workgroups_per_cu;
   job.dma.updates = configuration.faults.dma_map_updates.value_or(ring_updates);
@@ -92,8 +79,9 @@ bool all_finished(const Node& node) {
   return std::all_of(node.gpus().begin(), node.gpus().end(), [](const auto& gpu) { return gpu->processor.finished(); });
 }
 
-/// Share of the workgroups that are done.
+/// Share of the workgroups that are done; 0 while nobody knows how many there will be.
 double done(const RunConfiguration& configuration, const Node& node) {
+  if (!configuration.workload.has_gemm()) return 0;
   const std::uint32_t gemm = output_grid(configuration).workgroups();
   const std::uint32_t ring =
       configuration.system.compute.compute_units * configuration.system.compute.ring_workgroups_per_cu;
@@ -135,15 +123,24 @@ void tell(const RunConfiguration& configuration, const Node& node, Pulse& pulse)
   pulse.tell(std::move(text));
 }
 
-/// Lets simulated time pass until nothing is left to happen, or a program polls in vain.
-void run_dry(const RunConfiguration& configuration, const Node& node, const LayerRun* layer, const RunOptions& options,
-             Pulse& pulse) {
+/// What a run is made of beside its node.
+struct Parts {
+  const RunConfiguration& configuration;
+  const RunOptions& options;
+  const Arguments& arguments;
+  const LayerRun* layer;  ///< null when the workload is none
+  Pulse& pulse;
+};
+
+/// Lets simulated time pass until nothing is left to happen, a program polls in vain or misses an argument.
+void run_dry(const Node& node, const Parts& parts) {
+  const auto& [configuration, options, arguments, layer, pulse] = parts;
   constexpr Picoseconds stride = 20'000'000;
   const auto& limit_ms = configuration.limits.simulated_ms;
   const Picoseconds limit = limit_ms ? from_ns(*limit_ms * 1e6) : never;
   tell(configuration, node, pulse);
   PollWatch polls(node, configuration.limits.polls);
-  while (sc_core::sc_pending_activity() && !polls.in_vain()) {
+  while (sc_core::sc_pending_activity() && !polls.in_vain() && arguments.refusals().empty()) {
     const Picoseconds next = now() + from_sc_time(sc_core::sc_time_to_pending_activity());
     if (next > limit) end_at_limit(configuration, pulse);
     // A stride within which nothing happens would not move the time.
@@ -161,6 +158,8 @@ void report_errors(const Node& node, RunResult& result) {
   for (const auto& gpu : node.gpus()) {
     const CommandProcessor& processor = gpu->processor;
     const auto& records = gpu->error_log.records();
+    for (const std::string& mistake : processor.mistakes())
+      result.diagnosis.push_back(fmt::format("GPU {} firmware {}", processor.gpu(), mistake));
     if (processor.status() != Status::ok)
       result.diagnosis.push_back(fmt::format("GPU {} firmware ended with {}: {}", processor.gpu(),
                                              name_of(processor.status()), text_of(processor.status())));
@@ -178,18 +177,25 @@ void report_errors(const Node& node, RunResult& result) {
 
 /// Nothing can happen any more and some firmware has not ended: says why, then sends one wait after the other back to
 /// its program, since what that does next may be what another one waits for.
-void diagnose(const RunConfiguration& configuration, Node& node, const LayerRun* layer, const RunOptions& options,
-              Pulse& pulse, RunResult& result) {
-  const std::vector<std::string> lines = diagnosis(configuration, node);
+void diagnose(Node& node, const Parts& parts, RunResult& result) {
+  const std::vector<std::string> lines = diagnosis(parts.configuration, node);
   result.diagnosis.insert(result.diagnosis.end(), lines.begin(), lines.end());
   constexpr std::uint32_t most_told = 100;  // a program that waits on after so many is left there
   std::vector<std::uint32_t> told(node.gpus().size());
   while (!sc_core::sc_pending_activity()) {
-    CommandProcessor* const next = next_to_give_up(configuration, node, told);
+    CommandProcessor* const next = next_to_give_up(parts.configuration, node, told);
     if (next == nullptr || told[next->gpu()]++ == most_told) return;
     next->give_up_waiting();
-    run_dry(configuration, node, layer, options, pulse);
+    run_dry(node, parts);
   }
+}
+
+std::vector<const t3_kernel* const*> kernels_of(const OpenedSoftware& software, const RunOptions& options,
+                                                std::size_t gpus) {
+  std::vector<const t3_kernel* const*> lists;
+  for (std::size_t gpu = 0; gpu < gpus; ++gpu)
+    lists.push_back(options.kernels != nullptr ? options.kernels : software.kernels(gpu));
+  return lists;
 }
 
 }  // namespace
@@ -201,9 +207,13 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   const FirmwareGuard guard(pulse);
   std::unique_ptr<PerfettoTrace> trace;
   if (options.trace) trace = std::make_unique<PerfettoTrace>(options.out / "trace.json");
-  Node node("node", node_parameters(configuration), options.kernels, trace.get());
+  const std::unique_ptr<const OpenedSoftware> opened =
+      options.software == nullptr ? std::make_unique<OpenedSoftware>(configuration) : nullptr;
+  const OpenedSoftware& software = opened ? *opened : *options.software;
+  const NodeParameters parameters = node_parameters(configuration);
+  Node node("node", parameters, kernels_of(software, options, parameters.topology.size()), trace.get());
   const TrafficMeter meter("traffic_meter", node);
-  const Reference reference(configuration);
+  Reference reference(configuration);
   std::unique_ptr<LayerRun> layer;
   t3_job job = job_of(configuration);
   if (configuration.workload.layer) {
@@ -211,30 +221,37 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
     job.layer = layer->layer();
   }
   std::vector<std::string> refused;  // buffers that programs have published
-  t3_program* const program = options.program != nullptr ? options.program : program_of(configuration);
-  for (const auto& gpu : node.gpus()) {
-    gpu->processor.run(native_program(program, job));
+  Arguments arguments = arguments_of(configuration);
+  for (std::size_t g = 0; g < node.gpus().size(); ++g) {
+    const auto& gpu = node.gpus()[g];
+    t3_program* const program = options.program != nullptr ? options.program : software.program(g);
+    gpu->processor.run(native_program(program, job, arguments));
+    gpu->processor.on_log([number = gpu->processor.gpu()](const std::string& text) {
+      print_error(fmt::format("GPU {} at {:.3f} ns: {}", number, to_ns(now()), text));
+    });
     gpu->processor.on_control([&pulse, number = gpu->processor.gpu()](bool to_program) {
       if (!to_program) require_own_call(pulse, number);
       pulse.pass(number);
     });
     gpu->compute.on_program([&pulse, number = gpu->processor.gpu()](bool) { pulse.pass(number, true); });
     if (layer) continue;  // it looks at what is published by itself
-    gpu->processor.on_publish([&](const PublishedBuffer& buffer) {
-      std::string refusal = reference.refusal(*gpu, buffer);
+    gpu->processor.on_publish([&reference, &refused, &gpu = *gpu](const PublishedBuffer& buffer) {
+      std::string refusal = reference.refusal(gpu, buffer);
       if (!refusal.empty())
         refused.push_back(std::move(refusal));
-      else if (configuration.functional)
-        reference.fill(*gpu, buffer);
+      else
+        reference.take(gpu, buffer);
     });
   }
 
   RunResult result;
   simulate_for(0);  // before it nothing is pending
-  run_dry(configuration, node, layer.get(), options, pulse);
+  const Parts parts{configuration, options, arguments, layer.get(), pulse};
+  run_dry(node, parts);
+  require_fit(configuration, arguments, all_finished(node));
   result.diagnosis = refused;
   report_errors(node, result);
-  if (!all_finished(node)) diagnose(configuration, node, layer.get(), options, pulse, result);
+  if (!all_finished(node)) diagnose(node, parts, result);
   if (const std::string line = broken_rules(node); !line.empty()) result.diagnosis.push_back(line);
   if (layer) result.operations = layer->operations();
   gather_figures(configuration, node, meter, result);

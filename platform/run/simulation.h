@@ -6,8 +6,8 @@
 #include <string>
 
 #include "config/configuration.h"
-#include "kernels/kernels.h"
 #include "report/report.h"
+#include "run/opened_software.h"
 #include "t3/job.h"
 
 namespace t3vp {
@@ -16,14 +16,16 @@ struct RunOptions {
   std::filesystem::path out;  ///< an existing folder for trace.json and the arrays
   bool trace = false;
   bool dump_arrays = false;
-  t3_program* program = nullptr;                 ///< what the GPUs' firmware runs in place of the method's own program
-  const t3_kernel* const* kernels = t3_kernels;  ///< what packets may ask for, up to a null pointer
+  const OpenedSoftware* software = nullptr;   ///< of the configuration; simulate() opens it otherwise
+  t3_program* program = nullptr;              ///< what all GPUs run in place of the configuration's program
+  const t3_kernel* const* kernels = nullptr;  ///< what packets may ask for in place of it, up to a null pointer
   /// Called now and then with the share that is done, 0 to 1, and what goes on; may be empty.
   std::function<void(double done, const std::string& phase)> progress;
 };
 
 /// A guest that fails is a result with a diagnosis. Throws std::runtime_error when the platform itself is at fault or
-/// limits.simulated_ms is reached; the other limits end the process (watchdog.h).
+/// limits.simulated_ms is reached, and InputError when the program and its arguments do not fit each other; the other
+/// limits end the process (watchdog.h).
 RunResult simulate(const RunConfiguration& configuration, const RunOptions& options);
 
 }  // namespace t3vp

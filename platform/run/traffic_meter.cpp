@@ -5,7 +5,7 @@
 namespace t3vp {
 namespace {
 
-bool is_timed(Phase phase) { return phase != Phase::setup && phase != Phase::operation; }
+bool is_timed(const std::string& phase) { return phase != phases::setup && phase != phases::operation; }
 
 /// What was sent since, without the packet that was under way then.
 LinkTraffic since(const LinkTraffic& begun, const LinkTraffic& sent) {
@@ -44,7 +44,7 @@ void TrafficMeter::boundary(std::size_t gpu) {
     for (const bool begin : {true, false}) {
       if ((begin ? time.begin : time.end) != now()) continue;
       // The total is the node's: it begins everywhere with the first GPU and ends with the last one.
-      if (time.phase != Phase::total)
+      if (time.phase != phases::total)
         mark(gpu, time.phase, begin);
       else
         for (std::size_t g = 0; g < intervals_.size(); ++g) mark(g, time.phase, begin);
@@ -52,7 +52,7 @@ void TrafficMeter::boundary(std::size_t gpu) {
   }
 }
 
-void TrafficMeter::mark(std::size_t gpu, Phase phase, bool begin) {
+void TrafficMeter::mark(std::size_t gpu, const std::string& phase, bool begin) {
   const auto [found, is_new] = intervals_[gpu].try_emplace(phase);
   Interval& interval = found->second;
   if (is_new) interval.begin = count(gpu);
@@ -79,7 +79,7 @@ TrafficMeter::Traffic TrafficMeter::between(const Counters& begin, const Counter
   return traffic;
 }
 
-TrafficMeter::Traffic TrafficMeter::of(std::size_t gpu, Phase phase) const {
+TrafficMeter::Traffic TrafficMeter::of(std::size_t gpu, const std::string& phase) const {
   const auto found = intervals_[gpu].find(phase);
   if (found == intervals_[gpu].end()) return {{}, std::vector<LinkTraffic>(links_[gpu].size())};
   return found->second.has_ended ? found->second.moved : between(found->second.begin, count(gpu));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <systemc>
 #include <utility>
 #include <vector>
@@ -22,9 +23,9 @@ class TrafficMeter : public sc_core::sc_module {
 
   TrafficMeter(const sc_core::sc_module_name& name, const Node& node);
 
-  /// Within the GPU's own phase; within Phase::total from the first GPU's begin to the last GPU's end. Up to now when
+  /// Within the GPU's own phase; within the total from the first GPU's begin to the last GPU's end. Up to now when
   /// the phase has not ended; nothing when it has not begun.
-  Traffic of(std::size_t gpu, Phase phase) const;
+  Traffic of(std::size_t gpu, const std::string& phase) const;
 
  private:
   struct Counters {
@@ -39,13 +40,13 @@ class TrafficMeter : public sc_core::sc_module {
   };
 
   void boundary(std::size_t gpu);
-  void mark(std::size_t gpu, Phase phase, bool begin);
+  void mark(std::size_t gpu, const std::string& phase, bool begin);
   Counters count(std::size_t gpu) const;
   static Traffic between(const Counters& begin, const Counters& end);
 
   const Node& node_;
-  std::vector<std::vector<const Link*>> links_;  ///< that leave each GPU
-  std::vector<std::map<Phase, Interval>> intervals_;
+  std::vector<std::vector<const Link*>> links_;             ///< that leave each GPU
+  std::vector<std::map<std::string, Interval>> intervals_;  ///< of each GPU, by phase
 };
 
 }  // namespace t3vp

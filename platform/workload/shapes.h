@@ -57,6 +57,9 @@ struct Workload {
   std::string model, sublayer;  ///< empty, and tp and tokens 0, without a model
   std::uint32_t tp = 0, tokens = 0;
   std::optional<LayerWorkload> layer;  ///< then gemm, sublayer and tokens say nothing
+
+  /// Neither a layer nor none at all, as with a program of the user's own.
+  bool has_gemm() const { return !layer && gemm.m != 0; }
 };
 
 /// Values of A and B: such that no sum is ever rounded, or any in [-1, 1].

@@ -60,7 +60,7 @@ TEST_CASE("DRAM bytes are those of a GPU, with every class") {
 
 TEST_CASE("phases and classes that a program brings are in the report and in its table without further ado") {
   RunResult result = good_result();
-  result.time_ns.phases["all_to_all"] = 2500;
+  result.time_ns.phases.emplace_back("all_to_all", 2500);
   json report = report_of(result);
   CHECK(report.at("time_ns").at("all_to_all") == 2500);
   report.at("dram_bytes")["a2a_write"] = 3 << 20;
@@ -164,7 +164,7 @@ TEST_CASE("reports differ in the figures that differ, but for the host's") {
   other.time_ns.total = 3300;
   other.links[0].payload_bytes = 8192;
   other.statistics[0].value = 18;
-  other.time_ns.phases["reduce_scatter"] = 12;
+  other.time_ns.phases.emplace_back("reduce_scatter", 12);
   const auto list = differences(first, report_of(other));
   REQUIRE(list.size() == 4);
   CHECK(list[0].figure == "gpu0.dram.row_hits");

@@ -101,7 +101,7 @@ const std::vector<Mistake<GemmPacket>>& mistakes_of_gemm() {
        [](GemmPacket& p) { p.m = p.n = 0x10000, p.ldo = 0x20000, p.tile_rows = p.tile_columns = 1, p.wavefronts = 1; }},
       wrong("k 4294967295", &A::k, most32),
       {"and b 96", [](GemmPacket& p) { p.transpose_a = 1, p.lda = 96; }},
-      wrong("workgroups 4: the 8 of", &A::batches, 2),
+      {"workgroups 4: the 8 of", [](GemmPacket& p) { p.batches = 2, p.out_batch = 64 * 96; }},
       wrong("batch strides 64, 0, 0 of no batch", &A::a_batch, 64),
       wrong("batch strides 0, 64, 0 of no batch", &A::b_batch, 64),
       wrong("batch strides 0, 0, 64 of no batch", &A::out_batch, 64),

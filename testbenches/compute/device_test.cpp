@@ -286,8 +286,8 @@ TEST_CASE("kernels are registered only with a name of their own and all parts") 
   REQUIRE(t3_kernel_handle("costarring") == t3_kernel_handle("liquid"));
   CHECK_THAT(refusal({named("costarring"), named("liquid")}),
              Catch::StartsWith("kernel liquid: its handle ") && Catch::Contains(" is that of costarring as well"));
-  CHECK(refusal({named("one"), named(nullptr)}) == "kernel number 2: a name expected");
-  CHECK(refusal({named("")}) == "kernel number 1: a name expected");
+  CHECK(refusal({named("one"), named(nullptr)}) == "kernel number 2: found no name, expected a name");
+  CHECK(refusal({named("")}) == "kernel number 1: found no name, expected a name");
   for (const std::uint32_t bytes : {0u, 4097u}) {
     t3_kernel kernel = named("guest");
     kernel.arguments.bytes = bytes;

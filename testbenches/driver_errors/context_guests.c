@@ -116,10 +116,11 @@ enum t3_status guest_twice(const struct t3_hal* hal, const struct t3_job* job) {
 }
 
 static void unknown_phases(struct stage* s) {
-  const int phases[] = {T3_PHASE_ZEROING + 1, 255, 256, 1 << 30, -1};
+  static const char long_name[] = "0123456789012345678901234567890123456789012345678901234567890123+";
+  const char* const phases[] = {NULL, "", "two words", "a/b", long_name};
   for (uint32_t i = 0; i < sizeof phases / sizeof phases[0]; ++i) {
-    s->hal->mark(s->hal->platform, (enum t3_phase)phases[i], true);
-    s->hal->mark(s->hal->platform, (enum t3_phase)phases[i], false);
+    s->hal->mark(s->hal->platform, phases[i], true);
+    s->hal->mark(s->hal->platform, phases[i], false);
   }
   s->hal->publish(s->hal->platform, NULL);
   s->hal->log(s->hal->platform, NULL);

@@ -76,7 +76,9 @@ TEST_CASE("after a whole job a reset leaves every register as it was before") {
   t3_job job = pair.job();
   pair.gpu(0).processor.run([&](CommandProcessor& processor) {
     before = registers_of(processor);
-    const t3_hal hal = native_hal(processor);
+    Arguments none;
+    NativePlatform platform{processor, none};
+    const t3_hal hal = native_hal(platform);
     const auto status = static_cast<Status>(guest_register_misuse(&hal, &job));
     processor.wait_ns(100000);  // everything has come to rest
     reset(processor);

@@ -24,7 +24,9 @@ void run_barriers(SignallingRing& ring, Log& log, unsigned seed) {
   for (std::size_t g = 0; g < ring.size(); ++g) {
     ring[g].processor.run([&log, g, seed](CommandProcessor& processor) {
       std::mt19937 random(seed + static_cast<unsigned>(g));
-      const t3_hal hal = native_hal(processor);
+      Arguments none;
+      NativePlatform platform{processor, none};
+      const t3_hal hal = native_hal(platform);
       t3_context context;
       if (const t3_status status = t3_init(&context, &hal); status != T3_OK) return static_cast<Status>(status);
       for (std::size_t i = 0; i < barriers; ++i) {
@@ -76,7 +78,9 @@ TEST_CASE("a barrier that is taken up after a timeout tells its neighbour once")
   std::size_t timeouts = 0;
   for (std::size_t g = 0; g < ring.size(); ++g)
     ring[g].processor.run([&timeouts, g](CommandProcessor& processor) {
-      const t3_hal hal = native_hal(processor);
+      Arguments none;
+      NativePlatform platform{processor, none};
+      const t3_hal hal = native_hal(platform);
       t3_context context;
       if (const t3_status status = t3_init(&context, &hal); status != T3_OK) return static_cast<Status>(status);
       if (g != 0) processor.wait_ns(20'000 * g);
@@ -102,7 +106,9 @@ TEST_CASE("no signal is lost, at whatever moment of the other GPU's barrier it a
   SignallingRing ring("ring", 2, 1'000'000);
   for (std::size_t g = 0; g < 2; ++g)
     ring[g].processor.run([g, &longest_ns](CommandProcessor& processor) {
-      const t3_hal hal = native_hal(processor);
+      Arguments none;
+      NativePlatform platform{processor, none};
+      const t3_hal hal = native_hal(platform);
       t3_context context;
       if (const t3_status status = t3_init(&context, &hal); status != T3_OK) return static_cast<Status>(status);
       for (std::uint64_t i = 1; i <= rounds; ++i) {
@@ -136,7 +142,9 @@ TEST_CASE("a barrier takes the same time at any quantum") {
 TEST_CASE("a GPU whose neighbour never comes says what it waits for") {
   SignallingRing ring("ring", 2, 1'000'000);
   ring[0].processor.run([](CommandProcessor& processor) {
-    const t3_hal hal = native_hal(processor);
+    Arguments none;
+    NativePlatform platform{processor, none};
+    const t3_hal hal = native_hal(platform);
     t3_context context;
     t3_init(&context, &hal);
     return static_cast<Status>(t3_barrier(&context));

@@ -256,6 +256,11 @@ TEST_CASE("every function of the HAL has to be there") {
                             {"wait_ns", [](t3_hal& h) { h.wait_ns = nullptr; }},
                             {"mark", [](t3_hal& h) { h.mark = nullptr; }},
                             {"publish", [](t3_hal& h) { h.publish = nullptr; }},
+                            {"has_argument", [](t3_hal& h) { h.has_argument = nullptr; }},
+                            {"argument_u64", [](t3_hal& h) { h.argument_u64 = nullptr; }},
+                            {"argument_double", [](t3_hal& h) { h.argument_double = nullptr; }},
+                            {"argument_bool", [](t3_hal& h) { h.argument_bool = nullptr; }},
+                            {"argument_text", [](t3_hal& h) { h.argument_text = nullptr; }},
                             {"log", [](t3_hal& h) { h.log = nullptr; }}};
   for (const auto& [name, remove] : members) {
     INFO(name);

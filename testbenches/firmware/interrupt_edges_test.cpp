@@ -72,7 +72,9 @@ class Player {
   static constexpr Picoseconds longest = 6'000'000;  ///< interrupts held off, and what the handler does first
 
   t3_status play(CommandProcessor& processor) {
-    const t3_hal hal = native_hal(processor);
+    Arguments none;
+    NativePlatform platform{processor, none};
+    const t3_hal hal = native_hal(platform);
     T3_TRY(t3_init(&context_, &hal));
     T3_TRY(t3_set_handler(
         &context_, T3_LINE_SIGNALS, 1,

@@ -24,12 +24,6 @@ namespace {
 
 MockGpu& mock(void* platform) { return *static_cast<MockGpu*>(platform); }
 
-const char* phase_name(t3_phase phase) {
-  constexpr const char* names[] = {"setup",      "total",     "gemm",      "reduce_scatter", "fused",
-                                   "all_gather", "operation", "hand_over", "zeroing"};
-  return names[phase];
-}
-
 const char* operation_name(std::uint64_t operation) {
   constexpr const char* names[] = {"none", "store", "update", "notify"};
   return names[operation];
@@ -97,13 +91,18 @@ MockGpu::MockGpu(std::uint32_t gpu, std::uint32_t gpus, std::uint64_t memory_byt
   hal_.time_ns = [](void* p) { return mock(p).time_ns_; };
   hal_.wait_for_interrupt = [](void* p, uint64_t deadline, const char*) { return mock(p).wait(deadline); };
   hal_.wait_ns = [](void* p, uint64_t ns) { mock(p).time_ns_ += ns; };
-  hal_.mark = [](void* p, t3_phase phase, bool begin) {
-    mock(p).note(fmt::format("{} {}", begin ? "begin" : "end", phase_name(phase)));
+  hal_.mark = [](void* p, const char* phase, bool begin) {
+    mock(p).note(fmt::format("{} {}", begin ? "begin" : "end", phase));
   };
   hal_.publish = [](void* p, const t3_buffer* buffer) {
     mock(p).buffers_.push_back(*buffer);
     mock(p).note(fmt::format("publish {}", buffer->name));
   };
+  hal_.has_argument = [](void*, const char*) { return false; };
+  hal_.argument_u64 = [](void*, const char*, uint64_t*) { return T3_INVALID_ARGUMENT; };
+  hal_.argument_double = [](void*, const char*, double*) { return T3_INVALID_ARGUMENT; };
+  hal_.argument_bool = [](void*, const char*, bool*) { return T3_INVALID_ARGUMENT; };
+  hal_.argument_text = [](void*, const char*, const char**) { return T3_INVALID_ARGUMENT; };
   hal_.log = [](void*, const char*) {};
 }
 
@@ -246,9 +245,9 @@ void MockGpu::doorbell(std::uint64_t count) {
   order_.emplace_back("doorbell");
   const std::uint64_t ring = reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_BASE_OFFSET);
   const std::uint64_t entries = reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_ENTRIES_OFFSET);
-  const auto read = [this](std::uint64_t address, std::uint32_t count) {
-    std::vector<unsigned char> bytes(count);
-    for (std::uint32_t i = 0; i < count; ++i) bytes[i] = memory_.at(address + i);
+  const auto read = [this](std::uint64_t address, std::uint32_t size) {
+    std::vector<unsigned char> bytes(size);
+    for (std::uint32_t i = 0; i < size; ++i) bytes[i] = memory_.at(address + i);
     return bytes;
   };
   const std::uint64_t entry = ring + (count - 1) % entries * T3_KERNEL_PACKET_ENTRY_BYTES;

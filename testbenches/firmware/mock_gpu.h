@@ -16,6 +16,7 @@
 #include "t3/arguments/ring_reduce_scatter.h"
 #include "t3/arguments/rows.h"
 #include "t3/job.h"
+#include "t3/kernel_handle.h"
 #include "t3/kernel_packet.h"
 #include "t3_hal.h"
 

@@ -51,10 +51,16 @@ t3_status exercise(const t3_hal* hal, const t3_job* job) {
   const uint64_t begin = hal->time_ns(hal->platform);
   if (hal->wait_for_interrupt(hal->platform, begin + 7, NULL) != T3_TIMEOUT) return T3_BAD_VALUE;
   if (hal->time_ns(hal->platform) != begin + 7) return T3_BAD_VALUE;
-  hal->mark(hal->platform, T3_PHASE_ALL_GATHER, true);
+  hal->mark(hal->platform, "all_gather", true);
   hal->wait_ns(hal->platform, 25);
-  hal->mark(hal->platform, T3_PHASE_ALL_GATHER, false);
-  const t3_buffer buffer = {"out", 64, 32, 2, 16, T3_BF16};
+  hal->mark(hal->platform, "all_gather", false);
+  t3_buffer buffer{};
+  buffer.name = "out";
+  buffer.address = 64;
+  buffer.row_stride = 32;
+  buffer.rows = 2;
+  buffer.columns = 16;
+  buffer.element = T3_BF16;
   hal->publish(hal->platform, &buffer);
   hal->log(hal->platform, "done");
   return hal->read32(hal->platform, 1000, &narrow);
@@ -83,7 +89,7 @@ TEST_CASE("a C program reaches everything of its processor through the HAL") {
   REQUIRE(published.element == ElementType::bf16);
   const auto& phases = bench.processor.phases();
   REQUIRE(phases.size() == 1);
-  REQUIRE(phases[0].phase == Phase::all_gather);
+  REQUIRE(phases[0].phase == "all_gather");
   REQUIRE(phases[0].end - phases[0].begin == 25'000);
 }
 

@@ -243,7 +243,7 @@ static uint64_t workgroups_of(const struct t3_attention_arguments* p) {
 static bool check_out(struct t3_check* check, const struct t3_attention_arguments* p) {
   const struct t3_output_operand out = {p->out, p->m, p->n, p->ldo, p->element};
   const struct t3_batch_operand batch = {p->batches, p->out_batch, p->qkv_batch, p->gradient_batch};
-  return t3_check_output(check, &out) && t3_check_tiles(check, &out, p->tile_rows, p->tile_columns) &&
+  return t3_check_tiles(check, &out, p->tile_rows, p->tile_columns) && t3_check_output(check, &out) &&
          t3_check_batch(check, &out, &batch) && t3_check_workgroups(check, workgroups_of(p));
 }
 

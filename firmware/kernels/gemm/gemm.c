@@ -142,7 +142,7 @@ static uint64_t workgroups_of(const struct t3_gemm_arguments* p) {
 static bool check_out(struct t3_check* check, const struct t3_gemm_arguments* p) {
   const struct t3_output_operand out = {p->out, p->m, p->n, p->ldo, p->element};
   const struct t3_batch_operand batch = {p->batches, p->out_batch, p->a_batch, p->b_batch};
-  if (!t3_check_output(check, &out) || !t3_check_tiles(check, &out, p->tile_rows, p->tile_columns) ||
+  if (!t3_check_tiles(check, &out, p->tile_rows, p->tile_columns) || !t3_check_output(check, &out) ||
       !t3_check_batch(check, &out, &batch))
     return false;
   /* Tracker and output map know an output as one grid of tiles. */

@@ -228,9 +228,9 @@ static bool check_for(struct t3_check* check, const struct ring* r, const struct
   const struct t3_named_value switches[] = {{"uncached", p->uncached}, {"near_memory", p->near_memory}};
   const struct t3_named_value unused[] = {{"staging", staged ? 0 : p->staging},
                                           {"peer_staging", staged ? 0 : p->peer_staging}};
-  if (!t3_check_switches(check, switches, 2) || !t3_check_output(check, &out) ||
-      !t3_check_tiles(check, &out, p->tile_rows, p->tile_columns) || !t3_check_unused(check, unused, 2) ||
-      !check_ring_position(check, p) || !check_receivers(check, p, staged) || !check_workgroups(check, p, launch) ||
+  if (!t3_check_switches(check, switches, 2) || !t3_check_tiles(check, &out, p->tile_rows, p->tile_columns) ||
+      !t3_check_output(check, &out) || !t3_check_unused(check, unused, 2) || !check_ring_position(check, p) ||
+      !check_receivers(check, p, staged) || !check_workgroups(check, p, launch) ||
       !check_receiver(check, p->peer_out, "peer_out"))
     return false;
   if (!staged) return true;

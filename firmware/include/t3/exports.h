@@ -1,0 +1,57 @@
+/* What a library of programs and kernels shows to the platform that opens it: one table, t3_exports, and nothing else.
+ * The platform calls what the table names and hands it tables of its own: the HAL (t3_hal.h) to programs, the wave
+ * (t3/device.h) to kernels. What the platform comes with is such a table as well.
+ *
+ * Every GPU opens a copy of the library, so that static variables are a GPU's own. */
+#ifndef T3_EXPORTS_H
+#define T3_EXPORTS_H
+
+#include "t3/check.h"
+#include "t3/device.h"
+#include "t3/job.h"
+#include "t3_hal.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Of this description: the first number is raised when a meaning changes, the second follows the structures. A library
+ * has to be built anew for a platform that has others. */
+#define T3_EXPORTS_VERSION UINT32_C(1)
+#define T3_EXPORTS_LAYOUT                                                                           \
+  ((sizeof(struct t3_hal) +                                                                         \
+    31 * (sizeof(struct t3_job) +                                                                   \
+          31 * (sizeof(struct t3_kernel) +                                                          \
+                31 * (sizeof(struct t3_call) +                                                      \
+                      31 * (sizeof(struct t3_plan) +                                                \
+                            31 * (sizeof(struct t3_wave) +                                          \
+                                  31 * (sizeof(struct t3_check) +                                   \
+                                        31 * (sizeof(struct t3_buffer) + sizeof(struct t3_launch) + \
+                                              31 * sizeof(struct t3_device))))))))) &               \
+   0xFFFFFFFF)
+
+/* What runs on a GPU's command processor. */
+struct t3_named_program {
+  const char* name;
+  t3_program* main;
+};
+
+struct t3_export_table {
+  uint32_t version; /* T3_EXPORTS_VERSION */
+  uint32_t layout;  /* T3_EXPORTS_LAYOUT */
+  const char* name;
+  const struct t3_named_program* programs; /* up to one without a name; NULL: none */
+  const struct t3_kernel* const* kernels;  /* up to NULL; NULL: none */
+};
+
+/* A library defines it; its other symbols are hidden. */
+#if defined(__GNUC__)
+__attribute__((visibility("default")))
+#endif
+extern const struct t3_export_table t3_exports;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,107 @@
+#include "config/software.h"
+
+#include <fmt/format.h>
+
+#include "built_in.h"
+#include "config/fingerprint.h"
+#include "config/input_file.h"
+#include "config/json_document.h"
+
+namespace t3vp {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+bool is_built_in(const std::string& name) {
+  for (const t3_named_program* program = t3_built_in.programs; program->name != nullptr; ++program)
+    if (name == program->name) return true;
+  return false;
+}
+
+SoftwareLibrary library_at(const Document& run, const std::string& pointer, const fs::path& file,
+                           const std::string& expected) {
+  const std::string fault = input_fault(file);
+  if (!fault.empty()) run.place(pointer).reject(fault, expected);
+  return {fs::absolute(file).lexically_normal(), fingerprint(read_input(file, "native library")), run.place(pointer)};
+}
+
+/// "mine.so", or "mine.so:first", the program `first` of several.
+void read_program(const Document& run, Software& software) {
+  const std::string text = run.content.at("program").get<std::string>();
+  software.program = text;
+  if (is_built_in(text)) return;
+  fs::path file = run.resolve("/program", text);
+  const auto colon = text.rfind(':');
+  std::error_code error;
+  software.program.clear();
+  if (!fs::exists(file, error) && colon != std::string::npos) {
+    file = run.resolve("/program", text.substr(0, colon));
+    software.program = text.substr(colon + 1);
+  }
+  software.library =
+      library_at(run, "/program", file, built_in_programs() + ", or the path of a native library that has a program");
+}
+
+void read_kernels(const Document& run, Software& software) {
+  for (std::size_t i = 0; i < run.content.at("kernels").size(); ++i) {
+    const std::string pointer = fmt::format("/kernels/{}", i);
+    const fs::path file = run.resolve(pointer, run.content.at("kernels").at(i).get<std::string>());
+    software.kernels.push_back(library_at(run, pointer, file, "the path of a native library that has kernels"));
+    std::error_code error;
+    for (std::size_t earlier = 0; earlier < i; ++earlier)
+      if (fs::equivalent(file, software.kernels[earlier].file, error))
+        run.place(pointer).reject(fmt::format("the file of /kernels/{}", earlier), "each library once");
+    if (software.library && fs::equivalent(file, software.library->file, error))
+      run.place(pointer).reject("the file of /program, whose kernels are known already", "each library once");
+  }
+}
+
+}  // namespace
+
+std::string built_in_programs() {
+  std::string names;
+  for (const t3_named_program* program = t3_built_in.programs; program->name != nullptr; ++program)
+    names += (names.empty() ? "" : ", ") + std::string(program->name);
+  return names;
+}
+
+Software read_software(const Document& run, const char* usual_program) {
+  Software software;
+  software.program = usual_program;
+  software.arguments_at = run.place("/arguments");
+  if (run.content.contains("program")) read_program(run, software);
+  if (run.content.contains("kernels")) read_kernels(run, software);
+  if (!run.content.contains("arguments")) return software;
+  if (!software.library && !run.content.at("arguments").empty())
+    run.reject("/arguments", "no arguments, since the program " + software.program + " asks for none");
+  for (const auto& argument : run.content.at("arguments").items()) {
+    const json::json_pointer at = json::json_pointer("/arguments") / argument.key();
+    software.arguments[argument.key()] = {argument.value(), run.place(at.to_string())};
+  }
+  return software;
+}
+
+std::string name_of(const Software& software) {
+  if (!software.library) return software.program;
+  return software.library->file.filename().string() + (software.program.empty() ? "" : ":" + software.program);
+}
+
+json resolved_software(const Software& software, const char* usual_program) {
+  json resolved = json::object();
+  if (software.library)
+    resolved["program"] = software.library->file.string() + (software.program.empty() ? "" : ":" + software.program);
+  else if (software.program != usual_program)
+    resolved["program"] = software.program;
+  for (const SoftwareLibrary& library : software.kernels) resolved["kernels"].push_back(library.file.string());
+  for (const auto& [name, argument] : software.arguments) resolved["arguments"][name] = argument.value;
+  return resolved;
+}
+
+json with_fingerprints(json resolved, const Software& software) {
+  if (software.library) resolved["program"] = software.library->fingerprint + ":" + software.program;
+  for (std::size_t i = 0; i < software.kernels.size(); ++i) resolved["kernels"][i] = software.kernels[i].fingerprint;
+  return resolved;
+}
+
+}  // namespace t3vp

@@ -1,0 +1,56 @@
+// What runs on the command processors of a run's GPUs, as the run file has it.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/input_error.h"
+
+namespace t3vp {
+
+struct Document;
+
+/// A native library of programs and kernels (t3/exports.h).
+struct SoftwareLibrary {
+  std::filesystem::path file;
+  std::string fingerprint;  ///< of its content
+  InputPlace place;
+};
+
+struct Software {
+  struct Argument {
+    nlohmann::json value;  ///< a boolean, a number or a text
+    InputPlace place;
+  };
+
+  std::string program;                     ///< its name; empty: the only one of its library
+  std::optional<SoftwareLibrary> library;  ///< that has the program; without one, the platform comes with it
+  std::vector<SoftwareLibrary> kernels;    ///< libraries of kernels beside the program's own
+  std::map<std::string, Argument> arguments;
+  InputPlace arguments_at;
+
+  /// Whether it is this program of those that the platform comes with.
+  bool is(const char* name) const { return !library && program == name; }
+};
+
+/// `program`, `kernels` and `arguments` of a run file whose schema has been checked; the usual program when the file
+/// names none. Throws InputError about what cannot be read.
+Software read_software(const Document& run, const char* usual_program);
+
+/// The same as a run file has it; without what is usual.
+nlohmann::json resolved_software(const Software& software, const char* usual_program);
+
+/// "mine.so", "mine.so:first", or the name of one of the platform's: for people.
+std::string name_of(const Software& software);
+
+/// `resolved` with the libraries' content in place of their paths.
+nlohmann::json with_fingerprints(nlohmann::json resolved, const Software& software);
+
+/// The names of the programs that the platform comes with, in words.
+std::string built_in_programs();
+
+}  // namespace t3vp

@@ -1,0 +1,31 @@
+// The phases of a program that figures and tables know by name. Programs mark others as they like, which follow these
+// in the order of their first appearance.
+#pragma once
+
+#include <string>
+#include <utility>
+
+namespace t3vp::phases {
+
+inline constexpr const char* setup = "setup";          ///< before the start barrier
+inline constexpr const char* zeroing = "zeroing";      ///< a part of setup: the output of a fused kernel is made zero
+inline constexpr const char* total = "total";          ///< from the start barrier on
+inline constexpr const char* operation = "operation";  ///< of a layer, one after the other
+inline constexpr const char* hand_over = "hand_over";  ///< results go to memory, after the total
+inline constexpr const char* gemm = "gemm";
+inline constexpr const char* reduce_scatter = "reduce_scatter";
+inline constexpr const char* fused = "fused";
+inline constexpr const char* all_gather = "all_gather";
+
+/// Parts of the total that every report has, null when the run has left them out; the second is the table's name.
+inline constexpr std::pair<const char*, const char*> of_collectives[] = {{gemm, "GEMM"},
+                                                                         {reduce_scatter, "reduce-scatter"},
+                                                                         {fused, "fused GEMM + reduce-scatter"},
+                                                                         {all_gather, "all-gather"}};
+
+/// Whether a phase is a part of the total with a time of its own in the report.
+inline bool is_part_of_total(const std::string& phase) {
+  return phase != setup && phase != zeroing && phase != total && phase != operation && phase != hand_over;
+}
+
+}  // namespace t3vp::phases

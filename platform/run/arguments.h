@@ -1,0 +1,52 @@
+// What the run file says under `arguments`, as programs ask for it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace t3vp {
+
+/// A whole number that is not negative is a std::uint64_t, every other one a double.
+using ArgumentValue = std::variant<bool, std::uint64_t, double, std::string>;
+
+class Arguments {
+ public:
+  using Values = std::map<std::string, ArgumentValue>;
+
+  /// What a program has asked for and there is not, or not of that type.
+  struct Refusal {
+    std::string name, expected;
+  };
+
+  explicit Arguments(Values values = {}) : values_(std::move(values)) {}
+
+  bool has(const std::string& name);
+  /// Nothing when they are refused. A whole number is a number too.
+  std::optional<std::uint64_t> whole_number(const std::string& name);
+  std::optional<double> number(const std::string& name);
+  std::optional<bool> truth(const std::string& name);
+  const std::string* text(const std::string& name);
+
+  const std::vector<Refusal>& refusals() const { return refusals_; }
+  /// Arguments that no program has asked for.
+  std::vector<std::string> unused() const;
+  /// What programs have asked for.
+  const std::set<std::string>& asked() const { return asked_; }
+
+ private:
+  const ArgumentValue* find(const std::string& name);
+  template <typename Type>
+  const Type* value(const std::string& name, const char* expected);
+
+  Values values_;
+  std::set<std::string> asked_;
+  std::vector<Refusal> refusals_;
+};
+
+}  // namespace t3vp

@@ -1,0 +1,92 @@
+#include "run/library.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <link.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <system_error>
+
+namespace t3vp {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* a_library = "a native library with a table t3_exports (t3/exports.h)";
+
+/// The file under its own name in a folder of its own, by which debuggers show it.
+class PrivateCopy {
+ public:
+  explicit PrivateCopy(const SoftwareLibrary& library) {
+    std::error_code error;
+    std::string folder = (fs::temp_directory_path(error) / "t3vp-library-XXXXXX").string();
+    if (error || mkdtemp(folder.data()) == nullptr)
+      library.place.reject("there is no temporary folder for a copy of it", a_library);
+    folder_ = folder;
+    fs::copy_file(library.file, file(library), error);
+    if (!error) return;
+    fs::remove_all(folder_);
+    library.place.reject("it cannot be copied to " + folder_.parent_path().string() + ": " + error.message(),
+                         a_library);
+  }
+  ~PrivateCopy() {
+    std::error_code error;
+    fs::remove_all(folder_, error);
+  }
+  PrivateCopy(const PrivateCopy&) = delete;
+  PrivateCopy& operator=(const PrivateCopy&) = delete;
+
+  fs::path file(const SoftwareLibrary& library) const { return folder_ / library.file.filename(); }
+
+ private:
+  fs::path folder_;
+};
+
+/// Whether the file has all that its program headers say: the loader crashes on what is cut off.
+bool is_whole(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  ElfW(Ehdr) header{};
+  const auto size = fs::file_size(file);
+  if (!in.read(reinterpret_cast<char*>(&header), sizeof header)) return false;
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    ElfW(Phdr) segment{};
+    in.seekg(static_cast<std::streamoff>(header.e_phoff + i * sizeof segment));
+    if (!in.read(reinterpret_cast<char*>(&segment), sizeof segment)) return false;
+    if (segment.p_offset > size || segment.p_filesz > size - segment.p_offset) return false;
+  }
+  return true;
+}
+
+/// The loader's message without the name of the copy.
+std::string reason(const fs::path& copy) {
+  const char* const text = dlerror();
+  std::string reason = text == nullptr ? "it cannot be opened" : text;
+  const std::string name = copy.string() + ": ";
+  if (const auto at = reason.find(name); at != std::string::npos) reason.erase(at, name.size());
+  return reason;
+}
+
+}  // namespace
+
+void Library::Close::operator()(void* handle) const { dlclose(handle); }
+
+Library::Library(const SoftwareLibrary& library) {
+  const PrivateCopy copy(library);
+  const fs::path file = copy.file(library);
+  if (!is_whole(file)) library.place.reject("it is no shared object, or is cut off", a_library);
+  handle_.reset(dlopen(file.c_str(), RTLD_LOCAL | RTLD_NOW));
+  if (!handle_) library.place.reject(reason(file), a_library);
+  exports_ = static_cast<const t3_export_table*>(dlsym(handle_.get(), "t3_exports"));
+  if (exports_ == nullptr) library.place.reject("it has no such table", a_library);
+  if (exports_->version != T3_EXPORTS_VERSION)
+    library.place.reject(fmt::format("its table is of version {}", exports_->version),
+                         fmt::format("version {}: build it with this platform's headers", T3_EXPORTS_VERSION));
+  if (exports_->layout != T3_EXPORTS_LAYOUT)
+    library.place.reject(fmt::format("its table is of version {} with other structures", exports_->version),
+                         "this platform's structures: build it with this platform's headers");
+  if (exports_->name == nullptr || *exports_->name == '\0')
+    library.place.reject("its table has no name", "a table with a name");
+}
+
+}  // namespace t3vp

@@ -1,0 +1,172 @@
+/* Programs and a kernel of a library outside the platform. */
+#include "guests.h"
+
+#include <string.h>
+
+#include "t3/arguments/doubling.h"
+
+static void begin(const struct t3_hal* hal, const char* phase) { hal->mark(hal->platform, phase, true); }
+static void end(const struct t3_hal* hal, const char* phase) { hal->mark(hal->platform, phase, false); }
+
+/* Phases whose names nobody has agreed on, one of them three times, within the total; the first begins behind one that
+ * the driver's programs have. */
+static enum t3_status phases(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)job;
+  begin(hal, "total");
+  begin(hal, "gemm");
+  hal->wait_ns(hal->platform, 100);
+  end(hal, "gemm");
+  begin(hal, "zebra.walk");
+  for (int step = 0; step < 3; ++step) {
+    begin(hal, "a_step");
+    hal->wait_ns(hal->platform, 1000);
+    end(hal, "a_step");
+    hal->wait_ns(hal->platform, 500);
+  }
+  end(hal, "zebra.walk");
+  end(hal, "total");
+  return T3_OK;
+}
+
+static enum t3_status mislabelled(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)job;
+  begin(hal, "not/plain");
+  end(hal, "never_begun");
+  return T3_OK;
+}
+
+/* Whoever shares its variables with another GPU's program finds them changed. */
+static uint32_t runs;
+static enum t3_status alone(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)job;
+  if (runs++ != 0) return T3_BAD_VALUE;
+  hal->wait_ns(hal->platform, 1000);
+  return runs == 1 ? T3_OK : T3_BAD_VALUE;
+}
+
+static enum t3_status failing(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  return T3_OVERLAP;
+}
+
+static enum t3_status asking(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)job;
+  uint64_t count = 0;
+  double share = 0;
+  bool on = false;
+  const char* text = NULL;
+  T3_TRY(hal->argument_u64(hal->platform, "count", &count));
+  T3_TRY(hal->argument_double(hal->platform, "share", &share));
+  T3_TRY(hal->argument_bool(hal->platform, "on", &on));
+  T3_TRY(hal->argument_text(hal->platform, "text", &text));
+  double extra = 7;
+  if (hal->has_argument(hal->platform, "extra")) T3_TRY(hal->argument_double(hal->platform, "extra", &extra));
+  const bool right = count == UINT64_MAX && share == 0.25 && on && strcmp(text, "a b") == 0 && extra == 7;
+  return right ? T3_OK : T3_BAD_VALUE;
+}
+
+enum { ROWS = 4, COLUMNS = 40 };
+
+static void counted(const void* argument, uint32_t gpu, float* values) {
+  for (int i = 0; i < ROWS * COLUMNS; ++i) values[i] = *(const float*)argument + (float)gpu + (float)i;
+}
+
+static void publish(const struct t3_hal* hal, const char* name, const struct t3_matrix* matrix,
+                    struct t3_contents initial, struct t3_contents expected, double tolerance) {
+  const struct t3_buffer buffer = {.name = name,
+                                   .address = matrix->address,
+                                   .row_stride = matrix->row_stride,
+                                   .rows = matrix->rows,
+                                   .columns = matrix->columns,
+                                   .element = (uint32_t)matrix->element,
+                                   .initial = initial,
+                                   .expected = expected,
+                                   .tolerance = tolerance};
+  hal->publish(hal->platform, &buffer);
+}
+
+static struct t3_contents constant(float value) {
+  return (struct t3_contents){.kind = T3_CONTENTS_CONSTANT, .constant = value};
+}
+
+/* What is expected is what the program says that the platform writes, but for what the arguments change. */
+static enum t3_status published(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)job;
+  struct t3_context gpu;
+  double off = 0, tolerance = 0;
+  T3_TRY(hal->argument_double(hal->platform, "off", &off));
+  T3_TRY(hal->argument_double(hal->platform, "tolerance", &tolerance));
+  T3_TRY(t3_init(&gpu, hal));
+  struct t3_matrix matrices[3];
+  for (int i = 0; i < 3; ++i) {
+    matrices[i] = (struct t3_matrix){.rows = ROWS, .columns = COLUMNS, .element = i == 0 ? T3_BF16 : T3_FP32};
+    T3_TRY(t3_matrix_malloc(&gpu, &matrices[i]));
+  }
+  const float first = 3, shifted = 3 + (float)off;
+  float values[ROWS * COLUMNS];
+  counted(&first, gpu.gpu, values);
+  const struct t3_contents function = {.kind = T3_CONTENTS_FUNCTION, .function = counted, .argument = &first};
+  const struct t3_contents other = {.kind = T3_CONTENTS_FUNCTION, .function = counted, .argument = &shifted};
+  const struct t3_contents array = {.kind = T3_CONTENTS_VALUES, .values = values};
+  publish(hal, "rounded", &matrices[0], constant(0.1F), constant(0.1F), 0); /* no bf16 number is 0.1 */
+  publish(hal, "counted", &matrices[1], function, other, tolerance);
+  publish(hal, "array", &matrices[2], array, function, 0);
+  return t3_close(&gpu);
+}
+
+static enum t3_status twice(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)job;
+  struct t3_context gpu;
+  T3_TRY(t3_init(&gpu, hal));
+  struct t3_matrix in = {.rows = ROWS, .columns = COLUMNS, .element = T3_FP32}, out = in;
+  T3_TRY(t3_matrix_malloc(&gpu, &in));
+  T3_TRY(t3_matrix_malloc(&gpu, &out));
+  publish(hal, "in", &in, constant(21), (struct t3_contents){0}, 0);
+  publish(hal, "doubled", &out, constant(-1), constant(42), 0);
+  hal->mark(hal->platform, "total", true);
+  hal->mark(hal->platform, "doubling", true);
+  const struct t3_doubling_arguments arguments = {
+      .out = out.address, .a = in.address, .rows = ROWS, .columns = COLUMNS, .stride = (uint32_t)in.row_stride};
+  unsigned char bytes[T3_DOUBLING_ARGUMENTS_BYTES];
+  t3_doubling_arguments_to(&arguments, bytes);
+  T3_TRY(t3_run_kernel(&gpu, "doubling", bytes, sizeof bytes, (struct t3_kernel_options){0}));
+  T3_TRY(t3_wait_kernels(&gpu));
+  hal->mark(hal->platform, "doubling", false);
+  hal->mark(hal->platform, "total", false);
+  T3_TRY(t3_flush_cache(&gpu));
+  return t3_close(&gpu);
+}
+
+/* A published buffer that cannot be. */
+static enum t3_status misfit(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)job;
+  const char* what = NULL;
+  T3_TRY(hal->argument_text(hal->platform, "what", &what));
+  const struct t3_matrix matrix = {
+      .address = t3_on_gpu(hal->gpu, 8192), .row_stride = 64, .rows = 2, .columns = 16, .element = T3_FP32};
+  const struct t3_contents unsaid = {0}, nowhere = {.kind = T3_CONTENTS_VALUES};
+  if (strcmp(what, "name") == 0) publish(hal, "a/b", &matrix, unsaid, unsaid, 0);
+  if (strcmp(what, "contents") == 0) publish(hal, "x", &matrix, nowhere, unsaid, 0);
+  if (strcmp(what, "tolerance") == 0) publish(hal, "x", &matrix, unsaid, unsaid, -1);
+  if (strcmp(what, "twice") == 0) publish(hal, "x", &matrix, unsaid, unsaid, 0);
+  if (strcmp(what, "twice") == 0) publish(hal, "x", &matrix, unsaid, unsaid, 0);
+  if (strcmp(what, "nothing") == 0) hal->publish(hal->platform, NULL);
+  return T3_OK;
+}
+
+/* The platform's own program, called by another one. */
+static enum t3_status wrapped(const struct t3_hal* hal, const struct t3_job* job) { return t3_fused(hal, job); }
+
+static const struct t3_named_program programs[] = {{"phases", phases},   {"mislabelled", mislabelled},
+                                                   {"alone", alone},     {"failing", failing},
+                                                   {"asking", asking},   {"published", published},
+                                                   {"twice", twice},     {"misfit", misfit},
+                                                   {"wrapped", wrapped}, {NULL, NULL}};
+
+static const struct t3_kernel* const kernels[] = {&doubling_kernel, NULL};
+
+const struct t3_export_table t3_exports = {.version = T3_EXPORTS_VERSION,
+                                           .layout = T3_EXPORTS_LAYOUT,
+                                           .name = "guests",
+                                           .programs = programs,
+                                           .kernels = kernels};

@@ -1,0 +1,11 @@
+/* What the guests' sources share. */
+#ifndef GUESTS_H
+#define GUESTS_H
+
+#include <stddef.h>
+
+#include "t3/exports.h"
+
+extern const struct t3_kernel doubling_kernel;
+
+#endif

@@ -1,0 +1,67 @@
+// What a program publishes is filled and checked as it says.
+#include <catch2/catch.hpp>
+
+#include "software/outside_run.h"
+
+namespace t3vp::test::test_published {
+using nlohmann::json;
+
+namespace {
+
+OutsideRun published(double off, double tolerance, const char* data = "functional") {
+  return OutsideRun(library("guests") + ":published",
+                    {{"gpus", 2}, {"data", data}, {"arguments", {{"off", off}, {"tolerance", tolerance}}}});
+}
+
+constexpr int elements = 4 * 40;
+
+}  // namespace
+
+TEST_CASE("buffers are filled with constants, arrays and a function's values, and hold what is expected") {
+  const OutsideRun run = published(0, 0);
+  const Outcome outcome = run.run({"--dump-arrays"});
+  INFO(outcome.err << outcome.out);
+  REQUIRE(outcome.exit_code == 0);
+  CHECK(run.report().at("functional").at("checked") == true);
+  CHECK(run.report().at("functional").at("elements") == 2 * 3 * elements);
+  CHECK(std::filesystem::file_size(run / "out/gpu1.rounded.npy") >= 2 * elements);
+}
+
+TEST_CASE("an element that is not what a program expects fails the run and is told by its buffer and place") {
+  const OutsideRun run = published(-1, 0.5);
+  const Outcome outcome = run.run();
+  CHECK(outcome.exit_code == 1);
+  const auto functional = run.report().at("functional");
+  CHECK(functional.at("mismatches") == 2 * elements);
+  CHECK(functional.at("max_abs_error") == 1);
+  CHECK(json(functional.at("first_mismatch")) ==
+        json{{"gpu", 0}, {"tensor", "counted"}, {"row", 0}, {"column", 0}, {"found", 3}, {"expected", 2}});
+  CHECK_THAT(outcome.out, Catch::Contains("output elements are wrong"));
+}
+
+TEST_CASE("an element may differ by the tolerance and no more") {
+  CHECK(published(1, 1).run().exit_code == 0);
+  CHECK(published(1, 0.999).run().exit_code == 1);
+}
+
+TEST_CASE("a timing-only run checks nothing that a program expects") {
+  const OutsideRun run = published(1, 0, "timing-only");
+  REQUIRE(run.run().exit_code == 0);
+  CHECK(run.report().at("functional").at("checked") == false);
+}
+
+TEST_CASE("a buffer that cannot be published fails the run with a line that says why") {
+  const auto [what, line] = GENERATE(table<const char*, const char*>(
+      {{"name", "publishes a buffer without a plain name: a/b"},
+       {"contents", "publishes a buffer whose contents are nowhere: x"},
+       {"tolerance", "publishes x: found a tolerance of -1, expected 0 or more"},
+       {"twice", "publishes x: found a second buffer of that name, expected another name"},
+       {"nothing", "publishes no buffer"}}));
+  const OutsideRun run(library("guests") + ":misfit", {{"arguments", {{"what", what}}}});
+  const Outcome outcome = run.run();
+  INFO(what << outcome.err);
+  CHECK(outcome.exit_code == 1);
+  CHECK_THAT(outcome.out, Catch::Contains(std::string("GPU 0 firmware ") + line));
+}
+
+}  // namespace t3vp::test::test_published
