@@ -41,7 +41,7 @@ enum t3_status t3_hand_over(struct t3_context* context) {
 }
 
 enum t3_status t3_gather_all(struct t3_context* context, const struct t3_job* job, const struct t3_output* out) {
-  if (job->arbitration == T3_MCA && !job->mca_always) T3_TRY(t3_set_arbitration(context, T3_ROUND_ROBIN, 0));
+  if (job->arbitration_ends) T3_TRY(t3_set_arbitration(context, T3_ROUND_ROBIN, 0));
   t3_begin(context, "all_gather");
   T3_TRY(t3_ring_all_gather(context, out));
   T3_TRY(t3_wait_kernels(context));

@@ -18,8 +18,8 @@ enum t3_status t3_allocate(struct t3_context* context, const struct t3_job* job,
 /* Writes what is dirty in the cache to memory: a program does it before anyone but its compute units reads a result. */
 enum t3_status t3_hand_over(struct t3_context* context);
 
-/* The phase of the all-gather, which ends all programs. MCA is for the reduce-scatter beside a GEMM: unless the job
- * wants it always, the arbitration is round-robin from here on. */
+/* The phase of the all-gather, which ends all programs. An arbitration that is for the reduce-scatter beside a GEMM
+ * ends here: from now on it is round-robin. */
 enum t3_status t3_gather_all(struct t3_context* context, const struct t3_job* job, const struct t3_output* out);
 
 struct t3_gemm_options t3_gemm_options_of(const struct t3_job* job);

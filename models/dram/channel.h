@@ -45,6 +45,11 @@ class ChannelOf {
   unsigned occupancy() const { return held_[0] + held_[1]; }
   bool idle() const { return occupancy() == 0 && bound_ == 0 && now_ >= last_data_end_; }
   Cycle now() const { return now_; }  ///< first cycle not yet simulated
+  /// The row of this address is open in its bank.
+  bool is_row_open(std::uint64_t address) const {
+    const std::uint32_t bank = decoder_.bank(address);
+    return is_open(bank) && open_row_[bank] == decoder_.row(address);
+  }
   const ChannelStatistics& statistics() const { return statistics_; }
   const AddressDecoder& decoder() const { return decoder_; }
   void listen(CommandListener* listener) { listener_ = listener; }
@@ -146,6 +151,9 @@ class Channel {
   }
   Cycle now() const {
     return std::visit([](const auto& c) { return c.now(); }, channel_);
+  }
+  bool is_row_open(std::uint64_t address) const {
+    return std::visit([address](const auto& c) { return c.is_row_open(address); }, channel_);
   }
   const ChannelStatistics& statistics() const {
     return std::visit([](const auto& c) -> const ChannelStatistics& { return c.statistics(); }, channel_);

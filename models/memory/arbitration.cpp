@@ -1,63 +1,86 @@
 #include "memory/arbitration.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "memory/all_policies.h"
+
 namespace t3vp {
 namespace {
 
-Grant compute_else_communication(const ArbitrationView& view) {
-  if (view.compute_ready) return Grant::compute;
-  return view.communication_ready ? Grant::communication : Grant::none;
+StreamView view_of(StreamQueues& streams, unsigned stream, dram::Cycle now, dram::Cycle& retry) {
+  StreamView view;
+  if (!streams.waiting(stream)) return view;
+  const Run& oldest = streams.front(stream);
+  view.ready = streams.ready(stream, now, retry);
+  view.backlog = streams.backlog(stream);
+  view.arrival = oldest.arrival;
+  view.address = oldest.address;
+  view.kind = oldest.kind;
+  return view;
 }
 
-/// Alternates; an empty stream loses its turn to the other (T3 4.5: method t3).
-class RoundRobin : public ArbitrationPolicy {
- public:
-  Grant choose(const ArbitrationView& view, dram::Cycle&) override {
-    if (view.compute_ready && view.communication_ready)
-      last_ = last_ == Grant::compute ? Grant::communication : Grant::compute;
-    else
-      last_ = compute_else_communication(view);
-    return last_;
-  }
-
- private:
-  Grant last_ = Grant::communication;
-};
-
-class ComputeFirst : public ArbitrationPolicy {
- public:
-  Grant choose(const ArbitrationView& view, dram::Cycle&) override { return compute_else_communication(view); }
-};
-
-/// Compute first; communication only into a DRAM queue with room for compute to come, unless it has waited too long.
-class CommunicationAware : public ArbitrationPolicy {
- public:
-  explicit CommunicationAware(const ArbitrationControl& control) : control_(control) {}
-
-  Grant choose(const ArbitrationView& view, dram::Cycle& retry) override {
-    if (view.communication_ready && view.now >= view.waiting_since + control_.aging) return Grant::communication;
-    if (view.compute_ready) return Grant::compute;
-    if (!view.communication_ready) return Grant::none;
-    if (view.occupancy < control_.limit) return Grant::communication;
-    retry = view.waiting_since + control_.aging;
-    return Grant::none;
-  }
-
- private:
-  const ArbitrationControl& control_;
-};
+/// The parameter behind the dash; nothing when the policy takes no such one.
+std::optional<unsigned> value_of(const PolicyParameter& parameter, std::string_view text) {
+  if (parameter.text == nullptr) return std::nullopt;
+  if (parameter.word != nullptr && text == parameter.word) return parameter.value_of_word;
+  unsigned value = 0;
+  const auto end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, value);
+  const bool is_number = read.ec == std::errc() && read.ptr == end && text.front() != '0';
+  return is_number && value >= parameter.least && value <= parameter.most ? std::optional(value) : std::nullopt;
+}
 
 }  // namespace
 
-std::unique_ptr<ArbitrationPolicy> make_policy(Policy policy, const ArbitrationControl& control) {
-  switch (policy) {
-    case Policy::compute_first:
-      return std::make_unique<ComputeFirst>();
-    case Policy::mca:
-      return std::make_unique<CommunicationAware>(control);
-    case Policy::round_robin:
-      break;
+ArbitrationView view_of(StreamQueues& streams, const dram::Channel& channel, unsigned occupancy, dram::Cycle now,
+                        dram::Cycle& retry) {
+  ArbitrationView view;
+  view.compute = view_of(streams, StreamQueues::compute, now, retry);
+  view.communication = view_of(streams, StreamQueues::communication, now, retry);
+  view.occupancy = occupancy;
+  view.now = now;
+  view.channel = &channel;
+  return view;
+}
+
+const std::vector<const PolicyDescription*>& known_policies() {
+  static const std::vector<const PolicyDescription*> all = [] {
+    std::vector<const PolicyDescription*> sorted(std::begin(all_policies), std::end(all_policies));
+    std::sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->number < b->number; });
+    return sorted;
+  }();
+  return all;
+}
+
+const PolicyDescription& policy_of(PolicyDescription::Number number) {
+  return **std::find_if(known_policies().begin(), known_policies().end(),
+                        [number](const PolicyDescription* policy) { return policy->number == number; });
+}
+
+std::optional<PolicyChoice> policy_named(std::string_view name) {
+  for (const PolicyDescription* policy : known_policies())
+    if (name == policy->name) return PolicyChoice{policy, 0};
+  const std::size_t dash = name.rfind('-');
+  if (dash == std::string_view::npos || dash + 1 == name.size()) return std::nullopt;
+  for (const PolicyDescription* policy : known_policies()) {
+    if (name.substr(0, dash) != policy->name) continue;
+    if (const auto limit = value_of(policy->parameter, name.substr(dash + 1))) return PolicyChoice{policy, *limit};
   }
-  return std::make_unique<RoundRobin>();
+  return std::nullopt;
+}
+
+std::string policy_names() {
+  std::string names;
+  for (const PolicyDescription* policy : known_policies()) {
+    const PolicyParameter& p = policy->parameter;
+    names += (names.empty() ? "" : ", ") + std::string(policy->name);
+    if (p.text != nullptr) names += fmt::format(", {0}-{1} to {0}-{2}", policy->name, p.least, p.most);
+    if (p.word != nullptr) names += fmt::format(", {}-{}", policy->name, p.word);
+  }
+  return names;
 }
 
 }  // namespace t3vp

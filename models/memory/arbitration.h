@@ -1,41 +1,114 @@
-// Who enters a channel's DRAM queue next: the compute or the communication stream (T3 4.5).
+// Who enters a channel's DRAM queue next: the compute or the communication stream (T3 4.5). The policies are the files
+// of models/memory/policies: each says its name and its parameter, observes what it needs and chooses.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "dram/channel.h"
+#include "memory/parameters.h"
+#include "memory/policy_choice.h"
+#include "memory/stream_queues.h"
+#include "registers/memory_controller.h"
 
 namespace t3vp {
 
 enum class Grant : std::uint8_t { none, compute, communication };
 
+/// What a policy sees of a stream: its oldest access, and how much waits behind it.
+struct StreamView {
+  bool ready = false;         ///< the oldest may be issued now
+  std::uint64_t backlog = 0;  ///< runs of up to 256 consecutive bytes that wait; with 0 the rest says nothing
+  dram::Cycle arrival = 0;    ///< of the oldest, in DRAM cycles; it may lie ahead
+  std::uint64_t address = 0;  ///< in the channel
+  dram::Kind kind = dram::Kind::read;
+};
+
 /// What a policy sees of its channel in one DRAM cycle. Times are DRAM cycles.
 struct ArbitrationView {
-  bool compute_ready = false;  ///< the compute stream has an access to issue
-  bool communication_ready = false;
+  StreamView compute, communication;
   unsigned occupancy = 0;  ///< 32-byte entries waiting in the DRAM queue
   dram::Cycle now = 0;
-  dram::Cycle waiting_since = 0;  ///< since when the communication stream has had an access and issued none
+  dram::Cycle waiting_since = 0;  ///< since when the communication stream has had a ready access and issued none
+  const dram::Channel* channel = nullptr;
+
+  /// The stream's oldest access finds its row open.
+  bool row_is_open(const StreamView& stream) const { return channel->is_row_open(stream.address); }
 };
 
-/// State shared by all channels of a controller, set by registers and by the observation of the first stage.
-struct ArbitrationControl {
-  unsigned limit = 30;       ///< occupancy below which MCA issues communication
-  dram::Cycle aging = 2000;  ///< wait after which communication goes first under MCA
+/// Of both streams of a channel in this cycle. `retry` is lowered to the cycle at which one that is not ready may be.
+ArbitrationView view_of(StreamQueues& streams, const dram::Channel& channel, unsigned occupancy, dram::Cycle now,
+                        dram::Cycle& retry);
+
+/// What a controller observes of the kernels that it serves. The first stage of one runs without communication of its
+/// own: its mean occupancy tells how memory-intensive the kernel is (T3 4.5).
+struct Observation {
+  bool kernel_runs = true;           ///< one whose output is communicated
+  bool first_stage_is_over = false;  ///< of the latest such kernel
+  double first_stage_occupancy = 0;  ///< entries of the DRAM queue, mean over time and channels; once that is over
 };
 
-class ArbitrationPolicy {
+/// What a policy is told by registers and parameters.
+struct PolicySettings {
+  const MemoryParameters& memory;
+  unsigned limit = 0;     ///< its parameter, memory_controller.arbitration.limit; 0: what it takes by itself
+  dram::Cycle aging = 0;  ///< memory_controller.aging_ns
+};
+
+/// A policy at work in one channel.
+class ChannelPolicy {
  public:
-  virtual ~ArbitrationPolicy() = default;
-  /// The stream to issue from. When it is none although one is ready, `retry` is the cycle at which time alone may
+  virtual ~ChannelPolicy() = default;
+  /// The stream to issue from; one at least is ready. When it is none, `retry` is the cycle at which time alone may
   /// change that.
   virtual Grant choose(const ArbitrationView& view, dram::Cycle& retry) = 0;
 };
 
-enum class Policy : std::uint8_t { round_robin, compute_first, mca };
+/// A policy at work in one controller.
+class ArbitrationPolicy {
+ public:
+  virtual ~ArbitrationPolicy() = default;
+  /// For one channel; the policy outlives it.
+  virtual std::unique_ptr<ChannelPolicy> for_channel() = 0;
+  /// Called at first and whenever the observation has changed.
+  virtual void observe(const Observation&) {}
+  /// What memory_controller.active_limit shows.
+  virtual unsigned active_limit() const { return no_limit; }
 
-/// A policy for one channel; `control` outlives it.
-std::unique_ptr<ArbitrationPolicy> make_policy(Policy policy, const ArbitrationControl& control);
+  static constexpr unsigned no_limit = 255;
+};
+
+/// The parameter behind a policy's name: mca-10.
+struct PolicyParameter {
+  const char* text = nullptr;  ///< what it is, with its unit; null when the policy has none
+  unsigned least = 0, most = 0;
+  const char* word = nullptr;  ///< another value by name: mca-unlimited
+  unsigned value_of_word = 0;
+};
+
+/// What a file in models/memory/policies has to say. Register and firmware know it by its number, run files by its
+/// name.
+struct PolicyDescription {
+  using Number = registers::MemoryController::Arbitration::Policy;
+  const char* name;
+  Number number;
+  const char* text;
+  PolicyParameter parameter;
+  bool ends_with_reduce_scatter;  ///< it is for what overlaps with a GEMM: round-robin serves the all-gather
+  std::unique_ptr<ArbitrationPolicy> (*make)(const PolicySettings& settings);
+};
+
+/// All policies, by their numbers.
+const std::vector<const PolicyDescription*>& known_policies();
+const PolicyDescription& policy_of(PolicyDescription::Number number);
+
+/// For policies that observe nothing: a policy that is its channels'.
+template <class Channel>
+class PolicyOfChannels : public ArbitrationPolicy {
+ public:
+  static std::unique_ptr<ArbitrationPolicy> make(const PolicySettings&) { return std::make_unique<PolicyOfChannels>(); }
+  std::unique_ptr<ChannelPolicy> for_channel() override { return std::make_unique<Channel>(); }
+};
 
 }  // namespace t3vp

@@ -10,7 +10,6 @@ namespace t3vp {
 namespace {
 
 constexpr Picoseconds trace_interval = 1'000'000;
-constexpr unsigned no_limit = 255;
 
 /// Calls visit(address, bytes) for the pieces of a 2-D access that are contiguous in memory.
 template <typename Visit>
@@ -279,16 +278,12 @@ void MemoryController::enqueue(std::uint32_t request, const DataExtension& exten
 dram::Fed MemoryController::feed(ChannelState& state, dram::Cycle cycle, unsigned occupancy, dram::Access& access,
                                  dram::Cycle& retry) {
   retry = dram::never_cycle;
-  ArbitrationView view;
-  view.compute_ready = state.streams.ready(StreamQueues::compute, cycle, retry);
-  view.communication_ready = state.streams.ready(StreamQueues::communication, cycle, retry);
-  if (!view.compute_ready && !view.communication_ready) return dram::Fed::none;
-  if (view.communication_ready && !state.communication_waits) {
+  ArbitrationView view = view_of(state.streams, state.channel, occupancy, cycle, retry);
+  if (!view.compute.ready && !view.communication.ready) return dram::Fed::none;
+  if (view.communication.ready && !state.communication_waits) {
     state.communication_waits = true;
     state.waiting_since = cycle;
   }
-  view.occupancy = occupancy;
-  view.now = cycle;
   view.waiting_since = state.waiting_since;
   dram::Cycle policy_retry = dram::never_cycle;
   const Grant grant = state.policy->choose(view, policy_retry);
@@ -329,42 +324,36 @@ void MemoryController::respond() {
   }
 }
 
+/// Channels hold on to what belongs to their policy: they go first.
 void MemoryController::choose_policy() {
-  const auto policy = static_cast<Policy>(registers.arbitration.policy());
-  for (auto& state : channels_) state->policy = make_policy(policy, control_);
-  control_.aging = registers.aging_ns.value() * 1000 / cycle_;
-  update_limit();
+  const PolicyDescription& description = policy_of(registers.arbitration.policy());
+  const dram::Cycle aging = registers.aging_ns.value() * 1000 / cycle_;
+  for (auto& state : channels_) state->policy.reset();
+  policy_ = description.make({parameters_, static_cast<unsigned>(registers.arbitration.limit()), aging});
+  for (auto& state : channels_) state->policy = policy_->for_channel();
+  observe();
 }
 
-/// Communication is drained, without a limit, while no producer kernel runs (T3 4.5).
-void MemoryController::update_limit() {
-  const auto programmed = static_cast<unsigned>(registers.arbitration.limit());
-  unsigned limit = programmed != 0        ? programmed
-                   : observed_limit_ != 0 ? observed_limit_
-                                          : parameters_.mca_default_limit;
-  if (sc_core::sc_is_running() && !kernel_active.read()) limit = no_limit;
-  control_.limit = limit == no_limit ? ~0u : limit;
-  registers.active_limit.set(limit);
+void MemoryController::observe() {
+  observation_.kernel_runs = !sc_core::sc_is_running() || kernel_active.read();
+  policy_->observe(observation_);
+  registers.active_limit.set(policy_->active_limit());
 }
 
-/// The first stage runs without communication of its own kernel; its mean occupancy tells how memory-intensive the
-/// kernel is and chooses the limit for the rest of it (T3 4.5, 6.1.3).
 void MemoryController::stage_changed() {
   if (first_stage.read() && !in_stage_) {
     stage_integral_ = occupancy_integral();
     stage_begin_ = now();
-    observed_limit_ = 0;
+    observation_.first_stage_is_over = false;
   } else if (!first_stage.read() && in_stage_ && now() > stage_begin_) {
     const std::uint64_t cycles = std::max<std::uint64_t>(1, (now() - stage_begin_) / cycle_ * parameters_.channels);
     const double mean = (occupancy_integral() - stage_integral_) / static_cast<double>(cycles);
     registers.observed.set(static_cast<std::uint64_t>(mean * 256));
-    constexpr std::array<unsigned, 4> limits{no_limit, 30, 10, 5};
-    std::size_t band = 0;
-    while (band < parameters_.mca_bands.size() && mean > parameters_.mca_bands[band]) ++band;
-    observed_limit_ = limits[band];
+    observation_.first_stage_occupancy = mean;
+    observation_.first_stage_is_over = true;
   }
   in_stage_ = first_stage.read();
-  update_limit();
+  observe();
 }
 
 }  // namespace t3vp

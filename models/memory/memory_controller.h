@@ -1,4 +1,4 @@
-// Memory controller of a GPU: two streams and an arbitration policy per channel in front of the DRAM scheduler, the
+// Memory controller of a GPU: two streams per channel and an arbitration policy in front of the DRAM scheduler, the
 // near-memory updates at acceptance and the Tracker (T3 4.2 to 4.5).
 //
 // A request's data take effect when it reaches the controller, in the order of arrival; its column accesses then wait
@@ -77,7 +77,7 @@ class MemoryController : public sc_core::sc_module, public Component {
     explicit ChannelState(const dram::MemorySpec& spec) : channel(spec) {}
     StreamQueues streams;
     dram::Channel channel;
-    std::unique_ptr<ArbitrationPolicy> policy;
+    std::unique_ptr<ChannelPolicy> policy;
     dram::Cycle waiting_since = 0;
     bool communication_waits = false;
   };
@@ -110,7 +110,7 @@ class MemoryController : public sc_core::sc_module, public Component {
   std::uint64_t uniform(std::uint64_t at, std::uint64_t part, std::uint64_t begin, std::uint64_t end,
                         bool& first) const;
   void choose_policy();
-  void update_limit();
+  void observe();
   void stage_changed();
   double occupancy_integral() const;
 
@@ -130,8 +130,8 @@ class MemoryController : public sc_core::sc_module, public Component {
   std::vector<Request> requests_;
   std::vector<std::uint32_t> free_requests_;
   std::vector<std::unique_ptr<ChannelState>> channels_;
-  ArbitrationControl control_;
-  unsigned observed_limit_ = 0;  ///< by the bands; 0 before the first stage is over
+  std::unique_ptr<ArbitrationPolicy> policy_;
+  Observation observation_;
   double stage_integral_ = 0;
   Picoseconds stage_begin_ = 0;
   bool in_stage_ = false;

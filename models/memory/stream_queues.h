@@ -38,6 +38,7 @@ class RunQueue {
     if (++popped_ == pushed_) base_ = popped_ + 1;  // an empty ring begins anew, in memory that the host has at hand
   }
   std::uint64_t popped() const { return popped_; }
+  std::uint64_t size() const { return pushed_ - popped_; }
 
   /// Number of the latest run here that must stay ahead of an access of this kind to this address; 0: none. Reads do
   /// not conflict with reads, nor near-memory updates with updates, which commute.
@@ -67,6 +68,7 @@ class StreamQueues {
     queues_[stream].push(run);
   }
   bool empty() const { return queues_[0].empty() && queues_[1].empty(); }
+  std::uint64_t backlog(unsigned stream) const { return queues_[stream].size(); }
   bool waiting(unsigned stream) const { return !queues_[stream].empty(); }
   Run& front(unsigned stream) { return queues_[stream].front(); }
   /// True when the head may issue at `now`. Otherwise `retry` is lowered to its arrival if that is all it waits for.

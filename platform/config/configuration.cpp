@@ -7,11 +7,6 @@ const char* name_of(Method method) {
   return names[static_cast<std::size_t>(method)];
 }
 
-const char* name_of(Arbitration arbitration) {
-  constexpr const char* names[] = {"round-robin", "compute-first", "mca", "mca-5", "mca-10", "mca-30", "mca-unlimited"};
-  return names[static_cast<std::size_t>(arbitration)];
-}
-
 const char* name_of(McaScope scope) { return scope == McaScope::always ? "always" : "reduce-scatter"; }
 
 bool is_ideal(Method method) { return method == Method::ideal_overlap || method == Method::ideal_rs_nmc; }

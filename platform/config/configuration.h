@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/software.h"
+#include "memory/policy_choice.h"
 #include "protocol/tile_grid.h"
 #include "workload/shapes.h"
 
@@ -22,10 +23,8 @@ struct SystemConfiguration : GemmSystem {
 
 enum class Method { sequential, t3, t3_mca, ideal_overlap, ideal_rs_nmc };
 
-/// The number is the fixed occupancy limit of mca; without one the controller chooses by the observed bands.
-enum class Arbitration { round_robin, compute_first, mca, mca_5, mca_10, mca_30, mca_unlimited };
-
-/// What mca arbitrates: everything up to the all-gather, which then is arbitrated by round-robin, or all.
+/// What a policy that is for the reduce-scatter arbitrates, such as mca: everything up to the all-gather, which then is
+/// arbitrated by round-robin, or all.
 enum class McaScope { reduce_scatter, always };
 
 /// The phases of a method that runs them apart.
@@ -75,7 +74,8 @@ struct RunConfiguration {
   Workload workload;
   std::uint32_t gpus = 0;
   Method method = Method::t3_mca;
-  Arbitration arbitration = Arbitration::mca;
+  std::string arbitration;  ///< a policy's name, with its parameter or without: "mca-10"
+  PolicyChoice policy{};    ///< the same
   McaScope mca_scope = McaScope::reduce_scatter;
   Phases phases;
   bool functional = false;
@@ -95,7 +95,6 @@ struct RunConfiguration {
 
 /// The names that files and reports use.
 const char* name_of(Method method);
-const char* name_of(Arbitration arbitration);
 const char* name_of(McaScope scope);
 
 /// Whether the method runs GEMM, reduce-scatter and all-gather apart.

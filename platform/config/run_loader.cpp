@@ -98,9 +98,10 @@ Method method_named(const json& name) {
   return member(name, {Method::sequential, Method::t3, Method::t3_mca, Method::ideal_overlap, Method::ideal_rs_nmc});
 }
 
-Arbitration arbitration_named(const json& name) {
-  return member(name, {Arbitration::round_robin, Arbitration::compute_first, Arbitration::mca, Arbitration::mca_5,
-                       Arbitration::mca_10, Arbitration::mca_30, Arbitration::mca_unlimited});
+PolicyChoice policy_of(const Document& run, const std::string& arbitration) {
+  const std::optional<PolicyChoice> policy = policy_named(arbitration);
+  if (!policy) run.reject("/arbitration", "one of " + policy_names());
+  return *policy;
 }
 
 Operands operands_of(const Document& run, const Workload& workload) {
@@ -223,7 +224,7 @@ json resolve(const RunConfiguration& c, const Files& files) {
   json resolved = {{"system", resolved_system(files)},
                    {"gpus", c.gpus},
                    {"method", name_of(c.method)},
-                   {"arbitration", name_of(c.arbitration)},
+                   {"arbitration", c.arbitration},
                    {"mca_scope", name_of(c.mca_scope)},
                    {"data", c.functional ? "functional" : "timing-only"},
                    {"operands", name_of(c.operands)},
@@ -270,7 +271,8 @@ RunConfiguration load_run(const std::filesystem::path& file, const std::vector<s
   else if (c.workload.has_gemm())
     tile = choose_tile(c.system, c.workload.gemm);
   c.gpus = gpus_of(files.run, c.workload, c.software.library.has_value());
-  c.arbitration = arbitration_named(run.value("arbitration", c.method == Method::t3_mca ? "mca" : "round-robin"));
+  c.arbitration = run.value("arbitration", c.method == Method::t3_mca ? "mca" : "round-robin");
+  c.policy = policy_of(files.run, c.arbitration);
   c.mca_scope = member(run.value("mca_scope", "reduce-scatter"), {McaScope::reduce_scatter, McaScope::always});
   c.phases = phases_of(run);
   c.functional = run.value("data", "timing-only") == "functional";

@@ -166,7 +166,7 @@ ordered_json report_json(const RunConfiguration& c, const RunResult& r) {
                          {"config_hash", c.config_hash},
                          {"seed", c.seed},
                          {"method", name_of(c.method)},
-                         {"arbitration", name_of(c.arbitration)},
+                         {"arbitration", c.arbitration},
                          {"system", c.system.name},
                          {"gpus", c.gpus},
                          {"data", c.functional ? "functional" : "timing-only"},

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "hardware/node.h"
+#include "memory/arbitration.h"
 #include "report/console.h"
 #include "report/perfetto_trace.h"
 #include "run/diagnosis.h"
@@ -39,7 +40,6 @@ t3_job job_of(const RunConfiguration& configuration) {
   job.transpose_b = gemm.transpose_b;
   const TileShape tile = gemm.tile.elements() != 0 ? gemm.tile : TileShape{compute.tile_rows, compute.tile_columns};
   job.tiling = {tile.rows, tile.columns, compute.wavefronts};
-  job.mca_always = configuration.mca_scope == McaScope::always;
   job.ring_workgroups = compute.compute_units * compute.ring_workgroups_per_cu;
   job.dma.updates = configuration.faults.dma_map_updates.value_or(ring_updates);
   job.dma.block_tiles = 1;
@@ -49,29 +49,10 @@ t3_job job_of(const RunConfiguration& configuration) {
   job.skip_gemm = !configuration.phases.gemm;
   job.skip_reduce_scatter = !configuration.phases.reduce_scatter;
   job.skip_all_gather = !configuration.phases.all_gather;
-  switch (configuration.arbitration) {
-    case Arbitration::round_robin:
-      job.arbitration = T3_ROUND_ROBIN;
-      break;
-    case Arbitration::compute_first:
-      job.arbitration = T3_COMPUTE_FIRST;
-      break;
-    case Arbitration::mca:
-      job.arbitration = T3_MCA;
-      break;
-    case Arbitration::mca_5:
-      job.arbitration = T3_MCA, job.arbitration_limit = 5;
-      break;
-    case Arbitration::mca_10:
-      job.arbitration = T3_MCA, job.arbitration_limit = 10;
-      break;
-    case Arbitration::mca_30:
-      job.arbitration = T3_MCA, job.arbitration_limit = 30;
-      break;
-    case Arbitration::mca_unlimited:
-      job.arbitration = T3_MCA, job.arbitration_limit = T3_LIMIT_NONE;
-      break;
-  }
+  const PolicyDescription& policy = *configuration.policy.policy;
+  job.arbitration = static_cast<t3_arbitration>(policy.number);
+  job.arbitration_limit = configuration.policy.limit;
+  job.arbitration_ends = policy.ends_with_reduce_scatter && configuration.mca_scope != McaScope::always;
   return job;
 }
 

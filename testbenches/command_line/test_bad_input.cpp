@@ -63,7 +63,7 @@ const Change changes[] = {
     {"run.json", "/workload/gemm/m", 1e30},
     {"run.json", "/workload/gemm/element", "fp8"},
     {"run.json", "/method", "T3"},
-    {"run.json", "/arbitration", "mca-7"},
+    {"run.json", "/arbitration", "mca-256"},
     {"run.json", "/data", true},
     {"run.json", "/simulate", "one"},
     {"run.json", "/operands", "small"},

@@ -4,6 +4,7 @@
 #include "command_line/program.h"
 #include "config/configuration.h"
 #include "config/input_error.h"
+#include "memory/arbitration.h"
 #include "run/node_parameters.h"
 
 namespace t3vp::test::test_configuration {
@@ -165,7 +166,7 @@ TEST_CASE("defaults are applied") {
   files.change("run.json", "/method", nullptr);
   const RunConfiguration c = load_run(files.run());
   CHECK(c.method == Method::t3_mca);
-  CHECK(c.arbitration == Arbitration::mca);
+  CHECK(c.arbitration == "mca");
   CHECK_FALSE(c.functional);
   CHECK_FALSE(c.mirror);
   CHECK(c.quantum_ns == 1000);
@@ -181,18 +182,25 @@ TEST_CASE("defaults are applied") {
 TEST_CASE("arbitration follows the method unless it is given") {
   const ValidFiles files;
   for (const char* method : {"sequential", "t3", "ideal-overlap", "ideal-rs-nmc"})
-    CHECK(load_run(files.run(), {std::string("method=") + method}).arbitration == Arbitration::round_robin);
-  CHECK(load_run(files.run(), {"method=t3-mca"}).arbitration == Arbitration::mca);
-  CHECK(load_run(files.run(), {"method=t3-mca", "arbitration=mca-5"}).arbitration == Arbitration::mca_5);
-  CHECK(load_run(files.run(), {"arbitration=compute-first"}).arbitration == Arbitration::compute_first);
+    CHECK(load_run(files.run(), {std::string("method=") + method}).arbitration == "round-robin");
+  CHECK(load_run(files.run(), {"method=t3-mca"}).arbitration == "mca");
+  CHECK(load_run(files.run(), {"method=t3-mca", "arbitration=mca-5"}).arbitration == "mca-5");
+  CHECK(load_run(files.run(), {"arbitration=compute-first"}).arbitration == "compute-first");
 }
 
 TEST_CASE("names of methods and arbitrations are read as they are written") {
   const ValidFiles files;
   for (const char* name : {"sequential", "t3", "t3-mca", "ideal-overlap", "ideal-rs-nmc"})
     CHECK(name_of(load_run(files.run(), {std::string("method=") + name}).method) == std::string(name));
-  for (const char* name : {"round-robin", "compute-first", "mca", "mca-5", "mca-10", "mca-30", "mca-unlimited"})
-    CHECK(name_of(load_run(files.run(), {std::string("arbitration=") + name}).arbitration) == std::string(name));
+  const std::pair<const char*, std::uint32_t> arbitrations[] = {
+      {"round-robin", 0}, {"compute-first", 0},   {"mca", 0},    {"mca-5", 5},
+      {"mca-30", 30},     {"mca-unlimited", 255}, {"select", 0}, {"select-24", 24}};
+  for (const auto& [name, limit] : arbitrations) {
+    const RunConfiguration c = load_run(files.run(), {std::string("arbitration=") + name});
+    CHECK(c.arbitration == name);
+    CHECK(std::string(name).rfind(c.policy.policy->name, 0) == 0);
+    CHECK(c.policy.limit == limit);
+  }
   for (const char* name : {"fp16", "bf16", "fp32"})
     CHECK(name_of(load_run(files.run(), {std::string("workload.gemm.element=") + name}).workload.gemm.element) ==
           std::string(name));

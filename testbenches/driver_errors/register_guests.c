@@ -35,7 +35,7 @@ static void misused(struct stage* s) {
   tell(s, "write of a read-only register", write32(s, at(s, T3_BLOCK_SYSTEM, T3_SYSTEM_GPU_OFFSET), 1));
   tell(s, "read of a write-only register", read32(s, at(s, T3_BLOCK_SYSTEM, T3_SYSTEM_RESET_OFFSET)));
   tell(s, "value that is no policy",
-       write32(s, at(s, T3_BLOCK_MEMORY_CONTROLLER, T3_MEMORY_CONTROLLER_ARBITRATION_OFFSET), 3));
+       write32(s, at(s, T3_BLOCK_MEMORY_CONTROLLER, T3_MEMORY_CONTROLLER_ARBITRATION_OFFSET), 200));
   tell(s, "reserved bits", write32(s, at(s, T3_BLOCK_NEAR_MEMORY, T3_NEAR_MEMORY_CONTROL_OFFSET), 0x11));
   tell(s, "reset with another key", write32(s, at(s, T3_BLOCK_SYSTEM, T3_SYSTEM_RESET_OFFSET), 1));
   tell(s, "offset without a register", read32(s, at(s, T3_BLOCK_TRACKER, 0x8000)));

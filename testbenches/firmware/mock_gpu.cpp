@@ -172,7 +172,7 @@ void MockGpu::command(t3_block block, std::uint32_t offset, std::uint64_t value)
     answer(T3_BLOCK_NEAR_MEMORY, T3_NEAR_MEMORY_STATUS_OFFSET);
   }
   if (block == T3_BLOCK_MEMORY_CONTROLLER && offset == T3_MEMORY_CONTROLLER_ARBITRATION_OFFSET)
-    note(fmt::format("arbitration {} limit {}", value & 3, value >> 8));
+    note(fmt::format("arbitration {} limit {}", value & 0xFF, value >> 8));
 }
 
 std::string MockGpu::chunk(t3_block block) {

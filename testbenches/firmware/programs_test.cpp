@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "firmware/mock_gpu.h"
+#include "t3/registers/memory_controller.h"
 
 namespace t3vp::test::programs_test {
 
@@ -21,6 +22,7 @@ t3_job job() {
   job.tiling = {128, 128, 8};
   job.arbitration = T3_MCA;
   job.arbitration_limit = 10;
+  job.arbitration_ends = true;
   job.dma = {2, 1, T3_UPDATE};
   job.zero_output = true;
   return job;
@@ -145,7 +147,7 @@ TEST_CASE("MCA ends with the reduce-scatter unless it is for always") {
   for (t3_program* const program : {t3_fused, t3_sequential, t3_isolated})
     for (const bool always : {false, true}) {
       t3_job mca = job();
-      mca.mca_always = always;
+      mca.arbitration_ends = !always;
       const std::vector<std::string> journal = journal_of(program, 1, 4, mca);
       const auto gather = std::find(journal.begin(), journal.end(), "begin all_gather");
       REQUIRE(gather != journal.end());
@@ -193,6 +195,7 @@ TEST_CASE("sequential on GPU 2 of 3") {
   t3_job round_robin = job();
   round_robin.arbitration = T3_ROUND_ROBIN;
   round_robin.arbitration_limit = 0;
+  round_robin.arbitration_ends = false;
   const std::string expected = R"(
     arbitration 0 limit 0
     begin setup
@@ -360,6 +363,13 @@ TEST_CASE("ring kernels know their place, their neighbour's memory and their cou
   CHECK(rs.signal_epoch == 0);
   CHECK(ag.signal_epoch == 3);  // on the same counters
   CHECK(ag.signal_base == rs.signal_base);
+}
+
+TEST_CASE("the driver's arbitrations have the numbers of the memory controller's policies") {
+  CHECK(T3_ROUND_ROBIN == T3_MEMORY_CONTROLLER_ARBITRATION_POLICY_ROUND_ROBIN);
+  CHECK(T3_COMPUTE_FIRST == T3_MEMORY_CONTROLLER_ARBITRATION_POLICY_COMPUTE_FIRST);
+  CHECK(T3_MCA == T3_MEMORY_CONTROLLER_ARBITRATION_POLICY_MCA);
+  CHECK(T3_SELECT == T3_MEMORY_CONTROLLER_ARBITRATION_POLICY_SELECT);
 }
 
 }  // namespace t3vp::test::programs_test

@@ -1,6 +1,9 @@
 #include "memory/arbitration.h"
 
 #include <catch2/catch.hpp>
+#include <set>
+
+#include "memory/memory_bench.h"
 
 namespace t3vp::test::arbitration_test {
 
@@ -8,34 +11,44 @@ namespace {
 
 ArbitrationView view_of(bool compute, bool communication, unsigned occupancy = 0, dram::Cycle now = 0,
                         dram::Cycle waiting_since = 0) {
-  return {compute, communication, occupancy, now, waiting_since};
+  ArbitrationView view;
+  view.compute.ready = compute;
+  view.communication.ready = communication;
+  view.occupancy = occupancy;
+  view.now = now;
+  view.waiting_since = waiting_since;
+  return view;
 }
 
+/// A policy in a controller of one channel.
 struct PolicyUnderTest {
-  ArbitrationControl control;
+  MemoryParameters parameters;
   std::unique_ptr<ArbitrationPolicy> policy;
+  std::unique_ptr<ChannelPolicy> channel;
   dram::Cycle retry = dram::never_cycle;
 
-  explicit PolicyUnderTest(Policy which) : policy(make_policy(which, control)) {}
+  explicit PolicyUnderTest(std::string_view name, dram::Cycle aging = 2000, const MemoryParameters& p = {})
+      : parameters(p) {
+    const std::optional<PolicyChoice> choice = policy_named(name);
+    REQUIRE(choice);
+    policy = choice->policy->make({parameters, choice->limit, aging});
+    channel = policy->for_channel();
+    policy->observe({});
+  }
   Grant operator()(const ArbitrationView& view) {
     retry = dram::never_cycle;
-    return policy->choose(view, retry);
+    return channel->choose(view, retry);
   }
+  /// A kernel's first stage has ended with this mean occupancy.
+  void see(double occupancy, bool kernel_runs = true) { policy->observe({kernel_runs, true, occupancy}); }
 };
 
-}  // namespace
-
-TEST_CASE("every policy serves a stream that is alone, and none when none is ready") {
-  for (const Policy which : {Policy::round_robin, Policy::compute_first, Policy::mca}) {
-    PolicyUnderTest choose(which);
-    REQUIRE(choose(view_of(true, false)) == Grant::compute);
-    REQUIRE(choose(view_of(false, true)) == Grant::communication);
-    REQUIRE(choose(view_of(false, false)) == Grant::none);
-  }
+/// Whether compute goes first or streams take turns.
+void require_compute_first(PolicyUnderTest& choose) {
+  for (int i = 0; i < 5; ++i) REQUIRE(choose(view_of(true, true, 63)) == Grant::compute);
+  REQUIRE(choose(view_of(false, true, 63)) == Grant::communication);
 }
-
-TEST_CASE("round-robin alternates while both streams are ready and never leaves one that is alone waiting") {
-  PolicyUnderTest choose(Policy::round_robin);
+void require_turns(PolicyUnderTest& choose) {
   Grant last = choose(view_of(true, true));
   for (int i = 0; i < 20; ++i) {
     const Grant next = choose(view_of(true, true, 63));
@@ -47,35 +60,165 @@ TEST_CASE("round-robin alternates while both streams are ready and never leaves 
   REQUIRE(choose(view_of(true, true)) == Grant::compute);  // communication was the last
 }
 
+}  // namespace
+
+TEST_CASE("every policy serves a stream that is alone") {
+  for (const PolicyDescription* policy : known_policies()) {
+    PolicyUnderTest choose(policy->name);
+    REQUIRE(choose(view_of(true, false)) == Grant::compute);
+    REQUIRE(choose(view_of(false, true)) == Grant::communication);
+  }
+}
+
+TEST_CASE("every policy has a number, a name and a text of its own and is found by them") {
+  std::set<std::string> texts;
+  std::size_t number = 0;
+  for (const PolicyDescription* policy : known_policies()) {
+    CHECK(static_cast<std::size_t>(policy->number) == number++);
+    CHECK(&policy_of(policy->number) == policy);
+    const auto found = policy_named(policy->name);
+    REQUIRE(found);
+    CHECK(found->policy == policy);
+    CHECK(found->limit == 0);
+    CHECK(texts.insert(policy->text).second);
+  }
+  CHECK(number == 4);
+}
+
+TEST_CASE("a policy's parameter stands behind its name and nothing else does") {
+  const auto limit_of = [](std::string_view name) {
+    const auto found = policy_named(name);
+    return found ? static_cast<int>(found->limit) : -1;
+  };
+  CHECK(limit_of("mca-5") == 5);
+  CHECK(limit_of("mca-30") == 30);
+  CHECK(limit_of("mca-254") == 254);
+  CHECK(limit_of("mca-unlimited") == 255);
+  CHECK(limit_of("select-1") == 1);
+  for (const char* name :
+       {"", "-", "mca-", "mca-0", "mca-05", "mca-255", "mca-+5", "mca--5", "mca-5x", "mca-5-5", "MCA", "round-robin-5",
+        "round", "compute-first-unlimited", "select-unlimited", "select-256", "select-99999999999999999999"})
+    CHECK(limit_of(name) == -1);
+  CHECK(policy_names() ==
+        "round-robin, compute-first, mca, mca-1 to mca-254, mca-unlimited, select, select-1 to select-254");
+}
+
+TEST_CASE("round-robin alternates while both streams are ready and never leaves one that is alone waiting") {
+  PolicyUnderTest choose("round-robin");
+  require_turns(choose);
+}
+
 TEST_CASE("compute-first issues communication only when compute has nothing") {
-  PolicyUnderTest choose(Policy::compute_first);
+  PolicyUnderTest choose("compute-first");
   for (dram::Cycle now = 0; now < 100'000; now += 1000) REQUIRE(choose(view_of(true, true, 0, now)) == Grant::compute);
   REQUIRE(choose(view_of(false, true, 63)) == Grant::communication);
 }
 
 TEST_CASE("mca issues communication below the limit of occupancy only") {
-  PolicyUnderTest choose(Policy::mca);
   for (const unsigned limit : {5u, 10u, 30u}) {
-    choose.control.limit = limit;
+    PolicyUnderTest choose("mca-" + std::to_string(limit));
     for (unsigned occupancy = 0; occupancy < 64; ++occupancy) {
       REQUIRE(choose(view_of(false, true, occupancy)) == (occupancy < limit ? Grant::communication : Grant::none));
       REQUIRE(choose(view_of(true, true, occupancy)) == Grant::compute);
     }
   }
-  choose.control.limit = ~0u;
+  PolicyUnderTest choose("mca-unlimited");
   REQUIRE(choose(view_of(false, true, 63)) == Grant::communication);
   REQUIRE(choose(view_of(true, true, 0)) == Grant::compute);
 }
 
 TEST_CASE("mca lets communication go first once it has waited for the aging time, and tells when that is") {
-  PolicyUnderTest choose(Policy::mca);
-  choose.control.limit = 5;
-  choose.control.aging = 300;
+  PolicyUnderTest choose("mca-5", 300);
   REQUIRE(choose(view_of(false, true, 40, 1299, 1000)) == Grant::none);
   REQUIRE(choose.retry == 1300);
   REQUIRE(choose(view_of(true, true, 40, 1299, 1000)) == Grant::compute);
   REQUIRE(choose(view_of(true, true, 40, 1300, 1000)) == Grant::communication);
   REQUIRE(choose(view_of(false, true, 40, 1300, 1000)) == Grant::communication);
+}
+
+TEST_CASE("mca takes its limit from the bands of the first stage's occupancy, and none while no kernel runs") {
+  MemoryParameters parameters;
+  parameters.mca_bands = {2, 6, 20};
+  parameters.mca_default_limit = 10;
+  PolicyUnderTest by_bands("mca", 2000, parameters), programmed("mca-7", 2000, parameters);
+  CHECK(by_bands.policy->active_limit() == 10);
+  const std::pair<double, unsigned> limits[] = {{0, 255}, {2, 255}, {2.1, 30}, {6, 30}, {6.1, 10}, {20, 10}, {20.1, 5}};
+  for (const auto& [occupancy, limit] : limits) {
+    by_bands.see(occupancy);
+    CHECK(by_bands.policy->active_limit() == limit);
+    CHECK(by_bands(view_of(false, true, 4)) == Grant::communication);
+    CHECK(by_bands(view_of(false, true, 63)) == (limit == 255 ? Grant::communication : Grant::none));
+    programmed.see(occupancy);
+    CHECK(programmed.policy->active_limit() == 7);
+  }
+  by_bands.see(30, false);
+  CHECK(by_bands.policy->active_limit() == 255);
+  CHECK(by_bands(view_of(false, true, 63)) == Grant::communication);
+}
+
+TEST_CASE("select lets compute go first until a first stage has filled the queue, then streams take turns") {
+  const std::pair<const char*, double> limits[] = {{"select", 32}, {"select-5", 5}, {"select-60", 60}};
+  for (const auto& [name, limit] : limits) {
+    PolicyUnderTest choose(name);
+    CHECK(choose.policy->active_limit() == limit);
+    require_compute_first(choose);
+    choose.see(limit);
+    require_turns(choose);
+    choose.see(limit - 0.1);
+    require_compute_first(choose);
+    choose.see(64);
+    require_turns(choose);
+    choose.policy->observe({});  // the next kernel's first stage
+    require_compute_first(choose);
+  }
+}
+
+TEST_CASE("a policy sees of each stream what waits, since when, of what kind and whether its row is open") {
+  const dram::MemorySpec spec = MemoryBench::small(1).dram;
+  dram::Channel channel(spec);
+  StreamQueues streams;
+  const auto push = [&streams](unsigned stream, std::uint64_t address, dram::Cycle arrival, dram::Kind kind) {
+    Run run;
+    run.address = address;
+    run.arrival = arrival;
+    run.kind = kind;
+    run.accesses = 1;
+    streams.push(stream, run);
+  };
+  dram::Cycle retry = dram::never_cycle;
+  CHECK(view_of(streams, channel, 3, 10, retry).compute.backlog == 0);
+  CHECK(retry == dram::never_cycle);
+
+  push(StreamQueues::compute, 64, 5, dram::Kind::read);
+  push(StreamQueues::compute, 96, 6, dram::Kind::write);
+  push(StreamQueues::communication, 1 << 20, 25, dram::Kind::update);
+  const ArbitrationView view = view_of(streams, channel, 3, 10, retry);
+  CHECK(view.compute.ready);
+  CHECK(view.compute.backlog == 2);
+  CHECK(view.compute.arrival == 5);
+  CHECK(view.compute.kind == dram::Kind::read);
+  CHECK_FALSE(view.communication.ready);
+  CHECK(view.communication.backlog == 1);
+  CHECK(view.communication.arrival == 25);
+  CHECK(view.communication.kind == dram::Kind::update);
+  CHECK(retry == 25);
+  CHECK(view.occupancy == 3);
+  CHECK(view.now == 10);
+
+  CHECK_FALSE(view.row_is_open(view.compute));
+  bool given = false;
+  channel.run(
+      100,
+      [&](dram::Cycle, unsigned, dram::Access& access, dram::Cycle& again) {
+        if (given) return again = dram::never_cycle, dram::Fed::none;
+        access = {};
+        access.address = 64;
+        given = true;
+        return dram::Fed::access;
+      },
+      [](std::uint32_t, dram::Kind, dram::Cycle) {});
+  CHECK(view.row_is_open(view.compute));
+  CHECK_FALSE(view.row_is_open(view.communication));
 }
 
 }  // namespace t3vp::test::arbitration_test

@@ -8,7 +8,7 @@ namespace t3vp::test::policy_test {
 
 namespace {
 
-enum : std::uint64_t { round_robin = 0, compute_first = 1, mca = 2 };
+enum : std::uint64_t { round_robin = 0, compute_first = 1, mca = 2, select_policy = 3 };
 
 struct PolicyBench : MemoryBench {
   explicit PolicyBench(const MemoryParameters& p = small(1)) : MemoryBench(p) {}
@@ -184,6 +184,40 @@ TEST_CASE("the occupancy of the first stage is a mean over the channels") {
   bench.set(bench.first_stage, false);
   const double of_channel_0 = parameters.dram.timing.RC * loads * (loads - 1) / 2.0 / stage_cycles;
   REQUIRE(static_cast<double>(bench.registers["observed"]) / 256 == Approx(of_channel_0 / 2).epsilon(0.1));
+}
+
+namespace {
+
+/// What select does after a first stage with a full DRAM queue or an idle one: who entered, in order.
+std::vector<std::pair<Picoseconds, Stream>> entered_after_stage(bool full) {
+  PolicyBench bench;
+  bench.choose(select_policy, 10);
+  bench.set(bench.kernel_active, true);
+  bench.set(bench.first_stage, true);
+  if (full) bench.flood(Stream::compute, Operation::load, in_one_bank(bench.parameters, 400));
+  bench.run_for(6'000'000);
+  bench.set(bench.first_stage, false);
+  REQUIRE((bench.registers["observed"] > 10 * 256) == full);
+  bench.settle();
+  const auto before = static_cast<std::ptrdiff_t>(bench.entered().size());
+  bench.flood(Stream::communication, Operation::store, in_sequence(far, 300));
+  bench.flood(Stream::compute, Operation::store, in_sequence(0, 300));
+  bench.settle();
+  auto entries = bench.entered();
+  entries.erase(entries.begin(), entries.begin() + before);
+  return entries;
+}
+
+}  // namespace
+
+TEST_CASE("select takes turns after a first stage that has kept the DRAM queue full") {
+  const auto entries = entered_after_stage(true);
+  for (std::size_t i = 1; i < 600; ++i) REQUIRE(entries[i].second != entries[i - 1].second);
+}
+
+TEST_CASE("select lets compute go first after a first stage that has left the DRAM queue empty") {
+  const auto entries = entered_after_stage(false);
+  for (std::size_t i = 0; i < 300; ++i) REQUIRE(entries[i].second == Stream::compute);
 }
 
 TEST_CASE("the controller's constants survive a reset and its policy goes back to round-robin") {

@@ -19,8 +19,8 @@ struct t3_job {
   bool transpose_b;
   struct t3_tiling tiling;
   enum t3_arbitration arbitration;
-  uint32_t arbitration_limit; /* of T3_MCA */
-  bool mca_always;            /* T3_MCA arbitrates the all-gather too; otherwise round-robin does */
+  uint32_t arbitration_limit; /* the policy's parameter */
+  bool arbitration_ends;      /* with the reduce-scatter: round-robin arbitrates the all-gather */
   uint32_t ring_workgroups;   /* 0: one per compute unit */
   uint32_t max_compute_units; /* of the GEMM; 0: all */
   struct t3_dma_options dma;

@@ -36,9 +36,10 @@ enum t3_operation { T3_STORE = 1, T3_UPDATE = 2, T3_NOTIFY = 3 };
 
 enum t3_memory_kind { T3_CACHED, T3_UNCACHED };
 
-enum t3_arbitration { T3_ROUND_ROBIN, T3_COMPUTE_FIRST, T3_MCA };
+/* As in memory_controller.arbitration. */
+enum t3_arbitration { T3_ROUND_ROBIN, T3_COMPUTE_FIRST, T3_MCA, T3_SELECT, T3_ARBITRATIONS };
 
-/* Of `limit` in t3_set_arbitration: chosen by the occupancy that the GEMM's first stage shows, and none at all. */
+/* Of `limit` in t3_set_arbitration: what the policy takes by itself, mca by its bands, and none at all. */
 enum { T3_LIMIT_BY_BANDS = 0, T3_LIMIT_NONE = 255 };
 
 /* Workgroups that can share a chunk in ring kernels: each has a signal counter of its own, and 16 of the 512 are the

@@ -1,0 +1,23 @@
+// Arbitration policies by the names that run files give them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace t3vp {
+
+struct PolicyDescription;
+
+/// A policy with its parameter, 0 when none is given.
+struct PolicyChoice {
+  const PolicyDescription* policy = nullptr;
+  unsigned limit = 0;
+};
+
+/// By its name with or without a parameter, "mca" or "mca-10"; nothing when there is no such policy or parameter.
+std::optional<PolicyChoice> policy_named(std::string_view name);
+/// "round-robin, mca, mca-1 to mca-254, mca-unlimited": all that policy_named() takes.
+std::string policy_names();
+
+}  // namespace t3vp
