@@ -1,6 +1,7 @@
 #include "cli/command_line.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -89,6 +90,20 @@ std::string unexpected(const CLI::App& app, int argc, const char* const* argv) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
+std::vector<std::string> names_of_commands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  return names;
+}
+
+/// What is wrong with the first argument, where a command is expected; empty when it is one, an option or nothing.
+std::string mistake_in_command(const CLI::App& app, int argc, const char* const* argv) {
+  if (argc < 2 || argv[1][0] == '-' || argv[1][0] == '\0') return {};
+  const std::vector<std::string> names = names_of_commands(app);
+  if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return {};
+  return fmt::format("found {}, expected one of {}", argv[1], fmt::join(names, ", "));
+}
+
 }  // namespace
 
 int check(const fs::path& file, const std::vector<std::string>& settings) {
@@ -139,6 +154,7 @@ int run_command_line(int argc, const char* const* argv) {
   ExperimentCommand experiment_command;
   add_experiment(app, experiment_command);
 
+  const std::string mistake = mistake_in_command(app, argc, argv);
   claim_standard_streams();
   end_tidily_on_signals();
   try {
@@ -153,7 +169,7 @@ int run_command_line(int argc, const char* const* argv) {
     print_error(unexpected(app, argc, argv));
     return bad_input;
   } catch (const CLI::ParseError& error) {
-    print_error("t3vp: " + first_line(error.what()) + " (see t3vp --help)");
+    print_error("t3vp: " + (mistake.empty() ? first_line(error.what()) : mistake) + " (see t3vp --help)");
     return bad_input;
   } catch (const InputError& error) {
     print_error(error.what());

@@ -78,6 +78,7 @@ Files load_files(const std::filesystem::path& file, const std::vector<std::strin
 
   Files files{read_document(file, "run file"), {}, {}};
   apply_all(files.run, overrides);
+  check_kind_of_workload(files.run);
   check_schema(files.run, "run");
   files.system = follow(files.run, "/system", "system file");
   apply_all(files.system, for_system);

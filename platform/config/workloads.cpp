@@ -40,8 +40,6 @@ void require_same(const Document& run, const json& gemm, const char* dimension, 
 
 void read_sublayer(const Document& run, Workload& w) {
   const json& workload = run.content.at("workload");
-  for (const char* key : {"attention", "transformer", "parts"})
-    if (workload.contains(key)) run.reject(std::string("/workload/") + key, "this key only beside layer");
   const Document models = models_of(run);
   const json& model = chosen(run, "model", models.content.at("models"));
   const json& sublayer = chosen(run, "sublayer", models.content.at("sublayers"));
@@ -67,8 +65,6 @@ void read_sublayer(const Document& run, Workload& w) {
 
 void read_gemm(const Document& run, Workload& w) {
   const json& workload = run.content.at("workload");
-  for (const char* key : {"sublayer", "tp", "tokens", "attention", "transformer", "parts"})
-    if (workload.contains(key)) run.reject(std::string("/workload/") + key, "this key only beside model or layer");
   const json& gemm = workload.at("gemm");
   w.gemm.m = gemm.at("m").get<std::uint32_t>();
   w.gemm.n = gemm.at("n").get<std::uint32_t>();
@@ -123,8 +119,6 @@ void check_slicing(const Document& run, const LayerWorkload& layer) {
 
 void read_layer(const Document& run, Workload& w) {
   const json& workload = run.content.at("workload");
-  for (const char* key : {"sublayer", "tokens", "gemm"})
-    if (workload.contains(key)) run.reject(std::string("/workload/") + key, "not this key beside layer");
   LayerWorkload layer;
   layer.training = workload.at("layer") == "training";
   layer.fused_attention = workload.value("attention", "unfused") == "fused";
@@ -155,6 +149,21 @@ Document models_of(const Document& run) {
   }
   check_schema(models, "models");
   return models;
+}
+
+void check_kind_of_workload(const Document& run) {
+  const auto workload = run.content.find("workload");
+  if (workload == run.content.end() || !workload->is_object()) return;
+  const auto reject = [&](std::initializer_list<const char*> keys, const char* expected) {
+    for (const char* key : keys)
+      if (workload->contains(key)) run.reject(std::string("/workload/") + key, expected);
+  };
+  if (workload->contains("layer"))
+    reject({"sublayer", "tokens", "gemm"}, "not this key beside layer");
+  else if (workload->contains("model"))
+    reject({"attention", "transformer", "parts"}, "this key only beside layer");
+  else
+    reject({"sublayer", "tp", "tokens", "attention", "transformer", "parts"}, "this key only beside model or layer");
 }
 
 Workload read_workload(const Document& run) {

@@ -39,6 +39,40 @@ TEST_CASE("options --version and --help are no errors") {
   CHECK_THAT(help.out, Catch::Contains("--print-config"));
 }
 
+TEST_CASE("a command that is none is named") {
+  for (const std::string word : {"frobnicate", "run.json", "Run"}) {
+    const Outcome outcome = run_program({word, "--out", "somewhere"});
+    CHECK(outcome.exit_code == 2);
+    CHECK(outcome.out.empty());
+    CHECK(outcome.err ==
+          "t3vp: found " + word +
+              ", expected one of run, check, registers, compare, replay, experiment (see t3vp --help)\n");
+  }
+  CHECK_THAT(run_program({}).err, Catch::Contains("A subcommand is required"));
+}
+
+TEST_CASE("keys of two kinds of workload are refused before a key is missed") {
+  const ValidFiles files;
+  const json gemm = {{"m", 256}, {"n", 256}, {"k", 64}};
+  struct Case {
+    json workload;
+    const char* key;
+    const char* expected;
+  };
+  const Case cases[] = {{{{"gemm", gemm}, {"layer", "training"}}, "gemm", "not this key beside layer"},
+                        {{{"sublayer", "OP"}, {"layer", "training"}}, "sublayer", "not this key beside layer"},
+                        {{{"model", "T-NLG"}, {"parts", {"gemm"}}}, "parts", "this key only beside layer"},
+                        {json::object({{"tp", 4}}), "tp", "this key only beside model or layer"},
+                        {{{"gemm", gemm}, {"tokens", 4}}, "tokens", "this key only beside model or layer"}};
+  for (const auto& [workload, key, expected] : cases) {
+    const Outcome outcome =
+        run_program({"run", files.run().string(), "--print-config", "--set", "workload=" + workload.dump()});
+    CHECK(outcome.exit_code == 2);
+    CHECK_THAT(outcome.err, Catch::StartsWith(files.run().string() + ": /workload/" + key + ": found ") &&
+                                Catch::EndsWith(std::string(", expected ") + expected + "\n"));
+  }
+}
+
 TEST_CASE("compare tells by its exit code whether reports are the same") {
   const Folder folder;
   json slower_host = report_with_total(1000);
