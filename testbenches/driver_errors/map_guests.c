@@ -53,6 +53,10 @@ static void peers(struct stage* s) {
   tell(s, "remote_map to GPU 7 of 2", remote(s, &s->out, chunk(0, 8), nobody));
   tell(s, "remote_map to myself", remote(s, &s->out, chunk(0, 8), myself));
   tell(s, "dma_map to GPU 7 of 2", by_dma(s, &s->out, chunk(0, 8), nobody));
+  /* No address has room for such a number: it is not to become the peer's. */
+  const uint64_t beyond = t3_peer_address(&s->out.matrix, (UINT32_C(1) << 20) + t3_ring_previous(&s->gpu));
+  tell(s, "remote_map to GPU 1048577", remote(s, &s->out, chunk(0, 8), beyond));
+  tell(s, "dma_map to GPU 1048577", by_dma(s, &s->out, chunk(0, 8), beyond));
   tell(s, "dma_map to myself", by_dma(s, &s->out, chunk(0, 8), myself));
   tell(s, "dma_map after all", by_dma(s, &s->out, chunk(0, 8), s->peer_out));
 }

@@ -55,9 +55,13 @@ TEST_CASE("a peer that is not there is refused, and so is the GPU itself") {
   REQUIRE(pair.told() == lines({{"remote_map to GPU 7 of 2", T3_NO_PEER},
                                 {"remote_map to myself", T3_NO_PEER},
                                 {"dma_map to GPU 7 of 2", T3_NO_PEER},
+                                {"remote_map to GPU 1048577", T3_NO_PEER},
+                                {"dma_map to GPU 1048577", T3_NO_PEER},
                                 {"dma_map to myself", T3_NO_PEER},
                                 {"dma_map after all", T3_OK},
                                 {"logged by output_map", T3_NO_PEER},
+                                {"logged by output_map", T3_NO_PEER},
+                                {"logged by dma", T3_NO_PEER},
                                 {"logged by output_map", T3_NO_PEER},
                                 {"logged by dma", T3_NO_PEER},
                                 {"logged by dma", T3_NO_PEER}}));

@@ -42,6 +42,11 @@ TEST_CASE("addresses are made alike on both sides") {
     const std::uint64_t address = address_map::on_gpu(gpu, 0x123456);
     REQUIRE(t3_gpu_of(address) == address_map::gpu_of(address));
     REQUIRE(t3_on_gpu(gpu + 1, address) == address_map::on_gpu(gpu + 1, address_map::local_of(address)));
+    // Numbers that an address has no room for are no other GPU's, nor another block's or memory.
+    for (const std::uint64_t wrap : {std::uint64_t{1} << 20, std::uint64_t{1} << 31, std::uint64_t{1} << 63})
+      REQUIRE(t3_gpu_of(t3_on_gpu(wrap + gpu, address)) == T3_NO_GPU);
+    for (const std::uint64_t wrap : {std::uint64_t{1} << 24, std::uint64_t{1} << 28, std::uint64_t{1} << 60})
+      REQUIRE(t3_block_base(gpu, wrap + T3_BLOCK_LINKS) == t3_block_base(gpu, T3_BLOCK_COUNT));
   }
 }
 

@@ -10,13 +10,19 @@
 
 static inline uint64_t t3_gpu_of(uint64_t address) { return address >> T3_GPU_SHIFT; }
 
-/* The same local address on another GPU. */
+/* The last number that an address has room for: nodes are smaller, so that there is no such GPU. */
+#define T3_NO_GPU (UINT64_MAX >> T3_GPU_SHIFT)
+
+static inline uint64_t t3_at_most(uint64_t value, uint64_t most) { return value < most ? value : most; }
+
+/* The same local address on another GPU, T3_NO_GPU instead of numbers beyond it. */
 static inline uint64_t t3_on_gpu(uint64_t gpu, uint64_t address) {
-  return gpu << T3_GPU_SHIFT | (address & T3_LOCAL_MASK);
+  return t3_at_most(gpu, T3_NO_GPU) << T3_GPU_SHIFT | (address & T3_LOCAL_MASK);
 }
 
+/* Nothing is behind the last block, which stands for numbers beyond it. */
 static inline uint64_t t3_block_base(uint64_t gpu, uint64_t block) {
-  return t3_on_gpu(gpu, T3_REGISTERS_BASE + block * T3_BLOCK_BYTES);
+  return t3_on_gpu(gpu, T3_REGISTERS_BASE + t3_at_most(block, T3_BLOCK_COUNT) * T3_BLOCK_BYTES);
 }
 
 #endif
