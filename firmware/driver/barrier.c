@@ -5,6 +5,12 @@
 
 static uint32_t counter(uint32_t offset, uint32_t stride, uint32_t index) { return offset + index * stride; }
 
+/* A neighbour that has been reset in between is not counted: its signals do not come any more. */
+static enum t3_status in_vain(struct t3_registers* signals, enum t3_status slept) {
+  const bool is_reset = t3_get32(signals, T3_SIGNALS_RESET_PEER_OFFSET) != 0;
+  return signals->status == T3_OK && is_reset ? T3_PEER_FAILED : slept;
+}
+
 static enum t3_status wait_signal(struct t3_context* context, uint32_t index, uint64_t value, uint64_t deadline,
                                   const char* reason) {
   struct t3_registers signals = t3_own_block(context, T3_BLOCK_SIGNALS);
@@ -14,7 +20,8 @@ static enum t3_status wait_signal(struct t3_context* context, uint32_t index, ui
     const uint64_t current = t3_get64(&signals, counter(T3_SIGNALS_VALUE_OFFSET, T3_SIGNALS_VALUE_STRIDE, index));
     T3_TRY(signals.status);
     if (current >= value) return T3_OK;
-    T3_TRY(t3_sleep(context, T3_LINE_SIGNALS, deadline, reason));
+    const enum t3_status slept = t3_sleep(context, T3_LINE_SIGNALS, deadline, reason);
+    if (slept != T3_OK) return in_vain(&signals, slept);
   }
 }
 

@@ -75,6 +75,7 @@ static enum t3_status take_over(struct t3_context* context) {
   if (owner != T3_OWNER_NONE_SINCE_RESET && owner != T3_OWNER_CLOSED) return T3_BUSY;
   T3_TRY(divide_memory(context, memory_bytes));
   T3_TRY(mask_interrupts(context));
+  context->hal->take_interrupts(context->hal->platform, NULL, NULL); /* from a context that a reset has ended */
   T3_TRY(start_kernel_queue(context));
   if (owner == T3_OWNER_CLOSED) T3_TRY(go_on(context));
   context->owner = context->hal->time_ns(context->hal->platform) << T3_OWNER_BITS | T3_OWNER_CONTEXT;
@@ -82,10 +83,12 @@ static enum t3_status take_over(struct t3_context* context) {
   return r.status;
 }
 
-bool t3_is_stale(const struct t3_context* context) {
+bool t3_is_stale(struct t3_context* context) {
+  if (context->stale) return true;
   struct t3_registers r = t3_own_block(context, T3_BLOCK_SYSTEM);
   const uint64_t owner = t3_get64(&r, scratch(T3_SCRATCH_OWNER));
-  return r.status == T3_OK && owner != context->owner;
+  context->stale = r.status == T3_OK && owner != context->owner;
+  return context->stale;
 }
 
 static bool is_complete(const struct t3_hal* hal) {

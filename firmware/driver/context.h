@@ -31,8 +31,9 @@ static inline bool t3_is_open(const struct t3_context* context) {
   return context != NULL && context->magic == T3_CONTEXT_MAGIC && context->itself == context;
 }
 
-/* Whether another context has the GPU, or none, since it was reset. False when that cannot be read. */
-bool t3_is_stale(const struct t3_context* context);
+/* Whether another context has the GPU, or none, since it was reset. False when that cannot be read. Once it is known,
+ * the context writes nothing any more: every call is T3_STALE. */
+bool t3_is_stale(struct t3_context* context);
 
 /* The last bytes of memory for the driver itself, in place of what it had there. */
 enum t3_status t3_take_end_of_memory(struct t3_context* context, uint64_t bytes, uint64_t* address);

@@ -38,13 +38,14 @@ static const struct source sources[T3_LINE_COUNT] = {
 
 uint32_t t3_handled_lines(const struct t3_context* context) {
   uint32_t lines = 0;
-  for (uint32_t line = 0; line < T3_LINE_COUNT; ++line)
+  for (uint32_t line = 0; line < T3_LINE_COUNT && !context->stale; ++line)
     if (context->vectors[line].handler != NULL && context->vectors[line].priority > context->running_priority)
       lines |= UINT32_C(1) << line;
   return lines & ~context->masked_lines;
 }
 
-/* Interrupts are allowed meanwhile, but only lines of higher priority are enabled. */
+/* Interrupts are allowed meanwhile, but only lines of higher priority are enabled. A handler that has taken time may
+ * have reset the GPU: what is left of the context then is to leave the GPU alone. */
 static void call(struct t3_context* context, struct t3_interrupt interrupt) {
   const struct t3_hal* hal = context->hal;
   const struct t3_vector vector = context->vectors[interrupt.line];
@@ -52,9 +53,11 @@ static void call(struct t3_context* context, struct t3_interrupt interrupt) {
   context->running_priority = vector.priority;
   (void)t3_enable_only(context, t3_handled_lines(context));
   hal->unlock(hal->platform);
+  const uint64_t begin = hal->time_ns(hal->platform);
   vector.handler(context, &interrupt, vector.argument);
   hal->lock(hal->platform);
   context->running_priority = before;
+  if (hal->time_ns(hal->platform) != begin) (void)t3_is_stale(context);
 }
 
 /* Clears the causes before it looks at the state: what happens behind that raises the line again. */
@@ -130,6 +133,7 @@ static void enter_interrupt(void* argument) { t3_serve(argument); }
 static enum t3_status set_handler(struct t3_context* context, enum t3_line line, struct t3_vector vector) {
   const struct t3_hal* hal = context->hal;
   if ((uint32_t)line >= T3_LINE_COUNT || (vector.handler != NULL && vector.priority == 0)) return T3_INVALID_ARGUMENT;
+  if (t3_is_stale(context)) return T3_STALE; /* the processor's entry is the next context's */
   context->vectors[line] = vector;
   /* What has happened so far is nobody's. */
   enum t3_status status = T3_OK, code = T3_OK;
@@ -150,6 +154,7 @@ enum t3_status t3_set_handler(struct t3_context* context, enum t3_line line, uin
 
 static enum t3_status set_mask(struct t3_context* context, enum t3_line line, bool masked) {
   if ((uint32_t)line >= T3_LINE_COUNT) return T3_INVALID_ARGUMENT;
+  if (t3_is_stale(context)) return T3_STALE; /* so are the lines that are enabled */
   const uint32_t bit = UINT32_C(1) << line;
   context->masked_lines = masked ? context->masked_lines | bit : context->masked_lines & ~bit;
   /* Kernels whose ends were noticed before the mask may not have been told. */

@@ -34,14 +34,27 @@ static void note_ring(struct t3_context* context) {
   context->last_ring = 0;
 }
 
-/* Keeps the first failure for t3_wait_kernels and lets the hardware look for the next one. */
+/* A call of t3_wait_kernels that has not returned, and those that it interrupts. */
+struct t3_kernel_wait {
+  uint64_t last;          /* kernel that it waits for */
+  enum t3_status failure; /* of the first that has failed */
+  struct t3_kernel_wait* outer;
+};
+
+/* Keeps the first failure for t3_wait_kernels, each that waits for its kernel and the next of program and handlers, and
+ * lets the hardware look for another one. */
 static void take_failure(struct t3_context* context, struct t3_registers* queue) {
   const uint32_t status = t3_get32(queue, T3_KERNEL_QUEUE_STATUS_OFFSET);
+  const uint64_t number = t3_get64(queue, T3_KERNEL_QUEUE_FAILED_PACKET_OFFSET);
   t3_put32(queue, T3_KERNEL_QUEUE_INTERRUPT_OFFSET, T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK);
   note_ring(context);
-  if (context->kernel_failure != T3_OK) return;
-  context->kernel_failure =
+  const enum t3_status code =
       (enum t3_status)((status & T3_KERNEL_QUEUE_STATUS_ERROR_MASK) >> T3_KERNEL_QUEUE_STATUS_ERROR_SHIFT);
+  for (struct t3_kernel_wait* wait = context->kernel_waits; wait != NULL; wait = wait->outer)
+    if (wait->failure == T3_OK && number <= wait->last) wait->failure = code;
+  for (uint32_t i = 0; i < 2; ++i)
+    if (context->kernel_failures[i].code == T3_OK)
+      context->kernel_failures[i] = (struct t3_kernel_failure){code, number};
 }
 
 enum t3_status t3_look_at_kernels(struct t3_context* context, uint64_t* completed) {
@@ -67,11 +80,21 @@ static enum t3_status wait_completed(struct t3_context* context, uint64_t count)
   }
 }
 
+/* What the program is told is over for handlers, too, but not the other way round. */
+static void note_told(struct t3_context* context, uint64_t last) {
+  for (uint32_t i = context->running_priority == 0 ? 0 : 1; i < 2; ++i)
+    if (context->kernel_failures[i].number <= last) context->kernel_failures[i].code = T3_OK;
+}
+
 static enum t3_status wait_kernels(struct t3_context* context) {
-  T3_TRY(wait_completed(context, context->submitted));
-  const enum t3_status failure = context->kernel_failure;
-  context->kernel_failure = T3_OK;
-  return failure;
+  const struct t3_kernel_failure* known = &context->kernel_failures[context->running_priority == 0 ? 0 : 1];
+  struct t3_kernel_wait wait = {context->submitted, known->code, context->kernel_waits};
+  context->kernel_waits = &wait;
+  const enum t3_status status = wait_completed(context, wait.last);
+  context->kernel_waits = wait.outer;
+  T3_TRY(status);
+  note_told(context, wait.last);
+  return wait.failure;
 }
 
 enum t3_status t3_wait_kernels(struct t3_context* context) { return T3_LOCKED(context, wait_kernels(context)); }

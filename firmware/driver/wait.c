@@ -22,6 +22,7 @@ enum t3_status t3_leave(struct t3_context* context, enum t3_status status) {
 /* Only lines that are awaited or have a handler are enabled: another one that is raised and not ours to clear would
  * make every wait spin. */
 enum t3_status t3_enable_only(struct t3_context* context, uint32_t lines) {
+  if (context->stale) return T3_STALE;
   if (context->enabled_lines == lines) return T3_OK;
   struct t3_registers r = t3_own_block(context, T3_BLOCK_INTERRUPT_CONTROLLER);
   t3_put32(&r, T3_INTERRUPT_CONTROLLER_ENABLE_OFFSET, lines);
@@ -47,9 +48,7 @@ void t3_clear(struct t3_context* context, struct t3_registers* block, enum t3_li
 }
 
 /* When one of them has reset the GPU, what is awaited never comes. */
-static enum t3_status behind_handlers(const struct t3_context* context) {
-  return t3_is_stale(context) ? T3_STALE : T3_OK;
-}
+static enum t3_status behind_handlers(struct t3_context* context) { return t3_is_stale(context) ? T3_STALE : T3_OK; }
 
 /* Handlers cannot run between the caller's look and the sleep, nor clear what it waits for: they run when it is over.
  */

@@ -56,7 +56,7 @@ struct t3_hal {
   enum t3_status (*read64)(void* platform, uint64_t address, uint64_t* value);
   enum t3_status (*write32)(void* platform, uint64_t address, uint32_t value);
   enum t3_status (*write64)(void* platform, uint64_t address, uint64_t value);
-  enum t3_status (*read_memory)(void* platform, uint64_t address, void* data, uint64_t bytes);
+  enum t3_status (*read_memory)(void* platform, uint64_t address, void* data, uint64_t bytes); /* 0: nothing, T3_OK */
   enum t3_status (*write_memory)(void* platform, uint64_t address, const void* data, uint64_t bytes);
   /* All memory writes so far take effect before everything that follows. */
   void (*order_writes)(void* platform);

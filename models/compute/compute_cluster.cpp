@@ -51,6 +51,7 @@ ComputeCluster::~ComputeCluster() = default;
 void ComputeCluster::reset() {
   registers.compute_units.set(parameters_.compute_units);
   ++generation_;
+  ++resets_;
   in_flight_ = unacknowledged_ = rung_ = completed_ = abort_until_ = 0;
   written_.clear();
   busy_ = running_ = stopping_ = fetching_arguments_ = false;

@@ -84,6 +84,7 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Kerne
   const ComputeParameters& parameters() const override { return parameters_; }
   bool functional() const override { return functional_; }
   std::uint16_t gpu() const override { return gpu_; }
+  std::uint64_t life() const override { return resets_; }
   Status failure() const override { return failure_; }
   TransactionPool& pool() override { return pool_; }
   void issue(Slot slot, Transaction& transaction, Picoseconds delay) override;
@@ -157,6 +158,7 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Kerne
   std::unique_ptr<KernelRun> kernel_;
   std::uint32_t slots_per_cu_ = 1, next_workgroup_ = 0, finished_workgroups_ = 0;
   std::uint64_t rung_ = 0, completed_ = 0;
+  std::uint64_t resets_ = 0;
   std::uint64_t ring_base_ = 0, ring_entries_ = 0;  ///< the packet ring that the doorbell was rung for
   std::uint64_t unacknowledged_ = 0;                ///< stores that are taken and have no response
   std::uint64_t abort_until_ = 0;                   ///< packets up to this one are not run

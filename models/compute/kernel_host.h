@@ -21,6 +21,8 @@ class KernelHost {
   virtual const ComputeParameters& parameters() const = 0;
   virtual bool functional() const = 0;
   virtual std::uint16_t gpu() const = 0;
+  /// How often the GPU has been reset.
+  virtual std::uint64_t life() const = 0;
   /// Of the kernel's first access that failed.
   virtual Status failure() const = 0;
   virtual TransactionPool& pool() = 0;

@@ -17,12 +17,14 @@ namespace t3vp {
 namespace {
 constexpr const char* stray_call = "it calls the device for another wave, or from its work";
 
-std::shared_ptr<RingSignal> signal_of(const t3_agreement& agreement, std::uint32_t workgroups, std::uint16_t sender) {
+std::shared_ptr<RingSignal> signal_of(const t3_agreement& agreement, std::uint32_t workgroups, const KernelHost& host) {
   auto signal = std::make_shared<RingSignal>();
   signal->receiver = agreement.receiver;
   signal->gpus = agreement.gpus;
   signal->workgroups = workgroups;
-  signal->sender = sender;
+  signal->sender = host.gpu();
+  signal->life = host.life();
+  signal->begun = now();
   for (std::uint32_t i = 0; i < agreement.count; ++i) {
     const t3_property& property = agreement.properties[i];
     signal->properties.push_back({property.name, property.value, property.text, property.is_address});
@@ -67,8 +69,8 @@ KernelRun::KernelRun(KernelHost& host, FiberStacks& stacks, const t3_kernel& ker
   if (kernel.agree == nullptr) return;
   t3_agreement sent{}, expected{};
   kernel.agree(arguments_.data(), &sent, &expected);
-  sent_ = signal_of(sent, plan_.workgroups, host.gpu());
-  expected_ = signal_of(expected, plan_.workgroups, host.gpu());
+  sent_ = signal_of(sent, plan_.workgroups, host);
+  expected_ = signal_of(expected, plan_.workgroups, host);
 }
 
 KernelRun::~KernelRun() {

@@ -9,6 +9,7 @@
 #include "protocol/address_map.h"
 #include "protocol/description.h"
 #include "protocol/response_status.h"
+#include "protocol/ring_signal.h"
 
 namespace t3vp {
 
@@ -42,9 +43,11 @@ FabricPort::FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, s
       registers.neighbour[i].set(i < neighbours.size() ? neighbours[i] : no_route);
   };
   constants();
+  begin_life();
   registers.on_reset([this, constants] {
     constants();
     ++resets_;
+    begin_life();
     refused_.clear();
     std::fill(sent_.begin(), sent_.end(), 0);
     std::fill(received_.begin(), received_.end(), 0);
@@ -52,6 +55,14 @@ FabricPort::FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, s
   registers.sent.on_refresh([this](std::size_t i) { registers.sent[i].set(i < sent_.size() ? sent_[i] : 0); });
   registers.received.on_refresh(
       [this](std::size_t i) { registers.received[i].set(i < received_.size() ? received_[i] : 0); });
+}
+
+void FabricPort::begin_life() {
+  RingSignal own;
+  own.workgroups = 0;
+  own.sender = gpu_;
+  own.life = resets_;
+  own_ = std::make_shared<RingSignal>(std::move(own));
 }
 
 std::uint32_t FabricPort::route_to(std::uint64_t address) const {
@@ -119,7 +130,7 @@ void FabricPort::release_signals() {
 
 void FabricPort::note_refusal(tlm::tlm_generic_payload& transaction) {
   const std::shared_ptr<const RingSignal>& kernel = extension_of(transaction).ring;
-  if (kernel == nullptr || !transaction.is_response_error()) return;
+  if (kernel == nullptr || !kernel->is_of_kernel() || !transaction.is_response_error()) return;
   const auto known = std::find_if(refused_.begin(), refused_.end(), [&](const RefusedStore& refused) {
     return refused.kernel->sender == kernel->sender;
   });
@@ -132,7 +143,7 @@ void FabricPort::note_refusal(tlm::tlm_generic_payload& transaction) {
 
 /// Who is signalled reads where something was refused.
 void FabricPort::mark_if_refused(DataExtension& signal) {
-  if (signal.ring == nullptr) return;
+  if (signal.ring == nullptr || !signal.ring->is_of_kernel()) return;
   const auto store = std::find_if(refused_.begin(), refused_.end(), [&](const RefusedStore& refused) {
     return refused.kernel->sender == signal.ring->sender;
   });
@@ -204,8 +215,7 @@ void FabricPort::answer(int source, tlm::tlm_generic_payload& transaction, Picos
 /// Firmware is told of a refusal by its error log only, and not of writes before a reset.
 void FabricPort::posted_write_ended(Transaction& packet) {
   if (packet.is_response_error() && packet.extension().token == resets_)
-    registers.report(status_of_data_access(packet.get_response_status()), packet.get_address(),
-                     text_of_refusal(packet));
+    registers.report(status_of_data_access(packet), packet.get_address(), text_of_refusal(packet));
   packet.release();
 }
 
@@ -233,6 +243,7 @@ void FabricPort::control_write(tlm::tlm_generic_payload& transaction, sc_core::s
   Transaction& packet = pool_.make(Operation::store, address, {1, bytes, 0});
   packet.extension().cached = false;
   packet.extension().token = resets_;
+  if (!address_map::is_hbm(address)) packet.extension().ring = own_;
   packet.attach_buffer();
   std::memcpy(packet.get_data_ptr(), transaction.get_data_ptr(), bytes);
   pending_.push_back({&packet, from_control});

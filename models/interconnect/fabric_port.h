@@ -56,6 +56,7 @@ class FabricPort : public sc_core::sc_module, public Component {
   void release_signals();
   void note_refusal(tlm::tlm_generic_payload& transaction);
   void mark_if_refused(DataExtension& signal);
+  void begin_life();
 
   std::uint16_t gpu_;
   std::vector<std::uint32_t> route_;
@@ -82,6 +83,7 @@ class FabricPort : public sc_core::sc_module, public Component {
   std::vector<RefusedStore> refused_;
   std::vector<std::uint64_t> sent_, received_;
   std::uint64_t resets_ = 0;
+  std::shared_ptr<const RingSignal> own_;  ///< what firmware's signals say of their sender
 };
 
 }  // namespace t3vp

@@ -26,6 +26,13 @@ bool differ_in_signals(const RingSignal& found, const RingSignal& expected) {
   return found.gpus != expected.gpus || found.workgroups != expected.workgroups;
 }
 
+std::string text_of_another_life(const RingSignal& signal) {
+  return fmt::format(
+      "GPU {} has been reset since it first signalled here, and this GPU has not: found a signal after its reset, "
+      "expected a reset of all GPUs that signal each other",
+      signal.sender);
+}
+
 std::uint64_t offset_in_block(std::uint64_t address) {
   return address_map::local_of(address) - address_map::block_base(address_map::Block::signals);
 }
@@ -47,6 +54,8 @@ Signals::Signals(const sc_core::sc_module_name& name, std::uint16_t gpu) : sc_mo
   registers.on_reset([this] {
     interrupt.write(false);
     announced_.clear();
+    senders_.clear();
+    reset_at_ = now();
     withdraw_waits();
   });
 
@@ -114,12 +123,41 @@ void Signals::deliver(tlm::tlm_generic_payload& transaction) {
   }
   std::uint64_t value = 0;
   std::memcpy(&value, transaction.get_data_ptr(), sizeof value);
-  if (extension_of(transaction).ring != nullptr)
-    announced_.push_back({index, registers.value[index].value() + value, extension_of(transaction).ring});
+  const auto& ring = extension_of(transaction).ring;
+  const bool is_known = ring == nullptr || note_sender(*ring, transaction.get_address());
+  if (!is_known && !ring->is_of_kernel()) {
+    extension_of(transaction).refusal = static_cast<std::uint32_t>(Status::peer_failed);
+    return transaction.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+  }
+  if (ring != nullptr && ring->is_of_kernel())
+    announced_.push_back({index, registers.value[index].value() + value, ring});
   else
     note_other_change(index);
   add(index, value);
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+bool Signals::is_of_its_first_life(const RingSignal& signal) const {
+  return std::all_of(senders_.begin(), senders_.end(),
+                     [&](const Sender& sender) { return sender.gpu != signal.sender || sender.life == signal.life; });
+}
+
+/// False when the sender has been reset since it first signalled here: what it signals now is no more of what it has
+/// signalled before. A wait that takes a ring kernel's signal is told; firmware's signals do not count.
+bool Signals::note_sender(const RingSignal& signal, std::uint64_t address) {
+  const auto known =
+      std::find_if(senders_.begin(), senders_.end(), [&](const Sender& sender) { return sender.gpu == signal.sender; });
+  if (known == senders_.end()) {
+    senders_.push_back({signal.sender, signal.life, false});
+    return true;
+  }
+  if (known->life == signal.life) return true;
+  registers.reset_peer.set(std::uint32_t{signal.sender} + 1);
+  registers.interrupt.changed.set(1);
+  interrupt.write(true);
+  if (!std::exchange(known->is_told, true))
+    registers.report(Status::peer_failed, address, text_of_another_life(signal));
+  return false;
 }
 
 void Signals::add(std::size_t index, std::uint64_t value) {
@@ -173,11 +211,24 @@ void Signals::answer(const Wait& wait) {
   wait.transaction->release();
 }
 
+/// What is left of a life that the sender or this GPU had before a reset.
+Signals::Refusal Signals::judge_lives(const RingSignal& found) const {
+  if (!is_of_its_first_life(found)) return {Status::peer_failed, text_of_another_life(found), true};
+  if (found.begun < reset_at_)
+    return {Status::peer_failed,
+            fmt::format("the neighbour's ring kernel, GPU {}'s, has begun before this GPU was reset: found {:.3f} ns, "
+                        "expected {:.3f} ns or later",
+                        found.sender, to_ns(found.begun), to_ns(reset_at_)),
+            true};
+  return {};
+}
+
 /// A ring kernel goes on when its neighbour's signal, and nothing else, has raised the counter to the threshold, and
 /// the signal is of the kernel that the wait expects, which has not failed.
 Signals::Refusal Signals::judge(std::size_t index, std::uint64_t threshold, const RingSignal& expected) {
   const Announced taken = take_signal(index);
   const RingSignal& found = *taken.signal;
+  if (Refusal refusal = judge_lives(found); refusal.status != Status::ok) return refusal;
   if (!agree(found, expected))
     return {Status::mismatch,
             fmt::format("the neighbour that signals by counter {}, GPU {}, runs another ring kernel: {}", index,

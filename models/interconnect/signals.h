@@ -1,6 +1,6 @@
 // Counters by which GPUs signal each other. Peers add to them over the links, workgroups and firmware wait for them. A
 // ring kernel's signal says in its header what its kernel is; a wait for it that expects another one, or finds that its
-// counter counts something else as well, is refused.
+// counter counts something else as well, is refused. So is what a GPU sends that has been reset in between.
 #pragma once
 
 #include <tlm_utils/peq_with_get.h>
@@ -63,13 +63,24 @@ class Signals : public sc_core::sc_module, public Component, public MemoryUser {
     std::string why;
     bool is_out_of_step = false;
   };
+  Refusal judge_lives(const RingSignal& found) const;
   Refusal judge(std::size_t index, std::uint64_t threshold, const RingSignal& expected);
+  bool is_of_its_first_life(const RingSignal& signal) const;
+  bool note_sender(const RingSignal& signal, std::uint64_t address);
   void note_other_change(std::size_t index);
   void step();
 
   std::uint16_t gpu_;
   std::vector<Wait> waits_;
   std::vector<Announced> announced_;
+  /// A GPU that has signalled here since this one's reset, and which life it had then: how often it had been reset.
+  struct Sender {
+    std::uint16_t gpu;
+    std::uint64_t life;
+    bool is_told;
+  };
+  std::vector<Sender> senders_;
+  Picoseconds reset_at_ = 0;  ///< this GPU
   tlm_utils::peq_with_get<tlm::tlm_generic_payload> arrivals_{"arrivals"};
 };
 

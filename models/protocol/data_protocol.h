@@ -69,7 +69,7 @@ class DataExtension : public tlm::tlm_extension<DataExtension> {
   std::uint64_t threshold = 0;  ///< of a wait
   std::uint64_t token = 0;      ///< the initiator's own, not touched by anyone else
   /// What kernels of neighbours must agree on (ring_signal.h). A ring kernel's stores and signals carry it in the
-  /// packet's header, and its waits have it as well. It is null for everything else.
+  /// packet's header, and its waits have it as well; so do firmware's signals. It is null for everything else.
   std::shared_ptr<const RingSignal> ring;
   /// Set by who refuses the request: a code (error_report.h) that no response has; 0: the response says it.
   std::uint32_t refusal = 0;

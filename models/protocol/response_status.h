@@ -55,7 +55,7 @@ inline Status status_of_data_access(const tlm::tlm_generic_payload& transaction)
 /// A store or update that its peer has refused, in words for the sender's error log.
 inline std::string text_of_refusal(const tlm::tlm_generic_payload& transaction) {
   return describe(transaction) + ": refused by GPU " + std::to_string(address_map::gpu_of(transaction.get_address())) +
-         ": " + text_of(status_of_data_access(transaction.get_response_status()));
+         ": " + text_of(status_of_data_access(transaction));
 }
 
 }  // namespace t3vp

@@ -1,5 +1,5 @@
-// What the signals and stores of a ring kernel say of it, and what a wait for such a signal expects. It travels beside
-// the data, as a packet's header does; data_protocol.h knows it by name only.
+// What the signals and stores of a ring kernel say of it, and what a wait for such a signal expects; of firmware's
+// signals who sends them. It travels beside the data, as a packet's header does; data_protocol.h knows it by name only.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "protocol/output_range.h"
+#include "protocol/units.h"
 
 namespace t3vp {
 
@@ -21,13 +22,17 @@ struct RingSignal {
 
   std::uint32_t receiver = 0;    ///< position in the ring of the GPU that is signalled
   std::uint32_t gpus = 1;        ///< of the ring
-  std::uint32_t workgroups = 1;  ///< of the kernel, each with a counter
+  std::uint32_t workgroups = 1;  ///< of the kernel, each with a counter; 0: firmware's, of which the sender is all
   std::vector<Property> properties;
   std::uint16_t sender = 0;     ///< GPU
+  std::uint64_t life = 0;       ///< of the sender: how often it had been reset
+  Picoseconds begun = 0;        ///< when the kernel began
   OutputRange stored;           ///< of a signal: where the data before it went
   std::uint32_t failure = 0;    ///< of a signal: code of what went wrong with the data before it
   std::string why;              ///< of the answer to a refused wait: in words
   bool is_out_of_step = false;  ///< of the same: the neighbour sends more or fewer signals than are awaited
+
+  bool is_of_kernel() const { return workgroups != 0; }
 };
 
 /// Whether both are of kernels that mean the same.

@@ -64,6 +64,7 @@ void touch_writable(void* data, uint64_t bytes) {
 }
 
 t3_status read_memory(void* platform, uint64_t address, void* data, uint64_t bytes) {
+  if (bytes == 0) return T3_OK;
   if (!fits_a_payload(bytes)) return T3_INVALID_ARGUMENT;
   if (data == nullptr) return T3_BAD_ACCESS;
   touch_writable(data, bytes);
@@ -71,6 +72,7 @@ t3_status read_memory(void* platform, uint64_t address, void* data, uint64_t byt
 }
 
 t3_status write_memory(void* platform, uint64_t address, const void* data, uint64_t bytes) {
+  if (bytes == 0) return T3_OK;
   if (!fits_a_payload(bytes)) return T3_INVALID_ARGUMENT;
   if (data == nullptr) return T3_BAD_ACCESS;
   touch(data, bytes);

@@ -196,6 +196,10 @@ static void nothing(struct stage* s) {
   tell(s, "what is not there counts nothing", zero ? T3_OK : T3_BAD_VALUE);
   tell(s, "read to nowhere", hal->read_memory(hal->platform, a->address, NULL, 8));
   tell(s, "write from nowhere", hal->write_memory(hal->platform, a->address, NULL, 8));
+  tell(s, "read of nothing", hal->read_memory(hal->platform, a->address, &address, 0));
+  tell(s, "write of nothing", hal->write_memory(hal->platform, a->address, &address, 0));
+  tell(s, "read of nothing to nowhere", hal->read_memory(hal->platform, t3_on_gpu(99, 0), NULL, 0));
+  tell(s, "write of nothing from nowhere", hal->write_memory(hal->platform, t3_on_gpu(99, 0), NULL, 0));
   tell(s, "wait without a reason", hal->wait_for_interrupt(hal->platform, 0, NULL));
 }
 

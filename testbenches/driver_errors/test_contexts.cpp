@@ -45,6 +45,15 @@ void require_timeouts(const std::vector<std::string>& settings) {
   pair.require_right_result();
 }
 
+void append_use(std::vector<Told>& told) {
+  for (const char* what : {"gemm", "its end", "fill", "flush", "its handler has heard"}) told.push_back({what, T3_OK});
+}
+
+void append_stale(std::vector<Told>& told) {
+  for (const char* what : {"handler of the stale", "its mask", "its unmask", "its malloc"})
+    told.push_back({what, T3_STALE});
+}
+
 }  // namespace
 
 TEST_CASE("calls that need something and get nothing say so") {
@@ -54,6 +63,10 @@ TEST_CASE("calls that need something and get nothing say so") {
                                 {"what is not there counts nothing", T3_OK},
                                 {"read to nowhere", T3_BAD_ACCESS},
                                 {"write from nowhere", T3_BAD_ACCESS},
+                                {"read of nothing", T3_OK},
+                                {"write of nothing", T3_OK},
+                                {"read of nothing to nowhere", T3_OK},
+                                {"write of nothing from nowhere", T3_OK},
                                 {"wait without a reason", T3_TIMEOUT}}));
   CHECK(pair.broken_rules().empty());
   pair.require_right_result();
@@ -123,6 +136,36 @@ TEST_CASE("a context is not opened anew under a call that waits with it") {
                                 {"its end", T3_STALE},
                                 {"close", T3_STALE},
                                 {"init", T3_OK}}));
+  pair.require_right_result();
+}
+
+TEST_CASE("a context that a handler opens works on beside the one that its reset has ended") {
+  GpuPair pair(guest_that_opens_in_handlers, {}, guest_late_after_reset);
+  pair.run();
+  std::vector<Told> told{{"memory of a", T3_OK}, {"memory of b", T3_OK}};
+  for (int line = 0; line < 3; ++line) {
+    for (const char* what : {"handler", "reset", "init", "handler of the next"}) told.push_back({what, T3_OK});
+    told.push_back({"what it is called for", line == 2 ? T3_OK : T3_STALE});  // the flush had ended
+    told.push_back({"it was called once", T3_OK});
+    append_use(told);
+    append_stale(told);
+    append_use(told);
+    for (const char* what : {"close of the next", "init of the first"}) told.push_back({what, T3_OK});
+  }
+  REQUIRE(pair.told() == lines(told));
+  pair.require_right_result();
+}
+
+TEST_CASE("a context that was reset takes no interrupts from the next one") {
+  GpuPair pair(guest_that_sets_stale_handlers, {}, guest_late_after_reset);
+  pair.run();
+  std::vector<Told> told;
+  for (const char* what : {"memory of a", "memory of b", "reset", "init", "handler of the next"})
+    told.push_back({what, T3_OK});
+  append_stale(told);
+  append_use(told);
+  for (const char* what : {"close of the next", "init of the first"}) told.push_back({what, T3_OK});
+  REQUIRE(pair.told() == lines(told));
   pair.require_right_result();
 }
 

@@ -122,4 +122,25 @@ TEST_CASE("a doorbell or a signal ahead of the memory writes before it is refuse
   pair.require_right_result();
 }
 
+TEST_CASE("waits for kernels at a time each tell what failed of theirs") {
+  GpuPair pair(guest_that_waits_in_a_wait);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"memory of a", T3_OK},
+                                {"memory of b", T3_OK},
+                                {"handler", T3_OK},
+                                {"bad kernel", T3_OK},
+                                {"good kernel", T3_OK},
+                                {"their end", T3_BAD_PACKET},
+                                {"their end in the handler", T3_BAD_PACKET},
+                                {"nothing more", T3_OK},
+                                {"good kernel", T3_OK},
+                                {"its end", T3_OK},
+                                {"no handler", T3_OK},
+                                {"the bad one that its handler has queued", T3_BAD_PACKET},
+                                {"nothing more", T3_OK},
+                                {"logged by kernel_queue", T3_BAD_PACKET},
+                                {"logged by kernel_queue", T3_BAD_PACKET}}));
+  pair.require_right_result();
+}
+
 }  // namespace t3vp::test::test_interrupts

@@ -149,6 +149,12 @@ struct t3_allocation {
   uint64_t address, bytes;
 };
 
+/* The first kernel that has failed; T3_OK: none has. */
+struct t3_kernel_failure {
+  enum t3_status code;
+  uint64_t number;
+};
+
 /* A driver's state. Fill it with t3_init and leave its members alone. */
 struct t3_context {
   uint64_t magic;                  /* what an open one begins with */
@@ -163,20 +169,22 @@ struct t3_context {
   uint32_t running_priority;           /* of the handler that runs, 0: none */
   uint64_t told_kernels;               /* their ends have been told to the handler */
   uint32_t calls;                      /* of the driver that have begun and not returned */
+  bool stale;                          /* another context is known to have the GPU, or none since it was reset */
   uint64_t timeout_ns;
   uint64_t heap_begin, heap_end, memory_end;            /* what t3_malloc gives out; the driver's own is outside */
   struct t3_allocation allocations[T3_ALLOCATIONS_MAX]; /* by address */
   uint32_t allocation_count;
-  uint64_t queue_base, submitted; /* kernels since reset */
-  uint64_t first_kernel;          /* the number of those that contexts before this one have submitted */
-  enum t3_status kernel_failure;  /* of the first kernel that has failed since t3_wait_kernels has told one */
-  uint64_t barrier_rounds;        /* since reset */
-  uint32_t barrier_round;         /* of the barrier that a timeout has left */
-  bool barrier_told;              /* the neighbour knows of that round */
-  uint64_t ring_epoch, last_ring; /* the ring kernel under way, 0: none */
-  bool ring_broken;               /* a ring kernel was aborted: the counters of the GPUs do not agree any more */
-  bool ring_refused;              /* the latest ring kernel was: neighbours may be in theirs */
-  bool filling;                   /* a fill's end has not been noticed */
+  uint64_t queue_base, submitted;              /* kernels since reset */
+  uint64_t first_kernel;                       /* the number of those that contexts before this one have submitted */
+  struct t3_kernel_failure kernel_failures[2]; /* not told by t3_wait_kernels: the program, a handler */
+  struct t3_kernel_wait* kernel_waits;         /* t3_wait_kernels under way, the latest first */
+  uint64_t barrier_rounds;                     /* since reset */
+  uint32_t barrier_round;                      /* of the barrier that a timeout has left */
+  bool barrier_told;                           /* the neighbour knows of that round */
+  uint64_t ring_epoch, last_ring;              /* the ring kernel under way, 0: none */
+  bool ring_broken;  /* a ring kernel was aborted: the counters of the GPUs do not agree any more */
+  bool ring_refused; /* the latest ring kernel was: neighbours may be in theirs */
+  bool filling;      /* a fill's end has not been noticed */
   enum t3_status fill_code;
   bool in_barrier, in_fill;
   uint32_t spill_entries;
@@ -190,7 +198,8 @@ enum t3_status t3_init(struct t3_context* context, const struct t3_hal* hal);
  * kernels, fills or a barrier are under way or anything is mapped; the context stays open then. */
 enum t3_status t3_close(struct t3_context* context);
 /* Every block of the GPU as after power-on, whatever it does; memory keeps its content. Contexts are void after it:
- * what fails in one is T3_STALE, and it must not be used beside the next. So are the barriers and ring kernels of the
+ * what fails in one is T3_STALE, like t3_set_handler, t3_mask and t3_unmask, and so is every call behind that; it must
+ * not be used beside the next. So are the barriers and ring kernels of the
  * other GPUs with this one: reset them all, then call t3_init on all. */
 enum t3_status t3_reset(const struct t3_hal* hal);
 
@@ -227,7 +236,7 @@ uint32_t t3_workgroups(const struct t3_output* output);
 struct t3_chunk t3_chunk_of(const struct t3_output* output, uint32_t index, uint32_t chunks);
 /* The chunk that this GPU reaches in step `step` of a reduce-scatter: first the one it sends at once, last its own. */
 struct t3_chunk t3_ring_chunk(const struct t3_context* context, const struct t3_output* output, uint32_t step);
-/* Where the same matrix lies on another GPU that has allocated the same. */
+/* Where the same matrix lies on another GPU that has allocated the same; no node has a GPU for 2^20 and more. */
 uint64_t t3_peer_address(const struct t3_matrix* matrix, uint32_t gpu);
 
 /* Stores of the chunk go to the peer's memory (T3_STORE or T3_UPDATE) instead of to the local one. The same chunk may
@@ -279,7 +288,8 @@ enum t3_status t3_attention(struct t3_context* context, enum t3_attention_pass p
 enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t3_output* output,
                                       const struct t3_matrix* staging);
 enum t3_status t3_ring_all_gather(struct t3_context* context, const struct t3_output* output);
-/* Until all kernels have ended; the code of the first one that failed since this call has told one. */
+/* Until all kernels queued before the call have ended; the code of the first one that failed since this call has told
+ * one. What handlers are told the program is told as well, and each of several calls that wait at a time. */
 enum t3_status t3_wait_kernels(struct t3_context* context);
 /* Number of the kernel that the most recent call has queued; 0 when there is none. */
 uint64_t t3_last_kernel(const struct t3_context* context);
@@ -299,7 +309,9 @@ enum t3_status t3_set_arbitration(struct t3_context* context, enum t3_arbitratio
 
 /* The counter of the signals block that barriers use. */
 #define T3_SIGNAL_BARRIER 0
-/* Returns when every GPU of the ring has called it. After T3_TIMEOUT the next call goes on with the same barrier. */
+/* Returns when every GPU of the ring has called it. After T3_TIMEOUT the next call goes on with the same barrier.
+ * T3_PEER_FAILED instead of T3_STUCK or T3_TIMEOUT when the neighbour has been reset since it first signalled and this
+ * GPU has not: see t3_reset. */
 enum t3_status t3_barrier(struct t3_context* context);
 
 /* Has the handler called when the line is raised, with the argument; NULL: no more. A handler runs between two calls of
