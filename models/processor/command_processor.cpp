@@ -40,6 +40,19 @@ std::uint64_t of_controller(std::uint16_t gpu, std::uint64_t offset) {
   return address_map::on_gpu(gpu, address_map::block_base(address_map::Block::interrupt_controller) + offset);
 }
 
+/// Which lines are up; an entry of the program's own may look at none.
+template <typename Socket>
+std::uint32_t pending_lines(Socket& socket, std::uint64_t address) {
+  std::uint32_t lines = 0;
+  tlm::tlm_generic_payload look;
+  look.set_command(tlm::TLM_READ_COMMAND);
+  look.set_address(address);
+  look.set_data_ptr(bytes_of_value(lines));
+  look.set_data_length(sizeof lines);
+  look.set_streaming_width(sizeof lines);
+  return socket->transport_dbg(look) == sizeof lines ? lines : 0;
+}
+
 Picoseconds time_of(std::uint64_t ns) { return ns < latest / 1000 ? ns * 1000 : never; }
 
 constexpr std::size_t most_mistakes = 4;  // that are kept
@@ -212,6 +225,7 @@ bool CommandProcessor::is_interrupted() {
 
 void CommandProcessor::serve_interrupts() {
   while (entry_ != nullptr && locks_ == 0 && is_interrupted()) {
+    note_lines(pending_lines(socket, of_controller(gpu_, pending_offset)) & enabled_lines_);
     ++locks_;
     tell_control(true);
     entry_(entry_argument_);

@@ -4,6 +4,7 @@
 
 #include "driver_errors/whole_runs.h"
 #include "t3/registers/error_log.h"
+#include "t3/registers/interrupt_controller.h"
 #include "t3/registers/kernel_queue.h"
 #include "t3/registers/signals.h"
 
@@ -201,6 +202,20 @@ t3_status watch_by_hand(const t3_hal* hal, const t3_job* job) {
   return T3_OK;
 }
 
+/// An interrupt entry of the program's own that clears nothing; GPU 1 lets time pass.
+t3_status enter_for_ever(const t3_hal* hal, const t3_job* job) {
+  Waiter w(hal, job);
+  if (hal->gpu == 0) {
+    hal->take_interrupts(
+        hal->platform, [](void*) {}, nullptr);
+    hal->write32(hal->platform, t3_block_base(0, T3_BLOCK_INTERRUPT_CONTROLLER) + T3_INTERRUPT_CONTROLLER_ENABLE_OFFSET,
+                 1u << T3_LINE_KERNEL_QUEUE);
+    w.multiply(64);
+  }
+  hal->wait_ns(hal->platform, 100'000);
+  return t3_barrier(&w.gpu);
+}
+
 constexpr const char* serves_errors =
     "GPU 0 firmware serves interrupts over and over: its handlers have found line error_log up ";
 
@@ -232,6 +247,19 @@ TEST_CASE("a handler that causes an error each time ends the run by the limit of
   CAPTURE(result.diagnosis);
   const auto is_told = [](const std::string& line) { return line.rfind(serves_errors, 0) == 0; };
   CHECK(std::count_if(result.diagnosis.begin(), result.diagnosis.end(), is_told) == 1);
+}
+
+TEST_CASE("an entry of the program's own that clears nothing ends the run by the limit of polls") {
+  const RunResult result = run(enter_for_ever, {"gpus=2", "limits.polls=1000"});
+  CAPTURE(result.diagnosis);
+  REQUIRE(!result.diagnosis.empty());
+  CHECK_THAT(result.diagnosis[0],
+             Contains("GPU 0 firmware serves interrupts over and over: its handlers have found line kernel_queue up "));
+}
+
+TEST_CASE("an entry of the program's own that clears nothing is named at a limit of simulated time") {
+  REQUIRE_THROWS_WITH(run(enter_for_ever, {"gpus=2", "limits.simulated_ms=0.3"}),
+                      Contains("limits.simulated_ms: ") && Contains("have found line kernel_queue up "));
 }
 
 TEST_CASE("handlers that have done their work are not named") {
