@@ -63,17 +63,11 @@ void require_told_barrier(std::size_t gpus) {
 
 }  // namespace
 
-TEST_CASE("ring kernels of 2 GPUs are right or told when one is reset in it and begins anew") {
-  require_told_rings(2);
-}
+TEST_CASE("ring kernels of 2 GPUs are right or told when one is reset in it and begins anew") { require_told_rings(2); }
 
-TEST_CASE("ring kernels of 3 GPUs are right or told when one is reset in it and begins anew") {
-  require_told_rings(3);
-}
+TEST_CASE("ring kernels of 3 GPUs are right or told when one is reset in it and begins anew") { require_told_rings(3); }
 
-TEST_CASE("ring kernels of 4 GPUs are right or told when one is reset in it and begins anew") {
-  require_told_rings(4);
-}
+TEST_CASE("ring kernels of 4 GPUs are right or told when one is reset in it and begins anew") { require_told_rings(4); }
 
 TEST_CASE("what one of 2 GPUs has signalled for a barrier before its reset opens none after it") {
   require_told_barrier(2);
