@@ -201,7 +201,12 @@ TEST_CASE("a ring kernel's wait is refused when something else than its neighbou
   bench.signal(4);
   refused(4, 2, "found 1 after");
   // A reset begins anew; barriers and firmware wait for everything.
+  bench.settle();
   bench.signals.registers.reset();
+  bench.signal(5);
+  CHECK(bench.wait(5, 1, kernel) == Status::peer_failed);  // the neighbour's kernel had begun before
+  bench.signals.registers.reset();
+  bench.kernel.begun = now();
   bench.signal(5);
   CHECK(bench.wait(5, 1, kernel) == Status::ok);
   bench.registers.set("add", 3, 5);
