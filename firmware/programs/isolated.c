@@ -35,7 +35,7 @@ static enum t3_status run(struct t3_context* gpu, const struct t3_job* job, cons
 }
 
 enum t3_status t3_isolated(const struct t3_hal* hal, const struct t3_job* job) {
-  struct t3_context context;
+  struct t3_context context = {0};
   struct t3_operands t;
   T3_TRY(t3_set_up(&context, hal, job));
   t3_begin(&context, "setup");

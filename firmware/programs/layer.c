@@ -59,7 +59,7 @@ static enum t3_status run(struct t3_context* gpu, const struct t3_layer* layer, 
 }
 
 enum t3_status t3_run_layer(const struct t3_hal* hal, const struct t3_job* job) {
-  struct t3_context context;
+  struct t3_context context = {0};
   uint64_t addresses[T3_LAYER_TENSORS_MAX];
   T3_TRY(t3_set_up(&context, hal, job));
   t3_begin(&context, "setup");

@@ -84,7 +84,7 @@ void KernelRun::start(Slot slot, std::uint32_t index) {
   workgroup.running = plan_.waves;
   workgroup.begin = now();
   std::max_align_t* const local = local_.data() + slot * local_units_;
-  std::memset(static_cast<void*>(local), 0, local_units_ * sizeof(std::max_align_t));
+  if (local_units_ != 0) std::memset(static_cast<void*>(local), 0, local_units_ * sizeof(std::max_align_t));
   for (std::uint32_t number = 0; number < plan_.waves; ++number) {
     Wave& wave = waves_[std::size_t{slot} * plan_.waves + number];
     static_cast<t3_wave&>(wave) = {&KernelRun::call, &device_, arguments_.data(), local, index,
@@ -322,7 +322,7 @@ void KernelRun::issue(Wave& wave, Transaction& transaction, Picoseconds delay) {
   }
   Access& access = accesses_[number];
   access.wave = &wave;
-  access.kind = wave.waiting->kind;
+  access.kind = static_cast<t3_call_kind>(wave.waiting->kind);
   if (access.kind == T3_CALL_LOAD) {
     access.tile = wave.waiting->tile;
     access.part = wave.waiting->access;
@@ -431,7 +431,7 @@ std::string KernelRun::mistake(const t3_call& call) const {
     case T3_CALL_SHOW:
       return {};
   }
-  return fmt::format("call {}: there is no such call of a device", static_cast<int>(call.kind));
+  return fmt::format("call {}: there is no such call of a device", call.kind);
 }
 
 }  // namespace t3vp

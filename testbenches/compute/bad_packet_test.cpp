@@ -333,9 +333,8 @@ bool takes_too_long(const EncodedPacket& packet) {
   kernel->arguments.read(arguments.data(), packet.arguments.data());
   const t3_device device = device_of(p);
   const t3_launch launch{arguments.data(), packet.header.workgroups, p.compute_units};
-  const t3_gemm_arguments gemm = t3_gemm_arguments_from(packet.arguments.data());
-  const bool is_gemm = packet.header.kernel == handle::gemm;
-  return kernel->plan(&device, &launch).workgroups > 1000 || (is_gemm && gemm.k > 10'000);
+  if (kernel->plan(&device, &launch).workgroups > 1000) return true;
+  return packet.header.kernel == handle::gemm && t3_gemm_arguments_from(packet.arguments.data()).k > 10'000;
 }
 
 }  // namespace

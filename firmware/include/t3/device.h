@@ -126,7 +126,7 @@ enum t3_call_kind {
 
 /* What a wave asks of its compute unit. */
 struct t3_call {
-  enum t3_call_kind kind;
+  uint32_t kind;       /* enum t3_call_kind, or what a program has made of it */
   struct t3_tile tile; /* loaded, stored, awaited, or the sum of an addition */
   union {
     struct t3_access access;
