@@ -44,4 +44,16 @@ class KernelHost {
   virtual Trace* trace(Slot slot, Trace::Track& track) = 0;
 };
 
+/// Code of a kernel's runs on the host as long as this lives: what it does there is the kernel's.
+class KernelTime {
+ public:
+  explicit KernelTime(KernelHost& host) : host_(host) { host_.program_runs(true); }
+  KernelTime(const KernelTime&) = delete;
+  KernelTime& operator=(const KernelTime&) = delete;
+  ~KernelTime() { host_.program_runs(false); }
+
+ private:
+  KernelHost& host_;
+};
+
 }  // namespace t3vp

@@ -128,13 +128,20 @@ void ComputeCluster::take_arguments(const unsigned char* bytes) {
   if (completed_ < abort_until_) return complete(Status::aborted);
   const t3_kernel& kernel = *kernels_.find(packet_.kernel);
   KernelRun::Arguments arguments((kernel.arguments.size + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
-  kernel.arguments.read(arguments.data(), bytes);
+  {
+    KernelTime time(*this);
+    kernel.arguments.read(arguments.data(), bytes);
+  }
   const t3_device device = device_of(parameters_);
   const std::uint32_t most = packet_.max_compute_units == 0 ? parameters_.compute_units : packet_.max_compute_units;
   const t3_launch launch{arguments.data(), packet_.workgroups, std::min(most, parameters_.compute_units)};
   if (const Refusal found = check_launch(kernel, device, launch); found.status != Status::ok) return refuse(found);
-  t3_plan plan = kernel.plan(&device, &launch);
-  for (const std::string& wrong : {mistake_of_plan(plan), mistake_of_agreements(kernel, arguments.data())})
+  const auto [planned, mistake] = [&] {
+    KernelTime time(*this);
+    return std::pair{kernel.plan(&device, &launch), mistake_of_agreements(kernel, arguments.data())};
+  }();
+  t3_plan plan = planned;
+  for (const std::string& wrong : {mistake_of_plan(plan), mistake})
     if (!wrong.empty()) return refuse({Status::bad_packet, fmt::format("kernel {}: {}", kernel.name, wrong)});
   if (packet_.workgroups != 0 && packet_.workgroups != plan.workgroups)
     return refuse({Status::bad_packet, fmt::format("workgroups {}: the {} of kernel {}'s work, or 0 for all, expected",
@@ -208,8 +215,18 @@ ComputeCluster::Refusal ComputeCluster::check_launch(const t3_kernel& kernel, co
   check.reaches = [](void* cluster, std::uint64_t address) {
     return static_cast<ComputeCluster*>(cluster)->memory.reaches(address);
   };
-  if (kernel.check(&check, &launch)) return {};
-  return {static_cast<Status>(check.code), check.text};
+  bool accepted = false;
+  {
+    KernelTime time(*this);
+    accepted = kernel.check(&check, &launch);
+  }
+  if (accepted) return {};
+  const auto code = static_cast<Status>(check.code);
+  const auto* const known = std::find(std::begin(status_values) + 1, std::end(status_values), code);
+  if (known != std::end(status_values)) return {code, check.text};
+  return {Status::bad_packet, fmt::format("kernel {}: its check refuses with code {}: one of t3_status but T3_OK, as "
+                                          "t3_refuse gives it, expected",
+                                          kernel.name, check.code)};
 }
 
 /// Nobody else is at what the kernel reads or writes.

@@ -68,7 +68,10 @@ KernelRun::KernelRun(KernelHost& host, FiberStacks& stacks, const t3_kernel& ker
   local_.resize(slots * local_units_);
   if (kernel.agree == nullptr) return;
   t3_agreement sent{}, expected{};
-  kernel.agree(arguments_.data(), &sent, &expected);
+  {
+    KernelTime time(host);
+    kernel.agree(arguments_.data(), &sent, &expected);
+  }
   sent_ = signal_of(sent, plan_.workgroups, host);
   expected_ = signal_of(expected, plan_.workgroups, host);
 }

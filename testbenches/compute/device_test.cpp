@@ -7,6 +7,7 @@
 #include "compute/kernel_registry.h"
 #include "gemm_case.h"
 #include "guest_kernels.h"
+#include "t3/check.h"
 #include "t3/element_bytes.h"
 
 namespace t3vp::test::device_test {
@@ -218,6 +219,21 @@ TEST_CASE("a grid that is not the plan's is refused and none is the plan's") {
   }
 }
 
+TEST_CASE("a check that refuses without a status that there is has a kernel that does not run") {
+  GuestBench guest(guest_meets);
+  const std::pair<std::uint32_t, bool (*)(t3_check*, const t3_launch*)> checks[] = {
+      {0, [](t3_check*, const t3_launch*) { return false; }}, {256, [](t3_check* check, const t3_launch*) {
+                                                                 check->code = 256;
+                                                                 return false;
+                                                               }}};
+  for (const auto& [code, check] : checks) {
+    guest.kernel.check = check;
+    guest.bench.run(guest.gemm.packet);
+    CHECK(guest.bench.gpu().error() == Status::bad_packet);
+    CHECK_THAT(guest.report(), Catch::StartsWith(fmt::format("kernel guest: its check refuses with code {}: ", code)));
+  }
+}
+
 TEST_CASE("an agreement with neighbours that cannot be is refused") {
   using Agree = void (*)(const void*, t3_agreement*, t3_agreement*);
   const std::pair<const char*, Agree> agreements[] = {
@@ -320,7 +336,8 @@ TEST_CASE("who observes programs is told when they begin to compute and when the
   });
   guest.bench.run(guest.gemm.packet);
   REQUIRE(depth == 0);
-  REQUIRE(times == 4 * 6);  // of each wave: five stretches of its program, and what it computes in its work
+  // Its arguments, check and plan; of each wave five stretches of its program, and what it computes in its work.
+  REQUIRE(times == 3 + 4 * 6);
 }
 
 TEST_CASE("element types are the same for programs and models") {

@@ -301,6 +301,32 @@ TEST_CASE("a kernel that would end the process ends the run with one line that n
              Catch::Matches("t3vp: a kernel of GPU [01] has accessed memory of the host that is not there\n"));
 }
 
+TEST_CASE("what a kernel does before it runs is the kernel's too") {
+  static t3_kernel gemm;
+  static const t3_kernel* kernels[] = {&gemm, nullptr};
+  const auto ended = [] {
+    return in_a_process([] {
+      RunOptions options;
+      options.kernels = kernels;
+      simulate(configuration_of(Settings{on_small_system(), "gpus=2", "method=t3", "data=timing-only"}), options);
+    });
+  };
+  const auto line = Catch::Matches("t3vp: a kernel of GPU [01] has accessed memory of the host that is not there\n");
+  gemm = *t3_kernels[0];
+  gemm.check = [](t3_check*, const t3_launch*) { return *reinterpret_cast<volatile bool*>(std::uintptr_t{16}); };
+  CHECK_THAT(ended().err, line);
+  gemm = *t3_kernels[0];
+  gemm.plan = [](const t3_device*, const t3_launch*) { return *reinterpret_cast<t3_plan*>(std::uintptr_t{16}); };
+  CHECK_THAT(ended().err, line);
+  gemm = *t3_kernels[0];
+  gemm.arguments.read = [](void*, const unsigned char*) { *reinterpret_cast<volatile int*>(std::uintptr_t{16}) = 1; };
+  CHECK_THAT(ended().err, line);
+  gemm = *t3_kernels[0];
+  gemm.check = [](t3_check*, const t3_launch*) -> bool { std::exit(0); };
+  CHECK_THAT(ended().err, Catch::Matches("t3vp: .*a kernel of GPU [01].*\n"));
+  CHECK(ended().exit_code == 1);
+}
+
 TEST_CASE("a kernel that calls a HAL ends the run with one line") {
   static const t3_hal* of_gpu_0 = nullptr;
   const Ended ended = in_a_process([] {

@@ -25,8 +25,8 @@ struct t3_check {
   uint32_t counters;                                /* of a GPU's signals block */
   void* cluster;                                    /* for reaches() */
   bool (*reaches)(void* cluster, uint64_t address); /* whether stores get there */
-  enum t3_status code;
-  char text[T3_CHECK_TEXT]; /* what was found and what was expected */
+  uint32_t code;                                    /* enum t3_status */
+  char text[T3_CHECK_TEXT];                         /* what was found and what was expected */
 };
 
 /* The kernel does not run; returns false, for the check's own return. */
