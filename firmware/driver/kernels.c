@@ -172,10 +172,18 @@ static enum t3_status run_kernel(struct t3_context* context, struct t3_submissio
   return submit(context, submission);
 }
 
+/* What lies there would be overwritten when a packet is queued. */
+static bool is_in_ring(const struct t3_context* context, uint64_t address, uint32_t bytes) {
+  const uint64_t begin = context->queue_base;
+  if (address < begin) return begin - address < bytes;
+  return address - begin < (uint64_t)T3_QUEUE_ENTRIES * T3_KERNEL_PACKET_ENTRY_BYTES;
+}
+
 enum t3_status t3_run_kernel(struct t3_context* context, const char* kernel, const void* arguments, uint32_t bytes,
                              struct t3_kernel_options options) {
   if (!t3_is_open(context) || kernel == NULL || arguments == NULL || bytes == 0) return T3_INVALID_ARGUMENT;
   if (options.argument_memory == 0 && bytes > T3_ARGUMENT_ROOM) return T3_CAPACITY;
+  if (options.argument_memory != 0 && is_in_ring(context, options.argument_memory, bytes)) return T3_INVALID_ARGUMENT;
   struct t3_submission submission = t3_submission_of(kernel, bytes);
   submission.packet.arguments = options.argument_memory;
   submission.packet.workgroups = options.workgroups;

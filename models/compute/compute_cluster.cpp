@@ -54,16 +54,21 @@ void ComputeCluster::reset() {
   ++resets_;
   in_flight_ = unacknowledged_ = rung_ = completed_ = abort_until_ = 0;
   written_.clear();
+  units_.assign(parameters_.compute_units, {});
+  clear_kernel();
+  update_interrupt();
+}
+
+/// No kernel is under way any more.
+void ComputeCluster::clear_kernel() {
   busy_ = running_ = stopping_ = fetching_arguments_ = false;
   failure_ = Status::ok;
-  units_.assign(parameters_.compute_units, {});
   tell_output({});
   writes_.clear();
   reads_.clear();
   kernel_active.write(false);
   first_stage.write(false);
   withdraw.write(false);
-  update_interrupt();
 }
 
 void ComputeCluster::abort() {
@@ -96,7 +101,7 @@ void ComputeCluster::issue(Slot slot, Transaction& transaction, Picoseconds dela
   ++in_flight_;
   transaction.generation = generation_;
   transaction.extension().producer.gpu = gpu_;
-  // The slot travels in the upper half of the token, the kernel model's own part stays in the lower.
+  // The slot travels in the upper half of the token, the run's number of the access stays in the lower.
   transaction.extension().token |= std::uint64_t{slot} << 32;
   memory.send(transaction, delay);
 }

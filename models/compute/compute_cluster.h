@@ -137,6 +137,7 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Kerne
   void note_written();
   void update_interrupt();
   void reset();
+  void clear_kernel();
   void check_base();
   void check_entries();
   void check_ring();

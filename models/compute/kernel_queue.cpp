@@ -285,14 +285,7 @@ OutputRange ComputeCluster::ring() const {
 
 void ComputeCluster::complete(Status status) {
   note_written();
-  tell_output({});
-  writes_.clear();
-  reads_.clear();
-  withdraw.write(false);
-  kernel_active.write(false);
-  first_stage.write(false);
-  busy_ = running_ = stopping_ = false;
-  failure_ = Status::ok;
+  clear_kernel();
   units_.resize(parameters_.compute_units);
   registers.status.busy.set(0);
   ++completed_;

@@ -52,13 +52,9 @@ t3_status stuck_before_its_gemm(const t3_hal* hal, const t3_job* job) {
     w.tell(t3_remote_map(&w.gpu, &w.out, first, peer, T3_UPDATE));
     w.tell(t3_dma_map(&w.gpu, &w.out, last, 0, T3_NOTIFY, {2, 1, T3_UPDATE}));
     w.tell(t3_wait_dma(&w.gpu));
-    t3_matrix a = w.out.matrix, b = w.out.matrix;
-    a.columns = b.rows = 64;
-    w.tell(t3_matrix_malloc(&w.gpu, &a));
-    w.tell(t3_matrix_malloc(&w.gpu, &b));
     t3_gemm_options options{};
     options.update = true;
-    w.tell(t3_gemm(&w.gpu, &w.out, &a, &b, options));
+    w.multiply(64, options);
     w.tell(t3_wait_kernels(&w.gpu));
   } else {
     w.tell(t3_dma_map(&w.gpu, &w.out, first, 0, T3_NOTIFY, {1, 1, T3_UPDATE}));

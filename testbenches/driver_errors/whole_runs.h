@@ -41,12 +41,12 @@ struct Waiter {
   }
   void tell(t3_status status) { answers[hal->gpu].push_back(status); }
   void map() { tell(t3_dma_map(&gpu, &out, {0, 16}, 0, T3_NOTIFY, {1, 1, T3_UPDATE})); }
-  void multiply(std::uint32_t k) {
+  void multiply(std::uint32_t k, const t3_gemm_options& options = {}) {
     t3_matrix a = out.matrix, b = out.matrix;
     a.columns = b.rows = k;
     tell(t3_matrix_malloc(&gpu, &a));
     tell(t3_matrix_malloc(&gpu, &b));
-    tell(t3_gemm(&gpu, &out, &a, &b, {}));
+    tell(t3_gemm(&gpu, &out, &a, &b, options));
   }
 };
 

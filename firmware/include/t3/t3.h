@@ -268,7 +268,8 @@ enum t3_status t3_wait_dma(struct t3_context* context);
 enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* output, const struct t3_matrix* a,
                        const struct t3_matrix* b, struct t3_gemm_options options);
 /* Any kernel of the GPU by its name, with its arguments as they are to lie in memory, which t3_<name>_arguments_to of
- * their generated header writes. T3_CAPACITY when there are more than T3_ARGUMENT_ROOM bytes and no memory for them. */
+ * their generated header writes. T3_CAPACITY when there are more than T3_ARGUMENT_ROOM bytes and no memory for them,
+ * T3_INVALID_ARGUMENT when that is in the driver's ring of packets. */
 enum t3_status t3_run_kernel(struct t3_context* context, const char* kernel, const void* arguments, uint32_t bytes,
                              struct t3_kernel_options options);
 /* Operands that the operation has no use for are NULL. `out` is T3_CACHED, here and in t3_attention; operands are read
