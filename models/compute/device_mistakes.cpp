@@ -3,6 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "protocol/address_map.h"
+#include "registers/signals.h"
+#include "t3/element_bytes.h"
 
 namespace t3vp {
 namespace {
@@ -11,42 +17,56 @@ const char* name_of(t3_element element) {
   return element == T3_FP16 ? "fp16" : element == T3_BF16 ? "bf16" : element == T3_FP32 ? "fp32" : "unknown elements";
 }
 
-std::string text_of(const t3_tile& tile) {
-  return fmt::format("tile {} of {} x {} {}", tile.index, tile.rows, tile.columns, name_of(tile.element));
-}
-
 bool is_tile(const t3_tile& tile, std::uint32_t tiles) {
-  return tile.index < tiles && tile.rows != 0 && tile.columns != 0 && tile.element <= T3_FP32;
+  return tile.index < tiles && tile.rows != 0 && tile.columns != 0 && tile.element <= T3_FP32 &&
+         std::uint64_t{tile.rows} * tile.columns <= T3_TILE_ELEMENTS_MAX;
 }
 
 bool fits(const t3_tile& tile, std::uint32_t rows, std::uint32_t columns) {
   return tile.element == T3_FP32 && tile.rows == rows && tile.columns == columns;
 }
 
-std::string mistake_of_agreement(const t3_agreement& agreement) {
-  if (agreement.count > T3_PROPERTIES_MAX || agreement.receiver >= agreement.gpus)
-    return fmt::format("an agreement of {} properties with GPU {} of {}: up to {}, and a GPU of the ring, expected",
-                       agreement.count, agreement.receiver, agreement.gpus, static_cast<int>(T3_PROPERTIES_MAX));
-  for (std::uint32_t i = 0; i < agreement.count; ++i)
-    if (agreement.properties[i].name == nullptr)
-      return fmt::format("an agreement whose property {} has no name", i + 1);
+std::string place_of(const t3_range& range) { return fmt::format("{:#x} to {:#x}", range.begin, range.end - 1); }
+
+std::string places_of(const t3_range* ranges, std::uint32_t count) {
+  std::string text;
+  for (std::uint32_t i = 0; i < count; ++i) text += (i == 0 ? "" : ", ") + place_of(ranges[i]);
+  return count == 0 ? "nowhere" : text;
+}
+
+std::string mistake_of_ranges(const char* what, const t3_range* ranges, std::uint32_t count, const t3_range& memory) {
+  for (std::uint32_t i = 0; i < count; ++i)
+    if (ranges[i].begin >= ranges[i].end || ranges[i].begin < memory.begin || ranges[i].end > memory.end)
+      return fmt::format("a plan whose range {} that it {} begins at {:#x} and ends before {:#x}: one of {} expected",
+                         i + 1, what, ranges[i].begin, ranges[i].end, place_of(memory));
   return {};
 }
 
 }  // namespace
 
-std::string mistake_of_plan(const t3_plan& plan) {
+std::string text_of(const t3_tile& tile) {
+  return fmt::format("tile {} of {} x {} {}", tile.index, tile.rows, tile.columns, name_of(tile.element));
+}
+
+std::string mistake_of_plan(const t3_plan& plan, std::uint16_t gpu, std::uint64_t memory_bytes) {
   const auto within = [](std::uint32_t value, std::uint32_t most) { return value != 0 && value <= most; };
   if (plan.name != nullptr && plan.workgroups != 0 && within(plan.workgroups_per_cu, T3_WORKGROUPS_PER_CU_MAX) &&
       within(plan.waves, T3_WAVES_MAX) && plan.tiles <= T3_TILES_MAX && within(plan.written_count, T3_RANGES_MAX) &&
-      plan.read_count <= T3_RANGES_MAX)
-    return {};
+      plan.read_count <= T3_RANGES_MAX && plan.sent_count <= T3_RANGES_MAX) {
+    const std::uint64_t begin = address_map::on_gpu(gpu, 0);
+    const t3_range here{begin, begin + memory_bytes}, elsewhere{0, memory_bytes};
+    std::string wrong = mistake_of_ranges("writes", plan.written, plan.written_count, here);
+    if (wrong.empty()) wrong = mistake_of_ranges("reads", plan.read, plan.read_count, here);
+    if (wrong.empty()) wrong = mistake_of_ranges("sends to", plan.sent, plan.sent_count, elsewhere);
+    return wrong;
+  }
   return fmt::format(
-      "a plan of {} workgroups, {} per compute unit, with {} waves of {} tiles, that writes {} ranges and reads {}: a "
-      "name, 1 or more, 1 to {}, 1 to {}, up to {}, 1 to {}, up to {} expected",
+      "a plan of {} workgroups, {} per compute unit, with {} waves of {} tiles, that writes {} ranges, reads {} and "
+      "sends to {}: a name, 1 or more, 1 to {}, 1 to {}, up to {}, 1 to {}, up to {}, up to {} expected",
       plan.workgroups, plan.workgroups_per_cu, plan.waves, plan.tiles, plan.written_count, plan.read_count,
-      static_cast<int>(T3_WORKGROUPS_PER_CU_MAX), static_cast<int>(T3_WAVES_MAX), static_cast<int>(T3_TILES_MAX),
-      static_cast<int>(T3_RANGES_MAX), static_cast<int>(T3_RANGES_MAX));
+      plan.sent_count, static_cast<int>(T3_WORKGROUPS_PER_CU_MAX), static_cast<int>(T3_WAVES_MAX),
+      static_cast<int>(T3_TILES_MAX), static_cast<int>(T3_RANGES_MAX), static_cast<int>(T3_RANGES_MAX),
+      static_cast<int>(T3_RANGES_MAX));
 }
 
 std::uint32_t resident_workgroups(const t3_plan& plan, const t3_device& device) {
@@ -66,21 +86,19 @@ std::string mistake_of_residency(const t3_plan& plan, const t3_device& device, s
   if (plan.together && plan.workgroups > fit)
     return fmt::format("{} workgroups that wait for each other: 1 to {} that fit at once expected", plan.workgroups,
                        fit);
+  const std::uint64_t waves = fit * plan.waves, tiles = waves * plan.tiles;
+  if (waves > T3_RESIDENT_WAVES_MAX || tiles > T3_RESIDENT_TILES_MAX)
+    return fmt::format("{} waves that run at once with {} tiles: up to {} with {} expected", waves, tiles,
+                       static_cast<int>(T3_RESIDENT_WAVES_MAX), static_cast<int>(T3_RESIDENT_TILES_MAX));
   return {};
 }
 
-std::string mistake_of_agreements(const t3_kernel& kernel, const void* arguments) {
-  if (kernel.agree == nullptr) return {};
-  t3_agreement sent{}, expected{};
-  kernel.agree(arguments, &sent, &expected);
-  for (const t3_agreement* agreement : {&sent, &expected})
-    if (std::string wrong = mistake_of_agreement(*agreement); !wrong.empty()) return wrong;
-  return {};
-}
+namespace {
 
 std::string mistake_of_tile(const t3_tile& tile, std::uint32_t tiles) {
   if (is_tile(tile, tiles)) return {};
-  return fmt::format("{}: one of the wave's {}, with elements, expected", text_of(tile), tiles);
+  return fmt::format("{}: one of the wave's {}, with elements, up to {}, expected", text_of(tile), tiles,
+                     static_cast<int>(T3_TILE_ELEMENTS_MAX));
 }
 
 std::string mistake_of_access(const t3_tile& tile, const t3_access& access, std::uint32_t tiles) {
@@ -123,7 +141,7 @@ std::string mistake_of_sum(const t3_tile& sum, const t3_tile& addend, std::uint3
 }
 
 std::string mistake_of_work(const t3_vector_work& work, std::uint32_t tiles) {
-  if (work.operands > T3_OPERANDS_MAX || !(work.operations >= 0))
+  if (work.operands > T3_OPERANDS_MAX || !(work.operations >= 0) || std::isinf(work.operations))
     return fmt::format("work of {} operations on {} tiles: 0 or more on at most {} expected", work.operations,
                        work.operands, static_cast<int>(T3_OPERANDS_MAX));
   for (std::uint32_t i = 0; i < work.operands; ++i) {
@@ -134,6 +152,100 @@ std::string mistake_of_work(const t3_vector_work& work, std::uint32_t tiles) {
     if (work.tiles[i].element != T3_FP32) return fmt::format("work on {}: fp32 expected", text_of(work.tiles[i]));
   }
   return {};
+}
+
+/// Of the access's first byte to the one behind its last; nothing when that is beyond all addresses.
+std::optional<t3_range> range_of(const t3_access& access) {
+  std::uint64_t rows = 0, end = 0;
+  const std::uint64_t row = std::uint64_t{access.columns} * t3_element_bytes(access.element);
+  if (__builtin_mul_overflow(access.stride, std::uint64_t{access.rows} - 1, &rows) ||
+      __builtin_add_overflow(rows, row, &end) || __builtin_add_overflow(end, access.address, &end))
+    return {};
+  return t3_range{access.address, end};
+}
+
+bool is_in(const t3_range& range, const t3_range* ranges, std::uint32_t count) {
+  return std::any_of(ranges, ranges + count,
+                     [&](const t3_range& planned) { return range.begin >= planned.begin && range.end <= planned.end; });
+}
+
+std::string mistake_of_load(const t3_range& range, const t3_plan& plan) {
+  if (is_in(range, plan.read, plan.read_count) || is_in(range, plan.written, plan.written_count)) return {};
+  return fmt::format("a load from {}: its plan reads {} and writes {}, memory of these expected", place_of(range),
+                     places_of(plan.read, plan.read_count), places_of(plan.written, plan.written_count));
+}
+
+std::string mistake_of_store(const t3_range& range, const t3_plan& plan, std::uint16_t gpu) {
+  const std::uint64_t to = address_map::gpu_of(range.begin);
+  if (to == gpu) {
+    if (!plan.stores_here)
+      return fmt::format(
+          "a store to {} of its own GPU: its plan says that it stores nothing there, another one expected",
+          place_of(range));
+    if (is_in(range, plan.written, plan.written_count)) return {};
+    return fmt::format("a store to {}: its plan writes {}, memory of this expected", place_of(range),
+                       places_of(plan.written, plan.written_count));
+  }
+  const std::uint64_t base = address_map::on_gpu(to, 0);
+  if (is_in({range.begin - base, range.end - base}, plan.sent, plan.sent_count)) return {};
+  return fmt::format("a store to {} of GPU {}: its plan sends to {} of other GPUs, memory of this expected",
+                     place_of(range), to, places_of(plan.sent, plan.sent_count));
+}
+
+std::string mistake_of_place(const t3_call& call, const t3_plan& plan, std::uint16_t gpu) {
+  const std::optional<t3_range> range = range_of(call.access);
+  if (!range)
+    return fmt::format("an access of {} rows {} bytes apart at {:#x}: addresses expected that there are",
+                       call.access.rows, call.access.stride, call.access.address);
+  return call.kind == T3_CALL_LOAD ? mistake_of_load(*range, plan) : mistake_of_store(*range, plan, gpu);
+}
+
+/// Counters are registers: of any GPU to add to, of the own one to wait for.
+std::string mistake_of_counter(const t3_call& call, std::uint16_t gpu) {
+  using registers::Signals;
+  const bool adds = call.kind == T3_CALL_SIGNAL;
+  const t3_counter& counter = call.counter;
+  const std::uint64_t base =
+      address_map::block_base(address_map::Block::signals) + (adds ? Signals::add_offset : Signals::value_offset);
+  const std::uint64_t offset = address_map::local_of(counter.address) - base;
+  const bool is_here = adds || address_map::gpu_of(counter.address) == gpu;
+  if (!is_here || offset % 8 != 0 || offset / 8 >= Signals::value_count)
+    return fmt::format("a {} {:#x}: one of the {} counters at {:#x} of {} expected", adds ? "signal to" : "wait for",
+                       counter.address, static_cast<int>(Signals::value_count), base, adds ? "a GPU" : "this GPU");
+  if (adds && counter.stored.begin > counter.stored.end)
+    return fmt::format("a signal that says that stores went to {:#x} up to {:#x}: a range expected",
+                       counter.stored.begin, counter.stored.end);
+  return {};
+}
+
+}  // namespace
+
+std::string mistake_of_call(const t3_call& call, const t3_plan& plan, std::uint16_t gpu) {
+  switch (call.kind) {
+    case T3_CALL_LOAD:
+    case T3_CALL_STORE:
+    case T3_CALL_UPDATE: {
+      std::string wrong = mistake_of_access(call.tile, call.access, plan.tiles);
+      return wrong.empty() ? mistake_of_place(call, plan, gpu) : wrong;
+    }
+    case T3_CALL_MULTIPLY:
+      return mistake_of_product(call.product, plan.tiles);
+    case T3_CALL_ADD:
+      return mistake_of_sum(call.tile, call.addend, plan.tiles);
+    case T3_CALL_WORK:
+      return mistake_of_work(call.work, plan.tiles);
+    case T3_CALL_ARRIVE:
+      return mistake_of_tile(call.tile, plan.tiles);
+    case T3_CALL_SIGNAL:
+    case T3_CALL_AWAIT:
+      return mistake_of_counter(call, gpu);
+    case T3_CALL_SHOW:
+      return call.show.text != nullptr ? std::string() : "a name for the timeline that is none: a text expected";
+    case T3_CALL_DRAIN:
+    case T3_CALL_MEET:
+      return {};
+  }
+  return fmt::format("call {}: there is no such call of a device", call.kind);
 }
 
 }  // namespace t3vp

@@ -7,17 +7,16 @@
 
 namespace t3vp {
 
-std::string mistake_of_plan(const t3_plan& plan);
+std::string text_of(const t3_tile& tile);
+
+/// `memory_bytes`: of each GPU.
+std::string mistake_of_plan(const t3_plan& plan, std::uint16_t gpu, std::uint64_t memory_bytes);
 
 /// How many workgroups of the kernel a compute unit has room for, with no other kernel's beside them.
 std::uint32_t resident_workgroups(const t3_plan& plan, const t3_device& device);
 /// The plan has so many of them for workgroups_per_cu.
 std::string mistake_of_residency(const t3_plan& plan, const t3_device& device, std::uint32_t compute_units);
-std::string mistake_of_agreements(const t3_kernel& kernel, const void* arguments);
-std::string mistake_of_tile(const t3_tile& tile, std::uint32_t tiles);
-std::string mistake_of_access(const t3_tile& tile, const t3_access& access, std::uint32_t tiles);
-std::string mistake_of_product(const t3_product& product, std::uint32_t tiles);
-std::string mistake_of_sum(const t3_tile& sum, const t3_tile& addend, std::uint32_t tiles);
-std::string mistake_of_work(const t3_vector_work& work, std::uint32_t tiles);
+/// Numbers and shapes of the call's tiles, and where it goes.
+std::string mistake_of_call(const t3_call& call, const t3_plan& plan, std::uint16_t gpu);
 
 }  // namespace t3vp

@@ -136,13 +136,15 @@ void ComputeCluster::take_arguments(const unsigned char* bytes) {
   const std::uint32_t most = packet_.max_compute_units == 0 ? parameters_.compute_units : packet_.max_compute_units;
   const t3_launch launch{arguments.data(), packet_.workgroups, std::min(most, parameters_.compute_units)};
   if (const Refusal found = check_launch(kernel, device, launch); found.status != Status::ok) return refuse(found);
-  const auto [planned, mistake] = [&] {
+  t3_plan plan{};
+  std::string name;  // the text is the kernel's
+  {
     KernelTime time(*this);
-    return std::pair{kernel.plan(&device, &launch), mistake_of_agreements(kernel, arguments.data())};
-  }();
-  t3_plan plan = planned;
-  for (const std::string& wrong : {mistake_of_plan(plan), mistake})
-    if (!wrong.empty()) return refuse({Status::bad_packet, fmt::format("kernel {}: {}", kernel.name, wrong)});
+    plan = kernel.plan(&device, &launch);
+    if (plan.name != nullptr) name = plan.name;
+  }
+  if (const std::string wrong = mistake_of_plan(plan, gpu_, parameters_.memory_bytes); !wrong.empty())
+    return refuse({Status::bad_packet, fmt::format("kernel {}: {}", kernel.name, wrong)});
   if (packet_.workgroups != 0 && packet_.workgroups != plan.workgroups)
     return refuse({Status::bad_packet, fmt::format("workgroups {}: the {} of kernel {}'s work, or 0 for all, expected",
                                                    packet_.workgroups, plan.workgroups, kernel.name)});
@@ -155,8 +157,12 @@ void ComputeCluster::take_arguments(const unsigned char* bytes) {
     if (found.status != Status::ok) return refuse(found);
   if (!plan.awaits_arrivals)
     if (const Refusal found = check_arrivals(); found.status != Status::ok) return refuse(found);
+  RingAgreement agreement = agreement_of(*this, kernel, arguments.data(), plan.workgroups);
+  if (!agreement.mistake.empty())
+    return refuse({Status::bad_packet, fmt::format("kernel {}: {}", kernel.name, agreement.mistake)});
   units_.resize(launch.compute_units);
-  kernel_ = std::make_unique<KernelRun>(*this, stacks_, kernel, std::move(arguments), plan);
+  kernel_ = std::make_unique<KernelRun>(*this, stacks_, kernel, std::move(arguments), plan, std::move(name),
+                                        std::move(agreement));
   running_ = true;
   next_workgroup_ = finished_workgroups_ = 0;
   tell_output(writes_.front());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -15,22 +16,8 @@
 
 namespace t3vp {
 namespace {
-constexpr const char* stray_call = "it calls the device for another wave, or from its work";
-
-std::shared_ptr<RingSignal> signal_of(const t3_agreement& agreement, std::uint32_t workgroups, const KernelHost& host) {
-  auto signal = std::make_shared<RingSignal>();
-  signal->receiver = agreement.receiver;
-  signal->gpus = agreement.gpus;
-  signal->workgroups = workgroups;
-  signal->sender = host.gpu();
-  signal->life = host.life();
-  signal->begun = now();
-  for (std::uint32_t i = 0; i < agreement.count; ++i) {
-    const t3_property& property = agreement.properties[i];
-    signal->properties.push_back({property.name, property.value, property.text, property.is_address});
-  }
-  return signal;
-}
+constexpr const char* stray_call = "it calls the device for another wave, from its work, or for nothing";
+constexpr double end_of_time_ps = 4e18;  // 46 days: sums of two of them are within the range of times
 }  // namespace
 
 t3_device device_of(const ComputeParameters& p) {
@@ -52,29 +39,20 @@ t3_device device_of(const ComputeParameters& p) {
 }
 
 KernelRun::KernelRun(KernelHost& host, FiberStacks& stacks, const t3_kernel& kernel, Arguments arguments,
-                     const t3_plan& plan)
+                     const t3_plan& plan, std::string name, RingAgreement agreement)
     : host_(host),
       stacks_(stacks),
       kernel_(kernel),
       device_(device_of(host.parameters())),
       arguments_(std::move(arguments)),
-      plan_(plan) {
-  const std::size_t slots = std::size_t{device_.compute_units} * plan_.workgroups_per_cu;
-  local_units_ = (plan_.local_bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t);
-  waves_ = std::vector<Wave>(slots * plan_.waves);
-  workgroups_.resize(slots);
-  awaited_.resize(waves_.size() * plan_.tiles);
-  if (host.functional()) contents_.resize(awaited_.size());
-  local_.resize(slots * local_units_);
-  if (kernel.agree == nullptr) return;
-  t3_agreement sent{}, expected{};
-  {
-    KernelTime time(host);
-    kernel.agree(arguments_.data(), &sent, &expected);
-  }
-  sent_ = signal_of(sent, plan_.workgroups, host);
-  expected_ = signal_of(expected, plan_.workgroups, host);
-}
+      plan_(plan),
+      name_(std::move(name)),
+      waves_(std::size_t{device_.compute_units} * plan_.workgroups_per_cu * plan_.waves),
+      workgroups_(std::size_t{device_.compute_units} * plan_.workgroups_per_cu),
+      tiles_(waves_.size(), plan_.tiles, host.functional()),
+      local_units_((plan_.local_bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t)),
+      local_(workgroups_.size() * local_units_),
+      agreement_(std::move(agreement)) {}
 
 KernelRun::~KernelRun() {
   for (const Wave& wave : waves_)
@@ -90,10 +68,11 @@ void KernelRun::start(Slot slot, std::uint32_t index) {
   if (local_units_ != 0) std::memset(static_cast<void*>(local), 0, local_units_ * sizeof(std::max_align_t));
   for (std::uint32_t number = 0; number < plan_.waves; ++number) {
     Wave& wave = waves_[std::size_t{slot} * plan_.waves + number];
-    static_cast<t3_wave&>(wave) = {&KernelRun::call, &device_, arguments_.data(), local, index,
-                                   plan_.workgroups, number,   plan_.waves};
+    wave.given = {&KernelRun::call, &device_, arguments_.data(), local, index, plan_.workgroups, number, plan_.waves};
+    static_cast<t3_wave&>(wave) = wave.given;
     wave.run = this;
     wave.slot = slot;
+    tiles_.clear(index_of(wave));
     wave.waiting = nullptr;
     wave.under_way = false;
     wave.fiber.start(wave.fiber.stack().bytes != 0 ? wave.fiber.stack() : stacks_.take(), &KernelRun::enter, &wave);
@@ -107,13 +86,13 @@ void KernelRun::enter(void* argument) {
   wave->run->kernel_.run(wave);
 }
 
-/// Only the program that runs can be suspended.
+/// Only the program that runs can be suspended. Others may have kept the wave of one that has ended.
 void KernelRun::call(t3_wave* caller, const t3_call* call) {
-  auto* wave = static_cast<Wave*>(caller);
-  if (wave->run->stepped_ == wave)
-    wave->fiber.yield(call);
+  if (stepped == nullptr && !computes) std::abort();  // firmware's, which its guard tells
+  if (stepped == caller && call != nullptr)
+    static_cast<Wave*>(caller)->fiber.yield(call);
   else
-    wave->run->strayed_ = true;
+    strayed = true;
 }
 
 void KernelRun::go_on(Wave& wave) {
@@ -136,16 +115,19 @@ void KernelRun::run_ready() {
 /// Until it has to wait.
 void KernelRun::step(Wave& wave) {
   for (;;) {
-    stepped_ = &wave;
+    stepped = &wave;
+    strayed = false;
     host_.program_runs(true);
     const auto* asked = static_cast<const t3_call*>(wave.fiber.resume());
     host_.program_runs(false);
-    stepped_ = nullptr;
+    stepped = nullptr;
     if (!wave.fiber.intact())
       return fail(wave, fmt::format("its program has used more than its stack of {} bytes", T3_WAVE_STACK_BYTES));
-    if (strayed_) return fail(wave, stray_call);
+    if (strayed) return fail(wave, stray_call);
+    if (std::memcmp(static_cast<const t3_wave*>(&wave), &wave.given, sizeof(t3_wave)) != 0)
+      return fail(wave, "it has changed its struct t3_wave, which is the compute unit's");
     if (asked == nullptr) return ended(wave);
-    if (const std::string wrong = mistake(*asked); !wrong.empty()) return fail(wave, wrong);
+    if (const std::string wrong = mistake(wave, *asked); !wrong.empty()) return fail(wave, wrong);
     wave.waiting = asked;
     if (!serve(wave)) return;
     wave.waiting = nullptr;
@@ -159,10 +141,10 @@ void KernelRun::ended(Wave& wave) {
   if (--workgroup.running != 0) return;
   Trace::Track track = 0;
   if (Trace* trace = host_.trace(wave.slot, track)) {
-    const bool renamed = workgroup.shown != nullptr;
-    trace->span(track, plan_.name, workgroup.begin, renamed ? workgroup.shown_since : now());
+    const bool renamed = !workgroup.shown.empty();
+    trace->span(track, name_.c_str(), workgroup.begin, renamed ? workgroup.shown_since : now());
     if (renamed)
-      trace->span(track, workgroup.shown, workgroup.shown_since, now(),
+      trace->span(track, workgroup.shown.c_str(), workgroup.shown_since, now(),
                   flow_of(host_.gpu(), workgroup.shown_workgroup, 0));
   }
   host_.finished(wave.slot);
@@ -186,6 +168,7 @@ bool KernelRun::serve(Wave& wave) {
     case T3_CALL_DRAIN:
       return wave.stores == 0;
     case T3_CALL_SHOW: {
+      const KernelTime time(host_);
       Workgroup& workgroup = workgroups_[wave.slot];
       workgroup.shown = asked.show.text;
       workgroup.shown_since = now();
@@ -200,24 +183,19 @@ bool KernelRun::serve(Wave& wave) {
 /// Calls that take their time.
 bool KernelRun::begin(Wave& wave) {
   const t3_call& asked = *wave.waiting;
-  const ComputeParameters& p = host_.parameters();
   switch (asked.kind) {
-    case T3_CALL_MULTIPLY: {
-      const t3_product& product = asked.product;
-      if (!is_here(wave, product.a) || !is_here(wave, product.b) || !is_here(wave, product.sum)) return false;
-      const double flops = 2.0 * product.m * product.n * product.k;
-      return occupy(wave, flops / (p.matrix_flops_per_cycle * p.matrix_efficiency));
-    }
-    case T3_CALL_ADD: {
-      if (!is_here(wave, asked.tile) || !is_here(wave, asked.addend)) return false;
-      const double elements = static_cast<double>(asked.tile.rows) * asked.tile.columns;
-      return occupy(wave, elements / p.vector_elements_per_cycle);
-    }
+    case T3_CALL_MULTIPLY:
+      if (!is_here(wave, asked.product.a) || !is_here(wave, asked.product.b) || !is_here(wave, asked.product.sum))
+        return false;
+      return occupy(wave, asked);
+    case T3_CALL_ADD:
+      return is_here(wave, asked.tile) && is_here(wave, asked.addend) && occupy(wave, asked);
     case T3_CALL_WORK: {
       const t3_vector_work& work = asked.work;
       if (!std::all_of(work.tiles, work.tiles + work.operands, [&](const t3_tile& t) { return is_here(wave, t); }))
         return false;
-      if (work.operations != 0) return occupy(wave, work.operations / p.vector_elements_per_cycle);
+      if (work.operations != 0) return occupy(wave, asked);
+      tiles_.begin(index_of(wave), asked);
       if (host_.functional()) finish(wave, asked);
       return !failed_;
     }
@@ -232,10 +210,27 @@ bool KernelRun::begin(Wave& wave) {
   }
 }
 
-bool KernelRun::occupy(Wave& wave, double cycles) {
+/// Of the compute unit's matrix or vector unit.
+double KernelRun::cycles_of(const t3_call& work) const {
+  const ComputeParameters& p = host_.parameters();
+  if (work.kind == T3_CALL_WORK) return work.work.operations / p.vector_elements_per_cycle;
+  if (work.kind == T3_CALL_ADD)
+    return static_cast<double>(work.tile.rows) * work.tile.columns / p.vector_elements_per_cycle;
+  return 2.0 * work.product.m * work.product.n * work.product.k / (p.matrix_flops_per_cycle * p.matrix_efficiency);
+}
+
+bool KernelRun::occupy(Wave& wave, const t3_call& work) {
+  const double cycles = cycles_of(work), GHz = host_.parameters().clock_GHz;
+  Picoseconds end = 0;
+  if (cycles * 1000 / GHz < end_of_time_ps) end = host_.occupy(wave.slot, cycle_time(cycles, GHz));
+  if (end == 0 || static_cast<double>(end) > end_of_time_ps) {
+    fail(wave, fmt::format("work of {} cycles: work that ends within {:.0f} s of simulated time expected", cycles,
+                           end_of_time_ps / 1e12));
+    return false;
+  }
   wave.under_way = true;
-  const Picoseconds end = host_.occupy(wave.slot, cycle_time(cycles, host_.parameters().clock_GHz));
-  host_.schedule(end, wave.slot, wave.wave);
+  tiles_.begin(index_of(wave), work);
+  host_.schedule(end, wave.slot, wave.given.wave);
   return false;
 }
 
@@ -273,10 +268,13 @@ void KernelRun::compute(Wave& wave, const t3_vector_work& work) {
   std::array<float*, T3_OPERANDS_MAX> operands{};
   for (std::uint32_t i = 0; i < work.operands; ++i)
     operands[i] = reinterpret_cast<float*>(contents(wave, work.tiles[i]).bytes.data());
+  strayed = false;
+  computes = true;
   host_.program_runs(true);
   work.compute(work.argument, operands.data());
   host_.program_runs(false);
-  if (strayed_) fail(wave, stray_call);
+  computes = false;
+  if (strayed) fail(wave, stray_call);
 }
 
 void KernelRun::add(Wave& wave, const t3_tile& sum, const t3_tile& addend) {
@@ -302,7 +300,7 @@ void KernelRun::answered(Slot, Transaction& transaction) {
         contents(wave, access.tile).address = transaction.get_address();
         take_rows(contents(wave, access.tile), access.tile, access.part, data);
       }
-      --awaited(wave, access.tile);
+      tiles_.has_come(index_of(wave), access.tile);
       --wave.loads;
       break;
     case T3_CALL_STORE:
@@ -348,7 +346,8 @@ Transaction& KernelRun::transfer(Wave& wave, Operation operation) {
 
 void KernelRun::load(Wave& wave) {
   Transaction& transaction = transfer(wave, Operation::load);
-  ++awaited(wave, wave.waiting->tile);
+  tiles_.begin(index_of(wave), *wave.waiting);
+  tiles_.awaits(index_of(wave), wave.waiting->tile);
   ++wave.loads;
   issue(wave, transaction, 0);
 }
@@ -361,7 +360,7 @@ void KernelRun::store(Wave& wave, Operation operation) {
   if (access.of.named)
     extension.producer = {access.of.workgroup,
                           access.of.wavefront == T3_WHOLE_WORKGROUP ? no_wavefront : access.of.wavefront, host_.gpu()};
-  if (address_map::gpu_of(access.address) != host_.gpu()) extension.ring = sent_;
+  if (address_map::gpu_of(access.address) != host_.gpu()) extension.ring = agreement_.sent;
   if (host_.functional()) give_rows(contents(wave, tile), tile, access, transaction.get_data_ptr());
   ++wave.stores;
   if (access.at_once) return issue(wave, transaction, 0);
@@ -375,8 +374,8 @@ void KernelRun::signal(Wave& wave) {
   const t3_counter& counter = wave.waiting->counter;
   Transaction& transaction = host_.pool().make(Operation::store, counter.address, {1, 8, 0});
   transaction.extension().cached = false;
-  if (sent_ != nullptr) {
-    const auto signal = std::make_shared<RingSignal>(*sent_);
+  if (agreement_.sent != nullptr) {
+    const auto signal = std::make_shared<RingSignal>(*agreement_.sent);
     signal->stored = {counter.stored.begin, counter.stored.end};
     signal->failure = static_cast<std::uint32_t>(host_.failure());
     transaction.extension().ring = signal;
@@ -391,50 +390,21 @@ void KernelRun::await(Wave& wave) {
   const t3_counter& counter = wave.waiting->counter;
   Transaction& transaction = host_.pool().make(Operation::wait, counter.address, {1, 8, 0});
   transaction.extension().threshold = counter.threshold;
-  transaction.extension().ring = expected_;
+  transaction.extension().ring = agreement_.expected;
   wave.under_way = true;
   issue(wave, transaction, 0);
 }
 
-std::size_t KernelRun::place(const Wave& wave, const t3_tile& tile) const {
-  const std::size_t number = std::size_t{wave.slot} * plan_.waves + wave.wave;
-  return number * plan_.tiles + tile.index;
-}
-
-TileContents& KernelRun::contents(const Wave& wave, const t3_tile& tile) {
-  TileContents& contents = contents_[place(wave, tile)];
-  fit(contents, tile);
-  return contents;
-}
-
 void KernelRun::fail(const Wave& wave, const std::string& what) {
   failed_ = true;
-  host_.fail(fmt::format("kernel {}: workgroup {}, wave {}: {}", kernel_.name, wave.workgroup, wave.wave, what));
+  host_.fail(
+      fmt::format("kernel {}: workgroup {}, wave {}: {}", kernel_.name, wave.given.workgroup, wave.given.wave, what));
 }
 
 /// What a program must not ask for; empty when there is nothing wrong.
-std::string KernelRun::mistake(const t3_call& call) const {
-  switch (call.kind) {
-    case T3_CALL_LOAD:
-    case T3_CALL_STORE:
-    case T3_CALL_UPDATE:
-      return mistake_of_access(call.tile, call.access, plan_.tiles);
-    case T3_CALL_MULTIPLY:
-      return mistake_of_product(call.product, plan_.tiles);
-    case T3_CALL_ADD:
-      return mistake_of_sum(call.tile, call.addend, plan_.tiles);
-    case T3_CALL_WORK:
-      return mistake_of_work(call.work, plan_.tiles);
-    case T3_CALL_ARRIVE:
-      return mistake_of_tile(call.tile, plan_.tiles);
-    case T3_CALL_DRAIN:
-    case T3_CALL_SIGNAL:
-    case T3_CALL_AWAIT:
-    case T3_CALL_MEET:
-    case T3_CALL_SHOW:
-      return {};
-  }
-  return fmt::format("call {}: there is no such call of a device", call.kind);
+std::string KernelRun::mistake(const Wave& wave, const t3_call& call) const {
+  std::string wrong = mistake_of_call(call, plan_, host_.gpu());
+  return wrong.empty() ? tiles_.mistake(index_of(wave), call) : wrong;
 }
 
 }  // namespace t3vp

@@ -8,8 +8,8 @@
 
 #include "compute/fiber.h"
 #include "compute/kernel_host.h"
+#include "compute/ring_agreement.h"
 #include "compute/tile_file.h"
-#include "protocol/ring_signal.h"
 
 namespace t3vp {
 
@@ -20,8 +20,9 @@ class KernelRun {
  public:
   using Arguments = std::vector<std::max_align_t>;
 
-  /// Arguments and plan have been checked.
-  KernelRun(KernelHost& host, FiberStacks& stacks, const t3_kernel& kernel, Arguments arguments, const t3_plan& plan);
+  /// Arguments, plan and agreement have been checked. `name`: on the timeline.
+  KernelRun(KernelHost& host, FiberStacks& stacks, const t3_kernel& kernel, Arguments arguments, const t3_plan& plan,
+            std::string name, RingAgreement agreement);
   KernelRun(const KernelRun&) = delete;
   KernelRun& operator=(const KernelRun&) = delete;
   ~KernelRun();
@@ -39,6 +40,7 @@ class KernelRun {
 
  private:
   struct Wave : t3_wave {
+    t3_wave given{};  ///< the same, as the program has got it
     KernelRun* run = nullptr;
     Fiber fiber;
     Slot slot = 0;
@@ -50,7 +52,7 @@ class KernelRun {
   struct Workgroup {
     std::uint32_t running = 0, met = 0;  ///< waves
     Picoseconds begin = 0, shown_since = 0;
-    const char* shown = nullptr;  ///< what the program calls its present part; null: by the plan's name
+    std::string shown;  ///< what the program calls its present part; empty: by the plan's name
     std::uint32_t shown_workgroup = 0;
   };
   /// What a wave has under way in memory; its number travels in the transaction's token.
@@ -71,7 +73,8 @@ class KernelRun {
   bool serve(Wave& wave);
   bool begin(Wave& wave);
   bool meet(Wave& wave);
-  bool occupy(Wave& wave, double cycles);
+  double cycles_of(const t3_call& work) const;
+  bool occupy(Wave& wave, const t3_call& work);
   void finish(Wave& wave, const t3_call& work);
   void compute(Wave& wave, const t3_vector_work& work);
   void add(Wave& wave, const t3_tile& sum, const t3_tile& addend);
@@ -83,13 +86,12 @@ class KernelRun {
   void await(Wave& wave);
   void issue(Wave& wave, Transaction& transaction, Picoseconds delay);
 
-  std::string mistake(const t3_call& call) const;
+  std::string mistake(const Wave& wave, const t3_call& call) const;
   void fail(const Wave& wave, const std::string& what);
 
-  std::size_t place(const Wave& wave, const t3_tile& tile) const;
-  std::uint32_t& awaited(const Wave& wave, const t3_tile& tile) { return awaited_[place(wave, tile)]; }
-  bool is_here(const Wave& wave, const t3_tile& tile) const { return awaited_[place(wave, tile)] == 0; }
-  TileContents& contents(const Wave& wave, const t3_tile& tile);
+  std::size_t index_of(const Wave& wave) const { return static_cast<std::size_t>(&wave - waves_.data()); }
+  bool is_here(const Wave& wave, const t3_tile& tile) const { return tiles_.is_here(index_of(wave), tile); }
+  TileContents& contents(const Wave& wave, const t3_tile& tile) { return tiles_.contents(index_of(wave), tile); }
 
   KernelHost& host_;
   FiberStacks& stacks_;
@@ -97,22 +99,24 @@ class KernelRun {
   t3_device device_;
   Arguments arguments_;
   t3_plan plan_;
-  std::vector<Wave> waves_;             ///< by slot, then by number
-  std::vector<Workgroup> workgroups_;   ///< by slot
-  std::vector<std::uint32_t> awaited_;  ///< loads into each tile of each wave that have not come back
-  std::vector<TileContents> contents_;  ///< of the same; functional only
+  std::string name_;
+  std::vector<Wave> waves_;            ///< by slot, then by number
+  std::vector<Workgroup> workgroups_;  ///< by slot
+  TileFile tiles_;
+  std::size_t local_units_;  ///< of a workgroup
   std::vector<std::max_align_t> local_;
-  std::size_t local_units_ = 0;  ///< of a workgroup
+  RingAgreement agreement_;
   std::vector<Access> accesses_;
   std::vector<std::uint32_t> free_accesses_;
   std::vector<Wave*> ready_;  ///< to be stepped, in this order
   bool running_ready_ = false;
-  const Wave* stepped_ = nullptr;  ///< whose program runs just now
-  bool strayed_ = false;           ///< a program has made a call that is not its own
   bool failed_ = false;
   Multiplier multiplier_;
-  /// What stores to other GPUs and signals carry, what waits expect; null for a kernel without neighbours.
-  std::shared_ptr<const RingSignal> sent_, expected_;
+
+  // One program runs at a time, on all GPUs.
+  static inline const t3_wave* stepped = nullptr;  ///< whose it is
+  static inline bool computes = false;             ///< it is what a wave's work computes
+  static inline bool strayed = false;              ///< it has made a call that is not its own
 };
 
 }  // namespace t3vp

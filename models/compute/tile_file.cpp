@@ -1,7 +1,11 @@
 #include "compute/tile_file.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstring>
 
+#include "compute/device_mistakes.h"
 #include "protocol/element.h"
 #include "t3/element_bytes.h"
 
@@ -24,10 +28,6 @@ ConstValues values(const t3_tile& tile, const TileContents& contents) {
 
 }  // namespace
 
-void fit(TileContents& contents, const t3_tile& tile) {
-  contents.bytes.resize(std::size_t{tile.rows} * tile.columns * bytes_of(tile.element));
-}
-
 void take_rows(TileContents& contents, const t3_tile& tile, const t3_access& access, const unsigned char* data) {
   const std::size_t row_bytes = access.columns * bytes_of(access.element);
   for (std::uint32_t row = 0; row < access.rows; ++row, data += row_bytes) {
@@ -48,6 +48,123 @@ void give_rows(const TileContents& contents, const t3_tile& tile, const t3_acces
     else
       narrow_elements(static_cast<ElementType>(access.element), reinterpret_cast<const float*>(from), data,
                       access.columns);
+  }
+}
+
+TileFile::TileFile(std::size_t waves, std::uint32_t tiles, bool functional) : tiles_(tiles), file_(waves * tiles) {
+  if (functional) contents_.resize(file_.size());
+}
+
+void TileFile::clear(std::size_t wave) {
+  for (std::size_t i = wave * tiles_; i < (wave + 1) * tiles_; ++i) {
+    elements_ -= std::uint64_t{file_[i].rows} * file_[i].columns;
+    file_[i] = {};
+  }
+}
+
+TileContents& TileFile::contents(std::size_t wave, const t3_tile& tile) {
+  TileContents& contents = contents_[wave * tiles_ + tile.index];
+  contents.bytes.resize(std::size_t{tile.rows} * tile.columns * bytes_of(tile.element));
+  return contents;
+}
+
+void TileFile::shape(std::size_t wave, const t3_tile& tile, bool by_work) {
+  Tile& file = at(wave, tile);
+  elements_ += std::uint64_t{tile.rows} * tile.columns - std::uint64_t{file.rows} * file.columns;
+  file.rows = tile.rows;
+  file.columns = tile.columns;
+  file.element = tile.element;
+  file.by_work = by_work;
+}
+
+void TileFile::begin(std::size_t wave, const t3_call& call) {
+  if (call.kind == T3_CALL_LOAD) return shape(wave, call.tile, false);
+  if (call.kind == T3_CALL_MULTIPLY) return shape(wave, call.product.sum, false);
+  if (call.kind != T3_CALL_WORK) return;
+  for (std::uint32_t i = 0; i < call.work.operands; ++i) {
+    const t3_tile& tile = call.work.tiles[i];
+    if (at(wave, tile).rows == 0 || at(wave, tile).by_work) shape(wave, tile, true);
+  }
+}
+
+namespace {
+
+template <typename Tile>
+bool is_shaped(const Tile& is, const t3_tile& tile) {
+  return is.rows == tile.rows && is.columns == tile.columns && is.element == tile.element;
+}
+
+template <typename Tile>
+std::string otherwise(const Tile& is, const t3_tile& tile) {
+  return text_of(t3_tile{tile.index, is.rows, is.columns, is.element});
+}
+
+}  // namespace
+
+std::string TileFile::mistake_of_use(std::size_t wave, const t3_tile& tile) const {
+  const Tile& is = at(wave, tile);
+  if (is_shaped(is, tile)) return {};
+  if (is.rows == 0)
+    return fmt::format("{}: nothing has been loaded or computed there, a tile that holds something expected",
+                       text_of(tile));
+  return fmt::format("{}: it holds {}, which is expected", text_of(tile), otherwise(is, tile));
+}
+
+/// Whatever overwrites a tile.
+std::string TileFile::mistake_of_load(std::size_t wave, const t3_tile& tile) const {
+  const Tile& is = at(wave, tile);
+  if (is.awaited == 0 || is_shaped(is, tile)) return {};
+  return fmt::format("{}: {} loads of {} are under way, the same shape expected until they have come", text_of(tile),
+                     is.awaited, otherwise(is, tile));
+}
+
+std::string TileFile::mistake_of_product(std::size_t wave, const t3_product& product) const {
+  for (const t3_tile& factor : {product.a, product.b})
+    if (std::string wrong = mistake_of_use(wave, factor); !wrong.empty()) return wrong;
+  return product.adds ? mistake_of_use(wave, product.sum) : mistake_of_load(wave, product.sum);
+}
+
+std::string TileFile::mistake_of_work(std::size_t wave, const t3_vector_work& work) const {
+  for (std::uint32_t i = 0; i < work.operands; ++i) {
+    const Tile& is = at(wave, work.tiles[i]);
+    if (is.rows == 0 || is.by_work) continue;
+    if (std::string wrong = mistake_of_use(wave, work.tiles[i]); !wrong.empty()) return wrong;
+  }
+  return {};
+}
+
+/// The host has to hold them all.
+std::string TileFile::mistake_of_size(const t3_call& call) const {
+  std::uint64_t more = 0;
+  const auto add = [&more](const t3_tile& tile) { more += std::uint64_t{tile.rows} * tile.columns; };
+  if (call.kind == T3_CALL_LOAD) add(call.tile);
+  if (call.kind == T3_CALL_MULTIPLY) add(call.product.sum);
+  if (call.kind == T3_CALL_WORK) std::for_each(call.work.tiles, call.work.tiles + call.work.operands, add);
+  if (more == 0 || contents_.empty() || elements_ + more <= T3_RESIDENT_ELEMENTS_MAX) return {};
+  return fmt::format("tiles of {} elements beside {} of others: up to {} at once expected in a functional run", more,
+                     elements_, static_cast<int>(T3_RESIDENT_ELEMENTS_MAX));
+}
+
+std::string TileFile::mistake(std::size_t wave, const t3_call& call) const {
+  if (std::string wrong = mistake_of_size(call); !wrong.empty()) return wrong;
+  switch (call.kind) {
+    case T3_CALL_LOAD:
+      return mistake_of_load(wave, call.tile);
+    case T3_CALL_STORE:
+    case T3_CALL_UPDATE:
+      return mistake_of_use(wave, call.tile);
+    case T3_CALL_ARRIVE:
+      return at(wave, call.tile).rows == 0 ? std::string() : mistake_of_use(wave, call.tile);
+    case T3_CALL_MULTIPLY:
+      return mistake_of_product(wave, call.product);
+    case T3_CALL_ADD: {
+      std::string wrong = mistake_of_use(wave, call.tile);
+      return wrong.empty() ? mistake_of_use(wave, call.addend) : wrong;
+    }
+    case T3_CALL_WORK:
+      return mistake_of_work(wave, call.work);
+    default:
+      return {};
   }
 }
 

@@ -3,21 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace t3vp {
 namespace {
 
-bool same_name(const RingSignal::Property& one, const RingSignal::Property& other) {
-  return one.name == other.name || std::strcmp(one.name, other.name) == 0;
-}
-
 bool same(const RingSignal::Property& one, const RingSignal::Property& other) {
-  return one.value == other.value && same_name(one, other);
+  return one.value == other.value && one.name == other.name;
 }
 
 std::string text_of(const RingSignal::Property& property) {
-  if (property.text != nullptr) return property.text;
+  if (!property.text.empty()) return property.text;
   return fmt::format(property.is_address ? "{:#x}" : "{}", property.value);
 }
 
@@ -31,7 +26,7 @@ bool agree(const RingSignal& one, const RingSignal& other) {
 
 std::string differences(const RingSignal& found, const RingSignal& expected) {
   std::string text;
-  const auto tell = [&text](const char* name, const std::string& is, const std::string& should) {
+  const auto tell = [&text](const std::string& name, const std::string& is, const std::string& should) {
     text += fmt::format("{}{} found {}, expected {}", text.empty() ? "" : "; ", name, is, should);
   };
   if (found.gpus != expected.gpus) tell("gpus", std::to_string(found.gpus), std::to_string(expected.gpus));
@@ -42,7 +37,7 @@ std::string differences(const RingSignal& found, const RingSignal& expected) {
   const std::size_t both = std::min(found.properties.size(), expected.properties.size());
   for (std::size_t i = 0; i < both; ++i) {
     const RingSignal::Property &is = found.properties[i], &should = expected.properties[i];
-    if (!same_name(is, should))
+    if (is.name != should.name)
       tell("a property", is.name, should.name);
     else if (is.value != should.value)
       tell(is.name, text_of(is), text_of(should));

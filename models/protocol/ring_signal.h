@@ -14,9 +14,9 @@ namespace t3vp {
 struct RingSignal {
   /// One of the things that the kernels of neighbours must agree on. Which there are is the kernels' business.
   struct Property {
-    const char* name;
+    std::string name;
     std::uint64_t value;
-    const char* text = nullptr;  ///< what the value means; null: the number says it
+    std::string text = {};  ///< what the value means; empty: the number says it
     bool is_address = false;
   };
 

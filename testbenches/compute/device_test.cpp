@@ -66,6 +66,11 @@ t3_plan with(t3_plan plan, std::uint32_t t3_plan::*member, std::uint32_t value) 
   return plan;
 }
 
+t3_plan with_range(t3_plan plan, t3_range (t3_plan::*member)[T3_RANGES_MAX], t3_range range) {
+  (plan.*member)[0] = range;
+  return plan;
+}
+
 }  // namespace
 
 TEST_CASE("the waves of a workgroup meet and share its local memory that begins as zeros") {
@@ -123,14 +128,35 @@ TEST_CASE("a plan that cannot be is refused") {
       {"of 4097 tiles", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::tiles, 4097); }},
       {"that writes 0 ranges", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::written_count, 0); }},
       {"that writes 5 ranges", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::written_count, 5); }},
-      {"and reads 5: a name", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::read_count, 5); }},
+      {", reads 5 and", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::read_count, 5); }},
+      {"and sends to 5: a name", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::sent_count, 5); }},
+      {"plan whose range 1 that it writes begins at 0x80 and ends before 0x80: one of 0x0 to 0x1fffff expected",
+       [](auto* d, auto* a) {
+         return with_range(guest_plan(d, a), &t3_plan::written, {0x80, 0x80});
+       }},
+      {"plan whose range 1 that it writes begins at 0x80 and ends before 0x40",
+       [](auto* d, auto* a) {
+         return with_range(guest_plan(d, a), &t3_plan::written, {0x80, 0x40});
+       }},
+      {"plan whose range 1 that it writes begins at 0x1fffe0 and ends before 0x200020",
+       [](auto* d, auto* a) {
+         return with_range(guest_plan(d, a), &t3_plan::written, {0x1FFFE0, 0x200020});
+       }},
+      {"plan whose range 1 that it reads begins at 0x100000000000 and ends before 0x100000000020",
+       [](auto* d, auto* a) {
+         return with_range(guest_plan(d, a), &t3_plan::read, {address_map::on_gpu(1, 0), address_map::on_gpu(1, 32)});
+       }},
+      {"plan whose range 1 that it sends to begins at 0x100000000000 and ends before 0x100000000020",
+       [](auto* d, auto* a) {
+         return with_range(guest_plan(d, a), &t3_plan::sent, {address_map::on_gpu(1, 0), address_map::on_gpu(1, 32)});
+       }},
   };
   GuestBench guest(guest_meets);
   for (const auto& [text, plan] : plans) {
     guest.kernel.plan = plan;
     guest.bench.run(guest.gemm.packet);
     CHECK(guest.bench.gpu().error() == Status::bad_packet);
-    CHECK_THAT(guest.report(), Catch::StartsWith("kernel guest: a plan of ") && Contains(text));
+    CHECK_THAT(guest.report(), Catch::StartsWith("kernel guest: a plan ") && Contains(text));
   }
 }
 
@@ -145,6 +171,8 @@ struct Crowd {
   static t3_plan plan(const t3_device* device, const t3_launch* launch) {
     t3_plan plan = guest_plan(device, launch);
     plan.workgroups = 40;
+    plan.written[0].end = plan.written[0].begin + 80 * 32;
+    plan.read[0].end = plan.read[0].begin + 80 * 32;
     plan.workgroups_per_cu = per_cu;
     plan.register_bytes = register_bytes;
     plan.local_bytes = local_bytes;
@@ -201,6 +229,15 @@ TEST_CASE("a kernel is refused of which no workgroup fits or not all of those th
   CHECK(refusal(p.register_bytes / 13 + 1, 8, true) ==
         "kernel guest: 40 workgroups that wait for each other: 1 to 36 that fit at once expected");
   CHECK(refusal(p.register_bytes / 14, 8, true).empty());
+  const auto too_many = [&](std::uint32_t per_cu) {
+    Crowd::per_cu = per_cu, Crowd::register_bytes = Crowd::local_bytes = 0;
+    crowd.guest.bench.run(crowd.guest.gemm.packet);
+    return crowd.guest.bench.gpu().error() == Status::bad_packet ? crowd.guest.report() : "";
+  };
+  CHECK(too_many(1 << 18) ==
+        "kernel guest: 1572864 waves that run at once with 4718592 tiles: up to 262144 with 4194304 expected");
+  CHECK(too_many(1 << 10).empty());
+  CHECK(crowd.guest.bench.gpu().error() == Status::ok);
 }
 
 TEST_CASE("a grid that is not the plan's is refused and none is the plan's") {

@@ -1,6 +1,12 @@
 #include "guest_kernels.h"
 
+#include <math.h>
+
+#include "t3/address.h"
 #include "t3/arguments/gemm.h"
+#include "t3/registers/signals.h"
+
+enum { PEER_ROW = 0x4000 };
 
 struct t3_plan guest_plan(const struct t3_device* device, const struct t3_launch* launch) {
   const struct t3_gemm_arguments* p = launch->arguments;
@@ -11,7 +17,12 @@ struct t3_plan guest_plan(const struct t3_device* device, const struct t3_launch
                           .tiles = 3,
                           .local_bytes = sizeof(struct t3_wave*),
                           .written = {{p->out, p->out + 4 * 32}},
-                          .written_count = 1};
+                          .written_count = 1,
+                          .read = {{p->a, p->a + 4 * 32}},
+                          .read_count = 1,
+                          .sent = {{PEER_ROW, PEER_ROW + 32}},
+                          .sent_count = 1,
+                          .stores_here = true};
 }
 
 static bool accepts(struct t3_check* check, const struct t3_launch* launch) {
@@ -92,6 +103,7 @@ static void leaves_loads(struct t3_wave* wave) {
 
 static void leaves_stores(struct t3_wave* wave) {
   const struct t3_gemm_arguments* p = wave->arguments;
+  t3_work(wave, &(struct t3_vector_work){.operations = 1, .operands = 1, .tiles = {first}});
   t3_store(wave, first, row_of(p->out, 0));
 }
 
@@ -162,6 +174,126 @@ static void calls_for_another(struct t3_wave* wave) {
   t3_meet(wave);
 }
 
+static void load_row(struct t3_wave* wave, uint64_t address) {
+  t3_load(wave, first, row_of(address, 0));
+  t3_arrive(wave, first);
+}
+
+static void compute_first(struct t3_wave* wave) {
+  t3_work(wave, &(struct t3_vector_work){.operations = 1, .operands = 1, .tiles = {first}});
+}
+
+static void store_row(struct t3_wave* wave, uint64_t address) {
+  compute_first(wave);
+  t3_store(wave, first, row_of(address, 0));
+}
+
+static const struct t3_gemm_arguments* operands_of(const struct t3_wave* wave) { return wave->arguments; }
+
+static void loads_what_it_does_not_read(struct t3_wave* wave) { load_row(wave, operands_of(wave)->a + 4 * 32 - 4); }
+
+static void loads_from_a_peer(struct t3_wave* wave) { load_row(wave, t3_on_gpu(1, operands_of(wave)->a)); }
+
+static void loads_beyond_all_addresses(struct t3_wave* wave) {
+  struct t3_access access = row_of(operands_of(wave)->a, 0);
+  access.rows = 2, access.stride = UINT64_MAX - 64;
+  t3_load(wave, (struct t3_tile){0, 2, 8, T3_FP32}, access);
+}
+
+static void stores_what_it_does_not_write(struct t3_wave* wave) { store_row(wave, operands_of(wave)->out - 32); }
+
+static void updates_what_it_reads(struct t3_wave* wave) {
+  compute_first(wave);
+  t3_update(wave, first, row_of(operands_of(wave)->a, 0));
+}
+
+static void stores_where_it_does_not_send(struct t3_wave* wave) { store_row(wave, t3_on_gpu(1, PEER_ROW + 4)); }
+
+static void signals_memory(struct t3_wave* wave) {
+  t3_signal(wave, (struct t3_counter){.address = operands_of(wave)->out});
+}
+
+static void signals_what_is_waited_for(struct t3_wave* wave) {
+  t3_signal(wave, (struct t3_counter){.address = t3_block_base(0, T3_BLOCK_SIGNALS) + T3_SIGNALS_VALUE_OFFSET});
+}
+
+static void signals_stores_backwards(struct t3_wave* wave) {
+  t3_signal(wave, (struct t3_counter){.address = t3_block_base(0, T3_BLOCK_SIGNALS) + T3_SIGNALS_ADD_OFFSET,
+                                      .stored = {64, 32}});
+}
+
+static void awaits_a_peers_counter(struct t3_wave* wave) {
+  t3_await(wave, (struct t3_counter){.address = t3_block_base(1, T3_BLOCK_SIGNALS) + T3_SIGNALS_VALUE_OFFSET});
+}
+
+static const struct t3_tile narrow = {0, 1, 4, T3_FP32};
+
+static void stores_nothing(struct t3_wave* wave) { t3_store(wave, first, row_of(operands_of(wave)->out, 0)); }
+
+static void stores_in_another_shape(struct t3_wave* wave) {
+  struct t3_access access = row_of(operands_of(wave)->out, 0);
+  access.columns = 4;
+  load_row(wave, operands_of(wave)->a);
+  t3_store(wave, narrow, access);
+}
+
+static void works_in_another_shape(struct t3_wave* wave) {
+  load_row(wave, operands_of(wave)->a);
+  t3_work(wave, &(struct t3_vector_work){.operations = 1, .operands = 1, .tiles = {narrow}});
+}
+
+static void loads_over_a_load(struct t3_wave* wave) {
+  struct t3_access access = row_of(operands_of(wave)->a, 0);
+  t3_load(wave, first, access);
+  access.columns = 4;
+  t3_load(wave, narrow, access);
+}
+
+static void adds_to_what_is_not_computed(struct t3_wave* wave) {
+  compute_first(wave);
+  t3_work(wave, &(struct t3_vector_work){.operations = 1, .operands = 1, .tiles = {{1, 8, 8, T3_FP32}}});
+  t3_multiply(
+      wave, (struct t3_product){
+                .sum = {2, 1, 8, T3_FP32}, .a = first, .b = {1, 8, 8, T3_FP32}, .m = 1, .n = 8, .k = 8, .adds = true});
+}
+
+static void loads_too_large_a_tile(struct t3_wave* wave) {
+  t3_load(wave, (struct t3_tile){0, 65536, 1025, T3_FP32}, row_of(operands_of(wave)->a, 0));
+}
+
+static void fills_the_host(struct t3_wave* wave) {
+  for (uint32_t i = 0; i < 3; ++i)
+    t3_work(wave, &(struct t3_vector_work){.operations = 0, .operands = 1, .tiles = {{i, 8192, 8192, T3_FP32}}});
+  t3_meet(wave);
+}
+
+static void works_for_ever(struct t3_wave* wave) { t3_work(wave, &(struct t3_vector_work){.operations = INFINITY}); }
+
+static void works_beyond_time(struct t3_wave* wave) { t3_work(wave, &(struct t3_vector_work){.operations = 1e300}); }
+
+static void multiplies_beyond_time(struct t3_wave* wave) {
+  compute_first(wave);
+  t3_work(wave, &(struct t3_vector_work){.operations = 1, .operands = 1, .tiles = {{1, 8, 8, T3_FP32}}});
+  t3_multiply(wave, (struct t3_product){.sum = {2, 1, 8, T3_FP32},
+                                        .a = first,
+                                        .b = {1, 8, 8, T3_FP32},
+                                        .m = UINT32_MAX,
+                                        .n = UINT32_MAX,
+                                        .k = UINT32_MAX});
+}
+
+static void calls_for_nothing(struct t3_wave* wave) {
+  wave->call(wave, NULL);
+  t3_drain(wave);
+}
+
+static void says_it_is_another(struct t3_wave* wave) {
+  wave->wave = 1 - wave->wave;
+  t3_drain(wave);
+}
+
+static void shows_nothing(struct t3_wave* wave) { t3_show(wave, NULL, 0); }
+
 static void awaits_no_tile(struct t3_wave* wave) { t3_arrive(wave, (struct t3_tile){7, 1, 8, T3_FP32}); }
 
 static void calls_what_there_is_not(struct t3_wave* wave) {
@@ -171,8 +303,8 @@ static void calls_what_there_is_not(struct t3_wave* wave) {
 }
 
 const struct guest_mistake guest_mistakes[] = {
-    {loads_no_tile, "tile 3 of 1 x 8 fp32: one of the wave's 3, with elements, expected"},
-    {loads_empty_tile, "tile 0 of 0 x 8 fp32: one of the wave's 3, with elements, expected"},
+    {loads_no_tile, "tile 3 of 1 x 8 fp32: one of the wave's 3, with elements, up to 67108864, expected"},
+    {loads_empty_tile, "tile 0 of 0 x 8 fp32: one of the wave's 3, with elements, up to 67108864, expected"},
     {loads_beside_tile, "an access of 1 x 8 elements from (0, 1) on: a part of tile 0 of 1 x 8 fp32 expected"},
     {stores_other_elements, "an access of fp32 elements: those of tile 0 of 1 x 8 fp16, or fp32 there, expected"},
     {multiplies_what_does_not_fit,
@@ -183,11 +315,35 @@ const struct guest_mistake guest_mistakes[] = {
     {works_on_fp16, "work on tile 0 of 1 x 8 fp16: fp32 expected"},
     {multiplies_in_place, "a product of tiles 0 and 1 in 0: different ones expected"},
     {works_twice, "work on tile 0 twice: different ones expected"},
-    {calls_from_its_work, "it calls the device for another wave, or from its work"},
-    {calls_at_once_from_its_work, "it calls the device for another wave, or from its work"},
-    {calls_for_another, "it calls the device for another wave, or from its work"},
-    {awaits_no_tile, "tile 7 of 1 x 8 fp32: one of the wave's 3, with elements, expected"},
+    {calls_from_its_work, "it calls the device for another wave, from its work, or for nothing"},
+    {calls_at_once_from_its_work, "it calls the device for another wave, from its work, or for nothing"},
+    {calls_for_another, "it calls the device for another wave, from its work, or for nothing"},
+    {awaits_no_tile, "tile 7 of 1 x 8 fp32: one of the wave's 3, with elements, up to 67108864, expected"},
     {calls_what_there_is_not, "call 99: there is no such call of a device"},
+    {loads_what_it_does_not_read,
+     "a load from 0x1007c to 0x1009b: its plan reads 0x10000 to 0x1007f and writes 0x90000 to 0x9007f, memory of"},
+    {loads_from_a_peer, "a load from 0x100000"},
+    {loads_beyond_all_addresses, "an access of 2 rows 18446744073709551551 bytes apart"},
+    {stores_what_it_does_not_write, ": its plan writes "},
+    {updates_what_it_reads, ": its plan writes "},
+    {stores_where_it_does_not_send, "of GPU 1: its plan sends to 0x4000 to 0x401f of other GPUs, memory of this"},
+    {signals_memory, "a signal to 0x"},
+    {signals_what_is_waited_for, "a signal to 0x"},
+    {signals_stores_backwards, "a signal that says that stores went to 0x40 up to 0x20: a range expected"},
+    {awaits_a_peers_counter, "a wait for 0x"},
+    {stores_nothing, "tile 0 of 1 x 8 fp32: nothing has been loaded or computed there"},
+    {stores_in_another_shape, "tile 0 of 1 x 4 fp32: it holds tile 0 of 1 x 8 fp32, which is expected"},
+    {works_in_another_shape, "tile 0 of 1 x 4 fp32: it holds tile 0 of 1 x 8 fp32, which is expected"},
+    {loads_over_a_load, "tile 0 of 1 x 4 fp32: 1 loads of tile 0 of 1 x 8 fp32 are under way"},
+    {adds_to_what_is_not_computed, "tile 2 of 1 x 8 fp32: nothing has been loaded or computed there"},
+    {loads_too_large_a_tile, "tile 0 of 65536 x 1025 fp32: one of the wave's 3, with elements, up to 67108864,"},
+    {fills_the_host, "tiles of 67108864 elements beside 268435456 of others: up to 268435456 at once expected"},
+    {works_for_ever, "work of inf operations on 0 tiles: 0 or more on at most 4 expected"},
+    {works_beyond_time, "cycles: work that ends within 4000000 s of simulated time expected"},
+    {multiplies_beyond_time, "cycles: work that ends within 4000000 s of simulated time expected"},
+    {calls_for_nothing, "it calls the device for another wave, from its work, or for nothing"},
+    {says_it_is_another, "it has changed its struct t3_wave"},
+    {shows_nothing, "a name for the timeline that is none"},
     {leaves_loads, "it ends with 1 loads and 0 stores under way"},
     {leaves_stores, "it ends with 0 loads and 1 stores under way"},
     {0}};

@@ -4,8 +4,10 @@
  * the kernel's description once for each wave of a workgroup: straight-line C on a stack of T3_WAVE_STACK_BYTES.
  *
  * Data are in tiles, numbered 0 to plan.tiles - 1, which are a wave's own. In a timing-only run there are no data, and
- * the program does not notice. Loads and stores return at once. What uses a tile waits until all that is loaded into it
- * has come; t3_drain waits until memory has taken the wave's stores and updates. Matrix and vector work occupies the
+ * the program does not notice. A tile has the rows, columns and elements with which it was loaded or computed, and is
+ * used with these; loading it, or a product that overwrites it, may give it others, and so does work where nothing but
+ * work has computed it. Loads and stores return at once. What uses a tile waits until all that is loaded into it has
+ * come; t3_drain waits until memory has taken the wave's stores and updates. Matrix and vector work occupies the
  * compute unit, after what it does already, and returns when it is done. All other time is memory's: what a program
  * computes between two calls takes none.
  *
@@ -26,7 +28,16 @@
 extern "C" {
 #endif
 
-enum { T3_WAVE_STACK_BYTES = 16384, T3_WORKGROUPS_PER_CU_MAX = 1 << 20, T3_WAVES_MAX = 65536, T3_TILES_MAX = 4096 };
+enum {
+  T3_WAVE_STACK_BYTES = 16384,
+  T3_WORKGROUPS_PER_CU_MAX = 1 << 20,
+  T3_WAVES_MAX = 65536, /* of a workgroup */
+  T3_TILES_MAX = 4096,  /* of a wave */
+  T3_RESIDENT_WAVES_MAX = 1 << 18,
+  T3_RESIDENT_TILES_MAX = 1 << 22, /* of all workgroups that run at once */
+  T3_TILE_ELEMENTS_MAX = 1 << 26,
+  T3_RESIDENT_ELEMENTS_MAX = 1 << 28 /* of tiles at once, in a functional run */
+};
 
 /* What the machine is like, as far as programs are made for it. */
 struct t3_device {
@@ -168,15 +179,19 @@ struct t3_plan {
   const char* name; /* on the timeline */
   uint32_t workgroups;
   uint32_t workgroups_per_cu; /* that the kernel is made for; as many run at once as registers and local memory allow */
-  uint32_t register_bytes;    /* of a workgroup */
+  uint32_t register_bytes;    /* of a workgroup, as its compiler has it: tiles are not counted against them */
   uint32_t waves;             /* programs of a workgroup, at most T3_WAVES_MAX */
   uint32_t tiles;             /* of a wave, at most T3_TILES_MAX */
   uint32_t local_bytes;       /* of a workgroup */
   bool together;              /* workgroups wait for each other: all of them have to fit at once */
+  /* Memory of this GPU. What others use is refused by it; loads stay within both, stores within the first. */
   struct t3_range written[T3_RANGES_MAX]; /* by the kernel or its neighbours, the output first */
   uint32_t written_count;
   struct t3_range read[T3_RANGES_MAX]; /* and not written */
   uint32_t read_count;
+  /* Local addresses (t3/address.h) of other GPUs: stores to their memory stay within them. */
+  struct t3_range sent[T3_RANGES_MAX];
+  uint32_t sent_count;
   bool awaits_arrivals; /* what neighbours have stored before the kernel begins is awaited, or added to, not lost */
   bool stores_here;     /* the kernel stores there itself, and not its neighbours alone */
   enum t3_tiles_named tiles_named;
@@ -295,7 +310,8 @@ static inline void t3_work(struct t3_wave* wave, const struct t3_vector_work* wo
   wave->call(wave, &call);
 }
 
-/* Adds 1 to a counter, behind all stores that go the same way; returns when it has left. */
+/* Adds 1 to a counter, one of the `add` registers of a GPU's signals, behind all stores that go the same way; returns
+ * when it has left. */
 static inline void t3_signal(struct t3_wave* wave, struct t3_counter counter) {
   struct t3_call call;
   call.kind = T3_CALL_SIGNAL;
@@ -303,7 +319,7 @@ static inline void t3_signal(struct t3_wave* wave, struct t3_counter counter) {
   wave->call(wave, &call);
 }
 
-/* Waits until a counter of this GPU has reached the threshold. */
+/* Waits until a counter, one of the `value` registers of this GPU's signals, has reached the threshold. */
 static inline void t3_await(struct t3_wave* wave, struct t3_counter counter) {
   struct t3_call call;
   call.kind = T3_CALL_AWAIT;

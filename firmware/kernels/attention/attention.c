@@ -195,7 +195,7 @@ static void run(struct t3_wave* wave) {
     walk_block(wave, &t, block);
     if (block + t.ahead < t.blocks) load_block(wave, &t, block + t.ahead);
   }
-  if (t.pass == T3_ATTENTION_FORWARD) work_on_scores(wave, &t, 0, 0, divide_by_weights);
+  if (t.pass == T3_ATTENTION_FORWARD) work_on_scores(wave, &t, t.blocks - 1, 0, divide_by_weights);
   for (uint32_t i = 0; i < t.written_count; ++i)
     t3_store(wave, sum_of(&t, SUM + i), rows_of(&t, t.written[i], t.row, t.rows));
   t3_drain(wave);

@@ -257,8 +257,9 @@ static struct t3_plan plan_for(const char* name, const struct t3_device* device,
                                uint32_t workgroups) {
   const struct t3_ring_reduce_scatter_arguments* p = &r->arguments;
   const struct t3_matrices out = {"out", p->out, p->m, t3_row_bytes_of(p->n, p->element), p->ldo, 0, 1};
-  struct t3_matrices staging = out;
+  struct t3_matrices staging = out, sent = out;
   staging.address = p->staging;
+  sent.address = sent_to(r) & T3_LOCAL_MASK;
   return (struct t3_plan){.name = name,
                           .workgroups = workgroups,
                           .workgroups_per_cu = device->ring_workgroups_per_cu,
@@ -269,6 +270,8 @@ static struct t3_plan plan_for(const char* name, const struct t3_device* device,
                           .together = true,
                           .written = {t3_range_of(&out), t3_range_of(&staging)},
                           .written_count = is_staged(r) ? 2 : 1,
+                          .sent = {t3_range_of(&sent)},
+                          .sent_count = 1,
                           .awaits_arrivals = true,
                           .stores_here = is_staged(r)};
 }

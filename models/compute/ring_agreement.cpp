@@ -1,0 +1,47 @@
+#include "compute/ring_agreement.h"
+
+#include <fmt/format.h>
+
+namespace t3vp {
+namespace {
+
+std::string mistake_of(const t3_agreement& agreement) {
+  if (agreement.count > T3_PROPERTIES_MAX || agreement.receiver >= agreement.gpus)
+    return fmt::format("an agreement of {} properties with GPU {} of {}: up to {}, and a GPU of the ring, expected",
+                       agreement.count, agreement.receiver, agreement.gpus, static_cast<int>(T3_PROPERTIES_MAX));
+  for (std::uint32_t i = 0; i < agreement.count; ++i)
+    if (agreement.properties[i].name == nullptr)
+      return fmt::format("an agreement whose property {} has no name", i + 1);
+  return {};
+}
+
+std::shared_ptr<RingSignal> signal_of(const KernelHost& host, const t3_agreement& agreement, std::uint32_t workgroups) {
+  auto signal = std::make_shared<RingSignal>();
+  signal->receiver = agreement.receiver;
+  signal->gpus = agreement.gpus;
+  signal->workgroups = workgroups;
+  signal->sender = host.gpu();
+  signal->life = host.life();
+  signal->begun = now();
+  for (std::uint32_t i = 0; i < agreement.count; ++i) {
+    const t3_property& property = agreement.properties[i];
+    const char* const text = property.text != nullptr ? property.text : "";
+    signal->properties.push_back({property.name, property.value, text, property.is_address});
+  }
+  return signal;
+}
+
+}  // namespace
+
+/// The texts are the kernel's, and copied on its account.
+RingAgreement agreement_of(KernelHost& host, const t3_kernel& kernel, const void* arguments, std::uint32_t workgroups) {
+  if (kernel.agree == nullptr) return {};
+  KernelTime time(host);
+  t3_agreement sent{}, expected{};
+  kernel.agree(arguments, &sent, &expected);
+  for (const t3_agreement* agreement : {&sent, &expected})
+    if (std::string mistake = mistake_of(*agreement); !mistake.empty()) return {nullptr, nullptr, std::move(mistake)};
+  return {signal_of(host, sent, workgroups), signal_of(host, expected, workgroups), {}};
+}
+
+}  // namespace t3vp

@@ -1,0 +1,21 @@
+// What a kernel and its neighbours in a ring must agree on, as the kernel itself says.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "compute/kernel_host.h"
+#include "protocol/ring_signal.h"
+#include "t3/device.h"
+
+namespace t3vp {
+
+/// What stores to other GPUs and signals carry, and what waits expect; both null for a kernel without neighbours.
+struct RingAgreement {
+  std::shared_ptr<const RingSignal> sent, expected;
+  std::string mistake;  ///< in words, when the kernel says what cannot be
+};
+
+RingAgreement agreement_of(KernelHost& host, const t3_kernel& kernel, const void* arguments, std::uint32_t workgroups);
+
+}  // namespace t3vp
