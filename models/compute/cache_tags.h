@@ -16,7 +16,7 @@ class CacheTags {
   using Slot = std::uint32_t;
   static constexpr Slot none = 0xFFFFFFFF;
 
-  static_assert(traffic_class_count <= 1 << 6, "a line has 6 bits for its producer");
+  static_assert(traffic_classes_most <= 1 << 6, "a line has 6 bits for its producer");
 
   struct Line {
     std::uint8_t valid = 0;    ///< sectors that can be read whole; bit i is sector i

@@ -2,11 +2,36 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
+#include "protocol/traffic_classes.h"
 #include "t3/kernel_handle.h"
 
 namespace t3vp {
+namespace {
+constexpr std::size_t most_name = 31;
+
+bool is_class_name(const std::string& name, const std::string& end) {
+  const bool plain = std::all_of(name.begin(), name.end(),
+                                 [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
+  return plain && name.size() > end.size() && name.size() <= most_name &&
+         name.compare(name.size() - end.size(), end.size(), end) == 0;
+}
+
+/// The class has a number from now on.
+std::optional<KernelRegistry::Refusal> refusal_of_class(const std::string& kernel, const char* what, const char* name,
+                                                        const std::string& end) {
+  const std::string found = name == nullptr ? fmt::format("{}found no class of what it {}", kernel, what)
+                                            : fmt::format("{}found that it {} {}", kernel, what, name);
+  if (name == nullptr || !is_class_name(name, end))
+    return KernelRegistry::Refusal{
+        found, fmt::format("the name of one, in small letters, digits and _, that ends in {}", end)};
+  if (traffic_class_of(name)) return {};
+  return KernelRegistry::Refusal{found, fmt::format("at most {} classes of traffic", traffic_classes_most)};
+}
+
+}  // namespace
 
 KernelRegistry::KernelRegistry(const t3_kernel* const* kernels) {
   for (const t3_kernel* const* kernel = kernels; *kernel != nullptr; ++kernel) add(**kernel);
@@ -24,6 +49,8 @@ std::optional<KernelRegistry::Refusal> KernelRegistry::refusal(const t3_kernel& 
       added.arguments.bytes - 1 >= T3_ARGUMENT_BYTES_MAX)
     return Refusal{name + fmt::format("found arguments of {} bytes", added.arguments.bytes),
                    fmt::format("a description of 1 to {}", static_cast<int>(T3_ARGUMENT_BYTES_MAX))};
+  if (auto refused = refusal_of_class(name, "reads", added.reads, "_read")) return refused;
+  if (auto refused = refusal_of_class(name, "writes", added.writes, "_write")) return refused;
   const std::uint32_t handle = t3_kernel_handle(added.name);
   if (const t3_kernel* other = find(handle))
     return Refusal{name + fmt::format("its handle {:#010x} is that of {} as well", handle, other->name),

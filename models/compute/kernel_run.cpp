@@ -11,6 +11,7 @@
 #include "compute/device_mistakes.h"
 #include "protocol/address_map.h"
 #include "protocol/element.h"
+#include "protocol/traffic_classes.h"
 #include "protocol/truncating_adder.h"
 #include "t3/element_bytes.h"
 
@@ -47,6 +48,8 @@ KernelRun::KernelRun(KernelHost& host, FiberStacks& stacks, const t3_kernel& ker
       arguments_(std::move(arguments)),
       plan_(plan),
       name_(std::move(name)),
+      reads_(traffic_class_of(kernel.reads).value()),
+      writes_(traffic_class_of(kernel.writes).value()),
       waves_(std::size_t{device_.compute_units} * plan_.workgroups_per_cu * plan_.waves),
       workgroups_(std::size_t{device_.compute_units} * plan_.workgroups_per_cu),
       tiles_(waves_.size(), plan_.tiles, host.functional()),
@@ -337,7 +340,7 @@ Transaction& KernelRun::transfer(Wave& wave, Operation operation) {
   Transaction& transaction = host_.pool().make(
       operation, access.address, {access.rows, access.columns * t3_element_bytes(access.element), access.stride});
   DataExtension& extension = transaction.extension();
-  extension.traffic = static_cast<TrafficClass>(operation == Operation::load ? kernel_.reads : kernel_.writes);
+  extension.traffic = operation == Operation::load ? reads_ : writes_;
   extension.element = static_cast<ElementType>(access.element);
   extension.cached = !access.uncached;
   if (host_.functional()) transaction.attach_buffer();

@@ -100,6 +100,7 @@ class KernelRun {
   Arguments arguments_;
   t3_plan plan_;
   std::string name_;
+  TrafficClass reads_, writes_;
   std::vector<Wave> waves_;            ///< by slot, then by number
   std::vector<Workgroup> workgroups_;  ///< by slot
   TileFile tiles_;

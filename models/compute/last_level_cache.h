@@ -45,7 +45,7 @@ class LastLevelCache : public sc_core::sc_module, public Component {
   /// What the last flush wrote back.
   struct Flush {
     Picoseconds time = 0;
-    std::array<std::uint64_t, traffic_class_count> bytes{};
+    std::array<std::uint64_t, traffic_classes_most> bytes{};
   };
   const Flush& last_flush() const { return last_flush_; }
   /// Bytes of a range that were stored and have not been written back.

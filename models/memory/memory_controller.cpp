@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "protocol/address_map.h"
+#include "protocol/traffic_classes.h"
 
 namespace t3vp {
 namespace {
@@ -135,11 +136,11 @@ void MemoryController::slice() {
 void MemoryController::trace_traffic(Picoseconds end) {
   const bool idle = !busy();
   if (!idle && end - traced_from_ < trace_interval) return;
-  for (const TrafficClass traffic : traffic_class_values) {
+  for (const TrafficClass traffic : traffic_classes()) {
     const std::size_t c = index_of(traffic);
     const std::uint64_t bytes = dram_bytes_[c] - traced_bytes_[c];
     if (bytes == 0 && !flowing_[c]) continue;
-    const char* name = name_of(traffic);
+    const char* name = name_of_traffic(traffic);
     trace_->counter(track_, name, traced_from_, static_cast<double>(bytes) / to_ns(end - traced_from_));
     if (idle && bytes != 0) trace_->counter(track_, name, end, 0);
     flowing_[c] = !idle && bytes != 0;

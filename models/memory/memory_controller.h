@@ -52,7 +52,7 @@ class MemoryController : public sc_core::sc_module, public Component {
 
   Picoseconds lookahead() const { return slice_; }
   /// Bytes moved by the DRAM for each class, whole column accesses.
-  const std::array<std::uint64_t, traffic_class_count>& dram_bytes() const { return dram_bytes_; }
+  const std::array<std::uint64_t, traffic_classes_most>& dram_bytes() const { return dram_bytes_; }
   std::uint64_t dram_accesses() const;
   /// Bytes that have entered the DRAM queues and are yet to be moved.
   std::uint64_t queued_bytes() const;
@@ -135,8 +135,8 @@ class MemoryController : public sc_core::sc_module, public Component {
   double stage_integral_ = 0;
   Picoseconds stage_begin_ = 0;
   bool in_stage_ = false;
-  std::array<std::uint64_t, traffic_class_count> dram_bytes_{}, traced_bytes_{};
-  std::array<bool, traffic_class_count> flowing_{};  ///< by the counter's last value
+  std::array<std::uint64_t, traffic_classes_most> dram_bytes_{}, traced_bytes_{};
+  std::array<bool, traffic_classes_most> flowing_{};  ///< by the counter's last value
   Picoseconds traced_from_ = never;
   std::array<std::uint64_t, 3> updated_elements_{};
   sc_core::sc_event next_slice_;

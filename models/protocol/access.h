@@ -24,15 +24,18 @@ constexpr const char* name_of(Operation operation) {
 
 constexpr std::uint32_t bytes_of(ElementType type) { return type == ElementType::fp32 ? 4 : 2; }
 
-/// Figures by traffic class are in arrays of this length.
-inline constexpr std::size_t traffic_class_count = std::size(traffic_class_values);
+/// Figures by traffic class are in arrays of this length: kernels bring classes of their own (traffic_classes.h).
+inline constexpr std::size_t traffic_classes_most = 32;
 
 constexpr std::size_t index_of(TrafficClass traffic) { return static_cast<std::size_t>(traffic); }
+
+/// Whether somebody has asked for it, or the enumeration has it.
+bool is_traffic_class(TrafficClass traffic);
 
 static_assert(
     [] {
       for (const TrafficClass traffic : traffic_class_values)
-        if (index_of(traffic) >= traffic_class_count) return false;
+        if (index_of(traffic) >= std::size(traffic_class_values)) return false;
       return true;
     }(),
     "traffic_class.enumeration.json must number its values from 0 on without a gap");

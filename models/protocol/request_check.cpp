@@ -53,7 +53,7 @@ const Malformed* malformed(const tlm::tlm_generic_payload& transaction, RequestR
   if (extension->operation > Operation::wait) return &bad_operation;
   if (reads(extension->operation) ? !transaction.is_read() : !transaction.is_write()) return &bad_command;
   if (extension->element > ElementType::fp32) return &bad_element;
-  if (index_of(extension->traffic) >= traffic_class_count) return &bad_traffic;
+  if (!is_traffic_class(extension->traffic)) return &bad_traffic;
   if (extension->stream > Stream::communication) return &bad_stream;
   const std::uint32_t length = transaction.get_data_length();
   if (transaction.get_byte_enable_ptr() != nullptr &&

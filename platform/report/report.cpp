@@ -8,6 +8,7 @@
 #include "config/fingerprint.h"
 #include "config/json_document.h"
 #include "config/schema_check.h"
+#include "protocol/traffic_classes.h"
 
 namespace t3vp {
 namespace {
@@ -32,9 +33,13 @@ ordered_json bytes_json(const std::vector<DramBytes>& gpus, TrafficClass traffic
   return static_cast<double>(sum) / static_cast<double>(count);
 }
 
+/// Every report has the known classes, and those of other kernels that have moved anything.
 ordered_json class_bytes_json(const std::vector<DramBytes>& gpus) {
   ordered_json bytes = ordered_json::object();
   for (const TrafficClass traffic : traffic_class_values) bytes[name_of(traffic)] = bytes_json(gpus, traffic);
+  for (const TrafficClass traffic : traffic_classes())
+    if (ordered_json others = bytes_json(gpus, traffic); others != 0)
+      bytes[name_of_traffic(traffic)] = std::move(others);
   return bytes;
 }
 

@@ -17,7 +17,7 @@
 namespace t3vp {
 
 /// Bytes that a GPU's DRAM reads and writes, indexed by TrafficClass. An update counts once, as a write.
-using DramBytes = std::array<std::uint64_t, traffic_class_count>;
+using DramBytes = std::array<std::uint64_t, traffic_classes_most>;
 
 /// All times are in ns.
 struct RunTimes {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "protocol/traffic_classes.h"
 #include "workload/layer.h"
 #include "workload/tile_choice.h"
 
@@ -73,7 +74,7 @@ DramBytes dram_bytes_of(const Gpu& gpu) {
 double tensor_bytes(const TrafficMeter& meter, std::size_t gpu, const std::string& phase) {
   const DramBytes bytes = meter.of(gpu, phase).dram;
   double sum = 0;
-  for (const TrafficClass traffic : traffic_class_values)
+  for (const TrafficClass traffic : traffic_classes())
     if (traffic != TrafficClass::setup && traffic != TrafficClass::control)
       sum += static_cast<double>(bytes[index_of(traffic)]);
   return sum;

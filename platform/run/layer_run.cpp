@@ -1,5 +1,7 @@
 #include "run/layer_run.h"
 
+#include "protocol/traffic_classes.h"
+
 namespace t3vp {
 namespace {
 
@@ -41,8 +43,8 @@ void LayerRun::operation(bool begin) {
   }
   const auto moved = [&](const std::string& direction) {
     std::uint64_t sum = 0;
-    for (const TrafficClass traffic : traffic_class_values)
-      if (ends_with(name_of(traffic), direction)) sum += bytes[index_of(traffic)] - bytes_[index_of(traffic)];
+    for (const TrafficClass traffic : traffic_classes())
+      if (ends_with(name_of_traffic(traffic), direction)) sum += bytes[index_of(traffic)] - bytes_[index_of(traffic)];
     return sum;
   };
   if (reference_) reference_->after(current);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "protocol/traffic_classes.h"
+
 namespace t3vp {
 namespace {
 
@@ -16,7 +18,7 @@ LinkTraffic since(const LinkTraffic& begun, const LinkTraffic& sent) {
 
 /// An access is counted as it enters the DRAM queue; what is still there in the end has not been moved.
 void take_off(std::uint64_t bytes, DramBytes& dram) {
-  for (const TrafficClass traffic : traffic_class_values) {
+  for (const TrafficClass traffic : traffic_classes()) {
     std::uint64_t& moved = dram[index_of(traffic)];
     const std::uint64_t part = std::min(bytes, moved);
     moved -= part;

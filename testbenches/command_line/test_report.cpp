@@ -53,7 +53,7 @@ TEST_CASE("a report holds what the design promises") {
 
 TEST_CASE("DRAM bytes are those of a GPU, with every class") {
   const json bytes = report_of(good_result()).at("dram_bytes");
-  CHECK(bytes.size() == traffic_class_count);
+  CHECK(bytes.size() == std::size(traffic_class_values));
   CHECK(bytes.at("rs_read") == 200.5);
   CHECK(bytes.at("control") == 0);
 }

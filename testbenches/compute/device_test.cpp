@@ -7,6 +7,7 @@
 #include "compute/kernel_registry.h"
 #include "gemm_case.h"
 #include "guest_kernels.h"
+#include "protocol/traffic_classes.h"
 #include "t3/check.h"
 #include "t3/element_bytes.h"
 
@@ -354,6 +355,28 @@ TEST_CASE("kernels are registered only with a name of their own and all parts") 
     if (part == "program") kernel.run = nullptr;
     CHECK(refusal({kernel}) == "kernel guest: found no " + part + ", expected a check, a plan and a program");
   }
+}
+
+TEST_CASE("the traffic of a kernel is in classes that it names") {
+  const auto refusal = [](const char* reads, const char* writes) {
+    t3_kernel kernel = guest_kernel(guest_meets, guest_plan);
+    kernel.reads = reads, kernel.writes = writes;
+    const auto refused = KernelRegistry(t3_kernels).refusal(kernel);
+    return refused ? refused->found + ", expected " + refused->expected : std::string();
+  };
+  const std::string expected = ", expected the name of one, in small letters, digits and _, that ends in _";
+  CHECK(refusal("gemm_read", "guest_write").empty());
+  CHECK(refusal(nullptr, "guest_write") == "kernel guest: found no class of what it reads" + expected + "read");
+  CHECK(refusal("gemm_read", nullptr) == "kernel guest: found no class of what it writes" + expected + "write");
+  CHECK(refusal("guest_write", "guest_write") == "kernel guest: found that it reads guest_write" + expected + "read");
+  CHECK(refusal("gemm_read", "Guest_write") == "kernel guest: found that it writes Guest_write" + expected + "write");
+  CHECK(refusal("_read", "guest_write") == "kernel guest: found that it reads _read" + expected + "read");
+
+  GuestBench guest(guest_doubles);
+  guest.kernel.reads = "doubled_read";
+  guest.bench.run(guest.gemm.packet);
+  CHECK(guest.bench.memory.bytes_of(Operation::load, traffic_class_of("doubled_read").value()) == 4 * 32);
+  CHECK(guest.bench.memory.bytes_of(Operation::store, TrafficClass::gemm_write) == 4 * 32);
 }
 
 TEST_CASE("every kernel of the platform can be registered and is found by its handle") {

@@ -34,8 +34,8 @@ struct t3_kernel guest_kernel(void (*run)(struct t3_wave*),
                               struct t3_plan (*plan)(const struct t3_device*, const struct t3_launch*)) {
   return (struct t3_kernel){.name = "guest",
                             .arguments = T3_GEMM_ARGUMENTS,
-                            .reads = T3_TRAFFIC_GEMM_READ,
-                            .writes = T3_TRAFFIC_GEMM_WRITE,
+                            .reads = "gemm_read",
+                            .writes = "gemm_write",
                             .check = accepts,
                             .plan = plan,
                             .run = run};

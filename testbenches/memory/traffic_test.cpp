@@ -23,7 +23,7 @@ DataAccess random_access(Random& random) {
   DataAccess access;
   access.operation = static_cast<Operation>(random.below(3));
   access.stream = static_cast<Stream>(random.below(2));
-  access.traffic = static_cast<TrafficClass>(random.below(traffic_class_count));
+  access.traffic = static_cast<TrafficClass>(random.below(std::size(traffic_class_values)));
   access.address = local(std::uint64_t{random.below(1 << 20)} * 4);
   const auto row_bytes = static_cast<std::uint32_t>(4 + random.below(500) * 4);
   access.shape = {static_cast<std::uint32_t>(1 + random.below(6)), row_bytes, row_bytes + 4 * (random.below(300))};
@@ -37,7 +37,7 @@ TEST_CASE("what each class pays is what the channels moved, and every access is 
   MemoryBench bench;
   const dram::Timing& timing = bench.parameters.dram.timing;
   Random random(7);
-  std::array<std::uint64_t, traffic_class_count> expected{};
+  std::array<std::uint64_t, traffic_classes_most> expected{};
   std::vector<std::pair<std::size_t, bool>> loads;
   Picoseconds at = 0;
   for (int i = 0; i < 1500; ++i) {

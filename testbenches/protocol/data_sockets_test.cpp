@@ -152,7 +152,7 @@ std::vector<Fault> faults() {
       {"element", generic, malformed_argument,
        in_extension([](DataExtension& e) { e.element = static_cast<ElementType>(3); })},
       {"traffic class", generic, malformed_argument,
-       in_extension([](DataExtension& e) { e.traffic = static_cast<TrafficClass>(traffic_class_count); })},
+       in_extension([](DataExtension& e) { e.traffic = static_cast<TrafficClass>(traffic_classes_most); })},
       {"stream", generic, malformed_argument,
        in_extension([](DataExtension& e) { e.stream = static_cast<Stream>(2); })},
       {"byte enables", tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE, malformed_access,

@@ -60,7 +60,8 @@ TEST_CASE("the checker sees every malformed request and that a target answers it
   sent("operation", [](Transaction& t) { t.extension().operation = static_cast<Operation>(9); });
   sent("command and operation", [](Transaction& t) { t.set_read(); });
   sent("element type", [](Transaction& t) { t.extension().element = static_cast<ElementType>(9); });
-  sent("traffic class", [](Transaction& t) { t.extension().traffic = static_cast<TrafficClass>(traffic_class_count); });
+  sent("traffic class",
+       [](Transaction& t) { t.extension().traffic = static_cast<TrafficClass>(traffic_classes_most); });
   sent("stream", [](Transaction& t) { t.extension().stream = static_cast<Stream>(9); });
   sent("byte enables", [&](Transaction& t) { t.set_byte_enable_ptr(&bench.byte); });
   sent("streaming width", [](Transaction& t) { t.set_streaming_width(1); });

@@ -5,8 +5,27 @@
 
 #include "protocol/address_map.h"
 #include "protocol/data_protocol.h"
+#include "protocol/traffic_classes.h"
 
 namespace t3vp::test::units_test {
+
+TEST_CASE("classes of traffic are those of the enumeration and up to 32 with those that are asked for") {
+  const std::vector<TrafficClass> known = traffic_classes();
+  REQUIRE(traffic_class_of("rs_write") == TrafficClass::rs_write);
+  REQUIRE(traffic_classes() == known);
+  const TrafficClass added = traffic_class_of("a2a_read").value();
+  REQUIRE(index_of(added) == known.size());
+  REQUIRE(traffic_class_of("a2a_read") == added);
+  REQUIRE(std::string(name_of_traffic(added)) == "a2a_read");
+  REQUIRE(std::string(name_of_traffic(TrafficClass::control)) == "control");
+  REQUIRE(is_traffic_class(added));
+  REQUIRE_FALSE(is_traffic_class(static_cast<TrafficClass>(known.size() + 1)));
+  for (std::size_t i = known.size() + 1; i < traffic_classes_most; ++i)
+    REQUIRE(traffic_class_of("class_" + std::to_string(i)).has_value());
+  REQUIRE_FALSE(traffic_class_of("one_more").has_value());
+  REQUIRE(traffic_class_of("a2a_read") == added);
+  REQUIRE(traffic_classes().size() == traffic_classes_most);
+}
 
 TEST_CASE("times are integer picoseconds") {
   REQUIRE(from_ns(114.3) == 114'300);

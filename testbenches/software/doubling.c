@@ -49,8 +49,8 @@ static void run(struct t3_wave* wave) {
 
 const struct t3_kernel doubling_kernel = {.name = "doubling",
                                           .arguments = T3_DOUBLING_ARGUMENTS,
-                                          .reads = T3_TRAFFIC_GEMM_READ,
-                                          .writes = T3_TRAFFIC_GEMM_WRITE,
+                                          .reads = "doubling_read",
+                                          .writes = "doubling_write",
                                           .check = check,
                                           .plan = plan,
                                           .run = run};

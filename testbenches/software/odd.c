@@ -50,6 +50,8 @@ static struct t3_kernel kernel = {
     .plan = plan,
 #endif
     .arguments = T3_NOTHING_ARGUMENTS,
+    .reads = "gemm_read",
+    .writes = "gemm_write",
     .check = check,
     .run = run};
 

@@ -22,7 +22,6 @@
 #include <stdint.h>
 
 #include "t3/element.h"
-#include "t3/traffic_class.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -228,7 +227,10 @@ struct t3_check;
 struct t3_kernel {
   const char* name; /* packets say t3_kernel_handle of it */
   struct t3_argument_format arguments;
-  enum t3_traffic_class reads, writes;
+  /* Who pays in the report for what its programs load and store: classes of traffic_class.enumeration.json, or others,
+   * up to 24 of them in a run, which the report has from then on. Names in small letters, digits and _ that end in
+   * _read and _write. */
+  const char *reads, *writes;
   bool is_producer; /* of what a collective takes: the memory controller observes its first stage (T3 4.5) */
   /* Whether it can run so, else refused in words (t3/check.h). */
   bool (*check)(struct t3_check* check, const struct t3_launch* launch);

@@ -211,8 +211,8 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
 
 const struct t3_kernel t3_gemm_kernel = {.name = "gemm",
                                          .arguments = T3_GEMM_ARGUMENTS,
-                                         .reads = T3_TRAFFIC_GEMM_READ,
-                                         .writes = T3_TRAFFIC_GEMM_WRITE,
+                                         .reads = "gemm_read",
+                                         .writes = "gemm_write",
                                          .is_producer = true,
                                          .check = check,
                                          .plan = plan,

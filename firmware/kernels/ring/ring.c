@@ -327,8 +327,8 @@ static void agree_on_all_gather(const void* arguments, struct t3_agreement* sent
 
 const struct t3_kernel t3_ring_reduce_scatter_kernel = {.name = "ring-reduce-scatter",
                                                         .arguments = T3_RING_REDUCE_SCATTER_ARGUMENTS,
-                                                        .reads = T3_TRAFFIC_RS_READ,
-                                                        .writes = T3_TRAFFIC_RS_WRITE,
+                                                        .reads = "rs_read",
+                                                        .writes = "rs_write",
                                                         .check = check_reduce_scatter,
                                                         .plan = plan_reduce_scatter,
                                                         .agree = agree_on_reduce_scatter,
@@ -336,8 +336,8 @@ const struct t3_kernel t3_ring_reduce_scatter_kernel = {.name = "ring-reduce-sca
 
 const struct t3_kernel t3_ring_all_gather_kernel = {.name = "ring-all-gather",
                                                     .arguments = T3_RING_ALL_GATHER_ARGUMENTS,
-                                                    .reads = T3_TRAFFIC_AG_READ,
-                                                    .writes = T3_TRAFFIC_AG_WRITE,
+                                                    .reads = "ag_read",
+                                                    .writes = "ag_write",
                                                     .check = check_all_gather,
                                                     .plan = plan_all_gather,
                                                     .agree = agree_on_all_gather,

@@ -180,8 +180,8 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
 
 const struct t3_kernel t3_rows_kernel = {.name = "rows",
                                          .arguments = T3_ROWS_ARGUMENTS,
-                                         .reads = T3_TRAFFIC_GEMM_READ,
-                                         .writes = T3_TRAFFIC_GEMM_WRITE,
+                                         .reads = "gemm_read",
+                                         .writes = "gemm_write",
                                          .check = check,
                                          .plan = plan,
                                          .run = run};

@@ -1,0 +1,23 @@
+// The classes of traffic: those of traffic_class.enumeration.json, and behind them those that kernels bring with them.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "protocol/access.h"
+
+namespace t3vp {
+
+/// Of the class with this name, which gets the next number when nobody has asked for it before; nothing when there are
+/// traffic_classes_most of them.
+std::optional<TrafficClass> traffic_class_of(const std::string& name);
+
+/// All of them up to now: those of the enumeration in its order, then the others as they have come.
+std::vector<TrafficClass> traffic_classes();
+
+/// How reports call a class that there is. The text stays.
+const char* name_of_traffic(TrafficClass traffic);
+
+}  // namespace t3vp
