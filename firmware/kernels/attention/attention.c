@@ -2,7 +2,6 @@
  * other operands' rows, so that scores never reach memory. The forward pass keeps q and walks over k and v. The
  * backward pass recomputes the scores twice: one kernel keeps q and gives its gradient, one keeps k and v and gives
  * theirs, so that no gradient is added up across workgroups. The backward pass has time alone. */
-#include "attention.h"
 
 #include <float.h>
 #include <math.h>

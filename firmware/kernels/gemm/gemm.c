@@ -1,10 +1,8 @@
 /* out = a b. A workgroup computes one tile of out: it loads slabs of a's rows and b's columns ahead of their use, adds
  * their products up, and stores the tile wavefront by wavefront. Stages (T3 2.5) emerge from how many workgroups fit.
  */
-#include "gemm.h"
-
-#include "kernels/operands.h"
 #include "t3/arguments/gemm.h"
+#include "kernels/operands.h"
 #include "t3/grid.h"
 
 /* What the workgroup works on. */

@@ -11,8 +11,6 @@
  *
  * Reduce-scatter of N GPUs: steps 0 to N-2 send chunk (g+1+s) mod N; step N-1 reduces chunk g in place (staged) or
  * waits for it (near memory). All-gather: steps 0 to N-2 send chunk (g+s) mod N, step N-1 waits for the last chunk. */
-#include "ring.h"
-
 #include <string.h>
 
 #include "blocks.h"

@@ -1,7 +1,5 @@
 /* Streaming kernels: softmax, layer norm, element-wise. A workgroup takes a block of whole rows, loads its operands
  * piece by piece, computes, and stores; several workgroups on a compute unit keep memory busy. */
-#include "rows.h"
-
 #include <string.h>
 
 #include "arithmetic.h"
