@@ -28,7 +28,7 @@ bool t3_is_batch(const struct t3_batch* batch, uint32_t workgroups, uint32_t* al
 /* How many have ended since reset, noticing the first failure; what the kernel queue's handler has to hear of is kept.
  */
 enum t3_status t3_look_at_kernels(struct t3_context* context, uint64_t* completed);
-/* Of one that has ended. */
+/* The code of a kernel that has ended. */
 enum t3_status t3_code_of_kernel(const struct t3_context* context, uint64_t number);
 /* The arguments lie behind the packet, unless it says where else. */
 enum t3_status t3_submit(struct t3_context* context, const struct t3_submission* submission);

@@ -71,7 +71,7 @@ CacheTags::Slot LastLevelCache::load_piece(const Piece& piece, std::uint32_t loa
   return slot;
 }
 
-/// Of sectors that cannot be read whole, those whose bytes that the piece asks for were all stored.
+/// Finds those sectors, among some that cannot be read whole, whose bytes that the piece asks for were all stored.
 std::uint8_t LastLevelCache::stored_sectors(const Piece& piece, CacheTags::Slot slot, std::uint32_t sectors) const {
   std::uint8_t result = 0;
   for (std::uint32_t left = sectors; left != 0; left &= left - 1) {

@@ -5,7 +5,7 @@
 namespace t3vp {
 namespace {
 
-/// Of the least power of two that is not below n.
+/// How many bits the numbers below the least power of two have that is not below n.
 unsigned bits_for(std::uint64_t n) {
   unsigned bits = 0;
   while ((std::uint64_t{1} << bits) < n) ++bits;

@@ -154,7 +154,7 @@ std::string mistake_of_work(const t3_vector_work& work, std::uint32_t tiles) {
   return {};
 }
 
-/// Of the access's first byte to the one behind its last; nothing when that is beyond all addresses.
+/// All that the access touches lies in this range; nothing is returned when it ends beyond all addresses.
 std::optional<t3_range> range_of(const t3_access& access) {
   std::uint64_t rows = 0, end = 0;
   const std::uint64_t row = std::uint64_t{access.columns} * t3_element_bytes(access.element);

@@ -23,7 +23,7 @@ class KernelHost {
   virtual std::uint16_t gpu() const = 0;
   /// How often the GPU has been reset.
   virtual std::uint64_t life() const = 0;
-  /// Of the kernel's first access that failed.
+  /// The code of the kernel's first access that failed.
   virtual Status failure() const = 0;
   virtual TransactionPool& pool() = 0;
   /// Sends a request of a workgroup, which leaves after `delay`. Its answer comes back through

@@ -284,7 +284,7 @@ ComputeCluster::Refusal ComputeCluster::check_reads() const {
   return {};
 }
 
-/// Of packets; none before the first doorbell.
+/// The ring of packets is empty before the first doorbell.
 OutputRange ComputeCluster::ring() const {
   return rung_ == 0 ? OutputRange{} : OutputRange{ring_base_, ring_base_ + ring_entries_ * entry_bytes};
 }

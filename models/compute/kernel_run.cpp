@@ -213,7 +213,7 @@ bool KernelRun::begin(Wave& wave) {
   }
 }
 
-/// Of the compute unit's matrix or vector unit.
+/// How long the matrix or vector unit of the compute unit takes.
 double KernelRun::cycles_of(const t3_call& work) const {
   const ComputeParameters& p = host_.parameters();
   if (work.kind == T3_CALL_WORK) return work.work.operations / p.vector_elements_per_cycle;

@@ -37,7 +37,8 @@ struct ArbitrationView {
   bool row_is_open(const StreamView& stream) const { return channel->is_row_open(stream.address); }
 };
 
-/// Of both streams of a channel in this cycle. `retry` is lowered to the cycle at which one that is not ready may be.
+/// Looks at both streams of a channel in this cycle. `retry` is lowered to the cycle at which one that is not ready may
+/// be.
 ArbitrationView view_of(StreamQueues& streams, const dram::Channel& channel, unsigned occupancy, dram::Cycle now,
                         dram::Cycle& retry);
 

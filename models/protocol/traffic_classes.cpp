@@ -5,7 +5,7 @@
 namespace t3vp {
 namespace {
 
-/// Of those behind the enumeration. They are the same on all GPUs, and stay as long as the process lives.
+/// Names of the classes behind the enumeration. They are the same on all GPUs, and stay as long as the process lives.
 std::deque<std::string>& others() {
   static std::deque<std::string> names;
   return names;

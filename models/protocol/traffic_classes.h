@@ -10,8 +10,8 @@
 
 namespace t3vp {
 
-/// Of the class with this name, which gets the next number when nobody has asked for it before; nothing when there are
-/// traffic_classes_most of them.
+/// Finds the class with this name, which gets the next number when nobody has asked for it before; nothing when there
+/// are traffic_classes_most of them.
 std::optional<TrafficClass> traffic_class_of(const std::string& name);
 
 /// All of them up to now: those of the enumeration in its order, then the others as they have come.

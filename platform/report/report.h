@@ -22,7 +22,8 @@ using DramBytes = std::array<std::uint64_t, traffic_classes_most>;
 /// All times are in ns.
 struct RunTimes {
   double total = 0;  ///< from the start barrier to the last GPU's end
-  /// Of the total: the longest that a GPU took, in the order of their first appearance; without those left out.
+  /// The parts of the total: of each the longest time that a GPU took, in the order of their first appearance. Those
+  /// that were left out are not among them.
   std::vector<std::pair<std::string, double>> phases;
   double setup = 0;    ///< before the start barrier, not part of the total
   double zeroing = 0;  ///< of the output, part of setup; 0 where none is needed

@@ -8,7 +8,8 @@
 
 namespace t3vp {
 
-/// Of all GPUs and links, whose firmware may have ended long ago; links that wait for each other in a circle first.
+/// What waits in all GPUs and links, whose firmware may have ended long ago. Links that wait for each other in a circle
+/// come first.
 std::vector<std::string> packet_lines(const Node& node);
 
 }  // namespace t3vp

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t most32 = 0xFFFFFFFF;
 
-/// Of the header, whatever the kernel.
+/// Mistakes in the header, whatever the kernel.
 template <typename Packet>
 std::vector<Mistake<Packet>> mistakes_of_headers() {
   constexpr std::uint64_t queue = ClusterUnderTest::queue_base, memory = ClusterBench::memory_bytes;
@@ -39,7 +39,7 @@ std::vector<Mistake<Packet>> mistakes_of_headers() {
           wrong("or outside of the ring at 0x1ffe00 to 0x1fffff, expected", &H::arguments, queue)};
 }
 
-/// Of an output in tiles.
+/// Mistakes in an output in tiles.
 template <typename Packet, typename A>
 std::vector<Mistake<Packet>> mistakes_of_outputs() {
   const auto wrong = [](const char* text, auto field, std::uint64_t value) {
@@ -322,7 +322,7 @@ TEST_CASE("a ring packet whose receiver cannot be reached ends with no_peer") {
 
 namespace {
 
-/// Of a kernel whose packet was good but for a bit or two.
+/// What becomes of a kernel whose packet was good but for a bit or two.
 bool takes_too_long(const EncodedPacket& packet) {
   const t3_kernel* const kernel = KernelRegistry(t3_kernels).find(packet.header.kernel);
   if (kernel == nullptr || kernel->arguments.bytes != packet.arguments.size()) return false;

@@ -52,7 +52,7 @@ struct ClusterUnderTest {
     REQUIRE(registers.set("base", here(queue_base)) == tlm::TLM_OK_RESPONSE);
     REQUIRE(registers.set("entries", queue_entries) == tlm::TLM_OK_RESPONSE);
   }
-  /// Of the ring's entry for the next packet.
+  /// Where the ring's entry for the next packet is.
   std::uint64_t next_entry() const {
     return here(queue_base + submitted % queue_entries * T3_KERNEL_PACKET_ENTRY_BYTES);
   }

@@ -54,7 +54,7 @@ struct GuestBench {
   std::size_t told_ = 0;
 };
 
-/// Of guest_doubles: the two waves of a workgroup share their compute unit's port and lanes.
+/// How long guest_doubles takes: the two waves of a workgroup share their compute unit's port and lanes.
 Picoseconds time_of_doubling(const ClusterBench& bench) {
   const ComputeParameters& p = bench.parameters;
   const Picoseconds memory = bench.memory.latency, port = cycle_time(32 / p.port_bytes_per_cycle, p.clock_GHz);

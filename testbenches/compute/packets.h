@@ -65,7 +65,7 @@ struct AttentionPacket : t3_attention_arguments {
   }
 };
 
-/// Of either ring kernel: an all-gather has no use for what a reduce-scatter stages.
+/// The arguments of either ring kernel: an all-gather has no use for what a reduce-scatter stages.
 struct RingPacket : t3_ring_reduce_scatter_arguments {
   t3_kernel_packet header;
   explicit RingPacket(std::uint32_t kernel) : t3_ring_reduce_scatter_arguments{}, header(header_of(kernel)) {}

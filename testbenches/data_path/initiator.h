@@ -76,7 +76,7 @@ class DataInitiator : public sc_core::sc_module {
   const DataAnswer& answer(std::size_t number) const { return answers_.at(number); }
   const std::vector<DataAnswer>& answers() const { return answers_; }
   std::size_t unanswered() const { return under_way_.size(); }
-  /// Of those, what still holds its place here.
+  /// Those among them that still hold their place here.
   std::size_t untaken() const {
     return static_cast<std::size_t>(std::count_if(
         under_way_.begin(), under_way_.end(), [&](const UnderWay& sent) { return answers_[sent.number].taken == 0; }));

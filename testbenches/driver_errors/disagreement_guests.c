@@ -101,7 +101,7 @@ static void gather(struct stage* s, const char* what, const struct t3_output* od
   tell(s, what, t3_wait_kernels(&s->gpu));
 }
 
-/* Of an all-gather like the driver's. */
+/* The arguments of an all-gather like the driver's. */
 static struct t3_ring_all_gather_arguments gather_arguments(const struct stage* s) {
   const struct t3_context* gpu = &s->gpu;
   return (struct t3_ring_all_gather_arguments){.out = s->out.matrix.address,

@@ -39,7 +39,7 @@ static uint16_t half_of(uint32_t value) {
   return value < sizeof halves / sizeof halves[0] ? halves[value] : 0x7E00;
 }
 
-/* Of each GPU: programs run between accesses of another one's. */
+/* The state of each GPU: programs run between accesses of another one's. */
 static uint16_t rows[GPUS_MAX][TILES * 64];
 
 static enum t3_status fill(const struct place* p) {

@@ -107,8 +107,8 @@ TEST_CASE("values that a block refuses are told with register and rule") {
     Status code;
     const char* text;
   };
-  // Of the kernel queue, whose ring of 16 packets begins at the memory's 0x1000: the other blocks look at what is
-  // staged when a command comes.
+  // These are the kernel queue's, whose ring of 16 packets begins at the memory's 0x1000: the other blocks look at what
+  // is staged when a command comes.
   const std::uint64_t base = 0x00, entries = 0x08, doorbell = 0x10, memory = on_gpu(own, 0);
   const Refused table[] = {
       {"base", base, 8, memory + 0x40, Status::unaligned, "0x100000000040, a multiple of 128 expected"},

@@ -41,7 +41,7 @@ class SmallFormat {
   bool is_nan(std::uint16_t bits) const { return (bits & (sign() - 1)) > infinity(); }
   bool is_finite(std::uint16_t bits) const { return (bits & (sign() - 1)) < infinity(); }
 
-  /// Of a finite number.
+  /// The value has to be finite.
   double decode(std::uint16_t bits) const {
     const double value = magnitudes_[bits & (sign() - 1u)];
     return (bits & sign()) != 0 ? -value : value;

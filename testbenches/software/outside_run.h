@@ -19,7 +19,7 @@ class OutsideRun : public Folder {
 
   std::filesystem::path file() const { return *this / "run.json"; }
   Outcome run(const std::vector<std::string>& more = {}) const;
-  /// Of the run.
+  /// The run's report.
   nlohmann::ordered_json report() const;
 };
 

@@ -23,7 +23,7 @@ Settings settings_of(const RingGeometry& ring, const std::string& method) {
                   ring.element_bytes == 4 ? "workload.gemm.element=fp32" : "workload.gemm.element=fp16"};
 }
 
-/// Of each step of a collective, every workgroup of a ring kernel tells the next GPU's that its share is there.
+/// In each step of a collective, every workgroup of a ring kernel tells the next GPU's that its share is there.
 std::uint64_t signals_of(const RingGeometry& ring, const std::string& method) {
   return (is_fused(method) ? 1 : 2) * (ring.gpus - 1) * ring_workgroups;
 }
@@ -167,7 +167,7 @@ TEST_CASE("with max_payload_bytes wire bytes have a header for each packet and b
         const std::uint64_t data = link["payload_bytes"], packets = link["packets"], wire = link["wire_bytes"];
         if (link["to"] != ring.previous(link["from"])) continue;
         const std::uint64_t signals = signals_of(ring, method);
-        // Of a wavefront tile, rows of 128 bytes in an output of 512; of a ring kernel's block, 2 KiB of whole rows.
+        // A wavefront tile has rows of 128 bytes in an output of 512, a ring kernel's block 2 KiB of whole rows.
         const std::uint64_t scattered = is_fused(method) ? data / 2 : 0;
         REQUIRE(packets == scattered / std::min<std::uint64_t>(payload, 128) +
                                (data - scattered) / std::min<std::uint64_t>(payload, 2048) + signals);

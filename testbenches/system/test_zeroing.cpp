@@ -104,7 +104,7 @@ TEST_CASE("valid bits replace the zeroing and the first update of 32 bytes by a 
   CHECK(armed.time("fused") <= zeroed.time("fused") * 1.01);
   for (const char* traffic : {"gemm_write", "rs_write", "rs_read", "ag_write", "ag_read"})
     CHECK(armed.dram_bytes(traffic) == zeroed.dram_bytes(traffic));
-  // Of its four chunks a GPU updates all but the one that it sends at once, each twice.
+  // A GPU updates all of its four chunks but the one that it sends at once, each twice.
   const auto count = [](const Run& run, const char* name) { return run.statistic(std::string("gpu1.dram.") + name); };
   CHECK(count(zeroed, "updates") == sectors * 6 / 4);
   CHECK(count(armed, "updates") == sectors * 3 / 4);

@@ -15,8 +15,8 @@
 extern "C" {
 #endif
 
-/* Of this description: the first number is raised when a meaning changes, the second follows the structures. A library
- * has to be built anew for a platform that has others. */
+/* The version of this description: the first number is raised when a meaning changes, the second follows the
+ * structures. A library has to be built anew for a platform that has others. */
 #define T3_EXPORTS_VERSION UINT32_C(1)
 #define T3_EXPORTS_LAYOUT                                                                           \
   ((sizeof(struct t3_hal) +                                                                         \

@@ -39,7 +39,8 @@ enum t3_memory_kind { T3_CACHED, T3_UNCACHED };
 /* As in memory_controller.arbitration. */
 enum t3_arbitration { T3_ROUND_ROBIN, T3_COMPUTE_FIRST, T3_MCA, T3_SELECT, T3_ARBITRATIONS };
 
-/* Of `limit` in t3_set_arbitration: what the policy takes by itself, mca by its bands, and none at all. */
+/* What `limit` may be in t3_set_arbitration beside a number: what the policy takes by itself, which are its bands with
+ * mca, and none at all. */
 enum { T3_LIMIT_BY_BANDS = 0, T3_LIMIT_NONE = 255 };
 
 /* Workgroups that can share a chunk in ring kernels: each has a signal counter of its own, and 16 of the 512 are the
@@ -135,7 +136,7 @@ struct t3_interrupt {
 struct t3_context;
 typedef void t3_handler(struct t3_context* context, const struct t3_interrupt* interrupt, void* argument);
 
-/* Of a line; without a handler when there is none. */
+/* Who is called for an interrupt line; nobody when the handler is NULL. */
 struct t3_vector {
   t3_handler* handler;
   void* argument;

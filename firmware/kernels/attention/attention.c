@@ -104,7 +104,7 @@ static void load_block(struct t3_wave* wave, const struct attention* t, uint32_t
     t3_load(wave, walked(t, i, block), rows_of(t, t->walked[i], row, block_rows(t, block)));
 }
 
-/* Of the tile's rows with a block's: rows x n times n x block. */
+/* Multiplies the tile's rows by a block's: rows x n times n x block. */
 static void multiply_rows(struct t3_wave* wave, const struct attention* t, struct t3_tile sum, struct t3_tile a,
                           struct t3_tile b) {
   const struct t3_attention_arguments* p = t->arguments;
