@@ -16,12 +16,14 @@
 
 #include <tlm_utils/simple_target_socket.h>
 
+#include "compute/kernel_registry.h"
 #include "kernels/kernels.h"
 #include "processor/command_processor.h"
 #include "report/output_file.h"
 #include "run/simulation.h"
 #include "run/stack_guard.h"
 #include "system/platform_run.h"
+#include "t3/kernel_handle.h"
 #include "t3_hal.h"
 
 namespace t3vp::test::test_stacks {
@@ -278,11 +280,13 @@ TEST_CASE(
 
 namespace {
 
+const t3_kernel& gemm_kernel() { return *KernelRegistry(t3_kernels).find(t3_kernel_handle("gemm")); }
+
 /// What a kernel in place of the GEMM does.
 Ended end_in_kernel(void (*run)(t3_wave*), const Settings& settings) {
   static t3_kernel gemm;
   static const t3_kernel* kernels[] = {&gemm, nullptr};
-  gemm = *t3_kernels[0];
+  gemm = gemm_kernel();
   gemm.run = run;
   return in_a_process([&settings] {
     RunOptions options;
@@ -312,16 +316,16 @@ TEST_CASE("what a kernel does before it runs is the kernel's too") {
     });
   };
   const auto line = Catch::Matches("t3vp: a kernel of GPU [01] has accessed memory of the host that is not there\n");
-  gemm = *t3_kernels[0];
+  gemm = gemm_kernel();
   gemm.check = [](t3_check*, const t3_launch*) { return *reinterpret_cast<volatile bool*>(std::uintptr_t{16}); };
   CHECK_THAT(ended().err, line);
-  gemm = *t3_kernels[0];
+  gemm = gemm_kernel();
   gemm.plan = [](const t3_device*, const t3_launch*) { return *reinterpret_cast<t3_plan*>(std::uintptr_t{16}); };
   CHECK_THAT(ended().err, line);
-  gemm = *t3_kernels[0];
+  gemm = gemm_kernel();
   gemm.arguments.read = [](void*, const unsigned char*) { *reinterpret_cast<volatile int*>(std::uintptr_t{16}) = 1; };
   CHECK_THAT(ended().err, line);
-  gemm = *t3_kernels[0];
+  gemm = gemm_kernel();
   gemm.check = [](t3_check*, const t3_launch*) -> bool { std::exit(0); };
   CHECK_THAT(ended().err, Catch::Matches("t3vp: .*a kernel of GPU [01].*\n"));
   CHECK(ended().exit_code == 1);
@@ -332,7 +336,7 @@ TEST_CASE("a kernel that calls a HAL ends the run with one line") {
   const Ended ended = in_a_process([] {
     static t3_kernel gemm;
     static const t3_kernel* kernels[] = {&gemm, nullptr};
-    gemm = *t3_kernels[0];
+    gemm = gemm_kernel();
     gemm.run = [](t3_wave*) { of_gpu_0->time_ns(of_gpu_0->platform); };
     RunOptions options;
     options.kernels = kernels;
