@@ -100,25 +100,26 @@ bool CommandProcessor::may_run_ahead(tlm::tlm_command command, std::uint64_t add
 Status CommandProcessor::access(tlm::tlm_command command, std::uint64_t address, unsigned char* data,
                                 std::uint32_t bytes) {
   if (!may_run_ahead(command, address)) keeper_.sync();
-  tlm::tlm_generic_payload transaction;
-  transaction.set_command(command);
-  transaction.set_address(address);
-  transaction.set_data_ptr(data);
-  transaction.set_data_length(bytes);
-  transaction.set_streaming_width(bytes);
+  transaction_.set_command(command);
+  transaction_.set_address(address);
+  transaction_.set_data_ptr(data);
+  transaction_.set_data_length(bytes);
+  transaction_.set_streaming_width(bytes);
+  transaction_.set_dmi_allowed(false);
+  transaction_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   sc_core::sc_time delay = keeper_.get_local_time();
-  socket->b_transport(transaction, delay);
+  socket->b_transport(transaction_, delay);
   keeper_.set(delay);
   if (keeper_.need_sync()) keeper_.sync();
   ++(command == tlm::TLM_READ_COMMAND ? reads_ : writes_);
-  if (!transaction.is_response_ok()) ++failures_;
+  if (!transaction_.is_response_ok()) ++failures_;
   if (command == tlm::TLM_READ_COMMAND && bytes <= sizeof(std::uint64_t)) {
     std::uint64_t value = 0;
-    if (transaction.is_response_ok()) std::memcpy(&value, data, bytes);
+    if (transaction_.is_response_ok()) std::memcpy(&value, data, bytes);
     note_read(address, value);
   }
-  const Status status = status_of_register_access(transaction.get_response_status());
-  serve_interrupts();
+  const Status status = status_of_register_access(transaction_.get_response_status());
+  serve_interrupts();  // whose accesses are made with the same transaction
   return status;
 }
 

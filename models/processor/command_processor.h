@@ -195,6 +195,9 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   Trace::Track track_ = 0;
   Keeper keeper_;
   Program program_;
+  /// Of the access under way. None is on the stack of a program, where nothing would destroy it when the program never
+  /// returns.
+  tlm::tlm_generic_payload transaction_;
   std::function<void(const PublishedBuffer&)> on_publish_;
   std::function<void(const std::string&, bool)> on_phase_;
   std::function<void(const std::string&)> on_log_;

@@ -183,6 +183,13 @@ t3_status argument_text(void* platform, const char* name, const char** value) {
 
 void log(void* platform, const char* text) { Call(platform)->log(text_or_nothing(text)); }
 
+/// Nothing here has to be destroyed: a program may never return.
+Status run(t3_program* program, const t3_job& job, Arguments& arguments, CommandProcessor& processor) {
+  NativePlatform platform{processor, arguments};
+  const t3_hal hal = native_hal(platform);
+  return static_cast<Status>(program(&hal, &job));
+}
+
 }  // namespace
 
 t3_hal native_hal(NativePlatform& platform) {
@@ -212,17 +219,12 @@ t3_hal native_hal(NativePlatform& platform) {
 }
 
 CommandProcessor::Program native_program(t3_program* program, const t3_job& job, Arguments& arguments) {
-  return [program, job, &arguments](CommandProcessor& processor) {
-    NativePlatform platform{processor, arguments};
-    const t3_hal hal = native_hal(platform);
-    return static_cast<Status>(program(&hal, &job));
-  };
+  return [program, job, &arguments](CommandProcessor& processor) { return run(program, job, arguments, processor); };
 }
 
 CommandProcessor::Program native_program(t3_program* program, const t3_job& job) {
-  return [program, job](CommandProcessor& processor) {
-    Arguments none;
-    return native_program(program, job, none)(processor);
+  return [program, job, none = Arguments()](CommandProcessor& processor) mutable {
+    return run(program, job, none, processor);
   };
 }
 

@@ -26,14 +26,44 @@ struct Still : sc_core::sc_module {
   }
 };
 
+/// Attaches to a payload what lives as long as it does, and answers no write.
+struct Marking : sc_core::sc_module {
+  struct Mark : tlm::tlm_extension<Mark> {
+    explicit Mark(int& number) : marks(number) { ++marks; }
+    Mark(const Mark&) = delete;
+    Mark& operator=(const Mark&) = delete;
+    ~Mark() override { --marks; }
+    tlm::tlm_extension_base* clone() const override { return nullptr; }
+    void copy_from(const tlm::tlm_extension_base&) override {}
+    int& marks;
+  };
+
+  tlm_utils::simple_target_socket<Marking, 64> socket{"socket"};
+  int& marks;
+  sc_core::sc_event never_event;
+
+  Marking(const sc_core::sc_module_name& name, int& number) : sc_module(name), marks(number) {
+    socket.register_b_transport(this, &Marking::transport);
+  }
+  void transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time&) {
+    if (transaction.get_extension<Mark>() == nullptr) transaction.set_extension(new Mark(marks));
+    if (transaction.is_write()) wait(never_event);
+    transaction.set_response_status(tlm::TLM_OK_RESPONSE);
+  }
+};
+
 /// A processor without a GPU.
+template <typename Target = Still>
 struct Lone {
   sc_core::sc_signal<bool> interrupt;
   CommandProcessor processor;
-  Still target;
+  Target target;
 
-  explicit Lone(const std::string& name)
-      : interrupt((name + "_line").c_str()), processor(name.c_str(), 0, {}), target((name + "_target").c_str()) {
+  template <typename... Rest>
+  explicit Lone(const std::string& name, Rest&&... rest)
+      : interrupt((name + "_line").c_str()),
+        processor(name.c_str(), 0, {}),
+        target((name + "_target").c_str(), rest...) {
     processor.interrupt.bind(interrupt);
     processor.socket.bind(target.socket);
   }
@@ -153,16 +183,16 @@ TEST_CASE("a wait with a deadline ends there, or before when the line rises") {
 
 TEST_CASE("a wait at the end of time neither wraps around nor returns") {
   constexpr std::uint64_t most = ~std::uint64_t{0};
-  std::vector<std::unique_ptr<Lone>> sleepers;
+  std::vector<std::unique_ptr<Lone<>>> sleepers;
   for (const std::uint64_t ns : {most, most / 1000, most / 1000 - 1, most / 1000 + 1}) {
-    sleepers.push_back(std::make_unique<Lone>("sleeper_" + std::to_string(sleepers.size())));
+    sleepers.push_back(std::make_unique<Lone<>>("sleeper_" + std::to_string(sleepers.size())));
     sleepers.back()->processor.run([ns](CommandProcessor& p) {
       p.wait_ns(10);
       p.wait_ns(ns);
       return Status::ok;
     });
   }
-  Lone waiter("waiter");
+  Lone<> waiter("waiter");
   waiter.processor.run([](CommandProcessor& p) { return p.wait_for_interrupt("", most - 1); });
   sc_core::sc_start();
   REQUIRE(sleepers[0]->processor.waits_for() == "18446744073709551615 ns to pass, which simulated time does not reach");
@@ -187,6 +217,26 @@ TEST_CASE("the longest waits come to an end before simulated time does") {
     REQUIRE(p.wait_for_interrupt("", 200 * day) == Status::timeout);
     REQUIRE(p.time_ns() == 200 * day);
   });
+}
+
+TEST_CASE("an access that a program never returns from leaves nothing behind its processor") {
+  int payloads = 0;
+  auto unanswered = std::make_unique<Lone<Marking>>("unanswered", payloads);
+  unanswered->processor.run([](CommandProcessor& p) { return p.write32(0, 0); });
+  auto interrupted = std::make_unique<Lone<Marking>>("interrupted", payloads);
+  interrupted->interrupt.write(true);
+  interrupted->processor.run([](CommandProcessor& p) {
+    p.take_interrupts([](void* self) { static_cast<CommandProcessor*>(self)->wait_ns(CommandProcessor::forever); }, &p);
+    std::uint32_t value = 0;
+    return p.read32(0, value);
+  });
+  sc_core::sc_start();
+  REQUIRE_FALSE(unanswered->processor.finished());
+  REQUIRE_FALSE(interrupted->processor.finished());
+  REQUIRE(payloads == 2);
+  unanswered.reset();
+  interrupted.reset();
+  REQUIRE(payloads == 0);
 }
 
 }  // namespace t3vp::test::waiting_test
