@@ -29,7 +29,7 @@ static enum t3_status read_identity(struct t3_context* context, uint64_t* memory
 
 /* The packet ring is at the beginning of memory, all the rest is the heap's. */
 static enum t3_status divide_memory(struct t3_context* context, uint64_t memory_bytes) {
-  const uint64_t ring_bytes = T3_QUEUE_ENTRIES * T3_KERNEL_PACKET_ENTRY_BYTES;
+  const uint64_t ring_bytes = (uint64_t)T3_QUEUE_ENTRIES * T3_KERNEL_PACKET_ENTRY_BYTES;
   if (memory_bytes < ring_bytes) return T3_OUT_OF_MEMORY;
   context->queue_base = t3_on_gpu(context->gpu, 0);
   context->heap_begin = context->queue_base + ring_bytes;
