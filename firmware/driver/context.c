@@ -27,21 +27,19 @@ static enum t3_status read_identity(struct t3_context* context, uint64_t* memory
   return is_ours ? T3_OK : T3_BAD_VALUE;
 }
 
-/* The packet ring is at the beginning of memory, all the rest is the heap's. */
+/* The ring of queue 0 is at the beginning of memory, all the rest is the heap's until other queues are opened. */
 static enum t3_status divide_memory(struct t3_context* context, uint64_t memory_bytes) {
-  const uint64_t ring_bytes = (uint64_t)T3_QUEUE_ENTRIES * T3_KERNEL_PACKET_ENTRY_BYTES;
-  if (memory_bytes < ring_bytes) return T3_OUT_OF_MEMORY;
-  context->queue_base = t3_on_gpu(context->gpu, 0);
-  context->heap_begin = context->queue_base + ring_bytes;
-  context->heap_end = context->memory_end = context->queue_base + memory_bytes;
+  if (memory_bytes < T3_RING_BYTES) return T3_OUT_OF_MEMORY;
+  const uint64_t begin = t3_on_gpu(context->gpu, 0);
+  context->heap_begin = begin + T3_RING_BYTES;
+  context->heap_end = context->memory_end = begin + memory_bytes;
+  context->rings_end = context->memory_end / T3_KERNEL_PACKET_ENTRY_BYTES * T3_KERNEL_PACKET_ENTRY_BYTES;
   return T3_OK;
 }
 
 static enum t3_status start_kernel_queue(struct t3_context* context) {
+  T3_TRY(t3_start_queue(context, 0, t3_on_gpu(context->gpu, 0)));
   struct t3_registers r = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
-  t3_put64(&r, T3_KERNEL_QUEUE_BASE_OFFSET, context->queue_base);
-  t3_put32(&r, T3_KERNEL_QUEUE_ENTRIES_OFFSET, T3_QUEUE_ENTRIES);
-  context->submitted = context->first_kernel = t3_get64(&r, T3_KERNEL_QUEUE_COMPLETED_OFFSET);
   const uint32_t compute_units = t3_get32(&r, T3_KERNEL_QUEUE_COMPUTE_UNITS_OFFSET);
   T3_TRY(r.status);
   if (compute_units == 0) return T3_INVALID_ARGUMENT;
@@ -63,6 +61,9 @@ static enum t3_status go_on(struct t3_context* context) {
   const uint64_t workgroups = t3_get64(&r, scratch(T3_SCRATCH_RING_WORKGROUPS));
   if (context->ring_epoch != 0) context->ring_workgroups = (uint32_t)workgroups;
   context->ring_broken = (workgroups & T3_RING_BROKEN) != 0;
+  context->rings = (uint32_t)(workgroups >> T3_RINGS_SHIFT);
+  if (context->rings != 0)
+    context->heap_end = context->memory_end = context->rings_end - (uint64_t)context->rings * T3_RING_BYTES;
   return r.status;
 }
 
@@ -115,12 +116,16 @@ enum t3_status t3_init(struct t3_context* context, const struct t3_hal* hal) {
 
 /* T3_BUSY while something is under way or mapped. */
 static enum t3_status is_at_rest(struct t3_context* context) {
-  uint64_t completed = 0;
-  T3_TRY(t3_look_at_kernels(context, &completed)); /* a ring kernel that was refused is not counted */
+  bool runs = false;
+  for (uint32_t queue = 0; queue < T3_QUEUES; ++queue) {
+    uint64_t completed = 0;
+    if (!context->queues[queue].is_open) continue;
+    T3_TRY(t3_look_at_kernels(context, queue, &completed)); /* a ring kernel that was refused is not counted */
+    runs = runs || completed < context->queues[queue].submitted;
+  }
   struct t3_registers map = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
   struct t3_registers tracker = t3_own_block(context, T3_BLOCK_TRACKER);
   struct t3_registers dma = t3_own_block(context, T3_BLOCK_DMA);
-  const bool runs = completed < context->submitted;
   const bool maps = t3_get32(&map, T3_OUTPUT_MAP_USED_OFFSET) != 0 ||
                     t3_get32(&tracker, T3_TRACKER_CHUNKS_OFFSET) != 0 || t3_get32(&dma, T3_DMA_USED_OFFSET) != 0;
   const bool works = (t3_get32(&dma, T3_DMA_STATUS_OFFSET) & T3_DMA_STATUS_BUSY_MASK) != 0;
@@ -135,13 +140,15 @@ static enum t3_status give_back(struct t3_context* context) {
   if (context->calls != 1 || context->running_priority != 0) return T3_BUSY;
   if (t3_is_stale(context)) return T3_STALE; /* what it would leave is not the next one's */
   T3_TRY(is_at_rest(context));
+  T3_TRY(t3_close_queues(context));
   T3_TRY(mask_interrupts(context));
   context->hal->take_interrupts(context->hal->platform, NULL, NULL);
   struct t3_registers r = t3_own_block(context, T3_BLOCK_SYSTEM);
   t3_put64(&r, scratch(T3_SCRATCH_BARRIER_ROUNDS), context->barrier_rounds);
   t3_put64(&r, scratch(T3_SCRATCH_RING_EPOCH), context->ring_epoch);
   t3_put64(&r, scratch(T3_SCRATCH_RING_WORKGROUPS),
-           context->ring_workgroups | (context->ring_broken ? T3_RING_BROKEN : 0));
+           context->ring_workgroups | (context->ring_broken ? T3_RING_BROKEN : 0) |
+               (uint64_t)context->rings << T3_RINGS_SHIFT);
   t3_put64(&r, scratch(T3_SCRATCH_OWNER), T3_OWNER_CLOSED);
   return r.status;
 }

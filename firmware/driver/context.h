@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "t3/kernel_packet.h"
 #include "t3/t3.h"
 
 /* "T3VP", what system.identity reads. */
@@ -11,6 +12,7 @@
 
 /* Kernel packets in the ring in memory, a power of two. */
 #define T3_QUEUE_ENTRIES 16
+#define T3_RING_BYTES (T3_QUEUE_ENTRIES * T3_KERNEL_PACKET_ENTRY_BYTES)
 
 /* The 512 signal counters: T3_SIGNAL_BARRIER, and one per workgroup of the ring kernels. All ring kernels share them,
  * since what a workgroup receives comes from one sender, kernel after kernel. */
@@ -22,6 +24,7 @@ enum t3_scratch { T3_SCRATCH_OWNER, T3_SCRATCH_BARRIER_ROUNDS, T3_SCRATCH_RING_E
 enum t3_owner { T3_OWNER_NONE_SINCE_RESET, T3_OWNER_CONTEXT, T3_OWNER_CLOSED };
 #define T3_OWNER_BITS 2                    /* above them, when the context was opened: no two are at the same time */
 #define T3_RING_BROKEN (UINT64_C(1) << 32) /* beside the ring workgroups */
+#define T3_RINGS_SHIFT 33 /* above it, the rings of packets at the end of memory: they stay until a reset */
 
 /* "T3 open?": what an open context begins with. */
 #define T3_CONTEXT_MAGIC UINT64_C(0x5433206F70656E3F)

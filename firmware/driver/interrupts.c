@@ -44,19 +44,22 @@ uint32_t t3_handled_lines(const struct t3_context* context) {
   return lines & ~context->masked_lines;
 }
 
-/* Interrupts are allowed meanwhile, but only lines of higher priority are enabled. A handler that has taken time may
+/* Interrupts are allowed meanwhile, but only lines of higher priority are enabled. The queue that the handler uses is
+ * its own. One that has taken time may
  * have reset the GPU: what is left of the context then is to leave the GPU alone. */
 static void call(struct t3_context* context, struct t3_interrupt interrupt) {
   const struct t3_hal* hal = context->hal;
   const struct t3_vector vector = context->vectors[interrupt.line];
-  const uint32_t before = context->running_priority;
+  const uint32_t before = context->running_priority, queue = context->queue;
   context->running_priority = vector.priority;
+  context->queue = interrupt.queue;
   (void)t3_enable_only(context, t3_handled_lines(context));
   hal->unlock(hal->platform);
   const uint64_t begin = hal->time_ns(hal->platform);
   vector.handler(context, &interrupt, vector.argument);
   hal->lock(hal->platform);
   context->running_priority = before;
+  context->queue = queue;
   if (hal->time_ns(hal->platform) != begin) (void)t3_is_stale(context);
 }
 
@@ -76,16 +79,32 @@ static enum t3_status notice(struct t3_context* context, enum t3_line line, enum
   return r.status;
 }
 
-/* Each kernel by itself: several may have ended since the line rose. */
-static enum t3_status tell_kernels(struct t3_context* context) {
+/* Each kernel of a queue by itself: several may have ended since the line rose. */
+static enum t3_status tell_kernels_of(struct t3_context* context, uint32_t queue) {
+  struct t3_queue_state* state = &context->queues[queue];
   uint64_t completed = 0;
-  T3_TRY(t3_look_at_kernels(context, &completed));
+  T3_TRY(t3_look_at_kernels(context, queue, &completed));
   context->raised_lines &= ~(UINT32_C(1) << T3_LINE_KERNEL_QUEUE);
-  while (context->told_kernels < completed && (t3_handled_lines(context) & UINT32_C(1) << T3_LINE_KERNEL_QUEUE) != 0) {
-    const uint64_t number = ++context->told_kernels;
-    call(context, (struct t3_interrupt){
-                      .line = T3_LINE_KERNEL_QUEUE, .code = t3_code_of_kernel(context, number), .number = number});
+  while (state->told < completed && (t3_handled_lines(context) & UINT32_C(1) << T3_LINE_KERNEL_QUEUE) != 0) {
+    const uint64_t number = ++state->told;
+    call(context, (struct t3_interrupt){.line = T3_LINE_KERNEL_QUEUE,
+                                        .code = t3_code_of_kernel(context, queue, number),
+                                        .number = number,
+                                        .queue = queue});
   }
+  return T3_OK;
+}
+
+static enum t3_status tell_kernels(struct t3_context* context) {
+  for (uint32_t queue = 0; queue < T3_QUEUES; ++queue)
+    if (context->queues[queue].is_open) T3_TRY(tell_kernels_of(context, queue));
+  return T3_OK;
+}
+
+/* Their ends so far are nobody's. */
+static enum t3_status forget_kernels(struct t3_context* context) {
+  for (uint32_t queue = 0; queue < T3_QUEUES; ++queue)
+    if (context->queues[queue].is_open) T3_TRY(t3_look_at_kernels(context, queue, &context->queues[queue].told));
   return T3_OK;
 }
 
@@ -138,8 +157,7 @@ static enum t3_status set_handler(struct t3_context* context, enum t3_line line,
   /* What has happened so far is nobody's. */
   enum t3_status status = T3_OK, code = T3_OK;
   if (vector.handler != NULL)
-    status = line == T3_LINE_KERNEL_QUEUE ? t3_look_at_kernels(context, &context->told_kernels)
-                                          : notice(context, line, &code);
+    status = line == T3_LINE_KERNEL_QUEUE ? forget_kernels(context) : notice(context, line, &code);
   context->raised_lines &= ~(UINT32_C(1) << line);
   bool any = false;
   for (uint32_t i = 0; i < T3_LINE_COUNT; ++i) any = any || context->vectors[i].handler != NULL;

@@ -10,12 +10,13 @@
 #include "t3/registers/kernel_queue.h"
 #include "wait.h"
 
-enum t3_status t3_code_of_kernel(const struct t3_context* context, uint64_t number) {
-  struct t3_registers queue = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
-  const uint32_t index = (uint32_t)(number % T3_KERNEL_QUEUE_COMPLETION_COUNT);
+enum t3_status t3_code_of_kernel(const struct t3_context* context, uint32_t queue, uint64_t number) {
+  const uint32_t kept = T3_KERNEL_QUEUE_COMPLETION_COUNT / T3_QUEUES;
+  struct t3_registers r = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
+  const uint32_t index = queue * kept + (uint32_t)(number % kept);
   const uint32_t completion =
-      t3_get32(&queue, T3_KERNEL_QUEUE_COMPLETION_OFFSET + index * T3_KERNEL_QUEUE_COMPLETION_STRIDE);
-  T3_TRY(queue.status);
+      t3_get32(&r, T3_KERNEL_QUEUE_COMPLETION_OFFSET + index * T3_KERNEL_QUEUE_COMPLETION_STRIDE);
+  T3_TRY(r.status);
   const bool is_stale = (completion ^ (uint32_t)number << T3_KERNEL_QUEUE_COMPLETION_PACKET_SHIFT) &
                         T3_KERNEL_QUEUE_COMPLETION_PACKET_MASK;
   if (is_stale) return T3_INVALID_ARGUMENT;
@@ -26,7 +27,7 @@ enum t3_status t3_code_of_kernel(const struct t3_context* context, uint64_t numb
  * it counts as never queued. How far an aborted one and its neighbours have come is not known. */
 static void note_ring(struct t3_context* context) {
   if (context->last_ring == 0) return;
-  const enum t3_status code = t3_code_of_kernel(context, context->last_ring);
+  const enum t3_status code = t3_code_of_kernel(context, context->ring_queue, context->last_ring);
   if (code == T3_ABORTED) context->ring_broken = true;
   if (code != T3_BAD_PACKET) return;
   context->ring_epoch -= context->gpus - 1;
@@ -36,6 +37,7 @@ static void note_ring(struct t3_context* context) {
 
 /* A call of t3_wait_kernels that has not returned, and those that it interrupts. */
 struct t3_kernel_wait {
+  uint32_t queue;
   uint64_t last;          /* kernel that it waits for */
   enum t3_status failure; /* of the first that has failed */
   struct t3_kernel_wait* outer;
@@ -43,70 +45,88 @@ struct t3_kernel_wait {
 
 /* Keeps the first failure for t3_wait_kernels, each that waits for its kernel and the next of program and handlers, and
  * lets the hardware look for another one. */
-static void take_failure(struct t3_context* context, struct t3_registers* queue) {
-  const uint32_t status = t3_get32(queue, T3_KERNEL_QUEUE_STATUS_OFFSET);
-  const uint64_t number = t3_get64(queue, T3_KERNEL_QUEUE_FAILED_PACKET_OFFSET);
-  t3_put32(queue, T3_KERNEL_QUEUE_INTERRUPT_OFFSET, T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK);
-  note_ring(context);
+static void take_failure(struct t3_context* context, uint32_t queue, struct t3_registers* r) {
+  const uint32_t status = t3_get32(r, T3_OF_QUEUE(STATUS, queue));
+  const uint64_t number = t3_get64(r, T3_OF_QUEUE(FAILED_PACKET, queue));
+  t3_put32(r, T3_OF_QUEUE(INTERRUPT, queue), T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK);
+  if (queue == context->ring_queue) note_ring(context);
   const enum t3_status code =
       (enum t3_status)((status & T3_KERNEL_QUEUE_STATUS_ERROR_MASK) >> T3_KERNEL_QUEUE_STATUS_ERROR_SHIFT);
   for (struct t3_kernel_wait* wait = context->kernel_waits; wait != NULL; wait = wait->outer)
-    if (wait->failure == T3_OK && number <= wait->last) wait->failure = code;
+    if (wait->failure == T3_OK && wait->queue == queue && number <= wait->last) wait->failure = code;
+  struct t3_kernel_failure* failures = context->queues[queue].failures;
   for (uint32_t i = 0; i < 2; ++i)
-    if (context->kernel_failures[i].code == T3_OK)
-      context->kernel_failures[i] = (struct t3_kernel_failure){code, number};
+    if (failures[i].code == T3_OK) failures[i] = (struct t3_kernel_failure){code, number};
 }
 
-enum t3_status t3_look_at_kernels(struct t3_context* context, uint64_t* completed) {
-  struct t3_registers queue = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
-  t3_put32(&queue, T3_KERNEL_QUEUE_INTERRUPT_OFFSET, T3_KERNEL_QUEUE_INTERRUPT_COMPLETE_MASK);
-  *completed = t3_get64(&queue, T3_KERNEL_QUEUE_COMPLETED_OFFSET);
-  const uint32_t interrupt = t3_get32(&queue, T3_KERNEL_QUEUE_INTERRUPT_OFFSET);
-  if (interrupt & T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK) take_failure(context, &queue);
-  if (*completed >= context->last_ring) context->last_ring = 0;
-  if (context->vectors[T3_LINE_KERNEL_QUEUE].handler != NULL && *completed > context->told_kernels)
+enum t3_status t3_look_at_kernels(struct t3_context* context, uint32_t queue, uint64_t* completed) {
+  struct t3_registers r = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
+  t3_put32(&r, T3_OF_QUEUE(INTERRUPT, queue), T3_KERNEL_QUEUE_INTERRUPT_COMPLETE_MASK);
+  *completed = t3_get64(&r, T3_OF_QUEUE(COMPLETED, queue));
+  const uint32_t interrupt = t3_get32(&r, T3_OF_QUEUE(INTERRUPT, queue));
+  if (interrupt & T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK) take_failure(context, queue, &r);
+  if (queue == context->ring_queue && *completed >= context->last_ring) context->last_ring = 0;
+  if (context->vectors[T3_LINE_KERNEL_QUEUE].handler != NULL && *completed > context->queues[queue].told)
     context->raised_lines |= UINT32_C(1) << T3_LINE_KERNEL_QUEUE;
-  return queue.status;
+  return r.status;
 }
 
-/* Until `count` packets since reset have ended, however they did. */
-static enum t3_status wait_completed(struct t3_context* context, uint64_t count) {
+/* All queues have one line, which would stay up for what nobody waits for. */
+static enum t3_status look_at_others(struct t3_context* context, uint32_t queue) {
+  for (uint32_t other = 0; other < T3_QUEUES; ++other) {
+    uint64_t completed = 0;
+    if (other != queue && context->queues[other].is_open) T3_TRY(t3_look_at_kernels(context, other, &completed));
+  }
+  return T3_OK;
+}
+
+/* Until `count` packets of the queue since reset have ended, however they did. */
+static enum t3_status wait_completed(struct t3_context* context, uint32_t queue, uint64_t count) {
   const uint64_t deadline = t3_deadline(context);
   for (;;) {
     uint64_t completed = 0;
-    T3_TRY(t3_look_at_kernels(context, &completed));
+    T3_TRY(t3_look_at_kernels(context, queue, &completed));
     if (completed >= count) return T3_OK;
+    T3_TRY(look_at_others(context, queue));
     T3_TRY(t3_sleep(context, T3_LINE_KERNEL_QUEUE, deadline, "a kernel's end"));
   }
 }
 
 /* What the program is told is over for handlers, too, but not the other way round. */
-static void note_told(struct t3_context* context, uint64_t last) {
+static void note_told(struct t3_context* context, const struct t3_kernel_wait* wait) {
+  struct t3_kernel_failure* failures = context->queues[wait->queue].failures;
   for (uint32_t i = context->running_priority == 0 ? 0 : 1; i < 2; ++i)
-    if (context->kernel_failures[i].number <= last) context->kernel_failures[i].code = T3_OK;
+    if (failures[i].number <= wait->last) failures[i].code = T3_OK;
 }
 
+static struct t3_queue_state* used_queue(struct t3_context* context) { return &context->queues[context->queue]; }
+
 static enum t3_status wait_kernels(struct t3_context* context) {
-  const struct t3_kernel_failure* known = &context->kernel_failures[context->running_priority == 0 ? 0 : 1];
-  struct t3_kernel_wait wait = {context->submitted, known->code, context->kernel_waits};
+  const struct t3_queue_state* queue = used_queue(context);
+  const struct t3_kernel_failure* known = &queue->failures[context->running_priority == 0 ? 0 : 1];
+  struct t3_kernel_wait wait = {context->queue, queue->submitted, known->code, context->kernel_waits};
   context->kernel_waits = &wait;
-  const enum t3_status status = wait_completed(context, wait.last);
+  const enum t3_status status = wait_completed(context, wait.queue, wait.last);
   context->kernel_waits = wait.outer;
   T3_TRY(status);
-  note_told(context, wait.last);
+  note_told(context, &wait);
   return wait.failure;
 }
 
 enum t3_status t3_wait_kernels(struct t3_context* context) { return T3_LOCKED(context, wait_kernels(context)); }
 
 uint64_t t3_last_kernel(const struct t3_context* context) {
-  return t3_is_open(context) && context->submitted != context->first_kernel ? context->submitted : 0;
+  if (!t3_is_open(context)) return 0;
+  const struct t3_queue_state* queue = &context->queues[context->queue];
+  return queue->submitted != queue->first_kernel ? queue->submitted : 0;
 }
 
 static enum t3_status wait_kernel(struct t3_context* context, uint64_t number) {
-  if (number <= context->first_kernel || number > context->submitted) return T3_INVALID_ARGUMENT;
-  T3_TRY(wait_completed(context, number));
-  return t3_code_of_kernel(context, number);
+  const uint32_t queue = context->queue;
+  if (number <= context->queues[queue].first_kernel || number > context->queues[queue].submitted)
+    return T3_INVALID_ARGUMENT;
+  T3_TRY(wait_completed(context, queue, number));
+  return t3_code_of_kernel(context, queue, number);
 }
 
 enum t3_status t3_wait_kernel(struct t3_context* context, uint64_t number) {
@@ -114,13 +134,14 @@ enum t3_status t3_wait_kernel(struct t3_context* context, uint64_t number) {
 }
 
 static enum t3_status abort_kernels(struct t3_context* context) {
-  struct t3_registers queue = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
-  t3_put32(&queue, T3_KERNEL_QUEUE_COMMAND_OFFSET,
+  const uint32_t queue = context->queue;
+  struct t3_registers r = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
+  t3_put32(&r, T3_OF_QUEUE(COMMAND, queue),
            T3_KERNEL_QUEUE_COMMAND_ACTION_ABORT << T3_KERNEL_QUEUE_COMMAND_ACTION_SHIFT);
-  T3_TRY(queue.status);
-  const enum t3_status ended = wait_completed(context, context->submitted);
+  T3_TRY(r.status);
+  const enum t3_status ended = wait_completed(context, queue, context->queues[queue].submitted);
   /* The neighbours may be in a ring kernel that was refused here: they abort it, and their counters stop anywhere. */
-  if (context->last_ring != 0 || context->ring_refused) context->ring_broken = true;
+  if (queue == context->ring_queue && (context->last_ring != 0 || context->ring_refused)) context->ring_broken = true;
   return ended;
 }
 
@@ -128,10 +149,11 @@ enum t3_status t3_abort_kernels(struct t3_context* context) { return T3_LOCKED(c
 
 /* Until the ring has room for a packet more. A handler may take it while this waits. */
 static enum t3_status wait_for_room(struct t3_context* context) {
+  const struct t3_queue_state* queue = used_queue(context);
   uint64_t awaited = 0;
-  while (context->submitted >= T3_QUEUE_ENTRIES && awaited != context->submitted + 1 - T3_QUEUE_ENTRIES) {
-    awaited = context->submitted + 1 - T3_QUEUE_ENTRIES;
-    T3_TRY(wait_completed(context, awaited));
+  while (queue->submitted >= T3_QUEUE_ENTRIES && awaited != queue->submitted + 1 - T3_QUEUE_ENTRIES) {
+    awaited = queue->submitted + 1 - T3_QUEUE_ENTRIES;
+    T3_TRY(wait_completed(context, context->queue, awaited));
   }
   return T3_OK;
 }
@@ -139,7 +161,8 @@ static enum t3_status wait_for_room(struct t3_context* context) {
 /* There is room in the ring. The packet has to be in memory before the doorbell tells of it. */
 static enum t3_status announce(struct t3_context* context, const struct t3_submission* submission) {
   const struct t3_hal* hal = context->hal;
-  const uint64_t entry = context->queue_base + context->submitted % T3_QUEUE_ENTRIES * T3_KERNEL_PACKET_ENTRY_BYTES;
+  struct t3_queue_state* queue = used_queue(context);
+  const uint64_t entry = queue->base + queue->submitted % T3_QUEUE_ENTRIES * T3_KERNEL_PACKET_ENTRY_BYTES;
   struct t3_kernel_packet packet = submission->packet;
   if (packet.arguments == 0) packet.arguments = entry + T3_KERNEL_PACKET_BYTES;
   unsigned char bytes[T3_KERNEL_PACKET_ENTRY_BYTES];
@@ -147,10 +170,10 @@ static enum t3_status announce(struct t3_context* context, const struct t3_submi
   memcpy(bytes + T3_KERNEL_PACKET_BYTES, submission->arguments, T3_ARGUMENT_ROOM);
   T3_TRY(hal->write_memory(hal->platform, entry, bytes, sizeof bytes));
   hal->order_writes(hal->platform);
-  struct t3_registers queue = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
-  t3_put64(&queue, T3_KERNEL_QUEUE_DOORBELL_OFFSET, context->submitted + 1);
-  if (queue.status == T3_OK) ++context->submitted;
-  return queue.status;
+  struct t3_registers r = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
+  t3_put64(&r, T3_OF_QUEUE(DOORBELL, context->queue), queue->submitted + 1);
+  if (r.status == T3_OK) ++queue->submitted;
+  return r.status;
 }
 
 static enum t3_status submit(struct t3_context* context, const struct t3_submission* submission) {
@@ -174,9 +197,12 @@ static enum t3_status run_kernel(struct t3_context* context, struct t3_submissio
 
 /* What lies there would be overwritten when a packet is queued. */
 static bool is_in_ring(const struct t3_context* context, uint64_t address, uint32_t bytes) {
-  const uint64_t begin = context->queue_base;
-  if (address < begin) return begin - address < bytes;
-  return address - begin < (uint64_t)T3_QUEUE_ENTRIES * T3_KERNEL_PACKET_ENTRY_BYTES;
+  for (uint32_t queue = 0; queue < T3_QUEUES; ++queue) {
+    const uint64_t begin = context->queues[queue].base;
+    if (!context->queues[queue].is_open) continue;
+    if (address < begin ? begin - address < bytes : address - begin < T3_RING_BYTES) return true;
+  }
+  return false;
 }
 
 enum t3_status t3_run_kernel(struct t3_context* context, const char* kernel, const void* arguments, uint32_t bytes,
@@ -276,7 +302,7 @@ enum t3_status t3_set_ring_workgroups(struct t3_context* context, uint32_t workg
  * may queue one while this waits. */
 static enum t3_status wait_for_ring(struct t3_context* context) {
   do {
-    while (context->last_ring != 0) T3_TRY(wait_completed(context, context->last_ring));
+    while (context->last_ring != 0) T3_TRY(wait_completed(context, context->ring_queue, context->last_ring));
     T3_TRY(wait_for_room(context));
   } while (context->last_ring != 0);
   return context->ring_broken ? T3_ABORTED : T3_OK;
@@ -296,7 +322,8 @@ static enum t3_status announce_ring(struct t3_context* context, struct t3_submis
   T3_TRY(announce(context, submission));
   context->ring_epoch += context->gpus - 1;
   context->ring_refused = false;
-  context->last_ring = context->submitted;
+  context->last_ring = used_queue(context)->submitted;
+  context->ring_queue = context->queue;
   return T3_OK;
 }
 

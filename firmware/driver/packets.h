@@ -25,11 +25,18 @@ bool t3_is_operand(const struct t3_matrix* matrix);
 bool t3_is_valid(const struct t3_output* output);
 /* Whether a packet can speak of the batch; how many workgroups it has, with so many for each matrix. */
 bool t3_is_batch(const struct t3_batch* batch, uint32_t workgroups, uint32_t* all);
-/* How many have ended since reset, noticing the first failure; what the kernel queue's handler has to hear of is kept.
- */
-enum t3_status t3_look_at_kernels(struct t3_context* context, uint64_t* completed);
+/* How many of a queue have ended since reset, noticing the first failure; what the kernel queue's handler has to hear
+ * of is kept. */
+enum t3_status t3_look_at_kernels(struct t3_context* context, uint32_t queue, uint64_t* completed);
 /* The code of a kernel that has ended. */
-enum t3_status t3_code_of_kernel(const struct t3_context* context, uint64_t number);
+enum t3_status t3_code_of_kernel(const struct t3_context* context, uint32_t queue, uint64_t number);
+/* Opens the queue on the ring at `base`. */
+enum t3_status t3_start_queue(struct t3_context* context, uint32_t queue, uint64_t base);
+/* Leaves priorities and masks as the next context expects them. */
+enum t3_status t3_close_queues(struct t3_context* context);
+
+/* Where a queue's element of an array of registers lies. */
+#define T3_OF_QUEUE(name, queue) (T3_KERNEL_QUEUE_##name##_OFFSET + (queue)*T3_KERNEL_QUEUE_##name##_STRIDE)
 /* The arguments lie behind the packet, unless it says where else. */
 enum t3_status t3_submit(struct t3_context* context, const struct t3_submission* submission);
 

@@ -3,11 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
-
-#include "compute/kernel_run.h"
-#include "protocol/response_status.h"
-#include "protocol/ring_signal.h"
 
 namespace t3vp {
 namespace {
@@ -22,21 +17,24 @@ ComputeCluster::ComputeCluster(const sc_core::sc_module_name& name, const Comput
       functional_(functional),
       gpu_(gpu),
       trace_(trace),
-      units_(parameters.compute_units),
+      units_(parameters),
       kernels_(kernels) {
-  for (std::uint32_t cu = 0; trace_ != nullptr && cu < parameters.compute_units; cu += units_per_track)
-    tracks_.push_back(trace_->track(
-        fmt::format("GPU {}", gpu),
-        fmt::format("CU {} of {} to {}", cu, cu, std::min(cu + units_per_track, parameters.compute_units) - 1)));
+  for (std::uint32_t number = 0; number < queue_count; ++number)
+    queues_[number] = std::make_unique<KernelQueue>(*this, static_cast<std::uint8_t>(number));
+  if (trace_ != nullptr) make_tracks(0);
   memory.on_taken(&ComputeCluster::taken);
-  registers.lock_while("a kernel is fetched or runs", [this] { return busy_; });
   registers.compute_units.set(parameters.compute_units);
-  registers.base.on_write([this] { check_base(); });
-  registers.entries.on_write([this] { check_entries(); });
-  registers.doorbell.on_write([this] { rung(); });
-  registers.completed.on_refresh([this] { registers.completed.set(completed_); });
-  registers.interrupt.on_write([this] { acknowledged(); });
-  registers.command.on_write([this] { abort(); });
+  registers.base.on_write([this](std::size_t queue) { queues_[queue]->check_base(); });
+  registers.entries.on_write([this](std::size_t queue) { queues_[queue]->check_entries(); });
+  registers.priority.on_write([this](std::size_t queue) { queues_[queue]->check_idle(); });
+  registers.cu_mask.on_write([this](std::size_t word) {
+    queues_[word / (registers::KernelQueue::cu_mask_count / queue_count)]->check_idle();
+  });
+  registers.doorbell.on_write([this](std::size_t queue) { queues_[queue]->rung(); });
+  registers.completed.on_refresh(
+      [this](std::size_t queue) { registers.completed[queue].set(queues_[queue]->completed()); });
+  registers.interrupt.on_write([this](std::size_t queue) { queues_[queue]->acknowledged(); });
+  registers.command.on_write([this](std::size_t queue) { queues_[queue]->abort(); });
   registers.on_reset([this] { reset(); });
 
   SC_HAS_PROCESS(ComputeCluster);
@@ -47,187 +45,154 @@ ComputeCluster::ComputeCluster(const sc_core::sc_module_name& name, const Comput
 
 ComputeCluster::~ComputeCluster() = default;
 
-/// What is under way in memory is answered to nobody.
 void ComputeCluster::reset() {
   registers.compute_units.set(parameters_.compute_units);
-  ++generation_;
   ++resets_;
-  in_flight_ = unacknowledged_ = rung_ = completed_ = abort_until_ = 0;
+  for (const auto& queue : queues_) queue->reset();
   written_.clear();
-  units_.assign(parameters_.compute_units, {});
-  clear_kernel();
+  units_.free_lanes();
   update_interrupt();
-}
-
-/// No kernel is under way any more.
-void ComputeCluster::clear_kernel() {
-  busy_ = running_ = stopping_ = fetching_arguments_ = false;
-  failure_ = Status::ok;
-  tell_output({});
-  writes_.clear();
-  reads_.clear();
-  kernel_active.write(false);
-  first_stage.write(false);
-  withdraw.write(false);
-}
-
-void ComputeCluster::abort() {
-  if (registers.command.action() != registers::KernelQueue::Command::Action::abort) return;
-  abort_until_ = rung_;
-  if (running_ && !stopping_) stop();
-}
-
-/// The kernel issues nothing more and ends when its accesses have been answered.
-void ComputeCluster::stop() {
-  stopping_ = true;
-  withdraw.write(true);
-  if (in_flight_ == 0) end_aborted();
-}
-
-void ComputeCluster::fail(const std::string& what) {
-  registers.report(Status::aborted, output_.begin, what);
-  stop();
-}
-
-/// Times that the kernel has asked for do not come any more, and its compute units are free.
-void ComputeCluster::end_aborted() {
-  ++generation_;
-  unacknowledged_ = 0;
-  units_.assign(units_.size(), {});
-  complete(Status::aborted);
-}
-
-void ComputeCluster::issue(Slot slot, Transaction& transaction, Picoseconds delay) {
-  ++in_flight_;
-  transaction.generation = generation_;
-  transaction.extension().producer.gpu = gpu_;
-  // The slot travels in the upper half of the token, the run's number of the access stays in the lower.
-  transaction.extension().token |= std::uint64_t{slot} << 32;
-  memory.send(transaction, delay);
 }
 
 /// A store that is taken needs its workgroup no longer; its response is the kernel's to wait for.
 void ComputeCluster::taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
-  const Slot slot = static_cast<Slot>(extension_of(transaction).token >> 32);
   auto& own = static_cast<Transaction&>(transaction);
-  if (own.generation == generation_) ++unacknowledged_;
-  events_.push(now() + delay, {Step::taken, slot, 0, &own, own.generation});
+  KernelQueue& queue = *queues_[own.extension().queue];
+  if (own.generation == queue.generation()) queue.store_taken();
+  push(KernelQueue::Step::taken, own, delay);
 }
 
 void ComputeCluster::response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
-  const Slot slot = static_cast<Slot>(extension_of(transaction).token >> 32);
-  auto& own = static_cast<Transaction&>(transaction);
-  events_.push(now() + delay, {Step::arrived, slot, 0, &own, own.generation});
+  push(KernelQueue::Step::arrived, static_cast<Transaction&>(transaction), delay);
 }
 
-void ComputeCluster::schedule(Picoseconds time, Slot slot, std::uint32_t tag) {
-  events_.push(time, {Step::elapsed, slot, tag, nullptr, generation_});
-}
-
-Picoseconds ComputeCluster::occupy(Slot slot, Picoseconds duration) {
-  Picoseconds& until = unit_of(slot).busy_until;
-  until = std::max(until, now()) + duration;
-  busy_time_ += duration;
-  return until;
+void ComputeCluster::push(KernelQueue::Step step, Transaction& transaction, Picoseconds delay) {
+  const DataExtension& extension = transaction.extension();
+  const Slot slot = static_cast<Slot>(extension.token >> 32);
+  events_.push(now() + delay, {step, extension.queue, slot, 0, &transaction, transaction.generation});
 }
 
 void ComputeCluster::step() {
   while (events_.ready()) {
-    const Event event = events_.pop();
-    if (event.generation != generation_) {
-      const bool is_response = event.step == Step::arrived || event.step == Step::delivered;
-      if (is_response) event.transaction->release();
-      continue;
-    }
-    switch (event.step) {
-      case Step::arrived:
-        arrived(event);
-        break;
-      case Step::delivered:
-        delivered(event);
-        break;
-      case Step::taken:
-        if (!stopping_) answered(event.slot, *event.transaction);
-        break;
-      case Step::elapsed:
-        if (!stopping_) kernel_->elapsed(event.slot, event.tag);
-        break;
-      case Step::launch:
-        if (!stopping_) launch();
-        break;
-    }
+    const KernelQueue::Event event = events_.pop();
+    KernelQueue& queue = *queues_[event.queue];
+    if (event.generation == queue.generation())
+      queue.step(event);
+    else if (event.step == KernelQueue::Step::arrived || event.step == KernelQueue::Step::delivered)
+      event.transaction->release();
   }
   events_.arm();
 }
 
-/// Loaded data passes the compute unit's port, one load after the other.
-void ComputeCluster::arrived(const Event& event) {
-  const DataExtension& extension = event.transaction->extension();
-  if (event.slot == dispatcher || extension.operation != Operation::load) return delivered(event);
-  Picoseconds& port = unit_of(event.slot).port_until;
-  port = std::max(port, now()) +
-         cycle_time(static_cast<double>(extension.shape.bytes()) / parameters_.port_bytes_per_cycle,
-                    parameters_.clock_GHz);
-  events_.push(port, {Step::delivered, event.slot, 0, event.transaction, generation_});
+/// Whoever has room on a compute unit that has become free, as long as there is any.
+void ComputeCluster::fill(std::uint32_t cu) {
+  start_together();
+  while (KernelQueue* queue = next_for(cu)) queue->start(cu);
 }
 
-void ComputeCluster::delivered(const Event& event) {
-  Transaction& transaction = *event.transaction;
-  --in_flight_;
-  if (stopping_) {
-    transaction.release();
-    if (in_flight_ == 0) end_aborted();
-    return;
+/// The first workgroups go to different compute units, then to their further places.
+void ComputeCluster::fill() {
+  start_together();
+  for (bool started = true; started;) {
+    started = false;
+    for (std::uint32_t cu = 0; cu < units_.count(); ++cu)
+      if (KernelQueue* queue = next_for(cu)) {
+        queue->start(cu);
+        started = true;
+      }
   }
-  note_failure(transaction);
-  if (event.slot == dispatcher)
-    fetched(transaction);
-  else if (!transaction.extension().taken)
-    answered(event.slot, transaction);
-  else if (--unacknowledged_ == 0 && all_finished())
-    complete(failure_);
-  transaction.release();
 }
 
-void ComputeCluster::answered(Slot slot, Transaction& transaction) {
-  const std::uint64_t token = transaction.extension().token;
-  transaction.extension().token = token & 0xFFFFFFFF;
-  kernel_->answered(slot, transaction);
-  transaction.extension().token = token;
+/// Workgroups that wait for each other start when all of them fit.
+void ComputeCluster::start_together() {
+  for (const auto& queue : queues_) {
+    if (!queue->waits_for_all() || !queue->all_fit()) continue;
+    for (bool started = true; started && queue->has_work();) {
+      started = false;
+      for (std::uint32_t cu = 0; cu < units_.count() && queue->has_work(); ++cu)
+        if (queue->fits(cu)) {
+          queue->start(cu);
+          started = true;
+        }
+    }
+  }
 }
 
-/// What a GPU refuses is in its own error log; of what a peer refuses, the kernel's first is in this GPU's too.
-void ComputeCluster::note_failure(Transaction& transaction) {
-  const Status status = status_of_data_access(transaction);
-  const DataExtension& extension = transaction.extension();
-  if (extension.operation == Operation::wait && extension.ring != nullptr && extension.ring->is_out_of_step)
-    withdraw.write(true);
-  if (failure_ != Status::ok || status == Status::ok) return;
-  failure_ = status;
-  if (extension.operation == Operation::wait && extension.ring != nullptr && !extension.ring->why.empty())
-    registers.report(status, transaction.get_address(), extension.ring->why);
-  if (extension.taken) registers.report(status, transaction.get_address(), text_of_refusal(transaction));
+/// A kernel whose workgroups wait for each other gets its room in the end when its queue has the higher priority.
+bool ComputeCluster::is_kept_for_others(const KernelQueue& queue, std::uint32_t cu) const {
+  return std::any_of(queues_.begin(), queues_.end(), [&](const auto& other) {
+    return other->waits_for_all() && other->may_use(cu) && other->priority() > queue.priority();
+  });
+}
+
+/// The queue whose workgroup starts there next; null when none fits.
+KernelQueue* ComputeCluster::next_for(std::uint32_t cu) {
+  KernelQueue* best = nullptr;
+  std::uint32_t number = 0;
+  for (std::uint32_t i = 1; i <= queue_count; ++i) {
+    const std::uint32_t candidate = (last_served_ + i) % queue_count;
+    KernelQueue& queue = *queues_[candidate];
+    if (!queue.has_work() || queue.waits_for_all() || !queue.fits(cu) || is_kept_for_others(queue, cu)) continue;
+    if (best != nullptr && best->priority() >= queue.priority()) continue;
+    best = &queue;
+    number = candidate;
+  }
+  if (best != nullptr) last_served_ = number;
+  return best;
+}
+
+bool ComputeCluster::runs_nothing_but(const KernelQueue& queue) const {
+  return std::none_of(queues_.begin(), queues_.end(),
+                      [&](const auto& other) { return other.get() != &queue && other->running(); });
+}
+
+/// The producer's first stage is what the memory controller observes, whatever runs beside it.
+void ComputeCluster::tell_stage() {
+  const auto any = [this](bool (KernelQueue::*is)() const) {
+    return std::any_of(queues_.begin(), queues_.end(), [is](const auto& queue) { return (*queue.*is)(); });
+  };
+  kernel_active.write(any(&KernelQueue::produces));
+  first_stage.write(any(&KernelQueue::in_first_stage));
+}
+
+void ComputeCluster::tell_withdrawn() {
+  std::uint32_t bits = 0;
+  for (std::uint32_t number = 0; number < queue_count; ++number)
+    bits |= (queues_[number]->withdraws() ? 1u : 0u) << number;
+  withdraw.write(bits);
+}
+
+void ComputeCluster::tell_output(std::uint32_t queue, const OutputRange& range) {
+  const auto index = static_cast<int>(queue);
+  if (index < running_output.size()) running_output[index]->write(range);
+}
+
+void ComputeCluster::update_interrupt() {
+  bool raised = false;
+  for (std::size_t queue = 0; queue < queue_count; ++queue)
+    raised = raised || registers.interrupt[queue].complete() != 0 || registers.interrupt[queue].error() != 0;
+  interrupt.write(raised);
 }
 
 std::string ComputeCluster::use_of(const OutputRange& range) const {
-  if (range.overlaps(ring()))
-    return fmt::format("the kernel queue reads its packets from {:#x} to {:#x}", ring().begin, ring().end - 1);
-  for (const auto& [ranges, does] : {std::pair{&writes_, "writes"}, std::pair{&reads_, "reads"}})
-    for (const OutputRange& used : *ranges)
-      if (range.overlaps(used))
-        return fmt::format("a kernel runs that {} {:#x} to {:#x}", does, used.begin, used.end - 1);
-  return {};
+  std::string found;
+  for (const auto& queue : queues_)
+    if (found.empty()) found = queue->use_of(range, true);
+  return found;
 }
 
-void ComputeCluster::tell_output(const OutputRange& range) {
-  output_ = range;
-  if (running_output.size() != 0) running_output->write(range);
+/// What the other queues use of it.
+std::string ComputeCluster::use_beside(const KernelQueue& queue, const OutputRange& range, bool also_reads) const {
+  std::string found;
+  for (const auto& other : queues_)
+    if (other.get() != &queue && found.empty()) found = other->use_of(range, also_reads);
+  return found;
 }
 
-void ComputeCluster::note_written() {
-  if (!running_ || std::find(written_.begin(), written_.end(), output_) != written_.end()) return;
+void ComputeCluster::note_written(const OutputRange& output) {
+  if (std::find(written_.begin(), written_.end(), output) != written_.end()) return;
   if (written_.size() == most_noted) written_.erase(written_.begin());
-  written_.push_back(output_);
+  written_.push_back(output);
 }
 
 bool ComputeCluster::has_written(std::uint64_t address) const {
@@ -236,62 +201,31 @@ bool ComputeCluster::has_written(std::uint64_t address) const {
 }
 
 bool ComputeCluster::may_write(std::uint64_t address) const {
-  const std::uint64_t unknown = rung_ - completed_ - (running_ ? 1 : 0);
-  return unknown != 0 || (running_ && output_.overlaps(address, 1));
+  return std::any_of(queues_.begin(), queues_.end(),
+                     [address](const auto& queue) { return queue->may_write(address); });
 }
 
-void ComputeCluster::launch() {
-  slots_per_cu_ = kernel_->workgroups_per_cu();
-  if (kernel_->is_producer()) {
-    kernel_active.write(true);
-    first_stage.write(true);
-  }
-  // The first workgroups go to different compute units, then to their further slots.
-  for (std::uint32_t layer = 0; layer < slots_per_cu_; ++layer)
-    for (Slot cu = 0; cu < units_.size(); ++cu) dispatch(cu * slots_per_cu_ + layer);
-}
-
-void ComputeCluster::dispatch(Slot slot) {
-  if (running_ && !stopping_ && next_workgroup_ < kernel_->workgroups()) kernel_->start(slot, next_workgroup_++);
-}
-
-void ComputeCluster::wrongly_rounded(const std::string& what) {
-  if (wrongly_rounded_.empty()) wrongly_rounded_ = what;
-}
-
-void ComputeCluster::finished(Slot slot) {
-  ++finished_total_;
-  ++finished_workgroups_;
-  first_stage.write(false);
-  if (!all_finished()) {
-    if (failure_ == Status::ok) dispatch(slot);
-    return;
-  }
-  kernel_active.write(false);
-  if (unacknowledged_ == 0) complete(failure_);
-}
-
-/// After an error no further workgroups start.
-bool ComputeCluster::all_finished() const {
-  return finished_workgroups_ == (failure_ == Status::ok ? kernel_->workgroups() : next_workgroup_);
-}
-
-Trace* ComputeCluster::trace(Slot slot, Trace::Track& track) {
-  const Slot cu = slot / slots_per_cu_;
-  if (trace_ == nullptr || slot % slots_per_cu_ != 0 || cu % units_per_track != 0) return nullptr;
-  track = tracks_[cu / units_per_track];
+Trace* ComputeCluster::trace(std::uint32_t queue, std::uint32_t cu, Trace::Track& track) {
+  if (trace_ == nullptr || cu % units_per_track != 0) return nullptr;
+  if (tracks_[queue].empty()) make_tracks(queue);
+  track = tracks_[queue][cu / units_per_track];
   return trace_;
 }
 
+void ComputeCluster::make_tracks(std::uint32_t queue) {
+  const std::uint32_t all = parameters_.compute_units;
+  for (std::uint32_t first = 0; first < all; first += units_per_track)
+    tracks_[queue].push_back(
+        trace_->track(fmt::format("GPU {}", gpu_),
+                      fmt::format("CU {} of {} to {}{}", first, first, std::min(first + units_per_track, all) - 1,
+                                  queue == 0 ? "" : fmt::format(", queue {}", queue))));
+}
+
 std::vector<std::string> ComputeCluster::diagnosis() const {
-  if (!busy_) return {};
-  if (stopping_)
-    return {fmt::format("GPU {} compute units: kernel {} of {} is aborted and waits for the answers to {} accesses",
-                        gpu_, completed_ + 1, rung_, in_flight_)};
-  return {
-      fmt::format("GPU {} compute units: kernel {} of {} is not finished: {} workgroups have started, {} are done{}",
-                  gpu_, completed_ + 1, rung_, next_workgroup_, finished_workgroups_,
-                  unacknowledged_ == 0 ? "" : fmt::format(", {} stores are not acknowledged", unacknowledged_))};
+  std::vector<std::string> lines;
+  for (const auto& queue : queues_)
+    if (queue->busy()) lines.push_back(queue->diagnosis());
+  return lines;
 }
 
 void ComputeCluster::visit_statistics(const StatisticVisitor& visit) const {

@@ -27,6 +27,7 @@ class KernelRun {
   KernelRun& operator=(const KernelRun&) = delete;
   ~KernelRun();
 
+  const t3_plan& plan() const { return plan_; }
   std::uint32_t workgroups() const { return plan_.workgroups; }
   std::uint32_t workgroups_per_cu() const { return plan_.workgroups_per_cu; }
   /// True for the producer of a collective: its first stage is observed by the memory controller (T3 4.5).

@@ -160,7 +160,9 @@ void OutputMap::refuse(Status status, std::uint64_t address, const std::string& 
 }
 
 bool OutputMap::is_written(const Entry& entry) const {
-  return running_output.size() != 0 && running_output->read().overlaps(entry.range.base, entry.range.grid.bytes());
+  for (int i = 0; i < running_output.size(); ++i)
+    if (running_output[i]->read().overlaps(entry.range.base, entry.range.grid.bytes())) return true;
+  return false;
 }
 
 void OutputMap::remove(bool all, bool force) {

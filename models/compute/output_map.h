@@ -31,7 +31,7 @@ class OutputMap : public sc_core::sc_module, public Component, public MapHolder 
   DataInitiatorSocket<OutputMap> signals{"signals", this, &OutputMap::response};
   registers::OutputMap registers{"registers"};
   /// Where this GPU's kernel writes.
-  sc_core::sc_port<sc_core::sc_signal_in_if<OutputRange>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> running_output{
+  sc_core::sc_port<sc_core::sc_signal_in_if<OutputRange>, 0, sc_core::SC_ZERO_OR_MORE_BOUND> running_output{
       "running_output"};
 
   OutputMap(const sc_core::sc_module_name& name, const OutputMapParameters& parameters, std::uint16_t gpu);

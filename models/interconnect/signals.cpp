@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 #include "protocol/address_map.h"
@@ -56,7 +57,7 @@ Signals::Signals(const sc_core::sc_module_name& name, std::uint16_t gpu) : sc_mo
     announced_.clear();
     senders_.clear();
     reset_at_ = now();
-    withdraw_waits();
+    give_up_waits(~0u);
   });
 
   SC_HAS_PROCESS(Signals);
@@ -64,7 +65,7 @@ Signals::Signals(const sc_core::sc_module_name& name, std::uint16_t gpu) : sc_mo
   sensitive << arrivals_.get_event();
   dont_initialize();
   SC_METHOD(withdraw_waits);
-  sensitive << withdraw.pos();
+  sensitive << withdraw;
   dont_initialize();
 }
 
@@ -84,13 +85,20 @@ void Signals::compute_request(int, tlm::tlm_generic_payload& transaction, Picose
   }
   transaction.acquire();
   waits_.push_back({index, &transaction, now() + delay});
-  if (withdraw.read()) return withdraw_waits();
+  withdraw_waits();
   answer_waits(index);
 }
 
 /// The answer says nothing about the counter; whoever has withdrawn the wait does not look at it.
-void Signals::withdraw_waits() {
-  for (const Wait& wait : std::exchange(waits_, {})) {
+void Signals::give_up_waits(std::uint32_t queues) {
+  if (queues == 0) return;
+  const auto is_withdrawn = [queues](const Wait& wait) {
+    return (queues >> extension_of(*wait.transaction).queue & 1) != 0;
+  };
+  const auto first = std::stable_partition(waits_.begin(), waits_.end(), std::not_fn(is_withdrawn));
+  const std::vector<Wait> withdrawn(first, waits_.end());
+  waits_.erase(first, waits_.end());
+  for (const Wait& wait : withdrawn) {
     wait.transaction->set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     compute.respond(*wait.transaction, std::max(wait.arrival, now()) - now());
     wait.transaction->release();
@@ -266,8 +274,9 @@ void Signals::note_other_change(std::size_t index) {
 std::vector<std::string> Signals::diagnosis() const {
   std::vector<std::string> lines;
   for (const Wait& wait : waits_)
-    lines.push_back(fmt::format("GPU {} signals: a workgroup waits for counter {} to reach {}{}, it is {}", gpu_,
-                                wait.index, extension_of(*wait.transaction).threshold,
+    lines.push_back(fmt::format("GPU {} signals: a workgroup of queue {} waits for counter {} to reach {}{}, it is {}",
+                                gpu_, extension_of(*wait.transaction).queue, wait.index,
+                                extension_of(*wait.transaction).threshold,
                                 extension_of(*wait.transaction).ring == nullptr ? "" : " by its neighbour's signal",
                                 registers.value[wait.index].value()));
   return lines;

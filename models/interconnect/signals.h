@@ -22,7 +22,7 @@ class Signals : public sc_core::sc_module, public Component, public MemoryUser {
   DataTargetSocket<Signals> compute{"compute", this, &Signals::compute_request};
   DataTargetSocket<Signals> peers{"peers", this, &Signals::peer_store};  ///< stores of peers to add[i]
   sc_core::sc_out<bool> interrupt{"interrupt"};
-  sc_core::sc_in<bool> withdraw{"withdraw"};  ///< while it is high no workgroup waits
+  sc_core::sc_in<std::uint32_t> withdraw{"withdraw"};  ///< a bit for each queue whose workgroups do not wait now
   registers::Signals registers{"registers"};
 
   Signals(const sc_core::sc_module_name& name, std::uint16_t gpu);
@@ -47,7 +47,8 @@ class Signals : public sc_core::sc_module, public Component, public MemoryUser {
   void add(std::size_t index, std::uint64_t value);
   void changed(std::size_t index);
   void answer_waits(std::size_t index);
-  void withdraw_waits();
+  void withdraw_waits() { give_up_waits(withdraw.read()); }
+  void give_up_waits(std::uint32_t queues);
   /// A ring kernel's signal that no wait has taken yet, and the counter's value with it; 0: something else has changed
   /// the counter since.
   struct Announced {

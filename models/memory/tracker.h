@@ -38,7 +38,7 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
   /// An access did not fit its map.
   sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> interrupt{"interrupt"};
   /// Where this GPU's kernel writes.
-  sc_core::sc_port<sc_core::sc_signal_in_if<OutputRange>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> running_output{
+  sc_core::sc_port<sc_core::sc_signal_in_if<OutputRange>, 0, sc_core::SC_ZERO_OR_MORE_BOUND> running_output{
       "running_output"};
 
   Tracker(const sc_core::sc_module_name& name, const TrackerParameters& parameters, std::uint16_t gpu, Trace* trace);

@@ -158,7 +158,9 @@ bool Tracker::is_busy(const Chunk& chunk) const {
 }
 
 bool Tracker::is_written(const StagedChunk& range) const {
-  return running_output.size() != 0 && running_output->read().overlaps(range.base, range.grid.bytes());
+  for (int i = 0; i < running_output.size(); ++i)
+    if (running_output[i]->read().overlaps(range.base, range.grid.bytes())) return true;
+  return false;
 }
 
 std::string Tracker::in_the_way(const OutputRange& output, bool) const {

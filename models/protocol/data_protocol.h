@@ -31,8 +31,8 @@
 //
 // Who may change what between request and response: blocks on the way the address, the operation (a mapped store
 // becomes an update), the stream, `cached`, the traffic class (a mapped store's is its map's) and the producer; the
-// target the status and a load's data. Nobody changes command, length, data pointer, shape, element type, threshold and
-// token.
+// target the status and a load's data. Nobody changes command, length, data pointer, shape, element type, threshold,
+// token and queue.
 //
 // Lifetime. The payload has a memory manager and is acquired by its sender; who keeps it beyond a call acquires it, and
 // the response gives it back. The data pointer is valid from the request call to the response (call or TLM_COMPLETED)
@@ -73,7 +73,8 @@ class DataExtension : public tlm::tlm_extension<DataExtension> {
   std::shared_ptr<const RingSignal> ring;
   /// Set by who refuses the request: a code (error_report.h) that no response has; 0: the response says it.
   std::uint32_t refusal = 0;
-  bool taken = false;  ///< set by the sender's socket: there has been a notice, only the response is missing
+  bool taken = false;      ///< set by the sender's socket: there has been a notice, only the response is missing
+  std::uint8_t queue = 0;  ///< of kernels, at the sending GPU: who gives up a wait
 
   tlm::tlm_extension_base* clone() const override { return new DataExtension(*this); }
   void copy_from(const tlm::tlm_extension_base& other) override { *this = static_cast<const DataExtension&>(other); }

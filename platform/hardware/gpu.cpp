@@ -119,9 +119,11 @@ void Gpu::bind_lines() {
   signals.withdraw.bind(withdraw_);
   memory.kernel_active.bind(kernel_active_);
   memory.first_stage.bind(first_stage_);
-  compute.running_output.bind(running_output_);
-  output_map.running_output.bind(running_output_);
-  memory.tracker.running_output.bind(running_output_);
+  for (auto& running_output : running_outputs_) {
+    compute.running_output.bind(running_output);
+    output_map.running_output.bind(running_output);
+    memory.tracker.running_output.bind(running_output);
+  }
   compute.map_holders.bind(output_map);
   compute.map_holders.bind(memory.tracker);
   compute.users.bind(dma);

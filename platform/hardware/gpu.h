@@ -61,9 +61,11 @@ class Gpu : public sc_core::sc_module {
   SocketJoints joints_;
   std::vector<const Component*> components_;
   sc_core::sc_vector<sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS>> lines_;
-  sc_core::sc_signal<OutputRange, sc_core::SC_UNCHECKED_WRITERS> running_output_{"running_output"};
+  sc_core::sc_vector<sc_core::sc_signal<OutputRange, sc_core::SC_UNCHECKED_WRITERS>> running_outputs_{
+      "running_outputs", registers::KernelQueue::base_count};
+  sc_core::sc_signal<std::uint32_t, sc_core::SC_UNCHECKED_WRITERS> withdraw_{"withdraw"};
   sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS> kernel_active_{"kernel_active"}, first_stage_{"first_stage"},
-      withdraw_{"withdraw"}, interrupt_{"interrupt"}, reset_{"reset"};
+      interrupt_{"interrupt"}, reset_{"reset"};
 };
 
 }  // namespace t3vp

@@ -30,7 +30,8 @@ struct ClusterUnderTest {
 
   std::uint16_t gpu;
   ComputeCluster cluster;
-  sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS> interrupt, kernel_active, first_stage, withdraw;
+  sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS> interrupt, kernel_active, first_stage;
+  sc_core::sc_signal<std::uint32_t, sc_core::SC_UNCHECKED_WRITERS> withdraw;
   NamedRegisters registers{cluster.registers};
   InTheWay others;
   std::uint64_t submitted = 0;
@@ -72,7 +73,8 @@ struct ClusterUnderTest {
   /// What the packet's own completion says.
   Status code_of(std::uint64_t packet) {
     using Queue = registers::KernelQueue;
-    const std::uint64_t offset = Queue::completion_offset + 4 * (packet % Queue::completion_count);
+    const std::uint64_t offset =
+        Queue::completion_offset + 4 * (packet % (Queue::completion_count / Queue::base_count));
     const std::uint64_t completion = registers.read(offset, 4).value;
     REQUIRE(completion >> 8 == (packet & 0xFFFFFF));
     return static_cast<Status>(completion & 0xFF);

@@ -24,6 +24,7 @@ struct DataAccess {
   Producer producer;
   std::uint64_t threshold = 0;
   std::shared_ptr<const RingSignal> ring = nullptr;
+  std::uint8_t queue = 0;
 };
 
 struct DataAnswer {
@@ -58,6 +59,7 @@ class DataInitiator : public sc_core::sc_module {
     extension.producer = access.producer;
     extension.threshold = access.threshold;
     extension.ring = access.ring;
+    extension.queue = access.queue;
     if (access.operation == Operation::load || !access.data.empty()) transaction.attach_buffer();
     std::copy(access.data.begin(), access.data.end(), transaction.get_data_ptr());
     return send(transaction, delay);

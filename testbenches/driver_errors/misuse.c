@@ -64,14 +64,14 @@ enum t3_status submit_raw(struct stage* s, struct t3_kernel_packet packet, const
   struct t3_context* gpu = &s->gpu;
   const struct t3_hal* hal = gpu->hal;
   const uint64_t doorbell = t3_block_base(gpu->gpu, T3_BLOCK_KERNEL_QUEUE) + T3_KERNEL_QUEUE_DOORBELL_OFFSET;
-  const uint64_t entry = gpu->queue_base + gpu->submitted % 16 * T3_KERNEL_PACKET_ENTRY_BYTES;
+  const uint64_t entry = gpu->queues[0].base + gpu->queues[0].submitted % 16 * T3_KERNEL_PACKET_ENTRY_BYTES;
   unsigned char bytes[T3_KERNEL_PACKET_BYTES];
   packet.arguments = entry + sizeof bytes;
   t3_kernel_packet_to(&packet, bytes);
   T3_TRY(hal->write_memory(hal->platform, entry, bytes, sizeof bytes));
   T3_TRY(hal->write_memory(hal->platform, packet.arguments, arguments, packet.argument_bytes));
   hal->order_writes(hal->platform);
-  T3_TRY(hal->write64(hal->platform, doorbell, ++gpu->submitted));
+  T3_TRY(hal->write64(hal->platform, doorbell, ++gpu->queues[0].submitted));
   return t3_wait_kernels(gpu);
 }
 

@@ -61,7 +61,8 @@ static void locked(struct stage* s) {
   struct t3_context second;
   tell(s, "a second driver", t3_init(&second, s->gpu.hal));
   tell(s, "the gemm's end", t3_wait_kernels(&s->gpu));
-  tell(s, "the queue again", write64(s, at(s, T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_BASE_OFFSET), s->gpu.queue_base));
+  tell(s, "the queue again",
+       write64(s, at(s, T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_BASE_OFFSET), s->gpu.queues[0].base));
 }
 
 enum t3_status guest_register_misuse(const struct t3_hal* hal, const struct t3_job* job) {

@@ -43,9 +43,11 @@ TEST_CASE("a peer that left is seen by its missing signals, in few lines") {
   CAPTURE(lines);
   REQUIRE(lines.size() == 3);
   CHECK(lines[0] == "GPU 0 firmware waits for a kernel's end");
-  CHECK_THAT(lines[1], Contains("GPU 0 compute units: kernel 2 of 2 is not finished"));
-  CHECK_THAT(lines[2], Contains("GPU 0 signals: a workgroup waits for counter 16 to reach 1 by its neighbour's signal, "
-                                "it is 0 (and 3 more)"));
+  CHECK_THAT(lines[1], Contains("GPU 0 compute units: queue 0: kernel 2 of 2 is not finished"));
+  CHECK_THAT(
+      lines[2],
+      Contains("GPU 0 signals: a workgroup of queue 0 waits for counter 16 to reach 1 by its neighbour's signal, "
+               "it is 0 (and 3 more)"));
 }
 
 TEST_CASE("signals on counters that no workgroup awaits are told with their sender") {
@@ -55,7 +57,7 @@ TEST_CASE("signals on counters that no workgroup awaits are told with their send
   CAPTURE(lines);
   CHECK(any_contains(
       lines,
-      "GPU 0 signals: a workgroup waits for counter 20 to reach 1 by its neighbour's signal, it is 0 (and 3 "
+      "GPU 0 signals: a workgroup of queue 0 waits for counter 20 to reach 1 by its neighbour's signal, it is 0 (and 3 "
       "more)"));
   CHECK(
       any_contains(lines,
@@ -75,7 +77,7 @@ TEST_CASE("nobody owes what waits for the credits of a link or was lost on it") 
   CAPTURE(lines);
   CHECK(any_contains(lines, "0 from GPU 0's GEMM. 1024 of GPU 0's GEMM have been sent and are not acknowledged"));
   CHECK_FALSE(any_contains(lines, "GPU 0's GEMM owes"));
-  CHECK(any_contains(lines, "GPU 0 compute units: kernel 1 of 1 is not finished"));
+  CHECK(any_contains(lines, "GPU 0 compute units: queue 0: kernel 1 of 1 is not finished"));
   CHECK(any_contains(lines,
                      "GPU 0 links: 15 stores of its compute units are not acknowledged, 14 of them wait for a link"));
   CHECK(any_contains(

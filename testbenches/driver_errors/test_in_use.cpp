@@ -22,7 +22,7 @@ TEST_CASE("what a kernel reads is not zeroed") {
                                 {"logged by dma", T3_BUSY},
                                 {"logged by dma", T3_BUSY},
                                 {"logged by near_memory", T3_BUSY}}));
-  for (const std::string& text : pair.logged(0)) CHECK_THAT(text, Contains(": a kernel runs that reads 0x"));
+  for (const std::string& text : pair.logged(0)) CHECK_THAT(text, Contains(": queue 0 runs a kernel that reads 0x"));
   pair.require_right_result();
 }
 
@@ -39,7 +39,7 @@ void require_staging_left_alone(const std::string& gpus) {
                                 {"its end", T3_OK},
                                 {"fill of the staging", T3_OK},
                                 {"logged by dma", T3_BUSY}}));
-  CHECK_THAT(pair.logged(0).at(0), Contains(": a kernel runs that writes 0x"));
+  CHECK_THAT(pair.logged(0).at(0), Contains(": queue 0 runs a kernel that writes 0x"));
   pair.require_right_result();
 }
 
@@ -59,9 +59,10 @@ TEST_CASE("what a rows kernel writes in place is not zeroed while it runs") {
   told.insert(told.end(), 4, {"logged by dma", T3_BUSY});
   REQUIRE(pair.told() == lines(told));
   const Lines logged = pair.logged(0);
-  CHECK_THAT(logged[0], Contains(": a kernel runs that writes 0x"));
-  CHECK_THAT(logged[1], Contains(": a kernel runs that reads 0x"));  // the gradient
-  for (const std::size_t state : {2u, 3u}) CHECK_THAT(logged[state], Contains(": a kernel runs that writes 0x"));
+  CHECK_THAT(logged[0], Contains(": queue 0 runs a kernel that writes 0x"));
+  CHECK_THAT(logged[1], Contains(": queue 0 runs a kernel that reads 0x"));  // the gradient
+  for (const std::size_t state : {2u, 3u})
+    CHECK_THAT(logged[state], Contains(": queue 0 runs a kernel that writes 0x"));
   pair.require_right_result();
 }
 
@@ -157,7 +158,7 @@ TEST_CASE("the packets of the kernel queue are nobody's operands and are not zer
                Contains("the kernel reads 0x0 to 0x") && Contains(": its queue's packets are at 0x0 to 0x"));
   CHECK_THAT(logged[2], Contains("the kernel writes 0x0 to 0x") && Contains(": its queue's packets are at 0x0 to 0x"));
   for (const std::size_t zeroed : {3u, 4u})
-    CHECK_THAT(logged[zeroed], Contains(": the kernel queue reads its packets from 0x0 to 0x"));
+    CHECK_THAT(logged[zeroed], Contains(": queue 0 reads its packets from 0x0 to 0x"));
   pair.require_right_result();
 }
 
@@ -182,7 +183,7 @@ TEST_CASE("zeros that a kernel writes over or a map counts on are not given up")
   const Lines logged = pair.logged(0);
   for (const std::string& text : logged)
     CHECK_THAT(text, Contains(" bytes at 0x") && Contains(" are not written yet: "));
-  CHECK_THAT(logged[0], Contains(": a kernel runs that writes 0x"));
+  CHECK_THAT(logged[0], Contains(": queue 0 runs a kernel that writes 0x"));
   CHECK_THAT(logged[1], Contains(": workgroups 32 to 63 of the output at 0x") && Contains(" are being counted: 0 of "));
   pair.require_right_result();
 }

@@ -42,8 +42,8 @@ TEST_CASE("what a kernel writes or a map counts is not zeroed and no kernel runs
     told.push_back({by, T3_BUSY});
   REQUIRE(pair.told() == lines(told));
   const Lines logged = pair.logged(0);
-  CHECK_THAT(logged[0], Catch::Contains("fill of 0x") && Catch::Contains(": a kernel runs that writes 0x"));
-  CHECK_THAT(logged[2], Catch::Contains(" bytes at 0x") && Catch::Contains(": a kernel runs that writes 0x"));
+  CHECK_THAT(logged[0], Catch::Contains("fill of 0x") && Catch::Contains(": queue 0 runs a kernel that writes 0x"));
+  CHECK_THAT(logged[2], Catch::Contains(" bytes at 0x") && Catch::Contains(": queue 0 runs a kernel that writes 0x"));
   for (const std::size_t counted : {3u, 4u})
     CHECK_THAT(logged[counted], Catch::Contains("workgroups 32 to 63 of the output at 0x") &&
                                     Catch::Contains("are being counted: 0 of 128 wavefront tiles are complete"));

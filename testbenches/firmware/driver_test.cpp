@@ -130,7 +130,7 @@ TEST_CASE("any kernel can be queued by its name with its arguments behind its pa
   REQUIRE(t3_run_kernel(context, "scale", arguments.data(), T3_ARGUMENT_ROOM, grid) == T3_OK);
   const QueuedKernel near = driver.mock.packets().back();
   CHECK((near.kernel == t3_kernel_handle("scale") && near.workgroups == 6 && near.max_compute_units == 5));
-  CHECK(near.arguments == context->queue_base + T3_KERNEL_PACKET_BYTES);
+  CHECK(near.arguments == context->queues[0].base + T3_KERNEL_PACKET_BYTES);
   CHECK(near.bytes == std::vector<unsigned char>(arguments.begin(), arguments.end() - 1));
   CHECK(t3_run_kernel(context, "scale", arguments.data(), T3_ARGUMENT_ROOM + 1, grid) == T3_CAPACITY);
   std::uint64_t memory = 0;
@@ -138,7 +138,7 @@ TEST_CASE("any kernel can be queued by its name with its arguments behind its pa
   REQUIRE(t3_run_kernel(context, "scale", arguments.data(), T3_ARGUMENT_ROOM + 1, {0, 0, memory}) == T3_OK);
   const QueuedKernel far = driver.mock.packets().back();
   CHECK((far.arguments == memory && far.bytes == arguments));
-  const std::uint64_t ring = context->queue_base;
+  const std::uint64_t ring = context->queues[0].base;
   const std::uint64_t end = ring + std::uint64_t{T3_QUEUE_ENTRIES} * T3_KERNEL_PACKET_ENTRY_BYTES;
   for (const std::uint64_t address : {ring - 32, ring, ring + T3_KERNEL_PACKET_BYTES, end - 32})
     CHECK(t3_run_kernel(context, "scale", arguments.data(), 64, {0, 0, address}) == T3_INVALID_ARGUMENT);

@@ -50,6 +50,11 @@ std::string kernel_line(const QueuedKernel& packet) {
                      a.near_memory != 0 ? " near memory" : "");
 }
 
+/// Where the queue's element of an array of registers lies.
+std::uint32_t of_queue(std::uint32_t offset, std::uint32_t queue) {
+  return offset + queue * T3_KERNEL_QUEUE_BASE_STRIDE;
+}
+
 }  // namespace
 
 MockGpu::MockGpu(std::uint32_t gpu, std::uint32_t gpus, std::uint64_t memory_bytes) : gpu_(gpu) {
@@ -143,7 +148,9 @@ t3_status MockGpu::write(std::uint64_t address, std::uint64_t value) {
     return is_barrier ? T3_OK : T3_BAD_ADDRESS;
   }
   const bool clears = (block == T3_BLOCK_DMA && offset == T3_DMA_INTERRUPT_OFFSET) ||
-                      (block == T3_BLOCK_KERNEL_QUEUE && offset == T3_KERNEL_QUEUE_INTERRUPT_OFFSET) ||
+                      (block == T3_BLOCK_KERNEL_QUEUE &&
+                       offset % T3_KERNEL_QUEUE_INTERRUPT_STRIDE == T3_KERNEL_QUEUE_INTERRUPT_OFFSET &&
+                       offset < T3_KERNEL_QUEUE_COMPLETION_OFFSET) ||
                       (block == T3_BLOCK_SIGNALS && offset == T3_SIGNALS_INTERRUPT_OFFSET) ||
                       (block == T3_BLOCK_TRACKER && offset == T3_TRACKER_INTERRUPT_OFFSET) ||
                       (block == T3_BLOCK_CACHE && offset == T3_CACHE_INTERRUPT_OFFSET);
@@ -160,7 +167,9 @@ void MockGpu::command(t3_block block, std::uint32_t offset, std::uint64_t value)
   if (block == T3_BLOCK_OUTPUT_MAP && offset == T3_OUTPUT_MAP_COMMAND_OFFSET) output_map_command(value);
   if (block == T3_BLOCK_TRACKER && offset == T3_TRACKER_COMMAND_OFFSET) tracker_command(value);
   if (block == T3_BLOCK_DMA && offset == T3_DMA_COMMAND_OFFSET) dma_command(value);
-  if (block == T3_BLOCK_KERNEL_QUEUE && offset == T3_KERNEL_QUEUE_DOORBELL_OFFSET) doorbell(value);
+  if (block == T3_BLOCK_KERNEL_QUEUE)
+    for (std::uint32_t queue = 0; queue < T3_QUEUES; ++queue)
+      if (offset == of_queue(T3_KERNEL_QUEUE_DOORBELL_OFFSET, queue)) doorbell(queue, value);
   if (block == T3_BLOCK_ERROR_LOG && offset == T3_ERROR_LOG_POP_OFFSET) pop_error();
   if (block == T3_BLOCK_CACHE && offset == T3_CACHE_COMMAND_OFFSET) {
     note("flush");
@@ -241,17 +250,18 @@ void MockGpu::dma_command(std::uint64_t value) {
   if (filling_) reg(T3_BLOCK_DMA, T3_DMA_STATUS_OFFSET) |= T3_DMA_STATUS_BUSY_MASK;
 }
 
-void MockGpu::doorbell(std::uint64_t count) {
+void MockGpu::doorbell(std::uint32_t queue, std::uint64_t count) {
   order_.emplace_back("doorbell");
-  const std::uint64_t ring = reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_BASE_OFFSET);
-  const std::uint64_t entries = reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_ENTRIES_OFFSET);
+  rung_[queue] = count;
+  const std::uint64_t ring = reg(T3_BLOCK_KERNEL_QUEUE, of_queue(T3_KERNEL_QUEUE_BASE_OFFSET, queue));
+  const std::uint64_t entries = reg(T3_BLOCK_KERNEL_QUEUE, of_queue(T3_KERNEL_QUEUE_ENTRIES_OFFSET, queue));
   const auto read = [this](std::uint64_t address, std::uint32_t size) {
     std::vector<unsigned char> bytes(size);
     for (std::uint32_t i = 0; i < size; ++i) bytes[i] = memory_.at(address + i);
     return bytes;
   };
   const std::uint64_t entry = ring + (count - 1) % entries * T3_KERNEL_PACKET_ENTRY_BYTES;
-  QueuedKernel packet{t3_kernel_packet_from(read(entry, T3_KERNEL_PACKET_BYTES).data()), {}};
+  QueuedKernel packet{t3_kernel_packet_from(read(entry, T3_KERNEL_PACKET_BYTES).data()), {}, queue};
   packet.bytes = read(packet.arguments, packet.argument_bytes);
   packets_.push_back(packet);
   note(kernel_line(packet));
@@ -278,8 +288,10 @@ std::uint64_t MockGpu::lines() const {
     return found == registers_.end() ? 0 : found->second;
   };
   const std::uint64_t dma = value(T3_BLOCK_DMA, T3_DMA_INTERRUPT_OFFSET);
-  return (value(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_INTERRUPT_OFFSET) != 0 ? 1u : 0u) |
-         ((dma & ~std::uint64_t{T3_DMA_INTERRUPT_ERROR_MASK}) != 0 ? 2u : 0u) |
+  bool kernels = false;
+  for (std::uint32_t queue = 0; queue < T3_QUEUES; ++queue)
+    kernels = kernels || value(T3_BLOCK_KERNEL_QUEUE, of_queue(T3_KERNEL_QUEUE_INTERRUPT_OFFSET, queue)) != 0;
+  return (kernels ? 1u : 0u) | ((dma & ~std::uint64_t{T3_DMA_INTERRUPT_ERROR_MASK}) != 0 ? 2u : 0u) |
          (value(T3_BLOCK_SIGNALS, T3_SIGNALS_INTERRUPT_OFFSET) != 0 ? 4u : 0u) | (errors_.empty() ? 0u : 8u) |
          (value(T3_BLOCK_TRACKER, T3_TRACKER_INTERRUPT_OFFSET) != 0 ? 16u : 0u) |
          ((dma & T3_DMA_INTERRUPT_ERROR_MASK) != 0 ? 32u : 0u) |
@@ -300,16 +312,16 @@ void MockGpu::unlock() {
   }
 }
 
-/// Everything that was ordered gets done, and the next GPU of the ring comes one round further in its barrier.
-void MockGpu::finish_work() {
-  std::uint64_t& completed = reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_COMPLETED_OFFSET);
-  std::uint64_t& queue_status = reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_STATUS_OFFSET);
-  std::uint64_t& queue_interrupt = reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_INTERRUPT_OFFSET);
-  while (completed < packets_.size()) {
+void MockGpu::finish_kernels(std::uint32_t queue) {
+  constexpr std::uint32_t kept = T3_KERNEL_QUEUE_COMPLETION_COUNT / T3_QUEUES;
+  std::uint64_t& completed = reg(T3_BLOCK_KERNEL_QUEUE, of_queue(T3_KERNEL_QUEUE_COMPLETED_OFFSET, queue));
+  std::uint64_t& queue_status = reg(T3_BLOCK_KERNEL_QUEUE, of_queue(T3_KERNEL_QUEUE_STATUS_OFFSET, queue));
+  std::uint64_t& queue_interrupt = reg(T3_BLOCK_KERNEL_QUEUE, of_queue(T3_KERNEL_QUEUE_INTERRUPT_OFFSET, queue));
+  while (completed < rung_[queue]) {
     ++completed;
     const t3_status code = std::exchange(refused_kernel_, T3_OK);
     queue_interrupt |= T3_KERNEL_QUEUE_INTERRUPT_COMPLETE_MASK;
-    const auto index = static_cast<std::uint32_t>(completed % T3_KERNEL_QUEUE_COMPLETION_COUNT);
+    const auto index = static_cast<std::uint32_t>(kept * queue + completed % kept);
     reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_COMPLETION_OFFSET + index * T3_KERNEL_QUEUE_COMPLETION_STRIDE) =
         static_cast<std::uint32_t>(completed << T3_KERNEL_QUEUE_COMPLETION_PACKET_SHIFT) |
         static_cast<std::uint32_t>(code);
@@ -317,6 +329,12 @@ void MockGpu::finish_work() {
     queue_interrupt |= T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK;
     queue_status = static_cast<std::uint64_t>(code) << T3_KERNEL_QUEUE_STATUS_ERROR_SHIFT;
   }
+}
+
+/// Everything that was ordered gets done, and the next GPU of the ring comes one round further in its barrier.
+void MockGpu::finish_work() {
+  for (std::uint32_t queue = 0; queue < T3_QUEUES; ++queue)
+    if (!held_queues_[queue]) finish_kernels(queue);
   std::uint64_t& dma_interrupt = reg(T3_BLOCK_DMA, T3_DMA_INTERRUPT_OFFSET);
   std::uint64_t& pending = reg(T3_BLOCK_DMA, T3_DMA_PENDING_OFFSET);
   if (pending != 0) dma_interrupt |= T3_DMA_INTERRUPT_COMPLETE_MASK;

@@ -3,6 +3,7 @@
 // are ordered, and interrupts are taken when the driver allows them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -18,13 +19,15 @@
 #include "t3/job.h"
 #include "t3/kernel_handle.h"
 #include "t3/kernel_packet.h"
+#include "t3/t3.h"
 #include "t3_hal.h"
 
 namespace t3vp {
 
-/// A packet and the bytes of its arguments.
+/// A packet, the bytes of its arguments and the queue that it came in.
 struct QueuedKernel : t3_kernel_packet {
   std::vector<unsigned char> bytes;
+  std::uint32_t queue = 0;
 
   t3_gemm_arguments gemm() const { return t3_gemm_arguments_from(bytes.data()); }
   t3_rows_arguments rows() const { return t3_rows_arguments_from(bytes.data()); }
@@ -61,6 +64,8 @@ class MockGpu {
   void fail_fill(t3_status code) { failed_fill_ = code; }
   /// Nothing that is ordered gets done any more, or again.
   void hang(bool hangs) { hangs_ = hangs; }
+  /// The kernels of this queue do not end any more, or again.
+  void hold_queue(std::uint32_t queue, bool holds) { held_queues_[queue] = holds; }
   std::uint64_t time_ns() const { return time_ns_; }
   /// Accesses to registers and memory while interrupts were not held off.
   unsigned unlocked_accesses() const { return unlocked_accesses_; }
@@ -81,7 +86,7 @@ class MockGpu {
   void output_map_command(std::uint64_t value);
   void tracker_command(std::uint64_t value);
   void dma_command(std::uint64_t value);
-  void doorbell(std::uint64_t count);
+  void doorbell(std::uint32_t queue, std::uint64_t count);
   void clear_interrupt(t3_block block, std::uint32_t offset, std::uint64_t bits);
   void pop_error();
   void show_error();
@@ -90,6 +95,7 @@ class MockGpu {
   bool raised() const;
   void unlock();
   void finish_work();
+  void finish_kernels(std::uint32_t queue);
   t3_status wait(std::uint64_t deadline_ns);
   std::string chunk(t3_block block);
   std::string destination(t3_block block, std::uint32_t offset);
@@ -101,6 +107,8 @@ class MockGpu {
   std::map<std::uint64_t, unsigned char> memory_;
   std::map<t3_block, std::deque<t3_status>> refusals_;
   t3_status refused_kernel_ = T3_OK, failed_fill_ = T3_OK;
+  std::array<std::uint64_t, T3_QUEUES> rung_{};  ///< packets of each queue
+  std::array<bool, T3_QUEUES> held_queues_{};
   t3_block unplugged_ = T3_BLOCK_COUNT;
   std::deque<t3_error> errors_;
   std::vector<std::string> journal_, order_;

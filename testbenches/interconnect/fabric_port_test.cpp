@@ -273,7 +273,8 @@ TEST_CASE("a signal waits for the data of its own link only") {
   DataInitiator first("first"), second("second");
   Stubs stubs;
   NamedRegisters port_registers("port_registers", port.registers), counters("counters", signals.registers);
-  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt, withdraw;
+  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt;
+  sc_core::sc_signal<std::uint32_t, sc_core::SC_MANY_WRITERS> withdraw;
   CheckedSockets checks;
   checks.join_test(first.socket, *port.ingress[0]);
   checks.join_test(second.socket, *port.ingress[1]);
@@ -455,7 +456,8 @@ TEST_CASE("what arrives at a fabric port may come from blocking initiators betwe
   DataInitiator link("link");
   Stubs stubs;
   NamedRegisters port_registers("port_registers", port.registers), counters("counters", signals.registers);
-  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt, withdraw;
+  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt;
+  sc_core::sc_signal<std::uint32_t, sc_core::SC_MANY_WRITERS> withdraw;
   CheckedSockets checks;
   checks.join_test(link.socket, *port.ingress[0]);
   stubs.stub(port.compute);

@@ -18,7 +18,8 @@ constexpr std::uint64_t block = address_map::on_gpu(1, address_map::block_base(a
 struct SignalsBench {
   Signals signals{"signals", 1};
   DataInitiator workgroup{"workgroup"}, peer{"peer"};
-  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt{"interrupt"}, withdraw{"withdraw"};
+  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt{"interrupt"};
+  sc_core::sc_signal<std::uint32_t, sc_core::SC_MANY_WRITERS> withdraw{"withdraw"};
   NamedRegisters registers{"registers", signals.registers};
   CheckedSockets checks;
 
@@ -30,10 +31,11 @@ struct SignalsBench {
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
 
-  std::size_t wait_for(std::uint64_t counter, std::uint64_t threshold,
-                       std::shared_ptr<const RingSignal> ring = nullptr) {
+  std::size_t wait_for(std::uint64_t counter, std::uint64_t threshold, std::shared_ptr<const RingSignal> ring = nullptr,
+                       std::uint8_t queue = 0) {
     DataAccess access;
     access.operation = Operation::wait;
+    access.queue = queue;
     access.address = block + registers::Signals::value_offset + counter * 8;
     access.shape = {1, 8, 0};
     access.threshold = threshold;
@@ -314,6 +316,30 @@ TEST_CASE("waits and stores that name no counter are answered with an error and 
   const std::size_t number = bench.workgroup.send(bare.payload());
   bench.settle();
   REQUIRE(bench.workgroup.answer(number).status == tlm::TLM_GENERIC_ERROR_RESPONSE);
+}
+
+TEST_CASE("waits are given up of the queue that is withdrawn and all by a reset") {
+  SignalsBench bench;
+  const std::size_t first = bench.wait_for(3, 5), second = bench.wait_for(3, 5, nullptr, 1),
+                    other = bench.wait_for(4, 5, nullptr, 2);
+  bench.settle();
+  bench.withdraw.write(0b010);
+  bench.settle();
+  REQUIRE((!bench.answered(first) && bench.answered(second) && !bench.answered(other)));
+  REQUIRE(bench.status(second) == tlm::TLM_GENERIC_ERROR_RESPONSE);
+  const std::size_t late = bench.wait_for(3, 5, nullptr, 1);
+  bench.settle();
+  REQUIRE(bench.answered(late));
+  bench.withdraw.write(0);
+  const std::size_t next = bench.wait_for(3, 5, nullptr, 1);
+  bench.settle();
+  REQUIRE(!bench.answered(next));
+  bench.peer.send(SignalsBench::add(3, 5));
+  bench.settle();
+  REQUIRE((bench.answered(first) && bench.answered(next) && bench.status(next) == tlm::TLM_OK_RESPONSE));
+  bench.signals.registers.reset();
+  bench.settle();
+  REQUIRE(bench.answered(other));
 }
 
 TEST_CASE("the diagnosis names the counter, its value and what is awaited") {

@@ -44,7 +44,8 @@ struct FabricNode {
   PostingInitiator firmware;
   DataTarget memory;
   DataInitiator workgroup;
-  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt, withdraw;
+  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt;
+  sc_core::sc_signal<std::uint32_t, sc_core::SC_MANY_WRITERS> withdraw;
   NamedRegisters registers, signal_registers;
   CheckedSockets checks;
 

@@ -215,6 +215,7 @@ TEST_CASE("the checker sees every field that is changed on the way") {
   changed("element type changed", in_extension([](DataExtension& e) { e.element = ElementType::fp32; }));
   changed("threshold changed", in_extension([](DataExtension& e) { e.threshold = 1; }));
   changed("token changed", in_extension([](DataExtension& e) { e.token = 1; }));
+  changed("queue changed", in_extension([](DataExtension& e) { e.queue = 1; }));
 }
 
 TEST_CASE("the checker sees what is wrong with a blocking call") {

@@ -157,11 +157,10 @@ static enum t3_status misfit(const struct t3_hal* hal, const struct t3_job* job)
 /* The platform's own program, called by another one. */
 static enum t3_status wrapped(const struct t3_hal* hal, const struct t3_job* job) { return t3_fused(hal, job); }
 
-static const struct t3_named_program programs[] = {{"phases", phases},   {"mislabelled", mislabelled},
-                                                   {"alone", alone},     {"failing", failing},
-                                                   {"asking", asking},   {"published", published},
-                                                   {"twice", twice},     {"misfit", misfit},
-                                                   {"wrapped", wrapped}, {NULL, NULL}};
+static const struct t3_named_program programs[] = {
+    {"phases", phases},   {"mislabelled", mislabelled}, {"alone", alone}, {"failing", failing},
+    {"asking", asking},   {"published", published},     {"twice", twice}, {"misfit", misfit},
+    {"wrapped", wrapped}, {"shared", shared_units},     {NULL, NULL}};
 
 static const struct t3_kernel* const kernels[] = {&doubling_kernel, NULL};
 

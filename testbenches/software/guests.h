@@ -8,4 +8,6 @@
 
 extern const struct t3_kernel doubling_kernel;
 
+enum t3_status shared_units(const struct t3_hal* hal, const struct t3_job* job);
+
 #endif

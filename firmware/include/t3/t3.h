@@ -131,6 +131,7 @@ struct t3_interrupt {
   enum t3_status
       code;        /* how it has ended: the kernel's own, the first failure of a transfer or fill, the log's oldest */
   uint64_t number; /* of the kernel */
+  uint32_t queue;  /* of the kernel; the handler begins with it in use */
 };
 
 struct t3_context;
@@ -141,6 +142,15 @@ struct t3_vector {
   t3_handler* handler;
   void* argument;
   uint32_t priority;
+};
+
+/* Queues of kernels of a GPU. */
+enum { T3_QUEUES = 4 };
+
+/* How the kernels of a queue run beside those of others. */
+struct t3_queue_options {
+  uint32_t priority;   /* where there is room for workgroups of several queues, the highest goes first */
+  uint64_t cu_mask[8]; /* bit b of word w: compute unit 64 w + b takes workgroups of the queue; all 0: every one does */
 };
 
 /* Pieces of memory that a context can give out at a time. */
@@ -156,6 +166,14 @@ struct t3_kernel_failure {
   uint64_t number;
 };
 
+struct t3_queue_state {
+  bool is_open, is_changed;             /* changed: t3_set_queue has */
+  uint64_t base, submitted;             /* its ring of packets; kernels since reset */
+  uint64_t first_kernel;                /* the number of those that contexts before this one have submitted */
+  uint64_t told;                        /* their ends have been told to the handler */
+  struct t3_kernel_failure failures[2]; /* not told by t3_wait_kernels: the program, a handler */
+};
+
 /* A driver's state. Fill it with t3_init and leave its members alone. */
 struct t3_context {
   uint64_t magic;                  /* what an open one begins with */
@@ -168,24 +186,25 @@ struct t3_context {
   struct t3_vector vectors[T3_LINE_COUNT];
   uint32_t masked_lines, raised_lines; /* a bit each; raised: noticed by a wait, not told to the handler */
   uint32_t running_priority;           /* of the handler that runs, 0: none */
-  uint64_t told_kernels;               /* their ends have been told to the handler */
   uint32_t calls;                      /* of the driver that have begun and not returned */
   bool stale;                          /* another context is known to have the GPU, or none since it was reset */
   uint64_t timeout_ns;
-  uint64_t heap_begin, heap_end, memory_end;            /* what t3_malloc gives out; the driver's own is outside */
+  uint64_t heap_begin, heap_end, memory_end; /* what t3_malloc gives out; the driver's own is outside */
+  uint64_t rings_end;                        /* the last bytes of memory hold so many queues' rings of packets */
+  uint32_t rings;
   struct t3_allocation allocations[T3_ALLOCATIONS_MAX]; /* by address */
   uint32_t allocation_count;
-  uint64_t queue_base, submitted;              /* kernels since reset */
-  uint64_t first_kernel;                       /* the number of those that contexts before this one have submitted */
-  struct t3_kernel_failure kernel_failures[2]; /* not told by t3_wait_kernels: the program, a handler */
-  struct t3_kernel_wait* kernel_waits;         /* t3_wait_kernels under way, the latest first */
-  uint64_t barrier_rounds;                     /* since reset */
-  uint32_t barrier_round;                      /* of the barrier that a timeout has left */
-  bool barrier_told;                           /* the neighbour knows of that round */
-  uint64_t ring_epoch, last_ring;              /* the ring kernel under way, 0: none */
-  bool ring_broken;  /* a ring kernel was aborted: the counters of the GPUs do not agree any more */
-  bool ring_refused; /* the latest ring kernel was: neighbours may be in theirs */
-  bool filling;      /* a fill's end has not been noticed */
+  struct t3_queue_state queues[T3_QUEUES];
+  uint32_t queue;                      /* in use */
+  struct t3_kernel_wait* kernel_waits; /* t3_wait_kernels under way, the latest first */
+  uint64_t barrier_rounds;             /* since reset */
+  uint32_t barrier_round;              /* of the barrier that a timeout has left */
+  bool barrier_told;                   /* the neighbour knows of that round */
+  uint64_t ring_epoch, last_ring;      /* the ring kernel under way, 0: none */
+  uint32_t ring_queue;                 /* that it is in */
+  bool ring_broken;                    /* a ring kernel was aborted: the counters of the GPUs do not agree any more */
+  bool ring_refused;                   /* the latest ring kernel was: neighbours may be in theirs */
+  bool filling;                        /* a fill's end has not been noticed */
   enum t3_status fill_code;
   bool in_barrier, in_fill;
   uint32_t spill_entries;
@@ -264,13 +283,23 @@ enum t3_status t3_force_unmap_all(struct t3_context* context);
 /* Until every chunk of t3_dma_map is complete; the code of what the first tile that failed met, or at once T3_MISMATCH
  * or T3_EXCESS when an access did not fit its map, until nothing is mapped. */
 enum t3_status t3_wait_dma(struct t3_context* context);
+/* A queue besides queue 0, which is open from t3_init on. Kernels of a queue run one after the other, those of several
+ * queues at the same time: they share compute units, cache and memory, and none may write what another one reads or
+ * writes. A kernel of workgroups that wait for each other (ring kernels) starts when there is room for all of them.
+ * T3_TABLE_FULL when all are open; T3_BUSY behind a first t3_dma_map, whose table is where the queue would be. */
+enum t3_status t3_open_queue(struct t3_context* context, struct t3_queue_options options, uint32_t* queue);
+/* Queue 0's as well, which has neither priority nor mask at first. T3_BUSY while the queue has kernels. */
+enum t3_status t3_set_queue(struct t3_context* context, uint32_t queue, struct t3_queue_options options);
+/* Kernels are queued there from now on, and what t3_wait_kernels, t3_last_kernel, t3_wait_kernel and t3_abort_kernels
+ * say is about it. Ring kernels take turns, whatever their queues, since they have the same counters. */
+enum t3_status t3_use_queue(struct t3_context* context, uint32_t queue);
 /* Kernels run in the order of the calls, which return before they do; a failed one does not keep the next from running.
  * T3_TIMEOUT when there was no room in the queue: the kernel is not in it. */
 enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* output, const struct t3_matrix* a,
                        const struct t3_matrix* b, struct t3_gemm_options options);
 /* Any kernel of the GPU by its name, with its arguments as they are to lie in memory, which t3_<name>_arguments_to of
  * their generated header writes. T3_CAPACITY when there are more than T3_ARGUMENT_ROOM bytes and no memory for them,
- * T3_INVALID_ARGUMENT when that is in the driver's ring of packets. */
+ * T3_INVALID_ARGUMENT when that is in a queue's ring of packets. */
 enum t3_status t3_run_kernel(struct t3_context* context, const char* kernel, const void* arguments, uint32_t bytes,
                              struct t3_kernel_options options);
 /* Operands that the operation has no use for are NULL. `out` is T3_CACHED, here and in t3_attention; operands are read
@@ -318,9 +347,9 @@ enum t3_status t3_barrier(struct t3_context* context);
 
 /* Has the handler called when the line is raised, with the argument; NULL: no more. A handler runs between two calls of
  * the driver or of the HAL, or while one waits, and may call the driver. Handlers of a priority above its own interrupt
- * it; 1 is the lowest. The kernel queue's is called once for each kernel that ends from now on, in their order; the
- * error log's as long as there is an entry; the others once or more for all that has happened meanwhile. Waits go on as
- * without handlers. */
+ * it; 1 is the lowest. The kernel queue's is called once for each kernel that ends from now on, a queue's in their
+ * order; the error log's as long as there is an entry; the others once or more for all that has happened meanwhile.
+ * Waits go on as without handlers. */
 enum t3_status t3_set_handler(struct t3_context* context, enum t3_line line, uint32_t priority, t3_handler* handler,
                               void* argument);
 /* The handler is not called from now on; what happens meanwhile is told when the line is unmasked. */
