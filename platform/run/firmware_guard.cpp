@@ -1,6 +1,8 @@
 #include "run/firmware_guard.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -25,24 +27,46 @@ const Pulse* running() {
 
 /// Nothing but what a handler of signals may do.
 [[noreturn]] void end_run(const Pulse& pulse, std::string_view what) {
+  remove_partial_files();
+  if (pulse.library) {
+    for (const std::string_view part :
+         {std::string_view(pulse.library->begin), what, std::string_view(pulse.library->end), std::string_view("\n")})
+      write_all(STDERR_FILENO, part);
+    end_process(pulse.library->exit_code);
+  }
   std::array<char, 8> number{};
   const auto digits = std::to_chars(number.data(), number.data() + number.size(), pulse.gpu.load());
-  remove_partial_files();
   write_all(STDERR_FILENO, pulse.in_kernel ? "t3vp: a kernel of GPU " : "t3vp: the firmware of GPU ");
   write_all(STDERR_FILENO, {number.data(), static_cast<std::size_t>(digits.ptr - number.data())});
   write_all(STDERR_FILENO, what);
-  _exit(failed);
+  write_all(STDERR_FILENO, "\n");
+  end_process(failed);
+}
+
+/// A process that ends while programs run ends by one of them, if not by the one that computes just now.
+void report_end(std::string_view what) {
+  const Pulse* const pulse = guarded.load();
+  if (pulse == nullptr) return;
+  if (std::this_thread::get_id() == pulse->thread) {
+    if (running() != nullptr) end_run(*pulse, what);
+    return;
+  }
+  remove_partial_files();
+  write_all(STDERR_FILENO, "t3vp: a thread that a program or library has begun");
+  write_all(STDERR_FILENO, what);
+  write_all(STDERR_FILENO, "\n");
+  end_process(failed);
 }
 
 struct Cause {
   int signal_number;
   std::string_view text;
 };
-constexpr Cause causes[] = {{SIGSEGV, " has accessed memory of the host that is not there\n"},
-                            {SIGBUS, " has accessed memory of the host that is not there\n"},
-                            {SIGFPE, " has divided by zero\n"},
-                            {SIGILL, " has run into an instruction that there is not\n"},
-                            {SIGABRT, " has called abort()\n"}};
+constexpr Cause causes[] = {{SIGSEGV, " has accessed memory of the host that is not there"},
+                            {SIGBUS, " has accessed memory of the host that is not there"},
+                            {SIGFPE, " has divided by zero"},
+                            {SIGILL, " has run into an instruction that there is not"},
+                            {SIGABRT, " has called abort()"}};
 constexpr std::array<int, 3> guarded_here{SIGFPE, SIGILL, SIGABRT};  // the stack guard has the others
 
 extern "C" void report_signal(int signal_number, siginfo_t* info, void*) {
@@ -52,8 +76,17 @@ extern "C" void report_signal(int signal_number, siginfo_t* info, void*) {
   raise(signal_number);
 }
 
-extern "C" void report_exit() {
-  if (const Pulse* pulse = running()) end_run(*pulse, " has called exit()\n");
+extern "C" void report_exit() { report_end(" has called exit()"); }
+
+/// What the copy would do is done twice, to the same files.
+extern "C" void report_fork() {
+  if (const Pulse* pulse = running()) end_run(*pulse, " has called fork()");
+}
+
+[[noreturn]] void report_terminate() {
+  if (const Pulse* pulse = running())
+    end_run(*pulse, " has ended the thread that it runs on or thrown what nobody catches");
+  std::abort();
 }
 
 }  // namespace
@@ -64,12 +97,15 @@ FirmwareGuard::FirmwareGuard(const Pulse& pulse) {
   action.sa_sigaction = &report_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (std::size_t i = 0; i < guarded_here.size(); ++i) sigaction(guarded_here[i], &action, &before_[i]);
-  static const bool registered = std::atexit(&report_exit) == 0 && std::at_quick_exit(&report_exit) == 0;
+  terminate_before_ = std::set_terminate(&report_terminate);
+  static const bool registered = std::atexit(&report_exit) == 0 && std::at_quick_exit(&report_exit) == 0 &&
+                                 pthread_atfork(&report_fork, nullptr, nullptr) == 0;
   static_cast<void>(registered);
 }
 
 FirmwareGuard::~FirmwareGuard() {
   guarded = nullptr;
+  std::set_terminate(terminate_before_);
   for (std::size_t i = 0; i < guarded_here.size(); ++i) sigaction(guarded_here[i], &before_[i], nullptr);
 }
 
@@ -81,7 +117,20 @@ void require_own_call(const Pulse& pulse, std::uint16_t gpu) {
                     : "a thread of its own: programs run on the simulation's";
   remove_partial_files();
   print_error(fmt::format("t3vp: the HAL of GPU {} was called by {}", gpu, caller));
-  _exit(failed);
+  end_process(failed);
+}
+
+LibraryGuard::LibraryGuard(const SoftwareLibrary& library, const Limits& limits, What what)
+    : guard_(pulse_), watchdog_(limits, begin(library, what)) {}
+
+/// The library computes from now on.
+const Pulse& LibraryGuard::begin(const SoftwareLibrary& library, What what) {
+  const char* const done = what == opening ? "opened" : "closed";
+  pulse_.library = {fmt::format("{}: found {}, which", library.place.where, library.place.given),
+                    fmt::format(" while it was {0}, expected a native library that can be {0}", done),
+                    what == opening ? bad_input : failed};
+  pulse_.passes = 1;
+  return pulse_;
 }
 
 bool kernel_runs() {
@@ -98,4 +147,28 @@ void end_run_of_firmware(int signal_number, const siginfo_t& info) {
     if (cause.signal_number == signal_number) end_run(*pulse, cause.text);
 }
 
+void end_run_of_library(std::string_view what) {
+  const Pulse* const pulse = running();
+  if (pulse != nullptr && pulse->library) end_run(*pulse, what);
+}
+
+void end_run_for_its_thread() {
+  if (const Pulse* pulse = running()) end_run(*pulse, " has ended the thread that it runs on");
+}
+
+void end_process(int exit_code) {
+  for (;;) syscall(SYS_exit_group, exit_code);
+}
+
 }  // namespace t3vp
+
+/// In place of libc's _exit() and _Exit(), which run no handlers, so that a program's would end the run unnoticed.
+extern "C" [[noreturn]] void exit_at_once(int exit_code) __asm__("_exit");
+extern "C" [[noreturn]] void exit_at_once_too(int exit_code) __asm__("_Exit");
+
+void exit_at_once(int exit_code) {
+  t3vp::report_end(" has called _exit()");
+  t3vp::end_process(exit_code);
+}
+
+void exit_at_once_too(int exit_code) { exit_at_once(exit_code); }

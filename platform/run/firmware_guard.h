@@ -1,11 +1,15 @@
 // What happens when firmware, which runs natively, does what ends a process (calls exit() or abort(), divides by zero,
-// follows a null pointer), or calls a HAL that is not its own.
+// follows a null pointer) or doubles it, or calls a HAL that is not its own; the same of a library that is opened.
 #pragma once
 
+#include <cxxabi.h>
 #include <signal.h>
 
 #include <array>
+#include <exception>
+#include <string_view>
 
+#include "config/software.h"
 #include "run/watchdog.h"
 
 namespace t3vp {
@@ -13,7 +17,8 @@ namespace t3vp {
 class FirmwareGuard {
  public:
   /// From now on such an end inside of firmware is one line on stderr that names the GPU, no partial file and exit code
-  /// 1. What is not firmware's ends as it always does. There is one guard at a time.
+  /// 1. What is not firmware's ends as it always does, but for exit() of another thread, which is a program's. There is
+  /// one guard at a time.
   explicit FirmwareGuard(const Pulse& pulse);
   ~FirmwareGuard();
   FirmwareGuard(const FirmwareGuard&) = delete;
@@ -21,6 +26,22 @@ class FirmwareGuard {
 
  private:
   std::array<struct sigaction, 3> before_{};  ///< what was done about SIGFPE, SIGILL and SIGABRT
+  std::terminate_handler terminate_before_;
+};
+
+/// While a library is opened or closed, by which its constructors and destructors run: their end is the program's, and
+/// so is that they do not come back for limits.firmware_s. One line tells it, as of other libraries that are refused.
+class LibraryGuard {
+ public:
+  enum What { opening, closing };
+  LibraryGuard(const SoftwareLibrary& library, const Limits& limits, What what);
+
+ private:
+  const Pulse& begin(const SoftwareLibrary& library, What what);
+
+  Pulse pulse_;
+  FirmwareGuard guard_;
+  Watchdog watchdog_;
 };
 
 /// Ends the run with one line when it is not this GPU's firmware that calls its HAL, or calls it from a thread of its
@@ -32,5 +53,25 @@ bool kernel_runs();
 
 /// For handlers of signals: does not return when firmware has caused this one.
 void end_run_of_firmware(int signal_number, const siginfo_t& info);
+
+/// The same when a library that is opened or closed has done what the text says: " has called exit()".
+void end_run_of_library(std::string_view what);
+
+/// The thread that the firmware runs on is about to end.
+void end_run_for_its_thread();
+
+/// Calls what a program may end its thread in, as by pthread_exit(): that ends the run with a line.
+template <typename Call>
+auto guarded_call(Call call) {
+  try {
+    return call();
+  } catch (abi::__forced_unwind&) {
+    end_run_for_its_thread();
+    throw;
+  }
+}
+
+/// Ends the process at once, as _exit() does, which firmware may not call.
+[[noreturn]] void end_process(int exit_code);
 
 }  // namespace t3vp

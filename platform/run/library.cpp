@@ -8,6 +8,9 @@
 #include <fstream>
 #include <system_error>
 
+#include "run/firmware_guard.h"
+#include "run/library_table.h"
+
 namespace t3vp {
 namespace {
 
@@ -69,24 +72,24 @@ std::string reason(const fs::path& copy) {
 
 }  // namespace
 
-void Library::Close::operator()(void* handle) const { dlclose(handle); }
-
-Library::Library(const SoftwareLibrary& library) {
-  const PrivateCopy copy(library);
-  const fs::path file = copy.file(library);
-  if (!is_whole(file)) library.place.reject("it is no shared object, or is cut off", a_library);
-  handle_.reset(dlopen(file.c_str(), RTLD_LOCAL | RTLD_NOW));
-  if (!handle_) library.place.reject(reason(file), a_library);
-  exports_ = static_cast<const t3_export_table*>(dlsym(handle_.get(), "t3_exports"));
+Library::Library(const SoftwareLibrary& library, const Limits& limits)
+    : Library(library, limits, PrivateCopy(library).file(library)) {
+  exports_ = static_cast<const t3_export_table*>(dlsym(handle_, "t3_exports"));
   if (exports_ == nullptr) library.place.reject("it has no such table", a_library);
-  if (exports_->version != T3_EXPORTS_VERSION)
-    library.place.reject(fmt::format("its table is of version {}", exports_->version),
-                         fmt::format("version {}: build it with this platform's headers", T3_EXPORTS_VERSION));
-  if (exports_->layout != T3_EXPORTS_LAYOUT)
-    library.place.reject(fmt::format("its table is of version {} with other structures", exports_->version),
-                         "this platform's structures: build it with this platform's headers");
-  if (exports_->name == nullptr || *exports_->name == '\0')
-    library.place.reject("its table has no name", "a table with a name");
+  require_right(*exports_, library.place);
+}
+
+Library::Library(const SoftwareLibrary& library, const Limits& limits, const fs::path& copy)
+    : library_(library), limits_(limits) {
+  if (!is_whole(copy)) library.place.reject("it is no shared object, or is cut off", a_library);
+  const LibraryGuard guard(library, limits, LibraryGuard::opening);
+  handle_ = dlopen(copy.c_str(), RTLD_LOCAL | RTLD_NOW);
+  if (handle_ == nullptr) library.place.reject(reason(copy), a_library);
+}
+
+Library::~Library() {
+  const LibraryGuard guard(library_, limits_, LibraryGuard::closing);
+  dlclose(handle_);
 }
 
 }  // namespace t3vp

@@ -1,8 +1,7 @@
 // A native library of programs and kernels (t3/exports.h), opened.
 #pragma once
 
-#include <memory>
-
+#include "config/configuration.h"
 #include "config/software.h"
 #include "t3/exports.h"
 
@@ -11,17 +10,22 @@ namespace t3vp {
 class Library {
  public:
   /// Opens a copy of the file, whose static variables nobody shares; the copy's name is gone when it is open. Throws
-  /// InputError about what cannot be opened, or is no such library of this platform's version.
-  explicit Library(const SoftwareLibrary& library);
+  /// InputError about what cannot be opened, is no such library of this platform's version, or has a table that points
+  /// nowhere. What its constructors and destructors do is guarded (firmware_guard.h).
+  Library(const SoftwareLibrary& library, const Limits& limits);
+  ~Library();
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
 
   const t3_export_table& exports() const { return *exports_; }
 
  private:
-  struct Close {
-    void operator()(void* handle) const;
-  };
+  /// Opens the copy.
+  Library(const SoftwareLibrary& library, const Limits& limits, const std::filesystem::path& copy);
 
-  std::unique_ptr<void, Close> handle_;
+  SoftwareLibrary library_;
+  Limits limits_;
+  void* handle_ = nullptr;
   const t3_export_table* exports_ = nullptr;
 };
 

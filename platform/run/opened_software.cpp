@@ -30,8 +30,6 @@ t3_program* program_of(const t3_export_table& table, const std::string& name, co
     place.reject("a library of the programs " + in_words(names), "FILE:NAME, to choose one of them");
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!name.empty() && names[i] != name) continue;
-    if (table.programs[i].main == nullptr)
-      place.reject("whose program " + names[i] + " has no main function", "a program that can be called");
     return table.programs[i].main;
   }
   place.reject("a library of " + in_words(names), "one of its programs behind the colon");
@@ -62,14 +60,14 @@ OpenedSoftware::OpenedSoftware(const RunConfiguration& configuration)
     for (const t3_kernel* const* kernel = t3_built_in.kernels; *kernel != nullptr; ++kernel)
       gpu.kernels.push_back(*kernel);
     if (software.library) {
-      const t3_export_table& table = gpu.libraries.emplace_back(*software.library).exports();
+      const t3_export_table& table = gpu.libraries.emplace_back(*software.library, configuration.limits).exports();
       gpu.program = program_of(table, software.program, software.library->place);
       add_kernels(table, software.library->place, registry, gpu.kernels);
     } else {
       gpu.program = built_in(software.program);
     }
     for (const SoftwareLibrary& library : software.kernels) {
-      const t3_export_table& table = gpu.libraries.emplace_back(library).exports();
+      const t3_export_table& table = gpu.libraries.emplace_back(library, configuration.limits).exports();
       if (table.kernels == nullptr || *table.kernels == nullptr)
         library.place.reject("a library without kernels", "a library that has kernels");
       add_kernels(table, library.place, registry, gpu.kernels);

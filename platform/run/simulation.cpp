@@ -183,14 +183,14 @@ std::vector<const t3_kernel* const*> kernels_of(const OpenedSoftware& software, 
 
 RunResult simulate(const RunConfiguration& configuration, const RunOptions& options) {
   sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
+  const std::unique_ptr<const OpenedSoftware> opened =
+      options.software == nullptr ? std::make_unique<OpenedSoftware>(configuration) : nullptr;
+  const OpenedSoftware& software = opened ? *opened : *options.software;
   Pulse pulse;
   const Watchdog watchdog(configuration.limits, pulse);
   const FirmwareGuard guard(pulse);
   std::unique_ptr<PerfettoTrace> trace;
   if (options.trace) trace = std::make_unique<PerfettoTrace>(options.out / "trace.json");
-  const std::unique_ptr<const OpenedSoftware> opened =
-      options.software == nullptr ? std::make_unique<OpenedSoftware>(configuration) : nullptr;
-  const OpenedSoftware& software = opened ? *opened : *options.software;
   const NodeParameters parameters = node_parameters(configuration);
   Node node("node", parameters, kernels_of(software, options, parameters.topology.size()), trace.get());
   const TrafficMeter meter("traffic_meter", node);
@@ -206,7 +206,9 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   for (std::size_t g = 0; g < node.gpus().size(); ++g) {
     const auto& gpu = node.gpus()[g];
     t3_program* const program = options.program != nullptr ? options.program : software.program(g);
-    gpu->processor.run(native_program(program, job, arguments));
+    gpu->processor.run([run = native_program(program, job, arguments)](CommandProcessor& processor) {
+      return guarded_call([&] { return run(processor); });
+    });
     gpu->processor.on_log([number = gpu->processor.gpu()](const std::string& text) {
       print_error(fmt::format("GPU {} at {:.3f} ns: {}", number, to_ns(now()), text));
     });

@@ -57,6 +57,7 @@ extern "C" void report_invalid_access(int signal_number, siginfo_t* info, void* 
     signal(signal_number, SIG_DFL);  // the access is repeated and ends the program as usual
     return;
   }
+  end_run_of_library(" has overflowed its stack");
   static_assert(CommandProcessor::stack_bytes == 256 << 10);
   write_text_to_stderr("t3vp: stack overflow in ");
   write_text_to_stderr(process.valid() ? process.name() : "the main program");
@@ -64,7 +65,7 @@ extern "C" void report_invalid_access(int signal_number, siginfo_t* info, void* 
   write_text_to_stderr(!process.valid() ? "\n"
                        : kernel_runs()  ? ": a kernel has 16 KiB of stack\n"
                                         : ": firmware has 256 KiB of stack\n");
-  _exit(failed);
+  end_process(failed);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "run/watchdog.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,6 +8,7 @@
 #include "report/console.h"
 #include "report/exit_code.h"
 #include "report/output_file.h"
+#include "run/firmware_guard.h"
 
 namespace t3vp {
 namespace {
@@ -25,7 +25,12 @@ const char* whom(const Pulse& pulse) { return pulse.in_kernel ? "the device" : "
 [[noreturn]] void end_run(const std::string& limit, const Pulse& pulse) {
   remove_partial_files();
   print_error(fmt::format("t3vp: {}; {}{}", limit, progress_of(pulse), pulse.told()));
-  _exit(failed);
+  end_process(failed);
+}
+
+[[noreturn]] void end_run_for_library(const Pulse::Library& library, double seconds) {
+  print_error(fmt::format("{} has computed for {} s (limits.firmware_s){}", library.begin, seconds, library.end));
+  end_process(library.exit_code);
 }
 
 }  // namespace
@@ -65,6 +70,8 @@ void Watchdog::watch() {
     const std::uint64_t now = pulse_.passes.load(std::memory_order_relaxed);
     computing = now % 2 == 1 && now == passes ? computing + waited : Seconds(0);
     passes = now;
+    if (computing.count() >= limits_.firmware_s && pulse_.library)
+      end_run_for_library(*pulse_.library, limits_.firmware_s);
     if (computing.count() >= limits_.firmware_s)
       end_run(fmt::format("limits.firmware_s: {} of GPU {} has computed for {} s without a call of {}", who(pulse_),
                           pulse_.gpu.load(), limits_.firmware_s, whom(pulse_)),

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -17,6 +18,14 @@ namespace t3vp {
 
 /// What the simulation's thread tells of itself as it goes on.
 struct Pulse {
+  /// A library that computes while it is opened or closed, when no firmware runs: the line that ends the program then
+  /// begins and ends so. Nothing while programs and kernels run.
+  struct Library {
+    std::string begin, end;
+    int exit_code;
+  };
+  std::optional<Library> library;
+
   /// Counts how often control passes between firmware and the HAL: odd while firmware computes.
   std::atomic<std::uint64_t> passes{0};
   std::atomic<std::uint16_t> gpu{0};      ///< whose firmware it was

@@ -66,8 +66,18 @@ const struct t3_export_table t3_exports = {
 #else
     .layout = T3_EXPORTS_LAYOUT,
 #endif
-#if !defined(ODD_NAMELESS)
+#if defined(ODD_WILD_NAME)
+    .name = (const char*)8,
+#elif !defined(ODD_NAMELESS)
     .name = "odd",
 #endif
+#if defined(ODD_WILD_PROGRAMS)
+    .programs = (const struct t3_named_program*)8,
+#else
     .programs = programs,
+#endif
+#if defined(ODD_WILD_KERNELS)
+    .kernels = (const struct t3_kernel* const*)8};
+#else
     .kernels = kernels};
+#endif

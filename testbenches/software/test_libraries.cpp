@@ -111,6 +111,12 @@ TEST_CASE("what is no library of programs is one line") {
   require_refused_program(library("other_version"), "its table is of version 2", "version 1: build it with");
   require_refused_program(library("other_layout"), "with other structures", "this platform's structures: build it");
   require_refused_program(library("nameless"), "its table has no name", "a table with a name");
+  require_refused_program(library("wild_name"), "the name of its table is at 0x8, where no text",
+                          "a table with a name");
+  require_refused_program(library("wild_programs"), "its program number 1 is at 0x8, where nothing can be read",
+                          "a list of programs that ends with one without a name");
+  require_refused_program(library("wild_kernels"), "its kernel number 1 is at 0x8, where nothing can be read",
+                          "a list of kernels that ends with NULL");
   require_refused_program(library("null_main"), "program idle has no main function", "a program that can be called");
   require_refused_program(library("halving"), "a library without programs", "a library that has a program");
 }

@@ -30,7 +30,8 @@ extern "C" {
                                               31 * sizeof(struct t3_device))))))))) &               \
    0xFFFFFFFF)
 
-/* What runs on a GPU's command processor. */
+/* What runs on a GPU's command processor. Names of programs and kernels are of 1 to 64 letters, digits, ".", "-" and
+ * "_", and each is there once. */
 struct t3_named_program {
   const char* name;
   t3_program* main;
@@ -40,8 +41,8 @@ struct t3_export_table {
   uint32_t version; /* T3_EXPORTS_VERSION */
   uint32_t layout;  /* T3_EXPORTS_LAYOUT */
   const char* name;
-  const struct t3_named_program* programs; /* up to one without a name; NULL: none */
-  const struct t3_kernel* const* kernels;  /* up to NULL; NULL: none */
+  const struct t3_named_program* programs; /* up to one without a name, at most 1024; NULL: none */
+  const struct t3_kernel* const* kernels;  /* up to NULL, at most 1024; NULL: none */
 };
 
 /* A library defines it; its other symbols are hidden. */

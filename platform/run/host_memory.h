@@ -1,0 +1,28 @@
+// Which memory this process has, as the host's kernel tells it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace t3vp {
+
+/// As it is when this is made: /proc/self/maps. Where there is no such file, everything may be read and called.
+class HostMemory {
+ public:
+  HostMemory();
+
+  bool can_be_read(const void* at, std::size_t bytes) const;
+  bool can_be_called(const void* at) const;
+
+ private:
+  struct Mapping {
+    std::uintptr_t begin, end;
+    bool is_readable, is_code;
+  };
+  const Mapping* mapping_of(std::uintptr_t address) const;
+
+  std::vector<Mapping> mappings_;  ///< by address
+};
+
+}  // namespace t3vp

@@ -1,0 +1,98 @@
+// Libraries that end, double or stop their process, and tables that point nowhere: one line each, and no exit code 0.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "software/outside_run.h"
+
+namespace t3vp::test::test_violent {
+
+namespace {
+
+/// What becomes of a run, or a check, of the library that does this.
+Outcome outcome_of(const char* act, const std::string& command = "run") {
+  const OutsideRun run(library("violent") + ":idle", {{"gpus", 2}, {"limits", {{"firmware_s", 0.3}}}});
+  std::vector<std::string> arguments{command, run.file().string()};
+  if (command == "run") arguments.insert(arguments.end(), {"--out", (run / "out").string()});
+  Outcome outcome = run_program(arguments, [act] { setenv("T3VP_TEST_ACT", act, 1); });
+  for (std::string* text : {&outcome.out, &outcome.err})
+    if (const auto at = text->find(run.file().string()); at != std::string::npos)
+      text->replace(at, run.file().string().size(), "FILE");
+  return outcome;
+}
+
+void require_one_line(const Outcome& outcome, int exit_code, const std::string& begin, const std::string& end) {
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.exit_code == exit_code);
+  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  CHECK_THAT(outcome.err, Catch::StartsWith(begin) && Catch::EndsWith(end + "\n"));
+}
+
+struct Act {
+  const char *act, *told;
+};
+
+const std::string found = "FILE: /program: found \"" + library("violent") + ":idle\", ";
+
+constexpr Act acts[] = {{"exit", "has called exit()"},
+                        {"_exit", "has called _exit()"},
+                        {"abort", "has called abort()"},
+                        {"crash", "has accessed memory of the host that is not there"},
+                        {"divide", "has divided by zero"},
+                        {"loop", "has computed for 0.3 s (limits.firmware_s)"},
+                        {"fork", "has called fork()"},
+                        {"overflow", "has overflowed its stack"},
+                        {"end thread", "has ended the thread that it runs on"}};
+
+}  // namespace
+
+TEST_CASE("a library that does nothing odd runs") { CHECK(outcome_of("nothing").exit_code == 0); }
+
+TEST_CASE("a library that would end its process in a constructor is refused in one line") {
+  for (const Act& a : acts) {
+    const std::string act = std::string("constructor: ") + a.act;
+    for (const char* command : {"run", "check"})
+      require_one_line(outcome_of(act.c_str(), command), 2, found + "which " + a.told,
+                       " while it was opened, expected a native library that can be opened");
+  }
+}
+
+TEST_CASE("a library that would end its process in a destructor fails its run with one line") {
+  for (const Act& a : acts)
+    require_one_line(outcome_of((std::string("destructor: ") + a.act).c_str()), 1, found + "which " + a.told,
+                     " while it was closed, expected a native library that can be closed");
+}
+
+TEST_CASE("a program that would end its process fails its run with one line") {
+  for (const Act& a : acts) {
+    if (std::string(a.act) == "loop" || std::string(a.act) == "overflow") continue;  // with other words
+    require_one_line(outcome_of((std::string("program: ") + a.act).c_str()), 1, "t3vp: the firmware of GPU ", a.told);
+  }
+  require_one_line(outcome_of("program: exit by a thread"), 1, "t3vp: a thread that a program or library has begun",
+                   " has called exit()");
+}
+
+TEST_CASE("a table that points nowhere or has no end is one line") {
+  constexpr Act tables[] = {
+      {"program's name nowhere",
+       "the name of its program number 2 is at 0x8, where no text of up to 64 characters ends"},
+      {"program's name without end", "the name of its program number 2 is at 0x"},
+      {"program's name not plain", "its program number 2 has the name \"a b\", expected a name of 1 to 64 letters"},
+      {"program nowhere", "its program wild is at 0x8, where there is no code, expected a function that can be called"},
+      {"program in data", "its program data is at 0x"},
+      {"two programs", "it has two programs idle, expected programs with a name of their own"},
+      {"many programs",
+       "it has more than 1024 programs, expected a list of programs that ends with one without a name"},
+      {"kernel nowhere", "its kernel number 2 is at 0x8, where nothing can be read, expected a kernel, or NULL"},
+      {"kernel twice", "is that of nothing as well, expected another name"},
+      {"kernel's name nowhere", "the name of its kernel number 1 is at 0x8, where no text"},
+      {"kernel's class nowhere", "the name of its kernel nothing's traffic is at 0x8, where no text"},
+      {"kernel's plan in data", "its kernel nothing: its plan is at 0x"},
+      {"kernel's reader nowhere", "its kernel nothing: the reader of its arguments is at 0x8, where there is no code"}};
+  for (const Act& table : tables) {
+    const Outcome outcome = outcome_of((std::string("table: ") + table.act).c_str());
+    require_one_line(outcome, 2, found, "");
+    CHECK_THAT(outcome.err, Catch::Contains(table.told) && Catch::Contains(", expected "));
+  }
+}
+
+}  // namespace t3vp::test::test_violent

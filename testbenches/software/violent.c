@@ -1,0 +1,127 @@
+/* A library that does what ends, doubles or stops its process, or shows a table that points nowhere: what the
+ * environment variable T3VP_TEST_ACT says. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "guests.h"
+#include "t3/arguments/nothing.h"
+
+enum { MANY = 1100 };
+
+static bool is(const char* act) {
+  const char* const asked = getenv("T3VP_TEST_ACT");
+  return asked != NULL && strcmp(asked, act) == 0;
+}
+
+static volatile int* volatile nowhere = (volatile int*)16;
+static volatile int zero = 0;
+
+/* NOLINTNEXTLINE(misc-no-recursion): a stack overflow is what it is for. */
+static int recurse(volatile const char* outer) {
+  volatile char frame[1024];
+  frame[0] = outer == NULL ? 1 : outer[0];
+  return recurse(frame) + frame[0];
+}
+
+/* "in a constructor exit" and so on: the place is the constructor, the destructor, or the program. */
+static void act(const char* place) {
+  char what[64];
+  (void)snprintf(what, sizeof what, "%s: exit", place);
+  if (is(what)) exit(0);
+  (void)snprintf(what, sizeof what, "%s: _exit", place);
+  if (is(what)) _exit(0);
+  (void)snprintf(what, sizeof what, "%s: abort", place);
+  if (is(what)) abort();
+  (void)snprintf(what, sizeof what, "%s: crash", place);
+  if (is(what)) *nowhere = 1;
+  (void)snprintf(what, sizeof what, "%s: divide", place);
+  if (is(what)) zero = 7 / zero;
+  (void)snprintf(what, sizeof what, "%s: loop", place);
+  while (is(what)) zero = 0;
+  (void)snprintf(what, sizeof what, "%s: fork", place);
+  if (is(what)) (void)fork();
+  (void)snprintf(what, sizeof what, "%s: overflow", place);
+  if (is(what)) zero = recurse(NULL);
+  (void)snprintf(what, sizeof what, "%s: end thread", place);
+  if (is(what)) pthread_exit(NULL);
+}
+
+static void* exit_by_thread(void* nothing) {
+  exit(0);
+  return nothing;
+}
+
+static enum t3_status idle(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)job;
+  act("program");
+  if (is("program: exit by a thread")) {
+    pthread_t thread;
+    (void)pthread_create(&thread, NULL, exit_by_thread, NULL);
+    for (;;) hal->wait_ns(hal->platform, 1000);
+  }
+  hal->wait_ns(hal->platform, 1000);
+  return T3_OK;
+}
+
+static bool check(struct t3_check* check, const struct t3_launch* launch) {
+  (void)check, (void)launch;
+  return true;
+}
+
+static struct t3_plan plan(const struct t3_device* device, const struct t3_launch* launch) {
+  (void)device, (void)launch;
+  return (struct t3_plan){.workgroups = 1, .workgroups_per_cu = 1, .waves = 1};
+}
+
+static void run(struct t3_wave* wave) { (void)wave; }
+
+static struct t3_kernel kernel = {.name = "nothing",
+                                  .arguments = T3_NOTHING_ARGUMENTS,
+                                  .reads = "gemm_read",
+                                  .writes = "gemm_write",
+                                  .check = check,
+                                  .plan = plan,
+                                  .run = run};
+static const struct t3_kernel* kernels[3] = {&kernel};
+static struct t3_named_program programs[MANY + 1] = {{"idle", idle}};
+static char names[MANY][8];
+static char long_name[100];
+
+static void change_table(void) {
+  if (is("table: program's name nowhere")) programs[1] = (struct t3_named_program){(const char*)8, idle};
+  if (is("table: program's name without end")) {
+    memset(long_name, 'a', sizeof long_name);
+    programs[1] = (struct t3_named_program){long_name, idle};
+  }
+  if (is("table: program's name not plain")) programs[1] = (struct t3_named_program){"a\nb", idle};
+  if (is("table: program nowhere")) programs[1] = (struct t3_named_program){"wild", (t3_program*)8};
+  if (is("table: program in data")) programs[1] = (struct t3_named_program){"data", (t3_program*)(uintptr_t)names};
+  if (is("table: two programs")) programs[1] = programs[0];
+  for (uint32_t i = 0; i < MANY && is("table: many programs"); ++i) {
+    (void)snprintf(names[i], sizeof names[i], "p%u", (unsigned)i % 10000);
+    programs[i] = (struct t3_named_program){names[i], idle};
+  }
+  if (is("table: kernel nowhere")) kernels[1] = (const struct t3_kernel*)8;
+  if (is("table: kernel twice")) kernels[1] = kernels[0];
+  if (is("table: kernel's name nowhere")) kernel.name = (const char*)8;
+  if (is("table: kernel's class nowhere")) kernel.writes = (const char*)8;
+  if (is("table: kernel's plan in data"))
+    kernel.plan = (struct t3_plan(*)(const struct t3_device*, const struct t3_launch*))(uintptr_t)names;
+  if (is("table: kernel's reader nowhere")) kernel.arguments.read = (void (*)(void*, const unsigned char*))8;
+}
+
+__attribute__((constructor)) static void construct(void) {
+  act("constructor");
+  change_table();
+}
+
+__attribute__((destructor)) static void destruct(void) { act("destructor"); }
+
+const struct t3_export_table t3_exports = {.version = T3_EXPORTS_VERSION,
+                                           .layout = T3_EXPORTS_LAYOUT,
+                                           .name = "violent",
+                                           .programs = programs,
+                                           .kernels = kernels};
