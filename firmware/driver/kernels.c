@@ -43,15 +43,8 @@ struct t3_kernel_wait {
   struct t3_kernel_wait* outer;
 };
 
-/* Keeps the first failure for t3_wait_kernels, each that waits for its kernel and the next of program and handlers, and
- * lets the hardware look for another one. */
-static void take_failure(struct t3_context* context, uint32_t queue, struct t3_registers* r) {
-  const uint32_t status = t3_get32(r, T3_OF_QUEUE(STATUS, queue));
-  const uint64_t number = t3_get64(r, T3_OF_QUEUE(FAILED_PACKET, queue));
-  t3_put32(r, T3_OF_QUEUE(INTERRUPT, queue), T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK);
-  if (queue == context->ring_queue) note_ring(context);
-  const enum t3_status code =
-      (enum t3_status)((status & T3_KERNEL_QUEUE_STATUS_ERROR_MASK) >> T3_KERNEL_QUEUE_STATUS_ERROR_SHIFT);
+/* Keeps the first failure for t3_wait_kernels, each that waits for its kernel and the next of program and handlers. */
+static void keep_failure(struct t3_context* context, uint32_t queue, enum t3_status code, uint64_t number) {
   for (struct t3_kernel_wait* wait = context->kernel_waits; wait != NULL; wait = wait->outer)
     if (wait->failure == T3_OK && wait->queue == queue && number <= wait->last) wait->failure = code;
   struct t3_kernel_failure* failures = context->queues[queue].failures;
@@ -59,14 +52,43 @@ static void take_failure(struct t3_context* context, uint32_t queue, struct t3_r
     if (failures[i].code == T3_OK) failures[i] = (struct t3_kernel_failure){code, number};
 }
 
+/* Failures that the queue's error bit does not tell: another one stands for them, or somebody else has cleared it. */
+static void find_failures(struct t3_context* context, uint32_t queue, uint64_t completed) {
+  const uint64_t kept = T3_KERNEL_QUEUE_COMPLETION_COUNT / T3_QUEUES, looked_at = context->queues[queue].looked_at;
+  const uint64_t oldest = completed < kept ? 0 : completed - kept;
+  if (queue == context->ring_queue) note_ring(context);
+  for (uint64_t n = looked_at > oldest ? looked_at : oldest; n < completed; ++n) {
+    const enum t3_status code = t3_code_of_kernel(context, queue, n + 1);
+    if (code != T3_OK) keep_failure(context, queue, code, n + 1);
+  }
+}
+
+/* Lets the hardware look for another failure. */
+static void take_failure(struct t3_context* context, uint32_t queue, struct t3_registers* r) {
+  const uint32_t status = t3_get32(r, T3_OF_QUEUE(STATUS, queue));
+  const uint64_t number = t3_get64(r, T3_OF_QUEUE(FAILED_PACKET, queue));
+  t3_put32(r, T3_OF_QUEUE(INTERRUPT, queue), T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK);
+  if (queue == context->ring_queue) note_ring(context);
+  const enum t3_status code =
+      (enum t3_status)((status & T3_KERNEL_QUEUE_STATUS_ERROR_MASK) >> T3_KERNEL_QUEUE_STATUS_ERROR_SHIFT);
+  keep_failure(context, queue, code, number);
+}
+
 enum t3_status t3_look_at_kernels(struct t3_context* context, uint32_t queue, uint64_t* completed) {
+  struct t3_queue_state* state = &context->queues[queue];
   struct t3_registers r = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
   t3_put32(&r, T3_OF_QUEUE(INTERRUPT, queue), T3_KERNEL_QUEUE_INTERRUPT_COMPLETE_MASK);
   *completed = t3_get64(&r, T3_OF_QUEUE(COMPLETED, queue));
   const uint32_t interrupt = t3_get32(&r, T3_OF_QUEUE(INTERRUPT, queue));
-  if (interrupt & T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK) take_failure(context, queue, &r);
+  T3_TRY(r.status);
+  const uint32_t error = interrupt & T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK ? 1 : 0;
+  const uint32_t failures = t3_failures_in(interrupt);
+  if (failures != state->known_failures + error) find_failures(context, queue, *completed);
+  if (error != 0) take_failure(context, queue, &r);
+  state->known_failures = failures;
+  state->looked_at = *completed;
   if (queue == context->ring_queue && *completed >= context->last_ring) context->last_ring = 0;
-  if (context->vectors[T3_LINE_KERNEL_QUEUE].handler != NULL && *completed > context->queues[queue].told)
+  if (context->vectors[T3_LINE_KERNEL_QUEUE].handler != NULL && *completed > state->told)
     context->raised_lines |= UINT32_C(1) << T3_LINE_KERNEL_QUEUE;
   return r.status;
 }

@@ -4,6 +4,7 @@
 
 #include "t3/kernel_handle.h"
 #include "t3/kernel_packet.h"
+#include "t3/registers/kernel_queue.h"
 #include "t3/t3.h"
 
 /* A packet with its arguments as they lie behind it in memory. */
@@ -25,6 +26,11 @@ bool t3_is_operand(const struct t3_matrix* matrix);
 bool t3_is_valid(const struct t3_output* output);
 /* Whether a packet can speak of the batch; how many workgroups it has, with so many for each matrix. */
 bool t3_is_batch(const struct t3_batch* batch, uint32_t workgroups, uint32_t* all);
+/* How many packets of a queue have failed since reset, as kernel_queue.interrupt says beside its bits. */
+static inline uint32_t t3_failures_in(uint32_t interrupt) {
+  return (interrupt & T3_KERNEL_QUEUE_INTERRUPT_FAILURES_MASK) >> T3_KERNEL_QUEUE_INTERRUPT_FAILURES_SHIFT;
+}
+
 /* How many of a queue have ended since reset, noticing the first failure; what the kernel queue's handler has to hear
  * of is kept. */
 enum t3_status t3_look_at_kernels(struct t3_context* context, uint32_t queue, uint64_t* completed);

@@ -11,8 +11,14 @@ enum t3_status t3_start_queue(struct t3_context* context, uint32_t queue, uint64
   t3_put64(&r, T3_OF_QUEUE(BASE, queue), base);
   t3_put32(&r, T3_OF_QUEUE(ENTRIES, queue), T3_QUEUE_ENTRIES);
   const uint64_t completed = t3_get64(&r, T3_OF_QUEUE(COMPLETED, queue));
-  context->queues[queue] = (struct t3_queue_state){
-      .is_open = true, .base = base, .submitted = completed, .first_kernel = completed, .told = completed};
+  context->queues[queue] = (struct t3_queue_state){.is_open = true,
+                                                   .base = base,
+                                                   .submitted = completed,
+                                                   .first_kernel = completed,
+                                                   .told = completed,
+                                                   .looked_at = completed};
+  if (completed != 0)
+    context->queues[queue].known_failures = t3_failures_in(t3_get32(&r, T3_OF_QUEUE(INTERRUPT, queue)));
   return r.status;
 }
 

@@ -203,9 +203,11 @@ void KernelQueue::record(Status status) {
   auto completion = registers().completion[kept * number_ + completed_ % kept];
   completion.code.set(status);
   completion.packet.set(static_cast<std::uint32_t>(completed_));
-  registers().interrupt[number_].complete.set(1);
-  if (status != Status::ok && registers().interrupt[number_].error() == 0) {
-    registers().interrupt[number_].error.set(1);
+  auto interrupt = registers().interrupt[number_];
+  interrupt.complete.set(1);
+  if (status != Status::ok) interrupt.failures.set((interrupt.failures() + 1) & 0xFFFFFF);
+  if (status != Status::ok && interrupt.error() == 0) {
+    interrupt.error.set(1);
     registers().status[number_].error.set(status);
     registers().failed_packet[number_].set(completed_);
   }

@@ -22,6 +22,10 @@ StreamView view_of(StreamQueues& streams, unsigned stream, dram::Cycle now, dram
   return view;
 }
 
+bool is_in_bounds(const PolicyParameter& parameter, unsigned value) {
+  return value >= parameter.least && value <= parameter.most;
+}
+
 /// The parameter behind the dash; nothing when the policy takes no such one.
 std::optional<unsigned> value_of(const PolicyParameter& parameter, std::string_view text) {
   if (parameter.text == nullptr) return std::nullopt;
@@ -30,10 +34,21 @@ std::optional<unsigned> value_of(const PolicyParameter& parameter, std::string_v
   const auto end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, value);
   const bool is_number = read.ec == std::errc() && read.ptr == end && text.front() != '0';
-  return is_number && value >= parameter.least && value <= parameter.most ? std::optional(value) : std::nullopt;
+  return is_number && is_in_bounds(parameter, value) ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace
+
+bool PolicyParameter::takes(unsigned value) const {
+  if (value == 0 || text == nullptr) return value == 0;
+  return is_in_bounds(*this, value) || (word != nullptr && value == value_of_word);
+}
+
+std::string PolicyParameter::values() const {
+  if (text == nullptr) return "0, since it has no parameter,";
+  const std::string numbers = fmt::format("0 or {} to {}", least, most);
+  return word == nullptr ? numbers : fmt::format("{}, or {} ({})", numbers, value_of_word, word);
+}
 
 ArbitrationView view_of(StreamQueues& streams, const dram::Channel& channel, unsigned occupancy, dram::Cycle now,
                         dram::Cycle& retry) {

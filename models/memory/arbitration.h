@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "dram/channel.h"
@@ -86,6 +87,11 @@ struct PolicyParameter {
   unsigned least = 0, most = 0;
   const char* word = nullptr;  ///< another value by name: mca-unlimited
   unsigned value_of_word = 0;
+
+  /// Whether it may have this value; 0 is none, and what the policy takes by itself.
+  bool takes(unsigned value) const;
+  /// "0, 1 to 254, or 255": all that it takes.
+  std::string values() const;
 };
 
 /// What a file in models/memory/policies has to say. Register and firmware know it by its number, run files by its

@@ -53,7 +53,7 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
   registers.aging_ns.set(parameters.aging_ns);
   registers.channels.set(parameters.channels);
   registers.interleave.set(parameters.interleave_bytes);
-  registers.arbitration.on_write([this] { choose_policy(); });
+  registers.arbitration.on_write([this] { check_policy(); });
   registers.aging_ns.on_write([this] { choose_policy(); });
   registers.on_reset([this] {
     registers.aging_ns.set(parameters_.aging_ns);
@@ -323,6 +323,15 @@ void MemoryController::respond() {
     ports[request.port]->respond(*request.transaction, time - now());
     request.transaction->release();
   }
+}
+
+void MemoryController::check_policy() {
+  const PolicyDescription& description = policy_of(registers.arbitration.policy());
+  const auto limit = static_cast<unsigned>(registers.arbitration.limit());
+  if (!description.parameter.takes(limit))
+    return registers.refuse(Status::invalid_argument, fmt::format("the limit {} of the policy {}: {} expected", limit,
+                                                                  description.name, description.parameter.values()));
+  choose_policy();
 }
 
 /// Channels hold on to what belongs to their policy: they go first.

@@ -109,6 +109,7 @@ class MemoryController : public sc_core::sc_module, public Component {
   void find_zeros(std::uint64_t address, std::uint64_t bytes);
   std::uint64_t uniform(std::uint64_t at, std::uint64_t part, std::uint64_t begin, std::uint64_t end,
                         bool& first) const;
+  void check_policy();
   void choose_policy();
   void observe();
   void stage_changed();

@@ -55,11 +55,13 @@ tlm::tlm_response_status RegisterBlock::bad_shape(const RegisterState& state, st
                           : transaction.get_data_ptr() == nullptr ? " without data"
                           : streams ? fmt::format(" of streaming width {}", transaction.get_streaming_width())
                                     : "";
-  const std::uint64_t address = base_ + transaction.get_address();
+  const std::uint64_t address = base_ + transaction.get_address(), expected = address_of(d, element);
+  const std::string halves =
+      d.bytes == 8 && how.empty() ? fmt::format(", or 4 bytes there and then 4 at {:#x}", expected + 4) : "";
   report(Status::bad_access, address,
-         fmt::format("{}: {} bytes at {:#x}{}, expected {} bytes at {:#x}{}", name_of(description_, d, element),
-                     transaction.get_data_length(), address, how, d.bytes, address_of(d, element),
-                     has_enables ? " without" : ""));
+         fmt::format("{}: {} bytes at {:#x}{}, expected {} bytes at {:#x}{}{}", name_of(description_, d, element),
+                     transaction.get_data_length(), address, how, d.bytes, expected, has_enables ? " without" : "",
+                     halves));
   return has_enables ? tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE : tlm::TLM_BURST_ERROR_RESPONSE;
 }
 

@@ -169,7 +169,7 @@ TEST_CASE("a packet that cannot be read is a bad packet, and the next one runs")
   };
   bench.run(small_gemm(bench).packet);
   REQUIRE(gpu.error() == Status::bad_packet);
-  REQUIRE(gpu.registers["interrupt"] == 3);
+  REQUIRE((gpu.registers["interrupt"] & 3) == 3);
   REQUIRE(gpu.registers.reported.at(0).address == gpu.here(ClusterUnderTest::queue_base));
   REQUIRE(gpu.registers.take_report() == Status::bad_packet);
   bench.run(small_gemm(bench).packet);

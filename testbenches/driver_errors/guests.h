@@ -63,6 +63,10 @@ t3_program guest_gemm_outside_memory;
 t3_program guest_updates_switched_off;
 /* Waits once for many kernels of which some are refused. */
 t3_program guest_mixed_kernels;
+/* Clears the kernel queue's interrupt by hand behind kernels that fail. */
+t3_program guest_that_clears_failures;
+/* Limits that policies do not have, arguments without room, a ring kernel without workgroups. */
+t3_program guest_with_wrong_parameters;
 /* Sizes whose product has no 32 or 64 bits, or that are larger than memory. */
 t3_program guest_huge_sizes;
 

@@ -156,7 +156,7 @@ static void behind_a_failure(struct stage* s) {
   tell(s, "force_unmap_all", t3_force_unmap_all(gpu));
   tell(s, "wait_dma", t3_wait_dma(gpu));
   tell(s, "flush", t3_flush_cache(gpu));
-  tell(s, "arbitration", t3_set_arbitration(gpu, T3_ROUND_ROBIN, T3_LIMIT_NONE));
+  tell(s, "arbitration", t3_set_arbitration(gpu, T3_MCA, T3_LIMIT_NONE));
   tell(s, "timeout", t3_set_timeout(gpu, T3_FOREVER));
   for (uint32_t i = 0; i < 20; ++i) /* more than there is room for */
     if (gemm(s, &o) != T3_OK) tell(s, "a good kernel", T3_BAD_VALUE);

@@ -84,6 +84,69 @@ static void mixed(struct stage* s) {
   tell(s, "the last one", t3_wait_kernel(&s->gpu, t3_last_kernel(&s->gpu)));
 }
 
+/* Until all kernels have ended; then as if nothing had been raised. */
+static void clear_by_hand(struct stage* s) {
+  const struct t3_hal* hal = s->hal;
+  hal->wait_ns(hal->platform, 100000);
+  const uint64_t interrupt = t3_block_base(s->gpu.gpu, T3_BLOCK_KERNEL_QUEUE) + T3_KERNEL_QUEUE_INTERRUPT_OFFSET;
+  uint32_t bits = 0;
+  tell(s, "read", hal->read32(hal->platform, interrupt, &bits));
+  tell(s, "clear", hal->write32(hal->platform, interrupt, bits));
+}
+
+static void queue(struct stage* s, const struct operands* o, bool good) {
+  struct operands other = *o;
+  if (!good) other.a.address += 8;
+  const enum t3_status queued = t3_gemm(&s->gpu, &s->out, &other.a, &other.b, (struct t3_gemm_options){0});
+  if (queued != T3_OK) tell(s, "gemm", queued);
+}
+
+static void cleared(struct stage* s) {
+  const struct operands o = operands_of(s);
+  queue(s, &o, false);
+  clear_by_hand(s);
+  tell(s, "one that failed", t3_wait_kernels(&s->gpu));
+  tell(s, "once more", t3_wait_kernels(&s->gpu));
+  queue(s, &o, false);
+  queue(s, &o, true);
+  clear_by_hand(s);
+  queue(s, &o, true);
+  tell(s, "the first of three", t3_wait_kernels(&s->gpu));
+  queue(s, &o, true);
+  queue(s, &o, false);
+  clear_by_hand(s);
+  queue(s, &o, false);
+  tell(s, "two of three", t3_wait_kernels(&s->gpu));
+  for (uint32_t i = 0; i < 40; ++i) queue(s, &o, i != 20);
+  clear_by_hand(s);
+  tell(s, "one of forty", t3_wait_kernels(&s->gpu));
+  tell(s, "once more", t3_wait_kernels(&s->gpu));
+  tell(s, "close", t3_close(&s->gpu));
+  tell(s, "init", t3_init(&s->gpu, s->hal));
+  queue(s, &o, true);
+  tell(s, "of the next context", t3_wait_kernels(&s->gpu));
+  queue(s, &o, false);
+  clear_by_hand(s);
+  tell(s, "its failure", t3_wait_kernels(&s->gpu));
+}
+
+static void wrong_parameters(struct stage* s) {
+  struct t3_context* gpu = &s->gpu;
+  unsigned char arguments[200] = {0};
+  tell(s, "round-robin with a limit", t3_set_arbitration(gpu, T3_ROUND_ROBIN, 3));
+  tell(s, "compute first without end", t3_set_arbitration(gpu, T3_COMPUTE_FIRST, T3_LIMIT_NONE));
+  tell(s, "select without end", t3_set_arbitration(gpu, T3_SELECT, T3_LIMIT_NONE));
+  tell(s, "mca without end", t3_set_arbitration(gpu, T3_MCA, T3_LIMIT_NONE));
+  tell(s, "select", t3_set_arbitration(gpu, T3_SELECT, T3_LIMIT_BY_BANDS));
+  tell(s, "round-robin", t3_set_arbitration(gpu, T3_ROUND_ROBIN, 0));
+  tell(s, "97 bytes in the packet",
+       t3_run_kernel(gpu, "gemm", arguments, T3_ARGUMENT_ROOM + 1, (struct t3_kernel_options){0}));
+  tell(s, "a ring kernel of no workgroups",
+       t3_run_kernel(gpu, "ring-all-gather", arguments, T3_RING_ALL_GATHER_ARGUMENTS_BYTES,
+                     (struct t3_kernel_options){0}));
+  tell(s, "its end", t3_wait_kernels(gpu));
+}
+
 static void aborted(struct stage* s) {
   const struct t3_hal* hal = s->gpu.hal;
   const struct operands o = operands_of(s);
@@ -159,6 +222,14 @@ static void huge(struct stage* s) {
 
 enum t3_status guest_mixed_kernels(const struct t3_hal* hal, const struct t3_job* job) {
   return misuse_then_work(hal, job, mixed);
+}
+
+enum t3_status guest_that_clears_failures(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, cleared);
+}
+
+enum t3_status guest_with_wrong_parameters(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, wrong_parameters);
 }
 
 enum t3_status guest_huge_sizes(const struct t3_hal* hal, const struct t3_job* job) {

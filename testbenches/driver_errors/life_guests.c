@@ -27,7 +27,7 @@ struct round {
 };
 
 static void tell_line(const struct place* p, const struct round* r, const char* what) {
-  char line[160];
+  char line[300];
   (void)snprintf(line, sizeof line, "GPU %u, %s, %s after %u ns: %s", (unsigned)p->gpu.gpu, kinds[r->kind],
                  r->late ? "late" : "again", (unsigned)r->delay_ns, what);
   p->hal->log(p->hal->platform, line);
@@ -146,7 +146,7 @@ static uint32_t called[GPUS_MAX];
 
 static enum t3_status meet(struct t3_context* gpu, const struct t3_hal* hal) {
   const uint32_t number = ++called[gpu->gpu];
-  char line[80];
+  char line[300];
   const enum t3_status status = t3_barrier(gpu);
   (void)snprintf(line, sizeof line, "GPU %u, barrier %u: %s", (unsigned)gpu->gpu, (unsigned)number,
                  t3_status_text(status));

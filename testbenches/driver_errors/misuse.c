@@ -5,7 +5,7 @@
 #include "t3/registers/kernel_queue.h"
 
 void tell_to(const struct t3_hal* hal, const char* what, enum t3_status status) {
-  char line[160];
+  char line[300];
   (void)snprintf(line, sizeof line, "%s: %s", what, t3_status_text(status));
   hal->log(hal->platform, line);
 }

@@ -69,6 +69,27 @@ void require_aborted_ring(const std::vector<std::string>& settings) {
   pair.require_right_result();
 }
 
+void require_cleared_failures_told(const std::vector<std::string>& settings) {
+  GpuPair pair(guest_that_clears_failures, settings);
+  pair.run();
+  std::vector<Told> expected = {{"memory of a", T3_OK}, {"memory of b", T3_OK}};
+  const auto tell = [&](std::initializer_list<Told> more) {
+    for (const Told& told : {Told{"read", T3_OK}, {"clear", T3_OK}}) expected.push_back(told);
+    expected.insert(expected.end(), more);
+  };
+  tell({{"one that failed", T3_BAD_PACKET}, {"once more", T3_OK}});
+  tell({{"the first of three", T3_BAD_PACKET}});
+  tell({{"two of three", T3_BAD_PACKET}});
+  tell({{"one of forty", T3_BAD_PACKET},
+        {"once more", T3_OK},
+        {"close", T3_OK},
+        {"init", T3_OK},
+        {"of the next context", T3_OK}});
+  tell({{"its failure", T3_BAD_PACKET}});
+  REQUIRE(pair.told() == with_entries(expected, 6, {"logged by kernel_queue", T3_BAD_PACKET}));
+  pair.require_right_result();
+}
+
 constexpr std::size_t workgroups_at_once = 8;  // 2 on each of 4 compute units
 constexpr std::size_t log_entries = 16;
 
@@ -109,6 +130,34 @@ TEST_CASE("a failed kernel is told by the wait for all, and each kernel has its 
 
 TEST_CASE("a failed kernel is told by the wait for all on the first of four GPUs too") {
   require_mixed_kernels_told({"gpus=4"});
+}
+
+TEST_CASE("a failure is told though its interrupt is cleared by hand") { require_cleared_failures_told({}); }
+
+TEST_CASE("a failure is told though its interrupt is cleared by hand on the first of three GPUs") {
+  require_cleared_failures_told({"gpus=3"});
+}
+
+TEST_CASE("parameters that a policy or a kernel does not have are refused in words that fit") {
+  GpuPair pair(guest_with_wrong_parameters);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"round-robin with a limit", T3_BAD_VALUE},
+                                {"compute first without end", T3_BAD_VALUE},
+                                {"select without end", T3_BAD_VALUE},
+                                {"mca without end", T3_OK},
+                                {"select", T3_OK},
+                                {"round-robin", T3_OK},
+                                {"97 bytes in the packet", T3_CAPACITY},
+                                {"a ring kernel of no workgroups", T3_OK},
+                                {"its end", T3_BAD_PACKET},
+                                {"logged by memory_controller", T3_INVALID_ARGUMENT},
+                                {"logged by memory_controller", T3_INVALID_ARGUMENT},
+                                {"logged by memory_controller", T3_INVALID_ARGUMENT},
+                                {"logged by kernel_queue", T3_BAD_PACKET}}));
+  CHECK_THAT(pair.logged(0)[0], Catch::Contains("the limit 3 of the policy round-robin: 0, since it has no parameter"));
+  CHECK_THAT(t3_status_text(T3_CAPACITY), Catch::Contains("kernel's arguments"));
+  CHECK_THAT(t3_status_text(T3_ACCESS_DENIED), Catch::Contains("memory"));
+  pair.require_right_result();
 }
 
 TEST_CASE("aborted kernels end with their code and later ones run") { require_aborts({}); }

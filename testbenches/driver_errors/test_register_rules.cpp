@@ -145,6 +145,53 @@ TEST_CASE("values that a block refuses are told with register and rule") {
   });
 }
 
+TEST_CASE("a 64-bit register takes its 8 bytes or two halves and nothing else at any place in it") {
+  const Prober prober([](Prober& p) {
+    std::vector<unsigned char> bytes(17, 0xFF);
+    const std::uint64_t base = at(Block::kernel_queue, 0);
+    for (std::uint32_t shift = 0; shift < 8; ++shift)
+      for (std::uint32_t size = 1; size <= bytes.size(); ++size) {
+        if ((size == 8 && shift == 0) || (size == 4 && shift % 4 == 0)) continue;
+        CAPTURE(size, shift);
+        const std::string text = fmt::format(
+            "kernel_queue.base: {} bytes at {:#x}, expected 8 bytes at {:#x}, or 4 bytes there and then 4 at {:#x}",
+            size, base + shift, base, base + 4);
+        CHECK(p.processor().read_memory(base + shift, bytes.data(), size) == Status::bad_access);
+        p.require_told("kernel_queue", Status::bad_access, base + shift, text);
+        CHECK(p.processor().write_memory(base + shift, bytes.data(), size) == Status::bad_access);
+        p.require_told("kernel_queue", Status::bad_access, base + shift, text);
+      }
+    std::uint64_t value = 1;
+    CHECK(p.processor().read_memory(base, &value, 8) == Status::ok);
+    CHECK(value == 0);
+  });
+}
+
+TEST_CASE("a limit that a policy does not have is refused and changes nothing") {
+  const std::uint64_t arbitration = at(Block::memory_controller, 0);
+  const auto written = [](std::uint32_t policy, std::uint32_t limit) { return policy | limit << 8; };
+  const Prober prober([&](Prober& p) {
+    REQUIRE(p.write(arbitration, 4, written(2, 10)) == Status::ok);
+    const std::tuple<std::uint32_t, std::uint32_t, const char*> refused[] = {
+        {0, 3, "the limit 3 of the policy round-robin: 0, since it has no parameter, expected"},
+        {0, 255, "the limit 255 of the policy round-robin: 0, since it has no parameter, expected"},
+        {1, 200, "the limit 200 of the policy compute-first: 0, since it has no parameter, expected"},
+        {3, 255, "the limit 255 of the policy select: 0 or 1 to 254 expected"}};
+    for (const auto& [policy, limit, text] : refused) {
+      CHECK(p.write(arbitration, 4, written(policy, limit)) == Status::bad_value);
+      p.require_told("memory_controller", Status::invalid_argument, arbitration,
+                     fmt::format("memory_controller.arbitration: {:#x}, {}", written(policy, limit), text));
+      std::uint32_t value = 0;
+      CHECK(p.processor().read32(arbitration, value) == Status::ok);
+      CHECK(value == written(2, 10));
+    }
+    for (const auto& [policy, limit] :
+         {std::pair{0u, 0u}, {1u, 0u}, {2u, 0u}, {2u, 1u}, {2u, 254u}, {2u, 255u}, {3u, 0u}, {3u, 1u}, {3u, 254u}})
+      CHECK(p.write(arbitration, 4, written(policy, limit)) == Status::ok);
+    p.require_nothing_told();
+  });
+}
+
 TEST_CASE("what is neither register nor memory is told by its whole address") {
   const Prober prober([](Prober& p) {
     std::vector<unsigned char> many(65);

@@ -40,7 +40,7 @@ enum t3_memory_kind { T3_CACHED, T3_UNCACHED };
 enum t3_arbitration { T3_ROUND_ROBIN, T3_COMPUTE_FIRST, T3_MCA, T3_SELECT, T3_ARBITRATIONS };
 
 /* What `limit` may be in t3_set_arbitration beside a number: what the policy takes by itself, which are its bands with
- * mca, and none at all. */
+ * mca, and of mca none at all. */
 enum { T3_LIMIT_BY_BANDS = 0, T3_LIMIT_NONE = 255 };
 
 /* Workgroups that can share a chunk in ring kernels: each has a signal counter of its own, and 16 of the 512 are the
@@ -96,7 +96,7 @@ struct t3_gemm_options {
 };
 
 struct t3_kernel_options {
-  uint32_t workgroups;        /* of the grid; 0: as many as the kernel has work for */
+  uint32_t workgroups;        /* of the grid; 0: as many as the kernel has work for, which ring kernels do not know */
   uint32_t max_compute_units; /* 0: all */
   uint64_t
       argument_memory; /* where the arguments are kept until the kernel has ended, 32-byte aligned; 0: in the packet */
@@ -172,6 +172,8 @@ struct t3_queue_state {
   uint64_t first_kernel;                /* the number of those that contexts before this one have submitted */
   uint64_t told;                        /* their ends have been told to the handler */
   struct t3_kernel_failure failures[2]; /* not told by t3_wait_kernels: the program, a handler */
+  uint32_t known_failures;              /* as the kernel queue counts them */
+  uint64_t looked_at;                   /* kernels that had ended then */
 };
 
 /* A driver's state. Fill it with t3_init and leave its members alone. */
@@ -336,6 +338,7 @@ enum t3_status t3_set_ring_workgroups(struct t3_context* context, uint32_t workg
 /* Until everything that kernels have stored is in memory, where the driver, the DMA engine and peers read it. The cache
  * is empty then: kernels see what others have written. */
 enum t3_status t3_flush_cache(struct t3_context* context);
+/* T3_BAD_VALUE when the policy has no such limit: the error log says which ones it has. */
 enum t3_status t3_set_arbitration(struct t3_context* context, enum t3_arbitration policy, uint32_t limit);
 
 /* The counter of the signals block that barriers use. */

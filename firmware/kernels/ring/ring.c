@@ -202,7 +202,8 @@ static bool check_workgroups(struct t3_check* check, const struct t3_ring_reduce
   if (p->signal_epoch > UINT64_MAX - p->gpus)
     return t3_refuse(check, T3_BAD_PACKET, "signal_epoch %" PRIu64 ": room for the steps of %u GPUs expected",
                      p->signal_epoch, p->gpus);
-  if (launch->workgroups == 0) return t3_refuse(check, T3_BAD_PACKET, "0 workgroups: 1 or more expected");
+  if (launch->workgroups == 0)
+    return t3_refuse(check, T3_BAD_PACKET, "0 workgroups: 1 or more, as many as on the other GPUs, expected");
   const uint64_t end = (uint64_t)p->signal_base + launch->workgroups;
   if (end > check->counters)
     return t3_refuse(check, T3_BAD_PACKET, "signals %u to %" PRIu64 ": there are %u", p->signal_base, end - 1,
