@@ -39,7 +39,7 @@ DmaEngine::DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& p
   dont_initialize();
 }
 
-/// What has been sent arrives; answers to anything that was under way find nobody who asked.
+/// What has been sent and no memory has taken is lost; answers to anything that was under way find nobody who asked.
 void DmaEngine::reset() {
   ++epoch_;
   while (!events_.empty()) {
@@ -253,7 +253,7 @@ void DmaEngine::step() {
       case Event::filled:
         fill_outstanding_ -= event.transaction->get_data_length();
         if (event.transaction->is_response_error()) {
-          registers.status.code.set(status_of_data_access(event.transaction->get_response_status()));
+          registers.status.code.set(status_of_data_access(*event.transaction));
           fill_left_ = 0;
         }
         event.transaction->release();
@@ -365,7 +365,7 @@ void DmaEngine::remote_response(int, tlm::tlm_generic_payload& transaction, Pico
 void DmaEngine::ended(Transaction& transaction) {
   const DataExtension& extension = transaction.extension();
   if (!extension.taken) bytes_in_flight_ -= extension.shape.bytes();
-  const Status status = status_of_data_access(transaction.get_response_status());
+  const Status status = status_of_data_access(transaction);
   if (status == Status::ok && extension.operation != Operation::load) bytes_ += extension.shape.bytes();
   Command* const command = command_of(transaction);
   if (command != nullptr && status != Status::ok)

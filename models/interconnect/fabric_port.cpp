@@ -47,6 +47,7 @@ FabricPort::FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, s
   registers.on_reset([this, constants] {
     constants();
     ++resets_;
+    lives_since_ = now() + 1;
     begin_life();
     refused_.clear();
     std::fill(sent_.begin(), sent_.end(), 0);
@@ -91,7 +92,14 @@ void FabricPort::request(int source, tlm::tlm_generic_payload& transaction, Pico
 }
 
 void FabricPort::forward(tlm::tlm_generic_payload& transaction, int source, std::uint32_t port, Picoseconds delay) {
-  const DataExtension& extension = extension_of(transaction);
+  DataExtension& extension = extension_of(transaction);
+  if (source < first_ingress) {
+    if (extension.made < lives_since_) {
+      refuse_of_an_earlier_life(transaction);
+      return answer(source, transaction, delay);
+    }
+    extension.sender_lives_since = &lives_since_;
+  }
   if (extension.producer.wg_id != no_workgroup) sent_[port] += extension.shape.bytes();
   pending_.push_back({&transaction, source});
   egress[port]->send(transaction, delay);
@@ -99,11 +107,16 @@ void FabricPort::forward(tlm::tlm_generic_payload& transaction, int source, std:
 
 void FabricPort::deliver(tlm::tlm_generic_payload& transaction, int source, Picoseconds delay) {
   DataExtension& extension = extension_of(transaction);
+  const bool is_signal = !address_map::is_hbm(transaction.get_address());
+  if (!is_signal && is_of_an_earlier_life(extension, lives_since_)) {
+    refuse_of_an_earlier_life(transaction);
+    return answer(source, transaction, delay);
+  }
   extension.stream = Stream::communication;
   extension.cached = false;
   if (extension.producer.wg_id != no_workgroup)
     received_[static_cast<std::size_t>(source - first_ingress)] += extension.shape.bytes();
-  if (address_map::is_hbm(transaction.get_address())) {
+  if (!is_signal) {
     pending_.push_back({&transaction, source});
     return memory.send(transaction, delay);
   }
@@ -131,6 +144,7 @@ void FabricPort::release_signals() {
 void FabricPort::note_refusal(tlm::tlm_generic_payload& transaction) {
   const std::shared_ptr<const RingSignal>& kernel = extension_of(transaction).ring;
   if (kernel == nullptr || !kernel->is_of_kernel() || !transaction.is_response_error()) return;
+  if (extension_of(transaction).made < lives_since_) return;  // it says nothing of the kernels to come
   const auto known = std::find_if(refused_.begin(), refused_.end(), [&](const RefusedStore& refused) {
     return refused.kernel->sender == kernel->sender;
   });
@@ -243,6 +257,7 @@ void FabricPort::control_write(tlm::tlm_generic_payload& transaction, sc_core::s
   Transaction& packet = pool_.make(Operation::store, address, {1, bytes, 0});
   packet.extension().cached = false;
   packet.extension().token = resets_;
+  packet.extension().sender_lives_since = &lives_since_;
   if (!address_map::is_hbm(address)) packet.extension().ring = own_;
   packet.attach_buffer();
   std::memcpy(packet.get_data_ptr(), transaction.get_data_ptr(), bytes);

@@ -83,6 +83,7 @@ class FabricPort : public sc_core::sc_module, public Component {
   std::vector<RefusedStore> refused_;
   std::vector<std::uint64_t> sent_, received_;
   std::uint64_t resets_ = 0;
+  Picoseconds lives_since_ = 0;            ///< what was made before is of an earlier life
   std::shared_ptr<const RingSignal> own_;  ///< what firmware's signals say of their sender
 };
 

@@ -129,14 +129,13 @@ void Signals::deliver(tlm::tlm_generic_payload& transaction) {
         Status::bad_address, transaction.get_address(),
         describe(transaction) + ": peers and compute units may only write the 8 bytes of signals.add[i]");
   }
+  const auto& ring = extension_of(transaction).ring;
+  const bool is_meant_here = extension_of(transaction).made >= reset_at_;
+  const bool is_known = ring == nullptr || !is_meant_here || note_sender(*ring, transaction.get_address());
+  if (is_of_an_earlier_life(extension_of(transaction), reset_at_)) return refuse_of_an_earlier_life(transaction);
   std::uint64_t value = 0;
   std::memcpy(&value, transaction.get_data_ptr(), sizeof value);
-  const auto& ring = extension_of(transaction).ring;
-  const bool is_known = ring == nullptr || note_sender(*ring, transaction.get_address());
-  if (!is_known && !ring->is_of_kernel()) {
-    extension_of(transaction).refusal = static_cast<std::uint32_t>(Status::peer_failed);
-    return transaction.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
-  }
+  if (!is_known && !ring->is_of_kernel()) return refuse_of_an_earlier_life(transaction);
   if (ring != nullptr && ring->is_of_kernel())
     announced_.push_back({index, registers.value[index].value() + value, ring});
   else

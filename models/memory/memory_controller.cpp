@@ -56,6 +56,7 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
   registers.arbitration.on_write([this] { check_policy(); });
   registers.aging_ns.on_write([this] { choose_policy(); });
   registers.on_reset([this] {
+    lives_since_ = now() + 1;
     registers.aging_ns.set(parameters_.aging_ns);
     registers.channels.set(parameters_.channels);
     registers.interleave.set(parameters_.interleave_bytes);
@@ -182,6 +183,12 @@ bool MemoryController::refuse(const Arrival& arrival, const DataExtension& exten
     return true;
   };
   const std::uint64_t address = transaction.get_address();
+  if (extension.operation != Operation::load && extension.made < lives_since_) {
+    refuse_of_an_earlier_life(transaction);
+    ports[arrival.port]->respond(transaction, time - now());
+    transaction.release();
+    return true;
+  }
   if (address_map::gpu_of(address) != gpu_ || !in_memory(address_map::local_of(address), extension.shape))
     return answer(tlm::TLM_ADDRESS_ERROR_RESPONSE, Status::bad_address,
                   fmt::format("{} bytes at {:#x} are not in the {} bytes of HBM of GPU {}", extension.shape.bytes(),

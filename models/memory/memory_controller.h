@@ -140,6 +140,7 @@ class MemoryController : public sc_core::sc_module, public Component {
   std::array<bool, traffic_classes_most> flowing_{};  ///< by the counter's last value
   Picoseconds traced_from_ = never;
   std::array<std::uint64_t, 3> updated_elements_{};
+  Picoseconds lives_since_ = 0;  ///< the reset that was the last one; what was made before is lost
   sc_core::sc_event next_slice_;
   Picoseconds scheduled_ = never;
 };

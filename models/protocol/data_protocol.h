@@ -34,6 +34,9 @@
 // target the status and a load's data. Nobody changes command, length, data pointer, shape, element type, threshold,
 // token and queue.
 //
+// Resets. What a GPU has made before it was reset, or before the GPU that it addresses was, and what no memory or
+// counter has taken by then, is lost: the response says COMMAND_ERROR, with peer_failed as its refusal.
+//
 // Lifetime. The payload has a memory manager and is acquired by its sender; who keeps it beyond a call acquires it, and
 // the response gives it back. The data pointer is valid from the request call to the response (call or TLM_COMPLETED)
 // and nobody follows it afterwards. A null data pointer means timing only, where the target is not functional.
@@ -52,6 +55,8 @@
 #include <tlm>
 
 #include "protocol/access.h"
+#include "protocol/picoseconds.h"
+#include "registers/status.h"
 
 namespace t3vp {
 
@@ -73,8 +78,11 @@ class DataExtension : public tlm::tlm_extension<DataExtension> {
   std::shared_ptr<const RingSignal> ring;
   /// Set by who refuses the request: a code (error_report.h) that no response has; 0: the response says it.
   std::uint32_t refusal = 0;
-  bool taken = false;      ///< set by the sender's socket: there has been a notice, only the response is missing
-  std::uint8_t queue = 0;  ///< of kernels, at the sending GPU: who gives up a wait
+  bool taken = false;        ///< set by the sender's socket: there has been a notice, only the response is missing
+  std::uint8_t queue = 0;    ///< of kernels, at the sending GPU: who gives up a wait
+  Picoseconds made = never;  ///< when; never: it is of no GPU that can be reset
+  /// Set by the links of the GPU that sends it: since when that has not been reset.
+  const Picoseconds* sender_lives_since = nullptr;
 
   tlm::tlm_extension_base* clone() const override { return new DataExtension(*this); }
   void copy_from(const tlm::tlm_extension_base& other) override { *this = static_cast<const DataExtension&>(other); }
@@ -82,6 +90,19 @@ class DataExtension : public tlm::tlm_extension<DataExtension> {
 
 /// The longest delay of a request or response in picoseconds, 13 days: blocks may add theirs without a wrap.
 inline constexpr std::uint64_t longest_delay = std::uint64_t{1} << 60;
+
+/// Whether what arrives at a GPU was made before this was reset the last time, or the GPU that has sent it: such
+/// stores, updates and signals are lost.
+inline bool is_of_an_earlier_life(const DataExtension& extension, Picoseconds receiver_lives_since) {
+  return extension.made < receiver_lives_since ||
+         (extension.sender_lives_since != nullptr && extension.made < *extension.sender_lives_since);
+}
+
+/// The answer to it.
+inline void refuse_of_an_earlier_life(tlm::tlm_generic_payload& transaction) {
+  transaction.get_extension<DataExtension>()->refusal = static_cast<std::uint32_t>(Status::peer_failed);
+  transaction.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+}
 
 struct DataProtocol {
   using tlm_payload_type = tlm::tlm_generic_payload;

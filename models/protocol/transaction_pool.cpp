@@ -1,5 +1,7 @@
 #include "protocol/transaction_pool.h"
 
+#include "protocol/units.h"
+
 namespace t3vp {
 
 Transaction& TransactionPool::make(Operation operation, std::uint64_t address, const Shape& shape) {
@@ -13,6 +15,7 @@ Transaction& TransactionPool::make(Operation operation, std::uint64_t address, c
   transaction.extension_ = DataExtension{};
   transaction.extension_.operation = operation;
   transaction.extension_.shape = shape;
+  transaction.extension_.made = now();
   transaction.set_command(operation == Operation::load || operation == Operation::wait ? tlm::TLM_READ_COMMAND
                                                                                        : tlm::TLM_WRITE_COMMAND);
   transaction.set_address(address);

@@ -21,6 +21,7 @@ class Transaction : public tlm::tlm_generic_payload {
   tlm::tlm_generic_payload& end_relay() {
     tlm::tlm_generic_payload& original = *original_;
     original.set_response_status(get_response_status());
+    t3vp::extension_of(original).refusal = extension_.refusal;
     release();
     return original;
   }

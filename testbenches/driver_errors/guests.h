@@ -95,6 +95,9 @@ t3_program guest_that_waits_in_a_wait;
 /* For all GPUs: GPU 0 is reset in a ring kernel or in a barrier, and begins anew. */
 t3_program guest_with_earlier_lives;
 t3_program guest_with_an_earlier_barrier;
+/* For all GPUs: reset with stores, updates, fills and write-backs under way, all at once or one alone. */
+t3_program guest_with_stores_under_way;
+t3_program guest_with_a_reset_neighbour;
 /* The right job, twice. */
 t3_program guest_twice;
 t3_program guest_unknown_phases;

@@ -228,6 +228,7 @@ TEST_CASE("the controller's constants survive a reset and its policy goes back t
   bench.registers.set("aging_ns", 5);
   bench.choose(compute_first);
   bench.controller.registers.reset();
+  sc_core::sc_start(1, sc_core::SC_PS);  // what is made at the moment of a reset is lost
   REQUIRE(bench.registers["channels"] == 1);
   REQUIRE(bench.registers["interleave"] == bench.parameters.interleave_bytes);
   REQUIRE(bench.registers["aging_ns"] == bench.parameters.aging_ns);
