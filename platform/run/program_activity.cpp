@@ -20,9 +20,10 @@ std::string name_at(std::uint64_t address) {
   for (const registers::CatalogueEntry& entry : registers::catalogue) {
     const std::uint64_t offset = local - address_map::block_base(entry.block);
     for (const RegisterDescription& r : entry.description.registers) {
-      if (offset - r.offset >= r.count * std::max<std::uint64_t>(r.stride, r.bytes)) continue;
+      const std::uint64_t within = offset - r.offset, stride = std::max<std::uint64_t>(r.stride, r.bytes);
+      if (within >= r.count * stride || within % stride >= r.bytes) continue;  // arrays may lie in each other's gaps
       const std::string name = fmt::format("{}.{}", entry.description.name, r.name);
-      return r.count == 1 ? name : fmt::format("{}[{}]", name, (offset - r.offset) / r.stride);
+      return r.count == 1 ? name : fmt::format("{}[{}]", name, within / stride);
     }
   }
   return "nothing that is there";

@@ -47,7 +47,7 @@ TEST_CASE("a mask keeps a kernel to as many compute units as it has and a packet
   REQUIRE(gpu.run(gemm, gemm_of(gpu, 12, true).packet) == std::pair(on_one, on_one));
   gemm.header.max_compute_units = 0;
   gpu.mask(0, 0b010);
-  REQUIRE(gpu.run(0, gemm) == on_one);
+  REQUIRE(gpu.run(gemm, gemm_of(gpu, 12, true).packet) == std::pair(on_one, on_one));
   gpu.mask(0, 0b011);
   const Picoseconds on_two = gpu.run(0, gemm);
   REQUIRE((on_two > on_one / 2 && on_two < on_one * 3 / 4));
@@ -145,7 +145,7 @@ TEST_CASE("a failure is that of its queue alone") {
   REQUIRE(gpu.second_code() == Status::bad_address);
   gpu.run(gemm_of(gpu, 8).packet, wrong);
   REQUIRE(gpu.second_code() == Status::bad_packet);
-  REQUIRE((gpu.get("interrupt", 0) == 1 && gpu.get("interrupt", 1) == 3));
+  REQUIRE(((gpu.get("interrupt", 0) & 3) == 1 && (gpu.get("interrupt", 1) & 3) == 3));
   REQUIRE((gpu.get("failed_packet", 0) == 0 && gpu.get("failed_packet", 1) == 1));
   REQUIRE(gpu.get("status", 1) >> 8 == static_cast<std::uint64_t>(Status::bad_address));
   REQUIRE(gpu.get("status", 0) == 0);
@@ -238,7 +238,7 @@ TEST_CASE("workgroups that wait for each other start when all fit and a higher p
 TEST_CASE("the first stage is the producer's, whatever runs beside it") {
   TwoQueues gpu;
   gpu.start(1, rows_of(64));
-  gpu.start(0, gemm_of(gpu, 30).packet);
+  gpu.start(0, GemmCase(gpu.bench.parameters, 128, 32, 512, ElementType::fp16).packet);
   std::uint64_t stored = 0, others_done = 0;
   gpu.bench.memory.observe = [&](const LoggedAccess& access) {
     if (access.operation == Operation::store && access.address >= GemmCase::out_base && access.address < 0xD0000)

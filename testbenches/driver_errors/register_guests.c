@@ -57,11 +57,11 @@ static void misused_peers(struct stage* s) {
 static void locked(struct stage* s) {
   const struct operands o = operands_of(s);
   tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &o.a, &o.b, (struct t3_gemm_options){.update = false}));
-  tell(s, "another queue", write64(s, at(s, T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_BASE_OFFSET), 0));
+  tell(s, "another ring", write64(s, at(s, T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_BASE_OFFSET), 0x10000));
   struct t3_context second;
   tell(s, "a second driver", t3_init(&second, s->gpu.hal));
   tell(s, "the gemm's end", t3_wait_kernels(&s->gpu));
-  tell(s, "the queue again",
+  tell(s, "the ring again",
        write64(s, at(s, T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_BASE_OFFSET), s->gpu.queues[0].base));
 }
 

@@ -135,12 +135,12 @@ TEST_CASE("values that a block refuses are told with register and rule") {
       CAPTURE(r.name, r.value);
       CHECK(p.write(at(Block::kernel_queue, r.offset), r.bytes, r.value) == Status::bad_value);
       p.require_told("kernel_queue", r.code, at(Block::kernel_queue, r.offset),
-                     fmt::format("kernel_queue.{}: {}", r.name, r.text));
+                     fmt::format("kernel_queue.{}[0]: {}", r.name, r.text));
     }
     REQUIRE(p.write(at(Block::kernel_queue, base), 8, memory + memory_bytes - 0x800) == Status::ok);
     CHECK(p.write(at(Block::kernel_queue, entries), 4, 32) == Status::bad_value);
     p.require_told("kernel_queue", Status::bad_address, at(Block::kernel_queue, entries),
-                   "kernel_queue.entries: 0x20, a ring in the memory of GPU 1, 0x100000000000 to 0x10003fffffff, "
+                   "kernel_queue.entries[0]: 0x20, a ring in the memory of GPU 1, 0x100000000000 to 0x10003fffffff, "
                    "expected, found 32 packets of 128 bytes from 0x10003ffff800 on");
   });
 }
@@ -154,7 +154,7 @@ TEST_CASE("a 64-bit register takes its 8 bytes or two halves and nothing else at
         if ((size == 8 && shift == 0) || (size == 4 && shift % 4 == 0)) continue;
         CAPTURE(size, shift);
         const std::string text = fmt::format(
-            "kernel_queue.base: {} bytes at {:#x}, expected 8 bytes at {:#x}, or 4 bytes there and then 4 at {:#x}",
+            "kernel_queue.base[0]: {} bytes at {:#x}, expected 8 bytes at {:#x}, or 4 bytes there and then 4 at {:#x}",
             size, base + shift, base, base + 4);
         CHECK(p.processor().read_memory(base + shift, bytes.data(), size) == Status::bad_access);
         p.require_told("kernel_queue", Status::bad_access, base + shift, text);

@@ -331,6 +331,7 @@ TEST_CASE("waits are given up of the queue that is withdrawn and all by a reset"
   bench.settle();
   REQUIRE(bench.answered(late));
   bench.withdraw.write(0);
+  bench.settle();
   const std::size_t next = bench.wait_for(3, 5, nullptr, 1);
   bench.settle();
   REQUIRE(!bench.answered(next));

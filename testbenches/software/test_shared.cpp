@@ -31,7 +31,10 @@ Times times_of(std::uint32_t gemm_units, std::uint32_t ring_units, std::uint32_t
   REQUIRE(outcome.exit_code == 0);
   const auto report = run.report();
   REQUIRE(report.at("functional").at("elements") == 4 * m * n * (gemm_units != 0 ? 2 : 1));
-  const auto time = [&](const char* name) { return report.at("time_ns").value(name, 0.0); };
+  const auto time = [&](const char* name) {
+    const auto found = report.at("time_ns").find(name);
+    return found == report.at("time_ns").end() || found->is_null() ? 0.0 : found->get<double>();
+  };
   return {time("gemm"), time("all_reduce"), time("total")};
 }
 
@@ -44,8 +47,8 @@ TEST_CASE("a queue's mask is the split of compute units and both at once meet co
   CHECK(gemm.gemm > times_of(4, 0, 0).gemm);
   CHECK(ring.all_reduce > times_of(0, 4, 0).all_reduce);
   INFO(gemm.gemm << " and " << ring.all_reduce << " alone, " << both.gemm << " and " << both.all_reduce << " at once");
-  CHECK(both.gemm > 1.02 * gemm.gemm);
-  CHECK(both.all_reduce > 1.001 * ring.all_reduce);
+  CHECK(both.gemm > 1.01 * gemm.gemm);
+  CHECK(both.all_reduce > 1.02 * ring.all_reduce);
   CHECK(both.total < 0.9 * (gemm.gemm + ring.all_reduce));
 }
 
