@@ -14,7 +14,7 @@ namespace t3vp {
 namespace {
 
 const char* name_of(t3_element element) {
-  return element == T3_FP16 ? "fp16" : element == T3_BF16 ? "bf16" : element == T3_FP32 ? "fp32" : "unknown elements";
+  return element == T3_FP16 ? "fp16" : element == T3_BF16 ? "bf16" : element == T3_FP32 ? "fp32" : "unknown";
 }
 
 bool is_tile(const t3_tile& tile, std::uint32_t tiles) {
@@ -129,6 +129,10 @@ std::string mistake_of_product(const t3_product& product, std::uint32_t tiles) {
   if (!right)
     return fmt::format("a product of {} and {} in {}: fp32 tiles that fit expected", text_of(product.a),
                        text_of(product.b), text_of(product.sum));
+  if (product.m < m || product.n < n || product.k < k)
+    return fmt::format(
+        "a product of {} x {} times {} x {} elements as one of {} x {} times {} x {}: no smaller one expected", m, k, k,
+        n, product.m, product.k, product.k, product.n);
   return {};
 }
 
@@ -164,9 +168,18 @@ std::optional<t3_range> range_of(const t3_access& access) {
   return t3_range{access.address, end};
 }
 
+/// Ranges may follow one another.
 bool is_in(const t3_range& range, const t3_range* ranges, std::uint32_t count) {
-  return std::any_of(ranges, ranges + count,
-                     [&](const t3_range& planned) { return range.begin >= planned.begin && range.end <= planned.end; });
+  std::uint64_t begin = range.begin;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const t3_range* const found = std::find_if(ranges, ranges + count, [begin](const t3_range& planned) {
+      return begin >= planned.begin && begin < planned.end;
+    });
+    if (found == ranges + count) return false;
+    begin = found->end;
+    if (begin >= range.end) return true;
+  }
+  return false;
 }
 
 std::string mistake_of_load(const t3_range& range, const t3_plan& plan) {

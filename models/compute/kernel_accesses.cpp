@@ -10,8 +10,9 @@ namespace t3vp {
 /// An answer may be the one that the wave waits for.
 void KernelRun::answered(Slot, Transaction& transaction) {
   const auto number = static_cast<std::uint32_t>(transaction.extension().token);
-  const Access& access = accesses_[number];
+  Access& access = accesses_[number];
   Wave& wave = *access.wave;
+  access.wave = nullptr;
   free_accesses_.push_back(number);
   switch (access.kind) {
     case T3_CALL_LOAD:

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "compute/compute_cluster.h"
@@ -19,6 +20,12 @@ std::vector<OutputRange> ranges_of(const t3_range* ranges, std::uint32_t count) 
   std::vector<OutputRange> all;
   for (std::uint32_t i = 0; i < count; ++i) all.push_back({ranges[i].begin, ranges[i].end});
   return all;
+}
+constexpr std::size_t units_behind_arguments = 4096 / sizeof(std::max_align_t);
+
+bool is_zero(const void* data, std::size_t bytes) {
+  const auto* const begin = static_cast<const unsigned char*>(data);
+  return std::all_of(begin, begin + bytes, [](unsigned char byte) { return byte == 0; });
 }
 }  // namespace
 
@@ -137,11 +144,20 @@ void KernelQueue::take_packet(const unsigned char* entry) {
 void KernelQueue::take_arguments(const unsigned char* bytes) {
   if (completed_ < abort_until_) return complete(Status::aborted);
   const t3_kernel& kernel = *cluster_.kernels_.find(packet_.kernel);
-  KernelRun::Arguments arguments((kernel.arguments.size + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
+  const std::size_t units = (kernel.arguments.size + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t);
+  KernelRun::Arguments arguments(units + units_behind_arguments);
+  std::memset(static_cast<void*>(arguments.data()), 0,
+              arguments.size() * sizeof(std::max_align_t));  // with its padding
   {
     KernelTime time(*this);
     kernel.arguments.read(arguments.data(), bytes);
   }
+  if (!is_zero(arguments.data() + units, units_behind_arguments * sizeof(std::max_align_t)))
+    return refuse(
+        {Status::bad_packet,
+         fmt::format("kernel {}: its arguments' `read` writes behind a structure of {} bytes: the size of what "
+                     "it writes expected",
+                     kernel.name, kernel.arguments.size)});
   const t3_device device = device_of(parameters());
   choose_compute_units(packet_.max_compute_units == 0 ? parameters().compute_units : packet_.max_compute_units);
   const t3_launch launch{arguments.data(), packet_.workgroups, allowed_units()};

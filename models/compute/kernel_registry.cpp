@@ -3,14 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <stdexcept>
+#include <string_view>
 
 #include "protocol/traffic_classes.h"
 #include "t3/kernel_handle.h"
 
 namespace t3vp {
 namespace {
-constexpr std::size_t most_name = 31;
+constexpr std::size_t most_name = 31, most_kernel_name = 63;
+constexpr std::uint32_t most_times = 8;  // as large as in memory a structure may be
+
+bool is_kernel_name(std::string_view name) {
+  return !name.empty() && name.size() <= most_kernel_name && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
+  });
+}
 
 bool is_class_name(const std::string& name, const std::string& end) {
   const bool plain = std::all_of(name.begin(), name.end(),
@@ -38,17 +47,22 @@ KernelRegistry::KernelRegistry(const t3_kernel* const* kernels) {
 }
 
 std::optional<KernelRegistry::Refusal> KernelRegistry::refusal(const t3_kernel& added) const {
-  if (added.name == nullptr || *added.name == '\0')
-    return Refusal{fmt::format("kernel number {}: found no name", kernels_.size() + 1), "a name"};
+  if (added.name == nullptr || !is_kernel_name(added.name))
+    return Refusal{fmt::format("kernel number {}: found {}", kernels_.size() + 1,
+                               added.name == nullptr || *added.name == '\0' ? "no name" : "another name"),
+                   fmt::format("a name of letters, digits, _, - and ., up to {}", most_kernel_name)};
   const std::string name = fmt::format("kernel {}: ", added.name);
   if (added.check == nullptr || added.plan == nullptr || added.run == nullptr)
     return Refusal{
         name + "found no " + (added.check == nullptr ? "check" : (added.plan == nullptr ? "plan" : "program")),
         "a check, a plan and a program"};
-  if (added.arguments.read == nullptr || added.arguments.size == 0 ||
-      added.arguments.bytes - 1 >= T3_ARGUMENT_BYTES_MAX)
-    return Refusal{name + fmt::format("found arguments of {} bytes", added.arguments.bytes),
-                   fmt::format("a description of 1 to {}", static_cast<int>(T3_ARGUMENT_BYTES_MAX))};
+  const t3_argument_format& arguments = added.arguments;
+  if (arguments.read == nullptr || arguments.bytes - 1 >= T3_ARGUMENT_BYTES_MAX ||
+      arguments.size - 1 >= most_times * T3_ARGUMENT_BYTES_MAX)
+    return Refusal{
+        name + fmt::format("found arguments of {} bytes as a structure of {}", arguments.bytes, arguments.size),
+        fmt::format("a description of 1 to {}, and of a structure of 1 to {}", static_cast<int>(T3_ARGUMENT_BYTES_MAX),
+                    most_times * T3_ARGUMENT_BYTES_MAX)};
   if (auto refused = refusal_of_class(name, "reads", added.reads, "_read")) return refused;
   if (auto refused = refusal_of_class(name, "writes", added.writes, "_write")) return refused;
   const std::uint32_t handle = t3_kernel_handle(added.name);

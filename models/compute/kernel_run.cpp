@@ -90,10 +90,13 @@ void KernelRun::enter(void* argument) {
 /// Only the program that runs can be suspended. Others may have kept the wave of one that has ended.
 void KernelRun::call(t3_wave* caller, const t3_call* call) {
   if (stepped == nullptr && !computes) std::abort();  // firmware's, which its guard tells
-  if (stepped == caller && call != nullptr)
-    static_cast<Wave*>(caller)->fiber.yield(call);
-  else
+  if (stepped != caller || call == nullptr) {
     strayed = true;
+    return;
+  }
+  auto* const wave = static_cast<Wave*>(caller);
+  wave->asked = *call;
+  wave->fiber.yield(&wave->asked);
 }
 
 void KernelRun::go_on(Wave& wave) {
@@ -139,6 +142,8 @@ void KernelRun::ended(Wave& wave) {
   Workgroup& workgroup = workgroups_[wave.slot];
   if (wave.loads + wave.stores != 0)
     return fail(wave, fmt::format("it ends with {} loads and {} stores under way", wave.loads, wave.stores));
+  if (workgroup.met != 0)
+    return fail(wave, fmt::format("it ends while {} waves of its workgroup wait for it in t3_meet", workgroup.met));
   if (--workgroup.running != 0) return;
   Trace::Track track = 0;
   if (Trace* trace = host_.trace(wave.slot, track)) {
@@ -238,6 +243,11 @@ bool KernelRun::occupy(Wave& wave, const t3_call& work) {
 /// The last one to come lets the others go on.
 bool KernelRun::meet(Wave& wave) {
   Workgroup& workgroup = workgroups_[wave.slot];
+  if (workgroup.running != plan_.waves) {
+    fail(wave, fmt::format("it waits in t3_meet for {} waves of its workgroup that have ended",
+                           plan_.waves - workgroup.running));
+    return false;
+  }
   wave.under_way = true;
   if (++workgroup.met != plan_.waves) return false;
   workgroup.met = 0;
@@ -267,15 +277,20 @@ void KernelRun::finish(Wave& wave, const t3_call& work) {
 void KernelRun::compute(Wave& wave, const t3_vector_work& work) {
   if (work.compute == nullptr) return;
   std::array<float*, T3_OPERANDS_MAX> operands{};
-  for (std::uint32_t i = 0; i < work.operands; ++i)
+  for (std::uint32_t i = 0; i < work.operands; ++i) {
     operands[i] = reinterpret_cast<float*>(contents(wave, work.tiles[i]).bytes.data());
+    fence(contents(wave, work.tiles[i]), work.tiles[i]);
+  }
   strayed = false;
   computes = true;
   host_.program_runs(true);
   work.compute(work.argument, operands.data());
   host_.program_runs(false);
   computes = false;
-  if (strayed) fail(wave, stray_call);
+  if (strayed) return fail(wave, stray_call);
+  for (std::uint32_t i = 0; i < work.operands; ++i)
+    if (!is_fenced(contents(wave, work.tiles[i]), work.tiles[i]))
+      return fail(wave, fmt::format("its work has written behind {}", text_of(work.tiles[i])));
 }
 
 void KernelRun::add(Wave& wave, const t3_tile& sum, const t3_tile& addend) {
@@ -285,8 +300,8 @@ void KernelRun::add(Wave& wave, const t3_tile& sum, const t3_tile& addend) {
   const std::size_t count = std::size_t{sum.rows} * sum.columns;
   if (!host_.parameters().wrong_rounding) return add_elements(element, target, other.bytes.data(), count);
   if (add_elements_truncating(element, target, other.bytes.data(), count))
-    host_.wrongly_rounded(
-        fmt::format("load of {} bytes at {:#x} at {:.3f} ns", other.bytes.size(), other.address, to_ns(now())));
+    host_.wrongly_rounded(fmt::format("load of {} bytes at {:#x} at {:.3f} ns", count * bytes_of(element),
+                                      other.address, to_ns(now())));
 }
 
 void KernelRun::fail(const Wave& wave, const std::string& what) {
@@ -298,7 +313,31 @@ void KernelRun::fail(const Wave& wave, const std::string& what) {
 /// What a program must not ask for; empty when there is nothing wrong.
 std::string KernelRun::mistake(const Wave& wave, const t3_call& call) const {
   std::string wrong = mistake_of_call(call, plan_, host_.gpu());
-  return wrong.empty() ? tiles_.mistake(index_of(wave), call) : wrong;
+  if (wrong.empty()) wrong = tiles_.mistake(index_of(wave), call);
+  if (wrong.empty() && call.kind <= T3_CALL_UPDATE && wave.loads + wave.stores >= T3_ACCESSES_MAX)
+    return fmt::format("{} loads and stores are under way: less than {} expected, t3_arrive or t3_drain waits for them",
+                       wave.loads + wave.stores, static_cast<int>(T3_ACCESSES_MAX));
+  return wrong.empty() && call.kind == T3_CALL_LOAD ? mistake_of_load(wave, call) : wrong;
+}
+
+/// Of two loads into the same elements that are under way, memory's timing would say which one they hold.
+std::string KernelRun::mistake_of_load(const Wave& wave, const t3_call& call) const {
+  if (is_here(wave, call.tile)) return {};
+  const auto meet = [](std::uint64_t a, std::uint64_t length_a, std::uint64_t b, std::uint64_t length_b) {
+    return a < b + length_b && b < a + length_a;
+  };
+  const t3_access& part = call.access;
+  for (const Access& access : accesses_) {
+    if (access.wave != &wave || access.kind != T3_CALL_LOAD || access.tile.index != call.tile.index) continue;
+    const t3_access& other = access.part;
+    if (meet(part.row, part.rows, other.row, other.rows) &&
+        meet(part.column, part.columns, other.column, other.columns))
+      return fmt::format(
+          "a load of {} x {} elements into {} from ({}, {}) on: another load into some of them is under "
+          "way, t3_arrive before it expected",
+          part.rows, part.columns, text_of(call.tile), part.row, part.column);
+  }
+  return {};
 }
 
 }  // namespace t3vp

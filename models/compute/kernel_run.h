@@ -45,6 +45,7 @@ class KernelRun {
     KernelRun* run = nullptr;
     Fiber fiber;
     Slot slot = 0;
+    t3_call asked{};                      ///< a copy of the latest call, which the program may overwrite meanwhile
     const t3_call* waiting = nullptr;     ///< the call that has not returned
     bool under_way = false;               ///< it only ends when somebody says so: work, a signal, a meeting
     std::uint32_t loads = 0, stores = 0;  ///< that have not come back; stores and updates that have not been taken
@@ -58,7 +59,7 @@ class KernelRun {
   };
   /// What a wave has under way in memory; its number travels in the transaction's token.
   struct Access {
-    Wave* wave;
+    Wave* wave;  ///< null: nothing is under way
     t3_call_kind kind;
     t3_tile tile;
     t3_access part;  ///< of the tile; functional only
@@ -88,6 +89,7 @@ class KernelRun {
   void issue(Wave& wave, Transaction& transaction, Picoseconds delay);
 
   std::string mistake(const Wave& wave, const t3_call& call) const;
+  std::string mistake_of_load(const Wave& wave, const t3_call& call) const;
   void fail(const Wave& wave, const std::string& what);
 
   std::size_t index_of(const Wave& wave) const { return static_cast<std::size_t>(&wave - waves_.data()); }

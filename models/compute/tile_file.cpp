@@ -15,7 +15,11 @@ namespace {
 using Values = Eigen::Map<FloatMatrix>;
 using ConstValues = Eigen::Map<const FloatMatrix>;
 
+constexpr std::size_t fence_bytes = 64;
+constexpr unsigned char fence_byte = 0xA5;
+
 std::size_t bytes_of(t3_element element) { return t3_element_bytes(element); }
+std::size_t bytes_of(const t3_tile& tile) { return std::size_t{tile.rows} * tile.columns * bytes_of(tile.element); }
 
 /// The first byte of a row of the access's part of the tile.
 std::size_t place(const t3_tile& tile, const t3_access& access, std::uint32_t row) {
@@ -27,6 +31,15 @@ ConstValues values(const t3_tile& tile, const TileContents& contents) {
 }
 
 }  // namespace
+
+void fence(TileContents& contents, const t3_tile& tile) {
+  std::memset(contents.bytes.data() + bytes_of(tile), fence_byte, fence_bytes);
+}
+
+bool is_fenced(const TileContents& contents, const t3_tile& tile) {
+  const auto begin = contents.bytes.begin() + static_cast<std::ptrdiff_t>(bytes_of(tile));
+  return std::all_of(begin, contents.bytes.end(), [](unsigned char byte) { return byte == fence_byte; });
+}
 
 void take_rows(TileContents& contents, const t3_tile& tile, const t3_access& access, const unsigned char* data) {
   const std::size_t row_bytes = access.columns * bytes_of(access.element);
@@ -64,12 +77,15 @@ void TileFile::clear(std::size_t wave) {
 
 TileContents& TileFile::contents(std::size_t wave, const t3_tile& tile) {
   TileContents& contents = contents_[wave * tiles_ + tile.index];
-  contents.bytes.resize(std::size_t{tile.rows} * tile.columns * bytes_of(tile.element));
+  bool& is_new = at(wave, tile).is_new;
+  if (is_new) contents.bytes.assign(bytes_of(tile) + fence_bytes, 0);
+  is_new = false;
   return contents;
 }
 
 void TileFile::shape(std::size_t wave, const t3_tile& tile, bool by_work) {
   Tile& file = at(wave, tile);
+  file.is_new = file.is_new || file.rows != tile.rows || file.columns != tile.columns || file.element != tile.element;
   elements_ += std::uint64_t{tile.rows} * tile.columns - std::uint64_t{file.rows} * file.columns;
   file.rows = tile.rows;
   file.columns = tile.columns;

@@ -17,6 +17,10 @@ struct TileContents {
   std::uint64_t address = 0;  ///< where the most recent load has come from
 };
 
+/// What lies behind the tile's elements is known from now on, until the program that computes has come back.
+void fence(TileContents& contents, const t3_tile& tile);
+bool is_fenced(const TileContents& contents, const t3_tile& tile);
+
 /// Loaded rows into the part of the tile that the access names, in the tile's element type.
 void take_rows(TileContents& contents, const t3_tile& tile, const t3_access& access, const unsigned char* data);
 
@@ -39,7 +43,8 @@ class TileFile {
   void has_come(std::size_t wave, const t3_tile& tile) { --at(wave, tile).awaited; }
   /// No load into it is under way.
   bool is_here(std::size_t wave, const t3_tile& tile) const { return at(wave, tile).awaited == 0; }
-  /// In a functional run alone. They have the tile's size; what they held before stays if it is the size that they had.
+  /// In a functional run alone. They have the tile's size, and are zeros where nothing has been loaded or computed
+  /// since it has its shape.
   TileContents& contents(std::size_t wave, const t3_tile& tile);
 
  private:
@@ -47,6 +52,7 @@ class TileFile {
     std::uint32_t rows = 0, columns = 0;  ///< 0: it holds nothing
     t3_element element = T3_FP32;
     bool by_work = false;       ///< nothing but vector work has computed it
+    bool is_new = true;         ///< its contents are those of an earlier shape
     std::uint32_t awaited = 0;  ///< loads that have not come back
   };
 

@@ -100,6 +100,31 @@ TEST_CASE("a program's work begins when its operands are there and takes its tim
   REQUIRE(time == time_of_doubling(guest.bench));
 }
 
+TEST_CASE("what nothing has been loaded into is zeros whatever ran before") {
+  GuestBench guest(guest_doubles);
+  for (std::uint32_t i = 0; i < 4 * 8; ++i) {
+    const float value = 3;
+    std::memcpy(guest.bench.memory.at(guest.gemm.packet.a + i * 4), &value, sizeof value);
+  }
+  for (auto* run : {&guest_doubles, &guest_loads_a_half}) {
+    guest.kernel.run = run;
+    guest.bench.run(guest.gemm.packet);
+    REQUIRE(guest.bench.gpu().error() == Status::ok);
+  }
+  for (std::uint32_t row = 0; row < 4; ++row)
+    for (std::uint32_t column = 0; column < 8; ++column) REQUIRE(guest.out(row, column) == (column < 4 ? 3 : 0));
+}
+
+TEST_CASE("arguments that are larger than their kernel says are refused") {
+  GuestBench guest(guest_doubles);
+  guest.kernel.arguments.size = 1;
+  guest.bench.run(guest.gemm.packet);
+  CHECK(guest.bench.gpu().error() == Status::bad_packet);
+  CHECK(
+      guest.report() ==
+      "kernel guest: its arguments' `read` writes behind a structure of 1 bytes: the size of what it writes expected");
+}
+
 TEST_CASE("a timing-only run of a program takes as long by hand and computes nothing") {
   GuestBench timing(guest_doubles, false);
   REQUIRE(timing.bench.run(timing.gemm.packet) == time_of_doubling(timing.bench));
@@ -340,13 +365,18 @@ TEST_CASE("kernels are registered only with a name of their own and all parts") 
   REQUIRE(t3_kernel_handle("costarring") == t3_kernel_handle("liquid"));
   CHECK_THAT(refusal({named("costarring"), named("liquid")}),
              Catch::StartsWith("kernel liquid: its handle ") && Catch::Contains(" is that of costarring as well"));
-  CHECK(refusal({named("one"), named(nullptr)}) == "kernel number 2: found no name, expected a name");
-  CHECK(refusal({named("")}) == "kernel number 1: found no name, expected a name");
+  const std::string plain = ", expected a name of letters, digits, _, - and ., up to 63";
+  CHECK(refusal({named("one"), named(nullptr)}) == "kernel number 2: found no name" + plain);
+  CHECK(refusal({named("")}) == "kernel number 1: found no name" + plain);
+  CHECK(refusal({named("a\nb")}) == "kernel number 1: found another name" + plain);
+  CHECK(refusal({named(std::string(64, 'k').c_str())}) == "kernel number 1: found another name" + plain);
   for (const std::uint32_t bytes : {0u, 4097u}) {
     t3_kernel kernel = named("guest");
     kernel.arguments.bytes = bytes;
     CHECK(refusal({kernel}) ==
-          fmt::format("kernel guest: found arguments of {} bytes, expected a description of 1 to 4096", bytes));
+          fmt::format("kernel guest: found arguments of {} bytes as a structure of {}, expected a description of 1 to "
+                      "4096, and of a structure of 1 to 32768",
+                      bytes, kernel.arguments.size));
   }
   for (const std::string part : {"check", "plan", "program"}) {
     t3_kernel kernel = named("guest");

@@ -84,6 +84,20 @@ void guest_doubles(struct t3_wave* wave) {
   t3_drain(wave);
 }
 
+static void load_half(struct t3_wave* wave, uint32_t row) {
+  struct t3_access access = row_of(((const struct t3_gemm_arguments*)wave->arguments)->a, row);
+  access.columns = 4;
+  t3_load(wave, first, access);
+}
+
+void guest_loads_a_half(struct t3_wave* wave) {
+  const struct t3_gemm_arguments* p = wave->arguments;
+  const uint32_t row = 2 * wave->workgroup + wave->wave;
+  load_half(wave, row);
+  t3_store(wave, first, row_of(p->out, row));
+  t3_drain(wave);
+}
+
 static int deeper(volatile const int* before) {
   volatile int here[64];
   for (int i = 0; i < 64; ++i) here[i] = before[0] + 1;
@@ -261,6 +275,49 @@ static void loads_too_large_a_tile(struct t3_wave* wave) {
   t3_load(wave, (struct t3_tile){0, 65536, 1025, T3_FP32}, row_of(operands_of(wave)->a, 0));
 }
 
+static void loads_twice(struct t3_wave* wave) {
+  struct t3_access access = row_of(operands_of(wave)->a, 0);
+  access.columns = 4;
+  t3_load(wave, first, access);
+  access.column = 4;
+  t3_load(wave, first, access);
+  access.column = 3;
+  t3_load(wave, first, access);
+}
+
+static void loads_without_end(struct t3_wave* wave) {
+  struct t3_access access = row_of(operands_of(wave)->a, 0);
+  access.columns = 1;
+  for (uint32_t i = 0;; ++i) {
+    access.row = i;
+    t3_load(wave, (struct t3_tile){0, 1 << 20, 8, T3_FP32}, access);
+  }
+}
+
+static void multiplies_too_small(struct t3_wave* wave) {
+  compute_first(wave);
+  t3_work(wave, &(struct t3_vector_work){.operations = 1, .operands = 1, .tiles = {{1, 8, 8, T3_FP32}}});
+  t3_multiply(wave, (struct t3_product){
+                        .sum = {2, 1, 8, T3_FP32}, .a = first, .b = {1, 8, 8, T3_FP32}, .m = 1, .n = 8, .k = 7});
+}
+
+static void write_behind(const void* argument, float* const* operands) {
+  (void)argument;
+  operands[0][8] = 1;
+}
+
+static void works_behind_its_tile(struct t3_wave* wave) {
+  t3_work(wave, &(struct t3_vector_work){.operations = 1, .operands = 1, .tiles = {first}, .compute = write_behind});
+}
+
+static void ends_before_it_meets(struct t3_wave* wave) {
+  if (wave->wave == 0) t3_meet(wave);
+}
+
+static void meets_nobody(struct t3_wave* wave) {
+  if (wave->wave == 1) t3_meet(wave);
+}
+
 static void fills_the_host(struct t3_wave* wave) {
   for (uint32_t i = 0; i < 3; ++i)
     t3_work(wave, &(struct t3_vector_work){.operations = 0, .operands = 1, .tiles = {{i, 8192, 8192, T3_FP32}}});
@@ -338,6 +395,13 @@ const struct guest_mistake guest_mistakes[] = {
     {adds_to_what_is_not_computed, "tile 2 of 1 x 8 fp32: nothing has been loaded or computed there"},
     {loads_too_large_a_tile, "tile 0 of 65536 x 1025 fp32: one of the wave's 3, with elements, up to 67108864,"},
     {fills_the_host, "tiles of 67108864 elements beside 268435456 of others: up to 268435456 at once expected"},
+    {loads_twice, "a load of 1 x 4 elements into tile 0 of 1 x 8 fp32 from (0, 3) on: another load into some of them"},
+    {loads_without_end, "4096 loads and stores are under way: less than 4096 expected"},
+    {multiplies_too_small,
+     "a product of 1 x 8 times 8 x 8 elements as one of 1 x 7 times 7 x 8: no smaller one expected"},
+    {works_behind_its_tile, "its work has written behind tile 0 of 1 x 8 fp32"},
+    {ends_before_it_meets, "it ends while 1 waves of its workgroup wait for it in t3_meet"},
+    {meets_nobody, "it waits in t3_meet for 1 waves of its workgroup that have ended"},
     {works_for_ever, "work of inf operations on 0 tiles: 0 or more on at most 4 expected"},
     {works_beyond_time, "cycles: work that ends within 4000000 s of simulated time expected"},
     {multiplies_beyond_time, "cycles: work that ends within 4000000 s of simulated time expected"},

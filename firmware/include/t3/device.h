@@ -6,10 +6,10 @@
  * Data are in tiles, numbered 0 to plan.tiles - 1, which are a wave's own. In a timing-only run there are no data, and
  * the program does not notice. A tile has the rows, columns and elements with which it was loaded or computed, and is
  * used with these; loading it, or a product that overwrites it, may give it others, and so does work where nothing but
- * work has computed it. Loads and stores return at once. What uses a tile waits until all that is loaded into it has
- * come; t3_drain waits until memory has taken the wave's stores and updates. Matrix and vector work occupies the
- * compute unit, after what it does already, and returns when it is done. All other time is memory's: what a program
- * computes between two calls takes none.
+ * work has computed it. It is zeros then, but for what is loaded or computed. Loads and stores return at once. What
+ * uses a tile waits until all that is loaded into it has come; t3_drain waits until memory has taken the wave's stores
+ * and updates. Matrix and vector work occupies the compute unit, after what it does already, and returns when it is
+ * done. All other time is memory's: what a program computes between two calls takes none.
  *
  * A program may use its stack, its arguments and its workgroup's local memory, and nothing that another workgroup
  * writes: on which compute unit it runs and when is not its business. It has no mutable data of its own outside. It
@@ -30,8 +30,9 @@ extern "C" {
 enum {
   T3_WAVE_STACK_BYTES = 16384,
   T3_WORKGROUPS_PER_CU_MAX = 1 << 20,
-  T3_WAVES_MAX = 65536, /* of a workgroup */
-  T3_TILES_MAX = 4096,  /* of a wave */
+  T3_WAVES_MAX = 65536,   /* of a workgroup */
+  T3_TILES_MAX = 4096,    /* of a wave */
+  T3_ACCESSES_MAX = 4096, /* loads, stores and updates of a wave under way */
   T3_RESIDENT_WAVES_MAX = 1 << 18,
   T3_RESIDENT_TILES_MAX = 1 << 22, /* of all workgroups that run at once */
   T3_TILE_ELEMENTS_MAX = 1 << 26,
@@ -80,8 +81,8 @@ struct t3_access {
   struct t3_wavefront_tile of;
 };
 
-/* A product's operands as the matrix unit takes them: m x k times k x n. Tiles may be smaller, at the edges: the time
- * is that of the full size. */
+/* A product's operands as the matrix unit takes them: m x k times k x n. Tiles may be smaller, at the edges, and not
+ * larger: the time is that of the full size. */
 struct t3_product {
   struct t3_tile sum, a, b;
   uint32_t m, n, k;
@@ -238,9 +239,10 @@ struct t3_kernel {
   struct t3_plan (*plan)(const struct t3_device* device, const struct t3_launch* launch);
   /* What its neighbours must agree on; NULL for a kernel that has none. A wait then takes one signal after the other,
    * and fails where the signal says something else, where something else has changed the counter, and where the
-   * neighbour has failed. A kernel that has failed goes on, for its neighbours wait for it, and its signals say so.
-   * Each workgroup signals a counter of its own. Where the ring's size or the workgroups differ, so does the number of
-   * signals: no wait of the kernel lasts then. */
+   * neighbour has failed. A kernel of which an access has failed goes on, for its neighbours wait for it, and its
+   * signals say so; one whose program does what it must not ends there, and its neighbours wait. Each workgroup signals
+   * a counter of its own. Where the ring's size or the workgroups differ, so does the number of signals: no wait of the
+   * kernel lasts then. */
   void (*agree)(const void* arguments, struct t3_agreement* sent, struct t3_agreement* expected);
   void (*run)(struct t3_wave* wave);
 };
