@@ -93,6 +93,17 @@ enum t3_status t3_look_at_kernels(struct t3_context* context, uint32_t queue, ui
   return r.status;
 }
 
+enum t3_status t3_all_kernels_ended(struct t3_context* context) {
+  for (uint32_t queue = 0; queue < T3_QUEUES; ++queue) {
+    const struct t3_queue_state* state = &context->queues[queue];
+    uint64_t completed = state->looked_at;
+    if (!state->is_open || completed == state->submitted) continue;
+    T3_TRY(t3_look_at_kernels(context, queue, &completed));
+    if (completed < state->submitted) return T3_BUSY;
+  }
+  return T3_OK;
+}
+
 /* All queues have one line, which would stay up for what nobody waits for. */
 static enum t3_status look_at_others(struct t3_context* context, uint32_t queue) {
   for (uint32_t other = 0; other < T3_QUEUES; ++other) {
@@ -227,11 +238,21 @@ static bool is_in_ring(const struct t3_context* context, uint64_t address, uint3
   return false;
 }
 
+enum { ARGUMENT_ALIGNMENT = 32 };
+
+/* They are written before the packet is, so that the kernel queue would refuse them too late. */
+static enum t3_status check_argument_memory(const struct t3_context* context, uint64_t address, uint32_t bytes) {
+  const uint64_t begin = t3_on_gpu(context->gpu, 0);
+  if (address % ARGUMENT_ALIGNMENT != 0) return T3_UNALIGNED;
+  if (address < begin || address >= context->memory_end || bytes > context->memory_end - address) return T3_BAD_ADDRESS;
+  return is_in_ring(context, address, bytes) ? T3_INVALID_ARGUMENT : T3_OK;
+}
+
 enum t3_status t3_run_kernel(struct t3_context* context, const char* kernel, const void* arguments, uint32_t bytes,
                              struct t3_kernel_options options) {
   if (!t3_is_open(context) || kernel == NULL || arguments == NULL || bytes == 0) return T3_INVALID_ARGUMENT;
   if (options.argument_memory == 0 && bytes > T3_ARGUMENT_ROOM) return T3_CAPACITY;
-  if (options.argument_memory != 0 && is_in_ring(context, options.argument_memory, bytes)) return T3_INVALID_ARGUMENT;
+  if (options.argument_memory != 0) T3_TRY(check_argument_memory(context, options.argument_memory, bytes));
   struct t3_submission submission = t3_submission_of(kernel, bytes);
   submission.packet.arguments = options.argument_memory;
   submission.packet.workgroups = options.workgroups;

@@ -34,6 +34,8 @@ static inline uint32_t t3_failures_in(uint32_t interrupt) {
 /* How many of a queue have ended since reset, noticing the first failure; what the kernel queue's handler has to hear
  * of is kept. */
 enum t3_status t3_look_at_kernels(struct t3_context* context, uint32_t queue, uint64_t* completed);
+/* T3_BUSY while one is queued or runs, in whichever queue: it may be about to use a map. */
+enum t3_status t3_all_kernels_ended(struct t3_context* context);
 /* The code of a kernel that has ended. */
 enum t3_status t3_code_of_kernel(const struct t3_context* context, uint32_t queue, uint64_t number);
 /* Opens the queue on the ring at `base`. */

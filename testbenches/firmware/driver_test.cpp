@@ -140,8 +140,12 @@ TEST_CASE("any kernel can be queued by its name with its arguments behind its pa
   CHECK((far.arguments == memory && far.bytes == arguments));
   const std::uint64_t ring = context->queues[0].base;
   const std::uint64_t end = ring + std::uint64_t{T3_QUEUE_ENTRIES} * T3_KERNEL_PACKET_ENTRY_BYTES;
-  for (const std::uint64_t address : {ring - 32, ring, ring + T3_KERNEL_PACKET_BYTES, end - 32})
+  for (const std::uint64_t address : {ring, ring + T3_KERNEL_PACKET_BYTES, end - 32})
     CHECK(t3_run_kernel(context, "scale", arguments.data(), 64, {0, 0, address}) == T3_INVALID_ARGUMENT);
+  CHECK(t3_run_kernel(context, "scale", arguments.data(), 64, {0, 0, memory + 16}) == T3_UNALIGNED);
+  const std::uint64_t behind = context->memory_end;
+  for (const std::uint64_t address : {ring - 32, behind - 32, behind, t3_on_gpu(context->gpu + 1u, memory)})
+    CHECK(t3_run_kernel(context, "scale", arguments.data(), 64, {0, 0, address}) == T3_BAD_ADDRESS);
   CHECK(t3_run_kernel(context, nullptr, arguments.data(), 1, grid) == T3_INVALID_ARGUMENT);
   CHECK(t3_run_kernel(context, "scale", nullptr, 1, grid) == T3_INVALID_ARGUMENT);
   CHECK(t3_run_kernel(context, "scale", arguments.data(), 0, grid) == T3_INVALID_ARGUMENT);

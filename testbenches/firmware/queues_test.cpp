@@ -118,6 +118,24 @@ TEST_CASE("a queue is opened before there is a spill table and while there is me
   REQUIRE(t3_open_queue(&driver.context, {}, &queue) == T3_OK);
 }
 
+TEST_CASE("maps stay as they are while a kernel is queued in whichever queue") {
+  QueueDriver driver;
+  const std::uint32_t queue = driver.open({});
+  REQUIRE(driver.dma_map() == T3_OK);
+  REQUIRE(t3_wait_dma(&driver.context) == T3_OK);
+  REQUIRE(t3_use_queue(&driver.context, queue) == T3_OK);
+  driver.mock.hold_queue(queue, true);
+  REQUIRE(driver.gemm() == T3_OK);
+  driver.mock.take_journal();
+  REQUIRE(t3_remote_unmap_all(&driver.context) == T3_BUSY);
+  REQUIRE(t3_remote_unmap(&driver.context, &driver.out, driver.chunk) == T3_BUSY);
+  REQUIRE(t3_dma_unmap(&driver.context, &driver.out, driver.chunk) == T3_BUSY);
+  REQUIRE(driver.mock.take_journal().empty());
+  driver.mock.hold_queue(queue, false);
+  REQUIRE(t3_wait_kernels(&driver.context) == T3_OK);
+  REQUIRE(t3_remote_unmap_all(&driver.context) == T3_OK);
+}
+
 TEST_CASE("a queue has the priority and the mask that it is given, and all compute units without a mask") {
   QueueDriver driver;
   t3_queue_options options{};

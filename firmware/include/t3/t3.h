@@ -273,9 +273,9 @@ enum t3_status t3_remote_map(struct t3_context* context, const struct t3_output*
 enum t3_status t3_dma_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                           uint64_t peer_output, enum t3_operation operation, struct t3_dma_options options);
 /* Remove the map of one chunk, or all maps. A map is busy from the first access that it counts, or from the start of a
- * kernel that writes its output, until it is complete: T3_BUSY then, and nothing is removed. Otherwise what accesses
- * have met that did not fit a map since there were none: T3_MISMATCH or T3_EXCESS, with the place in the error log.
- * T3_INVALID_ARGUMENT when the chunk is not mapped. */
+ * kernel that writes its output, until it is complete, and a kernel that is queued may be about to use any: T3_BUSY
+ * then, and nothing is removed. Otherwise what accesses have met that did not fit a map since there were none:
+ * T3_MISMATCH or T3_EXCESS, with the place in the error log. T3_INVALID_ARGUMENT when the chunk is not mapped. */
 enum t3_status t3_remote_unmap(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk);
 enum t3_status t3_dma_unmap(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk);
 enum t3_status t3_remote_unmap_all(struct t3_context* context);
@@ -301,7 +301,8 @@ enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* outpu
                        const struct t3_matrix* b, struct t3_gemm_options options);
 /* Any kernel of the GPU by its name, with its arguments as they are to lie in memory, which t3_<name>_arguments_to of
  * their generated header writes. T3_CAPACITY when there are more than T3_ARGUMENT_ROOM bytes and no memory for them,
- * T3_INVALID_ARGUMENT when that is in a queue's ring of packets. */
+ * T3_UNALIGNED or T3_BAD_ADDRESS when that is not in this GPU's memory, T3_INVALID_ARGUMENT in a queue's ring of
+ * packets. It is the kernel's until it has ended. */
 enum t3_status t3_run_kernel(struct t3_context* context, const char* kernel, const void* arguments, uint32_t bytes,
                              struct t3_kernel_options options);
 /* Operands that the operation has no use for are NULL. `out` is T3_CACHED, here and in t3_attention; operands are read
