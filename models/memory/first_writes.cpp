@@ -20,7 +20,6 @@ void MemoryController::refuse_command(Status status, std::uint64_t address, cons
   near_memory.report(status, address, text);
 }
 
-/// Who is at some of the range, in words; empty when nobody is.
 std::string MemoryController::use_of(const OutputRange& range) const {
   std::string found = tracker.use_of(range);
   for (int i = 0; i < users.size() && found.empty(); ++i) found = users[i]->use_of(range);

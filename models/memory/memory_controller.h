@@ -56,6 +56,8 @@ class MemoryController : public sc_core::sc_module, public Component {
   std::uint64_t dram_accesses() const;
   /// Bytes that have entered the DRAM queues and are yet to be moved.
   std::uint64_t queued_bytes() const;
+  /// Who uses some of these bytes just now, in words; empty when nobody does.
+  std::string use_of(const OutputRange& range) const;
   const char* group() const override { return "dram"; }
   void visit_statistics(const StatisticVisitor& visit) const override;
   /// What injected faults have done; null when there are none.
@@ -105,7 +107,6 @@ class MemoryController : public sc_core::sc_module, public Component {
   void arm();
   void disarm();
   void refuse_command(Status status, std::uint64_t address, const std::string& text);
-  std::string use_of(const OutputRange& range) const;
   void find_zeros(std::uint64_t address, std::uint64_t bytes);
   std::uint64_t uniform(std::uint64_t at, std::uint64_t part, std::uint64_t begin, std::uint64_t end,
                         bool& first) const;

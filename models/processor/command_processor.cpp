@@ -265,17 +265,24 @@ void CommandProcessor::wait_ns(std::uint64_t ns) {
 
 void CommandProcessor::begin(const std::string& phase) {
   if (!is_plain_name(phase)) return log_mistake("begins a phase without a plain name: " + phase);
+  if (open_phase(phase) != nullptr) return log_mistake("begins a phase that it has not ended: " + phase);
   phases_.push_back({phase, local_now(), never});
   tell_phase(phase, true);
 }
 
 void CommandProcessor::end(const std::string& phase) {
-  const auto is_open = [&](const PhaseTime& t) { return t.phase == phase && t.end == never; };
-  const auto open = std::find_if(phases_.rbegin(), phases_.rend(), is_open);
-  if (open == phases_.rend()) return log_mistake("ends a phase that has not begun: " + phase);
+  PhaseTime* const open = open_phase(phase);
+  if (open == nullptr) return log_mistake("ends a phase that has not begun: " + phase);
   open->end = local_now();
   if (trace_ != nullptr) trace_->span(track_, phase.c_str(), open->begin, open->end);
   tell_phase(phase, false);
+}
+
+/// Null when there is none.
+CommandProcessor::PhaseTime* CommandProcessor::open_phase(const std::string& phase) {
+  const auto open = std::find_if(phases_.begin(), phases_.end(),
+                                 [&phase](const PhaseTime& t) { return t.phase == phase && t.end == never; });
+  return open == phases_.end() ? nullptr : &*open;
 }
 
 void CommandProcessor::tell_phase(const std::string& phase, bool begin) {

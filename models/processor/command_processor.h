@@ -187,6 +187,7 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   void wait_until(Picoseconds time, const sc_core::sc_event& event);
   void note_read(std::uint64_t address, std::uint64_t value);
   void note_lines(std::uint64_t lines);
+  PhaseTime* open_phase(const std::string& phase);
   void tell_phase(const std::string& phase, bool begin);
   void call_on_phase();
 

@@ -15,6 +15,9 @@
 #include "run/simulation.h"
 
 namespace t3vp {
+
+using nlohmann::json;
+
 namespace {
 
 double peak_rss_MiB() {
@@ -56,7 +59,7 @@ int run(const RunCommand& command) {
   remove_results(command.out);
   const RunResult result = measured(configuration, software, command);
   const nlohmann::ordered_json report = report_json(configuration, result);
-  write_text(command.out / "report.json", report.dump(2) + "\n");
+  write_text(command.out / "report.json", report.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
   print(result_table(report));
   return failures(result).empty() ? success : failed;
 }

@@ -5,18 +5,13 @@
 #include <algorithm>
 
 #include "config/input_file.h"
+#include "config/printable.h"
 
 namespace t3vp {
 namespace {
 
 using nlohmann::json;
 namespace fs = std::filesystem;
-
-std::string without_control_characters(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, ' ');
-  return text;
-}
 
 constexpr const char* plain_text = "text without line breaks and other control characters";
 
@@ -41,7 +36,7 @@ SyntaxError syntax_error(const std::string& file, std::string_view text, const j
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
   const auto column = before.size() - (before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1) + 1;
 
-  std::string what = without_control_characters(error.what());
+  std::string what = printable(error.what());
   std::string expected = "valid JSON";
   if (const auto at = what.rfind("; expected "); at != std::string::npos) {
     expected = what.substr(at + 11);
@@ -150,7 +145,7 @@ void InputPlace::reject(const std::string& why, const std::string& expected) con
 }
 
 InputError::InputError(const std::string& where, const std::string& found, const std::string& expected)
-    : std::runtime_error(without_control_characters(fmt::format("{}: found {}, expected {}", where, found, expected))) {
+    : std::runtime_error(printable(fmt::format("{}: found {}, expected {}", where, found, expected))) {
 }
 
 std::string shortened(const std::string& text) {
@@ -158,7 +153,7 @@ std::string shortened(const std::string& text) {
 }
 
 std::string in_short(const json& value) {
-  const std::string text = without_control_characters(value.dump(-1, ' ', false, json::error_handler_t::replace));
+  const std::string text = printable(value.dump(-1, ' ', false, json::error_handler_t::replace));
   if (text.size() > most_quoted && value.is_structured()) return value.is_object() ? "an object" : "a list";
   return shortened(text);
 }

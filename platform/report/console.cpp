@@ -12,6 +12,7 @@
 #include <string>
 #include <system_error>
 
+#include "config/printable.h"
 #include "report/output_file.h"
 
 namespace t3vp {
@@ -44,7 +45,7 @@ void print(std::string_view text) {
     throw std::runtime_error("standard output: " + std::generic_category().message(errno));
 }
 
-void print_error(std::string_view line) { write_all(STDERR_FILENO, std::string(line) + "\n"); }
+void print_error(std::string_view line) { write_all(STDERR_FILENO, printable(std::string(line)) + "\n"); }
 
 void end_tidily_on_signals(const char* last_line) {
   farewell = last_line;

@@ -12,7 +12,7 @@ void claim_standard_streams();
 /// Throws std::runtime_error with the reason when standard output does not take it.
 void print(std::string_view text);
 
-/// A line on standard error, if there is one. Safe in any thread.
+/// A line on standard error, if there is one, printable. Safe in any thread.
 void print_error(std::string_view line);
 
 /// Lets every signal whose default is to end the process, unless it is ignored or has a handler, end it as it does, but

@@ -7,6 +7,7 @@
 
 #include "config/fingerprint.h"
 #include "config/json_document.h"
+#include "config/printable.h"
 #include "config/schema_check.h"
 #include "protocol/traffic_classes.h"
 
@@ -162,6 +163,7 @@ std::vector<std::string> failures(const RunResult& r) {
   const bool unnoticed = list.empty();
   for (const FaultOutcome& fault : r.faults)
     list.push_back(text_of(fault) + (fault.struck && unnoticed ? "; no check noticed it" : ""));
+  for (std::string& line : list) line = printable(line);  // programs have written parts of them
   return list;
 }
 

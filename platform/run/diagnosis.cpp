@@ -140,6 +140,9 @@ class Explanation {
     });
   }
 
+  /// Something of it has come.
+  bool has_counted() const { return shortage_.local + shortage_.incoming != 0; }
+
   std::string text() const {
     const Shortage& s = shortage_;
     return fmt::format(
@@ -273,6 +276,19 @@ std::vector<std::string> diagnosis(const RunConfiguration& configuration, const 
   const Lines packets = packet_lines(node);
   lines.insert(lines.end(), packets.begin(), packets.end());
   return lines;
+}
+
+void append_left_behind(const RunConfiguration& configuration, const Node& node, Lines& lines) {
+  for (const auto& gpu : node.gpus()) {
+    if (!gpu->processor.finished() || gpu->processor.status() != Status::ok) continue;
+    append_first(gpu->compute.diagnosis(), lines);
+    append_first(gpu->signals.diagnosis(), lines);
+    append_first(gpu->signals.untaken(), lines);
+    Lines begun;
+    for (const Explanation& explanation : explanations_of(configuration, node, *gpu))
+      if (explanation.has_counted()) begun.push_back(explanation.text());
+    append_first(begun, lines);
+  }
 }
 
 /// Those that could wait for another GPU's program go last: what that does when it is told may be what they wait for.

@@ -115,6 +115,10 @@ void require_own_call(const Pulse& pulse, std::uint16_t gpu) {
   const std::string caller =
       is_own_thread ? fmt::format("{} of GPU {}", pulse.in_kernel ? "a kernel" : "the firmware", pulse.gpu.load())
                     : "a thread of its own: programs run on the simulation's";
+  end_run_for_call(gpu, caller);
+}
+
+void end_run_for_call(std::uint16_t gpu, const std::string& caller) {
   remove_partial_files();
   print_error(fmt::format("t3vp: the HAL of GPU {} was called by {}", gpu, caller));
   end_process(failed);

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <exception>
+#include <string>
 #include <string_view>
 
 #include "config/software.h"
@@ -47,6 +48,9 @@ class LibraryGuard {
 /// Ends the run with one line when it is not this GPU's firmware that calls its HAL, or calls it from a thread of its
 /// own: processors wait on the simulation's thread, each in its own program.
 void require_own_call(const Pulse& pulse, std::uint16_t gpu);
+
+/// Ends the run with one line: this GPU's HAL was called by one who may not.
+[[noreturn]] void end_run_for_call(std::uint16_t gpu, const std::string& caller);
 
 /// For handlers of signals: whether the program of a kernel runs just now.
 bool kernel_runs();

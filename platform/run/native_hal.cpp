@@ -11,6 +11,9 @@ namespace {
 class Call {
  public:
   explicit Call(void* platform) : processor_(static_cast<NativePlatform*>(platform)->processor) {
+    if (const char* buffer = static_cast<NativePlatform*>(platform)->writes_contents_of)
+      end_run_for_call(processor_.gpu(), std::string("what writes the contents of ") + buffer +
+                                             ", which a program publishes: it computes and does nothing else");
     processor_.tell_control(false);
   }
   ~Call() { processor_.tell_control(true); }
@@ -115,14 +118,18 @@ bool is_known(const t3_contents& said) {
 }
 
 /// What a program says of a buffer's elements, written when it is asked for, in the program's own time on the host.
-PublishedBuffer::Contents contents_of(const t3_contents& said, const t3_buffer& buffer, CommandProcessor& processor) {
+PublishedBuffer::Contents contents_of(const t3_contents& said, const t3_buffer& buffer, NativePlatform& platform) {
   if (said.kind == T3_CONTENTS_UNSAID) return {};
-  return [said, elements = std::size_t{buffer.rows} * buffer.columns, &processor](float* values) {
+  return [said, name = text_or_nothing(buffer.name), elements = std::size_t{buffer.rows} * buffer.columns,
+          &platform](float* values) {
+    const CommandProcessor& processor = platform.processor;
+    platform.writes_contents_of = name;
     processor.tell_control(true);
     if (said.kind == T3_CONTENTS_CONSTANT) std::fill_n(values, elements, said.constant);
     if (said.kind == T3_CONTENTS_VALUES) std::copy_n(said.values, elements, values);
     if (said.kind == T3_CONTENTS_FUNCTION) said.function(said.argument, processor.gpu(), values);
     processor.tell_control(false);
+    platform.writes_contents_of = nullptr;
   };
 }
 
@@ -138,8 +145,8 @@ void publish(void* platform, const t3_buffer* buffer) {
   PublishedBuffer published{
       text_or_nothing(buffer->name), buffer->address, buffer->row_stride, buffer->rows, buffer->columns, element};
   published.tolerance = buffer->tolerance;
-  published.initial = contents_of(buffer->initial, *buffer, *call.operator->());
-  published.expected = contents_of(buffer->expected, *buffer, *call.operator->());
+  published.initial = contents_of(buffer->initial, *buffer, *static_cast<NativePlatform*>(platform));
+  published.expected = contents_of(buffer->expected, *buffer, *static_cast<NativePlatform*>(platform));
   call->publish(published);
 }
 

@@ -12,6 +12,7 @@ namespace t3vp {
 struct NativePlatform {
   CommandProcessor& processor;
   Arguments& arguments;
+  const char* writes_contents_of = nullptr;  ///< the buffer, while a function of the program's writes what is in it
 };
 
 /// The platform and what it names have to outlive the table.

@@ -45,6 +45,26 @@ void spoil(Gpu& gpu, const PublishedBuffer& buffer) {
   for (std::uint32_t i = 0; i < buffer.rows; ++i) transfer(gpu, tlm::TLM_WRITE_COMMAND, buffer, i, row.data());
 }
 
+/// What is no number is like any other that is none.
+bool is_as_expected(double found, double expected, double tolerance) {
+  if (std::isnan(expected)) return std::isnan(found);
+  return found == expected || std::abs(found - expected) <= tolerance;
+}
+
+/// Who uses some of the buffer's elements just now, in words; empty when nobody does.
+std::string use_of(const Gpu& gpu, const PublishedBuffer& buffer) {
+  const std::uint64_t row = std::uint64_t{buffer.columns} * bytes_of(buffer.element);
+  const auto use_of_bytes = [&gpu](std::uint64_t begin, std::uint64_t bytes) {
+    std::string found = gpu.memory.use_of({begin, begin + bytes});
+    return found.empty() ? gpu.dma.use_of({begin, begin + bytes}) : found;
+  };
+  if (buffer.row_stride == row) return use_of_bytes(buffer.address, buffer.rows * row);
+  std::string found;
+  for (std::uint32_t i = 0; i < buffer.rows && found.empty(); ++i)
+    found = use_of_bytes(buffer.address + i * buffer.row_stride, row);
+  return found;
+}
+
 }  // namespace
 
 bool Reference::is_of_workload(const std::string& name) const {
@@ -71,6 +91,7 @@ std::string Reference::refusal(const Gpu& gpu, const PublishedBuffer& buffer) co
     if (expected != found) return who + fmt::format("found {}, expected {}", found, expected);
   }
   if (buffer.element > ElementType::fp32) return who + fmt::format("found {}, expected fp16, bf16 or fp32", found);
+  if (buffer.rows == 0 || buffer.columns == 0) return who + fmt::format("found {}, expected one at least", found);
   const std::uint64_t capacity = configuration_.system.memory.capacity_bytes;
   if (!is_in_memory(gpu, buffer, capacity))
     return who + fmt::format(
@@ -78,8 +99,13 @@ std::string Reference::refusal(const Gpu& gpu, const PublishedBuffer& buffer) co
                      "the GPU's {} bytes of memory",
                      found, buffer.address, buffer.row_stride, capacity);
   if (find(gpu, buffer.name) != nullptr) return who + "found a second buffer of that name, expected another name";
-  const std::string contents = refused_contents(buffer);
-  return contents.empty() ? contents : who + contents;
+  if (const std::string contents = refused_contents(buffer); !contents.empty()) return who + contents;
+  const std::string use = buffer.initial ? use_of(gpu, buffer) : "";
+  if (use.empty()) return {};
+  return who + fmt::format(
+                   "found initial contents at {:#x}: {}, and nothing is written there before that has ended, "
+                   "expected memory that nobody uses",
+                   buffer.address, use);
 }
 
 void Reference::take(Gpu& gpu, const PublishedBuffer& buffer) {
@@ -122,7 +148,7 @@ void Reference::check_expectation(const Expectation& e, FunctionalCheck& result)
     read_row(*e.gpu, e.buffer, row, found.data());
     for (std::uint32_t column = 0; column < e.buffer.columns; ++column) {
       const double expected = e.values[std::size_t{row} * e.buffer.columns + column];
-      if (!(found[column] == expected || std::abs(found[column] - expected) <= e.buffer.tolerance))
+      if (!is_as_expected(found[column], expected, e.buffer.tolerance))
         result.note({e.buffer.name, e.gpu->processor.gpu(), row, column, found[column], expected});
     }
   }

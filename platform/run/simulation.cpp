@@ -91,8 +91,13 @@ void return_to_main_stack() {
 #endif
 }
 
+/// What is thrown in a process comes out of SystemC as a report, whose message alone says what it was.
 void simulate_for(Picoseconds time) {
-  sc_core::sc_start(to_sc_time(time), sc_core::SC_EXIT_ON_STARVATION);
+  try {
+    sc_core::sc_start(to_sc_time(time), sc_core::SC_EXIT_ON_STARVATION);
+  } catch (const sc_core::sc_report& report) {
+    throw std::runtime_error(report.get_msg());
+  }
   return_to_main_stack();
 }
 
@@ -141,6 +146,10 @@ void report_errors(const Node& node, RunResult& result) {
     const auto& records = gpu->error_log.records();
     for (const std::string& mistake : processor.mistakes())
       result.diagnosis.push_back(fmt::format("GPU {} firmware {}", processor.gpu(), mistake));
+    for (const CommandProcessor::PhaseTime& phase : processor.phases())
+      if (processor.finished() && processor.status() == Status::ok && phase.end == never)
+        result.diagnosis.push_back(fmt::format("GPU {} firmware has not ended the phase {}, which began at {:.3f} ns",
+                                               processor.gpu(), phase.phase, to_ns(phase.begin)));
     if (processor.status() != Status::ok)
       result.diagnosis.push_back(fmt::format("GPU {} firmware ended with {}: {}", processor.gpu(),
                                              name_of(processor.status()), text_of(processor.status())));
@@ -216,7 +225,12 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
       if (!to_program) require_own_call(pulse, number);
       pulse.pass(number);
     });
-    gpu->compute.on_program([&pulse, number = gpu->processor.gpu()](bool) { pulse.pass(number, true); });
+    gpu->compute.on_program(
+        [&pulse, &compute = gpu->compute, number = gpu->processor.gpu(), before = std::uint64_t{0}](bool) mutable {
+          const std::uint64_t ended = compute.finished_workgroups();
+          pulse.pass(number, true, ended != before);
+          before = ended;
+        });
     if (layer) continue;  // it looks at what is published by itself
     gpu->processor.on_publish([&reference, &refused, &gpu = *gpu](const PublishedBuffer& buffer) {
       std::string refusal = reference.refusal(gpu, buffer);
@@ -234,7 +248,10 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   require_fit(configuration, arguments, all_finished(node));
   result.diagnosis = refused;
   report_errors(node, result);
-  if (!all_finished(node)) diagnose(node, parts, result);
+  if (!all_finished(node))
+    diagnose(node, parts, result);
+  else
+    append_left_behind(configuration, node, result.diagnosis);
   if (const std::string line = broken_rules(node); !line.empty()) result.diagnosis.push_back(line);
   if (layer) result.operations = layer->operations();
   gather_figures(configuration, node, meter, result);

@@ -30,7 +30,7 @@ struct Pulse {
   std::atomic<std::uint64_t> passes{0};
   std::atomic<std::uint16_t> gpu{0};      ///< whose firmware it was
   std::atomic<bool> in_kernel{false};     ///< it was a kernel's program, which calls the device instead of the HAL
-  std::atomic<std::uint64_t> at_once{0};  ///< of the passes, those since simulated time last went on
+  std::atomic<std::uint64_t> at_once{0};  ///< of the passes, those since simulated time or a kernel last went on
   std::atomic<Picoseconds> simulated{0};  ///< time
   std::atomic<double> done{0};            ///< share of the work, 0 to 1
   const std::thread::id thread = std::this_thread::get_id();  ///< the simulation's
@@ -45,10 +45,11 @@ struct Pulse {
     return told_;
   }
 
-  /// Control passes to a GPU's firmware, or to the program of one of its kernels, or from it.
-  void pass(std::uint16_t of_gpu, bool kernel = false) {
+  /// Control passes to a GPU's firmware, or to the program of one of its kernels, or from it. `ended`: a workgroup has
+  /// ended since.
+  void pass(std::uint16_t of_gpu, bool kernel = false, bool ended = false) {
     const Picoseconds time = now();
-    const bool goes_on = time != simulated.load(std::memory_order_relaxed);
+    const bool goes_on = ended || time != simulated.load(std::memory_order_relaxed);
     gpu.store(of_gpu, std::memory_order_relaxed);
     in_kernel.store(kernel, std::memory_order_relaxed);
     simulated.store(time, std::memory_order_relaxed);

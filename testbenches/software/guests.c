@@ -1,6 +1,7 @@
 /* Programs and a kernel of a library outside the platform. */
 #include "guests.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "t3/arguments/doubling.h"
@@ -32,6 +33,24 @@ static enum t3_status mislabelled(const struct t3_hal* hal, const struct t3_job*
   (void)job;
   begin(hal, "not/plain");
   end(hal, "never_begun");
+  return T3_OK;
+}
+
+/* Texts that no line and no JSON may hold as they are; a phase is left open, another one begins in itself. */
+static enum t3_status badly_worded(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)job;
+  begin(hal, "bad\xFF\nGPU 1 firmware passed");
+  hal->log(hal->platform, "\xC3(\033[2Jred\ngreen \xC3\xA9 \xC2\x9B");
+  return T3_OK;
+}
+
+static enum t3_status unended(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)job;
+  hal->wait_ns(hal->platform, 100);
+  begin(hal, "walk");
+  begin(hal, "run");
+  begin(hal, "run");
+  end(hal, "run");
   return T3_OK;
 }
 
@@ -137,6 +156,73 @@ static enum t3_status twice(const struct t3_hal* hal, const struct t3_job* job) 
   return t3_close(&gpu);
 }
 
+/* Memory that the kernel uses that has just been launched. */
+static enum t3_status rewritten(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)job;
+  struct t3_context gpu;
+  T3_TRY(t3_init(&gpu, hal));
+  struct t3_matrix in = {.rows = ROWS, .columns = COLUMNS, .element = T3_FP32}, out = in, gap = in;
+  T3_TRY(t3_matrix_malloc(&gpu, &in));
+  T3_TRY(t3_matrix_malloc(&gpu, &out));
+  T3_TRY(t3_matrix_malloc(&gpu, &gap));
+  const struct t3_doubling_arguments arguments = {
+      .out = out.address, .a = in.address, .rows = ROWS, .columns = COLUMNS, .stride = (uint32_t)in.row_stride};
+  unsigned char bytes[T3_DOUBLING_ARGUMENTS_BYTES];
+  t3_doubling_arguments_to(&arguments, bytes);
+  T3_TRY(t3_run_kernel(&gpu, "doubling", bytes, sizeof bytes, (struct t3_kernel_options){0}));
+  hal->wait_ns(hal->platform, 1000); /* the kernel has begun */
+  publish(hal, "gap", &gap, constant(1), (struct t3_contents){0}, 0);
+  publish(hal, "seen", &in, (struct t3_contents){0}, (struct t3_contents){0}, 0);
+  publish(hal, "late", &out, constant(1), (struct t3_contents){0}, 0);
+  T3_TRY(t3_wait_kernels(&gpu));
+  return t3_close(&gpu);
+}
+
+static const struct t3_hal* hal_of_contents;
+static void sleeping(const void* argument, uint32_t gpu, float* values) {
+  (void)argument, (void)gpu;
+  hal_of_contents->wait_ns(hal_of_contents->platform, 1000);
+  values[0] = 1;
+}
+
+/* What is no number is expected, as it is there or in another form. */
+static enum t3_status no_numbers(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)job;
+  double expected = 0;
+  T3_TRY(hal->argument_double(hal->platform, "expected", &expected));
+  const struct t3_matrix matrix = {
+      .address = t3_on_gpu(hal->gpu, 8192), .row_stride = 64, .rows = 2, .columns = 16, .element = T3_BF16};
+  const struct t3_contents nan = constant(-(float)(INFINITY - INFINITY));
+  publish(hal, "x", &matrix, nan, expected == 0 ? constant(NAN) : constant((float)expected), 0);
+  return T3_OK;
+}
+
+/* A kernel that waits for what nobody signals, left behind. */
+static enum t3_status careless(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)job;
+  struct t3_context gpu;
+  T3_TRY(t3_init(&gpu, hal));
+  const struct t3_doubling_arguments arguments = {.out = t3_on_gpu(hal->gpu, 1 << 20), .rows = 1};
+  unsigned char bytes[T3_DOUBLING_ARGUMENTS_BYTES];
+  t3_doubling_arguments_to(&arguments, bytes);
+  return t3_run_kernel(&gpu, "awaiting", bytes, sizeof bytes, (struct t3_kernel_options){0});
+}
+
+/* As many workgroups as the arguments say, which do nothing. */
+static enum t3_status many(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)job;
+  uint64_t workgroups = 0;
+  T3_TRY(hal->argument_u64(hal->platform, "workgroups", &workgroups));
+  struct t3_context gpu;
+  T3_TRY(t3_init(&gpu, hal));
+  const struct t3_doubling_arguments arguments = {.out = t3_on_gpu(hal->gpu, 1 << 20), .rows = (uint32_t)workgroups};
+  unsigned char bytes[T3_DOUBLING_ARGUMENTS_BYTES];
+  t3_doubling_arguments_to(&arguments, bytes);
+  T3_TRY(t3_run_kernel(&gpu, "empty", bytes, sizeof bytes, (struct t3_kernel_options){0}));
+  T3_TRY(t3_wait_kernels(&gpu));
+  return t3_close(&gpu);
+}
+
 /* A published buffer that cannot be. */
 static enum t3_status misfit(const struct t3_hal* hal, const struct t3_job* job) {
   (void)job;
@@ -150,6 +236,13 @@ static enum t3_status misfit(const struct t3_hal* hal, const struct t3_job* job)
   if (strcmp(what, "tolerance") == 0) publish(hal, "x", &matrix, unsaid, unsaid, -1);
   if (strcmp(what, "twice") == 0) publish(hal, "x", &matrix, unsaid, unsaid, 0);
   if (strcmp(what, "twice") == 0) publish(hal, "x", &matrix, unsaid, unsaid, 0);
+  struct t3_matrix empty = matrix;
+  empty.rows = strcmp(what, "rows") == 0 ? 0 : 2;
+  empty.columns = strcmp(what, "columns") == 0 ? 0 : 16;
+  if (empty.rows == 0 || empty.columns == 0) publish(hal, "x", &empty, constant(0), unsaid, 0);
+  hal_of_contents = hal;
+  const struct t3_contents slow = {.kind = T3_CONTENTS_FUNCTION, .function = sleeping};
+  if (strcmp(what, "call") == 0) publish(hal, "x", &matrix, slow, unsaid, 0);
   if (strcmp(what, "nothing") == 0) hal->publish(hal->platform, NULL);
   return T3_OK;
 }
@@ -157,12 +250,25 @@ static enum t3_status misfit(const struct t3_hal* hal, const struct t3_job* job)
 /* The platform's own program, called by another one. */
 static enum t3_status wrapped(const struct t3_hal* hal, const struct t3_job* job) { return t3_fused(hal, job); }
 
-static const struct t3_named_program programs[] = {
-    {"phases", phases},   {"mislabelled", mislabelled}, {"alone", alone}, {"failing", failing},
-    {"asking", asking},   {"published", published},     {"twice", twice}, {"misfit", misfit},
-    {"wrapped", wrapped}, {"shared", shared_units},     {NULL, NULL}};
+static const struct t3_named_program programs[] = {{"phases", phases},
+                                                   {"mislabelled", mislabelled},
+                                                   {"alone", alone},
+                                                   {"failing", failing},
+                                                   {"asking", asking},
+                                                   {"published", published},
+                                                   {"twice", twice},
+                                                   {"misfit", misfit},
+                                                   {"wrapped", wrapped},
+                                                   {"shared", shared_units},
+                                                   {"badly_worded", badly_worded},
+                                                   {"unended", unended},
+                                                   {"rewritten", rewritten},
+                                                   {"no_numbers", no_numbers},
+                                                   {"careless", careless},
+                                                   {"many", many},
+                                                   {NULL, NULL}};
 
-static const struct t3_kernel* const kernels[] = {&doubling_kernel, NULL};
+static const struct t3_kernel* const kernels[] = {&doubling_kernel, &awaiting_kernel, &empty_kernel, NULL};
 
 const struct t3_export_table t3_exports = {.version = T3_EXPORTS_VERSION,
                                            .layout = T3_EXPORTS_LAYOUT,

@@ -37,6 +37,14 @@ TEST_CASE("a phase without a plain name and the end of one that has not begun fa
                               Catch::Contains("GPU 0 firmware ends a phase that has not begun: never_begun"));
 }
 
+TEST_CASE("a phase that does not end and one that begins in itself fail the run") {
+  const OutsideRun run(library("guests") + ":unended");
+  CHECK(run.run().exit_code == 1);
+  CHECK(run.report().at("diagnosis").get<std::vector<std::string>>() ==
+        std::vector<std::string>{"GPU 0 firmware begins a phase that it has not ended: run",
+                                 "GPU 0 firmware has not ended the phase walk, which began at 100.000 ns"});
+}
+
 TEST_CASE("an experiment has the phases of a program of a library in its results") {
   const OutsideRun run(library("guests") + ":phases");
   run.write("exp.json",

@@ -56,12 +56,46 @@ TEST_CASE("a buffer that cannot be published fails the run with a line that says
        {"contents", "publishes a buffer whose contents are nowhere: x"},
        {"tolerance", "publishes x: found a tolerance of -1, expected 0 or more"},
        {"twice", "publishes x: found a second buffer of that name, expected another name"},
+       {"rows", "publishes x: found 0 x 16 elements of fp32, expected one at least"},
+       {"columns", "publishes x: found 2 x 0 elements of fp32, expected one at least"},
        {"nothing", "publishes no buffer"}}));
   const OutsideRun run(library("guests") + ":misfit", {{"arguments", {{"what", what}}}});
   const Outcome outcome = run.run();
   INFO(what << outcome.err);
   CHECK(outcome.exit_code == 1);
   CHECK_THAT(outcome.out, Catch::Contains(std::string("GPU 0 firmware ") + line));
+}
+
+TEST_CASE("contents are not written where a kernel works") {
+  const OutsideRun run(library("guests") + ":rewritten");
+  const Outcome outcome = run.run();
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.exit_code == 1);
+  const json diagnosis = run.report().at("diagnosis");
+  REQUIRE(diagnosis.size() == 1);
+  CHECK_THAT(diagnosis[0].get<std::string>(),
+             Catch::StartsWith("GPU 0 firmware publishes late: found initial contents at ") &&
+                 Catch::Contains("queue 0 runs a kernel that writes ") &&
+                 Catch::EndsWith(", expected memory that nobody uses"));
+}
+
+TEST_CASE("a function that writes contents cannot call the HAL") {
+  const Outcome outcome = OutsideRun(library("guests") + ":misfit", {{"arguments", {{"what", "call"}}}}).run();
+  CHECK(outcome.exit_code == 1);
+  CHECK(outcome.err ==
+        "t3vp: the HAL of GPU 0 was called by what writes the contents of x, which a program publishes: it computes "
+        "and does nothing else\n");
+}
+
+TEST_CASE("what is no number is as expected where no number is expected and nowhere else") {
+  const auto outcome_of = [](int expected) {
+    return OutsideRun(library("guests") + ":no_numbers",
+                      {{"data", "functional"}, {"arguments", {{"expected", expected}}}})
+        .run()
+        .exit_code;
+  };
+  CHECK(outcome_of(0) == 0);  // stands for what is no number
+  CHECK(outcome_of(1) == 1);
 }
 
 }  // namespace t3vp::test::test_published
