@@ -100,7 +100,7 @@ void FabricPort::forward(tlm::tlm_generic_payload& transaction, int source, std:
     }
     extension.sender_lives_since = &lives_since_;
   }
-  if (extension.producer.wg_id != no_workgroup) sent_[port] += extension.shape.bytes();
+  if (extension.traffic != TrafficClass::control) sent_[port] += extension.shape.bytes();
   pending_.push_back({&transaction, source});
   egress[port]->send(transaction, delay);
 }
@@ -114,7 +114,7 @@ void FabricPort::deliver(tlm::tlm_generic_payload& transaction, int source, Pico
   }
   extension.stream = Stream::communication;
   extension.cached = false;
-  if (extension.producer.wg_id != no_workgroup)
+  if (extension.traffic != TrafficClass::control)
     received_[static_cast<std::size_t>(source - first_ingress)] += extension.shape.bytes();
   if (!is_signal) {
     pending_.push_back({&transaction, source});

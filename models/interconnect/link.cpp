@@ -76,7 +76,7 @@ void Link::start() {
 LinkTraffic Link::traffic_of(tlm::tlm_generic_payload& transaction) const {
   const DataExtension& extension = extension_of(transaction);
   const std::uint64_t bytes = extension.shape.bytes(), packets = packets_of(extension.shape);
-  return {extension.producer.wg_id != no_workgroup ? bytes : 0, bytes + packets * parameters_.header_bytes, packets};
+  return {extension.traffic != TrafficClass::control ? bytes : 0, bytes + packets * parameters_.header_bytes, packets};
 }
 
 /// A packet has one address: rows that do not follow one another are packets of their own.

@@ -22,7 +22,7 @@ namespace t3vp {
 
 /// What a link has carried.
 struct LinkTraffic {
-  std::uint64_t payload_bytes = 0;  ///< tensor data
+  std::uint64_t payload_bytes = 0;  ///< tensor data: of a traffic class other than control
   std::uint64_t wire_bytes = 0;     ///< with headers and signals
   std::uint64_t packets = 0;        ///< of data and signals; a header each
 

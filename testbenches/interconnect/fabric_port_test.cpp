@@ -1,3 +1,5 @@
+#include <array>
+
 #include "data_path/foreign_access.h"
 #include "interconnect/small_fabric.h"
 #include "protocol/stubs.h"
@@ -60,6 +62,20 @@ TEST_CASE("what addresses a GPU further on goes over every link of the way and i
   REQUIRE(fabric[1].memory.arrivals().empty());
   for (const std::size_t g : {1u, 2u, 3u}) REQUIRE(fabric.links[g]->sent().payload_bytes == 750);
   REQUIRE(fabric.links[0]->sent().payload_bytes == 0);
+}
+
+TEST_CASE("data of no wavefront tile count as sent at every GPU of their way and as received at its end") {
+  SmallFabric fabric(4);
+  fabric[3].compute.send(fabric.packet(address_map::on_gpu(1, 0), 250, no_workgroup));
+  fabric.settle();
+  for (const auto& [gpu, sent, received] : {std::array{3, 250, 0}, {2, 250, 0}, {1, 0, 250}}) {
+    CAPTURE(gpu);
+    const auto total = [&, of = static_cast<std::size_t>(gpu)](const char* name) {
+      return fabric[of].registers.element(name, 0) + fabric[of].registers.element(name, 1);
+    };
+    CHECK(total("sent") == static_cast<std::uint64_t>(sent));
+    CHECK(total("received") == static_cast<std::uint64_t>(received));
+  }
 }
 
 TEST_CASE("back-pressure reaches through every hop") {
@@ -159,6 +175,7 @@ TEST_CASE("signals are on the wire but in no count of payload, at no GPU of thei
   REQUIRE(fabric.signal(3, 1, 20) == tlm::TLM_OK_RESPONSE);
   DataAccess of_workgroup = fabric.packet(fabric.add_register(1, 21), 8, no_workgroup);
   of_workgroup.operation = Operation::store;
+  of_workgroup.traffic = TrafficClass::control;
   of_workgroup.data = {1, 0, 0, 0, 0, 0, 0, 0};
   fabric[3].compute.send(of_workgroup);
   fabric.settle();

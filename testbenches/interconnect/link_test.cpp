@@ -264,10 +264,19 @@ TEST_CASE("a packet larger than the receive buffer goes when the buffer is empty
 
 TEST_CASE("signals use the wire but are no payload") {
   LinkBench bench;
-  bench.sender.send(bench.packet(8, no_workgroup));
+  DataAccess signal = bench.packet(8, no_workgroup);
+  signal.traffic = TrafficClass::control;
+  bench.sender.send(signal);
   bench.settle();
   REQUIRE(bench.link.sent().payload_bytes == 0);
   REQUIRE(bench.link.sent().wire_bytes == 24);
+}
+
+TEST_CASE("data of no wavefront tile are payload") {
+  LinkBench bench;
+  bench.sender.send(bench.packet(1000, no_workgroup));
+  bench.settle();
+  REQUIRE(bench.link.sent().payload_bytes == 1000);
 }
 
 TEST_CASE("a link answers what is no packet with an error and carries on") {
