@@ -283,7 +283,6 @@ void DmaEngine::make_ready(const Job& job) {
   for (std::uint32_t wf = first_wf; wf < first_wf + command->block_tiles; ++wf)
     if (!grid.wavefront_tile(job.wg_id, wf).empty()) ++expected;
   if (ready != (1u << expected) - 1) return;  // the empty tiles are the last
-  ++blocks_;
   for (std::uint32_t wf = first_wf; wf < first_wf + expected; ++wf) jobs_.push_back({job.serial, job.wg_id, wf});
 }
 
@@ -326,6 +325,12 @@ void DmaEngine::memory_response(int, tlm::tlm_generic_payload& transaction, Pico
   events_.push(now() + delay, {load ? Event::loaded : Event::filled, {}, static_cast<Transaction*>(&transaction)});
 }
 
+/// Whether the tile is the last of its block; the tiles behind it are empty.
+bool DmaEngine::ends_block(const Command& command, const Producer& tile) {
+  const std::uint32_t next = tile.wf_id + 1u;
+  return next % command.block_tiles == 0 || command.range.grid.wavefront_tile(tile.wg_id, next).empty();
+}
+
 /// The data read goes out as a store or update of the same tile in the peer's memory.
 void DmaEngine::send(Transaction& read) {
   const DataExtension& extension = read.extension();
@@ -346,6 +351,7 @@ void DmaEngine::send(Transaction& read) {
   }
   if (trace_ != nullptr)
     trace_->span(track_, "dma", now(), now() + 1000, flow_of(gpu_, extension.producer.wg_id, extension.producer.wf_id));
+  if (ends_block(command, extension.producer)) ++blocks_;
   read.release();
   ++unacknowledged_;
   remote.send(transaction, 0);

@@ -71,6 +71,7 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
   };
 
   std::string misfit(const Command& command, const tlm::tlm_generic_payload& message) const;
+  static bool ends_block(const Command& command, const Producer& tile);
   void triggered(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void memory_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void remote_taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);

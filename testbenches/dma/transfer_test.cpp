@@ -133,7 +133,13 @@ TEST_CASE("a block waits for all its tiles, whatever their order, and leaves out
   bench.settle();
   REQUIRE(bench.memory.arrivals().empty());
   REQUIRE(bench.registers["blocks"] == 0);
+  bench.memory.holds = true;
   bench.trigger(grid, 5, 2);
+  bench.settle();
+  REQUIRE(bench.memory.arrivals().size() == 2);
+  REQUIRE(bench.registers["blocks"] == 0);  // nothing is sent yet
+  bench.memory.holds = false;
+  bench.memory.answer_all();
   bench.settle();
   REQUIRE(bench.registers["blocks"] == 1);
   REQUIRE(bench.link.arrivals().size() == 2);
