@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <stdexcept>
 
 #include "memory/all_policies.h"
 
@@ -61,10 +62,44 @@ ArbitrationView view_of(StreamQueues& streams, const dram::Channel& channel, uns
   return view;
 }
 
+void require_distinct(const std::vector<const PolicyDescription*>& policies) {
+  for (std::size_t i = 0; i < policies.size(); ++i) {
+    const PolicyDescription& policy = *policies[i];
+    for (std::size_t other = 0; other < i; ++other)
+      if (policies[other]->number == policy.number || std::string_view(policies[other]->name) == policy.name)
+        throw std::logic_error(
+            fmt::format("models/memory/policies: found {} ({}) and {} ({}), expected names and numbers of their own",
+                        policies[other]->name, static_cast<int>(policies[other]->number), policy.name,
+                        static_cast<int>(policy.number)));
+    const PolicyParameter& p = policy.parameter;
+    if (p.text != nullptr && (p.least == 0 || p.least > p.most || p.most >= ArbitrationPolicy::no_limit))
+      throw std::logic_error(
+          fmt::format("models/memory/policies: {}: found a parameter of {} to {}, expected bounds "
+                      "within 1 to {}",
+                      policy.name, p.least, p.most, ArbitrationPolicy::no_limit - 1));
+  }
+  for (const EnumerationValue& value : registers::descriptions::memory_controller_arbitration_policy)
+    if (std::none_of(policies.begin(), policies.end(), [&value](const PolicyDescription* policy) {
+          return static_cast<std::uint64_t>(policy->number) == value.value;
+        }))
+      throw std::logic_error(
+          fmt::format("memory_controller.arbitration.policy: found the value {} ({}) without a "
+                      "policy, expected a file in models/memory/policies of that number",
+                      value.name, value.value));
+}
+
+void refuse_grant(Grant grant, PolicyDescription::Number policy) {
+  throw std::logic_error(fmt::format(
+      "arbitration policy {}: found {}, expected a stream that is ready, or none with a later cycle to ask "
+      "again",
+      policy_of(policy).name, grant == Grant::none ? "none without a later cycle" : "a stream that is not ready"));
+}
+
 const std::vector<const PolicyDescription*>& known_policies() {
   static const std::vector<const PolicyDescription*> all = [] {
     std::vector<const PolicyDescription*> sorted(std::begin(all_policies), std::end(all_policies));
     std::sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->number < b->number; });
+    require_distinct(sorted);
     return sorted;
   }();
   return all;

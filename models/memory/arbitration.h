@@ -62,8 +62,9 @@ struct PolicySettings {
 class ChannelPolicy {
  public:
   virtual ~ChannelPolicy() = default;
-  /// The stream to issue from; one at least is ready. When it is none, `retry` is the cycle at which time alone may
-  /// change that.
+  /// The stream to issue from, which is ready; one at least is. When it is none, `retry` is a cycle ahead at which time
+  /// alone may change that; without one it is asked again when the DRAM queue's occupancy changes, and the queue must
+  /// not be empty. The controller throws std::logic_error at another answer.
   virtual Grant choose(const ArbitrationView& view, dram::Cycle& retry) = 0;
 };
 
@@ -108,7 +109,19 @@ struct PolicyDescription {
 
 /// All policies, by their numbers.
 const std::vector<const PolicyDescription*>& known_policies();
+/// Throws std::logic_error unless each has a name and a number of its own, with bounds that the register takes, and
+/// there is one for each value of the register's field. So does known_policies(), before any run.
+void require_distinct(const std::vector<const PolicyDescription*>& policies);
 const PolicyDescription& policy_of(PolicyDescription::Number number);
+
+/// Whether a policy may answer so to the view. `policy_retry` is what it has said, `retry` when it will be asked again.
+inline bool is_possible(Grant grant, const ArbitrationView& view, dram::Cycle policy_retry, dram::Cycle retry) {
+  if (grant == Grant::compute) return view.compute.ready;
+  if (grant == Grant::communication) return view.communication.ready;
+  return policy_retry > view.now && (retry != dram::never_cycle || view.occupancy != 0);
+}
+/// Throws std::logic_error about an answer that is not possible.
+[[noreturn]] void refuse_grant(Grant grant, PolicyDescription::Number policy);
 
 /// For policies that observe nothing: a policy that is its channels'.
 template <class Channel>

@@ -296,6 +296,7 @@ dram::Fed MemoryController::feed(ChannelState& state, dram::Cycle cycle, unsigne
   dram::Cycle policy_retry = dram::never_cycle;
   const Grant grant = state.policy->choose(view, policy_retry);
   retry = std::min(retry, policy_retry);
+  if (!is_possible(grant, view, policy_retry, retry)) refuse_grant(grant, registers.arbitration.policy());
   if (grant == Grant::none) return dram::Fed::refused;
 
   const unsigned stream = grant == Grant::compute ? StreamQueues::compute : StreamQueues::communication;

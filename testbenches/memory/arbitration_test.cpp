@@ -1,13 +1,18 @@
 #include "memory/arbitration.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <functional>
 #include <set>
+#include <stdexcept>
 
 #include "memory/memory_bench.h"
 
 namespace t3vp::test::arbitration_test {
 
 namespace {
+
+constexpr dram::Cycle never = dram::never_cycle;
 
 ArbitrationView view_of(bool compute, bool communication, unsigned occupancy = 0, dram::Cycle now = 0,
                         dram::Cycle waiting_since = 0) {
@@ -72,9 +77,12 @@ TEST_CASE("every policy serves a stream that is alone") {
 
 TEST_CASE("every policy has a number, a name and a text of its own and is found by them") {
   std::set<std::string> texts;
-  std::size_t number = 0;
+  const auto& values = registers::descriptions::memory_controller_arbitration_policy;
+  CHECK(known_policies().size() == std::size(values));
   for (const PolicyDescription* policy : known_policies()) {
-    CHECK(static_cast<std::size_t>(policy->number) == number++);
+    CHECK(std::any_of(std::begin(values), std::end(values), [policy](const EnumerationValue& value) {
+      return value.value == static_cast<std::uint64_t>(policy->number);
+    }));
     CHECK(&policy_of(policy->number) == policy);
     const auto found = policy_named(policy->name);
     REQUIRE(found);
@@ -82,7 +90,57 @@ TEST_CASE("every policy has a number, a name and a text of its own and is found 
     CHECK(found->limit == 0);
     CHECK(texts.insert(policy->text).second);
   }
-  CHECK(number == 4);
+}
+
+TEST_CASE("policies that share a name or number or have bounds that no register takes are told in a line") {
+  const auto told = [](const std::function<void(std::vector<PolicyDescription>&)>& change) {
+    std::vector<PolicyDescription> all;
+    for (const PolicyDescription* policy : known_policies()) all.push_back(*policy);
+    change(all);
+    std::vector<const PolicyDescription*> list;
+    for (const PolicyDescription& policy : all) list.push_back(&policy);
+    try {
+      require_distinct(list);
+    } catch (const std::logic_error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  using Policies = std::vector<PolicyDescription>;
+  CHECK(told([](Policies&) {}).empty());
+  CHECK(told([](Policies& p) { p[1].number = p[0].number; }) ==
+        "models/memory/policies: found round-robin (0) and compute-first (0), expected names and numbers of their own");
+  CHECK(told([](Policies& p) { p[2].name = p[0].name; }) ==
+        "models/memory/policies: found round-robin (0) and round-robin (2), expected names and numbers of their own");
+  CHECK(told([](Policies& p) { p.erase(p.begin() + 1); }) ==
+        "memory_controller.arbitration.policy: found the value compute_first (1) without a policy, expected a file in "
+        "models/memory/policies of that number");
+  for (const auto& [least, most] : {std::pair{0u, 10u}, {11u, 10u}, {1u, 255u}, {1u, 300u}}) {
+    const PolicyParameter wrong{"a limit", least, most, nullptr, 0};
+    CHECK(told([&wrong](Policies& p) { p[3].parameter = wrong; }) ==
+          "models/memory/policies: select: found a parameter of " + std::to_string(least) + " to " +
+              std::to_string(most) + ", expected bounds within 1 to 254");
+  }
+}
+
+TEST_CASE("a policy may choose what is ready or wait for what will come and nothing else") {
+  const ArbitrationView compute = view_of(true, false, 0, 100), communication = view_of(false, true, 0, 100),
+                        behind_others = view_of(true, true, 1, 100);
+  CHECK(is_possible(Grant::compute, compute, never, never));
+  CHECK_FALSE(is_possible(Grant::communication, compute, never, never));
+  CHECK(is_possible(Grant::communication, communication, never, never));
+  CHECK_FALSE(is_possible(Grant::compute, communication, never, never));
+  CHECK(is_possible(Grant::none, behind_others, never, never));
+  CHECK_FALSE(is_possible(Grant::none, compute, never, never));
+  CHECK(is_possible(Grant::none, compute, 101, 101));
+  CHECK(is_possible(Grant::none, compute, never, 200));  // the other stream's turn comes
+  for (const dram::Cycle not_ahead : {dram::Cycle{0}, dram::Cycle{99}, dram::Cycle{100}}) {
+    CHECK_FALSE(is_possible(Grant::none, compute, not_ahead, not_ahead));
+    CHECK_FALSE(is_possible(Grant::none, behind_others, not_ahead, not_ahead));
+  }
+  CHECK_THROWS_WITH(refuse_grant(Grant::communication, PolicyDescription::Number::mca),
+                    "arbitration policy mca: found a stream that is not ready, expected a stream that is ready, or "
+                    "none with a later cycle to ask again");
 }
 
 TEST_CASE("a policy's parameter stands behind its name and nothing else does") {
@@ -99,8 +157,10 @@ TEST_CASE("a policy's parameter stands behind its name and nothing else does") {
        {"", "-", "mca-", "mca-0", "mca-05", "mca-255", "mca-+5", "mca--5", "mca-5x", "mca-5-5", "MCA", "round-robin-5",
         "round", "compute-first-unlimited", "select-unlimited", "select-256", "select-99999999999999999999"})
     CHECK(limit_of(name) == -1);
-  CHECK(policy_names() ==
-        "round-robin, compute-first, mca, mca-1 to mca-254, mca-unlimited, select, select-1 to select-254");
+  const std::string names = policy_names() + ",";
+  for (const char* name :
+       {"round-robin,", "compute-first,", "mca, mca-1 to mca-254, mca-unlimited,", "select, select-1 to select-254,"})
+    CHECK_THAT(names, Catch::Contains(name));
 }
 
 TEST_CASE("round-robin alternates while both streams are ready and never leaves one that is alone waiting") {
