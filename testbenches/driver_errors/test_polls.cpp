@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "driver_errors/whole_runs.h"
+#include "run/watchdog.h"
 #include "t3/registers/error_log.h"
 #include "t3/registers/interrupt_controller.h"
 #include "t3/registers/kernel_queue.h"
@@ -275,6 +276,17 @@ TEST_CASE("a counter that is watched by hand while a barrier waits is told with 
   CHECK(result.diagnosis[0] ==
         "GPU 0 firmware waits for the next GPU in a barrier; signals.watch names counter 5, which is 0: nothing tells "
         "of counter 0, the barrier's, which is 1");
+}
+
+TEST_CASE("calls at once are counted from when time or a kernel last went on") {
+  Pulse pulse;
+  for (std::uint64_t passes = 1; passes <= 3; ++passes) {
+    pulse.pass(0, true);
+    CHECK(pulse.at_once == passes);
+  }
+  pulse.pass(0, true, true);
+  CHECK(pulse.at_once == 0);
+  CHECK(pulse.passes == 4);
 }
 
 }  // namespace t3vp::test::test_polls

@@ -208,21 +208,6 @@ static enum t3_status careless(const struct t3_hal* hal, const struct t3_job* jo
   return t3_run_kernel(&gpu, "awaiting", bytes, sizeof bytes, (struct t3_kernel_options){0});
 }
 
-/* As many workgroups as the arguments say, which do nothing. */
-static enum t3_status many(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
-  uint64_t workgroups = 0;
-  T3_TRY(hal->argument_u64(hal->platform, "workgroups", &workgroups));
-  struct t3_context gpu;
-  T3_TRY(t3_init(&gpu, hal));
-  const struct t3_doubling_arguments arguments = {.out = t3_on_gpu(hal->gpu, 1 << 20), .rows = (uint32_t)workgroups};
-  unsigned char bytes[T3_DOUBLING_ARGUMENTS_BYTES];
-  t3_doubling_arguments_to(&arguments, bytes);
-  T3_TRY(t3_run_kernel(&gpu, "empty", bytes, sizeof bytes, (struct t3_kernel_options){0}));
-  T3_TRY(t3_wait_kernels(&gpu));
-  return t3_close(&gpu);
-}
-
 /* A published buffer that cannot be. */
 static enum t3_status misfit(const struct t3_hal* hal, const struct t3_job* job) {
   (void)job;
@@ -265,10 +250,9 @@ static const struct t3_named_program programs[] = {{"phases", phases},
                                                    {"rewritten", rewritten},
                                                    {"no_numbers", no_numbers},
                                                    {"careless", careless},
-                                                   {"many", many},
                                                    {NULL, NULL}};
 
-static const struct t3_kernel* const kernels[] = {&doubling_kernel, &awaiting_kernel, &empty_kernel, NULL};
+static const struct t3_kernel* const kernels[] = {&doubling_kernel, &awaiting_kernel, NULL};
 
 const struct t3_export_table t3_exports = {.version = T3_EXPORTS_VERSION,
                                            .layout = T3_EXPORTS_LAYOUT,

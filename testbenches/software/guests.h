@@ -6,7 +6,7 @@
 
 #include "t3/exports.h"
 
-extern const struct t3_kernel doubling_kernel, awaiting_kernel, empty_kernel;
+extern const struct t3_kernel doubling_kernel, awaiting_kernel;
 
 enum t3_status shared_units(const struct t3_hal* hal, const struct t3_job* job);
 

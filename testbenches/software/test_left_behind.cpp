@@ -19,12 +19,6 @@ TEST_CASE("a program that ends well fails its run when its kernel never ends") {
   CHECK(run.report().at("diagnosis").get<std::vector<std::string>>() == expected);
 }
 
-TEST_CASE("workgroups that end at once are not calls of the device, however many there are") {
-  const Outcome outcome = OutsideRun(library("guests") + ":many", {{"arguments", {{"workgroups", 11'000'000}}}}).run();
-  INFO(outcome.err << outcome.out);
-  CHECK(outcome.exit_code == 0);
-}
-
 TEST_CASE("texts of programs forge no line and are in the report whatever their bytes are") {
   const OutsideRun run(library("guests") + ":badly_worded");
   const Outcome outcome = run.run();

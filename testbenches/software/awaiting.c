@@ -1,4 +1,4 @@
-/* Kernels without data: one that waits for a signal, one whose workgroups end at once. */
+/* A kernel that waits for a signal which nobody sends. */
 #include "guests.h"
 #include "t3/address.h"
 #include "t3/arguments/doubling.h"
@@ -14,7 +14,7 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
 static struct t3_plan plan(const struct t3_device* device, const struct t3_launch* launch) {
   (void)device;
   const struct t3_doubling_arguments* p = launch->arguments;
-  return (struct t3_plan){.name = "idle",
+  return (struct t3_plan){.name = "awaiting",
                           .workgroups = p->rows,
                           .workgroups_per_cu = 1,
                           .waves = 1,
@@ -28,8 +28,6 @@ static void await_signal(struct t3_wave* wave) {
   t3_await(wave, (struct t3_counter){.address = signals + T3_SIGNALS_VALUE_OFFSET + 8ULL * COUNTER, .threshold = 1});
 }
 
-static void end(struct t3_wave* wave) { (void)wave; }
-
 const struct t3_kernel awaiting_kernel = {.name = "awaiting",
                                           .arguments = T3_DOUBLING_ARGUMENTS,
                                           .reads = "doubling_read",
@@ -37,10 +35,3 @@ const struct t3_kernel awaiting_kernel = {.name = "awaiting",
                                           .check = check,
                                           .plan = plan,
                                           .run = await_signal};
-const struct t3_kernel empty_kernel = {.name = "empty",
-                                       .arguments = T3_DOUBLING_ARGUMENTS,
-                                       .reads = "doubling_read",
-                                       .writes = "doubling_write",
-                                       .check = check,
-                                       .plan = plan,
-                                       .run = end};
