@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "config/software.h"
+#include "run/hal_misuse.h"
 #include "run/watchdog.h"
 
 namespace t3vp {
@@ -48,9 +49,6 @@ class LibraryGuard {
 /// Ends the run with one line when it is not this GPU's firmware that calls its HAL, or calls it from a thread of its
 /// own: processors wait on the simulation's thread, each in its own program.
 void require_own_call(const Pulse& pulse, std::uint16_t gpu);
-
-/// Ends the run with one line: this GPU's HAL was called by one who may not.
-[[noreturn]] void end_run_for_call(std::uint16_t gpu, const std::string& caller);
 
 /// For handlers of signals: whether the program of a kernel runs just now.
 bool kernel_runs();

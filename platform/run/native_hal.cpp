@@ -4,6 +4,8 @@
 #include <limits>
 #include <string>
 
+#include "run/hal_misuse.h"
+
 namespace t3vp {
 namespace {
 

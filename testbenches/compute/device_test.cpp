@@ -100,17 +100,14 @@ TEST_CASE("a program's work begins when its operands are there and takes its tim
   REQUIRE(time == time_of_doubling(guest.bench));
 }
 
-TEST_CASE("what nothing has been loaded into is zeros whatever ran before") {
-  GuestBench guest(guest_doubles);
+TEST_CASE("what nothing has been loaded into is zeros whatever was there before") {
+  GuestBench guest(guest_loads_a_half);
   for (std::uint32_t i = 0; i < 4 * 8; ++i) {
     const float value = 3;
     std::memcpy(guest.bench.memory.at(guest.gemm.packet.a + i * 4), &value, sizeof value);
   }
-  for (auto* run : {&guest_doubles, &guest_loads_a_half}) {
-    guest.kernel.run = run;
-    guest.bench.run(guest.gemm.packet);
-    REQUIRE(guest.bench.gpu().error() == Status::ok);
-  }
+  guest.bench.run(guest.gemm.packet);
+  REQUIRE(guest.bench.gpu().error() == Status::ok);
   for (std::uint32_t row = 0; row < 4; ++row)
     for (std::uint32_t column = 0; column < 8; ++column) REQUIRE(guest.out(row, column) == (column < 4 ? 3 : 0));
 }

@@ -84,17 +84,18 @@ void guest_doubles(struct t3_wave* wave) {
   t3_drain(wave);
 }
 
-static void load_half(struct t3_wave* wave, uint32_t row) {
-  struct t3_access access = row_of(((const struct t3_gemm_arguments*)wave->arguments)->a, row);
-  access.columns = 4;
-  t3_load(wave, first, access);
-}
-
 void guest_loads_a_half(struct t3_wave* wave) {
   const struct t3_gemm_arguments* p = wave->arguments;
   const uint32_t row = 2 * wave->workgroup + wave->wave;
-  load_half(wave, row);
-  t3_store(wave, first, row_of(p->out, row));
+  const struct t3_tile folded = {0, 2, 4, T3_FP32};
+  struct t3_access access = row_of(p->a, row);
+  t3_load(wave, first, access);
+  t3_arrive(wave, first);
+  access.columns = 4;
+  t3_load(wave, folded, access);
+  access.address = row_of(p->out, row).address;
+  access.rows = 2, access.stride = 16;
+  t3_store(wave, folded, access);
   t3_drain(wave);
 }
 

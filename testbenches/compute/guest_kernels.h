@@ -19,7 +19,7 @@ struct t3_plan guest_plan(const struct t3_device* device, const struct t3_launch
 void guest_meets(struct t3_wave* wave);
 /* Loads a, works on it, stores it to out. */
 void guest_doubles(struct t3_wave* wave);
-/* Loads the first half of a row of a, stores all of the tile to out. */
+/* Loads a row of a, then half of it into the same tile in another shape, and stores all of that to out. */
 void guest_loads_a_half(struct t3_wave* wave);
 /* Needs more than its stack. */
 void guest_recurses(struct t3_wave* wave);
