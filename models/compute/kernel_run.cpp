@@ -300,8 +300,8 @@ void KernelRun::add(Wave& wave, const t3_tile& sum, const t3_tile& addend) {
   const std::size_t count = std::size_t{sum.rows} * sum.columns;
   if (!host_.parameters().wrong_rounding) return add_elements(element, target, other.bytes.data(), count);
   if (add_elements_truncating(element, target, other.bytes.data(), count))
-    host_.wrongly_rounded(fmt::format("load of {} bytes at {:#x} at {:.3f} ns", count * bytes_of(element),
-                                      other.address, to_ns(now())));
+    host_.wrongly_rounded(
+        fmt::format("load of {} bytes at {:#x} at {:.3f} ns", count * bytes_of(element), other.address, to_ns(now())));
 }
 
 void KernelRun::fail(const Wave& wave, const std::string& what) {

@@ -145,8 +145,7 @@ void InputPlace::reject(const std::string& why, const std::string& expected) con
 }
 
 InputError::InputError(const std::string& where, const std::string& found, const std::string& expected)
-    : std::runtime_error(printable(fmt::format("{}: found {}, expected {}", where, found, expected))) {
-}
+    : std::runtime_error(printable(fmt::format("{}: found {}, expected {}", where, found, expected))) {}
 
 std::string shortened(const std::string& text) {
   return text.size() <= most_quoted ? text : text.substr(0, most_quoted) + "...";

@@ -323,7 +323,7 @@ TEST_CASE("a wait ends at its timeout though its line is up for what the driver 
   CHECK(t3_barrier(context) == T3_TIMEOUT);
   CHECK(t3_flush_cache(context) == T3_TIMEOUT);
   CHECK(t3_fill_zero(context, &driver.a) == T3_TIMEOUT);
-  CHECK(t3_remote_unmap_all(context) == T3_TIMEOUT);
+  CHECK(t3_remote_unmap_all(context) == T3_BUSY);  // by the GEMM, which hangs
 }
 
 TEST_CASE("a removal that times out behind the Tracker's goes on where it was") {
