@@ -93,24 +93,25 @@ class Traffic : public sc_core::sc_module {
 /// A controller of GPU 0 with traffic on the cache's port.
 class Bench : public sc_core::sc_module {
  public:
-  MemoryParameters parameters;
-  MemoryController controller;
+  memory::MemoryParameters parameters;
+  memory::MemoryController controller;
   Traffic traffic;
 
-  Bench(const sc_core::sc_module_name& name, const MemoryParameters& p)
+  Bench(const sc_core::sc_module_name& name, const memory::MemoryParameters& p)
       : sc_module(name),
         parameters(p),
-        controller("controller", p, TrackerParameters{}, false, 0, nullptr),
+        controller("controller", p, memory::TrackerParameters{}, false, 0, nullptr),
         traffic("traffic", controller.lookahead()),
         registers_("registers", controller.registers),
         near_memory_("near_memory", controller.near_memory),
         tracker_("tracker", controller.tracker.registers) {
-    traffic.socket.bind(*controller.ports[MemoryController::from_cache]);
-    for (const auto port : {MemoryController::from_bypass, MemoryController::from_peers, MemoryController::from_dma})
+    traffic.socket.bind(*controller.ports[memory::MemoryController::from_cache]);
+    for (const auto port : {memory::MemoryController::from_bypass, memory::MemoryController::from_peers,
+                            memory::MemoryController::from_dma})
       stubs_.stub(*controller.ports[port]);
     stubs_.stub(controller.plain);
     stubs_.stub(controller.tracker.trigger);
-    controller.tracker.spill.bind(*controller.ports[MemoryController::from_tracker]);
+    controller.tracker.spill.bind(*controller.ports[memory::MemoryController::from_tracker]);
     controller.kernel_active.bind(kernel_active_);
     controller.first_stage.bind(first_stage_);
   }
@@ -138,7 +139,7 @@ int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   std::vector<std::unique_ptr<Bench>> benches;
   for (const std::string memory : {"hbm2-legacy", "hbm2-pseudo-channel"}) {
-    MemoryParameters parameters;
+    memory::MemoryParameters parameters;
     parameters.dram = dram::shipped_memory(memory);
     const std::string module = memory == "hbm2-legacy" ? "legacy" : "pseudo_channel";
     Bench& bench = *benches.emplace_back(std::make_unique<Bench>(module.c_str(), parameters));

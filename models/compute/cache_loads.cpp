@@ -5,7 +5,7 @@
 #include "compute/last_level_cache.h"
 #include "compute/sector_mask.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 namespace {
 
 template <typename Value>
@@ -280,4 +280,4 @@ void LastLevelCache::finish(std::uint32_t index) {
   transaction.release();
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace t3vp {
+namespace t3vp::compute {
 namespace {
 
 /// How many bits the numbers below the least power of two have that is not below n.
@@ -75,4 +75,4 @@ void CacheTags::drop(Slot slot) {
   ways.ages[slot % lanes] = oldest;
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -9,7 +9,7 @@
 #include "protocol/data_protocol.h"
 #include "protocol/polynomial_hash.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 class CacheTags {
  public:
@@ -117,4 +117,4 @@ class CacheTags {
   std::vector<Ways> ways_;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace t3vp {
+namespace t3vp::compute {
 namespace {
 constexpr std::uint32_t units_per_track = 10;
 constexpr std::size_t most_noted = 256;  // outputs of kernels that have ended
@@ -233,4 +233,4 @@ void ComputeCluster::visit_statistics(const StatisticVisitor& visit) const {
   visit("busy", "ns", "computing time, summed over the compute units", to_ns(busy_time_));
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -19,7 +19,7 @@
 #include "registers/kernel_queue.h"
 #include "t3/device.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 class ComputeCluster : public sc_core::sc_module, public Component, public MemoryUser {
  public:
@@ -109,4 +109,4 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   std::vector<OutputRange> written_;  ///< by kernels that have ended, each range once, the latest ones
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -8,7 +8,7 @@
 #include "protocol/units.h"
 #include "t3/device.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 class ComputeUnits {
  public:
@@ -63,4 +63,4 @@ class ComputeUnits {
   std::vector<Unit> units_;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -10,7 +10,7 @@
 #include "registers/signals.h"
 #include "t3/element_bytes.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 namespace {
 
 const char* name_of(t3_element element) {
@@ -215,16 +215,16 @@ std::string mistake_of_place(const t3_call& call, const t3_plan& plan, std::uint
 
 /// Counters are registers: of any GPU to add to, of the own one to wait for.
 std::string mistake_of_counter(const t3_call& call, std::uint16_t gpu) {
-  using registers::Signals;
+  using Counters = registers::Signals;
   const bool adds = call.kind == T3_CALL_SIGNAL;
   const t3_counter& counter = call.counter;
   const std::uint64_t base =
-      address_map::block_base(address_map::Block::signals) + (adds ? Signals::add_offset : Signals::value_offset);
+      address_map::block_base(address_map::Block::signals) + (adds ? Counters::add_offset : Counters::value_offset);
   const std::uint64_t offset = address_map::local_of(counter.address) - base;
   const bool is_here = adds || address_map::gpu_of(counter.address) == gpu;
-  if (!is_here || offset % 8 != 0 || offset / 8 >= Signals::value_count)
+  if (!is_here || offset % 8 != 0 || offset / 8 >= Counters::value_count)
     return fmt::format("a {} {:#x}: one of the {} counters at {:#x} of {} expected", adds ? "signal to" : "wait for",
-                       counter.address, static_cast<int>(Signals::value_count), base, adds ? "a GPU" : "this GPU");
+                       counter.address, static_cast<int>(Counters::value_count), base, adds ? "a GPU" : "this GPU");
   if (adds && counter.stored.begin > counter.stored.end)
     return fmt::format("a signal that says that stores went to {:#x} up to {:#x}: a range expected",
                        counter.stored.begin, counter.stored.end);
@@ -261,4 +261,4 @@ std::string mistake_of_call(const t3_call& call, const t3_plan& plan, std::uint1
   return fmt::format("call {}: there is no such call of a device", call.kind);
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

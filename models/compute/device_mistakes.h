@@ -5,7 +5,7 @@
 
 #include "t3/device.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 std::string text_of(const t3_tile& tile);
 
@@ -19,4 +19,4 @@ std::string mistake_of_residency(const t3_plan& plan, const t3_device& device, s
 /// Numbers and shapes of the call's tiles, and where it goes.
 std::string mistake_of_call(const t3_call& call, const t3_plan& plan, std::uint16_t gpu);
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace t3vp {
+namespace t3vp::compute {
 namespace {
 
 /// Calls visit(word, mask) for the words that hold bits [from, to).
@@ -65,4 +65,4 @@ std::uint8_t DirtyBytes::some(CacheTags::Slot slot) const {
   return result;
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -7,7 +7,7 @@
 
 #include "compute/cache_tags.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 class DirtyBytes {
  public:
@@ -34,4 +34,4 @@ class DirtyBytes {
   std::vector<std::uint64_t> words_;  ///< bit i of a line is byte i
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -14,7 +14,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-namespace t3vp {
+namespace t3vp::compute {
 namespace {
 
 namespace context = boost::context::detail;
@@ -128,4 +128,4 @@ bool Fiber::intact() const {
   return std::all_of(words, words + canaries, [](std::uint64_t word) { return word == canary; });
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace t3vp {
+namespace t3vp::compute {
 
 /// A fiber's stack: `bytes` from `bottom` on, used from the end.
 struct FiberStack {
@@ -69,4 +69,4 @@ class Fiber {
   std::size_t caller_bytes_ = 0;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

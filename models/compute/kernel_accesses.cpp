@@ -5,7 +5,7 @@
 #include "protocol/address_map.h"
 #include "t3/element_bytes.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 /// An answer may be the one that the wave waits for.
 void KernelRun::answered(Slot, Transaction& transaction) {
@@ -115,4 +115,4 @@ void KernelRun::await(Wave& wave) {
   issue(wave, transaction, 0);
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

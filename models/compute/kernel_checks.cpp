@@ -10,7 +10,7 @@
 #include "registers/signals.h"
 #include "t3/check.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 namespace {
 constexpr std::uint32_t entry_bytes = T3_KERNEL_PACKET_ENTRY_BYTES;
 constexpr std::uint32_t argument_alignment = 32, known_flags = T3_KERNEL_PACKET_FLAGS_BARRIER;
@@ -134,4 +134,4 @@ KernelQueue::Refusal KernelQueue::check_reads() const {
   return {};
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -10,7 +10,7 @@
 #include "protocol/units.h"
 #include "registers/status.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 /// A workgroup's place on a compute unit: cu * slots per CU + slot.
 using Slot = std::uint32_t;
@@ -56,4 +56,4 @@ class KernelTime {
   KernelHost& host_;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -8,7 +8,7 @@
 #include "protocol/response_status.h"
 #include "protocol/ring_signal.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 const ComputeParameters& KernelQueue::parameters() const { return cluster_.parameters_; }
 bool KernelQueue::functional() const { return cluster_.functional_; }
@@ -265,4 +265,4 @@ std::string KernelQueue::diagnosis() const {
       unacknowledged_ == 0 ? "" : fmt::format(", {} stores are not acknowledged", unacknowledged_), room);
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -12,7 +12,7 @@
 #include "protocol/address_map.h"
 #include "registers/signals.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 namespace {
 constexpr std::uint32_t most_entries = 256, entry_bytes = T3_KERNEL_PACKET_ENTRY_BYTES;
 
@@ -244,4 +244,4 @@ void KernelQueue::send_completion_signal() {
   cluster_.memory.send(transaction, 0);
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

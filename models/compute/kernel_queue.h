@@ -12,7 +12,7 @@
 #include "registers/kernel_queue.h"
 #include "t3/kernel_packet.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 class ComputeCluster;
 
@@ -167,4 +167,4 @@ class KernelQueue final : public KernelHost {
   std::vector<OutputRange> writes_, reads_;  ///< the same kernel's
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

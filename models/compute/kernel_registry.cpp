@@ -10,7 +10,7 @@
 #include "protocol/traffic_classes.h"
 #include "t3/kernel_handle.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 namespace {
 constexpr std::size_t most_name = 31, most_kernel_name = 63;
 constexpr std::uint32_t most_times = 8;  // as large as in memory a structure may be
@@ -91,4 +91,4 @@ std::string KernelRegistry::text() const {
   return text;
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

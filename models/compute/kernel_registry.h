@@ -9,7 +9,7 @@
 
 #include "t3/device.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 class KernelRegistry {
  public:
@@ -34,4 +34,4 @@ class KernelRegistry {
   std::vector<std::pair<std::uint32_t, const t3_kernel*>> kernels_;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

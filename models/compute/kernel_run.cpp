@@ -13,7 +13,7 @@
 #include "protocol/traffic_classes.h"
 #include "protocol/truncating_adder.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 namespace {
 constexpr const char* stray_call = "it calls the device for another wave, from its work, or for nothing";
 constexpr double end_of_time_ps = 4e18;  // 46 days: sums of two of them are within the range of times
@@ -340,4 +340,4 @@ std::string KernelRun::mistake_of_load(const Wave& wave, const t3_call& call) co
   return {};
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -11,7 +11,7 @@
 #include "compute/ring_agreement.h"
 #include "compute/tile_file.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 /// The machine as programs see it.
 t3_device device_of(const ComputeParameters& parameters);
@@ -123,4 +123,4 @@ class KernelRun {
   static inline bool strayed = false;              ///< it has made a call that is not its own
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -7,7 +7,7 @@
 #include "protocol/address_map.h"
 #include "protocol/response_status.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheParameters& parameters,
                                Picoseconds memory_latency, std::uint16_t gpu)
     : sc_module(name),
@@ -359,4 +359,4 @@ void LastLevelCache::visit_statistics(const StatisticVisitor& visit) const {
         hits_ + misses_ == 0 ? 0 : number(hits_) / number(hits_ + misses_));
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -24,7 +24,7 @@
 #include "protocol/transaction_pool.h"
 #include "registers/cache.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 class LastLevelCache : public sc_core::sc_module, public Component {
  public:
@@ -176,4 +176,4 @@ class LastLevelCache : public sc_core::sc_module, public Component {
   Transaction& probe_;  ///< asks memory what it would serve
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -1,6 +1,6 @@
 #include "compute/matrix_unit.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 namespace {
 
 using Factor = Eigen::Ref<const FloatMatrix>;
@@ -36,4 +36,4 @@ void multiply_add(const Factor& a, const Factor& b, Sum sum) {
   for (; row < sum.rows(); ++row) multiply_add_rows<1>(a, b, sum, row);
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -3,7 +3,7 @@
 
 #include <Eigen/Core>
 
-namespace t3vp {
+namespace t3vp::compute {
 
 using FloatMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
@@ -12,4 +12,4 @@ using FloatMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::
 void multiply_add(const Eigen::Ref<const FloatMatrix>& a, const Eigen::Ref<const FloatMatrix>& b,
                   Eigen::Ref<FloatMatrix> sum);
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

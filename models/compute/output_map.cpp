@@ -6,7 +6,7 @@
 
 #include "protocol/address_map.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 namespace {
 
 constexpr std::uint64_t posted = ~std::uint64_t{0};  // token of the map's own transactions
@@ -251,4 +251,4 @@ void OutputMap::visit_statistics(const StatisticVisitor& visit) const {
   visit("mapped_bytes", "bytes", "stores that remote_map sent to a peer", static_cast<double>(mapped_bytes_));
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -21,7 +21,7 @@
 #include "protocol/transaction_pool.h"
 #include "registers/output_map.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 class OutputMap : public sc_core::sc_module, public Component, public MapHolder {
  public:
@@ -90,4 +90,4 @@ class OutputMap : public sc_core::sc_module, public Component, public MapHolder 
   std::uint64_t mapped_bytes_ = 0;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

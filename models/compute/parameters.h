@@ -6,7 +6,7 @@
 #include "protocol/address_map.h"
 #include "protocol/picoseconds.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 struct ComputeParameters {
   std::uint32_t compute_units = 80;
@@ -47,4 +47,4 @@ struct CacheParameters {
   Picoseconds latency = 114'300;  ///< compute unit to cache and back on a hit
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

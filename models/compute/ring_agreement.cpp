@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace t3vp {
+namespace t3vp::compute {
 namespace {
 
 std::string mistake_of(const t3_agreement& agreement) {
@@ -44,4 +44,4 @@ RingAgreement agreement_of(KernelHost& host, const t3_kernel& kernel, const void
   return {signal_of(host, sent, workgroups), signal_of(host, expected, workgroups), {}};
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -8,7 +8,7 @@
 #include "protocol/ring_signal.h"
 #include "t3/device.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 /// What stores to other GPUs and signals carry, and what waits expect; both null for a kernel without neighbours.
 struct RingAgreement {
@@ -18,4 +18,4 @@ struct RingAgreement {
 
 RingAgreement agreement_of(KernelHost& host, const t3_kernel& kernel, const void* arguments, std::uint32_t workgroups);
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -9,7 +9,7 @@
 #include "protocol/element.h"
 #include "t3/element_bytes.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 namespace {
 
 using Values = Eigen::Map<FloatMatrix>;
@@ -194,4 +194,4 @@ void Multiplier::multiply(const t3_product& product, TileContents& sum, const Ti
                product.transpose_b ? Eigen::Ref<const FloatMatrix>(b_) : plain_b, result);
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

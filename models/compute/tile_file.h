@@ -9,7 +9,7 @@
 #include "protocol/data_protocol.h"
 #include "t3/device.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 /// A tile's elements, row by row without gaps.
 struct TileContents {
@@ -80,4 +80,4 @@ class Multiplier {
   FloatMatrix a_, b_;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

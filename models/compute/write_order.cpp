@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace t3vp {
+namespace t3vp::compute {
 
 Picoseconds WriteOrder::look_up(std::uint64_t line, std::uint8_t sectors, Picoseconds arrival) const {
   const auto number = static_cast<std::uint32_t>(line);
@@ -40,4 +40,4 @@ void WriteOrder::add(std::uint64_t line, std::uint8_t sectors, Picoseconds arriv
   }
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

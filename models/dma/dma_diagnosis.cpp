@@ -5,7 +5,7 @@
 
 #include "dma/dma_engine.h"
 
-namespace t3vp {
+namespace t3vp::dma {
 
 bool DmaEngine::sends_to(const Command& command, std::uint32_t wg_id, std::uint64_t peer_address) {
   return command.kind != Kind::notify &&
@@ -32,4 +32,4 @@ std::vector<std::string> DmaEngine::diagnosis() const {
   return lines;
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::dma

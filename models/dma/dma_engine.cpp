@@ -8,7 +8,7 @@
 #include "protocol/description.h"
 #include "protocol/response_status.h"
 
-namespace t3vp {
+namespace t3vp::dma {
 namespace {
 constexpr std::uint64_t fill_piece = 4096;
 }
@@ -447,4 +447,4 @@ void DmaEngine::visit_statistics(const StatisticVisitor& visit) const {
   visit("bytes", "bytes", "payload sent", static_cast<double>(bytes_));
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::dma

@@ -19,7 +19,7 @@
 #include "protocol/transaction_pool.h"
 #include "registers/dma.h"
 
-namespace t3vp {
+namespace t3vp::dma {
 
 class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser {
  public:
@@ -131,4 +131,4 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
   std::uint64_t blocks_ = 0, bytes_ = 0;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::dma

@@ -5,7 +5,7 @@
 
 #include "protocol/picoseconds.h"
 
-namespace t3vp {
+namespace t3vp::dma {
 
 struct DmaParameters {
   std::uint32_t commands = 128;            ///< dma_map entries
@@ -13,4 +13,4 @@ struct DmaParameters {
   std::uint32_t bytes_in_flight = 131072;  ///< read but not yet taken by the link
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::dma

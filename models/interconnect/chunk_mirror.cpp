@@ -3,7 +3,7 @@
 #include "protocol/address_map.h"
 #include "protocol/ring_signal.h"
 
-namespace t3vp {
+namespace t3vp::interconnect {
 
 ChunkMirror::ChunkMirror(const sc_core::sc_module_name& name, const TileGrid& grid, std::uint32_t gpus,
                          std::uint16_t gpu)
@@ -40,4 +40,4 @@ unsigned ChunkMirror::debug(int, tlm::tlm_generic_payload& transaction) {
   return bytes;
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::interconnect

@@ -5,7 +5,7 @@
 #include "protocol/data_sockets.h"
 #include "protocol/tile_grid.h"
 
-namespace t3vp {
+namespace t3vp::interconnect {
 
 class ChunkMirror : public sc_core::sc_module {
  public:
@@ -26,4 +26,4 @@ class ChunkMirror : public sc_core::sc_module {
   std::uint16_t gpu_;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::interconnect

@@ -11,7 +11,7 @@
 #include "protocol/response_status.h"
 #include "protocol/ring_signal.h"
 
-namespace t3vp {
+namespace t3vp::interconnect {
 
 FabricPort::FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, std::uint32_t header_bytes,
                        const std::vector<std::uint32_t>& neighbours, std::vector<std::uint32_t> route,
@@ -321,4 +321,4 @@ std::uint64_t FabricPort::unacknowledged_bytes(std::uint32_t wg_id, std::uint8_t
   return bytes;
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::interconnect

@@ -12,7 +12,7 @@
 #include "protocol/transaction_pool.h"
 #include "registers/links.h"
 
-namespace t3vp {
+namespace t3vp::interconnect {
 
 class FabricPort : public sc_core::sc_module, public Component {
  public:
@@ -87,4 +87,4 @@ class FabricPort : public sc_core::sc_module, public Component {
   std::shared_ptr<const RingSignal> own_;  ///< what firmware's signals say of their sender
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::interconnect

@@ -9,7 +9,7 @@
 #include "protocol/description.h"
 #include "registers/status.h"
 
-namespace t3vp {
+namespace t3vp::interconnect {
 
 Link::Link(const sc_core::sc_module_name& name, const LinkParameters& parameters, std::uint16_t from, std::uint16_t to,
            Trace* trace)
@@ -142,4 +142,4 @@ std::vector<std::string> Link::diagnosis() const {
   return lines;
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::interconnect

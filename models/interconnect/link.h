@@ -18,7 +18,7 @@
 #include "protocol/trace.h"
 #include "protocol/transaction_pool.h"
 
-namespace t3vp {
+namespace t3vp::interconnect {
 
 /// What a link has carried.
 struct LinkTraffic {
@@ -90,4 +90,4 @@ class Link : public sc_core::sc_module {
   Picoseconds busy_time_ = 0;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::interconnect

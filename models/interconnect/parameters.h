@@ -6,7 +6,7 @@
 
 #include "protocol/picoseconds.h"
 
-namespace t3vp {
+namespace t3vp::interconnect {
 
 struct LinkParameters {
   double bandwidth_GBps = 75;  ///< per direction
@@ -17,4 +17,4 @@ struct LinkParameters {
   std::optional<std::uint64_t> drop_packet;        ///< a fault: number of the packet, from 0, that does not arrive
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::interconnect

@@ -11,7 +11,7 @@
 #include "protocol/description.h"
 #include "registers/status.h"
 
-namespace t3vp {
+namespace t3vp::interconnect {
 namespace {
 
 constexpr std::uint64_t counter_bytes = 8;
@@ -308,4 +308,4 @@ std::string Signals::use_of(const OutputRange& range) const {
   return {};
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::interconnect

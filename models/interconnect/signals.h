@@ -14,7 +14,7 @@
 #include "protocol/ring_signal.h"
 #include "registers/signals.h"
 
-namespace t3vp {
+namespace t3vp::interconnect {
 
 class Signals : public sc_core::sc_module, public Component, public MemoryUser {
  public:
@@ -85,4 +85,4 @@ class Signals : public sc_core::sc_module, public Component, public MemoryUser {
   tlm_utils::peq_with_get<tlm::tlm_generic_payload> arrivals_{"arrivals"};
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::interconnect

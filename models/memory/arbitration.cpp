@@ -8,7 +8,7 @@
 
 #include "memory/all_policies.h"
 
-namespace t3vp {
+namespace t3vp::memory {
 namespace {
 
 StreamView view_of(StreamQueues& streams, unsigned stream, dram::Cycle now, dram::Cycle& retry) {
@@ -133,4 +133,4 @@ std::string policy_names() {
   return names;
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

@@ -13,7 +13,7 @@
 #include "memory/stream_queues.h"
 #include "registers/memory_controller.h"
 
-namespace t3vp {
+namespace t3vp::memory {
 
 enum class Grant : std::uint8_t { none, compute, communication };
 
@@ -131,4 +131,4 @@ class PolicyOfChannels : public ArbitrationPolicy {
   std::unique_ptr<ChannelPolicy> for_channel() override { return std::make_unique<Channel>(); }
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

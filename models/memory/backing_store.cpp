@@ -5,7 +5,7 @@
 
 #include "protocol/element.h"
 
-namespace t3vp {
+namespace t3vp::memory {
 namespace {
 
 /// Calls visit(address, offset in the data, bytes) for each part of a range that lies in one page.
@@ -56,4 +56,4 @@ void BackingStore::update(ElementType type, std::uint64_t address, const unsigne
   });
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

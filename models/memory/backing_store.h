@@ -7,7 +7,7 @@
 
 #include "protocol/data_protocol.h"
 
-namespace t3vp {
+namespace t3vp::memory {
 
 class BackingStore {
  public:
@@ -28,4 +28,4 @@ class BackingStore {
   std::unordered_map<std::uint64_t, std::unique_ptr<unsigned char[]>> pages_;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

@@ -7,7 +7,7 @@
 #include "protocol/description.h"
 #include "protocol/truncating_adder.h"
 
-namespace t3vp {
+namespace t3vp::memory {
 
 void FaultyAccess::take_effect(BackingStore& store, tlm::tlm_generic_payload& transaction, bool local,
                                Picoseconds time) {
@@ -66,4 +66,4 @@ void FaultyAccess::update(BackingStore& store, const tlm::tlm_generic_payload& t
   store.write(address, sum.data(), bytes);
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

@@ -8,7 +8,7 @@
 #include "memory/parameters.h"
 #include "protocol/units.h"
 
-namespace t3vp {
+namespace t3vp::memory {
 
 /// Takes the place of the controller's own access to its data when there are faults.
 class FaultyAccess {
@@ -33,4 +33,4 @@ class FaultyAccess {
   std::string flipped_, lost_, rounded_;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

@@ -6,7 +6,7 @@
 #include "memory/memory_controller.h"
 #include "protocol/address_map.h"
 
-namespace t3vp {
+namespace t3vp::memory {
 
 void MemoryController::near_memory_command() {
   using Action = registers::NearMemory::Command::Action;
@@ -87,4 +87,4 @@ std::uint64_t MemoryController::uniform(std::uint64_t at, std::uint64_t part, st
   return alike;
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

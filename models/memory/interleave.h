@@ -10,7 +10,7 @@
 
 #include "protocol/polynomial_hash.h"
 
-namespace t3vp {
+namespace t3vp::memory {
 
 class Interleave {
  public:
@@ -65,4 +65,4 @@ class Interleave {
   PolynomialHash hash_;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

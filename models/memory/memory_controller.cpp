@@ -7,7 +7,7 @@
 #include "protocol/address_map.h"
 #include "protocol/traffic_classes.h"
 
-namespace t3vp {
+namespace t3vp::memory {
 namespace {
 
 constexpr Picoseconds trace_interval = 1'000'000;
@@ -374,4 +374,4 @@ void MemoryController::stage_changed() {
   observe();
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

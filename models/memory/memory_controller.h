@@ -30,7 +30,7 @@
 #include "registers/memory_controller.h"
 #include "registers/near_memory.h"
 
-namespace t3vp {
+namespace t3vp::memory {
 
 class MemoryController : public sc_core::sc_module, public Component {
  public:
@@ -146,4 +146,4 @@ class MemoryController : public sc_core::sc_module, public Component {
   Picoseconds scheduled_ = never;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

@@ -3,7 +3,7 @@
 
 #include "memory/memory_controller.h"
 
-namespace t3vp {
+namespace t3vp::memory {
 
 std::uint64_t MemoryController::dram_accesses() const {
   std::uint64_t sum = 0;
@@ -54,4 +54,4 @@ void MemoryController::visit_statistics(const StatisticVisitor& visit) const {
   visit("resident", "bytes", "host memory that holds HBM content", number(store_.allocated_bytes()));
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

@@ -8,7 +8,7 @@
 #include "dram/memory_spec.h"
 #include "protocol/picoseconds.h"
 
-namespace t3vp {
+namespace t3vp::memory {
 
 /// Faults to inject, which prove that checks see them.
 struct MemoryFaults {
@@ -56,4 +56,4 @@ struct TrackerParameters {
   bool strict = false;                 ///< refuse a chunk that may need a spill
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

@@ -8,7 +8,7 @@
 #include "protocol/address_map.h"
 #include "protocol/description.h"
 
-namespace t3vp {
+namespace t3vp::memory {
 namespace {
 
 constexpr Picoseconds access_time = 100'000;  // not on the data path: no contention
@@ -108,4 +108,4 @@ unsigned MemoryController::debug(int, tlm::tlm_generic_payload& transaction) {
   return transaction.get_data_length();
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace t3vp {
+namespace t3vp::memory {
 
 struct PolicyDescription;
 
@@ -20,4 +20,4 @@ std::optional<PolicyChoice> policy_named(std::string_view name);
 /// "round-robin, mca, mca-1 to mca-254, mca-unlimited": all that policy_named() takes.
 std::string policy_names();
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace t3vp {
+namespace t3vp::memory {
 namespace {
 
 bool conflict(dram::Kind a, dram::Kind b) { return a != b || a == dram::Kind::write; }
@@ -42,4 +42,4 @@ void RunQueue::grow() {
   mask_ = runs_.size() - 1;
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

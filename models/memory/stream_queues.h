@@ -9,7 +9,7 @@
 #include "dram/channel.h"
 #include "protocol/data_protocol.h"
 
-namespace t3vp {
+namespace t3vp::memory {
 
 /// Column accesses at consecutive channel-local addresses that belong to one request.
 struct Run {
@@ -86,4 +86,4 @@ class StreamQueues {
   std::array<RunQueue, 2> queues_;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

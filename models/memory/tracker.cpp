@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace t3vp {
+namespace t3vp::memory {
 namespace {
 
 constexpr unsigned entry_bits = 76;  // T3 4.2.1: tag, start address and counter
@@ -308,4 +308,4 @@ void Tracker::visit_statistics(const StatisticVisitor& visit) const {
   visit("size_bytes", "bytes", "storage of the table", number(size_bytes()));
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

@@ -26,7 +26,7 @@
 #include "protocol/transaction_pool.h"
 #include "registers/tracker.h"
 
-namespace t3vp {
+namespace t3vp::memory {
 
 class Tracker : public sc_core::sc_module, public Component, public MapHolder, public MemoryUser {
  public:
@@ -191,4 +191,4 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
   std::uint64_t used_ = 0, peak_ = 0, triggers_ = 0, spills_ = 0, reloads_ = 0;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

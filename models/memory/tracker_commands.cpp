@@ -5,7 +5,7 @@
 
 #include "memory/tracker.h"
 
-namespace t3vp {
+namespace t3vp::memory {
 namespace {
 
 /// Whether some of the range is a tile of the chunk and not between its tiles.
@@ -236,4 +236,4 @@ void Tracker::update_hull() {
   }
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

@@ -5,7 +5,7 @@
 
 #include "memory/tracker.h"
 
-namespace t3vp {
+namespace t3vp::memory {
 
 /// What has been counted of a tile that is not complete, in bytes; false when nothing has.
 bool Tracker::counted_of(TileName name, std::uint64_t& local, std::uint64_t& incoming) const {
@@ -83,4 +83,4 @@ std::string Tracker::describe(const Shortage& s) const {
   return text;
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace t3vp {
+namespace t3vp::memory {
 
 TrackerTable::TrackerTable(std::uint32_t sets, std::uint32_t ways)
     : sets_(sets), ways_(ways), entries_(std::size_t{sets} * ways) {}
@@ -31,4 +31,4 @@ std::uint64_t TrackerTable::forget(std::uint16_t chunk) {
   return count;
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

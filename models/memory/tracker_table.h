@@ -7,7 +7,7 @@
 
 #include "protocol/units.h"
 
-namespace t3vp {
+namespace t3vp::memory {
 
 /// A wavefront tile of a mapped chunk: the chunk's place in the Tracker's list and the tile's in the chunk.
 struct TileName {
@@ -50,4 +50,4 @@ class TrackerTable {
   std::uint64_t uses_ = 0;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace t3vp {
+namespace t3vp::memory {
 
 class ValidBits {
  public:
@@ -64,4 +64,4 @@ class ValidBits {
   std::vector<bool> valid_;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

@@ -9,7 +9,7 @@
 #include "registers/interrupt_controller.h"
 #include "registers/kernel_queue.h"
 
-namespace t3vp {
+namespace t3vp::processor {
 namespace {
 
 template <typename Value>
@@ -326,4 +326,4 @@ void CommandProcessor::visit_statistics(const StatisticVisitor& visit) const {
   visit("waited", "ns", "time spent waiting for interrupts", to_ns(waited_));
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::processor

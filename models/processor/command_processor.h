@@ -29,7 +29,7 @@
 #include "protocol/units.h"
 #include "registers/status.h"
 
-namespace t3vp {
+namespace t3vp::processor {
 
 /// A tensor that a program hands to the world outside, to be filled or looked at by debug transport.
 struct PublishedBuffer {
@@ -224,4 +224,4 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   Picoseconds waited_ = 0;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::processor

@@ -6,7 +6,7 @@
 #include "protocol/request_check.h"
 #include "registers/status.h"
 
-namespace t3vp {
+namespace t3vp::processor {
 
 ControlBus::ControlBus(const sc_core::sc_module_name& name, std::uint16_t gpu, Picoseconds register_access)
     : sc_module(name), gpu_(gpu), register_access_(to_sc_time(register_access)) {
@@ -78,4 +78,4 @@ unsigned ControlBus::debug_from_processor(tlm::tlm_generic_payload& transaction)
   return debug(route(transaction.get_address()), transaction);
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::processor

@@ -16,7 +16,7 @@
 #include "protocol/error_report.h"
 #include "protocol/units.h"
 
-namespace t3vp {
+namespace t3vp::processor {
 
 class ControlBus : public sc_core::sc_module {
  public:
@@ -51,4 +51,4 @@ class ControlBus : public sc_core::sc_module {
   sc_core::sc_time register_access_;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::processor

@@ -2,7 +2,7 @@
 
 #include "registers/catalogue.h"
 
-namespace t3vp {
+namespace t3vp::processor {
 namespace {
 
 std::uint32_t number_of(const std::string& block) {
@@ -48,4 +48,4 @@ void ErrorLog::show_oldest() {
   changed_.notify(sc_core::SC_ZERO_TIME);
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::processor

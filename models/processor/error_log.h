@@ -11,7 +11,7 @@
 #include "protocol/units.h"
 #include "registers/error_log.h"
 
-namespace t3vp {
+namespace t3vp::processor {
 
 class ErrorLog : public registers::ErrorLog, public ErrorReport {
  public:
@@ -48,4 +48,4 @@ class ErrorLog : public registers::ErrorLog, public ErrorReport {
   sc_core::sc_event changed_;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::processor

@@ -1,6 +1,6 @@
 #include "processor/interrupt_controller.h"
 
-namespace t3vp {
+namespace t3vp::processor {
 
 InterruptController::InterruptController(const sc_core::sc_module_name& name) : registers::InterruptController(name) {
   SC_HAS_PROCESS(InterruptController);
@@ -19,4 +19,4 @@ std::uint32_t InterruptController::raised() const {
   return bits;
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::processor

@@ -6,7 +6,7 @@
 #include "protocol/address_map.h"
 #include "registers/interrupt_controller.h"
 
-namespace t3vp {
+namespace t3vp::processor {
 
 class InterruptController : public registers::InterruptController {
  public:
@@ -24,4 +24,4 @@ class InterruptController : public registers::InterruptController {
   sc_core::sc_event enable_changed_;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::processor

@@ -5,7 +5,7 @@
 
 #include "protocol/picoseconds.h"
 
-namespace t3vp {
+namespace t3vp::processor {
 
 struct ProcessorParameters {
   Picoseconds register_access = 100'000;  ///< command processor to a register, or to the fabric
@@ -13,4 +13,4 @@ struct ProcessorParameters {
   Picoseconds quantum = 1'000'000;  ///< how far firmware may run ahead; no result depends on it
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::processor

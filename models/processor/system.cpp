@@ -1,6 +1,6 @@
 #include "processor/system.h"
 
-namespace t3vp {
+namespace t3vp::processor {
 
 System::System(const sc_core::sc_module_name& name, std::uint32_t gpu_number, std::uint32_t gpu_count,
                std::uint64_t memory_size)
@@ -28,4 +28,4 @@ void System::drive() {
   if (rises) next_trigger(1, sc_core::SC_NS);
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::processor

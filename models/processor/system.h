@@ -5,7 +5,7 @@
 
 #include "registers/system.h"
 
-namespace t3vp {
+namespace t3vp::processor {
 
 class System : public registers::System {
  public:
@@ -20,4 +20,4 @@ class System : public registers::System {
   sc_core::sc_event reset_requested_;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::processor

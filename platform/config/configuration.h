@@ -39,11 +39,11 @@ inline constexpr std::uint32_t ring_updates = 2;
 struct Faults {
   struct LoseUpdates {
     std::uint32_t gpu;
-    MemoryFaults::LoseUpdates what;
+    memory::MemoryFaults::LoseUpdates what;
   };
   struct FlipBit {
     std::uint32_t gpu;
-    MemoryFaults::FlipBit what;
+    memory::MemoryFaults::FlipBit what;
   };
   struct WrongElement {
     std::uint32_t gpu;
@@ -74,8 +74,8 @@ struct RunConfiguration {
   Workload workload;
   std::uint32_t gpus = 0;
   Method method = Method::t3_mca;
-  std::string arbitration;  ///< a policy's name, with its parameter or without: "mca-10"
-  PolicyChoice policy{};    ///< the same
+  std::string arbitration;        ///< a policy's name, with its parameter or without: "mca-10"
+  memory::PolicyChoice policy{};  ///< the same
   McaScope mca_scope = McaScope::reduce_scatter;
   Phases phases;
   bool functional = false;

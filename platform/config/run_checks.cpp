@@ -107,7 +107,7 @@ void check_tables(const Document& system, const RunConfiguration& c) {
 /// With valid bits the programs write no zeros, so that there have to be enough.
 void check_valid_bits(const Document& run, const RunConfiguration& c) {
   const std::uint64_t bits = c.system.memory.valid_bits_bytes,
-                      needed = ValidBits::storage_bytes(output_grid(c).bytes());
+                      needed = memory::ValidBits::storage_bytes(output_grid(c).bytes());
   if (is_fused(c) && bits != 0 && needed > bits)
     run.reject("/system/memory/valid_bits_KiB", fmt::format("{} bytes of valid bits", bits),
                fmt::format("0 or at least the {} that the output needs", needed));

@@ -99,9 +99,9 @@ Method method_named(const json& name) {
   return member(name, {Method::sequential, Method::t3, Method::t3_mca, Method::ideal_overlap, Method::ideal_rs_nmc});
 }
 
-PolicyChoice policy_of(const Document& run, const std::string& arbitration) {
-  const std::optional<PolicyChoice> policy = policy_named(arbitration);
-  if (!policy) run.reject("/arbitration", "one of " + policy_names());
+memory::PolicyChoice policy_of(const Document& run, const std::string& arbitration) {
+  const std::optional<memory::PolicyChoice> policy = memory::policy_named(arbitration);
+  if (!policy) run.reject("/arbitration", "one of " + memory::policy_names());
   return *policy;
 }
 

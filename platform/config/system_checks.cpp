@@ -73,7 +73,7 @@ void check_queues(const Checks& checks, const Document& document, const dram::Me
                               : fmt::format("more than write_drain_to, {}", spec.write_drain_to));
 }
 
-void check_compute(const Checks& checks, const ComputeParameters& p) {
+void check_compute(const Checks& checks, const compute::ComputeParameters& p) {
   checks.require(p.tile_rows % p.wavefronts == 0, "/compute/tile_rows",
                  fmt::format("a multiple of wavefronts, {}", p.wavefronts));
   const std::string aligned = fmt::format("a multiple of {}", aligned_elements);
@@ -93,14 +93,14 @@ void check_compute(const Checks& checks, const ComputeParameters& p) {
   holds(4.0 * p.row_block_bytes, "the operands of a row workgroup");
 }
 
-void check_tile(const Checks& checks, const std::string& pointer, TileShape tile, const ComputeParameters& p) {
+void check_tile(const Checks& checks, const std::string& pointer, TileShape tile, const compute::ComputeParameters& p) {
   checks.require(tile.rows % p.wavefronts == 0, pointer,
                  fmt::format("rows that are a multiple of wavefronts, {}", p.wavefronts));
   checks.require(tile.columns % aligned_elements == 0, pointer,
                  fmt::format("columns that are a multiple of {}", aligned_elements));
 }
 
-void check_cache(const Checks& checks, const CacheParameters& p) {
+void check_cache(const Checks& checks, const compute::CacheParameters& p) {
   checks.power_of_two(p.banks, "/cache/banks");
   checks.power_of_two(p.line_bytes, "/cache/line_bytes");
   checks.power_of_two(p.sector_bytes, "/cache/sector_bytes");
@@ -114,7 +114,7 @@ void check_cache(const Checks& checks, const CacheParameters& p) {
       fmt::format("a multiple of banks x ways x line_bytes, {} MiB", static_cast<double>(set_bytes) / (1 << 20)));
 }
 
-void check_controller(const Checks& checks, const MemoryParameters& p) {
+void check_controller(const Checks& checks, const memory::MemoryParameters& p) {
   checks.power_of_two(p.interleave_bytes, "/memory/interleave_bytes");
   checks.require(
       p.capacity_bytes % (std::uint64_t{p.channels} * p.interleave_bytes) == 0, "/memory/capacity_GiB",
@@ -165,7 +165,7 @@ void check_explicit_tile(const Document& run, const SystemConfiguration& system,
 
 void check_tile_fits(const Document& document, const SystemConfiguration& system, ElementType element) {
   const Checks checks(document);
-  const ComputeParameters& compute = system.compute;
+  const compute::ComputeParameters& compute = system.compute;
   const std::uint32_t tile = compute.tile_rows / compute.wavefronts * compute.tile_columns * bytes_of(element);
   const std::string what = fmt::format("a wavefront tile of {}", name_of(element));
   checks.at_least(system.dma.bytes_in_flight, tile, "/dma/bytes_in_flight", what);

@@ -34,8 +34,8 @@ class Section {
 
 constexpr double KiB = 1024, MiB = 1024 * KiB, GiB = 1024 * MiB;
 
-ComputeParameters read_compute(const Section& s) {
-  ComputeParameters p;
+compute::ComputeParameters read_compute(const Section& s) {
+  compute::ComputeParameters p;
   s.read("compute_units", p.compute_units);
   s.read("clock_GHz", p.clock_GHz);
   s.read("workgroups_per_cu", p.workgroups_per_cu);
@@ -59,8 +59,8 @@ ComputeParameters read_compute(const Section& s) {
   return p;
 }
 
-CacheParameters read_cache(const Section& s) {
-  CacheParameters p;
+compute::CacheParameters read_cache(const Section& s) {
+  compute::CacheParameters p;
   p.capacity_bytes = s.bytes("capacity_MiB", MiB);
   s.read("banks", p.banks);
   s.read("ways", p.ways);
@@ -72,8 +72,8 @@ CacheParameters read_cache(const Section& s) {
   return p;
 }
 
-MemoryParameters read_controller(const Section& s) {
-  MemoryParameters p;
+memory::MemoryParameters read_controller(const Section& s) {
+  memory::MemoryParameters p;
   s.read("channels", p.channels);
   p.capacity_bytes = s.bytes("capacity_GiB", GiB);
   s.read("interleave_bytes", p.interleave_bytes);
@@ -86,8 +86,8 @@ MemoryParameters read_controller(const Section& s) {
   return p;
 }
 
-TrackerParameters read_tracker(const Section& s) {
-  TrackerParameters p;
+memory::TrackerParameters read_tracker(const Section& s) {
+  memory::TrackerParameters p;
   s.read("sets", p.sets);
   s.read("ways", p.ways);
   s.read("chunks", p.chunks);
@@ -95,16 +95,16 @@ TrackerParameters read_tracker(const Section& s) {
   return p;
 }
 
-DmaParameters read_dma(const Section& s) {
-  DmaParameters p;
+dma::DmaParameters read_dma(const Section& s) {
+  dma::DmaParameters p;
   s.read("commands", p.commands);
   p.latency = s.time("latency_ns");
   s.read("bytes_in_flight", p.bytes_in_flight);
   return p;
 }
 
-LinkParameters read_links(const Section& s) {
-  LinkParameters p;
+interconnect::LinkParameters read_links(const Section& s) {
+  interconnect::LinkParameters p;
   s.read("bandwidth_GBps", p.bandwidth_GBps);
   p.latency = s.time("link_latency_ns");
   s.read("header_bytes", p.header_bytes);

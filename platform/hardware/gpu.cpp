@@ -11,8 +11,8 @@
 namespace t3vp {
 namespace {
 
-ComputeParameters compute_of(const GpuParameters& parameters) {
-  ComputeParameters compute = parameters.compute;
+compute::ComputeParameters compute_of(const GpuParameters& parameters) {
+  compute::ComputeParameters compute = parameters.compute;
   compute.memory_bytes = parameters.memory.capacity_bytes;
   return compute;
 }
@@ -60,15 +60,15 @@ void Gpu::bind_data_path() {
   joints_.join(output_map.cache, cache.compute);
   joints_.join(output_map.remote, fabric.compute);
   joints_.join(output_map.signals, signals.compute);
-  joints_.join(cache.memory, *memory.ports[MemoryController::from_cache]);
-  joints_.join(cache.bypass, *memory.ports[MemoryController::from_bypass]);
-  joints_.join(cache.peer_memory, *memory.ports[MemoryController::from_peers]);
+  joints_.join(cache.memory, *memory.ports[memory::MemoryController::from_cache]);
+  joints_.join(cache.bypass, *memory.ports[memory::MemoryController::from_bypass]);
+  joints_.join(cache.peer_memory, *memory.ports[memory::MemoryController::from_peers]);
   joints_.join(fabric.memory, cache.peers);
   joints_.join(fabric.signals, signals.peers);
-  joints_.join(dma.memory, *memory.ports[MemoryController::from_dma]);
+  joints_.join(dma.memory, *memory.ports[memory::MemoryController::from_dma]);
   joints_.join(dma.remote, fabric.dma);
   joints_.join(memory.tracker.trigger, dma.trigger);
-  joints_.join(memory.tracker.spill, *memory.ports[MemoryController::from_tracker]);
+  joints_.join(memory.tracker.spill, *memory.ports[memory::MemoryController::from_tracker]);
 }
 
 void Gpu::bind_control_path() {

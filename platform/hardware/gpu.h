@@ -30,18 +30,18 @@ class Gpu : public sc_core::sc_module {
       const SimulationOptions& options, const t3_kernel* const* kernels, Trace* trace);
 
   // The blocks. Each brings its registers, interrupt lines, figures and diagnosis along: see plug_in_blocks().
-  CommandProcessor processor;
-  ControlBus bus;
-  System system;
-  InterruptController interrupts;
-  ErrorLog error_log;
-  ComputeCluster compute;
-  OutputMap output_map;
-  LastLevelCache cache;
-  MemoryController memory;
-  DmaEngine dma;
-  Signals signals;
-  FabricPort fabric;
+  processor::CommandProcessor processor;
+  processor::ControlBus bus;
+  processor::System system;
+  processor::InterruptController interrupts;
+  processor::ErrorLog error_log;
+  compute::ComputeCluster compute;
+  compute::OutputMap output_map;
+  compute::LastLevelCache cache;
+  memory::MemoryController memory;
+  dma::DmaEngine dma;
+  interconnect::Signals signals;
+  interconnect::FabricPort fabric;
 
   /// Every block that has figures or a diagnosis, in the order of construction, blocks within others behind them.
   const std::vector<const Component*>& components() const { return components_; }

@@ -28,7 +28,7 @@ void Node::connect(const NodeParameters& parameters, Trace* trace) {
     const std::vector<std::uint32_t>& neighbours = parameters.topology[g].neighbours;
     for (std::size_t port = 0; port < neighbours.size(); ++port) {
       const std::uint32_t to = neighbours[port];
-      Link& link =
+      interconnect::Link& link =
           add_link(fmt::format("link_{}_{}", g, to), parameters.links[links_.size()], *gpus_[g], port, to, trace);
       joints_.join(link.out, *gpus_[to]->fabric.ingress[received[to]++]);
     }
@@ -37,18 +37,18 @@ void Node::connect(const NodeParameters& parameters, Trace* trace) {
 
 void Node::mirror(const NodeParameters& parameters, Trace* trace) {
   const Placement& placement = parameters.topology[0];
-  Link& link = add_link("link", parameters.links[0], *gpus_[0], 0, placement.neighbours[0], trace);
-  mirror_ = std::make_unique<ChunkMirror>("mirror", *parameters.mirrored, placement.gpus, placement.gpu);
+  interconnect::Link& link = add_link("link", parameters.links[0], *gpus_[0], 0, placement.neighbours[0], trace);
+  mirror_ = std::make_unique<interconnect::ChunkMirror>("mirror", *parameters.mirrored, placement.gpus, placement.gpu);
   joints_.join(link.out, mirror_->in);
   joints_.join(mirror_->out, *gpus_[0]->fabric.ingress[0]);
 }
 
 /// The sender's error log tells what a link refuses.
-Link& Node::add_link(const std::string& name, const LinkParameters& parameters, Gpu& from, std::size_t port,
-                     std::uint32_t to, Trace* trace) {
-  links_.push_back(
-      std::make_unique<Link>(name.c_str(), parameters, from.processor.gpu(), static_cast<std::uint16_t>(to), trace));
-  Link& link = *links_.back();
+interconnect::Link& Node::add_link(const std::string& name, const interconnect::LinkParameters& parameters, Gpu& from,
+                                   std::size_t port, std::uint32_t to, Trace* trace) {
+  links_.push_back(std::make_unique<interconnect::Link>(name.c_str(), parameters, from.processor.gpu(),
+                                                        static_cast<std::uint16_t>(to), trace));
+  interconnect::Link& link = *links_.back();
   joints_.join(*from.fabric.egress[port], link.in);
   link.errors.bind(from.error_log.reports);
   return link;

@@ -21,20 +21,20 @@ class Node : public sc_core::sc_module {
 
   const std::vector<std::unique_ptr<Gpu>>& gpus() const { return gpus_; }
   /// They are sorted by the GPUs that send, port after port.
-  const std::vector<std::unique_ptr<Link>>& links() const { return links_; }
+  const std::vector<std::unique_ptr<interconnect::Link>>& links() const { return links_; }
   /// What the protocol checkers have found: of every GPU, then of the links.
   std::vector<const Violations*> violations() const;
 
  private:
   void connect(const NodeParameters& parameters, Trace* trace);
   void mirror(const NodeParameters& parameters, Trace* trace);
-  Link& add_link(const std::string& name, const LinkParameters& parameters, Gpu& from, std::size_t port,
-                 std::uint32_t to, Trace* trace);
+  interconnect::Link& add_link(const std::string& name, const interconnect::LinkParameters& parameters, Gpu& from,
+                               std::size_t port, std::uint32_t to, Trace* trace);
 
   SocketJoints joints_;
   std::vector<std::unique_ptr<Gpu>> gpus_;
-  std::vector<std::unique_ptr<Link>> links_;
-  std::unique_ptr<ChunkMirror> mirror_;
+  std::vector<std::unique_ptr<interconnect::Link>> links_;
+  std::unique_ptr<interconnect::ChunkMirror> mirror_;
 };
 
 }  // namespace t3vp

@@ -16,14 +16,14 @@
 namespace t3vp {
 
 struct GpuParameters {
-  ComputeParameters compute;
-  OutputMapParameters output_map;
-  CacheParameters cache;
-  MemoryParameters memory;
-  TrackerParameters tracker;
-  DmaParameters dma;
-  ProcessorParameters processor;
-  LinkParameters links;
+  compute::ComputeParameters compute;
+  compute::OutputMapParameters output_map;
+  compute::CacheParameters cache;
+  memory::MemoryParameters memory;
+  memory::TrackerParameters tracker;
+  dma::DmaParameters dma;
+  processor::ProcessorParameters processor;
+  interconnect::LinkParameters links;
 };
 
 /// How much of it all is simulated. Times do not depend on it.
@@ -42,9 +42,9 @@ struct Placement {
 };
 
 struct NodeParameters {
-  std::vector<Placement> topology;    ///< of every simulated GPU, in the order of their numbers
-  std::vector<GpuParameters> gpus;    ///< as many
-  std::vector<LinkParameters> links;  ///< one for each port, GPU after GPU
+  std::vector<Placement> topology;                  ///< of every simulated GPU, in the order of their numbers
+  std::vector<GpuParameters> gpus;                  ///< as many
+  std::vector<interconnect::LinkParameters> links;  ///< one for each port, GPU after GPU
   /// One GPU stands for all of a ring: what it sends comes back to it, as the next chunk's of this output.
   std::optional<TileGrid> mirrored;
   SimulationOptions options;

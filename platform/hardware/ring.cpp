@@ -13,7 +13,7 @@ std::vector<std::uint32_t> neighbours_of(std::uint32_t gpu, std::uint32_t gpus) 
 }
 
 std::vector<std::uint32_t> route_of(std::uint32_t gpu, std::uint32_t gpus) {
-  std::vector<std::uint32_t> route(gpus, FabricPort::no_route);
+  std::vector<std::uint32_t> route(gpus, interconnect::FabricPort::no_route);
   for (std::uint32_t to = 0; to < gpus; ++to) {
     if (to == gpu) continue;
     const std::uint32_t backward = (gpu + gpus - to) % gpus;
@@ -34,7 +34,7 @@ std::vector<Placement> ring(std::uint32_t gpus) {
 
 std::vector<Placement> mirrored_ring(std::uint32_t gpus) {
   std::vector<std::uint32_t> route(gpus, 0);
-  route[0] = FabricPort::no_route;
+  route[0] = interconnect::FabricPort::no_route;
   return {{0, gpus, {gpus - 1}, route, 1}};
 }
 

@@ -6,8 +6,8 @@
 
 namespace t3vp {
 
-void transfer(Gpu& gpu, tlm::tlm_command command, const PublishedBuffer& buffer, std::uint32_t row, unsigned char* data,
-              SeenBy whom) {
+void transfer(Gpu& gpu, tlm::tlm_command command, const processor::PublishedBuffer& buffer, std::uint32_t row,
+              unsigned char* data, SeenBy whom) {
   const unsigned bytes = buffer.columns * bytes_of(buffer.element);
   tlm::tlm_generic_payload payload;
   payload.set_command(command);
@@ -21,19 +21,19 @@ void transfer(Gpu& gpu, tlm::tlm_command command, const PublishedBuffer& buffer,
     gpu.compute.memory->transport_dbg(payload);
 }
 
-void read_row(Gpu& gpu, const PublishedBuffer& buffer, std::uint32_t row, float* values) {
+void read_row(Gpu& gpu, const processor::PublishedBuffer& buffer, std::uint32_t row, float* values) {
   std::vector<unsigned char> bytes(std::size_t{buffer.columns} * bytes_of(buffer.element));
   transfer(gpu, tlm::TLM_READ_COMMAND, buffer, row, bytes.data());
   widen_elements(buffer.element, bytes.data(), values, buffer.columns);
 }
 
-void write_row(Gpu& gpu, const PublishedBuffer& buffer, std::uint32_t row, const float* values) {
+void write_row(Gpu& gpu, const processor::PublishedBuffer& buffer, std::uint32_t row, const float* values) {
   std::vector<unsigned char> bytes(std::size_t{buffer.columns} * bytes_of(buffer.element));
   narrow_elements(buffer.element, values, bytes.data(), buffer.columns);
   transfer(gpu, tlm::TLM_WRITE_COMMAND, buffer, row, bytes.data());
 }
 
-void fill_randomly(Gpu& gpu, const PublishedBuffer& buffer, std::seed_seq& seeds, float least) {
+void fill_randomly(Gpu& gpu, const processor::PublishedBuffer& buffer, std::seed_seq& seeds, float least) {
   std::mt19937_64 random(seeds);
   std::vector<float> values(buffer.columns);
   for (std::uint32_t i = 0; i < buffer.rows; ++i) {

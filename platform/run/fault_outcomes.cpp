@@ -13,7 +13,7 @@ FaultOutcome outcome(const char* name, const std::string& struck, const std::str
   return {name, !struck.empty(), struck.empty() ? did_not : struck};
 }
 
-FaultOutcome updates_lost(const Faults::LoseUpdates& fault, const FaultyAccess& memory) {
+FaultOutcome updates_lost(const Faults::LoseUpdates& fault, const memory::FaultyAccess& memory) {
   const char* from = !fault.what.peers ? " of its own blocks" : !fault.what.local ? " of a peer" : "";
   return outcome(
       "lose_updates",
@@ -24,7 +24,7 @@ FaultOutcome updates_lost(const Faults::LoseUpdates& fault, const FaultyAccess& 
       fmt::format("no update{} arrived at GPU {}'s memory", from, fault.gpu));
 }
 
-FaultOutcome bit_flipped(const Faults::FlipBit& fault, const FaultyAccess& memory) {
+FaultOutcome bit_flipped(const Faults::FlipBit& fault, const memory::FaultyAccess& memory) {
   return outcome("flip_bit",
                  memory.flipped().empty() ? ""
                                           : fmt::format("GPU {}'s memory flipped bit {} in access {}, the {}",
@@ -42,7 +42,7 @@ FaultOutcome wrongly_rounded(std::uint32_t number, const Gpu& gpu) {
       fmt::format("GPU {} added nothing that needs rounding up", number));
 }
 
-FaultOutcome packet_dropped(const Faults::DropPacket& fault, const Link& link) {
+FaultOutcome packet_dropped(const Faults::DropPacket& fault, const interconnect::Link& link) {
   const std::string name = fmt::format("link {} from GPU {} to GPU {}", fault.link, link.from(), link.to());
   return outcome(
       "drop_packet",
@@ -58,7 +58,7 @@ void WrongElement::strike(const RunConfiguration& c, const Node& node) {
   Gpu& gpu = *node.gpus()[number];
   const auto& buffers = gpu.processor.buffers();
   const auto out =
-      std::find_if(buffers.begin(), buffers.end(), [](const PublishedBuffer& b) { return b.name == "out"; });
+      std::find_if(buffers.begin(), buffers.end(), [](const processor::PublishedBuffer& b) { return b.name == "out"; });
   if (out == buffers.end()) return;
   const auto row = static_cast<std::uint32_t>(index / out->columns);
   const std::uint64_t column = index % out->columns;

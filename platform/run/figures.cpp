@@ -16,7 +16,7 @@ std::optional<double> longest(const Node& node, const std::string& phase) {
   std::optional<double> result;
   for (const auto& gpu : node.gpus()) {
     std::optional<Picoseconds> spent;
-    for (const CommandProcessor::PhaseTime& time : gpu->processor.phases())
+    for (const processor::CommandProcessor::PhaseTime& time : gpu->processor.phases())
       if (time.phase == phase && time.end != never) spent = spent.value_or(0) + time.end - time.begin;
     if (spent) result = std::max(result.value_or(0), to_ns(*spent));
   }
@@ -27,7 +27,7 @@ std::optional<double> longest(const Node& node, const std::string& phase) {
 double span_of(const Node& node, const std::string& phase) {
   Picoseconds begin = never, end = 0;
   for (const auto& gpu : node.gpus())
-    for (const CommandProcessor::PhaseTime& time : gpu->processor.phases())
+    for (const processor::CommandProcessor::PhaseTime& time : gpu->processor.phases())
       if (time.phase == phase && time.end != never) {
         begin = std::min(begin, time.begin);
         end = std::max(end, time.end);
@@ -39,7 +39,7 @@ double span_of(const Node& node, const std::string& phase) {
 std::vector<std::string> phases_of(const Node& node) {
   std::vector<std::pair<Picoseconds, std::string>> begun;
   for (const auto& gpu : node.gpus())
-    for (const CommandProcessor::PhaseTime& time : gpu->processor.phases())
+    for (const processor::CommandProcessor::PhaseTime& time : gpu->processor.phases())
       if (phases::is_part_of_total(time.phase)) begun.emplace_back(time.begin, time.phase);
   std::stable_sort(begun.begin(), begun.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> names;
@@ -63,8 +63,8 @@ RunTimes times_of(const RunConfiguration& configuration, const Node& node) {
 /// What the program handed over at its end, outside the measured time, is not among it.
 DramBytes dram_bytes_of(const Gpu& gpu) {
   DramBytes bytes = gpu.memory.dram_bytes();
-  const LastLevelCache::Flush& flush = gpu.cache.last_flush();
-  for (const CommandProcessor::PhaseTime& time : gpu.processor.phases())
+  const compute::LastLevelCache::Flush& flush = gpu.cache.last_flush();
+  for (const processor::CommandProcessor::PhaseTime& time : gpu.processor.phases())
     for (std::size_t c = 0; time.phase == phases::hand_over && time.begin <= flush.time && c < bytes.size(); ++c)
       bytes[c] -= flush.bytes[c];
   return bytes;
@@ -101,7 +101,7 @@ std::vector<LinkFigures> links_of(const RunConfiguration& configuration, const N
     LinkFigures figures{link->from(), link->to()};
     const std::size_t index = seen[link->from()]++;
     for (const std::string& phase : measured_phases(configuration)) {
-      const LinkTraffic traffic = meter.of(link->from(), phase).links[index];
+      const interconnect::LinkTraffic traffic = meter.of(link->from(), phase).links[index];
       figures.payload_bytes += traffic.payload_bytes;
       figures.wire_bytes += traffic.wire_bytes;
       figures.packets += traffic.packets;
@@ -122,13 +122,13 @@ double matrix_flops(const RunConfiguration& configuration) {
   return flops;
 }
 
-double matrix_rate(const ComputeParameters& p) {
+double matrix_rate(const compute::ComputeParameters& p) {
   return p.compute_units * p.matrix_flops_per_cycle * p.matrix_efficiency * p.clock_GHz;
 }
 
 /// Kernels of a layer run one after the other. Attention's blocks are no tiles of one matrix product.
 double quantized_compute_ns(const RunConfiguration& configuration) {
-  const ComputeParameters& compute = configuration.system.compute;
+  const compute::ComputeParameters& compute = configuration.system.compute;
   const GemmShape& gemm = configuration.workload.gemm;
   if (!configuration.workload.layer) {
     if (!configuration.phases.gemm || !configuration.workload.has_gemm()) return 0;

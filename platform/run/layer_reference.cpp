@@ -17,7 +17,7 @@ std::uint32_t count_of(const t3_layer_operation& operation) {
 
 }  // namespace
 
-void LayerReference::fill(const PublishedBuffer& tensor) {
+void LayerReference::fill(const processor::PublishedBuffer& tensor) {
   std::seed_seq seeds{static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32),
                       static_cast<std::uint32_t>(tensors_.size())};
   tensors_.push_back(tensor);
@@ -30,7 +30,8 @@ void LayerReference::take(const t3_operand& operand, std::uint32_t matrix, std::
   const t3_matrix& m = operand.matrix;
   const std::uint64_t offset = m.address + std::uint64_t{matrix} * stride;
   const std::uint64_t address = tensors_.at(operand.tensor).address + offset;
-  const PublishedBuffer written{"", address, m.row_stride, m.rows, m.columns, static_cast<ElementType>(m.element)};
+  const processor::PublishedBuffer written{"",     address,   m.row_stride,
+                                           m.rows, m.columns, static_cast<ElementType>(m.element)};
   for (std::uint32_t row = 0; row < m.rows; ++row)
     transfer(gpu_, tlm::TLM_READ_COMMAND, written, row, &contents_[operand.tensor][offset + row * m.row_stride],
              SeenBy::compute_units);
@@ -54,7 +55,7 @@ void LayerReference::check_memory() {
   for (std::size_t i = 0; i < tensors_.size(); ++i) check_memory(tensors_[i], contents_[i]);
 }
 
-void LayerReference::check_memory(const PublishedBuffer& tensor, const std::vector<unsigned char>& content) {
+void LayerReference::check_memory(const processor::PublishedBuffer& tensor, const std::vector<unsigned char>& content) {
   const std::uint32_t bytes = bytes_of(tensor.element);
   std::vector<unsigned char> in_memory(content.size()), seen(content.size());
   transfer(gpu_, tlm::TLM_READ_COMMAND, tensor, 0, in_memory.data());

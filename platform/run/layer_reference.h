@@ -16,7 +16,7 @@ class LayerReference {
   LayerReference(Gpu& gpu, std::uint64_t seed) : gpu_(gpu), seed_(seed) {}
 
   /// Fills the next tensor of the program with values in [-1, 1]; second moments are not negative.
-  void fill(const PublishedBuffer& tensor);
+  void fill(const processor::PublishedBuffer& tensor);
   /// Keeps the operands of an operation that is about to run.
   void before(const t3_layer_operation& operation);
   /// Compares what it has written. One rounding to the element type is allowed, and what fp32 loses on the way.
@@ -36,14 +36,14 @@ class LayerReference {
   /// Takes over what compute units see of a matrix that an operation has written.
   void take(const t3_operand& operand, std::uint32_t matrix, std::uint32_t stride);
   Matrix content(const t3_operand& operand, std::uint32_t matrix, std::uint32_t stride) const;
-  void check_memory(const PublishedBuffer& tensor, const std::vector<unsigned char>& content);
+  void check_memory(const processor::PublishedBuffer& tensor, const std::vector<unsigned char>& content);
   Matrix read_part(const t3_layer_operation& operation, std::uint32_t matrix, std::uint32_t part) const;
   void compare(const std::string& operation, const t3_operand& operand, std::uint32_t matrix, std::uint32_t stride,
                const Expected& expected);
 
   Gpu& gpu_;
   std::uint64_t seed_;
-  std::vector<PublishedBuffer> tensors_;
+  std::vector<processor::PublishedBuffer> tensors_;
   /// Each tensor as it was filled, then written by operations. Operands come from here: bytes that go wrong on the way
   /// through memory must not pass for an operand.
   std::vector<std::vector<unsigned char>> contents_;

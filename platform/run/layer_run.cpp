@@ -23,7 +23,7 @@ LayerRun::LayerRun(const RunConfiguration& configuration, Gpu& gpu)
   });
   if (!configuration.functional) return;
   reference_.emplace(gpu, configuration.seed);
-  gpu.processor.on_publish([this](const PublishedBuffer& buffer) { reference_->fill(buffer); });
+  gpu.processor.on_publish([this](const processor::PublishedBuffer& buffer) { reference_->fill(buffer); });
 }
 
 FunctionalCheck LayerRun::functional() {

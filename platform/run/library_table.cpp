@@ -112,7 +112,7 @@ class TableCheck {
 
   std::string_view require_name(const std::string& what, const char* text) const {
     const std::string_view name = require_text(what, text, a_plain_name);
-    if (!is_plain_name(name)) place_.reject(fmt::format("{} has the name \"{}\"", what, name), a_plain_name);
+    if (!processor::is_plain_name(name)) place_.reject(fmt::format("{} has the name \"{}\"", what, name), a_plain_name);
     return name;
   }
 

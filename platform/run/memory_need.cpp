@@ -29,25 +29,25 @@ constexpr double wave_bytes = 512;         // what is known of a kernel's progra
 constexpr double stack_bytes = 2 * 4096;   // what one that runs touches of its stack
 constexpr double check_bytes = 8;          // the reference computes in double precision
 
-double tags(const CacheParameters& p) {
+double tags(const compute::CacheParameters& p) {
   const double padded_ways = std::ceil(p.ways / 16.0) * 16;
   return tag_bytes * static_cast<double>(p.capacity_bytes) / p.line_bytes * padded_ways / p.ways;
 }
 
 TileShape tile_of(const RunConfiguration& c) {
-  const ComputeParameters& p = c.system.compute;
+  const compute::ComputeParameters& p = c.system.compute;
   return c.workload.has_gemm() ? c.workload.gemm.tile : TileShape{p.tile_rows, p.tile_columns};
 }
 
 /// GEMM workgroups of a compute unit: more with smaller tiles.
-double resident(const ComputeParameters& p, TileShape tile) {
+double resident(const compute::ComputeParameters& p, TileShape tile) {
   const std::uint64_t smaller = std::uint64_t{p.tile_rows} * p.tile_columns / tile.elements();
   return p.workgroups_per_cu * static_cast<double>(std::max<std::uint64_t>(smaller, 1));
 }
 
 /// GEMM workgroups of a GPU that run at a time.
 double running(const RunConfiguration& c) {
-  const ComputeParameters& p = c.system.compute;
+  const compute::ComputeParameters& p = c.system.compute;
   const double fit = p.compute_units * resident(p, tile_of(c));
   if (!c.workload.has_gemm()) return fit;
   const TileShape& tile = c.workload.gemm.tile;
@@ -56,7 +56,7 @@ double running(const RunConfiguration& c) {
 }
 
 double workgroups(const RunConfiguration& c) {
-  const ComputeParameters& p = c.system.compute;
+  const compute::ComputeParameters& p = c.system.compute;
   const double gemm = p.compute_units * resident(p, tile_of(c));
   const double ring = double{1} * p.compute_units * p.ring_blocks_in_flight * p.ring_workgroups_per_cu;
   const double rows = double{1} * p.compute_units * p.row_workgroups_per_cu;
@@ -65,7 +65,7 @@ double workgroups(const RunConfiguration& c) {
 }
 
 /// Operands on their way through the compute units, as floats.
-double operands_in_flight(const ComputeParameters& p, TileShape tile) {
+double operands_in_flight(const compute::ComputeParameters& p, TileShape tile) {
   const auto sums = static_cast<double>(tile.elements());
   const double slabs = double{1} * (tile.rows + tile.columns) * p.slab_depth * p.prefetch_slabs;
   return sizeof(float) * (sums + slabs) * p.compute_units * resident(p, tile);

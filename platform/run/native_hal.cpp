@@ -22,10 +22,10 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  CommandProcessor* operator->() const { return &processor_; }
+  processor::CommandProcessor* operator->() const { return &processor_; }
 
  private:
-  CommandProcessor& processor_;
+  processor::CommandProcessor& processor_;
 };
 
 // The two enumerations are generated from the same description.
@@ -120,11 +120,12 @@ bool is_known(const t3_contents& said) {
 }
 
 /// What a program says of a buffer's elements, written when it is asked for, in the program's own time on the host.
-PublishedBuffer::Contents contents_of(const t3_contents& said, const t3_buffer& buffer, NativePlatform& platform) {
+processor::PublishedBuffer::Contents contents_of(const t3_contents& said, const t3_buffer& buffer,
+                                                 NativePlatform& platform) {
   if (said.kind == T3_CONTENTS_UNSAID) return {};
   return [said, name = text_or_nothing(buffer.name), elements = std::size_t{buffer.rows} * buffer.columns,
           &platform](float* values) {
-    const CommandProcessor& processor = platform.processor;
+    const processor::CommandProcessor& processor = platform.processor;
     platform.writes_contents_of = name;
     processor.tell_control(true);
     if (said.kind == T3_CONTENTS_CONSTANT) std::fill_n(values, elements, said.constant);
@@ -144,7 +145,7 @@ void publish(void* platform, const t3_buffer* buffer) {
                                text_or_nothing(buffer->name));
   // A number beyond the 8 bits of ElementType must not turn into a known one.
   const auto element = static_cast<ElementType>(std::min(buffer->element, std::uint32_t{0xFF}));
-  PublishedBuffer published{
+  processor::PublishedBuffer published{
       text_or_nothing(buffer->name), buffer->address, buffer->row_stride, buffer->rows, buffer->columns, element};
   published.tolerance = buffer->tolerance;
   published.initial = contents_of(buffer->initial, *buffer, *static_cast<NativePlatform*>(platform));
@@ -193,7 +194,7 @@ t3_status argument_text(void* platform, const char* name, const char** value) {
 void log(void* platform, const char* text) { Call(platform)->log(text_or_nothing(text)); }
 
 /// Nothing here has to be destroyed: a program may never return.
-Status run(t3_program* program, const t3_job& job, Arguments& arguments, CommandProcessor& processor) {
+Status run(t3_program* program, const t3_job& job, Arguments& arguments, processor::CommandProcessor& processor) {
   NativePlatform platform{processor, arguments};
   const t3_hal hal = native_hal(platform);
   return static_cast<Status>(program(&hal, &job));
@@ -227,12 +228,14 @@ t3_hal native_hal(NativePlatform& platform) {
           log};
 }
 
-CommandProcessor::Program native_program(t3_program* program, const t3_job& job, Arguments& arguments) {
-  return [program, job, &arguments](CommandProcessor& processor) { return run(program, job, arguments, processor); };
+processor::CommandProcessor::Program native_program(t3_program* program, const t3_job& job, Arguments& arguments) {
+  return [program, job, &arguments](processor::CommandProcessor& processor) {
+    return run(program, job, arguments, processor);
+  };
 }
 
-CommandProcessor::Program native_program(t3_program* program, const t3_job& job) {
-  return [program, job, none = Arguments()](CommandProcessor& processor) mutable {
+processor::CommandProcessor::Program native_program(t3_program* program, const t3_job& job) {
+  return [program, job, none = Arguments()](processor::CommandProcessor& processor) mutable {
     return run(program, job, none, processor);
   };
 }

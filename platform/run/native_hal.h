@@ -10,7 +10,7 @@ namespace t3vp {
 
 /// What a HAL's `platform` points to.
 struct NativePlatform {
-  CommandProcessor& processor;
+  processor::CommandProcessor& processor;
   Arguments& arguments;
   const char* writes_contents_of = nullptr;  ///< the buffer, while a function of the program's writes what is in it
 };
@@ -19,8 +19,8 @@ struct NativePlatform {
 t3_hal native_hal(NativePlatform& platform);
 
 /// A program with its job and, for as long as it runs, what it may ask for.
-CommandProcessor::Program native_program(t3_program* program, const t3_job& job, Arguments& arguments);
+processor::CommandProcessor::Program native_program(t3_program* program, const t3_job& job, Arguments& arguments);
 /// One that is given no arguments.
-CommandProcessor::Program native_program(t3_program* program, const t3_job& job);
+processor::CommandProcessor::Program native_program(t3_program* program, const t3_job& job);
 
 }  // namespace t3vp

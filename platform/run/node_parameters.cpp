@@ -16,8 +16,8 @@ GpuParameters gpu_parameters(const RunConfiguration& configuration, std::uint32_
   return parameters;
 }
 
-LinkParameters link_parameters(const RunConfiguration& configuration, std::size_t link) {
-  LinkParameters parameters = configuration.system.links;
+interconnect::LinkParameters link_parameters(const RunConfiguration& configuration, std::size_t link) {
+  interconnect::LinkParameters parameters = configuration.system.links;
   const auto& fault = configuration.faults.drop_packet;
   if (fault && fault->link == link) parameters.drop_packet = fault->packet;
   return parameters;

@@ -41,7 +41,7 @@ t3_program* built_in(const std::string& name) {
   throw std::logic_error("no program " + name);
 }
 
-void add_kernels(const t3_export_table& table, const InputPlace& place, KernelRegistry& registry,
+void add_kernels(const t3_export_table& table, const InputPlace& place, compute::KernelRegistry& registry,
                  std::vector<const t3_kernel*>& kernels) {
   for (const t3_kernel* const* kernel = table.kernels; kernel != nullptr && *kernel != nullptr; ++kernel) {
     if (const auto refused = registry.refusal(**kernel)) place.reject(refused->found, refused->expected);
@@ -56,7 +56,7 @@ OpenedSoftware::OpenedSoftware(const RunConfiguration& configuration)
     : gpus_(configuration.mirror ? 1 : configuration.gpus) {
   const Software& software = configuration.software;
   for (OnGpu& gpu : gpus_) {
-    KernelRegistry registry(t3_built_in.kernels);
+    compute::KernelRegistry registry(t3_built_in.kernels);
     for (const t3_kernel* const* kernel = t3_built_in.kernels; *kernel != nullptr; ++kernel)
       gpu.kernels.push_back(*kernel);
     if (software.library) {

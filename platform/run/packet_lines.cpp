@@ -8,7 +8,7 @@ namespace t3vp {
 namespace {
 
 using Lines = std::vector<std::string>;
-using Links = std::vector<std::unique_ptr<Link>>;
+using Links = std::vector<std::unique_ptr<interconnect::Link>>;
 
 constexpr std::size_t packets_told = 16;  // lines of all GPUs and links
 constexpr std::size_t gpus_told = 16;     // of a circle

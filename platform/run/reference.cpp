@@ -15,8 +15,8 @@
 namespace t3vp {
 namespace {
 
-const PublishedBuffer* find(const Gpu& gpu, const std::string& name) {
-  for (const PublishedBuffer& buffer : gpu.processor.buffers())
+const processor::PublishedBuffer* find(const Gpu& gpu, const std::string& name) {
+  for (const processor::PublishedBuffer& buffer : gpu.processor.buffers())
     if (buffer.name == name) return &buffer;
   return nullptr;
 }
@@ -29,7 +29,7 @@ std::string text_of(std::uint32_t rows, std::uint32_t columns, ElementType eleme
 }
 
 /// Whether all rows are in the GPU's memory, none in another one.
-bool is_in_memory(const Gpu& gpu, const PublishedBuffer& buffer, std::uint64_t capacity) {
+bool is_in_memory(const Gpu& gpu, const processor::PublishedBuffer& buffer, std::uint64_t capacity) {
   const std::uint64_t begin = address_map::local_of(buffer.address);
   const std::uint64_t row = std::uint64_t{buffer.columns} * bytes_of(buffer.element);
   if (address_map::gpu_of(buffer.address) != gpu.processor.gpu() || begin > capacity || row > capacity - begin)
@@ -40,7 +40,7 @@ bool is_in_memory(const Gpu& gpu, const PublishedBuffer& buffer, std::uint64_t c
 }
 
 /// Memory holds anything before it is written, for instance what is no number in any element type.
-void spoil(Gpu& gpu, const PublishedBuffer& buffer) {
+void spoil(Gpu& gpu, const processor::PublishedBuffer& buffer) {
   std::vector<unsigned char> row(std::size_t{buffer.columns} * bytes_of(buffer.element), 0xFF);
   for (std::uint32_t i = 0; i < buffer.rows; ++i) transfer(gpu, tlm::TLM_WRITE_COMMAND, buffer, i, row.data());
 }
@@ -52,7 +52,7 @@ bool is_as_expected(double found, double expected, double tolerance) {
 }
 
 /// Who uses some of the buffer's elements just now, in words; empty when nobody does.
-std::string use_of(const Gpu& gpu, const PublishedBuffer& buffer) {
+std::string use_of(const Gpu& gpu, const processor::PublishedBuffer& buffer) {
   const std::uint64_t row = std::uint64_t{buffer.columns} * bytes_of(buffer.element);
   const auto use_of_bytes = [&gpu](std::uint64_t begin, std::uint64_t bytes) {
     std::string found = gpu.memory.use_of({begin, begin + bytes});
@@ -72,14 +72,14 @@ bool Reference::is_of_workload(const std::string& name) const {
 }
 
 /// What is wrong with what the program says of the contents: "found ..., expected ..."; empty when nothing is.
-std::string Reference::refused_contents(const PublishedBuffer& buffer) const {
+std::string Reference::refused_contents(const processor::PublishedBuffer& buffer) const {
   if (!(buffer.tolerance >= 0)) return fmt::format("found a tolerance of {}, expected 0 or more", buffer.tolerance);
   if (is_of_workload(buffer.name) && (buffer.initial || buffer.expected))
     return "found contents of the program's, expected the workload's, which has a buffer of that name";
   return {};
 }
 
-std::string Reference::refusal(const Gpu& gpu, const PublishedBuffer& buffer) const {
+std::string Reference::refusal(const Gpu& gpu, const processor::PublishedBuffer& buffer) const {
   const std::string who = fmt::format("GPU {} firmware publishes {}: ", gpu.processor.gpu(), buffer.name);
   const GemmShape& gemm = configuration_.workload.gemm;
   const bool transpose = gemm.transpose_b;
@@ -108,7 +108,7 @@ std::string Reference::refusal(const Gpu& gpu, const PublishedBuffer& buffer) co
                    buffer.address, use);
 }
 
-void Reference::take(Gpu& gpu, const PublishedBuffer& buffer) {
+void Reference::take(Gpu& gpu, const processor::PublishedBuffer& buffer) {
   if (!configuration_.functional) return;
   if (is_of_workload(buffer.name)) return fill(gpu, buffer);
   std::vector<float> values(std::size_t{buffer.rows} * buffer.columns);
@@ -125,11 +125,11 @@ void Reference::take(Gpu& gpu, const PublishedBuffer& buffer) {
   expectations_.push_back({&gpu, buffer, std::move(values)});
 }
 
-void Reference::fill(Gpu& gpu, const PublishedBuffer& buffer) const {
+void Reference::fill(Gpu& gpu, const processor::PublishedBuffer& buffer) const {
   if (buffer.name == "out") return spoil(gpu, buffer);
   const std::uint32_t number = gpu.processor.gpu();
   const GemmProblem problem = gemm_problem(configuration_);
-  const FloatMatrix values = buffer.name == "a" ? operand_a(problem, number) : operand_b(problem, number);
+  const compute::FloatMatrix values = buffer.name == "a" ? operand_a(problem, number) : operand_b(problem, number);
   for (std::uint32_t i = 0; i < buffer.rows; ++i) write_row(gpu, buffer, i, &values(i, 0));
 }
 
@@ -160,10 +160,10 @@ void Reference::check_expectation(const Expectation& e, FunctionalCheck& result)
 void Reference::check_output(Node& node, FunctionalCheck& result) const {
   for (const auto& gpu : node.gpus())
     if (find(*gpu, "out") == nullptr) return;
-  const FloatMatrix expected = expected_output(gemm_problem(configuration_));
+  const compute::FloatMatrix expected = expected_output(gemm_problem(configuration_));
   std::vector<float> found(configuration_.workload.gemm.n);
   for (const auto& gpu : node.gpus()) {
-    const PublishedBuffer& out = *find(*gpu, "out");
+    const processor::PublishedBuffer& out = *find(*gpu, "out");
     for (std::uint32_t row = 0; row < out.rows; ++row) {
       read_row(*gpu, out, row, found.data());
       for (std::uint32_t column = 0; column < out.columns; ++column)
@@ -177,7 +177,7 @@ void Reference::check_output(Node& node, FunctionalCheck& result) const {
 
 void Reference::dump(Node& node, const std::filesystem::path& out) const {
   for (const auto& gpu : node.gpus())
-    for (const PublishedBuffer& buffer : gpu->processor.buffers()) {
+    for (const processor::PublishedBuffer& buffer : gpu->processor.buffers()) {
       const bool transpose = buffer.name == "b" && configuration_.workload.gemm.transpose_b;
       const std::uint32_t bytes = bytes_of(buffer.element);
       std::vector<unsigned char> all(std::size_t{buffer.rows} * buffer.columns * bytes);

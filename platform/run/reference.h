@@ -18,11 +18,11 @@ class Reference {
 
   /// Why a buffer that a program publishes cannot be filled or looked at: "GPU 0 publishes out: found ..., expected
   /// ..."; empty when it can.
-  std::string refusal(const Gpu& gpu, const PublishedBuffer& buffer) const;
+  std::string refusal(const Gpu& gpu, const processor::PublishedBuffer& buffer) const;
 
   /// In a functional run, fills a buffer while it is published: the workload's operands of a GPU, its output with what
   /// is no number, and any other one with what the program says; and keeps what the program expects of it.
-  void take(Gpu& gpu, const PublishedBuffer& buffer);
+  void take(Gpu& gpu, const processor::PublishedBuffer& buffer);
 
   /// Every element of every GPU's output against what it should be, to the bit, and of every other buffer against what
   /// its program expects. What is expected of the output follows from the configuration, not from what is left in the
@@ -36,13 +36,13 @@ class Reference {
   /// What a program expects in a buffer of its GPU.
   struct Expectation {
     Gpu* gpu;
-    PublishedBuffer buffer;
+    processor::PublishedBuffer buffer;
     std::vector<float> values;  ///< row by row, rounded to the element type
   };
 
   bool is_of_workload(const std::string& name) const;
-  std::string refused_contents(const PublishedBuffer& buffer) const;
-  void fill(Gpu& gpu, const PublishedBuffer& buffer) const;
+  std::string refused_contents(const processor::PublishedBuffer& buffer) const;
+  void fill(Gpu& gpu, const processor::PublishedBuffer& buffer) const;
   void check_output(Node& node, FunctionalCheck& result) const;
   static void check_expectation(const Expectation& expectation, FunctionalCheck& result);
 

@@ -31,7 +31,7 @@ namespace {
 
 t3_job job_of(const RunConfiguration& configuration) {
   const GemmShape& gemm = configuration.workload.gemm;
-  const ComputeParameters& compute = configuration.system.compute;
+  const compute::ComputeParameters& compute = configuration.system.compute;
   t3_job job{};
   job.m = gemm.m;
   job.n = gemm.n;
@@ -49,7 +49,7 @@ t3_job job_of(const RunConfiguration& configuration) {
   job.skip_gemm = !configuration.phases.gemm;
   job.skip_reduce_scatter = !configuration.phases.reduce_scatter;
   job.skip_all_gather = !configuration.phases.all_gather;
-  const PolicyDescription& policy = *configuration.policy.policy;
+  const memory::PolicyDescription& policy = *configuration.policy.policy;
   job.arbitration = static_cast<t3_arbitration>(policy.number);
   job.arbitration_limit = configuration.policy.limit;
   job.arbitration_ends = policy.ends_with_reduce_scatter && configuration.mca_scope != McaScope::always;
@@ -142,11 +142,11 @@ void run_dry(const Node& node, const Parts& parts) {
 void report_errors(const Node& node, RunResult& result) {
   constexpr std::size_t told = 4;
   for (const auto& gpu : node.gpus()) {
-    const CommandProcessor& processor = gpu->processor;
+    const processor::CommandProcessor& processor = gpu->processor;
     const auto& records = gpu->error_log.records();
     for (const std::string& mistake : processor.mistakes())
       result.diagnosis.push_back(fmt::format("GPU {} firmware {}", processor.gpu(), mistake));
-    for (const CommandProcessor::PhaseTime& phase : processor.phases())
+    for (const processor::CommandProcessor::PhaseTime& phase : processor.phases())
       if (processor.finished() && processor.status() == Status::ok && phase.end == never)
         result.diagnosis.push_back(fmt::format("GPU {} firmware has not ended the phase {}, which began at {:.3f} ns",
                                                processor.gpu(), phase.phase, to_ns(phase.begin)));
@@ -173,7 +173,7 @@ void diagnose(Node& node, const Parts& parts, RunResult& result) {
   constexpr std::uint32_t most_told = 100;  // a program that waits on after so many is left there
   std::vector<std::uint32_t> told(node.gpus().size());
   while (!sc_core::sc_pending_activity()) {
-    CommandProcessor* const next = next_to_give_up(parts.configuration, node, told);
+    processor::CommandProcessor* const next = next_to_give_up(parts.configuration, node, told);
     if (next == nullptr || told[next->gpu()]++ == most_told) return;
     next->give_up_waiting();
     run_dry(node, parts);
@@ -215,7 +215,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   for (std::size_t g = 0; g < node.gpus().size(); ++g) {
     const auto& gpu = node.gpus()[g];
     t3_program* const program = options.program != nullptr ? options.program : software.program(g);
-    gpu->processor.run([run = native_program(program, job, arguments)](CommandProcessor& processor) {
+    gpu->processor.run([run = native_program(program, job, arguments)](processor::CommandProcessor& processor) {
       return guarded_call([&] { return run(processor); });
     });
     gpu->processor.on_log([number = gpu->processor.gpu()](const std::string& text) {
@@ -232,7 +232,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
           before = ended;
         });
     if (layer) continue;  // it looks at what is published by itself
-    gpu->processor.on_publish([&reference, &refused, &gpu = *gpu](const PublishedBuffer& buffer) {
+    gpu->processor.on_publish([&reference, &refused, &gpu = *gpu](const processor::PublishedBuffer& buffer) {
       std::string refusal = reference.refusal(gpu, buffer);
       if (!refusal.empty())
         refused.push_back(std::move(refusal));

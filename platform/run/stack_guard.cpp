@@ -44,7 +44,7 @@ bool is_near(std::uintptr_t address, std::uintptr_t pointer) {
 /// What lies above the stack of the program that runs, such as the end of another one's, is no overflow of it.
 bool is_above_stack(std::uintptr_t address, const sc_core::sc_process_handle& process) {
   if (!process.valid() || kernel_runs()) return false;
-  const auto* const processor = dynamic_cast<const CommandProcessor*>(process.get_parent_object());
+  const auto* const processor = dynamic_cast<const processor::CommandProcessor*>(process.get_parent_object());
   return processor != nullptr && processor->stack_end() != 0 && address >= processor->stack_end();
 }
 
@@ -58,7 +58,7 @@ extern "C" void report_invalid_access(int signal_number, siginfo_t* info, void* 
     return;
   }
   end_run_of_library(" has overflowed its stack");
-  static_assert(CommandProcessor::stack_bytes == 256 << 10);
+  static_assert(processor::CommandProcessor::stack_bytes == 256 << 10);
   write_text_to_stderr("t3vp: stack overflow in ");
   write_text_to_stderr(process.valid() ? process.name() : "the main program");
   static_assert(T3_WAVE_STACK_BYTES == 16 << 10);

@@ -10,7 +10,7 @@ namespace {
 bool is_timed(const std::string& phase) { return phase != phases::setup && phase != phases::operation; }
 
 /// What was sent since, without the packet that was under way then.
-LinkTraffic since(const LinkTraffic& begun, const LinkTraffic& sent) {
+interconnect::LinkTraffic since(const interconnect::LinkTraffic& begun, const interconnect::LinkTraffic& sent) {
   const auto difference = [](std::uint64_t from, std::uint64_t to) { return to > from ? to - from : 0; };
   return {difference(begun.payload_bytes, sent.payload_bytes), difference(begun.wire_bytes, sent.wire_bytes),
           difference(begun.packets, sent.packets)};
@@ -41,7 +41,7 @@ TrafficMeter::TrafficMeter(const sc_core::sc_module_name& name, const Node& node
 }
 
 void TrafficMeter::boundary(std::size_t gpu) {
-  for (const CommandProcessor::PhaseTime& time : node_.gpus()[gpu]->processor.phases()) {
+  for (const processor::CommandProcessor::PhaseTime& time : node_.gpus()[gpu]->processor.phases()) {
     if (!is_timed(time.phase)) continue;
     for (const bool begin : {true, false}) {
       if ((begin ? time.begin : time.end) != now()) continue;
@@ -64,9 +64,9 @@ void TrafficMeter::mark(std::size_t gpu, const std::string& phase, bool begin) {
 }
 
 TrafficMeter::Counters TrafficMeter::count(std::size_t gpu) const {
-  const MemoryController& memory = node_.gpus()[gpu]->memory;
+  const memory::MemoryController& memory = node_.gpus()[gpu]->memory;
   Counters counters{memory.dram_bytes(), memory.queued_bytes(), {}, {}};
-  for (const Link* link : links_[gpu]) {
+  for (const interconnect::Link* link : links_[gpu]) {
     counters.begun.push_back(link->begun());
     counters.sent.push_back(link->sent());
   }
@@ -83,7 +83,7 @@ TrafficMeter::Traffic TrafficMeter::between(const Counters& begin, const Counter
 
 TrafficMeter::Traffic TrafficMeter::of(std::size_t gpu, const std::string& phase) const {
   const auto found = intervals_[gpu].find(phase);
-  if (found == intervals_[gpu].end()) return {{}, std::vector<LinkTraffic>(links_[gpu].size())};
+  if (found == intervals_[gpu].end()) return {{}, std::vector<interconnect::LinkTraffic>(links_[gpu].size())};
   return found->second.has_ended ? found->second.moved : between(found->second.begin, count(gpu));
 }
 

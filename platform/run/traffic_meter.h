@@ -17,8 +17,9 @@ class TrafficMeter : public sc_core::sc_module {
  public:
   /// What a GPU's DRAM has moved and the links that leave the GPU have carried.
   struct Traffic {
-    DramBytes dram{};                ///< whole column accesses
-    std::vector<LinkTraffic> links;  ///< in the node's order; packets that began and ended within the phase
+    DramBytes dram{};  ///< whole column accesses
+    std::vector<interconnect::LinkTraffic>
+        links;  ///< in the node's order; packets that began and ended within the phase
   };
 
   TrafficMeter(const sc_core::sc_module_name& name, const Node& node);
@@ -31,7 +32,7 @@ class TrafficMeter : public sc_core::sc_module {
   struct Counters {
     DramBytes dram{};
     std::uint64_t queued_bytes = 0;  ///< in the DRAM queues, counted in `dram` already
-    std::vector<LinkTraffic> begun, sent;
+    std::vector<interconnect::LinkTraffic> begun, sent;
   };
   struct Interval {
     Counters begin;
@@ -45,8 +46,8 @@ class TrafficMeter : public sc_core::sc_module {
   static Traffic between(const Counters& begin, const Counters& end);
 
   const Node& node_;
-  std::vector<std::vector<const Link*>> links_;             ///< that leave each GPU
-  std::vector<std::map<std::string, Interval>> intervals_;  ///< of each GPU, by phase
+  std::vector<std::vector<const interconnect::Link*>> links_;  ///< that leave each GPU
+  std::vector<std::map<std::string, Interval>> intervals_;     ///< of each GPU, by phase
 };
 
 }  // namespace t3vp

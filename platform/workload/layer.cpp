@@ -12,7 +12,8 @@ constexpr float learning_rate = 1e-3f;
 /// docs/layers.md has this as a table.
 class Layer : private LayerBuilder {
  public:
-  Layer(const LayerWorkload& layer, const ComputeParameters& compute) : LayerBuilder(layer, compute), layer_(layer) {}
+  Layer(const LayerWorkload& layer, const compute::ComputeParameters& compute)
+      : LayerBuilder(layer, compute), layer_(layer) {}
 
   LayerProgram program() {
     forward();
@@ -135,7 +136,7 @@ class Layer : private LayerBuilder {
 
 }  // namespace
 
-LayerProgram layer_program(const LayerWorkload& layer, const ComputeParameters& compute) {
+LayerProgram layer_program(const LayerWorkload& layer, const compute::ComputeParameters& compute) {
   return Layer(layer, compute).program();
 }
 

@@ -30,7 +30,7 @@ struct LayerProgram {
 };
 
 /// Tiles and blocks are the system's, narrower for matrices that would waste a wide tile.
-LayerProgram layer_program(const LayerWorkload& layer, const ComputeParameters& compute);
+LayerProgram layer_program(const LayerWorkload& layer, const compute::ComputeParameters& compute);
 
 /// Names of the tensors of any layer.
 std::set<std::string> layer_tensor_names();

@@ -17,7 +17,8 @@ struct View {
 
 class LayerBuilder {
  public:
-  LayerBuilder(const LayerWorkload& layer, const ComputeParameters& compute) : layer_(layer), compute_(compute) {}
+  LayerBuilder(const LayerWorkload& layer, const compute::ComputeParameters& compute)
+      : layer_(layer), compute_(compute) {}
 
   std::uint32_t tokens() const { return layer_.shape.sequence * layer_.shape.batch; }
   std::uint32_t hidden() const { return layer_.shape.hidden; }
@@ -59,7 +60,7 @@ class LayerBuilder {
   t3_tiling tiling_for(std::uint32_t columns) const;
 
   const LayerWorkload& layer_;
-  const ComputeParameters& compute_;
+  const compute::ComputeParameters& compute_;
   LayerProgram program_;
 };
 

@@ -25,21 +25,21 @@ ExactOperands exact_operands(const GemmProblem& c, std::uint32_t gpu) {
   return {c.gemm.k, c.slab_depth, c.gpus, gpu, c.seed};
 }
 
-FloatMatrix random_operand(const GemmProblem& c, std::uint32_t gpu, char name, std::uint32_t rows,
-                           std::uint32_t columns) {
+compute::FloatMatrix random_operand(const GemmProblem& c, std::uint32_t gpu, char name, std::uint32_t rows,
+                                    std::uint32_t columns) {
   std::seed_seq seeds{static_cast<std::uint32_t>(c.seed), static_cast<std::uint32_t>(c.seed >> 32), gpu,
                       static_cast<std::uint32_t>(name)};
   std::mt19937_64 random(seeds);
-  FloatMatrix matrix(rows, columns);
+  compute::FloatMatrix matrix(rows, columns);
   // Drawn from the bits, since the standard's distributions differ between libraries.
   for (Eigen::Index i = 0; i < matrix.size(); ++i)
     matrix.data()[i] = rounded(c.gemm.element, std::ldexp(static_cast<double>(random() >> 40), -23) - 1);
   return matrix;
 }
 
-FloatMatrix expected_exactly(const GemmProblem& c) {
+compute::FloatMatrix expected_exactly(const GemmProblem& c) {
   const GemmShape& shape = c.gemm;
-  FloatMatrix sum = FloatMatrix::Zero(shape.m, shape.n);
+  compute::FloatMatrix sum = compute::FloatMatrix::Zero(shape.m, shape.n);
   for (std::uint32_t gpu = 0; gpu < c.gpus; ++gpu) {
     const ExactOperands operands = exact_operands(c, gpu);
     Eigen::VectorXf rows(shape.m), columns(shape.n);
@@ -51,21 +51,21 @@ FloatMatrix expected_exactly(const GemmProblem& c) {
 }
 
 /// A GPU's own product.
-FloatMatrix partial_result(const GemmProblem& c, std::uint32_t gpu) {
-  const FloatMatrix a = operand_a(c, gpu);
-  FloatMatrix b = operand_b(c, gpu);
+compute::FloatMatrix partial_result(const GemmProblem& c, std::uint32_t gpu) {
+  const compute::FloatMatrix a = operand_a(c, gpu);
+  compute::FloatMatrix b = operand_b(c, gpu);
   if (c.gemm.transpose_b) b.transposeInPlace();
-  FloatMatrix sum = FloatMatrix::Zero(a.rows(), b.cols());
+  compute::FloatMatrix sum = compute::FloatMatrix::Zero(a.rows(), b.cols());
   for (Eigen::Index i = 0; i < a.rows(); ++i)
     for (Eigen::Index k = 0; k < a.cols(); ++k) sum.row(i) += a(i, k) * b.row(k);
   return sum.unaryExpr([&](float value) { return rounded(c.gemm.element, value); });
 }
 
-FloatMatrix expected_in_ring_order(const GemmProblem& c) {
-  std::vector<FloatMatrix> partial;
+compute::FloatMatrix expected_in_ring_order(const GemmProblem& c) {
+  std::vector<compute::FloatMatrix> partial;
   for (std::uint32_t gpu = 0; gpu < c.gpus; ++gpu) partial.push_back(partial_result(c, gpu));
   const TileGrid grid = output_grid(c.gemm, c.wavefronts);
-  FloatMatrix sum(c.gemm.m, c.gemm.n);
+  compute::FloatMatrix sum(c.gemm.m, c.gemm.n);
   for (std::uint32_t chunk = 0; chunk < c.gpus; ++chunk)
     for (std::uint32_t tile = grid.chunk_begin(chunk, c.gpus); tile < grid.chunk_begin(chunk + 1, c.gpus); ++tile) {
       const Rectangle t = grid.tile(tile);
@@ -82,27 +82,27 @@ FloatMatrix expected_in_ring_order(const GemmProblem& c) {
 
 }  // namespace
 
-FloatMatrix operand_a(const GemmProblem& c, std::uint32_t gpu) {
+compute::FloatMatrix operand_a(const GemmProblem& c, std::uint32_t gpu) {
   const GemmShape& shape = c.gemm;
   if (c.operands == Operands::random) return random_operand(c, gpu, 'a', shape.m, shape.k);
   const ExactOperands operands = exact_operands(c, gpu);
-  return FloatMatrix::NullaryExpr(shape.m, shape.k, [&](Eigen::Index i, Eigen::Index k) {
+  return compute::FloatMatrix::NullaryExpr(shape.m, shape.k, [&](Eigen::Index i, Eigen::Index k) {
     return operands.a(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(k));
   });
 }
 
-FloatMatrix operand_b(const GemmProblem& c, std::uint32_t gpu) {
+compute::FloatMatrix operand_b(const GemmProblem& c, std::uint32_t gpu) {
   const GemmShape& shape = c.gemm;
   const std::uint32_t rows = shape.transpose_b ? shape.n : shape.k, columns = shape.transpose_b ? shape.k : shape.n;
   if (c.operands == Operands::random) return random_operand(c, gpu, 'b', rows, columns);
   const ExactOperands operands = exact_operands(c, gpu);
-  return FloatMatrix::NullaryExpr(rows, columns, [&](Eigen::Index row, Eigen::Index column) {
+  return compute::FloatMatrix::NullaryExpr(rows, columns, [&](Eigen::Index row, Eigen::Index column) {
     const auto i = static_cast<std::uint32_t>(row), j = static_cast<std::uint32_t>(column);
     return shape.transpose_b ? operands.b(j, i) : operands.b(i, j);
   });
 }
 
-FloatMatrix expected_output(const GemmProblem& c) {
+compute::FloatMatrix expected_output(const GemmProblem& c) {
   return c.operands == Operands::exact ? expected_exactly(c) : expected_in_ring_order(c);
 }
 

@@ -7,13 +7,13 @@
 namespace t3vp {
 
 /// A (m x k) as it is in memory: rounded to the element type.
-FloatMatrix operand_a(const GemmProblem& problem, std::uint32_t gpu);
+compute::FloatMatrix operand_a(const GemmProblem& problem, std::uint32_t gpu);
 /// B as it is in memory: k x n, or n x k when the run stores it transposed.
-FloatMatrix operand_b(const GemmProblem& problem, std::uint32_t gpu);
+compute::FloatMatrix operand_b(const GemmProblem& problem, std::uint32_t gpu);
 
 /// What every GPU has in the end, to the bit. Exact operands have one sum. Random ones are added as the ring does it: a
 /// GPU's products in fp32 in the order of k, rounded to the element type; then for chunk c the partial results of GPUs
 /// c - 1, c - 2 and so on, and c last, each sum rounded to the element type.
-FloatMatrix expected_output(const GemmProblem& problem);
+compute::FloatMatrix expected_output(const GemmProblem& problem);
 
 }  // namespace t3vp

@@ -20,8 +20,8 @@ double cycles_of(const dram::Timing& t) { return t.RCDRD + t.CL + t.BURST; }
 double GemmEstimate::total() const { return std::max({compute, loads, latency, cache, dram}) + edges; }
 
 GemmEstimate estimate_gemm(const GemmSystem& system, const GemmShape& gemm, TileShape tile) {
-  const ComputeParameters& p = system.compute;
-  const CacheParameters& cache = system.cache;
+  const compute::ComputeParameters& p = system.compute;
+  const compute::CacheParameters& cache = system.cache;
   const double bytes = bytes_of(gemm.element);
   const std::uint64_t tiles = tiles_in(tile, gemm.m, gemm.n), tiles_of_cu = cut(tiles, p.compute_units);
   const std::uint64_t resident =
@@ -61,8 +61,8 @@ TileShape choose_tile(const GemmSystem& system, const GemmShape& gemm) {
   return chosen;
 }
 
-Picoseconds quantized_compute_time(const ComputeParameters& p, TileShape tile, std::uint32_t m, std::uint32_t n,
-                                   std::uint32_t k, std::uint32_t matrices) {
+Picoseconds quantized_compute_time(const compute::ComputeParameters& p, TileShape tile, std::uint32_t m,
+                                   std::uint32_t n, std::uint32_t k, std::uint32_t matrices) {
   const auto slab_time = [&](std::uint32_t depth) {
     const double flops = 2.0 * tile.rows * tile.columns * depth;
     return cycle_time(flops / (p.matrix_flops_per_cycle * p.matrix_efficiency), p.clock_GHz);

@@ -7,6 +7,8 @@
 
 namespace t3vp::test::abort_test {
 
+using namespace compute;
+
 namespace {
 
 GemmCase some_gemm(const ClusterBench& bench, std::uint32_t m = 32 * 9) {

@@ -6,6 +6,8 @@
 
 namespace t3vp::test::acknowledged_test {
 
+using namespace compute;
+
 namespace {
 
 constexpr Picoseconds way_back = 40'000'000;

@@ -3,6 +3,8 @@
 
 namespace t3vp::test::argument_memory_test {
 
+using namespace compute;
+
 namespace {
 
 constexpr std::uint64_t argument_base = 0x1F0000;

@@ -7,6 +7,8 @@
 
 namespace t3vp::test::attention_test {
 
+using namespace compute;
+
 namespace {
 
 /// Several heads whose q, k and v lie side by side in the rows of one matrix, as an input projection leaves them.

@@ -11,7 +11,7 @@
 #include "t3/check.h"
 #include "t3/row_operations.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 template <typename Packet>
 struct Mistake {
@@ -80,4 +80,4 @@ inline AttentionPacket good_attention() {
   return packet;
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

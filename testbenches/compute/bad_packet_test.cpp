@@ -4,6 +4,8 @@
 
 namespace t3vp::test::bad_packet_test {
 
+using namespace compute;
+
 namespace {
 
 constexpr std::uint64_t most32 = 0xFFFFFFFF;

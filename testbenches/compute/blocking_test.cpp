@@ -4,6 +4,8 @@
 
 namespace t3vp::test::blocking_test {
 
+using namespace compute;
+
 namespace {
 
 DataAccess access_of(Operation operation, std::uint64_t address, std::uint32_t bytes, unsigned char value = 0) {

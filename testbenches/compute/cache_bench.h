@@ -10,7 +10,7 @@
 #include "data_path/named_registers.h"
 #include "node_memory.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 /// Issues requests and notes when their answers come.
 class Requester : public sc_core::sc_module {
@@ -127,4 +127,4 @@ struct CacheBench {
   }
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -5,6 +5,8 @@
 
 namespace t3vp::test::cache_data_test {
 
+using namespace compute;
+
 namespace {
 
 constexpr std::uint32_t line = 128, sector = 32;

@@ -9,6 +9,8 @@
 
 namespace t3vp::test::cache_parts_test {
 
+using namespace compute;
+
 TEST_CASE("dirty bytes are those of a set, in lines of any size") {
   for (const auto& [line, sector] : {std::pair{32u, 8u}, {128u, 32u}, {128u, 128u}, {1024u, 128u}}) {
     CacheParameters parameters;

@@ -4,6 +4,8 @@
 
 namespace t3vp::test::cache_paths_test {
 
+using namespace compute;
+
 namespace {
 
 constexpr std::uint32_t line = 128;

@@ -8,6 +8,8 @@
 
 namespace t3vp::test::cache_random_test {
 
+using namespace compute;
+
 namespace {
 
 constexpr std::uint32_t line = 128, sector = 32;

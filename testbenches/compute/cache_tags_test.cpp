@@ -8,6 +8,8 @@
 
 namespace t3vp::test::cache_tags_test {
 
+using namespace compute;
+
 namespace {
 
 /// One bank per set, so that bank_of() tells a line's set.

@@ -12,7 +12,7 @@
 #include "packets.h"
 #include "protocol/address_map.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 /// Blocks with maps and writes in a kernel's way, when they have a text.
 struct InTheWay : MapHolder, MemoryUser {
@@ -141,4 +141,4 @@ struct ClusterBench {
   }
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -7,6 +7,8 @@
 
 namespace t3vp::test::completion_test {
 
+using namespace compute;
+
 namespace {
 
 GemmPacket small_gemm(const ClusterBench& bench) {

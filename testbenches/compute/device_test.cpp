@@ -13,6 +13,8 @@
 
 namespace t3vp::test::device_test {
 
+using namespace compute;
+
 using Catch::Contains;
 
 namespace {

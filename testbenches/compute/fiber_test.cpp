@@ -8,6 +8,8 @@
 
 namespace t3vp::test::fiber_test {
 
+using namespace compute;
+
 namespace {
 
 constexpr std::size_t stack_bytes = 16 << 10;

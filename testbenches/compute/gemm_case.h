@@ -8,7 +8,7 @@
 #include "protocol/element.h"
 #include "protocol/tile_grid.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 using Reference = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
@@ -99,4 +99,4 @@ struct GemmCase {
   Reference a_, b_;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -4,6 +4,8 @@
 
 namespace t3vp::test::gemm_test {
 
+using namespace compute;
+
 namespace {
 
 struct Size {

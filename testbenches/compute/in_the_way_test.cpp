@@ -3,6 +3,8 @@
 
 namespace t3vp::test::in_the_way_test {
 
+using namespace compute;
+
 namespace {
 
 GemmPacket gemm(const ClusterBench& bench, std::uint16_t flags) {

@@ -4,6 +4,8 @@
 
 namespace t3vp::test::kernel_queue_test {
 
+using namespace compute;
+
 namespace {
 
 GemmCase small_gemm(const ClusterBench& bench, std::uint32_t m = 64) {

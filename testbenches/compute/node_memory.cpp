@@ -7,7 +7,7 @@
 #include "protocol/element.h"
 #include "registers/signals.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 namespace {
 
 constexpr std::uint64_t signals_base = address_map::block_base(address_map::Block::signals);
@@ -199,4 +199,4 @@ std::uint64_t NodeMemory::bytes_of(Operation operation, TrafficClass traffic) co
   return bytes;
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -7,7 +7,7 @@
 #include "node_memory.h"
 #include "protocol/element.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 using Reals = Eigen::Array<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
@@ -47,4 +47,4 @@ inline double half_unit(ElementType element) {
   return element == ElementType::fp16 ? 0x1p-11 : element == ElementType::bf16 ? 0x1p-8 : 0x1p-24;
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -3,6 +3,8 @@
 
 namespace t3vp::test::operands_test {
 
+using namespace compute;
+
 TEST_CASE("matrices may end with memory, and their last row before its stride") {
   ClusterBench bench(ClusterBench::small());
   const std::uint64_t end = ClusterBench::memory_bytes;

@@ -10,6 +10,8 @@
 
 namespace t3vp::test::output_map_test {
 
+using namespace compute;
+
 using address_map::on_gpu;
 
 namespace {

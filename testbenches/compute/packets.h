@@ -11,7 +11,7 @@
 #include "t3/arguments/rows.h"
 #include "t3/kernel_packet.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 /// Switches of GEMMs and ring kernels.
 namespace flag {
@@ -82,4 +82,4 @@ struct RingPacket : t3_ring_reduce_scatter_arguments {
   }
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -4,6 +4,8 @@
 
 namespace t3vp::test::queues_test {
 
+using namespace compute;
+
 namespace {
 
 /// Rows that are written where no GEMM of these tests reads or writes.

@@ -4,7 +4,7 @@
 #include "kernels/ring/blocks.h"
 #include "protocol/tile_grid.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 inline t3_grid in_c(const TileGrid& grid) {
   return {grid.rows,
@@ -37,4 +37,4 @@ class ChunkBlocks {
   t3_chunk_blocks blocks_;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -6,6 +6,8 @@
 
 namespace t3vp::test::ring_blocks_test {
 
+using namespace compute;
+
 namespace {
 
 constexpr std::uint32_t sector = 32;

@@ -8,7 +8,7 @@
 #include "protocol/element.h"
 #include "protocol/tile_grid.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 struct RingCase {
   static constexpr std::uint64_t out_base = 0x10000, staging_base = 0x90000;
@@ -95,4 +95,4 @@ struct RingCase {
   }
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -7,6 +7,8 @@
 
 namespace t3vp::test::ring_kernel_test {
 
+using namespace compute;
+
 namespace {
 
 constexpr std::uint64_t signals_base = address_map::block_base(address_map::Block::signals);

@@ -8,6 +8,8 @@
 
 namespace t3vp::test::row_kernel_test {
 
+using namespace compute;
+
 namespace {
 
 constexpr ElementType elements[] = {ElementType::fp16, ElementType::bf16, ElementType::fp32};

@@ -6,7 +6,7 @@
 #include "gemm_case.h"
 #include "ring_case.h"
 
-namespace t3vp {
+namespace t3vp::compute {
 
 struct TwoQueues {
   using Queue = registers::KernelQueue;
@@ -96,4 +96,4 @@ inline GemmCase gemm_of(const TwoQueues& gpu, std::uint32_t workgroups, bool oth
   return gemm;
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

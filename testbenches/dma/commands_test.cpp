@@ -4,6 +4,8 @@
 
 namespace t3vp::test::commands_test {
 
+using namespace dma;
+
 using Sent = DmaBench::Sent;
 
 namespace {

@@ -12,7 +12,7 @@
 #include "data_path/target.h"
 #include "dma/dma_engine.h"
 
-namespace t3vp {
+namespace t3vp::dma {
 
 inline constexpr std::uint16_t bench_gpu = 2, peer_gpu = 1, lost_gpu = 3;
 
@@ -123,4 +123,4 @@ struct DmaBench {
   static void run_for(Picoseconds time) { sc_core::sc_start(to_sc_time(time)); }
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::dma

@@ -4,6 +4,8 @@
 
 namespace t3vp::test::fill_test {
 
+using namespace dma;
+
 namespace {
 
 constexpr std::uint64_t base = address_map::on_gpu(bench_gpu, 0x3020);

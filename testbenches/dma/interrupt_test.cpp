@@ -2,6 +2,8 @@
 
 namespace t3vp::test::interrupt_test {
 
+using namespace dma;
+
 using Sent = DmaBench::Sent;
 
 namespace {

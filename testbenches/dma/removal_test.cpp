@@ -3,6 +3,8 @@
 
 namespace t3vp::test::removal_test {
 
+using namespace dma;
+
 using Sent = DmaBench::Sent;
 
 namespace {

@@ -3,6 +3,8 @@
 
 namespace t3vp::test::reset_test {
 
+using namespace dma;
+
 using Sent = DmaBench::Sent;
 
 namespace {

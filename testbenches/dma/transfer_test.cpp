@@ -5,6 +5,8 @@
 
 namespace t3vp::test::transfer_test {
 
+using namespace dma;
+
 using Sent = DmaBench::Sent;
 
 namespace {

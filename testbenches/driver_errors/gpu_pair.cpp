@@ -57,11 +57,11 @@ GpuPair::GpuPair(t3_program* guest, const std::vector<std::string>& settings, t3
   for (std::size_t g = 1; g < node_.gpus().size(); ++g) gpu(g).processor.run(native_program(other, job()));
   gpu(0).processor.on_log([this](const std::string& line) { told_.push_back(line); });
   for (std::size_t g = 0; g < node_.gpus().size(); ++g)
-    gpu(g).processor.on_publish([this, g](const PublishedBuffer& buffer) { fill(gpu(g), buffer); });
+    gpu(g).processor.on_publish([this, g](const processor::PublishedBuffer& buffer) { fill(gpu(g), buffer); });
 }
 
 t3_job GpuPair::job() const {
-  const ComputeParameters& compute = configuration_.system.compute;
+  const compute::ComputeParameters& compute = configuration_.system.compute;
   t3_job job{};
   job.m = m;
   job.n = n;
@@ -75,7 +75,7 @@ t3_job GpuPair::job() const {
 
 void GpuPair::run() { sc_core::sc_start(); }
 
-void GpuPair::fill(Gpu& gpu, const PublishedBuffer& buffer) {
+void GpuPair::fill(Gpu& gpu, const processor::PublishedBuffer& buffer) {
   if (buffer.name == "out") return;
   std::vector<Eigen::half> row(buffer.columns);
   for (std::uint32_t i = 0; i < buffer.rows; ++i) {
@@ -86,7 +86,7 @@ void GpuPair::fill(Gpu& gpu, const PublishedBuffer& buffer) {
 }
 
 std::vector<float> GpuPair::output(Gpu& gpu) {
-  const PublishedBuffer& buffer = gpu.processor.buffers().back();
+  const processor::PublishedBuffer& buffer = gpu.processor.buffers().back();
   REQUIRE(buffer.name == "out");
   std::vector<Eigen::half> row(buffer.columns);
   std::vector<float> all;
@@ -99,7 +99,8 @@ std::vector<float> GpuPair::output(Gpu& gpu) {
 
 Lines GpuPair::logged(std::size_t gpu) const {
   Lines texts;
-  for (const ErrorLog::Entry& entry : node_.gpus()[gpu]->error_log.records()) texts.push_back(entry.record.text);
+  for (const processor::ErrorLog::Entry& entry : node_.gpus()[gpu]->error_log.records())
+    texts.push_back(entry.record.text);
   return texts;
 }
 

@@ -46,7 +46,7 @@ class GpuPair {
   void require_right_result();
 
  private:
-  void fill(Gpu& gpu, const PublishedBuffer& buffer);
+  void fill(Gpu& gpu, const processor::PublishedBuffer& buffer);
   std::vector<float> output(Gpu& gpu);
 
   RunConfiguration configuration_;

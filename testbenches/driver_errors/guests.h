@@ -42,7 +42,7 @@ t3_program guest_that_disarms_in_use;
 t3_program guest_that_writes_what_is_counted;
 t3_program guest_that_spills_over_operands;
 
-/* Maps and kernels, Tracker and DMA engine that do not fit together. */
+/* Maps and kernels, memory::Tracker and DMA engine that do not fit together. */
 t3_program guest_other_outputs_sent;
 t3_program guest_nameless_on_maps;
 t3_program guest_disagreeing_engines;
@@ -167,7 +167,7 @@ t3_program guest_dma_too_early;
 t3_program guest_that_maps_late;
 /* Runs another kernel, and never multiplies. */
 t3_program guest_with_another_kernel;
-/* Meets the others at the start and leaves, with a chunk in its Tracker that will never be complete. */
+/* Meets the others at the start and leaves, with a chunk in its memory::Tracker that will never be complete. */
 t3_program guest_that_leaves;
 
 #ifdef __cplusplus

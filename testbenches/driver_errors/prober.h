@@ -27,8 +27,8 @@ class Prober {
  public:
   /// `probe` runs as the firmware of GPU 1.
   explicit Prober(const std::function<void(Prober&)>& probe) : pair_(idle, {}, idle) {
-    CommandProcessor& processor = pair_.gpu(own).processor;
-    processor.run([&, this](CommandProcessor& p) {
+    processor::CommandProcessor& processor = pair_.gpu(own).processor;
+    processor.run([&, this](processor::CommandProcessor& p) {
       p_ = &p;
       probe(*this);
       return Status::ok;
@@ -45,17 +45,17 @@ class Prober {
     std::uint64_t wide = 0;
     return bytes == 4 ? p_->read32(address, narrow) : p_->read64(address, wide);
   }
-  CommandProcessor& processor() { return *p_; }
+  processor::CommandProcessor& processor() { return *p_; }
 
   /// The only entry of the log since the last call.
-  ErrorLog::Entry told() {
-    const ErrorLog& log = pair_.gpu(own).error_log;
+  processor::ErrorLog::Entry told() {
+    const processor::ErrorLog& log = pair_.gpu(own).error_log;
     REQUIRE(log.reported() == ++entries_);
     REQUIRE(log.records().size() == entries_);
     return log.records().back();
   }
   void require_told(const char* block, Status code, std::uint64_t address, const std::string& text) {
-    const ErrorLog::Entry entry = told();
+    const processor::ErrorLog::Entry entry = told();
     CHECK(entry.block == block);
     CHECK(entry.record.code == static_cast<std::uint32_t>(code));
     CHECK(entry.record.address == address);
@@ -67,7 +67,7 @@ class Prober {
   static t3_status idle(const t3_hal*, const t3_job*) { return T3_OK; }
 
   GpuPair pair_;
-  CommandProcessor* p_ = nullptr;
+  processor::CommandProcessor* p_ = nullptr;
   std::uint64_t entries_ = 0;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 /// Bytes of the GPU's output that its compute units see otherwise than memory holds them.
 std::size_t unflushed(GpuPair& pair, std::size_t gpu) {
-  const t3vp::PublishedBuffer& out = pair.gpu(gpu).processor.buffers().back();
+  const t3vp::processor::PublishedBuffer& out = pair.gpu(gpu).processor.buffers().back();
   std::vector<unsigned char> in_memory(std::size_t{out.columns} * bytes_of(out.element)), seen(in_memory.size());
   std::size_t count = 0;
   for (std::uint32_t row = 0; row < out.rows; ++row) {

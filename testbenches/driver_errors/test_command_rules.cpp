@@ -251,7 +251,7 @@ TEST_CASE("a fill that is refused while another one runs tells how much of that 
     REQUIRE(p.write(at(Block::dma, 0x58), 8, 0x1000000) == Status::ok);
     REQUIRE(p.write(at(Block::dma, 0x38), 4, 3) == Status::ok);
     REQUIRE(p.write(at(Block::dma, 0x38), 4, 3) == Status::ok);
-    const ErrorLog::Entry entry = p.told();
+    const processor::ErrorLog::Entry entry = p.told();
     CHECK(entry.record.address == on_gpu(own, output));
     CHECK_THAT(entry.record.text, Catch::StartsWith("a fill runs, 0x") &&
                                       Catch::Contains("bytes are left from 0x1000") &&

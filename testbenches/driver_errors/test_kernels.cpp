@@ -110,7 +110,8 @@ TEST_CASE("malformed packets are refused one by one") {
                                 {"logged by kernel_queue", T3_BAD_PACKET},
                                 {"logged by kernel_queue", T3_BAD_PACKET},
                                 {"logged by kernel_queue", T3_BAD_PACKET}}));
-  REQUIRE(pair.logged(0)[0] == "kernel 0x00000000: one of " + t3vp::KernelRegistry(t3_kernels).text() + " expected");
+  REQUIRE(pair.logged(0)[0] ==
+          "kernel 0x00000000: one of " + t3vp::compute::KernelRegistry(t3_kernels).text() + " expected");
   pair.require_right_result();
 }
 

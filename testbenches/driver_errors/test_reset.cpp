@@ -12,7 +12,7 @@ namespace t3vp::test::test_reset {
 namespace {
 
 /// All registers of a GPU that can be read, without side effects.
-std::map<std::string, std::uint64_t> registers_of(CommandProcessor& processor) {
+std::map<std::string, std::uint64_t> registers_of(processor::CommandProcessor& processor) {
   std::map<std::string, std::uint64_t> values;
   for (const registers::CatalogueEntry& entry : registers::catalogue) {
     const std::uint64_t base = address_map::on_gpu(processor.gpu(), address_map::block_base(entry.block));
@@ -31,7 +31,7 @@ std::map<std::string, std::uint64_t> registers_of(CommandProcessor& processor) {
   return values;
 }
 
-void reset(CommandProcessor& processor) {
+void reset(processor::CommandProcessor& processor) {
   const std::uint64_t block = address_map::on_gpu(processor.gpu(), address_map::block_base(address_map::Block::system));
   REQUIRE(processor.write32(block + T3_SYSTEM_RESET_OFFSET, T3_SYSTEM_RESET_KEY_ALL) == Status::ok);
   processor.wait_ns(10);  // the line is high for one
@@ -74,7 +74,7 @@ TEST_CASE("after a whole job a reset leaves every register as it was before") {
   GpuPair pair(guest_register_misuse);
   std::map<std::string, std::uint64_t> before, after;
   t3_job job = pair.job();
-  pair.gpu(0).processor.run([&](CommandProcessor& processor) {
+  pair.gpu(0).processor.run([&](processor::CommandProcessor& processor) {
     before = registers_of(processor);
     Arguments none;
     NativePlatform platform{processor, none};

@@ -9,6 +9,8 @@
 
 namespace t3vp::test::barrier_test {
 
+using namespace processor;
+
 namespace {
 
 constexpr int barriers = 6;
@@ -22,7 +24,7 @@ void run_barriers(SignallingRing& ring, Log& log, unsigned seed) {
   log.entered.resize(ring.size());
   log.left.resize(ring.size());
   for (std::size_t g = 0; g < ring.size(); ++g) {
-    ring[g].processor.run([&log, g, seed](CommandProcessor& processor) {
+    ring[g].processor.run([&log, g, seed](processor::CommandProcessor& processor) {
       std::mt19937 random(seed + static_cast<unsigned>(g));
       Arguments none;
       NativePlatform platform{processor, none};
@@ -77,7 +79,7 @@ TEST_CASE("a barrier that is taken up after a timeout tells its neighbour once")
   SignallingRing ring("ring", 3, 1'000'000);
   std::size_t timeouts = 0;
   for (std::size_t g = 0; g < ring.size(); ++g)
-    ring[g].processor.run([&timeouts, g](CommandProcessor& processor) {
+    ring[g].processor.run([&timeouts, g](processor::CommandProcessor& processor) {
       Arguments none;
       NativePlatform platform{processor, none};
       const t3_hal hal = native_hal(platform);
@@ -105,7 +107,7 @@ TEST_CASE("no signal is lost, at whatever moment of the other GPU's barrier it a
   std::array<std::uint64_t, 2> longest_ns{};
   SignallingRing ring("ring", 2, 1'000'000);
   for (std::size_t g = 0; g < 2; ++g)
-    ring[g].processor.run([g, &longest_ns](CommandProcessor& processor) {
+    ring[g].processor.run([g, &longest_ns](processor::CommandProcessor& processor) {
       Arguments none;
       NativePlatform platform{processor, none};
       const t3_hal hal = native_hal(platform);
@@ -141,7 +143,7 @@ TEST_CASE("a barrier takes the same time at any quantum") {
 
 TEST_CASE("a GPU whose neighbour never comes says what it waits for") {
   SignallingRing ring("ring", 2, 1'000'000);
-  ring[0].processor.run([](CommandProcessor& processor) {
+  ring[0].processor.run([](processor::CommandProcessor& processor) {
     Arguments none;
     NativePlatform platform{processor, none};
     const t3_hal hal = native_hal(platform);

@@ -11,6 +11,8 @@
 
 namespace t3vp::test::interrupt_edges_test {
 
+using namespace processor;
+
 namespace {
 
 constexpr Picoseconds quanta[] = {1'000, 7'000, 71'000, 1'000'000, 9'999'000};
@@ -43,7 +45,7 @@ class Player {
  public:
   Player(SignallingGpu& gpu, unsigned seed, std::vector<Picoseconds> times)
       : gpu_(gpu), times_(std::move(times)), seed_(seed) {
-    gpu.processor.run([this](CommandProcessor& processor) { return static_cast<Status>(play(processor)); });
+    gpu.processor.run([this](processor::CommandProcessor& processor) { return static_cast<Status>(play(processor)); });
     sc_core::sc_spawn([this] {
       for (const Picoseconds time : times_) {
         sc_core::wait(to_sc_time(time - now()));
@@ -71,7 +73,7 @@ class Player {
  private:
   static constexpr Picoseconds longest = 6'000'000;  ///< interrupts held off, and what the handler does first
 
-  t3_status play(CommandProcessor& processor) {
+  t3_status play(processor::CommandProcessor& processor) {
     Arguments none;
     NativePlatform platform{processor, none};
     const t3_hal hal = native_hal(platform);

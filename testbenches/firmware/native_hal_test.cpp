@@ -17,6 +17,8 @@ void end_run_for_call(std::uint16_t, const std::string&) { std::abort(); }
 
 namespace t3vp::test::native_hal_test {
 
+using namespace processor;
+
 namespace {
 
 struct Memory : sc_core::sc_module {
@@ -81,9 +83,9 @@ TEST_CASE("a C program reaches everything of its processor through the HAL") {
   Memory memory("memory");
   bench.checks.join(bench.processor.socket, memory.socket);
   std::string logged;
-  PublishedBuffer published;
+  processor::PublishedBuffer published;
   bench.processor.on_log([&](const std::string& text) { logged = text; });
-  bench.processor.on_publish([&](const PublishedBuffer& buffer) { published = buffer; });
+  bench.processor.on_publish([&](const processor::PublishedBuffer& buffer) { published = buffer; });
   t3_job job{};
   job.m = 7;
   bench.processor.run(native_program(exercise, job));

@@ -8,6 +8,8 @@
 
 namespace t3vp::test::chunk_mirror_test {
 
+using namespace interconnect;
+
 namespace {
 
 struct MirrorBench {

@@ -6,6 +6,8 @@
 
 namespace t3vp::test::fabric_port_test {
 
+using namespace interconnect;
+
 namespace {
 
 constexpr Picoseconds us = 1'000'000;

@@ -9,6 +9,8 @@
 
 namespace t3vp::test::link_test {
 
+using namespace interconnect;
+
 namespace {
 
 constexpr Picoseconds ns = 1000;

@@ -11,6 +11,8 @@
 
 namespace t3vp::test::signals_test {
 
+using namespace interconnect;
+
 namespace {
 
 constexpr std::uint64_t block = address_map::on_gpu(1, address_map::block_base(address_map::Block::signals));

@@ -16,7 +16,7 @@
 #include "interconnect/link.h"
 #include "interconnect/signals.h"
 
-namespace t3vp {
+namespace t3vp::interconnect {
 
 /// Firmware's way to peers.
 class PostingInitiator : public sc_core::sc_module {
@@ -123,4 +123,4 @@ struct SmallFabric {
   static void run_for(Picoseconds time) { sc_core::sc_start(to_sc_time(time)); }
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::interconnect

@@ -10,6 +10,8 @@
 
 namespace t3vp::test::arbitration_test {
 
+using namespace memory;
+
 namespace {
 
 constexpr dram::Cycle never = dram::never_cycle;

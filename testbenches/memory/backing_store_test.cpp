@@ -5,6 +5,8 @@
 
 namespace t3vp::test::backing_store_test {
 
+using namespace memory;
+
 TEST_CASE("what was never written reads as zero and takes no host memory") {
   const BackingStore store;
   std::vector<unsigned char> data(200'000, 9);

@@ -3,6 +3,8 @@
 
 namespace t3vp::test::bad_access_test {
 
+using namespace memory;
+
 namespace {
 
 constexpr Shape line{1, 64, 0};

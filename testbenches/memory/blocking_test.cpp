@@ -4,6 +4,8 @@
 
 namespace t3vp::test::blocking_test {
 
+using namespace memory;
+
 TEST_CASE("every port of the memory controller serves blocking initiators between others") {
   MemoryBench bench;
   std::uint64_t place = 0;

@@ -4,6 +4,8 @@
 
 namespace t3vp::test::data_test {
 
+using namespace memory;
+
 namespace {
 
 /// Every byte of memory on its own.

@@ -9,6 +9,8 @@
 
 namespace t3vp::test::interleave_test {
 
+using namespace memory;
+
 TEST_CASE("channel and channel-local address determine the address") {
   for (const bool hash : {false, true})
     for (const std::uint32_t channels : {1u, 2u, 3u, 8u, 32u, 40u, 48u, 80u, 255u})

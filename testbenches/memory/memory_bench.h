@@ -11,7 +11,7 @@
 #include "data_path/target.h"
 #include "memory/memory_controller.h"
 
-namespace t3vp {
+namespace t3vp::memory {
 
 inline constexpr std::uint16_t bench_gpu = 1;
 
@@ -93,4 +93,4 @@ struct MemoryBench {
   }
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

@@ -2,6 +2,8 @@
 
 namespace t3vp::test::order_test {
 
+using namespace memory;
+
 namespace {
 
 MemoryParameters one_channel(std::uint32_t interleave_bytes) {

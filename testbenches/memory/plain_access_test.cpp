@@ -3,6 +3,8 @@
 
 namespace t3vp::test::plain_access_test {
 
+using namespace memory;
+
 namespace {
 
 ForeignAnswer write(MemoryBench& bench, std::uint64_t address, const std::vector<unsigned char>& data) {

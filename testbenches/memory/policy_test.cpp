@@ -6,6 +6,8 @@
 
 namespace t3vp::test::policy_test {
 
+using namespace memory;
+
 namespace {
 
 enum : std::uint64_t { round_robin = 0, compute_first = 1, mca = 2, select_policy = 3 };

@@ -6,6 +6,8 @@
 
 namespace t3vp::test::stream_queues_test {
 
+using namespace memory;
+
 namespace {
 
 constexpr unsigned compute = StreamQueues::compute, communication = StreamQueues::communication;

@@ -11,7 +11,7 @@
 #include "data_path/target.h"
 #include "memory/tracker.h"
 
-namespace t3vp {
+namespace t3vp::memory {
 
 struct TrackerBench {
   Tracker tracker;
@@ -121,4 +121,4 @@ struct TrackerBench {
   }
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::memory

@@ -3,6 +3,8 @@
 
 namespace t3vp::test::tracker_registers_test {
 
+using namespace memory;
+
 namespace {
 
 /// The command is refused with the code, which the error log gets as well, and no chunk is added.

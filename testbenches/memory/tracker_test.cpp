@@ -6,6 +6,8 @@
 
 namespace t3vp::test::tracker_test {
 
+using namespace memory;
+
 namespace {
 
 struct Part {

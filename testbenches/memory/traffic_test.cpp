@@ -4,6 +4,8 @@
 
 namespace t3vp::test::traffic_test {
 
+using namespace memory;
+
 namespace {
 
 constexpr std::uint64_t column_bytes = 32;

@@ -5,6 +5,8 @@
 
 namespace t3vp::test::update_test {
 
+using namespace memory;
+
 namespace {
 
 template <typename Element>

@@ -5,6 +5,8 @@
 
 namespace t3vp::test::valid_bits_test {
 
+using namespace memory;
+
 namespace {
 
 constexpr std::uint64_t base = BackingStore::page_bytes - 4096, bytes = 8192;

@@ -11,6 +11,8 @@
 
 namespace t3vp::test::command_processor_test {
 
+using namespace processor;
+
 namespace {
 
 /// Answers every access with the status that the low address bits choose.

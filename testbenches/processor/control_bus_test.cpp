@@ -6,6 +6,8 @@
 
 namespace t3vp::test::control_bus_test {
 
+using namespace processor;
+
 using address_map::Block;
 
 namespace {

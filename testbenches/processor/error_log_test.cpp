@@ -5,6 +5,8 @@
 
 namespace t3vp::test::error_log_test {
 
+using namespace processor;
+
 namespace {
 
 constexpr std::uint64_t count = 0x00, lost = 0x04, code = 0x08, block = 0x0C, address = 0x10, time_ns = 0x18,

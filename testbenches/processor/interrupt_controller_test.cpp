@@ -4,6 +4,8 @@
 
 namespace t3vp::test::interrupt_controller_test {
 
+using namespace processor;
+
 namespace {
 
 constexpr std::uint64_t pending = 0x00, enable = 0x04;

@@ -6,7 +6,7 @@
 #include "data_path/checked_sockets.h"
 #include "processor/command_processor.h"
 
-namespace t3vp {
+namespace t3vp::processor {
 
 struct ProgramBench {
   sc_core::sc_signal<bool> interrupt{"interrupt_line"};
@@ -43,4 +43,4 @@ inline std::uint64_t read64(CommandProcessor& p, std::uint64_t address) {
 /// Lets signals and the methods behind them settle.
 inline void settle(CommandProcessor& p) { p.wait_ns(5); }
 
-}  // namespace t3vp
+}  // namespace t3vp::processor

@@ -19,7 +19,7 @@
 #include "registers/kernel_queue.h"
 #include "registers/signals.h"
 
-namespace t3vp {
+namespace t3vp::processor {
 
 class SignallingGpu : public sc_core::sc_module {
  public:
@@ -122,4 +122,4 @@ class SignallingRing {
   std::vector<std::unique_ptr<SignallingGpu>> gpus_;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::processor

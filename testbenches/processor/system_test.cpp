@@ -4,6 +4,8 @@
 
 namespace t3vp::test::system_test {
 
+using namespace processor;
+
 namespace {
 
 constexpr std::uint64_t identity = 0x00, gpu = 0x04, gpus = 0x08, memory_bytes = 0x10, reset_register = 0x18;

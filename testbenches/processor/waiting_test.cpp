@@ -9,6 +9,8 @@
 
 namespace t3vp::test::waiting_test {
 
+using namespace processor;
+
 namespace {
 
 /// Reads as the address, at once.

@@ -22,7 +22,7 @@ RunConfiguration small_ring(std::uint32_t gpus, const Settings& more = {}) {
 
 /// What figures say of `hardware` when they take it for `configuration`.
 RunResult measured(const RunConfiguration& configuration, const RunConfiguration& hardware,
-                   const CommandProcessor::Program& program) {
+                   const processor::CommandProcessor::Program& program) {
   Node node("node", node_parameters(hardware), t3_kernels, nullptr);
   const TrafficMeter meter("traffic_meter", node);
   for (const auto& gpu : node.gpus()) gpu->processor.run(program);
@@ -33,14 +33,14 @@ RunResult measured(const RunConfiguration& configuration, const RunConfiguration
 }
 
 /// A posted write to the previous GPU's signals: eight bytes on the link.
-void send_packet(CommandProcessor& processor, std::uint32_t gpus) {
+void send_packet(processor::CommandProcessor& processor, std::uint32_t gpus) {
   const std::uint64_t peer = (processor.gpu() + gpus - 1) % gpus;
   const std::uint64_t signals = address_map::block_base(address_map::Block::signals);
   REQUIRE(processor.write64(address_map::on_gpu(peer, signals + registers::Signals::add_offset), 1) == Status::ok);
 }
 
-CommandProcessor::Program fused(const RunConfiguration& configuration) {
-  const ComputeParameters& compute = configuration.system.compute;
+processor::CommandProcessor::Program fused(const RunConfiguration& configuration) {
+  const compute::ComputeParameters& compute = configuration.system.compute;
   t3_job job{};
   job.m = configuration.workload.gemm.m;
   job.n = configuration.workload.gemm.n;
@@ -66,7 +66,7 @@ void require_beaten(const char* setting, const std::vector<std::string>& bounds)
 
 TEST_CASE("the total is from the first GPU's begin to the last GPU's end, a phase the longest of a GPU") {
   const RunConfiguration configuration = small_ring(3);
-  const RunResult result = measured(configuration, configuration, [](CommandProcessor& processor) {
+  const RunResult result = measured(configuration, configuration, [](processor::CommandProcessor& processor) {
     const std::uint64_t begin[] = {100, 300, 200}, end[] = {1100, 900, 1500};
     const std::uint16_t gpu = processor.gpu();
     processor.wait_ns(begin[gpu]);
@@ -84,7 +84,7 @@ TEST_CASE("the total is from the first GPU's begin to the last GPU's end, a phas
 TEST_CASE("a link's figures are the packets that begin and end within the total, whichever GPU sends them") {
   // 8 us for a packet. GPU 0 begins at 20 us and ends at 100 us, GPU 1 begins at 40 us and ends at 60 us.
   const RunConfiguration configuration = small_ring(2, {"system.links.bandwidth_GBps=0.001"});
-  const RunResult result = measured(configuration, configuration, [](CommandProcessor& processor) {
+  const RunResult result = measured(configuration, configuration, [](processor::CommandProcessor& processor) {
     const bool first = processor.gpu() == 0;
     const auto until = [&](std::uint64_t ns) { processor.wait_ns(ns - now() / 1000); };
     until(5'000);
@@ -127,7 +127,7 @@ TEST_CASE("what DRAM has moved in a phase leaves out the accesses that wait in i
   Node node("node", node_parameters(configuration), t3_kernels, nullptr);
   const TrafficMeter meter("traffic_meter", node);
   for (const auto& gpu : node.gpus()) gpu->processor.run(fused(configuration));
-  const MemoryController& memory = node.gpus()[0]->memory;
+  const memory::MemoryController& memory = node.gpus()[0]->memory;
   struct {
     std::uint64_t entered, moved;
   } begin{}, end{};

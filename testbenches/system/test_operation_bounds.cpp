@@ -159,8 +159,8 @@ TEST_CASE("products stay within their bound") {
   for (const Eigen::Index k : {1, 3, 40, 600}) {
     Drawn drawn(static_cast<unsigned>(k));
     const Matrix a = drawn.matrix(5, k, 1), b = drawn.matrix(k, 30, 1);
-    FloatMatrix sum = FloatMatrix::Zero(5, 30);
-    multiply_add(a.cast<float>(), b.cast<float>(), sum);
+    compute::FloatMatrix sum = compute::FloatMatrix::Zero(5, 30);
+    compute::multiply_add(a.cast<float>(), b.cast<float>(), sum);
     REQUIRE(share_of_bound(sum.array(), expected_product(a, b)) <= 1);
   }
 }
@@ -181,7 +181,7 @@ TEST_CASE("the bound of attention is that of a plain computation in fp32") {
 
 namespace {
 
-Matrix read(Gpu& gpu, const PublishedBuffer& buffer) {
+Matrix read(Gpu& gpu, const processor::PublishedBuffer& buffer) {
   Matrix values(buffer.rows, buffer.columns);
   std::vector<float> row(buffer.columns);
   for (std::uint32_t i = 0; i < buffer.rows; ++i) {
@@ -211,11 +211,11 @@ TEST_CASE("an error just above the bound is a mismatch, one just below is none")
       const std::uint64_t stride = columns * bytes_of(element);
       t3_operand* const used[] = {&kernel.a, &kernel.b, &kernel.c, &kernel.out};
       const bool vector[] = {false, o.vector_b, o.vector_c, false};
-      PublishedBuffer buffers[4];
+      processor::PublishedBuffer buffers[4];
       for (std::uint32_t i = 0; i < 4; ++i) {
         const std::uint32_t height = vector[i] ? 1 : rows;
         buffers[i] = {"tensor", 0x10000 * (i + 1), stride, height, columns, element};
-        PublishedBuffer flat = buffers[i];
+        processor::PublishedBuffer flat = buffers[i];
         flat.columns = height * columns, flat.rows = 1, flat.row_stride = height * stride;
         reference.fill(flat);
         used[i]->used = true;
@@ -229,10 +229,10 @@ TEST_CASE("an error just above the bound is a mismatch, one just below is none")
       const Expected expected = expected_rows(o.operation, kernel.options, read(gpu, buffers[0]), read(gpu, buffers[1]),
                                               read(gpu, buffers[2]));
       const Array allowed = allowed_error(element, expected);
-      const FloatMatrix right = expected.value.cast<float>().matrix();
+      const compute::FloatMatrix right = expected.value.cast<float>().matrix();
       const auto mismatches_with = [&](std::uint32_t column, float value) {
         const std::uint64_t before = reference.result().mismatches;
-        FloatMatrix planted = right;
+        compute::FloatMatrix planted = right;
         planted(row, column) = value;
         for (std::uint32_t i = 0; i < rows; ++i) write_row(gpu, buffers[3], i, &planted(i, 0));
         reference.after(operation);

@@ -42,7 +42,7 @@ namespace {
 void break_a_rule() {
   sc_core::sc_spawn([] {
     sc_core::wait(1, sc_core::SC_US);
-    auto* processor = dynamic_cast<t3vp::CommandProcessor*>(sc_core::sc_find_object("node.gpu1.processor"));
+    auto* processor = dynamic_cast<t3vp::processor::CommandProcessor*>(sc_core::sc_find_object("node.gpu1.processor"));
     std::uint32_t value = 0;
     tlm::tlm_generic_payload read;
     read.set_command(tlm::TLM_READ_COMMAND);

@@ -55,7 +55,7 @@ struct Ended {
 /// A processor whose program does not look around.
 struct LoneProcessor : sc_core::sc_module {
   sc_core::sc_signal<bool> interrupt{"interrupt"};
-  CommandProcessor processor{"processor", 0, {}};
+  processor::CommandProcessor processor{"processor", 0, {}};
   tlm_utils::simple_target_socket<LoneProcessor, 64> nothing{"nothing"};
 
   explicit LoneProcessor(const sc_core::sc_module_name& name) : sc_module(name) {
@@ -111,7 +111,7 @@ Ended in_a_process(Work work) {
 TEST_CASE("firmware that needs more than its stack ends the run with one line") {
   const Ended ended = in_a_process([] {
     LoneProcessor gpu("gpu");
-    gpu.processor.run([](CommandProcessor&) { return recurse(nullptr) == 0 ? Status::ok : Status::busy; });
+    gpu.processor.run([](processor::CommandProcessor&) { return recurse(nullptr) == 0 ? Status::ok : Status::busy; });
     sc_core::sc_start();
   });
   REQUIRE(ended.exit_code == 1);
@@ -122,7 +122,8 @@ TEST_CASE("a megabyte on the firmware's stack ends the run with one line") {
   for (const bool from_its_end : {false, true}) {
     const Ended ended = in_a_process([from_its_end] {
       LoneProcessor gpu("gpu");
-      gpu.processor.run([=](CommandProcessor&) { return use_megabyte(from_its_end) == 0 ? Status::ok : Status::busy; });
+      gpu.processor.run(
+          [=](processor::CommandProcessor&) { return use_megabyte(from_its_end) == 0 ? Status::ok : Status::busy; });
       sc_core::sc_start();
     });
     CHECK(ended.exit_code == 1);
@@ -134,7 +135,7 @@ TEST_CASE("below the stack of every GPU's firmware lies a page that nobody may t
   LoneProcessor first("first"), second("second"), third("third");
   std::vector<std::string> below;
   for (LoneProcessor* gpu : {&first, &second, &third})
-    gpu->processor.run([&below](CommandProcessor&) {
+    gpu->processor.run([&below](processor::CommandProcessor&) {
       const int here = 0;
       below.push_back(rights_below_stack_of(&here));
       return Status::ok;
@@ -280,7 +281,7 @@ TEST_CASE(
 
 namespace {
 
-const t3_kernel& gemm_kernel() { return *KernelRegistry(t3_kernels).find(t3_kernel_handle("gemm")); }
+const t3_kernel& gemm_kernel() { return *compute::KernelRegistry(t3_kernels).find(t3_kernel_handle("gemm")); }
 
 /// What a kernel in place of the GEMM does.
 Ended end_in_kernel(void (*run)(t3_wave*), const Settings& settings) {
@@ -390,7 +391,7 @@ TEST_CASE("what ends by an invalid access leaves no partial file") {
 
 TEST_CASE("phases are told on a stack that is not the firmware's") {
   LoneProcessor gpu("gpu");
-  CommandProcessor& processor = gpu.processor;
+  processor::CommandProcessor& processor = gpu.processor;
   std::vector<std::pair<std::string, bool>> told;
   std::uintptr_t callback = 0, program = 0;
   processor.on_phase([&](const std::string& phase, bool begin) {
@@ -398,7 +399,7 @@ TEST_CASE("phases are told on a stack that is not the firmware's") {
     callback = reinterpret_cast<std::uintptr_t>(&here);
     told.emplace_back(phase, begin);
   });
-  processor.run([&](CommandProcessor& p) {
+  processor.run([&](processor::CommandProcessor& p) {
     const int here = 0;
     program = reinterpret_cast<std::uintptr_t>(&here);
     p.begin("gemm");
@@ -409,7 +410,7 @@ TEST_CASE("phases are told on a stack that is not the firmware's") {
   sc_core::sc_start();
   REQUIRE(processor.status() == Status::ok);
   REQUIRE(told == std::vector<std::pair<std::string, bool>>{{"gemm", true}, {"gemm", false}});
-  REQUIRE(std::max(callback, program) - std::min(callback, program) > CommandProcessor::stack_bytes);
+  REQUIRE(std::max(callback, program) - std::min(callback, program) > processor::CommandProcessor::stack_bytes);
 }
 
 TEST_CASE("layers of any size are checked") {

@@ -37,7 +37,7 @@ enum t3_operation { T3_STORE = 1, T3_UPDATE = 2, T3_NOTIFY = 3 };
 enum t3_memory_kind { T3_CACHED, T3_UNCACHED };
 
 /* As in memory_controller.arbitration. */
-enum t3_arbitration { T3_ROUND_ROBIN, T3_COMPUTE_FIRST, T3_MCA, T3_SELECT, T3_ARBITRATIONS };
+enum t3_arbitration { T3_ROUND_ROBIN, T3_COMPUTE_FIRST, T3_MCA, T3_SELECT };
 
 /* What `limit` may be in t3_set_arbitration beside a number: what the policy takes by itself, which are its bands with
  * mca, and of mca none at all. */

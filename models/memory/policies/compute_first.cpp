@@ -1,7 +1,7 @@
 // Communication only when compute has nothing.
 #include "memory/arbitration.h"
 
-namespace t3vp::policies {
+namespace t3vp::memory::policies {
 namespace {
 
 class ComputeFirst : public ChannelPolicy {
@@ -18,4 +18,4 @@ const PolicyDescription compute_first{
     "compute-first", PolicyDescription::Number::compute_first, "Communication only when compute has nothing.", {},
     false,           &PolicyOfChannels<ComputeFirst>::make};
 
-}  // namespace t3vp::policies
+}  // namespace t3vp::memory::policies

@@ -5,7 +5,7 @@
 
 #include "memory/arbitration.h"
 
-namespace t3vp::policies {
+namespace t3vp::memory::policies {
 namespace {
 
 struct Control {
@@ -77,4 +77,4 @@ const PolicyDescription mca{
     true,
     &Mca::make};
 
-}  // namespace t3vp::policies
+}  // namespace t3vp::memory::policies

@@ -1,7 +1,7 @@
 // In turn; an empty stream loses its turn to the other (T3 4.5: method t3).
 #include "memory/arbitration.h"
 
-namespace t3vp::policies {
+namespace t3vp::memory::policies {
 namespace {
 
 class RoundRobin : public ChannelPolicy {
@@ -26,4 +26,4 @@ const PolicyDescription round_robin{"round-robin",
                                     false,
                                     &PolicyOfChannels<RoundRobin>::make};
 
-}  // namespace t3vp::policies
+}  // namespace t3vp::memory::policies

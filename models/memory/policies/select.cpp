@@ -3,7 +3,7 @@
 // and communication that is held back only ends later: both streams take turns.
 #include "memory/arbitration.h"
 
-namespace t3vp::policies {
+namespace t3vp::memory::policies {
 namespace {
 
 class Chosen : public ChannelPolicy {
@@ -56,4 +56,4 @@ const PolicyDescription select{
     true,
     &Select::make};
 
-}  // namespace t3vp::policies
+}  // namespace t3vp::memory::policies
