@@ -3,28 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <stdexcept>
-#include <string_view>
 
+#include "protocol/plain_name.h"
 #include "protocol/traffic_classes.h"
 #include "t3/kernel_handle.h"
 
 namespace t3vp::compute {
 namespace {
-constexpr std::size_t most_name = 31, most_kernel_name = 63;
+constexpr std::size_t most_class_name = 31;
 constexpr std::uint32_t most_times = 8;  // as large as in memory a structure may be
-
-bool is_kernel_name(std::string_view name) {
-  return !name.empty() && name.size() <= most_kernel_name && std::all_of(name.begin(), name.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
-  });
-}
 
 bool is_class_name(const std::string& name, const std::string& end) {
   const bool plain = std::all_of(name.begin(), name.end(),
                                  [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
-  return plain && name.size() > end.size() && name.size() <= most_name &&
+  return plain && name.size() > end.size() && name.size() <= most_class_name &&
          name.compare(name.size() - end.size(), end.size(), end) == 0;
 }
 
@@ -37,7 +30,8 @@ std::optional<KernelRegistry::Refusal> refusal_of_class(const std::string& kerne
     return KernelRegistry::Refusal{
         found, fmt::format("the name of one, in small letters, digits and _, that ends in {}", end)};
   if (traffic_class_of(name)) return {};
-  return KernelRegistry::Refusal{found, fmt::format("at most {} classes of traffic", traffic_classes_most)};
+  return KernelRegistry::Refusal{found, fmt::format("at most {} classes of traffic, the platform's {} among them",
+                                                    traffic_classes_most, std::size(traffic_class_values))};
 }
 
 }  // namespace
@@ -47,10 +41,10 @@ KernelRegistry::KernelRegistry(const t3_kernel* const* kernels) {
 }
 
 std::optional<KernelRegistry::Refusal> KernelRegistry::refusal(const t3_kernel& added) const {
-  if (added.name == nullptr || !is_kernel_name(added.name))
+  if (added.name == nullptr || !is_plain_name(added.name))
     return Refusal{fmt::format("kernel number {}: found {}", kernels_.size() + 1,
-                               added.name == nullptr || *added.name == '\0' ? "no name" : "another name"),
-                   fmt::format("a name of letters, digits, _, - and ., up to {}", most_kernel_name)};
+                               added.name == nullptr ? "no name" : fmt::format("the name \"{}\"", added.name)),
+                   a_plain_name};
   const std::string name = fmt::format("kernel {}: ", added.name);
   if (added.check == nullptr || added.plan == nullptr || added.run == nullptr)
     return Refusal{

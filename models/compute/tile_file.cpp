@@ -85,7 +85,7 @@ TileContents& TileFile::contents(std::size_t wave, const t3_tile& tile) {
 
 void TileFile::shape(std::size_t wave, const t3_tile& tile, bool by_work) {
   Tile& file = at(wave, tile);
-  file.is_new = file.is_new || file.rows != tile.rows || file.columns != tile.columns || file.element != tile.element;
+  file.is_new = file.is_new || !file.has_shape_of(tile);
   elements_ += std::uint64_t{tile.rows} * tile.columns - std::uint64_t{file.rows} * file.columns;
   file.rows = tile.rows;
   file.columns = tile.columns;
@@ -103,35 +103,21 @@ void TileFile::begin(std::size_t wave, const t3_call& call) {
   }
 }
 
-namespace {
-
-template <typename Tile>
-bool is_shaped(const Tile& is, const t3_tile& tile) {
-  return is.rows == tile.rows && is.columns == tile.columns && is.element == tile.element;
-}
-
-template <typename Tile>
-std::string otherwise(const Tile& is, const t3_tile& tile) {
-  return text_of(t3_tile{tile.index, is.rows, is.columns, is.element});
-}
-
-}  // namespace
-
 std::string TileFile::mistake_of_use(std::size_t wave, const t3_tile& tile) const {
   const Tile& is = at(wave, tile);
-  if (is_shaped(is, tile)) return {};
+  if (is.has_shape_of(tile)) return {};
   if (is.rows == 0)
     return fmt::format("{}: nothing has been loaded or computed there, a tile that holds something expected",
                        text_of(tile));
-  return fmt::format("{}: it holds {}, which is expected", text_of(tile), otherwise(is, tile));
+  return fmt::format("{}: it holds {}, which is expected", text_of(tile), text_of(is.shaped(tile.index)));
 }
 
 /// Whatever overwrites a tile.
 std::string TileFile::mistake_of_load(std::size_t wave, const t3_tile& tile) const {
   const Tile& is = at(wave, tile);
-  if (is.awaited == 0 || is_shaped(is, tile)) return {};
+  if (is.awaited == 0 || is.has_shape_of(tile)) return {};
   return fmt::format("{}: {} loads of {} are under way, the same shape expected until they have come", text_of(tile),
-                     is.awaited, otherwise(is, tile));
+                     is.awaited, text_of(is.shaped(tile.index)));
 }
 
 std::string TileFile::mistake_of_product(std::size_t wave, const t3_product& product) const {

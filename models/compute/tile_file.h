@@ -54,6 +54,11 @@ class TileFile {
     bool by_work = false;       ///< nothing but vector work has computed it
     bool is_new = true;         ///< its contents are those of an earlier shape
     std::uint32_t awaited = 0;  ///< loads that have not come back
+
+    bool has_shape_of(const t3_tile& tile) const {
+      return rows == tile.rows && columns == tile.columns && element == tile.element;
+    }
+    t3_tile shaped(std::uint32_t index) const { return {index, rows, columns, element}; }
   };
 
   Tile& at(std::size_t wave, const t3_tile& tile) { return file_[wave * tiles_ + tile.index]; }

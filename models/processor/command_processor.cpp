@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "protocol/address_map.h"
+#include "protocol/plain_name.h"
 #include "protocol/response_status.h"
 #include "registers/interrupt_controller.h"
 #include "registers/kernel_queue.h"
@@ -58,14 +59,6 @@ Picoseconds time_of(std::uint64_t ns) { return ns < latest / 1000 ? ns * 1000 : 
 constexpr std::size_t most_mistakes = 4;  // that are kept
 
 }  // namespace
-
-bool is_plain_name(std::string_view name) {
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
-           c == '_';
-  };
-  return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), is_plain);
-}
 
 CommandProcessor::CommandProcessor(const sc_core::sc_module_name& name, std::uint16_t gpu,
                                    const ProcessorParameters& parameters, Trace* trace)

@@ -17,7 +17,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <systemc>
 #include <tlm>
 #include <vector>
@@ -46,9 +45,6 @@ struct PublishedBuffer {
   /// on_publish() alone: they run on the program's stack and read what is there.
   Contents initial = {}, expected = {};
 };
-
-/// Whether phases and buffers may have the name: 1 to 64 letters, digits, ".", "-" and "_".
-bool is_plain_name(std::string_view name);
 
 class CommandProcessor : public sc_core::sc_module, public Component {
  public:

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "processor/command_processor.h"
+#include "protocol/plain_name.h"
 #include "run/host_memory.h"
 
 namespace t3vp {
@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::size_t most_entries = 1024;  // programs or kernels of a library
 constexpr const char* a_table = "a table of programs and kernels";
-constexpr const char* a_plain_name = "a name of 1 to 64 letters, digits, \".\", \"-\" and \"_\"";
 
 class TableCheck {
  public:
@@ -112,7 +111,7 @@ class TableCheck {
 
   std::string_view require_name(const std::string& what, const char* text) const {
     const std::string_view name = require_text(what, text, a_plain_name);
-    if (!processor::is_plain_name(name)) place_.reject(fmt::format("{} has the name \"{}\"", what, name), a_plain_name);
+    if (!is_plain_name(name)) place_.reject(fmt::format("{} has the name \"{}\"", what, name), a_plain_name);
     return name;
   }
 

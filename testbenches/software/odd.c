@@ -1,5 +1,6 @@
 /* Libraries with something odd about them: which, is said when they are compiled. */
 #include "guests.h"
+#include "nothing_kernel.h"
 #include "t3/arguments/nothing.h"
 
 #if defined(ODD_UNRESOLVED)
@@ -29,18 +30,6 @@ static const struct t3_kernel* const kernels[] = {
     &kernel,
 #endif
     NULL};
-
-static bool check(struct t3_check* check, const struct t3_launch* launch) {
-  (void)check, (void)launch;
-  return true;
-}
-
-static struct t3_plan plan(const struct t3_device* device, const struct t3_launch* launch) {
-  (void)device, (void)launch;
-  return (struct t3_plan){.workgroups = 1, .workgroups_per_cu = 1, .waves = 1};
-}
-
-static void run(struct t3_wave* wave) { (void)wave; }
 
 static struct t3_kernel kernel = {
 #if defined(ODD_KERNEL)

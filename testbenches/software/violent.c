@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "guests.h"
+#include "nothing_kernel.h"
 #include "t3/arguments/nothing.h"
 
 enum { MANY = 1100 };
@@ -65,18 +66,6 @@ static enum t3_status idle(const struct t3_hal* hal, const struct t3_job* job) {
   hal->wait_ns(hal->platform, 1000);
   return T3_OK;
 }
-
-static bool check(struct t3_check* check, const struct t3_launch* launch) {
-  (void)check, (void)launch;
-  return true;
-}
-
-static struct t3_plan plan(const struct t3_device* device, const struct t3_launch* launch) {
-  (void)device, (void)launch;
-  return (struct t3_plan){.workgroups = 1, .workgroups_per_cu = 1, .waves = 1};
-}
-
-static void run(struct t3_wave* wave) { (void)wave; }
 
 static struct t3_kernel kernel = {.name = "nothing",
                                   .arguments = T3_NOTHING_ARGUMENTS,
