@@ -51,8 +51,7 @@ KernelRun::KernelRun(KernelHost& host, FiberStacks& stacks, const t3_kernel& ker
       waves_(std::size_t{device_.compute_units} * plan_.workgroups_per_cu * plan_.waves),
       workgroups_(std::size_t{device_.compute_units} * plan_.workgroups_per_cu),
       tiles_(waves_.size(), plan_.tiles, host.functional()),
-      local_units_((plan_.local_bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t)),
-      local_(workgroups_.size() * local_units_),
+      local_(workgroups_.size(), plan_.local_bytes),
       agreement_(std::move(agreement)) {}
 
 KernelRun::~KernelRun() {
@@ -65,8 +64,7 @@ void KernelRun::start(Slot slot, std::uint32_t index) {
   workgroup = {};
   workgroup.running = plan_.waves;
   workgroup.begin = now();
-  std::max_align_t* const local = local_.data() + slot * local_units_;
-  if (local_units_ != 0) std::memset(static_cast<void*>(local), 0, local_units_ * sizeof(std::max_align_t));
+  void* const local = local_.clear(slot);
   for (std::uint32_t number = 0; number < plan_.waves; ++number) {
     Wave& wave = waves_[std::size_t{slot} * plan_.waves + number];
     wave.given = {&KernelRun::call, &device_, arguments_.data(), local, index, plan_.workgroups, number, plan_.waves};
@@ -111,7 +109,11 @@ void KernelRun::go_on(Wave& wave) {
 void KernelRun::run_ready() {
   if (running_ready_) return;
   running_ready_ = true;
-  for (std::size_t i = 0; i < ready_.size() && !failed_; ++i) step(*ready_[i]);
+  while (!ready_.empty() && !failed_) {
+    stepping_.swap(ready_);
+    for (std::size_t i = 0; i < stepping_.size() && !failed_; ++i) step(*stepping_[i]);
+    stepping_.clear();
+  }
   ready_.clear();
   running_ready_ = false;
 }
@@ -127,6 +129,8 @@ void KernelRun::step(Wave& wave) {
     stepped = nullptr;
     if (!wave.fiber.intact())
       return fail(wave, fmt::format("its program has used more than its stack of {} bytes", T3_WAVE_STACK_BYTES));
+    if (!local_.intact(wave.slot))
+      return fail(wave, fmt::format("it has written behind the {} bytes of its local memory", plan_.local_bytes));
     if (strayed) return fail(wave, stray_call);
     if (std::memcmp(static_cast<const t3_wave*>(&wave), &wave.given, sizeof(t3_wave)) != 0)
       return fail(wave, "it has changed its struct t3_wave, which is the compute unit's");

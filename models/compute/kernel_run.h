@@ -8,6 +8,7 @@
 
 #include "compute/fiber.h"
 #include "compute/kernel_host.h"
+#include "compute/local_memory.h"
 #include "compute/ring_agreement.h"
 #include "compute/tile_file.h"
 
@@ -107,12 +108,12 @@ class KernelRun {
   std::vector<Wave> waves_;            ///< by slot, then by number
   std::vector<Workgroup> workgroups_;  ///< by slot
   TileFile tiles_;
-  std::size_t local_units_;  ///< of a workgroup
-  std::vector<std::max_align_t> local_;
+  LocalMemory local_;
   RingAgreement agreement_;
   std::vector<Access> accesses_;
   std::vector<std::uint32_t> free_accesses_;
-  std::vector<Wave*> ready_;  ///< to be stepped, in this order
+  std::vector<Wave*> ready_;     ///< to be stepped, in this order
+  std::vector<Wave*> stepping_;  ///< those before them
   bool running_ready_ = false;
   bool failed_ = false;
   Multiplier multiplier_;

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -169,7 +170,7 @@ class LastLevelCache : public sc_core::sc_module, public Component {
   EventQueue<LateFill> late_fills_;
   std::uint64_t write_backs_under_way_ = 0;
   bool flushing_ = false;
-  std::vector<const Transaction*> data_under_way_;  ///< write-backs with data, in the order of their leaving
+  std::deque<const Transaction*> data_under_way_;  ///< write-backs with data, in the order of their leaving
   Flush last_flush_;
   std::uint64_t hits_ = 0, misses_ = 0, written_ = 0, written_back_ = 0, dropped_ = 0;  ///< sectors
   TransactionPool pool_;

@@ -105,6 +105,13 @@ static int deeper(volatile const int* before) {
   return here[0] < 80 ? deeper(here) + here[0] : 0; /* 80 times 256 bytes and more */
 }
 
+void guest_overruns(struct t3_wave* wave) {
+  unsigned char* bytes = wave->local;
+  const int written = wave->workgroup == 1 && wave->wave == 1 ? 6 : 5;
+  for (int i = 0; i < written; ++i) bytes[i] = 1;
+  t3_meet(wave);
+}
+
 void guest_recurses(struct t3_wave* wave) {
   const volatile int none = 0;
   if (wave->workgroup == 1 && wave->wave == 0 && deeper(&none) < 0) return;

@@ -21,6 +21,8 @@ void guest_meets(struct t3_wave* wave);
 void guest_doubles(struct t3_wave* wave);
 /* Loads a row of a, then half of it into the same tile in another shape, and stores all of that to out. */
 void guest_loads_a_half(struct t3_wave* wave);
+/* The last wave of the second workgroup writes one byte too many into its local memory of five. */
+void guest_overruns(struct t3_wave* wave);
 /* Needs more than its stack. */
 void guest_recurses(struct t3_wave* wave);
 

@@ -1,0 +1,35 @@
+// The local memory of a kernel's workgroups that run, which their programs access as memory of the host: what one
+// writes behind its own must reach no other's, and nothing of the simulator's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace t3vp::compute {
+
+class LocalMemory {
+ public:
+  /// `bytes` for each of `slots` workgroups; nothing when that is 0. Throws std::bad_alloc.
+  LocalMemory(std::size_t slots, std::uint32_t bytes);
+  LocalMemory(const LocalMemory&) = delete;
+  LocalMemory& operator=(const LocalMemory&) = delete;
+  ~LocalMemory();
+
+  /// A workgroup's, for any type of C, zeroed; null when there is none.
+  void* clear(std::size_t slot);
+
+  /// Whether the workgroup has kept to its own so far.
+  bool intact(std::size_t slot) const;
+
+ private:
+  std::size_t mapped() const;
+  unsigned char* at(std::size_t slot) const { return begin_ + slot * each_; }
+
+  std::uint32_t bytes_;
+  std::size_t each_;  ///< with the fence behind it
+  std::size_t slots_;
+  void* mapping_ = nullptr;
+  unsigned char* begin_ = nullptr;
+};
+
+}  // namespace t3vp::compute
