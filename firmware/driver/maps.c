@@ -38,7 +38,8 @@ static bool can_be_staged(const struct t3_output* output) {
 
 static enum t3_status remote_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                                  uint64_t peer_output, enum t3_operation operation) {
-  if (output == NULL || !can_be_staged(output) || operation == T3_NOTIFY) return T3_INVALID_ARGUMENT;
+  if (output == NULL || !can_be_staged(output) || (operation != T3_STORE && operation != T3_UPDATE))
+    return T3_INVALID_ARGUMENT;
   struct t3_registers r = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
   stage_chunk(&r, output, chunk);
   t3_put32(&r, T3_OUTPUT_MAP_OPERATION_OFFSET,

@@ -21,9 +21,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "t3/enumeration.h"
 #include "t3/status.h"
 
-enum t3_contents_kind { T3_CONTENTS_UNSAID, T3_CONTENTS_CONSTANT, T3_CONTENTS_VALUES, T3_CONTENTS_FUNCTION };
+enum t3_contents_kind T3_OF_32_BITS {
+  T3_CONTENTS_UNSAID,
+  T3_CONTENTS_CONSTANT,
+  T3_CONTENTS_VALUES,
+  T3_CONTENTS_FUNCTION
+};
 
 /* Elements of a buffer, row by row without gaps, as fp32: the platform rounds them to the buffer's element type. It
  * looks at them while the buffer is published, in functional runs alone, and keeps what it needs. */

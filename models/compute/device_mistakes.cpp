@@ -13,12 +13,19 @@
 namespace t3vp::compute {
 namespace {
 
-const char* name_of(t3_element element) {
-  return element == T3_FP16 ? "fp16" : element == T3_BF16 ? "bf16" : element == T3_FP32 ? "fp32" : "unknown";
+constexpr const char* known_elements = "fp16 (0), bf16 (1) or fp32 (2)";
+
+bool is_known(t3_element element) { return element <= T3_FP32; }
+
+std::string name_of(t3_element element) {
+  return element == T3_FP16   ? "fp16"
+         : element == T3_BF16 ? "bf16"
+         : element == T3_FP32 ? "fp32"
+                              : fmt::format("elements of type {}", static_cast<std::uint32_t>(element));
 }
 
 bool is_tile(const t3_tile& tile, std::uint32_t tiles) {
-  return tile.index < tiles && tile.rows != 0 && tile.columns != 0 && tile.element <= T3_FP32 &&
+  return tile.index < tiles && tile.rows != 0 && tile.columns != 0 &&
          std::uint64_t{tile.rows} * tile.columns <= T3_TILE_ELEMENTS_MAX;
 }
 
@@ -50,6 +57,10 @@ std::string text_of(const t3_tile& tile) {
 
 std::string mistake_of_plan(const t3_plan& plan, std::uint16_t gpu, std::uint64_t memory_bytes) {
   const auto within = [](std::uint32_t value, std::uint32_t most) { return value != 0 && value <= most; };
+  if (plan.tiles_named > T3_TILES_NAMED)
+    return fmt::format(
+        "a plan with tiles_named {}: T3_TILES_UNNAMED (0), T3_TILES_FORGOTTEN (1) or T3_TILES_NAMED (2) expected",
+        static_cast<std::uint32_t>(plan.tiles_named));
   if (plan.name != nullptr && plan.workgroups != 0 && within(plan.workgroups_per_cu, T3_WORKGROUPS_PER_CU_MAX) &&
       within(plan.waves, T3_WAVES_MAX) && plan.tiles <= T3_TILES_MAX && within(plan.written_count, T3_RANGES_MAX) &&
       plan.read_count <= T3_RANGES_MAX && plan.sent_count <= T3_RANGES_MAX) {
@@ -96,6 +107,7 @@ std::string mistake_of_residency(const t3_plan& plan, const t3_device& device, s
 namespace {
 
 std::string mistake_of_tile(const t3_tile& tile, std::uint32_t tiles) {
+  if (!is_known(tile.element)) return fmt::format("{}: {} expected", text_of(tile), known_elements);
   if (is_tile(tile, tiles)) return {};
   return fmt::format("{}: one of the wave's {}, with elements, up to {}, expected", text_of(tile), tiles,
                      static_cast<int>(T3_TILE_ELEMENTS_MAX));
@@ -108,8 +120,9 @@ std::string mistake_of_access(const t3_tile& tile, const t3_access& access, std:
   if (!within)
     return fmt::format("an access of {} x {} elements from ({}, {}) on: a part of {} expected", access.rows,
                        access.columns, access.row, access.column, text_of(tile));
-  const bool converts = access.element == tile.element || tile.element == T3_FP32;
-  if (access.element > T3_FP32 || !converts)
+  if (!is_known(access.element))
+    return fmt::format("an access of {}: {} expected", name_of(access.element), known_elements);
+  if (access.element != tile.element && tile.element != T3_FP32)
     return fmt::format("an access of {} elements: those of {}, or fp32 there, expected", name_of(access.element),
                        text_of(tile));
   return {};

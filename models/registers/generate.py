@@ -9,6 +9,7 @@ need of them.
   with --device, whose blocks these are all, moreover
       DIR/registers/<device>.h and DIR/<project>/<device>.h, address map, blocks and interrupt lines,
       DIR/registers/<enumeration>.h and DIR/<project>/<enumeration>.h,
+      DIR/<project>/enumeration.h, how wide those of firmware are,
       DIR/registers/catalogue.h, all blocks in the order of their windows;
       [--docs FILE] [--check-docs FILE]  the reference page; --check-docs fails when FILE differs from it
       [--structures NAME.structure.json NAME.arguments.json...]  what that page has besides (generate_structures.py)
@@ -57,6 +58,7 @@ def write_shared(options, blocks, enumerations, device):
         write(options.cpp / "registers" / f"{device.name}.h", cpp_header.device_header(device, blocks))
         write(options.cpp / "registers" / "catalogue.h", cpp_header.catalogue_header(blocks, device))
     if options.c:
+        write(options.c / options.project / "enumeration.h", c_header.width_header(options.project))
         for enumeration in enumerations.values():
             write(options.c / options.project / f"{enumeration.name}.h",
                   c_header.enumeration_header(enumeration, options.project))

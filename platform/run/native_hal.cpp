@@ -1,5 +1,7 @@
 #include "run/native_hal.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -113,10 +115,15 @@ void mark(void* platform, const char* phase, bool begin) {
     call->end(text_or_nothing(phase));
 }
 
-bool is_known(const t3_contents& said) {
-  return said.kind == T3_CONTENTS_UNSAID || said.kind == T3_CONTENTS_CONSTANT ||
-         (said.kind == T3_CONTENTS_VALUES && said.values != nullptr) ||
-         (said.kind == T3_CONTENTS_FUNCTION && said.function != nullptr);
+/// Empty when they can be written, else what is wrong with a buffer of such contents.
+std::string mistake_of(const t3_contents& said) {
+  if (said.kind > T3_CONTENTS_FUNCTION)
+    return fmt::format("whose contents are of kind {}, T3_CONTENTS_UNSAID (0) to T3_CONTENTS_FUNCTION ({}) expected",
+                       static_cast<std::uint32_t>(said.kind), static_cast<std::uint32_t>(T3_CONTENTS_FUNCTION));
+  if ((said.kind == T3_CONTENTS_VALUES && said.values == nullptr) ||
+      (said.kind == T3_CONTENTS_FUNCTION && said.function == nullptr))
+    return "whose contents are nowhere";
+  return {};
 }
 
 /// What a program says of a buffer's elements, written when it is asked for, in the program's own time on the host.
@@ -140,9 +147,8 @@ void publish(void* platform, const t3_buffer* buffer) {
   const Call call(platform);
   if (buffer == nullptr) return call->log_mistake("publishes no buffer");
   for (const t3_contents* said : {&buffer->initial, &buffer->expected})
-    if (!is_known(*said))
-      return call->log_mistake(std::string("publishes a buffer whose contents are nowhere: ") +
-                               text_or_nothing(buffer->name));
+    if (const std::string wrong = mistake_of(*said); !wrong.empty())
+      return call->log_mistake(fmt::format("publishes a buffer {}: {}", wrong, text_or_nothing(buffer->name)));
   // A number beyond the 8 bits of ElementType must not turn into a known one.
   const auto element = static_cast<ElementType>(std::min(buffer->element, std::uint32_t{0xFF}));
   processor::PublishedBuffer published{

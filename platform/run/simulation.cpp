@@ -138,6 +138,13 @@ void run_dry(const Node& node, const Parts& parts) {
   }
 }
 
+/// "busy: it is in use and cannot be changed now", of what a program has returned, which may be any number.
+std::string text_of_end(Status status) {
+  if (std::find(std::begin(status_values), std::end(status_values), status) == std::end(status_values))
+    return fmt::format("{}, which is no code of t3_status", static_cast<std::uint32_t>(status));
+  return fmt::format("{}: {}", name_of(status), text_of(status));
+}
+
 /// What firmware and its GPU's blocks have reported; a guest may err thousands of times.
 void report_errors(const Node& node, RunResult& result) {
   constexpr std::size_t told = 4;
@@ -151,8 +158,8 @@ void report_errors(const Node& node, RunResult& result) {
         result.diagnosis.push_back(fmt::format("GPU {} firmware has not ended the phase {}, which began at {:.3f} ns",
                                                processor.gpu(), phase.phase, to_ns(phase.begin)));
     if (processor.status() != Status::ok)
-      result.diagnosis.push_back(fmt::format("GPU {} firmware ended with {}: {}", processor.gpu(),
-                                             name_of(processor.status()), text_of(processor.status())));
+      result.diagnosis.push_back(
+          fmt::format("GPU {} firmware ended with {}", processor.gpu(), text_of_end(processor.status())));
     for (std::size_t i = 0; i < std::min(records.size(), told); ++i)
       result.diagnosis.push_back(fmt::format("GPU {} error log at {:.3f} ns: {}: {} at {:#x}: {}", processor.gpu(),
                                              to_ns(records[i].time), records[i].block,

@@ -361,6 +361,20 @@ static void shows_nothing(struct t3_wave* wave) { t3_show(wave, NULL, 0); }
 
 static void awaits_no_tile(struct t3_wave* wave) { t3_arrive(wave, (struct t3_tile){7, 1, 8, T3_FP32}); }
 
+static void loads_into_no_type(struct t3_wave* wave) {
+  t3_load(wave, (struct t3_tile){0, 1, 8, (enum t3_element)7}, row_of(operands_of(wave)->a, 0));
+}
+
+static void loads_no_type(struct t3_wave* wave) {
+  struct t3_access access = row_of(operands_of(wave)->a, 0);
+  access.element = (enum t3_element)UINT32_MAX;
+  t3_load(wave, first, access);
+}
+
+static void works_on_no_type(struct t3_wave* wave) {
+  t3_work(wave, &(struct t3_vector_work){.operands = 1, .tiles = {{1, 8, 8, (enum t3_element)3}}});
+}
+
 static void calls_what_there_is_not(struct t3_wave* wave) {
   struct t3_call call;
   call.kind = (enum t3_call_kind)99;
@@ -384,6 +398,9 @@ const struct guest_mistake guest_mistakes[] = {
     {calls_at_once_from_its_work, "it calls the device for another wave, from its work, or for nothing"},
     {calls_for_another, "it calls the device for another wave, from its work, or for nothing"},
     {awaits_no_tile, "tile 7 of 1 x 8 fp32: one of the wave's 3, with elements, up to 67108864, expected"},
+    {loads_into_no_type, "tile 0 of 1 x 8 elements of type 7: fp16 (0), bf16 (1) or fp32 (2) expected"},
+    {loads_no_type, "an access of elements of type 4294967295: fp16 (0), bf16 (1) or fp32 (2) expected"},
+    {works_on_no_type, "tile 1 of 8 x 8 elements of type 3: fp16 (0), bf16 (1) or fp32 (2) expected"},
     {calls_what_there_is_not, "call 99: there is no such call of a device"},
     {loads_what_it_does_not_read,
      "a load from 0x1007c to 0x1009b: its plan reads 0x10000 to 0x1007f and writes 0x90000 to 0x9007f, memory of"},

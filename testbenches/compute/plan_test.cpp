@@ -32,6 +32,12 @@ TEST_CASE("a plan that cannot be is refused") {
       {"that writes 5 ranges", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::written_count, 5); }},
       {", reads 5 and", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::read_count, 5); }},
       {"and sends to 5: a name", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::sent_count, 5); }},
+      {"plan with tiles_named 9: T3_TILES_UNNAMED (0), T3_TILES_FORGOTTEN (1) or T3_TILES_NAMED (2) expected",
+       [](auto* d, auto* a) {
+         t3_plan plan = guest_plan(d, a);
+         plan.tiles_named = static_cast<t3_tiles_named>(9);
+         return plan;
+       }},
       {"plan whose range 1 that it writes begins at 0x80 and ends before 0x80: one of 0x0 to 0x1fffff expected",
        [](auto* d, auto* a) {
          return with_range(guest_plan(d, a), &t3_plan::written, {0x80, 0x80});

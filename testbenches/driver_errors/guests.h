@@ -152,6 +152,9 @@ t3_program guest_of_billions;
 /* The right job, some time later than the others. */
 t3_program guest_late;
 
+/* Numbers that no enumeration has. */
+t3_program guest_of_unknown_numbers;
+
 /* Prepares the job like the others and waits for its chunks, but never multiplies. */
 t3_program guest_without_gemm;
 /* The same with updates switched off. */

@@ -1,5 +1,11 @@
 // Firmware and models share no header; what both have to know is compared here.
 #include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <string>
+#include <type_traits>
 
 #include "protocol/address_map.h"
 #include "t3/address.h"
@@ -8,11 +14,50 @@
 #include "t3/arguments/ring_all_gather.h"
 #include "t3/arguments/ring_reduce_scatter.h"
 #include "t3/arguments/rows.h"
+#include "t3/device.h"
 #include "t3/kernel_handle.h"
 #include "t3/kernel_packet.h"
+#include "t3/layer.h"
 #include "t3/t3.h"
+#include "t3/traffic_class.h"
+#include "t3_hal.h"
 
 namespace t3vp::test::contract_test {
+
+namespace {
+
+/// C++ takes a number for an enumeration in braces when its type is fixed, and then all numbers are its.
+template <typename Enumeration, typename = void>
+constexpr bool has_all_numbers = false;
+template <typename Enumeration>
+constexpr bool has_all_numbers<Enumeration, std::void_t<decltype(Enumeration{~std::uint32_t{0}})>> =
+    sizeof(Enumeration) == 4;
+
+template <typename... Enumerations>
+constexpr bool have_all_numbers = (has_all_numbers<Enumerations> && ...);
+
+}  // namespace
+
+TEST_CASE("enumerations of programs in C hold any number of 32 bits") {
+  STATIC_REQUIRE(have_all_numbers<t3_element, t3_status, t3_traffic_class, t3_block, t3_line>);
+  STATIC_REQUIRE(have_all_numbers<t3_operation, t3_memory_kind, t3_arbitration, t3_attention_pass, t3_row_operation>);
+  STATIC_REQUIRE(have_all_numbers<t3_layer_kernel, t3_call_kind, t3_tiles_named, t3_contents_kind>);
+  enum Loose { one };
+  STATIC_REQUIRE_FALSE(has_all_numbers<Loose>);
+  CHECK(std::string(t3_status_text(static_cast<t3_status>(99))) == "unknown status");
+}
+
+TEST_CASE("no enumeration of a public header is of another width") {
+  const std::regex loose("enum t3_[a-z_]+ *[{]");
+  for (const char* folder : {"/firmware/include/t3", "/firmware/hal"})
+    for (const auto& file : std::filesystem::directory_iterator(std::string(T3VP_SOURCE_DIR) + folder)) {
+      std::ifstream stream(file.path());
+      const std::string text{std::istreambuf_iterator<char>(stream), {}};
+      INFO(file.path());
+      REQUIRE(!text.empty());
+      CHECK_FALSE(std::regex_search(text, loose));
+    }
+}
 
 TEST_CASE("a handle is a hash of the kernel's name") {
   REQUIRE(t3_kernel_handle("") == 0x811C9DC5);  // as published of FNV-1a
@@ -36,7 +81,7 @@ TEST_CASE("arguments of the driver's kernels fit behind their packets") {
 
 TEST_CASE("addresses are made alike on both sides") {
   for (std::uint64_t gpu : {0u, 1u, 7u, 1023u}) {
-    for (int i = 0; i < T3_BLOCK_COUNT; ++i)
+    for (std::uint32_t i = 0; i < T3_BLOCK_COUNT; ++i)
       REQUIRE(t3_block_base(gpu, static_cast<t3_block>(i)) ==
               address_map::on_gpu(gpu, address_map::block_base(static_cast<address_map::Block>(i))));
     const std::uint64_t address = address_map::on_gpu(gpu, 0x123456);

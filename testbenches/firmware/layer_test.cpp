@@ -98,7 +98,7 @@ TEST_CASE("a rows kernel takes the operands of its operation and no others") {
   constexpr std::pair<bool, bool> takes[] = {{false, false}, {true, false},  {true, false}, {false, false},
                                              {true, true},   {false, false}, {true, true},  {true, true},
                                              {true, false},  {true, true},   {true, true}};
-  for (int operation = T3_ROWS_SCALE; operation <= T3_ROWS_ADAM; ++operation)
+  for (std::uint32_t operation = T3_ROWS_SCALE; operation <= T3_ROWS_ADAM; ++operation)
     for (const bool with_b : {false, true})
       for (const bool with_c : {false, true}) {
         CAPTURE(operation, with_b, with_c);

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "t3/element.h"
+#include "t3/enumeration.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -120,7 +121,7 @@ struct t3_shown {
   uint32_t workgroup;
 };
 
-enum t3_call_kind {
+enum t3_call_kind T3_OF_32_BITS {
   T3_CALL_LOAD,
   T3_CALL_STORE,
   T3_CALL_UPDATE,
@@ -172,7 +173,7 @@ enum { T3_RANGES_MAX = 4 };
 
 /* Whether output map and Tracker, whose maps are about wavefront tiles, can go by a kernel's stores: their accesses
  * name none, the last-level cache forgets what they name, or they do. */
-enum t3_tiles_named { T3_TILES_UNNAMED, T3_TILES_FORGOTTEN, T3_TILES_NAMED };
+enum t3_tiles_named T3_OF_32_BITS { T3_TILES_UNNAMED, T3_TILES_FORGOTTEN, T3_TILES_NAMED };
 
 /* How a kernel with given arguments occupies a GPU. */
 struct t3_plan {

@@ -19,7 +19,7 @@ struct t3_operand {
   struct t3_matrix matrix; /* the address is an offset in the tensor */
 };
 
-enum t3_layer_kernel { T3_LAYER_GEMM, T3_LAYER_ROWS, T3_LAYER_ATTENTION };
+enum t3_layer_kernel T3_OF_32_BITS { T3_LAYER_GEMM, T3_LAYER_ROWS, T3_LAYER_ATTENTION };
 
 struct t3_layer_operation {
   enum t3_layer_kernel kernel;

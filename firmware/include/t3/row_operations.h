@@ -6,8 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "t3/enumeration.h"
+
 /* What is done to every row of a, b, c and out. Where it says vector, an operand of one row serves all rows. */
-enum t3_row_operation {
+enum t3_row_operation T3_OF_32_BITS {
   T3_ROWS_SCALE = 1,                /* out = factor a */
   T3_ROWS_ADD = 2,                  /* out = a + b, b may be a vector */
   T3_ROWS_BIAS_GELU = 3,            /* out = gelu(a + b), vector b */
@@ -22,7 +24,7 @@ enum t3_row_operation {
 };
 
 /* The operands; `1 << operand` in masks. */
-enum t3_row_operand { T3_ROWS_A, T3_ROWS_B, T3_ROWS_C, T3_ROWS_OUT, T3_ROWS_OPERANDS };
+enum t3_row_operand T3_OF_32_BITS { T3_ROWS_A, T3_ROWS_B, T3_ROWS_C, T3_ROWS_OUT, T3_ROWS_OPERANDS };
 
 struct t3_row_traits {
   const char* name;

@@ -13,6 +13,7 @@
 
 #include "t3/address.h"
 #include "t3/element.h"
+#include "t3/enumeration.h"
 #include "t3/row_operations.h"
 #include "t3/status.h"
 
@@ -32,12 +33,12 @@ struct t3_hal;
 /* A timeout without end. */
 #define T3_FOREVER UINT64_MAX
 
-enum t3_operation { T3_STORE = 1, T3_UPDATE = 2, T3_NOTIFY = 3 };
+enum t3_operation T3_OF_32_BITS { T3_STORE = 1, T3_UPDATE = 2, T3_NOTIFY = 3 };
 
-enum t3_memory_kind { T3_CACHED, T3_UNCACHED };
+enum t3_memory_kind T3_OF_32_BITS { T3_CACHED, T3_UNCACHED };
 
 /* As in memory_controller.arbitration. */
-enum t3_arbitration { T3_ROUND_ROBIN, T3_COMPUTE_FIRST, T3_MCA, T3_SELECT };
+enum t3_arbitration T3_OF_32_BITS { T3_ROUND_ROBIN, T3_COMPUTE_FIRST, T3_MCA, T3_SELECT };
 
 /* What `limit` may be in t3_set_arbitration beside a number: what the policy takes by itself, which are its bands with
  * mca, and of mca none at all. */
@@ -108,7 +109,11 @@ struct t3_row_options {
 };
 
 /* Fused attention: out = softmax(factor q k^T) v, and the gradient of q, or those of k and v. */
-enum t3_attention_pass { T3_ATTENTION_FORWARD = 1, T3_ATTENTION_BACKWARD_Q = 2, T3_ATTENTION_BACKWARD_KV = 3 };
+enum t3_attention_pass T3_OF_32_BITS {
+  T3_ATTENTION_FORWARD = 1,
+  T3_ATTENTION_BACKWARD_Q = 2,
+  T3_ATTENTION_BACKWARD_KV = 3
+};
 
 struct t3_attention_operands {
   const struct t3_matrix* qkv;      /* q; k and v beside it in the same rows, each padded to 32 bytes */

@@ -9,11 +9,26 @@ def number(value, width=32):
     return f"UINT{width}_C({value if value < 10 else hex(value)})"
 
 
+def width_header(project):
+    """<PROJECT>_OF_32_BITS, which stands behind the name of every enumeration of the firmware."""
+    macro, guard = f"{project}_of_32_bits".upper(), f"{project}_enumeration_h".upper()
+    return "\n".join([
+        "/* Programs in C may pass any number for an enumeration. In C++, where one beyond the enumerators' bits would be",
+        " * undefined, an enumeration of 32 bits has them all, and they are checked as other numbers are. Generated. */",
+        f"#ifndef {guard}", f"#define {guard}", "",
+        "#include <stdint.h>", "",
+        "#ifdef __cplusplus", f"#define {macro} : uint32_t",
+        "#else", f"#define {macro}",
+        f"enum {project}_enumeration {{ {project.upper()}_ENUMERATOR }};",
+        f'_Static_assert(sizeof(enum {project}_enumeration) == 4, "enumerations have 32 bits: no -fshort-enums");',
+        "#endif", "", f"#endif /* {guard} */", ""])
+
+
 def enumeration_lines(enumeration, project, counted=False):
     """typedef enum <project>_<name>; `counted` adds the number of values."""
     prefix = "_".join(part for part in (project, enumeration.prefix) if part).upper()
     constants = [(f"{prefix}_{name.upper()}", value, text) for name, value, text in enumeration.values]
-    lines = [f"/* {enumeration.text} */", f"typedef enum {project}_{enumeration.name} {{"]
+    lines = [f"/* {enumeration.text} */", f"typedef enum {project}_{enumeration.name} {project.upper()}_OF_32_BITS {{"]
     lines += [f"  {constant} = {value}, /* {text} */" for constant, value, text in constants]
     if counted:
         lines.append(f"  {prefix}_COUNT = {len(constants)}")
@@ -27,7 +42,8 @@ def enumeration_header(enumeration, project):
     name = f"{project}_{enumeration.name}"
     declaration, constants = enumeration_lines(enumeration, project)
     guard = f"{name.upper()}_H"
-    lines = [f"/* Generated from {enumeration.name}.enumeration.json. */", f"#ifndef {guard}", f"#define {guard}", ""]
+    lines = [f"/* Generated from {enumeration.name}.enumeration.json. */", f"#ifndef {guard}", f"#define {guard}", "",
+             f'#include "{project}/enumeration.h"', ""]
     lines += declaration
     lines += ["", f"static inline const char* {name}_text({name} value) {{", "  switch (value) {"]
     lines += [f"    case {constant}: return {json.dumps(text)};" for constant, _, text in constants]
@@ -41,7 +57,8 @@ def device_header(device, blocks, project):
     constants = [*device.constants, ("registers_base", device.registers_base, "the register blocks begin there"),
                  ("block_bytes", device.block_bytes, "from one block to the next")]
     lines = [f"/* {device.text} Generated from {device.name}.json. */",
-             f"#ifndef {guard}", f"#define {guard}", "", "#include <stdint.h>", ""]
+             f"#ifndef {guard}", f"#define {guard}", "", "#include <stdint.h>", "",
+             f'#include "{project}/enumeration.h"', ""]
     lines += [f"#define {project.upper()}_{name.upper()} {number(value, 64)} /* {text} */"
               for name, value, text in constants]
     for enumeration in device.enumerations(blocks):
