@@ -46,8 +46,8 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
 
   ~ComputeCluster() override;
 
-  /// Calls `told` with true when a kernel's program begins to compute on the host, with false when it has come back.
-  void on_program(std::function<void(bool runs)> told) { program_told_ = std::move(told); }
+  /// Calls `told` when a kernel's code begins to compute on the host, and with null when it has come back.
+  void on_code(std::function<void(const KernelCode*)> told) { code_told_ = std::move(told); }
 
   /// What the cluster waits for, one line each; empty when it is idle.
   std::vector<std::string> diagnosis() const override;
@@ -100,7 +100,7 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   ComputeUnits units_;
   KernelRegistry kernels_;
   FiberStacks stacks_{T3_WAVE_STACK_BYTES};
-  std::function<void(bool)> program_told_;
+  std::function<void(const KernelCode*)> code_told_;
   std::array<std::unique_ptr<KernelQueue>, queue_count> queues_;
   std::uint32_t last_served_ = 0;  ///< queue: those of one priority take turns
   Picoseconds busy_time_ = 0;

@@ -71,7 +71,7 @@ KernelQueue::Refusal KernelQueue::check_launch(const t3_kernel& kernel, const t3
   };
   bool accepted = false;
   {
-    KernelTime time(*this);
+    KernelTime time(*this, {kernel.name});
     accepted = kernel.check(&check, &launch);
   }
   if (accepted) return {};

@@ -15,6 +15,13 @@ namespace t3vp::compute {
 /// A workgroup's place on a compute unit: cu * slots per CU + slot.
 using Slot = std::uint32_t;
 
+/// Code of a kernel's that computes on the host, for those who tell what it does there.
+struct KernelCode {
+  static constexpr std::uint32_t none = 0xFFFFFFFF;
+  const char* kernel;                           ///< its name
+  std::uint32_t workgroup = none, wave = none;  ///< whose program it is; none of its check, its plan and so on
+};
+
 class KernelHost {
  public:
   virtual ~KernelHost() = default;
@@ -35,8 +42,8 @@ class KernelHost {
   virtual Picoseconds occupy(Slot slot, Picoseconds duration) = 0;
   /// A sum that the injected fault has rounded wrongly, in words.
   virtual void wrongly_rounded(const std::string& what) = 0;
-  /// A kernel's program begins to compute on the host, or has come back.
-  virtual void program_runs(bool runs) = 0;
+  /// A kernel's code begins to compute on the host, or has come back: null.
+  virtual void code_runs(const KernelCode* code) = 0;
   /// A program has done what it must not do: the kernel ends without it.
   virtual void fail(const std::string& what) = 0;
   virtual void finished(Slot slot) = 0;
@@ -47,10 +54,10 @@ class KernelHost {
 /// Code of a kernel's runs on the host as long as this lives: what it does there is the kernel's.
 class KernelTime {
  public:
-  explicit KernelTime(KernelHost& host) : host_(host) { host_.program_runs(true); }
+  KernelTime(KernelHost& host, const KernelCode& code) : host_(host) { host_.code_runs(&code); }
   KernelTime(const KernelTime&) = delete;
   KernelTime& operator=(const KernelTime&) = delete;
-  ~KernelTime() { host_.program_runs(false); }
+  ~KernelTime() { host_.code_runs(nullptr); }
 
  private:
   KernelHost& host_;

@@ -15,8 +15,8 @@ bool KernelQueue::functional() const { return cluster_.functional_; }
 std::uint16_t KernelQueue::gpu() const { return cluster_.gpu_; }
 std::uint64_t KernelQueue::life() const { return cluster_.resets_; }
 TransactionPool& KernelQueue::pool() { return cluster_.pool_; }
-void KernelQueue::program_runs(bool runs) {
-  if (cluster_.program_told_) cluster_.program_told_(runs);
+void KernelQueue::code_runs(const KernelCode* code) {
+  if (cluster_.code_told_) cluster_.code_told_(code);
 }
 void KernelQueue::wrongly_rounded(const std::string& what) {
   if (cluster_.wrongly_rounded_.empty()) cluster_.wrongly_rounded_ = what;

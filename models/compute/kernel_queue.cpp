@@ -149,7 +149,7 @@ void KernelQueue::take_arguments(const unsigned char* bytes) {
   std::memset(static_cast<void*>(arguments.data()), 0,
               arguments.size() * sizeof(std::max_align_t));  // with its padding
   {
-    KernelTime time(*this);
+    KernelTime time(*this, {kernel.name});
     kernel.arguments.read(arguments.data(), bytes);
   }
   if (!is_zero(arguments.data() + units, units_behind_arguments * sizeof(std::max_align_t)))
@@ -168,7 +168,7 @@ void KernelQueue::take_arguments(const unsigned char* bytes) {
   t3_plan plan{};
   std::string name;  // the text is the kernel's
   {
-    KernelTime time(*this);
+    KernelTime time(*this, {kernel.name});
     plan = kernel.plan(&device, &launch);
     if (plan.name != nullptr) name = plan.name;
   }

@@ -100,7 +100,7 @@ class KernelQueue final : public KernelHost {
   void schedule(Picoseconds time, Slot slot, std::uint32_t tag) override;
   Picoseconds occupy(Slot slot, Picoseconds duration) override;
   void wrongly_rounded(const std::string& what) override;
-  void program_runs(bool runs) override;
+  void code_runs(const KernelCode* code) override;
   void fail(const std::string& what) override;
   void finished(Slot slot) override;
   Trace* trace(Slot slot, Trace::Track& track) override;

@@ -118,14 +118,17 @@ void KernelRun::run_ready() {
   running_ready_ = false;
 }
 
+KernelCode KernelRun::code_of(const Wave& wave) const { return {kernel_.name, wave.given.workgroup, wave.given.wave}; }
+
 /// Until it has to wait.
 void KernelRun::step(Wave& wave) {
   for (;;) {
     stepped = &wave;
     strayed = false;
-    host_.program_runs(true);
+    const KernelCode code = code_of(wave);
+    host_.code_runs(&code);
     const auto* asked = static_cast<const t3_call*>(wave.fiber.resume());
-    host_.program_runs(false);
+    host_.code_runs(nullptr);
     stepped = nullptr;
     if (!wave.fiber.intact())
       return fail(wave, fmt::format("its program has used more than its stack of {} bytes", T3_WAVE_STACK_BYTES));
@@ -178,7 +181,7 @@ bool KernelRun::serve(Wave& wave) {
     case T3_CALL_DRAIN:
       return wave.stores == 0;
     case T3_CALL_SHOW: {
-      const KernelTime time(host_);
+      const KernelTime time(host_, code_of(wave));
       Workgroup& workgroup = workgroups_[wave.slot];
       workgroup.shown = asked.show.text;
       workgroup.shown_since = now();
@@ -287,9 +290,10 @@ void KernelRun::compute(Wave& wave, const t3_vector_work& work) {
   }
   strayed = false;
   computes = true;
-  host_.program_runs(true);
-  work.compute(work.argument, operands.data());
-  host_.program_runs(false);
+  {
+    const KernelTime time(host_, code_of(wave));
+    work.compute(work.argument, operands.data());
+  }
   computes = false;
   if (strayed) return fail(wave, stray_call);
   for (std::uint32_t i = 0; i < work.operands; ++i)

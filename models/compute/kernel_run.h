@@ -70,6 +70,7 @@ class KernelRun {
   static void call(t3_wave* wave, const t3_call* call);
   void go_on(Wave& wave);
   void run_ready();
+  KernelCode code_of(const Wave& wave) const;
   void step(Wave& wave);
   void ended(Wave& wave);
 

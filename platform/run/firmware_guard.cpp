@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <charconv>
 #include <cstdlib>
 #include <string_view>
 
@@ -34,12 +33,9 @@ const Pulse* running() {
       write_all(STDERR_FILENO, part);
     end_process(pulse.library->exit_code);
   }
-  std::array<char, 8> number{};
-  const auto digits = std::to_chars(number.data(), number.data() + number.size(), pulse.gpu.load());
-  write_all(STDERR_FILENO, pulse.in_kernel ? "t3vp: a kernel of GPU " : "t3vp: the firmware of GPU ");
-  write_all(STDERR_FILENO, {number.data(), static_cast<std::size_t>(digits.ptr - number.data())});
-  write_all(STDERR_FILENO, what);
-  write_all(STDERR_FILENO, "\n");
+  for (const std::string_view part :
+       {std::string_view("t3vp: "), std::string_view(ProgramText(pulse)), what, std::string_view("\n")})
+    write_all(STDERR_FILENO, part);
   end_process(failed);
 }
 
@@ -111,10 +107,9 @@ FirmwareGuard::~FirmwareGuard() {
 
 void require_own_call(const Pulse& pulse, std::uint16_t gpu) {
   const bool is_own_thread = std::this_thread::get_id() == pulse.thread;
-  if (is_own_thread && pulse.passes % 2 == 1 && pulse.gpu == gpu && !pulse.in_kernel) return;
-  const std::string caller =
-      is_own_thread ? fmt::format("{} of GPU {}", pulse.in_kernel ? "a kernel" : "the firmware", pulse.gpu.load())
-                    : "a thread of its own: programs run on the simulation's";
+  if (is_own_thread && pulse.passes % 2 == 1 && pulse.gpu == gpu && pulse.kernel.load() == nullptr) return;
+  const std::string caller = is_own_thread ? std::string(std::string_view(ProgramText(pulse)))
+                                           : "a thread of its own: programs run on the simulation's";
   end_run_for_call(gpu, caller);
 }
 
@@ -137,9 +132,10 @@ const Pulse& LibraryGuard::begin(const SoftwareLibrary& library, What what) {
   return pulse_;
 }
 
-bool kernel_runs() {
+std::optional<ProgramText> running_kernel() {
   const Pulse* pulse = running();
-  return pulse != nullptr && pulse->in_kernel;
+  if (pulse == nullptr || pulse->kernel.load() == nullptr) return std::nullopt;
+  return ProgramText(*pulse);
 }
 
 void end_run_of_firmware(int signal_number, const siginfo_t& info) {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -50,8 +51,8 @@ class LibraryGuard {
 /// own: processors wait on the simulation's thread, each in its own program.
 void require_own_call(const Pulse& pulse, std::uint16_t gpu);
 
-/// For handlers of signals: whether the program of a kernel runs just now.
-bool kernel_runs();
+/// For handlers of signals: the kernel whose code runs just now, if one's does.
+std::optional<ProgramText> running_kernel();
 
 /// For handlers of signals: does not return when firmware has caused this one.
 void end_run_of_firmware(int signal_number, const siginfo_t& info);

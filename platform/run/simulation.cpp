@@ -230,14 +230,17 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
     });
     gpu->processor.on_control([&pulse, number = gpu->processor.gpu()](bool to_program) {
       if (!to_program) require_own_call(pulse, number);
+      pulse.enter_firmware();
       pulse.pass(number);
     });
-    gpu->compute.on_program(
-        [&pulse, &compute = gpu->compute, number = gpu->processor.gpu(), before = std::uint64_t{0}](bool) mutable {
-          const std::uint64_t ended = compute.finished_workgroups();
-          pulse.pass(number, true, ended != before);
-          before = ended;
-        });
+    gpu->compute.on_code([&pulse, &compute = gpu->compute, number = gpu->processor.gpu(),
+                          before = std::uint64_t{0}](const compute::KernelCode* code) mutable {
+      static_assert(Pulse::nowhere == compute::KernelCode::none);
+      const std::uint64_t ended = compute.finished_workgroups();
+      if (code != nullptr) pulse.enter(code->kernel, code->workgroup, code->wave);
+      pulse.pass(number, ended != before);
+      before = ended;
+    });
     if (layer) continue;  // it looks at what is published by itself
     gpu->processor.on_publish([&reference, &refused, &gpu = *gpu](const processor::PublishedBuffer& buffer) {
       std::string refusal = reference.refusal(gpu, buffer);

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstring>
+#include <string_view>
 #include <systemc>
 
 #include "processor/command_processor.h"
@@ -20,8 +20,8 @@ namespace {
 /// The handler's own stack: there is none left where the signal comes from.
 alignas(16) unsigned char handler_stack[64 << 10];
 
-void write_text_to_stderr(const char* text) {
-  if (write(STDERR_FILENO, text, std::strlen(text)) < 0) return;  // there is nobody left to tell
+void write_text_to_stderr(std::string_view text) {
+  if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;  // there is nobody left to tell
 }
 
 std::uintptr_t stack_pointer(const void* context) {
@@ -43,7 +43,7 @@ bool is_near(std::uintptr_t address, std::uintptr_t pointer) {
 
 /// What lies above the stack of the program that runs, such as the end of another one's, is no overflow of it.
 bool is_above_stack(std::uintptr_t address, const sc_core::sc_process_handle& process) {
-  if (!process.valid() || kernel_runs()) return false;
+  if (!process.valid() || running_kernel()) return false;
   const auto* const processor = dynamic_cast<const processor::CommandProcessor*>(process.get_parent_object());
   return processor != nullptr && processor->stack_end() != 0 && address >= processor->stack_end();
 }
@@ -62,9 +62,13 @@ extern "C" void report_invalid_access(int signal_number, siginfo_t* info, void* 
   write_text_to_stderr("t3vp: stack overflow in ");
   write_text_to_stderr(process.valid() ? process.name() : "the main program");
   static_assert(T3_WAVE_STACK_BYTES == 16 << 10);
-  write_text_to_stderr(!process.valid() ? "\n"
-                       : kernel_runs()  ? ": a kernel has 16 KiB of stack\n"
-                                        : ": firmware has 256 KiB of stack\n");
+  if (const auto kernel = running_kernel()) {
+    write_text_to_stderr(": ");
+    write_text_to_stderr(*kernel);
+    write_text_to_stderr(" has 16 KiB of stack\n");
+  } else {
+    write_text_to_stderr(process.valid() ? ": firmware has 256 KiB of stack\n" : "\n");
+  }
   end_process(failed);
 }
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
+#include <cstring>
 
 #include "report/console.h"
 #include "report/exit_code.h"
@@ -19,8 +21,9 @@ using Seconds = std::chrono::duration<double>;
 /// Far more than a program needs, and less than a second of the host's time when each is short.
 constexpr std::uint64_t most_calls_at_once = 10'000'000;
 
-const char* who(const Pulse& pulse) { return pulse.in_kernel ? "a kernel" : "the firmware"; }
-const char* whom(const Pulse& pulse) { return pulse.in_kernel ? "the device" : "the HAL"; }
+constexpr std::size_t longest_name = 64;
+
+const char* whom(const Pulse& pulse) { return pulse.kernel.load() != nullptr ? "the device" : "the HAL"; }
 
 [[noreturn]] void end_run(const std::string& limit, const Pulse& pulse) {
   remove_partial_files();
@@ -34,6 +37,33 @@ const char* whom(const Pulse& pulse) { return pulse.in_kernel ? "the device" : "
 }
 
 }  // namespace
+
+ProgramText::ProgramText(const Pulse& pulse) {
+  const char* const kernel = pulse.kernel;
+  if (kernel == nullptr) {
+    append("the firmware");
+  } else {
+    append("kernel ");
+    append({kernel, strnlen(kernel, longest_name)});
+  }
+  append(" of GPU ");
+  append(pulse.gpu.load());
+  if (kernel == nullptr || pulse.workgroup == Pulse::nowhere) return;
+  append(" (workgroup ");
+  append(pulse.workgroup.load());
+  append(", wave ");
+  append(pulse.wave.load());
+  append(")");
+}
+
+void ProgramText::append(std::string_view text) {
+  length_ += text.copy(text_.data() + length_, text_.size() - length_);
+}
+
+void ProgramText::append(std::uint32_t number) {
+  char* const end = text_.data() + text_.size();
+  length_ = static_cast<std::size_t>(std::to_chars(text_.data() + length_, end, number).ptr - text_.data());
+}
 
 std::string progress_of(const Pulse& pulse) {
   return fmt::format("{:.0f}% of the work is done after {} ms of simulated time", 100 * pulse.done.load(),
@@ -73,12 +103,12 @@ void Watchdog::watch() {
     if (computing.count() >= limits_.firmware_s && pulse_.library)
       end_run_for_library(*pulse_.library, limits_.firmware_s);
     if (computing.count() >= limits_.firmware_s)
-      end_run(fmt::format("limits.firmware_s: {} of GPU {} has computed for {} s without a call of {}", who(pulse_),
-                          pulse_.gpu.load(), limits_.firmware_s, whom(pulse_)),
+      end_run(fmt::format("limits.firmware_s: {} has computed for {} s without a call of {}",
+                          std::string_view(ProgramText(pulse_)), limits_.firmware_s, whom(pulse_)),
               pulse_);
     if (pulse_.at_once.load(std::memory_order_relaxed) > 2 * most_calls_at_once)
-      end_run(fmt::format("{} of GPU {} has called {} more than {} times while no simulated time passed", who(pulse_),
-                          pulse_.gpu.load(), whom(pulse_), most_calls_at_once),
+      end_run(fmt::format("{} has called {} more than {} times while no simulated time passed",
+                          std::string_view(ProgramText(pulse_)), whom(pulse_), most_calls_at_once),
               pulse_);
     if (limits_.wall_s && Seconds(Clock::now() - begin).count() >= *limits_.wall_s)
       end_run(fmt::format("limits.wall_s: the run is not over after {} s", *limits_.wall_s), pulse_);

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
+#include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "compute/kernel_registry.h"
 #include "guest_bench.h"
@@ -252,15 +254,21 @@ TEST_CASE("every kernel of the platform can be registered and is found by its ha
 TEST_CASE("who observes programs is told when they begin to compute and when they have come back") {
   GuestBench guest(guest_doubles);
   int depth = 0, times = 0;
-  guest.bench.gpu().cluster.on_program([&](bool runs) {
-    depth += runs ? 1 : -1;
-    times += runs ? 1 : 0;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> waves;
+  guest.bench.gpu().cluster.on_code([&](const KernelCode* code) {
+    depth += code != nullptr ? 1 : -1;
     REQUIRE((depth == 0 || depth == 1));
+    if (code == nullptr) return;
+    ++times;
+    REQUIRE(code->kernel == std::string("guest"));
+    waves.insert({code->workgroup, code->wave});
   });
   guest.bench.run(guest.gemm.packet);
   REQUIRE(depth == 0);
   // Its arguments, check and plan; of each wave five stretches of its program, and what it computes in its work.
   REQUIRE(times == 3 + 4 * 6);
+  constexpr std::uint32_t none = KernelCode::none;
+  REQUIRE(waves == decltype(waves){{0, 0}, {0, 1}, {1, 0}, {1, 1}, {none, none}});
 }
 
 TEST_CASE("element types are the same for programs and models") {

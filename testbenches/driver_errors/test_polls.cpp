@@ -281,10 +281,10 @@ TEST_CASE("a counter that is watched by hand while a barrier waits is told with 
 TEST_CASE("calls at once are counted from when time or a kernel last went on") {
   Pulse pulse;
   for (std::uint64_t passes = 1; passes <= 3; ++passes) {
-    pulse.pass(0, true);
+    pulse.pass(0);
     CHECK(pulse.at_once == passes);
   }
-  pulse.pass(0, true, true);
+  pulse.pass(0, true);
   CHECK(pulse.at_once == 0);
   CHECK(pulse.passes == 4);
 }

@@ -299,11 +299,32 @@ Ended end_in_kernel(void (*run)(t3_wave*), const Settings& settings) {
 
 }  // namespace
 
-TEST_CASE("a kernel that would end the process ends the run with one line that names the GPU") {
-  const Ended ended = end_in_kernel([](t3_wave*) { *reinterpret_cast<volatile int*>(std::uintptr_t{16}) = 1; }, {});
+TEST_CASE("a kernel that would end the process ends the run with one line that names it and its wave") {
+  const auto crash = [](const void*, float* const*) { *reinterpret_cast<volatile int*>(std::uintptr_t{16}) = 1; };
+  static constexpr auto crash_in = +crash;
+  const auto line = Catch::Matches(
+      "t3vp: kernel gemm of GPU [01] \\(workgroup 3, wave 0\\) has accessed memory of the host that is not there\n");
+  const Ended ended = end_in_kernel(
+      [](t3_wave* wave) {
+        if (wave->workgroup == 3) crash_in(nullptr, nullptr);
+      },
+      {});
   CHECK(ended.exit_code == 1);
-  CHECK_THAT(ended.err,
-             Catch::Matches("t3vp: a kernel of GPU [01] has accessed memory of the host that is not there\n"));
+  CHECK_THAT(ended.err, line);
+  const Ended in_its_work = end_in_kernel(
+      [](t3_wave* wave) {
+        t3_vector_work work{};
+        work.operations = 1;
+        work.operands = 1;
+        work.tiles[0] = {0, 1, 1, T3_FP32};
+        work.compute = crash_in;
+        if (wave->workgroup == 3) t3_work(wave, &work);
+      },
+      {"data=functional"});
+  CHECK_THAT(in_its_work.err, line);
+  const Ended by_exit = end_in_kernel([](t3_wave*) { std::exit(0); }, {});
+  CHECK_THAT(by_exit.err, Catch::Matches("t3vp: kernel gemm of GPU [01] \\(workgroup [0-9]+, wave 0\\) has called "
+                                         "exit\\(\\)\n"));
 }
 
 TEST_CASE("what a kernel does before it runs is the kernel's too") {
@@ -316,7 +337,7 @@ TEST_CASE("what a kernel does before it runs is the kernel's too") {
       simulate(configuration_of(Settings{on_small_system(), "gpus=2", "method=t3", "data=timing-only"}), options);
     });
   };
-  const auto line = Catch::Matches("t3vp: a kernel of GPU [01] has accessed memory of the host that is not there\n");
+  const auto line = Catch::Matches("t3vp: kernel gemm of GPU [01] has accessed memory of the host that is not there\n");
   gemm = gemm_kernel();
   gemm.check = [](t3_check*, const t3_launch*) { return *reinterpret_cast<volatile bool*>(std::uintptr_t{16}); };
   CHECK_THAT(ended().err, line);
@@ -328,7 +349,7 @@ TEST_CASE("what a kernel does before it runs is the kernel's too") {
   CHECK_THAT(ended().err, line);
   gemm = gemm_kernel();
   gemm.check = [](t3_check*, const t3_launch*) -> bool { std::exit(0); };
-  CHECK_THAT(ended().err, Catch::Matches("t3vp: .*a kernel of GPU [01].*\n"));
+  CHECK_THAT(ended().err, Catch::Matches("t3vp: kernel gemm of GPU [01] has called exit\\(\\)\n"));
   CHECK(ended().exit_code == 1);
 }
 
@@ -348,7 +369,8 @@ TEST_CASE("a kernel that calls a HAL ends the run with one line") {
     simulate(configuration_of({on_small_system(), "gpus=2", "method=t3", "data=timing-only"}), options);
   });
   CHECK(ended.exit_code == 1);
-  CHECK_THAT(ended.err, Catch::Matches("t3vp: the HAL of GPU 0 was called by a kernel of GPU [01]\n"));
+  CHECK_THAT(ended.err, Catch::Matches("t3vp: the HAL of GPU 0 was called by kernel gemm of GPU [01] "
+                                       "\\(workgroup [0-9]+, wave 0\\)\n"));
 }
 
 TEST_CASE("a kernel that never comes back ends the run with one line") {
@@ -359,10 +381,10 @@ TEST_CASE("a kernel that never comes back ends the run with one line") {
       },
       {"limits.firmware_s=0.2"});
   CHECK(computing.exit_code == 1);
-  CHECK_THAT(
-      computing.err,
-      Catch::Matches("t3vp: limits\\.firmware_s: a kernel of GPU [01] has computed for 0\\.2 s without a call of "
-                     "the device; [^]*"));
+  CHECK_THAT(computing.err,
+             Catch::Matches(
+                 "t3vp: limits\\.firmware_s: kernel gemm of GPU [01] \\(workgroup [0-9]+, wave 0\\) has computed for "
+                 "0\\.2 s without a call of the device; [^]*"));
   CHECK(std::count(computing.err.begin(), computing.err.end(), '\n') == 1);
   const Ended calling = end_in_kernel(
       [](t3_wave* wave) {
@@ -370,7 +392,8 @@ TEST_CASE("a kernel that never comes back ends the run with one line") {
       },
       {});
   CHECK(calling.exit_code == 1);
-  CHECK_THAT(calling.err, Catch::Matches("t3vp: a kernel of GPU [01] has called the device more than 10000000 times "
+  CHECK_THAT(calling.err, Catch::Matches("t3vp: kernel gemm of GPU [01] \\(workgroup [0-9]+, wave 0\\) has called the "
+                                         "device more than 10000000 times "
                                          "while no simulated time passed; [^]*"));
 }
 
