@@ -104,6 +104,27 @@ enum t3_status t3_all_kernels_ended(struct t3_context* context) {
   return T3_OK;
 }
 
+/* A queue's last kernel may begin or end between two looks; those behind one that runs have not begun. */
+static enum t3_status all_begun(struct t3_context* context, uint32_t queue) {
+  const struct t3_queue_state* state = &context->queues[queue];
+  struct t3_registers r = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
+  uint64_t completed = state->looked_at;
+  if (completed != state->submitted) T3_TRY(t3_look_at_kernels(context, queue, &completed));
+  if (completed == state->submitted) return T3_OK;
+  if (completed + 1 < state->submitted) return T3_BUSY;
+  const uint32_t status = t3_get32(&r, T3_OF_QUEUE(STATUS, queue));
+  T3_TRY(r.status);
+  if (status & T3_KERNEL_QUEUE_STATUS_RUNNING_MASK) return T3_OK;
+  T3_TRY(t3_look_at_kernels(context, queue, &completed));
+  return completed == state->submitted ? T3_OK : T3_BUSY;
+}
+
+enum t3_status t3_all_kernels_begun(struct t3_context* context) {
+  for (uint32_t queue = 0; queue < T3_QUEUES; ++queue)
+    if (context->queues[queue].is_open) T3_TRY(all_begun(context, queue));
+  return T3_OK;
+}
+
 /* All queues have one line, which would stay up for what nobody waits for. */
 static enum t3_status look_at_others(struct t3_context* context, uint32_t queue) {
   for (uint32_t other = 0; other < T3_QUEUES; ++other) {

@@ -150,7 +150,8 @@ static enum t3_status counting_status(struct t3_registers* tracker) {
 }
 
 static enum t3_status remote_unmap(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk) {
-  if (output == NULL) return T3_INVALID_ARGUMENT;
+  if (output == NULL || !can_be_staged(output)) return T3_INVALID_ARGUMENT;
+  T3_TRY(t3_all_kernels_begun(context));
   struct t3_registers r = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
   stage_chunk(&r, output, chunk);
   return t3_command(&r, T3_OUTPUT_MAP_COMMAND_OFFSET,
@@ -173,10 +174,11 @@ static enum t3_status wait_idle_dma(struct t3_context* context, struct t3_regist
 }
 
 static enum t3_status dma_unmap(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk) {
-  if (output == NULL) return T3_INVALID_ARGUMENT;
+  if (output == NULL || !can_be_staged(output)) return T3_INVALID_ARGUMENT;
   const uint64_t deadline = t3_deadline(context);
   struct t3_registers tracker = t3_own_block(context, T3_BLOCK_TRACKER), dma = t3_own_block(context, T3_BLOCK_DMA);
   T3_TRY(wait_idle_dma(context, &dma, deadline));
+  T3_TRY(t3_all_kernels_begun(context)); /* a handler may have queued one meanwhile */
   const enum t3_status counting = counting_status(&tracker);
   stage_chunk(&tracker, output, chunk);
   const enum t3_status removed = remove_staged(&tracker);

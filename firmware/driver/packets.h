@@ -36,6 +36,8 @@ static inline uint32_t t3_failures_in(uint32_t interrupt) {
 enum t3_status t3_look_at_kernels(struct t3_context* context, uint32_t queue, uint64_t* completed);
 /* T3_BUSY while one is queued or runs, in whichever queue: it may be about to use a map. */
 enum t3_status t3_all_kernels_ended(struct t3_context* context);
+/* T3_BUSY while one is queued that has not begun, in whichever queue: which map it is about to use is not known. */
+enum t3_status t3_all_kernels_begun(struct t3_context* context);
 /* The code of a kernel that has ended. */
 enum t3_status t3_code_of_kernel(const struct t3_context* context, uint32_t queue, uint64_t number);
 /* Opens the queue on the ring at `base`. */

@@ -37,6 +37,7 @@ void KernelQueue::clear_kernel() {
   free_slots();
   busy_ = running_ = launched_ = stopping_ = fetching_arguments_ = false;
   failure_ = Status::ok;
+  registers().status[number_].running.set(0);
   tell_output({});
   writes_.clear();
   reads_.clear();

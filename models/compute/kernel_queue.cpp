@@ -193,6 +193,7 @@ void KernelQueue::take_arguments(const unsigned char* bytes) {
                                         std::move(agreement));
   slot_taken_.assign(std::size_t{parameters().compute_units} * plan.workgroups_per_cu, false);
   running_ = true;
+  registers().status[number_].running.set(1);
   next_workgroup_ = finished_workgroups_ = 0;
   tell_output(writes_.front());
   cluster_.events_.push(std::max(now(), launch_time_), {Step::launch, number_, dispatcher, 0, nullptr, generation_});

@@ -113,6 +113,41 @@ static void busy_maps(struct stage* s) {
   tell(s, "dma_unmap again", t3_dma_unmap(&s->gpu, &s->out, half));
 }
 
+static enum t3_status tell_unmaps(struct stage* s, const char* what) {
+  const struct t3_chunk rest = {.first_workgroup = 0, .workgroups = 32};
+  tell(s, what, T3_OK);
+  tell(s, "remote_unmap", t3_remote_unmap(&s->gpu, &s->out, rest));
+  tell(s, "dma_unmap", t3_dma_unmap(&s->gpu, &s->out, half));
+  return t3_wait_kernels(&s->gpu);
+}
+
+/* Behind a kernel that has nothing to do with the maps, in queue 0 or 1, and by itself. */
+static void queued_on_maps(struct stage* s) {
+  const struct t3_chunk rest = {.first_workgroup = 0, .workgroups = 32};
+  struct t3_output beside = s->out;
+  uint32_t queue = 0;
+  tell(s, "memory beside", t3_matrix_malloc(&s->gpu, &beside.matrix));
+  tell(s, "open_queue", t3_open_queue(&s->gpu, (struct t3_queue_options){0}, &queue));
+  tell(s, "dma_map of half", map_notify(s, &s->out, half, 3, T3_UPDATE));
+  tell(s, "remote_map of the rest", t3_remote_map(&s->gpu, &s->out, rest, s->peer_out, T3_STORE));
+  for (uint32_t used = 0; used <= queue; ++used) {
+    (void)t3_use_queue(&s->gpu, used);
+    tell(s, "gemm beside", multiply(s, &beside, true));
+    s->hal->wait_ns(s->hal->platform, 3000); /* it has begun */
+    tell(s, "gemm", multiply(s, &s->out, true));
+    (void)t3_use_queue(&s->gpu, 0);
+    tell(s, "both", tell_unmaps(s, "queued behind another one"));
+    (void)t3_use_queue(&s->gpu, used);
+    tell(s, "both", t3_wait_kernels(&s->gpu));
+  }
+  tell(s, "gemm", multiply(s, &s->out, true));
+  tell(s, "its end", tell_unmaps(s, "queued by itself"));
+  tell(s, "wait_dma", t3_wait_dma(&s->gpu));
+  tell(s, "gemm beside", multiply(s, &beside, true));
+  s->hal->wait_ns(s->hal->platform, 3000);
+  tell(s, "its end", tell_unmaps(s, "another one runs"));
+}
+
 static void given_up(struct stage* s) {
   tell(s, "2 updates mapped", map_notify(s, &s->out, all, 2, T3_UPDATE));
   tell(s, "gemm", multiply(s, &s->out, true));
@@ -156,6 +191,10 @@ enum t3_status guest_too_many_updates(const struct t3_hal* hal, const struct t3_
 
 enum t3_status guest_busy_maps(const struct t3_hal* hal, const struct t3_job* job) {
   return misuse_then_work(hal, job, busy_maps);
+}
+
+enum t3_status guest_queued_on_maps(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, queued_on_maps);
 }
 
 enum t3_status guest_maps_given_up(const struct t3_hal* hal, const struct t3_job* job) {

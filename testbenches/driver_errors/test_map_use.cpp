@@ -119,6 +119,36 @@ TEST_CASE("maps in use are not removed, all or nothing, and then one by one") {
   pair.require_right_result();
 }
 
+TEST_CASE("a map is not removed while a kernel is queued that has not begun, in whichever queue") {
+  GpuPair pair(guest_queued_on_maps, {"system.processor.register_access_ns=1"}, guest_late);  // before it is fetched
+  pair.run();
+  std::vector<Told> told = {
+      {"memory beside", T3_OK}, {"open_queue", T3_OK}, {"dma_map of half", T3_OK}, {"remote_map of the rest", T3_OK}};
+  const auto append = [&told](const std::vector<Told>& more) { told.insert(told.end(), more.begin(), more.end()); };
+  for (int queue = 0; queue < 2; ++queue)
+    append({{"gemm beside", T3_OK},
+            {"gemm", T3_OK},
+            {"queued behind another one", T3_OK},
+            {"remote_unmap", T3_BUSY},
+            {"dma_unmap", T3_BUSY},
+            {"both", T3_OK},
+            {"both", T3_OK}});
+  append({{"gemm", T3_OK},
+          {"queued by itself", T3_OK},
+          {"remote_unmap", T3_BUSY},
+          {"dma_unmap", T3_BUSY},
+          {"its end", T3_OK},
+          {"wait_dma", T3_OK},
+          {"gemm beside", T3_OK},
+          {"another one runs", T3_OK},
+          {"remote_unmap", T3_OK},
+          {"dma_unmap", T3_OK},
+          {"its end", T3_OK}});
+  REQUIRE(pair.told() == lines(told));
+  CHECK(pair.logged(0).empty());
+  pair.require_right_result();
+}
+
 TEST_CASE("after a timeout maps are removed by force, and what is late is told") {
   GpuPair pair(guest_maps_given_up);
   pair.run();

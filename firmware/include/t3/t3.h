@@ -278,10 +278,10 @@ enum t3_status t3_remote_map(struct t3_context* context, const struct t3_output*
 enum t3_status t3_dma_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                           uint64_t peer_output, enum t3_operation operation, struct t3_dma_options options);
 /* Remove the map of one chunk, or all maps. A map is busy from the first access that it counts, or from the start of a
- * kernel that writes its output, until it is complete: T3_BUSY then, and nothing is removed. All of them are busy while
- * a kernel is queued, which may be about to use any. Otherwise what accesses have met that did not fit a map since
- * there were none: T3_MISMATCH or T3_EXCESS, with the place in the error log. T3_INVALID_ARGUMENT when the chunk is not
- * mapped. */
+ * kernel that writes its output, until it is complete: T3_BUSY then, and nothing is removed. Each is busy while a
+ * kernel is queued that has not begun, which may be about to use any, and all of them while one runs. Otherwise what
+ * accesses have met that did not fit a map since there were none: T3_MISMATCH or T3_EXCESS, with the place in the error
+ * log. T3_INVALID_ARGUMENT when the chunk is not mapped. */
 enum t3_status t3_remote_unmap(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk);
 enum t3_status t3_dma_unmap(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk);
 enum t3_status t3_remote_unmap_all(struct t3_context* context);
