@@ -137,11 +137,15 @@ static enum t3_status look_at_others(struct t3_context* context, uint32_t queue)
 /* Until `count` packets of the queue since reset have ended, however they did. */
 static enum t3_status wait_completed(struct t3_context* context, uint32_t queue, uint64_t count) {
   const uint64_t deadline = t3_deadline(context);
+  bool first_look = true;
   for (;;) {
     uint64_t completed = 0;
     T3_TRY(t3_look_at_kernels(context, queue, &completed));
     if (completed >= count) return T3_OK;
     T3_TRY(look_at_others(context, queue));
+    /* The kernel of a context that was reset never ends. The time to look is the kernel's, which runs meanwhile. */
+    if (first_look && t3_is_stale(context)) return T3_STALE;
+    first_look = false;
     T3_TRY(t3_sleep(context, T3_LINE_KERNEL_QUEUE, deadline, "a kernel's end"));
   }
 }

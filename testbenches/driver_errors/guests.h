@@ -92,6 +92,7 @@ t3_program guest_that_rings_by_hand;
 /* Handlers that reset and open another context; handlers set in a context that was reset; waits in a wait. */
 t3_program guest_that_opens_in_handlers;
 t3_program guest_that_sets_stale_handlers;
+t3_program guest_that_waits_behind_a_reset;
 t3_program guest_that_waits_in_a_wait;
 /* For all GPUs: GPU 0 is reset in a ring kernel or in a barrier, and begins anew. */
 t3_program guest_with_earlier_lives;

@@ -91,6 +91,29 @@ enum t3_status guest_that_sets_stale_handlers(const struct t3_hal* hal, const st
   return misuse_then_work(hal, job, set_behind_a_reset);
 }
 
+/* A kernel that the reset has ended, the first of all or a later one; the others are busy for a long time. */
+static void awaited_behind_a_reset(struct stage* s) {
+  const struct operands o = operands_of(s);
+  for (uint32_t before = 0; before < 2; ++before) {
+    if (before != 0) {
+      tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &o.a, &o.b, (struct t3_gemm_options){0}));
+      tell(s, "its end", t3_wait_kernels(&s->gpu));
+    }
+    tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &o.a, &o.b, (struct t3_gemm_options){0}));
+    tell(s, "reset", t3_reset(s->hal));
+    const uint64_t begin = s->hal->time_ns(s->hal->platform);
+    tell(s, "its end", t3_wait_kernels(&s->gpu));
+    tell(s, "at once", s->hal->time_ns(s->hal->platform) - begin < 10000 ? T3_OK : T3_TIMEOUT);
+    tell(s, "its number", t3_wait_kernel(&s->gpu, t3_last_kernel(&s->gpu)));
+    tell(s, "init", t3_init(&s->gpu, s->hal));
+  }
+  wait_for_resets(s);
+}
+
+enum t3_status guest_that_waits_behind_a_reset(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, awaited_behind_a_reset);
+}
+
 /* Waits for kernels inside of a wait for kernels, and queues one for the second time. */
 struct waits {
   struct stage* stage;

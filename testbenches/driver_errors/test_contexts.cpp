@@ -169,6 +169,24 @@ TEST_CASE("a context that was reset takes no interrupts from the next one") {
   pair.require_right_result();
 }
 
+TEST_CASE("a wait for a kernel that a reset has ended is told that its context is stale at once") {
+  GpuPair pair(guest_that_waits_behind_a_reset, {}, guest_late_after_reset);
+  pair.run();
+  std::vector<Told> told = {{"memory of a", T3_OK}, {"memory of b", T3_OK}};
+  for (int before = 0; before < 2; ++before) {
+    if (before != 0) told.insert(told.end(), {{"gemm", T3_OK}, {"its end", T3_OK}});
+    for (const Told& line : {Told{"gemm", T3_OK},
+                             {"reset", T3_OK},
+                             {"its end", T3_STALE},
+                             {"at once", T3_OK},
+                             {"its number", T3_STALE},
+                             {"init", T3_OK}})
+      told.push_back(line);
+  }
+  REQUIRE(pair.told() == lines(told));
+  pair.require_right_result();
+}
+
 TEST_CASE("packets that the driver knows nothing of are told by its next one, and the ring stays where it is") {
   GpuPair pair(guest_that_rings_by_hand);
   pair.run();

@@ -225,9 +225,9 @@ enum t3_status t3_init(struct t3_context* context, const struct t3_hal* hal);
  * kernels, fills or a barrier are under way or anything is mapped; the context stays open then. */
 enum t3_status t3_close(struct t3_context* context);
 /* Every block of the GPU as after power-on, whatever it does; memory keeps its content. Contexts are void after it:
- * what fails in one is T3_STALE, like t3_set_handler, t3_mask and t3_unmask, and so is every call behind that; it must
- * not be used beside the next. So are the barriers and ring kernels of the
- * other GPUs with this one: reset them all, then call t3_init on all. */
+ * what fails in one is T3_STALE, like t3_set_handler, t3_mask, t3_unmask and waits for its kernels, and so is every
+ * call behind that; it must not be used beside the next. So are the barriers and ring kernels of the other GPUs with
+ * this one: reset them all, then call t3_init on all. */
 enum t3_status t3_reset(const struct t3_hal* hal);
 
 /* How long calls may wait from now on, each by itself; T3_FOREVER after t3_init, with 0 they never wait. What is not
