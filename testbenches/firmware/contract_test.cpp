@@ -39,12 +39,11 @@ constexpr bool have_all_numbers = (has_all_numbers<Enumerations> && ...);
 }  // namespace
 
 TEST_CASE("enumerations of programs in C hold any number of 32 bits") {
-  STATIC_REQUIRE(have_all_numbers<t3_element, t3_status, t3_traffic_class, t3_block, t3_line>);
-  STATIC_REQUIRE(have_all_numbers<t3_operation, t3_memory_kind, t3_arbitration, t3_attention_pass, t3_row_operation>);
-  STATIC_REQUIRE(have_all_numbers<t3_layer_kernel, t3_call_kind, t3_tiles_named, t3_contents_kind>);
+  CHECK((have_all_numbers<t3_element, t3_status, t3_traffic_class, t3_block, t3_line>));
+  CHECK((have_all_numbers<t3_operation, t3_memory_kind, t3_arbitration, t3_attention_pass, t3_row_operation>));
+  CHECK((have_all_numbers<t3_layer_kernel, t3_call_kind, t3_tiles_named, t3_contents_kind>));
   enum Loose { one };
-  STATIC_REQUIRE_FALSE(has_all_numbers<Loose>);
-  CHECK(std::string(t3_status_text(static_cast<t3_status>(99))) == "unknown status");
+  CHECK_FALSE(has_all_numbers<Loose>);
 }
 
 TEST_CASE("no enumeration of a public header is of another width") {
