@@ -14,8 +14,7 @@
 namespace t3vp::interconnect {
 
 FabricPort::FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, std::uint32_t header_bytes,
-                       const std::vector<std::uint32_t>& neighbours, std::vector<std::uint32_t> route,
-                       std::uint32_t receivers)
+                       const std::vector<std::uint32_t>& neighbours, Route route, std::uint32_t receivers)
     : sc_module(name), gpu_(gpu), route_(std::move(route)), sent_(neighbours.size()), received_(receivers) {
   const char* block = registers.description().name;
   for (DataTargetSocket<FabricPort>* socket : {&compute, &dma}) {
@@ -40,7 +39,12 @@ FabricPort::FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, s
     registers.ports.set(neighbours.size());
     registers.header_bytes.set(header_bytes);
     for (std::size_t i = 0; i < registers.neighbour.size(); ++i)
-      registers.neighbour[i].set(i < neighbours.size() ? neighbours[i] : no_route);
+      registers.neighbour[i].set(i < neighbours.size() ? neighbours[i] : no_port);
+    for (std::size_t to = 0; to < registers.route.size(); ++to) {
+      const Hop hop = to < route_.size() ? route_[to] : Hop{};
+      registers.route[to].port.set(hop.port == no_port ? 0xFFFF : hop.port);
+      registers.route[to].channel.set(hop.channel);
+    }
   };
   constants();
   begin_life();
@@ -66,16 +70,16 @@ void FabricPort::begin_life() {
   own_ = std::make_shared<RingSignal>(std::move(own));
 }
 
-std::uint32_t FabricPort::route_to(std::uint64_t address) const {
+Hop FabricPort::route_to(std::uint64_t address) const {
   const std::uint64_t gpu = address_map::gpu_of(address);
-  return gpu < route_.size() ? route_[gpu] : no_route;
+  return gpu < route_.size() ? route_[gpu] : Hop{};
 }
 
 void FabricPort::request(int source, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const std::uint64_t address = transaction.get_address();
   const bool arrived = source >= first_ingress && address_map::gpu_of(address) == gpu_;
-  const std::uint32_t port = route_to(address);
-  if (!arrived && port == no_route) {
+  const Hop hop = route_to(address);
+  if (!arrived && hop.port == no_port) {
     registers.report(Status::no_peer, address, fmt::format("no link leads to GPU {}", address_map::gpu_of(address)));
     transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     answer(source, transaction, delay);
@@ -87,11 +91,11 @@ void FabricPort::request(int source, tlm::tlm_generic_payload& transaction, Pico
   } else if (arrived) {
     deliver(transaction, source, delay);
   } else {
-    forward(transaction, source, port, delay);
+    forward(transaction, source, hop, delay);
   }
 }
 
-void FabricPort::forward(tlm::tlm_generic_payload& transaction, int source, std::uint32_t port, Picoseconds delay) {
+void FabricPort::forward(tlm::tlm_generic_payload& transaction, int source, const Hop& hop, Picoseconds delay) {
   DataExtension& extension = extension_of(transaction);
   if (source < first_ingress) {
     if (extension.made < lives_since_) {
@@ -100,9 +104,11 @@ void FabricPort::forward(tlm::tlm_generic_payload& transaction, int source, std:
     }
     extension.sender_lives_since = &lives_since_;
   }
-  if (extension.traffic != TrafficClass::control) sent_[port] += extension.shape.bytes();
+  extension.lane.channel = hop.channel;
+  extension.lane.input = static_cast<std::uint16_t>(source < first_ingress ? 0 : source - first_ingress + 1);
+  if (extension.traffic != TrafficClass::control) sent_[hop.port] += extension.shape.bytes();
   pending_.push_back({&transaction, source});
-  egress[port]->send(transaction, delay);
+  egress[hop.port]->send(transaction, delay);
 }
 
 void FabricPort::deliver(tlm::tlm_generic_payload& transaction, int source, Picoseconds delay) {
@@ -236,9 +242,9 @@ void FabricPort::posted_write_ended(Transaction& packet) {
 /// A posted write of firmware to a peer's registers: it is on its way when this returns.
 void FabricPort::control_write(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
   const std::uint64_t address = transaction.get_address();
-  const std::uint32_t port = route_to(address);
+  const Hop hop = route_to(address);
   const unsigned bytes = transaction.get_data_length();
-  if (port == no_route) {
+  if (hop.port == no_port) {
     transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return registers.report(Status::no_peer, address,
                             fmt::format("no link leads to GPU {}", address_map::gpu_of(address)));
@@ -261,19 +267,20 @@ void FabricPort::control_write(tlm::tlm_generic_payload& transaction, sc_core::s
   if (!address_map::is_hbm(address)) packet.extension().ring = own_;
   packet.attach_buffer();
   std::memcpy(packet.get_data_ptr(), transaction.get_data_ptr(), bytes);
+  packet.extension().lane.channel = hop.channel;
   pending_.push_back({&packet, from_control});
-  egress[port]->send(packet, from_sc_time(delay));
+  egress[hop.port]->send(packet, from_sc_time(delay));
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
 /// An access of no bytes asks whether there is a way; others go it.
 unsigned FabricPort::debug(int source, tlm::tlm_generic_payload& transaction) {
   const std::uint64_t address = transaction.get_address();
-  const std::uint32_t port = route_to(address);
+  const Hop hop = route_to(address);
   if (source >= first_ingress && address_map::gpu_of(address) == gpu_)
     return (address_map::is_hbm(address) ? memory : signals)->transport_dbg(transaction);
-  if (port != no_route && transaction.get_data_length() != 0) return (*egress[port])->transport_dbg(transaction);
-  transaction.set_response_status(port != no_route ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  if (hop.port != no_port && transaction.get_data_length() != 0) return (*egress[hop.port])->transport_dbg(transaction);
+  transaction.set_response_status(hop.port != no_port ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
   return 0;
 }
 
@@ -300,14 +307,6 @@ std::vector<std::string> FabricPort::diagnosis() const {
     lines.push_back(fmt::format("GPU {} links: a signal, the {}, waits for {} accesses that arrived before it", gpu_,
                                 describe(*held.signal.transaction), held.before.size()));
   return lines;
-}
-
-bool FabricPort::passes_on(std::uint32_t receiver, std::uint32_t port) const {
-  return std::any_of(pending_.begin(), pending_.end(), [&](const Pending& pending) {
-    const std::uint64_t address = pending.transaction->get_address();
-    return pending.source == first_ingress + static_cast<int>(receiver) && address_map::gpu_of(address) != gpu_ &&
-           !extension_of(*pending.transaction).taken && route_to(address) == port;
-  });
 }
 
 std::uint64_t FabricPort::unacknowledged_bytes(std::uint32_t wg_id, std::uint8_t wf_id) const {

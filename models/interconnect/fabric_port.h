@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "interconnect/route.h"
 #include "protocol/component.h"
 #include "protocol/data_sockets.h"
 #include "protocol/ring_signal.h"
@@ -16,8 +17,6 @@ namespace t3vp::interconnect {
 
 class FabricPort : public sc_core::sc_module, public Component {
  public:
-  static constexpr std::uint32_t no_route = 0xFFFFFFFF;
-
   DataTargetSocket<FabricPort> compute{"compute", this, &FabricPort::request, from_compute};
   DataTargetSocket<FabricPort> dma{"dma", this, &FabricPort::request, from_dma};
   tlm_utils::simple_target_socket<FabricPort, 64> control{"control"};             ///< firmware's writes to peers
@@ -27,15 +26,13 @@ class FabricPort : public sc_core::sc_module, public Component {
   std::vector<std::unique_ptr<DataTargetSocket<FabricPort>>> ingress;
   registers::Links registers{"registers"};
 
-  /// `neighbours[i]` is the GPU behind port i; `route[g]` the port towards GPU g, no_route if there is none.
+  /// `neighbours[i]` is the GPU or switch behind port i.
   FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, std::uint32_t header_bytes,
-             const std::vector<std::uint32_t>& neighbours, std::vector<std::uint32_t> route, std::uint32_t receivers);
+             const std::vector<std::uint32_t>& neighbours, Route route, std::uint32_t receivers);
 
   /// Whose stores to other GPUs are not acknowledged, and which signals wait for data; empty when there are none.
   std::vector<std::string> diagnosis() const override;
   const char* group() const override { return "fabric"; }
-  /// Something that has come in by the receiver of this number, on its way to another GPU, waits for the port's link.
-  bool passes_on(std::uint32_t receiver, std::uint32_t port) const;
   /// Bytes of a wavefront tile that this GPU has sent to others without an answer so far.
   std::uint64_t unacknowledged_bytes(std::uint32_t wg_id, std::uint8_t wf_id) const;
 
@@ -48,9 +45,9 @@ class FabricPort : public sc_core::sc_module, public Component {
   void control_write(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
   void posted_write_ended(Transaction& packet);
   unsigned debug(int source, tlm::tlm_generic_payload& transaction);
-  std::uint32_t route_to(std::uint64_t address) const;
+  Hop route_to(std::uint64_t address) const;
   void answer(int source, tlm::tlm_generic_payload& transaction, Picoseconds delay);
-  void forward(tlm::tlm_generic_payload& transaction, int source, std::uint32_t port, Picoseconds delay);
+  void forward(tlm::tlm_generic_payload& transaction, int source, const Hop& hop, Picoseconds delay);
   void deliver(tlm::tlm_generic_payload& transaction, int source, Picoseconds delay);
   void passed_on(const tlm::tlm_generic_payload& transaction, Picoseconds time);
   void release_signals();
@@ -59,7 +56,7 @@ class FabricPort : public sc_core::sc_module, public Component {
   void begin_life();
 
   std::uint16_t gpu_;
-  std::vector<std::uint32_t> route_;
+  Route route_;
   TransactionPool pool_;
   /// Who waits for the answer to a transaction that is on its way.
   struct Pending {

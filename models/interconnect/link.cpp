@@ -33,7 +33,7 @@ void Link::request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay
     return in.respond(transaction, delay);
   }
   transaction.acquire();
-  events_.push(now() + delay, {Event::arrival, &transaction, 0});
+  events_.push(now() + delay, {Event::arrival, &transaction, 0, 0});
 }
 
 void Link::step() {
@@ -41,36 +41,101 @@ void Link::step() {
     const Event event = events_.pop();
     switch (event.what) {
       case Event::arrival:
-        queue_.push_back(event.transaction);
+        queue_of(extension_of(*event.transaction).lane).packets.push_back(event.transaction);
         break;
       case Event::sent:
-        finish(*event.transaction);
+        if (event.bytes == slice_) slice_sent();
         break;
       case Event::credit:
-        buffered_ -= event.bytes;
+        buffered_[event.channel] -= event.bytes;
         break;
       case Event::answer:
         answer(static_cast<Transaction&>(*event.transaction));
         break;
     }
   }
-  start();
+  if (sending_)
+    shorten();
+  else
+    start();
   events_.arm();
 }
 
+Link::Queue& Link::queue_of(const Lane& lane) {
+  for (Queue& queue : queues_)
+    if (queue.lane == lane) return queue;
+  if (buffered_.size() <= lane.channel) buffered_.resize(lane.channel + 1u, 0);
+  queues_.push_back({lane, {}, 0});
+  return queues_.back();
+}
+
 /// A packet larger than the whole buffer may go when the buffer is empty.
+bool Link::may_go(const Queue& queue) const {
+  if (queue.packets.empty()) return false;
+  const std::uint64_t buffered = buffered_[queue.lane.channel];
+  return queue.left != 0 || buffered == 0 ||
+         buffered + extension_of(*queue.packets.front()).shape.bytes() <= parameters_.receive_buffer_bytes;
+}
+
+bool Link::another_may_go() const {
+  for (std::size_t i = 0; i < queues_.size(); ++i)
+    if (i != served_ && may_go(queues_[i])) return true;
+  return false;
+}
+
+/// The next queue in turn sends.
 void Link::start() {
-  if (sending_ || queue_.empty()) return;
-  tlm::tlm_generic_payload& transaction = *queue_.front();
-  const std::uint64_t bytes = extension_of(transaction).shape.bytes();
-  if (buffered_ != 0 && buffered_ + bytes > parameters_.receive_buffer_bytes) return;
-  const LinkTraffic traffic = traffic_of(transaction);
-  queue_.pop_front();
-  buffered_ += bytes;
-  sending_ = true;
-  send_begin_ = now();
-  begun_ += traffic;
-  events_.push(now() + transfer_time(traffic.wire_bytes, parameters_.bandwidth_GBps), {Event::sent, &transaction, 0});
+  for (std::size_t i = 1; i <= queues_.size(); ++i) {
+    const std::size_t next = (served_ + i) % queues_.size();
+    Queue& queue = queues_[next];
+    if (!may_go(queue)) continue;
+    served_ = next;
+    if (queue.left == 0) {
+      const LinkTraffic traffic = traffic_of(*queue.packets.front());
+      queue.left = traffic.wire_bytes;
+      buffered_[queue.lane.channel] += extension_of(*queue.packets.front()).shape.bytes();
+      begun_ += traffic;
+    }
+    sending_ = true;
+    send_slice(now(), queue.left);
+    return shorten();
+  }
+}
+
+/// What is sent ends now plus the time of its bytes.
+void Link::send_slice(Picoseconds begin, std::uint64_t bytes) {
+  slice_begin_ = begin;
+  slice_bytes_ = bytes;
+  events_.push(begin + transfer_time(bytes, parameters_.bandwidth_GBps),
+               {Event::sent, queues_[served_].packets.front(), ++slice_, 0});
+}
+
+/// When others may go, the packet under way goes on to the next multiple of arbitration_bytes.
+void Link::shorten() {
+  const std::uint64_t quantum = parameters_.arbitration_bytes;
+  if (quantum == 0 || slice_bytes_ <= quantum || !another_may_go()) return;
+  const Picoseconds time = transfer_time(quantum, parameters_.bandwidth_GBps);
+  const std::uint64_t quanta = (now() - slice_begin_ + time - 1) / std::max<Picoseconds>(time, 1);
+  const std::uint64_t bytes = std::max<std::uint64_t>(quanta, 1) * quantum;
+  if (bytes < slice_bytes_) send_slice(slice_begin_, bytes);
+}
+
+void Link::slice_sent() {
+  Queue& queue = queues_[served_];
+  tlm::tlm_generic_payload& transaction = *queue.packets.front();
+  sending_ = false;
+  busy_time_ += now() - slice_begin_;
+  if (trace_ != nullptr) {
+    const Producer& producer = extension_of(transaction).producer;
+    if (producer.wf_id != no_wavefront)
+      trace_->span(track_, "update", slice_begin_, now(), flow_of(producer.gpu, producer.wg_id, producer.wf_id));
+    else
+      trace_->span(track_, "store", slice_begin_, now());
+  }
+  queue.left -= slice_bytes_;
+  if (queue.left != 0) return;
+  queue.packets.pop_front();
+  finish(transaction);
 }
 
 LinkTraffic Link::traffic_of(tlm::tlm_generic_payload& transaction) const {
@@ -89,17 +154,8 @@ std::uint64_t Link::packets_of(const Shape& shape) const {
 }
 
 void Link::finish(tlm::tlm_generic_payload& transaction) {
-  const DataExtension& extension = extension_of(transaction);
-  sending_ = false;
-  busy_time_ += now() - send_begin_;
   const LinkTraffic traffic = traffic_of(transaction);
   sent_ += traffic;
-  if (trace_ != nullptr && extension.producer.wf_id != no_wavefront)
-    trace_->span(track_, "update", send_begin_, now(),
-                 flow_of(extension.producer.gpu, extension.producer.wg_id, extension.producer.wf_id));
-  else if (trace_ != nullptr)
-    trace_->span(track_, "store", send_begin_, now());
-
   ++unanswered_;
   in.taken(transaction, 0);
   const bool drops = parameters_.drop_packet && *parameters_.drop_packet - packets_ < traffic.packets;
@@ -108,17 +164,21 @@ void Link::finish(tlm::tlm_generic_payload& transaction) {
     dropped_ = describe(transaction, now());
     return;
   }
-  out.send(pool_.relay(transaction), parameters_.latency);
+  Transaction& relay = pool_.relay(transaction);
+  relay.generation = extension_of(transaction).lane.channel;  // the next link has its own lane for it
+  out.send(relay, parameters_.latency);
   transaction.release();  // the relay holds it
 }
 
 void Link::taken(int, tlm::tlm_generic_payload& packet, Picoseconds delay) {
-  events_.push(now() + delay + parameters_.latency, {Event::credit, nullptr, packet.get_data_length()});
+  events_.push(now() + delay + parameters_.latency,
+               {Event::credit, nullptr, packet.get_data_length(),
+                static_cast<std::uint8_t>(static_cast<Transaction&>(packet).generation)});
 }
 
 void Link::response(int, tlm::tlm_generic_payload& packet, Picoseconds delay) {
   if (!extension_of(packet).taken) taken(0, packet, delay);
-  events_.push(now() + delay + parameters_.latency, {Event::answer, &packet, 0});
+  events_.push(now() + delay + parameters_.latency, {Event::answer, &packet, 0, 0});
 }
 
 void Link::answer(Transaction& packet) {
@@ -131,11 +191,21 @@ void Link::answer(Transaction& packet) {
 std::vector<std::string> Link::diagnosis() const {
   std::vector<std::string> lines;
   const std::string self = fmt::format("Link from GPU {} to GPU {}", from_, to_);
-  if (!queue_.empty())
-    lines.push_back(
-        fmt::format("{}: {} packets wait for credits, the first is the {}; {} of the receive buffer's {} "
-                    "bytes are taken",
-                    self, queue_.size(), describe(*queue_.front()), buffered_, parameters_.receive_buffer_bytes));
+  for (std::size_t channel = 0; channel < buffered_.size(); ++channel) {
+    std::size_t waiting = 0;
+    const tlm::tlm_generic_payload* first = nullptr;
+    for (const Queue& queue : queues_) {
+      if (queue.lane.channel != channel || queue.packets.empty()) continue;
+      if (first == nullptr) first = queue.packets.front();
+      waiting += queue.packets.size();
+    }
+    if (waiting != 0)
+      lines.push_back(
+          fmt::format("{}{}: {} packets wait for credits, the first is the {}; {} of the receive buffer's {} "
+                      "bytes are taken",
+                      self, buffered_.size() == 1 ? "" : fmt::format(", channel {}", channel), waiting,
+                      describe(*first), buffered_[channel], parameters_.receive_buffer_bytes));
+  }
   if (unanswered_ != 0)
     lines.push_back(fmt::format("{}: {} packets that have left are not acknowledged by GPU {}{}", self, unanswered_,
                                 to_, dropped_.empty() ? "" : ", one of them was lost"));

@@ -1,9 +1,11 @@
-// One direction of a link between two GPUs: bandwidth, latency, header bytes and a receive buffer at the far end whose
-// space the sender holds as credits.
+// One direction of a link between two GPUs or switches: bandwidth, latency, header bytes, and a receive buffer at the
+// far end for each virtual channel, whose space the sender holds as credits.
 //
-// A store or update is one packet, or as many as max_payload_bytes makes of it, a header each; they leave together, so
-// that "packet" below means all of them. Packets leave in the order of their arrival. A sender is told that its packet
-// is taken when the last byte has left; the packet reaches the far end one latency later, as a relay of the sender's.
+// A store or update is a train of packets: one, or as many as max_payload_bytes makes of it, a header each; they have
+// one lane, so that "packet" below means all of them. Packets of one lane leave in the order of their arrival. Lanes
+// whose first packet has its credits take turns, by arbitration_bytes of a packet or by whole ones; a packet that has
+// begun holds its credits, so that its next part waits for nobody but its turn. A sender is told that its packet is
+// taken when the last byte has left; the packet reaches the far end one latency later, as a relay of the sender's.
 // When the far end has taken it, its credits return after another latency, and with them (over several hops later) the
 // far end's response, which is the sender's: it takes no bandwidth. Links carry stores and updates only.
 #pragma once
@@ -53,21 +55,33 @@ class Link : public sc_core::sc_module {
   const std::string& dropped() const { return dropped_; }
   /// Who waits for credits, and what is under way; empty when nothing is.
   std::vector<std::string> diagnosis() const;
-  /// A packet is here that cannot be sent yet: when nothing else goes on, for want of credits.
-  bool has_waiting() const { return !queue_.empty(); }
 
  private:
   struct Event {
     enum What : std::uint8_t { arrival, sent, credit, answer } what;
     tlm::tlm_generic_payload* transaction;  ///< of an answer the relay
-    std::uint64_t bytes;                    ///< of a credit
+    std::uint64_t bytes;                    ///< of a credit; of what is sent, the number of its slice
+    std::uint8_t channel;                   ///< of a credit
   };
+  /// Packets that have come one way and go one way.
+  struct Queue {
+    Lane lane;
+    std::deque<tlm::tlm_generic_payload*> packets;
+    std::uint64_t left = 0;  ///< wire bytes of the first packet when it has begun, 0 before
+  };
+
   void request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   unsigned debug(int, tlm::tlm_generic_payload& transaction) { return out->transport_dbg(transaction); }
   void taken(int, tlm::tlm_generic_payload& packet, Picoseconds delay);
   void response(int, tlm::tlm_generic_payload& packet, Picoseconds delay);
   void step();
+  Queue& queue_of(const Lane& lane);
+  bool may_go(const Queue& queue) const;
+  bool another_may_go() const;
   void start();
+  void send_slice(Picoseconds begin, std::uint64_t bytes);
+  void shorten();
+  void slice_sent();
   void finish(tlm::tlm_generic_payload& transaction);
   void answer(Transaction& packet);
   LinkTraffic traffic_of(tlm::tlm_generic_payload& transaction) const;
@@ -79,10 +93,12 @@ class Link : public sc_core::sc_module {
   Trace::Track track_ = 0;
   TransactionPool pool_;
   EventQueue<Event> events_;
-  std::deque<tlm::tlm_generic_payload*> queue_;
+  std::vector<Queue> queues_;
+  std::size_t served_ = 0;  ///< queue whose packet is being sent, or was the last time
   bool sending_ = false;
-  Picoseconds send_begin_ = 0;
-  std::uint64_t buffered_ = 0;  ///< payload bytes on their way or in the receive buffer
+  Picoseconds slice_begin_ = 0;
+  std::uint64_t slice_bytes_ = 0, slice_ = 0;  ///< on the wire; its number, which stale events do not have
+  std::vector<std::uint64_t> buffered_;        ///< by channel, payload bytes on their way or in the receive buffer
   LinkTraffic begun_, sent_;
   std::uint64_t packets_ = 0;     ///< that have left
   std::uint64_t unanswered_ = 0;  ///< stores and signals

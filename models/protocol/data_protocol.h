@@ -30,9 +30,9 @@
 // GENERIC_ERROR when its kernel is aborted. The status is INCOMPLETE in the request, and set by the target alone.
 //
 // Who may change what between request and response: blocks on the way the address, the operation (a mapped store
-// becomes an update), the stream, `cached`, the traffic class (a mapped store's is its map's) and the producer; the
-// target the status and a load's data. Nobody changes command, length, data pointer, shape, element type, threshold,
-// token and queue.
+// becomes an update), the stream, `cached`, the lane, the traffic class (a mapped store's is its map's) and the
+// producer; the target the status and a load's data. Nobody changes command, length, data pointer, shape, element type,
+// threshold, token and queue.
 //
 // Resets. What a GPU has made before it was reset, or before the GPU that it addresses was, and what no memory or
 // counter has taken by then, is lost: the response says COMMAND_ERROR, with peer_failed as its refusal.
@@ -62,6 +62,15 @@ namespace t3vp {
 
 struct RingSignal;
 
+/// How a packet enters a link: by the virtual channel that its route names, and by the input that it has come from.
+/// Packets of one lane do not overtake each other.
+struct Lane {
+  std::uint8_t channel = 0;
+  std::uint16_t input = 0;  ///< 0: made here; else 1 + the number of the link that it has come by
+};
+
+inline bool operator==(const Lane& a, const Lane& b) { return a.channel == b.channel && a.input == b.input; }
+
 class DataExtension : public tlm::tlm_extension<DataExtension> {
  public:
   Stream stream = Stream::compute;
@@ -80,6 +89,7 @@ class DataExtension : public tlm::tlm_extension<DataExtension> {
   std::uint32_t refusal = 0;
   bool taken = false;        ///< set by the sender's socket: there has been a notice, only the response is missing
   std::uint8_t queue = 0;    ///< of kernels, at the sending GPU: who gives up a wait
+  Lane lane;                 ///< on the next link, set by whose link it is
   Picoseconds made = never;  ///< when; never: it is of no GPU that can be reset
   /// Set by the links of the GPU that sends it: since when that has not been reset.
   const Picoseconds* sender_lives_since = nullptr;

@@ -14,7 +14,9 @@ bool is_ideal(Method method) { return method == Method::ideal_overlap || method 
 std::uint32_t link_count(const RunConfiguration& c) {
   if (c.gpus == 1) return 0;
   if (c.mirror) return 1;
-  return c.gpus == 2 ? 2 : 2 * c.gpus;
+  std::size_t links = 0;
+  for (const Placement& placement : place(c.system.topology, c.gpus)) links += placement.neighbours.size();
+  return static_cast<std::uint32_t>(links);
 }
 
 TileGrid output_grid(const RunConfiguration& c) { return output_grid(c.workload.gemm, c.system.compute.wavefronts); }

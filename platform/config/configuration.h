@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/software.h"
+#include "hardware/topology.h"
 #include "memory/policy_choice.h"
 #include "protocol/tile_grid.h"
 #include "workload/shapes.h"
@@ -19,6 +20,7 @@ namespace t3vp {
 /// A system file: the hardware, and the tiles of its GEMM library.
 struct SystemConfiguration : GemmSystem {
   std::string name;
+  Topology topology;
 };
 
 enum class Method { sequential, t3, t3_mca, ideal_overlap, ideal_rs_nmc };

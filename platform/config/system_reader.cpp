@@ -109,8 +109,19 @@ interconnect::LinkParameters read_links(const Section& s) {
   p.latency = s.time("link_latency_ns");
   s.read("header_bytes", p.header_bytes);
   s.read_given("max_payload_bytes", p.max_payload_bytes);
+  s.read_given("arbitration_bytes", p.arbitration_bytes);
   p.receive_buffer_bytes = static_cast<std::uint32_t>(s.bytes("receive_buffer_KiB", KiB));
   return p;
+}
+
+/// What has no kind is one.
+Topology read_topology(const json& value) {
+  Topology topology;
+  const bool has_keys = value.is_object();
+  const std::string kind = has_keys ? value.at("kind") : value;
+  if (kind == "fully-connected") topology.kind = Topology::Kind::fully_connected;
+  if (has_keys && value.contains("dimensions")) value.at("dimensions").get_to(topology.dimensions);
+  return topology;
 }
 
 dram::Geometry read_geometry(const Section& s) {
@@ -192,6 +203,7 @@ SystemConfiguration read_system(const Document& system, const Document& memory) 
   s.processor.register_access = processor.time("register_access_ns");
   processor.read("error_log_entries", s.processor.error_log_entries);
   check_system(system, s);
+  s.topology = read_topology(content.at("links").at("topology"));
   return s;
 }
 

@@ -9,6 +9,7 @@
 #include "compute/parameters.h"
 #include "dma/parameters.h"
 #include "interconnect/parameters.h"
+#include "interconnect/route.h"
 #include "memory/parameters.h"
 #include "processor/parameters.h"
 #include "protocol/tile_grid.h"
@@ -37,7 +38,7 @@ struct Placement {
   std::uint16_t gpu = 0;                  ///< number of the GPU
   std::uint32_t gpus = 1;                 ///< GPUs of the node
   std::vector<std::uint32_t> neighbours;  ///< the GPU behind each outgoing port
-  std::vector<std::uint32_t> route;       ///< by GPU, the outgoing port that leads there
+  interconnect::Route route;              ///< by GPU, the outgoing port that leads there
   std::uint32_t receivers = 0;            ///< links that lead to this GPU
 };
 

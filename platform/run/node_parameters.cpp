@@ -1,6 +1,6 @@
 #include "run/node_parameters.h"
 
-#include "hardware/ring.h"
+#include "hardware/topology.h"
 
 namespace t3vp {
 namespace {
@@ -28,7 +28,7 @@ interconnect::LinkParameters link_parameters(const RunConfiguration& configurati
 NodeParameters node_parameters(const RunConfiguration& configuration) {
   NodeParameters node;
   const bool mirrored = configuration.mirror && configuration.gpus > 1;
-  node.topology = mirrored ? mirrored_ring(configuration.gpus) : ring(configuration.gpus);
+  node.topology = mirrored ? mirrored_ring(configuration.gpus) : place(configuration.system.topology, configuration.gpus);
   for (const Placement& placement : node.topology) {
     node.gpus.push_back(gpu_parameters(configuration, placement.gpu));
     for (std::size_t port = 0; port < placement.neighbours.size(); ++port)

@@ -1,4 +1,4 @@
-// Packets that do not get on: what they wait for, and links that wait for each other.
+// Packets that do not get on, and what they wait for.
 #pragma once
 
 #include <string>
@@ -8,8 +8,7 @@
 
 namespace t3vp {
 
-/// What waits in all GPUs and links, whose firmware may have ended long ago. Links that wait for each other in a circle
-/// come first.
+/// What waits in all GPUs, whose firmware may have ended long ago, and in all links.
 std::vector<std::string> packet_lines(const Node& node);
 
 }  // namespace t3vp

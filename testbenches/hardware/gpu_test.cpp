@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "hardware/ring.h"
+#include "hardware/topology.h"
 #include "registers/catalogue.h"
 
 namespace t3vp::test::gpu_test {
@@ -20,7 +20,7 @@ GpuParameters small() {
 }
 
 struct Alone {
-  Gpu gpu{"gpu0", small(), ring(1)[0], {}, no_kernels, nullptr};
+  Gpu gpu{"gpu0", small(), place({}, 1)[0], {}, no_kernels, nullptr};
 };
 
 bool answers(Gpu& gpu, std::uint64_t address, std::uint32_t bytes) {
@@ -67,9 +67,9 @@ TEST_CASE("each interrupt line is the output that the list names for it") {
 }
 
 TEST_CASE("what a program does wrong is logged with the GPU's number and raises the log's line") {
-  Placement second = ring(2)[1];
+  Placement second = place({}, 2)[1];
   second.neighbours.clear();
-  second.route.assign(2, interconnect::FabricPort::no_route);
+  second.route.assign(2, interconnect::Hop{});
   second.receivers = 0;
   Gpu gpu("gpu1", small(), second, {}, no_kernels, nullptr);
   std::uint32_t pending = 0;

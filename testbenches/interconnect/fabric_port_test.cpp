@@ -286,7 +286,7 @@ TEST_CASE("a ring kernel's signals say that a store of it before them was refuse
 }
 
 TEST_CASE("a signal waits for the data of its own link only") {
-  FabricPort port("port", 0, 0, {}, {FabricPort::no_route}, 2);
+  FabricPort port("port", 0, 0, {}, {Hop{}}, 2);
   Signals signals("signals", 0);
   DataTarget memory("memory");
   DataInitiator first("first"), second("second");
@@ -469,7 +469,7 @@ TEST_CASE("a fabric port serves blocking initiators of both its sides between ot
 }
 
 TEST_CASE("what arrives at a fabric port may come from blocking initiators between others") {
-  FabricPort port("port", 0, 0, {}, {FabricPort::no_route}, 1);
+  FabricPort port("port", 0, 0, {}, {Hop{}}, 1);
   Signals signals("signals", 0);
   DataTarget memory("memory");
   DataInitiator link("link");

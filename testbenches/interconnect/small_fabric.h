@@ -49,8 +49,7 @@ struct FabricNode {
   NamedRegisters registers, signal_registers;
   CheckedSockets checks;
 
-  FabricNode(const std::string& name, std::uint16_t gpu, std::uint32_t previous,
-             const std::vector<std::uint32_t>& route)
+  FabricNode(const std::string& name, std::uint16_t gpu, std::uint32_t previous, const Route& route)
       : port(name.c_str(), gpu, LinkParameters{}.header_bytes, {previous}, route, 1),
         signals((name + "_signals").c_str(), gpu),
         compute((name + "_compute").c_str()),
@@ -80,12 +79,11 @@ struct SmallFabric {
   CheckedSockets checks;
 
   /// `cut` is a GPU that no route leads to.
-  explicit SmallFabric(std::uint32_t count, const LinkParameters& p = {}, std::uint32_t cut = FabricPort::no_route)
-      : parameters(p) {
+  explicit SmallFabric(std::uint32_t count, const LinkParameters& p = {}, std::uint32_t cut = no_port) : parameters(p) {
     for (std::uint32_t g = 0; g < count; ++g) {
-      std::vector<std::uint32_t> route(count, 0);
-      route[g] = FabricPort::no_route;
-      if (cut < count) route[cut] = FabricPort::no_route;
+      Route route(count, {0, 0});
+      route[g].port = no_port;
+      if (cut < count) route[cut].port = no_port;
       gpus.push_back(std::make_unique<FabricNode>("gpu" + std::to_string(g), static_cast<std::uint16_t>(g),
                                                   (g + count - 1) % count, route));
     }

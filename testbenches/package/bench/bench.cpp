@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "hardware/node.h"
-#include "hardware/ring.h"
+#include "hardware/topology.h"
 #include "kernels/kernels.h"
 
 namespace {
@@ -13,7 +13,7 @@ t3vp::NodeParameters two_small_gpus() {
   gpu.memory.channels = 4;
   gpu.memory.capacity_bytes = std::uint64_t{64} << 20;
   t3vp::NodeParameters node;
-  node.topology = t3vp::ring(2);
+  node.topology = t3vp::place({}, 2);
   node.gpus = {gpu, gpu};
   node.links.resize(2);
   return node;

@@ -1,0 +1,151 @@
+// Fabric ports and links of a topology between GPUs that send random stores to each other, and nothing else.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "hardware/topology.h"
+#include "interconnect/fabric_port.h"
+#include "interconnect/link.h"
+#include "protocol/address_map.h"
+#include "protocol/event_queue.h"
+#include "protocol/stubs.h"
+#include "protocol/transaction_pool.h"
+
+namespace t3vp::test {
+
+struct RandomTraffic {
+  std::uint32_t packets = 0;      ///< of each GPU
+  std::uint32_t under_way = 32;   ///< of each GPU at most
+  std::uint32_t most_bytes = 64;  ///< of a store
+  bool in_turn = false;           ///< to each GPU in turn, as in an all-to-all; else to any
+  std::uint32_t seed = 1;
+};
+
+/// A GPU's memory takes whatever comes, after a while.
+class RandomGpu : public sc_core::sc_module {
+ public:
+  interconnect::FabricPort port;
+
+  RandomGpu(const sc_core::sc_module_name& name, const Placement& placement, const RandomTraffic& traffic)
+      : sc_module(name),
+        port("port", placement.gpu, 0, placement.neighbours, placement.route, placement.receivers),
+        placement_(placement),
+        traffic_(traffic),
+        random_(traffic.seed + placement.gpu),
+        sent_to_(placement.gpus, 0),
+        received_from_(placement.gpus, 0) {
+    out_.bind(port.compute);
+    port.memory.bind(memory_);
+    stubs_.stub(port.dma);
+    stubs_.stub(port.control);
+    stubs_.stub(port.signals);
+    stubs_.stub(port.registers.socket);
+    port.registers.errors.bind(ignored_);
+    SC_HAS_PROCESS(RandomGpu);
+    SC_METHOD(send);
+    sensitive << again_;
+    SC_METHOD(take);
+    sensitive << arrivals_.event();
+    dont_initialize();
+  }
+
+  bool done() const { return answered_ == traffic_.packets; }
+  bool in_order() const { return in_order_; }
+  const std::vector<std::uint32_t>& sent_to() const { return sent_to_; }
+  const std::vector<std::uint32_t>& received_from() const { return received_from_; }
+
+ private:
+  struct Ignored : ErrorReport {
+    void report(const char*, const ErrorRecord&) override {}
+  };
+
+  void send() {
+    while (sent_ < traffic_.packets && sent_ - answered_ < traffic_.under_way) {
+      const std::uint32_t others = placement_.gpus - 1;
+      const std::uint32_t distance = 1 + (traffic_.in_turn ? sent_ % others : below(others));
+      const auto to = static_cast<std::uint16_t>((placement_.gpu + distance) % placement_.gpus);
+      const std::uint32_t bytes = 1 + below(traffic_.most_bytes);
+      Transaction& store = pool_.make(Operation::store, address_map::on_gpu(to, 0), {1, bytes, 0});
+      store.extension().producer = {sent_to_[to]++, 0, placement_.gpu};
+      store.extension().traffic = TrafficClass::gemm_write;
+      ++sent_;
+      out_.send(store, 0);
+    }
+  }
+  void answered(int, tlm::tlm_generic_payload& transaction, Picoseconds) {
+    transaction.release();
+    ++answered_;
+    again_.notify(sc_core::SC_ZERO_TIME);
+  }
+  void arrived(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+    const Producer& producer = extension_of(transaction).producer;
+    in_order_ = in_order_ && received_from_[producer.gpu] == producer.wg_id;
+    ++received_from_[producer.gpu];
+    transaction.acquire();
+    arrivals_.push(now() + delay + below(200'000), &transaction);
+  }
+  void take() {
+    while (arrivals_.ready()) {
+      tlm::tlm_generic_payload* const transaction = arrivals_.pop();
+      transaction->set_response_status(tlm::TLM_OK_RESPONSE);
+      memory_.respond(*transaction, 0);
+      transaction->release();
+    }
+    arrivals_.arm();
+  }
+  std::uint32_t below(std::uint32_t end) { return static_cast<std::uint32_t>(random_() % end); }
+
+  Placement placement_;
+  RandomTraffic traffic_;
+  std::mt19937 random_;
+  TransactionPool pool_;
+  DataInitiatorSocket<RandomGpu> out_{"out", this, &RandomGpu::answered};
+  DataTargetSocket<RandomGpu> memory_{"memory", this, &RandomGpu::arrived};
+  EventQueue<tlm::tlm_generic_payload*> arrivals_;
+  sc_core::sc_event again_;
+  Stubs stubs_;
+  Ignored ignored_;
+  std::uint32_t sent_ = 0, answered_ = 0;
+  std::vector<std::uint32_t> sent_to_, received_from_;  ///< packets, by GPU
+  bool in_order_ = true;
+};
+
+class RandomFabric {
+ public:
+  std::vector<std::unique_ptr<RandomGpu>> gpus;
+  std::vector<std::unique_ptr<interconnect::Link>> links;
+
+  RandomFabric(const std::string& name, const std::vector<Placement>& placements,
+               const interconnect::LinkParameters& parameters, const RandomTraffic& traffic) {
+    for (const Placement& placement : placements)
+      gpus.push_back(
+          std::make_unique<RandomGpu>((name + "_" + std::to_string(placement.gpu)).c_str(), placement, traffic));
+    std::vector<std::size_t> received(placements.size(), 0);
+    for (const Placement& placement : placements)
+      for (std::size_t i = 0; i < placement.neighbours.size(); ++i) {
+        const std::uint32_t to = placement.neighbours[i];
+        links.push_back(std::make_unique<interconnect::Link>((name + "_link" + std::to_string(links.size())).c_str(),
+                                                             parameters, placement.gpu, static_cast<std::uint16_t>(to),
+                                                             nullptr));
+        gpus[placement.gpu]->port.egress[i]->bind(links.back()->in);
+        links.back()->out.bind(*gpus[to]->port.ingress[received[to]++]);
+      }
+  }
+
+  bool done() const {
+    return std::all_of(gpus.begin(), gpus.end(), [](const auto& gpu) { return gpu->done(); });
+  }
+  /// What each GPU has got of each other one is all of it, in the order in which it was sent.
+  bool is_whole() const {
+    for (std::size_t from = 0; from < gpus.size(); ++from)
+      for (std::size_t to = 0; to < gpus.size(); ++to)
+        if (gpus[from]->sent_to()[to] != gpus[to]->received_from()[from] || !gpus[to]->in_order()) return false;
+    return true;
+  }
+};
+
+}  // namespace t3vp::test
