@@ -85,11 +85,12 @@ bool Link::another_may_go() const {
 
 /// The next queue in turn sends.
 void Link::start() {
-  for (std::size_t i = 1; i <= queues_.size(); ++i) {
-    const std::size_t next = (served_ + i) % queues_.size();
+  for (std::size_t i = 0; i < queues_.size(); ++i) {
+    const std::size_t next = (next_ + i) % queues_.size();
     Queue& queue = queues_[next];
     if (!may_go(queue)) continue;
     served_ = next;
+    next_ = next + 1;
     if (queue.left == 0) {
       const LinkTraffic traffic = traffic_of(*queue.packets.front());
       queue.left = traffic.wire_bytes;
@@ -203,7 +204,7 @@ std::vector<std::string> Link::diagnosis() const {
       lines.push_back(
           fmt::format("{}{}: {} packets wait for credits, the first is the {}; {} of the receive buffer's {} "
                       "bytes are taken",
-                      self, buffered_.size() == 1 ? "" : fmt::format(", channel {}", channel), waiting,
+                      self, channel == 0 ? "" : fmt::format(", channel {}", channel), waiting,
                       describe(*first), buffered_[channel], parameters_.receive_buffer_bytes));
   }
   if (unanswered_ != 0)

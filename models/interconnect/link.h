@@ -95,6 +95,7 @@ class Link : public sc_core::sc_module {
   EventQueue<Event> events_;
   std::vector<Queue> queues_;
   std::size_t served_ = 0;  ///< queue whose packet is being sent, or was the last time
+  std::size_t next_ = 0;    ///< queue whose turn it is then
   bool sending_ = false;
   Picoseconds slice_begin_ = 0;
   std::uint64_t slice_bytes_ = 0, slice_ = 0;  ///< on the wire; its number, which stale events do not have

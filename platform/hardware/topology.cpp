@@ -20,7 +20,7 @@ struct Axis {
   Hop towards(std::uint32_t to) const {
     const std::uint32_t backward = (place + size - to) % size;
     const bool goes_back = backward <= size - backward;
-    const bool begins_anew = goes_back ? to > place : to < place;
+    const bool begins_anew = size > 3 && (goes_back ? to > place : to < place);
     return {port + (goes_back ? 0u : 1u), static_cast<std::uint8_t>(begins_anew ? 1 : 0)};
   }
 };

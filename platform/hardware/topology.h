@@ -5,7 +5,8 @@
 // where the numbers begin anew, and channel 0 from there on, or everywhere when it does not lead over it (Dally and
 // Seitz, Deadlock-Free Message Routing, 1987). The buffers of a direction can be numbered then so that every packet
 // goes from lower to higher numbers: those of channel 1 in the order of the way up to that place, then those of channel
-// 0. No packet of channel 0 enters the link that leads over it, so that none follows again.
+// 0. No packet of channel 0 enters the link that leads over it, so that none follows again. In a dimension of up to
+// three GPUs no way has two links, and there is channel 0 alone.
 #pragma once
 
 #include <cstdint>

@@ -25,6 +25,7 @@ struct DataAccess {
   std::uint64_t threshold = 0;
   std::shared_ptr<const RingSignal> ring = nullptr;
   std::uint8_t queue = 0;
+  Lane lane = {};
 };
 
 struct DataAnswer {
@@ -60,6 +61,7 @@ class DataInitiator : public sc_core::sc_module {
     extension.threshold = access.threshold;
     extension.ring = access.ring;
     extension.queue = access.queue;
+    extension.lane = access.lane;
     if (access.operation == Operation::load || !access.data.empty()) transaction.attach_buffer();
     std::copy(access.data.begin(), access.data.end(), transaction.get_data_ptr());
     return send(transaction, delay);

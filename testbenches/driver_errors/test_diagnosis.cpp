@@ -237,18 +237,16 @@ TEST_CASE("what a DMA engine has sent before its chunk was mapped is told with b
   require_former(result.diagnosis[2], "dma_map");
 }
 
-TEST_CASE("links that wait for each other in a circle are told so in one line") {
+TEST_CASE("traffic over two hops ends however small the receive buffers are") {
   const t3vp::RunResult result = run(over_two_hops, {"gpus=4", "system.links.receive_buffer_KiB=2"});
   CAPTURE(result.diagnosis);
-  REQUIRE(count_with(result.diagnosis, "in a circle") == 1);
-  REQUIRE(count_with(result.diagnosis, "4 links wait for each other's credits in a circle, from GPU 0 to GPU ") == 1);
+  REQUIRE(result.diagnosis.empty());
 }
 
-TEST_CASE("links that wait for a lost packet's credits are in no circle") {
+TEST_CASE("links that wait for a lost packet's credits are told") {
   GpuPair pair(t3_fused, {"system.links.receive_buffer_KiB=2", R"(inject.drop_packet={"link": 0, "packet": 1})"});
   pair.run();
   CHECK(count_with(pair.diagnosis(), "wait for credits") == 1);
-  CHECK(count_with(pair.diagnosis(), "in a circle") == 0);
 }
 
 }  // namespace t3vp::test::test_diagnosis

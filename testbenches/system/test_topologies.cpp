@@ -1,0 +1,61 @@
+// The same work on other topologies of links.
+#include <catch2/catch.hpp>
+
+#include "system/reference_sum.h"
+
+namespace t3vp::test::test_topologies {
+
+namespace {
+
+Settings settings_of(std::uint32_t gpus, const std::string& topology, const std::string& method) {
+  return gemm(300, 200, 64) + Settings{on_small_system(),
+                                       "gpus=" + std::to_string(gpus),
+                                       "method=" + method,
+                                       "check=protocol",
+                                       "system.links.topology=" + topology,
+                                       "system.links.receive_buffer_KiB=18",
+                                       "system.tracker.chunks=64",
+                                       "system.dma.commands=64"};
+}
+
+Run right_run(std::uint32_t gpus, const Settings& settings) {
+  Run run = Run::of_platform(settings);
+  CAPTURE(run.diagnosis());
+  REQUIRE(run.exit_code() == 0);
+  const Comparison comparison = compare(run, gpus, Element::fp16, Sums::exact);
+  REQUIRE(comparison.elements == std::size_t{gpus} * 300 * 200);
+  REQUIRE(comparison.wrong == 0);
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("the result is right on every topology") {
+  const auto [gpus, topology] = GENERATE(table<std::uint32_t, const char*>({
+      {5, "fully-connected"},
+      {6, R"({"kind": "torus", "dimensions": [3, 2]})"},
+      {9, R"({"kind": "torus", "dimensions": [3, 3]})"},
+      {8, R"({"kind": "torus", "dimensions": [2, 2, 2]})"},
+  }));
+  for (const char* method : {"sequential", "t3", "t3-mca"}) {
+    CAPTURE(gpus, topology, method);
+    right_run(gpus, settings_of(gpus, topology, method));
+  }
+}
+
+TEST_CASE("a ring's traffic takes as long between fully connected GPUs") {
+  for (const char* method : {"sequential", "t3", "t3-mca"}) {
+    INFO(method);
+    const Run ring = right_run(4, settings_of(4, "ring", method));
+    const Run full = right_run(4, settings_of(4, "fully-connected", method));
+    CHECK(ring.report()["time_ns"]["total"] == full.report()["time_ns"]["total"]);
+  }
+}
+
+TEST_CASE("a ring over a torus's links takes longer where it goes two ways at once") {
+  const Run ring = right_run(9, settings_of(9, "ring", "sequential"));
+  const Run torus = right_run(9, settings_of(9, R"({"kind": "torus", "dimensions": [3, 3]})", "sequential"));
+  CHECK(ring.report()["time_ns"]["total"] < torus.report()["time_ns"]["total"]);
+}
+
+}  // namespace t3vp::test::test_topologies
