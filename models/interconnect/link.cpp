@@ -11,10 +11,10 @@
 
 namespace t3vp::interconnect {
 
-Link::Link(const sc_core::sc_module_name& name, const LinkParameters& parameters, std::uint16_t from, std::uint16_t to,
-           Trace* trace)
+Link::Link(const sc_core::sc_module_name& name, const LinkParameters& parameters, const LinkEnd& from,
+           const LinkEnd& to, Trace* trace)
     : sc_module(name), parameters_(parameters), from_(from), to_(to), trace_(trace) {
-  if (trace_ != nullptr) track_ = trace_->track(fmt::format("GPU {}", from), fmt::format("link to GPU {}", to));
+  if (trace_ != nullptr) track_ = trace_->track(from.text(), "link to " + to.text());
   in.report_to(errors, "link");
   in.on_debug(&Link::debug);
   out.on_taken(&Link::taken);
@@ -191,7 +191,7 @@ void Link::answer(Transaction& packet) {
 
 std::vector<std::string> Link::diagnosis() const {
   std::vector<std::string> lines;
-  const std::string self = fmt::format("Link from GPU {} to GPU {}", from_, to_);
+  const std::string self = fmt::format("Link from {} to {}", from_.text(), to_.text());
   for (std::size_t channel = 0; channel < buffered_.size(); ++channel) {
     std::size_t waiting = 0;
     const tlm::tlm_generic_payload* first = nullptr;
@@ -204,12 +204,12 @@ std::vector<std::string> Link::diagnosis() const {
       lines.push_back(
           fmt::format("{}{}: {} packets wait for credits, the first is the {}; {} of the receive buffer's {} "
                       "bytes are taken",
-                      self, channel == 0 ? "" : fmt::format(", channel {}", channel), waiting,
-                      describe(*first), buffered_[channel], parameters_.receive_buffer_bytes));
+                      self, channel == 0 ? "" : fmt::format(", channel {}", channel), waiting, describe(*first),
+                      buffered_[channel], parameters_.receive_buffer_bytes));
   }
   if (unanswered_ != 0)
-    lines.push_back(fmt::format("{}: {} packets that have left are not acknowledged by GPU {}{}", self, unanswered_,
-                                to_, dropped_.empty() ? "" : ", one of them was lost"));
+    lines.push_back(fmt::format("{}: {} packets that have left are not acknowledged by {}{}", self, unanswered_,
+                                to_.text(), dropped_.empty() ? "" : ", one of them was lost"));
   return lines;
 }
 

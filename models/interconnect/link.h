@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "interconnect/parameters.h"
+#include "interconnect/route.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
 #include "protocol/trace.h"
@@ -42,11 +43,14 @@ class Link : public sc_core::sc_module {
   DataInitiatorSocket<Link> out{"out", this, &Link::response};
   ErrorPort errors{"errors"};
 
-  Link(const sc_core::sc_module_name& name, const LinkParameters& parameters, std::uint16_t from, std::uint16_t to,
+  Link(const sc_core::sc_module_name& name, const LinkParameters& parameters, const LinkEnd& from, const LinkEnd& to,
        Trace* trace);
 
-  std::uint16_t from() const { return from_; }
-  std::uint16_t to() const { return to_; }
+  const LinkEnd& from() const { return from_; }
+  const LinkEnd& to() const { return to_; }
+  /// The GPU in whose phases its traffic counts: the sender, or the receiver of what a switch sends.
+  std::uint16_t gpu() const { return from_.is_switch ? to_.number : from_.number; }
+  const LinkParameters& parameters() const { return parameters_; }
   const LinkTraffic& begun() const { return begun_; }  ///< packets of which the first byte has left
   const LinkTraffic& sent() const { return sent_; }    ///< packets of which the last byte has left
   Picoseconds busy_time() const { return busy_time_; }
@@ -88,7 +92,7 @@ class Link : public sc_core::sc_module {
   std::uint64_t packets_of(const Shape& shape) const;
 
   LinkParameters parameters_;
-  std::uint16_t from_, to_;
+  LinkEnd from_, to_;
   Trace* trace_;
   Trace::Track track_ = 0;
   TransactionPool pool_;

@@ -1,7 +1,8 @@
-// How packets find their way: at every GPU and switch a table, by the GPU that they are for.
+// How packets find their way, at every GPU and switch by a table, and what links join.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace t3vp::interconnect {
@@ -14,5 +15,20 @@ struct Hop {
 };
 
 using Route = std::vector<Hop>;
+
+/// A GPU, or a switch.
+struct LinkEnd {
+  LinkEnd(std::uint16_t gpu = 0) : number(gpu) {}
+  static LinkEnd of_switch(std::uint16_t number) {
+    LinkEnd end(number);
+    end.is_switch = true;
+    return end;
+  }
+  /// "GPU 3" or "switch 0".
+  std::string text() const { return (is_switch ? "switch " : "GPU ") + std::to_string(number); }
+
+  std::uint16_t number;
+  bool is_switch = false;
+};
 
 }  // namespace t3vp::interconnect

@@ -16,6 +16,8 @@ std::uint32_t link_count(const RunConfiguration& c) {
   if (c.mirror) return 1;
   std::size_t links = 0;
   for (const Placement& placement : place(c.system.topology, c.gpus)) links += placement.neighbours.size();
+  for (const SwitchPlacement& placement : place_switches(c.system.topology, c.gpus))
+    links += placement.neighbours.size();
   return static_cast<std::uint32_t>(links);
 }
 

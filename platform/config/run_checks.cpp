@@ -5,14 +5,13 @@
 #include <algorithm>
 
 #include "config/faults.h"
+#include "config/topology.h"
 #include "memory/valid_bits.h"
 #include "t3/kernel_packet.h"
 #include "workload/layer.h"
 
 namespace t3vp {
 namespace {
-
-using nlohmann::json;
 
 /// Elements of the tiles before workgroup `wg_id`.
 std::uint64_t elements_before(const TileGrid& grid, std::uint32_t wg_id) {
@@ -35,31 +34,6 @@ void check_mirror(const Document& run, const RunConfiguration& c) {
       run.reject("/simulate",
                  fmt::format("all, since the {} GPUs' chunks differ ({} and {} elements)", c.gpus, first, elements));
   }
-}
-
-void check_torus(const Document& system, const RunConfiguration& c) {
-  const bool is_torus = system.content.at("/links/topology/kind"_json_pointer) == "torus";
-  const std::vector<std::uint32_t>& dimensions = c.system.topology.dimensions;
-  if (is_torus && dimensions.empty())
-    system.reject("/links/topology/dimensions", "nothing", "a list of two or three, the torus's");
-  if (dimensions.empty()) return;
-  if (!is_torus) system.reject("/links/topology/dimensions", "this key only with kind torus");
-  std::uint64_t product = 1;
-  for (const std::uint32_t size : dimensions) product *= size;
-  if (product != c.gpus)
-    system.reject("/links/topology/dimensions", fmt::format("dimensions whose product is {}, the GPUs", c.gpus));
-}
-
-void check_topology(const Document& run, const Document& system, const RunConfiguration& c) {
-  const json& topology = system.content.at("links").at("topology");
-  const bool is_ring = topology == "ring" || (topology.is_object() && topology.at("kind") == "ring");
-  if (topology.is_object())
-    check_torus(system, c);
-  else if (!is_ring && topology != "fully-connected")
-    system.reject("/links/topology", "\"ring\", \"fully-connected\" or an object with a kind");
-  if (c.system.topology.kind == Topology::Kind::fully_connected && c.gpus > most_ports + 1)
-    system.reject("/links/topology", fmt::format("another one for {} GPUs: a GPU has {} ports", c.gpus, most_ports));
-  if (c.mirror && !is_ring) run.reject("/simulate", "all, since GPUs of a mirror are in a ring");
 }
 
 constexpr std::uint64_t spill_entry_bytes = 32;  // of the table that the driver gives the Tracker

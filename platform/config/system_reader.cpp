@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "config/system_checks.h"
+#include "config/topology.h"
 
 namespace t3vp {
 namespace {
@@ -114,16 +115,6 @@ interconnect::LinkParameters read_links(const Section& s) {
   return p;
 }
 
-/// What has no kind is one.
-Topology read_topology(const json& value) {
-  Topology topology;
-  const bool has_keys = value.is_object();
-  const std::string kind = has_keys ? value.at("kind") : value;
-  if (kind == "fully-connected") topology.kind = Topology::Kind::fully_connected;
-  if (has_keys && value.contains("dimensions")) value.at("dimensions").get_to(topology.dimensions);
-  return topology;
-}
-
 dram::Geometry read_geometry(const Section& s) {
   dram::Geometry g;
   s.read("pseudo_channels", g.pseudo_channels);
@@ -203,7 +194,7 @@ SystemConfiguration read_system(const Document& system, const Document& memory) 
   s.processor.register_access = processor.time("register_access_ns");
   processor.read("error_log_entries", s.processor.error_log_entries);
   check_system(system, s);
-  s.topology = read_topology(content.at("links").at("topology"));
+  s.topology = read_topology(content.at("links").at("topology"), s.links);
   return s;
 }
 

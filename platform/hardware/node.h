@@ -1,4 +1,4 @@
-// The GPUs of a node and the links between them.
+// The GPUs of a node, and the links and switches between them.
 #pragma once
 
 #include <memory>
@@ -7,6 +7,7 @@
 #include "hardware/gpu.h"
 #include "interconnect/chunk_mirror.h"
 #include "interconnect/link.h"
+#include "interconnect/switch.h"
 
 namespace t3vp {
 
@@ -28,12 +29,15 @@ class Node : public sc_core::sc_module {
  private:
   void connect(const NodeParameters& parameters, Trace* trace);
   void mirror(const NodeParameters& parameters, Trace* trace);
-  interconnect::Link& add_link(const std::string& name, const interconnect::LinkParameters& parameters, Gpu& from,
-                               std::size_t port, std::uint32_t to, Trace* trace);
+  interconnect::Link& add_link(const std::string& name, const interconnect::LinkParameters& parameters,
+                               const interconnect::LinkEnd& from, const interconnect::LinkEnd& to, Trace* trace);
+  void lead_to(interconnect::Link& link);
 
   SocketJoints joints_;
   std::vector<std::unique_ptr<Gpu>> gpus_;
+  std::vector<std::unique_ptr<interconnect::Switch>> switches_;
   std::vector<std::unique_ptr<interconnect::Link>> links_;
+  std::vector<std::size_t> received_;  ///< links so far that lead to each GPU, then to each switch
   std::unique_ptr<interconnect::ChunkMirror> mirror_;
 };
 

@@ -37,15 +37,23 @@ struct SimulationOptions {
 struct Placement {
   std::uint16_t gpu = 0;                  ///< number of the GPU
   std::uint32_t gpus = 1;                 ///< GPUs of the node
-  std::vector<std::uint32_t> neighbours;  ///< the GPU behind each outgoing port
+  std::vector<std::uint32_t> neighbours;  ///< behind each outgoing port: a GPU, or from `gpus` on a switch
   interconnect::Route route;              ///< by GPU, the outgoing port that leads there
   std::uint32_t receivers = 0;            ///< links that lead to this GPU
 };
 
+struct SwitchPlacement {
+  std::vector<std::uint32_t> neighbours;  ///< the GPU behind each outgoing port
+  interconnect::Route route;
+  std::uint32_t receivers = 0;
+};
+
 struct NodeParameters {
-  std::vector<Placement> topology;                  ///< of every simulated GPU, in the order of their numbers
-  std::vector<GpuParameters> gpus;                  ///< as many
-  std::vector<interconnect::LinkParameters> links;  ///< one for each port, GPU after GPU
+  std::vector<Placement> topology;  ///< of every simulated GPU, in the order of their numbers
+  std::vector<GpuParameters> gpus;  ///< as many
+  std::vector<SwitchPlacement> switches;
+  Picoseconds switch_latency = 0;
+  std::vector<interconnect::LinkParameters> links;  ///< one for each port, GPU after GPU, then switch after switch
   /// One GPU stands for all of a ring: what it sends comes back to it, as the next chunk's of this output.
   std::optional<TileGrid> mirrored;
   SimulationOptions options;

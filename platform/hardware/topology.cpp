@@ -58,6 +58,12 @@ void connect_fully(Placement& placement) {
   }
 }
 
+void connect_to_switch(Placement& placement) {
+  placement.neighbours = {placement.gpus};
+  placement.route.assign(placement.gpus, {0, 0});
+  placement.route[placement.gpu].port = no_port;
+}
+
 }  // namespace
 
 std::vector<Placement> place(const Topology& topology, std::uint32_t gpus) {
@@ -68,12 +74,24 @@ std::vector<Placement> place(const Topology& topology, std::uint32_t gpus) {
     Placement placement{static_cast<std::uint16_t>(gpu), gpus, {}, Route(gpus), 0};
     if (topology.kind == Topology::Kind::fully_connected)
       connect_fully(placement);
+    else if (topology.kind == Topology::Kind::switched)
+      connect_to_switch(placement);
     else
       place_in_torus(dimensions, placement);
     placement.receivers = static_cast<std::uint32_t>(placement.neighbours.size());
     placements.push_back(std::move(placement));
   }
   return placements;
+}
+
+std::vector<SwitchPlacement> place_switches(const Topology& topology, std::uint32_t gpus) {
+  if (topology.kind != Topology::Kind::switched) return {};
+  SwitchPlacement placement{{}, {}, gpus};
+  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
+    placement.neighbours.push_back(gpu);
+    placement.route.push_back({gpu, 0});
+  }
+  return {placement};
 }
 
 std::vector<Placement> mirrored_ring(std::uint32_t gpus) {

@@ -17,10 +17,13 @@
 
 namespace t3vp {
 
-/// A torus of one dimension is a ring. Fully connected GPUs have a link to each other one.
+/// A torus of one dimension is a ring. Fully connected GPUs have a link to each other one, switched ones a link in each
+/// direction to the one switch, where no way has more than two links.
 struct Topology {
-  enum class Kind { torus, fully_connected } kind = Kind::torus;
+  enum class Kind { torus, fully_connected, switched } kind = Kind::torus;
   std::vector<std::uint32_t> dimensions;  ///< of a torus; empty: one, of all GPUs
+  Picoseconds switch_latency = 0;
+  std::uint32_t switch_queue_bytes = 0;  ///< receive buffer of each link that leads to the switch
 };
 
 /// The most links that a GPU has.
@@ -33,6 +36,8 @@ inline constexpr std::uint32_t most_ports = 64;
 /// of the previous GPU when both are as long. Fully connected GPUs have their ports in the order of the others'
 /// numbers.
 std::vector<Placement> place(const Topology& topology, std::uint32_t gpus);
+
+std::vector<SwitchPlacement> place_switches(const Topology& topology, std::uint32_t gpus);
 
 /// GPU 0 of a ring in which it stands for all of them: its only port leads to the previous GPU.
 std::vector<Placement> mirrored_ring(std::uint32_t gpus);

@@ -44,11 +44,17 @@ ordered_json class_bytes_json(const std::vector<DramBytes>& gpus) {
   return bytes;
 }
 
+/// A GPU's number, or "switch0".
+ordered_json json_of(const interconnect::LinkEnd& end) {
+  if (end.is_switch) return fmt::format("switch{}", end.number);
+  return end.number;
+}
+
 ordered_json links_json(const std::vector<LinkFigures>& links) {
   ordered_json list = ordered_json::array();
   for (const LinkFigures& l : links)
-    list.push_back({{"from", l.from},
-                    {"to", l.to},
+    list.push_back({{"from", json_of(l.from)},
+                    {"to", json_of(l.to)},
                     {"payload_bytes", l.payload_bytes},
                     {"wire_bytes", l.wire_bytes},
                     {"packets", l.packets},

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "config/configuration.h"
+#include "interconnect/route.h"
 #include "protocol/access.h"
 #include "report/phases.h"
 
@@ -39,7 +40,8 @@ struct RunTimes {
 /// A direction of a link, within the measured time: from the start barrier to the last GPU's end; with ideal methods
 /// the phases that make up the total.
 struct LinkFigures {
-  std::uint32_t from = 0, to = 0;
+  interconnect::LinkEnd from, to;
+  double bandwidth_GBps = 0;
   std::uint64_t payload_bytes = 0;  ///< tensor data
   std::uint64_t wire_bytes = 0;     ///< with headers and signals
   std::uint64_t packets = 0;        ///< of data and signals

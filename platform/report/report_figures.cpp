@@ -23,6 +23,8 @@ void flatten(const json& value, const std::string& name, Figures& figures) {
     flatten(member.value(), name + "." + (value.is_array() ? std::to_string(index++) : member.key()), figures);
 }
 
+std::string name_of_end(const json& end) { return end.is_string() ? end.get<std::string>() : end.dump(); }
+
 void take_link(const json& link, const std::string& name, Figures& figures) {
   for (const auto& member : link.items())
     if (member.key() != "from" && member.key() != "to") figures["links." + name + "." + member.key()] = member.value();
@@ -55,7 +57,7 @@ Figures figures_of(const json& report) {
     if (member.key() == "host") continue;
     if (member.key() == "links")
       for (const json& link : member.value())
-        take_link(link, fmt::format("{}_to_{}", link.at("from").dump(), link.at("to").dump()), figures);
+        take_link(link, name_of_end(link.at("from")) + "_to_" + name_of_end(link.at("to")), figures);
     else if (member.key() == "operations")
       take_operations(member.value(), figures);
     else if (member.key() == "statistics")
@@ -102,7 +104,8 @@ double figure(const Figures& figures, const std::string& key) {
 
 bool is_numeric_key(const std::string& key) {
   // What models, layers and the number of GPUs name.
-  static const std::regex named(R"(gpu0\..+|operations\..+|parts_ns\..+|links\.[0-9]+_to_[0-9]+\.\w+)");
+  static const std::regex named(
+      R"(gpu0\..+|operations\..+|parts_ns\..+|links\.(switch)?[0-9]+_to_(switch)?[0-9]+\.\w+)");
   if (std::regex_match(key, named)) return true;
   static const Figures known = [] {
     RunConfiguration configuration;

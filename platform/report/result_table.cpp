@@ -113,7 +113,11 @@ std::string traffic_rows(const ordered_json& classes) {
 }
 
 std::string link_row(const ordered_json& link) {
-  const std::string name = fmt::format("GPU {} -> GPU {}", link.at("from").dump(), link.at("to").dump());
+  const auto end = [&link](const char* key) {
+    const ordered_json& value = link.at(key);
+    return value.is_string() ? value.get<std::string>() : "GPU " + value.dump();
+  };
+  const std::string name = end("from") + " -> " + end("to");
   const double utilization = link.at("utilization").get<double>();
   return with_bar(fmt::format("  {:<18}{:>10.2f}{:>11.1f}%", name,
                               link.at("payload_bytes").get<double>() / bytes_per_MiB, 100 * utilization),

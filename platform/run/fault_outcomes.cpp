@@ -43,7 +43,7 @@ FaultOutcome wrongly_rounded(std::uint32_t number, const Gpu& gpu) {
 }
 
 FaultOutcome packet_dropped(const Faults::DropPacket& fault, const interconnect::Link& link) {
-  const std::string name = fmt::format("link {} from GPU {} to GPU {}", fault.link, link.from(), link.to());
+  const std::string name = fmt::format("link {} from {} to {}", fault.link, link.from().text(), link.to().text());
   return outcome(
       "drop_packet",
       link.dropped().empty() ? "" : fmt::format("{} lost its packet {}, the {}", name, fault.packet, link.dropped()),

@@ -98,16 +98,15 @@ std::vector<LinkFigures> links_of(const RunConfiguration& configuration, const N
   std::vector<LinkFigures> list;
   std::vector<std::size_t> seen(node.gpus().size());  // of each GPU's links
   for (const auto& link : node.links()) {
-    LinkFigures figures{link->from(), link->to()};
-    const std::size_t index = seen[link->from()]++;
+    LinkFigures figures{link->from(), link->to(), link->parameters().bandwidth_GBps};
+    const std::size_t index = seen[link->gpu()]++;
     for (const std::string& phase : measured_phases(configuration)) {
-      const interconnect::LinkTraffic traffic = meter.of(link->from(), phase).links[index];
+      const interconnect::LinkTraffic traffic = meter.of(link->gpu(), phase).links[index];
       figures.payload_bytes += traffic.payload_bytes;
       figures.wire_bytes += traffic.wire_bytes;
       figures.packets += traffic.packets;
     }
-    figures.utilization =
-        static_cast<double>(figures.wire_bytes) / configuration.system.links.bandwidth_GBps / total_ns;
+    figures.utilization = static_cast<double>(figures.wire_bytes) / link->parameters().bandwidth_GBps / total_ns;
     list.push_back(figures);
   }
   return list;
@@ -153,7 +152,7 @@ Bounds bounds_of(const RunConfiguration& configuration, const Node& node, const 
   bounds.compute_ns = matrix_flops(configuration) / matrix_rate(system.compute);
   bounds.compute_quantized_ns = quantized_compute_ns(configuration);
   for (const LinkFigures& link : result.links)
-    bounds.link_ns = std::max(bounds.link_ns, static_cast<double>(link.wire_bytes) / system.links.bandwidth_GBps);
+    bounds.link_ns = std::max(bounds.link_ns, static_cast<double>(link.wire_bytes) / link.bandwidth_GBps);
   for (std::size_t g = 0; g < node.gpus().size(); ++g)
     bounds.dram_ns = std::max(bounds.dram_ns, bytes_in_total(configuration, meter, g) / peak_GBps(system.memory));
   return bounds;

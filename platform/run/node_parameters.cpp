@@ -16,8 +16,10 @@ GpuParameters gpu_parameters(const RunConfiguration& configuration, std::uint32_
   return parameters;
 }
 
-interconnect::LinkParameters link_parameters(const RunConfiguration& configuration, std::size_t link) {
+/// `to_switch`: its receive buffer is the switch's queue.
+interconnect::LinkParameters link_parameters(const RunConfiguration& configuration, std::size_t link, bool to_switch) {
   interconnect::LinkParameters parameters = configuration.system.links;
+  if (to_switch) parameters.receive_buffer_bytes = configuration.system.topology.switch_queue_bytes;
   const auto& fault = configuration.faults.drop_packet;
   if (fault && fault->link == link) parameters.drop_packet = fault->packet;
   return parameters;
@@ -28,12 +30,18 @@ interconnect::LinkParameters link_parameters(const RunConfiguration& configurati
 NodeParameters node_parameters(const RunConfiguration& configuration) {
   NodeParameters node;
   const bool mirrored = configuration.mirror && configuration.gpus > 1;
-  node.topology = mirrored ? mirrored_ring(configuration.gpus) : place(configuration.system.topology, configuration.gpus);
+  node.topology =
+      mirrored ? mirrored_ring(configuration.gpus) : place(configuration.system.topology, configuration.gpus);
   for (const Placement& placement : node.topology) {
     node.gpus.push_back(gpu_parameters(configuration, placement.gpu));
-    for (std::size_t port = 0; port < placement.neighbours.size(); ++port)
-      node.links.push_back(link_parameters(configuration, node.links.size()));
+    for (const std::uint32_t neighbour : placement.neighbours)
+      node.links.push_back(link_parameters(configuration, node.links.size(), neighbour >= configuration.gpus));
   }
+  node.switches = place_switches(configuration.system.topology, configuration.gpus);
+  node.switch_latency = configuration.system.topology.switch_latency;
+  for (const SwitchPlacement& placement : node.switches)
+    for (std::size_t port = 0; port < placement.neighbours.size(); ++port)
+      node.links.push_back(link_parameters(configuration, node.links.size(), false));
   if (mirrored) node.mirrored = output_grid(configuration);
   node.options = {configuration.functional, configuration.check_protocol};
   return node;

@@ -30,7 +30,7 @@ void take_off(std::uint64_t bytes, DramBytes& dram) {
 
 TrafficMeter::TrafficMeter(const sc_core::sc_module_name& name, const Node& node)
     : sc_module(name), node_(node), links_(node.gpus().size()), intervals_(node.gpus().size()) {
-  for (const auto& link : node.links()) links_[link->from()].push_back(link.get());
+  for (const auto& link : node.links()) links_[link->gpu()].push_back(link.get());
   for (std::size_t gpu = 0; gpu < node.gpus().size(); ++gpu) {
     sc_core::sc_spawn_options options;
     options.spawn_method();

@@ -15,7 +15,7 @@ namespace t3vp {
 
 class TrafficMeter : public sc_core::sc_module {
  public:
-  /// What a GPU's DRAM has moved and the links that leave the GPU have carried.
+  /// What a GPU's DRAM has moved and the links whose traffic is the GPU's have carried.
   struct Traffic {
     DramBytes dram{};  ///< whole column accesses
     std::vector<interconnect::LinkTraffic>
@@ -46,7 +46,7 @@ class TrafficMeter : public sc_core::sc_module {
   static Traffic between(const Counters& begin, const Counters& end);
 
   const Node& node_;
-  std::vector<std::vector<const interconnect::Link*>> links_;  ///< that leave each GPU
+  std::vector<std::vector<const interconnect::Link*>> links_;  ///< whose traffic is each GPU's
   std::vector<std::map<std::string, Interval>> intervals_;     ///< of each GPU, by phase
 };
 

@@ -22,7 +22,7 @@ RunResult good_result() {
   r.dram_bytes.resize(2);
   r.dram_bytes[0][index_of(TrafficClass::rs_read)] = 100;
   r.dram_bytes[1][index_of(TrafficClass::rs_read)] = 301;
-  r.links.push_back({0, 3, 4096, 4096, 2, 0.5});
+  r.links.push_back({0, 3, 75, 4096, 4096, 2, 0.5});
   r.bounds = {900, 2000, 500};
   r.functional = {true, 65536, 0, 0.001, {}};
   r.statistics.push_back({"gpu0.dram.row_hits", "accesses", "column accesses to an open row", 17});

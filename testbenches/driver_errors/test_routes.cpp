@@ -29,7 +29,7 @@ TEST_CASE(
   std::map<std::pair<int, int>, double> packets;
   for (const auto& link : node.links())
     if (link->sent().wire_bytes != 0)
-      packets[{link->from(), link->to()}] = static_cast<double>(link->sent().wire_bytes) / packet;
+      packets[{link->from().number, link->to().number}] = static_cast<double>(link->sent().wire_bytes) / packet;
   // Back to 5, 4 and 3, forward to 1 and 2.
   REQUIRE(packets ==
           std::map<std::pair<int, int>, double>{{{0, 5}, 3}, {{5, 4}, 2}, {{4, 3}, 1}, {{0, 1}, 2}, {{1, 2}, 1}});

@@ -1,4 +1,4 @@
-// Fabric ports and links of a topology between GPUs that send random stores to each other, and nothing else.
+// Fabric ports, links and switches of a topology between GPUs that send random stores to each other, and nothing else.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include "hardware/topology.h"
 #include "interconnect/fabric_port.h"
 #include "interconnect/link.h"
+#include "interconnect/switch.h"
 #include "protocol/address_map.h"
 #include "protocol/event_queue.h"
 #include "protocol/stubs.h"
@@ -117,23 +118,26 @@ class RandomGpu : public sc_core::sc_module {
 class RandomFabric {
  public:
   std::vector<std::unique_ptr<RandomGpu>> gpus;
+  std::vector<std::unique_ptr<interconnect::Switch>> switches;
   std::vector<std::unique_ptr<interconnect::Link>> links;
 
   RandomFabric(const std::string& name, const std::vector<Placement>& placements,
-               const interconnect::LinkParameters& parameters, const RandomTraffic& traffic) {
+               const std::vector<SwitchPlacement>& of_switches, const interconnect::LinkParameters& parameters,
+               const RandomTraffic& traffic)
+      : name_(name), parameters_(parameters), received_(placements.size() + of_switches.size(), 0) {
     for (const Placement& placement : placements)
       gpus.push_back(
           std::make_unique<RandomGpu>((name + "_" + std::to_string(placement.gpu)).c_str(), placement, traffic));
-    std::vector<std::size_t> received(placements.size(), 0);
+    for (const SwitchPlacement& placement : of_switches)
+      switches.push_back(
+          std::make_unique<interconnect::Switch>((name + "_switch" + std::to_string(switches.size())).c_str(), 50'000,
+                                                 placement.neighbours.size(), placement.route, placement.receivers));
     for (const Placement& placement : placements)
-      for (std::size_t i = 0; i < placement.neighbours.size(); ++i) {
-        const std::uint32_t to = placement.neighbours[i];
-        links.push_back(std::make_unique<interconnect::Link>((name + "_link" + std::to_string(links.size())).c_str(),
-                                                             parameters, placement.gpu, static_cast<std::uint16_t>(to),
-                                                             nullptr));
-        gpus[placement.gpu]->port.egress[i]->bind(links.back()->in);
-        links.back()->out.bind(*gpus[to]->port.ingress[received[to]++]);
-      }
+      for (std::size_t i = 0; i < placement.neighbours.size(); ++i)
+        connect(*gpus[placement.gpu]->port.egress[i], placement.neighbours[i]);
+    for (std::size_t s = 0; s < switches.size(); ++s)
+      for (std::size_t i = 0; i < of_switches[s].neighbours.size(); ++i)
+        connect(*switches[s]->egress[i], of_switches[s].neighbours[i]);
   }
 
   bool done() const {
@@ -146,6 +150,23 @@ class RandomFabric {
         if (gpus[from]->sent_to()[to] != gpus[to]->received_from()[from] || !gpus[to]->in_order()) return false;
     return true;
   }
+
+ private:
+  template <typename Socket>
+  void connect(Socket& from, std::uint32_t to) {
+    links.push_back(std::make_unique<interconnect::Link>((name_ + "_link" + std::to_string(links.size())).c_str(),
+                                                         parameters_, 0, 0, nullptr));
+    from.bind(links.back()->in);
+    const std::size_t receiver = received_[to]++;
+    if (to < gpus.size())
+      links.back()->out.bind(*gpus[to]->port.ingress[receiver]);
+    else
+      links.back()->out.bind(*switches[to - gpus.size()]->ingress[receiver]);
+  }
+
+  std::string name_;
+  interconnect::LinkParameters parameters_;
+  std::vector<std::size_t> received_;  ///< links so far that lead to each GPU, then to each switch
 };
 
 }  // namespace t3vp::test

@@ -9,6 +9,17 @@ namespace {
 
 using Dimensions = std::vector<std::uint32_t>;
 
+Topology of_kind(Topology::Kind kind) {
+  Topology topology;
+  topology.kind = kind;
+  return topology;
+}
+Topology torus(const Dimensions& dimensions) {
+  Topology topology;
+  topology.dimensions = dimensions;
+  return topology;
+}
+
 std::uint32_t product(const Dimensions& dimensions) {
   std::uint32_t result = 1;
   for (const std::uint32_t size : dimensions) result *= size;
@@ -43,7 +54,7 @@ const std::vector<Dimensions> tori = {{2}, {3}, {4}, {9}, {2, 2}, {4, 2}, {3, 5}
 
 TEST_CASE("every route of a torus leads to its GPU on the shortest way") {
   for (const Dimensions& dimensions : tori) {
-    const std::vector<Placement> placements = place({Topology::Kind::torus, dimensions}, product(dimensions));
+    const std::vector<Placement> placements = place(torus(dimensions), product(dimensions));
     REQUIRE(placements.size() == product(dimensions));
     for (std::uint32_t from = 0; from < placements.size(); ++from)
       for (std::uint32_t to = 0; to < placements.size(); ++to) {
@@ -57,9 +68,9 @@ TEST_CASE("every route of a torus leads to its GPU on the shortest way") {
 
 TEST_CASE("a ring is a torus of one dimension and its way leads backwards when both are as long") {
   for (std::uint32_t gpus = 1; gpus <= 9; ++gpus) {
-    const std::vector<Placement> ring = place({}, gpus), torus = place({Topology::Kind::torus, {gpus}}, gpus);
+    const std::vector<Placement> ring = place({}, gpus), same = place(torus({gpus}), gpus);
     for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
-      CHECK(ring[gpu].neighbours == torus[gpu].neighbours);
+      CHECK(ring[gpu].neighbours == same[gpu].neighbours);
       if (gpus > 1) CHECK(ring[gpu].neighbours[0] == (gpu + gpus - 1) % gpus);
       if (gpus % 2 == 0) CHECK(ring[gpu].route[(gpu + gpus / 2) % gpus].port == 0);
     }
@@ -68,7 +79,7 @@ TEST_CASE("a ring is a torus of one dimension and its way leads backwards when b
 
 TEST_CASE("fully connected GPUs have a link to each other one") {
   for (const std::uint32_t gpus : {1u, 2u, 3u, 8u, most_ports + 1}) {
-    const std::vector<Placement> placements = place({Topology::Kind::fully_connected, {}}, gpus);
+    const std::vector<Placement> placements = place(of_kind(Topology::Kind::fully_connected), gpus);
     for (std::uint32_t from = 0; from < gpus; ++from) {
       CHECK(placements[from].neighbours.size() == gpus - 1);
       for (std::uint32_t to = 0; to < gpus; ++to)
@@ -79,7 +90,7 @@ TEST_CASE("fully connected GPUs have a link to each other one") {
 
 TEST_CASE("as many links lead to a GPU as its placement says") {
   for (const Dimensions& dimensions : tori) {
-    const std::vector<Placement> placements = place({Topology::Kind::torus, dimensions}, product(dimensions));
+    const std::vector<Placement> placements = place(torus(dimensions), product(dimensions));
     for (const Placement& placement : placements) {
       std::size_t links = 0;
       for (const Placement& other : placements)
@@ -92,7 +103,7 @@ TEST_CASE("as many links lead to a GPU as its placement says") {
 /// Duato's and Dally's condition by brute force: which buffer (a link's channel) waits for which.
 TEST_CASE("no buffer of a torus waits for itself over any routes") {
   for (const Dimensions& dimensions : tori) {
-    const std::vector<Placement> placements = place({Topology::Kind::torus, dimensions}, product(dimensions));
+    const std::vector<Placement> placements = place(torus(dimensions), product(dimensions));
     const std::size_t gpus = placements.size(), ports = 2 * dimensions.size(), buffers = gpus * ports * 2;
     std::vector<std::vector<bool>> waits(buffers, std::vector<bool>(buffers, false));
     const auto buffer = [&](std::uint32_t gpu, std::uint32_t to) {

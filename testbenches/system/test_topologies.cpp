@@ -33,6 +33,8 @@ Run right_run(std::uint32_t gpus, const Settings& settings) {
 TEST_CASE("the result is right on every topology") {
   const auto [gpus, topology] = GENERATE(table<std::uint32_t, const char*>({
       {5, "fully-connected"},
+      {2, "switch"},
+      {7, R"({"kind": "switch", "latency_ns": 100, "queue_KiB": 18})"},
       {6, R"({"kind": "torus", "dimensions": [3, 2]})"},
       {9, R"({"kind": "torus", "dimensions": [3, 3]})"},
       {8, R"({"kind": "torus", "dimensions": [2, 2, 2]})"},
@@ -50,6 +52,27 @@ TEST_CASE("a ring's traffic takes as long between fully connected GPUs") {
     const Run full = right_run(4, settings_of(4, "fully-connected", method));
     CHECK(ring.report()["time_ns"]["total"] == full.report()["time_ns"]["total"]);
   }
+}
+
+TEST_CASE("a switch costs a ring a link and its latency for each way") {
+  const auto total = [](const char* topology) {
+    return right_run(2, settings_of(2, topology, "sequential")).report()["time_ns"]["total"].get<double>();
+  };
+  const double ring = total("ring"), fast = total("switch"), slow = total(R"({"kind": "switch", "latency_ns": 1000})");
+  CHECK(ring < fast);
+  CHECK(fast + 2 * 1000 <= slow);  // a way in the reduce-scatter and one in the all-gather
+}
+
+TEST_CASE("links of switches are in the report by name") {
+  const Run run = right_run(3, settings_of(3, "switch", "sequential"));
+  const auto& links = run.report()["links"];
+  REQUIRE(links.size() == 6);
+  CHECK(links[1]["from"] == 1);
+  CHECK(links[1]["to"] == "switch0");
+  CHECK(links[5]["from"] == "switch0");
+  CHECK(links[5]["to"] == 2);
+  for (std::size_t gpu = 0; gpu < 3; ++gpu)  // what comes from the next GPU
+    CHECK(links[3 + gpu]["payload_bytes"] == links[(gpu + 1) % 3]["payload_bytes"]);
 }
 
 TEST_CASE("a ring over a torus's links takes longer where it goes two ways at once") {
