@@ -178,7 +178,7 @@ static enum t3_status dma_unmap(struct t3_context* context, const struct t3_outp
   const uint64_t deadline = t3_deadline(context);
   struct t3_registers tracker = t3_own_block(context, T3_BLOCK_TRACKER), dma = t3_own_block(context, T3_BLOCK_DMA);
   T3_TRY(wait_idle_dma(context, &dma, deadline));
-  T3_TRY(t3_all_kernels_begun(context)); /* a handler may have queued one meanwhile */
+  T3_TRY(t3_all_kernels_begun(context)); /* here and not before: a handler may have queued one meanwhile */
   const enum t3_status counting = counting_status(&tracker);
   stage_chunk(&tracker, output, chunk);
   const enum t3_status removed = remove_staged(&tracker);
@@ -223,6 +223,7 @@ static enum t3_status remote_unmap_all(struct t3_context* context) {
   if (t3_get32(&map, T3_OUTPUT_MAP_STATUS_OFFSET) & T3_OUTPUT_MAP_STATUS_BUSY_MASK) return T3_BUSY;
   T3_TRY(map.status);
   T3_TRY(wait_idle_dma(context, &dma, deadline));
+  T3_TRY(t3_all_kernels_ended(context)); /* a handler may have queued one meanwhile */
   const enum t3_status counting = counting_status(&tracker);
   T3_TRY(empty_tables(context, false, deadline));
   return counting;

@@ -24,6 +24,7 @@ t3_program guest_misfit_in_a_wait;
 t3_program guest_too_many_updates;
 t3_program guest_busy_maps;
 t3_program guest_queued_on_maps;
+t3_program guest_queued_in_a_removal;
 t3_program guest_maps_given_up;
 t3_program guest_counted_stores;
 

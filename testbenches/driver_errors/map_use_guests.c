@@ -148,6 +148,40 @@ static void queued_on_maps(struct stage* s) {
   tell(s, "its end", tell_unmaps(s, "another one runs"));
 }
 
+/* Queues two kernels when the last tile has been sent, once. */
+struct sender {
+  struct stage* stage;
+  const struct t3_output* beside;
+  bool queues;
+};
+
+static void queue_two(struct t3_context* context, const struct t3_interrupt* interrupt, void* argument) {
+  struct sender* sender = argument;
+  (void)context, (void)interrupt;
+  for (int i = 0; i < 2 && sender->queues; ++i)
+    tell(sender->stage, "gemm", multiply(sender->stage, sender->beside, false));
+  sender->queues = false;
+}
+
+/* Removals wait until the DMA engine has sent what it has, and meanwhile a handler queues kernels. */
+static void queued_in_a_removal(struct stage* s) {
+  const struct t3_dma_options options = {.updates = 1, .block_tiles = 1};
+  struct t3_output beside = s->out;
+  struct sender sender = {.stage = s, .beside = &beside};
+  tell(s, "memory beside", t3_matrix_malloc(&s->gpu, &beside.matrix));
+  tell(s, "handler", t3_set_handler(&s->gpu, T3_LINE_DMA, 1, queue_two, &sender));
+  for (int all_maps = 0; all_maps < 2; ++all_maps) {
+    tell(s, "dma_map of half", t3_dma_map(&s->gpu, &s->out, half, s->peer_out, T3_STORE, options));
+    tell(s, "gemm", multiply(s, &s->out, false));
+    tell(s, "its end", t3_wait_kernels(&s->gpu));
+    sender.queues = true;
+    for (int again = 0; again < 2; ++again) {
+      tell(s, "removal", all_maps ? t3_remote_unmap_all(&s->gpu) : t3_dma_unmap(&s->gpu, &s->out, half));
+      tell(s, "their end", t3_wait_kernels(&s->gpu));
+    }
+  }
+}
+
 static void given_up(struct stage* s) {
   tell(s, "2 updates mapped", map_notify(s, &s->out, all, 2, T3_UPDATE));
   tell(s, "gemm", multiply(s, &s->out, true));
@@ -195,6 +229,10 @@ enum t3_status guest_busy_maps(const struct t3_hal* hal, const struct t3_job* jo
 
 enum t3_status guest_queued_on_maps(const struct t3_hal* hal, const struct t3_job* job) {
   return misuse_then_work(hal, job, queued_on_maps);
+}
+
+enum t3_status guest_queued_in_a_removal(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, queued_in_a_removal);
 }
 
 enum t3_status guest_maps_given_up(const struct t3_hal* hal, const struct t3_job* job) {

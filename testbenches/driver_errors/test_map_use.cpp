@@ -149,6 +149,25 @@ TEST_CASE("a map is not removed while a kernel is queued that has not begun, in 
   pair.require_right_result();
 }
 
+TEST_CASE("maps are not removed when a handler has queued kernels while the removal waits for the DMA engine") {
+  GpuPair pair(guest_queued_in_a_removal, {}, guest_late);
+  pair.run();
+  std::vector<Told> told = {{"memory beside", T3_OK}, {"handler", T3_OK}};
+  for (int all = 0; all < 2; ++all)
+    for (const Told& line : {Told{"dma_map of half", T3_OK},
+                             {"gemm", T3_OK},
+                             {"its end", T3_OK},
+                             {"gemm", T3_OK},
+                             {"gemm", T3_OK},
+                             {"removal", T3_BUSY},
+                             {"their end", T3_OK},
+                             {"removal", T3_OK},
+                             {"their end", T3_OK}})
+      told.push_back(line);
+  REQUIRE(pair.told() == lines(told));
+  pair.require_right_result();
+}
+
 TEST_CASE("after a timeout maps are removed by force, and what is late is told") {
   GpuPair pair(guest_maps_given_up);
   pair.run();
