@@ -11,18 +11,6 @@
 namespace t3vp::memory {
 namespace {
 
-StreamView view_of(StreamQueues& streams, unsigned stream, dram::Cycle now, dram::Cycle& retry) {
-  StreamView view;
-  if (!streams.waiting(stream)) return view;
-  const Run& oldest = streams.front(stream);
-  view.ready = streams.ready(stream, now, retry);
-  view.backlog = streams.backlog(stream);
-  view.arrival = oldest.arrival;
-  view.address = oldest.address;
-  view.kind = oldest.kind;
-  return view;
-}
-
 bool is_in_bounds(const PolicyParameter& parameter, unsigned value) {
   return value >= parameter.least && value <= parameter.most;
 }
@@ -49,17 +37,6 @@ std::string PolicyParameter::values() const {
   if (text == nullptr) return "0, since it has no parameter,";
   const std::string numbers = fmt::format("0 or {} to {}", least, most);
   return word == nullptr ? numbers : fmt::format("{}, or {} ({})", numbers, value_of_word, word);
-}
-
-ArbitrationView view_of(StreamQueues& streams, const dram::Channel& channel, unsigned occupancy, dram::Cycle now,
-                        dram::Cycle& retry) {
-  ArbitrationView view;
-  view.compute = view_of(streams, StreamQueues::compute, now, retry);
-  view.communication = view_of(streams, StreamQueues::communication, now, retry);
-  view.occupancy = occupancy;
-  view.now = now;
-  view.channel = &channel;
-  return view;
 }
 
 void require_distinct(const std::vector<const PolicyDescription*>& policies) {

@@ -20,10 +20,10 @@ enum class Grant : std::uint8_t { none, compute, communication };
 /// What a policy sees of a stream: its oldest access, and how much waits behind it.
 struct StreamView {
   bool ready = false;         ///< the oldest may be issued now
-  std::uint64_t backlog = 0;  ///< runs of up to 256 consecutive bytes that wait; with 0 the rest says nothing
-  dram::Cycle arrival = 0;    ///< of the oldest, in DRAM cycles; it may lie ahead
-  std::uint64_t address = 0;  ///< in the channel
-  dram::Kind kind = dram::Kind::read;
+  std::uint64_t backlog = 0;  ///< runs of up to 256 consecutive bytes that wait
+  /// What the oldest belongs to: its address in the channel, its kind, and in DRAM cycles its arrival, which may lie
+  /// ahead. It is null when nothing waits.
+  const Run* oldest = nullptr;
 };
 
 /// What a policy sees of its channel in one DRAM cycle. Times are DRAM cycles.
@@ -35,13 +35,23 @@ struct ArbitrationView {
   const dram::Channel* channel = nullptr;
 
   /// The stream's oldest access finds its row open.
-  bool row_is_open(const StreamView& stream) const { return channel->is_row_open(stream.address); }
+  bool row_is_open(const StreamView& stream) const {
+    return stream.oldest != nullptr && channel->is_row_open(stream.oldest->address);
+  }
 };
+
+inline StreamView view_of(StreamQueues& streams, unsigned stream, dram::Cycle now, dram::Cycle& retry) {
+  if (!streams.waiting(stream)) return {};
+  return {streams.ready(stream, now, retry), streams.backlog(stream), &streams.front(stream)};
+}
 
 /// Looks at both streams of a channel in this cycle. `retry` is lowered to the cycle at which one that is not ready may
 /// be.
-ArbitrationView view_of(StreamQueues& streams, const dram::Channel& channel, unsigned occupancy, dram::Cycle now,
-                        dram::Cycle& retry);
+inline ArbitrationView view_of(StreamQueues& streams, const dram::Channel& channel, unsigned occupancy, dram::Cycle now,
+                               dram::Cycle& retry) {
+  return {view_of(streams, StreamQueues::compute, now, retry),
+          view_of(streams, StreamQueues::communication, now, retry), occupancy, now, 0, &channel};
+}
 
 /// What a controller observes of the kernels that it serves. The first stage of one runs without communication of its
 /// own: its mean occupancy tells how memory-intensive the kernel is (T3 4.5).

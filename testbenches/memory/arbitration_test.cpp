@@ -248,7 +248,10 @@ TEST_CASE("a policy sees of each stream what waits, since when, of what kind and
     streams.push(stream, run);
   };
   dram::Cycle retry = dram::never_cycle;
-  CHECK(view_of(streams, channel, 3, 10, retry).compute.backlog == 0);
+  const ArbitrationView empty = view_of(streams, channel, 3, 10, retry);
+  CHECK(empty.compute.backlog == 0);
+  CHECK(empty.compute.oldest == nullptr);
+  CHECK_FALSE(empty.row_is_open(empty.compute));
   CHECK(retry == dram::never_cycle);
 
   push(StreamQueues::compute, 64, 5, dram::Kind::read);
@@ -257,12 +260,12 @@ TEST_CASE("a policy sees of each stream what waits, since when, of what kind and
   const ArbitrationView view = view_of(streams, channel, 3, 10, retry);
   CHECK(view.compute.ready);
   CHECK(view.compute.backlog == 2);
-  CHECK(view.compute.arrival == 5);
-  CHECK(view.compute.kind == dram::Kind::read);
+  CHECK(view.compute.oldest->arrival == 5);
+  CHECK(view.compute.oldest->kind == dram::Kind::read);
   CHECK_FALSE(view.communication.ready);
   CHECK(view.communication.backlog == 1);
-  CHECK(view.communication.arrival == 25);
-  CHECK(view.communication.kind == dram::Kind::update);
+  CHECK(view.communication.oldest->arrival == 25);
+  CHECK(view.communication.oldest->kind == dram::Kind::update);
   CHECK(retry == 25);
   CHECK(view.occupancy == 3);
   CHECK(view.now == 10);
