@@ -49,7 +49,7 @@ void ChannelOf<Banks>::bind() {
     return;
   }
   bind_bank(first_from(bindable(), priority_));
-  priority_ = (priority_ + 1) % banks_count_;
+  priority_ = after(priority_);
 }
 
 template <class Banks>
@@ -159,7 +159,7 @@ void ChannelOf<Banks>::issue_row() {
   if (banks == 0) return;
   const std::uint32_t bank = choose(banks);
   is_open(bank) ? precharge(bank) : activate(bank);
-  priority_ = (bank + 1) % banks_count_;
+  priority_ = after(bank);
 }
 
 template <class Banks>
