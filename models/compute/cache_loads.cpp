@@ -66,7 +66,7 @@ CacheTags::Slot LastLevelCache::load_piece(const Piece& piece, std::uint32_t loa
     const std::uint32_t fill = fill_of(slot, lowest(awaited));
     if ((fill & planned) == 0) wait_for(fill, load);
   }
-  hits_ += count_sectors(piece.sectors & ~missing);
+  asked_ += piece.sector_count;
   if (missing != 0) miss(piece, slot, missing);
   return slot;
 }
@@ -100,7 +100,10 @@ void LastLevelCache::miss(const Piece& piece, CacheTags::Slot slot, std::uint8_t
   if (gaps_.empty() || gaps_.back().end != begin) gaps_.push_back({begin, begin, 0});
   gaps_.back().end = end;
   ++gaps_.back().lines;
-  missing_.push_back({slot, missing, line});
+  Missing& added = missing_.emplace_back();  // in its place: a copy would wait for the stores of its parts
+  added.slot = slot;
+  added.sectors = missing;
+  added.line = line;
 }
 
 /// Gives the load what is there: sectors that can be read, and stored bytes of those under way, whose others follow

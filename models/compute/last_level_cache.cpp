@@ -64,17 +64,11 @@ const std::vector<LastLevelCache::Piece>& LastLevelCache::pieces_of(std::uint64_
       const unsigned first = static_cast<unsigned>(from >> sector_bits_);
       const unsigned last = static_cast<unsigned>((to - 1) >> sector_bits_);
       piece.sectors = static_cast<std::uint8_t>((2u << last) - (1u << first));
+      piece.sector_count = static_cast<std::uint8_t>(last - first + 1);
       at += to - from;
     }
   }
   return pieces_;
-}
-
-/// Time at which a bank has moved the sectors of one line.
-Picoseconds LastLevelCache::serve(const Piece& piece, Picoseconds time) {
-  Picoseconds& free = bank_free_[piece.place.bank];
-  free = std::max(free, time) + count_sectors(piece.sectors) * sector_time_;
-  return free;
 }
 
 bool LastLevelCache::is_dirty(CacheTags::Slot slot, std::uint32_t byte) const {
@@ -147,7 +141,7 @@ void LastLevelCache::store(tlm::tlm_generic_payload& transaction, const DataExte
     const CacheTags::Slot slot = find_or_allocate(piece.place, data != nullptr, time);
     mark_stored(piece, slot);
     tags_.line(slot).producer = extension.traffic;
-    written_ += count_sectors(piece.sectors);
+    written_ += piece.sector_count;
     if (data == nullptr) continue;
     std::memcpy(bytes_of(slot) + piece.begin, data, piece.end - piece.begin);
     data += piece.end - piece.begin;
@@ -350,13 +344,13 @@ std::uint64_t LastLevelCache::dirty_bytes(std::uint64_t address, const Shape& sh
 
 void LastLevelCache::visit_statistics(const StatisticVisitor& visit) const {
   const auto number = [](std::uint64_t n) { return static_cast<double>(n); };
-  visit("hits", "sectors", "loads served by the cache or by a fill under way", number(hits_));
+  visit("hits", "sectors", "loads served by the cache or by a fill under way", number(asked_ - misses_));
   visit("misses", "sectors", "loads that had to be filled", number(misses_));
   visit("stores", "sectors", "cached stores", number(written_));
   visit("write_backs", "sectors", "dirty sectors written to memory", number(written_back_));
   visit("dropped", "sectors", "sectors that a peer's write or an update made stale", number(dropped_));
   visit("hit_rate", "fraction", "hits / (hits + misses)",
-        hits_ + misses_ == 0 ? 0 : number(hits_) / number(hits_ + misses_));
+        asked_ == 0 ? 0 : number(asked_ - misses_) / number(asked_));
 }
 
 }  // namespace t3vp::compute

@@ -11,6 +11,7 @@
 // write is not seen here, and they do not see what is dirty: software flushes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <memory>
@@ -65,7 +66,7 @@ class LastLevelCache : public sc_core::sc_module, public Component {
   struct Piece {  ///< of an access: what it touches of one line
     CacheTags::Place place;
     std::uint16_t begin, end;  ///< bytes of the line
-    std::uint8_t sectors;
+    std::uint8_t sectors, sector_count;
   };
   struct Missing {  ///< sectors of a line that a fill brings
     CacheTags::Slot slot;
@@ -139,7 +140,12 @@ class LastLevelCache : public sc_core::sc_module, public Component {
   void update_interrupt();
 
   const std::vector<Piece>& pieces_of(std::uint64_t address, const Shape& shape);
-  Picoseconds serve(const Piece& piece, Picoseconds time);
+  /// Time at which a bank has moved the sectors of one line.
+  Picoseconds serve(const Piece& piece, Picoseconds time) {
+    Picoseconds& free = bank_free_[piece.place.bank];
+    free = std::max(free, time) + piece.sector_count * sector_time_;
+    return free;
+  }
   bool is_dirty(CacheTags::Slot slot, std::uint32_t byte) const;
   std::uint8_t stored_whole(CacheTags::Slot slot) const;
   unsigned char* bytes_of(CacheTags::Slot slot);
@@ -172,7 +178,7 @@ class LastLevelCache : public sc_core::sc_module, public Component {
   bool flushing_ = false;
   std::deque<const Transaction*> data_under_way_;  ///< write-backs with data, in the order of their leaving
   Flush last_flush_;
-  std::uint64_t hits_ = 0, misses_ = 0, written_ = 0, written_back_ = 0, dropped_ = 0;  ///< sectors
+  std::uint64_t asked_ = 0, misses_ = 0, written_ = 0, written_back_ = 0, dropped_ = 0;  ///< sectors
   TransactionPool pool_;
   Transaction& probe_;  ///< asks memory what it would serve
 };
