@@ -150,7 +150,7 @@ void ChannelOf<Banks>::log(CommandKind kind, std::uint32_t bank, std::uint32_t r
 
 template <class Banks>
 void ChannelOf<Banks>::log_column(std::uint32_t bank) {
-  const Request& request = request_[bank];
+  const Request& request = request_of(bank);
   const CommandKind kind = request.kind == Kind::read    ? CommandKind::read
                            : request.kind == Kind::write ? CommandKind::write
                                                          : CommandKind::update;

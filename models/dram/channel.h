@@ -78,11 +78,12 @@ class ChannelOf {
   void choose_class();
   void bind();
   void bind_bank(std::uint32_t bank);
-  void leave_queue(Kind kind);
+  void leave_queue(std::uint32_t cls);
   void changed();
   void schedule(std::uint32_t bank);
   void reschedule(Banks banks);
   Need need_of(std::uint32_t bank) const;
+  const Request& request_of(std::uint32_t bank) const { return queue_[request_[bank]]; }
   Ready& ready(Need need) { return ready_[static_cast<std::size_t>(need)]; }
   const Ready& ready(Need need) const { return ready_[static_cast<std::size_t>(need)]; }
   template <class Done>
@@ -135,7 +136,7 @@ class ChannelOf {
   BankWheel<Banks> wheel_;        // bound banks whose own time is still to come
   std::uint32_t refreshing_ = 0;  // a bit per pseudo-channel
   Cycle refresh_wake_ = never_cycle;
-  std::array<Request, capacity_of<Banks>> request_;
+  std::array<std::uint32_t, capacity_of<Banks>> request_;  // of bound banks: slot in the queue
   std::array<std::uint32_t, capacity_of<Banks>> open_row_;
 };
 

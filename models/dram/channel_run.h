@@ -57,15 +57,15 @@ void ChannelOf<Banks>::bind_bank(std::uint32_t bank) {
   request_[bank] = queue_.take(class_, bank, open_row_[bank]);
   bound_ |= bit_of<Banks>(bank);
   if (split_oldest_first_)
-    by_age_.insert(bank, request_[bank].order);
+    by_age_.insert(bank, request_of(bank).order);
   else
-    leave_queue(request_[bank].kind);
+    leave_queue(class_);
   schedule(bank);
 }
 
 template <class Banks>
-void ChannelOf<Banks>::leave_queue(Kind kind) {
-  --held_[queue_.class_of(kind)];
+void ChannelOf<Banks>::leave_queue(std::uint32_t cls) {
+  --held_[cls];
   changed();
 }
 
@@ -78,8 +78,8 @@ void ChannelOf<Banks>::changed() {
 template <class Banks>
 Need ChannelOf<Banks>::need_of(std::uint32_t bank) const {
   if (!is_open(bank)) return Need::activate;
-  if (open_row_[bank] != request_[bank].row) return Need::precharge;
-  return request_[bank].kind == Kind::read ? Need::read : Need::write;
+  if (open_row_[bank] != request_of(bank).row) return Need::precharge;
+  return request_of(bank).kind == Kind::read ? Need::read : Need::write;
 }
 
 template <class Banks>
@@ -117,13 +117,13 @@ bool ChannelOf<Banks>::issue_column(Done& done) {
 template <class Banks>
 template <class Done>
 void ChannelOf<Banks>::column_command(std::uint32_t bank, Done& done) {
-  const Request& request = request_[bank];
+  const Request& request = request_of(bank);
   const Banks bit = bit_of<Banks>(bank);
   bound_ &= ~bit;
   remove(ready(request.kind == Kind::read ? Need::read : Need::write), bit);
   if (split_oldest_first_) {
     by_age_.erase(bank);
-    leave_queue(request.kind);
+    leave_queue(queue_.class_of(request.kind));
   }
   changed();
   if (listener_ != nullptr) log_column(bank);
@@ -140,6 +140,7 @@ void ChannelOf<Banks>::column_command(std::uint32_t bank, Done& done) {
   }
   last_data_end_ = std::max(last_data_end_, data_end);
   done(request.tag, request.kind, data_end);
+  queue_.done(request_[bank]);
 }
 
 template <class Banks>
@@ -167,7 +168,7 @@ void ChannelOf<Banks>::activate(std::uint32_t bank) {
   timing_.activate(bank, now_);
   ++statistics_.activates;
   open_ |= bit_of<Banks>(bank);
-  open_row_[bank] = request_[bank].row;
+  open_row_[bank] = request_of(bank).row;
   row_bus_free_ = now_ + activate_cycles_;
   remove(ready(Need::activate), bit_of<Banks>(bank));
   ready(Need::activate).wake = std::max(ready(Need::activate).wake, timing_.any(Need::activate));

@@ -4,17 +4,18 @@ namespace t3vp::dram {
 
 template <class Banks>
 RequestQueue<Banks>::RequestQueue(std::uint32_t depth, std::uint32_t classes)
-    : classes_(classes), pool_(std::size_t{depth} * classes) {
-  for (std::size_t slot = 0; slot < pool_.size(); ++slot)
-    pool_[slot].next = static_cast<std::uint16_t>(slot + 1 == pool_.size() ? none : slot + 1);
+    : classes_(classes), pool_(std::size_t{depth} * classes + capacity_of<Banks>) {
+  for (std::uint32_t slot = 0; slot < pool_.size(); ++slot)
+    pool_[slot].next = slot + 1;
 }
 
 template <class Banks>
-Request RequestQueue<Banks>::take_oldest_of_address(std::uint32_t cls, std::uint16_t slot, std::uint16_t previous) {
+std::uint32_t RequestQueue<Banks>::take_oldest_of_address(std::uint32_t cls, std::uint32_t slot,
+                                                          std::uint32_t previous) {
   const Request& wanted = pool_[slot];
   const std::uint32_t other = 1 - cls;
-  std::uint16_t before = none;
-  for (std::uint16_t at = lists_[other][wanted.bank].head; at != none; before = at, at = pool_[at].next) {
+  std::uint32_t before = none;
+  for (std::uint32_t at = lists_[other][wanted.bank].head; at != none; before = at, at = pool_[at].next) {
     if (!older(pool_[at].order, wanted.order)) break;
     if (pool_[at].address == wanted.address) return remove(other, wanted.bank, at, before);
   }

@@ -21,8 +21,7 @@ struct Access {
 
 struct Request {
   std::uint64_t address;
-  std::uint32_t row, tag, order;
-  std::uint16_t next;
+  std::uint32_t row, tag, order, next;
   std::uint8_t bank;
   Kind kind;
 };
@@ -74,7 +73,7 @@ class RequestQueue {
   Banks banks_waiting(std::uint32_t cls) const { return banks_[cls]; }
 
   void push(const Access& access, std::uint32_t bank, std::uint32_t row) {
-    const std::uint16_t slot = free_;
+    const std::uint32_t slot = free_;
     Request& request = pool_[slot];
     free_ = request.next;
     request = {access.address, row, access.tag, order_++, none, static_cast<std::uint8_t>(bank), access.kind};
@@ -91,10 +90,11 @@ class RequestQueue {
   }
 
   /// Takes the request a bank should serve next: the oldest of the open row, else the oldest (first-ready,
-  /// first-come-first-served). An older request of the other class to the same address goes first.
-  Request take(std::uint32_t cls, std::uint32_t bank, std::uint32_t open_row) {
+  /// first-come-first-served). An older request of the other class to the same address goes first. Its slot, which
+  /// holds it until done().
+  std::uint32_t take(std::uint32_t cls, std::uint32_t bank, std::uint32_t open_row) {
     const List& list = lists_[cls][bank];
-    std::uint16_t previous = none, slot = list.head;
+    std::uint32_t previous = none, slot = list.head;
     while (slot != none && pool_[slot].row != open_row) {
       previous = slot;
       slot = pool_[slot].next;
@@ -108,21 +108,27 @@ class RequestQueue {
     return remove(cls, bank, slot, previous);
   }
 
+  const Request& operator[](std::uint32_t slot) const { return pool_[slot]; }
+  void done(std::uint32_t slot) {
+    pool_[slot].next = free_;
+    free_ = slot;
+  }
+
  private:
-  static constexpr std::uint16_t none = 0xffff;
+  static constexpr std::uint32_t none = 0xffffffff;
   struct List {
-    std::uint16_t head = none, tail = none;
+    std::uint32_t head = none, tail = none;
   };
 
   static std::uint32_t hash(std::uint64_t address) {
     return static_cast<std::uint32_t>((address >> 5 ^ address >> 15) & 1023);
   }
 
-  Request take_oldest_of_address(std::uint32_t cls, std::uint16_t slot, std::uint16_t previous);
+  std::uint32_t take_oldest_of_address(std::uint32_t cls, std::uint32_t slot, std::uint32_t previous);
 
-  Request remove(std::uint32_t cls, std::uint32_t bank, std::uint16_t slot, std::uint16_t previous) {
+  std::uint32_t remove(std::uint32_t cls, std::uint32_t bank, std::uint32_t slot, std::uint32_t previous) {
     List& list = lists_[cls][bank];
-    Request& request = pool_[slot];
+    const Request& request = pool_[slot];
     if (previous == none)
       list.head = request.next;
     else
@@ -131,15 +137,12 @@ class RequestQueue {
     if (list.head == none) banks_[cls] &= ~bit_of<Banks>(bank);
     --waiting_[cls];
     if (classes_ == 2) --same_hash_[cls][hash(request.address)];
-    const Request taken = request;
-    request.next = free_;
-    free_ = slot;
-    return taken;
+    return slot;
   }
 
   std::uint32_t classes_;
-  std::vector<Request> pool_;
-  std::uint16_t free_ = 0;
+  std::vector<Request> pool_;  ///< those that wait, and those that banks have taken
+  std::uint32_t free_ = 0;
   std::uint32_t order_ = 0;
   std::array<std::uint32_t, 2> waiting_{};
   std::array<Banks, 2> banks_{};
