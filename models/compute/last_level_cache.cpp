@@ -349,8 +349,7 @@ void LastLevelCache::visit_statistics(const StatisticVisitor& visit) const {
   visit("stores", "sectors", "cached stores", number(written_));
   visit("write_backs", "sectors", "dirty sectors written to memory", number(written_back_));
   visit("dropped", "sectors", "sectors that a peer's write or an update made stale", number(dropped_));
-  visit("hit_rate", "fraction", "hits / (hits + misses)",
-        asked_ == 0 ? 0 : number(asked_ - misses_) / number(asked_));
+  visit("hit_rate", "fraction", "hits / (hits + misses)", asked_ == 0 ? 0 : number(asked_ - misses_) / number(asked_));
 }
 
 }  // namespace t3vp::compute

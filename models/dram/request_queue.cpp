@@ -5,8 +5,7 @@ namespace t3vp::dram {
 template <class Banks>
 RequestQueue<Banks>::RequestQueue(std::uint32_t depth, std::uint32_t classes)
     : classes_(classes), pool_(std::size_t{depth} * classes + capacity_of<Banks>) {
-  for (std::uint32_t slot = 0; slot < pool_.size(); ++slot)
-    pool_[slot].next = slot + 1;
+  for (std::uint32_t slot = 0; slot < pool_.size(); ++slot) pool_[slot].next = slot + 1;
 }
 
 template <class Banks>

@@ -50,7 +50,11 @@ inline StreamView view_of(StreamQueues& streams, unsigned stream, dram::Cycle no
 inline ArbitrationView view_of(StreamQueues& streams, const dram::Channel& channel, unsigned occupancy, dram::Cycle now,
                                dram::Cycle& retry) {
   return {view_of(streams, StreamQueues::compute, now, retry),
-          view_of(streams, StreamQueues::communication, now, retry), occupancy, now, 0, &channel};
+          view_of(streams, StreamQueues::communication, now, retry),
+          occupancy,
+          now,
+          0,
+          &channel};
 }
 
 /// What a controller observes of the kernels that it serves. The first stage of one runs without communication of its
