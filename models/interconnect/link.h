@@ -50,7 +50,6 @@ class Link : public sc_core::sc_module {
   const LinkEnd& to() const { return to_; }
   /// The GPU in whose phases its traffic counts: the sender, or the receiver of what a switch sends.
   std::uint16_t gpu() const { return from_.is_switch ? to_.number : from_.number; }
-  const LinkParameters& parameters() const { return parameters_; }
   const LinkTraffic& begun() const { return begun_; }  ///< packets of which the first byte has left
   const LinkTraffic& sent() const { return sent_; }    ///< packets of which the last byte has left
   Picoseconds busy_time() const { return busy_time_; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "protocol/traffic_classes.h"
+#include "run/node_parameters.h"
 #include "workload/layer.h"
 #include "workload/tile_choice.h"
 
@@ -97,8 +98,9 @@ std::vector<LinkFigures> links_of(const RunConfiguration& configuration, const N
                                   double total_ns) {
   std::vector<LinkFigures> list;
   std::vector<std::size_t> seen(node.gpus().size());  // of each GPU's links
+  const std::vector<interconnect::LinkParameters> parameters = node_parameters(configuration).links;
   for (const auto& link : node.links()) {
-    LinkFigures figures{link->from(), link->to(), link->parameters().bandwidth_GBps};
+    LinkFigures figures{link->from(), link->to(), parameters[list.size()].bandwidth_GBps};
     const std::size_t index = seen[link->gpu()]++;
     for (const std::string& phase : measured_phases(configuration)) {
       const interconnect::LinkTraffic traffic = meter.of(link->gpu(), phase).links[index];
@@ -106,7 +108,7 @@ std::vector<LinkFigures> links_of(const RunConfiguration& configuration, const N
       figures.wire_bytes += traffic.wire_bytes;
       figures.packets += traffic.packets;
     }
-    figures.utilization = static_cast<double>(figures.wire_bytes) / link->parameters().bandwidth_GBps / total_ns;
+    figures.utilization = static_cast<double>(figures.wire_bytes) / figures.bandwidth_GBps / total_ns;
     list.push_back(figures);
   }
   return list;
