@@ -201,14 +201,28 @@ std::string mistake_of_load(const t3_range& range, const t3_plan& plan) {
                      places_of(plan.read, plan.read_count), places_of(plan.written, plan.written_count));
 }
 
-std::string mistake_of_store(const t3_range& range, const t3_plan& plan, std::uint16_t gpu) {
+/// Maps take a kernel by its word.
+std::string mistake_of_name(const t3_call& call, const t3_range& range, const t3_plan& plan) {
+  if (plan.tiles_named != T3_TILES_NAMED) return {};
+  if (!call.access.of.named)
+    return fmt::format("a store to {} that names no tile: its plan says T3_TILES_NAMED, a name expected",
+                       place_of(range));
+  if (call.kind == T3_CALL_STORE && !call.access.uncached)
+    return fmt::format(
+        "a store to {} through the cache, which forgets its tile: its plan says T3_TILES_NAMED, an uncached one "
+        "expected",
+        place_of(range));
+  return {};
+}
+
+std::string mistake_of_store(const t3_call& call, const t3_range& range, const t3_plan& plan, std::uint16_t gpu) {
   const std::uint64_t to = address_map::gpu_of(range.begin);
   if (to == gpu) {
     if (!plan.stores_here)
       return fmt::format(
           "a store to {} of its own GPU: its plan says that it stores nothing there, another one expected",
           place_of(range));
-    if (is_in(range, plan.written, plan.written_count)) return {};
+    if (is_in(range, plan.written, plan.written_count)) return mistake_of_name(call, range, plan);
     return fmt::format("a store to {}: its plan writes {}, memory of this expected", place_of(range),
                        places_of(plan.written, plan.written_count));
   }
@@ -223,11 +237,29 @@ std::string mistake_of_place(const t3_call& call, const t3_plan& plan, std::uint
   if (!range)
     return fmt::format("an access of {} rows {} bytes apart at {:#x}: addresses expected that there are",
                        call.access.rows, call.access.stride, call.access.address);
-  return call.kind == T3_CALL_LOAD ? mistake_of_load(*range, plan) : mistake_of_store(*range, plan, gpu);
+  return call.kind == T3_CALL_LOAD ? mistake_of_load(*range, plan) : mistake_of_store(call, *range, plan, gpu);
+}
+
+/// What a signal says of the stores before it is known at the GPU that it goes to.
+std::string mistake_of_stored(const t3_counter& counter, const t3_plan& plan, std::uint16_t gpu) {
+  const t3_range& stored = counter.stored;
+  if (stored.begin > stored.end)
+    return fmt::format("a signal that says that stores went to {:#x} up to {:#x}: a range expected", stored.begin,
+                       stored.end);
+  if (stored.begin == stored.end) return {};
+  const std::uint64_t to = address_map::gpu_of(counter.address), base = address_map::on_gpu(to, 0);
+  const bool is_here = to == gpu;
+  const bool is_planned = is_here ? is_in(stored, plan.written, plan.written_count)
+                                  : is_in({stored.begin - base, stored.end - base}, plan.sent, plan.sent_count);
+  if (is_planned) return {};
+  return fmt::format("a signal to GPU {} that says that stores went to {}: its plan {}, memory of this expected there",
+                     to, place_of(stored),
+                     is_here ? "writes " + places_of(plan.written, plan.written_count)
+                             : "sends to " + places_of(plan.sent, plan.sent_count) + " of other GPUs");
 }
 
 /// Counters are registers: of any GPU to add to, of the own one to wait for.
-std::string mistake_of_counter(const t3_call& call, std::uint16_t gpu) {
+std::string mistake_of_counter(const t3_call& call, const t3_plan& plan, std::uint16_t gpu) {
   using Counters = registers::Signals;
   const bool adds = call.kind == T3_CALL_SIGNAL;
   const t3_counter& counter = call.counter;
@@ -238,10 +270,7 @@ std::string mistake_of_counter(const t3_call& call, std::uint16_t gpu) {
   if (!is_here || offset % 8 != 0 || offset / 8 >= Counters::value_count)
     return fmt::format("a {} {:#x}: one of the {} counters at {:#x} of {} expected", adds ? "signal to" : "wait for",
                        counter.address, static_cast<int>(Counters::value_count), base, adds ? "a GPU" : "this GPU");
-  if (adds && counter.stored.begin > counter.stored.end)
-    return fmt::format("a signal that says that stores went to {:#x} up to {:#x}: a range expected",
-                       counter.stored.begin, counter.stored.end);
-  return {};
+  return adds ? mistake_of_stored(counter, plan, gpu) : std::string();
 }
 
 }  // namespace
@@ -264,7 +293,7 @@ std::string mistake_of_call(const t3_call& call, const t3_plan& plan, std::uint1
       return mistake_of_tile(call.tile, plan.tiles);
     case T3_CALL_SIGNAL:
     case T3_CALL_AWAIT:
-      return mistake_of_counter(call, gpu);
+      return mistake_of_counter(call, plan, gpu);
     case T3_CALL_SHOW:
       return call.show.text != nullptr ? std::string() : "a name for the timeline that is none: a text expected";
     case T3_CALL_DRAIN:

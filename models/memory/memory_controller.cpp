@@ -238,8 +238,11 @@ void MemoryController::take_effect(tlm::tlm_generic_payload& transaction, const 
 Tracker::Counted MemoryController::tracked(const Arrival& arrival) {
   const DataExtension& extension = extension_of(*arrival.transaction);
   if (extension.operation == Operation::load) return {};
+  // What peers' firmware writes is control, their DMA engines name all that they send, and the rest is their kernels'.
+  const bool of_kernel =
+      arrival.port == from_bypass || (arrival.port == from_peers && extension.traffic != TrafficClass::control);
   return tracker.accept({extension.producer, arrival.transaction->get_address(), extension.shape, extension.operation,
-                         extension.element, arrival.port != from_peers, arrival.port == from_cache});
+                         extension.element, arrival.port != from_peers, arrival.port == from_cache, of_kernel});
 }
 
 void MemoryController::enqueue(std::uint32_t request, const DataExtension& extension, Picoseconds time) {

@@ -10,6 +10,8 @@ namespace {
 
 constexpr unsigned entry_bits = 76;  // T3 4.2.1: tag, start address and counter
 
+bool names_tile(const Producer& producer) { return producer.wg_id != no_workgroup && producer.wf_id != no_wavefront; }
+
 }  // namespace
 
 Tracker::Tracker(const sc_core::sc_module_name& name, const TrackerParameters& parameters, std::uint16_t gpu,
@@ -42,9 +44,13 @@ Tracker::Tracker(const sc_core::sc_module_name& name, const TrackerParameters& p
 
 Tracker::Counted Tracker::accept(const Access& access) {
   const Producer& producer = access.producer;
-  if (access.from_cache) check_write_back(access);
-  if (producer.wf_id == no_wavefront && !access.from_cache) check_nameless(access);
-  if (producer.wg_id == no_workgroup || producer.wf_id == no_wavefront) return {};
+  if (!names_tile(producer)) {
+    if (access.from_cache)
+      check_write_back(access);
+    else
+      check_stray(access);
+    return {};
+  }
   for (std::size_t tried = 0; tried < chunks_.size(); ++tried, last_chunk_ = (last_chunk_ + 1) % chunks_.size()) {
     Chunk& chunk = chunks_[last_chunk_];
     if (!chunk.mapped || !chunk.range.contains(producer.wg_id, access.address)) continue;
@@ -56,6 +62,9 @@ Tracker::Counted Tracker::accept(const Access& access) {
         blame(chunk, Status::excess, access.address,
               fmt::format("{} of wavefront {} of workgroup {}, whose tile has had all its {} per element",
                           name_of(access.operation), producer.wf_id, producer.wg_id, chunk.updates));
+      else if (chunk.complete != chunk.tiles &&
+               !chunk.range.fits(producer, access.element, {access.address, access.shape}))
+        blame(chunk, Status::mismatch, access.address, misfit(chunk, access));
       return {};
     }
     if (!fits(chunk, access)) {
@@ -65,6 +74,7 @@ Tracker::Counted Tracker::accept(const Access& access) {
     ++chunk.accepted;
     return {{static_cast<std::uint16_t>(last_chunk_), tile}, chunk.generation, access.local};
   }
+  check_stray(access);
   if (!discarded_.empty()) check_late(access);
   return {};
 }
@@ -100,33 +110,53 @@ void Tracker::blame(Chunk& chunk, Status status, std::uint64_t address, const st
 void Tracker::check_write_back(const Access& access) {
   if (access.address >= hull_end_ || access.address + access.shape.bytes() <= hull_begin_) return;
   for (Chunk& chunk : chunks_) {
-    const TileGrid& grid = chunk.range.grid;
-    const std::uint64_t at = access.address - chunk.range.base;
-    if (!chunk.mapped || at >= grid.bytes()) continue;
-    const auto row = static_cast<std::uint32_t>(at / grid.row_stride);
-    const auto column = static_cast<std::uint32_t>(at % grid.row_stride / bytes_of(grid.element));
-    if (column >= grid.columns) continue;
-    const std::uint32_t wg = row / grid.tile_rows * grid.tiles_across() + column / grid.tile_columns;
-    const std::uint32_t wf = row % grid.tile_rows / (grid.tile_rows / grid.wavefronts);
-    if (wg - chunk.range.first >= chunk.range.count) continue;
-    if (chunk.done[(wg - chunk.range.first) * grid.wavefronts + wf]) continue;
+    if (!chunk.mapped) continue;
+    const std::optional<std::uint32_t> tile = chunk.tile_at(access.address);
+    if (!tile || chunk.done[*tile]) continue;
     blame(chunk, Status::mismatch, access.address,
-          fmt::format("the cache writes back part of workgroup {}'s tile: stores of the mapped {} bypass the cache", wg,
-                      chunk.range.text()));
+          fmt::format("the cache writes back part of workgroup {}'s tile: stores of the mapped {} bypass the cache",
+                      chunk.wg_of(*tile), chunk.range.text()));
   }
 }
 
-/// Some kernels' stores name no wavefront, a ring kernel's of this GPU or of a neighbour: a map cannot count them. The
-/// driver's and the DMA engine's name no workgroup either; they prepare an output.
-void Tracker::check_nameless(const Access& access) {
-  if (access.producer.wg_id == no_workgroup || access.address >= hull_end_) return;
-  const Area area{access.address, access.shape};
-  if (area.end() <= hull_begin_) return;
-  for (Chunk& chunk : chunks_)
-    if (chunk.mapped && chunk.complete != chunk.tiles && !chunk.blamed && chunk.range.touches(area))
-      blame(chunk, Status::mismatch, access.address,
-            fmt::format("{} of no wavefront of GPU {}'s workgroup {}: the mapped {} count those of wavefronts",
-                        name_of(access.operation), access.producer.gpu, access.producer.wg_id, chunk.range.text()));
+/// The chunk's tile that has the byte.
+std::optional<std::uint32_t> Tracker::Chunk::tile_at(std::uint64_t byte) const {
+  const TileGrid& grid = range.grid;
+  const std::uint64_t at = byte - range.base;
+  if (at >= grid.bytes()) return {};
+  const auto row = static_cast<std::uint32_t>(at / grid.row_stride);
+  const auto column = static_cast<std::uint32_t>(at % grid.row_stride / bytes_of(grid.element));
+  const std::uint32_t wg = row / grid.tile_rows * grid.tiles_across() + column / grid.tile_columns;
+  if (column >= grid.columns || wg - range.first >= range.count) return {};
+  return (wg - range.first) * grid.wavefronts + row % grid.tile_rows / (grid.tile_rows / grid.wavefronts);
+}
+
+/// What is stored into a mapped tile and is of none of the map's cannot be counted: by a ring kernel, of this GPU or of
+/// a neighbour, whose stores name no wavefront, or by a kernel whose stores name no tile, or one of another place. The
+/// driver's and the DMA engine's name none either; they prepare an output. A complete map has nothing to count, but a
+/// tile's name with its operation is meant for it.
+void Tracker::check_stray(const Access& access) {
+  if (access.producer.wg_id == no_workgroup && !access.of_kernel) return;
+  const bool is_meant = names_tile(access.producer);
+  for (Chunk& chunk : chunks_) {
+    if (!chunk.mapped || chunk.blamed || !chunk.range.touches({access.address, access.shape})) continue;
+    if (chunk.complete != chunk.tiles || (is_meant && access.operation == chunk.operation))
+      blame(chunk, Status::mismatch, access.address, stray(chunk, access));
+  }
+}
+
+/// "update of wavefront 2 of GPU 0's workgroup 104: the mapped ... count those of wavefront 2 of workgroup 4 there"
+std::string Tracker::stray(const Chunk& chunk, const Access& access) {
+  const Producer& producer = access.producer;
+  const std::string who =
+      producer.wg_id == no_workgroup ? fmt::format("no workgroup of GPU {}", producer.gpu)
+      : producer.wf_id == no_wavefront
+          ? fmt::format("no wavefront of GPU {}'s workgroup {}", producer.gpu, producer.wg_id)
+          : fmt::format("wavefront {} of GPU {}'s workgroup {}", producer.wf_id, producer.gpu, producer.wg_id);
+  const std::optional<std::uint32_t> tile = chunk.tile_at(access.address);
+  return fmt::format(
+      "{} of {}: the mapped {} count those of {}", name_of(access.operation), who, chunk.range.text(),
+      tile ? fmt::format("wavefront {} of workgroup {} there", chunk.wf_of(*tile), chunk.wg_of(*tile)) : "wavefronts");
 }
 
 void Tracker::check_late(const Access& access) {

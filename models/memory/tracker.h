@@ -6,11 +6,13 @@
 // back on the tile's next access. Counts of a tile whose entry is on its way back, or of a set whose entries all are,
 // wait; memory does not, since stalling incoming traffic could deadlock the ring: only triggers come later.
 //
-// What does not fit its map (another operation or element type, outside the tile, of no wavefront, more than
-// expected, through the cache) is reported, the first of each chunk, and leaves its code in status.counting.
+// What does not fit its map (another operation or element type, outside the tile, of no wavefront or of one whose tile
+// is elsewhere, more than expected, through the cache) is reported, the first of each chunk, and leaves its code in
+// status.counting.
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -52,6 +54,7 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
     ElementType element = ElementType::fp16;
     bool local = true;        ///< of this GPU's own blocks, not of peers
     bool from_cache = false;  ///< a write-back: it names no tile
+    bool of_kernel = false;   ///< of this GPU's, past the cache, or of a peer's
   };
   /// For what an accepted access counts.
   struct Counted {
@@ -109,6 +112,7 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
     std::uint64_t slots() const { return std::uint64_t{range.count} * range.grid.wavefronts; }
     std::uint32_t wg_of(std::uint32_t tile) const { return range.first + tile / range.grid.wavefronts; }
     std::uint8_t wf_of(std::uint32_t tile) const { return static_cast<std::uint8_t>(tile % range.grid.wavefronts); }
+    std::optional<std::uint32_t> tile_at(std::uint64_t byte) const;
     Rectangle rectangle(std::uint32_t tile) const { return range.grid.wavefront_tile(wg_of(tile), wf_of(tile)); }
     std::uint64_t tile_bytes(std::uint32_t tile) const {
       return rectangle(tile).elements() * bytes_of(range.grid.element);
@@ -150,7 +154,8 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
   static std::string misfit(const Chunk& chunk, const Access& access);
   void blame(Chunk& chunk, Status status, std::uint64_t address, const std::string& text);
   void check_write_back(const Access& access);
-  void check_nameless(const Access& access);
+  void check_stray(const Access& access);
+  static std::string stray(const Chunk& chunk, const Access& access);
   void check_late(const Access& access);
   bool add_to_entry(const Counted& counted, std::uint64_t bytes, Picoseconds time);
   void complete_if_full(Entry& entry);

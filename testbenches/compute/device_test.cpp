@@ -105,6 +105,64 @@ TEST_CASE("what a program must not ask for ends its kernel with one entry in the
   }
 }
 
+namespace {
+
+/// A wave's row of the output, computed.
+t3_access row_of(t3_wave* wave) {
+  const auto* const p = static_cast<const t3_gemm_arguments*>(wave->arguments);
+  t3_access access{};
+  access.address = p->out + 32 * (2 * std::uint64_t{wave->workgroup} + wave->wave);
+  access.rows = 1, access.columns = 8, access.element = T3_FP32;
+  access.of = {true, static_cast<std::uint8_t>(wave->wave), wave->workgroup};
+  t3_vector_work work{};
+  work.operations = work.operands = 1;
+  work.tiles[0] = {0, 1, 8, T3_FP32};
+  t3_work(wave, &work);
+  return access;
+}
+
+constexpr t3_tile row{0, 1, 8, T3_FP32};
+
+}  // namespace
+
+TEST_CASE("a plan that says that tiles are named is held and others are not") {
+  static t3_tiles_named said;
+  GuestBench guest([](t3_wave* wave) {  // no name
+    t3_access access = row_of(wave);
+    access.of = {};
+    t3_update(wave, row, access);
+    t3_drain(wave);
+  });
+  guest.kernel.plan = [](const t3_device* device, const t3_launch* launch) {
+    t3_plan plan = guest_plan(device, launch);
+    plan.tiles_named = said;
+    return plan;
+  };
+  const auto require = [&](t3_tiles_named named, const char* refused) {
+    said = named;
+    guest.bench.run(guest.gemm.packet);
+    CHECK(guest.bench.gpu().error() == (refused == nullptr ? Status::ok : Status::aborted));
+    if (refused != nullptr) CHECK_THAT(guest.report(), Contains(refused));
+  };
+  require(T3_TILES_UNNAMED, nullptr);
+  require(T3_TILES_FORGOTTEN, nullptr);
+  require(T3_TILES_NAMED, "a store to 0x90000 to 0x9001f that names no tile: its plan says T3_TILES_NAMED");
+  guest.kernel.run = [](t3_wave* wave) {  // through the cache
+    t3_store(wave, row, row_of(wave));
+    t3_drain(wave);
+  };
+  require(T3_TILES_FORGOTTEN, nullptr);
+  require(T3_TILES_NAMED, "through the cache, which forgets its tile: its plan says T3_TILES_NAMED");
+  guest.kernel.run = [](t3_wave* wave) {  // past it
+    t3_access access = row_of(wave);
+    t3_update(wave, row, access);
+    access.uncached = true;
+    t3_store(wave, row, access);
+    t3_drain(wave);
+  };
+  require(T3_TILES_NAMED, nullptr);
+}
+
 TEST_CASE("a check that refuses without a status that there is has a kernel that does not run") {
   GuestBench guest(guest_meets);
   const std::pair<std::uint32_t, bool (*)(t3_check*, const t3_launch*)> checks[] = {

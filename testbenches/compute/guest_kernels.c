@@ -244,6 +244,23 @@ static void signals_stores_backwards(struct t3_wave* wave) {
                                       .stored = {64, 32}});
 }
 
+static void signals_stores_elsewhere(struct t3_wave* wave) {
+  t3_signal(wave, (struct t3_counter){.address = t3_block_base(1, T3_BLOCK_SIGNALS) + T3_SIGNALS_ADD_OFFSET,
+                                      .stored = {t3_on_gpu(1, PEER_ROW), t3_on_gpu(1, PEER_ROW + 33)}});
+}
+
+static void signals_stores_on_another_gpu(struct t3_wave* wave) {
+  t3_signal(wave, (struct t3_counter){.address = t3_block_base(1, T3_BLOCK_SIGNALS) + T3_SIGNALS_ADD_OFFSET,
+                                      .stored = {t3_on_gpu(2, PEER_ROW), t3_on_gpu(2, PEER_ROW + 32)}});
+}
+
+static void signals_stores_here(struct t3_wave* wave) {
+  const uint64_t out = operands_of(wave)->out;
+  const uint64_t counter = t3_block_base(0, T3_BLOCK_SIGNALS) + T3_SIGNALS_ADD_OFFSET;
+  t3_signal(wave, (struct t3_counter){.address = counter, .stored = {out, out + 128}});
+  t3_signal(wave, (struct t3_counter){.address = counter, .stored = {out, out + 129}});
+}
+
 static void awaits_a_peers_counter(struct t3_wave* wave) {
   t3_await(wave, (struct t3_counter){.address = t3_block_base(1, T3_BLOCK_SIGNALS) + T3_SIGNALS_VALUE_OFFSET});
 }
@@ -412,6 +429,12 @@ const struct guest_mistake guest_mistakes[] = {
     {signals_memory, "a signal to 0x"},
     {signals_what_is_waited_for, "a signal to 0x"},
     {signals_stores_backwards, "a signal that says that stores went to 0x40 up to 0x20: a range expected"},
+    {signals_stores_elsewhere,
+     "a signal to GPU 1 that says that stores went to 0x100000004000 to 0x100000004020: its plan sends to 0x4000 to "
+     "0x401f of other GPUs, memory of this expected there"},
+    {signals_stores_on_another_gpu, "a signal to GPU 1 that says that stores went to 0x200000004000 to "},
+    {signals_stores_here,
+     "a signal to GPU 0 that says that stores went to 0x90000 to 0x90080: its plan writes 0x90000 to 0x9007f"},
     {awaits_a_peers_counter, "a wait for 0x"},
     {stores_nothing, "tile 0 of 1 x 8 fp32: nothing has been loaded or computed there"},
     {stores_in_another_shape, "tile 0 of 1 x 4 fp32: it holds tile 0 of 1 x 8 fp32, which is expected"},

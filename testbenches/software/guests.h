@@ -6,8 +6,9 @@
 
 #include "t3/exports.h"
 
-extern const struct t3_kernel doubling_kernel, awaiting_kernel;
+extern const struct t3_kernel doubling_kernel, awaiting_kernel, naming_kernel;
 
+enum t3_status naming(const struct t3_hal* hal, const struct t3_job* job);
 enum t3_status shared_units(const struct t3_hal* hal, const struct t3_job* job);
 
 #endif

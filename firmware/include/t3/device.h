@@ -112,7 +112,8 @@ struct t3_counter {
   uint64_t address;       /* of its register */
   uint64_t threshold;     /* of a wait: the value that it waits for */
   struct t3_range stored; /* of a signal: where the workgroup's stores before it went, from the first byte on to the
-                             last; empty when it says nothing about them */
+                             last, in memory of the GPU that is signalled, which the plan sends to; empty when it says
+                             nothing about them */
 };
 
 /* A name on the timeline, and the tile of the output that it is about. */
@@ -177,7 +178,7 @@ enum t3_tiles_named T3_OF_32_BITS { T3_TILES_UNNAMED, T3_TILES_FORGOTTEN, T3_TIL
 
 /* How a kernel with given arguments occupies a GPU. */
 struct t3_plan {
-  const char* name; /* on the timeline */
+  const char* name; /* on the timeline; read when the plan comes back, and not kept */
   uint32_t workgroups;
   uint32_t workgroups_per_cu; /* that the kernel is made for; as many run at once as registers and local memory allow */
   uint32_t register_bytes;    /* of a workgroup, as its compiler has it: tiles are not counted against them */
@@ -195,6 +196,7 @@ struct t3_plan {
   uint32_t sent_count;
   bool awaits_arrivals; /* what neighbours have stored before the kernel begins is awaited, or added to, not lost */
   bool stores_here;     /* the kernel stores there itself, and not its neighbours alone */
+  /* T3_TILES_NAMED is held: all stores and updates to this GPU's memory name a tile, and stores bypass the cache. */
   enum t3_tiles_named tiles_named;
 };
 
