@@ -189,15 +189,24 @@ std::string ComputeCluster::use_beside(const KernelQueue& queue, const OutputRan
   return found;
 }
 
-void ComputeCluster::note_written(const OutputRange& output) {
-  if (std::find(written_.begin(), written_.end(), output) != written_.end()) return;
-  if (written_.size() == most_noted) written_.erase(written_.begin());
-  written_.push_back(output);
+void ComputeCluster::note_written(const OutputRange& output, const std::string& kernel) {
+  auto place = std::find_if(written_.begin(), written_.end(), [&](const Written& w) { return w.range == output; });
+  if (place == written_.end() && written_.size() == most_noted) place = written_.begin();
+  if (place != written_.end()) written_.erase(place);
+  written_.push_back({output, kernel});
 }
 
 bool ComputeCluster::has_written(std::uint64_t address) const {
   return std::any_of(written_.begin(), written_.end(),
-                     [address](const OutputRange& range) { return range.overlaps(address, 1); });
+                     [address](const Written& written) { return written.range.overlaps(address, 1); });
+}
+
+std::string ComputeCluster::writer_of(std::uint64_t address) const {
+  for (const auto& queue : queues_)
+    if (std::string kernel = queue->writer_of(address); !kernel.empty()) return kernel;
+  const auto last = std::find_if(written_.rbegin(), written_.rend(),
+                                 [address](const Written& written) { return written.range.overlaps(address, 1); });
+  return last == written_.rend() ? std::string() : last->kernel;
 }
 
 bool ComputeCluster::may_write(std::uint64_t address) const {

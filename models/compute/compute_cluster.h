@@ -54,6 +54,8 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   std::uint64_t finished_workgroups() const { return finished_total_; }
   /// A kernel that has ended, since the reset, has written a range with this address.
   bool has_written(std::uint64_t address) const;
+  /// The kernel that writes there, or else the one that has done so last; empty when there is none.
+  std::string writer_of(std::uint64_t address) const;
   /// The kernels that run, and the rings of packets.
   std::string use_of(const OutputRange& range) const override;
   /// A kernel that runs, or a packet behind it, may write there.
@@ -81,7 +83,7 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   bool is_kept_for_others(const KernelQueue& queue, std::uint32_t cu) const;
   bool runs_nothing_but(const KernelQueue& queue) const;
   std::string use_beside(const KernelQueue& queue, const OutputRange& range, bool also_reads) const;
-  void note_written(const OutputRange& output);
+  void note_written(const OutputRange& output, const std::string& kernel);
   void tell_stage();
   void tell_withdrawn();
   void tell_output(std::uint32_t queue, const OutputRange& range);
@@ -106,7 +108,11 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   Picoseconds busy_time_ = 0;
   std::uint64_t finished_total_ = 0;
   std::uint64_t resets_ = 0;
-  std::vector<OutputRange> written_;  ///< by kernels that have ended, each range once, the latest ones
+  struct Written {
+    OutputRange range;
+    std::string kernel;
+  };
+  std::vector<Written> written_;  ///< by kernels that have ended, each range once, the latest ones, in their order
 };
 
 }  // namespace t3vp::compute

@@ -256,6 +256,10 @@ bool KernelQueue::may_write(std::uint64_t address) const {
   return unknown != 0 || (running_ && output_.overlaps(address, 1));
 }
 
+std::string KernelQueue::writer_of(std::uint64_t address) const {
+  return running_ && output_.overlaps(address, 1) ? kernel_->name() : std::string();
+}
+
 std::string KernelQueue::diagnosis() const {
   const std::string kernel =
       fmt::format("GPU {} compute units: queue {}: kernel {} of {}", gpu(), number_, completed_ + 1, rung_);

@@ -205,7 +205,7 @@ OutputRange KernelQueue::ring() const {
 }
 
 void KernelQueue::complete(Status status) {
-  if (running_) cluster_.note_written(output_);
+  if (running_) cluster_.note_written(output_, kernel_->name());
   clear_kernel();
   registers().status[number_].busy.set(0);
   ++completed_;

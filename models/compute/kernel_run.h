@@ -28,6 +28,7 @@ class KernelRun {
   KernelRun& operator=(const KernelRun&) = delete;
   ~KernelRun();
 
+  const char* name() const { return kernel_.name; }
   const t3_plan& plan() const { return plan_; }
   std::uint32_t workgroups() const { return plan_.workgroups; }
   std::uint32_t workgroups_per_cu() const { return plan_.workgroups_per_cu; }

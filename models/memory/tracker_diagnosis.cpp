@@ -71,13 +71,13 @@ std::string Tracker::describe(const Shortage& s) const {
   const std::uint64_t each = s.expected / s.updates;
   std::string text = fmt::format(
       "GPU {} Tracker: workgroups {} to {}: {} of {} wavefront tiles complete, {} of {} element updates counted "
-      "({} per element expected): own GEMM {} of {}, incoming {} of {}",
+      "({} per element expected): own kernels {} of {}, incoming {} of {}",
       gpu_, s.range.first, s.range.first + s.range.count - 1, s.complete, s.tiles, s.local + s.incoming, s.expected,
       s.updates, s.local, each, s.incoming, s.expected - each);
   if (s.tile_local + s.tile_incoming != 0)
     text += fmt::format("; first short entry: workgroup {} wavefront {} at {:#x} has {} local + {} incoming of {}",
                         s.wg_id, s.wf_id, s.address, s.tile_local, s.tile_incoming, s.tile_elements * s.updates);
-  if (s.local < each) text += fmt::format("; GPU {}'s GEMM owes {} elements", gpu_, each - s.local);
+  if (s.local < each) text += fmt::format("; GPU {}'s kernels owe {} elements", gpu_, each - s.local);
   if (s.incoming < s.expected - each)
     text += fmt::format("; the peer that sends to GPU {} owes {} elements", gpu_, s.expected - each - s.incoming);
   return text;

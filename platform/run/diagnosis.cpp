@@ -59,11 +59,12 @@ std::vector<Peer> peers_of(const RunConfiguration& configuration, const Node& no
   return peers;
 }
 
-/// The kernel that stores the tile with this address of its own GPU.
-Source gemm_of(const Gpu& gpu, std::uint32_t number, std::uint64_t address) {
+/// The kernel that stores the tile with this address of its own GPU, if one ever has.
+Source kernel_of(const Gpu& gpu, std::uint32_t number, std::uint64_t address) {
   Source source;
   source.gpu = &gpu;
-  source.name = fmt::format("GPU {}'s GEMM", number);
+  const std::string writer = gpu.compute.writer_of(address);
+  source.name = fmt::format("GPU {}'s kernel{}", number, writer.empty() ? "" : " " + writer);
   source.ended = gpu.compute.has_written(address) && !gpu.compute.may_write(address);
   return source;
 }
@@ -75,7 +76,7 @@ std::vector<Source> sources_of(const RunConfiguration& configuration, const Node
   const TileGrid& grid = shortage.range.grid;
   const std::uint32_t element_bytes = bytes_of(grid.element);
   if (!gpu.output_map.maps(shortage.wg_id, shortage.address)) {
-    sources.push_back(gemm_of(gpu, gpu.processor.gpu(), shortage.address));
+    sources.push_back(kernel_of(gpu, gpu.processor.gpu(), shortage.address));
     sources.back().local = true;
     const Shape tile = grid.shape(grid.wavefront_tile(shortage.wg_id, shortage.wf_id));
     sources.back().in_cache = gpu.cache.dirty_bytes(shortage.address, tile) / element_bytes;
@@ -83,7 +84,7 @@ std::vector<Source> sources_of(const RunConfiguration& configuration, const Node
   for (const Peer& peer : peers_of(configuration, node, gpu, shortage)) {
     const std::uint64_t sent = peer.gpu.fabric.unacknowledged_bytes(peer.wg_id, shortage.wf_id) / element_bytes;
     if (const auto sender = peer.gpu.output_map.sender_of(peer.wg_id, peer.address)) {
-      sources.push_back(gemm_of(peer.gpu, peer.number, *sender));
+      sources.push_back(kernel_of(peer.gpu, peer.number, *sender));
       sources.back().sent = sent;
     }
     if (peer.gpu.dma.sends_to(peer.wg_id, peer.address)) {
@@ -179,7 +180,8 @@ class Explanation {
     excused(source.sent, "have been sent and are not acknowledged");
     if (source.ended)
       excused(left,
-              "have not been counted, and it has ended: sent before the chunk was mapped, refused, or stored plainly");
+              "have not been counted, and it has ended: sent before the chunk was mapped, refused, stored plainly, or "
+              "without their tile's name");
     if (left != 0)
       text += fmt::format("{} owes {}{}; ", source.name, left,
                           source.waits ? " and waits for updates of its own tile" : "");

@@ -28,10 +28,10 @@ TEST_CASE("a GEMM that was never started is owed where its stores should have ar
   CHECK_THAT(lines[1], Contains("GPU 0 Tracker: workgroups 0 to 5: 0 of 24 wavefront tiles complete"));
   CHECK_THAT(lines[1], Contains("Workgroup 0 wavefront 0 at 0x"));
   CHECK_THAT(lines[1], Contains("has 1024 element updates and expects 2048, 2 per element"));
-  CHECK_THAT(lines[1], Contains("1024 from GPU 0's GEMM, 0 from GPU 1's GEMM. GPU 1's GEMM owes 1024"));
+  CHECK_THAT(lines[1], Contains("1024 from GPU 0's kernel gemm, 0 from GPU 1's kernel. GPU 1's kernel owes 1024"));
   CHECK(lines[2] == "GPU 1 firmware waits for the chunks of dma_map");
   CHECK_THAT(lines[3], Contains("GPU 1 Tracker: workgroups 6 to 11"));
-  CHECK_THAT(lines[3], Contains("0 from GPU 1's GEMM, 1024 from GPU 0's GEMM. GPU 1's GEMM owes 1024"));
+  CHECK_THAT(lines[3], Contains("0 from GPU 1's kernel, 1024 from GPU 0's kernel gemm. GPU 1's kernel owes 1024"));
   for (const std::string& line : lines) CHECK_THAT(line, !Contains("no program sends"));
 }
 
@@ -75,8 +75,9 @@ TEST_CASE("nobody owes what waits for the credits of a link or was lost on it") 
   pair.run();
   const Lines lines = pair.diagnosis();
   CAPTURE(lines);
-  CHECK(any_contains(lines, "0 from GPU 0's GEMM. 1024 of GPU 0's GEMM have been sent and are not acknowledged"));
-  CHECK_FALSE(any_contains(lines, "GPU 0's GEMM owes"));
+  CHECK(any_contains(
+      lines, "0 from GPU 0's kernel gemm. 1024 of GPU 0's kernel gemm have been sent and are not acknowledged"));
+  CHECK_FALSE(any_contains(lines, "GPU 0's kernel gemm owes"));
   CHECK(any_contains(lines, "GPU 0 compute units: queue 0: kernel 1 of 1 is not finished"));
   CHECK(any_contains(lines,
                      "GPU 0 links: 15 stores of its compute units are not acknowledged, 14 of them wait for a link"));
@@ -97,9 +98,10 @@ TEST_CASE("nobody owes what was refused where it arrived") {
   REQUIRE(pair.gpu(0).processor.status() == t3vp::Status::disabled);
   REQUIRE(lines.size() == 2);
   CHECK(lines[0] == "GPU 1 firmware waits for the chunks of dma_map");
-  CHECK_THAT(lines[1], Contains("1024 of GPU 0's GEMM have not been counted, and it has ended: sent before the chunk "
-                                "was mapped, refused, or stored plainly"));
-  CHECK_THAT(lines[1], Contains("GPU 1's GEMM owes 1024"));
+  CHECK_THAT(lines[1],
+             Contains("1024 of GPU 0's kernel gemm have not been counted, and it has ended: sent before the chunk "
+                      "was mapped, refused, stored plainly, or without their tile's name"));
+  CHECK_THAT(lines[1], Contains("GPU 1's kernel owes 1024"));
 }
 
 namespace {
@@ -111,7 +113,7 @@ void require_early(t3_program* sender, const std::string& name) {
   CAPTURE(lines, pair.logged(0), pair.logged(1));
   REQUIRE(lines.size() >= 3);
   CHECK(lines[0] == "GPU 0 firmware waits for the chunks of dma_map");
-  CHECK_THAT(lines[1], Contains("1024 from GPU 0's GEMM, 0 from " + name + ". 1024 of " + name +
+  CHECK_THAT(lines[1], Contains("1024 from GPU 0's kernel gemm, 0 from " + name + ". 1024 of " + name +
                                 " have not been counted, and it has ended: sent before the chunk was mapped"));
   for (const std::string& line : lines) CHECK_THAT(line, !Contains("owes"));
 }
@@ -119,7 +121,7 @@ void require_early(t3_program* sender, const std::string& name) {
 }  // namespace
 
 TEST_CASE("nobody owes what was sent before its chunk was mapped whatever the sender does since") {
-  require_early(guest_too_early, "GPU 1's GEMM");
+  require_early(guest_too_early, "GPU 1's kernel gemm");
 }
 
 TEST_CASE("no DMA engine owes what it sent before the chunk was mapped") {
@@ -132,8 +134,8 @@ TEST_CASE("a GEMM that was never started is owed whatever else has run") {
   const Lines lines = pair.diagnosis();
   CAPTURE(lines);
   REQUIRE(lines.size() == 4);
-  CHECK_THAT(lines[1], Contains("0 from GPU 1's GEMM. GPU 1's GEMM owes 1024"));
-  CHECK_THAT(lines[3], Contains("GPU 1's GEMM owes 1024") && !Contains("GPU 0's GEMM owes"));
+  CHECK_THAT(lines[1], Contains("0 from GPU 1's kernel. GPU 1's kernel owes 1024"));
+  CHECK_THAT(lines[3], Contains("GPU 1's kernel owes 1024") && !Contains("GPU 0's kernel gemm owes"));
 }
 
 namespace {
@@ -150,7 +152,8 @@ void require_second_line(t3_program* guest, const char* text) {
 }  // namespace
 
 TEST_CASE("nobody owes what is in the cache") {
-  require_second_line(guest_output_in_cache, "0 from GPU 0's GEMM. 1024 of GPU 0's GEMM are in its cache");
+  require_second_line(guest_output_in_cache,
+                      "0 from GPU 0's kernel gemm. 1024 of GPU 0's kernel gemm are in its cache");
 }
 
 TEST_CASE("what was stored plainly is told at once") {
@@ -213,7 +216,7 @@ std::size_t count_with(const Lines& lines, const std::string& text) {
 void require_former(const std::string& line, const std::string& map) {
   CAPTURE(line);
   const std::string text = ". No map sends the second update any more: GPU 1's " + map + " sent to it until ";
-  REQUIRE_THAT(line, Contains("from GPU 0's GEMM" + text) && !Contains("Nobody owes"));
+  REQUIRE_THAT(line, Contains("from GPU 0's kernel gemm" + text) && !Contains("Nobody owes"));
   const double sent = std::stod(line.substr(line.find(text) + text.size()));
   const std::string mapped = " ns and has been removed, this chunk was mapped at ";
   REQUIRE_THAT(line, Contains(mapped));

@@ -40,7 +40,7 @@ void require_explained(const Run& run, std::uint32_t gpus) {
                                   std::to_string(first + size - 1) + tiles));
     CHECK_THAT(lines[1], Contains("Workgroup " + std::to_string(first) + " wavefront 0 at 0x"));
     CHECK_THAT(lines[1], Contains("has 8192 element updates and expects 12288, 3 per element"));
-    CHECK_THAT(lines[1], Contains("4096 from " + self + "'s GEMM, 4096 from " + sender + "'s GEMM"));
+    CHECK_THAT(lines[1], Contains("4096 from " + self + "'s kernel gemm, 4096 from " + sender + "'s kernel gemm"));
     CHECK_THAT(lines[1], Contains("Nobody owes the rest: no program sends the third update"));
     if (gpus == 2) continue;
     CHECK_THAT(lines[2], Contains("Workgroup " + std::to_string(next) + " wavefront 0"));
