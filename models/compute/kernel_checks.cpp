@@ -14,6 +14,16 @@ namespace t3vp::compute {
 namespace {
 constexpr std::uint32_t entry_bytes = T3_KERNEL_PACKET_ENTRY_BYTES;
 constexpr std::uint32_t argument_alignment = 32, known_flags = T3_KERNEL_PACKET_FLAGS_BARRIER;
+
+/// What a kernel's check may say of itself. The others say how a wait has ended, or what became of a context or of a
+/// kernel that has run.
+bool is_refusal(std::uint32_t code) {
+  constexpr Status of_others[] = {Status::ok, Status::stuck, Status::timeout, Status::aborted, Status::stale};
+  const auto is_in = [code](const auto& list) {
+    return std::find(std::begin(list), std::end(list), static_cast<Status>(code)) != std::end(list);
+  };
+  return is_in(status_values) && !is_in(of_others);
+}
 }  // namespace
 
 /// Empty when the packet can be believed, else what was found and what was expected.
@@ -75,12 +85,11 @@ KernelQueue::Refusal KernelQueue::check_launch(const t3_kernel& kernel, const t3
     accepted = kernel.check(&check, &launch);
   }
   if (accepted) return {};
-  const auto code = static_cast<Status>(check.code);
-  const auto* const known = std::find(std::begin(status_values) + 1, std::end(status_values), code);
-  if (known != std::end(status_values)) return {code, check.text};
-  return {Status::bad_packet, fmt::format("kernel {}: its check refuses with code {}: one of t3_status but T3_OK, as "
-                                          "t3_refuse gives it, expected",
-                                          kernel.name, check.code)};
+  if (is_refusal(check.code)) return {static_cast<Status>(check.code), check.text};
+  return {Status::bad_packet,
+          fmt::format("kernel {}: its check refuses with code {}: one of t3_status but T3_OK, T3_STUCK, T3_TIMEOUT, "
+                      "T3_ABORTED and T3_STALE, as t3_refuse gives it, expected",
+                      kernel.name, check.code)};
 }
 
 /// Nobody else is at what the kernel reads or writes.

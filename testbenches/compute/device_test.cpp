@@ -165,16 +165,22 @@ TEST_CASE("a plan that says that tiles are named is held and others are not") {
 
 TEST_CASE("a check that refuses without a status that there is has a kernel that does not run") {
   GuestBench guest(guest_meets);
-  const std::pair<std::uint32_t, bool (*)(t3_check*, const t3_launch*)> checks[] = {
-      {0, [](t3_check*, const t3_launch*) { return false; }}, {256, [](t3_check* check, const t3_launch*) {
-                                                                 check->code = 256;
-                                                                 return false;
-                                                               }}};
-  for (const auto& [code, check] : checks) {
-    guest.kernel.check = check;
+  static std::uint32_t code;
+  guest.kernel.check = [](t3_check* check, const t3_launch*) {
+    check->code = code;
+    return false;
+  };
+  for (const std::uint32_t refused : {0u, 15u, 16u, 17u, 20u, 22u, 256u}) {  // of a wait, an abort, a reset
+    code = refused;
     guest.bench.run(guest.gemm.packet);
     CHECK(guest.bench.gpu().error() == Status::bad_packet);
     CHECK_THAT(guest.report(), Catch::StartsWith(fmt::format("kernel guest: its check refuses with code {}: ", code)));
+  }
+  for (const std::uint32_t taken : {1u, 13u, 14u, 21u}) {
+    code = taken;
+    guest.bench.run(guest.gemm.packet);
+    CHECK(guest.bench.gpu().error() == static_cast<Status>(taken));
+    (void)guest.report();
   }
 }
 

@@ -29,7 +29,9 @@ struct t3_check {
   char text[T3_CHECK_TEXT];                         /* what was found and what was expected */
 };
 
-/* The kernel does not run; returns false, for the check's own return. */
+/* The kernel does not run and ends with this code: any but T3_OK and those that say how a wait has ended or what became
+ * of a context or of a kernel that has run (T3_STUCK, T3_TIMEOUT, T3_STALE, T3_ABORTED). Returns false, for the check's
+ * own return. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
