@@ -167,6 +167,11 @@ static enum t3_status wait_kernels(struct t3_context* context) {
   const enum t3_status status = wait_completed(context, wait.queue, wait.last);
   context->kernel_waits = wait.outer;
   T3_TRY(status);
+  /* Behind all that the driver has queued are packets that the program has announced by itself. */
+  if (known->code != T3_OK && known->number > queue->submitted) {
+    if (wait.failure == T3_OK) wait.failure = known->code;
+    wait.last = known->number;
+  }
   note_told(context, &wait);
   return wait.failure;
 }
@@ -356,6 +361,7 @@ enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* outpu
 
 static enum t3_status set_ring_workgroups(struct t3_context* context, uint32_t workgroups) {
   if (workgroups == 0 || workgroups > T3_RING_WORKGROUPS_MAX) return T3_INVALID_ARGUMENT;
+  if (workgroups == context->ring_workgroups) return T3_OK;
   /* The counters of all workgroups have one epoch, so none may have started before the others. */
   if (context->ring_epoch != 0) return T3_BUSY;
   context->ring_workgroups = workgroups;

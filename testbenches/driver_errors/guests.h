@@ -67,6 +67,8 @@ t3_program guest_updates_switched_off;
 t3_program guest_mixed_kernels;
 /* Clears the kernel queue's interrupt by hand behind kernels that fail. */
 t3_program guest_that_clears_failures;
+/* Announces packets by hand that fail. */
+t3_program guest_with_packets_by_hand;
 /* Limits that policies do not have, arguments without room, a ring kernel without workgroups. */
 t3_program guest_with_wrong_parameters;
 /* Sizes whose product has no 32 or 64 bits, or that are larger than memory. */

@@ -130,6 +130,33 @@ static void cleared(struct stage* s) {
   tell(s, "its failure", t3_wait_kernels(&s->gpu));
 }
 
+/* A packet of zeros in the place of the driver's next one. */
+static void announce_by_hand(struct stage* s, uint64_t number) {
+  const struct t3_hal* hal = s->hal;
+  const uint64_t queue = t3_block_base(s->gpu.gpu, T3_BLOCK_KERNEL_QUEUE);
+  const unsigned char zeros[T3_KERNEL_PACKET_BYTES] = {0};
+  uint64_t ring = 0;
+  tell(s, "ring", hal->read64(hal->platform, queue + T3_KERNEL_QUEUE_BASE_OFFSET, &ring));
+  tell(s, "packet",
+       hal->write_memory(hal->platform, ring + (number - 1) * T3_KERNEL_PACKET_ENTRY_BYTES, zeros, sizeof zeros));
+  hal->order_writes(hal->platform);
+  tell(s, "doorbell", hal->write64(hal->platform, queue + T3_KERNEL_QUEUE_DOORBELL_OFFSET, number));
+  hal->wait_ns(hal->platform, 100000);
+}
+
+static void by_hand(struct stage* s) {
+  const struct operands o = operands_of(s);
+  queue(s, &o, true);
+  tell(s, "the driver's", t3_wait_kernels(&s->gpu));
+  announce_by_hand(s, 2);
+  tell(s, "its failure", t3_wait_kernels(&s->gpu));
+  tell(s, "once more", t3_wait_kernels(&s->gpu));
+  announce_by_hand(s, 3);
+  clear_by_hand(s);
+  tell(s, "its failure", t3_wait_kernels(&s->gpu));
+  tell(s, "once more", t3_wait_kernels(&s->gpu));
+}
+
 static void wrong_parameters(struct stage* s) {
   struct t3_context* gpu = &s->gpu;
   unsigned char arguments[200] = {0};
@@ -242,6 +269,10 @@ enum t3_status guest_aborted_kernels(const struct t3_hal* hal, const struct t3_j
 
 enum t3_status guest_aborted_ring(const struct t3_hal* hal, const struct t3_job* job) {
   return misuse_then_work(hal, job, aborted_ring);
+}
+
+enum t3_status guest_with_packets_by_hand(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, by_hand);
 }
 
 enum t3_status guest_bad_packets(const struct t3_hal* hal, const struct t3_job* job) {

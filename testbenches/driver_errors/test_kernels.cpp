@@ -139,6 +139,19 @@ TEST_CASE("a failure is told though its interrupt is cleared by hand on the firs
   require_cleared_failures_told({"gpus=3"});
 }
 
+TEST_CASE("a packet that is announced by hand and fails is told once by the next wait") {
+  GpuPair pair(guest_with_packets_by_hand);
+  pair.run();
+  std::vector<Told> expected = {{"memory of a", T3_OK}, {"memory of b", T3_OK}, {"the driver's", T3_OK}};
+  for (const bool is_cleared : {false, true}) {
+    for (const char* step : {"ring", "packet", "doorbell"}) expected.push_back({step, T3_OK});
+    if (is_cleared) expected.insert(expected.end(), {{"read", T3_OK}, {"clear", T3_OK}});
+    expected.insert(expected.end(), {{"its failure", T3_BAD_PACKET}, {"once more", T3_OK}});
+  }
+  REQUIRE(pair.told() == with_entries(expected, 2, {"logged by kernel_queue", T3_BAD_PACKET}));
+  pair.require_right_result();
+}
+
 TEST_CASE("parameters that a policy or a kernel does not have are refused in words that fit") {
   GpuPair pair(guest_with_wrong_parameters);
   pair.run();

@@ -353,6 +353,9 @@ TEST_CASE("the number of ring workgroups is fixed with the first ring kernel") {
   REQUIRE(t3_ring_all_gather(&driver.context, &driver.out) == T3_OK);
   REQUIRE(driver.mock.packets().back().workgroups == 20);
   REQUIRE(t3_set_ring_workgroups(&driver.context, 30) == T3_BUSY);
+  REQUIRE(t3_set_ring_workgroups(&driver.context, 20) == T3_OK);
+  REQUIRE(t3_ring_all_gather(&driver.context, &driver.out) == T3_OK);
+  REQUIRE(driver.mock.packets().back().workgroups == 20);
 }
 
 TEST_CASE("a block that does not answer gives a code from every call that needs it") {

@@ -329,7 +329,8 @@ enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t
                                       const struct t3_matrix* staging);
 enum t3_status t3_ring_all_gather(struct t3_context* context, const struct t3_output* output);
 /* Until all kernels queued before the call have ended; the code of the first one that failed since this call has told
- * one. What handlers are told the program is told as well, and each of several calls that wait at a time. */
+ * one. What handlers are told the program is told as well, and each of several calls that wait at a time. Packets that
+ * a program announces by itself are not waited for, but the first of them that has failed by then is told. */
 enum t3_status t3_wait_kernels(struct t3_context* context);
 /* Number of the kernel that the most recent call has queued; 0 when there is none. */
 uint64_t t3_last_kernel(const struct t3_context* context);
@@ -339,7 +340,9 @@ enum t3_status t3_wait_kernel(struct t3_context* context, uint64_t number);
 /* Ends all kernels that are queued with T3_ABORTED and waits until they touch memory no more. Kernels queued later run;
  * ring kernels do not (T3_ABORTED) when one was among the aborted, or the latest one was refused: see t3_reset. */
 enum t3_status t3_abort_kernels(struct t3_context* context);
-/* How many workgroups share a chunk in ring kernels, the same on all GPUs; from t3_init on one per compute unit. */
+/* How many workgroups share a chunk in ring kernels, the same on all GPUs; from t3_init on one per compute unit.
+ * T3_BUSY for another number once a ring kernel has been queued, until t3_reset: each workgroup has a counter, which
+ * all go on counting from where the ring kernels before have stopped. */
 enum t3_status t3_set_ring_workgroups(struct t3_context* context, uint32_t workgroups);
 
 /* Until everything that kernels have stored is in memory, where the driver, the DMA engine and peers read it. The cache
