@@ -20,7 +20,8 @@ void FaultyAccess::take_effect(BackingStore& store, tlm::tlm_generic_payload& tr
   const unsigned char* enables = transaction.get_byte_enable_ptr();
   // A target leaves the data of stores and updates as they are.
   std::vector<unsigned char> flipped;
-  const auto flip = [&](unsigned char* bytes) {
+  const auto flip = [&](unsigned char* bytes, std::uint64_t count) {
+    if (faults_.flip_bit->bit / 8 >= count) return;
     bytes[faults_.flip_bit->bit / 8] ^= static_cast<unsigned char>(1u << faults_.flip_bit->bit % 8);
     flipped_ = describe(transaction, time);
   };
@@ -28,8 +29,8 @@ void FaultyAccess::take_effect(BackingStore& store, tlm::tlm_generic_payload& tr
     flipped.assign(data, data + extension.shape.bytes());
     // A write-back may leave bytes out: the fault strikes the first element that it writes.
     const unsigned char* end = enables + (enables == nullptr ? 0 : flipped.size());
-    const unsigned char* first = std::find(enables, end, TLM_BYTE_ENABLED);
-    if (enables == nullptr || first != end) flip(flipped.data() + (first - enables));
+    const auto first = static_cast<std::size_t>(std::find(enables, end, TLM_BYTE_ENABLED) - enables);
+    flip(flipped.data() + first, flipped.size() - first);
     data = flipped.data();
   }
   const std::uint64_t base = address_map::local_of(transaction.get_address()), bytes = extension.shape.row_bytes;
@@ -43,7 +44,7 @@ void FaultyAccess::take_effect(BackingStore& store, tlm::tlm_generic_payload& tr
     else
       store.read(address, part, bytes);
   }
-  if (flips && extension.operation == Operation::load) flip(data);
+  if (flips && extension.operation == Operation::load) flip(data, extension.shape.bytes());
 }
 
 void FaultyAccess::update(BackingStore& store, const tlm::tlm_generic_payload& transaction, std::uint64_t address,

@@ -12,6 +12,12 @@ void check_gpu(const Document& run, const RunConfiguration& c, const std::string
   if (!c.functional) run.reject("/inject/" + fault, "this fault only with data functional: nothing else could see it");
 }
 
+/// Which elements a library's programs have without a workload nobody knows: the largest that there are.
+ElementType element_of(const Workload& workload) {
+  if (workload.layer) return workload.layer->shape.element;
+  return workload.has_gemm() ? workload.gemm.element : ElementType::fp32;
+}
+
 }  // namespace
 
 Faults read_faults(const json& inject) {
@@ -39,8 +45,7 @@ void check_faults(const Document& run, const RunConfiguration& c) {
   if (f.lose_updates) check_gpu(run, c, "lose_updates", f.lose_updates->gpu);
   if (f.flip_bit) {
     check_gpu(run, c, "flip_bit", f.flip_bit->gpu);
-    const ElementType element = c.workload.layer ? c.workload.layer->shape.element : c.workload.gemm.element;
-    const std::uint32_t bits = 8 * bytes_of(element);
+    const std::uint32_t bits = 8 * bytes_of(element_of(c.workload));
     if (f.flip_bit->what.bit >= bits) run.reject("/inject/flip_bit/bit", fmt::format("a bit from 0 to {}", bits - 1));
   }
   if (f.wrong_element) {

@@ -1,11 +1,22 @@
 #include "run/arguments.h"
 
+#include <cmath>
+#include <limits>
+
 namespace t3vp {
 namespace {
 
 template <typename Type>
 std::optional<Type> copy_of(const Type* value) {
   return value == nullptr ? std::nullopt : std::optional<Type>(*value);
+}
+
+/// Nothing when it has more digits than a double.
+template <typename Integer>
+std::optional<double> exactly(Integer value) {
+  const auto number = static_cast<double>(value);
+  const bool fits = number < std::ldexp(1.0, std::numeric_limits<Integer>::digits);
+  return fits && static_cast<Integer>(number) == value ? std::optional<double>(number) : std::nullopt;
 }
 
 }  // namespace
@@ -32,9 +43,15 @@ std::optional<std::uint64_t> Arguments::whole_number(const std::string& name) {
 
 std::optional<double> Arguments::number(const std::string& name) {
   const ArgumentValue* const given = find(name);
-  if (given != nullptr && std::holds_alternative<std::uint64_t>(*given))
-    return static_cast<double>(std::get<std::uint64_t>(*given));
-  return copy_of(value<double>(name, "a number"));
+  std::optional<double> number;
+  if (const auto* const whole = std::get_if<std::uint64_t>(given))
+    number = exactly(*whole);
+  else if (const auto* const negative = std::get_if<std::int64_t>(given))
+    number = exactly(*negative);
+  else
+    return copy_of(value<double>(name, "a number"));
+  if (!number) refusals_.push_back({name, "a number that a double holds exactly"});
+  return number;
 }
 
 std::optional<bool> Arguments::truth(const std::string& name) { return copy_of(value<bool>(name, "true or false")); }

@@ -12,14 +12,14 @@
 
 namespace t3vp {
 
-/// A whole number that is not negative is a std::uint64_t, every other one a double.
-using ArgumentValue = std::variant<bool, std::uint64_t, double, std::string>;
+/// A whole number is a std::uint64_t or, below 0, a std::int64_t; every other one is a double.
+using ArgumentValue = std::variant<bool, std::uint64_t, std::int64_t, double, std::string>;
 
 class Arguments {
  public:
   using Values = std::map<std::string, ArgumentValue>;
 
-  /// What a program has asked for and there is not, or not of that type.
+  /// What a program has asked for and there is not, or not of that type or in its range.
   struct Refusal {
     std::string name, expected;
   };

@@ -25,6 +25,10 @@ FaultOutcome updates_lost(const Faults::LoseUpdates& fault, const memory::Faulty
 }
 
 FaultOutcome bit_flipped(const Faults::FlipBit& fault, const memory::FaultyAccess& memory) {
+  if (memory.flipped().empty() && fault.what.access < memory.accesses())
+    return outcome("flip_bit", "",
+                   fmt::format("access {} to tensor data at GPU {}'s memory had no bit {}", fault.what.access,
+                               fault.gpu, fault.what.bit));
   return outcome("flip_bit",
                  memory.flipped().empty() ? ""
                                           : fmt::format("GPU {}'s memory flipped bit {} in access {}, the {}",

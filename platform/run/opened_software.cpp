@@ -82,8 +82,10 @@ Arguments arguments_of(const RunConfiguration& configuration) {
     const nlohmann::json& value = argument.value;
     if (value.is_boolean())
       values[name] = value.get<bool>();
-    else if (value.is_number_unsigned())
+    else if (value.is_number_unsigned() || (value.is_number_integer() && value == 0))  // -0 is signed
       values[name] = value.get<std::uint64_t>();
+    else if (value.is_number_integer())
+      values[name] = value.get<std::int64_t>();
     else if (value.is_number())
       values[name] = value.get<double>();
     else

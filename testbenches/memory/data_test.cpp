@@ -152,6 +152,16 @@ TEST_CASE("an injected fault strikes the first byte that a store with byte enabl
   REQUIRE_THAT(bench.controller.faults()->flipped(), Catch::Contains("store of 128 bytes at "));
 }
 
+TEST_CASE("an injected fault strikes no bit that its access does not have") {
+  MemoryParameters parameters = MemoryBench::small();
+  parameters.faults.flip_bit = MemoryFaults::FlipBit{0, 20};
+  MemoryBench bench(parameters);
+  REQUIRE(bench.store(0, {1, 2, 0}, {0x11, 0x22}).ok());
+  REQUIRE(bench.load(0, {1, 4, 0}).data == std::vector<unsigned char>{0x11, 0x22, 0, 0});
+  REQUIRE(bench.controller.faults()->accesses() == 2);
+  REQUIRE(bench.controller.faults()->flipped().empty());
+}
+
 TEST_CASE("debug access of the data path honours 2-D shapes and takes no time") {
   MemoryBench bench;
   const Shape shape{3, 40, 100};

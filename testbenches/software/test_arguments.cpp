@@ -49,6 +49,31 @@ TEST_CASE("an argument that is missing or of another type is one line") {
   require_refused(asking(with("text", json::array())), "/arguments/text", "[]", "");
 }
 
+TEST_CASE("a whole number is given as a double when that holds it and refused when it does not") {
+  const int other_than_asked = 1;  // what the program ends with when it has been given its arguments
+  for (const json& held : {json(9007199254740992), json(-9007199254740992), json(1e300), json(18446744073709549568u)})
+    CHECK(asking(with("extra", held)).run().exit_code == other_than_asked);
+  for (const json& lost : {json(9007199254740993), json(-9007199254740993), json(18446744073709551615u)})
+    require_refused(asking(with("extra", lost)), "/arguments/extra", lost.dump(),
+                    "a number that a double holds exactly");
+  require_refused(asking(with("count", 1e3)), "/arguments/count", "1000.0", "an integer from 0 to 184");
+}
+
+TEST_CASE("minus zero is the whole number 0") {
+  CHECK(asking(arguments()).run({"--set", "arguments.count=-0"}).exit_code == 1);
+}
+
+TEST_CASE("the bit of an fp32 element can be flipped in a run without a workload") {
+  const auto flipped = [](int bit) {
+    return OutsideRun(library("guests") + ":published",
+                      {{"data", "functional"},
+                       {"arguments", {{"off", 0}, {"tolerance", 0}}},
+                       {"inject", {{"flip_bit", {{"gpu", 0}, {"access", 0}, {"bit", bit}}}}}});
+  };
+  CHECK(flipped(31).run().exit_code == 1);  // it did not strike
+  require_refused(flipped(32), "/inject/flip_bit/bit", "32", "");
+}
+
 TEST_CASE("an argument that no program asks for is one line") {
   require_refused(asking(with("cuont", 7)), "/arguments/cuont", "7, which the program never asks for",
                   "one of those that it asks for: count, extra, on, share, text");
