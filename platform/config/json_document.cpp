@@ -30,12 +30,15 @@ std::string escaped(const std::string& key) {
   return token;
 }
 
-/// The parser's message without its preamble: "unexpected X" and "expected Y".
-SyntaxError syntax_error(const std::string& file, std::string_view text, const json::parse_error& error) {
-  const std::string_view before = text.substr(0, std::min(text.size(), error.byte == 0 ? 0 : error.byte - 1));
+/// "FILE:line:column" of what is behind the text.
+std::string place_behind(const std::string& file, std::string_view before) {
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
   const auto column = before.size() - (before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1) + 1;
+  return fmt::format("{}:{}:{}", file, line, column);
+}
 
+/// The parser's message without its preamble: "unexpected X" and "expected Y".
+SyntaxError syntax_error(const std::string& file, std::string_view text, const json::parse_error& error) {
   std::string what = printable(error.what());
   std::string expected = "valid JSON";
   if (const auto at = what.rfind("; expected "); at != std::string::npos) {
@@ -44,7 +47,8 @@ SyntaxError syntax_error(const std::string& file, std::string_view text, const j
   }
   if (const auto at = what.find(" - "); at != std::string::npos) what = what.substr(at + 3);
   if (what.rfind("unexpected ", 0) == 0) what = what.substr(11);
-  return SyntaxError(fmt::format("{}:{}:{}", file, line, column), what, expected);
+  const std::string_view before = text.substr(0, std::min(text.size(), error.byte == 0 ? 0 : error.byte - 1));
+  return SyntaxError(place_behind(file, before), what, expected);
 }
 
 /// Builds the value and refuses what JSON libraries take without a word or no more than a word: the second of two equal
@@ -168,6 +172,9 @@ bool has_control_characters(const std::string& text) {
 }
 
 json parse_json(std::string_view text, const std::string& file) {
+  // The parser takes it for the end of the file, whatever is behind it.
+  if (const auto nul = text.find('\0'); nul != std::string_view::npos)
+    throw SyntaxError(place_behind(file, text.substr(0, nul)), "a NUL character", "text");
   Builder builder(file, text);
   json::sax_parse(text, &builder);
   return builder.result();

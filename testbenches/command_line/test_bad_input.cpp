@@ -367,6 +367,20 @@ TEST_CASE("invalid JSON is refused with line and column") {
   }
 }
 
+TEST_CASE("text behind a NUL character is not left out") {
+  const ValidFiles files;
+  const std::string valid = text_of(files.run());
+  const auto lines = std::to_string(std::count(valid.begin(), valid.end(), '\n') + 1);
+  for (const char* behind : {"", "garbage", "\n"}) {
+    const auto file = files.write("nul.json", valid + std::string(1, '\0') + behind);
+    const Outcome run = run_file(file);
+    require_refusal(run, file.string() + ":" + lines + ":2");
+    CHECK_THAT(run.err, Catch::Contains("found a NUL character"));
+  }
+  const auto file = files.write("nul.json", std::string("{\"a\": \"\0\"}", 11));
+  require_refusal(run_file(file), file.string() + ":1:8");
+}
+
 TEST_CASE("a root that is no object is refused") {
   const ValidFiles files;
   const auto file = files.write("list.json", std::string("[1, 2]"));
