@@ -81,7 +81,7 @@ KernelQueue::Refusal KernelQueue::check_launch(const t3_kernel& kernel, const t3
   };
   bool accepted = false;
   {
-    KernelTime time(*this, {kernel.name});
+    KernelTime time(*this, {kernel.name, "its check"});
     accepted = kernel.check(&check, &launch);
   }
   if (accepted) return {};

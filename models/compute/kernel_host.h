@@ -5,6 +5,7 @@
 #include <string>
 
 #include "compute/parameters.h"
+#include "protocol/float_environment.h"
 #include "protocol/trace.h"
 #include "protocol/transaction_pool.h"
 #include "protocol/units.h"
@@ -19,8 +20,14 @@ using Slot = std::uint32_t;
 struct KernelCode {
   static constexpr std::uint32_t none = 0xFFFFFFFF;
   const char* kernel;                           ///< its name
+  const char* part;                             ///< a constant: "its plan" for instance
   std::uint32_t workgroup = none, wave = none;  ///< whose program it is; none of its check, its plan and so on
 };
+
+/// What a kernel must not leave behind, where it is told.
+inline constexpr const char* other_floats =
+    "another floating-point environment than it found: the same rounding mode, denormal numbers and exceptions "
+    "expected";
 
 class KernelHost {
  public:
@@ -44,6 +51,8 @@ class KernelHost {
   virtual void wrongly_rounded(const std::string& what) = 0;
   /// A kernel's code begins to compute on the host, or has come back: null.
   virtual void code_runs(const KernelCode* code) = 0;
+  /// This part of a kernel has left another floating-point environment than it found, which has been put back.
+  virtual void left_floats(const char* part) = 0;
   /// A program has done what it must not do: the kernel ends without it.
   virtual void fail(const std::string& what) = 0;
   virtual void finished(Slot slot) = 0;
@@ -54,13 +63,17 @@ class KernelHost {
 /// Code of a kernel's runs on the host as long as this lives: what it does there is the kernel's.
 class KernelTime {
  public:
-  KernelTime(KernelHost& host, const KernelCode& code) : host_(host) { host_.code_runs(&code); }
+  KernelTime(KernelHost& host, const KernelCode& code) : host_(host), part_(code.part) { host_.code_runs(&code); }
   KernelTime(const KernelTime&) = delete;
   KernelTime& operator=(const KernelTime&) = delete;
-  ~KernelTime() { host_.code_runs(nullptr); }
+  ~KernelTime() {
+    if (restore_floats()) host_.left_floats(part_);
+    host_.code_runs(nullptr);
+  }
 
  private:
   KernelHost& host_;
+  const char* part_;
 };
 
 }  // namespace t3vp::compute

@@ -143,13 +143,14 @@ void KernelQueue::take_packet(const unsigned char* entry) {
 
 void KernelQueue::take_arguments(const unsigned char* bytes) {
   if (completed_ < abort_until_) return complete(Status::aborted);
+  left_floats_ = nullptr;
   const t3_kernel& kernel = *cluster_.kernels_.find(packet_.kernel);
   const std::size_t units = (kernel.arguments.size + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t);
   KernelRun::Arguments arguments(units + units_behind_arguments);
   std::memset(static_cast<void*>(arguments.data()), 0,
               arguments.size() * sizeof(std::max_align_t));  // with its padding
   {
-    KernelTime time(*this, {kernel.name});
+    KernelTime time(*this, {kernel.name, "its arguments' `read`"});
     kernel.arguments.read(arguments.data(), bytes);
   }
   if (!is_zero(arguments.data() + units, units_behind_arguments * sizeof(std::max_align_t)))
@@ -168,7 +169,7 @@ void KernelQueue::take_arguments(const unsigned char* bytes) {
   t3_plan plan{};
   std::string name;  // the text is the kernel's
   {
-    KernelTime time(*this, {kernel.name});
+    KernelTime time(*this, {kernel.name, "its plan"});
     plan = kernel.plan(&device, &launch);
     if (plan.name != nullptr) name = plan.name;
   }
@@ -189,6 +190,9 @@ void KernelQueue::take_arguments(const unsigned char* bytes) {
   RingAgreement agreement = agreement_of(*this, kernel, arguments.data(), plan.workgroups);
   if (!agreement.mistake.empty())
     return refuse({Status::bad_packet, fmt::format("kernel {}: {}", kernel.name, agreement.mistake)});
+  if (left_floats_ != nullptr)
+    return refuse(
+        {Status::bad_packet, fmt::format("kernel {}: {} leaves {}", kernel.name, left_floats_, other_floats)});
   kernel_ = std::make_unique<KernelRun>(*this, cluster_.stacks_, kernel, std::move(arguments), plan, std::move(name),
                                         std::move(agreement));
   slot_taken_.assign(std::size_t{parameters().compute_units} * plan.workgroups_per_cu, false);

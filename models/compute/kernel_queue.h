@@ -103,6 +103,7 @@ class KernelQueue final : public KernelHost {
   Picoseconds occupy(Slot slot, Picoseconds duration) override;
   void wrongly_rounded(const std::string& what) override;
   void code_runs(const KernelCode* code) override;
+  void left_floats(const char* part) override { left_floats_ = part; }
   void fail(const std::string& what) override;
   void finished(Slot slot) override;
   Trace* trace(Slot slot, Trace::Track& track) override;
@@ -151,6 +152,7 @@ class KernelQueue final : public KernelHost {
   std::uint64_t ring_base_ = 0, ring_entries_ = 0;  ///< the packet ring that the doorbell was rung for
   std::uint64_t unacknowledged_ = 0;                ///< stores that are taken and have no response
   std::uint64_t abort_until_ = 0;                   ///< packets up to this one are not run
+  const char* left_floats_ = nullptr;               ///< the part of the kernel that was the latest to do so
   bool busy_ = false;
   bool running_ = false;         ///< the packet's kernel has been made
   bool launched_ = false;        ///< and its launch latency is over

@@ -16,6 +16,7 @@
 namespace t3vp::compute {
 namespace {
 constexpr const char* stray_call = "it calls the device for another wave, from its work, or for nothing";
+constexpr const char* program_left_floats = "its program calls the device or ends, and leaves ";
 constexpr double end_of_time_ps = 4e18;  // 46 days: sums of two of them are within the range of times
 }  // namespace
 
@@ -83,6 +84,7 @@ void KernelRun::start(Slot slot, std::uint32_t index) {
 void KernelRun::enter(void* argument) {
   auto* wave = static_cast<Wave*>(argument);
   wave->run->kernel_.run(wave);
+  left_floats = restore_floats();
 }
 
 /// Only the program that runs can be suspended. Others may have kept the wave of one that has ended.
@@ -94,6 +96,7 @@ void KernelRun::call(t3_wave* caller, const t3_call* call) {
   }
   auto* const wave = static_cast<Wave*>(caller);
   wave->asked = *call;
+  left_floats = restore_floats();
   wave->fiber.yield(&wave->asked);
 }
 
@@ -118,7 +121,9 @@ void KernelRun::run_ready() {
   running_ready_ = false;
 }
 
-KernelCode KernelRun::code_of(const Wave& wave) const { return {kernel_.name, wave.given.workgroup, wave.given.wave}; }
+KernelCode KernelRun::code_of(const Wave& wave) const {
+  return {kernel_.name, "its program", wave.given.workgroup, wave.given.wave};
+}
 
 /// Until it has to wait.
 void KernelRun::step(Wave& wave) {
@@ -135,6 +140,7 @@ void KernelRun::step(Wave& wave) {
     if (!local_.intact(wave.slot))
       return fail(wave, fmt::format("it has written behind the {} bytes of its local memory", plan_.local_bytes));
     if (strayed) return fail(wave, stray_call);
+    if (left_floats) return fail(wave, std::string(program_left_floats) + other_floats);
     if (std::memcmp(static_cast<const t3_wave*>(&wave), &wave.given, sizeof(t3_wave)) != 0)
       return fail(wave, "it has changed its struct t3_wave, which is the compute unit's");
     if (asked == nullptr) return ended(wave);
@@ -293,9 +299,11 @@ void KernelRun::compute(Wave& wave, const t3_vector_work& work) {
   {
     const KernelTime time(host_, code_of(wave));
     work.compute(work.argument, operands.data());
+    left_floats = restore_floats();
   }
   computes = false;
   if (strayed) return fail(wave, stray_call);
+  if (left_floats) return fail(wave, std::string("its work leaves ") + other_floats);
   for (std::uint32_t i = 0; i < work.operands; ++i)
     if (!is_fenced(contents(wave, work.tiles[i]), work.tiles[i]))
       return fail(wave, fmt::format("its work has written behind {}", text_of(work.tiles[i])));

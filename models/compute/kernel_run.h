@@ -124,6 +124,7 @@ class KernelRun {
   static inline const t3_wave* stepped = nullptr;  ///< whose it is
   static inline bool computes = false;             ///< it is what a wave's work computes
   static inline bool strayed = false;              ///< it has made a call that is not its own
+  static inline bool left_floats = false;  ///< it has come back with another floating-point environment, which is gone
 };
 
 }  // namespace t3vp::compute

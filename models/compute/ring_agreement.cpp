@@ -36,7 +36,7 @@ std::shared_ptr<RingSignal> signal_of(const KernelHost& host, const t3_agreement
 /// The texts are the kernel's, and copied on its account.
 RingAgreement agreement_of(KernelHost& host, const t3_kernel& kernel, const void* arguments, std::uint32_t workgroups) {
   if (kernel.agree == nullptr) return {};
-  KernelTime time(host, {kernel.name});
+  KernelTime time(host, {kernel.name, "its agreement"});
   t3_agreement sent{}, expected{};
   kernel.agree(arguments, &sent, &expected);
   for (const t3_agreement* agreement : {&sent, &expected})

@@ -24,6 +24,7 @@
 #include "processor/parameters.h"
 #include "protocol/component.h"
 #include "protocol/data_protocol.h"
+#include "protocol/float_environment.h"
 #include "protocol/trace.h"
 #include "protocol/units.h"
 #include "registers/status.h"
@@ -91,8 +92,10 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   /// Called when control passes to the program (true) and from it (false): the host computes what it does in between,
   /// and nothing else can happen.
   void on_control(std::function<void(bool program)> callback) { on_control_ = std::move(callback); }
-  /// For what stands between a program and this class, such as its HAL.
+  /// For what stands between a program and this class, such as its HAL. What the program has made of the host's floats
+  /// is the program's alone.
   void tell_control(bool program) const {
+    if (!program) restore_floats();
     if (on_control_) on_control_(program);
   }
 

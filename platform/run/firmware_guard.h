@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "config/software.h"
+#include "protocol/float_environment.h"
 #include "run/hal_misuse.h"
 #include "run/watchdog.h"
 
@@ -38,6 +39,11 @@ class LibraryGuard {
  public:
   enum What { opening, closing };
   LibraryGuard(const SoftwareLibrary& library, const Limits& limits, What what);
+  /// The floating-point environment is the platform's again: a constructor may flush denormal numbers to 0, as those of
+  /// libraries that are built with -ffast-math do.
+  ~LibraryGuard() { restore_floats(); }
+  LibraryGuard(const LibraryGuard&) = delete;
+  LibraryGuard& operator=(const LibraryGuard&) = delete;
 
  private:
   const Pulse& begin(const SoftwareLibrary& library, What what);

@@ -6,21 +6,26 @@
 #include <limits>
 #include <string>
 
+#include "protocol/float_environment.h"
 #include "run/hal_misuse.h"
 
 namespace t3vp {
 namespace {
 
-/// A call of the HAL while it lasts, between two stretches of firmware.
+/// A call of the HAL while it lasts, between two stretches of firmware, which keeps its floating-point environment.
 class Call {
  public:
-  explicit Call(void* platform) : processor_(static_cast<NativePlatform*>(platform)->processor) {
+  explicit Call(void* platform)
+      : processor_(static_cast<NativePlatform*>(platform)->processor), floats_(FloatEnvironment::current()) {
     if (const char* buffer = static_cast<NativePlatform*>(platform)->writes_contents_of)
       end_run_for_call(processor_.gpu(), std::string("what writes the contents of ") + buffer +
                                              ", which a program publishes: it computes and does nothing else");
     processor_.tell_control(false);
   }
-  ~Call() { processor_.tell_control(true); }
+  ~Call() {
+    processor_.tell_control(true);
+    if (!floats_.is_standard()) floats_.use();
+  }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
@@ -28,6 +33,7 @@ class Call {
 
  private:
   processor::CommandProcessor& processor_;
+  FloatEnvironment floats_;
 };
 
 // The two enumerations are generated from the same description.

@@ -4,9 +4,11 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include <array>
+#include <cfenv>
 #include <cstring>
 
 #include "processor/program_bench.h"
+#include "protocol/float_environment.h"
 
 namespace t3vp {
 
@@ -24,11 +26,13 @@ namespace {
 struct Memory : sc_core::sc_module {
   tlm_utils::simple_target_socket<Memory, 64> socket{"socket"};
   std::array<unsigned char, 256> bytes{};
+  bool all_standard = true;  ///< the floating-point environment, in each access
 
   explicit Memory(const sc_core::sc_module_name& name) : sc_module(name) {
     socket.register_b_transport(this, &Memory::transport);
   }
   void transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
+    all_standard = all_standard && FloatEnvironment::current().is_standard();
     const std::uint64_t address = transaction.get_address();
     if (address + transaction.get_data_length() > bytes.size())
       return transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -101,6 +105,103 @@ TEST_CASE("a C program reaches everything of its processor through the HAL") {
   REQUIRE(phases.size() == 1);
   REQUIRE(phases[0].phase == "all_gather");
   REQUIRE(phases[0].end - phases[0].begin == 25'000);
+}
+
+namespace {
+
+/// A change of the floating-point environment, and whether it is still there.
+struct Change {
+  void (*make)();
+  bool (*holds)();
+};
+
+constexpr Change changes[] = {
+    {[] { std::fesetround(FE_UPWARD); }, [] { return std::fegetround() == FE_UPWARD; }},
+#if defined(__x86_64__)
+    {[] { feenableexcept(FE_INEXACT | FE_INVALID); }, [] { return fegetexcept() == (FE_INEXACT | FE_INVALID); }},
+    {[] { _mm_setcsr(_mm_getcsr() | 0x8040); }, [] { return (_mm_getcsr() & 0x8040) == 0x8040; }},
+    {[] {
+       const std::uint16_t to_double = 0x027F;  // what long double is rounded to
+       asm volatile("fldcw %0" : : "m"(to_double));
+     },
+     [] {
+       std::uint16_t control = 0;
+       asm volatile("fnstcw %0" : "=m"(control));
+       return control == 0x027F;
+     }},
+#endif
+};
+
+/// What the program below has found.
+struct Found {
+  ProgramBench* bench;
+  bool kept = true;      ///< what it has changed, after every call
+  bool standard = true;  ///< the environment wherever it was entered
+  int entries = 0;
+};
+Found* found = nullptr;
+
+void leave_another() {
+  found->standard = found->standard && FloatEnvironment::current().is_standard();
+  ++found->entries;
+  std::fesetround(FE_DOWNWARD);
+}
+
+t3_status change_floats(const t3_hal* hal, const t3_job*) {
+  leave_another();
+  hal->take_interrupts(
+      hal->platform,
+      [](void*) {
+        found->bench->interrupt.write(false);
+        leave_another();
+      },
+      nullptr);
+  for (const Change& change : changes) {
+    const auto after = [&](t3_status) { found->kept = found->kept && change.holds(); };
+    FloatEnvironment().use();
+    change.make();
+    uint32_t value = 0;
+    t3_buffer buffer{};
+    buffer.name = "out";
+    buffer.rows = buffer.columns = 1;
+    buffer.initial.kind = T3_CONTENTS_FUNCTION;
+    buffer.initial.function = [](const void*, uint32_t, float*) { leave_another(); };
+    after(hal->write32(hal->platform, 8, 1));
+    after(hal->read32(hal->platform, 8, &value));
+    after(hal->read_memory(hal->platform, 8, &value, sizeof value));
+    found->bench->interrupt.write(true);
+    hal->wait_ns(hal->platform, 100);
+    after(T3_OK);
+    hal->publish(hal->platform, &buffer);
+    after(T3_OK);
+  }
+  return T3_OK;
+}
+
+}  // namespace
+
+TEST_CASE("the platform has the standard floating-point environment and a program keeps its own in every call") {
+  ProgramBench bench(0);
+  Memory memory("memory");
+  bench.checks.join(bench.processor.socket, memory.socket);
+  Found here{&bench};
+  found = &here;
+  bool standard = true;
+  bench.processor.on_publish([&](const processor::PublishedBuffer& buffer) {
+    float value = 0;
+    buffer.initial(&value);
+    standard = standard && FloatEnvironment::current().is_standard();
+  });
+  bench.processor.run(native_program(change_floats, t3_job{}));
+  sc_core::sc_start();
+  CHECK(FloatEnvironment::current().is_standard());
+  FloatEnvironment().use();
+  REQUIRE(bench.processor.finished());
+  CHECK(memory.all_standard);
+  CHECK(standard);
+  CHECK(here.kept);
+  CHECK(here.standard);
+  CHECK(here.entries == 1 + 2 * std::size(changes));
 }
 
 }  // namespace t3vp::test::native_hal_test

@@ -13,7 +13,10 @@
  *
  * A program may use its stack, its arguments and its workgroup's local memory, and nothing that another workgroup
  * writes: on which compute unit it runs and when is not its business. It has no mutable data of its own outside. It
- * makes no calls that block. One that ends in no call and never returns ends the run (limits.firmware_s). */
+ * makes no calls that block. Each of a kernel's functions begins in the host's standard floating-point environment; one
+ * that changes it (rounding mode, denormal numbers, exceptions) puts it back before it calls the device and before it
+ * ends: the kernel is aborted otherwise, or refused. One that ends in no call and never returns ends the run
+ * (limits.firmware_s). */
 #ifndef T3_DEVICE_H
 #define T3_DEVICE_H
 
