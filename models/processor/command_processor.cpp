@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "protocol/address_map.h"
 #include "protocol/plain_name.h"
@@ -69,6 +70,9 @@ CommandProcessor::CommandProcessor(const sc_core::sc_module_name& name, std::uin
   set_stack_size(stack_bytes);
   SC_METHOD(call_on_phase);
   sensitive << phase_changed_;
+  dont_initialize();
+  SC_METHOD(call_on_boundary);
+  sensitive << boundary_;
   dont_initialize();
 }
 
@@ -258,34 +262,59 @@ void CommandProcessor::wait_ns(std::uint64_t ns) {
 
 void CommandProcessor::begin(const std::string& phase) {
   if (!is_plain_name(phase)) return log_mistake("begins a phase without a plain name: " + phase);
-  if (open_phase(phase) != nullptr) return log_mistake("begins a phase that it has not ended: " + phase);
-  phases_.push_back({phase, local_now(), never});
-  tell_phase(phase, true);
+  PhaseTime* known = find_phase(phase);
+  if (known != nullptr && known->end == never) return log_mistake("begins a phase that it has not ended: " + phase);
+  if (known == nullptr && phases_.size() == most_phases) {
+    if (!std::exchange(phase_refused_, true))
+      log_mistake("begins a phase beyond the " + std::to_string(most_phases) + " that a program may have: " + phase);
+    return;
+  }
+  if (known == nullptr) {
+    phase_numbers_.emplace(phase, phases_.size());
+    known = &phases_.emplace_back();
+    known->phase = phase;
+    known->first = local_now();
+  }
+  known->begin = local_now();
+  known->end = never;
+  tell_phase(*known, true);
 }
 
 void CommandProcessor::end(const std::string& phase) {
-  PhaseTime* const open = open_phase(phase);
-  if (open == nullptr) return log_mistake("ends a phase that has not begun: " + phase);
-  open->end = local_now();
+  PhaseTime* const open = find_phase(phase);
+  if (open == nullptr && phase_refused_) return;
+  if (open == nullptr || open->end != never) return log_mistake("ends a phase that has not begun: " + phase);
+  open->end = open->last = local_now();
+  open->spent += open->end - open->begin;
+  ++open->ended;
   if (trace_ != nullptr) trace_->span(track_, phase.c_str(), open->begin, open->end);
-  tell_phase(phase, false);
+  tell_phase(*open, false);
 }
 
-/// Null when there is none.
-CommandProcessor::PhaseTime* CommandProcessor::open_phase(const std::string& phase) {
-  const auto open = std::find_if(phases_.begin(), phases_.end(),
-                                 [&phase](const PhaseTime& t) { return t.phase == phase && t.end == never; });
-  return open == phases_.end() ? nullptr : &*open;
+/// Null when it has never begun.
+CommandProcessor::PhaseTime* CommandProcessor::find_phase(const std::string& phase) {
+  const auto known = phase_numbers_.find(phase);
+  return known == phase_numbers_.end() ? nullptr : &phases_[known->second];
 }
 
-void CommandProcessor::tell_phase(const std::string& phase, bool begin) {
-  phase_boundary.notify(keeper_.get_local_time());
+void CommandProcessor::tell_phase(const PhaseTime& phase, bool begin) {
+  if (on_boundary_) {
+    const Picoseconds time = local_now();
+    // One call tells all of one time.
+    if (boundaries_.empty() || boundaries_.back().time != time) boundary_.notify(keeper_.get_local_time());
+    boundaries_.push_back({static_cast<std::uint32_t>(&phase - phases_.data()), begin, time});
+  }
   if (!on_phase_) return;
   keeper_.sync();
-  told_phase_ = phase;
+  told_phase_ = phase.phase;
   told_begin_ = begin;
   phase_changed_.notify();
   wait(phase_told_);
+}
+
+void CommandProcessor::call_on_boundary() {
+  for (; !boundaries_.empty() && boundaries_.front().time <= now(); boundaries_.pop_front())
+    on_boundary_(phases_[boundaries_.front().phase].phase, boundaries_.front().begin);
 }
 
 /// A method has the scheduler's stack, which is the main program's.
@@ -296,6 +325,12 @@ void CommandProcessor::call_on_phase() {
 
 void CommandProcessor::publish(const PublishedBuffer& buffer) {
   if (!is_plain_name(buffer.name)) return log_mistake("publishes a buffer without a plain name: " + buffer.name);
+  if (buffers_.size() == most_buffers) {
+    if (!std::exchange(buffer_refused_, true))
+      log_mistake("publishes a buffer beyond the " + std::to_string(most_buffers) +
+                  " that a program may publish: " + buffer.name);
+    return;
+  }
   if (on_publish_) on_publish_(buffer);
   buffers_.push_back(buffer);
   buffers_.back().initial = buffers_.back().expected = nullptr;

@@ -15,10 +15,12 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <string>
 #include <systemc>
 #include <tlm>
+#include <unordered_map>
 #include <vector>
 
 #include "processor/parameters.h"
@@ -54,10 +56,17 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   /// The program's stack. The page below is inaccessible, so that an overflow is no silent corruption.
   static constexpr std::size_t stack_bytes = 256 << 10;
 
+  /// A phase of the program, which may come again and again, never within itself.
   struct PhaseTime {
     std::string phase;
-    Picoseconds begin, end;  ///< end is `never` while the phase lasts
+    Picoseconds first = 0;           ///< begin
+    Picoseconds begin = 0, end = 0;  ///< the latest; end is `never` while the phase lasts
+    Picoseconds last = 0;            ///< end of the latest that has ended
+    Picoseconds spent = 0;           ///< in all that have ended
+    std::uint64_t ended = 0;         ///< how often
   };
+  static constexpr std::size_t most_phases = 1024;  ///< of a program, by their names
+  static constexpr std::size_t most_buffers = 1024;
 
   /// A register or word of memory that has been read again and again, always with the same value.
   struct Poll {
@@ -75,10 +84,6 @@ class CommandProcessor : public sc_core::sc_module, public Component {
 
   tlm_utils::simple_initiator_socket<CommandProcessor, 64> socket{"socket"};
   sc_core::sc_in<bool> interrupt{"interrupt"};
-  /// Notified at the time at which a phase begins or ends, which the program may run ahead of. Nothing waits for it
-  /// but observers.
-  sc_core::sc_event_queue phase_boundary{"phase_boundary"};
-
   CommandProcessor(const sc_core::sc_module_name& name, std::uint16_t gpu, const ProcessorParameters& parameters,
                    Trace* trace = nullptr);
 
@@ -88,6 +93,10 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   /// Called when a phase begins and ends, at that time, while the program waits: not on the program's stack, so that
   /// the callback may need as much stack as it likes.
   void on_phase(std::function<void(const std::string& phase, bool begin)> callback) { on_phase_ = std::move(callback); }
+  /// Called at the time at which a phase begins or ends, too, which the program may be ahead of: it does not wait.
+  void on_boundary(std::function<void(const std::string& phase, bool begin)> callback) {
+    on_boundary_ = std::move(callback);
+  }
   void on_log(std::function<void(const std::string&)> callback) { on_log_ = std::move(callback); }
   /// Called when control passes to the program (true) and from it (false): the host computes what it does in between,
   /// and nothing else can happen.
@@ -116,6 +125,7 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   const Service& service() const { return service_; }
   /// Where the program's own stack ends, above all that is on it; 0 before it runs.
   std::uintptr_t stack_end() const { return stack_end_; }
+  /// In the order in which they first began.
   const std::vector<PhaseTime>& phases() const { return phases_; }
   /// What the program has told the world outside and cannot be, such as the end of a phase that has not begun; the
   /// first of them.
@@ -174,6 +184,11 @@ class CommandProcessor : public sc_core::sc_module, public Component {
    private:
     Picoseconds quantum_;
   };
+  struct Boundary {
+    std::uint32_t phase;  ///< its place in phases_
+    bool begin;
+    Picoseconds time;
+  };
 
   void main();
   Status write_register(std::uint64_t address, unsigned char* data, std::uint32_t bytes);
@@ -186,9 +201,10 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   void wait_until(Picoseconds time, const sc_core::sc_event& event);
   void note_read(std::uint64_t address, std::uint64_t value);
   void note_lines(std::uint64_t lines);
-  PhaseTime* open_phase(const std::string& phase);
-  void tell_phase(const std::string& phase, bool begin);
+  PhaseTime* find_phase(const std::string& phase);
+  void tell_phase(const PhaseTime& phase, bool begin);
   void call_on_phase();
+  void call_on_boundary();
 
   std::uint16_t gpu_;
   Trace* trace_;
@@ -199,9 +215,10 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   /// returns.
   tlm::tlm_generic_payload transaction_;
   std::function<void(const PublishedBuffer&)> on_publish_;
-  std::function<void(const std::string&, bool)> on_phase_;
+  std::function<void(const std::string&, bool)> on_phase_, on_boundary_;
   std::function<void(const std::string&)> on_log_;
   std::function<void(bool)> on_control_;
+  sc_core::sc_event_queue boundary_{"boundary"};  ///< notified at the times of boundaries_
   sc_core::sc_event finished_event_, give_up_event_, never_, phase_changed_, phase_told_;
   std::string told_phase_;
   bool told_begin_ = false;
@@ -217,6 +234,9 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   std::uint32_t enabled_lines_ = 0;  ///< those of the latest write that enabled any; none are inside of most handlers
   std::uintptr_t stack_end_ = 0;
   std::vector<PhaseTime> phases_;
+  std::unordered_map<std::string, std::size_t> phase_numbers_;  ///< places in phases_
+  std::deque<Boundary> boundaries_;                             ///< that on_boundary_ has to be told of
+  bool phase_refused_ = false, buffer_refused_ = false;         ///< for their number
   std::vector<PublishedBuffer> buffers_;
   std::vector<std::string> mistakes_;
   std::uint64_t reads_ = 0, writes_ = 0, failures_ = 0, waits_ = 0;

@@ -15,12 +15,9 @@ namespace {
 /// Time that the GPU spent in a phase which spent most, in ns; none if no GPU has finished it.
 std::optional<double> longest(const Node& node, const std::string& phase) {
   std::optional<double> result;
-  for (const auto& gpu : node.gpus()) {
-    std::optional<Picoseconds> spent;
+  for (const auto& gpu : node.gpus())
     for (const processor::CommandProcessor::PhaseTime& time : gpu->processor.phases())
-      if (time.phase == phase && time.end != never) spent = spent.value_or(0) + time.end - time.begin;
-    if (spent) result = std::max(result.value_or(0), to_ns(*spent));
-  }
+      if (time.phase == phase && time.ended != 0) result = std::max(result.value_or(0), to_ns(time.spent));
   return result;
 }
 
@@ -29,9 +26,9 @@ double span_of(const Node& node, const std::string& phase) {
   Picoseconds begin = never, end = 0;
   for (const auto& gpu : node.gpus())
     for (const processor::CommandProcessor::PhaseTime& time : gpu->processor.phases())
-      if (time.phase == phase && time.end != never) {
-        begin = std::min(begin, time.begin);
-        end = std::max(end, time.end);
+      if (time.phase == phase && time.ended != 0) {
+        begin = std::min(begin, time.first);
+        end = std::max(end, time.last);
       }
   return end > begin ? to_ns(end - begin) : 0;
 }
@@ -41,7 +38,7 @@ std::vector<std::string> phases_of(const Node& node) {
   std::vector<std::pair<Picoseconds, std::string>> begun;
   for (const auto& gpu : node.gpus())
     for (const processor::CommandProcessor::PhaseTime& time : gpu->processor.phases())
-      if (phases::is_part_of_total(time.phase)) begun.emplace_back(time.begin, time.phase);
+      if (phases::is_part_of_total(time.phase)) begun.emplace_back(time.first, time.phase);
   std::stable_sort(begun.begin(), begun.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> names;
   for (const auto& [at, name] : begun)

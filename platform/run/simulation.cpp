@@ -209,7 +209,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   if (options.trace) trace = std::make_unique<PerfettoTrace>(options.out / "trace.json");
   const NodeParameters parameters = node_parameters(configuration);
   Node node("node", parameters, kernels_of(software, options, parameters.topology.size()), trace.get());
-  const TrafficMeter meter("traffic_meter", node);
+  const TrafficMeter meter(node);
   Reference reference(configuration);
   std::unique_ptr<LayerRun> layer;
   t3_job job = job_of(configuration);

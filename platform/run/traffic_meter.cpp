@@ -28,30 +28,18 @@ void take_off(std::uint64_t bytes, DramBytes& dram) {
 
 }  // namespace
 
-TrafficMeter::TrafficMeter(const sc_core::sc_module_name& name, const Node& node)
-    : sc_module(name), node_(node), links_(node.gpus().size()), intervals_(node.gpus().size()) {
+TrafficMeter::TrafficMeter(const Node& node) : node_(node), links_(node.gpus().size()), intervals_(node.gpus().size()) {
   for (const auto& link : node.links()) links_[link->gpu()].push_back(link.get());
-  for (std::size_t gpu = 0; gpu < node.gpus().size(); ++gpu) {
-    sc_core::sc_spawn_options options;
-    options.spawn_method();
-    options.dont_initialize();
-    options.set_sensitivity(&node.gpus()[gpu]->processor.phase_boundary.default_event());
-    sc_core::sc_spawn([this, gpu] { boundary(gpu); }, sc_core::sc_gen_unique_name("boundary"), &options);
-  }
+  for (std::size_t gpu = 0; gpu < node.gpus().size(); ++gpu)
+    node.gpus()[gpu]->processor.on_boundary(
+        [this, gpu](const std::string& phase, bool begin) { boundary(gpu, phase, begin); });
 }
 
-void TrafficMeter::boundary(std::size_t gpu) {
-  for (const processor::CommandProcessor::PhaseTime& time : node_.gpus()[gpu]->processor.phases()) {
-    if (!is_timed(time.phase)) continue;
-    for (const bool begin : {true, false}) {
-      if ((begin ? time.begin : time.end) != now()) continue;
-      // The total is the node's: it begins everywhere with the first GPU and ends with the last one.
-      if (time.phase != phases::total)
-        mark(gpu, time.phase, begin);
-      else
-        for (std::size_t g = 0; g < intervals_.size(); ++g) mark(g, time.phase, begin);
-    }
-  }
+void TrafficMeter::boundary(std::size_t gpu, const std::string& phase, bool begin) {
+  if (!is_timed(phase)) return;
+  // The total is the node's: it begins everywhere with the first GPU and ends with the last one.
+  if (phase != phases::total) return mark(gpu, phase, begin);
+  for (std::size_t g = 0; g < intervals_.size(); ++g) mark(g, phase, begin);
 }
 
 void TrafficMeter::mark(std::size_t gpu, const std::string& phase, bool begin) {

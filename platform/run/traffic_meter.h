@@ -4,7 +4,6 @@
 
 #include <map>
 #include <string>
-#include <systemc>
 #include <utility>
 #include <vector>
 
@@ -13,7 +12,7 @@
 
 namespace t3vp {
 
-class TrafficMeter : public sc_core::sc_module {
+class TrafficMeter {
  public:
   /// What a GPU's DRAM has moved and the links whose traffic is the GPU's have carried.
   struct Traffic {
@@ -22,7 +21,10 @@ class TrafficMeter : public sc_core::sc_module {
         links;  ///< in the node's order; packets that began and ended within the phase
   };
 
-  TrafficMeter(const sc_core::sc_module_name& name, const Node& node);
+  /// Listens to the node's processors from now on.
+  explicit TrafficMeter(const Node& node);
+  TrafficMeter(const TrafficMeter&) = delete;
+  TrafficMeter& operator=(const TrafficMeter&) = delete;
 
   /// Within the GPU's own phase; within the total from the first GPU's begin to the last GPU's end. Up to now when
   /// the phase has not ended; nothing when it has not begun.
@@ -40,7 +42,7 @@ class TrafficMeter : public sc_core::sc_module {
     bool has_ended = false;
   };
 
-  void boundary(std::size_t gpu);
+  void boundary(std::size_t gpu, const std::string& phase, bool begin);
   void mark(std::size_t gpu, const std::string& phase, bool begin);
   Counters count(std::size_t gpu) const;
   static Traffic between(const Counters& begin, const Counters& end);

@@ -291,6 +291,67 @@ TEST_CASE("phases are noted in the program's own time, and may nest") {
   CHECK(phases[2].end == never);
 }
 
+TEST_CASE("a phase that comes again and again is one phase and its boundaries are told once each in few steps") {
+  ProgramBench bench;
+  Refuser target("target");
+  bench.checks.join(bench.processor.socket, target.socket);
+  std::vector<std::pair<Picoseconds, bool>> told;
+  bench.processor.on_boundary([&](const std::string& phase, bool begin) {
+    REQUIRE(phase == "walk");
+    told.emplace_back(now(), begin);
+  });
+  constexpr std::uint64_t at_once = 5000;
+  bench.run([](CommandProcessor& p) {
+    for (std::uint64_t i = 0; i < at_once; ++i) {
+      p.begin("walk");
+      p.end("walk");
+    }
+    for (int i = 0; i < 3; ++i) {
+      p.wait_ns(10);
+      p.begin("walk");
+      p.wait_ns(20);
+      p.end("walk");
+    }
+  });
+  REQUIRE(bench.processor.phases().size() == 1);
+  const CommandProcessor::PhaseTime& phase = bench.processor.phases()[0];
+  CHECK(phase.ended == at_once + 3);
+  CHECK(phase.spent == 60'000);
+  CHECK((phase.first == 0 && phase.begin == 70'000 && phase.end == 90'000 && phase.last == 90'000));
+  REQUIRE(told.size() == 2 * (at_once + 3));
+  CHECK(told[2 * at_once - 1] == std::pair<Picoseconds, bool>{0, false});
+  CHECK(told[2 * at_once] == std::pair<Picoseconds, bool>{10'000, true});
+  CHECK(told.back() == std::pair<Picoseconds, bool>{90'000, false});
+  CHECK(sc_core::sc_delta_count() < 100);
+}
+
+TEST_CASE("phases and buffers beyond what a program may have are one mistake each") {
+  ProgramBench bench;
+  Refuser target("target");
+  bench.checks.join(bench.processor.socket, target.socket);
+  int logged = 0, published = 0;
+  bench.processor.on_log([&](const std::string&) { ++logged; });
+  bench.processor.on_publish([&](const PublishedBuffer&) { ++published; });
+  bench.run([](CommandProcessor& p) {
+    for (int i = 0; i < 1100; ++i) {
+      PublishedBuffer buffer;
+      buffer.name = "b" + std::to_string(i);
+      p.publish(buffer);
+      p.begin(buffer.name);
+      p.end(buffer.name);
+    }
+    p.begin("b7");  // a known one may come again
+    p.end("b7");
+  });
+  CHECK(bench.processor.mistakes() ==
+        std::vector<std::string>{"publishes a buffer beyond the 1024 that a program may publish: b1024",
+                                 "begins a phase beyond the 1024 that a program may have: b1024"});
+  CHECK(logged == 2);
+  CHECK(published == 1024);
+  CHECK(bench.processor.phases().size() == 1024);
+  CHECK(bench.processor.phases()[7].ended == 2);
+}
+
 TEST_CASE("what programs observe of each other, and when, is the same at any quantum") {
   std::map<Picoseconds, std::unique_ptr<Pair>> pairs;
   for (const Picoseconds quantum : {1'000u, 70'000u, 1'000'000u, 1'000'000'000u})

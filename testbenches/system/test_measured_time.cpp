@@ -24,7 +24,7 @@ RunConfiguration small_ring(std::uint32_t gpus, const Settings& more = {}) {
 RunResult measured(const RunConfiguration& configuration, const RunConfiguration& hardware,
                    const processor::CommandProcessor::Program& program) {
   Node node("node", node_parameters(hardware), t3_kernels, nullptr);
-  const TrafficMeter meter("traffic_meter", node);
+  const TrafficMeter meter(node);
   for (const auto& gpu : node.gpus()) gpu->processor.run(program);
   sc_core::sc_start();
   RunResult result;
@@ -125,7 +125,7 @@ TEST_CASE("a link's figures are the packets that begin and end within the total,
 TEST_CASE("what DRAM has moved in a phase leaves out the accesses that wait in its queues as the phase ends") {
   const RunConfiguration configuration = small_ring(2, {"memory.clock_GHz=0.05"});
   Node node("node", node_parameters(configuration), t3_kernels, nullptr);
-  const TrafficMeter meter("traffic_meter", node);
+  const TrafficMeter meter(node);
   for (const auto& gpu : node.gpus()) gpu->processor.run(fused(configuration));
   const memory::MemoryController& memory = node.gpus()[0]->memory;
   struct {
