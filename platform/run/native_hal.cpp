@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "protocol/float_environment.h"
@@ -36,17 +37,50 @@ class Call {
   FloatEnvironment floats_;
 };
 
+// What a program hands over is looked at while the program has control: what the host has no memory for is the
+// program's fault then, and told so, before the platform uses it.
+
+constexpr uint64_t page = 4096;
+
+void touch(const void* data, uint64_t bytes) {
+  const auto* const begin = static_cast<const volatile unsigned char*>(data);
+  for (uint64_t i = 0; i < bytes; i += page) static_cast<void>(begin[i]);
+  if (bytes != 0) static_cast<void>(begin[bytes - 1]);
+}
+
+/// What is to be written to.
+void touch_writable(void* data, uint64_t bytes) {
+  auto* const begin = static_cast<volatile unsigned char*>(data);
+  for (uint64_t i = 0; i < bytes; i += page) begin[i] = begin[i];
+  if (bytes != 0) begin[bytes - 1] = begin[bytes - 1];
+}
+
+/// Programs may hand over no place for a value at all.
+template <typename Value>
+void touch_value(Value* value) {
+  if (value != nullptr) touch_writable(value, sizeof *value);
+}
+
+/// Nor a text.
+const char* touched_text(const char* text) {
+  if (text == nullptr) return "";
+  for (const volatile char* c = text; *c != '\0';) ++c;
+  return text;
+}
+
 // The two enumerations are generated from the same description.
 t3_status to_c(Status status) { return static_cast<t3_status>(status); }
 
 t3_status read32(void* platform, uint64_t address, uint32_t* value) {
-  if (value == nullptr) return T3_INVALID_ARGUMENT;
-  return to_c(Call(platform)->read32(address, *value));
+  touch_value(value);
+  const Call call(platform);
+  return value == nullptr ? T3_INVALID_ARGUMENT : to_c(call->read32(address, *value));
 }
 
 t3_status read64(void* platform, uint64_t address, uint64_t* value) {
-  if (value == nullptr) return T3_INVALID_ARGUMENT;
-  return to_c(Call(platform)->read64(address, *value));
+  touch_value(value);
+  const Call call(platform);
+  return value == nullptr ? T3_INVALID_ARGUMENT : to_c(call->read64(address, *value));
 }
 
 t3_status write32(void* platform, uint64_t address, uint32_t value) {
@@ -57,39 +91,27 @@ t3_status write64(void* platform, uint64_t address, uint64_t value) {
   return to_c(Call(platform)->write64(address, value));
 }
 
-bool fits_a_payload(uint64_t bytes) { return bytes <= std::numeric_limits<std::uint32_t>::max(); }
-
-/// Looks at every page of a program's buffer while the program has control: one that ends where the host has no memory
-/// is the program's fault, and told so, before the platform uses it.
-void touch(const void* data, uint64_t bytes) {
-  constexpr uint64_t page = 4096;
-  const auto* const begin = static_cast<const volatile unsigned char*>(data);
-  for (uint64_t i = 0; i < bytes; i += page) static_cast<void>(begin[i]);
-  if (bytes != 0) static_cast<void>(begin[bytes - 1]);
-}
-
-/// The same of a buffer that is to be written to.
-void touch_writable(void* data, uint64_t bytes) {
-  constexpr uint64_t page = 4096;
-  auto* const begin = static_cast<volatile unsigned char*>(data);
-  for (uint64_t i = 0; i < bytes; i += page) begin[i] = begin[i];
-  if (bytes != 0) begin[bytes - 1] = begin[bytes - 1];
+/// Why so many bytes cannot be copied from or to there.
+std::optional<t3_status> refusal(const void* data, uint64_t bytes) {
+  if (bytes > std::numeric_limits<std::uint32_t>::max()) return T3_INVALID_ARGUMENT;
+  if (bytes != 0 && data == nullptr) return T3_BAD_ACCESS;
+  return {};
 }
 
 t3_status read_memory(void* platform, uint64_t address, void* data, uint64_t bytes) {
-  if (bytes == 0) return T3_OK;
-  if (!fits_a_payload(bytes)) return T3_INVALID_ARGUMENT;
-  if (data == nullptr) return T3_BAD_ACCESS;
-  touch_writable(data, bytes);
-  return to_c(Call(platform)->read_memory(address, data, static_cast<std::uint32_t>(bytes)));
+  const std::optional<t3_status> refused = refusal(data, bytes);
+  if (!refused) touch_writable(data, bytes);
+  const Call call(platform);
+  if (refused || bytes == 0) return refused.value_or(T3_OK);
+  return to_c(call->read_memory(address, data, static_cast<std::uint32_t>(bytes)));
 }
 
 t3_status write_memory(void* platform, uint64_t address, const void* data, uint64_t bytes) {
-  if (bytes == 0) return T3_OK;
-  if (!fits_a_payload(bytes)) return T3_INVALID_ARGUMENT;
-  if (data == nullptr) return T3_BAD_ACCESS;
-  touch(data, bytes);
-  return to_c(Call(platform)->write_memory(address, data, static_cast<std::uint32_t>(bytes)));
+  const std::optional<t3_status> refused = refusal(data, bytes);
+  if (!refused) touch(data, bytes);
+  const Call call(platform);
+  if (refused || bytes == 0) return refused.value_or(T3_OK);
+  return to_c(call->write_memory(address, data, static_cast<std::uint32_t>(bytes)));
 }
 
 void order_writes(void* platform) { Call(platform)->order_writes(); }
@@ -104,21 +126,20 @@ void unlock(void* platform) { Call(platform)->unlock(); }
 
 uint64_t time_ns(void* platform) { return Call(platform)->time_ns(); }
 
-/// Programs may hand over no text at all.
-const char* text_or_nothing(const char* text) { return text == nullptr ? "" : text; }
-
 t3_status wait_for_interrupt(void* platform, uint64_t deadline_ns, const char* reason) {
-  return to_c(Call(platform)->wait_for_interrupt(text_or_nothing(reason), deadline_ns));
+  const char* const text = touched_text(reason);
+  return to_c(Call(platform)->wait_for_interrupt(text, deadline_ns));
 }
 
 void wait_ns(void* platform, uint64_t ns) { Call(platform)->wait_ns(ns); }
 
 void mark(void* platform, const char* phase, bool begin) {
+  const char* const name = touched_text(phase);
   const Call call(platform);
   if (begin)
-    call->begin(text_or_nothing(phase));
+    call->begin(name);
   else
-    call->end(text_or_nothing(phase));
+    call->end(name);
 }
 
 /// Empty when they can be written, else what is wrong with a buffer of such contents.
@@ -133,11 +154,10 @@ std::string mistake_of(const t3_contents& said) {
 }
 
 /// What a program says of a buffer's elements, written when it is asked for, in the program's own time on the host.
-processor::PublishedBuffer::Contents contents_of(const t3_contents& said, const t3_buffer& buffer,
+processor::PublishedBuffer::Contents contents_of(const t3_contents& said, const t3_buffer& buffer, const char* name,
                                                  NativePlatform& platform) {
   if (said.kind == T3_CONTENTS_UNSAID) return {};
-  return [said, name = text_or_nothing(buffer.name), elements = std::size_t{buffer.rows} * buffer.columns,
-          &platform](float* values) {
+  return [said, name, elements = std::size_t{buffer.rows} * buffer.columns, &platform](float* values) {
     const processor::CommandProcessor& processor = platform.processor;
     platform.writes_contents_of = name;
     processor.tell_control(true);
@@ -150,18 +170,20 @@ processor::PublishedBuffer::Contents contents_of(const t3_contents& said, const 
 }
 
 void publish(void* platform, const t3_buffer* buffer) {
+  touch(buffer, buffer == nullptr ? 0 : sizeof *buffer);
+  const char* const name = touched_text(buffer == nullptr ? nullptr : buffer->name);
   const Call call(platform);
   if (buffer == nullptr) return call->log_mistake("publishes no buffer");
   for (const t3_contents* said : {&buffer->initial, &buffer->expected})
     if (const std::string wrong = mistake_of(*said); !wrong.empty())
-      return call->log_mistake(fmt::format("publishes a buffer {}: {}", wrong, text_or_nothing(buffer->name)));
+      return call->log_mistake(fmt::format("publishes a buffer {}: {}", wrong, name));
   // A number beyond the 8 bits of ElementType must not turn into a known one.
   const auto element = static_cast<ElementType>(std::min(buffer->element, std::uint32_t{0xFF}));
-  processor::PublishedBuffer published{
-      text_or_nothing(buffer->name), buffer->address, buffer->row_stride, buffer->rows, buffer->columns, element};
+  processor::PublishedBuffer published{name,         buffer->address, buffer->row_stride,
+                                       buffer->rows, buffer->columns, element};
   published.tolerance = buffer->tolerance;
-  published.initial = contents_of(buffer->initial, *buffer, *static_cast<NativePlatform*>(platform));
-  published.expected = contents_of(buffer->expected, *buffer, *static_cast<NativePlatform*>(platform));
+  published.initial = contents_of(buffer->initial, *buffer, name, *static_cast<NativePlatform*>(platform));
+  published.expected = contents_of(buffer->expected, *buffer, name, *static_cast<NativePlatform*>(platform));
   call->publish(published);
 }
 
@@ -169,41 +191,49 @@ void publish(void* platform, const t3_buffer* buffer) {
 Arguments& arguments_of(void* platform) { return static_cast<NativePlatform*>(platform)->arguments; }
 
 bool has_argument(void* platform, const char* name) {
+  const char* const text = touched_text(name);
   const Call call(platform);
-  return arguments_of(platform).has(text_or_nothing(name));
+  return arguments_of(platform).has(text);
 }
 
-template <typename Found, typename Value>
-t3_status hand_out(const Found& found, Value* value) {
+/// `get` finds the argument of that name.
+template <typename Get, typename Value>
+t3_status hand_out(void* platform, const char* name, Value* value, Get get) {
+  const char* const text = touched_text(name);
+  touch_value(value);
+  const Call call(platform);
+  const auto found = (arguments_of(platform).*get)(text);
   if (value == nullptr || !found) return T3_INVALID_ARGUMENT;
   *value = *found;
   return T3_OK;
 }
 
 t3_status argument_u64(void* platform, const char* name, uint64_t* value) {
-  const Call call(platform);
-  return hand_out(arguments_of(platform).whole_number(text_or_nothing(name)), value);
+  return hand_out(platform, name, value, &Arguments::whole_number);
 }
 
 t3_status argument_double(void* platform, const char* name, double* value) {
-  const Call call(platform);
-  return hand_out(arguments_of(platform).number(text_or_nothing(name)), value);
+  return hand_out(platform, name, value, &Arguments::number);
 }
 
 t3_status argument_bool(void* platform, const char* name, bool* value) {
-  const Call call(platform);
-  return hand_out(arguments_of(platform).truth(text_or_nothing(name)), value);
+  return hand_out(platform, name, value, &Arguments::truth);
 }
 
 t3_status argument_text(void* platform, const char* name, const char** value) {
+  const char* const wanted = touched_text(name);
+  touch_value(value);
   const Call call(platform);
-  const std::string* const text = arguments_of(platform).text(text_or_nothing(name));
+  const std::string* const text = arguments_of(platform).text(wanted);
   if (value == nullptr || text == nullptr) return T3_INVALID_ARGUMENT;
   *value = text->c_str();
   return T3_OK;
 }
 
-void log(void* platform, const char* text) { Call(platform)->log(text_or_nothing(text)); }
+void log(void* platform, const char* text) {
+  const char* const line = touched_text(text);
+  Call(platform)->log(line);
+}
 
 /// Nothing here has to be destroyed: a program may never return.
 Status run(t3_program* program, const t3_job& job, Arguments& arguments, processor::CommandProcessor& processor) {

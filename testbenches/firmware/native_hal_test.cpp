@@ -204,4 +204,25 @@ TEST_CASE("the platform has the standard floating-point environment and a progra
   CHECK(here.entries == 1 + 2 * std::size(changes));
 }
 
+TEST_CASE("calls that do nothing count as calls") {
+  ProgramBench bench(0);
+  Memory memory("memory");
+  bench.checks.join(bench.processor.socket, memory.socket);
+  int passes = 0;
+  bench.processor.on_control([&](bool) { ++passes; });
+  bench.processor.run(native_program(
+      [](const t3_hal* hal, const t3_job*) {
+        hal->read_memory(hal->platform, 0, nullptr, 0);
+        hal->read_memory(hal->platform, 0, nullptr, 1);
+        hal->write_memory(hal->platform, 0, nullptr, 0);
+        hal->write_memory(hal->platform, 0, nullptr, UINT64_C(1) << 32);
+        hal->read32(hal->platform, 0, nullptr);
+        hal->read64(hal->platform, 0, nullptr);
+        return T3_OK;
+      },
+      t3_job{}));
+  sc_core::sc_start();
+  CHECK(passes == 2 + 2 * 6);
+}
+
 }  // namespace t3vp::test::native_hal_test
