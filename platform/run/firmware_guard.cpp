@@ -1,12 +1,17 @@
 #include "run/firmware_guard.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <charconv>
 #include <cstdlib>
+#include <iterator>
 #include <string_view>
 
 #include "report/console.h"
@@ -39,19 +44,20 @@ const Pulse* running() {
   end_process(failed);
 }
 
+/// The same of one that cannot be named.
+[[noreturn]] void end_run(std::string_view who, std::string_view what) {
+  remove_partial_files();
+  for (const std::string_view part : {std::string_view("t3vp: "), who, what, std::string_view("\n")})
+    write_all(STDERR_FILENO, part);
+  end_process(failed);
+}
+
 /// A process that ends while programs run ends by one of them, if not by the one that computes just now.
 void report_end(std::string_view what) {
   const Pulse* const pulse = guarded.load();
   if (pulse == nullptr) return;
-  if (std::this_thread::get_id() == pulse->thread) {
-    if (running() != nullptr) end_run(*pulse, what);
-    return;
-  }
-  remove_partial_files();
-  write_all(STDERR_FILENO, "t3vp: a thread that a program or library has begun");
-  write_all(STDERR_FILENO, what);
-  write_all(STDERR_FILENO, "\n");
-  end_process(failed);
+  if (std::this_thread::get_id() != pulse->thread) end_run("a thread that a program or library has begun", what);
+  if (running() != nullptr) end_run(*pulse, what);
 }
 
 struct Cause {
@@ -63,13 +69,64 @@ constexpr Cause causes[] = {{SIGSEGV, " has accessed memory of the host that is 
                             {SIGFPE, " has divided by zero"},
                             {SIGILL, " has run into an instruction that there is not"},
                             {SIGABRT, " has called abort()"}};
+constexpr std::string_view float_exception = " has run into a floating-point exception that it does not mask";
+
+/// What a process may raise itself, and what its timers send.
+constexpr Cause raised[] = {
+    {SIGTERM, " has raised SIGTERM"},
+    {SIGINT, " has raised SIGINT"},
+    {SIGHUP, " has raised SIGHUP"},
+    {SIGQUIT, " has raised SIGQUIT"},
+    {SIGUSR1, " has raised SIGUSR1"},
+    {SIGUSR2, " has raised SIGUSR2"},
+    {SIGTRAP, " has raised SIGTRAP"},
+    {SIGALRM, " has raised SIGALRM, or a timer that runs out has"},
+    {SIGVTALRM, " has raised SIGVTALRM, or a timer that runs out has"},
+    {SIGPROF, " has raised SIGPROF, or a timer that runs out has"},
+};
 constexpr std::array<int, 3> guarded_here{SIGFPE, SIGILL, SIGABRT};  // the stack guard has the others
+static_assert(FirmwareGuard::signals == guarded_here.size() + std::size(raised));
+
+std::string_view text_of(const Cause& cause, const siginfo_t& info) {
+  const bool is_of_floats =
+      cause.signal_number == SIGFPE && info.si_code > 0 && info.si_code != FPE_INTDIV && info.si_code != FPE_FLTDIV;
+  return is_of_floats ? float_exception : cause.text;
+}
+
+/// What was done about the signals before there was a guard.
+std::atomic<const std::array<struct sigaction, FirmwareGuard::signals>*> actions_before{nullptr};
+
+/// A signal that is no program's does what it would do without a guard.
+void pass_on(int signal_number) {
+  const auto* const before = actions_before.load();
+  for (std::size_t i = 0; before != nullptr && i < std::size(raised); ++i) {
+    const struct sigaction& action = (*before)[guarded_here.size() + i];
+    if (raised[i].signal_number != signal_number || action.sa_handler == SIG_DFL) continue;
+    if ((action.sa_flags & SA_SIGINFO) == 0) return action.sa_handler(signal_number);
+  }
+  leave_to_host(signal_number);
+  raise(signal_number);
+}
 
 extern "C" void report_signal(int signal_number, siginfo_t* info, void*) {
   end_run_of_firmware(signal_number, *info);
   remove_partial_files();
-  signal(signal_number, SIG_DFL);
+  leave_to_host(signal_number);
   raise(signal_number);
+}
+
+/// Others may send these to the process as well, and a terminal does.
+extern "C" void report_raised(int signal_number, siginfo_t* info, void*) {
+  const bool is_of_timer =
+      info->si_code == SI_TIMER || (info->si_code > 0 && (signal_number == SIGALRM || signal_number == SIGVTALRM ||
+                                                          signal_number == SIGPROF || signal_number == SIGTRAP));
+  const bool is_own = info->si_code <= 0 && info->si_pid == getpid();
+  for (const Cause& cause : raised) {
+    if (cause.signal_number != signal_number || !(is_of_timer || is_own)) continue;
+    if (const Pulse* pulse = running()) end_run(*pulse, cause.text);
+    end_run("a program, a library, or who has started this process,", cause.text);
+  }
+  pass_on(signal_number);
 }
 
 extern "C" void report_exit() { report_end(" has called exit()"); }
@@ -93,6 +150,14 @@ FirmwareGuard::FirmwareGuard(const Pulse& pulse) {
   action.sa_sigaction = &report_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (std::size_t i = 0; i < guarded_here.size(); ++i) sigaction(guarded_here[i], &action, &before_[i]);
+  action.sa_sigaction = &report_raised;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+  for (std::size_t i = guarded_here.size(); i < signals; ++i) {
+    const int number = raised[i - guarded_here.size()].signal_number;
+    sigaction(number, nullptr, &before_[i]);
+    if (before_[i].sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
+  }
+  actions_before = &before_;
   terminate_before_ = std::set_terminate(&report_terminate);
   static const bool registered = std::atexit(&report_exit) == 0 && std::at_quick_exit(&report_exit) == 0 &&
                                  pthread_atfork(&report_fork, nullptr, nullptr) == 0;
@@ -102,7 +167,10 @@ FirmwareGuard::FirmwareGuard(const Pulse& pulse) {
 FirmwareGuard::~FirmwareGuard() {
   guarded = nullptr;
   std::set_terminate(terminate_before_);
-  for (std::size_t i = 0; i < guarded_here.size(); ++i) sigaction(guarded_here[i], &before_[i], nullptr);
+  actions_before = nullptr;
+  for (std::size_t i = 0; i < signals; ++i)
+    sigaction(i < guarded_here.size() ? guarded_here[i] : raised[i - guarded_here.size()].signal_number, &before_[i],
+              nullptr);
 }
 
 void require_own_call(const Pulse& pulse, std::uint16_t gpu) {
@@ -144,7 +212,7 @@ void end_run_of_firmware(int signal_number, const siginfo_t& info) {
   const Pulse* pulse = running();
   if (!is_own || pulse == nullptr) return;
   for (const Cause& cause : causes)
-    if (cause.signal_number == signal_number) end_run(*pulse, cause.text);
+    if (cause.signal_number == signal_number) end_run(*pulse, text_of(cause, info));
 }
 
 void end_run_of_library(std::string_view what) {
@@ -154,6 +222,12 @@ void end_run_of_library(std::string_view what) {
 
 void end_run_for_its_thread() {
   if (const Pulse* pulse = running()) end_run(*pulse, " has ended the thread that it runs on");
+}
+
+bool is_kept(int signal_number) {
+  return running() != nullptr && std::any_of(std::begin(causes), std::end(causes), [signal_number](const Cause& cause) {
+           return cause.signal_number == signal_number;
+         });
 }
 
 void end_process(int exit_code) {
@@ -172,3 +246,65 @@ void exit_at_once(int exit_code) {
 }
 
 void exit_at_once_too(int exit_code) { exit_at_once(exit_code); }
+
+// In place of libc's as well. A program can no more have the signals of its own faults than SIGKILL: the host's kernel
+// ends a process at once, without a line, when such a signal is ignored or held off.
+
+namespace {
+
+template <typename Function>
+Function* of_libc(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+auto libc_signal() {
+  using Handler = void (*)(int);
+  static const auto call = of_libc<Handler(int, Handler)>("signal");
+  return call;
+}
+
+/// The same set but for those that cannot be held off.
+const sigset_t* without_kept(const sigset_t* set, sigset_t& copy) {
+  if (set == nullptr) return nullptr;
+  copy = *set;
+  for (const t3vp::Cause& cause : t3vp::causes)
+    if (t3vp::is_kept(cause.signal_number)) sigdelset(&copy, cause.signal_number);
+  return &copy;
+}
+
+}  // namespace
+
+extern "C" {
+int set_action(int signal_number, const struct sigaction* action, struct sigaction* before) __asm__("sigaction");
+void (*set_handler(int signal_number, void (*handler)(int)))(int) __asm__("signal");
+int set_mask(int how, const sigset_t* set, sigset_t* before) __asm__("sigprocmask");
+int set_mask_of_thread(int how, const sigset_t* set, sigset_t* before) __asm__("pthread_sigmask");
+}
+
+int set_action(int signal_number, const struct sigaction* action, struct sigaction* before) {
+  static const auto call = of_libc<decltype(set_action)>("sigaction");
+  if (action == nullptr || !t3vp::is_kept(signal_number)) return call(signal_number, action, before);
+  errno = EINVAL;
+  return -1;
+}
+
+void (*set_handler(int signal_number, void (*handler)(int)))(int) {
+  const auto call = libc_signal();
+  if (!t3vp::is_kept(signal_number)) return call(signal_number, handler);
+  errno = EINVAL;
+  return SIG_ERR;
+}
+
+int set_mask(int how, const sigset_t* set, sigset_t* before) {
+  static const auto call = of_libc<decltype(set_mask)>("sigprocmask");
+  sigset_t copy;
+  return call(how, without_kept(set, copy), before);
+}
+
+int set_mask_of_thread(int how, const sigset_t* set, sigset_t* before) {
+  static const auto call = of_libc<decltype(set_mask_of_thread)>("pthread_sigmask");
+  sigset_t copy;
+  return call(how, without_kept(set, copy), before);
+}
+
+void t3vp::leave_to_host(int signal_number) { libc_signal()(signal_number, SIG_DFL); }

@@ -20,6 +20,8 @@ namespace t3vp {
 
 class FirmwareGuard {
  public:
+  static constexpr std::size_t signals = 13;  ///< that end a process, and that it raises itself
+
   /// From now on such an end inside of firmware is one line on stderr that names the GPU, no partial file and exit code
   /// 1. What is not firmware's ends as it always does, but for exit() of another thread, which is a program's. There is
   /// one guard at a time.
@@ -29,7 +31,7 @@ class FirmwareGuard {
   FirmwareGuard& operator=(const FirmwareGuard&) = delete;
 
  private:
-  std::array<struct sigaction, 3> before_{};  ///< what was done about SIGFPE, SIGILL and SIGABRT
+  std::array<struct sigaction, signals> before_{};  ///< what was done about each
   std::terminate_handler terminate_before_;
 };
 
@@ -59,6 +61,9 @@ void require_own_call(const Pulse& pulse, std::uint16_t gpu);
 
 /// For handlers of signals: the kernel whose code runs just now, if one's does.
 std::optional<ProgramText> running_kernel();
+
+/// For handlers of signals: from now on it does what it does by default, whoever runs.
+void leave_to_host(int signal_number);
 
 /// For handlers of signals: does not return when firmware has caused this one.
 void end_run_of_firmware(int signal_number, const siginfo_t& info);

@@ -46,17 +46,23 @@ class PrivateCopy {
   fs::path folder_;
 };
 
-/// Whether the file has all that its program headers say: the loader crashes on what is cut off.
+/// Whether the file has all that its program headers say, and loads its parts one behind the other: the loader crashes
+/// on what is cut off, and overwrites the platform with what is larger than its place.
 bool is_whole(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   ElfW(Ehdr) header{};
   const auto size = fs::file_size(file);
   if (!in.read(reinterpret_cast<char*>(&header), sizeof header)) return false;
+  ElfW(Addr) loaded = 0;  // up to where
   for (unsigned i = 0; i < header.e_phnum; ++i) {
     ElfW(Phdr) segment{};
     in.seekg(static_cast<std::streamoff>(header.e_phoff + i * sizeof segment));
     if (!in.read(reinterpret_cast<char*>(&segment), sizeof segment)) return false;
     if (segment.p_offset > size || segment.p_filesz > size - segment.p_offset) return false;
+    if (segment.p_type != PT_LOAD) continue;
+    if (segment.p_vaddr < loaded || segment.p_filesz > segment.p_memsz ||
+        __builtin_add_overflow(segment.p_vaddr, segment.p_memsz, &loaded))
+      return false;
   }
   return true;
 }
@@ -81,7 +87,7 @@ Library::Library(const SoftwareLibrary& library, const Limits& limits)
 
 Library::Library(const SoftwareLibrary& library, const Limits& limits, const fs::path& copy)
     : library_(library), limits_(limits) {
-  if (!is_whole(copy)) library.place.reject("it is no shared object, or is cut off", a_library);
+  if (!is_whole(copy)) library.place.reject("it is no shared object, or is cut off or damaged", a_library);
   const LibraryGuard guard(library, limits, LibraryGuard::opening);
   handle_ = dlopen(copy.c_str(), RTLD_LOCAL | RTLD_NOW);
   if (handle_ == nullptr) library.place.reject(reason(copy), a_library);

@@ -92,11 +92,17 @@ void return_to_main_stack() {
 }
 
 /// What is thrown in a process comes out of SystemC as a report, whose message alone says what it was.
+std::runtime_error error_of(const sc_core::sc_report& report) {
+  const std::string what = report.get_msg();
+  if (what.find("bad_alloc") == std::string::npos) return std::runtime_error(what);
+  return std::runtime_error(fmt::format("the host has not enough memory for {}", report.get_process_name()));
+}
+
 void simulate_for(Picoseconds time) {
   try {
     sc_core::sc_start(to_sc_time(time), sc_core::SC_EXIT_ON_STARVATION);
   } catch (const sc_core::sc_report& report) {
-    throw std::runtime_error(report.get_msg());
+    throw error_of(report);
   }
   return_to_main_stack();
 }

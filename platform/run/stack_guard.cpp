@@ -54,7 +54,7 @@ extern "C" void report_invalid_access(int signal_number, siginfo_t* info, void* 
   const sc_core::sc_process_handle process = sc_core::sc_get_current_process_handle();
   if (!is_near(address, stack_pointer(context)) || is_above_stack(address, process)) {
     end_run_of_firmware(signal_number, *info);
-    signal(signal_number, SIG_DFL);  // the access is repeated and ends the program as usual
+    leave_to_host(signal_number);  // the access is repeated and ends the program as usual
     return;
   }
   end_run_of_library(" has overflowed its stack");

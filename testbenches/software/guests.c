@@ -232,15 +232,31 @@ static enum t3_status misfit(const struct t3_hal* hal, const struct t3_job* job)
   return T3_OK;
 }
 
+/* Says of a buffer as large as half of its memory what is in it, for which the platform needs as much. */
+static enum t3_status large(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)job;
+  uint64_t rows = 0;
+  T3_TRY(hal->argument_u64(hal->platform, "rows", &rows));
+  const struct t3_matrix matrix = {.address = t3_on_gpu(hal->gpu, 0),
+                                   .row_stride = 4096,
+                                   .rows = t3_at_most(rows, UINT32_MAX) & UINT32_MAX,
+                                   .columns = 1024,
+                                   .element = T3_FP32};
+  const struct t3_contents unsaid = {0};
+  publish(hal, "large", &matrix, unsaid, constant(0), 0);
+  return T3_OK;
+}
+
 /* The platform's own program, called by another one. */
 static enum t3_status wrapped(const struct t3_hal* hal, const struct t3_job* job) { return t3_fused(hal, job); }
 
 static const struct t3_named_program programs[] = {
-    {"phases", phases},   {"mislabelled", mislabelled}, {"alone", alone},           {"failing", failing},
-    {"asking", asking},   {"published", published},     {"twice", twice},           {"misfit", misfit},
-    {"wrapped", wrapped}, {"shared", shared_units},     {"naming", naming},         {"badly_worded", badly_worded},
-    {"unended", unended}, {"rewritten", rewritten},     {"no_numbers", no_numbers}, {"careless", careless},
-    {NULL, NULL}};
+    {"phases", phases},         {"mislabelled", mislabelled}, {"alone", alone},
+    {"failing", failing},       {"asking", asking},           {"published", published},
+    {"twice", twice},           {"misfit", misfit},           {"large", large},
+    {"wrapped", wrapped},       {"shared", shared_units},     {"badly_worded", badly_worded},
+    {"naming", naming},         {"unended", unended},         {"rewritten", rewritten},
+    {"no_numbers", no_numbers}, {"careless", careless},       {NULL, NULL}};
 
 static const struct t3_kernel* const kernels[] = {&doubling_kernel, &awaiting_kernel, &naming_kernel, NULL};
 

@@ -1,5 +1,8 @@
 // Which libraries `program` and `kernels` of a run file take, and what is said of the others.
+#include <link.h>
+
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <fstream>
 
 #include "software/outside_run.h"
@@ -128,6 +131,26 @@ TEST_CASE("a library that is cut off is one line") {
     INFO(size);
     run.write("cut.so", whole.substr(0, size));
     require_refused(run, "/program", "\"cut.so\", ", "a native library");
+  }
+}
+
+TEST_CASE("a library whose parts overlap in memory is one line") {
+  const OutsideRun run("damaged.so");
+  const std::string whole = text_of(library("single"));
+  ElfW(Ehdr) header{};
+  std::memcpy(&header, whole.data(), sizeof header);
+  for (const std::size_t bytes : {std::size_t{1} << 20, std::size_t{0x29000000}, ~std::size_t{0}}) {
+    std::string damaged = whole;
+    ElfW(Phdr) first{};  // the first part that is loaded, which others follow
+    for (std::size_t at = header.e_phoff; first.p_type != PT_LOAD; at += sizeof first) {
+      std::memcpy(&first, &damaged[at], sizeof first);
+      if (first.p_type != PT_LOAD) continue;
+      first.p_memsz = bytes;
+      std::memcpy(&damaged[at], &first, sizeof first);
+    }
+    run.write("damaged.so", damaged);
+    require_refused(run, "/program", "\"damaged.so\", it is no shared object, or is cut off or damaged",
+                    "a native library");
   }
 }
 

@@ -1,4 +1,6 @@
 // What a program publishes is filled and checked as it says.
+#include <sys/resource.h>
+
 #include <catch2/catch.hpp>
 
 #include "software/outside_run.h"
@@ -64,6 +66,18 @@ TEST_CASE("a buffer that cannot be published fails the run with a line that says
   INFO(what << outcome.err);
   CHECK(outcome.exit_code == 1);
   CHECK_THAT(outcome.out, Catch::Contains(std::string("GPU 0 firmware ") + line));
+}
+
+TEST_CASE("contents that the host has not enough memory for are one line that names the processor") {
+#if !defined(__SANITIZE_ADDRESS__)
+  const OutsideRun run(library("guests") + ":large", {{"arguments", {{"rows", 200'000}}}});
+  const Outcome outcome = run_program({"run", run.file().string(), "--out", (run / "out").string()}, [] {
+    const rlimit most{600 << 20, 600 << 20};
+    setrlimit(RLIMIT_AS, &most);
+  });
+  CHECK(outcome.exit_code == 1);
+  CHECK(outcome.err == "t3vp: the host has not enough memory for node.gpu0.processor.main\n");
+#endif
 }
 
 TEST_CASE("contents are not written where a kernel works") {

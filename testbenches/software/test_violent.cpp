@@ -1,6 +1,9 @@
 // Libraries that end, double or stop their process, and tables that point nowhere: one line each, and no exit code 0.
+#include <unistd.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <csignal>
 
 #include "software/outside_run.h"
 
@@ -37,6 +40,12 @@ constexpr Act acts[] = {{"exit", "has called exit()"},
                         {"_exit", "has called _exit()"},
                         {"abort", "has called abort()"},
                         {"crash", "has accessed memory of the host that is not there"},
+                        {"ignore and crash", "has accessed memory of the host that is not there"},
+                        {"take and crash", "has accessed memory of the host that is not there"},
+                        {"block and crash", "has accessed memory of the host that is not there"},
+                        {"raise", "has raised SIGTERM"},
+                        {"timer", "has raised SIGALRM, or a timer that runs out has"},
+                        {"trap", "has run into a floating-point exception that it does not mask"},
                         {"divide", "has divided by zero"},
                         {"loop", "has computed for 0.3 s (limits.firmware_s)"},
                         {"fork", "has called fork()"},
@@ -69,6 +78,19 @@ TEST_CASE("a program that would end its process fails its run with one line") {
   }
   require_one_line(outcome_of("program: exit by a thread"), 1, "t3vp: a thread that a program or library has begun",
                    " has called exit()");
+}
+
+TEST_CASE("a signal of another process ends a run as it always does and no program is told to have raised it") {
+  const OutsideRun run(library("violent") + ":idle", {{"limits", {{"firmware_s", 20}}}});
+  const Outcome outcome = run_program({"run", run.file().string(), "--out", (run / "out").string()}, [] {
+    setenv("T3VP_TEST_ACT", "program: loop", 1);
+    if (fork() != 0) return;
+    usleep(200'000);
+    kill(getppid(), SIGTERM);
+    _exit(0);
+  });
+  CHECK(outcome.exit_code == -1);  // by the signal
+  CHECK(outcome.err.empty());
 }
 
 TEST_CASE("a table that points nowhere or has no end is one line") {

@@ -1,9 +1,13 @@
 /* A library that does what ends, doubles or stops its process, or shows a table that points nowhere: what the
  * environment variable T3VP_TEST_ACT says. */
+#define _GNU_SOURCE /* feenableexcept() */
+#include <fenv.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "guests.h"
@@ -19,6 +23,7 @@ static bool is(const char* act) {
 
 static volatile int* volatile nowhere = (volatile int*)16;
 static volatile int zero = 0;
+static volatile float one = 1;
 
 /* NOLINTNEXTLINE(misc-no-recursion): a stack overflow is what it is for. */
 static int recurse(volatile const char* outer) {
@@ -38,6 +43,38 @@ static void act(const char* place) {
   if (is(what)) abort();
   (void)snprintf(what, sizeof what, "%s: crash", place);
   if (is(what)) *nowhere = 1;
+  (void)snprintf(what, sizeof what, "%s: ignore and crash", place);
+  if (is(what)) {
+    (void)signal(SIGSEGV, SIG_IGN);
+    *nowhere = 1;
+  }
+  (void)snprintf(what, sizeof what, "%s: take and crash", place);
+  if (is(what)) {
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    (void)sigaction(SIGSEGV, &ignore, NULL);
+    *nowhere = 1;
+  }
+  (void)snprintf(what, sizeof what, "%s: block and crash", place);
+  if (is(what)) {
+    sigset_t all;
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_BLOCK, &all, NULL);
+    (void)pthread_sigmask(SIG_SETMASK, &all, NULL);
+    *nowhere = 1;
+  }
+  (void)snprintf(what, sizeof what, "%s: raise", place);
+  if (is(what)) (void)raise(SIGTERM);
+  (void)snprintf(what, sizeof what, "%s: timer", place);
+  if (is(what)) {
+    const struct itimerval soon = {.it_value = {.tv_usec = 1000}};
+    (void)setitimer(ITIMER_REAL, &soon, NULL);
+    while (is(what)) zero = 0;
+  }
+  (void)snprintf(what, sizeof what, "%s: trap", place);
+  if (is(what)) {
+    (void)feenableexcept(FE_INEXACT);
+    one /= 3;
+  }
   (void)snprintf(what, sizeof what, "%s: divide", place);
   if (is(what)) zero = 7 / zero;
   (void)snprintf(what, sizeof what, "%s: loop", place);
