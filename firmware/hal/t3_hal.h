@@ -14,6 +14,11 @@
  * Width. A platform that has no 64-bit accesses makes two of 32 bits, the low half first, with interrupts held off
  * (docs/registers.md). Another GPU's registers take whole accesses only.
  *
+ * Floats. A program begins in the host's standard floating-point environment (rounding mode, denormal numbers,
+ * exceptions), whatever its library's constructors have made of it; so do its handlers of interrupts and what writes
+ * the contents of its buffers. What it changes is its own until it ends: calls of the HAL leave it as it is, and the
+ * platform computes in the standard one.
+ *
  * Bytes in memory are as they are; registers are numbers, whatever the processor's byte order is. */
 #ifndef T3_HAL_H
 #define T3_HAL_H
@@ -86,11 +91,13 @@ struct t3_hal {
   /* However long: a wait that would end after the platform's last point in time does not return. */
   void (*wait_ns)(void* platform, uint64_t ns);
 
-  /* A phase of the program begins or ends: time and traffic in between are accounted to its name. Phases may nest; one
-   * that begins again counts again. These have a meaning of their own: "total", the time that is measured; "setup"
-   * before it, "zeroing" as a part of that, and "hand_over" behind it; "operation" of a layer. A name is of 1 to 64
-   * letters, digits, ".", "-" and "_"; another one, and an end without a begin, make the run fail. */
+  /* A phase of the program, of up to 1024 by their names, begins or ends: time and traffic in between are accounted to
+   * its name. Phases may nest; one that begins again counts again. These have a meaning of their own: "total", the time
+   * that is measured; "setup" before it, "zeroing" as a part of that, and "hand_over" behind it; "operation" of a
+   * layer. A name is of 1 to 64 letters, digits, ".", "-" and "_"; another one, and an end without a begin, make the
+   * run fail. */
   void (*mark)(void* platform, const char* phase, bool begin);
+  /* Of up to 1024 buffers. */
   void (*publish)(void* platform, const struct t3_buffer* buffer);
   /* What the run file's `arguments` say under this name. T3_INVALID_ARGUMENT when there is no such argument or one of
    * another type, which ends the run in a line that says so; so do arguments that no GPU's program has asked for.
