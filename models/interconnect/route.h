@@ -31,4 +31,8 @@ struct LinkEnd {
   bool is_switch = false;
 };
 
+inline bool operator==(const LinkEnd& a, const LinkEnd& b) {
+  return a.number == b.number && a.is_switch == b.is_switch;
+}
+
 }  // namespace t3vp::interconnect

@@ -14,11 +14,8 @@ bool is_ideal(Method method) { return method == Method::ideal_overlap || method 
 std::uint32_t link_count(const RunConfiguration& c) {
   if (c.gpus == 1) return 0;
   if (c.mirror) return 1;
-  std::size_t links = 0;
-  for (const Placement& placement : place(c.system.topology, c.gpus)) links += placement.neighbours.size();
-  for (const SwitchPlacement& placement : place_switches(c.system.topology, c.gpus))
-    links += placement.neighbours.size();
-  return static_cast<std::uint32_t>(links);
+  const Topology& topology = c.system.topology;
+  return static_cast<std::uint32_t>(link_ends(place(topology, c.gpus), place_switches(topology, c.gpus)).size());
 }
 
 TileGrid output_grid(const RunConfiguration& c) { return output_grid(c.workload.gemm, c.system.compute.wavefronts); }

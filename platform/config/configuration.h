@@ -17,10 +17,19 @@
 
 namespace t3vp {
 
+/// What one link, of one direction, has otherwise than `links` says.
+struct LinkOverride {
+  interconnect::LinkEnd from, to;
+  std::optional<double> bandwidth_GBps;
+  std::optional<Picoseconds> latency;
+  std::optional<std::uint32_t> receive_buffer_bytes;
+};
+
 /// A system file: the hardware, and the tiles of its GEMM library.
 struct SystemConfiguration : GemmSystem {
   std::string name;
   Topology topology;
+  std::vector<LinkOverride> overrides;
 };
 
 enum class Method { sequential, t3, t3_mca, ideal_overlap, ideal_rs_nmc };

@@ -195,6 +195,7 @@ SystemConfiguration read_system(const Document& system, const Document& memory) 
   processor.read("error_log_entries", s.processor.error_log_entries);
   check_system(system, s);
   s.topology = read_topology(content.at("links").at("topology"), s.links);
+  s.overrides = read_overrides(content.at("links"));
   return s;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace t3vp {
 namespace {
 
@@ -34,7 +36,41 @@ void check_torus(const Document& system, const RunConfiguration& c) {
   if (product != c.gpus) system.reject(place, fmt::format("dimensions whose product is {}, the GPUs", c.gpus));
 }
 
+interconnect::LinkEnd end_of(const json& value) {
+  if (value.is_number()) return value.get<std::uint16_t>();
+  return interconnect::LinkEnd::of_switch(value == "switch0" ? 0 : 65535);
+}
+
+void check_overrides(const Document& run, const Document& system, const RunConfiguration& c) {
+  const Topology& topology = c.system.topology;
+  const std::vector<LinkEnds> links = link_ends(place(topology, c.gpus), place_switches(topology, c.gpus));
+  const std::vector<LinkOverride>& overrides = c.system.overrides;
+  for (std::size_t i = 0; i < overrides.size(); ++i) {
+    const auto is_it = [&](const auto& link) { return link.from == overrides[i].from && link.to == overrides[i].to; };
+    const std::string place = fmt::format("/links/overrides/{}", i);
+    if (std::none_of(links.begin(), links.end(), is_it))
+      system.reject(place, fmt::format("a link of the {} GPUs' topology", c.gpus));
+    if (std::any_of(overrides.begin(), overrides.begin() + static_cast<std::ptrdiff_t>(i), is_it))
+      system.reject(place, "each link once");
+  }
+  if (c.mirror && !overrides.empty())
+    run.reject("/simulate", "all, since GPUs of a mirror are alike, and so are their links");
+}
+
 }  // namespace
+
+std::vector<LinkOverride> read_overrides(const json& links) {
+  std::vector<LinkOverride> overrides;
+  for (const json& value : links.value("overrides", json::array())) {
+    LinkOverride link{end_of(value.at("from")), end_of(value.at("to")), {}, {}, {}};
+    if (value.contains("bandwidth_GBps")) link.bandwidth_GBps = value.at("bandwidth_GBps").get<double>();
+    if (value.contains("link_latency_ns")) link.latency = from_ns(value.at("link_latency_ns").get<double>());
+    if (value.contains("receive_buffer_KiB"))
+      link.receive_buffer_bytes = value.at("receive_buffer_KiB").get<std::uint32_t>() << 10;
+    overrides.push_back(link);
+  }
+  return overrides;
+}
 
 Topology read_topology(const json& value, const interconnect::LinkParameters& links) {
   Topology topology;
@@ -59,6 +95,7 @@ void check_topology(const Document& run, const Document& system, const RunConfig
   if (kind == "torus") check_torus(system, c);
   if (kind == "fully-connected" && c.gpus > most_ports + 1)
     system.reject(place_of_topology, fmt::format("another one for {} GPUs: a GPU has {} ports", c.gpus, most_ports));
+  check_overrides(run, system, c);
   if (c.mirror && kind != "ring") run.reject("/simulate", "all, since GPUs of a mirror are in a ring");
 }
 

@@ -94,6 +94,20 @@ std::vector<SwitchPlacement> place_switches(const Topology& topology, std::uint3
   return {placement};
 }
 
+std::vector<LinkEnds> link_ends(const std::vector<Placement>& gpus, const std::vector<SwitchPlacement>& switches) {
+  std::vector<LinkEnds> links;
+  for (const Placement& placement : gpus)
+    for (const std::uint32_t to : placement.neighbours)
+      links.push_back({placement.gpu, to < placement.gpus ? interconnect::LinkEnd(static_cast<std::uint16_t>(to))
+                                                          : interconnect::LinkEnd::of_switch(
+                                                                static_cast<std::uint16_t>(to - placement.gpus))});
+  for (std::size_t s = 0; s < switches.size(); ++s)
+    for (const std::uint32_t to : switches[s].neighbours)
+      links.push_back(
+          {interconnect::LinkEnd::of_switch(static_cast<std::uint16_t>(s)), static_cast<std::uint16_t>(to)});
+  return links;
+}
+
 std::vector<Placement> mirrored_ring(std::uint32_t gpus) {
   Route route(gpus, {0, 0});
   route[0].port = no_port;

@@ -39,6 +39,12 @@ std::vector<Placement> place(const Topology& topology, std::uint32_t gpus);
 
 std::vector<SwitchPlacement> place_switches(const Topology& topology, std::uint32_t gpus);
 
+/// What the links of a node join: those of the first GPU's ports, of the next one's, and then of the switches'.
+struct LinkEnds {
+  interconnect::LinkEnd from, to;
+};
+std::vector<LinkEnds> link_ends(const std::vector<Placement>& gpus, const std::vector<SwitchPlacement>& switches);
+
 /// GPU 0 of a ring in which it stands for all of them: its only port leads to the previous GPU.
 std::vector<Placement> mirrored_ring(std::uint32_t gpus);
 

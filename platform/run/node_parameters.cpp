@@ -16,12 +16,19 @@ GpuParameters gpu_parameters(const RunConfiguration& configuration, std::uint32_
   return parameters;
 }
 
-/// `to_switch`: its receive buffer is the switch's queue.
-interconnect::LinkParameters link_parameters(const RunConfiguration& configuration, std::size_t link, bool to_switch) {
-  interconnect::LinkParameters parameters = configuration.system.links;
-  if (to_switch) parameters.receive_buffer_bytes = configuration.system.topology.switch_queue_bytes;
+interconnect::LinkParameters link_parameters(const RunConfiguration& configuration, std::size_t number,
+                                             const LinkEnds& ends) {
+  const SystemConfiguration& system = configuration.system;
+  interconnect::LinkParameters parameters = system.links;
+  if (ends.to.is_switch) parameters.receive_buffer_bytes = system.topology.switch_queue_bytes;
+  for (const LinkOverride& link : system.overrides) {
+    if (!(link.from == ends.from && link.to == ends.to)) continue;
+    parameters.bandwidth_GBps = link.bandwidth_GBps.value_or(parameters.bandwidth_GBps);
+    parameters.latency = link.latency.value_or(parameters.latency);
+    parameters.receive_buffer_bytes = link.receive_buffer_bytes.value_or(parameters.receive_buffer_bytes);
+  }
   const auto& fault = configuration.faults.drop_packet;
-  if (fault && fault->link == link) parameters.drop_packet = fault->packet;
+  if (fault && fault->link == number) parameters.drop_packet = fault->packet;
   return parameters;
 }
 
@@ -32,16 +39,11 @@ NodeParameters node_parameters(const RunConfiguration& configuration) {
   const bool mirrored = configuration.mirror && configuration.gpus > 1;
   node.topology =
       mirrored ? mirrored_ring(configuration.gpus) : place(configuration.system.topology, configuration.gpus);
-  for (const Placement& placement : node.topology) {
-    node.gpus.push_back(gpu_parameters(configuration, placement.gpu));
-    for (const std::uint32_t neighbour : placement.neighbours)
-      node.links.push_back(link_parameters(configuration, node.links.size(), neighbour >= configuration.gpus));
-  }
-  node.switches = place_switches(configuration.system.topology, configuration.gpus);
+  if (!mirrored) node.switches = place_switches(configuration.system.topology, configuration.gpus);
   node.switch_latency = configuration.system.topology.switch_latency;
-  for (const SwitchPlacement& placement : node.switches)
-    for (std::size_t port = 0; port < placement.neighbours.size(); ++port)
-      node.links.push_back(link_parameters(configuration, node.links.size(), false));
+  for (const Placement& placement : node.topology) node.gpus.push_back(gpu_parameters(configuration, placement.gpu));
+  for (const LinkEnds& ends : link_ends(node.topology, node.switches))
+    node.links.push_back(link_parameters(configuration, node.links.size(), ends));
   if (mirrored) node.mirrored = output_grid(configuration);
   node.options = {configuration.functional, configuration.check_protocol};
   return node;

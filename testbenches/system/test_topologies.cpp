@@ -63,6 +63,20 @@ TEST_CASE("a switch costs a ring a link and its latency for each way") {
   CHECK(fast + 2 * 1000 <= slow);  // a way in the reduce-scatter and one in the all-gather
 }
 
+TEST_CASE("a slower link slows its ring down to its bandwidth and no other direction") {
+  const auto run = [](const char* overrides) {
+    return right_run(
+        4, settings_of(4, "ring", "sequential") + Settings{std::string("system.links.overrides=") + overrides});
+  };
+  const Run equal = run(R"([{"from": 1, "to": 0, "bandwidth_GBps": 1}, {"from": 0, "to": 1, "bandwidth_GBps": 1}])");
+  const Run slow = run(R"([{"from": 1, "to": 0, "bandwidth_GBps": 1}])");
+  const Run faster = run(R"([{"from": 0, "to": 1, "bandwidth_GBps": 1}])");
+  CHECK(slow.report()["time_ns"]["total"] == equal.report()["time_ns"]["total"]);
+  CHECK(slow.report()["time_ns"]["total"] > faster.report()["time_ns"]["total"]);
+  const double wire = slow.report()["links"][2]["wire_bytes"];  // GPU 1's first port
+  CHECK(slow.report()["bounds"]["link_ns"] == Approx(wire));
+}
+
 TEST_CASE("links of switches are in the report by name") {
   const Run run = right_run(3, settings_of(3, "switch", "sequential"));
   const auto& links = run.report()["links"];
