@@ -8,6 +8,7 @@
 #include "config/topology.h"
 #include "memory/valid_bits.h"
 #include "t3/kernel_packet.h"
+#include "workload/collective.h"
 #include "workload/layer.h"
 
 namespace t3vp {
@@ -117,12 +118,15 @@ void check_valid_bits(const Document& run, const RunConfiguration& c) {
 /// A program takes what its method and workload give it; a program of the user's own may do without a workload.
 void check_program(const Document& run, const RunConfiguration& c) {
   const Software& software = c.software;
-  const bool layer = c.workload.layer.has_value();
-  if (!software.library && !layer && !c.workload.has_gemm())
+  const bool layer = c.workload.layer.has_value(), collective = c.workload.collective.has_value();
+  if (!software.library && c.workload.empty())
     run.reject("/workload", "a workload, since the program is " + software.program);
   if (layer != software.is("layer"))
     run.reject("/program", layer ? "layer, or nothing, of a layer" : "another program, since there is no layer");
-  if (!layer && is_ideal(c.method) && !software.is("isolated"))
+  if (!software.library && collective != software.is("collective"))
+    run.reject("/program", collective ? "collective, or nothing, of a collective alone"
+                                      : "another program, since there is no collective alone");
+  if (!layer && !collective && is_ideal(c.method) && !software.is("isolated"))
     run.reject("/program", fmt::format("isolated, or nothing, with method {}", name_of(c.method)));
 }
 
@@ -135,6 +139,22 @@ void check_layer(const Document& run, const RunConfiguration& c) {
   Heap heap;
   for (const LayerTensor& tensor : layer_program(layer, c.system.compute).tensors) heap.take(tensor.bytes);
   require_room(run, c, heap, "tensors");
+}
+
+void check_collective(const Document& run, const RunConfiguration& c) {
+  const t3_collective& collective = *c.workload.collective;
+  if (c.method != Method::sequential) run.reject("/method", "sequential, or nothing, for a collective alone");
+  if (c.mirror) run.reject("/simulate", "all: a mirror stands for the ring of a GEMM's chunks");
+  const std::uint64_t received = t3_received_elements(&collective, 0, c.gpus);
+  constexpr std::uint64_t most_received = 1 << 30;
+  if (collective.op == T3_ALL_TO_ALL && (collective.elements < c.gpus || received > most_received))
+    run.reject("/workload/collective/bytes",
+               fmt::format("elements from {}, one for each GPU, to {}", c.gpus, most_received / c.gpus * c.gpus));
+  Heap heap;
+  heap.take(received * t3_element_bytes(collective.element));
+  if (collective.op == T3_ALL_TO_ALL) heap.take(bytes_of(collective));
+  heap.take(t3_staging_bytes(&collective, c.gpus));
+  if (!c.software.library) require_room(run, c, heap, "buffers");
 }
 
 void check_gemm(const Document& run, const Document& system, const RunConfiguration& c) {
@@ -159,6 +179,8 @@ void check_run(const Document& run, const Document& system, const RunConfigurati
   check_program(run, c);
   if (c.workload.layer)
     check_layer(run, c);
+  else if (c.workload.collective)
+    check_collective(run, c);
   else if (c.workload.has_gemm())
     check_gemm(run, system, c);
   else if (c.mirror)

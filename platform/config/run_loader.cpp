@@ -12,6 +12,7 @@
 #include "config/system_checks.h"
 #include "config/system_reader.h"
 #include "config/workloads.h"
+#include "workload/collective.h"
 #include "workload/tile_choice.h"
 
 namespace t3vp {
@@ -109,6 +110,8 @@ Operands operands_of(const Document& run, const Workload& workload) {
   const json name = run.content.value("operands", workload.layer ? "random" : "exact");
   if (workload.layer && name != "random")
     run.reject("/operands", "random, or nothing: most operations of a layer take what others have computed");
+  if (workload.collective && name != "exact")
+    run.reject("/operands", "exact, or nothing: a collective alone has integers");
   return member(name, {Operands::exact, Operands::random});
 }
 
@@ -121,7 +124,7 @@ Phases phases_of(const json& run) {
 }
 
 std::uint32_t gpus_of(const Document& run, const Workload& workload, bool has_own_program) {
-  if (!workload.has_gemm() && !workload.layer) {
+  if (workload.empty()) {
     if (!run.content.contains("gpus")) run.reject("/gpus", "an integer from 1 to 256, since there is no workload");
     return run.content.at("gpus").get<std::uint32_t>();
   }
@@ -130,6 +133,8 @@ std::uint32_t gpus_of(const Document& run, const Workload& workload, bool has_ow
       run.reject("/gpus", "1, or nothing: of a layer one GPU is simulated, and its tp says how many share it");
     return 1;
   }
+  if (workload.collective && !run.content.contains("gpus"))
+    run.reject("/gpus", "an integer from 2 to 256, the GPUs of the collective");
   const std::uint32_t gpus = run.content.value("gpus", workload.tp);
   const std::uint32_t least = has_own_program ? 1 : 2;
   if (gpus < least) run.reject("/gpus", fmt::format("an integer from {} to 256", least));
@@ -157,6 +162,7 @@ json resolved_limits(const Limits& limits) {
 /// What the method means.
 const char* usual_program(const RunConfiguration& c) {
   if (c.workload.layer) return "layer";
+  if (c.workload.collective) return "collective";
   if (is_ideal(c.method)) return "isolated";
   return c.method == Method::sequential ? "sequential" : "fused";
 }
@@ -178,8 +184,19 @@ json resolved_layer(const Workload& w) {
   return resolved;
 }
 
+json resolved_collective(const Workload& w) {
+  const t3_collective& c = *w.collective;
+  return {{"label", w.label},
+          {"collective",
+           {{"op", name_of(c.op)},
+            {"algorithm", name_of(c.algorithm)},
+            {"bytes", bytes_of(c)},
+            {"element", name_of(w.gemm.element)}}}};
+}
+
 json resolved_workload(const Workload& w) {
   if (w.layer) return resolved_layer(w);
+  if (w.collective) return resolved_collective(w);
   json resolved = {{"label", w.label},
                    {"gemm",
                     {{"m", w.gemm.m},
@@ -235,7 +252,7 @@ json resolve(const RunConfiguration& c, const Files& files) {
                    {"seed", c.seed},
                    {"inject", files.run.content.value("inject", json::object())},
                    {"limits", resolved_limits(c.limits)}};
-  if (c.workload.layer || c.workload.has_gemm()) resolved["workload"] = resolved_workload(c.workload);
+  if (!c.workload.empty()) resolved["workload"] = resolved_workload(c.workload);
   resolved.update(resolved_software(c.software, usual_program(c)));
   if (const json phases = resolved_phases(c.phases); phases.size() < 3) resolved["phases"] = phases;
   if (c.check_protocol) resolved["check"] = files.run.content.at("check");
@@ -264,7 +281,7 @@ RunConfiguration load_run(const std::filesystem::path& file, const std::vector<s
   RunConfiguration c;
   c.system = read_system(files.system, files.memory);
   if (run.contains("workload")) c.workload = read_workload(files.run);
-  c.method = method_named(run.value("method", c.workload.layer ? "sequential" : "t3-mca"));
+  c.method = method_named(run.value("method", c.workload.layer || c.workload.collective ? "sequential" : "t3-mca"));
   c.software = read_software(files.run, usual_program(c));
   TileShape& tile = c.workload.gemm.tile;
   if (tile.elements() != 0)

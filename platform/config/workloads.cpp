@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "config/embedded_texts.h"
 #include "config/schema_check.h"
 #include "config/system_reader.h"
+#include "workload/collective.h"
 
 namespace t3vp {
 namespace {
@@ -138,6 +141,31 @@ void read_layer(const Document& run, Workload& w) {
                         layer.training ? "training" : "prompt", w.tp, layer.fused_attention ? "fused" : "unfused");
 }
 
+template <typename Enum, std::size_t count>
+Enum member(const json& name, const Enum (&all)[count]) {
+  return *std::find_if(std::begin(all), std::end(all), [&](Enum e) { return name == name_of(e); });
+}
+
+void read_collective(const Document& run, Workload& w) {
+  constexpr std::uint64_t most_elements = 1 << 30;
+  const json& workload = run.content.at("workload");
+  const json& given = workload.at("collective");
+  const ElementType element = element_named(given.value("element", "fp16"));
+  const auto bytes = given.at("bytes").get<std::uint64_t>();
+  if (bytes % bytes_of(element) != 0)
+    run.reject("/workload/collective/bytes",
+               fmt::format("a multiple of {}, the bytes of an element of {}", bytes_of(element), name_of(element)));
+  const t3_collective collective{member(given.at("op"), all_collective_ops),
+                                 member(given.at("algorithm"), all_collective_algorithms),
+                                 static_cast<t3_element>(element), bytes / bytes_of(element)};
+  if (collective.elements > most_elements)
+    run.reject("/workload/collective/bytes", fmt::format("at most {} elements", most_elements));
+  w.collective = collective;
+  w.gemm.element = element;
+  w.label =
+      fmt::format("{} {} of {} B {}", name_of(collective.algorithm), name_of(collective.op), bytes, name_of(element));
+}
+
 }  // namespace
 
 Document models_of(const Document& run) {
@@ -158,7 +186,10 @@ void check_kind_of_workload(const Document& run) {
     for (const char* key : keys)
       if (workload->contains(key)) run.reject(std::string("/workload/") + key, expected);
   };
-  if (workload->contains("layer"))
+  if (workload->contains("collective"))
+    reject({"model", "sublayer", "layer", "attention", "parts", "transformer", "tp", "tokens", "gemm"},
+           "not this key beside collective");
+  else if (workload->contains("layer"))
     reject({"sublayer", "tokens", "gemm"}, "not this key beside layer");
   else if (workload->contains("model"))
     reject({"attention", "transformer", "parts"}, "this key only beside layer");
@@ -173,7 +204,9 @@ Workload read_workload(const Document& run) {
   w.gemm.element = element_named(gemm.value("element", "fp16"));
   w.gemm.transpose_b = gemm.value("transpose_b", false);
   if (gemm.contains("tile")) w.gemm.tile = read_tile(gemm.at("tile"));
-  if (workload.contains("layer"))
+  if (workload.contains("collective"))
+    read_collective(run, w);
+  else if (workload.contains("layer"))
     read_layer(run, w);
   else if (workload.contains("model"))
     read_sublayer(run, w);

@@ -7,6 +7,7 @@
 
 #include "config/configuration.h"
 #include "config/input_error.h"
+#include "workload/collective.h"
 #include "workload/layer.h"
 
 namespace t3vp {
@@ -21,9 +22,11 @@ Settings operator+(Settings first, const Settings& second) {
 }
 
 double weight_of(const RunConfiguration& c) {
-  constexpr double accesses_per_byte = 3;  // of a layer's tensors, roughly
+  constexpr double accesses_per_byte = 3;  // of a layer's tensors and a collective's buffers, roughly
   if (c.workload.layer)
     return accesses_per_byte * static_cast<double>(bytes_of(layer_program(*c.workload.layer, c.system.compute)));
+  if (const auto& collective = c.workload.collective)
+    return accesses_per_byte * c.gpus * static_cast<double>(bytes_of(*collective));
   if (!c.workload.has_gemm()) return c.gpus;
   const double m = c.workload.gemm.m, n = c.workload.gemm.n, k = c.workload.gemm.k;
   const double gpus = c.mirror ? 1 : c.gpus;

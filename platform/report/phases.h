@@ -7,11 +7,12 @@
 
 namespace t3vp::phases {
 
-inline constexpr const char* setup = "setup";          ///< before the start barrier
-inline constexpr const char* zeroing = "zeroing";      ///< a part of setup: the output of a fused kernel is made zero
-inline constexpr const char* total = "total";          ///< from the start barrier on
-inline constexpr const char* operation = "operation";  ///< of a layer, one after the other
-inline constexpr const char* hand_over = "hand_over";  ///< results go to memory, after the total
+inline constexpr const char* setup = "setup";            ///< before the start barrier
+inline constexpr const char* zeroing = "zeroing";        ///< a part of setup: the output of a fused kernel is made zero
+inline constexpr const char* total = "total";            ///< from the start barrier on
+inline constexpr const char* operation = "operation";    ///< of a layer, one after the other
+inline constexpr const char* hand_over = "hand_over";    ///< results go to memory, after the total
+inline constexpr const char* collective = "collective";  ///< alone
 inline constexpr const char* gemm = "gemm";
 inline constexpr const char* reduce_scatter = "reduce_scatter";
 inline constexpr const char* fused = "fused";

@@ -6,6 +6,7 @@
 
 #include "protocol/traffic_classes.h"
 #include "run/node_parameters.h"
+#include "workload/collective.h"
 #include "workload/layer.h"
 #include "workload/tile_choice.h"
 
@@ -152,6 +153,11 @@ Bounds bounds_of(const RunConfiguration& configuration, const Node& node, const 
   bounds.compute_quantized_ns = quantized_compute_ns(configuration);
   for (const LinkFigures& link : result.links)
     bounds.link_ns = std::max(bounds.link_ns, static_cast<double>(link.wire_bytes) / link.bandwidth_GBps);
+  if (const auto& collective = configuration.workload.collective; collective && !result.links.empty()) {
+    double fastest = 0;
+    for (const LinkFigures& link : result.links) fastest = std::max(fastest, link.bandwidth_GBps);
+    bounds.link_ns = std::max(bounds.link_ns, least_link_ns(*collective, system.topology, configuration.gpus, fastest));
+  }
   for (std::size_t g = 0; g < node.gpus().size(); ++g)
     bounds.dram_ns = std::max(bounds.dram_ns, bytes_in_total(configuration, meter, g) / peak_GBps(system.memory));
   return bounds;

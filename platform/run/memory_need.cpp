@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "config/input_error.h"
+#include "workload/collective.h"
 #include "workload/layer.h"
 
 namespace t3vp {
@@ -86,6 +87,13 @@ Elements elements_of(const RunConfiguration& c) {
       result.checked = std::max(result.checked, 4.0 * static_cast<double>(tensor.bytes) / 2);
     }
     result.checked += contents;
+    return result;
+  }
+  if (const auto& collective = c.workload.collective) {
+    const double received = static_cast<double>(t3_received_elements(&*collective, 0, c.gpus));
+    result.stored = static_cast<double>(bytes_of(*collective) + t3_staging_bytes(&*collective, c.gpus)) +
+                    received * t3_element_bytes(collective->element);
+    result.checked = received;
     return result;
   }
   const double m = c.workload.gemm.m, n = c.workload.gemm.n, k = c.workload.gemm.k;

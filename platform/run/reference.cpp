@@ -10,6 +10,7 @@
 #include "protocol/element.h"
 #include "report/npy.h"
 #include "run/buffer_access.h"
+#include "workload/collective.h"
 #include "workload/operands.h"
 
 namespace t3vp {
@@ -68,7 +69,20 @@ std::string use_of(const Gpu& gpu, const processor::PublishedBuffer& buffer) {
 }  // namespace
 
 bool Reference::is_of_workload(const std::string& name) const {
+  if (configuration_.workload.collective) return name == "in" || name == "out";
   return configuration_.workload.has_gemm() && (name == "a" || name == "b" || name == "out");
+}
+
+std::string Reference::expected_shape(std::uint32_t gpu, const std::string& name) const {
+  const GemmShape& gemm = configuration_.workload.gemm;
+  if (const auto& collective = configuration_.workload.collective) {
+    const std::uint64_t elements =
+        name == "in" ? collective->elements : t3_received_elements(&*collective, gpu, configuration_.gpus);
+    return text_of(1, static_cast<std::uint32_t>(elements), gemm.element);
+  }
+  if (name == "a") return text_of(gemm.m, gemm.k, gemm.element);
+  if (name == "out") return text_of(gemm.m, gemm.n, gemm.element);
+  return text_of(gemm.transpose_b ? gemm.n : gemm.k, gemm.transpose_b ? gemm.k : gemm.n, gemm.element);
 }
 
 /// What is wrong with what the program says of the contents: "found ..., expected ..."; empty when nothing is.
@@ -81,13 +95,9 @@ std::string Reference::refused_contents(const processor::PublishedBuffer& buffer
 
 std::string Reference::refusal(const Gpu& gpu, const processor::PublishedBuffer& buffer) const {
   const std::string who = fmt::format("GPU {} firmware publishes {}: ", gpu.processor.gpu(), buffer.name);
-  const GemmShape& gemm = configuration_.workload.gemm;
-  const bool transpose = gemm.transpose_b;
-  std::string expected, found = text_of(buffer.rows, buffer.columns, buffer.element);
+  const std::string found = text_of(buffer.rows, buffer.columns, buffer.element);
   if (is_of_workload(buffer.name)) {
-    if (buffer.name == "a") expected = text_of(gemm.m, gemm.k, gemm.element);
-    if (buffer.name == "b") expected = text_of(transpose ? gemm.n : gemm.k, transpose ? gemm.k : gemm.n, gemm.element);
-    if (buffer.name == "out") expected = text_of(gemm.m, gemm.n, gemm.element);
+    const std::string expected = expected_shape(gpu.processor.gpu(), buffer.name);
     if (expected != found) return who + fmt::format("found {}, expected {}", found, expected);
   }
   if (buffer.element > ElementType::fp32) return who + fmt::format("found {}, expected fp16, bf16 or fp32", found);
@@ -126,8 +136,12 @@ void Reference::take(Gpu& gpu, const processor::PublishedBuffer& buffer) {
 }
 
 void Reference::fill(Gpu& gpu, const processor::PublishedBuffer& buffer) const {
-  if (buffer.name == "out") return spoil(gpu, buffer);
   const std::uint32_t number = gpu.processor.gpu();
+  const auto& collective = configuration_.workload.collective;
+  if (collective && (collective->op != T3_ALL_TO_ALL || buffer.name == "in"))
+    return write_row(gpu, buffer, 0,
+                     CollectiveOracle(*collective, configuration_.gpus, configuration_.seed).sent(number).data());
+  if (buffer.name == "out") return spoil(gpu, buffer);
   const GemmProblem problem = gemm_problem(configuration_);
   const compute::FloatMatrix values = buffer.name == "a" ? operand_a(problem, number) : operand_b(problem, number);
   for (std::uint32_t i = 0; i < buffer.rows; ++i) write_row(gpu, buffer, i, &values(i, 0));
@@ -136,6 +150,7 @@ void Reference::fill(Gpu& gpu, const processor::PublishedBuffer& buffer) const {
 FunctionalCheck Reference::check(Node& node) const {
   FunctionalCheck result;
   if (configuration_.workload.has_gemm()) check_output(node, result);
+  if (configuration_.workload.collective) check_collective(node, result);
   for (const auto& gpu : node.gpus())
     for (const Expectation& expectation : expectations_)
       if (expectation.gpu == gpu.get()) check_expectation(expectation, result);
@@ -171,6 +186,23 @@ void Reference::check_output(Node& node, FunctionalCheck& result) const {
           result.note({"out", gpu->processor.gpu(), row, column, found[column], expected(row, column)});
       result.elements += out.columns;
     }
+  }
+  result.checked = true;
+}
+
+/// Nothing is checked when a program has not published its output.
+void Reference::check_collective(Node& node, FunctionalCheck& result) const {
+  const CollectiveOracle oracle(*configuration_.workload.collective, configuration_.gpus, configuration_.seed);
+  for (const auto& gpu : node.gpus())
+    if (find(*gpu, "out") == nullptr) return;
+  for (const auto& gpu : node.gpus()) {
+    const processor::PublishedBuffer& out = *find(*gpu, "out");
+    const std::vector<float> expected = oracle.received(gpu->processor.gpu());
+    std::vector<float> found(out.columns);
+    read_row(*gpu, out, 0, found.data());
+    for (std::uint32_t i = 0; i < out.columns; ++i)
+      if (!(found[i] == expected[i])) result.note({"out", gpu->processor.gpu(), 0, i, found[i], expected[i]});
+    result.elements += out.columns;
   }
   result.checked = true;
 }

@@ -1,5 +1,6 @@
 // What buffers that programs publish hold in a functional run, and the check of what they hold in the end: the
-// workload's operands and output (platform/workload/operands.h has the values), and what programs say of others.
+// workload's operands and output (platform/workload/operands.h and collective.h have the values), and what programs say
+// of others.
 #pragma once
 
 #include <filesystem>
@@ -42,8 +43,11 @@ class Reference {
 
   bool is_of_workload(const std::string& name) const;
   std::string refused_contents(const processor::PublishedBuffer& buffer) const;
+  /// The shape that a buffer of the workload's has, in words.
+  std::string expected_shape(std::uint32_t gpu, const std::string& name) const;
   void fill(Gpu& gpu, const processor::PublishedBuffer& buffer) const;
   void check_output(Node& node, FunctionalCheck& result) const;
+  void check_collective(Node& node, FunctionalCheck& result) const;
   static void check_expectation(const Expectation& expectation, FunctionalCheck& result);
 
   const RunConfiguration& configuration_;

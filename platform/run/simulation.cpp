@@ -49,6 +49,7 @@ t3_job job_of(const RunConfiguration& configuration) {
   job.skip_gemm = !configuration.phases.gemm;
   job.skip_reduce_scatter = !configuration.phases.reduce_scatter;
   job.skip_all_gather = !configuration.phases.all_gather;
+  if (configuration.workload.collective) job.collective = *configuration.workload.collective;
   const memory::PolicyDescription& policy = *configuration.policy.policy;
   job.arbitration = static_cast<t3_arbitration>(policy.number);
   job.arbitration_limit = configuration.policy.limit;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "workload/split_mix.h"
+
 namespace t3vp {
 namespace {
 
@@ -11,13 +13,6 @@ std::uint32_t magnitudes_for(std::uint32_t gpus) {
   std::uint32_t r = 1;
   while (r < most_magnitudes && (r + 1) * (r + 1) * gpus <= ExactOperands::largest_sum) ++r;
   return r;
-}
-
-/// The finalizer of SplitMix64.
-std::uint64_t mixed(std::uint64_t x) {
-  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
-  x = (x ^ x >> 27) * 0x94D049BB133111EB;
-  return x ^ x >> 31;
 }
 
 }  // namespace

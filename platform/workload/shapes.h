@@ -1,4 +1,4 @@
-// What a run computes: GEMMs and Transformer layers, by their shapes. Plain data.
+// What a run computes: GEMMs, Transformer layers and collective operations, by their shapes. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 #include "hardware/parameters.h"
 #include "protocol/tile_grid.h"
+#include "t3/collective.h"
 
 namespace t3vp {
 
@@ -58,8 +59,12 @@ struct Workload {
   std::uint32_t tp = 0, tokens = 0;
   std::optional<LayerWorkload> layer;  ///< then gemm, sublayer and tokens say nothing
 
-  /// Neither a layer nor none at all, as with a program of the user's own.
+  std::optional<t3_collective> collective;  ///< alone; then gemm and all else say nothing
+
+  /// Neither a layer, nor a collective alone, nor none at all, as with a program of the user's own.
   bool has_gemm() const { return !layer && gemm.m != 0; }
+  /// Whether the platform's own programs have anything to do.
+  bool empty() const { return !layer && !collective && gemm.m == 0; }
 };
 
 /// Values of A and B: such that no sum is ever rounded, or any in [-1, 1].

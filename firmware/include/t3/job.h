@@ -1,11 +1,12 @@
 /* One sub-layer: out = sum over GPUs of a b, by a GEMM on every GPU, a ring reduce-scatter and a ring all-gather. Or a
- * layer: kernels of one GPU in order. */
+ * layer: kernels of one GPU in order. Or a collective operation alone. */
 #ifndef T3_JOB_H
 #define T3_JOB_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "t3/collective.h"
 #include "t3/layer.h"
 #include "t3/t3.h"
 
@@ -29,6 +30,7 @@ struct t3_job {
   bool valid_bits;                                      /* with zero_output: by valid bits, not by writing zeros */
   bool skip_gemm, skip_reduce_scatter, skip_all_gather; /* isolated: phases to leave out */
   const struct t3_layer* layer;                         /* layer: this alone counts */
+  struct t3_collective collective;                      /* collective: this and ring_workgroups count */
 };
 
 /* The programs in firmware/programs. */
@@ -38,6 +40,7 @@ t3_program t3_sequential; /* one after the other */
 t3_program t3_fused;      /* GEMM and reduce-scatter overlap in hardware (T3 section 4) */
 t3_program t3_isolated;   /* each by itself, with nothing left over from the one before */
 t3_program t3_run_layer;  /* the operations of a layer */
+t3_program t3_run_collective;
 
 #ifdef __cplusplus
 }

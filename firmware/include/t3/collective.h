@@ -1,0 +1,66 @@
+/* A collective operation on flat buffers, one on each GPU: what kernels, programs and the platform agree on.
+ *
+ * A buffer is cut into one chunk for each GPU; they differ by at most one element, earlier ones are larger. GPU g owns
+ * chunk g. GPU 0 is the root of a broadcast. */
+#ifndef T3_COLLECTIVE_H
+#define T3_COLLECTIVE_H
+
+#include <stdbool.h>
+
+#include "t3/element_bytes.h"
+#include "t3/enumeration.h"
+
+enum t3_collective_op T3_OF_32_BITS {
+  T3_REDUCE_SCATTER, /* chunk g of GPU g's buffer becomes the sum of all GPUs'; its other chunks stay as they are */
+  T3_ALL_GATHER,     /* chunk g of all buffers becomes GPU g's */
+  T3_ALL_TO_ALL,     /* GPU g receives chunk g of all buffers, one behind the other, in another buffer */
+  T3_BROADCAST,      /* all buffers become the root's */
+  T3_ALL_REDUCE      /* all buffers become the sum of all: a reduce-scatter, then an all-gather */
+};
+
+/* A ring's GPU sends to the previous one alone, which hands on what is not its own; direct, each sends to those that
+ * want it. */
+enum t3_collective_algorithm T3_OF_32_BITS { T3_RING, T3_DIRECT };
+
+struct t3_collective {
+  enum t3_collective_op op;
+  enum t3_collective_algorithm algorithm;
+  enum t3_element element;
+  uint64_t elements; /* of a GPU's buffer */
+};
+
+static inline uint64_t t3_flat_chunk_begin(uint64_t elements, uint32_t chunk, uint32_t chunks) {
+  const uint64_t rest = elements % chunks;
+  return elements / chunks * chunk + (chunk < rest ? chunk : rest);
+}
+
+static inline uint64_t t3_flat_chunk_size(uint64_t elements, uint32_t chunk, uint32_t chunks) {
+  return elements / chunks + (chunk < elements % chunks ? 1 : 0);
+}
+
+/* Up to the next DRAM access. */
+static inline uint64_t t3_padded(uint64_t bytes) { return (bytes + 31) / 32 * 32; }
+
+/* Bytes from what one GPU sends into a staging buffer to what the next one does. In each the elements are as far from
+ * a DRAM access's start as in the buffer that they come from. */
+static inline uint64_t t3_staging_slot(const struct t3_collective* c, uint32_t gpus) {
+  const uint32_t element = t3_element_bytes(c->element);
+  if (c->op == T3_ALL_TO_ALL) return t3_padded(c->elements * element);
+  return t3_padded(t3_flat_chunk_size(c->elements, 0, gpus) * element) + 32;
+}
+
+/* What a GPU needs beside its buffers to receive what is not its own or not yet added. */
+static inline uint64_t t3_staging_bytes(const struct t3_collective* c, uint32_t gpus) {
+  const bool reduces = c->op == T3_REDUCE_SCATTER || c->op == T3_ALL_REDUCE;
+  if (reduces && c->algorithm == T3_RING) return t3_padded(c->elements * t3_element_bytes(c->element));
+  if (reduces) return (gpus - 1) * t3_staging_slot(c, gpus);
+  if (c->op == T3_ALL_TO_ALL && c->algorithm == T3_RING) return (gpus - 2) * t3_staging_slot(c, gpus);
+  return 0;
+}
+
+/* The buffer that the result is in: larger than the one that is sent only where they are two. */
+static inline uint64_t t3_received_elements(const struct t3_collective* c, uint32_t gpu, uint32_t gpus) {
+  return c->op == T3_ALL_TO_ALL ? gpus * t3_flat_chunk_size(c->elements, gpu, gpus) : c->elements;
+}
+
+#endif

@@ -1,0 +1,263 @@
+/* A collective operation on flat buffers, as a ring or directly.
+ *
+ * Every workgroup owns the same share of each transfer on all GPUs and goes through the steps (steps.h) on its own:
+ * wait for the signals that it needs, move its share, signal those that wait for it. Its waves take the share's blocks
+ * one after the other, of several transfers in turn, so that all links have something to send: load one, add what else
+ * there is, store it wherever it goes. A step's signals leave when its stores have, and cannot overtake them. */
+#include "kernels/operands.h"
+#include "steps.h"
+#include "t3/address.h"
+#include "t3/registers/signals.h"
+
+enum { GPUS_MAX = 256, ADDENDS_AT_A_TIME = 4, SECTOR_BYTES = 32 };
+
+/* A chunk is cut where the buffer's blocks end, so that all but its first and last begin on DRAM accesses. */
+struct blocks {
+  uint64_t lead;  /* bytes from the DRAM access that the first block begins in */
+  uint64_t bytes; /* of the chunk, with those */
+  uint64_t each;
+  uint64_t count;
+};
+
+static struct blocks blocks_of(const struct t3_wave* wave, const struct t3_transfer* transfer, uint32_t element) {
+  struct blocks blocks = {.lead = transfer->source % SECTOR_BYTES,
+                          .each = wave->device->ring_block_bytes / SECTOR_BYTES * SECTOR_BYTES};
+  if (transfer->elements == 0) return blocks;
+  blocks.bytes = blocks.lead + transfer->elements * element;
+  blocks.count = (blocks.bytes + blocks.each - 1) / blocks.each;
+  return blocks;
+}
+
+static uint64_t share_begin(const struct blocks* blocks, uint64_t workgroup, uint64_t workgroups) {
+  return blocks->count * workgroup / workgroups;
+}
+
+/* What the waves of a workgroup share: the blocks of all transfers that are left in this step, one of each in turn. */
+struct share {
+  struct t3_step step;
+  uint64_t next, end;
+};
+
+static void open_share(const struct t3_wave* wave, const struct t3_steps* steps, uint32_t step, struct share* share) {
+  const uint32_t element = t3_element_bytes(steps->collective.element);
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < share->step.transfers; ++i) {
+    const struct t3_transfer transfer = t3_transfer_of(steps, step, i);
+    const struct blocks blocks = blocks_of(wave, &transfer, element);
+    const uint64_t count = share_begin(&blocks, (uint64_t)wave->workgroup + 1, wave->workgroups) -
+                           share_begin(&blocks, wave->workgroup, wave->workgroups);
+    if (count > most) most = count;
+  }
+  share->next = 0;
+  share->end = most * share->step.transfers;
+}
+
+/* So many bytes of all that a transfer is about. */
+struct piece {
+  uint64_t offset;
+  struct t3_access shape;
+  struct t3_tile tile;
+};
+
+static struct t3_access at(const struct piece* piece, uint64_t address) {
+  struct t3_access access = piece->shape;
+  access.address = address + piece->offset;
+  return access;
+}
+
+static void add(struct t3_wave* wave, const struct t3_transfer* transfer, const struct piece* piece) {
+  struct t3_tile tile = piece->tile;
+  for (uint32_t first = 0; first < transfer->addends; first += ADDENDS_AT_A_TIME) {
+    const uint32_t left = transfer->addends - first, count = left < ADDENDS_AT_A_TIME ? left : ADDENDS_AT_A_TIME;
+    for (uint32_t i = 0; i < count; ++i) {
+      tile.index = 1 + i;
+      t3_load(wave, tile, at(piece, transfer->addend + (first + i) * transfer->addend_stride));
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+      tile.index = 1 + i;
+      t3_add(wave, piece->tile, tile);
+    }
+  }
+}
+
+static void move(struct t3_wave* wave, const struct t3_steps* steps, const struct t3_transfer* transfer,
+                 const struct piece* piece) {
+  const struct t3_collective_arguments* p = steps->arguments;
+  t3_load(wave, piece->tile, at(piece, transfer->source));
+  add(wave, transfer, piece);
+  if (!transfer->to_all) t3_store(wave, piece->tile, at(piece, t3_on_gpu(transfer->to, transfer->target)));
+  for (uint32_t i = 1; transfer->to_all && i < p->gpus; ++i)
+    t3_store(wave, piece->tile, at(piece, t3_on_gpu((p->gpu + i) % p->gpus, transfer->target)));
+  t3_drain(wave);
+}
+
+/* Block `next` of the share, when its transfer has as many. */
+static void move_next(struct t3_wave* wave, const struct t3_steps* steps, uint32_t step, uint64_t next,
+                      uint32_t transfers) {
+  const enum t3_element type = steps->collective.element;
+  const uint32_t element = t3_element_bytes(type);
+  const struct t3_transfer transfer = t3_transfer_of(steps, step, (uint32_t)(next % transfers));
+  const struct blocks blocks = blocks_of(wave, &transfer, element);
+  const uint64_t block = share_begin(&blocks, wave->workgroup, wave->workgroups) + next / transfers;
+  if (block >= share_begin(&blocks, (uint64_t)wave->workgroup + 1, wave->workgroups)) return;
+  const uint64_t begin = block == 0 ? blocks.lead : block * blocks.each, whole_end = (block + 1) * blocks.each;
+  const uint64_t end = whole_end < blocks.bytes ? whole_end : blocks.bytes;
+  const uint32_t columns = (uint32_t)((end - begin) / element);
+  const struct piece piece = {
+      .offset = begin - blocks.lead,
+      .shape = {.rows = 1, .columns = columns, .element = type, .at_once = true},
+      .tile = {.rows = 1, .columns = columns, .element = type},
+  };
+  move(wave, steps, &transfer, &piece);
+}
+
+static uint64_t counter(const struct t3_wave* wave, const struct t3_steps* steps, uint32_t gpu, uint64_t offset) {
+  return t3_block_base(gpu, T3_BLOCK_SIGNALS) + offset +
+         (uint64_t)T3_SIGNALS_VALUE_STRIDE * (steps->arguments->signal_base + wave->workgroup);
+}
+
+static void tell(struct t3_wave* wave, const struct t3_steps* steps, enum t3_told whom) {
+  const struct t3_collective_arguments* p = steps->arguments;
+  const uint32_t first = whom == T3_TELLS_PREVIOUS ? p->gpus - 1 : 1;
+  for (uint32_t i = first; whom != T3_TELLS_NOBODY && i < p->gpus; ++i)
+    t3_signal(wave,
+              (struct t3_counter){.address = counter(wave, steps, (p->gpu + i) % p->gpus, T3_SIGNALS_ADD_OFFSET)});
+}
+
+static uint64_t worth_handing_on(const struct t3_device* device, uint32_t workgroups) {
+  return (uint64_t)device->ring_block_bytes * device->ring_blocks_in_flight * workgroups;
+}
+
+static void run(struct t3_wave* wave) {
+  const struct t3_collective_arguments* p = wave->arguments;
+  const struct t3_steps steps = t3_steps_of(p, worth_handing_on(wave->device, wave->workgroups));
+  struct share* share = wave->local;
+  const bool leads = wave->wave == 0;
+  for (uint32_t step = 0; step < steps.count; ++step) {
+    if (leads) {
+      share->step = t3_step_of(&steps, step);
+      if (share->step.awaited != 0)
+        t3_await(wave, (struct t3_counter){.address = counter(wave, &steps, p->gpu, T3_SIGNALS_VALUE_OFFSET),
+                                           .threshold = p->signal_epoch + share->step.awaited});
+      open_share(wave, &steps, step, share);
+    }
+    t3_meet(wave);
+    while (share->next < share->end) move_next(wave, &steps, step, share->next++, share->step.transfers);
+    t3_meet(wave);
+    if (leads) tell(wave, &steps, share->step.tells);
+  }
+}
+
+static bool check_numbers(struct t3_check* check, const struct t3_collective_arguments* p) {
+  if (p->gpus < 2 || p->gpus > GPUS_MAX)
+    return t3_refuse(check, T3_BAD_PACKET, "gpus %u: 2 to %d expected", p->gpus, GPUS_MAX);
+  if (p->gpu != check->gpu || p->gpu >= p->gpus)
+    return t3_refuse(check, T3_BAD_PACKET, "gpu %u of %u: %u, this one, expected", p->gpu, p->gpus, check->gpu);
+  if (p->op > T3_BROADCAST || p->algorithm > T3_DIRECT || p->element > T3_FP32)
+    return t3_refuse(check, T3_BAD_PACKET, "op %u, algorithm %u, element %u: at most %d, %d, %d expected", p->op,
+                     p->algorithm, p->element, T3_BROADCAST, T3_DIRECT, T3_FP32);
+  if (p->elements - 1 >= T3_ROWS_MAX)
+    return t3_refuse(check, T3_BAD_PACKET, "%" PRIu64 " elements: 1 to %d expected", p->elements, T3_ROWS_MAX);
+  return true;
+}
+
+/* Buffers of a GPU, of which some may not be there. */
+struct buffers {
+  struct t3_matrices out, in, staging;
+};
+
+static struct t3_matrices buffer(const char* name, uint64_t address, uint64_t bytes) {
+  return (struct t3_matrices){name, address, 1, bytes, 0, 0, 1};
+}
+
+static struct buffers buffers_of(const struct t3_collective_arguments* p) {
+  const struct t3_steps steps = t3_steps_of(p, 1);
+  const struct t3_collective* c = &steps.collective;
+  const uint64_t element = t3_element_bytes(c->element);
+  const uint64_t in = c->op == T3_ALL_TO_ALL ? c->elements * element : 0;
+  return (struct buffers){buffer("out", p->out, t3_received_elements(c, p->gpu, p->gpus) * element),
+                          buffer("in", p->in, in), buffer("staging", p->staging, t3_staging_bytes(c, p->gpus))};
+}
+
+static bool check_buffer(struct t3_check* check, const struct t3_matrices* m) {
+  if (m->row_bytes == 0 && m->address != 0)
+    return t3_refuse(check, T3_BAD_PACKET, "%s " T3_HEX ": 0 expected, it means nothing here", m->name, m->address);
+  if (t3_unaligned(m->address))
+    return t3_refuse(check, T3_BAD_PACKET, "%s " T3_HEX ": a multiple of %d expected", m->name, m->address,
+                     SECTOR_BYTES);
+  return m->row_bytes == 0 || t3_check_held(check, check->gpu, m->name, m->address, m->row_bytes);
+}
+
+static bool check_buffers(struct t3_check* check, const struct buffers* b) {
+  return check_buffer(check, &b->out) && check_buffer(check, &b->in) && check_buffer(check, &b->staging) &&
+         (b->in.row_bytes == 0 || t3_check_overlap(check, &b->out, &b->in)) &&
+         (b->staging.row_bytes == 0 || (t3_check_overlap(check, &b->out, &b->staging) &&
+                                        (b->in.row_bytes == 0 || t3_check_overlap(check, &b->staging, &b->in))));
+}
+
+static bool check_counters(struct t3_check* check, const struct t3_collective_arguments* p, uint32_t workgroups) {
+  if (workgroups == 0)
+    return t3_refuse(check, T3_BAD_PACKET, "0 workgroups: 1 or more, as many as on the other GPUs, expected");
+  const uint64_t end = (uint64_t)p->signal_base + workgroups, most = 4 * GPUS_MAX;
+  if (end > check->counters)
+    return t3_refuse(check, T3_BAD_PACKET, "signals %u to %" PRIu64 ": there are %u", p->signal_base, end - 1,
+                     check->counters);
+  if (p->signal_epoch > UINT64_MAX - most)
+    return t3_refuse(check, T3_BAD_PACKET, "signal_epoch %" PRIu64 ": room for %" PRIu64 " signals expected",
+                     p->signal_epoch, most);
+  return true;
+}
+
+static bool check_reach(struct t3_check* check, const struct t3_collective_arguments* p) {
+  for (uint32_t i = p->algorithm == T3_RING ? p->gpus - 1 : 1; i < p->gpus; ++i) {
+    const uint64_t peer = t3_on_gpu((p->gpu + i) % p->gpus, p->out);
+    if (!check->reaches(check->cluster, peer))
+      return t3_refuse(check, T3_NO_PEER, "GPU %" PRIu64 " of out " T3_HEX " cannot be reached", t3_gpu_of(peer), peer);
+  }
+  return true;
+}
+
+static bool check(struct t3_check* check, const struct t3_launch* launch) {
+  const struct t3_collective_arguments* p = launch->arguments;
+  if (!check_numbers(check, p)) return false;
+  const struct buffers buffers = buffers_of(p);
+  return check_buffers(check, &buffers) && check_counters(check, p, launch->workgroups) && check_reach(check, p);
+}
+
+/* What is sent there goes to the same places of other GPUs, of which the first has most of an all-to-all's. */
+static struct t3_plan plan(const struct t3_device* device, const struct t3_launch* launch) {
+  const struct t3_collective_arguments* p = launch->arguments;
+  struct t3_collective_arguments first = *p;
+  first.gpu = 0;
+  const struct buffers own = buffers_of(p), others = buffers_of(&first);
+  static const char* const names[] = {"reduce-scatter", "all-gather", "all-to-all", "broadcast"};
+  struct t3_plan plan = {
+      .name = names[p->op],
+      .workgroups = launch->workgroups,
+      .workgroups_per_cu = device->ring_workgroups_per_cu,
+      .register_bytes = (1 + ADDENDS_AT_A_TIME) * device->ring_block_bytes * device->ring_blocks_in_flight,
+      .waves = device->ring_blocks_in_flight,
+      .tiles = 1 + ADDENDS_AT_A_TIME,
+      .local_bytes = sizeof(struct share),
+      .together = true,
+      .awaits_arrivals = true,
+      .stores_here = p->op == T3_REDUCE_SCATTER || p->op == T3_ALL_TO_ALL};
+  if (own.out.row_bytes != 0) plan.written[plan.written_count++] = t3_range_of(&own.out);
+  if (own.staging.row_bytes != 0) plan.written[plan.written_count++] = t3_range_of(&own.staging);
+  if (own.in.row_bytes != 0) plan.read[plan.read_count++] = t3_range_of(&own.in);
+  const struct t3_matrices* const sent[] = {&others.out, &others.staging};
+  for (uint32_t i = 0; i < 2; ++i) {
+    struct t3_matrices buffer = *sent[i];
+    buffer.address &= T3_LOCAL_MASK;
+    if (buffer.row_bytes != 0) plan.sent[plan.sent_count++] = t3_range_of(&buffer);
+  }
+  return plan;
+}
+
+const struct t3_kernel t3_collective_kernel = {.name = "collective",
+                                               .arguments = T3_COLLECTIVE_ARGUMENTS,
+                                               .reads = "collective_read",
+                                               .writes = "collective_write",
+                                               .check = check,
+                                               .plan = plan,
+                                               .run = run};

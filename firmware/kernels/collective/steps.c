@@ -1,0 +1,200 @@
+/* GPU g of N; a ring's GPU sends to g - 1.
+ *
+ * Direct: step 0 sends all that others want, to each the same way, and tells all of them; step 1 waits until N - 1 have
+ * told this one, and of a reduce-scatter adds what has come. A broadcast has one that tells.
+ *
+ * Ring, step s waits for s signals. Reduce-scatter: steps 0 to N-2 send chunk (g+1+s) mod N with what has come added,
+ * step N-1 adds chunk g. All-gather: steps 0 to N-2 send chunk (g+s) mod N. All-to-all: step s sends what of GPU
+ * (g+s) mod N's buffer is for those behind this one: a part that has come to its owner is stored where it belongs, all
+ * others in the staging buffer, in the slot of the hops that they have behind them. Broadcast: step s sends piece s,
+ * and the last in the ring, GPU 1, nothing. */
+#include "steps.h"
+
+#include "t3/address.h"
+
+static uint32_t gpus_of(const struct t3_steps* s) { return s->arguments->gpus; }
+static uint32_t gpu_of(const struct t3_steps* s) { return s->arguments->gpu; }
+
+/* So many GPUs further on, up to a round. */
+static uint32_t behind(const struct t3_steps* s, uint32_t gpu, uint32_t distance) {
+  return (uint32_t)(((uint64_t)gpu + distance) % gpus_of(s));
+}
+static uint32_t previous(const struct t3_steps* s) { return behind(s, gpu_of(s), gpus_of(s) - 1); }
+
+static uint64_t bytes_of(const struct t3_steps* s, uint64_t elements) {
+  return elements * t3_element_bytes(s->collective.element);
+}
+static uint64_t size_of(const struct t3_steps* s, uint32_t chunk) {
+  return t3_flat_chunk_size(s->collective.elements, chunk, gpus_of(s));
+}
+/* Bytes from a buffer's start. */
+static uint64_t offset_of(const struct t3_steps* s, uint32_t chunk) {
+  return bytes_of(s, t3_flat_chunk_begin(s->collective.elements, chunk, gpus_of(s)));
+}
+
+struct t3_steps t3_steps_of(const struct t3_collective_arguments* p, uint64_t piece_bytes) {
+  struct t3_steps s = {.arguments = p,
+                       .collective = {.op = (enum t3_collective_op)p->op,
+                                      .algorithm = (enum t3_collective_algorithm)p->algorithm,
+                                      .element = (enum t3_element)p->element,
+                                      .elements = p->elements},
+                       .pieces = 1,
+                       .count = p->gpus};
+  if (p->algorithm == T3_DIRECT) {
+    s.count = 2;
+  } else if (p->op == T3_BROADCAST) {
+    const uint64_t most = 4 * (uint64_t)p->gpus; /* the last GPU then waits for a quarter of the transfer more */
+    const uint64_t worth = bytes_of(&s, p->elements) / piece_bytes;
+    s.count = s.pieces = worth > most ? (uint32_t)most : worth == 0 ? 1 : (uint32_t)worth;
+  }
+  return s;
+}
+
+static struct t3_step step_of_direct(const struct t3_steps* s, uint32_t step) {
+  const uint32_t others = gpus_of(s) - 1;
+  const bool is_broadcast = s->collective.op == T3_BROADCAST, is_root = gpu_of(s) == 0;
+  if (step == 1) {
+    const uint64_t awaited = !is_broadcast ? others : is_root ? 0 : 1;
+    return (struct t3_step){awaited, s->collective.op == T3_REDUCE_SCATTER ? 1 : 0, T3_TELLS_NOBODY};
+  }
+  if (is_broadcast && !is_root) return (struct t3_step){0, 0, T3_TELLS_NOBODY};
+  switch (s->collective.op) {
+    case T3_REDUCE_SCATTER:
+      return (struct t3_step){0, others, T3_TELLS_ALL};
+    case T3_ALL_TO_ALL:
+      return (struct t3_step){0, others + 1, T3_TELLS_ALL};
+    default:
+      return (struct t3_step){0, 1, T3_TELLS_ALL};
+  }
+}
+
+static struct t3_step step_of_ring(const struct t3_steps* s, uint32_t step) {
+  const bool is_last = step + 1 == gpus_of(s);
+  if (s->collective.op == T3_BROADCAST) {
+    const uint64_t awaited = gpu_of(s) == 0 ? 0 : (uint64_t)step + 1;
+    if (gpu_of(s) == 1) return (struct t3_step){awaited, 0, T3_TELLS_NOBODY};
+    return (struct t3_step){awaited, 1, T3_TELLS_PREVIOUS};
+  }
+  const enum t3_told tells = is_last ? T3_TELLS_NOBODY : T3_TELLS_PREVIOUS;
+  switch (s->collective.op) {
+    case T3_REDUCE_SCATTER:
+      return (struct t3_step){step, 1, tells};
+    case T3_ALL_TO_ALL: /* first its own part as well */
+      return (struct t3_step){step, gpus_of(s) - 1 - step + (step == 0 ? 1 : 0), tells};
+    default:
+      return (struct t3_step){step, is_last ? 0 : 1, tells};
+  }
+}
+
+struct t3_step t3_step_of(const struct t3_steps* s, uint32_t step) {
+  return s->collective.algorithm == T3_DIRECT ? step_of_direct(s, step) : step_of_ring(s, step);
+}
+
+/* From the buffer to the same place of another GPU's, or of all. */
+static struct t3_transfer copy_of(const struct t3_steps* s, uint64_t offset, uint64_t elements) {
+  return (struct t3_transfer){
+      .elements = elements, .source = s->arguments->out + offset, .target = s->arguments->out + offset};
+}
+
+static struct t3_transfer copy_of_chunk(const struct t3_steps* s, uint32_t chunk) {
+  return copy_of(s, offset_of(s, chunk), size_of(s, chunk));
+}
+
+static struct t3_transfer copy_of_piece(const struct t3_steps* s, uint32_t piece) {
+  return copy_of(s, bytes_of(s, t3_flat_chunk_begin(s->collective.elements, piece, s->pieces)),
+                 t3_flat_chunk_size(s->collective.elements, piece, s->pieces));
+}
+
+/* Where the GPU so many places behind the chunk's owner puts what it sends. */
+static uint64_t slot_of(const struct t3_steps* s, uint32_t distance, uint32_t chunk) {
+  return s->arguments->staging + (distance - 1) * t3_staging_slot(&s->collective, gpus_of(s)) +
+         offset_of(s, chunk) % 32;
+}
+
+static struct t3_transfer reduce_directly(const struct t3_steps* s, uint32_t step, uint32_t index) {
+  const uint32_t self = gpu_of(s), distance = index + 1;
+  struct t3_transfer transfer = copy_of_chunk(s, step == 0 ? behind(s, self, distance) : self);
+  transfer.to = self;
+  if (step == 1) {
+    transfer.addends = gpus_of(s) - 1;
+    transfer.addend = slot_of(s, 1, self);
+    transfer.addend_stride = t3_staging_slot(&s->collective, gpus_of(s));
+    return transfer;
+  }
+  transfer.to = behind(s, self, distance);
+  transfer.target = slot_of(s, gpus_of(s) - distance, transfer.to);
+  return transfer;
+}
+
+static struct t3_transfer reduce_in_ring(const struct t3_steps* s, uint32_t step) {
+  const uint32_t chunk = behind(s, gpu_of(s), step + 1);
+  const bool is_last = step + 1 == gpus_of(s);
+  struct t3_transfer transfer = copy_of_chunk(s, chunk);
+  transfer.addends = step == 0 ? 0 : 1;
+  transfer.addend = s->arguments->staging + offset_of(s, chunk);
+  transfer.to = is_last ? gpu_of(s) : previous(s);
+  if (!is_last) transfer.target = transfer.addend;
+  return transfer;
+}
+
+/* The part of GPU `from`'s buffer that is for GPU `to`, from where it has been sent to where it is received. */
+static struct t3_transfer part_of(const struct t3_steps* s, uint32_t from, uint32_t to) {
+  const uint64_t size = size_of(s, to);
+  return (struct t3_transfer){.elements = size,
+                              .source = s->arguments->in + offset_of(s, to),
+                              .target = s->arguments->out + bytes_of(s, from * size),
+                              .to = to};
+}
+
+/* What waits in a staging buffer, so many hops behind. */
+static uint64_t waiting(const struct t3_steps* s, uint32_t hops, uint32_t to) {
+  return s->arguments->staging + (hops - 1) * t3_staging_slot(&s->collective, gpus_of(s)) + offset_of(s, to);
+}
+
+/* Those that go farthest go first. */
+static struct t3_transfer hand_on(const struct t3_steps* s, uint32_t step, uint32_t index) {
+  const uint32_t from = behind(s, gpu_of(s), step);
+  struct t3_transfer transfer = part_of(s, from, behind(s, from, index + 1));
+  if (step == 0 && index + 1 == gpus_of(s)) return part_of(s, from, from);
+  if (step != 0) transfer.source = waiting(s, step, transfer.to);
+  if (transfer.to != previous(s)) transfer.target = waiting(s, step + 1, transfer.to);
+  transfer.to = previous(s);
+  return transfer;
+}
+
+static struct t3_transfer transfer_of_direct(const struct t3_steps* s, uint32_t step, uint32_t index) {
+  struct t3_transfer transfer;
+  switch (s->collective.op) {
+    case T3_REDUCE_SCATTER:
+      return reduce_directly(s, step, index);
+    case T3_ALL_TO_ALL:
+      return part_of(s, gpu_of(s), behind(s, gpu_of(s), index + 1));
+    case T3_BROADCAST:
+      transfer = copy_of(s, 0, s->collective.elements);
+      break;
+    default:
+      transfer = copy_of_chunk(s, gpu_of(s));
+      break;
+  }
+  transfer.to_all = true;
+  return transfer;
+}
+
+struct t3_transfer t3_transfer_of(const struct t3_steps* s, uint32_t step, uint32_t index) {
+  if (s->collective.algorithm == T3_DIRECT) return transfer_of_direct(s, step, index);
+  struct t3_transfer transfer;
+  switch (s->collective.op) {
+    case T3_REDUCE_SCATTER:
+      return reduce_in_ring(s, step);
+    case T3_ALL_TO_ALL:
+      return hand_on(s, step, index);
+    case T3_BROADCAST:
+      transfer = copy_of_piece(s, step);
+      break;
+    default:
+      transfer = copy_of_chunk(s, behind(s, gpu_of(s), step));
+      break;
+  }
+  transfer.to = previous(s);
+  return transfer;
+}

@@ -1,0 +1,47 @@
+/* What a GPU does in each step of a collective operation: what it awaits, moves and tells others. */
+#ifndef T3_KERNELS_STEPS_H
+#define T3_KERNELS_STEPS_H
+
+#include "t3/arguments/collective.h"
+#include "t3/collective.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct t3_steps {
+  const struct t3_collective_arguments* arguments;
+  struct t3_collective collective;
+  uint32_t pieces; /* of a ring's broadcast, handed on one after the other */
+  uint32_t count;
+};
+
+enum t3_told { T3_TELLS_NOBODY, T3_TELLS_PREVIOUS, T3_TELLS_ALL };
+
+struct t3_step {
+  uint64_t awaited;   /* signals since the kernel's begin, before anything is moved */
+  uint32_t transfers; /* in any order */
+  enum t3_told tells; /* when all of it has been moved */
+};
+
+/* Elements at `source`, to which others here are added, go to one GPU or to all but this. */
+struct t3_transfer {
+  uint64_t elements;
+  uint64_t source;
+  uint64_t addend, addend_stride; /* the first one's address; bytes to the next */
+  uint32_t addends;
+  uint64_t target; /* this GPU's address of what is written on the others */
+  bool to_all;
+  uint32_t to;
+};
+
+/* `piece_bytes`: what is worth handing on by itself. */
+struct t3_steps t3_steps_of(const struct t3_collective_arguments* arguments, uint64_t piece_bytes);
+struct t3_step t3_step_of(const struct t3_steps* steps, uint32_t step);
+struct t3_transfer t3_transfer_of(const struct t3_steps* steps, uint32_t step, uint32_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,102 @@
+/* One collective operation by itself. An all-reduce is two kernels, one behind the other. */
+#include "t3/arguments/collective.h"
+
+#include <stddef.h>
+
+#include "operands.h"
+#include "t3/registers/signals.h"
+
+enum { KERNELS = 2 };
+
+struct buffers {
+  uint64_t out, in, staging; /* 0: there is none */
+  uint64_t epochs[KERNELS];  /* of each kernel's counters */
+};
+
+static enum t3_status allocate(struct t3_context* gpu, uint64_t bytes, uint64_t* address) {
+  return bytes == 0 ? T3_OK : t3_malloc(gpu, bytes, address);
+}
+
+static void publish(const struct t3_context* gpu, const char* name, uint64_t address, uint64_t elements,
+                    enum t3_element element) {
+  const struct t3_buffer buffer = {.name = name,
+                                   .address = address,
+                                   .row_stride = elements * t3_element_bytes(element),
+                                   .rows = 1,
+                                   .columns = (uint32_t)elements,
+                                   .element = (uint32_t)element};
+  gpu->hal->publish(gpu->hal->platform, &buffer);
+}
+
+/* The same on all GPUs, since they send to each other's: what an all-to-all's GPU 0 receives is the most. */
+static enum t3_status set_up(struct t3_context* gpu, const struct t3_collective* c, struct buffers* buffers) {
+  const uint32_t element = t3_element_bytes(c->element);
+  *buffers = (struct buffers){0};
+  T3_TRY(allocate(gpu, t3_received_elements(c, 0, gpu->gpus) * element, &buffers->out));
+  if (c->op == T3_ALL_TO_ALL) T3_TRY(allocate(gpu, c->elements * element, &buffers->in));
+  T3_TRY(allocate(gpu, t3_staging_bytes(c, gpu->gpus), &buffers->staging));
+  publish(gpu, "out", buffers->out, t3_received_elements(c, gpu->gpu, gpu->gpus), c->element);
+  if (c->op == T3_ALL_TO_ALL) publish(gpu, "in", buffers->in, c->elements, c->element);
+  return T3_OK;
+}
+
+/* The last counters are for kernels that are not the driver's ring kernels, those of the first one at the end. */
+static uint32_t counters_of(const struct t3_context* gpu, uint32_t kernel) {
+  return T3_SIGNALS_VALUE_COUNT - (kernel + 1) * gpu->ring_workgroups;
+}
+
+/* While no GPU can have signalled yet. All of a kernel's counters are the same. */
+static enum t3_status read_epochs(const struct t3_context* gpu, struct buffers* buffers) {
+  const uint64_t values = t3_block_base(gpu->gpu, T3_BLOCK_SIGNALS) + T3_SIGNALS_VALUE_OFFSET;
+  for (uint32_t kernel = 0; kernel < KERNELS; ++kernel)
+    T3_TRY(gpu->hal->read64(gpu->hal->platform, values + T3_SIGNALS_VALUE_STRIDE * counters_of(gpu, kernel),
+                            &buffers->epochs[kernel]));
+  return T3_OK;
+}
+
+static enum t3_status run_kernel(struct t3_context* gpu, const struct t3_collective* c, const struct buffers* buffers,
+                                 enum t3_collective_op op, uint32_t kernel) {
+  const struct t3_kernel_options options = {.workgroups = gpu->ring_workgroups};
+  const struct t3_collective_arguments arguments = {.out = buffers->out,
+                                                    .in = buffers->in,
+                                                    .staging = op == T3_ALL_GATHER ? 0 : buffers->staging,
+                                                    .elements = c->elements,
+                                                    .signal_epoch = buffers->epochs[kernel],
+                                                    .signal_base = counters_of(gpu, kernel),
+                                                    .gpu = gpu->gpu,
+                                                    .gpus = gpu->gpus,
+                                                    .op = (uint8_t)op,
+                                                    .algorithm = (uint8_t)c->algorithm,
+                                                    .element = (uint8_t)c->element};
+  unsigned char bytes[T3_COLLECTIVE_ARGUMENTS_BYTES];
+  t3_collective_arguments_to(&arguments, bytes);
+  return t3_run_kernel(gpu, "collective", bytes, sizeof bytes, options);
+}
+
+/* The second kernel has counters of its own, since GPUs that have all they need begin it while others have not. */
+static enum t3_status run(struct t3_context* gpu, const struct t3_collective* c, const struct buffers* buffers) {
+  const bool is_all_reduce = c->op == T3_ALL_REDUCE;
+  T3_TRY(run_kernel(gpu, c, buffers, is_all_reduce ? T3_REDUCE_SCATTER : c->op, 0));
+  if (is_all_reduce) T3_TRY(run_kernel(gpu, c, buffers, T3_ALL_GATHER, 1));
+  return t3_wait_kernels(gpu);
+}
+
+enum t3_status t3_run_collective(const struct t3_hal* hal, const struct t3_job* job) {
+  struct t3_context context = {0};
+  struct buffers buffers;
+  T3_TRY(t3_set_up(&context, hal, job));
+  T3_TRY(t3_set_ring_workgroups(&context, (uint32_t)t3_at_most(context.ring_workgroups, T3_RING_WORKGROUPS_MAX / 2)));
+  t3_begin(&context, "setup");
+  T3_TRY(set_up(&context, &job->collective, &buffers));
+  T3_TRY(read_epochs(&context, &buffers));
+  T3_TRY(t3_barrier(&context));
+  t3_end(&context, "setup");
+
+  t3_begin(&context, "total");
+  t3_begin(&context, "collective");
+  T3_TRY(run(&context, &job->collective, &buffers));
+  t3_end(&context, "collective");
+  t3_end(&context, "total");
+  T3_TRY(t3_hand_over(&context));
+  return t3_close(&context);
+}

@@ -1,0 +1,51 @@
+// Collective operations alone: their names, what GPUs' buffers hold before and after, and what links cannot do without.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hardware/topology.h"
+#include "t3/collective.h"
+
+namespace t3vp {
+
+inline constexpr t3_collective_op all_collective_ops[] = {T3_REDUCE_SCATTER, T3_ALL_GATHER, T3_ALL_REDUCE,
+                                                          T3_ALL_TO_ALL, T3_BROADCAST};
+inline constexpr t3_collective_algorithm all_collective_algorithms[] = {T3_RING, T3_DIRECT};
+
+const char* name_of(t3_collective_op op);
+const char* name_of(t3_collective_algorithm algorithm);
+
+std::uint64_t bytes_of(const t3_collective& collective);
+
+/// The buffers of a run, by formulas of their own: nothing is shared with the kernels that work on them. All values are
+/// integers which every element type holds, and so are sums of any of them, so that results are compared to the bit.
+class CollectiveOracle {
+ public:
+  CollectiveOracle(const t3_collective& collective, std::uint32_t gpus, std::uint64_t seed)
+      : collective_(collective), gpus_(gpus), seed_(seed) {}
+
+  /// What the operation takes from a GPU. No number at all is where it takes nothing.
+  std::vector<float> sent(std::uint32_t gpu) const;
+  /// What a GPU's buffer `out` holds in the end.
+  std::vector<float> received(std::uint32_t gpu) const;
+
+ private:
+  struct Chunk {
+    std::uint64_t begin, size;
+  };
+  Chunk chunk(std::uint32_t owner) const;
+  float value(std::uint32_t gpu, std::uint64_t index) const;
+  float sum(std::uint64_t index) const;
+
+  t3_collective collective_;
+  std::uint32_t gpus_;
+  std::uint64_t seed_;
+};
+
+/// The time in ns below which no algorithm comes when no link is faster than `bandwidth_GBps`: the larger of what
+/// the GPU with most to send or to receive needs with all its ports at once, and what all links together need.
+double least_link_ns(const t3_collective& collective, const Topology& topology, std::uint32_t gpus,
+                     double bandwidth_GBps);
+
+}  // namespace t3vp
