@@ -124,8 +124,9 @@ static void tell(struct t3_wave* wave, const struct t3_steps* steps, enum t3_tol
               (struct t3_counter){.address = counter(wave, steps, (p->gpu + i) % p->gpus, T3_SIGNALS_ADD_OFFSET)});
 }
 
+/* A block for each workgroup. */
 static uint64_t worth_handing_on(const struct t3_device* device, uint32_t workgroups) {
-  return (uint64_t)device->ring_block_bytes * device->ring_blocks_in_flight * workgroups;
+  return (uint64_t)device->ring_block_bytes * workgroups;
 }
 
 static void run(struct t3_wave* wave) {

@@ -1,0 +1,199 @@
+// Collective operations alone: every element of every GPU, what links carry and how long it takes at least.
+#include <catch2/catch.hpp>
+
+#include "config/input_error.h"
+#include "system/platform_run.h"
+#include "workload/collective.h"
+
+namespace t3vp::test::test_collective_runs {
+
+namespace {
+
+using Operation = std::pair<t3_collective_op, t3_collective_algorithm>;
+
+/// Of every operation with every algorithm.
+std::vector<Operation> all_operations() {
+  std::vector<Operation> all;
+  for (const t3_collective_op op : all_collective_ops)
+    for (const t3_collective_algorithm algorithm : all_collective_algorithms) all.emplace_back(op, algorithm);
+  return all;
+}
+
+Settings collective(const Operation& operation, std::uint64_t bytes, const std::string& element, std::uint32_t gpus) {
+  return {on_small_system(), "gpus=" + std::to_string(gpus), "method=sequential",
+          "workload=" + nlohmann::json{{"collective",
+                                        {{"op", name_of(operation.first)},
+                                         {"algorithm", name_of(operation.second)},
+                                         {"bytes", bytes},
+                                         {"element", element}}}}
+                            .dump()};
+}
+
+std::uint64_t chunk_elements(std::uint64_t elements, std::uint32_t owner, std::uint32_t gpus) {
+  return elements / gpus + (owner < elements % gpus ? 1 : 0);
+}
+
+Run right_run(const Operation& operation, std::uint64_t elements, const std::string& element, std::uint32_t gpus,
+              const Settings& settings) {
+  const std::uint32_t bytes = element == "fp32" ? 4 : 2;
+  CAPTURE(name_of(operation.first), name_of(operation.second), elements, element, gpus);
+  Run run = Run::of_platform(collective(operation, elements * bytes, element, gpus) + settings);
+  CAPTURE(run.diagnosis());
+  REQUIRE(run.exit_code() == 0);
+  CHECK(run.time("collective") > 0);
+  CHECK(run.time("total") >= run.time("collective"));
+  CHECK(run.time("total") >= run.report()["bounds"]["link_ns"].get<double>());
+  return run;
+}
+
+/// Bytes that all links together carried.
+std::uint64_t carried(const Run& run) {
+  std::uint64_t sum = 0;
+  for (const auto& link : run.report()["links"]) sum += link["payload_bytes"].get<std::uint64_t>();
+  return sum;
+}
+
+/// Elements that GPUs send by the algorithm's definition. Of an all-to-all in a ring, a part for the d-th GPU behind
+/// takes d hops.
+std::uint64_t sent_elements(const Operation& operation, std::uint64_t elements, std::uint32_t gpus) {
+  if (operation.first == T3_ALL_REDUCE) return std::uint64_t{2} * (gpus - 1) * elements;
+  if (operation.first != T3_ALL_TO_ALL || operation.second == T3_DIRECT) return (gpus - 1) * elements;
+  return elements * gpus * (gpus - 1) / 2;
+}
+
+}  // namespace
+
+TEST_CASE("every collective gives every GPU the right elements at odd sizes on every topology") {
+  const auto [gpus, topology, element, elements] =
+      GENERATE(table<std::uint32_t, const char*, const char*, std::uint64_t>({
+          {2, "ring", "fp16", 1001},
+          {3, "fully-connected", "fp32", 20011},
+          {5, "ring", "bf16", 12347},
+          {6, R"({"kind": "torus", "dimensions": [3, 2]})", "fp16", 9001},
+          {7, "fully-connected", "fp16", 30030},
+          {8, "ring", "fp32", 4099},
+      }));
+  for (const Operation& operation : all_operations()) {
+    const Run run = right_run(operation, elements, element, gpus,
+                              {"data=functional", "check=protocol", std::string("system.links.topology=") + topology});
+    CHECK(run.report()["functional"]["elements"] == elements * gpus);
+    CHECK(run.report()["functional"]["checked"] == true);
+  }
+}
+
+TEST_CASE("chunks of no element are no chunks") {
+  for (const Operation& operation : all_operations())
+    if (operation.first != T3_ALL_TO_ALL) right_run(operation, 3, "fp16", 5, {"data=functional"});
+}
+
+TEST_CASE("a collective takes as long without data") {
+  for (const Operation& operation : all_operations()) {
+    const auto time = [&](const char* data) {
+      return right_run(operation, 7777, "fp16", 3, {data}).report()["time_ns"].dump();
+    };
+    CHECK(time("data=functional") == time("data=timing-only"));
+  }
+}
+
+// Between fully connected GPUs every store takes one link.
+TEST_CASE("links carry what the algorithm sends and no byte more") {
+  const std::uint32_t gpus = GENERATE(3u, 5u);
+  constexpr std::uint64_t elements = 5003;
+  for (const Operation& operation : all_operations()) {
+    const Run run = right_run(operation, elements, "fp16", gpus, {"system.links.topology=fully-connected"});
+    CHECK(carried(run) == 2 * sent_elements(operation, elements, gpus));
+  }
+}
+
+TEST_CASE("direct collectives use all links of fully connected GPUs at once") {
+  constexpr std::uint64_t elements = 1 << 17;
+  for (const t3_collective_op op : all_collective_ops) {
+    const Settings full{"system.links.topology=fully-connected"};
+    const double ring = right_run({op, T3_RING}, elements, "fp16", 5, full).time("collective");
+    const double direct = right_run({op, T3_DIRECT}, elements, "fp16", 5, full).time("collective");
+    INFO(name_of(op));
+    if (op != T3_BROADCAST) CHECK(direct < 0.5 * ring);
+  }
+}
+
+TEST_CASE("no collective is faster than the bytes that its definition moves") {
+  t3_collective c{T3_ALL_GATHER, T3_RING, T3_FP16, 1000};
+  const Topology ring, full{Topology::Kind::fully_connected, {}};
+  // Five chunks of 200 elements: a GPU receives four over two ports, or over four.
+  CHECK(least_link_ns(c, ring, 5, 1) == Approx(800));
+  CHECK(least_link_ns(c, full, 5, 1) == Approx(400));
+  c.op = T3_ALL_REDUCE;
+  CHECK(least_link_ns(c, ring, 5, 1) == Approx(1600));
+  c.op = T3_BROADCAST;
+  CHECK(least_link_ns(c, full, 5, 1) == Approx(500));
+  // Parts of 200 elements to two neighbours at one hop and two GPUs at two, over ten links.
+  c.op = T3_ALL_TO_ALL;
+  CHECK(least_link_ns(c, ring, 5, 1) == Approx(5 * 400 * (1 + 1 + 2 + 2) / 10.0));
+}
+
+TEST_CASE("a collective's oracle says what the operations are") {
+  const std::uint32_t gpus = GENERATE(2u, 3u, 7u);
+  t3_collective c{T3_ALL_REDUCE, T3_RING, T3_FP32, 31};
+  std::vector<float> sums(31);
+  const CollectiveOracle all_reduce(c, gpus, 5);
+  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu)
+    for (std::size_t i = 0; i < 31; ++i) sums[i] += all_reduce.sent(gpu)[i];
+  c.op = T3_ALL_TO_ALL;
+  const CollectiveOracle all_to_all(c, gpus, 5);
+  std::size_t begin = 0;
+  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
+    CHECK(all_reduce.received(gpu) == sums);
+    const std::uint64_t size = chunk_elements(31, gpu, gpus);
+    const std::vector<float> received = all_to_all.received(gpu);
+    REQUIRE(received.size() == size * gpus);
+    for (std::uint32_t from = 0; from < gpus; ++from)
+      for (std::size_t i = 0; i < size; ++i) CHECK(received[from * size + i] == all_to_all.sent(from)[begin + i]);
+    begin += size;
+  }
+  CHECK(begin == 31);
+}
+
+TEST_CASE("a wrong bit in a collective is seen") {
+  for (const Operation& operation : all_operations()) {
+    const Run run =
+        Run::of_platform(collective(operation, 4002, "fp16", 3) +
+                         Settings{"data=functional", R"(inject={"wrong_element": {"gpu": 2, "index": 17}})"});
+    CAPTURE(name_of(operation.first), name_of(operation.second));
+    CHECK(run.exit_code() == 1);
+    CHECK(run.report()["functional"]["mismatches"] == 1);
+  }
+}
+
+TEST_CASE("a collective that cannot be is refused in a line") {
+  const Operation gather{T3_ALL_GATHER, T3_DIRECT};
+  const auto refusal = [](const Settings& settings) -> std::string {
+    try {
+      configuration_of(settings);
+      return "";
+    } catch (const InputError& error) {
+      return error.what();
+    }
+  };
+  const auto tells = [&](const Settings& settings, const std::string& text) {
+    INFO(refusal(settings));
+    CHECK(refusal(settings).find(text) != std::string::npos);
+    CHECK(refusal(settings).find('\n') == std::string::npos);
+  };
+  const Settings right = collective(gather, 4096, "fp16", 4);
+  REQUIRE(refusal(right).empty());
+  tells(collective(gather, 4097, "fp16", 4), "/workload/collective/bytes: found 4097");
+  tells(collective(gather, 4098, "fp32", 4), "a multiple of 4");
+  tells(collective(gather, 4096, "fp16", 1), "/gpus");
+  tells(collective({T3_ALL_TO_ALL, T3_RING}, 6, "fp16", 4), "one for each GPU");
+  tells(collective(gather, std::uint64_t{1} << 31, "fp16", 4), "memory");
+  tells(right + Settings{"method=t3"}, "/method");
+  tells(right + Settings{"operands=random"}, "/operands");
+  tells(right + Settings{"simulate=mirror"}, "/simulate");
+  tells(right + Settings{"program=fused"}, "/program");
+  tells(right + Settings{"workload.gemm.m=4"}, "/workload/gemm");
+  tells(right + Settings{"workload.collective.algorithm=hierarchical"}, "/workload/collective/algorithm");
+  tells(right + Settings{"workload.collective.op=gather"}, "/workload/collective/op");
+  tells(gemm(64, 64, 64) + Settings{"program=collective"}, "/program");
+}
+
+}  // namespace t3vp::test::test_collective_runs
