@@ -136,7 +136,7 @@ std::uint32_t gpus_of(const Document& run, const Workload& workload, bool has_ow
   if (workload.collective && !run.content.contains("gpus"))
     run.reject("/gpus", "an integer from 2 to 256, the GPUs of the collective");
   const std::uint32_t gpus = run.content.value("gpus", workload.tp);
-  const std::uint32_t least = has_own_program ? 1 : 2;
+  const std::uint32_t least = has_own_program && !workload.collective ? 1 : 2;
   if (gpus < least) run.reject("/gpus", fmt::format("an integer from {} to 256", least));
   if (workload.tp != 0 && gpus != workload.tp) run.reject("/gpus", fmt::format("{}, the workload's tp", workload.tp));
   return gpus;
