@@ -212,6 +212,20 @@ TEST_CASE("arithmetic without a result is told with its place, the rest stays, a
   CHECK_THAT(text_of(files.out() / "result.md"), Catch::Contains("| geomean"));
 }
 
+TEST_CASE("an experiment has the figures of a switch's links") {
+  const SmallExperiment files;
+  json content = json_of(files.file());
+  content["cases"][1]["set"]["system.links.topology"] = "switch";
+  content["plot"] = {{{"file", "s"}, {"kind", "stacks"}, {"keys", {"links.switch0_to_1.wire_bytes"}}}};
+  files.write("experiment.json", content);
+  const Outcome outcome = files.run();
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == 0);
+  const fs::path csv = files.out() / "results.csv";
+  CHECK(value(csv, "tall", "t3", "links.switch0_to_1.wire_bytes") ==
+        value(csv, "tall", "t3", "links.0_to_switch0.wire_bytes"));
+}
+
 TEST_CASE("a figure that no run reports is an error with its place and the nearest names") {
   const SmallExperiment files;
   json content = json_of(files.file());
