@@ -84,8 +84,15 @@ KernelQueue::Refusal KernelQueue::check_launch(const t3_kernel& kernel, const t3
     KernelTime time(*this, {kernel.name, "its check"});
     accepted = kernel.check(&check, &launch);
   }
-  if (accepted) return {};
-  if (is_refusal(check.code)) return {static_cast<Status>(check.code), check.text};
+  if (accepted && check.code == 0) return {};
+  if (accepted)
+    return {
+        Status::bad_packet,
+        fmt::format("kernel {}: its check has refused with code {} and returned true: the one or the other expected",
+                    kernel.name, check.code)};
+  if (is_refusal(check.code))
+    return {static_cast<Status>(check.code),
+            check.text[0] != 0 ? check.text : fmt::format("kernel {}: its check refuses, without a text", kernel.name)};
   return {Status::bad_packet,
           fmt::format("kernel {}: its check refuses with code {}: one of t3_status but T3_OK, T3_STUCK, T3_TIMEOUT, "
                       "T3_ABORTED and T3_STALE, as t3_refuse gives it, expected",

@@ -180,8 +180,16 @@ TEST_CASE("a check that refuses without a status that there is has a kernel that
     code = taken;
     guest.bench.run(guest.gemm.packet);
     CHECK(guest.bench.gpu().error() == static_cast<Status>(taken));
-    (void)guest.report();
+    CHECK(guest.report() == "kernel guest: its check refuses, without a text");
   }
+  guest.kernel.check = [](t3_check* check, const t3_launch*) {
+    check->code = 13;
+    return true;
+  };
+  guest.bench.run(guest.gemm.packet);
+  CHECK(guest.bench.gpu().error() == Status::bad_packet);
+  CHECK(guest.report() ==
+        "kernel guest: its check has refused with code 13 and returned true: the one or the other expected");
 }
 
 TEST_CASE("an agreement with neighbours that cannot be is refused") {
