@@ -41,7 +41,7 @@ FabricPort::FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, s
     for (std::size_t i = 0; i < registers.neighbour.size(); ++i)
       registers.neighbour[i].set(i < neighbours.size() ? neighbours[i] : no_port);
     for (std::size_t to = 0; to < registers.route.size(); ++to) {
-      const Hop hop = to < route_.size() ? route_[to] : Hop{};
+      const Hop hop = hop_to(route_, to);
       registers.route[to].port.set(hop.port == no_port ? 0xFFFF : hop.port);
       registers.route[to].channel.set(hop.channel);
     }
@@ -70,15 +70,10 @@ void FabricPort::begin_life() {
   own_ = std::make_shared<RingSignal>(std::move(own));
 }
 
-Hop FabricPort::route_to(std::uint64_t address) const {
-  const std::uint64_t gpu = address_map::gpu_of(address);
-  return gpu < route_.size() ? route_[gpu] : Hop{};
-}
-
 void FabricPort::request(int source, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const std::uint64_t address = transaction.get_address();
   const bool arrived = source >= first_ingress && address_map::gpu_of(address) == gpu_;
-  const Hop hop = route_to(address);
+  const Hop hop = hop_to(route_, address_map::gpu_of(address));
   if (!arrived && hop.port == no_port) {
     registers.report(Status::no_peer, address, fmt::format("no link leads to GPU {}", address_map::gpu_of(address)));
     transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -242,7 +237,7 @@ void FabricPort::posted_write_ended(Transaction& packet) {
 /// A posted write of firmware to a peer's registers: it is on its way when this returns.
 void FabricPort::control_write(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
   const std::uint64_t address = transaction.get_address();
-  const Hop hop = route_to(address);
+  const Hop hop = hop_to(route_, address_map::gpu_of(address));
   const unsigned bytes = transaction.get_data_length();
   if (hop.port == no_port) {
     transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -276,7 +271,7 @@ void FabricPort::control_write(tlm::tlm_generic_payload& transaction, sc_core::s
 /// An access of no bytes asks whether there is a way; others go it.
 unsigned FabricPort::debug(int source, tlm::tlm_generic_payload& transaction) {
   const std::uint64_t address = transaction.get_address();
-  const Hop hop = route_to(address);
+  const Hop hop = hop_to(route_, address_map::gpu_of(address));
   if (source >= first_ingress && address_map::gpu_of(address) == gpu_)
     return (address_map::is_hbm(address) ? memory : signals)->transport_dbg(transaction);
   if (hop.port != no_port && transaction.get_data_length() != 0) return (*egress[hop.port])->transport_dbg(transaction);

@@ -45,7 +45,6 @@ class FabricPort : public sc_core::sc_module, public Component {
   void control_write(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
   void posted_write_ended(Transaction& packet);
   unsigned debug(int source, tlm::tlm_generic_payload& transaction);
-  Hop route_to(std::uint64_t address) const;
   void answer(int source, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void forward(tlm::tlm_generic_payload& transaction, int source, const Hop& hop, Picoseconds delay);
   void deliver(tlm::tlm_generic_payload& transaction, int source, Picoseconds delay);

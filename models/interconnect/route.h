@@ -16,6 +16,8 @@ struct Hop {
 
 using Route = std::vector<Hop>;
 
+inline Hop hop_to(const Route& route, std::uint64_t gpu) { return gpu < route.size() ? route[gpu] : Hop{}; }
+
 /// A GPU, or a switch.
 struct LinkEnd {
   LinkEnd(std::uint16_t gpu = 0) : number(gpu) {}

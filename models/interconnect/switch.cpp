@@ -22,13 +22,8 @@ Switch::Switch(const sc_core::sc_module_name& name, Picoseconds latency, std::si
   }
 }
 
-Hop Switch::route_to(std::uint64_t address) const {
-  const std::uint64_t gpu = address_map::gpu_of(address);
-  return gpu < route_.size() ? route_[gpu] : Hop{};
-}
-
 void Switch::request(int receiver, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
-  const Hop hop = route_to(transaction.get_address());
+  const Hop hop = hop_to(route_, address_map::gpu_of(transaction.get_address()));
   if (hop.port == no_port || !is_packet(transaction)) {
     transaction.set_response_status(hop.port == no_port ? tlm::TLM_ADDRESS_ERROR_RESPONSE
                                                         : tlm::TLM_COMMAND_ERROR_RESPONSE);
@@ -54,7 +49,7 @@ void Switch::response(int, tlm::tlm_generic_payload& packet, Picoseconds delay) 
 }
 
 unsigned Switch::debug(int, tlm::tlm_generic_payload& transaction) {
-  const Hop hop = route_to(transaction.get_address());
+  const Hop hop = hop_to(route_, address_map::gpu_of(transaction.get_address()));
   if (hop.port != no_port) return (*egress[hop.port])->transport_dbg(transaction);
   transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
   return 0;

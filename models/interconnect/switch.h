@@ -25,7 +25,6 @@ class Switch : public sc_core::sc_module {
   void taken(int, tlm::tlm_generic_payload& relay, Picoseconds delay);
   void response(int, tlm::tlm_generic_payload& relay, Picoseconds delay);
   unsigned debug(int, tlm::tlm_generic_payload& transaction);
-  Hop route_to(std::uint64_t address) const;
   DataTargetSocket<Switch>& receiver_of(const Transaction& relay) { return *ingress[relay.generation]; }
 
   Picoseconds latency_;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "hardware/topology.h"
+
 namespace t3vp {
 
 Node::Node(const sc_core::sc_module_name& name, const NodeParameters& parameters, const t3_kernel* const* kernels,
@@ -27,30 +29,26 @@ void Node::connect(const NodeParameters& parameters, Trace* trace) {
     switches_.push_back(std::make_unique<interconnect::Switch>(fmt::format("switch{}", switches_.size()).c_str(),
                                                                parameters.switch_latency, placement.neighbours.size(),
                                                                placement.route, placement.receivers));
-  received_.assign(gpus_.size() + switches_.size(), 0);
-  const auto end_of = [this](std::size_t number) {
-    return number < gpus_.size() ? interconnect::LinkEnd(static_cast<std::uint16_t>(number))
-                                 : interconnect::LinkEnd::of_switch(static_cast<std::uint16_t>(number - gpus_.size()));
+  // Links so far that leave each GPU, then each switch, and that lead there.
+  std::vector<std::size_t> sent(gpus_.size() + switches_.size(), 0), received = sent;
+  const auto place_of = [this](const interconnect::LinkEnd& end) {
+    return end.number + (end.is_switch ? gpus_.size() : 0);
   };
-  for (std::size_t g = 0; g < gpus_.size(); ++g) {
-    const std::vector<std::uint32_t>& neighbours = parameters.topology[g].neighbours;
-    for (std::size_t port = 0; port < neighbours.size(); ++port) {
-      interconnect::Link& link = add_link(fmt::format("link_{}_{}", g, neighbours[port]),
-                                          parameters.links[links_.size()], end_of(g), end_of(neighbours[port]), trace);
-      joints_.join(*gpus_[g]->fabric.egress[port], link.in);
-      link.errors.bind(gpus_[g]->error_log.reports);  // the sender's log tells what a link refuses
-      lead_to(link);
+  for (const LinkEnds& ends : link_ends(parameters.topology, parameters.switches)) {
+    const std::size_t from = place_of(ends.from), port = sent[from]++;
+    interconnect::Link& link = add_link(fmt::format("link_{}_{}", from, place_of(ends.to)),
+                                        parameters.links[links_.size()], ends.from, ends.to, trace);
+    if (ends.from.is_switch) {
+      joints_.join(*switches_[ends.from.number]->egress[port], link.in);
+    } else {
+      joints_.join(*gpus_[from]->fabric.egress[port], link.in);
+      link.errors.bind(gpus_[from]->error_log.reports);  // the sender's log tells what a link refuses
     }
-  }
-  for (std::size_t s = 0; s < switches_.size(); ++s) {
-    const std::vector<std::uint32_t>& neighbours = parameters.switches[s].neighbours;
-    for (std::size_t port = 0; port < neighbours.size(); ++port) {
-      interconnect::Link& link =
-          add_link(fmt::format("link_{}_{}", gpus_.size() + s, neighbours[port]), parameters.links[links_.size()],
-                   end_of(gpus_.size() + s), end_of(neighbours[port]), trace);
-      joints_.join(*switches_[s]->egress[port], link.in);
-      lead_to(link);
-    }
+    const std::size_t receiver = received[place_of(ends.to)]++;
+    if (ends.to.is_switch)
+      joints_.join(link.out, *switches_[ends.to.number]->ingress[receiver]);
+    else
+      joints_.join(link.out, *gpus_[ends.to.number]->fabric.ingress[receiver]);
   }
 }
 
@@ -69,15 +67,6 @@ interconnect::Link& Node::add_link(const std::string& name, const interconnect::
                                    const interconnect::LinkEnd& from, const interconnect::LinkEnd& to, Trace* trace) {
   links_.push_back(std::make_unique<interconnect::Link>(name.c_str(), parameters, from, to, trace));
   return *links_.back();
-}
-
-/// Ends the link at the next receiver of its end.
-void Node::lead_to(interconnect::Link& link) {
-  const std::size_t number = link.to().number;
-  if (link.to().is_switch)
-    joints_.join(link.out, *switches_[number]->ingress[received_[gpus_.size() + number]++]);
-  else
-    joints_.join(link.out, *gpus_[number]->fabric.ingress[received_[number]++]);
 }
 
 std::vector<const Violations*> Node::violations() const {

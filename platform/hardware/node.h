@@ -21,7 +21,7 @@ class Node : public sc_core::sc_module {
        const std::vector<const t3_kernel* const*>& kernels, Trace* trace);
 
   const std::vector<std::unique_ptr<Gpu>>& gpus() const { return gpus_; }
-  /// They are sorted by the GPUs that send, port after port.
+  /// They are sorted by the GPUs that send, port after port, then by the switches.
   const std::vector<std::unique_ptr<interconnect::Link>>& links() const { return links_; }
   /// What the protocol checkers have found: of every GPU, then of the links.
   std::vector<const Violations*> violations() const;
@@ -31,13 +31,11 @@ class Node : public sc_core::sc_module {
   void mirror(const NodeParameters& parameters, Trace* trace);
   interconnect::Link& add_link(const std::string& name, const interconnect::LinkParameters& parameters,
                                const interconnect::LinkEnd& from, const interconnect::LinkEnd& to, Trace* trace);
-  void lead_to(interconnect::Link& link);
 
   SocketJoints joints_;
   std::vector<std::unique_ptr<Gpu>> gpus_;
   std::vector<std::unique_ptr<interconnect::Switch>> switches_;
   std::vector<std::unique_ptr<interconnect::Link>> links_;
-  std::vector<std::size_t> received_;  ///< links so far that lead to each GPU, then to each switch
   std::unique_ptr<interconnect::ChunkMirror> mirror_;
 };
 
