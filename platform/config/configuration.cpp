@@ -11,12 +11,7 @@ const char* name_of(McaScope scope) { return scope == McaScope::always ? "always
 
 bool is_ideal(Method method) { return method == Method::ideal_overlap || method == Method::ideal_rs_nmc; }
 
-std::uint32_t link_count(const RunConfiguration& c) {
-  if (c.gpus == 1) return 0;
-  if (c.mirror) return 1;
-  const Topology& topology = c.system.topology;
-  return static_cast<std::uint32_t>(link_ends(place(topology, c.gpus), place_switches(topology, c.gpus)).size());
-}
+std::uint32_t link_count(const RunConfiguration& c) { return static_cast<std::uint32_t>(fabric_of(c).links.size()); }
 
 TileGrid output_grid(const RunConfiguration& c) { return output_grid(c.workload.gemm, c.system.compute.wavefronts); }
 

@@ -111,6 +111,9 @@ const char* name_of(McaScope scope);
 /// Whether the method runs GEMM, reduce-scatter and all-gather apart.
 bool is_ideal(Method method);
 
+/// What joins the GPUs, with what single links have otherwise; the one GPU of a mirror.
+Fabric fabric_of(const RunConfiguration& configuration);
+
 /// Directions of links, as report.links lists them.
 std::uint32_t link_count(const RunConfiguration& configuration);
 

@@ -104,17 +104,6 @@ dma::DmaParameters read_dma(const Section& s) {
   return p;
 }
 
-interconnect::LinkParameters read_links(const Section& s) {
-  interconnect::LinkParameters p;
-  s.read("bandwidth_GBps", p.bandwidth_GBps);
-  p.latency = s.time("link_latency_ns");
-  s.read("header_bytes", p.header_bytes);
-  s.read_given("max_payload_bytes", p.max_payload_bytes);
-  s.read_given("arbitration_bytes", p.arbitration_bytes);
-  p.receive_buffer_bytes = static_cast<std::uint32_t>(s.bytes("receive_buffer_KiB", KiB));
-  return p;
-}
-
 dram::Geometry read_geometry(const Section& s) {
   dram::Geometry g;
   s.read("pseudo_channels", g.pseudo_channels);
@@ -189,13 +178,14 @@ SystemConfiguration read_system(const Document& system, const Document& memory) 
   s.memory.dram = read_memory(memory);
   s.tracker = read_tracker({content, "tracker"});
   s.dma = read_dma({content, "dma"});
-  s.links = read_links({content, "links"});
+  LinkTier tier = read_tier(content.at("links"), {});
+  s.links = tier.links;
+  s.topology = std::move(tier.topology);
+  s.overrides = read_overrides(content.at("links"));
   const Section processor(content, "processor");
   s.processor.register_access = processor.time("register_access_ns");
   processor.read("error_log_entries", s.processor.error_log_entries);
   check_system(system, s);
-  s.topology = read_topology(content.at("links").at("topology"), s.links);
-  s.overrides = read_overrides(content.at("links"));
   return s;
 }
 

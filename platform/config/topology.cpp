@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace t3vp {
 namespace {
 
 using nlohmann::json;
-
-constexpr const char* place_of_topology = "/links/topology";
 
 std::string kind_of(const json& topology) { return topology.is_object() ? topology.at("kind") : topology; }
 
@@ -17,44 +16,99 @@ struct Key {
   const char* name;
   const char* kind;  ///< that alone has it
 };
-constexpr Key keys[] = {{"dimensions", "torus"}, {"latency_ns", "switch"}, {"queue_KiB", "switch"}};
+constexpr Key keys[] = {{"dimensions", "torus"},    {"latency_ns", "switch"}, {"queue_KiB", "switch"},
+                        {"gpus_per_node", "nodes"}, {"inside", "nodes"},      {"between", "nodes"},
+                        {"ports", "nodes"}};
 
-void check_keys(const Document& system, const json& topology) {
-  const std::string kind = kind_of(topology);
-  for (const Key& key : keys)
-    if (topology.contains(key.name) && kind != key.kind)
-      system.reject(fmt::format("{}/{}", place_of_topology, key.name),
-                    fmt::format("this key only with kind {}", key.kind));
-}
+/// Links and what they join, in the system file at `place`.
+class TierCheck {
+ public:
+  TierCheck(const Document& system, std::string place, const json& topology, std::uint32_t gpus)
+      : system_(system), place_(std::move(place)), topology_(topology), kind_(kind_of(topology)), gpus_(gpus) {}
 
-void check_torus(const Document& system, const RunConfiguration& c) {
-  const std::string place = fmt::format("{}/dimensions", place_of_topology);
-  const std::vector<std::uint32_t>& dimensions = c.system.topology.dimensions;
-  if (dimensions.empty()) system.reject(place, "nothing", "a list of two or three, the torus's");
-  std::uint64_t product = 1;
-  for (const std::uint32_t size : dimensions) product *= size;
-  if (product != c.gpus) system.reject(place, fmt::format("dimensions whose product is {}, the GPUs", c.gpus));
-}
+  void check() const {
+    if (topology_.is_object())
+      check_keys();
+    else if (kind_ != "ring" && kind_ != "fully-connected" && kind_ != "switch")
+      system_.reject(place_, R"("ring", "fully-connected", "switch" or an object with a kind)");
+    if (kind_ == "torus") check_torus();
+    if (kind_ == "nodes") check_nodes();
+    if (kind_ == "fully-connected" && gpus_ > most_ports + 1)
+      system_.reject(place_, fmt::format("another one for {} GPUs: a GPU has {} ports", gpus_, most_ports));
+  }
 
+ private:
+  void check_keys() const {
+    for (const Key& key : keys)
+      if (topology_.contains(key.name) && kind_ != key.kind)
+        system_.reject(fmt::format("{}/{}", place_, key.name), fmt::format("this key only with kind {}", key.kind));
+  }
+  void require(const char* key, const char* expected) const {
+    if (!topology_.contains(key)) system_.reject(fmt::format("{}/{}", place_, key), "nothing", expected);
+  }
+  void check_torus() const {
+    require("dimensions", "a list of two or three, the torus's");
+    std::uint64_t product = 1;
+    for (const json& size : topology_.at("dimensions")) product *= size.get<std::uint64_t>();
+    if (product != gpus_)
+      system_.reject(place_ + "/dimensions", fmt::format("dimensions whose product is {}, the GPUs", gpus_));
+  }
+  void check_nodes() const {
+    require("gpus_per_node", "the number of GPUs of a node");
+    require("inside", "the links inside a node");
+    require("between", "the links between nodes");
+    const auto size = topology_.at("gpus_per_node").get<std::uint32_t>();
+    if (gpus_ % size != 0)
+      system_.reject(place_ + "/gpus_per_node", fmt::format("a divisor of {}, the number of GPUs", gpus_));
+    TierCheck(system_, place_ + "/inside/topology", topology_.at("inside").at("topology"), size).check();
+    TierCheck(system_, place_ + "/between/topology", topology_.at("between").at("topology"), gpus_ / size).check();
+  }
+
+  const Document& system_;
+  std::string place_;
+  const json& topology_;
+  std::string kind_;
+  std::uint32_t gpus_;
+};
+
+/// The number of a switch that is named with its number, such as "switch0".
 interconnect::LinkEnd end_of(const json& value) {
   if (value.is_number()) return value.get<std::uint16_t>();
-  return interconnect::LinkEnd::of_switch(value == "switch0" ? 0 : 65535);
+  const unsigned long number = std::stoul(value.get<std::string>().substr(std::string("switch").size()));
+  return interconnect::LinkEnd::of_switch(static_cast<std::uint16_t>(number));
 }
 
-void check_overrides(const Document& run, const Document& system, const RunConfiguration& c) {
-  const Topology& topology = c.system.topology;
-  const std::vector<LinkEnds> links = link_ends(place(topology, c.gpus), place_switches(topology, c.gpus));
+bool is_of(const LinkOverride& o, const LinkPlacement& link) { return link.from == o.from && link.to == o.to; }
+
+void check_overrides(const Document& run, const Document& system, const RunConfiguration& c, const Fabric& fabric) {
   const std::vector<LinkOverride>& overrides = c.system.overrides;
   for (std::size_t i = 0; i < overrides.size(); ++i) {
-    const auto is_it = [&](const auto& link) { return link.from == overrides[i].from && link.to == overrides[i].to; };
     const std::string place = fmt::format("/links/overrides/{}", i);
-    if (std::none_of(links.begin(), links.end(), is_it))
+    const auto is_the_same = [&](const LinkOverride& other) {
+      return other.from == overrides[i].from && other.to == overrides[i].to;
+    };
+    if (std::none_of(fabric.links.begin(), fabric.links.end(),
+                     [&](const LinkPlacement& link) { return is_of(overrides[i], link); }))
       system.reject(place, fmt::format("a link of the {} GPUs' topology", c.gpus));
-    if (std::any_of(overrides.begin(), overrides.begin() + static_cast<std::ptrdiff_t>(i), is_it))
+    if (std::any_of(overrides.begin(), overrides.begin() + static_cast<std::ptrdiff_t>(i), is_the_same))
       system.reject(place, "each link once");
   }
   if (c.mirror && !overrides.empty())
     run.reject("/simulate", "all, since GPUs of a mirror are alike, and so are their links");
+}
+
+/// A route's entry in the registers of links has this room for a channel.
+constexpr std::uint32_t most_channels = 64;
+
+void check_size(const Document& system, const Fabric& fabric) {
+  const char* const place = "/links/topology";
+  for (const Placement& placement : fabric.gpus)
+    if (placement.neighbours.size() > most_ports)
+      system.reject(place, fmt::format("{} ports at GPU {}", placement.neighbours.size(), placement.gpu),
+                    fmt::format("at most {} ports of a GPU", most_ports));
+  if (channels_of(fabric) > most_channels)
+    system.reject(place, fmt::format("{} virtual channels", channels_of(fabric)),
+                  fmt::format("nodes in nodes that need at most {}", most_channels));
 }
 
 }  // namespace
@@ -72,31 +126,55 @@ std::vector<LinkOverride> read_overrides(const json& links) {
   return overrides;
 }
 
-Topology read_topology(const json& value, const interconnect::LinkParameters& links) {
-  Topology topology;
-  topology.switch_queue_bytes = links.receive_buffer_bytes;
+LinkTier read_tier(const json& links, const interconnect::LinkParameters& otherwise) {
+  LinkTier tier{otherwise, {}};
+  interconnect::LinkParameters& p = tier.links;
+  p.bandwidth_GBps = links.value("bandwidth_GBps", p.bandwidth_GBps);
+  if (links.contains("link_latency_ns")) p.latency = from_ns(links.at("link_latency_ns").get<double>());
+  p.header_bytes = links.value("header_bytes", p.header_bytes);
+  p.max_payload_bytes = links.value("max_payload_bytes", p.max_payload_bytes);
+  p.arbitration_bytes = links.value("arbitration_bytes", p.arbitration_bytes);
+  if (links.contains("receive_buffer_KiB"))
+    p.receive_buffer_bytes = links.at("receive_buffer_KiB").get<std::uint32_t>() << 10;
+
+  const json& value = links.at("topology");
+  Topology& topology = tier.topology;
   const std::string kind = kind_of(value);
   if (kind == "fully-connected") topology.kind = Topology::Kind::fully_connected;
   if (kind == "switch") topology.kind = Topology::Kind::switched;
-  if (!value.is_object()) return topology;
-  if (value.contains("dimensions")) value.at("dimensions").get_to(topology.dimensions);
+  if (kind == "nodes") topology.kind = Topology::Kind::nodes;
+  if (!value.is_object()) return tier;
+  topology.dimensions = value.value("dimensions", topology.dimensions);
   if (value.contains("latency_ns")) topology.switch_latency = from_ns(value.at("latency_ns").get<double>());
   if (value.contains("queue_KiB")) topology.switch_queue_bytes = value.at("queue_KiB").get<std::uint32_t>() << 10;
-  return topology;
+  topology.gpus_per_node = value.value("gpus_per_node", topology.gpus_per_node);
+  topology.one_port_per_node = value.value("ports", "gpu") == "node";
+  for (const char* name : {"inside", "between"})
+    if (value.contains(name)) topology.tiers.push_back(read_tier(value.at(name), p));
+  return tier;
 }
 
 void check_topology(const Document& run, const Document& system, const RunConfiguration& c) {
   const json& topology = system.content.at("links").at("topology");
-  const std::string kind = kind_of(topology);
-  if (topology.is_object())
-    check_keys(system, topology);
-  else if (kind != "ring" && kind != "fully-connected" && kind != "switch")
-    system.reject(place_of_topology, R"("ring", "fully-connected", "switch" or an object with a kind)");
-  if (kind == "torus") check_torus(system, c);
-  if (kind == "fully-connected" && c.gpus > most_ports + 1)
-    system.reject(place_of_topology, fmt::format("another one for {} GPUs: a GPU has {} ports", c.gpus, most_ports));
-  check_overrides(run, system, c);
-  if (c.mirror && kind != "ring") run.reject("/simulate", "all, since GPUs of a mirror are in a ring");
+  TierCheck(system, "/links/topology", topology, c.gpus).check();
+  const Fabric fabric = lay_out({c.system.links, c.system.topology}, c.gpus);
+  check_size(system, fabric);
+  check_overrides(run, system, c, fabric);
+  if (!c.mirror) return;
+  if (kind_of(topology) != "ring") run.reject("/simulate", "all, since GPUs of a mirror are in a ring");
+}
+
+Fabric fabric_of(const RunConfiguration& c) {
+  if (c.mirror && c.gpus > 1) return mirrored_ring(c.system.links, c.gpus);
+  Fabric fabric = lay_out({c.system.links, c.system.topology}, c.gpus);
+  for (LinkPlacement& link : fabric.links)
+    for (const LinkOverride& o : c.system.overrides) {
+      if (!is_of(o, link)) continue;
+      link.parameters.bandwidth_GBps = o.bandwidth_GBps.value_or(link.parameters.bandwidth_GBps);
+      link.parameters.latency = o.latency.value_or(link.parameters.latency);
+      link.parameters.receive_buffer_bytes = o.receive_buffer_bytes.value_or(link.parameters.receive_buffer_bytes);
+    }
+  return fabric;
 }
 
 }  // namespace t3vp

@@ -1,4 +1,4 @@
-// The topology of a system file's links.
+// The links of a system file and what they join.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,10 +8,11 @@
 
 namespace t3vp {
 
-/// A text is a kind without keys. What a switch does not say of itself is as the links have it.
-Topology read_topology(const nlohmann::json& value, const interconnect::LinkParameters& links);
+/// `links` of a system, or of a tier of nodes, where what is left out is as `otherwise`. A topology that is a text is a
+/// kind without keys.
+LinkTier read_tier(const nlohmann::json& links, const interconnect::LinkParameters& otherwise);
 
-/// Of the links; their ends are numbers of GPUs, or "switch0". What no link's end can be is switch 65535.
+/// Of the links; their ends are numbers of GPUs, or "switch0".
 std::vector<LinkOverride> read_overrides(const nlohmann::json& links);
 
 /// Throws InputError about a key that the kind does not have or lacks, and about GPUs that do not fit.

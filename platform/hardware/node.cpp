@@ -2,19 +2,17 @@
 
 #include <fmt/format.h>
 
-#include "hardware/topology.h"
-
 namespace t3vp {
 
 Node::Node(const sc_core::sc_module_name& name, const NodeParameters& parameters, const t3_kernel* const* kernels,
            Trace* trace)
-    : Node(name, parameters, std::vector<const t3_kernel* const*>(parameters.topology.size(), kernels), trace) {}
+    : Node(name, parameters, std::vector<const t3_kernel* const*>(parameters.fabric.gpus.size(), kernels), trace) {}
 
 Node::Node(const sc_core::sc_module_name& name, const NodeParameters& parameters,
            const std::vector<const t3_kernel* const*>& kernels, Trace* trace)
     : sc_module(name), joints_(parameters.options.check_protocol) {
-  for (std::size_t g = 0; g < parameters.topology.size(); ++g) {
-    const Placement& placement = parameters.topology[g];
+  for (std::size_t g = 0; g < parameters.fabric.gpus.size(); ++g) {
+    const Placement& placement = parameters.fabric.gpus[g];
     gpus_.push_back(std::make_unique<Gpu>(fmt::format("gpu{}", placement.gpu).c_str(), parameters.gpus[g], placement,
                                           parameters.options, kernels[g], trace));
   }
@@ -25,19 +23,18 @@ Node::Node(const sc_core::sc_module_name& name, const NodeParameters& parameters
 }
 
 void Node::connect(const NodeParameters& parameters, Trace* trace) {
-  for (const SwitchPlacement& placement : parameters.switches)
+  for (const SwitchPlacement& placement : parameters.fabric.switches)
     switches_.push_back(std::make_unique<interconnect::Switch>(fmt::format("switch{}", switches_.size()).c_str(),
-                                                               parameters.switch_latency, placement.neighbours.size(),
+                                                               placement.latency, placement.neighbours.size(),
                                                                placement.route, placement.receivers));
   // Links so far that leave each GPU, then each switch, and that lead there.
   std::vector<std::size_t> sent(gpus_.size() + switches_.size(), 0), received = sent;
   const auto place_of = [this](const interconnect::LinkEnd& end) {
     return end.number + (end.is_switch ? gpus_.size() : 0);
   };
-  for (const LinkEnds& ends : link_ends(parameters.topology, parameters.switches)) {
+  for (const LinkPlacement& ends : parameters.fabric.links) {
     const std::size_t from = place_of(ends.from), port = sent[from]++;
-    interconnect::Link& link = add_link(fmt::format("link_{}_{}", from, place_of(ends.to)),
-                                        parameters.links[links_.size()], ends.from, ends.to, trace);
+    interconnect::Link& link = add_link(fmt::format("link_{}_{}", from, place_of(ends.to)), ends, trace);
     if (ends.from.is_switch) {
       joints_.join(*switches_[ends.from.number]->egress[port], link.in);
     } else {
@@ -53,9 +50,8 @@ void Node::connect(const NodeParameters& parameters, Trace* trace) {
 }
 
 void Node::mirror(const NodeParameters& parameters, Trace* trace) {
-  const Placement& placement = parameters.topology[0];
-  interconnect::Link& link =
-      add_link("link", parameters.links[0], placement.gpu, static_cast<std::uint16_t>(placement.neighbours[0]), trace);
+  const Placement& placement = parameters.fabric.gpus[0];
+  interconnect::Link& link = add_link("link", parameters.fabric.links[0], trace);
   joints_.join(*gpus_[0]->fabric.egress[0], link.in);
   link.errors.bind(gpus_[0]->error_log.reports);
   mirror_ = std::make_unique<interconnect::ChunkMirror>("mirror", *parameters.mirrored, placement.gpus, placement.gpu);
@@ -63,9 +59,8 @@ void Node::mirror(const NodeParameters& parameters, Trace* trace) {
   joints_.join(mirror_->out, *gpus_[0]->fabric.ingress[0]);
 }
 
-interconnect::Link& Node::add_link(const std::string& name, const interconnect::LinkParameters& parameters,
-                                   const interconnect::LinkEnd& from, const interconnect::LinkEnd& to, Trace* trace) {
-  links_.push_back(std::make_unique<interconnect::Link>(name.c_str(), parameters, from, to, trace));
+interconnect::Link& Node::add_link(const std::string& name, const LinkPlacement& link, Trace* trace) {
+  links_.push_back(std::make_unique<interconnect::Link>(name.c_str(), link.parameters, link.from, link.to, trace));
   return *links_.back();
 }
 

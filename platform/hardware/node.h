@@ -29,8 +29,7 @@ class Node : public sc_core::sc_module {
  private:
   void connect(const NodeParameters& parameters, Trace* trace);
   void mirror(const NodeParameters& parameters, Trace* trace);
-  interconnect::Link& add_link(const std::string& name, const interconnect::LinkParameters& parameters,
-                               const interconnect::LinkEnd& from, const interconnect::LinkEnd& to, Trace* trace);
+  interconnect::Link& add_link(const std::string& name, const LinkPlacement& link, Trace* trace);
 
   SocketJoints joints_;
   std::vector<std::unique_ptr<Gpu>> gpus_;

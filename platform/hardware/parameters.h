@@ -46,14 +46,25 @@ struct SwitchPlacement {
   std::vector<std::uint32_t> neighbours;  ///< the GPU behind each outgoing port
   interconnect::Route route;
   std::uint32_t receivers = 0;
+  Picoseconds latency = 0;
+};
+
+/// One direction of a link.
+struct LinkPlacement {
+  interconnect::LinkEnd from, to;
+  interconnect::LinkParameters parameters;
+};
+
+/// What joins GPUs (topology.h makes it).
+struct Fabric {
+  std::vector<Placement> gpus;  ///< of every simulated GPU, in the order of their numbers
+  std::vector<SwitchPlacement> switches;
+  std::vector<LinkPlacement> links;  ///< one for each port, GPU after GPU, then switch after switch
 };
 
 struct NodeParameters {
-  std::vector<Placement> topology;  ///< of every simulated GPU, in the order of their numbers
-  std::vector<GpuParameters> gpus;  ///< as many
-  std::vector<SwitchPlacement> switches;
-  Picoseconds switch_latency = 0;
-  std::vector<interconnect::LinkParameters> links;  ///< one for each port, GPU after GPU, then switch after switch
+  Fabric fabric;
+  std::vector<GpuParameters> gpus;  ///< as many as the fabric has
   /// One GPU stands for all of a ring: what it sends comes back to it, as the next chunk's of this output.
   std::optional<TileGrid> mirrored;
   SimulationOptions options;

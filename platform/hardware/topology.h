@@ -1,4 +1,4 @@
-// GPUs and what their links join: a topology is a list of placements, with a route to every GPU in each.
+// GPUs and switches, what their links join, and the routes: a fabric is laid out from a tier of links.
 //
 // Routes are fixed, and nothing that waits for links can wait for itself. Dimensions of a torus (a ring has one) are
 // travelled in their order. In a dimension a packet takes virtual channel 1 as long as its way leads over the place
@@ -7,6 +7,11 @@
 // goes from lower to higher numbers: those of channel 1 in the order of the way up to that place, then those of channel
 // 0. No packet of channel 0 enters the link that leads over it, so that none follows again. In a dimension of up to
 // three GPUs no way has two links, and there is channel 0 alone.
+//
+// Between nodes a packet changes over at its sender's place: first to the receiver's node, then inside that to the
+// receiver, so that links between nodes never wait for links between nodes again once a packet has entered a node. When
+// a node has one port, at its first GPU, packets for other nodes reach that GPU inside by channels of their own, which
+// packets that come from other nodes do not use.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +22,34 @@
 
 namespace t3vp {
 
+struct LinkTier;
+
 /// A torus of one dimension is a ring. Fully connected GPUs have a link to each other one, switched ones a link in each
-/// direction to the one switch, where no way has more than two links.
+/// direction to the one switch, where no way has more than two links. Nodes are groups of GPUs of successive numbers,
+/// joined inside by one tier of links and with each other by another one.
 struct Topology {
-  enum class Kind { torus, fully_connected, switched } kind = Kind::torus;
+  enum class Kind { torus, fully_connected, switched, nodes } kind = Kind::torus;
   std::vector<std::uint32_t> dimensions;  ///< of a torus; empty: one, of all GPUs
   Picoseconds switch_latency = 0;
-  std::uint32_t switch_queue_bytes = 0;  ///< receive buffer of each link that leads to the switch
+  std::uint32_t switch_queue_bytes = 0;  ///< receive buffer of each link that leads to the switch; 0: as the links have
+  std::uint32_t gpus_per_node = 0;       ///< of nodes, of whose number that of the GPUs is a multiple
+  /// Of nodes: only the first GPU of each is joined with the other nodes'. Otherwise every GPU is joined with those
+  /// that have the same place in their nodes, by a network of their own.
+  bool one_port_per_node = false;
+  std::vector<LinkTier> tiers;  ///< of nodes: inside each, and between them
+
+  const LinkTier& inside() const;
+  const LinkTier& between() const;
 };
+
+/// Links of one kind and what they join.
+struct LinkTier {
+  interconnect::LinkParameters links;
+  Topology topology;
+};
+
+inline const LinkTier& Topology::inside() const { return tiers[0]; }
+inline const LinkTier& Topology::between() const { return tiers[1]; }
 
 /// The most links that a GPU has.
 inline constexpr std::uint32_t most_ports = 64;
@@ -34,18 +59,13 @@ inline constexpr std::uint32_t most_ports = 64;
 /// In each dimension of a torus a GPU's ports lead to the previous one, then to the next one; of two there is one link
 /// in each direction, of one there is none. Numbers count the first dimension first. Packets take the shorter way, that
 /// of the previous GPU when both are as long. Fully connected GPUs have their ports in the order of the others'
-/// numbers.
-std::vector<Placement> place(const Topology& topology, std::uint32_t gpus);
-
-std::vector<SwitchPlacement> place_switches(const Topology& topology, std::uint32_t gpus);
-
-/// What the links of a node join: those of the first GPU's ports, of the next one's, and then of the switches'.
-struct LinkEnds {
-  interconnect::LinkEnd from, to;
-};
-std::vector<LinkEnds> link_ends(const std::vector<Placement>& gpus, const std::vector<SwitchPlacement>& switches);
+/// numbers. Of nodes the ports inside are first.
+Fabric lay_out(const LinkTier& tier, std::uint32_t gpus);
 
 /// GPU 0 of a ring in which it stands for all of them: its only port leads to the previous GPU.
-std::vector<Placement> mirrored_ring(std::uint32_t gpus);
+Fabric mirrored_ring(const interconnect::LinkParameters& links, std::uint32_t gpus);
+
+/// Virtual channels that the routes of a fabric name.
+std::uint32_t channels_of(const Fabric& fabric);
 
 }  // namespace t3vp

@@ -5,9 +5,8 @@
 #include <algorithm>
 
 #include "protocol/traffic_classes.h"
-#include "run/node_parameters.h"
-#include "workload/collective.h"
 #include "workload/layer.h"
+#include "workload/link_bound.h"
 #include "workload/tile_choice.h"
 
 namespace t3vp {
@@ -96,9 +95,9 @@ std::vector<LinkFigures> links_of(const RunConfiguration& configuration, const N
                                   double total_ns) {
   std::vector<LinkFigures> list;
   std::vector<std::size_t> seen(node.gpus().size());  // of each GPU's links
-  const std::vector<interconnect::LinkParameters> parameters = node_parameters(configuration).links;
+  const std::vector<LinkPlacement> placements = fabric_of(configuration).links;
   for (const auto& link : node.links()) {
-    LinkFigures figures{link->from(), link->to(), parameters[list.size()].bandwidth_GBps};
+    LinkFigures figures{link->from(), link->to(), placements[list.size()].parameters.bandwidth_GBps};
     const std::size_t index = seen[link->gpu()]++;
     for (const std::string& phase : measured_phases(configuration)) {
       const interconnect::LinkTraffic traffic = meter.of(link->gpu(), phase).links[index];
@@ -153,11 +152,8 @@ Bounds bounds_of(const RunConfiguration& configuration, const Node& node, const 
   bounds.compute_quantized_ns = quantized_compute_ns(configuration);
   for (const LinkFigures& link : result.links)
     bounds.link_ns = std::max(bounds.link_ns, static_cast<double>(link.wire_bytes) / link.bandwidth_GBps);
-  if (const auto& collective = configuration.workload.collective; collective && !result.links.empty()) {
-    double fastest = 0;
-    for (const LinkFigures& link : result.links) fastest = std::max(fastest, link.bandwidth_GBps);
-    bounds.link_ns = std::max(bounds.link_ns, least_link_ns(*collective, system.topology, configuration.gpus, fastest));
-  }
+  if (const auto& collective = configuration.workload.collective)
+    bounds.link_ns = std::max(bounds.link_ns, least_link_ns(*collective, fabric_of(configuration)));
   for (std::size_t g = 0; g < node.gpus().size(); ++g)
     bounds.dram_ns = std::max(bounds.dram_ns, bytes_in_total(configuration, meter, g) / peak_GBps(system.memory));
   return bounds;

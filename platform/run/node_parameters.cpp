@@ -1,7 +1,5 @@
 #include "run/node_parameters.h"
 
-#include "hardware/topology.h"
-
 namespace t3vp {
 namespace {
 
@@ -16,35 +14,15 @@ GpuParameters gpu_parameters(const RunConfiguration& configuration, std::uint32_
   return parameters;
 }
 
-interconnect::LinkParameters link_parameters(const RunConfiguration& configuration, std::size_t number,
-                                             const LinkEnds& ends) {
-  const SystemConfiguration& system = configuration.system;
-  interconnect::LinkParameters parameters = system.links;
-  if (ends.to.is_switch) parameters.receive_buffer_bytes = system.topology.switch_queue_bytes;
-  for (const LinkOverride& link : system.overrides) {
-    if (!(link.from == ends.from && link.to == ends.to)) continue;
-    parameters.bandwidth_GBps = link.bandwidth_GBps.value_or(parameters.bandwidth_GBps);
-    parameters.latency = link.latency.value_or(parameters.latency);
-    parameters.receive_buffer_bytes = link.receive_buffer_bytes.value_or(parameters.receive_buffer_bytes);
-  }
-  const auto& fault = configuration.faults.drop_packet;
-  if (fault && fault->link == number) parameters.drop_packet = fault->packet;
-  return parameters;
-}
-
 }  // namespace
 
 NodeParameters node_parameters(const RunConfiguration& configuration) {
   NodeParameters node;
-  const bool mirrored = configuration.mirror && configuration.gpus > 1;
-  node.topology =
-      mirrored ? mirrored_ring(configuration.gpus) : place(configuration.system.topology, configuration.gpus);
-  if (!mirrored) node.switches = place_switches(configuration.system.topology, configuration.gpus);
-  node.switch_latency = configuration.system.topology.switch_latency;
-  for (const Placement& placement : node.topology) node.gpus.push_back(gpu_parameters(configuration, placement.gpu));
-  for (const LinkEnds& ends : link_ends(node.topology, node.switches))
-    node.links.push_back(link_parameters(configuration, node.links.size(), ends));
-  if (mirrored) node.mirrored = output_grid(configuration);
+  node.fabric = fabric_of(configuration);
+  if (const auto& fault = configuration.faults.drop_packet)
+    node.fabric.links[fault->link].parameters.drop_packet = fault->packet;
+  for (const Placement& placement : node.fabric.gpus) node.gpus.push_back(gpu_parameters(configuration, placement.gpu));
+  if (configuration.mirror && configuration.gpus > 1) node.mirrored = output_grid(configuration);
   node.options = {configuration.functional, configuration.check_protocol};
   return node;
 }

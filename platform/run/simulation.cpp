@@ -215,7 +215,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   std::unique_ptr<PerfettoTrace> trace;
   if (options.trace) trace = std::make_unique<PerfettoTrace>(options.out / "trace.json");
   const NodeParameters parameters = node_parameters(configuration);
-  Node node("node", parameters, kernels_of(software, options, parameters.topology.size()), trace.get());
+  Node node("node", parameters, kernels_of(software, options, parameters.gpus.size()), trace.get());
   const TrafficMeter meter(node);
   Reference reference(configuration);
   std::unique_ptr<LayerRun> layer;

@@ -10,47 +10,6 @@ namespace {
 
 bool reduces(t3_collective_op op) { return op == T3_REDUCE_SCATTER || op == T3_ALL_REDUCE; }
 
-/// Links of GPUs that the way from one to another one leads over. A switch's links lead to GPUs.
-std::uint32_t hops(const std::vector<Placement>& placements, std::uint32_t from, std::uint32_t to) {
-  std::uint32_t count = 0;
-  for (; from != to; ++count) {
-    from = placements[from].neighbours[placements[from].route[to].port];
-    if (from >= placements.size()) from = to;
-  }
-  return count;
-}
-
-/// The bytes of all links together. Of a sum, every GPU but one per chunk has to send something of each element, and of
-/// a sum that all are to have, every GPU but one has to receive it as well: 2 (N - 1) n in all (Patarasu and Yuan,
-/// Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations, 2009). Parts of an all-to-all take as many
-/// links as lie between two GPUs, which is at least what a bisection has to carry.
-double bytes_of_all(const t3_collective& c, const std::vector<Placement>& placements) {
-  const auto gpus = static_cast<std::uint32_t>(placements.size());
-  const double one = static_cast<double>(bytes_of(c)) * (gpus - 1);
-  if (c.op == T3_ALL_REDUCE) return 2 * one;
-  if (c.op != T3_ALL_TO_ALL) return one;
-  double sum = 0;
-  for (std::uint32_t to = 0; to < gpus; ++to) {
-    const std::uint64_t size = (c.elements + gpus - 1 - to) / gpus * t3_element_bytes(c.element);
-    for (std::uint32_t from = 0; from < gpus; ++from) sum += static_cast<double>(size * hops(placements, from, to));
-  }
-  return sum;
-}
-
-/// What a GPU has to send or to receive at least, whichever is more; of N GPUs' buffers of n bytes each, in chunks of
-/// about n / N: (N - 1) / N n in all but a broadcast, whose n have to leave the root and reach the others. Of the
-/// scattered parts a GPU sends all but its own, and of the gathered it receives all but its own (Thakur, Rabenseifner
-/// and Gropp, Optimization of Collective Communication Operations in MPICH, 2005).
-double bytes_of_one(const t3_collective& c, std::uint32_t gpus) {
-  const std::uint32_t element = t3_element_bytes(c.element);
-  const auto all = static_cast<double>(bytes_of(c));
-  const std::uint64_t smallest = c.elements / gpus, largest = (c.elements + gpus - 1) / gpus;
-  if (c.op == T3_BROADCAST || c.op == T3_ALL_REDUCE) return all;
-  const double kept = all - static_cast<double>(smallest * element);
-  if (c.op != T3_ALL_TO_ALL) return kept;
-  return std::max(kept, static_cast<double>(largest * (gpus - 1) * element));
-}
-
 }  // namespace
 
 const char* name_of(t3_collective_op op) {
@@ -130,20 +89,6 @@ std::vector<float> CollectiveOracle::received(std::uint32_t gpu) const {
         for (std::uint64_t i = own.begin; i < own.begin + own.size; ++i) values.push_back(value(from, i));
       return values;
   }
-}
-
-double least_link_ns(const t3_collective& collective, const Topology& topology, std::uint32_t gpus,
-                     double bandwidth_GBps) {
-  const std::vector<Placement> placements = place(topology, gpus);
-  std::size_t links = 0, ports = 0;
-  for (const Placement& placement : placements) {
-    links += placement.neighbours.size();
-    ports = std::max(ports, placement.neighbours.size());
-  }
-  if (links == 0) return 0;
-  return std::max(bytes_of_one(collective, gpus) / static_cast<double>(ports),
-                  bytes_of_all(collective, placements) / static_cast<double>(links)) /
-         bandwidth_GBps;
 }
 
 }  // namespace t3vp

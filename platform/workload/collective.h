@@ -1,10 +1,9 @@
-// Collective operations alone: their names, what GPUs' buffers hold before and after, and what links cannot do without.
+// Collective operations alone: their names, and what GPUs' buffers hold before and after.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "hardware/topology.h"
 #include "t3/collective.h"
 
 namespace t3vp {
@@ -42,10 +41,5 @@ class CollectiveOracle {
   std::uint32_t gpus_;
   std::uint64_t seed_;
 };
-
-/// The time in ns below which no algorithm comes when no link is faster than `bandwidth_GBps`: the larger of what
-/// the GPU with most to send or to receive needs with all its ports at once, and what all links together need.
-double least_link_ns(const t3_collective& collective, const Topology& topology, std::uint32_t gpus,
-                     double bandwidth_GBps);
 
 }  // namespace t3vp

@@ -20,7 +20,7 @@ GpuParameters small() {
 }
 
 struct Alone {
-  Gpu gpu{"gpu0", small(), place({}, 1)[0], {}, no_kernels, nullptr};
+  Gpu gpu{"gpu0", small(), lay_out({}, 1).gpus[0], {}, no_kernels, nullptr};
 };
 
 bool answers(Gpu& gpu, std::uint64_t address, std::uint32_t bytes) {
@@ -67,7 +67,7 @@ TEST_CASE("each interrupt line is the output that the list names for it") {
 }
 
 TEST_CASE("what a program does wrong is logged with the GPU's number and raises the log's line") {
-  Placement second = place({}, 2)[1];
+  Placement second = lay_out({}, 2).gpus[1];
   second.neighbours.clear();
   second.route.assign(2, interconnect::Hop{});
   second.receivers = 0;

@@ -121,23 +121,28 @@ class RandomFabric {
   std::vector<std::unique_ptr<interconnect::Switch>> switches;
   std::vector<std::unique_ptr<interconnect::Link>> links;
 
-  RandomFabric(const std::string& name, const std::vector<Placement>& placements,
-               const std::vector<SwitchPlacement>& of_switches, const interconnect::LinkParameters& parameters,
-               const RandomTraffic& traffic)
-      : name_(name), parameters_(parameters), received_(placements.size() + of_switches.size(), 0) {
-    for (const Placement& placement : placements)
+  RandomFabric(const std::string& name, const Fabric& fabric, const RandomTraffic& traffic)
+      : received_(fabric.gpus.size() + fabric.switches.size(), 0), sent_(received_) {
+    for (const Placement& placement : fabric.gpus)
       gpus.push_back(
           std::make_unique<RandomGpu>((name + "_" + std::to_string(placement.gpu)).c_str(), placement, traffic));
-    for (const SwitchPlacement& placement : of_switches)
+    for (const SwitchPlacement& placement : fabric.switches)
       switches.push_back(
           std::make_unique<interconnect::Switch>((name + "_switch" + std::to_string(switches.size())).c_str(), 50'000,
                                                  placement.neighbours.size(), placement.route, placement.receivers));
-    for (const Placement& placement : placements)
-      for (std::size_t i = 0; i < placement.neighbours.size(); ++i)
-        connect(*gpus[placement.gpu]->port.egress[i], placement.neighbours[i]);
-    for (std::size_t s = 0; s < switches.size(); ++s)
-      for (std::size_t i = 0; i < of_switches[s].neighbours.size(); ++i)
-        connect(*switches[s]->egress[i], of_switches[s].neighbours[i]);
+    for (const LinkPlacement& link : fabric.links) {
+      links.push_back(std::make_unique<interconnect::Link>((name + "_link" + std::to_string(links.size())).c_str(),
+                                                           link.parameters, link.from, link.to, nullptr));
+      const std::size_t port = sent_[place_of(link.from)]++, receiver = received_[place_of(link.to)]++;
+      if (link.from.is_switch)
+        switches[link.from.number]->egress[port]->bind(links.back()->in);
+      else
+        gpus[link.from.number]->port.egress[port]->bind(links.back()->in);
+      if (link.to.is_switch)
+        links.back()->out.bind(*switches[link.to.number]->ingress[receiver]);
+      else
+        links.back()->out.bind(*gpus[link.to.number]->port.ingress[receiver]);
+    }
   }
 
   bool done() const {
@@ -152,21 +157,11 @@ class RandomFabric {
   }
 
  private:
-  template <typename Socket>
-  void connect(Socket& from, std::uint32_t to) {
-    links.push_back(std::make_unique<interconnect::Link>((name_ + "_link" + std::to_string(links.size())).c_str(),
-                                                         parameters_, 0, 0, nullptr));
-    from.bind(links.back()->in);
-    const std::size_t receiver = received_[to]++;
-    if (to < gpus.size())
-      links.back()->out.bind(*gpus[to]->port.ingress[receiver]);
-    else
-      links.back()->out.bind(*switches[to - gpus.size()]->ingress[receiver]);
+  std::size_t place_of(const interconnect::LinkEnd& end) const {
+    return end.number + (end.is_switch ? gpus.size() : 0);
   }
 
-  std::string name_;
-  interconnect::LinkParameters parameters_;
-  std::vector<std::size_t> received_;  ///< links so far that lead to each GPU, then to each switch
+  std::vector<std::size_t> received_, sent_;  ///< links so far at each GPU, then at each switch
 };
 
 }  // namespace t3vp::test

@@ -1,7 +1,8 @@
-#include "hardware/topology.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+
+#include "topologies.h"
 
 namespace t3vp::test::topology_test {
 
@@ -9,21 +10,14 @@ namespace {
 
 using Dimensions = std::vector<std::uint32_t>;
 
-Topology of_kind(Topology::Kind kind) {
-  Topology topology;
-  topology.kind = kind;
-  return topology;
-}
-Topology torus(const Dimensions& dimensions) {
-  Topology topology;
-  topology.dimensions = dimensions;
-  return topology;
-}
-
 std::uint32_t product(const Dimensions& dimensions) {
   std::uint32_t result = 1;
   for (const std::uint32_t size : dimensions) result *= size;
   return result;
+}
+
+std::vector<Placement> placements_of(const Topology& topology, std::uint32_t gpus) {
+  return lay_out({{}, topology}, gpus).gpus;
 }
 
 /// The GPUs on a packet's way, without the first one.
@@ -54,7 +48,7 @@ const std::vector<Dimensions> tori = {{2}, {3}, {4}, {9}, {2, 2}, {4, 2}, {3, 5}
 
 TEST_CASE("every route of a torus leads to its GPU on the shortest way") {
   for (const Dimensions& dimensions : tori) {
-    const std::vector<Placement> placements = place(torus(dimensions), product(dimensions));
+    const std::vector<Placement> placements = placements_of(torus_of(dimensions), product(dimensions));
     REQUIRE(placements.size() == product(dimensions));
     for (std::uint32_t from = 0; from < placements.size(); ++from)
       for (std::uint32_t to = 0; to < placements.size(); ++to) {
@@ -68,7 +62,7 @@ TEST_CASE("every route of a torus leads to its GPU on the shortest way") {
 
 TEST_CASE("a ring is a torus of one dimension and its way leads backwards when both are as long") {
   for (std::uint32_t gpus = 1; gpus <= 9; ++gpus) {
-    const std::vector<Placement> ring = place({}, gpus), same = place(torus({gpus}), gpus);
+    const std::vector<Placement> ring = placements_of({}, gpus), same = placements_of(torus_of({gpus}), gpus);
     for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
       CHECK(ring[gpu].neighbours == same[gpu].neighbours);
       if (gpus > 1) CHECK(ring[gpu].neighbours[0] == (gpu + gpus - 1) % gpus);
@@ -79,7 +73,7 @@ TEST_CASE("a ring is a torus of one dimension and its way leads backwards when b
 
 TEST_CASE("fully connected GPUs have a link to each other one") {
   for (const std::uint32_t gpus : {1u, 2u, 3u, 8u, most_ports + 1}) {
-    const std::vector<Placement> placements = place(of_kind(Topology::Kind::fully_connected), gpus);
+    const std::vector<Placement> placements = placements_of(of_kind(Topology::Kind::fully_connected), gpus);
     for (std::uint32_t from = 0; from < gpus; ++from) {
       CHECK(placements[from].neighbours.size() == gpus - 1);
       for (std::uint32_t to = 0; to < gpus; ++to)
@@ -90,7 +84,7 @@ TEST_CASE("fully connected GPUs have a link to each other one") {
 
 TEST_CASE("as many links lead to a GPU as its placement says") {
   for (const Dimensions& dimensions : tori) {
-    const std::vector<Placement> placements = place(torus(dimensions), product(dimensions));
+    const std::vector<Placement> placements = placements_of(torus_of(dimensions), product(dimensions));
     for (const Placement& placement : placements) {
       std::size_t links = 0;
       for (const Placement& other : placements)
@@ -100,32 +94,103 @@ TEST_CASE("as many links lead to a GPU as its placement says") {
   }
 }
 
-/// Duato's and Dally's condition by brute force: which buffer (a link's channel) waits for which.
+namespace {
+
+/// A GPU or a switch, as links have their ends: switches are numbered behind the GPUs.
+std::uint32_t number_of(const interconnect::LinkEnd& end, const Fabric& fabric) {
+  return end.number + (end.is_switch ? static_cast<std::uint32_t>(fabric.gpus.size()) : 0);
+}
+
+/// The buffers (a link's channel each) that a packet fills one after the other.
+std::vector<std::size_t> buffers_on_the_way(const Fabric& fabric, std::uint32_t from, std::uint32_t to) {
+  const std::size_t gpus = fabric.gpus.size();
+  std::vector<std::size_t> buffers;
+  while (from != to && buffers.size() <= fabric.links.size()) {
+    const interconnect::Route& route = from < gpus ? fabric.gpus[from].route : fabric.switches[from - gpus].route;
+    std::size_t link = route[to].port;
+    for (std::size_t i = 0; number_of(fabric.links[i].from, fabric) < from; ++i) ++link;
+    REQUIRE(number_of(fabric.links.at(link).from, fabric) == from);
+    buffers.push_back(link * channels_of(fabric) + route[to].channel);
+    from = number_of(fabric.links[link].to, fabric);
+  }
+  REQUIRE(from == to);
+  return buffers;
+}
+
+/// Whether a buffer waits for itself, over any routes (Dally's and Seitz's condition) by brute force.
+bool has_circle(const Fabric& fabric) {
+  const std::size_t buffers = fabric.links.size() * channels_of(fabric);
+  std::vector<std::vector<bool>> waits(buffers, std::vector<bool>(buffers, false));
+  for (std::uint32_t from = 0; from < fabric.gpus.size(); ++from)
+    for (std::uint32_t to = 0; to < fabric.gpus.size(); ++to) {
+      const std::vector<std::size_t> way = buffers_on_the_way(fabric, from, to);
+      for (std::size_t i = 1; i < way.size(); ++i) waits[way[i - 1]][way[i]] = true;
+    }
+  for (std::size_t k = 0; k < buffers; ++k)
+    for (std::size_t i = 0; i < buffers; ++i)
+      for (std::size_t j = 0; waits[i][k] && j < buffers; ++j)
+        if (waits[k][j]) waits[i][j] = true;
+  for (std::size_t i = 0; i < buffers; ++i)
+    if (waits[i][i]) return true;
+  return false;
+}
+
+const std::vector<Topology>& insides() {
+  static const std::vector<Topology> list{
+      {}, of_kind(Topology::Kind::fully_connected), of_kind(Topology::Kind::switched), torus_of({5})};
+  return list;
+}
+
+}  // namespace
+
 TEST_CASE("no buffer of a torus waits for itself over any routes") {
-  for (const Dimensions& dimensions : tori) {
-    const std::vector<Placement> placements = place(torus(dimensions), product(dimensions));
-    const std::size_t gpus = placements.size(), ports = 2 * dimensions.size(), buffers = gpus * ports * 2;
-    std::vector<std::vector<bool>> waits(buffers, std::vector<bool>(buffers, false));
-    const auto buffer = [&](std::uint32_t gpu, std::uint32_t to) {
-      const interconnect::Hop& hop = placements[gpu].route[to];
-      return (gpu * ports + hop.port) * 2 + hop.channel;
-    };
-    for (std::uint32_t from = 0; from < gpus; ++from)
-      for (std::uint32_t to = 0; to < gpus; ++to) {
-        if (from == to) continue;
-        std::uint32_t at = from;
-        for (const std::uint32_t next : way(placements, from, to)) {
-          if (next != to) waits[buffer(at, to)][buffer(next, to)] = true;
-          at = next;
-        }
+  for (const Dimensions& dimensions : tori)
+    CHECK_FALSE(has_circle(lay_out({{}, torus_of(dimensions)}, product(dimensions))));
+}
+
+TEST_CASE("no buffer of nodes waits for itself whatever they are inside and between") {
+  for (const bool one_port : {false, true})
+    for (const Topology& inside : insides())
+      for (const Topology& between : insides()) {
+        CAPTURE(one_port, static_cast<int>(inside.kind), static_cast<int>(between.kind));
+        CHECK_FALSE(has_circle(lay_out({{}, nodes_of(5, {{}, inside}, {{}, between}, one_port)}, 25)));
       }
-    for (std::size_t k = 0; k < buffers; ++k)
-      for (std::size_t i = 0; i < buffers; ++i)
-        for (std::size_t j = 0; waits[i][k] && j < buffers; ++j)
-          if (waits[k][j]) waits[i][j] = true;
-    std::size_t circles = 0;
-    for (std::size_t i = 0; i < buffers; ++i) circles += waits[i][i] ? 1u : 0u;
-    CHECK(circles == 0);
+}
+
+TEST_CASE("nodes can be nodes themselves") {
+  const LinkTier ring{{}, {}};
+  const Topology four = nodes_of(2, ring, ring, true);
+  for (const bool one_port : {false, true})
+    CHECK_FALSE(has_circle(lay_out({{}, nodes_of(4, {{}, four}, ring, one_port)}, 20)));
+}
+
+TEST_CASE("a node's ports lead inside first and then to the same place of other nodes") {
+  const Fabric fabric = lay_out({{}, nodes_of(3, {{}, of_kind(Topology::Kind::fully_connected)}, {{}, {}}, false)}, 12);
+  CHECK(fabric.gpus[4].neighbours == std::vector<std::uint32_t>{3, 5, 1, 7});
+  CHECK(fabric.gpus[4].route[11].port == 2);  // by its own place to node 3, the shorter way back
+  CHECK(fabric.gpus[10].route[11].port == 1);
+  CHECK(fabric.switches.empty());
+}
+
+TEST_CASE("only the first GPU of a node is joined with others when a node has one port") {
+  const Fabric fabric = lay_out({{}, nodes_of(3, {{}, {}}, {{}, of_kind(Topology::Kind::switched)}, true)}, 9);
+  REQUIRE(fabric.switches.size() == 1);
+  CHECK(fabric.switches[0].neighbours == std::vector<std::uint32_t>{0, 3, 6});
+  CHECK(fabric.gpus[3].neighbours == std::vector<std::uint32_t>{5, 4, 9});
+  CHECK(fabric.gpus[4].neighbours == std::vector<std::uint32_t>{3, 5});
+  CHECK(fabric.gpus[4].route[8].port == 0);
+  CHECK(fabric.gpus[4].route[8].channel != fabric.gpus[4].route[3].channel);
+}
+
+TEST_CASE("links have the parameters of their tier") {
+  interconnect::LinkParameters fast, slow;
+  fast.bandwidth_GBps = 300;
+  slow.bandwidth_GBps = 25;
+  const Topology switched = of_kind(Topology::Kind::switched);
+  const Fabric fabric = lay_out({{}, nodes_of(2, {fast, switched}, {slow, {}}, false)}, 4);
+  for (const LinkPlacement& link : fabric.links) {
+    const bool is_inside = link.from.is_switch || link.to.is_switch;
+    CHECK(link.parameters.bandwidth_GBps == (is_inside ? 300 : 25));
   }
 }
 

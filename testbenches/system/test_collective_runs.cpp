@@ -4,6 +4,7 @@
 #include "config/input_error.h"
 #include "system/platform_run.h"
 #include "workload/collective.h"
+#include "workload/link_bound.h"
 
 namespace t3vp::test::test_collective_runs {
 
@@ -116,19 +117,74 @@ TEST_CASE("direct collectives use all links of fully connected GPUs at once") {
   }
 }
 
+namespace {
+
+Fabric links_of(const Topology& topology, std::uint32_t gpus, double bandwidth_GBps = 1) {
+  interconnect::LinkParameters links;
+  links.bandwidth_GBps = bandwidth_GBps;
+  return lay_out({links, topology}, gpus);
+}
+Topology torus_4_4() {
+  Topology topology;
+  topology.dimensions = {4, 4};
+  return topology;
+}
+/// Two nodes of four fully connected GPUs; the links between nodes have a tenth of the bandwidth.
+Fabric two_nodes(bool one_port) {
+  interconnect::LinkParameters fast, slow;
+  fast.bandwidth_GBps = 1;
+  slow.bandwidth_GBps = 0.1;
+  Topology topology;
+  topology.kind = Topology::Kind::nodes;
+  topology.gpus_per_node = 4;
+  topology.one_port_per_node = one_port;
+  topology.tiers = {{fast, {Topology::Kind::fully_connected}}, {slow, {}}};
+  return lay_out({{}, topology}, 8);
+}
+
+}  // namespace
+
 TEST_CASE("no collective is faster than the bytes that its definition moves") {
   t3_collective c{T3_ALL_GATHER, T3_RING, T3_FP16, 1000};
-  const Topology ring, full{Topology::Kind::fully_connected, {}};
+  const Fabric ring = links_of({}, 5), full = links_of({Topology::Kind::fully_connected}, 5);
   // Five chunks of 200 elements: a GPU receives four over two ports, or over four.
-  CHECK(least_link_ns(c, ring, 5, 1) == Approx(800));
-  CHECK(least_link_ns(c, full, 5, 1) == Approx(400));
+  CHECK(least_link_ns(c, ring) == Approx(800));
+  CHECK(least_link_ns(c, full) == Approx(400));
   c.op = T3_ALL_REDUCE;
-  CHECK(least_link_ns(c, ring, 5, 1) == Approx(1600));
+  CHECK(least_link_ns(c, ring) == Approx(1600));
   c.op = T3_BROADCAST;
-  CHECK(least_link_ns(c, full, 5, 1) == Approx(500));
+  CHECK(least_link_ns(c, full) == Approx(500));
   // Parts of 200 elements to two neighbours at one hop and two GPUs at two, over ten links.
   c.op = T3_ALL_TO_ALL;
-  CHECK(least_link_ns(c, ring, 5, 1) == Approx(5 * 400 * (1 + 1 + 2 + 2) / 10.0));
+  CHECK(least_link_ns(c, ring) == Approx(5 * 400 * (1 + 1 + 2 + 2) / 10.0));
+}
+
+TEST_CASE("the bisection bounds an all-to-all") {
+  const t3_collective c{T3_ALL_TO_ALL, T3_DIRECT, T3_FP16, 1600};
+  // Halves of eight GPUs exchange 8 x 8 parts of 100 elements each way, over the eight links between halves of a torus.
+  CHECK(least_link_ns(c, links_of(torus_4_4(), 16)) == Approx(8 * 8 * 200 / 8.0));
+  // A slow link of a ring of two: all that enters GPU 0.
+  Fabric slow = links_of({}, 2, 1);
+  slow.links[1].parameters.bandwidth_GBps = 0.25;
+  CHECK(least_link_ns(c, slow) == Approx(1600 / 0.25));
+}
+
+TEST_CASE("what enters a node over its links bounds collectives between nodes") {
+  t3_collective c{T3_ALL_GATHER, T3_RING, T3_FP16, 800};
+  // Four chunks of 100 elements enter a node by four links, or by one.
+  CHECK(least_link_ns(c, two_nodes(false)) == Approx(4 * 200 / 0.4));
+  CHECK(least_link_ns(c, two_nodes(true)) == Approx(4 * 200 / 0.1));
+  c.op = T3_ALL_REDUCE;
+  CHECK(least_link_ns(c, two_nodes(true)) == Approx(1600 / 0.1));
+  c.op = T3_REDUCE_SCATTER;
+  CHECK(least_link_ns(c, two_nodes(true)) == Approx(4 * 200 / 0.1));
+  c.op = T3_ALL_TO_ALL;
+  CHECK(least_link_ns(c, two_nodes(true)) == Approx(4 * 4 * 200 / 0.1));
+}
+
+TEST_CASE("a switch carries between two parts what the smaller side's links do") {
+  const t3_collective c{T3_ALL_TO_ALL, T3_DIRECT, T3_FP16, 400};
+  CHECK(least_link_ns(c, links_of({Topology::Kind::switched}, 4)) == Approx(3 * 200));
 }
 
 TEST_CASE("a collective's oracle says what the operations are") {

@@ -13,9 +13,8 @@ t3vp::NodeParameters two_small_gpus() {
   gpu.memory.channels = 4;
   gpu.memory.capacity_bytes = std::uint64_t{64} << 20;
   t3vp::NodeParameters node;
-  node.topology = t3vp::place({}, 2);
+  node.fabric = t3vp::lay_out({}, 2);
   node.gpus = {gpu, gpu};
-  node.links.resize(2);
   return node;
 }
 

@@ -1,0 +1,39 @@
+// What a fabric is laid out from: a network of GPUs that are numbered from 0, and of switches behind them.
+#pragma once
+
+#include <vector>
+
+#include "hardware/topology.h"
+
+namespace t3vp {
+
+struct Network {
+  struct Port {
+    std::uint32_t to;                         ///< a GPU, or from `gpus` on a switch
+    interconnect::LinkParameters parameters;  ///< of the link that leads there
+  };
+  /// A GPU or a switch.
+  struct Element {
+    std::vector<Port> ports;
+    interconnect::Route route;  ///< by GPU
+    Picoseconds latency = 0;    ///< of a switch
+  };
+  std::uint32_t gpus;
+  std::vector<Element> elements;  ///< the GPUs, then the switches
+
+  Network(std::uint32_t gpu_count, std::size_t switch_count) : gpus(gpu_count), elements(gpus + switch_count) {
+    for (Element& element : elements) element.route.resize(gpus);
+  }
+  std::uint32_t switches() const { return static_cast<std::uint32_t>(elements.size()) - gpus; }
+  std::uint32_t channels() const;
+};
+
+Network torus(const LinkTier& tier, std::uint32_t gpus);
+Network full_connection(const LinkTier& tier, std::uint32_t gpus);
+Network switched(const LinkTier& tier, std::uint32_t gpus);
+Network nodes(const LinkTier& tier, std::uint32_t gpus);
+
+/// Of any kind.
+Network network_of(const LinkTier& tier, std::uint32_t gpus);
+
+}  // namespace t3vp

@@ -1,0 +1,159 @@
+#include "workload/link_bound.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace t3vp {
+namespace {
+
+std::uint64_t chunk_bytes(const t3_collective& c, std::uint32_t chunk, std::uint32_t gpus) {
+  return (c.elements + gpus - 1 - chunk) / gpus * t3_element_bytes(c.element);
+}
+
+/// Links that leave GPUs on the way from one to another one.
+std::uint32_t hops(const Fabric& fabric, std::uint32_t from, std::uint32_t to) {
+  const auto gpus = static_cast<std::uint32_t>(fabric.gpus.size());
+  std::uint32_t count = 0;
+  while (from != to) {
+    const bool is_gpu = from < gpus;
+    count += is_gpu ? 1 : 0;
+    from = is_gpu ? fabric.gpus[from].neighbours[fabric.gpus[from].route[to].port]
+                  : fabric.switches[from - gpus].neighbours[fabric.switches[from - gpus].route[to].port];
+  }
+  return count;
+}
+
+/// The bytes of all links that leave GPUs. Of a sum, every GPU but one per chunk has to send something of each element,
+/// and of a sum that all are to have, every GPU but one has to receive it as well: 2 (N - 1) n in all (Patarasu and
+/// Yuan, Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations, 2009). Parts of an all-to-all take as
+/// many links as lie between two GPUs.
+double bytes_of_all(const t3_collective& c, const Fabric& fabric) {
+  const auto gpus = static_cast<std::uint32_t>(fabric.gpus.size());
+  const double one = static_cast<double>(c.elements * t3_element_bytes(c.element)) * (gpus - 1);
+  if (c.op == T3_ALL_REDUCE) return 2 * one;
+  if (c.op != T3_ALL_TO_ALL) return one;
+  double sum = 0;
+  for (std::uint32_t to = 0; to < gpus; ++to)
+    for (std::uint32_t from = 0; from < gpus; ++from)
+      sum += static_cast<double>(chunk_bytes(c, to, gpus) * hops(fabric, from, to));
+  return sum;
+}
+
+double least_of_all(const t3_collective& c, const Fabric& fabric) {
+  double bandwidth = 0;
+  for (const LinkPlacement& link : fabric.links)
+    if (!link.from.is_switch) bandwidth += link.parameters.bandwidth_GBps;
+  return bandwidth == 0 ? 0 : bytes_of_all(c, fabric) / bandwidth;
+}
+
+/// A part of the GPUs that grows, with the links that lead to it and away from it.
+class Part {
+ public:
+  Part(const t3_collective& c, const Fabric& fabric)
+      : c_(c), fabric_(fabric), has_(fabric.gpus.size(), false), at_switch_(fabric.switches.size()) {
+    for (const LinkPlacement& link : fabric.links) {
+      if (link.from.is_switch) at_switch_[link.from.number].down_outside += link.parameters.bandwidth_GBps;
+      if (link.to.is_switch) at_switch_[link.to.number].up_outside += link.parameters.bandwidth_GBps;
+    }
+  }
+
+  /// `links` are those that begin or end at the GPU.
+  void add(std::uint32_t gpu, const std::vector<const LinkPlacement*>& links) {
+    has_[gpu] = true;
+    ++size_;
+    bytes_ += static_cast<double>(chunk_bytes(c_, gpu, gpus()));
+    for (const LinkPlacement* link : links) {
+      const double bandwidth = link->parameters.bandwidth_GBps;
+      if (link->to.is_switch) {
+        at_switch_[link->to.number].up_inside += bandwidth;
+        at_switch_[link->to.number].up_outside -= bandwidth;
+      } else if (link->from.is_switch) {
+        at_switch_[link->from.number].down_inside += bandwidth;
+        at_switch_[link->from.number].down_outside -= bandwidth;
+      } else if (link->from.number == gpu) {
+        (has_[link->to.number] ? inwards_ : outwards_) += has_[link->to.number] ? -bandwidth : bandwidth;
+      } else {
+        (has_[link->from.number] ? outwards_ : inwards_) += has_[link->from.number] ? -bandwidth : bandwidth;
+      }
+    }
+  }
+
+  double least_ns() const {
+    if (size_ == gpus()) return 0;
+    double in = inwards_, out = outwards_;
+    for (const AtSwitch& s : at_switch_) {
+      in += std::min(s.up_outside, s.down_inside);
+      out += std::min(s.up_inside, s.down_outside);
+    }
+    const auto [entering, leaving] = bytes();
+    return std::max(entering == 0 ? 0 : entering / in, leaving == 0 ? 0 : leaving / out);
+  }
+
+ private:
+  /// Bandwidth of the links to a switch and of those from there, of this part and of the rest.
+  struct AtSwitch {
+    double up_inside = 0, up_outside = 0, down_inside = 0, down_outside = 0;
+  };
+
+  std::uint32_t gpus() const { return static_cast<std::uint32_t>(fabric_.gpus.size()); }
+
+  /// What has to enter the part and to leave it: of a sum one addend at least of each element, from wherever it is.
+  std::pair<double, double> bytes() const {
+    const auto all = static_cast<double>(c_.elements * t3_element_bytes(c_.element));
+    const double others = all - bytes_;
+    switch (c_.op) {
+      case T3_REDUCE_SCATTER:
+        return {bytes_, others};
+      case T3_ALL_GATHER:
+        return {others, bytes_};
+      case T3_ALL_TO_ALL:
+        return {bytes_ * (gpus() - size_), others * size_};
+      case T3_BROADCAST:
+        return {has_[0] ? 0 : all, has_[0] ? all : 0};
+      default:
+        return {all, all};
+    }
+  }
+
+  const t3_collective& c_;
+  const Fabric& fabric_;
+  std::vector<bool> has_;
+  std::vector<AtSwitch> at_switch_;
+  std::uint32_t size_ = 0;
+  double bytes_ = 0;  ///< of the part's own chunks
+  double inwards_ = 0, outwards_ = 0;
+};
+
+/// Parts that follow one another when GPUs are counted in steps: of a torus's dimensions, or of places in nodes.
+double least_of_parts(const t3_collective& c, const Fabric& fabric, std::uint32_t step) {
+  const auto gpus = static_cast<std::uint32_t>(fabric.gpus.size());
+  std::vector<std::vector<const LinkPlacement*>> links(gpus);
+  for (const LinkPlacement& link : fabric.links) {
+    if (!link.from.is_switch) links[link.from.number].push_back(&link);
+    if (!link.to.is_switch) links[link.to.number].push_back(&link);
+  }
+  double least = 0;
+  for (std::uint32_t begin = 0; begin < gpus; ++begin) {
+    Part part(c, fabric);
+    for (std::uint32_t i = 0; i + 1 < gpus; ++i) {
+      const std::uint32_t at = (begin + i) % gpus, gpu = at % (gpus / step) * step + at / (gpus / step);
+      part.add(gpu, links[gpu]);
+      least = std::max(least, part.least_ns());
+    }
+  }
+  return least;
+}
+
+}  // namespace
+
+double least_link_ns(const t3_collective& collective, const Fabric& fabric) {
+  double least = least_of_all(collective, fabric);
+  const auto gpus = static_cast<std::uint32_t>(fabric.gpus.size());
+  for (std::uint32_t step = 1; step < gpus; ++step)
+    if (gpus % step == 0) least = std::max(least, least_of_parts(collective, fabric, step));
+  return least;
+}
+
+}  // namespace t3vp

@@ -1,0 +1,14 @@
+// What links cannot do without: times below which no collective comes.
+#pragma once
+
+#include "hardware/parameters.h"
+#include "t3/collective.h"
+
+namespace t3vp {
+
+/// In ns, without latencies: the largest of what has to enter or leave a part of the GPUs over the links that lead
+/// there, and what all links together need. Parts are each GPU, each node, halves of a ring or torus and others more.
+/// Buffers are those of a run with as many GPUs as the fabric has.
+double least_link_ns(const t3_collective& collective, const Fabric& fabric);
+
+}  // namespace t3vp
