@@ -41,7 +41,7 @@ void Link::step() {
     const Event event = events_.pop();
     switch (event.what) {
       case Event::arrival:
-        queue_of(extension_of(*event.transaction).lane).packets.push_back(event.transaction);
+        queue_of(extension_of(*event.transaction).lane).packets.push_back({event.transaction, now()});
         break;
       case Event::sent:
         if (event.bytes == slice_) slice_sent();
@@ -65,7 +65,7 @@ Link::Queue& Link::queue_of(const Lane& lane) {
   for (Queue& queue : queues_)
     if (queue.lane == lane) return queue;
   if (buffered_.size() <= lane.channel) buffered_.resize(lane.channel + 1u, 0);
-  queues_.push_back({lane, {}, 0});
+  queues_.push_back({lane, {}});
   return queues_.back();
 }
 
@@ -74,7 +74,7 @@ bool Link::may_go(const Queue& queue) const {
   if (queue.packets.empty()) return false;
   const std::uint64_t buffered = buffered_[queue.lane.channel];
   return queue.left != 0 || buffered == 0 ||
-         buffered + extension_of(*queue.packets.front()).shape.bytes() <= parameters_.receive_buffer_bytes;
+         buffered + extension_of(*queue.packets.front().packet).shape.bytes() <= parameters_.receive_buffer_bytes;
 }
 
 bool Link::another_may_go() const {
@@ -91,16 +91,34 @@ void Link::start() {
     if (!may_go(queue)) continue;
     served_ = next;
     next_ = next + 1;
-    if (queue.left == 0) {
-      const LinkTraffic traffic = traffic_of(*queue.packets.front());
-      queue.left = traffic.wire_bytes;
-      buffered_[queue.lane.channel] += extension_of(*queue.packets.front()).shape.bytes();
-      begun_ += traffic;
-    }
+    if (queue.left == 0) begin(queue);
     sending_ = true;
+    if (stalled_since_ != never) stalled_ += now() - stalled_since_;
+    stalled_since_ = never;
     send_slice(now(), queue.left);
     return shorten();
   }
+  if (stalled_since_ == never && is_anyone_waiting()) stalled_since_ = now();
+}
+
+/// The first byte of the queue's first packet leaves.
+void Link::begin(Queue& queue) {
+  const auto [packet, since] = queue.packets.front();
+  LinkTraffic traffic = traffic_of(*packet);
+  queue.left = traffic.wire_bytes;
+  buffered_[queue.lane.channel] += extension_of(*packet).shape.bytes();
+  queue.waited = traffic.waited = now() - since;
+  begun_ += traffic;
+}
+
+bool Link::is_anyone_waiting() const {
+  return std::any_of(queues_.begin(), queues_.end(), [](const Queue& queue) { return !queue.packets.empty(); });
+}
+
+/// A stall that has not ended counts up to now.
+LinkTraffic Link::with_stall(LinkTraffic traffic) const {
+  traffic.stalled = stalled_ + (stalled_since_ == never ? 0 : now() - stalled_since_);
+  return traffic;
 }
 
 /// What is sent ends now plus the time of its bytes.
@@ -108,7 +126,7 @@ void Link::send_slice(Picoseconds begin, std::uint64_t bytes) {
   slice_begin_ = begin;
   slice_bytes_ = bytes;
   events_.push(begin + transfer_time(bytes, parameters_.bandwidth_GBps),
-               {Event::sent, queues_[served_].packets.front(), ++slice_, 0});
+               {Event::sent, queues_[served_].packets.front().packet, ++slice_, 0});
 }
 
 /// When others may go, the packet under way goes on to the next multiple of arbitration_bytes.
@@ -123,7 +141,7 @@ void Link::shorten() {
 
 void Link::slice_sent() {
   Queue& queue = queues_[served_];
-  tlm::tlm_generic_payload& transaction = *queue.packets.front();
+  tlm::tlm_generic_payload& transaction = *queue.packets.front().packet;
   sending_ = false;
   busy_time_ += now() - slice_begin_;
   if (trace_ != nullptr) {
@@ -136,13 +154,19 @@ void Link::slice_sent() {
   queue.left -= slice_bytes_;
   if (queue.left != 0) return;
   queue.packets.pop_front();
+  sent_.waited += queue.waited;
   finish(transaction);
 }
 
 LinkTraffic Link::traffic_of(tlm::tlm_generic_payload& transaction) const {
   const DataExtension& extension = extension_of(transaction);
   const std::uint64_t bytes = extension.shape.bytes(), packets = packets_of(extension.shape);
-  return {extension.traffic != TrafficClass::control ? bytes : 0, bytes + packets * parameters_.header_bytes, packets};
+  return {extension.traffic != TrafficClass::control ? bytes : 0,
+          bytes + packets * parameters_.header_bytes,
+          packets,
+          1,
+          0,
+          0};
 }
 
 /// A packet has one address: rows that do not follow one another are packets of their own.
@@ -197,7 +221,7 @@ std::vector<std::string> Link::diagnosis() const {
     const tlm::tlm_generic_payload* first = nullptr;
     for (const Queue& queue : queues_) {
       if (queue.lane.channel != channel || queue.packets.empty()) continue;
-      if (first == nullptr) first = queue.packets.front();
+      if (first == nullptr) first = queue.packets.front().packet;
       waiting += queue.packets.size();
     }
     if (waiting != 0)

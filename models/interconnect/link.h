@@ -28,11 +28,17 @@ struct LinkTraffic {
   std::uint64_t payload_bytes = 0;  ///< tensor data: of a traffic class other than control
   std::uint64_t wire_bytes = 0;     ///< with headers and signals
   std::uint64_t packets = 0;        ///< of data and signals; a header each
+  std::uint64_t stores = 0;         ///< trains of packets: stores, updates and signals
+  Picoseconds waited = 0;           ///< by all stores from their arrival to their first byte
+  Picoseconds stalled = 0;          ///< in which stores waited for credits and the link sent nothing
 
   LinkTraffic& operator+=(const LinkTraffic& more) {
     payload_bytes += more.payload_bytes;
     wire_bytes += more.wire_bytes;
     packets += more.packets;
+    stores += more.stores;
+    waited += more.waited;
+    stalled += more.stalled;
     return *this;
   }
 };
@@ -50,8 +56,8 @@ class Link : public sc_core::sc_module {
   const LinkEnd& to() const { return to_; }
   /// The GPU in whose phases its traffic counts: the sender, or the receiver of what a switch sends.
   std::uint16_t gpu() const { return from_.is_switch ? to_.number : from_.number; }
-  const LinkTraffic& begun() const { return begun_; }  ///< packets of which the first byte has left
-  const LinkTraffic& sent() const { return sent_; }    ///< packets of which the last byte has left
+  LinkTraffic begun() const { return with_stall(begun_); }  ///< packets of which the first byte has left
+  LinkTraffic sent() const { return with_stall(sent_); }    ///< packets of which the last byte has left
   Picoseconds busy_time() const { return busy_time_; }
   std::uint64_t packets() const { return packets_; }  ///< that have left, signals among them
   /// The packet that the injected fault took, in words; empty while it has taken none.
@@ -66,11 +72,16 @@ class Link : public sc_core::sc_module {
     std::uint64_t bytes;                    ///< of a credit; of what is sent, the number of its slice
     std::uint8_t channel;                   ///< of a credit
   };
+  struct Waiting {
+    tlm::tlm_generic_payload* packet;
+    Picoseconds since;
+  };
   /// Packets that have come one way and go one way.
   struct Queue {
     Lane lane;
-    std::deque<tlm::tlm_generic_payload*> packets;
+    std::deque<Waiting> packets;
     std::uint64_t left = 0;  ///< wire bytes of the first packet when it has begun, 0 before
+    Picoseconds waited = 0;  ///< by the packet that has begun
   };
 
   void request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
@@ -81,7 +92,10 @@ class Link : public sc_core::sc_module {
   Queue& queue_of(const Lane& lane);
   bool may_go(const Queue& queue) const;
   bool another_may_go() const;
+  bool is_anyone_waiting() const;
+  LinkTraffic with_stall(LinkTraffic traffic) const;
   void start();
+  void begin(Queue& queue);
   void send_slice(Picoseconds begin, std::uint64_t bytes);
   void shorten();
   void slice_sent();
@@ -103,9 +117,11 @@ class Link : public sc_core::sc_module {
   Picoseconds slice_begin_ = 0;
   std::uint64_t slice_bytes_ = 0, slice_ = 0;  ///< on the wire; its number, which stale events do not have
   std::vector<std::uint64_t> buffered_;        ///< by channel, payload bytes on their way or in the receive buffer
-  LinkTraffic begun_, sent_;
-  std::uint64_t packets_ = 0;     ///< that have left
-  std::uint64_t unanswered_ = 0;  ///< stores and signals
+  LinkTraffic begun_, sent_;                   ///< without stalls
+  Picoseconds stalled_ = 0;
+  Picoseconds stalled_since_ = never;  ///< never: the link sends, or nobody waits
+  std::uint64_t packets_ = 0;          ///< that have left
+  std::uint64_t unanswered_ = 0;       ///< stores and signals
   std::string dropped_;
   Picoseconds busy_time_ = 0;
 };

@@ -11,6 +11,12 @@ const char* name_of(McaScope scope) { return scope == McaScope::always ? "always
 
 bool is_ideal(Method method) { return method == Method::ideal_overlap || method == Method::ideal_rs_nmc; }
 
+const GpuParameters& parameters_of(const SystemConfiguration& system, std::uint32_t gpu) {
+  for (const OtherGpu& other : system.other_gpus)
+    if (other.gpu == gpu) return other.parameters;
+  return system;
+}
+
 std::uint32_t link_count(const RunConfiguration& c) { return static_cast<std::uint32_t>(fabric_of(c).links.size()); }
 
 TileGrid output_grid(const RunConfiguration& c) { return output_grid(c.workload.gemm, c.system.compute.wavefronts); }

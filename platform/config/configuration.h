@@ -25,11 +25,18 @@ struct LinkOverride {
   std::optional<std::uint32_t> receive_buffer_bytes;
 };
 
+/// A GPU whose parameters are not those of the system.
+struct OtherGpu {
+  std::uint32_t gpu;
+  GpuParameters parameters;
+};
+
 /// A system file: the hardware, and the tiles of its GEMM library.
 struct SystemConfiguration : GemmSystem {
   std::string name;
   Topology topology;
   std::vector<LinkOverride> overrides;
+  std::vector<OtherGpu> other_gpus;
 };
 
 enum class Method { sequential, t3, t3_mca, ideal_overlap, ideal_rs_nmc };
@@ -110,6 +117,9 @@ const char* name_of(McaScope scope);
 
 /// Whether the method runs GEMM, reduce-scatter and all-gather apart.
 bool is_ideal(Method method);
+
+/// Its own, or the system's.
+const GpuParameters& parameters_of(const SystemConfiguration& system, std::uint32_t gpu);
 
 /// What joins the GPUs, with what single links have otherwise; the one GPU of a mirror.
 Fabric fabric_of(const RunConfiguration& configuration);

@@ -38,16 +38,21 @@ json* member(const Document& document, json& parent, const json::json_pointer& p
 
 }  // namespace
 
+Override override_of(const std::string& path, const json& value) {
+  Override result{path, {}, value};
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const auto end = std::min(path.find('.', begin), path.size());
+    result.path.push_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return result;
+}
+
 Override parse_override(const std::string& text) {
   const auto equals = text.find('=');
   if (equals == std::string::npos || equals == 0) throw InputError("--set", in_short(text), "path=value");
-  Override parsed{text, {}, value_of(text.substr(equals + 1), text)};
-  const std::string path = text.substr(0, equals);
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const auto end = std::min(path.find('.', begin), path.size());
-    parsed.path.push_back(path.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  Override parsed = override_of(text.substr(0, equals), value_of(text.substr(equals + 1), text));
+  parsed.text = text;
   if (std::count(parsed.path.begin(), parsed.path.end(), "") > 0)
     throw InputError("--set", in_short(text), "keys between the dots of path=value");
   return parsed;

@@ -14,6 +14,9 @@ struct Override {
   nlohmann::json value;           ///< null removes the key
 };
 
+/// The value at a dotted path, which is not judged.
+Override override_of(const std::string& path, const nlohmann::json& value);
+
 /// Reads "path=value"; a value that is not JSON is a string. Throws InputError.
 Override parse_override(const std::string& text);
 

@@ -130,8 +130,9 @@ void check_program(const Document& run, const RunConfiguration& c) {
     run.reject("/program", fmt::format("isolated, or nothing, with method {}", name_of(c.method)));
 }
 
-void check_layer(const Document& run, const RunConfiguration& c) {
+void check_layer(const Document& run, const Document& system, const RunConfiguration& c) {
   const LayerWorkload& layer = *c.workload.layer;
+  if (!c.system.other_gpus.empty()) system.reject("/gpus", "nothing: of a layer one GPU is simulated");
   if (c.method != Method::sequential)
     run.reject("/method", "sequential, or nothing: the operations of a layer run one after the other");
   if (c.functional && layer.training && layer.fused_attention)
@@ -178,7 +179,7 @@ void check_run(const Document& run, const Document& system, const RunConfigurati
   check_topology(run, system, c);
   check_program(run, c);
   if (c.workload.layer)
-    check_layer(run, c);
+    check_layer(run, system, c);
   else if (c.workload.collective)
     check_collective(run, c);
   else if (c.workload.has_gemm())

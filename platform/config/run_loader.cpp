@@ -6,6 +6,7 @@
 #include "config/configuration.h"
 #include "config/faults.h"
 #include "config/fingerprint.h"
+#include "config/gpu_settings.h"
 #include "config/overrides.h"
 #include "config/run_checks.h"
 #include "config/schema_check.h"
@@ -298,7 +299,9 @@ RunConfiguration load_run(const std::filesystem::path& file, const std::vector<s
   c.mirror = run.value("simulate", "all") == "mirror" && !c.workload.layer;  // its one GPU is all there is
   c.check_protocol = run.value("check", "none") != "none";
   c.quantum_ns = run.value("quantum_ns", c.quantum_ns);
+  c.system.other_gpus = read_other_gpus(files.system, files.memory, c);
   c.system.processor.quantum = from_ns(c.quantum_ns);
+  for (OtherGpu& other : c.system.other_gpus) other.parameters.processor.quantum = c.system.processor.quantum;
   c.firmware = run.value("firmware", c.firmware);
   c.seed = run.value("seed", c.seed);
   c.faults = read_faults(run.value("inject", json::object()));

@@ -161,6 +161,7 @@ void check_topology(const Document& run, const Document& system, const RunConfig
   check_size(system, fabric);
   check_overrides(run, system, c, fabric);
   if (!c.mirror) return;
+  if (!c.system.other_gpus.empty()) run.reject("/simulate", "all, since GPUs of a mirror are alike");
   if (kind_of(topology) != "ring") run.reject("/simulate", "all, since GPUs of a mirror are in a ring");
 }
 

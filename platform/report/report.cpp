@@ -58,7 +58,9 @@ ordered_json links_json(const std::vector<LinkFigures>& links) {
                     {"payload_bytes", l.payload_bytes},
                     {"wire_bytes", l.wire_bytes},
                     {"packets", l.packets},
-                    {"utilization", l.utilization}});
+                    {"utilization", l.utilization},
+                    {"queueing_ns", l.queueing_ns},
+                    {"credit_stall_ns", l.credit_stall_ns}});
   return list;
 }
 

@@ -99,12 +99,18 @@ std::vector<LinkFigures> links_of(const RunConfiguration& configuration, const N
   for (const auto& link : node.links()) {
     LinkFigures figures{link->from(), link->to(), placements[list.size()].parameters.bandwidth_GBps};
     const std::size_t index = seen[link->gpu()]++;
+    std::uint64_t stores = 0;
+    double waited_ns = 0;
     for (const std::string& phase : measured_phases(configuration)) {
       const interconnect::LinkTraffic traffic = meter.of(link->gpu(), phase).links[index];
       figures.payload_bytes += traffic.payload_bytes;
       figures.wire_bytes += traffic.wire_bytes;
       figures.packets += traffic.packets;
+      stores += traffic.stores;
+      waited_ns += to_ns(traffic.waited);
+      figures.credit_stall_ns += to_ns(traffic.stalled);
     }
+    figures.queueing_ns = stores == 0 ? 0 : waited_ns / static_cast<double>(stores);
     figures.utilization = static_cast<double>(figures.wire_bytes) / figures.bandwidth_GBps / total_ns;
     list.push_back(figures);
   }
@@ -125,8 +131,7 @@ double matrix_rate(const compute::ComputeParameters& p) {
 }
 
 /// Kernels of a layer run one after the other. Attention's blocks are no tiles of one matrix product.
-double quantized_compute_ns(const RunConfiguration& configuration) {
-  const compute::ComputeParameters& compute = configuration.system.compute;
+double quantized_compute_ns(const RunConfiguration& configuration, const compute::ComputeParameters& compute) {
   const GemmShape& gemm = configuration.workload.gemm;
   if (!configuration.workload.layer) {
     if (!configuration.phases.gemm || !configuration.workload.has_gemm()) return 0;
@@ -148,14 +153,18 @@ Bounds bounds_of(const RunConfiguration& configuration, const Node& node, const 
                  const RunResult& result) {
   const SystemConfiguration& system = configuration.system;
   Bounds bounds;
-  bounds.compute_ns = matrix_flops(configuration) / matrix_rate(system.compute);
-  bounds.compute_quantized_ns = quantized_compute_ns(configuration);
   for (const LinkFigures& link : result.links)
     bounds.link_ns = std::max(bounds.link_ns, static_cast<double>(link.wire_bytes) / link.bandwidth_GBps);
   if (const auto& collective = configuration.workload.collective)
     bounds.link_ns = std::max(bounds.link_ns, least_link_ns(*collective, fabric_of(configuration)));
-  for (std::size_t g = 0; g < node.gpus().size(); ++g)
-    bounds.dram_ns = std::max(bounds.dram_ns, bytes_in_total(configuration, meter, g) / peak_GBps(system.memory));
+  const double flops = matrix_flops(configuration);
+  for (std::size_t g = 0; g < node.gpus().size(); ++g) {
+    const GpuParameters& gpu = parameters_of(system, node.gpus()[g]->processor.gpu());
+    bounds.compute_ns = std::max(bounds.compute_ns, flops / matrix_rate(gpu.compute));
+    bounds.compute_quantized_ns =
+        std::max(bounds.compute_quantized_ns, quantized_compute_ns(configuration, gpu.compute));
+    bounds.dram_ns = std::max(bounds.dram_ns, bytes_in_total(configuration, meter, g) / peak_GBps(gpu.memory));
+  }
   return bounds;
 }
 

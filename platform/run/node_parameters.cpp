@@ -5,7 +5,7 @@ namespace {
 
 GpuParameters gpu_parameters(const RunConfiguration& configuration, std::uint32_t gpu) {
   const Faults& faults = configuration.faults;
-  GpuParameters parameters = configuration.system;
+  GpuParameters parameters = parameters_of(configuration.system, gpu);
   if (faults.lose_updates && faults.lose_updates->gpu == gpu)
     parameters.memory.faults.lose_updates = faults.lose_updates->what;
   if (faults.flip_bit && faults.flip_bit->gpu == gpu) parameters.memory.faults.flip_bit = faults.flip_bit->what;

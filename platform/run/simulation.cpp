@@ -29,6 +29,14 @@
 namespace t3vp {
 namespace {
 
+/// The same on all GPUs, so that they fit on the smallest one.
+std::uint32_t ring_workgroups(const SystemConfiguration& system) {
+  const auto of = [](const compute::ComputeParameters& p) { return p.compute_units * p.ring_workgroups_per_cu; };
+  std::uint32_t workgroups = of(system.compute);
+  for (const OtherGpu& other : system.other_gpus) workgroups = std::min(workgroups, of(other.parameters.compute));
+  return workgroups;
+}
+
 t3_job job_of(const RunConfiguration& configuration) {
   const GemmShape& gemm = configuration.workload.gemm;
   const compute::ComputeParameters& compute = configuration.system.compute;
@@ -40,7 +48,7 @@ t3_job job_of(const RunConfiguration& configuration) {
   job.transpose_b = gemm.transpose_b;
   const TileShape tile = gemm.tile.elements() != 0 ? gemm.tile : TileShape{compute.tile_rows, compute.tile_columns};
   job.tiling = {tile.rows, tile.columns, compute.wavefronts};
-  job.ring_workgroups = compute.compute_units * compute.ring_workgroups_per_cu;
+  job.ring_workgroups = ring_workgroups(configuration.system);
   job.dma.updates = configuration.faults.dma_map_updates.value_or(ring_updates);
   job.dma.block_tiles = 1;
   job.near_memory = configuration.method == Method::ideal_rs_nmc;
@@ -65,8 +73,7 @@ bool all_finished(const Node& node) {
 double done(const RunConfiguration& configuration, const Node& node) {
   if (!configuration.workload.has_gemm()) return 0;
   const std::uint32_t gemm = output_grid(configuration).workgroups();
-  const std::uint32_t ring =
-      configuration.system.compute.compute_units * configuration.system.compute.ring_workgroups_per_cu;
+  const std::uint32_t ring = ring_workgroups(configuration.system);
   const bool fused = configuration.method == Method::t3 || configuration.method == Method::t3_mca;
   const double expected = gemm + (fused ? 1.0 : 2.0) * ring;
   return std::min(static_cast<double>(node.gpus()[0]->compute.finished_workgroups()) / expected, 1.0);

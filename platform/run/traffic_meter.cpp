@@ -12,8 +12,12 @@ bool is_timed(const std::string& phase) { return phase != phases::setup && phase
 /// What was sent since, without the packet that was under way then.
 interconnect::LinkTraffic since(const interconnect::LinkTraffic& begun, const interconnect::LinkTraffic& sent) {
   const auto difference = [](std::uint64_t from, std::uint64_t to) { return to > from ? to - from : 0; };
-  return {difference(begun.payload_bytes, sent.payload_bytes), difference(begun.wire_bytes, sent.wire_bytes),
-          difference(begun.packets, sent.packets)};
+  return {difference(begun.payload_bytes, sent.payload_bytes),
+          difference(begun.wire_bytes, sent.wire_bytes),
+          difference(begun.packets, sent.packets),
+          difference(begun.stores, sent.stores),
+          difference(begun.waited, sent.waited),
+          difference(begun.stalled, sent.stalled)};
 }
 
 /// An access is counted as it enters the DRAM queue; what is still there in the end has not been moved.

@@ -50,11 +50,11 @@ TEST_CASE("results.csv has every case and method in the table's order, and what 
   const json* busiest = nullptr;
   for (const json& link : report.at("links")) {
     const std::string name = "links." + link.at("from").dump() + "_to_" + link.at("to").dump();
-    for (const char* key : {"payload_bytes", "wire_bytes", "packets", "utilization"})
+    for (const char* key : {"payload_bytes", "wire_bytes", "packets", "utilization", "queueing_ns", "credit_stall_ns"})
       CHECK(value(csv, "tall", "t3", name + "." + key) == link.at(key).get<double>());
     if (busiest == nullptr || link.at("wire_bytes") > busiest->at("wire_bytes")) busiest = &link;
   }
-  for (const char* key : {"payload_bytes", "wire_bytes", "packets", "utilization"})
+  for (const char* key : {"payload_bytes", "wire_bytes", "packets", "utilization", "queueing_ns", "credit_stall_ns"})
     CHECK(value(csv, "tall", "t3", std::string("links.busiest.") + key) == busiest->at(key).get<double>());
   for (const auto& item : report.at("bounds").items())
     CHECK(value(csv, "tall", "t3", "bounds." + item.key()) == item.value().get<double>());

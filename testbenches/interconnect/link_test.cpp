@@ -66,6 +66,29 @@ TEST_CASE("a packet takes its wire time with the header and is taken when it has
   REQUIRE(bench.link.busy_time() == bench.wire_time(1000));
 }
 
+TEST_CASE("a link counts how long stores wait for their turn and how long it stands still for want of credits") {
+  LinkParameters parameters = slow_link();
+  parameters.receive_buffer_bytes = 1000;
+  LinkBench bench(parameters);
+  bench.send(1000);
+  bench.send(1000);
+  bench.settle();
+  // The second store has to wait until the first one has left, has arrived and its credits are back.
+  const Picoseconds first = bench.wire_time(1000), back = 2 * parameters.latency;
+  CHECK(bench.link.sent().stores == 2);
+  CHECK(bench.link.sent().waited == first + back);
+  CHECK(bench.link.sent().stalled == back);
+  CHECK(bench.link.begun().stalled == back);
+}
+
+TEST_CASE("a link that sends one store after the other does not stand still") {
+  LinkBench bench;
+  for (int i = 0; i < 3; ++i) bench.send(1000);
+  bench.settle();
+  CHECK(bench.link.sent().waited == (1 + 2) * bench.wire_time(1000));
+  CHECK(bench.link.sent().stalled == 0);
+}
+
 namespace {
 
 struct Cut {
@@ -86,7 +109,7 @@ void require_packets(std::uint32_t max_payload_bytes, const std::vector<Cut>& cu
     const std::size_t number = bench.sender.send(access, 0);
     LinkBench::settle();
     const std::uint64_t wire = cut.shape.bytes() + cut.packets * parameters.header_bytes;
-    expected += {cut.shape.bytes(), wire, cut.packets};
+    expected += {cut.shape.bytes(), wire, cut.packets, 1, 0, 0};
     busy += wire * 100;
     CHECK(bench.sender.answer(number).taken_at == bench.sender.answer(number).arrival + wire * 100);
     for (const LinkTraffic& traffic : {bench.link.begun(), bench.link.sent()}) {

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "config/input_error.h"
+#include "hardware/topologies.h"
 #include "system/platform_run.h"
 #include "workload/collective.h"
 #include "workload/link_bound.h"
@@ -73,6 +74,10 @@ TEST_CASE("every collective gives every GPU the right elements at odd sizes on e
           {6, R"({"kind": "torus", "dimensions": [3, 2]})", "fp16", 9001},
           {7, "fully-connected", "fp16", 30030},
           {8, "ring", "fp32", 4099},
+          {5, "switch", "fp16", 7001},
+          {6, R"({"kind": "nodes", "gpus_per_node": 3, "inside": {"topology": "fully-connected"},
+                  "between": {"topology": "switch", "bandwidth_GBps": 20}})",
+           "bf16", 5003},
       }));
   for (const Operation& operation : all_operations()) {
     const Run run = right_run(operation, elements, element, gpus,
@@ -124,29 +129,20 @@ Fabric links_of(const Topology& topology, std::uint32_t gpus, double bandwidth_G
   links.bandwidth_GBps = bandwidth_GBps;
   return lay_out({links, topology}, gpus);
 }
-Topology torus_4_4() {
-  Topology topology;
-  topology.dimensions = {4, 4};
-  return topology;
-}
+const Topology fully_connected = of_kind(Topology::Kind::fully_connected);
 /// Two nodes of four fully connected GPUs; the links between nodes have a tenth of the bandwidth.
 Fabric two_nodes(bool one_port) {
   interconnect::LinkParameters fast, slow;
   fast.bandwidth_GBps = 1;
   slow.bandwidth_GBps = 0.1;
-  Topology topology;
-  topology.kind = Topology::Kind::nodes;
-  topology.gpus_per_node = 4;
-  topology.one_port_per_node = one_port;
-  topology.tiers = {{fast, {Topology::Kind::fully_connected}}, {slow, {}}};
-  return lay_out({{}, topology}, 8);
+  return lay_out({{}, nodes_of(4, {fast, fully_connected}, {slow, {}}, one_port)}, 8);
 }
 
 }  // namespace
 
 TEST_CASE("no collective is faster than the bytes that its definition moves") {
   t3_collective c{T3_ALL_GATHER, T3_RING, T3_FP16, 1000};
-  const Fabric ring = links_of({}, 5), full = links_of({Topology::Kind::fully_connected}, 5);
+  const Fabric ring = links_of({}, 5), full = links_of(fully_connected, 5);
   // Five chunks of 200 elements: a GPU receives four over two ports, or over four.
   CHECK(least_link_ns(c, ring) == Approx(800));
   CHECK(least_link_ns(c, full) == Approx(400));
@@ -162,7 +158,7 @@ TEST_CASE("no collective is faster than the bytes that its definition moves") {
 TEST_CASE("the bisection bounds an all-to-all") {
   const t3_collective c{T3_ALL_TO_ALL, T3_DIRECT, T3_FP16, 1600};
   // Halves of eight GPUs exchange 8 x 8 parts of 100 elements each way, over the eight links between halves of a torus.
-  CHECK(least_link_ns(c, links_of(torus_4_4(), 16)) == Approx(8 * 8 * 200 / 8.0));
+  CHECK(least_link_ns(c, links_of(torus_of({4, 4}), 16)) == Approx(8 * 8 * 200 / 8.0));
   // A slow link of a ring of two: all that enters GPU 0.
   Fabric slow = links_of({}, 2, 1);
   slow.links[1].parameters.bandwidth_GBps = 0.25;
@@ -184,7 +180,7 @@ TEST_CASE("what enters a node over its links bounds collectives between nodes") 
 
 TEST_CASE("a switch carries between two parts what the smaller side's links do") {
   const t3_collective c{T3_ALL_TO_ALL, T3_DIRECT, T3_FP16, 400};
-  CHECK(least_link_ns(c, links_of({Topology::Kind::switched}, 4)) == Approx(3 * 200));
+  CHECK(least_link_ns(c, links_of(of_kind(Topology::Kind::switched), 4)) == Approx(3 * 200));
 }
 
 TEST_CASE("a collective's oracle says what the operations are") {

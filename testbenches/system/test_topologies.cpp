@@ -38,6 +38,10 @@ TEST_CASE("the result is right on every topology") {
       {6, R"({"kind": "torus", "dimensions": [3, 2]})"},
       {9, R"({"kind": "torus", "dimensions": [3, 3]})"},
       {8, R"({"kind": "torus", "dimensions": [2, 2, 2]})"},
+      {6,
+       R"({"kind": "nodes", "gpus_per_node": 3, "inside": {"topology": "switch"}, "between": {"topology": "ring"}})"},
+      {10, R"({"kind": "nodes", "gpus_per_node": 5, "inside": {"topology": "ring"}, "ports": "node",
+               "between": {"topology": "switch", "bandwidth_GBps": 20, "link_latency_ns": 900}})"},
   }));
   for (const char* method : {"sequential", "t3", "t3-mca"}) {
     CAPTURE(gpus, topology, method);
@@ -87,6 +91,50 @@ TEST_CASE("links of switches are in the report by name") {
   CHECK(links[5]["to"] == 2);
   for (std::size_t gpu = 0; gpu < 3; ++gpu)  // what comes from the next GPU
     CHECK(links[3 + gpu]["payload_bytes"] == links[(gpu + 1) % 3]["payload_bytes"]);
+}
+
+// A ring over the nodes leaves each of them once: the way back into a node is the slow link, whatever is inside.
+TEST_CASE("a ring over nodes is as slow as its link between them") {
+  const auto total = [](const char* topology) {
+    return right_run(4, settings_of(4, topology, "sequential")).report()["time_ns"]["total"].get<double>();
+  };
+  const double slow = total(R"({"kind": "nodes", "gpus_per_node": 2, "inside": {"topology": "ring"},
+                                "between": {"topology": "ring", "bandwidth_GBps": 1}})");
+  const double fast = total(R"({"kind": "nodes", "gpus_per_node": 2, "inside": {"topology": "ring"},
+                                "between": {"topology": "ring"}})");
+  CHECK(slow > 2 * fast);
+}
+
+TEST_CASE("what a tier leaves out is as the links around it have it") {
+  const auto total = [](const char* inside, const char* bandwidth) {
+    const std::string topology = std::string(R"({"kind": "nodes", "gpus_per_node": 4, "inside": )") + inside +
+                                 R"(, "between": {"topology": "ring"}})";
+    return right_run(4,
+                     settings_of(4, topology, "t3") + Settings{std::string("system.links.bandwidth_GBps=") + bandwidth})
+        .report()["time_ns"]["total"];
+  };
+  CHECK(total(R"({"topology": "ring"})", "33") == total(R"({"topology": "ring", "bandwidth_GBps": 33})", "75"));
+}
+
+TEST_CASE("a slower GPU holds all others up and no more than if all were slow") {
+  const auto total = [](const Settings& more) {
+    return right_run(3, settings_of(3, "ring", "t3") + more).report()["time_ns"]["total"].get<double>();
+  };
+  const double fast = total({}), one = total({R"(system.gpus=[{"gpu": 1, "set": {"compute.clock_GHz": 0.2}}])"}),
+               all = total({"system.compute.clock_GHz=0.2"});
+  CHECK(fast < one);
+  CHECK(one <= all);
+}
+
+TEST_CASE("a GPU's own memory and number of compute units take effect on it alone") {
+  const Run run =
+      right_run(3, settings_of(3, "ring", "sequential") +
+                       Settings{R"(system.gpus=[{"gpu": 2, "set": {"compute.compute_units": 2, "memory.channels": 2}},
+                                      {"gpu": 0, "set": {"memory.dram.timing.CCDWL": 9}}])"});
+  const double slowest = run.report()["bounds"]["dram_ns"];
+  const Run alike = right_run(3, settings_of(3, "ring", "sequential"));
+  CHECK(slowest > 1.5 * alike.report()["bounds"]["dram_ns"].get<double>());
+  CHECK(run.time("total") > alike.time("total"));
 }
 
 TEST_CASE("a ring over a torus's links takes longer where it goes two ways at once") {
