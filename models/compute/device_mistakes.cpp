@@ -63,20 +63,24 @@ std::string mistake_of_plan(const t3_plan& plan, std::uint16_t gpu, std::uint64_
         static_cast<std::uint32_t>(plan.tiles_named));
   if (plan.name != nullptr && plan.workgroups != 0 && within(plan.workgroups_per_cu, T3_WORKGROUPS_PER_CU_MAX) &&
       within(plan.waves, T3_WAVES_MAX) && plan.tiles <= T3_TILES_MAX && within(plan.written_count, T3_RANGES_MAX) &&
-      plan.read_count <= T3_RANGES_MAX && plan.sent_count <= T3_RANGES_MAX) {
+      plan.read_count <= T3_RANGES_MAX && plan.sent_count <= T3_RANGES_MAX && plan.fetched_count <= T3_RANGES_MAX &&
+      plan.counted_count <= T3_RANGES_MAX) {
     const std::uint64_t begin = address_map::on_gpu(gpu, 0);
     const t3_range here{begin, begin + memory_bytes}, elsewhere{0, memory_bytes};
     std::string wrong = mistake_of_ranges("writes", plan.written, plan.written_count, here);
     if (wrong.empty()) wrong = mistake_of_ranges("reads", plan.read, plan.read_count, here);
     if (wrong.empty()) wrong = mistake_of_ranges("sends to", plan.sent, plan.sent_count, elsewhere);
+    if (wrong.empty()) wrong = mistake_of_ranges("fetches from", plan.fetched, plan.fetched_count, elsewhere);
+    if (wrong.empty()) wrong = mistake_of_ranges("counts in", plan.counted, plan.counted_count, elsewhere);
     return wrong;
   }
   return fmt::format(
-      "a plan of {} workgroups, {} per compute unit, with {} waves of {} tiles, that writes {} ranges, reads {} and "
-      "sends to {}: a name, 1 or more, 1 to {}, 1 to {}, up to {}, 1 to {}, up to {}, up to {} expected",
+      "a plan of {} workgroups, {} per compute unit, with {} waves of {} tiles, that writes {} ranges, reads {}, "
+      "sends to {}, fetches from {} and counts in {}: a name, 1 or more, 1 to {}, 1 to {}, up to {}, 1 to {}, and up "
+      "to {} of the others expected",
       plan.workgroups, plan.workgroups_per_cu, plan.waves, plan.tiles, plan.written_count, plan.read_count,
-      plan.sent_count, static_cast<int>(T3_WORKGROUPS_PER_CU_MAX), static_cast<int>(T3_WAVES_MAX),
-      static_cast<int>(T3_TILES_MAX), static_cast<int>(T3_RANGES_MAX), static_cast<int>(T3_RANGES_MAX),
+      plan.sent_count, plan.fetched_count, plan.counted_count, static_cast<int>(T3_WORKGROUPS_PER_CU_MAX),
+      static_cast<int>(T3_WAVES_MAX), static_cast<int>(T3_TILES_MAX), static_cast<int>(T3_RANGES_MAX),
       static_cast<int>(T3_RANGES_MAX));
 }
 
@@ -195,7 +199,13 @@ bool is_in(const t3_range& range, const t3_range* ranges, std::uint32_t count) {
   return false;
 }
 
-std::string mistake_of_load(const t3_range& range, const t3_plan& plan) {
+std::string mistake_of_load(const t3_range& range, const t3_plan& plan, std::uint16_t gpu) {
+  if (const std::uint64_t from = address_map::gpu_of(range.begin); from != gpu) {
+    const std::uint64_t base = address_map::on_gpu(from, 0);
+    if (is_in({range.begin - base, range.end - base}, plan.fetched, plan.fetched_count)) return {};
+    return fmt::format("a load from {} of GPU {}: its plan fetches from {} of other GPUs, memory of this expected",
+                       place_of(range), from, places_of(plan.fetched, plan.fetched_count));
+  }
   if (is_in(range, plan.read, plan.read_count) || is_in(range, plan.written, plan.written_count)) return {};
   return fmt::format("a load from {}: its plan reads {} and writes {}, memory of these expected", place_of(range),
                      places_of(plan.read, plan.read_count), places_of(plan.written, plan.written_count));
@@ -237,7 +247,23 @@ std::string mistake_of_place(const t3_call& call, const t3_plan& plan, std::uint
   if (!range)
     return fmt::format("an access of {} rows {} bytes apart at {:#x}: addresses expected that there are",
                        call.access.rows, call.access.stride, call.access.address);
-  return call.kind == T3_CALL_LOAD ? mistake_of_load(*range, plan) : mistake_of_store(call, *range, plan, gpu);
+  return call.kind == T3_CALL_LOAD ? mistake_of_load(*range, plan, gpu) : mistake_of_store(call, *range, plan, gpu);
+}
+
+std::string mistake_of_fetch_add(const t3_integer& integer, const t3_plan& plan) {
+  const std::uint64_t address = integer.address, bytes = integer.bytes;
+  if (integer.old == nullptr || integer.done == nullptr)
+    return fmt::format("a fetch-and-add at {:#x} without a place for the old value: one expected", address);
+  if (bytes != 4 && bytes != 8)
+    return fmt::format("a fetch-and-add of {} bytes at {:#x}: an integer of 4 or 8 bytes expected", bytes, address);
+  if (address % bytes != 0)
+    return fmt::format("a fetch-and-add of {} bytes at {:#x}: a multiple of {} expected", bytes, address, bytes);
+  const std::uint64_t on = address_map::gpu_of(address), local = address_map::local_of(address);
+  if (is_in({local, local + bytes}, plan.counted, plan.counted_count)) return {};
+  return fmt::format(
+      "a fetch-and-add of {} bytes at {:#x} of GPU {}: its plan counts in {} of any GPU, memory of this "
+      "expected",
+      bytes, address, on, places_of(plan.counted, plan.counted_count));
 }
 
 /// What a signal says of the stores before it is known at the GPU that it goes to.
@@ -294,6 +320,8 @@ std::string mistake_of_call(const t3_call& call, const t3_plan& plan, std::uint1
     case T3_CALL_SIGNAL:
     case T3_CALL_AWAIT:
       return mistake_of_counter(call, plan, gpu);
+    case T3_CALL_FETCH_ADD:
+      return mistake_of_fetch_add(call.integer, plan);
     case T3_CALL_SHOW:
       return call.show.text != nullptr ? std::string() : "a name for the timeline that is none: a text expected";
     case T3_CALL_DRAIN:

@@ -1,5 +1,6 @@
 // What the waves of a kernel have under way in memory.
 #include <algorithm>
+#include <cstring>
 
 #include "compute/kernel_run.h"
 #include "protocol/address_map.h"
@@ -27,6 +28,11 @@ void KernelRun::answered(Slot, Transaction& transaction) {
     case T3_CALL_UPDATE:
       --wave.stores;
       break;
+    case T3_CALL_FETCH_ADD:
+      *wave.waiting->integer.done = transaction.is_response_ok();
+      if (transaction.is_response_ok())
+        std::memcpy(wave.waiting->integer.old, transaction.get_data_ptr(), transaction.get_data_length());
+      return go_on(wave);
     default:
       return go_on(wave);
   }
@@ -69,7 +75,23 @@ void KernelRun::load(Wave& wave) {
   tiles_.begin(index_of(wave), *wave.waiting);
   tiles_.awaits(index_of(wave), wave.waiting->tile);
   ++wave.loads;
-  issue(wave, transaction, 0);
+  issue(wave, transaction, behind_stores(wave, transaction.get_address()));
+}
+
+/// What a wave reads of a peer does not overtake its stores, which pass the port one after the other.
+Picoseconds KernelRun::behind_stores(const Wave& wave, std::uint64_t address) const {
+  return address_map::gpu_of(address) == host_.gpu() ? 0 : std::max(wave.port_until, now()) - now();
+}
+
+/// Its data are real in every run.
+void KernelRun::fetch_add(Wave& wave) {
+  const t3_integer& integer = wave.waiting->integer;
+  Transaction& transaction = host_.pool().make(Operation::fetch_add, integer.address, {1, integer.bytes, 0});
+  transaction.extension().cached = false;
+  transaction.extension().addend = integer.addend;
+  transaction.attach_buffer();
+  wave.under_way = true;
+  issue(wave, transaction, behind_stores(wave, integer.address));
 }
 
 void KernelRun::store(Wave& wave, Operation operation) {

@@ -5,6 +5,7 @@
 
 #include "compute/compute_cluster.h"
 #include "compute/kernel_queue.h"
+#include "protocol/address_map.h"
 #include "protocol/response_status.h"
 #include "protocol/ring_signal.h"
 
@@ -151,6 +152,13 @@ void KernelQueue::answered(Slot slot, Transaction& transaction) {
   transaction.extension().token = token;
 }
 
+/// By the GPU that it addresses: what this GPU's links refuse is in the log.
+bool KernelQueue::is_refused_read(const tlm::tlm_generic_payload& transaction) const {
+  const DataExtension& extension = *transaction.get_extension<DataExtension>();
+  return is_read(extension.operation) && extension.operation != Operation::wait && extension.refusal != 0 &&
+         address_map::gpu_of(transaction.get_address()) != gpu();
+}
+
 /// What a GPU refuses is in its own error log; of what a peer refuses, the kernel's first is in this GPU's too.
 void KernelQueue::note_failure(Transaction& transaction) {
   const Status status = status_of_data_access(transaction);
@@ -161,7 +169,8 @@ void KernelQueue::note_failure(Transaction& transaction) {
   failure_ = status;
   if (extension.operation == Operation::wait && extension.ring != nullptr && !extension.ring->why.empty())
     report(status, transaction.get_address(), extension.ring->why);
-  if (extension.taken) report(status, transaction.get_address(), text_of_refusal(transaction));
+  if (extension.taken || is_refused_read(transaction))
+    report(status, transaction.get_address(), text_of_refusal(transaction));
 }
 
 /// The first of those that the queue's mask has.

@@ -112,6 +112,7 @@ class KernelQueue final : public KernelHost {
   void delivered(const Event& event);
   void answered(Slot slot, Transaction& transaction);
   void note_failure(Transaction& transaction);
+  bool is_refused_read(const tlm::tlm_generic_payload& transaction) const;
   void fetch();
   void fetched(Transaction& transaction);
   void take_packet(const unsigned char* entry);

@@ -221,6 +221,9 @@ bool KernelRun::begin(Wave& wave) {
     case T3_CALL_SIGNAL:
       signal(wave);
       return false;
+    case T3_CALL_FETCH_ADD:
+      fetch_add(wave);
+      return false;
     case T3_CALL_AWAIT:
       await(wave);
       return false;

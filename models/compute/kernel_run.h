@@ -85,8 +85,10 @@ class KernelRun {
   void add(Wave& wave, const t3_tile& sum, const t3_tile& addend);
 
   Transaction& transfer(Wave& wave, Operation operation);
+  Picoseconds behind_stores(const Wave& wave, std::uint64_t address) const;
   void load(Wave& wave);
   void store(Wave& wave, Operation operation);
+  void fetch_add(Wave& wave);
   void signal(Wave& wave);
   void await(Wave& wave);
   void issue(Wave& wave, Transaction& transaction, Picoseconds delay);

@@ -91,14 +91,15 @@ unsigned char* LastLevelCache::bytes_of(CacheTags::Slot slot) {
 void LastLevelCache::from_compute(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const DataExtension& extension = extension_of(transaction);
   const Picoseconds time = now() + delay + parameters_.latency;
-  // Updates are defined where the data is, so they never stop in the cache. What the memory would refuse must not hit
+  // Updates and fetch-and-adds are defined where the data is, so they never stop in the cache. What the memory would
+  // refuse must not hit
   // here, so it goes there too.
-  const bool cacheable = extension.cached && extension.operation != Operation::update &&
-                         extension.operation != Operation::wait &&
+  const bool cacheable = extension.cached &&
+                         (extension.operation == Operation::load || extension.operation == Operation::store) &&
                          in_memory(transaction.get_address(), extension.shape);
   if (!cacheable) {
     transaction.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-    const bool updates = extension.operation == Operation::update;
+    const bool updates = extension.operation == Operation::update || extension.operation == Operation::fetch_add;
     const Picoseconds arrival =
         updates ? make_way(transaction.get_address(), extension.shape, time) : time + memory_latency_;
     bypass.send(transaction, arrival - now());
@@ -232,13 +233,19 @@ void LastLevelCache::update_interrupt() {
   if (interrupt.size() != 0) interrupt->write(registers.interrupt.flushed() != 0);
 }
 
-/// Peers write memory past the cache; a cached copy of what they overwrite is stale.
+/// Peers read and write memory past the cache, in the order in which they come; a cached copy of what they overwrite is
+/// stale. What they fetch and add to is first written back.
 void LastLevelCache::from_peers(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const DataExtension& extension = extension_of(transaction);
+  const bool adds = extension.operation == Operation::fetch_add;
   Picoseconds arrival = now() + delay + memory_latency_;
-  if (extension.operation != Operation::load) {
+  if (extension.operation == Operation::load) {
+    for (const Piece& piece : pieces_of(transaction.get_address(), extension.shape))
+      arrival = order_.after(piece.place.line, piece.sectors, arrival);
+  } else {
+    if (adds) arrival = make_way(transaction.get_address(), extension.shape, now() + delay);
     for (const Piece& piece : pieces_of(transaction.get_address(), extension.shape)) {
-      drop(piece);
+      if (!adds) drop(piece);
       arrival = order_.after(piece.place.line, piece.sectors, arrival);
     }
     for (const Piece& piece : pieces_) order_.add(piece.place.line, piece.sectors, arrival, now() + memory_latency_);

@@ -53,7 +53,11 @@ OutputMap::Entry* OutputMap::find(const tlm::tlm_generic_payload& transaction, c
 void OutputMap::request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   DataExtension& extension = extension_of(transaction);
   Entry* const entry = find(transaction, extension);
-  if (entry == nullptr) return route(transaction.get_address()).send(transaction, delay);
+  if (entry == nullptr) {
+    if (!follows_stores(transaction, extension)) return route(transaction.get_address()).send(transaction, delay);
+    transaction.acquire();
+    return waiting_.push_back({&transaction, now() + delay});
+  }
   if (!entry->range.fits(extension.producer, extension.element, {transaction.get_address(), extension.shape}))
     return refuse_store(*entry, transaction, delay);
   transaction.set_address(transaction.get_address() - entry->range.base + entry->peer);
@@ -89,12 +93,23 @@ void OutputMap::refuse_store(Entry& entry, tlm::tlm_generic_payload& transaction
   compute.respond(transaction, delay);
 }
 
-/// A store larger than all the room may go when nothing is posted.
+/// A read of a peer does not overtake mapped stores, which may go to the same place.
+bool OutputMap::follows_stores(const tlm::tlm_generic_payload& transaction, const DataExtension& extension) const {
+  return (!waiting_.empty() || posting_) && is_read(extension.operation) &&
+         address_map::gpu_of(transaction.get_address()) != gpu_;
+}
+
+/// A store larger than all the room may go when nothing is posted, a read takes none.
 bool OutputMap::has_room(tlm::tlm_generic_payload& transaction) const {
-  return posted_bytes_ == 0 || posted_bytes_ + extension_of(transaction).shape.bytes() <= parameters_.posted_bytes;
+  return transaction.is_read() || posted_bytes_ == 0 ||
+         posted_bytes_ + extension_of(transaction).shape.bytes() <= parameters_.posted_bytes;
 }
 
 void OutputMap::post(tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  if (transaction.is_read()) {
+    remote.send(transaction, delay);
+    return transaction.release();
+  }
   Transaction& store = pool_.relay(transaction);
   store.extension().token = posted;
   posted_bytes_ += store.extension().shape.bytes();

@@ -59,6 +59,7 @@ class OutputMap : public sc_core::sc_module, public Component, public MapHolder 
   void response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) { compute.respond(transaction, delay); }
   void remote_taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void remote_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  bool follows_stores(const tlm::tlm_generic_payload& transaction, const DataExtension& extension) const;
   void left(const tlm::tlm_generic_payload& store, Picoseconds delay);
   void post_waiting();
   bool has_room(tlm::tlm_generic_payload& transaction) const;
@@ -83,7 +84,7 @@ class OutputMap : public sc_core::sc_module, public Component, public MapHolder 
     tlm::tlm_generic_payload* transaction;
     Picoseconds arrival;
   };
-  std::deque<Waiting> waiting_;     ///< mapped stores without room
+  std::deque<Waiting> waiting_;     ///< mapped stores without room, and reads of peers behind them
   bool posting_ = false;            ///< waiting stores are being posted
   Picoseconds room_since_ = 0;      ///< when the link took the most recent posted store
   std::uint64_t posted_bytes_ = 0;  ///< taken, not yet on the link

@@ -1,6 +1,7 @@
 #include "interconnect/chunk_mirror.h"
 
 #include "protocol/address_map.h"
+#include "protocol/description.h"
 #include "protocol/ring_signal.h"
 
 namespace t3vp::interconnect {
@@ -14,6 +15,15 @@ ChunkMirror::ChunkMirror(const sc_core::sc_module_name& name, const TileGrid& gr
 
 void ChunkMirror::request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   DataExtension& extension = extension_of(transaction);
+  if (extension.operation == Operation::request) {
+    if (errors.size() != 0)
+      errors->report("links", {static_cast<std::uint32_t>(Status::no_peer), transaction.get_address(),
+                               describe(*extension.asked) +
+                                   ": one GPU stands for all (simulate mirror), so that there is no memory of others "
+                                   "to read: a run that simulates all GPUs expected"});
+    transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return in.respond(transaction, delay);
+  }
   Producer& producer = extension.producer;
   std::uint64_t local = address_map::local_of(transaction.get_address());
   if (producer.wg_id < grid_.workgroups()) {

@@ -1,5 +1,5 @@
 // Lets one GPU stand for a homogeneous ring (T3 5.1.1): what it sends to its neighbour comes back as what its other
-// neighbour would send at that moment, the same bytes of the next chunk.
+// neighbour would send at that moment, the same bytes of the next chunk. Nobody can be asked: requests are refused.
 #pragma once
 
 #include "protocol/data_sockets.h"
@@ -11,6 +11,7 @@ class ChunkMirror : public sc_core::sc_module {
  public:
   DataTargetSocket<ChunkMirror> in{"in", this, &ChunkMirror::request};
   DataInitiatorSocket<ChunkMirror> out{"out", this, &ChunkMirror::response};
+  ErrorPort errors{"errors"};
 
   /// `grid` is the output's; chunks are equal when its workgroups divide by `gpus`. `gpu` receives everything.
   ChunkMirror(const sc_core::sc_module_name& name, const TileGrid& grid, std::uint32_t gpus, std::uint16_t gpu);

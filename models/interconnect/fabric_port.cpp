@@ -78,9 +78,12 @@ void FabricPort::request(int source, tlm::tlm_generic_payload& transaction, Pico
     registers.report(Status::no_peer, address, fmt::format("no link leads to GPU {}", address_map::gpu_of(address)));
     transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     answer(source, transaction, delay);
-  } else if (!is_packet(transaction)) {
+  } else if (const Operation operation = extension_of(transaction).operation;
+             source < first_ingress && (operation == Operation::load || operation == Operation::fetch_add)) {
+    ask(transaction, source, hop, delay);
+  } else if (!is_packet(transaction) || (source < first_ingress && extension_of(transaction).asked != nullptr)) {
     registers.report(Status::invalid_argument, address,
-                     describe(transaction) + ": links carry stores and updates only");
+                     describe(transaction) + ": loads, fetch-and-adds, stores and updates of other GPUs expected");
     transaction.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
     answer(source, transaction, delay);
   } else if (arrived) {
@@ -99,7 +102,7 @@ void FabricPort::forward(tlm::tlm_generic_payload& transaction, int source, cons
     }
     extension.sender_lives_since = &lives_since_;
   }
-  extension.lane.channel = hop.channel;
+  extension.lane.channel = channel_of(hop, transaction);
   extension.lane.input = static_cast<std::uint16_t>(source < first_ingress ? 0 : source - first_ingress + 1);
   if (extension.traffic != TrafficClass::control) sent_[hop.port] += extension.shape.bytes();
   pending_.push_back({&transaction, source});
@@ -108,11 +111,13 @@ void FabricPort::forward(tlm::tlm_generic_payload& transaction, int source, cons
 
 void FabricPort::deliver(tlm::tlm_generic_payload& transaction, int source, Picoseconds delay) {
   DataExtension& extension = extension_of(transaction);
+  if (extension.operation == Operation::answer) return take_answer(transaction, source, delay);
   const bool is_signal = !address_map::is_hbm(transaction.get_address());
   if (!is_signal && is_of_an_earlier_life(extension, lives_since_)) {
     refuse_of_an_earlier_life(transaction);
     return answer(source, transaction, delay);
   }
+  if (extension.operation == Operation::request) return serve(transaction, source, delay);
   extension.stream = Stream::communication;
   extension.cached = false;
   if (extension.traffic != TrafficClass::control)
@@ -182,6 +187,11 @@ void FabricPort::passed_on(const tlm::tlm_generic_payload& transaction, Picoseco
   }
 }
 
+/// It is acknowledged to nobody: the read that it is about waits for its answer.
+bool FabricPort::is_own_request(tlm::tlm_generic_payload& transaction, int source) const {
+  return source < first_ingress && extension_of(transaction).operation == Operation::request;
+}
+
 void FabricPort::taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const auto found = std::find_if(pending_.begin(), pending_.end(),
                                   [&](const Pending& pending) { return pending.transaction == &transaction; });
@@ -189,6 +199,8 @@ void FabricPort::taken(int, tlm::tlm_generic_payload& transaction, Picoseconds d
     return registers.report(Status::invalid_argument, transaction.get_address(),
                             describe(transaction) + ": a notice of nothing that was sent");
   const int source = found->source;
+  if (source == own_answers) return answer_left(static_cast<Transaction&>(transaction), found->request, delay);
+  if (is_own_request(transaction, source)) return;
   passed_on(transaction, now() + delay);
   if (source == from_compute)
     compute.taken(transaction, delay);
@@ -205,10 +217,20 @@ void FabricPort::response(int, tlm::tlm_generic_payload& transaction, Picosecond
   if (found == pending_.end())
     return registers.report(Status::invalid_argument, transaction.get_address(),
                             describe(transaction) + ": a response to nothing that was sent");
-  const int source = found->source;
+  Pending ended = *found;
+  const int source = ended.source;
   *found = pending_.back();
   pending_.pop_back();
+  if (source == own_answers) {
+    answer_left(static_cast<Transaction&>(transaction), ended.request, delay);
+    return transaction.release();
+  }
+  if (is_own_request(transaction, source)) return asked(static_cast<Transaction&>(transaction), delay);
   passed_on(transaction, now() + delay);
+  if (ended.request != nullptr) {
+    served(static_cast<Transaction&>(transaction), *ended.request, source, delay);
+    return release_signals();
+  }
   if (source >= first_ingress && address_map::gpu_of(transaction.get_address()) == gpu_) note_refusal(transaction);
   answer(source, transaction, delay);
   release_signals();
@@ -287,7 +309,7 @@ std::vector<std::string> FabricPort::diagnosis() const {
     std::size_t count = 0, waiting = 0;
     const tlm::tlm_generic_payload* first = nullptr;
     for (const Pending& pending : pending_) {
-      if (pending.source != source) continue;
+      if (pending.source != source || is_own_request(*pending.transaction, source)) continue;
       if (first == nullptr) first = pending.transaction;
       ++count;
       if (!extension_of(*pending.transaction).taken) ++waiting;
@@ -298,6 +320,7 @@ std::vector<std::string> FabricPort::diagnosis() const {
                       "one is the {}",
                       gpu_, count, name, waiting, describe(*first)));
   }
+  tell_reads(lines);
   for (const HeldSignal& held : held_)
     lines.push_back(fmt::format("GPU {} links: a signal, the {}, waits for {} accesses that arrived before it", gpu_,
                                 describe(*held.signal.transaction), held.before.size()));

@@ -1,5 +1,9 @@
 // A GPU's access to the links: sends what addresses other GPUs to the link of the route, hands what arrives for this
 // GPU to its memory or signals, and passes on what is for others.
+//
+// Loads and fetch-and-adds of other GPUs' memory (fabric_reads.cpp) leave as requests. The owner's port has its memory
+// serve a request, keeps its place in the receive buffer until the answer has left, and sends that back. The port of
+// the GPU that has asked takes answers at once, as it has the place for their data.
 #pragma once
 
 #include <memory>
@@ -30,14 +34,15 @@ class FabricPort : public sc_core::sc_module, public Component {
   FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, std::uint32_t header_bytes,
              const std::vector<std::uint32_t>& neighbours, Route route, std::uint32_t receivers);
 
-  /// Whose stores to other GPUs are not acknowledged, and which signals wait for data; empty when there are none.
+  /// Whose stores to other GPUs are not acknowledged, whose loads are not answered, and which signals wait for data;
+  /// empty when there are none.
   std::vector<std::string> diagnosis() const override;
   const char* group() const override { return "fabric"; }
   /// Bytes of a wavefront tile that this GPU has sent to others without an answer so far.
   std::uint64_t unacknowledged_bytes(std::uint32_t wg_id, std::uint8_t wf_id) const;
 
  private:
-  enum Source : int { from_compute, from_dma, from_control, first_ingress };
+  enum Source : int { from_compute, from_dma, from_control, own_answers, first_ingress };
 
   void request(int source, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
@@ -54,6 +59,17 @@ class FabricPort : public sc_core::sc_module, public Component {
   void mark_if_refused(DataExtension& signal);
   void begin_life();
 
+  bool is_own_request(tlm::tlm_generic_payload& transaction, int source) const;
+  void ask(tlm::tlm_generic_payload& read, int source, const Hop& hop, Picoseconds delay);
+  void asked(Transaction& request, Picoseconds delay);
+  void end_read(tlm::tlm_generic_payload& read, Picoseconds delay);
+  void serve(tlm::tlm_generic_payload& request, int source, Picoseconds delay);
+  void served(Transaction& read, tlm::tlm_generic_payload& request, int source, Picoseconds delay);
+  void send_answer(tlm::tlm_generic_payload& request, int source, Picoseconds delay);
+  void answer_left(Transaction& answer, tlm::tlm_generic_payload*& request, Picoseconds delay);
+  void take_answer(tlm::tlm_generic_payload& answer, int source, Picoseconds delay);
+  void tell_reads(std::vector<std::string>& lines) const;
+
   std::uint16_t gpu_;
   Route route_;
   TransactionPool pool_;
@@ -61,8 +77,11 @@ class FabricPort : public sc_core::sc_module, public Component {
   struct Pending {
     tlm::tlm_generic_payload* transaction;
     int source;
+    /// Of a peer's read and of the answer to it, until that has left: its request, which waits for this.
+    tlm::tlm_generic_payload* request = nullptr;
   };
   std::vector<Pending> pending_;
+  std::vector<Pending> reads_;  ///< of this GPU at others that are not answered
   /// Signals that arrived after data which the memory (of data for other GPUs, the next link) has not taken yet. They
   /// must not overtake it: whoever sees the signal may read the data.
   struct HeldSignal {

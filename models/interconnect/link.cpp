@@ -28,7 +28,7 @@ void Link::request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay
   if (!is_packet(transaction)) {
     if (errors.size() != 0)
       errors->report("link", {static_cast<std::uint32_t>(Status::invalid_argument), transaction.get_address(),
-                              describe(transaction) + ": links carry stores and updates only"});
+                              describe(transaction) + ": links carry stores, updates, requests and answers only"});
     transaction.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
     return in.respond(transaction, delay);
   }
@@ -74,7 +74,7 @@ bool Link::may_go(const Queue& queue) const {
   if (queue.packets.empty()) return false;
   const std::uint64_t buffered = buffered_[queue.lane.channel];
   return queue.left != 0 || buffered == 0 ||
-         buffered + extension_of(*queue.packets.front().packet).shape.bytes() <= parameters_.receive_buffer_bytes;
+         buffered + buffered_by(*queue.packets.front().packet) <= parameters_.receive_buffer_bytes;
 }
 
 bool Link::another_may_go() const {
@@ -106,7 +106,7 @@ void Link::begin(Queue& queue) {
   const auto [packet, since] = queue.packets.front();
   LinkTraffic traffic = traffic_of(*packet);
   queue.left = traffic.wire_bytes;
-  buffered_[queue.lane.channel] += extension_of(*packet).shape.bytes();
+  buffered_[queue.lane.channel] += buffered_by(*packet);
   queue.waited = traffic.waited = now() - since;
   begun_ += traffic;
 }
@@ -145,8 +145,11 @@ void Link::slice_sent() {
   sending_ = false;
   busy_time_ += now() - slice_begin_;
   if (trace_ != nullptr) {
+    const Operation operation = extension_of(transaction).operation;
     const Producer& producer = extension_of(transaction).producer;
-    if (producer.wf_id != no_wavefront)
+    if (operation == Operation::request || operation == Operation::answer)
+      trace_->span(track_, name_of(operation), slice_begin_, now());
+    else if (producer.wf_id != no_wavefront)
       trace_->span(track_, "update", slice_begin_, now(), flow_of(producer.gpu, producer.wg_id, producer.wf_id));
     else
       trace_->span(track_, "store", slice_begin_, now());
@@ -160,7 +163,7 @@ void Link::slice_sent() {
 
 LinkTraffic Link::traffic_of(tlm::tlm_generic_payload& transaction) const {
   const DataExtension& extension = extension_of(transaction);
-  const std::uint64_t bytes = extension.shape.bytes(), packets = packets_of(extension.shape);
+  const std::uint64_t bytes = payload_bytes_of(transaction), packets = packets_of(extension.shape);
   return {extension.traffic != TrafficClass::control ? bytes : 0,
           bytes + packets * parameters_.header_bytes,
           packets,
@@ -176,6 +179,13 @@ std::uint64_t Link::packets_of(const Shape& shape) const {
   const bool is_one_run = shape.rows == 1 || shape.stride == shape.row_bytes;
   const std::uint64_t runs = is_one_run ? 1 : shape.rows, run_bytes = is_one_run ? shape.bytes() : shape.row_bytes;
   return runs * ((run_bytes + most - 1) / most);
+}
+
+/// Of the receive buffer, until the far end has taken it.
+std::uint64_t Link::buffered_by(tlm::tlm_generic_payload& transaction) const {
+  const DataExtension& extension = extension_of(transaction);
+  return extension.operation == Operation::request ? packets_of(extension.shape) * request_bytes
+                                                   : extension.shape.bytes();
 }
 
 void Link::finish(tlm::tlm_generic_payload& transaction) {
@@ -197,7 +207,7 @@ void Link::finish(tlm::tlm_generic_payload& transaction) {
 
 void Link::taken(int, tlm::tlm_generic_payload& packet, Picoseconds delay) {
   events_.push(now() + delay + parameters_.latency,
-               {Event::credit, nullptr, packet.get_data_length(),
+               {Event::credit, nullptr, buffered_by(packet),
                 static_cast<std::uint8_t>(static_cast<Transaction&>(packet).generation)});
 }
 

@@ -1,13 +1,15 @@
 // One direction of a link between two GPUs or switches: bandwidth, latency, header bytes, and a receive buffer at the
 // far end for each virtual channel, whose space the sender holds as credits.
 //
-// A store or update is a train of packets: one, or as many as max_payload_bytes makes of it, a header each; they have
-// one lane, so that "packet" below means all of them. Packets of one lane leave in the order of their arrival. Lanes
-// whose first packet has its credits take turns, by arbitration_bytes of a packet or by whole ones; a packet that has
-// begun holds its credits, so that its next part waits for nobody but its turn. A sender is told that its packet is
-// taken when the last byte has left; the packet reaches the far end one latency later, as a relay of the sender's.
-// When the far end has taken it, its credits return after another latency, and with them (over several hops later) the
-// far end's response, which is the sender's: it takes no bandwidth. Links carry stores and updates only.
+// A store, an update or the answer to a load is a train of packets: one, or as many as max_payload_bytes makes of it, a
+// header each; they have one lane, so that "packet" below means all of them. The request for a load is the same train
+// without payload, each of whose packets takes request_bytes of the receive buffer. Packets of one lane leave in the
+// order of their arrival. Lanes whose first packet has its credits take turns, by arbitration_bytes of a packet or by
+// whole ones; a packet that has begun holds its credits, so that its next part waits for nobody but its turn. A sender
+// is told that its packet is taken when the last byte has left; the packet reaches the far end one latency later, as a
+// relay of the sender's. When the far end has taken it, its credits return after another latency, and with them (over
+// several hops later) the far end's response, which is the sender's: it takes no bandwidth. Data that a GPU has asked
+// for does: it comes as an answer, which is a packet of its own over the links that lead back.
 #pragma once
 
 #include <deque>
@@ -103,6 +105,7 @@ class Link : public sc_core::sc_module {
   void answer(Transaction& packet);
   LinkTraffic traffic_of(tlm::tlm_generic_payload& transaction) const;
   std::uint64_t packets_of(const Shape& shape) const;
+  std::uint64_t buffered_by(tlm::tlm_generic_payload& transaction) const;
 
   LinkParameters parameters_;
   LinkEnd from_, to_;
@@ -116,7 +119,7 @@ class Link : public sc_core::sc_module {
   bool sending_ = false;
   Picoseconds slice_begin_ = 0;
   std::uint64_t slice_bytes_ = 0, slice_ = 0;  ///< on the wire; its number, which stale events do not have
-  std::vector<std::uint64_t> buffered_;        ///< by channel, payload bytes on their way or in the receive buffer
+  std::vector<std::uint64_t> buffered_;        ///< by channel, bytes on their way or in the receive buffer
   LinkTraffic begun_, sent_;                   ///< without stalls
   Picoseconds stalled_ = 0;
   Picoseconds stalled_since_ = never;  ///< never: the link sends, or nobody waits

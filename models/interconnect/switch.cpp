@@ -31,7 +31,7 @@ void Switch::request(int receiver, tlm::tlm_generic_payload& transaction, Picose
   }
   Transaction& relay = pool_.relay(transaction);
   relay.generation = static_cast<std::uint32_t>(receiver);
-  relay.extension().lane = {hop.channel, static_cast<std::uint16_t>(receiver + 1)};
+  relay.extension().lane = {channel_of(hop, transaction), static_cast<std::uint16_t>(receiver + 1)};
   egress[hop.port]->send(relay, delay + latency_);
 }
 

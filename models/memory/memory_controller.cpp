@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "memory/pieces.h"
 #include "protocol/address_map.h"
 #include "protocol/traffic_classes.h"
 
@@ -11,14 +12,8 @@ namespace t3vp::memory {
 namespace {
 
 constexpr Picoseconds trace_interval = 1'000'000;
-
-/// Calls visit(address, bytes) for the pieces of a 2-D access that are contiguous in memory.
-template <typename Visit>
-void for_each_piece(std::uint64_t address, const Shape& shape, Visit visit) {
-  if (shape.rows == 1 || shape.stride == shape.row_bytes) return visit(address, shape.bytes());
-  for (std::uint32_t row = 0; row < shape.rows; ++row)
-    visit(address + row * shape.stride, std::uint64_t{shape.row_bytes});
-}
+/// In the tag of an access: it is an update that ends with its data.
+constexpr std::uint32_t tag_of_fetch_add = 1u << 31;
 
 }  // namespace
 
@@ -47,6 +42,7 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
   plain.register_get_direct_mem_ptr(this, &MemoryController::direct_memory);
   if (trace_ != nullptr) track_ = trace_->track(fmt::format("GPU {}", gpu), "HBM");
 
+  if (!functional) dataless_ = std::make_unique<DatalessSectors>(parameters.capacity_bytes);
   if (parameters.faults.any()) faults_ = std::make_unique<FaultyAccess>(parameters.faults);
   for (std::uint32_t i = 0; i < parameters.channels; ++i)
     channels_.push_back(std::make_unique<ChannelState>(parameters.dram));
@@ -123,7 +119,8 @@ void MemoryController::slice() {
           return feed(*state, cycle, occupancy, access, retry);
         },
         [this](std::uint32_t request, dram::Kind kind, dram::Cycle cycle) {
-          if (kind == dram::Kind::read) finish_access(request, cycle);
+          if (kind == dram::Kind::read || (request & tag_of_fetch_add) != 0)
+            finish_access(request & ~tag_of_fetch_add, cycle);
         });
   }
   simulated_until_ = end;
@@ -162,7 +159,8 @@ void MemoryController::accept(const Arrival& arrival, Picoseconds time) {
   }
   const std::uint32_t request = free_requests_.back();
   free_requests_.pop_back();
-  requests_[request] = {&transaction, arrival.port, 0, 0, tracked(arrival)};
+  requests_[request] = {&transaction, arrival.port, 0, 0, extension.operation == Operation::fetch_add,
+                        tracked(arrival)};
   enqueue(request, extension, time);
 }
 
@@ -195,18 +193,32 @@ bool MemoryController::refuse(const Arrival& arrival, const DataExtension& exten
                               address, parameters_.capacity_bytes, gpu_));
   if (extension.operation == Operation::wait)
     return answer(tlm::TLM_COMMAND_ERROR_RESPONSE, Status::invalid_argument, "memory has no signals to wait for");
-  if (extension.operation != Operation::update) return false;
+  if (extension.operation == Operation::request || extension.operation == Operation::answer)
+    return answer(tlm::TLM_COMMAND_ERROR_RESPONSE, Status::invalid_argument, "memory takes no messages of links");
+  if (dataless_ != nullptr && !is_read(extension.operation) && !keeps_counters(transaction, extension))
+    return answer(tlm::TLM_COMMAND_ERROR_RESPONSE, Status::access_denied,
+                  fmt::format("{} without data where fetch-and-adds count: in a run that is not functional, tensors "
+                              "apart from integers, {} bytes each, expected",
+                              name_of(extension.operation), DatalessSectors::sector_bytes));
+  const bool adds = extension.operation == Operation::fetch_add;
+  if (!adds && extension.operation != Operation::update) return false;
   if (near_memory.control.enable() == 0)
-    return answer(tlm::TLM_GENERIC_ERROR_RESPONSE, Status::disabled, "update while near_memory.control.enable is 0");
-  const std::uint32_t element = bytes_of(extension.element);
+    return answer(tlm::TLM_GENERIC_ERROR_RESPONSE, Status::disabled,
+                  fmt::format("{} while near_memory.control.enable is 0", name_of(extension.operation)));
+  const std::uint32_t element = adds ? transaction.get_data_length() : bytes_of(extension.element);
   if (address % element != 0 || extension.shape.row_bytes % element != 0 || extension.shape.stride % element != 0)
     return answer(tlm::TLM_BURST_ERROR_RESPONSE, Status::unaligned,
-                  fmt::format("update at {:#x} is not aligned to its {}-byte elements", address, element));
+                  fmt::format("{} at {:#x} is not aligned to its {}-byte elements", name_of(extension.operation),
+                              address, element));
+  if (const std::string wrong = adds ? mistake_of_fetch_add(transaction) : std::string(); !wrong.empty())
+    return answer(tlm::TLM_COMMAND_ERROR_RESPONSE, Status::access_denied,
+                  fmt::format("fetch-and-add at {:#x}: {}", address, wrong));
   return false;
 }
 
 void MemoryController::take_effect(tlm::tlm_generic_payload& transaction, const DataExtension& extension, bool local,
                                    Picoseconds time) {
+  if (extension.operation == Operation::fetch_add) return fetch_and_add(transaction, extension);
   const std::uint64_t bytes = extension.shape.bytes();
   if (valid_bits_.clear() != 0 && transaction.get_data_ptr() != nullptr)
     for_each_piece(address_map::local_of(transaction.get_address()), extension.shape,
@@ -237,7 +249,7 @@ void MemoryController::take_effect(tlm::tlm_generic_payload& transaction, const 
 
 Tracker::Counted MemoryController::tracked(const Arrival& arrival) {
   const DataExtension& extension = extension_of(*arrival.transaction);
-  if (extension.operation == Operation::load) return {};
+  if (is_read(extension.operation)) return {};
   // What peers' firmware writes is control, their DMA engines name all that they send, and the rest is their kernels'.
   const bool of_kernel =
       arrival.port == from_bypass || (arrival.port == from_peers && extension.traffic != TrafficClass::control);
@@ -315,7 +327,11 @@ dram::Fed MemoryController::feed(ChannelState& state, dram::Cycle cycle, unsigne
       tracker.count(counted, run.bytes, cycle * cycle_);
     state.streams.pop(stream);
   }
-  if (access.kind != dram::Kind::read) finish_access(access.tag, cycle);
+  if (access.kind == dram::Kind::read) return dram::Fed::access;
+  if (requests_[access.tag].is_fetch_add)
+    access.tag |= tag_of_fetch_add;
+  else
+    finish_access(access.tag, cycle);
   return dram::Fed::access;
 }
 

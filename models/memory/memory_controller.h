@@ -3,7 +3,8 @@
 //
 // A request's data take effect when it reaches the controller, in the order of arrival; its column accesses then wait
 // in the stream queues of their channels, and the Tracker counts each run of them as it enters the DRAM queue. A load
-// is answered when its last data leaves the DRAM, a store or update when its last access has entered the DRAM queue.
+// is answered when its last data leaves the DRAM, a store or update when its last access has entered the DRAM queue. A
+// fetch-and-add is an update of an integer by the near-memory units that is answered as a load is.
 //
 // The controller looks ahead: it simulates slices of lookahead() at once, so a request must be sent at least that long
 // before it arrives. The path latency of every initiator of the GPU is that long; one that arrives earlier is
@@ -17,6 +18,7 @@
 #include "dram/channel.h"
 #include "memory/arbitration.h"
 #include "memory/backing_store.h"
+#include "memory/dataless_sectors.h"
 #include "memory/faults.h"
 #include "memory/interleave.h"
 #include "memory/parameters.h"
@@ -69,6 +71,7 @@ class MemoryController : public sc_core::sc_module, public Component {
     Port port = from_cache;
     std::uint32_t remaining = 0;  ///< column accesses without data (load) or outside the DRAM queue (store)
     dram::Cycle finished = 0;
+    bool is_fetch_add = false;
     Tracker::Counted counted;
   };
   struct Arrival {
@@ -95,6 +98,9 @@ class MemoryController : public sc_core::sc_module, public Component {
   void accept(const Arrival& arrival, Picoseconds time);
   bool refuse(const Arrival& arrival, const DataExtension& extension, Picoseconds time);
   bool in_memory(std::uint64_t local, const Shape& shape) const;
+  bool keeps_counters(const tlm::tlm_generic_payload& transaction, const DataExtension& extension);
+  std::string mistake_of_fetch_add(const tlm::tlm_generic_payload& transaction) const;
+  void fetch_and_add(tlm::tlm_generic_payload& transaction, const DataExtension& extension);
   void take_effect(tlm::tlm_generic_payload& transaction, const DataExtension& extension, bool local, Picoseconds time);
   Tracker::Counted tracked(const Arrival& arrival);
   void enqueue(std::uint32_t request, const DataExtension& extension, Picoseconds time);
@@ -123,9 +129,10 @@ class MemoryController : public sc_core::sc_module, public Component {
   Interleave interleave_;
   BackingStore store_;
   ValidBits valid_bits_;
-  std::uint64_t most_valid_bits_ = 0;     ///< bytes of storage that any range has taken
-  std::uint64_t first_updates_ = 0;       ///< column accesses of updates that need not read
-  std::unique_ptr<FaultyAccess> faults_;  ///< null unless injected
+  std::unique_ptr<DatalessSectors> dataless_;  ///< null in functional runs
+  std::uint64_t most_valid_bits_ = 0;          ///< bytes of storage that any range has taken
+  std::uint64_t first_updates_ = 0;            ///< column accesses of updates that need not read
+  std::unique_ptr<FaultyAccess> faults_;       ///< null unless injected
   Picoseconds cycle_, slice_, simulated_until_ = 0;
   TimeOrdered<Arrival> arrivals_;
   TimeOrdered<std::uint32_t> finished_;

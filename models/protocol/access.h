@@ -14,12 +14,19 @@ namespace t3vp {
 enum class Stream : std::uint8_t { compute, communication };
 
 /// An update adds to memory in the element type, near memory (T3 4.3). A wait is answered when the addressed signal
-/// has reached the value in DataExtension::threshold.
-enum class Operation : std::uint8_t { load, store, update, wait };
+/// has reached the value in DataExtension::threshold. A fetch-and-add adds DataExtension::addend to an integer in
+/// memory and returns what was there before. On links a load or fetch-and-add is a request, and what comes back an
+/// answer.
+enum class Operation : std::uint8_t { load, store, update, wait, fetch_add, request, answer };
+
+/// The initiator gets data, or the end of a wait; the others bring some, or a message.
+constexpr bool is_read(Operation operation) {
+  return operation == Operation::load || operation == Operation::wait || operation == Operation::fetch_add;
+}
 
 constexpr const char* name_of(Operation operation) {
-  constexpr const char* names[] = {"load", "store", "update", "wait"};
-  return operation > Operation::wait ? "unknown operation" : names[static_cast<std::size_t>(operation)];
+  constexpr const char* names[] = {"load", "store", "update", "wait", "fetch-and-add", "request", "answer"};
+  return operation > Operation::answer ? "unknown operation" : names[static_cast<std::size_t>(operation)];
 }
 
 constexpr std::uint32_t bytes_of(ElementType type) { return type == ElementType::fp32 ? 4 : 2; }

@@ -29,10 +29,18 @@
 // has taken it over for good, on whichever GPU that is, a wait when its signal has reached the threshold, or with
 // GENERIC_ERROR when its kernel is aborted. The status is INCOMPLETE in the request, and set by the target alone.
 //
+// Reads of other GPUs. A load or fetch-and-add of another GPU's memory travels as two messages between the fabric ports
+// of both, which are posted as stores are: a request, and an answer when the memory has served it. Both say in `asked`
+// which access they are about; its data pointer, which is valid until its response, is where the owner's memory leaves
+// the data. What refuses a request answers it with the error, which reaches the initiator as that of a store does.
+//
+// Fetch-and-add. A read of 4 or 8 aligned bytes that carries data in every run: memory adds `addend` to the integer
+// there, as it accepts the request, and the data are what was there before.
+//
 // Who may change what between request and response: blocks on the way the address, the operation (a mapped store
 // becomes an update), the stream, `cached`, the lane, the traffic class (a mapped store's is its map's) and the
-// producer; the target the status and a load's data. Nobody changes command, length, data pointer, shape, element type,
-// threshold, token and queue.
+// producer; the target the status and a read's data. Nobody changes command, length, data pointer, shape, element type,
+// threshold, addend, token and queue.
 //
 // Resets. What a GPU has made before it was reset, or before the GPU that it addresses was, and what no memory or
 // counter has taken by then, is lost: the response says COMMAND_ERROR, with peer_failed as its refusal.
@@ -81,6 +89,7 @@ class DataExtension : public tlm::tlm_extension<DataExtension> {
   Producer producer;            ///< wg_id == no_workgroup where no tile is meant
   Shape shape;                  ///< of the access; rows x row_bytes is the payload's data length
   std::uint64_t threshold = 0;  ///< of a wait
+  std::uint64_t addend = 0;     ///< of a fetch-and-add; as many of its low bytes as the access has
   std::uint64_t token = 0;      ///< the initiator's own, not touched by anyone else
   /// What kernels of neighbours must agree on (ring_signal.h). A ring kernel's stores and signals carry it in the
   /// packet's header, and its waits have it as well; so do firmware's signals. It is null for everything else.
@@ -91,6 +100,8 @@ class DataExtension : public tlm::tlm_extension<DataExtension> {
   std::uint8_t queue = 0;    ///< of kernels, at the sending GPU: who gives up a wait
   Lane lane;                 ///< on the next link, set by whose link it is
   Picoseconds made = never;  ///< when; never: it is of no GPU that can be reset
+  /// Of a request and of an answer: the load or fetch-and-add that they are about; null for everything else.
+  tlm::tlm_generic_payload* asked = nullptr;
   /// Set by the links of the GPU that sends it: since when that has not been reset.
   const Picoseconds* sender_lives_since = nullptr;
 

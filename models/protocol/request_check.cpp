@@ -9,10 +9,17 @@ namespace {
 constexpr std::uint32_t argument = malformed_argument, address = malformed_address, access = malformed_access;
 
 constexpr Malformed no_extension{tlm::TLM_GENERIC_ERROR_RESPONSE, argument, "no data extension"};
-constexpr Malformed bad_operation{tlm::TLM_COMMAND_ERROR_RESPONSE, argument,
-                                  "an operation that there is not: load, store, update or wait expected"};
+constexpr Malformed bad_operation{
+    tlm::TLM_COMMAND_ERROR_RESPONSE, argument,
+    "an operation that there is not: load, store, update, wait, fetch-and-add, request or "
+    "answer expected"};
 constexpr Malformed bad_command{tlm::TLM_COMMAND_ERROR_RESPONSE, argument,
-                                "command and operation disagree: read for load and wait, write for store and update"};
+                                "command and operation disagree: read for load, wait and fetch-and-add, write for "
+                                "the others"};
+constexpr Malformed bad_size{tlm::TLM_BURST_ERROR_RESPONSE, access,
+                             "a fetch-and-add of other than one integer of 4 or 8 bytes"};
+constexpr Malformed not_asked{tlm::TLM_GENERIC_ERROR_RESPONSE, argument,
+                              "a request or answer that is about no load and no fetch-and-add"};
 constexpr Malformed bad_element{tlm::TLM_GENERIC_ERROR_RESPONSE, argument,
                                 "an element type that there is not: fp16, bf16 or fp32 expected"};
 constexpr Malformed bad_traffic{tlm::TLM_GENERIC_ERROR_RESPONSE, argument, "a traffic class that there is not"};
@@ -36,7 +43,7 @@ constexpr Malformed bad_delay{tlm::TLM_GENERIC_ERROR_RESPONSE, argument,
 constexpr Malformed no_manager{tlm::TLM_GENERIC_ERROR_RESPONSE, argument,
                                "nb_transport without a memory manager or not acquired"};
 
-bool reads(Operation operation) { return operation == Operation::load || operation == Operation::wait; }
+bool is_message(Operation operation) { return operation == Operation::request || operation == Operation::answer; }
 
 bool in_address_space(std::uint64_t at, const Shape& shape) {
   const std::uint64_t left = address_map::local_mask + 1 - address_map::local_of(at);
@@ -50,8 +57,8 @@ bool in_address_space(std::uint64_t at, const Shape& shape) {
 const Malformed* malformed(const tlm::tlm_generic_payload& transaction, RequestRules rules) {
   const DataExtension* extension = transaction.get_extension<DataExtension>();
   if (extension == nullptr) return &no_extension;
-  if (extension->operation > Operation::wait) return &bad_operation;
-  if (reads(extension->operation) ? !transaction.is_read() : !transaction.is_write()) return &bad_command;
+  if (extension->operation > Operation::answer) return &bad_operation;
+  if (is_read(extension->operation) ? !transaction.is_read() : !transaction.is_write()) return &bad_command;
   if (extension->element > ElementType::fp32) return &bad_element;
   if (!is_traffic_class(extension->traffic)) return &bad_traffic;
   if (extension->stream > Stream::communication) return &bad_stream;
@@ -66,7 +73,11 @@ const Malformed* malformed(const tlm::tlm_generic_payload& transaction, RequestR
   if (shape.bytes() != length) return &other_length;
   if (length == 0 && !rules.empty) return &no_bytes;
   if (!in_address_space(transaction.get_address(), shape)) return &wraps;
-  if (rules.data && transaction.get_data_ptr() == nullptr && length != 0 && extension->operation != Operation::wait)
+  const bool adds = extension->operation == Operation::fetch_add;
+  if (adds && (shape.rows != 1 || (length != 4 && length != 8))) return &bad_size;
+  if (is_message(extension->operation)) return extension->asked == nullptr ? &not_asked : nullptr;
+  if ((rules.data || adds) && transaction.get_data_ptr() == nullptr && length != 0 &&
+      extension->operation != Operation::wait)
     return &no_data;
   return nullptr;
 }

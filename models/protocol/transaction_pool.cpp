@@ -16,8 +16,7 @@ Transaction& TransactionPool::make(Operation operation, std::uint64_t address, c
   transaction.extension_.operation = operation;
   transaction.extension_.shape = shape;
   transaction.extension_.made = now();
-  transaction.set_command(operation == Operation::load || operation == Operation::wait ? tlm::TLM_READ_COMMAND
-                                                                                       : tlm::TLM_WRITE_COMMAND);
+  transaction.set_command(is_read(operation) ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND);
   transaction.set_address(address);
   transaction.set_data_length(static_cast<unsigned>(shape.bytes()));
   transaction.set_streaming_width(static_cast<unsigned>(shape.bytes()));

@@ -57,6 +57,7 @@ void Node::mirror(const NodeParameters& parameters, Trace* trace) {
   mirror_ = std::make_unique<interconnect::ChunkMirror>("mirror", *parameters.mirrored, placement.gpus, placement.gpu);
   joints_.join(link.out, mirror_->in);
   joints_.join(mirror_->out, *gpus_[0]->fabric.ingress[0]);
+  mirror_->errors.bind(gpus_[0]->error_log.reports);
 }
 
 interconnect::Link& Node::add_link(const std::string& name, const LinkPlacement& link, Trace* trace) {

@@ -26,6 +26,7 @@ struct DataAccess {
   std::shared_ptr<const RingSignal> ring = nullptr;
   std::uint8_t queue = 0;
   Lane lane = {};
+  std::uint64_t addend = 0;
 };
 
 struct DataAnswer {
@@ -59,10 +60,11 @@ class DataInitiator : public sc_core::sc_module {
     extension.element = access.element;
     extension.producer = access.producer;
     extension.threshold = access.threshold;
+    extension.addend = access.addend;
     extension.ring = access.ring;
     extension.queue = access.queue;
     extension.lane = access.lane;
-    if (access.operation == Operation::load || !access.data.empty()) transaction.attach_buffer();
+    if (access.operation == Operation::load || access.operation == Operation::fetch_add || !access.data.empty()) transaction.attach_buffer();
     std::copy(access.data.begin(), access.data.end(), transaction.get_data_ptr());
     return send(transaction, delay);
   }

@@ -70,11 +70,19 @@ TEST_CASE("an all-to-all gets through every topology with buffers of one store")
   require_all_arrives({400, 400, 4096, true, 2});
 }
 
+TEST_CASE("stores and loads and fetch-and-adds of all with all get through every topology with buffers of one packet") {
+  require_all_arrives({400, 400, 4096, true, 4, 60});
+}
+
+TEST_CASE("loads alone get through every topology with buffers of one packet") {
+  require_all_arrives({400, 400, 1024, false, 5, 100});
+}
+
 TEST_CASE("a million packets get through every topology with buffers of one store", "[.million]") {
   std::vector<std::unique_ptr<RandomFabric>> fabrics;
   std::uint32_t seed = 3;
   for (const Case& c : cases())
-    fabrics.push_back(fabric_of(c, {1'000'000 / c.gpus + 1, 64, 512, ++seed % 2 == 0, seed}));
+    fabrics.push_back(fabric_of(c, {1'000'000 / c.gpus + 1, 64, 512, ++seed % 2 == 0, seed, seed % 3 * 40}));
   sc_core::sc_start();
   for (std::size_t i = 0; i < fabrics.size(); ++i) {
     INFO(cases()[i].name);

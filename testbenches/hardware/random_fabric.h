@@ -1,4 +1,5 @@
-// Fabric ports, links and switches of a topology between GPUs that send random stores to each other, and nothing else.
+// Fabric ports, links and switches of a topology between GPUs that store to each other and read from each other at
+// random, and nothing else.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +22,10 @@ namespace t3vp::test {
 struct RandomTraffic {
   std::uint32_t packets = 0;      ///< of each GPU
   std::uint32_t under_way = 32;   ///< of each GPU at most
-  std::uint32_t most_bytes = 64;  ///< of a store
+  std::uint32_t most_bytes = 64;  ///< of a store or load
   bool in_turn = false;           ///< to each GPU in turn, as in an all-to-all; else to any
   std::uint32_t seed = 1;
+  std::uint32_t reads = 0;  ///< of 100 packets: loads, and fetch-and-adds among them
 };
 
 /// A GPU's memory takes whatever comes, after a while.
@@ -70,28 +72,55 @@ class RandomGpu : public sc_core::sc_module {
       const std::uint32_t distance = 1 + (traffic_.in_turn ? sent_ % others : below(others));
       const auto to = static_cast<std::uint16_t>((placement_.gpu + distance) % placement_.gpus);
       const std::uint32_t bytes = 1 + below(traffic_.most_bytes);
+      ++sent_;
+      if (traffic_.reads != 0 && below(100) < traffic_.reads) {
+        read(to, bytes);
+        continue;
+      }
       Transaction& store = pool_.make(Operation::store, address_map::on_gpu(to, 0), {1, bytes, 0});
       store.extension().producer = {sent_to_[to]++, 0, placement_.gpu};
       store.extension().traffic = TrafficClass::gemm_write;
-      ++sent_;
       out_.send(store, 0);
     }
   }
+  /// What is read says where it comes from.
+  void read(std::uint16_t to, std::uint32_t bytes) {
+    const bool adds = below(4) == 0;
+    Transaction& read = pool_.make(adds ? Operation::fetch_add : Operation::load,
+                                   address_map::on_gpu(to, std::uint64_t{below(1000)} * 8), {1, adds ? 8 : bytes, 0});
+    read.attach_buffer();
+    read.extension().traffic = TrafficClass::gemm_read;
+    out_.send(read, 0);
+  }
+  static unsigned char byte_at(std::uint64_t address) { return static_cast<unsigned char>(address / 8 % 251 + 1); }
+
   void answered(int, tlm::tlm_generic_payload& transaction, Picoseconds) {
+    if (transaction.is_read()) {
+      const unsigned char expected = static_cast<unsigned char>(byte_at(transaction.get_address()) +
+                                                                address_map::gpu_of(transaction.get_address()));
+      for (unsigned i = 0; i < transaction.get_data_length(); ++i)
+        in_order_ = in_order_ && transaction.get_data_ptr()[i] == expected;
+    }
+    in_order_ = in_order_ && transaction.is_response_ok();
     transaction.release();
     ++answered_;
     again_.notify(sc_core::SC_ZERO_TIME);
   }
   void arrived(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
     const Producer& producer = extension_of(transaction).producer;
-    in_order_ = in_order_ && received_from_[producer.gpu] == producer.wg_id;
-    ++received_from_[producer.gpu];
+    if (transaction.is_write()) {
+      in_order_ = in_order_ && received_from_[producer.gpu] == producer.wg_id;
+      ++received_from_[producer.gpu];
+    }
     transaction.acquire();
     arrivals_.push(now() + delay + below(200'000), &transaction);
   }
   void take() {
     while (arrivals_.ready()) {
       tlm::tlm_generic_payload* const transaction = arrivals_.pop();
+      if (transaction->is_read())
+        std::fill_n(transaction->get_data_ptr(), transaction->get_data_length(),
+                    static_cast<unsigned char>(byte_at(transaction->get_address()) + placement_.gpu));
       transaction->set_response_status(tlm::TLM_OK_RESPONSE);
       memory_.respond(*transaction, 0);
       transaction->release();

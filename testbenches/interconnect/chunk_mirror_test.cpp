@@ -12,17 +12,24 @@ using namespace interconnect;
 
 namespace {
 
+struct Errors : ErrorReport {
+  std::vector<ErrorRecord> entries;
+  void report(const char*, const ErrorRecord& record) override { entries.push_back(record); }
+};
+
 struct MirrorBench {
   static constexpr std::uint64_t output = 0x40000;
   TileGrid grid;
   ChunkMirror mirror;
   DataInitiator link{"link"};
   DataTarget fabric{"fabric"};
+  Errors errors;
   CheckedSockets checks;
 
   MirrorBench(const TileGrid& g, std::uint32_t gpus) : grid(g), mirror("mirror", g, gpus, 0) {
     checks.join_test(link.socket, mirror.in);
     checks.join(mirror.out, fabric.socket);
+    mirror.errors.bind(errors);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
 
@@ -139,6 +146,27 @@ TEST_CASE("the mirror serves blocking initiators between others") {
   REQUIRE(all_ok(answers));
   REQUIRE(bench.fabric.arrivals().size() == 13);
   REQUIRE(bench.link.answers()[0].ok());
+}
+
+TEST_CASE("one GPU that stands for all has nobody to read from: loads and fetch-and-adds are refused with a report") {
+  MirrorBench bench(grid_of(64, 64), 2);
+  TransactionPool pool;
+  for (const Operation operation : {Operation::load, Operation::fetch_add}) {
+    Transaction& read = pool.make(operation, address_map::on_gpu(1, 0x40), {1, 8, 0});
+    Transaction& request = pool.make(Operation::request, read.get_address(), {1, 8, 0});
+    request.extension().asked = &read;
+    const std::size_t number = bench.link.send(request);
+    sc_core::sc_start();
+    CHECK(bench.link.answer(number).status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    CHECK(bench.errors.entries.back().code == static_cast<std::uint32_t>(Status::no_peer));
+    CHECK(bench.errors.entries.back().address == read.get_address());
+    CHECK(bench.errors.entries.back().text ==
+          std::string(name_of(operation)) +
+              " of 8 bytes at 0x100000000040: one GPU stands for all (simulate mirror), so that there is no memory of "
+              "others to read: a run that simulates all GPUs expected");
+    read.release();
+  }
+  CHECK(bench.fabric.arrivals().empty());
 }
 
 }  // namespace t3vp::test::chunk_mirror_test

@@ -116,24 +116,25 @@ TEST_CASE("what no link leads to is answered with an address error and reported,
 TEST_CASE("what is refused is answered when it arrives, not when it was sent") {
   SmallFabric fabric(2);
   constexpr Picoseconds delay = 5'000;
-  DataAccess load = fabric.packet(address_map::on_gpu(0, 0), 64);
-  load.operation = Operation::load;
-  for (const DataAccess& access : {fabric.packet(address_map::on_gpu(9, 0), 64), load}) {
+  DataAccess wait = fabric.packet(address_map::on_gpu(0, 0), 64);
+  wait.operation = Operation::wait;
+  for (const DataAccess& access : {fabric.packet(address_map::on_gpu(9, 0), 64), wait}) {
     const std::size_t number = fabric[1].compute.send(access, delay);
     fabric.settle();
     REQUIRE(fabric[1].compute.answer(number).at == fabric[1].compute.answer(number).arrival);
   }
 }
 
-TEST_CASE("links carry writes only: the rest is answered with an error and reported") {
+TEST_CASE("links carry no waits and nobody's messages: they are answered with an error and reported") {
   SmallFabric fabric(2);
   const std::uint64_t address = address_map::on_gpu(0, 0x40);
-  for (const Operation operation : {Operation::load, Operation::wait}) {
+  for (const Operation operation : {Operation::wait, Operation::request, Operation::answer}) {
     DataAccess access = fabric.packet(address, 64);
     access.operation = operation;
     const std::size_t number = fabric[1].compute.send(access);
     fabric.settle();
-    REQUIRE(fabric[1].compute.answer(number).status == tlm::TLM_COMMAND_ERROR_RESPONSE);
+    REQUIRE(fabric[1].compute.answer(number).status ==
+            (operation == Operation::wait ? tlm::TLM_COMMAND_ERROR_RESPONSE : tlm::TLM_GENERIC_ERROR_RESPONSE));
     REQUIRE(fabric[1].registers.take_report() == Status::invalid_argument);
   }
   BarePayload bare(tlm::TLM_WRITE_COMMAND, address, 64);

@@ -119,6 +119,15 @@ struct t3_counter {
                              nothing about them */
 };
 
+/* An integer in memory of any GPU, that all may count with. */
+struct t3_integer {
+  uint64_t address; /* a multiple of bytes */
+  uint32_t bytes;   /* 4 or 8 */
+  uint64_t addend;  /* what is beyond these bytes is lost, of the sum too */
+  void* old;        /* of as many bytes: what was there before */
+  bool* done;       /* set by the call */
+};
+
 /* A name on the timeline, and the tile of the output that it is about. */
 struct t3_shown {
   const char* text; /* a constant */
@@ -137,7 +146,8 @@ enum t3_call_kind T3_OF_32_BITS {
   T3_CALL_SIGNAL,
   T3_CALL_AWAIT,
   T3_CALL_MEET,
-  T3_CALL_SHOW
+  T3_CALL_SHOW,
+  T3_CALL_FETCH_ADD
 };
 
 /* What a wave asks of its compute unit. */
@@ -150,6 +160,7 @@ struct t3_call {
     struct t3_tile addend;
     struct t3_vector_work work;
     struct t3_counter counter;
+    struct t3_integer integer;
     struct t3_shown show;
   };
 };
@@ -197,6 +208,12 @@ struct t3_plan {
   /* Local addresses (t3/address.h) of other GPUs: stores to their memory stay within them. */
   struct t3_range sent[T3_RANGES_MAX];
   uint32_t sent_count;
+  /* The same: loads from their memory stay within them. What is there is the program's to agree on with its peers. */
+  struct t3_range fetched[T3_RANGES_MAX];
+  uint32_t fetched_count;
+  /* Local addresses of this GPU and of all others: fetch-and-adds stay within them. Others may count there too. */
+  struct t3_range counted[T3_RANGES_MAX];
+  uint32_t counted_count;
   bool awaits_arrivals; /* what neighbours have stored before the kernel begins is awaited, or added to, not lost */
   bool stores_here;     /* the kernel stores there itself, and not its neighbours alone */
   /* T3_TILES_NAMED is held: all stores and updates to this GPU's memory name a tile, and stores bypass the cache. */
@@ -253,7 +270,9 @@ struct t3_kernel {
   void (*run)(struct t3_wave* wave);
 };
 
-/* Starts to load into a part of the tile. */
+/* Starts to load into a part of the tile. What is loaded from memory of another GPU bypasses all caches, whatever
+ * `uncached` says: this GPU keeps no copy that could go stale, and what the other one has in its cache and has not
+ * flushed is not seen. It follows the wave's stores and updates to that GPU, and finds what they have written. */
 static inline void t3_load(struct t3_wave* wave, struct t3_tile tile, struct t3_access access) {
   struct t3_call call;
   call.kind = T3_CALL_LOAD;
@@ -271,7 +290,8 @@ static inline void t3_store(struct t3_wave* wave, struct t3_tile tile, struct t3
   wave->call(wave, &call);
 }
 
-/* Adds a part of the tile to memory, near memory. */
+/* Adds a part of the tile to memory, near memory, on whichever GPU: the floating-point atomic. Each element is added at
+ * once, in the element type, between all other accesses to it. */
 static inline void t3_update(struct t3_wave* wave, struct t3_tile tile, struct t3_access access) {
   struct t3_call call;
   call.kind = T3_CALL_UPDATE;
@@ -335,6 +355,38 @@ static inline void t3_await(struct t3_wave* wave, struct t3_counter counter) {
   call.kind = T3_CALL_AWAIT;
   call.counter = counter;
   wave->call(wave, &call);
+}
+
+/* Adds to an integer in memory, on whichever GPU, at once, between all other accesses to it, and returns true with what
+ * was there before in `old`, an integer of 4 or 8 bytes. It waits until that has come, and follows the wave's stores to
+ * that GPU. False when it has been refused, which is the kernel's failure; `old` is as it was. Near-memory units do it,
+ * which have to be on. Its data are real in every run: in one that is not functional, tensors must not share its 32
+ * bytes, which is refused. */
+static inline bool t3_fetch_add_32(struct t3_wave* wave, uint64_t address, uint32_t addend, uint32_t* old) {
+  bool done = false;
+  struct t3_call call;
+  call.kind = T3_CALL_FETCH_ADD;
+  call.integer.address = address;
+  call.integer.bytes = 4;
+  call.integer.addend = addend;
+  call.integer.old = old;
+  call.integer.done = &done;
+  wave->call(wave, &call);
+  return done;
+}
+
+/* The same of 64 bits. */
+static inline bool t3_fetch_add_64(struct t3_wave* wave, uint64_t address, uint64_t addend, uint64_t* old) {
+  bool done = false;
+  struct t3_call call;
+  call.kind = T3_CALL_FETCH_ADD;
+  call.integer.address = address;
+  call.integer.bytes = 8;
+  call.integer.addend = addend;
+  call.integer.old = old;
+  call.integer.done = &done;
+  wave->call(wave, &call);
+  return done;
 }
 
 /* Waits until all waves of the workgroup have come here. */
