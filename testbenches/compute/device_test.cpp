@@ -63,6 +63,63 @@ TEST_CASE("a program's work begins when its operands are there and takes its tim
   REQUIRE(time == time_of_doubling(guest.bench));
 }
 
+TEST_CASE("a program counts in memory of every GPU and gets the values that were there") {
+  GuestBench guest(guest_counts);
+  guest.bench.memory.at(address_map::on_gpu(0, 0x6020))[0] = 7;
+  guest.bench.run(guest.gemm.packet);
+  REQUIRE(guest.bench.gpu().error() == Status::ok);
+  std::uint64_t far = 0;
+  std::uint32_t near = 0;
+  std::memcpy(&far, guest.bench.memory.at(address_map::on_gpu(1, 0x6000)), sizeof far);
+  std::memcpy(&near, guest.bench.memory.at(address_map::on_gpu(0, 0x6020)), sizeof near);
+  CHECK(far == std::uint64_t{16} << 40);
+  CHECK(near == 7 + 16 * 3);
+  std::set<float> found;
+  for (std::uint32_t row = 0; row < 4; ++row) found.insert(guest.out(row, 0));
+  CHECK(found == std::set<float>{12043, 13046, 14049, 15052});
+}
+
+TEST_CASE("a program's counters are real in a run without data") {
+  GuestBench guest(guest_counts, false);
+  guest.bench.run(guest.gemm.packet);
+  REQUIRE(guest.bench.gpu().error() == Status::ok);
+  std::uint64_t far = 0;
+  std::memcpy(&far, guest.bench.memory.at(address_map::on_gpu(1, 0x6000)), sizeof far);
+  CHECK(far == std::uint64_t{16} << 40);
+  for (const LoggedAccess& access : guest.bench.memory.accesses(Operation::fetch_add)) {
+    CHECK(access.has_data);
+    CHECK(!access.cached);
+    CHECK(access.traffic == TrafficClass::control);
+  }
+}
+
+TEST_CASE("a refused fetch-and-add is the kernel's failure and the program is told") {
+  GuestBench guest(guest_counts);
+  guest.bench.memory.judge = [](const LoggedAccess& access) {
+    return access.operation == Operation::fetch_add ? tlm::TLM_GENERIC_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE;
+  };
+  guest.bench.run(guest.gemm.packet);
+  CHECK(guest.bench.gpu().error() == Status::disabled);
+  CHECK(guest.out(0, 0) == -1);
+}
+
+TEST_CASE("a load of a peer's memory leaves behind the wave's stores and bypasses the cache") {
+  GuestBench guest(guest_loads_what_it_stored);
+  const float value = 5;
+  for (std::uint64_t i = 0; i < 8; ++i)
+    std::memcpy(guest.bench.memory.at(address_map::on_gpu(1, 0x5000 + 4 * i)), &value, sizeof value);
+  guest.bench.run(guest.gemm.packet);
+  REQUIRE(guest.bench.gpu().error() == Status::ok);
+  CHECK(guest.out(0, 0) == 5);
+  Picoseconds store = 0, load = 0;
+  for (const LoggedAccess& access : guest.bench.memory.log) {
+    if (access.address == address_map::on_gpu(1, 0x4000)) store = access.arrival;
+    if (access.address == address_map::on_gpu(1, 0x5000)) load = access.arrival;
+  }
+  CHECK(store != 0);
+  CHECK(load >= store);
+}
+
 TEST_CASE("what nothing has been loaded into is zeros whatever was there before") {
   GuestBench guest(guest_loads_a_half);
   for (std::uint32_t i = 0; i < 4 * 8; ++i) {

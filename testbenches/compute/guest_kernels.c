@@ -6,7 +6,7 @@
 #include "t3/arguments/gemm.h"
 #include "t3/registers/signals.h"
 
-enum { PEER_ROW = 0x4000 };
+enum { PEER_ROW = 0x4000, PEER_DATA = 0x5000, COUNTERS = 0x6000 };
 
 struct t3_plan guest_plan(const struct t3_device* device, const struct t3_launch* launch) {
   const struct t3_gemm_arguments* p = launch->arguments;
@@ -22,6 +22,10 @@ struct t3_plan guest_plan(const struct t3_device* device, const struct t3_launch
                           .read_count = 1,
                           .sent = {{PEER_ROW, PEER_ROW + 32}},
                           .sent_count = 1,
+                          .fetched = {{PEER_DATA, PEER_DATA + 4 * 32}},
+                          .fetched_count = 1,
+                          .counted = {{COUNTERS, COUNTERS + 64}},
+                          .counted_count = 1,
                           .stores_here = true};
 }
 
@@ -216,6 +220,36 @@ static void loads_what_it_does_not_read(struct t3_wave* wave) { load_row(wave, o
 
 static void loads_from_a_peer(struct t3_wave* wave) { load_row(wave, t3_on_gpu(1, operands_of(wave)->a)); }
 
+static void counts_in_a_half(struct t3_wave* wave) {
+  uint64_t old;
+  (void)t3_fetch_add_64(wave, t3_on_gpu(1, COUNTERS + 4), 1, &old);
+}
+
+static void counts_in_three_bytes(struct t3_wave* wave) {
+  uint64_t old;
+  bool done;
+  struct t3_call call;
+  call.kind = T3_CALL_FETCH_ADD;
+  call.integer = (struct t3_integer){.address = t3_on_gpu(1, COUNTERS), .bytes = 3, .old = &old, .done = &done};
+  wave->call(wave, &call);
+}
+
+static void counts_for_nobody(struct t3_wave* wave) { (void)t3_fetch_add_32(wave, t3_on_gpu(1, COUNTERS), 1, NULL); }
+
+static void counts_behind_its_counters(struct t3_wave* wave) {
+  uint32_t old;
+  (void)t3_fetch_add_32(wave, t3_on_gpu(1, COUNTERS + 64), 1, &old);
+}
+
+static void counts_in_signals(struct t3_wave* wave) {
+  uint64_t old;
+  (void)t3_fetch_add_64(wave, t3_block_base(1, T3_BLOCK_SIGNALS) + T3_SIGNALS_ADD_OFFSET, 1, &old);
+}
+
+static void loads_a_peers_registers(struct t3_wave* wave) {
+  load_row(wave, t3_block_base(1, T3_BLOCK_SIGNALS) + T3_SIGNALS_VALUE_OFFSET);
+}
+
 static void loads_beyond_all_addresses(struct t3_wave* wave) {
   struct t3_access access = row_of(operands_of(wave)->a, 0);
   access.rows = 2, access.stride = UINT64_MAX - 64;
@@ -398,6 +432,34 @@ static void calls_what_there_is_not(struct t3_wave* wave) {
   wave->call(wave, &call);
 }
 
+void guest_counts(struct t3_wave* wave) {
+  const struct t3_gemm_arguments* p = wave->arguments;
+  for (uint32_t i = 0; i < 4; ++i) {
+    uint64_t far = 0;
+    uint32_t near = 0;
+    const bool done = t3_fetch_add_64(wave, t3_on_gpu(1, COUNTERS), UINT64_C(1) << 40, &far) &&
+                      t3_fetch_add_32(wave, t3_on_gpu(0, COUNTERS + 32), 3, &near);
+    const float found = done ? (float)(far >> 40) * 1000 + (float)near : -1;
+    t3_work(wave, &(struct t3_vector_work){
+                      .operations = 0, .operands = 1, .tiles = {first}, .compute = fill, .argument = &found});
+  }
+  t3_store(wave, first, row_of(p->out, 2 * wave->workgroup + wave->wave));
+  t3_drain(wave);
+}
+
+void guest_loads_what_it_stored(struct t3_wave* wave) {
+  const struct t3_gemm_arguments* p = wave->arguments;
+  const float found = 42;
+  if (wave->wave == 0 && wave->workgroup == 0) {
+    t3_work(wave, &(struct t3_vector_work){
+                      .operations = 0, .operands = 1, .tiles = {first}, .compute = fill, .argument = &found});
+    t3_store(wave, first, row_of(t3_on_gpu(1, PEER_ROW), 0));
+    t3_load(wave, second, row_of(t3_on_gpu(1, PEER_DATA), 0));
+    t3_store(wave, second, row_of(p->out, 0));
+    t3_drain(wave);
+  }
+}
+
 const struct guest_mistake guest_mistakes[] = {
     {loads_no_tile, "tile 3 of 1 x 8 fp32: one of the wave's 3, with elements, up to 67108864, expected"},
     {loads_empty_tile, "tile 0 of 0 x 8 fp32: one of the wave's 3, with elements, up to 67108864, expected"},
@@ -421,7 +483,18 @@ const struct guest_mistake guest_mistakes[] = {
     {calls_what_there_is_not, "call 99: there is no such call of a device"},
     {loads_what_it_does_not_read,
      "a load from 0x1007c to 0x1009b: its plan reads 0x10000 to 0x1007f and writes 0x90000 to 0x9007f, memory of"},
-    {loads_from_a_peer, "a load from 0x100000"},
+    {loads_from_a_peer,
+     "a load from 0x100000010000 to 0x10000001001f of GPU 1: its plan fetches from 0x5000 to 0x507f of other GPUs, "
+     "memory of this expected"},
+    {loads_a_peers_registers,
+     "of GPU 1: its plan fetches from 0x5000 to 0x507f of other GPUs, memory of this expected"},
+    {counts_in_a_half, "a fetch-and-add of 8 bytes at 0x100000006004: a multiple of 8 expected"},
+    {counts_in_three_bytes, "a fetch-and-add of 3 bytes at 0x100000006000: an integer of 4 or 8 bytes expected"},
+    {counts_for_nobody, "a fetch-and-add at 0x100000006000 without a place for the old value: one expected"},
+    {counts_behind_its_counters,
+     "a fetch-and-add of 4 bytes at 0x100000006040 of GPU 1: its plan counts in 0x6000 to 0x603f of any GPU, memory of "
+     "this expected"},
+    {counts_in_signals, " of GPU 1: its plan counts in 0x6000 to 0x603f of any GPU, memory of this expected"},
     {loads_beyond_all_addresses, "an access of 2 rows 18446744073709551551 bytes apart"},
     {stores_what_it_does_not_write, ": its plan writes "},
     {updates_what_it_reads, ": its plan writes "},

@@ -21,6 +21,10 @@ void guest_meets(struct t3_wave* wave);
 void guest_doubles(struct t3_wave* wave);
 /* Loads a row of a, then half of it into the same tile in another shape, and stores all of that to out. */
 void guest_loads_a_half(struct t3_wave* wave);
+/* Counts on both GPUs four times, and stores what the last ones have found. */
+void guest_counts(struct t3_wave* wave);
+/* Stores a row to GPU 1, at once loads another one from there, and stores that to out. */
+void guest_loads_what_it_stored(struct t3_wave* wave);
 /* The last wave of the second workgroup writes one byte too many into its local memory of five. */
 void guest_overruns(struct t3_wave* wave);
 /* Needs more than its stack. */

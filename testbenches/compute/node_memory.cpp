@@ -115,6 +115,14 @@ void NodeMemory::access_memory(tlm::tlm_generic_payload& transaction, Operation 
         for (std::uint32_t i = 0; i < shape.row_bytes; ++i)
           if (enables == nullptr || enables[row * shape.row_bytes + i] == TLM_BYTE_ENABLED) memory[i] = data[i];
         break;
+      case Operation::fetch_add: {
+        std::uint64_t sum = 0;
+        std::memcpy(&sum, memory, shape.row_bytes);
+        std::memcpy(data, memory, shape.row_bytes);
+        sum += extension.addend;
+        std::memcpy(memory, &sum, shape.row_bytes);
+        break;
+      }
       case Operation::update:
         add_elements(extension.element, memory, data, shape.row_bytes / t3vp::bytes_of(extension.element));
         break;

@@ -30,8 +30,19 @@ TEST_CASE("a plan that cannot be is refused") {
       {"of 4097 tiles", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::tiles, 4097); }},
       {"that writes 0 ranges", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::written_count, 0); }},
       {"that writes 5 ranges", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::written_count, 5); }},
-      {", reads 5 and", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::read_count, 5); }},
-      {"and sends to 5: a name", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::sent_count, 5); }},
+      {", reads 5, sends", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::read_count, 5); }},
+      {", sends to 5, fetches", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::sent_count, 5); }},
+      {", fetches from 5 and", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::fetched_count, 5); }},
+      {" and counts in 5: a name", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::counted_count, 5); }},
+      {"plan whose range 1 that it fetches from begins at 0x1fffe0 and ends before 0x200020",
+       [](auto* d, auto* a) {
+         return with_range(guest_plan(d, a), &t3_plan::fetched, {0x1FFFE0, 0x200020});
+       }},
+      {"plan whose range 1 that it counts in begins at 0x100000000000 and ends before 0x100000000020",
+       [](auto* d, auto* a) {
+         return with_range(guest_plan(d, a), &t3_plan::counted,
+                           {address_map::on_gpu(1, 0), address_map::on_gpu(1, 32)});
+       }},
       {"plan with tiles_named 9: T3_TILES_UNNAMED (0), T3_TILES_FORGOTTEN (1) or T3_TILES_NAMED (2) expected",
        [](auto* d, auto* a) {
          t3_plan plan = guest_plan(d, a);

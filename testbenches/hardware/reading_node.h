@@ -103,10 +103,10 @@ class ReadingNode {
   }
 
   /// To the memory of a GPU, from the same one or from another.
-  std::size_t send(std::uint16_t from, std::uint16_t to, DataAccess access) {
+  std::size_t send(std::uint16_t from, std::uint16_t to, DataAccess access, Picoseconds later = 0) {
     access.address = address_map::on_gpu(to, access.address);
-    return from == to ? gpus[from]->here.send(access, gpus[from]->controller.lookahead())
-                      : gpus[from]->away.send(access);
+    return from == to ? gpus[from]->here.send(access, gpus[from]->controller.lookahead() + later)
+                      : gpus[from]->away.send(access, later);
   }
   const DataAnswer& answer(std::uint16_t from, std::uint16_t to, std::size_t number) const {
     return (from == to ? gpus[from]->here : gpus[from]->away).answer(number);

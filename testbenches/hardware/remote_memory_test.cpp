@@ -84,7 +84,7 @@ void fill(ReadingNode& node, bool functional) {
   }
 }
 
-/// Everybody reads of everybody, in shapes of all kinds.
+/// Everybody reads of everybody, in shapes of all kinds, at times of which no two are the same.
 std::vector<Read> read_all(ReadingNode& node) {
   std::mt19937 random(7);
   std::vector<Read> reads;
@@ -94,7 +94,8 @@ std::vector<Read> read_all(ReadingNode& node) {
         const std::uint32_t rows = 1 + static_cast<std::uint32_t>(random() % 4);
         const std::uint32_t bytes = 1 + static_cast<std::uint32_t>(random() % 700);
         const DataAccess load = access(Operation::load, random() % 16384, {rows, bytes, 4096 + random() % 100});
-        reads.push_back({number(from), number(to), node.send(number(from), number(to), load), load});
+        reads.push_back(
+            {number(from), number(to), node.send(number(from), number(to), load, random() % 2'000'000), load});
       }
   return reads;
 }
