@@ -10,8 +10,8 @@ namespace t3vp::interconnect {
 /// loads that wait at a GPU would be without end.
 inline constexpr std::uint64_t request_bytes = 16;
 
-/// Answers have virtual channels of their own, as many as the others and in the same order (route.h).
-inline constexpr std::uint8_t answer_channels = 2;
+/// Answers have virtual channels of their own in the same order (route.h): the numbers from here on.
+inline constexpr std::uint8_t answer_channels = most_channels;
 
 inline bool is_packet(tlm::tlm_generic_payload& transaction) {
   switch (extension_of(transaction).operation) {

@@ -8,6 +8,8 @@
 namespace t3vp::interconnect {
 
 inline constexpr std::uint32_t no_port = 0xFFFFFFFF;
+/// Virtual channels that routes may name.
+inline constexpr std::uint8_t most_channels = 64;
 
 struct Hop {
   std::uint32_t port = no_port;  ///< that leads there; no_port: none does

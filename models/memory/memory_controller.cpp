@@ -159,7 +159,7 @@ void MemoryController::accept(const Arrival& arrival, Picoseconds time) {
   }
   const std::uint32_t request = free_requests_.back();
   free_requests_.pop_back();
-  requests_[request] = {&transaction, arrival.port, 0, 0, extension.operation == Operation::fetch_add,
+  requests_[request] = {&transaction,    arrival.port, 0, 0, extension.operation == Operation::fetch_add,
                         tracked(arrival)};
   enqueue(request, extension, time);
 }

@@ -97,18 +97,15 @@ void check_overrides(const Document& run, const Document& system, const RunConfi
     run.reject("/simulate", "all, since GPUs of a mirror are alike, and so are their links");
 }
 
-/// A route's entry in the registers of links has this room for a channel.
-constexpr std::uint32_t most_channels = 64;
-
 void check_size(const Document& system, const Fabric& fabric) {
   const char* const place = "/links/topology";
   for (const Placement& placement : fabric.gpus)
     if (placement.neighbours.size() > most_ports)
       system.reject(place, fmt::format("{} ports at GPU {}", placement.neighbours.size(), placement.gpu),
                     fmt::format("at most {} ports of a GPU", most_ports));
-  if (channels_of(fabric) > most_channels)
+  if (channels_of(fabric) > interconnect::most_channels)
     system.reject(place, fmt::format("{} virtual channels", channels_of(fabric)),
-                  fmt::format("nodes in nodes that need at most {}", most_channels));
+                  fmt::format("nodes in nodes that need at most {}", interconnect::most_channels));
 }
 
 }  // namespace

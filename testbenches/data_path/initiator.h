@@ -64,7 +64,8 @@ class DataInitiator : public sc_core::sc_module {
     extension.ring = access.ring;
     extension.queue = access.queue;
     extension.lane = access.lane;
-    if (access.operation == Operation::load || access.operation == Operation::fetch_add || !access.data.empty()) transaction.attach_buffer();
+    if (access.operation == Operation::load || access.operation == Operation::fetch_add || !access.data.empty())
+      transaction.attach_buffer();
     std::copy(access.data.begin(), access.data.end(), transaction.get_data_ptr());
     return send(transaction, delay);
   }

@@ -8,14 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "hardware/topology.h"
-#include "interconnect/fabric_port.h"
-#include "interconnect/link.h"
-#include "interconnect/switch.h"
 #include "protocol/address_map.h"
 #include "protocol/event_queue.h"
 #include "protocol/stubs.h"
 #include "protocol/transaction_pool.h"
+#include "wired_fabric.h"
 
 namespace t3vp::test {
 
@@ -147,31 +144,12 @@ class RandomGpu : public sc_core::sc_module {
 class RandomFabric {
  public:
   std::vector<std::unique_ptr<RandomGpu>> gpus;
-  std::vector<std::unique_ptr<interconnect::Switch>> switches;
-  std::vector<std::unique_ptr<interconnect::Link>> links;
 
-  RandomFabric(const std::string& name, const Fabric& fabric, const RandomTraffic& traffic)
-      : received_(fabric.gpus.size() + fabric.switches.size(), 0), sent_(received_) {
+  RandomFabric(const std::string& name, const Fabric& fabric, const RandomTraffic& traffic) {
     for (const Placement& placement : fabric.gpus)
       gpus.push_back(
           std::make_unique<RandomGpu>((name + "_" + std::to_string(placement.gpu)).c_str(), placement, traffic));
-    for (const SwitchPlacement& placement : fabric.switches)
-      switches.push_back(
-          std::make_unique<interconnect::Switch>((name + "_switch" + std::to_string(switches.size())).c_str(), 50'000,
-                                                 placement.neighbours.size(), placement.route, placement.receivers));
-    for (const LinkPlacement& link : fabric.links) {
-      links.push_back(std::make_unique<interconnect::Link>((name + "_link" + std::to_string(links.size())).c_str(),
-                                                           link.parameters, link.from, link.to, nullptr));
-      const std::size_t port = sent_[place_of(link.from)]++, receiver = received_[place_of(link.to)]++;
-      if (link.from.is_switch)
-        switches[link.from.number]->egress[port]->bind(links.back()->in);
-      else
-        gpus[link.from.number]->port.egress[port]->bind(links.back()->in);
-      if (link.to.is_switch)
-        links.back()->out.bind(*switches[link.to.number]->ingress[receiver]);
-      else
-        links.back()->out.bind(*gpus[link.to.number]->port.ingress[receiver]);
-    }
+    wires_ = std::make_unique<WiredFabric>(name, fabric, ports_of(gpus));
   }
 
   bool done() const {
@@ -186,11 +164,7 @@ class RandomFabric {
   }
 
  private:
-  std::size_t place_of(const interconnect::LinkEnd& end) const {
-    return end.number + (end.is_switch ? gpus.size() : 0);
-  }
-
-  std::vector<std::size_t> received_, sent_;  ///< links so far at each GPU, then at each switch
+  std::unique_ptr<WiredFabric> wires_;
 };
 
 }  // namespace t3vp::test

@@ -8,13 +8,10 @@
 #include <vector>
 
 #include "data_path/initiator.h"
-#include "hardware/topology.h"
-#include "interconnect/fabric_port.h"
-#include "interconnect/link.h"
-#include "interconnect/switch.h"
 #include "memory/memory_controller.h"
 #include "protocol/address_map.h"
 #include "protocol/stubs.h"
+#include "wired_fabric.h"
 
 namespace t3vp::test {
 
@@ -70,36 +67,14 @@ struct ReadingGpu {
 class ReadingNode {
  public:
   std::vector<std::unique_ptr<ReadingGpu>> gpus;
-  std::vector<std::unique_ptr<interconnect::Switch>> switches;
-  std::vector<std::unique_ptr<interconnect::Link>> links;
+  std::unique_ptr<WiredFabric> wires;
 
-  ReadingNode(const std::string& name, const Topology& topology, std::uint32_t count,
-              const interconnect::LinkParameters& parameters, bool functional) {
-    const std::vector<Placement> placements = place(topology, count);
-    const std::vector<SwitchPlacement> of_switches = place_switches(topology, count);
-    for (const Placement& placement : placements)
+  ReadingNode(const std::string& name, const LinkTier& tier, std::uint32_t count, bool functional) {
+    const Fabric fabric = lay_out(tier, count);
+    for (const Placement& placement : fabric.gpus)
       gpus.push_back(std::make_unique<ReadingGpu>(name + std::to_string(placement.gpu), placement,
-                                                  parameters.header_bytes, functional));
-    for (const SwitchPlacement& placement : of_switches)
-      switches.push_back(
-          std::make_unique<interconnect::Switch>((name + "switch" + std::to_string(switches.size())).c_str(), 50'000,
-                                                 placement.neighbours.size(), placement.route, placement.receivers));
-    std::vector<std::size_t> sent(gpus.size() + switches.size(), 0), received = sent;
-    const auto number_of = [this](const interconnect::LinkEnd& end) {
-      return end.number + (end.is_switch ? gpus.size() : 0);
-    };
-    for (const LinkEnds& ends : link_ends(placements, of_switches)) {
-      links.push_back(std::make_unique<interconnect::Link>((name + "link" + std::to_string(links.size())).c_str(),
-                                                           parameters, ends.from, ends.to, nullptr));
-      const std::size_t port = sent[number_of(ends.from)]++, receiver = received[number_of(ends.to)]++;
-      (ends.from.is_switch ? static_cast<DataInitiatorBase&>(*switches[ends.from.number]->egress[port])
-                           : *gpus[ends.from.number]->port.egress[port])
-          .bind(links.back()->in);
-      if (ends.to.is_switch)
-        links.back()->out.bind(*switches[ends.to.number]->ingress[receiver]);
-      else
-        links.back()->out.bind(*gpus[ends.to.number]->port.ingress[receiver]);
-    }
+                                                  tier.links.header_bytes, functional));
+    wires = std::make_unique<WiredFabric>(name, fabric, ports_of(gpus));
   }
 
   /// To the memory of a GPU, from the same one or from another.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "reading_node.h"
+#include "topologies.h"
 
 namespace t3vp::test::remote_memory_test {
 
@@ -17,15 +18,6 @@ struct Case {
   std::uint32_t gpus;
 };
 
-std::vector<Case> cases() {
-  Topology ring, full, switched, torus;
-  full.kind = Topology::Kind::fully_connected;
-  switched.kind = Topology::Kind::switched;
-  switched.switch_latency = 50'000;
-  torus.dimensions = {4, 2};
-  return {{"ring", ring, 5}, {"full", full, 4}, {"switched", switched, 5}, {"torus", torus, 8}};
-}
-
 interconnect::LinkParameters links(std::uint32_t buffer = 4096) {
   interconnect::LinkParameters parameters;
   parameters.header_bytes = 16;
@@ -33,6 +25,17 @@ interconnect::LinkParameters links(std::uint32_t buffer = 4096) {
   parameters.receive_buffer_bytes = buffer;
   parameters.arbitration_bytes = 512;
   return parameters;
+}
+
+std::vector<Case> cases() {
+  Topology switched = of_kind(Topology::Kind::switched);
+  switched.switch_latency = 50'000;
+  const LinkTier inside{links(), switched}, between{links(), {}};
+  return {{"ring", {}, 5},
+          {"full", of_kind(Topology::Kind::fully_connected), 4},
+          {"switched", switched, 5},
+          {"torus", torus_of({4, 2}), 8},
+          {"nodes", nodes_of(2, inside, between, true), 6}};
 }
 
 DataAccess access(Operation operation, std::uint64_t address, const Shape& shape) {
@@ -58,11 +61,12 @@ std::uint16_t number(std::size_t index) { return static_cast<std::uint16_t>(inde
 
 /// Links from one GPU to another, by the placements alone.
 std::uint32_t distance(const Case& c, std::size_t from, std::size_t to) {
-  const std::vector<Placement> placements = place(c.topology, c.gpus);
+  const Fabric fabric = lay_out({{}, c.topology}, c.gpus);
   std::uint32_t links = 0;
   for (std::size_t at = from; at != to; ++links) {
-    if (c.topology.kind == Topology::Kind::switched) return 2;
-    at = placements[at].neighbours[placements[at].route[to].port];
+    const bool is_gpu = at < c.gpus;
+    at = is_gpu ? fabric.gpus[at].neighbours[fabric.gpus[at].route[to].port]
+                : fabric.switches[at - c.gpus].neighbours[fabric.switches[at - c.gpus].route[to].port];
   }
   return links;
 }
@@ -121,9 +125,9 @@ std::uint64_t carried(const Case& c, const std::vector<Read>& reads) {
 TEST_CASE("loads bring the owner's data over every topology and take the same time without data") {
   std::vector<std::unique_ptr<ReadingNode>> with, without;
   for (const Case& c : cases()) {
-    with.push_back(std::make_unique<ReadingNode>(c.name, c.topology, c.gpus, links(), true));
+    with.push_back(std::make_unique<ReadingNode>(c.name, LinkTier{links(), c.topology}, c.gpus, true));
     without.push_back(
-        std::make_unique<ReadingNode>(std::string("timing_") + c.name, c.topology, c.gpus, links(), false));
+        std::make_unique<ReadingNode>(std::string("timing_") + c.name, LinkTier{links(), c.topology}, c.gpus, false));
   }
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   for (std::size_t i = 0; i < with.size(); ++i) {
@@ -147,7 +151,7 @@ TEST_CASE("loads bring the owner's data over every topology and take the same ti
       REQUIRE(without[i]->answer(read.from, read.to, read.number).at == answer.at);
     }
     std::uint64_t sent = 0;
-    for (const auto& link : with[i]->links) sent += link->sent().payload_bytes;
+    for (const auto& link : with[i]->wires->links) sent += link->sent().payload_bytes;
     CHECK(sent == carried(c, reads[i]));
   }
 }
@@ -155,7 +159,7 @@ TEST_CASE("loads bring the owner's data over every topology and take the same ti
 TEST_CASE("a load takes no less than the latency there and back and the transfer of its data") {
   std::vector<std::unique_ptr<ReadingNode>> nodes;
   for (const Case& c : cases())
-    nodes.push_back(std::make_unique<ReadingNode>(c.name, c.topology, c.gpus, links(), true));
+    nodes.push_back(std::make_unique<ReadingNode>(c.name, LinkTier{links(), c.topology}, c.gpus, true));
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     const Case c = cases()[n];
@@ -215,7 +219,7 @@ void count_all(ReadingNode& node, std::uint32_t bytes, std::uint64_t first) {
 void count_over_every_topology(bool functional, std::uint32_t buffer) {
   std::vector<std::unique_ptr<ReadingNode>> nodes;
   for (const Case& c : cases())
-    nodes.push_back(std::make_unique<ReadingNode>(c.name, c.topology, c.gpus, links(buffer), functional));
+    nodes.push_back(std::make_unique<ReadingNode>(c.name, LinkTier{links(buffer), c.topology}, c.gpus, functional));
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   for (const auto& node : nodes) {
     count_all(*node, 8, 0xFFFFFFF0);
@@ -234,7 +238,7 @@ TEST_CASE("fetch-and-adds of all GPUs to one counter find different values in a 
 }
 
 TEST_CASE("fetch-and-adds and updates of others and loads are apart from each other") {
-  ReadingNode node("ring", {}, 3, links(), true);
+  ReadingNode node("ring", {links(), {}}, 3, true);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   // A word of two fp16 halves that updates count in, beside an integer.
   std::vector<std::pair<std::size_t, std::size_t>> loads;

@@ -137,6 +137,23 @@ TEST_CASE("a GPU's own memory and number of compute units take effect on it alon
   CHECK(run.time("total") > alike.time("total"));
 }
 
+TEST_CASE("a GPU's own cache leaves the others' hits as they are") {
+  const auto hits = [](const Settings& more) {
+    const Run run = right_run(3, settings_of(3, "ring", "sequential") + more);
+    std::vector<double> rates;
+    for (const auto& statistic : run.report()["statistics"])
+      if (statistic["name"].get<std::string>().find(".cache.hit_rate") != std::string::npos)
+        rates.push_back(statistic["value"]);
+    REQUIRE(rates.size() == 3);
+    return rates;
+  };
+  const std::vector<double> alike = hits({}), one = hits({R"(system.gpus=[{"gpu": 1, "set": {"cache.ways": 1,
+                                                               "cache.capacity_MiB": 0.015625}}])"});
+  CHECK(one[0] == Approx(alike[0]).epsilon(0.02));
+  CHECK(one[2] == Approx(alike[2]).epsilon(0.02));
+  CHECK(one[1] < 0.9 * alike[1]);
+}
+
 TEST_CASE("a ring over a torus's links takes longer where it goes two ways at once") {
   const Run ring = right_run(9, settings_of(9, "ring", "sequential"));
   const Run torus = right_run(9, settings_of(9, R"({"kind": "torus", "dimensions": [3, 3]})", "sequential"));

@@ -1,0 +1,57 @@
+// Switches and links of a fabric between GPUs that have a fabric port each.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hardware/topology.h"
+#include "interconnect/fabric_port.h"
+#include "interconnect/link.h"
+#include "interconnect/switch.h"
+
+namespace t3vp::test {
+
+class WiredFabric {
+ public:
+  std::vector<std::unique_ptr<interconnect::Switch>> switches;
+  std::vector<std::unique_ptr<interconnect::Link>> links;
+
+  /// `ports` are those of the GPUs in the order of their numbers.
+  WiredFabric(const std::string& name, const Fabric& fabric, const std::vector<interconnect::FabricPort*>& ports)
+      : gpus_(ports.size()), received_(ports.size() + fabric.switches.size(), 0), sent_(received_) {
+    for (const SwitchPlacement& placement : fabric.switches)
+      switches.push_back(std::make_unique<interconnect::Switch>(
+          (name + "_switch" + std::to_string(switches.size())).c_str(), placement.latency, placement.neighbours.size(),
+          placement.route, placement.receivers));
+    for (const LinkPlacement& link : fabric.links) {
+      links.push_back(std::make_unique<interconnect::Link>((name + "_link" + std::to_string(links.size())).c_str(),
+                                                           link.parameters, link.from, link.to, nullptr));
+      const std::size_t port = sent_[place_of(link.from)]++, receiver = received_[place_of(link.to)]++;
+      if (link.from.is_switch)
+        switches[link.from.number]->egress[port]->bind(links.back()->in);
+      else
+        ports[link.from.number]->egress[port]->bind(links.back()->in);
+      if (link.to.is_switch)
+        links.back()->out.bind(*switches[link.to.number]->ingress[receiver]);
+      else
+        links.back()->out.bind(*ports[link.to.number]->ingress[receiver]);
+    }
+  }
+
+ private:
+  std::size_t place_of(const interconnect::LinkEnd& end) const { return end.number + (end.is_switch ? gpus_ : 0); }
+
+  std::size_t gpus_;
+  std::vector<std::size_t> received_, sent_;  ///< links so far at each GPU, then at each switch
+};
+
+/// Of the GPUs' ports.
+template <typename Gpu>
+std::vector<interconnect::FabricPort*> ports_of(const std::vector<std::unique_ptr<Gpu>>& gpus) {
+  std::vector<interconnect::FabricPort*> ports;
+  for (const auto& gpu : gpus) ports.push_back(&gpu->port);
+  return ports;
+}
+
+}  // namespace t3vp::test
