@@ -237,7 +237,14 @@ std::string mistake_of_store(const t3_call& call, const t3_range& range, const t
                        places_of(plan.written, plan.written_count));
   }
   const std::uint64_t base = address_map::on_gpu(to, 0);
-  if (is_in({range.begin - base, range.end - base}, plan.sent, plan.sent_count)) return {};
+  const t3_range local{range.begin - base, range.end - base};
+  if (to == address_map::all_gpus) {
+    const std::uint64_t here = address_map::on_gpu(gpu, 0);
+    if (!is_in({here + local.begin, here + local.end}, plan.written, plan.written_count))
+      return fmt::format("a store to {} of all GPUs: its plan writes {}, memory of this on its own GPU expected",
+                         place_of(range), places_of(plan.written, plan.written_count));
+  }
+  if (is_in(local, plan.sent, plan.sent_count)) return {};
   return fmt::format("a store to {} of GPU {}: its plan sends to {} of other GPUs, memory of this expected",
                      place_of(range), to, places_of(plan.sent, plan.sent_count));
 }

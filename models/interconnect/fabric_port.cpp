@@ -12,6 +12,15 @@
 #include "protocol/ring_signal.h"
 
 namespace t3vp::interconnect {
+namespace {
+
+std::string no_way_to(std::uint64_t address) {
+  const std::uint64_t gpu = address_map::gpu_of(address);
+  if (gpu == address_map::all_gpus) return "no link leads to a switch that reduces, which all GPUs' addresses need";
+  return fmt::format("no link leads to GPU {}", gpu);
+}
+
+}  // namespace
 
 FabricPort::FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, std::uint32_t header_bytes,
                        const std::vector<std::uint32_t>& neighbours, Route route, std::uint32_t receivers)
@@ -45,6 +54,8 @@ FabricPort::FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, s
       registers.route[to].port.set(hop.port == no_port ? 0xFFFF : hop.port);
       registers.route[to].channel.set(hop.channel);
     }
+    registers.all.port.set(route_.all.port == no_port ? 0xFFFF : route_.all.port);
+    registers.all.channel.set(route_.all.channel);
   };
   constants();
   begin_life();
@@ -75,7 +86,7 @@ void FabricPort::request(int source, tlm::tlm_generic_payload& transaction, Pico
   const bool arrived = source >= first_ingress && address_map::gpu_of(address) == gpu_;
   const Hop hop = hop_to(route_, address_map::gpu_of(address));
   if (!arrived && hop.port == no_port) {
-    registers.report(Status::no_peer, address, fmt::format("no link leads to GPU {}", address_map::gpu_of(address)));
+    registers.report(Status::no_peer, address, no_way_to(address));
     transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     answer(source, transaction, delay);
   } else if (const Operation operation = extension_of(transaction).operation;
@@ -263,8 +274,7 @@ void FabricPort::control_write(tlm::tlm_generic_payload& transaction, sc_core::s
   const unsigned bytes = transaction.get_data_length();
   if (hop.port == no_port) {
     transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    return registers.report(Status::no_peer, address,
-                            fmt::format("no link leads to GPU {}", address_map::gpu_of(address)));
+    return registers.report(Status::no_peer, address, no_way_to(address));
   }
   if (!transaction.is_write()) {
     transaction.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);

@@ -21,6 +21,12 @@ void FabricPort::ask(tlm::tlm_generic_payload& read, int source, const Hop& hop,
     read.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
     return answer(source, read, delay);
   }
+  if (extension_of(read).operation == Operation::fetch_add && address_map::gpu_of(address) == address_map::all_gpus) {
+    registers.report(Status::access_denied, address,
+                     describe(read) + ": one GPU's memory expected, a switch reads the sum of all and writes them");
+    read.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+    return answer(source, read, delay);
+  }
   if (extension_of(read).made < lives_since_) {
     refuse_of_an_earlier_life(read);
     return answer(source, read, delay);
@@ -97,7 +103,7 @@ void FabricPort::served(Transaction& read, tlm::tlm_generic_payload& request, in
 void FabricPort::send_answer(tlm::tlm_generic_payload& request, int source, Picoseconds delay) {
   const DataExtension& of_request = extension_of(request);
   const std::uint16_t to = of_request.producer.gpu;
-  const Hop hop = hop_to(route_, to);
+  const Hop hop = to == gpu_ ? route_.all : hop_to(route_, to);  // its own part of a sum goes to the switch as well
   if (hop.port == no_port) {
     registers.report(Status::no_peer, request.get_address(),
                      fmt::format("{}: no link leads back to GPU {}", describe(request), to));

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "protocol/address_map.h"
+
 namespace t3vp::interconnect {
 
 inline constexpr std::uint32_t no_port = 0xFFFFFFFF;
@@ -16,9 +18,16 @@ struct Hop {
   std::uint8_t channel = 0;      ///< virtual channel of its link
 };
 
-using Route = std::vector<Hop>;
+/// By GPU.
+struct Route : std::vector<Hop> {
+  using std::vector<Hop>::vector;
+  Hop all = {};  ///< to the switch that reads and writes all GPUs that it joins
+};
 
-inline Hop hop_to(const Route& route, std::uint64_t gpu) { return gpu < route.size() ? route[gpu] : Hop{}; }
+inline Hop hop_to(const Route& route, std::uint64_t gpu) {
+  if (gpu == address_map::all_gpus) return route.all;
+  return gpu < route.size() ? route[gpu] : Hop{};
+}
 
 /// A GPU, or a switch.
 struct LinkEnd {

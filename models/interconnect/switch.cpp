@@ -2,15 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "interconnect/packet.h"
 #include "protocol/address_map.h"
 
 namespace t3vp::interconnect {
 
-Switch::Switch(const sc_core::sc_module_name& name, Picoseconds latency, std::size_t ports, Route route,
-               std::size_t receivers)
-    : sc_module(name), latency_(latency), route_(std::move(route)) {
-  for (std::size_t i = 0; i < ports; ++i) {
+Switch::Switch(const sc_core::sc_module_name& name, Picoseconds latency, const std::vector<std::uint32_t>& neighbours,
+               Route route, std::size_t receivers, bool reduces)
+    : sc_module(name), latency_(latency), neighbours_(neighbours), route_(std::move(route)), reduces_(reduces) {
+  for (std::size_t i = 0; i < neighbours.size(); ++i) {
     egress.push_back(
         std::make_unique<DataInitiatorSocket<Switch>>(fmt::format("egress_{}", i).c_str(), this, &Switch::response));
     egress.back()->on_taken(&Switch::taken);
@@ -22,30 +24,91 @@ Switch::Switch(const sc_core::sc_module_name& name, Picoseconds latency, std::si
   }
 }
 
-void Switch::request(int receiver, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
-  const Hop hop = hop_to(route_, address_map::gpu_of(transaction.get_address()));
-  if (hop.port == no_port || !is_packet(transaction)) {
-    transaction.set_response_status(hop.port == no_port ? tlm::TLM_ADDRESS_ERROR_RESPONSE
-                                                        : tlm::TLM_COMMAND_ERROR_RESPONSE);
-    return ingress[static_cast<std::size_t>(receiver)]->respond(transaction, delay);
-  }
+void Switch::request(int port, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  const auto receiver = static_cast<std::size_t>(port);
+  if (!is_packet(transaction)) return refuse(receiver, transaction, tlm::TLM_COMMAND_ERROR_RESPONSE);
+  const DataExtension& extension = extension_of(transaction);
+  if (extension.operation == Operation::answer)
+    if (Sum* const sum = sum_with(extension.asked)) return take_part(*sum, receiver, transaction);
+  const std::uint64_t gpu = address_map::gpu_of(transaction.get_address());
+  if (gpu == address_map::all_gpus && reduces_)
+    return extension.operation == Operation::request ? ask_all(receiver, transaction, delay)
+                                                     : pass_to_all(receiver, transaction, delay);
+  const Hop hop = hop_to(route_, gpu);
+  if (hop.port == no_port) return refuse(receiver, transaction, tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  forward(receiver, transaction, hop, delay);
+}
+
+void Switch::refuse(std::size_t receiver, tlm::tlm_generic_payload& transaction, tlm::tlm_response_status status) {
+  transaction.set_response_status(status);
+  ingress[receiver]->respond(transaction, 0);
+}
+
+void Switch::forward(std::size_t receiver, tlm::tlm_generic_payload& transaction, const Hop& hop, Picoseconds delay) {
   Transaction& relay = pool_.relay(transaction);
   relay.generation = static_cast<std::uint32_t>(receiver);
   relay.extension().lane = {channel_of(hop, transaction), static_cast<std::uint16_t>(receiver + 1)};
   egress[hop.port]->send(relay, delay + latency_);
 }
 
+void Switch::pass_to_all(std::size_t receiver, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  multicasts_.push_back({&transaction, receiver, neighbours_.size(), neighbours_.size()});
+  const std::uint64_t local = address_map::local_of(transaction.get_address());
+  for (const std::uint32_t gpu : neighbours_) {
+    Transaction& relay = pool_.relay(transaction);
+    const Hop hop = hop_to(route_, gpu);
+    relay.generation = static_cast<std::uint32_t>(receiver);
+    relay.set_address(address_map::on_gpu(gpu, local));
+    relay.extension().lane = {channel_of(hop, transaction), static_cast<std::uint16_t>(receiver + 1)};
+    egress[hop.port]->send(relay, delay + latency_);
+  }
+}
+
+Switch::Multicast* Switch::multicast_of(const tlm::tlm_generic_payload& original) {
+  for (Multicast& multicast : multicasts_)
+    if (multicast.original == &original) return &multicast;
+  return nullptr;
+}
+
+/// A request that asks for a part of a sum is about the sum's request, whose place nobody gives up before the sum is
+/// complete. Sums themselves have no original.
 void Switch::taken(int, tlm::tlm_generic_payload& packet, Picoseconds delay) {
   auto& relay = static_cast<Transaction&>(packet);
-  receiver_of(relay).taken(relay.original(), delay);
+  if (relay.extension().operation == Operation::answer && relay.generation == own) return;
+  if (sum_of(relay.original()) != nullptr) return;
+  Multicast* const multicast = multicast_of(relay.original());
+  if (multicast == nullptr) return receiver_of(relay).taken(relay.original(), delay);
+  multicast->taken_at = std::max(multicast->taken_at, now() + delay);
+  if (--multicast->untaken == 0) receiver_of(relay).taken(relay.original(), multicast->taken_at - now());
 }
 
 void Switch::response(int, tlm::tlm_generic_payload& packet, Picoseconds delay) {
   auto& relay = static_cast<Transaction&>(packet);
+  if (relay.extension().operation == Operation::answer && relay.generation == own) return relay.release();
+  if (Sum* const sum = sum_of(relay.original())) return part_asked(*sum, relay);
+  if (Multicast* const multicast = multicast_of(relay.original())) return end_of(*multicast, relay, delay);
   DataTargetSocket<Switch>& receiver = receiver_of(relay);
   tlm::tlm_generic_payload& transaction = relay.end_relay();
   receiver.respond(transaction, delay + latency_);
   transaction.release();
+}
+
+/// One that refuses is enough for a refusal.
+void Switch::end_of(Multicast& multicast, Transaction& relay, Picoseconds delay) {
+  if (relay.is_response_error()) {
+    multicast.status = relay.get_response_status();
+    multicast.refusal = relay.extension().refusal;
+  }
+  tlm::tlm_generic_payload& transaction = relay.original();
+  relay.release();
+  transaction.release();
+  multicast.answered_at = std::max(multicast.answered_at, now() + delay);
+  if (--multicast.unanswered != 0) return;
+  const Multicast ended = multicast;
+  multicasts_.remove_if([&](const Multicast& other) { return &other == &multicast; });
+  ended.original->set_response_status(ended.status);
+  extension_of(*ended.original).refusal = ended.refusal;
+  ingress[ended.receiver]->respond(*ended.original, ended.answered_at - now() + latency_);
 }
 
 unsigned Switch::debug(int, tlm::tlm_generic_payload& transaction) {

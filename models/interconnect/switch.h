@@ -1,9 +1,18 @@
 // A switch: passes on what comes in by one link to the link that its table names, after its latency.
 //
 // A packet waits for the link in the receive buffer by which it has come in, so that nothing is lost or dropped.
+//
+// A switch that reduces also takes what is addressed to all GPUs that it joins (address_map::all_gpus), the sender
+// included. A store, update or signal goes to each of them, and keeps its place until all links have taken it. A load's
+// request asks each of them for the same bytes; the answers end here, where each element is their sum in fp32, in the
+// order of the ports, rounded once, and one answer goes back (T3 7.4; NVLink SHARP's multimem.ld_reduce and
+// multimem.st). There is room for the answers of every request that the receive buffers hold, so that answers never
+// wait here.
 #pragma once
 
+#include <list>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "interconnect/route.h"
@@ -17,19 +26,63 @@ class Switch : public sc_core::sc_module {
   std::vector<std::unique_ptr<DataInitiatorSocket<Switch>>> egress;
   std::vector<std::unique_ptr<DataTargetSocket<Switch>>> ingress;
 
-  Switch(const sc_core::sc_module_name& name, Picoseconds latency, std::size_t ports, Route route,
-         std::size_t receivers);
+  /// `neighbours[i]` is the GPU behind port i.
+  Switch(const sc_core::sc_module_name& name, Picoseconds latency, const std::vector<std::uint32_t>& neighbours,
+         Route route, std::size_t receivers, bool reduces);
+
+  /// One line for each sum whose parts have not all come; empty when there is none.
+  std::vector<std::string> diagnosis() const;
 
  private:
+  /// What has been passed on to every port.
+  struct Multicast {
+    tlm::tlm_generic_payload* original;
+    std::size_t receiver;
+    std::size_t untaken, unanswered;
+    Picoseconds taken_at = 0, answered_at = 0;
+    tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
+    std::uint32_t refusal = 0;
+  };
+  /// A load of all GPUs: its request, and a load of each GPU's part.
+  struct Sum {
+    tlm::tlm_generic_payload* request;
+    std::size_t receiver;
+    std::vector<Transaction*> parts;
+    std::size_t asked, missing;  ///< requests without a response, answers that may come
+    tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
+    std::uint32_t refusal = 0;
+  };
+
+  /// Generation of answers that are the switch's own, and not passed on.
+  static constexpr std::uint32_t own = 0xFFFFFFFF;
+
   void request(int receiver, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void forward(std::size_t receiver, tlm::tlm_generic_payload& transaction, const Hop& hop, Picoseconds delay);
+  void refuse(std::size_t receiver, tlm::tlm_generic_payload& transaction, tlm::tlm_response_status status);
   void taken(int, tlm::tlm_generic_payload& relay, Picoseconds delay);
   void response(int, tlm::tlm_generic_payload& relay, Picoseconds delay);
   unsigned debug(int, tlm::tlm_generic_payload& transaction);
   DataTargetSocket<Switch>& receiver_of(const Transaction& relay) { return *ingress[relay.generation]; }
 
+  void pass_to_all(std::size_t receiver, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  Multicast* multicast_of(const tlm::tlm_generic_payload& original);
+  void end_of(Multicast& multicast, Transaction& relay, Picoseconds delay);
+
+  void ask_all(std::size_t receiver, tlm::tlm_generic_payload& request, Picoseconds delay);
+  Sum* sum_of(const tlm::tlm_generic_payload& request);
+  Sum* sum_with(const tlm::tlm_generic_payload* part);
+  void take_part(Sum& sum, std::size_t receiver, tlm::tlm_generic_payload& answer);
+  void part_asked(Sum& sum, Transaction& relay);
+  void end_if_complete(Sum& sum);
+  void send_sum(const Sum& sum);
+
   Picoseconds latency_;
+  std::vector<std::uint32_t> neighbours_;
   Route route_;
+  bool reduces_;
   TransactionPool pool_;
+  std::list<Multicast> multicasts_;
+  std::list<Sum> sums_;
 };
 
 }  // namespace t3vp::interconnect

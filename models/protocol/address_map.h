@@ -1,6 +1,6 @@
 // One physical address space per node: the GPU number in the upper bits, then local HBM and the GPU's registers.
 //
-//   bits 63..44  GPU number
+//   bits 63..44  GPU number; 0xFFFFE: all GPUs of a switch that reduces
 //   bits 43..40  0: local HBM (byte address in bits 39..0); 15: register blocks
 //   bits 39..16  (registers) number of the block, below: byte offset in the block
 //
@@ -21,6 +21,8 @@ inline constexpr std::size_t line_count = static_cast<std::size_t>(Line::count);
 constexpr std::uint64_t gpu_of(std::uint64_t address) { return address >> gpu_shift; }
 constexpr std::uint64_t local_of(std::uint64_t address) { return address & local_mask; }
 constexpr std::uint64_t on_gpu(std::uint64_t gpu, std::uint64_t local) { return gpu << gpu_shift | local; }
+/// Not a GPU, but all that a switch joins which reduces: stores go to each, loads bring the sum of all.
+inline constexpr std::uint64_t all_gpus = (~std::uint64_t{0} >> gpu_shift) - 1;
 constexpr bool is_hbm(std::uint64_t address) { return local_of(address) < hbm_limit; }
 
 constexpr std::uint64_t block_base(Block block) {

@@ -16,9 +16,9 @@ struct Key {
   const char* name;
   const char* kind;  ///< that alone has it
 };
-constexpr Key keys[] = {{"dimensions", "torus"},    {"latency_ns", "switch"}, {"queue_KiB", "switch"},
-                        {"gpus_per_node", "nodes"}, {"inside", "nodes"},      {"between", "nodes"},
-                        {"ports", "nodes"}};
+constexpr Key keys[] = {{"dimensions", "torus"}, {"latency_ns", "switch"},   {"queue_KiB", "switch"},
+                        {"reduction", "switch"}, {"gpus_per_node", "nodes"}, {"inside", "nodes"},
+                        {"between", "nodes"},    {"ports", "nodes"}};
 
 /// Links and what they join, in the system file at `place`.
 class TierCheck {
@@ -144,6 +144,7 @@ LinkTier read_tier(const json& links, const interconnect::LinkParameters& otherw
   topology.dimensions = value.value("dimensions", topology.dimensions);
   if (value.contains("latency_ns")) topology.switch_latency = from_ns(value.at("latency_ns").get<double>());
   if (value.contains("queue_KiB")) topology.switch_queue_bytes = value.at("queue_KiB").get<std::uint32_t>() << 10;
+  topology.reduces = value.value("reduction", topology.reduces);
   topology.gpus_per_node = value.value("gpus_per_node", topology.gpus_per_node);
   topology.one_port_per_node = value.value("ports", "gpu") == "node";
   for (const char* name : {"inside", "between"})

@@ -79,6 +79,8 @@ class Nodes {
     const Network::Element& from = inside_.elements[i];
     Network::Element& to = whole_.elements[place_inside(node, i)];
     to.latency = from.latency;
+    to.reduces = from.reduces;
+    to.route.all = from.route.all;
     for (const Network::Port& port : from.ports) to.ports.push_back({place_inside(node, port.to), port.parameters});
     for (std::uint32_t gpu = 0; gpu < whole_.gpus; ++gpu) {
       if (gpu / size_ == node)
@@ -92,7 +94,12 @@ class Nodes {
     const Network::Element& from = between_.elements[i];
     Network::Element& to = whole_.elements[place_between(plane, i)];
     const auto ports_inside = static_cast<std::uint32_t>(to.ports.size());
-    if (i >= count_) to.latency = from.latency;
+    if (i >= count_) {
+      to.latency = from.latency;
+      to.reduces = from.reduces;
+    }
+    if (to.route.all.port == no_port && from.route.all.port != no_port)
+      to.route.all = {from.route.all.port + ports_inside, from.route.all.channel};
     for (const Network::Port& port : from.ports) to.ports.push_back({place_between(plane, port.to), port.parameters});
     for (std::uint32_t gpu = 0; gpu < whole_.gpus; ++gpu) {
       const std::uint32_t node = gpu / size_;
@@ -154,6 +161,7 @@ Network switched(const LinkTier& tier, std::uint32_t gpus) {
   Network network(gpus, 1);
   Network::Element& middle = network.elements[gpus];
   middle.latency = tier.topology.switch_latency;
+  middle.reduces = tier.topology.reduces;
   interconnect::LinkParameters upwards = tier.links;
   if (tier.topology.switch_queue_bytes != 0) upwards.receive_buffer_bytes = tier.topology.switch_queue_bytes;
   for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
@@ -161,6 +169,7 @@ Network switched(const LinkTier& tier, std::uint32_t gpus) {
     element.ports.push_back({gpus, upwards});
     element.route.assign(gpus, {0, 0});
     element.route[gpu].port = no_port;
+    if (middle.reduces) element.route.all = {0, 0};
     middle.ports.push_back({gpu, tier.links});
     middle.route[gpu] = {gpu, 0};
   }

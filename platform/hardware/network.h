@@ -17,6 +17,7 @@ struct Network {
     std::vector<Port> ports;
     interconnect::Route route;  ///< by GPU
     Picoseconds latency = 0;    ///< of a switch
+    bool reduces = false;       ///< of a switch
   };
   std::uint32_t gpus;
   std::vector<Element> elements;  ///< the GPUs, then the switches

@@ -25,8 +25,8 @@ Node::Node(const sc_core::sc_module_name& name, const NodeParameters& parameters
 void Node::connect(const NodeParameters& parameters, Trace* trace) {
   for (const SwitchPlacement& placement : parameters.fabric.switches)
     switches_.push_back(std::make_unique<interconnect::Switch>(fmt::format("switch{}", switches_.size()).c_str(),
-                                                               placement.latency, placement.neighbours.size(),
-                                                               placement.route, placement.receivers));
+                                                               placement.latency, placement.neighbours, placement.route,
+                                                               placement.receivers, placement.reduces));
   // Links so far that leave each GPU, then each switch, and that lead there.
   std::vector<std::size_t> sent(gpus_.size() + switches_.size(), 0), received = sent;
   const auto place_of = [this](const interconnect::LinkEnd& end) {

@@ -23,6 +23,7 @@ class Node : public sc_core::sc_module {
   const std::vector<std::unique_ptr<Gpu>>& gpus() const { return gpus_; }
   /// They are sorted by the GPUs that send, port after port, then by the switches.
   const std::vector<std::unique_ptr<interconnect::Link>>& links() const { return links_; }
+  const std::vector<std::unique_ptr<interconnect::Switch>>& switches() const { return switches_; }
   /// What the protocol checkers have found: of every GPU, then of the links.
   std::vector<const Violations*> violations() const;
 

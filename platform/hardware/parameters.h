@@ -47,6 +47,7 @@ struct SwitchPlacement {
   interconnect::Route route;
   std::uint32_t receivers = 0;
   Picoseconds latency = 0;
+  bool reduces = false;  ///< adds what its GPUs have, and stores to all of them
 };
 
 /// One direction of a link.

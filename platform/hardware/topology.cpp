@@ -30,7 +30,7 @@ Fabric lay_out(const LinkTier& tier, std::uint32_t gpus) {
     if (i < gpus)
       fabric.gpus.push_back({static_cast<std::uint16_t>(i), gpus, neighbours, element.route, receivers[i]});
     else
-      fabric.switches.push_back({neighbours, element.route, receivers[i], element.latency});
+      fabric.switches.push_back({neighbours, element.route, receivers[i], element.latency, element.reduces});
   }
   return fabric;
 }

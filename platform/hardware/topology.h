@@ -32,6 +32,7 @@ struct Topology {
   std::vector<std::uint32_t> dimensions;  ///< of a torus; empty: one, of all GPUs
   Picoseconds switch_latency = 0;
   std::uint32_t switch_queue_bytes = 0;  ///< receive buffer of each link that leads to the switch; 0: as the links have
+  bool reduces = false;                  ///< of a switch: adds what its GPUs have, and stores to all of them (T3 7.4)
   std::uint32_t gpus_per_node = 0;       ///< of nodes, of whose number that of the GPUs is a multiple
   /// Of nodes: only the first GPU of each is joined with the other nodes'. Otherwise every GPU is joined with those
   /// that have the same place in their nodes, by a network of their own.

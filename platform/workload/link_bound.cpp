@@ -41,8 +41,12 @@ double bytes_of_all(const t3_collective& c, const Fabric& fabric) {
   return sum;
 }
 
+/// A switch that reduces adds and copies on the way, but for an all-to-all.
 double least_of_all(const t3_collective& c, const Fabric& fabric) {
   double bandwidth = 0;
+  const bool adds = std::any_of(fabric.switches.begin(), fabric.switches.end(),
+                                [](const SwitchPlacement& placement) { return placement.reduces; });
+  if (adds && c.op != T3_ALL_TO_ALL) return 0;
   for (const LinkPlacement& link : fabric.links)
     if (!link.from.is_switch) bandwidth += link.parameters.bandwidth_GBps;
   return bandwidth == 0 ? 0 : bytes_of_all(c, fabric) / bandwidth;

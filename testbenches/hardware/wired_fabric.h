@@ -22,8 +22,8 @@ class WiredFabric {
       : gpus_(ports.size()), received_(ports.size() + fabric.switches.size(), 0), sent_(received_) {
     for (const SwitchPlacement& placement : fabric.switches)
       switches.push_back(std::make_unique<interconnect::Switch>(
-          (name + "_switch" + std::to_string(switches.size())).c_str(), placement.latency, placement.neighbours.size(),
-          placement.route, placement.receivers));
+          (name + "_switch" + std::to_string(switches.size())).c_str(), placement.latency, placement.neighbours,
+          placement.route, placement.receivers, placement.reduces));
     for (const LinkPlacement& link : fabric.links) {
       links.push_back(std::make_unique<interconnect::Link>((name + "_link" + std::to_string(links.size())).c_str(),
                                                            link.parameters, link.from, link.to, nullptr));

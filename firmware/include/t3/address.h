@@ -13,6 +13,10 @@ static inline uint64_t t3_gpu_of(uint64_t address) { return address >> T3_GPU_SH
 /* The last number that an address has room for: nodes are smaller, so that there is no such GPU. */
 #define T3_NO_GPU (UINT64_MAX >> T3_GPU_SHIFT)
 
+/* All GPUs that a switch joins which reduces (models/interconnect/switch.h), this one included: what is stored there
+ * goes to each of them, and what is loaded is the sum of all in the access's element type. */
+#define T3_ALL_GPUS (T3_NO_GPU - 1)
+
 static inline uint64_t t3_at_most(uint64_t value, uint64_t most) { return value < most ? value : most; }
 
 /* The same local address on another GPU, T3_NO_GPU instead of numbers beyond it. */

@@ -1,0 +1,128 @@
+// Loads of all GPUs that a switch joins: it asks each of them, and adds what they answer.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "interconnect/packet.h"
+#include "interconnect/switch.h"
+#include "protocol/address_map.h"
+#include "protocol/description.h"
+#include "protocol/element.h"
+
+namespace t3vp::interconnect {
+namespace {
+
+/// In fp32, rounded once.
+void add_all(ElementType element, const std::vector<Transaction*>& parts, tlm::tlm_generic_payload& sum) {
+  const std::size_t count = sum.get_data_length() / bytes_of(element);
+  std::vector<float> total(count, 0), addend(count);
+  for (Transaction* const part : parts) {
+    widen_elements(element, part->get_data_ptr(), addend.data(), count);
+    for (std::size_t i = 0; i < count; ++i) total[i] += addend[i];
+  }
+  narrow_elements(element, total.data(), sum.get_data_ptr(), count);
+}
+
+}  // namespace
+
+void Switch::ask_all(std::size_t receiver, tlm::tlm_generic_payload& request, Picoseconds delay) {
+  tlm::tlm_generic_payload& read = *extension_of(request).asked;
+  const DataExtension& asked = extension_of(read);
+  if (asked.operation != Operation::load || asked.shape.row_bytes % bytes_of(asked.element) != 0)
+    return refuse(receiver, request, tlm::TLM_COMMAND_ERROR_RESPONSE);
+  request.acquire();
+  sums_.push_back({&request, receiver, {}, neighbours_.size(), neighbours_.size()});
+  Sum& sum = sums_.back();
+  const std::uint64_t local = address_map::local_of(request.get_address());
+  for (const std::uint32_t gpu : neighbours_) {
+    const std::uint64_t address = address_map::on_gpu(gpu, local);
+    Transaction& part = pool_.make(Operation::load, address, asked.shape);
+    part.extension().element = asked.element;
+    part.extension().traffic = asked.traffic;
+    part.extension().made = asked.made;
+    if (read.get_data_ptr() != nullptr) part.attach_buffer();
+    sum.parts.push_back(&part);
+  }
+  for (std::size_t i = 0; i < neighbours_.size(); ++i) {
+    Transaction& relay = pool_.relay(request);
+    const Hop hop = hop_to(route_, neighbours_[i]);
+    relay.set_address(sum.parts[i]->get_address());
+    relay.extension().asked = sum.parts[i];
+    relay.extension().lane = {channel_of(hop, request), static_cast<std::uint16_t>(receiver + 1)};
+    egress[hop.port]->send(relay, delay + latency_);
+  }
+}
+
+Switch::Sum* Switch::sum_of(const tlm::tlm_generic_payload& request) {
+  for (Sum& sum : sums_)
+    if (sum.request == &request) return &sum;
+  return nullptr;
+}
+
+Switch::Sum* Switch::sum_with(const tlm::tlm_generic_payload* part) {
+  for (Sum& sum : sums_)
+    if (std::find(sum.parts.begin(), sum.parts.end(), part) != sum.parts.end()) return &sum;
+  return nullptr;
+}
+
+void Switch::take_part(Sum& sum, std::size_t receiver, tlm::tlm_generic_payload& answer) {
+  answer.set_response_status(tlm::TLM_OK_RESPONSE);
+  ingress[receiver]->respond(answer, 0);
+  --sum.missing;
+  end_if_complete(sum);
+}
+
+/// What refuses a request sends no answer.
+void Switch::part_asked(Sum& sum, Transaction& relay) {
+  if (relay.is_response_error()) {
+    sum.status = relay.get_response_status();
+    sum.refusal = relay.extension().refusal;
+    --sum.missing;
+  }
+  tlm::tlm_generic_payload& request = relay.original();
+  relay.release();
+  request.release();
+  --sum.asked;
+  end_if_complete(sum);
+}
+
+void Switch::end_if_complete(Sum& sum) {
+  if (sum.asked != 0 || sum.missing != 0) return;
+  const Sum ended = sum;
+  sums_.remove_if([&](const Sum& other) { return &other == &sum; });
+  if (ended.status == tlm::TLM_OK_RESPONSE) send_sum(ended);
+  for (Transaction* const part : ended.parts) part->release();
+  ended.request->set_response_status(ended.status);
+  extension_of(*ended.request).refusal = ended.refusal;
+  ingress[ended.receiver]->respond(*ended.request, latency_);
+  ended.request->release();
+}
+
+void Switch::send_sum(const Sum& sum) {
+  const DataExtension& of_request = extension_of(*sum.request);
+  tlm::tlm_generic_payload& read = *of_request.asked;
+  const DataExtension& asked = extension_of(read);
+  if (read.get_data_ptr() != nullptr) add_all(asked.element, sum.parts, read);
+  const std::uint16_t to = of_request.producer.gpu;
+  const Hop hop = hop_to(route_, to);
+  Transaction& answer =
+      pool_.make(Operation::answer, address_map::on_gpu(to, address_map::local_of(read.get_address())), asked.shape);
+  answer.generation = own;
+  DataExtension& extension = answer.extension();
+  extension.stream = Stream::communication;
+  extension.cached = false;
+  extension.asked = &read;
+  extension.traffic = asked.traffic;
+  extension.lane = {channel_of(hop, answer), 0};
+  egress[hop.port]->send(answer, latency_);
+}
+
+std::vector<std::string> Switch::diagnosis() const {
+  std::vector<std::string> lines;
+  for (const Sum& sum : sums_)
+    lines.push_back(fmt::format("{}: the sum of {} GPUs for the {} waits for {} of their answers", name(),
+                                sum.parts.size(), describe(*extension_of(*sum.request).asked), sum.missing));
+  return lines;
+}
+
+}  // namespace t3vp::interconnect
