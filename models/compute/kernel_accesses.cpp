@@ -78,7 +78,7 @@ void KernelRun::load(Wave& wave) {
   issue(wave, transaction, behind_stores(wave, transaction.get_address()));
 }
 
-/// What a wave reads of a peer does not overtake its stores, which pass the port one after the other.
+/// What a wave reads of a peer, and its signals, do not overtake its stores, which pass the port one after the other.
 Picoseconds KernelRun::behind_stores(const Wave& wave, std::uint64_t address) const {
   return address_map::gpu_of(address) == host_.gpu() ? 0 : std::max(wave.port_until, now()) - now();
 }
@@ -125,7 +125,7 @@ void KernelRun::signal(Wave& wave) {
   transaction.attach_buffer();
   transaction.get_data_ptr()[0] = 1;
   wave.under_way = true;
-  issue(wave, transaction, 0);
+  issue(wave, transaction, behind_stores(wave, counter.address));
 }
 
 void KernelRun::await(Wave& wave) {

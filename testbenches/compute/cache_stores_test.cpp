@@ -98,6 +98,43 @@ TEST_CASE("uncached accesses go past the cache") {
   REQUIRE(bench.statistic("hits") + bench.statistic("misses") + bench.statistic("stores") == 0);
 }
 
+TEST_CASE("a fetch-and-add of either side finds in memory what the cache has stored, and leaves no copy") {
+  CacheBench bench(CacheBench::fully_associative(4));
+  std::uint64_t expected = 0;
+  for (Requester* from : {&bench.compute, &bench.peer}) {
+    Transaction& store = bench.compute.make(Operation::store, 0x40, {1, 8, 0});
+    store.attach_buffer();
+    store.get_data_ptr()[0] = static_cast<unsigned char>(expected = 50);
+    bench.compute.send(store);
+    Transaction& add = from->make(Operation::fetch_add, 0x40, {1, 8, 0});
+    add.attach_buffer();
+    add.extension().addend = 3;
+    const std::size_t number = from->send(add);
+    bench.settle();
+    REQUIRE(from->answers[number].status == tlm::TLM_OK_RESPONSE);
+    CHECK(from->answers[number].data[0] == 50);
+    CHECK(bench.memory.at(0x40)[0] == 53);
+    Transaction& load = bench.compute.make(Operation::load, 0x40, {1, 8, 0});
+    load.attach_buffer();
+    const std::size_t loaded = bench.compute.send(load);
+    bench.settle();
+    CHECK(bench.compute.answers[loaded].data[0] == 53);
+  }
+}
+
+TEST_CASE("a peer's load comes behind the writes of the same bytes that are on their way") {
+  CacheBench bench(CacheBench::fully_associative(4));
+  Transaction& store = bench.peer.make(Operation::store, 0x40, {1, 32, 0});
+  store.attach_buffer();
+  store.get_data_ptr()[0] = 9;
+  bench.peer.send(store, 20'000);
+  Transaction& load = bench.peer.make(Operation::load, 0x40, {1, 32, 0});
+  load.attach_buffer();
+  const std::size_t number = bench.peer.send(load, 10'000);
+  bench.settle();
+  CHECK(bench.peer.answers[number].data[0] == 9);
+}
+
 TEST_CASE("updates never stop in the cache, not even when they may be cached and hit") {
   CacheBench bench(CacheBench::fully_associative(4));
   bench.compute.load(0, line);

@@ -23,7 +23,8 @@ void guest_doubles(struct t3_wave* wave);
 void guest_loads_a_half(struct t3_wave* wave);
 /* Counts on both GPUs four times, and stores what the last ones have found. */
 void guest_counts(struct t3_wave* wave);
-/* Stores a row to GPU 1, at once loads another one from there, and stores that to out. */
+/* Stores a row to GPU 1, at once loads another one from there, stores again, signals, and stores what has come to out.
+ */
 void guest_loads_what_it_stored(struct t3_wave* wave);
 /* The last wave of the second workgroup writes one byte too many into its local memory of five. */
 void guest_overruns(struct t3_wave* wave);

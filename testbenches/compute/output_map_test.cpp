@@ -221,6 +221,24 @@ TEST_CASE("mapped stores are posted while there is room, then in the order of th
   REQUIRE(bench.compute.answered.empty());
 }
 
+TEST_CASE("a read of a peer waits behind mapped stores without room, others do not") {
+  Bench bench;
+  REQUIRE(bench.add({}) == Status::ok);
+  for (std::uint32_t i = 0; i < 3; ++i) bench.send(Operation::store, tile(4, i), 4);
+  REQUIRE(bench.remote.received.size() == 2);
+  bench.send(Operation::load, peer_tile(4, 2));
+  bench.send(Operation::load, tile(9));
+  CHECK(bench.remote.received.size() == 2);
+  bench.remote.socket.taken(*bench.remote.received[0], 777);
+  REQUIRE(bench.remote.received.size() == 4);
+  CHECK(bench.remote.received[2]->is_write());
+  CHECK(bench.remote.received[2]->get_address() == peer_tile(4, 2));
+  CHECK(bench.remote.received[3]->is_read());
+  CHECK(bench.remote.delay >= 777);
+  bench.send(Operation::load, peer_tile(4, 3));
+  CHECK(bench.remote.received.size() == 5);
+}
+
 TEST_CASE("a mapped store is answered with what its peer answers, whose address it has then") {
   Bench bench;
   REQUIRE(bench.add({}) == Status::ok);

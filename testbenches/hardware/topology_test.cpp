@@ -194,4 +194,72 @@ TEST_CASE("links have the parameters of their tier") {
   }
 }
 
+namespace {
+
+/// Which buffer waits for which: a graph, and whether it has a circle.
+class Waits {
+ public:
+  explicit Waits(std::size_t buffers) : of_(buffers), state_(buffers, 0) {}
+  void add(std::size_t buffer, std::size_t other) { of_[buffer].push_back(other); }
+  bool have_a_circle() {
+    for (std::size_t buffer = 0; buffer < of_.size(); ++buffer)
+      if (leads_to_a_circle(buffer)) return true;
+    return false;
+  }
+
+ private:
+  bool leads_to_a_circle(std::size_t buffer) {
+    if (state_[buffer] != 0) return state_[buffer] == 1;  // met again on the way to it
+    state_[buffer] = 1;
+    for (const std::size_t other : of_[buffer])
+      if (leads_to_a_circle(other)) return true;
+    state_[buffer] = 2;
+    return false;
+  }
+  std::vector<std::vector<std::size_t>> of_;
+  std::vector<char> state_;
+};
+
+/// Requests wait for the buffers of their way, then for those of their answers' way, in channels of the same class or
+/// of their own.
+bool answers_can_stick(const std::vector<Placement>& placements, std::size_t ports, bool own_channels) {
+  const std::size_t gpus = placements.size(), buffers = gpus * ports * 2;
+  Waits waits(2 * buffers);
+  const auto buffer = [&](std::uint32_t gpu, std::uint32_t to, bool answers) {
+    const interconnect::Hop& hop = placements[gpu].route[to];
+    return (gpu * ports + hop.port) * 2 + hop.channel + (answers && own_channels ? buffers : 0);
+  };
+  for (std::uint32_t from = 0; from < gpus; ++from)
+    for (std::uint32_t to = 0; to < gpus; ++to) {
+      if (from == to) continue;
+      std::size_t last = buffer(from, to, false);
+      const auto follow = [&](std::uint32_t begin, std::uint32_t end, bool answers) {
+        std::uint32_t at = begin;
+        for (const std::uint32_t next : way(placements, begin, end)) {
+          const std::size_t taken = buffer(at, end, answers);
+          if (taken != last) waits.add(last, taken);
+          last = taken;
+          at = next;
+        }
+      };
+      follow(from, to, false);
+      follow(to, from, true);
+    }
+  return waits.have_a_circle();
+}
+
+}  // namespace
+
+TEST_CASE("no buffer waits for itself though requests wait until their answers have left") {
+  for (const Dimensions& dimensions : tori) {
+    const std::vector<Placement> placements = place(torus(dimensions), product(dimensions));
+    INFO(Catch::StringMaker<Dimensions>::convert(dimensions));
+    CHECK_FALSE(answers_can_stick(placements, 2 * dimensions.size(), true));
+    CHECK(answers_can_stick(placements, 2 * dimensions.size(), false));
+  }
+  const std::vector<Placement> full = place(of_kind(Topology::Kind::fully_connected), 5);
+  CHECK_FALSE(answers_can_stick(full, 4, true));
+  CHECK(answers_can_stick(full, 4, false));
+}
+
 }  // namespace t3vp::test::topology_test

@@ -137,6 +137,23 @@ TEST_CASE("requests take their place in the receive buffer until their answers h
   CHECK(fabric[0].port.diagnosis().empty());
 }
 
+TEST_CASE("a request keeps its place while its answer waits for a link") {
+  LinkParameters parameters;
+  parameters.receive_buffer_bytes = 3 * request_bytes;
+  ReadingFabric fabric(2, parameters);
+  fabric[0].compute.send(fabric.packet(address_map::on_gpu(1, 0), 750'000));  // 10 us
+  for (int i = 0; i < 10; ++i) fabric[1].compute.send(fabric.load(address_map::on_gpu(0, 0), 64));
+  fabric.run_for(8'000'000);
+  CHECK(fabric[0].memory.arrivals().size() == 3);
+  const std::vector<std::string> lines = fabric[0].port.diagnosis();
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[1] ==
+        "GPU 0 links: 3 answers to other GPUs wait for a link; one is the answer to the load of 64 bytes at "
+        "0x0");
+  fabric.settle();
+  CHECK(fabric[1].compute.unanswered() == 0);
+}
+
 TEST_CASE("answers wait for no requests and requests of both directions wait for no circle") {
   LinkParameters parameters;
   parameters.receive_buffer_bytes = 1;

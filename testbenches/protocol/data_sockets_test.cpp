@@ -142,7 +142,33 @@ std::vector<Fault> faults() {
   return {
       {"no extension", generic, malformed_argument, [](Transaction& t) { t.clear_extension(&t.extension()); }},
       {"operation", command, malformed_argument,
-       in_extension([](DataExtension& e) { e.operation = static_cast<Operation>(4); })},
+       in_extension([](DataExtension& e) { e.operation = static_cast<Operation>(7); })},
+      {"fetch-and-add that writes", command, malformed_argument,
+       in_extension([](DataExtension& e) { e.operation = Operation::fetch_add; })},
+      {"fetch-and-add of 32 bytes", burst, malformed_access,
+       [](Transaction& t) {
+         t.set_read();
+         t.extension().operation = Operation::fetch_add;
+       }},
+      {"fetch-and-add of two integers", burst, malformed_access,
+       [](Transaction& t) {
+         t.set_read();
+         t.set_data_length(8);
+         t.extension().operation = Operation::fetch_add;
+         t.extension().shape = {2, 4, 4};
+       }},
+      {"fetch-and-add without data", generic, malformed_argument,
+       [](Transaction& t) {
+         t.set_read();
+         t.set_data_length(8);
+         t.set_data_ptr(nullptr);
+         t.extension().operation = Operation::fetch_add;
+         t.extension().shape = {1, 8, 0};
+       }},
+      {"request for nothing", generic, malformed_argument,
+       in_extension([](DataExtension& e) { e.operation = Operation::request; })},
+      {"answer to nothing", generic, malformed_argument,
+       in_extension([](DataExtension& e) { e.operation = Operation::answer; })},
       {"load that writes", command, malformed_argument,
        in_extension([](DataExtension& e) { e.operation = Operation::load; })},
       {"wait that writes", command, malformed_argument,

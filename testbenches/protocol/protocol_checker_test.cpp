@@ -214,6 +214,9 @@ TEST_CASE("the checker sees every field that is changed on the way") {
   changed("shape changed", in_extension([](DataExtension& e) { e.shape = {1, 32, 64}; }));
   changed("element type changed", in_extension([](DataExtension& e) { e.element = ElementType::fp32; }));
   changed("threshold changed", in_extension([](DataExtension& e) { e.threshold = 1; }));
+  changed("addend changed", in_extension([](DataExtension& e) { e.addend = 1; }));
+  changed("what a request or answer is about changed",
+          in_extension([&](DataExtension& e) { e.asked = &bench.make(Operation::load); }));
   changed("token changed", in_extension([](DataExtension& e) { e.token = 1; }));
   changed("queue changed", in_extension([](DataExtension& e) { e.queue = 1; }));
 }
