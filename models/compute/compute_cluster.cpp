@@ -50,6 +50,7 @@ void ComputeCluster::reset() {
   ++resets_;
   for (const auto& queue : queues_) queue->reset();
   written_.clear();
+  ended_.clear();
   units_.free_lanes();
   update_interrupt();
 }
@@ -194,6 +195,17 @@ void ComputeCluster::note_written(const OutputRange& output, const std::string& 
   if (place == written_.end() && written_.size() == most_noted) place = written_.begin();
   if (place != written_.end()) written_.erase(place);
   written_.push_back({output, kernel});
+}
+
+/// Those are forgotten that all packets of the other queues were announced behind.
+void ComputeCluster::note_ended(Ended ended) {
+  const auto is_beside_none = [this](const Ended& e) {
+    for (std::uint32_t queue = 0; queue < queue_count; ++queue)
+      if (queue != e.queue && queues_[queue]->oldest_announced() < e.end) return false;
+    return true;
+  };
+  ended_.push_back(std::move(ended));
+  ended_.erase(std::remove_if(ended_.begin(), ended_.end(), is_beside_none), ended_.end());
 }
 
 bool ComputeCluster::has_written(std::uint64_t address) const {

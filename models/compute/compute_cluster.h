@@ -15,6 +15,7 @@
 #include "protocol/component.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
+#include "protocol/fenced_memory.h"
 #include "protocol/output_range.h"
 #include "registers/kernel_queue.h"
 #include "t3/device.h"
@@ -84,6 +85,8 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   bool runs_nothing_but(const KernelQueue& queue) const;
   std::string use_beside(const KernelQueue& queue, const OutputRange& range, bool also_reads) const;
   void note_written(const OutputRange& output, const std::string& kernel);
+  struct Ended;
+  void note_ended(Ended ended);
   void tell_stage();
   void tell_withdrawn();
   void tell_output(std::uint32_t queue, const OutputRange& range);
@@ -102,6 +105,10 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   ComputeUnits units_;
   KernelRegistry kernels_;
   FiberStacks stacks_{T3_WAVE_STACK_BYTES};
+  LentTiles lent_tiles_;
+  /// What kernels' functions write for the dispatcher: two structures at a time.
+  std::array<FencedMemory, 2> lent_{FencedMemory{KernelRegistry::most_argument_size},
+                                    FencedMemory{KernelRegistry::most_argument_size}};
   std::function<void(const KernelCode*)> code_told_;
   std::array<std::unique_ptr<KernelQueue>, queue_count> queues_;
   std::uint32_t last_served_ = 0;  ///< queue: those of one priority take turns
@@ -112,6 +119,14 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
     OutputRange range;
     std::string kernel;
   };
+  /// Kernels that have run while packets of other queues had been announced that have not ended yet.
+  struct Ended {
+    std::uint8_t queue;
+    std::string kernel;
+    std::vector<OutputRange> writes, reads;
+    Picoseconds end;
+  };
+  std::vector<Ended> ended_;
   std::vector<Written> written_;  ///< by kernels that have ended, each range once, the latest ones, in their order
 };
 

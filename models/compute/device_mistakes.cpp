@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <optional>
 
 #include "protocol/address_map.h"
+#include "protocol/guest_bool.h"
 #include "registers/signals.h"
 #include "t3/element_bytes.h"
 
@@ -41,6 +43,18 @@ std::string places_of(const t3_range* ranges, std::uint32_t count) {
   return count == 0 ? "nowhere" : text;
 }
 
+struct NamedBool {
+  const char* name;
+  const bool& value;
+};
+
+std::string mistake_of_bools(const char* what, std::initializer_list<NamedBool> bools) {
+  for (const NamedBool& each : bools)
+    if (!is_bool(each.value))
+      return fmt::format("{} whose {} is {}: {} expected", what, each.name, byte_of(each.value), a_bool);
+  return {};
+}
+
 std::string mistake_of_ranges(const char* what, const t3_range* ranges, std::uint32_t count, const t3_range& memory) {
   for (std::uint32_t i = 0; i < count; ++i)
     if (ranges[i].begin >= ranges[i].end || ranges[i].begin < memory.begin || ranges[i].end > memory.end)
@@ -56,6 +70,11 @@ std::string text_of(const t3_tile& tile) {
 }
 
 std::string mistake_of_plan(const t3_plan& plan, std::uint16_t gpu, std::uint64_t memory_bytes) {
+  if (std::string wrong = mistake_of_bools(
+          "a plan",
+          {{"together", plan.together}, {"awaits_arrivals", plan.awaits_arrivals}, {"stores_here", plan.stores_here}});
+      !wrong.empty())
+    return wrong;
   const auto within = [](std::uint32_t value, std::uint32_t most) { return value != 0 && value <= most; };
   if (plan.tiles_named > T3_TILES_NAMED)
     return fmt::format(
@@ -117,7 +136,17 @@ std::string mistake_of_tile(const t3_tile& tile, std::uint32_t tiles) {
                      static_cast<int>(T3_TILE_ELEMENTS_MAX));
 }
 
-std::string mistake_of_access(const t3_tile& tile, const t3_access& access, std::uint32_t tiles) {
+std::string mistake_of_bools(const t3_call& call) {
+  const t3_access& access = call.access;
+  std::string wrong = mistake_of_bools("an access", {{"uncached", access.uncached}});
+  if (!wrong.empty() || call.kind == T3_CALL_LOAD) return wrong;
+  return mistake_of_bools("an access", {{"at_once", access.at_once}, {"of.named", access.of.named}});
+}
+
+std::string mistake_of_access(const t3_call& call, std::uint32_t tiles) {
+  const t3_tile& tile = call.tile;
+  const t3_access& access = call.access;
+  if (std::string wrong = mistake_of_bools(call); !wrong.empty()) return wrong;
   if (std::string wrong = mistake_of_tile(tile, tiles); !wrong.empty()) return wrong;
   const bool within = access.rows != 0 && access.columns != 0 && std::uint64_t{access.row} + access.rows <= tile.rows &&
                       std::uint64_t{access.column} + access.columns <= tile.columns;
@@ -133,6 +162,11 @@ std::string mistake_of_access(const t3_tile& tile, const t3_access& access, std:
 }
 
 std::string mistake_of_product(const t3_product& product, std::uint32_t tiles) {
+  if (std::string wrong = mistake_of_bools(
+          "a product",
+          {{"transpose_a", product.transpose_a}, {"transpose_b", product.transpose_b}, {"adds", product.adds}});
+      !wrong.empty())
+    return wrong;
   for (const t3_tile& tile : {product.sum, product.a, product.b})
     if (std::string wrong = mistake_of_tile(tile, tiles); !wrong.empty()) return wrong;
   if (product.sum.index == product.a.index || product.sum.index == product.b.index ||
@@ -249,11 +283,27 @@ std::string mistake_of_store(const t3_call& call, const t3_range& range, const t
                      place_of(range), to, places_of(plan.sent, plan.sent_count));
 }
 
+/// Elements and rows as memory takes them.
+std::string mistake_of_layout(const t3_call& call) {
+  const t3_access& access = call.access;
+  const std::uint64_t bytes = t3_element_bytes(access.element), row = access.columns * bytes;
+  const auto rows = [&access] {
+    return fmt::format("an access of {} rows {} bytes apart at {:#x}", access.rows, access.stride, access.address);
+  };
+  if (access.address % bytes != 0 || (access.rows > 1 && access.stride % bytes != 0))
+    return fmt::format("{} of {} elements: multiples of {} expected", rows(), name_of(access.element), bytes);
+  // All of them may be loaded from one place.
+  if (call.kind != T3_CALL_LOAD && access.rows > 1 && access.stride < row)
+    return fmt::format("{} that stores {} bytes each: rows that do not overlap expected", rows(), row);
+  return {};
+}
+
 std::string mistake_of_place(const t3_call& call, const t3_plan& plan, std::uint16_t gpu) {
   const std::optional<t3_range> range = range_of(call.access);
   if (!range)
     return fmt::format("an access of {} rows {} bytes apart at {:#x}: addresses expected that there are",
                        call.access.rows, call.access.stride, call.access.address);
+  if (std::string wrong = mistake_of_layout(call); !wrong.empty()) return wrong;
   return call.kind == T3_CALL_LOAD ? mistake_of_load(*range, plan, gpu) : mistake_of_store(call, *range, plan, gpu);
 }
 
@@ -313,7 +363,7 @@ std::string mistake_of_call(const t3_call& call, const t3_plan& plan, std::uint1
     case T3_CALL_LOAD:
     case T3_CALL_STORE:
     case T3_CALL_UPDATE: {
-      std::string wrong = mistake_of_access(call.tile, call.access, plan.tiles);
+      std::string wrong = mistake_of_access(call, plan.tiles);
       return wrong.empty() ? mistake_of_place(call, plan, gpu) : wrong;
     }
     case T3_CALL_MULTIPLY:

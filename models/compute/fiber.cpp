@@ -54,18 +54,25 @@ std::size_t guard_of_each() { return with_sanitizer ? page() : 0; }
 FiberStacks::FiberStacks(std::size_t bytes) : bytes_((bytes * sanitizer_factor + page() - 1) / page() * page()) {}
 
 FiberStacks::~FiberStacks() {
-  const std::size_t bytes = page() + stacks_of_mapping * (bytes_ + guard_of_each());
   for (void* mapping : mappings_) {
-    forget_frames(mapping, bytes);
-    munmap(mapping, bytes);
+    forget_frames(mapping, mapped());
+    munmap(mapping, mapped());
   }
+}
+
+std::size_t FiberStacks::mapped() const { return page() + stacks_of_mapping * (bytes_ + guard_of_each()); }
+
+bool FiberStacks::have(const void* frame) const {
+  return std::any_of(mappings_.begin(), mappings_.end(), [this, frame](const void* mapping) {
+    return frame >= mapping && frame < static_cast<const void*>(static_cast<const unsigned char*>(mapping) + mapped());
+  });
 }
 
 /// A guard page below all of them, and below each where there is one for each.
 void FiberStacks::map() {
   const std::size_t each = bytes_ + guard_of_each();
-  void* const mapping = mmap(nullptr, page() + stacks_of_mapping * each, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const mapping =
+      mmap(nullptr, mapped(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) throw std::bad_alloc();
   mappings_.push_back(mapping);
   auto* bottom = static_cast<unsigned char*>(mapping);

@@ -27,9 +27,12 @@ class FiberStacks {
 
   FiberStack take();
   void give_back(const FiberStack& stack) { free_.push_back(stack); }
+  /// Whether what runs at this address of a frame runs on one of them.
+  bool have(const void* frame) const;
 
  private:
   void map();
+  std::size_t mapped() const;
 
   std::size_t bytes_;
   std::vector<void*> mappings_;
@@ -53,6 +56,10 @@ class Fiber {
   bool intact() const;
 
   const FiberStack& stack() const { return stack_; }
+  /// Whether this address of a frame is on its stack.
+  bool has(const void* frame) const {
+    return frame >= stack_.bottom && frame < static_cast<const void*>(stack_.bottom + stack_.bytes);
+  }
 
  private:
   struct Entry;

@@ -1,7 +1,10 @@
 // What the waves of a kernel have under way in memory.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
+#include "compute/device_mistakes.h"
 #include "compute/kernel_run.h"
 #include "protocol/address_map.h"
 #include "t3/element_bytes.h"
@@ -27,6 +30,7 @@ void KernelRun::answered(Slot, Transaction& transaction) {
     case T3_CALL_STORE:
     case T3_CALL_UPDATE:
       --wave.stores;
+      wave.stored.erase(std::find(wave.stored.begin(), wave.stored.end(), number));
       break;
     case T3_CALL_FETCH_ADD:
       *wave.waiting->integer.done = transaction.is_response_ok();
@@ -50,10 +54,11 @@ void KernelRun::issue(Wave& wave, Transaction& transaction, Picoseconds delay) {
   Access& access = accesses_[number];
   access.wave = &wave;
   access.kind = static_cast<t3_call_kind>(wave.waiting->kind);
-  if (access.kind == T3_CALL_LOAD) {
+  if (access.kind <= T3_CALL_UPDATE) {
     access.tile = wave.waiting->tile;
     access.part = wave.waiting->access;
   }
+  if (access.kind == T3_CALL_STORE || access.kind == T3_CALL_UPDATE) wave.stored.push_back(number);
   transaction.extension().token = number;
   host_.issue(wave.slot, transaction, delay);
 }
@@ -135,6 +140,70 @@ void KernelRun::await(Wave& wave) {
   transaction.extension().ring = agreement_.expected;
   wave.under_way = true;
   issue(wave, transaction, 0);
+}
+
+namespace {
+
+std::uint64_t row_bytes(const t3_access& access) {
+  return std::uint64_t{access.columns} * t3_element_bytes(access.element);
+}
+
+/// Whether a row at this address has bytes of the access's.
+bool meets(std::uint64_t row, std::uint64_t bytes, const t3_access& access) {
+  const std::uint64_t each = row_bytes(access), end = row + bytes;
+  std::uint64_t first = access.address;  // of the rows that do not end before this one begins
+  if (row >= first + each) {
+    if (access.rows == 1 || access.stride == 0) return false;
+    const std::uint64_t before = (row - first - each) / access.stride + 1;
+    if (before >= access.rows) return false;
+    first += before * access.stride;
+  }
+  return first < end;
+}
+
+bool share_bytes(const t3_access& a, const t3_access& b) {
+  const auto end = [](const t3_access& access) {
+    return access.address + (access.rows - 1) * access.stride + row_bytes(access);
+  };
+  if (a.address >= end(b) || b.address >= end(a)) return false;
+  for (std::uint32_t row = 0; row < a.rows; ++row)
+    if (meets(a.address + row * a.stride, row_bytes(a), b)) return true;
+  return false;
+}
+
+}  // namespace
+
+/// Stores take turns at the port, so that a load of what they bring may pass them.
+std::string KernelRun::mistake_of_order(const Wave& wave, const t3_access& loaded) const {
+  for (const std::uint32_t number : wave.stored)
+    if (const t3_access& stored = accesses_[number].part; share_bytes(loaded, stored))
+      return fmt::format(
+          "a load of {} rows {} bytes apart at {:#x}: its own {} of {} rows {} bytes apart at {:#x} is under way, "
+          "t3_drain before it expected",
+          loaded.rows, loaded.stride, loaded.address, accesses_[number].kind == T3_CALL_STORE ? "store" : "update",
+          stored.rows, stored.stride, stored.address);
+  return {};
+}
+
+/// Of two loads into the same elements that are under way, memory's timing would say which one they hold.
+std::string KernelRun::mistake_of_load(const Wave& wave, const t3_call& call) const {
+  if (std::string wrong = mistake_of_order(wave, call.access); !wrong.empty()) return wrong;
+  if (is_here(wave, call.tile)) return {};
+  const auto meet = [](std::uint64_t a, std::uint64_t length_a, std::uint64_t b, std::uint64_t length_b) {
+    return a < b + length_b && b < a + length_a;
+  };
+  const t3_access& part = call.access;
+  for (const Access& access : accesses_) {
+    if (access.wave != &wave || access.kind != T3_CALL_LOAD || access.tile.index != call.tile.index) continue;
+    const t3_access& other = access.part;
+    if (meet(part.row, part.rows, other.row, other.rows) &&
+        meet(part.column, part.columns, other.column, other.columns))
+      return fmt::format(
+          "a load of {} x {} elements into {} from ({}, {}) on: another load into some of them is under "
+          "way, t3_arrive before it expected",
+          part.rows, part.columns, text_of(call.tile), part.row, part.column);
+  }
+  return {};
 }
 
 }  // namespace t3vp::compute

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "compute/compute_cluster.h"
@@ -69,7 +70,7 @@ bool KernelQueue::come_with_packet() const {
 /// Whether the kernel can run so on this GPU, in the kernel's own words.
 KernelQueue::Refusal KernelQueue::check_launch(const t3_kernel& kernel, const t3_device& device,
                                                const t3_launch& launch) {
-  t3_check check{};
+  t3_check& check = *new (cluster_.lent_[0].lend(sizeof(t3_check))) t3_check{};
   check.device = &device;
   check.gpu = gpu();
   check.functional = functional();
@@ -84,6 +85,9 @@ KernelQueue::Refusal KernelQueue::check_launch(const t3_kernel& kernel, const t3
     KernelTime time(*this, {kernel.name, "its check"});
     accepted = kernel.check(&check, &launch);
   }
+  if (const char* where = cluster_.lent_[0].written_beside())
+    return {Status::bad_packet, fmt::format("kernel {}: its check writes {} its struct t3_check", kernel.name, where)};
+  check.text[T3_CHECK_TEXT - 1] = 0;
   if (accepted && check.code == 0) return {};
   if (accepted)
     return {
@@ -115,6 +119,34 @@ KernelQueue::Refusal KernelQueue::check_ranges() const {
       if (!found.empty())
         return {Status::busy, fmt::format("{}: {}, and no kernel runs there before that has ended", kernel, found)};
     }
+  return {};
+}
+
+/// What another queue has run beside this packet, by chance before it, might as well have come behind it.
+KernelQueue::Refusal KernelQueue::check_order() const {
+  const auto shared = [](const std::vector<OutputRange>& ranges, const std::vector<OutputRange>& others) {
+    return std::find_if(ranges.begin(), ranges.end(), [&others](const OutputRange& range) {
+      return std::any_of(others.begin(), others.end(), [&range](const OutputRange& o) { return range.overlaps(o); });
+    });
+  };
+  const auto text = [this](const OutputRange& range, const char* does, const ComputeCluster::Ended& ended,
+                           const char* did) {
+    return Refusal{Status::busy,
+                   fmt::format("the kernel {} {:#x} to {:#x}: queue {} has run kernel {}, which {} there and ended at "
+                               "{:.3f} ns, when this one had been announced at {:.3f} ns: one of them announced behind "
+                               "the other's end expected",
+                               does, range.begin, range.end - 1, ended.queue, ended.kernel, did, to_ns(ended.end),
+                               to_ns(announced_.front()))};
+  };
+  for (const ComputeCluster::Ended& ended : cluster_.ended_) {
+    if (ended.queue == number_ || ended.end <= announced_.front()) continue;
+    if (const auto range = shared(writes_, ended.writes); range != writes_.end())
+      return text(*range, "writes", ended, "wrote");
+    if (const auto range = shared(writes_, ended.reads); range != writes_.end())
+      return text(*range, "writes", ended, "read");
+    if (const auto range = shared(reads_, ended.writes); range != reads_.end())
+      return text(*range, "reads", ended, "wrote");
+  }
   return {};
 }
 

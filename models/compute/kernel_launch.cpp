@@ -29,6 +29,7 @@ void KernelQueue::report(Status status, std::uint64_t address, const std::string
 /// What is under way in memory is answered to nobody.
 void KernelQueue::reset() {
   ++generation_;
+  announced_.clear();
   in_flight_ = unacknowledged_ = rung_ = completed_ = abort_until_ = 0;
   clear_kernel();
 }

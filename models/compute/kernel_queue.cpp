@@ -21,12 +21,28 @@ std::vector<OutputRange> ranges_of(const t3_range* ranges, std::uint32_t count) 
   for (std::uint32_t i = 0; i < count; ++i) all.push_back({ranges[i].begin, ranges[i].end});
   return all;
 }
-constexpr std::size_t units_behind_arguments = 4096 / sizeof(std::max_align_t);
 
-bool is_zero(const void* data, std::size_t bytes) {
-  const auto* const begin = static_cast<const unsigned char*>(data);
-  return std::all_of(begin, begin + bytes, [](unsigned char byte) { return byte == 0; });
-}
+/// What the kernel's functions read before it runs.
+class Handed {
+ public:
+  Handed(const t3_device& device, const t3_launch& launch, std::uint32_t bytes)
+      : device_(device), launch_(launch), known_device_(device), known_launch_(launch) {
+    const auto* const arguments = static_cast<const unsigned char*>(launch.arguments);
+    known_arguments_.assign(arguments, arguments + bytes);
+  }
+  bool is_changed() const {
+    return std::memcmp(&device_, &known_device_, sizeof device_) != 0 ||
+           std::memcmp(&launch_, &known_launch_, sizeof launch_) != 0 ||
+           std::memcmp(known_launch_.arguments, known_arguments_.data(), known_arguments_.size()) != 0;
+  }
+
+ private:
+  const t3_device& device_;
+  const t3_launch& launch_;
+  t3_device known_device_;
+  t3_launch known_launch_;
+  std::vector<unsigned char> known_arguments_;
+};
 }  // namespace
 
 registers::KernelQueue& KernelQueue::registers() const { return cluster_.registers; }
@@ -77,6 +93,7 @@ void KernelQueue::rung() {
       return registers().refuse(Status::busy, fmt::format("the ring is at {:#x} to {:#x}: {}, and no other queue's is",
                                                           ring.begin, ring.end - 1, used));
   }
+  announced_.insert(announced_.end(), written - rung_, now());
   rung_ = written;
   ring_base_ = base;
   ring_entries_ = entries;
@@ -123,7 +140,7 @@ void KernelQueue::fetched(Transaction& transaction) {
 
 void KernelQueue::refuse(const Refusal& found) {
   report(found.status, packet_address_, found.text);
-  complete(found.status);
+  complete(found.status, true);
 }
 
 /// The kernel is launched a fixed time after its packet has come, unless its arguments come later.
@@ -146,25 +163,26 @@ void KernelQueue::take_arguments(const unsigned char* bytes) {
   left_floats_ = nullptr;
   const t3_kernel& kernel = *cluster_.kernels_.find(packet_.kernel);
   const std::size_t units = (kernel.arguments.size + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t);
-  KernelRun::Arguments arguments(units + units_behind_arguments);
-  std::memset(static_cast<void*>(arguments.data()), 0,
-              arguments.size() * sizeof(std::max_align_t));  // with its padding
+  void* const read = cluster_.lent_[0].lend(kernel.arguments.size);
+  std::memset(read, 0, kernel.arguments.size);  // with its padding
   {
     KernelTime time(*this, {kernel.name, "its arguments' `read`"});
-    kernel.arguments.read(arguments.data(), bytes);
+    kernel.arguments.read(read, bytes);
   }
-  if (!is_zero(arguments.data() + units, units_behind_arguments * sizeof(std::max_align_t)))
-    return refuse(
-        {Status::bad_packet,
-         fmt::format("kernel {}: its arguments' `read` writes behind a structure of {} bytes: the size of what "
-                     "it writes expected",
-                     kernel.name, kernel.arguments.size)});
-  const t3_device device = device_of(parameters());
+  if (const char* where = cluster_.lent_[0].written_beside())
+    return refuse({Status::bad_packet,
+                   fmt::format("kernel {}: its arguments' `read` writes {} a structure of {} bytes: the size of what "
+                               "it writes expected",
+                               kernel.name, where, kernel.arguments.size)});
+  KernelRun::Arguments arguments(units);
+  std::memcpy(static_cast<void*>(arguments.data()), read, kernel.arguments.size);
+  t3_device device = device_of(parameters());  // not const: what is may be taken for unchanged
   choose_compute_units(packet_.max_compute_units == 0 ? parameters().compute_units : packet_.max_compute_units);
-  const t3_launch launch{arguments.data(), packet_.workgroups, allowed_units()};
+  t3_launch launch{arguments.data(), packet_.workgroups, allowed_units()};
   if (launch.compute_units == 0)
     return refuse({Status::bad_packet, fmt::format("cu_mask of queue {}: one of the {} compute units at least expected",
                                                    number_, parameters().compute_units)});
+  const Handed handed(device, launch, kernel.arguments.size);
   if (const Refusal found = check_launch(kernel, device, launch); found.status != Status::ok) return refuse(found);
   t3_plan plan{};
   std::string name;  // the text is the kernel's
@@ -173,6 +191,11 @@ void KernelQueue::take_arguments(const unsigned char* bytes) {
     plan = kernel.plan(&device, &launch);
     if (plan.name != nullptr) name = plan.name;
   }
+  if (handed.is_changed())
+    return refuse({Status::bad_packet,
+                   fmt::format("kernel {}: its check or plan has changed its arguments, the struct t3_device or the "
+                               "struct t3_launch: the same expected",
+                               kernel.name)});
   if (const std::string wrong = mistake_of_plan(plan, gpu(), parameters().memory_bytes); !wrong.empty())
     return refuse({Status::bad_packet, fmt::format("kernel {}: {}", kernel.name, wrong)});
   if (packet_.workgroups != 0 && packet_.workgroups != plan.workgroups)
@@ -183,18 +206,19 @@ void KernelQueue::take_arguments(const unsigned char* bytes) {
     return refuse({Status::bad_packet, fmt::format("kernel {}: {}", kernel.name, wrong)});
   writes_ = ranges_of(plan.written, plan.written_count);
   reads_ = ranges_of(plan.read, plan.read_count);
-  for (const Refusal& found : {check_ranges(), check_maps(plan), check_reads()})
+  for (const Refusal& found : {check_ranges(), check_order(), check_maps(plan), check_reads()})
     if (found.status != Status::ok) return refuse(found);
   if (!plan.awaits_arrivals)
     if (const Refusal found = check_arrivals(); found.status != Status::ok) return refuse(found);
-  RingAgreement agreement = agreement_of(*this, kernel, arguments.data(), plan.workgroups);
+  RingAgreement agreement = agreement_of(*this, kernel, arguments.data(), plan.workgroups, cluster_.lent_);
+  if (handed.is_changed()) agreement.mistake = "its agreement has changed its arguments: the same expected";
   if (!agreement.mistake.empty())
     return refuse({Status::bad_packet, fmt::format("kernel {}: {}", kernel.name, agreement.mistake)});
   if (left_floats_ != nullptr)
     return refuse(
         {Status::bad_packet, fmt::format("kernel {}: {} leaves {}", kernel.name, left_floats_, other_floats)});
-  kernel_ = std::make_unique<KernelRun>(*this, cluster_.stacks_, kernel, std::move(arguments), plan, std::move(name),
-                                        std::move(agreement));
+  kernel_ = std::make_unique<KernelRun>(*this, cluster_.stacks_, cluster_.lent_tiles_, kernel, std::move(arguments),
+                                        plan, std::move(name), std::move(agreement));
   slot_taken_.assign(std::size_t{parameters().compute_units} * plan.workgroups_per_cu, false);
   running_ = true;
   registers().status[number_].running.set(1);
@@ -208,21 +232,26 @@ OutputRange KernelQueue::ring() const {
   return rung_ == 0 ? OutputRange{} : OutputRange{ring_base_, ring_base_ + ring_entries_ * entry_bytes};
 }
 
-void KernelQueue::complete(Status status) {
+void KernelQueue::complete(Status status, bool refused) {
   if (running_) cluster_.note_written(output_, kernel_->name());
+  if (running_) cluster_.note_ended({number_, kernel_->name(), writes_, reads_, now()});
+  announced_.pop_front();
   clear_kernel();
   registers().status[number_].busy.set(0);
   ++completed_;
-  record(status);
+  record(status, refused);
   send_completion_signal();
   fetch();
   cluster_.fill();
 }
 
-void KernelQueue::record(Status status) {
+void KernelQueue::record(Status status, bool refused) {
   constexpr std::uint64_t kept = registers::KernelQueue::completion_count / registers::KernelQueue::base_count;
   auto completion = registers().completion[kept * number_ + completed_ % kept];
   completion.code.set(status);
+  auto word = registers().refused[(kept * number_ + completed_ % kept) / 32];
+  const std::uint32_t bit = std::uint32_t{1} << completed_ % 32;
+  word.set(refused ? word.value() | bit : word.value() & ~bit);
   completion.packet.set(static_cast<std::uint32_t>(completed_));
   auto interrupt = registers().interrupt[number_];
   interrupt.complete.set(1);

@@ -2,6 +2,7 @@
 // kernels, one at a time, on what compute units the cluster gives it. Kernels of several queues run at once.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -63,6 +64,8 @@ class KernelQueue final : public KernelHost {
   // What others ask.
   bool busy() const { return busy_; }
   std::uint64_t completed() const { return completed_; }
+  /// When the oldest packet that has not ended was announced; never when there is none.
+  Picoseconds oldest_announced() const { return announced_.empty() ? never : announced_.front(); }
   bool running() const { return running_; }
   bool stopping() const { return stopping_; }
   bool withdraws() const { return withdraws_; }
@@ -123,6 +126,7 @@ class KernelQueue final : public KernelHost {
   bool come_with_packet() const;
   Refusal check_launch(const t3_kernel& kernel, const t3_device& device, const t3_launch& launch);
   Refusal check_ranges() const;
+  Refusal check_order() const;
   Refusal check_maps(const t3_plan& plan) const;
   Refusal check_reads() const;
   Refusal check_arrivals() const;
@@ -135,8 +139,8 @@ class KernelQueue final : public KernelHost {
   void end_aborted();
   void clear_kernel();
   void free_slots();
-  void complete(Status status);
-  void record(Status status);
+  void complete(Status status, bool refused = false);
+  void record(Status status, bool refused);
   void send_completion_signal();
   OutputRange ring() const;
   void tell_output(const OutputRange& range);
@@ -150,6 +154,7 @@ class KernelQueue final : public KernelHost {
   std::vector<bool> slot_taken_;  ///< by slot
   std::uint32_t next_workgroup_ = 0, finished_workgroups_ = 0;
   std::uint64_t rung_ = 0, completed_ = 0;
+  std::deque<Picoseconds> announced_;               ///< when each packet that has not ended was
   std::uint64_t ring_base_ = 0, ring_entries_ = 0;  ///< the packet ring that the doorbell was rung for
   std::uint64_t unacknowledged_ = 0;                ///< stores that are taken and have no response
   std::uint64_t abort_until_ = 0;                   ///< packets up to this one are not run

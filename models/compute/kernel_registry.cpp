@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "protocol/guest_bool.h"
 #include "protocol/plain_name.h"
 #include "protocol/traffic_classes.h"
 #include "t3/kernel_handle.h"
@@ -12,7 +13,6 @@
 namespace t3vp::compute {
 namespace {
 constexpr std::size_t most_class_name = 31;
-constexpr std::uint32_t most_times = 8;  // as large as in memory a structure may be
 
 bool is_class_name(const std::string& name, const std::string& end) {
   const bool plain = std::all_of(name.begin(), name.end(),
@@ -52,11 +52,13 @@ std::optional<KernelRegistry::Refusal> KernelRegistry::refusal(const t3_kernel& 
         "a check, a plan and a program"};
   const t3_argument_format& arguments = added.arguments;
   if (arguments.read == nullptr || arguments.bytes - 1 >= T3_ARGUMENT_BYTES_MAX ||
-      arguments.size - 1 >= most_times * T3_ARGUMENT_BYTES_MAX)
+      arguments.size - 1 >= most_argument_size)
     return Refusal{
         name + fmt::format("found arguments of {} bytes as a structure of {}", arguments.bytes, arguments.size),
         fmt::format("a description of 1 to {}, and of a structure of 1 to {}", static_cast<int>(T3_ARGUMENT_BYTES_MAX),
-                    most_times * T3_ARGUMENT_BYTES_MAX)};
+                    most_argument_size)};
+  if (!is_bool(added.is_producer))
+    return Refusal{name + fmt::format("found an is_producer of {}", byte_of(added.is_producer)), a_bool};
   if (auto refused = refusal_of_class(name, "reads", added.reads, "_read")) return refused;
   if (auto refused = refusal_of_class(name, "writes", added.writes, "_write")) return refused;
   const std::uint32_t handle = t3_kernel_handle(added.name);

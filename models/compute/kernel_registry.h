@@ -13,6 +13,9 @@ namespace t3vp::compute {
 
 class KernelRegistry {
  public:
+  /// Bytes of the structure that programs see: several times as many as in memory.
+  static constexpr std::uint32_t most_argument_size = 8 * T3_ARGUMENT_BYTES_MAX;
+
   /// Up to a null pointer; the kernels outlive the registry. Throws std::invalid_argument when one cannot be told from
   /// another, or lacks a part.
   explicit KernelRegistry(const t3_kernel* const* kernels);

@@ -9,15 +9,11 @@
 #include <utility>
 
 #include "compute/device_mistakes.h"
-#include "protocol/element.h"
 #include "protocol/traffic_classes.h"
-#include "protocol/truncating_adder.h"
 
 namespace t3vp::compute {
 namespace {
-constexpr const char* stray_call = "it calls the device for another wave, from its work, or for nothing";
 constexpr const char* program_left_floats = "its program calls the device or ends, and leaves ";
-constexpr double end_of_time_ps = 4e18;  // 46 days: sums of two of them are within the range of times
 }  // namespace
 
 t3_device device_of(const ComputeParameters& p) {
@@ -38,13 +34,16 @@ t3_device device_of(const ComputeParameters& p) {
   return device;
 }
 
-KernelRun::KernelRun(KernelHost& host, FiberStacks& stacks, const t3_kernel& kernel, Arguments arguments,
-                     const t3_plan& plan, std::string name, RingAgreement agreement)
+KernelRun::KernelRun(KernelHost& host, FiberStacks& stacks, LentTiles& lent_tiles, const t3_kernel& kernel,
+                     Arguments arguments, const t3_plan& plan, std::string name, RingAgreement agreement)
     : host_(host),
       stacks_(stacks),
+      lent_tiles_(lent_tiles),
       kernel_(kernel),
       device_(device_of(host.parameters())),
       arguments_(std::move(arguments)),
+      known_device_(device_),
+      known_arguments_(arguments_),
       plan_(plan),
       name_(std::move(name)),
       reads_(traffic_class_of(kernel.reads).value()),
@@ -85,11 +84,26 @@ void KernelRun::enter(void* argument) {
   auto* wave = static_cast<Wave*>(argument);
   wave->run->kernel_.run(wave);
   left_floats = restore_floats();
+  if (has_jumped()) come_back();
+}
+
+/// A program that calls longjmp() goes on, on another stack, as another one that has been called before.
+bool KernelRun::has_jumped() {
+  if (stepped == nullptr && computing == nullptr) std::abort();  // firmware's, which its guard tells
+  const void* const here = __builtin_frame_address(0);
+  return stepped != nullptr ? !stepped->fiber.has(here) : computing->run->stacks_.have(here);
+}
+
+/// To who has called it, whose stack is as it was.
+void KernelRun::come_back() {
+  jumped = true;
+  if (stepped == nullptr) __builtin_longjmp(way_back, 1);
+  for (;;) stepped->fiber.yield(nullptr);
 }
 
 /// Only the program that runs can be suspended. Others may have kept the wave of one that has ended.
 void KernelRun::call(t3_wave* caller, const t3_call* call) {
-  if (stepped == nullptr && !computes) std::abort();  // firmware's, which its guard tells
+  if (has_jumped()) come_back();
   if (stepped != caller || call == nullptr) {
     strayed = true;
     return;
@@ -129,26 +143,38 @@ KernelCode KernelRun::code_of(const Wave& wave) const {
 void KernelRun::step(Wave& wave) {
   for (;;) {
     stepped = &wave;
-    strayed = false;
+    strayed = jumped = false;
     const KernelCode code = code_of(wave);
     host_.code_runs(&code);
     const auto* asked = static_cast<const t3_call*>(wave.fiber.resume());
     host_.code_runs(nullptr);
     stepped = nullptr;
-    if (!wave.fiber.intact())
-      return fail(wave, fmt::format("its program has used more than its stack of {} bytes", T3_WAVE_STACK_BYTES));
-    if (!local_.intact(wave.slot))
-      return fail(wave, fmt::format("it has written behind the {} bytes of its local memory", plan_.local_bytes));
-    if (strayed) return fail(wave, stray_call);
-    if (left_floats) return fail(wave, std::string(program_left_floats) + other_floats);
-    if (std::memcmp(static_cast<const t3_wave*>(&wave), &wave.given, sizeof(t3_wave)) != 0)
-      return fail(wave, "it has changed its struct t3_wave, which is the compute unit's");
+    if (const std::string wrong = mistake_of_step(wave); !wrong.empty()) return fail(wave, wrong);
     if (asked == nullptr) return ended(wave);
     if (const std::string wrong = mistake(wave, *asked); !wrong.empty()) return fail(wave, wrong);
     wave.waiting = asked;
     if (!serve(wave)) return;
     wave.waiting = nullptr;
   }
+}
+
+/// What a program has done while it computed.
+std::string KernelRun::mistake_of_step(const Wave& wave) const {
+  if (jumped) return "its program has jumped to where another one has been called: its own return expected";
+  if (!wave.fiber.intact())
+    return fmt::format("its program has used more than its stack of {} bytes", static_cast<int>(T3_WAVE_STACK_BYTES));
+  if (const char* where = local_.written_beside(wave.slot))
+    return fmt::format("it has written {} the {} bytes of its local memory", where, plan_.local_bytes);
+  if (strayed) return stray_call;
+  if (left_floats) return std::string(program_left_floats) + other_floats;
+  if (std::memcmp(static_cast<const t3_wave*>(&wave), &wave.given, sizeof(t3_wave)) != 0)
+    return "it has changed its struct t3_wave, which is the compute unit's";
+  return has_changed_given() ? changed_given : std::string();
+}
+
+bool KernelRun::has_changed_given() const {
+  return std::memcmp(arguments_.data(), known_arguments_.data(), kernel_.arguments.size) != 0 ||
+         std::memcmp(&device_, &known_device_, sizeof device_) != 0;
 }
 
 void KernelRun::ended(Wave& wave) {
@@ -232,30 +258,6 @@ bool KernelRun::begin(Wave& wave) {
   }
 }
 
-/// How long the matrix or vector unit of the compute unit takes.
-double KernelRun::cycles_of(const t3_call& work) const {
-  const ComputeParameters& p = host_.parameters();
-  if (work.kind == T3_CALL_WORK) return work.work.operations / p.vector_elements_per_cycle;
-  if (work.kind == T3_CALL_ADD)
-    return static_cast<double>(work.tile.rows) * work.tile.columns / p.vector_elements_per_cycle;
-  return 2.0 * work.product.m * work.product.n * work.product.k / (p.matrix_flops_per_cycle * p.matrix_efficiency);
-}
-
-bool KernelRun::occupy(Wave& wave, const t3_call& work) {
-  const double cycles = cycles_of(work), GHz = host_.parameters().clock_GHz;
-  Picoseconds end = 0;
-  if (cycles * 1000 / GHz < end_of_time_ps) end = host_.occupy(wave.slot, cycle_time(cycles, GHz));
-  if (end == 0 || static_cast<double>(end) > end_of_time_ps) {
-    fail(wave, fmt::format("work of {} cycles: work that ends within {:.0f} s of simulated time expected", cycles,
-                           end_of_time_ps / 1e12));
-    return false;
-  }
-  wave.under_way = true;
-  tiles_.begin(index_of(wave), work);
-  host_.schedule(end, wave.slot, wave.given.wave);
-  return false;
-}
-
 /// The last one to come lets the others go on.
 bool KernelRun::meet(Wave& wave) {
   Workgroup& workgroup = workgroups_[wave.slot];
@@ -275,54 +277,6 @@ bool KernelRun::meet(Wave& wave) {
   return true;
 }
 
-void KernelRun::elapsed(Slot slot, std::uint32_t number) {
-  Wave& wave = waves_[std::size_t{slot} * plan_.waves + number];
-  if (host_.functional()) finish(wave, *wave.waiting);
-  if (!failed_) go_on(wave);
-}
-
-/// What the work that has taken its time has computed.
-void KernelRun::finish(Wave& wave, const t3_call& work) {
-  if (work.kind == T3_CALL_ADD) return add(wave, work.tile, work.addend);
-  if (work.kind == T3_CALL_WORK) return compute(wave, work.work);
-  const t3_product& product = work.product;
-  multiplier_.multiply(product, contents(wave, product.sum), contents(wave, product.a), contents(wave, product.b));
-}
-
-/// What the kernel computes by itself.
-void KernelRun::compute(Wave& wave, const t3_vector_work& work) {
-  if (work.compute == nullptr) return;
-  std::array<float*, T3_OPERANDS_MAX> operands{};
-  for (std::uint32_t i = 0; i < work.operands; ++i) {
-    operands[i] = reinterpret_cast<float*>(contents(wave, work.tiles[i]).bytes.data());
-    fence(contents(wave, work.tiles[i]), work.tiles[i]);
-  }
-  strayed = false;
-  computes = true;
-  {
-    const KernelTime time(host_, code_of(wave));
-    work.compute(work.argument, operands.data());
-    left_floats = restore_floats();
-  }
-  computes = false;
-  if (strayed) return fail(wave, stray_call);
-  if (left_floats) return fail(wave, std::string("its work leaves ") + other_floats);
-  for (std::uint32_t i = 0; i < work.operands; ++i)
-    if (!is_fenced(contents(wave, work.tiles[i]), work.tiles[i]))
-      return fail(wave, fmt::format("its work has written behind {}", text_of(work.tiles[i])));
-}
-
-void KernelRun::add(Wave& wave, const t3_tile& sum, const t3_tile& addend) {
-  const auto element = static_cast<ElementType>(sum.element);
-  const TileContents& other = contents(wave, addend);
-  unsigned char* const target = contents(wave, sum).bytes.data();
-  const std::size_t count = std::size_t{sum.rows} * sum.columns;
-  if (!host_.parameters().wrong_rounding) return add_elements(element, target, other.bytes.data(), count);
-  if (add_elements_truncating(element, target, other.bytes.data(), count))
-    host_.wrongly_rounded(
-        fmt::format("load of {} bytes at {:#x} at {:.3f} ns", count * bytes_of(element), other.address, to_ns(now())));
-}
-
 void KernelRun::fail(const Wave& wave, const std::string& what) {
   failed_ = true;
   host_.fail(
@@ -337,26 +291,6 @@ std::string KernelRun::mistake(const Wave& wave, const t3_call& call) const {
     return fmt::format("{} loads and stores are under way: less than {} expected, t3_arrive or t3_drain waits for them",
                        wave.loads + wave.stores, static_cast<int>(T3_ACCESSES_MAX));
   return wrong.empty() && call.kind == T3_CALL_LOAD ? mistake_of_load(wave, call) : wrong;
-}
-
-/// Of two loads into the same elements that are under way, memory's timing would say which one they hold.
-std::string KernelRun::mistake_of_load(const Wave& wave, const t3_call& call) const {
-  if (is_here(wave, call.tile)) return {};
-  const auto meet = [](std::uint64_t a, std::uint64_t length_a, std::uint64_t b, std::uint64_t length_b) {
-    return a < b + length_b && b < a + length_a;
-  };
-  const t3_access& part = call.access;
-  for (const Access& access : accesses_) {
-    if (access.wave != &wave || access.kind != T3_CALL_LOAD || access.tile.index != call.tile.index) continue;
-    const t3_access& other = access.part;
-    if (meet(part.row, part.rows, other.row, other.rows) &&
-        meet(part.column, part.columns, other.column, other.columns))
-      return fmt::format(
-          "a load of {} x {} elements into {} from ({}, {}) on: another load into some of them is under "
-          "way, t3_arrive before it expected",
-          part.rows, part.columns, text_of(call.tile), part.row, part.column);
-  }
-  return {};
 }
 
 }  // namespace t3vp::compute

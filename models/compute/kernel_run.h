@@ -8,6 +8,7 @@
 
 #include "compute/fiber.h"
 #include "compute/kernel_host.h"
+#include "compute/lent_tiles.h"
 #include "compute/local_memory.h"
 #include "compute/ring_agreement.h"
 #include "compute/tile_file.h"
@@ -17,13 +18,17 @@ namespace t3vp::compute {
 /// The machine as programs see it.
 t3_device device_of(const ComputeParameters& parameters);
 
+inline constexpr const char* stray_call = "it calls the device for another wave, from its work, or for nothing";
+inline constexpr const char* changed_given =
+    "it has changed its arguments or the struct t3_device, which all of its workgroups read: the same expected";
+
 class KernelRun {
  public:
   using Arguments = std::vector<std::max_align_t>;
 
   /// Arguments, plan and agreement have been checked. `name`: on the timeline.
-  KernelRun(KernelHost& host, FiberStacks& stacks, const t3_kernel& kernel, Arguments arguments, const t3_plan& plan,
-            std::string name, RingAgreement agreement);
+  KernelRun(KernelHost& host, FiberStacks& stacks, LentTiles& lent_tiles, const t3_kernel& kernel, Arguments arguments,
+            const t3_plan& plan, std::string name, RingAgreement agreement);
   KernelRun(const KernelRun&) = delete;
   KernelRun& operator=(const KernelRun&) = delete;
   ~KernelRun();
@@ -52,6 +57,7 @@ class KernelRun {
     bool under_way = false;               ///< it only ends when somebody says so: work, a signal, a meeting
     std::uint32_t loads = 0, stores = 0;  ///< that have not come back; stores and updates that have not been taken
     Picoseconds port_until = 0;           ///< when the most recent store has passed the port
+    std::vector<std::uint32_t> stored;    ///< numbers of the accesses that are stores and updates under way
   };
   struct Workgroup {
     std::uint32_t running = 0, met = 0;  ///< waves
@@ -64,11 +70,13 @@ class KernelRun {
     Wave* wave;  ///< null: nothing is under way
     t3_call_kind kind;
     t3_tile tile;
-    t3_access part;  ///< of the tile; functional only
+    t3_access part;  ///< of memory and of the tile
   };
 
   static void enter(void* wave);
   static void call(t3_wave* wave, const t3_call* call);
+  static bool has_jumped();
+  [[noreturn]] static void come_back();
   void go_on(Wave& wave);
   void run_ready();
   KernelCode code_of(const Wave& wave) const;
@@ -82,6 +90,7 @@ class KernelRun {
   bool occupy(Wave& wave, const t3_call& work);
   void finish(Wave& wave, const t3_call& work);
   void compute(Wave& wave, const t3_vector_work& work);
+  std::string mistake_of_computed(const Wave& wave, const t3_vector_work& work, bool returned) const;
   void add(Wave& wave, const t3_tile& sum, const t3_tile& addend);
 
   Transaction& transfer(Wave& wave, Operation operation);
@@ -94,7 +103,10 @@ class KernelRun {
   void issue(Wave& wave, Transaction& transaction, Picoseconds delay);
 
   std::string mistake(const Wave& wave, const t3_call& call) const;
+  std::string mistake_of_step(const Wave& wave) const;
   std::string mistake_of_load(const Wave& wave, const t3_call& call) const;
+  std::string mistake_of_order(const Wave& wave, const t3_access& loaded) const;
+  bool has_changed_given() const;
   void fail(const Wave& wave, const std::string& what);
 
   std::size_t index_of(const Wave& wave) const { return static_cast<std::size_t>(&wave - waves_.data()); }
@@ -103,9 +115,12 @@ class KernelRun {
 
   KernelHost& host_;
   FiberStacks& stacks_;
+  LentTiles& lent_tiles_;
   const t3_kernel& kernel_;
   t3_device device_;
   Arguments arguments_;
+  const t3_device known_device_;     ///< the same, as programs have got it
+  const Arguments known_arguments_;  ///< likewise
   t3_plan plan_;
   std::string name_;
   TrafficClass reads_, writes_;
@@ -123,10 +138,12 @@ class KernelRun {
   Multiplier multiplier_;
 
   // One program runs at a time, on all GPUs.
-  static inline const t3_wave* stepped = nullptr;  ///< whose it is
-  static inline bool computes = false;             ///< it is what a wave's work computes
-  static inline bool strayed = false;              ///< it has made a call that is not its own
-  static inline bool left_floats = false;  ///< it has come back with another floating-point environment, which is gone
+  static inline Wave* stepped = nullptr;    ///< whose it is
+  static inline Wave* computing = nullptr;  ///< it is what this wave's work computes
+  static inline bool strayed = false;       ///< it has made a call that is not its own
+  static inline bool jumped = false;        ///< it has gone on where another program has been called
+  static inline void* way_back[5] = {};     ///< from what a wave's work computes
+  static inline bool left_floats = false;   ///< it has come back with another floating-point environment, which is gone
 };
 
 }  // namespace t3vp::compute

@@ -2,15 +2,15 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <cstring>
 #include <new>
+
+#include "protocol/fenced_memory.h"
 
 namespace t3vp::compute {
 namespace {
 
 constexpr std::size_t fence_bytes = 64;
-constexpr unsigned char fence_byte = 0xA5;
 constexpr std::size_t alignment = 64;
 /// Nobody may touch what lies before and behind all of them: so much a program cannot write past by small steps.
 constexpr std::size_t guard = 1u << 20;
@@ -18,14 +18,14 @@ constexpr std::size_t guard = 1u << 20;
 }  // namespace
 
 LocalMemory::LocalMemory(std::size_t slots, std::uint32_t bytes)
-    : bytes_(bytes), each_((bytes + fence_bytes + alignment - 1) / alignment * alignment), slots_(slots) {
+    : bytes_(bytes), each_((bytes + 2 * fence_bytes + alignment - 1) / alignment * alignment), slots_(slots) {
   if (bytes_ == 0) return;
   mapping_ = mmap(nullptr, mapped(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping_ == MAP_FAILED) throw std::bad_alloc();
   auto* const first = static_cast<unsigned char*>(mapping_);
   mprotect(first, guard, PROT_NONE);
   mprotect(first + mapped() - guard, guard, PROT_NONE);
-  begin_ = first + guard;
+  begin_ = first + guard + fence_bytes;
 }
 
 LocalMemory::~LocalMemory() {
@@ -37,15 +37,18 @@ std::size_t LocalMemory::mapped() const { return 2 * guard + (slots_ * each_ + g
 
 void* LocalMemory::clear(std::size_t slot) {
   if (bytes_ == 0) return nullptr;
-  std::memset(at(slot), 0, bytes_);
-  std::memset(at(slot) + bytes_, fence_byte, fence_bytes);
-  return at(slot);
+  unsigned char* const begin = at(slot);
+  put_fence(begin - fence_bytes, begin);
+  std::memset(begin, 0, bytes_);
+  put_fence(begin + bytes_, begin + each_ - fence_bytes);
+  return begin;
 }
 
-bool LocalMemory::intact(std::size_t slot) const {
-  if (bytes_ == 0) return true;
-  const unsigned char* const fence = at(slot) + bytes_;
-  return std::all_of(fence, fence + fence_bytes, [](unsigned char byte) { return byte == fence_byte; });
+const char* LocalMemory::written_beside(std::size_t slot) const {
+  if (bytes_ == 0) return nullptr;
+  const unsigned char* const begin = at(slot);
+  if (!is_fence(begin + bytes_, begin + each_ - fence_bytes)) return "behind";
+  return is_fence(begin - fence_bytes, begin) ? nullptr : "before";
 }
 
 }  // namespace t3vp::compute

@@ -1,5 +1,5 @@
 // The local memory of a kernel's workgroups that run, which their programs access as memory of the host: what one
-// writes behind its own must reach no other's, and nothing of the simulator's.
+// writes beside its own must reach no other's, and nothing of the simulator's.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,15 @@ class LocalMemory {
   /// A workgroup's, for any type of C, zeroed; null when there is none.
   void* clear(std::size_t slot);
 
-  /// Whether the workgroup has kept to its own so far.
-  bool intact(std::size_t slot) const;
+  /// Where the workgroup has written beside its own: "before" or "behind"; null when it has not so far.
+  const char* written_beside(std::size_t slot) const;
 
  private:
   std::size_t mapped() const;
   unsigned char* at(std::size_t slot) const { return begin_ + slot * each_; }
 
   std::uint32_t bytes_;
-  std::size_t each_;  ///< with the fence behind it
+  std::size_t each_;  ///< with the fences on both sides
   std::size_t slots_;
   void* mapping_ = nullptr;
   unsigned char* begin_ = nullptr;

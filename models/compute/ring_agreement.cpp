@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <new>
+
+#include "protocol/guest_bool.h"
+
 namespace t3vp::compute {
 namespace {
 
@@ -9,9 +13,13 @@ std::string mistake_of(const t3_agreement& agreement) {
   if (agreement.count > T3_PROPERTIES_MAX || agreement.receiver >= agreement.gpus)
     return fmt::format("an agreement of {} properties with GPU {} of {}: up to {}, and a GPU of the ring, expected",
                        agreement.count, agreement.receiver, agreement.gpus, static_cast<int>(T3_PROPERTIES_MAX));
-  for (std::uint32_t i = 0; i < agreement.count; ++i)
-    if (agreement.properties[i].name == nullptr)
-      return fmt::format("an agreement whose property {} has no name", i + 1);
+  for (std::uint32_t i = 0; i < agreement.count; ++i) {
+    const t3_property& property = agreement.properties[i];
+    if (property.name == nullptr) return fmt::format("an agreement whose property {} has no name", i + 1);
+    if (!is_bool(property.is_address))
+      return fmt::format("an agreement whose property {} has an is_address of {}: {} expected", i + 1,
+                         byte_of(property.is_address), a_bool);
+  }
   return {};
 }
 
@@ -34,14 +42,19 @@ std::shared_ptr<RingSignal> signal_of(const KernelHost& host, const t3_agreement
 }  // namespace
 
 /// The texts are the kernel's, and copied on its account.
-RingAgreement agreement_of(KernelHost& host, const t3_kernel& kernel, const void* arguments, std::uint32_t workgroups) {
+RingAgreement agreement_of(KernelHost& host, const t3_kernel& kernel, const void* arguments, std::uint32_t workgroups,
+                           std::array<FencedMemory, 2>& lent) {
   if (kernel.agree == nullptr) return {};
   KernelTime time(host, {kernel.name, "its agreement"});
-  t3_agreement sent{}, expected{};
-  kernel.agree(arguments, &sent, &expected);
-  for (const t3_agreement* agreement : {&sent, &expected})
+  auto* const sent = new (lent[0].lend(sizeof(t3_agreement))) t3_agreement{};
+  auto* const expected = new (lent[1].lend(sizeof(t3_agreement))) t3_agreement{};
+  kernel.agree(arguments, sent, expected);
+  for (const FencedMemory& memory : lent)
+    if (const char* where = memory.written_beside())
+      return {nullptr, nullptr, fmt::format("its agreement writes {} a struct t3_agreement", where)};
+  for (const t3_agreement* agreement : {sent, expected})
     if (std::string mistake = mistake_of(*agreement); !mistake.empty()) return {nullptr, nullptr, std::move(mistake)};
-  return {signal_of(host, sent, workgroups), signal_of(host, expected, workgroups), {}};
+  return {signal_of(host, *sent, workgroups), signal_of(host, *expected, workgroups), {}};
 }
 
 }  // namespace t3vp::compute

@@ -1,10 +1,12 @@
 // What a kernel and its neighbours in a ring must agree on, as the kernel itself says.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 
 #include "compute/kernel_host.h"
+#include "protocol/fenced_memory.h"
 #include "protocol/ring_signal.h"
 #include "t3/device.h"
 
@@ -16,6 +18,8 @@ struct RingAgreement {
   std::string mistake;  ///< in words, when the kernel says what cannot be
 };
 
-RingAgreement agreement_of(KernelHost& host, const t3_kernel& kernel, const void* arguments, std::uint32_t workgroups);
+/// `lent` is for the kernel to write to meanwhile.
+RingAgreement agreement_of(KernelHost& host, const t3_kernel& kernel, const void* arguments, std::uint32_t workgroups,
+                           std::array<FencedMemory, 2>& lent);
 
 }  // namespace t3vp::compute

@@ -15,9 +15,6 @@ namespace {
 using Values = Eigen::Map<FloatMatrix>;
 using ConstValues = Eigen::Map<const FloatMatrix>;
 
-constexpr std::size_t fence_bytes = 64;
-constexpr unsigned char fence_byte = 0xA5;
-
 std::size_t bytes_of(t3_element element) { return t3_element_bytes(element); }
 std::size_t bytes_of(const t3_tile& tile) { return std::size_t{tile.rows} * tile.columns * bytes_of(tile.element); }
 
@@ -31,15 +28,6 @@ ConstValues values(const t3_tile& tile, const TileContents& contents) {
 }
 
 }  // namespace
-
-void fence(TileContents& contents, const t3_tile& tile) {
-  std::memset(contents.bytes.data() + bytes_of(tile), fence_byte, fence_bytes);
-}
-
-bool is_fenced(const TileContents& contents, const t3_tile& tile) {
-  const auto begin = contents.bytes.begin() + static_cast<std::ptrdiff_t>(bytes_of(tile));
-  return std::all_of(begin, contents.bytes.end(), [](unsigned char byte) { return byte == fence_byte; });
-}
 
 void take_rows(TileContents& contents, const t3_tile& tile, const t3_access& access, const unsigned char* data) {
   const std::size_t row_bytes = access.columns * bytes_of(access.element);
@@ -78,7 +66,7 @@ void TileFile::clear(std::size_t wave) {
 TileContents& TileFile::contents(std::size_t wave, const t3_tile& tile) {
   TileContents& contents = contents_[wave * tiles_ + tile.index];
   bool& is_new = at(wave, tile).is_new;
-  if (is_new) contents.bytes.assign(bytes_of(tile) + fence_bytes, 0);
+  if (is_new) contents.bytes.assign(bytes_of(tile), 0);
   is_new = false;
   return contents;
 }

@@ -17,10 +17,6 @@ struct TileContents {
   std::uint64_t address = 0;  ///< where the most recent load has come from
 };
 
-/// What lies behind the tile's elements is known from now on, until the program that computes has come back.
-void fence(TileContents& contents, const t3_tile& tile);
-bool is_fenced(const TileContents& contents, const t3_tile& tile);
-
 /// Loaded rows into the part of the tile that the access names, in the tile's element type.
 void take_rows(TileContents& contents, const t3_tile& tile, const t3_access& access, const unsigned char* data);
 

@@ -260,6 +260,11 @@ TEST_CASE("an agreement with neighbours that cannot be is refused") {
       {"an agreement of 0 properties with GPU 2 of 2: ", [](auto*, auto*, auto* expected) { expected->receiver = 2; }},
       {"an agreement whose property 2 has no name",
        [](auto*, auto* sent, auto*) { sent->properties[0].name = "m", sent->count = 2; }},
+      {"an agreement whose property 1 has an is_address of 165: false (0) or true (1) expected",
+       [](auto*, auto* sent, auto*) {
+         sent->properties[0].name = "m", sent->count = 1;
+         std::memset(&sent->properties[0].is_address, 0xA5, 1);
+       }},
   };
   static Agree wrong;
   GuestBench guest(guest_meets);
@@ -346,6 +351,9 @@ TEST_CASE("kernels are registered only with a name of their own and all parts") 
                       "4096, and of a structure of 1 to 32768",
                       bytes, kernel.arguments.size));
   }
+  t3_kernel unset = named("guest");
+  std::memset(&unset.is_producer, 0xA5, 1);
+  CHECK(refusal({unset}) == "kernel guest: found an is_producer of 165, expected false (0) or true (1)");
   for (const std::string part : {"check", "plan", "program"}) {
     t3_kernel kernel = named("guest");
     if (part == "check") kernel.check = nullptr;

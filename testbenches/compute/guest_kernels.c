@@ -1,6 +1,8 @@
 #include "guest_kernels.h"
 
 #include <math.h>
+#include <setjmp.h>
+#include <string.h>
 
 #include "t3/address.h"
 #include "t3/arguments/gemm.h"
@@ -256,6 +258,66 @@ static void loads_beyond_all_addresses(struct t3_wave* wave) {
   t3_load(wave, (struct t3_tile){0, 2, 8, T3_FP32}, access);
 }
 
+static void loads_between_elements(struct t3_wave* wave) { load_row(wave, operands_of(wave)->a + 2); }
+
+static void loads_rows_between_elements(struct t3_wave* wave) {
+  struct t3_access access = row_of(operands_of(wave)->a, 0);
+  access.rows = 2, access.stride = 34;
+  t3_load(wave, (struct t3_tile){0, 2, 8, T3_FP32}, access);
+}
+
+static void stores_between_elements(struct t3_wave* wave) { store_row(wave, operands_of(wave)->out + 1); }
+
+static struct t3_access overlapping(uint64_t matrix) {
+  struct t3_access access = row_of(matrix, 0);
+  access.rows = 2, access.stride = 28;
+  return access;
+}
+
+static const struct t3_tile two_rows = {0, 2, 8, T3_FP32};
+
+/* Which may be loaded from one place. */
+static void stores_rows_over_each_other(struct t3_wave* wave) {
+  t3_load(wave, two_rows, overlapping(operands_of(wave)->a));
+  t3_store(wave, two_rows, overlapping(operands_of(wave)->out));
+}
+
+static void updates_rows_over_each_other(struct t3_wave* wave) {
+  t3_load(wave, two_rows, overlapping(operands_of(wave)->a));
+  t3_update(wave, two_rows, overlapping(operands_of(wave)->out));
+}
+
+/* What a structure holds that nobody has set. */
+static void unset(bool* member) { memset(member, 0xA5, sizeof *member); }
+
+static void loads_unset(struct t3_wave* wave) {
+  struct t3_access access = row_of(operands_of(wave)->a, 0);
+  unset(&access.uncached);
+  t3_load(wave, first, access);
+}
+
+static void stores_unset_at_once(struct t3_wave* wave) {
+  struct t3_access access = row_of(operands_of(wave)->out, 0);
+  unset(&access.at_once);
+  compute_first(wave);
+  t3_store(wave, first, access);
+}
+
+static void updates_unset_named(struct t3_wave* wave) {
+  struct t3_access access = row_of(operands_of(wave)->out, 0);
+  unset(&access.of.named);
+  compute_first(wave);
+  t3_update(wave, first, access);
+}
+
+static void multiplies_unset(struct t3_wave* wave) {
+  struct t3_product product = {.sum = {2, 1, 8, T3_FP32}, .a = first, .b = {1, 8, 8, T3_FP32}, .m = 1, .n = 8, .k = 8};
+  unset(&product.adds);
+  compute_first(wave);
+  t3_work(wave, &(struct t3_vector_work){.operations = 1, .operands = 1, .tiles = {{1, 8, 8, T3_FP32}}});
+  t3_multiply(wave, product);
+}
+
 static void stores_what_it_does_not_write(struct t3_wave* wave) { store_row(wave, operands_of(wave)->out - 32); }
 
 static void updates_what_it_reads(struct t3_wave* wave) {
@@ -363,6 +425,105 @@ static void multiplies_too_small(struct t3_wave* wave) {
 static void write_behind(const void* argument, float* const* operands) {
   (void)argument;
   operands[0][8] = 1;
+}
+
+static void write_far_behind(const void* argument, float* const* operands) {
+  (void)argument;
+  operands[1][8 + 200] = 1;
+}
+
+static void write_before(const void* argument, float* const* operands) {
+  (void)argument;
+  operands[1][-1] = 1;
+}
+
+static void work_by(struct t3_wave* wave, void (*compute)(const void*, float* const*), const void* argument) {
+  t3_work(wave,
+          &(struct t3_vector_work){
+              .operations = 1, .operands = 2, .tiles = {second, first}, .compute = compute, .argument = argument});
+}
+
+static void works_far_behind_its_tile(struct t3_wave* wave) { work_by(wave, write_far_behind, NULL); }
+
+static void works_before_its_tile(struct t3_wave* wave) { work_by(wave, write_before, NULL); }
+
+static void write_to(const void* argument, float* const* operands) {
+  (void)operands;
+  *(unsigned char*)argument ^= 1;
+}
+
+static void changes_its_arguments(struct t3_wave* wave) {
+  ((struct t3_gemm_arguments*)wave->arguments)->k ^= 1;
+  t3_drain(wave);
+}
+
+static void changes_the_device(struct t3_wave* wave) {
+  ((struct t3_device*)wave->device)->slab_depth ^= 1;
+  t3_drain(wave);
+}
+
+static void changes_its_arguments_by_work(struct t3_wave* wave) { work_by(wave, write_to, wave->arguments); }
+
+static void writes_before_its_local_memory(struct t3_wave* wave) {
+  ((unsigned char*)wave->local)[-1] ^= 1;
+  t3_drain(wave);
+}
+
+static void works_before_its_local_memory(struct t3_wave* wave) {
+  work_by(wave, write_to, (const unsigned char*)wave->local - 1);
+}
+
+static void loads_what_it_has_updated(struct t3_wave* wave) {
+  struct t3_access access = row_of(operands_of(wave)->out, 0);
+  compute_first(wave);
+  t3_update(wave, first, access);
+  access.address += 32;
+  t3_load(wave, second, access);
+  access.address -= 4;
+  access.columns = 1;
+  t3_load(wave, (struct t3_tile){2, 1, 1, T3_FP32}, access);
+}
+
+/* Columns of a matrix that lie between each other may be on their way; what has been taken may be loaded. */
+static void loads_what_it_has_stored(struct t3_wave* wave) {
+  struct t3_access access = row_of(operands_of(wave)->out, 0);
+  const struct t3_tile half = {0, 4, 4, T3_FP32}, part = {1, 4, 2, T3_FP32};
+  t3_work(wave, &(struct t3_vector_work){.operations = 1, .operands = 1, .tiles = {half}});
+  access.rows = 4, access.columns = 4;
+  t3_store(wave, half, access);
+  t3_drain(wave);
+  t3_load(wave, half, access);
+  t3_store(wave, half, access);
+  access.columns = 2;
+  access.address += 16;
+  t3_load(wave, part, access);
+  t3_arrive(wave, part);
+  access.address -= 4;
+  t3_load(wave, part, access);
+}
+
+static jmp_buf of_program;
+
+static void jump(const void* argument, float* const* operands) {
+  (void)argument, (void)operands;
+  longjmp(of_program, 1);
+}
+
+static void jumps_out_of_its_work(struct t3_wave* wave) {
+  if (setjmp(of_program) == 0) work_by(wave, jump, NULL);
+  t3_drain(wave);
+}
+
+static void jumps_out_of_its_work_and_ends(struct t3_wave* wave) {
+  if (setjmp(of_program) == 0) work_by(wave, jump, NULL);
+}
+
+static void jumps_to_another(struct t3_wave* wave) {
+  if (wave->wave == 0) {
+    if (setjmp(of_program) == 0) t3_meet(wave);
+  } else {
+    longjmp(of_program, 1);
+  }
 }
 
 static void works_behind_its_tile(struct t3_wave* wave) {
@@ -498,6 +659,19 @@ const struct guest_mistake guest_mistakes[] = {
      "this expected"},
     {counts_in_signals, " of GPU 1: its plan counts in 0x6000 to 0x603f of any GPU, memory of this expected"},
     {loads_beyond_all_addresses, "an access of 2 rows 18446744073709551551 bytes apart"},
+    {loads_between_elements, "an access of 1 rows 32 bytes apart at 0x10002 of fp32 elements: multiples of 4 expected"},
+    {loads_rows_between_elements,
+     "an access of 2 rows 34 bytes apart at 0x10000 of fp32 elements: multiples of 4 expected"},
+    {stores_between_elements,
+     "an access of 1 rows 32 bytes apart at 0x90001 of fp32 elements: multiples of 4 expected"},
+    {stores_rows_over_each_other,
+     "an access of 2 rows 28 bytes apart at 0x90000 that stores 32 bytes each: rows that do not overlap expected"},
+    {updates_rows_over_each_other,
+     "an access of 2 rows 28 bytes apart at 0x90000 that stores 32 bytes each: rows that do not overlap expected"},
+    {loads_unset, "an access whose uncached is 165: false (0) or true (1) expected"},
+    {stores_unset_at_once, "an access whose at_once is 165: false (0) or true (1) expected"},
+    {updates_unset_named, "an access whose of.named is 165: false (0) or true (1) expected"},
+    {multiplies_unset, "a product whose adds is 165: false (0) or true (1) expected"},
     {stores_what_it_does_not_write, ": its plan writes "},
     {updates_what_it_reads, ": its plan writes "},
     {stores_where_it_does_not_send, "of GPU 1: its plan sends to 0x4000 to 0x401f of other GPUs, memory of this"},
@@ -523,6 +697,22 @@ const struct guest_mistake guest_mistakes[] = {
     {multiplies_too_small,
      "a product of 1 x 8 times 8 x 8 elements as one of 1 x 7 times 7 x 8: no smaller one expected"},
     {works_behind_its_tile, "its work has written behind tile 0 of 1 x 8 fp32"},
+    {works_far_behind_its_tile, "its work has written behind tile 0 of 1 x 8 fp32"},
+    {works_before_its_tile, "its work has written before tile 0 of 1 x 8 fp32"},
+    {changes_its_arguments, "it has changed its arguments or the struct t3_device, which all of its workgroups read"},
+    {changes_the_device, "it has changed its arguments or the struct t3_device, which all of its workgroups read"},
+    {changes_its_arguments_by_work, "it has changed its arguments or the struct t3_device, which all of its"},
+    {writes_before_its_local_memory, "it has written before the 8 bytes of its local memory"},
+    {works_before_its_local_memory, "its work has written before the 8 bytes of its local memory"},
+    {loads_what_it_has_updated,
+     "a load of 1 rows 32 bytes apart at 0x9001c: its own update of 1 rows 32 bytes apart at 0x90000 is under way, "
+     "t3_drain before it expected"},
+    {loads_what_it_has_stored,
+     "a load of 4 rows 32 bytes apart at 0x9000c: its own store of 4 rows 32 bytes apart at 0x90000 is under way, "
+     "t3_drain before it expected"},
+    {jumps_out_of_its_work, "its work has jumped to where a program has been called: its own return expected"},
+    {jumps_out_of_its_work_and_ends, "its work has jumped to where a program has been called: its own return expected"},
+    {jumps_to_another, "its program has jumped to where another one has been called: its own return expected"},
     {ends_before_it_meets, "it ends while 1 waves of its workgroup wait for it in t3_meet"},
     {meets_nobody, "it waits in t3_meet for 1 waves of its workgroup that have ended"},
     {works_for_ever, "work of inf operations on 0 tiles: 0 or more on at most 4 expected"},

@@ -14,6 +14,12 @@ t3_plan with(t3_plan plan, std::uint32_t t3_plan::*member, std::uint32_t value) 
   return plan;
 }
 
+/// What nobody has set.
+t3_plan with_unset(t3_plan plan, bool t3_plan::*member) {
+  std::memset(&(plan.*member), 0xA5, 1);
+  return plan;
+}
+
 t3_plan with_range(t3_plan plan, t3_range (t3_plan::*member)[T3_RANGES_MAX], t3_range range) {
   (plan.*member)[0] = range;
   return plan;
@@ -49,6 +55,12 @@ TEST_CASE("a plan that cannot be is refused") {
          plan.tiles_named = static_cast<t3_tiles_named>(9);
          return plan;
        }},
+      {"plan whose together is 165: false (0) or true (1) expected",
+       [](auto* d, auto* a) { return with_unset(guest_plan(d, a), &t3_plan::together); }},
+      {"plan whose awaits_arrivals is 165: false (0) or true (1) expected",
+       [](auto* d, auto* a) { return with_unset(guest_plan(d, a), &t3_plan::awaits_arrivals); }},
+      {"plan whose stores_here is 165: false (0) or true (1) expected",
+       [](auto* d, auto* a) { return with_unset(guest_plan(d, a), &t3_plan::stores_here); }},
       {"plan whose range 1 that it writes begins at 0x80 and ends before 0x80: one of 0x0 to 0x1fffff expected",
        [](auto* d, auto* a) {
          return with_range(guest_plan(d, a), &t3_plan::written, {0x80, 0x80});

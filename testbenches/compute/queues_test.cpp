@@ -192,6 +192,40 @@ TEST_CASE("a kernel of one queue writes nothing that a kernel of another queue r
   CHECK_THAT(gpu.last_report(), Catch::Contains(": queue 0 reads its packets from 0x1ffe00 to 0x1fffff"));
 }
 
+TEST_CASE("kernels of two queues are not ordered by chance") {
+  TwoQueues gpu;
+  const GemmPacket writer = gemm_of(gpu, 1).packet;
+  GemmPacket reader = gemm_of(gpu, 1).packet;
+  reader.a = writer.out, reader.b = 0x110000, reader.out = 0x1A0000;
+  gpu.start(1, gemm_of(gpu, 30, true).packet);
+  gpu.start(1, reader);  // announced before the writer has ended, which it does first
+  gpu.start(0, writer);
+  gpu.finish();
+  CHECK(gpu.gpu.error() == Status::ok);
+  REQUIRE(gpu.second_code() == Status::busy);
+  CHECK_THAT(gpu.last_report(), Catch::StartsWith("the kernel reads 0x90000 to ") &&
+                                    Catch::Contains(": queue 0 has run kernel gemm, which wrote there and ended at ") &&
+                                    Catch::EndsWith(": one of them announced behind the other's end expected"));
+  gpu.start(1, gemm_of(gpu, 30, true).packet);
+  gpu.start(0, writer);
+  while (gpu.busy(0)) REQUIRE(TwoQueues::step());
+  gpu.start(1, reader);  // behind the writer's end
+  gpu.finish();
+  REQUIRE(gpu.second_code() == Status::ok);
+  gpu.start(1, gemm_of(gpu, 30, true).packet);
+  gpu.start(1, writer);
+  gpu.start(0, reader);  // the other way round: what it has read is written behind it
+  gpu.finish();
+  REQUIRE(gpu.second_code() == Status::busy);
+  CHECK_THAT(gpu.last_report(), Catch::Contains(": queue 0 has run kernel gemm, which read there and ended at "));
+  gpu.start(1, gemm_of(gpu, 30, true).packet);
+  gpu.start(1, reader);
+  reader.out = 0x1B0000;
+  gpu.start(0, reader);  // they may read the same
+  gpu.finish();
+  REQUIRE(gpu.second_code() == Status::ok);
+}
+
 TEST_CASE("a ring of packets is not another queue's, nor where its kernel writes") {
   TwoQueues gpu;
   gpu.run(0, gemm_of(gpu, 8).packet);

@@ -73,9 +73,10 @@ struct t3_wavefront_tile {
   uint32_t workgroup;
 };
 
-/* Rows in memory, and the part of a tile that they are loaded into or stored from. */
+/* Rows in memory, and the part of a tile that they are loaded into or stored from. Rows that are stored or updated do
+ * not overlap. */
 struct t3_access {
-  uint64_t address, stride; /* of the first byte; bytes from one row to the next */
+  uint64_t address, stride; /* of the first byte; bytes from one row to the next: multiples of an element's */
   uint32_t rows, columns;   /* elements */
   enum t3_element element;  /* in memory */
   uint32_t row, column;     /* of the tile, where the part begins */
@@ -97,7 +98,7 @@ struct t3_product {
 enum { T3_OPERANDS_MAX = 4 };
 
 /* Vector work on fp32 tiles. In a functional run `compute` is called with their elements, row by row without gaps, when
- * the work is done, on a stack that is large enough for anything. */
+ * the work is done, on a stack that is large enough for anything. They are its until it returns. */
 struct t3_vector_work {
   double operations; /* of one lane each; none: it is done at once */
   uint32_t operands;
@@ -270,9 +271,9 @@ struct t3_kernel {
   void (*run)(struct t3_wave* wave);
 };
 
-/* Starts to load into a part of the tile. What is loaded from memory of another GPU bypasses all caches, whatever
- * `uncached` says: this GPU keeps no copy that could go stale, and what the other one has in its cache and has not
- * flushed is not seen. It follows the wave's stores and updates to that GPU, and finds what they have written. */
+/* Starts to load into a part of the tile. What the wave has stored or updated is loaded behind a t3_drain. What is
+ * loaded from memory of another GPU bypasses all caches, whatever `uncached` says: this GPU keeps no copy that could go
+ * stale, and what the other one has in its cache and has not flushed is not seen. */
 static inline void t3_load(struct t3_wave* wave, struct t3_tile tile, struct t3_access access) {
   struct t3_call call;
   call.kind = T3_CALL_LOAD;

@@ -1,0 +1,27 @@
+// Tiles while a function of a kernel's own computes with them: copies, since it may write beside them.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "protocol/fenced_memory.h"
+#include "t3/device.h"
+
+namespace t3vp::compute {
+
+class LentTiles {
+ public:
+  /// The operand's elements, from now on. Throws std::bad_alloc.
+  float* lend(std::uint32_t operand, const std::vector<unsigned char>& bytes);
+  /// Where the function has written beside it: "before" or "behind"; null when it has not.
+  const char* written_beside(std::uint32_t operand) const { return memory_[operand]->written_beside(); }
+  /// What the function has made of it.
+  void take_back(std::uint32_t operand, std::vector<unsigned char>& bytes) const;
+
+ private:
+  std::array<std::unique_ptr<FencedMemory>, T3_OPERANDS_MAX> memory_;  ///< of each operand, as large as it was needed
+  std::array<const unsigned char*, T3_OPERANDS_MAX> lent_{};
+};
+
+}  // namespace t3vp::compute
