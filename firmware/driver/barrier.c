@@ -5,7 +5,7 @@
 
 static uint32_t counter(uint32_t offset, uint32_t stride, uint32_t index) { return offset + index * stride; }
 
-/* A neighbour that has been reset in between is not counted: its signals do not come any more. */
+/* A GPU that has been reset in between is not counted: its signals do not come any more. */
 static enum t3_status in_vain(struct t3_registers* signals, enum t3_status slept) {
   const bool is_reset = t3_get32(signals, T3_SIGNALS_RESET_PEER_OFFSET) != 0;
   return signals->status == T3_OK && is_reset ? T3_PEER_FAILED : slept;
@@ -32,8 +32,8 @@ static enum t3_status add_signal(const struct t3_context* context, uint32_t gpu,
   return signals.status;
 }
 
-/* In a ring only the neighbours can be reached. A GPU that has heard r times knows of r others that have arrived, so
- * gpus - 1 rounds are enough. */
+/* A GPU tells the one before it and hears from the one behind it, by their numbers, whatever links the signals take.
+ * One that has heard r times knows of r others that have arrived, so gpus - 1 rounds are enough. */
 static enum t3_status meet(struct t3_context* context) {
   const uint64_t deadline = t3_deadline(context);
   for (; context->barrier_round + 1 < context->gpus; ++context->barrier_round) {

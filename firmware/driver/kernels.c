@@ -331,6 +331,7 @@ enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* outpu
   struct t3_submission submission = t3_submission_of("gemm", T3_GEMM_ARGUMENTS_BYTES);
   uint32_t workgroups = 0;
   if (!t3_is_batch(&options.batch, t3_workgroups(output), &workgroups)) return T3_INVALID_ARGUMENT;
+  if (options.chunks > UINT16_MAX) return T3_INVALID_ARGUMENT;
   submission.packet.workgroups = workgroups;
   submission.packet.max_compute_units = options.max_compute_units;
   const struct t3_gemm_arguments arguments = {.out = out->address,
@@ -349,6 +350,7 @@ enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* outpu
                                               .tile_rows = (uint16_t)output->tiling.rows,
                                               .tile_columns = (uint16_t)output->tiling.columns,
                                               .batches = (uint16_t)options.batch.matrices,
+                                              .chunks = (uint16_t)options.chunks,
                                               .element = (uint8_t)out->element,
                                               .wavefronts = (uint8_t)output->tiling.wavefronts,
                                               .update = options.update,

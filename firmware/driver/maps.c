@@ -10,8 +10,17 @@
 
 #define SPILL_ENTRY_BYTES 32u
 
-/* What maps move is the reduce-scatter's in the report (T3 Figure 18). */
-enum { READS_OF_MAPS = T3_TRAFFIC_RS_READ, WRITES_OF_MAPS = T3_TRAFFIC_RS_WRITE };
+/* Updates are the reduce-scatter's in the report (T3 Figure 18). What the DMA engine stores is gathered, what the GEMM
+ * itself stores is its output, wherever that is. */
+static enum t3_traffic_class class_of_remote_map(enum t3_operation operation) {
+  return operation == T3_UPDATE ? T3_TRAFFIC_RS_WRITE : T3_TRAFFIC_GEMM_WRITE;
+}
+
+static uint32_t classes_of_dma_map(enum t3_operation operation) {
+  const bool gathers = operation == T3_STORE;
+  return (uint32_t)(gathers ? T3_TRAFFIC_AG_READ : T3_TRAFFIC_RS_READ) << T3_DMA_COMMAND_READS_SHIFT |
+         (uint32_t)(gathers ? T3_TRAFFIC_AG_WRITE : T3_TRAFFIC_RS_WRITE) << T3_DMA_COMMAND_WRITES_SHIFT;
+}
 
 /* The output map, the Tracker and the DMA engine take output and chunk at the same offsets. */
 static void stage_chunk(struct t3_registers* r, const struct t3_output* output, struct t3_chunk chunk) {
@@ -43,7 +52,7 @@ static enum t3_status remote_map(struct t3_context* context, const struct t3_out
   struct t3_registers r = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
   stage_chunk(&r, output, chunk);
   t3_put32(&r, T3_OUTPUT_MAP_OPERATION_OFFSET,
-           (uint32_t)operation << T3_OUTPUT_MAP_OPERATION_KIND_SHIFT | (uint32_t)WRITES_OF_MAPS
+           (uint32_t)operation << T3_OUTPUT_MAP_OPERATION_KIND_SHIFT | (uint32_t)class_of_remote_map(operation)
                                                                            << T3_OUTPUT_MAP_OPERATION_TRAFFIC_SHIFT);
   t3_put64(&r, T3_OUTPUT_MAP_PEER_BASE_OFFSET, peer_output);
   return t3_command(&r, T3_OUTPUT_MAP_COMMAND_OFFSET,
@@ -70,10 +79,8 @@ static bool may_be_tracked(const struct t3_context* context, const struct t3_out
 }
 
 /* A full set of the Tracker spills to memory. The table can grow only while nothing is mapped. */
-static enum t3_status reserve_spill_table(struct t3_context* context, const struct t3_output* output,
-                                          struct t3_chunk chunk) {
-  const uint64_t needed = (uint64_t)t3_workgroups(output) * output->tiling.wavefronts;
-  if (needed <= context->spill_entries || !may_be_tracked(context, output, chunk)) return T3_OK;
+static enum t3_status reserve_spill_table(struct t3_context* context, uint64_t needed) {
+  if (needed <= context->spill_entries) return T3_OK;
   if (needed > UINT32_MAX) return T3_OUT_OF_MEMORY;
   struct t3_registers r = t3_own_block(context, T3_BLOCK_TRACKER);
   const uint32_t mapped = t3_get32(&r, T3_TRACKER_CHUNKS_OFFSET);
@@ -86,9 +93,19 @@ static enum t3_status reserve_spill_table(struct t3_context* context, const stru
   return r.status;
 }
 
-/* What is sent on is what has been counted before. */
+static enum t3_status reserve_counts(struct t3_context* context, const struct t3_output* output, uint32_t workgroups) {
+  if (output == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
+  return reserve_spill_table(context, (uint64_t)workgroups * output->tiling.wavefronts);
+}
+
+enum t3_status t3_reserve_counts(struct t3_context* context, const struct t3_output* output, uint32_t workgroups) {
+  return T3_LOCKED(context, reserve_counts(context, output, workgroups));
+}
+
+/* What is sent on is what has been counted before, unless it is a sum that is complete. */
 static enum t3_operation counted_operation(enum t3_operation operation, const struct t3_dma_options* options) {
-  if (operation != T3_NOTIFY) return operation;
+  if (operation == T3_UPDATE) return T3_UPDATE;
+  if (operation == T3_STORE) return options->counted == T3_UPDATE ? T3_UPDATE : T3_STORE;
   return options->counted == T3_STORE ? T3_STORE : T3_UPDATE;
 }
 
@@ -108,9 +125,8 @@ static enum t3_status add_to_dma(struct t3_context* context, const struct t3_out
   stage_chunk(&r, output, chunk);
   t3_put32(&r, T3_DMA_BLOCK_TILES_OFFSET, block_tiles);
   t3_put64(&r, T3_DMA_DESTINATION_BASE_OFFSET, operation == T3_NOTIFY ? 0 : peer_output);
-  const uint32_t command =
-      T3_DMA_COMMAND_ACTION_ADD << T3_DMA_COMMAND_ACTION_SHIFT | (uint32_t)operation << T3_DMA_COMMAND_OPERATION_SHIFT |
-      (uint32_t)READS_OF_MAPS << T3_DMA_COMMAND_READS_SHIFT | (uint32_t)WRITES_OF_MAPS << T3_DMA_COMMAND_WRITES_SHIFT;
+  const uint32_t command = T3_DMA_COMMAND_ACTION_ADD << T3_DMA_COMMAND_ACTION_SHIFT |
+                           (uint32_t)operation << T3_DMA_COMMAND_OPERATION_SHIFT | classes_of_dma_map(operation);
   return t3_command(&r, T3_DMA_COMMAND_OFFSET, command, T3_DMA_STATUS_OFFSET);
 }
 
@@ -127,7 +143,8 @@ static enum t3_status dma_map(struct t3_context* context, const struct t3_output
   const enum t3_operation counted = counted_operation(operation, &options);
   /* Stores leave the cache in pieces that no map tells from others. */
   if (counted == T3_STORE && output->matrix.memory != T3_UNCACHED) return T3_INVALID_ARGUMENT;
-  T3_TRY(reserve_spill_table(context, output, chunk));
+  if (may_be_tracked(context, output, chunk))
+    T3_TRY(reserve_spill_table(context, (uint64_t)t3_workgroups(output) * output->tiling.wavefronts));
   T3_TRY(add_to_tracker(context, output, chunk, counted, options.updates));
   const enum t3_status status = add_to_dma(context, output, chunk, peer_output, operation, options.block_tiles);
   if (status == T3_OK) return T3_OK;
@@ -140,6 +157,21 @@ static enum t3_status dma_map(struct t3_context* context, const struct t3_output
 enum t3_status t3_dma_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                           uint64_t peer_output, enum t3_operation operation, struct t3_dma_options options) {
   return T3_LOCKED(context, dma_map(context, output, chunk, peer_output, operation, options));
+}
+
+static enum t3_status dma_map_also(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
+                                   uint64_t peer_output) {
+  if (output == NULL || !can_be_staged(output)) return T3_INVALID_ARGUMENT;
+  struct t3_registers r = t3_own_block(context, T3_BLOCK_DMA);
+  stage_chunk(&r, output, chunk);
+  t3_put64(&r, T3_DMA_DESTINATION_BASE_OFFSET, peer_output);
+  return t3_command(&r, T3_DMA_COMMAND_OFFSET, T3_DMA_COMMAND_ACTION_ADD_DESTINATION << T3_DMA_COMMAND_ACTION_SHIFT,
+                    T3_DMA_STATUS_OFFSET);
+}
+
+enum t3_status t3_dma_map_also(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
+                               uint64_t peer_output) {
+  return T3_LOCKED(context, dma_map_also(context, output, chunk, peer_output));
 }
 
 /* What accesses met that did not fit their maps. */

@@ -26,10 +26,14 @@ enum t3_status t3_allocate(struct t3_context* context, const struct t3_job* job,
       .matrix = {.rows = job->m, .columns = job->n, .element = element, .memory = out_memory}, .tiling = job->tiling};
   T3_TRY(t3_matrix_malloc(context, &operands->a));
   T3_TRY(t3_matrix_malloc(context, &operands->b));
-  T3_TRY(t3_matrix_malloc(context, &operands->out.matrix));
+  struct t3_matrix* out = &operands->out.matrix;
+  out->rows *= t3_fused_slabs(job->fused, context->gpus);
+  T3_TRY(t3_matrix_malloc(context, out));
   publish(context, "a", &operands->a);
   publish(context, "b", &operands->b);
-  publish(context, "out", &operands->out.matrix);
+  publish(context, "out", out);
+  if (out->rows != job->m) out->address += context->gpu * job->m * out->row_stride;
+  out->rows = job->m;
   return T3_OK;
 }
 

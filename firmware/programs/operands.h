@@ -11,7 +11,8 @@ struct t3_operands {
 };
 
 enum t3_status t3_set_up(struct t3_context* context, const struct t3_hal* hal, const struct t3_job* job);
-/* Allocates a, b and out and hands them to the platform. */
+/* Allocates a, b and out and hands them to the platform. Where there are slabs in place of one output, they lie one
+ * behind the other in the same order on all GPUs, and `out` is this GPU's, which its GEMM writes. */
 enum t3_status t3_allocate(struct t3_context* context, const struct t3_job* job, enum t3_memory_kind out_memory,
                            struct t3_operands* operands);
 

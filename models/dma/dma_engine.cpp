@@ -23,10 +23,10 @@ DmaEngine::DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& p
   registers.interrupt.on_write([this] { update_interrupt(); });
   registers.capacity.set(parameters.commands);
   registers.status.on_refresh([this] { registers.status.busy.set(busy()); });
-  registers.used.on_refresh([this] { registers.used.set(commands_.size()); });
+  registers.used.on_refresh([this] { registers.used.set(used()); });
   registers.pending.on_refresh([this] {
     registers.pending.set(static_cast<std::uint64_t>(
-        std::count_if(commands_.begin(), commands_.end(), [](const Command& c) { return c.done < c.tiles; })));
+        std::count_if(commands_.begin(), commands_.end(), [](const Command& c) { return !c.is_complete(); })));
   });
   registers.blocks.on_refresh([this] { registers.blocks.set(blocks_); });
   registers.bytes.on_refresh([this] { registers.bytes.set(bytes_); });
@@ -49,6 +49,7 @@ void DmaEngine::reset() {
   commands_.clear();
   former_maps_.clear();
   jobs_.clear();
+  links_left_.clear();
   bytes_in_flight_ = unacknowledged_ = fill_left_ = fill_outstanding_ = blocks_ = bytes_ = 0;
   registers.capacity.set(parameters_.commands);
   update_interrupt();
@@ -89,6 +90,9 @@ void DmaEngine::command() {
     case Action::remove:
       remove(false, registers.command.force() != 0);
       break;
+    case Action::add_destination:
+      add_destination();
+      break;
     case Action::fill:
       fill();
       break;
@@ -97,15 +101,23 @@ void DmaEngine::command() {
   }
 }
 
+void DmaEngine::refuse(Status status, std::uint64_t address, const std::string& text) {
+  registers.status.code.set(status);
+  registers.report(status, address, text);
+}
+
+/// What further destinations take, too.
+std::size_t DmaEngine::used() const {
+  std::size_t count = 0;
+  for (const Command& command : commands_) count += std::max<std::size_t>(command.destinations.size(), 1);
+  return count;
+}
+
 void DmaEngine::remove(bool all, bool force) {
   const StagedChunk staged = staged_chunk(registers);
   const auto is_meant = [&](const Command& command) {
     return all || (command.range.base == staged.base && command.range.first == staged.first &&
                    command.range.count == staged.count);
-  };
-  const auto refuse = [&](Status status, std::uint64_t address, const std::string& text) {
-    registers.status.code.set(status);
-    registers.report(status, address, text);
   };
   if (!all && std::none_of(commands_.begin(), commands_.end(), is_meant))
     return refuse(Status::invalid_argument, staged.base, fmt::format("{} are not mapped", staged.text()));
@@ -115,10 +127,11 @@ void DmaEngine::remove(bool all, bool force) {
     if (is_meant(command) && command.is_busy() && !force)
       return refuse(Status::busy, command.range.base,
                     fmt::format("{} are being sent: {} of {} wavefront tiles are done", command.range.text(),
-                                command.done, command.tiles));
+                                command.done, command.arrivals()));
   for (const Command& command : commands_)
-    if (is_meant(command) && command.done != 0 && command.kind != Kind::notify)
-      former_maps_.note(command.range, command.destination, command.last_done);
+    if (is_meant(command) && command.done != 0)
+      for (const std::uint64_t destination : command.destinations)
+        former_maps_.note(command.range, destination, command.last_done);
   commands_.erase(std::remove_if(commands_.begin(), commands_.end(), is_meant), commands_.end());
   jobs_.erase(
       std::remove_if(jobs_.begin(), jobs_.end(), [this](const Job& job) { return find(job.serial) == nullptr; }),
@@ -130,7 +143,6 @@ void DmaEngine::remove(bool all, bool force) {
 void DmaEngine::add() {
   Command command;
   command.range = staged_chunk(registers);
-  command.destination = registers.destination_base.value();
   command.block_tiles = static_cast<std::uint32_t>(registers.block_tiles.value());
   using Sent = registers::Dma::Command::Operation;
   const Sent operation = registers.command.operation();
@@ -138,10 +150,6 @@ void DmaEngine::add() {
   command.reads = registers.command.reads();
   command.writes = registers.command.writes();
 
-  const auto refuse = [&](Status status, std::uint64_t address, const std::string& text) {
-    registers.status.code.set(status);
-    registers.report(status, address, text);
-  };
   if (operation == Sent::none)
     return refuse(Status::invalid_argument, command.range.base, "operation none: store, update or notify expected");
   if (const ChunkCheck found = check(command.range, gpu_, memory); found.status != Status::ok)
@@ -152,27 +160,14 @@ void DmaEngine::add() {
                   fmt::format("{} wavefront tiles per block: a divisor of the {} wavefronts expected",
                               command.block_tiles, command.range.grid.wavefronts));
   if (command.kind != Kind::notify) {
-    if (command.destination % 32 != 0)
-      return refuse(Status::unaligned, command.destination,
-                    fmt::format("destination {:#x} must be a multiple of 32", command.destination));
-    if (address_map::gpu_of(command.destination) == gpu_)
-      return refuse(
-          Status::no_peer, command.destination,
-          fmt::format("destination {:#x} is this GPU's own: one of another GPU expected", command.destination));
-    if (!remote.reaches(command.destination))
-      return refuse(Status::no_peer, command.destination,
-                    fmt::format("GPU {} of destination {:#x} cannot be reached",
-                                address_map::gpu_of(command.destination), command.destination));
-    if (!remote.holds(command.destination, command.range.grid.bytes()))
-      return refuse(
-          Status::bad_address, command.destination,
-          fmt::format("destination {:#x} of {:#x} bytes does not end in the memory of GPU {}", command.destination,
-                      command.range.grid.bytes(), address_map::gpu_of(command.destination)));
+    command.destinations = {registers.destination_base.value()};
+    if (const ChunkCheck found = check_destination(command.range, command.destinations[0]); found.status != Status::ok)
+      return refuse(found.status, command.destinations[0], found.text);
   }
   for (const Command& other : commands_)
     if (command.range.overlaps(other.range))
       return refuse(Status::overlap, command.range.base, command.range.overlap(other.range));
-  if (commands_.size() == parameters_.commands)
+  if (used() == parameters_.commands)
     return refuse(Status::table_full, command.range.base,
                   fmt::format("all {} commands are in use", parameters_.commands));
 
@@ -184,6 +179,47 @@ void DmaEngine::add() {
   command.serial = serials_++;
   commands_.push_back(std::move(command));
   registers.status.code.set(Status::ok);
+}
+
+/// A sent tile could not be taken back from one destination only, so that none is added behind the first tile.
+void DmaEngine::add_destination() {
+  const StagedChunk staged = staged_chunk(registers);
+  const std::uint64_t destination = registers.destination_base.value();
+  const auto found = std::find_if(commands_.begin(), commands_.end(), [&](const Command& command) {
+    return command.range.base == staged.base && command.range.first == staged.first &&
+           command.range.count == staged.count;
+  });
+  if (found == commands_.end() || found->kind == Kind::notify)
+    return refuse(Status::invalid_argument, staged.base, fmt::format("{} are not mapped to a peer", staged.text()));
+  Command& command = *found;
+  if (const ChunkCheck wrong = check_destination(command.range, destination); wrong.status != Status::ok)
+    return refuse(wrong.status, destination, wrong.text);
+  if (std::count(command.destinations.begin(), command.destinations.end(), destination) != 0)
+    return refuse(Status::overlap, destination,
+                  fmt::format("{} are sent to {:#x} already", staged.text(), destination));
+  if (command.begun)
+    return refuse(
+        Status::busy, destination,
+        fmt::format("{} are being sent: a destination before the first tile is complete expected", staged.text()));
+  if (used() == parameters_.commands)
+    return refuse(Status::table_full, destination, fmt::format("all {} commands are in use", parameters_.commands));
+  command.destinations.push_back(destination);
+  registers.status.code.set(Status::ok);
+}
+
+ChunkCheck DmaEngine::check_destination(const StagedChunk& range, std::uint64_t destination) {
+  const std::uint64_t peer = address_map::gpu_of(destination);
+  if (destination % 32 != 0)
+    return {Status::unaligned, fmt::format("destination {:#x} must be a multiple of 32", destination)};
+  if (peer == gpu_)
+    return {Status::no_peer,
+            fmt::format("destination {:#x} is this GPU's own: one of another GPU expected", destination)};
+  if (!remote.reaches(destination))
+    return {Status::no_peer, fmt::format("GPU {} of destination {:#x} cannot be reached", peer, destination)};
+  if (!remote.holds(destination, range.grid.bytes()))
+    return {Status::bad_address, fmt::format("destination {:#x} of {:#x} bytes does not end in the memory of GPU {}",
+                                             destination, range.grid.bytes(), peer)};
+  return {};
 }
 
 /// Why the command's tile of these ids is not the one that has been triggered; empty when it is.
@@ -244,7 +280,7 @@ void DmaEngine::step() {
         send(*event.transaction);
         break;
       case Event::taken:
-        bytes_in_flight_ -= event.transaction->get_data_length();
+        left(*event.transaction);
         break;
       case Event::acknowledged:
         --unacknowledged_;
@@ -331,14 +367,25 @@ bool DmaEngine::ends_block(const Command& command, const Producer& tile) {
   return next % command.block_tiles == 0 || command.range.grid.wavefront_tile(tile.wg_id, next).empty();
 }
 
-/// The data read goes out as a store or update of the same tile in the peer's memory.
+/// The data read goes out as a store or update of the same tile in the peers' memories.
 void DmaEngine::send(Transaction& read) {
-  const DataExtension& extension = read.extension();
   const Command* const found = command_of(read);
   if (found == nullptr || read.is_response_error()) return ended(read);
   const Command& command = *found;
+  const Producer& producer = read.extension().producer;
+  if (trace_ != nullptr)
+    trace_->span(track_, "dma", now(), now() + 1000, flow_of(gpu_, producer.wg_id, producer.wf_id));
+  if (ends_block(command, producer)) blocks_ += command.destinations.size();
+  if (command.destinations.size() > 1)
+    links_left_[{read.extension().token, producer.wg_id, producer.wf_id}] = command.destinations.size();
+  for (const std::uint64_t destination : command.destinations) send_to(command, destination, read);
+  read.release();
+}
+
+void DmaEngine::send_to(const Command& command, std::uint64_t destination, Transaction& read) {
+  const DataExtension& extension = read.extension();
   Transaction& transaction = pool_.make(command.kind == Kind::update ? Operation::update : Operation::store,
-                                        read.get_address() - command.range.base + command.destination, extension.shape);
+                                        read.get_address() - command.range.base + destination, extension.shape);
   transaction.extension().stream = Stream::communication;
   transaction.extension().traffic = command.writes;
   transaction.extension().element = extension.element;
@@ -349,12 +396,17 @@ void DmaEngine::send(Transaction& read) {
     transaction.attach_buffer();
     std::memcpy(transaction.get_data_ptr(), data, transaction.get_data_length());
   }
-  if (trace_ != nullptr)
-    trace_->span(track_, "dma", now(), now() + 1000, flow_of(gpu_, extension.producer.wg_id, extension.producer.wf_id));
-  if (ends_block(command, extension.producer)) ++blocks_;
-  read.release();
   ++unacknowledged_;
   remote.send(transaction, 0);
+}
+
+/// Room is made when the last link has taken the tile.
+void DmaEngine::left(const tlm::tlm_generic_payload& tile) {
+  const DataExtension& extension = *tile.get_extension<DataExtension>();
+  const auto found = links_left_.find({extension.token, extension.producer.wg_id, extension.producer.wf_id});
+  if (found != links_left_.end() && --found->second != 0) return;
+  if (found != links_left_.end()) links_left_.erase(found);
+  bytes_in_flight_ -= extension.shape.bytes();
 }
 
 void DmaEngine::remote_taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
@@ -370,7 +422,7 @@ void DmaEngine::remote_response(int, tlm::tlm_generic_payload& transaction, Pico
 /// A tile could not be read, or its peer has answered.
 void DmaEngine::ended(Transaction& transaction) {
   const DataExtension& extension = transaction.extension();
-  if (!extension.taken) bytes_in_flight_ -= extension.shape.bytes();
+  if (!extension.taken) left(transaction);
   const Status status = status_of_data_access(transaction);
   if (status == Status::ok && extension.operation != Operation::load) bytes_ += extension.shape.bytes();
   Command* const command = command_of(transaction);
@@ -378,23 +430,22 @@ void DmaEngine::ended(Transaction& transaction) {
     fail(status, transaction.get_address(),
          extension.taken ? text_of_refusal(transaction)
                          : describe(transaction) + ": the tile could not be read or sent");
+  const bool unsent = extension.operation == Operation::load;
   transaction.release();
-  if (command != nullptr) tile_done(*command);
+  if (command != nullptr) tile_done(*command, unsent ? command->destinations.size() : 1);
 }
 
-void DmaEngine::tile_done(Command& command) {
+void DmaEngine::tile_done(Command& command, std::size_t arrivals) {
   command.last_done = now();
-  if (++command.done != command.tiles) return;
+  command.done += arrivals;
+  if (!command.is_complete()) return;
   registers.interrupt.complete.set(1);
   update_interrupt();
 }
 
 void DmaEngine::fill() {
   const std::uint64_t base = registers.fill_base.value(), bytes = registers.fill_bytes.value();
-  const auto refuse = [&](Status status, const std::string& text) {
-    registers.status.code.set(status);
-    registers.report(status, base, text);
-  };
+  const auto refuse = [&](Status status, const std::string& text) { this->refuse(status, base, text); };
   if (fills())
     return refuse(Status::busy, fmt::format("a fill runs, {:#x} bytes are left from {:#x} on: none before it has ended",
                                             fill_left_ + fill_outstanding_, fill_next_ - fill_outstanding_));

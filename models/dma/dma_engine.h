@@ -1,10 +1,13 @@
 // DMA engine with pre-programmed commands (dma_map, T3 4.2.2): a trigger from the Tracker marks a wavefront tile ready;
-// when all tiles of its block are, the engine reads them as communication and sends them to the peer, with the ids that
-// the peer's Tracker needs. It also zeroes memory on request.
+// when all tiles of its block are, the engine reads them as communication and sends them to the peer, or to several,
+// with the ids that a peer's Tracker needs. It also zeroes memory on request.
 #pragma once
 
+#include <algorithm>
 #include <deque>
+#include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "dma/parameters.h"
@@ -54,16 +57,19 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
     StagedChunk range;
     Kind kind = Kind::update;
     TrafficClass reads = TrafficClass::control, writes = TrafficClass::control;  ///< here; in the peer's memory
-    std::uint64_t destination = 0;
+    std::vector<std::uint64_t> destinations;                                     ///< none of notify
     std::uint32_t block_tiles = 1;
     std::uint64_t tiles = 0;          ///< wavefront tiles that are not empty
-    std::uint64_t done = 0;           ///< of them acknowledged by the peer, or final for notify
+    std::uint64_t done = 0;           ///< arrivals of them acknowledged by a peer, or final for notify
     std::vector<std::uint8_t> ready;  ///< a bit for each tile of each block
     std::uint32_t serial = 0;         ///< commands before it since reset
     bool begun = false;               ///< a tile has been triggered
     Picoseconds last_done = 0;        ///< when `done` last grew
 
-    bool is_busy() const { return begun && done < tiles; }
+    /// As many as `done` is in the end.
+    std::uint64_t arrivals() const { return tiles * std::max<std::size_t>(destinations.size(), 1); }
+    bool is_complete() const { return done == arrivals(); }
+    bool is_busy() const { return begun && !is_complete(); }
   };
   /// A wavefront tile to be read and sent.
   struct Job {
@@ -80,6 +86,10 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
   void reset();
   void command();
   void add();
+  void add_destination();
+  ChunkCheck check_destination(const StagedChunk& range, std::uint64_t destination);
+  std::size_t used() const;
+  void refuse(Status status, std::uint64_t address, const std::string& text);
   void fill();
   void remove(bool all, bool force);
   void step();
@@ -89,9 +99,11 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
   void start_jobs();
   void read(const Job& job);
   void send(Transaction& read);
+  void send_to(const Command& command, std::uint64_t destination, Transaction& read);
+  void left(const tlm::tlm_generic_payload& tile);
   void ended(Transaction& transaction);
   void continue_fill();
-  void tile_done(Command& command);
+  void tile_done(Command& command, std::size_t arrivals = 1);
   static bool sends_to(const Command& command, std::uint32_t wg_id, std::uint64_t peer_address);
   void update_interrupt();
   bool fills() const { return fill_left_ != 0 || fill_outstanding_ != 0; }
@@ -124,8 +136,10 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
   };
   EventQueue<Event> events_;
   std::uint32_t epoch_ = 0;            ///< resets so far
-  std::uint64_t bytes_in_flight_ = 0;  ///< read or being read, not taken by the link
-  std::uint64_t unacknowledged_ = 0;   ///< tiles sent without a response
+  std::uint64_t bytes_in_flight_ = 0;  ///< read or being read, not taken by all links
+  /// Of tiles with several destinations (token, workgroup, wavefront), how many links have not taken them.
+  std::map<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>, std::size_t> links_left_;
+  std::uint64_t unacknowledged_ = 0;  ///< tiles sent without a response
   std::uint64_t fill_next_ = 0, fill_left_ = 0, fill_outstanding_ = 0;
   TrafficClass fill_traffic_ = TrafficClass::control;
   std::uint64_t blocks_ = 0, bytes_ = 0;

@@ -337,12 +337,12 @@ std::vector<std::string> FabricPort::diagnosis() const {
   return lines;
 }
 
-std::uint64_t FabricPort::unacknowledged_bytes(std::uint32_t wg_id, std::uint8_t wf_id) const {
+std::uint64_t FabricPort::unacknowledged_bytes(std::uint32_t wg_id, std::uint8_t wf_id, std::uint64_t to) const {
   std::uint64_t bytes = 0;
   for (const Pending& pending : pending_) {
     const Producer& producer = extension_of(*pending.transaction).producer;
     if ((pending.source == from_compute || pending.source == from_dma) && producer.wg_id == wg_id &&
-        producer.wf_id == wf_id)
+        producer.wf_id == wf_id && address_map::gpu_of(pending.transaction->get_address()) == address_map::gpu_of(to))
       bytes += pending.transaction->get_data_length();
   }
   return bytes;

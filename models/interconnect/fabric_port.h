@@ -38,8 +38,8 @@ class FabricPort : public sc_core::sc_module, public Component {
   /// empty when there are none.
   std::vector<std::string> diagnosis() const override;
   const char* group() const override { return "fabric"; }
-  /// Bytes of a wavefront tile that this GPU has sent to others without an answer so far.
-  std::uint64_t unacknowledged_bytes(std::uint32_t wg_id, std::uint8_t wf_id) const;
+  /// Bytes of a wavefront tile that this GPU has sent to the GPU of an address without an answer so far.
+  std::uint64_t unacknowledged_bytes(std::uint32_t wg_id, std::uint8_t wf_id, std::uint64_t to) const;
 
  private:
   enum Source : int { from_compute, from_dma, from_control, own_answers, first_ingress };

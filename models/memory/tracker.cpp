@@ -72,6 +72,7 @@ Tracker::Counted Tracker::accept(const Access& access) {
       return {};
     }
     ++chunk.accepted;
+    if (chunk.updates > 2) chunk.given[{tile, producer.gpu}] += access.shape.bytes();
     return {{static_cast<std::uint16_t>(last_chunk_), tile}, chunk.generation, access.local};
   }
   check_stray(access);
@@ -233,6 +234,7 @@ void Tracker::complete_if_full(Entry& entry) {
     trace_->span(track_, "trigger", time, time + 1000, flow_of(gpu_, chunk.wg_of(tile), chunk.wf_of(tile)));
   entry = Entry{};
   if (chunk.complete == chunk.tiles) update_hull();
+  chunk.given.erase(chunk.given.lower_bound({tile, 0}), chunk.given.lower_bound({tile + 1, 0}));
   trigger.send(message, time - now());
 }
 

@@ -4,7 +4,7 @@
 // An access is matched with its chunk when the controller accepts it, and counted run by run as it enters the DRAM
 // queues. A full set of the table spills its least recently used entry to a table in HBM, with its counts, and reads it
 // back on the tile's next access. Counts of a tile whose entry is on its way back, or of a set whose entries all are,
-// wait; memory does not, since stalling incoming traffic could deadlock the ring: only triggers come later.
+// wait; memory does not, since stalling incoming traffic could deadlock the links: only triggers come later.
 //
 // What does not fit its map (another operation or element type, outside the tile, of no wavefront or of one whose tile
 // is elsewhere, more than expected, through the cache) is reported, the first of each chunk, and leaves its code in
@@ -12,6 +12,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -78,10 +79,13 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
     std::uint64_t address = 0;
     std::uint64_t tile_elements = 0, tile_local = 0, tile_incoming = 0;
     Picoseconds mapped_at = 0;
+    /// Of the tile, what each GPU has given, by its number; empty where one peer sends at most. GPUs behind the last
+    /// one have given nothing.
+    std::vector<std::uint64_t> tile_given{};
   };
   std::vector<Shortage> shortages() const;
 
-  /// One line for each shortage: what there is, what is expected, and who owes the rest.
+  /// One line for each shortage: what there is and what is expected. Who sends to it no Tracker knows.
   std::vector<std::string> diagnosis() const override;
 
   std::string in_the_way(const OutputRange& output, bool stores) const override;
@@ -108,6 +112,8 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
     std::vector<bool> done, spilled;        ///< by tile
     bool blamed = false;                    ///< an access that did not fit has been reported
     Picoseconds mapped_at = 0;
+    /// Accepted bytes by tile and GPU, for the diagnosis alone: of maps to which several peers send.
+    std::map<std::pair<std::uint32_t, std::uint16_t>, std::uint64_t> given;
 
     std::uint64_t slots() const { return std::uint64_t{range.count} * range.grid.wavefronts; }
     std::uint32_t wg_of(std::uint32_t tile) const { return range.first + tile / range.grid.wavefronts; }

@@ -58,6 +58,11 @@ Tracker::Shortage Tracker::shortage_of(std::uint16_t place) const {
   shortage.address = chunk.address(first.tile);
   shortage.mapped_at = chunk.mapped_at;
   shortage.tile_elements = chunk.rectangle(first.tile).elements();
+  for (auto given = chunk.given.lower_bound({first.tile, 0});
+       given != chunk.given.end() && given->first.first == first.tile; ++given) {
+    shortage.tile_given.resize(given->first.second + 1u);
+    shortage.tile_given.back() = given->second / bytes;
+  }
   return shortage;
 }
 
@@ -68,18 +73,14 @@ std::vector<std::string> Tracker::diagnosis() const {
 }
 
 std::string Tracker::describe(const Shortage& s) const {
-  const std::uint64_t each = s.expected / s.updates;
   std::string text = fmt::format(
       "GPU {} Tracker: workgroups {} to {}: {} of {} wavefront tiles complete, {} of {} element updates counted "
-      "({} per element expected): own kernels {} of {}, incoming {} of {}",
+      "({} per element expected): own kernels' {}, incoming {}",
       gpu_, s.range.first, s.range.first + s.range.count - 1, s.complete, s.tiles, s.local + s.incoming, s.expected,
-      s.updates, s.local, each, s.incoming, s.expected - each);
+      s.updates, s.local, s.incoming);
   if (s.tile_local + s.tile_incoming != 0)
     text += fmt::format("; first short entry: workgroup {} wavefront {} at {:#x} has {} local + {} incoming of {}",
                         s.wg_id, s.wf_id, s.address, s.tile_local, s.tile_incoming, s.tile_elements * s.updates);
-  if (s.local < each) text += fmt::format("; GPU {}'s kernels owe {} elements", gpu_, each - s.local);
-  if (s.incoming < s.expected - each)
-    text += fmt::format("; the peer that sends to GPU {} owes {} elements", gpu_, s.expected - each - s.incoming);
   return text;
 }
 

@@ -50,9 +50,6 @@ struct Phases {
   bool gemm = true, reduce_scatter = true, all_gather = true;
 };
 
-/// Updates per element that dma_map expects: the local one and one that arrives (T3 4.2.1).
-inline constexpr std::uint32_t ring_updates = 2;
-
 /// Hardware faults to inject, and one of the programs. GPUs, links and everything else count from 0.
 struct Faults {
   struct LoseUpdates {

@@ -52,9 +52,10 @@ void check_faults(const Document& run, const RunConfiguration& c) {
     if (!c.workload.has_gemm() && !c.workload.collective)
       run.reject("/inject/wrong_element", "this fault only with a GEMM or a collective: a layer has no out");
     check_gpu(run, c, "wrong_element", f.wrong_element->gpu);
-    const std::uint64_t elements = c.workload.collective
-                                       ? t3_received_elements(&*c.workload.collective, f.wrong_element->gpu, c.gpus)
-                                       : std::uint64_t{c.workload.gemm.m} * c.workload.gemm.n;
+    const std::uint64_t elements =
+        c.workload.collective
+            ? t3_received_elements(&*c.workload.collective, f.wrong_element->gpu, c.gpus)
+            : std::uint64_t{c.workload.gemm.m} * c.workload.gemm.n * t3_fused_slabs(c.workload.fused, c.gpus);
     if (f.wrong_element->index >= elements)
       run.reject("/inject/wrong_element/index", fmt::format("an element from 0 to {}", elements - 1));
   }

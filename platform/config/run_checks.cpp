@@ -14,32 +14,36 @@
 namespace t3vp {
 namespace {
 
-/// Elements of the tiles before workgroup `wg_id`.
-std::uint64_t elements_before(const TileGrid& grid, std::uint32_t wg_id) {
-  const std::uint32_t tile_row = wg_id / grid.tiles_across();
-  const std::uint64_t rows = std::min<std::uint64_t>(std::uint64_t{tile_row} * grid.tile_rows, grid.rows);
-  const std::uint64_t height = std::min<std::uint64_t>(grid.tile_rows, grid.rows - rows);
-  const std::uint64_t width = std::uint64_t{wg_id % grid.tiles_across()} * grid.tile_columns;
-  return rows * grid.columns + height * width;
-}
-
 /// A mirror's own chunks stand for its neighbours', so that they have to be of one size.
 void check_mirror(const Document& run, const RunConfiguration& c) {
   if (c.functional) run.reject("/simulate", "all with data functional: a mirror has no neighbours' data");
-  const TileGrid grid = output_grid(c);
-  const std::uint64_t first = elements_before(grid, grid.chunk_begin(1, c.gpus));
-  for (std::uint32_t chunk = 1; chunk < c.gpus; ++chunk) {
-    const std::uint64_t elements = elements_before(grid, grid.chunk_begin(chunk + 1, c.gpus)) -
-                                   elements_before(grid, grid.chunk_begin(chunk, c.gpus));
-    if (elements != first)
-      run.reject("/simulate",
-                 fmt::format("all, since the {} GPUs' chunks differ ({} and {} elements)", c.gpus, first, elements));
-  }
+  if (c.workload.fused != T3_FUSED_RING_REDUCE_SCATTER)
+    run.reject("/simulate", fmt::format("all with fused {}: a mirror stands for a ring, whose GPUs send to one alone",
+                                        name_of(c.workload.fused)));
+  const std::vector<std::uint64_t> chunks = chunk_elements(output_grid(c), c.gpus);
+  for (const std::uint64_t elements : chunks)
+    if (elements != chunks[0])
+      run.reject("/simulate", fmt::format("all, since the {} GPUs' chunks differ ({} and {} elements)", c.gpus,
+                                          chunks[0], elements));
 }
 
 constexpr std::uint64_t spill_entry_bytes = 32;  // of the table that the driver gives the Tracker
 
 bool is_fused(const RunConfiguration& c) { return c.software.is("fused") && c.gpus > 1; }
+
+/// Workgroups of which a GPU counts accesses, those of the same number in several slabs each for itself.
+std::uint64_t counted_workgroups(const RunConfiguration& c) {
+  const TileGrid grid = output_grid(c);
+  const std::uint64_t tiles = grid.workgroups(), largest = (tiles + c.gpus - 1) / c.gpus;
+  switch (c.workload.fused) {
+    case T3_FUSED_DIRECT_REDUCE_SCATTER:
+      return largest;
+    case T3_FUSED_ALL_TO_ALL:
+      return largest * c.gpus;
+    default:
+      return tiles;
+  }
+}
 
 /// The driver's heap as the programs use it: first the queue of kernels, then one piece after the other.
 class Heap {
@@ -68,9 +72,9 @@ void check_memory_holds(const Document& run, const RunConfiguration& c, std::uin
   Heap heap;
   heap.take_matrix(g.m, g.k, g.element);
   heap.take_matrix(g.transpose_b ? g.n : g.k, g.transpose_b ? g.k : g.n, g.element);
-  heap.take_matrix(g.m, g.n, g.element);
+  heap.take_matrix(std::uint64_t{g.m} * t3_fused_slabs(c.workload.fused, c.gpus), g.n, g.element);
   if (is_fused(c))
-    heap.take(tiles * c.system.compute.wavefronts * spill_entry_bytes);
+    heap.take(std::max(tiles, counted_workgroups(c)) * c.system.compute.wavefronts * spill_entry_bytes);
   else if (c.method != Method::ideal_rs_nmc)
     heap.take_matrix(g.m, g.n, g.element);  // what the reduce-scatter receives
   require_room(run, c, heap, "operands, output and what the method keeps beside them");
@@ -83,23 +87,56 @@ std::uint64_t tracker_ways_needed(const RunConfiguration& c, const TileGrid& gri
     return wg_id / sets + (set < wg_id % sets ? 1 : 0);
   };
   std::uint64_t most = 0;
+  const t3_fused_kind fused = c.workload.fused;
   for (std::uint32_t gpu = 0; gpu < (c.mirror ? 1 : c.gpus); ++gpu) {
-    const std::uint32_t first = (gpu + 1) % c.gpus;  // the chunk that leaves by remote_map
-    const std::uint64_t begin = grid.chunk_begin(first, c.gpus), end = grid.chunk_begin(first + 1, c.gpus);
-    for (std::uint64_t set = 0; set < sets; ++set)
-      most = std::max(most, before(grid.workgroups(), set) - before(end, set) + before(begin, set));
+    const bool ring = fused == T3_FUSED_RING_REDUCE_SCATTER;
+    const std::uint32_t chunk = ring ? (gpu + 1) % c.gpus : gpu;  // in a ring the one that leaves by remote_map
+    const std::uint64_t begin = grid.chunk_begin(chunk, c.gpus), end = grid.chunk_begin(chunk + 1, c.gpus);
+    for (std::uint64_t set = 0; set < sets; ++set) {
+      const std::uint64_t all = before(grid.workgroups(), set), inside = before(end, set) - before(begin, set);
+      most = std::max(most, ring                           ? all - inside
+                            : fused == T3_FUSED_ALL_REDUCE ? all
+                                                           : inside * t3_fused_slabs(fused, c.gpus));
+    }
   }
   return most * grid.wavefronts;
 }
 
-/// Every chunk but the first one, which leaves by remote_map, has an entry in the Tracker and one in the DMA engine.
-void check_tables(const Document& system, const RunConfiguration& c) {
+/// Entries of a GPU's tables: chunks that leave by remote_map, that are counted, that are sent or announced.
+struct Entries {
+  std::uint32_t stored, counted, sent;
+};
+
+Entries entries_of(t3_fused_kind fused, std::uint32_t gpus) {
+  switch (fused) {
+    case T3_FUSED_DIRECT_REDUCE_SCATTER:
+      return {gpus - 1, 1, 1};
+    case T3_FUSED_ALL_REDUCE:  // the own chunk goes to all others, whose chunks are announced
+      return {gpus - 1, gpus, 2 * (gpus - 1)};
+    case T3_FUSED_ALL_TO_ALL:
+      return {gpus - 1, gpus, gpus};
+    default:
+      return {1, gpus - 1, gpus - 1};
+  }
+}
+
+/// Every chunk that a GPU maps has an entry in a table of each block that knows it.
+void check_tables(const Document& run, const Document& system, const RunConfiguration& c) {
   const TileGrid grid = output_grid(c);
-  const std::uint32_t mapped = c.gpus - 1;
-  const std::string why =
-      fmt::format("at least {}, the chunks that {} GPUs map with {}", mapped, c.gpus, name_of(c.method));
-  if (c.system.tracker.chunks < mapped) system.reject("/tracker/chunks", why);
-  if (c.system.dma.commands < mapped) system.reject("/dma/commands", why);
+  const Entries entries = entries_of(c.workload.fused, c.gpus);
+  constexpr std::uint32_t most_updates = 255;  // that the Tracker counts of an element
+  if (t3_fused_updates(c.workload.fused, c.gpus) > most_updates)
+    run.reject(run.content.contains("gpus") ? "/gpus" : "/workload/tp",
+               fmt::format("at most {} with fused {}, the updates that are counted of an element", most_updates,
+                           name_of(c.workload.fused)));
+  const auto require = [&](const char* place, std::uint32_t found, std::uint32_t needed) {
+    if (found < needed)
+      system.reject(place,
+                    fmt::format("at least {}, the chunks that {} GPUs map with {}", needed, c.gpus, name_of(c.method)));
+  };
+  require("/tracker/chunks", c.system.tracker.chunks, entries.counted);
+  require("/dma/commands", c.system.dma.commands, entries.sent);
+  require("/output_map/entries", c.system.output_map.entries, entries.stored);
   if (!c.system.tracker.strict) return;
   const std::uint64_t ways = tracker_ways_needed(c, grid);
   if (c.system.tracker.ways < ways)
@@ -158,6 +195,16 @@ void check_collective(const Document& run, const RunConfiguration& c) {
   if (!c.software.library) require_room(run, c, heap, "buffers");
 }
 
+void check_fused(const Document& run, const RunConfiguration& c) {
+  const t3_fused_kind fused = c.workload.fused;
+  if (run.content.at("workload").contains("fused") && !c.software.is("fused"))
+    run.reject("/workload/fused", "this key only with method t3 or t3-mca");
+  const bool adds_as_it_comes = fused == T3_FUSED_DIRECT_REDUCE_SCATTER || fused == T3_FUSED_ALL_REDUCE;
+  if (adds_as_it_comes && c.operands == Operands::random)
+    run.reject("/operands", fmt::format("exact with fused {}: other sums are rounded in the order in which they arrive",
+                                        name_of(fused)));
+}
+
 void check_gemm(const Document& run, const Document& system, const RunConfiguration& c) {
   const TileGrid grid = output_grid(c);
   const std::uint64_t tiles = std::uint64_t{grid.tiles_down()} * grid.tiles_across();
@@ -168,7 +215,8 @@ void check_gemm(const Document& run, const Document& system, const RunConfigurat
     run.reject(run.content.contains("gpus") ? "/gpus" : "/workload/tp",
                fmt::format("at most {}, the output's tiles, so that every GPU has a chunk", tiles));
   if (!c.software.library) check_memory_holds(run, c, tiles);
-  if (is_fused(c)) check_tables(system, c);
+  check_fused(run, c);
+  if (is_fused(c)) check_tables(run, system, c);
   check_valid_bits(run, c);
   if (c.mirror) check_mirror(run, c);
 }

@@ -206,6 +206,7 @@ json resolved_workload(const Workload& w) {
                      {"element", name_of(w.gemm.element)},
                      {"transpose_b", w.gemm.transpose_b},
                      {"tile", fmt::format("{}x{}", w.gemm.tile.rows, w.gemm.tile.columns)}}}};
+  if (w.fused != T3_FUSED_RING_REDUCE_SCATTER) resolved["fused"] = name_of(w.fused);
   if (w.tp != 0) resolved.update({{"model", w.model}, {"sublayer", w.sublayer}, {"tp", w.tp}, {"tokens", w.tokens}});
   return resolved;
 }

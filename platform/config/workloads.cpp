@@ -187,10 +187,10 @@ void check_kind_of_workload(const Document& run) {
       if (workload->contains(key)) run.reject(std::string("/workload/") + key, expected);
   };
   if (workload->contains("collective"))
-    reject({"model", "sublayer", "layer", "attention", "parts", "transformer", "tp", "tokens", "gemm"},
+    reject({"model", "sublayer", "layer", "attention", "parts", "transformer", "tp", "tokens", "gemm", "fused"},
            "not this key beside collective");
   else if (workload->contains("layer"))
-    reject({"sublayer", "tokens", "gemm"}, "not this key beside layer");
+    reject({"sublayer", "tokens", "gemm", "fused"}, "not this key beside layer");
   else if (workload->contains("model"))
     reject({"attention", "transformer", "parts"}, "this key only beside layer");
   else
@@ -203,6 +203,7 @@ Workload read_workload(const Document& run) {
   Workload w;
   w.gemm.element = element_named(gemm.value("element", "fp16"));
   w.gemm.transpose_b = gemm.value("transpose_b", false);
+  w.fused = member(workload.value("fused", name_of(T3_FUSED_RING_REDUCE_SCATTER)), all_fused_kinds);
   if (gemm.contains("tile")) w.gemm.tile = read_tile(gemm.at("tile"));
   if (workload.contains("collective"))
     read_collective(run, w);

@@ -69,20 +69,23 @@ Source kernel_of(const Gpu& gpu, std::uint32_t number, std::uint64_t address) {
   return source;
 }
 
+/// Whether the GPU's own kernel gives the tile something as well. Where none has come so far, it does if peers do not
+/// give all.
+bool is_stored_here(const Gpu& gpu, const Shortage& shortage, std::size_t peers) {
+  if (gpu.output_map.maps(shortage.wg_id, shortage.address)) return false;
+  return gpu.compute.has_written(shortage.address) || gpu.compute.may_write(shortage.address) ||
+         peers < shortage.updates;
+}
+
 /// What the programs have arranged for the shortage's tile.
 std::vector<Source> sources_of(const RunConfiguration& configuration, const Node& node, Gpu& gpu,
                                const Shortage& shortage) {
   std::vector<Source> sources;
   const TileGrid& grid = shortage.range.grid;
   const std::uint32_t element_bytes = bytes_of(grid.element);
-  if (!gpu.output_map.maps(shortage.wg_id, shortage.address)) {
-    sources.push_back(kernel_of(gpu, gpu.processor.gpu(), shortage.address));
-    sources.back().local = true;
-    const Shape tile = grid.shape(grid.wavefront_tile(shortage.wg_id, shortage.wf_id));
-    sources.back().in_cache = gpu.cache.dirty_bytes(shortage.address, tile) / element_bytes;
-  }
   for (const Peer& peer : peers_of(configuration, node, gpu, shortage)) {
-    const std::uint64_t sent = peer.gpu.fabric.unacknowledged_bytes(peer.wg_id, shortage.wf_id) / element_bytes;
+    const std::uint64_t sent =
+        peer.gpu.fabric.unacknowledged_bytes(peer.wg_id, shortage.wf_id, peer.address) / element_bytes;
     if (const auto sender = peer.gpu.output_map.sender_of(peer.wg_id, peer.address)) {
       sources.push_back(kernel_of(peer.gpu, peer.number, *sender));
       sources.back().sent = sent;
@@ -96,6 +99,12 @@ std::vector<Source> sources_of(const RunConfiguration& configuration, const Node
       source.sent = sent;
       sources.push_back(source);
     }
+  }
+  if (is_stored_here(gpu, shortage, sources.size())) {
+    sources.insert(sources.begin(), kernel_of(gpu, gpu.processor.gpu(), shortage.address));
+    sources.front().local = true;
+    const Shape tile = grid.shape(grid.wavefront_tile(shortage.wg_id, shortage.wf_id));
+    sources.front().in_cache = gpu.cache.dirty_bytes(shortage.address, tile) / element_bytes;
   }
   return sources;
 }
@@ -156,7 +165,13 @@ class Explanation {
 
  private:
   std::uint64_t given(const Source& source) const {
-    return source.local ? shortage_.tile_local : shortage_.tile_incoming;
+    if (source.local) return shortage_.tile_local;
+    if (peers() < 2) return shortage_.tile_incoming;
+    const std::size_t gpu = source.gpu->processor.gpu();
+    return gpu < shortage_.tile_given.size() ? shortage_.tile_given[gpu] : 0;
+  }
+  std::ptrdiff_t peers() const {
+    return std::count_if(sources_.begin(), sources_.end(), [](const Source& source) { return !source.local; });
   }
   bool owes(const Source& source) const { return given(source) < shortage_.tile_elements; }
 

@@ -97,7 +97,8 @@ Elements elements_of(const RunConfiguration& c) {
     return result;
   }
   const double m = c.workload.gemm.m, n = c.workload.gemm.n, k = c.workload.gemm.k;
-  result.stored = (m * k + k * n + m * n) * bytes_of(c.workload.gemm.element);
+  const double slabs = t3_fused_slabs(c.workload.fused, c.gpus);
+  result.stored = (m * k + k * n + m * n * slabs) * bytes_of(c.workload.gemm.element);
   result.checked = 4 * m * n + 2 * (m * k + k * n);
   return result;
 }

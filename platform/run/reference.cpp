@@ -81,7 +81,8 @@ std::string Reference::expected_shape(std::uint32_t gpu, const std::string& name
     return text_of(1, static_cast<std::uint32_t>(elements), gemm.element);
   }
   if (name == "a") return text_of(gemm.m, gemm.k, gemm.element);
-  if (name == "out") return text_of(gemm.m, gemm.n, gemm.element);
+  if (name == "out")
+    return text_of(gemm.m * t3_fused_slabs(configuration_.workload.fused, configuration_.gpus), gemm.n, gemm.element);
   return text_of(gemm.transpose_b ? gemm.n : gemm.k, gemm.transpose_b ? gemm.k : gemm.n, gemm.element);
 }
 
@@ -176,14 +177,18 @@ void Reference::check_expectation(const Expectation& e, FunctionalCheck& result)
 void Reference::check_output(Node& node, FunctionalCheck& result) const {
   for (const auto& gpu : node.gpus())
     if (find(*gpu, "out") == nullptr) return;
-  const compute::FloatMatrix expected = expected_output(gemm_problem(configuration_));
-  std::vector<float> found(configuration_.workload.gemm.n);
+  const GemmProblem problem = gemm_problem(configuration_);
+  const bool exchanged = configuration_.workload.fused == T3_FUSED_ALL_TO_ALL;
+  compute::FloatMatrix expected;
+  if (!exchanged) expected = expected_output(problem);
+  std::vector<float> found(problem.gemm.n);
   for (const auto& gpu : node.gpus()) {
     const processor::PublishedBuffer& out = *find(*gpu, "out");
+    if (exchanged) expected = expected_slabs(problem, gpu->processor.gpu());
     for (std::uint32_t row = 0; row < out.rows; ++row) {
       read_row(*gpu, out, row, found.data());
       for (std::uint32_t column = 0; column < out.columns; ++column)
-        if (!(found[column] == expected(row, column)))
+        if (!is_as_expected(found[column], expected(row, column), 0))
           result.note({"out", gpu->processor.gpu(), row, column, found[column], expected(row, column)});
       result.elements += out.columns;
     }

@@ -49,7 +49,8 @@ t3_job job_of(const RunConfiguration& configuration) {
   const TileShape tile = gemm.tile.elements() != 0 ? gemm.tile : TileShape{compute.tile_rows, compute.tile_columns};
   job.tiling = {tile.rows, tile.columns, compute.wavefronts};
   job.ring_workgroups = ring_workgroups(configuration.system);
-  job.dma.updates = configuration.faults.dma_map_updates.value_or(ring_updates);
+  job.fused = configuration.workload.fused;
+  job.dma.updates = configuration.faults.dma_map_updates.value_or(t3_fused_updates(job.fused, configuration.gpus));
   job.dma.block_tiles = 1;
   job.near_memory = configuration.method == Method::ideal_rs_nmc;
   job.zero_output = true;

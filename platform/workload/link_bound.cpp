@@ -1,16 +1,20 @@
 #include "workload/link_bound.h"
 
 #include <algorithm>
-#include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 namespace t3vp {
 namespace {
 
-std::uint64_t chunk_bytes(const t3_collective& c, std::uint32_t chunk, std::uint32_t gpus) {
-  return (c.elements + gpus - 1 - chunk) / gpus * t3_element_bytes(c.element);
-}
+/// What the GPUs do together.
+struct Work {
+  t3_collective_op op;
+  const std::vector<std::uint64_t>& chunks;  ///< bytes, by GPU
+
+  double bytes() const { return static_cast<double>(std::accumulate(chunks.begin(), chunks.end(), std::uint64_t{0})); }
+};
 
 /// Links that leave GPUs on the way from one to another one.
 std::uint32_t hops(const Fabric& fabric, std::uint32_t from, std::uint32_t to) {
@@ -29,34 +33,34 @@ std::uint32_t hops(const Fabric& fabric, std::uint32_t from, std::uint32_t to) {
 /// and of a sum that all are to have, every GPU but one has to receive it as well: 2 (N - 1) n in all (Patarasu and
 /// Yuan, Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations, 2009). Parts of an all-to-all take as
 /// many links as lie between two GPUs.
-double bytes_of_all(const t3_collective& c, const Fabric& fabric) {
+double bytes_of_all(const Work& work, const Fabric& fabric) {
   const auto gpus = static_cast<std::uint32_t>(fabric.gpus.size());
-  const double one = static_cast<double>(c.elements * t3_element_bytes(c.element)) * (gpus - 1);
-  if (c.op == T3_ALL_REDUCE) return 2 * one;
-  if (c.op != T3_ALL_TO_ALL) return one;
+  const double one = work.bytes() * (gpus - 1);
+  if (work.op == T3_ALL_REDUCE) return 2 * one;
+  if (work.op != T3_ALL_TO_ALL) return one;
   double sum = 0;
   for (std::uint32_t to = 0; to < gpus; ++to)
     for (std::uint32_t from = 0; from < gpus; ++from)
-      sum += static_cast<double>(chunk_bytes(c, to, gpus) * hops(fabric, from, to));
+      sum += static_cast<double>(work.chunks[to] * hops(fabric, from, to));
   return sum;
 }
 
 /// A switch that reduces adds and copies on the way, but for an all-to-all.
-double least_of_all(const t3_collective& c, const Fabric& fabric) {
+double least_of_all(const Work& work, const Fabric& fabric) {
   double bandwidth = 0;
   const bool adds = std::any_of(fabric.switches.begin(), fabric.switches.end(),
                                 [](const SwitchPlacement& placement) { return placement.reduces; });
-  if (adds && c.op != T3_ALL_TO_ALL) return 0;
+  if (adds && work.op != T3_ALL_TO_ALL) return 0;
   for (const LinkPlacement& link : fabric.links)
     if (!link.from.is_switch) bandwidth += link.parameters.bandwidth_GBps;
-  return bandwidth == 0 ? 0 : bytes_of_all(c, fabric) / bandwidth;
+  return bandwidth == 0 ? 0 : bytes_of_all(work, fabric) / bandwidth;
 }
 
 /// A part of the GPUs that grows, with the links that lead to it and away from it.
 class Part {
  public:
-  Part(const t3_collective& c, const Fabric& fabric)
-      : c_(c), fabric_(fabric), has_(fabric.gpus.size(), false), at_switch_(fabric.switches.size()) {
+  Part(const Work& work, const Fabric& fabric)
+      : work_(work), fabric_(fabric), has_(fabric.gpus.size(), false), at_switch_(fabric.switches.size()) {
     for (const LinkPlacement& link : fabric.links) {
       if (link.from.is_switch) at_switch_[link.from.number].down_outside += link.parameters.bandwidth_GBps;
       if (link.to.is_switch) at_switch_[link.to.number].up_outside += link.parameters.bandwidth_GBps;
@@ -67,7 +71,7 @@ class Part {
   void add(std::uint32_t gpu, const std::vector<const LinkPlacement*>& links) {
     has_[gpu] = true;
     ++size_;
-    bytes_ += static_cast<double>(chunk_bytes(c_, gpu, gpus()));
+    bytes_ += static_cast<double>(work_.chunks[gpu]);
     for (const LinkPlacement* link : links) {
       const double bandwidth = link->parameters.bandwidth_GBps;
       if (link->to.is_switch) {
@@ -105,9 +109,9 @@ class Part {
 
   /// What has to enter the part and to leave it: of a sum one addend at least of each element, from wherever it is.
   std::pair<double, double> bytes() const {
-    const auto all = static_cast<double>(c_.elements * t3_element_bytes(c_.element));
+    const double all = work_.bytes();
     const double others = all - bytes_;
-    switch (c_.op) {
+    switch (work_.op) {
       case T3_REDUCE_SCATTER:
         return {bytes_, others};
       case T3_ALL_GATHER:
@@ -121,7 +125,7 @@ class Part {
     }
   }
 
-  const t3_collective& c_;
+  const Work& work_;
   const Fabric& fabric_;
   std::vector<bool> has_;
   std::vector<AtSwitch> at_switch_;
@@ -131,7 +135,7 @@ class Part {
 };
 
 /// Parts that follow one another when GPUs are counted in steps: of a torus's dimensions, or of places in nodes.
-double least_of_parts(const t3_collective& c, const Fabric& fabric, std::uint32_t step) {
+double least_of_parts(const Work& work, const Fabric& fabric, std::uint32_t step) {
   const auto gpus = static_cast<std::uint32_t>(fabric.gpus.size());
   std::vector<std::vector<const LinkPlacement*>> links(gpus);
   for (const LinkPlacement& link : fabric.links) {
@@ -140,7 +144,7 @@ double least_of_parts(const t3_collective& c, const Fabric& fabric, std::uint32_
   }
   double least = 0;
   for (std::uint32_t begin = 0; begin < gpus; ++begin) {
-    Part part(c, fabric);
+    Part part(work, fabric);
     for (std::uint32_t i = 0; i + 1 < gpus; ++i) {
       const std::uint32_t at = (begin + i) % gpus, gpu = at % (gpus / step) * step + at / (gpus / step);
       part.add(gpu, links[gpu]);
@@ -152,12 +156,21 @@ double least_of_parts(const t3_collective& c, const Fabric& fabric, std::uint32_
 
 }  // namespace
 
-double least_link_ns(const t3_collective& collective, const Fabric& fabric) {
-  double least = least_of_all(collective, fabric);
+double least_link_ns(t3_collective_op op, const std::vector<std::uint64_t>& chunk_bytes, const Fabric& fabric) {
+  const Work work{op, chunk_bytes};
+  double least = least_of_all(work, fabric);
   const auto gpus = static_cast<std::uint32_t>(fabric.gpus.size());
   for (std::uint32_t step = 1; step < gpus; ++step)
-    if (gpus % step == 0) least = std::max(least, least_of_parts(collective, fabric, step));
+    if (gpus % step == 0) least = std::max(least, least_of_parts(work, fabric, step));
   return least;
+}
+
+double least_link_ns(const t3_collective& c, const Fabric& fabric) {
+  const auto gpus = static_cast<std::uint32_t>(fabric.gpus.size());
+  std::vector<std::uint64_t> chunks;
+  for (std::uint32_t chunk = 0; chunk < gpus; ++chunk)
+    chunks.push_back((c.elements + gpus - 1 - chunk) / gpus * t3_element_bytes(c.element));
+  return least_link_ns(c.op, chunks, fabric);
 }
 
 }  // namespace t3vp

@@ -1,6 +1,7 @@
 #include "workload/operands.h"
 
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "workload/exact_operands.h"
@@ -37,16 +38,18 @@ compute::FloatMatrix random_operand(const GemmProblem& c, std::uint32_t gpu, cha
   return matrix;
 }
 
-compute::FloatMatrix expected_exactly(const GemmProblem& c) {
+compute::FloatMatrix exact_product(const GemmProblem& c, std::uint32_t gpu) {
   const GemmShape& shape = c.gemm;
-  compute::FloatMatrix sum = compute::FloatMatrix::Zero(shape.m, shape.n);
-  for (std::uint32_t gpu = 0; gpu < c.gpus; ++gpu) {
-    const ExactOperands operands = exact_operands(c, gpu);
-    Eigen::VectorXf rows(shape.m), columns(shape.n);
-    for (std::uint32_t i = 0; i < shape.m; ++i) rows[i] = operands.product_row(i);
-    for (std::uint32_t j = 0; j < shape.n; ++j) columns[j] = operands.product_column(j);
-    sum.noalias() += rows * columns.transpose();
-  }
+  const ExactOperands operands = exact_operands(c, gpu);
+  Eigen::VectorXf rows(shape.m), columns(shape.n);
+  for (std::uint32_t i = 0; i < shape.m; ++i) rows[i] = operands.product_row(i);
+  for (std::uint32_t j = 0; j < shape.n; ++j) columns[j] = operands.product_column(j);
+  return rows * columns.transpose();
+}
+
+compute::FloatMatrix expected_exactly(const GemmProblem& c) {
+  compute::FloatMatrix sum = compute::FloatMatrix::Zero(c.gemm.m, c.gemm.n);
+  for (std::uint32_t gpu = 0; gpu < c.gpus; ++gpu) sum += exact_product(c, gpu);
   return sum;
 }
 
@@ -100,6 +103,22 @@ compute::FloatMatrix operand_b(const GemmProblem& c, std::uint32_t gpu) {
     const auto i = static_cast<std::uint32_t>(row), j = static_cast<std::uint32_t>(column);
     return shape.transpose_b ? operands.b(j, i) : operands.b(i, j);
   });
+}
+
+compute::FloatMatrix expected_slabs(const GemmProblem& c, std::uint32_t gpu) {
+  const TileGrid grid = output_grid(c.gemm, c.wavefronts);
+  compute::FloatMatrix slabs = compute::FloatMatrix::Constant(Eigen::Index{c.gemm.m} * c.gpus, c.gemm.n,
+                                                              std::numeric_limits<float>::quiet_NaN());
+  for (std::uint32_t sender = 0; sender < c.gpus; ++sender) {
+    const compute::FloatMatrix product =
+        c.operands == Operands::exact ? exact_product(c, sender) : partial_result(c, sender);
+    for (std::uint32_t tile = grid.chunk_begin(gpu, c.gpus); tile < grid.chunk_begin(gpu + 1, c.gpus); ++tile) {
+      const Rectangle t = grid.tile(tile);
+      slabs.block(Eigen::Index{sender} * c.gemm.m + t.row, t.column, t.rows, t.columns) =
+          product.block(t.row, t.column, t.rows, t.columns);
+    }
+  }
+  return slabs;
 }
 
 compute::FloatMatrix expected_output(const GemmProblem& c) {

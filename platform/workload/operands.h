@@ -16,4 +16,9 @@ compute::FloatMatrix operand_b(const GemmProblem& problem, std::uint32_t gpu);
 /// c - 1, c - 2 and so on, and c last, each sum rounded to the element type.
 compute::FloatMatrix expected_output(const GemmProblem& problem);
 
+/// What a GPU has in the end when chunks are exchanged and nothing is summed: for each GPU its product's chunk in this
+/// GPU's place, in the rows of a slab of its own, and no number at all elsewhere. Random operands as above, without a
+/// sum.
+compute::FloatMatrix expected_slabs(const GemmProblem& problem, std::uint32_t gpu);
+
 }  // namespace t3vp

@@ -1,10 +1,37 @@
 #include "workload/shapes.h"
 
+#include <algorithm>
+
 namespace t3vp {
+namespace {
+
+/// Elements of the tiles before workgroup `wg_id`.
+std::uint64_t elements_before(const TileGrid& grid, std::uint32_t wg_id) {
+  const std::uint32_t tile_row = wg_id / grid.tiles_across();
+  const std::uint64_t rows = std::min<std::uint64_t>(std::uint64_t{tile_row} * grid.tile_rows, grid.rows);
+  const std::uint64_t height = std::min<std::uint64_t>(grid.tile_rows, grid.rows - rows);
+  const std::uint64_t width = std::uint64_t{wg_id % grid.tiles_across()} * grid.tile_columns;
+  return rows * grid.columns + height * width;
+}
+
+}  // namespace
 
 const char* name_of(LayerPart part) {
   constexpr const char* names[] = {"gemm", "attention", "element_wise", "optimizer"};
   return names[static_cast<std::size_t>(part)];
+}
+
+const char* name_of(t3_fused_kind kind) {
+  constexpr const char* names[] = {"ring-reduce-scatter", "direct-reduce-scatter", "all-reduce", "all-to-all"};
+  return names[kind];
+}
+
+std::vector<std::uint64_t> chunk_elements(const TileGrid& grid, std::uint32_t gpus) {
+  std::vector<std::uint64_t> elements;
+  for (std::uint32_t chunk = 0; chunk < gpus; ++chunk)
+    elements.push_back(elements_before(grid, grid.chunk_begin(chunk + 1, gpus)) -
+                       elements_before(grid, grid.chunk_begin(chunk, gpus)));
+  return elements;
 }
 
 const char* name_of(Operands operands) { return operands == Operands::exact ? "exact" : "random"; }

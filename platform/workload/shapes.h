@@ -9,6 +9,7 @@
 #include "hardware/parameters.h"
 #include "protocol/tile_grid.h"
 #include "t3/collective.h"
+#include "t3/fused.h"
 
 namespace t3vp {
 
@@ -53,8 +54,10 @@ struct LayerWorkload {
 };
 
 struct Workload {
-  std::string label;            ///< for people
-  GemmShape gemm;               ///< of each GPU
+  std::string label;  ///< for people
+  GemmShape gemm;     ///< of each GPU
+  /// What fused methods make of the GPUs' outputs.
+  t3_fused_kind fused = T3_FUSED_RING_REDUCE_SCATTER;
   std::string model, sublayer;  ///< empty, and tp and tokens 0, without a model
   std::uint32_t tp = 0, tokens = 0;
   std::optional<LayerWorkload> layer;  ///< then gemm, sublayer and tokens say nothing
@@ -72,17 +75,24 @@ enum class Operands { exact, random };
 
 const char* name_of(Operands operands);
 
-/// A GEMM of which every GPU of a ring computes its part.
+/// A GEMM of which every GPU computes its part.
 struct GemmProblem {
   GemmShape gemm;
   std::uint32_t wavefronts = 1;  ///< wavefronts of a workgroup
   std::uint32_t slab_depth = 1;  ///< elements of K that a workgroup takes at a time
-  std::uint32_t gpus = 1;        ///< GPUs whose products are summed
+  std::uint32_t gpus = 1;        ///< GPUs whose products are summed, or exchanged
   Operands operands = Operands::exact;
   std::uint64_t seed = 1;
 };
 
 const char* name_of(LayerPart part);
+
+inline constexpr t3_fused_kind all_fused_kinds[] = {T3_FUSED_RING_REDUCE_SCATTER, T3_FUSED_DIRECT_REDUCE_SCATTER,
+                                                    T3_FUSED_ALL_REDUCE, T3_FUSED_ALL_TO_ALL};
+const char* name_of(t3_fused_kind kind);
+
+/// Elements of the tiles of each GPU's chunk.
+std::vector<std::uint64_t> chunk_elements(const TileGrid& grid, std::uint32_t gpus);
 
 /// Output tiles of a GEMM whose workgroups have so many wavefronts; rows are padded to 32 bytes.
 TileGrid output_grid(const GemmShape& gemm, std::uint32_t wavefronts);

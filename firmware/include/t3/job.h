@@ -1,5 +1,5 @@
-/* One sub-layer: out = sum over GPUs of a b, by a GEMM on every GPU, a ring reduce-scatter and a ring all-gather. Or a
- * layer: kernels of one GPU in order. Or a collective operation alone. */
+/* One sub-layer: out = sum over GPUs of a b, by a GEMM on every GPU, a reduce-scatter and an all-gather, or what else a
+ * fused GEMM makes of its outputs. Or a layer: kernels of one GPU in order. Or a collective operation alone. */
 #ifndef T3_JOB_H
 #define T3_JOB_H
 
@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "t3/collective.h"
+#include "t3/fused.h"
 #include "t3/layer.h"
 #include "t3/t3.h"
 
@@ -24,10 +25,11 @@ struct t3_job {
   bool arbitration_ends;      /* with the reduce-scatter: round-robin arbitrates the all-gather */
   uint32_t ring_workgroups;   /* 0: one per compute unit */
   uint32_t max_compute_units; /* of the GEMM; 0: all */
-  struct t3_dma_options dma;
-  bool near_memory;                                     /* isolated: reduce-scatter by updates near memory */
-  bool zero_output;                                     /* fused: zero the output before it is updated */
-  bool valid_bits;                                      /* with zero_output: by valid bits, not by writing zeros */
+  enum t3_fused_kind fused;   /* fused: what the outputs become */
+  struct t3_dma_options dma;  /* fused: how the chunks that are summed are counted and sent */
+  bool near_memory;           /* isolated: reduce-scatter by updates near memory */
+  bool zero_output;           /* fused: zero the output before it is updated */
+  bool valid_bits;            /* with zero_output: by valid bits, not by writing zeros */
   bool skip_gemm, skip_reduce_scatter, skip_all_gather; /* isolated: phases to leave out */
   const struct t3_layer* layer;                         /* layer: this alone counts */
   struct t3_collective collective;                      /* collective: this and ring_workgroups count */
@@ -37,7 +39,7 @@ struct t3_job {
 typedef enum t3_status t3_program(const struct t3_hal* hal, const struct t3_job* job);
 
 t3_program t3_sequential; /* one after the other */
-t3_program t3_fused;      /* GEMM and reduce-scatter overlap in hardware (T3 section 4) */
+t3_program t3_fused;      /* GEMM and collective overlap in hardware (T3 sections 4 and 7.1) */
 t3_program t3_isolated;   /* each by itself, with nothing left over from the one before */
 t3_program t3_run_layer;  /* the operations of a layer */
 t3_program t3_run_collective;

@@ -76,9 +76,11 @@ struct t3_chunk {
 };
 
 struct t3_dma_options {
-  uint32_t updates;          /* accesses per element after which a wavefront tile is complete; 2 in a ring */
+  uint32_t updates;          /* accesses per element after which a wavefront tile is complete: 2 in a ring, as many as
+                                there are GPUs where all send to one, 1 to 255 */
   uint32_t block_tiles;      /* wavefront tiles per DMA block, 1 to 8 */
-  enum t3_operation counted; /* of T3_NOTIFY: what it counts, updates unless T3_STORE */
+  enum t3_operation counted; /* T3_NOTIFY counts updates unless this is T3_STORE, T3_STORE stores unless it is
+                                T3_UPDATE: a sum that is complete, and T3_UPDATE updates */
 };
 
 /* Several kernels of one shape in one: matrices that many bytes apart. */
@@ -92,6 +94,8 @@ struct t3_gemm_options {
   bool transpose_b;           /* b is n x k */
   bool update;                /* stores of the output are near-memory updates */
   uint32_t first_workgroup;   /* where the order of workgroups starts; it wraps around */
+  uint32_t chunks;            /* 0 and 1: the order is that of their numbers. Else one of each of so many chunks (see
+                                 t3_chunk_of) in turn, beginning with the chunk of first_workgroup; none of a batch */
   uint32_t max_compute_units; /* 0: all */
   struct t3_batch batch;
 };
@@ -234,7 +238,8 @@ enum t3_status t3_reset(const struct t3_hal* hal);
  * over then is answered with T3_TIMEOUT and goes on: call again, or abort it. */
 enum t3_status t3_set_timeout(struct t3_context* context, uint64_t timeout_ns);
 
-/* Neighbours in the ring: data goes to the previous GPU and comes from the next (T3 Figure 7). */
+/* The GPU before this one where GPUs hand on from one to the next by their numbers, whatever links join them: data goes
+ * to the previous one and comes from the next (T3 Figure 7). */
 uint32_t t3_ring_previous(const struct t3_context* context);
 
 /* Memory comes from the first gap that is large enough, 256-byte aligned. GPUs that call these in the same order get
@@ -277,6 +282,14 @@ enum t3_status t3_remote_map(struct t3_context* context, const struct t3_output*
  * memory is too small, which can grow only while nothing is mapped: map the output with the most tiles first. */
 enum t3_status t3_dma_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                           uint64_t peer_output, enum t3_operation operation, struct t3_dma_options options);
+/* A chunk that t3_dma_map sends goes to this peer as well, by the same operation; each tile is read once. It takes as
+ * much room in the DMA engine as a chunk. T3_INVALID_ARGUMENT when the chunk is not mapped, or notified only, T3_BUSY
+ * when a tile has been sent, T3_OVERLAP when it goes there already. */
+enum t3_status t3_dma_map_also(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
+                               uint64_t peer_output);
+/* Room for the Tracker's counts of so many workgroups, tiled as the output, that t3_dma_map has mapped at a time. By
+ * itself t3_dma_map makes room for all workgroups of its output, which is too little for chunks of several outputs. */
+enum t3_status t3_reserve_counts(struct t3_context* context, const struct t3_output* output, uint32_t workgroups);
 /* Remove the map of one chunk, or all maps. A map is busy from the first access that it counts, or from the start of a
  * kernel that writes its output, until it is complete: T3_BUSY then, and nothing is removed. Each is busy while a
  * kernel is queued that has not begun, which may be about to use any, and all of them while one runs. Otherwise what
@@ -353,9 +366,9 @@ enum t3_status t3_set_arbitration(struct t3_context* context, enum t3_arbitratio
 
 /* The counter of the signals block that barriers use. */
 #define T3_SIGNAL_BARRIER 0
-/* Returns when every GPU of the ring has called it. After T3_TIMEOUT the next call goes on with the same barrier.
- * T3_PEER_FAILED instead of T3_STUCK or T3_TIMEOUT when the neighbour has been reset since it first signalled and this
- * GPU has not: see t3_reset. */
+/* Returns when every GPU of the node has called it, whatever links join them. After T3_TIMEOUT the next call goes on
+ * with the same barrier. T3_PEER_FAILED instead of T3_STUCK or T3_TIMEOUT when the GPU that signals to this one has
+ * been reset since it first did and this GPU has not: see t3_reset. */
 enum t3_status t3_barrier(struct t3_context* context);
 
 /* Has the handler called when the line is raised, with the argument; NULL: no more. A handler runs between two calls of

@@ -15,6 +15,24 @@ struct gemm {
   uint32_t depth, slabs, ahead;
 };
 
+/* One tile of each chunk, then the next one of each; in the end the last ones of chunks that are larger than others. */
+static uint32_t tile_in_turns(const struct t3_gemm_arguments* p, const struct t3_grid* grid, uint32_t turn) {
+  const uint32_t tiles = t3_tiles_of(grid), chunks = p->chunks, each = tiles / chunks;
+  const uint32_t first = (uint32_t)((((uint64_t)p->first_workgroup + 1) * chunks - 1) / tiles);
+  if (turn < each * chunks) return t3_chunk_begin(grid, (first + turn % chunks) % chunks, chunks) + turn / chunks;
+  uint32_t larger = turn - each * chunks, chunk = first;
+  for (;; chunk = (chunk + 1) % chunks) {
+    const uint32_t size = t3_chunk_begin(grid, (uint64_t)chunk + 1, chunks) - t3_chunk_begin(grid, chunk, chunks);
+    if (size > each && larger-- == 0) return t3_chunk_begin(grid, chunk, chunks) + each;
+  }
+}
+
+static uint32_t tile_of_workgroup(const struct t3_wave* wave, const struct t3_grid* grid) {
+  const struct t3_gemm_arguments* p = wave->arguments;
+  if (p->chunks > 1) return tile_in_turns(p, grid, wave->workgroup);
+  return (uint32_t)(((uint64_t)p->first_workgroup + wave->workgroup) % wave->workgroups);
+}
+
 static struct gemm gemm_of(const struct t3_wave* wave) {
   const struct t3_gemm_arguments* p = wave->arguments;
   struct gemm g = {
@@ -22,7 +40,7 @@ static struct gemm gemm_of(const struct t3_wave* wave) {
       .grid = {p->m, p->n, p->tile_rows, p->tile_columns, p->wavefronts, p->ldo, (enum t3_element)p->element},
       .depth = wave->device->slab_depth};
   const uint32_t tiles = t3_tiles_of(&g.grid);
-  g.tile = (uint32_t)(((uint64_t)p->first_workgroup + wave->workgroup) % wave->workgroups);
+  g.tile = tile_of_workgroup(wave, &g.grid);
   g.place = t3_tile_of(&g.grid, g.tile % tiles);
   const uint64_t matrix = g.tile / tiles;
   g.a = p->a + matrix * p->a_batch;
@@ -147,6 +165,9 @@ static bool check_out(struct t3_check* check, const struct t3_gemm_arguments* p)
   if (p->batches > 1 && (p->update || p->uncached))
     return t3_refuse(check, T3_BAD_PACKET, "a batch of %u with update %u, uncached %u: cached stores expected",
                      p->batches, p->update, p->uncached);
+  if (p->batches > 1 && p->chunks > 1)
+    return t3_refuse(check, T3_BAD_PACKET, "a batch of %u with %u chunks in turn: the order of numbers expected",
+                     p->batches, p->chunks);
   if (p->wavefronts == 0 || p->wavefronts > 8 || p->tile_rows % p->wavefronts != 0)
     return t3_refuse(check, T3_BAD_PACKET, "%u wavefronts: 1 to 8 expected that divide the tile's %u rows",
                      p->wavefronts, p->tile_rows);

@@ -1,0 +1,28 @@
+/* What a fused GEMM's outputs become, one on each GPU, cut into a chunk of workgroups for each: GPU g owns chunk g (T3
+ * sections 4 and 7.1). */
+#ifndef T3_FUSED_H
+#define T3_FUSED_H
+
+#include <stdint.h>
+
+#include "t3/enumeration.h"
+
+enum t3_fused_kind T3_OF_32_BITS {
+  T3_FUSED_RING_REDUCE_SCATTER,   /* sums that go from GPU to GPU, each of which adds its own; then an all-gather */
+  T3_FUSED_DIRECT_REDUCE_SCATTER, /* every GPU stores straight into the owner's sum; then an all-gather */
+  T3_FUSED_ALL_REDUCE,            /* the same, and the owner sends each tile of the sum to all as it completes */
+  T3_FUSED_ALL_TO_ALL             /* nothing is summed: GPU g's chunk c goes to GPU c, into its slab for g */
+};
+
+/* Accesses that each element of a GPU's own chunk has there before it is complete. */
+static inline uint32_t t3_fused_updates(enum t3_fused_kind kind, uint32_t gpus) {
+  if (kind == T3_FUSED_RING_REDUCE_SCATTER) return 2; /* this GPU's and that of the GPU before it, with all others' */
+  return kind == T3_FUSED_ALL_TO_ALL ? 1 : gpus;
+}
+
+/* Matrices of the output's shape that a GPU receives in, one behind the other: of an all-to-all one from each GPU. */
+static inline uint32_t t3_fused_slabs(enum t3_fused_kind kind, uint32_t gpus) {
+  return kind == T3_FUSED_ALL_TO_ALL ? gpus : 1;
+}
+
+#endif
