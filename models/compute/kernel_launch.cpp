@@ -267,7 +267,8 @@ bool KernelQueue::may_write(std::uint64_t address) const {
 }
 
 std::string KernelQueue::writer_of(std::uint64_t address) const {
-  return running_ && output_.overlaps(address, 1) ? kernel_->name() : std::string();
+  const bool writes = running_ && kernel_->plan().stores_here && output_.overlaps(address, 1);
+  return writes ? kernel_->name() : std::string();
 }
 
 std::string KernelQueue::diagnosis() const {

@@ -233,7 +233,7 @@ OutputRange KernelQueue::ring() const {
 }
 
 void KernelQueue::complete(Status status, bool refused) {
-  if (running_) cluster_.note_written(output_, kernel_->name());
+  if (running_ && kernel_->plan().stores_here) cluster_.note_written(output_, kernel_->name());
   if (running_) cluster_.note_ended({number_, kernel_->name(), writes_, reads_, now()});
   announced_.pop_front();
   clear_kernel();

@@ -78,7 +78,7 @@ class KernelQueue final : public KernelHost {
   std::string use_of(const OutputRange& range, bool also_reads) const;
   /// The kernel that runs, or a packet behind it, may write there.
   bool may_write(std::uint64_t address) const;
-  /// The kernel that runs when it writes there.
+  /// The kernel that runs when it stores there itself.
   std::string writer_of(std::uint64_t address) const;
 
  private:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "run/buffer_access.h"
 
@@ -70,7 +71,11 @@ void WrongElement::strike(const RunConfiguration& c, const Node& node) {
   read_row(gpu, *out, row, before.data());
   std::vector<unsigned char> bytes(std::size_t{out->columns} * bytes_of(out->element));
   transfer(gpu, tlm::TLM_READ_COMMAND, *out, row, bytes.data());
-  bytes[column * bytes_of(out->element)] ^= 1;  // the smallest change there is
+  if (std::isnan(before[column]))  // every other of its bits is as well no number
+    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(column * bytes_of(out->element)), bytes_of(out->element),
+                static_cast<unsigned char>(0));
+  else
+    bytes[column * bytes_of(out->element)] ^= 1;  // the smallest change there is
   transfer(gpu, tlm::TLM_WRITE_COMMAND, *out, row, bytes.data());
   read_row(gpu, *out, row, after.data());
   text_ = fmt::format("element {} of GPU {}'s out, row {}, column {}, was changed from {} to {} after the run", index,

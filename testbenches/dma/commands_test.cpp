@@ -124,6 +124,33 @@ TEST_CASE("the DMA engine refuses chunks that overlap, and takes neighbours and 
   REQUIRE(bench.map(Sent::update, grid, 0, 12, DmaBench::output + 0x40000) == Status::ok);
 }
 
+TEST_CASE("a further destination is of a command that sends, new, at another GPU and before the first tile") {
+  constexpr std::uint64_t second = address_map::on_gpu(0, 0x40000), third = address_map::on_gpu(4, 0x40000);
+  DmaParameters parameters;
+  parameters.commands = 3;
+  DmaBench bench(parameters);
+  const TileGrid grid = DmaBench::ragged_grid();
+  const auto refused = [&](std::uint64_t destination, Status code) {
+    CHECK(bench.add_destination(destination) == code);
+    CHECK(bench.registers.take_report() == code);
+  };
+  bench.stage(grid, 0, 4);
+  refused(second, Status::invalid_argument);  // no command
+  REQUIRE(bench.map(Sent::notify, grid, 4, 4) == Status::ok);
+  refused(second, Status::invalid_argument);  // one that sends nothing
+  REQUIRE(bench.map(Sent::store, grid, 0, 4) == Status::ok);
+  refused(DmaBench::peer_output, Status::overlap);
+  refused(second + 16, Status::unaligned);
+  refused(address_map::on_gpu(bench_gpu, 0), Status::no_peer);
+  refused(address_map::on_gpu(lost_gpu, 0), Status::no_peer);
+  CHECK(bench.add_destination(second) == Status::ok);
+  refused(third, Status::table_full);
+  bench.registers.set("command", 2);  // remove_all
+  REQUIRE(bench.map(Sent::store, grid, 0, 4) == Status::ok);
+  bench.trigger(grid, 0, 0);
+  refused(second, Status::busy);
+}
+
 TEST_CASE("a full table of commands refuses the next, and can be emptied") {
   DmaParameters parameters;
   parameters.commands = 2;

@@ -94,6 +94,11 @@ struct DmaBench {
     stage(grid, first, count, base, destination, block_tiles);
     return add(operation);
   }
+  Status add_destination(std::uint64_t destination) {
+    registers.set("destination_base", destination);
+    registers.set("command", 5);
+    return registers.command_status();
+  }
   Status fill(std::uint64_t base, std::uint64_t bytes) {
     registers.set("fill_base", base);
     registers.set("fill_bytes", bytes);

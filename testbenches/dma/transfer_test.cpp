@@ -278,6 +278,78 @@ TEST_CASE("a tile that cannot be read or sent is reported and does not stop the 
   REQUIRE(transfer() == Status::ok);
 }
 
+namespace {
+
+constexpr std::uint64_t second_peer = address_map::on_gpu(0, 0x40000);
+
+}  // namespace
+
+TEST_CASE("a tile is read once and sent to every destination of its command") {
+  DmaBench bench;
+  const TileGrid grid = DmaBench::ragged_grid();
+  REQUIRE(bench.map(Sent::store, grid, 0, 12) == Status::ok);
+  REQUIRE(bench.add_destination(second_peer) == Status::ok);
+  REQUIRE(bench.registers["used"] == 2);
+  const auto tiles = tiles_of(grid, 0, 12);
+  for (const Tile& tile : tiles) bench.trigger(grid, tile.first, tile.second);
+  bench.settle();
+  REQUIRE(bench.memory.arrivals().size() == tiles.size());
+  REQUIRE(bench.link.arrivals().size() == 2 * tiles.size());
+  std::map<std::uint64_t, unsigned char> sent, expected;
+  for (const DataTarget::Arrival& packet : bench.link.arrivals()) {
+    CHECK(packet.extension.operation == Operation::store);
+    sent.merge(bytes_of_packet(packet));
+  }
+  for (const Tile& tile : tiles)
+    for (const std::uint64_t to : {DmaBench::peer_output, second_peer})
+      expected.merge(bytes_of_tile(grid, tile, DmaBench::output, to));
+  CHECK(sent == expected);
+  CHECK(bench.registers["bytes"] == 2 * 100 * 90 * 2);
+  CHECK(bench.registers["blocks"] == 2 * tiles.size());
+  CHECK(bench.registers["pending"] == 0);
+  CHECK_FALSE(bench.busy());
+}
+
+TEST_CASE("a command is complete and its tiles' room is free when the last destination has what it is sent") {
+  DmaParameters parameters;
+  parameters.bytes_in_flight = 512;  // one tile
+  DmaBench bench(parameters);
+  const TileGrid grid = DmaBench::ragged_grid();
+  REQUIRE(bench.map(Sent::store, grid, 0, 1) == Status::ok);
+  REQUIRE(bench.add_destination(second_peer) == Status::ok);
+  bench.link.holds = true;
+  for (std::uint32_t wf = 0; wf < 4; ++wf) bench.trigger(grid, 0, wf);
+  bench.settle();
+  for (std::uint32_t wf = 0; wf < 4; ++wf) {
+    CHECK(bench.memory.arrivals().size() == wf + 1);
+    CHECK(bench.link.arrivals().size() == 2 * (wf + 1));
+    bench.link.answer_one();
+    bench.settle();
+    CHECK(bench.memory.arrivals().size() == wf + 1);  // the other copy is still here
+    CHECK(bench.registers["pending"] == 1);
+    CHECK_FALSE(bench.engine.has_sent_to(0, second_peer + grid.offset(grid.tile(0))));
+    bench.link.answer_one();
+    bench.settle();
+  }
+  CHECK(bench.registers["pending"] == 0);
+  for (const std::uint64_t to : {DmaBench::peer_output, second_peer})
+    CHECK(bench.engine.has_sent_to(0, to + grid.offset(grid.tile(0))));
+  CHECK(bench.engine.diagnosis().empty());
+}
+
+TEST_CASE("a tile that cannot be read is sent to none and awaited from none") {
+  DmaBench bench;
+  const TileGrid grid = DmaBench::ragged_grid();
+  REQUIRE(bench.map(Sent::store, grid, 0, 1) == Status::ok);
+  REQUIRE(bench.add_destination(second_peer) == Status::ok);
+  bench.memory.serve = [](tlm::tlm_generic_payload&) { return tlm::TLM_ADDRESS_ERROR_RESPONSE; };
+  for (std::uint32_t wf = 0; wf < 4; ++wf) bench.trigger(grid, 0, wf);
+  bench.settle();
+  CHECK(bench.link.arrivals().empty());
+  CHECK(bench.registers["pending"] == 0);
+  CHECK_FALSE(bench.busy());
+}
+
 TEST_CASE("the diagnosis counts the tiles that are not sent") {
   DmaBench bench;
   const TileGrid grid = DmaBench::ragged_grid();

@@ -34,8 +34,9 @@ std::string kernel_line(const QueuedKernel& packet) {
   const auto batch = [](std::uint16_t batches) { return batches > 1 ? fmt::format(" batch of {}", batches) : ""; };
   if (is("gemm")) {
     const t3_gemm_arguments a = packet.gemm();
-    return fmt::format("kernel gemm from {} of {}{}{}{}", a.first_workgroup, packet.workgroups, batch(a.batches),
-                       a.update != 0 ? " update" : "", a.uncached != 0 ? " uncached" : "");
+    return fmt::format("kernel gemm from {} of {}{}{}{}{}", a.first_workgroup, packet.workgroups, batch(a.batches),
+                       a.update != 0 ? " update" : "", a.uncached != 0 ? " uncached" : "",
+                       a.chunks > 1 ? fmt::format(" chunks {}", a.chunks) : "");
   }
   if (is("rows")) return fmt::format("kernel rows {} {}x{}", packet.rows().operation, packet.rows().m, packet.rows().n);
   if (is("attention")) {
@@ -242,6 +243,8 @@ void MockGpu::dma_command(std::uint64_t value) {
     note(fmt::format("dma {} {}{}", chunk(T3_BLOCK_DMA), operation_name(operation),
                      operation == T3_NOTIFY ? "" : " " + destination(T3_BLOCK_DMA, T3_DMA_DESTINATION_BASE_OFFSET)));
     pending += refused ? 0 : 1;
+  } else if (action == T3_DMA_COMMAND_ACTION_ADD_DESTINATION) {
+    note(fmt::format("dma {} also {}", chunk(T3_BLOCK_DMA), destination(T3_BLOCK_DMA, T3_DMA_DESTINATION_BASE_OFFSET)));
   } else {
     note("dma remove");
     pending = 0;

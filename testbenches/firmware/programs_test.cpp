@@ -143,6 +143,80 @@ TEST_CASE("fused on GPU 4 of 5: unequal chunks, the order starts at chunk 0") {
   REQUIRE(journal_of(t3_fused, 4, 5, job()) == lines(expected));
 }
 
+namespace {
+
+/// What GPU 1 of 4 orders, from the first map to the end of its maps.
+std::vector<std::string> maps_of(t3_fused_kind kind) {
+  t3_job fused = job();
+  fused.fused = kind;
+  fused.dma.updates = t3_fused_updates(kind, 4);
+  std::vector<std::string> journal = journal_of(t3_fused, 1, 4, fused);
+  const auto begin = std::find(journal.begin(), journal.end(), "end zeroing");
+  REQUIRE(begin != journal.end());
+  return {begin + 1, std::find(begin, journal.end(), "signal gpu 0")};
+}
+
+}  // namespace
+
+TEST_CASE("a direct reduce-scatter stores each chunk at its owner, and counts all GPUs' in its own") {
+  REQUIRE(maps_of(T3_FUSED_DIRECT_REDUCE_SCATTER) == lines(R"(
+    map 4+2 update gpu 2
+    map 6+2 update gpu 3
+    map 0+2 update gpu 0
+    track 2+2 x4 update
+    dma 2+2 notify)"));
+}
+
+TEST_CASE("an all-reduce sends the own sum to all and awaits one store of each other one") {
+  REQUIRE(maps_of(T3_FUSED_ALL_REDUCE) == lines(R"(
+    map 4+2 update gpu 2
+    map 6+2 update gpu 3
+    map 0+2 update gpu 0
+    track 2+2 x4 update
+    dma 2+2 store gpu 2
+    dma 2+2 also gpu 3
+    dma 2+2 also gpu 0
+    track 4+2 x1 store
+    dma 4+2 notify
+    track 6+2 x1 store
+    dma 6+2 notify
+    track 0+2 x1 store
+    dma 0+2 notify)"));
+}
+
+TEST_CASE("an all-to-all stores each chunk in its owner's slab, and awaits one store in each of its own slabs") {
+  REQUIRE(maps_of(T3_FUSED_ALL_TO_ALL) == lines(R"(
+    map 4+2 store gpu 2
+    map 6+2 store gpu 3
+    map 0+2 store gpu 0
+    track 2+2 x1 store
+    dma 2+2 notify
+    track 2+2 x1 store
+    dma 2+2 notify
+    track 2+2 x1 store
+    dma 2+2 notify
+    track 2+2 x1 store
+    dma 2+2 notify)"));
+}
+
+TEST_CASE("only what is added to is zeroed, and tiles of all owners take turns") {
+  t3_job fused = job();
+  fused.n = 200;  // 400 bytes, 416 with their padding
+  const auto journal = [&](t3_fused_kind kind) {
+    fused.fused = kind;
+    return journal_of(t3_fused, 1, 4, fused);
+  };
+  const auto has = [](const std::vector<std::string>& all, const std::string& line) {
+    return std::count(all.begin(), all.end(), line) == 1;
+  };
+  CHECK(has(journal(T3_FUSED_RING_REDUCE_SCATTER), "fill 212992 bytes"));
+  CHECK(has(journal(T3_FUSED_DIRECT_REDUCE_SCATTER), "fill 53248 bytes"));  // workgroups 2 and 3: 128 rows
+  CHECK(has(journal(T3_FUSED_ALL_REDUCE), "fill 53248 bytes"));
+  for (const std::string& line : journal(T3_FUSED_ALL_TO_ALL)) CHECK(line.rfind("fill", 0) != 0);
+  CHECK(has(journal(T3_FUSED_ALL_REDUCE), "kernel gemm from 4 of 8 update uncached chunks 4"));
+  CHECK(has(journal(T3_FUSED_ALL_TO_ALL), "kernel gemm from 4 of 8 uncached chunks 4"));
+}
+
 TEST_CASE("MCA ends with the reduce-scatter unless it is for always") {
   for (t3_program* const program : {t3_fused, t3_sequential, t3_isolated})
     for (const bool always : {false, true}) {

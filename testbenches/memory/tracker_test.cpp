@@ -534,7 +534,7 @@ TEST_CASE("in the controller, own and incoming updates of a tile trigger when th
   bench.run_for(3'000'000);
   const auto lines = bench.controller.tracker.diagnosis();
   REQUIRE(lines.size() == 1);
-  CHECK_THAT(lines[0], Catch::Contains("own kernels 1024 of 1024, incoming 0 of 1024"));
+  CHECK_THAT(lines[0], Catch::Contains("1024 of 2048 element updates counted (2 per element expected): own kernels' 1024, incoming 0"));
   const std::size_t second = bench.send(bench.peers, access, 5'000'000);
   bench.settle();
   REQUIRE(bench.triggers.arrivals().size() == 1);
