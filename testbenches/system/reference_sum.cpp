@@ -96,6 +96,35 @@ Comparison compare(const Run& run, std::uint32_t gpus, Element element, Sums sum
   return result;
 }
 
+Comparison compare_slabs(const Run& run, std::uint32_t gpus, Element element, std::uint32_t tile) {
+  const auto array = [&](std::uint32_t gpu, const char* name) {
+    return load(run.array("gpu" + std::to_string(gpu) + name), element);
+  };
+  const auto tiles_along = [tile](Eigen::Index elements) {
+    return (static_cast<std::uint32_t>(elements) + tile - 1) / tile;
+  };
+  std::vector<Matrix> outs;
+  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) outs.push_back(array(gpu, ".out"));
+  Comparison comparison;
+  for (std::uint32_t sender = 0; sender < gpus; ++sender) {
+    const Matrix product = array(sender, ".a") * array(sender, ".b");
+    const std::uint32_t across = tiles_along(product.cols()), tiles = across * tiles_along(product.rows());
+    for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
+      if (outs[gpu].rows() != product.rows() * gpus) throw std::runtime_error("not a slab for each GPU");
+      for (Eigen::Index row = 0; row < product.rows(); ++row)
+        for (Eigen::Index column = 0; column < product.cols(); ++column) {
+          const auto number =
+              static_cast<std::uint32_t>(row / tile) * across + static_cast<std::uint32_t>(column / tile);
+          const bool is_own = gpu * tiles / gpus <= number && number < (gpu + 1) * tiles / gpus;
+          const double found = outs[gpu](sender * product.rows() + row, column);
+          if (is_own ? found != product(row, column) : !std::isnan(found)) ++comparison.wrong;
+        }
+      comparison.elements += static_cast<std::size_t>(product.size());
+    }
+  }
+  return comparison;
+}
+
 std::string outputs(const Run& run, std::uint32_t gpus) {
   std::string all;
   for (std::uint32_t g = 0; g < gpus; ++g) all += text_of(run.array("gpu" + std::to_string(g) + ".out"));

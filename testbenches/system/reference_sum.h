@@ -28,6 +28,10 @@ struct Comparison {
 enum class Sums { exact, rounded };
 Comparison compare(const Run& run, std::uint32_t gpus, Element element, Sums sums = Sums::exact);
 
+/// Every GPU's `out` against the slabs of an all-to-all of tiles of `tile` x `tile`, exact operands: the GPU's chunk of
+/// each GPU's a b, one slab behind the other, and no number elsewhere.
+Comparison compare_slabs(const Run& run, std::uint32_t gpus, Element element, std::uint32_t tile);
+
 /// The bytes of every GPU's `out` one after the other.
 std::string outputs(const Run& run, std::uint32_t gpus);
 

@@ -30,42 +30,15 @@ Settings settings_of(t3_fused_kind kind, std::uint32_t gpus, const std::string& 
           "system.dma.commands=64"};
 }
 
-constexpr std::uint32_t tile = 64;  // small-4's
-
-std::uint32_t tiles_along(Eigen::Index elements) { return (static_cast<std::uint32_t>(elements) + tile - 1) / tile; }
-
-/// Elements of a GPU's `out` that are neither the others' products in its own chunk, one behind the other, nor
-/// untouched.
-std::size_t wrong_in_slabs(const Run& run, std::uint32_t gpu, std::uint32_t gpus, Element element) {
-  const Matrix out = load(run.array("gpu" + std::to_string(gpu) + ".out"), element);
-  std::size_t wrong = 0;
-  for (std::uint32_t sender = 0; sender < gpus; ++sender) {
-    const std::string name = "gpu" + std::to_string(sender);
-    const Matrix a = load(run.array(name + ".a"), element), b = load(run.array(name + ".b"), element);
-    REQUIRE(out.rows() == a.rows() * gpus);
-    for (Eigen::Index row = 0; row < a.rows(); ++row)
-      for (Eigen::Index column = 0; column < b.cols(); ++column) {
-        const auto number = static_cast<std::uint32_t>(row / tile * tiles_along(b.cols()) + column / tile);
-        const std::uint32_t tiles = tiles_along(a.rows()) * tiles_along(b.cols());
-        const bool is_own = gpu * tiles / gpus <= number && number < (gpu + 1) * tiles / gpus;
-        const double found = out(sender * a.rows() + row, column);
-        if (is_own ? found != a.row(row).dot(b.col(column)) : !std::isnan(found)) ++wrong;
-      }
-  }
-  return wrong;
-}
-
 void require_right(const Run& run, t3_fused_kind kind, std::uint32_t gpus, Element element) {
   CAPTURE(run.diagnosis());
   REQUIRE(run.exit_code() == 0);
   REQUIRE(run.report()["functional"]["checked"] == true);
-  if (kind != T3_FUSED_ALL_TO_ALL) {
-    const Comparison comparison = compare(run, gpus, element);
-    REQUIRE(comparison.elements > 0);
-    REQUIRE(comparison.wrong == 0);
-    return;
-  }
-  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) REQUIRE(wrong_in_slabs(run, gpu, gpus, element) == 0);
+  constexpr std::uint32_t tile = 64;  // small-4's
+  const Comparison comparison =
+      kind == T3_FUSED_ALL_TO_ALL ? compare_slabs(run, gpus, element, tile) : compare(run, gpus, element);
+  REQUIRE(comparison.elements > 0);
+  REQUIRE(comparison.wrong == 0);
 }
 
 RunConfiguration configuration_for(t3_fused_kind kind, std::uint32_t gpus, const Settings& shape) {
