@@ -117,22 +117,47 @@ std::vector<std::size_t> buffers_on_the_way(const Fabric& fabric, std::uint32_t 
   return buffers;
 }
 
+/// Which buffer waits for which: a graph, and whether it has a circle.
+class Waits {
+ public:
+  explicit Waits(std::size_t buffers) : of_(buffers), state_(buffers, 0) {}
+  void add(std::size_t buffer, std::size_t other) { of_[buffer].push_back(other); }
+  bool have_a_circle() {
+    for (std::size_t buffer = 0; buffer < of_.size(); ++buffer)
+      if (leads_to_a_circle(buffer)) return true;
+    return false;
+  }
+
+ private:
+  bool leads_to_a_circle(std::size_t buffer) {
+    if (state_[buffer] != 0) return state_[buffer] == 1;  // met again on the way to it
+    state_[buffer] = 1;
+    for (const std::size_t other : of_[buffer])
+      if (leads_to_a_circle(other)) return true;
+    state_[buffer] = 2;
+    return false;
+  }
+  std::vector<std::vector<std::size_t>> of_;
+  std::vector<char> state_;
+};
+
+/// Stores wait for the buffers of their way, and so do requests, which then wait for those of their answers' way.
+enum class Answers { none, of_own_channels, of_the_same_channels };
+
 /// Whether a buffer waits for itself, over any routes (Dally's and Seitz's condition) by brute force.
-bool has_circle(const Fabric& fabric) {
+bool has_circle(const Fabric& fabric, Answers answers = Answers::of_own_channels) {
   const std::size_t buffers = fabric.links.size() * channels_of(fabric);
-  std::vector<std::vector<bool>> waits(buffers, std::vector<bool>(buffers, false));
+  const std::size_t of_answers = answers == Answers::of_own_channels ? buffers : 0;
+  Waits waits(2 * buffers);
   for (std::uint32_t from = 0; from < fabric.gpus.size(); ++from)
     for (std::uint32_t to = 0; to < fabric.gpus.size(); ++to) {
-      const std::vector<std::size_t> way = buffers_on_the_way(fabric, from, to);
-      for (std::size_t i = 1; i < way.size(); ++i) waits[way[i - 1]][way[i]] = true;
+      std::vector<std::size_t> way = buffers_on_the_way(fabric, from, to);
+      if (answers != Answers::none)
+        for (const std::size_t buffer : buffers_on_the_way(fabric, to, from)) way.push_back(buffer + of_answers);
+      for (std::size_t i = 1; i < way.size(); ++i)
+        if (way[i - 1] != way[i]) waits.add(way[i - 1], way[i]);
     }
-  for (std::size_t k = 0; k < buffers; ++k)
-    for (std::size_t i = 0; i < buffers; ++i)
-      for (std::size_t j = 0; waits[i][k] && j < buffers; ++j)
-        if (waits[k][j]) waits[i][j] = true;
-  for (std::size_t i = 0; i < buffers; ++i)
-    if (waits[i][i]) return true;
-  return false;
+  return waits.have_a_circle();
 }
 
 const std::vector<Topology>& insides() {
@@ -194,72 +219,20 @@ TEST_CASE("links have the parameters of their tier") {
   }
 }
 
-namespace {
-
-/// Which buffer waits for which: a graph, and whether it has a circle.
-class Waits {
- public:
-  explicit Waits(std::size_t buffers) : of_(buffers), state_(buffers, 0) {}
-  void add(std::size_t buffer, std::size_t other) { of_[buffer].push_back(other); }
-  bool have_a_circle() {
-    for (std::size_t buffer = 0; buffer < of_.size(); ++buffer)
-      if (leads_to_a_circle(buffer)) return true;
-    return false;
-  }
-
- private:
-  bool leads_to_a_circle(std::size_t buffer) {
-    if (state_[buffer] != 0) return state_[buffer] == 1;  // met again on the way to it
-    state_[buffer] = 1;
-    for (const std::size_t other : of_[buffer])
-      if (leads_to_a_circle(other)) return true;
-    state_[buffer] = 2;
-    return false;
-  }
-  std::vector<std::vector<std::size_t>> of_;
-  std::vector<char> state_;
-};
-
-/// Requests wait for the buffers of their way, then for those of their answers' way, in channels of the same class or
-/// of their own.
-bool answers_can_stick(const std::vector<Placement>& placements, std::size_t ports, bool own_channels) {
-  const std::size_t gpus = placements.size(), buffers = gpus * ports * 2;
-  Waits waits(2 * buffers);
-  const auto buffer = [&](std::uint32_t gpu, std::uint32_t to, bool answers) {
-    const interconnect::Hop& hop = placements[gpu].route[to];
-    return (gpu * ports + hop.port) * 2 + hop.channel + (answers && own_channels ? buffers : 0);
-  };
-  for (std::uint32_t from = 0; from < gpus; ++from)
-    for (std::uint32_t to = 0; to < gpus; ++to) {
-      if (from == to) continue;
-      std::size_t last = buffer(from, to, false);
-      const auto follow = [&](std::uint32_t begin, std::uint32_t end, bool answers) {
-        std::uint32_t at = begin;
-        for (const std::uint32_t next : way(placements, begin, end)) {
-          const std::size_t taken = buffer(at, end, answers);
-          if (taken != last) waits.add(last, taken);
-          last = taken;
-          at = next;
-        }
-      };
-      follow(from, to, false);
-      follow(to, from, true);
-    }
-  return waits.have_a_circle();
-}
-
-}  // namespace
-
 TEST_CASE("no buffer waits for itself though requests wait until their answers have left") {
+  const Topology full = of_kind(Topology::Kind::fully_connected), switched = of_kind(Topology::Kind::switched);
   for (const Dimensions& dimensions : tori) {
-    const std::vector<Placement> placements = place(torus(dimensions), product(dimensions));
+    const Fabric fabric = lay_out({{}, torus_of(dimensions)}, product(dimensions));
     INFO(Catch::StringMaker<Dimensions>::convert(dimensions));
-    CHECK_FALSE(answers_can_stick(placements, 2 * dimensions.size(), true));
-    CHECK(answers_can_stick(placements, 2 * dimensions.size(), false));
+    CHECK_FALSE(has_circle(fabric));
+    CHECK(has_circle(fabric, Answers::of_the_same_channels));
   }
-  const std::vector<Placement> full = place(of_kind(Topology::Kind::fully_connected), 5);
-  CHECK_FALSE(answers_can_stick(full, 4, true));
-  CHECK(answers_can_stick(full, 4, false));
+  for (const Topology& topology : {full, switched}) {
+    const Fabric fabric = lay_out({{}, topology}, 5);
+    CHECK_FALSE(has_circle(fabric, Answers::none));
+    CHECK_FALSE(has_circle(fabric));
+    CHECK(has_circle(fabric, Answers::of_the_same_channels));
+  }
 }
 
 }  // namespace t3vp::test::topology_test

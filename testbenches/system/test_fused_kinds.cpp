@@ -4,11 +4,13 @@
 #include <cmath>
 
 #include "config/input_error.h"
+#include "hardware/topologies.h"
 #include "run/simulation.h"
 #include "system/reference_sum.h"
 #include "t3/t3.h"
 #include "t3_hal.h"
 #include "workload/collective.h"
+#include "workload/link_bound.h"
 
 namespace t3vp::test::test_fused_kinds {
 
@@ -165,12 +167,14 @@ TEST_CASE("tiles for all owners take turns, so that all links of fully connected
 }
 
 TEST_CASE("what links need for chunks of unequal size is counted chunk by chunk") {
-  const Topology ring, full{Topology::Kind::fully_connected, {}};
   const std::vector<std::uint64_t> chunks{400, 100, 100};
-  CHECK(least_link_ns(T3_ALL_TO_ALL, chunks, full, 1) == Approx(2 * 400 / 2.0));  // GPU 0 receives 400 twice
-  CHECK(least_link_ns(T3_ALL_TO_ALL, {0, 500, 100}, full, 1) == Approx(2 * 500 / 2.0));
-  CHECK(least_link_ns(T3_ALL_REDUCE, chunks, full, 1) == Approx(2 * 2 * 600 / 6.0));
-  CHECK(least_link_ns(T3_ALL_TO_ALL, {100, 100, 100, 100}, ring, 1) == Approx(4 * 100 * (1 + 1 + 2) / 8.0));
+  interconnect::LinkParameters links;
+  links.bandwidth_GBps = 1;
+  const Fabric ring = lay_out({links, {}}, 4), full = lay_out({links, of_kind(Topology::Kind::fully_connected)}, 3);
+  CHECK(least_link_ns(T3_ALL_TO_ALL, chunks, full) == Approx(2 * 400 / 2.0));  // GPU 0 receives 400 twice
+  CHECK(least_link_ns(T3_ALL_TO_ALL, {0, 500, 100}, full) == Approx(2 * 500 / 2.0));
+  CHECK(least_link_ns(T3_ALL_REDUCE, chunks, full) == Approx(2 * 2 * 600 / 6.0));
+  CHECK(least_link_ns(T3_ALL_TO_ALL, {100, 100, 100, 100}, ring) == Approx(4 * 100 * (1 + 1 + 2) / 8.0));
 }
 
 TEST_CASE("an update that is lost is missed from the GPU that sent it and from no other") {
