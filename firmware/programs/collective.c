@@ -6,11 +6,11 @@
 #include "operands.h"
 #include "t3/registers/signals.h"
 
-enum { KERNELS = 2 };
+enum { KERNELS = 2, ROUNDS = 2 };
 
 struct buffers {
-  uint64_t out, in, staging; /* 0: there is none */
-  uint64_t epochs[KERNELS];  /* of each kernel's counters */
+  uint64_t out, in, staging;        /* 0: there is none */
+  uint64_t epochs[KERNELS][ROUNDS]; /* of each kernel's counters, for signals of its own node and of others */
 };
 
 static enum t3_status allocate(struct t3_context* gpu, uint64_t bytes, uint64_t* address) {
@@ -40,17 +40,23 @@ static enum t3_status set_up(struct t3_context* gpu, const struct t3_collective*
   return T3_OK;
 }
 
+static uint32_t rounds_of(const struct t3_collective* c) { return c->algorithm == T3_HIERARCHICAL ? ROUNDS : 1; }
+
 /* The last counters are for kernels that are not the driver's ring kernels, those of the first one at the end. */
-static uint32_t counters_of(const struct t3_context* gpu, uint32_t kernel) {
-  return T3_SIGNALS_VALUE_COUNT - (kernel + 1) * gpu->ring_workgroups;
+static uint32_t counters_of(const struct t3_context* gpu, const struct t3_collective* c, uint32_t kernel) {
+  return T3_SIGNALS_VALUE_COUNT - (kernel + 1) * rounds_of(c) * gpu->ring_workgroups;
 }
 
 /* While no GPU can have signalled yet. All of a kernel's counters are the same. */
-static enum t3_status read_epochs(const struct t3_context* gpu, struct buffers* buffers) {
+static enum t3_status read_epochs(const struct t3_context* gpu, const struct t3_collective* c,
+                                  struct buffers* buffers) {
   const uint64_t values = t3_block_base(gpu->gpu, T3_BLOCK_SIGNALS) + T3_SIGNALS_VALUE_OFFSET;
   for (uint32_t kernel = 0; kernel < KERNELS; ++kernel)
-    T3_TRY(gpu->hal->read64(gpu->hal->platform, values + T3_SIGNALS_VALUE_STRIDE * counters_of(gpu, kernel),
-                            &buffers->epochs[kernel]));
+    for (uint32_t round = 0; round < rounds_of(c); ++round) {
+      const uint32_t counter = counters_of(gpu, c, kernel) + round * gpu->ring_workgroups;
+      T3_TRY(gpu->hal->read64(gpu->hal->platform, values + T3_SIGNALS_VALUE_STRIDE * counter,
+                              &buffers->epochs[kernel][round]));
+    }
   return T3_OK;
 }
 
@@ -61,10 +67,12 @@ static enum t3_status run_kernel(struct t3_context* gpu, const struct t3_collect
                                                     .in = buffers->in,
                                                     .staging = op == T3_ALL_GATHER ? 0 : buffers->staging,
                                                     .elements = c->elements,
-                                                    .signal_epoch = buffers->epochs[kernel],
-                                                    .signal_base = counters_of(gpu, kernel),
+                                                    .signal_epoch = buffers->epochs[kernel][0],
+                                                    .between_epoch = buffers->epochs[kernel][1],
+                                                    .signal_base = counters_of(gpu, c, kernel),
                                                     .gpu = gpu->gpu,
                                                     .gpus = gpu->gpus,
+                                                    .gpus_per_node = c->gpus_per_node,
                                                     .op = (uint8_t)op,
                                                     .algorithm = (uint8_t)c->algorithm,
                                                     .element = (uint8_t)c->element};
@@ -75,7 +83,7 @@ static enum t3_status run_kernel(struct t3_context* gpu, const struct t3_collect
 
 /* The second kernel has counters of its own, since GPUs that have all they need begin it while others have not. */
 static enum t3_status run(struct t3_context* gpu, const struct t3_collective* c, const struct buffers* buffers) {
-  const bool is_all_reduce = c->op == T3_ALL_REDUCE;
+  const bool is_all_reduce = c->op == T3_ALL_REDUCE && c->algorithm != T3_IN_SWITCH;
   T3_TRY(run_kernel(gpu, c, buffers, is_all_reduce ? T3_REDUCE_SCATTER : c->op, 0));
   if (is_all_reduce) T3_TRY(run_kernel(gpu, c, buffers, T3_ALL_GATHER, 1));
   return t3_wait_kernels(gpu);
@@ -85,10 +93,12 @@ enum t3_status t3_run_collective(const struct t3_hal* hal, const struct t3_job* 
   struct t3_context context = {0};
   struct buffers buffers;
   T3_TRY(t3_set_up(&context, hal, job));
-  T3_TRY(t3_set_ring_workgroups(&context, (uint32_t)t3_at_most(context.ring_workgroups, T3_RING_WORKGROUPS_MAX / 2)));
+  T3_TRY(t3_set_ring_workgroups(
+      &context,
+      (uint32_t)t3_at_most(context.ring_workgroups, T3_RING_WORKGROUPS_MAX / 2 / rounds_of(&job->collective))));
   t3_begin(&context, "setup");
   T3_TRY(set_up(&context, &job->collective, &buffers));
-  T3_TRY(read_epochs(&context, &buffers));
+  T3_TRY(read_epochs(&context, &job->collective, &buffers));
   T3_TRY(t3_barrier(&context));
   t3_end(&context, "setup");
 

@@ -26,22 +26,23 @@ Switch::Switch(const sc_core::sc_module_name& name, Picoseconds latency, const s
 
 void Switch::request(int port, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const auto receiver = static_cast<std::size_t>(port);
-  if (!is_packet(transaction)) return refuse(receiver, transaction, tlm::TLM_COMMAND_ERROR_RESPONSE);
+  if (!is_packet(transaction)) return refuse(receiver, transaction, tlm::TLM_COMMAND_ERROR_RESPONSE, delay);
   const DataExtension& extension = extension_of(transaction);
   if (extension.operation == Operation::answer)
-    if (Sum* const sum = sum_with(extension.asked)) return take_part(*sum, receiver, transaction);
+    if (Sum* const sum = sum_with(extension.asked)) return take_part(*sum, receiver, transaction, delay);
   const std::uint64_t gpu = address_map::gpu_of(transaction.get_address());
   if (gpu == address_map::all_gpus && reduces_)
     return extension.operation == Operation::request ? ask_all(receiver, transaction, delay)
                                                      : pass_to_all(receiver, transaction, delay);
   const Hop hop = hop_to(route_, gpu);
-  if (hop.port == no_port) return refuse(receiver, transaction, tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  if (hop.port == no_port) return refuse(receiver, transaction, tlm::TLM_ADDRESS_ERROR_RESPONSE, delay);
   forward(receiver, transaction, hop, delay);
 }
 
-void Switch::refuse(std::size_t receiver, tlm::tlm_generic_payload& transaction, tlm::tlm_response_status status) {
+void Switch::refuse(std::size_t receiver, tlm::tlm_generic_payload& transaction, tlm::tlm_response_status status,
+                    Picoseconds delay) {
   transaction.set_response_status(status);
-  ingress[receiver]->respond(transaction, 0);
+  ingress[receiver]->respond(transaction, delay);
 }
 
 void Switch::forward(std::size_t receiver, tlm::tlm_generic_payload& transaction, const Hop& hop, Picoseconds delay) {
@@ -85,7 +86,7 @@ void Switch::taken(int, tlm::tlm_generic_payload& packet, Picoseconds delay) {
 void Switch::response(int, tlm::tlm_generic_payload& packet, Picoseconds delay) {
   auto& relay = static_cast<Transaction&>(packet);
   if (relay.extension().operation == Operation::answer && relay.generation == own) return relay.release();
-  if (Sum* const sum = sum_of(relay.original())) return part_asked(*sum, relay);
+  if (Sum* const sum = sum_of(relay.original())) return part_asked(*sum, relay, delay);
   if (Multicast* const multicast = multicast_of(relay.original())) return end_of(*multicast, relay, delay);
   DataTargetSocket<Switch>& receiver = receiver_of(relay);
   tlm::tlm_generic_payload& transaction = relay.end_relay();

@@ -49,6 +49,7 @@ class Switch : public sc_core::sc_module {
     std::size_t receiver;
     std::vector<Transaction*> parts;
     std::size_t asked, missing;  ///< requests without a response, answers that may come
+    Picoseconds latest = 0;      ///< of what has come so far
     tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
     std::uint32_t refusal = 0;
   };
@@ -58,7 +59,8 @@ class Switch : public sc_core::sc_module {
 
   void request(int receiver, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void forward(std::size_t receiver, tlm::tlm_generic_payload& transaction, const Hop& hop, Picoseconds delay);
-  void refuse(std::size_t receiver, tlm::tlm_generic_payload& transaction, tlm::tlm_response_status status);
+  void refuse(std::size_t receiver, tlm::tlm_generic_payload& transaction, tlm::tlm_response_status status,
+              Picoseconds delay);
   void taken(int, tlm::tlm_generic_payload& relay, Picoseconds delay);
   void response(int, tlm::tlm_generic_payload& relay, Picoseconds delay);
   unsigned debug(int, tlm::tlm_generic_payload& transaction);
@@ -71,8 +73,8 @@ class Switch : public sc_core::sc_module {
   void ask_all(std::size_t receiver, tlm::tlm_generic_payload& request, Picoseconds delay);
   Sum* sum_of(const tlm::tlm_generic_payload& request);
   Sum* sum_with(const tlm::tlm_generic_payload* part);
-  void take_part(Sum& sum, std::size_t receiver, tlm::tlm_generic_payload& answer);
-  void part_asked(Sum& sum, Transaction& relay);
+  void take_part(Sum& sum, std::size_t receiver, tlm::tlm_generic_payload& answer, Picoseconds delay);
+  void part_asked(Sum& sum, Transaction& relay, Picoseconds delay);
   void end_if_complete(Sum& sum);
   void send_sum(const Sum& sum);
 

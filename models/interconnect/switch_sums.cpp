@@ -29,7 +29,7 @@ void Switch::ask_all(std::size_t receiver, tlm::tlm_generic_payload& request, Pi
   tlm::tlm_generic_payload& read = *extension_of(request).asked;
   const DataExtension& asked = extension_of(read);
   if (asked.operation != Operation::load || asked.shape.row_bytes % bytes_of(asked.element) != 0)
-    return refuse(receiver, request, tlm::TLM_COMMAND_ERROR_RESPONSE);
+    return refuse(receiver, request, tlm::TLM_COMMAND_ERROR_RESPONSE, delay);
   request.acquire();
   sums_.push_back({&request, receiver, {}, neighbours_.size(), neighbours_.size()});
   Sum& sum = sums_.back();
@@ -65,15 +65,16 @@ Switch::Sum* Switch::sum_with(const tlm::tlm_generic_payload* part) {
   return nullptr;
 }
 
-void Switch::take_part(Sum& sum, std::size_t receiver, tlm::tlm_generic_payload& answer) {
+void Switch::take_part(Sum& sum, std::size_t receiver, tlm::tlm_generic_payload& answer, Picoseconds delay) {
   answer.set_response_status(tlm::TLM_OK_RESPONSE);
-  ingress[receiver]->respond(answer, 0);
+  ingress[receiver]->respond(answer, delay);
+  sum.latest = std::max(sum.latest, now() + delay);
   --sum.missing;
   end_if_complete(sum);
 }
 
 /// What refuses a request sends no answer.
-void Switch::part_asked(Sum& sum, Transaction& relay) {
+void Switch::part_asked(Sum& sum, Transaction& relay, Picoseconds delay) {
   if (relay.is_response_error()) {
     sum.status = relay.get_response_status();
     sum.refusal = relay.extension().refusal;
@@ -82,6 +83,7 @@ void Switch::part_asked(Sum& sum, Transaction& relay) {
   tlm::tlm_generic_payload& request = relay.original();
   relay.release();
   request.release();
+  sum.latest = std::max(sum.latest, now() + delay);
   --sum.asked;
   end_if_complete(sum);
 }
@@ -94,7 +96,7 @@ void Switch::end_if_complete(Sum& sum) {
   for (Transaction* const part : ended.parts) part->release();
   ended.request->set_response_status(ended.status);
   extension_of(*ended.request).refusal = ended.refusal;
-  ingress[ended.receiver]->respond(*ended.request, latency_);
+  ingress[ended.receiver]->respond(*ended.request, ended.latest - now() + latency_);
   ended.request->release();
 }
 
@@ -114,7 +116,7 @@ void Switch::send_sum(const Sum& sum) {
   extension.asked = &read;
   extension.traffic = asked.traffic;
   extension.lane = {channel_of(hop, answer), 0};
-  egress[hop.port]->send(answer, latency_);
+  egress[hop.port]->send(answer, sum.latest - now() + latency_);
 }
 
 std::vector<std::string> Switch::diagnosis() const {

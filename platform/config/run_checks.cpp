@@ -183,6 +183,13 @@ void check_collective(const Document& run, const RunConfiguration& c) {
   const t3_collective& collective = *c.workload.collective;
   if (c.method != Method::sequential) run.reject("/method", "sequential, or nothing, for a collective alone");
   if (c.mirror) run.reject("/simulate", "all: a mirror stands for the ring of a GEMM's chunks");
+  const Topology& topology = c.system.topology;
+  if (collective.algorithm == T3_HIERARCHICAL && topology.kind != Topology::Kind::nodes)
+    run.reject("/workload/collective/algorithm", "hierarchical only with links between nodes, another one");
+  if (collective.algorithm == T3_IN_SWITCH && !(topology.kind == Topology::Kind::switched && topology.reduces))
+    run.reject("/workload/collective/algorithm", "in-switch only with a switch that has reduction, another one");
+  if (collective.algorithm == T3_IN_SWITCH && collective.op == T3_ALL_TO_ALL)
+    run.reject("/workload/collective/algorithm", "another one: of an all-to-all a switch has nothing to add or copy");
   const std::uint64_t received = t3_received_elements(&collective, 0, c.gpus);
   constexpr std::uint64_t most_received = 1 << 30;
   if (collective.op == T3_ALL_TO_ALL && (collective.elements < c.gpus || received > most_received))

@@ -290,6 +290,8 @@ RunConfiguration load_run(const std::filesystem::path& file, const std::vector<s
     check_explicit_tile(files.run, c.system, tile);
   else if (c.workload.has_gemm())
     tile = choose_tile(c.system, c.workload.gemm);
+  if (c.workload.collective && c.workload.collective->algorithm == T3_HIERARCHICAL)
+    c.workload.collective->gpus_per_node = c.system.topology.gpus_per_node;
   c.gpus = gpus_of(files.run, c.workload, c.software.library.has_value());
   c.arbitration = run.value("arbitration", c.method == Method::t3_mca ? "mca" : "round-robin");
   c.policy = policy_of(files.run, c.arbitration);

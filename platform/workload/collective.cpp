@@ -27,7 +27,10 @@ const char* name_of(t3_collective_op op) {
   }
 }
 
-const char* name_of(t3_collective_algorithm algorithm) { return algorithm == T3_RING ? "ring" : "direct"; }
+const char* name_of(t3_collective_algorithm algorithm) {
+  constexpr const char* names[] = {"ring", "direct", "hierarchical", "in-switch"};
+  return names[algorithm];
+}
 
 std::uint64_t bytes_of(const t3_collective& c) { return c.elements * t3_element_bytes(c.element); }
 

@@ -10,7 +10,8 @@ namespace t3vp {
 
 inline constexpr t3_collective_op all_collective_ops[] = {T3_REDUCE_SCATTER, T3_ALL_GATHER, T3_ALL_REDUCE,
                                                           T3_ALL_TO_ALL, T3_BROADCAST};
-inline constexpr t3_collective_algorithm all_collective_algorithms[] = {T3_RING, T3_DIRECT};
+inline constexpr t3_collective_algorithm all_collective_algorithms[] = {T3_RING, T3_DIRECT, T3_HIERARCHICAL,
+                                                                        T3_IN_SWITCH};
 
 const char* name_of(t3_collective_op op);
 const char* name_of(t3_collective_algorithm algorithm);

@@ -13,12 +13,34 @@ namespace {
 
 using Operation = std::pair<t3_collective_op, t3_collective_algorithm>;
 
-/// Of every operation with every algorithm.
+/// Of every operation with every algorithm that any fabric has.
 std::vector<Operation> all_operations() {
   std::vector<Operation> all;
   for (const t3_collective_op op : all_collective_ops)
-    for (const t3_collective_algorithm algorithm : all_collective_algorithms) all.emplace_back(op, algorithm);
+    for (const t3_collective_algorithm algorithm : {T3_RING, T3_DIRECT}) all.emplace_back(op, algorithm);
   return all;
+}
+
+std::vector<Operation> operations_in_switch() {
+  return {{T3_REDUCE_SCATTER, T3_IN_SWITCH},
+          {T3_ALL_GATHER, T3_IN_SWITCH},
+          {T3_ALL_REDUCE, T3_IN_SWITCH},
+          {T3_BROADCAST, T3_IN_SWITCH}};
+}
+
+std::vector<Operation> hierarchical_operations() {
+  std::vector<Operation> all;
+  for (const t3_collective_op op : all_collective_ops) all.emplace_back(op, T3_HIERARCHICAL);
+  return all;
+}
+
+const char* const reducing = R"(system.links.topology={"kind": "switch", "latency_ns": 100, "reduction": true})";
+
+/// Nodes whose links between them have a quarter of the bandwidth inside.
+std::string nodes(std::uint32_t size, const char* ports = "gpu") {
+  return R"(system.links.topology={"kind": "nodes", "gpus_per_node": )" + std::to_string(size) + R"(, "ports": ")" +
+         ports +
+         R"(", "inside": {"topology": "fully-connected"}, "between": {"topology": "ring", "bandwidth_GBps": 1}})";
 }
 
 Settings collective(const Operation& operation, std::uint64_t bytes, const std::string& element, std::uint32_t gpus) {
@@ -87,6 +109,103 @@ TEST_CASE("every collective gives every GPU the right elements at odd sizes on e
   }
 }
 
+TEST_CASE("collectives by the switch give every GPU the right elements at odd sizes") {
+  const auto [gpus, element, elements] = GENERATE(table<std::uint32_t, const char*, std::uint64_t>({
+      {2, "fp16", 1001},
+      {3, "fp32", 20011},
+      {5, "bf16", 12347},
+      {7, "fp16", 30030},
+      {8, "fp16", 5},
+  }));
+  for (const Operation& operation : operations_in_switch())
+    right_run(operation, elements, element, gpus, {"data=functional", "check=protocol", reducing});
+}
+
+TEST_CASE("hierarchical collectives give every GPU the right elements at odd sizes whatever the nodes") {
+  const auto [gpus, size, ports, element, elements] =
+      GENERATE(table<std::uint32_t, std::uint32_t, const char*, const char*, std::uint64_t>({
+          {4, 2, "gpu", "fp16", 1001},
+          {6, 3, "gpu", "fp32", 20011},
+          {6, 2, "node", "bf16", 12347},
+          {9, 3, "gpu", "fp16", 30031},
+          {5, 1, "gpu", "fp16", 7001},
+          {5, 5, "gpu", "fp16", 7001},
+          {10, 5, "node", "fp32", 4099},
+      }));
+  for (const Operation& operation : hierarchical_operations())
+    right_run(operation, elements, element, gpus, {"data=functional", "check=protocol", nodes(size, ports)});
+}
+
+// What crosses between nodes is each element once for each pair of nodes, not once for each pair of GPUs.
+TEST_CASE("hierarchical collectives send each element between two nodes once") {
+  constexpr std::uint64_t elements = 4800;
+  const auto between = [&](t3_collective_op op, t3_collective_algorithm algorithm) {
+    const Run run = right_run({op, algorithm}, elements, "fp16", 8, {nodes(4)});
+    std::uint64_t sum = 0;
+    for (const auto& link : run.report()["links"])
+      if (link["from"].get<int>() / 4 != link["to"].get<int>() / 4) sum += link["payload_bytes"].get<std::uint64_t>();
+    return sum;
+  };
+  CHECK(between(T3_REDUCE_SCATTER, T3_HIERARCHICAL) == 2 * elements);
+  CHECK(between(T3_ALL_GATHER, T3_HIERARCHICAL) == 2 * elements);
+  CHECK(between(T3_BROADCAST, T3_HIERARCHICAL) == 2 * elements);
+  CHECK(between(T3_ALL_TO_ALL, T3_HIERARCHICAL) == 2 * 4 * elements);
+  CHECK(between(T3_ALL_GATHER, T3_DIRECT) == 4 * 2 * elements);
+}
+
+// Up: all parts of all sums, and what each GPU stores to all; down: the sums, and all that is stored.
+TEST_CASE("an all-reduce by the switch moves each element once up and once down and a chunk more") {
+  constexpr std::uint64_t elements = 4800;
+  const Run run = right_run({T3_ALL_REDUCE, T3_IN_SWITCH}, elements, "fp16", 4, {reducing});
+  for (const auto& link : run.report()["links"]) CHECK(link["payload_bytes"] == 2 * elements + 2 * elements / 4);
+}
+
+TEST_CASE("by the switch an all-reduce of long buffers is faster than any other way") {
+  const auto time = [](t3_collective_algorithm algorithm) {
+    return right_run({T3_ALL_REDUCE, algorithm}, 1 << 18, "fp16", 8, {reducing}).time("collective");
+  };
+  const double by_switch = time(T3_IN_SWITCH);
+  CHECK(by_switch < 0.75 * time(T3_RING));
+  CHECK(by_switch < 0.75 * time(T3_DIRECT));
+}
+
+TEST_CASE("a slow way between nodes makes hierarchical collectives faster than direct ones") {
+  const auto time = [](t3_collective_op op, t3_collective_algorithm algorithm) {
+    return right_run({op, algorithm}, 1 << 17, "fp16", 8, {nodes(4)}).time("collective");
+  };
+  for (const t3_collective_op op : {T3_REDUCE_SCATTER, T3_ALL_GATHER, T3_ALL_REDUCE}) {
+    INFO(name_of(op));
+    CHECK(time(op, T3_HIERARCHICAL) < 0.6 * time(op, T3_DIRECT));
+  }
+}
+
+TEST_CASE("hierarchical collectives and those by the switch take as long without data") {
+  const auto time = [](const Operation& operation, const std::string& topology, const char* data) {
+    return right_run(operation, 7777, "fp16", 6, {topology, data}).report()["time_ns"].dump();
+  };
+  for (const Operation& operation : hierarchical_operations())
+    CHECK(time(operation, nodes(3), "data=functional") == time(operation, nodes(3), "data=timing-only"));
+  for (const Operation& operation : operations_in_switch())
+    CHECK(time(operation, reducing, "data=functional") == time(operation, reducing, "data=timing-only"));
+}
+
+TEST_CASE("combinations that make no sense are one line") {
+  const auto message = [](const Operation& operation, const std::string& topology) -> std::string {
+    try {
+      Run::of_platform(collective(operation, 1000, "fp16", 4) + Settings{topology});
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  using Catch::Contains;
+  CHECK_THAT(message({T3_ALL_REDUCE, T3_IN_SWITCH}, "system.links.topology=switch"),
+             Contains("/workload/collective/algorithm") && Contains("reduction"));
+  CHECK_THAT(message({T3_ALL_REDUCE, T3_IN_SWITCH}, "system.links.topology=ring"), Contains("reduction"));
+  CHECK_THAT(message({T3_ALL_TO_ALL, T3_IN_SWITCH}, reducing), Contains("all-to-all"));
+  CHECK_THAT(message({T3_ALL_REDUCE, T3_HIERARCHICAL}, "system.links.topology=ring"), Contains("nodes"));
+}
+
 TEST_CASE("chunks of no element are no chunks") {
   for (const Operation& operation : all_operations())
     if (operation.first != T3_ALL_TO_ALL) right_run(operation, 3, "fp16", 5, {"data=functional"});
@@ -141,7 +260,7 @@ Fabric two_nodes(bool one_port) {
 }  // namespace
 
 TEST_CASE("no collective is faster than the bytes that its definition moves") {
-  t3_collective c{T3_ALL_GATHER, T3_RING, T3_FP16, 1000};
+  t3_collective c{T3_ALL_GATHER, T3_RING, T3_FP16, 1000, 0};
   const Fabric ring = links_of({}, 5), full = links_of(fully_connected, 5);
   // Five chunks of 200 elements: a GPU receives four over two ports, or over four.
   CHECK(least_link_ns(c, ring) == Approx(800));
@@ -156,7 +275,7 @@ TEST_CASE("no collective is faster than the bytes that its definition moves") {
 }
 
 TEST_CASE("the bisection bounds an all-to-all") {
-  const t3_collective c{T3_ALL_TO_ALL, T3_DIRECT, T3_FP16, 1600};
+  const t3_collective c{T3_ALL_TO_ALL, T3_DIRECT, T3_FP16, 1600, 0};
   // Halves of eight GPUs exchange 8 x 8 parts of 100 elements each way, over the eight links between halves of a torus.
   CHECK(least_link_ns(c, links_of(torus_of({4, 4}), 16)) == Approx(8 * 8 * 200 / 8.0));
   // A slow link of a ring of two: all that enters GPU 0.
@@ -166,7 +285,7 @@ TEST_CASE("the bisection bounds an all-to-all") {
 }
 
 TEST_CASE("what enters a node over its links bounds collectives between nodes") {
-  t3_collective c{T3_ALL_GATHER, T3_RING, T3_FP16, 800};
+  t3_collective c{T3_ALL_GATHER, T3_RING, T3_FP16, 800, 0};
   // Four chunks of 100 elements enter a node by four links, or by one.
   CHECK(least_link_ns(c, two_nodes(false)) == Approx(4 * 200 / 0.4));
   CHECK(least_link_ns(c, two_nodes(true)) == Approx(4 * 200 / 0.1));
@@ -179,13 +298,13 @@ TEST_CASE("what enters a node over its links bounds collectives between nodes") 
 }
 
 TEST_CASE("a switch carries between two parts what the smaller side's links do") {
-  const t3_collective c{T3_ALL_TO_ALL, T3_DIRECT, T3_FP16, 400};
+  const t3_collective c{T3_ALL_TO_ALL, T3_DIRECT, T3_FP16, 400, 0};
   CHECK(least_link_ns(c, links_of(of_kind(Topology::Kind::switched), 4)) == Approx(3 * 200));
 }
 
 TEST_CASE("a collective's oracle says what the operations are") {
   const std::uint32_t gpus = GENERATE(2u, 3u, 7u);
-  t3_collective c{T3_ALL_REDUCE, T3_RING, T3_FP32, 31};
+  t3_collective c{T3_ALL_REDUCE, T3_RING, T3_FP32, 31, 0};
   std::vector<float> sums(31);
   const CollectiveOracle all_reduce(c, gpus, 5);
   for (std::uint32_t gpu = 0; gpu < gpus; ++gpu)

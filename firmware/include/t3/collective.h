@@ -19,14 +19,16 @@ enum t3_collective_op T3_OF_32_BITS {
 };
 
 /* A ring's GPU sends to the previous one alone, which hands on what is not its own; direct, each sends to those that
- * want it. */
-enum t3_collective_algorithm T3_OF_32_BITS { T3_RING, T3_DIRECT };
+ * want it. Hierarchical, GPUs of a node collect what is for other nodes, and those of the same place in all nodes
+ * exchange it. In-switch, the switch adds and copies (t3/address.h's T3_ALL_GPUS). */
+enum t3_collective_algorithm T3_OF_32_BITS { T3_RING, T3_DIRECT, T3_HIERARCHICAL, T3_IN_SWITCH };
 
 struct t3_collective {
   enum t3_collective_op op;
   enum t3_collective_algorithm algorithm;
   enum t3_element element;
-  uint64_t elements; /* of a GPU's buffer */
+  uint64_t elements;      /* of a GPU's buffer */
+  uint32_t gpus_per_node; /* hierarchical: GPU g has place g mod this in node g / this; the others: 0 */
 };
 
 static inline uint64_t t3_flat_chunk_begin(uint64_t elements, uint32_t chunk, uint32_t chunks) {
@@ -45,13 +47,19 @@ static inline uint64_t t3_padded(uint64_t bytes) { return (bytes + 31) / 32 * 32
  * a DRAM access's start as in the buffer that they come from. */
 static inline uint64_t t3_staging_slot(const struct t3_collective* c, uint32_t gpus) {
   const uint32_t element = t3_element_bytes(c->element);
-  if (c->op == T3_ALL_TO_ALL) return t3_padded(c->elements * element);
+  if (c->op == T3_ALL_TO_ALL && c->algorithm == T3_RING) return t3_padded(c->elements * element);
   return t3_padded(t3_flat_chunk_size(c->elements, 0, gpus) * element) + 32;
 }
 
 /* What a GPU needs beside its buffers to receive what is not its own or not yet added. */
 static inline uint64_t t3_staging_bytes(const struct t3_collective* c, uint32_t gpus) {
   const bool reduces = c->op == T3_REDUCE_SCATTER || c->op == T3_ALL_REDUCE;
+  if (c->algorithm == T3_IN_SWITCH) return 0;
+  if (c->algorithm == T3_HIERARCHICAL) {
+    const uint64_t others = c->gpus_per_node - 1, nodes = gpus / c->gpus_per_node, slot = t3_staging_slot(c, gpus);
+    if (reduces) return (nodes - 1 + nodes * others) * slot;
+    return c->op == T3_ALL_TO_ALL ? (nodes - 1) * others * slot : 0;
+  }
   if (reduces && c->algorithm == T3_RING) return t3_padded(c->elements * t3_element_bytes(c->element));
   if (reduces) return (gpus - 1) * t3_staging_slot(c, gpus);
   if (c->op == T3_ALL_TO_ALL && c->algorithm == T3_RING) return (gpus - 2) * t3_staging_slot(c, gpus);

@@ -1,4 +1,4 @@
-/* A collective operation on flat buffers, as a ring or directly.
+/* A collective operation on flat buffers, as a ring, directly, by nodes or by the switch.
  *
  * Every workgroup owns the same share of each transfer on all GPUs and goes through the steps (steps.h) on its own:
  * wait for the signals that it needs, move its share, signal those that wait for it. Its waves take the share's blocks
@@ -83,9 +83,12 @@ static void add(struct t3_wave* wave, const struct t3_transfer* transfer, const 
 static void move(struct t3_wave* wave, const struct t3_steps* steps, const struct t3_transfer* transfer,
                  const struct piece* piece) {
   const struct t3_collective_arguments* p = steps->arguments;
-  t3_load(wave, piece->tile, at(piece, transfer->source));
+  t3_load(wave, piece->tile, at(piece, transfer->sums ? t3_on_gpu(T3_ALL_GPUS, transfer->source) : transfer->source));
   add(wave, transfer, piece);
-  if (!transfer->to_all) t3_store(wave, piece->tile, at(piece, t3_on_gpu(transfer->to, transfer->target)));
+  if (transfer->by_switch)
+    t3_store(wave, piece->tile, at(piece, t3_on_gpu(T3_ALL_GPUS, transfer->target)));
+  else if (!transfer->to_all)
+    t3_store(wave, piece->tile, at(piece, t3_on_gpu(transfer->to, transfer->target)));
   for (uint32_t i = 1; transfer->to_all && i < p->gpus; ++i)
     t3_store(wave, piece->tile, at(piece, t3_on_gpu((p->gpu + i) % p->gpus, transfer->target)));
   t3_drain(wave);
@@ -111,17 +114,46 @@ static void move_next(struct t3_wave* wave, const struct t3_steps* steps, uint32
   move(wave, steps, &transfer, &piece);
 }
 
-static uint64_t counter(const struct t3_wave* wave, const struct t3_steps* steps, uint32_t gpu, uint64_t offset) {
+/* Those for signals of other nodes are behind the workgroups' others. */
+static uint64_t counter(const struct t3_wave* wave, const struct t3_steps* steps, uint64_t gpu, uint64_t offset,
+                        bool of_other_nodes) {
+  const uint32_t number = wave->workgroup + (of_other_nodes ? wave->workgroups : 0);
   return t3_block_base(gpu, T3_BLOCK_SIGNALS) + offset +
-         (uint64_t)T3_SIGNALS_VALUE_STRIDE * (steps->arguments->signal_base + wave->workgroup);
+         (uint64_t)T3_SIGNALS_VALUE_STRIDE * (steps->arguments->signal_base + number);
+}
+
+static bool is_told(const struct t3_collective_arguments* p, enum t3_told whom, uint32_t gpu) {
+  const uint32_t per_node = p->gpus_per_node;
+  switch (whom) {
+    case T3_TELLS_PREVIOUS:
+      return (gpu + 1) % p->gpus == p->gpu;
+    case T3_TELLS_NODE:
+      return gpu / per_node == p->gpu / per_node;
+    case T3_TELLS_OTHER_NODES:
+      return gpu % per_node == p->gpu % per_node;
+    default:
+      return whom == T3_TELLS_ALL;
+  }
+}
+
+static void signal(struct t3_wave* wave, const struct t3_steps* steps, uint64_t gpu, enum t3_told whom) {
+  t3_signal(wave, (struct t3_counter){
+                      .address = counter(wave, steps, gpu, T3_SIGNALS_ADD_OFFSET, whom == T3_TELLS_OTHER_NODES)});
 }
 
 static void tell(struct t3_wave* wave, const struct t3_steps* steps, enum t3_told whom) {
   const struct t3_collective_arguments* p = steps->arguments;
-  const uint32_t first = whom == T3_TELLS_PREVIOUS ? p->gpus - 1 : 1;
-  for (uint32_t i = first; whom != T3_TELLS_NOBODY && i < p->gpus; ++i)
-    t3_signal(wave,
-              (struct t3_counter){.address = counter(wave, steps, (p->gpu + i) % p->gpus, T3_SIGNALS_ADD_OFFSET)});
+  if (whom == T3_TELLS_BY_SWITCH) signal(wave, steps, T3_ALL_GPUS, whom);
+  for (uint32_t i = 1; i < p->gpus; ++i)
+    if (is_told(p, whom, (p->gpu + i) % p->gpus)) signal(wave, steps, (p->gpu + i) % p->gpus, whom);
+}
+
+static void await(struct t3_wave* wave, const struct t3_steps* steps, const struct t3_step* step) {
+  const struct t3_collective_arguments* p = steps->arguments;
+  const bool between = step->awaits_other_nodes;
+  if (step->awaited != 0)
+    t3_await(wave, (struct t3_counter){.address = counter(wave, steps, p->gpu, T3_SIGNALS_VALUE_OFFSET, between),
+                                       .threshold = (between ? p->between_epoch : p->signal_epoch) + step->awaited});
 }
 
 /* A block for each workgroup. */
@@ -137,9 +169,7 @@ static void run(struct t3_wave* wave) {
   for (uint32_t step = 0; step < steps.count; ++step) {
     if (leads) {
       share->step = t3_step_of(&steps, step);
-      if (share->step.awaited != 0)
-        t3_await(wave, (struct t3_counter){.address = counter(wave, &steps, p->gpu, T3_SIGNALS_VALUE_OFFSET),
-                                           .threshold = p->signal_epoch + share->step.awaited});
+      await(wave, &steps, &share->step);
       open_share(wave, &steps, step, share);
     }
     t3_meet(wave);
@@ -154,9 +184,22 @@ static bool check_numbers(struct t3_check* check, const struct t3_collective_arg
     return t3_refuse(check, T3_BAD_PACKET, "gpus %u: 2 to %d expected", p->gpus, GPUS_MAX);
   if (p->gpu != check->gpu || p->gpu >= p->gpus)
     return t3_refuse(check, T3_BAD_PACKET, "gpu %u of %u: %u, this one, expected", p->gpu, p->gpus, check->gpu);
-  if (p->op > T3_BROADCAST || p->algorithm > T3_DIRECT || p->element > T3_FP32)
+  if (p->op > T3_ALL_REDUCE || p->algorithm > T3_IN_SWITCH || p->element > T3_FP32)
     return t3_refuse(check, T3_BAD_PACKET, "op %u, algorithm %u, element %u: at most %d, %d, %d expected", p->op,
-                     p->algorithm, p->element, T3_BROADCAST, T3_DIRECT, T3_FP32);
+                     p->algorithm, p->element, T3_ALL_REDUCE, T3_IN_SWITCH, T3_FP32);
+  if (p->op == T3_ALL_REDUCE && p->algorithm != T3_IN_SWITCH)
+    return t3_refuse(check, T3_BAD_PACKET,
+                     "op %u with algorithm %u: a reduce-scatter and an all-gather expected, or %d", p->op, p->algorithm,
+                     T3_IN_SWITCH);
+  if (p->op == T3_ALL_TO_ALL && p->algorithm == T3_IN_SWITCH)
+    return t3_refuse(check, T3_BAD_PACKET, "op %u with algorithm %u: another one, a switch has nothing to add or copy",
+                     p->op, p->algorithm);
+  if (p->algorithm == T3_HIERARCHICAL ? p->gpus_per_node == 0 || p->gpus % p->gpus_per_node != 0
+                                      : p->gpus_per_node != 0 || p->between_epoch != 0)
+    return t3_refuse(check, T3_BAD_PACKET,
+                     "gpus_per_node %u, between_epoch %" PRIu64
+                     " with algorithm %u: a divisor of %u GPUs expected, and 0 of both in other than hierarchical ones",
+                     p->gpus_per_node, p->between_epoch, p->algorithm, p->gpus);
   if (p->elements - 1 >= T3_ROWS_MAX)
     return t3_refuse(check, T3_BAD_PACKET, "%" PRIu64 " elements: 1 to %d expected", p->elements, T3_ROWS_MAX);
   return true;
@@ -199,17 +242,22 @@ static bool check_buffers(struct t3_check* check, const struct buffers* b) {
 static bool check_counters(struct t3_check* check, const struct t3_collective_arguments* p, uint32_t workgroups) {
   if (workgroups == 0)
     return t3_refuse(check, T3_BAD_PACKET, "0 workgroups: 1 or more, as many as on the other GPUs, expected");
-  const uint64_t end = (uint64_t)p->signal_base + workgroups, most = 4 * GPUS_MAX;
+  const uint64_t counters = (uint64_t)workgroups * (p->algorithm == T3_HIERARCHICAL ? 2 : 1);
+  const uint64_t end = (uint64_t)p->signal_base + counters, most = 4 * GPUS_MAX;
   if (end > check->counters)
     return t3_refuse(check, T3_BAD_PACKET, "signals %u to %" PRIu64 ": there are %u", p->signal_base, end - 1,
                      check->counters);
-  if (p->signal_epoch > UINT64_MAX - most)
-    return t3_refuse(check, T3_BAD_PACKET, "signal_epoch %" PRIu64 ": room for %" PRIu64 " signals expected",
-                     p->signal_epoch, most);
+  if (p->signal_epoch > UINT64_MAX - most || p->between_epoch > UINT64_MAX - most)
+    return t3_refuse(check, T3_BAD_PACKET,
+                     "signal_epoch %" PRIu64 ", between_epoch %" PRIu64 ": room for %" PRIu64 " signals expected",
+                     p->signal_epoch, p->between_epoch, most);
   return true;
 }
 
 static bool check_reach(struct t3_check* check, const struct t3_collective_arguments* p) {
+  if (p->algorithm == T3_IN_SWITCH && !check->reaches(check->cluster, t3_on_gpu(T3_ALL_GPUS, p->out)))
+    return t3_refuse(check, T3_NO_PEER, "algorithm %u: a switch that reduces expected, no link leads to one",
+                     p->algorithm);
   for (uint32_t i = p->algorithm == T3_RING ? p->gpus - 1 : 1; i < p->gpus; ++i) {
     const uint64_t peer = t3_on_gpu((p->gpu + i) % p->gpus, p->out);
     if (!check->reaches(check->cluster, peer))
@@ -231,7 +279,7 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
   struct t3_collective_arguments first = *p;
   first.gpu = 0;
   const struct buffers own = buffers_of(p), others = buffers_of(&first);
-  static const char* const names[] = {"reduce-scatter", "all-gather", "all-to-all", "broadcast"};
+  static const char* const names[] = {"reduce-scatter", "all-gather", "all-to-all", "broadcast", "all-reduce"};
   struct t3_plan plan = {
       .name = names[p->op],
       .workgroups = launch->workgroups,
@@ -242,7 +290,7 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
       .local_bytes = sizeof(struct share),
       .together = true,
       .awaits_arrivals = true,
-      .stores_here = p->op == T3_REDUCE_SCATTER || p->op == T3_ALL_TO_ALL};
+      .stores_here = p->op == T3_REDUCE_SCATTER || p->op == T3_ALL_TO_ALL || p->algorithm == T3_IN_SWITCH};
   if (own.out.row_bytes != 0) plan.written[plan.written_count++] = t3_range_of(&own.out);
   if (own.staging.row_bytes != 0) plan.written[plan.written_count++] = t3_range_of(&own.staging);
   if (own.in.row_bytes != 0) plan.read[plan.read_count++] = t3_range_of(&own.in);
@@ -252,6 +300,7 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
     buffer.address &= T3_LOCAL_MASK;
     if (buffer.row_bytes != 0) plan.sent[plan.sent_count++] = t3_range_of(&buffer);
   }
+  if (p->algorithm == T3_IN_SWITCH) plan.fetched[plan.fetched_count++] = plan.sent[0];
   return plan;
 }
 

@@ -7,7 +7,10 @@
  * step N-1 adds chunk g. All-gather: steps 0 to N-2 send chunk (g+s) mod N. All-to-all: step s sends what of GPU
  * (g+s) mod N's buffer is for those behind this one: a part that has come to its owner is stored where it belongs, all
  * others in the staging buffer, in the slot of the hops that they have behind them. Broadcast: step s sends piece s,
- * and the last in the ring, GPU 1, nothing. */
+ * and the last in the ring, GPU 1, nothing.
+ *
+ * In-switch: step 0 moves this GPU's chunk, of a broadcast the root's buffer: from all as a sum, or from here, and to
+ * all or here; it tells all, itself too, and step 1 waits until all have told it. */
 #include "steps.h"
 
 #include "t3/address.h"
@@ -37,11 +40,14 @@ struct t3_steps t3_steps_of(const struct t3_collective_arguments* p, uint64_t pi
                        .collective = {.op = (enum t3_collective_op)p->op,
                                       .algorithm = (enum t3_collective_algorithm)p->algorithm,
                                       .element = (enum t3_element)p->element,
-                                      .elements = p->elements},
+                                      .elements = p->elements,
+                                      .gpus_per_node = p->gpus_per_node},
                        .pieces = 1,
                        .count = p->gpus};
-  if (p->algorithm == T3_DIRECT) {
+  if (p->algorithm == T3_DIRECT || p->algorithm == T3_IN_SWITCH) {
     s.count = 2;
+  } else if (p->algorithm == T3_HIERARCHICAL) {
+    s.count = 3;
   } else if (p->op == T3_BROADCAST) {
     const uint64_t most = 4 * (uint64_t)p->gpus; /* the last GPU then waits for a quarter of the transfer more */
     const uint64_t worth = bytes_of(&s, p->elements) / piece_bytes;
@@ -55,39 +61,48 @@ static struct t3_step step_of_direct(const struct t3_steps* s, uint32_t step) {
   const bool is_broadcast = s->collective.op == T3_BROADCAST, is_root = gpu_of(s) == 0;
   if (step == 1) {
     const uint64_t awaited = !is_broadcast ? others : is_root ? 0 : 1;
-    return (struct t3_step){awaited, s->collective.op == T3_REDUCE_SCATTER ? 1 : 0, T3_TELLS_NOBODY};
+    return (struct t3_step){.awaited = awaited, .transfers = s->collective.op == T3_REDUCE_SCATTER ? 1 : 0};
   }
-  if (is_broadcast && !is_root) return (struct t3_step){0, 0, T3_TELLS_NOBODY};
-  switch (s->collective.op) {
-    case T3_REDUCE_SCATTER:
-      return (struct t3_step){0, others, T3_TELLS_ALL};
-    case T3_ALL_TO_ALL:
-      return (struct t3_step){0, others + 1, T3_TELLS_ALL};
-    default:
-      return (struct t3_step){0, 1, T3_TELLS_ALL};
-  }
+  if (is_broadcast && !is_root) return (struct t3_step){0};
+  struct t3_step first = {.transfers = 1, .tells = T3_TELLS_ALL};
+  if (s->collective.op == T3_REDUCE_SCATTER) first.transfers = others;
+  if (s->collective.op == T3_ALL_TO_ALL) first.transfers = others + 1;
+  return first;
+}
+
+static struct t3_step step_in_switch(const struct t3_steps* s, uint32_t step) {
+  const bool is_broadcast = s->collective.op == T3_BROADCAST;
+  if (step == 1) return (struct t3_step){.awaited = is_broadcast ? 1 : gpus_of(s)};
+  if (is_broadcast && gpu_of(s) != 0) return (struct t3_step){0};
+  return (struct t3_step){.transfers = 1, .tells = T3_TELLS_BY_SWITCH};
 }
 
 static struct t3_step step_of_ring(const struct t3_steps* s, uint32_t step) {
   const bool is_last = step + 1 == gpus_of(s);
   if (s->collective.op == T3_BROADCAST) {
     const uint64_t awaited = gpu_of(s) == 0 ? 0 : (uint64_t)step + 1;
-    if (gpu_of(s) == 1) return (struct t3_step){awaited, 0, T3_TELLS_NOBODY};
-    return (struct t3_step){awaited, 1, T3_TELLS_PREVIOUS};
+    if (gpu_of(s) == 1) return (struct t3_step){.awaited = awaited};
+    return (struct t3_step){.awaited = awaited, .transfers = 1, .tells = T3_TELLS_PREVIOUS};
   }
-  const enum t3_told tells = is_last ? T3_TELLS_NOBODY : T3_TELLS_PREVIOUS;
-  switch (s->collective.op) {
-    case T3_REDUCE_SCATTER:
-      return (struct t3_step){step, 1, tells};
-    case T3_ALL_TO_ALL: /* first its own part as well */
-      return (struct t3_step){step, gpus_of(s) - 1 - step + (step == 0 ? 1 : 0), tells};
-    default:
-      return (struct t3_step){step, is_last ? 0 : 1, tells};
-  }
+  struct t3_step result = {
+      .awaited = step, .transfers = is_last ? 0 : 1, .tells = is_last ? T3_TELLS_NOBODY : T3_TELLS_PREVIOUS};
+  if (s->collective.op == T3_REDUCE_SCATTER) result.transfers = 1;
+  if (s->collective.op == T3_ALL_TO_ALL) /* first its own part as well */
+    result.transfers = gpus_of(s) - 1 - step + (step == 0 ? 1 : 0);
+  return result;
 }
 
 struct t3_step t3_step_of(const struct t3_steps* s, uint32_t step) {
-  return s->collective.algorithm == T3_DIRECT ? step_of_direct(s, step) : step_of_ring(s, step);
+  switch (s->collective.algorithm) {
+    case T3_DIRECT:
+      return step_of_direct(s, step);
+    case T3_HIERARCHICAL:
+      return t3_hierarchical_step(s, step);
+    case T3_IN_SWITCH:
+      return step_in_switch(s, step);
+    default:
+      return step_of_ring(s, step);
+  }
 }
 
 /* From the buffer to the same place of another GPU's, or of all. */
@@ -180,8 +195,20 @@ static struct t3_transfer transfer_of_direct(const struct t3_steps* s, uint32_t 
   return transfer;
 }
 
+static struct t3_transfer transfer_in_switch(const struct t3_steps* s) {
+  const enum t3_collective_op op = s->collective.op;
+  struct t3_transfer transfer =
+      op == T3_BROADCAST ? copy_of(s, 0, s->collective.elements) : copy_of_chunk(s, gpu_of(s));
+  transfer.to = gpu_of(s);
+  transfer.sums = op == T3_REDUCE_SCATTER || op == T3_ALL_REDUCE;
+  transfer.by_switch = op != T3_REDUCE_SCATTER;
+  return transfer;
+}
+
 struct t3_transfer t3_transfer_of(const struct t3_steps* s, uint32_t step, uint32_t index) {
   if (s->collective.algorithm == T3_DIRECT) return transfer_of_direct(s, step, index);
+  if (s->collective.algorithm == T3_HIERARCHICAL) return t3_hierarchical_transfer(s, step, index);
+  if (s->collective.algorithm == T3_IN_SWITCH) return transfer_in_switch(s);
   struct t3_transfer transfer;
   switch (s->collective.op) {
     case T3_REDUCE_SCATTER:

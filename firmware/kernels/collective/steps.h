@@ -16,22 +16,34 @@ struct t3_steps {
   uint32_t count;
 };
 
-enum t3_told { T3_TELLS_NOBODY, T3_TELLS_PREVIOUS, T3_TELLS_ALL };
+/* All but this; of its node; of its place in other nodes, in the counters for those; or all by the switch, this GPU
+ * included. */
+enum t3_told {
+  T3_TELLS_NOBODY,
+  T3_TELLS_PREVIOUS,
+  T3_TELLS_ALL,
+  T3_TELLS_NODE,
+  T3_TELLS_OTHER_NODES,
+  T3_TELLS_BY_SWITCH
+};
 
 struct t3_step {
-  uint64_t awaited;   /* signals since the kernel's begin, before anything is moved */
-  uint32_t transfers; /* in any order */
-  enum t3_told tells; /* when all of it has been moved */
+  uint64_t awaited;        /* signals since the kernel's begin, before anything is moved */
+  uint32_t transfers;      /* in any order */
+  enum t3_told tells;      /* when all of it has been moved */
+  bool awaits_other_nodes; /* in the counters for those */
 };
 
 /* Elements at `source`, to which others here are added, go to one GPU or to all but this. */
 struct t3_transfer {
   uint64_t elements;
   uint64_t source;
+  bool sums;                      /* the source is the sum of what all GPUs have there, by the switch */
   uint64_t addend, addend_stride; /* the first one's address; bytes to the next */
   uint32_t addends;
   uint64_t target; /* this GPU's address of what is written on the others */
   bool to_all;
+  bool by_switch; /* to all by the switch, this GPU included */
   uint32_t to;
 };
 
@@ -39,6 +51,10 @@ struct t3_transfer {
 struct t3_steps t3_steps_of(const struct t3_collective_arguments* arguments, uint64_t piece_bytes);
 struct t3_step t3_step_of(const struct t3_steps* steps, uint32_t step);
 struct t3_transfer t3_transfer_of(const struct t3_steps* steps, uint32_t step, uint32_t index);
+
+/* Of the hierarchical algorithm (hierarchical_steps.c). */
+struct t3_step t3_hierarchical_step(const struct t3_steps* steps, uint32_t step);
+struct t3_transfer t3_hierarchical_transfer(const struct t3_steps* steps, uint32_t step, uint32_t index);
 
 #ifdef __cplusplus
 }
