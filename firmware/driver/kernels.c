@@ -10,10 +10,16 @@
 #include "t3/registers/kernel_queue.h"
 #include "wait.h"
 
+enum { COMPLETIONS_KEPT = T3_KERNEL_QUEUE_COMPLETION_COUNT / T3_QUEUES };
+
+/* Of the queue's kernel, for the registers that keep how it has ended. */
+static uint32_t completion_index(uint32_t queue, uint64_t number) {
+  return queue * COMPLETIONS_KEPT + (uint32_t)(number % COMPLETIONS_KEPT);
+}
+
 enum t3_status t3_code_of_kernel(const struct t3_context* context, uint32_t queue, uint64_t number) {
-  const uint32_t kept = T3_KERNEL_QUEUE_COMPLETION_COUNT / T3_QUEUES;
   struct t3_registers r = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
-  const uint32_t index = queue * kept + (uint32_t)(number % kept);
+  const uint32_t index = completion_index(queue, number);
   const uint32_t completion =
       t3_get32(&r, T3_KERNEL_QUEUE_COMPLETION_OFFSET + index * T3_KERNEL_QUEUE_COMPLETION_STRIDE);
   T3_TRY(r.status);
@@ -23,13 +29,24 @@ enum t3_status t3_code_of_kernel(const struct t3_context* context, uint32_t queu
   return (enum t3_status)((completion & T3_KERNEL_QUEUE_COMPLETION_CODE_MASK) >> T3_KERNEL_QUEUE_COMPLETION_CODE_SHIFT);
 }
 
-/* What the ring kernel under way has met, if it has ended. One that was refused has sent nothing and awaited nothing:
- * it counts as never queued. How far an aborted one and its neighbours have come is not known. */
+/* The kernel has ended, and has not begun before. */
+static bool was_refused(const struct t3_context* context, uint32_t queue, uint64_t number) {
+  struct t3_registers r = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
+  const uint32_t index = completion_index(queue, number);
+  const uint32_t word = t3_get32(&r, T3_KERNEL_QUEUE_REFUSED_OFFSET + index / 32 * T3_KERNEL_QUEUE_REFUSED_STRIDE);
+  return r.status == T3_OK && (word >> index % 32 & 1) != 0;
+}
+
+/* Packets that have not ended are unknown to t3_code_of_kernel(). */
+static bool has_failed(enum t3_status code) { return code != T3_OK && code != T3_INVALID_ARGUMENT; }
+
+/* What the ring kernel under way has met, if it has ended. One that was refused, for whatever reason, has sent nothing
+ * and awaited nothing: it counts as never queued. How far an aborted one and its neighbours have come is not known. */
 static void note_ring(struct t3_context* context) {
   if (context->last_ring == 0) return;
   const enum t3_status code = t3_code_of_kernel(context, context->ring_queue, context->last_ring);
   if (code == T3_ABORTED) context->ring_broken = true;
-  if (code != T3_BAD_PACKET) return;
+  if (!has_failed(code) || !was_refused(context, context->ring_queue, context->last_ring)) return;
   context->ring_epoch -= context->gpus - 1;
   context->ring_refused = true;
   context->last_ring = 0;
@@ -54,7 +71,7 @@ static void keep_failure(struct t3_context* context, uint32_t queue, enum t3_sta
 
 /* Failures that the queue's error bit does not tell: another one stands for them, or somebody else has cleared it. */
 static void find_failures(struct t3_context* context, uint32_t queue, uint64_t completed) {
-  const uint64_t kept = T3_KERNEL_QUEUE_COMPLETION_COUNT / T3_QUEUES, looked_at = context->queues[queue].looked_at;
+  const uint64_t kept = COMPLETIONS_KEPT, looked_at = context->queues[queue].looked_at;
   const uint64_t oldest = completed < kept ? 0 : completed - kept;
   if (queue == context->ring_queue) note_ring(context);
   for (uint64_t n = looked_at > oldest ? looked_at : oldest; n < completed; ++n) {
@@ -309,6 +326,17 @@ static uint32_t inner(const struct t3_matrix* a, const struct t3_gemm_options* o
   return options->transpose_a ? a->rows : a->columns;
 }
 
+/* What nobody has set may be neither false nor true, and must not be read as a bool. */
+static bool is_bool(const bool* value) {
+  unsigned char byte = 0;
+  memcpy(&byte, value, sizeof byte);
+  return byte <= 1;
+}
+
+static bool are_known(const struct t3_gemm_options* options) {
+  return is_bool(&options->update) && is_bool(&options->transpose_a) && is_bool(&options->transpose_b);
+}
+
 static bool multiplies(const struct t3_matrix* a, const struct t3_matrix* b, const struct t3_matrix* out,
                        const struct t3_gemm_options* options) {
   const uint32_t k = inner(a, options), m = out->rows, n = out->columns;
@@ -326,6 +354,7 @@ bool t3_is_batch(const struct t3_batch* batch, uint32_t workgroups, uint32_t* al
 enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* output, const struct t3_matrix* a,
                        const struct t3_matrix* b, struct t3_gemm_options options) {
   if (!t3_is_open(context) || output == NULL || a == NULL || b == NULL) return T3_INVALID_ARGUMENT;
+  if (!are_known(&options)) return T3_INVALID_ARGUMENT;
   if (!t3_is_valid(output) || !multiplies(a, b, &output->matrix, &options)) return T3_INVALID_ARGUMENT;
   const struct t3_matrix* out = &output->matrix;
   struct t3_submission submission = t3_submission_of("gemm", T3_GEMM_ARGUMENTS_BYTES);

@@ -77,6 +77,7 @@ t3_program guest_huge_sizes;
 /* A ring kernel that is refused: on all GPUs, on the first alone, and there while the others give theirs up. */
 t3_program guest_refused_with_its_peers;
 t3_program guest_refused_alone;
+t3_program guest_busy_alone;
 t3_program guest_refused_and_given_up;
 t3_program guest_that_gives_up_a_ring;
 

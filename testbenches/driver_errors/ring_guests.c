@@ -36,6 +36,22 @@ static void refused_on_the_first(struct stage* s) {
   tell(s, "its end", t3_wait_kernels(&s->gpu));
 }
 
+/* Likewise, for what is under way where it would write. */
+static void busy_on_the_first(struct stage* s) {
+  struct t3_matrix other = {.rows = 1, .columns = 32, .element = s->out.matrix.element};
+  if (s->gpu.gpu == 0) {
+    tell(s, "memory", t3_matrix_malloc(&s->gpu, &other));
+    tell(s, "timeout", t3_set_timeout(&s->gpu, 1));
+    tell(s, "fill", t3_fill_zero(&s->gpu, &s->out.matrix));
+    tell(s, "timeout", t3_set_timeout(&s->gpu, T3_FOREVER));
+    tell(s, "ring kernel under a fill", t3_ring_all_gather(&s->gpu, &s->out));
+    tell(s, "its end", t3_wait_kernels(&s->gpu));
+    tell(s, "another fill, behind it", t3_fill_zero(&s->gpu, &other));
+  }
+  tell(s, "ring kernel", t3_ring_all_gather(&s->gpu, &s->out));
+  tell(s, "its end", t3_wait_kernels(&s->gpu));
+}
+
 /* The others give it up. */
 static void refused_and_given_up(struct stage* s) {
   const struct t3_output beyond = beyond_memory(s);
@@ -55,6 +71,10 @@ enum t3_status guest_refused_with_its_peers(const struct t3_hal* hal, const stru
 
 enum t3_status guest_refused_alone(const struct t3_hal* hal, const struct t3_job* job) {
   return misuse_then_work(hal, job, refused_on_the_first);
+}
+
+enum t3_status guest_busy_alone(const struct t3_hal* hal, const struct t3_job* job) {
+  return misuse_then_work(hal, job, busy_on_the_first);
 }
 
 enum t3_status guest_refused_and_given_up(const struct t3_hal* hal, const struct t3_job* job) {

@@ -55,6 +55,22 @@ TEST_CASE("a right ring kernel behind one that was refused meets those that wait
   require_refused_alone({"gpus=3"});
 }
 
+TEST_CASE("a ring kernel that is refused because memory is in use counts as never queued") {
+  GpuPair pair(guest_busy_alone, {}, guest_busy_alone);
+  pair.run();
+  REQUIRE(pair.told() == lines({{"memory", T3_OK},
+                                {"timeout", T3_OK},
+                                {"fill", T3_TIMEOUT},
+                                {"timeout", T3_OK},
+                                {"ring kernel under a fill", T3_OK},
+                                {"its end", T3_BUSY},
+                                {"another fill, behind it", T3_OK},
+                                {"ring kernel", T3_OK},
+                                {"its end", T3_OK},
+                                {"logged by kernel_queue", T3_BUSY}}));
+  pair.require_right_result();
+}
+
 TEST_CASE("when the others give theirs up a refused ring kernel breaks the ring until all GPUs have been reset") {
   GpuPair pair(guest_refused_and_given_up, {}, guest_that_gives_up_a_ring);
   pair.run();

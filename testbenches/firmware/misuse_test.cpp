@@ -36,6 +36,16 @@ TEST_CASE("what fails in a context that was reset says so") {
   CHECK(driver.remote_map() == T3_DISABLED);
 }
 
+TEST_CASE("a GEMM whose options nobody has set is refused") {
+  Driver driver;
+  for (bool t3_gemm_options::*const option :
+       {&t3_gemm_options::update, &t3_gemm_options::transpose_a, &t3_gemm_options::transpose_b}) {
+    t3_gemm_options options{};
+    std::memset(&(options.*option), 0xA5, 1);
+    CHECK(t3_gemm(&driver.context, &driver.out, &driver.a, &driver.b, options) == T3_INVALID_ARGUMENT);
+  }
+}
+
 TEST_CASE("a refused ring kernel counts as never queued") {
   Driver driver;
   t3_context* context = &driver.context;
@@ -55,17 +65,21 @@ TEST_CASE("a refused ring kernel counts as never queued") {
   for (int i = 0; i < 300; ++i) REQUIRE(driver.gemm() == T3_OK);
   CHECK(ring() == 9);
   REQUIRE(t3_wait_kernels(context) == T3_BAD_PACKET);
-  driver.mock.refuse_kernel(T3_BAD_ADDRESS);  // it has run, and all of its steps are counted
+  driver.mock.refuse_kernel(T3_BUSY);
   CHECK(ring() == 12);
+  CHECK(ring() == 12);
+  REQUIRE(t3_wait_kernels(context) == T3_BUSY);
+  driver.mock.fail_kernel(T3_BAD_ADDRESS);  // it has run, and all of its steps are counted
   CHECK(ring() == 15);
+  CHECK(ring() == 18);
   REQUIRE(t3_wait_kernels(context) == T3_BAD_ADDRESS);
   driver.mock.refuse_kernel(T3_BAD_PACKET);
-  CHECK(ring() == 18);
+  CHECK(ring() == 21);
   driver.mock.finish_after_read(T3_BLOCK_DMA, T3_DMA_PENDING_OFFSET);
   REQUIRE(t3_wait_dma(context) == T3_OK);  // it has ended, unnoticed by the driver
   REQUIRE(t3_close(context) == T3_OK);
   REQUIRE(t3_init(context, driver.mock.hal()) == T3_OK);
-  CHECK(ring() == 18);
+  CHECK(ring() == 21);
   REQUIRE(t3_wait_kernels(context) == T3_OK);
 }
 

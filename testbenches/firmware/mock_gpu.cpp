@@ -322,12 +322,16 @@ void MockGpu::finish_kernels(std::uint32_t queue) {
   std::uint64_t& queue_interrupt = reg(T3_BLOCK_KERNEL_QUEUE, of_queue(T3_KERNEL_QUEUE_INTERRUPT_OFFSET, queue));
   while (completed < rung_[queue]) {
     ++completed;
-    const t3_status code = std::exchange(refused_kernel_, T3_OK);
+    const t3_status code = std::exchange(failed_kernel_, T3_OK);
     queue_interrupt |= T3_KERNEL_QUEUE_INTERRUPT_COMPLETE_MASK;
     const auto index = static_cast<std::uint32_t>(kept * queue + completed % kept);
     reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_COMPLETION_OFFSET + index * T3_KERNEL_QUEUE_COMPLETION_STRIDE) =
         static_cast<std::uint32_t>(completed << T3_KERNEL_QUEUE_COMPLETION_PACKET_SHIFT) |
         static_cast<std::uint32_t>(code);
+    std::uint64_t& refused =
+        reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_REFUSED_OFFSET + index / 32 * T3_KERNEL_QUEUE_REFUSED_STRIDE);
+    const std::uint64_t bit = std::uint64_t{1} << index % 32;
+    refused = code != T3_OK && refuses_ ? refused | bit : refused & ~bit;
     if (code == T3_OK || (queue_interrupt & T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK) != 0) continue;
     queue_interrupt |= T3_KERNEL_QUEUE_INTERRUPT_ERROR_MASK;
     queue_status = static_cast<std::uint64_t>(code) << T3_KERNEL_QUEUE_STATUS_ERROR_SHIFT;

@@ -59,7 +59,9 @@ class MockGpu {
   /// From the next removal of a chunk from the Tracker on the DMA engine is busy, or not any more.
   void send_after_removal(bool sends) { sends_after_removal_ = sends; }
   /// The next kernel packet is refused.
-  void refuse_kernel(t3_status code) { refused_kernel_ = code; }
+  void refuse_kernel(t3_status code) { failed_kernel_ = code, refuses_ = true; }
+  /// It runs, and ends with this code.
+  void fail_kernel(t3_status code) { failed_kernel_ = code, refuses_ = false; }
   /// The next fill is taken and ends with this code.
   void fail_fill(t3_status code) { failed_fill_ = code; }
   /// Nothing that is ordered gets done any more, or again.
@@ -106,7 +108,8 @@ class MockGpu {
   std::map<std::uint64_t, std::uint64_t> registers_;
   std::map<std::uint64_t, unsigned char> memory_;
   std::map<t3_block, std::deque<t3_status>> refusals_;
-  t3_status refused_kernel_ = T3_OK, failed_fill_ = T3_OK;
+  t3_status failed_kernel_ = T3_OK, failed_fill_ = T3_OK;
+  bool refuses_ = false;                         ///< the failed kernel, which does not run
   std::array<std::uint64_t, T3_QUEUES> rung_{};  ///< packets of each queue
   std::array<bool, T3_QUEUES> held_queues_{};
   t3_block unplugged_ = T3_BLOCK_COUNT;
