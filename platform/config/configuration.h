@@ -82,6 +82,7 @@ struct Limits {
   double firmware_s = 30;  ///< host time that firmware may compute between two calls of the HAL
   /// Reads of one register, always with the same value, while nothing else happens in the node.
   std::uint64_t polls = 10'000'000;
+  std::uint64_t errors = 100'000;  ///< entries of a GPU's error log
 };
 
 struct RunConfiguration {

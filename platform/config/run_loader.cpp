@@ -150,11 +150,12 @@ Limits limits_of(const json& run) {
   if (given.contains("wall_s")) limits.wall_s = given.at("wall_s").get<double>();
   limits.firmware_s = given.value("firmware_s", limits.firmware_s);
   limits.polls = given.value("polls", limits.polls);
+  limits.errors = given.value("errors", limits.errors);
   return limits;
 }
 
 json resolved_limits(const Limits& limits) {
-  json resolved = {{"firmware_s", limits.firmware_s}, {"polls", limits.polls}};
+  json resolved = {{"firmware_s", limits.firmware_s}, {"polls", limits.polls}, {"errors", limits.errors}};
   if (limits.simulated_ms) resolved["simulated_ms"] = *limits.simulated_ms;
   if (limits.wall_s) resolved["wall_s"] = *limits.wall_s;
   return resolved;

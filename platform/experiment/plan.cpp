@@ -37,7 +37,7 @@ double weight_of(const RunConfiguration& c) {
 std::string name_of(const RunConfiguration& configuration) {
   std::string name = configuration.config_hash;
   const json& limits = configuration.resolved.at("limits");
-  const json usual = {{"firmware_s", Limits().firmware_s}, {"polls", Limits().polls}};
+  const json usual = {{"firmware_s", Limits().firmware_s}, {"polls", Limits().polls}, {"errors", Limits().errors}};
   for (const auto& limit : limits.items())
     if (usual.value(limit.key(), json()) != limit.value())
       name += fmt::format("-{}={}", limit.key(), limit.value().dump());

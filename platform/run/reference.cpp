@@ -8,6 +8,7 @@
 
 #include "protocol/address_map.h"
 #include "protocol/element.h"
+#include "protocol/fenced_memory.h"
 #include "report/npy.h"
 #include "run/buffer_access.h"
 #include "workload/collective.h"
@@ -40,6 +41,16 @@ bool is_in_memory(const Gpu& gpu, const processor::PublishedBuffer& buffer, std:
          buffer.rows - 1 <= (capacity - begin - row) / buffer.row_stride;
 }
 
+std::string text_of_publisher(const Gpu& gpu, const processor::PublishedBuffer& buffer) {
+  return fmt::format("GPU {} firmware publishes {}: ", gpu.processor.gpu(), buffer.name);
+}
+
+/// As device calls access them.
+bool is_aligned(const processor::PublishedBuffer& buffer) {
+  const std::uint64_t bytes = bytes_of(buffer.element);
+  return buffer.address % bytes == 0 && (buffer.rows <= 1 || buffer.row_stride % bytes == 0);
+}
+
 /// Memory holds anything before it is written, for instance what is no number in any element type.
 void spoil(Gpu& gpu, const processor::PublishedBuffer& buffer) {
   std::vector<unsigned char> row(std::size_t{buffer.columns} * bytes_of(buffer.element), 0xFF);
@@ -64,6 +75,14 @@ std::string use_of(const Gpu& gpu, const processor::PublishedBuffer& buffer) {
   for (std::uint32_t i = 0; i < buffer.rows && found.empty(); ++i)
     found = use_of_bytes(buffer.address + i * buffer.row_stride, row);
   return found;
+}
+
+/// A function has written more than the buffer has.
+std::string text_of_excess(const Gpu& gpu, const processor::PublishedBuffer& buffer, const char* contents,
+                           const char* where) {
+  return fmt::format("{}found a function of its {} contents that writes {} them, expected {} and nothing else",
+                     text_of_publisher(gpu, buffer), contents, where,
+                     text_of(buffer.rows, buffer.columns, buffer.element));
 }
 
 }  // namespace
@@ -95,7 +114,7 @@ std::string Reference::refused_contents(const processor::PublishedBuffer& buffer
 }
 
 std::string Reference::refusal(const Gpu& gpu, const processor::PublishedBuffer& buffer) const {
-  const std::string who = fmt::format("GPU {} firmware publishes {}: ", gpu.processor.gpu(), buffer.name);
+  const std::string who = text_of_publisher(gpu, buffer);
   const std::string found = text_of(buffer.rows, buffer.columns, buffer.element);
   if (is_of_workload(buffer.name)) {
     const std::string expected = expected_shape(gpu.processor.gpu(), buffer.name);
@@ -109,6 +128,9 @@ std::string Reference::refusal(const Gpu& gpu, const processor::PublishedBuffer&
                      "found {} at {:#x} with {} bytes from row to row, expected rows one behind the other in "
                      "the GPU's {} bytes of memory",
                      found, buffer.address, buffer.row_stride, capacity);
+  if (!is_aligned(buffer))
+    return who + fmt::format("found {} at {:#x} with {} bytes from row to row, expected multiples of {}", found,
+                             buffer.address, buffer.row_stride, bytes_of(buffer.element));
   if (find(gpu, buffer.name) != nullptr) return who + "found a second buffer of that name, expected another name";
   if (const std::string contents = refused_contents(buffer); !contents.empty()) return who + contents;
   const std::string use = buffer.initial ? use_of(gpu, buffer) : "";
@@ -119,22 +141,32 @@ std::string Reference::refusal(const Gpu& gpu, const processor::PublishedBuffer&
                    buffer.address, use);
 }
 
-void Reference::take(Gpu& gpu, const processor::PublishedBuffer& buffer) {
-  if (!configuration_.functional) return;
-  if (is_of_workload(buffer.name)) return fill(gpu, buffer);
-  std::vector<float> values(std::size_t{buffer.rows} * buffer.columns);
-  if (buffer.initial) {
-    buffer.initial(values.data());
-    for (std::uint32_t row = 0; row < buffer.rows; ++row)
-      write_row(gpu, buffer, row, values.data() + std::size_t{row} * buffer.columns);
+std::string Reference::take(Gpu& gpu, const processor::PublishedBuffer& buffer) {
+  if (!configuration_.functional) return {};
+  if (is_of_workload(buffer.name)) {
+    fill(gpu, buffer);
+    return {};
   }
-  if (!buffer.expected) return;
-  std::fill(values.begin(), values.end(), std::nanf(""));  // what is left out is not expected to be as it was
-  buffer.expected(values.data());
-  std::vector<unsigned char> rounded(values.size() * bytes_of(buffer.element));
-  narrow_elements(buffer.element, values.data(), rounded.data(), values.size());
-  widen_elements(buffer.element, rounded.data(), values.data(), values.size());
+  const std::size_t elements = std::size_t{buffer.rows} * buffer.columns;
+  std::vector<unsigned char> rounded;
+  {
+    FencedMemory memory(elements * sizeof(float));
+    auto* const values = static_cast<float*>(memory.lend(elements * sizeof(float)));
+    if (buffer.initial) buffer.initial(values);
+    if (const char* where = memory.written_beside()) return text_of_excess(gpu, buffer, "initial", where);
+    for (std::uint32_t row = 0; buffer.initial && row < buffer.rows; ++row)
+      write_row(gpu, buffer, row, values + std::size_t{row} * buffer.columns);
+    if (!buffer.expected) return {};
+    std::fill_n(values, elements, std::nanf(""));  // what is left out is not expected to be as it was
+    buffer.expected(values);
+    if (const char* where = memory.written_beside()) return text_of_excess(gpu, buffer, "expected", where);
+    rounded.resize(elements * bytes_of(buffer.element));
+    narrow_elements(buffer.element, values, rounded.data(), elements);
+  }
+  std::vector<float> values(elements);
+  widen_elements(buffer.element, rounded.data(), values.data(), elements);
   expectations_.push_back({&gpu, buffer, std::move(values)});
+  return {};
 }
 
 void Reference::fill(Gpu& gpu, const processor::PublishedBuffer& buffer) const {

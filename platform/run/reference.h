@@ -23,7 +23,8 @@ class Reference {
 
   /// In a functional run, fills a buffer while it is published: the workload's operands of a GPU, its output with what
   /// is no number, and any other one with what the program says; and keeps what the program expects of it.
-  void take(Gpu& gpu, const processor::PublishedBuffer& buffer);
+  /// "GPU 0 firmware publishes ...: found ..., expected ..." of a function that writes more; empty when none does.
+  std::string take(Gpu& gpu, const processor::PublishedBuffer& buffer);
 
   /// Every element of every GPU's output against what it should be, to the bit, and of every other buffer against what
   /// its program expects. What is expected of the output follows from the configuration, not from what is left in the

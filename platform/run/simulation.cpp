@@ -13,6 +13,7 @@
 #include "memory/arbitration.h"
 #include "report/console.h"
 #include "report/perfetto_trace.h"
+#include "run/barrier_watch.h"
 #include "run/diagnosis.h"
 #include "run/fault_outcomes.h"
 #include "run/figures.h"
@@ -131,17 +132,27 @@ struct Parts {
   const Arguments& arguments;
   const LayerRun* layer;  ///< null when the workload is none
   Pulse& pulse;
+  std::vector<std::string>& given_up;  ///< waits, in words
 };
 
-/// Lets simulated time pass until nothing is left to happen, a program polls in vain or misses an argument.
+bool errs_without_end(const Node& node, std::uint64_t limit) {
+  return std::any_of(node.gpus().begin(), node.gpus().end(),
+                     [limit](const auto& gpu) { return gpu->error_log.reported() > limit; });
+}
+
+/// Lets simulated time pass until nothing is left to happen, a program polls in vain, errs without end or misses an
+/// argument.
 void run_dry(const Node& node, const Parts& parts) {
-  const auto& [configuration, options, arguments, layer, pulse] = parts;
+  const auto& [configuration, options, arguments, layer, pulse, given_up] = parts;
   constexpr Picoseconds stride = 20'000'000;
   const auto& limit_ms = configuration.limits.simulated_ms;
   const Picoseconds limit = limit_ms ? from_ns(*limit_ms * 1e6) : never;
   tell(configuration, node, pulse);
   PollWatch polls(node, configuration.limits.polls);
-  while (sc_core::sc_pending_activity() && !polls.in_vain() && arguments.refusals().empty()) {
+  BarrierWatch barriers(node);
+  while (sc_core::sc_pending_activity() && !polls.in_vain() && arguments.refusals().empty() &&
+         !errs_without_end(node, configuration.limits.errors)) {
+    for (std::string& wait : barriers.give_up()) given_up.push_back(std::move(wait));
     const Picoseconds next = now() + from_sc_time(sc_core::sc_time_to_pending_activity());
     if (next > limit) end_at_limit(configuration, pulse);
     // A stride within which nothing happens would not move the time.
@@ -259,24 +270,27 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
     if (layer) continue;  // it looks at what is published by itself
     gpu->processor.on_publish([&reference, &refused, &gpu = *gpu](const processor::PublishedBuffer& buffer) {
       std::string refusal = reference.refusal(gpu, buffer);
-      if (!refusal.empty())
-        refused.push_back(std::move(refusal));
-      else
-        reference.take(gpu, buffer);
+      if (refusal.empty()) refusal = reference.take(gpu, buffer);
+      if (!refusal.empty()) refused.push_back(std::move(refusal));
     });
   }
 
   RunResult result;
   simulate_for(0);  // before it nothing is pending
-  const Parts parts{configuration, options, arguments, layer.get(), pulse};
+  std::vector<std::string> given_up;
+  const Parts parts{configuration, options, arguments, layer.get(), pulse, given_up};
   run_dry(node, parts);
   require_fit(configuration, arguments, all_finished(node));
   result.diagnosis = refused;
   report_errors(node, result);
+  if (errs_without_end(node, configuration.limits.errors))
+    result.diagnosis.push_back(
+        fmt::format("limits.errors: a GPU's error log has got more than {} entries", configuration.limits.errors));
   if (!all_finished(node))
     diagnose(node, parts, result);
   else
     append_left_behind(configuration, node, result.diagnosis);
+  result.diagnosis.insert(result.diagnosis.end(), given_up.begin(), given_up.end());
   if (const std::string line = broken_rules(node); !line.empty()) result.diagnosis.push_back(line);
   if (layer) result.operations = layer->operations();
   gather_figures(configuration, node, meter, result);

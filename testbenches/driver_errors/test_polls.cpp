@@ -1,4 +1,6 @@
 // Programs that poll, or serve interrupts, while nothing else happens: a limit ends the run, and what they do is named.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -166,14 +168,24 @@ void err_later(t3_context* context, const t3_interrupt*, void*) {
   context->hal->write_memory(context->hal->platform, t3_on_gpu(1, std::uint64_t{1} << 43), &word, sizeof word);
 }
 
+/// Queues what is refused, of which it is told.
+void queue_again(t3_context* context, const t3_interrupt*, void*) {
+  t3_error error;
+  while (t3_next_error(context, &error) == T3_OK && error.code != T3_OK) {
+  }
+  const unsigned char arguments[32] = {};
+  t3_run_kernel(context, "gemm", arguments, sizeof arguments, {});
+}
+
 t3_handler* handler_of_errors = nullptr;
 
 t3_status err_for_ever(const t3_hal* hal, const t3_job* job) {
   Waiter w(hal, job);
+  const bool goes_on_later = handler_of_errors == err_later || handler_of_errors == queue_again;
   std::uint32_t value = 0;
   if (hal->gpu == 0) t3_set_handler(&w.gpu, T3_LINE_ERROR_LOG, 1, handler_of_errors, nullptr);
   if (hal->gpu == 0) hal->read32(hal->platform, t3_block_base(hal->gpu, T3_BLOCK_SYSTEM) + 0xFF0, &value);
-  while (hal->gpu == 1 && handler_of_errors == err_later) hal->wait_ns(hal->platform, 100'000);
+  while (hal->gpu == 1 && goes_on_later) hal->wait_ns(hal->platform, 100'000);
   return t3_barrier(&w.gpu);
 }
 
@@ -218,6 +230,23 @@ t3_status enter_for_ever(const t3_hal* hal, const t3_job* job) {
   return t3_barrier(&w.gpu);
 }
 
+/// GPU 1 ends, GPU 2 lets time pass for ever, the others meet.
+t3_status meet_an_ended_one(const t3_hal* hal, const t3_job* job) {
+  Waiter w(hal, job);
+  w.tell(t3_barrier(&w.gpu));
+  while (hal->gpu == 2 && !answers[0].empty() && answers[0].back() != T3_STUCK) hal->wait_ns(hal->platform, 400'000);
+  if (hal->gpu == 0) w.tell(t3_barrier(&w.gpu));
+  return T3_OK;
+}
+
+/// GPU 1 comes late, when nothing has happened for long.
+t3_status meet_a_late_one(const t3_hal* hal, const t3_job* job) {
+  Waiter w(hal, job);
+  if (hal->gpu == 1) hal->wait_ns(hal->platform, 5'000'000);
+  w.tell(t3_barrier(&w.gpu));
+  return T3_OK;
+}
+
 constexpr const char* serves_errors =
     "GPU 0 firmware serves interrupts over and over: its handlers have found line error_log up ";
 
@@ -229,6 +258,26 @@ TEST_CASE("a handler that causes an error each time is named with its line at a 
                       Contains("limits.simulated_ms: ") && Contains(std::string("; ") + serves_errors) &&
                           Contains(" times in a row, the last time at ") &&
                           Contains("; GPU 1 firmware waits for the next GPU in a barrier"));
+}
+
+TEST_CASE("a handler of errors that queues what is refused ends the run by the limit of errors") {
+  handler_of_errors = queue_again;
+  const RunResult result = run(err_for_ever, {"gpus=2", "limits.errors=1000"});
+  REQUIRE_THAT(fmt::format("{}", fmt::join(result.diagnosis, "\n")),
+               Contains("limits.errors: a GPU's error log has got more than 1000 entries") && Contains(serves_errors));
+}
+
+TEST_CASE("a barrier with a GPU whose program has ended is stuck though others let time pass") {
+  const RunResult result = run(meet_an_ended_one, {"gpus=3"});
+  REQUIRE_THAT(result.diagnosis,
+               Catch::VectorContains(
+                   std::string("GPU 0 firmware waits for the next GPU in a barrier: the program of GPU 1 has ended")));
+  REQUIRE(answers[0] == std::vector<t3_status>{T3_OK, T3_OK, T3_OK, T3_STUCK});
+}
+
+TEST_CASE("a barrier with a GPU that comes late is none with one that has ended") {
+  const RunResult result = run(meet_a_late_one, {"gpus=3"});
+  REQUIRE(result.diagnosis.empty());
 }
 
 TEST_CASE("a handler that leaves its cause is named with its line at a limit of simulated time") {

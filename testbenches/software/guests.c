@@ -208,6 +208,22 @@ static enum t3_status careless(const struct t3_hal* hal, const struct t3_job* jo
   return t3_run_kernel(&gpu, "awaiting", bytes, sizeof bytes, (struct t3_kernel_options){0});
 }
 
+/* Of 2 x 16 elements. */
+static void writing_more(const void* argument, uint32_t gpu, float* values) {
+  (void)argument, (void)gpu;
+  for (int i = 0; i < 2 * 16 + 1; ++i) values[i] = 1;
+}
+
+static void writing_before(const void* argument, uint32_t gpu, float* values) {
+  (void)argument, (void)gpu;
+  values[-2] = 1;
+}
+
+static void writing_far_behind(const void* argument, uint32_t gpu, float* values) {
+  (void)argument, (void)gpu;
+  values[1 << 20] = 1;
+}
+
 /* A published buffer that cannot be. */
 static enum t3_status misfit(const struct t3_hal* hal, const struct t3_job* job) {
   (void)job;
@@ -225,6 +241,17 @@ static enum t3_status misfit(const struct t3_hal* hal, const struct t3_job* job)
   empty.rows = strcmp(what, "rows") == 0 ? 0 : 2;
   empty.columns = strcmp(what, "columns") == 0 ? 0 : 16;
   if (empty.rows == 0 || empty.columns == 0) publish(hal, "x", &empty, constant(0), unsaid, 0);
+  struct t3_matrix odd = matrix;
+  odd.address += strcmp(what, "address") == 0 ? 2 : 0;
+  odd.row_stride += strcmp(what, "stride") == 0 ? 2 : 0;
+  if (odd.address != matrix.address || odd.row_stride != matrix.row_stride) publish(hal, "x", &odd, unsaid, unsaid, 0);
+  const struct t3_contents more = {.kind = T3_CONTENTS_FUNCTION, .function = writing_more};
+  const struct t3_contents before = {.kind = T3_CONTENTS_FUNCTION, .function = writing_before};
+  const struct t3_contents wild = {.kind = T3_CONTENTS_FUNCTION, .function = writing_far_behind};
+  if (strcmp(what, "initial") == 0) publish(hal, "x", &matrix, more, unsaid, 0);
+  if (strcmp(what, "expected") == 0) publish(hal, "x", &matrix, unsaid, more, 0);
+  if (strcmp(what, "before") == 0) publish(hal, "x", &matrix, unsaid, before, 0);
+  if (strcmp(what, "wild") == 0) publish(hal, "x", &matrix, unsaid, wild, 0);
   hal_of_contents = hal;
   const struct t3_contents slow = {.kind = T3_CONTENTS_FUNCTION, .function = sleeping};
   if (strcmp(what, "call") == 0) publish(hal, "x", &matrix, slow, unsaid, 0);

@@ -60,12 +60,33 @@ TEST_CASE("a buffer that cannot be published fails the run with a line that says
        {"twice", "publishes x: found a second buffer of that name, expected another name"},
        {"rows", "publishes x: found 0 x 16 elements of fp32, expected one at least"},
        {"columns", "publishes x: found 2 x 0 elements of fp32, expected one at least"},
+       {"address",
+        "publishes x: found 2 x 16 elements of fp32 at 0x2002 with 64 bytes from row to row, expected "
+        "multiples of 4"},
+       {"stride",
+        "publishes x: found 2 x 16 elements of fp32 at 0x2000 with 66 bytes from row to row, expected "
+        "multiples of 4"},
+       {"initial",
+        "publishes x: found a function of its initial contents that writes behind them, expected 2 x 16 "
+        "elements of fp32 and nothing else"},
+       {"expected",
+        "publishes x: found a function of its expected contents that writes behind them, expected 2 x 16 "
+        "elements of fp32 and nothing else"},
+       {"before",
+        "publishes x: found a function of its expected contents that writes before them, expected 2 x 16 "
+        "elements of fp32 and nothing else"},
        {"nothing", "publishes no buffer"}}));
   const OutsideRun run(library("guests") + ":misfit", {{"arguments", {{"what", what}}}});
   const Outcome outcome = run.run();
   INFO(what << outcome.err);
   CHECK(outcome.exit_code == 1);
   CHECK_THAT(outcome.out, Catch::Contains(std::string("GPU 0 firmware ") + line));
+}
+
+TEST_CASE("a function of contents that writes far behind them ends the run with one line") {
+  const Outcome outcome = OutsideRun(library("guests") + ":misfit", {{"arguments", {{"what", "wild"}}}}).run();
+  CHECK(outcome.exit_code == 1);
+  CHECK(outcome.err == "t3vp: the firmware of GPU 0 has accessed memory of the host that is not there\n");
 }
 
 TEST_CASE("contents that the host has not enough memory for are one line that names the processor") {

@@ -1,0 +1,45 @@
+#include "run/barrier_watch.h"
+
+#include <fmt/format.h>
+
+#include "t3/t3.h"
+
+namespace t3vp {
+namespace {
+
+/// So long no signal is on its way.
+constexpr Picoseconds a_while = 1'000'000'000;
+
+const Gpu& heard_of(const Node& node, std::size_t gpu) { return *node.gpus()[(gpu + 1) % node.gpus().size()]; }
+
+bool waits_in_barrier(const Gpu& gpu) {
+  constexpr auto line = address_map::bit_of(address_map::Line::signals);
+  return gpu.processor.awaits_interrupt() && (gpu.interrupts.enable.value() & line) != 0 &&
+         gpu.signals.registers.watch.index() == T3_SIGNAL_BARRIER;
+}
+
+}  // namespace
+
+bool BarrierWatch::is_in_vain(std::size_t gpu) const {
+  return waits_in_barrier(*node_.gpus()[gpu]) && heard_of(node_, gpu).processor.finished();
+}
+
+std::vector<std::string> BarrierWatch::give_up() {
+  std::vector<std::string> told;
+  for (std::size_t g = 0; g < waits_.size(); ++g) {
+    Gpu& gpu = *node_.gpus()[g];
+    const std::uint64_t counter = gpu.signals.registers.value[T3_SIGNAL_BARRIER].value();
+    Wait& wait = waits_[g];
+    if (!is_in_vain(g) || wait.since == never || counter != wait.counter) {
+      wait = {is_in_vain(g) ? now() : never, counter};
+    } else if (now() - wait.since >= a_while) {
+      told.push_back(fmt::format("GPU {} firmware waits for {}: the program of GPU {} has ended", g,
+                                 gpu.processor.waits_for(), heard_of(node_, g).processor.gpu()));
+      gpu.processor.give_up_waiting();
+      wait.since = never;
+    }
+  }
+  return told;
+}
+
+}  // namespace t3vp

@@ -1,0 +1,32 @@
+// Notices that a program waits in a barrier for a GPU whose program has ended, while others let simulated time pass.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hardware/node.h"
+#include "protocol/units.h"
+
+namespace t3vp {
+
+class BarrierWatch {
+ public:
+  explicit BarrierWatch(const Node& node) : node_(node), waits_(node.gpus().size()) {}
+
+  /// The runner asks now and then. Sends the waits that have lasted so for a while back to their programs, as stuck:
+  /// what each has waited for, in words.
+  std::vector<std::string> give_up();
+
+ private:
+  /// Of a GPU's program, since when nothing can end it but what is on its way.
+  struct Wait {
+    Picoseconds since = never;
+    std::uint64_t counter = 0;
+  };
+  bool is_in_vain(std::size_t gpu) const;
+
+  const Node& node_;
+  std::vector<Wait> waits_;
+};
+
+}  // namespace t3vp
