@@ -151,10 +151,10 @@ double quantized_compute_ns(const RunConfiguration& configuration, const compute
 
 /// What links need for the collective that the workload is, or that is fused with its GEMM: one that ends with an
 /// all-gather is an all-reduce.
-double least_link_ns(const RunConfiguration& configuration, const RunTimes& times) {
+double least_link_ns(const RunConfiguration& configuration) {
   const Workload& workload = configuration.workload;
   if (workload.collective) return least_link_ns(*workload.collective, fabric_of(configuration));
-  if (times.of(phases::fused) == 0 || configuration.mirror) return 0;
+  if (workload.fused == T3_FUSED_RING_REDUCE_SCATTER) return 0;  // one way alone, whose links have carried more
   std::vector<std::uint64_t> chunks = chunk_elements(output_grid(configuration), configuration.gpus);
   for (std::uint64_t& chunk : chunks) chunk *= bytes_of(workload.gemm.element);
   const t3_collective_op op = workload.fused == T3_FUSED_ALL_TO_ALL ? T3_ALL_TO_ALL : T3_ALL_REDUCE;
@@ -167,7 +167,7 @@ Bounds bounds_of(const RunConfiguration& configuration, const Node& node, const 
   Bounds bounds;
   for (const LinkFigures& link : result.links)
     bounds.link_ns = std::max(bounds.link_ns, static_cast<double>(link.wire_bytes) / link.bandwidth_GBps);
-  bounds.link_ns = std::max(bounds.link_ns, least_link_ns(configuration, result.time_ns));
+  bounds.link_ns = std::max(bounds.link_ns, least_link_ns(configuration));
   const double flops = matrix_flops(configuration);
   for (std::size_t g = 0; g < node.gpus().size(); ++g) {
     const GpuParameters& gpu = parameters_of(system, node.gpus()[g]->processor.gpu());

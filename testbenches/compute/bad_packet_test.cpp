@@ -104,6 +104,8 @@ const std::vector<Mistake<GemmPacket>>& mistakes_of_gemm() {
       wrong("k 4294967295", &A::k, most32),
       {"and b 96", [](GemmPacket& p) { p.transpose_a = 1, p.lda = 96; }},
       {"workgroups 4: the 8 of", [](GemmPacket& p) { p.batches = 2, p.out_batch = 64 * 96; }},
+      {"a batch of 2 with 4 chunks in turn",
+       [](GemmPacket& p) { p.batches = 2, p.out_batch = 64 * 96, p.chunks = 4, p.header.workgroups = 8; }},
       wrong("batch strides 64, 0, 0 of no batch", &A::a_batch, 64),
       wrong("batch strides 0, 64, 0 of no batch", &A::b_batch, 64),
       wrong("batch strides 0, 0, 64 of no batch", &A::out_batch, 64),

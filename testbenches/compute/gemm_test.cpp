@@ -1,4 +1,6 @@
 #include <catch2/catch.hpp>
+#include <deque>
+#include <map>
 
 #include "gemm_case.h"
 
@@ -113,6 +115,42 @@ TEST_CASE("every element is stored once, by the wavefront that owns it, in the o
     for (std::uint32_t i = 0; i < total; ++i)
       REQUIRE((order[i] + total - gemm.packet.first_workgroup) % total / wave == i / wave);
   }
+}
+
+TEST_CASE("chunks take turns, whatever their sizes, beginning with the first workgroup's") {
+  ClusterBench bench(ClusterBench::small(), false);
+  const std::uint32_t wave = bench.parameters.compute_units * bench.parameters.workgroups_per_cu;
+  for (const Size& size : {Size{160, 160, 16}, Size{97, 130, 16}, Size{5, 9, 7}})
+    for (const std::uint32_t chunks : {2u, 3u, 5u, 300u}) {
+      GemmCase gemm(bench.parameters, size.m, size.n, size.k, ElementType::bf16);
+      const std::uint32_t total = gemm.packet.header.workgroups;
+      std::vector<std::deque<std::uint32_t>> waiting(chunks);
+      std::uint32_t first = 0;
+      for (std::uint32_t c = 0; c < chunks; ++c)
+        for (std::uint32_t wg = gemm.grid().chunk_begin(c, chunks); wg < gemm.grid().chunk_begin(c + 1, chunks); ++wg) {
+          waiting[c].push_back(wg);
+          if (wg == total / 2) first = c;
+        }
+      gemm.packet.first_workgroup = total / 2;
+      gemm.packet.chunks = static_cast<std::uint16_t>(chunks);
+      std::map<std::uint32_t, std::uint32_t> place;
+      for (std::uint32_t turn = 0; place.size() < total; ++turn) {
+        std::deque<std::uint32_t>& chunk = waiting[(first + turn) % chunks];
+        if (chunk.empty()) continue;
+        place.emplace(chunk.front(), place.size());
+        chunk.pop_front();
+      }
+      bench.memory.log.clear();
+      bench.run(gemm.packet);
+      const auto stores = bench.memory.accesses(Operation::store);
+      REQUIRE(stores_per_element(gemm, stores) == std::vector<int>(std::size_t{size.m} * size.n, 1));
+      std::vector<std::uint32_t> order;
+      for (const LoggedAccess& store : stores)
+        if (order.empty() || order.back() != store.producer.wg_id) order.push_back(store.producer.wg_id);
+      CAPTURE(total, chunks);
+      REQUIRE(order.size() == total);
+      for (std::uint32_t i = 0; i < total; ++i) REQUIRE(place.at(order[i]) / wave == i / wave);
+    }
 }
 
 TEST_CASE("the loads are each workgroup's rows of A and columns of B, once") {

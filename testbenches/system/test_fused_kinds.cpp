@@ -232,6 +232,7 @@ TEST_CASE("a fused kind that cannot be is refused in a line") {
   tells(right + Settings{"operands=random"}, "/operands");
   CHECK(refusal(right + Settings{"operands=random", "workload.fused=all-to-all"}).empty());
   tells(right + Settings{"data=timing-only", "simulate=mirror", "system.links.topology=ring"}, "/simulate");
+  tells(gemm(2048, 2048, 64) + settings_of(T3_FUSED_DIRECT_REDUCE_SCATTER, 256, "switch"), "at most 255");
   tells(right + Settings{"system.output_map.entries=2"}, "/output_map/entries");
   tells(right + Settings{"system.dma.commands=5"}, "/dma/commands");
   tells(right + Settings{"system.tracker.chunks=3"}, "/tracker/chunks");
