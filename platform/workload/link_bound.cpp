@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 namespace t3vp {
@@ -56,15 +55,13 @@ double least_of_all(const Work& work, const Fabric& fabric) {
   return bandwidth == 0 ? 0 : bytes_of_all(work, fabric) / bandwidth;
 }
 
-/// A part of the GPUs that grows, with the links that lead to it and away from it.
+/// A part of the GPUs that grows, with the links that lead to it. What leaves it enters the rest.
 class Part {
  public:
   Part(const Work& work, const Fabric& fabric)
       : work_(work), fabric_(fabric), has_(fabric.gpus.size(), false), at_switch_(fabric.switches.size()) {
-    for (const LinkPlacement& link : fabric.links) {
-      if (link.from.is_switch) at_switch_[link.from.number].down_outside += link.parameters.bandwidth_GBps;
-      if (link.to.is_switch) at_switch_[link.to.number].up_outside += link.parameters.bandwidth_GBps;
-    }
+    for (const LinkPlacement& link : fabric.links)
+      if (link.to.is_switch) at_switch_[link.to.number].from_outside += link.parameters.bandwidth_GBps;
   }
 
   /// `links` are those that begin or end at the GPU.
@@ -74,54 +71,44 @@ class Part {
     bytes_ += static_cast<double>(work_.chunks[gpu]);
     for (const LinkPlacement* link : links) {
       const double bandwidth = link->parameters.bandwidth_GBps;
-      if (link->to.is_switch) {
-        at_switch_[link->to.number].up_inside += bandwidth;
-        at_switch_[link->to.number].up_outside -= bandwidth;
-      } else if (link->from.is_switch) {
-        at_switch_[link->from.number].down_inside += bandwidth;
-        at_switch_[link->from.number].down_outside -= bandwidth;
-      } else if (link->from.number == gpu) {
-        (has_[link->to.number] ? inwards_ : outwards_) += has_[link->to.number] ? -bandwidth : bandwidth;
-      } else {
-        (has_[link->from.number] ? outwards_ : inwards_) += has_[link->from.number] ? -bandwidth : bandwidth;
-      }
+      if (link->to.is_switch)
+        at_switch_[link->to.number].from_outside -= bandwidth;
+      else if (link->from.is_switch)
+        at_switch_[link->from.number].inwards += bandwidth;
+      else if (link->from.number == gpu)
+        inwards_ -= has_[link->to.number] ? bandwidth : 0;
+      else
+        inwards_ += has_[link->from.number] ? 0 : bandwidth;
     }
   }
 
   double least_ns() const {
-    if (size_ == gpus()) return 0;
-    double in = inwards_, out = outwards_;
-    for (const AtSwitch& s : at_switch_) {
-      in += std::min(s.up_outside, s.down_inside);
-      out += std::min(s.up_inside, s.down_outside);
-    }
-    const auto [entering, leaving] = bytes();
-    return std::max(entering == 0 ? 0 : entering / in, leaving == 0 ? 0 : leaving / out);
+    double bandwidth = inwards_;
+    for (const AtSwitch& s : at_switch_) bandwidth += std::min(s.from_outside, s.inwards);
+    const double entering = entering_bytes();
+    return entering == 0 ? 0 : entering / bandwidth;
   }
 
  private:
-  /// Bandwidth of the links to a switch and of those from there, of this part and of the rest.
+  /// Bandwidth of the links to a switch from outside the part, and of those from there to the part.
   struct AtSwitch {
-    double up_inside = 0, up_outside = 0, down_inside = 0, down_outside = 0;
+    double from_outside = 0, inwards = 0;
   };
 
-  std::uint32_t gpus() const { return static_cast<std::uint32_t>(fabric_.gpus.size()); }
-
-  /// What has to enter the part and to leave it: of a sum one addend at least of each element, from wherever it is.
-  std::pair<double, double> bytes() const {
+  /// Of a sum one addend at least of each element, from wherever it is.
+  double entering_bytes() const {
     const double all = work_.bytes();
-    const double others = all - bytes_;
     switch (work_.op) {
       case T3_REDUCE_SCATTER:
-        return {bytes_, others};
+        return bytes_;
       case T3_ALL_GATHER:
-        return {others, bytes_};
+        return all - bytes_;
       case T3_ALL_TO_ALL:
-        return {bytes_ * (gpus() - size_), others * size_};
+        return bytes_ * static_cast<double>(fabric_.gpus.size() - size_);
       case T3_BROADCAST:
-        return {has_[0] ? 0 : all, has_[0] ? all : 0};
+        return has_[0] ? 0 : all;
       default:
-        return {all, all};
+        return all;
     }
   }
 
@@ -129,9 +116,9 @@ class Part {
   const Fabric& fabric_;
   std::vector<bool> has_;
   std::vector<AtSwitch> at_switch_;
-  std::uint32_t size_ = 0;
+  std::size_t size_ = 0;
   double bytes_ = 0;  ///< of the part's own chunks
-  double inwards_ = 0, outwards_ = 0;
+  double inwards_ = 0;
 };
 
 /// Parts that follow one another when GPUs are counted in steps: of a torus's dimensions, or of places in nodes.

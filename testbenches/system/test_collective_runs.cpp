@@ -299,7 +299,10 @@ TEST_CASE("what enters a node over its links bounds collectives between nodes") 
 
 TEST_CASE("a switch carries between two parts what the smaller side's links do") {
   const t3_collective c{T3_ALL_TO_ALL, T3_DIRECT, T3_FP16, 400, 0};
-  CHECK(least_link_ns(c, links_of(of_kind(Topology::Kind::switched), 4)) == Approx(3 * 200));
+  Fabric fabric = links_of(of_kind(Topology::Kind::switched), 4);
+  CHECK(least_link_ns(c, fabric) == Approx(3 * 200));
+  fabric.links[3].parameters.bandwidth_GBps = 0.25;  // GPU 3's, to the switch
+  CHECK(least_link_ns(c, fabric) == Approx(3 * 200 / 0.25));
 }
 
 TEST_CASE("a collective's oracle says what the operations are") {
