@@ -48,6 +48,7 @@ void Link::step() {
         break;
       case Event::credit:
         buffered_[event.channel] -= event.bytes;
+        credits_.push_back({now(), event.bytes, event.channel});
         break;
       case Event::answer:
         answer(static_cast<Transaction&>(*event.transaction));
@@ -70,11 +71,13 @@ Link::Queue& Link::queue_of(const Lane& lane) {
 }
 
 /// A packet larger than the whole buffer may go when the buffer is empty.
+bool Link::has_room(tlm::tlm_generic_payload& packet, std::uint64_t buffered) const {
+  return buffered == 0 || buffered + buffered_by(packet) <= parameters_.receive_buffer_bytes;
+}
+
 bool Link::may_go(const Queue& queue) const {
   if (queue.packets.empty()) return false;
-  const std::uint64_t buffered = buffered_[queue.lane.channel];
-  return queue.left != 0 || buffered == 0 ||
-         buffered + buffered_by(*queue.packets.front().packet) <= parameters_.receive_buffer_bytes;
+  return queue.left != 0 || has_room(*queue.packets.front().packet, buffered_[queue.lane.channel]);
 }
 
 bool Link::another_may_go() const {
@@ -91,24 +94,40 @@ void Link::start() {
     if (!may_go(queue)) continue;
     served_ = next;
     next_ = next + 1;
-    if (queue.left == 0) begin(queue);
+    const Picoseconds from = queue.left == 0 ? begin(queue) : now();
     sending_ = true;
     if (stalled_since_ != never) stalled_ += now() - stalled_since_;
     stalled_since_ = never;
-    send_slice(now(), queue.left);
+    send_slice(from, queue.left);
     return shorten();
   }
   if (stalled_since_ == never && is_anyone_waiting()) stalled_since_ = now();
 }
 
-/// The first byte of the queue's first packet leaves.
-void Link::begin(Queue& queue) {
+/// A packet that comes in as the link is free may have begun as its first part came, if there were credits.
+Picoseconds Link::first_possible(const Queue& queue) const {
+  const auto [packet, since] = queue.packets.front();
+  if (since != now()) return now();
+  const Picoseconds head = std::max(now() - std::min(now(), extension_of(*packet).lead), idle_since_);
+  std::uint64_t buffered = buffered_[queue.lane.channel];
+  for (auto credit = credits_.rbegin(); credit != credits_.rend() && credit->time > head; ++credit) {
+    if (credit->channel != queue.lane.channel) continue;
+    buffered += credit->bytes;
+    if (!has_room(*packet, buffered)) return credit->time;
+  }
+  return head;
+}
+
+/// The first byte of the queue's first packet leaves, or has left: returns when.
+Picoseconds Link::begin(Queue& queue) {
   const auto [packet, since] = queue.packets.front();
   LinkTraffic traffic = traffic_of(*packet);
   queue.left = traffic.wire_bytes;
+  queue.begun = first_possible(queue);
   buffered_[queue.lane.channel] += buffered_by(*packet);
   queue.waited = traffic.waited = now() - since;
   begun_ += traffic;
+  return queue.begun;
 }
 
 bool Link::is_anyone_waiting() const {
@@ -121,12 +140,14 @@ LinkTraffic Link::with_stall(LinkTraffic traffic) const {
   return traffic;
 }
 
-/// What is sent ends now plus the time of its bytes.
+/// What is sent ends the time of its bytes later; what has begun before all of it has come, a packet from now at least.
 void Link::send_slice(Picoseconds begin, std::uint64_t bytes) {
+  tlm::tlm_generic_payload& transaction = *queues_[served_].packets.front().packet;
   slice_begin_ = begin;
   slice_bytes_ = bytes;
-  events_.push(begin + transfer_time(bytes, parameters_.bandwidth_GBps),
-               {Event::sent, queues_[served_].packets.front().packet, ++slice_, 0});
+  Picoseconds end = begin + transfer_time(bytes, parameters_.bandwidth_GBps);
+  if (bytes == queues_[served_].left && begin < now()) end = std::max(end, now() + time_of_one_packet(transaction));
+  events_.push(end, {Event::sent, &transaction, ++slice_, 0});
 }
 
 /// When others may go, the packet under way goes on to the next multiple of arbitration_bytes.
@@ -144,6 +165,8 @@ void Link::slice_sent() {
   tlm::tlm_generic_payload& transaction = *queue.packets.front().packet;
   sending_ = false;
   busy_time_ += now() - slice_begin_;
+  idle_since_ = now();
+  credits_.clear();
   if (trace_ != nullptr) {
     const Operation operation = extension_of(transaction).operation;
     const Producer& producer = extension_of(transaction).producer;
@@ -158,7 +181,8 @@ void Link::slice_sent() {
   if (queue.left != 0) return;
   queue.packets.pop_front();
   sent_.waited += queue.waited;
-  finish(transaction);
+  const Picoseconds first_sent = queue.begun + time_of_one_packet(transaction);
+  finish(transaction, first_sent < now() ? now() - first_sent : 0);
 }
 
 LinkTraffic Link::traffic_of(tlm::tlm_generic_payload& transaction) const {
@@ -188,7 +212,16 @@ std::uint64_t Link::buffered_by(tlm::tlm_generic_payload& transaction) const {
                                                    : extension.shape.bytes();
 }
 
-void Link::finish(tlm::tlm_generic_payload& transaction) {
+/// Of the first packet, than which none is larger.
+Picoseconds Link::time_of_one_packet(tlm::tlm_generic_payload& transaction) const {
+  const LinkTraffic all = traffic_of(transaction);
+  const std::uint64_t most = parameters_.max_payload_bytes;
+  const std::uint64_t payload = all.wire_bytes - all.packets * parameters_.header_bytes;
+  const std::uint64_t first = most == 0 ? payload : std::min<std::uint64_t>(payload, most);
+  return transfer_time(first + parameters_.header_bytes, parameters_.bandwidth_GBps);
+}
+
+void Link::finish(tlm::tlm_generic_payload& transaction, Picoseconds lead) {
   const LinkTraffic traffic = traffic_of(transaction);
   sent_ += traffic;
   ++unanswered_;
@@ -201,6 +234,7 @@ void Link::finish(tlm::tlm_generic_payload& transaction) {
   }
   Transaction& relay = pool_.relay(transaction);
   relay.generation = extension_of(transaction).lane.channel;  // the next link has its own lane for it
+  relay.extension().lead = lead;
   out.send(relay, parameters_.latency);
   transaction.release();  // the relay holds it
 }

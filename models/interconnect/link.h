@@ -10,6 +10,9 @@
 // relay of the sender's. When the far end has taken it, its credits return after another latency, and with them (over
 // several hops later) the far end's response, which is the sender's: it takes no bandwidth. Data that a GPU has asked
 // for does: it comes as an answer, which is a packet of its own over the links that lead back.
+//
+// What a GPU or switch passes on has sent its first packets on as they came. Where this link has been free since then,
+// and has had no credits to wait for, its time counts from there, and ends a packet after the last one has come.
 #pragma once
 
 #include <deque>
@@ -84,6 +87,7 @@ class Link : public sc_core::sc_module {
     std::deque<Waiting> packets;
     std::uint64_t left = 0;  ///< wire bytes of the first packet when it has begun, 0 before
     Picoseconds waited = 0;  ///< by the packet that has begun
+    Picoseconds begun = 0;   ///< time of its first byte
   };
 
   void request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
@@ -93,18 +97,21 @@ class Link : public sc_core::sc_module {
   void step();
   Queue& queue_of(const Lane& lane);
   bool may_go(const Queue& queue) const;
+  bool has_room(tlm::tlm_generic_payload& packet, std::uint64_t buffered) const;
   bool another_may_go() const;
   bool is_anyone_waiting() const;
   LinkTraffic with_stall(LinkTraffic traffic) const;
   void start();
-  void begin(Queue& queue);
+  Picoseconds begin(Queue& queue);
+  Picoseconds first_possible(const Queue& queue) const;
   void send_slice(Picoseconds begin, std::uint64_t bytes);
   void shorten();
   void slice_sent();
-  void finish(tlm::tlm_generic_payload& transaction);
+  void finish(tlm::tlm_generic_payload& transaction, Picoseconds lead);
   void answer(Transaction& packet);
   LinkTraffic traffic_of(tlm::tlm_generic_payload& transaction) const;
   std::uint64_t packets_of(const Shape& shape) const;
+  Picoseconds time_of_one_packet(tlm::tlm_generic_payload& transaction) const;
   std::uint64_t buffered_by(tlm::tlm_generic_payload& transaction) const;
 
   LinkParameters parameters_;
@@ -121,6 +128,13 @@ class Link : public sc_core::sc_module {
   std::uint64_t slice_bytes_ = 0, slice_ = 0;  ///< on the wire; its number, which stale events do not have
   std::vector<std::uint64_t> buffered_;        ///< by channel, bytes on their way or in the receive buffer
   LinkTraffic begun_, sent_;                   ///< without stalls
+  struct Credit {
+    Picoseconds time;
+    std::uint64_t bytes;
+    std::uint8_t channel;
+  };
+  Picoseconds idle_since_ = 0;   ///< end of what was sent last
+  std::vector<Credit> credits_;  ///< that have come since then
   Picoseconds stalled_ = 0;
   Picoseconds stalled_since_ = never;  ///< never: the link sends, or nobody waits
   std::uint64_t packets_ = 0;          ///< that have left

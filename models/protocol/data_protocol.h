@@ -38,9 +38,9 @@
 // there, as it accepts the request, and the data are what was there before.
 //
 // Who may change what between request and response: blocks on the way the address, the operation (a mapped store
-// becomes an update), the stream, `cached`, the lane, the traffic class (a mapped store's is its map's) and the
-// producer; the target the status and a read's data. Nobody changes command, length, data pointer, shape, element type,
-// threshold, addend, token and queue.
+// becomes an update), the stream, `cached`, the lane and the lead, the traffic class (a mapped store's is its map's)
+// and the producer; the target the status and a read's data. Nobody changes command, length, data pointer, shape,
+// element type, threshold, addend, token and queue.
 //
 // Resets. What a GPU has made before it was reset, or before the GPU that it addresses was, and what no memory or
 // counter has taken by then, is lost: the response says COMMAND_ERROR, with peer_failed as its refusal.
@@ -99,6 +99,7 @@ class DataExtension : public tlm::tlm_extension<DataExtension> {
   bool taken = false;        ///< set by the sender's socket: there has been a notice, only the response is missing
   std::uint8_t queue = 0;    ///< of kernels, at the sending GPU: who gives up a wait
   Lane lane;                 ///< on the next link, set by whose link it is
+  Picoseconds lead = 0;      ///< set by a link: how long before the last one its first packet has come
   Picoseconds made = never;  ///< when; never: it is of no GPU that can be reset
   /// Of a request and of an answer: the load or fetch-and-add that they are about; null for everything else.
   tlm::tlm_generic_payload* asked = nullptr;

@@ -69,11 +69,12 @@ class ReadingNode {
   std::vector<std::unique_ptr<ReadingGpu>> gpus;
   std::unique_ptr<WiredFabric> wires;
 
-  ReadingNode(const std::string& name, const LinkTier& tier, std::uint32_t count, bool functional) {
-    const Fabric fabric = lay_out(tier, count);
+  ReadingNode(const std::string& name, const LinkTier& tier, std::uint32_t count, bool functional)
+      : ReadingNode(name, lay_out(tier, count), tier.links.header_bytes, functional) {}
+  ReadingNode(const std::string& name, const Fabric& fabric, std::uint32_t header_bytes, bool functional) {
     for (const Placement& placement : fabric.gpus)
-      gpus.push_back(std::make_unique<ReadingGpu>(name + std::to_string(placement.gpu), placement,
-                                                  tier.links.header_bytes, functional));
+      gpus.push_back(
+          std::make_unique<ReadingGpu>(name + std::to_string(placement.gpu), placement, header_bytes, functional));
     wires = std::make_unique<WiredFabric>(name, fabric, ports_of(gpus));
   }
 

@@ -71,6 +71,13 @@ std::uint32_t distance(const Case& c, std::size_t from, std::size_t to) {
   return links;
 }
 
+/// Of a train of packets over free links: each further one takes the time of the first packet.
+Picoseconds time_over(std::uint32_t count, std::uint64_t wire_bytes, std::uint64_t of_one_packet) {
+  const interconnect::LinkParameters p = links();
+  return count * p.latency + transfer_time(wire_bytes, p.bandwidth_GBps) +
+         (count - 1) * transfer_time(of_one_packet, p.bandwidth_GBps);
+}
+
 constexpr std::uint32_t part = 1 << 15;
 
 struct Read {
@@ -172,9 +179,8 @@ TEST_CASE("a load takes no less than the latency there and back and the transfer
         const DataAnswer& answer = nodes[n]->answer(0, number(to), load);
         REQUIRE(answer.ok());
         const std::uint64_t headers = (bytes + 255) / 256 * 16;
-        const interconnect::LinkParameters p = links();
-        const Picoseconds fabric = distance(c, 0, to) * (p.latency + transfer_time(headers, p.bandwidth_GBps)) +
-                                   distance(c, to, 0) * (p.latency + transfer_time(bytes + headers, p.bandwidth_GBps)) +
+        const Picoseconds fabric = time_over(distance(c, 0, to), headers, 16) +
+                                   time_over(distance(c, to, 0), bytes + headers, std::min(bytes, 256u) + 16) +
                                    2 * (c.topology.kind == Topology::Kind::switched ? c.topology.switch_latency : 0);
         CHECK(answer.at - begin >= fabric);
         // What is left is the memory's: its slices, and the DRAM.
@@ -271,6 +277,36 @@ TEST_CASE("fetch-and-adds and updates of others and loads are apart from each ot
   std::memcpy(&real, node.answer(1, 1, last).data.data() + 4, 4);
   CHECK(integer == 1800);
   CHECK(real == 600);
+}
+
+// From GPU 2 over GPU 1 to GPU 0.
+TEST_CASE("what is passed on to a faster or slower link ends a packet after its last one has come") {
+  std::vector<std::unique_ptr<ReadingNode>> nodes;
+  const interconnect::LinkParameters first = links();
+  const std::vector<double> bandwidths{first.bandwidth_GBps * 10, first.bandwidth_GBps, first.bandwidth_GBps / 10};
+  for (const double bandwidth : bandwidths) {
+    Fabric fabric = lay_out({first, {}}, 5);
+    for (LinkPlacement& link : fabric.links)
+      if (link.from == 1 && link.to == 0) link.parameters.bandwidth_GBps = bandwidth;
+    nodes.push_back(std::make_unique<ReadingNode>("at_" + std::to_string(nodes.size()), fabric, 16, true));
+  }
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    constexpr std::uint32_t packets = 8, wire = packets * (256 + 16);
+    DataAccess store = access(Operation::store, 0, {1, packets * 256, 0});
+    store.data.resize(packets * 256);
+    const std::size_t number = nodes[i]->send(2, 0, store);
+    const Picoseconds begin = now();
+    sc_core::sc_start();
+    const auto time = [&](std::uint64_t bytes, double bandwidth) { return transfer_time(bytes, bandwidth); };
+    const Picoseconds slowest = std::max(time(wire, first.bandwidth_GBps) + time(wire / packets, bandwidths[i]),
+                                         time(wire / packets, first.bandwidth_GBps) + time(wire, bandwidths[i]));
+    const Picoseconds fabric = slowest + 4 * first.latency;
+    const Picoseconds taken = nodes[i]->answer(2, 0, number).at - begin;
+    INFO(bandwidths[i]);
+    CHECK(taken >= fabric);
+    CHECK(taken <= fabric + 300'000);  // the memory's
+  }
 }
 
 }  // namespace t3vp::test::remote_memory_test
