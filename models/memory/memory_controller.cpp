@@ -152,6 +152,7 @@ void MemoryController::accept(const Arrival& arrival, Picoseconds time) {
   const DataExtension& extension = extension_of(transaction);
   if (refuse(arrival, extension, time)) return;
   take_effect(transaction, extension, arrival.port != from_peers, time);
+  if (trace_ != nullptr && arrival.port == from_peers) trace_arrival(extension, time);
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
   if (free_requests_.empty()) {
     requests_.emplace_back();

@@ -108,6 +108,7 @@ class MemoryController : public sc_core::sc_module, public Component {
   void finish_access(std::uint32_t request, dram::Cycle cycle);
   void respond();
   void trace_traffic(Picoseconds end);
+  void trace_arrival(const DataExtension& extension, Picoseconds time);
   bool busy() const;
   void near_memory_command();
   void arm();

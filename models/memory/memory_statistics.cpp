@@ -5,6 +5,14 @@
 
 namespace t3vp::memory {
 
+/// Where the arrows of a tile end that a peer has sent.
+void MemoryController::trace_arrival(const DataExtension& extension, Picoseconds time) {
+  const Producer& producer = extension.producer;
+  if (producer.wf_id != no_wavefront)
+    trace_->span(track_, name_of(extension.operation), time, time + 1000,
+                 flow_of(producer.gpu, producer.wg_id, producer.wf_id));
+}
+
 std::uint64_t MemoryController::dram_accesses() const {
   std::uint64_t sum = 0;
   for (const auto& state : channels_) {

@@ -302,6 +302,30 @@ TEST_CASE("options --trace and --dump-arrays write files next to the report") {
   CHECK_FALSE(std::filesystem::exists(files / "plain/trace.json"));
 }
 
+TEST_CASE("the timeline's arrows over links and switches end in the memory of another GPU") {
+  const ValidFiles files;
+  REQUIRE(
+      run_into(files, "out", {"--trace", "--set", "system.links.topology=switch", "--set", "method=t3"}).exit_code ==
+      0);
+  std::map<std::pair<int, int>, std::string> tracks;
+  std::map<json, std::pair<int, std::string>> begin, end;  // process and track, by the arrows' number
+  const json trace = json_of(files / "out/trace.json");
+  for (const json& event : trace.at("traceEvents")) {
+    const std::string kind = event.at("ph");
+    if (kind == "M" && event.at("name") == "thread_name")
+      tracks[{event.at("pid"), event.at("tid")}] = event.at("args").at("name");
+    if (kind != "s" && kind != "f") continue;
+    (kind == "s" ? begin : end)[event.at("id")] = {event.at("pid"), tracks.at({event.at("pid"), event.at("tid")})};
+  }
+  std::size_t between = 0;
+  for (const auto& [id, last] : end) {
+    if (begin.at(id).first == last.first) continue;
+    CHECK(last.second == "HBM");
+    ++between;
+  }
+  CHECK(between > 0);
+}
+
 TEST_CASE("the timeline's DRAM traffic is the report's, byte for byte") {
   const ValidFiles files;
   REQUIRE(run_into(files, "out", {"--trace"}).exit_code == 0);
