@@ -51,6 +51,7 @@ struct Plot {
   std::vector<std::string> keys, methods;
   std::size_t x = 0, y = 0;  ///< axes of the experiment: of lines and heat maps, of heat maps
   double divide_by = 1;
+  bool logarithmic = false;  ///< the y axis, of lines
 };
 
 struct Experiment {

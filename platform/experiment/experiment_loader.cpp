@@ -252,7 +252,7 @@ std::vector<std::string> keys_used_by(Plot::Kind kind) {
     case Plot::Kind::bars:
       return {"file", "kind", "title", "unit", "divide_by", "quantities"};
     case Plot::Kind::lines:
-      return {"file", "kind", "title", "unit", "divide_by", "quantities", "x"};
+      return {"file", "kind", "title", "unit", "divide_by", "quantities", "x", "scale"};
     case Plot::Kind::heat_map:
       return {"file", "kind", "title", "unit", "divide_by", "quantities", "x", "y"};
     case Plot::Kind::stacks:
@@ -316,6 +316,7 @@ Plot plot_of(const Document& document, const Experiment& experiment, std::size_t
   plot.title = entry.value("title", experiment.name);
   plot.unit = entry.value("unit", "");
   plot.divide_by = entry.value("divide_by", 1.0);
+  plot.logarithmic = entry.value("scale", "linear") == "logarithmic";
   for (const std::string& name : names_of(document, index, "quantities", names_in(experiment.quantities)))
     plot.quantities.push_back(index_of(document, at("plot", index, "quantities"), experiment.quantities, name));
   plot.methods = names_of(document, index, "methods", names_in(experiment.methods));

@@ -99,9 +99,10 @@ std::string line_plot(const Plot& plot, const Experiment& experiment, const Resu
          fmt::format(
              "set title {}\nset ylabel {}\nset key outside right top\nset grid xtics\n"
              "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\nset bmargin at screen {:.4f}\n"
-             "set xrange [-0.5:{}.5]\nset offsets 0, 0, graph 0.05, graph 0.05\nset xtics {} {}\n",
+             "set xrange [-0.5:{}.5]\nset offsets 0, 0, graph 0.05, graph 0.05\nset xtics {} {}\n{}",
              text_constant(plot.title), text_constant(plot.unit), share(left, width), 1 - share(legend, width),
-             share(labels.room, height), entries.size() - 1, labels.rotation, labels_of(entries)) +
+             share(labels.room, height), entries.size() - 1, labels.rotation, labels_of(entries),
+             plot.logarithmic ? "set logscale y\n" : "") +
          data + drawn + "\n";
 }
 

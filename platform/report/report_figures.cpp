@@ -109,7 +109,8 @@ bool is_numeric_key(const std::string& key) {
   if (std::regex_match(key, named)) return true;
   static const Figures known = [] {
     RunConfiguration configuration;
-    configuration.resolved = {{"workload", {{"gemm", {{"m", 1}, {"n", 1}, {"k", 1}}}, {"tokens", 1}}}};
+    configuration.resolved = {
+        {"workload", {{"gemm", {{"m", 1}, {"n", 1}, {"k", 1}}}, {"tokens", 1}, {"collective", {{"bytes", 1}}}}}};
     RunResult result;
     result.time_ns.phases.emplace_back(phases::collective, 0);
     result.links.resize(1);

@@ -89,6 +89,8 @@ const Change changes[] = {
     {"/plot/0/keys", json::array({"time_ns.total"})},
     {"/plot/0/x", 0},
     {"/plot/0", {{"file", "x"}, {"kind", "lines"}, {"y", 0}}, "/plot/0/y"},
+    {"/plot/0/scale", "logarithmic"},
+    {"/plot/0", {{"file", "x"}, {"kind", "lines"}, {"scale", "log"}}, "/plot/0/scale"},
     {"/plot/0", {{"file", "x"}, {"kind", "lines"}, {"methods", {"t3"}}}, "/plot/0/methods"},
     {"/plot/0",
      {{"file", "x"}, {"kind", "stacks"}, {"keys", {"time_ns.total"}}, {"quantities", {"T3"}}},

@@ -319,6 +319,16 @@ TEST_CASE("lines and heat maps have every value in its place, and a heat map's p
   CHECK(heat.find("cbrange") == heat.rfind("cbrange"));
 }
 
+TEST_CASE("the y axis of lines is logarithmic where the plot says so") {
+  const SmallExperiment files;
+  files.change("experiment.json", "/plot",
+               {{{"file", "linear"}, {"kind", "lines"}, {"scale", "linear"}},
+                {{"file", "logarithmic"}, {"kind", "lines"}, {"scale", "logarithmic"}}});
+  REQUIRE(files.run().exit_code == 0);
+  CHECK(text_of(files.out() / "linear.gnuplot").find("logscale") == std::string::npos);
+  CHECK_THAT(text_of(files.out() / "logarithmic.gnuplot"), Catch::Contains("set logscale y\n"));
+}
+
 TEST_CASE("stacks have a column for each key and a bar for each case and method") {
   const SmallExperiment files;
   files.change("experiment.json", "/plot",

@@ -62,6 +62,33 @@ TEST_CASE("results.csv has every case and method in the table's order, and what 
   CHECK(rows[1].count("host.wall_s") == 0);
 }
 
+TEST_CASE("the bytes of a collective are a figure to calculate with") {
+  const SmallExperiment files;
+  json run = json_of(files.ValidFiles::run());
+  run["method"] = "sequential";
+  run["workload"] = {
+      {"collective", {{"op", "broadcast"}, {"algorithm", "direct"}, {"bytes", 4096}, {"element", "fp16"}}}};
+  files.write("run.json", run);
+  json content = json_of(files.file());
+  content["cases"] = {{{"name", "small"}, {"set", json::object()}},
+                      {{"name", "large"}, {"set", {{"workload.collective.bytes", 8192}}}}};
+  content["methods"] = {"sequential"};
+  content["quantities"] = {
+      {{"name", "GB/s"}, {"value", "workload.collective.bytes[sequential] / time_ns.collective[sequential]"}}};
+  content["targets"] = {{{"id", "most"}, {"quantity", "GB/s"}, {"aggregate", "max"}, {"at_least", 0}},
+                        {{"id", "least"}, {"quantity", "GB/s"}, {"aggregate", "min"}, {"at_least", 0}}};
+  content.erase("reference");
+  files.write("experiment.json", content);
+  const auto outcome = files.run();
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  const auto GBps = [&](const char* one, double bytes) {
+    return bytes / value(files.out() / "results.csv", one, "sequential", "time_ns.collective");
+  };
+  CHECK(std::stod(comparison(files.out(), "least").at("ours")) == Approx(GBps("small", 4096)).epsilon(1e-5));
+  CHECK(std::stod(comparison(files.out(), "most").at("ours")) == Approx(GBps("large", 8192)).epsilon(1e-5));
+}
+
 TEST_CASE("targets are aggregated and judged as by hand") {
   const SmallExperiment files;
   json content = json_of(files.file());
