@@ -5,8 +5,6 @@
 #include "packets.h"
 #include "registers.h"
 #include "t3/arguments/gemm.h"
-#include "t3/arguments/ring_all_gather.h"
-#include "t3/arguments/ring_reduce_scatter.h"
 #include "t3/registers/kernel_queue.h"
 #include "wait.h"
 
@@ -151,8 +149,7 @@ static enum t3_status look_at_others(struct t3_context* context, uint32_t queue)
   return T3_OK;
 }
 
-/* Until `count` packets of the queue since reset have ended, however they did. */
-static enum t3_status wait_completed(struct t3_context* context, uint32_t queue, uint64_t count) {
+enum t3_status t3_wait_completed(struct t3_context* context, uint32_t queue, uint64_t count) {
   const uint64_t deadline = t3_deadline(context);
   bool first_look = true;
   for (;;) {
@@ -181,7 +178,7 @@ static enum t3_status wait_kernels(struct t3_context* context) {
   const struct t3_kernel_failure* known = &queue->failures[context->running_priority == 0 ? 0 : 1];
   struct t3_kernel_wait wait = {context->queue, queue->submitted, known->code, context->kernel_waits};
   context->kernel_waits = &wait;
-  const enum t3_status status = wait_completed(context, wait.queue, wait.last);
+  const enum t3_status status = t3_wait_completed(context, wait.queue, wait.last);
   context->kernel_waits = wait.outer;
   T3_TRY(status);
   /* Behind all that the driver has queued are packets that the program has announced by itself. */
@@ -205,7 +202,7 @@ static enum t3_status wait_kernel(struct t3_context* context, uint64_t number) {
   const uint32_t queue = context->queue;
   if (number <= context->queues[queue].first_kernel || number > context->queues[queue].submitted)
     return T3_INVALID_ARGUMENT;
-  T3_TRY(wait_completed(context, queue, number));
+  T3_TRY(t3_wait_completed(context, queue, number));
   return t3_code_of_kernel(context, queue, number);
 }
 
@@ -219,7 +216,7 @@ static enum t3_status abort_kernels(struct t3_context* context) {
   t3_put32(&r, T3_OF_QUEUE(COMMAND, queue),
            T3_KERNEL_QUEUE_COMMAND_ACTION_ABORT << T3_KERNEL_QUEUE_COMMAND_ACTION_SHIFT);
   T3_TRY(r.status);
-  const enum t3_status ended = wait_completed(context, queue, context->queues[queue].submitted);
+  const enum t3_status ended = t3_wait_completed(context, queue, context->queues[queue].submitted);
   /* The neighbours may be in a ring kernel that was refused here: they abort it, and their counters stop anywhere. */
   if (queue == context->ring_queue && (context->last_ring != 0 || context->ring_refused)) context->ring_broken = true;
   return ended;
@@ -227,19 +224,18 @@ static enum t3_status abort_kernels(struct t3_context* context) {
 
 enum t3_status t3_abort_kernels(struct t3_context* context) { return T3_LOCKED(context, abort_kernels(context)); }
 
-/* Until the ring has room for a packet more. A handler may take it while this waits. */
-static enum t3_status wait_for_room(struct t3_context* context) {
+enum t3_status t3_wait_for_room(struct t3_context* context) {
   const struct t3_queue_state* queue = used_queue(context);
   uint64_t awaited = 0;
   while (queue->submitted >= T3_QUEUE_ENTRIES && awaited != queue->submitted + 1 - T3_QUEUE_ENTRIES) {
     awaited = queue->submitted + 1 - T3_QUEUE_ENTRIES;
-    T3_TRY(wait_completed(context, context->queue, awaited));
+    T3_TRY(t3_wait_completed(context, context->queue, awaited));
   }
   return T3_OK;
 }
 
-/* There is room in the ring. The packet has to be in memory before the doorbell tells of it. */
-static enum t3_status announce(struct t3_context* context, const struct t3_submission* submission) {
+/* The packet has to be in memory before the doorbell tells of it. */
+enum t3_status t3_announce(struct t3_context* context, const struct t3_submission* submission) {
   const struct t3_hal* hal = context->hal;
   struct t3_queue_state* queue = used_queue(context);
   const uint64_t entry = queue->base + queue->submitted % T3_QUEUE_ENTRIES * T3_KERNEL_PACKET_ENTRY_BYTES;
@@ -257,8 +253,8 @@ static enum t3_status announce(struct t3_context* context, const struct t3_submi
 }
 
 static enum t3_status submit(struct t3_context* context, const struct t3_submission* submission) {
-  T3_TRY(wait_for_room(context));
-  return announce(context, submission);
+  T3_TRY(t3_wait_for_room(context));
+  return t3_announce(context, submission);
 }
 
 enum t3_status t3_submit(struct t3_context* context, const struct t3_submission* submission) {
@@ -318,7 +314,7 @@ bool t3_is_valid(const struct t3_output* output) {
          t3_workgroups(output) != 0;
 }
 
-static bool fits(const struct t3_matrix* matrix, uint32_t rows, uint32_t columns, enum t3_element element) {
+bool t3_fits(const struct t3_matrix* matrix, uint32_t rows, uint32_t columns, enum t3_element element) {
   return t3_is_operand(matrix) && matrix->rows == rows && matrix->columns == columns && matrix->element == element;
 }
 
@@ -340,8 +336,8 @@ static bool are_known(const struct t3_gemm_options* options) {
 static bool multiplies(const struct t3_matrix* a, const struct t3_matrix* b, const struct t3_matrix* out,
                        const struct t3_gemm_options* options) {
   const uint32_t k = inner(a, options), m = out->rows, n = out->columns;
-  const bool a_fits = options->transpose_a ? fits(a, k, m, out->element) : fits(a, m, k, out->element);
-  return a_fits && (options->transpose_b ? fits(b, n, k, out->element) : fits(b, k, n, out->element));
+  const bool a_fits = options->transpose_a ? t3_fits(a, k, m, out->element) : t3_fits(a, m, k, out->element);
+  return a_fits && (options->transpose_b ? t3_fits(b, n, k, out->element) : t3_fits(b, k, n, out->element));
 }
 
 bool t3_is_batch(const struct t3_batch* batch, uint32_t workgroups, uint32_t* all) {
@@ -388,111 +384,4 @@ enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* outpu
                                               .transpose_b = options.transpose_b};
   t3_gemm_arguments_to(&arguments, submission.arguments);
   return t3_submit(context, &submission);
-}
-
-static enum t3_status set_ring_workgroups(struct t3_context* context, uint32_t workgroups) {
-  if (workgroups == 0 || workgroups > T3_RING_WORKGROUPS_MAX) return T3_INVALID_ARGUMENT;
-  if (workgroups == context->ring_workgroups) return T3_OK;
-  /* The counters of all workgroups have one epoch, so none may have started before the others. */
-  if (context->ring_epoch != 0) return T3_BUSY;
-  context->ring_workgroups = workgroups;
-  return T3_OK;
-}
-
-enum t3_status t3_set_ring_workgroups(struct t3_context* context, uint32_t workgroups) {
-  return T3_LOCKED(context, set_ring_workgroups(context, workgroups));
-}
-
-/* Until the ring kernel before has ended, whose end says from what its successor counts, and there is room. A handler
- * may queue one while this waits. */
-static enum t3_status wait_for_ring(struct t3_context* context) {
-  do {
-    while (context->last_ring != 0) T3_TRY(wait_completed(context, context->ring_queue, context->last_ring));
-    T3_TRY(wait_for_room(context));
-  } while (context->last_ring != 0);
-  return context->ring_broken ? T3_ABORTED : T3_OK;
-}
-
-/* Until the ring has room and its counters start at *epoch. */
-static enum t3_status enter_ring(struct t3_context* context, uint64_t* epoch) {
-  if (context->ring_broken) return T3_ABORTED;
-  T3_TRY(wait_for_ring(context));
-  *epoch = context->ring_epoch;
-  return T3_OK;
-}
-
-/* Every GPU receives gpus - 1 chunks in a ring kernel, one per step. */
-static enum t3_status announce_ring(struct t3_context* context, struct t3_submission* submission) {
-  submission->packet.workgroups = context->ring_workgroups;
-  T3_TRY(announce(context, submission));
-  context->ring_epoch += context->gpus - 1;
-  context->ring_refused = false;
-  context->last_ring = used_queue(context)->submitted;
-  context->ring_queue = context->queue;
-  return T3_OK;
-}
-
-static enum t3_status reduce_scatter(struct t3_context* context, const struct t3_output* output,
-                                     const struct t3_matrix* staging) {
-  const struct t3_matrix* out = &output->matrix;
-  const uint32_t receiver = t3_ring_previous(context);
-  struct t3_submission submission = t3_submission_of("ring-reduce-scatter", T3_RING_REDUCE_SCATTER_ARGUMENTS_BYTES);
-  struct t3_ring_reduce_scatter_arguments arguments = {
-      .out = out->address,
-      .peer_out = t3_peer_address(out, receiver),
-      .staging = staging == NULL ? 0 : staging->address,
-      .peer_staging = staging == NULL ? 0 : t3_peer_address(staging, receiver),
-      .m = out->rows,
-      .n = out->columns,
-      .ldo = (uint32_t)out->row_stride,
-      .signal_base = T3_SIGNAL_RING,
-      .gpu = context->gpu,
-      .gpus = context->gpus,
-      .tile_rows = (uint16_t)output->tiling.rows,
-      .tile_columns = (uint16_t)output->tiling.columns,
-      .element = (uint8_t)out->element,
-      .uncached = out->memory == T3_UNCACHED,
-      .near_memory = staging == NULL};
-  T3_TRY(enter_ring(context, &arguments.signal_epoch));
-  t3_ring_reduce_scatter_arguments_to(&arguments, submission.arguments);
-  return announce_ring(context, &submission);
-}
-
-enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t3_output* output,
-                                      const struct t3_matrix* staging) {
-  if (!t3_is_open(context) || output == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
-  if (context->gpus == 1) return T3_OK;
-  const struct t3_matrix* out = &output->matrix;
-  /* What the cache holds of the output is not what neighbours update in memory. */
-  if (staging == NULL && out->memory != T3_UNCACHED) return T3_INVALID_ARGUMENT;
-  if (staging != NULL &&
-      (!fits(staging, out->rows, out->columns, out->element) || staging->row_stride != out->row_stride))
-    return T3_INVALID_ARGUMENT;
-  return T3_LOCKED(context, reduce_scatter(context, output, staging));
-}
-
-static enum t3_status all_gather(struct t3_context* context, const struct t3_output* output) {
-  const struct t3_matrix* out = &output->matrix;
-  struct t3_submission submission = t3_submission_of("ring-all-gather", T3_RING_ALL_GATHER_ARGUMENTS_BYTES);
-  struct t3_ring_all_gather_arguments arguments = {.out = out->address,
-                                                   .peer_out = t3_peer_address(out, t3_ring_previous(context)),
-                                                   .m = out->rows,
-                                                   .n = out->columns,
-                                                   .ldo = (uint32_t)out->row_stride,
-                                                   .signal_base = T3_SIGNAL_RING,
-                                                   .gpu = context->gpu,
-                                                   .gpus = context->gpus,
-                                                   .tile_rows = (uint16_t)output->tiling.rows,
-                                                   .tile_columns = (uint16_t)output->tiling.columns,
-                                                   .element = (uint8_t)out->element,
-                                                   .uncached = out->memory == T3_UNCACHED};
-  T3_TRY(enter_ring(context, &arguments.signal_epoch));
-  t3_ring_all_gather_arguments_to(&arguments, submission.arguments);
-  return announce_ring(context, &submission);
-}
-
-enum t3_status t3_ring_all_gather(struct t3_context* context, const struct t3_output* output) {
-  if (!t3_is_open(context) || output == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
-  if (context->gpus == 1) return T3_OK;
-  return T3_LOCKED(context, all_gather(context, output));
 }

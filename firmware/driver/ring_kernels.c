@@ -1,0 +1,112 @@
+#include "context.h"
+#include "packets.h"
+#include "t3/arguments/ring_all_gather.h"
+#include "t3/arguments/ring_reduce_scatter.h"
+#include "wait.h"
+
+static enum t3_status set_ring_workgroups(struct t3_context* context, uint32_t workgroups) {
+  if (workgroups == 0 || workgroups > T3_RING_WORKGROUPS_MAX) return T3_INVALID_ARGUMENT;
+  if (workgroups == context->ring_workgroups) return T3_OK;
+  /* The counters of all workgroups have one epoch, so none may have started before the others. */
+  if (context->ring_epoch != 0) return T3_BUSY;
+  context->ring_workgroups = workgroups;
+  return T3_OK;
+}
+
+enum t3_status t3_set_ring_workgroups(struct t3_context* context, uint32_t workgroups) {
+  return T3_LOCKED(context, set_ring_workgroups(context, workgroups));
+}
+
+/* Until the ring kernel before has ended, whose end says from what its successor counts, and there is room. A handler
+ * may queue one while this waits. */
+static enum t3_status wait_for_ring(struct t3_context* context) {
+  do {
+    while (context->last_ring != 0) T3_TRY(t3_wait_completed(context, context->ring_queue, context->last_ring));
+    T3_TRY(t3_wait_for_room(context));
+  } while (context->last_ring != 0);
+  return context->ring_broken ? T3_ABORTED : T3_OK;
+}
+
+/* Until the ring has room and its counters start at *epoch. */
+static enum t3_status enter_ring(struct t3_context* context, uint64_t* epoch) {
+  if (context->ring_broken) return T3_ABORTED;
+  T3_TRY(wait_for_ring(context));
+  *epoch = context->ring_epoch;
+  return T3_OK;
+}
+
+/* Every GPU receives gpus - 1 chunks in a ring kernel, one per step. */
+static enum t3_status announce_ring(struct t3_context* context, struct t3_submission* submission) {
+  submission->packet.workgroups = context->ring_workgroups;
+  T3_TRY(t3_announce(context, submission));
+  context->ring_epoch += context->gpus - 1;
+  context->ring_refused = false;
+  context->last_ring = context->queues[context->queue].submitted;
+  context->ring_queue = context->queue;
+  return T3_OK;
+}
+
+static enum t3_status reduce_scatter(struct t3_context* context, const struct t3_output* output,
+                                     const struct t3_matrix* staging) {
+  const struct t3_matrix* out = &output->matrix;
+  const uint32_t receiver = t3_ring_previous(context);
+  struct t3_submission submission = t3_submission_of("ring-reduce-scatter", T3_RING_REDUCE_SCATTER_ARGUMENTS_BYTES);
+  struct t3_ring_reduce_scatter_arguments arguments = {
+      .out = out->address,
+      .peer_out = t3_peer_address(out, receiver),
+      .staging = staging == NULL ? 0 : staging->address,
+      .peer_staging = staging == NULL ? 0 : t3_peer_address(staging, receiver),
+      .m = out->rows,
+      .n = out->columns,
+      .ldo = (uint32_t)out->row_stride,
+      .signal_base = T3_SIGNAL_RING,
+      .gpu = context->gpu,
+      .gpus = context->gpus,
+      .tile_rows = (uint16_t)output->tiling.rows,
+      .tile_columns = (uint16_t)output->tiling.columns,
+      .element = (uint8_t)out->element,
+      .uncached = out->memory == T3_UNCACHED,
+      .near_memory = staging == NULL};
+  T3_TRY(enter_ring(context, &arguments.signal_epoch));
+  t3_ring_reduce_scatter_arguments_to(&arguments, submission.arguments);
+  return announce_ring(context, &submission);
+}
+
+enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t3_output* output,
+                                      const struct t3_matrix* staging) {
+  if (!t3_is_open(context) || output == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
+  if (context->gpus == 1) return T3_OK;
+  const struct t3_matrix* out = &output->matrix;
+  /* What the cache holds of the output is not what neighbours update in memory. */
+  if (staging == NULL && out->memory != T3_UNCACHED) return T3_INVALID_ARGUMENT;
+  if (staging != NULL &&
+      (!t3_fits(staging, out->rows, out->columns, out->element) || staging->row_stride != out->row_stride))
+    return T3_INVALID_ARGUMENT;
+  return T3_LOCKED(context, reduce_scatter(context, output, staging));
+}
+
+static enum t3_status all_gather(struct t3_context* context, const struct t3_output* output) {
+  const struct t3_matrix* out = &output->matrix;
+  struct t3_submission submission = t3_submission_of("ring-all-gather", T3_RING_ALL_GATHER_ARGUMENTS_BYTES);
+  struct t3_ring_all_gather_arguments arguments = {.out = out->address,
+                                                   .peer_out = t3_peer_address(out, t3_ring_previous(context)),
+                                                   .m = out->rows,
+                                                   .n = out->columns,
+                                                   .ldo = (uint32_t)out->row_stride,
+                                                   .signal_base = T3_SIGNAL_RING,
+                                                   .gpu = context->gpu,
+                                                   .gpus = context->gpus,
+                                                   .tile_rows = (uint16_t)output->tiling.rows,
+                                                   .tile_columns = (uint16_t)output->tiling.columns,
+                                                   .element = (uint8_t)out->element,
+                                                   .uncached = out->memory == T3_UNCACHED};
+  T3_TRY(enter_ring(context, &arguments.signal_epoch));
+  t3_ring_all_gather_arguments_to(&arguments, submission.arguments);
+  return announce_ring(context, &submission);
+}
+
+enum t3_status t3_ring_all_gather(struct t3_context* context, const struct t3_output* output) {
+  if (!t3_is_open(context) || output == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
+  if (context->gpus == 1) return T3_OK;
+  return T3_LOCKED(context, all_gather(context, output));
+}
