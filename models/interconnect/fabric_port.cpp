@@ -120,6 +120,10 @@ void FabricPort::forward(tlm::tlm_generic_payload& transaction, int source, cons
   egress[hop.port]->send(transaction, delay);
 }
 
+bool FabricPort::is_here(const tlm::tlm_generic_payload& transaction) const {
+  return address_map::gpu_of(transaction.get_address()) == gpu_;
+}
+
 void FabricPort::deliver(tlm::tlm_generic_payload& transaction, int source, Picoseconds delay) {
   DataExtension& extension = extension_of(transaction);
   if (extension.operation == Operation::answer) return take_answer(transaction, source, delay);
@@ -139,7 +143,8 @@ void FabricPort::deliver(tlm::tlm_generic_payload& transaction, int source, Pico
   }
   HeldSignal held{{&transaction, source}, {}, now() + delay};
   for (const Pending& data : pending_)
-    if (data.source == source && !extension_of(*data.transaction).taken) held.before.push_back(data.transaction);
+    if (data.source == source && is_here(*data.transaction) && !extension_of(*data.transaction).taken)
+      held.before.push_back(data.transaction);
   held_.push_back(std::move(held));
   release_signals();
 }

@@ -52,6 +52,7 @@ class FabricPort : public sc_core::sc_module, public Component {
   unsigned debug(int source, tlm::tlm_generic_payload& transaction);
   void answer(int source, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void forward(tlm::tlm_generic_payload& transaction, int source, const Hop& hop, Picoseconds delay);
+  bool is_here(const tlm::tlm_generic_payload& transaction) const;
   void deliver(tlm::tlm_generic_payload& transaction, int source, Picoseconds delay);
   void passed_on(const tlm::tlm_generic_payload& transaction, Picoseconds time);
   void release_signals();
@@ -82,8 +83,9 @@ class FabricPort : public sc_core::sc_module, public Component {
   };
   std::vector<Pending> pending_;
   std::vector<Pending> reads_;  ///< of this GPU at others that are not answered
-  /// Signals that arrived after data which the memory (of data for other GPUs, the next link) has not taken yet. They
-  /// must not overtake it: whoever sees the signal may read the data.
+  /// Signals that arrived after data which the memory has not taken yet. They must not overtake it: whoever sees the
+  /// signal may read the data. They do not wait for what passes through to other GPUs: links would wait for links in an
+  /// order of which no route knows.
   struct HeldSignal {
     Pending signal;
     std::vector<const tlm::tlm_generic_payload*> before;

@@ -16,10 +16,10 @@ using nlohmann::json;
 
 constexpr const char* blocks[] = {"compute", "output_map", "cache", "memory", "tracker", "dma", "processor"};
 
-/// Programs and their kernels are made for one shape of tiles and one layout of memory.
-constexpr const char* common[] = {"compute.tile_rows",  "compute.tile_columns", "compute.tiles",
-                                  "compute.wavefronts", "compute.slab_depth",   "memory.capacity_GiB",
-                                  "memory.file",        "memory.valid_bits_KiB"};
+/// Programs and their kernels are made for one shape of tiles and of blocks, and one layout of memory.
+constexpr const char* common[] = {"compute.tile_rows",   "compute.tile_columns", "compute.tiles",
+                                  "compute.wavefronts",  "compute.slab_depth",   "compute.ring_block_bytes",
+                                  "memory.capacity_GiB", "memory.file",          "memory.valid_bits_KiB"};
 
 bool is_below(const std::string& path, const std::string& parent) {
   return path == parent || path.rfind(parent + ".", 0) == 0;

@@ -179,15 +179,24 @@ void check_layer(const Document& run, const Document& system, const RunConfigura
   require_room(run, c, heap, "tensors");
 }
 
-void check_collective(const Document& run, const RunConfiguration& c) {
+void check_collective(const Document& run, const Document& system, const RunConfiguration& c) {
   const t3_collective& collective = *c.workload.collective;
+  const compute::ComputeParameters& compute = c.system.compute;
+  const std::uint64_t taken = t3_collective_registers(compute.ring_block_bytes, compute.ring_blocks_in_flight);
+  if (taken > compute.register_bytes)
+    system.reject("/compute/ring_block_bytes",
+                  fmt::format("blocks of which a workgroup of a collective takes {} bytes of registers, of {}", taken,
+                              compute.register_bytes),
+                  fmt::format("at most {} bytes for {} blocks in flight",
+                              compute.register_bytes / t3_collective_registers(1, compute.ring_blocks_in_flight),
+                              compute.ring_blocks_in_flight));
   if (c.method != Method::sequential) run.reject("/method", "sequential, or nothing, for a collective alone");
   if (c.mirror) run.reject("/simulate", "all: a mirror stands for the ring of a GEMM's chunks");
   const Topology& topology = c.system.topology;
   if (collective.algorithm == T3_HIERARCHICAL && topology.kind != Topology::Kind::nodes)
-    run.reject("/workload/collective/algorithm", "hierarchical only with links between nodes, another one");
+    run.reject("/workload/collective/algorithm", "another one: hierarchical needs links of kind nodes");
   if (collective.algorithm == T3_IN_SWITCH && !(topology.kind == Topology::Kind::switched && topology.reduces))
-    run.reject("/workload/collective/algorithm", "in-switch only with a switch that has reduction, another one");
+    run.reject("/workload/collective/algorithm", "another one: in-switch needs a switch with reduction true");
   if (collective.algorithm == T3_IN_SWITCH && collective.op == T3_ALL_TO_ALL)
     run.reject("/workload/collective/algorithm", "another one: of an all-to-all a switch has nothing to add or copy");
   const std::uint64_t received = t3_received_elements(&collective, 0, c.gpus);
@@ -236,7 +245,7 @@ void check_run(const Document& run, const Document& system, const RunConfigurati
   if (c.workload.layer)
     check_layer(run, system, c);
   else if (c.workload.collective)
-    check_collective(run, c);
+    check_collective(run, system, c);
   else if (c.workload.has_gemm())
     check_gemm(run, system, c);
   else if (c.mirror)

@@ -83,9 +83,15 @@ std::string type_in_words(const std::string& type, const json& s) {
   if (type == "integer") return "an integer" + bounds_in_words(s);
   if (type == "number") return "a number" + bounds_in_words(s);
   if (type == "boolean") return "true or false";
-  if (type == "object") return s.contains("minProperties") ? "an object with at least one key" : "an object";
+  if (type == "object") {
+    const int least = s.value("minProperties", 0);
+    if (least > 1) return fmt::format("an object with at least {} keys", least);
+    return least == 1 ? "an object with at least one key" : "an object";
+  }
   if (type == "array") {
     const bool fixed = s.contains("minItems") && s.value("maxItems", json()) == s.at("minItems");
+    if (!fixed && s.value("minItems", 1) > 1)
+      return fmt::format("a list of {} to {}", s.at("minItems").dump(), s.at("maxItems").dump());
     return fixed ? fmt::format("a list of {}", s.at("minItems").dump()) : "a list that is not empty";
   }
   if (s.contains("examples")) return "a string like " + s.at("examples").front().get<std::string>();

@@ -169,9 +169,6 @@ void check_tile_fits(const Document& document, const SystemConfiguration& system
   const std::uint32_t tile = compute.tile_rows / compute.wavefronts * compute.tile_columns * bytes_of(element);
   const std::string what = fmt::format("a wavefront tile of {}", name_of(element));
   checks.at_least(system.dma.bytes_in_flight, tile, "/dma/bytes_in_flight", what);
-  const double packet = tile + system.links.header_bytes;
-  checks.at_least(system.links.receive_buffer_bytes / 1024.0, std::ceil(packet / 1024), "/links/receive_buffer_KiB",
-                  what + " with its header");
 }
 
 }  // namespace t3vp

@@ -97,6 +97,36 @@ void check_overrides(const Document& run, const Document& system, const RunConfi
     run.reject("/simulate", "all, since GPUs of a mirror are alike, and so are their links");
 }
 
+/// Where the file says what a link's receive buffer holds.
+std::string place_of_buffer(const json& links, const RunConfiguration& c, const LinkPlacement& link) {
+  const std::vector<LinkOverride>& overrides = c.system.overrides;
+  for (std::size_t i = 0; i < overrides.size(); ++i)
+    if (is_of(overrides[i], link) && overrides[i].receive_buffer_bytes)
+      return fmt::format("/links/overrides/{}/receive_buffer_KiB", i);
+  const json& topology = links.at("topology");
+  if (link.to.is_switch && topology.is_object() && topology.contains("queue_KiB")) return "/links/topology/queue_KiB";
+  return kind_of(topology) == "nodes" ? "/links/topology" : "/links/receive_buffer_KiB";
+}
+
+/// A store that a receive buffer does not hold would be in no place on its way.
+void check_buffers(const Document& system, const RunConfiguration& c) {
+  const compute::ComputeParameters& p = c.system.compute;
+  std::uint64_t store = p.ring_block_bytes;
+  if (!c.workload.collective)
+    store =
+        std::max<std::uint64_t>(store, p.tile_rows / p.wavefronts * p.tile_columns * bytes_of(c.workload.gemm.element));
+  for (const LinkPlacement& link : fabric_of(c).links) {
+    const std::uint64_t least = (store + link.parameters.header_bytes + 1023) / 1024;
+    const std::uint64_t has = link.parameters.receive_buffer_bytes / 1024;
+    if (has < least)
+      system.reject(
+          place_of_buffer(system.content.at("links"), c, link),
+          fmt::format("{} KiB for what goes from {} to {}", has, link.from.text(), link.to.text()),
+          fmt::format("at least {}: {}, {} bytes, with its header", least,
+                      c.workload.collective ? "a block of ring_block_bytes" : "a wavefront tile or a block", store));
+  }
+}
+
 void check_size(const Document& system, const Fabric& fabric) {
   const char* const place = "/links/topology";
   for (const Placement& placement : fabric.gpus)
@@ -158,6 +188,7 @@ void check_topology(const Document& run, const Document& system, const RunConfig
   const Fabric fabric = lay_out({c.system.links, c.system.topology}, c.gpus);
   check_size(system, fabric);
   check_overrides(run, system, c, fabric);
+  check_buffers(system, c);
   if (!c.mirror) return;
   if (!c.system.other_gpus.empty()) run.reject("/simulate", "all, since GPUs of a mirror are alike");
   if (kind_of(topology) != "ring") run.reject("/simulate", "all, since GPUs of a mirror are in a ring");

@@ -74,6 +74,14 @@ TEST_CASE("stores and loads and fetch-and-adds of all with all get through every
   require_all_arrives({400, 400, 4096, true, 4, 60});
 }
 
+TEST_CASE("stores and loads and signals behind them get through every topology with buffers of one packet") {
+  require_all_arrives({400, 400, 4096, true, 6, 30, 30});
+}
+
+TEST_CASE("a signal behind every store gets through every topology with buffers of one packet") {
+  require_all_arrives({400, 400, 4096, true, 7, 0, 50});
+}
+
 TEST_CASE("loads alone get through every topology with buffers of one packet") {
   require_all_arrives({400, 400, 1024, false, 5, 100});
 }
@@ -82,7 +90,8 @@ TEST_CASE("a million packets get through every topology with buffers of one stor
   std::vector<std::unique_ptr<RandomFabric>> fabrics;
   std::uint32_t seed = 3;
   for (const Case& c : cases())
-    fabrics.push_back(fabric_of(c, {1'000'000 / c.gpus + 1, 64, 512, ++seed % 2 == 0, seed, seed % 3 * 40}));
+    fabrics.push_back(
+        fabric_of(c, {1'000'000 / c.gpus + 1, 64, 512, ++seed % 2 == 0, seed, seed % 3 * 40, seed % 2 * 20}));
   sc_core::sc_start();
   for (std::size_t i = 0; i < fabrics.size(); ++i) {
     INFO(cases()[i].name);

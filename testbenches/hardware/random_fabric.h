@@ -22,7 +22,8 @@ struct RandomTraffic {
   std::uint32_t most_bytes = 64;  ///< of a store or load
   bool in_turn = false;           ///< to each GPU in turn, as in an all-to-all; else to any
   std::uint32_t seed = 1;
-  std::uint32_t reads = 0;  ///< of 100 packets: loads, and fetch-and-adds among them
+  std::uint32_t reads = 0;    ///< of 100 packets: loads, and fetch-and-adds among them
+  std::uint32_t signals = 0;  ///< of 100 packets, before reads are chosen among the others
 };
 
 /// A GPU's memory takes whatever comes, after a while.
@@ -37,12 +38,13 @@ class RandomGpu : public sc_core::sc_module {
         traffic_(traffic),
         random_(traffic.seed + placement.gpu),
         sent_to_(placement.gpus, 0),
-        received_from_(placement.gpus, 0) {
+        received_from_(placement.gpus, 0),
+        taken_from_(placement.gpus, 0) {
     out_.bind(port.compute);
     port.memory.bind(memory_);
+    port.signals.bind(signals_);
     stubs_.stub(port.dma);
     stubs_.stub(port.control);
-    stubs_.stub(port.signals);
     stubs_.stub(port.registers.socket);
     port.registers.errors.bind(ignored_);
     SC_HAS_PROCESS(RandomGpu);
@@ -70,6 +72,10 @@ class RandomGpu : public sc_core::sc_module {
       const auto to = static_cast<std::uint16_t>((placement_.gpu + distance) % placement_.gpus);
       const std::uint32_t bytes = 1 + below(traffic_.most_bytes);
       ++sent_;
+      if (traffic_.signals != 0 && below(100) < traffic_.signals) {
+        signal(to);
+        continue;
+      }
       if (traffic_.reads != 0 && below(100) < traffic_.reads) {
         read(to, bytes);
         continue;
@@ -79,6 +85,19 @@ class RandomGpu : public sc_core::sc_module {
       store.extension().traffic = TrafficClass::gemm_write;
       out_.send(store, 0);
     }
+  }
+  /// It says how many stores to that GPU have been before it.
+  void signal(std::uint16_t to) {
+    const std::uint64_t address = address_map::on_gpu(to, address_map::block_base(address_map::Block::signals));
+    Transaction& store = pool_.make(Operation::store, address, {1, 8, 0});
+    store.extension().producer = {sent_to_[to], no_wavefront, placement_.gpu};
+    out_.send(store, 0);
+  }
+  void signalled(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+    const Producer& producer = extension_of(transaction).producer;
+    in_order_ = in_order_ && taken_from_[producer.gpu] >= producer.wg_id;
+    transaction.set_response_status(tlm::TLM_OK_RESPONSE);
+    signals_.respond(transaction, delay);
   }
   /// What is read says where it comes from.
   void read(std::uint16_t to, std::uint32_t bytes) {
@@ -118,6 +137,8 @@ class RandomGpu : public sc_core::sc_module {
       if (transaction->is_read())
         std::fill_n(transaction->get_data_ptr(), transaction->get_data_length(),
                     static_cast<unsigned char>(byte_at(transaction->get_address()) + placement_.gpu));
+      else
+        ++taken_from_[extension_of(*transaction).producer.gpu];
       transaction->set_response_status(tlm::TLM_OK_RESPONSE);
       memory_.respond(*transaction, 0);
       transaction->release();
@@ -132,12 +153,13 @@ class RandomGpu : public sc_core::sc_module {
   TransactionPool pool_;
   DataInitiatorSocket<RandomGpu> out_{"out", this, &RandomGpu::answered};
   DataTargetSocket<RandomGpu> memory_{"memory", this, &RandomGpu::arrived};
+  DataTargetSocket<RandomGpu> signals_{"signals", this, &RandomGpu::signalled};
   EventQueue<tlm::tlm_generic_payload*> arrivals_;
   sc_core::sc_event again_;
   Stubs stubs_;
   Ignored ignored_;
   std::uint32_t sent_ = 0, answered_ = 0;
-  std::vector<std::uint32_t> sent_to_, received_from_;  ///< packets, by GPU
+  std::vector<std::uint32_t> sent_to_, received_from_, taken_from_;  ///< stores, by GPU
   bool in_order_ = true;
 };
 

@@ -31,6 +31,14 @@ struct t3_collective {
   uint32_t gpus_per_node; /* hierarchical: GPU g has place g mod this in node g / this; the others: 0 */
 };
 
+/* Blocks that a wave of the collective kernel adds at a time, each in a tile of its own. */
+enum { T3_COLLECTIVE_ADDENDS = 4 };
+
+/* Registers that a workgroup of the kernel takes with so many waves that move such blocks. */
+static inline uint64_t t3_collective_registers(uint64_t block_bytes, uint64_t waves) {
+  return (1 + T3_COLLECTIVE_ADDENDS) * block_bytes * waves;
+}
+
 static inline uint64_t t3_flat_chunk_begin(uint64_t elements, uint32_t chunk, uint32_t chunks) {
   const uint64_t rest = elements % chunks;
   return elements / chunks * chunk + (chunk < rest ? chunk : rest);

@@ -9,7 +9,7 @@
 #include "t3/address.h"
 #include "t3/registers/signals.h"
 
-enum { GPUS_MAX = 256, ADDENDS_AT_A_TIME = 4, SECTOR_BYTES = 32 };
+enum { GPUS_MAX = 256, SECTOR_BYTES = 32 };
 
 /* A chunk is cut where the buffer's blocks end, so that all but its first and last begin on DRAM accesses. */
 struct blocks {
@@ -67,8 +67,9 @@ static struct t3_access at(const struct piece* piece, uint64_t address) {
 
 static void add(struct t3_wave* wave, const struct t3_transfer* transfer, const struct piece* piece) {
   struct t3_tile tile = piece->tile;
-  for (uint32_t first = 0; first < transfer->addends; first += ADDENDS_AT_A_TIME) {
-    const uint32_t left = transfer->addends - first, count = left < ADDENDS_AT_A_TIME ? left : ADDENDS_AT_A_TIME;
+  for (uint32_t first = 0; first < transfer->addends; first += T3_COLLECTIVE_ADDENDS) {
+    const uint32_t left = transfer->addends - first,
+                   count = left < T3_COLLECTIVE_ADDENDS ? left : T3_COLLECTIVE_ADDENDS;
     for (uint32_t i = 0; i < count; ++i) {
       tile.index = 1 + i;
       t3_load(wave, tile, at(piece, transfer->addend + (first + i) * transfer->addend_stride));
@@ -284,9 +285,9 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
       .name = names[p->op],
       .workgroups = launch->workgroups,
       .workgroups_per_cu = device->ring_workgroups_per_cu,
-      .register_bytes = (1 + ADDENDS_AT_A_TIME) * device->ring_block_bytes * device->ring_blocks_in_flight,
+      .register_bytes = (uint32_t)t3_collective_registers(device->ring_block_bytes, device->ring_blocks_in_flight),
       .waves = device->ring_blocks_in_flight,
-      .tiles = 1 + ADDENDS_AT_A_TIME,
+      .tiles = 1 + T3_COLLECTIVE_ADDENDS,
       .local_bytes = sizeof(struct share),
       .together = true,
       .awaits_arrivals = true,
