@@ -285,6 +285,12 @@ TEST_CASE("no collective is faster than the bytes that its definition moves") {
   // Parts of 200 elements to two neighbours at one hop and two GPUs at two, over ten links.
   c.op = T3_ALL_TO_ALL;
   CHECK(least_link_ns(c, ring) == Approx(5 * 400 * (1 + 1 + 2 + 2) / 10.0));
+  // Three chunks of 300 elements whose parts go the same way around, one hop and two, over six links.
+  c.elements = 900;
+  Fabric one_way = links_of({}, 3);
+  for (std::uint32_t gpu = 0; gpu < 3; ++gpu)
+    one_way.gpus[gpu].route[(gpu + 2) % 3].port = one_way.gpus[gpu].route[(gpu + 1) % 3].port;
+  CHECK(least_link_ns(c, one_way) == Approx(3 * 600 * (1 + 2) / 6.0));
 }
 
 TEST_CASE("the bisection bounds an all-to-all") {
