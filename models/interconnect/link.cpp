@@ -62,12 +62,16 @@ void Link::step() {
   events_.arm();
 }
 
+/// Queues are in the order of their lanes, whoever has come first: among several at one time it is the same that goes.
 Link::Queue& Link::queue_of(const Lane& lane) {
-  for (Queue& queue : queues_)
-    if (queue.lane == lane) return queue;
+  const auto place =
+      std::find_if(queues_.begin(), queues_.end(), [&](const Queue& queue) { return !(queue.lane < lane); });
+  if (place != queues_.end() && place->lane == lane) return *place;
   if (buffered_.size() <= lane.channel) buffered_.resize(lane.channel + 1u, 0);
-  queues_.push_back({lane, {}});
-  return queues_.back();
+  const auto index = static_cast<std::size_t>(place - queues_.begin());
+  if (sending_ && index <= served_) ++served_;
+  if (index < next_) ++next_;
+  return *queues_.insert(place, {lane, {}});
 }
 
 /// A packet larger than the whole buffer may go when the buffer is empty.

@@ -79,6 +79,10 @@ struct Lane {
 
 inline bool operator==(const Lane& a, const Lane& b) { return a.channel == b.channel && a.input == b.input; }
 
+inline bool operator<(const Lane& a, const Lane& b) {
+  return a.channel != b.channel ? a.channel < b.channel : a.input < b.input;
+}
+
 class DataExtension : public tlm::tlm_extension<DataExtension> {
  public:
   Stream stream = Stream::compute;
