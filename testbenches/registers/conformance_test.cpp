@@ -1,9 +1,10 @@
-// Every register and field of every block of a GPU does on the bus what its description says.
+// Every register and field of every block of a GPU, and of the NIC, does on the bus what its description says.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <set>
 
 #include "registers/catalogue.h"
+#include "registers/nic.h"
 #include "registers/register_driver.h"
 #include "registers/register_file_description.h"
 
@@ -21,13 +22,15 @@ struct Subject {
 std::vector<Subject> elaborated_blocks() {
   const auto described = reference::all_blocks();
   std::vector<Subject> subjects;
-  for (const registers::CatalogueEntry& entry : registers::catalogue) {
-    const std::string name = entry.description.name;
-    Subject subject{name, described.at(name), entry.make(name.c_str()),
+  const auto add = [&](const std::string& name, std::unique_ptr<RegisterBlock> block) {
+    Subject subject{name, described.at(name), std::move(block),
                     std::make_unique<RegisterDriver>((name + "_driver").c_str())};
     subject.driver->drive(*subject.block);
     subjects.push_back(std::move(subject));
-  }
+  };
+  for (const registers::CatalogueEntry& entry : registers::catalogue)
+    add(entry.description.name, entry.make(entry.description.name));
+  add("nic", std::make_unique<registers::Nic>("nic"));
   REQUIRE(subjects.size() == described.size());
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   return subjects;

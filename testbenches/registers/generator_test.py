@@ -14,7 +14,8 @@ SOURCE = sys.argv.pop(1)
 GENERATOR = os.path.join(SOURCE, "models/registers/generate.py")
 STATUS = os.path.join(SOURCE, "models/protocol/status.enumeration.json")
 DEVICE = os.path.join(SOURCE, "models/gpu.json")
-BLOCKS = sorted(glob.glob(os.path.join(SOURCE, "models/*/*.registers.json")))
+BLOCKS = sorted(file for file in glob.glob(os.path.join(SOURCE, "models/*/*.registers.json"))
+                if not file.endswith("/nic.registers.json"))  # no block of the GPU
 ENUMERATIONS = sorted(glob.glob(os.path.join(SOURCE, "models/*/*.enumeration.json")))
 
 GOOD = {

@@ -1,0 +1,28 @@
+// Completion queues: entries with a phase, room by software's count, and whom an entry interrupts.
+#pragma once
+
+#include "nic/io_link.h"
+#include "registers/nic.h"
+#include "t3/nic_completion.h"
+
+namespace t3vp::nic {
+
+class CompletionQueues {
+ public:
+  CompletionQueues(registers::Nic& registers, IoLink& io);
+
+  bool is_there(std::uint32_t queue) const { return registers_.completion_entries[queue].value() != 0; }
+  /// Stores the entry with the phase of its round. False when the queue has no room: the entry is lost.
+  bool add(std::uint32_t queue, t3_nic_completion entry);
+  /// The entry is in memory: true when it raises the line.
+  bool has_arrived(std::uint32_t queue);
+
+ private:
+  void place(std::size_t queue);
+  void consume(std::size_t queue);
+
+  registers::Nic& registers_;
+  IoLink& io_;
+};
+
+}  // namespace t3vp::nic

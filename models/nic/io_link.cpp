@@ -1,0 +1,91 @@
+#include "nic/io_link.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace t3vp::nic {
+
+IoLink::IoLink(const sc_core::sc_module_name& name, const NicParameters& parameters, bool functional)
+    : sc_module(name), parameters_(parameters), functional_(functional) {
+  SC_HAS_PROCESS(IoLink);
+  SC_METHOD(step);
+  sensitive << events_.event();
+  dont_initialize();
+}
+
+void IoLink::reset() { ++epoch_; }
+
+Transaction& IoLink::make(Operation operation, std::uint64_t address, std::uint32_t bytes, const Purpose& purpose) {
+  Transaction& transaction = pool_.make(operation, address, {1, bytes, bytes});
+  DataExtension& extension = transaction.extension();
+  extension.stream = Stream::communication;
+  extension.cached = false;
+  if (unused_.empty()) {
+    unused_.push_back(static_cast<std::uint32_t>(purposes_.size()));
+    purposes_.emplace_back();
+  }
+  extension.token = std::uint64_t{epoch_} << 32 | unused_.back();
+  purposes_[unused_.back()] = purpose;
+  unused_.pop_back();
+  return transaction;
+}
+
+Picoseconds IoLink::take_turn(Picoseconds& free, std::uint64_t bytes) const {
+  free = std::max(free, now()) + transfer_time(bytes, parameters_.io_GBps);
+  return free - now();
+}
+
+void IoLink::load(std::uint64_t address, std::uint32_t bytes, bool real, const Purpose& purpose) {
+  Transaction& transaction = make(Operation::load, address, bytes, purpose);
+  if (real || functional_) transaction.attach_buffer();
+  memory.send(transaction, take_turn(out_free_, 0) + parameters_.io_latency);
+}
+
+void IoLink::store(std::uint64_t address, const unsigned char* data, std::uint32_t bytes, const Purpose& purpose) {
+  Transaction& transaction = make(Operation::store, address, bytes, purpose);
+  if (data != nullptr) {
+    transaction.attach_buffer();
+    std::memcpy(transaction.get_data_ptr(), data, bytes);
+  }
+  memory.send(transaction, take_turn(out_free_, bytes) + parameters_.io_latency);
+}
+
+void IoLink::fetch_add(std::uint64_t address, std::uint64_t addend, const Purpose& purpose) {
+  Transaction& transaction = make(Operation::fetch_add, address, 8, purpose);
+  transaction.extension().addend = addend;
+  transaction.attach_buffer();
+  memory.send(transaction, take_turn(out_free_, 8) + parameters_.io_latency);
+}
+
+void IoLink::response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  events_.push(now() + delay, {static_cast<Transaction*>(&transaction), false});
+}
+
+void IoLink::step() {
+  while (events_.ready()) {
+    const Answer answer = events_.pop();
+    if (answer.at_nic)
+      deliver(*answer.transaction);
+    else
+      bring(*answer.transaction);
+  }
+  events_.arm();
+}
+
+/// Data that were read take the link's bandwidth on their way.
+void IoLink::bring(Transaction& transaction) {
+  const std::uint64_t bytes = is_read(transaction.extension().operation) ? transaction.get_data_length() : 0;
+  const Picoseconds sent = bytes == 0 ? 0 : take_turn(in_free_, bytes);
+  events_.push(now() + sent + parameters_.io_latency, {&transaction, true});
+}
+
+void IoLink::deliver(Transaction& transaction) {
+  const std::uint64_t token = transaction.extension().token;
+  const auto slot = static_cast<std::uint32_t>(token);
+  const Purpose purpose = purposes_[slot];
+  unused_.push_back(slot);
+  if (token >> 32 == epoch_) on_answer(purpose, transaction);
+  transaction.release();
+}
+
+}  // namespace t3vp::nic

@@ -1,0 +1,74 @@
+// The NIC's way to memory over the I/O link: loads, stores and fetch-and-adds with latency and bandwidth, each with the
+// purpose that it is for.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "nic/parameters.h"
+#include "protocol/data_sockets.h"
+#include "protocol/event_queue.h"
+#include "protocol/transaction_pool.h"
+
+namespace t3vp::nic {
+
+/// Why memory is accessed, and for whom.
+struct Purpose {
+  enum What : std::uint8_t {
+    record,   ///< doorbell record
+    entry,    ///< work entry
+    payload,  ///< of a packet to be sent
+    place,    ///< a packet's bytes, or an addend, on behalf of a peer
+    answer,   ///< bytes that a peer reads
+    scatter,  ///< result of a read or fetch-and-add
+    completion
+  } what = record;
+  std::uint32_t queue = 0;       ///< queue pair or completion queue
+  std::uint32_t generation = 0;  ///< of the queue pair: resets so far
+  std::uint64_t number = 0;      ///< of the work entry, packet or duty
+  std::uint32_t offset = 0;      ///< of the bytes in their packet
+  std::uint64_t value = 0;       ///< what the doorbell said
+};
+
+class IoLink : public sc_core::sc_module {
+ public:
+  DataInitiatorSocket<IoLink> memory{"memory", this, &IoLink::response};
+  /// Gets each access when its answer has reached the NIC; data of a load are in the payload.
+  std::function<void(const Purpose&, const tlm::tlm_generic_payload&)> on_answer;
+
+  IoLink(const sc_core::sc_module_name& name, const NicParameters& parameters, bool functional);
+
+  /// A load does not overtake the stores before it, as on PCI Express. `real`: its data are needed in runs without
+  /// data, too.
+  void load(std::uint64_t address, std::uint32_t bytes, bool real, const Purpose& purpose);
+  /// `data` null: timing only.
+  void store(std::uint64_t address, const unsigned char* data, std::uint32_t bytes, const Purpose& purpose);
+  void fetch_add(std::uint64_t address, std::uint64_t addend, const Purpose& purpose);
+  /// Answers to what is under way find nobody.
+  void reset();
+
+ private:
+  struct Answer {
+    Transaction* transaction;
+    bool at_nic;  ///< else it is still at memory
+  };
+  Transaction& make(Operation operation, std::uint64_t address, std::uint32_t bytes, const Purpose& purpose);
+  void response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void step();
+  void bring(Transaction& transaction);
+  void deliver(Transaction& transaction);
+  /// Time from now until so many bytes have left.
+  Picoseconds take_turn(Picoseconds& free, std::uint64_t bytes) const;
+
+  NicParameters parameters_;
+  bool functional_;
+  TransactionPool pool_;
+  std::vector<Purpose> purposes_;  ///< by the low half of the access' token
+  std::vector<std::uint32_t> unused_;
+  std::uint32_t epoch_ = 0;  ///< resets so far, the high half
+  EventQueue<Answer> events_;
+  Picoseconds in_free_ = 0, out_free_ = 0;
+};
+
+}  // namespace t3vp::nic

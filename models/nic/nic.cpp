@@ -1,0 +1,211 @@
+#include "nic/nic.h"
+
+#include <fmt/format.h>
+
+namespace t3vp::nic {
+
+Nic::Nic(const sc_core::sc_module_name& name, const NicParameters& parameters, bool functional, std::uint16_t number)
+    : sc_module(name),
+      io("io", parameters, functional),
+      parameters_(parameters),
+      functional_(functional),
+      number_(number),
+      regions_(parameters.regions),
+      completions_(registers, io),
+      queue_pairs_(registers.send_base.size()) {
+  io.on_answer = [this](const Purpose& purpose, const tlm::tlm_generic_payload& access) { answered(purpose, access); };
+  registers.command.on_write([this] { command(); });
+  registers.interrupt.on_write([this] { update_interrupt(); });
+  registers.state_register.on_write([this](std::size_t queue) { change_state(queue); });
+  registers.state_register.on_refresh(
+      [this](std::size_t queue) { registers.state_register[queue].now.set(queue_pairs_[queue].state); });
+  registers.doorbell.on_write([this](std::size_t queue) { ring(queue); });
+  registers.receive_doorbell.on_write([this](std::size_t queue) { post_receive(queue); });
+  registers.posted.on_refresh([this](std::size_t queue) { registers.posted[queue].set(queue_pairs_[queue].posted); });
+  registers.finished.on_refresh(
+      [this](std::size_t queue) { registers.finished[queue].set(queue_pairs_[queue].finished); });
+  registers.regions.on_refresh([this] { registers.regions.set(regions_.used()); });
+  registers.messages.on_refresh([this] { registers.messages.set(figures_.messages); });
+  registers.number.set(number);
+  registers.on_reset([this] { reset(); });
+
+  SC_HAS_PROCESS(Nic);
+  SC_METHOD(step);
+  sensitive << events_.event();
+  dont_initialize();
+}
+
+/// Packets that are on the wire find queue pairs in reset.
+void Nic::reset() {
+  io.reset();
+  while (!events_.empty()) events_.pop();
+  to_fetch_.clear();
+  ready_.clear();
+  wait_for_room_.clear();
+  for (std::uint32_t queue = 0; queue < queue_pairs_.size(); ++queue) {
+    queue_pairs_[queue].is_ready = false;
+    forget(queue);
+  }
+  regions_.clear();
+  begin_is_due_ = false;
+  payload_in_flight_ = 0;
+  fetching_ = 0;
+  figures_ = {};
+  registers.number.set(number_);
+  update_interrupt();
+}
+
+void Nic::update_interrupt() {
+  interrupt.write(registers.interrupt.completion() != 0 || registers.interrupt.error() != 0);
+}
+
+void Nic::raise_error() {
+  ++figures_.errors;
+  registers.interrupt.error.set(1);
+  update_interrupt();
+}
+
+void Nic::log(Status status, std::uint64_t address, const std::string& text) {
+  registers.report(status, address, fmt::format("NIC {}: {}", number_, text));
+}
+
+Purpose Nic::purpose(Purpose::What what, std::uint32_t queue, std::uint64_t number, std::uint32_t offset) const {
+  Purpose made;
+  made.what = what;
+  made.queue = queue;
+  made.generation = queue_pairs_[queue].generation;
+  made.number = number;
+  made.offset = offset;
+  return made;
+}
+
+void Nic::step() {
+  while (events_.ready()) {
+    const Event event = events_.pop();
+    const bool current = is_current(event.queue, event.generation);
+    switch (event.what) {
+      case Event::doorbell:
+        if (current) read_record(event.queue, static_cast<std::uint32_t>(event.value));
+        break;
+      case Event::begin:
+        begin_is_due_ = false;
+        begin_messages();
+        break;
+      case Event::left:
+        room_made(event.value);
+        break;
+      case Event::timeout:
+        if (current) timer_ended(event.queue);
+        break;
+      case Event::receiver_wait:
+        if (current) send_again(queue_pairs_[event.queue]);
+        break;
+    }
+  }
+  events_.arm();
+}
+
+/// What a queue pair asked for before it was reset is dropped; completions are the queue's own.
+void Nic::answered(const Purpose& purpose, const tlm::tlm_generic_payload& access) {
+  if (purpose.what == Purpose::completion) {
+    if (access.is_response_error()) {
+      log(Status::bad_address, access.get_address(),
+          fmt::format("entry of completion queue {} could not be stored", purpose.queue));
+      return raise_error();
+    }
+    if (completions_.has_arrived(purpose.queue)) {
+      registers.interrupt.completion.set(1);
+      update_interrupt();
+    }
+    return;
+  }
+  if (purpose.what == Purpose::entry) --fetching_;
+  if (is_current(purpose.queue, purpose.generation)) switch (purpose.what) {
+      case Purpose::record:
+        if (access.is_response_error()) {
+          log(Status::bad_address, access.get_address(),
+              fmt::format("doorbell record of queue pair {} could not be read", purpose.queue));
+          enter_error(purpose.queue);
+        } else {
+          learn(purpose.queue, static_cast<std::uint32_t>(t3_number_at(access.get_data_ptr(), 4)),
+                static_cast<std::uint32_t>(purpose.value));
+        }
+        break;
+      case Purpose::entry:
+        entry_arrived(purpose, access);
+        break;
+      case Purpose::payload:
+        payload_arrived(purpose, access);
+        break;
+      case Purpose::scatter:
+        scattered(purpose, access);
+        break;
+      default:
+        placed(purpose, access);
+    }
+  if (purpose.what == Purpose::entry) fetch();
+}
+
+void Nic::receive(const PacketPointer& packet) {
+  const std::uint32_t queue = packet->to_queue_pair;
+  if (queue >= queue_pairs_.size()) {
+    ++figures_.dropped;
+    return log(
+        Status::no_peer, 0,
+        fmt::format("{} for queue pair {}: at most {} expected", describe(*packet), queue, queue_pairs_.size() - 1));
+  }
+  const auto peer = registers.peer[queue];
+  const QueuePairState state = queue_pairs_[queue].state;
+  const bool is_connected = state == QueuePairState::ready_to_receive || state == QueuePairState::ready_to_send;
+  if (!is_connected || peer.nic() != packet->from_nic || peer.queue_pair() != packet->from_queue_pair)
+    return drop(queue, *packet);
+  switch (packet->kind) {
+    case Packet::Kind::write:
+    case Packet::Kind::read_request:
+    case Packet::Kind::add_request:
+      return request_received(queue, *packet);
+    default:
+      return answer_received(queue, *packet);
+  }
+}
+
+/// Its sender is told nothing, and tries until its retries are used up. Only the first of a state is logged.
+void Nic::drop(std::uint32_t queue, const Packet& packet) {
+  ++figures_.dropped;
+  QueuePair& pair = queue_pairs_[queue];
+  if (pair.told_drop) return;
+  pair.told_drop = true;
+  const auto peer = registers.peer[queue];
+  log(Status::no_peer, 0,
+      fmt::format("{} for queue pair {} in state {} with peer {} of NIC {} is dropped", describe(packet), queue,
+                  static_cast<unsigned>(pair.state), peer.queue_pair(), peer.nic()));
+}
+
+void Nic::visit_statistics(const StatisticVisitor& visit) const {
+  const auto value = [](std::uint64_t figure) { return static_cast<double>(figure); };
+  visit("messages", "messages", "sent and acknowledged", value(figures_.messages));
+  visit("payload", "bytes", "put on the wire, those that are sent again too", value(figures_.payload));
+  visit("placed", "bytes", "of peers' writes stored in memory", value(figures_.placed));
+  visit("resent", "packets", "sent again", value(figures_.resent));
+  visit("dropped", "packets", "of peers that no queue pair was ready for", value(figures_.dropped));
+  visit("errors", "events", "error interrupts raised", value(figures_.errors));
+}
+
+std::vector<std::string> Nic::diagnosis() const {
+  std::vector<std::string> lines;
+  for (std::size_t queue = 0; queue < queue_pairs_.size(); ++queue) {
+    const QueuePair& pair = queue_pairs_[queue];
+    if (pair.posted == pair.finished) continue;
+    std::string line = fmt::format("NIC {}: queue pair {} has ended {} of {} work entries", number_, queue,
+                                   pair.finished, pair.posted);
+    if (!pair.messages.empty() && pair.messages.front().stage >= Message::Stage::fetched)
+      line += fmt::format("; the next is a {} of {} bytes at {:#x}", name_of(pair.messages.front().entry.opcode()),
+                          pair.messages.front().entry.bytes(), pair.messages.front().entry.head.remote_address);
+    if (!pair.unacknowledged.empty())
+      line += fmt::format("; packet {} is not acknowledged", pair.unacknowledged.front()->sequence);
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace t3vp::nic

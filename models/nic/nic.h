@@ -1,0 +1,138 @@
+// RDMA network interface: takes work entries from send queues in memory, sends them as messages to the NIC of a peer
+// over a wire that may lose packets, does in memory what peers ask for, and tells the end of each in completion queues.
+// The registers (nic.registers.json) say what software sees; README.md tells the way of a message.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "nic/completion_queues.h"
+#include "nic/io_link.h"
+#include "nic/queue_pair.h"
+#include "nic/region_table.h"
+#include "protocol/component.h"
+#include "registers/nic.h"
+
+namespace t3vp::nic {
+
+class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
+ public:
+  IoLink io;  ///< its socket `memory` goes to the memory that keys and queues are about
+  sc_core::sc_port<PacketCarrier> wire{"wire"};
+  sc_core::sc_out<bool> interrupt{"interrupt"};
+  registers::Nic registers{"registers"};
+
+  /// `number` is the NIC's place on the wire. Without `functional`, what segments bring has no data; inline data,
+  /// fetch-and-adds, queues and completions are always real.
+  Nic(const sc_core::sc_module_name& name, const NicParameters& parameters, bool functional, std::uint16_t number);
+
+  void receive(const PacketPointer& packet) override;
+
+  const char* group() const override { return "nic"; }
+  void visit_statistics(const StatisticVisitor& visit) const override;
+  /// One line for each queue pair with entries that have not ended.
+  std::vector<std::string> diagnosis() const override;
+
+ private:
+  struct Event {
+    enum What : std::uint8_t { doorbell, begin, left, timeout, receiver_wait } what;
+    std::uint32_t queue = 0, generation = 0;
+    std::uint64_t value = 0;
+  };
+  struct Figures {
+    std::uint64_t messages = 0, payload = 0, placed = 0, resent = 0, dropped = 0, errors = 0;
+  };
+
+  // nic.cpp: what happens next
+  void step();
+  void answered(const Purpose& purpose, const tlm::tlm_generic_payload& access);
+  Purpose purpose(Purpose::What what, std::uint32_t queue, std::uint64_t number = 0, std::uint32_t offset = 0) const;
+  bool is_current(std::uint32_t queue, std::uint32_t generation) const {
+    return queue_pairs_[queue].generation == generation;
+  }
+  void log(Status status, std::uint64_t address, const std::string& text);
+  void raise_error();
+  void update_interrupt();
+  void reset();
+
+  // nic_states.cpp: what software writes
+  void command();
+  void register_region();
+  void withdraw();
+  void change_state(std::size_t queue);
+  std::string missing_for(QueuePairState to, std::size_t queue);
+  void forget(std::uint32_t queue);
+  void enter_error(std::uint32_t queue);
+  void ring(std::size_t queue);
+  void post_receive(std::size_t queue);
+
+  // requester.cpp: from the doorbell to the wire
+  void read_record(std::uint32_t queue, std::uint32_t announced);
+  void learn(std::uint32_t queue, std::uint32_t posted, std::uint32_t announced);
+  void fetch();
+  void entry_arrived(const Purpose& purpose, const tlm::tlm_generic_payload& access);
+  bool can_begin(const QueuePair& pair) const;
+  void make_ready(std::uint32_t queue);
+  void begin_messages();
+  void begin(std::uint32_t queue);
+  void make_packets(std::uint32_t queue);
+  void make_packet(std::uint32_t queue, Message& message);
+  void load_payload(std::uint32_t queue, const Message& message, Loading& loading, std::uint64_t offset);
+  void payload_arrived(const Purpose& purpose, const tlm::tlm_generic_payload& access);
+  void send_loaded(std::uint32_t queue);
+  void put_on_wire(const PacketPointer& packet, std::uint64_t payload);
+  void room_made(std::uint64_t bytes);
+
+  // requester_answers.cpp: what becomes of messages
+  void answer_received(std::uint32_t queue, const Packet& packet);
+  void acknowledge(std::uint32_t queue, std::uint32_t sequence);
+  void take_result(std::uint32_t queue, const Packet& packet);
+  void scattered(const Purpose& purpose, const tlm::tlm_generic_payload& access);
+  void end_messages(std::uint32_t queue, std::uint32_t sequence);
+  void fail(std::uint32_t queue, std::uint32_t number, NicSyndrome syndrome, std::uint64_t address,
+            const std::string& text);
+  void refused(std::uint32_t queue, const Packet& packet);
+  void finish(std::uint32_t queue);
+  void complete(std::uint32_t queue, const Message& message, std::uint32_t number);
+  void add_completion(std::uint32_t queue, const t3_nic_completion& completion);
+  void progress(QueuePair& pair);
+  void resend(std::uint32_t queue, const char* reason);
+  void send_again(QueuePair& pair);
+  void start_timer(std::uint32_t queue);
+  void timer_ended(std::uint32_t queue);
+  void receiver_not_ready(std::uint32_t queue, std::uint32_t sequence);
+
+  // responder.cpp: what peers ask for
+  void request_received(std::uint32_t queue, const Packet& packet);
+  void serve(std::uint32_t queue, const Packet& packet);
+  void serve_write(std::uint32_t queue, const Packet& packet);
+  void serve_read(std::uint32_t queue, const Packet& packet);
+  void serve_add(std::uint32_t queue, const Packet& packet);
+  void serve_again(std::uint32_t queue, const Packet& packet);
+  bool refuse_unless(std::uint32_t queue, const Packet& packet, Use use, std::uint64_t bytes);
+  Duty& owe(std::uint32_t queue, const Packet& packet, Packet::Kind kind);
+  std::uint64_t last_duty(std::uint32_t queue) const;
+  void refuse(std::uint32_t queue, const Packet& packet, NicSyndrome syndrome, const std::string& text);
+  void placed(const Purpose& purpose, const tlm::tlm_generic_payload& access);
+  void pay(std::uint32_t queue);
+  void drop(std::uint32_t queue, const Packet& packet);
+
+  NicParameters parameters_;
+  bool functional_;
+  std::uint16_t number_;
+  RegionTable regions_;
+  CompletionQueues completions_;
+  std::vector<QueuePair> queue_pairs_;
+  EventQueue<Event> events_;
+  std::deque<std::uint32_t> to_fetch_;       ///< queue pairs with entries to fetch, in turns
+  std::uint32_t fetching_ = 0;               ///< entries that are being read
+  std::deque<std::uint32_t> ready_;          ///< queue pairs with an entry to begin, in turns
+  Picoseconds next_begin_ = 0;               ///< when the next message may begin
+  bool begin_is_due_ = false;                ///< an event will come then
+  std::deque<std::uint32_t> wait_for_room_;  ///< queue pairs whose next packet has no room yet
+  std::uint64_t payload_in_flight_ = 0;
+  Figures figures_;
+};
+
+}  // namespace t3vp::nic

@@ -1,0 +1,163 @@
+// What software writes: regions, states of queue pairs, doorbells.
+#include <fmt/format.h>
+
+#include "nic/nic.h"
+
+namespace t3vp::nic {
+namespace {
+
+constexpr std::uint64_t entries_most = 32768;
+
+bool is_power_of_two(std::uint64_t value) { return value != 0 && (value & (value - 1)) == 0; }
+
+const char* name_of(QueuePairState state) {
+  constexpr const char* names[] = {"reset", "init", "ready_to_receive", "ready_to_send", "error"};
+  return names[static_cast<std::size_t>(state)];
+}
+
+}  // namespace
+
+void Nic::command() {
+  using Action = registers::Nic::Command::Action;
+  registers.status.code.set(Status::ok);
+  if (registers.command.action() == Action::register_region) register_region();
+  if (registers.command.action() == Action::withdraw) withdraw();
+}
+
+void Nic::register_region() {
+  const std::uint64_t base = registers.region_base.value(), bytes = registers.region_bytes.value();
+  const auto refuse = [&](Status status, const std::string& text) {
+    registers.status.code.set(status);
+    log(status, base, text);
+  };
+  if (bytes == 0 || base + bytes - 1 < base)
+    return refuse(Status::invalid_argument,
+                  fmt::format("region of {:#x} bytes at {:#x}: 1 byte or more, and no wrap, expected", bytes, base));
+  if (!io.memory.holds(base, bytes))
+    return refuse(Status::bad_address,
+                  fmt::format("region of {:#x} bytes at {:#x}: memory of one GPU expected", bytes, base));
+  if (regions_.is_full())
+    return refuse(Status::table_full, fmt::format("all {} places for regions are in use", regions_.places()));
+  const auto& rights = registers.region_access;
+  registers.key.set(regions_.add(
+      base, bytes,
+      {rights.local_write() != 0, rights.remote_read() != 0, rights.remote_write() != 0, rights.remote_atomic() != 0}));
+}
+
+void Nic::withdraw() {
+  const auto key = static_cast<std::uint32_t>(registers.key.value());
+  if (regions_.withdraw(key)) return;
+  registers.status.code.set(Status::invalid_argument);
+  log(Status::invalid_argument, 0, fmt::format("key {:#x} is withdrawn: one of a registered region expected", key));
+}
+
+/// What the state needs and has not; empty when nothing is missing.
+std::string Nic::missing_for(QueuePairState to, std::size_t queue) {
+  const std::uint64_t base = registers.send_base[queue].value(), entries = registers.send_entries[queue].value(),
+                      record = registers.doorbell_record[queue].value();
+  if (to == QueuePairState::init) {
+    if (!is_power_of_two(entries) || entries > entries_most)
+      return fmt::format("send_entries {}: a power of two, at most {}, expected", entries, entries_most);
+    if (base % T3_NIC_WORK_ENTRY_ENTRY_BYTES != 0)
+      return fmt::format("send_base {:#x}: a multiple of 64 expected", base);
+    if (!io.memory.holds(base, entries * T3_NIC_WORK_ENTRY_ENTRY_BYTES))
+      return fmt::format("send queue of {} entries at {:#x}: memory expected", entries, base);
+    if (record % 4 != 0 || !io.memory.holds(record, 4))
+      return fmt::format("doorbell_record {:#x}: 4 aligned bytes of memory expected", record);
+    const auto completion = static_cast<std::uint32_t>(registers.completion_queue[queue].number());
+    if (!completions_.is_there(completion))
+      return fmt::format("completion queue {} has no entries: a power of two expected", completion);
+  }
+  if (to == QueuePairState::ready_to_receive && registers.peer[queue].queue_pair() >= queue_pairs_.size())
+    return fmt::format("peer.queue_pair {}: at most {} expected", registers.peer[queue].queue_pair(),
+                       queue_pairs_.size() - 1);
+  return {};
+}
+
+void Nic::change_state(std::size_t number) {
+  const auto queue = static_cast<std::uint32_t>(number);
+  QueuePair& pair = queue_pairs_[queue];
+  const QueuePairState to = registers.state_register[queue].now();
+  if (to == QueuePairState::reset) return forget(queue);
+  if (to == QueuePairState::error && pair.state != QueuePairState::reset) return enter_error(queue);
+  const bool is_next =
+      pair.state < QueuePairState::ready_to_send && static_cast<unsigned>(to) == static_cast<unsigned>(pair.state) + 1;
+  if (!is_next) {
+    const std::string next =
+        pair.state < QueuePairState::ready_to_send
+            ? fmt::format(" or {}", name_of(static_cast<QueuePairState>(static_cast<unsigned>(pair.state) + 1)))
+            : "";
+    return registers.refuse(Status::bad_value,
+                            fmt::format("reset{} expected of a queue pair in {}", next, name_of(pair.state)));
+  }
+  if (const std::string missing = missing_for(to, queue); !missing.empty())
+    return registers.refuse(Status::invalid_argument, missing);
+  pair.state = to;
+  pair.told_drop = false;
+}
+
+/// Everything of the queue pair is gone, on this side.
+void Nic::forget(std::uint32_t queue) {
+  QueuePair& pair = queue_pairs_[queue];
+  std::uint64_t loading = 0;
+  for (const Loading& load : pair.loading) loading += load.packet->payload();
+  const bool is_listed = pair.is_ready;  // it stays in the list, which finds nothing to begin
+  const std::uint32_t generation = pair.generation + 1;
+  pair = QueuePair();
+  pair.generation = generation;
+  pair.is_ready = is_listed;
+  if (loading != 0) room_made(loading);
+}
+
+/// All entries end as flushed, those that are still to be read as well; the packets under way find nobody.
+void Nic::enter_error(std::uint32_t queue) {
+  QueuePair& pair = queue_pairs_[queue];
+  std::uint64_t loading = 0;
+  for (const Loading& load : pair.loading) loading += load.packet->payload();
+  pair.loading_first += pair.loading.size();
+  pair.loading.clear();
+  pair.unacknowledged.clear();
+  pair.duties_first += pair.duties.size();
+  pair.duties.clear();
+  const bool is_new = pair.state != QueuePairState::error;
+  pair.state = QueuePairState::error;
+  pair.told_drop = false;
+  while (pair.finished != pair.posted) {
+    Message message;
+    if (!pair.messages.empty()) {
+      message = pair.messages.front();
+      pair.messages.pop_front();
+    }
+    if (message.stage != Message::Stage::ended || message.syndrome == NicSyndrome::ok)
+      message.syndrome = NicSyndrome::flushed;
+    complete(queue, message, pair.finished++);
+  }
+  pair.fetched = pair.begun = pair.finished;
+  if (loading != 0) room_made(loading);
+  if (is_new) raise_error();
+}
+
+void Nic::ring(std::size_t number) {
+  const auto queue = static_cast<std::uint32_t>(number);
+  const QueuePair& pair = queue_pairs_[queue];
+  if (pair.state != QueuePairState::ready_to_send && pair.state != QueuePairState::error) {
+    raise_error();
+    return registers.refuse(Status::access_denied,
+                            fmt::format("queue pair in ready_to_send expected, it is in {}", name_of(pair.state)));
+  }
+  events_.push(now() + parameters_.io_latency,
+               {Event::doorbell, queue, pair.generation, registers.doorbell[queue].value()});
+}
+
+void Nic::post_receive(std::size_t queue) {
+  QueuePair& pair = queue_pairs_[queue];
+  const auto posted = static_cast<std::uint32_t>(registers.receive_doorbell[queue].value());
+  if (pair.state == QueuePairState::reset || pair.state == QueuePairState::error)
+    return registers.refuse(Status::access_denied,
+                            fmt::format("queue pair in init or ready expected, it is in {}", name_of(pair.state)));
+  if (is_before(posted, pair.receive_posted))
+    return registers.refuse(Status::bad_value, fmt::format("{} or more expected", pair.receive_posted));
+  pair.receive_posted = posted;
+}
+
+}  // namespace t3vp::nic

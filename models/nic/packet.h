@@ -1,0 +1,66 @@
+// What NICs send each other: packets of InfiniBand's reliable connection, by their meaning.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <systemc>
+#include <vector>
+
+#include "registers/nic_syndrome.h"
+
+namespace t3vp::nic {
+
+struct Packet {
+  enum class Kind : std::uint8_t {
+    write,
+    read_request,
+    add_request,
+    read_response,
+    add_response,
+    acknowledge,      ///< of all packets up to `sequence`
+    out_of_sequence,  ///< `sequence` was expected
+    not_ready,        ///< the receiver has no receive entry for the message of packet `sequence`
+    refuse            ///< packet `sequence`, for the reason in `syndrome`; all before it are acknowledged
+  };
+  Kind kind = Kind::write;
+  std::uint16_t from_nic = 0, to_nic = 0;
+  std::uint32_t from_queue_pair = 0, to_queue_pair = 0;
+  std::uint32_t sequence = 0;  ///< of a read request, of the first packet of its response
+  std::uint64_t address = 0;   ///< of this packet's bytes; of a refusal, the address that was refused
+  std::uint32_t key = 0;
+  std::uint32_t bytes = 0;          ///< of payload; of a read request, of what is asked for
+  std::uint64_t message_bytes = 0;  ///< of a write: from its first packet to its last
+  std::uint64_t addend = 0;
+  std::uint32_t immediate = 0;
+  bool first = false, last = false, has_immediate = false;
+  NicSyndrome syndrome = NicSyndrome::ok;
+  std::vector<unsigned char> data;  ///< empty where data are not simulated
+
+  std::uint32_t payload() const { return kind == Kind::write || kind == Kind::read_response ? bytes : 0; }
+};
+
+using PacketPointer = std::shared_ptr<const Packet>;
+
+/// Sequence numbers from the first packet of a message to behind its last.
+std::uint32_t packets_of(std::uint64_t bytes, std::uint32_t mtu);
+/// Bytes on the wire: the payload and InfiniBand's headers.
+std::uint32_t wire_bytes(const Packet& packet);
+/// What a packet is, for messages: "write packet 3 of queue pair 1 of NIC 0".
+std::string describe(const Packet& packet);
+
+/// a comes before b, modulo 2^32.
+constexpr bool is_before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
+
+class PacketReceiver : public virtual sc_core::sc_interface {
+ public:
+  virtual void receive(const PacketPointer& packet) = 0;
+};
+
+class PacketCarrier : public virtual sc_core::sc_interface {
+ public:
+  /// Takes the packet; returns the time from now until its last byte has left.
+  virtual std::uint64_t send(const PacketPointer& packet) = 0;
+};
+
+}  // namespace t3vp::nic

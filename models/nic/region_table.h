@@ -1,0 +1,44 @@
+// Memory regions by their keys, with bounds and rights. Plain C++.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace t3vp::nic {
+
+struct Rights {
+  bool local_write = false, remote_read = false, remote_write = false, remote_atomic = false;
+};
+
+enum class Use : std::uint8_t { local_read, local_write, remote_read, remote_write, remote_atomic };
+
+class RegionTable {
+ public:
+  explicit RegionTable(std::uint32_t places) : regions_(places) {}
+
+  bool is_full() const { return used() == regions_.size(); }
+  std::uint32_t used() const;
+  std::size_t places() const { return regions_.size(); }
+  /// The key of the region, which is nobody's before. The table must not be full.
+  std::uint32_t add(std::uint64_t base, std::uint64_t bytes, const Rights& rights);
+  /// False when no region has the key.
+  bool withdraw(std::uint32_t key);
+  /// What is wrong with the use of [address, address + bytes) by this key: found and expected; empty when it may be.
+  /// No bytes need no key.
+  std::string refusal(std::uint32_t key, std::uint64_t address, std::uint64_t bytes, Use use) const;
+  void clear();
+
+ private:
+  struct Region {
+    bool valid = false;
+    std::uint8_t variant = 0;  ///< low bits of the key, other ones each time
+    std::uint64_t base = 0, bytes = 0;
+    Rights rights;
+  };
+  const Region* find(std::uint32_t key) const;
+
+  std::vector<Region> regions_;
+};
+
+}  // namespace t3vp::nic

@@ -1,0 +1,41 @@
+#include "nic/wire.h"
+
+#include <algorithm>
+
+namespace t3vp::nic {
+
+Wire::Wire(const sc_core::sc_module_name& name, const WireParameters& parameters)
+    : sc_module(name), parameters_(parameters) {
+  SC_HAS_PROCESS(Wire);
+  SC_METHOD(step);
+  sensitive << events_.event();
+  dont_initialize();
+}
+
+/// A receiver to which several send gets their packets one after the other, in the order in which they were sent.
+std::uint64_t Wire::send(const PacketPointer& packet) {
+  ends_.resize(static_cast<std::size_t>(receivers.size()));
+  const Picoseconds time = transfer_time(wire_bytes(*packet), parameters_.GBps);
+  End& sender = ends_.at(packet->from_nic);
+  sender.sends_until = std::max(sender.sends_until, now()) + time;
+  ++packets_;
+  bytes_ += wire_bytes(*packet);
+  if (packet->to_nic >= ends_.size() || drops(*packet)) {
+    ++lost_;
+  } else {
+    End& receiver = ends_[packet->to_nic];
+    receiver.receives_until = std::max(sender.sends_until + parameters_.latency, receiver.receives_until + time);
+    events_.push(receiver.receives_until, packet);
+  }
+  return sender.sends_until - now();
+}
+
+void Wire::step() {
+  while (events_.ready()) {
+    const PacketPointer packet = events_.pop();
+    receivers[packet->to_nic]->receive(packet);
+  }
+  events_.arm();
+}
+
+}  // namespace t3vp::nic

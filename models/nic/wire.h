@@ -1,0 +1,40 @@
+// Joins NICs by their numbers: each end sends and receives at a bandwidth, with one latency between all. It may drop
+// packets, but neither changes them nor their order.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "nic/packet.h"
+#include "nic/parameters.h"
+#include "protocol/event_queue.h"
+
+namespace t3vp::nic {
+
+class Wire : public sc_core::sc_module, public PacketCarrier {
+ public:
+  /// NIC number n is bound n-th.
+  sc_core::sc_port<PacketReceiver, 0> receivers{"receivers"};
+  /// Says which packets are lost, once for each that is sent. Whose receiver is not there is lost, too.
+  std::function<bool(const Packet&)> drops = [](const Packet&) { return false; };
+
+  Wire(const sc_core::sc_module_name& name, const WireParameters& parameters);
+
+  std::uint64_t send(const PacketPointer& packet) override;
+  std::uint64_t packets() const { return packets_; }
+  std::uint64_t lost() const { return lost_; }
+  std::uint64_t bytes() const { return bytes_; }  ///< with headers, of all that was sent
+
+ private:
+  struct End {
+    Picoseconds sends_until = 0, receives_until = 0;
+  };
+  void step();
+
+  WireParameters parameters_;
+  std::vector<End> ends_;
+  EventQueue<PacketPointer> events_;
+  std::uint64_t packets_ = 0, lost_ = 0, bytes_ = 0;
+};
+
+}  // namespace t3vp::nic

@@ -1,0 +1,48 @@
+// A work entry as it lies in a send queue, and what is wrong with one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "nic/parameters.h"
+#include "nic/region_table.h"
+#include "registers/nic_opcode.h"
+#include "registers/nic_syndrome.h"
+#include "t3/nic_segment.h"
+#include "t3/nic_work_entry.h"
+
+namespace t3vp::nic {
+
+struct WorkEntry {
+  static constexpr std::uint32_t inline_most = T3_NIC_WORK_ENTRY_ENTRY_BYTES - T3_NIC_WORK_ENTRY_BYTES;
+
+  t3_nic_work_entry head{};
+  std::array<unsigned char, inline_most> tail{};  ///< segments, inline data or addend
+
+  static WorkEntry from(const unsigned char* bytes);
+
+  NicOpcode opcode() const { return static_cast<NicOpcode>(head.opcode); }
+  bool is_signaled() const { return (head.flags & T3_NIC_WORK_ENTRY_FLAGS_SIGNALED) != 0; }
+  bool is_fenced() const { return (head.flags & T3_NIC_WORK_ENTRY_FLAGS_FENCE) != 0; }
+  bool is_inline() const { return (head.flags & T3_NIC_WORK_ENTRY_FLAGS_INLINE) != 0; }
+  bool is_write() const { return opcode() == NicOpcode::write || opcode() == NicOpcode::write_immediate; }
+  /// Of reads and fetch-and-adds results come back.
+  bool has_result() const { return opcode() == NicOpcode::read || opcode() == NicOpcode::fetch_add; }
+  std::uint32_t segments() const { return is_inline() ? 0 : head.segments; }
+  t3_nic_segment segment(std::uint32_t i) const;
+  std::uint64_t addend() const { return t3_number_at(tail.data(), 8); }
+  std::uint64_t bytes() const;
+};
+
+struct EntryFault {
+  NicSyndrome syndrome = NicSyndrome::ok;
+  std::uint64_t address = 0;  ///< of the segment
+  std::string text;           ///< found and expected
+};
+
+/// What this NIC can tell before it sends anything; the entry should be number `number` of the queue pair.
+EntryFault check(const WorkEntry& entry, std::uint32_t queue_pair, std::uint32_t number, const RegionTable& regions,
+                 const NicParameters& parameters);
+
+}  // namespace t3vp::nic
