@@ -85,7 +85,6 @@ class Side {
     registers.set("send_entries", entries, queue);
     registers.set("completion_queue", completion, queue);
     registers.set("peer", peer_queue | std::uint64_t{peer} << 16, queue);
-    posted_.resize(64);
   }
   tlm::tlm_response_status go_to(std::uint64_t state, std::uint32_t queue = 0) {
     if (state == reset_state) posted_[queue] = 0;
@@ -105,7 +104,10 @@ class Side {
     t3_put_number(&bytes[record_of(queue)], 4, posted_[queue]);
     return registers.set("doorbell", posted_[queue], queue);
   }
-  std::uint32_t posted(std::uint32_t queue = 0) const { return posted_[queue]; }
+  /// The entry that was posted last has a fence.
+  void fence_last(std::uint32_t queue) {
+    bytes[ring_of(queue) + (posted_[queue] - 1) % entries * 64 + 1] |= T3_NIC_WORK_ENTRY_FLAGS_FENCE;
+  }
 
   t3_nic_work_entry head(NicOpcode opcode, std::uint64_t remote, std::uint32_t key, std::uint32_t queue = 0) const {
     t3_nic_work_entry made{};
@@ -148,7 +150,6 @@ class Side {
 
   /// Entries of a completion queue with the phase of their round, from the first on that has not been taken.
   std::vector<t3_nic_completion> completions(std::uint32_t queue = 0, std::uint32_t length = 64) {
-    taken_.resize(32);
     std::vector<t3_nic_completion> found;
     for (;; ++taken_[queue]) {
       const std::uint32_t place = taken_[queue] % length;
@@ -169,7 +170,7 @@ class Side {
   }
 
  private:
-  std::vector<std::uint32_t> posted_, taken_;
+  std::vector<std::uint32_t> posted_ = std::vector<std::uint32_t>(64), taken_ = std::vector<std::uint32_t>(32);
 };
 
 struct NicBench {
