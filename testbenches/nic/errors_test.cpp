@@ -149,6 +149,24 @@ TEST_CASE("memory that refuses a peer's write is a remote operation error") {
   REQUIRE(bench.b.has_reported("memory has refused 2 bytes"));
 }
 
+TEST_CASE("a refusal comes when what was sent before it is in place") {
+  NicBench bench;
+  bench.connect();
+  bench.b.memory.latency = 50'000'000;
+  const std::uint32_t key = bench.b.region(Side::data, 64);
+  bench.a.post_inline(bench.b.base + Side::data, key, {1});
+  bench.a.post_inline(bench.b.base + Side::data, key + 1, {2});
+  bench.a.ring();
+  bench.settle();
+  const auto done = bench.a.completions();
+  REQUIRE(done.size() == 2);
+  REQUIRE(syndrome_of(done[0]) == NicSyndrome::ok);
+  REQUIRE(syndrome_of(done[1]) == NicSyndrome::remote_access);
+  const Picoseconds placed = bench.b.memory.arrivals().front().at + bench.b.memory.latency;
+  const auto& stores = bench.a.memory.arrivals();
+  REQUIRE(stores[stores.size() - 2].at > placed);
+}
+
 TEST_CASE("a key that is withdrawn while its message is on the way ends the message") {
   NicBench bench;
   bench.connect();
