@@ -65,7 +65,7 @@ void Nic::acknowledge(std::uint32_t queue, std::uint32_t sequence) {
       const auto asker = std::find_if(pair.messages.begin(), pair.messages.end(), [&](const Message& message) {
         return message.entry.has_result() && message.packets != 0 && message.first_sequence == packet.sequence;
       });
-      if (asker->answered != asker->packets) return resend(queue, "a result was lost");
+      if (asker != pair.messages.end() && asker->answered != asker->packets) return resend(queue, "a result was lost");
     }
     pair.unacknowledged.pop_front();
     progress(pair);
@@ -90,7 +90,7 @@ void Nic::take_result(std::uint32_t queue, const Packet& packet) {
     return message.entry.has_result() && message.stage == Message::Stage::sent &&
            packet.sequence - message.first_sequence < message.packets;
   });
-  if (asker == pair.messages.end()) return;  // it has come before
+  if (asker == pair.messages.end()) return acknowledge(queue, packet.sequence);  // it has come before
   Message& message = *asker;
   const std::uint32_t place = packet.sequence - message.first_sequence;
   if (place < message.answered) return;

@@ -76,6 +76,32 @@ TEST_CASE("random losses of a tenth of all packets do no harm") {
   REQUIRE(bench.wire.lost() > 100);
 }
 
+TEST_CASE("results that come before one that is lost are taken once") {
+  NicBench bench;
+  bench.connect();
+  set_retry(bench, quick);
+  const std::uint32_t key = bench.a.region(Side::data, 0x10000), remote = bench.b.region(Side::data, 0x10000);
+  bench.b.fill(Side::data, Random(3).bytes(0x8000));
+  Random random(12);
+  bench.wire.drops = [&](const Packet&) { return random.below(8) == 0; };
+  for (std::uint64_t round = 0; round < 50; ++round) {
+    bench.a.fill(Side::data, std::vector<unsigned char>(0x8000));
+    for (std::uint64_t i = 0; i < 7; ++i) {
+      const std::uint64_t at = Side::data + 0x1000 * i, counter = Side::data + 0x9000 + 8 * i;
+      bench.a.post_segments(NicOpcode::read, bench.b.base + at, remote, {{bench.a.base + at, key, 0x1000}});
+      bench.a.post_add(bench.b.base + counter, remote, 1, {bench.a.base + counter, key, 8});
+    }
+    bench.a.ring();
+    bench.settle();
+    REQUIRE(bench.a.completions().size() == 14);
+    REQUIRE(bench.a.registers.reported.empty());
+    REQUIRE((bench.a.content(Side::data, 0x7000) == bench.b.content(Side::data, 0x7000)));
+    for (std::uint64_t i = 0; i < 7; ++i)
+      REQUIRE(t3_number_at(&bench.a.bytes[Side::data + 0x9000 + 8 * i], 8) == round);
+    bench.a.registers.set("consumed", bench.a.registers.element("produced", 0));
+  }
+}
+
 TEST_CASE("a peer that is gone ends the message with retry_exceeded after its retries") {
   NicBench bench;
   bench.connect();
