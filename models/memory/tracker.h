@@ -119,6 +119,12 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
     std::uint32_t wg_of(std::uint32_t tile) const { return range.first + tile / range.grid.wavefronts; }
     std::uint8_t wf_of(std::uint32_t tile) const { return static_cast<std::uint8_t>(tile % range.grid.wavefronts); }
     std::optional<std::uint32_t> tile_at(std::uint64_t byte) const;
+    /// Where nothing has been counted, of an incomplete chunk without entries.
+    std::uint32_t first_untouched() const {
+      std::uint32_t tile = 0;
+      while (tile + 1 < slots() && (done[tile] || tile_bytes(tile) == 0)) ++tile;
+      return tile;
+    }
     Rectangle rectangle(std::uint32_t tile) const { return range.grid.wavefront_tile(wg_of(tile), wf_of(tile)); }
     std::uint64_t tile_bytes(std::uint32_t tile) const {
       return rectangle(tile).elements() * bytes_of(range.grid.element);

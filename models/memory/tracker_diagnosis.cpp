@@ -47,7 +47,7 @@ Tracker::Shortage Tracker::shortage_of(std::uint16_t place) const {
   const auto spilled = std::find(chunk.spilled.begin(), chunk.spilled.end(), true);
   first.tile = std::min(first.tile, static_cast<std::uint32_t>(spilled - chunk.spilled.begin()));
   if (first.tile == chunk.slots()) {
-    first.tile = 0;
+    first.tile = chunk.first_untouched();
   } else {
     counted_of(first, shortage.tile_local, shortage.tile_incoming);
     shortage.tile_local /= bytes;

@@ -518,6 +518,19 @@ TEST_CASE("the diagnosis tells what a short chunk has and expects") {
   CHECK_THAT(lines[0], Catch::Contains("workgroup 1 wavefront 0 at 0x10040 has 256 local + 0 incoming of 512"));
 }
 
+TEST_CASE("a tile that nobody has counted in is named, and not one that is complete") {
+  TrackerBench bench;
+  const TileGrid grid = TrackerBench::ragged_grid();
+  REQUIRE(bench.map(grid, 0, 2, 1) == Status::ok);
+  for (std::uint32_t tile = 0; tile < 8; ++tile)
+    if (tile != 5) bench.count_tile(grid, tile / 4, tile % 4, false);
+  const auto shortages = bench.tracker.shortages();
+  REQUIRE(shortages.size() == 1);
+  CHECK(shortages[0].complete == 7);
+  CHECK(shortages[0].wg_id == 1);
+  CHECK(shortages[0].wf_id == 1);
+}
+
 TEST_CASE("in the controller, own and incoming updates of a tile trigger when the last enters the DRAM queue") {
   MemoryBench bench;
   TileGrid grid;
@@ -534,7 +547,9 @@ TEST_CASE("in the controller, own and incoming updates of a tile trigger when th
   bench.run_for(3'000'000);
   const auto lines = bench.controller.tracker.diagnosis();
   REQUIRE(lines.size() == 1);
-  CHECK_THAT(lines[0], Catch::Contains("1024 of 2048 element updates counted (2 per element expected): own kernels' 1024, incoming 0"));
+  CHECK_THAT(
+      lines[0],
+      Catch::Contains("1024 of 2048 element updates counted (2 per element expected): own kernels' 1024, incoming 0"));
   const std::size_t second = bench.send(bench.peers, access, 5'000'000);
   bench.settle();
   REQUIRE(bench.triggers.arrivals().size() == 1);
