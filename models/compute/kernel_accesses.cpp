@@ -33,9 +33,7 @@ void KernelRun::answered(Slot, Transaction& transaction) {
       wave.stored.erase(std::find(wave.stored.begin(), wave.stored.end(), number));
       break;
     case T3_CALL_FETCH_ADD:
-      *wave.waiting->integer.done = transaction.is_response_ok();
-      if (transaction.is_response_ok())
-        std::memcpy(wave.waiting->integer.old, transaction.get_data_ptr(), transaction.get_data_length());
+      tell_old(wave, transaction);
       return go_on(wave);
     default:
       return go_on(wave);
@@ -86,6 +84,14 @@ void KernelRun::load(Wave& wave) {
 /// What a wave reads of a peer, and its signals, do not overtake its stores, which pass the port one after the other.
 Picoseconds KernelRun::behind_stores(const Wave& wave, std::uint64_t address) const {
   return address_map::gpu_of(address) == host_.gpu() ? 0 : std::max(wave.port_until, now()) - now();
+}
+
+/// The places are the program's, and written to on its account.
+void KernelRun::tell_old(const Wave& wave, const Transaction& transaction) {
+  const KernelTime time(host_, code_of(wave));
+  *wave.waiting->integer.done = transaction.is_response_ok();
+  if (transaction.is_response_ok())
+    std::memcpy(wave.waiting->integer.old, transaction.get_data_ptr(), transaction.get_data_length());
 }
 
 /// Its data are real in every run.

@@ -98,6 +98,7 @@ class KernelRun {
   void load(Wave& wave);
   void store(Wave& wave, Operation operation);
   void fetch_add(Wave& wave);
+  void tell_old(const Wave& wave, const Transaction& transaction);
   void signal(Wave& wave);
   void await(Wave& wave);
   void issue(Wave& wave, Transaction& transaction, Picoseconds delay);

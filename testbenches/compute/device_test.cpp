@@ -412,6 +412,23 @@ TEST_CASE("who observes programs is told when they begin to compute and when the
   REQUIRE(waves == decltype(waves){{0, 0}, {0, 1}, {1, 0}, {1, 1}, {none, none}});
 }
 
+TEST_CASE("the old value of a fetch-and-add is written on the account of the program whose place it is") {
+  static std::uint64_t old;
+  old = 99;
+  GuestBench guest([](t3_wave* wave) { (void)t3_fetch_add_64(wave, address_map::on_gpu(1, 0x6000), 1, &old); });
+  std::uint64_t known = old;
+  std::size_t changes = 0;
+  guest.bench.gpu().cluster.on_code([&](const KernelCode* code) {
+    if (code != nullptr) CHECK(old == known);
+    changes += old != known ? 1 : 0;
+    known = old;
+  });
+  guest.bench.run(guest.gemm.packet);
+  REQUIRE(guest.bench.gpu().error() == Status::ok);
+  CHECK(changes == 4);
+  CHECK(old == 3);
+}
+
 TEST_CASE("element types are the same for programs and models") {
   for (const auto& [program, model] : {std::pair{T3_FP16, ElementType::fp16}, std::pair{T3_BF16, ElementType::bf16},
                                        std::pair{T3_FP32, ElementType::fp32}}) {
