@@ -55,9 +55,12 @@ void ComputeCluster::reset() {
   update_interrupt();
 }
 
-/// A store that is taken needs its workgroup no longer; its response is the kernel's to wait for.
+/// A store that is taken needs its workgroup no longer; its response is the kernel's to wait for. Of one to all GPUs
+/// the workgroup waits for the response: it comes back to this GPU, on another way than what the workgroup does here
+/// next.
 void ComputeCluster::taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   auto& own = static_cast<Transaction&>(transaction);
+  if (KernelQueue::is_for_all_memories(own)) return;
   KernelQueue& queue = *queues_[own.extension().queue];
   if (own.generation == queue.generation()) queue.store_taken();
   push(KernelQueue::Step::taken, own, delay);

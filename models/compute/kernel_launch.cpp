@@ -139,11 +139,16 @@ void KernelQueue::delivered(const Event& event) {
   note_failure(transaction);
   if (event.slot == dispatcher)
     fetched(transaction);
-  else if (!transaction.extension().taken)
+  else if (!transaction.extension().taken || is_for_all_memories(transaction))
     answered(event.slot, transaction);
   else if (--unacknowledged_ == 0 && all_finished())
     complete(failure_);
   transaction.release();
+}
+
+bool KernelQueue::is_for_all_memories(const Transaction& transaction) {
+  const std::uint64_t address = transaction.get_address();
+  return address_map::gpu_of(address) == address_map::all_gpus && address_map::is_hbm(address);
 }
 
 void KernelQueue::answered(Slot slot, Transaction& transaction) {

@@ -45,6 +45,8 @@ class KernelQueue final : public KernelHost {
   // The cluster's events.
   void step(const Event& event);
   void store_taken() { ++unacknowledged_; }
+  /// A store or update of the memories that a switch joins which reduces, or a load from them.
+  static bool is_for_all_memories(const Transaction& transaction);
   std::uint32_t generation() const { return generation_; }
 
   // Dispatch.
