@@ -278,7 +278,8 @@ std::string mistake_of_store(const t3_call& call, const t3_range& range, const t
       return fmt::format("a store to {} of all GPUs: its plan writes {}, memory of this on its own GPU expected",
                          place_of(range), places_of(plan.written, plan.written_count));
   }
-  if (is_in(local, plan.sent, plan.sent_count)) return {};
+  if (is_in(local, plan.sent, plan.sent_count))
+    return to == address_map::all_gpus ? mistake_of_name(call, range, plan) : std::string();
   return fmt::format("a store to {} of GPU {}: its plan sends to {} of other GPUs, memory of this expected",
                      place_of(range), to, places_of(plan.sent, plan.sent_count));
 }

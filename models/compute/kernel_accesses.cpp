@@ -167,7 +167,7 @@ bool meets(std::uint64_t row, std::uint64_t bytes, const t3_access& access) {
   return first < end;
 }
 
-bool share_bytes(const t3_access& a, const t3_access& b) {
+bool share_local_bytes(const t3_access& a, const t3_access& b) {
   const auto end = [](const t3_access& access) {
     return access.address + (access.rows - 1) * access.stride + row_bytes(access);
   };
@@ -177,23 +177,64 @@ bool share_bytes(const t3_access& a, const t3_access& b) {
   return false;
 }
 
+t3_access at_local(t3_access access) {
+  access.address = address_map::local_of(access.address);
+  return access;
+}
+
+bool is_of_all(const t3_access& access) { return address_map::gpu_of(access.address) == address_map::all_gpus; }
+
+/// What is of all GPUs is of each.
+bool share_bytes(const t3_access& a, const t3_access& b) {
+  const bool on_one = address_map::gpu_of(a.address) == address_map::gpu_of(b.address);
+  return (on_one || is_of_all(a) || is_of_all(b)) && share_local_bytes(at_local(a), at_local(b));
+}
+
+/// The bytes of a load, a store, an update or a fetch-and-add.
+t3_access bytes_of(const t3_call& call) {
+  if (call.kind != T3_CALL_FETCH_ADD) return call.access;
+  t3_access access{};
+  access.address = call.integer.address;
+  access.element = T3_FP32;
+  access.rows = 1;
+  access.columns = call.integer.bytes / t3_element_bytes(T3_FP32);
+  return access;
+}
+
+const char* name_of(std::uint32_t kind) {
+  return kind == T3_CALL_LOAD ? "load" : kind == T3_CALL_STORE ? "store" : "update";
+}
+
+std::string text_of(std::uint32_t kind, const t3_access& access) {
+  if (kind == T3_CALL_FETCH_ADD)
+    return fmt::format("fetch-and-add of {} bytes at {:#x}", row_bytes(access), access.address);
+  return fmt::format("{} of {} rows {} bytes apart at {:#x}", name_of(kind), access.rows, access.stride,
+                     access.address);
+}
+
 }  // namespace
 
-/// Stores take turns at the port, so that a load of what they bring may pass them.
-std::string KernelRun::mistake_of_order(const Wave& wave, const t3_access& loaded) const {
+/// Whether the call may reach memory before what the wave has stored. Stores take turns at the port, so that a load of
+/// what they bring may pass them. What goes to all GPUs reaches the own one through the switch, other stores do not.
+bool KernelRun::may_pass(const t3_call& call, const t3_access& bytes, const t3_access& stored) const {
+  if (call.kind != T3_CALL_STORE && call.kind != T3_CALL_UPDATE) return share_bytes(bytes, stored);
+  const auto is_here = [this](const t3_access& access) { return address_map::gpu_of(access.address) == host_.gpu(); };
+  const bool two_ways = (is_here(bytes) && is_of_all(stored)) || (is_of_all(bytes) && is_here(stored));
+  return two_ways && share_bytes(bytes, stored);
+}
+
+std::string KernelRun::mistake_of_order(const Wave& wave, const t3_call& call) const {
+  const t3_access bytes = bytes_of(call);
   for (const std::uint32_t number : wave.stored)
-    if (const t3_access& stored = accesses_[number].part; share_bytes(loaded, stored))
-      return fmt::format(
-          "a load of {} rows {} bytes apart at {:#x}: its own {} of {} rows {} bytes apart at {:#x} is under way, "
-          "t3_drain before it expected",
-          loaded.rows, loaded.stride, loaded.address, accesses_[number].kind == T3_CALL_STORE ? "store" : "update",
-          stored.rows, stored.stride, stored.address);
+    if (const Access& stored = accesses_[number]; may_pass(call, bytes, stored.part))
+      return fmt::format("{} {}: its own {} is under way, t3_drain before it expected",
+                         call.kind == T3_CALL_UPDATE ? "an" : "a", text_of(call.kind, bytes),
+                         text_of(stored.kind, stored.part));
   return {};
 }
 
 /// Of two loads into the same elements that are under way, memory's timing would say which one they hold.
 std::string KernelRun::mistake_of_load(const Wave& wave, const t3_call& call) const {
-  if (std::string wrong = mistake_of_order(wave, call.access); !wrong.empty()) return wrong;
   if (is_here(wave, call.tile)) return {};
   const auto meet = [](std::uint64_t a, std::uint64_t length_a, std::uint64_t b, std::uint64_t length_b) {
     return a < b + length_b && b < a + length_a;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "compute/device_mistakes.h"
+#include "protocol/address_map.h"
 #include "protocol/traffic_classes.h"
 
 namespace t3vp::compute {
@@ -283,6 +284,17 @@ void KernelRun::fail(const Wave& wave, const std::string& what) {
       fmt::format("kernel {}: workgroup {}, wave {}: {}", kernel_.name, wave.given.workgroup, wave.given.wave, what));
 }
 
+/// An agreement is with one neighbour, known by its position in the ring, which need not be the number of its GPU.
+std::string KernelRun::mistake_of_signal(const t3_counter& counter) const {
+  if (agreement_.sent == nullptr) return {};
+  const std::uint64_t to = address_map::gpu_of(counter.address);
+  const std::uint32_t receiver = agreement_.sent->receiver;
+  const bool is_neighbour = to == host_.gpu() ? receiver == agreement_.expected->receiver : to != address_map::all_gpus;
+  if (is_neighbour) return {};
+  return fmt::format("a signal to {}: its agreement's receiver is GPU {} of the ring, which is expected",
+                     to == address_map::all_gpus ? "all GPUs" : fmt::format("its own GPU {}", to), receiver);
+}
+
 /// What a program must not ask for; empty when there is nothing wrong.
 std::string KernelRun::mistake(const Wave& wave, const t3_call& call) const {
   std::string wrong = mistake_of_call(call, plan_, host_.gpu());
@@ -290,6 +302,9 @@ std::string KernelRun::mistake(const Wave& wave, const t3_call& call) const {
   if (wrong.empty() && call.kind <= T3_CALL_UPDATE && wave.loads + wave.stores >= T3_ACCESSES_MAX)
     return fmt::format("{} loads and stores are under way: less than {} expected, t3_arrive or t3_drain waits for them",
                        wave.loads + wave.stores, static_cast<int>(T3_ACCESSES_MAX));
+  if (wrong.empty() && (call.kind <= T3_CALL_UPDATE || call.kind == T3_CALL_FETCH_ADD))
+    wrong = mistake_of_order(wave, call);
+  if (wrong.empty() && call.kind == T3_CALL_SIGNAL) wrong = mistake_of_signal(call.counter);
   return wrong.empty() && call.kind == T3_CALL_LOAD ? mistake_of_load(wave, call) : wrong;
 }
 

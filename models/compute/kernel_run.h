@@ -106,7 +106,9 @@ class KernelRun {
   std::string mistake(const Wave& wave, const t3_call& call) const;
   std::string mistake_of_step(const Wave& wave) const;
   std::string mistake_of_load(const Wave& wave, const t3_call& call) const;
-  std::string mistake_of_order(const Wave& wave, const t3_access& loaded) const;
+  std::string mistake_of_signal(const t3_counter& counter) const;
+  bool may_pass(const t3_call& call, const t3_access& bytes, const t3_access& stored) const;
+  std::string mistake_of_order(const Wave& wave, const t3_call& call) const;
   bool has_changed_given() const;
   void fail(const Wave& wave, const std::string& what);
 

@@ -77,8 +77,11 @@ void NodeMemory::arrive(const Pending& pending) {
   if (status == tlm::TLM_OK_RESPONSE && is_signal(address, extension.operation)) {
     if (access_signal(pending)) return;
   } else if (status == tlm::TLM_OK_RESPONSE) {
-    if (in_memory(address, extension.shape))
-      access_memory(transaction, extension.operation, extension);
+    if (address_map::gpu_of(address) == address_map::all_gpus)
+      for (std::size_t gpu = 0; gpu < memories_.size(); ++gpu)
+        access_memory(transaction, address_map::on_gpu(gpu, address_map::local_of(address)), extension);
+    else if (in_memory(address, extension.shape))
+      access_memory(transaction, address, extension);
     else
       status = tlm::TLM_ADDRESS_ERROR_RESPONSE;
   }
@@ -102,15 +105,15 @@ bool NodeMemory::in_memory(std::uint64_t address, const Shape& shape) const {
          local + (shape.rows - 1) * shape.stride + shape.row_bytes <= bytes_per_gpu_;
 }
 
-void NodeMemory::access_memory(tlm::tlm_generic_payload& transaction, Operation operation,
+void NodeMemory::access_memory(tlm::tlm_generic_payload& transaction, std::uint64_t address,
                                const DataExtension& extension) {
   unsigned char* data = transaction.get_data_ptr();
   const unsigned char* enables = transaction.get_byte_enable_ptr();
   const Shape& shape = extension.shape;
-  unsigned char* memory = at(transaction.get_address());
+  unsigned char* memory = at(address);
   for (std::uint32_t row = 0; data != nullptr && row < shape.rows;
        ++row, data += shape.row_bytes, memory += shape.stride)
-    switch (operation) {
+    switch (extension.operation) {
       case Operation::store:
         for (std::uint32_t i = 0; i < shape.row_bytes; ++i)
           if (enables == nullptr || enables[row * shape.row_bytes + i] == TLM_BYTE_ENABLED) memory[i] = data[i];
@@ -181,7 +184,8 @@ unsigned NodeMemory::debug(int, tlm::tlm_generic_payload& transaction) {
   }
   DataExtension plain;
   plain.shape = shape;
-  access_memory(transaction, transaction.is_read() ? Operation::load : Operation::store, plain);
+  plain.operation = transaction.is_read() ? Operation::load : Operation::store;
+  access_memory(transaction, transaction.get_address(), plain);
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
   return transaction.get_data_length();
 }

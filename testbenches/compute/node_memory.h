@@ -1,5 +1,5 @@
 // What compute clusters and caches see of a node: the memory of all its GPUs and their signals, functional, with a
-// fixed latency, no contention, and a log of every access.
+// fixed latency, no contention, and a log of every access. Stores to all GPUs' address reach all of them at once.
 #pragma once
 
 #include <functional>
@@ -72,7 +72,7 @@ class NodeMemory : public sc_core::sc_module {
   void arrive(const Pending& pending);
   void answer(const Pending& pending);
   bool in_memory(std::uint64_t address, const Shape& shape) const;
-  void access_memory(tlm::tlm_generic_payload& transaction, Operation operation, const DataExtension& extension);
+  void access_memory(tlm::tlm_generic_payload& transaction, std::uint64_t address, const DataExtension& extension);
   bool is_signal(std::uint64_t address, Operation operation) const;
   bool access_signal(const Pending& pending);
 

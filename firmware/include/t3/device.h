@@ -271,9 +271,10 @@ struct t3_kernel {
   void (*run)(struct t3_wave* wave);
 };
 
-/* Starts to load into a part of the tile. What the wave has stored or updated is loaded behind a t3_drain. What is
- * loaded from memory of another GPU bypasses all caches, whatever `uncached` says: this GPU keeps no copy that could go
- * stale, and what the other one has in its cache and has not flushed is not seen. */
+/* Starts to load into a part of the tile. What the wave has stored or updated, on whichever GPU, is loaded behind a
+ * t3_drain. What is loaded from memory of another GPU bypasses all caches, whatever `uncached` says: this GPU keeps no
+ * copy that could go stale, and what the other one has in its cache and has not flushed is not seen. From all GPUs
+ * (T3_ALL_GPUS, t3/address.h) comes the sum of what all of them have there, this one too: plan.fetched names it. */
 static inline void t3_load(struct t3_wave* wave, struct t3_tile tile, struct t3_access access) {
   struct t3_call call;
   call.kind = T3_CALL_LOAD;
@@ -282,7 +283,9 @@ static inline void t3_load(struct t3_wave* wave, struct t3_tile tile, struct t3_
   wave->call(wave, &call);
 }
 
-/* Stores a part of the tile. */
+/* Stores a part of the tile. To all GPUs (T3_ALL_GPUS, t3/address.h; a switch with reduction has to join them) it goes
+ * to each, this one too: plan.sent names the place, plan.written that on this GPU. That copy comes back through the
+ * switch, so that a t3_drain stands between it and what the wave stores or updates there otherwise. */
 static inline void t3_store(struct t3_wave* wave, struct t3_tile tile, struct t3_access access) {
   struct t3_call call;
   call.kind = T3_CALL_STORE;
@@ -309,7 +312,8 @@ static inline void t3_arrive(struct t3_wave* wave, struct t3_tile tile) {
   wave->call(wave, &call);
 }
 
-/* Waits until memory or a link has taken all stores and updates of the wave. */
+/* Waits until memory or a link has taken all stores and updates of the wave, and until those to all GPUs (T3_ALL_GPUS)
+ * have been answered, which is when all of them have them. */
 static inline void t3_drain(struct t3_wave* wave) {
   struct t3_call call;
   call.kind = T3_CALL_DRAIN;
@@ -360,9 +364,9 @@ static inline void t3_await(struct t3_wave* wave, struct t3_counter counter) {
 
 /* Adds to an integer in memory, on whichever GPU, at once, between all other accesses to it, and returns true with what
  * was there before in `old`, an integer of 4 or 8 bytes. It waits until that has come, and follows the wave's stores to
- * that GPU. False when it has been refused, which is the kernel's failure; `old` is as it was. Near-memory units do it,
- * which have to be on. Its data are real in every run: in one that is not functional, tensors must not share its 32
- * bytes, which is refused. */
+ * that GPU; what the wave has stored or updated in its own bytes is counted with behind a t3_drain. False when it has
+ * been refused, which is the kernel's failure; `old` is as it was. Near-memory units do it, which have to be on. Its
+ * data are real in every run: in one that is not functional, tensors must not share its 32 bytes, which is refused. */
 static inline bool t3_fetch_add_32(struct t3_wave* wave, uint64_t address, uint32_t addend, uint32_t* old) {
   bool done = false;
   struct t3_call call;
