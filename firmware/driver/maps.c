@@ -78,13 +78,14 @@ static bool may_be_tracked(const struct t3_context* context, const struct t3_out
          t3_matrix_bytes(matrix, &bytes) && bytes <= context->memory_end - t3_on_gpu(context->gpu, 0);
 }
 
-/* A full set of the Tracker spills to memory. The table can grow only while nothing is mapped. */
+/* A full set of the Tracker spills to memory. T3_BUSY when the table is to grow while something is mapped. */
 static enum t3_status reserve_spill_table(struct t3_context* context, uint64_t needed) {
   if (needed <= context->spill_entries) return T3_OK;
   if (needed > UINT32_MAX) return T3_OUT_OF_MEMORY;
   struct t3_registers r = t3_own_block(context, T3_BLOCK_TRACKER);
   const uint32_t mapped = t3_get32(&r, T3_TRACKER_CHUNKS_OFFSET);
-  if (r.status != T3_OK || mapped != 0) return r.status;
+  T3_TRY(r.status);
+  if (mapped != 0) return T3_BUSY;
   uint64_t base = 0;
   T3_TRY(t3_take_end_of_memory(context, needed * SPILL_ENTRY_BYTES, &base));
   t3_put64(&r, T3_TRACKER_SPILL_BASE_OFFSET, base);
@@ -143,8 +144,12 @@ static enum t3_status dma_map(struct t3_context* context, const struct t3_output
   const enum t3_operation counted = counted_operation(operation, &options);
   /* Stores leave the cache in pieces that no map tells from others. */
   if (counted == T3_STORE && output->matrix.memory != T3_UNCACHED) return T3_INVALID_ARGUMENT;
-  if (may_be_tracked(context, output, chunk))
-    T3_TRY(reserve_spill_table(context, (uint64_t)t3_workgroups(output) * output->tiling.wavefronts));
+  if (may_be_tracked(context, output, chunk)) {
+    const uint64_t needed = (uint64_t)t3_workgroups(output) * output->tiling.wavefronts;
+    const enum t3_status reserved = reserve_spill_table(context, needed);
+    /* The table that there is may be enough for the chunk: the Tracker knows. */
+    if (reserved != T3_BUSY) T3_TRY(reserved);
+  }
   T3_TRY(add_to_tracker(context, output, chunk, counted, options.updates));
   const enum t3_status status = add_to_dma(context, output, chunk, peer_output, operation, options.block_tiles);
   if (status == T3_OK) return T3_OK;

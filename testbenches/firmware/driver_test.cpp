@@ -200,6 +200,23 @@ TEST_CASE("what a GPU maps moves nothing that it allocates later, and spill tabl
   REQUIRE(maps.context.allocation_count == maps_not.context.allocation_count);
 }
 
+TEST_CASE("no more counts than there is room for are reserved while chunks are mapped") {
+  Driver driver;
+  const t3_output out = small_output(&driver.context);  // four workgroups
+  REQUIRE(map_two(driver, out) == T3_OK);
+  driver.mock.reg(T3_BLOCK_TRACKER, T3_TRACKER_CHUNKS_OFFSET) = 1;
+  REQUIRE(t3_reserve_counts(&driver.context, &out, 4) == T3_OK);
+  REQUIRE(t3_reserve_counts(&driver.context, &out, 5) == T3_BUSY);
+  REQUIRE(driver.mock.reg(T3_BLOCK_TRACKER, T3_TRACKER_SPILL_ENTRIES_OFFSET) == 4 * 8);
+  t3_output larger = out;  // the Tracker may have room for a part of it
+  larger.matrix.rows *= 2;
+  REQUIRE(t3_matrix_malloc(&driver.context, &larger.matrix) == T3_OK);
+  REQUIRE(map_two(driver, larger) == T3_OK);
+  driver.mock.reg(T3_BLOCK_TRACKER, T3_TRACKER_CHUNKS_OFFSET) = 0;
+  REQUIRE(t3_reserve_counts(&driver.context, &out, 5) == T3_OK);
+  REQUIRE(driver.mock.reg(T3_BLOCK_TRACKER, T3_TRACKER_SPILL_ENTRIES_OFFSET) == 5 * 8);
+}
+
 TEST_CASE("a spill table and what is allocated do not overlap") {
   Driver driver(0, 4, 1 << 18);
   const t3_output out = small_output(&driver.context);  // takes half of the memory

@@ -288,7 +288,8 @@ enum t3_status t3_dma_map(struct t3_context* context, const struct t3_output* ou
 enum t3_status t3_dma_map_also(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                                uint64_t peer_output);
 /* Room for the Tracker's counts of so many workgroups, tiled as the output, that t3_dma_map has mapped at a time. By
- * itself t3_dma_map makes room for all workgroups of its output, which is too little for chunks of several outputs. */
+ * itself t3_dma_map makes room for all workgroups of its output, which is too little for chunks of several outputs.
+ * T3_BUSY when there is less room and something is mapped. */
 enum t3_status t3_reserve_counts(struct t3_context* context, const struct t3_output* output, uint32_t workgroups);
 /* Remove the map of one chunk, or all maps. A map is busy from the first access that it counts, or from the start of a
  * kernel that writes its output, until it is complete: T3_BUSY then, and nothing is removed. Each is busy while a
