@@ -76,9 +76,9 @@ struct t3_hal {
    * is raised, for as long as it is: in another call of the HAL, at the latest in the next one that lets time pass, and
    * not while interrupts are held off. They are held off until entry returns, unless it allows them. */
   void (*take_interrupts)(void* platform, void (*entry)(void* argument), void* argument);
-  /* Holds interrupts off until unlock has been called as often. Where several threads use a context, a mutex of theirs
-   * as well. The driver waits for interrupts while they are held off, and lets go of the lock now and then meanwhile.
-   */
+  /* Holds interrupts off until unlock has been called as often. A program, and what takes an interrupt, that call the
+   * two in different numbers make the run fail. Where several threads use a context, a mutex of theirs as well. The
+   * driver waits for interrupts while they are held off, and lets go of the lock now and then meanwhile. */
   void (*lock)(void* platform);
   void (*unlock)(void* platform);
 

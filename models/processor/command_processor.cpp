@@ -59,6 +59,11 @@ Picoseconds time_of(std::uint64_t ns) { return ns < latest / 1000 ? ns * 1000 : 
 
 constexpr std::size_t most_mistakes = 4;  // that are kept
 
+std::string unbalanced(std::uint32_t count, const std::string& call) {
+  return ": unlock as often as lock expected, found " + std::to_string(count) + " " + call + (count == 1 ? "" : "s") +
+         " too many";
+}
+
 }  // namespace
 
 CommandProcessor::CommandProcessor(const sc_core::sc_module_name& name, std::uint16_t gpu,
@@ -83,6 +88,7 @@ void CommandProcessor::main() {
   tell_control(true);
   if (program_) status_ = program_(*this);
   tell_control(false);
+  if (status_ == Status::ok && locks_ != 0) log_mistake("ends" + unbalanced(locks_, "lock"));
   keeper_.sync();
   finished_ = true;
   finished_event_.notify(sc_core::SC_ZERO_TIME);
@@ -209,7 +215,7 @@ void CommandProcessor::take_interrupts(InterruptEntry entry, void* argument) {
 }
 
 void CommandProcessor::unlock() {
-  if (locks_ == 0) return log("interrupts are allowed more often than they were held off");
+  if (locks_ == 0) return log_mistake("allows interrupts" + unbalanced(1, "unlock"));
   --locks_;
   serve_interrupts();
 }
@@ -228,7 +234,9 @@ void CommandProcessor::serve_interrupts() {
     tell_control(true);
     entry_(entry_argument_);
     tell_control(false);
-    --locks_;
+    if (locks_ == 0) log_mistake("returns from an interrupt" + unbalanced(1, "unlock"));
+    if (locks_ > 1) log_mistake("returns from an interrupt" + unbalanced(locks_ - 1, "lock"));
+    locks_ = 0;
   }
 }
 

@@ -153,7 +153,8 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   using InterruptEntry = void (*)(void* argument);
   /// What takes interrupts; null: nothing does. Until it returns interrupts are held off, as by lock().
   void take_interrupts(InterruptEntry entry, void* argument);
-  /// Holds interrupts off until unlock() has been called as often.
+  /// Holds interrupts off until unlock() has been called as often. Other numbers, in the program as a whole or in what
+  /// takes an interrupt, are mistakes; behind an interrupt its own are forgotten.
   void lock() { ++locks_; }
   void unlock();
   /// Memory writes before it take effect before everything after it. Those of this processor do anyway; it only sees to

@@ -271,6 +271,72 @@ TEST_CASE("interrupts are taken at the program's own time in a wait and between 
   });
 }
 
+namespace {
+
+/// Whose entry holds interrupts off or allows them more often than the other way round, and clears the line.
+struct Unbalanced {
+  CommandProcessor* processor;
+  sc_core::sc_signal<bool>* line;
+  bool holds = false;
+  int calls = 0;
+
+  static void enter(void* argument) {
+    auto& self = *static_cast<Unbalanced*>(argument);
+    ++self.calls;
+    self.line->write(false);
+    sc_core::wait(sc_core::SC_ZERO_TIME);
+    if (self.holds)
+      self.processor->lock();
+    else
+      self.processor->unlock();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("interrupts that are held off and allowed in other numbers are mistakes of the program") {
+  using Mistakes = std::vector<std::string>;
+  ProgramBench bench;
+  Slow target("target");
+  bench.checks.join(bench.processor.socket, target.socket);
+  const std::string balance = ": unlock as often as lock expected, found ";
+  const std::string unlocked = "allows interrupts" + balance + "1 unlock too many";
+  const std::string held_off = "returns from an interrupt" + balance + "1 lock too many";
+  Unbalanced entry{&bench.processor, &bench.interrupt};
+  bench.run([&](CommandProcessor& p) {
+    p.lock();
+    p.unlock();
+    CHECK(p.mistakes().empty());
+    p.unlock();
+    CHECK(p.mistakes() == Mistakes{unlocked});
+    p.take_interrupts(&Unbalanced::enter, &entry);
+    for (const bool holds : {true, false, true}) {  // each of them finds interrupts allowed
+      entry.holds = holds;
+      bench.interrupt.write(true);
+      p.wait_ns(100);
+    }
+    CHECK(entry.calls == 3);
+    p.lock();
+    p.lock();
+  });
+  CHECK(bench.processor.mistakes() ==
+        Mistakes{unlocked, held_off, "returns from an interrupt" + balance + "1 unlock too many", held_off});
+}
+
+TEST_CASE("a program that ends with interrupts held off has made a mistake") {
+  ProgramBench bench;
+  Slow target("target");
+  bench.checks.join(bench.processor.socket, target.socket);
+  bench.run([](CommandProcessor& p) {
+    p.lock();
+    p.lock();
+    p.lock();
+    p.unlock();
+  });
+  CHECK(bench.processor.mistakes() ==
+        std::vector<std::string>{"ends: unlock as often as lock expected, found 2 locks too many"});
+}
+
 TEST_CASE("phases are noted in the program's own time, and may nest") {
   ProgramBench bench;
   Refuser target("target");

@@ -54,6 +54,19 @@ static enum t3_status unended(const struct t3_hal* hal, const struct t3_job* job
   return T3_OK;
 }
 
+/* GPU 0 allows interrupts that nobody holds off, GPU 1 holds them off and never allows one of the two. */
+static enum t3_status unbalanced(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)job;
+  if (hal->gpu == 0) {
+    hal->unlock(hal->platform);
+  } else {
+    hal->lock(hal->platform);
+    hal->lock(hal->platform);
+    hal->unlock(hal->platform);
+  }
+  return T3_OK;
+}
+
 /* Whoever shares its variables with another GPU's program finds them changed. */
 static uint32_t runs;
 static enum t3_status alone(const struct t3_hal* hal, const struct t3_job* job) {
@@ -277,13 +290,25 @@ static enum t3_status large(const struct t3_hal* hal, const struct t3_job* job) 
 /* The platform's own program, called by another one. */
 static enum t3_status wrapped(const struct t3_hal* hal, const struct t3_job* job) { return t3_fused(hal, job); }
 
-static const struct t3_named_program programs[] = {
-    {"phases", phases},         {"mislabelled", mislabelled}, {"alone", alone},
-    {"failing", failing},       {"asking", asking},           {"published", published},
-    {"twice", twice},           {"misfit", misfit},           {"large", large},
-    {"wrapped", wrapped},       {"shared", shared_units},     {"badly_worded", badly_worded},
-    {"naming", naming},         {"unended", unended},         {"rewritten", rewritten},
-    {"no_numbers", no_numbers}, {"careless", careless},       {NULL, NULL}};
+static const struct t3_named_program programs[] = {{"phases", phases},
+                                                   {"mislabelled", mislabelled},
+                                                   {"alone", alone},
+                                                   {"failing", failing},
+                                                   {"asking", asking},
+                                                   {"published", published},
+                                                   {"twice", twice},
+                                                   {"misfit", misfit},
+                                                   {"large", large},
+                                                   {"wrapped", wrapped},
+                                                   {"shared", shared_units},
+                                                   {"badly_worded", badly_worded},
+                                                   {"naming", naming},
+                                                   {"unended", unended},
+                                                   {"rewritten", rewritten},
+                                                   {"no_numbers", no_numbers},
+                                                   {"careless", careless},
+                                                   {"unbalanced", unbalanced},
+                                                   {NULL, NULL}};
 
 static const struct t3_kernel* const kernels[] = {&doubling_kernel, &awaiting_kernel, &naming_kernel, NULL};
 

@@ -1,4 +1,4 @@
-// Phases have the names that programs give them.
+// Phases have the names that programs give them. What begins has to end, interrupts that are held off too.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -43,6 +43,15 @@ TEST_CASE("a phase that does not end and one that begins in itself fail the run"
   CHECK(run.report().at("diagnosis").get<std::vector<std::string>>() ==
         std::vector<std::string>{"GPU 0 firmware begins a phase that it has not ended: run",
                                  "GPU 0 firmware has not ended the phase walk, which began at 100.000 ns"});
+}
+
+TEST_CASE("interrupts that are held off and allowed in different numbers fail the run") {
+  const OutsideRun run(library("guests") + ":unbalanced", {{"gpus", 2}});
+  CHECK(run.run().exit_code == 1);
+  CHECK(run.report().at("diagnosis").get<std::vector<std::string>>() ==
+        std::vector<std::string>{
+            "GPU 0 firmware allows interrupts: unlock as often as lock expected, found 1 unlock too many",
+            "GPU 1 firmware ends: unlock as often as lock expected, found 1 lock too many"});
 }
 
 TEST_CASE("an experiment has the phases of a program of a library in its results") {
