@@ -20,9 +20,13 @@ bool waits_in_barrier(const Gpu& gpu) {
 
 }  // namespace
 
-bool BarrierWatch::is_in_vain(std::size_t gpu) const {
-  return waits_in_barrier(*node_.gpus()[gpu]) && heard_of(node_, gpu).processor.finished();
+std::string ended_before(const Node& node, const Gpu& gpu) {
+  const processor::CommandProcessor& awaited = heard_of(node, gpu.processor.gpu()).processor;
+  if (!waits_in_barrier(gpu) || !awaited.finished()) return {};
+  return fmt::format(": the program of GPU {} has ended", awaited.gpu());
 }
+
+bool BarrierWatch::is_in_vain(std::size_t gpu) const { return !ended_before(node_, *node_.gpus()[gpu]).empty(); }
 
 std::vector<std::string> BarrierWatch::give_up() {
   std::vector<std::string> told;
@@ -33,8 +37,8 @@ std::vector<std::string> BarrierWatch::give_up() {
     if (!is_in_vain(g) || wait.since == never || counter != wait.counter) {
       wait = {is_in_vain(g) ? now() : never, counter};
     } else if (now() - wait.since >= a_while) {
-      told.push_back(fmt::format("GPU {} firmware waits for {}: the program of GPU {} has ended", g,
-                                 gpu.processor.waits_for(), heard_of(node_, g).processor.gpu()));
+      told.push_back(
+          fmt::format("GPU {} firmware waits for {}{}", g, gpu.processor.waits_for(), ended_before(node_, gpu)));
       gpu.processor.give_up_waiting();
       wait.since = never;
     }

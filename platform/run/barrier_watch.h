@@ -1,4 +1,4 @@
-// Notices that a program waits in a barrier for a GPU whose program has ended, while others let simulated time pass.
+// Notices that a program waits in a barrier for a GPU whose program has ended.
 #pragma once
 
 #include <string>
@@ -9,6 +9,10 @@
 
 namespace t3vp {
 
+/// ": the program of GPU 1 has ended" when this GPU's program waits in a barrier for that one; else empty.
+std::string ended_before(const Node& node, const Gpu& gpu);
+
+/// While others let simulated time pass.
 class BarrierWatch {
  public:
   explicit BarrierWatch(const Node& node) : node_(node), waits_(node.gpus().size()) {}

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "run/barrier_watch.h"
 #include "run/packet_lines.h"
 #include "run/program_activity.h"
 
@@ -254,7 +255,7 @@ void append_first(const Lines& more, Lines& lines) {
 
 Lines lines_of(const RunConfiguration& configuration, const Node& node, Gpu& gpu) {
   Lines lines;
-  if (std::string text = activity_of(gpu); !text.empty()) lines.push_back(std::move(text));
+  if (const std::string text = activity_of(gpu); !text.empty()) lines.push_back(text + ended_before(node, gpu));
   const Lines shortages = tracker_lines(configuration, node, gpu);
   lines.insert(lines.end(), shortages.begin(), shortages.end());
   if (shortages.empty()) append_first(gpu.dma.diagnosis(), lines);  // otherwise it waits for the Tracker

@@ -239,6 +239,14 @@ t3_status meet_an_ended_one(const t3_hal* hal, const t3_job* job) {
   return T3_OK;
 }
 
+/// GPU 0 calls one barrier more than GPU 1, and nothing else happens.
+t3_status meet_once_more(const t3_hal* hal, const t3_job* job) {
+  Waiter w(hal, job);
+  w.tell(t3_barrier(&w.gpu));
+  if (hal->gpu == 0) w.tell(t3_barrier(&w.gpu));
+  return T3_OK;
+}
+
 /// GPU 1 comes late, when nothing has happened for long.
 t3_status meet_a_late_one(const t3_hal* hal, const t3_job* job) {
   Waiter w(hal, job);
@@ -273,6 +281,14 @@ TEST_CASE("a barrier with a GPU whose program has ended is stuck though others l
                Catch::VectorContains(
                    std::string("GPU 0 firmware waits for the next GPU in a barrier: the program of GPU 1 has ended")));
   REQUIRE(answers[0] == std::vector<t3_status>{T3_OK, T3_OK, T3_OK, T3_STUCK});
+}
+
+TEST_CASE("a barrier with a GPU whose program has ended says so when nothing happens any more") {
+  const RunResult result = run(meet_once_more, {"gpus=2"});
+  REQUIRE(
+      result.diagnosis ==
+      std::vector<std::string>{"GPU 0 firmware waits for the next GPU in a barrier: the program of GPU 1 has ended"});
+  REQUIRE(answers[0].back() == T3_STUCK);
 }
 
 TEST_CASE("a barrier with a GPU that comes late is none with one that has ended") {
