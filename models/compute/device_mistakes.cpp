@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "protocol/address_map.h"
+#include "protocol/gpu_name.h"
 #include "protocol/guest_bool.h"
 #include "registers/signals.h"
 #include "t3/element_bytes.h"
@@ -69,38 +70,54 @@ std::string text_of(const t3_tile& tile) {
   return fmt::format("tile {} of {} x {} {}", tile.index, tile.rows, tile.columns, name_of(tile.element));
 }
 
+namespace {
+
+struct NamedNumber {
+  const char* name;
+  std::uint32_t value, least, most;
+};
+
+std::string mistake_of_numbers(const t3_plan& plan) {
+  constexpr std::uint32_t any = ~std::uint32_t{0};
+  const NamedNumber numbers[] = {{"workgroups", plan.workgroups, 1, any},
+                                 {"workgroups_per_cu", plan.workgroups_per_cu, 1, T3_WORKGROUPS_PER_CU_MAX},
+                                 {"waves", plan.waves, 1, T3_WAVES_MAX},
+                                 {"tiles", plan.tiles, 0, T3_TILES_MAX},
+                                 {"written_count", plan.written_count, 1, T3_RANGES_MAX},
+                                 {"read_count", plan.read_count, 0, T3_RANGES_MAX},
+                                 {"sent_count", plan.sent_count, 0, T3_RANGES_MAX},
+                                 {"fetched_count", plan.fetched_count, 0, T3_RANGES_MAX},
+                                 {"counted_count", plan.counted_count, 0, T3_RANGES_MAX}};
+  for (const auto& [name, value, least, most] : numbers) {
+    if (value >= least && value <= most) continue;
+    const std::string expected = most == any ? fmt::format("{} or more", least) : fmt::format("{} to {}", least, most);
+    return fmt::format("a plan whose {} is {}: {} expected", name, value, expected);
+  }
+  return {};
+}
+
+}  // namespace
+
 std::string mistake_of_plan(const t3_plan& plan, std::uint16_t gpu, std::uint64_t memory_bytes) {
   if (std::string wrong = mistake_of_bools(
           "a plan",
           {{"together", plan.together}, {"awaits_arrivals", plan.awaits_arrivals}, {"stores_here", plan.stores_here}});
       !wrong.empty())
     return wrong;
-  const auto within = [](std::uint32_t value, std::uint32_t most) { return value != 0 && value <= most; };
   if (plan.tiles_named > T3_TILES_NAMED)
     return fmt::format(
         "a plan with tiles_named {}: T3_TILES_UNNAMED (0), T3_TILES_FORGOTTEN (1) or T3_TILES_NAMED (2) expected",
         static_cast<std::uint32_t>(plan.tiles_named));
-  if (plan.name != nullptr && plan.workgroups != 0 && within(plan.workgroups_per_cu, T3_WORKGROUPS_PER_CU_MAX) &&
-      within(plan.waves, T3_WAVES_MAX) && plan.tiles <= T3_TILES_MAX && within(plan.written_count, T3_RANGES_MAX) &&
-      plan.read_count <= T3_RANGES_MAX && plan.sent_count <= T3_RANGES_MAX && plan.fetched_count <= T3_RANGES_MAX &&
-      plan.counted_count <= T3_RANGES_MAX) {
-    const std::uint64_t begin = address_map::on_gpu(gpu, 0);
-    const t3_range here{begin, begin + memory_bytes}, elsewhere{0, memory_bytes};
-    std::string wrong = mistake_of_ranges("writes", plan.written, plan.written_count, here);
-    if (wrong.empty()) wrong = mistake_of_ranges("reads", plan.read, plan.read_count, here);
-    if (wrong.empty()) wrong = mistake_of_ranges("sends to", plan.sent, plan.sent_count, elsewhere);
-    if (wrong.empty()) wrong = mistake_of_ranges("fetches from", plan.fetched, plan.fetched_count, elsewhere);
-    if (wrong.empty()) wrong = mistake_of_ranges("counts in", plan.counted, plan.counted_count, elsewhere);
-    return wrong;
-  }
-  return fmt::format(
-      "a plan of {} workgroups, {} per compute unit, with {} waves of {} tiles, that writes {} ranges, reads {}, "
-      "sends to {}, fetches from {} and counts in {}: a name, 1 or more, 1 to {}, 1 to {}, up to {}, 1 to {}, and up "
-      "to {} of the others expected",
-      plan.workgroups, plan.workgroups_per_cu, plan.waves, plan.tiles, plan.written_count, plan.read_count,
-      plan.sent_count, plan.fetched_count, plan.counted_count, static_cast<int>(T3_WORKGROUPS_PER_CU_MAX),
-      static_cast<int>(T3_WAVES_MAX), static_cast<int>(T3_TILES_MAX), static_cast<int>(T3_RANGES_MAX),
-      static_cast<int>(T3_RANGES_MAX));
+  if (plan.name == nullptr) return "a plan whose name is NULL: a text expected";
+  if (std::string wrong = mistake_of_numbers(plan); !wrong.empty()) return wrong;
+  const std::uint64_t begin = address_map::on_gpu(gpu, 0);
+  const t3_range here{begin, begin + memory_bytes}, elsewhere{0, memory_bytes};
+  std::string wrong = mistake_of_ranges("writes", plan.written, plan.written_count, here);
+  if (wrong.empty()) wrong = mistake_of_ranges("reads", plan.read, plan.read_count, here);
+  if (wrong.empty()) wrong = mistake_of_ranges("sends to", plan.sent, plan.sent_count, elsewhere);
+  if (wrong.empty()) wrong = mistake_of_ranges("fetches from", plan.fetched, plan.fetched_count, elsewhere);
+  if (wrong.empty()) wrong = mistake_of_ranges("counts in", plan.counted, plan.counted_count, elsewhere);
+  return wrong;
 }
 
 std::uint32_t resident_workgroups(const t3_plan& plan, const t3_device& device) {
@@ -237,8 +254,8 @@ std::string mistake_of_load(const t3_range& range, const t3_plan& plan, std::uin
   if (const std::uint64_t from = address_map::gpu_of(range.begin); from != gpu) {
     const std::uint64_t base = address_map::on_gpu(from, 0);
     if (is_in({range.begin - base, range.end - base}, plan.fetched, plan.fetched_count)) return {};
-    return fmt::format("a load from {} of GPU {}: its plan fetches from {} of other GPUs, memory of this expected",
-                       place_of(range), from, places_of(plan.fetched, plan.fetched_count));
+    return fmt::format("a load from {} of {}: its plan fetches from {} of other GPUs, memory of this expected",
+                       place_of(range), gpu_name(from), places_of(plan.fetched, plan.fetched_count));
   }
   if (is_in(range, plan.read, plan.read_count) || is_in(range, plan.written, plan.written_count)) return {};
   return fmt::format("a load from {}: its plan reads {} and writes {}, memory of these expected", place_of(range),
@@ -280,8 +297,8 @@ std::string mistake_of_store(const t3_call& call, const t3_range& range, const t
   }
   if (is_in(local, plan.sent, plan.sent_count))
     return to == address_map::all_gpus ? mistake_of_name(call, range, plan) : std::string();
-  return fmt::format("a store to {} of GPU {}: its plan sends to {} of other GPUs, memory of this expected",
-                     place_of(range), to, places_of(plan.sent, plan.sent_count));
+  return fmt::format("a store to {} of {}: its plan sends to {} of other GPUs, memory of this expected",
+                     place_of(range), gpu_name(to), places_of(plan.sent, plan.sent_count));
 }
 
 /// Elements and rows as memory takes them.
@@ -319,9 +336,9 @@ std::string mistake_of_fetch_add(const t3_integer& integer, const t3_plan& plan)
   const std::uint64_t on = address_map::gpu_of(address), local = address_map::local_of(address);
   if (is_in({local, local + bytes}, plan.counted, plan.counted_count)) return {};
   return fmt::format(
-      "a fetch-and-add of {} bytes at {:#x} of GPU {}: its plan counts in {} of any GPU, memory of this "
+      "a fetch-and-add of {} bytes at {:#x} of {}: its plan counts in {} of any GPU, memory of this "
       "expected",
-      bytes, address, on, places_of(plan.counted, plan.counted_count));
+      bytes, address, gpu_name(on), places_of(plan.counted, plan.counted_count));
 }
 
 /// What a signal says of the stores before it is known at the GPU that it goes to.
@@ -336,8 +353,8 @@ std::string mistake_of_stored(const t3_counter& counter, const t3_plan& plan, st
   const bool is_planned = is_here ? is_in(stored, plan.written, plan.written_count)
                                   : is_in({stored.begin - base, stored.end - base}, plan.sent, plan.sent_count);
   if (is_planned) return {};
-  return fmt::format("a signal to GPU {} that says that stores went to {}: its plan {}, memory of this expected there",
-                     to, place_of(stored),
+  return fmt::format("a signal to {} that says that stores went to {}: its plan {}, memory of this expected there",
+                     gpu_name(to), place_of(stored),
                      is_here ? "writes " + places_of(plan.written, plan.written_count)
                              : "sends to " + places_of(plan.sent, plan.sent_count) + " of other GPUs");
 }

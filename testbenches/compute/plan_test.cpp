@@ -30,16 +30,34 @@ t3_plan with_range(t3_plan plan, t3_range (t3_plan::*member)[T3_RANGES_MAX], t3_
 TEST_CASE("a plan that cannot be is refused") {
   using Plan = t3_plan (*)(const t3_device*, const t3_launch*);
   const std::pair<const char*, Plan> plans[] = {
-      {"plan of 0 workgroups, 2 per", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::workgroups, 0); }},
-      {", 0 per compute unit", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::workgroups_per_cu, 0); }},
-      {"with 65537 waves", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::waves, 65537); }},
-      {"of 4097 tiles", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::tiles, 4097); }},
-      {"that writes 0 ranges", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::written_count, 0); }},
-      {"that writes 5 ranges", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::written_count, 5); }},
-      {", reads 5, sends", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::read_count, 5); }},
-      {", sends to 5, fetches", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::sent_count, 5); }},
-      {", fetches from 5 and", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::fetched_count, 5); }},
-      {" and counts in 5: a name", [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::counted_count, 5); }},
+      {"plan whose workgroups is 0: 1 or more expected",
+       [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::workgroups, 0); }},
+      {"plan whose workgroups_per_cu is 0: 1 to 1048576 expected",
+       [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::workgroups_per_cu, 0); }},
+      {"plan whose waves is 0: 1 to 65536 expected",
+       [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::waves, 0); }},
+      {"plan whose name is NULL: a text expected",
+       [](auto* d, auto* a) {
+         t3_plan plan = guest_plan(d, a);
+         plan.name = nullptr;
+         return plan;
+       }},
+      {"plan whose waves is 65537: 1 to 65536 expected",
+       [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::waves, 65537); }},
+      {"plan whose tiles is 4097: 0 to 4096 expected",
+       [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::tiles, 4097); }},
+      {"plan whose written_count is 0: 1 to 4 expected",
+       [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::written_count, 0); }},
+      {"plan whose written_count is 5: 1 to 4 expected",
+       [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::written_count, 5); }},
+      {"plan whose read_count is 5: 0 to 4 expected",
+       [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::read_count, 5); }},
+      {"plan whose sent_count is 5: 0 to 4 expected",
+       [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::sent_count, 5); }},
+      {"plan whose fetched_count is 5: 0 to 4 expected",
+       [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::fetched_count, 5); }},
+      {"plan whose counted_count is 5: 0 to 4 expected",
+       [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::counted_count, 5); }},
       {"plan whose range 1 that it fetches from begins at 0x1fffe0 and ends before 0x200020",
        [](auto* d, auto* a) {
          return with_range(guest_plan(d, a), &t3_plan::fetched, {0x1FFFE0, 0x200020});
