@@ -80,6 +80,9 @@ void KernelQueue::check_ring() {
 }
 
 void KernelQueue::rung() {
+  if (registers().entries[number_].value() == 0)
+    return registers().refuse(Status::invalid_argument,
+                              "a ring expected before it: entries is 0, base and entries come first");
   const std::uint64_t written = registers().doorbell[number_].value(), entries = registers().entries[number_].value();
   if (written <= rung_ || written - completed_ > entries)
     return registers().refuse(Status::invalid_argument,

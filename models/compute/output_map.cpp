@@ -224,6 +224,9 @@ void OutputMap::add() {
   if (address_map::gpu_of(entry.peer) == gpu_)
     return refuse(Status::no_peer, entry.peer,
                   fmt::format("peer {:#x} is this GPU's own: one of another GPU expected", entry.peer));
+  if (address_map::gpu_of(entry.peer) == address_map::all_gpus)
+    return refuse(Status::no_peer, entry.peer,
+                  fmt::format("peer {:#x} is all GPUs': one of another GPU expected", entry.peer));
   if (!remote.reaches(entry.peer))
     return refuse(
         Status::no_peer, entry.peer,

@@ -122,6 +122,8 @@ ChunkCheck DmaEngine::check_destination(const StagedChunk& range, std::uint64_t 
   if (peer == gpu_)
     return {Status::no_peer,
             fmt::format("destination {:#x} is this GPU's own: one of another GPU expected", destination)};
+  if (peer == address_map::all_gpus)
+    return {Status::no_peer, fmt::format("destination {:#x} is all GPUs': one of another GPU expected", destination)};
   if (!remote.reaches(destination))
     return {Status::no_peer, fmt::format("GPU {} of destination {:#x} cannot be reached", peer, destination)};
   if (!remote.holds(destination, range.grid.bytes()))

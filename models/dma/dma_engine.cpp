@@ -329,6 +329,8 @@ void DmaEngine::fill() {
                                             fill_left_ + fill_outstanding_, fill_next_ - fill_outstanding_));
   if (base % 32 != 0 || bytes % 32 != 0)
     return refuse(Status::unaligned, fmt::format("fill of {} bytes at {:#x}: multiples of 32 expected", bytes, base));
+  if (bytes == 0)
+    return refuse(Status::invalid_argument, fmt::format("fill of 0 bytes at {:#x}: 32 or more expected", base));
   if (address_map::gpu_of(base) != gpu_ || !memory.holds(base, bytes))
     return refuse(Status::bad_address,
                   fmt::format("fill of {:#x} bytes at {:#x} is not all in the memory of GPU {}", bytes, base, gpu_));

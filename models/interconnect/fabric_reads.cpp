@@ -7,6 +7,7 @@
 #include "interconnect/packet.h"
 #include "protocol/address_map.h"
 #include "protocol/description.h"
+#include "protocol/gpu_name.h"
 #include "protocol/response_status.h"
 
 namespace t3vp::interconnect {
@@ -16,8 +17,8 @@ void FabricPort::ask(tlm::tlm_generic_payload& read, int source, const Hop& hop,
   const std::uint64_t address = read.get_address();
   if (!address_map::is_hbm(address)) {
     registers.report(Status::access_denied, address,
-                     fmt::format("{}: memory of GPU {} expected, whose registers nobody else reads", describe(read),
-                                 address_map::gpu_of(address)));
+                     fmt::format("{}: memory of {} expected, whose registers nobody else reads", describe(read),
+                                 gpu_name(address_map::gpu_of(address))));
     read.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
     return answer(source, read, delay);
   }

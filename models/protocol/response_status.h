@@ -6,6 +6,7 @@
 
 #include "protocol/address_map.h"
 #include "protocol/description.h"
+#include "protocol/gpu_name.h"
 #include "registers/status.h"
 
 namespace t3vp {
@@ -54,8 +55,8 @@ inline Status status_of_data_access(const tlm::tlm_generic_payload& transaction)
 
 /// A store or update that its peer has refused, in words for the sender's error log.
 inline std::string text_of_refusal(const tlm::tlm_generic_payload& transaction) {
-  return describe(transaction) + ": refused by GPU " + std::to_string(address_map::gpu_of(transaction.get_address())) +
-         ": " + text_of(status_of_data_access(transaction));
+  return describe(transaction) + ": refused by " + gpu_name(address_map::gpu_of(transaction.get_address())) + ": " +
+         text_of(status_of_data_access(transaction));
 }
 
 }  // namespace t3vp

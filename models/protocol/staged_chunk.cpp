@@ -7,6 +7,7 @@
 namespace t3vp {
 
 std::string StagedChunk::text() const {
+  if (count == 0) return fmt::format("0 workgroups (1 or more expected) of the output at {:#x}", base);
   return fmt::format("workgroups {} to {} of the output at {:#x}", first, first + count - 1, base);
 }
 

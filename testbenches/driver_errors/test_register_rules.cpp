@@ -129,6 +129,10 @@ TEST_CASE("values that a block refuses are told with register and rule") {
        "0x11, 1 to 16 expected: 0 packets have been announced, 0 have ended, the ring has 16 entries"},
   };
   const Prober prober([&](Prober& p) {
+    CHECK(p.write(at(Block::kernel_queue, doorbell), 8, 1) == Status::bad_value);
+    p.require_told(
+        "kernel_queue", Status::invalid_argument, at(Block::kernel_queue, doorbell),
+        "kernel_queue.doorbell[0]: 0x1, a ring expected before it: entries is 0, base and entries come first");
     REQUIRE(p.write(at(Block::kernel_queue, entries), 4, 16) == Status::ok);
     REQUIRE(p.write(at(Block::kernel_queue, base), 8, memory + 0x1000) == Status::ok);
     for (const Refused& r : table) {
