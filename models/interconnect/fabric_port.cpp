@@ -135,7 +135,6 @@ void FabricPort::deliver(tlm::tlm_generic_payload& transaction, int source, Pico
   if (extension.operation == Operation::request) return serve(transaction, source, delay);
   extension.stream = Stream::communication;
   extension.cached = false;
-  extension.lane.input = static_cast<std::uint16_t>(source - first_ingress);
   if (extension.traffic != TrafficClass::control)
     received_[static_cast<std::size_t>(source - first_ingress)] += extension.shape.bytes();
   if (!is_signal) {

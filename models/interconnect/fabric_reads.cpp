@@ -81,7 +81,6 @@ void FabricPort::serve(tlm::tlm_generic_payload& request, int source, Picosecond
   extension.traffic = asked.traffic;
   extension.element = asked.element;
   extension.addend = asked.addend;
-  extension.lane.input = static_cast<std::uint16_t>(source - first_ingress);
   extension.made = asked.made;
   extension.sender_lives_since = extension_of(request).sender_lives_since;
   pending_.push_back({&read, source, &request});

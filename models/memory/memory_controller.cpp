@@ -80,9 +80,7 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
 void MemoryController::request(int port, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   transaction.acquire();
   const Picoseconds arrival = std::max(now() + delay, simulated_until_);
-  // What peers send comes by several links, in whatever order their processes run.
-  const std::uint32_t rank = port == from_peers ? extension_of(transaction).lane.input : 0;
-  arrivals_.push(arrival, {&transaction, static_cast<Port>(port)}, rank);
+  arrivals_.push(arrival, {&transaction, static_cast<Port>(port)});
   schedule();
 }
 

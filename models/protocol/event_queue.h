@@ -9,8 +9,7 @@
 
 namespace t3vp {
 
-/// Items leave in the order of their times, at equal times of their ranks, of equal ranks in the order of insertion. No
-/// allocation once warm.
+/// Items leave in the order of their times, equal times in the order of insertion. No allocation once warm.
 template <typename Item>
 class TimeOrdered {
  public:
@@ -18,8 +17,8 @@ class TimeOrdered {
   std::size_t size() const { return heap_.size(); }
   Picoseconds next_time() const { return heap_.empty() ? never : heap_.front().time; }
 
-  void push(Picoseconds time, Item item, std::uint32_t rank = 0) {
-    heap_.push_back({time, rank, sequence_++, std::move(item)});
+  void push(Picoseconds time, Item item) {
+    heap_.push_back({time, sequence_++, std::move(item)});
     std::push_heap(heap_.begin(), heap_.end(), later);
   }
 
@@ -33,13 +32,11 @@ class TimeOrdered {
  private:
   struct Entry {
     Picoseconds time;
-    std::uint32_t rank;
     std::uint64_t sequence;
     Item item;
   };
   static bool later(const Entry& a, const Entry& b) {
-    if (a.time != b.time) return a.time > b.time;
-    return a.rank != b.rank ? a.rank > b.rank : a.sequence > b.sequence;
+    return a.time != b.time ? a.time > b.time : a.sequence > b.sequence;
   }
   std::vector<Entry> heap_;
   std::uint64_t sequence_ = 0;
