@@ -220,6 +220,7 @@ static const struct t3_gemm_arguments* operands_of(const struct t3_wave* wave) {
 
 static void loads_what_it_does_not_read(struct t3_wave* wave) { load_row(wave, operands_of(wave)->a + 4 * 32 - 4); }
 
+static void loads_from_all(struct t3_wave* wave) { load_row(wave, t3_on_gpu(T3_ALL_GPUS, operands_of(wave)->a)); }
 static void loads_from_a_peer(struct t3_wave* wave) { load_row(wave, t3_on_gpu(1, operands_of(wave)->a)); }
 
 static void counts_in_a_half(struct t3_wave* wave) {
@@ -649,6 +650,8 @@ const struct guest_mistake guest_mistakes[] = {
     {loads_from_a_peer,
      "a load from 0x100000010000 to 0x10000001001f of GPU 1: its plan fetches from 0x5000 to 0x507f of other GPUs, "
      "memory of this expected"},
+    {loads_from_all,
+     "a load from 0xffffe00000010000 to 0xffffe0000001001f of all GPUs: its plan fetches from 0x5000 to 0x507f of"},
     {loads_a_peers_registers,
      "of GPU 1: its plan fetches from 0x5000 to 0x507f of other GPUs, memory of this expected"},
     {counts_in_a_half, "a fetch-and-add of 8 bytes at 0x100000006004: a multiple of 8 expected"},
