@@ -83,7 +83,7 @@ void FabricPort::begin_life() {
 
 void FabricPort::request(int source, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const std::uint64_t address = transaction.get_address();
-  const bool arrived = source >= first_ingress && address_map::gpu_of(address) == gpu_;
+  const bool arrived = source >= first_ingress && is_here(transaction);
   const Hop hop = hop_to(route_, address_map::gpu_of(address));
   if (!arrived && hop.port == no_port) {
     registers.report(Status::no_peer, address, no_way_to(address));
@@ -247,7 +247,7 @@ void FabricPort::response(int, tlm::tlm_generic_payload& transaction, Picosecond
     served(static_cast<Transaction&>(transaction), *ended.request, source, delay);
     return release_signals();
   }
-  if (source >= first_ingress && address_map::gpu_of(transaction.get_address()) == gpu_) note_refusal(transaction);
+  if (source >= first_ingress && is_here(transaction)) note_refusal(transaction);
   answer(source, transaction, delay);
   release_signals();
 }
@@ -309,7 +309,7 @@ void FabricPort::control_write(tlm::tlm_generic_payload& transaction, sc_core::s
 unsigned FabricPort::debug(int source, tlm::tlm_generic_payload& transaction) {
   const std::uint64_t address = transaction.get_address();
   const Hop hop = hop_to(route_, address_map::gpu_of(address));
-  if (source >= first_ingress && address_map::gpu_of(address) == gpu_)
+  if (source >= first_ingress && is_here(transaction))
     return (address_map::is_hbm(address) ? memory : signals)->transport_dbg(transaction);
   if (hop.port != no_port && transaction.get_data_length() != 0) return (*egress[hop.port])->transport_dbg(transaction);
   transaction.set_response_status(hop.port != no_port ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);

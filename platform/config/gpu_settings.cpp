@@ -6,7 +6,6 @@
 
 #include "config/overrides.h"
 #include "config/schema_check.h"
-#include "config/system_checks.h"
 #include "config/system_reader.h"
 
 namespace t3vp {
@@ -58,8 +57,7 @@ class Settings {
     if (std::none_of(std::begin(blocks), std::end(blocks), covers) || path.find('.') == std::string::npos)
       reject(path, fmt::format("the path of a value of a GPU, in one of {}", fmt::join(blocks, ", ")));
     Override change = override_of(path, value);
-    const std::string memory_file = "memory.dram";
-    if (!is_below(path, memory_file)) return apply_override(system_, change);
+    if (!is_below(path, "memory.dram")) return apply_override(system_, change);
     if (change.path.size() == 2) reject(path, "the path of a value below memory.dram");
     change.path.erase(change.path.begin(), change.path.begin() + 2);
     apply_override(memory_, change);

@@ -114,15 +114,6 @@ class Nodes {
   Network inside_, between_, whole_;
 };
 
-}  // namespace
-
-std::uint32_t Network::channels() const {
-  std::uint32_t most = 0;
-  for (const Element& element : elements)
-    for (const Hop& hop : element.route) most = std::max<std::uint32_t>(most, hop.channel);
-  return most + 1;
-}
-
 Network torus(const LinkTier& tier, std::uint32_t gpus) {
   std::vector<std::uint32_t> dimensions = tier.topology.dimensions;
   if (dimensions.empty()) dimensions = {gpus};
@@ -176,7 +167,14 @@ Network switched(const LinkTier& tier, std::uint32_t gpus) {
   return network;
 }
 
-Network nodes(const LinkTier& tier, std::uint32_t gpus) { return Nodes(tier, gpus).join(); }
+}  // namespace
+
+std::uint32_t Network::channels() const {
+  std::uint32_t most = 0;
+  for (const Element& element : elements)
+    for (const Hop& hop : element.route) most = std::max<std::uint32_t>(most, hop.channel);
+  return most + 1;
+}
 
 Network network_of(const LinkTier& tier, std::uint32_t gpus) {
   switch (tier.topology.kind) {
@@ -185,7 +183,7 @@ Network network_of(const LinkTier& tier, std::uint32_t gpus) {
     case Topology::Kind::switched:
       return switched(tier, gpus);
     case Topology::Kind::nodes:
-      return nodes(tier, gpus);
+      return Nodes(tier, gpus).join();
     default:
       return torus(tier, gpus);
   }

@@ -29,12 +29,7 @@ struct Network {
   std::uint32_t channels() const;
 };
 
-Network torus(const LinkTier& tier, std::uint32_t gpus);
-Network full_connection(const LinkTier& tier, std::uint32_t gpus);
-Network switched(const LinkTier& tier, std::uint32_t gpus);
-Network nodes(const LinkTier& tier, std::uint32_t gpus);
-
-/// Of any kind.
+/// Of the tier's kind.
 Network network_of(const LinkTier& tier, std::uint32_t gpus);
 
 }  // namespace t3vp
