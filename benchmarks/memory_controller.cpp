@@ -107,7 +107,7 @@ class Bench : public sc_core::sc_module {
         tracker_("tracker", controller.tracker.registers) {
     traffic.socket.bind(*controller.ports[memory::MemoryController::from_cache]);
     for (const auto port : {memory::MemoryController::from_bypass, memory::MemoryController::from_peers,
-                            memory::MemoryController::from_dma})
+                            memory::MemoryController::from_dma, memory::MemoryController::from_nic})
       stubs_.stub(*controller.ports[port]);
     stubs_.stub(controller.plain);
     stubs_.stub(controller.tracker.trigger);

@@ -25,9 +25,10 @@ LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheP
   probe_.set_command(tlm::TLM_IGNORE_COMMAND);
   compute.on_debug(&LastLevelCache::debug_compute);
   peers.on_debug(&LastLevelCache::debug_peers);
-  for (DataTargetSocket<LastLevelCache>* socket : {&compute, &peers})
+  nic.on_debug(&LastLevelCache::debug_peers);
+  for (DataTargetSocket<LastLevelCache>* socket : {&compute, &peers, &nic})
     socket->report_to(registers.errors, registers.description().name);
-  for (DataInitiatorSocket<LastLevelCache>* socket : {&bypass, &peer_memory})
+  for (DataInitiatorSocket<LastLevelCache>* socket : {&bypass, &peer_memory, &nic_memory})
     socket->on_taken(&LastLevelCache::pass_taken);
   registers.command.on_write([this] {
     if (registers.command.action() == registers::Cache::Command::Action::flush) flush();
@@ -234,23 +235,24 @@ void LastLevelCache::update_interrupt() {
 }
 
 /// Peers read and write memory past the cache, in the order in which they come; a cached copy of what they overwrite is
-/// stale. What they fetch and add to is first written back.
-void LastLevelCache::from_peers(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+/// stale. What they fetch and add to is first written back. A NIC that does not invalidate leaves the cache as it is.
+void LastLevelCache::from_peers(int way, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const DataExtension& extension = extension_of(transaction);
+  const bool invalidates = way == 1 || parameters_.nic_writes_invalidate;
   const bool adds = extension.operation == Operation::fetch_add;
   Picoseconds arrival = now() + delay + memory_latency_;
   if (extension.operation == Operation::load) {
     for (const Piece& piece : pieces_of(transaction.get_address(), extension.shape))
       arrival = order_.after(piece.place.line, piece.sectors, arrival);
   } else {
-    if (adds) arrival = make_way(transaction.get_address(), extension.shape, now() + delay);
+    if (adds && invalidates) arrival = make_way(transaction.get_address(), extension.shape, now() + delay);
     for (const Piece& piece : pieces_of(transaction.get_address(), extension.shape)) {
-      if (!adds) drop(piece);
+      if (!adds && invalidates) drop(piece);
       arrival = order_.after(piece.place.line, piece.sectors, arrival);
     }
     for (const Piece& piece : pieces_) order_.add(piece.place.line, piece.sectors, arrival, now() + memory_latency_);
   }
-  peer_memory.send(transaction, arrival - now());
+  (way == 1 ? peer_memory : nic_memory).send(transaction, arrival - now());
 }
 
 /// Stored bytes beside the overwritten ones stay, to be written back or stored to.
@@ -274,12 +276,12 @@ void LastLevelCache::drop(const Piece& piece) {
   if ((held.valid | held.dirty) == 0) tags_.drop(slot);
 }
 
-void LastLevelCache::pass_taken(int from_peer_memory, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
-  (from_peer_memory != 0 ? peers : compute).taken(transaction, delay);
+void LastLevelCache::pass_taken(int way, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  sender(way).taken(transaction, delay);
 }
 
-void LastLevelCache::pass_response(int from_peer_memory, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
-  (from_peer_memory != 0 ? peers : compute).respond(transaction, delay);
+void LastLevelCache::pass_response(int way, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  sender(way).respond(transaction, delay);
 }
 
 void LastLevelCache::flush() {
@@ -355,7 +357,7 @@ void LastLevelCache::visit_statistics(const StatisticVisitor& visit) const {
   visit("misses", "sectors", "loads that had to be filled", number(misses_));
   visit("stores", "sectors", "cached stores", number(written_));
   visit("write_backs", "sectors", "dirty sectors written to memory", number(written_back_));
-  visit("dropped", "sectors", "sectors that a peer's write or an update made stale", number(dropped_));
+  visit("dropped", "sectors", "sectors that a peer's write, the NIC's or an update made stale", number(dropped_));
   visit("hit_rate", "fraction", "hits / (hits + misses)", asked_ == 0 ? 0 : number(asked_ - misses_) / number(asked_));
 }
 

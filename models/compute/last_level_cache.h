@@ -6,9 +6,10 @@
 // of bytes that a sector stored in part does not have fetches the sector (GPGPU-Sim's lazy fetch on read).
 //
 // Loads and stores with `cached` false bypass the cache without a look at its tags (T3 4.3: uncached output). Peers'
-// writes bypass it and drop the bytes that they overwrite; the GPU's own updates, cached or not, bypass it behind a
-// write-back of the lines that they touch, which it then no longer has. What firmware, the DMA engine and memory itself
-// write is not seen here, and they do not see what is dirty: software flushes.
+// writes bypass it and drop the bytes that they overwrite, and so do the NIC's where a parameter says so; the GPU's own
+// updates, cached or not, bypass it behind a write-back of the lines that they touch, which it then no longer has. What
+// firmware, the DMA engine and memory itself write is not seen here, and they do not see what is dirty: software
+// flushes.
 #pragma once
 
 #include <algorithm>
@@ -31,12 +32,14 @@ namespace t3vp::compute {
 class LastLevelCache : public sc_core::sc_module, public Component {
  public:
   DataTargetSocket<LastLevelCache> compute{"compute", this, &LastLevelCache::from_compute};  ///< the compute units
-  DataTargetSocket<LastLevelCache> peers{"peers", this, &LastLevelCache::from_peers};        ///< the links
+  DataTargetSocket<LastLevelCache> peers{"peers", this, &LastLevelCache::from_peers, 1};     ///< the links
+  DataTargetSocket<LastLevelCache> nic{"nic", this, &LastLevelCache::from_peers, 2};         ///< for its peers
   /// Fills and write-backs.
   DataInitiatorSocket<LastLevelCache> memory{"memory", this, &LastLevelCache::memory_response};
   /// Uncached accesses of the compute units.
   DataInitiatorSocket<LastLevelCache> bypass{"bypass", this, &LastLevelCache::pass_response, 0};
   DataInitiatorSocket<LastLevelCache> peer_memory{"peer_memory", this, &LastLevelCache::pass_response, 1};
+  DataInitiatorSocket<LastLevelCache> nic_memory{"nic_memory", this, &LastLevelCache::pass_response, 2};
   registers::Cache registers{"registers"};
   sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> interrupt{"interrupt"};
 
@@ -104,10 +107,12 @@ class LastLevelCache : public sc_core::sc_module, public Component {
   static constexpr std::uint32_t planned = 0x80000000;  ///< fill of a sector: number in missing_ of the load at hand
 
   void from_compute(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
-  void from_peers(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void from_peers(int way, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void memory_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
-  void pass_taken(int from_peer_memory, tlm::tlm_generic_payload& transaction, Picoseconds delay);
-  void pass_response(int from_peer_memory, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void pass_taken(int way, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void pass_response(int way, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  /// Of what bypasses the cache: 0 of the compute units, 1 of peers, 2 of the NIC.
+  DataTargetSocket<LastLevelCache>& sender(int way) { return way == 0 ? compute : way == 1 ? peers : nic; }
   unsigned debug_compute(int, tlm::tlm_generic_payload& transaction);
   unsigned debug_peers(int, tlm::tlm_generic_payload& transaction);
   void look(const Piece& piece, bool write, unsigned char* data) const;

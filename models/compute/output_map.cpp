@@ -11,6 +11,11 @@ namespace {
 
 constexpr std::uint64_t posted = ~std::uint64_t{0};  // token of the map's own transactions
 
+bool is_of_nic(std::uint64_t address) {
+  const std::uint64_t first = address_map::block_base(address_map::Block::nic);
+  return address_map::local_of(address) - first < address_map::block_bytes;
+}
+
 }  // namespace
 
 OutputMap::OutputMap(const sc_core::sc_module_name& name, const OutputMapParameters& parameters, std::uint16_t gpu)
@@ -34,7 +39,8 @@ OutputMap::OutputMap(const sc_core::sc_module_name& name, const OutputMapParamet
 
 DataInitiatorSocket<OutputMap>& OutputMap::route(std::uint64_t address) {
   if (address_map::gpu_of(address) != gpu_) return remote;
-  return address_map::is_hbm(address) ? cache : signals;
+  if (address_map::is_hbm(address)) return cache;
+  return is_of_nic(address) ? nic : signals;
 }
 
 /// The map that a store belongs to, or that it disturbs.

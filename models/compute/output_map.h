@@ -1,5 +1,5 @@
 // The compute units' way to memory: stores to mapped chunks go to a peer (remote_map, T3 4.4), everything else goes
-// where its address says: the cache, a peer over the links, or this GPU's signals.
+// where its address says: the cache, a peer over the links, this GPU's signals, or its NIC's registers.
 //
 // A map knows the output's grid, as the Tracker does. A store that touches a mapped chunk and is none of its
 // wavefronts' to their tiles is refused, and the first of each map is reported.
@@ -29,6 +29,7 @@ class OutputMap : public sc_core::sc_module, public Component, public MapHolder 
   DataInitiatorSocket<OutputMap> cache{"cache", this, &OutputMap::response};
   DataInitiatorSocket<OutputMap> remote{"remote", this, &OutputMap::remote_response};
   DataInitiatorSocket<OutputMap> signals{"signals", this, &OutputMap::response};
+  DataInitiatorSocket<OutputMap> nic{"nic", this, &OutputMap::response};  ///< doorbells
   registers::OutputMap registers{"registers"};
   /// Where this GPU's kernel writes.
   sc_core::sc_port<sc_core::sc_signal_in_if<OutputRange>, 0, sc_core::SC_ZERO_OR_MORE_BOUND> running_output{

@@ -45,6 +45,8 @@ struct CacheParameters {
   double clock_GHz = 1.4;
   double bank_bytes_per_cycle = 32;
   Picoseconds latency = 114'300;  ///< compute unit to cache and back on a hit
+  /// What the NIC writes drops the bytes that it overwrites, as peers' writes do. Otherwise they stay, and are stale.
+  bool nic_writes_invalidate = true;
 };
 
 }  // namespace t3vp::compute

@@ -28,7 +28,7 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
       interleave_(parameters.channels, parameters.interleave_bytes, parameters.channel_hash),
       cycle_(cycle_time(1, parameters.dram.clock_GHz)),
       slice_(std::max<Picoseconds>(1, parameters.path_latency / cycle_) * cycle_) {
-  const char* names[] = {"from_cache", "from_bypass", "from_peers", "from_dma", "from_tracker"};
+  const char* names[] = {"from_cache", "from_bypass", "from_peers", "from_dma", "from_tracker", "from_nic"};
   for (int port = 0; port < port_count; ++port) {
     auto& socket = ports[static_cast<std::size_t>(port)];
     socket = std::make_unique<DataTargetSocket<MemoryController>>(names[port], this, &MemoryController::request, port);
@@ -151,7 +151,7 @@ void MemoryController::accept(const Arrival& arrival, Picoseconds time) {
   tlm::tlm_generic_payload& transaction = *arrival.transaction;
   const DataExtension& extension = extension_of(transaction);
   if (refuse(arrival, extension, time)) return;
-  take_effect(transaction, extension, arrival.port != from_peers, time);
+  take_effect(transaction, extension, is_local(arrival.port), time);
   if (trace_ != nullptr && arrival.port == from_peers) trace_arrival(extension, time);
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
   if (free_requests_.empty()) {
@@ -252,10 +252,11 @@ Tracker::Counted MemoryController::tracked(const Arrival& arrival) {
   const DataExtension& extension = extension_of(*arrival.transaction);
   if (is_read(extension.operation)) return {};
   // What peers' firmware writes is control, their DMA engines name all that they send, and the rest is their kernels'.
-  const bool of_kernel =
-      arrival.port == from_bypass || (arrival.port == from_peers && extension.traffic != TrafficClass::control);
+  // A NIC's writes name nothing, and are not the driver's: what counts there is told of them, too.
+  const bool of_kernel = arrival.port == from_bypass || arrival.port == from_nic ||
+                         (arrival.port == from_peers && extension.traffic != TrafficClass::control);
   return tracker.accept({extension.producer, arrival.transaction->get_address(), extension.shape, extension.operation,
-                         extension.element, arrival.port != from_peers, arrival.port == from_cache, of_kernel});
+                         extension.element, is_local(arrival.port), arrival.port == from_cache, of_kernel});
 }
 
 void MemoryController::enqueue(std::uint32_t request, const DataExtension& extension, Picoseconds time) {

@@ -36,8 +36,8 @@ namespace t3vp::memory {
 
 class MemoryController : public sc_core::sc_module, public Component {
  public:
-  /// Who sends: fills and write-backs of the cache, accesses that bypass it, peers, DMA engine, Tracker spills.
-  enum Port { from_cache, from_bypass, from_peers, from_dma, from_tracker, port_count };
+  /// Who sends: fills and write-backs of the cache, accesses that bypass it, peers, DMA engine, Tracker spills, NIC.
+  enum Port { from_cache, from_bypass, from_peers, from_dma, from_tracker, from_nic, port_count };
 
   std::array<std::unique_ptr<DataTargetSocket<MemoryController>>, port_count> ports;
   tlm_utils::simple_target_socket<MemoryController, 64> plain{"plain"};  ///< firmware and loaders: plain memory
@@ -87,6 +87,8 @@ class MemoryController : public sc_core::sc_module, public Component {
     bool communication_waits = false;
   };
 
+  /// Of this GPU's own blocks, and not for peers.
+  static bool is_local(Port port) { return port != from_peers && port != from_nic; }
   void request(int port, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   unsigned debug(int port, tlm::tlm_generic_payload& transaction);
   void plain_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "protocol/address_map.h"
+
 namespace t3vp::nic {
 
 IoLink::IoLink(const sc_core::sc_module_name& name, const NicParameters& parameters, bool functional)
@@ -20,6 +22,7 @@ Transaction& IoLink::make(Operation operation, std::uint64_t address, std::uint3
   DataExtension& extension = transaction.extension();
   extension.stream = Stream::communication;
   extension.cached = false;
+  extension.producer.gpu = static_cast<std::uint16_t>(address_map::gpu_of(address));
   if (unused_.empty()) {
     unused_.push_back(static_cast<std::uint32_t>(purposes_.size()));
     purposes_.emplace_back();

@@ -19,7 +19,7 @@ Nic::Nic(const sc_core::sc_module_name& name, const NicParameters& parameters, b
   registers.state_register.on_write([this](std::size_t queue) { change_state(queue); });
   registers.state_register.on_refresh(
       [this](std::size_t queue) { registers.state_register[queue].now.set(queue_pairs_[queue].state); });
-  registers.doorbell.on_write([this](std::size_t queue) { ring(queue); });
+  registers.doorbell.on_write([this](std::size_t queue) { doorbell_written(queue); });
   registers.receive_doorbell.on_write([this](std::size_t queue) { post_receive(queue); });
   registers.posted.on_refresh([this](std::size_t queue) { registers.posted[queue].set(queue_pairs_[queue].posted); });
   registers.finished.on_refresh(
@@ -28,16 +28,21 @@ Nic::Nic(const sc_core::sc_module_name& name, const NicParameters& parameters, b
   registers.messages.on_refresh([this] { registers.messages.set(figures_.messages); });
   registers.number.set(number);
   registers.on_reset([this] { reset(); });
+  doorbells.report_to(registers.errors, registers.description().name);
 
   SC_HAS_PROCESS(Nic);
   SC_METHOD(step);
   sensitive << events_.event();
+  dont_initialize();
+  SC_METHOD(take_stores);
+  sensitive << stores_.get_event();
   dont_initialize();
 }
 
 /// Packets that are on the wire find queue pairs in reset.
 void Nic::reset() {
   io.reset();
+  reset_at_ = now();
   while (!events_.empty()) events_.pop();
   to_fetch_.clear();
   ready_.clear();

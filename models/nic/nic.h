@@ -3,6 +3,8 @@
 // The registers (nic.registers.json) say what software sees; README.md tells the way of a message.
 #pragma once
 
+#include <tlm_utils/peq_with_get.h>
+
 #include <deque>
 #include <string>
 #include <vector>
@@ -19,6 +21,8 @@ namespace t3vp::nic {
 class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
  public:
   IoLink io;  ///< its socket `memory` goes to the memory that keys and queues are about
+  /// Kernels' stores of 4 bytes to doorbells; everything else of theirs is refused.
+  DataTargetSocket<Nic> doorbells{"doorbells", this, &Nic::kernel_request};
   sc_core::sc_port<PacketCarrier> wire{"wire"};
   sc_core::sc_out<bool> interrupt{"interrupt"};
   registers::Nic registers{"registers"};
@@ -56,7 +60,7 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
   void update_interrupt();
   void reset();
 
-  // nic_states.cpp: what software writes
+  // nic_states.cpp: what software writes, but for doorbells
   void command();
   void register_region();
   void withdraw();
@@ -64,7 +68,14 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
   std::string missing_for(QueuePairState to, std::size_t queue);
   void forget(std::uint32_t queue);
   void enter_error(std::uint32_t queue);
-  void ring(std::size_t queue);
+
+  // doorbells.cpp
+  std::string mistake_of_doorbell(std::uint32_t queue) const;
+  void ring(std::uint32_t queue, std::uint64_t posted);
+  void doorbell_written(std::size_t queue);
+  void kernel_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void take_stores();
+  void take_store(tlm::tlm_generic_payload& store);
   void post_receive(std::size_t queue);
 
   // requester.cpp: from the doorbell to the wire
@@ -132,7 +143,9 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
   bool begin_is_due_ = false;                ///< an event will come then
   std::deque<std::uint32_t> wait_for_room_;  ///< queue pairs whose next packet has no room yet
   std::uint64_t payload_in_flight_ = 0;
+  Picoseconds reset_at_ = 0;
   Figures figures_;
+  tlm_utils::peq_with_get<tlm::tlm_generic_payload> stores_{"stores"};  ///< of kernels
 };
 
 }  // namespace t3vp::nic

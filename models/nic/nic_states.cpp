@@ -1,4 +1,4 @@
-// What software writes: regions, states of queue pairs, doorbells.
+// What software writes: regions, states of queue pairs.
 #include <fmt/format.h>
 
 #include "nic/nic.h"
@@ -9,11 +9,6 @@ namespace {
 constexpr std::uint64_t entries_most = 32768;
 
 bool is_power_of_two(std::uint64_t value) { return value != 0 && (value & (value - 1)) == 0; }
-
-const char* name_of(QueuePairState state) {
-  constexpr const char* names[] = {"reset", "init", "ready_to_receive", "ready_to_send", "error"};
-  return names[static_cast<std::size_t>(state)];
-}
 
 }  // namespace
 
@@ -135,29 +130,6 @@ void Nic::enter_error(std::uint32_t queue) {
   pair.fetched = pair.begun = pair.finished;
   if (loading != 0) room_made(loading);
   if (is_new) raise_error();
-}
-
-void Nic::ring(std::size_t number) {
-  const auto queue = static_cast<std::uint32_t>(number);
-  const QueuePair& pair = queue_pairs_[queue];
-  if (pair.state != QueuePairState::ready_to_send && pair.state != QueuePairState::error) {
-    raise_error();
-    return registers.refuse(Status::access_denied,
-                            fmt::format("queue pair in ready_to_send expected, it is in {}", name_of(pair.state)));
-  }
-  events_.push(now() + parameters_.io_latency,
-               {Event::doorbell, queue, pair.generation, registers.doorbell[queue].value()});
-}
-
-void Nic::post_receive(std::size_t queue) {
-  QueuePair& pair = queue_pairs_[queue];
-  const auto posted = static_cast<std::uint32_t>(registers.receive_doorbell[queue].value());
-  if (pair.state == QueuePairState::reset || pair.state == QueuePairState::error)
-    return registers.refuse(Status::access_denied,
-                            fmt::format("queue pair in init or ready expected, it is in {}", name_of(pair.state)));
-  if (is_before(posted, pair.receive_posted))
-    return registers.refuse(Status::bad_value, fmt::format("{} or more expected", pair.receive_posted));
-  pair.receive_posted = posted;
 }
 
 }  // namespace t3vp::nic

@@ -15,6 +15,11 @@ namespace t3vp::nic {
 
 using QueuePairState = registers::Nic::State::Now;
 
+inline const char* name_of(QueuePairState state) {
+  constexpr const char* names[] = {"reset", "init", "ready_to_receive", "ready_to_send", "error"};
+  return names[static_cast<std::size_t>(state)];
+}
+
 /// A work entry from when it is asked for until it has ended and all before it have.
 struct Message {
   enum class Stage : std::uint8_t { fetching, fetched, begun, sent, ended } stage = Stage::fetching;

@@ -10,6 +10,7 @@
 #include "protocol/response_status.h"
 #include "registers/interrupt_controller.h"
 #include "registers/kernel_queue.h"
+#include "registers/nic.h"
 
 namespace t3vp::processor {
 namespace {
@@ -129,9 +130,13 @@ Status CommandProcessor::access(tlm::tlm_command command, std::uint64_t address,
 /// Whether a write tells another block or GPU of what is in memory.
 bool CommandProcessor::announces(std::uint64_t address) const {
   if (address_map::is_hbm(address)) return false;
-  const std::uint64_t doorbell = address_map::block_base(address_map::Block::kernel_queue) + doorbell_offset;
   const std::uint64_t local = address_map::local_of(address);
-  return address_map::gpu_of(address) != gpu_ || (local >= doorbell && local < doorbell + 8);
+  const auto is_at = [local](address_map::Block block, std::uint64_t offset, std::uint64_t bytes) {
+    return local - address_map::block_base(block) - offset < bytes;
+  };
+  using Nic = registers::Nic;
+  return address_map::gpu_of(address) != gpu_ || is_at(address_map::Block::kernel_queue, doorbell_offset, 8) ||
+         is_at(address_map::Block::nic, Nic::doorbell_offset, Nic::doorbell_count * Nic::doorbell_stride);
 }
 
 Status CommandProcessor::write_register(std::uint64_t address, unsigned char* data, std::uint32_t bytes) {

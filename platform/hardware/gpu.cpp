@@ -50,9 +50,30 @@ Gpu::Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, c
       lines_("lines", address_map::line_count) {
   bind_data_path();
   bind_control_path();
+  place_nic(parameters, options.functional, placement.gpu);
   plug_in_blocks(placement.gpu);
   bind_interrupts();
   bind_lines();
+}
+
+/// It is called `nic` in either case, whose interrupt line has a source then.
+void Gpu::place_nic(const GpuParameters& parameters, bool functional, std::uint16_t gpu) {
+  if (parameters.nic) {
+    nic = std::make_unique<nic::Nic>("nic", *parameters.nic, functional, gpu);
+    joints_.join(output_map.nic, nic->doorbells);
+    joints_.join(nic->io.memory, cache.nic);
+    return;
+  }
+  absent_nic_ = std::make_unique<nic::AbsentNic>("nic", gpu);
+  joints_.join(bus.block(address_map::Block::nic), absent_nic_->registers);
+  joints_.join(output_map.nic, absent_nic_->doorbells);
+  joints_.join(absent_nic_->memory, cache.nic);
+  absent_nic_->errors.bind(error_log.reports);
+}
+
+nic::PacketReceiver& Gpu::packets() {
+  if (nic) return *nic;
+  return *absent_nic_;
 }
 
 void Gpu::bind_data_path() {
@@ -63,6 +84,7 @@ void Gpu::bind_data_path() {
   joints_.join(cache.memory, *memory.ports[memory::MemoryController::from_cache]);
   joints_.join(cache.bypass, *memory.ports[memory::MemoryController::from_bypass]);
   joints_.join(cache.peer_memory, *memory.ports[memory::MemoryController::from_peers]);
+  joints_.join(cache.nic_memory, *memory.ports[memory::MemoryController::from_nic]);
   joints_.join(fabric.memory, cache.peers);
   joints_.join(fabric.signals, signals.peers);
   joints_.join(dma.memory, *memory.ports[memory::MemoryController::from_dma]);

@@ -13,6 +13,8 @@
 #include "interconnect/fabric_port.h"
 #include "interconnect/signals.h"
 #include "memory/memory_controller.h"
+#include "nic/absent_nic.h"
+#include "nic/nic.h"
 #include "processor/command_processor.h"
 #include "processor/control_bus.h"
 #include "processor/error_log.h"
@@ -42,6 +44,10 @@ class Gpu : public sc_core::sc_module {
   dma::DmaEngine dma;
   interconnect::Signals signals;
   interconnect::FabricPort fabric;
+  std::unique_ptr<nic::Nic> nic;  ///< null where the parameters have none; whoever made the GPU binds its port `wire`
+
+  /// The NIC, or what is in its place.
+  nic::PacketReceiver& packets();
 
   /// Every block that has figures or a diagnosis, in the order of construction, blocks within others behind them.
   const std::vector<const Component*>& components() const { return components_; }
@@ -51,6 +57,7 @@ class Gpu : public sc_core::sc_module {
   const Violations& violations() const { return joints_.violations(); }
 
  private:
+  void place_nic(const GpuParameters& parameters, bool functional, std::uint16_t gpu);
   void bind_data_path();
   void bind_control_path();
   void plug_in_blocks(std::uint16_t gpu);
@@ -59,6 +66,7 @@ class Gpu : public sc_core::sc_module {
   void bind_lines();
 
   SocketJoints joints_;
+  std::unique_ptr<nic::AbsentNic> absent_nic_;
   std::vector<const Component*> components_;
   sc_core::sc_vector<sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS>> lines_;
   sc_core::sc_vector<sc_core::sc_signal<OutputRange, sc_core::SC_UNCHECKED_WRITERS>> running_outputs_{

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace t3vp {
 
 Node::Node(const sc_core::sc_module_name& name, const NodeParameters& parameters, const t3_kernel* const* kernels,
@@ -20,6 +22,7 @@ Node::Node(const sc_core::sc_module_name& name, const NodeParameters& parameters
     mirror(parameters, trace);
   else
     connect(parameters, trace);
+  join_nics(parameters);
 }
 
 void Node::connect(const NodeParameters& parameters, Trace* trace) {
@@ -58,6 +61,16 @@ void Node::mirror(const NodeParameters& parameters, Trace* trace) {
   joints_.join(link.out, mirror_->in);
   joints_.join(mirror_->out, *gpus_[0]->fabric.ingress[0]);
   mirror_->errors.bind(gpus_[0]->error_log.reports);
+}
+
+/// The numbers of NICs are those of their GPUs.
+void Node::join_nics(const NodeParameters& parameters) {
+  if (std::none_of(gpus_.begin(), gpus_.end(), [](const auto& gpu) { return gpu->nic != nullptr; })) return;
+  wire_ = std::make_unique<nic::Wire>("wire", parameters.wire);
+  for (const auto& gpu : gpus_) {
+    wire_->receivers.bind(gpu->packets());
+    if (gpu->nic) gpu->nic->wire.bind(*wire_);
+  }
 }
 
 interconnect::Link& Node::add_link(const std::string& name, const LinkPlacement& link, Trace* trace) {

@@ -1,4 +1,4 @@
-// The GPUs of a node, and the links and switches between them.
+// The GPUs of a node, the links and switches between them, and the wire between their NICs.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include "interconnect/chunk_mirror.h"
 #include "interconnect/link.h"
 #include "interconnect/switch.h"
+#include "nic/wire.h"
 
 namespace t3vp {
 
@@ -24,12 +25,15 @@ class Node : public sc_core::sc_module {
   /// They are sorted by the GPUs that send, port after port, then by the switches.
   const std::vector<std::unique_ptr<interconnect::Link>>& links() const { return links_; }
   const std::vector<std::unique_ptr<interconnect::Switch>>& switches() const { return switches_; }
+  /// Between the NICs; null when no GPU has one.
+  nic::Wire* wire() const { return wire_.get(); }
   /// What the protocol checkers have found: of every GPU, then of the links.
   std::vector<const Violations*> violations() const;
 
  private:
   void connect(const NodeParameters& parameters, Trace* trace);
   void mirror(const NodeParameters& parameters, Trace* trace);
+  void join_nics(const NodeParameters& parameters);
   interconnect::Link& add_link(const std::string& name, const LinkPlacement& link, Trace* trace);
 
   SocketJoints joints_;
@@ -37,6 +41,7 @@ class Node : public sc_core::sc_module {
   std::vector<std::unique_ptr<interconnect::Switch>> switches_;
   std::vector<std::unique_ptr<interconnect::Link>> links_;
   std::unique_ptr<interconnect::ChunkMirror> mirror_;
+  std::unique_ptr<nic::Wire> wire_;
 };
 
 }  // namespace t3vp

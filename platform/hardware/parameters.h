@@ -11,6 +11,7 @@
 #include "interconnect/parameters.h"
 #include "interconnect/route.h"
 #include "memory/parameters.h"
+#include "nic/parameters.h"
 #include "processor/parameters.h"
 #include "protocol/tile_grid.h"
 
@@ -25,6 +26,7 @@ struct GpuParameters {
   dma::DmaParameters dma;
   processor::ProcessorParameters processor;
   interconnect::LinkParameters links;
+  std::optional<nic::NicParameters> nic;  ///< nothing: it has none
 };
 
 /// How much of it all is simulated. Times do not depend on it.
@@ -66,6 +68,7 @@ struct Fabric {
 struct NodeParameters {
   Fabric fabric;
   std::vector<GpuParameters> gpus;  ///< as many as the fabric has
+  nic::WireParameters wire;         ///< between the NICs of all GPUs that have one
   /// One GPU stands for all of a ring: what it sends comes back to it, as the next chunk's of this output.
   std::optional<TileGrid> mirrored;
   SimulationOptions options;

@@ -1,6 +1,7 @@
 // Initiators of other people's on the cache's sockets.
 #include "cache_bench.h"
 #include "data_path/foreign_access.h"
+#include "protocol/stubs.h"
 
 namespace t3vp::test::blocking_test {
 
@@ -89,6 +90,9 @@ TEST_CASE("a load whose fills the memory completes at once waits for the latest 
   cache.memory.bind(memory.socket);
   cache.bypass.bind(bypass.socket);
   cache.peer_memory.bind(peer_memory.socket);
+  Stubs stubs;
+  stubs.stub(cache.nic);
+  stubs.stub(cache.nic_memory);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   compute.load(0x0, 32);
   compute.load(0x80, 32);

@@ -68,14 +68,14 @@ class Requester : public sc_core::sc_module {
 };
 
 struct CacheBench {
-  static constexpr int fills = 0, bypass = 1, from_peers = 2;  ///< ports of the memory
+  static constexpr int fills = 0, bypass = 1, from_peers = 2, from_nic = 3;  ///< ports of the memory
   static constexpr Picoseconds memory_latency = 70'000;
   static constexpr std::uint64_t memory_bytes = 1 << 20;
 
   CacheParameters parameters;
   LastLevelCache cache;
-  NodeMemory memory{"memory", 3, 1, memory_bytes};
-  Requester compute{"compute"}, peer{"peer"};
+  NodeMemory memory{"memory", 4, 1, memory_bytes};
+  Requester compute{"compute"}, peer{"peer"}, nic{"nic"};
   NamedRegisters registers{cache.registers};
   CheckedSockets checks;
 
@@ -84,9 +84,11 @@ struct CacheBench {
       : parameters(p), cache("cache", p, memory_latency, 0) {
     checks.join_test(compute.socket, cache.compute);
     checks.join_test(peer.socket, cache.peers);
+    checks.join_test(nic.socket, cache.nic);
     checks.join(cache.memory, *memory.ports[fills]);
     checks.join(cache.bypass, *memory.ports[bypass]);
     checks.join(cache.peer_memory, *memory.ports[from_peers]);
+    checks.join(cache.nic_memory, *memory.ports[from_nic]);
     if (start) sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
 

@@ -92,7 +92,7 @@ struct Mapping {
 struct Bench {
   OutputMap map{"map", OutputMapParameters{table_entries, 64}, own};
   ComputeUnits compute{"compute"};
-  Sink cache{"cache"}, remote{"remote"}, signals{"signals"};
+  Sink cache{"cache"}, remote{"remote"}, signals{"signals"}, nic{"nic"};
   NamedRegisters registers{map.registers};
   sc_core::sc_signal<OutputRange> running_output{"running_output"};
   TransactionPool pool;
@@ -103,6 +103,7 @@ struct Bench {
     checks.join(map.cache, cache.socket);
     checks.join(map.remote, remote.socket);
     checks.join(map.signals, signals.socket);
+    checks.join(map.nic, nic.socket);
     cache.reaches_everything = true;
     map.running_output.bind(running_output);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);

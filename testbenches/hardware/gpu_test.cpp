@@ -4,6 +4,7 @@
 #include <set>
 
 #include "hardware/topology.h"
+#include "nic/wire.h"
 #include "registers/catalogue.h"
 
 namespace t3vp::test::gpu_test {
@@ -19,8 +20,21 @@ GpuParameters small() {
   return parameters;
 }
 
+GpuParameters with_nic() {
+  GpuParameters parameters = small();
+  parameters.nic = nic::NicParameters();
+  return parameters;
+}
+
+/// It has every block of the list.
 struct Alone {
-  Gpu gpu{"gpu0", small(), lay_out({}, 1).gpus[0], {}, no_kernels, nullptr};
+  Gpu gpu{"gpu0", with_nic(), lay_out({}, 1).gpus[0], {}, no_kernels, nullptr};
+  nic::Wire wire{"wire", {}};
+
+  Alone() {
+    wire.receivers.bind(gpu.packets());
+    gpu.nic->wire.bind(wire);
+  }
 };
 
 bool answers(Gpu& gpu, std::uint64_t address, std::uint32_t bytes) {
@@ -94,7 +108,8 @@ TEST_CASE("blocks bring their figures along, in the order of construction") {
     const std::string group = name.substr(0, name.find('.'));
     if (groups.empty() || groups.back() != group) groups.push_back(group);
   });
-  CHECK(groups == std::vector<std::string>{"processor", "compute", "output_map", "cache", "dram", "tracker", "dma"});
+  CHECK(groups ==
+        std::vector<std::string>{"processor", "compute", "output_map", "cache", "dram", "tracker", "dma", "nic"});
 }
 
 }  // namespace t3vp::test::gpu_test

@@ -41,6 +41,7 @@ struct ReadingGpu {
     controller.tracker.spill.bind(*controller.ports[MemoryController::from_tracker]);
     stubs.stub(*controller.ports[MemoryController::from_cache]);
     stubs.stub(*controller.ports[MemoryController::from_dma]);
+    stubs.stub(*controller.ports[MemoryController::from_nic]);
     stubs.stub(controller.tracker.trigger);
     stubs.stub(controller.plain);
     stubs.stub(port.dma);

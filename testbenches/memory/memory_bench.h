@@ -34,7 +34,7 @@ struct MemoryBench {
 
   MemoryParameters parameters;
   MemoryController controller;
-  DataInitiator cache{"cache"}, bypass{"bypass"}, peers{"peers"}, dma{"dma"};
+  DataInitiator cache{"cache"}, bypass{"bypass"}, peers{"peers"}, dma{"dma"}, nic{"nic"};
   PlainInitiator plain{"plain"};
   DataTarget triggers{"triggers"};
   sc_core::sc_signal<bool> kernel_active{"kernel_active"}, first_stage{"first_stage"};
@@ -54,6 +54,7 @@ struct MemoryBench {
     checks.join_test(bypass.socket, *controller.ports[MemoryController::from_bypass]);
     checks.join_test(peers.socket, *controller.ports[MemoryController::from_peers]);
     checks.join_test(dma.socket, *controller.ports[MemoryController::from_dma]);
+    checks.join_test(nic.socket, *controller.ports[MemoryController::from_nic]);
     checks.join_test(plain.socket, controller.plain);
     checks.join(controller.tracker.trigger, triggers.socket);
     checks.join(controller.tracker.spill, *controller.ports[MemoryController::from_tracker]);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "data_path/checked_sockets.h"
+#include "data_path/initiator.h"
 #include "data_path/named_registers.h"
 #include "data_path/random.h"
 #include "data_path/target.h"
@@ -27,6 +28,7 @@ class Side {
 
   Nic nic;
   DataTarget memory;
+  DataInitiator kernel;
   sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS> interrupt;
   NamedRegisters registers;
   std::vector<unsigned char> bytes = std::vector<unsigned char>(size);
@@ -35,10 +37,12 @@ class Side {
   Side(std::uint16_t number, const NicParameters& parameters, bool functional, CheckedSockets& checks)
       : nic(fmt::format("nic{}", number).c_str(), parameters, functional, number),
         memory(fmt::format("memory{}", number).c_str()),
+        kernel(fmt::format("kernel{}", number).c_str()),
         interrupt(fmt::format("interrupt{}", number).c_str()),
         registers(fmt::format("registers{}", number).c_str(), nic.registers),
         base(address_map::on_gpu(number, 0)) {
     checks.join(nic.io.memory, memory.socket);
+    checks.join_test(kernel.socket, nic.doorbells);
     nic.interrupt.bind(interrupt);
     memory.capacity = size;
     memory.latency = 100'000;
@@ -103,6 +107,23 @@ class Side {
   tlm::tlm_response_status ring(std::uint32_t queue = 0) {
     t3_put_number(&bytes[record_of(queue)], 4, posted_[queue]);
     return registers.set("doorbell", posted_[queue], queue);
+  }
+  /// Where a kernel rings.
+  std::uint64_t doorbell_of(std::uint32_t queue) const {
+    using Registers = registers::Nic;
+    return base + address_map::block_base(address_map::Block::nic) + Registers::doorbell_offset +
+           Registers::doorbell_stride * queue;
+  }
+  /// As a kernel does, whose store arrives after `delay`. The number of its answer.
+  std::size_t ring_by_kernel(std::uint32_t queue = 0, Picoseconds delay = 0) {
+    t3_put_number(&bytes[record_of(queue)], 4, posted_[queue]);
+    DataAccess store;
+    store.operation = Operation::store;
+    store.address = doorbell_of(queue);
+    store.shape = {1, 4, 0};
+    store.data.resize(4);
+    t3_put_number(store.data.data(), 4, posted_[queue]);
+    return kernel.send(store, delay);
   }
   /// The entry that was posted last has a fence.
   void fence_last(std::uint32_t queue) {

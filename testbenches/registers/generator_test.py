@@ -14,8 +14,7 @@ SOURCE = sys.argv.pop(1)
 GENERATOR = os.path.join(SOURCE, "models/registers/generate.py")
 STATUS = os.path.join(SOURCE, "models/protocol/status.enumeration.json")
 DEVICE = os.path.join(SOURCE, "models/gpu.json")
-BLOCKS = sorted(file for file in glob.glob(os.path.join(SOURCE, "models/*/*.registers.json"))
-                if not file.endswith("/nic.registers.json"))  # no block of the GPU
+BLOCKS = sorted(glob.glob(os.path.join(SOURCE, "models/*/*.registers.json")))
 ENUMERATIONS = sorted(glob.glob(os.path.join(SOURCE, "models/*/*.enumeration.json")))
 
 GOOD = {
@@ -131,6 +130,9 @@ def read(file):
 class Devices(unittest.TestCase):
     """What lists the blocks of a device, its windows and its interrupt lines."""
 
+    WINDOWS = len(read(DEVICE)["blocks"])
+    LINES = sum(len(block.get("lines", [])) for block in read(DEVICE)["blocks"])
+
     def refused(self, expected, change, blocks=BLOCKS):
         device = read(DEVICE)
         change({block["name"]: block for block in device["blocks"]}, device)
@@ -144,22 +146,25 @@ class Devices(unittest.TestCase):
         self.assertIn(expected, result.stderr)
 
     def test_refusals(self):
+        last, next_line = self.WINDOWS - 1, self.LINES
+
         def lines(number):
             return [{"name": "new", "number": number, "port": "links.interrupt", "text": "Test."}]
 
         for expected, change in (
                 ("windows: values system and links are both 0", lambda b, d: b["links"].update(window=0)),
-                ("windows: no window has number 11, expected 0 to 11", lambda b, d: b["links"].update(window=12)),
+                (f"windows: no window has number {last}, expected 0 to {last}",
+                 lambda b, d: d["blocks"][last].update(window=last + 1)),
                 ("lines: values dma and new are both 1", lambda b, d: b["links"].update(lines=lines(1))),
-                ("lines: no line has number 7", lambda b, d: b["links"].update(lines=lines(8))),
+                (f"lines: no line has number {next_line}", lambda b, d: b["links"].update(lines=lines(next_line + 1))),
                 ("block links, lines: \"text\" is missing",
-                 lambda b, d: b["links"].update(lines=[{"name": "new", "number": 7, "port": "new.interrupt"}])),
+                 lambda b, d: b["links"].update(lines=[{"name": "new", "number": next_line, "port": "new.interrupt"}])),
                 ("block links, lines: port \"new interrupt\" must be",
-                 lambda b, d: b["links"].update(lines=[{**lines(7)[0], "port": "new interrupt"}])),
+                 lambda b, d: b["links"].update(lines=[{**lines(next_line)[0], "port": "new interrupt"}])),
                 ("block links: unknown \"windw\"", lambda b, d: b["links"].update(windw=3)),
                 ("block timer has no timer.registers.json",
-                 lambda b, d: d["blocks"].append({"name": "timer", "window": 12})),
-                ("block links is missing from", lambda b, d: d["blocks"].remove(b["links"])),
+                 lambda b, d: d["blocks"].append({"name": "timer", "window": last + 1})),
+                (f"block {read(DEVICE)['blocks'][last]['name']} is missing from", lambda b, d: d["blocks"].pop()),
                 ("\"registers_base\" is missing", lambda b, d: d.pop("registers_base"))):
             with self.subTest(expected):
                 self.refused(expected, change)
@@ -171,8 +176,8 @@ class Devices(unittest.TestCase):
     def test_a_new_block_is_one_line(self):
         """Window, interrupt line, its bit in the controller, both sides' headers and the reference follow."""
         device = read(DEVICE)
-        line = {"name": "sensor", "number": 7, "port": "sensor.interrupt", "text": "Test."}
-        device["blocks"].append({"name": "sensor", "window": 12, "lines": [line]})
+        line = {"name": "sensor", "number": self.LINES, "port": "sensor.interrupt", "text": "Test."}
+        device["blocks"].append({"name": "sensor", "window": self.WINDOWS, "lines": [line]})
         with tempfile.TemporaryDirectory() as directory:
             texts = {"sensor.registers.json": GOOD, "gpu.json": device}
             for file, content in texts.items():
@@ -187,13 +192,13 @@ class Devices(unittest.TestCase):
                 with open(os.path.join(directory, file), encoding="utf-8") as stream:
                     self.assertIn(text, stream.read())
 
-            holds("registers/gpu.h", "sensor = 12,")
-            holds("registers/gpu.h", "sensor = 7,")
+            holds("registers/gpu.h", f"sensor = {self.WINDOWS},")
+            holds("registers/gpu.h", f"sensor = {self.LINES},")
             holds("registers/catalogue.h", "address_map::Block::sensor, descriptions::sensor")
-            holds("registers/interrupt_controller.h", "Field<std::uint32_t, 0, 8> lines")
-            holds("t3/gpu.h", "T3_BLOCK_SENSOR = 12,")
-            holds("t3/gpu.h", "T3_LINE_SENSOR = 7,")
-            holds("page.md", "`0xf00000c0000` | [sensor](#sensor)")
+            holds("registers/interrupt_controller.h", f"Field<std::uint32_t, 0, {self.LINES + 1}> lines")
+            holds("t3/gpu.h", f"T3_BLOCK_SENSOR = {self.WINDOWS},")
+            holds("t3/gpu.h", f"T3_LINE_SENSOR = {self.LINES},")
+            holds("page.md", f"`{0xf0000000000 + 0x10000 * self.WINDOWS:#x}` | [sensor](#sensor)")
 
     def test_both_sides_have_what_is_described(self):
         device = read(DEVICE)

@@ -118,7 +118,7 @@ def block_class(block):
               f"      : RegisterBlock(module_name, descriptions::{block.name}) {{}}", ""]
     arrays = [register for register in block.registers if register.is_array]
     lines += [f"  static constexpr std::uint64_t {array.name}_offset = {array.offset:#x}, "
-              f"{array.name}_count = {array.count};  ///< element i lies {array.stride} i further" for array in arrays]
+              f"{array.name}_count = {array.count}, {array.name}_stride = {array.stride};" for array in arrays]
     for number, register in enumerate(block.registers):
         template = "RegisterArray" if register.is_array else "Register"
         value = camel(register.name) if register.fields else ""

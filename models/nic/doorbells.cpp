@@ -1,0 +1,85 @@
+// Doorbells: registers to firmware, 4 bytes to be stored to kernels.
+#include <fmt/format.h>
+
+#include "nic/nic.h"
+#include "protocol/address_map.h"
+#include "protocol/description.h"
+
+namespace t3vp::nic {
+namespace {
+
+constexpr std::uint32_t doorbell_bytes = 4;
+
+}  // namespace
+
+/// What is wrong with a doorbell of the queue pair; empty when nothing is.
+std::string Nic::mistake_of_doorbell(std::uint32_t queue) const {
+  const QueuePairState state = queue_pairs_[queue].state;
+  if (state == QueuePairState::ready_to_send || state == QueuePairState::error) return {};
+  return fmt::format("queue pair in ready_to_send expected, it is in {}", name_of(state));
+}
+
+void Nic::ring(std::uint32_t queue, std::uint64_t posted) {
+  events_.push(now() + parameters_.io_latency, {Event::doorbell, queue, queue_pairs_[queue].generation, posted});
+}
+
+void Nic::doorbell_written(std::size_t number) {
+  const auto queue = static_cast<std::uint32_t>(number);
+  if (const std::string mistake = mistake_of_doorbell(queue); !mistake.empty()) {
+    raise_error();
+    return registers.refuse(Status::access_denied, mistake);
+  }
+  ring(queue, registers.doorbell[queue].value());
+}
+
+void Nic::kernel_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  transaction.acquire();
+  stores_.notify(transaction, to_sc_time(delay));
+}
+
+void Nic::take_stores() {
+  while (tlm::tlm_generic_payload* store = stores_.get_next_transaction()) {
+    store->set_response_status(tlm::TLM_OK_RESPONSE);
+    take_store(*store);
+    doorbells.respond(*store, 0);
+    store->release();
+  }
+}
+
+/// Its data are real in every run.
+void Nic::take_store(tlm::tlm_generic_payload& store) {
+  const std::uint64_t address = store.get_address();
+  const std::uint64_t offset = address_map::local_of(address) - address_map::block_base(address_map::Block::nic) -
+                               registers::Nic::doorbell_offset;
+  const auto queue = static_cast<std::uint32_t>(offset / registers::Nic::doorbell_stride);
+  const bool rings = extension_of(store).operation == Operation::store && store.get_data_length() == doorbell_bytes &&
+                     store.get_data_ptr() != nullptr && offset % registers::Nic::doorbell_stride == 0 &&
+                     offset / registers::Nic::doorbell_stride < queue_pairs_.size();
+  if (!rings) {
+    store.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return registers.report(Status::bad_address, address,
+                            t3vp::describe(store) + ": compute units may only store the 4 bytes of nic.doorbell[i]");
+  }
+  if (is_of_an_earlier_life(extension_of(store), reset_at_)) return refuse_of_an_earlier_life(store);
+  const std::uint64_t posted = t3_number_at(store.get_data_ptr(), doorbell_bytes);
+  if (const std::string mistake = mistake_of_doorbell(queue); !mistake.empty()) {
+    raise_error();
+    store.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+    return registers.report(Status::access_denied, address,
+                            fmt::format("nic.doorbell[{}]: {:#x}, {}", queue, posted, mistake));
+  }
+  ring(queue, posted);
+}
+
+void Nic::post_receive(std::size_t queue) {
+  QueuePair& pair = queue_pairs_[queue];
+  const auto posted = static_cast<std::uint32_t>(registers.receive_doorbell[queue].value());
+  if (pair.state == QueuePairState::reset || pair.state == QueuePairState::error)
+    return registers.refuse(Status::access_denied,
+                            fmt::format("queue pair in init or ready expected, it is in {}", name_of(pair.state)));
+  if (is_before(posted, pair.receive_posted))
+    return registers.refuse(Status::bad_value, fmt::format("{} or more expected", pair.receive_posted));
+  pair.receive_posted = posted;
+}
+
+}  // namespace t3vp::nic
