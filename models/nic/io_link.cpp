@@ -4,15 +4,34 @@
 #include <cstring>
 
 #include "protocol/address_map.h"
+#include "protocol/traffic_classes.h"
 
 namespace t3vp::nic {
 
 IoLink::IoLink(const sc_core::sc_module_name& name, const NicParameters& parameters, bool functional)
-    : sc_module(name), parameters_(parameters), functional_(functional) {
+    : sc_module(name),
+      parameters_(parameters),
+      functional_(functional),
+      reads_(traffic_class_of("nic_read").value_or(TrafficClass::control)),
+      writes_(traffic_class_of("nic_write").value_or(TrafficClass::control)) {
   SC_HAS_PROCESS(IoLink);
   SC_METHOD(step);
   sensitive << events_.event();
   dont_initialize();
+}
+
+/// What messages bring and take is the NIC's own; queues, records and completions are control, as kernel packets are.
+TrafficClass IoLink::traffic_of(const Purpose& purpose) const {
+  switch (purpose.what) {
+    case Purpose::payload:
+    case Purpose::answer:
+      return reads_;
+    case Purpose::place:
+    case Purpose::scatter:
+      return writes_;
+    default:
+      return TrafficClass::control;
+  }
 }
 
 void IoLink::reset() { ++epoch_; }
@@ -22,6 +41,7 @@ Transaction& IoLink::make(Operation operation, std::uint64_t address, std::uint3
   DataExtension& extension = transaction.extension();
   extension.stream = Stream::communication;
   extension.cached = false;
+  extension.traffic = traffic_of(purpose);
   extension.producer.gpu = static_cast<std::uint16_t>(address_map::gpu_of(address));
   if (unused_.empty()) {
     unused_.push_back(static_cast<std::uint32_t>(purposes_.size()));

@@ -54,6 +54,7 @@ class IoLink : public sc_core::sc_module {
     bool at_nic;  ///< else it is still at memory
   };
   Transaction& make(Operation operation, std::uint64_t address, std::uint32_t bytes, const Purpose& purpose);
+  TrafficClass traffic_of(const Purpose& purpose) const;
   void response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void step();
   void bring(Transaction& transaction);
@@ -63,6 +64,7 @@ class IoLink : public sc_core::sc_module {
 
   NicParameters parameters_;
   bool functional_;
+  TrafficClass reads_, writes_;  ///< control when kernels have taken all classes that there are
   TransactionPool pool_;
   std::vector<Purpose> purposes_;  ///< by the low half of the access' token
   std::vector<std::uint32_t> unused_;

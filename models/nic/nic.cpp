@@ -190,6 +190,9 @@ void Nic::visit_statistics(const StatisticVisitor& visit) const {
   const auto value = [](std::uint64_t figure) { return static_cast<double>(figure); };
   visit("messages", "messages", "sent and acknowledged", value(figures_.messages));
   visit("payload", "bytes", "put on the wire, those that are sent again too", value(figures_.payload));
+  visit("packets", "packets", "sent", value(figures_.packets));
+  visit("wire_bytes", "bytes", "of packets sent, with headers", value(figures_.wire_bytes));
+  visit("lost", "packets", "of those sent that the wire has lost", value(figures_.lost));
   visit("placed", "bytes", "of peers' writes stored in memory", value(figures_.placed));
   visit("resent", "packets", "sent again", value(figures_.resent));
   visit("dropped", "packets", "of peers that no queue pair was ready for", value(figures_.dropped));

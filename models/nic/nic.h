@@ -45,7 +45,8 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
     std::uint64_t value = 0;
   };
   struct Figures {
-    std::uint64_t messages = 0, payload = 0, placed = 0, resent = 0, dropped = 0, errors = 0;
+    std::uint64_t messages = 0, payload = 0, packets = 0, wire_bytes = 0, lost = 0, placed = 0, resent = 0, dropped = 0,
+                  errors = 0;
   };
 
   // nic.cpp: what happens next

@@ -59,8 +59,12 @@ class PacketReceiver : public virtual sc_core::sc_interface {
 
 class PacketCarrier : public virtual sc_core::sc_interface {
  public:
-  /// Takes the packet; returns the time from now until its last byte has left.
-  virtual std::uint64_t send(const PacketPointer& packet) = 0;
+  struct Departure {
+    std::uint64_t leaves;  ///< time from now until the last byte has left
+    bool is_lost;          ///< for figures: a sender cannot know
+  };
+  /// Takes the packet.
+  virtual Departure send(const PacketPointer& packet) = 0;
 };
 
 }  // namespace t3vp::nic

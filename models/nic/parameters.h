@@ -21,6 +21,11 @@ struct NicParameters {
 struct WireParameters {
   double GBps = 25;               ///< of each end, each direction; headers take their share
   Picoseconds latency = 700'000;  ///< from the last byte at the sender to the last byte at the receiver
+  /// A fault: the first packets that this NIC sends are lost.
+  struct Loss {
+    std::uint16_t nic = 0;
+    std::uint64_t packets = 0;
+  } loss;
 };
 
 }  // namespace t3vp::nic

@@ -234,9 +234,12 @@ void Nic::send_loaded(std::uint32_t queue) {
 
 /// `payload` makes room when it has left.
 void Nic::put_on_wire(const PacketPointer& packet, std::uint64_t payload) {
-  const Picoseconds leaves = wire->send(packet);
+  const PacketCarrier::Departure departure = wire->send(packet);
   figures_.payload += packet->payload();
-  if (payload != 0) events_.push(now() + leaves, {Event::left, 0, 0, payload});
+  ++figures_.packets;
+  figures_.wire_bytes += wire_bytes(*packet);
+  if (departure.is_lost) ++figures_.lost;
+  if (payload != 0) events_.push(now() + departure.leaves, {Event::left, 0, 0, payload});
 }
 
 void Nic::room_made(std::uint64_t bytes) {

@@ -13,21 +13,28 @@ Wire::Wire(const sc_core::sc_module_name& name, const WireParameters& parameters
 }
 
 /// A receiver to which several send gets their packets one after the other, in the order in which they were sent.
-std::uint64_t Wire::send(const PacketPointer& packet) {
+PacketCarrier::Departure Wire::send(const PacketPointer& packet) {
   ends_.resize(static_cast<std::size_t>(receivers.size()));
   const Picoseconds time = transfer_time(wire_bytes(*packet), parameters_.GBps);
   End& sender = ends_.at(packet->from_nic);
   sender.sends_until = std::max(sender.sends_until, now()) + time;
   ++packets_;
   bytes_ += wire_bytes(*packet);
-  if (packet->to_nic >= ends_.size() || drops(*packet)) {
+  const bool is_lost = strikes(*packet) || packet->to_nic >= ends_.size() || drops(*packet);
+  if (is_lost) {
     ++lost_;
   } else {
     End& receiver = ends_[packet->to_nic];
     receiver.receives_until = std::max(sender.sends_until + parameters_.latency, receiver.receives_until + time);
     events_.push(receiver.receives_until, packet);
   }
-  return sender.sends_until - now();
+  return {sender.sends_until - now(), is_lost};
+}
+
+bool Wire::strikes(const Packet& packet) {
+  if (packet.from_nic != parameters_.loss.nic || struck_ == parameters_.loss.packets) return false;
+  if (struck_++ == 0) first_struck_ = describe(packet);
+  return true;
 }
 
 void Wire::step() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "nic/packet.h"
@@ -20,21 +21,26 @@ class Wire : public sc_core::sc_module, public PacketCarrier {
 
   Wire(const sc_core::sc_module_name& name, const WireParameters& parameters);
 
-  std::uint64_t send(const PacketPointer& packet) override;
+  Departure send(const PacketPointer& packet) override;
   std::uint64_t packets() const { return packets_; }
   std::uint64_t lost() const { return lost_; }
   std::uint64_t bytes() const { return bytes_; }  ///< with headers, of all that was sent
+  /// What the injected loss has struck: packets, and the first of them in words, empty while there is none.
+  std::uint64_t struck() const { return struck_; }
+  const std::string& first_struck() const { return first_struck_; }
 
  private:
   struct End {
     Picoseconds sends_until = 0, receives_until = 0;
   };
+  bool strikes(const Packet& packet);
   void step();
 
   WireParameters parameters_;
   std::vector<End> ends_;
   EventQueue<PacketPointer> events_;
-  std::uint64_t packets_ = 0, lost_ = 0, bytes_ = 0;
+  std::uint64_t packets_ = 0, lost_ = 0, bytes_ = 0, struck_ = 0;
+  std::string first_struck_;
 };
 
 }  // namespace t3vp::nic

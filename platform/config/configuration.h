@@ -36,6 +36,7 @@ struct SystemConfiguration : GemmSystem {
   std::string name;
   Topology topology;
   std::vector<LinkOverride> overrides;
+  nic::WireParameters wire;  ///< between NICs
   std::vector<OtherGpu> other_gpus;
 };
 
@@ -68,11 +69,16 @@ struct Faults {
     std::uint32_t link;
     std::uint64_t packet;
   };
+  struct DropPackets {
+    std::uint32_t gpu;  ///< whose NIC sends them
+    std::uint64_t count;
+  };
   std::optional<std::uint32_t> dma_map_updates;  ///< that the programs tell dma_map to expect
   std::optional<LoseUpdates> lose_updates;
   std::optional<FlipBit> flip_bit;
   std::optional<std::uint32_t> wrong_rounding;  ///< GPU
   std::optional<DropPacket> drop_packet;
+  std::optional<DropPackets> drop_packets;
   std::optional<WrongElement> wrong_element;
 };
 

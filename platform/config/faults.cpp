@@ -34,6 +34,7 @@ Faults read_faults(const json& inject) {
   with("wrong_element", [&](const json& j) { faults.wrong_element = {j.at("gpu"), j.at("index")}; });
   with("wrong_rounding", [&](const json& j) { faults.wrong_rounding = j.at("gpu").get<std::uint32_t>(); });
   with("drop_packet", [&](const json& j) { faults.drop_packet = {j.at("link"), j.at("packet")}; });
+  with("drop_packets", [&](const json& j) { faults.drop_packets = {j.at("gpu"), j.at("count")}; });
   return faults;
 }
 
@@ -64,6 +65,11 @@ void check_faults(const Document& run, const RunConfiguration& c) {
       run.reject("/inject/wrong_rounding",
                  "this fault only with a GEMM and operands random: exact ones have no sum that is rounded");
     check_gpu(run, c, "wrong_rounding", *f.wrong_rounding);
+  }
+  if (f.drop_packets) {
+    if (!c.system.nic) run.reject("/inject/drop_packets", "no such fault: the system has no NICs");
+    if (f.drop_packets->gpu >= c.gpus)
+      run.reject("/inject/drop_packets/gpu", fmt::format("a GPU from 0 to {}", c.gpus - 1));
   }
   if (f.drop_packet) {
     const std::uint32_t links = link_count(c);

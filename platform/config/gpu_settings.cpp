@@ -13,12 +13,14 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* blocks[] = {"compute", "output_map", "cache", "memory", "tracker", "dma", "processor"};
+constexpr const char* blocks[] = {"compute", "output_map", "cache", "memory", "tracker", "dma", "processor", "nic"};
 
-/// Programs and their kernels are made for one shape of tiles and of blocks, and one layout of memory.
+/// Programs and their kernels are made for one shape of tiles and of blocks, and one layout of memory. NICs send
+/// each other packets over one wire.
 constexpr const char* common[] = {"compute.tile_rows",   "compute.tile_columns", "compute.tiles",
                                   "compute.wavefronts",  "compute.slab_depth",   "compute.ring_block_bytes",
-                                  "memory.capacity_GiB", "memory.file",          "memory.valid_bits_KiB"};
+                                  "memory.capacity_GiB", "memory.file",          "memory.valid_bits_KiB",
+                                  "nic.mtu_bytes",       "nic.wire_GBps",        "nic.wire_latency_ns"};
 
 bool is_below(const std::string& path, const std::string& parent) {
   return path == parent || path.rfind(parent + ".", 0) == 0;

@@ -128,6 +128,10 @@ void check_controller(const Checks& checks, const memory::MemoryParameters& p) {
                    "no less than the band before");
 }
 
+void check_nic(const Checks& checks, const nic::NicParameters& p) {
+  checks.at_least(p.payload_in_flight / 1024.0, p.mtu / 1024.0, "/nic/payload_in_flight_KiB", "mtu_bytes in KiB");
+}
+
 }  // namespace
 
 void check_memory(const Document& document, const dram::MemorySpec& spec) {
@@ -152,6 +156,7 @@ void check_system(const Document& document, const SystemConfiguration& system) {
   checks.require(system.memory.capacity_bytes / system.cache.line_bytes <= most_lines, "/memory/capacity_GiB",
                  fmt::format("at most {} lines of the cache, {} B each", most_lines, system.cache.line_bytes));
   checks.power_of_two(system.tracker.sets, "/tracker/sets");
+  if (system.nic) check_nic(checks, *system.nic);
 }
 
 void check_explicit_tile(const Document& run, const SystemConfiguration& system, TileShape tile) {

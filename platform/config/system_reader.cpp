@@ -104,6 +104,24 @@ dma::DmaParameters read_dma(const Section& s) {
   return p;
 }
 
+nic::NicParameters read_nic(const Section& s) {
+  nic::NicParameters p;
+  s.read("messages_per_us", p.messages_per_us);
+  p.io_latency = s.time("io_latency_ns");
+  s.read("io_GBps", p.io_GBps);
+  s.read("entry_fetches", p.entry_fetches);
+  p.payload_in_flight = static_cast<std::uint32_t>(s.bytes("payload_in_flight_KiB", KiB));
+  s.read("mtu_bytes", p.mtu);
+  return p;
+}
+
+nic::WireParameters read_wire(const Section& s) {
+  nic::WireParameters p;
+  s.read("wire_GBps", p.GBps);
+  p.latency = s.time("wire_latency_ns");
+  return p;
+}
+
 dram::Geometry read_geometry(const Section& s) {
   dram::Geometry g;
   s.read("pseudo_channels", g.pseudo_channels);
@@ -185,6 +203,12 @@ SystemConfiguration read_system(const Document& system, const Document& memory) 
   const Section processor(content, "processor");
   s.processor.register_access = processor.time("register_access_ns");
   processor.read("error_log_entries", s.processor.error_log_entries);
+  if (content.contains("nic")) {
+    const Section nic(content, "nic");
+    s.nic = read_nic(nic);
+    s.wire = read_wire(nic);
+    nic.read("writes_invalidate", s.cache.nic_writes_invalidate);
+  }
   check_system(system, s);
   return s;
 }

@@ -55,13 +55,21 @@ class TierCheck {
   }
   void check_nodes() const {
     require("gpus_per_node", "the number of GPUs of a node");
-    require("inside", "the links inside a node");
-    require("between", "the links between nodes");
     const auto size = topology_.at("gpus_per_node").get<std::uint32_t>();
+    const bool is_joined = topology_.contains("between");
+    if (size > 1 || is_joined) require("inside", "the links inside a node");
+    if (is_inner_) require("between", "the links between nodes");
+    if (!is_joined && topology_.contains("ports"))
+      system_.reject(place_ + "/ports", "this key only with between, the links that it is about");
     if (gpus_ % size != 0)
       system_.reject(place_ + "/gpus_per_node", fmt::format("a divisor of {}, the number of GPUs", gpus_));
-    TierCheck(system_, place_ + "/inside/topology", topology_.at("inside").at("topology"), size).check();
-    TierCheck(system_, place_ + "/between/topology", topology_.at("between").at("topology"), gpus_ / size).check();
+    if (topology_.contains("inside")) check_inner("inside", size);
+    if (is_joined) check_inner("between", gpus_ / size);
+  }
+  void check_inner(const char* key, std::uint32_t gpus) const {
+    TierCheck inner(system_, fmt::format("{}/{}/topology", place_, key), topology_.at(key).at("topology"), gpus);
+    inner.is_inner_ = true;
+    inner.check();
   }
 
   const Document& system_;
@@ -69,6 +77,7 @@ class TierCheck {
   const json& topology_;
   std::string kind_;
   std::uint32_t gpus_;
+  bool is_inner_ = false;  ///< of nodes' links, which join everything that they are between
 };
 
 /// The number of a switch that is named with its number, such as "switch0".
@@ -127,6 +136,14 @@ void check_buffers(const Document& system, const RunConfiguration& c) {
   }
 }
 
+/// GPUs of a GEMM or a collective send to each other, and meet at barriers, over links.
+void check_ways(const Document& system, const RunConfiguration& c, const Fabric& fabric) {
+  if (joins_all(fabric) || !(c.workload.has_gemm() || c.workload.collective)) return;
+  system.reject("/links/topology/between", "nothing",
+                fmt::format("the links between nodes, over which the {} GPUs of a {} send to each other", c.gpus,
+                            c.workload.collective ? "collective" : "GEMM"));
+}
+
 void check_size(const Document& system, const Fabric& fabric) {
   const char* const place = "/links/topology";
   for (const Placement& placement : fabric.gpus)
@@ -177,8 +194,9 @@ LinkTier read_tier(const json& links, const interconnect::LinkParameters& otherw
   topology.reduces = value.value("reduction", topology.reduces);
   topology.gpus_per_node = value.value("gpus_per_node", topology.gpus_per_node);
   topology.one_port_per_node = value.value("ports", "gpu") == "node";
-  for (const char* name : {"inside", "between"})
-    if (value.contains(name)) topology.tiers.push_back(read_tier(value.at(name), p));
+  if (kind != "nodes") return tier;
+  topology.tiers.push_back(value.contains("inside") ? read_tier(value.at("inside"), p) : LinkTier{p, {}});
+  if (value.contains("between")) topology.tiers.push_back(read_tier(value.at("between"), p));
   return tier;
 }
 
@@ -187,6 +205,7 @@ void check_topology(const Document& run, const Document& system, const RunConfig
   TierCheck(system, "/links/topology", topology, c.gpus).check();
   const Fabric fabric = lay_out({c.system.links, c.system.topology}, c.gpus);
   check_size(system, fabric);
+  check_ways(system, c, fabric);
   check_overrides(run, system, c, fabric);
   check_buffers(system, c);
   if (!c.mirror) return;

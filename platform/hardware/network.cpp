@@ -38,7 +38,7 @@ std::vector<Axis> axes_of(const std::vector<std::uint32_t>& dimensions, std::uin
   return axes;
 }
 
-/// The networks inside nodes and between them, and where their elements are in the whole.
+/// The networks inside nodes and between them, if links join nodes, and where their elements are in the whole.
 class Nodes {
  public:
   Nodes(const LinkTier& tier, std::uint32_t gpus)
@@ -46,7 +46,8 @@ class Nodes {
         count_(gpus / size_),
         one_port_(tier.topology.one_port_per_node),
         inside_(network_of(tier.topology.inside(), size_)),
-        between_(network_of(tier.topology.between(), count_)),
+        is_joined_(tier.topology.between() != nullptr),
+        between_(is_joined_ ? network_of(*tier.topology.between(), count_) : Network(count_, 0)),
         whole_(gpus, std::size_t{count_} * inside_.switches() + std::size_t{planes()} * between_.switches()) {}
 
   Network join() {
@@ -58,7 +59,7 @@ class Nodes {
   }
 
  private:
-  std::uint32_t planes() const { return one_port_ ? 1 : size_; }
+  std::uint32_t planes() const { return !is_joined_ ? 0 : one_port_ ? 1 : size_; }
 
   std::uint32_t place_inside(std::uint32_t node, std::uint32_t i) const {
     return i < size_ ? node * size_ + i : whole_.gpus + node * inside_.switches() + i - size_;
@@ -111,7 +112,9 @@ class Nodes {
 
   std::uint32_t size_, count_;
   bool one_port_;
-  Network inside_, between_, whole_;
+  Network inside_;
+  bool is_joined_;
+  Network between_, whole_;
 };
 
 Network torus(const LinkTier& tier, std::uint32_t gpus) {

@@ -41,6 +41,14 @@ Fabric mirrored_ring(const interconnect::LinkParameters& links, std::uint32_t gp
   return {{{0, gpus, {gpus - 1}, route, 1}}, {}, {{0, static_cast<std::uint16_t>(gpus - 1), links}}};
 }
 
+bool joins_all(const Fabric& fabric) {
+  return std::all_of(fabric.gpus.begin(), fabric.gpus.end(), [](const Placement& from) {
+    const auto ways = std::count_if(from.route.begin(), from.route.end(),
+                                    [](const interconnect::Hop& hop) { return hop.port != interconnect::no_port; });
+    return static_cast<std::uint32_t>(ways) + 1 == from.gpus;
+  });
+}
+
 std::uint32_t channels_of(const Fabric& fabric) {
   std::uint32_t most = 0;
   const auto take = [&most](const interconnect::Route& route) {

@@ -34,7 +34,7 @@ struct LinkTier;
 
 /// A torus of one dimension is a ring. Fully connected GPUs have a link to each other one, switched ones a link in each
 /// direction to the one switch, where no way has more than two links. Nodes are groups of GPUs of successive numbers,
-/// joined inside by one tier of links and with each other by another one.
+/// joined inside by one tier of links and with each other by another one, or by none: then only NICs reach further.
 struct Topology {
   enum class Kind { torus, fully_connected, switched, nodes } kind = Kind::torus;
   std::vector<std::uint32_t> dimensions;  ///< of a torus; empty: one, of all GPUs
@@ -45,10 +45,10 @@ struct Topology {
   /// Of nodes: only the first GPU of each is joined with the other nodes'. Otherwise every GPU is joined with those
   /// that have the same place in their nodes, by a network of their own.
   bool one_port_per_node = false;
-  std::vector<LinkTier> tiers;  ///< of nodes: inside each, and between them
+  std::vector<LinkTier> tiers;  ///< of nodes: inside each, and between them where links join them
 
   const LinkTier& inside() const;
-  const LinkTier& between() const;
+  const LinkTier* between() const;  ///< null: no link joins nodes
 };
 
 /// Links of one kind and what they join.
@@ -58,7 +58,7 @@ struct LinkTier {
 };
 
 inline const LinkTier& Topology::inside() const { return tiers[0]; }
-inline const LinkTier& Topology::between() const { return tiers[1]; }
+inline const LinkTier* Topology::between() const { return tiers.size() > 1 ? &tiers[1] : nullptr; }
 
 /// The most links that a GPU has.
 inline constexpr std::uint32_t most_ports = 64;
@@ -73,6 +73,9 @@ Fabric lay_out(const LinkTier& tier, std::uint32_t gpus);
 
 /// GPU 0 of a ring in which it stands for all of them: its only port leads to the previous GPU.
 Fabric mirrored_ring(const interconnect::LinkParameters& links, std::uint32_t gpus);
+
+/// Whether every GPU has a way to every other one.
+bool joins_all(const Fabric& fabric);
 
 /// Virtual channels that the routes of a fabric name.
 std::uint32_t channels_of(const Fabric& fabric);

@@ -55,6 +55,16 @@ FaultOutcome packet_dropped(const Faults::DropPacket& fault, const interconnect:
       fmt::format("{} carried {} packets, numbered from 0", name, link.packets()));
 }
 
+/// Delivery is reliable: what the run computes is right all the same.
+FaultOutcome packets_dropped(const Faults::DropPackets& fault, const nic::Wire& wire) {
+  return outcome("drop_packets",
+                 wire.struck() == 0
+                     ? ""
+                     : fmt::format("the wire lost the first {} packet{} that GPU {}'s NIC sent, first the {}",
+                                   wire.struck(), wire.struck() == 1 ? "" : "s", fault.gpu, wire.first_struck()),
+                 fmt::format("GPU {}'s NIC sent nothing", fault.gpu));
+}
+
 }  // namespace
 
 void WrongElement::strike(const RunConfiguration& c, const Node& node) {
@@ -95,6 +105,7 @@ std::vector<FaultOutcome> fault_outcomes(const RunConfiguration& c, const Node& 
   if (f.flip_bit) list.push_back(bit_flipped(*f.flip_bit, *gpu(f.flip_bit->gpu).memory.faults()));
   if (f.wrong_rounding) list.push_back(wrongly_rounded(*f.wrong_rounding, gpu(*f.wrong_rounding)));
   if (f.drop_packet) list.push_back(packet_dropped(*f.drop_packet, *node.links()[f.drop_packet->link]));
+  if (f.drop_packets) list.push_back(packets_dropped(*f.drop_packets, *node.wire()));
   if (f.wrong_element)
     list.push_back(outcome("wrong_element", wrong_element.text(), "the run did not come to its end"));
   return list;

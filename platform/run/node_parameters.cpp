@@ -22,6 +22,9 @@ NodeParameters node_parameters(const RunConfiguration& configuration) {
   if (const auto& fault = configuration.faults.drop_packet)
     node.fabric.links[fault->link].parameters.drop_packet = fault->packet;
   for (const Placement& placement : node.fabric.gpus) node.gpus.push_back(gpu_parameters(configuration, placement.gpu));
+  node.wire = configuration.system.wire;
+  if (const auto& fault = configuration.faults.drop_packets)
+    node.wire.loss = {static_cast<std::uint16_t>(fault->gpu), fault->count};
   if (configuration.mirror && configuration.gpus > 1) node.mirrored = output_grid(configuration);
   node.options = {configuration.functional, configuration.check_protocol};
   return node;

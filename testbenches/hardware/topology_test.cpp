@@ -207,6 +207,24 @@ TEST_CASE("only the first GPU of a node is joined with others when a node has on
   CHECK(fabric.gpus[4].route[8].channel != fabric.gpus[4].route[3].channel);
 }
 
+TEST_CASE("nothing leads from one node to another where no link joins them") {
+  Topology topology = of_kind(Topology::Kind::nodes);
+  topology.gpus_per_node = 2;
+  topology.tiers = {{{}, of_kind(Topology::Kind::switched)}};
+  const Fabric fabric = lay_out({{}, topology}, 6);
+  CHECK(fabric.links.size() == 12);
+  CHECK(fabric.switches.size() == 3);
+  CHECK_FALSE(joins_all(fabric));
+  for (std::uint32_t from = 0; from < 6; ++from)
+    for (std::uint32_t to = 0; to < 6; ++to)
+      CHECK((fabric.gpus[from].route[to].port != interconnect::no_port) == (from != to && from / 2 == to / 2));
+  CHECK(joins_all(lay_out({{}, topology}, 2)));
+  topology.gpus_per_node = 1;
+  topology.tiers = {{}};
+  CHECK(lay_out({{}, topology}, 3).links.empty());
+  CHECK(joins_all(lay_out({{}, {}}, 3)));
+}
+
 TEST_CASE("links have the parameters of their tier") {
   interconnect::LinkParameters fast, slow;
   fast.bandwidth_GBps = 300;
