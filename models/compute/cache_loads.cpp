@@ -50,7 +50,7 @@ void LastLevelCache::load(tlm::tlm_generic_payload& transaction, const DataExten
   while (next != none) {
     const std::uint32_t fill = next;
     next = fills_[fill].next;
-    fetch(fill, extension.traffic, real, time);
+    fetch(fill, transaction, time);
   }
   finish(index);
 }
@@ -191,14 +191,17 @@ void LastLevelCache::wait_for(std::uint32_t fill, std::uint32_t load) {
   ++loads_[load].pending;
 }
 
-void LastLevelCache::fetch(std::uint32_t index, TrafficClass traffic, bool real, Picoseconds time) {
+/// For the load.
+void LastLevelCache::fetch(std::uint32_t index, const tlm::tlm_generic_payload& load, Picoseconds time) {
   const Fill& fill = fills_[index];
   Picoseconds arrival = time + memory_latency_;
   for (const Missing& missing : fill.lines) arrival = order_.after(missing.line, missing.sectors, arrival);
   Transaction& access = pool_.make(Operation::load, base_ + fill.begin, fill.shape);
-  access.extension().traffic = traffic;
+  const DataExtension& extension = *load.get_extension<DataExtension>();
+  access.extension().traffic = extension.traffic;
+  access.extension().real = extension.real;
   access.extension().token = index;
-  if (real) access.attach_buffer();
+  if (load.get_data_ptr() != nullptr) access.attach_buffer();
   memory.send(access, arrival - now());
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace t3vp::compute {
 namespace {
@@ -40,6 +41,9 @@ ComputeCluster::ComputeCluster(const sc_core::sc_module_name& name, const Comput
   SC_HAS_PROCESS(ComputeCluster);
   SC_METHOD(step);
   sensitive << events_.event();
+  dont_initialize();
+  SC_METHOD(poll);
+  sensitive << polls_.event();
   dont_initialize();
 }
 
@@ -86,6 +90,35 @@ void ComputeCluster::step() {
       event.transaction->release();
   }
   events_.arm();
+}
+
+void ComputeCluster::poll() {
+  if (polls_are_held_) return;
+  while (polls_.ready()) {
+    const KernelQueue::Event event = polls_.pop();
+    KernelQueue& queue = *queues_[event.queue];
+    if (event.generation == queue.generation()) queue.step(event);
+  }
+  polls_.arm();
+}
+
+void ComputeCluster::hold_polls(bool held) {
+  if (polls_are_held_ == held) return;
+  polls_are_held_ = held;
+  if (held) return;
+  std::vector<std::pair<Picoseconds, KernelQueue::Event>> missed;
+  while (polls_.ready()) {
+    const Picoseconds time = polls_.next_time(), rounds = (now() - time + parameters_.poll - 1) / parameters_.poll;
+    missed.emplace_back(time + rounds * parameters_.poll, polls_.pop());
+  }
+  for (const auto& [time, event] : missed) polls_.push(time, event);
+  polls_.arm();
+}
+
+std::uint32_t ComputeCluster::polling() const {
+  std::uint32_t waves = 0;
+  for (const auto& queue : queues_) waves += queue->polling();
+  return waves;
 }
 
 /// Whoever has room on a compute unit that has become free, as long as there is any.

@@ -65,6 +65,14 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   Picoseconds busy_time() const { return busy_time_; }
   /// The first sum that the injected fault has rounded wrongly, in words; empty while there is none.
   const std::string& wrongly_rounded() const { return wrongly_rounded_; }
+  /// Polls of kernels' waves that have found something else than they await, and waves that poll so.
+  std::uint64_t polls_in_vain() const { return polls_in_vain_; }
+  std::uint32_t polling() const;
+  /// How often a kernel's code has been run, by what the host counts.
+  std::uint64_t stretches() const { return stretches_; }
+  /// While polls are held no wave reads again. Later they go on as if they had not been, at multiples of the loop's
+  /// time.
+  void hold_polls(bool held);
   const char* group() const override { return "compute"; }
   void visit_statistics(const StatisticVisitor& visit) const override;
 
@@ -76,6 +84,7 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   void response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void push(KernelQueue::Step step, Transaction& transaction, Picoseconds delay);
   void step();
+  void poll();
   void reset();
   void fill(std::uint32_t cu);
   void fill();
@@ -101,6 +110,9 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   Trace* trace_;
   std::array<std::vector<Trace::Track>, queue_count> tracks_;  ///< of each queue, others than 0's made when needed
   EventQueue<KernelQueue::Event> events_;
+  EventQueue<KernelQueue::Event> polls_;
+  bool polls_are_held_ = false;
+  std::uint64_t polls_in_vain_ = 0, stretches_ = 0;
   TransactionPool pool_;
   ComputeUnits units_;
   KernelRegistry kernels_;

@@ -7,6 +7,8 @@
 #include <initializer_list>
 #include <optional>
 
+#include "compute/planned_ranges.h"
+#include "compute/shared_mistakes.h"
 #include "protocol/address_map.h"
 #include "protocol/gpu_name.h"
 #include "protocol/guest_bool.h"
@@ -34,14 +36,6 @@ bool is_tile(const t3_tile& tile, std::uint32_t tiles) {
 
 bool fits(const t3_tile& tile, std::uint32_t rows, std::uint32_t columns) {
   return tile.element == T3_FP32 && tile.rows == rows && tile.columns == columns;
-}
-
-std::string place_of(const t3_range& range) { return fmt::format("{:#x} to {:#x}", range.begin, range.end - 1); }
-
-std::string places_of(const t3_range* ranges, std::uint32_t count) {
-  std::string text;
-  for (std::uint32_t i = 0; i < count; ++i) text += (i == 0 ? "" : ", ") + place_of(ranges[i]);
-  return count == 0 ? "nowhere" : text;
 }
 
 struct NamedBool {
@@ -87,7 +81,7 @@ std::string mistake_of_numbers(const t3_plan& plan) {
                                  {"read_count", plan.read_count, 0, T3_RANGES_MAX},
                                  {"sent_count", plan.sent_count, 0, T3_RANGES_MAX},
                                  {"fetched_count", plan.fetched_count, 0, T3_RANGES_MAX},
-                                 {"counted_count", plan.counted_count, 0, T3_RANGES_MAX}};
+                                 {"shared_count", plan.shared_count, 0, T3_RANGES_MAX}};
   for (const auto& [name, value, least, most] : numbers) {
     if (value >= least && value <= most) continue;
     const std::string expected = most == any ? fmt::format("{} or more", least) : fmt::format("{} to {}", least, most);
@@ -116,7 +110,7 @@ std::string mistake_of_plan(const t3_plan& plan, std::uint16_t gpu, std::uint64_
   if (wrong.empty()) wrong = mistake_of_ranges("reads", plan.read, plan.read_count, here);
   if (wrong.empty()) wrong = mistake_of_ranges("sends to", plan.sent, plan.sent_count, elsewhere);
   if (wrong.empty()) wrong = mistake_of_ranges("fetches from", plan.fetched, plan.fetched_count, elsewhere);
-  if (wrong.empty()) wrong = mistake_of_ranges("counts in", plan.counted, plan.counted_count, elsewhere);
+  if (wrong.empty()) wrong = mistake_of_ranges("shares", plan.shared, plan.shared_count, elsewhere);
   return wrong;
 }
 
@@ -236,20 +230,6 @@ std::optional<t3_range> range_of(const t3_access& access) {
   return t3_range{access.address, end};
 }
 
-/// Ranges may follow one another.
-bool is_in(const t3_range& range, const t3_range* ranges, std::uint32_t count) {
-  std::uint64_t begin = range.begin;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const t3_range* const found = std::find_if(ranges, ranges + count, [begin](const t3_range& planned) {
-      return begin >= planned.begin && begin < planned.end;
-    });
-    if (found == ranges + count) return false;
-    begin = found->end;
-    if (begin >= range.end) return true;
-  }
-  return false;
-}
-
 std::string mistake_of_load(const t3_range& range, const t3_plan& plan, std::uint16_t gpu) {
   if (const std::uint64_t from = address_map::gpu_of(range.begin); from != gpu) {
     const std::uint64_t base = address_map::on_gpu(from, 0);
@@ -325,22 +305,6 @@ std::string mistake_of_place(const t3_call& call, const t3_plan& plan, std::uint
   return call.kind == T3_CALL_LOAD ? mistake_of_load(*range, plan, gpu) : mistake_of_store(call, *range, plan, gpu);
 }
 
-std::string mistake_of_fetch_add(const t3_integer& integer, const t3_plan& plan) {
-  const std::uint64_t address = integer.address, bytes = integer.bytes;
-  if (integer.old == nullptr || integer.done == nullptr)
-    return fmt::format("a fetch-and-add at {:#x} without a place for the old value: one expected", address);
-  if (bytes != 4 && bytes != 8)
-    return fmt::format("a fetch-and-add of {} bytes at {:#x}: an integer of 4 or 8 bytes expected", bytes, address);
-  if (address % bytes != 0)
-    return fmt::format("a fetch-and-add of {} bytes at {:#x}: a multiple of {} expected", bytes, address, bytes);
-  const std::uint64_t on = address_map::gpu_of(address), local = address_map::local_of(address);
-  if (is_in({local, local + bytes}, plan.counted, plan.counted_count)) return {};
-  return fmt::format(
-      "a fetch-and-add of {} bytes at {:#x} of {}: its plan counts in {} of any GPU, memory of this "
-      "expected",
-      bytes, address, gpu_name(on), places_of(plan.counted, plan.counted_count));
-}
-
 /// What a signal says of the stores before it is known at the GPU that it goes to.
 std::string mistake_of_stored(const t3_counter& counter, const t3_plan& plan, std::uint16_t gpu) {
   const t3_range& stored = counter.stored;
@@ -396,7 +360,10 @@ std::string mistake_of_call(const t3_call& call, const t3_plan& plan, std::uint1
     case T3_CALL_AWAIT:
       return mistake_of_counter(call, plan, gpu);
     case T3_CALL_FETCH_ADD:
-      return mistake_of_fetch_add(call.integer, plan);
+    case T3_CALL_READ:
+    case T3_CALL_WRITE:
+    case T3_CALL_AWAIT_VALUE:
+      return mistake_of_shared(call, plan);
     case T3_CALL_SHOW:
       return call.show.text != nullptr ? std::string() : "a name for the timeline that is none: a text expected";
     case T3_CALL_DRAIN:

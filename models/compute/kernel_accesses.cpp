@@ -29,17 +29,53 @@ void KernelRun::answered(Slot, Transaction& transaction) {
       break;
     case T3_CALL_STORE:
     case T3_CALL_UPDATE:
+    case T3_CALL_WRITE:
       --wave.stores;
       wave.stored.erase(std::find(wave.stored.begin(), wave.stored.end(), number));
       break;
     case T3_CALL_FETCH_ADD:
       tell_old(wave, transaction);
       return go_on(wave);
+    case T3_CALL_READ:
+      tell_read(wave, transaction);
+      return go_on(wave);
+    case T3_CALL_AWAIT_VALUE:
+      if (ends_poll(wave, transaction)) go_on(wave);
+      return;
     default:
       return go_on(wave);
   }
   if (wave.waiting != nullptr && serve(wave)) go_on(wave);
 }
+
+namespace {
+
+bool is_store(std::uint32_t kind) { return kind == T3_CALL_STORE || kind == T3_CALL_UPDATE || kind == T3_CALL_WRITE; }
+
+AccessedBytes bytes_of(const t3_access& access) {
+  return {access.address, access.stride, access.rows, std::uint64_t{access.columns} * t3_element_bytes(access.element)};
+}
+
+/// Of a call that accesses memory, and not signals.
+AccessedBytes bytes_of(const t3_call& call) {
+  switch (call.kind) {
+    case T3_CALL_FETCH_ADD:
+      return {call.integer.address, 0, 1, call.integer.bytes};
+    case T3_CALL_READ:
+    case T3_CALL_WRITE:
+      return {call.bytes.address, 0, 1, call.bytes.bytes};
+    case T3_CALL_AWAIT_VALUE:
+      return {call.poll.condition.address, 0, 1, call.poll.condition.bytes};
+    default:
+      return bytes_of(call.access);
+  }
+}
+
+bool accesses_memory(std::uint32_t kind) {
+  return kind <= T3_CALL_UPDATE || (kind >= T3_CALL_FETCH_ADD && kind <= T3_CALL_AWAIT_VALUE);
+}
+
+}  // namespace
 
 void KernelRun::issue(Wave& wave, Transaction& transaction, Picoseconds delay) {
   std::uint32_t number = static_cast<std::uint32_t>(accesses_.size());
@@ -56,7 +92,10 @@ void KernelRun::issue(Wave& wave, Transaction& transaction, Picoseconds delay) {
     access.tile = wave.waiting->tile;
     access.part = wave.waiting->access;
   }
-  if (access.kind == T3_CALL_STORE || access.kind == T3_CALL_UPDATE) wave.stored.push_back(number);
+  if (is_store(access.kind)) {
+    access.bytes = bytes_of(*wave.waiting);
+    wave.stored.push_back(number);
+  }
   transaction.extension().token = number;
   host_.issue(wave.slot, transaction, delay);
 }
@@ -116,11 +155,15 @@ void KernelRun::store(Wave& wave, Operation operation) {
   if (address_map::gpu_of(access.address) != host_.gpu()) extension.ring = agreement_.sent;
   if (host_.functional()) give_rows(contents(wave, tile), tile, access, transaction.get_data_ptr());
   ++wave.stores;
-  if (access.at_once) return issue(wave, transaction, 0);
+  issue(wave, transaction, access.at_once ? 0 : pass_port(wave, extension.shape.bytes()));
+}
+
+/// Until the bytes have passed, behind those of the wave's stores before them.
+Picoseconds KernelRun::pass_port(Wave& wave, std::uint64_t bytes) const {
   const ComputeParameters& p = host_.parameters();
-  wave.port_until = std::max(wave.port_until, now()) +
-                    cycle_time(static_cast<double>(extension.shape.bytes()) / p.port_bytes_per_cycle, p.clock_GHz);
-  issue(wave, transaction, wave.port_until - now());
+  wave.port_until =
+      std::max(wave.port_until, now()) + cycle_time(static_cast<double>(bytes) / p.port_bytes_per_cycle, p.clock_GHz);
+  return wave.port_until - now();
 }
 
 void KernelRun::signal(Wave& wave) {
@@ -150,13 +193,9 @@ void KernelRun::await(Wave& wave) {
 
 namespace {
 
-std::uint64_t row_bytes(const t3_access& access) {
-  return std::uint64_t{access.columns} * t3_element_bytes(access.element);
-}
-
 /// Whether a row at this address has bytes of the access's.
-bool meets(std::uint64_t row, std::uint64_t bytes, const t3_access& access) {
-  const std::uint64_t each = row_bytes(access), end = row + bytes;
+bool meets(std::uint64_t row, std::uint64_t bytes, const AccessedBytes& access) {
+  const std::uint64_t each = access.row_bytes, end = row + bytes;
   std::uint64_t first = access.address;  // of the rows that do not end before this one begins
   if (row >= first + each) {
     if (access.rows == 1 || access.stride == 0) return false;
@@ -167,69 +206,60 @@ bool meets(std::uint64_t row, std::uint64_t bytes, const t3_access& access) {
   return first < end;
 }
 
-bool share_local_bytes(const t3_access& a, const t3_access& b) {
-  const auto end = [](const t3_access& access) {
-    return access.address + (access.rows - 1) * access.stride + row_bytes(access);
-  };
-  if (a.address >= end(b) || b.address >= end(a)) return false;
+bool share_local_bytes(const AccessedBytes& a, const AccessedBytes& b) {
+  if (a.address >= b.end() || b.address >= a.end()) return false;
   for (std::uint32_t row = 0; row < a.rows; ++row)
-    if (meets(a.address + row * a.stride, row_bytes(a), b)) return true;
+    if (meets(a.address + row * a.stride, a.row_bytes, b)) return true;
   return false;
 }
 
-t3_access at_local(t3_access access) {
+AccessedBytes at_local(AccessedBytes access) {
   access.address = address_map::local_of(access.address);
   return access;
 }
 
-bool is_of_all(const t3_access& access) { return address_map::gpu_of(access.address) == address_map::all_gpus; }
+bool is_of_all(const AccessedBytes& access) { return address_map::gpu_of(access.address) == address_map::all_gpus; }
 
 /// What is of all GPUs is of each.
-bool share_bytes(const t3_access& a, const t3_access& b) {
+bool share_bytes(const AccessedBytes& a, const AccessedBytes& b) {
   const bool on_one = address_map::gpu_of(a.address) == address_map::gpu_of(b.address);
   return (on_one || is_of_all(a) || is_of_all(b)) && share_local_bytes(at_local(a), at_local(b));
 }
 
-/// The bytes of a load, a store, an update or a fetch-and-add.
-t3_access bytes_of(const t3_call& call) {
-  if (call.kind != T3_CALL_FETCH_ADD) return call.access;
-  t3_access access{};
-  access.address = call.integer.address;
-  access.element = T3_FP32;
-  access.rows = 1;
-  access.columns = call.integer.bytes / t3_element_bytes(T3_FP32);
-  return access;
-}
-
-const char* name_of(std::uint32_t kind) {
-  return kind == T3_CALL_LOAD ? "load" : kind == T3_CALL_STORE ? "store" : "update";
-}
-
-std::string text_of(std::uint32_t kind, const t3_access& access) {
-  if (kind == T3_CALL_FETCH_ADD)
-    return fmt::format("fetch-and-add of {} bytes at {:#x}", row_bytes(access), access.address);
-  return fmt::format("{} of {} rows {} bytes apart at {:#x}", name_of(kind), access.rows, access.stride,
-                     access.address);
+std::string text_of(std::uint32_t kind, const AccessedBytes& access) {
+  const char* const name = kind == T3_CALL_LOAD        ? "a load"
+                           : kind == T3_CALL_STORE     ? "a store"
+                           : kind == T3_CALL_UPDATE    ? "an update"
+                           : kind == T3_CALL_FETCH_ADD ? "a fetch-and-add"
+                           : kind == T3_CALL_READ      ? "a read"
+                           : kind == T3_CALL_WRITE     ? "a write"
+                                                       : "a poll";
+  if (kind > T3_CALL_UPDATE) return fmt::format("{} of {} bytes at {:#x}", name, access.row_bytes, access.address);
+  return fmt::format("{} of {} rows {} bytes apart at {:#x}", name, access.rows, access.stride, access.address);
 }
 
 }  // namespace
 
 /// Whether the call may reach memory before what the wave has stored. Stores take turns at the port, so that a load of
 /// what they bring may pass them. What goes to all GPUs reaches the own one through the switch, other stores do not.
-bool KernelRun::may_pass(const t3_call& call, const t3_access& bytes, const t3_access& stored) const {
-  if (call.kind != T3_CALL_STORE && call.kind != T3_CALL_UPDATE) return share_bytes(bytes, stored);
-  const auto is_here = [this](const t3_access& access) { return address_map::gpu_of(access.address) == host_.gpu(); };
+bool KernelRun::may_pass(const t3_call& call, const AccessedBytes& bytes, const AccessedBytes& stored) const {
+  if (!is_store(call.kind)) return share_bytes(bytes, stored);
+  const auto is_here = [this](const AccessedBytes& access) {
+    return address_map::gpu_of(access.address) == host_.gpu();
+  };
   const bool two_ways = (is_here(bytes) && is_of_all(stored)) || (is_of_all(bytes) && is_here(stored));
   return two_ways && share_bytes(bytes, stored);
 }
 
 std::string KernelRun::mistake_of_order(const Wave& wave, const t3_call& call) const {
-  const t3_access bytes = bytes_of(call);
+  if (wave.stored.empty() || !accesses_memory(call.kind)) return {};
+  const AccessedBytes bytes = bytes_of(call);
   for (const std::uint32_t number : wave.stored)
-    if (const Access& stored = accesses_[number]; may_pass(call, bytes, stored.part))
-      return fmt::format("{} {}: its own {} is under way, t3_drain before it expected",
-                         call.kind == T3_CALL_UPDATE ? "an" : "a", text_of(call.kind, bytes),
-                         text_of(stored.kind, stored.part));
+    if (const Access& stored = accesses_[number]; may_pass(call, bytes, stored.bytes)) {
+      const std::string own = text_of(stored.kind, stored.bytes);
+      return fmt::format("{}: its own {} is under way, t3_drain before it expected", text_of(call.kind, bytes),
+                         own.substr(own.find(' ') + 1));
+    }
   return {};
 }
 
@@ -248,7 +278,7 @@ std::string KernelRun::mistake_of_load(const Wave& wave, const t3_call& call) co
       return fmt::format(
           "a load of {} x {} elements into {} from ({}, {}) on: another load into some of them is under "
           "way, t3_arrive before it expected",
-          part.rows, part.columns, text_of(call.tile), part.row, part.column);
+          part.rows, part.columns, compute::text_of(call.tile), part.row, part.column);
   }
   return {};
 }

@@ -45,6 +45,8 @@ class KernelHost {
   virtual void issue(Slot slot, Transaction& transaction, Picoseconds delay = 0) = 0;
   /// Calls KernelRun::elapsed(slot, tag) at `time`.
   virtual void schedule(Picoseconds time, Slot slot, std::uint32_t tag) = 0;
+  /// Calls KernelRun::poll_again(slot, tag) at `time`, or later when polls are held.
+  virtual void schedule_poll(Picoseconds time, Slot slot, std::uint32_t tag) = 0;
   /// Occupies the slot's compute unit for `duration` as soon as it is free; returns the end.
   virtual Picoseconds occupy(Slot slot, Picoseconds duration) = 0;
   /// A sum that the injected fault has rounded wrongly, in words.

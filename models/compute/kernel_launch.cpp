@@ -17,6 +17,7 @@ std::uint16_t KernelQueue::gpu() const { return cluster_.gpu_; }
 std::uint64_t KernelQueue::life() const { return cluster_.resets_; }
 TransactionPool& KernelQueue::pool() { return cluster_.pool_; }
 void KernelQueue::code_runs(const KernelCode* code) {
+  if (code != nullptr) ++cluster_.stretches_;
   if (cluster_.code_told_) cluster_.code_told_(code);
 }
 void KernelQueue::wrongly_rounded(const std::string& what) {
@@ -92,6 +93,11 @@ void KernelQueue::schedule(Picoseconds time, Slot slot, std::uint32_t tag) {
   cluster_.events_.push(time, {Step::elapsed, number_, slot, tag, nullptr, generation_});
 }
 
+void KernelQueue::schedule_poll(Picoseconds time, Slot slot, std::uint32_t tag) {
+  ++cluster_.polls_in_vain_;
+  cluster_.polls_.push(time, {Step::poll, number_, slot, tag, nullptr, generation_});
+}
+
 Picoseconds KernelQueue::occupy(Slot slot, Picoseconds duration) {
   cluster_.busy_time_ += duration;
   return cluster_.units_.occupy(cu_of(slot), duration);
@@ -110,6 +116,9 @@ void KernelQueue::step(const Event& event) {
       break;
     case Step::elapsed:
       if (!stopping_) kernel_->elapsed(event.slot, event.tag);
+      break;
+    case Step::poll:
+      if (!stopping_) kernel_->poll_again(event.slot, event.tag);
       break;
     case Step::launch:
       if (stopping_) break;
@@ -281,9 +290,12 @@ std::string KernelQueue::diagnosis() const {
       fmt::format("GPU {} compute units: queue {}: kernel {} of {}", gpu(), number_, completed_ + 1, rung_);
   if (stopping_) return fmt::format("{} is aborted and waits for the answers to {} accesses", kernel, in_flight_);
   const char* const room = launched_ && next_workgroup_ == 0 ? ", there is no room for them beside other kernels" : "";
-  return fmt::format(
-      "{} is not finished: {} workgroups have started, {} are done{}{}", kernel, next_workgroup_, finished_workgroups_,
-      unacknowledged_ == 0 ? "" : fmt::format(", {} stores are not acknowledged", unacknowledged_), room);
+  const std::uint32_t polling = this->polling();
+  return fmt::format("{} is not finished: {} workgroups have started, {} are done{}{}{}{}", kernel, next_workgroup_,
+                     finished_workgroups_,
+                     unacknowledged_ == 0 ? "" : fmt::format(", {} stores are not acknowledged", unacknowledged_), room,
+                     polling == 0 ? "" : fmt::format("; {}: {}", kernel_->name(), kernel_->awaited()),
+                     polling < 2 ? "" : fmt::format(" (and {} more waves poll)", polling - 1));
 }
 
 }  // namespace t3vp::compute

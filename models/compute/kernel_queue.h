@@ -21,7 +21,7 @@ class KernelQueue final : public KernelHost {
  public:
   static constexpr std::uint32_t no_generation = 0;  ///< of accesses whose answers nobody waits for
   static constexpr Slot dispatcher = 0xFFFFFFFF;     ///< slot of the queue's own fetches
-  enum class Step : std::uint8_t { arrived, delivered, taken, elapsed, launch };
+  enum class Step : std::uint8_t { arrived, delivered, taken, elapsed, launch, poll };
   struct Event {
     Step step;
     std::uint8_t queue;
@@ -75,6 +75,8 @@ class KernelQueue final : public KernelHost {
   bool produces() const { return launched_ && kernel_->is_producer() && !all_finished(); }
   bool in_first_stage() const { return produces() && finished_workgroups_ == 0; }
   std::string diagnosis() const;
+  /// Waves whose polls have been in vain so far.
+  std::uint32_t polling() const { return running_ ? kernel_->polling() : 0; }
   /// What the queue does in this range, in words; empty when its packets are not there and its kernel does not write,
   /// or read, there.
   std::string use_of(const OutputRange& range, bool also_reads) const;
@@ -105,6 +107,7 @@ class KernelQueue final : public KernelHost {
   TransactionPool& pool() override;
   void issue(Slot slot, Transaction& transaction, Picoseconds delay) override;
   void schedule(Picoseconds time, Slot slot, std::uint32_t tag) override;
+  void schedule_poll(Picoseconds time, Slot slot, std::uint32_t tag) override;
   Picoseconds occupy(Slot slot, Picoseconds duration) override;
   void wrongly_rounded(const std::string& what) override;
   void code_runs(const KernelCode* code) override;

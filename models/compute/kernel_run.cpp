@@ -209,6 +209,9 @@ bool KernelRun::serve(Wave& wave) {
       if (!is_here(wave, asked.tile)) return false;
       store(wave, asked.kind == T3_CALL_STORE ? Operation::store : Operation::update);
       return true;
+    case T3_CALL_WRITE:
+      write(wave);
+      return true;
     case T3_CALL_ARRIVE:
       return is_here(wave, asked.tile);
     case T3_CALL_DRAIN:
@@ -253,6 +256,12 @@ bool KernelRun::begin(Wave& wave) {
       return false;
     case T3_CALL_AWAIT:
       await(wave);
+      return false;
+    case T3_CALL_READ:
+      read(wave);
+      return false;
+    case T3_CALL_AWAIT_VALUE:
+      begin_poll(wave);
       return false;
     default:
       return meet(wave);
@@ -299,11 +308,11 @@ std::string KernelRun::mistake_of_signal(const t3_counter& counter) const {
 std::string KernelRun::mistake(const Wave& wave, const t3_call& call) const {
   std::string wrong = mistake_of_call(call, plan_, host_.gpu());
   if (wrong.empty()) wrong = tiles_.mistake(index_of(wave), call);
-  if (wrong.empty() && call.kind <= T3_CALL_UPDATE && wave.loads + wave.stores >= T3_ACCESSES_MAX)
+  const bool is_posted = call.kind <= T3_CALL_UPDATE || call.kind == T3_CALL_WRITE;
+  if (wrong.empty() && is_posted && wave.loads + wave.stores >= T3_ACCESSES_MAX)
     return fmt::format("{} loads and stores are under way: less than {} expected, t3_arrive or t3_drain waits for them",
                        wave.loads + wave.stores, static_cast<int>(T3_ACCESSES_MAX));
-  if (wrong.empty() && (call.kind <= T3_CALL_UPDATE || call.kind == T3_CALL_FETCH_ADD))
-    wrong = mistake_of_order(wave, call);
+  if (wrong.empty()) wrong = mistake_of_order(wave, call);
   if (wrong.empty() && call.kind == T3_CALL_SIGNAL) wrong = mistake_of_signal(call.counter);
   return wrong.empty() && call.kind == T3_CALL_LOAD ? mistake_of_load(wave, call) : wrong;
 }

@@ -22,6 +22,15 @@ inline constexpr const char* stray_call = "it calls the device for another wave,
 inline constexpr const char* changed_given =
     "it has changed its arguments or the struct t3_device, which all of its workgroups read: the same expected";
 
+/// What an access touches in memory.
+struct AccessedBytes {
+  std::uint64_t address, stride;
+  std::uint32_t rows;
+  std::uint64_t row_bytes;
+
+  std::uint64_t end() const { return address + (rows - 1) * stride + row_bytes; }
+};
+
 class KernelRun {
  public:
   using Arguments = std::vector<std::max_align_t>;
@@ -45,6 +54,12 @@ class KernelRun {
   void answered(Slot slot, Transaction& transaction);
   /// The wave's work is done.
   void elapsed(Slot slot, std::uint32_t wave);
+  /// The wave reads again what it polls.
+  void poll_again(Slot slot, std::uint32_t wave);
+  /// Waves that have read something else than what they await.
+  std::uint32_t polling() const;
+  /// What the first of them awaits, in words; empty when there is none.
+  std::string awaited() const;
 
  private:
   struct Wave : t3_wave {
@@ -58,6 +73,8 @@ class KernelRun {
     std::uint32_t loads = 0, stores = 0;  ///< that have not come back; stores and updates that have not been taken
     Picoseconds port_until = 0;           ///< when the most recent store has passed the port
     std::vector<std::uint32_t> stored;    ///< numbers of the accesses that are stores and updates under way
+    Picoseconds polled_at = 0;            ///< when the latest read of a poll was sent
+    std::uint64_t polls = 0, seen = 0;    ///< reads of the poll that it waits in, in vain; what the latest has brought
   };
   struct Workgroup {
     std::uint32_t running = 0, met = 0;  ///< waves
@@ -70,7 +87,8 @@ class KernelRun {
     Wave* wave;  ///< null: nothing is under way
     t3_call_kind kind;
     t3_tile tile;
-    t3_access part;  ///< of memory and of the tile
+    t3_access part;  ///< of memory and of the tile, where there is one
+    AccessedBytes bytes;
   };
 
   static void enter(void* wave);
@@ -99,6 +117,15 @@ class KernelRun {
   void store(Wave& wave, Operation operation);
   void fetch_add(Wave& wave);
   void tell_old(const Wave& wave, const Transaction& transaction);
+  Transaction& real_bytes(Operation operation, std::uint64_t address, std::uint32_t bytes, bool cached);
+  void read(Wave& wave);
+  void tell_read(const Wave& wave, const Transaction& transaction);
+  void write(Wave& wave);
+  void begin_poll(Wave& wave);
+  void poll(Wave& wave);
+  bool ends_poll(Wave& wave, const Transaction& transaction);
+  static bool is_polling(const Wave& wave);
+  Picoseconds pass_port(Wave& wave, std::uint64_t bytes) const;
   void signal(Wave& wave);
   void await(Wave& wave);
   void issue(Wave& wave, Transaction& transaction, Picoseconds delay);
@@ -107,7 +134,7 @@ class KernelRun {
   std::string mistake_of_step(const Wave& wave) const;
   std::string mistake_of_load(const Wave& wave, const t3_call& call) const;
   std::string mistake_of_signal(const t3_counter& counter) const;
-  bool may_pass(const t3_call& call, const t3_access& bytes, const t3_access& stored) const;
+  bool may_pass(const t3_call& call, const AccessedBytes& bytes, const AccessedBytes& stored) const;
   std::string mistake_of_order(const Wave& wave, const t3_call& call) const;
   bool has_changed_given() const;
   void fail(const Wave& wave, const std::string& what);

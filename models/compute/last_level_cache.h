@@ -127,7 +127,7 @@ class LastLevelCache : public sc_core::sc_module, public Component {
                         std::uint32_t bytes);
   std::uint32_t plan_fills(std::uint32_t load);
   void wait_for(std::uint32_t fill, std::uint32_t load);
-  void fetch(std::uint32_t fill, TrafficClass traffic, bool real, Picoseconds time);
+  void fetch(std::uint32_t fill, const tlm::tlm_generic_payload& load, Picoseconds time);
   void late_fill();
   void filled(std::uint32_t fill, Picoseconds time, tlm::tlm_generic_payload& transaction);
   void settle(std::uint32_t fill, const Missing& missing, const tlm::tlm_generic_payload& transaction);

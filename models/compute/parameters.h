@@ -26,6 +26,7 @@ struct ComputeParameters {
   std::uint32_t ring_blocks_in_flight = 4;    ///< blocks a ring workgroup keeps under way
   std::uint32_t row_workgroups_per_cu = 8;    ///< of rows kernels
   std::uint32_t row_block_bytes = 4096;       ///< of an operand that a workgroup of a rows kernel has under way
+  Picoseconds poll = 500'000;                 ///< how often a polling loop reads at most
   std::uint32_t register_bytes = 256u << 10;  ///< of a compute unit, which its workgroups share
   std::uint32_t local_bytes = 96u << 10;      ///< local memory of a compute unit
   std::uint64_t memory_bytes = address_map::hbm_limit;  ///< of every GPU: packets reach no further

@@ -81,6 +81,7 @@ void FabricPort::serve(tlm::tlm_generic_payload& request, int source, Picosecond
   extension.traffic = asked.traffic;
   extension.element = asked.element;
   extension.addend = asked.addend;
+  extension.real = asked.real;
   extension.made = asked.made;
   extension.sender_lives_since = extension_of(request).sender_lives_since;
   pending_.push_back({&read, source, &request});

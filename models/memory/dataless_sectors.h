@@ -1,5 +1,6 @@
-// Which memory is not what it would be with data, in a run without: stores of tensors carry none there, so that
-// fetch-and-adds, whose integers are real in every run, must not meet them. A bit for each 32 bytes of either kind.
+// Which memory is not what it would be with data, in a run without: stores of tensors carry none there, so that what is
+// real in every run, integers of fetch-and-adds, flags and queues, must not meet them. A bit for each 32 bytes of
+// either kind.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,13 @@ class DatalessSectors {
  public:
   static constexpr std::uint64_t sector_bytes = 32;
 
-  explicit DatalessSectors(std::uint64_t memory_bytes) : stored_{memory_bytes}, counted_{memory_bytes} {}
+  explicit DatalessSectors(std::uint64_t memory_bytes) : stored_{memory_bytes}, real_{memory_bytes} {}
 
   void note_store(std::uint64_t address, std::uint64_t bytes) { stored_.set(address, bytes); }
+  void forget_store(std::uint64_t address, std::uint64_t bytes) { stored_.clear(address, bytes); }
   bool is_stored(std::uint64_t address, std::uint64_t bytes) const { return stored_.any(address, bytes); }
-  void note_fetch_add(std::uint64_t address, std::uint64_t bytes) { counted_.set(address, bytes); }
-  bool is_counted(std::uint64_t address, std::uint64_t bytes) const { return counted_.any(address, bytes); }
+  void note_real(std::uint64_t address, std::uint64_t bytes) { real_.set(address, bytes); }
+  bool is_real(std::uint64_t address, std::uint64_t bytes) const { return real_.any(address, bytes); }
 
  private:
   /// Zeroed memory of the host from the first bit on, which gives pages to what is used.
@@ -31,6 +33,13 @@ class DatalessSectors {
       if (!words_) throw std::bad_alloc();
       visit(address, bytes, [](std::uint64_t& word, std::uint64_t mask) {
         word |= mask;
+        return false;
+      });
+    }
+    void clear(std::uint64_t address, std::uint64_t bytes) {
+      if (!words_) return;
+      visit(address, bytes, [](std::uint64_t& word, std::uint64_t mask) {
+        word &= ~mask;
         return false;
       });
     }
@@ -58,7 +67,7 @@ class DatalessSectors {
     std::unique_ptr<std::uint64_t[], Free> words_;
   };
 
-  Bits stored_, counted_;
+  Bits stored_, real_;
 };
 
 }  // namespace t3vp::memory

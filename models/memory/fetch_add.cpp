@@ -1,4 +1,5 @@
-// Fetch-and-add: an integer in memory that many count with (protocol/data_protocol.h).
+// Fetch-and-add: an integer in memory that many count with (protocol/data_protocol.h); and what is real in a run
+// without data.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -9,31 +10,44 @@
 
 namespace t3vp::memory {
 
-/// In a run without data: a store or update without any does not go where fetch-and-adds have been, and is noted.
-bool MemoryController::keeps_counters(const tlm::tlm_generic_payload& transaction, const DataExtension& extension) {
-  if (transaction.get_data_ptr() != nullptr) return true;
+/// In a run without data: stores without any do not go where data are real, and what is real not where such stores have
+/// gone. Empty, or what is wrong; what is right is noted.
+std::string MemoryController::mistake_of_kind(const tlm::tlm_generic_payload& transaction,
+                                              const DataExtension& extension) {
+  const bool real = extension.real || extension.operation == Operation::fetch_add;
+  const bool stores = extension.operation == Operation::store || extension.operation == Operation::update;
+  if (!real && (!stores || transaction.get_data_ptr() != nullptr)) return {};
   const std::uint64_t local = address_map::local_of(transaction.get_address());
-  bool keeps = true;
+  bool meets = false;
   for_each_piece(local, extension.shape, [&](std::uint64_t address, std::uint64_t part) {
-    keeps = keeps && !dataless_->is_counted(address, part);
+    meets = meets || (real ? dataless_->is_stored(address, part) : dataless_->is_real(address, part));
   });
-  if (keeps)
-    for_each_piece(local, extension.shape,
-                   [this](std::uint64_t address, std::uint64_t part) { dataless_->note_store(address, part); });
-  return keeps;
+  if (meets && real)
+    return fmt::format(
+        "stores without data have gone to these {} bytes, and nobody knows what would be there: in a run that is not "
+        "functional, integers and flags apart from tensors expected",
+        DatalessSectors::sector_bytes);
+  if (meets)
+    return fmt::format(
+        "it has no data, and fetch-and-adds count or flags are there: in a run that is not functional, tensors apart "
+        "from them, {} bytes each, expected",
+        DatalessSectors::sector_bytes);
+  if (extension.operation == Operation::load) return {};
+  for_each_piece(local, extension.shape, [&](std::uint64_t address, std::uint64_t part) {
+    if (real)
+      dataless_->note_real(address, part);
+    else
+      dataless_->note_store(address, part);
+  });
+  return {};
 }
 
 /// Empty, or why there is no integer for it at its address.
-std::string MemoryController::mistake_of_fetch_add(const tlm::tlm_generic_payload& transaction) const {
-  const std::uint64_t address = transaction.get_address(), local = address_map::local_of(address);
-  const unsigned bytes = transaction.get_data_length();
-  if (const std::string found = tracker.use_of({address, address + bytes}); !found.empty()) return found;
-  if (dataless_ != nullptr && dataless_->is_stored(local, bytes))
-    return fmt::format(
-        "stores without data have gone to these {} bytes, and nobody knows what would be there: in a run that is not "
-        "functional, integers apart from tensors expected",
-        DatalessSectors::sector_bytes);
-  return {};
+std::string MemoryController::mistake_of_fetch_add(const tlm::tlm_generic_payload& transaction,
+                                                   const DataExtension& extension) {
+  const std::uint64_t address = transaction.get_address();
+  std::string found = tracker.use_of({address, address + transaction.get_data_length()});
+  return found.empty() && dataless_ != nullptr ? mistake_of_kind(transaction, extension) : found;
 }
 
 /// At once, between what has come before it and what comes behind it.
@@ -48,7 +62,6 @@ void MemoryController::fetch_and_add(tlm::tlm_generic_payload& transaction, cons
   unsigned char result[sizeof sum];
   std::memcpy(result, &sum, sizeof sum);
   store_.write(address, result, bytes);
-  if (dataless_ != nullptr) dataless_->note_fetch_add(address, bytes);
 }
 
 }  // namespace t3vp::memory

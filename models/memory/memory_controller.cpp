@@ -151,6 +151,7 @@ void MemoryController::accept(const Arrival& arrival, Picoseconds time) {
   tlm::tlm_generic_payload& transaction = *arrival.transaction;
   const DataExtension& extension = extension_of(transaction);
   if (refuse(arrival, extension, time)) return;
+  if (extension.operation != Operation::load) ++written_;
   take_effect(transaction, extension, is_local(arrival.port), time);
   if (trace_ != nullptr && arrival.port == from_peers) trace_arrival(extension, time);
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
@@ -196,12 +197,11 @@ bool MemoryController::refuse(const Arrival& arrival, const DataExtension& exten
     return answer(tlm::TLM_COMMAND_ERROR_RESPONSE, Status::invalid_argument, "memory has no signals to wait for");
   if (extension.operation == Operation::request || extension.operation == Operation::answer)
     return answer(tlm::TLM_COMMAND_ERROR_RESPONSE, Status::invalid_argument, "memory takes no messages of links");
-  if (dataless_ != nullptr && !is_read(extension.operation) && !keeps_counters(transaction, extension))
-    return answer(tlm::TLM_COMMAND_ERROR_RESPONSE, Status::access_denied,
-                  fmt::format("{} without data where fetch-and-adds count: in a run that is not functional, tensors "
-                              "apart from integers, {} bytes each, expected",
-                              name_of(extension.operation), DatalessSectors::sector_bytes));
   const bool adds = extension.operation == Operation::fetch_add;
+  if (const std::string wrong = dataless_ == nullptr || adds ? std::string() : mistake_of_kind(transaction, extension);
+      !wrong.empty())
+    return answer(tlm::TLM_COMMAND_ERROR_RESPONSE, Status::access_denied,
+                  fmt::format("{} at {:#x}: {}", name_of(extension.operation), address, wrong));
   if (!adds && extension.operation != Operation::update) return false;
   if (near_memory.control.enable() == 0)
     return answer(tlm::TLM_GENERIC_ERROR_RESPONSE, Status::disabled,
@@ -211,7 +211,7 @@ bool MemoryController::refuse(const Arrival& arrival, const DataExtension& exten
     return answer(tlm::TLM_BURST_ERROR_RESPONSE, Status::unaligned,
                   fmt::format("{} at {:#x} is not aligned to its {}-byte elements", name_of(extension.operation),
                               address, element));
-  if (const std::string wrong = adds ? mistake_of_fetch_add(transaction) : std::string(); !wrong.empty())
+  if (const std::string wrong = adds ? mistake_of_fetch_add(transaction, extension) : std::string(); !wrong.empty())
     return answer(tlm::TLM_COMMAND_ERROR_RESPONSE, Status::access_denied,
                   fmt::format("fetch-and-add at {:#x}: {}", address, wrong));
   return false;

@@ -56,6 +56,8 @@ class MemoryController : public sc_core::sc_module, public Component {
   /// Bytes moved by the DRAM for each class, whole column accesses.
   const std::array<std::uint64_t, traffic_classes_most>& dram_bytes() const { return dram_bytes_; }
   std::uint64_t dram_accesses() const;
+  /// Accesses that have changed the memory, or might have.
+  std::uint64_t writes() const { return written_; }
   /// Bytes that have entered the DRAM queues and are yet to be moved.
   std::uint64_t queued_bytes() const;
   /// Who uses some of these bytes just now, in words; empty when nobody does.
@@ -100,8 +102,8 @@ class MemoryController : public sc_core::sc_module, public Component {
   void accept(const Arrival& arrival, Picoseconds time);
   bool refuse(const Arrival& arrival, const DataExtension& extension, Picoseconds time);
   bool in_memory(std::uint64_t local, const Shape& shape) const;
-  bool keeps_counters(const tlm::tlm_generic_payload& transaction, const DataExtension& extension);
-  std::string mistake_of_fetch_add(const tlm::tlm_generic_payload& transaction) const;
+  std::string mistake_of_kind(const tlm::tlm_generic_payload& transaction, const DataExtension& extension);
+  std::string mistake_of_fetch_add(const tlm::tlm_generic_payload& transaction, const DataExtension& extension);
   void fetch_and_add(tlm::tlm_generic_payload& transaction, const DataExtension& extension);
   void take_effect(tlm::tlm_generic_payload& transaction, const DataExtension& extension, bool local, Picoseconds time);
   Tracker::Counted tracked(const Arrival& arrival);
@@ -112,6 +114,7 @@ class MemoryController : public sc_core::sc_module, public Component {
   void trace_traffic(Picoseconds end);
   void trace_arrival(const DataExtension& extension, Picoseconds time);
   bool busy() const;
+  void note_plain_write(std::uint64_t address, std::uint64_t bytes);
   void near_memory_command();
   void arm();
   void disarm();
@@ -133,9 +136,10 @@ class MemoryController : public sc_core::sc_module, public Component {
   BackingStore store_;
   ValidBits valid_bits_;
   std::unique_ptr<DatalessSectors> dataless_;  ///< null in functional runs
-  std::uint64_t most_valid_bits_ = 0;          ///< bytes of storage that any range has taken
-  std::uint64_t first_updates_ = 0;            ///< column accesses of updates that need not read
-  std::unique_ptr<FaultyAccess> faults_;       ///< null unless injected
+  std::uint64_t written_ = 0;
+  std::uint64_t most_valid_bits_ = 0;     ///< bytes of storage that any range has taken
+  std::uint64_t first_updates_ = 0;       ///< column accesses of updates that need not read
+  std::unique_ptr<FaultyAccess> faults_;  ///< null unless injected
   Picoseconds cycle_, slice_, simulated_until_ = 0;
   TimeOrdered<Arrival> arrivals_;
   TimeOrdered<std::uint32_t> finished_;

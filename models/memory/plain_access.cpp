@@ -55,13 +55,20 @@ unsigned MemoryController::plain_debug(tlm::tlm_generic_payload& transaction) {
     return 0;
   }
   find_zeros(address, bytes);
-  if (transaction.is_write()) valid_bits_.set(address, bytes);
+  if (transaction.is_write()) note_plain_write(address, bytes);
   if (transaction.is_read())
     store_.read(address, transaction.get_data_ptr(), bytes);
   else if (transaction.is_write())
     store_.write(address, transaction.get_data_ptr(), bytes);
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
   return bytes;
+}
+
+/// Firmware has written what is there: it is known, whatever stores without data have been there before.
+void MemoryController::note_plain_write(std::uint64_t address, std::uint64_t bytes) {
+  ++written_;
+  valid_bits_.set(address, bytes);
+  if (dataless_ != nullptr && bytes != 0) dataless_->forget_store(address, bytes);
 }
 
 bool MemoryController::direct_memory(tlm::tlm_generic_payload& transaction, tlm::tlm_dmi& dmi) {

@@ -40,7 +40,7 @@
 // Who may change what between request and response: blocks on the way the address, the operation (a mapped store
 // becomes an update), the stream, `cached`, the lane and the lead, the traffic class (a mapped store's is its map's)
 // and the producer; the target the status and a read's data. Nobody changes command, length, data pointer, shape,
-// element type, threshold, addend, token and queue.
+// element type, threshold, addend, `real`, token and queue.
 //
 // Resets. What a GPU has made before it was reset, or before the GPU that it addresses was, and what no memory or
 // counter has taken by then, is lost: the response says COMMAND_ERROR, with peer_failed as its refusal.
@@ -90,6 +90,7 @@ class DataExtension : public tlm::tlm_extension<DataExtension> {
   ElementType element = ElementType::fp16;
   TrafficClass traffic = TrafficClass::control;
   bool cached = true;           ///< may be served and kept by the last-level cache
+  bool real = false;            ///< its data count in every run: flags, queues; tensors without data are elsewhere
   Producer producer;            ///< wg_id == no_workgroup where no tile is meant
   Shape shape;                  ///< of the access; rows x row_bytes is the payload's data length
   std::uint64_t threshold = 0;  ///< of a wait

@@ -53,6 +53,7 @@ class EventQueue {
   }
   bool ready() const { return queue_.next_time() <= now(); }
   bool empty() const { return queue_.empty(); }
+  Picoseconds next_time() const { return queue_.next_time(); }
   Item pop() { return queue_.pop(); }
   void arm() {
     armed_ = queue_.next_time();

@@ -55,6 +55,7 @@ compute::ComputeParameters read_compute(const Section& s) {
   s.read("ring_blocks_in_flight", p.ring_blocks_in_flight);
   s.read("row_workgroups_per_cu", p.row_workgroups_per_cu);
   s.read("row_block_bytes", p.row_block_bytes);
+  if (s.has("poll_ns")) p.poll = s.time("poll_ns");
   p.register_bytes = static_cast<std::uint32_t>(s.bytes("register_KiB", KiB));
   p.local_bytes = static_cast<std::uint32_t>(s.bytes("local_memory_KiB", KiB));
   return p;

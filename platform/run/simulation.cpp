@@ -23,6 +23,7 @@
 #include "run/node_parameters.h"
 #include "run/poll_watch.h"
 #include "run/program_activity.h"
+#include "run/quiet_polls.h"
 #include "run/reference.h"
 #include "run/traffic_meter.h"
 #include "run/watchdog.h"
@@ -144,19 +145,21 @@ bool errs_without_end(const Node& node, std::uint64_t limit) {
 /// argument.
 void run_dry(const Node& node, const Parts& parts) {
   const auto& [configuration, options, arguments, layer, pulse, given_up] = parts;
-  constexpr Picoseconds stride = 20'000'000;
+  constexpr Picoseconds stride = 20'000'000, short_stride = 100'000;
   const auto& limit_ms = configuration.limits.simulated_ms;
   const Picoseconds limit = limit_ms ? from_ns(*limit_ms * 1e6) : never;
   tell(configuration, node, pulse);
   PollWatch polls(node, configuration.limits.polls);
   BarrierWatch barriers(node);
+  QuietPolls kernels(node);
   while (sc_core::sc_pending_activity() && !polls.in_vain() && arguments.refusals().empty() &&
          !errs_without_end(node, configuration.limits.errors)) {
     for (std::string& wait : barriers.give_up()) given_up.push_back(std::move(wait));
+    kernels.look();
     const Picoseconds next = now() + from_sc_time(sc_core::sc_time_to_pending_activity());
     if (next > limit) end_at_limit(configuration, pulse);
     // A stride within which nothing happens would not move the time.
-    simulate_for(std::min(next + stride, limit) - now());
+    simulate_for(std::min(next + (kernels.are_held() ? short_stride : stride), limit) - now());
     pulse.simulated = now();
     tell(configuration, node, pulse);
     pulse.done = layer != nullptr ? layer->done() : done(configuration, node);

@@ -26,8 +26,8 @@ struct t3_plan guest_plan(const struct t3_device* device, const struct t3_launch
                           .sent_count = 1,
                           .fetched = {{PEER_DATA, PEER_DATA + 4 * 32}},
                           .fetched_count = 1,
-                          .counted = {{COUNTERS, COUNTERS + 64}},
-                          .counted_count = 1,
+                          .shared = {{COUNTERS, COUNTERS + 64}},
+                          .shared_count = 1,
                           .stores_here = true};
 }
 
@@ -247,6 +247,87 @@ static void counts_behind_its_counters(struct t3_wave* wave) {
 static void counts_in_signals(struct t3_wave* wave) {
   uint64_t old;
   (void)t3_fetch_add_64(wave, t3_block_base(1, T3_BLOCK_SIGNALS) + T3_SIGNALS_ADD_OFFSET, 1, &old);
+}
+
+static void reads_to_nowhere(struct t3_wave* wave) { (void)t3_read(wave, t3_on_gpu(1, COUNTERS), 8, NULL); }
+
+static void reads_over_a_block(struct t3_wave* wave) {
+  unsigned char bytes[16];
+  (void)t3_read(wave, t3_on_gpu(1, COUNTERS + 56), 16, bytes);
+}
+
+static void reads_nothing(struct t3_wave* wave) {
+  unsigned char byte;
+  (void)t3_read(wave, t3_on_gpu(1, COUNTERS), 0, &byte);
+}
+
+static void reads_what_is_not_shared(struct t3_wave* wave) {
+  unsigned char byte;
+  (void)t3_read(wave, operands_of(wave)->a, 1, &byte);
+}
+
+static void reads_through_a_cache_of_any_byte(struct t3_wave* wave) {
+  bool done;
+  unsigned char byte;
+  struct t3_call call;
+  call.kind = T3_CALL_READ;
+  call.bytes = (struct t3_bytes){.address = t3_on_gpu(1, COUNTERS), .bytes = 1, .read = &byte, .done = &done};
+  memset(&call.bytes.cached, 0xA5, 1);
+  wave->call(wave, &call);
+}
+
+static void writes_from_nowhere(struct t3_wave* wave) { t3_write(wave, t3_on_gpu(1, COUNTERS), NULL, 4); }
+
+static void writes_65_bytes(struct t3_wave* wave) {
+  const unsigned char bytes[65] = {0};
+  t3_write(wave, t3_on_gpu(1, COUNTERS), bytes, 65);
+}
+
+static void writes_behind_what_is_shared(struct t3_wave* wave) {
+  t3_write(wave, t3_on_gpu(1, COUNTERS + 64), &(uint32_t){1}, 4);
+}
+
+static void writes_to_all(struct t3_wave* wave) { t3_write(wave, t3_on_gpu(T3_ALL_GPUS, COUNTERS), &(uint32_t){1}, 4); }
+
+static void reads_what_it_writes(struct t3_wave* wave) {
+  unsigned char bytes[8] = {0};
+  t3_write(wave, t3_on_gpu(1, COUNTERS + 7), bytes, 1);
+  (void)t3_read(wave, t3_on_gpu(1, COUNTERS), 8, bytes);
+}
+
+static void polls(struct t3_wave* wave, struct t3_condition condition) { (void)t3_await_value(wave, condition); }
+
+static void polls_three_bytes(struct t3_wave* wave) {
+  polls(wave, (struct t3_condition){.address = t3_on_gpu(0, COUNTERS), .bytes = 3, .mask = 1});
+}
+
+static void polls_between_integers(struct t3_wave* wave) {
+  polls(wave, (struct t3_condition){.address = t3_on_gpu(0, COUNTERS + 2), .bytes = 4, .mask = 1});
+}
+
+static void polls_without_a_mask(struct t3_wave* wave) {
+  polls(wave, (struct t3_condition){.address = t3_on_gpu(0, COUNTERS), .bytes = 4});
+}
+
+static void polls_for_what_cannot_be(struct t3_wave* wave) {
+  polls(wave, (struct t3_condition){.address = t3_on_gpu(0, COUNTERS), .bytes = 1, .mask = 0xF0, .value = 0x81});
+}
+
+static void polls_by_no_comparison(struct t3_wave* wave) {
+  polls(wave, (struct t3_condition){
+                  .address = t3_on_gpu(0, COUNTERS), .bytes = 4, .mask = 1, .comparison = (enum t3_comparison)3});
+}
+
+static void polls_what_is_not_shared(struct t3_wave* wave) {
+  polls(wave, (struct t3_condition){.address = operands_of(wave)->out, .bytes = 4, .mask = 1});
+}
+
+static void polls_for_nobody(struct t3_wave* wave) {
+  struct t3_call call;
+  call.kind = T3_CALL_AWAIT_VALUE;
+  call.poll.condition = (struct t3_condition){.address = t3_on_gpu(0, COUNTERS), .bytes = 4, .mask = 1};
+  call.poll.done = NULL;
+  wave->call(wave, &call);
 }
 
 static void loads_a_peers_registers(struct t3_wave* wave) {
@@ -658,9 +739,28 @@ const struct guest_mistake guest_mistakes[] = {
     {counts_in_three_bytes, "a fetch-and-add of 3 bytes at 0x100000006000: an integer of 4 or 8 bytes expected"},
     {counts_for_nobody, "a fetch-and-add at 0x100000006000 without a place for the old value: one expected"},
     {counts_behind_its_counters,
-     "a fetch-and-add of 4 bytes at 0x100000006040 of GPU 1: its plan counts in 0x6000 to 0x603f of any GPU, memory of "
+     "a fetch-and-add of 4 bytes at 0x100000006040 of GPU 1: its plan shares 0x6000 to 0x603f of any GPU, memory of "
      "this expected"},
-    {counts_in_signals, " of GPU 1: its plan counts in 0x6000 to 0x603f of any GPU, memory of this expected"},
+    {reads_to_nowhere, "a read of 8 bytes at 0x100000006000 without a place to put them: one expected"},
+    {reads_over_a_block, "a read of 16 bytes at 0x100000006038: 1 to 64 within one block of 64 expected"},
+    {reads_nothing, "a read of 0 bytes at 0x100000006000: 1 to 64 within one block of 64 expected"},
+    {reads_what_is_not_shared, " of GPU 0: its plan shares 0x6000 to 0x603f of any GPU, memory of this expected"},
+    {reads_through_a_cache_of_any_byte, "a read at 0x100000006000 whose cached is 165: false (0) or true (1)"},
+    {writes_from_nowhere, "a write of 4 bytes at 0x100000006000 without a place to take them from: one expected"},
+    {writes_65_bytes, "a write of 65 bytes at 0x100000006000: 1 to 64 within one block of 64 expected"},
+    {writes_behind_what_is_shared,
+     "a write of 4 bytes at 0x100000006040 of GPU 1: its plan shares 0x6000 to 0x603f of any GPU, memory of this"},
+    {writes_to_all, "a write to 0xffffe00000006000 of all GPUs: an address of one expected"},
+    {reads_what_it_writes,
+     "a read of 8 bytes at 0x100000006000: its own write of 1 bytes at 0x100000006007 is under way, t3_drain before"},
+    {polls_three_bytes, "a poll of 3 bytes at 0x6000: an integer of 1, 2, 4 or 8 bytes expected"},
+    {polls_between_integers, "a poll of 4 bytes at 0x6002: a multiple of 4 expected"},
+    {polls_without_a_mask, "a poll of 4 bytes at 0x6000 for 0x0 under mask 0x0: a mask of some of 0xffffffff and a"},
+    {polls_for_what_cannot_be, "a poll of 1 bytes at 0x6000 for 0x81 under mask 0xf0: a mask of some of 0xff and a"},
+    {polls_by_no_comparison, "a poll of 0x6000 with comparison 3: T3_EQUAL (0), T3_NOT_EQUAL (1) or T3_AT_LEAST (2)"},
+    {polls_what_is_not_shared, " of GPU 0: its plan shares 0x6000 to 0x603f of any GPU, memory of this expected"},
+    {polls_for_nobody, "a poll of 0x6000 without a place to tell its end: one expected"},
+    {counts_in_signals, " of GPU 1: its plan shares 0x6000 to 0x603f of any GPU, memory of this expected"},
     {loads_beyond_all_addresses, "an access of 2 rows 18446744073709551551 bytes apart"},
     {loads_between_elements, "an access of 1 rows 32 bytes apart at 0x10002 of fp32 elements: multiples of 4 expected"},
     {loads_rows_between_elements,

@@ -39,7 +39,7 @@ t3_plan plan_of_all(const t3_device* device, const t3_launch* launch) {
   t3_plan plan = guest_plan(device, launch);
   plan.workgroups = plan.waves = 1;
   const std::uint64_t begin = address_map::local_of(plan.written[0].begin);
-  plan.sent[0] = plan.fetched[0] = plan.counted[0] = {begin, begin + 4 * 32};
+  plan.sent[0] = plan.fetched[0] = plan.shared[0] = {begin, begin + 4 * 32};
   return plan;
 }
 

@@ -56,16 +56,15 @@ TEST_CASE("a plan that cannot be is refused") {
        [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::sent_count, 5); }},
       {"plan whose fetched_count is 5: 0 to 4 expected",
        [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::fetched_count, 5); }},
-      {"plan whose counted_count is 5: 0 to 4 expected",
-       [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::counted_count, 5); }},
+      {"plan whose shared_count is 5: 0 to 4 expected",
+       [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::shared_count, 5); }},
       {"plan whose range 1 that it fetches from begins at 0x1fffe0 and ends before 0x200020",
        [](auto* d, auto* a) {
          return with_range(guest_plan(d, a), &t3_plan::fetched, {0x1FFFE0, 0x200020});
        }},
-      {"plan whose range 1 that it counts in begins at 0x100000000000 and ends before 0x100000000020",
+      {"plan whose range 1 that it shares begins at 0x100000000000 and ends before 0x100000000020",
        [](auto* d, auto* a) {
-         return with_range(guest_plan(d, a), &t3_plan::counted,
-                           {address_map::on_gpu(1, 0), address_map::on_gpu(1, 32)});
+         return with_range(guest_plan(d, a), &t3_plan::shared, {address_map::on_gpu(1, 0), address_map::on_gpu(1, 32)});
        }},
       {"plan with tiles_named 9: T3_TILES_UNNAMED (0), T3_TILES_FORGOTTEN (1) or T3_TILES_NAMED (2) expected",
        [](auto* d, auto* a) {

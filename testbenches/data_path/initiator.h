@@ -27,6 +27,7 @@ struct DataAccess {
   std::uint8_t queue = 0;
   Lane lane = {};
   std::uint64_t addend = 0;
+  bool real = false;
 };
 
 struct DataAnswer {
@@ -61,6 +62,7 @@ class DataInitiator : public sc_core::sc_module {
     extension.producer = access.producer;
     extension.threshold = access.threshold;
     extension.addend = access.addend;
+    extension.real = access.real;
     extension.ring = access.ring;
     extension.queue = access.queue;
     extension.lane = access.lane;

@@ -39,8 +39,8 @@ t3_plan plan(const t3_device*, const t3_launch* launch) {
   plan.written_count = 1;
   plan.fetched[0] = {p.data, p.data + 64};
   plan.fetched_count = 1;
-  plan.counted[0] = {p.counter, p.counter + 32};
-  plan.counted_count = 1;
+  plan.shared[0] = {p.counter, p.counter + 32};
+  plan.shared_count = 1;
   plan.stores_here = true;
   return plan;
 }

@@ -1,6 +1,7 @@
 // Fetch-and-add at the memory controller: sums, refusals, and runs without data.
 #include <cstring>
 
+#include "data_path/foreign_access.h"
 #include "memory/memory_bench.h"
 
 namespace t3vp::test::fetch_add_test {
@@ -95,10 +96,38 @@ TEST_CASE("in a run without data counters are real and tensors are not where the
   for (std::uint64_t i = 0; i < 3; ++i) CHECK(value_of(bench.perform(bench.peers, add(0x100, 8, 5))) == i * 5);
   REQUIRE(bench.perform(bench.bypass, store(0x120, 100)).ok());
   check_refused(bench, add(0x140, 8), Status::access_denied, "stores without data have gone to these 32 bytes");
-  check_refused(bench, add(0x180, 8), Status::access_denied, "integers apart from tensors expected");
+  check_refused(bench, add(0x180, 8), Status::access_denied, "integers and flags apart from tensors expected");
   CHECK(bench.perform(bench.peers, add(0x1A0, 8)).ok());
-  check_refused(bench, store(0xE0, 64), Status::access_denied, "store without data where fetch-and-adds count");
+  check_refused(bench, store(0xE0, 64), Status::access_denied,
+                "it has no data, and fetch-and-adds count or flags are there");
   CHECK(bench.perform(bench.bypass, store(0xE0, 32)).ok());
+}
+
+TEST_CASE("in a run without data flags are real and tensors are not where they are") {
+  MemoryBench bench;
+  const auto flag = [](std::uint64_t address, std::vector<unsigned char> data) {
+    DataAccess access = store(address, static_cast<std::uint32_t>(data.size()));
+    access.data = std::move(data);
+    access.real = true;
+    return access;
+  };
+  const auto read = [](std::uint64_t address, std::uint32_t bytes) {
+    DataAccess access = store(address, bytes);
+    access.operation = Operation::load;
+    access.real = true;
+    return access;
+  };
+  REQUIRE(bench.perform(bench.peers, flag(0x100, {1, 2, 3})).ok());
+  CHECK(bench.perform(bench.bypass, read(0x101, 2)).data == std::vector<unsigned char>{2, 3});
+  check_refused(bench, store(0x100, 32), Status::access_denied,
+                "store at 0x100000000100: it has no data, and fetch-and-adds count or flags are there");
+  REQUIRE(bench.perform(bench.bypass, store(0x120, 32)).ok());
+  check_refused(bench, flag(0x124, {1}), Status::access_denied, "store at 0x100000000124: stores without data have");
+  check_refused(bench, read(0x13F, 1), Status::access_denied, "load at 0x10000000013f: stores without data have gone");
+  CHECK(bench.perform(bench.cache, read(0x140, 1)).data == std::vector<unsigned char>{0});
+  REQUIRE(blocking_access(bench.plain.socket, tlm::TLM_WRITE_COMMAND, local(0x120), {7}).status ==
+          tlm::TLM_OK_RESPONSE);
+  CHECK(bench.perform(bench.bypass, read(0x120, 1)).data == std::vector<unsigned char>{7});
 }
 
 TEST_CASE("in a functional run stores and fetch-and-adds of one place meet") {

@@ -129,6 +129,34 @@ struct t3_integer {
   bool* done;       /* set by the call */
 };
 
+enum { T3_BYTES_MAX = 64 };
+
+/* Bytes in memory of any GPU, all within one block of T3_BYTES_MAX that begins at a multiple of it. */
+struct t3_bytes {
+  uint64_t address;
+  uint32_t bytes;      /* 1 to T3_BYTES_MAX */
+  bool cached;         /* of a read: through the last-level cache */
+  void* read;          /* of a read: where they go */
+  const void* written; /* of a write: where they come from */
+  bool* done;          /* of a read: set by the call */
+};
+
+enum t3_comparison T3_OF_32_BITS { T3_EQUAL, T3_NOT_EQUAL, T3_AT_LEAST };
+
+/* What an integer in memory has to become: of its bits, those of `mask`, compared with `value` as unsigned numbers. */
+struct t3_condition {
+  uint64_t address; /* a multiple of bytes, on any GPU */
+  uint32_t bytes;   /* 1, 2, 4 or 8 */
+  enum t3_comparison comparison;
+  uint64_t mask, value; /* of as many bytes; the value has no bits that the mask has not */
+  bool cached;          /* reads go through the last-level cache, where a copy may have gone stale */
+};
+
+struct t3_poll {
+  struct t3_condition condition;
+  bool* done; /* set by the call */
+};
+
 /* A name on the timeline, and the tile of the output that it is about. */
 struct t3_shown {
   const char* text; /* a constant */
@@ -148,7 +176,10 @@ enum t3_call_kind T3_OF_32_BITS {
   T3_CALL_AWAIT,
   T3_CALL_MEET,
   T3_CALL_SHOW,
-  T3_CALL_FETCH_ADD
+  T3_CALL_FETCH_ADD,
+  T3_CALL_READ,
+  T3_CALL_WRITE,
+  T3_CALL_AWAIT_VALUE
 };
 
 /* What a wave asks of its compute unit. */
@@ -162,6 +193,8 @@ struct t3_call {
     struct t3_vector_work work;
     struct t3_counter counter;
     struct t3_integer integer;
+    struct t3_bytes bytes;
+    struct t3_poll poll;
     struct t3_shown show;
   };
 };
@@ -212,9 +245,10 @@ struct t3_plan {
   /* The same: loads from their memory stay within them. What is there is the program's to agree on with its peers. */
   struct t3_range fetched[T3_RANGES_MAX];
   uint32_t fetched_count;
-  /* Local addresses of this GPU and of all others: fetch-and-adds stay within them. Others may count there too. */
-  struct t3_range counted[T3_RANGES_MAX];
-  uint32_t counted_count;
+  /* Local addresses of this GPU and of all others: fetch-and-adds, t3_read, t3_write and t3_await_value stay within
+   * them. Others may read and write there too. */
+  struct t3_range shared[T3_RANGES_MAX];
+  uint32_t shared_count;
   bool awaits_arrivals; /* what neighbours have stored before the kernel begins is awaited, or added to, not lost */
   bool stores_here;     /* the kernel stores there itself, and not its neighbours alone */
   /* T3_TILES_NAMED is held: all stores and updates to this GPU's memory name a tile, and stores bypass the cache. */
@@ -390,6 +424,49 @@ static inline bool t3_fetch_add_64(struct t3_wave* wave, uint64_t address, uint6
   call.integer.addend = addend;
   call.integer.old = old;
   call.integer.done = &done;
+  wave->call(wave, &call);
+  return done;
+}
+
+/* Reads bytes from memory of any GPU, past the last-level cache, waits until they have come and returns true with them
+ * in `data`. It follows the wave's stores to that GPU; what the wave has written or stored in these bytes is read
+ * behind a t3_drain. False when it has been refused, which is the kernel's failure; `data` is as it was. The bytes are
+ * real in every run: in one that is not functional, tensors must not share their 32 bytes, which is refused. */
+static inline bool t3_read(struct t3_wave* wave, uint64_t address, uint32_t bytes, void* data) {
+  bool done = false;
+  struct t3_call call;
+  call.kind = T3_CALL_READ;
+  call.bytes.address = address;
+  call.bytes.bytes = bytes;
+  call.bytes.cached = false;
+  call.bytes.read = data;
+  call.bytes.done = &done;
+  wave->call(wave, &call);
+  return done;
+}
+
+/* Writes bytes to memory of any GPU, past the last-level cache, behind the wave's stores to that GPU. It takes them
+ * from `data` and returns at once; t3_drain waits until memory or a link has them. What refuses them is the kernel's
+ * failure. They are real in every run as those of t3_read are. */
+static inline void t3_write(struct t3_wave* wave, uint64_t address, const void* data, uint32_t bytes) {
+  struct t3_call call;
+  call.kind = T3_CALL_WRITE;
+  call.bytes.address = address;
+  call.bytes.bytes = bytes;
+  call.bytes.written = data;
+  wave->call(wave, &call);
+}
+
+/* A loop that polls: reads the integer as t3_read does, one read after the other and not more often than the compute
+ * unit's loop goes round (compute.poll_ns), until the condition holds, and returns true. False when a read has been
+ * refused, which is the kernel's failure. When nothing is left in the node that could change the integer the run ends
+ * with a line that tells the kernel, the address, what was read and what was expected. */
+static inline bool t3_await_value(struct t3_wave* wave, struct t3_condition condition) {
+  bool done = false;
+  struct t3_call call;
+  call.kind = T3_CALL_AWAIT_VALUE;
+  call.poll.condition = condition;
+  call.poll.done = &done;
   wave->call(wave, &call);
   return done;
 }
