@@ -215,6 +215,7 @@ TEST_CASE("the checker sees every field that is changed on the way") {
   changed("element type changed", in_extension([](DataExtension& e) { e.element = ElementType::fp32; }));
   changed("threshold changed", in_extension([](DataExtension& e) { e.threshold = 1; }));
   changed("addend changed", in_extension([](DataExtension& e) { e.addend = 1; }));
+  changed("real changed", in_extension([](DataExtension& e) { e.real = true; }));
   changed("what a request or answer is about changed",
           in_extension([&](DataExtension& e) { e.asked = &bench.make(Operation::load); }));
   changed("token changed", in_extension([](DataExtension& e) { e.token = 1; }));
