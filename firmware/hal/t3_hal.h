@@ -91,6 +91,14 @@ struct t3_hal {
   /* However long: a wait that would end after the platform's last point in time does not return. */
   void (*wait_ns)(void* platform, uint64_t ns);
 
+  /* An all-gather between the programs of all GPUs, over the hosts' own network, as MPI makes them when a job starts:
+   * `all` gets the `bytes` bytes at `mine` of each, by the GPUs' numbers. It needs no link between GPUs, and comes back
+   * when all have come. All programs come to the same exchanges in the same order; T3_MISMATCH on each when they differ
+   * in name or bytes, which makes the run fail. T3_TIMEOUT and T3_STUCK as above, also when another program has ended
+   * before it came; the next call goes on with the same exchange, with what the first has brought. */
+  enum t3_status (*exchange)(void* platform, const char* name, const void* mine, uint64_t bytes, void* all,
+                             uint64_t deadline_ns);
+
   /* A phase of the program, of up to 1024 by their names, begins or ends: time and traffic in between are accounted to
    * its name. Phases may nest; one that begins again counts again. These have a meaning of their own: "total", the time
    * that is measured; "setup" before it, "zeroing" as a part of that, and "hand_over" behind it; "operation" of a

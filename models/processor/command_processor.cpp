@@ -214,6 +214,34 @@ Status CommandProcessor::wait_for_interrupt(const char* reason, std::uint64_t de
   return now() >= deadline ? Status::timeout : Status::stuck;
 }
 
+Status CommandProcessor::exchange(const char* name, const void* mine, std::uint64_t bytes, void* all,
+                                  std::uint64_t deadline_ns) {
+  if (hosts_ == nullptr) return Status::no_peer;
+  keeper_.sync();
+  hosts_->come(gpu_, name, static_cast<const unsigned char*>(mine), bytes);
+  if (!wait_until_over(name, time_of(deadline_ns)))
+    return now() >= time_of(deadline_ns) ? Status::timeout : Status::stuck;
+  std::string mistake;
+  const Status status = hosts_->leave(gpu_, static_cast<unsigned char*>(all), mistake);
+  if (!mistake.empty()) log_mistake(mistake);
+  return status;
+}
+
+/// The hosts' all-gather.
+bool CommandProcessor::wait_until_over(const char* reason, Picoseconds deadline) {
+  const Picoseconds begin = now();
+  ++waits_;
+  waits_for_ = std::string("the exchange of all hosts that it calls ") + reason;
+  awaits_interrupt_ = deadline == never;
+  give_up_ = false;
+  while (!hosts_->is_over(gpu_) && !give_up_ && now() < deadline) wait_until(deadline, hosts_->over());
+  awaits_interrupt_ = false;
+  waits_for_.clear();
+  waited_ += now() - begin;
+  serve_interrupts();
+  return hosts_->is_over(gpu_);
+}
+
 void CommandProcessor::take_interrupts(InterruptEntry entry, void* argument) {
   entry_ = entry;
   entry_argument_ = argument;

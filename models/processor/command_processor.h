@@ -23,6 +23,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "processor/host_network.h"
 #include "processor/parameters.h"
 #include "protocol/component.h"
 #include "protocol/data_protocol.h"
@@ -87,6 +88,8 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   CommandProcessor(const sc_core::sc_module_name& name, std::uint16_t gpu, const ProcessorParameters& parameters,
                    Trace* trace = nullptr);
 
+  /// The hosts' network, which outlives this.
+  void join(HostNetwork& hosts) { hosts_ = &hosts; }
   /// What runs from the start of simulation on; to be called before it.
   void run(Program program) { program_ = std::move(program); }
   void on_publish(std::function<void(const PublishedBuffer&)> callback) { on_publish_ = std::move(callback); }
@@ -150,6 +153,10 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   /// Status::stuck by give_up_waiting(). The reason is no string object: one would not be destroyed on the stack of a
   /// program that waits for ever.
   Status wait_for_interrupt(const char* reason, std::uint64_t deadline_ns = forever);
+  /// An all-gather with the programs of all GPUs, which come to the same ones in the same order. `all` has room for the
+  /// bytes of each. Status::mismatch when they differ in name or bytes, which is a mistake of each; Status::timeout and
+  /// Status::stuck as of other waits: the next call goes on with the same one. Status::no_peer without a network.
+  Status exchange(const char* name, const void* mine, std::uint64_t bytes, void* all, std::uint64_t deadline_ns);
   using InterruptEntry = void (*)(void* argument);
   /// What takes interrupts; null: nothing does. Until it returns interrupts are held off, as by lock().
   void take_interrupts(InterruptEntry entry, void* argument);
@@ -196,6 +203,7 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   bool announces(std::uint64_t address) const;
   bool is_interrupted();
   void serve_interrupts();
+  bool wait_until_over(const char* reason, Picoseconds deadline);
   Status access(tlm::tlm_command command, std::uint64_t address, unsigned char* data, std::uint32_t bytes);
   bool may_run_ahead(tlm::tlm_command command, std::uint64_t address) const;
   Picoseconds local_now() const;
@@ -212,6 +220,7 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   Trace::Track track_ = 0;
   Keeper keeper_;
   Program program_;
+  HostNetwork* hosts_ = nullptr;
   /// Of the access under way. None is on the stack of a program, where nothing would destroy it when the program never
   /// returns.
   tlm::tlm_generic_payload transaction_;

@@ -210,6 +210,10 @@ SystemConfiguration read_system(const Document& system, const Document& memory) 
     s.wire = read_wire(nic);
     nic.read("writes_invalidate", s.cache.nic_writes_invalidate);
   }
+  if (content.contains("host")) {
+    const Section host(content, "host");
+    if (host.has("exchange_ns")) s.processor.exchange = host.time("exchange_ns");
+  }
   check_system(system, s);
   return s;
 }

@@ -23,6 +23,8 @@ Node::Node(const sc_core::sc_module_name& name, const NodeParameters& parameters
   else
     connect(parameters, trace);
   join_nics(parameters);
+  hosts_ = std::make_unique<processor::HostNetwork>("hosts", gpus_.size(), parameters.gpus[0].processor.exchange);
+  for (const auto& gpu : gpus_) gpu->processor.join(*hosts_);
 }
 
 void Node::connect(const NodeParameters& parameters, Trace* trace) {

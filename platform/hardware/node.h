@@ -9,6 +9,7 @@
 #include "interconnect/link.h"
 #include "interconnect/switch.h"
 #include "nic/wire.h"
+#include "processor/host_network.h"
 
 namespace t3vp {
 
@@ -27,6 +28,7 @@ class Node : public sc_core::sc_module {
   const std::vector<std::unique_ptr<interconnect::Switch>>& switches() const { return switches_; }
   /// Between the NICs; null when no GPU has one.
   nic::Wire* wire() const { return wire_.get(); }
+  const processor::HostNetwork& hosts() const { return *hosts_; }
   /// What the protocol checkers have found: of every GPU, then of the links.
   std::vector<const Violations*> violations() const;
 
@@ -42,6 +44,7 @@ class Node : public sc_core::sc_module {
   std::vector<std::unique_ptr<interconnect::Link>> links_;
   std::unique_ptr<interconnect::ChunkMirror> mirror_;
   std::unique_ptr<nic::Wire> wire_;
+  std::unique_ptr<processor::HostNetwork> hosts_;
 };
 
 }  // namespace t3vp

@@ -12,6 +12,14 @@ constexpr Picoseconds a_while = 1'000'000'000;
 
 const Gpu& heard_of(const Node& node, std::size_t gpu) { return *node.gpus()[(gpu + 1) % node.gpus().size()]; }
 
+/// That have ended before they came to the exchange that this GPU's program waits in.
+std::vector<std::size_t> gone_before_exchange(const Node& node, const Gpu& gpu) {
+  std::vector<std::size_t> gone;
+  for (const std::size_t other : node.hosts().missing(gpu.processor.gpu()))
+    if (node.gpus()[other]->processor.finished()) gone.push_back(other);
+  return gone;
+}
+
 bool waits_in_barrier(const Gpu& gpu) {
   constexpr auto line = address_map::bit_of(address_map::Line::signals);
   return gpu.processor.awaits_interrupt() && (gpu.interrupts.enable.value() & line) != 0 &&
@@ -21,6 +29,8 @@ bool waits_in_barrier(const Gpu& gpu) {
 }  // namespace
 
 std::string ended_before(const Node& node, const Gpu& gpu) {
+  if (const auto gone = gone_before_exchange(node, gpu); gpu.processor.awaits_interrupt() && !gone.empty())
+    return fmt::format(": the program of GPU {} has ended", gone.front());
   const processor::CommandProcessor& awaited = heard_of(node, gpu.processor.gpu()).processor;
   if (!waits_in_barrier(gpu) || !awaited.finished()) return {};
   return fmt::format(": the program of GPU {} has ended", awaited.gpu());

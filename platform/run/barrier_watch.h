@@ -1,4 +1,4 @@
-// Notices that a program waits in a barrier for a GPU whose program has ended.
+// Notices that a program waits in a barrier, or in an exchange of the hosts, for a GPU whose program has ended.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace t3vp {
 
-/// ": the program of GPU 1 has ended" when this GPU's program waits in a barrier for that one; else empty.
+/// ": the program of GPU 1 has ended" when this GPU's program waits in a barrier or exchange for that one; else
+/// empty.
 std::string ended_before(const Node& node, const Gpu& gpu);
 
 /// While others let simulated time pass.

@@ -133,6 +133,19 @@ t3_status wait_for_interrupt(void* platform, uint64_t deadline_ns, const char* r
 
 void wait_ns(void* platform, uint64_t ns) { Call(platform)->wait_ns(ns); }
 
+t3_status exchange(void* platform, const char* name, const void* mine, uint64_t bytes, void* all,
+                   uint64_t deadline_ns) {
+  constexpr uint64_t most = 1 << 20;
+  const char* const text = touched_text(name);
+  if (bytes > most || (bytes != 0 && (mine == nullptr || all == nullptr))) {
+    const Call call(platform);
+    return T3_INVALID_ARGUMENT;
+  }
+  touch(mine, bytes);
+  touch_writable(all, bytes);
+  return to_c(Call(platform)->exchange(text, mine, bytes, all, deadline_ns));
+}
+
 void mark(void* platform, const char* phase, bool begin) {
   const char* const name = touched_text(phase);
   const Call call(platform);
@@ -260,6 +273,7 @@ t3_hal native_hal(NativePlatform& platform) {
           time_ns,
           wait_for_interrupt,
           wait_ns,
+          exchange,
           mark,
           publish,
           has_argument,

@@ -94,6 +94,8 @@ TEST_CASE("every number of a system and a memory file has an effect of its own")
   CHECK(load("system.compute.row_workgroups_per_cu=3").compute.row_workgroups_per_cu == 3);
   CHECK(load("system.compute.row_block_bytes=64").compute.row_block_bytes == 64);
   CHECK(load("system.compute.clock_GHz=1.7").compute.poll == 500'000);
+  CHECK(load("system.compute.clock_GHz=1.7").processor.exchange == 50'000'000);
+  CHECK(load("system.host.exchange_ns=70").processor.exchange == 70'000);
   CHECK(load("system.compute.poll_ns=70").compute.poll == 70'000);
   CHECK(load("system.compute.register_KiB=300").compute.register_bytes == 300u << 10);
   CHECK(load("system.compute.local_memory_KiB=64").compute.local_bytes == 64u << 10);

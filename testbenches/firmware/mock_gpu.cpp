@@ -97,6 +97,9 @@ MockGpu::MockGpu(std::uint32_t gpu, std::uint32_t gpus, std::uint64_t memory_byt
   hal_.time_ns = [](void* p) { return mock(p).time_ns_; };
   hal_.wait_for_interrupt = [](void* p, uint64_t deadline, const char*) { return mock(p).wait(deadline); };
   hal_.wait_ns = [](void* p, uint64_t ns) { mock(p).time_ns_ += ns; };
+  hal_.exchange = [](void* p, const char* name, const void* mine, uint64_t bytes, void* all, uint64_t) {
+    return mock(p).exchange(name, mine, bytes, all);
+  };
   hal_.mark = [](void* p, const char* phase, bool begin) {
     mock(p).note(fmt::format("{} {}", begin ? "begin" : "end", phase));
   };
@@ -355,6 +358,16 @@ void MockGpu::finish_work() {
     reg(T3_BLOCK_CACHE, T3_CACHE_INTERRUPT_OFFSET) |= T3_CACHE_INTERRUPT_FLUSHED_MASK;
   ++reg(T3_BLOCK_SIGNALS, T3_SIGNALS_VALUE_OFFSET);
   reg(T3_BLOCK_SIGNALS, T3_SIGNALS_INTERRUPT_OFFSET) |= T3_SIGNALS_INTERRUPT_CHANGED_MASK;
+}
+
+t3_status MockGpu::exchange(const char* name, const void* mine, std::uint64_t bytes, void* all) {
+  if (hangs_) return T3_STUCK;
+  note(std::string("exchange ") + name);
+  const auto said = brought_.find(name);
+  for (std::uint64_t gpu = 0; gpu < registers_[t3_block_base(gpu_, T3_BLOCK_SYSTEM) + T3_SYSTEM_GPUS_OFFSET]; ++gpu)
+    std::memcpy(static_cast<unsigned char*>(all) + gpu * bytes,
+                said == brought_.end() || gpu == gpu_ ? mine : said->second.data() + gpu * bytes, bytes);
+  return T3_OK;
 }
 
 t3_status MockGpu::wait(std::uint64_t deadline_ns) {

@@ -64,6 +64,8 @@ class MockGpu {
   void fail_kernel(t3_status code) { failed_kernel_ = code, refuses_ = false; }
   /// The next fill is taken and ends with this code.
   void fail_fill(t3_status code) { failed_fill_ = code; }
+  /// What the other hosts bring to an exchange, by its name: the same as this one's when nothing is said.
+  void bring(const std::string& name, std::vector<unsigned char> all) { brought_[name] = std::move(all); }
   /// Nothing that is ordered gets done any more, or again.
   void hang(bool hangs) { hangs_ = hangs; }
   /// The kernels of this queue do not end any more, or again.
@@ -99,6 +101,7 @@ class MockGpu {
   void finish_work();
   void finish_kernels(std::uint32_t queue);
   t3_status wait(std::uint64_t deadline_ns);
+  t3_status exchange(const char* name, const void* mine, std::uint64_t bytes, void* all);
   std::string chunk(t3_block block);
   std::string destination(t3_block block, std::uint32_t offset);
   void note(const std::string& line) { journal_.push_back(line); }
@@ -120,6 +123,7 @@ class MockGpu {
   std::uint64_t finish_after_ = 0;
   unsigned waits_ = 0, locks_ = 0, unlocked_accesses_ = 0;
   bool sends_after_removal_ = false, filling_ = false, flushing_ = false, hangs_ = false;
+  std::map<std::string, std::vector<unsigned char>> brought_;
   std::map<std::uint64_t, unsigned char> posted_;  ///< bytes of memory that are not ordered yet
   void (*entry_)(void*) = nullptr;
   void* entry_argument_ = nullptr;

@@ -73,10 +73,22 @@ static void read_memory(const struct t3_hal* hal) {
 static void write_memory(const struct t3_hal* hal) {
   (void)hal->write_memory(hal->platform, t3_on_gpu(hal->gpu, 4096), nowhere_to_write, 4);
 }
+static void exchange_name(const struct t3_hal* hal) {
+  uint64_t mine = 0, all = 0;
+  (void)hal->exchange(hal->platform, nowhere, &mine, sizeof mine, &all, 100);
+}
+static void exchange_mine(const struct t3_hal* hal) {
+  uint64_t all = 0;
+  (void)hal->exchange(hal->platform, "x", nowhere, 8, &all, 100);
+}
+static void exchange_all(const struct t3_hal* hal) {
+  uint64_t mine = 0;
+  (void)hal->exchange(hal->platform, "x", &mine, sizeof mine, nowhere_to_write, 100);
+}
 static void platform(const struct t3_hal* hal) { hal->wait_ns(nowhere_to_write, 100 + hal->gpu); }
 
 /* A call more has a row here for each pointer that it takes. */
-_Static_assert(sizeof(struct t3_hal) == 23 * sizeof(void*), "as many calls as there are rows for");
+_Static_assert(sizeof(struct t3_hal) == 24 * sizeof(void*), "as many calls as there are rows for");
 static const struct {
   const char* name;
   void (*act)(const struct t3_hal* hal);
@@ -102,6 +114,9 @@ static const struct {
             {"read64_value", read64_value},
             {"read_memory", read_memory},
             {"write_memory", write_memory},
+            {"exchange_name", exchange_name},
+            {"exchange_mine", exchange_mine},
+            {"exchange_all", exchange_all},
             {"platform", platform}};
 
 /* Says how many there are, or does the one of that number. */
