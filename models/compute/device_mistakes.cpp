@@ -93,9 +93,10 @@ std::string mistake_of_numbers(const t3_plan& plan) {
 }  // namespace
 
 std::string mistake_of_plan(const t3_plan& plan, std::uint16_t gpu, std::uint64_t memory_bytes) {
-  if (std::string wrong = mistake_of_bools(
-          "a plan",
-          {{"together", plan.together}, {"awaits_arrivals", plan.awaits_arrivals}, {"stores_here", plan.stores_here}});
+  if (std::string wrong = mistake_of_bools("a plan", {{"together", plan.together},
+                                                      {"awaits_arrivals", plan.awaits_arrivals},
+                                                      {"stores_here", plan.stores_here},
+                                                      {"doorbells", plan.doorbells}});
       !wrong.empty())
     return wrong;
   if (plan.tiles_named > T3_TILES_NAMED)
@@ -363,7 +364,9 @@ std::string mistake_of_call(const t3_call& call, const t3_plan& plan, std::uint1
     case T3_CALL_READ:
     case T3_CALL_WRITE:
     case T3_CALL_AWAIT_VALUE:
-      return mistake_of_shared(call, plan);
+      return mistake_of_shared(call, plan, gpu);
+    case T3_CALL_FAIL:
+      return call.failure != nullptr ? std::string() : "a failure that says nothing: a text expected";
     case T3_CALL_SHOW:
       return call.show.text != nullptr ? std::string() : "a name for the timeline that is none: a text expected";
     case T3_CALL_DRAIN:

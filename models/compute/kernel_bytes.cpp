@@ -72,6 +72,12 @@ void KernelRun::write(Wave& wave) {
   issue(wave, transaction, pass_port(wave, asked.bytes));
 }
 
+/// Its own words for why it ends.
+std::string KernelRun::told_failure(const Wave& wave) {
+  const KernelTime time(host_, code_of(wave));
+  return {wave.waiting->failure, ::strnlen(wave.waiting->failure, T3_FAILURE_TEXT - 1)};
+}
+
 void KernelRun::begin_poll(Wave& wave) {
   wave.under_way = true;
   wave.polls = 0;

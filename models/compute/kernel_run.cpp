@@ -212,6 +212,9 @@ bool KernelRun::serve(Wave& wave) {
     case T3_CALL_WRITE:
       write(wave);
       return true;
+    case T3_CALL_FAIL:
+      fail(wave, told_failure(wave));
+      return false;
     case T3_CALL_ARRIVE:
       return is_here(wave, asked.tile);
     case T3_CALL_DRAIN:

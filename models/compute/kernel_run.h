@@ -121,6 +121,7 @@ class KernelRun {
   void read(Wave& wave);
   void tell_read(const Wave& wave, const Transaction& transaction);
   void write(Wave& wave);
+  std::string told_failure(const Wave& wave);
   void begin_poll(Wave& wave);
   void poll(Wave& wave);
   bool ends_poll(Wave& wave, const Transaction& transaction);

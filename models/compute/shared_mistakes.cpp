@@ -6,6 +6,7 @@
 #include "protocol/address_map.h"
 #include "protocol/gpu_name.h"
 #include "protocol/guest_bool.h"
+#include "registers/nic.h"
 
 namespace t3vp::compute {
 namespace {
@@ -29,7 +30,15 @@ std::string mistake_of_fetch_add(const t3_integer& integer, const t3_plan& plan)
   return mistake_of_place("fetch-and-add", address, bytes, plan);
 }
 
-std::string mistake_of_bytes(const t3_bytes& asked, bool reads, const t3_plan& plan) {
+/// A word of the doorbell page of the GPU's NIC.
+bool is_doorbell(const t3_bytes& asked, std::uint16_t gpu) {
+  using Nic = registers::Nic;
+  const std::uint64_t page = address_map::block_base(address_map::Block::nic) + Nic::doorbell_offset;
+  return address_map::gpu_of(asked.address) == gpu && asked.bytes == 4 && asked.address % 4 == 0 &&
+         address_map::local_of(asked.address) - page < Nic::doorbell_count * Nic::doorbell_stride;
+}
+
+std::string mistake_of_bytes(const t3_bytes& asked, bool reads, const t3_plan& plan, std::uint16_t gpu) {
   const char* const what = reads ? "read" : "write";
   const std::uint64_t address = asked.address;
   if (reads ? asked.read == nullptr || asked.done == nullptr : asked.written == nullptr)
@@ -42,6 +51,7 @@ std::string mistake_of_bytes(const t3_bytes& asked, bool reads, const t3_plan& p
                        address, static_cast<int>(T3_BYTES_MAX));
   if (!reads && address_map::gpu_of(address) == address_map::all_gpus)
     return fmt::format("a write to {:#x} of all GPUs: an address of one expected", address);
+  if (!reads && plan.doorbells && is_doorbell(asked, gpu)) return {};
   return mistake_of_place(what, address, asked.bytes, plan);
 }
 
@@ -71,14 +81,14 @@ std::string mistake_of_poll(const t3_poll& poll, const t3_plan& plan) {
 
 }  // namespace
 
-std::string mistake_of_shared(const t3_call& call, const t3_plan& plan) {
+std::string mistake_of_shared(const t3_call& call, const t3_plan& plan, std::uint16_t gpu) {
   switch (call.kind) {
     case T3_CALL_FETCH_ADD:
       return mistake_of_fetch_add(call.integer, plan);
     case T3_CALL_AWAIT_VALUE:
       return mistake_of_poll(call.poll, plan);
     default:
-      return mistake_of_bytes(call.bytes, call.kind == T3_CALL_READ, plan);
+      return mistake_of_bytes(call.bytes, call.kind == T3_CALL_READ, plan, gpu);
   }
 }
 

@@ -26,13 +26,17 @@ void CompletionQueues::place(std::size_t queue) {
   registers_.overrun.set(registers_.overrun.value() & ~bit(queue));
 }
 
+std::string CompletionQueues::mistake_of_consumed(std::uint32_t queue, std::uint32_t consumed) const {
+  const auto produced = static_cast<std::uint32_t>(registers_.produced[queue].value());
+  if (produced - consumed <= registers_.completion_entries[queue].value()) return {};
+  return fmt::format(
+      "at most the {} entries that were written, and not fewer than these less those of the ring, expected", produced);
+}
+
 void CompletionQueues::consume(std::size_t queue) {
   const auto consumed = static_cast<std::uint32_t>(registers_.consumed[queue].value());
-  const auto produced = static_cast<std::uint32_t>(registers_.produced[queue].value());
-  if (produced - consumed > registers_.completion_entries[queue].value())
-    registers_.refuse(Status::bad_value, fmt::format("at most the {} entries that were written, and not fewer than "
-                                                     "these less those of the ring, expected",
-                                                     produced));
+  if (const std::string wrong = mistake_of_consumed(static_cast<std::uint32_t>(queue), consumed); !wrong.empty())
+    registers_.refuse(Status::bad_value, wrong);
 }
 
 bool CompletionQueues::add(std::uint32_t queue, t3_nic_completion entry) {

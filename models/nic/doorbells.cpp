@@ -1,4 +1,4 @@
-// Doorbells: registers to firmware, 4 bytes to be stored to kernels.
+// The doorbell page: registers to firmware, 4 bytes to be stored to kernels.
 #include <fmt/format.h>
 
 #include "nic/nic.h"
@@ -9,6 +9,8 @@ namespace t3vp::nic {
 namespace {
 
 constexpr std::uint32_t doorbell_bytes = 4;
+constexpr std::uint64_t consumed_within = registers::Nic::consumed_offset - registers::Nic::doorbell_offset;
+static_assert(registers::Nic::consumed_stride == registers::Nic::doorbell_stride);
 
 }  // namespace
 
@@ -46,22 +48,36 @@ void Nic::take_stores() {
   }
 }
 
+/// A kernel has taken completions.
+void Nic::take_completions(tlm::tlm_generic_payload& store, std::uint32_t queue, std::uint32_t consumed) {
+  const std::string mistake = completions_.mistake_of_consumed(queue, consumed);
+  if (mistake.empty()) return registers.consumed[queue].set(consumed);
+  store.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+  registers.report(Status::bad_value, store.get_address(),
+                   fmt::format("nic.consumed[{}]: {:#x}, {}", queue, consumed, mistake));
+}
+
 /// Its data are real in every run.
 void Nic::take_store(tlm::tlm_generic_payload& store) {
   const std::uint64_t address = store.get_address();
   const std::uint64_t offset = address_map::local_of(address) - address_map::block_base(address_map::Block::nic) -
                                registers::Nic::doorbell_offset;
   const auto queue = static_cast<std::uint32_t>(offset / registers::Nic::doorbell_stride);
-  const bool rings = extension_of(store).operation == Operation::store && store.get_data_length() == doorbell_bytes &&
-                     store.get_data_ptr() != nullptr && offset % registers::Nic::doorbell_stride == 0 &&
-                     offset / registers::Nic::doorbell_stride < queue_pairs_.size();
-  if (!rings) {
+  const std::uint64_t within = offset % registers::Nic::doorbell_stride,
+                      number = offset / registers::Nic::doorbell_stride;
+  const bool is_word = extension_of(store).operation == Operation::store && store.get_data_length() == doorbell_bytes &&
+                       store.get_data_ptr() != nullptr;
+  const bool rings = within == 0 && number < queue_pairs_.size();
+  const bool takes = within == consumed_within && number < registers::Nic::consumed_count;
+  if (!is_word || !(rings || takes)) {
     store.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    return registers.report(Status::bad_address, address,
-                            t3vp::describe(store) + ": compute units may only store the 4 bytes of nic.doorbell[i]");
+    return registers.report(
+        Status::bad_address, address,
+        t3vp::describe(store) + ": compute units may only store the 4 bytes of nic.doorbell[i] and nic.consumed[i]");
   }
   if (is_of_an_earlier_life(extension_of(store), reset_at_)) return refuse_of_an_earlier_life(store);
   const std::uint64_t posted = t3_number_at(store.get_data_ptr(), doorbell_bytes);
+  if (takes) return take_completions(store, queue, static_cast<std::uint32_t>(posted));
   if (const std::string mistake = mistake_of_doorbell(queue); !mistake.empty()) {
     raise_error();
     store.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);

@@ -76,6 +76,7 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
   void doorbell_written(std::size_t queue);
   void kernel_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void take_stores();
+  void take_completions(tlm::tlm_generic_payload& store, std::uint32_t queue, std::uint32_t consumed);
   void take_store(tlm::tlm_generic_payload& store);
   void post_receive(std::size_t queue);
 

@@ -6,6 +6,7 @@
 
 #include "t3/address.h"
 #include "t3/arguments/gemm.h"
+#include "t3/registers/nic.h"
 #include "t3/registers/signals.h"
 
 enum { PEER_ROW = 0x4000, PEER_DATA = 0x5000, COUNTERS = 0x6000 };
@@ -288,6 +289,17 @@ static void writes_behind_what_is_shared(struct t3_wave* wave) {
 }
 
 static void writes_to_all(struct t3_wave* wave) { t3_write(wave, t3_on_gpu(T3_ALL_GPUS, COUNTERS), &(uint32_t){1}, 4); }
+
+static void rings_a_doorbell(struct t3_wave* wave) {
+  t3_write(wave, t3_block_base(0, T3_BLOCK_NIC) + T3_NIC_DOORBELL_OFFSET, &(uint32_t){1}, 4);
+}
+
+static void fails_without_a_word(struct t3_wave* wave) { t3_fail(wave, NULL); }
+
+static void fails_with_a_word(struct t3_wave* wave) {
+  t3_fail(wave, "no more");
+  t3_meet(wave);
+}
 
 static void reads_what_it_writes(struct t3_wave* wave) {
   unsigned char bytes[8] = {0};
@@ -751,6 +763,9 @@ const struct guest_mistake guest_mistakes[] = {
     {writes_behind_what_is_shared,
      "a write of 4 bytes at 0x100000006040 of GPU 1: its plan shares 0x6000 to 0x603f of any GPU, memory of this"},
     {writes_to_all, "a write to 0xffffe00000006000 of all GPUs: an address of one expected"},
+    {rings_a_doorbell, " of GPU 0: its plan shares 0x6000 to 0x603f of any GPU, memory of this expected"},
+    {fails_without_a_word, "a failure that says nothing: a text expected"},
+    {fails_with_a_word, "no more"},
     {reads_what_it_writes,
      "a read of 8 bytes at 0x100000006000: its own write of 1 bytes at 0x100000006007 is under way, t3_drain before"},
     {polls_three_bytes, "a poll of 3 bytes at 0x6000: an integer of 1, 2, 4 or 8 bytes expected"},

@@ -76,6 +76,8 @@ TEST_CASE("a plan that cannot be is refused") {
        [](auto* d, auto* a) { return with_unset(guest_plan(d, a), &t3_plan::together); }},
       {"plan whose awaits_arrivals is 165: false (0) or true (1) expected",
        [](auto* d, auto* a) { return with_unset(guest_plan(d, a), &t3_plan::awaits_arrivals); }},
+      {"plan whose doorbells is 165: false (0) or true (1) expected",
+       [](auto* d, auto* a) { return with_unset(guest_plan(d, a), &t3_plan::doorbells); }},
       {"plan whose stores_here is 165: false (0) or true (1) expected",
        [](auto* d, auto* a) { return with_unset(guest_plan(d, a), &t3_plan::stores_here); }},
       {"plan whose range 1 that it writes begins at 0x80 and ends before 0x80: one of 0x0 to 0x1fffff expected",

@@ -52,7 +52,7 @@ TEST_CASE("whatever else a kernel sends to the NIC's registers is refused and to
   };
   const Case cases[] = {
       {Operation::store, doorbell, 8, true},      {Operation::store, doorbell, 2, true},
-      {Operation::store, doorbell + 2, 4, true},  {Operation::store, doorbell + 4, 4, true},
+      {Operation::store, doorbell + 2, 4, true},  {Operation::store, doorbell + 8, 4, true},
       {Operation::store, doorbell, 4, false},     {Operation::store, bench.a.doorbell_of(64), 4, true},
       {Operation::store, doorbell - 4, 4, true},  {Operation::update, doorbell, 4, true},
       {Operation::fetch_add, doorbell, 4, false}, {Operation::load, doorbell, 4, false}};
@@ -71,6 +71,33 @@ TEST_CASE("whatever else a kernel sends to the NIC's registers is refused and to
     bench.a.registers.reported.clear();
   }
   REQUIRE(bench.a.memory.arrivals().empty());
+}
+
+TEST_CASE("a kernel tells how many completions it has taken as a write to the register does") {
+  NicBench bench;
+  bench.connect();
+  const std::uint32_t key = bench.b.region(Side::data, 64);
+  bench.a.post_inline(bench.b.base + Side::data, key, {7});
+  bench.a.ring();
+  bench.settle();
+  const auto take = [&](std::uint32_t consumed, std::uint32_t queue) {
+    DataAccess store;
+    store.operation = Operation::store;
+    store.address = bench.a.doorbell_of(queue) + 4;
+    store.shape = {1, 4, 0};
+    store.data.resize(4);
+    t3_put_number(store.data.data(), 4, consumed);
+    const std::size_t number = bench.a.kernel.send(store);
+    bench.settle();
+    return bench.a.kernel.answer(number).status;
+  };
+  REQUIRE(take(1, 0) == tlm::TLM_OK_RESPONSE);
+  REQUIRE(bench.a.registers.element("consumed", 0) == 1);
+  REQUIRE(bench.a.registers.reported.empty());
+  REQUIRE(take(2, 0) == tlm::TLM_COMMAND_ERROR_RESPONSE);
+  REQUIRE(bench.a.has_reported("nic.consumed[0]: 0x2, at most the 1 entries that were written"));
+  REQUIRE(bench.a.registers.element("consumed", 0) == 1);
+  REQUIRE(take(0, 32) == tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
 TEST_CASE("a kernel's doorbell for a queue pair that is not ready is refused, raises the error and is told") {

@@ -179,7 +179,8 @@ enum t3_call_kind T3_OF_32_BITS {
   T3_CALL_FETCH_ADD,
   T3_CALL_READ,
   T3_CALL_WRITE,
-  T3_CALL_AWAIT_VALUE
+  T3_CALL_AWAIT_VALUE,
+  T3_CALL_FAIL
 };
 
 /* What a wave asks of its compute unit. */
@@ -195,6 +196,7 @@ struct t3_call {
     struct t3_integer integer;
     struct t3_bytes bytes;
     struct t3_poll poll;
+    const char* failure;
     struct t3_shown show;
   };
 };
@@ -249,6 +251,7 @@ struct t3_plan {
    * them. Others may read and write there too. */
   struct t3_range shared[T3_RANGES_MAX];
   uint32_t shared_count;
+  bool doorbells; /* t3_write rings those of this GPU's NIC, too: 4 bytes of the page that begins at nic.doorbell */
   bool awaits_arrivals; /* what neighbours have stored before the kernel begins is awaited, or added to, not lost */
   bool stores_here;     /* the kernel stores there itself, and not its neighbours alone */
   /* T3_TILES_NAMED is held: all stores and updates to this GPU's memory name a tile, and stores bypass the cache. */
@@ -445,6 +448,20 @@ static inline bool t3_read(struct t3_wave* wave, uint64_t address, uint32_t byte
   return done;
 }
 
+/* The same through the last-level cache, where a copy may have gone stale. */
+static inline bool t3_read_cached(struct t3_wave* wave, uint64_t address, uint32_t bytes, void* data) {
+  bool done = false;
+  struct t3_call call;
+  call.kind = T3_CALL_READ;
+  call.bytes.address = address;
+  call.bytes.bytes = bytes;
+  call.bytes.cached = true;
+  call.bytes.read = data;
+  call.bytes.done = &done;
+  wave->call(wave, &call);
+  return done;
+}
+
 /* Writes bytes to memory of any GPU, past the last-level cache, behind the wave's stores to that GPU. It takes them
  * from `data` and returns at once; t3_drain waits until memory or a link has them. What refuses them is the kernel's
  * failure. They are real in every run as those of t3_read are. */
@@ -475,6 +492,17 @@ static inline bool t3_await_value(struct t3_wave* wave, struct t3_condition cond
 static inline void t3_meet(struct t3_wave* wave) {
   struct t3_call call;
   call.kind = T3_CALL_MEET;
+  wave->call(wave, &call);
+}
+
+enum { T3_FAILURE_TEXT = 400 };
+
+/* Ends the kernel with T3_ABORTED, and the error log says why, in up to T3_FAILURE_TEXT - 1 characters. It does not
+ * return. */
+static inline void t3_fail(struct t3_wave* wave, const char* text) {
+  struct t3_call call;
+  call.kind = T3_CALL_FAIL;
+  call.failure = text;
   wave->call(wave, &call);
 }
 

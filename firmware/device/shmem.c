@@ -1,0 +1,310 @@
+/* Posting is serial for each queue pair: a wave takes numbers of entries by fetch-and-add, waits until the entries that
+ * were in their places have ended, writes its own, and in its turn the doorbell record, then rings. All entries are
+ * signaled and a completion queue has as many places as the ring, so that completion n is at place n: it has come when
+ * the index there is not that of the round before. */
+#include "t3/shmem_device.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "t3/nic_completion.h"
+#include "t3/nic_opcode.h"
+#include "t3/nic_segment.h"
+#include "t3/nic_syndrome.h"
+#include "t3/nic_work_entry.h"
+#include "t3/registers/nic.h"
+
+enum { ENTRY_BYTES = T3_NIC_WORK_ENTRY_ENTRY_BYTES, COMPLETION_INDEX = 20, MESSAGES_MAX = 2 };
+
+/* What is asked of a GPU, for the text of a failure. */
+struct message {
+  const char* name;
+  struct t3_nic_work_entry head;
+  struct t3_nic_segment segment;
+  uint64_t value; /* inline, where there is no segment */
+};
+
+static const struct t3_shmem_queue* queue_to(const struct t3_shmem* shmem, uint32_t gpu) { return &shmem->queues[gpu]; }
+
+static uint64_t doorbell_of(const struct t3_shmem* shmem, uint32_t offset, uint32_t stride, uint32_t number) {
+  return t3_block_base(shmem->table.gpu, T3_BLOCK_NIC) + offset + (uint64_t)number * stride;
+}
+
+static bool read_table(struct t3_wave* wave, uint64_t table, struct t3_shmem* shmem) {
+  unsigned char bytes[T3_SHMEM_TABLE_ENTRY_BYTES];
+  if (!t3_read(wave, table, T3_SHMEM_TABLE_BYTES, bytes)) return false;
+  shmem->table = t3_shmem_table_from(bytes);
+  return true;
+}
+
+enum t3_status t3_shmem_open(struct t3_wave* wave, uint64_t table, uint32_t context, struct t3_shmem* shmem) {
+  char text[T3_FAILURE_TEXT];
+  unsigned char bytes[T3_SHMEM_QUEUE_ENTRY_BYTES];
+  if (!read_table(wave, table, shmem)) return T3_BAD_ACCESS;
+  if (context >= shmem->table.contexts || shmem->table.gpus > T3_SHMEM_DEVICE_GPUS_MAX) {
+    snprintf(text, sizeof text,
+             "t3_shmem_open of context %u: the table at %#llx has %u, and %u GPUs, at most %d expected", context,
+             (unsigned long long)table, shmem->table.contexts, shmem->table.gpus, (int)T3_SHMEM_DEVICE_GPUS_MAX);
+    t3_fail(wave, text);
+  }
+  shmem->context = context;
+  for (uint32_t gpu = 0; gpu < shmem->table.gpus; ++gpu) {
+    const uint64_t place = 1 + (uint64_t)context * shmem->table.gpus + gpu;
+    if (!t3_read(wave, table + place * sizeof bytes, T3_SHMEM_QUEUE_BYTES, bytes)) return T3_BAD_ACCESS;
+    shmem->queues[gpu] = t3_shmem_queue_from(bytes);
+  }
+  return T3_OK;
+}
+
+uint64_t t3_shmem_ptr(const struct t3_shmem* shmem, uint64_t address, uint32_t gpu) {
+  return gpu < shmem->table.gpus && queue_to(shmem, gpu)->reached != 0 ? t3_on_gpu(gpu, address) : 0;
+}
+
+static bool is_in_heap(const struct t3_shmem* shmem, uint64_t address, uint64_t bytes) {
+  const uint64_t offset = (address & T3_LOCAL_MASK) - shmem->table.heap;
+  return t3_gpu_of(address) == shmem->table.gpu && offset < shmem->table.heap_bytes &&
+         bytes <= shmem->table.heap_bytes - offset;
+}
+
+static void require_gpu(struct t3_wave* wave, const struct t3_shmem* shmem, const char* name, uint32_t gpu) {
+  char text[T3_FAILURE_TEXT];
+  if (gpu < shmem->table.gpus && gpu != shmem->table.gpu) return;
+  snprintf(text, sizeof text, "%s with GPU %u: another one of %u expected", name, gpu, shmem->table.gpus);
+  t3_fail(wave, text);
+}
+
+static void require_heap(struct t3_wave* wave, const struct t3_shmem* shmem, const char* name, uint64_t address,
+                         uint64_t bytes) {
+  char text[T3_FAILURE_TEXT];
+  if (bytes != 0 && bytes <= UINT32_MAX && is_in_heap(shmem, address, bytes)) return;
+  snprintf(text, sizeof text, "%s of %llu bytes at %#llx: 1 or more in the heap of %#llx bytes at %#llx expected", name,
+           (unsigned long long)bytes, (unsigned long long)address, (unsigned long long)shmem->table.heap_bytes,
+           (unsigned long long)t3_on_gpu(shmem->table.gpu, shmem->table.heap));
+  t3_fail(wave, text);
+}
+
+static bool read_completion(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu, uint64_t number,
+                            struct t3_nic_completion* completion) {
+  unsigned char bytes[T3_NIC_COMPLETION_BYTES];
+  const uint64_t place = queue_to(shmem, gpu)->completions + number % shmem->table.entries * sizeof bytes;
+  const bool cached = (shmem->table.flags & T3_SHMEM_TABLE_FLAGS_CACHED_COMPLETIONS) != 0;
+  const bool done =
+      cached ? t3_read_cached(wave, place, sizeof bytes, bytes) : t3_read(wave, place, sizeof bytes, bytes);
+  if (done) *completion = t3_nic_completion_from(bytes);
+  return done;
+}
+
+/* What is flushed has an earlier one for its cause, whose completion is not yet overwritten. */
+static bool find_cause(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu, uint64_t number,
+                       struct t3_nic_completion* completion) {
+  struct t3_nic_completion found = *completion;
+  for (uint32_t back = 1; back < shmem->table.entries && back <= number; ++back) {
+    if (found.syndrome != T3_NIC_FLUSHED) break;
+    if (!read_completion(wave, shmem, gpu, number - back, &found)) return false;
+  }
+  if (found.syndrome != T3_NIC_OK) *completion = found;
+  return true;
+}
+
+static enum t3_status fail(struct t3_wave* wave, const struct t3_shmem* shmem, const char* name, uint32_t gpu,
+                           uint64_t number, struct t3_nic_completion completion) {
+  char text[T3_FAILURE_TEXT];
+  if (!find_cause(wave, shmem, gpu, number, &completion)) return T3_BAD_ACCESS;
+  snprintf(text, sizeof text, "%s: entry %u of queue pair %u to GPU %u has ended with syndrome %u at %#llx: %s", name,
+           completion.index, completion.queue_pair, gpu, completion.syndrome, (unsigned long long)completion.address,
+           t3_nic_syndrome_text((enum t3_nic_syndrome)completion.syndrome));
+  t3_fail(wave, text);
+  return T3_PEER_FAILED;
+}
+
+/* Until the entry of this number, which has been announced, has ended. A later one may have taken its place by then. */
+static enum t3_status await_end(struct t3_wave* wave, const struct t3_shmem* shmem, const char* name, uint32_t gpu,
+                                uint64_t number) {
+  const uint64_t place = number % shmem->table.entries * T3_NIC_COMPLETION_BYTES;
+  struct t3_condition condition;
+  condition.address = queue_to(shmem, gpu)->completions + place + COMPLETION_INDEX;
+  condition.bytes = 2;
+  condition.comparison = T3_NOT_EQUAL;
+  condition.mask = UINT16_MAX;
+  condition.value = (number - shmem->table.entries) & UINT16_MAX;
+  condition.cached = (shmem->table.flags & T3_SHMEM_TABLE_FLAGS_CACHED_COMPLETIONS) != 0;
+  struct t3_nic_completion completion;
+  if (!t3_await_value(wave, condition) || !read_completion(wave, shmem, gpu, number, &completion)) return T3_BAD_ACCESS;
+  if (completion.syndrome == T3_NIC_OK) return T3_OK;
+  return fail(wave, shmem, name, gpu, number, completion);
+}
+
+static void write_entry(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu, uint64_t number,
+                        const struct message* message) {
+  unsigned char bytes[ENTRY_BYTES] = {0};
+  struct t3_nic_work_entry head = message->head;
+  head.flags |= T3_NIC_WORK_ENTRY_FLAGS_SIGNALED;
+  head.index = (uint16_t)number;
+  head.queue_pair = queue_to(shmem, gpu)->queue_pair;
+  head.remote_key = queue_to(shmem, gpu)->key;
+  t3_nic_work_entry_to(&head, bytes);
+  if (head.segments != 0) t3_nic_segment_to(&message->segment, bytes + T3_NIC_WORK_ENTRY_BYTES);
+  if (head.inline_bytes != 0) t3_put_number(bytes + T3_NIC_WORK_ENTRY_BYTES, head.inline_bytes, message->value);
+  t3_write(wave, queue_to(shmem, gpu)->send + number % shmem->table.entries * ENTRY_BYTES, bytes, ENTRY_BYTES);
+}
+
+static bool await_turn(struct t3_wave* wave, const struct t3_shmem_queue* queue, enum t3_comparison comparison,
+                       uint64_t number) {
+  struct t3_condition condition;
+  condition.address = queue->turn;
+  condition.bytes = 8;
+  condition.comparison = comparison;
+  condition.mask = UINT64_MAX;
+  condition.value = number;
+  condition.cached = false;
+  return t3_await_value(wave, condition);
+}
+
+/* In its turn: record, room for completions, doorbell, and whose turn it is next. */
+static enum t3_status announce(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu, uint64_t first,
+                               uint64_t end) {
+  const struct t3_shmem_queue* const queue = queue_to(shmem, gpu);
+  unsigned char count[4], taken[4], turn[8];
+  if (!await_turn(wave, queue, T3_EQUAL, first)) return T3_BAD_ACCESS;
+  t3_put_number(count, sizeof count, end);
+  t3_put_number(turn, sizeof turn, end);
+  t3_write(wave, queue->record, count, sizeof count);
+  t3_drain(wave);
+  if (end > shmem->table.entries) {
+    t3_put_number(taken, sizeof taken, end - shmem->table.entries);
+    t3_write(wave, doorbell_of(shmem, T3_NIC_CONSUMED_OFFSET, T3_NIC_CONSUMED_STRIDE, queue->completion_queue), taken,
+             sizeof taken);
+  }
+  t3_write(wave, doorbell_of(shmem, T3_NIC_DOORBELL_OFFSET, T3_NIC_DOORBELL_STRIDE, queue->queue_pair), count,
+           sizeof count);
+  t3_write(wave, queue->turn, turn, sizeof turn);
+  t3_drain(wave);
+  return T3_OK;
+}
+
+/* Until the entry that was in the place of this number has ended. When it is announced, the one before it in that place
+ * has ended: no completion there is older. */
+static enum t3_status await_room(struct t3_wave* wave, const struct t3_shmem* shmem, const char* name, uint32_t gpu,
+                                 uint64_t number) {
+  if (number < shmem->table.entries) return T3_OK;
+  const uint64_t before = number - shmem->table.entries;
+  if (!await_turn(wave, queue_to(shmem, gpu), T3_AT_LEAST, before + 1)) return T3_BAD_ACCESS;
+  return await_end(wave, shmem, name, gpu, before);
+}
+
+/* Posts up to MESSAGES_MAX behind each other, and returns the last one's number. */
+static enum t3_status post(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu,
+                           const struct message* messages, uint32_t count, uint64_t* last) {
+  uint64_t first = 0;
+  if (!t3_fetch_add_64(wave, queue_to(shmem, gpu)->ticket, count, &first)) return T3_BAD_ACCESS;
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint64_t number = first + i;
+    const enum t3_status room = await_room(wave, shmem, messages[i].name, gpu, number);
+    if (room != T3_OK) return room;
+    write_entry(wave, shmem, gpu, number, &messages[i]);
+  }
+  t3_drain(wave);
+  *last = first + count - 1;
+  return announce(wave, shmem, gpu, first, first + count);
+}
+
+static struct message transfer(const struct t3_shmem* shmem, const char* name, enum t3_nic_opcode opcode, uint32_t gpu,
+                               uint64_t remote, uint64_t local, uint64_t bytes) {
+  struct message message = {.name = name};
+  message.head.opcode = (uint8_t)opcode;
+  message.head.remote_address = t3_on_gpu(gpu, remote);
+  message.head.segments = 1;
+  message.segment.address = local;
+  message.segment.key = shmem->table.key;
+  message.segment.bytes = (uint32_t)bytes;
+  return message;
+}
+
+static struct message inline_write(const char* name, uint32_t gpu, uint64_t remote, uint64_t value) {
+  struct message message = {.name = name, .value = value};
+  message.head.opcode = T3_NIC_WRITE;
+  message.head.flags = T3_NIC_WORK_ENTRY_FLAGS_INLINE;
+  message.head.inline_bytes = sizeof value;
+  message.head.remote_address = t3_on_gpu(gpu, remote);
+  return message;
+}
+
+enum t3_status t3_shmem_put_nbi(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu, uint64_t remote,
+                                uint64_t local, uint64_t bytes) {
+  static const char name[] = "t3_shmem_put_nbi";
+  uint64_t number;
+  require_gpu(wave, shmem, name, gpu);
+  require_heap(wave, shmem, name, remote, bytes);
+  require_heap(wave, shmem, name, local, bytes);
+  const struct message message = transfer(shmem, name, T3_NIC_WRITE, gpu, remote, local, bytes);
+  return post(wave, shmem, gpu, &message, 1, &number);
+}
+
+enum t3_status t3_shmem_put_signal_nbi(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu,
+                                       uint64_t remote, uint64_t local, uint64_t bytes, uint64_t signal,
+                                       uint64_t value) {
+  static const char name[] = "t3_shmem_put_signal_nbi";
+  uint64_t number;
+  require_gpu(wave, shmem, name, gpu);
+  require_heap(wave, shmem, name, remote, bytes);
+  require_heap(wave, shmem, name, local, bytes);
+  require_heap(wave, shmem, name, signal, sizeof value);
+  const struct message messages[MESSAGES_MAX] = {transfer(shmem, name, T3_NIC_WRITE, gpu, remote, local, bytes),
+                                                 inline_write(name, gpu, signal, value)};
+  return post(wave, shmem, gpu, messages, MESSAGES_MAX, &number);
+}
+
+enum t3_status t3_shmem_put_value(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu, uint64_t remote,
+                                  uint64_t value) {
+  static const char name[] = "t3_shmem_put_value";
+  uint64_t number;
+  require_gpu(wave, shmem, name, gpu);
+  require_heap(wave, shmem, name, remote, sizeof value);
+  const struct message message = inline_write(name, gpu, remote, value);
+  return post(wave, shmem, gpu, &message, 1, &number);
+}
+
+enum t3_status t3_shmem_get(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu, uint64_t local,
+                            uint64_t remote, uint64_t bytes) {
+  static const char name[] = "t3_shmem_get";
+  uint64_t number;
+  require_gpu(wave, shmem, name, gpu);
+  require_heap(wave, shmem, name, remote, bytes);
+  require_heap(wave, shmem, name, local, bytes);
+  const struct message message = transfer(shmem, name, T3_NIC_READ, gpu, remote, local, bytes);
+  const enum t3_status posted = post(wave, shmem, gpu, &message, 1, &number);
+  return posted != T3_OK ? posted : await_end(wave, shmem, name, gpu, number);
+}
+
+/* A read of nothing comes back behind all that was posted before it. */
+static enum t3_status post_read_of_nothing(struct t3_wave* wave, const struct t3_shmem* shmem, const char* name,
+                                           uint32_t gpu, uint64_t* number) {
+  struct message message = {.name = name};
+  message.head.opcode = T3_NIC_READ;
+  message.head.remote_address = t3_on_gpu(gpu, shmem->table.heap);
+  return post(wave, shmem, gpu, &message, 1, number);
+}
+
+enum t3_status t3_shmem_fence(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu) {
+  static const char name[] = "t3_shmem_fence";
+  uint64_t number;
+  require_gpu(wave, shmem, name, gpu);
+  const enum t3_status posted = post_read_of_nothing(wave, shmem, name, gpu, &number);
+  return posted != T3_OK ? posted : await_end(wave, shmem, name, gpu, number);
+}
+
+enum t3_status t3_shmem_quiet(struct t3_wave* wave, const struct t3_shmem* shmem) {
+  static const char name[] = "t3_shmem_quiet";
+  uint64_t numbers[T3_SHMEM_DEVICE_GPUS_MAX];
+  for (uint32_t gpu = 0; gpu < shmem->table.gpus; ++gpu) {
+    if (gpu == shmem->table.gpu) continue;
+    const enum t3_status posted = post_read_of_nothing(wave, shmem, name, gpu, &numbers[gpu]);
+    if (posted != T3_OK) return posted;
+  }
+  for (uint32_t gpu = 0; gpu < shmem->table.gpus; ++gpu) {
+    if (gpu == shmem->table.gpu) continue;
+    const enum t3_status ended = await_end(wave, shmem, name, gpu, numbers[gpu]);
+    if (ended != T3_OK) return ended;
+  }
+  return T3_OK;
+}

@@ -1,0 +1,144 @@
+/* Messages of the NIC: posting, and how they have ended. */
+#include <string.h>
+
+#include "registers.h"
+#include "t3/little_endian.h"
+#include "t3/nic.h"
+#include "t3/nic_segment.h"
+#include "t3/nic_work_entry.h"
+#include "wait.h"
+
+static bool is_known(enum t3_nic_opcode opcode) {
+  return opcode == T3_NIC_WRITE || opcode == T3_NIC_WRITE_IMMEDIATE || opcode == T3_NIC_READ ||
+         opcode == T3_NIC_FETCH_ADD;
+}
+
+static void encode(const struct t3_nic_message* message, const struct t3_nic_queue* queue, unsigned char* entry) {
+  const bool adds = message->opcode == T3_NIC_FETCH_ADD;
+  const struct t3_nic_segment segment = {
+      .address = message->local_address, .key = message->local_key, .bytes = message->bytes};
+  struct t3_nic_work_entry head = {.opcode = (uint8_t)message->opcode,
+                                   .flags = T3_NIC_WORK_ENTRY_FLAGS_SIGNALED,
+                                   .index = (uint16_t)queue->posted,
+                                   .queue_pair = queue->number,
+                                   .immediate = message->immediate,
+                                   .remote_address = message->remote_address,
+                                   .remote_key = message->remote_key};
+  if (message->fence) head.flags |= T3_NIC_WORK_ENTRY_FLAGS_FENCE;
+  unsigned char* const tail = entry + T3_NIC_WORK_ENTRY_BYTES;
+  if (message->inline_data != NULL) {
+    head.flags |= T3_NIC_WORK_ENTRY_FLAGS_INLINE;
+    head.inline_bytes = (uint8_t)message->bytes;
+    memcpy(tail, message->inline_data, message->bytes);
+  } else if (message->bytes != 0) {
+    head.segments = 1;
+    t3_nic_segment_to(&segment, tail + (adds ? T3_NIC_SEGMENT_ENTRY_BYTES : 0));
+  }
+  if (adds) t3_put_number(tail, 8, message->addend);
+  t3_nic_work_entry_to(&head, entry);
+}
+
+static enum t3_status post(struct t3_context* context, struct t3_nic_queue* queue,
+                           const struct t3_nic_message* message) {
+  if (queue == NULL || message == NULL || !is_known(message->opcode)) return T3_INVALID_ARGUMENT;
+  if (message->inline_data != NULL && message->bytes > T3_NIC_INLINE_BYTES) return T3_CAPACITY;
+  const struct t3_hal* hal = context->hal;
+  struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
+  if (queue->posted - queue->ended >= queue->entries) return T3_BUSY;
+  unsigned char entry[T3_NIC_WORK_ENTRY_ENTRY_BYTES] = {0}, count[4];
+  encode(message, queue, entry);
+  const uint64_t place = queue->posted & (queue->entries - 1);
+  T3_TRY(hal->write_memory(hal->platform, t3_nic_send_of(queue) + place * sizeof entry, entry, sizeof entry));
+  hal->order_writes(hal->platform);
+  t3_put_number(count, sizeof count, queue->posted + 1);
+  T3_TRY(hal->write_memory(hal->platform, t3_nic_record_of(queue), count, sizeof count));
+  hal->order_writes(hal->platform);
+  t3_put32(&nic, T3_NIC_DOORBELL_OFFSET + queue->number * T3_NIC_DOORBELL_STRIDE, queue->posted + 1);
+  T3_TRY(nic.status);
+  ++queue->posted;
+  return T3_OK;
+}
+
+enum t3_status t3_nic_post(struct t3_context* context, struct t3_nic_queue* queue,
+                           const struct t3_nic_message* message) {
+  return T3_LOCKED(context, post(context, queue, message));
+}
+
+static enum t3_status post_receives(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t posted) {
+  if (queue == NULL) return T3_INVALID_ARGUMENT;
+  struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
+  t3_put32(&nic, T3_NIC_RECEIVE_DOORBELL_OFFSET + queue->number * T3_NIC_RECEIVE_DOORBELL_STRIDE, posted);
+  return nic.status;
+}
+
+enum t3_status t3_nic_post_receives(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t posted) {
+  return T3_LOCKED(context, post_receives(context, queue, posted));
+}
+
+static enum t3_status poll(struct t3_context* context, struct t3_nic_queue* queue, bool* is_there,
+                           struct t3_nic_completion* completion) {
+  if (queue == NULL || is_there == NULL || completion == NULL) return T3_INVALID_ARGUMENT;
+  unsigned char bytes[T3_NIC_COMPLETION_BYTES];
+  const uint64_t place = queue->taken & (queue->entries - 1);
+  const uint8_t phase = (queue->taken / queue->entries & 1) == 0 ? 1 : 0;
+  const struct t3_hal* hal = context->hal;
+  T3_TRY(hal->read_memory(hal->platform, t3_nic_completions_of(queue) + place * sizeof bytes, bytes, sizeof bytes));
+  const struct t3_nic_completion found = t3_nic_completion_from(bytes);
+  *is_there = found.phase == phase;
+  if (!*is_there) return T3_OK;
+  *completion = found;
+  ++queue->taken;
+  if (found.opcode != T3_NIC_RECEIVED) ++queue->ended;
+  struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
+  t3_put32(&nic, T3_NIC_CONSUMED_OFFSET + queue->completion_queue * T3_NIC_CONSUMED_STRIDE, queue->taken);
+  return nic.status;
+}
+
+enum t3_status t3_nic_poll(struct t3_context* context, struct t3_nic_queue* queue, bool* is_there,
+                           struct t3_nic_completion* completion) {
+  return T3_LOCKED(context, poll(context, queue, is_there, completion));
+}
+
+/* Armed before it looks, so that nothing is missed in between. */
+static enum t3_status wait_completion(struct t3_context* context, struct t3_nic_queue* queue,
+                                      struct t3_nic_completion* completion) {
+  const uint64_t deadline = t3_deadline(context);
+  struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
+  for (;;) {
+    bool is_there = false;
+    if (queue != NULL) {
+      t3_clear(context, &nic, T3_LINE_NIC, T3_NIC_INTERRUPT_OFFSET,
+               T3_NIC_INTERRUPT_COMPLETION_MASK | T3_NIC_INTERRUPT_ERROR_MASK);
+      t3_put32(&nic, T3_NIC_ARM_OFFSET, UINT32_C(1) << queue->completion_queue);
+      T3_TRY(nic.status);
+    }
+    T3_TRY(poll(context, queue, &is_there, completion));
+    if (is_there) return T3_OK;
+    T3_TRY(t3_sleep(context, T3_LINE_NIC, deadline, "a completion of the NIC"));
+  }
+}
+
+enum t3_status t3_nic_wait(struct t3_context* context, struct t3_nic_queue* queue,
+                           struct t3_nic_completion* completion) {
+  return T3_LOCKED(context, wait_completion(context, queue, completion));
+}
+
+enum t3_status t3_nic_status(uint32_t syndrome) {
+  switch (syndrome) {
+    case T3_NIC_OK:
+      return T3_OK;
+    case T3_NIC_LOCAL_LENGTH:
+    case T3_NIC_LOCAL_OPERATION:
+    case T3_NIC_REMOTE_INVALID_REQUEST:
+      return T3_INVALID_ARGUMENT;
+    case T3_NIC_LOCAL_PROTECTION:
+    case T3_NIC_REMOTE_ACCESS:
+      return T3_ACCESS_DENIED;
+    case T3_NIC_FLUSHED:
+      return T3_ABORTED;
+    case T3_NIC_RETRY_EXCEEDED:
+      return T3_NO_PEER;
+    default:
+      return T3_PEER_FAILED;
+  }
+}

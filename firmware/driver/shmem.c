@@ -1,0 +1,169 @@
+#include "t3/shmem.h"
+
+#include <string.h>
+
+#include "context.h"
+#include "t3/little_endian.h"
+#include "t3/shmem_queue.h"
+#include "t3/shmem_table.h"
+#include "t3_hal.h"
+
+#define ALIGNMENT 256u
+#define COUNTERS_BYTES 64u /* ticket and turn, 32 bytes apart */
+
+/* What each GPU tells the others. */
+enum { TOLD_HEAP, TOLD_BYTES, TOLD_CONTEXTS, TOLD_ENTRIES, TOLD_CACHED, TOLD_KEY, TOLD_COUNT };
+
+static uint64_t round_up(uint64_t value) { return (value + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+/* Of the queue pair of a context to a GPU: gpus - 1 of each context, without its own. */
+static uint32_t queue_number(uint32_t context, uint32_t from, uint32_t to, uint32_t gpus) {
+  return context * (gpus - 1) + (to < from ? to : to - 1);
+}
+
+static uint64_t table_entries(const struct t3_context* context, const struct t3_shmem_options* options) {
+  return round_up(T3_SHMEM_TABLE_ENTRY_BYTES +
+                  (uint64_t)options->contexts * context->gpus * T3_SHMEM_QUEUE_ENTRY_BYTES);
+}
+
+static uint64_t bytes_of_queue(uint32_t entries) { return round_up(COUNTERS_BYTES + t3_nic_queue_bytes(entries)); }
+
+static enum t3_status check(const struct t3_context* context, const struct t3_shmem_options* options) {
+  const uint32_t entries = options->entries;
+  if (options->heap_bytes == 0 || options->contexts == 0 || entries < 2 || (entries & (entries - 1)) != 0)
+    return T3_INVALID_ARGUMENT;
+  if (context->gpus > T3_SHMEM_GPUS_MAX || entries > T3_NIC_ENTRIES_MAX || options->contexts > T3_SHMEM_QUEUES_MAX ||
+      options->contexts * (context->gpus - 1) > T3_SHMEM_QUEUES_MAX)
+    return T3_CAPACITY;
+  return T3_OK;
+}
+
+static enum t3_status take_memory(struct t3_context* context, const struct t3_shmem_options* options,
+                                  struct t3_shmem_heap* heap) {
+  heap->queue_count = options->contexts * (context->gpus - 1);
+  heap->table_bytes = table_entries(context, options) + heap->queue_count * bytes_of_queue(options->entries);
+  heap->heap_bytes = round_up(options->heap_bytes);
+  T3_TRY(t3_malloc(context, heap->table_bytes, &heap->table));
+  return t3_malloc(context, heap->heap_bytes, &heap->heap);
+}
+
+/* Every GPU has asked for the same, and has its heap at the same place. */
+static enum t3_status tell_others(struct t3_context* context, const struct t3_shmem_options* options,
+                                  const struct t3_shmem_heap* heap, uint64_t all[][TOLD_COUNT]) {
+  const uint64_t mine[TOLD_COUNT] = {heap->heap & T3_LOCAL_MASK,  heap->heap_bytes, options->contexts, options->entries,
+                                     options->cached_completions, heap->key};
+  T3_TRY(t3_exchange(context, "t3_shmem_init", mine, sizeof mine, all));
+  for (uint32_t gpu = 0; gpu < context->gpus; ++gpu)
+    if (memcmp(all[gpu], mine, TOLD_KEY * sizeof mine[0]) != 0) return T3_MISMATCH;
+  return T3_OK;
+}
+
+static struct t3_shmem_queue queue_for(const struct t3_context* context, const struct t3_shmem_options* options,
+                                       const struct t3_shmem_heap* heap, uint32_t number, uint32_t gpu) {
+  const uint32_t nodes = options->gpus_per_node;
+  struct t3_shmem_queue entry = {0};
+  entry.reached = gpu == context->gpu || (nodes > 1 && gpu / nodes == context->gpu / nodes);
+  if (gpu == context->gpu) return entry;
+  const struct t3_nic_queue* queue = &heap->queues[queue_number(number, context->gpu, gpu, context->gpus)];
+  entry.send = t3_nic_send_of(queue);
+  entry.completions = t3_nic_completions_of(queue);
+  entry.record = t3_nic_record_of(queue);
+  entry.ticket = queue->memory - COUNTERS_BYTES;
+  entry.turn = entry.ticket + COUNTERS_BYTES / 2;
+  entry.queue_pair = queue->number;
+  entry.completion_queue = queue->completion_queue;
+  return entry;
+}
+
+static enum t3_status open_queues(struct t3_context* context, const struct t3_shmem_options* options,
+                                  struct t3_shmem_heap* heap) {
+  static const unsigned char zeros[COUNTERS_BYTES];
+  const struct t3_hal* hal = context->hal;
+  const uint64_t begin = heap->table + table_entries(context, options);
+  for (uint32_t i = 0; i < heap->queue_count; ++i) {
+    const uint64_t counters = begin + i * bytes_of_queue(options->entries);
+    heap->queues[i] = (struct t3_nic_queue){
+        .number = i, .completion_queue = i, .entries = options->entries, .memory = counters + COUNTERS_BYTES};
+    T3_TRY(hal->write_memory(hal->platform, counters, zeros, sizeof zeros));
+    T3_TRY(t3_nic_create(context, &heap->queues[i]));
+  }
+  return T3_OK;
+}
+
+static enum t3_status write_table(struct t3_context* context, const struct t3_shmem_options* options,
+                                  const struct t3_shmem_heap* heap, uint64_t all[][TOLD_COUNT]) {
+  const struct t3_hal* hal = context->hal;
+  const struct t3_shmem_table table = {
+      .heap = heap->heap & T3_LOCAL_MASK,
+      .heap_bytes = heap->heap_bytes,
+      .gpus = context->gpus,
+      .gpu = context->gpu,
+      .contexts = options->contexts,
+      .entries = options->entries,
+      .key = heap->key,
+      .flags = options->cached_completions ? T3_SHMEM_TABLE_FLAGS_CACHED_COMPLETIONS : 0};
+  unsigned char bytes[T3_SHMEM_TABLE_ENTRY_BYTES] = {0};
+  t3_shmem_table_to(&table, bytes);
+  T3_TRY(hal->write_memory(hal->platform, heap->table, bytes, sizeof bytes));
+  uint64_t address = heap->table;
+  for (uint32_t i = 0; i < options->contexts * context->gpus; ++i) {
+    const uint32_t gpu = i % context->gpus;
+    struct t3_shmem_queue entry = queue_for(context, options, heap, i / context->gpus, gpu);
+    entry.key = (uint32_t)all[gpu][TOLD_KEY];
+    memset(bytes, 0, sizeof bytes);
+    t3_shmem_queue_to(&entry, bytes);
+    T3_TRY(hal->write_memory(hal->platform, address += sizeof bytes, bytes, sizeof bytes));
+  }
+  hal->order_writes(hal->platform);
+  return T3_OK;
+}
+
+static enum t3_status connect_queues(struct t3_context* context, const struct t3_shmem_options* options,
+                                     const struct t3_shmem_heap* heap) {
+  for (uint32_t number = 0; number < options->contexts; ++number)
+    for (uint32_t gpu = 0; gpu < context->gpus; ++gpu) {
+      if (gpu == context->gpu) continue;
+      const struct t3_nic_queue* queue = &heap->queues[queue_number(number, context->gpu, gpu, context->gpus)];
+      T3_TRY(t3_nic_connect(context, queue, gpu, queue_number(number, gpu, context->gpu, context->gpus)));
+    }
+  return t3_meet_hosts(context); /* peers are ready to receive before anything is sent to them */
+}
+
+enum t3_status t3_shmem_init(struct t3_context* context, struct t3_shmem_options options, struct t3_shmem_heap* heap) {
+  if (!t3_is_open(context) || heap == NULL) return T3_INVALID_ARGUMENT;
+  T3_TRY(check(context, &options));
+  struct t3_shmem_heap fresh = {0};
+  uint64_t all[T3_SHMEM_GPUS_MAX][TOLD_COUNT];
+  T3_TRY(take_memory(context, &options, &fresh));
+  if (fresh.queue_count != 0)
+    T3_TRY(t3_nic_region(context, fresh.heap, fresh.heap_bytes, T3_NIC_ALL_ACCESS, &fresh.key));
+  T3_TRY(tell_others(context, &options, &fresh, all));
+  T3_TRY(open_queues(context, &options, &fresh));
+  T3_TRY(write_table(context, &options, &fresh, all));
+  T3_TRY(connect_queues(context, &options, &fresh));
+  *heap = fresh;
+  return T3_OK;
+}
+
+enum t3_status t3_shmem_malloc(struct t3_context* context, struct t3_shmem_heap* heap, uint64_t bytes,
+                               uint64_t* address) {
+  if (!t3_is_open(context) || heap == NULL || address == NULL || bytes == 0) return T3_INVALID_ARGUMENT;
+  const uint64_t mine[2] = {heap->used, bytes};
+  uint64_t all[T3_SHMEM_GPUS_MAX][2];
+  T3_TRY(t3_exchange(context, "t3_shmem_malloc", mine, sizeof mine, all));
+  for (uint32_t gpu = 0; gpu < context->gpus; ++gpu)
+    if (memcmp(all[gpu], mine, sizeof mine) != 0) return T3_MISMATCH;
+  if (bytes > heap->heap_bytes - heap->used) return T3_OUT_OF_MEMORY;
+  *address = heap->heap + heap->used;
+  heap->used += round_up(bytes);
+  return T3_OK;
+}
+
+enum t3_status t3_shmem_close(struct t3_context* context, struct t3_shmem_heap* heap) {
+  if (!t3_is_open(context) || heap == NULL) return T3_INVALID_ARGUMENT;
+  T3_TRY(t3_meet_hosts(context));
+  for (uint32_t i = 0; i < heap->queue_count; ++i) T3_TRY(t3_nic_reset(context, &heap->queues[i]));
+  if (heap->queue_count != 0) T3_TRY(t3_nic_withdraw(context, heap->key));
+  T3_TRY(t3_free(context, heap->table));
+  return t3_free(context, heap->heap);
+}

@@ -1,0 +1,102 @@
+/* The driver of the GPU's NIC: memory regions, queue pairs, posting, completions. Its registers are in
+ * t3/registers/nic.h, what lies in memory in t3/nic_work_entry.h, t3/nic_segment.h and t3/nic_completion.h.
+ *
+ * All is about memory of this GPU, by addresses as t3_malloc returns them. A GPU without a NIC answers T3_BAD_ADDRESS.
+ * A queue pair has a completion queue of its own here, with as many entries, and all entries that are posted are
+ * signaled: without writes with immediate from its peer, completion n is that of entry n. */
+#ifndef T3_NIC_H
+#define T3_NIC_H
+
+#include "t3/nic_completion.h"
+#include "t3/nic_opcode.h"
+#include "t3/nic_syndrome.h"
+#include "t3/registers/nic.h"
+#include "t3/t3.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a region permits, beside being read for messages of this NIC. */
+enum {
+  T3_NIC_LOCAL_WRITE = T3_NIC_REGION_ACCESS_LOCAL_WRITE_MASK,
+  T3_NIC_REMOTE_READ = T3_NIC_REGION_ACCESS_REMOTE_READ_MASK,
+  T3_NIC_REMOTE_WRITE = T3_NIC_REGION_ACCESS_REMOTE_WRITE_MASK,
+  T3_NIC_REMOTE_ATOMIC = T3_NIC_REGION_ACCESS_REMOTE_ATOMIC_MASK,
+  T3_NIC_ALL_ACCESS = T3_NIC_LOCAL_WRITE | T3_NIC_REMOTE_READ | T3_NIC_REMOTE_WRITE | T3_NIC_REMOTE_ATOMIC
+};
+
+/* Registers memory and returns its key, local and remote in one. */
+enum t3_status t3_nic_region(struct t3_context* context, uint64_t address, uint64_t bytes, uint32_t access,
+                             uint32_t* key);
+/* What comes for the key from now on is refused. */
+enum t3_status t3_nic_withdraw(struct t3_context* context, uint32_t key);
+
+enum { T3_NIC_ENTRIES_MAX = 32768, T3_NIC_RECORD_BYTES = 64 };
+
+/* A queue pair with its completion queue of the same size. The caller chooses the first four; its rings and its
+ * doorbell record stay in that memory until the queue pair is reset. */
+struct t3_nic_queue {
+  uint32_t number;           /* queue pair */
+  uint32_t completion_queue; /* that no other queue pair has */
+  uint32_t entries;          /* of either ring: a power of two up to T3_NIC_ENTRIES_MAX */
+  uint64_t memory;           /* 64-byte aligned, of t3_nic_queue_bytes(entries) */
+  /* Since it was created: entries posted, those that are known to have ended, completions taken, which are those and
+   * of peers' writes with immediate. */
+  uint32_t posted, ended, taken;
+};
+
+static inline uint64_t t3_nic_queue_bytes(uint32_t entries) { return T3_NIC_RECORD_BYTES + (uint64_t)entries * 96; }
+/* Where its parts are. */
+static inline uint64_t t3_nic_record_of(const struct t3_nic_queue* queue) { return queue->memory; }
+static inline uint64_t t3_nic_send_of(const struct t3_nic_queue* queue) { return queue->memory + T3_NIC_RECORD_BYTES; }
+static inline uint64_t t3_nic_completions_of(const struct t3_nic_queue* queue) {
+  return t3_nic_send_of(queue) + (uint64_t)queue->entries * 64;
+}
+
+/* Writes empty rings and takes the queue pair from reset to init. T3_BUSY when it is in another state. */
+enum t3_status t3_nic_create(struct t3_context* context, struct t3_nic_queue* queue);
+/* Joins it with the peer's queue pair, which joins with this one: ready to receive and to send. */
+enum t3_status t3_nic_connect(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t peer,
+                              uint32_t peer_queue_pair);
+/* One of T3_NIC_STATE_NOW_... */
+enum t3_status t3_nic_state(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t* state);
+/* Forgets all entries; then it can be created anew. */
+enum t3_status t3_nic_reset(struct t3_context* context, struct t3_nic_queue* queue);
+
+struct t3_nic_message {
+  enum t3_nic_opcode opcode;
+  uint64_t remote_address;
+  uint32_t remote_key;
+  uint32_t immediate;      /* of a write with immediate */
+  bool fence;              /* begins when all reads and fetch-and-adds before it have ended */
+  const void* inline_data; /* of a write: these bytes, and nothing local; else NULL */
+  uint64_t local_address;  /* what a write brings, where the result of a read or of a fetch-and-add of 8 bytes goes */
+  uint32_t local_key;
+  uint32_t bytes; /* of inline data up to T3_NIC_INLINE_BYTES; 0: a message of nothing, without local memory */
+  uint64_t addend;
+};
+
+enum { T3_NIC_INLINE_BYTES = 32 };
+
+/* Writes the entry, then the doorbell record, then rings. T3_BUSY while the ring is full: completions have to be taken.
+ */
+enum t3_status t3_nic_post(struct t3_context* context, struct t3_nic_queue* queue,
+                           const struct t3_nic_message* message);
+/* Receive entries for peers' writes with immediate, in all since the queue pair was created. */
+enum t3_status t3_nic_post_receives(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t posted);
+/* Takes the next completion, if there is one. */
+enum t3_status t3_nic_poll(struct t3_context* context, struct t3_nic_queue* queue, bool* is_there,
+                           struct t3_nic_completion* completion);
+/* Waits for it by the NIC's interrupt. */
+enum t3_status t3_nic_wait(struct t3_context* context, struct t3_nic_queue* queue,
+                           struct t3_nic_completion* completion);
+
+/* The code of a call that fails for a completion's syndrome. */
+enum t3_status t3_nic_status(uint32_t syndrome);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,49 @@
+/* A symmetric heap for kernels of GPUs that only NICs join, or NICs and links: the host's side. Kernels use it by
+ * t3/shmem_device.h.
+ *
+ * All GPUs make the same calls in the same order: t3_shmem_init opens queue pairs to all others, exchanges keys over
+ * the hosts' network and leaves a table in memory, whose address a kernel is told. */
+#ifndef T3_SHMEM_H
+#define T3_SHMEM_H
+
+#include "t3/nic.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { T3_SHMEM_GPUS_MAX = 16, T3_SHMEM_QUEUES_MAX = T3_NIC_COMPLETION_BASE_COUNT };
+
+struct t3_shmem_options {
+  uint64_t heap_bytes;
+  uint32_t contexts;      /* each has a queue pair to each other GPU: contexts x (gpus - 1) up to T3_SHMEM_QUEUES_MAX */
+  uint32_t entries;       /* of the rings of each: a power of two, 2 or more */
+  uint32_t gpus_per_node; /* that links join, by consecutive numbers: their stores reach each other; 0 and 1: none */
+  bool cached_completions; /* kernels read completions through the cache; only where the NIC's writes invalidate it */
+};
+
+struct t3_shmem_heap {
+  uint64_t table;       /* for t3_shmem_open */
+  uint64_t table_bytes; /* table, queues and tickets, from `table` on: a kernel's plan shares these */
+  uint64_t heap, heap_bytes;
+  uint64_t used;
+  uint32_t key;
+  uint32_t queue_count;
+  struct t3_nic_queue queues[T3_SHMEM_QUEUES_MAX];
+};
+
+/* T3_CAPACITY: more GPUs or queue pairs than there may be. T3_MISMATCH: another GPU asks for something else, or has
+ * other addresses. */
+enum t3_status t3_shmem_init(struct t3_context* context, struct t3_shmem_options options, struct t3_shmem_heap* heap);
+/* A piece of the heap, 256-byte aligned, at the same local address on all GPUs. T3_MISMATCH: another GPU asks for
+ * another piece. */
+enum t3_status t3_shmem_malloc(struct t3_context* context, struct t3_shmem_heap* heap, uint64_t bytes,
+                               uint64_t* address);
+/* When no kernel uses it any more, on any GPU. */
+enum t3_status t3_shmem_close(struct t3_context* context, struct t3_shmem_heap* heap);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,65 @@
+/* SHMEM for kernels: one-sided accesses to a symmetric heap (t3/shmem.h) on other GPUs, posted to this GPU's NIC from
+ * inside the kernel, as ROC_SHMEM does.
+ *
+ * Addresses in the heap are this GPU's own; the same piece of another GPU is meant by its number. A wave posts in the
+ * name of a context; waves that share one take turns, and their messages to one GPU arrive in that order. A put of a
+ * later call is placed behind all before it to the same GPU and context. Calls that have posted return when the NIC has
+ * been told; the memory that a put reads stays as it is until t3_shmem_quiet or t3_shmem_fence has returned. Data that
+ * the wave, or others, have stored there through the cache are not seen by the NIC: store them uncached, and t3_drain.
+ *
+ * A mistake, such as an address outside of the heap, and a completion with an error end the kernel by t3_fail: what was
+ * asked for, the GPU, the address and the syndrome are in the error log. Otherwise calls return T3_OK, or T3_BAD_ACCESS
+ * when memory has refused an access to a queue, which is the kernel's failure as well.
+ *
+ * The kernel's plan shares t3_shmem_heap's table, of table_bytes, in local addresses, and says `doorbells`. */
+#ifndef T3_SHMEM_DEVICE_H
+#define T3_SHMEM_DEVICE_H
+
+#include "t3/address.h"
+#include "t3/device.h"
+#include "t3/shmem_queue.h"
+#include "t3/shmem_table.h"
+#include "t3/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { T3_SHMEM_DEVICE_GPUS_MAX = 16 };
+
+/* What a wave knows of a context: in local memory, where all waves of a workgroup may use it, or on the stack. */
+struct t3_shmem {
+  struct t3_shmem_table table;
+  uint32_t context;
+  struct t3_shmem_queue queues[T3_SHMEM_DEVICE_GPUS_MAX];
+};
+
+/* Reads the table at this address. The context is one of the table's. */
+enum t3_status t3_shmem_open(struct t3_wave* wave, uint64_t table, uint32_t context, struct t3_shmem* shmem);
+
+/* The address by which loads and stores reach the piece on another GPU, or on this one; 0 where none do. */
+uint64_t t3_shmem_ptr(const struct t3_shmem* shmem, uint64_t address, uint32_t gpu);
+
+/* Writes `bytes` bytes at `local` to `remote` on the GPU. Both are of the heap. */
+enum t3_status t3_shmem_put_nbi(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu, uint64_t remote,
+                                uint64_t local, uint64_t bytes);
+/* The same, and behind it 8 bytes. */
+enum t3_status t3_shmem_put_signal_nbi(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu,
+                                       uint64_t remote, uint64_t local, uint64_t bytes, uint64_t signal,
+                                       uint64_t value);
+/* Writes 8 bytes, which are in the message. */
+enum t3_status t3_shmem_put_value(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu, uint64_t remote,
+                                  uint64_t value);
+/* Reads from the GPU and returns when the bytes are in memory. */
+enum t3_status t3_shmem_get(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu, uint64_t local,
+                            uint64_t remote, uint64_t bytes);
+/* Returns when all that the context has posted to the GPU so far has been placed. */
+enum t3_status t3_shmem_fence(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu);
+/* The same of all GPUs. */
+enum t3_status t3_shmem_quiet(struct t3_wave* wave, const struct t3_shmem* shmem);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

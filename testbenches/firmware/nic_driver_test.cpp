@@ -1,0 +1,185 @@
+// What the driver tells the NIC's registers and writes to the queues in memory.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstring>
+
+#include "firmware/opened_driver.h"
+#include "t3/little_endian.h"
+#include "t3/nic.h"
+#include "t3/nic_segment.h"
+#include "t3/nic_work_entry.h"
+#include "t3/shmem.h"
+
+namespace t3vp::test::nic_driver_test {
+
+namespace {
+
+struct NicDriver : Driver {
+  t3_nic_queue queue{};
+
+  NicDriver() {
+    queue.number = 5, queue.completion_queue = 3, queue.entries = 4;
+    REQUIRE(t3_malloc(&context, t3_nic_queue_bytes(4), &queue.memory) == T3_OK);
+  }
+  std::uint64_t& pair(std::uint32_t offset) { return mock.reg(T3_BLOCK_NIC, offset + 5 * T3_NIC_STATE_STRIDE); }
+  std::uint64_t& completions(std::uint32_t offset) {
+    return mock.reg(T3_BLOCK_NIC, offset + 3 * T3_NIC_COMPLETION_BASE_STRIDE);
+  }
+  std::vector<unsigned char> at(std::uint64_t address, std::uint64_t bytes) {
+    std::vector<unsigned char> data(bytes);
+    REQUIRE(mock.hal()->read_memory(mock.hal()->platform, address, data.data(), bytes) == T3_OK);
+    return data;
+  }
+  void complete(std::uint32_t number, std::uint8_t opcode = T3_NIC_WRITE, std::uint8_t syndrome = 0) {
+    t3_nic_completion entry{};
+    entry.index = static_cast<std::uint16_t>(number);
+    entry.opcode = opcode, entry.syndrome = syndrome;
+    entry.phase = number / 4 % 2 == 0 ? 1 : 0;
+    unsigned char bytes[32];
+    t3_nic_completion_to(&entry, bytes);
+    mock.hal()->write_memory(mock.hal()->platform, t3_nic_completions_of(&queue) + 32 * (number % 4), bytes, 32);
+    mock.hal()->order_writes(mock.hal()->platform);
+  }
+  void open() {
+    REQUIRE(t3_nic_create(&context, &queue) == T3_OK);
+    REQUIRE(t3_nic_connect(&context, &queue, 3, 7) == T3_OK);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a region is staged and registered and its key comes back") {
+  NicDriver d;
+  d.mock.reg(T3_BLOCK_NIC, T3_NIC_KEY_OFFSET) = 0x1203;
+  std::uint32_t key = 0;
+  REQUIRE(t3_nic_region(&d.context, d.a.address, 100, T3_NIC_REMOTE_WRITE, &key) == T3_OK);
+  CHECK(key == 0x1203);
+  CHECK(d.mock.reg(T3_BLOCK_NIC, T3_NIC_REGION_BASE_OFFSET) == d.a.address);
+  CHECK(d.mock.reg(T3_BLOCK_NIC, T3_NIC_REGION_BYTES_OFFSET) == 100);
+  CHECK(d.mock.reg(T3_BLOCK_NIC, T3_NIC_REGION_ACCESS_OFFSET) == T3_NIC_REGION_ACCESS_REMOTE_WRITE_MASK);
+  CHECK(t3_nic_region(&d.context, d.a.address, 100, 16, &key) == T3_INVALID_ARGUMENT);
+  d.mock.reg(T3_BLOCK_NIC, T3_NIC_STATUS_OFFSET) = T3_TABLE_FULL;
+  CHECK(t3_nic_region(&d.context, d.a.address, 100, 0, &key) == T3_TABLE_FULL);
+  d.mock.reg(T3_BLOCK_NIC, T3_NIC_STATUS_OFFSET) = T3_INVALID_ARGUMENT;
+  CHECK(t3_nic_withdraw(&d.context, 9) == T3_INVALID_ARGUMENT);
+  CHECK(d.mock.reg(T3_BLOCK_NIC, T3_NIC_KEY_OFFSET) == 9);
+}
+
+TEST_CASE("a queue pair is created with empty rings and connected") {
+  NicDriver d;
+  d.open();
+  CHECK(d.pair(T3_NIC_SEND_BASE_OFFSET) == t3_nic_send_of(&d.queue));
+  CHECK(d.pair(T3_NIC_DOORBELL_RECORD_OFFSET) == t3_nic_record_of(&d.queue));
+  CHECK(d.pair(T3_NIC_SEND_ENTRIES_OFFSET) == 4);
+  CHECK(d.pair(T3_NIC_COMPLETION_QUEUE_OFFSET) == 3);
+  CHECK(d.pair(T3_NIC_PEER_OFFSET) == (3u << 16 | 7));
+  CHECK(d.pair(T3_NIC_STATE_OFFSET) == T3_NIC_STATE_NOW_READY_TO_SEND);
+  CHECK(d.completions(T3_NIC_COMPLETION_ENTRIES_OFFSET) == 4);
+  CHECK(d.completions(T3_NIC_COMPLETION_BASE_OFFSET) == t3_nic_completions_of(&d.queue));
+  for (std::uint16_t place = 0; place < 4; ++place) {
+    const auto bytes = d.at(t3_nic_completions_of(&d.queue) + 32 * place, 32);
+    CHECK(t3_nic_completion_from(bytes.data()).index == static_cast<std::uint16_t>(place - 4));
+    CHECK(t3_nic_completion_from(bytes.data()).phase == 0);
+  }
+  CHECK(t3_nic_create(&d.context, &d.queue) == T3_BUSY);
+  REQUIRE(t3_nic_reset(&d.context, &d.queue) == T3_OK);
+  CHECK(t3_nic_create(&d.context, &d.queue) == T3_OK);
+  CHECK(t3_nic_connect(&d.context, &d.queue, 4, 0) == T3_NO_PEER);
+  t3_nic_queue wrong = d.queue;
+  wrong.entries = 3;
+  CHECK(t3_nic_create(&d.context, &wrong) == T3_INVALID_ARGUMENT);
+  wrong = d.queue, wrong.memory += 32;
+  CHECK(t3_nic_create(&d.context, &wrong) == T3_UNALIGNED);
+  wrong = d.queue, wrong.number = 64;
+  CHECK(t3_nic_create(&d.context, &wrong) == T3_INVALID_ARGUMENT);
+}
+
+TEST_CASE("entries are written before the record and that before the doorbell and a full ring is told") {
+  NicDriver d;
+  d.open();
+  d.mock.take_order();
+  t3_nic_message message{};
+  message.opcode = T3_NIC_WRITE;
+  message.remote_address = 0x300000001000, message.remote_key = 0x77;
+  message.local_address = d.a.address, message.local_key = 0x55, message.bytes = 99;
+  REQUIRE(t3_nic_post(&d.context, &d.queue, &message) == T3_OK);
+  CHECK(d.mock.take_order() == std::vector<std::string>{"memory", "order", "memory", "order"});
+  const auto bytes = d.at(t3_nic_send_of(&d.queue), 64);
+  const t3_nic_work_entry head = t3_nic_work_entry_from(bytes.data());
+  CHECK(head.opcode == T3_NIC_WRITE);
+  CHECK(head.flags == T3_NIC_WORK_ENTRY_FLAGS_SIGNALED);
+  CHECK(head.queue_pair == 5);
+  CHECK(head.remote_key == 0x77);
+  CHECK(head.segments == 1);
+  CHECK(t3_nic_segment_from(bytes.data() + 32).bytes == 99);
+  CHECK(t3_nic_segment_from(bytes.data() + 32).key == 0x55);
+  CHECK(t3_number_at(d.at(t3_nic_record_of(&d.queue), 4).data(), 4) == 1);
+  CHECK(d.pair(T3_NIC_DOORBELL_OFFSET) == 1);
+  const unsigned char data[5] = {1, 2, 3, 4, 5};
+  message.inline_data = data, message.bytes = 5, message.fence = true;
+  REQUIRE(t3_nic_post(&d.context, &d.queue, &message) == T3_OK);
+  const auto second = d.at(t3_nic_send_of(&d.queue) + 64, 64);
+  CHECK(t3_nic_work_entry_from(second.data()).index == 1);
+  CHECK(t3_nic_work_entry_from(second.data()).inline_bytes == 5);
+  CHECK(std::equal(data, data + 5, second.data() + 32));
+  message.bytes = 33;
+  CHECK(t3_nic_post(&d.context, &d.queue, &message) == T3_CAPACITY);
+  message = {};
+  message.opcode = T3_NIC_READ;
+  REQUIRE(t3_nic_post(&d.context, &d.queue, &message) == T3_OK);
+  CHECK(t3_nic_work_entry_from(d.at(t3_nic_send_of(&d.queue) + 128, 64).data()).segments == 0);
+  message.opcode = T3_NIC_FETCH_ADD, message.addend = 7, message.bytes = 8;
+  REQUIRE(t3_nic_post(&d.context, &d.queue, &message) == T3_OK);
+  CHECK(t3_number_at(d.at(t3_nic_send_of(&d.queue) + 192 + 32, 8).data(), 8) == 7);
+  CHECK(t3_nic_segment_from(d.at(t3_nic_send_of(&d.queue) + 192 + 48, 16).data()).bytes == 8);
+  CHECK(t3_nic_post(&d.context, &d.queue, &message) == T3_BUSY);
+  message.opcode = static_cast<t3_nic_opcode>(99);
+  CHECK(t3_nic_post(&d.context, &d.queue, &message) == T3_INVALID_ARGUMENT);
+}
+
+TEST_CASE("completions are taken by their phase and make room") {
+  NicDriver d;
+  d.open();
+  t3_nic_message message{};
+  message.opcode = T3_NIC_READ;
+  bool is_there = true;
+  t3_nic_completion completion{};
+  for (std::uint32_t i = 0; i < 9; ++i) {
+    REQUIRE(t3_nic_post(&d.context, &d.queue, &message) == T3_OK);
+    REQUIRE(t3_nic_poll(&d.context, &d.queue, &is_there, &completion) == T3_OK);
+    REQUIRE(!is_there);
+    d.complete(i, T3_NIC_READ, i == 8 ? T3_NIC_REMOTE_ACCESS : T3_NIC_OK);
+    REQUIRE(t3_nic_wait(&d.context, &d.queue, &completion) == T3_OK);
+    REQUIRE(completion.index == i);
+    REQUIRE(d.mock.reg(T3_BLOCK_NIC, T3_NIC_CONSUMED_OFFSET + 3 * T3_NIC_CONSUMED_STRIDE) == i + 1);
+  }
+  CHECK(t3_nic_status(completion.syndrome) == T3_ACCESS_DENIED);
+  CHECK(t3_nic_status(T3_NIC_RETRY_EXCEEDED) == T3_NO_PEER);
+  CHECK(t3_nic_status(T3_NIC_FLUSHED) == T3_ABORTED);
+}
+
+TEST_CASE("a peer's write with immediate makes no room for entries") {
+  NicDriver d;
+  d.open();
+  t3_nic_message message{};
+  message.opcode = T3_NIC_READ;
+  for (int i = 0; i < 4; ++i) REQUIRE(t3_nic_post(&d.context, &d.queue, &message) == T3_OK);
+  bool is_there = false;
+  t3_nic_completion completion{};
+  d.complete(0, T3_NIC_RECEIVED);
+  REQUIRE(t3_nic_poll(&d.context, &d.queue, &is_there, &completion) == T3_OK);
+  REQUIRE(is_there);
+  CHECK(t3_nic_post(&d.context, &d.queue, &message) == T3_BUSY);
+}
+
+TEST_CASE("a symmetric heap that other GPUs have elsewhere is refused") {
+  Driver d;
+  t3_shmem_heap heap{};
+  CHECK(t3_shmem_init(&d.context, {4096, 11, 16, 0, false}, &heap) == T3_CAPACITY);
+  CHECK(t3_shmem_init(&d.context, {4096, 1, 12, 0, false}, &heap) == T3_INVALID_ARGUMENT);
+  std::vector<unsigned char> others(4 * 48);
+  d.mock.bring("t3_shmem_init", others);
+  CHECK(t3_shmem_init(&d.context, {4096, 1, 16, 0, false}, &heap) == T3_MISMATCH);
+}
+
+}  // namespace t3vp::test::nic_driver_test
