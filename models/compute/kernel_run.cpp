@@ -30,6 +30,8 @@ t3_device device_of(const ComputeParameters& p) {
   device.ring_blocks_in_flight = p.ring_blocks_in_flight;
   device.row_workgroups_per_cu = p.row_workgroups_per_cu;
   device.row_block_bytes = p.row_block_bytes;
+  device.gather_workgroups_per_cu = p.gather_workgroups_per_cu;
+  device.gather_rows_in_flight = p.gather_rows_in_flight;
   device.register_bytes = p.register_bytes;
   device.local_bytes = p.local_bytes;
   return device;

@@ -29,6 +29,8 @@ struct ComputeParameters {
   Picoseconds poll = 500'000;                 ///< how often a polling loop reads at most
   std::uint32_t register_bytes = 256u << 10;  ///< of a compute unit, which its workgroups share
   std::uint32_t local_bytes = 96u << 10;      ///< local memory of a compute unit
+  /// Workgroups of kernels that gather rows of tables; rows that their program has under way.
+  std::uint32_t gather_workgroups_per_cu = 8, gather_rows_in_flight = 4;
   std::uint64_t memory_bytes = address_map::hbm_limit;  ///< of every GPU: packets reach no further
   bool wrong_rounding = false;                          ///< a fault: ring kernels round their sums toward zero
 };

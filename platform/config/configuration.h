@@ -40,7 +40,8 @@ struct SystemConfiguration : GemmSystem {
   std::vector<OtherGpu> other_gpus;
 };
 
-enum class Method { sequential, t3, t3_mca, ideal_overlap, ideal_rs_nmc };
+/// The last ones are of embedding tables, the others of all else.
+enum class Method { sequential, t3, t3_mca, ideal_overlap, ideal_rs_nmc, bulk, zero_copy };
 
 /// What a policy that is for the reduce-scatter arbitrates, such as mca: everything up to the all-gather, which then is
 /// arbitrated by round-robin, or all.
@@ -118,6 +119,9 @@ struct RunConfiguration {
 /// The names that files and reports use.
 const char* name_of(Method method);
 const char* name_of(McaScope scope);
+
+/// Whether the method is one of embedding tables.
+bool is_of_embedding(Method method);
 
 /// Whether the method runs GEMM, reduce-scatter and all-gather apart.
 bool is_ideal(Method method);

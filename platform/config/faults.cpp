@@ -38,6 +38,18 @@ Faults read_faults(const json& inject) {
   return faults;
 }
 
+namespace {
+
+/// Of the GPU's `out`.
+std::uint64_t output_elements(const RunConfiguration& c, std::uint32_t gpu) {
+  const Workload& w = c.workload;
+  if (w.collective) return t3_received_elements(&*w.collective, gpu, c.gpus);
+  if (w.embedding) return t3_embedding_out_bytes(&*w.embedding, gpu, c.gpus) / t3_element_bytes(w.embedding->element);
+  return std::uint64_t{w.gemm.m} * w.gemm.n * t3_fused_slabs(w.fused, c.gpus);
+}
+
+}  // namespace
+
 void check_faults(const Document& run, const RunConfiguration& c) {
   const Faults& f = c.faults;
   if (f.dma_map_updates && !c.software.is("fused"))
@@ -50,13 +62,10 @@ void check_faults(const Document& run, const RunConfiguration& c) {
     if (f.flip_bit->what.bit >= bits) run.reject("/inject/flip_bit/bit", fmt::format("a bit from 0 to {}", bits - 1));
   }
   if (f.wrong_element) {
-    if (!c.workload.has_gemm() && !c.workload.collective)
-      run.reject("/inject/wrong_element", "this fault only with a GEMM or a collective: a layer has no out");
+    if (c.workload.layer || c.workload.empty())
+      run.reject("/inject/wrong_element", "this fault only with a workload that has an out: a layer has none");
     check_gpu(run, c, "wrong_element", f.wrong_element->gpu);
-    const std::uint64_t elements =
-        c.workload.collective
-            ? t3_received_elements(&*c.workload.collective, f.wrong_element->gpu, c.gpus)
-            : std::uint64_t{c.workload.gemm.m} * c.workload.gemm.n * t3_fused_slabs(c.workload.fused, c.gpus);
+    const std::uint64_t elements = output_elements(c, f.wrong_element->gpu);
     if (f.wrong_element->index >= elements)
       run.reject("/inject/wrong_element/index", fmt::format("an element from 0 to {}", elements - 1));
   }

@@ -155,7 +155,8 @@ void check_valid_bits(const Document& run, const RunConfiguration& c) {
 /// A program takes what its method and workload give it; a program of the user's own may do without a workload.
 void check_program(const Document& run, const RunConfiguration& c) {
   const Software& software = c.software;
-  const bool layer = c.workload.layer.has_value(), collective = c.workload.collective.has_value();
+  const bool layer = c.workload.layer.has_value(), collective = c.workload.collective.has_value(),
+             embedding = c.workload.embedding.has_value();
   if (!software.library && c.workload.empty())
     run.reject("/workload", "a workload, since the program is " + software.program);
   if (layer != software.is("layer"))
@@ -163,7 +164,12 @@ void check_program(const Document& run, const RunConfiguration& c) {
   if (!software.library && collective != software.is("collective"))
     run.reject("/program", collective ? "collective, or nothing, of a collective alone"
                                       : "another program, since there is no collective alone");
-  if (!layer && !collective && is_ideal(c.method) && !software.is("isolated"))
+  if (!software.library && embedding != software.is("embedding"))
+    run.reject("/program", embedding ? "embedding, or nothing, of embedding tables"
+                                     : "another program, since there are no embedding tables");
+  if (!embedding && is_of_embedding(c.method))
+    run.reject("/method", "another one: bulk and zero-copy are of embedding tables");
+  if (!layer && !collective && !embedding && is_ideal(c.method) && !software.is("isolated"))
     run.reject("/program", fmt::format("isolated, or nothing, with method {}", name_of(c.method)));
 }
 
@@ -211,6 +217,27 @@ void check_collective(const Document& run, const Document& system, const RunConf
   if (!c.software.library) require_room(run, c, heap, "buffers");
 }
 
+/// The program's buffers, in its order.
+void check_embedding(const Document& run, const RunConfiguration& c) {
+  const t3_embedding& e = *c.workload.embedding;
+  if (!is_of_embedding(c.method)) run.reject("/method", "bulk or zero-copy, or nothing, for embedding tables");
+  if (c.mirror) run.reject("/simulate", "all: a mirror stands for the ring of a GEMM's chunks");
+  if (e.global_batch < c.gpus)
+    run.reject("/workload/embedding/global_batch", fmt::format("at least {}, a sample for each GPU", c.gpus));
+  constexpr std::uint64_t most_columns = 1 << 30;
+  const std::uint64_t columns = std::uint64_t{c.gpus} * e.tables_per_gpu * e.dimension;
+  if (columns > most_columns)
+    run.reject("/workload/embedding/tables_per_gpu", fmt::format("{} elements of a sample's results", columns),
+               fmt::format("at most {}", most_columns));
+  Heap heap;
+  heap.take(t3_embedding_table_bytes(&e));
+  heap.take(t3_embedding_index_bytes(&e));
+  heap.take(t3_embedding_offset_bytes(&e));
+  if (c.method == Method::bulk) heap.take(t3_embedding_pooled_bytes(&e));
+  heap.take(t3_embedding_out_bytes(&e, 0, c.gpus));
+  if (!c.software.library) require_room(run, c, heap, "tables, the numbers of their rows and results");
+}
+
 void check_fused(const Document& run, const RunConfiguration& c) {
   const t3_fused_kind fused = c.workload.fused;
   if (run.content.at("workload").contains("fused") && !c.software.is("fused"))
@@ -246,6 +273,8 @@ void check_run(const Document& run, const Document& system, const RunConfigurati
     check_layer(run, system, c);
   else if (c.workload.collective)
     check_collective(run, system, c);
+  else if (c.workload.embedding)
+    check_embedding(run, c);
   else if (c.workload.has_gemm())
     check_gemm(run, system, c);
   else if (c.mirror)

@@ -98,7 +98,8 @@ Enum member(const json& value, const Enum (&all)[count]) {
 }
 
 Method method_named(const json& name) {
-  return member(name, {Method::sequential, Method::t3, Method::t3_mca, Method::ideal_overlap, Method::ideal_rs_nmc});
+  return member(name, {Method::sequential, Method::t3, Method::t3_mca, Method::ideal_overlap, Method::ideal_rs_nmc,
+                       Method::bulk, Method::zero_copy});
 }
 
 memory::PolicyChoice policy_of(const Document& run, const std::string& arbitration) {
@@ -113,6 +114,8 @@ Operands operands_of(const Document& run, const Workload& workload) {
     run.reject("/operands", "random, or nothing: most operations of a layer take what others have computed");
   if (workload.collective && name != "exact")
     run.reject("/operands", "exact, or nothing: a collective alone has integers");
+  if (workload.embedding && name != "exact")
+    run.reject("/operands", "exact, or nothing: embedding tables have integers");
   return member(name, {Operands::exact, Operands::random});
 }
 
@@ -136,8 +139,10 @@ std::uint32_t gpus_of(const Document& run, const Workload& workload, bool has_ow
   }
   if (workload.collective && !run.content.contains("gpus"))
     run.reject("/gpus", "an integer from 2 to 256, the GPUs of the collective");
+  if (workload.embedding && !run.content.contains("gpus"))
+    run.reject("/gpus", "an integer from 2 to 256, the GPUs that have tables");
   const std::uint32_t gpus = run.content.value("gpus", workload.tp);
-  const std::uint32_t least = has_own_program && !workload.collective ? 1 : 2;
+  const std::uint32_t least = has_own_program && !workload.collective && !workload.embedding ? 1 : 2;
   if (gpus < least) run.reject("/gpus", fmt::format("an integer from {} to 256", least));
   if (workload.tp != 0 && gpus != workload.tp) run.reject("/gpus", fmt::format("{}, the workload's tp", workload.tp));
   return gpus;
@@ -165,6 +170,7 @@ json resolved_limits(const Limits& limits) {
 const char* usual_program(const RunConfiguration& c) {
   if (c.workload.layer) return "layer";
   if (c.workload.collective) return "collective";
+  if (c.workload.embedding) return "embedding";
   if (is_ideal(c.method)) return "isolated";
   return c.method == Method::sequential ? "sequential" : "fused";
 }
@@ -196,9 +202,24 @@ json resolved_collective(const Workload& w) {
             {"element", name_of(w.gemm.element)}}}};
 }
 
+json resolved_embedding(const Workload& w) {
+  const t3_embedding& e = *w.embedding;
+  const json drawn = {{"drawn", e.pooling}};
+  return {{"label", w.label},
+          {"embedding",
+           {{"global_batch", e.global_batch},
+            {"tables_per_gpu", e.tables_per_gpu},
+            {"dimension", e.dimension},
+            {"pooling", e.drawn ? drawn : json(e.pooling)},
+            {"rows", e.rows},
+            {"element", name_of(w.gemm.element)},
+            {"result", e.mean ? "mean" : "sum"}}}};
+}
+
 json resolved_workload(const Workload& w) {
   if (w.layer) return resolved_layer(w);
   if (w.collective) return resolved_collective(w);
+  if (w.embedding) return resolved_embedding(w);
   json resolved = {{"label", w.label},
                    {"gemm",
                     {{"m", w.gemm.m},
@@ -276,6 +297,11 @@ std::string hash_of(const RunConfiguration& c) {
   return fingerprint(resolved.dump());
 }
 
+const char* usual_method(const Workload& w) {
+  if (w.embedding) return "bulk";
+  return w.layer || w.collective ? "sequential" : "t3-mca";
+}
+
 }  // namespace
 
 RunConfiguration load_run(const std::filesystem::path& file, const std::vector<std::string>& settings) {
@@ -284,7 +310,7 @@ RunConfiguration load_run(const std::filesystem::path& file, const std::vector<s
   RunConfiguration c;
   c.system = read_system(files.system, files.memory);
   if (run.contains("workload")) c.workload = read_workload(files.run);
-  c.method = method_named(run.value("method", c.workload.layer || c.workload.collective ? "sequential" : "t3-mca"));
+  c.method = method_named(run.value("method", usual_method(c.workload)));
   c.software = read_software(files.run, usual_program(c));
   TileShape& tile = c.workload.gemm.tile;
   if (tile.elements() != 0)
@@ -308,6 +334,7 @@ RunConfiguration load_run(const std::filesystem::path& file, const std::vector<s
   for (OtherGpu& other : c.system.other_gpus) other.parameters.processor.quantum = c.system.processor.quantum;
   c.firmware = run.value("firmware", c.firmware);
   c.seed = run.value("seed", c.seed);
+  if (c.workload.embedding) c.workload.embedding->seed = c.seed;
   c.faults = read_faults(run.value("inject", json::object()));
   c.limits = limits_of(run);
   check_tile_fits(files.system, c.system, c.workload.gemm.element);

@@ -56,6 +56,8 @@ compute::ComputeParameters read_compute(const Section& s) {
   s.read("row_workgroups_per_cu", p.row_workgroups_per_cu);
   s.read("row_block_bytes", p.row_block_bytes);
   if (s.has("poll_ns")) p.poll = s.time("poll_ns");
+  s.read_given("gather_workgroups_per_cu", p.gather_workgroups_per_cu);
+  s.read_given("gather_rows_in_flight", p.gather_rows_in_flight);
   p.register_bytes = static_cast<std::uint32_t>(s.bytes("register_KiB", KiB));
   p.local_bytes = static_cast<std::uint32_t>(s.bytes("local_memory_KiB", KiB));
   return p;

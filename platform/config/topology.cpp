@@ -120,19 +120,23 @@ std::string place_of_buffer(const json& links, const RunConfiguration& c, const 
 /// A store that a receive buffer does not hold would be in no place on its way.
 void check_buffers(const Document& system, const RunConfiguration& c) {
   const compute::ComputeParameters& p = c.system.compute;
+  const Workload& w = c.workload;
   std::uint64_t store = p.ring_block_bytes;
-  if (!c.workload.collective)
-    store =
-        std::max<std::uint64_t>(store, p.tile_rows / p.wavefronts * p.tile_columns * bytes_of(c.workload.gemm.element));
+  const char* what = "a block of ring_block_bytes";
+  if (w.embedding) {
+    store = std::max(store, t3_embedding_row_bytes(&*w.embedding));
+    what = "a block of ring_block_bytes or a row of a table";
+  } else if (!w.collective) {
+    store = std::max<std::uint64_t>(store, p.tile_rows / p.wavefronts * p.tile_columns * bytes_of(w.gemm.element));
+    what = "a wavefront tile or a block";
+  }
   for (const LinkPlacement& link : fabric_of(c).links) {
     const std::uint64_t least = (store + link.parameters.header_bytes + 1023) / 1024;
     const std::uint64_t has = link.parameters.receive_buffer_bytes / 1024;
     if (has < least)
-      system.reject(
-          place_of_buffer(system.content.at("links"), c, link),
-          fmt::format("{} KiB for what goes from {} to {}", has, link.from.text(), link.to.text()),
-          fmt::format("at least {}: {}, {} bytes, with its header", least,
-                      c.workload.collective ? "a block of ring_block_bytes" : "a wavefront tile or a block", store));
+      system.reject(place_of_buffer(system.content.at("links"), c, link),
+                    fmt::format("{} KiB for what goes from {} to {}", has, link.from.text(), link.to.text()),
+                    fmt::format("at least {}: {}, {} bytes, with its header", least, what, store));
   }
 }
 

@@ -166,6 +166,26 @@ void read_collective(const Document& run, Workload& w) {
       fmt::format("{} {} of {} B {}", name_of(collective.algorithm), name_of(collective.op), bytes, name_of(element));
 }
 
+void read_embedding(const Document& run, Workload& w) {
+  const json& given = run.content.at("workload").at("embedding");
+  const auto number = [&](const char* key) { return given.at(key).get<std::uint32_t>(); };
+  const json& pooling = given.at("pooling");
+  const ElementType element = element_named(given.value("element", "fp32"));
+  t3_embedding e{};
+  e.global_batch = number("global_batch");
+  e.tables_per_gpu = number("tables_per_gpu");
+  e.dimension = number("dimension");
+  e.rows = number("rows");
+  e.drawn = pooling.is_object();
+  e.pooling = (e.drawn ? pooling.at("drawn") : pooling).get<std::uint32_t>();
+  e.mean = given.value("result", "sum") == "mean";
+  e.element = static_cast<t3_element>(element);
+  w.embedding = e;
+  w.gemm.element = element;
+  w.label = fmt::format("Embedding {}|{} of {} {}, pooling {}{}", e.global_batch, e.tables_per_gpu, e.dimension,
+                        name_of(element), e.drawn ? "up to " : "", e.pooling);
+}
+
 }  // namespace
 
 Document models_of(const Document& run) {
@@ -186,7 +206,11 @@ void check_kind_of_workload(const Document& run) {
     for (const char* key : keys)
       if (workload->contains(key)) run.reject(std::string("/workload/") + key, expected);
   };
-  if (workload->contains("collective"))
+  if (workload->contains("embedding"))
+    reject({"model", "sublayer", "layer", "attention", "parts", "transformer", "tp", "tokens", "gemm", "fused",
+            "collective"},
+           "not this key beside embedding");
+  else if (workload->contains("collective"))
     reject({"model", "sublayer", "layer", "attention", "parts", "transformer", "tp", "tokens", "gemm", "fused"},
            "not this key beside collective");
   else if (workload->contains("layer"))
@@ -205,7 +229,9 @@ Workload read_workload(const Document& run) {
   w.gemm.transpose_b = gemm.value("transpose_b", false);
   w.fused = member(workload.value("fused", name_of(T3_FUSED_RING_REDUCE_SCATTER)), all_fused_kinds);
   if (gemm.contains("tile")) w.gemm.tile = read_tile(gemm.at("tile"));
-  if (workload.contains("collective"))
+  if (workload.contains("embedding"))
+    read_embedding(run, w);
+  else if (workload.contains("collective"))
     read_collective(run, w);
   else if (workload.contains("layer"))
     read_layer(run, w);

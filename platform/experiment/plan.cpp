@@ -27,6 +27,9 @@ double weight_of(const RunConfiguration& c) {
     return accesses_per_byte * static_cast<double>(bytes_of(layer_program(*c.workload.layer, c.system.compute)));
   if (const auto& collective = c.workload.collective)
     return accesses_per_byte * c.gpus * static_cast<double>(bytes_of(*collective));
+  if (const auto& e = c.workload.embedding)
+    return static_cast<double>(c.gpus) * e->global_batch * e->tables_per_gpu * e->pooling *
+           static_cast<double>(t3_embedding_row_bytes(&*e));
   if (!c.workload.has_gemm()) return c.gpus;
   const double m = c.workload.gemm.m, n = c.workload.gemm.n, k = c.workload.gemm.k;
   const double gpus = c.mirror ? 1 : c.gpus;

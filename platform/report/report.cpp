@@ -44,6 +44,12 @@ ordered_json class_bytes_json(const std::vector<DramBytes>& gpus) {
   return bytes;
 }
 
+/// How far the first GPU's end is before the last one's, as a share of the whole.
+ordered_json ends_json(const std::vector<double>& ends) {
+  const auto [first, last] = std::minmax_element(ends.begin(), ends.end());
+  return {{"gpu_ns", ends}, {"skew", *last > 0 ? (*last - *first) / *last : 0}};
+}
+
 /// A GPU's number, or "switch0".
 ordered_json json_of(const interconnect::LinkEnd& end) {
   if (end.is_switch) return fmt::format("switch{}", end.number);
@@ -205,6 +211,7 @@ ordered_json report_json(const RunConfiguration& c, const RunResult& r) {
                          {"statistics", statistics_json(r.statistics)}};
   if (c.resolved.contains("program")) report["program"] = name_of(c.software);
   if (c.resolved.contains("arguments")) report["arguments"] = ordered_json(c.resolved.at("arguments"));
+  if (!r.time_ns.ends.empty()) report["ends"] = ends_json(r.time_ns.ends);
   if (!r.operations.empty()) {
     report["parts_ns"] = parts_json(r.operations);
     report["operations"] = operations_json(r.operations);

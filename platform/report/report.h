@@ -28,6 +28,8 @@ struct RunTimes {
   std::vector<std::pair<std::string, double>> phases;
   double setup = 0;    ///< before the start barrier, not part of the total
   double zeroing = 0;  ///< of the output, part of setup; 0 where none is needed
+  /// Of embedding tables: when each GPU has ended, from the start on.
+  std::vector<double> ends;
 
   /// 0 for a phase that was left out.
   double of(const std::string& phase) const {

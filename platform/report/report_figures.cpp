@@ -105,14 +105,20 @@ double figure(const Figures& figures, const std::string& key) {
 bool is_numeric_key(const std::string& key) {
   // What models, layers and the number of GPUs name.
   static const std::regex named(
-      R"(gpu0\..+|operations\..+|parts_ns\..+|links\.(switch)?[0-9]+_to_(switch)?[0-9]+\.\w+)");
+      R"(gpu0\..+|ends\.gpu_ns\.[0-9]+|operations\..+|parts_ns\..+|links\.(switch)?[0-9]+_to_(switch)?[0-9]+\.\w+)");
   if (std::regex_match(key, named)) return true;
   static const Figures known = [] {
     RunConfiguration configuration;
     configuration.resolved = {
-        {"workload", {{"gemm", {{"m", 1}, {"n", 1}, {"k", 1}}}, {"tokens", 1}, {"collective", {{"bytes", 1}}}}}};
+        {"workload",
+         {{"gemm", {{"m", 1}, {"n", 1}, {"k", 1}}},
+          {"tokens", 1},
+          {"collective", {{"bytes", 1}}},
+          {"embedding", {{"global_batch", 1}, {"tables_per_gpu", 1}, {"dimension", 1}, {"pooling", 1}, {"rows", 1}}}}}};
     RunResult result;
-    result.time_ns.phases.emplace_back(phases::collective, 0);
+    for (const char* phase : {phases::collective, phases::pooling, phases::all_to_all, phases::arrival})
+      result.time_ns.phases.emplace_back(phase, 0);
+    result.time_ns.ends = {0};
     result.links.resize(1);
     return row_figures(report_json(configuration, result));
   }();

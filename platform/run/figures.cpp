@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "protocol/traffic_classes.h"
+#include "workload/embedding.h"
 #include "workload/layer.h"
 #include "workload/link_bound.h"
 #include "workload/tile_choice.h"
@@ -46,6 +47,21 @@ std::vector<std::string> phases_of(const Node& node) {
   return names;
 }
 
+/// When each GPU has ended the phase, from its first begin on any of them, in ns.
+std::vector<double> ends_of(const Node& node, const std::string& phase) {
+  std::vector<Picoseconds> ends;
+  Picoseconds begin = never;
+  for (const auto& gpu : node.gpus())
+    for (const processor::CommandProcessor::PhaseTime& time : gpu->processor.phases())
+      if (time.phase == phase && time.ended != 0) {
+        begin = std::min(begin, time.first);
+        ends.push_back(time.last);
+      }
+  std::vector<double> result;
+  for (const Picoseconds end : ends) result.push_back(to_ns(end - begin));
+  return result;
+}
+
 RunTimes times_of(const RunConfiguration& configuration, const Node& node) {
   RunTimes times;
   times.setup = span_of(node, phases::setup);
@@ -55,6 +71,7 @@ RunTimes times_of(const RunConfiguration& configuration, const Node& node) {
   times.total = is_ideal(configuration.method)
                     ? std::max(times.of(phases::gemm), times.of(phases::reduce_scatter)) + times.of(phases::all_gather)
                     : span_of(node, phases::total);
+  if (configuration.workload.embedding) times.ends = ends_of(node, phases::total);
   return times;
 }
 
@@ -149,16 +166,36 @@ double quantized_compute_ns(const RunConfiguration& configuration, const compute
   return ns;
 }
 
+/// What each GPU sends to each owner of samples.
+double least_link_ns(const t3_embedding& embedding, const Fabric& fabric) {
+  const auto gpus = static_cast<std::uint32_t>(fabric.gpus.size());
+  std::vector<std::uint64_t> chunks;
+  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu)
+    chunks.push_back(t3_embedding_samples(&embedding, gpu, gpus) * t3_embedding_sample_bytes(&embedding));
+  return least_link_ns(T3_ALL_TO_ALL, chunks, fabric);
+}
+
 /// What links need for the collective that the workload is, or that is fused with its GEMM: one that ends with an
 /// all-gather is an all-reduce.
 double least_link_ns(const RunConfiguration& configuration) {
   const Workload& workload = configuration.workload;
   if (workload.collective) return least_link_ns(*workload.collective, fabric_of(configuration));
+  if (workload.embedding) return least_link_ns(*workload.embedding, fabric_of(configuration));
   if (workload.fused == T3_FUSED_RING_REDUCE_SCATTER) return 0;  // one way alone, whose links have carried more
   std::vector<std::uint64_t> chunks = chunk_elements(output_grid(configuration), configuration.gpus);
   for (std::uint64_t& chunk : chunks) chunk *= bytes_of(workload.gemm.element);
   const t3_collective_op op = workload.fused == T3_FUSED_ALL_TO_ALL ? T3_ALL_TO_ALL : T3_ALL_REDUCE;
   return least_link_ns(op, chunks, fabric_of(configuration));
+}
+
+/// Rows that are added on the vector lanes, and what has to be read for it, whatever the run has read. Additions know
+/// no tiles, so that nothing is quantized.
+void raise_by_pooling(const PoolingNeed& need, const GpuParameters& gpu, Bounds& bounds) {
+  const compute::ComputeParameters& p = gpu.compute;
+  const double rate = p.compute_units * p.vector_elements_per_cycle * p.clock_GHz;
+  bounds.compute_ns = std::max(bounds.compute_ns, static_cast<double>(need.additions) / rate);
+  bounds.compute_quantized_ns = bounds.compute_ns;
+  bounds.dram_ns = std::max(bounds.dram_ns, static_cast<double>(need.read_bytes) / peak_GBps(gpu.memory));
 }
 
 Bounds bounds_of(const RunConfiguration& configuration, const Node& node, const TrafficMeter& meter,
@@ -175,6 +212,8 @@ Bounds bounds_of(const RunConfiguration& configuration, const Node& node, const 
     bounds.compute_quantized_ns =
         std::max(bounds.compute_quantized_ns, quantized_compute_ns(configuration, gpu.compute));
     bounds.dram_ns = std::max(bounds.dram_ns, bytes_in_total(configuration, meter, g) / peak_GBps(gpu.memory));
+    if (configuration.workload.embedding)
+      raise_by_pooling(pooling_need(*configuration.workload.embedding, static_cast<std::uint32_t>(g)), gpu, bounds);
   }
   return bounds;
 }

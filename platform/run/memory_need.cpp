@@ -61,8 +61,10 @@ double workgroups(const RunConfiguration& c) {
   const double gemm = p.compute_units * resident(p, tile_of(c));
   const double ring = double{1} * p.compute_units * p.ring_blocks_in_flight * p.ring_workgroups_per_cu;
   const double rows = double{1} * p.compute_units * p.row_workgroups_per_cu;
-  return flight_bytes * std::max({p.prefetch_slabs * gemm, ring, rows}) + wave_bytes * std::max({gemm, ring, rows}) +
-         stack_bytes * std::max({running(c), ring, rows});
+  const double gathers =
+      c.workload.embedding ? double{T3_POOLING_WAVEFRONTS} * p.compute_units * p.gather_workgroups_per_cu : 0;
+  return flight_bytes * std::max({p.prefetch_slabs * gemm, ring, rows, p.gather_rows_in_flight * gathers}) +
+         wave_bytes * std::max({gemm, ring, rows, gathers}) + stack_bytes * std::max({running(c), ring, rows, gathers});
 }
 
 /// Operands on their way through the compute units, as floats.
@@ -94,6 +96,13 @@ Elements elements_of(const RunConfiguration& c) {
     result.stored = static_cast<double>(bytes_of(*collective) + t3_staging_bytes(&*collective, c.gpus)) +
                     received * t3_element_bytes(collective->element);
     result.checked = received;
+    return result;
+  }
+  if (const auto& e = c.workload.embedding) {
+    const auto out = static_cast<double>(t3_embedding_out_bytes(&*e, 0, c.gpus));
+    const auto table = static_cast<double>(t3_embedding_table_bytes(&*e));
+    result.stored = table + static_cast<double>(t3_embedding_pooled_bytes(&*e)) + out;
+    result.checked = double{1} * c.gpus * e->tables_per_gpu * e->dimension;
     return result;
   }
   const double m = c.workload.gemm.m, n = c.workload.gemm.n, k = c.workload.gemm.k;

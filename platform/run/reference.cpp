@@ -12,6 +12,7 @@
 #include "report/npy.h"
 #include "run/buffer_access.h"
 #include "workload/collective.h"
+#include "workload/embedding.h"
 #include "workload/operands.h"
 
 namespace t3vp {
@@ -77,6 +78,14 @@ std::string use_of(const Gpu& gpu, const processor::PublishedBuffer& buffer) {
   return found;
 }
 
+/// As the element type holds them.
+std::vector<float> rounded(std::vector<float> values, ElementType element) {
+  std::vector<unsigned char> bytes(values.size() * bytes_of(element));
+  narrow_elements(element, values.data(), bytes.data(), values.size());
+  widen_elements(element, bytes.data(), values.data(), values.size());
+  return values;
+}
+
 /// A function has written more than the buffer has.
 std::string text_of_excess(const Gpu& gpu, const processor::PublishedBuffer& buffer, const char* contents,
                            const char* where) {
@@ -89,6 +98,7 @@ std::string text_of_excess(const Gpu& gpu, const processor::PublishedBuffer& buf
 
 bool Reference::is_of_workload(const std::string& name) const {
   if (configuration_.workload.collective) return name == "in" || name == "out";
+  if (configuration_.workload.embedding) return name == "tables" || name == "out";
   return configuration_.workload.has_gemm() && (name == "a" || name == "b" || name == "out");
 }
 
@@ -99,6 +109,10 @@ std::string Reference::expected_shape(std::uint32_t gpu, const std::string& name
         name == "in" ? collective->elements : t3_received_elements(&*collective, gpu, configuration_.gpus);
     return text_of(1, static_cast<std::uint32_t>(elements), gemm.element);
   }
+  if (const auto& e = configuration_.workload.embedding)
+    return name == "tables" ? text_of(e->tables_per_gpu * e->rows, e->dimension, gemm.element)
+                            : text_of(t3_embedding_samples(&*e, gpu, configuration_.gpus),
+                                      configuration_.gpus * e->tables_per_gpu * e->dimension, gemm.element);
   if (name == "a") return text_of(gemm.m, gemm.k, gemm.element);
   if (name == "out")
     return text_of(gemm.m * t3_fused_slabs(configuration_.workload.fused, configuration_.gpus), gemm.n, gemm.element);
@@ -176,6 +190,12 @@ void Reference::fill(Gpu& gpu, const processor::PublishedBuffer& buffer) const {
     return write_row(gpu, buffer, 0,
                      CollectiveOracle(*collective, configuration_.gpus, configuration_.seed).sent(number).data());
   if (buffer.name == "out") return spoil(gpu, buffer);
+  if (const auto& e = configuration_.workload.embedding) {
+    const EmbeddingOracle oracle(*e, configuration_.gpus);
+    for (std::uint32_t i = 0; i < buffer.rows; ++i)
+      write_row(gpu, buffer, i, oracle.table_row(number, i / e->rows, i % e->rows).data());
+    return;
+  }
   const GemmProblem problem = gemm_problem(configuration_);
   const compute::FloatMatrix values = buffer.name == "a" ? operand_a(problem, number) : operand_b(problem, number);
   for (std::uint32_t i = 0; i < buffer.rows; ++i) write_row(gpu, buffer, i, &values(i, 0));
@@ -185,6 +205,7 @@ FunctionalCheck Reference::check(Node& node) const {
   FunctionalCheck result;
   if (configuration_.workload.has_gemm()) check_output(node, result);
   if (configuration_.workload.collective) check_collective(node, result);
+  if (configuration_.workload.embedding) check_embedding(node, result);
   for (const auto& gpu : node.gpus())
     for (const Expectation& expectation : expectations_)
       if (expectation.gpu == gpu.get()) check_expectation(expectation, result);
@@ -241,6 +262,25 @@ void Reference::check_collective(Node& node, FunctionalCheck& result) const {
     for (std::uint32_t i = 0; i < out.columns; ++i)
       if (!(found[i] == expected[i])) result.note({"out", gpu->processor.gpu(), 0, i, found[i], expected[i]});
     result.elements += out.columns;
+  }
+  result.checked = true;
+}
+
+/// Nothing is checked when a program has not published its output.
+void Reference::check_embedding(Node& node, FunctionalCheck& result) const {
+  const EmbeddingOracle oracle(*configuration_.workload.embedding, configuration_.gpus);
+  for (const auto& gpu : node.gpus())
+    if (find(*gpu, "out") == nullptr) return;
+  for (const auto& gpu : node.gpus()) {
+    const processor::PublishedBuffer& out = *find(*gpu, "out");
+    std::vector<float> found(out.columns);
+    for (std::uint32_t row = 0; row < out.rows; ++row) {
+      const std::vector<float> expected = rounded(oracle.received(gpu->processor.gpu(), row), out.element);
+      read_row(*gpu, out, row, found.data());
+      for (std::uint32_t i = 0; i < out.columns; ++i)
+        if (!(found[i] == expected[i])) result.note({"out", gpu->processor.gpu(), row, i, found[i], expected[i]});
+    }
+    result.elements += std::uint64_t{out.rows} * out.columns;
   }
   result.checked = true;
 }

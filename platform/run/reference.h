@@ -1,6 +1,6 @@
 // What buffers that programs publish hold in a functional run, and the check of what they hold in the end: the
-// workload's operands and output (platform/workload/operands.h and collective.h have the values), and what programs say
-// of others.
+// workload's operands and output (platform/workload/operands.h, collective.h and embedding.h have the values), and what
+// programs say of others.
 #pragma once
 
 #include <filesystem>
@@ -49,6 +49,7 @@ class Reference {
   void fill(Gpu& gpu, const processor::PublishedBuffer& buffer) const;
   void check_output(Node& node, FunctionalCheck& result) const;
   void check_collective(Node& node, FunctionalCheck& result) const;
+  void check_embedding(Node& node, FunctionalCheck& result) const;
   static void check_expectation(const Expectation& expectation, FunctionalCheck& result);
 
   const RunConfiguration& configuration_;

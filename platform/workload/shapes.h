@@ -1,4 +1,5 @@
-// What a run computes: GEMMs, Transformer layers and collective operations, by their shapes. Plain data.
+// What a run computes: GEMMs, Transformer layers, collective operations and embedding tables, by their shapes. Plain
+// data.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include "hardware/parameters.h"
 #include "protocol/tile_grid.h"
 #include "t3/collective.h"
+#include "t3/embedding.h"
 #include "t3/fused.h"
 
 namespace t3vp {
@@ -63,11 +65,13 @@ struct Workload {
   std::optional<LayerWorkload> layer;  ///< then gemm, sublayer and tokens say nothing
 
   std::optional<t3_collective> collective;  ///< alone; then gemm and all else say nothing
+  std::optional<t3_embedding> embedding;    ///< the same
 
-  /// Neither a layer, nor a collective alone, nor none at all, as with a program of the user's own.
+  /// Neither a layer, nor a collective alone, nor embedding tables, nor none at all, as with a program of the user's
+  /// own.
   bool has_gemm() const { return !layer && gemm.m != 0; }
   /// Whether the platform's own programs have anything to do.
-  bool empty() const { return !layer && !collective && gemm.m == 0; }
+  bool empty() const { return !layer && !collective && !embedding && gemm.m == 0; }
 };
 
 /// Values of A and B: such that no sum is ever rounded, or any in [-1, 1].

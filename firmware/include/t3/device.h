@@ -54,6 +54,8 @@ struct t3_device {
   uint32_t ring_blocks_in_flight;       /* waves of one of their workgroups */
   uint32_t row_workgroups_per_cu;       /* of kernels on rows */
   uint32_t row_block_bytes;             /* of an operand that one of their workgroups has under way */
+  uint32_t gather_workgroups_per_cu;    /* of kernels that gather rows of a table */
+  uint32_t gather_rows_in_flight;       /* that their program loads ahead */
   uint32_t register_bytes, local_bytes; /* of a compute unit, which its workgroups share */
 };
 

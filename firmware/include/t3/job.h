@@ -1,5 +1,6 @@
 /* One sub-layer: out = sum over GPUs of a b, by a GEMM on every GPU, a reduce-scatter and an all-gather, or what else a
- * fused GEMM makes of its outputs. Or a layer: kernels of one GPU in order. Or a collective operation alone. */
+ * fused GEMM makes of its outputs. Or a layer: kernels of one GPU in order. Or a collective operation alone, or
+ * embedding tables pooled and exchanged. */
 #ifndef T3_JOB_H
 #define T3_JOB_H
 
@@ -7,6 +8,7 @@
 #include <stdint.h>
 
 #include "t3/collective.h"
+#include "t3/embedding.h"
 #include "t3/fused.h"
 #include "t3/layer.h"
 #include "t3/t3.h"
@@ -33,6 +35,8 @@ struct t3_job {
   bool skip_gemm, skip_reduce_scatter, skip_all_gather; /* isolated: phases to leave out */
   const struct t3_layer* layer;                         /* layer: this alone counts */
   struct t3_collective collective;                      /* collective: this and ring_workgroups count */
+  struct t3_embedding embedding;                        /* embedding: these two and ring_workgroups count */
+  enum t3_embedding_method embedding_method;
 };
 
 /* The programs in firmware/programs. */
@@ -43,6 +47,7 @@ t3_program t3_fused;      /* GEMM and collective overlap in hardware (T3 section
 t3_program t3_isolated;   /* each by itself, with nothing left over from the one before */
 t3_program t3_run_layer;  /* the operations of a layer */
 t3_program t3_run_collective;
+t3_program t3_run_embedding; /* tables pooled and exchanged */
 
 #ifdef __cplusplus
 }

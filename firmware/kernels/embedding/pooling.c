@@ -1,0 +1,83 @@
+/* A bag is pooled as PyTorch's EmbeddingBag_updateOutputKernel_sum_mean does it: where the bag begins and ends, the
+ * numbers of its rows, then the rows, of which several are on their way while one is added. Which rows they are is
+ * computed, so that runs without data know it as well; their numbers are loaded for the time that it takes. */
+#include "pooling.h"
+
+#include <stddef.h>
+
+enum { SUM_TILE, BEGIN_TILE, INDEX_TILE, FIRST_ROW_TILE };
+
+struct gather {
+  const struct t3_pooling* p;
+  uint64_t table_address;
+  struct t3_bag bag;
+};
+
+/* Integers as memory has them, in elements of 4 bytes. */
+static void load_integers(struct t3_wave* wave, uint32_t tile, uint64_t address, uint32_t count) {
+  const uint32_t columns = count * (T3_POOLING_INDEX_BYTES / 4);
+  const struct t3_tile integers = {.index = tile, .rows = 1, .columns = columns, .element = T3_FP32};
+  t3_load(wave, integers, (struct t3_access){.address = address, .rows = 1, .columns = columns, .element = T3_FP32});
+  t3_arrive(wave, integers);
+}
+
+/* Where the next one begins is where this one ends; the last one ends with the numbers. */
+static void load_indices(struct t3_wave* wave, const struct gather* g, uint32_t table, uint32_t sample) {
+  const struct t3_embedding* e = &g->p->embedding;
+  const uint64_t bag = (uint64_t)table * e->global_batch + sample;
+  load_integers(wave, BEGIN_TILE, g->p->offsets + bag * T3_POOLING_INDEX_BYTES, sample + 1 < e->global_batch ? 2 : 1);
+  load_integers(wave, INDEX_TILE, g->p->indices + bag * e->pooling * T3_POOLING_INDEX_BYTES, g->bag.count);
+}
+
+/* The first row becomes the sum. */
+static struct t3_tile tile_of(const struct t3_wave* wave, const struct t3_embedding* e, uint32_t number) {
+  struct t3_tile tile = t3_pooling_sum(e);
+  if (number != 0) tile.index = FIRST_ROW_TILE + (number - 1) % wave->device->gather_rows_in_flight;
+  return tile;
+}
+
+static void load_row(struct t3_wave* wave, const struct gather* g, uint32_t number) {
+  const struct t3_embedding* e = &g->p->embedding;
+  t3_load(wave, tile_of(wave, e, number),
+          (struct t3_access){.address = g->table_address + g->bag.rows[number] * t3_embedding_row_bytes(e),
+                             .rows = 1,
+                             .columns = e->dimension,
+                             .element = e->element});
+}
+
+struct division {
+  uint32_t elements;
+  float by;
+};
+
+static void divide(const void* argument, float* const* operands) {
+  const struct division* d = argument;
+  for (uint32_t i = 0; i < d->elements; ++i) operands[0][i] /= d->by;
+}
+
+static void make_mean(struct t3_wave* wave, const struct t3_embedding* e, uint32_t count) {
+  const struct division division = {e->dimension, (float)count};
+  const struct t3_vector_work work = {.operations = e->dimension,
+                                      .operands = 1,
+                                      .tiles = {t3_pooling_sum(e)},
+                                      .compute = divide,
+                                      .argument = &division};
+  t3_work(wave, &work);
+}
+
+void t3_pool(struct t3_wave* wave, const struct t3_pooling* p, uint32_t table, uint32_t sample) {
+  const struct t3_embedding* e = &p->embedding;
+  struct gather g = {.p = p, .table_address = p->tables + (uint64_t)table * e->rows * t3_embedding_row_bytes(e)};
+  t3_embedding_bag(e, (uint64_t)p->gpu * e->tables_per_gpu + table, sample, &g.bag);
+  load_indices(wave, &g, table, sample);
+  uint32_t loaded = 0;
+  for (uint32_t number = 0; number < g.bag.count; ++number) {
+    for (; loaded < g.bag.count && loaded < number + wave->device->gather_rows_in_flight; ++loaded)
+      load_row(wave, &g, loaded);
+    if (number == 0)
+      t3_arrive(wave, t3_pooling_sum(e));
+    else
+      t3_add(wave, t3_pooling_sum(e), tile_of(wave, e, number));
+  }
+  if (e->mean) make_mean(wave, e, g.bag.count);
+}

@@ -1,0 +1,180 @@
+/* The all-to-all behind pooling, with the shuffle: a sample's columns of all GPUs come to lie beside each other on its
+ * owner, which takes no pass of its own since they are stored in 2-D blocks.
+ *
+ * Every workgroup has the same share of what goes to each GPU. Its waves take the share's blocks one after the other,
+ * of all GPUs in turn, so that all links have something to send. When all has left it tells the same workgroup of every
+ * other GPU, which cannot overtake it, and waits to be told by all of them. */
+#include "t3/arguments/exchange.h"
+#include "kernels/operands.h"
+#include "t3/address.h"
+#include "t3/embedding.h"
+#include "t3/registers/signals.h"
+
+enum { GPUS_MAX = 256 };
+
+/* Rows of samples in blocks: several rows each, or a piece of one. */
+struct blocks {
+  uint64_t row_bytes;
+  uint64_t piece_bytes, pieces; /* of a row */
+  uint64_t rows;                /* of a block */
+};
+
+static uint64_t divided_up(uint64_t length, uint64_t part) { return (length + part - 1) / part; }
+
+static struct blocks blocks_of(const struct t3_device* device, const struct t3_exchange_arguments* p) {
+  const uint64_t each = device->ring_block_bytes, row = t3_row_bytes_of(p->columns, p->element);
+  if (row <= each) return (struct blocks){row, row, 1, each / row};
+  return (struct blocks){row, each, divided_up(row, each), 1};
+}
+
+static uint64_t samples_of(const struct t3_exchange_arguments* p, uint32_t gpu) {
+  return t3_flat_chunk_size(p->global_batch, gpu, p->gpus);
+}
+
+static uint64_t block_count(const struct blocks* blocks, uint64_t samples) {
+  return divided_up(samples, blocks->rows) * blocks->pieces;
+}
+
+/* What the waves of a workgroup share: which of its blocks is the next. */
+struct share {
+  uint64_t next;
+};
+
+static void move(struct t3_wave* wave, const struct blocks* blocks, uint32_t to, uint64_t block) {
+  const struct t3_exchange_arguments* p = wave->arguments;
+  const uint32_t element = t3_element_bytes((enum t3_element)p->element);
+  const uint64_t samples = samples_of(p, to), row = block / blocks->pieces * blocks->rows,
+                 offset = block % blocks->pieces * blocks->piece_bytes, bytes = blocks->row_bytes - offset;
+  const struct t3_tile tile = {
+      .rows = (uint32_t)(samples - row < blocks->rows ? samples - row : blocks->rows),
+      .columns = (uint32_t)((bytes < blocks->piece_bytes ? bytes : blocks->piece_bytes) / element),
+      .element = (enum t3_element)p->element};
+  struct t3_access access = {.rows = tile.rows, .columns = tile.columns, .element = tile.element, .at_once = true};
+  const uint64_t first = t3_flat_chunk_begin(p->global_batch, to, p->gpus);
+  access.address = p->pooled + (first + row) * blocks->row_bytes + offset;
+  access.stride = blocks->row_bytes;
+  t3_load(wave, tile, access);
+  access.address = t3_on_gpu(to, p->out) + (row * p->gpus + p->gpu) * blocks->row_bytes + offset;
+  access.stride = p->gpus * blocks->row_bytes;
+  t3_store(wave, tile, access);
+  t3_drain(wave);
+}
+
+static uint64_t counter(const struct t3_wave* wave, uint32_t gpu, uint64_t offset) {
+  const struct t3_exchange_arguments* p = wave->arguments;
+  return t3_block_base(gpu, T3_BLOCK_SIGNALS) + offset +
+         (uint64_t)T3_SIGNALS_VALUE_STRIDE * (p->signal_base + wave->workgroup);
+}
+
+static void meet_the_others(struct t3_wave* wave) {
+  const struct t3_exchange_arguments* p = wave->arguments;
+  for (uint32_t i = 1; i < p->gpus; ++i)
+    t3_signal(wave, (struct t3_counter){.address = counter(wave, (p->gpu + i) % p->gpus, T3_SIGNALS_ADD_OFFSET)});
+  t3_await(wave, (struct t3_counter){.address = counter(wave, p->gpu, T3_SIGNALS_VALUE_OFFSET),
+                                     .threshold = p->signal_epoch + p->gpus - 1});
+}
+
+static void run(struct t3_wave* wave) {
+  const struct t3_exchange_arguments* p = wave->arguments;
+  const struct blocks blocks = blocks_of(wave->device, p);
+  struct share* share = wave->local;
+  const uint64_t most = block_count(&blocks, samples_of(p, 0));
+  for (;;) {
+    const uint64_t number = share->next++, block = number / p->gpus * wave->workgroups + wave->workgroup;
+    if (block >= most) break;
+    const uint32_t to = (uint32_t)((p->gpu + 1 + number % p->gpus) % p->gpus);
+    if (block < block_count(&blocks, samples_of(p, to))) move(wave, &blocks, to, block);
+  }
+  t3_meet(wave);
+  if (wave->wave == 0) meet_the_others(wave);
+}
+
+static bool check_numbers(struct t3_check* check, const struct t3_exchange_arguments* p) {
+  if (p->gpus < 2 || p->gpus > GPUS_MAX)
+    return t3_refuse(check, T3_BAD_PACKET, "gpus %u: 2 to %d expected", p->gpus, GPUS_MAX);
+  if (p->gpu != check->gpu || p->gpu >= p->gpus)
+    return t3_refuse(check, T3_BAD_PACKET, "gpu %u of %u: %u, this one, expected", p->gpu, p->gpus, check->gpu);
+  if (p->element > T3_FP32)
+    return t3_refuse(check, T3_BAD_PACKET, "element %u: 0 (fp16), 1 (bf16) or 2 (fp32) expected", p->element);
+  if (p->columns - 1 >= T3_ROWS_MAX || p->global_batch < p->gpus || p->global_batch > T3_ROWS_MAX)
+    return t3_refuse(check, T3_BAD_PACKET, "columns %u, global_batch %u: 1 to %d, %u to %d expected", p->columns,
+                     p->global_batch, T3_ROWS_MAX, p->gpus, T3_ROWS_MAX);
+  return true;
+}
+
+static struct t3_matrices buffer(const char* name, uint64_t address, uint64_t bytes) {
+  return (struct t3_matrices){name, address, 1, bytes, 0, 0, 1};
+}
+
+static struct t3_matrices pooled_of(const struct t3_exchange_arguments* p) {
+  return buffer("pooled", p->pooled, p->global_batch * t3_row_bytes_of(p->columns, p->element));
+}
+
+static struct t3_matrices out_of(const struct t3_exchange_arguments* p, uint32_t gpu) {
+  return buffer("out", p->out, samples_of(p, gpu) * p->gpus * t3_row_bytes_of(p->columns, p->element));
+}
+
+static bool check_buffers(struct t3_check* check, const struct t3_exchange_arguments* p) {
+  const struct t3_matrices buffers[] = {pooled_of(p), out_of(p, p->gpu)};
+  for (const struct t3_matrices* m = buffers; m < buffers + 2; ++m) {
+    if (t3_unaligned(m->address))
+      return t3_refuse(check, T3_BAD_PACKET, "%s " T3_HEX ": a multiple of 32 expected", m->name, m->address);
+    if (!t3_check_held(check, check->gpu, m->name, m->address, m->row_bytes)) return false;
+  }
+  return t3_check_overlap(check, &buffers[1], &buffers[0]);
+}
+
+static bool check_peers(struct t3_check* check, const struct t3_exchange_arguments* p, uint32_t workgroups) {
+  if (workgroups == 0)
+    return t3_refuse(check, T3_BAD_PACKET, "0 workgroups: 1 or more, as many as on the other GPUs, expected");
+  const uint64_t end = (uint64_t)p->signal_base + workgroups;
+  if (end > check->counters)
+    return t3_refuse(check, T3_BAD_PACKET, "signals %u to %" PRIu64 ": there are %u", p->signal_base, end - 1,
+                     check->counters);
+  if (p->signal_epoch > UINT64_MAX - GPUS_MAX)
+    return t3_refuse(check, T3_BAD_PACKET, "signal_epoch %" PRIu64 ": room for %d signals expected", p->signal_epoch,
+                     GPUS_MAX);
+  for (uint32_t i = 1; i < p->gpus; ++i) {
+    const uint64_t peer = t3_on_gpu((p->gpu + i) % p->gpus, p->out);
+    if (!check->reaches(check->cluster, peer))
+      return t3_refuse(check, T3_NO_PEER, "GPU %" PRIu64 " of out " T3_HEX " cannot be reached", t3_gpu_of(peer), peer);
+  }
+  return true;
+}
+
+static bool check(struct t3_check* check, const struct t3_launch* launch) {
+  const struct t3_exchange_arguments* p = launch->arguments;
+  return check_numbers(check, p) && check_buffers(check, p) && check_peers(check, p, launch->workgroups);
+}
+
+/* The first GPU has most of the samples. */
+static struct t3_plan plan(const struct t3_device* device, const struct t3_launch* launch) {
+  const struct t3_exchange_arguments* p = launch->arguments;
+  const struct t3_matrices pooled = pooled_of(p), out = out_of(p, p->gpu);
+  struct t3_matrices sent = out_of(p, 0);
+  sent.address &= T3_LOCAL_MASK;
+  return (struct t3_plan){.name = "all-to-all",
+                          .workgroups = launch->workgroups,
+                          .workgroups_per_cu = device->ring_workgroups_per_cu,
+                          .register_bytes = device->ring_block_bytes * device->ring_blocks_in_flight,
+                          .waves = device->ring_blocks_in_flight,
+                          .tiles = 1,
+                          .local_bytes = sizeof(struct share),
+                          .together = true,
+                          .written = {t3_range_of(&out)},
+                          .written_count = 1,
+                          .read = {t3_range_of(&pooled)},
+                          .read_count = 1,
+                          .sent = {t3_range_of(&sent)},
+                          .sent_count = 1,
+                          .awaits_arrivals = true,
+                          .stores_here = true};
+}
+
+const struct t3_kernel t3_exchange_kernel = {.name = "exchange",
+                                             .arguments = T3_EXCHANGE_ARGUMENTS,
+                                             .reads = "exchange_read",
+                                             .writes = "exchange_write",
+                                             .check = check,
+                                             .plan = plan,
+                                             .run = run};

@@ -1,0 +1,268 @@
+// Embedding tables pooled and exchanged: every element of every GPU, what links and DRAM move, and how long it takes.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "config/input_error.h"
+#include "system/platform_run.h"
+#include "workload/embedding.h"
+
+namespace t3vp::test::test_embedding_runs {
+
+namespace {
+
+using nlohmann::json;
+
+const char* const joined = "system.links.topology=fully-connected";
+const char* const methods[] = {"bulk", "zero-copy"};
+
+json tables(std::uint32_t batch, std::uint32_t count, std::uint32_t dimension, const json& pooling,
+            std::uint32_t rows) {
+  return {{"global_batch", batch},
+          {"tables_per_gpu", count},
+          {"dimension", dimension},
+          {"pooling", pooling},
+          {"rows", rows}};
+}
+
+json as(json shape, const char* element, const char* result) {
+  shape["element"] = element;
+  shape["result"] = result;
+  return shape;
+}
+
+Settings embedding(const char* method, std::uint32_t gpus, const json& shape) {
+  return {on_small_system(), std::string("method=") + method, "gpus=" + std::to_string(gpus),
+          "workload=" + json{{"embedding", shape}}.dump()};
+}
+
+Run right_run(const char* method, std::uint32_t gpus, const json& shape, const Settings& settings) {
+  CAPTURE(method, gpus, shape.dump());
+  Run run = Run::of_platform(embedding(method, gpus, shape) + settings);
+  CAPTURE(run.diagnosis());
+  REQUIRE(run.exit_code() == 0);
+  for (const char* bound : {"compute_ns", "link_ns", "dram_ns"}) {
+    INFO(bound);
+    CHECK(run.time("total") >= run.report()["bounds"][bound].get<double>());
+  }
+  return run;
+}
+
+std::uint64_t carried(const Run& run) {
+  std::uint64_t sum = 0;
+  for (const auto& link : run.report()["links"]) sum += link["payload_bytes"].get<std::uint64_t>();
+  return sum;
+}
+
+std::string message_of(const Settings& settings) {
+  try {
+    Run::of_platform(settings);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("every GPU has the pooled rows of all tables for its samples at odd sizes") {
+  const auto [gpus, topology, shape] = GENERATE(table<std::uint32_t, const char*, json>({
+      {2, "ring", as(tables(17, 3, 23, 5, 101), "fp16", "sum")},
+      {3, joined, as(tables(32, 1, 64, 8, 40), "fp32", "mean")},
+      {4, joined, as(tables(37, 5, 92, {{"drawn", 9}}, 30), "fp32", "sum")},
+      {4, "switch", as(tables(4, 2, 256, 70, 1000), "fp16", "mean")},
+      {6, "ring", as(tables(11, 7, 1, {{"drawn", 3}}, 1), "fp16", "mean")},
+      {6, joined, as(tables(50, 2, 300, 1, 7), "fp32", "sum")},
+      {5, joined, as(tables(1100, 1, 16, 2, 64), "fp16", "sum")},
+  }));
+  const std::string links = topology == joined ? joined : std::string("system.links.topology=") + topology;
+  for (const char* method : methods) {
+    const Run run = right_run(method, gpus, shape, {"data=functional", "check=all", links});
+    const std::uint64_t elements = shape["global_batch"].get<std::uint64_t>() * gpus *
+                                   shape["tables_per_gpu"].get<std::uint64_t>() *
+                                   shape["dimension"].get<std::uint64_t>();
+    CHECK(run.report()["functional"]["elements"] == elements);
+    CHECK(run.report()["functional"]["checked"] == true);
+  }
+}
+
+TEST_CASE("embedding tables take as long without data and at any quantum") {
+  const json shape = as(tables(29, 3, 40, {{"drawn", 12}}, 200), "fp16", "mean");
+  for (const char* method : methods) {
+    const auto times = [&](const char* setting) {
+      const Run run = right_run(method, 3, shape, {joined, setting});
+      return run.report()["time_ns"].dump() + run.report()["ends"].dump();
+    };
+    const std::string usual = times("data=timing-only");
+    CHECK(times("data=functional") == usual);
+    CHECK(times("quantum_ns=1") == usual);
+    CHECK(times("quantum_ns=1000000") == usual);
+  }
+}
+
+TEST_CASE("links carry each result that another GPU wants once") {
+  const json shape = tables(30, 4, 32, 6, 100);
+  for (const char* method : methods) {
+    const Run run = right_run(method, 3, shape, {joined});
+    CHECK(carried(run) == 30 * 4 * 32 * 4 * (3 - 1));
+  }
+}
+
+// Every table is read in other places: with few rows each row once, from then on they are in the cache.
+TEST_CASE("DRAM reads each row of a small table once and those of a large one as often as they are pooled") {
+  const auto read = [](std::uint32_t rows) {
+    return right_run("bulk", 2, tables(64, 2, 64, 16, rows), {"data=timing-only"}).dram_bytes("pooling_read");
+  };
+  const double numbers = 2 * 64 * (16 + 1) * 8, all = 2 * 64 * 16 * 256;
+  CHECK(read(100) == Approx(2 * 100 * 256 + numbers).epsilon(0.05));
+  CHECK(read(500'000) == Approx(all + numbers).epsilon(0.05));
+}
+
+TEST_CASE("zero-copy stores each result once where bulk writes and reads it on its way") {
+  const json shape = tables(256, 4, 64, 4, 10'000);
+  const Run bulk = right_run("bulk", 4, shape, {joined}), direct = right_run("zero-copy", 4, shape, {joined});
+  const double results = 256.0 / 4 * 4 * 4 * 64 * 4;
+  CHECK(direct.dram_bytes("pooling_write") <= results);
+  CHECK(bulk.report()["time_ns"]["all_to_all"].is_number());
+  CHECK_FALSE(direct.report()["time_ns"].contains("all_to_all"));
+  CHECK(direct.time("total") < bulk.time("total"));
+}
+
+// Of two GPUs each sends the other one half of what it pools.
+TEST_CASE("bounds are what additions and rows and results take at full rate") {
+  const Run run =
+      right_run("bulk", 2, tables(64, 2, 64, 16, 1'000'000), {"data=timing-only", "system.cache.capacity_MiB=0.0625"});
+  const json bounds = run.report()["bounds"];
+  const double GBps = 4 * 32, lanes = 4 * 128, rows = 64 * 2 * 16;
+  CHECK(bounds["compute_ns"].get<double>() == Approx(rows / 16 * 15 * 64 / lanes));
+  CHECK(bounds["link_ns"].get<double>() == Approx(64 / 2 * 2 * 64 * 4 / 4.0).epsilon(0.1));
+  CHECK(bounds["dram_ns"].get<double>() >= rows * (64 * 4 + 8) / GBps * 0.99);
+}
+
+TEST_CASE("more rows in flight pool faster") {
+  const auto time = [](const char* rows) {
+    const Settings alone{"data=timing-only", "system.compute.gather_workgroups_per_cu=1", rows};
+    return right_run("bulk", 2, tables(64, 2, 256, 32, 10'000), alone).time("pooling");
+  };
+  CHECK(time("system.compute.gather_rows_in_flight=8") < 0.7 * time("system.compute.gather_rows_in_flight=1"));
+}
+
+TEST_CASE("the report says when each GPU has ended") {
+  const Run run = right_run("bulk", 3, tables(10, 2, 64, 4, 50), {});
+  const auto ends = run.report()["ends"]["gpu_ns"].get<std::vector<double>>();
+  REQUIRE(ends.size() == 3);
+  const double last = *std::max_element(ends.begin(), ends.end()), first = *std::min_element(ends.begin(), ends.end());
+  CHECK(last == Approx(run.time("total")));
+  CHECK(run.report()["ends"]["skew"].get<double>() == Approx((last - first) / last));
+}
+
+// 64 samples are GPU 1's, of which GPU 0 has pooled 2 tables.
+TEST_CASE("a GPU ends when the last result of the others has come") {
+  const Settings slow{joined, R"(system.links.overrides=[{"from": 0, "to": 1, "bandwidth_GBps": 0.5}])"};
+  for (const char* method : methods) {
+    const Run run = right_run(method, 3, tables(192, 2, 64, 4, 50), slow);
+    CHECK(run.report()["ends"]["gpu_ns"][1].get<double>() > 64 * 2 * 64 * 4 / 0.5);
+  }
+}
+
+TEST_CASE("a wrong element of embedding tables is found") {
+  const Run run = Run::of_platform(embedding("zero-copy", 2, tables(8, 2, 16, 4, 50)) +
+                                   Settings{"data=functional", R"(inject.wrong_element={"gpu": 1, "index": 255})"});
+  CHECK(run.exit_code() == 1);
+  CHECK(run.report()["functional"]["mismatches"] == 1);
+  CHECK(run.report()["functional"]["first_mismatch"]["row"] == 3);
+}
+
+TEST_CASE("drawn bags are as DLRM draws them") {
+  t3_embedding e{};
+  e.global_batch = 4096;
+  e.tables_per_gpu = 1;
+  e.rows = 1'000'000;
+  e.pooling = 100;
+  e.drawn = true;
+  e.seed = 7;
+  double sum = 0, places = 0;
+  t3_bag bag;
+  for (std::uint32_t sample = 0; sample < e.global_batch; ++sample) {
+    t3_embedding_bag(&e, 3, sample, &bag);
+    REQUIRE(bag.count >= 1);
+    REQUIRE(bag.count <= 100);
+    CHECK(std::is_sorted(bag.rows, bag.rows + bag.count));
+    CHECK(std::adjacent_find(bag.rows, bag.rows + bag.count) == bag.rows + bag.count);
+    REQUIRE(bag.rows[bag.count - 1] < e.rows);
+    sum += bag.count;
+    for (std::uint32_t i = 0; i < bag.count; ++i) places += bag.rows[i];
+  }
+  CHECK(sum / e.global_batch == Approx(50).epsilon(0.03));
+  CHECK(places / sum == Approx(500'000).epsilon(0.01));
+}
+
+TEST_CASE("fixed bags have so many rows that differ by table and sample") {
+  t3_embedding e{};
+  e.global_batch = 2;
+  e.rows = 1 << 30;
+  e.pooling = 70;
+  t3_bag first, other;
+  t3_embedding_bag(&e, 0, 0, &first);
+  CHECK(first.count == 70);
+  t3_embedding_bag(&e, 0, 1, &other);
+  CHECK_FALSE(std::equal(first.rows, first.rows + 70, other.rows));
+  t3_embedding_bag(&e, 1, 0, &other);
+  CHECK_FALSE(std::equal(first.rows, first.rows + 70, other.rows));
+  e.seed = 1;
+  t3_embedding_bag(&e, 0, 0, &other);
+  CHECK_FALSE(std::equal(first.rows, first.rows + 70, other.rows));
+}
+
+TEST_CASE("what has to be read is each row that is in any bag once and the numbers of all bags") {
+  t3_embedding e{};
+  e.global_batch = 10;
+  e.tables_per_gpu = 3;
+  e.dimension = 64;
+  e.element = T3_FP32;
+  e.pooling = 8;
+  e.rows = 1;
+  const PoolingNeed need = pooling_need(e, 1);
+  CHECK(need.rows == 10 * 3 * 8);
+  CHECK(need.additions == 10 * 3 * 7 * 64);
+  CHECK(need.read_bytes == 3 * 64 * 4 + need.rows * 8);
+  e.rows = 1 << 30;
+  CHECK(pooling_need(e, 1).read_bytes == need.rows * (64 * 4 + 8));
+}
+
+TEST_CASE("every wrong value of embedding tables is one line that names it") {
+  const json right = tables(64, 4, 64, 8, 100);
+  const auto message = [&](const json& change, const Settings& settings) {
+    json shape = right;
+    shape.merge_patch(change);
+    return message_of(embedding("bulk", 4, shape) + settings);
+  };
+  using Catch::Contains;
+  for (const char* key : {"global_batch", "tables_per_gpu", "dimension", "pooling", "rows"}) {
+    CHECK_THAT(message({{key, 0}}, {}), Contains("/workload/embedding/" + std::string(key)));
+    CHECK_THAT(message({{key, nullptr}}, {}), Contains(key));
+  }
+  CHECK_THAT(message({{"pooling", 257}}, {}), Contains("/workload/embedding/pooling"));
+  CHECK_THAT(message({{"pooling", {{"drawn", 0}}}}, {}), Contains("/workload/embedding/pooling"));
+  CHECK_THAT(message({{"element", "bf16"}}, {}), Contains("/workload/embedding/element"));
+  CHECK_THAT(message({{"result", "max"}}, {}), Contains("/workload/embedding/result"));
+  CHECK_THAT(message({{"global_batch", 3}}, {}), Contains("at least 4, a sample for each GPU"));
+  CHECK_THAT(message({{"rows", 10'000'000}}, {}), Contains("/workload") && Contains("of a GPU's memory"));
+  CHECK_THAT(message({{"tables_per_gpu", 65536}, {"dimension", 4096}, {"rows", 1}}, {"gpus=5"}),
+             Contains("/workload/embedding/tables_per_gpu"));
+  CHECK_THAT(message({{"dimension", 4096}}, {"system.links.receive_buffer_KiB=8"}), Contains("a row of a table"));
+  CHECK_THAT(message(json::object(), {"gpus=null"}), Contains("/gpus"));
+  CHECK_THAT(message(json::object(), {"gpus=1"}), Contains("/gpus"));
+  CHECK_THAT(message(json::object(), {"method=t3"}), Contains("/method") && Contains("bulk or zero-copy"));
+  CHECK_THAT(message(json::object(), {"simulate=mirror"}), Contains("/simulate"));
+  CHECK_THAT(message(json::object(), {"operands=random"}), Contains("/operands"));
+  CHECK_THAT(message(json::object(), {"program=collective"}), Contains("/program"));
+  CHECK_THAT(message(json::object(), {R"(workload.gemm={"m": 64, "n": 64, "k": 64})"}), Contains("/workload/gemm"));
+  CHECK_THAT(message(json::object(), {"system.compute.gather_rows_in_flight=0"}),
+             Contains("/compute/gather_rows_in_flight"));
+  for (const char* method : methods)
+    CHECK_THAT(message_of(gemm(64, 64, 64) + Settings{std::string("method=") + method}),
+               Contains("/method") && Contains("embedding"));
+  CHECK_THAT(message_of(gemm(64, 64, 64) + Settings{"program=embedding"}), Contains("/program"));
+}
+
+}  // namespace t3vp::test::test_embedding_runs
