@@ -84,28 +84,41 @@ bool Link::may_go(const Queue& queue) const {
   return queue.left != 0 || has_room(*queue.packets.front().packet, buffered_[queue.lane.channel]);
 }
 
+/// Whether there is one that would go, or take turns, before the rest of the packet under way.
 bool Link::another_may_go() const {
   for (std::size_t i = 0; i < queues_.size(); ++i)
-    if (i != served_ && may_go(queues_[i])) return true;
+    if (i != served_ && may_go(queues_[i]) && (passes_through(queues_[i]) || !passes_through(queues_[served_])))
+      return true;
   return false;
+}
+
+std::optional<std::size_t> Link::next_to_go() const {
+  std::optional<std::size_t> own;
+  for (std::size_t i = 0; i < queues_.size(); ++i) {
+    const std::size_t queue = (next_ + i) % queues_.size();
+    if (!may_go(queues_[queue])) continue;
+    if (passes_through(queues_[queue])) return queue;
+    if (!own) own = queue;
+  }
+  return own;
 }
 
 /// The next queue in turn sends.
 void Link::start() {
-  for (std::size_t i = 0; i < queues_.size(); ++i) {
-    const std::size_t next = (next_ + i) % queues_.size();
-    Queue& queue = queues_[next];
-    if (!may_go(queue)) continue;
-    served_ = next;
-    next_ = next + 1;
-    const Picoseconds from = queue.left == 0 ? begin(queue) : now();
-    sending_ = true;
-    if (stalled_since_ != never) stalled_ += now() - stalled_since_;
-    stalled_since_ = never;
-    send_slice(from, queue.left);
-    return shorten();
+  const std::optional<std::size_t> next = next_to_go();
+  if (!next) {
+    if (stalled_since_ == never && is_anyone_waiting()) stalled_since_ = now();
+    return;
   }
-  if (stalled_since_ == never && is_anyone_waiting()) stalled_since_ = now();
+  Queue& queue = queues_[*next];
+  served_ = *next;
+  next_ = *next + 1;
+  const Picoseconds from = queue.left == 0 ? begin(queue) : now();
+  sending_ = true;
+  if (stalled_since_ != never) stalled_ += now() - stalled_since_;
+  stalled_since_ = never;
+  send_slice(from, queue.left);
+  shorten();
 }
 
 /// A packet that comes in as the link is free may have begun as its first part came, if there were credits.

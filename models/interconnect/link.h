@@ -5,7 +5,8 @@
 // header each; they have one lane, so that "packet" below means all of them. The request for a load is the same train
 // without payload, each of whose packets takes request_bytes of the receive buffer. Packets of one lane leave in the
 // order of their arrival. Lanes whose first packet has its credits take turns, by arbitration_bytes of a packet or by
-// whole ones; a packet that has begun holds its credits, so that its next part waits for nobody but its turn. A sender
+// whole ones, first those that pass through, since they hold receive buffers that others wait for, then those that
+// begin here. A packet that has begun holds its credits, so that its next part waits for nobody but its turn. A sender
 // is told that its packet is taken when the last byte has left; the packet reaches the far end one latency later, as a
 // relay of the sender's. When the far end has taken it, its credits return after another latency, and with them (over
 // several hops later) the far end's response, which is the sender's: it takes no bandwidth. Data that a GPU has asked
@@ -16,6 +17,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -98,7 +100,9 @@ class Link : public sc_core::sc_module {
   Queue& queue_of(const Lane& lane);
   bool may_go(const Queue& queue) const;
   bool has_room(tlm::tlm_generic_payload& packet, std::uint64_t buffered) const;
+  static bool passes_through(const Queue& queue) { return queue.lane.input != 0; }
   bool another_may_go() const;
+  std::optional<std::size_t> next_to_go() const;
   bool is_anyone_waiting() const;
   LinkTraffic with_stall(LinkTraffic traffic) const;
   void start();

@@ -50,7 +50,7 @@ struct LaneBench {
 TEST_CASE("lanes take turns by whole packets when there is no arbitration quantum") {
   LaneBench bench(0);
   std::vector<std::size_t> numbers;
-  for (const std::uint16_t input : std::vector<std::uint16_t>{0, 0, 0, 1, 1, 2})
+  for (const std::uint16_t input : std::vector<std::uint16_t>{1, 1, 1, 2, 2, 3})
     numbers.push_back(bench.send({0, input}, 500));
   sc_core::sc_start();
   const double taken[] = {500, 2000, 3000, 1000, 2500, 1500};
@@ -58,6 +58,28 @@ TEST_CASE("lanes take turns by whole packets when there is no arbitration quantu
     INFO(i);
     CHECK(bench.taken_ns(numbers[i]) == taken[i]);
   }
+}
+
+TEST_CASE("what passes through goes before packets that begin here") {
+  LaneBench bench(0);
+  std::vector<std::size_t> numbers;
+  for (const std::uint16_t input : std::vector<std::uint16_t>{0, 0, 0, 1, 1, 2})
+    numbers.push_back(bench.send({0, input}, 500));
+  sc_core::sc_start();
+  const double taken[] = {2000, 2500, 3000, 500, 1500, 1000};
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    INFO(i);
+    CHECK(bench.taken_ns(numbers[i]) == taken[i]);
+  }
+}
+
+TEST_CASE(
+    "what passes through takes the link of a packet that has begun here at its next quantum until it is through") {
+  LaneBench bench(100);
+  const std::size_t own = bench.send({0, 0}, 1000), passing = bench.send({0, 1}, 500, 150 * ns);
+  sc_core::sc_start();
+  CHECK(bench.taken_ns(passing) == 700);
+  CHECK(bench.taken_ns(own) == 1500);
 }
 
 TEST_CASE("what comes later waits for one quantum of another lane's packet and none of its own") {
@@ -75,7 +97,7 @@ TEST_CASE("what comes later waits for one quantum of another lane's packet and n
 
 TEST_CASE("two long packets share the bandwidth by quanta") {
   LaneBench bench(100);
-  const std::size_t first = bench.send({0, 0}, 1000), second = bench.send({0, 1}, 1000);
+  const std::size_t first = bench.send({0, 1}, 1000), second = bench.send({0, 2}, 1000);
   sc_core::sc_start();
   CHECK(bench.taken_ns(first) == 1900);
   CHECK(bench.taken_ns(second) == 2000);
