@@ -1,0 +1,102 @@
+// One RV64IMAC hart with Zicsr, Zifencei and machine mode: its registers and how it goes from one instruction to the
+// next, in plain C++. The host is little-endian, as the hart is.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "hart/control_registers.h"
+#include "hart/direct_memory.h"
+#include "hart/environment.h"
+#include "hart/instruction.h"
+
+namespace t3vp::riscv {
+
+class Hart {
+ public:
+  Hart(Environment& environment, std::uint64_t hart_id, std::uint64_t start);
+  Hart(const Hart&) = delete;
+  Hart& operator=(const Hart&) = delete;
+
+  std::array<std::uint64_t, Instruction::sink + 1> x{};  ///< x[0] is always 0
+  std::uint64_t pc;                                      ///< of the next instruction, between runs
+  ControlRegisters control;
+
+  /// Takes this number of steps, fewer when it is told to pause or sleeps; each is an instruction that retires or
+  /// raises an exception.
+  void run(std::uint64_t steps);
+  std::uint64_t steps() const { return steps_; }  ///< without the one under way
+  std::uint64_t retired() const { return steps_ - exceptions_; }
+
+  /// Ends run() when the instruction under way ends. For the environment.
+  void pause();
+  /// Waits for an interrupt (WFI), one that is pending and enabled, whether or not mstatus.MIE has it taken.
+  bool sleeps() const { return sleeps_ && (control.mip & control.mie) == 0; }
+  /// The first instruction of the trap handler raises an exception, and will for ever.
+  bool is_lost() const { return lost_; }
+  /// The lines of this moment, a bit of mip each.
+  void set_interrupts(std::uint64_t pending) { control.mip = pending & all_interrupts; }
+
+  DirectMemory& direct_memory() { return direct_memory_; }
+  /// What has been fetched is fetched again: for fence.i, and whoever changes code or direct memory behind the hart.
+  void forget_instructions();
+  /// Null: nobody. To be set between runs.
+  void set_observer(Observer* observer) { observer_ = observer; }
+
+  // For instructions.
+  Environment& environment() { return environment_; }
+  /// False: the access fault has to be raised.
+  template <typename T>
+  bool load(std::uint64_t address, T& value) {
+    const unsigned char* const data = direct_memory_.readable(address, sizeof value);
+    if (data == nullptr) return load_elsewhere(address, reinterpret_cast<unsigned char*>(&value), sizeof value);
+    std::memcpy(&value, data, sizeof value);
+    return true;
+  }
+  template <typename T>
+  bool store(std::uint64_t address, T value) {
+    unsigned char* const data = direct_memory_.writable(address, sizeof value);
+    if (data == nullptr) return store_elsewhere(address, reinterpret_cast<const unsigned char*>(&value), sizeof value);
+    std::memcpy(data, &value, sizeof value);
+    return true;
+  }
+  /// An exception of the instruction at `at`, which thereby does not retire. Returns where the handler begins.
+  std::uint64_t raise(Cause cause, std::uint64_t at, std::uint64_t value);
+  /// mret: returns where the hart goes on.
+  std::uint64_t return_from_trap();
+  void sleep();
+  /// Interrupts may have become enabled: they are looked at before the next instruction.
+  void look_at_interrupts() { limit_ = steps_ + 1; }
+
+  /// What the last LR has loaded. SC succeeds where memory still holds that.
+  struct Reservation {
+    std::uint32_t bytes = 0;  ///< 0: none
+    std::uint64_t address = 0, value = 0;
+  };
+  Reservation reservation;
+
+ private:
+  template <bool observed>
+  void execute();
+  const Instruction& instruction_at(std::uint64_t address);
+  const Instruction& fetch(std::uint64_t address);
+  bool fetch_parcel(std::uint64_t address, std::uint32_t& parcel, bool& is_direct);
+  bool load_elsewhere(std::uint64_t address, unsigned char* data, std::uint32_t bytes);
+  bool store_elsewhere(std::uint64_t address, const unsigned char* data, std::uint32_t bytes);
+  void take_interrupt();
+  std::uint64_t enter_trap(std::uint64_t cause, std::uint64_t at, std::uint64_t value);
+
+  static constexpr std::size_t cached_instructions = 1 << 13;
+
+  Environment& environment_;
+  Observer* observer_ = nullptr;
+  DirectMemory direct_memory_;
+  std::vector<Instruction> cache_;  ///< the place of an instruction is told by its address
+  Instruction uncached_;
+  std::uint64_t steps_ = 0, limit_ = 0, exceptions_ = 0;
+  bool paused_ = false, sleeps_ = false, lost_ = false;
+};
+
+}  // namespace t3vp::riscv
