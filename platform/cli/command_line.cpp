@@ -65,6 +65,21 @@ void add_experiment(CLI::App& app, ExperimentCommand& command) {
   experiment->add_option("--jobs", command.jobs, "Runs at a time; default: one per core")->check(CLI::Range(1, 1024));
 }
 
+void add_riscv(CLI::App& app, RiscvCommand& command) {
+  CLI::App* riscv = app.add_subcommand("riscv", "Run a bare-metal RISC-V program on one RV64IMAC core");
+  riscv
+      ->add_option("FILE.elf", command.file, "Executable that writes its result to its symbol tohost: 1 if all is well")
+      ->required();
+  riscv->add_option("--memory", command.memories, "BASE:SIZE of a memory; default: 0x80000000:64MiB")
+      ->allow_extra_args(false);
+  riscv
+      ->add_option("--max-instructions", command.most_instructions,
+                   fmt::format("Instructions after which the run is given up; default: {}", command.most_instructions))
+      ->check(CLI::Range(std::uint64_t{1}, ~std::uint64_t{0}));
+  riscv->add_option("--trace-instructions", command.trace, "File for what is executed, a line for each instruction");
+  add_timeout(riscv, command.timeout_s, "Seconds of host time after which the run is given up");
+}
+
 /// False when the user has asked for nothing but help or the version, which is printed.
 bool parse(CLI::App& app, int argc, const char* const* argv) {
   try {
@@ -153,6 +168,8 @@ int run_command_line(int argc, const char* const* argv) {
   add_replay(app, replay_command);
   ExperimentCommand experiment_command;
   add_experiment(app, experiment_command);
+  RiscvCommand riscv_command;
+  add_riscv(app, riscv_command);
 
   const std::string mistake = mistake_in_command(app, argc, argv);
   claim_standard_streams();
@@ -164,6 +181,7 @@ int run_command_line(int argc, const char* const* argv) {
     if (app.got_subcommand("registers")) return print_registers();
     if (app.got_subcommand("compare")) return compare(reports);
     if (app.got_subcommand("experiment")) return experiment(experiment_command);
+    if (app.got_subcommand("riscv")) return run_on_riscv(riscv_command);
     return replay(replay_command);
   } catch (const CLI::ExtrasError&) {
     print_error(unexpected(app, argc, argv));

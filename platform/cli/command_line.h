@@ -35,10 +35,21 @@ struct ExperimentCommand {
   std::optional<double> timeout_s;  ///< of every run
 };
 
+struct RiscvCommand {
+  static constexpr std::uint64_t default_instructions = 10'000'000'000;
+
+  std::filesystem::path file;
+  std::vector<std::string> memories{"0x80000000:64MiB"};  ///< BASE:SIZE
+  std::uint64_t most_instructions = default_instructions;
+  std::filesystem::path trace;  ///< empty: none
+  std::optional<double> timeout_s;
+};
+
 /// Each returns an exit code; InputError and other exceptions are for run_command_line() to report.
 int run(const RunCommand& command);
 int replay(const ReplayCommand& command);
 int experiment(const ExperimentCommand& command);
+int run_on_riscv(const RiscvCommand& command);
 int check(const std::filesystem::path& file, const std::vector<std::string>& settings);
 int print_registers();
 int compare(const std::vector<std::filesystem::path>& reports);

@@ -2,17 +2,16 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <vector>
 
 #include "cli/command_line.h"
+#include "cli/named_output.h"
 #include "config/configuration.h"
 #include "config/input_error.h"
 #include "config/input_file.h"
 #include "dram/replay.h"
 #include "report/console.h"
 #include "report/file_lock.h"
-#include "report/output_file.h"
 #include "report/result_table.h"
 #include "report/results_folder.h"
 #include "run/memory_need.h"
@@ -64,31 +63,13 @@ std::vector<dram::TraceRecord> read_records(const fs::path& file, const dram::Ge
   }
 }
 
-/// The log of DRAM commands; none when no file is named.
-std::unique_ptr<OutputFile> commands_file(const fs::path& file) {
-  if (file.empty()) return nullptr;
-  const auto refuse = [&](const std::string& found) {
-    throw InputError("--commands " + file.string(), found, "a file that can be written or replaced");
-  };
-  std::error_code error;
-  const fs::file_status status = fs::symlink_status(file, error);
-  if (fs::exists(status) && !fs::is_regular_file(status)) refuse("something else");
-  fs::remove(file, error);
-  try {
-    return std::make_unique<OutputFile>(file);
-  } catch (const std::runtime_error& reason) {
-    refuse(reason.what());
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 int replay(const ReplayCommand& command) {
   const dram::MemorySpec memory = load_memory(command.memory, command.settings);
   const std::vector<dram::TraceRecord> trace = read_records(command.trace, memory.geometry);
   require_apart({command.commands.empty() ? std::vector<fs::path>{} : std::vector{command.commands}, {command.out}});
-  const std::unique_ptr<OutputFile> commands = commands_file(command.commands);
+  const std::unique_ptr<OutputFile> commands = named_output("--commands", command.commands);
   prepare_folder(command.out);
   const FileLock turn = FileLock::of_folder(command.out);
   remove_results(command.out);

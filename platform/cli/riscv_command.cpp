@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+
+#include <charconv>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "cli/command_line.h"
+#include "cli/instruction_trace.h"
+#include "cli/named_output.h"
+#include "config/elf_file.h"
+#include "config/input_error.h"
+#include "report/console.h"
+#include "report/results_folder.h"
+#include "run/riscv_machine.h"
+
+namespace t3vp {
+namespace {
+
+constexpr std::pair<std::string_view, unsigned> units[] = {{"KiB", 10}, {"MiB", 20}, {"GiB", 30}};
+
+/// Decimal, or hexadecimal behind 0x.
+std::optional<std::uint64_t> number_of(std::string_view text) {
+  const bool is_hexadecimal = text.substr(0, 2) == "0x";
+  if (is_hexadecimal) text.remove_prefix(2);
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, is_hexadecimal ? 16 : 10);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::optional<std::uint64_t> size_of(std::string_view text) {
+  unsigned shift = 0;
+  for (const auto& [unit, its_shift] : units) {
+    if (text.size() < unit.size() || text.substr(text.size() - unit.size()) != unit) continue;
+    text.remove_suffix(unit.size());
+    shift = its_shift;
+  }
+  const std::optional<std::uint64_t> number = number_of(text);
+  if (!number || *number > ~std::uint64_t{0} >> shift) return std::nullopt;
+  return *number << shift;
+}
+
+MemoryRange memory_of(const std::string& given) {
+  const std::size_t colon = given.find(':');
+  const std::optional<std::uint64_t> base = number_of(given.substr(0, colon));
+  const std::optional<std::uint64_t> bytes =
+      colon == std::string::npos ? std::nullopt : size_of(std::string_view(given).substr(colon + 1));
+  if (!base || !bytes || *bytes == 0 || *bytes - 1 > ~*base)
+    throw InputError("--memory", given.empty() ? "nothing" : given,
+                     "BASE:SIZE within 64-bit addresses, such as 0x80000000:64MiB or 0x1000:4096");
+  return {*base, *bytes, given};
+}
+
+/// Why the program has not told its end.
+std::string reason_of(const RiscvCommand& command, const RiscvOutcome& outcome) {
+  using End = RiscvOutcome::End;
+  switch (outcome.end) {
+    case End::too_long:
+      return fmt::format("--max-instructions: the program has not ended after {} instructions",
+                         command.most_instructions);
+    case End::too_late:
+      return fmt::format("--timeout: the program has not ended after {} s", *command.timeout_s);
+    case End::asleep:
+      return "the program waits for an interrupt (wfi), of which this machine has none";
+    case End::lost:
+      return fmt::format("the first instruction of the trap handler (mtvec) raises an exception itself, cause {}",
+                         outcome.mcause);
+    case End::told:
+      break;
+  }
+  return fmt::format(
+      "the program has written {:#x} to tohost, 1 or another odd value expected: calls of a host are not served",
+      outcome.tohost);
+}
+
+}  // namespace
+
+int run_on_riscv(const RiscvCommand& command) {
+  RiscvRun run;
+  for (const std::string& given : command.memories) run.memories.push_back(memory_of(given));
+  run.most_instructions = command.most_instructions;
+  run.timeout_s = command.timeout_s;
+  const ElfFile program(command.file);
+  require_apart({command.trace.empty() ? std::vector<std::filesystem::path>{} : std::vector{command.trace}, {}});
+  const std::unique_ptr<OutputFile> file = named_output("--trace-instructions", command.trace);
+  std::unique_ptr<InstructionTrace> trace;
+  if (file) trace = std::make_unique<InstructionTrace>(file->stream());
+  run.observer = trace.get();
+  const RiscvOutcome outcome = run_riscv(program, run);
+  if (file) file->complete();
+  const bool has_told = outcome.end == RiscvOutcome::End::told && outcome.tohost % 2 == 1;
+  if (!has_told) {
+    print_error(fmt::format("t3vp: {}: {} (pc {:#x}, {} instructions retired)", command.file.string(),
+                            reason_of(command, outcome), outcome.pc, outcome.instructions));
+    return failed;
+  }
+  const bool passed = outcome.tohost == 1;
+  print(fmt::format("{}: {} after {} instructions\n", command.file.string(),
+                    passed ? "passed" : fmt::format("failed with {}", outcome.tohost >> 1), outcome.instructions));
+  return passed ? success : failed;
+}
+
+}  // namespace t3vp

@@ -1,0 +1,39 @@
+// One RISC-V core with memories and nothing else, for any bare-metal program that tells its end by its symbol `tohost`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/elf_file.h"
+#include "hart/environment.h"
+
+namespace t3vp {
+
+struct MemoryRange {
+  std::uint64_t base = 0, bytes = 0;  ///< never past the end of the address space
+  std::string given;                  ///< as the user has written it, for messages
+  std::uint64_t last() const { return base + (bytes - 1); }
+};
+
+struct RiscvRun {
+  std::vector<MemoryRange> memories;
+  std::uint64_t most_instructions = 0;  ///< those that raise exceptions included
+  std::optional<double> timeout_s;      ///< of the host
+  riscv::Observer* observer = nullptr;  ///< null: nobody
+};
+
+struct RiscvOutcome {
+  /// Why the program does not run any more: `told` when it has written to `tohost`.
+  enum class End { told, too_long, too_late, asleep, lost };
+  End end = End::told;
+  std::uint64_t tohost = 0;
+  std::uint64_t instructions = 0;  ///< retired
+  std::uint64_t pc = 0, mcause = 0, mepc = 0;
+};
+
+/// Throws InputError when memories overlap or the program does not fit into them. One run a process.
+RiscvOutcome run_riscv(const ElfFile& program, const RiscvRun& run);
+
+}  // namespace t3vp
