@@ -80,6 +80,17 @@ void add_riscv(CLI::App& app, RiscvCommand& command) {
   add_timeout(riscv, command.timeout_s, "Seconds of host time after which the run is given up");
 }
 
+void add_validate(CLI::App& app, ValidateCommand& command) {
+  CLI::App* validate = app.add_subcommand("validate", "Simulate what was measured on a real machine, and compare");
+  validate->add_option("MACHINE", command.machine, "Whose times they are: h200")
+      ->required()
+      ->check(CLI::IsMember({"h200"}));
+  validate->add_option("--data", command.data, "Folder of gemm.csv, collectives.csv, or some of them")->required();
+  validate->add_option("--out", command.out, "Folder for MACHINE.csv and the runs; default: out/MACHINE");
+  add_timeout(validate, command.timeout_s, "Seconds of host time after which a run is given up");
+  validate->add_option("--jobs", command.jobs, "Runs at a time; default: one per core")->check(CLI::Range(1, 1024));
+}
+
 /// False when the user has asked for nothing but help or the version, which is printed.
 bool parse(CLI::App& app, int argc, const char* const* argv) {
   try {
@@ -170,6 +181,8 @@ int run_command_line(int argc, const char* const* argv) {
   add_experiment(app, experiment_command);
   RiscvCommand riscv_command;
   add_riscv(app, riscv_command);
+  ValidateCommand validate_command;
+  add_validate(app, validate_command);
 
   const std::string mistake = mistake_in_command(app, argc, argv);
   claim_standard_streams();
@@ -182,6 +195,7 @@ int run_command_line(int argc, const char* const* argv) {
     if (app.got_subcommand("compare")) return compare(reports);
     if (app.got_subcommand("experiment")) return experiment(experiment_command);
     if (app.got_subcommand("riscv")) return run_on_riscv(riscv_command);
+    if (app.got_subcommand("validate")) return validate(validate_command);
     return replay(replay_command);
   } catch (const CLI::ExtrasError&) {
     print_error(unexpected(app, argc, argv));

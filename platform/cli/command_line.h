@@ -45,11 +45,20 @@ struct RiscvCommand {
   std::optional<double> timeout_s;
 };
 
+struct ValidateCommand {
+  std::string machine;              ///< "h200"
+  std::filesystem::path data;       ///< folder of measured times
+  std::filesystem::path out;        ///< empty: out/ and the machine
+  unsigned jobs = 0;                ///< 0: as many as there are cores
+  std::optional<double> timeout_s;  ///< of every run
+};
+
 /// Each returns an exit code; InputError and other exceptions are for run_command_line() to report.
 int run(const RunCommand& command);
 int replay(const ReplayCommand& command);
 int experiment(const ExperimentCommand& command);
 int run_on_riscv(const RiscvCommand& command);
+int validate(const ValidateCommand& command);
 int check(const std::filesystem::path& file, const std::vector<std::string>& settings);
 int print_registers();
 int compare(const std::vector<std::filesystem::path>& reports);

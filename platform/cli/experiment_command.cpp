@@ -1,9 +1,9 @@
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <chrono>
 
 #include "cli/command_line.h"
+#include "cli/runs_of_tables.h"
 #include "experiment/missing_runs.h"
 #include "experiment/plots.h"
 #include "experiment/results.h"
@@ -17,12 +17,6 @@ namespace t3vp {
 namespace {
 
 namespace fs = std::filesystem;
-
-unsigned cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set)) : 1u;
-}
 
 /// Writes results.csv as runs end, though for at most a twentieth of the time when there are thousands.
 void run_missing(const Experiment& experiment, const Plan& plan, const RunOutline& outline, Results& results,
@@ -43,18 +37,8 @@ Outputs outputs_of(const Experiment& experiment, const Plan& plan, const Results
   for (const char* name : {"results.csv", "compare.csv", "result.md"}) outputs.files.push_back(out / name);
   for (const Plot& plot : experiment.plots)
     for (const char* kind : {".gnuplot", ".svg", ".log"}) outputs.files.push_back(out / (plot.file + kind));
-  for (std::size_t run = 0; run < plan.runs.size(); ++run) {
-    const fs::path folder = results.folder_of(run);
-    for (const char* name : {"run.json", "log.txt", "lock"}) outputs.files.push_back(folder / name);
-    outputs.result_folders.push_back(folder);
-  }
+  add_runs(outputs, plan, results);
   return outputs;
-}
-
-void print_failures(const Results& results) {
-  for (const auto& failure : results.failures())
-    print_error(
-        fmt::format("{}: {} (see {})", failure.second.rows, failure.second.reason, failure.second.log.string()));
 }
 
 }  // namespace
@@ -70,7 +54,7 @@ int experiment(const ExperimentCommand& command) {
   prepare_folder(out);
   prepare_folder(runs, "--runs");
   for (const char* earlier : {"compare.csv", "result.md"}) fs::remove(out / earlier);
-  run_missing(experiment, plan, {command.jobs != 0 ? command.jobs : cores(), command.timeout_s}, results,
+  run_missing(experiment, plan, {command.jobs != 0 ? command.jobs : available_cores(), command.timeout_s}, results,
               out / "results.csv");
 
   results.evaluate();

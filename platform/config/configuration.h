@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "config/json_document.h"
 #include "config/software.h"
 #include "hardware/topology.h"
 #include "memory/policy_choice.h"
@@ -145,6 +146,8 @@ GemmProblem gemm_problem(const RunConfiguration& configuration);
 /// configuration (--print-config shows it), whichever file the key is in; "memory." is short for "system.memory.dram.".
 /// The value is JSON, or else a string; null removes the key. Throws InputError.
 RunConfiguration load_run(const std::filesystem::path& file, const std::vector<std::string>& settings = {});
+/// The same of a run file that has been read, or was never a file.
+RunConfiguration load_run(Document run, const std::vector<std::string>& settings);
 
 /// The same work without the names of label, model and sub-layer: equal work has equal configurations then.
 RunConfiguration without_names(RunConfiguration configuration);

@@ -73,12 +73,12 @@ struct Files {
   Document run, system, memory;
 };
 
-Files load_files(const std::filesystem::path& file, const std::vector<std::string>& settings) {
+Files load_files(Document run, const std::vector<std::string>& settings) {
   Overrides overrides = parse_all(settings);
   const Overrides for_memory = take(overrides, {"system", "memory", "dram"});
   const Overrides for_system = take(overrides, {"system"});
 
-  Files files{read_document(file, "run file"), {}, {}};
+  Files files{std::move(run), {}, {}};
   apply_all(files.run, overrides);
   check_kind_of_workload(files.run);
   check_schema(files.run, "run");
@@ -127,7 +127,9 @@ Phases phases_of(const json& run) {
   return {chosen("gemm"), chosen("reduce-scatter"), chosen("all-gather")};
 }
 
-std::uint32_t gpus_of(const Document& run, const Workload& workload, bool has_own_program) {
+bool is_gemm_alone(const Phases& phases) { return phases.gemm && !phases.reduce_scatter && !phases.all_gather; }
+
+std::uint32_t gpus_of(const Document& run, const Workload& workload, bool may_be_alone) {
   if (workload.empty()) {
     if (!run.content.contains("gpus")) run.reject("/gpus", "an integer from 1 to 256, since there is no workload");
     return run.content.at("gpus").get<std::uint32_t>();
@@ -142,7 +144,7 @@ std::uint32_t gpus_of(const Document& run, const Workload& workload, bool has_ow
   if (workload.embedding && !run.content.contains("gpus"))
     run.reject("/gpus", "an integer from 2 to 256, the GPUs that have tables");
   const std::uint32_t gpus = run.content.value("gpus", workload.tp);
-  const std::uint32_t least = has_own_program && !workload.collective && !workload.embedding ? 1 : 2;
+  const std::uint32_t least = may_be_alone && !workload.collective && !workload.embedding ? 1 : 2;
   if (gpus < least) run.reject("/gpus", fmt::format("an integer from {} to 256", least));
   if (workload.tp != 0 && gpus != workload.tp) run.reject("/gpus", fmt::format("{}, the workload's tp", workload.tp));
   return gpus;
@@ -305,7 +307,11 @@ const char* usual_method(const Workload& w) {
 }  // namespace
 
 RunConfiguration load_run(const std::filesystem::path& file, const std::vector<std::string>& settings) {
-  const Files files = load_files(file, settings);
+  return load_run(read_document(file, "run file"), settings);
+}
+
+RunConfiguration load_run(Document document, const std::vector<std::string>& settings) {
+  const Files files = load_files(std::move(document), settings);
   const json& run = files.run.content;
   RunConfiguration c;
   c.system = read_system(files.system, files.memory);
@@ -319,11 +325,11 @@ RunConfiguration load_run(const std::filesystem::path& file, const std::vector<s
     tile = choose_tile(c.system, c.workload.gemm);
   if (c.workload.collective && c.workload.collective->algorithm == T3_HIERARCHICAL)
     c.workload.collective->gpus_per_node = c.system.topology.gpus_per_node;
-  c.gpus = gpus_of(files.run, c.workload, c.software.library.has_value());
+  c.phases = phases_of(run);
+  c.gpus = gpus_of(files.run, c.workload, c.software.library.has_value() || is_gemm_alone(c.phases));
   c.arbitration = run.value("arbitration", c.method == Method::t3_mca ? "mca" : "round-robin");
   c.policy = policy_of(files.run, c.arbitration);
   c.mca_scope = member(run.value("mca_scope", "reduce-scatter"), {McaScope::reduce_scatter, McaScope::always});
-  c.phases = phases_of(run);
   c.functional = run.value("data", "timing-only") == "functional";
   c.operands = operands_of(files.run, c.workload);
   c.mirror = run.value("simulate", "all") == "mirror" && !c.workload.layer;  // its one GPU is all there is

@@ -42,7 +42,7 @@ std::string quoted(const std::string& value) {
 
 }  // namespace
 
-std::string CsvTable::place_of(std::size_t row) const { return fmt::format("{}: row {}", file, row + 2); }
+std::string CsvTable::place_of(std::size_t row) const { return fmt::format("{}: row {}", file, row + first_row); }
 
 std::optional<double> CsvTable::number(const std::string& key, const std::string& value,
                                        const std::string& column) const {
@@ -63,12 +63,14 @@ std::optional<double> CsvTable::number(const std::string& key, const std::string
   return found;
 }
 
-CsvTable read_csv(const std::filesystem::path& file, const std::vector<std::string>& required_columns) {
+CsvTable read_csv(const std::filesystem::path& file, const std::vector<std::string>& required_columns,
+                  std::size_t first_row) {
   std::string text = read_input(file, "CSV file");
   if (text.rfind("\xEF\xBB\xBF", 0) == 0) text.erase(0, 3);  // spreadsheets mark UTF-8 by it
   std::istringstream in(text);
   CsvTable table;
   table.file = file.string();
+  table.first_row = first_row;
   read_row(in, table.columns);
   for (const std::string& column : required_columns)
     if (std::find(table.columns.begin(), table.columns.end(), column) == table.columns.end())

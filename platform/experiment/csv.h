@@ -12,8 +12,9 @@ struct CsvTable {
   std::string file;
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;
+  std::size_t first_row = 2;  ///< number of the first of them in messages; 2 counts the header as well
 
-  /// Where an error message says that row is; the header is the file's row 1.
+  /// Where an error message says that row is.
   std::string place_of(std::size_t row) const;
   /// The number in `column` of the row whose `key` column has `value`; none without such a row. Throws InputError when
   /// there are two such rows, or something else than a number that fits a double.
@@ -21,7 +22,8 @@ struct CsvTable {
 };
 
 /// Throws InputError when a row is ragged or one of the columns missing.
-CsvTable read_csv(const std::filesystem::path& file, const std::vector<std::string>& required_columns);
+CsvTable read_csv(const std::filesystem::path& file, const std::vector<std::string>& required_columns,
+                  std::size_t first_row = 2);
 
 /// One line, values with commas, quotes or line breaks quoted.
 std::string csv_line(const std::vector<std::string>& values);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "config/json_document.h"
 #include "experiment/expression.h"
 
 namespace t3vp {
@@ -57,7 +58,7 @@ struct Plot {
 struct Experiment {
   std::filesystem::path file;
   std::string name, description;
-  std::filesystem::path base;
+  Document base;  ///< the run file
   bool trace = false;
   bool names_programs = false;                 ///< runs may have phases of any name
   std::vector<std::vector<std::string>> axes;  ///< names; the cases are their product, the last axis running fastest

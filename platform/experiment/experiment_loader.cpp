@@ -138,8 +138,7 @@ bool names_programs(const Experiment& experiment) {
                          [](const std::string& setting) { return setting.rfind("program=", 0) == 0; });
     });
   };
-  const json base = read_document(experiment.base, "run file").content;
-  return base.contains("program") || named(experiment.cases) || named(experiment.methods);
+  return experiment.base.content.contains("program") || named(experiment.cases) || named(experiment.methods);
 }
 
 void require_key(const Document& document, const Experiment& experiment, const std::string& pointer,
@@ -345,7 +344,7 @@ Experiment load_experiment(const std::filesystem::path& file) {
   experiment.file = file;
   experiment.name = content.at("name").get<std::string>();
   experiment.description = content.value("description", "");
-  experiment.base = document.file_at("/base", "run file");
+  experiment.base = read_document(document, "/base", "run file");
   experiment.trace = content.value("trace", false);
   experiment.cases = cases_of(document);
   experiment.axes = axes_of(content);
