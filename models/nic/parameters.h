@@ -1,4 +1,4 @@
-// Free parameters of the NIC and of the wire between NICs. Sources: README.md of this folder.
+// Free parameters of the NIC and of the wire between NICs. Values and sources: system files and docs/timing.md.
 #pragma once
 
 #include <cstdint>

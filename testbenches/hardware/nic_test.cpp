@@ -166,6 +166,23 @@ TEST_CASE("what the NIC writes stays stale in a cache that its writes do not inv
   CHECK(loaded[1] == loaded[0]);
 }
 
+TEST_CASE("a doorbell before the memory writes in front of it are ordered is refused") {
+  NicNode bench;
+  const auto of_a = [](NicDriver& driver) {
+    driver.connect(1);
+    const unsigned char count[4] = {};
+    processor::CommandProcessor& p = driver.processor();
+    p.order_writes();
+    p.write_memory(driver.here(NicDriver::record), count, 4);
+    CHECK(driver.set("doorbell", 0, 0) == Status::bad_access);
+    CHECK(driver.set("doorbell", 0, 63) == Status::bad_access);
+    CHECK(driver.set("consumed", 0) == Status::ok);
+    p.order_writes();
+    CHECK(driver.set("doorbell", 0) == Status::ok);
+  };
+  bench.run(of_a, [](NicDriver&) {});
+}
+
 TEST_CASE("a GPU without a NIC answers with address errors, and says why") {
   NicNode bench(two_gpus(true, false));
   std::uint32_t value = 0;

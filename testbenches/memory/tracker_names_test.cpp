@@ -136,4 +136,6 @@ TEST_CASE("a nameless update of a kernel of a peer does not pass for one of its 
   require_no_pass(&MemoryBench::peers);
 }
 
+TEST_CASE("an update of the NIC does not pass for one of the DMA engine") { require_no_pass(&MemoryBench::nic); }
+
 }  // namespace t3vp::test::tracker_names_test
