@@ -189,6 +189,8 @@ TEST_CASE("riscv programs that cannot be are refused in one line") {
             name + "segment 0 with 0x10 B of content, expected at most its 0x8 B in memory");
   check_bad(spoilt([](ElfWriter& elf) { elf.segment.p_offset = ~std::uint64_t{0}; }),
             name + "segment 0 with content of 0x10 B at 0xffffffffffffffff, expected it within the file's 0x180 B");
+  check_bad(spoilt([](ElfWriter& elf) { elf.segment.p_filesz = 0x1000; }),
+            name + "segment 0 with content of 0x1000 B at 0x78, expected it within the file's 0x180 B");
   check_bad(spoilt([](ElfWriter& elf) { elf.header.e_phoff = 0x1000; }),
             name + "program headers of 0x38 B at 0x1000, expected it within the file's 0x180 B");
   check_bad(spoilt([](ElfWriter& elf) { elf.header.e_shoff = 0x1000; }),

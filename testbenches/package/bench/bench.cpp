@@ -1,10 +1,12 @@
 // Two GPUs and their links as another project's bench has them: each runs a program that writes to its memory and
 // reads it back.
 #include <cstdio>
+#include <type_traits>
 
 #include "hardware/node.h"
 #include "hardware/topology.h"
 #include "kernels/kernels.h"
+#include "riscv/core.h"
 
 namespace {
 
@@ -19,6 +21,8 @@ t3vp::NodeParameters two_small_gpus() {
 }
 
 }  // namespace
+
+static_assert(std::is_base_of_v<sc_core::sc_module, t3vp::riscv::Core>, "the core of RISC-V is installed, too");
 
 int sc_main(int, char**) {
   t3vp::Node node("node", two_small_gpus(), t3_kernels, nullptr);
