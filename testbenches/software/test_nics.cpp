@@ -59,7 +59,7 @@ TEST_CASE("GPUs of nodes without links exchange data over their NICs in the same
     CHECK(statistic(report, nic + "lost") == 0);
     CHECK(statistic(report, nic + "errors") == 0);
   }
-  CHECK(report.at("dram_bytes").at("nic_read") == payload);  // of a GPU
+  CHECK(report.at("dram_bytes").at("nic_read") == payload);   // of a GPU
   CHECK(report.at("dram_bytes").at("nic_write") == payload);  // of a GPU
   CHECK(report.at("links").empty());
 
