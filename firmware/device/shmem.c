@@ -43,7 +43,7 @@ enum t3_status t3_shmem_open(struct t3_wave* wave, uint64_t table, uint32_t cont
   if (!read_table(wave, table, shmem)) return T3_BAD_ACCESS;
   if (context >= shmem->table.contexts || shmem->table.gpus > T3_SHMEM_DEVICE_GPUS_MAX) {
     snprintf(text, sizeof text,
-             "t3_shmem_open of context %u: the table at %#llx has %u, and %u GPUs, at most %d expected", context,
+             "t3_shmem_open of context %u: the table at 0x%llx has %u, and %u GPUs, at most %d expected", context,
              (unsigned long long)table, shmem->table.contexts, shmem->table.gpus, (int)T3_SHMEM_DEVICE_GPUS_MAX);
     t3_fail(wave, text);
   }
@@ -77,8 +77,8 @@ static void require_heap(struct t3_wave* wave, const struct t3_shmem* shmem, con
                          uint64_t bytes) {
   char text[T3_FAILURE_TEXT];
   if (bytes != 0 && bytes <= UINT32_MAX && is_in_heap(shmem, address, bytes)) return;
-  snprintf(text, sizeof text, "%s of %llu bytes at %#llx: 1 or more in the heap of %#llx bytes at %#llx expected", name,
-           (unsigned long long)bytes, (unsigned long long)address, (unsigned long long)shmem->table.heap_bytes,
+  snprintf(text, sizeof text, "%s of %llu bytes at 0x%llx: 1 or more in the heap of 0x%llx bytes at 0x%llx expected",
+           name, (unsigned long long)bytes, (unsigned long long)address, (unsigned long long)shmem->table.heap_bytes,
            (unsigned long long)t3_on_gpu(shmem->table.gpu, shmem->table.heap));
   t3_fail(wave, text);
 }
@@ -110,7 +110,7 @@ static enum t3_status fail(struct t3_wave* wave, const struct t3_shmem* shmem, c
                            uint64_t number, struct t3_nic_completion completion) {
   char text[T3_FAILURE_TEXT];
   if (!find_cause(wave, shmem, gpu, number, &completion)) return T3_BAD_ACCESS;
-  snprintf(text, sizeof text, "%s: entry %u of queue pair %u to GPU %u has ended with syndrome %u at %#llx: %s", name,
+  snprintf(text, sizeof text, "%s: entry %u of queue pair %u to GPU %u has ended with syndrome %u at 0x%llx: %s", name,
            completion.index, completion.queue_pair, gpu, completion.syndrome, (unsigned long long)completion.address,
            t3_nic_syndrome_text((enum t3_nic_syndrome)completion.syndrome));
   t3_fail(wave, text);

@@ -76,7 +76,13 @@ MockGpu::MockGpu(std::uint32_t gpu, std::uint32_t gpus, std::uint64_t memory_byt
   hal_.read64 = [](void* p, uint64_t address, uint64_t* value) { return mock(p).read(address, *value); };
   hal_.write32 = [](void* p, uint64_t address, uint32_t value) { return mock(p).write(address, value); };
   hal_.write64 = [](void* p, uint64_t address, uint64_t value) { return mock(p).write(address, value); };
-  hal_.read_memory = [](void*, uint64_t, void*, uint64_t) { return T3_OK; };
+  hal_.read_memory = [](void* p, uint64_t address, void* data, uint64_t bytes) {
+    const auto& memory = mock(p).memory_;
+    for (uint64_t i = 0; i < bytes; ++i)
+      if (const auto byte = memory.find(address + i); byte != memory.end())
+        static_cast<unsigned char*>(data)[i] = byte->second;
+    return T3_OK;
+  };
   hal_.write_memory = [](void* p, uint64_t address, const void* data, uint64_t bytes) {
     mock(p).unlocked_accesses_ += mock(p).locks_ == 0 ? 1u : 0u;
     mock(p).order_.emplace_back("memory");

@@ -6,7 +6,7 @@ INTRODUCTION = """\
 # Registers
 
 Generated from `models/gpu.json`, `models/*/*.registers.json`, `models/*/*.enumeration.json`, and, at the end, of packets and kernels'
-arguments from `models/*/*.structure.json` and `firmware/kernels/*/*.arguments.json`; do not edit. The target
+arguments from `models/*/*.structure.json`, `firmware/*/*.structure.json` and `firmware/kernels/*/*.arguments.json`; do not edit. The target
 `register_reference` writes this page anew.
 
 The registers of GPU g lie at `g << 44` plus the address given with each block. An access has exactly the width of the
