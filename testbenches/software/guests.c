@@ -290,27 +290,19 @@ static enum t3_status large(const struct t3_hal* hal, const struct t3_job* job) 
 /* The platform's own program, called by another one. */
 static enum t3_status wrapped(const struct t3_hal* hal, const struct t3_job* job) { return t3_fused(hal, job); }
 
-static const struct t3_named_program programs[] = {{"phases", phases},
-                                                   {"mislabelled", mislabelled},
-                                                   {"alone", alone},
-                                                   {"failing", failing},
-                                                   {"asking", asking},
-                                                   {"published", published},
-                                                   {"twice", twice},
-                                                   {"misfit", misfit},
-                                                   {"large", large},
-                                                   {"wrapped", wrapped},
-                                                   {"shared", shared_units},
-                                                   {"badly_worded", badly_worded},
-                                                   {"naming", naming},
-                                                   {"unended", unended},
-                                                   {"rewritten", rewritten},
-                                                   {"no_numbers", no_numbers},
-                                                   {"careless", careless},
-                                                   {"unbalanced", unbalanced},
-                                                   {NULL, NULL}};
+static const struct t3_named_program programs[] = {{"phases", phases},         {"mislabelled", mislabelled},
+                                                   {"alone", alone},           {"failing", failing},
+                                                   {"asking", asking},         {"published", published},
+                                                   {"twice", twice},           {"misfit", misfit},
+                                                   {"large", large},           {"wrapped", wrapped},
+                                                   {"shared", shared_units},   {"badly_worded", badly_worded},
+                                                   {"naming", naming},         {"posting", posting},
+                                                   {"unended", unended},       {"rewritten", rewritten},
+                                                   {"no_numbers", no_numbers}, {"careless", careless},
+                                                   {"unbalanced", unbalanced}, {NULL, NULL}};
 
-static const struct t3_kernel* const kernels[] = {&doubling_kernel, &awaiting_kernel, &naming_kernel, NULL};
+static const struct t3_kernel* const kernels[] = {&doubling_kernel, &awaiting_kernel, &naming_kernel, &posting_kernel,
+                                                  NULL};
 
 const struct t3_export_table t3_exports = {.version = T3_EXPORTS_VERSION,
                                            .layout = T3_EXPORTS_LAYOUT,
