@@ -6,8 +6,8 @@
 
 namespace t3vp::riscv {
 
-__extension__ typedef __int128 Int128;
-__extension__ typedef unsigned __int128 UInt128;
+__extension__ using Int128 = __int128;
+__extension__ using UInt128 = unsigned __int128;
 
 using Operation = std::uint64_t (*)(std::uint64_t a, std::uint64_t b);
 

@@ -57,7 +57,7 @@ Pc load(Hart& h, const Instruction& i, Pc pc) {
   const std::uint64_t address = h.x[i.rs1] + immediate_of(i);
   T value{};
   if (!h.load(address, value)) return h.raise(Cause::load_access, pc, address);
-  h.x[i.rd] = static_cast<std::uint64_t>(value);
+  h.x[i.rd] = static_cast<std::uint64_t>(value);  // NOLINT(bugprone-signed-char-misuse): the sign is meant
   return pc + i.length;
 }
 
