@@ -22,8 +22,11 @@ struct ComputeParameters {
   std::uint32_t slab_depth = 64;              ///< of the K dimension, elements per load
   std::uint32_t prefetch_slabs = 2;           ///< slab buffers of a workgroup; 2 is double buffering
   std::uint32_t ring_workgroups_per_cu = 1;   ///< of ring reduce-scatter and all-gather kernels
+  std::uint32_t ring_workgroups = 0;          ///< of such a kernel at most; 0: what the compute units hold
   std::uint32_t ring_block_bytes = 4096;      ///< a ring workgroup's unit of work
   std::uint32_t ring_blocks_in_flight = 4;    ///< blocks a ring workgroup keeps under way
+  Picoseconds ring_start = 0;                 ///< of a collective kernel's workgroup before its first step
+  Picoseconds ring_step = 0;                  ///< of the same after each wait for another GPU
   std::uint32_t row_workgroups_per_cu = 8;    ///< of rows kernels
   std::uint32_t row_block_bytes = 4096;       ///< of an operand that a workgroup of a rows kernel has under way
   Picoseconds poll = 500'000;                 ///< how often a polling loop reads at most

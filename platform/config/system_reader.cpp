@@ -53,6 +53,9 @@ compute::ComputeParameters read_compute(const Section& s) {
   s.read("ring_workgroups_per_cu", p.ring_workgroups_per_cu);
   s.read("ring_block_bytes", p.ring_block_bytes);
   s.read("ring_blocks_in_flight", p.ring_blocks_in_flight);
+  s.read_given("ring_workgroups", p.ring_workgroups);
+  if (s.has("ring_start_ns")) p.ring_start = s.time("ring_start_ns");
+  if (s.has("ring_step_ns")) p.ring_step = s.time("ring_step_ns");
   s.read("row_workgroups_per_cu", p.row_workgroups_per_cu);
   s.read("row_block_bytes", p.row_block_bytes);
   if (s.has("poll_ns")) p.poll = s.time("poll_ns");

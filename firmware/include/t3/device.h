@@ -52,6 +52,8 @@ struct t3_device {
   uint32_t ring_workgroups_per_cu;      /* of kernels that move chunks around a ring */
   uint32_t ring_block_bytes;            /* what a wave of theirs moves at a time */
   uint32_t ring_blocks_in_flight;       /* waves of one of their workgroups */
+  uint32_t ring_start_operations;       /* vector work of one of their workgroups before its first step */
+  uint32_t ring_step_operations;        /* and after each wait for another GPU */
   uint32_t row_workgroups_per_cu;       /* of kernels on rows */
   uint32_t row_block_bytes;             /* of an operand that one of their workgroups has under way */
   uint32_t gather_workgroups_per_cu;    /* of kernels that gather rows of a table */

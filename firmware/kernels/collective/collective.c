@@ -149,12 +149,18 @@ static void tell(struct t3_wave* wave, const struct t3_steps* steps, enum t3_tol
     if (is_told(p, whom, (p->gpu + i) % p->gpus)) signal(wave, steps, (p->gpu + i) % p->gpus, whom);
 }
 
+static void take_time(struct t3_wave* wave, uint32_t operations) {
+  const struct t3_vector_work work = {.operations = operations};
+  if (operations != 0) t3_work(wave, &work);
+}
+
 static void await(struct t3_wave* wave, const struct t3_steps* steps, const struct t3_step* step) {
   const struct t3_collective_arguments* p = steps->arguments;
   const bool between = step->awaits_other_nodes;
-  if (step->awaited != 0)
-    t3_await(wave, (struct t3_counter){.address = counter(wave, steps, p->gpu, T3_SIGNALS_VALUE_OFFSET, between),
-                                       .threshold = (between ? p->between_epoch : p->signal_epoch) + step->awaited});
+  if (step->awaited == 0) return;
+  t3_await(wave, (struct t3_counter){.address = counter(wave, steps, p->gpu, T3_SIGNALS_VALUE_OFFSET, between),
+                                     .threshold = (between ? p->between_epoch : p->signal_epoch) + step->awaited});
+  take_time(wave, wave->device->ring_step_operations);
 }
 
 /* A block for each workgroup. */
@@ -167,6 +173,7 @@ static void run(struct t3_wave* wave) {
   const struct t3_steps steps = t3_steps_of(p, worth_handing_on(wave->device, wave->workgroups));
   struct share* share = wave->local;
   const bool leads = wave->wave == 0;
+  if (leads) take_time(wave, wave->device->ring_start_operations);
   for (uint32_t step = 0; step < steps.count; ++step) {
     if (leads) {
       share->step = t3_step_of(&steps, step);
