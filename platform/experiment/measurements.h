@@ -17,6 +17,7 @@ struct Measurement {
   double measured_us = 0;
   std::vector<std::string> settings;  ///< "path=value", of the run that predicts it
   std::string figure;                 ///< the run's, in ns: "time_ns.gemm"
+  bool has_host_launch = false;       ///< the measured time, beside what the figure says
 };
 
 /// A kind of file, by its name; all columns have to be there and no others.

@@ -30,6 +30,11 @@ struct Errors {
   }
 };
 
+/// In ns; nothing that runs has it.
+double host_launch(const Experiment& experiment) {
+  return experiment.base.content.at("system").value("host", nlohmann::json::object()).value("launch_ns", 0.0);
+}
+
 Errors& errors_of(std::vector<Errors>& all, const Measurement& m) {
   for (Errors& errors : all)
     if (errors.file == m.file && errors.quantity == m.quantity) return errors;
@@ -55,8 +60,10 @@ Experiment experiment_of(const std::vector<Measurement>& times, const std::strin
 std::vector<PredictedTime> predicted_times(const std::vector<Measurement>& times, const Experiment& experiment,
                                            const Results& results) {
   std::vector<PredictedTime> predicted;
-  for (std::size_t i = 0; i < times.size(); ++i)
-    predicted.push_back({&times[i], results.value_of(times[i].figure, i, experiment.methods[0].name) / ns_per_us});
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const double ns = results.value_of(times[i].figure, i, experiment.methods[0].name);
+    predicted.push_back({&times[i], (ns + (times[i].has_host_launch ? host_launch(experiment) : 0)) / ns_per_us});
+  }
   return predicted;
 }
 

@@ -46,7 +46,9 @@ double gemm_us(std::uint32_t m, std::uint32_t n, std::uint32_t k, bool transpose
 }
 
 double collective_us(const std::string& op, const std::string& algorithm, std::uint64_t bytes, std::uint32_t gpus) {
-  return simulated_us({{"collective", {{"op", op}, {"algorithm", algorithm}, {"bytes", bytes}}}}, gpus, "collective");
+  const json host = json_of(config("systems/h200-4.json")).at("host");
+  return host.at("launch_ns").get<double>() / 1000 +
+         simulated_us({{"collective", {{"op", op}, {"algorithm", algorithm}, {"bytes", bytes}}}}, gpus, "collective");
 }
 
 void require_row(const std::map<std::string, std::string>& row, const std::string& file, int number, double measured,
@@ -82,6 +84,25 @@ TEST_CASE("each row of measured times stands beside what a run of its own takes"
   require_row(rows[4], "collectives.csv", 5, 35, collective_us("broadcast", "ring", MiB, 2));
   require_row(rows[5], "gemm.csv", 1, 20, gemm_us(1024, 768, 512, true));
   require_row(rows[6], "gemm.csv", 2, 8, gemm_us(1000, 500, 130, false));
+}
+
+TEST_CASE("a collective's start and the steps at which it waits take their time and few workgroups are slow") {
+  const Folder folder;
+  const auto us = [&](const std::vector<std::string>& settings) {
+    std::vector<std::string> arguments{"run",   config("runs/all-reduce-4gpu.json"),    "--out", folder / "out",
+                                       "--set", "workload.collective.op=reduce-scatter"};
+    for (const std::string& setting : settings) arguments.insert(arguments.end(), {"--set", setting});
+    const Outcome outcome = run_program(arguments);
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    return json_of(folder / "out/report.json").at("time_ns").at("collective").get<double>() / 1000;
+  };
+  const double plain = us({});
+  CHECK(us({"system.compute.ring_start_ns=5000"}) == Approx(plain + 5).margin(0.01));
+  CHECK(us({"system.compute.ring_step_ns=2000"}) == Approx(plain + 3 * 2).margin(0.3));  // four GPUs wait three times
+  CHECK(us({"system.compute.ring_workgroups=496"}) == plain);
+  CHECK(us({"system.compute.ring_workgroups=1"}) == us({"system.compute.compute_units=1"}));
+  CHECK(us({"system.compute.ring_workgroups=1"}) > plain);
 }
 
 TEST_CASE("the summary has the mean and the worst error of each file whatever the order of columns and jobs") {
@@ -166,8 +187,8 @@ TEST_CASE("a folder without measured times and a machine that is not known are r
 
 TEST_CASE("a run that fails leaves its row without a simulated time and the others as they are") {
   const MeasuredTimes times;
-  times.put("gemm.csv", std::string(gemm_header) + "X,1,IP,256,256,64,8,7,9\nX,1,IP,16384,16384,16384,9000,8,9\n");
-  const Outcome outcome = times.validate({"--timeout", "0.3"});
+  times.put("gemm.csv", std::string(gemm_header) + "X,1,IP,256,256,64,8,7,9\nX,1,IP,65536,16384,16384,9000,8,9\n");
+  const Outcome outcome = times.validate({"--timeout", "5"});
   CHECK(outcome.exit_code == 1);
   CHECK_THAT(outcome.err, Catch::StartsWith("gemm.csv: row 2 us, simulated: "));
   const auto rows = rows_of(times.table());
