@@ -52,6 +52,15 @@ bool t3_check_switches(struct t3_check* check, const struct t3_named_value* fiel
   return true;
 }
 
+bool t3_check_counters(struct t3_check* check, uint32_t first, uint64_t count) {
+  if (first == T3_SIGNAL_BARRIER)
+    return t3_refuse(check, T3_BAD_PACKET, "signal_base %u, the barrier's: another counter expected", first);
+  const uint64_t end = first + count;
+  if (end > check->counters)
+    return t3_refuse(check, T3_BAD_PACKET, "signals %u to %" PRIu64 ": there are %u", first, end - 1, check->counters);
+  return true;
+}
+
 bool t3_check_workgroups(struct t3_check* check, uint64_t workgroups) {
   if (workgroups <= UINT32_MAX) return true;
   return t3_refuse(check, T3_BAD_PACKET, "%" PRIu64 " workgroups: fewer than 2^32 expected", workgroups);

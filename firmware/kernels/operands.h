@@ -76,6 +76,9 @@ bool t3_check_switches(struct t3_check* check, const struct t3_named_value* fiel
 
 bool t3_check_batch(struct t3_check* check, const struct t3_output_operand* out, const struct t3_batch_operand* batch);
 
+/* Each of so many counters is one that there is, and none the barrier's. */
+bool t3_check_counters(struct t3_check* check, uint32_t first, uint64_t count);
+
 /* A grid has fewer than 2^32 workgroups. */
 bool t3_check_workgroups(struct t3_check* check, uint64_t workgroups);
 

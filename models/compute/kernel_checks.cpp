@@ -9,6 +9,7 @@
 #include "compute/kernel_queue.h"
 #include "protocol/address_map.h"
 #include "registers/signals.h"
+#include "t3/address.h"
 #include "t3/check.h"
 
 namespace t3vp::compute {
@@ -33,11 +34,14 @@ std::string KernelQueue::check_header(const t3_kernel* kernel) const {
     return fmt::format("kernel {:#010x}: one of {} expected", packet_.kernel, cluster_.kernels_.text());
   if ((packet_.flags & ~known_flags) != 0)
     return fmt::format("flags {:#x}: {:#x} mean nothing, 0 expected", packet_.flags, packet_.flags & ~known_flags);
-  if (packet_.completion_signal >= registers::Signals::value_count &&
-      packet_.completion_signal != T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE)
-    return fmt::format("completion_signal {}: a counter below {}, or {:#x} for none, expected",
-                       packet_.completion_signal, registers::Signals::value_count,
-                       T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE);
+  const bool is_counter =
+      packet_.completion_signal < registers::Signals::value_count && packet_.completion_signal != T3_SIGNAL_BARRIER;
+  if (!is_counter && packet_.completion_signal != T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE)
+    return fmt::format(
+        "completion_signal {}: a counter below {} that is not the barrier's, {}, or {:#x} for none, "
+        "expected",
+        packet_.completion_signal, registers::Signals::value_count, T3_SIGNAL_BARRIER,
+        T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE);
   if (packet_.argument_bytes != kernel->arguments.bytes)
     return fmt::format("argument_bytes {}: the {} of kernel {} expected", packet_.argument_bytes,
                        kernel->arguments.bytes, kernel->name);

@@ -94,7 +94,7 @@ TEST_CASE("an abort ends the packets that have been announced, later ones run") 
     gpu.registers.set("interrupt", 3);
     for (std::uint32_t i = 0; i < 3; ++i) {
       GemmPacket packet = some_gemm(bench).packet;
-      packet.header.completion_signal = i;
+      packet.header.completion_signal = i + 1;
       gpu.put(bench.memory, packet);
     }
     gpu.ring();
@@ -108,7 +108,7 @@ TEST_CASE("an abort ends the packets that have been announced, later ones run") 
     bench.wait(bench.memory.latency);
     for (std::uint64_t n = 1; n <= 3; ++n) {
       REQUIRE(gpu.code_of(before + n) == Status::aborted);
-      REQUIRE(bench.memory.signal(0, n - 1) == round);
+      REQUIRE(bench.memory.signal(0, n) == round);
     }
     REQUIRE(gpu.code_of(before + 4) == Status::ok);
     REQUIRE(last.result(bench.memory) == last.expected());

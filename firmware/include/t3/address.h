@@ -17,6 +17,9 @@ static inline uint64_t t3_gpu_of(uint64_t address) { return address >> T3_GPU_SH
  * goes to each of them, and what is loaded is the sum of all in the access's element type. */
 #define T3_ALL_GPUS (T3_NO_GPU - 1)
 
+/* The counter of a GPU's signals block that barriers use: no kernel's. */
+#define T3_SIGNAL_BARRIER 0
+
 static inline uint64_t t3_at_most(uint64_t value, uint64_t most) { return value < most ? value : most; }
 
 /* The same local address on another GPU, T3_NO_GPU instead of numbers beyond it. */

@@ -365,8 +365,6 @@ enum t3_status t3_flush_cache(struct t3_context* context);
 /* T3_BAD_VALUE when the policy has no such limit: the error log says which ones it has. */
 enum t3_status t3_set_arbitration(struct t3_context* context, enum t3_arbitration policy, uint32_t limit);
 
-/* The counter of the signals block that barriers use. */
-#define T3_SIGNAL_BARRIER 0
 /* Returns when every GPU of the node has called it, whatever links join them. After T3_TIMEOUT the next call goes on
  * with the same barrier. T3_PEER_FAILED instead of T3_STUCK or T3_TIMEOUT when the GPU that signals to this one has
  * been reset since it first did and this GPU has not: see t3_reset. */

@@ -251,15 +251,12 @@ static bool check_counters(struct t3_check* check, const struct t3_collective_ar
   if (workgroups == 0)
     return t3_refuse(check, T3_BAD_PACKET, "0 workgroups: 1 or more, as many as on the other GPUs, expected");
   const uint64_t counters = (uint64_t)workgroups * (p->algorithm == T3_HIERARCHICAL ? 2 : 1);
-  const uint64_t end = (uint64_t)p->signal_base + counters, most = 4 * GPUS_MAX;
-  if (end > check->counters)
-    return t3_refuse(check, T3_BAD_PACKET, "signals %u to %" PRIu64 ": there are %u", p->signal_base, end - 1,
-                     check->counters);
+  const uint64_t most = 4 * GPUS_MAX;
   if (p->signal_epoch > UINT64_MAX - most || p->between_epoch > UINT64_MAX - most)
     return t3_refuse(check, T3_BAD_PACKET,
                      "signal_epoch %" PRIu64 ", between_epoch %" PRIu64 ": room for %" PRIu64 " signals expected",
                      p->signal_epoch, p->between_epoch, most);
-  return true;
+  return t3_check_counters(check, p->signal_base, counters);
 }
 
 static bool check_reach(struct t3_check* check, const struct t3_collective_arguments* p) {

@@ -204,11 +204,7 @@ static bool check_workgroups(struct t3_check* check, const struct t3_ring_reduce
                      p->signal_epoch, p->gpus);
   if (launch->workgroups == 0)
     return t3_refuse(check, T3_BAD_PACKET, "0 workgroups: 1 or more, as many as on the other GPUs, expected");
-  const uint64_t end = (uint64_t)p->signal_base + launch->workgroups;
-  if (end > check->counters)
-    return t3_refuse(check, T3_BAD_PACKET, "signals %u to %" PRIu64 ": there are %u", p->signal_base, end - 1,
-                     check->counters);
-  return true;
+  return t3_check_counters(check, p->signal_base, launch->workgroups);
 }
 
 static bool check_receiver(struct t3_check* check, uint64_t address, const char* name) {
