@@ -167,11 +167,12 @@ void KernelQueue::answered(Slot slot, Transaction& transaction) {
   transaction.extension().token = token;
 }
 
-/// By the GPU that it addresses: what this GPU's links refuse is in the log.
+/// By the GPU that it addresses: what this GPU's links refuse, which know no such GPU, is in the log.
 bool KernelQueue::is_refused_read(const tlm::tlm_generic_payload& transaction) const {
   const DataExtension& extension = *transaction.get_extension<DataExtension>();
+  const bool is_by_links = extension.refusal == static_cast<std::uint32_t>(Status::no_peer);
   return is_read(extension.operation) && extension.operation != Operation::wait && extension.refusal != 0 &&
-         address_map::gpu_of(transaction.get_address()) != gpu();
+         !is_by_links && address_map::gpu_of(transaction.get_address()) != gpu();
 }
 
 /// What a GPU refuses is in its own error log; of what a peer refuses, the kernel's first is in this GPU's too.

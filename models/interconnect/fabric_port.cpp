@@ -87,6 +87,7 @@ void FabricPort::request(int source, tlm::tlm_generic_payload& transaction, Pico
   const Hop hop = hop_to(route_, address_map::gpu_of(address));
   if (!arrived && hop.port == no_port) {
     registers.report(Status::no_peer, address, no_way_to(address));
+    extension_of(transaction).refusal = static_cast<std::uint32_t>(Status::no_peer);
     transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     answer(source, transaction, delay);
   } else if (const Operation operation = extension_of(transaction).operation;

@@ -106,6 +106,7 @@ TEST_CASE("what no link leads to is answered with an address error and reported,
       fabric.settle();
       REQUIRE(initiator->answer(number).count == 1);
       REQUIRE(initiator->answer(number).status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
+      REQUIRE(initiator->answer(number).refusal == static_cast<std::uint32_t>(Status::no_peer));
       REQUIRE(fabric[1].registers.take_report() == Status::no_peer);
     }
     REQUIRE(fabric[1].firmware.access(tlm::TLM_WRITE_COMMAND, access.address, {1}) == tlm::TLM_ADDRESS_ERROR_RESPONSE);
