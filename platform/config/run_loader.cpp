@@ -97,10 +97,7 @@ Enum member(const json& value, const Enum (&all)[count]) {
   return *std::find_if(std::begin(all), std::end(all), [&](Enum e) { return name == name_of(e); });
 }
 
-Method method_named(const json& name) {
-  return member(name, {Method::sequential, Method::t3, Method::t3_mca, Method::ideal_overlap, Method::ideal_rs_nmc,
-                       Method::bulk, Method::zero_copy});
-}
+Method method_named(const json& name) { return member(name, all_methods); }
 
 memory::PolicyChoice policy_of(const Document& run, const std::string& arbitration) {
   const std::optional<memory::PolicyChoice> policy = memory::policy_named(arbitration);
@@ -315,6 +312,7 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
   const json& run = files.run.content;
   RunConfiguration c;
   c.system = read_system(files.system, files.memory);
+  if (run.contains("models")) models_of(files.run);  // right, whether the workload is of a model or not
   if (run.contains("workload")) c.workload = read_workload(files.run);
   c.method = method_named(run.value("method", usual_method(c.workload)));
   c.software = read_software(files.run, usual_program(c));

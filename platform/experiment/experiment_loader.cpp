@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "config/configuration.h"
 #include "config/schema_check.h"
 #include "experiment/csv.h"
 #include "experiment/experiment.h"
@@ -90,10 +91,19 @@ std::vector<std::vector<std::string>> axes_of(const json& content) {
   return axes;
 }
 
+void require_method(const Document& document, const std::string& pointer) {
+  std::vector<std::string> names;
+  for (const Method method : all_methods) names.emplace_back(name_of(method));
+  const std::string name = document.content.at(json::json_pointer(pointer)).get<std::string>();
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    document.reject(pointer, in_short(name), fmt::format("one of {}", fmt::join(names, ", ")));
+}
+
 std::vector<ExperimentMethod> methods_of(const Document& document) {
   std::vector<ExperimentMethod> methods;
   for (const json& entry : document.content.at("methods")) {
     const std::string pointer = at("methods", methods.size());
+    require_method(document, entry.is_string() ? pointer : pointer + "/method");
     if (entry.is_string()) {
       methods.push_back({entry.get<std::string>(), {"method=" + entry.dump()}, pointer});
       continue;
@@ -163,9 +173,12 @@ Expression expression_of(const Document& document, const std::string& pointer, c
 
 void read_quantities(const Document& document, Experiment& experiment) {
   const json list = document.content.value("quantities", json::array());
-  for (std::size_t i = 0; i < list.size(); ++i)
-    experiment.quantities.push_back(
-        {list[i].at("name").get<std::string>(), expression_of(document, at("quantities", i, "value"), experiment)});
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::string name = list[i].at("name").get<std::string>();
+    if (is_numeric_key(name) || name.rfind("time_ns.", 0) == 0)
+      document.reject(at("quantities", i, "name"), "a name that no figure of the report has");
+    experiment.quantities.push_back({name, expression_of(document, at("quantities", i, "value"), experiment)});
+  }
 }
 
 CaseFilter filter_of(const Document& document, const std::string& pointer, const Experiment& experiment) {
@@ -213,6 +226,8 @@ Target target_of(const Document& document, const Experiment& experiment, const C
   target.at_least = optional_number(entry, "at_least");
   target.at_most = optional_number(entry, "at_most");
   target.reference = reference.number("id", target.id, "value");
+  if (target.at_least && target.at_most && *target.at_least > *target.at_most)
+    document.reject(at("targets", index, "at_most"), fmt::format("at_least's {} or more", *target.at_least));
   if (!target.reference && !target.at_least && !target.at_most)
     document.reject(at("targets", index, "id"), "an id of the reference file, or at_least or at_most beside it");
   for (const char* gap : {"within", "within_relative"})

@@ -384,7 +384,8 @@ TEST_CASE("a wrong setting is refused in the file that the key belongs to") {
       {"method=null", ""},  // right: the default
       {"seed.x=null", "run.json: /seed/x"},
       {"system=missing.json", "run.json: /system"},
-      {"models=missing.json", ""},  // right: only read with a model
+      {"models=missing.json", "run.json: /models"},
+      {"models=/tmp", "run.json: /models"},
       {"system.links.bandwidth_GBps=0", "system.json: /links/bandwidth_GBps"},
       {"system.memory.mca_bands.3=1", "system.json: /memory/mca_bands"},
       {"system.memory.file=missing.json", "system.json: /memory/file"},

@@ -108,12 +108,17 @@ const Change changes[] = {
     {"/targets/1",
      {{"id", "no"}, {"quantity", "T3"}, {"aggregate", "max"}, {"within_relative", 0.1}, {"at_least", 1}},
      "/targets/1/within_relative"},
+    {"/targets/1",
+     {{"id", "no"}, {"quantity", "T3"}, {"aggregate", "max"}, {"at_least", 5}, {"at_most", 1}},
+     "/targets/1/at_most"},
+    {"/quantities/0/name", "time_ns.total"},
+    {"/methods/0", "foo"},
+    {"/methods/1", {{"name", "t3"}, {"method", "t4"}}, "/methods/1/method"},
     // runs that are refused
     {"/cases/1/set", {{"gpus", 5000}}, "/cases/1"},
     {"/cases/0/set", {{"workload.gemm.m", "many"}}, "/cases/0"},
     {"/cases/0/set", {{"system.links.speed", 3}}, "/cases/0"},
     {"/cases/0/set", {{"a..b", 3}}, "/cases/0"},
-    {"/methods/1", {{"name", "t3"}, {"method", "t4"}}, "/cases/0"},
 };
 
 }  // namespace
