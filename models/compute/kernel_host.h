@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <string>
 
 #include "compute/parameters.h"
@@ -70,7 +71,7 @@ class KernelTime {
   KernelTime& operator=(const KernelTime&) = delete;
   ~KernelTime() {
     if (restore_floats()) host_.left_floats(part_);
-    host_.code_runs(nullptr);
+    if (std::uncaught_exceptions() == 0) host_.code_runs(nullptr);  // who throws does not come back
   }
 
  private:

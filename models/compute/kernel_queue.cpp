@@ -177,8 +177,8 @@ void KernelQueue::take_arguments(const unsigned char* bytes) {
                    fmt::format("kernel {}: its arguments' `read` writes {} a structure of {} bytes: the size of what "
                                "it writes expected",
                                kernel.name, where, kernel.arguments.size)});
-  KernelRun::Arguments arguments(units);
-  std::memcpy(static_cast<void*>(arguments.data()), read, kernel.arguments.size);
+  KernelArguments arguments(units);
+  std::memcpy(arguments.data(), read, kernel.arguments.size);
   t3_device device = device_of(parameters());  // not const: what is may be taken for unchanged
   choose_compute_units(packet_.max_compute_units == 0 ? parameters().compute_units : packet_.max_compute_units);
   t3_launch launch{arguments.data(), packet_.workgroups, allowed_units()};

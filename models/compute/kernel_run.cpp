@@ -10,6 +10,7 @@
 
 #include "compute/device_mistakes.h"
 #include "protocol/address_map.h"
+#include "protocol/kept_exceptions.h"
 #include "protocol/traffic_classes.h"
 
 namespace t3vp::compute {
@@ -46,7 +47,7 @@ t3_device device_of(const ComputeParameters& p) {
 }
 
 KernelRun::KernelRun(KernelHost& host, FiberStacks& stacks, LentTiles& lent_tiles, const t3_kernel& kernel,
-                     Arguments arguments, const t3_plan& plan, std::string name, RingAgreement agreement)
+                     KernelArguments arguments, const t3_plan& plan, std::string name, RingAgreement agreement)
     : host_(host),
       stacks_(stacks),
       lent_tiles_(lent_tiles),
@@ -109,6 +110,7 @@ bool KernelRun::has_jumped() {
 void KernelRun::come_back() {
   jumped = true;
   if (stepped == nullptr) __builtin_longjmp(way_back, 1);
+  const KeptExceptions exceptions;
   for (;;) stepped->fiber.yield(nullptr);
 }
 
@@ -122,6 +124,7 @@ void KernelRun::call(t3_wave* caller, const t3_call* call) {
   auto* const wave = static_cast<Wave*>(caller);
   wave->asked = *call;
   left_floats = restore_floats();
+  const KeptExceptions exceptions;
   wave->fiber.yield(&wave->asked);
 }
 

@@ -2,6 +2,8 @@
 // device API, firmware/include/t3/device.h) is done here, on the cluster's stack.
 #pragma once
 
+#include <cstddef>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,13 +33,32 @@ struct AccessedBytes {
   std::uint64_t end() const { return address + (rows - 1) * stride + row_bytes; }
 };
 
+/// What is zero in front of what a kernel is lent: free() takes it for the size of the piece, which none has, and ends
+/// who hands that over.
+struct NoHeap {
+  std::uint64_t sizes[2] = {};
+};
+
+/// What a kernel is told.
+class KernelArguments {
+ public:
+  /// So many units of alignment, all zero.
+  explicit KernelArguments(std::size_t units) : all_(units + 1) {
+    static_assert(sizeof(NoHeap) <= sizeof(std::max_align_t));
+    std::memset(static_cast<void*>(all_.data()), 0, all_.size() * sizeof all_.front());  // with its padding
+  }
+  void* data() { return all_.data() + 1; }
+  const void* data() const { return all_.data() + 1; }
+
+ private:
+  std::vector<std::max_align_t> all_;  ///< the first stays zero, as NoHeap is
+};
+
 class KernelRun {
  public:
-  using Arguments = std::vector<std::max_align_t>;
-
   /// Arguments, plan and agreement have been checked. `name`: on the timeline.
-  KernelRun(KernelHost& host, FiberStacks& stacks, LentTiles& lent_tiles, const t3_kernel& kernel, Arguments arguments,
-            const t3_plan& plan, std::string name, RingAgreement agreement);
+  KernelRun(KernelHost& host, FiberStacks& stacks, LentTiles& lent_tiles, const t3_kernel& kernel,
+            KernelArguments arguments, const t3_plan& plan, std::string name, RingAgreement agreement);
   KernelRun(const KernelRun&) = delete;
   KernelRun& operator=(const KernelRun&) = delete;
   ~KernelRun();
@@ -62,7 +83,7 @@ class KernelRun {
   std::string awaited() const;
 
  private:
-  struct Wave : t3_wave {
+  struct Wave : NoHeap, t3_wave {
     t3_wave given{};  ///< the same, as the program has got it
     KernelRun* run = nullptr;
     Fiber fiber;
@@ -149,9 +170,9 @@ class KernelRun {
   LentTiles& lent_tiles_;
   const t3_kernel& kernel_;
   t3_device device_;
-  Arguments arguments_;
-  const t3_device known_device_;     ///< the same, as programs have got it
-  const Arguments known_arguments_;  ///< likewise
+  KernelArguments arguments_;
+  const t3_device known_device_;           ///< the same, as programs have got it
+  const KernelArguments known_arguments_;  ///< likewise
   t3_plan plan_;
   std::string name_;
   TrafficClass reads_, writes_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -26,17 +27,21 @@ constexpr Picoseconds interrupt_entry = 1'000;
 /// Simulated time ends at 2^64 ps; what comes later never comes.
 constexpr Picoseconds latest = never - longest_delay;
 
-constexpr std::uint64_t nowhere = ~std::uint64_t{0};
-
-constexpr std::uint64_t offset_of(std::string_view name, const BlockDescription& block) {
+constexpr RegisterDescription described(std::string_view name, const BlockDescription& block) {
   for (const RegisterDescription& r : block.registers)
-    if (std::string_view(r.name) == name) return r.offset;
-  return nowhere;
+    if (std::string_view(r.name) == name) return r;
+  throw std::logic_error("no such register");  // which does not compile
 }
-constexpr std::uint64_t doorbell_offset = offset_of("doorbell", registers::descriptions::kernel_queue);
-constexpr std::uint64_t pending_offset = offset_of("pending", registers::descriptions::interrupt_controller);
-constexpr std::uint64_t enable_offset = offset_of("enable", registers::descriptions::interrupt_controller);
-static_assert(doorbell_offset != nowhere && pending_offset != nowhere && enable_offset != nowhere);
+constexpr RegisterDescription doorbells = described("doorbell", registers::descriptions::kernel_queue);
+constexpr std::uint64_t pending_offset = described("pending", registers::descriptions::interrupt_controller).offset;
+constexpr std::uint64_t enable_offset = described("enable", registers::descriptions::interrupt_controller).offset;
+
+/// Of any queue.
+bool is_doorbell(std::uint64_t local) {
+  const std::uint64_t first = address_map::block_base(address_map::Block::kernel_queue) + doorbells.offset;
+  const std::uint64_t within = local - first;
+  return within < std::uint64_t{doorbells.count} * doorbells.stride && within % doorbells.stride < doorbells.bytes;
+}
 
 /// A register of the GPU's interrupt controller.
 std::uint64_t of_controller(std::uint16_t gpu, std::uint64_t offset) {
@@ -131,12 +136,10 @@ Status CommandProcessor::access(tlm::tlm_command command, std::uint64_t address,
 bool CommandProcessor::announces(std::uint64_t address) const {
   if (address_map::is_hbm(address)) return false;
   const std::uint64_t local = address_map::local_of(address);
-  const auto is_at = [local](address_map::Block block, std::uint64_t offset, std::uint64_t bytes) {
-    return local - address_map::block_base(block) - offset < bytes;
-  };
+  const std::uint64_t in_nic = local - address_map::block_base(address_map::Block::nic);
   using Nic = registers::Nic;
-  return address_map::gpu_of(address) != gpu_ || is_at(address_map::Block::kernel_queue, doorbell_offset, 8) ||
-         is_at(address_map::Block::nic, Nic::doorbell_offset, Nic::doorbell_count * Nic::doorbell_stride);
+  return address_map::gpu_of(address) != gpu_ || is_doorbell(local) ||
+         in_nic - Nic::doorbell_offset < Nic::doorbell_count * Nic::doorbell_stride;
 }
 
 Status CommandProcessor::write_register(std::uint64_t address, unsigned char* data, std::uint32_t bytes) {
@@ -264,13 +267,35 @@ void CommandProcessor::serve_interrupts() {
   while (entry_ != nullptr && locks_ == 0 && is_interrupted()) {
     note_lines(pending_lines(socket, of_controller(gpu_, pending_offset)) & enabled_lines_);
     ++locks_;
-    tell_control(true);
-    entry_(entry_argument_);
-    tell_control(false);
+    enter(__builtin_frame_address(0));
     if (locks_ == 0) log_mistake("returns from an interrupt" + unbalanced(1, "unlock"));
     if (locks_ > 1) log_mistake("returns from an interrupt" + unbalanced(locks_ - 1, "lock"));
     locks_ = 0;
   }
+}
+
+void CommandProcessor::enter(const void* frame) {
+  const void* const outer = std::exchange(entry_frame_, frame);
+  const Picoseconds outer_since = serves_since_;
+  if (outer == nullptr) serves_since_ = local_now();
+  tell_control(true);
+  entry_(entry_argument_);
+  tell_control(false);
+  entry_frame_ = outer;
+  serves_since_ = outer_since;
+}
+
+/// A call from above the frame that has called the entry, on the program's own stack, which grows downwards: the entry
+/// has been left by longjmp() or by what it has thrown.
+bool CommandProcessor::has_left_entry(const void* frame) const {
+  const auto now_at = reinterpret_cast<std::uintptr_t>(frame),
+             entry_at = reinterpret_cast<std::uintptr_t>(entry_frame_);
+  return entry_frame_ != nullptr && now_at > entry_at && now_at <= stack_end_ && entry_at + stack_bytes > stack_end_;
+}
+
+void CommandProcessor::tell_left_entry() {
+  entry_frame_ = nullptr;
+  log_mistake("has left what takes an interrupt by a jump: its return expected, no other one is taken");
 }
 
 /// Waits for the event, the time or give_up_waiting(), whichever comes first.

@@ -106,8 +106,9 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   void on_control(std::function<void(bool program)> callback) { on_control_ = std::move(callback); }
   /// For what stands between a program and this class, such as its HAL. What the program has made of the host's floats
   /// is the program's alone.
-  void tell_control(bool program) const {
+  void tell_control(bool program) {
     if (!program) restore_floats();
+    if (!program && has_left_entry(__builtin_frame_address(0))) tell_left_entry();
     if (on_control_) on_control_(program);
   }
 
@@ -126,6 +127,8 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   /// What it has read most often since an interrupt last ended a wait of it.
   const Poll& poll() const;
   const Service& service() const { return service_; }
+  /// Since when what takes interrupts has not returned; `never` while it does not run.
+  Picoseconds serves_since() const { return serves_since_; }
   /// Where the program's own stack ends, above all that is on it; 0 before it runs.
   std::uintptr_t stack_end() const { return stack_end_; }
   /// In the order in which they first began.
@@ -204,6 +207,9 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   bool is_interrupted();
   void serve_interrupts();
   bool wait_until_over(const char* reason, Picoseconds deadline);
+  void enter(const void* frame);
+  bool has_left_entry(const void* frame) const;
+  void tell_left_entry();
   Status access(tlm::tlm_command command, std::uint64_t address, unsigned char* data, std::uint32_t bytes);
   bool may_run_ahead(tlm::tlm_command command, std::uint64_t address) const;
   Picoseconds local_now() const;
@@ -236,6 +242,8 @@ class CommandProcessor : public sc_core::sc_module, public Component {
   InterruptEntry entry_ = nullptr;
   void* entry_argument_ = nullptr;
   std::uint32_t locks_ = 0;
+  const void* entry_frame_ = nullptr;  ///< from which the entry has been called; null while it does not run
+  Picoseconds serves_since_ = never;
   bool unordered_writes_ = false;  ///< memory has been written since order_writes()
   Status status_ = Status::ok;
   std::string waits_for_;

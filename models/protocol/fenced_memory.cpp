@@ -12,7 +12,9 @@
 namespace t3vp {
 namespace {
 
-constexpr unsigned char fence_byte = 0xA5;
+/// In front of what is lent it is no size of a piece that malloc() has given out, which are multiples of 16 but for the
+/// three lowest bits, so that free() ends there who hands that over.
+constexpr unsigned char fence_byte = 0xA9;
 constexpr std::size_t alignment = 64, least_fence = 1024;
 constexpr std::size_t guard = std::size_t{16} << 20;
 

@@ -43,7 +43,9 @@ RunResult measured(const RunConfiguration& configuration, const OpenedSoftware& 
 
 }  // namespace
 
-int run(const RunCommand& command) {
+int run(const RunCommand& asked) {
+  RunCommand command = asked;
+  command.out = std::filesystem::absolute(asked.out);  // wherever a program goes meanwhile
   std::vector<std::string> settings = command.settings;
   if (command.timeout_s) settings.push_back(fmt::format("limits.wall_s={}", *command.timeout_s));
   const RunConfiguration configuration = load_run(command.file, settings);

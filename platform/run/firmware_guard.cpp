@@ -52,14 +52,6 @@ const Pulse* running() {
   end_process(failed);
 }
 
-/// A process that ends while programs run ends by one of them, if not by the one that computes just now.
-void report_end(std::string_view what) {
-  const Pulse* const pulse = guarded.load();
-  if (pulse == nullptr) return;
-  if (std::this_thread::get_id() != pulse->thread) end_run("a thread that a program or library has begun", what);
-  if (running() != nullptr) end_run(*pulse, what);
-}
-
 struct Cause {
   int signal_number;
   std::string_view text;
@@ -80,6 +72,7 @@ constexpr Cause raised[] = {
     {SIGUSR1, " has raised SIGUSR1"},
     {SIGUSR2, " has raised SIGUSR2"},
     {SIGTRAP, " has raised SIGTRAP"},
+    {SIGXCPU, " has raised SIGXCPU, or limited the processor's time, which is used up"},
     {SIGALRM, " has raised SIGALRM, or a timer that runs out has"},
     {SIGVTALRM, " has raised SIGVTALRM, or a timer that runs out has"},
     {SIGPROF, " has raised SIGPROF, or a timer that runs out has"},
@@ -121,9 +114,11 @@ extern "C" void report_raised(int signal_number, siginfo_t* info, void*) {
       info->si_code == SI_TIMER || (info->si_code > 0 && (signal_number == SIGALRM || signal_number == SIGVTALRM ||
                                                           signal_number == SIGPROF || signal_number == SIGTRAP));
   const bool is_own = info->si_code <= 0 && info->si_pid == getpid();
+  const bool is_of_limit = signal_number == SIGXCPU && info->si_code > 0;  // which anybody may have set
   for (const Cause& cause : raised) {
-    if (cause.signal_number != signal_number || !(is_of_timer || is_own)) continue;
-    if (const Pulse* pulse = running()) end_run(*pulse, cause.text);
+    if (cause.signal_number != signal_number || !(is_of_timer || is_own || is_of_limit)) continue;
+    const Pulse* const pulse = running();
+    if (pulse != nullptr && !is_of_limit) end_run(*pulse, cause.text);
     end_run("a program, a library, or who has started this process,", cause.text);
   }
   pass_on(signal_number);
@@ -218,6 +213,18 @@ void end_run_of_firmware(int signal_number, const siginfo_t& info) {
 void end_run_of_library(std::string_view what) {
   const Pulse* const pulse = running();
   if (pulse != nullptr && pulse->library) end_run(*pulse, what);
+}
+
+void report_end(std::string_view what) {
+  const Pulse* const pulse = guarded.load();
+  if (pulse == nullptr) return;
+  if (std::this_thread::get_id() != pulse->thread) end_run("a thread that a program or library has begun", what);
+  if (running() != nullptr) end_run(*pulse, what);
+}
+
+bool computes_here() {
+  const Pulse* const pulse = running();
+  return pulse != nullptr && pulse->thread == std::this_thread::get_id();
 }
 
 void end_run_for_its_thread() {

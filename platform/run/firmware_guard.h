@@ -20,7 +20,7 @@ namespace t3vp {
 
 class FirmwareGuard {
  public:
-  static constexpr std::size_t signals = 13;  ///< that end a process, and that it raises itself
+  static constexpr std::size_t signals = 14;  ///< that end a process, and that it raises itself
 
   /// From now on such an end inside of firmware is one line on stderr that names the GPU, no partial file and exit code
   /// 1. What is not firmware's ends as it always does, but for exit() of another thread, which is a program's. There is
@@ -67,6 +67,13 @@ void leave_to_host(int signal_number);
 
 /// For handlers of signals: does not return when firmware has caused this one.
 void end_run_of_firmware(int signal_number, const siginfo_t& info);
+
+/// A process that ends while programs run, or is about to become another one, does so by one of them, if not by the
+/// one that computes just now: " has called exit()".
+void report_end(std::string_view what);
+
+/// Whether a program or library computes, on the thread that calls.
+bool computes_here();
 
 /// The same when a library that is opened or closed has done what the text says: " has called exit()".
 void end_run_of_library(std::string_view what);

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "run/firmware_guard.h"
+#include "run/libc_calls.h"
 #include "run/library_table.h"
 
 namespace t3vp {
@@ -95,6 +96,7 @@ Library::Library(const SoftwareLibrary& library, const Limits& limits, const fs:
 
 Library::~Library() {
   const LibraryGuard guard(library_, limits_, LibraryGuard::closing);
+  if (exports_ != nullptr) destroy_thread_locals(exports_);
   dlclose(handle_);
 }
 

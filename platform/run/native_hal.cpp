@@ -3,17 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <limits>
 #include <optional>
 #include <string>
 
 #include "protocol/float_environment.h"
+#include "protocol/kept_exceptions.h"
 #include "run/hal_misuse.h"
 
 namespace t3vp {
 namespace {
 
-/// A call of the HAL while it lasts, between two stretches of firmware, which keeps its floating-point environment.
+/// A call of the HAL while it lasts, between two stretches of firmware, which keeps its floating-point environment and
+/// the exceptions that it handles.
 class Call {
  public:
   explicit Call(void* platform)
@@ -24,7 +27,7 @@ class Call {
     processor_.tell_control(false);
   }
   ~Call() {
-    processor_.tell_control(true);
+    if (std::uncaught_exceptions() == 0) processor_.tell_control(true);  // else the platform has failed
     if (!floats_.is_standard()) floats_.use();
   }
   Call(const Call&) = delete;
@@ -35,6 +38,7 @@ class Call {
  private:
   processor::CommandProcessor& processor_;
   FloatEnvironment floats_;
+  KeptExceptions exceptions_;
 };
 
 // What a program hands over is looked at while the program has control: what the host has no memory for is the
@@ -171,7 +175,7 @@ processor::PublishedBuffer::Contents contents_of(const t3_contents& said, const 
                                                  NativePlatform& platform) {
   if (said.kind == T3_CONTENTS_UNSAID) return {};
   return [said, name, elements = std::size_t{buffer.rows} * buffer.columns, &platform](float* values) {
-    const processor::CommandProcessor& processor = platform.processor;
+    processor::CommandProcessor& processor = platform.processor;
     platform.writes_contents_of = name;
     processor.tell_control(true);
     if (said.kind == T3_CONTENTS_CONSTANT) std::fill_n(values, elements, said.constant);

@@ -94,7 +94,7 @@ Arguments arguments_of(const RunConfiguration& configuration) {
   return Arguments(std::move(values));
 }
 
-void require_fit(const RunConfiguration& configuration, const Arguments& arguments, bool have_ended) {
+void require_fit(const RunConfiguration& configuration, const Arguments& arguments, bool have_succeeded) {
   const Software& software = configuration.software;
   if (!arguments.refusals().empty()) {
     const Arguments::Refusal& first = arguments.refusals().front();
@@ -105,7 +105,7 @@ void require_fit(const RunConfiguration& configuration, const Arguments& argumen
     throw InputError(found->second.place.where, found->second.place.given, expected);
   }
   const std::vector<std::string> unused = arguments.unused();
-  if (unused.empty() || !have_ended) return;
+  if (unused.empty() || !have_succeeded) return;
   const std::string asked = in_words({arguments.asked().begin(), arguments.asked().end()});
   software.arguments.at(unused.front())
       .place.reject("which the program never asks for",

@@ -35,8 +35,8 @@ class OpenedSoftware {
 /// What the run file gives to its program.
 Arguments arguments_of(const RunConfiguration& configuration);
 
-/// Throws InputError about the first argument that programs have asked for in vain; when they have come to their ends,
+/// Throws InputError about the first argument that programs have asked for in vain; when all have come to a good end,
 /// about one that none of them has asked for too.
-void require_fit(const RunConfiguration& configuration, const Arguments& arguments, bool have_ended);
+void require_fit(const RunConfiguration& configuration, const Arguments& arguments, bool have_succeeded);
 
 }  // namespace t3vp

@@ -74,6 +74,9 @@ std::string activity_of(const Gpu& gpu) {
   if (!processor.awaits_interrupt() && poll.reads >= told_from)
     return fmt::format("GPU {} firmware polls: it has read {} at {:#x} {} times, always {:#x}", processor.gpu(),
                        name_at(poll.address), poll.address, poll.reads, poll.value);
+  if (processor.waits_for().empty() && processor.serves_since() != never)
+    return fmt::format("GPU {} firmware has not returned from an interrupt that it takes since {:.3f} ns",
+                       processor.gpu(), to_ns(processor.serves_since()));
   if (processor.waits_for().empty()) return {};
   return fmt::format("GPU {} firmware waits for {}{}", processor.gpu(), processor.waits_for(), watched(gpu));
 }

@@ -86,6 +86,22 @@ std::vector<float> rounded(std::vector<float> values, ElementType element) {
   return values;
 }
 
+/// Whether some row has a byte of this one, from `begin` on.
+bool has_byte_of_row(const processor::PublishedBuffer& buffer, std::uint64_t begin, std::uint64_t bytes) {
+  const std::uint64_t row = std::uint64_t{buffer.columns} * bytes_of(buffer.element);
+  const std::uint64_t stride = buffer.rows > 1 ? buffer.row_stride : row;
+  const std::uint64_t first = begin < buffer.address + row ? 0 : (begin - buffer.address - row) / stride + 1;
+  return first < buffer.rows && buffer.address + first * stride < begin + bytes;
+}
+
+/// Matrices may lie between each other's rows.
+bool overlap(const processor::PublishedBuffer& one, const processor::PublishedBuffer& other) {
+  const std::uint64_t row = std::uint64_t{one.columns} * bytes_of(one.element);
+  for (std::uint32_t i = 0; i < one.rows; ++i)
+    if (has_byte_of_row(other, one.address + i * one.row_stride, row)) return true;
+  return false;
+}
+
 /// A function has written more than the buffer has.
 std::string text_of_excess(const Gpu& gpu, const processor::PublishedBuffer& buffer, const char* contents,
                            const char* where) {
@@ -100,6 +116,18 @@ bool Reference::is_of_workload(const std::string& name) const {
   if (configuration_.workload.collective) return name == "in" || name == "out";
   if (configuration_.workload.embedding) return name == "tables" || name == "out";
   return configuration_.workload.has_gemm() && (name == "a" || name == "b" || name == "out");
+}
+
+/// When it is published.
+bool Reference::is_written(const processor::PublishedBuffer& buffer) const {
+  return buffer.initial || is_of_workload(buffer.name);
+}
+
+/// The name of an earlier buffer whose contents it would replace; empty when there is none.
+std::string Reference::overwritten_by(const Gpu& gpu, const processor::PublishedBuffer& buffer) const {
+  for (const auto& [of, earlier] : with_contents_)
+    if (of == &gpu && is_written(buffer) && overlap(buffer, earlier)) return earlier.name;
+  return {};
 }
 
 std::string Reference::expected_shape(std::uint32_t gpu, const std::string& name) const {
@@ -147,6 +175,9 @@ std::string Reference::refusal(const Gpu& gpu, const processor::PublishedBuffer&
                              buffer.address, buffer.row_stride, bytes_of(buffer.element));
   if (find(gpu, buffer.name) != nullptr) return who + "found a second buffer of that name, expected another name";
   if (const std::string contents = refused_contents(buffer); !contents.empty()) return who + contents;
+  if (const std::string other = overwritten_by(gpu, buffer); !other.empty())
+    return who + fmt::format("found contents at {:#x} in place of those of {}, expected memory of its own",
+                             buffer.address, other);
   const std::string use = buffer.initial ? use_of(gpu, buffer) : "";
   if (use.empty()) return {};
   return who + fmt::format(
@@ -156,6 +187,10 @@ std::string Reference::refusal(const Gpu& gpu, const processor::PublishedBuffer&
 }
 
 std::string Reference::take(Gpu& gpu, const processor::PublishedBuffer& buffer) {
+  if (is_written(buffer) || buffer.expected) {
+    with_contents_.emplace_back(&gpu, buffer);
+    with_contents_.back().second.initial = with_contents_.back().second.expected = nullptr;
+  }
   if (!configuration_.functional) return {};
   if (is_of_workload(buffer.name)) {
     fill(gpu, buffer);

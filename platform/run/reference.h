@@ -43,6 +43,8 @@ class Reference {
   };
 
   bool is_of_workload(const std::string& name) const;
+  bool is_written(const processor::PublishedBuffer& buffer) const;
+  std::string overwritten_by(const Gpu& gpu, const processor::PublishedBuffer& buffer) const;
   std::string refused_contents(const processor::PublishedBuffer& buffer) const;
   /// The shape that a buffer of the workload's has, in words.
   std::string expected_shape(std::uint32_t gpu, const std::string& name) const;
@@ -54,6 +56,7 @@ class Reference {
 
   const RunConfiguration& configuration_;
   std::vector<Expectation> expectations_;
+  std::vector<std::pair<const Gpu*, processor::PublishedBuffer>> with_contents_;  ///< said, of those published so far
 };
 
 }  // namespace t3vp

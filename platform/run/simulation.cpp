@@ -77,6 +77,13 @@ bool all_finished(const Node& node) {
   return std::all_of(node.gpus().begin(), node.gpus().end(), [](const auto& gpu) { return gpu->processor.finished(); });
 }
 
+/// A program that fails may have been about to ask for more.
+bool all_succeeded(const Node& node) {
+  return std::all_of(node.gpus().begin(), node.gpus().end(), [](const auto& gpu) {
+    return gpu->processor.finished() && gpu->processor.status() == Status::ok;
+  });
+}
+
 /// Share of the workgroups that are done; 0 while nobody knows how many there will be.
 double done(const RunConfiguration& configuration, const Node& node) {
   if (!configuration.workload.has_gemm()) return 0;
@@ -107,18 +114,22 @@ void return_to_main_stack() {
 #endif
 }
 
-/// What is thrown in a process comes out of SystemC as a report, whose message alone says what it was.
-std::runtime_error error_of(const sc_core::sc_report& report) {
+/// What is thrown in a process comes out of SystemC as a report, whose message alone says what it was. The pulse says
+/// whether firmware or a kernel has thrown it: who throws does not give control back.
+std::runtime_error error_of(const sc_core::sc_report& report, const Pulse& pulse) {
   const std::string what = report.get_msg();
-  if (what.find("bad_alloc") == std::string::npos) return std::runtime_error(what);
-  return std::runtime_error(fmt::format("the host has not enough memory for {}", report.get_process_name()));
+  if (what.find("bad_alloc") != std::string::npos)
+    return std::runtime_error(fmt::format("the host has not enough memory for {}", report.get_process_name()));
+  if (pulse.passes % 2 == 0) return std::runtime_error(what);
+  return std::runtime_error(
+      fmt::format("{} has thrown what nobody catches: {}", std::string_view(ProgramText(pulse)), what));
 }
 
-void simulate_for(Picoseconds time) {
+void simulate_for(Picoseconds time, const Pulse& pulse) {
   try {
     sc_core::sc_start(to_sc_time(time), sc_core::SC_EXIT_ON_STARVATION);
   } catch (const sc_core::sc_report& report) {
-    throw error_of(report);
+    throw error_of(report, pulse);
   }
   return_to_main_stack();
 }
@@ -164,7 +175,7 @@ void run_dry(const Node& node, const Parts& parts) {
     const Picoseconds next = now() + from_sc_time(sc_core::sc_time_to_pending_activity());
     if (next > limit) end_at_limit(configuration, pulse);
     // A stride within which nothing happens would not move the time.
-    simulate_for(std::min(next + (kernels.are_held() ? short_stride : stride), limit) - now());
+    simulate_for(std::min(next + (kernels.are_held() ? short_stride : stride), limit) - now(), pulse);
     pulse.simulated = now();
     tell(configuration, node, pulse);
     pulse.done = layer != nullptr ? layer->done() : done(configuration, node);
@@ -284,11 +295,11 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   }
 
   RunResult result;
-  simulate_for(0);  // before it nothing is pending
+  simulate_for(0, pulse);  // before it nothing is pending
   std::vector<std::string> given_up;
   const Parts parts{configuration, options, arguments, layer.get(), pulse, given_up};
   run_dry(node, parts);
-  require_fit(configuration, arguments, all_finished(node));
+  require_fit(configuration, arguments, all_succeeded(node));
   result.diagnosis = refused;
   report_errors(node, result);
   if (errs_without_end(node, configuration.limits.errors))

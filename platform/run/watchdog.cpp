@@ -31,8 +31,8 @@ const char* whom(const Pulse& pulse) { return pulse.kernel.load() != nullptr ? "
   end_process(failed);
 }
 
-[[noreturn]] void end_run_for_library(const Pulse::Library& library, double seconds) {
-  print_error(fmt::format("{} has computed for {} s (limits.firmware_s){}", library.begin, seconds, library.end));
+[[noreturn]] void end_run_for_library(const Pulse::Library& library, double seconds, const char* limit) {
+  print_error(fmt::format("{} has computed for {} s ({}){}", library.begin, seconds, limit, library.end));
   end_process(library.exit_code);
 }
 
@@ -101,7 +101,7 @@ void Watchdog::watch() {
     computing = now % 2 == 1 && now == passes ? computing + waited : Seconds(0);
     passes = now;
     if (computing.count() >= limits_.firmware_s && pulse_.library)
-      end_run_for_library(*pulse_.library, limits_.firmware_s);
+      end_run_for_library(*pulse_.library, limits_.firmware_s, "limits.firmware_s");
     if (computing.count() >= limits_.firmware_s)
       end_run(fmt::format("limits.firmware_s: {} has computed for {} s without a call of {}",
                           std::string_view(ProgramText(pulse_)), limits_.firmware_s, whom(pulse_)),
@@ -110,8 +110,11 @@ void Watchdog::watch() {
       end_run(fmt::format("{} has called {} more than {} times while no simulated time passed",
                           std::string_view(ProgramText(pulse_)), whom(pulse_), most_calls_at_once),
               pulse_);
-    if (limits_.wall_s && Seconds(Clock::now() - begin).count() >= *limits_.wall_s)
-      end_run(fmt::format("limits.wall_s: the run is not over after {} s", *limits_.wall_s), pulse_);
+    if (!limits_.wall_s || Seconds(Clock::now() - begin).count() < *limits_.wall_s) continue;
+    if (pulse_.library) end_run_for_library(*pulse_.library, *limits_.wall_s, "limits.wall_s");
+    end_run(fmt::format("limits.wall_s: the run is not over after {} s, the last to compute was {}", *limits_.wall_s,
+                        std::string_view(ProgramText(pulse_))),
+            pulse_);
   }
 }
 

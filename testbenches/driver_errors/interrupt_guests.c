@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "driver_errors/misuse.h"
+#include "t3/registers/kernel_queue.h"
 
 /* What the handlers of a guest have heard. */
 struct heard {
@@ -181,6 +182,7 @@ static void unordered(struct stage* s) {
   tell(s, "doorbell", hal->write64(hal->platform, doorbell, last));
   tell(s, "its low half", hal->write32(hal->platform, doorbell, (uint32_t)last));
   tell(s, "its high half", hal->write32(hal->platform, doorbell + 4, 0));
+  tell(s, "the last queue's", hal->write64(hal->platform, doorbell + 3 * T3_KERNEL_QUEUE_DOORBELL_STRIDE, 1));
   tell(s, "signal", hal->write64(hal->platform, signal, 1));
   hal->order_writes(hal->platform);
   tell(s, "doorbell", hal->write64(hal->platform, doorbell, last));

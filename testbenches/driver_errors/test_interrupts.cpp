@@ -105,7 +105,7 @@ TEST_CASE("a doorbell or a signal ahead of the memory writes before it is refuse
   const std::string refused =
       "a doorbell or another GPU's register is written before the memory writes in front of it are ordered";
   Lines expected = lines({{"memory", T3_OK}});
-  for (const char* call : {"doorbell", "its low half", "its high half", "signal"}) {
+  for (const char* call : {"doorbell", "its low half", "its high half", "the last queue's", "signal"}) {
     expected.push_back(refused);
     expected.push_back(lines({{call, T3_BAD_ACCESS}})[0]);
   }

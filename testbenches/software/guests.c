@@ -250,6 +250,13 @@ static enum t3_status misfit(const struct t3_hal* hal, const struct t3_job* job)
   if (strcmp(what, "tolerance") == 0) publish(hal, "x", &matrix, unsaid, unsaid, -1);
   if (strcmp(what, "twice") == 0) publish(hal, "x", &matrix, unsaid, unsaid, 0);
   if (strcmp(what, "twice") == 0) publish(hal, "x", &matrix, unsaid, unsaid, 0);
+  if (strncmp(what, "over ", 5) == 0) {
+    struct t3_matrix other = matrix;
+    publish(hal, "x", &matrix, constant(1), unsaid, 0);
+    other.address += strcmp(what, "over beside") == 0 ? 128 : 0;
+    other.address += strcmp(what, "over a row") == 0 ? 64 : 0;
+    publish(hal, "y", &other, strcmp(what, "over seen") == 0 ? unsaid : constant(1), constant(1), 0);
+  }
   struct t3_matrix empty = matrix;
   empty.rows = strcmp(what, "rows") == 0 ? 0 : 2;
   empty.columns = strcmp(what, "columns") == 0 ? 0 : 16;

@@ -84,6 +84,13 @@ TEST_CASE("an argument that no program asks for is one line") {
                   "/arguments", "{\"x\":1}", "no arguments, since the program fused asks for none");
 }
 
+TEST_CASE("a program that fails before it has asked for an argument is told by its failure") {
+  const OutsideRun run(library("guests") + ":failing", {{"arguments", {{"count", 7}}}});
+  CHECK(run.run().exit_code == 1);
+  CHECK_THAT(run.report().at("diagnosis").at(0).get<std::string>(),
+             Catch::StartsWith("GPU 0 firmware ended with overlap: "));
+}
+
 TEST_CASE("runs with different arguments are different") {
   const OutsideRun one = asking(arguments()), other = asking(with("extra", 7));
   REQUIRE(one.run().exit_code == 0);

@@ -75,12 +75,19 @@ TEST_CASE("a buffer that cannot be published fails the run with a line that says
        {"before",
         "publishes x: found a function of its expected contents that writes before them, expected 2 x 16 "
         "elements of fp32 and nothing else"},
+       {"over all", "publishes y: found contents at 0x2000 in place of those of x, expected memory of its own"},
+       {"over a row", "publishes y: found contents at 0x2040 in place of those of x, expected memory of its own"},
        {"nothing", "publishes no buffer"}}));
   const OutsideRun run(library("guests") + ":misfit", {{"arguments", {{"what", what}}}});
   const Outcome outcome = run.run();
   INFO(what << outcome.err);
   CHECK(outcome.exit_code == 1);
   CHECK_THAT(outcome.out, Catch::Contains(std::string("GPU 0 firmware ") + line));
+}
+
+TEST_CASE("a buffer may lie beside the contents of another one or show them") {
+  for (const char* what : {"over beside", "over seen"})
+    CHECK(OutsideRun(library("guests") + ":misfit", {{"arguments", {{"what", what}}}}).run().exit_code == 0);
 }
 
 TEST_CASE("a function of contents that writes far behind them ends the run with one line") {

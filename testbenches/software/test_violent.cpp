@@ -49,6 +49,9 @@ constexpr Act acts[] = {{"exit", "has called exit()"},
                         {"divide", "has divided by zero"},
                         {"loop", "has computed for 0.3 s (limits.firmware_s)"},
                         {"fork", "has called fork()"},
+                        {"vfork", "has called fork()"},
+                        {"exec", "has called exec()"},
+                        {"exec with a path", "has called exec()"},
                         {"overflow", "has overflowed its stack"},
                         {"end thread", "has ended the thread that it runs on"}};
 
@@ -78,6 +81,25 @@ TEST_CASE("a program that would end its process fails its run with one line") {
   }
   require_one_line(outcome_of("program: exit by a thread"), 1, "t3vp: a thread that a program or library has begun",
                    " has called exit()");
+}
+
+TEST_CASE("a limit of the processor's time that is used up is one line whoever has set it") {
+  const OutsideRun run(library("violent") + ":idle", {{"limits", {{"firmware_s", 80}}}});
+  const Outcome outcome = run_program({"run", run.file().string(), "--out", (run / "out").string()},
+                                      [] { setenv("T3VP_TEST_ACT", "program: use up the processor's time", 1); });
+  require_one_line(outcome, 1, "t3vp: a program, a library, or who has started this process,",
+                   "has raised SIGXCPU, or limited the processor's time, which is used up");
+}
+
+TEST_CASE("results are where they were asked for wherever a program goes") {
+  const OutsideRun run(library("violent") + ":idle");
+  const Outcome outcome =
+      run_program({"run", run.file().string(), "--out", "there"}, [folder = run.file().parent_path()] {
+        std::filesystem::current_path(folder);
+        setenv("T3VP_TEST_ACT", "program: go elsewhere", 1);
+      });
+  CHECK(outcome.exit_code == 0);
+  CHECK(std::filesystem::exists(run / "there/report.json"));
 }
 
 TEST_CASE("a signal of another process ends a run as it always does and no program is told to have raised it") {

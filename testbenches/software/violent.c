@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -81,6 +82,12 @@ static void act(const char* place) {
   while (is(what)) zero = 0;
   (void)snprintf(what, sizeof what, "%s: fork", place);
   if (is(what)) (void)fork();
+  (void)snprintf(what, sizeof what, "%s: vfork", place);
+  if (is(what)) (void)!vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork): what it is for */
+  (void)snprintf(what, sizeof what, "%s: exec", place);
+  if (is(what)) (void)execl("/bin/true", "true", (char*)NULL);
+  (void)snprintf(what, sizeof what, "%s: exec with a path", place);
+  if (is(what)) (void)execvp("true", (char*[]){"true", NULL});
   (void)snprintf(what, sizeof what, "%s: overflow", place);
   if (is(what)) zero = recurse(NULL);
   (void)snprintf(what, sizeof what, "%s: end thread", place);
@@ -95,6 +102,12 @@ static void* exit_by_thread(void* nothing) {
 static enum t3_status idle(const struct t3_hal* hal, const struct t3_job* job) {
   (void)job;
   act("program");
+  if (is("program: use up the processor's time")) {
+    const struct rlimit second = {1, 100};
+    (void)setrlimit(RLIMIT_CPU, &second);
+    for (;;) zero = 0;
+  }
+  if (is("program: go elsewhere") && chdir("/") != 0) return T3_BUSY;
   if (is("program: exit by a thread")) {
     pthread_t thread;
     (void)pthread_create(&thread, NULL, exit_by_thread, NULL);
