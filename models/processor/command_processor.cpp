@@ -32,15 +32,20 @@ constexpr RegisterDescription described(std::string_view name, const BlockDescri
     if (std::string_view(r.name) == name) return r;
   throw std::logic_error("no such register");  // which does not compile
 }
-constexpr RegisterDescription doorbells = described("doorbell", registers::descriptions::kernel_queue);
+constexpr RegisterDescription kernel_doorbells = described("doorbell", registers::descriptions::kernel_queue);
+constexpr RegisterDescription nic_doorbells = described("doorbell", registers::descriptions::nic);
 constexpr std::uint64_t pending_offset = described("pending", registers::descriptions::interrupt_controller).offset;
 constexpr std::uint64_t enable_offset = described("enable", registers::descriptions::interrupt_controller).offset;
 
-/// Of any queue.
-bool is_doorbell(std::uint64_t local) {
-  const std::uint64_t first = address_map::block_base(address_map::Block::kernel_queue) + doorbells.offset;
-  const std::uint64_t within = local - first;
+bool is_one_of(const RegisterDescription& doorbells, address_map::Block block, std::uint64_t local) {
+  const std::uint64_t within = local - address_map::block_base(block) - doorbells.offset;
   return within < std::uint64_t{doorbells.count} * doorbells.stride && within % doorbells.stride < doorbells.bytes;
+}
+
+/// Of any queue of kernels, of any queue pair.
+bool is_doorbell(std::uint64_t local) {
+  return is_one_of(kernel_doorbells, address_map::Block::kernel_queue, local) ||
+         is_one_of(nic_doorbells, address_map::Block::nic, local);
 }
 
 /// A register of the GPU's interrupt controller.
@@ -135,11 +140,7 @@ Status CommandProcessor::access(tlm::tlm_command command, std::uint64_t address,
 /// Whether a write tells another block or GPU of what is in memory.
 bool CommandProcessor::announces(std::uint64_t address) const {
   if (address_map::is_hbm(address)) return false;
-  const std::uint64_t local = address_map::local_of(address);
-  const std::uint64_t in_nic = local - address_map::block_base(address_map::Block::nic);
-  using Nic = registers::Nic;
-  return address_map::gpu_of(address) != gpu_ || is_doorbell(local) ||
-         in_nic - Nic::doorbell_offset < Nic::doorbell_count * Nic::doorbell_stride;
+  return address_map::gpu_of(address) != gpu_ || is_doorbell(address_map::local_of(address));
 }
 
 Status CommandProcessor::write_register(std::uint64_t address, unsigned char* data, std::uint32_t bytes) {

@@ -46,7 +46,7 @@ TEST_CASE("a command that is none is named") {
     CHECK(outcome.out.empty());
     CHECK(outcome.err ==
           "t3vp: found " + word +
-              ", expected one of run, check, registers, compare, replay, experiment, riscv (see t3vp --help)\n");
+              ", expected one of run, check, registers, compare, replay, experiment, riscv, validate (see t3vp --help)\n");
   }
   CHECK_THAT(run_program({}).err, Catch::Contains("A subcommand is required"));
 }
