@@ -1,13 +1,19 @@
-/* Embedding tables pooled and exchanged: in two steps, as frameworks do it, or each result stored where its owner wants
- * it (GPU-initiated overlap, section 3.3). */
+/* Embedding tables pooled and exchanged: in two steps, as frameworks do it, each result stored where its owner wants it
+ * (GPU-initiated overlap, section 3.3), or so in one persistent kernel (3.2). */
 #include "t3/arguments/embedding.h"
 
 #include "operands.h"
+#include "t3/address.h"
+#include "t3/arguments/embedding_fused.h"
 #include "t3/arguments/exchange.h"
 #include "t3/registers/signals.h"
+#include "t3/shmem.h"
 
 struct buffers {
   uint64_t tables, indices, offsets, pooled, out; /* pooled: 0 where there is none */
+  uint64_t done, ready;                           /* of the persistent kernel's slices; 0 beside others */
+  uint64_t staging, arguments;                    /* of a persistent kernel whose results NICs send */
+  struct t3_shmem_heap heap;                      /* that has `out`, `ready` and `staging` then */
   uint64_t epoch;                                 /* of the exchange's counters */
 };
 
@@ -22,6 +28,54 @@ static void publish(const struct t3_context* gpu, const char* name, uint64_t add
   gpu->hal->publish(gpu->hal->platform, &buffer);
 }
 
+/* Counters and flags are real in every run: the processor writes them. */
+static enum t3_status write_zeros(struct t3_context* gpu, uint64_t address, uint64_t bytes) {
+  static const unsigned char zeros[4096];
+  for (uint64_t at = 0; at < bytes; at += sizeof zeros)
+    T3_TRY(gpu->hal->write_memory(gpu->hal->platform, address + at, zeros, t3_at_most(bytes - at, sizeof zeros)));
+  gpu->hal->order_writes(gpu->hal->platform);
+  return T3_OK;
+}
+
+static bool is_by_nic(const struct t3_job* job) {
+  return job->embedding_method == T3_FUSED_POOLING && job->embedding.gpus_per_node != 0;
+}
+
+/* As many queue pairs as a NIC has for it, up to one for each eight workgroups that run at once. */
+static uint32_t contexts_of(const struct t3_embedding* e, uint32_t gpus) {
+  const uint64_t wanted = (e->workgroups + 7) / 8;
+  return (uint32_t)t3_at_most(wanted, T3_SHMEM_QUEUES_MAX / (gpus - 1));
+}
+
+enum { HEAP_ALIGNMENT = 256, RING_ENTRIES = 256 };
+
+static uint64_t in_heap(uint64_t bytes) { return (bytes + HEAP_ALIGNMENT - 1) / HEAP_ALIGNMENT * HEAP_ALIGNMENT; }
+
+/* What other GPUs write, by links or by their NICs. */
+static enum t3_status allocate_received(struct t3_context* gpu, const struct t3_job* job, struct buffers* b) {
+  const struct t3_embedding* e = &job->embedding;
+  const uint64_t out = t3_embedding_out_bytes(e, 0, gpu->gpus), ready = t3_embedding_ready_bytes(e, 0, gpu->gpus),
+                 staging = t3_embedding_pooled_bytes(e);
+  if (is_by_nic(job)) {
+    const struct t3_shmem_options options = {.heap_bytes = in_heap(out) + in_heap(ready) + in_heap(staging),
+                                             .contexts = contexts_of(e, gpu->gpus),
+                                             .entries = RING_ENTRIES,
+                                             .gpus_per_node = e->gpus_per_node};
+    T3_TRY(t3_shmem_init(gpu, options, &b->heap));
+    T3_TRY(t3_shmem_malloc(gpu, &b->heap, out, &b->out));
+    T3_TRY(t3_shmem_malloc(gpu, &b->heap, ready, &b->ready));
+    T3_TRY(t3_shmem_malloc(gpu, &b->heap, staging, &b->staging));
+    T3_TRY(t3_malloc(gpu, T3_EMBEDDING_FUSED_ARGUMENTS_BYTES, &b->arguments));
+  } else {
+    T3_TRY(t3_malloc(gpu, out, &b->out));
+    if (job->embedding_method == T3_FUSED_POOLING) {
+      T3_TRY(t3_malloc(gpu, ready, &b->ready));
+      T3_TRY(t3_malloc(gpu, T3_EMBEDDING_FUSED_ARGUMENTS_BYTES, &b->arguments));
+    }
+  }
+  return b->ready == 0 ? T3_OK : write_zeros(gpu, b->ready, ready);
+}
+
 /* The same on all GPUs, since they store to each other's `out`: the first one's is the largest. */
 static enum t3_status allocate(struct t3_context* gpu, const struct t3_job* job, struct buffers* b) {
   const struct t3_embedding* e = &job->embedding;
@@ -31,7 +85,11 @@ static enum t3_status allocate(struct t3_context* gpu, const struct t3_job* job,
   T3_TRY(t3_malloc(gpu, t3_embedding_index_bytes(e), &b->indices));
   T3_TRY(t3_malloc(gpu, t3_embedding_offset_bytes(e), &b->offsets));
   if (job->embedding_method == T3_BULK) T3_TRY(t3_malloc(gpu, t3_embedding_pooled_bytes(e), &b->pooled));
-  T3_TRY(t3_malloc(gpu, t3_embedding_out_bytes(e, 0, gpus), &b->out));
+  if (job->embedding_method == T3_FUSED_POOLING) {
+    T3_TRY(t3_malloc(gpu, t3_embedding_done_bytes(e), &b->done));
+    T3_TRY(write_zeros(gpu, b->done, t3_embedding_done_bytes(e)));
+  }
+  T3_TRY(allocate_received(gpu, job, b));
   publish(gpu, "tables", b->tables, (uint64_t)e->tables_per_gpu * e->rows, e->dimension, e->element);
   publish(gpu, "out", b->out, t3_embedding_samples(e, gpu->gpu, gpus),
           (uint64_t)gpus * e->tables_per_gpu * e->dimension, e->element);
@@ -102,6 +160,40 @@ static enum t3_status exchange(struct t3_context* gpu, const struct t3_embedding
   return T3_OK;
 }
 
+static enum t3_status pool_fused(struct t3_context* gpu, const struct t3_embedding* e, const struct buffers* b) {
+  const struct t3_embedding_fused_arguments arguments = {.tables = b->tables,
+                                                         .indices = b->indices,
+                                                         .offsets = b->offsets,
+                                                         .out = b->out,
+                                                         .done = b->done,
+                                                         .ready = b->ready,
+                                                         .heap_table = b->heap.table,
+                                                         .table_bytes = b->heap.table_bytes,
+                                                         .staging = b->staging,
+                                                         .contexts = b->staging == 0 ? 0 : contexts_of(e, gpu->gpus),
+                                                         .seed = e->seed,
+                                                         .tables_per_gpu = e->tables_per_gpu,
+                                                         .rows = e->rows,
+                                                         .dimension = e->dimension,
+                                                         .global_batch = e->global_batch,
+                                                         .slice = e->slice,
+                                                         .gpu = gpu->gpu,
+                                                         .gpus = gpu->gpus,
+                                                         .pooling = (uint16_t)e->pooling,
+                                                         .drawn = e->drawn,
+                                                         .mean = e->mean,
+                                                         .element = (uint8_t)e->element,
+                                                         .order = e->oblivious};
+  const struct t3_kernel_options options = {.workgroups = e->workgroups, .argument_memory = b->arguments};
+  unsigned char bytes[T3_EMBEDDING_FUSED_ARGUMENTS_BYTES];
+  t3_embedding_fused_arguments_to(&arguments, bytes);
+  t3_begin(gpu, "pooling");
+  T3_TRY(t3_run_kernel(gpu, "embedding_fused", bytes, sizeof bytes, options));
+  T3_TRY(t3_wait_kernels(gpu));
+  t3_end(gpu, "pooling");
+  return T3_OK;
+}
+
 /* When all GPUs are here, all that they have stored has arrived. */
 static enum t3_status await_peers(struct t3_context* gpu) {
   t3_begin(gpu, "arrival");
@@ -110,21 +202,27 @@ static enum t3_status await_peers(struct t3_context* gpu) {
   return T3_OK;
 }
 
+static enum t3_status run(struct t3_context* gpu, const struct t3_job* job, const struct buffers* b) {
+  const struct t3_embedding* e = &job->embedding;
+  if (job->embedding_method == T3_FUSED_POOLING) return pool_fused(gpu, e, b);
+  T3_TRY(pool(gpu, e, b));
+  return job->embedding_method == T3_BULK ? exchange(gpu, e, b) : await_peers(gpu);
+}
+
 enum t3_status t3_run_embedding(const struct t3_hal* hal, const struct t3_job* job) {
   struct t3_context context = {0};
   struct buffers buffers;
-  const struct t3_embedding* e = &job->embedding;
   T3_TRY(t3_set_up(&context, hal, job));
   t3_begin(&context, "setup");
   T3_TRY(allocate(&context, job, &buffers));
   T3_TRY(read_epoch(&context, &buffers));
-  T3_TRY(t3_barrier(&context));
+  T3_TRY(is_by_nic(job) ? t3_meet_hosts(&context) : t3_barrier(&context));
   t3_end(&context, "setup");
 
   t3_begin(&context, "total");
-  T3_TRY(pool(&context, e, &buffers));
-  T3_TRY(job->embedding_method == T3_BULK ? exchange(&context, e, &buffers) : await_peers(&context));
+  T3_TRY(run(&context, job, &buffers));
   t3_end(&context, "total");
   T3_TRY(t3_hand_over(&context));
+  if (is_by_nic(job)) T3_TRY(t3_shmem_close(&context, &buffers.heap));
   return t3_close(&context);
 }

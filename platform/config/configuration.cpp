@@ -3,13 +3,14 @@
 namespace t3vp {
 
 const char* name_of(Method method) {
-  constexpr const char* names[] = {"sequential", "t3", "t3-mca", "ideal-overlap", "ideal-rs-nmc", "bulk", "zero-copy"};
+  constexpr const char* names[] = {"sequential",   "t3",   "t3-mca",    "ideal-overlap",
+                                   "ideal-rs-nmc", "bulk", "zero-copy", "fused"};
   return names[static_cast<std::size_t>(method)];
 }
 
 const char* name_of(McaScope scope) { return scope == McaScope::always ? "always" : "reduce-scatter"; }
 
-bool is_of_embedding(Method method) { return method == Method::bulk || method == Method::zero_copy; }
+bool is_of_embedding(Method method) { return method >= Method::bulk; }
 
 bool is_ideal(Method method) { return method == Method::ideal_overlap || method == Method::ideal_rs_nmc; }
 

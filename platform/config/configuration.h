@@ -42,9 +42,9 @@ struct SystemConfiguration : GemmSystem {
 };
 
 /// The last ones are of embedding tables, the others of all else.
-enum class Method { sequential, t3, t3_mca, ideal_overlap, ideal_rs_nmc, bulk, zero_copy };
-inline constexpr Method all_methods[] = {Method::sequential,   Method::t3,   Method::t3_mca,   Method::ideal_overlap,
-                                         Method::ideal_rs_nmc, Method::bulk, Method::zero_copy};
+enum class Method { sequential, t3, t3_mca, ideal_overlap, ideal_rs_nmc, bulk, zero_copy, fused };
+inline constexpr Method all_methods[] = {Method::sequential,   Method::t3,   Method::t3_mca,    Method::ideal_overlap,
+                                         Method::ideal_rs_nmc, Method::bulk, Method::zero_copy, Method::fused};
 
 /// What a policy that is for the reduce-scatter arbitrates, such as mca: everything up to the all-gather, which then is
 /// arbitrated by round-robin, or all.

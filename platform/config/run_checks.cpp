@@ -168,7 +168,7 @@ void check_program(const Document& run, const RunConfiguration& c) {
     run.reject("/program", embedding ? "embedding, or nothing, of embedding tables"
                                      : "another program, since there are no embedding tables");
   if (!embedding && is_of_embedding(c.method))
-    run.reject("/method", "another one: bulk and zero-copy are of embedding tables");
+    run.reject("/method", "another one: bulk, zero-copy and fused are of embedding tables");
   if (!layer && !collective && !embedding && is_ideal(c.method) && !software.is("isolated"))
     run.reject("/program", fmt::format("isolated, or nothing, with method {}", name_of(c.method)));
 }
@@ -218,12 +218,16 @@ void check_collective(const Document& run, const Document& system, const RunConf
 }
 
 /// The program's buffers, in its order.
-void check_embedding(const Document& run, const RunConfiguration& c) {
+void check_embedding(const Document& run, const Document& system, const RunConfiguration& c) {
   const t3_embedding& e = *c.workload.embedding;
-  if (!is_of_embedding(c.method)) run.reject("/method", "bulk or zero-copy, or nothing, for embedding tables");
+  if (!is_of_embedding(c.method)) run.reject("/method", "bulk, zero-copy or fused, or nothing, for embedding tables");
   if (c.mirror) run.reject("/simulate", "all: a mirror stands for the ring of a GEMM's chunks");
   if (e.global_batch < c.gpus)
     run.reject("/workload/embedding/global_batch", fmt::format("at least {}, a sample for each GPU", c.gpus));
+  constexpr std::uint32_t most_by_nic = 16;  // that a symmetric heap joins
+  if (e.gpus_per_node != 0 && !c.system.nic) system.reject("/nic", "nothing", "NICs, since links do not join all GPUs");
+  if (e.gpus_per_node != 0 && c.gpus > most_by_nic)
+    run.reject("/gpus", fmt::format("at most {}, since links do not join all GPUs", most_by_nic));
   constexpr std::uint64_t most_columns = 1 << 30;
   const std::uint64_t columns = std::uint64_t{c.gpus} * e.tables_per_gpu * e.dimension;
   if (columns > most_columns)
@@ -235,6 +239,11 @@ void check_embedding(const Document& run, const RunConfiguration& c) {
   heap.take(t3_embedding_offset_bytes(&e));
   if (c.method == Method::bulk) heap.take(t3_embedding_pooled_bytes(&e));
   heap.take(t3_embedding_out_bytes(&e, 0, c.gpus));
+  if (c.method == Method::fused) {
+    heap.take(t3_embedding_done_bytes(&e));
+    heap.take(t3_embedding_ready_bytes(&e, 0, c.gpus));
+    if (e.gpus_per_node != 0) heap.take(t3_embedding_pooled_bytes(&e));
+  }
   if (!c.software.library) require_room(run, c, heap, "tables, the numbers of their rows and results");
 }
 
@@ -274,7 +283,7 @@ void check_run(const Document& run, const Document& system, const RunConfigurati
   else if (c.workload.collective)
     check_collective(run, system, c);
   else if (c.workload.embedding)
-    check_embedding(run, c);
+    check_embedding(run, system, c);
   else if (c.workload.has_gemm())
     check_gemm(run, system, c);
   else if (c.mirror)

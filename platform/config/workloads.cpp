@@ -167,6 +167,7 @@ void read_collective(const Document& run, Workload& w) {
 }
 
 void read_embedding(const Document& run, Workload& w) {
+  constexpr std::uint32_t usual_slice = 32;  // GPU-initiated overlap, Figure 10
   const json& given = run.content.at("workload").at("embedding");
   const auto number = [&](const char* key) { return given.at(key).get<std::uint32_t>(); };
   const json& pooling = given.at("pooling");
@@ -180,6 +181,11 @@ void read_embedding(const Document& run, Workload& w) {
   e.pooling = (e.drawn ? pooling.at("drawn") : pooling).get<std::uint32_t>();
   e.mean = given.value("result", "sum") == "mean";
   e.element = static_cast<t3_element>(element);
+  e.slice = given.value("slice", std::min(usual_slice, e.tables_per_gpu));
+  if (e.slice > e.tables_per_gpu)
+    run.reject("/workload/embedding/slice", fmt::format("at most {}, the tables of a GPU", e.tables_per_gpu));
+  e.oblivious = given.value("order", "aware") == "oblivious";
+  w.occupancy = given.value("occupancy", 0.0);
   w.embedding = e;
   w.gemm.element = element;
   w.label = fmt::format("Embedding {}|{} of {} {}, pooling {}{}", e.global_batch, e.tables_per_gpu, e.dimension,

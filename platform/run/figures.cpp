@@ -175,12 +175,27 @@ double least_link_ns(const t3_embedding& embedding, const Fabric& fabric) {
   return least_link_ns(T3_ALL_TO_ALL, chunks, fabric);
 }
 
+/// What each GPU sends by its NIC to owners of samples in other nodes, and receives from there.
+double least_wire_ns(const RunConfiguration& configuration) {
+  const t3_embedding& e = *configuration.workload.embedding;
+  const std::uint32_t gpus = configuration.gpus, node = e.gpus_per_node;
+  std::uint64_t most = 0;  // samples that cross an end of the wire in one direction
+  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
+    std::uint64_t sent = 0;
+    for (std::uint32_t owner = 0; owner < gpus; ++owner)
+      sent += owner / node == gpu / node ? 0 : t3_embedding_samples(&e, owner, gpus);
+    most = std::max({most, sent, std::uint64_t{gpus - node} * t3_embedding_samples(&e, gpu, gpus)});
+  }
+  return static_cast<double>(most * t3_embedding_sample_bytes(&e)) / configuration.system.wire.GBps;
+}
+
 /// What links need for the collective that the workload is, or that is fused with its GEMM: one that ends with an
 /// all-gather is an all-reduce.
 double least_link_ns(const RunConfiguration& configuration) {
   const Workload& workload = configuration.workload;
   if (workload.collective) return least_link_ns(*workload.collective, fabric_of(configuration));
-  if (workload.embedding) return least_link_ns(*workload.embedding, fabric_of(configuration));
+  if (const auto& e = workload.embedding)
+    return e->gpus_per_node != 0 ? least_wire_ns(configuration) : least_link_ns(*e, fabric_of(configuration));
   if (workload.fused == T3_FUSED_RING_REDUCE_SCATTER) return 0;  // one way alone, whose links have carried more
   std::vector<std::uint64_t> chunks = chunk_elements(output_grid(configuration), configuration.gpus);
   for (std::uint64_t& chunk : chunks) chunk *= bytes_of(workload.gemm.element);

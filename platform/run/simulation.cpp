@@ -65,7 +65,9 @@ t3_job job_of(const RunConfiguration& configuration) {
   job.skip_all_gather = !configuration.phases.all_gather;
   if (configuration.workload.collective) job.collective = *configuration.workload.collective;
   if (configuration.workload.embedding) job.embedding = *configuration.workload.embedding;
-  job.embedding_method = configuration.method == Method::zero_copy ? T3_ZERO_COPY : T3_BULK;
+  job.embedding_method = configuration.method == Method::fused       ? T3_FUSED_POOLING
+                         : configuration.method == Method::zero_copy ? T3_ZERO_COPY
+                                                                     : T3_BULK;
   const memory::PolicyDescription& policy = *configuration.policy.policy;
   job.arbitration = static_cast<t3_arbitration>(policy.number);
   job.arbitration_limit = configuration.policy.limit;

@@ -66,6 +66,8 @@ struct Workload {
 
   std::optional<t3_collective> collective;  ///< alone; then gemm and all else say nothing
   std::optional<t3_embedding> embedding;    ///< the same
+  /// Of embedding tables, of a persistent kernel: of a pooling kernel's workgroups so large a share; 0: as many as fit.
+  double occupancy = 0;
 
   /// Neither a layer, nor a collective alone, nor embedding tables, nor none at all, as with a program of the user's
   /// own.

@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 
 const char* const joined = "system.links.topology=fully-connected";
-const char* const methods[] = {"bulk", "zero-copy"};
+const char* const methods[] = {"bulk", "zero-copy", "fused"};
 
 json tables(std::uint32_t batch, std::uint32_t count, std::uint32_t dimension, const json& pooling,
             std::uint32_t rows) {
@@ -22,6 +22,15 @@ json tables(std::uint32_t batch, std::uint32_t count, std::uint32_t dimension, c
           {"dimension", dimension},
           {"pooling", pooling},
           {"rows", rows}};
+}
+
+/// Nodes of so many GPUs that nothing but NICs joins.
+Settings apart(std::uint32_t node) {
+  const std::string inside = node == 1 ? "" : R"(, "inside": {"topology": "fully-connected"})";
+  return {R"(system.links.topology={"kind": "nodes", "gpus_per_node": )" + std::to_string(node) + inside + "}",
+          R"(system.nic={"messages_per_us": 100, "io_latency_ns": 100, "io_GBps": 8, "entry_fetches": 16,
+             "payload_in_flight_KiB": 16, "mtu_bytes": 1024, "wire_GBps": 4, "wire_latency_ns": 300,
+             "writes_invalidate": true})"};
 }
 
 json as(json shape, const char* element, const char* result) {
@@ -101,7 +110,7 @@ TEST_CASE("embedding tables take as long without data and at any quantum") {
 
 TEST_CASE("links carry each result that another GPU wants once") {
   const json shape = tables(30, 4, 32, 6, 100);
-  for (const char* method : methods) {
+  for (const char* method : {"bulk", "zero-copy"}) {
     const Run run = right_run(method, 3, shape, {joined});
     CHECK(carried(run) == 30 * 4 * 32 * 4 * (3 - 1));
   }
@@ -144,6 +153,74 @@ TEST_CASE("more rows in flight pool faster") {
     return right_run("bulk", 2, tables(64, 2, 256, 32, 10'000), alone).time("pooling");
   };
   CHECK(time("system.compute.gather_rows_in_flight=8") < 0.7 * time("system.compute.gather_rows_in_flight=1"));
+}
+
+TEST_CASE("slices of any size in any order with any occupancy give the right elements") {
+  json shape = as(tables(19, 5, 70, {{"drawn", 6}}, 60), "fp16", "sum");
+  for (const char* order : {"aware", "oblivious"})
+    for (const int slice : {1, 2, 5}) {
+      shape["slice"] = slice;
+      shape["order"] = order;
+      shape["occupancy"] = slice / 8.0;
+      right_run("fused", 3, shape, {"data=functional", "check=all", joined});
+    }
+}
+
+TEST_CASE("by NICs a fused kernel gives GPUs of other nodes the right elements") {
+  const auto [gpus, node, shape] = GENERATE(table<std::uint32_t, std::uint32_t, json>({
+      {2, 1, as(tables(9, 5, 70, 6, 60), "fp32", "sum")},
+      {3, 1, as(tables(10, 3, 24, {{"drawn", 5}}, 40), "fp16", "mean")},
+      {4, 2, as(tables(13, 4, 33, 4, 50), "fp32", "sum")},
+      {6, 3, as(tables(12, 2, 64, 3, 30), "fp16", "sum")},
+  }));
+  for (const int slice : {1, 2}) {
+    json sliced = shape;
+    sliced["slice"] = slice;
+    const Run run = right_run("fused", gpus, sliced, Settings{"data=functional", "check=all"} + apart(node));
+    CHECK(run.report()["functional"]["checked"] == true);
+  }
+}
+
+TEST_CASE("by NICs a fused kernel takes as long without data") {
+  const json shape = as(tables(14, 4, 64, 5, 60), "fp32", "sum");
+  const auto times = [&](const char* data) {
+    const Run run = right_run("fused", 4, shape, Settings{data} + apart(2));
+    return run.report()["time_ns"].dump() + run.report()["ends"].dump();
+  };
+  CHECK(times("data=functional") == times("data=timing-only"));
+}
+
+TEST_CASE("without links between nodes other methods, and systems without NICs, are one line") {
+  using Catch::Contains;
+  const json shape = tables(16, 4, 64, 4, 50);
+  for (const char* method : {"bulk", "zero-copy"})
+    CHECK_THAT(message_of(embedding(method, 2, shape) + apart(1)), Contains("/links/topology/between"));
+  CHECK_THAT(message_of(embedding("fused", 2, shape) + Settings{apart(1)[0]}), Contains("/nic"));
+  CHECK_THAT(message_of(embedding("fused", 20, tables(40, 4, 64, 4, 50)) + apart(1)), Contains("/gpus"));
+}
+
+TEST_CASE("a fused kernel has seven of a pooling kernel's eight workgroups at most and pools faster with more") {
+  constexpr std::uint32_t register_bytes = 512 << 10;
+  CHECK(register_bytes / t3_pooling_registers(register_bytes, 8) == 8);
+  CHECK(register_bytes / t3_fused_pooling_registers(register_bytes, 8) == 7);
+  const auto time = [](double occupancy) {
+    json shape = tables(256, 2, 256, 16, 10'000);
+    shape["occupancy"] = occupancy;
+    return right_run("fused", 2, shape, {"data=timing-only"}).time("total");
+  };
+  const double most = time(0.875);
+  CHECK(time(0) == most);
+  CHECK(time(0.125) > 1.3 * most);
+}
+
+// By their numbers GPU 0 ends with what GPU 1 wants, which is on its way when nothing is left to compute.
+TEST_CASE("to begin with samples of other GPUs hides the way to them") {
+  const auto time = [](const char* order) {
+    json shape = tables(256, 4, 256, 16, 10'000);
+    shape["order"] = order;
+    return right_run("fused", 2, shape, Settings{"data=timing-only"} + apart(1)).time("total");
+  };
+  CHECK(time("aware") < 0.95 * time("oblivious"));
 }
 
 TEST_CASE("the report says when each GPU has ended") {
@@ -250,9 +327,15 @@ TEST_CASE("every wrong value of embedding tables is one line that names it") {
   CHECK_THAT(message({{"tables_per_gpu", 65536}, {"dimension", 4096}, {"rows", 1}}, {"gpus=5"}),
              Contains("/workload/embedding/tables_per_gpu"));
   CHECK_THAT(message({{"dimension", 4096}}, {"system.links.receive_buffer_KiB=8"}), Contains("a row of a table"));
+  CHECK_THAT(message({{"slice", 5}}, {}), Contains("/workload/embedding/slice") && Contains("at most 4"));
+  CHECK_THAT(message({{"slice", 0}}, {}), Contains("/workload/embedding/slice"));
+  CHECK_THAT(message({{"occupancy", 1}}, {}), Contains("/workload/embedding/occupancy") && Contains("0.875"));
+  CHECK_THAT(message({{"occupancy", 0.01}}, {}),
+             Contains("/workload/embedding/occupancy") && Contains("one workgroup"));
+  CHECK_THAT(message({{"order", "any"}}, {}), Contains("/workload/embedding/order"));
   CHECK_THAT(message(json::object(), {"gpus=null"}), Contains("/gpus"));
   CHECK_THAT(message(json::object(), {"gpus=1"}), Contains("/gpus"));
-  CHECK_THAT(message(json::object(), {"method=t3"}), Contains("/method") && Contains("bulk or zero-copy"));
+  CHECK_THAT(message(json::object(), {"method=t3"}), Contains("/method") && Contains("bulk, zero-copy or fused"));
   CHECK_THAT(message(json::object(), {"simulate=mirror"}), Contains("/simulate"));
   CHECK_THAT(message(json::object(), {"operands=random"}), Contains("/operands"));
   CHECK_THAT(message(json::object(), {"program=collective"}), Contains("/program"));

@@ -15,8 +15,8 @@
 #include "t3/element_bytes.h"
 
 /* T3_BULK pools into memory of the GPU and exchanges all of it afterwards; T3_ZERO_COPY stores each result where its
- * owner wants it. */
-enum t3_embedding_method T3_OF_32_BITS { T3_BULK, T3_ZERO_COPY };
+ * owner wants it, and so does T3_FUSED_POOLING, in one persistent kernel that tells owners what has come. */
+enum t3_embedding_method T3_OF_32_BITS { T3_BULK, T3_ZERO_COPY, T3_FUSED_POOLING };
 
 enum {
   T3_POOLING_MAX = 256,       /* rows of a bag */
@@ -24,6 +24,7 @@ enum {
   T3_POOLING_WAVEFRONT = 64,  /* elements of a row that a wavefront takes */
   T3_POOLING_WAVEFRONTS = 4,  /* of a workgroup */
   T3_POOLING_INDEX_BYTES = 8, /* of a row's number, and of where a bag's begin: int64 */
+  T3_FLAG_BYTES = 8           /* of a slice's flag or counter */
 };
 
 struct t3_embedding {
@@ -35,6 +36,11 @@ struct t3_embedding {
   bool mean;          /* of a bag's rows; else their sum */
   enum t3_element element;
   uint64_t seed;
+  /* Of a persistent kernel: */
+  uint32_t slice;         /* tables of one sample of which the owner is told together */
+  bool oblivious;         /* all samples by their numbers; else those of other GPUs first */
+  uint32_t workgroups;    /* that run at once */
+  uint32_t gpus_per_node; /* that links join, by consecutive numbers; others are reached by NICs. 0: links join all */
 };
 
 /* Rows of a table that are pooled. */
@@ -118,6 +124,29 @@ static inline uint32_t t3_embedding_samples(const struct t3_embedding* e, uint32
 
 static inline uint64_t t3_embedding_out_bytes(const struct t3_embedding* e, uint32_t gpu, uint32_t gpus) {
   return t3_embedding_sample_bytes(e) * gpus * t3_embedding_samples(e, gpu, gpus);
+}
+
+/* Of a sample on a GPU; the last one may have fewer tables. */
+static inline uint32_t t3_embedding_slices(const struct t3_embedding* e) {
+  return (e->tables_per_gpu + e->slice - 1) / e->slice;
+}
+
+/* Counters of a GPU's slices, by sample, and flags of what it receives, by sample and GPU: of the first GPU, which has
+ * most samples. */
+static inline uint64_t t3_embedding_done_bytes(const struct t3_embedding* e) {
+  return UINT64_C(1) * e->global_batch * t3_embedding_slices(e) * T3_FLAG_BYTES;
+}
+static inline uint64_t t3_embedding_ready_bytes(const struct t3_embedding* e, uint32_t gpu, uint32_t gpus) {
+  return UINT64_C(1) * t3_embedding_samples(e, gpu, gpus) * gpus * t3_embedding_slices(e) * T3_FLAG_BYTES;
+}
+
+/* Registers of a pooling workgroup: of 64 in each lane where eight share a compute unit. Networking from a kernel takes
+ * an eighth more, so that seven fit (GPU-initiated overlap, section 3.4: 12.5% less occupancy). */
+static inline uint32_t t3_pooling_registers(uint32_t register_bytes, uint32_t workgroups_per_cu) {
+  return register_bytes / workgroups_per_cu;
+}
+static inline uint32_t t3_fused_pooling_registers(uint32_t register_bytes, uint32_t workgroups_per_cu) {
+  return t3_pooling_registers(register_bytes, workgroups_per_cu) / 8 * 9;
 }
 
 /* A sample's owner. */

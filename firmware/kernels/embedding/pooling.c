@@ -5,6 +5,10 @@
 
 #include <stddef.h>
 
+#include "t3/address.h"
+
+enum { GPUS_MAX = 256, DIMENSION_MAX = 4096 };
+
 enum { SUM_TILE, BEGIN_TILE, INDEX_TILE, FIRST_ROW_TILE };
 
 struct gather {
@@ -80,4 +84,58 @@ void t3_pool(struct t3_wave* wave, const struct t3_pooling* p, uint32_t table, u
       t3_add(wave, t3_pooling_sum(e), tile_of(wave, e, number));
   }
   if (e->mean) make_mean(wave, e, g.bag.count);
+}
+
+bool t3_check_pooling(struct t3_check* check, const struct t3_pooling* p, uint32_t gpus) {
+  const struct t3_embedding* e = &p->embedding;
+  if (gpus < 2 || gpus > GPUS_MAX) return t3_refuse(check, T3_BAD_PACKET, "gpus %u: 2 to %d expected", gpus, GPUS_MAX);
+  if (p->gpu != check->gpu || p->gpu >= gpus)
+    return t3_refuse(check, T3_BAD_PACKET, "gpu %u of %u: %u, this one, expected", p->gpu, gpus, check->gpu);
+  if (e->element > T3_FP32)
+    return t3_refuse(check, T3_BAD_PACKET, "element %u: 0 (fp16), 1 (bf16) or 2 (fp32) expected", e->element);
+  if (e->dimension - 1 >= DIMENSION_MAX || e->pooling == 0 || e->pooling > T3_POOLING_MAX)
+    return t3_refuse(check, T3_BAD_PACKET, "dimension %u, pooling %u: 1 to %d, 1 to %d expected", e->dimension,
+                     e->pooling, DIMENSION_MAX, T3_POOLING_MAX);
+  if (e->rows - 1 >= T3_ROWS_MAX || e->global_batch < gpus || e->global_batch > T3_ROWS_MAX)
+    return t3_refuse(check, T3_BAD_PACKET, "rows %u, global_batch %u: 1 to %d, %u to %d expected", e->rows,
+                     e->global_batch, T3_ROWS_MAX, gpus, T3_ROWS_MAX);
+  if (e->tables_per_gpu - 1 >= T3_ROWS_MAX)
+    return t3_refuse(check, T3_BAD_PACKET, "tables_per_gpu %u: 1 to %d expected", e->tables_per_gpu, T3_ROWS_MAX);
+  return true;
+}
+
+enum { TABLES, INDICES, OFFSETS, BUFFERS };
+
+static void buffers_of(const struct t3_pooling* p, struct t3_matrices* all) {
+  const struct t3_embedding* e = &p->embedding;
+  all[TABLES] = (struct t3_matrices){"tables", p->tables, 1, t3_embedding_table_bytes(e), 0, 0, 1};
+  all[INDICES] = (struct t3_matrices){"indices", p->indices, 1, t3_embedding_index_bytes(e), 0, 0, 1};
+  all[OFFSETS] = (struct t3_matrices){"offsets", p->offsets, 1, t3_embedding_offset_bytes(e), 0, 0, 1};
+}
+
+bool t3_check_pooling_beside(struct t3_check* check, const struct t3_pooling* p, const struct t3_matrices* written) {
+  struct t3_matrices all[BUFFERS];
+  buffers_of(p, all);
+  for (const struct t3_matrices* m = all; m < all + BUFFERS; ++m) {
+    if (t3_unaligned(m->address))
+      return t3_refuse(check, T3_BAD_PACKET, "%s " T3_HEX ": a multiple of 32 expected", m->name, m->address);
+    if (!t3_check_held(check, check->gpu, m->name, m->address, m->row_bytes) || !t3_check_overlap(check, written, m))
+      return false;
+  }
+  return true;
+}
+
+bool t3_check_reach(struct t3_check* check, uint32_t gpu, uint32_t gpus, uint64_t out) {
+  for (uint32_t i = 1; i < gpus; ++i) {
+    const uint64_t peer = t3_on_gpu((gpu + i) % gpus, out);
+    if (!check->reaches(check->cluster, peer))
+      return t3_refuse(check, T3_NO_PEER, "GPU %" PRIu64 " of out " T3_HEX " cannot be reached", t3_gpu_of(peer), peer);
+  }
+  return true;
+}
+
+void t3_plan_pooling(struct t3_plan* plan, const struct t3_pooling* p) {
+  struct t3_matrices all[BUFFERS];
+  buffers_of(p, all);
+  for (uint32_t i = 0; i < BUFFERS; ++i) plan->read[plan->read_count++] = t3_range_of(&all[i]);
 }

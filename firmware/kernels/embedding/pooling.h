@@ -2,6 +2,7 @@
 #ifndef T3_KERNELS_EMBEDDING_POOLING_H
 #define T3_KERNELS_EMBEDDING_POOLING_H
 
+#include "kernels/operands.h"
 #include "t3/device.h"
 #include "t3/embedding.h"
 
@@ -27,5 +28,14 @@ static inline uint32_t t3_pooling_waves(uint32_t dimension) {
 
 /* Pools the bag of a sample of one of this GPU's tables: the result is in the sum's tile. */
 void t3_pool(struct t3_wave* wave, const struct t3_pooling* p, uint32_t table, uint32_t sample);
+
+/* Sizes, and who this GPU is. */
+bool t3_check_pooling(struct t3_check* check, const struct t3_pooling* p, uint32_t gpus);
+/* What is read lies in memory, and outside of what is written. */
+bool t3_check_pooling_beside(struct t3_check* check, const struct t3_pooling* p, const struct t3_matrices* written);
+/* Stores to `out` of all other GPUs get there. */
+bool t3_check_reach(struct t3_check* check, uint32_t gpu, uint32_t gpus, uint64_t out);
+/* What is read. */
+void t3_plan_pooling(struct t3_plan* plan, const struct t3_pooling* p);
 
 #endif
