@@ -96,9 +96,9 @@ static bool is_complete(const struct t3_hal* hal) {
   return hal != NULL && hal->read32 != NULL && hal->read64 != NULL && hal->write32 != NULL && hal->write64 != NULL &&
          hal->read_memory != NULL && hal->write_memory != NULL && hal->order_writes != NULL &&
          hal->take_interrupts != NULL && hal->lock != NULL && hal->unlock != NULL && hal->time_ns != NULL &&
-         hal->wait_for_interrupt != NULL && hal->wait_ns != NULL && hal->exchange != NULL && hal->mark != NULL && hal->publish != NULL &&
-         hal->has_argument != NULL && hal->argument_u64 != NULL && hal->argument_double != NULL &&
-         hal->argument_bool != NULL && hal->argument_text != NULL && hal->log != NULL;
+         hal->wait_for_interrupt != NULL && hal->wait_ns != NULL && hal->exchange != NULL && hal->mark != NULL &&
+         hal->publish != NULL && hal->has_argument != NULL && hal->argument_u64 != NULL &&
+         hal->argument_double != NULL && hal->argument_bool != NULL && hal->argument_text != NULL && hal->log != NULL;
 }
 
 enum t3_status t3_init(struct t3_context* context, const struct t3_hal* hal) {

@@ -20,8 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a run can call a file: report.json, trace.json, gpu<0 to 255>.<a, b, in, out, tables or a layer's tensor>.npy, and the
-/// names of these while they are being written.
+/// What a run can call a file: report.json, trace.json, gpu<0 to 255>.<a, b, in, out, tables or a layer's tensor>.npy,
+/// and the names of these while they are being written.
 bool is_result(const std::string& name) {
   static const std::string gpu = "[0-9]|[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5]";
   static const std::regex result(
