@@ -2,6 +2,7 @@
  * (GPU-initiated overlap, section 3.3), or so in one persistent kernel (3.2). */
 #include "t3/arguments/embedding.h"
 
+#include "host_sends.h"
 #include "operands.h"
 #include "t3/address.h"
 #include "t3/arguments/embedding_fused.h"
@@ -13,7 +14,9 @@ struct buffers {
   uint64_t tables, indices, offsets, pooled, out; /* pooled: 0 where there is none */
   uint64_t done, ready;                           /* of the persistent kernel's slices; 0 beside others */
   uint64_t staging, arguments;                    /* of a persistent kernel whose results NICs send */
-  struct t3_shmem_heap heap;                      /* that has `out`, `ready` and `staging` then */
+  uint64_t received;                              /* in bulk: what NICs bring */
+  struct t3_shmem_heap heap;                      /* that has what NICs send and bring */
+  struct t3_host_sends sends;                     /* in bulk: by them */
   uint64_t epoch;                                 /* of the exchange's counters */
 };
 
@@ -37,9 +40,7 @@ static enum t3_status write_zeros(struct t3_context* gpu, uint64_t address, uint
   return T3_OK;
 }
 
-static bool is_by_nic(const struct t3_job* job) {
-  return job->embedding_method == T3_FUSED_POOLING && job->embedding.gpus_per_node != 0;
-}
+static bool is_by_nic(const struct t3_job* job) { return job->embedding.gpus_per_node != 0; }
 
 /* As many queue pairs as a NIC has for it, up to one for each eight workgroups that run at once. */
 static uint32_t contexts_of(const struct t3_embedding* e, uint32_t gpus) {
@@ -51,29 +52,61 @@ enum { HEAP_ALIGNMENT = 256, RING_ENTRIES = 256 };
 
 static uint64_t in_heap(uint64_t bytes) { return (bytes + HEAP_ALIGNMENT - 1) / HEAP_ALIGNMENT * HEAP_ALIGNMENT; }
 
-/* What other GPUs write, by links or by their NICs. */
-static enum t3_status allocate_received(struct t3_context* gpu, const struct t3_job* job, struct buffers* b) {
-  const struct t3_embedding* e = &job->embedding;
+/* What a persistent kernel's NIC sends and brings. */
+static enum t3_status allocate_slices(struct t3_context* gpu, const struct t3_embedding* e, struct buffers* b) {
   const uint64_t out = t3_embedding_out_bytes(e, 0, gpu->gpus), ready = t3_embedding_ready_bytes(e, 0, gpu->gpus),
                  staging = t3_embedding_pooled_bytes(e);
-  if (is_by_nic(job)) {
-    const struct t3_shmem_options options = {.heap_bytes = in_heap(out) + in_heap(ready) + in_heap(staging),
-                                             .contexts = contexts_of(e, gpu->gpus),
-                                             .entries = RING_ENTRIES,
-                                             .gpus_per_node = e->gpus_per_node};
-    T3_TRY(t3_shmem_init(gpu, options, &b->heap));
-    T3_TRY(t3_shmem_malloc(gpu, &b->heap, out, &b->out));
-    T3_TRY(t3_shmem_malloc(gpu, &b->heap, ready, &b->ready));
-    T3_TRY(t3_shmem_malloc(gpu, &b->heap, staging, &b->staging));
-    T3_TRY(t3_malloc(gpu, T3_EMBEDDING_FUSED_ARGUMENTS_BYTES, &b->arguments));
-  } else {
-    T3_TRY(t3_malloc(gpu, out, &b->out));
-    if (job->embedding_method == T3_FUSED_POOLING) {
-      T3_TRY(t3_malloc(gpu, ready, &b->ready));
-      T3_TRY(t3_malloc(gpu, T3_EMBEDDING_FUSED_ARGUMENTS_BYTES, &b->arguments));
-    }
+  const struct t3_shmem_options options = {.heap_bytes = in_heap(out) + in_heap(ready) + in_heap(staging),
+                                           .contexts = contexts_of(e, gpu->gpus),
+                                           .entries = RING_ENTRIES,
+                                           .gpus_per_node = e->gpus_per_node};
+  T3_TRY(t3_shmem_init(gpu, options, &b->heap));
+  T3_TRY(t3_shmem_malloc(gpu, &b->heap, out, &b->out));
+  T3_TRY(t3_shmem_malloc(gpu, &b->heap, ready, &b->ready));
+  return t3_shmem_malloc(gpu, &b->heap, staging, &b->staging);
+}
+
+/* What the hosts send: the first GPU receives the most. */
+static enum t3_status allocate_bulk(struct t3_context* gpu, const struct t3_job* job, struct buffers* b) {
+  const struct t3_embedding* e = &job->embedding;
+  const uint64_t pooled = t3_embedding_pooled_bytes(e), received = t3_embedding_out_bytes(e, 0, gpu->gpus);
+  const struct t3_shmem_options options = {
+      .heap_bytes = in_heap(pooled) + in_heap(received), .contexts = 1, .entries = RING_ENTRIES};
+  T3_TRY(t3_shmem_init(gpu, options, &b->heap));
+  T3_TRY(t3_shmem_malloc(gpu, &b->heap, pooled, &b->pooled));
+  T3_TRY(t3_shmem_malloc(gpu, &b->heap, received, &b->received));
+  T3_TRY(t3_malloc(gpu, received, &b->out));
+  b->sends = (struct t3_host_sends){
+      .embedding = e, .times = job->host, .heap = &b->heap, .pooled = b->pooled, .received = b->received};
+  return t3_prepare_host_sends(gpu, &b->sends);
+}
+
+/* What is stored to each other over links. */
+static enum t3_status allocate_linked(struct t3_context* gpu, const struct t3_job* job, struct buffers* b) {
+  const struct t3_embedding* e = &job->embedding;
+  if (job->embedding_method == T3_BULK) T3_TRY(t3_malloc(gpu, t3_embedding_pooled_bytes(e), &b->pooled));
+  T3_TRY(t3_malloc(gpu, t3_embedding_out_bytes(e, 0, gpu->gpus), &b->out));
+  if (job->embedding_method != T3_FUSED_POOLING) return T3_OK;
+  return t3_malloc(gpu, t3_embedding_ready_bytes(e, 0, gpu->gpus), &b->ready);
+}
+
+static enum t3_status allocate_results(struct t3_context* gpu, const struct t3_job* job, struct buffers* b) {
+  const struct t3_embedding* e = &job->embedding;
+  const bool is_fused = job->embedding_method == T3_FUSED_POOLING;
+  if (is_fused) {
+    T3_TRY(t3_malloc(gpu, t3_embedding_done_bytes(e), &b->done));
+    T3_TRY(write_zeros(gpu, b->done, t3_embedding_done_bytes(e)));
   }
-  return b->ready == 0 ? T3_OK : write_zeros(gpu, b->ready, ready);
+  if (!is_by_nic(job)) {
+    T3_TRY(allocate_linked(gpu, job, b));
+  } else if (is_fused) {
+    T3_TRY(allocate_slices(gpu, e, b));
+  } else {
+    T3_TRY(allocate_bulk(gpu, job, b));
+  }
+  if (!is_fused) return T3_OK;
+  T3_TRY(t3_malloc(gpu, T3_EMBEDDING_FUSED_ARGUMENTS_BYTES, &b->arguments));
+  return write_zeros(gpu, b->ready, t3_embedding_ready_bytes(e, 0, gpu->gpus));
 }
 
 /* The same on all GPUs, since they store to each other's `out`: the first one's is the largest. */
@@ -84,12 +117,7 @@ static enum t3_status allocate(struct t3_context* gpu, const struct t3_job* job,
   T3_TRY(t3_malloc(gpu, t3_embedding_table_bytes(e), &b->tables));
   T3_TRY(t3_malloc(gpu, t3_embedding_index_bytes(e), &b->indices));
   T3_TRY(t3_malloc(gpu, t3_embedding_offset_bytes(e), &b->offsets));
-  if (job->embedding_method == T3_BULK) T3_TRY(t3_malloc(gpu, t3_embedding_pooled_bytes(e), &b->pooled));
-  if (job->embedding_method == T3_FUSED_POOLING) {
-    T3_TRY(t3_malloc(gpu, t3_embedding_done_bytes(e), &b->done));
-    T3_TRY(write_zeros(gpu, b->done, t3_embedding_done_bytes(e)));
-  }
-  T3_TRY(allocate_received(gpu, job, b));
+  T3_TRY(allocate_results(gpu, job, b));
   publish(gpu, "tables", b->tables, (uint64_t)e->tables_per_gpu * e->rows, e->dimension, e->element);
   publish(gpu, "out", b->out, t3_embedding_samples(e, gpu->gpu, gpus),
           (uint64_t)gpus * e->tables_per_gpu * e->dimension, e->element);
@@ -140,8 +168,9 @@ static enum t3_status pool(struct t3_context* gpu, const struct t3_embedding* e,
   return T3_OK;
 }
 
-static enum t3_status exchange(struct t3_context* gpu, const struct t3_embedding* e, const struct buffers* b) {
+static enum t3_status exchange(struct t3_context* gpu, const struct t3_embedding* e, struct buffers* b) {
   const struct t3_exchange_arguments arguments = {.pooled = b->pooled,
+                                                  .received = b->received,
                                                   .out = b->out,
                                                   .signal_epoch = b->epoch,
                                                   .signal_base = first_counter(gpu),
@@ -154,6 +183,7 @@ static enum t3_status exchange(struct t3_context* gpu, const struct t3_embedding
   unsigned char bytes[T3_EXCHANGE_ARGUMENTS_BYTES];
   t3_exchange_arguments_to(&arguments, bytes);
   t3_begin(gpu, "all_to_all");
+  if (b->received != 0) T3_TRY(t3_send_by_host(gpu, &b->sends));
   T3_TRY(t3_run_kernel(gpu, "exchange", bytes, sizeof bytes, options));
   T3_TRY(t3_wait_kernels(gpu));
   t3_end(gpu, "all_to_all");
@@ -202,7 +232,7 @@ static enum t3_status await_peers(struct t3_context* gpu) {
   return T3_OK;
 }
 
-static enum t3_status run(struct t3_context* gpu, const struct t3_job* job, const struct buffers* b) {
+static enum t3_status run(struct t3_context* gpu, const struct t3_job* job, struct buffers* b) {
   const struct t3_embedding* e = &job->embedding;
   if (job->embedding_method == T3_FUSED_POOLING) return pool_fused(gpu, e, b);
   T3_TRY(pool(gpu, e, b));

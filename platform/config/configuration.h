@@ -38,6 +38,7 @@ struct SystemConfiguration : GemmSystem {
   Topology topology;
   std::vector<LinkOverride> overrides;
   nic::WireParameters wire;  ///< between NICs
+  t3_host_times host{};      ///< of embedding tables in bulk, where NICs join the GPUs
   std::vector<OtherGpu> other_gpus;
 };
 

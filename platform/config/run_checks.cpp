@@ -238,6 +238,7 @@ void check_embedding(const Document& run, const Document& system, const RunConfi
   heap.take(t3_embedding_index_bytes(&e));
   heap.take(t3_embedding_offset_bytes(&e));
   if (c.method == Method::bulk) heap.take(t3_embedding_pooled_bytes(&e));
+  if (c.method == Method::bulk && e.gpus_per_node != 0) heap.take(t3_embedding_out_bytes(&e, 0, c.gpus));
   heap.take(t3_embedding_out_bytes(&e, 0, c.gpus));
   if (c.method == Method::fused) {
     heap.take(t3_embedding_done_bytes(&e));

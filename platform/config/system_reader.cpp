@@ -218,6 +218,9 @@ SystemConfiguration read_system(const Document& system, const Document& memory) 
   if (content.contains("host")) {
     const Section host(content, "host");
     if (host.has("exchange_ns")) s.processor.exchange = host.time("exchange_ns");
+    host.read_given("kernel_end_ns", s.host.kernel_end_ns);
+    host.read_given("post_ns", s.host.post_ns);
+    host.read_given("launch_ns", s.host.launch_ns);
   }
   check_system(system, s);
   return s;

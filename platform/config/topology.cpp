@@ -142,12 +142,12 @@ void check_buffers(const Document& system, const RunConfiguration& c) {
 
 /// GPUs of a GEMM or a collective send to each other, and meet at barriers, over links.
 void check_ways(const Document& system, const RunConfiguration& c, const Fabric& fabric) {
-  const bool by_links = c.workload.embedding && c.method != Method::fused;
+  const bool by_links = c.workload.embedding && c.method == Method::zero_copy;
   if (joins_all(fabric) || !(c.workload.has_gemm() || c.workload.collective || by_links)) return;
   system.reject("/links/topology/between", "nothing",
                 fmt::format("the links between nodes, over which the {} GPUs of a {} send to each other", c.gpus,
                             c.workload.collective ? "collective"
-                            : by_links            ? "method other than fused"
+                            : by_links            ? "method zero-copy"
                                                   : "GEMM"));
 }
 

@@ -68,6 +68,7 @@ t3_job job_of(const RunConfiguration& configuration) {
   job.embedding_method = configuration.method == Method::fused       ? T3_FUSED_POOLING
                          : configuration.method == Method::zero_copy ? T3_ZERO_COPY
                                                                      : T3_BULK;
+  job.host = configuration.system.host;
   const memory::PolicyDescription& policy = *configuration.policy.policy;
   job.arbitration = static_cast<t3_arbitration>(policy.number);
   job.arbitration_limit = configuration.policy.limit;

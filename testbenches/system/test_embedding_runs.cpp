@@ -166,6 +166,33 @@ TEST_CASE("slices of any size in any order with any occupancy give the right ele
     }
 }
 
+TEST_CASE("by NICs what hosts send gives GPUs of other nodes the right elements") {
+  const auto [gpus, node, shape] = GENERATE(table<std::uint32_t, std::uint32_t, json>({
+      {2, 1, as(tables(9, 5, 70, 6, 60), "fp32", "sum")},
+      {3, 1, as(tables(10, 3, 24, {{"drawn", 5}}, 40), "fp16", "mean")},
+      {4, 2, as(tables(13, 4, 33, 4, 50), "fp32", "sum")},
+      {6, 3, as(tables(12, 2, 64, 3, 30), "fp16", "sum")},
+  }));
+  const Run run = right_run("bulk", gpus, shape, Settings{"data=functional", "check=all"} + apart(node));
+  CHECK(run.report()["functional"]["checked"] == true);
+  const Run timed = right_run("bulk", gpus, shape, Settings{"data=timing-only"} + apart(node));
+  CHECK(timed.report()["time_ns"] == run.report()["time_ns"]);
+}
+
+TEST_CASE("hosts take their time behind the pooling kernels and for each message and launch") {
+  const json shape = tables(16, 4, 64, 4, 50);
+  const auto all_to_all = [&](const std::string& host) {
+    return right_run("bulk", 3, shape, Settings{"data=timing-only", "system.host=" + host} + apart(1))
+        .time("all_to_all");
+  };
+  const double none = all_to_all("{}");
+  CHECK(all_to_all(R"({"kernel_end_ns": 5000})") == Approx(none + 5000).margin(1));
+  CHECK(all_to_all(R"({"launch_ns": 7000})") == Approx(none + 7000).margin(1));
+  const double posts = all_to_all(R"({"post_ns": 9000})") - none;  // the second one has to leave, come and end
+  CHECK(posts > 9000);
+  CHECK(posts <= 18001);
+}
+
 TEST_CASE("by NICs a fused kernel gives GPUs of other nodes the right elements") {
   const auto [gpus, node, shape] = GENERATE(table<std::uint32_t, std::uint32_t, json>({
       {2, 1, as(tables(9, 5, 70, 6, 60), "fp32", "sum")},
@@ -193,9 +220,9 @@ TEST_CASE("by NICs a fused kernel takes as long without data") {
 TEST_CASE("without links between nodes other methods, and systems without NICs, are one line") {
   using Catch::Contains;
   const json shape = tables(16, 4, 64, 4, 50);
-  for (const char* method : {"bulk", "zero-copy"})
-    CHECK_THAT(message_of(embedding(method, 2, shape) + apart(1)), Contains("/links/topology/between"));
-  CHECK_THAT(message_of(embedding("fused", 2, shape) + Settings{apart(1)[0]}), Contains("/nic"));
+  CHECK_THAT(message_of(embedding("zero-copy", 2, shape) + apart(1)), Contains("/links/topology/between"));
+  for (const char* method : {"bulk", "fused"})
+    CHECK_THAT(message_of(embedding(method, 2, shape) + Settings{apart(1)[0]}), Contains("/nic"));
   CHECK_THAT(message_of(embedding("fused", 20, tables(40, 4, 64, 4, 50)) + apart(1)), Contains("/gpus"));
 }
 

@@ -43,6 +43,13 @@ struct t3_embedding {
   uint32_t gpus_per_node; /* that links join, by consecutive numbers; others are reached by NICs. 0: links join all */
 };
 
+/* What the host's processor takes where it stands between kernels and NICs (GPU-initiated overlap, Figure 3). */
+struct t3_host_times {
+  uint64_t kernel_end_ns; /* from a kernel's end until it knows */
+  uint64_t post_ns;       /* of each message */
+  uint64_t launch_ns;     /* of the kernel behind them */
+};
+
 /* Rows of a table that are pooled. */
 struct t3_bag {
   uint32_t count;

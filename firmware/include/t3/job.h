@@ -37,6 +37,7 @@ struct t3_job {
   struct t3_collective collective;                      /* collective: this and ring_workgroups count */
   struct t3_embedding embedding;                        /* embedding: these two and ring_workgroups count */
   enum t3_embedding_method embedding_method;
+  struct t3_host_times host; /* embedding in bulk, where NICs join the GPUs */
 };
 
 /* The programs in firmware/programs. */

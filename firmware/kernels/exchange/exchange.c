@@ -1,6 +1,8 @@
 /* The all-to-all behind pooling, with the shuffle: a sample's columns of all GPUs come to lie beside each other on its
  * owner, which takes no pass of its own since they are stored in 2-D blocks.
  *
+ * What NICs have brought is shuffled on the GPU that has received it.
+ *
  * Every workgroup has the same share of what goes to each GPU. Its waves take the share's blocks one after the other,
  * of all GPUs in turn, so that all links have something to send. When all has left it tells the same workgroup of every
  * other GPU, which cannot overtake it, and waits to be told by all of them. */
@@ -40,21 +42,35 @@ struct share {
   uint64_t next;
 };
 
-static void move(struct t3_wave* wave, const struct blocks* blocks, uint32_t to, uint64_t block) {
+/* Rows of a sample each, from where they are to where they belong. */
+struct rows {
+  uint64_t from, to, samples;
+};
+
+/* What this GPU has pooled for another one, or one for this one. */
+static struct rows rows_for(const struct t3_exchange_arguments* p, uint32_t gpu) {
+  const uint64_t row = t3_row_bytes_of(p->columns, p->element);
+  const uint64_t first = t3_flat_chunk_begin(p->global_batch, gpu, p->gpus), here = samples_of(p, p->gpu);
+  if (p->received == 0)
+    return (struct rows){p->pooled + first * row, t3_on_gpu(gpu, p->out) + p->gpu * row, samples_of(p, gpu)};
+  const uint64_t from = gpu == p->gpu ? p->pooled + first * row : p->received + gpu * here * row;
+  return (struct rows){from, p->out + gpu * row, here};
+}
+
+static void move(struct t3_wave* wave, const struct blocks* blocks, const struct rows* rows, uint64_t block) {
   const struct t3_exchange_arguments* p = wave->arguments;
   const uint32_t element = t3_element_bytes((enum t3_element)p->element);
-  const uint64_t samples = samples_of(p, to), row = block / blocks->pieces * blocks->rows,
-                 offset = block % blocks->pieces * blocks->piece_bytes, bytes = blocks->row_bytes - offset;
+  const uint64_t row = block / blocks->pieces * blocks->rows, offset = block % blocks->pieces * blocks->piece_bytes,
+                 bytes = blocks->row_bytes - offset, left = rows->samples - row;
   const struct t3_tile tile = {
-      .rows = (uint32_t)(samples - row < blocks->rows ? samples - row : blocks->rows),
+      .rows = (uint32_t)(left < blocks->rows ? left : blocks->rows),
       .columns = (uint32_t)((bytes < blocks->piece_bytes ? bytes : blocks->piece_bytes) / element),
       .element = (enum t3_element)p->element};
   struct t3_access access = {.rows = tile.rows, .columns = tile.columns, .element = tile.element, .at_once = true};
-  const uint64_t first = t3_flat_chunk_begin(p->global_batch, to, p->gpus);
-  access.address = p->pooled + (first + row) * blocks->row_bytes + offset;
+  access.address = rows->from + row * blocks->row_bytes + offset;
   access.stride = blocks->row_bytes;
   t3_load(wave, tile, access);
-  access.address = t3_on_gpu(to, p->out) + (row * p->gpus + p->gpu) * blocks->row_bytes + offset;
+  access.address = rows->to + row * p->gpus * blocks->row_bytes + offset;
   access.stride = p->gpus * blocks->row_bytes;
   t3_store(wave, tile, access);
   t3_drain(wave);
@@ -82,11 +98,11 @@ static void run(struct t3_wave* wave) {
   for (;;) {
     const uint64_t number = share->next++, block = number / p->gpus * wave->workgroups + wave->workgroup;
     if (block >= most) break;
-    const uint32_t to = (uint32_t)((p->gpu + 1 + number % p->gpus) % p->gpus);
-    if (block < block_count(&blocks, samples_of(p, to))) move(wave, &blocks, to, block);
+    const struct rows rows = rows_for(p, (uint32_t)((p->gpu + 1 + number % p->gpus) % p->gpus));
+    if (block < block_count(&blocks, rows.samples)) move(wave, &blocks, &rows, block);
   }
   t3_meet(wave);
-  if (wave->wave == 0) meet_the_others(wave);
+  if (wave->wave == 0 && p->received == 0) meet_the_others(wave);
 }
 
 static bool check_numbers(struct t3_check* check, const struct t3_exchange_arguments* p) {
@@ -110,23 +126,31 @@ static struct t3_matrices pooled_of(const struct t3_exchange_arguments* p) {
   return buffer("pooled", p->pooled, p->global_batch * t3_row_bytes_of(p->columns, p->element));
 }
 
+static struct t3_matrices received_of(const struct t3_exchange_arguments* p) {
+  const uint64_t bytes = p->gpus * samples_of(p, p->gpu) * t3_row_bytes_of(p->columns, p->element);
+  return buffer("received", p->received, p->received == 0 ? 0 : bytes);
+}
+
 static struct t3_matrices out_of(const struct t3_exchange_arguments* p, uint32_t gpu) {
   return buffer("out", p->out, samples_of(p, gpu) * p->gpus * t3_row_bytes_of(p->columns, p->element));
 }
 
 static bool check_buffers(struct t3_check* check, const struct t3_exchange_arguments* p) {
-  const struct t3_matrices buffers[] = {pooled_of(p), out_of(p, p->gpu)};
-  for (const struct t3_matrices* m = buffers; m < buffers + 2; ++m) {
+  const struct t3_matrices buffers[] = {out_of(p, p->gpu), pooled_of(p), received_of(p)};
+  const struct t3_matrices* end = buffers + (p->received == 0 ? 2 : 3);
+  for (const struct t3_matrices* m = buffers; m < end; ++m) {
     if (t3_unaligned(m->address))
       return t3_refuse(check, T3_BAD_PACKET, "%s " T3_HEX ": a multiple of 32 expected", m->name, m->address);
     if (!t3_check_held(check, check->gpu, m->name, m->address, m->row_bytes)) return false;
+    if (m != buffers && !t3_check_overlap(check, &buffers[0], m)) return false;
   }
-  return t3_check_overlap(check, &buffers[1], &buffers[0]);
+  return true;
 }
 
 static bool check_peers(struct t3_check* check, const struct t3_exchange_arguments* p, uint32_t workgroups) {
   if (workgroups == 0)
     return t3_refuse(check, T3_BAD_PACKET, "0 workgroups: 1 or more, as many as on the other GPUs, expected");
+  if (p->received != 0) return true;
   const uint64_t end = (uint64_t)p->signal_base + workgroups;
   if (end > check->counters)
     return t3_refuse(check, T3_BAD_PACKET, "signals %u to %" PRIu64 ": there are %u", p->signal_base, end - 1,
@@ -150,24 +174,25 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
 /* The first GPU has most of the samples. */
 static struct t3_plan plan(const struct t3_device* device, const struct t3_launch* launch) {
   const struct t3_exchange_arguments* p = launch->arguments;
-  const struct t3_matrices pooled = pooled_of(p), out = out_of(p, p->gpu);
+  const struct t3_matrices pooled = pooled_of(p), received = received_of(p), out = out_of(p, p->gpu);
+  const bool is_here = p->received != 0;
   struct t3_matrices sent = out_of(p, 0);
   sent.address &= T3_LOCAL_MASK;
-  return (struct t3_plan){.name = "all-to-all",
+  return (struct t3_plan){.name = is_here ? "shuffle" : "all-to-all",
                           .workgroups = launch->workgroups,
                           .workgroups_per_cu = device->ring_workgroups_per_cu,
                           .register_bytes = device->ring_block_bytes * device->ring_blocks_in_flight,
                           .waves = device->ring_blocks_in_flight,
                           .tiles = 1,
                           .local_bytes = sizeof(struct share),
-                          .together = true,
+                          .together = !is_here,
                           .written = {t3_range_of(&out)},
                           .written_count = 1,
-                          .read = {t3_range_of(&pooled)},
-                          .read_count = 1,
+                          .read = {t3_range_of(&pooled), t3_range_of(&received)},
+                          .read_count = is_here ? 2 : 1,
                           .sent = {t3_range_of(&sent)},
-                          .sent_count = 1,
-                          .awaits_arrivals = true,
+                          .sent_count = is_here ? 0 : 1,
+                          .awaits_arrivals = !is_here,
                           .stores_here = true};
 }
 
