@@ -133,7 +133,7 @@ static enum t3_status is_at_rest(struct t3_context* context) {
   T3_TRY(tracker.status);
   T3_TRY(dma.status);
   const bool meets = context->barrier_told || context->barrier_round != 0;
-  return runs || maps || works || meets ? T3_BUSY : T3_OK;
+  return runs || maps || works || meets || context->nic_queues != 0 ? T3_BUSY : T3_OK;
 }
 
 static enum t3_status give_back(struct t3_context* context) {

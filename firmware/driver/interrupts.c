@@ -5,6 +5,7 @@
 #include "t3/registers/error_log.h"
 #include "t3/registers/interrupt_controller.h"
 #include "t3/registers/kernel_queue.h"
+#include "t3/registers/nic.h"
 #include "t3/registers/signals.h"
 #include "t3/registers/tracker.h"
 #include "wait.h"
@@ -34,7 +35,10 @@ static const struct source sources[T3_LINE_COUNT] = {
     [T3_LINE_DMA_ERROR] = {T3_BLOCK_DMA, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_ERROR_MASK, T3_DMA_STATUS_OFFSET,
                            T3_DMA_STATUS_TRANSFER_MASK, T3_DMA_STATUS_TRANSFER_SHIFT},
     [T3_LINE_CACHE] = {T3_BLOCK_CACHE, T3_CACHE_INTERRUPT_OFFSET, T3_CACHE_INTERRUPT_FLUSHED_MASK,
-                       T3_CACHE_STATUS_OFFSET, T3_CACHE_STATUS_CODE_MASK, T3_CACHE_STATUS_CODE_SHIFT}};
+                       T3_CACHE_STATUS_OFFSET, T3_CACHE_STATUS_CODE_MASK, T3_CACHE_STATUS_CODE_SHIFT},
+    [T3_LINE_NIC] = {.block = T3_BLOCK_NIC,
+                     .interrupt = T3_NIC_INTERRUPT_OFFSET,
+                     .bits = T3_NIC_INTERRUPT_COMPLETION_MASK | T3_NIC_INTERRUPT_ERROR_MASK}};
 
 uint32_t t3_handled_lines(const struct t3_context* context) {
   uint32_t lines = 0;

@@ -74,6 +74,7 @@ static enum t3_status create(struct t3_context* context, struct t3_nic_queue* qu
   uint32_t state = 0;
   T3_TRY(read_state(&nic, queue, &state));
   if (state != T3_NIC_STATE_NOW_RESET) return T3_BUSY;
+  if (t3_get32(&nic, of_completions(T3_NIC_COMPLETION_ENTRIES_OFFSET, queue)) != 0) return T3_BUSY;
   T3_TRY(write_empty_rings(context, queue));
   t3_put32(&nic, of_completions(T3_NIC_COMPLETION_ENTRIES_OFFSET, queue), queue->entries);
   t3_put64(&nic, of_completions(T3_NIC_COMPLETION_BASE_OFFSET, queue), t3_nic_completions_of(queue));
@@ -84,6 +85,8 @@ static enum t3_status create(struct t3_context* context, struct t3_nic_queue* qu
            queue->completion_queue << T3_NIC_COMPLETION_QUEUE_NUMBER_SHIFT);
   t3_put32(&nic, of_pair(T3_NIC_STATE_OFFSET, queue), T3_NIC_STATE_NOW_INIT);
   queue->posted = queue->ended = queue->taken = 0;
+  queue->is_open = nic.status == T3_OK;
+  context->nic_queues += queue->is_open;
   return nic.status;
 }
 
@@ -119,12 +122,15 @@ enum t3_status t3_nic_state(struct t3_context* context, const struct t3_nic_queu
 }
 
 static enum t3_status reset(struct t3_context* context, struct t3_nic_queue* queue) {
-  if (!is_possible(queue)) return T3_INVALID_ARGUMENT;
+  if (!is_possible(queue) || !queue->is_open) return T3_INVALID_ARGUMENT;
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
   t3_put32(&nic, of_pair(T3_NIC_STATE_OFFSET, queue), T3_NIC_STATE_NOW_RESET);
   t3_put32(&nic, of_completions(T3_NIC_COMPLETION_ENTRIES_OFFSET, queue), 0);
+  T3_TRY(nic.status);
   queue->posted = queue->ended = queue->taken = 0;
-  return nic.status;
+  queue->is_open = false;
+  --context->nic_queues;
+  return T3_OK;
 }
 
 enum t3_status t3_nic_reset(struct t3_context* context, struct t3_nic_queue* queue) {

@@ -38,9 +38,11 @@ static void encode(const struct t3_nic_message* message, const struct t3_nic_que
   t3_nic_work_entry_to(&head, entry);
 }
 
+static bool is_open(const struct t3_nic_queue* queue) { return queue != NULL && queue->is_open; }
+
 static enum t3_status post(struct t3_context* context, struct t3_nic_queue* queue,
                            const struct t3_nic_message* message) {
-  if (queue == NULL || message == NULL || !is_known(message->opcode)) return T3_INVALID_ARGUMENT;
+  if (!is_open(queue) || message == NULL || !is_known(message->opcode)) return T3_INVALID_ARGUMENT;
   if (message->inline_data != NULL && message->bytes > T3_NIC_INLINE_BYTES) return T3_CAPACITY;
   const struct t3_hal* hal = context->hal;
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
@@ -65,7 +67,7 @@ enum t3_status t3_nic_post(struct t3_context* context, struct t3_nic_queue* queu
 }
 
 static enum t3_status post_receives(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t posted) {
-  if (queue == NULL) return T3_INVALID_ARGUMENT;
+  if (!is_open(queue)) return T3_INVALID_ARGUMENT;
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
   t3_put32(&nic, T3_NIC_RECEIVE_DOORBELL_OFFSET + queue->number * T3_NIC_RECEIVE_DOORBELL_STRIDE, posted);
   return nic.status;
@@ -77,7 +79,7 @@ enum t3_status t3_nic_post_receives(struct t3_context* context, const struct t3_
 
 static enum t3_status poll(struct t3_context* context, struct t3_nic_queue* queue, bool* is_there,
                            struct t3_nic_completion* completion) {
-  if (queue == NULL || is_there == NULL || completion == NULL) return T3_INVALID_ARGUMENT;
+  if (!is_open(queue) || is_there == NULL || completion == NULL) return T3_INVALID_ARGUMENT;
   unsigned char bytes[T3_NIC_COMPLETION_BYTES];
   const uint64_t place = queue->taken & (queue->entries - 1);
   const uint8_t phase = (queue->taken / queue->entries & 1) == 0 ? 1 : 0;
@@ -106,7 +108,7 @@ static enum t3_status wait_completion(struct t3_context* context, struct t3_nic_
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
   for (;;) {
     bool is_there = false;
-    if (queue != NULL) {
+    if (is_open(queue)) {
       t3_clear(context, &nic, T3_LINE_NIC, T3_NIC_INTERRUPT_OFFSET,
                T3_NIC_INTERRUPT_COMPLETION_MASK | T3_NIC_INTERRUPT_ERROR_MASK);
       t3_put32(&nic, T3_NIC_ARM_OFFSET, UINT32_C(1) << queue->completion_queue);

@@ -147,7 +147,8 @@ enum t3_status t3_shmem_init(struct t3_context* context, struct t3_shmem_options
 
 enum t3_status t3_shmem_malloc(struct t3_context* context, struct t3_shmem_heap* heap, uint64_t bytes,
                                uint64_t* address) {
-  if (!t3_is_open(context) || heap == NULL || address == NULL || bytes == 0) return T3_INVALID_ARGUMENT;
+  if (!t3_is_open(context) || heap == NULL || heap->table == 0 || address == NULL || bytes == 0)
+    return T3_INVALID_ARGUMENT;
   const uint64_t mine[2] = {heap->used, bytes};
   uint64_t all[T3_SHMEM_GPUS_MAX][2];
   T3_TRY(t3_exchange(context, "t3_shmem_malloc", mine, sizeof mine, all));
@@ -160,10 +161,12 @@ enum t3_status t3_shmem_malloc(struct t3_context* context, struct t3_shmem_heap*
 }
 
 enum t3_status t3_shmem_close(struct t3_context* context, struct t3_shmem_heap* heap) {
-  if (!t3_is_open(context) || heap == NULL) return T3_INVALID_ARGUMENT;
+  if (!t3_is_open(context) || heap == NULL || heap->table == 0) return T3_INVALID_ARGUMENT;
   T3_TRY(t3_meet_hosts(context));
   for (uint32_t i = 0; i < heap->queue_count; ++i) T3_TRY(t3_nic_reset(context, &heap->queues[i]));
   if (heap->queue_count != 0) T3_TRY(t3_nic_withdraw(context, heap->key));
   T3_TRY(t3_free(context, heap->table));
-  return t3_free(context, heap->heap);
+  T3_TRY(t3_free(context, heap->heap));
+  *heap = (struct t3_shmem_heap){0};
+  return T3_OK;
 }

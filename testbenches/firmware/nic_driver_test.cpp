@@ -65,6 +65,40 @@ TEST_CASE("a region is staged and registered and its key comes back") {
   CHECK(d.mock.reg(T3_BLOCK_NIC, T3_NIC_KEY_OFFSET) == 9);
 }
 
+TEST_CASE("a queue that is not created or has been reset is refused by every call") {
+  NicDriver d;
+  bool is_there = false;
+  t3_nic_completion completion{};
+  t3_nic_message message{};
+  message.opcode = T3_NIC_WRITE;
+  const auto all_refuse = [&] {
+    return t3_nic_post(&d.context, &d.queue, &message) == T3_INVALID_ARGUMENT &&
+           t3_nic_post_receives(&d.context, &d.queue, 1) == T3_INVALID_ARGUMENT &&
+           t3_nic_poll(&d.context, &d.queue, &is_there, &completion) == T3_INVALID_ARGUMENT &&
+           t3_nic_wait(&d.context, &d.queue, &completion) == T3_INVALID_ARGUMENT &&
+           t3_nic_reset(&d.context, &d.queue) == T3_INVALID_ARGUMENT;
+  };
+  CHECK(all_refuse());
+  d.open();
+  d.complete(0);
+  REQUIRE(t3_nic_reset(&d.context, &d.queue) == T3_OK);
+  CHECK(all_refuse());
+  CHECK_FALSE(is_there);
+}
+
+TEST_CASE("a completion queue has one queue pair and a context with queue pairs is not closed") {
+  NicDriver d;
+  d.open();
+  t3_nic_queue other = d.queue;
+  other.number = 6;
+  CHECK(t3_nic_create(&d.context, &other) == T3_BUSY);
+  CHECK(t3_close(&d.context) == T3_BUSY);
+  REQUIRE(t3_nic_reset(&d.context, &d.queue) == T3_OK);
+  CHECK(t3_nic_create(&d.context, &other) == T3_OK);
+  REQUIRE(t3_nic_reset(&d.context, &other) == T3_OK);
+  CHECK(t3_close(&d.context) == T3_OK);
+}
+
 TEST_CASE("a queue pair is created with empty rings and connected") {
   NicDriver d;
   d.open();

@@ -44,6 +44,7 @@ struct t3_nic_queue {
   /* Since it was created: entries posted, those that are known to have ended, completions taken, which are those and
    * of peers' writes with immediate. */
   uint32_t posted, ended, taken;
+  bool is_open; /* the driver's: between t3_nic_create and t3_nic_reset */
 };
 
 static inline uint64_t t3_nic_queue_bytes(uint32_t entries) { return T3_NIC_RECORD_BYTES + (uint64_t)entries * 96; }
@@ -54,7 +55,8 @@ static inline uint64_t t3_nic_completions_of(const struct t3_nic_queue* queue) {
   return t3_nic_send_of(queue) + (uint64_t)queue->entries * 64;
 }
 
-/* Writes empty rings and takes the queue pair from reset to init. T3_BUSY when it is in another state. */
+/* Writes empty rings and takes the queue pair from reset to init. T3_BUSY when it is in another state, or another queue
+ * pair has the completion queue. Calls with a queue that has not been created, or was reset: T3_INVALID_ARGUMENT. */
 enum t3_status t3_nic_create(struct t3_context* context, struct t3_nic_queue* queue);
 /* Joins it with the peer's queue pair, which joins with this one: ready to receive and to send. */
 enum t3_status t3_nic_connect(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t peer,

@@ -208,6 +208,7 @@ struct t3_context {
   struct t3_queue_state queues[T3_QUEUES];
   uint32_t queue;                      /* in use */
   struct t3_kernel_wait* kernel_waits; /* t3_wait_kernels under way, the latest first */
+  uint32_t nic_queues;                 /* queue pairs of the NIC that are not in reset */
   uint64_t barrier_rounds;             /* since reset */
   uint32_t barrier_round;              /* of the barrier that a timeout has left */
   bool barrier_told;                   /* the neighbour knows of that round */
