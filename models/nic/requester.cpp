@@ -187,16 +187,9 @@ void Nic::load_payload(std::uint32_t queue, const Message& message, Loading& loa
   }
   if (functional_) packet.data.resize(packet.bytes);
   const std::uint64_t number = pair.loading_first + pair.loading.size() - 1;
-  std::uint64_t begin = 0;  // of the segment in the message
-  for (std::uint32_t i = 0; i < message.entry.segments(); ++i) {
-    const t3_nic_segment segment = message.entry.segment(i);
-    const std::uint64_t from = std::max(begin, offset), to = std::min(begin + segment.bytes, offset + packet.bytes);
-    if (from < to) {
-      ++loading.loads;
-      io.load(segment.address + (from - begin), static_cast<std::uint32_t>(to - from), false,
-              purpose(Purpose::payload, queue, number, static_cast<std::uint32_t>(from - offset)));
-    }
-    begin += segment.bytes;
+  for (const SegmentPart& part : message.entry.parts(offset, packet.bytes)) {
+    ++loading.loads;
+    io.load(part.address, part.bytes, false, purpose(Purpose::payload, queue, number, part.offset));
   }
 }
 

@@ -99,16 +99,10 @@ void Nic::take_result(std::uint32_t queue, const Packet& packet) {
   pair.last_progress = now();
   const std::uint64_t offset = std::uint64_t{place} * parameters_.mtu;
   const auto number = static_cast<std::uint32_t>(pair.finished + (asker - pair.messages.begin()));
-  std::uint64_t begin = 0;  // of the segment in the message
-  for (std::uint32_t i = 0; i < message.entry.segments(); ++i) {
-    const t3_nic_segment segment = message.entry.segment(i);
-    const std::uint64_t from = std::max(begin, offset), to = std::min(begin + segment.bytes, offset + packet.bytes);
-    if (from < to) {
-      ++message.scatters;
-      io.store(segment.address + (from - begin), packet.data.empty() ? nullptr : packet.data.data() + (from - offset),
-               static_cast<std::uint32_t>(to - from), purpose(Purpose::scatter, queue, number));
-    }
-    begin += segment.bytes;
+  for (const SegmentPart& part : message.entry.parts(offset, packet.bytes)) {
+    ++message.scatters;
+    io.store(part.address, packet.data.empty() ? nullptr : packet.data.data() + part.offset, part.bytes,
+             purpose(Purpose::scatter, queue, number));
   }
   acknowledge(queue, packet.sequence);
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace t3vp::nic {
@@ -72,6 +73,20 @@ std::uint64_t WorkEntry::bytes() const {
   std::uint64_t sum = 0;
   for (std::uint32_t i = 0; i < segments(); ++i) sum += segment(i).bytes;
   return sum;
+}
+
+std::vector<SegmentPart> WorkEntry::parts(std::uint64_t offset, std::uint32_t bytes) const {
+  std::vector<SegmentPart> parts;
+  std::uint64_t begin = 0;  // of the segment in the message
+  for (std::uint32_t i = 0; i < segments(); ++i) {
+    const t3_nic_segment s = segment(i);
+    const std::uint64_t from = std::max(begin, offset), to = std::min(begin + s.bytes, offset + bytes);
+    if (from < to)
+      parts.push_back({s.address + (from - begin), static_cast<std::uint32_t>(from - offset),
+                       static_cast<std::uint32_t>(to - from)});
+    begin += s.bytes;
+  }
+  return parts;
 }
 
 EntryFault check(const WorkEntry& entry, std::uint32_t queue_pair, std::uint32_t number, const RegionTable& regions,

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "nic/parameters.h"
 #include "nic/region_table.h"
@@ -13,6 +14,12 @@
 #include "t3/nic_work_entry.h"
 
 namespace t3vp::nic {
+
+/// Bytes of a packet that lie in one segment.
+struct SegmentPart {
+  std::uint64_t address;
+  std::uint32_t offset, bytes;  ///< in the packet
+};
 
 struct WorkEntry {
   static constexpr std::uint32_t inline_most = T3_NIC_WORK_ENTRY_ENTRY_BYTES - T3_NIC_WORK_ENTRY_BYTES;
@@ -33,6 +40,8 @@ struct WorkEntry {
   t3_nic_segment segment(std::uint32_t i) const;
   std::uint64_t addend() const { return t3_number_at(tail.data(), 8); }
   std::uint64_t bytes() const;
+  /// Where so many bytes of the message lie, from `offset` on.
+  std::vector<SegmentPart> parts(std::uint64_t offset, std::uint32_t bytes) const;
 };
 
 struct EntryFault {
