@@ -115,7 +115,7 @@ void Switch::send_sum(const Sum& sum) {
   extension.cached = false;
   extension.asked = &read;
   extension.traffic = asked.traffic;
-  extension.lane = {channel_of(hop, answer), 0};
+  extension.lane = {channel_of(hop, answer), static_cast<std::uint16_t>(sum.receiver + 1)};
   egress[hop.port]->send(answer, sum.latest - now() + latency_);
 }
 
