@@ -289,8 +289,7 @@ enum t3_status t3_shmem_fence(struct t3_wave* wave, const struct t3_shmem* shmem
   static const char name[] = "t3_shmem_fence";
   uint64_t number;
   require_gpu(wave, shmem, name, gpu);
-  const enum t3_status posted = post_read_of_nothing(wave, shmem, name, gpu, &number);
-  return posted != T3_OK ? posted : await_end(wave, shmem, name, gpu, number);
+  return post_read_of_nothing(wave, shmem, name, gpu, &number);
 }
 
 enum t3_status t3_shmem_quiet(struct t3_wave* wave, const struct t3_shmem* shmem) {

@@ -160,13 +160,56 @@ enum t3_status t3_shmem_malloc(struct t3_context* context, struct t3_shmem_heap*
   return T3_OK;
 }
 
+static enum t3_status read_completion(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t number,
+                                      struct t3_nic_completion* completion) {
+  unsigned char bytes[T3_NIC_COMPLETION_BYTES];
+  const uint64_t place = number & (queue->entries - 1);
+  T3_TRY(context->hal->read_memory(context->hal->platform, t3_nic_completions_of(queue) + place * sizeof bytes, bytes,
+                                   sizeof bytes));
+  *completion = t3_nic_completion_from(bytes);
+  return T3_OK;
+}
+
+/* What has failed first is in front of what was flushed for it, if that is still in the ring. */
+static enum t3_status cause_of(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t last,
+                               struct t3_nic_completion completion) {
+  struct t3_nic_completion found = completion;
+  for (uint32_t back = 1; back < queue->entries && back <= last && found.syndrome == T3_NIC_FLUSHED; ++back)
+    T3_TRY(read_completion(context, queue, last - back, &found));
+  return t3_nic_status(found.syndrome != T3_NIC_OK ? found.syndrome : completion.syndrome);
+}
+
+/* Entries end in their order, and all behind one that fails are flushed: the last one tells of all. Kernels have counted
+ * what they have announced in the doorbell record. */
+static enum t3_status await_end(struct t3_context* context, struct t3_nic_queue* queue) {
+  unsigned char announced[4];
+  struct t3_nic_completion last;
+  T3_TRY(context->hal->read_memory(context->hal->platform, t3_nic_record_of(queue), announced, sizeof announced));
+  queue->posted = (uint32_t)t3_number_at(announced, sizeof announced);
+  if (queue->posted == 0) return T3_OK;
+  queue->taken = queue->ended = queue->posted - 1;
+  T3_TRY(t3_nic_wait(context, queue, &last));
+  return last.syndrome == T3_NIC_OK ? T3_OK : cause_of(context, queue, queue->posted - 1, last);
+}
+
+static enum t3_status await_all(struct t3_context* context, struct t3_shmem_heap* heap) {
+  enum t3_status first = T3_OK;
+  for (uint32_t i = 0; i < heap->queue_count; ++i) {
+    const enum t3_status ended = await_end(context, &heap->queues[i]);
+    if (first == T3_OK) first = ended;
+  }
+  return first;
+}
+
 enum t3_status t3_shmem_close(struct t3_context* context, struct t3_shmem_heap* heap) {
   if (!t3_is_open(context) || heap == NULL || heap->table == 0) return T3_INVALID_ARGUMENT;
   T3_TRY(t3_meet_hosts(context));
+  const enum t3_status ended = await_all(context, heap);
+  T3_TRY(t3_meet_hosts(context)); /* no queue pair is reset while a peer waits for its answers */
   for (uint32_t i = 0; i < heap->queue_count; ++i) T3_TRY(t3_nic_reset(context, &heap->queues[i]));
   if (heap->queue_count != 0) T3_TRY(t3_nic_withdraw(context, heap->key));
   T3_TRY(t3_free(context, heap->table));
   T3_TRY(t3_free(context, heap->heap));
   *heap = (struct t3_shmem_heap){0};
-  return T3_OK;
+  return ended;
 }

@@ -36,7 +36,7 @@ struct Case {
 Case the;
 
 std::array<std::vector<unsigned char>, most_gpus> targets, flags;
-std::array<t3_status, most_gpus> ended;
+std::array<t3_status, most_gpus> ended, closed;
 std::array<std::uint64_t, most_gpus> kernel_ns;
 
 unsigned char pattern(std::uint64_t gpu, std::uint64_t i) {
@@ -126,8 +126,8 @@ t3_status program(const t3_hal* hal, const t3_job*) {
   targets[hal->gpu] = bytes;
   hal->read_memory(hal->platform, flag, bytes.data(), piece);
   flags[hal->gpu] = bytes;
-  if (the.withdraws_after_us == 0) T3_TRY(t3_shmem_close(&gpu, &heap));
-  return T3_OK;
+  if (the.withdraws_after_us == 0) closed[hal->gpu] = t3_shmem_close(&gpu, &heap);
+  return t3_close(&gpu);
 }
 
 RunResult run(const Case& what, const std::vector<std::string>& settings = {}) {
@@ -287,6 +287,30 @@ TEST_CASE("a wrong key ends the kernel with its syndrome and the others of the r
   CHECK(tells(result, "the remote key is not valid, does not cover the bytes or does not permit the access"));
 }
 
+TEST_CASE("what has failed behind a kernel that did not wait is told when the heap is closed") {
+  Case what{[](t3_wave* wave, const Told& told, t3_shmem* shmem) {
+              if (told.gpu != 0) return;
+              for (int i = 0; i < 3; ++i) t3_shmem_put_nbi(wave, shmem, 1, told.target + 64, told.source, 32);
+            },
+            4};
+  what.wrong_key = true;
+  const RunResult result = run(what);
+  CAPTURE(result.diagnosis);
+  CHECK(ended[0] == T3_OK);
+  CHECK(closed[0] == T3_ACCESS_DENIED);
+  CHECK(closed[1] == T3_OK);
+}
+
+TEST_CASE("a heap is closed when the last put has ended") {
+  const RunResult result = run({[](t3_wave* wave, const Told& told, t3_shmem* shmem) {
+                                 t3_shmem_put_nbi(wave, shmem, other(told), told.target, told.source, 60000);
+                               }},
+                               {"system.host.exchange_ns=1"});
+  require_ended(result);
+  CHECK(closed[0] == T3_OK);
+  CHECK(closed[1] == T3_OK);
+}
+
 TEST_CASE("a key that is withdrawn while kernels use it ends them with its syndrome") {
   Case what{[](t3_wave* wave, const Told& told, t3_shmem* shmem) {
     if (told.gpu != 0) return;
@@ -412,6 +436,7 @@ TEST_CASE("the rate of puts with fence and flag grows with the contexts", "[.][r
                t3_shmem_fence(wave, shmem, other(told));
                t3_shmem_put_value(wave, shmem, other(told), told.flags + 8 * wave->workgroup, i + 1);
              }
+             t3_shmem_quiet(wave, shmem);
            },
            128, contexts, 256},
           {"data=timing-only"});

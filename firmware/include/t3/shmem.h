@@ -39,7 +39,9 @@ enum t3_status t3_shmem_init(struct t3_context* context, struct t3_shmem_options
  * another piece. */
 enum t3_status t3_shmem_malloc(struct t3_context* context, struct t3_shmem_heap* heap, uint64_t bytes,
                                uint64_t* address);
-/* When no kernel uses it any more, on any GPU. */
+/* When no kernel uses it any more, on any GPU. Waits until all has ended that kernels have posted. If something has
+ * ended with an error, which a kernel that has not called t3_shmem_quiet has not seen, everything is closed all the
+ * same, and the code is t3_nic_status of the first such syndrome. */
 enum t3_status t3_shmem_close(struct t3_context* context, struct t3_shmem_heap* heap);
 
 #ifdef __cplusplus

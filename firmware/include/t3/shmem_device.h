@@ -4,7 +4,7 @@
  * Addresses in the heap are this GPU's own; the same piece of another GPU is meant by its number. A wave posts in the
  * name of a context; waves that share one take turns, and their messages to one GPU arrive in that order. A put of a
  * later call is placed behind all before it to the same GPU and context. Calls that have posted return when the NIC has
- * been told; the memory that a put reads stays as it is until t3_shmem_quiet or t3_shmem_fence has returned. Data that
+ * been told; the memory that a put reads stays as it is until t3_shmem_quiet has returned. Data that
  * the wave, or others, have stored there through the cache are not seen by the NIC: store them uncached, and t3_drain.
  *
  * A mistake, such as an address outside of the heap, and a completion with an error end the kernel by t3_fail: what was
@@ -53,9 +53,11 @@ enum t3_status t3_shmem_put_value(struct t3_wave* wave, const struct t3_shmem* s
 /* Reads from the GPU and returns when the bytes are in memory. */
 enum t3_status t3_shmem_get(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu, uint64_t local,
                             uint64_t remote, uint64_t bytes);
-/* Returns when all that the context has posted to the GPU so far has been placed. */
+/* Orders: what the context posts to the GPU from now on is placed behind all that it has posted so far. An entry of its
+ * own, a read of 0 bytes where ROC_SHMEM flushes the peer's host data path, which nobody waits for. */
 enum t3_status t3_shmem_fence(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu);
-/* The same of all GPUs. */
+/* Returns when all that the context has posted so far, to any GPU, has been placed: a read of 0 bytes, then its
+ * completion. */
 enum t3_status t3_shmem_quiet(struct t3_wave* wave, const struct t3_shmem* shmem);
 
 #ifdef __cplusplus
