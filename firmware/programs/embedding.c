@@ -42,9 +42,8 @@ static enum t3_status write_zeros(struct t3_context* gpu, uint64_t address, uint
 
 static bool is_by_nic(const struct t3_job* job) { return job->embedding.gpus_per_node != 0; }
 
-/* As many queue pairs as a NIC has for it, up to one for each eight workgroups that run at once. */
 static uint32_t contexts_of(const struct t3_embedding* e, uint32_t gpus) {
-  const uint64_t wanted = (e->workgroups + 7) / 8;
+  const uint64_t wanted = e->contexts != 0 ? e->contexts : (e->workgroups + 7) / 8;
   return (uint32_t)t3_at_most(wanted, T3_SHMEM_QUEUES_MAX / (gpus - 1));
 }
 

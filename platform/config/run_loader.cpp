@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "config/configuration.h"
+#include "config/embedding.h"
 #include "config/faults.h"
 #include "config/fingerprint.h"
 #include "config/gpu_settings.h"
@@ -201,23 +202,6 @@ json resolved_collective(const Workload& w) {
             {"element", name_of(w.gemm.element)}}}};
 }
 
-json resolved_embedding(const Workload& w) {
-  const t3_embedding& e = *w.embedding;
-  const json drawn = {{"drawn", e.pooling}};
-  return {{"label", w.label},
-          {"embedding",
-           {{"global_batch", e.global_batch},
-            {"tables_per_gpu", e.tables_per_gpu},
-            {"dimension", e.dimension},
-            {"pooling", e.drawn ? drawn : json(e.pooling)},
-            {"rows", e.rows},
-            {"element", name_of(w.gemm.element)},
-            {"result", e.mean ? "mean" : "sum"},
-            {"slice", e.slice},
-            {"occupancy", w.occupancy},
-            {"order", e.oblivious ? "oblivious" : "aware"}}}};
-}
-
 json resolved_workload(const Workload& w) {
   if (w.layer) return resolved_layer(w);
   if (w.collective) return resolved_collective(w);
@@ -299,20 +283,6 @@ std::string hash_of(const RunConfiguration& c) {
   return fingerprint(resolved.dump());
 }
 
-/// Of the fused kernel: the share of a pooling kernel's that the run file says, or as many as its registers allow.
-std::uint32_t persistent_workgroups(const Document& run, const RunConfiguration& c) {
-  const compute::ComputeParameters& p = c.system.compute;
-  const std::uint32_t fit =
-      p.register_bytes / t3_fused_pooling_registers(p.register_bytes, p.gather_workgroups_per_cu) * p.compute_units;
-  const double all = double{1} * p.gather_workgroups_per_cu * p.compute_units;
-  if (c.workload.occupancy == 0) return fit;
-  const auto wanted = static_cast<std::uint32_t>(all * c.workload.occupancy + 1e-6);
-  if (wanted == 0 || wanted > fit)
-    run.reject("/workload/embedding/occupancy",
-               fmt::format("a share from {:.4g}, one workgroup, to {:.4g}, what registers allow", 1 / all, fit / all));
-  return wanted;
-}
-
 const char* usual_method(const Workload& w) {
   if (w.embedding) return "bulk";
   return w.layer || w.collective ? "sequential" : "t3-mca";
@@ -355,13 +325,7 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
   for (OtherGpu& other : c.system.other_gpus) other.parameters.processor.quantum = c.system.processor.quantum;
   c.firmware = run.value("firmware", c.firmware);
   c.seed = run.value("seed", c.seed);
-  if (c.workload.embedding) {
-    c.workload.embedding->seed = c.seed;
-    c.workload.embedding->workgroups = persistent_workgroups(files.run, c);
-    const Topology& topology = c.system.topology;
-    const bool apart = topology.kind == Topology::Kind::nodes && topology.between() == nullptr;
-    c.workload.embedding->gpus_per_node = apart && topology.gpus_per_node < c.gpus ? topology.gpus_per_node : 0;
-  }
+  if (c.workload.embedding) complete_embedding(files.run, c);
   c.faults = read_faults(run.value("inject", json::object()));
   c.limits = limits_of(run);
   check_tile_fits(files.system, c.system, c.workload.gemm.element);

@@ -185,6 +185,7 @@ void read_embedding(const Document& run, Workload& w) {
   if (e.slice > e.tables_per_gpu)
     run.reject("/workload/embedding/slice", fmt::format("at most {}, the tables of a GPU", e.tables_per_gpu));
   e.oblivious = given.value("order", "aware") == "oblivious";
+  e.contexts = given.value("contexts", std::uint32_t{0});
   w.occupancy = given.value("occupancy", 0.0);
   w.embedding = e;
   w.gemm.element = element;

@@ -107,6 +107,7 @@ std::string traffic_rows(const ordered_json& classes) {
   std::string text = fmt::format("\n  {:<28}{:>10}\n", "DRAM traffic of a GPU", "MiB");
   for (const auto& [key, name] : names) {
     const double bytes = classes.value(key, 0.0);
+    if (bytes == 0) continue;
     text += with_bar(fmt::format("  {:<28}{:>10.2f}", name, bytes / bytes_per_MiB), bytes / most);
   }
   return text + fmt::format("  {:<28}{:>10.2f}\n", "total without setup", total_bytes(classes) / bytes_per_MiB);

@@ -240,6 +240,18 @@ TEST_CASE("a fused kernel has seven of a pooling kernel's eight workgroups at mo
   CHECK(time(0.125) > 1.3 * most);
 }
 
+TEST_CASE("posting of small slices takes its turns in few contexts") {
+  const auto time = [](std::uint32_t contexts) {
+    json shape = tables(128, 8, 64, 2, 1000);
+    shape["slice"] = 1;
+    shape["contexts"] = contexts;
+    return right_run("fused", 2, shape, apart(1)).time("total");
+  };
+  const double one = time(1), four = time(4);
+  CHECK(one > 2 * four);
+  CHECK(time(0) <= four);
+}
+
 // By their numbers GPU 0 ends with what GPU 1 wants, which is on its way when nothing is left to compute.
 TEST_CASE("to begin with samples of other GPUs hides the way to them") {
   const auto time = [](const char* order) {
@@ -360,6 +372,7 @@ TEST_CASE("every wrong value of embedding tables is one line that names it") {
   CHECK_THAT(message({{"occupancy", 0.01}}, {}),
              Contains("/workload/embedding/occupancy") && Contains("one workgroup"));
   CHECK_THAT(message({{"order", "any"}}, {}), Contains("/workload/embedding/order"));
+  CHECK_THAT(message({{"contexts", 11}}, {}), Contains("/workload/embedding/contexts") && Contains("up to 10"));
   CHECK_THAT(message(json::object(), {"gpus=null"}), Contains("/gpus"));
   CHECK_THAT(message(json::object(), {"gpus=1"}), Contains("/gpus"));
   CHECK_THAT(message(json::object(), {"method=t3"}), Contains("/method") && Contains("bulk, zero-copy or fused"));

@@ -40,6 +40,7 @@ struct t3_embedding {
   uint32_t slice;         /* tables of one sample of which the owner is told together */
   bool oblivious;         /* all samples by their numbers; else those of other GPUs first */
   uint32_t workgroups;    /* that run at once */
+  uint32_t contexts;      /* that they post by; 0: as many as there are queue pairs for, up to one for eight of them */
   uint32_t gpus_per_node; /* that links join, by consecutive numbers; others are reached by NICs. 0: links join all */
 };
 
