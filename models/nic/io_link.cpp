@@ -36,13 +36,13 @@ TrafficClass IoLink::traffic_of(const Purpose& purpose) const {
 
 void IoLink::reset() { ++epoch_; }
 
-Transaction& IoLink::make(Operation operation, std::uint64_t address, std::uint32_t bytes, const Purpose& purpose) {
-  Transaction& transaction = pool_.make(operation, address, {1, bytes, bytes});
+Transaction& IoLink::make(Operation operation, const Area& area, const Purpose& purpose) {
+  Transaction& transaction = pool_.make(operation, area.begin, area.shape);
   DataExtension& extension = transaction.extension();
   extension.stream = Stream::communication;
   extension.cached = false;
   extension.traffic = traffic_of(purpose);
-  extension.producer.gpu = static_cast<std::uint16_t>(address_map::gpu_of(address));
+  extension.producer.gpu = static_cast<std::uint16_t>(address_map::gpu_of(area.begin));
   if (unused_.empty()) {
     unused_.push_back(static_cast<std::uint32_t>(purposes_.size()));
     purposes_.emplace_back();
@@ -58,14 +58,26 @@ Picoseconds IoLink::take_turn(Picoseconds& free, std::uint64_t bytes) const {
   return free - now();
 }
 
-void IoLink::load(std::uint64_t address, std::uint32_t bytes, bool real, const Purpose& purpose) {
-  Transaction& transaction = make(Operation::load, address, bytes, purpose);
+void IoLink::load(const Area& from, bool real, const Purpose& purpose) {
+  Transaction& transaction = make(Operation::load, from, purpose);
   if (real || functional_) transaction.attach_buffer();
   memory.send(transaction, take_turn(out_free_, 0) + parameters_.io_latency);
 }
 
 void IoLink::store(std::uint64_t address, const unsigned char* data, std::uint32_t bytes, const Purpose& purpose) {
-  Transaction& transaction = make(Operation::store, address, bytes, purpose);
+  send_write(make(Operation::store, flat(address, bytes), purpose), data);
+}
+
+void IoLink::update(const Area& to, const unsigned char* data, ElementType element, const Producer& producer,
+                    const Purpose& purpose) {
+  Transaction& transaction = make(Operation::update, to, purpose);
+  transaction.extension().element = element;
+  transaction.extension().producer = producer;
+  send_write(transaction, data);
+}
+
+void IoLink::send_write(Transaction& transaction, const unsigned char* data) {
+  const std::uint32_t bytes = transaction.get_data_length();
   if (data != nullptr) {
     transaction.attach_buffer();
     std::memcpy(transaction.get_data_ptr(), data, bytes);
@@ -74,7 +86,7 @@ void IoLink::store(std::uint64_t address, const unsigned char* data, std::uint32
 }
 
 void IoLink::fetch_add(std::uint64_t address, std::uint64_t addend, const Purpose& purpose) {
-  Transaction& transaction = make(Operation::fetch_add, address, 8, purpose);
+  Transaction& transaction = make(Operation::fetch_add, flat(address, 8), purpose);
   transaction.extension().addend = addend;
   transaction.attach_buffer();
   memory.send(transaction, take_turn(out_free_, 8) + parameters_.io_latency);

@@ -7,11 +7,15 @@
 #include <vector>
 
 #include "nic/parameters.h"
+#include "protocol/area.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
 #include "protocol/transaction_pool.h"
 
 namespace t3vp::nic {
+
+/// One after the other.
+inline Area flat(std::uint64_t address, std::uint32_t bytes) { return {address, {1, bytes, bytes}}; }
 
 /// Why memory is accessed, and for whom.
 struct Purpose {
@@ -41,9 +45,12 @@ class IoLink : public sc_core::sc_module {
 
   /// A load does not overtake the stores before it, as on PCI Express. `real`: its data are needed in runs without
   /// data, too.
-  void load(std::uint64_t address, std::uint32_t bytes, bool real, const Purpose& purpose);
+  void load(const Area& from, bool real, const Purpose& purpose);
   /// `data` null: timing only.
   void store(std::uint64_t address, const unsigned char* data, std::uint32_t bytes, const Purpose& purpose);
+  /// Memory adds in the element type; `producer` is the tile that it counts for.
+  void update(const Area& to, const unsigned char* data, ElementType element, const Producer& producer,
+              const Purpose& purpose);
   void fetch_add(std::uint64_t address, std::uint64_t addend, const Purpose& purpose);
   /// Answers to what is under way find nobody.
   void reset();
@@ -53,7 +60,8 @@ class IoLink : public sc_core::sc_module {
     Transaction* transaction;
     bool at_nic;  ///< else it is still at memory
   };
-  Transaction& make(Operation operation, std::uint64_t address, std::uint32_t bytes, const Purpose& purpose);
+  Transaction& make(Operation operation, const Area& area, const Purpose& purpose);
+  void send_write(Transaction& transaction, const unsigned char* data);
   TrafficClass traffic_of(const Purpose& purpose) const;
   void response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void step();

@@ -166,6 +166,7 @@ void Nic::receive(const PacketPointer& packet) {
     return drop(queue, *packet);
   switch (packet->kind) {
     case Packet::Kind::write:
+    case Packet::Kind::accumulate:
     case Packet::Kind::read_request:
     case Packet::Kind::add_request:
       return request_received(queue, *packet);
@@ -193,7 +194,7 @@ void Nic::visit_statistics(const StatisticVisitor& visit) const {
   visit("packets", "packets", "sent", value(figures_.packets));
   visit("wire_bytes", "bytes", "of packets sent, with headers", value(figures_.wire_bytes));
   visit("lost", "packets", "of those sent that the wire has lost", value(figures_.lost));
-  visit("placed", "bytes", "of peers' writes stored in memory", value(figures_.placed));
+  visit("placed", "bytes", "of peers' writes stored in memory, or added to it", value(figures_.placed));
   visit("resent", "packets", "sent again", value(figures_.resent));
   visit("dropped", "packets", "of peers that no queue pair was ready for", value(figures_.dropped));
   visit("errors", "events", "error interrupts raised", value(figures_.errors));

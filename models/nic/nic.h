@@ -120,6 +120,8 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
   void request_received(std::uint32_t queue, const Packet& packet);
   void serve(std::uint32_t queue, const Packet& packet);
   void serve_write(std::uint32_t queue, const Packet& packet);
+  void serve_accumulate(std::uint32_t queue, const Packet& packet);
+  Duty& owe_write(std::uint32_t queue, const Packet& packet);
   void serve_read(std::uint32_t queue, const Packet& packet);
   void serve_add(std::uint32_t queue, const Packet& packet);
   void serve_again(std::uint32_t queue, const Packet& packet);

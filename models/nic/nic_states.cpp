@@ -34,9 +34,9 @@ void Nic::register_region() {
   if (regions_.is_full())
     return refuse(Status::table_full, fmt::format("all {} places for regions are in use", regions_.places()));
   const auto& rights = registers.region_access;
-  registers.key.set(regions_.add(
-      base, bytes,
-      {rights.local_write() != 0, rights.remote_read() != 0, rights.remote_write() != 0, rights.remote_atomic() != 0}));
+  registers.key.set(regions_.add(base, bytes,
+                                 {rights.local_write() != 0, rights.remote_read() != 0, rights.remote_write() != 0,
+                                  rights.remote_atomic() != 0, rights.remote_accumulate() != 0}));
 }
 
 void Nic::withdraw() {

@@ -11,11 +11,15 @@ namespace {
 // variant checks are in each packet; the others are RDMA, atomic, acknowledge and immediate headers.
 constexpr std::uint32_t each = 8 + 12 + 4 + 2, rdma = 16, atomic = 28, acknowledge = 4, atomic_acknowledge = 8,
                         immediate = 4;
+// What an accumulate's first packet says beside the RDMA header, which InfiniBand has no header for.
+constexpr std::uint32_t tile = T3_NIC_TILE_BYTES;
 
 std::uint32_t header_bytes(const Packet& packet) {
   switch (packet.kind) {
     case Packet::Kind::write:
       return each + (packet.first ? rdma : 0) + (packet.has_immediate ? immediate : 0);
+    case Packet::Kind::accumulate:
+      return each + (packet.first ? rdma + tile : 0);
     case Packet::Kind::read_request:
       return each + rdma;
     case Packet::Kind::add_request:
@@ -30,9 +34,16 @@ std::uint32_t header_bytes(const Packet& packet) {
 }
 
 const char* name_of(Packet::Kind kind) {
-  constexpr const char* names[] = {
-      "write",           "read request",           "fetch-and-add request", "read response", "fetch-and-add response",
-      "acknowledgement", "out-of-sequence notice", "not-ready notice",      "refusal"};
+  constexpr const char* names[] = {"write",
+                                   "accumulate",
+                                   "read request",
+                                   "fetch-and-add request",
+                                   "read response",
+                                   "fetch-and-add response",
+                                   "acknowledgement",
+                                   "out-of-sequence notice",
+                                   "not-ready notice",
+                                   "refusal"};
   return names[static_cast<std::size_t>(kind)];
 }
 

@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "registers/nic_syndrome.h"
+#include "t3/nic_tile.h"
 
 namespace t3vp::nic {
 
 struct Packet {
   enum class Kind : std::uint8_t {
     write,
+    accumulate,  ///< a write whose bytes are added
     read_request,
     add_request,
     read_response,
@@ -27,17 +29,22 @@ struct Packet {
   std::uint16_t from_nic = 0, to_nic = 0;
   std::uint32_t from_queue_pair = 0, to_queue_pair = 0;
   std::uint32_t sequence = 0;  ///< of a read request, of the first packet of its response
-  std::uint64_t address = 0;   ///< of this packet's bytes; of a refusal, the address that was refused
+  /// Of this packet's bytes; of an accumulate, of the message's; of a refusal, the address that was refused.
+  std::uint64_t address = 0;
   std::uint32_t key = 0;
   std::uint32_t bytes = 0;          ///< of payload; of a read request, of what is asked for
-  std::uint64_t message_bytes = 0;  ///< of a write: from its first packet to its last
+  std::uint64_t message_bytes = 0;  ///< of a write or accumulate: from its first packet to its last
+  std::uint64_t offset = 0;         ///< of an accumulate: of this packet's bytes in the message
+  t3_nic_tile tile{};               ///< of an accumulate
   std::uint64_t addend = 0;
   std::uint32_t immediate = 0;
   bool first = false, last = false, has_immediate = false;
   NicSyndrome syndrome = NicSyndrome::ok;
   std::vector<unsigned char> data;  ///< empty where data are not simulated
 
-  std::uint32_t payload() const { return kind == Kind::write || kind == Kind::read_response ? bytes : 0; }
+  /// Its bytes go to the peer's memory.
+  bool is_write() const { return kind == Kind::write || kind == Kind::accumulate; }
+  std::uint32_t payload() const { return is_write() || kind == Kind::read_response ? bytes : 0; }
 };
 
 using PacketPointer = std::shared_ptr<const Packet>;

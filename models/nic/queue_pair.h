@@ -45,9 +45,10 @@ struct Loading {
 
 /// What the peer is owed, in the order of its packets.
 struct Duty {
-  std::shared_ptr<Packet> answer;  ///< null: nothing is said, a later answer acknowledges it
-  std::uint32_t accesses = 0;      ///< of memory that are under way
-  bool received = false;           ///< ends with a completion for a receive entry
+  std::shared_ptr<Packet> answer;
+  bool is_silent = false;      ///< nothing is said, a later answer acknowledges it
+  std::uint32_t accesses = 0;  ///< of memory that are under way
+  bool received = false;       ///< ends with a completion for a receive entry
   std::uint32_t bytes = 0, immediate = 0, index = 0;
 };
 

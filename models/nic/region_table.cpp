@@ -19,12 +19,15 @@ bool permits(const Rights& rights, Use use) {
       return rights.remote_write;
     case Use::remote_atomic:
       return rights.remote_atomic;
+    case Use::remote_accumulate:
+      return rights.remote_accumulate;
   }
   return false;
 }
 
 const char* name_of(Use use) {
-  constexpr const char* names[] = {"local_read", "local_write", "remote_read", "remote_write", "remote_atomic"};
+  constexpr const char* names[] = {"local_read",   "local_write",   "remote_read",
+                                   "remote_write", "remote_atomic", "remote_accumulate"};
   return names[static_cast<std::size_t>(use)];
 }
 

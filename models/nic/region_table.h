@@ -8,10 +8,10 @@
 namespace t3vp::nic {
 
 struct Rights {
-  bool local_write = false, remote_read = false, remote_write = false, remote_atomic = false;
+  bool local_write = false, remote_read = false, remote_write = false, remote_atomic = false, remote_accumulate = false;
 };
 
-enum class Use : std::uint8_t { local_read, local_write, remote_read, remote_write, remote_atomic };
+enum class Use : std::uint8_t { local_read, local_write, remote_read, remote_write, remote_atomic, remote_accumulate };
 
 class RegionTable {
  public:

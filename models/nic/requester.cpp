@@ -11,7 +11,7 @@ namespace t3vp::nic {
 void Nic::read_record(std::uint32_t queue, std::uint32_t announced) {
   Purpose why = purpose(Purpose::record, queue);
   why.value = announced;
-  io.load(registers.doorbell_record[queue].value(), 4, true, why);
+  io.load(flat(registers.doorbell_record[queue].value(), 4), true, why);
 }
 
 /// The record counts; the doorbell that it disagrees with is a mistake in the order of the two.
@@ -54,8 +54,8 @@ void Nic::fetch() {
     const std::uint64_t place = pair.fetched % registers.send_entries[queue].value();
     pair.messages.emplace_back();
     ++fetching_;
-    io.load(registers.send_base[queue].value() + place * T3_NIC_WORK_ENTRY_ENTRY_BYTES, T3_NIC_WORK_ENTRY_ENTRY_BYTES,
-            true, purpose(Purpose::entry, queue, pair.fetched++));
+    const std::uint64_t entry = registers.send_base[queue].value() + place * T3_NIC_WORK_ENTRY_ENTRY_BYTES;
+    io.load(flat(entry, T3_NIC_WORK_ENTRY_ENTRY_BYTES), true, purpose(Purpose::entry, queue, pair.fetched++));
     if (pair.fetched != pair.posted) to_fetch_.push_back(queue);
   }
 }
@@ -152,7 +152,8 @@ void Nic::make_packet(std::uint32_t queue, Message& message) {
   const t3_nic_work_entry& head = message.entry.head;
   const std::uint64_t offset = std::uint64_t{message.made} * parameters_.mtu, bytes = message.entry.bytes();
   auto packet = std::make_shared<Packet>();
-  packet->kind = message.entry.is_write()                    ? Packet::Kind::write
+  packet->kind = message.entry.accumulates()                 ? Packet::Kind::accumulate
+                 : message.entry.is_write()                  ? Packet::Kind::write
                  : message.entry.opcode() == NicOpcode::read ? Packet::Kind::read_request
                                                              : Packet::Kind::add_request;
   packet->from_nic = number_;
@@ -160,7 +161,11 @@ void Nic::make_packet(std::uint32_t queue, Message& message) {
   packet->from_queue_pair = queue;
   packet->to_queue_pair = static_cast<std::uint32_t>(registers.peer[queue].queue_pair());
   packet->sequence = message.first_sequence + message.made;
-  packet->address = head.remote_address + offset;
+  packet->address = head.remote_address + (message.entry.accumulates() ? 0 : offset);
+  if (message.entry.accumulates()) {
+    packet->offset = offset;
+    packet->tile = message.entry.tile();
+  }
   packet->key = head.remote_key;
   packet->message_bytes = bytes;
   packet->addend = message.entry.addend();
@@ -187,9 +192,9 @@ void Nic::load_payload(std::uint32_t queue, const Message& message, Loading& loa
   }
   if (functional_) packet.data.resize(packet.bytes);
   const std::uint64_t number = pair.loading_first + pair.loading.size() - 1;
-  for (const SegmentPart& part : message.entry.parts(offset, packet.bytes)) {
+  for (const MessagePart& part : message.entry.parts(offset, packet.bytes)) {
     ++loading.loads;
-    io.load(part.address, part.bytes, false, purpose(Purpose::payload, queue, number, part.offset));
+    io.load(part.area, false, purpose(Purpose::payload, queue, number, part.offset));
   }
 }
 

@@ -58,7 +58,7 @@ void Nic::acknowledge(std::uint32_t queue, std::uint32_t sequence) {
   QueuePair& pair = queue_pairs_[queue];
   while (!pair.unacknowledged.empty()) {
     const Packet& packet = *pair.unacknowledged.front();
-    const bool is_write = packet.kind == Packet::Kind::write;
+    const bool is_write = packet.is_write();
     const std::uint32_t last = packet.sequence + (is_write ? 1 : packets_of(packet.bytes, parameters_.mtu)) - 1;
     if (is_before(sequence, last)) break;
     if (!is_write) {
@@ -99,10 +99,10 @@ void Nic::take_result(std::uint32_t queue, const Packet& packet) {
   pair.last_progress = now();
   const std::uint64_t offset = std::uint64_t{place} * parameters_.mtu;
   const auto number = static_cast<std::uint32_t>(pair.finished + (asker - pair.messages.begin()));
-  for (const SegmentPart& part : message.entry.parts(offset, packet.bytes)) {
+  for (const MessagePart& part : message.entry.parts(offset, packet.bytes)) {
     ++message.scatters;
-    io.store(part.address, packet.data.empty() ? nullptr : packet.data.data() + part.offset, part.bytes,
-             purpose(Purpose::scatter, queue, number));
+    io.store(part.area.begin, packet.data.empty() ? nullptr : packet.data.data() + part.offset,
+             part.area.shape.row_bytes, purpose(Purpose::scatter, queue, number));
   }
   acknowledge(queue, packet.sequence);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "nic/nic.h"
+#include "protocol/response_status.h"
 
 namespace t3vp::nic {
 namespace {
@@ -28,12 +29,13 @@ void Nic::request_received(std::uint32_t queue, const Packet& packet) {
 
 void Nic::serve(std::uint32_t queue, const Packet& packet) {
   if (packet.kind == Packet::Kind::write) serve_write(queue, packet);
+  if (packet.kind == Packet::Kind::accumulate) serve_accumulate(queue, packet);
   if (packet.kind == Packet::Kind::read_request) serve_read(queue, packet);
   if (packet.kind == Packet::Kind::add_request) serve_add(queue, packet);
   pay(queue);
 }
 
-/// What has been served once: memory is read again, but not written.
+/// What has been served once: memory is read again, but neither written nor added to.
 void Nic::serve_again(std::uint32_t queue, const Packet& packet) {
   QueuePair& pair = queue_pairs_[queue];
   if (packet.kind == Packet::Kind::read_request) {
@@ -99,18 +101,39 @@ void Nic::serve_write(std::uint32_t queue, const Packet& packet) {
     owe(queue, packet, Packet::Kind::not_ready);
     return;
   }
-  ++pair.expected;
-  Duty& duty = owe(queue, packet, Packet::Kind::acknowledge);
-  if (!packet.last) duty.answer = nullptr;
+  Duty& duty = owe_write(queue, packet);
   duty.received = packet.has_immediate;
   if (packet.has_immediate) duty.index = pair.receive_used++;
   duty.immediate = packet.immediate;
   duty.bytes = static_cast<std::uint32_t>(packet.message_bytes);
   if (packet.bytes == 0) return;
   duty.accesses = 1;
-  figures_.placed += packet.bytes;
   io.store(packet.address, packet.data.empty() ? nullptr : packet.data.data(), packet.bytes,
            purpose(Purpose::place, queue, last_duty(queue)));
+}
+
+/// Takes its sequence number, so that memory adds each packet once, however often it comes.
+Duty& Nic::owe_write(std::uint32_t queue, const Packet& packet) {
+  ++queue_pairs_[queue].expected;
+  figures_.placed += packet.bytes;
+  Duty& duty = owe(queue, packet, Packet::Kind::acknowledge);
+  duty.is_silent = !packet.last;
+  return duty;
+}
+
+void Nic::serve_accumulate(std::uint32_t queue, const Packet& packet) {
+  const t3_nic_tile& tile = packet.tile;
+  const auto element = static_cast<ElementType>(tile.element);
+  if (packet.address % bytes_of(element) != 0)
+    return refuse(queue, packet, NicSyndrome::remote_invalid_request,
+                  fmt::format("accumulate of {} at {:#x}: a multiple of {} expected", name_of(element), packet.address,
+                              bytes_of(element)));
+  if (refuse_unless(queue, packet, Use::remote_accumulate, extent_of(tile, packet.message_bytes))) return;
+  const std::vector<MessagePart> parts = parts_of(tile, packet.address, packet.offset, packet.bytes);
+  owe_write(queue, packet).accesses = static_cast<std::uint32_t>(parts.size());
+  for (const MessagePart& part : parts)
+    io.update(part.area, packet.data.empty() ? nullptr : packet.data.data() + part.offset, element,
+              {tile.workgroup, tile.wavefront, packet.from_nic}, purpose(Purpose::place, queue, last_duty(queue)));
 }
 
 /// A packet of the response is a duty by itself, and leaves when its bytes have been read.
@@ -128,7 +151,8 @@ void Nic::serve_read(std::uint32_t queue, const Packet& packet) {
     duty.answer->last = i + 1 == packets;
     if (duty.answer->bytes == 0) continue;
     duty.accesses = 1;
-    io.load(packet.address + offset, duty.answer->bytes, false, purpose(Purpose::answer, queue, last_duty(queue)));
+    io.load(flat(packet.address + offset, duty.answer->bytes), false,
+            purpose(Purpose::answer, queue, last_duty(queue)));
   }
 }
 
@@ -148,10 +172,12 @@ void Nic::placed(const Purpose& purpose, const tlm::tlm_generic_payload& access)
   Duty& duty = pair.duties[purpose.number - pair.duties_first];
   --duty.accesses;
   if (access.is_response_error()) {
-    log(Status::bad_address, access.get_address(),
-        fmt::format("memory has refused {} bytes at {:#x} of a peer's message to queue pair {}",
-                    access.get_data_length(), access.get_address(), purpose.queue));
-    if (duty.answer == nullptr) duty.answer = std::make_shared<Packet>();
+    const Status status = status_of_data_access(access);
+    log(status, access.get_address(),
+        fmt::format("memory has refused {} bytes at {:#x} of a peer's message to queue pair {}: {}",
+                    access.get_data_length(), access.get_address(), purpose.queue,
+                    status == Status::disabled ? "near-memory compute is off" : text_of(status)));
+    duty.is_silent = false;
     duty.answer->kind = Packet::Kind::refuse;
     duty.answer->syndrome = NicSyndrome::remote_operation;
   } else if (access.is_read() && access.get_data_ptr() != nullptr) {
@@ -172,7 +198,7 @@ void Nic::pay(std::uint32_t queue) {
     const Duty duty = std::move(pair.duties.front());
     pair.duties.pop_front();
     ++pair.duties_first;
-    const bool refuses = duty.answer != nullptr && duty.answer->kind == Packet::Kind::refuse;
+    const bool refuses = duty.answer->kind == Packet::Kind::refuse;
     if (duty.received && !refuses) {
       t3_nic_completion completion{};
       completion.queue_pair = queue;
@@ -182,7 +208,7 @@ void Nic::pay(std::uint32_t queue) {
       completion.opcode = static_cast<std::uint8_t>(NicOpcode::received);
       add_completion(queue, completion);
     }
-    if (duty.answer != nullptr) put_on_wire(duty.answer, 0);
+    if (!duty.is_silent) put_on_wire(duty.answer, 0);
     if (refuses) return enter_error(queue);
   }
 }

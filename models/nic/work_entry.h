@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "nic/message_parts.h"
 #include "nic/parameters.h"
 #include "nic/region_table.h"
 #include "registers/nic_opcode.h"
@@ -15,17 +16,11 @@
 
 namespace t3vp::nic {
 
-/// Bytes of a packet that lie in one segment.
-struct SegmentPart {
-  std::uint64_t address;
-  std::uint32_t offset, bytes;  ///< in the packet
-};
-
 struct WorkEntry {
   static constexpr std::uint32_t inline_most = T3_NIC_WORK_ENTRY_ENTRY_BYTES - T3_NIC_WORK_ENTRY_BYTES;
 
   t3_nic_work_entry head{};
-  std::array<unsigned char, inline_most> tail{};  ///< segments, inline data or addend
+  std::array<unsigned char, inline_most> tail{};  ///< segments, inline data, addend or tile
 
   static WorkEntry from(const unsigned char* bytes);
 
@@ -33,15 +28,20 @@ struct WorkEntry {
   bool is_signaled() const { return (head.flags & T3_NIC_WORK_ENTRY_FLAGS_SIGNALED) != 0; }
   bool is_fenced() const { return (head.flags & T3_NIC_WORK_ENTRY_FLAGS_FENCE) != 0; }
   bool is_inline() const { return (head.flags & T3_NIC_WORK_ENTRY_FLAGS_INLINE) != 0; }
-  bool is_write() const { return opcode() == NicOpcode::write || opcode() == NicOpcode::write_immediate; }
+  bool accumulates() const { return opcode() == NicOpcode::accumulate; }
+  /// It brings the peer data.
+  bool is_write() const {
+    return opcode() == NicOpcode::write || opcode() == NicOpcode::write_immediate || accumulates();
+  }
   /// Of reads and fetch-and-adds results come back.
   bool has_result() const { return opcode() == NicOpcode::read || opcode() == NicOpcode::fetch_add; }
   std::uint32_t segments() const { return is_inline() ? 0 : head.segments; }
   t3_nic_segment segment(std::uint32_t i) const;
   std::uint64_t addend() const { return t3_number_at(tail.data(), 8); }
+  t3_nic_tile tile() const { return t3_nic_tile_from(tail.data() + T3_NIC_SEGMENT_ENTRY_BYTES); }
   std::uint64_t bytes() const;
   /// Where so many bytes of the message lie, from `offset` on.
-  std::vector<SegmentPart> parts(std::uint64_t offset, std::uint32_t bytes) const;
+  std::vector<MessagePart> parts(std::uint64_t offset, std::uint32_t bytes) const;
 };
 
 struct EntryFault {

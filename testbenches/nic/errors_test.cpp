@@ -59,7 +59,8 @@ TEST_CASE("what the entry's head says wrong is a local operation error that name
       bench.a.post(head, {}, queue);
     });
   };
-  require("opcode 77: write, write_immediate, read or fetch_add expected", [](auto& head) { head.opcode = 77; });
+  require("opcode 77: write, write_immediate, read, fetch_add or accumulate expected",
+          [](auto& head) { head.opcode = 77; });
   require("index 5: 1 expected", [](auto& head) { head.index = 5; });
   require("queue pair 9: 3 expected", [](auto& head) { head.queue_pair = 9; });
   require("flags 0x41: bits of 0x7 only expected", [](auto& head) { head.flags = 0x41; });

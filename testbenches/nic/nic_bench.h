@@ -13,11 +13,13 @@
 #include "data_path/target.h"
 #include "nic/nic.h"
 #include "nic/wire.h"
+#include "protocol/element.h"
 
 namespace t3vp::nic {
 
 inline constexpr std::uint64_t reset_state = 0, init = 1, ready_to_receive = 2, ready_to_send = 3, error_state = 4;
-inline constexpr std::uint64_t local_write = 1, remote_read = 2, remote_write = 4, remote_atomic = 8, all_rights = 15;
+inline constexpr std::uint64_t local_write = 1, remote_read = 2, remote_write = 4, remote_atomic = 8,
+                               remote_accumulate = 16, all_rights = 31;
 
 /// A NIC and its memory: 1 MiB at `base`. Queue pair q has its ring of 16 entries at 0x1000 q, its record at 0x800 of
 /// there; completion queue c is at 0x80000 + 0x1000 c.
@@ -33,6 +35,7 @@ class Side {
   NamedRegisters registers;
   std::vector<unsigned char> bytes = std::vector<unsigned char>(size);
   std::uint64_t base, refused = ~std::uint64_t{0};  ///< memory refuses what begins at `refused`
+  bool adds = true;                                 ///< near-memory compute is on
 
   Side(std::uint16_t number, const NicParameters& parameters, bool functional, CheckedSockets& checks)
       : nic(fmt::format("nic{}", number).c_str(), parameters, functional, number),
@@ -49,11 +52,31 @@ class Side {
     memory.serve = [this](tlm::tlm_generic_payload& access) { return serve(access); };
   }
 
+  tlm::tlm_response_status update(tlm::tlm_generic_payload& access) {
+    const DataExtension& extension = extension_of(access);
+    if (!adds) return tlm::TLM_GENERIC_ERROR_RESPONSE;
+    const unsigned char* payload = access.get_data_ptr();
+    for (std::uint32_t row = 0; payload != nullptr && row < extension.shape.rows; ++row) {
+      add_elements(extension.element, &bytes.at(access.get_address() - base + row * extension.shape.stride), payload,
+                   extension.shape.row_bytes / bytes_of(extension.element));
+      payload += extension.shape.row_bytes;
+    }
+    return tlm::TLM_OK_RESPONSE;
+  }
+  tlm::tlm_response_status load_rows(tlm::tlm_generic_payload& access) {
+    const Shape& shape = extension_of(access).shape;
+    for (std::uint32_t row = 0; row < shape.rows; ++row)
+      std::memcpy(access.get_data_ptr() + row * shape.row_bytes,
+                  &bytes.at(access.get_address() - base + row * shape.stride), shape.row_bytes);
+    return tlm::TLM_OK_RESPONSE;
+  }
   tlm::tlm_response_status serve(tlm::tlm_generic_payload& access) {
     const std::uint64_t at = access.get_address() - base, length = access.get_data_length();
     unsigned char* const payload = access.get_data_ptr();
     if (at == refused || at + length > size) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+    if (extension_of(access).operation == Operation::update) return update(access);
     if (payload == nullptr) return tlm::TLM_OK_RESPONSE;
+    if (extension_of(access).shape.rows != 1) return load_rows(access);
     if (access.is_read())
       std::memcpy(payload, &bytes[at], length);
     else
@@ -166,6 +189,15 @@ class Side {
     std::vector<unsigned char> tail(32);
     t3_put_number(tail.data(), 8, addend);
     t3_nic_segment_to(&result, &tail[16]);
+    post(made, tail, queue);
+  }
+
+  void post_accumulate(std::uint64_t remote, std::uint32_t key, const t3_nic_segment& segment, const t3_nic_tile& tile,
+                       std::uint32_t queue = 0) {
+    t3_nic_work_entry made = head(NicOpcode::accumulate, remote, key, queue);
+    made.segments = 1;
+    std::vector<unsigned char> tail = tail_of({segment, {}});
+    t3_nic_tile_to(&tile, &tail[16]);
     post(made, tail, queue);
   }
 
