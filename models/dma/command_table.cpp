@@ -41,9 +41,12 @@ void DmaEngine::remove(bool all, bool force) {
       for (const std::uint64_t destination : command.destinations)
         former_maps_.note(command.range, destination, command.last_done);
   commands_.erase(std::remove_if(commands_.begin(), commands_.end(), is_meant), commands_.end());
-  jobs_.erase(
-      std::remove_if(jobs_.begin(), jobs_.end(), [this](const Job& job) { return find(job.serial) == nullptr; }),
-      jobs_.end());
+  const auto forget = [this](std::deque<Job>& jobs) {
+    const auto is_gone = [this](const Job& job) { return find(job.serial) == nullptr; };
+    jobs.erase(std::remove_if(jobs.begin(), jobs.end(), is_gone), jobs.end());
+  };
+  forget(jobs_);
+  for (NicQueue& queue : queues_) forget(queue.waiting);
   registers.status.code.set(Status::ok);
   if (commands_.empty()) registers.status.transfer.set(Status::ok);
 }
@@ -57,6 +60,10 @@ void DmaEngine::add() {
   command.kind = operation == Sent::store ? Kind::store : operation == Sent::update ? Kind::update : Kind::notify;
   command.reads = registers.command.reads();
   command.writes = registers.command.writes();
+  command.by_queue = command.kind != Kind::notify && registers.way.kind() == registers::Dma::Way::Kind::queue;
+  command.queue = static_cast<std::size_t>(registers.way.queue());
+  command.local_key = static_cast<std::uint32_t>(registers.local_key.value());
+  command.remote_key = static_cast<std::uint32_t>(registers.remote_key.value());
 
   if (operation == Sent::none)
     return refuse(Status::invalid_argument, command.range.base, "operation none: store, update or notify expected");
@@ -69,8 +76,9 @@ void DmaEngine::add() {
                               command.block_tiles, command.range.grid.wavefronts));
   if (command.kind != Kind::notify) {
     command.destinations = {registers.destination_base.value()};
-    if (const ChunkCheck found = check_destination(command.range, command.destinations[0]); found.status != Status::ok)
-      return refuse(found.status, command.destinations[0], found.text);
+    const ChunkCheck found =
+        command.by_queue ? check_way(command) : check_destination(command.range, command.destinations[0]);
+    if (found.status != Status::ok) return refuse(found.status, command.destinations[0], found.text);
   }
   for (const Command& other : commands_)
     if (command.range.overlaps(other.range))
@@ -100,6 +108,10 @@ void DmaEngine::add_destination() {
   if (found == commands_.end() || found->kind == Kind::notify)
     return refuse(Status::invalid_argument, staged.base, fmt::format("{} are not mapped to a peer", staged.text()));
   Command& command = *found;
+  if (command.by_queue)
+    return refuse(
+        Status::invalid_argument, destination,
+        fmt::format("{} are sent by a queue of the NIC, to one peer: no further destination expected", staged.text()));
   if (const ChunkCheck wrong = check_destination(command.range, destination); wrong.status != Status::ok)
     return refuse(wrong.status, destination, wrong.text);
   if (std::count(command.destinations.begin(), command.destinations.end(), destination) != 0)
@@ -115,7 +127,8 @@ void DmaEngine::add_destination() {
   registers.status.code.set(Status::ok);
 }
 
-ChunkCheck DmaEngine::check_destination(const StagedChunk& range, std::uint64_t destination) {
+/// Whatever the way.
+ChunkCheck DmaEngine::check_peer(std::uint64_t destination) const {
   const std::uint64_t peer = address_map::gpu_of(destination);
   if (destination % 32 != 0)
     return {Status::unaligned, fmt::format("destination {:#x} must be a multiple of 32", destination)};
@@ -124,6 +137,12 @@ ChunkCheck DmaEngine::check_destination(const StagedChunk& range, std::uint64_t 
             fmt::format("destination {:#x} is this GPU's own: one of another GPU expected", destination)};
   if (peer == address_map::all_gpus)
     return {Status::no_peer, fmt::format("destination {:#x} is all GPUs': one of another GPU expected", destination)};
+  return {};
+}
+
+ChunkCheck DmaEngine::check_destination(const StagedChunk& range, std::uint64_t destination) {
+  const std::uint64_t peer = address_map::gpu_of(destination);
+  if (const ChunkCheck wrong = check_peer(destination); wrong.status != Status::ok) return wrong;
   if (!remote.reaches(destination))
     return {Status::no_peer, fmt::format("GPU {} of destination {:#x} cannot be reached", peer, destination)};
   if (!remote.holds(destination, range.grid.bytes()))

@@ -30,6 +30,9 @@ DmaEngine::DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& p
   });
   registers.blocks.on_refresh([this] { registers.blocks.set(blocks_); });
   registers.bytes.on_refresh([this] { registers.bytes.set(bytes_); });
+  registers.queue_entries.on_write([this](std::size_t number) { begin_queue(number); });
+  registers.queue_posted.on_refresh([this](std::size_t i) { registers.queue_posted[i].set(queues_[i].posted); });
+  registers.queue_ended.on_refresh([this](std::size_t i) { registers.queue_ended[i].set(queues_[i].ended); });
   registers.on_reset([this] { reset(); });
   remote.on_taken(&DmaEngine::remote_taken);
 
@@ -49,6 +52,7 @@ void DmaEngine::reset() {
   commands_.clear();
   former_maps_.clear();
   jobs_.clear();
+  queues_.fill({});
   links_left_.clear();
   bytes_in_flight_ = unacknowledged_ = fill_left_ = fill_outstanding_ = blocks_ = bytes_ = 0;
   registers.capacity.set(parameters_.commands);
@@ -164,6 +168,15 @@ void DmaEngine::step() {
         --unacknowledged_;
         ended(*event.transaction);
         break;
+      case Event::written:
+        written(queue_of(*event.transaction), *event.transaction);
+        break;
+      case Event::rung:
+        rung(*event.transaction);
+        break;
+      case Event::posted:
+        entry_ended(queue_of(*event.transaction), *event.transaction);
+        break;
       case Event::filled:
         fill_outstanding_ -= event.transaction->get_data_length();
         if (event.transaction->is_response_error()) {
@@ -176,6 +189,7 @@ void DmaEngine::step() {
     }
   }
   start_jobs();
+  for (std::size_t queue = 0; queue < queues_.size(); ++queue) post(queue);
   events_.arm();
 }
 
@@ -197,7 +211,8 @@ void DmaEngine::make_ready(const Job& job) {
   for (std::uint32_t wf = first_wf; wf < first_wf + command->block_tiles; ++wf)
     if (!grid.wavefront_tile(job.wg_id, wf).empty()) ++expected;
   if (ready != (1u << expected) - 1) return;  // the empty tiles are the last
-  for (std::uint32_t wf = first_wf; wf < first_wf + expected; ++wf) jobs_.push_back({job.serial, job.wg_id, wf});
+  std::deque<Job>& line = command->by_queue ? queues_[command->queue].waiting : jobs_;
+  for (std::uint32_t wf = first_wf; wf < first_wf + expected; ++wf) line.push_back({job.serial, job.wg_id, wf});
 }
 
 /// A piece larger than the whole buffer may go when the buffer is empty.
@@ -236,7 +251,9 @@ void DmaEngine::read(const Job& job) {
 void DmaEngine::memory_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   if (is_stale(transaction)) return transaction.release();
   const bool load = extension_of(transaction).operation == Operation::load;
-  events_.push(now() + delay, {load ? Event::loaded : Event::filled, {}, static_cast<Transaction*>(&transaction)});
+  const auto serial = static_cast<std::uint32_t>(extension_of(transaction).token);
+  const Event::What what = load ? Event::loaded : is_queue_token(serial) ? Event::written : Event::filled;
+  events_.push(now() + delay, {what, {}, static_cast<Transaction*>(&transaction)});
 }
 
 /// Whether the tile is the last of its block; the tiles behind it are empty.

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "dma/nic_queue.h"
 #include "dma/parameters.h"
 #include "protocol/component.h"
 #include "protocol/data_sockets.h"
@@ -30,6 +32,7 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
   DataTargetSocket<DmaEngine> trigger{"trigger", this, &DmaEngine::triggered};
   DataInitiatorSocket<DmaEngine> memory{"memory", this, &DmaEngine::memory_response};
   DataInitiatorSocket<DmaEngine> remote{"remote", this, &DmaEngine::remote_response};  ///< to the links
+  DataInitiatorSocket<DmaEngine> nic{"nic", this, &DmaEngine::nic_response};  ///< doorbells, and what has ended
   sc_core::sc_out<bool> interrupt{"interrupt"};
   sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> error_interrupt{
       "error_interrupt"};
@@ -58,6 +61,9 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
     Kind kind = Kind::update;
     TrafficClass reads = TrafficClass::control, writes = TrafficClass::control;  ///< here; in the peer's memory
     std::vector<std::uint64_t> destinations;                                     ///< none of notify
+    bool by_queue = false;                                                       ///< of the NIC; else by the links
+    std::size_t queue = 0;
+    std::uint32_t local_key = 0, remote_key = 0;
     std::uint32_t block_tiles = 1;
     std::uint64_t tiles = 0;          ///< wavefront tiles that are not empty
     std::uint64_t done = 0;           ///< arrivals of them acknowledged by a peer, or final for notify
@@ -71,11 +77,6 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
     bool is_complete() const { return done == arrivals(); }
     bool is_busy() const { return begun && !is_complete(); }
   };
-  /// A wavefront tile to be read and sent.
-  struct Job {
-    std::uint32_t serial, wg_id, wf_id;
-  };
-
   std::string misfit(const Command& command, const tlm::tlm_generic_payload& message) const;
   static bool ends_block(const Command& command, const Producer& tile);
   void triggered(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
@@ -87,6 +88,7 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
   void command();
   void add();
   void add_destination();
+  ChunkCheck check_peer(std::uint64_t destination) const;
   ChunkCheck check_destination(const StagedChunk& range, std::uint64_t destination);
   std::size_t used() const;
   void refuse(Status status, std::uint64_t address, const std::string& text);
@@ -103,12 +105,29 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
   void left(const tlm::tlm_generic_payload& tile);
   void ended(Transaction& transaction);
   void continue_fill();
+
+  // nic_way.cpp
+  std::uint64_t nic_register(std::uint64_t offset, std::uint64_t stride, std::uint32_t queue_pair) const;
+  std::uint64_t doorbell_of(std::uint32_t queue_pair) const;
+  void begin_queue(std::size_t number);
+  ChunkCheck check_way(const Command& command);
+  void post(std::size_t number);
+  void write_entry(std::size_t number, const Job& job, std::uint32_t index);
+  void write_control(DataInitiatorSocket<DmaEngine>& socket, std::uint64_t address, const unsigned char* bytes,
+                     std::uint32_t length, std::size_t queue, Picoseconds delay);
+  void written(std::size_t number, Transaction& write);
+  void await(std::size_t number, std::uint32_t pair, std::uint32_t finished);
+  void nic_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void rung(Transaction& doorbell);
+  void entry_ended(std::size_t number, Transaction& wait);
+
   void tile_done(Command& command, std::size_t arrivals = 1);
   static bool sends_to(const Command& command, std::uint32_t wg_id, std::uint64_t peer_address);
   void update_interrupt();
   bool fills() const { return fill_left_ != 0 || fill_outstanding_ != 0; }
   bool busy() const {
-    return !jobs_.empty() || bytes_in_flight_ != 0 || unacknowledged_ != 0 || fills() || !events_.empty();
+    return std::any_of(queues_.begin(), queues_.end(), [](const NicQueue& queue) { return queue.is_busy(); }) ||
+           !jobs_.empty() || bytes_in_flight_ != 0 || unacknowledged_ != 0 || fills() || !events_.empty();
   }
   /// An access for a command carries it; what carries that of a former epoch is stale.
   std::uint64_t token_of(std::uint32_t serial) const { return std::uint64_t{epoch_} << 32 | serial; }
@@ -127,10 +146,19 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
   std::vector<Command> commands_;
   FormerMaps former_maps_;
   std::uint32_t serials_ = 0;
-  std::deque<Job> jobs_;
-  /// A trigger (transaction null), an answer of memory or peer, or the notice that the link has taken a tile.
+  std::deque<Job> jobs_;  ///< by the links
+  std::array<NicQueue, registers::Dma::queue_entries_count> queues_;
+  /// Of accesses that are of a queue, plus its number, in place of a command's serial number.
+  static constexpr std::uint32_t first_queue_token = 0xFFFFFF00;
+  static bool is_queue_token(std::uint32_t serial) {
+    return serial - first_queue_token < registers::Dma::queue_entries_count;
+  }
+  static std::size_t queue_of(Transaction& transaction) {
+    return static_cast<std::uint32_t>(transaction.extension().token) - first_queue_token;
+  }
+  /// A trigger (transaction null), an answer of memory, peer or NIC, or the notice that the link has taken a tile.
   struct Event {
-    enum What : std::uint8_t { ready, loaded, taken, acknowledged, filled } what;
+    enum What : std::uint8_t { ready, loaded, taken, acknowledged, filled, written, rung, posted } what;
     Job job;
     Transaction* transaction;
   };

@@ -11,6 +11,7 @@ AbsentNic::AbsentNic(const sc_core::sc_module_name& name, std::uint16_t gpu) : s
   registers.register_b_transport(this, &AbsentNic::register_access);
   registers.register_transport_dbg(this, &AbsentNic::debug);
   doorbells.report_to(errors, "nic");
+  engine.report_to(errors, "nic");
 }
 
 void AbsentNic::register_access(tlm::tlm_generic_payload& transaction, sc_core::sc_time&) {
@@ -27,6 +28,11 @@ unsigned AbsentNic::debug(tlm::tlm_generic_payload& transaction) {
 void AbsentNic::kernel_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   refuse(transaction, transaction.get_address());
   doorbells.respond(transaction, delay);
+}
+
+void AbsentNic::engine_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  refuse(transaction, transaction.get_address());
+  engine.respond(transaction, delay);
 }
 
 void AbsentNic::refuse(tlm::tlm_generic_payload& transaction, std::uint64_t address) {

@@ -15,6 +15,7 @@ class AbsentNic : public sc_core::sc_module, public PacketReceiver {
  public:
   tlm_utils::simple_target_socket<AbsentNic, 64> registers{"registers"};
   DataTargetSocket<AbsentNic> doorbells{"doorbells", this, &AbsentNic::kernel_request};
+  DataTargetSocket<AbsentNic> engine{"engine", this, &AbsentNic::engine_request};
   DataInitiatorSocket<AbsentNic> memory{"memory", this, &AbsentNic::no_response};  ///< nothing is ever sent
   sc_core::sc_out<bool> interrupt{"interrupt"};                                    ///< stays low
   ErrorPort errors{"errors"};
@@ -28,6 +29,7 @@ class AbsentNic : public sc_core::sc_module, public PacketReceiver {
   void register_access(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
   unsigned debug(tlm::tlm_generic_payload& transaction);
   void kernel_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void engine_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void no_response(int, tlm::tlm_generic_payload&, Picoseconds) {}
   void refuse(tlm::tlm_generic_payload& transaction, std::uint64_t address);
 

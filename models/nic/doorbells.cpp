@@ -42,7 +42,7 @@ void Nic::kernel_request(int, tlm::tlm_generic_payload& transaction, Picoseconds
 void Nic::take_stores() {
   while (tlm::tlm_generic_payload* store = stores_.get_next_transaction()) {
     store->set_response_status(tlm::TLM_OK_RESPONSE);
-    take_store(*store);
+    take_store(*store, "compute units");
     doorbells.respond(*store, 0);
     store->release();
   }
@@ -58,7 +58,7 @@ void Nic::take_completions(tlm::tlm_generic_payload& store, std::uint32_t queue,
 }
 
 /// Its data are real in every run.
-void Nic::take_store(tlm::tlm_generic_payload& store) {
+void Nic::take_store(tlm::tlm_generic_payload& store, const char* who) {
   const std::uint64_t address = store.get_address();
   const std::uint64_t offset = address_map::local_of(address) - address_map::block_base(address_map::Block::nic) -
                                registers::Nic::doorbell_offset;
@@ -71,9 +71,9 @@ void Nic::take_store(tlm::tlm_generic_payload& store) {
   const bool takes = within == consumed_within && number < registers::Nic::consumed_count;
   if (!is_word || !(rings || takes)) {
     store.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    return registers.report(
-        Status::bad_address, address,
-        t3vp::describe(store) + ": compute units may only store the 4 bytes of nic.doorbell[i] and nic.consumed[i]");
+    return registers.report(Status::bad_address, address,
+                            fmt::format("{}: {} may only store the 4 bytes of nic.doorbell[i] and nic.consumed[i]",
+                                        t3vp::describe(store), who));
   }
   if (is_of_an_earlier_life(extension_of(store), reset_at_)) return refuse_of_an_earlier_life(store);
   const std::uint64_t posted = t3_number_at(store.get_data_ptr(), doorbell_bytes);

@@ -29,6 +29,8 @@ Nic::Nic(const sc_core::sc_module_name& name, const NicParameters& parameters, b
   registers.number.set(number);
   registers.on_reset([this] { reset(); });
   doorbells.report_to(registers.errors, registers.description().name);
+  engine.report_to(registers.errors, registers.description().name);
+  engine.on_debug(&Nic::engine_debug);
 
   SC_HAS_PROCESS(Nic);
   SC_METHOD(step);
@@ -36,6 +38,9 @@ Nic::Nic(const sc_core::sc_module_name& name, const NicParameters& parameters, b
   dont_initialize();
   SC_METHOD(take_stores);
   sensitive << stores_.get_event();
+  dont_initialize();
+  SC_METHOD(take_engine_requests);
+  sensitive << engine_requests_.event();
   dont_initialize();
 }
 

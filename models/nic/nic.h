@@ -23,6 +23,8 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
   IoLink io;  ///< its socket `memory` goes to the memory that keys and queues are about
   /// Kernels' stores of 4 bytes to doorbells; everything else of theirs is refused.
   DataTargetSocket<Nic> doorbells{"doorbells", this, &Nic::kernel_request};
+  /// The DMA engine's stores to doorbells, and its waits for nic.finished[i].
+  DataTargetSocket<Nic> engine{"engine", this, &Nic::engine_request};
   sc_core::sc_port<PacketCarrier> wire{"wire"};
   sc_core::sc_out<bool> interrupt{"interrupt"};
   registers::Nic registers{"registers"};
@@ -77,8 +79,17 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
   void kernel_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void take_stores();
   void take_completions(tlm::tlm_generic_payload& store, std::uint32_t queue, std::uint32_t consumed);
-  void take_store(tlm::tlm_generic_payload& store);
+  void take_store(tlm::tlm_generic_payload& store, const char* who);
   void post_receive(std::size_t queue);
+
+  // engine_requests.cpp
+  unsigned engine_debug(int, tlm::tlm_generic_payload& transaction);
+  void engine_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void take_engine_requests();
+  void take_wait(tlm::tlm_generic_payload& request);
+  void answer_wait(const Wait& wait, tlm::tlm_response_status response, Status status);
+  void answer_waits(std::uint32_t queue);
+  void end_waits(std::uint32_t queue);
 
   // requester.cpp: from the doorbell to the wire
   void read_record(std::uint32_t queue, std::uint32_t announced);
@@ -150,6 +161,7 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
   Picoseconds reset_at_ = 0;
   Figures figures_;
   tlm_utils::peq_with_get<tlm::tlm_generic_payload> stores_{"stores"};  ///< of kernels
+  EventQueue<tlm::tlm_generic_payload*> engine_requests_;
 };
 
 }  // namespace t3vp::nic

@@ -94,6 +94,7 @@ void Nic::change_state(std::size_t number) {
 /// Everything of the queue pair is gone, on this side.
 void Nic::forget(std::uint32_t queue) {
   QueuePair& pair = queue_pairs_[queue];
+  end_waits(queue);
   std::uint64_t loading = 0;
   for (const Loading& load : pair.loading) loading += load.packet->payload();
   const bool is_listed = pair.is_ready;  // it stays in the list, which finds nothing to begin
@@ -128,6 +129,7 @@ void Nic::enter_error(std::uint32_t queue) {
     complete(queue, message, pair.finished++);
   }
   pair.fetched = pair.begun = pair.finished;
+  end_waits(queue);
   if (loading != 0) room_made(loading);
   if (is_new) raise_error();
 }

@@ -8,7 +8,7 @@
 
 #include "nic/packet.h"
 #include "nic/work_entry.h"
-#include "protocol/picoseconds.h"
+#include "protocol/data_protocol.h"
 #include "registers/nic.h"
 
 namespace t3vp::nic {
@@ -52,14 +52,23 @@ struct Duty {
   std::uint32_t bytes = 0, immediate = 0, index = 0;
 };
 
+/// Of the DMA engine, for an entry's end.
+struct Wait {
+  tlm::tlm_generic_payload* request;
+  Picoseconds answered;  ///< at the earliest
+};
+
 struct QueuePair {
   QueuePairState state = QueuePairState::reset;
   std::uint32_t generation = 0;  ///< resets so far
 
   std::uint32_t posted = 0, fetched = 0, begun = 0, finished = 0;  ///< entries, modulo 2^32
   std::deque<Message> messages;                                    ///< from entry `finished` on
-  bool failed = false;    ///< an entry has failed, behind which none begins; those before it go on
-  bool is_ready = false;  ///< in the list of those with an entry to begin
+  std::uint32_t succeeded = 0;                                     ///< of those that have finished, without error
+  Status failure = Status::aborted;                                ///< why no other one will, once it is in error
+  std::deque<Wait> waits;  ///< for one to succeed, in the order of their numbers
+  bool failed = false;     ///< an entry has failed, behind which none begins; those before it go on
+  bool is_ready = false;   ///< in the list of those with an entry to begin
 
   std::deque<Loading> loading;
   std::uint64_t loading_first = 0;  ///< number of loading.front() since reset

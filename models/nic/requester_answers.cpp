@@ -131,6 +131,7 @@ void Nic::fail(std::uint32_t queue, std::uint32_t number, NicSyndrome syndrome, 
   message.stage = Message::Stage::ended;
   message.syndrome = syndrome;
   message.address = address;
+  if (!pair.failed) pair.failure = status_of(syndrome);
   pair.failed = true;
   log(status_of(syndrome), address,
       fmt::format("queue pair {}, entry {}: {}: {}", queue, number, name_of(syndrome), text));
@@ -154,7 +155,9 @@ void Nic::finish(std::uint32_t queue) {
     const Message message = pair.messages.front();
     pair.messages.pop_front();
     ++figures_.messages;
+    ++pair.succeeded;
     complete(queue, message, pair.finished++);
+    answer_waits(queue);
   }
   make_ready(queue);  // what a fence has held
   begin_messages();

@@ -61,12 +61,14 @@ void Gpu::place_nic(const GpuParameters& parameters, bool functional, std::uint1
   if (parameters.nic) {
     nic = std::make_unique<nic::Nic>("nic", *parameters.nic, functional, gpu);
     joints_.join(output_map.nic, nic->doorbells);
+    joints_.join(dma.nic, nic->engine);
     joints_.join(nic->io.memory, cache.nic);
     return;
   }
   absent_nic_ = std::make_unique<nic::AbsentNic>("nic", gpu);
   joints_.join(bus.block(address_map::Block::nic), absent_nic_->registers);
   joints_.join(output_map.nic, absent_nic_->doorbells);
+  joints_.join(dma.nic, absent_nic_->engine);
   joints_.join(absent_nic_->memory, cache.nic);
   absent_nic_->errors.bind(error_log.reports);
 }

@@ -20,7 +20,7 @@ struct DmaBench {
   DmaParameters parameters;
   DmaEngine engine;
   DataInitiator tracker{"tracker"};
-  DataTarget memory{"memory"}, link{"link"};
+  DataTarget memory{"memory"}, link{"link"}, nic{"nic"};
   sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS> interrupt{"interrupt"};
   OtherUser user;
   NamedRegisters registers;
@@ -34,6 +34,7 @@ struct DmaBench {
     checks.join_test(tracker.socket, engine.trigger);
     checks.join(engine.memory, memory.socket);
     checks.join(engine.remote, link.socket);
+    checks.join(engine.nic, nic.socket);
     engine.interrupt.bind(interrupt);
     engine.users.bind(user);
     memory.latency = 300'000;

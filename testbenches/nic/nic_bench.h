@@ -30,7 +30,7 @@ class Side {
 
   Nic nic;
   DataTarget memory;
-  DataInitiator kernel;
+  DataInitiator kernel, engine;
   sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS> interrupt;
   NamedRegisters registers;
   std::vector<unsigned char> bytes = std::vector<unsigned char>(size);
@@ -41,11 +41,13 @@ class Side {
       : nic(fmt::format("nic{}", number).c_str(), parameters, functional, number),
         memory(fmt::format("memory{}", number).c_str()),
         kernel(fmt::format("kernel{}", number).c_str()),
+        engine(fmt::format("engine{}", number).c_str()),
         interrupt(fmt::format("interrupt{}", number).c_str()),
         registers(fmt::format("registers{}", number).c_str(), nic.registers),
         base(address_map::on_gpu(number, 0)) {
     checks.join(nic.io.memory, memory.socket);
     checks.join_test(kernel.socket, nic.doorbells);
+    checks.join_test(engine.socket, nic.engine);
     nic.interrupt.bind(interrupt);
     memory.capacity = size;
     memory.latency = 100'000;
