@@ -2,6 +2,7 @@
 #include "matrices.h"
 #include "packets.h"
 #include "registers.h"
+#include "t3/nic_maps.h"
 #include "t3/registers/dma.h"
 #include "t3/registers/output_map.h"
 #include "t3/registers/tracker.h"
@@ -120,15 +121,34 @@ static enum t3_status add_to_tracker(struct t3_context* context, const struct t3
   return t3_command(&r, T3_TRACKER_COMMAND_OFFSET, command, T3_TRACKER_STATUS_OFFSET);
 }
 
+/* What a dma_map is to do with a complete tile. */
+struct sending {
+  enum t3_operation operation;
+  uint64_t peer_output;
+  const struct t3_nic_way* way; /* NULL: over the links */
+};
+
+static void stage_way(struct t3_registers* r, const struct t3_nic_way* way) {
+  t3_put32(r, T3_DMA_WAY_OFFSET,
+           T3_DMA_WAY_KIND_QUEUE << T3_DMA_WAY_KIND_SHIFT | way->dma_queue << T3_DMA_WAY_QUEUE_SHIFT);
+  t3_put32(r, T3_DMA_LOCAL_KEY_OFFSET, way->local_key);
+  t3_put32(r, T3_DMA_REMOTE_KEY_OFFSET, way->remote_key);
+}
+
 static enum t3_status add_to_dma(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
-                                 uint64_t peer_output, enum t3_operation operation, uint32_t block_tiles) {
+                                 struct sending sending, uint32_t block_tiles) {
+  const enum t3_operation operation = sending.operation;
   struct t3_registers r = t3_own_block(context, T3_BLOCK_DMA);
   stage_chunk(&r, output, chunk);
+  if (sending.way != NULL) stage_way(&r, sending.way);
   t3_put32(&r, T3_DMA_BLOCK_TILES_OFFSET, block_tiles);
-  t3_put64(&r, T3_DMA_DESTINATION_BASE_OFFSET, operation == T3_NOTIFY ? 0 : peer_output);
+  t3_put64(&r, T3_DMA_DESTINATION_BASE_OFFSET, operation == T3_NOTIFY ? 0 : sending.peer_output);
   const uint32_t command = T3_DMA_COMMAND_ACTION_ADD << T3_DMA_COMMAND_ACTION_SHIFT |
                            (uint32_t)operation << T3_DMA_COMMAND_OPERATION_SHIFT | classes_of_dma_map(operation);
-  return t3_command(&r, T3_DMA_COMMAND_OFFSET, command, T3_DMA_STATUS_OFFSET);
+  const enum t3_status status = t3_command(&r, T3_DMA_COMMAND_OFFSET, command, T3_DMA_STATUS_OFFSET);
+  /* The links are the way of every map that says nothing else. */
+  if (sending.way != NULL) t3_put32(&r, T3_DMA_WAY_OFFSET, T3_DMA_WAY_KIND_LINKS << T3_DMA_WAY_KIND_SHIFT);
+  return status != T3_OK ? status : r.status;
 }
 
 static enum t3_status remove_staged(struct t3_registers* tracker) {
@@ -137,7 +157,8 @@ static enum t3_status remove_staged(struct t3_registers* tracker) {
 }
 
 static enum t3_status dma_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
-                              uint64_t peer_output, enum t3_operation operation, struct t3_dma_options options) {
+                              struct sending sending, struct t3_dma_options options) {
+  const enum t3_operation operation = sending.operation;
   if (output == NULL || !can_be_staged(output) || operation < T3_STORE || operation > T3_NOTIFY)
     return T3_INVALID_ARGUMENT;
   if ((uint32_t)options.counted > T3_UPDATE) return T3_INVALID_ARGUMENT;
@@ -151,7 +172,7 @@ static enum t3_status dma_map(struct t3_context* context, const struct t3_output
     if (reserved != T3_BUSY) T3_TRY(reserved);
   }
   T3_TRY(add_to_tracker(context, output, chunk, counted, options.updates));
-  const enum t3_status status = add_to_dma(context, output, chunk, peer_output, operation, options.block_tiles);
+  const enum t3_status status = add_to_dma(context, output, chunk, sending, options.block_tiles);
   if (status == T3_OK) return T3_OK;
   /* Why it was refused is worth more to the caller than what becomes of the removal of what is still staged. */
   struct t3_registers tracker = t3_own_block(context, T3_BLOCK_TRACKER);
@@ -161,7 +182,15 @@ static enum t3_status dma_map(struct t3_context* context, const struct t3_output
 
 enum t3_status t3_dma_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                           uint64_t peer_output, enum t3_operation operation, struct t3_dma_options options) {
-  return T3_LOCKED(context, dma_map(context, output, chunk, peer_output, operation, options));
+  const struct sending sending = {operation, peer_output, NULL};
+  return T3_LOCKED(context, dma_map(context, output, chunk, sending, options));
+}
+
+enum t3_status t3_dma_map_nic(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
+                              uint64_t peer_output, const struct t3_nic_way* way, struct t3_dma_options options) {
+  if (way == NULL || way->dma_queue >= T3_DMA_QUEUES) return T3_INVALID_ARGUMENT;
+  const struct sending sending = {T3_UPDATE, peer_output, way};
+  return T3_LOCKED(context, dma_map(context, output, chunk, sending, options));
 }
 
 static enum t3_status dma_map_also(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,

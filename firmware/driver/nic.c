@@ -86,6 +86,7 @@ static enum t3_status create(struct t3_context* context, struct t3_nic_queue* qu
   t3_put32(&nic, of_pair(T3_NIC_STATE_OFFSET, queue), T3_NIC_STATE_NOW_INIT);
   queue->posted = queue->ended = queue->taken = 0;
   queue->is_open = nic.status == T3_OK;
+  queue->is_lent = false;
   context->nic_queues += queue->is_open;
   return nic.status;
 }
@@ -123,6 +124,7 @@ enum t3_status t3_nic_state(struct t3_context* context, const struct t3_nic_queu
 
 static enum t3_status reset(struct t3_context* context, struct t3_nic_queue* queue) {
   if (!is_possible(queue) || !queue->is_open) return T3_INVALID_ARGUMENT;
+  if (queue->is_lent) return T3_BUSY;
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
   t3_put32(&nic, of_pair(T3_NIC_STATE_OFFSET, queue), T3_NIC_STATE_NOW_RESET);
   t3_put32(&nic, of_completions(T3_NIC_COMPLETION_ENTRIES_OFFSET, queue), 0);

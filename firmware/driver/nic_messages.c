@@ -10,7 +10,7 @@
 
 static bool is_known(enum t3_nic_opcode opcode) {
   return opcode == T3_NIC_WRITE || opcode == T3_NIC_WRITE_IMMEDIATE || opcode == T3_NIC_READ ||
-         opcode == T3_NIC_FETCH_ADD;
+         opcode == T3_NIC_FETCH_ADD || opcode == T3_NIC_ACCUMULATE;
 }
 
 static void encode(const struct t3_nic_message* message, const struct t3_nic_queue* queue, unsigned char* entry) {
@@ -35,6 +35,7 @@ static void encode(const struct t3_nic_message* message, const struct t3_nic_que
     t3_nic_segment_to(&segment, tail + (adds ? T3_NIC_SEGMENT_ENTRY_BYTES : 0));
   }
   if (adds) t3_put_number(tail, 8, message->addend);
+  if (message->opcode == T3_NIC_ACCUMULATE) t3_nic_tile_to(&message->tile, tail + T3_NIC_SEGMENT_ENTRY_BYTES);
   t3_nic_work_entry_to(&head, entry);
 }
 
@@ -46,7 +47,7 @@ static enum t3_status post(struct t3_context* context, struct t3_nic_queue* queu
   if (message->inline_data != NULL && message->bytes > T3_NIC_INLINE_BYTES) return T3_CAPACITY;
   const struct t3_hal* hal = context->hal;
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
-  if (queue->posted - queue->ended >= queue->entries) return T3_BUSY;
+  if (queue->is_lent || queue->posted - queue->ended >= queue->entries) return T3_BUSY;
   unsigned char entry[T3_NIC_WORK_ENTRY_ENTRY_BYTES] = {0}, count[4];
   encode(message, queue, entry);
   const uint64_t place = queue->posted & (queue->entries - 1);

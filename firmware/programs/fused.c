@@ -1,3 +1,4 @@
+#include "fused_nodes.h"
 #include "operands.h"
 #include "t3/grid.h"
 
@@ -87,7 +88,8 @@ static enum t3_status map_all_to_all(struct t3_context* gpu, const struct t3_out
   return T3_OK;
 }
 
-static enum t3_status map_output(struct t3_context* gpu, const struct t3_job* job, const struct t3_output* out) {
+static enum t3_status map_output(struct t3_context* gpu, const struct t3_job* job, const struct t3_output* out,
+                                 struct t3_node_ways* ways) {
   switch (job->fused) {
     case T3_FUSED_RING_REDUCE_SCATTER:
       return map_ring(gpu, out, job->dma);
@@ -97,6 +99,8 @@ static enum t3_status map_output(struct t3_context* gpu, const struct t3_job* jo
       return map_all_reduce(gpu, out, job->dma);
     case T3_FUSED_ALL_TO_ALL:
       return map_all_to_all(gpu, out, job->dma);
+    case T3_FUSED_HIERARCHICAL_REDUCE_SCATTER:
+      return t3_map_nodes(gpu, job, out, ways);
   }
   return T3_INVALID_ARGUMENT;
 }
@@ -105,13 +109,16 @@ static bool gathers(const struct t3_job* job) {
   return job->fused == T3_FUSED_RING_REDUCE_SCATTER || job->fused == T3_FUSED_DIRECT_REDUCE_SCATTER;
 }
 
+static bool is_of_nodes(const struct t3_job* job) { return job->fused == T3_FUSED_HIERARCHICAL_REDUCE_SCATTER; }
+
 /* Tiles for all owners take turns, each GPU's beginning with another one, so that none has to take from all at once
  * while the links to others rest. */
 static enum t3_status gemm_and_collective(struct t3_context* gpu, const struct t3_job* job,
                                           const struct t3_operands* t) {
   struct t3_gemm_options options = t3_gemm_options_of(job);
   options.update = job->fused != T3_FUSED_ALL_TO_ALL;
-  options.first_workgroup = t3_ring_chunk(gpu, &t->out, 0).first_workgroup;
+  options.first_workgroup =
+      is_of_nodes(job) ? t3_first_of_turns(gpu, job, &t->out) : t3_ring_chunk(gpu, &t->out, 0).first_workgroup;
   options.chunks = job->fused == T3_FUSED_RING_REDUCE_SCATTER ? 1 : gpu->gpus;
   t3_begin(gpu, "gemm");
   T3_TRY(t3_gemm(gpu, &t->out, &t->a, &t->b, options));
@@ -143,9 +150,10 @@ static enum t3_status zero_matrix(struct t3_context* gpu, const struct t3_job* j
   return job->valid_bits ? t3_arm_zero(gpu, matrix) : t3_fill_zero(gpu, matrix);
 }
 
-/* What is updated: everything in a ring, the own chunk where all others are stored, and nothing of an all-to-all. */
+/* What is updated: everything in a ring, what is summed here where all else is stored elsewhere, and nothing of an
+ * all-to-all. */
 static enum t3_status zero(struct t3_context* gpu, const struct t3_job* job, const struct t3_output* out) {
-  const struct t3_chunk own = own_chunk(gpu, out);
+  const struct t3_chunk own = is_of_nodes(job) ? t3_summed_here(gpu, job, out) : own_chunk(gpu, out);
   if (job->fused == T3_FUSED_RING_REDUCE_SCATTER) return zero_matrix(gpu, job, &out->matrix);
   if (job->fused == T3_FUSED_ALL_TO_ALL || own.workgroups == 0) return T3_OK;
   const struct t3_matrix rows = rows_of(out, own);
@@ -155,6 +163,7 @@ static enum t3_status zero(struct t3_context* gpu, const struct t3_job* job, con
 enum t3_status t3_fused(const struct t3_hal* hal, const struct t3_job* job) {
   struct t3_context context = {0};
   struct t3_operands t;
+  struct t3_node_ways ways = {0};
   T3_TRY(t3_set_up(&context, hal, job));
   t3_begin(&context, "setup");
   T3_TRY(t3_allocate(&context, job, T3_UNCACHED, &t));
@@ -163,13 +172,14 @@ enum t3_status t3_fused(const struct t3_hal* hal, const struct t3_job* job) {
     T3_TRY(zero(&context, job, &t.out));
     t3_end(&context, "zeroing");
   }
-  if (context.gpus > 1) T3_TRY(map_output(&context, job, &t.out));
-  T3_TRY(t3_barrier(&context));
+  if (context.gpus > 1) T3_TRY(map_output(&context, job, &t.out, &ways));
+  T3_TRY(job->by_nic ? t3_meet_hosts(&context) : t3_barrier(&context));
   t3_end(&context, "setup");
 
   t3_begin(&context, "total");
   T3_TRY(run(&context, job, &t));
   t3_end(&context, "total");
   T3_TRY(t3_remote_unmap_all(&context));
+  if (job->by_nic) T3_TRY(t3_close_node_ways(&context, job, &ways));
   return t3_close(&context);
 }

@@ -22,6 +22,19 @@ const GpuParameters& parameters_of(const SystemConfiguration& system, std::uint3
 
 std::uint32_t link_count(const RunConfiguration& c) { return static_cast<std::uint32_t>(fabric_of(c).links.size()); }
 
+std::uint32_t updates_of(const RunConfiguration& c) {
+  return t3_fused_updates(c.workload.fused, c.gpus, c.workload.gpus_per_node);
+}
+
+bool owns(const RunConfiguration& c, std::uint32_t gpu, std::uint32_t row, std::uint32_t column) {
+  const Workload& w = c.workload;
+  if (w.fused != T3_FUSED_HIERARCHICAL_REDUCE_SCATTER) return true;
+  const TileGrid grid = output_grid(c);
+  const std::uint32_t chunk = t3_fused_chunk(w.fused, gpu, c.gpus, w.gpus_per_node);
+  const std::uint32_t tile = row / grid.tile_rows * grid.tiles_across() + column / grid.tile_columns;
+  return tile >= grid.chunk_begin(chunk, c.gpus) && tile < grid.chunk_begin(chunk + 1, c.gpus);
+}
+
 TileGrid output_grid(const RunConfiguration& c) { return output_grid(c.workload.gemm, c.system.compute.wavefronts); }
 
 GemmProblem gemm_problem(const RunConfiguration& c) {

@@ -139,6 +139,13 @@ Fabric fabric_of(const RunConfiguration& configuration);
 /// Directions of links, as report.links lists them.
 std::uint32_t link_count(const RunConfiguration& configuration);
 
+/// Updates of an element of a GPU's own chunk, with a fused method.
+std::uint32_t updates_of(const RunConfiguration& configuration);
+
+/// Whether a GPU has this element of the GEMM's output in the end: all, or behind a reduce-scatter without an
+/// all-gather those of the tiles that it owns.
+bool owns(const RunConfiguration& configuration, std::uint32_t gpu, std::uint32_t row, std::uint32_t column);
+
 /// Output tiles of the workload on the system; rows padded to 32 bytes.
 TileGrid output_grid(const RunConfiguration& configuration);
 

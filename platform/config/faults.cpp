@@ -68,6 +68,12 @@ void check_faults(const Document& run, const RunConfiguration& c) {
     const std::uint64_t elements = output_elements(c, f.wrong_element->gpu);
     if (f.wrong_element->index >= elements)
       run.reject("/inject/wrong_element/index", fmt::format("an element from 0 to {}", elements - 1));
+    const auto [row, column] = std::div(static_cast<long long>(f.wrong_element->index),
+                                        static_cast<long long>(std::max(c.workload.gemm.n, 1u)));
+    if (c.workload.has_gemm() &&
+        !owns(c, f.wrong_element->gpu, static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(column)))
+      run.reject("/inject/wrong_element/index",
+                 fmt::format("an element of a tile that GPU {} owns", f.wrong_element->gpu));
   }
   if (f.wrong_rounding) {
     if (!c.workload.has_gemm() || c.operands != Operands::random)

@@ -27,7 +27,8 @@ void check_mirror(const Document& run, const RunConfiguration& c) {
                                           chunks[0], elements));
 }
 
-constexpr std::uint64_t spill_entry_bytes = 32;  // of the table that the driver gives the Tracker
+constexpr std::uint64_t nic_ring_bytes = 64 + 256 * 96;  // of a queue pair with its completions
+constexpr std::uint64_t spill_entry_bytes = 32;          // of the table that the driver gives the Tracker
 
 bool is_fused(const RunConfiguration& c) { return c.software.is("fused") && c.gpus > 1; }
 
@@ -40,6 +41,8 @@ std::uint64_t counted_workgroups(const RunConfiguration& c) {
       return largest;
     case T3_FUSED_ALL_TO_ALL:
       return largest * c.gpus;
+    case T3_FUSED_HIERARCHICAL_REDUCE_SCATTER:
+      return (tiles + c.workload.gpus_per_node - 1) / c.workload.gpus_per_node;
     default:
       return tiles;
   }
@@ -73,6 +76,8 @@ void check_memory_holds(const Document& run, const RunConfiguration& c, std::uin
   heap.take_matrix(g.m, g.k, g.element);
   heap.take_matrix(g.transpose_b ? g.n : g.k, g.transpose_b ? g.k : g.n, g.element);
   heap.take_matrix(std::uint64_t{g.m} * t3_fused_slabs(c.workload.fused, c.gpus), g.n, g.element);
+  if (c.workload.by_nic)
+    for (std::uint32_t other = 1; other < c.gpus / c.workload.gpus_per_node; ++other) heap.take(nic_ring_bytes);
   if (is_fused(c))
     heap.take(std::max(tiles, counted_workgroups(c)) * c.system.compute.wavefronts * spill_entry_bytes);
   else if (c.method != Method::ideal_rs_nmc)
@@ -88,10 +93,12 @@ std::uint64_t tracker_ways_needed(const RunConfiguration& c, const TileGrid& gri
   };
   std::uint64_t most = 0;
   const t3_fused_kind fused = c.workload.fused;
-  for (std::uint32_t gpu = 0; gpu < (c.mirror ? 1 : c.gpus); ++gpu) {
+  const bool of_nodes = fused == T3_FUSED_HIERARCHICAL_REDUCE_SCATTER;
+  const std::uint32_t chunks = of_nodes ? c.workload.gpus_per_node : c.gpus;  // or what a place of each node sums
+  for (std::uint32_t gpu = 0; gpu < (c.mirror ? 1 : chunks); ++gpu) {
     const bool ring = fused == T3_FUSED_RING_REDUCE_SCATTER;
     const std::uint32_t chunk = ring ? (gpu + 1) % c.gpus : gpu;  // in a ring the one that leaves by remote_map
-    const std::uint64_t begin = grid.chunk_begin(chunk, c.gpus), end = grid.chunk_begin(chunk + 1, c.gpus);
+    const std::uint64_t begin = grid.chunk_begin(chunk, chunks), end = grid.chunk_begin(chunk + 1, chunks);
     for (std::uint64_t set = 0; set < sets; ++set) {
       const std::uint64_t all = before(grid.workgroups(), set), inside = before(end, set) - before(begin, set);
       most = std::max(most, ring                           ? all - inside
@@ -107,8 +114,11 @@ struct Entries {
   std::uint32_t stored, counted, sent;
 };
 
-Entries entries_of(t3_fused_kind fused, std::uint32_t gpus) {
-  switch (fused) {
+Entries entries_of(const Workload& workload, std::uint32_t gpus) {
+  const std::uint32_t node = workload.gpus_per_node, nodes = gpus / node;
+  switch (workload.fused) {
+    case T3_FUSED_HIERARCHICAL_REDUCE_SCATTER:
+      return {node - 1, nodes, nodes};
     case T3_FUSED_DIRECT_REDUCE_SCATTER:
       return {gpus - 1, 1, 1};
     case T3_FUSED_ALL_REDUCE:  // the own chunk goes to all others, whose chunks are announced
@@ -123,9 +133,9 @@ Entries entries_of(t3_fused_kind fused, std::uint32_t gpus) {
 /// Every chunk that a GPU maps has an entry in a table of each block that knows it.
 void check_tables(const Document& run, const Document& system, const RunConfiguration& c) {
   const TileGrid grid = output_grid(c);
-  const Entries entries = entries_of(c.workload.fused, c.gpus);
+  const Entries entries = entries_of(c.workload, c.gpus);
   constexpr std::uint32_t most_updates = 255;  // that the Tracker counts of an element
-  if (t3_fused_updates(c.workload.fused, c.gpus) > most_updates)
+  if (updates_of(c) > most_updates)
     run.reject(run.content.contains("gpus") ? "/gpus" : "/workload/tp",
                fmt::format("at most {} with fused {}, the updates that are counted of an element", most_updates,
                            name_of(c.workload.fused)));
@@ -252,7 +262,10 @@ void check_fused(const Document& run, const RunConfiguration& c) {
   const t3_fused_kind fused = c.workload.fused;
   if (run.content.at("workload").contains("fused") && !c.software.is("fused"))
     run.reject("/workload/fused", "this key only with method t3 or t3-mca");
-  const bool adds_as_it_comes = fused == T3_FUSED_DIRECT_REDUCE_SCATTER || fused == T3_FUSED_ALL_REDUCE;
+  const bool of_nodes = fused == T3_FUSED_HIERARCHICAL_REDUCE_SCATTER;
+  if (of_nodes && c.system.topology.kind != Topology::Kind::nodes)
+    run.reject("/workload/fused", fmt::format("another one: {} needs links of kind nodes", name_of(fused)));
+  const bool adds_as_it_comes = fused == T3_FUSED_DIRECT_REDUCE_SCATTER || fused == T3_FUSED_ALL_REDUCE || of_nodes;
   if (adds_as_it_comes && c.operands == Operands::random)
     run.reject("/operands", fmt::format("exact with fused {}: other sums are rounded in the order in which they arrive",
                                         name_of(fused)));

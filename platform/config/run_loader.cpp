@@ -325,6 +325,11 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
   for (OtherGpu& other : c.system.other_gpus) other.parameters.processor.quantum = c.system.processor.quantum;
   c.firmware = run.value("firmware", c.firmware);
   c.seed = run.value("seed", c.seed);
+  const Topology& topology = c.system.topology;
+  const bool is_of_nodes = topology.kind == Topology::Kind::nodes && topology.gpus_per_node < c.gpus;
+  const bool apart = is_of_nodes && topology.between() == nullptr;
+  c.workload.gpus_per_node = is_of_nodes ? topology.gpus_per_node : c.gpus;
+  c.workload.by_nic = c.workload.has_gemm() && apart;
   if (c.workload.embedding) complete_embedding(files.run, c);
   c.faults = read_faults(run.value("inject", json::object()));
   c.limits = limits_of(run);

@@ -140,15 +140,33 @@ void check_buffers(const Document& system, const RunConfiguration& c) {
   }
 }
 
+/// Methods of a GEMM that need no links between nodes.
+bool sends_by_nic(const RunConfiguration& c) {
+  const bool fused = c.method == Method::t3 || c.method == Method::t3_mca;
+  return fused && c.workload.fused == T3_FUSED_HIERARCHICAL_REDUCE_SCATTER;
+}
+
+void check_nics(const Document& system, const RunConfiguration& c) {
+  constexpr std::uint32_t most_nodes = 9;  // the DMA engine has a queue for each of eight others
+  if (!c.system.nic) system.reject("/nic", "nothing", "NICs, since links do not join all GPUs");
+  if (c.gpus / c.workload.gpus_per_node > most_nodes)
+    system.reject("/links/topology/gpus_per_node", fmt::format("at least {}, for {} nodes at most that NICs join",
+                                                               (c.gpus + most_nodes - 1) / most_nodes, most_nodes));
+}
+
 /// GPUs of a GEMM or a collective send to each other, and meet at barriers, over links.
 void check_ways(const Document& system, const RunConfiguration& c, const Fabric& fabric) {
   const bool by_links = c.workload.embedding && c.method == Method::zero_copy;
+  if (c.workload.by_nic && sends_by_nic(c)) return check_nics(system, c);
   if (joins_all(fabric) || !(c.workload.has_gemm() || c.workload.collective || by_links)) return;
   system.reject("/links/topology/between", "nothing",
-                fmt::format("the links between nodes, over which the {} GPUs of a {} send to each other", c.gpus,
+                fmt::format("the links between nodes, over which the {} GPUs of a {} send to each other{}", c.gpus,
                             c.workload.collective ? "collective"
                             : by_links            ? "method zero-copy"
-                                                  : "GEMM"));
+                                                  : "GEMM",
+                            c.workload.by_nic ? ", or, by NICs, method t3 or t3-mca with fused "
+                                                "hierarchical-reduce-scatter"
+                                              : ""));
 }
 
 void check_size(const Document& system, const Fabric& fabric) {

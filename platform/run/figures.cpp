@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "protocol/traffic_classes.h"
 #include "workload/embedding.h"
@@ -189,6 +190,30 @@ double least_wire_ns(const RunConfiguration& configuration) {
   return static_cast<double>(most * t3_embedding_sample_bytes(&e)) / configuration.system.wire.GBps;
 }
 
+/// The sums that each GPU has in the end.
+std::vector<std::uint64_t> owned_bytes(const RunConfiguration& configuration) {
+  const Workload& workload = configuration.workload;
+  const std::vector<std::uint64_t> chunks = chunk_elements(output_grid(configuration), configuration.gpus);
+  std::vector<std::uint64_t> owned;
+  for (std::uint32_t gpu = 0; gpu < configuration.gpus; ++gpu)
+    owned.push_back(chunks[t3_fused_chunk(workload.fused, gpu, configuration.gpus, workload.gpus_per_node)] *
+                    bytes_of(workload.gemm.element));
+  return owned;
+}
+
+/// Of a reduce-scatter by NICs: one addend at least of each sum of a node has to come in by its NICs, and one of each
+/// sum of the others to go out.
+double least_wire_ns(const std::vector<std::uint64_t>& owned, const RunConfiguration& configuration) {
+  const std::uint32_t node = configuration.workload.gpus_per_node;
+  const std::uint64_t all = std::accumulate(owned.begin(), owned.end(), std::uint64_t{0});
+  std::uint64_t most = 0;
+  for (auto first = owned.begin(); first != owned.end(); first += node) {
+    const std::uint64_t inside = std::accumulate(first, first + node, std::uint64_t{0});
+    most = std::max({most, inside, all - inside});
+  }
+  return static_cast<double>(most) / node / configuration.system.wire.GBps;
+}
+
 /// What links need for the collective that the workload is, or that is fused with its GEMM: one that ends with an
 /// all-gather is an all-reduce.
 double least_link_ns(const RunConfiguration& configuration) {
@@ -197,8 +222,10 @@ double least_link_ns(const RunConfiguration& configuration) {
   if (const auto& e = workload.embedding)
     return e->gpus_per_node != 0 ? least_wire_ns(configuration) : least_link_ns(*e, fabric_of(configuration));
   if (workload.fused == T3_FUSED_RING_REDUCE_SCATTER) return 0;  // one way alone, whose links have carried more
-  std::vector<std::uint64_t> chunks = chunk_elements(output_grid(configuration), configuration.gpus);
-  for (std::uint64_t& chunk : chunks) chunk *= bytes_of(workload.gemm.element);
+  const std::vector<std::uint64_t> chunks = owned_bytes(configuration);
+  if (workload.by_nic) return least_wire_ns(chunks, configuration);
+  if (workload.fused == T3_FUSED_HIERARCHICAL_REDUCE_SCATTER)
+    return least_link_ns(T3_REDUCE_SCATTER, chunks, fabric_of(configuration));
   const t3_collective_op op = workload.fused == T3_FUSED_ALL_TO_ALL ? T3_ALL_TO_ALL : T3_ALL_REDUCE;
   return least_link_ns(op, chunks, fabric_of(configuration));
 }

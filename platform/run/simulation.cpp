@@ -55,7 +55,9 @@ t3_job job_of(const RunConfiguration& configuration) {
   job.tiling = {tile.rows, tile.columns, compute.wavefronts};
   job.ring_workgroups = ring_workgroups(configuration.system);
   job.fused = configuration.workload.fused;
-  job.dma.updates = configuration.faults.dma_map_updates.value_or(t3_fused_updates(job.fused, configuration.gpus));
+  job.dma.updates = configuration.faults.dma_map_updates.value_or(updates_of(configuration));
+  job.gpus_per_node = configuration.workload.gpus_per_node;
+  job.by_nic = configuration.workload.by_nic;
   job.dma.block_tiles = 1;
   job.near_memory = configuration.method == Method::ideal_rs_nmc;
   job.zero_output = true;

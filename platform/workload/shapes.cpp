@@ -22,7 +22,8 @@ const char* name_of(LayerPart part) {
 }
 
 const char* name_of(t3_fused_kind kind) {
-  constexpr const char* names[] = {"ring-reduce-scatter", "direct-reduce-scatter", "all-reduce", "all-to-all"};
+  constexpr const char* names[] = {"ring-reduce-scatter", "direct-reduce-scatter", "all-reduce", "all-to-all",
+                                   "hierarchical-reduce-scatter"};
   return names[kind];
 }
 

@@ -60,7 +60,9 @@ struct Workload {
   GemmShape gemm;     ///< of each GPU
   /// What fused methods make of the GPUs' outputs.
   t3_fused_kind fused = T3_FUSED_RING_REDUCE_SCATTER;
-  std::string model, sublayer;  ///< empty, and tp and tokens 0, without a model
+  std::uint32_t gpus_per_node = 0;  ///< of a GEMM: GPUs that links join inside a node, or all
+  bool by_nic = false;              ///< of a GEMM: NICs, and no links, join its nodes
+  std::string model, sublayer;      ///< empty, and tp and tokens 0, without a model
   std::uint32_t tp = 0, tokens = 0;
   std::optional<LayerWorkload> layer;  ///< then gemm, sublayer and tokens say nothing
 
@@ -94,7 +96,8 @@ struct GemmProblem {
 const char* name_of(LayerPart part);
 
 inline constexpr t3_fused_kind all_fused_kinds[] = {T3_FUSED_RING_REDUCE_SCATTER, T3_FUSED_DIRECT_REDUCE_SCATTER,
-                                                    T3_FUSED_ALL_REDUCE, T3_FUSED_ALL_TO_ALL};
+                                                    T3_FUSED_ALL_REDUCE, T3_FUSED_ALL_TO_ALL,
+                                                    T3_FUSED_HIERARCHICAL_REDUCE_SCATTER};
 const char* name_of(t3_fused_kind kind);
 
 /// Elements of the tiles of each GPU's chunk.

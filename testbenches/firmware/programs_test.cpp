@@ -149,7 +149,7 @@ namespace {
 std::vector<std::string> maps_of(t3_fused_kind kind) {
   t3_job fused = job();
   fused.fused = kind;
-  fused.dma.updates = t3_fused_updates(kind, 4);
+  fused.dma.updates = t3_fused_updates(kind, 4, 4);
   std::vector<std::string> journal = journal_of(t3_fused, 1, 4, fused);
   const auto begin = std::find(journal.begin(), journal.end(), "end zeroing");
   REQUIRE(begin != journal.end());

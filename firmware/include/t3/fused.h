@@ -11,11 +11,23 @@ enum t3_fused_kind T3_OF_32_BITS {
   T3_FUSED_RING_REDUCE_SCATTER,   /* sums that go from GPU to GPU, each of which adds its own; then an all-gather */
   T3_FUSED_DIRECT_REDUCE_SCATTER, /* every GPU stores straight into the owner's sum; then an all-gather */
   T3_FUSED_ALL_REDUCE,            /* the same, and the owner sends each tile of the sum to all as it completes */
-  T3_FUSED_ALL_TO_ALL             /* nothing is summed: GPU g's chunk c goes to GPU c, into its slab for g */
+  T3_FUSED_ALL_TO_ALL,            /* nothing is summed: GPU g's chunk c goes to GPU c, into its slab for g */
+  /* GPUs of several nodes: those of a node store into the sum of one of them, which sends each tile of it to the owner
+   * in another node; there is no all-gather */
+  T3_FUSED_HIERARCHICAL_REDUCE_SCATTER
 };
 
+/* The chunk that a GPU owns: that of its number. Of the hierarchical kind GPU p of node n owns chunk p * nodes + n, so
+ * that what GPU p of each node sums for all nodes is one run of chunks. */
+static inline uint32_t t3_fused_chunk(enum t3_fused_kind kind, uint32_t gpu, uint32_t gpus, uint32_t gpus_per_node) {
+  if (kind != T3_FUSED_HIERARCHICAL_REDUCE_SCATTER) return gpu;
+  return gpu % gpus_per_node * (gpus / gpus_per_node) + gpu / gpus_per_node;
+}
+
 /* Accesses that each element of a GPU's own chunk has there before it is complete. */
-static inline uint32_t t3_fused_updates(enum t3_fused_kind kind, uint32_t gpus) {
+static inline uint32_t t3_fused_updates(enum t3_fused_kind kind, uint32_t gpus, uint32_t gpus_per_node) {
+  if (kind == T3_FUSED_HIERARCHICAL_REDUCE_SCATTER) /* its node's, and a sum from each other node */
+    return gpus_per_node + gpus / gpus_per_node - 1;
   if (kind == T3_FUSED_RING_REDUCE_SCATTER) return 2; /* this GPU's and that of the GPU before it, with all others' */
   return kind == T3_FUSED_ALL_TO_ALL ? 1 : gpus;
 }

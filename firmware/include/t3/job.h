@@ -29,6 +29,8 @@ struct t3_job {
   uint32_t max_compute_units; /* of the GEMM; 0: all */
   enum t3_fused_kind fused;   /* fused: what the outputs become */
   struct t3_dma_options dma;  /* fused: how the chunks that are summed are counted and sent */
+  uint32_t gpus_per_node;     /* fused hierarchically */
+  bool by_nic;                /* nodes are joined by NICs and not by links */
   bool near_memory;           /* isolated: reduce-scatter by updates near memory */
   bool zero_output;           /* fused: zero the output before it is updated */
   bool valid_bits;            /* with zero_output: by valid bits, not by writing zeros */

@@ -10,6 +10,7 @@
 #include "t3/nic_completion.h"
 #include "t3/nic_opcode.h"
 #include "t3/nic_syndrome.h"
+#include "t3/nic_tile.h"
 #include "t3/registers/nic.h"
 #include "t3/t3.h"
 
@@ -23,7 +24,9 @@ enum {
   T3_NIC_REMOTE_READ = T3_NIC_REGION_ACCESS_REMOTE_READ_MASK,
   T3_NIC_REMOTE_WRITE = T3_NIC_REGION_ACCESS_REMOTE_WRITE_MASK,
   T3_NIC_REMOTE_ATOMIC = T3_NIC_REGION_ACCESS_REMOTE_ATOMIC_MASK,
-  T3_NIC_ALL_ACCESS = T3_NIC_LOCAL_WRITE | T3_NIC_REMOTE_READ | T3_NIC_REMOTE_WRITE | T3_NIC_REMOTE_ATOMIC
+  T3_NIC_REMOTE_ACCUMULATE = T3_NIC_REGION_ACCESS_REMOTE_ACCUMULATE_MASK,
+  T3_NIC_ALL_ACCESS =
+      T3_NIC_LOCAL_WRITE | T3_NIC_REMOTE_READ | T3_NIC_REMOTE_WRITE | T3_NIC_REMOTE_ATOMIC | T3_NIC_REMOTE_ACCUMULATE
 };
 
 /* Registers memory and returns its key, local and remote in one. */
@@ -45,6 +48,7 @@ struct t3_nic_queue {
    * of peers' writes with immediate. */
   uint32_t posted, ended, taken;
   bool is_open; /* the driver's: between t3_nic_create and t3_nic_reset */
+  bool is_lent; /* the driver's: to the DMA engine, see t3/nic_maps.h */
 };
 
 static inline uint64_t t3_nic_queue_bytes(uint32_t entries) { return T3_NIC_RECORD_BYTES + (uint64_t)entries * 96; }
@@ -63,7 +67,7 @@ enum t3_status t3_nic_connect(struct t3_context* context, const struct t3_nic_qu
                               uint32_t peer_queue_pair);
 /* One of T3_NIC_STATE_NOW_... */
 enum t3_status t3_nic_state(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t* state);
-/* Forgets all entries; then it can be created anew. */
+/* Forgets all entries; then it can be created anew. T3_BUSY while the DMA engine has it. */
 enum t3_status t3_nic_reset(struct t3_context* context, struct t3_nic_queue* queue);
 
 struct t3_nic_message {
@@ -77,12 +81,13 @@ struct t3_nic_message {
   uint32_t local_key;
   uint32_t bytes; /* of inline data up to T3_NIC_INLINE_BYTES; 0: a message of nothing, without local memory */
   uint64_t addend;
+  struct t3_nic_tile tile; /* of an accumulate: rows of both sides; local_address and bytes say where and how many */
 };
 
 enum { T3_NIC_INLINE_BYTES = 32 };
 
-/* Writes the entry, then the doorbell record, then rings. T3_BUSY while the ring is full: completions have to be taken.
- */
+/* Writes the entry, then the doorbell record, then rings. T3_BUSY while the ring is full: completions have to be taken;
+ * or while the DMA engine has the queue pair. */
 enum t3_status t3_nic_post(struct t3_context* context, struct t3_nic_queue* queue,
                            const struct t3_nic_message* message);
 /* Receive entries for peers' writes with immediate, in all since the queue pair was created. */

@@ -1,0 +1,54 @@
+/* Queue pairs that the DMA engine posts to. */
+#include "t3/nic_maps.h"
+
+#include "registers.h"
+#include "wait.h"
+
+static uint32_t of_queue(uint32_t offset, uint32_t dma_queue) {
+  return offset + dma_queue * T3_DMA_QUEUE_ENTRIES_STRIDE;
+}
+
+static enum t3_status is_ready_to_send(struct t3_context* context, const struct t3_nic_queue* queue) {
+  uint32_t state = 0;
+  T3_TRY(t3_nic_state(context, queue, &state));
+  return state == T3_NIC_STATE_NOW_READY_TO_SEND ? T3_OK : T3_ACCESS_DENIED;
+}
+
+static enum t3_status lend(struct t3_context* context, uint32_t dma_queue, struct t3_nic_queue* queue) {
+  struct t3_registers dma = t3_own_block(context, T3_BLOCK_DMA);
+  const uint32_t used = t3_get32(&dma, of_queue(T3_DMA_QUEUE_ENTRIES_OFFSET, dma_queue));
+  T3_TRY(dma.status);
+  if (used != 0) return T3_BUSY;
+  t3_put64(&dma, of_queue(T3_DMA_QUEUE_SEND_BASE_OFFSET, dma_queue), t3_nic_send_of(queue));
+  t3_put64(&dma, of_queue(T3_DMA_QUEUE_RECORD_OFFSET, dma_queue), t3_nic_record_of(queue));
+  t3_put32(&dma, of_queue(T3_DMA_QUEUE_PAIR_OFFSET, dma_queue), queue->number << T3_DMA_QUEUE_PAIR_NUMBER_SHIFT);
+  t3_put32(&dma, of_queue(T3_DMA_QUEUE_ENTRIES_OFFSET, dma_queue), queue->entries);
+  T3_TRY(dma.status);
+  queue->is_lent = true;
+  return T3_OK;
+}
+
+enum t3_status t3_dma_lend(struct t3_context* context, uint32_t dma_queue, struct t3_nic_queue* queue) {
+  if (dma_queue >= T3_DMA_QUEUES || queue == NULL || !queue->is_open) return T3_INVALID_ARGUMENT;
+  if (queue->is_lent || queue->posted != 0) return T3_BUSY;
+  T3_TRY(is_ready_to_send(context, queue));
+  return T3_LOCKED(context, lend(context, dma_queue, queue));
+}
+
+/* The engine refuses to give up a queue that a command sends by. */
+static enum t3_status take_back(struct t3_context* context, uint32_t dma_queue, struct t3_nic_queue* queue) {
+  struct t3_registers dma = t3_own_block(context, T3_BLOCK_DMA);
+  const uint32_t pair = t3_get32(&dma, of_queue(T3_DMA_QUEUE_PAIR_OFFSET, dma_queue));
+  T3_TRY(dma.status);
+  if (pair >> T3_DMA_QUEUE_PAIR_NUMBER_SHIFT != queue->number) return T3_INVALID_ARGUMENT;
+  t3_put32(&dma, of_queue(T3_DMA_QUEUE_ENTRIES_OFFSET, dma_queue), 0);
+  if (dma.status == T3_BAD_VALUE) return T3_BUSY;
+  T3_TRY(dma.status);
+  queue->is_lent = false;
+  return T3_OK;
+}
+
+enum t3_status t3_dma_take_back(struct t3_context* context, uint32_t dma_queue, struct t3_nic_queue* queue) {
+  if (dma_queue >= T3_DMA_QUEUES || queue == NULL || !queue->is_lent) return T3_INVALID_ARGUMENT;
+  return T3_LOCKED(context, take_back(context, dma_queue, queue));
+}

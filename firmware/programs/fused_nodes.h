@@ -1,0 +1,29 @@
+/* A fused reduce-scatter of nodes: what the GPUs of a node compute for a place, the same GPU of each node, is summed at
+ * that GPU of their node, which adds each complete tile to the sum of its owner in another node: over links between
+ * nodes, or by the NIC. */
+#ifndef T3_FUSED_NODES_H
+#define T3_FUSED_NODES_H
+
+#include "t3/job.h"
+#include "t3/nic_maps.h"
+
+enum { T3_NODES_GPUS_MAX = 256 };
+
+/* By the NIC: a queue pair to the same GPU of each other node. Without NICs nothing of it is used. */
+struct t3_node_ways {
+  struct t3_nic_queue queues[T3_DMA_QUEUES];
+  uint32_t keys[T3_NODES_GPUS_MAX]; /* of all GPUs' outputs */
+};
+
+/* Tiles that this GPU sums, for itself and for the owners in the other nodes. */
+struct t3_chunk t3_summed_here(const struct t3_context* gpu, const struct t3_job* job, const struct t3_output* out);
+/* The first workgroup of a GEMM whose tiles take turns: none for this GPU's place, and none for its node. */
+uint32_t t3_first_of_turns(const struct t3_context* gpu, const struct t3_job* job, const struct t3_output* out);
+
+/* Opens the ways, on all GPUs at the same time, and maps. */
+enum t3_status t3_map_nodes(struct t3_context* gpu, const struct t3_job* job, const struct t3_output* out,
+                            struct t3_node_ways* ways);
+/* Behind t3_remote_unmap_all, on all GPUs at the same time. */
+enum t3_status t3_close_node_ways(struct t3_context* gpu, const struct t3_job* job, struct t3_node_ways* ways);
+
+#endif
