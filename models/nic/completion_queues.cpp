@@ -14,13 +14,15 @@ CompletionQueues::CompletionQueues(registers::Nic& registers, IoLink& io) : regi
   registers_.consumed.on_write([this](std::size_t queue) { consume(queue); });
   registers_.completion_entries.on_write([this](std::size_t queue) {
     const std::uint64_t entries = registers_.completion_entries[queue].value();
-    if ((entries & (entries - 1)) != 0) registers_.refuse(Status::bad_value, "a power of two or 0 expected");
+    if ((entries & (entries - 1)) != 0) return registers_.refuse(Status::bad_value, "a power of two or 0 expected");
+    if (const std::string user = user_of(queue); !user.empty()) registers_.refuse(Status::busy, user);
   });
 }
 
 void CompletionQueues::place(std::size_t queue) {
   if (registers_.completion_base[queue].value() % T3_NIC_COMPLETION_ENTRY_BYTES != 0)
     return registers_.refuse(Status::unaligned, "a multiple of 32 expected");
+  if (const std::string user = user_of(queue); !user.empty()) return registers_.refuse(Status::busy, user);
   registers_.consumed[queue].set(0);
   registers_.produced[queue].set(0);
   registers_.overrun.set(registers_.overrun.value() & ~bit(queue));

@@ -1,6 +1,7 @@
 // Completion queues: entries with a phase, room by software's count, and whom an entry interrupts.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "nic/io_link.h"
@@ -11,6 +12,9 @@ namespace t3vp::nic {
 
 class CompletionQueues {
  public:
+  /// Who uses the queue, in words of what is expected of it before the queue is changed; empty: nobody.
+  std::function<std::string(std::size_t queue)> user_of;
+
   CompletionQueues(registers::Nic& registers, IoLink& io);
 
   bool is_there(std::uint32_t queue) const { return registers_.completion_entries[queue].value() != 0; }

@@ -14,24 +14,31 @@ static_assert(registers::Nic::consumed_stride == registers::Nic::doorbell_stride
 
 }  // namespace
 
-/// What is wrong with a doorbell of the queue pair; empty when nothing is.
-std::string Nic::mistake_of_doorbell(std::uint32_t queue) const {
-  const QueuePairState state = queue_pairs_[queue].state;
-  if (state == QueuePairState::ready_to_send || state == QueuePairState::error) return {};
-  return fmt::format("queue pair in ready_to_send expected, it is in {}", name_of(state));
+/// What is wrong with a doorbell of the queue pair. Doorbells follow one another, also those whose entries the NIC has
+/// learnt of from a record that was further on.
+Nic::Mistake Nic::mistake_of_doorbell(std::uint32_t queue, std::uint32_t posted) const {
+  const QueuePair& pair = queue_pairs_[queue];
+  if (pair.state != QueuePairState::ready_to_send && pair.state != QueuePairState::error)
+    return {Status::access_denied,
+            fmt::format("queue pair in ready_to_send expected, it is in {}", name_of(pair.state))};
+  if (is_before(pair.announced, posted)) return {};
+  return {Status::bad_value,
+          fmt::format("more than {:#x}, which the last one has announced, expected", pair.announced)};
 }
 
-void Nic::ring(std::uint32_t queue, std::uint64_t posted) {
+void Nic::ring(std::uint32_t queue, std::uint32_t posted) {
+  queue_pairs_[queue].announced = posted;
   events_.push(now() + parameters_.io_latency, {Event::doorbell, queue, queue_pairs_[queue].generation, posted});
 }
 
 void Nic::doorbell_written(std::size_t number) {
   const auto queue = static_cast<std::uint32_t>(number);
-  if (const std::string mistake = mistake_of_doorbell(queue); !mistake.empty()) {
+  const auto posted = static_cast<std::uint32_t>(registers.doorbell[queue].value());
+  if (const Mistake mistake = mistake_of_doorbell(queue, posted); mistake.status != Status::ok) {
     raise_error();
-    return registers.refuse(Status::access_denied, mistake);
+    return registers.refuse(mistake.status, mistake.text);
   }
-  ring(queue, registers.doorbell[queue].value());
+  ring(queue, posted);
 }
 
 void Nic::kernel_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
@@ -76,13 +83,14 @@ void Nic::take_store(tlm::tlm_generic_payload& store, const char* who) {
                                         t3vp::describe(store), who));
   }
   if (is_of_an_earlier_life(extension_of(store), reset_at_)) return refuse_of_an_earlier_life(store);
-  const std::uint64_t posted = t3_number_at(store.get_data_ptr(), doorbell_bytes);
-  if (takes) return take_completions(store, queue, static_cast<std::uint32_t>(posted));
-  if (const std::string mistake = mistake_of_doorbell(queue); !mistake.empty()) {
+  const auto posted = static_cast<std::uint32_t>(t3_number_at(store.get_data_ptr(), doorbell_bytes));
+  if (takes) return take_completions(store, queue, posted);
+  if (const Mistake mistake = mistake_of_doorbell(queue, posted); mistake.status != Status::ok) {
     raise_error();
     store.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
-    return registers.report(Status::access_denied, address,
-                            fmt::format("nic.doorbell[{}]: {:#x}, {}", queue, posted, mistake));
+    extension_of(store).refusal = static_cast<std::uint32_t>(mistake.status);
+    return registers.report(mistake.status, address,
+                            fmt::format("nic.doorbell[{}]: {:#x}, {}", queue, posted, mistake.text));
   }
   ring(queue, posted);
 }

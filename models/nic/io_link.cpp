@@ -61,6 +61,7 @@ Picoseconds IoLink::take_turn(Picoseconds& free, std::uint64_t bytes) const {
 void IoLink::load(const Area& from, bool real, const Purpose& purpose) {
   Transaction& transaction = make(Operation::load, from, purpose);
   if (real || functional_) transaction.attach_buffer();
+  transaction.extension().real = real;
   memory.send(transaction, take_turn(out_free_, 0) + parameters_.io_latency);
 }
 
@@ -80,6 +81,7 @@ void IoLink::send_write(Transaction& transaction, const unsigned char* data) {
   const std::uint32_t bytes = transaction.get_data_length();
   if (data != nullptr) {
     transaction.attach_buffer();
+    transaction.extension().real = true;
     std::memcpy(transaction.get_data_ptr(), data, bytes);
   }
   memory.send(transaction, take_turn(out_free_, bytes) + parameters_.io_latency);

@@ -46,7 +46,8 @@ class IoLink : public sc_core::sc_module {
   /// A load does not overtake the stores before it, as on PCI Express. `real`: its data are needed in runs without
   /// data, too.
   void load(const Area& from, bool real, const Purpose& purpose);
-  /// `data` null: timing only.
+  /// `data` null: timing only; else they are real, so that in a run without data no tensor's store may share their
+  /// sectors.
   void store(std::uint64_t address, const unsigned char* data, std::uint32_t bytes, const Purpose& purpose);
   /// Memory adds in the element type; `producer` is the tile that it counts for.
   void update(const Area& to, const unsigned char* data, ElementType element, const Producer& producer,

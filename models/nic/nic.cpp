@@ -19,6 +19,12 @@ Nic::Nic(const sc_core::sc_module_name& name, const NicParameters& parameters, b
   registers.state_register.on_write([this](std::size_t queue) { change_state(queue); });
   registers.state_register.on_refresh(
       [this](std::size_t queue) { registers.state_register[queue].now.set(queue_pairs_[queue].state); });
+  for (auto* described : {&registers.send_base, &registers.doorbell_record, &registers.send_entries})
+    described->on_write([this](std::size_t queue) { refuse_outside(QueuePairState::reset, queue); });
+  registers.completion_queue.on_write([this](std::size_t queue) { refuse_outside(QueuePairState::reset, queue); });
+  registers.peer.on_write([this](std::size_t queue) { refuse_outside(QueuePairState::init, queue); });
+  registers.retry.on_write([this](std::size_t queue) { refuse_outside(QueuePairState::init, queue); });
+  completions_.user_of = [this](std::size_t queue) { return user_of_completions(queue); };
   registers.doorbell.on_write([this](std::size_t queue) { doorbell_written(queue); });
   registers.receive_doorbell.on_write([this](std::size_t queue) { post_receive(queue); });
   registers.posted.on_refresh([this](std::size_t queue) { registers.posted[queue].set(queue_pairs_[queue].posted); });
@@ -135,7 +141,7 @@ void Nic::answered(const Purpose& purpose, const tlm::tlm_generic_payload& acces
         if (access.is_response_error()) {
           log(Status::bad_address, access.get_address(),
               fmt::format("doorbell record of queue pair {} could not be read", purpose.queue));
-          enter_error(purpose.queue);
+          enter_error(purpose.queue, {NicCause::send_queue, NicSyndrome::ok, access.get_address()});
         } else {
           learn(purpose.queue, static_cast<std::uint32_t>(t3_number_at(access.get_data_ptr(), 4)),
                 static_cast<std::uint32_t>(purpose.value));
@@ -180,16 +186,18 @@ void Nic::receive(const PacketPointer& packet) {
   }
 }
 
-/// Its sender is told nothing, and tries until its retries are used up. Only the first of a state is logged.
+/// Its sender is told nothing, and tries until its retries are used up. Only the first of a state is logged, and none
+/// where the log has the queue pair's own mistake.
 void Nic::drop(std::uint32_t queue, const Packet& packet) {
   ++figures_.dropped;
   QueuePair& pair = queue_pairs_[queue];
-  if (pair.told_drop) return;
+  const bool is_known = pair.state == QueuePairState::error && pair.cause.what != NicCause::software;
+  if (pair.told_drop || is_known) return;
   pair.told_drop = true;
   const auto peer = registers.peer[queue];
   log(Status::no_peer, 0,
-      fmt::format("{} for queue pair {} in state {} with peer {} of NIC {} is dropped", describe(packet), queue,
-                  static_cast<unsigned>(pair.state), peer.queue_pair(), peer.nic()));
+      fmt::format("{} for queue pair {} in {} with peer {} of NIC {} is dropped", describe(packet), queue,
+                  name_of(pair.state), peer.queue_pair(), peer.nic()));
 }
 
 void Nic::visit_statistics(const StatisticVisitor& visit) const {

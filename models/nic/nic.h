@@ -69,12 +69,18 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
   void withdraw();
   void change_state(std::size_t queue);
   std::string missing_for(QueuePairState to, std::size_t queue);
+  void refuse_outside(QueuePairState last, std::size_t queue);
+  std::string user_of_completions(std::size_t queue) const;
   void forget(std::uint32_t queue);
-  void enter_error(std::uint32_t queue);
+  void enter_error(std::uint32_t queue, const ErrorCause& cause);
 
   // doorbells.cpp
-  std::string mistake_of_doorbell(std::uint32_t queue) const;
-  void ring(std::uint32_t queue, std::uint64_t posted);
+  struct Mistake {
+    Status status = Status::ok;
+    std::string text;
+  };
+  Mistake mistake_of_doorbell(std::uint32_t queue, std::uint32_t posted) const;
+  void ring(std::uint32_t queue, std::uint32_t posted);
   void doorbell_written(std::size_t queue);
   void kernel_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void take_stores();
@@ -115,7 +121,7 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
   void scattered(const Purpose& purpose, const tlm::tlm_generic_payload& access);
   void end_messages(std::uint32_t queue, std::uint32_t sequence);
   void fail(std::uint32_t queue, std::uint32_t number, NicSyndrome syndrome, std::uint64_t address,
-            const std::string& text);
+            const std::string& text, Status reason = Status::ok);
   void refused(std::uint32_t queue, const Packet& packet);
   void finish(std::uint32_t queue);
   void complete(std::uint32_t queue, const Message& message, std::uint32_t number);

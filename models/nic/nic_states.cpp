@@ -69,12 +69,30 @@ std::string Nic::missing_for(QueuePairState to, std::size_t queue) {
   return {};
 }
 
+/// What a state has been given is not changed behind it.
+void Nic::refuse_outside(QueuePairState last, std::size_t queue) {
+  const QueuePairState state = queue_pairs_[queue].state;
+  if (state <= last) return;
+  const char* expected = last == QueuePairState::reset ? "reset" : "reset or init";
+  registers.refuse(Status::busy, fmt::format("queue pair in {} expected, it is in {}", expected, name_of(state)));
+}
+
+/// A queue pair whose completions go there, in words; empty when there is none.
+std::string Nic::user_of_completions(std::size_t queue) const {
+  for (std::size_t i = 0; i < queue_pairs_.size(); ++i)
+    if (queue_pairs_[i].state != QueuePairState::reset && registers.completion_queue[i].number() == queue)
+      return fmt::format("queue pair {} in reset expected, whose completions go here, it is in {}", i,
+                         name_of(queue_pairs_[i].state));
+  return {};
+}
+
 void Nic::change_state(std::size_t number) {
   const auto queue = static_cast<std::uint32_t>(number);
   QueuePair& pair = queue_pairs_[queue];
   const QueuePairState to = registers.state_register[queue].now();
   if (to == QueuePairState::reset) return forget(queue);
-  if (to == QueuePairState::error && pair.state != QueuePairState::reset) return enter_error(queue);
+  if (to == QueuePairState::error && pair.state != QueuePairState::reset)
+    return enter_error(queue, {NicCause::software});
   const bool is_next =
       pair.state < QueuePairState::ready_to_send && static_cast<unsigned>(to) == static_cast<unsigned>(pair.state) + 1;
   if (!is_next) {
@@ -106,7 +124,7 @@ void Nic::forget(std::uint32_t queue) {
 }
 
 /// All entries end as flushed, those that are still to be read as well; the packets under way find nobody.
-void Nic::enter_error(std::uint32_t queue) {
+void Nic::enter_error(std::uint32_t queue, const ErrorCause& cause) {
   QueuePair& pair = queue_pairs_[queue];
   std::uint64_t loading = 0;
   for (const Loading& load : pair.loading) loading += load.packet->payload();
@@ -117,6 +135,7 @@ void Nic::enter_error(std::uint32_t queue) {
   pair.duties.clear();
   const bool is_new = pair.state != QueuePairState::error;
   pair.state = QueuePairState::error;
+  if (is_new) pair.cause = cause;
   pair.told_drop = false;
   while (pair.finished != pair.posted) {
     Message message;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "registers/nic_syndrome.h"
+#include "registers/status.h"
 #include "t3/nic_tile.h"
 
 namespace t3vp::nic {
@@ -40,6 +41,7 @@ struct Packet {
   std::uint32_t immediate = 0;
   bool first = false, last = false, has_immediate = false;
   NicSyndrome syndrome = NicSyndrome::ok;
+  Status reason = Status::ok;       ///< of a refusal by memory: what it has said
   std::vector<unsigned char> data;  ///< empty where data are not simulated
 
   /// Its bytes go to the peer's memory.

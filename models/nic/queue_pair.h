@@ -10,6 +10,7 @@
 #include "nic/work_entry.h"
 #include "protocol/data_protocol.h"
 #include "registers/nic.h"
+#include "registers/nic_cause.h"
 
 namespace t3vp::nic {
 
@@ -30,7 +31,8 @@ struct Message {
   std::uint32_t answered = 0;  ///< packets of results that have come
   std::uint32_t scatters = 0;  ///< stores of results that are under way
   NicSyndrome syndrome = NicSyndrome::ok;
-  std::uint64_t address = 0;  ///< that was refused
+  std::uint64_t address = 0;   ///< that was refused
+  Status reason = Status::ok;  ///< of what has refused it
 
   std::uint32_t last_sequence() const { return first_sequence + packets - 1; }
   bool has_results() const { return answered == packets && scatters == 0; }
@@ -58,10 +60,19 @@ struct Wait {
   Picoseconds answered;  ///< at the earliest
 };
 
+/// Why a queue pair is in error.
+struct ErrorCause {
+  NicCause what = NicCause::none;
+  NicSyndrome syndrome = NicSyndrome::ok;
+  std::uint64_t address = 0;
+};
+
 struct QueuePair {
   QueuePairState state = QueuePairState::reset;
+  ErrorCause cause;
   std::uint32_t generation = 0;  ///< resets so far
 
+  std::uint32_t announced = 0;                                     ///< by the last doorbell
   std::uint32_t posted = 0, fetched = 0, begun = 0, finished = 0;  ///< entries, modulo 2^32
   std::deque<Message> messages;                                    ///< from entry `finished` on
   std::uint32_t succeeded = 0;                                     ///< of those that have finished, without error

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "nic/nic.h"
+#include "protocol/response_status.h"
 
 namespace t3vp::nic {
 
@@ -23,6 +24,7 @@ void Nic::learn(std::uint32_t queue, std::uint32_t posted, std::uint32_t announc
     log(Status::mismatch, record,
         fmt::format("queue pair {}: the doorbell says {} entries, its record {}: the record written first expected",
                     queue, announced, posted));
+    if (pair.announced == announced) pair.announced = pair.posted;  // it may be rung again, behind the record
     raise_error();
   }
   if (is_before(posted, pair.posted)) {
@@ -37,10 +39,10 @@ void Nic::learn(std::uint32_t queue, std::uint32_t posted, std::uint32_t announc
                     "in between",
                     queue, posted, pair.finished, entries));
     pair.posted = static_cast<std::uint32_t>(pair.finished + entries);  // what lies there is the others'
-    return enter_error(queue);
+    return enter_error(queue, {NicCause::send_queue});
   }
   pair.posted = posted;
-  if (pair.state == QueuePairState::error) return enter_error(queue);
+  if (pair.state == QueuePairState::error) return enter_error(queue, pair.cause);
   if (pair.fetched != posted && std::count(to_fetch_.begin(), to_fetch_.end(), queue) == 0) to_fetch_.push_back(queue);
   fetch();
 }
@@ -69,6 +71,7 @@ void Nic::entry_arrived(const Purpose& purpose, const tlm::tlm_generic_payload& 
   if (access.is_response_error()) {  // it fails in its turn
     message.syndrome = NicSyndrome::local_protection;
     message.address = access.get_address();
+    message.reason = status_of_data_access(access);
   } else {
     message.entry = WorkEntry::from(access.get_data_ptr());
   }
@@ -117,7 +120,7 @@ void Nic::begin(std::uint32_t queue) {
   const std::uint32_t number = pair.begun++;
   Message& message = pair.message(number);
   if (message.syndrome != NicSyndrome::ok)
-    return fail(queue, number, message.syndrome, message.address, "the entry could not be read");
+    return fail(queue, number, message.syndrome, message.address, "the entry could not be read", message.reason);
   if (const EntryFault fault = check(message.entry, queue, number, regions_, parameters_);
       fault.syndrome != NicSyndrome::ok)
     return fail(queue, number, fault.syndrome, fault.address, fault.text);
@@ -205,7 +208,7 @@ void Nic::payload_arrived(const Purpose& purpose, const tlm::tlm_generic_payload
   --loading.loads;
   if (access.is_response_error())
     return fail(purpose.queue, loading.message, NicSyndrome::local_protection, access.get_address(),
-                "its data could not be read");
+                "its data could not be read", status_of_data_access(access));
   if (access.get_data_ptr() != nullptr && !loading.packet->data.empty())
     std::memcpy(loading.packet->data.data() + purpose.offset, access.get_data_ptr(), access.get_data_length());
   send_loaded(purpose.queue);

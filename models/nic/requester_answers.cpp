@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "nic/nic.h"
+#include "protocol/response_status.h"
 
 namespace t3vp::nic {
 namespace {
@@ -115,7 +116,7 @@ void Nic::scattered(const Purpose& purpose, const tlm::tlm_generic_payload& acce
   --message.scatters;
   if (access.is_response_error())
     return fail(purpose.queue, number, NicSyndrome::local_protection, access.get_address(),
-                "its result could not be stored");
+                "its result could not be stored", status_of_data_access(access));
   if (message.stage == Message::Stage::sent && message.has_results()) {
     message.stage = Message::Stage::ended;
     finish(purpose.queue);
@@ -124,17 +125,18 @@ void Nic::scattered(const Purpose& purpose, const tlm::tlm_generic_payload& acce
 
 /// The entry ends with this syndrome when those before it have ended; none behind it begins.
 void Nic::fail(std::uint32_t queue, std::uint32_t number, NicSyndrome syndrome, std::uint64_t address,
-               const std::string& text) {
+               const std::string& text, Status reason) {
   QueuePair& pair = queue_pairs_[queue];
   Message& message = pair.message(number);
   if (message.stage == Message::Stage::ended) return;
   message.stage = Message::Stage::ended;
   message.syndrome = syndrome;
   message.address = address;
-  if (!pair.failed) pair.failure = status_of(syndrome);
+  message.reason = reason;
+  const Status status = reason == Status::ok ? status_of(syndrome) : reason;
+  if (!pair.failed) pair.failure = status;
   pair.failed = true;
-  log(status_of(syndrome), address,
-      fmt::format("queue pair {}, entry {}: {}: {}", queue, number, name_of(syndrome), text));
+  log(status, address, fmt::format("queue pair {}, entry {}: {}: {}", queue, number, name_of(syndrome), text));
   finish(queue);
 }
 
@@ -143,15 +145,19 @@ void Nic::refused(std::uint32_t queue, const Packet& packet) {
   for (std::uint32_t i = 0; i < pair.messages.size(); ++i) {
     const Message& message = pair.messages[i];
     if (message.packets == 0 || packet.sequence - message.first_sequence >= message.packets) continue;
+    const std::string reason = packet.reason == Status::ok ? "" : fmt::format(": {}", text_of(packet.reason));
     return fail(queue, pair.finished + i, packet.syndrome, packet.address,
-                fmt::format("NIC {} has refused {:#x}: {}", packet.from_nic, packet.address, text_of(packet.syndrome)));
+                fmt::format("NIC {} has refused {:#x}: {}{}", packet.from_nic, packet.address, text_of(packet.syndrome),
+                            reason),
+                packet.reason);
   }
 }
 
 void Nic::finish(std::uint32_t queue) {
   QueuePair& pair = queue_pairs_[queue];
   while (!pair.messages.empty() && pair.messages.front().stage == Message::Stage::ended) {
-    if (pair.messages.front().syndrome != NicSyndrome::ok) return enter_error(queue);
+    if (const Message& failed = pair.messages.front(); failed.syndrome != NicSyndrome::ok)
+      return enter_error(queue, {NicCause::own_entry, failed.syndrome, failed.address});
     const Message message = pair.messages.front();
     pair.messages.pop_front();
     ++figures_.messages;
@@ -170,6 +176,13 @@ void Nic::complete(std::uint32_t queue, const Message& message, std::uint32_t nu
   completion.queue_pair = queue;
   completion.index = static_cast<std::uint16_t>(number);
   completion.syndrome = static_cast<std::uint8_t>(message.syndrome);
+  completion.reason = static_cast<std::uint8_t>(message.reason);
+  if (message.syndrome == NicSyndrome::flushed) {
+    const ErrorCause& cause = queue_pairs_[queue].cause;
+    completion.cause = static_cast<std::uint8_t>(cause.what);
+    completion.cause_syndrome = static_cast<std::uint8_t>(cause.syndrome);
+    completion.address = cause.address;
+  }
   if (message.stage != Message::Stage::fetching) {
     completion.opcode = message.entry.head.opcode;
     completion.bytes = static_cast<std::uint32_t>(message.entry.bytes());
@@ -181,7 +194,7 @@ void Nic::add_completion(std::uint32_t queue, const t3_nic_completion& completio
   const auto to = static_cast<std::uint32_t>(registers.completion_queue[queue].number());
   if (completions_.add(to, completion)) return;
   raise_error();
-  if (queue_pairs_[queue].state != QueuePairState::error) enter_error(queue);
+  if (queue_pairs_[queue].state != QueuePairState::error) enter_error(queue, {NicCause::completion_queue});
 }
 
 /// All that is not acknowledged goes again; once for each loss, which may be told several times.

@@ -172,13 +172,14 @@ void Nic::placed(const Purpose& purpose, const tlm::tlm_generic_payload& access)
   Duty& duty = pair.duties[purpose.number - pair.duties_first];
   --duty.accesses;
   if (access.is_response_error()) {
-    const Status status = status_of_data_access(access);
-    log(status, access.get_address(),
+    const Status reason = status_of_data_access(access);
+    log(reason, access.get_address(),
         fmt::format("memory has refused {} bytes at {:#x} of a peer's message to queue pair {}: {}",
                     access.get_data_length(), access.get_address(), purpose.queue,
-                    status == Status::disabled ? "near-memory compute is off" : text_of(status)));
+                    reason == Status::disabled ? "near-memory compute is off" : text_of(reason)));
     duty.is_silent = false;
     duty.answer->kind = Packet::Kind::refuse;
+    duty.answer->reason = reason;
     duty.answer->syndrome = NicSyndrome::remote_operation;
   } else if (access.is_read() && access.get_data_ptr() != nullptr) {
     duty.answer->data.assign(access.get_data_ptr(), access.get_data_ptr() + access.get_data_length());
@@ -209,7 +210,7 @@ void Nic::pay(std::uint32_t queue) {
       add_completion(queue, completion);
     }
     if (!duty.is_silent) put_on_wire(duty.answer, 0);
-    if (refuses) return enter_error(queue);
+    if (refuses) return enter_error(queue, {NicCause::peers_request, duty.answer->syndrome, duty.answer->address});
   }
 }
 

@@ -170,7 +170,7 @@ TEST_CASE("a doorbell before the memory writes in front of it are ordered is ref
   NicNode bench;
   const auto of_a = [](NicDriver& driver) {
     driver.connect(1);
-    const unsigned char count[4] = {};
+    const unsigned char count[4] = {1};
     processor::CommandProcessor& p = driver.processor();
     p.order_writes();
     p.write_memory(driver.here(NicDriver::record), count, 4);
@@ -178,7 +178,7 @@ TEST_CASE("a doorbell before the memory writes in front of it are ordered is ref
     CHECK(driver.set("doorbell", 0, 63) == Status::bad_access);
     CHECK(driver.set("consumed", 0) == Status::ok);
     p.order_writes();
-    CHECK(driver.set("doorbell", 0) == Status::ok);
+    CHECK(driver.set("doorbell", 1) == Status::ok);
   };
   bench.run(of_a, [](NicDriver&) {});
 }

@@ -227,6 +227,20 @@ TEST_CASE("a doorbell before its record is logged, and what the record says is d
   REQUIRE(bench.a.completions().size() == 1);
 }
 
+TEST_CASE("a fetch-and-add where near-memory units are off is refused, and both sides say why") {
+  NicBench bench;
+  bench.b.adds = false;
+  const std::uint32_t key = bench.a.region(Side::data, 64), remote = bench.b.region(Side::data, 64);
+  const std::uint64_t place = Side::completions_of(0);
+  require_failure(bench, 1, NicSyndrome::remote_operation, "the unit that should do this is switched off", [&] {
+    bench.a.post_add(bench.b.base + Side::data + 8, remote, 1, {bench.a.base + Side::data, key, 8}, 1);
+  });
+  REQUIRE(bench.b.has_reported("memory has refused 8 bytes at 0x1000000a0008 of a peer's message to queue pair 1"));
+  for (const Side* side : {&bench.a, &bench.b})
+    REQUIRE(side->registers.reported.front().code == static_cast<std::uint32_t>(Status::disabled));
+  REQUIRE(t3_nic_completion_from(&bench.a.bytes[place]).reason == static_cast<std::uint8_t>(Status::disabled));
+}
+
 TEST_CASE("a completion queue without room overruns, which is logged, and its queue pairs are in error") {
   NicBench bench;
   bench.a.completion_queue(0, 4);

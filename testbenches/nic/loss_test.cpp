@@ -40,8 +40,8 @@ void require_all(NicBench& bench, std::uint64_t round) {
 
 TEST_CASE("whichever packet is lost, all messages arrive once and in order") {
   NicBench bench;
-  bench.connect();
   set_retry(bench, quick);
+  bench.connect();
   const std::uint32_t key = bench.a.region(Side::data, 0x10000), remote = bench.b.region(Side::data, 0x10000);
   std::uint64_t round = 0;
   for (std::uint64_t lost = 0;; ++lost) {
@@ -61,8 +61,8 @@ TEST_CASE("whichever packet is lost, all messages arrive once and in order") {
 
 TEST_CASE("random losses of a tenth of all packets do no harm") {
   NicBench bench;
-  bench.connect();
   set_retry(bench, quick);
+  bench.connect();
   const std::uint32_t key = bench.a.region(Side::data, 0x10000), remote = bench.b.region(Side::data, 0x10000);
   Random random(11);
   bench.wire.drops = [&](const Packet&) { return random.below(10) == 0; };
@@ -78,8 +78,8 @@ TEST_CASE("random losses of a tenth of all packets do no harm") {
 
 TEST_CASE("results that come before one that is lost are taken once") {
   NicBench bench;
-  bench.connect();
   set_retry(bench, quick);
+  bench.connect();
   const std::uint32_t key = bench.a.region(Side::data, 0x10000), remote = bench.b.region(Side::data, 0x10000);
   bench.b.fill(Side::data, Random(3).bytes(0x8000));
   Random random(12);
@@ -104,8 +104,8 @@ TEST_CASE("results that come before one that is lost are taken once") {
 
 TEST_CASE("a peer that is gone ends the message with retry_exceeded after its retries") {
   NicBench bench;
-  bench.connect();
   set_retry(bench, 1 << 8 | 3);
+  bench.connect();
   const std::uint32_t remote = bench.b.region(Side::data, 64);
   bench.wire.drops = [](const Packet&) { return true; };
   bench.a.post_inline(bench.b.base + Side::data, remote, {1});
@@ -125,21 +125,21 @@ TEST_CASE("a peer that is gone ends the message with retry_exceeded after its re
 
 TEST_CASE("a queue pair that is not ready drops packets, which its NIC logs once") {
   NicBench bench;
-  bench.connect();
   set_retry(bench, 1 << 8 | 3);
+  bench.connect();
   bench.b.go_to(reset_state);
   bench.a.post_inline(bench.b.base + Side::data, 0, {1});
   bench.a.ring();
   bench.settle();
   REQUIRE(syndrome_of(bench.a.completions().at(0)) == NicSyndrome::retry_exceeded);
   REQUIRE(bench.b.registers.reported.size() == 1);
-  REQUIRE(bench.b.has_reported("write packet 0 of queue pair 0 of NIC 0 for queue pair 0 in state 0"));
+  REQUIRE(bench.b.has_reported("write packet 0 of queue pair 0 of NIC 0 for queue pair 0 in reset with peer"));
 }
 
 TEST_CASE("a receiver without a receive entry is tried again, and then has the message once") {
   NicBench bench;
-  bench.connect();
   set_retry(bench, quick | receiver_quick | 7 << 16);
+  bench.connect();
   const std::uint32_t remote = bench.b.region(Side::data, 64);
   bench.a.post_inline(bench.b.base + Side::data, remote, {5}, 0, true, NicOpcode::write_immediate);
   bench.a.post_inline(bench.b.base + Side::data + 1, remote, {6});
@@ -158,8 +158,8 @@ TEST_CASE("a receiver without a receive entry is tried again, and then has the m
 
 TEST_CASE("a receiver that never has a receive entry ends the message with rnr_retry_exceeded") {
   NicBench bench;
-  bench.connect();
   set_retry(bench, quick | receiver_quick | 2 << 16);
+  bench.connect();
   const std::uint32_t remote = bench.b.region(Side::data, 64);
   bench.a.post_inline(bench.b.base + Side::data, remote, {5}, 0, true, NicOpcode::write_immediate);
   bench.a.ring();

@@ -77,6 +77,7 @@ class Side {
     unsigned char* const payload = access.get_data_ptr();
     if (at == refused || at + length > size) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
     if (extension_of(access).operation == Operation::update) return update(access);
+    if (extension_of(access).operation == Operation::fetch_add && !adds) return tlm::TLM_GENERIC_ERROR_RESPONSE;
     if (payload == nullptr) return tlm::TLM_OK_RESPONSE;
     if (extension_of(access).shape.rows != 1) return load_rows(access);
     if (access.is_read())

@@ -21,11 +21,11 @@ struct Traffic {
   bool fenced = false;
 
   Traffic(NicBench& with, std::uint32_t seed) : bench(with), random(seed) {
-    for (std::uint32_t queue = 0; queue < queues; ++queue) {
-      bench.connect(queue);
-      for (Side* side : {&bench.a, &bench.b}) side->registers.set("retry", 1 << 8 | 7, queue);
-    }
     for (Side* side : {&bench.a, &bench.b}) side->completion_queue(0, 128);
+    for (std::uint32_t queue = 0; queue < queues; ++queue) {
+      for (Side* side : {&bench.a, &bench.b}) side->registers.set("retry", 1 << 8 | 7, queue);
+      bench.connect(queue);
+    }
     key_a = bench.a.region(Side::data, Side::size - Side::data);
     key_b = bench.b.region(Side::data, Side::size - Side::data);
     for (Side* side : {&bench.a, &bench.b}) side->fill(Side::data, random.bytes(Side::size - Side::data));
@@ -166,9 +166,9 @@ TEST_CASE("a NIC that is reset at any time has forgotten everything and works ag
 
 TEST_CASE("diagnosis names the queue pair, its next entry and what is not acknowledged") {
   NicBench bench;
+  bench.a.registers.set("retry", 7, 2);  // waits for ever
   bench.connect(2);
   const std::uint32_t remote = bench.b.region(Side::data, 64);
-  bench.a.registers.set("retry", 7, 2);  // waits for ever
   bench.wire.drops = [](const Packet&) { return true; };
   bench.a.post_inline(bench.b.base + Side::data, remote, {1, 2}, 2);
   bench.a.post_inline(bench.b.base + Side::data, remote, {1}, 2);
@@ -182,9 +182,9 @@ TEST_CASE("diagnosis names the queue pair, its next entry and what is not acknow
 
 TEST_CASE("statistics tell what was sent, placed and sent again") {
   NicBench bench;
+  bench.a.registers.set("retry", 1 << 8 | 7);
   bench.connect();
   const std::uint32_t key = bench.a.region(Side::data, 0x2000), remote = bench.b.region(Side::data, 0x2000);
-  bench.a.registers.set("retry", 1 << 8 | 7);
   bool lost = false;
   bench.wire.drops = [&](const Packet&) { return !std::exchange(lost, true); };
   bench.a.post_segments(NicOpcode::write, bench.b.base + Side::data, remote, {{bench.a.base + Side::data, key, 5000}});
