@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "t3/nic_cause.h"
 #include "t3/nic_completion.h"
 #include "t3/nic_opcode.h"
 #include "t3/nic_segment.h"
@@ -94,25 +95,38 @@ static bool read_completion(struct t3_wave* wave, const struct t3_shmem* shmem, 
   return done;
 }
 
-/* What is flushed has an earlier one for its cause, whose completion is not yet overwritten. */
+/* What is flushed may have an earlier one for its cause, whose completion is not yet overwritten. */
 static bool find_cause(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu, uint64_t number,
                        struct t3_nic_completion* completion) {
   struct t3_nic_completion found = *completion;
   for (uint32_t back = 1; back < shmem->table.entries && back <= number; ++back) {
-    if (found.syndrome != T3_NIC_FLUSHED) break;
+    if (found.syndrome != T3_NIC_FLUSHED || found.cause != T3_NIC_CAUSE_OWN_ENTRY) break;
     if (!read_completion(wave, shmem, gpu, number - back, &found)) return false;
   }
   if (found.syndrome != T3_NIC_OK) *completion = found;
   return true;
 }
 
+/* What the syndrome does not say: of a flushed entry the queue pair's mistake, of another what memory has said. */
+static void write_more(const struct t3_nic_completion* completion, char* text, size_t size) {
+  const enum t3_nic_syndrome cause = (enum t3_nic_syndrome)completion->cause_syndrome;
+  *text = 0;
+  if (completion->syndrome == T3_NIC_FLUSHED)
+    (void)snprintf(text, size, ": %s%s%s", t3_nic_cause_text((enum t3_nic_cause)completion->cause),
+                   cause == T3_NIC_OK ? "" : ": ", cause == T3_NIC_OK ? "" : t3_nic_syndrome_text(cause));
+  else if (completion->reason != T3_OK)
+    (void)snprintf(text, size, ": %s", t3_status_text((enum t3_status)completion->reason));
+}
+
 static enum t3_status fail(struct t3_wave* wave, const struct t3_shmem* shmem, const char* name, uint32_t gpu,
                            uint64_t number, struct t3_nic_completion completion) {
-  char text[T3_FAILURE_TEXT];
+  char text[T3_FAILURE_TEXT], more[T3_FAILURE_TEXT];
   if (!find_cause(wave, shmem, gpu, number, &completion)) return T3_BAD_ACCESS;
-  snprintf(text, sizeof text, "%s: entry %u of queue pair %u to GPU %u has ended with syndrome %u at 0x%llx: %s", name,
-           completion.index, completion.queue_pair, gpu, completion.syndrome, (unsigned long long)completion.address,
-           t3_nic_syndrome_text((enum t3_nic_syndrome)completion.syndrome));
+  write_more(&completion, more, sizeof more);
+  (void)snprintf(
+      text, sizeof text, "%s: entry %u of queue pair %u to GPU %u has ended with syndrome %u at 0x%llx: %s%s", name,
+      completion.index, completion.queue_pair, gpu, completion.syndrome, (unsigned long long)completion.address,
+      t3_nic_syndrome_text((enum t3_nic_syndrome)completion.syndrome), more);
   t3_fail(wave, text);
   return T3_PEER_FAILED;
 }

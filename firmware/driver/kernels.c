@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "bools.h"
 #include "context.h"
 #include "matrices.h"
 #include "packets.h"
@@ -322,15 +323,8 @@ static uint32_t inner(const struct t3_matrix* a, const struct t3_gemm_options* o
   return options->transpose_a ? a->rows : a->columns;
 }
 
-/* What nobody has set may be neither false nor true, and must not be read as a bool. */
-static bool is_bool(const bool* value) {
-  unsigned char byte = 0;
-  memcpy(&byte, value, sizeof byte);
-  return byte <= 1;
-}
-
 static bool are_known(const struct t3_gemm_options* options) {
-  return is_bool(&options->update) && is_bool(&options->transpose_a) && is_bool(&options->transpose_b);
+  return t3_is_bool(&options->update) && t3_is_bool(&options->transpose_a) && t3_is_bool(&options->transpose_b);
 }
 
 static bool multiplies(const struct t3_matrix* a, const struct t3_matrix* b, const struct t3_matrix* out,

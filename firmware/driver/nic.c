@@ -87,6 +87,7 @@ static enum t3_status create(struct t3_context* context, struct t3_nic_queue* qu
   queue->posted = queue->ended = queue->taken = 0;
   queue->is_open = nic.status == T3_OK;
   queue->is_lent = false;
+  queue->is_kernels = false;
   context->nic_queues += queue->is_open;
   return nic.status;
 }
@@ -95,16 +96,24 @@ enum t3_status t3_nic_create(struct t3_context* context, struct t3_nic_queue* qu
   return T3_LOCKED(context, create(context, queue));
 }
 
+/* The NIC has refused what only a queue pair in init takes. */
+static enum t3_status why_not_joined(struct t3_context* context, const struct t3_nic_queue* queue) {
+  struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
+  uint32_t state = 0;
+  T3_TRY(read_state(&nic, queue, &state));
+  return state == T3_NIC_STATE_NOW_INIT ? T3_BAD_VALUE : T3_BUSY;
+}
+
 static enum t3_status join(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t peer,
                            uint32_t peer_queue_pair) {
-  if (!is_possible(queue) || peer_queue_pair >= T3_NIC_STATE_COUNT) return T3_INVALID_ARGUMENT;
+  if (!is_possible(queue) || !queue->is_open || peer_queue_pair >= T3_NIC_STATE_COUNT) return T3_INVALID_ARGUMENT;
   if (peer >= context->gpus) return T3_NO_PEER;
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
   t3_put32(&nic, of_pair(T3_NIC_PEER_OFFSET, queue),
            peer << T3_NIC_PEER_NIC_SHIFT | peer_queue_pair << T3_NIC_PEER_QUEUE_PAIR_SHIFT);
   t3_put32(&nic, of_pair(T3_NIC_STATE_OFFSET, queue), T3_NIC_STATE_NOW_READY_TO_RECEIVE);
   t3_put32(&nic, of_pair(T3_NIC_STATE_OFFSET, queue), T3_NIC_STATE_NOW_READY_TO_SEND);
-  return nic.status;
+  return nic.status == T3_BAD_VALUE ? why_not_joined(context, queue) : nic.status;
 }
 
 enum t3_status t3_nic_connect(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t peer,

@@ -1,6 +1,7 @@
 /* Messages of the NIC: posting, and how they have ended. */
 #include <string.h>
 
+#include "bools.h"
 #include "registers.h"
 #include "t3/little_endian.h"
 #include "t3/nic.h"
@@ -39,15 +40,29 @@ static void encode(const struct t3_nic_message* message, const struct t3_nic_que
   t3_nic_work_entry_to(&head, entry);
 }
 
-static bool is_open(const struct t3_nic_queue* queue) { return queue != NULL && queue->is_open; }
+static enum t3_status may_use(const struct t3_nic_queue* queue) {
+  if (queue == NULL || !queue->is_open) return T3_INVALID_ARGUMENT;
+  if (queue->is_lent) return T3_BUSY;
+  return queue->is_kernels ? T3_ACCESS_DENIED : T3_OK;
+}
+
+/* The NIC refuses doorbells of a queue pair that is not connected, and those that announce nothing new. */
+static enum t3_status ring(struct t3_context* context, const struct t3_nic_queue* queue) {
+  struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
+  t3_put32(&nic, T3_NIC_DOORBELL_OFFSET + queue->number * T3_NIC_DOORBELL_STRIDE, queue->posted + 1);
+  if (nic.status != T3_BAD_VALUE) return nic.status;
+  uint32_t state = 0;
+  T3_TRY(t3_nic_state(context, queue, &state));
+  return state == T3_NIC_STATE_NOW_READY_TO_SEND || state == T3_NIC_STATE_NOW_ERROR ? T3_BAD_VALUE : T3_ACCESS_DENIED;
+}
 
 static enum t3_status post(struct t3_context* context, struct t3_nic_queue* queue,
                            const struct t3_nic_message* message) {
-  if (!is_open(queue) || message == NULL || !is_known(message->opcode)) return T3_INVALID_ARGUMENT;
+  T3_TRY(may_use(queue));
+  if (message == NULL || !is_known(message->opcode) || !t3_is_bool(&message->fence)) return T3_INVALID_ARGUMENT;
   if (message->inline_data != NULL && message->bytes > T3_NIC_INLINE_BYTES) return T3_CAPACITY;
   const struct t3_hal* hal = context->hal;
-  struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
-  if (queue->is_lent || queue->posted - queue->ended >= queue->entries) return T3_BUSY;
+  if (queue->posted - queue->ended >= queue->entries) return T3_BUSY;
   unsigned char entry[T3_NIC_WORK_ENTRY_ENTRY_BYTES] = {0}, count[4];
   encode(message, queue, entry);
   const uint64_t place = queue->posted & (queue->entries - 1);
@@ -56,8 +71,7 @@ static enum t3_status post(struct t3_context* context, struct t3_nic_queue* queu
   t3_put_number(count, sizeof count, queue->posted + 1);
   T3_TRY(hal->write_memory(hal->platform, t3_nic_record_of(queue), count, sizeof count));
   hal->order_writes(hal->platform);
-  t3_put32(&nic, T3_NIC_DOORBELL_OFFSET + queue->number * T3_NIC_DOORBELL_STRIDE, queue->posted + 1);
-  T3_TRY(nic.status);
+  T3_TRY(ring(context, queue));
   ++queue->posted;
   return T3_OK;
 }
@@ -68,7 +82,7 @@ enum t3_status t3_nic_post(struct t3_context* context, struct t3_nic_queue* queu
 }
 
 static enum t3_status post_receives(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t posted) {
-  if (!is_open(queue)) return T3_INVALID_ARGUMENT;
+  T3_TRY(may_use(queue));
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
   t3_put32(&nic, T3_NIC_RECEIVE_DOORBELL_OFFSET + queue->number * T3_NIC_RECEIVE_DOORBELL_STRIDE, posted);
   return nic.status;
@@ -80,7 +94,8 @@ enum t3_status t3_nic_post_receives(struct t3_context* context, const struct t3_
 
 static enum t3_status poll(struct t3_context* context, struct t3_nic_queue* queue, bool* is_there,
                            struct t3_nic_completion* completion) {
-  if (!is_open(queue) || is_there == NULL || completion == NULL) return T3_INVALID_ARGUMENT;
+  T3_TRY(may_use(queue));
+  if (is_there == NULL || completion == NULL) return T3_INVALID_ARGUMENT;
   unsigned char bytes[T3_NIC_COMPLETION_BYTES];
   const uint64_t place = queue->taken & (queue->entries - 1);
   const uint8_t phase = (queue->taken / queue->entries & 1) == 0 ? 1 : 0;
@@ -109,12 +124,11 @@ static enum t3_status wait_completion(struct t3_context* context, struct t3_nic_
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
   for (;;) {
     bool is_there = false;
-    if (is_open(queue)) {
-      t3_clear(context, &nic, T3_LINE_NIC, T3_NIC_INTERRUPT_OFFSET,
-               T3_NIC_INTERRUPT_COMPLETION_MASK | T3_NIC_INTERRUPT_ERROR_MASK);
-      t3_put32(&nic, T3_NIC_ARM_OFFSET, UINT32_C(1) << queue->completion_queue);
-      T3_TRY(nic.status);
-    }
+    T3_TRY(may_use(queue));
+    t3_clear(context, &nic, T3_LINE_NIC, T3_NIC_INTERRUPT_OFFSET,
+             T3_NIC_INTERRUPT_COMPLETION_MASK | T3_NIC_INTERRUPT_ERROR_MASK);
+    t3_put32(&nic, T3_NIC_ARM_OFFSET, UINT32_C(1) << queue->completion_queue);
+    T3_TRY(nic.status);
     T3_TRY(poll(context, queue, &is_there, completion));
     if (is_there) return T3_OK;
     T3_TRY(t3_sleep(context, T3_LINE_NIC, deadline, "a completion of the NIC"));
@@ -126,8 +140,10 @@ enum t3_status t3_nic_wait(struct t3_context* context, struct t3_nic_queue* queu
   return T3_LOCKED(context, wait_completion(context, queue, completion));
 }
 
-enum t3_status t3_nic_status(uint32_t syndrome) {
-  switch (syndrome) {
+enum t3_status t3_nic_status(const struct t3_nic_completion* completion) {
+  if (completion == NULL) return T3_INVALID_ARGUMENT;
+  if (completion->reason != T3_OK) return (enum t3_status)completion->reason;
+  switch (completion->syndrome) {
     case T3_NIC_OK:
       return T3_OK;
     case T3_NIC_LOCAL_LENGTH:

@@ -1,18 +1,23 @@
 #include "t3/shmem.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "bools.h"
 #include "context.h"
+#include "registers.h"
 #include "t3/little_endian.h"
+#include "t3/registers/links.h"
 #include "t3/shmem_queue.h"
 #include "t3/shmem_table.h"
 #include "t3_hal.h"
 
 #define ALIGNMENT 256u
 #define COUNTERS_BYTES 64u /* ticket and turn, 32 bytes apart */
+#define NO_PORT 0xFFFFu    /* of a route that leads nowhere */
 
-/* What each GPU tells the others. */
-enum { TOLD_HEAP, TOLD_BYTES, TOLD_CONTEXTS, TOLD_ENTRIES, TOLD_CACHED, TOLD_KEY, TOLD_COUNT };
+/* What each GPU tells the others. All but the key is the same on all. */
+enum { TOLD_HEAP, TOLD_BYTES, TOLD_CONTEXTS, TOLD_ENTRIES, TOLD_CACHED, TOLD_FOR_HOST, TOLD_KEY, TOLD_COUNT };
 
 static uint64_t round_up(uint64_t value) { return (value + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
@@ -32,6 +37,7 @@ static enum t3_status check(const struct t3_context* context, const struct t3_sh
   const uint32_t entries = options->entries;
   if (options->heap_bytes == 0 || options->contexts == 0 || entries < 2 || (entries & (entries - 1)) != 0)
     return T3_INVALID_ARGUMENT;
+  if (!t3_is_bool(&options->cached_completions) || !t3_is_bool(&options->for_host)) return T3_INVALID_ARGUMENT;
   if (context->gpus > T3_SHMEM_GPUS_MAX || entries > T3_NIC_ENTRIES_MAX || options->contexts > T3_SHMEM_QUEUES_MAX ||
       options->contexts * (context->gpus - 1) > T3_SHMEM_QUEUES_MAX)
     return T3_CAPACITY;
@@ -47,22 +53,48 @@ static enum t3_status take_memory(struct t3_context* context, const struct t3_sh
   return t3_malloc(context, heap->heap_bytes, &heap->heap);
 }
 
+/* What another GPU has told and this one, by its names, which are as many; each that differs is a line of the log. */
+static enum t3_status compare(const struct t3_context* context, const char* call, uint32_t gpu, const uint64_t* other,
+                              const uint64_t* mine, const char* const* names, uint32_t count) {
+  enum t3_status status = T3_OK;
+  for (uint32_t i = 0; i < count; ++i) {
+    char line[160];
+    if (other[i] == mine[i]) continue;
+    (void)snprintf(line, sizeof line, "%s: GPU %u has %s 0x%llx, this GPU 0x%llx: the same expected", call, gpu,
+                   names[i], (unsigned long long)other[i], (unsigned long long)mine[i]);
+    context->hal->log(context->hal->platform, line);
+    status = T3_MISMATCH;
+  }
+  return status;
+}
+
 /* Every GPU has asked for the same, and has its heap at the same place. */
 static enum t3_status tell_others(struct t3_context* context, const struct t3_shmem_options* options,
                                   const struct t3_shmem_heap* heap, uint64_t all[][TOLD_COUNT]) {
-  const uint64_t mine[TOLD_COUNT] = {heap->heap & T3_LOCAL_MASK,  heap->heap_bytes, options->contexts, options->entries,
-                                     options->cached_completions, heap->key};
-  T3_TRY(t3_exchange(context, "t3_shmem_init", mine, sizeof mine, all));
+  static const char call[] = "t3_shmem_init";
+  static const char* const names[TOLD_KEY] = {"its heap at local address", "heap_bytes", "contexts", "entries",
+                                              "cached_completions",        "for_host"};
+  const uint64_t mine[TOLD_COUNT] = {
+      heap->heap & T3_LOCAL_MASK,  heap->heap_bytes,  options->contexts, options->entries,
+      options->cached_completions, options->for_host, heap->key};
+  T3_TRY(t3_exchange(context, call, mine, sizeof mine, all));
   for (uint32_t gpu = 0; gpu < context->gpus; ++gpu)
-    if (memcmp(all[gpu], mine, TOLD_KEY * sizeof mine[0]) != 0) return T3_MISMATCH;
+    T3_TRY(compare(context, call, gpu, all[gpu], mine, names, TOLD_KEY));
   return T3_OK;
 }
 
-static struct t3_shmem_queue queue_for(const struct t3_context* context, const struct t3_shmem_options* options,
-                                       const struct t3_shmem_heap* heap, uint32_t number, uint32_t gpu) {
-  const uint32_t nodes = options->gpus_per_node;
+/* Whether this GPU's links lead there. */
+static enum t3_status read_reached(struct t3_context* context, uint32_t gpu, uint32_t* reached) {
+  struct t3_registers links = t3_own_block(context, T3_BLOCK_LINKS);
+  const uint32_t route = t3_get32(&links, T3_LINKS_ROUTE_OFFSET + gpu * T3_LINKS_ROUTE_STRIDE);
+  const uint32_t port = (route & T3_LINKS_ROUTE_PORT_MASK) >> T3_LINKS_ROUTE_PORT_SHIFT;
+  *reached = gpu == context->gpu || port != NO_PORT;
+  return links.status;
+}
+
+static struct t3_shmem_queue queue_for(const struct t3_context* context, const struct t3_shmem_heap* heap,
+                                       uint32_t number, uint32_t gpu) {
   struct t3_shmem_queue entry = {0};
-  entry.reached = gpu == context->gpu || (nodes > 1 && gpu / nodes == context->gpu / nodes);
   if (gpu == context->gpu) return entry;
   const struct t3_nic_queue* queue = &heap->queues[queue_number(number, context->gpu, gpu, context->gpus)];
   entry.send = t3_nic_send_of(queue);
@@ -86,6 +118,7 @@ static enum t3_status open_queues(struct t3_context* context, const struct t3_sh
         .number = i, .completion_queue = i, .entries = options->entries, .memory = counters + COUNTERS_BYTES};
     T3_TRY(hal->write_memory(hal->platform, counters, zeros, sizeof zeros));
     T3_TRY(t3_nic_create(context, &heap->queues[i]));
+    heap->queues[i].is_kernels = !options->for_host;
   }
   return T3_OK;
 }
@@ -98,18 +131,21 @@ static enum t3_status write_table(struct t3_context* context, const struct t3_sh
       .heap_bytes = heap->heap_bytes,
       .gpus = context->gpus,
       .gpu = context->gpu,
-      .contexts = options->contexts,
+      .contexts = options->for_host ? 0 : options->contexts,
       .entries = options->entries,
       .key = heap->key,
       .flags = options->cached_completions ? T3_SHMEM_TABLE_FLAGS_CACHED_COMPLETIONS : 0};
+  uint32_t reached[T3_SHMEM_GPUS_MAX];
+  for (uint32_t gpu = 0; gpu < context->gpus; ++gpu) T3_TRY(read_reached(context, gpu, &reached[gpu]));
   unsigned char bytes[T3_SHMEM_TABLE_ENTRY_BYTES] = {0};
   t3_shmem_table_to(&table, bytes);
   T3_TRY(hal->write_memory(hal->platform, heap->table, bytes, sizeof bytes));
   uint64_t address = heap->table;
   for (uint32_t i = 0; i < options->contexts * context->gpus; ++i) {
     const uint32_t gpu = i % context->gpus;
-    struct t3_shmem_queue entry = queue_for(context, options, heap, i / context->gpus, gpu);
+    struct t3_shmem_queue entry = queue_for(context, heap, i / context->gpus, gpu);
     entry.key = (uint32_t)all[gpu][TOLD_KEY];
+    entry.reached = reached[gpu];
     memset(bytes, 0, sizeof bytes);
     t3_shmem_queue_to(&entry, bytes);
     T3_TRY(hal->write_memory(hal->platform, address += sizeof bytes, bytes, sizeof bytes));
@@ -149,11 +185,12 @@ enum t3_status t3_shmem_malloc(struct t3_context* context, struct t3_shmem_heap*
                                uint64_t* address) {
   if (!t3_is_open(context) || heap == NULL || heap->table == 0 || address == NULL || bytes == 0)
     return T3_INVALID_ARGUMENT;
+  static const char call[] = "t3_shmem_malloc";
+  static const char* const names[2] = {"used so far", "bytes"};
   const uint64_t mine[2] = {heap->used, bytes};
   uint64_t all[T3_SHMEM_GPUS_MAX][2];
-  T3_TRY(t3_exchange(context, "t3_shmem_malloc", mine, sizeof mine, all));
-  for (uint32_t gpu = 0; gpu < context->gpus; ++gpu)
-    if (memcmp(all[gpu], mine, sizeof mine) != 0) return T3_MISMATCH;
+  T3_TRY(t3_exchange(context, call, mine, sizeof mine, all));
+  for (uint32_t gpu = 0; gpu < context->gpus; ++gpu) T3_TRY(compare(context, call, gpu, all[gpu], mine, names, 2));
   if (bytes > heap->heap_bytes - heap->used) return T3_OUT_OF_MEMORY;
   *address = heap->heap + heap->used;
   heap->used += round_up(bytes);
@@ -176,14 +213,16 @@ static enum t3_status cause_of(struct t3_context* context, const struct t3_nic_q
   struct t3_nic_completion found = completion;
   for (uint32_t back = 1; back < queue->entries && back <= last && found.syndrome == T3_NIC_FLUSHED; ++back)
     T3_TRY(read_completion(context, queue, last - back, &found));
-  return t3_nic_status(found.syndrome != T3_NIC_OK ? found.syndrome : completion.syndrome);
+  return t3_nic_status(found.syndrome != T3_NIC_OK ? &found : &completion);
 }
 
-/* Entries end in their order, and all behind one that fails are flushed: the last one tells of all. Kernels have counted
- * what they have announced in the doorbell record. */
+/* Entries end in their order, and all behind one that fails are flushed: the last one tells of all. Kernels have
+ * counted what they have announced in the doorbell record. */
 static enum t3_status await_end(struct t3_context* context, struct t3_nic_queue* queue) {
   unsigned char announced[4];
   struct t3_nic_completion last;
+  if (!queue->is_kernels) return T3_OK;
+  queue->is_kernels = false; /* whose kernels have ended: the host takes it over */
   T3_TRY(context->hal->read_memory(context->hal->platform, t3_nic_record_of(queue), announced, sizeof announced));
   queue->posted = (uint32_t)t3_number_at(announced, sizeof announced);
   if (queue->posted == 0) return T3_OK;

@@ -57,8 +57,7 @@ static enum t3_status allocate_slices(struct t3_context* gpu, const struct t3_em
                  staging = t3_embedding_pooled_bytes(e);
   const struct t3_shmem_options options = {.heap_bytes = in_heap(out) + in_heap(ready) + in_heap(staging),
                                            .contexts = contexts_of(e, gpu->gpus),
-                                           .entries = RING_ENTRIES,
-                                           .gpus_per_node = e->gpus_per_node};
+                                           .entries = RING_ENTRIES};
   T3_TRY(t3_shmem_init(gpu, options, &b->heap));
   T3_TRY(t3_shmem_malloc(gpu, &b->heap, out, &b->out));
   T3_TRY(t3_shmem_malloc(gpu, &b->heap, ready, &b->ready));
@@ -70,7 +69,7 @@ static enum t3_status allocate_bulk(struct t3_context* gpu, const struct t3_job*
   const struct t3_embedding* e = &job->embedding;
   const uint64_t pooled = t3_embedding_pooled_bytes(e), received = t3_embedding_out_bytes(e, 0, gpu->gpus);
   const struct t3_shmem_options options = {
-      .heap_bytes = in_heap(pooled) + in_heap(received), .contexts = 1, .entries = RING_ENTRIES};
+      .heap_bytes = in_heap(pooled) + in_heap(received), .contexts = 1, .entries = RING_ENTRIES, .for_host = true};
   T3_TRY(t3_shmem_init(gpu, options, &b->heap));
   T3_TRY(t3_shmem_malloc(gpu, &b->heap, pooled, &b->pooled));
   T3_TRY(t3_shmem_malloc(gpu, &b->heap, received, &b->received));

@@ -51,7 +51,7 @@ static enum t3_status await(struct t3_context* gpu, struct t3_host_sends* sends,
   while (!has_come || queue->ended != queue->posted) {
     struct t3_nic_completion completion;
     T3_TRY(t3_nic_wait(gpu, queue, &completion));
-    if (completion.syndrome != T3_NIC_OK) return t3_nic_status(completion.syndrome);
+    if (completion.syndrome != T3_NIC_OK) return t3_nic_status(&completion);
     if (completion.opcode == T3_NIC_RECEIVED) has_come = true;
   }
   return T3_OK;

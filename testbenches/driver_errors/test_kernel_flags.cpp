@@ -1,11 +1,10 @@
 // Kernels that set flags in each other's memory and poll them, in whole runs.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstring>
 
+#include "driver_errors/kernel_table.h"
 #include "driver_errors/whole_runs.h"
 #include "t3/address.h"
-#include "t3/check.h"
 #include "t3/t3.h"
 
 namespace t3vp::test::test_kernel_flags {
@@ -93,20 +92,6 @@ void await_the_host(t3_wave* wave) {
                          {here(p, p.flags), 4, T3_NOT_EQUAL, 0xFFFF, 0, mistake == Mistake::polls_through_the_cache});
 }
 
-const t3_kernel* const* kernels_of(void (*run)(t3_wave*)) {
-  static t3_kernel kernel{};
-  static const t3_kernel* const kernels[] = {&kernel, nullptr};
-  kernel.name = "flags";
-  kernel.arguments = {sizeof(Told), sizeof(Told),
-                      [](void* arguments, const unsigned char* bytes) { std::memcpy(arguments, bytes, sizeof(Told)); }};
-  kernel.reads = "gemm_read";
-  kernel.writes = "gemm_write";
-  kernel.check = [](t3_check*, const t3_launch*) { return true; };
-  kernel.plan = plan;
-  kernel.run = run;
-  return kernels;
-}
-
 t3_status launch(const t3_hal* hal, const t3_job*) {
   std::vector<t3_status>& told = answers[hal->gpu];
   t3_context gpu{};
@@ -138,7 +123,7 @@ RunResult run(void (*wave)(t3_wave*), const std::vector<std::string>& settings) 
   all.insert(all.end(), settings.begin(), settings.end());
   RunOptions options;
   options.program = launch;
-  options.kernels = kernels_of(wave);
+  options.kernels = kernel_table<Told>("flags", plan, wave);
   return simulate(load_run(configs + "runs/gemm-rs-4gpu.json", all), options);
 }
 

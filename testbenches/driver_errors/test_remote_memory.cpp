@@ -1,12 +1,11 @@
 // Kernels that load from other GPUs and count there, in whole runs.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstring>
 
+#include "driver_errors/kernel_table.h"
 #include "driver_errors/whole_runs.h"
 #include "report/report.h"
 #include "t3/address.h"
-#include "t3/check.h"
 
 namespace t3vp::test::test_remote_memory {
 
@@ -65,22 +64,6 @@ void run_wave(t3_wave* wave) {
   t3_drain(wave);
 }
 
-const t3_kernel& counting() {
-  static const t3_kernel kernel = [] {
-    t3_kernel k{};
-    k.name = "counting";
-    k.arguments = {sizeof(Told), sizeof(Told),
-                   [](void* arguments, const unsigned char* bytes) { std::memcpy(arguments, bytes, sizeof(Told)); }};
-    k.reads = "gemm_read";
-    k.writes = "gemm_write";
-    k.check = [](t3_check*, const t3_launch*) { return true; };
-    k.plan = plan;
-    k.run = run_wave;
-    return k;
-  }();
-  return kernel;
-}
-
 t3_status count_together(const t3_hal* hal, const t3_job*) {
   std::vector<t3_status>& told = answers[hal->gpu];
   t3_context gpu{};
@@ -112,13 +95,12 @@ t3_status count_together(const t3_hal* hal, const t3_job*) {
 }
 
 RunResult count(const std::vector<std::string>& settings) {
-  const t3_kernel* const kernels[] = {&counting(), nullptr};
   const std::string configs = T3VP_SOURCE_DIR "/configs/";
   std::vector<std::string> all{"system=" + configs + "systems/small-4.json", "check=protocol"};
   all.insert(all.end(), settings.begin(), settings.end());
   RunOptions options;
   options.program = count_together;
-  options.kernels = kernels;
+  options.kernels = kernel_table<Told>("counting", plan, run_wave);
   return simulate(load_run(configs + "runs/gemm-rs-4gpu.json", all), options);
 }
 

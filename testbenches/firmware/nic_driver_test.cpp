@@ -76,6 +76,7 @@ TEST_CASE("a queue that is not created or has been reset is refused by every cal
            t3_nic_post_receives(&d.context, &d.queue, 1) == T3_INVALID_ARGUMENT &&
            t3_nic_poll(&d.context, &d.queue, &is_there, &completion) == T3_INVALID_ARGUMENT &&
            t3_nic_wait(&d.context, &d.queue, &completion) == T3_INVALID_ARGUMENT &&
+           t3_nic_connect(&d.context, &d.queue, 1, 0) == T3_INVALID_ARGUMENT &&
            t3_nic_reset(&d.context, &d.queue) == T3_INVALID_ARGUMENT;
   };
   CHECK(all_refuse());
@@ -169,6 +170,27 @@ TEST_CASE("entries are written before the record and that before the doorbell an
   CHECK(t3_nic_post(&d.context, &d.queue, &message) == T3_BUSY);
   message.opcode = static_cast<t3_nic_opcode>(99);
   CHECK(t3_nic_post(&d.context, &d.queue, &message) == T3_INVALID_ARGUMENT);
+  message = {};
+  message.opcode = T3_NIC_READ;
+  std::memset(&message.fence, 2, 1);
+  CHECK(t3_nic_post(&d.context, &d.queue, &message) == T3_INVALID_ARGUMENT);
+}
+
+TEST_CASE("a queue pair of kernels takes nothing of the host") {
+  NicDriver d;
+  d.open();
+  d.queue.is_kernels = true;
+  bool is_there = false;
+  t3_nic_completion completion{};
+  t3_nic_message message{};
+  message.opcode = T3_NIC_READ;
+  d.mock.take_order();
+  CHECK(t3_nic_post(&d.context, &d.queue, &message) == T3_ACCESS_DENIED);
+  CHECK(t3_nic_post_receives(&d.context, &d.queue, 1) == T3_ACCESS_DENIED);
+  CHECK(t3_nic_poll(&d.context, &d.queue, &is_there, &completion) == T3_ACCESS_DENIED);
+  CHECK(t3_nic_wait(&d.context, &d.queue, &completion) == T3_ACCESS_DENIED);
+  CHECK(d.mock.take_order().empty());
+  CHECK(t3_nic_reset(&d.context, &d.queue) == T3_OK);
 }
 
 TEST_CASE("completions are taken by their phase and make room") {
@@ -187,9 +209,13 @@ TEST_CASE("completions are taken by their phase and make room") {
     REQUIRE(completion.index == i);
     REQUIRE(d.mock.reg(T3_BLOCK_NIC, T3_NIC_CONSUMED_OFFSET + 3 * T3_NIC_CONSUMED_STRIDE) == i + 1);
   }
-  CHECK(t3_nic_status(completion.syndrome) == T3_ACCESS_DENIED);
-  CHECK(t3_nic_status(T3_NIC_RETRY_EXCEEDED) == T3_NO_PEER);
-  CHECK(t3_nic_status(T3_NIC_FLUSHED) == T3_ABORTED);
+  CHECK(t3_nic_status(&completion) == T3_ACCESS_DENIED);
+  completion.syndrome = T3_NIC_RETRY_EXCEEDED;
+  CHECK(t3_nic_status(&completion) == T3_NO_PEER);
+  completion.syndrome = T3_NIC_FLUSHED;
+  CHECK(t3_nic_status(&completion) == T3_ABORTED);
+  completion.syndrome = T3_NIC_REMOTE_OPERATION, completion.reason = T3_DISABLED;
+  CHECK(t3_nic_status(&completion) == T3_DISABLED);
 }
 
 TEST_CASE("a peer's write with immediate makes no room for entries") {
@@ -209,11 +235,16 @@ TEST_CASE("a peer's write with immediate makes no room for entries") {
 TEST_CASE("a symmetric heap that other GPUs have elsewhere is refused") {
   Driver d;
   t3_shmem_heap heap{};
-  CHECK(t3_shmem_init(&d.context, {4096, 11, 16, 0, false}, &heap) == T3_CAPACITY);
-  CHECK(t3_shmem_init(&d.context, {4096, 1, 12, 0, false}, &heap) == T3_INVALID_ARGUMENT);
-  std::vector<unsigned char> others(4 * 48);
+  CHECK(t3_shmem_init(&d.context, {4096, 11, 16, false, false}, &heap) == T3_CAPACITY);
+  CHECK(t3_shmem_init(&d.context, {4096, 1, 12, false, false}, &heap) == T3_INVALID_ARGUMENT);
+  for (const bool second : {false, true}) {
+    t3_shmem_options options{4096, 1, 16, false, false};
+    std::memset(second ? &options.for_host : &options.cached_completions, 2, 1);
+    CHECK(t3_shmem_init(&d.context, options, &heap) == T3_INVALID_ARGUMENT);
+  }
+  std::vector<unsigned char> others(4 * 56);
   d.mock.bring("t3_shmem_init", others);
-  CHECK(t3_shmem_init(&d.context, {4096, 1, 16, 0, false}, &heap) == T3_MISMATCH);
+  CHECK(t3_shmem_init(&d.context, {4096, 1, 16, false, false}, &heap) == T3_MISMATCH);
 }
 
 }  // namespace t3vp::test::nic_driver_test

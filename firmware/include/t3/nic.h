@@ -3,10 +3,14 @@
  *
  * All is about memory of this GPU, by addresses as t3_malloc returns them. A GPU without a NIC answers T3_BAD_ADDRESS.
  * A queue pair has a completion queue of its own here, with as many entries, and all entries that are posted are
- * signaled: without writes with immediate from its peer, completion n is that of entry n. */
+ * signaled: without writes with immediate from its peer, completion n is that of entry n.
+ *
+ * A queue pair has one user: the host by these calls, with one struct t3_nic_queue, or kernels (t3/shmem_device.h). Of
+ * a queue pair of kernels the host's posts and polls are T3_ACCESS_DENIED. */
 #ifndef T3_NIC_H
 #define T3_NIC_H
 
+#include "t3/nic_cause.h"
 #include "t3/nic_completion.h"
 #include "t3/nic_opcode.h"
 #include "t3/nic_syndrome.h"
@@ -47,8 +51,9 @@ struct t3_nic_queue {
   /* Since it was created: entries posted, those that are known to have ended, completions taken, which are those and
    * of peers' writes with immediate. */
   uint32_t posted, ended, taken;
-  bool is_open; /* the driver's: between t3_nic_create and t3_nic_reset */
-  bool is_lent; /* the driver's: to the DMA engine, see t3/nic_maps.h */
+  bool is_open;    /* the driver's: between t3_nic_create and t3_nic_reset */
+  bool is_kernels; /* the driver's: kernels post to it */
+  bool is_lent;    /* the driver's: to the DMA engine, see t3/nic_maps.h */
 };
 
 static inline uint64_t t3_nic_queue_bytes(uint32_t entries) { return T3_NIC_RECORD_BYTES + (uint64_t)entries * 96; }
@@ -62,7 +67,8 @@ static inline uint64_t t3_nic_completions_of(const struct t3_nic_queue* queue) {
 /* Writes empty rings and takes the queue pair from reset to init. T3_BUSY when it is in another state, or another queue
  * pair has the completion queue. Calls with a queue that has not been created, or was reset: T3_INVALID_ARGUMENT. */
 enum t3_status t3_nic_create(struct t3_context* context, struct t3_nic_queue* queue);
-/* Joins it with the peer's queue pair, which joins with this one: ready to receive and to send. */
+/* Joins it with the peer's queue pair, which joins with this one: ready to receive and to send. T3_BUSY when it is not
+ * in init. */
 enum t3_status t3_nic_connect(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t peer,
                               uint32_t peer_queue_pair);
 /* One of T3_NIC_STATE_NOW_... */
@@ -87,7 +93,8 @@ struct t3_nic_message {
 enum { T3_NIC_INLINE_BYTES = 32 };
 
 /* Writes the entry, then the doorbell record, then rings. T3_BUSY while the ring is full: completions have to be taken;
- * or while the DMA engine has the queue pair. */
+ * or while the DMA engine has the queue pair. T3_ACCESS_DENIED: it is not connected, or kernels post to it.
+ * T3_BAD_VALUE: somebody else has posted to it, and this entry has overwritten one of theirs. */
 enum t3_status t3_nic_post(struct t3_context* context, struct t3_nic_queue* queue,
                            const struct t3_nic_message* message);
 /* Receive entries for peers' writes with immediate, in all since the queue pair was created. */
@@ -99,8 +106,8 @@ enum t3_status t3_nic_poll(struct t3_context* context, struct t3_nic_queue* queu
 enum t3_status t3_nic_wait(struct t3_context* context, struct t3_nic_queue* queue,
                            struct t3_nic_completion* completion);
 
-/* The code of a call that fails for a completion's syndrome. */
-enum t3_status t3_nic_status(uint32_t syndrome);
+/* The code of a call that fails for how its entry has ended: the reason in it, or what its syndrome means. */
+enum t3_status t3_nic_status(const struct t3_nic_completion* completion);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,8 @@
  * t3/shmem_device.h.
  *
  * All GPUs make the same calls in the same order: t3_shmem_init opens queue pairs to all others, exchanges keys over
- * the hosts' network and leaves a table in memory, whose address a kernel is told. */
+ * the hosts' network and leaves a table in memory, whose address a kernel is told. The table also says which GPUs
+ * kernels' loads and stores reach: those that this GPU's links have a route to. */
 #ifndef T3_SHMEM_H
 #define T3_SHMEM_H
 
@@ -16,10 +17,10 @@ enum { T3_SHMEM_GPUS_MAX = 16, T3_SHMEM_QUEUES_MAX = T3_NIC_COMPLETION_BASE_COUN
 
 struct t3_shmem_options {
   uint64_t heap_bytes;
-  uint32_t contexts;      /* each has a queue pair to each other GPU: contexts x (gpus - 1) up to T3_SHMEM_QUEUES_MAX */
-  uint32_t entries;       /* of the rings of each: a power of two, 2 or more */
-  uint32_t gpus_per_node; /* that links join, by consecutive numbers: their stores reach each other; 0 and 1: none */
+  uint32_t contexts; /* each has a queue pair to each other GPU: contexts x (gpus - 1) up to T3_SHMEM_QUEUES_MAX */
+  uint32_t entries;  /* of the rings of each: a power of two, 2 or more */
   bool cached_completions; /* kernels read completions through the cache; only where the NIC's writes invalidate it */
+  bool for_host;           /* the queue pairs are the host's, for t3_nic_post, and kernels find no context */
 };
 
 struct t3_shmem_heap {
@@ -33,10 +34,10 @@ struct t3_shmem_heap {
 };
 
 /* T3_CAPACITY: more GPUs or queue pairs than there may be. T3_MISMATCH: another GPU asks for something else, or has
- * other addresses. */
+ * other addresses; the HAL's log says which GPU and what. */
 enum t3_status t3_shmem_init(struct t3_context* context, struct t3_shmem_options options, struct t3_shmem_heap* heap);
 /* A piece of the heap, 256-byte aligned, at the same local address on all GPUs. T3_MISMATCH: another GPU asks for
- * another piece. */
+ * another piece, as above. */
 enum t3_status t3_shmem_malloc(struct t3_context* context, struct t3_shmem_heap* heap, uint64_t bytes,
                                uint64_t* address);
 /* When no kernel uses it any more, on any GPU. Waits until all has ended that kernels have posted. If something has
