@@ -28,6 +28,7 @@ Nic::Mistake Nic::mistake_of_doorbell(std::uint32_t queue, std::uint32_t posted)
 
 void Nic::ring(std::uint32_t queue, std::uint32_t posted) {
   queue_pairs_[queue].announced = posted;
+  ++figures_.doorbells;
   events_.push(now() + parameters_.io_latency, {Event::doorbell, queue, queue_pairs_[queue].generation, posted});
 }
 

@@ -202,12 +202,23 @@ void Nic::drop(std::uint32_t queue, const Packet& packet) {
 
 void Nic::visit_statistics(const StatisticVisitor& visit) const {
   const auto value = [](std::uint64_t figure) { return static_cast<double>(figure); };
+  visit("doorbells", "doorbells", "rung by firmware and by kernels, of queue pairs that were ready for it",
+        value(figures_.doorbells));
   visit("messages", "messages", "sent and acknowledged", value(figures_.messages));
+  visit("writes", "messages", "of those, RDMA writes of data in memory, with immediate or without",
+        value(figures_.writes));
+  visit("inline_writes", "messages", "of those, RDMA writes of data in their entry, such as flags",
+        value(figures_.inline_writes));
+  visit("written", "bytes", "of both kinds of writes, each counted once however often it was sent",
+        value(figures_.written));
+  visit("completions", "completions", "stored, those of receive entries too", value(figures_.completions));
   visit("payload", "bytes", "put on the wire, those that are sent again too", value(figures_.payload));
   visit("packets", "packets", "sent", value(figures_.packets));
   visit("wire_bytes", "bytes", "of packets sent, with headers", value(figures_.wire_bytes));
+  visit("sending", "ns", "in which packets left on the wire", to_ns(figures_.sending));
   visit("lost", "packets", "of those sent that the wire has lost", value(figures_.lost));
   visit("placed", "bytes", "of peers' writes stored in memory, or added to it", value(figures_.placed));
+  visit("acknowledgements", "packets", "received", value(figures_.acknowledgements));
   visit("resent", "packets", "sent again", value(figures_.resent));
   visit("dropped", "packets", "of peers that no queue pair was ready for", value(figures_.dropped));
   visit("errors", "events", "error interrupts raised", value(figures_.errors));

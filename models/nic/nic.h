@@ -47,8 +47,10 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
     std::uint64_t value = 0;
   };
   struct Figures {
-    std::uint64_t messages = 0, payload = 0, packets = 0, wire_bytes = 0, lost = 0, placed = 0, resent = 0, dropped = 0,
+    std::uint64_t doorbells = 0, messages = 0, writes = 0, inline_writes = 0, written = 0, completions = 0, payload = 0,
+                  packets = 0, wire_bytes = 0, lost = 0, placed = 0, acknowledgements = 0, resent = 0, dropped = 0,
                   errors = 0;
+    Picoseconds sending = 0;
   };
 
   // nic.cpp: what happens next
@@ -124,6 +126,7 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
             const std::string& text, Status reason = Status::ok);
   void refused(std::uint32_t queue, const Packet& packet);
   void finish(std::uint32_t queue);
+  void count(const Message& message);
   void complete(std::uint32_t queue, const Message& message, std::uint32_t number);
   void add_completion(std::uint32_t queue, const t3_nic_completion& completion);
   void progress(QueuePair& pair);

@@ -70,6 +70,7 @@ class PacketCarrier : public virtual sc_core::sc_interface {
  public:
   struct Departure {
     std::uint64_t leaves;  ///< time from now until the last byte has left
+    std::uint64_t takes;   ///< the part of it in which its bytes leave
     bool is_lost;          ///< for figures: a sender cannot know
   };
   /// Takes the packet.

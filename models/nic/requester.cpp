@@ -239,6 +239,7 @@ void Nic::put_on_wire(const PacketPointer& packet, std::uint64_t payload) {
   figures_.payload += packet->payload();
   ++figures_.packets;
   figures_.wire_bytes += wire_bytes(*packet);
+  figures_.sending += departure.takes;
   if (departure.is_lost) ++figures_.lost;
   if (payload != 0) events_.push(now() + departure.leaves, {Event::left, 0, 0, payload});
 }

@@ -33,6 +33,7 @@ Status status_of(NicSyndrome syndrome) {
 void Nic::answer_received(std::uint32_t queue, const Packet& packet) {
   switch (packet.kind) {
     case Packet::Kind::acknowledge:
+      ++figures_.acknowledgements;
       return acknowledge(queue, packet.sequence);
     case Packet::Kind::out_of_sequence:
       acknowledge(queue, packet.sequence - 1);
@@ -160,13 +161,20 @@ void Nic::finish(std::uint32_t queue) {
       return enter_error(queue, {NicCause::own_entry, failed.syndrome, failed.address});
     const Message message = pair.messages.front();
     pair.messages.pop_front();
-    ++figures_.messages;
+    count(message);
     ++pair.succeeded;
     complete(queue, message, pair.finished++);
     answer_waits(queue);
   }
   make_ready(queue);  // what a fence has held
   begin_messages();
+}
+
+void Nic::count(const Message& message) {
+  ++figures_.messages;
+  if (!message.entry.is_write()) return;
+  ++(message.entry.is_inline() ? figures_.inline_writes : figures_.writes);
+  figures_.written += message.entry.bytes();
 }
 
 void Nic::complete(std::uint32_t queue, const Message& message, std::uint32_t number) {
@@ -192,7 +200,10 @@ void Nic::complete(std::uint32_t queue, const Message& message, std::uint32_t nu
 
 void Nic::add_completion(std::uint32_t queue, const t3_nic_completion& completion) {
   const auto to = static_cast<std::uint32_t>(registers.completion_queue[queue].number());
-  if (completions_.add(to, completion)) return;
+  if (completions_.add(to, completion)) {
+    ++figures_.completions;
+    return;
+  }
   raise_error();
   if (queue_pairs_[queue].state != QueuePairState::error) enter_error(queue, {NicCause::completion_queue});
 }

@@ -28,7 +28,7 @@ PacketCarrier::Departure Wire::send(const PacketPointer& packet) {
     receiver.receives_until = std::max(sender.sends_until + parameters_.latency, receiver.receives_until + time);
     events_.push(receiver.receives_until, packet);
   }
-  return {sender.sends_until - now(), is_lost};
+  return {sender.sends_until - now(), time, is_lost};
 }
 
 bool Wire::strikes(const Packet& packet) {

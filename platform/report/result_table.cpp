@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -136,6 +137,33 @@ std::string link_rows(const ordered_json& links) {
   return text;
 }
 
+/// Of a GPU's NIC, by name; empty where there is none.
+std::map<std::string, double> nic_figures(const ordered_json& statistics, std::size_t gpu) {
+  const std::string prefix = fmt::format("gpu{}.nic.", gpu);
+  std::map<std::string, double> figures;
+  for (const ordered_json& statistic : statistics)
+    if (const auto name = statistic.at("name").get<std::string>(); name.rfind(prefix, 0) == 0)
+      figures[name.substr(prefix.size())] = statistic.at("value").get<double>();
+  return figures;
+}
+
+std::string nic_rows(const ordered_json& report) {
+  std::string rows;
+  std::size_t used = 0;
+  for (std::size_t gpu = 0; gpu < report.value("gpus", std::size_t{0}); ++gpu) {
+    auto nic = nic_figures(report.at("statistics"), gpu);
+    if (nic["wire_bytes"] == 0 || ++used > most_links_shown) continue;
+    rows += fmt::format("  {:<12}{:>8}{:>13}{:>11}{:>10.2f}{:>12.2f}{:>12}\n", fmt::format("GPU {}", gpu),
+                        nic["writes"], nic["inline_writes"], nic["doorbells"], nic["wire_bytes"] / bytes_per_MiB,
+                        nic["sending"] / 1000, nic["resent"]);
+  }
+  if (used == 0) return "";
+  if (used > most_links_shown) rows += fmt::format("  and {} more\n", used - most_links_shown);
+  return fmt::format("\n  {:<12}{:>8}{:>13}{:>11}{:>10}{:>12}{:>12}\n", "NICs in use", "PUTs", "inline PUTs",
+                     "doorbells", "wire MiB", "sending us", "sent again") +
+         rows;
+}
+
 std::string verdict(const ordered_json& report) {
   const ordered_json& f = report.at("functional");
   const ordered_json& b = report.at("bounds");
@@ -164,7 +192,7 @@ std::string result_table(const ordered_json& report) {
   const std::string operations =
       report.contains("operations") ? operation_rows(report.at("operations"), report.at("parts_ns")) : "";
   return headline(report) + time_rows(report.at("time_ns")) + operations + traffic_rows(report.at("dram_bytes")) +
-         link_rows(report.at("links")) + verdict(report);
+         link_rows(report.at("links")) + nic_rows(report) + verdict(report);
 }
 
 std::string overview_table(const std::vector<nlohmann::json>& reports) {
