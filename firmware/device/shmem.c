@@ -219,6 +219,7 @@ static enum t3_status post(struct t3_wave* wave, const struct t3_shmem* shmem, u
   }
   t3_drain(wave);
   *last = first + count - 1;
+  t3_note(wave, messages->name, messages->head.opcode == T3_NIC_WRITE ? messages->head.remote_address : 0);
   return announce(wave, shmem, gpu, first, first + count);
 }
 

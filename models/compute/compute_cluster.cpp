@@ -269,13 +269,27 @@ Trace* ComputeCluster::trace(std::uint32_t queue, std::uint32_t cu, Trace::Track
   return trace_;
 }
 
+Trace* ComputeCluster::trace_workgroup(std::uint32_t queue, std::uint32_t workgroup, std::uint32_t rows,
+                                       Trace::Track& track) {
+  if (trace_ == nullptr) return nullptr;
+  while (rows_[queue].size() < rows)
+    rows_[queue].push_back(trace_->track(fmt::format("GPU {}", gpu_),
+                                         name_of_row(fmt::format("workgroup {}", rows_[queue].size()), queue)));
+  track = rows_[queue][workgroup];
+  return trace_;
+}
+
 void ComputeCluster::make_tracks(std::uint32_t queue) {
   const std::uint32_t all = parameters_.compute_units;
   for (std::uint32_t first = 0; first < all; first += units_per_track)
-    tracks_[queue].push_back(
-        trace_->track(fmt::format("GPU {}", gpu_),
-                      fmt::format("CU {} of {} to {}{}", first, first, std::min(first + units_per_track, all) - 1,
-                                  queue == 0 ? "" : fmt::format(", queue {}", queue))));
+    tracks_[queue].push_back(trace_->track(
+        fmt::format("GPU {}", gpu_),
+        name_of_row(fmt::format("CU {} of {} to {}", first, first, std::min(first + units_per_track, all) - 1),
+                    queue)));
+}
+
+std::string ComputeCluster::name_of_row(const std::string& row, std::uint32_t queue) const {
+  return queue == 0 ? row : fmt::format("{}, queue {}", row, queue);
 }
 
 std::vector<std::string> ComputeCluster::diagnosis() const {

@@ -102,6 +102,8 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   void update_interrupt();
   void make_tracks(std::uint32_t queue);
   Trace* trace(std::uint32_t queue, std::uint32_t cu, Trace::Track& track);
+  Trace* trace_workgroup(std::uint32_t queue, std::uint32_t workgroup, std::uint32_t rows, Trace::Track& track);
+  std::string name_of_row(const std::string& row, std::uint32_t queue) const;
 
   ComputeParameters parameters_;
   std::string wrongly_rounded_;
@@ -109,6 +111,7 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   std::uint16_t gpu_;
   Trace* trace_;
   std::array<std::vector<Trace::Track>, queue_count> tracks_;  ///< of each queue, others than 0's made when needed
+  std::array<std::vector<Trace::Track>, queue_count> rows_;    ///< of each queue, of the first workgroups of a kernel
   EventQueue<KernelQueue::Event> events_;
   EventQueue<KernelQueue::Event> polls_;
   bool polls_are_held_ = false;

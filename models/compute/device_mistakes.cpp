@@ -81,7 +81,8 @@ std::string mistake_of_numbers(const t3_plan& plan) {
                                  {"read_count", plan.read_count, 0, T3_RANGES_MAX},
                                  {"sent_count", plan.sent_count, 0, T3_RANGES_MAX},
                                  {"fetched_count", plan.fetched_count, 0, T3_RANGES_MAX},
-                                 {"shared_count", plan.shared_count, 0, T3_RANGES_MAX}};
+                                 {"shared_count", plan.shared_count, 0, T3_RANGES_MAX},
+                                 {"timeline_rows", plan.timeline_rows, 0, T3_TIMELINE_ROWS_MAX}};
   for (const auto& [name, value, least, most] : numbers) {
     if (value >= least && value <= most) continue;
     const std::string expected = most == any ? fmt::format("{} or more", least) : fmt::format("{} to {}", least, most);
@@ -367,6 +368,8 @@ std::string mistake_of_call(const t3_call& call, const t3_plan& plan, std::uint1
       return mistake_of_shared(call, plan, gpu);
     case T3_CALL_FAIL:
       return call.failure != nullptr ? std::string() : "a failure that says nothing: a text expected";
+    case T3_CALL_NOTE:
+      return call.note.text != nullptr ? std::string() : "an instant of the timeline without a name: a text expected";
     case T3_CALL_SHOW:
       return call.show.text != nullptr ? std::string() : "a name for the timeline that is none: a text expected";
     case T3_CALL_DRAIN:

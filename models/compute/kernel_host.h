@@ -59,8 +59,8 @@ class KernelHost {
   /// A program has done what it must not do: the kernel ends without it.
   virtual void fail(const std::string& what) = 0;
   virtual void finished(Slot slot) = 0;
-  /// Where the slot's spans go, null when this slot is not shown.
-  virtual Trace* trace(Slot slot, Trace::Track& track) = 0;
+  /// Where the spans of the workgroup in the slot go, null when they are not shown.
+  virtual Trace* trace(Slot slot, std::uint32_t workgroup, Trace::Track& track) = 0;
 };
 
 /// Code of a kernel's runs on the host as long as this lives: what it does there is the kernel's.

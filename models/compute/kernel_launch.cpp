@@ -256,7 +256,9 @@ bool KernelQueue::all_finished() const {
   return finished_workgroups_ == (failure_ == Status::ok ? kernel_->workgroups() : next_workgroup_);
 }
 
-Trace* KernelQueue::trace(Slot slot, Trace::Track& track) {
+Trace* KernelQueue::trace(Slot slot, std::uint32_t workgroup, Trace::Track& track) {
+  if (const std::uint32_t rows = kernel_->plan().timeline_rows; rows != 0)
+    return workgroup < rows ? cluster_.trace_workgroup(number_, workgroup, rows, track) : nullptr;
   if (slot % kernel_->workgroups_per_cu() != 0) return nullptr;
   return cluster_.trace(number_, cu_of(slot), track);
 }

@@ -114,7 +114,7 @@ class KernelQueue final : public KernelHost {
   void left_floats(const char* part) override { left_floats_ = part; }
   void fail(const std::string& what) override;
   void finished(Slot slot) override;
-  Trace* trace(Slot slot, Trace::Track& track) override;
+  Trace* trace(Slot slot, std::uint32_t workgroup, Trace::Track& track) override;
 
   void arrived(const Event& event);
   void delivered(const Event& event);

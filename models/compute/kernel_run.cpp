@@ -86,6 +86,9 @@ void KernelRun::start(Slot slot, std::uint32_t index) {
     tiles_.clear(index_of(wave));
     wave.waiting = nullptr;
     wave.under_way = false;
+    wave.shown.clear();
+    wave.shown_since = now();
+    wave.shown_tile = T3_NO_TILE;
     wave.fiber.start(wave.fiber.stack().bytes != 0 ? wave.fiber.stack() : stacks_.take(), &KernelRun::enter, &wave);
     ready_.push_back(&wave);
   }
@@ -197,16 +200,41 @@ void KernelRun::ended(Wave& wave) {
     return fail(wave, fmt::format("it ends with {} loads and {} stores under way", wave.loads, wave.stores));
   if (workgroup.met != 0)
     return fail(wave, fmt::format("it ends while {} waves of its workgroup wait for it in t3_meet", workgroup.met));
+  if (!wave.shown.empty()) end_part(wave);
   if (--workgroup.running != 0) return;
   Trace::Track track = 0;
-  if (Trace* trace = host_.trace(wave.slot, track)) {
-    const bool renamed = !workgroup.shown.empty();
-    trace->span(track, name_.c_str(), workgroup.begin, renamed ? workgroup.shown_since : now());
-    if (renamed)
-      trace->span(track, workgroup.shown.c_str(), workgroup.shown_since, now(),
-                  flow_of(host_.gpu(), workgroup.shown_workgroup, 0));
-  }
+  if (Trace* trace = workgroup.shows_parts ? nullptr : host_.trace(wave.slot, wave.given.workgroup, track))
+    trace->span(track, name_.c_str(), workgroup.begin, now());
   host_.finished(wave.slot);
+}
+
+/// The part of the wave's program that ends now, which is the kernel itself at first.
+void KernelRun::end_part(const Wave& wave) {
+  Trace::Track track = 0;
+  Trace* const trace = host_.trace(wave.slot, wave.given.workgroup, track);
+  if (trace == nullptr) return;
+  const char* const name = wave.shown.empty() ? name_.c_str() : wave.shown.c_str();
+  if (wave.shown_tile == T3_NO_TILE)
+    trace->span(track, name, wave.shown_since, now());
+  else
+    trace->span(track, name, wave.shown_since, now(), flow_of(host_.gpu(), wave.shown_tile, 0));
+}
+
+void KernelRun::show(Wave& wave, const t3_shown& part) {
+  const KernelTime time(host_, code_of(wave));
+  end_part(wave);
+  workgroups_[wave.slot].shows_parts = true;
+  wave.shown = part.text;
+  wave.shown_since = now();
+  wave.shown_tile = part.workgroup;
+}
+
+void KernelRun::note(const Wave& wave, const t3_noted& instant) {
+  Trace::Track track = 0;
+  Trace* const trace = host_.trace(wave.slot, wave.given.workgroup, track);
+  if (trace == nullptr) return;
+  const KernelTime time(host_, code_of(wave));
+  trace->instant(track, instant.text, now(), instant.to == 0 ? 0 : flow_to(instant.to));
 }
 
 /// Whether the call that the wave waits in is done.
@@ -232,14 +260,12 @@ bool KernelRun::serve(Wave& wave) {
       return is_here(wave, asked.tile);
     case T3_CALL_DRAIN:
       return wave.stores == 0;
-    case T3_CALL_SHOW: {
-      const KernelTime time(host_, code_of(wave));
-      Workgroup& workgroup = workgroups_[wave.slot];
-      workgroup.shown = asked.show.text;
-      workgroup.shown_since = now();
-      workgroup.shown_workgroup = asked.show.workgroup;
+    case T3_CALL_SHOW:
+      show(wave, asked.show);
       return true;
-    }
+    case T3_CALL_NOTE:
+      note(wave, asked.note);
+      return true;
     default:
       return begin(wave);
   }

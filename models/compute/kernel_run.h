@@ -96,12 +96,14 @@ class KernelRun {
     std::vector<std::uint32_t> stored;    ///< numbers of the accesses that are stores and updates under way
     Picoseconds polled_at = 0;            ///< when the latest read of a poll was sent
     std::uint64_t polls = 0, seen = 0;    ///< reads of the poll that it waits in, in vain; what the latest has brought
+    std::string shown;                    ///< what the program calls its present part; empty: by the plan's name
+    Picoseconds shown_since = 0;
+    std::uint32_t shown_tile = T3_NO_TILE;
   };
   struct Workgroup {
     std::uint32_t running = 0, met = 0;  ///< waves
-    Picoseconds begin = 0, shown_since = 0;
-    std::string shown;  ///< what the program calls its present part; empty: by the plan's name
-    std::uint32_t shown_workgroup = 0;
+    Picoseconds begin = 0;
+    bool shows_parts = false;  ///< its waves have spans of their own
   };
   /// What a wave has under way in memory; its number travels in the transaction's token.
   struct Access {
@@ -121,6 +123,9 @@ class KernelRun {
   KernelCode code_of(const Wave& wave) const;
   void step(Wave& wave);
   void ended(Wave& wave);
+  void show(Wave& wave, const t3_shown& part);
+  void note(const Wave& wave, const t3_noted& instant);
+  void end_part(const Wave& wave);
 
   bool serve(Wave& wave);
   bool begin(Wave& wave);

@@ -4,7 +4,8 @@
 
 namespace t3vp::nic {
 
-Nic::Nic(const sc_core::sc_module_name& name, const NicParameters& parameters, bool functional, std::uint16_t number)
+Nic::Nic(const sc_core::sc_module_name& name, const NicParameters& parameters, bool functional, std::uint16_t number,
+         Trace* trace)
     : sc_module(name),
       io("io", parameters, functional),
       parameters_(parameters),
@@ -12,7 +13,12 @@ Nic::Nic(const sc_core::sc_module_name& name, const NicParameters& parameters, b
       number_(number),
       regions_(parameters.regions),
       completions_(registers, io),
-      queue_pairs_(registers.send_base.size()) {
+      queue_pairs_(registers.send_base.size()),
+      trace_(trace) {
+  if (trace_ != nullptr) {
+    sends_ = trace_->track(fmt::format("GPU {}", number), "NIC sends");
+    stores_of_peers_ = trace_->track(fmt::format("GPU {}", number), "NIC stores");
+  }
   io.on_answer = [this](const Purpose& purpose, const tlm::tlm_generic_payload& access) { answered(purpose, access); };
   registers.command.on_write([this] { command(); });
   registers.interrupt.on_write([this] { update_interrupt(); });

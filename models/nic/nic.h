@@ -14,6 +14,7 @@
 #include "nic/queue_pair.h"
 #include "nic/region_table.h"
 #include "protocol/component.h"
+#include "protocol/trace.h"
 #include "registers/nic.h"
 
 namespace t3vp::nic {
@@ -29,9 +30,10 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
   sc_core::sc_out<bool> interrupt{"interrupt"};
   registers::Nic registers{"registers"};
 
-  /// `number` is the NIC's place on the wire. Without `functional`, what segments bring has no data; inline data,
-  /// fetch-and-adds, queues and completions are always real.
-  Nic(const sc_core::sc_module_name& name, const NicParameters& parameters, bool functional, std::uint16_t number);
+  /// `number` is the NIC's place on the wire, and on the timeline its GPU's. Without `functional`, what segments bring
+  /// has no data; inline data, fetch-and-adds, queues and completions are always real.
+  Nic(const sc_core::sc_module_name& name, const NicParameters& parameters, bool functional, std::uint16_t number,
+      Trace* trace = nullptr);
 
   void receive(const PacketPointer& packet) override;
 
@@ -113,6 +115,7 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
   void load_payload(std::uint32_t queue, const Message& message, Loading& loading, std::uint64_t offset);
   void payload_arrived(const Purpose& purpose, const tlm::tlm_generic_payload& access);
   void send_loaded(std::uint32_t queue);
+  void show_sent(const Packet& packet, const PacketCarrier::Departure& departure);
   void put_on_wire(const PacketPointer& packet, std::uint64_t payload);
   void room_made(std::uint64_t bytes);
 
@@ -151,6 +154,7 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
   void refuse(std::uint32_t queue, const Packet& packet, NicSyndrome syndrome, const std::string& text);
   void placed(const Purpose& purpose, const tlm::tlm_generic_payload& access);
   void pay(std::uint32_t queue);
+  void show_stored(const Duty& duty);
   void drop(std::uint32_t queue, const Packet& packet);
 
   NicParameters parameters_;
@@ -169,6 +173,8 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
   std::uint64_t payload_in_flight_ = 0;
   Picoseconds reset_at_ = 0;
   Figures figures_;
+  Trace* trace_;
+  Trace::Track sends_ = 0, stores_of_peers_ = 0;
   tlm_utils::peq_with_get<tlm::tlm_generic_payload> stores_{"stores"};  ///< of kernels
   EventQueue<tlm::tlm_generic_payload*> engine_requests_;
 };

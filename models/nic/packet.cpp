@@ -33,6 +33,8 @@ std::uint32_t header_bytes(const Packet& packet) {
   }
 }
 
+}  // namespace
+
 const char* name_of(Packet::Kind kind) {
   constexpr const char* names[] = {"write",
                                    "accumulate",
@@ -46,8 +48,6 @@ const char* name_of(Packet::Kind kind) {
                                    "refusal"};
   return names[static_cast<std::size_t>(kind)];
 }
-
-}  // namespace
 
 std::uint32_t packets_of(std::uint64_t bytes, std::uint32_t mtu) {
   return static_cast<std::uint32_t>(std::max<std::uint64_t>((bytes + mtu - 1) / mtu, 1));

@@ -55,6 +55,7 @@ using PacketPointer = std::shared_ptr<const Packet>;
 std::uint32_t packets_of(std::uint64_t bytes, std::uint32_t mtu);
 /// Bytes on the wire: the payload and InfiniBand's headers.
 std::uint32_t wire_bytes(const Packet& packet);
+const char* name_of(Packet::Kind kind);
 /// What a packet is, for messages: "write packet 3 of queue pair 1 of NIC 0".
 std::string describe(const Packet& packet);
 

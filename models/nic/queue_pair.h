@@ -51,7 +51,9 @@ struct Duty {
   bool is_silent = false;      ///< nothing is said, a later answer acknowledges it
   std::uint32_t accesses = 0;  ///< of memory that are under way
   bool received = false;       ///< ends with a completion for a receive entry
+  bool is_write = false;
   std::uint32_t bytes = 0, immediate = 0, index = 0;
+  std::uint64_t address = 0;  ///< of the write's first byte
 };
 
 /// Of the DMA engine, for an entry's end.

@@ -241,7 +241,17 @@ void Nic::put_on_wire(const PacketPointer& packet, std::uint64_t payload) {
   figures_.wire_bytes += wire_bytes(*packet);
   figures_.sending += departure.takes;
   if (departure.is_lost) ++figures_.lost;
+  if (trace_ != nullptr) show_sent(*packet, departure);
   if (payload != 0) events_.push(now() + departure.leaves, {Event::left, 0, 0, payload});
+}
+
+/// The arrow to a message ends at its first packet.
+void Nic::show_sent(const Packet& packet, const PacketCarrier::Departure& departure) {
+  const Picoseconds end = now() + departure.leaves, begin = end - departure.takes;
+  if (packet.kind == Packet::Kind::write && packet.first)
+    trace_->span(sends_, name_of(packet.kind), begin, end, flow_to(packet.address));
+  else
+    trace_->span(sends_, name_of(packet.kind), begin, end);
 }
 
 void Nic::room_made(std::uint64_t bytes) {

@@ -118,6 +118,8 @@ Duty& Nic::owe_write(std::uint32_t queue, const Packet& packet) {
   figures_.placed += packet.bytes;
   Duty& duty = owe(queue, packet, Packet::Kind::acknowledge);
   duty.is_silent = !packet.last;
+  duty.is_write = true;
+  duty.address = packet.kind == Packet::Kind::write ? packet.address + packet.bytes - packet.message_bytes : packet.address;
   return duty;
 }
 
@@ -192,6 +194,12 @@ void Nic::placed(const Purpose& purpose, const tlm::tlm_generic_payload& access)
   pay(purpose.queue);
 }
 
+/// All of the message is in memory.
+void Nic::show_stored(const Duty& duty) {
+  constexpr Picoseconds visible = 1000;
+  trace_->span(stores_of_peers_, "write stored", now(), now() + visible, flow_to(duty.address));
+}
+
 /// Answers leave in the order of the packets, each when memory has done what they say.
 void Nic::pay(std::uint32_t queue) {
   QueuePair& pair = queue_pairs_[queue];
@@ -209,6 +217,7 @@ void Nic::pay(std::uint32_t queue) {
       completion.opcode = static_cast<std::uint8_t>(NicOpcode::received);
       add_completion(queue, completion);
     }
+    if (trace_ != nullptr && duty.is_write && !duty.is_silent && !refuses) show_stored(duty);
     if (!duty.is_silent) put_on_wire(duty.answer, 0);
     if (refuses) return enter_error(queue, {NicCause::peers_request, duty.answer->syndrome, duty.answer->address});
   }

@@ -20,6 +20,8 @@ class Trace {
   /// The same with the wavefront tile it belongs to. Spans of one `flow` are joined by arrows in the order of time:
   /// GEMM store, trigger, DMA, remote update. flow_of() gives the number.
   virtual void span(Track track, const char* name, Picoseconds begin, Picoseconds end, std::uint64_t flow) = 0;
+  /// Something that took no time. A `flow` that is not 0 begins there, in the track's span at that time.
+  virtual void instant(Track track, const char* name, Picoseconds at, std::uint64_t flow) = 0;
   /// A value that changes over time, such as the occupancy of a queue.
   virtual void counter(Track track, const char* name, Picoseconds at, double value) = 0;
 };
@@ -28,5 +30,9 @@ class Trace {
 constexpr std::uint64_t flow_of(std::uint64_t gpu, std::uint64_t wg_id, std::uint64_t wf_id) {
   return gpu << 40 | wg_id << 8 | wf_id;
 }
+
+constexpr std::uint64_t message_flow = std::uint64_t{1} << 63;
+/// The flow of a NIC's message to an address of another GPU's memory, from who posts it to the NIC that stores it.
+constexpr std::uint64_t flow_to(std::uint64_t address) { return message_flow | address; }
 
 }  // namespace t3vp

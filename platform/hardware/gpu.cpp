@@ -50,16 +50,16 @@ Gpu::Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, c
       lines_("lines", address_map::line_count) {
   bind_data_path();
   bind_control_path();
-  place_nic(parameters, options.functional, placement.gpu);
+  place_nic(parameters, options.functional, placement.gpu, trace);
   plug_in_blocks(placement.gpu);
   bind_interrupts();
   bind_lines();
 }
 
 /// It is called `nic` in either case, whose interrupt line has a source then.
-void Gpu::place_nic(const GpuParameters& parameters, bool functional, std::uint16_t gpu) {
+void Gpu::place_nic(const GpuParameters& parameters, bool functional, std::uint16_t gpu, Trace* trace) {
   if (parameters.nic) {
-    nic = std::make_unique<nic::Nic>("nic", *parameters.nic, functional, gpu);
+    nic = std::make_unique<nic::Nic>("nic", *parameters.nic, functional, gpu, trace);
     joints_.join(output_map.nic, nic->doorbells);
     joints_.join(dma.nic, nic->engine);
     joints_.join(nic->io.memory, cache.nic);

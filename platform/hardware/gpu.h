@@ -57,7 +57,7 @@ class Gpu : public sc_core::sc_module {
   const Violations& violations() const { return joints_.violations(); }
 
  private:
-  void place_nic(const GpuParameters& parameters, bool functional, std::uint16_t gpu);
+  void place_nic(const GpuParameters& parameters, bool functional, std::uint16_t gpu, Trace* trace);
   void bind_data_path();
   void bind_control_path();
   void plug_in_blocks(std::uint16_t gpu);

@@ -18,6 +18,11 @@ std::string json_string(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+std::string text_of_flow(std::uint64_t flow) {
+  if (flow < message_flow) return fmt::format(R"("tile":{})", flow);
+  return fmt::format(R"("to":"{:#x}")", flow - message_flow);
+}
+
 }  // namespace
 
 PerfettoTrace::PerfettoTrace(const std::filesystem::path& file) : file_(file) {
@@ -32,7 +37,7 @@ void PerfettoTrace::close() {
 }
 
 Trace::Track PerfettoTrace::track(const std::string& group, const std::string& name) {
-  rows_.push_back({process_of(group), name, {}});
+  rows_.push_back({rows_.size(), process_of(group), name, {}});
   add_lane(rows_.back());
   return static_cast<Track>(rows_.size() - 1);
 }
@@ -46,9 +51,19 @@ void PerfettoTrace::span(Track track, const char* name, Picoseconds begin, Picos
 void PerfettoTrace::span(Track track, const char* name, Picoseconds begin, Picoseconds end, std::uint64_t flow) {
   Row& row = rows_.at(track);
   const std::uint32_t thread = lane_for(row, begin, end);
-  event(fmt::format(R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"name":{},"args":{{"tile":{}}}}})", row.process,
-                    thread, microseconds(begin), microseconds(end - begin), json_string(name), flow));
+  event(fmt::format(R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"name":{},"args":{{{}}}}})", row.process, thread,
+                    microseconds(begin), microseconds(end - begin), json_string(name), text_of_flow(flow)));
   flows_[flow].push_back({begin, row.process, thread});
+}
+
+/// An arrow begins at the span that is open then.
+void PerfettoTrace::instant(Track track, const char* name, Picoseconds at, std::uint64_t flow) {
+  const Row& row = rows_.at(track);
+  const std::uint32_t thread = row.lanes.front().thread;
+  event(fmt::format(R"({{"ph":"i","s":"t","pid":{},"tid":{},"ts":{},"name":{}{}}})", row.process, thread,
+                    microseconds(at), json_string(name),
+                    flow == 0 ? "" : fmt::format(R"(,"args":{{{}}})", text_of_flow(flow))));
+  if (flow != 0) flows_[flow].push_back({at, row.process, thread});
 }
 
 void PerfettoTrace::counter(Track track, const char* name, Picoseconds at, double value) {
@@ -69,7 +84,14 @@ std::uint32_t PerfettoTrace::add_lane(Row& row) {
   row.lanes.push_back({++threads_, 0});
   const std::size_t count = row.lanes.size();
   name_event("thread_name", row.process, threads_, count == 1 ? row.name : fmt::format("{} ({})", row.name, count));
+  place_event(row);
   return threads_;
+}
+
+/// Viewers order threads by it, so that the lanes of a row stay together.
+void PerfettoTrace::place_event(const Row& row) {
+  event(fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_sort_index","args":{{"sort_index":{}}}}})",
+                    row.process, threads_, row.number));
 }
 
 std::uint32_t PerfettoTrace::lane_for(Row& row, Picoseconds begin, Picoseconds end) {
@@ -96,14 +118,15 @@ void PerfettoTrace::write_flows() {
     std::vector<FlowPoint>& points = flows_[id];
     std::stable_sort(points.begin(), points.end(),
                      [](const FlowPoint& a, const FlowPoint& b) { return a.time < b.time; });
+    const char* const kind = id < message_flow ? "tile" : "message";
     for (std::size_t i = 0; i < points.size(); ++i) {
       const bool last = i + 1 == points.size();
-      event(fmt::format(R"({{"ph":"{}","cat":"tile","name":"tile","id":{},"pid":{},"tid":{},"ts":{}{}}})",
+      event(fmt::format(R"({{"ph":"{}","cat":"{}","name":"{}","id":{},"pid":{},"tid":{},"ts":{}{}}})",
                         i == 0 ? 's'
                         : last ? 'f'
                                : 't',
-                        id, points[i].process, points[i].thread, microseconds(points[i].time),
-                        last ? R"(,"bp":"e")" : ""));
+                        kind, kind, id & ~message_flow, points[i].process, points[i].thread,
+                        microseconds(points[i].time), last ? R"(,"bp":"e")" : ""));
     }
   }
 }

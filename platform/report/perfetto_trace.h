@@ -24,6 +24,7 @@ class PerfettoTrace : public Trace {
   Track track(const std::string& group, const std::string& name) override;
   void span(Track track, const char* name, Picoseconds begin, Picoseconds end) override;
   void span(Track track, const char* name, Picoseconds begin, Picoseconds end, std::uint64_t flow) override;
+  void instant(Track track, const char* name, Picoseconds at, std::uint64_t flow) override;
   void counter(Track track, const char* name, Picoseconds at, double value) override;
 
   /// Completes the file and puts it in place. Throws std::runtime_error when it could not all be written.
@@ -35,6 +36,7 @@ class PerfettoTrace : public Trace {
     Picoseconds end;
   };
   struct Row {
+    std::size_t number;
     std::uint32_t process;
     std::string name;
     std::vector<Lane> lanes;
@@ -47,6 +49,7 @@ class PerfettoTrace : public Trace {
   std::uint32_t process_of(const std::string& group);
   std::uint32_t lane_for(Row& row, Picoseconds begin, Picoseconds end);
   std::uint32_t add_lane(Row& row);
+  void place_event(const Row& row);
   void name_event(const char* kind, std::uint32_t process, std::uint32_t thread, const std::string& name);
   void write_flows();
   void event(const std::string& text);

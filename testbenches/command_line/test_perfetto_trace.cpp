@@ -52,7 +52,7 @@ TEST_CASE("groups are processes and tracks threads, by name") {
   const Folder folder;
   std::map<std::string, std::set<int>> names;
   for (const json& event : events(recorded(folder), "M"))
-    names[event.at("args").at("name")].insert(event.at("pid").get<int>());
+    if (event.at("name") != "thread_sort_index") names[event.at("args").at("name")].insert(event.at("pid").get<int>());
   CHECK(names.size() == 5);
   CHECK(names.at("GPU 1") == names.at("DMA"));
   CHECK(names.at("GPU 0") == names.at("HBM \"a\""));
@@ -102,6 +102,50 @@ TEST_CASE("overlapping spans of a track never share a thread") {
     last = span.at("ts").get<double>() + span.at("dur").get<double>();
   }
   CHECK(end.size() == 4);
+}
+
+TEST_CASE("an arrow begins where a message was noted and goes on where it is sent") {
+  const Folder folder;
+  {
+    PerfettoTrace trace(folder / "trace.json");
+    const auto workgroup = trace.track("GPU 0", "workgroup 0"), nic = trace.track("GPU 0", "NIC sends");
+    trace.instant(workgroup, "put", 3'000'000, flow_to(0x1000));
+    trace.instant(workgroup, "complete", 3'500'000, 0);
+    trace.span(nic, "write", 4'000'000, 5'000'000, flow_to(0x1000));
+    trace.span(nic, "write", 5'000'000, 6'000'000, 0x1000);  // a tile's, of the same number
+    trace.span(workgroup, "computes", 1'000'000, 6'000'000);
+    trace.close();
+  }
+  const json trace = json_of(folder / "trace.json");
+  const auto instants = events(trace, "i"), begins = events(trace, "s"), ends = events(trace, "f");
+  REQUIRE(instants.size() == 2);
+  CHECK(instants[0].at("args").at("to") == "0x1000");
+  CHECK_FALSE(instants[1].contains("args"));
+  REQUIRE(begins.size() == 1);
+  REQUIRE(ends.size() == 1);
+  CHECK(begins[0].at("ts") == 3);
+  CHECK(begins[0].at("tid") == instants[0].at("tid"));
+  CHECK(ends[0].at("ts") == 4);
+  CHECK(begins[0].at("cat") == "message");
+}
+
+TEST_CASE("lanes of a row are placed together in the order of the rows") {
+  const Folder folder;
+  {
+    PerfettoTrace trace(folder / "trace.json");
+    const auto first = trace.track("GPU 0", "first");
+    trace.track("GPU 0", "second");
+    for (std::uint64_t begin = 0; begin < 3; ++begin) trace.span(first, "overlaps", begin, begin + 10);
+    trace.close();
+  }
+  std::map<int, int> places;
+  for (const json& event : events(json_of(folder / "trace.json"), "M"))
+    if (event.at("name") == "thread_sort_index")
+      places[event.at("tid").get<int>()] = event.at("args").at("sort_index").get<int>();
+  REQUIRE(places.size() == 4);
+  CHECK(places.at(1) == places.at(3));
+  CHECK(places.at(1) == places.at(4));
+  CHECK(places.at(1) < places.at(2));
 }
 
 TEST_CASE("counters carry their value") {

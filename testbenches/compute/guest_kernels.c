@@ -664,6 +664,7 @@ static void says_it_is_another(struct t3_wave* wave) {
 }
 
 static void shows_nothing(struct t3_wave* wave) { t3_show(wave, NULL, 0); }
+static void notes_nothing(struct t3_wave* wave) { t3_note(wave, NULL, 0); }
 
 static void awaits_no_tile(struct t3_wave* wave) { t3_arrive(wave, (struct t3_tile){7, 1, 8, T3_FP32}); }
 
@@ -839,6 +840,7 @@ const struct guest_mistake guest_mistakes[] = {
     {calls_for_nothing, "it calls the device for another wave, from its work, or for nothing"},
     {says_it_is_another, "it has changed its struct t3_wave"},
     {shows_nothing, "a name for the timeline that is none"},
+    {notes_nothing, "an instant of the timeline without a name"},
     {leaves_loads, "it ends with 1 loads and 0 stores under way"},
     {leaves_stores, "it ends with 0 loads and 1 stores under way"},
     {0}};

@@ -58,6 +58,8 @@ TEST_CASE("a plan that cannot be is refused") {
        [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::fetched_count, 5); }},
       {"plan whose shared_count is 5: 0 to 4 expected",
        [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::shared_count, 5); }},
+      {"plan whose timeline_rows is 1025: 0 to 1024 expected",
+       [](auto* d, auto* a) { return with(guest_plan(d, a), &t3_plan::timeline_rows, 1025); }},
       {"plan whose range 1 that it fetches from begins at 0x1fffe0 and ends before 0x200020",
        [](auto* d, auto* a) {
          return with_range(guest_plan(d, a), &t3_plan::fetched, {0x1FFFE0, 0x200020});

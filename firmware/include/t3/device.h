@@ -40,7 +40,8 @@ enum {
   T3_RESIDENT_WAVES_MAX = 1 << 18,
   T3_RESIDENT_TILES_MAX = 1 << 22, /* of all workgroups that run at once */
   T3_TILE_ELEMENTS_MAX = 1 << 26,
-  T3_RESIDENT_ELEMENTS_MAX = 1 << 28 /* of tiles at once, in a functional run */
+  T3_RESIDENT_ELEMENTS_MAX = 1 << 28, /* of tiles at once, in a functional run */
+  T3_TIMELINE_ROWS_MAX = 1024
 };
 
 /* What the machine is like, as far as programs are made for it. */
@@ -167,6 +168,12 @@ struct t3_shown {
   uint32_t workgroup;
 };
 
+/* An instant on the timeline, and where in another GPU's memory the message goes that it is about. */
+struct t3_noted {
+  const char* text; /* a constant */
+  uint64_t to;      /* 0: no message */
+};
+
 enum t3_call_kind T3_OF_32_BITS {
   T3_CALL_LOAD,
   T3_CALL_STORE,
@@ -184,7 +191,8 @@ enum t3_call_kind T3_OF_32_BITS {
   T3_CALL_READ,
   T3_CALL_WRITE,
   T3_CALL_AWAIT_VALUE,
-  T3_CALL_FAIL
+  T3_CALL_FAIL,
+  T3_CALL_NOTE
 };
 
 /* What a wave asks of its compute unit. */
@@ -202,6 +210,7 @@ struct t3_call {
     struct t3_poll poll;
     const char* failure;
     struct t3_shown show;
+    struct t3_noted note;
   };
 };
 
@@ -260,6 +269,9 @@ struct t3_plan {
   bool stores_here;     /* the kernel stores there itself, and not its neighbours alone */
   /* T3_TILES_NAMED is held: all stores and updates to this GPU's memory name a tile, and stores bypass the cache. */
   enum t3_tiles_named tiles_named;
+  /* The first so many workgroups, which live as long as the kernel, have each a row of the timeline. 0: those of every
+   * tenth compute unit have one. */
+  uint32_t timeline_rows;
 };
 
 /* One of the things that kernels of neighbours must agree on. */
@@ -510,12 +522,24 @@ static inline void t3_fail(struct t3_wave* wave, const char* text) {
   wave->call(wave, &call);
 }
 
-/* From here on, the timeline shows the workgroup under this name, with arrows from this tile of the output on. */
+#define T3_NO_TILE UINT32_C(0xFFFFFFFF)
+
+/* From here on, the timeline shows the wave under this name, with arrows from this tile of the output on; T3_NO_TILE:
+ * without arrows. */
 static inline void t3_show(struct t3_wave* wave, const char* text, uint32_t workgroup) {
   struct t3_call call;
   call.kind = T3_CALL_SHOW;
   call.show.text = text;
   call.show.workgroup = workgroup;
+  wave->call(wave, &call);
+}
+
+/* The timeline shows this instant, with an arrow to the NIC's message to that address; 0: without one. */
+static inline void t3_note(struct t3_wave* wave, const char* text, uint64_t to) {
+  struct t3_call call;
+  call.kind = T3_CALL_NOTE;
+  call.note.text = text;
+  call.note.to = to;
   wave->call(wave, &call);
 }
 

@@ -8,6 +8,8 @@
 #include "t3/address.h"
 #include "t3/shmem_device.h"
 
+enum { TIMELINE_ROWS = 32 }; /* the paper's Figure 9 shows so many workgroups */
+
 static struct t3_pooling pooling_of(const struct t3_embedding_fused_arguments* p) {
   return (struct t3_pooling){.embedding = {.global_batch = p->global_batch,
                                            .tables_per_gpu = p->tables_per_gpu,
@@ -80,11 +82,15 @@ static void send_slice(struct t3_wave* wave, const struct t3_embedding* e, const
 
 /* Results that have been stored at their owner have gone the same way as the flag. */
 static void tell_owner(struct t3_wave* wave, const struct t3_embedding* e, const struct slice* s) {
+  const struct t3_embedding_fused_arguments* p = wave->arguments;
   const uint64_t ready = 1;
-  if (is_reached(wave, s))
-    t3_write(wave, flag_of(wave->arguments, e, s), &ready, sizeof ready);
-  else
+  if (!is_reached(wave, s)) {
+    t3_show(wave, "sends a slice", T3_NO_TILE);
     send_slice(wave, e, s);
+    return;
+  }
+  t3_note(wave, s->owner == p->gpu ? "own slice complete" : "slice of another GPU complete", 0);
+  t3_write(wave, flag_of(p, e, s), &ready, sizeof ready);
 }
 
 /* Whether this was the last bag of the slice: all others have been counted when their results had left. */
@@ -100,7 +106,7 @@ static void compute(struct t3_wave* wave, const struct t3_pooling* pooling, uint
   const struct t3_embedding* e = &pooling->embedding;
   uint32_t table = 0;
   const struct slice s = slice_of(p, e, bag, &table);
-  t3_show(wave, s.owner == p->gpu ? "own slice" : "slice of another GPU", s.sample);
+  t3_show(wave, s.owner == p->gpu ? "own slice" : "slice of another GPU", T3_NO_TILE);
   t3_pool(wave, pooling, table, s.sample);
   const uint64_t at_owner = t3_on_gpu(s.owner, p->out) + t3_embedding_out_offset(e, s.sample, p->gpu, table, p->gpus);
   const bool reached = is_reached(wave, &s);
@@ -118,7 +124,7 @@ static void compute(struct t3_wave* wave, const struct t3_pooling* pooling, uint
 static void await_slices(struct t3_wave* wave, const struct t3_embedding* e, uint64_t first, uint64_t step) {
   const struct t3_embedding_fused_arguments* p = wave->arguments;
   const uint64_t flags = t3_embedding_ready_bytes(e, p->gpu, p->gpus) / T3_FLAG_BYTES;
-  t3_show(wave, "awaits slices", p->gpu);
+  t3_show(wave, "awaits slices", T3_NO_TILE);
   for (uint64_t flag = first; flag < flags; flag += step)
     if (!t3_await_value(wave, (struct t3_condition){.address = p->ready + flag * T3_FLAG_BYTES,
                                                     .bytes = T3_FLAG_BYTES,
@@ -224,7 +230,8 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
       .shared = {local_range(most[DONE]), local_range(most[READY])},
       .shared_count = 2,
       .awaits_arrivals = true,
-      .stores_here = true};
+      .stores_here = true,
+      .timeline_rows = TIMELINE_ROWS};
   t3_plan_pooling(&plan, &pooling);
   if (p->heap_table == 0) return plan;
   const uint64_t table = p->heap_table & T3_LOCAL_MASK;
