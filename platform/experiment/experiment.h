@@ -45,12 +45,14 @@ struct Target {
 };
 
 struct Plot {
-  enum class Kind { bars, stacks, timeline, lines, heat_map };
+  enum class Kind { bars, stacks, timeline, workgroups, lines, heat_map };
   std::string file, title, unit;
   Kind kind = Kind::bars;
   std::vector<std::size_t> quantities;
   std::vector<std::string> keys, methods;
-  std::size_t x = 0, y = 0;  ///< axes of the experiment: of lines and heat maps, of heat maps
+  std::size_t x = 0, y = 0;        ///< axes of the experiment: of lines and heat maps, of heat maps
+  std::vector<std::string> marks;  ///< of workgroups: instants that are drawn
+  std::size_t cluster = 1;         ///< of workgroups: so many that follow each other are sorted by when they are done
   double divide_by = 1;
   bool logarithmic = false;  ///< the y axis, of lines
 };

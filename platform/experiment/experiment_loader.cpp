@@ -257,8 +257,12 @@ Plot::Kind kind_named(const std::string& name) {
   if (name == "bars") return Plot::Kind::bars;
   if (name == "stacks") return Plot::Kind::stacks;
   if (name == "lines") return Plot::Kind::lines;
-  return name == "heat-map" ? Plot::Kind::heat_map : Plot::Kind::timeline;
+  if (name == "heat-map") return Plot::Kind::heat_map;
+  return name == "workgroups" ? Plot::Kind::workgroups : Plot::Kind::timeline;
 }
+
+/// It is drawn from the timelines of runs.
+bool needs_trace(Plot::Kind kind) { return kind == Plot::Kind::timeline || kind == Plot::Kind::workgroups; }
 
 /// What plots of a kind make use of.
 std::vector<std::string> keys_used_by(Plot::Kind kind) {
@@ -271,6 +275,8 @@ std::vector<std::string> keys_used_by(Plot::Kind kind) {
       return {"file", "kind", "title", "unit", "divide_by", "quantities", "x", "y"};
     case Plot::Kind::stacks:
       return {"file", "kind", "title", "unit", "divide_by", "methods", "keys"};
+    case Plot::Kind::workgroups:
+      return {"file", "kind", "title", "methods", "marks", "cluster"};
     case Plot::Kind::timeline:
       break;
   }
@@ -340,11 +346,13 @@ Plot plot_of(const Document& document, const Experiment& experiment, std::size_t
   for (const std::string& key : plot.keys) require_key(document, experiment, at("plot", index, "keys"), key);
   if (plot.kind == Plot::Kind::stacks && plot.keys.empty())
     document.reject(at("plot", index, "keys"), "a list of report keys to stack");
-  if (plot.kind == Plot::Kind::timeline && !experiment.trace)
+  plot.marks = names_of(document, index, "marks");
+  plot.cluster = entry.value("cluster", std::size_t{1});
+  if (needs_trace(plot.kind) && !experiment.trace)
     document.reject(at("plot", index, "kind"), "another kind, unless trace is true");
-  const bool of_quantities = plot.kind != Plot::Kind::stacks && plot.kind != Plot::Kind::timeline;
+  const bool of_quantities = plot.kind != Plot::Kind::stacks && !needs_trace(plot.kind);
   if (of_quantities && plot.quantities.empty())
-    document.reject(at("plot", index, "kind"), "stacks or timeline, unless there are quantities");
+    document.reject(at("plot", index, "kind"), "stacks, timeline or workgroups, unless there are quantities");
   read_axes(document, experiment, index, plot);
   return plot;
 }

@@ -8,6 +8,7 @@
 #include "experiment/gnuplot.h"
 #include "experiment/sweep_plots.h"
 #include "experiment/traffic_timeline.h"
+#include "experiment/workgroup_timeline.h"
 #include "report/output_file.h"
 
 namespace t3vp {
@@ -75,17 +76,48 @@ std::string stacks(const Plot& plot, const Experiment& experiment, const Results
   return histogram(plot, labels, place, "rowstacked") + "set boxwidth 0.8\n" + data + "EOD\n" + drawn + "\n";
 }
 
-/// One panel for each case and method, on common axes, every class in its colour.
-std::string timelines(const Plot& plot, const Experiment& experiment, const Results& results, const Plan& plan) {
-  std::vector<std::pair<std::string, TrafficTimeline>> panels;
+/// What `read` finds in the trace of each row of the plot's methods that is a run, with the row's name.
+template <typename Timeline>
+std::vector<std::pair<std::string, Timeline>> panels_of(const Plot& plot, const Experiment& experiment,
+                                                        const Results& results, const Plan& plan,
+                                                        Timeline (*read)(const fs::path& trace, double setup_ns)) {
+  std::vector<std::pair<std::string, Timeline>> panels;
   for (const PlannedRow& row : plan.rows) {
     const std::string& method = experiment.methods[row.method_index].name;
     if (std::count(plot.methods.begin(), plot.methods.end(), method) == 0 || !results.row(row) || !row.is_whole())
       continue;
-    panels.emplace_back(
-        experiment.cases[row.case_index].name + ", " + method,
-        read_traffic(results.folder_of(row.gemm) / "trace.json", figure(*results.row(row), "time_ns.setup")));
+    panels.emplace_back(experiment.cases[row.case_index].name + ", " + method,
+                        read(results.folder_of(row.gemm) / "trace.json", figure(*results.row(row), "time_ns.setup")));
   }
+  return panels;
+}
+
+/// One panel for each case and method, each as long as it took.
+std::string workgroups(const Plot& plot, const Experiment& experiment, const Results& results, const Plan& plan) {
+  auto panels = panels_of(plot, experiment, results, plan, read_workgroups);
+  panels.erase(std::remove_if(panels.begin(), panels.end(), [](const auto& p) { return p.second.parts.empty(); }),
+               panels.end());
+  if (panels.empty()) return "";
+  constexpr std::size_t around = 120, row = 12;
+  std::size_t most = 0;
+  for (const auto& panel : panels) most = std::max(most, panel.second.workgroups);
+  std::string script = header(plot.file + ".svg", 1000, (around + row * most) * panels.size()) +
+                       fmt::format(
+                           "unset grid\nset xlabel 'us'\nset ylabel 'workgroup'\n"
+                           "set key outside bottom center horizontal\nset multiplot layout {},1\n",
+                           panels.size());
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    const WorkgroupTimeline& timeline = panels[i].second;
+    script += fmt::format("set title {}\nset xrange [0:{:.6g}]\nset yrange [{}.5:-0.5]\n",
+                          text_constant(panels[i].first), timeline.end_us(), timeline.workgroups - 1) +
+              timeline.panel(fmt::format("$panel{}", i), plot.marks, plot.cluster);
+  }
+  return script + "unset multiplot\n";
+}
+
+/// One panel for each case and method, on common axes, every class in its colour.
+std::string timelines(const Plot& plot, const Experiment& experiment, const Results& results, const Plan& plan) {
+  const auto panels = panels_of(plot, experiment, results, plan, read_traffic);
   if (panels.empty()) return "";
   TrafficScale scale;
   for (const auto& panel : panels) scale.include(panel.second);
@@ -110,6 +142,8 @@ std::string script_of(const Plot& plot, const Experiment& experiment, const Resu
       return line_plot(plot, experiment, results);
     case Plot::Kind::heat_map:
       return heat_map(plot, experiment, results);
+    case Plot::Kind::workgroups:
+      return workgroups(plot, experiment, results, plan);
     case Plot::Kind::timeline:
       break;
   }

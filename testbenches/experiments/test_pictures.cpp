@@ -208,6 +208,30 @@ TEST_CASE("pictures go to a folder of any name") {
   CHECK_THAT(text_of(files / "here/a \"folder\" of/mine/speedup.svg"), Catch::Contains("<svg"));
 }
 
+TEST_CASE("a picture of workgroups has a panel for each run of a persistent kernel and fails where there is none") {
+  const SmallExperiment files;
+  json content = json_of(files.file());
+  content["trace"] = true;
+  const json embedding = {{"global_batch", 12}, {"tables_per_gpu", 4}, {"dimension", 256},
+                          {"pooling", 3},       {"rows", 40},          {"slice", 4}};
+  content["cases"] = {{{"name", "few"}, {"set", {{"workload", {{"embedding", embedding}}}}}}};
+  content["methods"] = {"fused", "bulk"};
+  content["plot"] = {{{"file", "both"}, {"kind", "workgroups"}, {"marks", {"own slice complete"}}, {"cluster", 4}},
+                     {{"file", "none"}, {"kind", "workgroups"}, {"methods", {"bulk"}}}};
+  for (const char* key : {"quantities", "targets", "reference"}) content.erase(key);
+  files.write("experiment.json", content);
+  const Outcome outcome = files.run();
+  CHECK(outcome.exit_code == 1);
+  CHECK(outcome.err ==
+        files.file().string() + ": /plot/1: no picture: no row of its methods is one run with a timeline\n");
+  const std::string script = text_of(files.out() / "both.gnuplot");
+  for (const char* word :
+       {"few, fused", "\"own slice\"", "\"slice of another GPU\"", "\"awaits slices\"", "title \"own slice complete\""})
+    CHECK_THAT(script, Catch::Contains(word));
+  CHECK_THAT(script, !Catch::Contains("bulk"));
+  if (has_gnuplot()) CHECK_THAT(text_of(files.out() / "both.svg"), Catch::Contains("awaits slices"));
+}
+
 TEST_CASE("a timeline of rows that are no runs of their own is an error") {
   const SmallExperiment files;
   json content = json_of(files.file());
