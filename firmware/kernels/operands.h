@@ -36,6 +36,9 @@ static inline uint64_t t3_bytes_of(const struct t3_matrices* m) {
 /* The memory of a GPU has these bytes of an operand. */
 bool t3_check_held(struct t3_check* check, uint64_t gpu, const char* name, uint64_t address, uint64_t bytes);
 
+/* Stores to `out` of all other GPUs get there. */
+bool t3_check_reach(struct t3_check* check, uint32_t gpu, uint32_t gpus, uint64_t out);
+
 /* An output as its kernel's arguments say it is. */
 struct t3_output_operand {
   uint64_t address;

@@ -31,15 +31,6 @@ static void publish(const struct t3_context* gpu, const char* name, uint64_t add
   gpu->hal->publish(gpu->hal->platform, &buffer);
 }
 
-/* Counters and flags are real in every run: the processor writes them. */
-static enum t3_status write_zeros(struct t3_context* gpu, uint64_t address, uint64_t bytes) {
-  static const unsigned char zeros[4096];
-  for (uint64_t at = 0; at < bytes; at += sizeof zeros)
-    T3_TRY(gpu->hal->write_memory(gpu->hal->platform, address + at, zeros, t3_at_most(bytes - at, sizeof zeros)));
-  gpu->hal->order_writes(gpu->hal->platform);
-  return T3_OK;
-}
-
 static bool is_by_nic(const struct t3_job* job) { return job->embedding.gpus_per_node != 0; }
 
 static uint32_t contexts_of(const struct t3_embedding* e, uint32_t gpus) {
@@ -93,7 +84,7 @@ static enum t3_status allocate_results(struct t3_context* gpu, const struct t3_j
   const bool is_fused = job->embedding_method == T3_FUSED_POOLING;
   if (is_fused) {
     T3_TRY(t3_malloc(gpu, t3_embedding_done_bytes(e), &b->done));
-    T3_TRY(write_zeros(gpu, b->done, t3_embedding_done_bytes(e)));
+    T3_TRY(t3_write_zeros(gpu, b->done, t3_embedding_done_bytes(e)));
   }
   if (!is_by_nic(job)) {
     T3_TRY(allocate_linked(gpu, job, b));
@@ -104,7 +95,7 @@ static enum t3_status allocate_results(struct t3_context* gpu, const struct t3_j
   }
   if (!is_fused) return T3_OK;
   T3_TRY(t3_malloc(gpu, T3_EMBEDDING_FUSED_ARGUMENTS_BYTES, &b->arguments));
-  return write_zeros(gpu, b->ready, t3_embedding_ready_bytes(e, 0, gpu->gpus));
+  return t3_write_zeros(gpu, b->ready, t3_embedding_ready_bytes(e, 0, gpu->gpus));
 }
 
 /* The same on all GPUs, since they store to each other's `out`: the first one's is the largest. */

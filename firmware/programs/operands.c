@@ -37,6 +37,15 @@ enum t3_status t3_allocate(struct t3_context* context, const struct t3_job* job,
   return T3_OK;
 }
 
+enum t3_status t3_write_zeros(struct t3_context* context, uint64_t address, uint64_t bytes) {
+  static const unsigned char zeros[4096];
+  for (uint64_t at = 0; at < bytes; at += sizeof zeros)
+    T3_TRY(
+        context->hal->write_memory(context->hal->platform, address + at, zeros, t3_at_most(bytes - at, sizeof zeros)));
+  context->hal->order_writes(context->hal->platform);
+  return T3_OK;
+}
+
 enum t3_status t3_hand_over(struct t3_context* context) {
   t3_begin(context, "hand_over");
   T3_TRY(t3_flush_cache(context));

@@ -16,6 +16,9 @@ enum t3_status t3_set_up(struct t3_context* context, const struct t3_hal* hal, c
 enum t3_status t3_allocate(struct t3_context* context, const struct t3_job* job, enum t3_memory_kind out_memory,
                            struct t3_operands* operands);
 
+/* Counters and flags are real in every run: the processor writes them. */
+enum t3_status t3_write_zeros(struct t3_context* context, uint64_t address, uint64_t bytes);
+
 /* Writes what is dirty in the cache to memory: a program does it before anyone but its compute units reads a result. */
 enum t3_status t3_hand_over(struct t3_context* context);
 

@@ -10,7 +10,7 @@ const char* name_of(Method method) {
 
 const char* name_of(McaScope scope) { return scope == McaScope::always ? "always" : "reduce-scatter"; }
 
-bool is_of_embedding(Method method) { return method >= Method::bulk; }
+bool is_of_kernels(Method method) { return method >= Method::bulk; }
 
 bool is_ideal(Method method) { return method == Method::ideal_overlap || method == Method::ideal_rs_nmc; }
 

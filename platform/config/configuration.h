@@ -42,7 +42,8 @@ struct SystemConfiguration : GemmSystem {
   std::vector<OtherGpu> other_gpus;
 };
 
-/// The last ones are of embedding tables, the others of all else.
+/// The last ones are of kernels that exchange or sum up what they compute, of embedding tables or with vectors; the
+/// others of all else.
 enum class Method { sequential, t3, t3_mca, ideal_overlap, ideal_rs_nmc, bulk, zero_copy, fused };
 inline constexpr Method all_methods[] = {Method::sequential,   Method::t3,   Method::t3_mca,    Method::ideal_overlap,
                                          Method::ideal_rs_nmc, Method::bulk, Method::zero_copy, Method::fused};
@@ -124,8 +125,8 @@ struct RunConfiguration {
 const char* name_of(Method method);
 const char* name_of(McaScope scope);
 
-/// Whether the method is one of embedding tables.
-bool is_of_embedding(Method method);
+/// Whether the method is one of embedding tables, or of what else kernels exchange.
+bool is_of_kernels(Method method);
 
 /// Whether the method runs GEMM, reduce-scatter and all-gather apart.
 bool is_ideal(Method method);

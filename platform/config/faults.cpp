@@ -44,6 +44,7 @@ namespace {
 std::uint64_t output_elements(const RunConfiguration& c, std::uint32_t gpu) {
   const Workload& w = c.workload;
   if (w.collective) return t3_received_elements(&*w.collective, gpu, c.gpus);
+  if (w.gemv) return w.gemv->rows;
   if (w.embedding) return t3_embedding_out_bytes(&*w.embedding, gpu, c.gpus) / t3_element_bytes(w.embedding->element);
   return std::uint64_t{w.gemm.m} * w.gemm.n * t3_fused_slabs(w.fused, c.gpus);
 }

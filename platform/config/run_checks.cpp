@@ -166,7 +166,7 @@ void check_valid_bits(const Document& run, const RunConfiguration& c) {
 void check_program(const Document& run, const RunConfiguration& c) {
   const Software& software = c.software;
   const bool layer = c.workload.layer.has_value(), collective = c.workload.collective.has_value(),
-             embedding = c.workload.embedding.has_value();
+             embedding = c.workload.embedding.has_value(), gemv = c.workload.gemv.has_value();
   if (!software.library && c.workload.empty())
     run.reject("/workload", "a workload, since the program is " + software.program);
   if (layer != software.is("layer"))
@@ -177,9 +177,12 @@ void check_program(const Document& run, const RunConfiguration& c) {
   if (!software.library && embedding != software.is("embedding"))
     run.reject("/program", embedding ? "embedding, or nothing, of embedding tables"
                                      : "another program, since there are no embedding tables");
-  if (!embedding && is_of_embedding(c.method))
-    run.reject("/method", "another one: bulk, zero-copy and fused are of embedding tables");
-  if (!layer && !collective && !embedding && is_ideal(c.method) && !software.is("isolated"))
+  if (!software.library && gemv != software.is("gemv"))
+    run.reject("/program",
+               gemv ? "gemv, or nothing, of a matrix times a vector" : "another program, since there is no gemv");
+  if (!embedding && !gemv && is_of_kernels(c.method))
+    run.reject("/method", "another one: bulk, zero-copy and fused are of embedding tables, bulk and fused of gemv");
+  if (!layer && !c.workload.is_of_several() && is_ideal(c.method) && !software.is("isolated"))
     run.reject("/program", fmt::format("isolated, or nothing, with method {}", name_of(c.method)));
 }
 
@@ -195,8 +198,8 @@ void check_layer(const Document& run, const Document& system, const RunConfigura
   require_room(run, c, heap, "tensors");
 }
 
-void check_collective(const Document& run, const Document& system, const RunConfiguration& c) {
-  const t3_collective& collective = *c.workload.collective;
+/// Registers of a collective kernel's workgroup.
+void check_blocks(const Document& system, const RunConfiguration& c) {
   const compute::ComputeParameters& compute = c.system.compute;
   const std::uint64_t taken = t3_collective_registers(compute.ring_block_bytes, compute.ring_blocks_in_flight);
   if (taken > compute.register_bytes)
@@ -206,6 +209,11 @@ void check_collective(const Document& run, const Document& system, const RunConf
                   fmt::format("at most {} bytes for {} blocks in flight",
                               compute.register_bytes / t3_collective_registers(1, compute.ring_blocks_in_flight),
                               compute.ring_blocks_in_flight));
+}
+
+void check_collective(const Document& run, const Document& system, const RunConfiguration& c) {
+  const t3_collective& collective = *c.workload.collective;
+  check_blocks(system, c);
   if (c.method != Method::sequential) run.reject("/method", "sequential, or nothing, for a collective alone");
   if (c.mirror) run.reject("/simulate", "all: a mirror stands for the ring of a GEMM's chunks");
   const Topology& topology = c.system.topology;
@@ -230,7 +238,7 @@ void check_collective(const Document& run, const Document& system, const RunConf
 /// The program's buffers, in its order.
 void check_embedding(const Document& run, const Document& system, const RunConfiguration& c) {
   const t3_embedding& e = *c.workload.embedding;
-  if (!is_of_embedding(c.method)) run.reject("/method", "bulk, zero-copy or fused, or nothing, for embedding tables");
+  if (!is_of_kernels(c.method)) run.reject("/method", "bulk, zero-copy or fused, or nothing, for embedding tables");
   if (c.mirror) run.reject("/simulate", "all: a mirror stands for the ring of a GEMM's chunks");
   if (e.global_batch < c.gpus)
     run.reject("/workload/embedding/global_batch", fmt::format("at least {}, a sample for each GPU", c.gpus));
@@ -256,6 +264,27 @@ void check_embedding(const Document& run, const Document& system, const RunConfi
     if (e.gpus_per_node != 0) heap.take(t3_embedding_pooled_bytes(&e));
   }
   if (!c.software.library) require_room(run, c, heap, "tables, the numbers of their rows and results");
+}
+
+/// The program's buffers, in its order.
+void check_gemv(const Document& run, const Document& system, const RunConfiguration& c) {
+  const t3_gemv& g = *c.workload.gemv;
+  if (c.method != Method::bulk && c.method != Method::fused)
+    run.reject("/method", "bulk or fused, or nothing, for a matrix times a vector");
+  if (c.mirror) run.reject("/simulate", "all: a mirror stands for the ring of a GEMM's chunks");
+  if (c.method == Method::bulk) check_blocks(system, c);
+  Heap heap;
+  heap.take(t3_gemv_matrix_bytes(&g));
+  heap.take(t3_gemv_vector_bytes(&g));
+  heap.take(t3_gemv_out_bytes(&g));
+  if (c.method == Method::fused) {
+    heap.take(t3_gemv_partial_bytes(&g, c.gpus));
+    heap.take(t3_gemv_ready_bytes(c.gpus, t3_gemv_workgroups(&g, t3_gemv_slices_owned(&g, c.gpus))));
+  } else {
+    const t3_collective all_reduce{T3_ALL_REDUCE, T3_DIRECT, g.element, g.rows, 0};
+    heap.take(t3_staging_bytes(&all_reduce, c.gpus));
+  }
+  if (!c.software.library) require_room(run, c, heap, "matrix, vector and results");
 }
 
 void check_fused(const Document& run, const RunConfiguration& c) {
@@ -298,6 +327,8 @@ void check_run(const Document& run, const Document& system, const RunConfigurati
     check_collective(run, system, c);
   else if (c.workload.embedding)
     check_embedding(run, system, c);
+  else if (c.workload.gemv)
+    check_gemv(run, system, c);
   else if (c.workload.has_gemm())
     check_gemm(run, system, c);
   else if (c.mirror)

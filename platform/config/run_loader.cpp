@@ -112,6 +112,8 @@ Operands operands_of(const Document& run, const Workload& workload) {
     run.reject("/operands", "random, or nothing: most operations of a layer take what others have computed");
   if (workload.collective && name != "exact")
     run.reject("/operands", "exact, or nothing: a collective alone has integers");
+  if (workload.gemv && name != "exact")
+    run.reject("/operands", "exact, or nothing: what is multiplied with a vector are integers");
   if (workload.embedding && name != "exact")
     run.reject("/operands", "exact, or nothing: embedding tables have integers");
   return member(name, {Operands::exact, Operands::random});
@@ -141,8 +143,10 @@ std::uint32_t gpus_of(const Document& run, const Workload& workload, bool may_be
     run.reject("/gpus", "an integer from 2 to 256, the GPUs of the collective");
   if (workload.embedding && !run.content.contains("gpus"))
     run.reject("/gpus", "an integer from 2 to 256, the GPUs that have tables");
+  if (workload.gemv && !run.content.contains("gpus"))
+    run.reject("/gpus", "an integer from 2 to 256, the GPUs whose results are added up");
   const std::uint32_t gpus = run.content.value("gpus", workload.tp);
-  const std::uint32_t least = may_be_alone && !workload.collective && !workload.embedding ? 1 : 2;
+  const std::uint32_t least = may_be_alone && !workload.is_of_several() ? 1 : 2;
   if (gpus < least) run.reject("/gpus", fmt::format("an integer from {} to 256", least));
   if (workload.tp != 0 && gpus != workload.tp) run.reject("/gpus", fmt::format("{}, the workload's tp", workload.tp));
   return gpus;
@@ -171,6 +175,7 @@ const char* usual_program(const RunConfiguration& c) {
   if (c.workload.layer) return "layer";
   if (c.workload.collective) return "collective";
   if (c.workload.embedding) return "embedding";
+  if (c.workload.gemv) return "gemv";
   if (is_ideal(c.method)) return "isolated";
   return c.method == Method::sequential ? "sequential" : "fused";
 }
@@ -202,10 +207,20 @@ json resolved_collective(const Workload& w) {
             {"element", name_of(w.gemm.element)}}}};
 }
 
+json resolved_gemv(const Workload& w) {
+  return {{"label", w.label},
+          {"gemv",
+           {{"rows", w.gemv->rows},
+            {"columns", w.gemv->columns},
+            {"slice", w.gemv->slice},
+            {"element", name_of(w.gemm.element)}}}};
+}
+
 json resolved_workload(const Workload& w) {
   if (w.layer) return resolved_layer(w);
   if (w.collective) return resolved_collective(w);
   if (w.embedding) return resolved_embedding(w);
+  if (w.gemv) return resolved_gemv(w);
   json resolved = {{"label", w.label},
                    {"gemm",
                     {{"m", w.gemm.m},
@@ -284,7 +299,7 @@ std::string hash_of(const RunConfiguration& c) {
 }
 
 const char* usual_method(const Workload& w) {
-  if (w.embedding) return "bulk";
+  if (w.embedding || w.gemv) return "bulk";
   return w.layer || w.collective ? "sequential" : "t3-mca";
 }
 
@@ -331,6 +346,8 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
   c.workload.gpus_per_node = is_of_nodes ? topology.gpus_per_node : c.gpus;
   c.workload.by_nic = c.workload.has_gemm() && apart;
   if (c.workload.embedding) complete_embedding(files.run, c);
+  if (c.workload.gemv)
+    c.workload.gemv->workgroups = c.system.compute.row_workgroups_per_cu * c.system.compute.compute_units;
   c.faults = read_faults(run.value("inject", json::object()));
   c.limits = limits_of(run);
   check_tile_fits(files.system, c.system, c.workload.gemm.element);

@@ -126,6 +126,9 @@ void check_buffers(const Document& system, const RunConfiguration& c) {
   if (w.embedding) {
     store = std::max(store, t3_embedding_row_bytes(&*w.embedding));
     what = "a block of ring_block_bytes or a row of a table";
+  } else if (w.gemv) {
+    store = std::max(store, std::uint64_t{w.gemv->slice} * t3_element_bytes(w.gemv->element));
+    what = "a block of ring_block_bytes or a slice of results";
   } else if (!w.collective) {
     store = std::max<std::uint64_t>(store, p.tile_rows / p.wavefronts * p.tile_columns * bytes_of(w.gemm.element));
     what = "a wavefront tile or a block";
@@ -158,11 +161,12 @@ void check_nics(const Document& system, const RunConfiguration& c) {
 void check_ways(const Document& system, const RunConfiguration& c, const Fabric& fabric) {
   const bool by_links = c.workload.embedding && c.method == Method::zero_copy;
   if (c.workload.by_nic && sends_by_nic(c)) return check_nics(system, c);
-  if (joins_all(fabric) || !(c.workload.has_gemm() || c.workload.collective || by_links)) return;
+  if (joins_all(fabric) || !(c.workload.has_gemm() || c.workload.collective || c.workload.gemv || by_links)) return;
   system.reject("/links/topology/between", "nothing",
                 fmt::format("the links between nodes, over which the {} GPUs of a {} send to each other{}", c.gpus,
                             c.workload.collective ? "collective"
                             : by_links            ? "method zero-copy"
+                            : c.workload.gemv     ? "sum of products with vectors"
                                                   : "GEMM",
                             c.workload.by_nic ? ", or, by NICs, method t3 or t3-mca with fused "
                                                 "hierarchical-reduce-scatter"

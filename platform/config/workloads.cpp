@@ -193,6 +193,22 @@ void read_embedding(const Document& run, Workload& w) {
                         name_of(element), e.drawn ? "up to " : "", e.pooling);
 }
 
+/// A slice's results fill a DRAM access, if the run file does not say otherwise.
+void read_gemv(const Document& run, Workload& w) {
+  constexpr std::uint32_t access_bytes = 32;
+  const json& given = run.content.at("workload").at("gemv");
+  const ElementType element = element_named(given.value("element", "fp16"));
+  t3_gemv g{};
+  g.rows = given.at("rows").get<std::uint32_t>();
+  g.columns = given.at("columns").get<std::uint32_t>();
+  g.slice = given.value("slice", std::min(access_bytes / bytes_of(element), g.rows));
+  if (g.slice > g.rows) run.reject("/workload/gemv/slice", fmt::format("at most {}, the matrix's rows", g.rows));
+  g.element = static_cast<t3_element>(element);
+  w.gemv = g;
+  w.gemm.element = element;
+  w.label = fmt::format("GEMV {} x {} {}", g.rows, g.columns, name_of(element));
+}
+
 }  // namespace
 
 Document models_of(const Document& run) {
@@ -213,7 +229,11 @@ void check_kind_of_workload(const Document& run) {
     for (const char* key : keys)
       if (workload->contains(key)) run.reject(std::string("/workload/") + key, expected);
   };
-  if (workload->contains("embedding"))
+  if (workload->contains("gemv"))
+    reject({"model", "sublayer", "layer", "attention", "parts", "transformer", "tp", "tokens", "gemm", "fused",
+            "collective", "embedding"},
+           "not this key beside gemv");
+  else if (workload->contains("embedding"))
     reject({"model", "sublayer", "layer", "attention", "parts", "transformer", "tp", "tokens", "gemm", "fused",
             "collective"},
            "not this key beside embedding");
@@ -236,7 +256,9 @@ Workload read_workload(const Document& run) {
   w.gemm.transpose_b = gemm.value("transpose_b", false);
   w.fused = member(workload.value("fused", name_of(T3_FUSED_RING_REDUCE_SCATTER)), all_fused_kinds);
   if (gemm.contains("tile")) w.gemm.tile = read_tile(gemm.at("tile"));
-  if (workload.contains("embedding"))
+  if (workload.contains("gemv"))
+    read_gemv(run, w);
+  else if (workload.contains("embedding"))
     read_embedding(run, w);
   else if (workload.contains("collective"))
     read_collective(run, w);

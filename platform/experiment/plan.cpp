@@ -30,6 +30,7 @@ double weight_of(const RunConfiguration& c) {
   if (const auto& e = c.workload.embedding)
     return static_cast<double>(c.gpus) * e->global_batch * e->tables_per_gpu * e->pooling *
            static_cast<double>(t3_embedding_row_bytes(&*e));
+  if (const auto& g = c.workload.gemv) return c.gpus * static_cast<double>(t3_gemv_matrix_bytes(&*g));
   if (!c.workload.has_gemm()) return c.gpus;
   const double m = c.workload.gemm.m, n = c.workload.gemm.n, k = c.workload.gemm.k;
   const double gpus = c.mirror ? 1 : c.gpus;

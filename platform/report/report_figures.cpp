@@ -114,9 +114,11 @@ bool is_numeric_key(const std::string& key) {
          {{"gemm", {{"m", 1}, {"n", 1}, {"k", 1}}},
           {"tokens", 1},
           {"collective", {{"bytes", 1}}},
+          {"gemv", {{"rows", 1}, {"columns", 1}, {"slice", 1}}},
           {"embedding", {{"global_batch", 1}, {"tables_per_gpu", 1}, {"dimension", 1}, {"pooling", 1}, {"rows", 1}}}}}};
     RunResult result;
-    for (const char* phase : {phases::collective, phases::pooling, phases::all_to_all, phases::arrival})
+    for (const char* phase :
+         {phases::collective, phases::pooling, phases::all_to_all, phases::arrival, phases::gemv, phases::all_reduce})
       result.time_ns.phases.emplace_back(phase, 0);
     result.time_ns.ends = {0};
     result.links.resize(1);

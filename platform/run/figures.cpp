@@ -72,7 +72,7 @@ RunTimes times_of(const RunConfiguration& configuration, const Node& node) {
   times.total = is_ideal(configuration.method)
                     ? std::max(times.of(phases::gemm), times.of(phases::reduce_scatter)) + times.of(phases::all_gather)
                     : span_of(node, phases::total);
-  if (configuration.workload.embedding) times.ends = ends_of(node, phases::total);
+  if (is_of_kernels(configuration.method)) times.ends = ends_of(node, phases::total);
   return times;
 }
 
@@ -167,6 +167,9 @@ double quantized_compute_ns(const RunConfiguration& configuration, const compute
   return ns;
 }
 
+/// Every GPU has a vector of results, of which all want the sum.
+t3_collective all_reduce_of(const t3_gemv& g) { return {T3_ALL_REDUCE, T3_DIRECT, g.element, g.rows, 0}; }
+
 /// What each GPU sends to each owner of samples.
 double least_link_ns(const t3_embedding& embedding, const Fabric& fabric) {
   const auto gpus = static_cast<std::uint32_t>(fabric.gpus.size());
@@ -219,6 +222,7 @@ double least_wire_ns(const std::vector<std::uint64_t>& owned, const RunConfigura
 double least_link_ns(const RunConfiguration& configuration) {
   const Workload& workload = configuration.workload;
   if (workload.collective) return least_link_ns(*workload.collective, fabric_of(configuration));
+  if (const auto& g = workload.gemv) return least_link_ns(all_reduce_of(*g), fabric_of(configuration));
   if (const auto& e = workload.embedding)
     return e->gpus_per_node != 0 ? least_wire_ns(configuration) : least_link_ns(*e, fabric_of(configuration));
   if (workload.fused == T3_FUSED_RING_REDUCE_SCATTER) return 0;  // one way alone, whose links have carried more
@@ -240,6 +244,15 @@ void raise_by_pooling(const PoolingNeed& need, const GpuParameters& gpu, Bounds&
   bounds.dram_ns = std::max(bounds.dram_ns, static_cast<double>(need.read_bytes) / peak_GBps(gpu.memory));
 }
 
+/// Each element of a matrix is read, whatever the run has read, and multiplied on the vector lanes.
+void raise_by_gemv(const t3_gemv& g, const GpuParameters& gpu, Bounds& bounds) {
+  const compute::ComputeParameters& p = gpu.compute;
+  const double rate = p.compute_units * p.vector_elements_per_cycle * p.clock_GHz;
+  bounds.compute_ns = std::max(bounds.compute_ns, double{1} * g.rows * g.columns / rate);
+  bounds.compute_quantized_ns = bounds.compute_ns;
+  bounds.dram_ns = std::max(bounds.dram_ns, static_cast<double>(t3_gemv_matrix_bytes(&g)) / peak_GBps(gpu.memory));
+}
+
 Bounds bounds_of(const RunConfiguration& configuration, const Node& node, const TrafficMeter& meter,
                  const RunResult& result) {
   const SystemConfiguration& system = configuration.system;
@@ -256,6 +269,7 @@ Bounds bounds_of(const RunConfiguration& configuration, const Node& node, const 
     bounds.dram_ns = std::max(bounds.dram_ns, bytes_in_total(configuration, meter, g) / peak_GBps(gpu.memory));
     if (configuration.workload.embedding)
       raise_by_pooling(pooling_need(*configuration.workload.embedding, static_cast<std::uint32_t>(g)), gpu, bounds);
+    if (const auto& gemv = configuration.workload.gemv) raise_by_gemv(*gemv, gpu, bounds);
   }
   return bounds;
 }

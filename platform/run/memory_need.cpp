@@ -105,6 +105,11 @@ Elements elements_of(const RunConfiguration& c) {
     result.checked = double{1} * c.gpus * e->tables_per_gpu * e->dimension;
     return result;
   }
+  if (const auto& g = c.workload.gemv) {
+    result.stored = static_cast<double>(t3_gemv_matrix_bytes(&*g) + t3_gemv_partial_bytes(&*g, c.gpus));
+    result.checked = g->rows + double{2} * g->columns;
+    return result;
+  }
   const double m = c.workload.gemm.m, n = c.workload.gemm.n, k = c.workload.gemm.k;
   const double slabs = t3_fused_slabs(c.workload.fused, c.gpus);
   result.stored = (m * k + k * n + m * n * slabs) * bytes_of(c.workload.gemm.element);

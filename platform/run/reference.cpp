@@ -13,6 +13,7 @@
 #include "run/buffer_access.h"
 #include "workload/collective.h"
 #include "workload/embedding.h"
+#include "workload/gemv.h"
 #include "workload/operands.h"
 
 namespace t3vp {
@@ -115,6 +116,7 @@ std::string text_of_excess(const Gpu& gpu, const processor::PublishedBuffer& buf
 bool Reference::is_of_workload(const std::string& name) const {
   if (configuration_.workload.collective) return name == "in" || name == "out";
   if (configuration_.workload.embedding) return name == "tables" || name == "out";
+  if (configuration_.workload.gemv) return name == "matrix" || name == "vector" || name == "out";
   return configuration_.workload.has_gemm() && (name == "a" || name == "b" || name == "out");
 }
 
@@ -141,6 +143,9 @@ std::string Reference::expected_shape(std::uint32_t gpu, const std::string& name
     return name == "tables" ? text_of(e->tables_per_gpu * e->rows, e->dimension, gemm.element)
                             : text_of(t3_embedding_samples(&*e, gpu, configuration_.gpus),
                                       configuration_.gpus * e->tables_per_gpu * e->dimension, gemm.element);
+  if (const auto& g = configuration_.workload.gemv)
+    return name == "matrix" ? text_of(g->rows, g->columns, gemm.element)
+                            : text_of(1, name == "vector" ? g->columns : g->rows, gemm.element);
   if (name == "a") return text_of(gemm.m, gemm.k, gemm.element);
   if (name == "out")
     return text_of(gemm.m * t3_fused_slabs(configuration_.workload.fused, configuration_.gpus), gemm.n, gemm.element);
@@ -231,6 +236,13 @@ void Reference::fill(Gpu& gpu, const processor::PublishedBuffer& buffer) const {
       write_row(gpu, buffer, i, oracle.table_row(number, i / e->rows, i % e->rows).data());
     return;
   }
+  if (const auto& g = configuration_.workload.gemv) {
+    const GemvOracle oracle(*g, configuration_.gpus, configuration_.seed);
+    for (std::uint32_t i = 0; i < buffer.rows; ++i)
+      write_row(gpu, buffer, i,
+                (buffer.name == "matrix" ? oracle.matrix_row(number, i) : oracle.vector(number)).data());
+    return;
+  }
   const GemmProblem problem = gemm_problem(configuration_);
   const compute::FloatMatrix values = buffer.name == "a" ? operand_a(problem, number) : operand_b(problem, number);
   for (std::uint32_t i = 0; i < buffer.rows; ++i) write_row(gpu, buffer, i, &values(i, 0));
@@ -239,8 +251,7 @@ void Reference::fill(Gpu& gpu, const processor::PublishedBuffer& buffer) const {
 FunctionalCheck Reference::check(Node& node) const {
   FunctionalCheck result;
   if (configuration_.workload.has_gemm()) check_output(node, result);
-  if (configuration_.workload.collective) check_collective(node, result);
-  if (configuration_.workload.embedding) check_embedding(node, result);
+  if (configuration_.workload.is_of_several()) check_received(node, result);
   for (const auto& gpu : node.gpus())
     for (const Expectation& expectation : expectations_)
       if (expectation.gpu == gpu.get()) check_expectation(expectation, result);
@@ -287,32 +298,15 @@ void Reference::check_output(Node& node, FunctionalCheck& result) const {
 }
 
 /// Nothing is checked when a program has not published its output.
-void Reference::check_collective(Node& node, FunctionalCheck& result) const {
-  const CollectiveOracle oracle(*configuration_.workload.collective, configuration_.gpus, configuration_.seed);
+void Reference::check_received(Node& node, FunctionalCheck& result) const {
   for (const auto& gpu : node.gpus())
     if (find(*gpu, "out") == nullptr) return;
   for (const auto& gpu : node.gpus()) {
     const processor::PublishedBuffer& out = *find(*gpu, "out");
-    const std::vector<float> expected = oracle.received(gpu->processor.gpu());
-    std::vector<float> found(out.columns);
-    read_row(*gpu, out, 0, found.data());
-    for (std::uint32_t i = 0; i < out.columns; ++i)
-      if (!(found[i] == expected[i])) result.note({"out", gpu->processor.gpu(), 0, i, found[i], expected[i]});
-    result.elements += out.columns;
-  }
-  result.checked = true;
-}
-
-/// Nothing is checked when a program has not published its output.
-void Reference::check_embedding(Node& node, FunctionalCheck& result) const {
-  const EmbeddingOracle oracle(*configuration_.workload.embedding, configuration_.gpus);
-  for (const auto& gpu : node.gpus())
-    if (find(*gpu, "out") == nullptr) return;
-  for (const auto& gpu : node.gpus()) {
-    const processor::PublishedBuffer& out = *find(*gpu, "out");
+    const std::function<std::vector<float>(std::uint32_t)> row_of = expected_rows(gpu->processor.gpu());
     std::vector<float> found(out.columns);
     for (std::uint32_t row = 0; row < out.rows; ++row) {
-      const std::vector<float> expected = rounded(oracle.received(gpu->processor.gpu(), row), out.element);
+      const std::vector<float> expected = rounded(row_of(row), out.element);
       read_row(*gpu, out, row, found.data());
       for (std::uint32_t i = 0; i < out.columns; ++i)
         if (!(found[i] == expected[i])) result.note({"out", gpu->processor.gpu(), row, i, found[i], expected[i]});
@@ -320,6 +314,20 @@ void Reference::check_embedding(Node& node, FunctionalCheck& result) const {
     result.elements += std::uint64_t{out.rows} * out.columns;
   }
   result.checked = true;
+}
+
+std::function<std::vector<float>(std::uint32_t)> Reference::expected_rows(std::uint32_t gpu) const {
+  const Workload& workload = configuration_.workload;
+  const std::uint32_t gpus = configuration_.gpus;
+  const std::uint64_t seed = configuration_.seed;
+  if (workload.embedding)
+    return [oracle = EmbeddingOracle(*workload.embedding, gpus), gpu](std::uint32_t row) {
+      return oracle.received(gpu, row);
+    };
+  if (workload.gemv) return [oracle = GemvOracle(*workload.gemv, gpus, seed)](std::uint32_t) { return oracle.sums(); };
+  return [oracle = CollectiveOracle(*workload.collective, gpus, seed), gpu](std::uint32_t) {
+    return oracle.received(gpu);
+  };
 }
 
 void Reference::dump(Node& node, const std::filesystem::path& out) const {

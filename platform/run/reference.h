@@ -1,9 +1,10 @@
 // What buffers that programs publish hold in a functional run, and the check of what they hold in the end: the
-// workload's operands and output (platform/workload/operands.h, collective.h and embedding.h have the values), and what
-// programs say of others.
+// workload's operands and output (platform/workload/operands.h, collective.h, embedding.h and gemv.h have the values),
+// and what programs say of others.
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -50,8 +51,9 @@ class Reference {
   std::string expected_shape(std::uint32_t gpu, const std::string& name) const;
   void fill(Gpu& gpu, const processor::PublishedBuffer& buffer) const;
   void check_output(Node& node, FunctionalCheck& result) const;
-  void check_collective(Node& node, FunctionalCheck& result) const;
-  void check_embedding(Node& node, FunctionalCheck& result) const;
+  void check_received(Node& node, FunctionalCheck& result) const;
+  /// What rows of the GPU's output should be, of all workloads but a GEMM.
+  std::function<std::vector<float>(std::uint32_t)> expected_rows(std::uint32_t gpu) const;
   static void check_expectation(const Expectation& expectation, FunctionalCheck& result);
 
   const RunConfiguration& configuration_;

@@ -71,6 +71,8 @@ t3_job job_of(const RunConfiguration& configuration) {
                          : configuration.method == Method::zero_copy ? T3_ZERO_COPY
                                                                      : T3_BULK;
   job.host = configuration.system.host;
+  if (configuration.workload.gemv) job.gemv = *configuration.workload.gemv;
+  job.in_one_kernel = configuration.method == Method::fused;
   const memory::PolicyDescription& policy = *configuration.policy.policy;
   job.arbitration = static_cast<t3_arbitration>(policy.number);
   job.arbitration_limit = configuration.policy.limit;

@@ -1,5 +1,5 @@
-// What a run computes: GEMMs, Transformer layers, collective operations and embedding tables, by their shapes. Plain
-// data.
+// What a run computes: GEMMs, Transformer layers, collective operations, embedding tables and products with vectors, by
+// their shapes. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include "t3/collective.h"
 #include "t3/embedding.h"
 #include "t3/fused.h"
+#include "t3/gemv.h"
 
 namespace t3vp {
 
@@ -70,12 +71,15 @@ struct Workload {
   std::optional<t3_embedding> embedding;    ///< the same
   /// Of embedding tables, of a persistent kernel: of a pooling kernel's workgroups so large a share; 0: as many as fit.
   double occupancy = 0;
+  std::optional<t3_gemv> gemv;  ///< the same: a matrix times a vector on each GPU, and the all-reduce
 
-  /// Neither a layer, nor a collective alone, nor embedding tables, nor none at all, as with a program of the user's
-  /// own.
+  /// Neither a layer, nor a collective alone, nor embedding tables, nor a vector, nor none at all, as with a program of
+  /// the user's own.
   bool has_gemm() const { return !layer && gemm.m != 0; }
   /// Whether the platform's own programs have anything to do.
-  bool empty() const { return !layer && !collective && !embedding && gemm.m == 0; }
+  bool empty() const { return !layer && !is_of_several() && gemm.m == 0; }
+  /// Alone, without a GEMM's or a layer's key, on two GPUs at least.
+  bool is_of_several() const { return collective || embedding || gemv; }
 };
 
 /// Values of A and B: such that no sum is ever rounded, or any in [-1, 1].

@@ -31,6 +31,10 @@ struct t3_collective {
   uint32_t gpus_per_node; /* hierarchical: GPU g has place g mod this in node g / this; the others: 0 */
 };
 
+static inline bool t3_reduces(const struct t3_collective* c) {
+  return c->op == T3_REDUCE_SCATTER || c->op == T3_ALL_REDUCE;
+}
+
 /* Blocks that a wave of the collective kernel adds at a time, each in a tile of its own. */
 enum { T3_COLLECTIVE_ADDENDS = 4 };
 
@@ -61,7 +65,7 @@ static inline uint64_t t3_staging_slot(const struct t3_collective* c, uint32_t g
 
 /* What a GPU needs beside its buffers to receive what is not its own or not yet added. */
 static inline uint64_t t3_staging_bytes(const struct t3_collective* c, uint32_t gpus) {
-  const bool reduces = c->op == T3_REDUCE_SCATTER || c->op == T3_ALL_REDUCE;
+  const bool reduces = t3_reduces(c);
   if (c->algorithm == T3_IN_SWITCH) return 0;
   if (c->algorithm == T3_HIERARCHICAL) {
     const uint64_t others = c->gpus_per_node - 1, nodes = gpus / c->gpus_per_node, slot = t3_staging_slot(c, gpus);

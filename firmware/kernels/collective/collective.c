@@ -88,7 +88,7 @@ static void move(struct t3_wave* wave, const struct t3_steps* steps, const struc
   add(wave, transfer, piece);
   if (transfer->by_switch)
     t3_store(wave, piece->tile, at(piece, t3_on_gpu(T3_ALL_GPUS, transfer->target)));
-  else if (!transfer->to_all)
+  else if (!transfer->to_all || transfer->addends != 0)
     t3_store(wave, piece->tile, at(piece, t3_on_gpu(transfer->to, transfer->target)));
   for (uint32_t i = 1; transfer->to_all && i < p->gpus; ++i)
     t3_store(wave, piece->tile, at(piece, t3_on_gpu((p->gpu + i) % p->gpus, transfer->target)));
@@ -115,10 +115,11 @@ static void move_next(struct t3_wave* wave, const struct t3_steps* steps, uint32
   move(wave, steps, &transfer, &piece);
 }
 
-/* Those for signals of other nodes are behind the workgroups' others. */
+/* The second ones are behind the workgroups' others: GPUs that are a step ahead are not taken for those that are not.
+ */
 static uint64_t counter(const struct t3_wave* wave, const struct t3_steps* steps, uint64_t gpu, uint64_t offset,
-                        bool of_other_nodes) {
-  const uint32_t number = wave->workgroup + (of_other_nodes ? wave->workgroups : 0);
+                        bool second) {
+  const uint32_t number = wave->workgroup + (second ? wave->workgroups : 0);
   return t3_block_base(gpu, T3_BLOCK_SIGNALS) + offset +
          (uint64_t)T3_SIGNALS_VALUE_STRIDE * (steps->arguments->signal_base + number);
 }
@@ -133,13 +134,13 @@ static bool is_told(const struct t3_collective_arguments* p, enum t3_told whom, 
     case T3_TELLS_OTHER_NODES:
       return gpu % per_node == p->gpu % per_node;
     default:
-      return whom == T3_TELLS_ALL;
+      return whom == T3_TELLS_ALL || whom == T3_TELLS_ALL_AGAIN;
   }
 }
 
 static void signal(struct t3_wave* wave, const struct t3_steps* steps, uint64_t gpu, enum t3_told whom) {
-  t3_signal(wave, (struct t3_counter){
-                      .address = counter(wave, steps, gpu, T3_SIGNALS_ADD_OFFSET, whom == T3_TELLS_OTHER_NODES)});
+  const bool second = whom == T3_TELLS_OTHER_NODES || whom == T3_TELLS_ALL_AGAIN;
+  t3_signal(wave, (struct t3_counter){.address = counter(wave, steps, gpu, T3_SIGNALS_ADD_OFFSET, second)});
 }
 
 static void tell(struct t3_wave* wave, const struct t3_steps* steps, enum t3_told whom) {
@@ -156,7 +157,7 @@ static void take_time(struct t3_wave* wave, uint32_t operations) {
 
 static void await(struct t3_wave* wave, const struct t3_steps* steps, const struct t3_step* step) {
   const struct t3_collective_arguments* p = steps->arguments;
-  const bool between = step->awaits_other_nodes;
+  const bool between = step->awaits_second;
   if (step->awaited == 0) return;
   t3_await(wave, (struct t3_counter){.address = counter(wave, steps, p->gpu, T3_SIGNALS_VALUE_OFFSET, between),
                                      .threshold = (between ? p->between_epoch : p->signal_epoch) + step->awaited});
@@ -187,6 +188,10 @@ static void run(struct t3_wave* wave) {
   }
 }
 
+static bool has_second_counters(const struct t3_collective_arguments* p) {
+  return p->algorithm == T3_HIERARCHICAL || (p->algorithm == T3_DIRECT && p->op == T3_ALL_REDUCE);
+}
+
 static bool check_numbers(struct t3_check* check, const struct t3_collective_arguments* p) {
   if (p->gpus < 2 || p->gpus > GPUS_MAX)
     return t3_refuse(check, T3_BAD_PACKET, "gpus %u: 2 to %d expected", p->gpus, GPUS_MAX);
@@ -195,15 +200,15 @@ static bool check_numbers(struct t3_check* check, const struct t3_collective_arg
   if (p->op > T3_ALL_REDUCE || p->algorithm > T3_IN_SWITCH || p->element > T3_FP32)
     return t3_refuse(check, T3_BAD_PACKET, "op %u, algorithm %u, element %u: at most %d, %d, %d expected", p->op,
                      p->algorithm, p->element, T3_ALL_REDUCE, T3_IN_SWITCH, T3_FP32);
-  if (p->op == T3_ALL_REDUCE && p->algorithm != T3_IN_SWITCH)
+  if (p->op == T3_ALL_REDUCE && p->algorithm != T3_IN_SWITCH && p->algorithm != T3_DIRECT)
     return t3_refuse(check, T3_BAD_PACKET,
-                     "op %u with algorithm %u: a reduce-scatter and an all-gather expected, or %d", p->op, p->algorithm,
-                     T3_IN_SWITCH);
+                     "op %u with algorithm %u: a reduce-scatter and an all-gather expected, or %d or %d", p->op,
+                     p->algorithm, T3_DIRECT, T3_IN_SWITCH);
   if (p->op == T3_ALL_TO_ALL && p->algorithm == T3_IN_SWITCH)
     return t3_refuse(check, T3_BAD_PACKET, "op %u with algorithm %u: another one, a switch has nothing to add or copy",
                      p->op, p->algorithm);
   if (p->algorithm == T3_HIERARCHICAL ? p->gpus_per_node == 0 || p->gpus % p->gpus_per_node != 0
-                                      : p->gpus_per_node != 0 || p->between_epoch != 0)
+                                      : p->gpus_per_node != 0 || (p->between_epoch != 0 && !has_second_counters(p)))
     return t3_refuse(check, T3_BAD_PACKET,
                      "gpus_per_node %u, between_epoch %" PRIu64
                      " with algorithm %u: a divisor of %u GPUs expected, and 0 of both in other than hierarchical ones",
@@ -250,7 +255,7 @@ static bool check_buffers(struct t3_check* check, const struct buffers* b) {
 static bool check_counters(struct t3_check* check, const struct t3_collective_arguments* p, uint32_t workgroups) {
   if (workgroups == 0)
     return t3_refuse(check, T3_BAD_PACKET, "0 workgroups: 1 or more, as many as on the other GPUs, expected");
-  const uint64_t counters = (uint64_t)workgroups * (p->algorithm == T3_HIERARCHICAL ? 2 : 1);
+  const uint64_t counters = (uint64_t)workgroups * (has_second_counters(p) ? 2 : 1);
   const uint64_t most = 4 * GPUS_MAX;
   if (p->signal_epoch > UINT64_MAX - most || p->between_epoch > UINT64_MAX - most)
     return t3_refuse(check, T3_BAD_PACKET,
@@ -295,7 +300,8 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
       .local_bytes = sizeof(struct share),
       .together = true,
       .awaits_arrivals = true,
-      .stores_here = p->op == T3_REDUCE_SCATTER || p->op == T3_ALL_TO_ALL || p->algorithm == T3_IN_SWITCH};
+      .stores_here = p->op == T3_REDUCE_SCATTER || p->op == T3_ALL_TO_ALL || p->op == T3_ALL_REDUCE ||
+                     p->algorithm == T3_IN_SWITCH};
   if (own.out.row_bytes != 0) plan.written[plan.written_count++] = t3_range_of(&own.out);
   if (own.staging.row_bytes != 0) plan.written[plan.written_count++] = t3_range_of(&own.staging);
   if (own.in.row_bytes != 0) plan.read[plan.read_count++] = t3_range_of(&own.in);

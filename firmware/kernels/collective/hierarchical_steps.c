@@ -153,7 +153,7 @@ static struct t3_step step_of_broadcast(const struct t3_steps* s, uint32_t step)
   if (step == 2) return (struct t3_step){.awaited = is_first ? 0 : 1};
   if (!is_first) return (struct t3_step){0};
   return (struct t3_step){
-      .awaited = is_root ? 0 : 1, .transfers = others_of(s), .tells = T3_TELLS_NODE, .awaits_other_nodes = true};
+      .awaited = is_root ? 0 : 1, .transfers = others_of(s), .tells = T3_TELLS_NODE, .awaits_second = true};
 }
 
 struct t3_step t3_hierarchical_step(const struct t3_steps* s, uint32_t step) {
@@ -165,8 +165,8 @@ struct t3_step t3_hierarchical_step(const struct t3_steps* s, uint32_t step) {
   struct t3_step result = {0};
   if (step < 2) result.tells = inside_or_between[(step == 1) != is_gather];
   if (step > 0) {
-    result.awaits_other_nodes = (step == 2) != is_gather;
-    result.awaited = result.awaits_other_nodes ? other_nodes : others;
+    result.awaits_second = (step == 2) != is_gather;
+    result.awaited = result.awaits_second ? other_nodes : others;
   }
   if (is_gather)
     result.transfers = step == 0 ? other_nodes : step == 1 ? nodes_of(s) * others : 0;

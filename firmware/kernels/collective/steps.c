@@ -1,7 +1,8 @@
 /* GPU g of N; a ring's GPU sends to g - 1.
  *
  * Direct: step 0 sends all that others want, to each the same way, and tells all of them; step 1 waits until N - 1 have
- * told this one, and of a reduce-scatter adds what has come. A broadcast has one that tells.
+ * told this one, and of a reduce-scatter adds what has come. A broadcast has one that tells. An all-reduce has step 1
+ * store the sum to all and tell them in the second counters, for which step 2 waits.
  *
  * Ring, step s waits for s signals. Reduce-scatter: steps 0 to N-2 send chunk (g+1+s) mod N with what has come added,
  * step N-1 adds chunk g. All-gather: steps 0 to N-2 send chunk (g+s) mod N. All-to-all: step s sends what of GPU
@@ -45,7 +46,7 @@ struct t3_steps t3_steps_of(const struct t3_collective_arguments* p, uint64_t pi
                        .pieces = 1,
                        .count = p->gpus};
   if (p->algorithm == T3_DIRECT || p->algorithm == T3_IN_SWITCH) {
-    s.count = 2;
+    s.count = p->op == T3_ALL_REDUCE && p->algorithm == T3_DIRECT ? 3 : 2;
   } else if (p->algorithm == T3_HIERARCHICAL) {
     s.count = 3;
   } else if (p->op == T3_BROADCAST) {
@@ -59,13 +60,16 @@ struct t3_steps t3_steps_of(const struct t3_collective_arguments* p, uint64_t pi
 static struct t3_step step_of_direct(const struct t3_steps* s, uint32_t step) {
   const uint32_t others = gpus_of(s) - 1;
   const bool is_broadcast = s->collective.op == T3_BROADCAST, is_root = gpu_of(s) == 0;
+  if (step == 2) return (struct t3_step){.awaited = others, .awaits_second = true};
+  if (step == 1 && s->collective.op == T3_ALL_REDUCE)
+    return (struct t3_step){.awaited = others, .transfers = 1, .tells = T3_TELLS_ALL_AGAIN};
   if (step == 1) {
     const uint64_t awaited = !is_broadcast ? others : is_root ? 0 : 1;
     return (struct t3_step){.awaited = awaited, .transfers = s->collective.op == T3_REDUCE_SCATTER ? 1 : 0};
   }
   if (is_broadcast && !is_root) return (struct t3_step){0};
   struct t3_step first = {.transfers = 1, .tells = T3_TELLS_ALL};
-  if (s->collective.op == T3_REDUCE_SCATTER) first.transfers = others;
+  if (t3_reduces(&s->collective)) first.transfers = others;
   if (s->collective.op == T3_ALL_TO_ALL) first.transfers = others + 1;
   return first;
 }
@@ -134,6 +138,7 @@ static struct t3_transfer reduce_directly(const struct t3_steps* s, uint32_t ste
     transfer.addends = gpus_of(s) - 1;
     transfer.addend = slot_of(s, 1, self);
     transfer.addend_stride = t3_staging_slot(&s->collective, gpus_of(s));
+    transfer.to_all = s->collective.op == T3_ALL_REDUCE;
     return transfer;
   }
   transfer.to = behind(s, self, distance);
@@ -181,6 +186,7 @@ static struct t3_transfer transfer_of_direct(const struct t3_steps* s, uint32_t 
   struct t3_transfer transfer;
   switch (s->collective.op) {
     case T3_REDUCE_SCATTER:
+    case T3_ALL_REDUCE:
       return reduce_directly(s, step, index);
     case T3_ALL_TO_ALL:
       return part_of(s, gpu_of(s), behind(s, gpu_of(s), index + 1));
@@ -200,7 +206,7 @@ static struct t3_transfer transfer_in_switch(const struct t3_steps* s) {
   struct t3_transfer transfer =
       op == T3_BROADCAST ? copy_of(s, 0, s->collective.elements) : copy_of_chunk(s, gpu_of(s));
   transfer.to = gpu_of(s);
-  transfer.sums = op == T3_REDUCE_SCATTER || op == T3_ALL_REDUCE;
+  transfer.sums = t3_reduces(&s->collective);
   transfer.by_switch = op != T3_REDUCE_SCATTER;
   return transfer;
 }

@@ -16,22 +16,23 @@ struct t3_steps {
   uint32_t count;
 };
 
-/* All but this; of its node; of its place in other nodes, in the counters for those; or all by the switch, this GPU
- * included. */
+/* All but this; of its node; of its place in other nodes, in the second counters; or all by the switch, this GPU
+ * included; or all but this in the second counters. */
 enum t3_told {
   T3_TELLS_NOBODY,
   T3_TELLS_PREVIOUS,
   T3_TELLS_ALL,
   T3_TELLS_NODE,
   T3_TELLS_OTHER_NODES,
-  T3_TELLS_BY_SWITCH
+  T3_TELLS_BY_SWITCH,
+  T3_TELLS_ALL_AGAIN
 };
 
 struct t3_step {
-  uint64_t awaited;        /* signals since the kernel's begin, before anything is moved */
-  uint32_t transfers;      /* in any order */
-  enum t3_told tells;      /* when all of it has been moved */
-  bool awaits_other_nodes; /* in the counters for those */
+  uint64_t awaited;   /* signals since the kernel's begin, before anything is moved */
+  uint32_t transfers; /* in any order */
+  enum t3_told tells; /* when all of it has been moved */
+  bool awaits_second; /* in the second counters */
 };
 
 /* Elements at `source`, to which others here are added, go to one GPU or to all but this. */

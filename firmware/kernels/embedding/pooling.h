@@ -33,8 +33,6 @@ void t3_pool(struct t3_wave* wave, const struct t3_pooling* p, uint32_t table, u
 bool t3_check_pooling(struct t3_check* check, const struct t3_pooling* p, uint32_t gpus);
 /* What is read lies in memory, and outside of what is written. */
 bool t3_check_pooling_beside(struct t3_check* check, const struct t3_pooling* p, const struct t3_matrices* written);
-/* Stores to `out` of all other GPUs get there. */
-bool t3_check_reach(struct t3_check* check, uint32_t gpu, uint32_t gpus, uint64_t out);
 /* What is read. */
 void t3_plan_pooling(struct t3_plan* plan, const struct t3_pooling* p);
 

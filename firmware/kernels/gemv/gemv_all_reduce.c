@@ -1,0 +1,207 @@
+/* A matrix times a vector and the all-reduce of the results in one persistent kernel (Punniyamurthy et al., Optimizing
+ * Distributed ML Communication with Fused Computation-Collective Operations, SC 2024): two-phase direct.
+ *
+ * Workgroup w of each GPU has the same slices of each owner: those whose number among the owner's is w, w + W, ... It
+ * computes those of other GPUs first and stores each result straight to its owner; when the last of an owner's has
+ * left, it sets its flag there, which cannot overtake them. To its own results it adds those of the others, when their
+ * workgroups w have set theirs here, and stores the sums to all. It ends when all have told so that theirs are here. */
+#include "t3/arguments/gemv_all_reduce.h"
+#include "slices.h"
+#include "t3/address.h"
+#include "t3/grid.h"
+
+enum { GPUS_MAX = 256, RESULTS_HERE = 0, SUMS_HERE = 1 };
+
+static struct t3_product_by_slices product_of(const struct t3_gemv_all_reduce_arguments* p) {
+  return (struct t3_product_by_slices){
+      .gemv = {.rows = p->rows, .columns = p->columns, .slice = p->slice, .element = (enum t3_element)p->element},
+      .matrix = p->matrix,
+      .vector = p->vector};
+}
+
+/* The slices that a GPU owns. */
+struct owned {
+  uint64_t first, count;
+};
+
+static struct owned owned_by(const struct t3_gemv_all_reduce_arguments* p, const struct t3_gemv* g, uint32_t gpu) {
+  const uint32_t slices = t3_gemv_slices(g);
+  return (struct owned){t3_flat_chunk_begin(slices, gpu, p->gpus), t3_flat_chunk_size(slices, gpu, p->gpus)};
+}
+
+static uint64_t slice_bytes(const struct t3_gemv* g) { return (uint64_t)g->slice * t3_element_bytes(g->element); }
+
+/* Where a GPU's results for slice `index` of an owner lie, by the owner's local address. */
+static uint64_t partial_of(const struct t3_gemv_all_reduce_arguments* p, const struct t3_gemv* g, uint32_t from,
+                           uint64_t index) {
+  return p->partial + from * t3_gemv_slot_bytes(g, p->gpus) + index * slice_bytes(g);
+}
+
+/* The workgroup's first one. */
+static uint64_t flags_of(const struct t3_wave* wave, uint32_t kind) {
+  const struct t3_gemv_all_reduce_arguments* p = wave->arguments;
+  return p->ready + ((uint64_t)kind * wave->workgroups + wave->workgroup) * t3_gemv_flag_bytes(p->gpus);
+}
+
+static void tell(struct t3_wave* wave, uint32_t kind, uint32_t gpu) {
+  const struct t3_gemv_all_reduce_arguments* p = wave->arguments;
+  const uint8_t ready = 1;
+  t3_write(wave, t3_on_gpu(gpu, flags_of(wave, kind) + p->gpu), &ready, sizeof ready);
+}
+
+/* The bytes of other GPUs among so many flags from `first` on. */
+static uint64_t flags_awaited(const struct t3_gemv_all_reduce_arguments* p, uint32_t first, uint64_t flag) {
+  uint64_t all = 0;
+  for (uint32_t i = 0; i < T3_GEMV_FLAG_WORD && first + i < p->gpus; ++i)
+    if (first + i != p->gpu) all |= flag << 8 * i;
+  return all;
+}
+
+/* Lanes of a wavefront poll together. False: a flag cannot be read, which is the kernel's failure. */
+static bool await_word(struct t3_wave* wave, uint32_t kind, uint32_t first) {
+  const struct t3_gemv_all_reduce_arguments* p = wave->arguments;
+  const struct t3_condition condition = {.address = flags_of(wave, kind) + first,
+                                         .bytes = T3_GEMV_FLAG_WORD,
+                                         .comparison = T3_EQUAL,
+                                         .mask = flags_awaited(p, first, UINT8_MAX),
+                                         .value = flags_awaited(p, first, 1)};
+  return condition.mask == 0 || t3_await_value(wave, condition);
+}
+
+static bool await_all(struct t3_wave* wave, uint32_t kind) {
+  const struct t3_gemv_all_reduce_arguments* p = wave->arguments;
+  for (uint32_t first = 0; first < p->gpus; first += T3_GEMV_FLAG_WORD)
+    if (!await_word(wave, kind, first)) return false;
+  return true;
+}
+
+static void compute_for(struct t3_wave* wave, const struct t3_product_by_slices* product, uint32_t owner) {
+  const struct t3_gemv_all_reduce_arguments* p = wave->arguments;
+  const struct t3_gemv* g = &product->gemv;
+  const struct owned owned = owned_by(p, g, owner);
+  t3_show(wave, "slices of another GPU", owner);
+  for (uint64_t i = wave->workgroup; i < owned.count; i += wave->workgroups) {
+    t3_multiply_slice(wave, product, owned.first + i);
+    t3_store(wave, t3_slice_tile(g, owned.first + i, T3_SLICE_SUMS),
+             t3_slice_access(g, owned.first + i, t3_on_gpu(owner, partial_of(p, g, p->gpu, i))));
+  }
+  tell(wave, RESULTS_HERE, owner);
+}
+
+/* Slice i of those that this GPU owns. */
+static void reduce(struct t3_wave* wave, const struct t3_gemv* g, uint64_t slice, uint64_t i) {
+  const struct t3_gemv_all_reduce_arguments* p = wave->arguments;
+  const struct t3_tile sums = t3_slice_tile(g, slice, T3_SLICE_SUMS);
+  for (uint32_t first = 1; first < p->gpus; first += T3_SLICE_ADDENDS) {
+    const uint32_t count = t3_smaller(T3_SLICE_ADDENDS, p->gpus - first);
+    for (uint32_t j = 0; j < count; ++j)
+      t3_load(wave, t3_slice_tile(g, slice, T3_SLICE_FIRST_ADDEND + j),
+              t3_slice_access(g, slice, partial_of(p, g, (p->gpu + first + j) % p->gpus, i)));
+    for (uint32_t j = 0; j < count; ++j) t3_add(wave, sums, t3_slice_tile(g, slice, T3_SLICE_FIRST_ADDEND + j));
+  }
+  for (uint32_t j = 1; j <= p->gpus; ++j)
+    t3_store(wave, sums, t3_slice_access(g, slice, t3_on_gpu((p->gpu + j) % p->gpus, p->out) + slice * slice_bytes(g)));
+}
+
+/* Others wait for this workgroup's sums even if it has none. */
+static bool compute_own(struct t3_wave* wave, const struct t3_product_by_slices* product) {
+  const struct t3_gemv_all_reduce_arguments* p = wave->arguments;
+  const struct owned owned = owned_by(p, &product->gemv, p->gpu);
+  t3_show(wave, "own slices", p->gpu);
+  for (uint64_t i = wave->workgroup; i < owned.count; i += wave->workgroups) {
+    t3_multiply_slice(wave, product, owned.first + i);
+    if (!await_all(wave, RESULTS_HERE)) return false;
+    reduce(wave, &product->gemv, owned.first + i, i);
+  }
+  for (uint32_t j = 1; j < p->gpus; ++j) tell(wave, SUMS_HERE, (p->gpu + j) % p->gpus);
+  return true;
+}
+
+static void run(struct t3_wave* wave) {
+  const struct t3_gemv_all_reduce_arguments* p = wave->arguments;
+  const struct t3_product_by_slices product = product_of(p);
+  for (uint32_t i = 1; i < p->gpus; ++i) compute_for(wave, &product, (p->gpu + i) % p->gpus);
+  if (!compute_own(wave, &product)) return;
+  t3_show(wave, "awaits sums", p->gpu);
+  t3_drain(wave);
+  await_all(wave, SUMS_HERE);
+}
+
+static struct t3_matrices buffer(const char* name, uint64_t address, uint64_t bytes) {
+  return (struct t3_matrices){name, address, 1, bytes, 0, 0, 1};
+}
+
+enum { OUT, PARTIAL, READY, BUFFERS };
+
+static void buffers_of(const struct t3_gemv_all_reduce_arguments* p, uint32_t workgroups, struct t3_matrices* all) {
+  const struct t3_product_by_slices product = product_of(p);
+  all[OUT] = buffer("out", p->out, t3_gemv_out_bytes(&product.gemv));
+  all[PARTIAL] = buffer("partial", p->partial, t3_gemv_partial_bytes(&product.gemv, p->gpus));
+  all[READY] = buffer("ready", p->ready, t3_gemv_ready_bytes(p->gpus, workgroups));
+}
+
+static bool check_buffers(struct t3_check* check, const struct t3_gemv_all_reduce_arguments* p, uint32_t workgroups) {
+  const struct t3_product_by_slices product = product_of(p);
+  struct t3_matrices all[BUFFERS];
+  buffers_of(p, workgroups, all);
+  for (const struct t3_matrices* m = all; m < all + BUFFERS; ++m) {
+    if (t3_unaligned(m->address))
+      return t3_refuse(check, T3_BAD_PACKET, "%s " T3_HEX ": a multiple of 32 expected", m->name, m->address);
+    if (!t3_check_held(check, check->gpu, m->name, m->address, m->row_bytes) ||
+        !t3_check_slices_beside(check, &product, m))
+      return false;
+    for (const struct t3_matrices* other = all; other < m; ++other)
+      if (!t3_check_overlap(check, other, m)) return false;
+  }
+  return true;
+}
+
+static bool check_numbers(struct t3_check* check, const struct t3_gemv_all_reduce_arguments* p, uint32_t workgroups) {
+  if (p->gpus < 2 || p->gpus > GPUS_MAX)
+    return t3_refuse(check, T3_BAD_PACKET, "gpus %u: 2 to %d expected", p->gpus, GPUS_MAX);
+  if (p->gpu != check->gpu || p->gpu >= p->gpus)
+    return t3_refuse(check, T3_BAD_PACKET, "gpu %u of %u: %u, this one, expected", p->gpu, p->gpus, check->gpu);
+  if (workgroups == 0)
+    return t3_refuse(check, T3_BAD_PACKET, "0 workgroups: 1 or more, as many as on the other GPUs, expected");
+  return true;
+}
+
+static bool check(struct t3_check* check, const struct t3_launch* launch) {
+  const struct t3_gemv_all_reduce_arguments* p = launch->arguments;
+  const struct t3_product_by_slices product = product_of(p);
+  return t3_check_slices(check, &product) && check_numbers(check, p, launch->workgroups) &&
+         check_buffers(check, p, launch->workgroups) && t3_check_reach(check, p->gpu, p->gpus, p->out);
+}
+
+static struct t3_range local_range(struct t3_matrices buffer) {
+  buffer.address &= T3_LOCAL_MASK;
+  return t3_range_of(&buffer);
+}
+
+static struct t3_plan plan(const struct t3_device* device, const struct t3_launch* launch) {
+  const struct t3_gemv_all_reduce_arguments* p = launch->arguments;
+  const struct t3_product_by_slices product = product_of(p);
+  struct t3_matrices all[BUFFERS];
+  buffers_of(p, launch->workgroups, all);
+  struct t3_plan plan = {.name = "gemv with all-reduce",
+                         .workgroups = launch->workgroups,
+                         .together = true,
+                         .written = {t3_range_of(&all[OUT]), t3_range_of(&all[PARTIAL])},
+                         .written_count = 2,
+                         .sent = {local_range(all[OUT]), local_range(all[PARTIAL])},
+                         .sent_count = 2,
+                         .shared = {local_range(all[READY])},
+                         .shared_count = 1,
+                         .awaits_arrivals = true,
+                         .stores_here = true};
+  t3_plan_slices(&plan, device, &product);
+  return plan;
+}
+
+const struct t3_kernel t3_gemv_all_reduce_kernel = {.name = "gemv_all_reduce",
+                                                    .arguments = T3_GEMV_ALL_REDUCE_ARGUMENTS,
+                                                    .reads = "gemv_read",
+                                                    .writes = "gemv_write",
+                                                    .check = check,
+                                                    .plan = plan,
+                                                    .run = run};
