@@ -73,6 +73,7 @@ static enum t3_status run_kernel(struct t3_context* gpu, const struct t3_collect
                                                     .gpu = gpu->gpu,
                                                     .gpus = gpu->gpus,
                                                     .gpus_per_node = c->gpus_per_node,
+                                                    .gpus_per_row = c->gpus_per_row,
                                                     .op = (uint8_t)op,
                                                     .algorithm = (uint8_t)c->algorithm,
                                                     .element = (uint8_t)c->element};

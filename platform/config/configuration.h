@@ -136,6 +136,8 @@ const GpuParameters& parameters_of(const SystemConfiguration& system, std::uint3
 
 /// What joins the GPUs, with what single links have otherwise; the one GPU of a mirror.
 Fabric fabric_of(const RunConfiguration& configuration);
+/// The same of all GPUs, also where one stands for them.
+Fabric whole_fabric_of(const RunConfiguration& configuration);
 
 /// Directions of links, as report.links lists them.
 std::uint32_t link_count(const RunConfiguration& configuration);

@@ -14,9 +14,24 @@
 namespace t3vp {
 namespace {
 
+void check_mirrored_data(const Document& run, const RunConfiguration& c) {
+  if (c.functional) run.reject("/simulate", "all with data functional: a mirror has no neighbours' data");
+}
+
+/// All GPUs of a torus do the same, and what they send to each other are equal parts.
+void check_mirrored_torus(const Document& run, const RunConfiguration& c, std::uint64_t parts, const char* what) {
+  check_mirrored_data(run, c);
+  if (!c.system.topology.channels_by_distance)
+    run.reject("/simulate", "all: a mirror that is no torus stands for the ring of a GEMM's chunks");
+  if (parts % c.gpus != 0)
+    run.reject("/simulate", fmt::format("all, since {} {} are not shared equally by {} GPUs", parts, what, c.gpus));
+}
+
 /// A mirror's own chunks stand for its neighbours', so that they have to be of one size.
 void check_mirror(const Document& run, const RunConfiguration& c) {
-  if (c.functional) run.reject("/simulate", "all with data functional: a mirror has no neighbours' data");
+  check_mirrored_data(run, c);
+  if (c.system.topology.channels_by_distance)
+    run.reject("/simulate", "all: a mirror of a GEMM's chunks stands for a ring");
   if (c.workload.fused != T3_FUSED_RING_REDUCE_SCATTER)
     run.reject("/simulate", fmt::format("all with fused {}: a mirror stands for a ring, whose GPUs send to one alone",
                                         name_of(c.workload.fused)));
@@ -198,6 +213,16 @@ void check_layer(const Document& run, const Document& system, const RunConfigura
   require_room(run, c, heap, "tensors");
 }
 
+/// In a ring through a torus GPUs are not alike: some ways go round a corner.
+void check_mirrored_collective(const Document& run, const RunConfiguration& c) {
+  const t3_collective& collective = *c.workload.collective;
+  check_mirrored_torus(run, c, collective.elements, "elements");
+  if (collective.op == T3_BROADCAST) run.reject("/simulate", "all: of a broadcast one GPU is not like the others");
+  if (collective.algorithm != T3_DIRECT)
+    run.reject("/simulate", fmt::format("all with algorithm {}: in a mirrored torus all GPUs do the same, as direct",
+                                        name_of(collective.algorithm)));
+}
+
 /// Registers of a collective kernel's workgroup.
 void check_blocks(const Document& system, const RunConfiguration& c) {
   const compute::ComputeParameters& compute = c.system.compute;
@@ -215,7 +240,7 @@ void check_collective(const Document& run, const Document& system, const RunConf
   const t3_collective& collective = *c.workload.collective;
   check_blocks(system, c);
   if (c.method != Method::sequential) run.reject("/method", "sequential, or nothing, for a collective alone");
-  if (c.mirror) run.reject("/simulate", "all: a mirror stands for the ring of a GEMM's chunks");
+  if (c.mirror) check_mirrored_collective(run, c);
   const Topology& topology = c.system.topology;
   if (collective.algorithm == T3_HIERARCHICAL && topology.kind != Topology::Kind::nodes)
     run.reject("/workload/collective/algorithm", "another one: hierarchical needs links of kind nodes");
@@ -239,7 +264,7 @@ void check_collective(const Document& run, const Document& system, const RunConf
 void check_embedding(const Document& run, const Document& system, const RunConfiguration& c) {
   const t3_embedding& e = *c.workload.embedding;
   if (!is_of_kernels(c.method)) run.reject("/method", "bulk, zero-copy or fused, or nothing, for embedding tables");
-  if (c.mirror) run.reject("/simulate", "all: a mirror stands for the ring of a GEMM's chunks");
+  if (c.mirror) check_mirrored_torus(run, c, e.global_batch, "samples");
   if (e.global_batch < c.gpus)
     run.reject("/workload/embedding/global_batch", fmt::format("at least {}, a sample for each GPU", c.gpus));
   constexpr std::uint32_t most_by_nic = 16;  // that a symmetric heap joins

@@ -352,6 +352,8 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
   c.limits = limits_of(run);
   check_tile_fits(files.system, c.system, c.workload.gemm.element);
   check_run(files.run, files.system, c);
+  if (c.workload.collective && c.workload.collective->algorithm == T3_DIRECT && c.system.topology.channels_by_distance)
+    c.workload.collective->gpus_per_row = c.system.topology.dimensions[0];
   c.resolved = resolve(c, files);
   c.config_hash = hash_of(c);
   return c;

@@ -16,9 +16,9 @@ struct Key {
   const char* name;
   const char* kind;  ///< that alone has it
 };
-constexpr Key keys[] = {{"dimensions", "torus"}, {"latency_ns", "switch"},   {"queue_KiB", "switch"},
-                        {"reduction", "switch"}, {"gpus_per_node", "nodes"}, {"inside", "nodes"},
-                        {"between", "nodes"},    {"ports", "nodes"}};
+constexpr Key keys[] = {{"dimensions", "torus"}, {"channels", "torus"},   {"latency_ns", "switch"},
+                        {"queue_KiB", "switch"}, {"reduction", "switch"}, {"gpus_per_node", "nodes"},
+                        {"inside", "nodes"},     {"between", "nodes"},    {"ports", "nodes"}};
 
 /// Links and what they join, in the system file at `place`.
 class TierCheck {
@@ -181,7 +181,7 @@ void check_size(const Document& system, const Fabric& fabric) {
                     fmt::format("at most {} ports of a GPU", most_ports));
   if (channels_of(fabric) > interconnect::most_channels)
     system.reject(place, fmt::format("{} virtual channels", channels_of(fabric)),
-                  fmt::format("nodes in nodes that need at most {}", interconnect::most_channels));
+                  fmt::format("one that needs at most {}", interconnect::most_channels));
 }
 
 }  // namespace
@@ -218,6 +218,7 @@ LinkTier read_tier(const json& links, const interconnect::LinkParameters& otherw
   if (kind == "nodes") topology.kind = Topology::Kind::nodes;
   if (!value.is_object()) return tier;
   topology.dimensions = value.value("dimensions", topology.dimensions);
+  topology.channels_by_distance = value.value("channels", "by-place") == "by-distance";
   if (value.contains("latency_ns")) topology.switch_latency = from_ns(value.at("latency_ns").get<double>());
   if (value.contains("queue_KiB")) topology.switch_queue_bytes = value.at("queue_KiB").get<std::uint32_t>() << 10;
   topology.reduces = value.value("reduction", topology.reduces);
@@ -239,11 +240,17 @@ void check_topology(const Document& run, const Document& system, const RunConfig
   check_buffers(system, c);
   if (!c.mirror) return;
   if (!c.system.other_gpus.empty()) run.reject("/simulate", "all, since GPUs of a mirror are alike");
-  if (kind_of(topology) != "ring") run.reject("/simulate", "all, since GPUs of a mirror are in a ring");
+  if (kind_of(topology) != "ring" && !c.system.topology.channels_by_distance)
+    run.reject("/simulate", "all, since GPUs of a mirror are in a ring, or in a torus with channels by-distance");
 }
 
 Fabric fabric_of(const RunConfiguration& c) {
-  if (c.mirror && c.gpus > 1) return mirrored_ring(c.system.links, c.gpus);
+  if (!c.mirror || c.gpus == 1) return whole_fabric_of(c);
+  if (c.system.topology.channels_by_distance) return mirrored_torus(whole_fabric_of(c));
+  return mirrored_ring(c.system.links, c.gpus);
+}
+
+Fabric whole_fabric_of(const RunConfiguration& c) {
   Fabric fabric = lay_out({c.system.links, c.system.topology}, c.gpus);
   for (LinkPlacement& link : fabric.links)
     for (const LinkOverride& o : c.system.overrides) {

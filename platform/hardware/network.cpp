@@ -12,6 +12,7 @@ using interconnect::Route;
 /// One dimension as a GPU sees it: its place there, and its port to the previous one; the next one's follows.
 struct Axis {
   std::uint32_t size, step, place, port;  ///< `step`: numbers from one GPU to the next
+  bool by_distance;                       ///< channels
 
   std::uint32_t place_of(std::uint32_t gpu) const { return gpu / step % size; }
   std::uint32_t ports() const { return size == 1 ? 0 : size == 2 ? 1 : 2; }
@@ -23,15 +24,16 @@ struct Axis {
     const std::uint32_t backward = (place + size - to) % size;
     const bool goes_back = backward <= size - backward;
     const bool begins_anew = size > 3 && (goes_back ? to > place : to < place);
-    return {port + (goes_back ? 0u : 1u), static_cast<std::uint8_t>(begins_anew ? 1 : 0)};
+    const std::uint32_t left = (goes_back ? backward : size - backward) - 1;
+    return {port + (goes_back ? 0u : 1u), static_cast<std::uint8_t>(by_distance ? left : begins_anew ? 1 : 0)};
   }
 };
 
-std::vector<Axis> axes_of(const std::vector<std::uint32_t>& dimensions, std::uint32_t gpu) {
+std::vector<Axis> axes_of(const std::vector<std::uint32_t>& dimensions, std::uint32_t gpu, bool by_distance) {
   std::vector<Axis> axes;
   std::uint32_t step = 1, port = 0;
   for (const std::uint32_t size : dimensions) {
-    axes.push_back({size, step, gpu / step % size, port});
+    axes.push_back({size, step, gpu / step % size, port, by_distance});
     port += axes.back().ports();
     step *= size;
   }
@@ -121,9 +123,10 @@ Network torus(const LinkTier& tier, std::uint32_t gpus) {
   std::vector<std::uint32_t> dimensions = tier.topology.dimensions;
   if (dimensions.empty()) dimensions = {gpus};
   Network network(gpus, 0);
+  network.is_alike = tier.topology.channels_by_distance;
   for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
     Network::Element& element = network.elements[gpu];
-    const std::vector<Axis> axes = axes_of(dimensions, gpu);
+    const std::vector<Axis> axes = axes_of(dimensions, gpu, network.is_alike);
     for (const Axis& axis : axes) {
       if (axis.ports() > 0) element.ports.push_back({axis.neighbour(gpu, axis.size - 1), tier.links});
       if (axis.ports() > 1) element.ports.push_back({axis.neighbour(gpu, 1), tier.links});

@@ -20,6 +20,7 @@ struct Network {
     bool reduces = false;       ///< of a switch
   };
   std::uint32_t gpus;
+  bool is_alike = false;          ///< from each GPU: inputs are in the order of the ports that lead back
   std::vector<Element> elements;  ///< the GPUs, then the switches
 
   Network(std::uint32_t gpu_count, std::size_t switch_count) : gpus(gpu_count), elements(gpus + switch_count) {

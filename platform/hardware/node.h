@@ -8,6 +8,7 @@
 #include "interconnect/chunk_mirror.h"
 #include "interconnect/link.h"
 #include "interconnect/switch.h"
+#include "interconnect/torus_mirror.h"
 #include "nic/wire.h"
 #include "processor/host_network.h"
 
@@ -26,6 +27,8 @@ class Node : public sc_core::sc_module {
   /// They are sorted by the GPUs that send, port after port, then by the switches.
   const std::vector<std::unique_ptr<interconnect::Link>>& links() const { return links_; }
   const std::vector<std::unique_ptr<interconnect::Switch>>& switches() const { return switches_; }
+  /// Where one GPU stands for a torus; else null.
+  interconnect::TorusMirror* torus() const { return torus_.get(); }
   /// Between the NICs; null when no GPU has one.
   nic::Wire* wire() const { return wire_.get(); }
   const processor::HostNetwork& hosts() const { return *hosts_; }
@@ -34,7 +37,8 @@ class Node : public sc_core::sc_module {
 
  private:
   void connect(const NodeParameters& parameters, Trace* trace);
-  void mirror(const NodeParameters& parameters, Trace* trace);
+  void mirror_ring(const NodeParameters& parameters, Trace* trace);
+  void mirror_torus(const NodeParameters& parameters, Trace* trace);
   void join_nics(const NodeParameters& parameters);
   interconnect::Link& add_link(const std::string& name, const LinkPlacement& link, Trace* trace);
 
@@ -43,6 +47,7 @@ class Node : public sc_core::sc_module {
   std::vector<std::unique_ptr<interconnect::Switch>> switches_;
   std::vector<std::unique_ptr<interconnect::Link>> links_;
   std::unique_ptr<interconnect::ChunkMirror> mirror_;
+  std::unique_ptr<interconnect::TorusMirror> torus_;
   std::unique_ptr<nic::Wire> wire_;
   std::unique_ptr<processor::HostNetwork> hosts_;
 };

@@ -56,6 +56,7 @@ struct SwitchPlacement {
 struct LinkPlacement {
   interconnect::LinkEnd from, to;
   interconnect::LinkParameters parameters;
+  std::uint32_t receiver = 0;  ///< number of the input at its end
 };
 
 /// What joins GPUs (topology.h makes it).
@@ -65,12 +66,17 @@ struct Fabric {
   std::vector<LinkPlacement> links;  ///< one for each port, GPU after GPU, then switch after switch
 };
 
+/// What one GPU stands for.
+struct Mirrored {
+  TileGrid chunks;                   ///< of a ring: what it sends comes back to it, as the next chunk's of this output
+  std::vector<std::uint32_t> torus;  ///< its dimensions; empty: it is a ring
+};
+
 struct NodeParameters {
   Fabric fabric;
-  std::vector<GpuParameters> gpus;  ///< as many as the fabric has
-  nic::WireParameters wire;         ///< between the NICs of all GPUs that have one
-  /// One GPU stands for all of a ring: what it sends comes back to it, as the next chunk's of this output.
-  std::optional<TileGrid> mirrored;
+  std::vector<GpuParameters> gpus;   ///< as many as the fabric has
+  nic::WireParameters wire;          ///< between the NICs of all GPUs that have one
+  std::optional<Mirrored> mirrored;  ///< one GPU stands for all
   SimulationOptions options;
 };
 

@@ -12,6 +12,14 @@ interconnect::LinkEnd end_of(std::uint32_t element, std::uint32_t gpus) {
   return interconnect::LinkEnd::of_switch(static_cast<std::uint16_t>(element - gpus));
 }
 
+/// The port of `to` that leads back.
+std::uint32_t port_back(const Network& network, std::uint32_t from, std::uint32_t to) {
+  const std::vector<Network::Port>& ports = network.elements[to].ports;
+  const auto back =
+      std::find_if(ports.begin(), ports.end(), [from](const Network::Port& port) { return port.to == from; });
+  return static_cast<std::uint32_t>(back - ports.begin());
+}
+
 }  // namespace
 
 Fabric lay_out(const LinkTier& tier, std::uint32_t gpus) {
@@ -20,8 +28,9 @@ Fabric lay_out(const LinkTier& tier, std::uint32_t gpus) {
   std::vector<std::uint32_t> receivers(network.elements.size(), 0);
   for (std::uint32_t i = 0; i < network.elements.size(); ++i)
     for (const Network::Port& port : network.elements[i].ports) {
-      fabric.links.push_back({end_of(i, gpus), end_of(port.to, gpus), port.parameters});
-      ++receivers[port.to];
+      const std::uint32_t input = receivers[port.to]++;
+      fabric.links.push_back({end_of(i, gpus), end_of(port.to, gpus), port.parameters,
+                              network.is_alike ? port_back(network, i, port.to) : input});
     }
   for (std::uint32_t i = 0; i < network.elements.size(); ++i) {
     const Network::Element& element = network.elements[i];
@@ -38,7 +47,13 @@ Fabric lay_out(const LinkTier& tier, std::uint32_t gpus) {
 Fabric mirrored_ring(const interconnect::LinkParameters& links, std::uint32_t gpus) {
   interconnect::Route route(gpus, {0, 0});
   route[0].port = interconnect::no_port;
-  return {{{0, gpus, {gpus - 1}, route, 1}}, {}, {{0, static_cast<std::uint16_t>(gpus - 1), links}}};
+  return {{{0, gpus, {gpus - 1}, route, 1}}, {}, {{0, static_cast<std::uint16_t>(gpus - 1), links, 0}}};
+}
+
+Fabric mirrored_torus(Fabric torus) {
+  torus.gpus.resize(1);
+  torus.links.resize(torus.gpus[0].neighbours.size());
+  return torus;
 }
 
 bool joins_all(const Fabric& fabric) {

@@ -8,6 +8,11 @@
 // 0. No packet of channel 0 enters the link that leads over it, so that none follows again. In a dimension of up to
 // three GPUs no way has two links, and there is channel 0 alone.
 //
+// That place makes GPUs differ by where they are. With channels by distance a packet takes in each dimension the
+// channel of the links that are left behind this one, so that every GPU sees the same torus from its place: then one
+// can stand for all (mirrored_torus). Each packet goes down through the channels of a direction, whose buffers are
+// numbered so.
+//
 // Between nodes a packet changes over at its sender's place: first to the receiver's node, then inside that to the
 // receiver, so that links between nodes never wait for links between nodes again once a packet has entered a node. When
 // a node has one port, at its first GPU, packets for other nodes reach that GPU inside by channels of their own, which
@@ -38,6 +43,7 @@ struct LinkTier;
 struct Topology {
   enum class Kind { torus, fully_connected, switched, nodes } kind = Kind::torus;
   std::vector<std::uint32_t> dimensions;  ///< of a torus; empty: one, of all GPUs
+  bool channels_by_distance = false;      ///< of a torus: not by the place where numbers begin anew
   Picoseconds switch_latency = 0;
   std::uint32_t switch_queue_bytes = 0;  ///< receive buffer of each link that leads to the switch; 0: as the links have
   bool reduces = false;                  ///< of a switch: adds what its GPUs have, and stores to all of them (T3 7.4)
@@ -73,6 +79,10 @@ Fabric lay_out(const LinkTier& tier, std::uint32_t gpus);
 
 /// GPU 0 of a ring in which it stands for all of them: its only port leads to the previous GPU.
 Fabric mirrored_ring(const interconnect::LinkParameters& links, std::uint32_t gpus);
+
+/// Of a torus with channels by distance GPU 0, which stands for all, and the links that leave it: what it sends to a
+/// neighbour arrives at the input there, as what its opposite neighbour sends to it.
+Fabric mirrored_torus(Fabric torus);
 
 /// Whether every GPU has a way to every other one.
 bool joins_all(const Fabric& fabric);

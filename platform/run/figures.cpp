@@ -221,17 +221,17 @@ double least_wire_ns(const std::vector<std::uint64_t>& owned, const RunConfigura
 /// all-gather is an all-reduce.
 double least_link_ns(const RunConfiguration& configuration) {
   const Workload& workload = configuration.workload;
-  if (workload.collective) return least_link_ns(*workload.collective, fabric_of(configuration));
-  if (const auto& g = workload.gemv) return least_link_ns(all_reduce_of(*g), fabric_of(configuration));
+  if (workload.collective) return least_link_ns(*workload.collective, whole_fabric_of(configuration));
+  if (const auto& g = workload.gemv) return least_link_ns(all_reduce_of(*g), whole_fabric_of(configuration));
   if (const auto& e = workload.embedding)
-    return e->gpus_per_node != 0 ? least_wire_ns(configuration) : least_link_ns(*e, fabric_of(configuration));
+    return e->gpus_per_node != 0 ? least_wire_ns(configuration) : least_link_ns(*e, whole_fabric_of(configuration));
   if (workload.fused == T3_FUSED_RING_REDUCE_SCATTER) return 0;  // one way alone, whose links have carried more
   const std::vector<std::uint64_t> chunks = owned_bytes(configuration);
   if (workload.by_nic) return least_wire_ns(chunks, configuration);
   if (workload.fused == T3_FUSED_HIERARCHICAL_REDUCE_SCATTER)
     return least_link_ns(T3_REDUCE_SCATTER, chunks, fabric_of(configuration));
   const t3_collective_op op = workload.fused == T3_FUSED_ALL_TO_ALL ? T3_ALL_TO_ALL : T3_ALL_REDUCE;
-  return least_link_ns(op, chunks, fabric_of(configuration));
+  return least_link_ns(op, chunks, whole_fabric_of(configuration));
 }
 
 /// Rows that are added on the vector lanes, and what has to be read for it, whatever the run has read. Additions know

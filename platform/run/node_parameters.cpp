@@ -14,6 +14,12 @@ GpuParameters gpu_parameters(const RunConfiguration& configuration, std::uint32_
   return parameters;
 }
 
+Mirrored mirrored_by(const RunConfiguration& configuration) {
+  const Topology& topology = configuration.system.topology;
+  if (topology.channels_by_distance) return {{}, topology.dimensions};
+  return {output_grid(configuration), {}};
+}
+
 }  // namespace
 
 NodeParameters node_parameters(const RunConfiguration& configuration) {
@@ -25,7 +31,7 @@ NodeParameters node_parameters(const RunConfiguration& configuration) {
   node.wire = configuration.system.wire;
   if (const auto& fault = configuration.faults.drop_packets)
     node.wire.loss = {static_cast<std::uint16_t>(fault->gpu), fault->count};
-  if (configuration.mirror && configuration.gpus > 1) node.mirrored = output_grid(configuration);
+  if (configuration.mirror && configuration.gpus > 1) node.mirrored = mirrored_by(configuration);
   node.options = {configuration.functional, configuration.check_protocol};
   return node;
 }

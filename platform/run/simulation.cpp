@@ -294,7 +294,9 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
       before = ended;
     });
     if (layer) continue;  // it looks at what is published by itself
-    gpu->processor.on_publish([&reference, &refused, &gpu = *gpu](const processor::PublishedBuffer& buffer) {
+    gpu->processor.on_publish([&reference, &refused, &node, &gpu = *gpu](const processor::PublishedBuffer& buffer) {
+      if (node.torus() != nullptr)
+        node.torus()->add({buffer.address, buffer.rows * buffer.row_stride, buffer.row_stride});
       std::string refusal = reference.refusal(gpu, buffer);
       if (refusal.empty()) refusal = reference.take(gpu, buffer);
       if (!refusal.empty()) refused.push_back(std::move(refusal));

@@ -38,6 +38,8 @@ const std::vector<Case>& cases() {
       {"torus_4_4", torus_of({4, 4}), 16, true},
       {"torus_5_3", torus_of({5, 3}), 15, true},
       {"torus_3_2_4", torus_of({3, 2, 4}), 24, true},
+      {"alike_torus_4_4", alike_torus_of({4, 4}), 16, true},
+      {"alike_torus_7_3", alike_torus_of({7, 3}), 21, true},
       {"nodes_3_of_4", nodes_of(4, small({}), small({}), false), 12, true},
       {"nodes_2_of_5_by_one_port", nodes_of(5, small({}), small({}), true), 10, true},
       {"nodes_4_of_3_by_switches", nodes_of(3, small(switched), small(switched), true), 12, false}};

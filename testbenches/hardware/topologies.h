@@ -20,6 +20,12 @@ inline Topology torus_of(std::vector<std::uint32_t> dimensions) {
   return topology;
 }
 
+inline Topology alike_torus_of(std::vector<std::uint32_t> dimensions) {
+  Topology topology = torus_of(std::move(dimensions));
+  topology.channels_by_distance = true;
+  return topology;
+}
+
 inline Topology nodes_of(std::uint32_t gpus_per_node, LinkTier inside, LinkTier between, bool one_port) {
   Topology topology = of_kind(Topology::Kind::nodes);
   topology.gpus_per_node = gpus_per_node;

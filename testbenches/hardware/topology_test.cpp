@@ -173,6 +173,61 @@ TEST_CASE("no buffer of a torus waits for itself over any routes") {
     CHECK_FALSE(has_circle(lay_out({{}, torus_of(dimensions)}, product(dimensions))));
 }
 
+namespace {
+
+/// The number of a GPU of a torus as another one counts it that takes itself for 0.
+std::uint32_t seen_from(const Dimensions& dimensions, std::uint32_t origin, std::uint32_t gpu) {
+  std::uint32_t seen = 0, step = 1;
+  for (const std::uint32_t size : dimensions) {
+    seen += (gpu % size + size - origin % size) % size * step;
+    gpu /= size;
+    origin /= size;
+    step *= size;
+  }
+  return seen;
+}
+
+}  // namespace
+
+TEST_CASE("a torus with channels by distance is the same from every GPU and no buffer waits for itself") {
+  for (const Dimensions& dimensions : std::vector<Dimensions>{{2, 2}, {3, 5}, {4, 4}, {8, 3}, {2, 3, 4}}) {
+    INFO(Catch::StringMaker<Dimensions>::convert(dimensions));
+    const std::uint32_t gpus = product(dimensions);
+    const Fabric fabric = lay_out({{}, alike_torus_of(dimensions)}, gpus);
+    const Placement& first = fabric.gpus[0];
+    std::size_t link = 0;
+    for (std::uint32_t at = 0; at < gpus; ++at) {
+      const Placement& placement = fabric.gpus[at];
+      REQUIRE(placement.neighbours.size() == first.neighbours.size());
+      for (std::uint32_t to = 0; to < gpus; ++to) {
+        const interconnect::Hop& hop = placement.route[to];
+        const interconnect::Hop& same = first.route[seen_from(dimensions, at, to)];
+        REQUIRE((hop.port == same.port && hop.channel == same.channel));
+        CHECK(way(fabric.gpus, at, to).size() == distance(dimensions, at, to));
+      }
+      for (std::size_t port = 0; port < placement.neighbours.size(); ++port, ++link) {
+        CHECK(seen_from(dimensions, at, placement.neighbours[port]) == first.neighbours[port]);
+        CHECK(fabric.links[link].receiver == fabric.links[port].receiver);
+        CHECK(fabric.gpus[placement.neighbours[port]].neighbours[fabric.links[link].receiver] == at);
+      }
+    }
+    CHECK_FALSE(has_circle(fabric));
+  }
+}
+
+TEST_CASE("one GPU of a torus that stands for all has its links and routes") {
+  const Fabric all = lay_out({{}, alike_torus_of({4, 3})}, 12), one = mirrored_torus(all);
+  REQUIRE(one.gpus.size() == 1);
+  CHECK(one.gpus[0].gpus == 12);
+  CHECK(one.gpus[0].receivers == 4);
+  REQUIRE(one.links.size() == 4);
+  const std::uint32_t inputs[] = {1, 0, 3, 2};
+  for (std::size_t port = 0; port < 4; ++port) {
+    CHECK(one.links[port].to.number == one.gpus[0].neighbours[port]);
+    CHECK(one.links[port].receiver == inputs[port]);
+  }
+}
+
 TEST_CASE("no buffer of nodes waits for itself whatever they are inside and between") {
   for (const bool one_port : {false, true})
     for (const Topology& inside : insides())

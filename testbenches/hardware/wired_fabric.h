@@ -19,7 +19,7 @@ class WiredFabric {
 
   /// `ports` are those of the GPUs in the order of their numbers.
   WiredFabric(const std::string& name, const Fabric& fabric, const std::vector<interconnect::FabricPort*>& ports)
-      : gpus_(ports.size()), received_(ports.size() + fabric.switches.size(), 0), sent_(received_) {
+      : gpus_(ports.size()), sent_(ports.size() + fabric.switches.size(), 0) {
     for (const SwitchPlacement& placement : fabric.switches)
       switches.push_back(std::make_unique<interconnect::Switch>(
           (name + "_switch" + std::to_string(switches.size())).c_str(), placement.latency, placement.neighbours,
@@ -27,15 +27,15 @@ class WiredFabric {
     for (const LinkPlacement& link : fabric.links) {
       links.push_back(std::make_unique<interconnect::Link>((name + "_link" + std::to_string(links.size())).c_str(),
                                                            link.parameters, link.from, link.to, nullptr));
-      const std::size_t port = sent_[place_of(link.from)]++, receiver = received_[place_of(link.to)]++;
+      const std::size_t port = sent_[place_of(link.from)]++;
       if (link.from.is_switch)
         switches[link.from.number]->egress[port]->bind(links.back()->in);
       else
         ports[link.from.number]->egress[port]->bind(links.back()->in);
       if (link.to.is_switch)
-        links.back()->out.bind(*switches[link.to.number]->ingress[receiver]);
+        links.back()->out.bind(*switches[link.to.number]->ingress[link.receiver]);
       else
-        links.back()->out.bind(*ports[link.to.number]->ingress[receiver]);
+        links.back()->out.bind(*ports[link.to.number]->ingress[link.receiver]);
     }
   }
 
@@ -43,7 +43,7 @@ class WiredFabric {
   std::size_t place_of(const interconnect::LinkEnd& end) const { return end.number + (end.is_switch ? gpus_ : 0); }
 
   std::size_t gpus_;
-  std::vector<std::size_t> received_, sent_;  ///< links so far at each GPU, then at each switch
+  std::vector<std::size_t> sent_;  ///< links so far of each GPU, then of each switch
 };
 
 /// Of the GPUs' ports.

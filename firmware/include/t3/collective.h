@@ -29,6 +29,7 @@ struct t3_collective {
   enum t3_element element;
   uint64_t elements;      /* of a GPU's buffer */
   uint32_t gpus_per_node; /* hierarchical: GPU g has place g mod this in node g / this; the others: 0 */
+  uint32_t gpus_per_row;  /* direct: GPU g has place g mod this in row g / this of a torus; 0: there are no rows */
 };
 
 static inline bool t3_reduces(const struct t3_collective* c) {

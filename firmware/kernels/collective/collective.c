@@ -91,7 +91,7 @@ static void move(struct t3_wave* wave, const struct t3_steps* steps, const struc
   else if (!transfer->to_all || transfer->addends != 0)
     t3_store(wave, piece->tile, at(piece, t3_on_gpu(transfer->to, transfer->target)));
   for (uint32_t i = 1; transfer->to_all && i < p->gpus; ++i)
-    t3_store(wave, piece->tile, at(piece, t3_on_gpu((p->gpu + i) % p->gpus, transfer->target)));
+    t3_store(wave, piece->tile, at(piece, t3_on_gpu(t3_other_gpu(p, i), transfer->target)));
   t3_drain(wave);
 }
 
@@ -147,7 +147,7 @@ static void tell(struct t3_wave* wave, const struct t3_steps* steps, enum t3_tol
   const struct t3_collective_arguments* p = steps->arguments;
   if (whom == T3_TELLS_BY_SWITCH) signal(wave, steps, T3_ALL_GPUS, whom);
   for (uint32_t i = 1; i < p->gpus; ++i)
-    if (is_told(p, whom, (p->gpu + i) % p->gpus)) signal(wave, steps, (p->gpu + i) % p->gpus, whom);
+    if (is_told(p, whom, t3_other_gpu(p, i))) signal(wave, steps, t3_other_gpu(p, i), whom);
 }
 
 static void take_time(struct t3_wave* wave, uint32_t operations) {
@@ -213,6 +213,11 @@ static bool check_numbers(struct t3_check* check, const struct t3_collective_arg
                      "gpus_per_node %u, between_epoch %" PRIu64
                      " with algorithm %u: a divisor of %u GPUs expected, and 0 of both in other than hierarchical ones",
                      p->gpus_per_node, p->between_epoch, p->algorithm, p->gpus);
+  if (p->gpus_per_row != 0 && (p->algorithm != T3_DIRECT || p->gpus % p->gpus_per_row != 0))
+    return t3_refuse(
+        check, T3_BAD_PACKET,
+        "gpus_per_row %u with algorithm %u: a divisor of %u GPUs expected, and 0 in other than direct ones",
+        p->gpus_per_row, p->algorithm, p->gpus);
   if (p->elements - 1 >= T3_ROWS_MAX)
     return t3_refuse(check, T3_BAD_PACKET, "%" PRIu64 " elements: 1 to %d expected", p->elements, T3_ROWS_MAX);
   return true;

@@ -23,6 +23,28 @@ static uint32_t gpu_of(const struct t3_steps* s) { return s->arguments->gpu; }
 static uint32_t behind(const struct t3_steps* s, uint32_t gpu, uint32_t distance) {
   return (uint32_t)(((uint64_t)gpu + distance) % gpus_of(s));
 }
+/* How far behind this one, by columns and rows of a torus, or by all numbers where there are no rows. In a torus those
+ * in front come in turn with those behind, so that links in both directions always have something to carry. */
+static uint32_t distance_of(const struct t3_collective_arguments* p, uint32_t number) {
+  if (p->gpus_per_row == 0) return number;
+  return number % 2 == 1 ? (number + 1) / 2 : p->gpus - number / 2;
+}
+static uint32_t far_behind(const struct t3_collective_arguments* p, uint32_t gpu, uint32_t distance) {
+  const uint32_t row = p->gpus_per_row;
+  if (row == 0) return (gpu + distance) % p->gpus;
+  const uint32_t rows = p->gpus / row;
+  return (gpu % row + distance % row) % row + (gpu / row + distance / row) % rows * row;
+}
+/* How far behind those GPUs this one is. */
+static uint32_t distance_back(const struct t3_collective_arguments* p, uint32_t distance) {
+  const uint32_t row = p->gpus_per_row;
+  if (row == 0) return p->gpus - distance;
+  const uint32_t rows = p->gpus / row;
+  return (row - distance % row) % row + (rows - distance / row) % rows * row;
+}
+uint32_t t3_other_gpu(const struct t3_collective_arguments* p, uint32_t number) {
+  return far_behind(p, p->gpu, distance_of(p, number));
+}
 static uint32_t previous(const struct t3_steps* s) { return behind(s, gpu_of(s), gpus_of(s) - 1); }
 
 static uint64_t bytes_of(const struct t3_steps* s, uint64_t elements) {
@@ -42,7 +64,8 @@ struct t3_steps t3_steps_of(const struct t3_collective_arguments* p, uint64_t pi
                                       .algorithm = (enum t3_collective_algorithm)p->algorithm,
                                       .element = (enum t3_element)p->element,
                                       .elements = p->elements,
-                                      .gpus_per_node = p->gpus_per_node},
+                                      .gpus_per_node = p->gpus_per_node,
+                                      .gpus_per_row = p->gpus_per_row},
                        .pieces = 1,
                        .count = p->gpus};
   if (p->algorithm == T3_DIRECT || p->algorithm == T3_IN_SWITCH) {
@@ -124,15 +147,15 @@ static struct t3_transfer copy_of_piece(const struct t3_steps* s, uint32_t piece
                  t3_flat_chunk_size(s->collective.elements, piece, s->pieces));
 }
 
-/* Where the GPU so many places behind the chunk's owner puts what it sends. */
+/* Where the GPU so far behind the chunk's owner puts what it sends. */
 static uint64_t slot_of(const struct t3_steps* s, uint32_t distance, uint32_t chunk) {
   return s->arguments->staging + (distance - 1) * t3_staging_slot(&s->collective, gpus_of(s)) +
          offset_of(s, chunk) % 32;
 }
 
 static struct t3_transfer reduce_directly(const struct t3_steps* s, uint32_t step, uint32_t index) {
-  const uint32_t self = gpu_of(s), distance = index + 1;
-  struct t3_transfer transfer = copy_of_chunk(s, step == 0 ? behind(s, self, distance) : self);
+  const uint32_t self = gpu_of(s), number = index + 1;
+  struct t3_transfer transfer = copy_of_chunk(s, step == 0 ? t3_other_gpu(s->arguments, number) : self);
   transfer.to = self;
   if (step == 1) {
     transfer.addends = gpus_of(s) - 1;
@@ -141,8 +164,8 @@ static struct t3_transfer reduce_directly(const struct t3_steps* s, uint32_t ste
     transfer.to_all = s->collective.op == T3_ALL_REDUCE;
     return transfer;
   }
-  transfer.to = behind(s, self, distance);
-  transfer.target = slot_of(s, gpus_of(s) - distance, transfer.to);
+  transfer.to = t3_other_gpu(s->arguments, number);
+  transfer.target = slot_of(s, distance_back(s->arguments, distance_of(s->arguments, number)), transfer.to);
   return transfer;
 }
 
@@ -189,7 +212,7 @@ static struct t3_transfer transfer_of_direct(const struct t3_steps* s, uint32_t 
     case T3_ALL_REDUCE:
       return reduce_directly(s, step, index);
     case T3_ALL_TO_ALL:
-      return part_of(s, gpu_of(s), behind(s, gpu_of(s), index + 1));
+      return part_of(s, gpu_of(s), t3_other_gpu(s->arguments, (index + 1) % gpus_of(s)));
     case T3_BROADCAST:
       transfer = copy_of(s, 0, s->collective.elements);
       break;

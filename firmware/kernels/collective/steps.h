@@ -53,6 +53,10 @@ struct t3_steps t3_steps_of(const struct t3_collective_arguments* arguments, uin
 struct t3_step t3_step_of(const struct t3_steps* steps, uint32_t step);
 struct t3_transfer t3_transfer_of(const struct t3_steps* steps, uint32_t step, uint32_t index);
 
+/* The number, from 1 on, of another GPU as this one counts them: by rows, each row and all of them beginning with its
+ * own place, or round all numbers. */
+uint32_t t3_other_gpu(const struct t3_collective_arguments* arguments, uint32_t number);
+
 /* Of the hierarchical algorithm (hierarchical_steps.c). */
 struct t3_step t3_hierarchical_step(const struct t3_steps* steps, uint32_t step);
 struct t3_transfer t3_hierarchical_transfer(const struct t3_steps* steps, uint32_t step, uint32_t index);

@@ -1,0 +1,124 @@
+// One GPU that stands for all of a torus against all of them.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "config/input_error.h"
+#include "system/platform_run.h"
+
+namespace t3vp::test::test_torus_mirror {
+
+namespace {
+
+using nlohmann::json;
+
+Settings collective(const std::string& op, std::uint64_t bytes, const std::string& simulate) {
+  return {
+      "method=sequential", "data=timing-only", "simulate=" + simulate,
+      "workload=" +
+          json{{"collective", {{"op", op}, {"algorithm", "direct"}, {"bytes", bytes}, {"element", "fp32"}}}}.dump()};
+}
+
+Settings on_torus(std::uint32_t columns, std::uint32_t rows) {
+  const json topology = {{"kind", "torus"}, {"dimensions", {columns, rows}}, {"channels", "by-distance"}};
+  return {"gpus=" + std::to_string(columns * rows), "system.links.topology=" + topology.dump()};
+}
+
+Settings torus_128() { return {"system=" + config("systems/torus-128.json").string()}; }
+
+/// Memory whose times do not depend on which GPU's part of a buffer is meant: no hashes, a cache of one bank that holds
+/// everything, rows of DRAM that buffers do not share with the queue of packets. Barriers' signals take next to no
+/// time, so that all GPUs begin at once.
+Settings with_memory_alike() {
+  return {"system.memory.channel_hash=false",  "system.cache.banks=1",          "system.cache.bank_bytes_per_cycle=128",
+          "system.cache.capacity_MiB=64",      "memory.geometry.row_bytes=512", "memory.address_map=rocol",
+          "system.links.link_latency_ns=0.001"};
+}
+
+double bound(const Run& run) { return run.report()["bounds"]["link_ns"].get<double>(); }
+
+}  // namespace
+
+TEST_CASE("a mirrored torus takes the time of all its GPUs to the picosecond where they are alike") {
+  const std::string op = GENERATE("all-to-all", "all-gather", "reduce-scatter", "all-reduce");
+  const auto [columns, rows] = GENERATE(table<std::uint32_t, std::uint32_t>({{4, 4}, {3, 2}, {2, 5}}));
+  CAPTURE(op, columns, rows);
+  constexpr std::uint64_t rows_of_all_banks = 4 * 16 * 512 * 4;
+  const auto simulate = [&, columns = columns, rows = rows](const char* which) {
+    return Run::of_platform(Settings{on_small_system()} + on_torus(columns, rows) + with_memory_alike() +
+                            collective(op, rows_of_all_banks * columns * rows, which));
+  };
+  const Run all = simulate("all"), mirror = simulate("mirror");
+  REQUIRE(all.exit_code() == 0);
+  REQUIRE(mirror.exit_code() == 0);
+  CHECK(mirror.report()["time_ns"] == all.report()["time_ns"]);
+  CHECK(mirror.report()["dram_bytes"] == all.report()["dram_bytes"]);
+  CHECK(mirror.report()["bounds"] == all.report()["bounds"]);
+  const std::size_t ports = mirror.report()["links"].size();
+  REQUIRE(ports == all.report()["links"].size() / columns / rows);
+  for (std::size_t port = 0; port < ports; ++port) {
+    const auto &one = mirror.report()["links"][port], &same = all.report()["links"][port];
+    for (const char* key : {"from", "to", "payload_bytes", "wire_bytes", "packets", "utilization"})
+      CHECK(one[key] == same[key]);
+  }
+}
+
+TEST_CASE("a mirrored torus agrees with all its GPUs where memory and ties and barriers tell them apart") {
+  const std::string op = GENERATE("all-to-all", "all-reduce");
+  const auto [columns, rows] = GENERATE(table<std::uint32_t, std::uint32_t>({{4, 4}, {2, 5}, {3, 2}}));
+  CAPTURE(op, columns, rows);
+  const auto simulate = [&, columns = columns, rows = rows](const char* which) {
+    return Run::of_platform(torus_128() + on_torus(columns, rows) + collective(op, 40960ull * columns * rows, which));
+  };
+  const Run all = simulate("all"), mirror = simulate("mirror");
+  REQUIRE(mirror.exit_code() == 0);
+  constexpr double link_latency = 700;  // up to which GPUs begin behind each other
+  CHECK(std::abs(mirror.time("total") - all.time("total")) <= 0.03 * all.time("total") + link_latency);
+  CHECK(mirror.time("total") >= bound(mirror));
+  CHECK(bound(mirror) == bound(all));
+}
+
+TEST_CASE("128 GPUs of a torus exchange everything and the bisection bounds it") {
+  const std::uint64_t bytes = GENERATE(131072u, 4194304u);
+  const Run run = Run::of_platform(torus_128() + Settings{"gpus=128"} + collective("all-to-all", bytes, "mirror"));
+  REQUIRE(run.exit_code() == 0);
+  // Half of all has to cross the middle of the second dimension, over 2 x 8 links in each direction.
+  const double crossing = 64.0 * 64 * static_cast<double>(bytes) / 128 / (16 * 25);
+  CHECK(bound(run) >= crossing);
+  CHECK(run.time("total") >= bound(run));
+  // Without contention a GPU's own bytes over its four links would do, and the longest way.
+  CHECK(run.time("total") > static_cast<double>(bytes) * 127 / 128 / (4 * 25) + 12 * 700);
+}
+
+TEST_CASE("one GPU stands for a torus only where all do the same") {
+  const auto refusal = [](const Settings& settings, const std::string& method = "sequential") -> std::string {
+    try {
+      configuration_of(torus_128() + on_torus(4, 2) +
+                       Settings{"data=timing-only", "simulate=mirror", "method=" + method} + settings);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  const auto of = [](const char* op, const char* algorithm, std::uint64_t bytes) {
+    return "workload=" +
+           json{{"collective", {{"op", op}, {"algorithm", algorithm}, {"bytes", bytes}, {"element", "fp32"}}}}.dump();
+  };
+  const std::string right = of("all-to-all", "direct", 4096);
+  using Catch::Contains;
+  CHECK(refusal({right}).empty());
+  CHECK_THAT(refusal({right, "data=functional"}), Contains("a mirror has no neighbours' data"));
+  CHECK_THAT(refusal({right, "system.links.topology.channels=by-place"}), Contains("channels by-distance"));
+  CHECK_THAT(refusal({right, "system.links.topology=ring"}), Contains("a mirror that is no torus"));
+  CHECK_THAT(refusal({of("all-to-all", "direct", 4100)}), Contains("1025 elements are not shared equally by 8 GPUs"));
+  CHECK_THAT(refusal({of("all-gather", "ring", 4096)}), Contains("all with algorithm ring"));
+  CHECK_THAT(refusal({of("broadcast", "direct", 4096)}), Contains("one GPU is not like the others"));
+  const std::string gemm = R"(workload={"gemm": {"m": 512, "n": 512, "k": 64}})";
+  CHECK_THAT(refusal({gemm}), Contains("stands for a ring"));
+  const std::string tables =
+      R"(workload={"embedding": {"global_batch": 12, "tables_per_gpu": 1, "dimension": 8, "pooling": 1, "rows": 8}})";
+  CHECK_THAT(refusal({tables}, "bulk"), Contains("12 samples are not shared equally by 8 GPUs"));
+  CHECK_THAT(refusal({right, R"(system.links.topology={"kind": "switch", "channels": "by-distance"})"}),
+             Contains("this key only with kind torus"));
+}
+
+}  // namespace t3vp::test::test_torus_mirror
