@@ -306,7 +306,7 @@ void check_gemv(const Document& run, const Document& system, const RunConfigurat
     heap.take(t3_gemv_partial_bytes(&g, c.gpus));
     heap.take(t3_gemv_ready_bytes(c.gpus, t3_gemv_workgroups(&g, t3_gemv_slices_owned(&g, c.gpus))));
   } else {
-    const t3_collective all_reduce{T3_ALL_REDUCE, T3_DIRECT, g.element, g.rows, 0};
+    const t3_collective all_reduce{T3_ALL_REDUCE, T3_DIRECT, g.element, g.rows, 0, 0};
     heap.take(t3_staging_bytes(&all_reduce, c.gpus));
   }
   if (!c.software.library) require_room(run, c, heap, "matrix, vector and results");
