@@ -86,8 +86,7 @@ static enum t3_status create(struct t3_context* context, struct t3_nic_queue* qu
   t3_put32(&nic, of_pair(T3_NIC_STATE_OFFSET, queue), T3_NIC_STATE_NOW_INIT);
   queue->posted = queue->ended = queue->taken = 0;
   queue->is_open = nic.status == T3_OK;
-  queue->is_lent = false;
-  queue->is_kernels = false;
+  queue->is_lent = queue->is_kernels = false;
   context->nic_queues += queue->is_open;
   return nic.status;
 }

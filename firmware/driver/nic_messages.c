@@ -62,7 +62,7 @@ static enum t3_status post(struct t3_context* context, struct t3_nic_queue* queu
   if (message == NULL || !is_known(message->opcode) || !t3_is_bool(&message->fence)) return T3_INVALID_ARGUMENT;
   if (message->inline_data != NULL && message->bytes > T3_NIC_INLINE_BYTES) return T3_CAPACITY;
   const struct t3_hal* hal = context->hal;
-  if (queue->posted - queue->ended >= queue->entries) return T3_BUSY;
+  if (queue->is_lent || queue->posted - queue->ended >= queue->entries) return T3_BUSY;
   unsigned char entry[T3_NIC_WORK_ENTRY_ENTRY_BYTES] = {0}, count[4];
   encode(message, queue, entry);
   const uint64_t place = queue->posted & (queue->entries - 1);

@@ -119,7 +119,8 @@ Duty& Nic::owe_write(std::uint32_t queue, const Packet& packet) {
   Duty& duty = owe(queue, packet, Packet::Kind::acknowledge);
   duty.is_silent = !packet.last;
   duty.is_write = true;
-  duty.address = packet.kind == Packet::Kind::write ? packet.address + packet.bytes - packet.message_bytes : packet.address;
+  duty.address =
+      packet.kind == Packet::Kind::write ? packet.address + packet.bytes - packet.message_bytes : packet.address;
   return duty;
 }
 

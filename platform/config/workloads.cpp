@@ -157,7 +157,10 @@ void read_collective(const Document& run, Workload& w) {
                fmt::format("a multiple of {}, the bytes of an element of {}", bytes_of(element), name_of(element)));
   const t3_collective collective{member(given.at("op"), all_collective_ops),
                                  member(given.at("algorithm"), all_collective_algorithms),
-                                 static_cast<t3_element>(element), bytes / bytes_of(element), 0, 0};
+                                 static_cast<t3_element>(element),
+                                 bytes / bytes_of(element),
+                                 0,
+                                 0};
   if (collective.elements > most_elements)
     run.reject("/workload/collective/bytes", fmt::format("at most {} elements", most_elements));
   w.collective = collective;

@@ -201,7 +201,8 @@ TEST_CASE("nic: an opcode and a length that there are not") {
            },
            goes_on}),
       {"queue pair 0, entry 0: local_length: fetch_add with a result of 4 bytes: 8 expected",
-       "queue pair 0, entry 1: local_operation: opcode 77: write, write_immediate, read or fetch_add expected"});
+       "queue pair 0, entry 1: local_operation: opcode 77: write, write_immediate, read, fetch_add or accumulate "
+       "expected"});
 }
 
 TEST_CASE("nic: a queue pair that is not connected") {
@@ -307,7 +308,7 @@ TEST_CASE("nic: a peer without a receive entry") {
 TEST_CASE("nic: a fetch-and-add where near-memory units are off or that is not aligned") {
   require_logged(
       run({[](Host& host) {
-             require_end(host.send(host.message(T3_NIC_FETCH_ADD, 8)), T3_NIC_REMOTE_INVALID_REQUEST, T3_DISABLED,
+             require_end(host.send(host.message(T3_NIC_FETCH_ADD, 8)), T3_NIC_REMOTE_OPERATION, T3_DISABLED,
                          host.others_data);
              host.go_on();
              t3_nic_message odd = host.message(T3_NIC_FETCH_ADD, 8);
@@ -319,11 +320,9 @@ TEST_CASE("nic: a fetch-and-add where near-memory units are off or that is not a
              host.go_on();
            }}),
       {"fetch-and-add while near_memory.control.enable is 0",
-       "memory has refused 8 bytes at 0x100000000800 of a peer's message to queue pair 0: the unit that should do this "
-       "is switched off",
-       "queue pair 0, entry 0: remote_invalid_request: NIC 1 has refused 0x100000000800: the peer cannot do this: a "
-       "fetch-and-add that is not aligned, or while its near-memory units are off: the unit that should do this is "
-       "switched off",
+       "memory has refused 8 bytes at 0x100000000800 of a peer's message to queue pair 0: near-memory compute is off",
+       "queue pair 0, entry 0: remote_operation: NIC 1 has refused 0x100000000800: the peer's memory has refused the "
+       "access, for the reason in the completion: the unit that should do this is switched off",
        "fetch-and-add at 0x100000000804: a multiple of 8 expected", "queue pair 0, entry 1: remote_invalid_request"});
 }
 

@@ -173,7 +173,9 @@ TEST_CASE("a flag that is put beside a tensor in a run without data is refused a
   CHECK(ended[0] == T3_ABORTED);
   CHECK(tells(result, "integers and flags apart from tensors expected"));
   CHECK(tells(result, "t3_shmem_quiet: entry 1 of queue pair 0 to GPU 1 has ended with syndrome 20 at 0x1000"));
-  CHECK(tells(result, "the peer's memory has refused the access: the register or memory cannot be read or written so"));
+  CHECK(tells(result,
+              "the peer's memory has refused the access, for the reason in the completion: the register or memory "
+              "cannot be read or written so"));
 }
 
 TEST_CASE("a flag beside a tensor is right in a run with data") {

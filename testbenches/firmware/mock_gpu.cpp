@@ -249,8 +249,11 @@ void MockGpu::dma_command(std::uint64_t value) {
     note(fmt::format("fill {} bytes", reg(T3_BLOCK_DMA, T3_DMA_FILL_BYTES_OFFSET)));
     filling_ = !refused;
   } else if (action == T3_DMA_COMMAND_ACTION_ADD) {
-    note(fmt::format("dma {} {}{}", chunk(T3_BLOCK_DMA), operation_name(operation),
-                     operation == T3_NOTIFY ? "" : " " + destination(T3_BLOCK_DMA, T3_DMA_DESTINATION_BASE_OFFSET)));
+    const std::uint64_t way = reg(T3_BLOCK_DMA, T3_DMA_WAY_OFFSET);
+    note(fmt::format(
+        "dma {} {}{}{}", chunk(T3_BLOCK_DMA), operation_name(operation),
+        operation == T3_NOTIFY ? "" : " " + destination(T3_BLOCK_DMA, T3_DMA_DESTINATION_BASE_OFFSET),
+        (way & T3_DMA_WAY_KIND_MASK) == 0 ? "" : fmt::format(" by queue {}", way >> T3_DMA_WAY_QUEUE_SHIFT)));
     pending += refused ? 0 : 1;
   } else if (action == T3_DMA_COMMAND_ACTION_ADD_DESTINATION) {
     note(fmt::format("dma {} also {}", chunk(T3_BLOCK_DMA), destination(T3_BLOCK_DMA, T3_DMA_DESTINATION_BASE_OFFSET)));

@@ -57,7 +57,7 @@ TEST_CASE("a region is staged and registered and its key comes back") {
   CHECK(d.mock.reg(T3_BLOCK_NIC, T3_NIC_REGION_BASE_OFFSET) == d.a.address);
   CHECK(d.mock.reg(T3_BLOCK_NIC, T3_NIC_REGION_BYTES_OFFSET) == 100);
   CHECK(d.mock.reg(T3_BLOCK_NIC, T3_NIC_REGION_ACCESS_OFFSET) == T3_NIC_REGION_ACCESS_REMOTE_WRITE_MASK);
-  CHECK(t3_nic_region(&d.context, d.a.address, 100, 16, &key) == T3_INVALID_ARGUMENT);
+  CHECK(t3_nic_region(&d.context, d.a.address, 100, 32, &key) == T3_INVALID_ARGUMENT);
   d.mock.reg(T3_BLOCK_NIC, T3_NIC_STATUS_OFFSET) = T3_TABLE_FULL;
   CHECK(t3_nic_region(&d.context, d.a.address, 100, 0, &key) == T3_TABLE_FULL);
   d.mock.reg(T3_BLOCK_NIC, T3_NIC_STATUS_OFFSET) = T3_INVALID_ARGUMENT;
