@@ -35,11 +35,20 @@ static enum t3_status enter_ring(struct t3_context* context, uint64_t* epoch) {
   return T3_OK;
 }
 
+/* Consecutive GPUs that send to each other, and this one among them. */
+struct ring {
+  uint32_t gpu, gpus, receiver; /* its position, their number, whom it sends to */
+};
+
+static struct ring whole_ring(const struct t3_context* context) {
+  return (struct ring){context->gpu, context->gpus, t3_ring_previous(context)};
+}
+
 /* Every GPU receives gpus - 1 chunks in a ring kernel, one per step. */
-static enum t3_status announce_ring(struct t3_context* context, struct t3_submission* submission) {
+static enum t3_status announce_ring(struct t3_context* context, struct t3_submission* submission, struct ring ring) {
   submission->packet.workgroups = context->ring_workgroups;
   T3_TRY(t3_announce(context, submission));
-  context->ring_epoch += context->gpus - 1;
+  context->ring_epoch += ring.gpus - 1;
   context->ring_refused = false;
   context->last_ring = context->queues[context->queue].submitted;
   context->ring_queue = context->queue;
@@ -47,21 +56,20 @@ static enum t3_status announce_ring(struct t3_context* context, struct t3_submis
 }
 
 static enum t3_status reduce_scatter(struct t3_context* context, const struct t3_output* output,
-                                     const struct t3_matrix* staging) {
+                                     const struct t3_matrix* staging, struct ring ring) {
   const struct t3_matrix* out = &output->matrix;
-  const uint32_t receiver = t3_ring_previous(context);
   struct t3_submission submission = t3_submission_of("ring-reduce-scatter", T3_RING_REDUCE_SCATTER_ARGUMENTS_BYTES);
   struct t3_ring_reduce_scatter_arguments arguments = {
       .out = out->address,
-      .peer_out = t3_peer_address(out, receiver),
+      .peer_out = t3_peer_address(out, ring.receiver),
       .staging = staging == NULL ? 0 : staging->address,
-      .peer_staging = staging == NULL ? 0 : t3_peer_address(staging, receiver),
+      .peer_staging = staging == NULL ? 0 : t3_peer_address(staging, ring.receiver),
       .m = out->rows,
       .n = out->columns,
       .ldo = (uint32_t)out->row_stride,
       .signal_base = T3_SIGNAL_RING,
-      .gpu = context->gpu,
-      .gpus = context->gpus,
+      .gpu = ring.gpu,
+      .gpus = ring.gpus,
       .tile_rows = (uint16_t)output->tiling.rows,
       .tile_columns = (uint16_t)output->tiling.columns,
       .element = (uint8_t)out->element,
@@ -69,20 +77,34 @@ static enum t3_status reduce_scatter(struct t3_context* context, const struct t3
       .near_memory = staging == NULL};
   T3_TRY(enter_ring(context, &arguments.signal_epoch));
   t3_ring_reduce_scatter_arguments_to(&arguments, submission.arguments);
-  return announce_ring(context, &submission);
+  return announce_ring(context, &submission, ring);
 }
 
-enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t3_output* output,
-                                      const struct t3_matrix* staging) {
-  if (!t3_is_open(context) || output == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
-  if (context->gpus == 1) return T3_OK;
+static enum t3_status checked_reduce_scatter(struct t3_context* context, const struct t3_output* output,
+                                             const struct t3_matrix* staging, struct ring ring) {
+  if (output == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
+  if (ring.gpus == 1) return T3_OK;
   const struct t3_matrix* out = &output->matrix;
   /* What the cache holds of the output is not what neighbours update in memory. */
   if (staging == NULL && out->memory != T3_UNCACHED) return T3_INVALID_ARGUMENT;
   if (staging != NULL &&
       (!t3_fits(staging, out->rows, out->columns, out->element) || staging->row_stride != out->row_stride))
     return T3_INVALID_ARGUMENT;
-  return T3_LOCKED(context, reduce_scatter(context, output, staging));
+  return T3_LOCKED(context, reduce_scatter(context, output, staging, ring));
+}
+
+enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t3_output* output,
+                                      const struct t3_matrix* staging) {
+  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
+  return checked_reduce_scatter(context, output, staging, whole_ring(context));
+}
+
+enum t3_status t3_node_reduce_scatter(struct t3_context* context, const struct t3_output* output,
+                                      const struct t3_matrix* staging, uint32_t gpus_per_node) {
+  if (!t3_is_open(context) || gpus_per_node == 0 || context->gpus % gpus_per_node != 0) return T3_INVALID_ARGUMENT;
+  const uint32_t place = context->gpu % gpus_per_node, first = context->gpu - place;
+  const struct ring node = {place, gpus_per_node, first + (place + gpus_per_node - 1) % gpus_per_node};
+  return checked_reduce_scatter(context, output, staging, node);
 }
 
 static enum t3_status all_gather(struct t3_context* context, const struct t3_output* output) {
@@ -102,7 +124,7 @@ static enum t3_status all_gather(struct t3_context* context, const struct t3_out
                                                    .uncached = out->memory == T3_UNCACHED};
   T3_TRY(enter_ring(context, &arguments.signal_epoch));
   t3_ring_all_gather_arguments_to(&arguments, submission.arguments);
-  return announce_ring(context, &submission);
+  return announce_ring(context, &submission, whole_ring(context));
 }
 
 enum t3_status t3_ring_all_gather(struct t3_context* context, const struct t3_output* output) {

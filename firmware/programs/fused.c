@@ -89,7 +89,7 @@ static enum t3_status map_all_to_all(struct t3_context* gpu, const struct t3_out
 }
 
 static enum t3_status map_output(struct t3_context* gpu, const struct t3_job* job, const struct t3_output* out,
-                                 struct t3_node_ways* ways) {
+                                 struct t3_node_queues* queues) {
   switch (job->fused) {
     case T3_FUSED_RING_REDUCE_SCATTER:
       return map_ring(gpu, out, job->dma);
@@ -100,7 +100,7 @@ static enum t3_status map_output(struct t3_context* gpu, const struct t3_job* jo
     case T3_FUSED_ALL_TO_ALL:
       return map_all_to_all(gpu, out, job->dma);
     case T3_FUSED_HIERARCHICAL_REDUCE_SCATTER:
-      return t3_map_nodes(gpu, job, out, ways);
+      return t3_map_nodes(gpu, job, out, queues);
   }
   return T3_INVALID_ARGUMENT;
 }
@@ -163,7 +163,7 @@ static enum t3_status zero(struct t3_context* gpu, const struct t3_job* job, con
 enum t3_status t3_fused(const struct t3_hal* hal, const struct t3_job* job) {
   struct t3_context context = {0};
   struct t3_operands t;
-  struct t3_node_ways ways = {0};
+  struct t3_node_queues queues = {0};
   T3_TRY(t3_set_up(&context, hal, job));
   t3_begin(&context, "setup");
   T3_TRY(t3_allocate(&context, job, T3_UNCACHED, &t));
@@ -172,7 +172,7 @@ enum t3_status t3_fused(const struct t3_hal* hal, const struct t3_job* job) {
     T3_TRY(zero(&context, job, &t.out));
     t3_end(&context, "zeroing");
   }
-  if (context.gpus > 1) T3_TRY(map_output(&context, job, &t.out, &ways));
+  if (context.gpus > 1) T3_TRY(map_output(&context, job, &t.out, &queues));
   T3_TRY(job->by_nic ? t3_meet_hosts(&context) : t3_barrier(&context));
   t3_end(&context, "setup");
 
@@ -180,6 +180,6 @@ enum t3_status t3_fused(const struct t3_hal* hal, const struct t3_job* job) {
   T3_TRY(run(&context, job, &t));
   t3_end(&context, "total");
   T3_TRY(t3_remote_unmap_all(&context));
-  if (job->by_nic) T3_TRY(t3_close_node_ways(&context, job, &ways));
+  if (job->by_nic) T3_TRY(t3_close_node_ways(&context, job, &queues));
   return t3_close(&context);
 }

@@ -4,26 +4,17 @@
 #ifndef T3_FUSED_NODES_H
 #define T3_FUSED_NODES_H
 
-#include "t3/job.h"
-#include "t3/nic_maps.h"
-
-enum { T3_NODES_GPUS_MAX = 256 };
-
-/* By the NIC: a queue pair to the same GPU of each other node. Without NICs nothing of it is used. */
-struct t3_node_ways {
-  struct t3_nic_queue queues[T3_DMA_QUEUES];
-  uint32_t keys[T3_NODES_GPUS_MAX]; /* of all GPUs' outputs */
-};
+#include "nodes.h"
 
 /* Tiles that this GPU sums, for itself and for the owners in the other nodes. */
 struct t3_chunk t3_summed_here(const struct t3_context* gpu, const struct t3_job* job, const struct t3_output* out);
 /* The first workgroup of a GEMM whose tiles take turns: none for this GPU's place, and none for its node. */
 uint32_t t3_first_of_turns(const struct t3_context* gpu, const struct t3_job* job, const struct t3_output* out);
 
-/* Opens the ways, on all GPUs at the same time, and maps. */
+/* Opens the queue pairs where NICs join the nodes, on all GPUs at the same time, and maps. */
 enum t3_status t3_map_nodes(struct t3_context* gpu, const struct t3_job* job, const struct t3_output* out,
-                            struct t3_node_ways* ways);
-/* Behind t3_remote_unmap_all, on all GPUs at the same time. */
-enum t3_status t3_close_node_ways(struct t3_context* gpu, const struct t3_job* job, struct t3_node_ways* ways);
+                            struct t3_node_queues* queues);
+/* By NICs, behind t3_remote_unmap_all, on all GPUs at the same time. */
+enum t3_status t3_close_node_ways(struct t3_context* gpu, const struct t3_job* job, struct t3_node_queues* queues);
 
 #endif

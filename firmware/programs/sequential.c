@@ -1,4 +1,5 @@
 #include "operands.h"
+#include "sequential_nodes.h"
 
 static enum t3_status run(struct t3_context* gpu, const struct t3_job* job, const struct t3_operands* t,
                           const struct t3_matrix* staging) {
@@ -16,6 +17,7 @@ static enum t3_status run(struct t3_context* gpu, const struct t3_job* job, cons
 }
 
 enum t3_status t3_sequential(const struct t3_hal* hal, const struct t3_job* job) {
+  if (job->by_nic) return t3_sequential_of_nodes(hal, job);
   struct t3_context context = {0};
   struct t3_operands t;
   T3_TRY(t3_set_up(&context, hal, job));

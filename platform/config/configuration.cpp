@@ -26,11 +26,19 @@ std::uint32_t updates_of(const RunConfiguration& c) {
   return t3_fused_updates(c.workload.fused, c.gpus, c.workload.gpus_per_node);
 }
 
+bool is_scattered(const RunConfiguration& c) {
+  return c.workload.by_nic || c.workload.fused == T3_FUSED_HIERARCHICAL_REDUCE_SCATTER;
+}
+
+std::uint32_t chunk_of(const RunConfiguration& c, std::uint32_t gpu) {
+  const t3_fused_kind kind = is_scattered(c) ? T3_FUSED_HIERARCHICAL_REDUCE_SCATTER : c.workload.fused;
+  return t3_fused_chunk(kind, gpu, c.gpus, c.workload.gpus_per_node);
+}
+
 bool owns(const RunConfiguration& c, std::uint32_t gpu, std::uint32_t row, std::uint32_t column) {
-  const Workload& w = c.workload;
-  if (w.fused != T3_FUSED_HIERARCHICAL_REDUCE_SCATTER) return true;
+  if (!is_scattered(c)) return true;
   const TileGrid grid = output_grid(c);
-  const std::uint32_t chunk = t3_fused_chunk(w.fused, gpu, c.gpus, w.gpus_per_node);
+  const std::uint32_t chunk = chunk_of(c, gpu);
   const std::uint32_t tile = row / grid.tile_rows * grid.tiles_across() + column / grid.tile_columns;
   return tile >= grid.chunk_begin(chunk, c.gpus) && tile < grid.chunk_begin(chunk + 1, c.gpus);
 }

@@ -145,6 +145,10 @@ std::uint32_t link_count(const RunConfiguration& configuration);
 /// Updates of an element of a GPU's own chunk, with a fused method.
 std::uint32_t updates_of(const RunConfiguration& configuration);
 
+/// The GEMM's output stays scattered over the owners of its chunks, with no all-gather behind.
+bool is_scattered(const RunConfiguration& configuration);
+/// The chunk of the GEMM's output that the GPU owns.
+std::uint32_t chunk_of(const RunConfiguration& configuration, std::uint32_t gpu);
 /// Whether a GPU has this element of the GEMM's output in the end: all, or behind a reduce-scatter without an
 /// all-gather those of the tiles that it owns.
 bool owns(const RunConfiguration& configuration, std::uint32_t gpu, std::uint32_t row, std::uint32_t column);

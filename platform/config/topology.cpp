@@ -146,7 +146,7 @@ void check_buffers(const Document& system, const RunConfiguration& c) {
 /// Methods of a GEMM that need no links between nodes.
 bool sends_by_nic(const RunConfiguration& c) {
   const bool fused = c.method == Method::t3 || c.method == Method::t3_mca;
-  return fused && c.workload.fused == T3_FUSED_HIERARCHICAL_REDUCE_SCATTER;
+  return c.method == Method::sequential || (fused && c.workload.fused == T3_FUSED_HIERARCHICAL_REDUCE_SCATTER);
 }
 
 void check_nics(const Document& system, const RunConfiguration& c) {
@@ -168,7 +168,7 @@ void check_ways(const Document& system, const RunConfiguration& c, const Fabric&
                             : by_links            ? "method zero-copy"
                             : c.workload.gemv     ? "sum of products with vectors"
                                                   : "GEMM",
-                            c.workload.by_nic ? ", or, by NICs, method t3 or t3-mca with fused "
+                            c.workload.by_nic ? ", or, by NICs, method sequential, or t3 and t3-mca with fused "
                                                 "hierarchical-reduce-scatter"
                                               : ""));
 }

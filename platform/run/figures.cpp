@@ -199,8 +199,7 @@ std::vector<std::uint64_t> owned_bytes(const RunConfiguration& configuration) {
   const std::vector<std::uint64_t> chunks = chunk_elements(output_grid(configuration), configuration.gpus);
   std::vector<std::uint64_t> owned;
   for (std::uint32_t gpu = 0; gpu < configuration.gpus; ++gpu)
-    owned.push_back(chunks[t3_fused_chunk(workload.fused, gpu, configuration.gpus, workload.gpus_per_node)] *
-                    bytes_of(workload.gemm.element));
+    owned.push_back(chunks[chunk_of(configuration, gpu)] * bytes_of(workload.gemm.element));
   return owned;
 }
 
@@ -225,9 +224,9 @@ double least_link_ns(const RunConfiguration& configuration) {
   if (const auto& g = workload.gemv) return least_link_ns(all_reduce_of(*g), whole_fabric_of(configuration));
   if (const auto& e = workload.embedding)
     return e->gpus_per_node != 0 ? least_wire_ns(configuration) : least_link_ns(*e, whole_fabric_of(configuration));
+  if (workload.by_nic) return least_wire_ns(owned_bytes(configuration), configuration);
   if (workload.fused == T3_FUSED_RING_REDUCE_SCATTER) return 0;  // one way alone, whose links have carried more
   const std::vector<std::uint64_t> chunks = owned_bytes(configuration);
-  if (workload.by_nic) return least_wire_ns(chunks, configuration);
   if (workload.fused == T3_FUSED_HIERARCHICAL_REDUCE_SCATTER)
     return least_link_ns(T3_REDUCE_SCATTER, chunks, fabric_of(configuration));
   const t3_collective_op op = workload.fused == T3_FUSED_ALL_TO_ALL ? T3_ALL_TO_ALL : T3_ALL_REDUCE;

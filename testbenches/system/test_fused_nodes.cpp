@@ -109,6 +109,41 @@ TEST_CASE("a GEMM fused with a reduce-scatter of nodes gives each GPU its sums a
   }
 }
 
+TEST_CASE("a GEMM and the hosts' reduce-scatter of nodes give each GPU its sums at odd sizes over NICs") {
+  const auto [gpus, node, element, shape] = GENERATE(table<std::uint32_t, std::uint32_t, Element, Settings>({
+      {2, 1, Element::fp32, gemm(333, 139, 40)},
+      {4, 2, Element::fp16, gemm(333, 139, 40)},
+      {6, 2, Element::bf16, gemm(300, 200, 33)},
+      {6, 3, Element::fp16, gemm(257, 131, 40)},
+  }));
+  CAPTURE(gpus, node, name_of(element));
+  const Run run = Run::of_platform(
+      nodes(gpus, node) + shape +
+      Settings{"method=sequential", "check=protocol", std::string("workload.gemm.element=") + name_of(element)});
+  require_right(run);
+  REQUIRE(compare_own(run, gpus, node, element).wrong == 0);
+  REQUIRE(run.report()["time_ns"]["all_gather"].is_null());
+  REQUIRE(run.time("total") == Approx(run.time("gemm") + run.time("reduce_scatter")).epsilon(0.01));
+}
+
+TEST_CASE("fused saves what the hosts take and what the GEMM hides, against the hosts' reduce-scatter of nodes") {
+  const auto run = [](const Settings& method, const char* host) {
+    const Run result = Run::of_platform(nodes(4, 2) + gemm(512, 512, 128) + method +
+                                        Settings{"data=timing-only", std::string("system.host=") + host});
+    require_right(result);
+    return result;
+  };
+  const char* const slow = R"({"kernel_end_ns": 5000, "post_ns": 1000, "launch_ns": 5000})";
+  const char* const none = R"({"kernel_end_ns": 0, "post_ns": 0, "launch_ns": 0})";
+  const Run fast = run(fused(), none), hosts = run({"method=sequential"}, none),
+            slow_hosts = run({"method=sequential"}, slow);
+  CHECK(fast.time("total") == run(fused(), slow).time("total"));  // no host has a part in it
+  CHECK(fast.time("total") < hosts.time("total"));
+  // A kernel's end, and two posts and one for each rectangle of a chunk of 16 tiles, two rows of them.
+  CHECK(slow_hosts.time("total") - hosts.time("total") >= 5000 + 2 * 1000);
+  CHECK(slow_hosts.time("total") - hosts.time("total") <= 5000 + 5 * 1000);
+}
+
 TEST_CASE("links between nodes carry the same sums where there are some") {
   const Settings between = nodes(4, 2, R"(, "between": {"topology": "ring", "bandwidth_GBps": 2})");
   const Run run = Run::of_platform(between + fused() + gemm(333, 139, 40));
@@ -141,6 +176,8 @@ TEST_CASE(
     const Run result = Run::of_platform(nodes(4, 2) + fused() + gemm(256, 256, 64) +
                                         Settings{std::string("system.nic.wire_GBps=") + bandwidth});
     require_right(result);
+    // Of a node's two chunks of 4 tiles of 8 KiB, which its two NICs take.
+    CHECK(result.report()["bounds"]["link_ns"].get<double>() >= 4 * 8192 / std::stod(bandwidth));
     return result.time("total");
   };
   // Messages of 2 KiB in two packets.

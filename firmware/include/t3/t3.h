@@ -342,6 +342,10 @@ enum t3_status t3_attention(struct t3_context* context, enum t3_attention_pass p
  * T3_UNCACHED and which every GPU must have finished writing (t3_flush_cache, t3_barrier). */
 enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t3_output* output,
                                       const struct t3_matrix* staging);
+/* The same between the GPUs of each node alone, by consecutive numbers: chunk p of as many as a node has GPUs is summed
+ * at its GPU p. T3_INVALID_ARGUMENT: nodes of so many do not hold all GPUs. */
+enum t3_status t3_node_reduce_scatter(struct t3_context* context, const struct t3_output* output,
+                                      const struct t3_matrix* staging, uint32_t gpus_per_node);
 enum t3_status t3_ring_all_gather(struct t3_context* context, const struct t3_output* output);
 /* Until all kernels queued before the call have ended; the code of the first one that failed since this call has told
  * one. What handlers are told the program is told as well, and each of several calls that wait at a time. Packets that

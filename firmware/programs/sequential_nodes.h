@@ -1,0 +1,10 @@
+/* GEMM, then a reduce-scatter of nodes that NICs join: a ring kernel inside each node, then the hosts post what each
+ * GPU has summed for its namesakes in other nodes. */
+#ifndef T3_SEQUENTIAL_NODES_H
+#define T3_SEQUENTIAL_NODES_H
+
+#include "t3/job.h"
+
+enum t3_status t3_sequential_of_nodes(const struct t3_hal* hal, const struct t3_job* job);
+
+#endif
