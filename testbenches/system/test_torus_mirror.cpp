@@ -42,7 +42,7 @@ TEST_CASE("a mirrored torus takes the time of all its GPUs to the picosecond whe
   const std::string op = GENERATE("all-to-all", "all-gather", "reduce-scatter", "all-reduce");
   const auto [columns, rows] = GENERATE(table<std::uint32_t, std::uint32_t>({{4, 4}, {3, 2}, {2, 5}}));
   CAPTURE(op, columns, rows);
-  constexpr std::uint64_t rows_of_all_banks = 4 * 16 * 512 * 4;
+  constexpr std::uint64_t rows_of_all_banks = 4 * 16 * 512;
   const auto simulate = [&, columns = columns, rows = rows](const char* which) {
     return Run::of_platform(Settings{on_small_system()} + on_torus(columns, rows) + with_memory_alike() +
                             collective(op, rows_of_all_banks * columns * rows, which));
@@ -64,7 +64,7 @@ TEST_CASE("a mirrored torus takes the time of all its GPUs to the picosecond whe
 
 TEST_CASE("a mirrored torus agrees with all its GPUs where memory and ties and barriers tell them apart") {
   const std::string op = GENERATE("all-to-all", "all-reduce");
-  const auto [columns, rows] = GENERATE(table<std::uint32_t, std::uint32_t>({{4, 4}, {2, 5}, {3, 2}}));
+  const auto [columns, rows] = GENERATE(table<std::uint32_t, std::uint32_t>({{4, 4}, {2, 5}}));
   CAPTURE(op, columns, rows);
   const auto simulate = [&, columns = columns, rows = rows](const char* which) {
     return Run::of_platform(torus_128() + on_torus(columns, rows) + collective(op, 40960ull * columns * rows, which));
@@ -78,7 +78,7 @@ TEST_CASE("a mirrored torus agrees with all its GPUs where memory and ties and b
 }
 
 TEST_CASE("128 GPUs of a torus exchange everything and the bisection bounds it") {
-  const std::uint64_t bytes = GENERATE(131072u, 4194304u);
+  constexpr std::uint64_t bytes = 1 << 20;
   const Run run = Run::of_platform(torus_128() + Settings{"gpus=128"} + collective("all-to-all", bytes, "mirror"));
   REQUIRE(run.exit_code() == 0);
   // Half of all has to cross the middle of the second dimension, over 2 x 8 links in each direction.
