@@ -30,11 +30,11 @@ std::vector<Measurement> times_in(const MeasuredRow& row) {
   Measurement time;
   time.quantity = "us";
   time.measured_us = row.amount("us");
-  time.figure = "time_ns.collective";
   time.has_host_launch = true;
-  time.settings = {"method=sequential", fmt::format("gpus={}", row.count("gpus", 2, 256)),
-                   fmt::format(R"(workload={{"collective": {{"op": "{}", "algorithm": "{}", "bytes": {}}}}})", op,
-                               op == "all-to-all" ? "direct" : "ring", bytes_of(row))};
+  time.parts = {{{"method=sequential", fmt::format("gpus={}", row.count("gpus", 2, 256)),
+                  fmt::format(R"(workload={{"collective": {{"op": "{}", "algorithm": "{}", "bytes": {}}}}})", op,
+                              op == "all-to-all" ? "direct" : "ring", bytes_of(row))},
+                 "time_ns.collective"}};
   return {time};
 }
 

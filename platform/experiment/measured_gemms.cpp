@@ -17,11 +17,11 @@ std::vector<Measurement> times_in(const MeasuredRow& row) {
   Measurement time;
   time.quantity = "us";
   time.measured_us = row.amount("us");
-  time.figure = "time_ns.gemm";
-  time.settings = {
-      "method=ideal-overlap", R"(phases=["gemm"])", "gpus=1",
-      fmt::format(R"(workload={{"gemm": {{"m": {}, "n": {}, "k": {}, "transpose_b": {}}}}})",
-                  row.count("M", 1, longest), row.count("N", 1, longest), row.count("K", 1, longest), transposed)};
+  time.parts = {
+      {{"method=ideal-overlap", R"(phases=["gemm"])", "gpus=1",
+        fmt::format(R"(workload={{"gemm": {{"m": {}, "n": {}, "k": {}, "transpose_b": {}}}}})",
+                    row.count("M", 1, longest), row.count("N", 1, longest), row.count("K", 1, longest), transposed)},
+       "time_ns.gemm"}};
   return {time};
 }
 

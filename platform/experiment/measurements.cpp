@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<MeasuredFile> known_files() { return {measured_collectives(), measured_gemms()}; }
+std::vector<MeasuredFile> known_files() { return {measured_collectives(), measured_embeddings(), measured_gemms()}; }
 
 std::vector<std::string> csv_files(const fs::path& folder) {
   std::vector<std::string> names;

@@ -9,15 +9,21 @@
 
 namespace t3vp {
 
+/// A run, and what of it is part of a time.
+struct PartOfTime {
+  std::vector<std::string> settings;  ///< "path=value"
+  std::string figure;                 ///< in ns: "time_ns.gemm"
+  double times = 1;                   ///< that it counts
+};
+
 /// One measured time.
 struct Measurement {
   std::string file;  ///< without its folder
   std::size_t row = 0;
   std::string quantity;  ///< the column
   double measured_us = 0;
-  std::vector<std::string> settings;  ///< "path=value", of the run that predicts it
-  std::string figure;                 ///< the run's, in ns: "time_ns.gemm"
-  bool has_host_launch = false;       ///< the measured time, beside what the figure says
+  std::vector<PartOfTime> parts;  ///< which predict it together
+  bool has_host_launch = false;   ///< the measured time, beside what the figures say
 };
 
 /// A kind of file, by its name; all columns have to be there and no others.
@@ -31,6 +37,7 @@ struct MeasuredFile {
 /// One for each kind, in a source of its own.
 MeasuredFile measured_gemms();
 MeasuredFile measured_collectives();
+MeasuredFile measured_embeddings();
 
 struct Measurements {
   std::vector<Measurement> times;   ///< file after file, row after row

@@ -52,7 +52,12 @@ Experiment experiment_of(const std::vector<Measurement>& times, const std::strin
   experiment.methods = {{method_name, {}, system}};
   for (const Measurement& time : times) {
     const std::string place = fmt::format("{}: row {}", time.file, time.row);
-    experiment.cases.push_back({fmt::format("{} {}", place, time.quantity), {}, time.settings, place});
+    for (std::size_t i = 0; i < time.parts.size(); ++i)
+      experiment.cases.push_back(
+          {fmt::format("{} {}{}", place, time.quantity, i == 0 ? "" : fmt::format(", {}", i + 1)),
+           {},
+           time.parts[i].settings,
+           place});
   }
   return experiment;
 }
@@ -60,9 +65,12 @@ Experiment experiment_of(const std::vector<Measurement>& times, const std::strin
 std::vector<PredictedTime> predicted_times(const std::vector<Measurement>& times, const Experiment& experiment,
                                            const Results& results) {
   std::vector<PredictedTime> predicted;
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    const double ns = results.value_of(times[i].figure, i, experiment.methods[0].name);
-    predicted.push_back({&times[i], (ns + (times[i].has_host_launch ? host_launch(experiment) : 0)) / ns_per_us});
+  std::size_t run = 0;  // in the order of the cases
+  for (const Measurement& time : times) {
+    double ns = time.has_host_launch ? host_launch(experiment) : 0;
+    for (const PartOfTime& part : time.parts)
+      ns += part.times * results.value_of(part.figure, run++, experiment.methods[0].name);
+    predicted.push_back({&time, ns / ns_per_us});
   }
   return predicted;
 }

@@ -10,7 +10,8 @@
 
 namespace t3vp {
 
-/// A case for each time, on the embedded system of that name. `data` is the folder that messages name.
+/// A case for each part of each time, in their order, on the embedded system of that name. `data` is the folder that
+/// messages name.
 Experiment experiment_of(const std::vector<Measurement>& times, const std::string& system,
                          const std::filesystem::path& data);
 

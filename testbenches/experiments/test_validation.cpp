@@ -15,6 +15,9 @@ namespace {
 
 constexpr const char* gemm_header = "model,tp,sublayer,M,N,K,us,us_min,us_max\n";
 constexpr const char* collectives_header = "gpus,op,mbytes,us,us_min,us_max\n";
+constexpr const char* embeddings_header =
+    "gpus,global_batch,tables_per_gpu,dim,pool,dtype,rel_err,emb_us,a2a_us,base_us,zero_us,emb_graph_us,zero_graph_us,"
+    "base_graph_us\n";
 
 /// A folder with files of measured times, and what `validate` makes of them.
 class MeasuredTimes : public Folder {
@@ -31,9 +34,11 @@ class MeasuredTimes : public Folder {
 };
 
 /// What a run by itself takes, in us.
-double simulated_us(const json& workload, std::uint32_t gpus, const std::string& phase) {
+double simulated_us(const json& workload, std::uint32_t gpus, const std::string& phase,
+                    const std::string& method = "") {
   const Folder folder;
   json run = {{"system", config("systems/h200-4.json").string()}, {"gpus", gpus}, {"workload", workload}};
+  if (!method.empty()) run["method"] = method;
   if (phase == "gemm") run.update({{"method", "ideal-overlap"}, {"phases", {"gemm"}}});
   const Outcome outcome = run_program({"run", folder.write("run.json", run), "--out", folder / "out"});
   INFO(outcome.err);
@@ -45,9 +50,25 @@ double gemm_us(std::uint32_t m, std::uint32_t n, std::uint32_t k, bool transpose
   return simulated_us({{"gemm", {{"m", m}, {"n", n}, {"k", k}, {"transpose_b", transpose_b}}}}, 1, "gemm");
 }
 
+double host_launch_us() {
+  return json_of(config("systems/h200-4.json")).at("host").at("launch_ns").get<double>() / 1000;
+}
+
+/// Of 64 samples, tables of 64 columns and bags of `pooling` rows.
+double embedding_us(const std::string& method, std::uint32_t gpus, std::uint32_t tables, std::uint32_t pooling,
+                    const std::string& phase) {
+  return simulated_us({{"embedding",
+                        {{"global_batch", 64},
+                         {"tables_per_gpu", tables},
+                         {"dimension", 64},
+                         {"pooling", pooling},
+                         {"rows", 100'000},
+                         {"element", "fp16"}}}},
+                      gpus, phase, method);
+}
+
 double collective_us(const std::string& op, const std::string& algorithm, std::uint64_t bytes, std::uint32_t gpus) {
-  const json host = json_of(config("systems/h200-4.json")).at("host");
-  return host.at("launch_ns").get<double>() / 1000 +
+  return host_launch_us() +
          simulated_us({{"collective", {{"op", op}, {"algorithm", algorithm}, {"bytes", bytes}}}}, gpus, "collective");
 }
 
@@ -84,6 +105,47 @@ TEST_CASE("each row of measured times stands beside what a run of its own takes"
   require_row(rows[4], "collectives.csv", 5, 35, collective_us("broadcast", "ring", MiB, 2));
   require_row(rows[5], "gemm.csv", 1, 20, gemm_us(1024, 768, 512, true));
   require_row(rows[6], "gemm.csv", 2, 8, gemm_us(1000, 500, 130, false));
+}
+
+TEST_CASE("embedding tables stand beside what grows from few of them to as many as there are") {
+  const MeasuredTimes times;
+  times.put("embedding_all_to_all.csv", std::string(embeddings_header) +
+                                            "3,64,3,64,7,fp16,0.0,10,20,30,40,50,60,70\n"
+                                            "2,64,80,64,5,fp16,0.1,11,21,31,41,51,61,71\n");
+  const Outcome outcome = times.validate();
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  const auto rows = rows_of(times.table());
+  REQUIRE(rows.size() == 14);
+  const char* const quantities[] = {"emb_us",       "a2a_us",        "base_us",      "zero_us",
+                                    "emb_graph_us", "zero_graph_us", "base_graph_us"};
+  const auto simulated = [&](std::size_t row, std::size_t quantity) {
+    const auto& one = rows[row * 7 + quantity];
+    CHECK(one.at("quantity") == quantities[quantity]);
+    CHECK(std::stod(one.at("measured_us")) ==
+          Approx(10.0 * static_cast<double>(quantity + 1) + static_cast<double>(row)));
+    return std::stod(one.at("simulated_us"));
+  };
+  const double host = host_launch_us();
+  const auto check = [&](std::size_t row, double pooling, double all_to_all, double zero) {
+    CAPTURE(row);
+    const double graph[] = {pooling, all_to_all, pooling + all_to_all, zero};
+    for (std::size_t i = 0; i < 4; ++i) CHECK(simulated(row, i) == Approx(graph[i] + host).margin(0.002));
+    CHECK(simulated(row, 4) == Approx(pooling).margin(0.002));
+    CHECK(simulated(row, 5) == Approx(zero).margin(0.002));
+    CHECK(simulated(row, 6) == Approx(pooling + all_to_all).margin(0.002));
+  };
+  check(0, embedding_us("bulk", 3, 3, 7, "pooling"), embedding_us("bulk", 3, 3, 1, "all_to_all"),
+        embedding_us("zero-copy", 3, 3, 7, "pooling") + embedding_us("zero-copy", 3, 3, 7, "arrival"));
+  const double more = embedding_us("bulk", 2, 64, 1, "all_to_all"), few = embedding_us("bulk", 2, 32, 1, "all_to_all");
+  const auto pooling = [](const std::string& method) {
+    const double eight = embedding_us(method, 2, 8, 5, "pooling"), four = embedding_us(method, 2, 4, 5, "pooling");
+    return eight + 18 * (eight - four);
+  };
+  check(1, pooling("bulk"), more + (more - few) / 2,
+        pooling("zero-copy") + embedding_us("zero-copy", 2, 8, 5, "arrival"));
+  CHECK(simulated(1, 4) == Approx(embedding_us("bulk", 2, 80, 5, "pooling")).epsilon(0.02));
+  CHECK(simulated(1, 1) - host == Approx(embedding_us("bulk", 2, 80, 1, "all_to_all")).epsilon(0.02));
 }
 
 TEST_CASE("a collective's start and the steps at which it waits take their time and few workgroups are slow") {
@@ -138,7 +200,8 @@ TEST_CASE("a file of measured times that is not as it should be is refused with 
   struct Case {
     std::string file, text, where, found;
   };
-  const std::string gemm = gemm_header, good = "X,1,OP,256,256,64,8,7,9\n", collectives = collectives_header;
+  const std::string gemm = gemm_header, good = "X,1,OP,256,256,64,8,7,9\n", collectives = collectives_header,
+                    embeddings = embeddings_header;
   const Case cases[] = {
       {"gemm.csv", "", "gemm.csv", "no column model"},
       {"gemm.csv", gemm, "gemm.csv", "no row"},
@@ -160,6 +223,14 @@ TEST_CASE("a file of measured times that is not as it should be is refused with 
       {"collectives.csv", collectives + "4,all_gather,0,53,52,54\n", "collectives.csv: row 1: mbytes", "0"},
       {"collectives.csv", collectives + "4,all_gather,1e9,53,52,54\n", "collectives.csv: row 1: mbytes", "1e9"},
       {"collectives.csv", collectives + "4,all_gather,6,-53,52,54\n", "collectives.csv: row 1: us", "-53"},
+      {"embedding_all_to_all.csv", embeddings + "4,64,8,64,5,bf16,0,1,2,3,4,5,6,7\n",
+       "embedding_all_to_all.csv: row 1: dtype", "bf16"},
+      {"embedding_all_to_all.csv", embeddings + "4,3,8,64,5,fp32,0,1,2,3,4,5,6,7\n",
+       "embedding_all_to_all.csv: row 1: global_batch", "3"},
+      {"embedding_all_to_all.csv", embeddings + "4,64,8,64,257,fp32,0,1,2,3,4,5,6,7\n",
+       "embedding_all_to_all.csv: row 1: pool", "257"},
+      {"embedding_all_to_all.csv", embeddings + "4,64,8,64,5,fp32,0,1,2,3,4,5,6,none\n",
+       "embedding_all_to_all.csv: row 1: base_graph_us", "none"},
   };
   for (const Case& one : cases) {
     INFO(one.text);
@@ -199,14 +270,15 @@ TEST_CASE("a run that fails leaves its row without a simulated time and the othe
 
 TEST_CASE("the reference measurements of four H200 are read row by row") {
   const MeasuredTimes times;
-  for (const char* file : {"gemm.csv", "collectives.csv"})
+  for (const char* file : {"gemm.csv", "collectives.csv", "embedding_all_to_all.csv"})
     fs::copy_file(fs::path(T3VP_SOURCE_DIR) / "testbenches/experiments/h200" / file, times.data() / file);
   const Outcome outcome = times.validate({"--timeout", "0.001"});  // to read them is enough
   CHECK(outcome.exit_code == 1);
   const auto rows = rows_of(times.table());
-  REQUIRE(rows.size() == 30);
+  REQUIRE(rows.size() == 44);
   CHECK((rows[0].at("file") == "collectives.csv" && rows[0].at("measured_us") == "53.376"));
-  CHECK((rows[29].at("file") == "gemm.csv" && rows[29].at("row") == "24" && rows[29].at("measured_us") == "194.304"));
+  CHECK((rows[6].at("file") == "embedding_all_to_all.csv" && rows[6].at("measured_us") == "1196.384"));
+  CHECK((rows[43].at("file") == "gemm.csv" && rows[43].at("row") == "24" && rows[43].at("measured_us") == "194.304"));
 }
 
 }  // namespace t3vp::test::test_validation
