@@ -1,0 +1,68 @@
+"""Does what a page of docs says, in a home folder of its own.
+
+A block of "```sh" is run, one after the other in the same place; "```<language> <file>" is written there, or appended
+when the page has begun that file; "```<language> firmware/<file>" is a part of that file of the project; each line of a
+"```text" is in what the block of commands before it has printed.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+SOURCE, BINARY = (pathlib.Path(argument) for argument in sys.argv[1:3])
+BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Reader:
+    """Somebody who does what the page says."""
+
+    def __init__(self, home):
+        self.home = home
+        self.place = SOURCE
+        self.printed = ""
+        self.missing = []
+        self.written = set()
+
+    def run(self, commands):
+        commands = commands.replace("build/release", str(BINARY))
+        environment = {**os.environ, "HOME": str(self.home)}
+        done = subprocess.run(["bash", "-euc", commands + f'\npwd > "{self.home}/place"'], cwd=self.place, env=environment,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        if done.returncode != 0:
+            sys.exit(f"{commands}\nends with {done.returncode}:\n{done.stdout}")
+        self.place = pathlib.Path((self.home / "place").read_text(encoding="utf-8").strip())
+        self.printed = done.stdout
+
+    def compare(self, text):
+        self.missing += [line for line in text.splitlines() if line not in self.printed]
+
+    def find(self, file, text):
+        if text not in (SOURCE / file).read_text(encoding="utf-8"):
+            self.missing.append(f"of {file}:\n{text}")
+
+    def follow(self, page):
+        for language, file, text in BLOCK.findall(page):
+            if language == "sh":
+                self.run(text)
+            elif language == "text":
+                self.compare(text)
+            elif file.startswith("firmware/"):
+                self.find(file, text)
+            else:
+                with (self.place / file).open("w" if file not in self.written else "a", encoding="utf-8") as written:
+                    written.write(text)
+                self.written.add(file)
+
+
+def read(name, check):
+    """Follows the page docs/NAME in a new home folder, then lets `check` look at the reader."""
+    page = (SOURCE / "docs" / name).read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory(prefix="t3vp-how-to-") as home:
+        reader = Reader(pathlib.Path(home))
+        reader.follow(page)
+        if reader.missing:
+            sys.exit("the page shows what is not there:\n" + "\n".join(reader.missing) + "\nprinted:\n" + reader.printed)
+        check(reader)
