@@ -117,7 +117,7 @@ void FabricPort::forward(tlm::tlm_generic_payload& transaction, int source, cons
   extension.lane.channel = channel_of(hop, transaction);
   extension.lane.input = static_cast<std::uint16_t>(source < first_ingress ? 0 : source - first_ingress + 1);
   if (extension.traffic != TrafficClass::control) sent_[hop.port] += extension.shape.bytes();
-  pending_.push_back({&transaction, source});
+  pending_.add({&transaction, source});
   egress[hop.port]->send(transaction, delay);
 }
 
@@ -139,13 +139,12 @@ void FabricPort::deliver(tlm::tlm_generic_payload& transaction, int source, Pico
   if (extension.traffic != TrafficClass::control)
     received_[static_cast<std::size_t>(source - first_ingress)] += extension.shape.bytes();
   if (!is_signal) {
-    pending_.push_back({&transaction, source});
+    hand_over({&transaction, source});
     return memory.send(transaction, delay);
   }
   HeldSignal held{{&transaction, source}, {}, now() + delay};
-  for (const Pending& data : pending_)
-    if (data.source == source && is_here(*data.transaction) && !extension_of(*data.transaction).taken)
-      held.before.push_back(data.transaction);
+  for (const Pending& data : arriving_)
+    if (data.source == source) held.before.push_back(data.transaction);
   held_.push_back(std::move(held));
   release_signals();
 }
@@ -158,7 +157,7 @@ void FabricPort::release_signals() {
     }
     const HeldSignal held = std::move(held_[i]);
     held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(i));
-    pending_.push_back(held.signal);
+    hand_over(held.signal);
     mark_if_refused(extension_of(*held.signal.transaction));
     signals.send(*held.signal.transaction, std::max(held.ready, now()) - now());
   }
@@ -194,14 +193,25 @@ void FabricPort::mark_if_refused(DataExtension& signal) {
   signal.ring = marked;
 }
 
-/// Nothing has to wait for a transaction any longer that came before it.
-void FabricPort::passed_on(const tlm::tlm_generic_payload& transaction, Picoseconds time) {
+/// To the memory or signals here.
+void FabricPort::hand_over(const Pending& arrival) {
+  pending_.add(arrival);
+  arriving_.push_back(arrival);
+}
+
+/// Nothing has to wait for a transaction any longer that came before it. Whether something may have.
+bool FabricPort::passed_on(const tlm::tlm_generic_payload& transaction, Picoseconds time) {
+  const auto arrival = std::find_if(arriving_.begin(), arriving_.end(),
+                                    [&](const Pending& arrived) { return arrived.transaction == &transaction; });
+  if (arrival == arriving_.end()) return false;
+  arriving_.erase(arrival);
   for (HeldSignal& held : held_) {
     const auto earlier = std::find(held.before.begin(), held.before.end(), &transaction);
     if (earlier == held.before.end()) continue;
     held.before.erase(earlier);
     held.ready = std::max(held.ready, time);
   }
+  return true;
 }
 
 /// It is acknowledged to nobody: the read that it is about waits for its answer.
@@ -210,47 +220,43 @@ bool FabricPort::is_own_request(tlm::tlm_generic_payload& transaction, int sourc
 }
 
 void FabricPort::taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
-  const auto found = std::find_if(pending_.begin(), pending_.end(),
-                                  [&](const Pending& pending) { return pending.transaction == &transaction; });
-  if (found == pending_.end())
+  Pending* const found = pending_.find(transaction);
+  if (found == nullptr)
     return registers.report(Status::invalid_argument, transaction.get_address(),
                             describe(transaction) + ": a notice of nothing that was sent");
   const int source = found->source;
   if (source == own_answers) return answer_left(static_cast<Transaction&>(transaction), found->request, delay);
   if (is_own_request(transaction, source)) return;
-  passed_on(transaction, now() + delay);
+  const bool may_release = passed_on(transaction, now() + delay);
   if (source == from_compute)
     compute.taken(transaction, delay);
   else if (source == from_dma)
     dma.taken(transaction, delay);
   else if (source != from_control)
     ingress[static_cast<std::size_t>(source - first_ingress)]->taken(transaction, delay);
-  release_signals();
+  if (may_release) release_signals();
 }
 
 void FabricPort::response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
-  const auto found = std::find_if(pending_.begin(), pending_.end(),
-                                  [&](const Pending& pending) { return pending.transaction == &transaction; });
-  if (found == pending_.end())
+  if (pending_.find(transaction) == nullptr)
     return registers.report(Status::invalid_argument, transaction.get_address(),
                             describe(transaction) + ": a response to nothing that was sent");
-  Pending ended = *found;
+  Pending ended = pending_.take(transaction);
   const int source = ended.source;
-  *found = pending_.back();
-  pending_.pop_back();
   if (source == own_answers) {
     answer_left(static_cast<Transaction&>(transaction), ended.request, delay);
     return transaction.release();
   }
   if (is_own_request(transaction, source)) return asked(static_cast<Transaction&>(transaction), delay);
-  passed_on(transaction, now() + delay);
+  const bool may_release = passed_on(transaction, now() + delay);
   if (ended.request != nullptr) {
     served(static_cast<Transaction&>(transaction), *ended.request, source, delay);
-    return release_signals();
+    if (may_release) release_signals();
+    return;
   }
   if (source >= first_ingress && is_here(transaction)) note_refusal(transaction);
   answer(source, transaction, delay);
-  release_signals();
+  if (may_release) release_signals();
 }
 
 void FabricPort::answer(int source, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
@@ -301,7 +307,7 @@ void FabricPort::control_write(tlm::tlm_generic_payload& transaction, sc_core::s
   packet.attach_buffer();
   std::memcpy(packet.get_data_ptr(), transaction.get_data_ptr(), bytes);
   packet.extension().lane.channel = hop.channel;
-  pending_.push_back({&packet, from_control});
+  pending_.add({&packet, from_control});
   egress[hop.port]->send(packet, from_sc_time(delay));
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
 }

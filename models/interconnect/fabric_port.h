@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "interconnect/pending_packets.h"
 #include "interconnect/route.h"
 #include "protocol/component.h"
 #include "protocol/data_sockets.h"
@@ -54,7 +55,8 @@ class FabricPort : public sc_core::sc_module, public Component {
   void forward(tlm::tlm_generic_payload& transaction, int source, const Hop& hop, Picoseconds delay);
   bool is_here(const tlm::tlm_generic_payload& transaction) const;
   void deliver(tlm::tlm_generic_payload& transaction, int source, Picoseconds delay);
-  void passed_on(const tlm::tlm_generic_payload& transaction, Picoseconds time);
+  void hand_over(const Pending& arrival);
+  bool passed_on(const tlm::tlm_generic_payload& transaction, Picoseconds time);
   void release_signals();
   void note_refusal(tlm::tlm_generic_payload& transaction);
   void mark_if_refused(DataExtension& signal);
@@ -74,15 +76,9 @@ class FabricPort : public sc_core::sc_module, public Component {
   std::uint16_t gpu_;
   Route route_;
   TransactionPool pool_;
-  /// Who waits for the answer to a transaction that is on its way.
-  struct Pending {
-    tlm::tlm_generic_payload* transaction;
-    int source;
-    /// Of a peer's read and of the answer to it, until that has left: its request, which waits for this.
-    tlm::tlm_generic_payload* request = nullptr;
-  };
-  std::vector<Pending> pending_;
-  std::vector<Pending> reads_;  ///< of this GPU at others that are not answered
+  PendingPackets pending_;
+  std::vector<Pending> arriving_;  ///< of them those from links which memory and signals here have not taken
+  std::vector<Pending> reads_;     ///< of this GPU at others that are not answered
   /// Signals that arrived after data which the memory has not taken yet. They must not overtake it: whoever sees the
   /// signal may read the data. They do not wait for what passes through to other GPUs: links would wait for links in an
   /// order of which no route knows.

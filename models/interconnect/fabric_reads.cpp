@@ -44,7 +44,7 @@ void FabricPort::ask(tlm::tlm_generic_payload& read, int source, const Hop& hop,
   extension.producer = {no_workgroup, no_wavefront, gpu_};
   extension.sender_lives_since = &lives_since_;
   extension.lane = {channel_of(hop, request), 0};
-  pending_.push_back({&request, source});
+  pending_.add({&request, source});
   egress[hop.port]->send(request, delay);
 }
 
@@ -84,7 +84,7 @@ void FabricPort::serve(tlm::tlm_generic_payload& request, int source, Picosecond
   extension.real = asked.real;
   extension.made = asked.made;
   extension.sender_lives_since = extension_of(request).sender_lives_since;
-  pending_.push_back({&read, source, &request});
+  hand_over({&read, source, &request});
   memory.send(read, delay);
 }
 
@@ -122,7 +122,7 @@ void FabricPort::send_answer(tlm::tlm_generic_payload& request, int source, Pico
   extension.traffic = extension_of(*of_request.asked).traffic;
   extension.lane = {channel_of(hop, answer), 0};
   if (extension.traffic != TrafficClass::control) sent_[hop.port] += extension.shape.bytes();
-  pending_.push_back({&answer, own_answers, &request});
+  pending_.add({&answer, own_answers, &request});
   egress[hop.port]->send(answer, delay);
 }
 

@@ -1,0 +1,48 @@
+// What a fabric port has sent and what is not answered, found by its transaction: thousands may be under way.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "protocol/data_protocol.h"
+
+namespace t3vp::interconnect {
+
+/// Who waits for the answer to a transaction that is on its way.
+struct Pending {
+  tlm::tlm_generic_payload* transaction;
+  int source;
+  /// Of a peer's read and of the answer to it, until that has left: its request, which waits for this.
+  tlm::tlm_generic_payload* request = nullptr;
+};
+
+class PendingPackets {
+ public:
+  void add(const Pending& pending) {
+    places_[pending.transaction] = all_.size();
+    all_.push_back(pending);
+  }
+  /// Null: there is none. Valid until one is added or taken out.
+  Pending* find(const tlm::tlm_generic_payload& transaction) {
+    const auto place = places_.find(&transaction);
+    return place == places_.end() ? nullptr : &all_[place->second];
+  }
+  /// One that is there.
+  Pending take(const tlm::tlm_generic_payload& transaction) {
+    const auto place = places_.find(&transaction);
+    const Pending taken = all_[place->second];
+    all_[place->second] = all_.back();
+    places_[all_.back().transaction] = place->second;
+    all_.pop_back();
+    places_.erase(place);
+    return taken;
+  }
+  std::vector<Pending>::const_iterator begin() const { return all_.begin(); }
+  std::vector<Pending>::const_iterator end() const { return all_.end(); }
+
+ private:
+  std::vector<Pending> all_;
+  std::unordered_map<const tlm::tlm_generic_payload*, std::size_t> places_;
+};
+
+}  // namespace t3vp::interconnect
