@@ -6,6 +6,7 @@
 
 static const struct t3_named_program programs[] = {{"collective", t3_run_collective},
                                                    {"embedding", t3_run_embedding},
+                                                   {"experts", t3_run_experts},
                                                    {"fused", t3_fused},
                                                    {"gemv", t3_run_gemv},
                                                    {"isolated", t3_isolated},

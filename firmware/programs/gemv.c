@@ -36,7 +36,7 @@ static uint32_t fused_workgroups(const struct t3_gemv* g, uint32_t gpus) {
 }
 
 static enum t3_status allocate_fused(struct t3_context* gpu, const struct t3_gemv* g, struct buffers* b) {
-  const uint64_t flags = t3_gemv_ready_bytes(gpu->gpus, fused_workgroups(g, gpu->gpus));
+  const uint64_t flags = t3_all_peer_flag_bytes(gpu->gpus, fused_workgroups(g, gpu->gpus), T3_GEMV_FLAG_KINDS);
   T3_TRY(t3_malloc(gpu, t3_gemv_partial_bytes(g, gpu->gpus), &b->partial));
   T3_TRY(t3_malloc(gpu, flags, &b->ready));
   return t3_write_zeros(gpu, b->ready, flags);

@@ -42,8 +42,8 @@ struct SystemConfiguration : GemmSystem {
   std::vector<OtherGpu> other_gpus;
 };
 
-/// The last ones are of kernels that exchange or sum up what they compute, of embedding tables or with vectors; the
-/// others of all else.
+/// The last ones are of kernels that exchange or sum up what they compute, of embedding tables, with vectors or of
+/// experts; the others of all else.
 enum class Method { sequential, t3, t3_mca, ideal_overlap, ideal_rs_nmc, bulk, zero_copy, fused };
 inline constexpr Method all_methods[] = {Method::sequential,   Method::t3,   Method::t3_mca,    Method::ideal_overlap,
                                          Method::ideal_rs_nmc, Method::bulk, Method::zero_copy, Method::fused};

@@ -45,6 +45,7 @@ std::uint64_t output_elements(const RunConfiguration& c, std::uint32_t gpu) {
   const Workload& w = c.workload;
   if (w.collective) return t3_received_elements(&*w.collective, gpu, c.gpus);
   if (w.gemv) return w.gemv->rows;
+  if (w.experts) return std::uint64_t{t3_experts_tokens(&*w.experts, gpu, c.gpus)} * c.gpus * w.gemm.n;
   if (w.embedding) return t3_embedding_out_bytes(&*w.embedding, gpu, c.gpus) / t3_element_bytes(w.embedding->element);
   return std::uint64_t{w.gemm.m} * w.gemm.n * t3_fused_slabs(w.fused, c.gpus);
 }

@@ -181,7 +181,8 @@ void check_valid_bits(const Document& run, const RunConfiguration& c) {
 void check_program(const Document& run, const RunConfiguration& c) {
   const Software& software = c.software;
   const bool layer = c.workload.layer.has_value(), collective = c.workload.collective.has_value(),
-             embedding = c.workload.embedding.has_value(), gemv = c.workload.gemv.has_value();
+             embedding = c.workload.embedding.has_value(), gemv = c.workload.gemv.has_value(),
+             experts = c.workload.experts.has_value();
   if (!software.library && c.workload.empty())
     run.reject("/workload", "a workload, since the program is " + software.program);
   if (layer != software.is("layer"))
@@ -195,8 +196,11 @@ void check_program(const Document& run, const RunConfiguration& c) {
   if (!software.library && gemv != software.is("gemv"))
     run.reject("/program",
                gemv ? "gemv, or nothing, of a matrix times a vector" : "another program, since there is no gemv");
-  if (!embedding && !gemv && is_of_kernels(c.method))
-    run.reject("/method", "another one: bulk, zero-copy and fused are of embedding tables, bulk and fused of gemv");
+  if (!software.library && experts != software.is("experts"))
+    run.reject("/program", experts ? "experts, or nothing, of experts" : "another program, since there are no experts");
+  if (!embedding && !gemv && !experts && is_of_kernels(c.method))
+    run.reject("/method",
+               "another one: bulk, zero-copy and fused are of embedding tables, bulk and fused of gemv and experts");
   if (!layer && !c.workload.is_of_several() && is_ideal(c.method) && !software.is("isolated"))
     run.reject("/program", fmt::format("isolated, or nothing, with method {}", name_of(c.method)));
 }
@@ -304,12 +308,36 @@ void check_gemv(const Document& run, const Document& system, const RunConfigurat
   heap.take(t3_gemv_out_bytes(&g));
   if (c.method == Method::fused) {
     heap.take(t3_gemv_partial_bytes(&g, c.gpus));
-    heap.take(t3_gemv_ready_bytes(c.gpus, t3_gemv_workgroups(&g, t3_gemv_slices_owned(&g, c.gpus))));
+    heap.take(
+        t3_all_peer_flag_bytes(c.gpus, t3_gemv_workgroups(&g, t3_gemv_slices_owned(&g, c.gpus)), T3_GEMV_FLAG_KINDS));
   } else {
     const t3_collective all_reduce{T3_ALL_REDUCE, T3_DIRECT, g.element, g.rows, 0, 0};
     heap.take(t3_staging_bytes(&all_reduce, c.gpus));
   }
   if (!c.software.library) require_room(run, c, heap, "matrix, vector and results");
+}
+
+/// The program's buffers, in its order.
+void check_experts(const Document& run, const RunConfiguration& c) {
+  const t3_experts& e = *c.workload.experts;
+  const GemmShape& g = c.workload.gemm;
+  if (c.method != Method::bulk && c.method != Method::fused)
+    run.reject("/method", "bulk or fused, or nothing, for experts");
+  if (c.mirror) run.reject("/simulate", "all: a mirror stands for the ring of a GEMM's chunks");
+  if (e.tokens < c.gpus)
+    run.reject("/workload/experts/tokens", fmt::format("at least {}, a token for each GPU", c.gpus));
+  const std::uint64_t tiles = output_grid(c).workgroups();
+  if (tiles >= no_workgroup)
+    run.reject("/workload", fmt::format("a product of {} tiles", tiles), fmt::format("at most {}", no_workgroup - 1));
+  Heap heap;
+  heap.take_matrix(g.m, g.k, g.element);
+  heap.take_matrix(g.k, g.n, g.element);
+  heap.take(t3_experts_out_bytes(&e, 0, c.gpus));
+  if (c.method == Method::fused)
+    heap.take(t3_all_peer_flag_bytes(c.gpus, e.workgroups, 1));
+  else
+    heap.take_matrix(g.m, g.n, g.element);
+  if (!c.software.library) require_room(run, c, heap, "operands and results");
 }
 
 void check_fused(const Document& run, const RunConfiguration& c) {
@@ -354,6 +382,8 @@ void check_run(const Document& run, const Document& system, const RunConfigurati
     check_embedding(run, system, c);
   else if (c.workload.gemv)
     check_gemv(run, system, c);
+  else if (c.workload.experts)
+    check_experts(run, c);
   else if (c.workload.has_gemm())
     check_gemm(run, system, c);
   else if (c.mirror)

@@ -4,11 +4,11 @@
 #include <iterator>
 
 #include "config/configuration.h"
-#include "config/embedding.h"
 #include "config/faults.h"
 #include "config/fingerprint.h"
 #include "config/gpu_settings.h"
 #include "config/overrides.h"
+#include "config/persistent_kernels.h"
 #include "config/run_checks.h"
 #include "config/schema_check.h"
 #include "config/system_checks.h"
@@ -112,8 +112,8 @@ Operands operands_of(const Document& run, const Workload& workload) {
     run.reject("/operands", "random, or nothing: most operations of a layer take what others have computed");
   if (workload.collective && name != "exact")
     run.reject("/operands", "exact, or nothing: a collective alone has integers");
-  if (workload.gemv && name != "exact")
-    run.reject("/operands", "exact, or nothing: what is multiplied with a vector are integers");
+  if ((workload.gemv || workload.experts) && name != "exact")
+    run.reject("/operands", "exact, or nothing: what is multiplied with vectors or by experts are integers");
   if (workload.embedding && name != "exact")
     run.reject("/operands", "exact, or nothing: embedding tables have integers");
   return member(name, {Operands::exact, Operands::random});
@@ -145,6 +145,8 @@ std::uint32_t gpus_of(const Document& run, const Workload& workload, bool may_be
     run.reject("/gpus", "an integer from 2 to 256, the GPUs that have tables");
   if (workload.gemv && !run.content.contains("gpus"))
     run.reject("/gpus", "an integer from 2 to 256, the GPUs whose results are added up");
+  if (workload.experts && !run.content.contains("gpus"))
+    run.reject("/gpus", "an integer from 2 to 256, the GPUs that have experts");
   const std::uint32_t gpus = run.content.value("gpus", workload.tp);
   const std::uint32_t least = may_be_alone && !workload.is_of_several() ? 1 : 2;
   if (gpus < least) run.reject("/gpus", fmt::format("an integer from {} to 256", least));
@@ -176,6 +178,7 @@ const char* usual_program(const RunConfiguration& c) {
   if (c.workload.collective) return "collective";
   if (c.workload.embedding) return "embedding";
   if (c.workload.gemv) return "gemv";
+  if (c.workload.experts) return "experts";
   if (is_ideal(c.method)) return "isolated";
   return c.method == Method::sequential ? "sequential" : "fused";
 }
@@ -216,11 +219,23 @@ json resolved_gemv(const Workload& w) {
             {"element", name_of(w.gemm.element)}}}};
 }
 
+json resolved_experts(const Workload& w) {
+  return {{"label", w.label},
+          {"experts",
+           {{"tokens", w.gemm.m},
+            {"hidden", w.gemm.n},
+            {"inner", w.gemm.k},
+            {"element", name_of(w.gemm.element)},
+            {"tile", fmt::format("{}x{}", w.gemm.tile.rows, w.gemm.tile.columns)},
+            {"occupancy", w.occupancy}}}};
+}
+
 json resolved_workload(const Workload& w) {
   if (w.layer) return resolved_layer(w);
   if (w.collective) return resolved_collective(w);
   if (w.embedding) return resolved_embedding(w);
   if (w.gemv) return resolved_gemv(w);
+  if (w.experts) return resolved_experts(w);
   json resolved = {{"label", w.label},
                    {"gemm",
                     {{"m", w.gemm.m},
@@ -299,7 +314,7 @@ std::string hash_of(const RunConfiguration& c) {
 }
 
 const char* usual_method(const Workload& w) {
-  if (w.embedding || w.gemv) return "bulk";
+  if (w.embedding || w.gemv || w.experts) return "bulk";
   return w.layer || w.collective ? "sequential" : "t3-mca";
 }
 
@@ -345,9 +360,7 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
   const bool apart = is_of_nodes && topology.between() == nullptr;
   c.workload.gpus_per_node = is_of_nodes ? topology.gpus_per_node : c.gpus;
   c.workload.by_nic = c.workload.has_gemm() && apart;
-  if (c.workload.embedding) complete_embedding(files.run, c);
-  if (c.workload.gemv)
-    c.workload.gemv->workgroups = c.system.compute.row_workgroups_per_cu * c.system.compute.compute_units;
+  complete_persistent_kernels(files.run, c);
   c.faults = read_faults(run.value("inject", json::object()));
   c.limits = limits_of(run);
   check_tile_fits(files.system, c.system, c.workload.gemm.element);

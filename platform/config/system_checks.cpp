@@ -162,8 +162,10 @@ void check_system(const Document& document, const SystemConfiguration& system) {
 void check_explicit_tile(const Document& run, const SystemConfiguration& system, TileShape tile) {
   const Checks checks(run);
   const TileShape largest{system.compute.tile_rows, system.compute.tile_columns};
-  check_tile(checks, "/workload/gemm/tile", tile, system.compute);
-  checks.require(tile.elements() <= largest.elements(), "/workload/gemm/tile",
+  const bool is_of_experts = run.content.at("workload").contains("experts");
+  const char* const place = is_of_experts ? "/workload/experts/tile" : "/workload/gemm/tile";
+  check_tile(checks, place, tile, system.compute);
+  checks.require(tile.elements() <= largest.elements(), place,
                  fmt::format("at most {} elements, those of the system's tile of {}x{}", largest.elements(),
                              largest.rows, largest.columns));
 }

@@ -212,6 +212,19 @@ void read_gemv(const Document& run, Workload& w) {
   w.label = fmt::format("GEMV {} x {} {}", g.rows, g.columns, name_of(element));
 }
 
+void read_experts(const Document& run, Workload& w) {
+  const json& given = run.content.at("workload").at("experts");
+  const ElementType element = element_named(given.value("element", "fp16"));
+  w.gemm.m = given.at("tokens").get<std::uint32_t>();
+  w.gemm.n = given.at("hidden").get<std::uint32_t>();
+  w.gemm.k = given.at("inner").get<std::uint32_t>();
+  w.gemm.element = element;
+  if (given.contains("tile")) w.gemm.tile = read_tile(given.at("tile"));
+  w.occupancy = given.value("occupancy", 0.0);
+  w.experts = t3_experts{w.gemm.m, w.gemm.n, w.gemm.k, 0, static_cast<t3_element>(element)};
+  w.label = fmt::format("Experts {} x {} x {} {}", w.gemm.m, w.gemm.n, w.gemm.k, name_of(element));
+}
+
 }  // namespace
 
 Document models_of(const Document& run) {
@@ -232,7 +245,11 @@ void check_kind_of_workload(const Document& run) {
     for (const char* key : keys)
       if (workload->contains(key)) run.reject(std::string("/workload/") + key, expected);
   };
-  if (workload->contains("gemv"))
+  if (workload->contains("experts"))
+    reject({"model", "sublayer", "layer", "attention", "parts", "transformer", "tp", "tokens", "gemm", "fused",
+            "collective", "embedding", "gemv"},
+           "not this key beside experts");
+  else if (workload->contains("gemv"))
     reject({"model", "sublayer", "layer", "attention", "parts", "transformer", "tp", "tokens", "gemm", "fused",
             "collective", "embedding"},
            "not this key beside gemv");
@@ -259,7 +276,9 @@ Workload read_workload(const Document& run) {
   w.gemm.transpose_b = gemm.value("transpose_b", false);
   w.fused = member(workload.value("fused", name_of(T3_FUSED_RING_REDUCE_SCATTER)), all_fused_kinds);
   if (gemm.contains("tile")) w.gemm.tile = read_tile(gemm.at("tile"));
-  if (workload.contains("gemv"))
+  if (workload.contains("experts"))
+    read_experts(run, w);
+  else if (workload.contains("gemv"))
     read_gemv(run, w);
   else if (workload.contains("embedding"))
     read_embedding(run, w);

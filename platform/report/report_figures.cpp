@@ -114,6 +114,7 @@ bool is_numeric_key(const std::string& key) {
          {{"gemm", {{"m", 1}, {"n", 1}, {"k", 1}}},
           {"tokens", 1},
           {"collective", {{"bytes", 1}}},
+          {"experts", {{"tokens", 1}, {"hidden", 1}, {"inner", 1}}},
           {"gemv", {{"rows", 1}, {"columns", 1}, {"slice", 1}}},
           {"embedding", {{"global_batch", 1}, {"tables_per_gpu", 1}, {"dimension", 1}, {"pooling", 1}, {"rows", 1}}}}}};
     RunResult result;

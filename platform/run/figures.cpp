@@ -170,6 +170,16 @@ double quantized_compute_ns(const RunConfiguration& configuration, const compute
 /// Every GPU has a vector of results, of which all want the sum.
 t3_collective all_reduce_of(const t3_gemv& g) { return {T3_ALL_REDUCE, T3_DIRECT, g.element, g.rows, 0, 0}; }
 
+/// What each GPU sends to each owner of tokens, without what pads rows.
+double least_link_ns(const t3_experts& experts, const Fabric& fabric) {
+  const auto gpus = static_cast<std::uint32_t>(fabric.gpus.size());
+  std::vector<std::uint64_t> chunks;
+  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu)
+    chunks.push_back(std::uint64_t{t3_experts_tokens(&experts, gpu, gpus)} * experts.hidden *
+                     t3_element_bytes(experts.element));
+  return least_link_ns(T3_ALL_TO_ALL, chunks, fabric);
+}
+
 /// What each GPU sends to each owner of samples.
 double least_link_ns(const t3_embedding& embedding, const Fabric& fabric) {
   const auto gpus = static_cast<std::uint32_t>(fabric.gpus.size());
@@ -221,6 +231,7 @@ double least_wire_ns(const std::vector<std::uint64_t>& owned, const RunConfigura
 double least_link_ns(const RunConfiguration& configuration) {
   const Workload& workload = configuration.workload;
   if (workload.collective) return least_link_ns(*workload.collective, whole_fabric_of(configuration));
+  if (const auto& e = workload.experts) return least_link_ns(*e, whole_fabric_of(configuration));
   if (const auto& g = workload.gemv) return least_link_ns(all_reduce_of(*g), whole_fabric_of(configuration));
   if (const auto& e = workload.embedding)
     return e->gpus_per_node != 0 ? least_wire_ns(configuration) : least_link_ns(*e, whole_fabric_of(configuration));

@@ -13,6 +13,7 @@
 #include "run/buffer_access.h"
 #include "workload/collective.h"
 #include "workload/embedding.h"
+#include "workload/experts.h"
 #include "workload/gemv.h"
 #include "workload/operands.h"
 
@@ -147,6 +148,8 @@ std::string Reference::expected_shape(std::uint32_t gpu, const std::string& name
     return name == "matrix" ? text_of(g->rows, g->columns, gemm.element)
                             : text_of(1, name == "vector" ? g->columns : g->rows, gemm.element);
   if (name == "a") return text_of(gemm.m, gemm.k, gemm.element);
+  if (const auto& e = configuration_.workload.experts; e && name == "out")
+    return text_of(t3_experts_tokens(&*e, gpu, configuration_.gpus) * configuration_.gpus, gemm.n, gemm.element);
   if (name == "out")
     return text_of(gemm.m * t3_fused_slabs(configuration_.workload.fused, configuration_.gpus), gemm.n, gemm.element);
   return text_of(gemm.transpose_b ? gemm.n : gemm.k, gemm.transpose_b ? gemm.k : gemm.n, gemm.element);
@@ -250,8 +253,10 @@ void Reference::fill(Gpu& gpu, const processor::PublishedBuffer& buffer) const {
 
 FunctionalCheck Reference::check(Node& node) const {
   FunctionalCheck result;
-  if (configuration_.workload.has_gemm()) check_output(node, result);
-  if (configuration_.workload.is_of_several()) check_received(node, result);
+  if (configuration_.workload.is_of_several())
+    check_received(node, result);
+  else if (configuration_.workload.has_gemm())
+    check_output(node, result);
   for (const auto& gpu : node.gpus())
     for (const Expectation& expectation : expectations_)
       if (expectation.gpu == gpu.get()) check_expectation(expectation, result);
@@ -322,6 +327,10 @@ std::function<std::vector<float>(std::uint32_t)> Reference::expected_rows(std::u
   const std::uint64_t seed = configuration_.seed;
   if (workload.embedding)
     return [oracle = EmbeddingOracle(*workload.embedding, gpus), gpu](std::uint32_t row) {
+      return oracle.received(gpu, row);
+    };
+  if (workload.experts)
+    return [oracle = ExpertsOracle(gemm_problem(configuration_)), gpu](std::uint32_t row) {
       return oracle.received(gpu, row);
     };
   if (workload.gemv) return [oracle = GemvOracle(*workload.gemv, gpus, seed)](std::uint32_t) { return oracle.sums(); };

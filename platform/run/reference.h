@@ -1,6 +1,6 @@
 // What buffers that programs publish hold in a functional run, and the check of what they hold in the end: the
-// workload's operands and output (platform/workload/operands.h, collective.h, embedding.h and gemv.h have the values),
-// and what programs say of others.
+// workload's operands and output (platform/workload/operands.h, collective.h, embedding.h, gemv.h and experts.h have
+// the values), and what programs say of others.
 #pragma once
 
 #include <filesystem>

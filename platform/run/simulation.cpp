@@ -72,6 +72,7 @@ t3_job job_of(const RunConfiguration& configuration) {
                                                                      : T3_BULK;
   job.host = configuration.system.host;
   if (configuration.workload.gemv) job.gemv = *configuration.workload.gemv;
+  if (configuration.workload.experts) job.experts = *configuration.workload.experts;
   job.in_one_kernel = configuration.method == Method::fused;
   const memory::PolicyDescription& policy = *configuration.policy.policy;
   job.arbitration = static_cast<t3_arbitration>(policy.number);

@@ -1,5 +1,5 @@
-// What a run computes: GEMMs, Transformer layers, collective operations, embedding tables and products with vectors, by
-// their shapes. Plain data.
+// What a run computes: GEMMs, Transformer layers, collective operations, embedding tables, products with vectors and
+// those of experts, by their shapes. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include "protocol/tile_grid.h"
 #include "t3/collective.h"
 #include "t3/embedding.h"
+#include "t3/experts.h"
 #include "t3/fused.h"
 #include "t3/gemv.h"
 
@@ -72,6 +73,8 @@ struct Workload {
   /// Of embedding tables, of a persistent kernel: of a pooling kernel's workgroups so large a share; 0: as many as fit.
   double occupancy = 0;
   std::optional<t3_gemv> gemv;  ///< the same: a matrix times a vector on each GPU, and the all-reduce
+  /// Alone as well: `gemm` is their product, of which each GPU's rows go to their owners.
+  std::optional<t3_experts> experts;
 
   /// Neither a layer, nor a collective alone, nor embedding tables, nor a vector, nor none at all, as with a program of
   /// the user's own.
@@ -79,7 +82,7 @@ struct Workload {
   /// Whether the platform's own programs have anything to do.
   bool empty() const { return !layer && !is_of_several() && gemm.m == 0; }
   /// Alone, without a GEMM's or a layer's key, on two GPUs at least.
-  bool is_of_several() const { return collective || embedding || gemv; }
+  bool is_of_several() const { return collective || embedding || gemv || experts; }
 };
 
 /// Values of A and B: such that no sum is ever rounded, or any in [-1, 1].

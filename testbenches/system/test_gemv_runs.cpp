@@ -4,8 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "config/input_error.h"
-#include "system/platform_run.h"
+#include "system/kernel_runs.h"
 #include "workload/gemv.h"
 
 namespace t3vp::test::test_gemv_runs {
@@ -14,7 +13,6 @@ namespace {
 
 using nlohmann::json;
 
-const char* const joined = "system.links.topology=fully-connected";
 const char* const methods[] = {"bulk", "fused"};
 
 json shape_of(std::uint32_t rows, std::uint32_t columns, const char* element = "fp16") {
@@ -27,52 +25,28 @@ json with_slice(json shape, std::uint32_t slice) {
 }
 
 Settings gemv(const char* method, std::uint32_t gpus, const json& shape) {
-  return {on_small_system(), std::string("method=") + method, "gpus=" + std::to_string(gpus),
-          "workload=" + json{{"gemv", shape}}.dump()};
+  return kernel_run(method, gpus, {{"gemv", shape}});
 }
 
 Run right_run(const char* method, std::uint32_t gpus, const json& shape, const Settings& settings) {
-  CAPTURE(method, gpus, shape.dump());
-  Run run = Run::of_platform(gemv(method, gpus, shape) + settings);
-  CAPTURE(run.diagnosis());
-  REQUIRE(run.exit_code() == 0);
-  for (const char* bound : {"compute_ns", "link_ns", "dram_ns"}) {
-    INFO(bound);
-    CHECK(run.time("total") >= run.report()["bounds"][bound].get<double>());
-  }
-  return run;
-}
-
-std::uint64_t carried(const Run& run) {
-  std::uint64_t sum = 0;
-  for (const auto& link : run.report()["links"]) sum += link["payload_bytes"].get<std::uint64_t>();
-  return sum;
-}
-
-std::string message_of(const Settings& settings) {
-  try {
-    Run::of_platform(settings);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "accepted";
+  return test::right_run(gemv(method, gpus, shape) + settings);
 }
 
 }  // namespace
 
 TEST_CASE("every GPU has the sum of all GPUs' products at odd sizes") {
-  const auto [gpus, topology, shape] = GENERATE(table<std::uint32_t, const char*, json>({
+  const auto [gpus, topology, shape] = GENERATE(table<std::uint32_t, std::string, json>({
       {2, "ring", shape_of(37, 53)},
-      {2, joined, shape_of(1, 1)},
-      {3, joined, shape_of(131, 257, "fp32")},
-      {4, joined, shape_of(515, 130, "bf16")},
+      {2, "fully-connected", shape_of(1, 1)},
+      {3, "fully-connected", shape_of(131, 257, "fp32")},
+      {4, "fully-connected", shape_of(515, 130, "bf16")},
       {4, "switch", with_slice(shape_of(99, 300), 7)},
-      {4, joined, with_slice(shape_of(5, 2000, "fp32"), 5)},
+      {4, "fully-connected", with_slice(shape_of(5, 2000, "fp32"), 5)},
       {6, "ring", shape_of(250, 70)},
-      {6, joined, with_slice(shape_of(1000, 33), 1)},
-      {9, joined, shape_of(700, 40)},
+      {6, "fully-connected", with_slice(shape_of(1000, 33), 1)},
+      {9, "fully-connected", shape_of(700, 40)},
   }));
-  const std::string links = topology == joined ? joined : std::string("system.links.topology=") + topology;
+  const std::string links = "system.links.topology=" + topology;
   for (const char* method : methods) {
     const Run run = right_run(method, gpus, shape, {"data=functional", "check=all", links});
     CHECK(run.report()["functional"]["elements"] == shape["rows"].get<std::uint64_t>() * gpus);
@@ -175,7 +149,7 @@ TEST_CASE("every wrong value of a product with a vector is one line that names i
   const auto message = [&](const json& change, const Settings& settings) {
     json shape = right;
     shape.merge_patch(change);
-    return message_of(gemv("bulk", 4, shape) + settings);
+    return refusal_of(gemv("bulk", 4, shape) + settings);
   };
   using Catch::Contains;
   for (const char* key : {"rows", "columns"}) {
@@ -197,7 +171,7 @@ TEST_CASE("every wrong value of a product with a vector is one line that names i
   CHECK_THAT(message(json::object(), {"operands=random"}), Contains("/operands"));
   CHECK_THAT(message(json::object(), {"program=embedding"}), Contains("/program"));
   CHECK_THAT(message(json::object(), {R"(workload.gemm={"m": 64, "n": 64, "k": 64})"}), Contains("/workload/gemm"));
-  CHECK_THAT(message_of(gemm(64, 64, 64) + Settings{"program=gemv"}), Contains("/program"));
+  CHECK_THAT(refusal_of(gemm(64, 64, 64) + Settings{"program=gemv"}), Contains("/program"));
   CHECK_THAT(message(json::object(), {R"(system.links.topology={"kind": "nodes", "gpus_per_node": 1})"}),
              Contains("/links/topology/between"));
 }

@@ -8,11 +8,9 @@
 #define T3_GEMV_H
 
 #include "t3/collective.h"
+#include "t3/peer_flags.h"
 
-enum {
-  T3_GEMV_FLAG_WORD = 8, /* flags that a poll reads at once, a byte from each GPU */
-  T3_GEMV_FLAG_KINDS = 2 /* results have come, sums have come */
-};
+enum { T3_GEMV_FLAG_KINDS = 2 /* results have come, sums have come */ };
 
 struct t3_gemv {
   uint32_t rows, columns; /* of each GPU's matrix */
@@ -50,14 +48,6 @@ static inline uint64_t t3_gemv_slot_bytes(const struct t3_gemv* g, uint32_t gpus
 }
 static inline uint64_t t3_gemv_partial_bytes(const struct t3_gemv* g, uint32_t gpus) {
   return gpus * t3_gemv_slot_bytes(g, gpus);
-}
-
-/* Flags of a workgroup that other GPUs set here, by GPU, and those of all, by kind and workgroup. */
-static inline uint64_t t3_gemv_flag_bytes(uint32_t gpus) {
-  return (gpus + UINT64_C(1) * T3_GEMV_FLAG_WORD - 1) / T3_GEMV_FLAG_WORD * T3_GEMV_FLAG_WORD;
-}
-static inline uint64_t t3_gemv_ready_bytes(uint32_t gpus, uint32_t workgroups) {
-  return T3_GEMV_FLAG_KINDS * t3_gemv_flag_bytes(gpus) * workgroups;
 }
 
 #endif

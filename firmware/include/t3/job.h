@@ -1,6 +1,7 @@
 /* One sub-layer: out = sum over GPUs of a b, by a GEMM on every GPU, a reduce-scatter and an all-gather, or what else a
  * fused GEMM makes of its outputs. Or a layer: kernels of one GPU in order. Or a collective operation alone, or
- * embedding tables pooled and exchanged, or a matrix times a vector on each GPU and the sum of the results. */
+ * embedding tables pooled and exchanged, or a matrix times a vector on each GPU and the sum of the results, or a
+ * product of experts whose rows go to their owners. */
 #ifndef T3_JOB_H
 #define T3_JOB_H
 
@@ -9,6 +10,7 @@
 
 #include "t3/collective.h"
 #include "t3/embedding.h"
+#include "t3/experts.h"
 #include "t3/fused.h"
 #include "t3/gemv.h"
 #include "t3/layer.h"
@@ -42,7 +44,8 @@ struct t3_job {
   enum t3_embedding_method embedding_method;
   struct t3_host_times host; /* embedding in bulk, where NICs join the GPUs */
   struct t3_gemv gemv;       /* gemv: these two and ring_workgroups count */
-  bool in_one_kernel;        /* its all-reduce is fused with it */
+  struct t3_experts experts; /* experts: the same, and tiling */
+  bool in_one_kernel;        /* of both: the collective is fused with it */
 };
 
 /* The programs in firmware/programs. */
@@ -54,6 +57,7 @@ t3_program t3_isolated;   /* each by itself, with nothing left over from the one
 t3_program t3_run_layer;  /* the operations of a layer */
 t3_program t3_run_collective;
 t3_program t3_run_embedding; /* tables pooled and exchanged */
+t3_program t3_run_experts;   /* a product of experts, and the all-to-all */
 t3_program t3_run_gemv;      /* a matrix times a vector, and the sum over all GPUs */
 
 #ifdef __cplusplus

@@ -1,9 +1,8 @@
-/* out = a b. A workgroup computes one tile of out: it loads slabs of a's rows and b's columns ahead of their use, adds
- * their products up, and stores the tile wavefront by wavefront. Stages (T3 2.5) emerge from how many workgroups fit.
- */
+/* out = a b. A workgroup computes one tile of out (product.h), and stores it wavefront by wavefront. Stages (T3 2.5)
+ * emerge from how many workgroups fit. */
 #include "t3/arguments/gemm.h"
 #include "kernels/operands.h"
-#include "t3/grid.h"
+#include "product.h"
 
 /* What the workgroup works on. */
 struct gemm {
@@ -11,8 +10,8 @@ struct gemm {
   struct t3_grid grid;
   struct t3_rectangle place; /* of its tile in out */
   uint32_t tile;             /* its number in the whole batch */
-  uint64_t a, b, out;        /* addresses of its matrices of the batch */
-  uint32_t depth, slabs, ahead;
+  uint64_t out;              /* address of its matrix of the batch */
+  struct t3_factors factors; /* and of those that it multiplies */
 };
 
 /* One tile of each chunk, then the next one of each; in the end the last ones of chunks that are larger than others. */
@@ -37,72 +36,23 @@ static struct gemm gemm_of(const struct t3_wave* wave) {
   const struct t3_gemm_arguments* p = wave->arguments;
   struct gemm g = {
       .arguments = p,
-      .grid = {p->m, p->n, p->tile_rows, p->tile_columns, p->wavefronts, p->ldo, (enum t3_element)p->element},
-      .depth = wave->device->slab_depth};
+      .grid = {p->m, p->n, p->tile_rows, p->tile_columns, p->wavefronts, p->ldo, (enum t3_element)p->element}};
   const uint32_t tiles = t3_tiles_of(&g.grid);
   g.tile = tile_of_workgroup(wave, &g.grid);
   g.place = t3_tile_of(&g.grid, g.tile % tiles);
   const uint64_t matrix = g.tile / tiles;
-  g.a = p->a + matrix * p->a_batch;
-  g.b = p->b + matrix * p->b_batch;
   g.out = p->out + matrix * p->out_batch;
-  g.slabs = t3_divide_up(p->k, g.depth);
-  g.ahead = t3_smaller(g.slabs, wave->device->prefetch_slabs);
+  g.factors = (struct t3_factors){.a = p->a + matrix * p->a_batch,
+                                  .b = p->b + matrix * p->b_batch,
+                                  .lda = p->lda,
+                                  .ldb = p->ldb,
+                                  .k = p->k,
+                                  .tile_rows = p->tile_rows,
+                                  .tile_columns = p->tile_columns,
+                                  .element = g.grid.element,
+                                  .transpose_a = p->transpose_a,
+                                  .transpose_b = p->transpose_b};
   return g;
-}
-
-static uint32_t depth_of(const struct gemm* g, uint32_t slab) {
-  return t3_smaller(g->depth, g->arguments->k - slab * g->depth);
-}
-
-static struct t3_tile sum_of(const struct gemm* g) {
-  return (struct t3_tile){0, g->place.rows, g->place.columns, T3_FP32};
-}
-
-/* `ahead` slabs have tiles; the one after them takes the tiles of the first. */
-static struct t3_tile slab_of_a(const struct gemm* g, uint32_t slab) {
-  const uint32_t index = 1 + 2 * (slab % g->ahead), depth = depth_of(g, slab);
-  if (g->arguments->transpose_a) return (struct t3_tile){index, depth, g->place.rows, T3_FP32};
-  return (struct t3_tile){index, g->place.rows, depth, T3_FP32};
-}
-
-static struct t3_tile slab_of_b(const struct gemm* g, uint32_t slab) {
-  const uint32_t index = 2 + 2 * (slab % g->ahead), depth = depth_of(g, slab);
-  if (g->arguments->transpose_b) return (struct t3_tile){index, g->place.columns, depth, T3_FP32};
-  return (struct t3_tile){index, depth, g->place.columns, T3_FP32};
-}
-
-/* Loads what fills the tile, from (row, column) of a matrix on. */
-static void load(struct t3_wave* wave, const struct gemm* g, struct t3_tile tile, uint64_t matrix, uint32_t stride,
-                 uint32_t row, uint32_t column) {
-  const enum t3_element element = g->grid.element;
-  t3_load(wave, tile,
-          (struct t3_access){.address = matrix + (uint64_t)row * stride + (uint64_t)column * t3_element_bytes(element),
-                             .stride = stride,
-                             .rows = tile.rows,
-                             .columns = tile.columns,
-                             .element = element});
-}
-
-static void load_slab(struct t3_wave* wave, const struct gemm* g, uint32_t slab) {
-  const struct t3_gemm_arguments* p = g->arguments;
-  const uint32_t k = slab * g->depth;
-  const bool a_lies = p->transpose_a, b_lies = p->transpose_b;
-  load(wave, g, slab_of_a(g, slab), g->a, p->lda, a_lies ? k : g->place.row, a_lies ? g->place.row : k);
-  load(wave, g, slab_of_b(g, slab), g->b, p->ldb, b_lies ? g->place.column : k, b_lies ? k : g->place.column);
-}
-
-static void multiply_slab(struct t3_wave* wave, const struct gemm* g, uint32_t slab) {
-  const struct t3_gemm_arguments* p = g->arguments;
-  t3_multiply(wave, (struct t3_product){.sum = sum_of(g),
-                                        .a = slab_of_a(g, slab),
-                                        .b = slab_of_b(g, slab),
-                                        .m = p->tile_rows,
-                                        .n = p->tile_columns,
-                                        .k = depth_of(g, slab),
-                                        .transpose_a = p->transpose_a,
-                                        .transpose_b = p->transpose_b,
-                                        .adds = slab != 0});
 }
 
 static void store_wavefront(struct t3_wave* wave, const struct gemm* g, uint32_t wavefront) {
@@ -117,18 +67,14 @@ static void store_wavefront(struct t3_wave* wave, const struct gemm* g, uint32_t
                                    .uncached = g->arguments->uncached,
                                    .of = {true, (uint8_t)wavefront, g->tile}};
   if (g->arguments->update)
-    t3_update(wave, sum_of(g), access);
+    t3_update(wave, t3_product_sums(g->place), access);
   else
-    t3_store(wave, sum_of(g), access);
+    t3_store(wave, t3_product_sums(g->place), access);
 }
 
 static void run(struct t3_wave* wave) {
   const struct gemm g = gemm_of(wave);
-  for (uint32_t slab = 0; slab < g.ahead; ++slab) load_slab(wave, &g, slab);
-  for (uint32_t slab = 0; slab < g.slabs; ++slab) {
-    multiply_slab(wave, &g, slab);
-    if (slab + g.ahead < g.slabs) load_slab(wave, &g, slab + g.ahead);
-  }
+  t3_multiply_tile(wave, &g.factors, g.place);
   t3_show(wave, "store", g.tile);
   for (uint32_t wavefront = 0; wavefront < g.grid.wavefronts; ++wavefront) store_wavefront(wave, &g, wavefront);
   t3_drain(wave);
@@ -204,28 +150,20 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
          t3_check_batch_overlap(check, &operands.out);
 }
 
-/* As many more workgroups fit as the tile is smaller than the one that the machine is made for: the program is compiled
- * for so many, which share the registers, unless its fp32 sums take more. */
 static struct t3_plan plan(const struct t3_device* device, const struct t3_launch* launch) {
   const struct t3_gemm_arguments* p = launch->arguments;
   const struct operands operands = operands_of(p);
-  const uint32_t elements = (uint32_t)p->tile_rows * p->tile_columns;
-  const uint32_t times = device->tile_rows * device->tile_columns / elements;
-  const uint32_t resident = device->workgroups_per_cu * (times == 0 ? 1 : times);
-  const uint32_t share = device->register_bytes / resident, sums = elements * (uint32_t)sizeof(float);
-  return (struct t3_plan){.name = "gemm",
-                          .workgroups = (uint32_t)workgroups_of(p),
-                          .workgroups_per_cu = resident,
-                          .register_bytes = share > sums ? share : sums,
-                          .waves = 1,
-                          .tiles = 1 + 2 * device->prefetch_slabs,
-                          .written = {t3_range_of(&operands.out)},
-                          .written_count = 1,
-                          .read = {t3_range_of(&operands.a), t3_range_of(&operands.b)},
-                          .read_count = 2,
-                          .awaits_arrivals = p->update,
-                          .stores_here = true,
-                          .tiles_named = p->update || p->uncached ? T3_TILES_NAMED : T3_TILES_FORGOTTEN};
+  struct t3_plan plan = {.name = "gemm",
+                         .workgroups = (uint32_t)workgroups_of(p),
+                         .written = {t3_range_of(&operands.out)},
+                         .written_count = 1,
+                         .read = {t3_range_of(&operands.a), t3_range_of(&operands.b)},
+                         .read_count = 2,
+                         .awaits_arrivals = p->update,
+                         .stores_here = true,
+                         .tiles_named = p->update || p->uncached ? T3_TILES_NAMED : T3_TILES_FORGOTTEN};
+  t3_plan_tiles(&plan, device, p->tile_rows, p->tile_columns);
+  return plan;
 }
 
 const struct t3_kernel t3_gemm_kernel = {.name = "gemm",

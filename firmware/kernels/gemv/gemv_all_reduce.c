@@ -6,11 +6,13 @@
  * left, it sets its flag there, which cannot overtake them. To its own results it adds those of the others, when their
  * workgroups w have set theirs here, and stores the sums to all. It ends when all have told so that theirs are here. */
 #include "t3/arguments/gemv_all_reduce.h"
+#include "kernels/peer_flags.h"
 #include "slices.h"
 #include "t3/address.h"
 #include "t3/grid.h"
 
-enum { GPUS_MAX = 256, RESULTS_HERE = 0, SUMS_HERE = 1 };
+enum { GPUS_MAX = 256 };
+enum { RESULTS_HERE, SUMS_HERE, KINDS = T3_GEMV_FLAG_KINDS };
 
 static struct t3_product_by_slices product_of(const struct t3_gemv_all_reduce_arguments* p) {
   return (struct t3_product_by_slices){
@@ -37,47 +39,14 @@ static uint64_t partial_of(const struct t3_gemv_all_reduce_arguments* p, const s
   return p->partial + from * t3_gemv_slot_bytes(g, p->gpus) + index * slice_bytes(g);
 }
 
-/* The workgroup's first one. */
-static uint64_t flags_of(const struct t3_wave* wave, uint32_t kind) {
-  const struct t3_gemv_all_reduce_arguments* p = wave->arguments;
-  return p->ready + ((uint64_t)kind * wave->workgroups + wave->workgroup) * t3_gemv_flag_bytes(p->gpus);
-}
-
-static void tell(struct t3_wave* wave, uint32_t kind, uint32_t gpu) {
-  const struct t3_gemv_all_reduce_arguments* p = wave->arguments;
-  const uint8_t ready = 1;
-  t3_write(wave, t3_on_gpu(gpu, flags_of(wave, kind) + p->gpu), &ready, sizeof ready);
-}
-
-/* The bytes of other GPUs among so many flags from `first` on. */
-static uint64_t flags_awaited(const struct t3_gemv_all_reduce_arguments* p, uint32_t first, uint64_t flag) {
-  uint64_t all = 0;
-  for (uint32_t i = 0; i < T3_GEMV_FLAG_WORD && first + i < p->gpus; ++i)
-    if (first + i != p->gpu) all |= flag << 8 * i;
-  return all;
-}
-
-/* Lanes of a wavefront poll together. False: a flag cannot be read, which is the kernel's failure. */
-static bool await_word(struct t3_wave* wave, uint32_t kind, uint32_t first) {
-  const struct t3_gemv_all_reduce_arguments* p = wave->arguments;
-  const struct t3_condition condition = {.address = flags_of(wave, kind) + first,
-                                         .bytes = T3_GEMV_FLAG_WORD,
-                                         .comparison = T3_EQUAL,
-                                         .mask = flags_awaited(p, first, UINT8_MAX),
-                                         .value = flags_awaited(p, first, 1)};
-  return condition.mask == 0 || t3_await_value(wave, condition);
-}
-
-static bool await_all(struct t3_wave* wave, uint32_t kind) {
-  const struct t3_gemv_all_reduce_arguments* p = wave->arguments;
-  for (uint32_t first = 0; first < p->gpus; first += T3_GEMV_FLAG_WORD)
-    if (!await_word(wave, kind, first)) return false;
-  return true;
+static struct t3_peer_flags flags_of(const struct t3_gemv_all_reduce_arguments* p) {
+  return (struct t3_peer_flags){p->ready, p->gpu, p->gpus};
 }
 
 static void compute_for(struct t3_wave* wave, const struct t3_product_by_slices* product, uint32_t owner) {
   const struct t3_gemv_all_reduce_arguments* p = wave->arguments;
   const struct t3_gemv* g = &product->gemv;
+  const struct t3_peer_flags flags = flags_of(p);
   const struct owned owned = owned_by(p, g, owner);
   t3_show(wave, "slices of another GPU", owner);
   for (uint64_t i = wave->workgroup; i < owned.count; i += wave->workgroups) {
@@ -85,7 +54,7 @@ static void compute_for(struct t3_wave* wave, const struct t3_product_by_slices*
     t3_store(wave, t3_slice_tile(g, owned.first + i, T3_SLICE_SUMS),
              t3_slice_access(g, owned.first + i, t3_on_gpu(owner, partial_of(p, g, p->gpu, i))));
   }
-  tell(wave, RESULTS_HERE, owner);
+  t3_tell_peer(wave, &flags, RESULTS_HERE, owner);
 }
 
 /* Slice i of those that this GPU owns. */
@@ -106,25 +75,27 @@ static void reduce(struct t3_wave* wave, const struct t3_gemv* g, uint64_t slice
 /* Others wait for this workgroup's sums even if it has none. */
 static bool compute_own(struct t3_wave* wave, const struct t3_product_by_slices* product) {
   const struct t3_gemv_all_reduce_arguments* p = wave->arguments;
+  const struct t3_peer_flags flags = flags_of(p);
   const struct owned owned = owned_by(p, &product->gemv, p->gpu);
   t3_show(wave, "own slices", p->gpu);
   for (uint64_t i = wave->workgroup; i < owned.count; i += wave->workgroups) {
     t3_multiply_slice(wave, product, owned.first + i);
-    if (!await_all(wave, RESULTS_HERE)) return false;
+    if (!t3_await_peers(wave, &flags, RESULTS_HERE)) return false;
     reduce(wave, &product->gemv, owned.first + i, i);
   }
-  for (uint32_t j = 1; j < p->gpus; ++j) tell(wave, SUMS_HERE, (p->gpu + j) % p->gpus);
+  for (uint32_t j = 1; j < p->gpus; ++j) t3_tell_peer(wave, &flags, SUMS_HERE, (p->gpu + j) % p->gpus);
   return true;
 }
 
 static void run(struct t3_wave* wave) {
   const struct t3_gemv_all_reduce_arguments* p = wave->arguments;
   const struct t3_product_by_slices product = product_of(p);
+  const struct t3_peer_flags flags = flags_of(p);
   for (uint32_t i = 1; i < p->gpus; ++i) compute_for(wave, &product, (p->gpu + i) % p->gpus);
   if (!compute_own(wave, &product)) return;
   t3_show(wave, "awaits sums", p->gpu);
   t3_drain(wave);
-  await_all(wave, SUMS_HERE);
+  t3_await_peers(wave, &flags, SUMS_HERE);
 }
 
 static struct t3_matrices buffer(const char* name, uint64_t address, uint64_t bytes) {
@@ -137,7 +108,7 @@ static void buffers_of(const struct t3_gemv_all_reduce_arguments* p, uint32_t wo
   const struct t3_product_by_slices product = product_of(p);
   all[OUT] = buffer("out", p->out, t3_gemv_out_bytes(&product.gemv));
   all[PARTIAL] = buffer("partial", p->partial, t3_gemv_partial_bytes(&product.gemv, p->gpus));
-  all[READY] = buffer("ready", p->ready, t3_gemv_ready_bytes(p->gpus, workgroups));
+  all[READY] = buffer("ready", p->ready, t3_all_peer_flag_bytes(p->gpus, workgroups, KINDS));
 }
 
 static bool check_buffers(struct t3_check* check, const struct t3_gemv_all_reduce_arguments* p, uint32_t workgroups) {

@@ -1,4 +1,4 @@
-#include "config/embedding.h"
+#include "config/persistent_kernels.h"
 
 #include <fmt/format.h>
 
@@ -35,7 +35,20 @@ void check_contexts(const Document& run, const RunConfiguration& c) {
                            most, +T3_SHMEM_QUEUES_MAX));
 }
 
-}  // namespace
+/// Of the fused product of experts: as many on a compute unit as of the system's own tile, or the share that the run
+/// file says of a GEMM's workgroups that run at once, by its kernel's plan; at most one for each tile.
+std::uint32_t persistent_tiles(const Document& run, const RunConfiguration& c) {
+  const compute::ComputeParameters& p = c.system.compute;
+  const auto elements = static_cast<std::uint32_t>(c.workload.gemm.tile.elements());
+  const std::uint32_t smaller = std::max(p.tile_rows * p.tile_columns / elements, 1u);
+  const std::uint32_t held = p.register_bytes / (elements * std::uint32_t{sizeof(float)});
+  const std::uint32_t fit = p.compute_units * std::min(p.workgroups_per_cu * smaller, held);
+  const std::uint32_t usual = p.compute_units * std::min(p.workgroups_per_cu, held);
+  const auto wanted = c.workload.occupancy == 0 ? usual : static_cast<std::uint32_t>(fit * c.workload.occupancy + 1e-6);
+  if (wanted == 0)
+    run.reject("/workload/experts/occupancy", fmt::format("a share from {:.4g}, one workgroup", 1.0 / fit));
+  return std::min(wanted, output_grid(c).workgroups());
+}
 
 void complete_embedding(const Document& run, RunConfiguration& c) {
   const Topology& topology = c.system.topology;
@@ -45,6 +58,15 @@ void complete_embedding(const Document& run, RunConfiguration& c) {
   e.workgroups = persistent_workgroups(run, c);
   e.gpus_per_node = apart && topology.gpus_per_node < c.gpus ? topology.gpus_per_node : 0;
   check_contexts(run, c);
+}
+
+}  // namespace
+
+void complete_persistent_kernels(const Document& run, RunConfiguration& c) {
+  if (c.workload.embedding) complete_embedding(run, c);
+  if (c.workload.gemv)
+    c.workload.gemv->workgroups = c.system.compute.row_workgroups_per_cu * c.system.compute.compute_units;
+  if (c.workload.experts) c.workload.experts->workgroups = persistent_tiles(run, c);
 }
 
 json resolved_embedding(const Workload& w) {

@@ -1,0 +1,78 @@
+#include "product.h"
+
+struct tile_product {
+  const struct t3_factors* factors;
+  struct t3_rectangle place;
+  uint32_t depth, slabs, ahead;
+};
+
+static uint32_t depth_of(const struct tile_product* p, uint32_t slab) {
+  return t3_smaller(p->depth, p->factors->k - slab * p->depth);
+}
+
+/* `ahead` slabs have tiles; the one after them takes the tiles of the first. */
+static struct t3_tile slab_of_a(const struct tile_product* p, uint32_t slab) {
+  const uint32_t index = 1 + 2 * (slab % p->ahead), depth = depth_of(p, slab);
+  if (p->factors->transpose_a) return (struct t3_tile){index, depth, p->place.rows, T3_FP32};
+  return (struct t3_tile){index, p->place.rows, depth, T3_FP32};
+}
+
+static struct t3_tile slab_of_b(const struct tile_product* p, uint32_t slab) {
+  const uint32_t index = 2 + 2 * (slab % p->ahead), depth = depth_of(p, slab);
+  if (p->factors->transpose_b) return (struct t3_tile){index, p->place.columns, depth, T3_FP32};
+  return (struct t3_tile){index, depth, p->place.columns, T3_FP32};
+}
+
+/* Loads what fills the tile, from (row, column) of a matrix on. */
+static void load(struct t3_wave* wave, const struct tile_product* p, struct t3_tile tile, uint64_t matrix,
+                 uint32_t stride, uint32_t row, uint32_t column) {
+  const enum t3_element element = p->factors->element;
+  t3_load(wave, tile,
+          (struct t3_access){.address = matrix + (uint64_t)row * stride + (uint64_t)column * t3_element_bytes(element),
+                             .stride = stride,
+                             .rows = tile.rows,
+                             .columns = tile.columns,
+                             .element = element});
+}
+
+static void load_slab(struct t3_wave* wave, const struct tile_product* p, uint32_t slab) {
+  const struct t3_factors* f = p->factors;
+  const uint32_t k = slab * p->depth;
+  const bool a_lies = f->transpose_a, b_lies = f->transpose_b;
+  load(wave, p, slab_of_a(p, slab), f->a, f->lda, a_lies ? k : p->place.row, a_lies ? p->place.row : k);
+  load(wave, p, slab_of_b(p, slab), f->b, f->ldb, b_lies ? p->place.column : k, b_lies ? k : p->place.column);
+}
+
+static void multiply_slab(struct t3_wave* wave, const struct tile_product* p, uint32_t slab) {
+  const struct t3_factors* f = p->factors;
+  t3_multiply(wave, (struct t3_product){.sum = t3_product_sums(p->place),
+                                        .a = slab_of_a(p, slab),
+                                        .b = slab_of_b(p, slab),
+                                        .m = f->tile_rows,
+                                        .n = f->tile_columns,
+                                        .k = depth_of(p, slab),
+                                        .transpose_a = f->transpose_a,
+                                        .transpose_b = f->transpose_b,
+                                        .adds = slab != 0});
+}
+
+void t3_multiply_tile(struct t3_wave* wave, const struct t3_factors* factors, struct t3_rectangle place) {
+  struct tile_product p = {.factors = factors, .place = place, .depth = wave->device->slab_depth};
+  p.slabs = t3_divide_up(factors->k, p.depth);
+  p.ahead = t3_smaller(p.slabs, wave->device->prefetch_slabs);
+  for (uint32_t slab = 0; slab < p.ahead; ++slab) load_slab(wave, &p, slab);
+  for (uint32_t slab = 0; slab < p.slabs; ++slab) {
+    multiply_slab(wave, &p, slab);
+    if (slab + p.ahead < p.slabs) load_slab(wave, &p, slab + p.ahead);
+  }
+}
+
+void t3_plan_tiles(struct t3_plan* plan, const struct t3_device* device, uint32_t tile_rows, uint32_t tile_columns) {
+  const uint32_t elements = tile_rows * tile_columns, times = device->tile_rows * device->tile_columns / elements;
+  const uint32_t resident = device->workgroups_per_cu * (times == 0 ? 1 : times);
+  const uint32_t share = device->register_bytes / resident, sums = elements * (uint32_t)sizeof(float);
+  plan->workgroups_per_cu = resident;
+  plan->register_bytes = share > sums ? share : sums;
+  plan->waves = 1;
+  plan->tiles = t3_product_tiles(device);
+}

@@ -1,0 +1,32 @@
+/* The product of which a workgroup computes a tile: slabs of a's rows and b's columns are loaded ahead of their use,
+ * and their products added up. */
+#ifndef T3_KERNELS_GEMM_PRODUCT_H
+#define T3_KERNELS_GEMM_PRODUCT_H
+
+#include "t3/device.h"
+#include "t3/grid.h"
+
+/* Matrices in memory, row by row, and the tile that the program is made for. */
+struct t3_factors {
+  uint64_t a, b;
+  uint32_t lda, ldb; /* bytes from one row to the next */
+  uint32_t k;
+  uint32_t tile_rows, tile_columns;
+  enum t3_element element;
+  bool transpose_a, transpose_b; /* a is k x m, b is n x k */
+};
+
+/* Tiles of a workgroup, its sums' the first. */
+static inline uint32_t t3_product_tiles(const struct t3_device* device) { return 1 + 2 * device->prefetch_slabs; }
+static inline struct t3_tile t3_product_sums(struct t3_rectangle place) {
+  return (struct t3_tile){0, place.rows, place.columns, T3_FP32};
+}
+
+/* Computes what is at this place of the output, no larger than the tile. */
+void t3_multiply_tile(struct t3_wave* wave, const struct t3_factors* factors, struct t3_rectangle place);
+
+/* As many more workgroups fit as the tile is smaller than the one that the machine is made for: the program is compiled
+ * for so many, which share the registers, unless its fp32 sums take more. */
+void t3_plan_tiles(struct t3_plan* plan, const struct t3_device* device, uint32_t tile_rows, uint32_t tile_columns);
+
+#endif

@@ -1,0 +1,48 @@
+// Runs whose kernels exchange or sum up what they compute: what all of their tests ask.
+#pragma once
+
+#include <catch2/catch.hpp>
+
+#include "config/input_error.h"
+#include "system/platform_run.h"
+
+namespace t3vp::test {
+
+inline const char* const joined = "system.links.topology=fully-connected";
+
+inline Settings kernel_run(const char* method, std::uint32_t gpus, const nlohmann::json& workload) {
+  return {on_small_system(), std::string("method=") + method, "gpus=" + std::to_string(gpus),
+          "workload=" + workload.dump()};
+}
+
+/// It passes, and takes no less time than any bound.
+inline Run right_run(const Settings& settings) {
+  CAPTURE(settings);
+  Run run = Run::of_platform(settings);
+  CAPTURE(run.diagnosis());
+  REQUIRE(run.exit_code() == 0);
+  for (const char* bound : {"compute_ns", "compute_quantized_ns", "link_ns", "dram_ns"}) {
+    INFO(bound);
+    CHECK(run.time("total") >= run.report()["bounds"][bound].get<double>());
+  }
+  return run;
+}
+
+/// Bytes over all links.
+inline std::uint64_t carried(const Run& run) {
+  std::uint64_t sum = 0;
+  for (const auto& link : run.report()["links"]) sum += link["payload_bytes"].get<std::uint64_t>();
+  return sum;
+}
+
+/// Why the settings are refused.
+inline std::string refusal_of(const Settings& settings) {
+  try {
+    Run::of_platform(settings);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+}  // namespace t3vp::test
