@@ -108,6 +108,9 @@ static enum t3_status allocate(struct t3_context* gpu, const struct t3_job* job,
   T3_TRY(t3_malloc(gpu, t3_embedding_offset_bytes(e), &b->offsets));
   T3_TRY(allocate_results(gpu, job, b));
   publish(gpu, "tables", b->tables, (uint64_t)e->tables_per_gpu * e->rows, e->dimension, e->element);
+  if (b->ready != 0) /* a flag has the size of two elements */
+    publish(gpu, "ready", b->ready, t3_embedding_samples(e, gpu->gpu, gpus),
+            2 * (uint64_t)gpus * t3_embedding_slices(e), T3_FP32);
   publish(gpu, "out", b->out, t3_embedding_samples(e, gpu->gpu, gpus),
           (uint64_t)gpus * e->tables_per_gpu * e->dimension, e->element);
   return T3_OK;

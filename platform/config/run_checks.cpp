@@ -264,11 +264,20 @@ void check_collective(const Document& run, const Document& system, const RunConf
   if (!c.software.library) require_room(run, c, heap, "buffers");
 }
 
+/// What goes by samples' numbers goes to the same owner from all GPUs at once.
+void check_mirrored_embedding(const Document& run, const RunConfiguration& c) {
+  check_mirrored_torus(run, c, c.workload.embedding->global_batch, "samples");
+  if (c.method == Method::zero_copy)
+    run.reject("/simulate", "all with method zero-copy: its GPUs store to the first owners first, whoever they are");
+  if (c.method == Method::fused && c.workload.embedding->oblivious)
+    run.reject("/simulate", "all with order oblivious: GPUs store to the first owners first, whoever they are");
+}
+
 /// The program's buffers, in its order.
 void check_embedding(const Document& run, const Document& system, const RunConfiguration& c) {
   const t3_embedding& e = *c.workload.embedding;
   if (!is_of_kernels(c.method)) run.reject("/method", "bulk, zero-copy or fused, or nothing, for embedding tables");
-  if (c.mirror) check_mirrored_torus(run, c, e.global_batch, "samples");
+  if (c.mirror) check_mirrored_embedding(run, c);
   if (e.global_batch < c.gpus)
     run.reject("/workload/embedding/global_batch", fmt::format("at least {}, a sample for each GPU", c.gpus));
   constexpr std::uint32_t most_by_nic = 16;  // that a symmetric heap joins

@@ -89,6 +89,23 @@ TEST_CASE("128 GPUs of a torus exchange everything and the bisection bounds it")
   CHECK(run.time("total") > static_cast<double>(bytes) * 127 / 128 / (4 * 25) + 12 * 700);
 }
 
+TEST_CASE("embedding tables on a mirrored torus take about the time of all its GPUs") {
+  const std::string method = GENERATE("bulk", "fused");
+  CAPTURE(method);
+  const auto simulate = [&](const char* which) {
+    return Run::of_platform(
+        torus_128() + on_torus(4, 2) +
+        Settings{"method=" + method, "data=timing-only", std::string("simulate=") + which,
+                 R"(workload={"embedding": {"global_batch": 128, "tables_per_gpu": 4, "dimension": 92, "pooling": 20,
+                    "rows": 100000, "slice": 3}})"});
+  };
+  const Run all = simulate("all"), mirror = simulate("mirror");
+  REQUIRE(mirror.exit_code() == 0);
+  CHECK(std::abs(mirror.time("total") - all.time("total")) <= 0.03 * all.time("total") + 700);
+  for (const char* bytes : {"pooling_read", "pooling_write"})
+    CHECK(mirror.dram_bytes(bytes) == Approx(all.dram_bytes(bytes)).epsilon(0.02));
+}
+
 TEST_CASE("one GPU stands for a torus only where all do the same") {
   const auto refusal = [](const Settings& settings, const std::string& method = "sequential") -> std::string {
     try {
@@ -117,6 +134,11 @@ TEST_CASE("one GPU stands for a torus only where all do the same") {
   const std::string tables =
       R"(workload={"embedding": {"global_batch": 12, "tables_per_gpu": 1, "dimension": 8, "pooling": 1, "rows": 8}})";
   CHECK_THAT(refusal({tables}, "bulk"), Contains("12 samples are not shared equally by 8 GPUs"));
+  const std::string more = "workload.embedding.global_batch=16";
+  CHECK(refusal({tables, more}, "fused").empty());
+  CHECK_THAT(refusal({tables, more}, "zero-copy"), Contains("all with method zero-copy"));
+  CHECK_THAT(refusal({tables, more, "workload.embedding.order=oblivious"}, "fused"),
+             Contains("all with order oblivious"));
   CHECK_THAT(refusal({right, R"(system.links.topology={"kind": "switch", "channels": "by-distance"})"}),
              Contains("this key only with kind torus"));
 }
