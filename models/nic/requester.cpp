@@ -248,7 +248,7 @@ void Nic::put_on_wire(const PacketPointer& packet, std::uint64_t payload) {
 /// The arrow to a message ends at its first packet.
 void Nic::show_sent(const Packet& packet, const PacketCarrier::Departure& departure) {
   const Picoseconds end = now() + departure.leaves, begin = end - departure.takes;
-  if (packet.kind == Packet::Kind::write && packet.first)
+  if (packet.is_write() && packet.first)
     trace_->span(sends_, name_of(packet.kind), begin, end, flow_to(packet.address));
   else
     trace_->span(sends_, name_of(packet.kind), begin, end);
