@@ -216,15 +216,15 @@ static enum t3_status cause_of(struct t3_context* context, const struct t3_nic_q
   return t3_nic_status(found.syndrome != T3_NIC_OK ? &found : &completion);
 }
 
-/* Entries end in their order, and all behind one that fails are flushed: the last one tells of all. Kernels have
- * counted what they have announced in the doorbell record. */
+/* Entries end in their order, and all behind one that fails are flushed: the last one tells of all. What an aborted
+ * wave has written and not announced never ends. */
 static enum t3_status await_end(struct t3_context* context, struct t3_nic_queue* queue) {
-  unsigned char announced[4];
+  struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
   struct t3_nic_completion last;
   if (!queue->is_kernels) return T3_OK;
   queue->is_kernels = false; /* whose kernels have ended: the host takes it over */
-  T3_TRY(context->hal->read_memory(context->hal->platform, t3_nic_record_of(queue), announced, sizeof announced));
-  queue->posted = (uint32_t)t3_number_at(announced, sizeof announced);
+  queue->posted = t3_get32(&nic, T3_NIC_POSTED_OFFSET + queue->number * T3_NIC_POSTED_STRIDE);
+  T3_TRY(nic.status);
   if (queue->posted == 0) return T3_OK;
   queue->taken = queue->ended = queue->posted - 1;
   T3_TRY(t3_nic_wait(context, queue, &last));

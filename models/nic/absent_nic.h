@@ -23,7 +23,7 @@ class AbsentNic : public sc_core::sc_module, public PacketReceiver {
   AbsentNic(const sc_core::sc_module_name& name, std::uint16_t gpu);
 
   /// Packets for it are lost.
-  void receive(const PacketPointer&) override {}
+  void receive(const PacketPointer&, Picoseconds) override {}
 
  private:
   void register_access(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);

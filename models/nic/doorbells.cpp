@@ -26,6 +26,11 @@ Nic::Mistake Nic::mistake_of_doorbell(std::uint32_t queue, std::uint32_t posted)
           fmt::format("more than {:#x}, which the last one has announced, expected", pair.announced)};
 }
 
+std::uint32_t Nic::posted(std::size_t queue) const {
+  const QueuePair& pair = queue_pairs_[queue];
+  return is_before(pair.posted, pair.announced) ? pair.announced : pair.posted;
+}
+
 void Nic::ring(std::uint32_t queue, std::uint32_t posted) {
   queue_pairs_[queue].announced = posted;
   ++figures_.doorbells;

@@ -33,7 +33,7 @@ Nic::Nic(const sc_core::sc_module_name& name, const NicParameters& parameters, b
   completions_.user_of = [this](std::size_t queue) { return user_of_completions(queue); };
   registers.doorbell.on_write([this](std::size_t queue) { doorbell_written(queue); });
   registers.receive_doorbell.on_write([this](std::size_t queue) { post_receive(queue); });
-  registers.posted.on_refresh([this](std::size_t queue) { registers.posted[queue].set(queue_pairs_[queue].posted); });
+  registers.posted.on_refresh([this](std::size_t queue) { registers.posted[queue].set(posted(queue)); });
   registers.finished.on_refresh(
       [this](std::size_t queue) { registers.finished[queue].set(queue_pairs_[queue].finished); });
   registers.regions.on_refresh([this] { registers.regions.set(regions_.used()); });
@@ -168,7 +168,17 @@ void Nic::answered(const Purpose& purpose, const tlm::tlm_generic_payload& acces
   if (purpose.what == Purpose::entry) fetch();
 }
 
-void Nic::receive(const PacketPointer& packet) {
+namespace {
+
+/// Sequence numbers begin anew with each life of a queue pair, where InfiniBand's begin at random: a request that was
+/// on its way when its receiver became ready, and an answer to what has been forgotten, would be taken for others.
+bool is_of_an_earlier_life(const QueuePair& pair, const Packet& packet, Picoseconds sent) {
+  return packet.is_request() ? sent < pair.ready_since : packet.generation != pair.generation;
+}
+
+}  // namespace
+
+void Nic::receive(const PacketPointer& packet, Picoseconds sent) {
   const std::uint32_t queue = packet->to_queue_pair;
   if (queue >= queue_pairs_.size()) {
     ++figures_.dropped;
@@ -176,20 +186,20 @@ void Nic::receive(const PacketPointer& packet) {
         Status::no_peer, 0,
         fmt::format("{} for queue pair {}: at most {} expected", describe(*packet), queue, queue_pairs_.size() - 1));
   }
+  QueuePair& pair = queue_pairs_[queue];
+  if (is_of_an_earlier_life(pair, *packet, sent)) {
+    ++figures_.dropped;
+    return;
+  }
   const auto peer = registers.peer[queue];
-  const QueuePairState state = queue_pairs_[queue].state;
-  const bool is_connected = state == QueuePairState::ready_to_receive || state == QueuePairState::ready_to_send;
+  const bool is_connected =
+      pair.state == QueuePairState::ready_to_receive || pair.state == QueuePairState::ready_to_send;
   if (!is_connected || peer.nic() != packet->from_nic || peer.queue_pair() != packet->from_queue_pair)
     return drop(queue, *packet);
-  switch (packet->kind) {
-    case Packet::Kind::write:
-    case Packet::Kind::accumulate:
-    case Packet::Kind::read_request:
-    case Packet::Kind::add_request:
-      return request_received(queue, *packet);
-    default:
-      return answer_received(queue, *packet);
-  }
+  if (!packet->is_request()) return answer_received(queue, *packet);
+  if (pair.peer_generation.value_or(packet->generation) != packet->generation) return drop(queue, *packet);
+  pair.peer_generation = packet->generation;
+  request_received(queue, *packet);
 }
 
 /// Its sender is told nothing, and tries until its retries are used up. Only the first of a state is logged, and none
@@ -202,8 +212,11 @@ void Nic::drop(std::uint32_t queue, const Packet& packet) {
   pair.told_drop = true;
   const auto peer = registers.peer[queue];
   log(Status::no_peer, 0,
-      fmt::format("{} for queue pair {} in {} with peer {} of NIC {} is dropped", describe(packet), queue,
-                  name_of(pair.state), peer.queue_pair(), peer.nic()));
+      fmt::format("{} for queue pair {} in {} with peer {} of NIC {}{} is dropped", describe(packet), queue,
+                  name_of(pair.state), peer.queue_pair(), peer.nic(),
+                  pair.peer_generation && *pair.peer_generation != packet.generation
+                      ? ", which has been reset since: this one has to be reset and connected anew, too,"
+                      : ""));
 }
 
 void Nic::visit_statistics(const StatisticVisitor& visit) const {

@@ -35,7 +35,7 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
   Nic(const sc_core::sc_module_name& name, const NicParameters& parameters, bool functional, std::uint16_t number,
       Trace* trace = nullptr);
 
-  void receive(const PacketPointer& packet) override;
+  void receive(const PacketPointer& packet, Picoseconds sent) override;
 
   const char* group() const override { return "nic"; }
   void visit_statistics(const StatisticVisitor& visit) const override;
@@ -91,6 +91,7 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
   void take_completions(tlm::tlm_generic_payload& store, std::uint32_t queue, std::uint32_t consumed);
   void take_store(tlm::tlm_generic_payload& store, const char* who);
   void post_receive(std::size_t queue);
+  std::uint32_t posted(std::size_t queue) const;
 
   // engine_requests.cpp
   unsigned engine_debug(int, tlm::tlm_generic_payload& transaction);

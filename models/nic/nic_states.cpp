@@ -107,6 +107,7 @@ void Nic::change_state(std::size_t number) {
     return registers.refuse(Status::invalid_argument, missing);
   pair.state = to;
   pair.told_drop = false;
+  if (to == QueuePairState::ready_to_receive) pair.ready_since = now();
 }
 
 /// Everything of the queue pair is gone, on this side.

@@ -7,6 +7,7 @@
 #include <systemc>
 #include <vector>
 
+#include "protocol/picoseconds.h"
 #include "registers/nic_syndrome.h"
 #include "registers/status.h"
 #include "t3/nic_tile.h"
@@ -29,6 +30,8 @@ struct Packet {
   Kind kind = Kind::write;
   std::uint16_t from_nic = 0, to_nic = 0;
   std::uint32_t from_queue_pair = 0, to_queue_pair = 0;
+  /// Lives of the asking queue pair before this one: its resets. An answer has its request's.
+  std::uint32_t generation = 0;
   std::uint32_t sequence = 0;  ///< of a read request, of the first packet of its response
   /// Of this packet's bytes; of an accumulate, of the message's; of a refusal, the address that was refused.
   std::uint64_t address = 0;
@@ -46,6 +49,7 @@ struct Packet {
 
   /// Its bytes go to the peer's memory.
   bool is_write() const { return kind == Kind::write || kind == Kind::accumulate; }
+  bool is_request() const { return is_write() || kind == Kind::read_request || kind == Kind::add_request; }
   std::uint32_t payload() const { return is_write() || kind == Kind::read_response ? bytes : 0; }
 };
 
@@ -64,7 +68,8 @@ constexpr bool is_before(std::uint32_t a, std::uint32_t b) { return static_cast<
 
 class PacketReceiver : public virtual sc_core::sc_interface {
  public:
-  virtual void receive(const PacketPointer& packet) = 0;
+  /// `sent`: when it was given to the wire.
+  virtual void receive(const PacketPointer& packet, Picoseconds sent) = 0;
 };
 
 class PacketCarrier : public virtual sc_core::sc_interface {

@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "nic/packet.h"
@@ -93,7 +94,9 @@ struct QueuePair {
   bool timer_runs = false;
   Picoseconds last_progress = 0;
 
-  std::uint32_t expected = 0;  ///< next sequence number of the peer
+  Picoseconds ready_since = 0;                   ///< to receive
+  std::optional<std::uint32_t> peer_generation;  ///< of the first request that has come
+  std::uint32_t expected = 0;                    ///< next sequence number of the peer
   bool told_gap = false, refuses = false, told_drop = false;
   std::uint32_t receive_posted = 0, receive_used = 0;
   std::deque<Duty> duties;

@@ -159,6 +159,7 @@ void Nic::make_packet(std::uint32_t queue, Message& message) {
                  : message.entry.is_write()                  ? Packet::Kind::write
                  : message.entry.opcode() == NicOpcode::read ? Packet::Kind::read_request
                                                              : Packet::Kind::add_request;
+  packet->generation = pair.generation;
   packet->from_nic = number_;
   packet->to_nic = static_cast<std::uint16_t>(registers.peer[queue].nic());
   packet->from_queue_pair = queue;

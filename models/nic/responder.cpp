@@ -61,6 +61,7 @@ Duty& Nic::owe(std::uint32_t queue, const Packet& packet, Packet::Kind kind) {
   duty.answer = std::make_shared<Packet>();
   Packet& answer = *duty.answer;
   answer.kind = kind;
+  answer.generation = packet.generation;
   answer.from_nic = number_;
   answer.to_nic = packet.from_nic;
   answer.from_queue_pair = queue;

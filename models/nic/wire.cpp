@@ -26,7 +26,7 @@ PacketCarrier::Departure Wire::send(const PacketPointer& packet) {
   } else {
     End& receiver = ends_[packet->to_nic];
     receiver.receives_until = std::max(sender.sends_until + parameters_.latency, receiver.receives_until + time);
-    events_.push(receiver.receives_until, packet);
+    events_.push(receiver.receives_until, {packet, now()});
   }
   return {sender.sends_until - now(), time, is_lost};
 }
@@ -39,8 +39,8 @@ bool Wire::strikes(const Packet& packet) {
 
 void Wire::step() {
   while (events_.ready()) {
-    const PacketPointer packet = events_.pop();
-    receivers[packet->to_nic]->receive(packet);
+    const UnderWay arrived = events_.pop();
+    receivers[arrived.packet->to_nic]->receive(arrived.packet, arrived.sent);
   }
   events_.arm();
 }

@@ -236,8 +236,12 @@ struct NicBench {
   Wire wire;
   Side a, b;
 
-  explicit NicBench(const NicParameters& p = {}, bool functional = true)
-      : parameters(p), wire("wire", wire_parameters), a(0, p, functional, checks), b(1, p, functional, checks) {
+  explicit NicBench(const NicParameters& p = {}, bool functional = true, const WireParameters& w = {})
+      : parameters(p),
+        wire_parameters(w),
+        wire("wire", wire_parameters),
+        a(0, p, functional, checks),
+        b(1, p, functional, checks) {
     for (Side* side : {&a, &b}) {
       wire.receivers.bind(side->nic);
       side->nic.wire.bind(wire);
