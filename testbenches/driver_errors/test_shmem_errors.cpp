@@ -55,6 +55,18 @@ TEST_CASE("what has failed behind a kernel that did not wait is told when the he
   CHECK(closed[1] == T3_OK);
 }
 
+// As a wave leaves it that is aborted between the record and the doorbell.
+TEST_CASE("a heap is closed when kernels have written a doorbell record and have not rung") {
+  const RunResult result = run({[](t3_wave* wave, const Arguments& told, t3_shmem* shmem) {
+    const std::uint32_t posted = 3;
+    t3_write(wave, shmem->queues[other(told)].record, &posted, sizeof posted);
+    t3_drain(wave);
+  }});
+  require_ended(result);
+  CHECK(closed[0] == T3_OK);
+  CHECK(closed[1] == T3_OK);
+}
+
 TEST_CASE("a key that is withdrawn while kernels use it ends them with its syndrome") {
   Case what{[](t3_wave* wave, const Arguments& told, t3_shmem* shmem) {
     if (told.gpu != 0) return;
