@@ -31,19 +31,23 @@ static enum t3_status lend(struct t3_context* context, uint32_t dma_queue, struc
 enum t3_status t3_dma_lend(struct t3_context* context, uint32_t dma_queue, struct t3_nic_queue* queue) {
   if (dma_queue >= T3_DMA_QUEUES || queue == NULL || !queue->is_open) return T3_INVALID_ARGUMENT;
   if (queue->is_lent || queue->posted != 0) return T3_BUSY;
+  if (queue->is_kernels) return T3_ACCESS_DENIED;
   T3_TRY(is_ready_to_send(context, queue));
   return T3_LOCKED(context, lend(context, dma_queue, queue));
 }
 
-/* The engine refuses to give up a queue that a command sends by. */
+/* The engine refuses to give up a queue that a command sends by. What it has posted the queue pair has in it until it
+ * is reset. */
 static enum t3_status take_back(struct t3_context* context, uint32_t dma_queue, struct t3_nic_queue* queue) {
   struct t3_registers dma = t3_own_block(context, T3_BLOCK_DMA);
   const uint32_t pair = t3_get32(&dma, of_queue(T3_DMA_QUEUE_PAIR_OFFSET, dma_queue));
+  const uint32_t posted = t3_get32(&dma, of_queue(T3_DMA_QUEUE_POSTED_OFFSET, dma_queue));
   T3_TRY(dma.status);
   if (pair >> T3_DMA_QUEUE_PAIR_NUMBER_SHIFT != queue->number) return T3_INVALID_ARGUMENT;
   t3_put32(&dma, of_queue(T3_DMA_QUEUE_ENTRIES_OFFSET, dma_queue), 0);
   if (dma.status == T3_BAD_VALUE) return T3_BUSY;
   T3_TRY(dma.status);
+  queue->posted = queue->ended = posted;
   queue->is_lent = false;
   return T3_OK;
 }

@@ -42,7 +42,6 @@ static void encode(const struct t3_nic_message* message, const struct t3_nic_que
 
 static enum t3_status may_use(const struct t3_nic_queue* queue) {
   if (queue == NULL || !queue->is_open) return T3_INVALID_ARGUMENT;
-  if (queue->is_lent) return T3_BUSY;
   return queue->is_kernels ? T3_ACCESS_DENIED : T3_OK;
 }
 

@@ -39,6 +39,10 @@ TEST_CASE("a queue pair that is lent is described to the DMA engine, and taken b
   message.opcode = T3_NIC_WRITE;
   CHECK(t3_nic_post(&d.context, &d.queue, &message) == T3_BUSY);
   CHECK(t3_nic_reset(&d.context, &d.queue) == T3_BUSY);
+  bool is_there = true;
+  t3_nic_completion completion{};
+  CHECK(t3_nic_poll(&d.context, &d.queue, &is_there, &completion) == T3_OK);  // of entries that have failed
+  CHECK_FALSE(is_there);
   REQUIRE(t3_dma_take_back(&d.context, 2, &d.queue) == T3_OK);
   CHECK(d.engine(T3_DMA_QUEUE_ENTRIES_OFFSET) == 0);
   CHECK(t3_nic_reset(&d.context, &d.queue) == T3_OK);
@@ -67,7 +71,17 @@ TEST_CASE("what cannot be lent or taken back is refused by its reason") {
   REQUIRE(d.lend() == T3_OK);
   CHECK(d.lend() == T3_BUSY);
   CHECK(t3_dma_take_back(&d.context, 3, &d.queue) == T3_INVALID_ARGUMENT);  // it is lent as another one
+  d.engine(T3_DMA_QUEUE_POSTED_OFFSET) = 6;
   REQUIRE(t3_dma_take_back(&d.context, 2, &d.queue) == T3_OK);
+  CHECK(d.lend() == T3_BUSY);  // the engine's entries are in it
+  REQUIRE(t3_nic_reset(&d.context, &d.queue) == T3_OK);
+  d.state() = T3_NIC_STATE_NOW_RESET;
+  REQUIRE(t3_nic_create(&d.context, &d.queue) == T3_OK);
+  d.state() = T3_NIC_STATE_NOW_READY_TO_SEND;
+  d.queue.is_kernels = true;
+  CHECK(d.lend() == T3_ACCESS_DENIED);
+  d.queue.is_kernels = false;
+  CHECK(d.lend() == T3_OK);
 }
 
 TEST_CASE("a map by the NIC says its way and its keys, and those behind it go by the links again") {
