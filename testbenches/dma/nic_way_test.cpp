@@ -141,6 +141,22 @@ TEST_CASE("the doorbell rings when memory has the entries and the record, whose 
   for (std::uint32_t i = 0; i < 4; ++i) REQUIRE(bench.nic.arrivals()[1 + i].extension.threshold == i + 1);
 }
 
+TEST_CASE("the doorbell rings when memory has answered each of the entries and the record, and not before") {
+  QueueBench bench;
+  const TileGrid grid = DmaBench::ragged_grid();
+  REQUIRE(bench.map(Sent::update, grid, 0, 1) == Status::ok);
+  bench.memory.holds = true;
+  for (std::uint32_t wf = 0; wf < 4; ++wf) bench.trigger(grid, 0, wf);
+  bench.settle();
+  REQUIRE(bench.memory.arrivals().size() == 4 + 1);
+  for (int answered = 0; answered < 4 + 1; ++answered) {
+    REQUIRE(bench.doorbells().empty());
+    bench.memory.answer_one();
+    bench.settle();
+  }
+  REQUIRE(bench.doorbells() == std::vector<std::uint32_t>{4});
+}
+
 TEST_CASE("a full send queue is never overrun: tiles wait until entries have ended") {
   QueueBench bench(4);
   const TileGrid grid = DmaBench::ragged_grid();
