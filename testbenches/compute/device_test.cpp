@@ -10,8 +10,10 @@
 #include "guest_bench.h"
 #include "protocol/plain_name.h"
 #include "protocol/traffic_classes.h"
+#include "t3/address.h"
 #include "t3/check.h"
 #include "t3/element_bytes.h"
+#include "t3/registers/nic.h"
 
 namespace t3vp::test::device_test {
 
@@ -290,6 +292,30 @@ TEST_CASE("a program that uses more than its stack ends its kernel and the next 
   guest.kernel.run = &guest_meets;
   guest.bench.run(guest.gemm.packet);
   REQUIRE(guest.bench.gpu().error() == Status::ok);
+}
+
+TEST_CASE("a plan with doorbells lets nothing ring but words, and none of a peer") {
+  static std::uint64_t rung;
+  static std::uint32_t bytes;
+  GuestBench guest([](t3_wave* wave) {
+    const std::uint64_t posted = 1;
+    t3_write(wave, rung, &posted, bytes);
+  });
+  guest.kernel.plan = [](const t3_device* device, const t3_launch* launch) {
+    t3_plan plan = guest_plan(device, launch);
+    plan.doorbells = true;
+    return plan;
+  };
+  const auto require = [&](std::uint64_t address, std::uint32_t length, const std::string& refused) {
+    rung = address, bytes = length;
+    guest.bench.run(guest.gemm.packet);
+    REQUIRE(guest.bench.gpu().error() == Status::aborted);
+    CHECK_THAT(guest.report(), Contains(refused));
+  };
+  const auto page = [](std::uint32_t gpu) { return t3_block_base(gpu, T3_BLOCK_NIC) + T3_NIC_DOORBELL_OFFSET; };
+  require(page(0), 8, "in the doorbell page of GPU 0's NIC: 4 bytes at a multiple of 4 expected");
+  require(page(0) + 2, 4, "in the doorbell page of GPU 0's NIC: 4 bytes at a multiple of 4 expected");
+  require(page(1), 4, "in the doorbell page of GPU 1's NIC: that of GPU 0, the kernel's own, expected");
 }
 
 TEST_CASE("a program that writes behind its local memory ends its kernel") {

@@ -290,8 +290,15 @@ static void writes_behind_what_is_shared(struct t3_wave* wave) {
 
 static void writes_to_all(struct t3_wave* wave) { t3_write(wave, t3_on_gpu(T3_ALL_GPUS, COUNTERS), &(uint32_t){1}, 4); }
 
-static void rings_a_doorbell(struct t3_wave* wave) {
-  t3_write(wave, t3_block_base(0, T3_BLOCK_NIC) + T3_NIC_DOORBELL_OFFSET, &(uint32_t){1}, 4);
+static uint64_t doorbell_of(uint32_t gpu) { return t3_block_base(gpu, T3_BLOCK_NIC) + T3_NIC_DOORBELL_OFFSET; }
+
+static void rings_a_doorbell(struct t3_wave* wave) { t3_write(wave, doorbell_of(0), &(uint32_t){1}, 4); }
+
+static void rings_at_a_peer(struct t3_wave* wave) { t3_write(wave, doorbell_of(1), &(uint32_t){1}, 4); }
+
+static void reads_a_doorbell(struct t3_wave* wave) {
+  uint32_t posted;
+  (void)t3_read(wave, doorbell_of(0), 4, &posted);
 }
 
 static void fails_without_a_word(struct t3_wave* wave) { t3_fail(wave, NULL); }
@@ -308,6 +315,10 @@ static void reads_what_it_writes(struct t3_wave* wave) {
 }
 
 static void polls(struct t3_wave* wave, struct t3_condition condition) { (void)t3_await_value(wave, condition); }
+
+static void polls_a_doorbell(struct t3_wave* wave) {
+  polls(wave, (struct t3_condition){.address = doorbell_of(0), .bytes = 4, .mask = 1});
+}
 
 static void polls_three_bytes(struct t3_wave* wave) {
   polls(wave, (struct t3_condition){.address = t3_on_gpu(0, COUNTERS), .bytes = 3, .mask = 1});
@@ -764,7 +775,10 @@ const struct guest_mistake guest_mistakes[] = {
     {writes_behind_what_is_shared,
      "a write of 4 bytes at 0x100000006040 of GPU 1: its plan shares 0x6000 to 0x603f of any GPU, memory of this"},
     {writes_to_all, "a write to 0xffffe00000006000 of all GPUs: an address of one expected"},
-    {rings_a_doorbell, " of GPU 0: its plan shares 0x6000 to 0x603f of any GPU, memory of this expected"},
+    {rings_a_doorbell, ", in the doorbell page of GPU 0's NIC: a plan whose doorbells is true expected"},
+    {rings_at_a_peer, ", in the doorbell page of GPU 1's NIC: that of GPU 0, the kernel's own, expected"},
+    {reads_a_doorbell, ", in the doorbell page of GPU 0's NIC: t3_write expected, nothing else of a kernel reaches it"},
+    {polls_a_doorbell, ", in the doorbell page of GPU 0's NIC: t3_write expected, nothing else of a kernel reaches it"},
     {fails_without_a_word, "a failure that says nothing: a text expected"},
     {fails_with_a_word, "no more"},
     {reads_what_it_writes,
