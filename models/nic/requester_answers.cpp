@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "nic/nic.h"
+#include "nic/syndrome_status.h"
 #include "protocol/response_status.h"
 
 namespace t3vp::nic {
@@ -11,22 +12,6 @@ namespace {
 
 constexpr Picoseconds timeout_unit = 4'096'000, receiver_unit = 1'024'000;
 constexpr unsigned for_ever = 7;  // receiver-not-ready retries
-
-Status status_of(NicSyndrome syndrome) {
-  switch (syndrome) {
-    case NicSyndrome::local_length:
-    case NicSyndrome::local_operation:
-    case NicSyndrome::remote_invalid_request:
-      return Status::bad_packet;
-    case NicSyndrome::retry_exceeded:
-    case NicSyndrome::rnr_retry_exceeded:
-      return Status::timeout;
-    case NicSyndrome::remote_operation:
-      return Status::bad_address;
-    default:
-      return Status::access_denied;
-  }
-}
 
 }  // namespace
 

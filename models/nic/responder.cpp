@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "nic/nic.h"
+#include "nic/syndrome_status.h"
 #include "protocol/response_status.h"
 
 namespace t3vp::nic {
@@ -79,7 +80,7 @@ std::uint64_t Nic::last_duty(std::uint32_t queue) const {
 
 /// When what is owed before has been paid, the refusal is sent, and the queue pair is in error.
 void Nic::refuse(std::uint32_t queue, const Packet& packet, NicSyndrome syndrome, const std::string& text) {
-  log(Status::access_denied, packet.address,
+  log(status_of(syndrome), packet.address,
       fmt::format("{} for queue pair {}: {}: {}", describe(packet), queue, name_of(syndrome), text));
   owe(queue, packet, Packet::Kind::refuse).answer->syndrome = syndrome;
   queue_pairs_[queue].refuses = true;

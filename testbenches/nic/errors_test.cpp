@@ -1,4 +1,5 @@
 #include "nic/nic_bench.h"
+#include "nic/syndrome_status.h"
 
 namespace t3vp::test::errors_test {
 
@@ -35,6 +36,8 @@ void require_failure(NicBench& bench, std::uint32_t queue, NicSyndrome syndrome,
   REQUIRE(bench.a.registers["interrupt"] == 2);
   REQUIRE(bench.a.registers.reported.size() == 1);
   INFO(bench.a.registers.reported.back().text);
+  const Status code = done[0].reason != 0 ? static_cast<Status>(done[0].reason) : status_of(syndrome);
+  REQUIRE(static_cast<Status>(bench.a.registers.reported.back().code) == code);
   REQUIRE((bench.a.has_reported(text) || bench.b.has_reported(text)));
   REQUIRE(bench.a.nic.diagnosis().empty());
   bench.a.post_inline(bench.b.base + Side::data, key, {3}, queue);

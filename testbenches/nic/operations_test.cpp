@@ -74,6 +74,8 @@ TEST_CASE("a fetch-and-add that is not aligned is a remote invalid request") {
   REQUIRE(done.size() == 1);
   REQUIRE(syndrome_of(done[0]) == NicSyndrome::remote_invalid_request);
   REQUIRE(bench.b.has_reported("a multiple of 8 expected"));
+  for (const Side* side : {&bench.a, &bench.b})
+    REQUIRE(static_cast<Status>(side->registers.reported.back().code) == Status::invalid_argument);
 }
 
 TEST_CASE("reads and fetch-and-adds need their own rights") {
