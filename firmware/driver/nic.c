@@ -5,6 +5,8 @@
 #include "t3/little_endian.h"
 #include "wait.h"
 
+_Static_assert(T3_NIC_PAIRS == T3_NIC_STATE_COUNT, "a place for the memory of each queue pair");
+
 static uint32_t of_pair(uint32_t offset, const struct t3_nic_queue* queue) {
   return offset + queue->number * T3_NIC_STATE_STRIDE;
 }
@@ -67,6 +69,25 @@ static enum t3_status read_state(struct t3_registers* nic, const struct t3_nic_q
   return nic->status;
 }
 
+static bool is_within(struct t3_allocation inner, struct t3_allocation outer) {
+  return inner.address >= outer.address && inner.bytes <= outer.bytes &&
+         inner.address - outer.address <= outer.bytes - inner.bytes;
+}
+
+static bool overlap(struct t3_allocation a, struct t3_allocation b) {
+  return a.address < b.address + b.bytes && b.address < a.address + a.bytes;
+}
+
+/* All in one piece of memory that the program has, and not the rings of another queue pair. */
+static enum t3_status check_memory(const struct t3_context* context, struct t3_allocation rings) {
+  uint32_t i = 0;
+  while (i < context->allocation_count && !is_within(rings, context->allocations[i])) ++i;
+  if (i == context->allocation_count) return T3_INVALID_ARGUMENT;
+  for (i = 0; i < T3_NIC_PAIRS; ++i)
+    if (context->nic_rings[i].bytes != 0 && overlap(rings, context->nic_rings[i])) return T3_OVERLAP;
+  return T3_OK;
+}
+
 static enum t3_status create(struct t3_context* context, struct t3_nic_queue* queue) {
   if (!is_possible(queue)) return T3_INVALID_ARGUMENT;
   if (queue->memory % T3_NIC_RECORD_BYTES != 0) return T3_UNALIGNED;
@@ -75,6 +96,8 @@ static enum t3_status create(struct t3_context* context, struct t3_nic_queue* qu
   T3_TRY(read_state(&nic, queue, &state));
   if (state != T3_NIC_STATE_NOW_RESET) return T3_BUSY;
   if (t3_get32(&nic, of_completions(T3_NIC_COMPLETION_ENTRIES_OFFSET, queue)) != 0) return T3_BUSY;
+  const struct t3_allocation rings = {.address = queue->memory, .bytes = t3_nic_queue_bytes(queue->entries)};
+  T3_TRY(check_memory(context, rings));
   T3_TRY(write_empty_rings(context, queue));
   t3_put32(&nic, of_completions(T3_NIC_COMPLETION_ENTRIES_OFFSET, queue), queue->entries);
   t3_put64(&nic, of_completions(T3_NIC_COMPLETION_BASE_OFFSET, queue), t3_nic_completions_of(queue));
@@ -88,6 +111,7 @@ static enum t3_status create(struct t3_context* context, struct t3_nic_queue* qu
   queue->is_open = nic.status == T3_OK;
   queue->is_lent = queue->is_kernels = false;
   context->nic_queues += queue->is_open;
+  if (queue->is_open) context->nic_rings[queue->number] = rings;
   return nic.status;
 }
 
@@ -140,6 +164,7 @@ static enum t3_status reset(struct t3_context* context, struct t3_nic_queue* que
   queue->posted = queue->ended = queue->taken = 0;
   queue->is_open = false;
   --context->nic_queues;
+  context->nic_rings[queue->number].bytes = 0;
   return T3_OK;
 }
 

@@ -5,6 +5,7 @@
 
 #include "driver_errors/nic_systems.h"
 #include "driver_errors/whole_runs.h"
+#include "nic/syndrome_status.h"
 #include "t3/address.h"
 #include "t3/nic_work_entry.h"
 #include "t3/shmem.h"
@@ -166,6 +167,23 @@ TEST_CASE("nic: a key that is withdrawn while its message is on the way") {
                       }}),
                  {"queue pair 0, entry 0: remote_access: NIC 1 has refused", "key 0x1 is not valid",
                   "key 0x1 is withdrawn: one of a registered region expected"});
+}
+
+TEST_CASE("nic: a local key that is withdrawn while its message is on the way") {
+  require_logged(run({[](Host& host) {
+                        REQUIRE(host.post(host.message(T3_NIC_WRITE, piece)) == T3_OK);
+                        host.hal->wait_ns(host.hal->platform, 2'000);
+                        bool is_there = true;
+                        t3_nic_completion end{};
+                        REQUIRE(t3_nic_poll(&host.gpu, &host.queue, &is_there, &end) == T3_OK);
+                        REQUIRE_FALSE(is_there);
+                        REQUIRE(t3_nic_withdraw(&host.gpu, host.key) == T3_OK);
+                        CHECK(host.end().syndrome == T3_NIC_OK);
+                        require_end(host.send(host.message(T3_NIC_WRITE, 8)), T3_NIC_LOCAL_PROTECTION, T3_ACCESS_DENIED,
+                                    host.data);
+                      },
+                      nullptr}),
+                 {"queue pair 0, entry 1: local_protection: key 0x1 is not valid"});
 }
 
 TEST_CASE("nic: a local key that does not cover the bytes") {
@@ -372,6 +390,41 @@ TEST_CASE("nic: a queue that was reset") {
                       },
                       nullptr}),
                  {});
+}
+
+TEST_CASE("nic: memory of a queue that is not its own") {
+  require_logged(run({[](Host& host) {
+                        t3_nic_queue second = host.queue;
+                        second.number = second.completion_queue = 1;
+                        const auto create_at = [&](std::uint64_t memory) {
+                          second.memory = memory;
+                          return t3_nic_create(&host.gpu, &second);
+                        };
+                        CHECK(create_at(host.queue.memory) == T3_OVERLAP);
+                        const std::uint64_t bytes = t3_nic_queue_bytes(entries), first = host.data;
+                        CHECK(create_at(t3_on_gpu(host.hal->gpu, 0)) == T3_INVALID_ARGUMENT);
+                        CHECK(create_at(first + piece - bytes + 64) == T3_INVALID_ARGUMENT);
+                        CHECK(create_at(host.queue.memory + 8 * bytes) == T3_INVALID_ARGUMENT);
+                        REQUIRE(create_at(first) == T3_OK);
+                        t3_nic_queue third = second;
+                        third.number = third.completion_queue = 2;
+                        third.memory = first + bytes - 64;
+                        CHECK(t3_nic_create(&host.gpu, &third) == T3_OVERLAP);
+                        REQUIRE(t3_nic_reset(&host.gpu, &second) == T3_OK);
+                        REQUIRE(t3_nic_create(&host.gpu, &third) == T3_OK);
+                        REQUIRE(t3_nic_reset(&host.gpu, &third) == T3_OK);
+                      },
+                      nullptr}),
+                 {});
+}
+
+TEST_CASE("nic: a syndrome has one code, in the log and in the driver") {
+  for (const NicSyndrome syndrome : nic_syndrome_values) {
+    t3_nic_completion end{};
+    end.syndrome = static_cast<std::uint8_t>(syndrome);
+    CAPTURE(name_of(syndrome));
+    CHECK(static_cast<Status>(t3_nic_status(&end)) == nic::status_of(syndrome));
+  }
 }
 
 TEST_CASE("nic: regions that cannot be") {

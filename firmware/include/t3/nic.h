@@ -47,7 +47,7 @@ struct t3_nic_queue {
   uint32_t number;           /* queue pair */
   uint32_t completion_queue; /* that no other queue pair has */
   uint32_t entries;          /* of either ring: a power of two up to T3_NIC_ENTRIES_MAX */
-  uint64_t memory;           /* 64-byte aligned, of t3_nic_queue_bytes(entries) */
+  uint64_t memory;           /* of t3_malloc, 64-byte aligned, t3_nic_queue_bytes(entries) */
   /* Since it was created: entries posted, those that are known to have ended, completions taken, which are those and
    * of peers' writes with immediate. */
   uint32_t posted, ended, taken;
@@ -65,7 +65,9 @@ static inline uint64_t t3_nic_completions_of(const struct t3_nic_queue* queue) {
 }
 
 /* Writes empty rings and takes the queue pair from reset to init. T3_BUSY when it is in another state, or another queue
- * pair has the completion queue. Calls with a queue that has not been created, or was reset: T3_INVALID_ARGUMENT. */
+ * pair has the completion queue; T3_OVERLAP when another queue pair has some of the memory, T3_INVALID_ARGUMENT when it
+ * is not all of one piece that t3_malloc has given. Calls with a queue that has not been created, or was reset:
+ * T3_INVALID_ARGUMENT. */
 enum t3_status t3_nic_create(struct t3_context* context, struct t3_nic_queue* queue);
 /* Joins it with the peer's queue pair, which joins with this one: ready to receive and to send. T3_BUSY when it is not
  * in init. */

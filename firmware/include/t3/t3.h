@@ -164,6 +164,8 @@ struct t3_queue_options {
 
 /* Pieces of memory that a context can give out at a time. */
 enum { T3_ALLOCATIONS_MAX = 256 };
+/* Queue pairs of a NIC. */
+enum { T3_NIC_PAIRS = 64 };
 
 struct t3_allocation {
   uint64_t address, bytes;
@@ -206,17 +208,18 @@ struct t3_context {
   struct t3_allocation allocations[T3_ALLOCATIONS_MAX]; /* by address */
   uint32_t allocation_count;
   struct t3_queue_state queues[T3_QUEUES];
-  uint32_t queue;                      /* in use */
-  struct t3_kernel_wait* kernel_waits; /* t3_wait_kernels under way, the latest first */
-  uint32_t nic_queues;                 /* queue pairs of the NIC that are not in reset */
-  uint64_t barrier_rounds;             /* since reset */
-  uint32_t barrier_round;              /* of the barrier that a timeout has left */
-  bool barrier_told;                   /* the neighbour knows of that round */
-  uint64_t ring_epoch, last_ring;      /* the ring kernel under way, 0: none */
-  uint32_t ring_queue;                 /* that it is in */
-  bool ring_broken;                    /* a ring kernel was aborted: the counters of the GPUs do not agree any more */
-  bool ring_refused;                   /* the latest ring kernel was: neighbours may be in theirs */
-  bool filling;                        /* a fill's end has not been noticed */
+  uint32_t queue;                               /* in use */
+  struct t3_kernel_wait* kernel_waits;          /* t3_wait_kernels under way, the latest first */
+  uint32_t nic_queues;                          /* queue pairs of the NIC that are not in reset */
+  struct t3_allocation nic_rings[T3_NIC_PAIRS]; /* their memory, by number; no bytes: in reset */
+  uint64_t barrier_rounds;                      /* since reset */
+  uint32_t barrier_round;                       /* of the barrier that a timeout has left */
+  bool barrier_told;                            /* the neighbour knows of that round */
+  uint64_t ring_epoch, last_ring;               /* the ring kernel under way, 0: none */
+  uint32_t ring_queue;                          /* that it is in */
+  bool ring_broken;  /* a ring kernel was aborted: the counters of the GPUs do not agree any more */
+  bool ring_refused; /* the latest ring kernel was: neighbours may be in theirs */
+  bool filling;      /* a fill's end has not been noticed */
   enum t3_status fill_code;
   bool in_barrier, in_fill;
   uint32_t spill_entries;
