@@ -368,6 +368,9 @@ void check_gemm(const Document& run, const Document& system, const RunConfigurat
   const std::uint64_t most = is_fused(c) ? std::uint64_t{most_mapped_workgroups} * c.gpus : no_workgroup - 1;
   if (tiles > most)
     run.reject("/workload", fmt::format("an output of {} tiles", tiles), fmt::format("at most {} tiles", most));
+  if (tiles < 2 && c.gpus >= 2)
+    run.reject("/workload", fmt::format("an output of {} tile", tiles),
+               fmt::format("at least {} tiles, so that each of {} GPUs has a chunk", c.gpus, c.gpus));
   if (tiles < c.gpus)
     run.reject(run.content.contains("gpus") ? "/gpus" : "/workload/tp",
                fmt::format("at most {}, the output's tiles, so that every GPU has a chunk", tiles));

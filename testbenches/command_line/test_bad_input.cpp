@@ -373,6 +373,20 @@ TEST_CASE("the unchanged files are valid") {
   CHECK(outcome.exit_code == 0);
 }
 
+TEST_CASE("of an output that is too small for any number of GPUs the shape is what is wrong") {
+  const ValidFiles files;
+  const auto require = [&](const char* shape, const std::string& expected) {
+    const Outcome outcome = run_file(files.run(), {"--set", std::string("workload={\"gemm\": ") + shape + "}"});
+    CHECK(outcome.exit_code == 2);
+    CHECK(outcome.err == (files / "run.json: ").string() + expected + "\n");
+  };
+  require(
+      R"({"m": 8, "n": 8, "k": 64})",
+      "/workload: found an output of 1 tile (--set), expected at least 4 tiles, so that each of 4 GPUs has a chunk");
+  require(R"({"m": 65, "n": 8, "k": 64})",
+          "/gpus: found 4, expected at most 2, the output's tiles, so that every GPU has a chunk");
+}
+
 TEST_CASE("a wrong setting is refused in the file that the key belongs to") {
   const std::pair<const char*, const char*> settings[] = {
       {"gpus=-3", "run.json: /gpus"},
