@@ -39,6 +39,8 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
 
   const char* group() const override { return "nic"; }
   void visit_statistics(const StatisticVisitor& visit) const override;
+  std::uint64_t resent() const { return figures_.resent; }  ///< packets
+  bool has_work() const { return !diagnosis().empty(); }    ///< entries that have not ended
   /// One line for each queue pair with entries that have not ended.
   std::vector<std::string> diagnosis() const override;
 

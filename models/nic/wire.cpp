@@ -34,6 +34,7 @@ PacketCarrier::Departure Wire::send(const PacketPointer& packet) {
 bool Wire::strikes(const Packet& packet) {
   if (packet.from_nic != parameters_.loss.nic || struck_ == parameters_.loss.packets) return false;
   if (struck_++ == 0) first_struck_ = describe(packet);
+  struck_requests_ += packet.is_request();
   return true;
 }
 

@@ -27,6 +27,7 @@ class Wire : public sc_core::sc_module, public PacketCarrier {
   std::uint64_t bytes() const { return bytes_; }  ///< with headers, of all that was sent
   /// What the injected loss has struck: packets, and the first of them in words, empty while there is none.
   std::uint64_t struck() const { return struck_; }
+  std::uint64_t struck_requests() const { return struck_requests_; }  ///< of those
   const std::string& first_struck() const { return first_struck_; }
 
  private:
@@ -43,7 +44,7 @@ class Wire : public sc_core::sc_module, public PacketCarrier {
     Picoseconds sent;
   };
   EventQueue<UnderWay> events_;
-  std::uint64_t packets_ = 0, lost_ = 0, bytes_ = 0, struck_ = 0;
+  std::uint64_t packets_ = 0, lost_ = 0, bytes_ = 0, struck_ = 0, struck_requests_ = 0;
   std::string first_struck_;
 };
 

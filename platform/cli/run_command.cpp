@@ -33,7 +33,7 @@ RunResult measured(const RunConfiguration& configuration, const OpenedSoftware& 
   options.out = command.out;
   options.trace = command.trace;
   options.dump_arrays = command.dump_arrays;
-  options.progress = [&line](double done, const std::string& phase) { line.show(done, phase); };
+  options.progress = [&line](std::optional<double> done, const std::string& phase) { line.show(done, phase); };
   const auto begin = std::chrono::steady_clock::now();
   RunResult result = simulate(configuration, options);
   result.host.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -10,13 +10,14 @@ namespace t3vp {
 
 ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) == 1) {}
 
-void ProgressLine::show(double done, const std::string& phase) {
+void ProgressLine::show(std::optional<double> done, const std::string& phase) {
   constexpr std::chrono::milliseconds interval(100);
   const auto time = std::chrono::steady_clock::now();
   if (!terminal_ || time - last_ < interval) return;
   last_ = time;
   drawn_ = true;
-  write_all(STDERR_FILENO, fmt::format("\r\033[K{:3.0f}% [{:<30}] {}", 100 * done, bar(done, 30), phase));
+  const std::string share = done ? fmt::format("{:3.0f}% [{:<30}] ", 100 * *done, bar(*done, 30)) : "";
+  write_all(STDERR_FILENO, "\r\033[K" + share + phase);
 }
 
 void ProgressLine::clear() {

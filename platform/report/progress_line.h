@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 namespace t3vp {
@@ -14,7 +15,8 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  void show(double done, const std::string& phase);
+  /// A bar, where the share is known, and the phase.
+  void show(std::optional<double> done, const std::string& phase);
   void clear();
 
  private:

@@ -101,7 +101,10 @@ ordered_json functional_json(const FunctionalCheck& f) {
 
 ordered_json faults_json(const std::vector<FaultOutcome>& faults) {
   ordered_json list = ordered_json::array();
-  for (const FaultOutcome& f : faults) list.push_back({{"name", f.name}, {"struck", f.struck}, {"text", f.text}});
+  for (const FaultOutcome& f : faults) {
+    list.push_back({{"name", f.name}, {"struck", f.struck}, {"text", f.text}});
+    if (!f.recovery.empty()) list.back()["recovery"] = f.recovery;
+  }
   return list;
 }
 
@@ -132,6 +135,12 @@ std::string mismatch_line(const FunctionalCheck& f) {
         fmt::format("; the first: GPU {}, {}, row {}, column {}: found {}, expected {}", f.first->gpu, f.first->tensor,
                     f.first->row, f.first->column, in_words(f.first->found), in_words(f.first->expected));
   return line;
+}
+
+/// Programs have written parts of them.
+std::vector<std::string> printable_lines(std::vector<std::string> lines) {
+  for (std::string& line : lines) line = printable(line);
+  return lines;
 }
 
 /// What went wrong by itself.
@@ -169,16 +178,18 @@ std::string in_words(double value) {
 }
 
 std::string text_of(const FaultOutcome& fault) {
-  return fmt::format("fault {} {}: {}", fault.name, fault.struck ? "struck" : "did not strike", fault.text);
+  const std::string text =
+      fmt::format("fault {} {}: {}", fault.name, fault.struck ? "struck" : "did not strike", fault.text);
+  return fault.recovery.empty() ? text : fmt::format("{}; recovered: {}", text, fault.recovery);
 }
 
 std::vector<std::string> failures(const RunResult& r) {
   std::vector<std::string> list = symptoms(r);
   const bool unnoticed = list.empty();
   for (const FaultOutcome& fault : r.faults)
-    list.push_back(text_of(fault) + (fault.struck && unnoticed ? "; no check noticed it" : ""));
-  for (std::string& line : list) line = printable(line);  // programs have written parts of them
-  return list;
+    if (!unnoticed || fault.recovery.empty())
+      list.push_back(text_of(fault) + (fault.struck && unnoticed ? "; no check noticed it" : ""));
+  return printable_lines(std::move(list));
 }
 
 ordered_json report_json(const RunConfiguration& c, const RunResult& r) {
@@ -217,6 +228,7 @@ ordered_json report_json(const RunConfiguration& c, const RunResult& r) {
     report["operations"] = operations_json(r.operations);
   }
   if (const auto list = failures(r); !list.empty()) report["diagnosis"] = list;
+  if (!r.error_log.empty()) report["error_log"] = printable_lines(r.error_log);
   report["host"] = host_json(r.host);
   return report;
 }

@@ -87,7 +87,8 @@ struct FunctionalCheck {
 struct FaultOutcome {
   std::string name;
   bool struck = false;
-  std::string text;  ///< where it struck first, or why it did not
+  std::string text;           ///< where it struck first, or why it did not
+  std::string recovery = {};  ///< how the hardware has made up for it; empty where it has not
 };
 
 /// What an operation of a layer took.
@@ -118,6 +119,7 @@ struct RunResult {
   FunctionalCheck functional;
   std::vector<FaultOutcome> faults;  ///< the injected ones
   std::vector<Statistic> statistics;
+  std::vector<std::string> error_log;  ///< of all GPUs, an entry each, those that the diagnosis leaves out, too
   std::vector<std::string> diagnosis;  ///< why the simulation failed, a sentence each; empty when it did not
   HostFigures host;
 };

@@ -174,7 +174,12 @@ std::string verdict(const ordered_json& report) {
   if (f.at("checked").get<bool>())
     text += fmt::format("  results: {} elements checked, {} mismatches, largest error {}\n", f.at("elements").dump(),
                         f.at("mismatches").dump(), rounded(f.at("max_abs_error")));
-  if (!report.contains("diagnosis")) return text + "  passed\n";
+  if (!report.contains("diagnosis")) {
+    for (const ordered_json& fault : report.at("faults"))
+      text += fmt::format("  fault {} struck: {}; recovered: {}\n", fault.at("name").get<std::string>(),
+                          fault.at("text").get<std::string>(), fault.at("recovery").get<std::string>());
+    return text + "  passed\n";
+  }
   text += "  FAILED\n";
   for (const ordered_json& line : report.at("diagnosis")) text += "    " + line.get<std::string>() + "\n";
   return text;

@@ -92,9 +92,11 @@ bool all_succeeded(const Node& node) {
   });
 }
 
-/// Share of the workgroups that are done; 0 while nobody knows how many there will be.
+/// Share of the workgroups that are done, where it is known how many there will be: those of persistent kernels, and of
+/// a program of one's own, say nothing of how far the work is.
 double done(const RunConfiguration& configuration, const Node& node) {
-  if (!configuration.workload.has_gemm()) return 0;
+  if (!configuration.workload.has_gemm() || configuration.workload.experts || configuration.software.library)
+    return Pulse::unknown;
   const std::uint32_t gemm = output_grid(configuration).workgroups();
   const std::uint32_t ring = ring_workgroups(configuration.system);
   const bool fused = configuration.method == Method::t3 || configuration.method == Method::t3_mca;
@@ -142,14 +144,6 @@ void simulate_for(Picoseconds time, const Pulse& pulse) {
   return_to_main_stack();
 }
 
-/// For the line that ends a run at a limit.
-void tell(const RunConfiguration& configuration, const Node& node, Pulse& pulse) {
-  std::string text = firmware_activity(node);
-  for (const FaultOutcome& fault : fault_outcomes(configuration, node, {}))
-    text += "; " + (fault.struck ? text_of(fault) : fmt::format("fault {} has not struck", fault.name));
-  pulse.tell(std::move(text));
-}
-
 /// What a run is made of beside its node.
 struct Parts {
   const RunConfiguration& configuration;
@@ -159,6 +153,15 @@ struct Parts {
   Pulse& pulse;
   std::vector<std::string>& given_up;  ///< waits, in words
 };
+
+/// For the line that ends a run at a limit.
+void tell(const Node& node, const Parts& parts) {
+  std::string text = firmware_activity(node);
+  for (const FaultOutcome& fault : fault_outcomes(parts.configuration, node, {}))
+    text += "; " + (fault.struck ? text_of(fault) : fmt::format("fault {} has not struck", fault.name));
+  parts.pulse.tell(std::move(text));
+  parts.pulse.done = parts.layer != nullptr ? parts.layer->done() : done(parts.configuration, node);
+}
 
 bool errs_without_end(const Node& node, std::uint64_t limit) {
   return std::any_of(node.gpus().begin(), node.gpus().end(),
@@ -172,7 +175,7 @@ void run_dry(const Node& node, const Parts& parts) {
   constexpr Picoseconds stride = 20'000'000, short_stride = 100'000;
   const auto& limit_ms = configuration.limits.simulated_ms;
   const Picoseconds limit = limit_ms ? from_ns(*limit_ms * 1e6) : never;
-  tell(configuration, node, pulse);
+  tell(node, parts);
   PollWatch polls(node, configuration.limits.polls);
   BarrierWatch barriers(node);
   QuietPolls kernels(node);
@@ -185,9 +188,12 @@ void run_dry(const Node& node, const Parts& parts) {
     // A stride within which nothing happens would not move the time.
     simulate_for(std::min(next + (kernels.are_held() ? short_stride : stride), limit) - now(), pulse);
     pulse.simulated = now();
-    tell(configuration, node, pulse);
-    pulse.done = layer != nullptr ? layer->done() : done(configuration, node);
-    if (options.progress) options.progress(pulse.done, configuration.workload.label);
+    tell(node, parts);
+    if (!options.progress) continue;
+    if (pulse.done == Pulse::unknown)
+      options.progress(std::nullopt, progress_of(pulse));
+    else
+      options.progress(pulse.done, configuration.workload.label);
   }
 }
 
@@ -213,15 +219,18 @@ void report_errors(const Node& node, RunResult& result) {
     if (processor.status() != Status::ok)
       result.diagnosis.push_back(
           fmt::format("GPU {} firmware ended with {}", processor.gpu(), text_of_end(processor.status())));
-    for (std::size_t i = 0; i < std::min(records.size(), told); ++i)
-      result.diagnosis.push_back(fmt::format("GPU {} error log at {:.3f} ns: {}: {} at {:#x}: {}", processor.gpu(),
-                                             to_ns(records[i].time), records[i].block,
-                                             name_of(static_cast<Status>(records[i].record.code)),
-                                             records[i].record.address, records[i].record.text));
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      std::string line =
+          fmt::format("GPU {} error log at {:.3f} ns: {}: {} at {:#x}: {}", processor.gpu(), to_ns(records[i].time),
+                      records[i].block, name_of(static_cast<Status>(records[i].record.code)), records[i].record.address,
+                      records[i].record.text);
+      if (i < told) result.diagnosis.push_back(line);
+      result.error_log.push_back(std::move(line));
+    }
     if (gpu->error_log.reported() <= told) continue;
     const std::uint64_t more = gpu->error_log.reported() - told;
-    result.diagnosis.push_back(
-        fmt::format("GPU {} error log: {} more {}", processor.gpu(), more, more == 1 ? "entry" : "entries"));
+    result.diagnosis.push_back(fmt::format("GPU {} error log: {} more {}, in error_log of report.json", processor.gpu(),
+                                           more, more == 1 ? "entry" : "entries"));
   }
 }
 
@@ -305,9 +314,10 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   }
 
   RunResult result;
-  simulate_for(0, pulse);  // before it nothing is pending
   std::vector<std::string> given_up;
   const Parts parts{configuration, options, arguments, layer.get(), pulse, given_up};
+  tell(node, parts);
+  simulate_for(0, pulse);  // before it nothing is pending
   run_dry(node, parts);
   require_fit(configuration, arguments, all_succeeded(node));
   result.diagnosis = refused;

@@ -19,8 +19,8 @@ struct RunOptions {
   const OpenedSoftware* software = nullptr;   ///< of the configuration; simulate() opens it otherwise
   t3_program* program = nullptr;              ///< what all GPUs run in place of the configuration's program
   const t3_kernel* const* kernels = nullptr;  ///< what packets may ask for in place of it, up to a null pointer
-  /// Called now and then with the share that is done, 0 to 1, and what goes on; may be empty.
-  std::function<void(double done, const std::string& phase)> progress;
+  /// Called now and then with the share that is done, 0 to 1, where it is known, and what goes on; may be empty.
+  std::function<void(std::optional<double> done, const std::string& phase)> progress;
 };
 
 /// A guest that fails is a result with a diagnosis. Throws std::runtime_error when the platform itself is at fault or

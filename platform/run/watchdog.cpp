@@ -66,8 +66,9 @@ void ProgramText::append(std::uint32_t number) {
 }
 
 std::string progress_of(const Pulse& pulse) {
-  return fmt::format("{:.0f}% of the work is done after {} ms of simulated time", 100 * pulse.done.load(),
-                     to_ns(pulse.simulated.load()) / 1e6);
+  const double done = pulse.done, simulated_ms = to_ns(pulse.simulated) / 1e6;
+  if (done == Pulse::unknown) return fmt::format("{} ms of simulated time have passed", simulated_ms);
+  return fmt::format("{:.0f}% of the work is done after {} ms of simulated time", 100 * done, simulated_ms);
 }
 
 Watchdog::Watchdog(const Limits& limits, const Pulse& pulse)

@@ -38,7 +38,8 @@ struct Pulse {
   std::atomic<std::uint32_t> workgroup{nowhere}, wave{nowhere};  ///< of the kernel; nowhere: its check, plan and so on
   std::atomic<std::uint64_t> at_once{0};  ///< of the passes, those since simulated time or a kernel last went on
   std::atomic<Picoseconds> simulated{0};  ///< time
-  std::atomic<double> done{0};            ///< share of the work, 0 to 1
+  static constexpr double unknown = -1;
+  std::atomic<double> done{unknown};  ///< share of the work, 0 to 1, where somebody knows how much there is
   const std::thread::id thread = std::this_thread::get_id();  ///< the simulation's
 
   /// What firmware polls and waits for, and what has become of the injected faults: "; GPU 0 ...; fault ...".
@@ -90,7 +91,8 @@ class ProgramText {
   std::size_t length_ = 0;
 };
 
-/// How far a run has come, for the line that ends it: "12% of the work is done after 0.25 ms of simulated time".
+/// How far a run has come, for the line that ends it: "12% of the work is done after 0.25 ms of simulated time",
+/// without the share "0.25 ms of simulated time have passed".
 std::string progress_of(const Pulse& pulse);
 
 class Watchdog {

@@ -127,6 +127,20 @@ TEST_CASE("a run ends at its limit of time on the host") {
   require_ended(run_into(files, "out", {"--set", large}), "limits.wall_s");
 }
 
+TEST_CASE("where nobody knows how much work there is a limit tells the time alone") {
+  const ValidFiles files;
+  const std::string embedding =
+      R"(workload={"embedding": {"global_batch": 64, "tables_per_gpu": 4, "dimension": 64, "pooling": 8, "rows": 1000}})";
+  for (const char* method : {"bulk", "fused"}) {
+    const Outcome outcome =
+        run_into(files, "out",
+                 {"--set", "limits.simulated_ms=0.001", "--set", embedding, "--set",
+                  "system.links.topology=fully-connected", "--set", std::string("method=") + method});
+    CHECK(outcome.exit_code == 1);
+    CHECK_THAT(outcome.err, Catch::Contains(" ms of simulated time have passed") && !Catch::Contains("%"));
+  }
+}
+
 TEST_CASE("option --timeout is what --print-config shows as limits.wall_s") {
   const ValidFiles files;
   const Outcome outcome = run_into(files, "out", {"--print-config", "--timeout", "2.5"});

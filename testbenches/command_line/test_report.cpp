@@ -137,6 +137,24 @@ TEST_CASE("a run with an injected fault fails, whatever became of it") {
   CHECK(report_of(faulty).at("faults")[0].at("name") == "flip_bit");
 }
 
+TEST_CASE("a run whose fault the hardware has recovered from passes, and says how") {
+  RunResult faulty = good_result();
+  faulty.faults = {{"drop_packets", true, "3 packets were lost", "4 packets sent again"}};
+  CHECK(failures(faulty).empty());
+  CHECK_THAT(result_table(report_of(faulty)),
+             Catch::EndsWith("  fault drop_packets struck: 3 packets were lost; recovered: 4 packets sent again\n"
+                             "  passed\n"));
+  CHECK(report_of(faulty).at("faults")[0].at("recovery") == "4 packets sent again");
+  const Folder folder;
+  CHECK_NOTHROW(read_report(folder.write("report.json", report_of(faulty))));
+  faulty.functional.mismatches = 1;
+  CHECK_THAT(failures(faulty).at(1), Catch::EndsWith("; recovered: 4 packets sent again"));
+  faulty = good_result();
+  faulty.faults = {{"drop_packets", true, "3 packets were lost", "4 packets sent again"},
+                   {"flip_bit", true, "access 1"}};
+  CHECK(failures(faulty) == std::vector<std::string>{"fault flip_bit struck: access 1; no check noticed it"});
+}
+
 TEST_CASE("the table shows phases, traffic, links and the verdict") {
   const std::string table = result_table(report_of(good_result()));
   for (const char* word : {"GEMM 256 x 256 x 64 fp16 on small-4, 4 GPUs, t3", "all-gather", "1.50", "GPU 0 -> GPU 3",

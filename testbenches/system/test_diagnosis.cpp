@@ -119,7 +119,9 @@ TEST_CASE("of a GPU's errors the first four are told and the others counted") {
   t3vp::RunOptions options;
   options.program = read_nothing;
   const Settings settings{on_small_system(), "gpus=4", "data=timing-only"};
-  const std::vector<std::string> lines = failures(simulate(configuration_of(settings), options));
+  const t3vp::RunConfiguration configuration = configuration_of(settings);
+  const RunResult result = simulate(configuration, options);
+  const std::vector<std::string> lines = failures(result);
   CAPTURE(lines);
   std::vector<std::string> counted;
   std::size_t told = 0;
@@ -128,8 +130,12 @@ TEST_CASE("of a GPU's errors the first four are told and the others counted") {
     if (line.find(" error log: ") != std::string::npos) counted.push_back(line);
   }
   CHECK(told == 3 + 4 + 4 + 4);
-  CHECK(counted == std::vector<std::string>{"GPU 2 error log: 1 more entry", "GPU 3 error log: 2 more entries"});
+  CHECK(counted == std::vector<std::string>{"GPU 2 error log: 1 more entry, in error_log of report.json",
+                                            "GPU 3 error log: 2 more entries, in error_log of report.json"});
   CHECK(lines.size() == told + counted.size());
+  const auto all = report_json(configuration, result).at("error_log");
+  CHECK(all.size() == 3 + 4 + 5 + 6);
+  CHECK_THAT(all.back().get<std::string>(), Catch::StartsWith("GPU 3 error log at "));
 }
 
 }  // namespace t3vp::test::test_diagnosis

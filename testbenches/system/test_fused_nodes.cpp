@@ -208,6 +208,7 @@ TEST_CASE("packets that the wire loses are added exactly once") {
         Run::of_platform(nodes(4, 2) + fused() + gemm(333, 139, 40) +
                          Settings{std::string(R"(inject={"drop_packets": {"gpu": 2, "count": )") + count + "}}"});
     CAPTURE(count, run.diagnosis());
+    REQUIRE(run.exit_code() == 0);
     REQUIRE(run.report()["functional"]["mismatches"] == 0);
     REQUIRE(compare_own(run, 4, 2, Element::fp16).wrong == 0);
     CHECK(sum_of(run, "nic.resent", 4) > 0);
