@@ -48,9 +48,8 @@ struct Packet {
   std::vector<unsigned char> data;  ///< empty where data are not simulated
 
   /// Its bytes go to the peer's memory.
-  bool is_request() const { return kind <= Kind::add_request; }
   bool is_write() const { return kind == Kind::write || kind == Kind::accumulate; }
-  bool is_request() const { return is_write() || kind == Kind::read_request || kind == Kind::add_request; }
+  bool is_request() const { return kind <= Kind::add_request; }
   std::uint32_t payload() const { return is_write() || kind == Kind::read_response ? bytes : 0; }
 };
 
