@@ -101,4 +101,16 @@ TEST_CASE("what is passed on begins no sooner than it has credits") {
   for (std::size_t i = 0; i < 2; ++i) CHECK(times[i] >= begin + (i + 1) * (TwoHops::store + TwoHops::latency));
 }
 
+TEST_CASE("what is passed on awaits the credits that the GPU's own store before it has taken") {
+  LinkParameters parameters = TwoHops::links();
+  parameters.receive_buffer_bytes = 64 * 128;  // of one store
+  TwoHops hops(parameters);
+  const Picoseconds begin = now();
+  hops.send(1);
+  hops.send(2, TwoHops::store - TwoHops::packet);
+  // The other one's first packet comes when the own store has come to GPU 0, whose credits take the way back.
+  const Picoseconds own = begin + TwoHops::store + TwoHops::latency, credits = own + TwoHops::latency;
+  CHECK(hops.arrivals() == std::vector<Picoseconds>{own, credits + TwoHops::store + TwoHops::latency});
+}
+
 }  // namespace t3vp::test::transit_test
