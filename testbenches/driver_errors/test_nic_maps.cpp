@@ -213,7 +213,7 @@ TEST_CASE("maps by the NIC: near-memory compute is off at the peer") {
 }
 
 TEST_CASE("maps by the NIC: the peer is gone") {
-  const auto sends = [](Host& host) { require_failure(host, host.way(), T3_TIMEOUT, T3_NIC_RETRY_EXCEEDED); };
+  const auto sends = [](Host& host) { require_failure(host, host.way(), T3_NO_PEER, T3_NIC_RETRY_EXCEEDED); };
   const auto leaves = [](Host& host) {
     REQUIRE(t3_nic_reset(&host.gpu, &host.queue) == T3_OK);
     host.meet();
@@ -221,8 +221,8 @@ TEST_CASE("maps by the NIC: the peer is gone") {
   run({T3_NIC_REMOTE_ACCUMULATE, sends, leaves},
       {"NIC 0: queue pair 0, entry 0: retry_exceeded: no acknowledgement has come, and sent 2 times again",
        "NIC 1: accumulate packet 0 of queue pair 0 of NIC 0 for queue pair 0 in reset with peer 0 of NIC 0 is dropped",
-       "dma: timeout at 0x100000000800: wavefront 0 of workgroup 0 by queue pair 0 of the NIC: the wait's time is "
-       "over"});
+       "dma: no_peer at 0x100000000800: wavefront 0 of workgroup 0 by queue pair 0 of the NIC: the address names a GPU "
+       "that is not there or cannot be reached"});
 }
 
 }  // namespace t3vp::test::test_nic_maps
