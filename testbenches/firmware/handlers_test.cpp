@@ -79,8 +79,10 @@ TEST_CASE("handlers hear of every kernel by itself with its code and of others o
   }
   REQUIRE(driver.take_heard() == Texts{"kernel 1", "kernel 2", "kernel 3"});
   REQUIRE(t3_wait_kernels(&driver.context) == T3_BAD_PACKET);
-  REQUIRE(driver.take_heard() ==
-          Texts{"kernel 4: the kernel packet, its arguments or the kernel's plan are malformed, or are not for this GPU", "kernel 5"});
+  REQUIRE(
+      driver.take_heard() ==
+      Texts{"kernel 4: the kernel packet, its arguments or the kernel's plan are malformed, or are not for this GPU",
+            "kernel 5"});
   REQUIRE(t3_flush_cache(&driver.context) == T3_OK);
   REQUIRE(driver.take_heard() == Texts{"cache"});
   REQUIRE(t3_fill_zero(&driver.context, &driver.a) == T3_OK);
