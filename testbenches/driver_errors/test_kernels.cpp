@@ -169,7 +169,7 @@ TEST_CASE("parameters that a policy or a kernel does not have are refused in wor
                                 {"logged by memory_controller", T3_INVALID_ARGUMENT},
                                 {"logged by kernel_queue", T3_BAD_PACKET}}));
   CHECK_THAT(pair.logged(0)[0], Catch::Contains("the limit 3 of the policy round-robin: 0, since it has no parameter"));
-  CHECK_THAT(t3_status_text(T3_CAPACITY), Catch::Contains("kernel's arguments"));
+  CHECK_THAT(t3_status_text(T3_CAPACITY), Catch::Contains("bytes of a packet"));
   CHECK_THAT(t3_status_text(T3_ACCESS_DENIED), Catch::Contains("memory"));
   pair.require_right_result();
 }
