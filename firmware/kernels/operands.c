@@ -37,6 +37,19 @@ bool t3_check_tiles(struct t3_check* check, const struct t3_output_operand* out,
                    out->rows, out->columns, rows, columns, T3_TILE_ROWS_MAX);
 }
 
+bool t3_check_piece(struct t3_check* check, const struct t3_matrices* piece) {
+  if (t3_unaligned(piece->address))
+    return t3_refuse(check, T3_BAD_PACKET, "%s " T3_HEX ": a multiple of 32 expected", piece->name, piece->address);
+  return t3_check_held(check, check->gpu, piece->name, piece->address, piece->row_bytes);
+}
+
+bool t3_check_place(struct t3_check* check, uint32_t gpu, uint32_t gpus) {
+  if (gpus < 2 || gpus > T3_PEERS_MAX)
+    return t3_refuse(check, T3_BAD_PACKET, "gpus %u: 2 to %d expected", gpus, T3_PEERS_MAX);
+  if (gpu == check->gpu && gpu < gpus) return true;
+  return t3_refuse(check, T3_BAD_PACKET, "gpu %u of %u: %u, this one, expected", gpu, gpus, check->gpu);
+}
+
 bool t3_check_unused(struct t3_check* check, const struct t3_named_value* fields, uint32_t count) {
   for (const struct t3_named_value* field = fields; field < fields + count; ++field)
     if (field->value != 0)
@@ -116,6 +129,13 @@ bool t3_check_overlap(struct t3_check* check, const struct t3_matrices* written,
   return t3_refuse(check, T3_BAD_PACKET, "%s at " T3_HEX " to " T3_HEX " overlaps %s at " T3_HEX " to " T3_HEX,
                    written->name, written->address, end_of(written) - 1, other->name, other->address,
                    end_of(other) - 1);
+}
+
+bool t3_check_pieces_beside(struct t3_check* check, const struct t3_matrices* pieces, uint32_t count,
+                            const struct t3_matrices* written) {
+  for (const struct t3_matrices* piece = pieces; piece < pieces + count; ++piece)
+    if (!t3_check_piece(check, piece) || !t3_check_overlap(check, written, piece)) return false;
+  return true;
 }
 
 bool t3_check_batch_overlap(struct t3_check* check, const struct t3_matrices* out) {

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "t3/address.h"
 #include "t3/check.h"
 #include "t3/device.h"
 #include "t3/element_bytes.h"
@@ -12,6 +13,7 @@
 #define T3_HEX "0x%" PRIx64
 
 enum { T3_ROWS_MAX = 1 << 30, T3_TILE_ROWS_MAX = 1024 }; /* of columns as well */
+enum { T3_PEERS_MAX = 256 };                             /* GPUs of kernels that send to all others */
 
 /* A matrix that a kernel reads or writes, or a batch of them. */
 struct t3_matrices {
@@ -36,6 +38,15 @@ static inline uint64_t t3_bytes_of(const struct t3_matrices* m) {
 /* The memory of a GPU has these bytes of an operand. */
 bool t3_check_held(struct t3_check* check, uint64_t gpu, const char* name, uint64_t address, uint64_t bytes);
 
+/* Bytes in one piece, as an operand. */
+static inline struct t3_matrices t3_piece(const char* name, uint64_t address, uint64_t bytes) {
+  return (struct t3_matrices){name, address, 1, bytes, 0, 0, 1};
+}
+/* It is aligned, and in this GPU's memory. */
+bool t3_check_piece(struct t3_check* check, const struct t3_matrices* piece);
+
+/* The kernel runs on the GPU that its arguments say, one of 2 to T3_PEERS_MAX. */
+bool t3_check_place(struct t3_check* check, uint32_t gpu, uint32_t gpus);
 /* Stores to `out` of all other GPUs get there. */
 bool t3_check_reach(struct t3_check* check, uint32_t gpu, uint32_t gpus, uint64_t out);
 
@@ -64,6 +75,12 @@ static inline struct t3_range t3_range_of(const struct t3_matrices* m) {
   return (struct t3_range){m->address, m->address + t3_bytes_of(m)};
 }
 
+/* The same without the GPU: the same piece on any. */
+static inline struct t3_range t3_local_range(struct t3_matrices piece) {
+  piece.address &= T3_LOCAL_MASK;
+  return t3_range_of(&piece);
+}
+
 bool t3_check_output(struct t3_check* check, const struct t3_output_operand* out);
 /* In tiles of this size. */
 bool t3_check_tiles(struct t3_check* check, const struct t3_output_operand* out, uint32_t rows, uint32_t columns);
@@ -87,6 +104,9 @@ bool t3_check_workgroups(struct t3_check* check, uint64_t workgroups);
 
 /* What one workgroup writes another one may still have to read. */
 bool t3_check_overlap(struct t3_check* check, const struct t3_matrices* written, const struct t3_matrices* other);
+/* Pieces that a kernel reads beside what it writes. */
+bool t3_check_pieces_beside(struct t3_check* check, const struct t3_matrices* pieces, uint32_t count,
+                            const struct t3_matrices* written);
 /* The matrices of a batch that is written. */
 bool t3_check_batch_overlap(struct t3_check* check, const struct t3_matrices* out);
 

@@ -1,10 +1,7 @@
 /* One collective operation by itself. An all-reduce is two kernels, one behind the other. */
 #include "t3/arguments/collective.h"
 
-#include <stddef.h>
-
 #include "operands.h"
-#include "t3/registers/signals.h"
 
 enum { KERNELS = 2, ROUNDS = 2 };
 
@@ -17,17 +14,6 @@ static enum t3_status allocate(struct t3_context* gpu, uint64_t bytes, uint64_t*
   return bytes == 0 ? T3_OK : t3_malloc(gpu, bytes, address);
 }
 
-static void publish(const struct t3_context* gpu, const char* name, uint64_t address, uint64_t elements,
-                    enum t3_element element) {
-  const struct t3_buffer buffer = {.name = name,
-                                   .address = address,
-                                   .row_stride = elements * t3_element_bytes(element),
-                                   .rows = 1,
-                                   .columns = (uint32_t)elements,
-                                   .element = (uint32_t)element};
-  gpu->hal->publish(gpu->hal->platform, &buffer);
-}
-
 /* The same on all GPUs, since they send to each other's: what an all-to-all's GPU 0 receives is the most. */
 static enum t3_status set_up(struct t3_context* gpu, const struct t3_collective* c, struct buffers* buffers) {
   const uint32_t element = t3_element_bytes(c->element);
@@ -35,28 +21,25 @@ static enum t3_status set_up(struct t3_context* gpu, const struct t3_collective*
   T3_TRY(allocate(gpu, t3_received_elements(c, 0, gpu->gpus) * element, &buffers->out));
   if (c->op == T3_ALL_TO_ALL) T3_TRY(allocate(gpu, c->elements * element, &buffers->in));
   T3_TRY(allocate(gpu, t3_staging_bytes(c, gpu->gpus), &buffers->staging));
-  publish(gpu, "out", buffers->out, t3_received_elements(c, gpu->gpu, gpu->gpus), c->element);
-  if (c->op == T3_ALL_TO_ALL) publish(gpu, "in", buffers->in, c->elements, c->element);
+  t3_publish_rows(gpu, "out", buffers->out, 1, t3_received_elements(c, gpu->gpu, gpu->gpus), c->element);
+  if (c->op == T3_ALL_TO_ALL) t3_publish_rows(gpu, "in", buffers->in, 1, c->elements, c->element);
   return T3_OK;
 }
 
 static uint32_t rounds_of(const struct t3_collective* c) { return c->algorithm == T3_HIERARCHICAL ? ROUNDS : 1; }
 
-/* The last counters are for kernels that are not the driver's ring kernels, those of the first one at the end. */
+/* Those of the first kernel at the end. */
 static uint32_t counters_of(const struct t3_context* gpu, const struct t3_collective* c, uint32_t kernel) {
-  return T3_SIGNALS_VALUE_COUNT - (kernel + 1) * rounds_of(c) * gpu->ring_workgroups;
+  return t3_first_counter(gpu, (kernel + 1) * rounds_of(c));
 }
 
-/* While no GPU can have signalled yet. All of a kernel's counters are the same. */
+/* All of a kernel's counters of a round are the same. */
 static enum t3_status read_epochs(const struct t3_context* gpu, const struct t3_collective* c,
                                   struct buffers* buffers) {
-  const uint64_t values = t3_block_base(gpu->gpu, T3_BLOCK_SIGNALS) + T3_SIGNALS_VALUE_OFFSET;
   for (uint32_t kernel = 0; kernel < KERNELS; ++kernel)
-    for (uint32_t round = 0; round < rounds_of(c); ++round) {
-      const uint32_t counter = counters_of(gpu, c, kernel) + round * gpu->ring_workgroups;
-      T3_TRY(gpu->hal->read64(gpu->hal->platform, values + T3_SIGNALS_VALUE_STRIDE * counter,
-                              &buffers->epochs[kernel][round]));
-    }
+    for (uint32_t round = 0; round < rounds_of(c); ++round)
+      T3_TRY(t3_read_epoch(gpu, counters_of(gpu, c, kernel) + round * gpu->ring_workgroups,
+                           &buffers->epochs[kernel][round]));
   return T3_OK;
 }
 

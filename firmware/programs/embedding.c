@@ -7,7 +7,6 @@
 #include "t3/address.h"
 #include "t3/arguments/embedding_fused.h"
 #include "t3/arguments/exchange.h"
-#include "t3/registers/signals.h"
 #include "t3/shmem.h"
 
 struct buffers {
@@ -17,19 +16,8 @@ struct buffers {
   uint64_t received;                              /* in bulk: what NICs bring */
   struct t3_shmem_heap heap;                      /* that has what NICs send and bring */
   struct t3_host_sends sends;                     /* in bulk: by them */
-  uint64_t epoch;                                 /* of the exchange's counters */
+  uint64_t epoch;                                 /* of the exchange's counters, which are all the same */
 };
-
-static void publish(const struct t3_context* gpu, const char* name, uint64_t address, uint64_t rows, uint64_t columns,
-                    enum t3_element element) {
-  const struct t3_buffer buffer = {.name = name,
-                                   .address = address,
-                                   .row_stride = columns * t3_element_bytes(element),
-                                   .rows = (uint32_t)rows,
-                                   .columns = (uint32_t)columns,
-                                   .element = (uint32_t)element};
-  gpu->hal->publish(gpu->hal->platform, &buffer);
-}
 
 static bool is_by_nic(const struct t3_job* job) { return job->embedding.gpus_per_node != 0; }
 
@@ -107,23 +95,13 @@ static enum t3_status allocate(struct t3_context* gpu, const struct t3_job* job,
   T3_TRY(t3_malloc(gpu, t3_embedding_index_bytes(e), &b->indices));
   T3_TRY(t3_malloc(gpu, t3_embedding_offset_bytes(e), &b->offsets));
   T3_TRY(allocate_results(gpu, job, b));
-  publish(gpu, "tables", b->tables, (uint64_t)e->tables_per_gpu * e->rows, e->dimension, e->element);
+  t3_publish_rows(gpu, "tables", b->tables, (uint64_t)e->tables_per_gpu * e->rows, e->dimension, e->element);
   if (b->ready != 0) /* a flag has the size of two elements */
-    publish(gpu, "ready", b->ready, t3_embedding_samples(e, gpu->gpu, gpus),
-            2 * (uint64_t)gpus * t3_embedding_slices(e), T3_FP32);
-  publish(gpu, "out", b->out, t3_embedding_samples(e, gpu->gpu, gpus),
-          (uint64_t)gpus * e->tables_per_gpu * e->dimension, e->element);
+    t3_publish_rows(gpu, "ready", b->ready, t3_embedding_samples(e, gpu->gpu, gpus),
+                    2 * (uint64_t)gpus * t3_embedding_slices(e), T3_FP32);
+  t3_publish_rows(gpu, "out", b->out, t3_embedding_samples(e, gpu->gpu, gpus),
+                  (uint64_t)gpus * e->tables_per_gpu * e->dimension, e->element);
   return T3_OK;
-}
-
-/* The last counters are for kernels that are not the driver's ring kernels. */
-static uint32_t first_counter(const struct t3_context* gpu) { return T3_SIGNALS_VALUE_COUNT - gpu->ring_workgroups; }
-
-/* While no GPU can have signalled yet. All of the kernel's counters are the same. */
-static enum t3_status read_epoch(const struct t3_context* gpu, struct buffers* b) {
-  const uint64_t values = t3_block_base(gpu->gpu, T3_BLOCK_SIGNALS) + T3_SIGNALS_VALUE_OFFSET;
-  return gpu->hal->read64(gpu->hal->platform, values + (uint64_t)T3_SIGNALS_VALUE_STRIDE * first_counter(gpu),
-                          &b->epoch);
 }
 
 static enum t3_status queue_pooling(struct t3_context* gpu, const struct t3_embedding* e, const struct buffers* b,
@@ -165,7 +143,7 @@ static enum t3_status exchange(struct t3_context* gpu, const struct t3_embedding
                                                   .received = b->received,
                                                   .out = b->out,
                                                   .signal_epoch = b->epoch,
-                                                  .signal_base = first_counter(gpu),
+                                                  .signal_base = t3_first_counter(gpu, 1),
                                                   .global_batch = e->global_batch,
                                                   .columns = e->tables_per_gpu * e->dimension,
                                                   .gpu = gpu->gpu,
@@ -237,7 +215,7 @@ enum t3_status t3_run_embedding(const struct t3_hal* hal, const struct t3_job* j
   T3_TRY(t3_set_up(&context, hal, job));
   t3_begin(&context, "setup");
   T3_TRY(allocate(&context, job, &buffers));
-  T3_TRY(read_epoch(&context, &buffers));
+  T3_TRY(t3_read_epoch(&context, t3_first_counter(&context, 1), &buffers.epoch));
   T3_TRY(is_by_nic(job) ? t3_meet_hosts(&context) : t3_barrier(&context));
   t3_end(&context, "setup");
 

@@ -5,24 +5,13 @@
 #include "operands.h"
 #include "t3/arguments/exchange.h"
 #include "t3/arguments/gemm_all_to_all.h"
-#include "t3/registers/signals.h"
 
 struct buffers {
   struct t3_matrix a, b;
   struct t3_output product; /* in bulk */
   uint64_t out, ready;      /* fused: flags */
-  uint64_t epoch;           /* of the exchange's counters */
+  uint64_t epoch;           /* of the exchange's counters, which are all the same */
 };
-
-static void publish(const struct t3_context* gpu, const char* name, const struct t3_matrix* matrix) {
-  const struct t3_buffer buffer = {.name = name,
-                                   .address = matrix->address,
-                                   .row_stride = matrix->row_stride,
-                                   .rows = matrix->rows,
-                                   .columns = matrix->columns,
-                                   .element = (uint32_t)matrix->element};
-  gpu->hal->publish(gpu->hal->platform, &buffer);
-}
 
 static enum t3_status allocate_flags(struct t3_context* gpu, const struct t3_experts* e, struct buffers* b) {
   const uint64_t bytes = t3_all_peer_flag_bytes(gpu->gpus, e->workgroups, 1);
@@ -45,20 +34,10 @@ static enum t3_status allocate(struct t3_context* gpu, const struct t3_job* job,
   out.address = b->out;
   out.row_stride = t3_experts_row_bytes(e);
   out.rows = t3_experts_tokens(e, gpu->gpu, gpu->gpus) * gpu->gpus;
-  publish(gpu, "a", &b->a);
-  publish(gpu, "b", &b->b);
-  publish(gpu, "out", &out);
+  t3_publish(gpu, "a", &b->a);
+  t3_publish(gpu, "b", &b->b);
+  t3_publish(gpu, "out", &out);
   return T3_OK;
-}
-
-/* The last counters are for kernels that are not the driver's ring kernels. */
-static uint32_t first_counter(const struct t3_context* gpu) { return T3_SIGNALS_VALUE_COUNT - gpu->ring_workgroups; }
-
-/* While no GPU can have signalled yet. All of the kernel's counters are the same. */
-static enum t3_status read_epoch(const struct t3_context* gpu, struct buffers* b) {
-  const uint64_t values = t3_block_base(gpu->gpu, T3_BLOCK_SIGNALS) + T3_SIGNALS_VALUE_OFFSET;
-  return gpu->hal->read64(gpu->hal->platform, values + (uint64_t)T3_SIGNALS_VALUE_STRIDE * first_counter(gpu),
-                          &b->epoch);
 }
 
 static enum t3_status multiply(struct t3_context* gpu, const struct buffers* b) {
@@ -75,20 +54,15 @@ static enum t3_status exchange(struct t3_context* gpu, const struct t3_experts* 
       .pooled = b->product.matrix.address,
       .out = b->out,
       .signal_epoch = b->epoch,
-      .signal_base = first_counter(gpu),
+      .signal_base = t3_first_counter(gpu, 1),
       .global_batch = e->tokens,
       .columns = (uint32_t)(t3_experts_row_bytes(e) / t3_element_bytes(e->element)),
       .gpu = gpu->gpu,
       .gpus = gpu->gpus,
       .element = (uint8_t)e->element};
-  const struct t3_kernel_options options = {.workgroups = gpu->ring_workgroups};
   unsigned char bytes[T3_EXCHANGE_ARGUMENTS_BYTES];
   t3_exchange_arguments_to(&arguments, bytes);
-  t3_begin(gpu, "all_to_all");
-  T3_TRY(t3_run_kernel(gpu, "exchange", bytes, sizeof bytes, options));
-  T3_TRY(t3_wait_kernels(gpu));
-  t3_end(gpu, "all_to_all");
-  return T3_OK;
+  return t3_run_phase(gpu, "all_to_all", "exchange", bytes, sizeof bytes, gpu->ring_workgroups);
 }
 
 static enum t3_status run_fused(struct t3_context* gpu, const struct t3_job* job, const struct buffers* b) {
@@ -108,14 +82,9 @@ static enum t3_status run_fused(struct t3_context* gpu, const struct t3_job* job
                                                          .tile_columns = (uint16_t)job->tiling.columns,
                                                          .wavefronts = (uint8_t)job->tiling.wavefronts,
                                                          .element = (uint8_t)e->element};
-  const struct t3_kernel_options options = {.workgroups = e->workgroups};
   unsigned char bytes[T3_GEMM_ALL_TO_ALL_ARGUMENTS_BYTES];
   t3_gemm_all_to_all_arguments_to(&arguments, bytes);
-  t3_begin(gpu, "gemm");
-  T3_TRY(t3_run_kernel(gpu, "gemm_all_to_all", bytes, sizeof bytes, options));
-  T3_TRY(t3_wait_kernels(gpu));
-  t3_end(gpu, "gemm");
-  return T3_OK;
+  return t3_run_phase(gpu, "gemm", "gemm_all_to_all", bytes, sizeof bytes, e->workgroups);
 }
 
 static enum t3_status run(struct t3_context* gpu, const struct t3_job* job, const struct buffers* b) {
@@ -130,7 +99,7 @@ enum t3_status t3_run_experts(const struct t3_hal* hal, const struct t3_job* job
   T3_TRY(t3_set_up(&context, hal, job));
   t3_begin(&context, "setup");
   T3_TRY(allocate(&context, job, &buffers));
-  T3_TRY(read_epoch(&context, &buffers));
+  T3_TRY(t3_read_epoch(&context, t3_first_counter(&context, 1), &buffers.epoch));
   T3_TRY(t3_barrier(&context));
   t3_end(&context, "setup");
 

@@ -4,7 +4,6 @@
 #include "operands.h"
 #include "t3/arguments/collective.h"
 #include "t3/arguments/gemv_all_reduce.h"
-#include "t3/registers/signals.h"
 
 enum { COUNTERS_OF_A_WORKGROUP = 2 };
 
@@ -14,17 +13,6 @@ struct buffers {
   uint64_t partial, ready; /* fused */
   uint64_t epochs[COUNTERS_OF_A_WORKGROUP];
 };
-
-static void publish(const struct t3_context* gpu, const char* name, uint64_t address, uint32_t rows, uint32_t columns,
-                    enum t3_element element) {
-  const struct t3_buffer buffer = {.name = name,
-                                   .address = address,
-                                   .row_stride = (uint64_t)columns * t3_element_bytes(element),
-                                   .rows = rows,
-                                   .columns = columns,
-                                   .element = (uint32_t)element};
-  gpu->hal->publish(gpu->hal->platform, &buffer);
-}
 
 static struct t3_collective all_reduce_of(const struct t3_gemv* g) {
   return (struct t3_collective){
@@ -54,24 +42,17 @@ static enum t3_status allocate(struct t3_context* gpu, const struct t3_job* job,
     T3_TRY(allocate_fused(gpu, g, b));
   else
     T3_TRY(t3_malloc(gpu, t3_staging_bytes(&all_reduce, gpu->gpus), &b->staging));
-  publish(gpu, "matrix", b->matrix, g->rows, g->columns, g->element);
-  publish(gpu, "vector", b->vector, 1, g->columns, g->element);
-  publish(gpu, "out", b->out, 1, g->rows, g->element);
+  t3_publish_rows(gpu, "matrix", b->matrix, g->rows, g->columns, g->element);
+  t3_publish_rows(gpu, "vector", b->vector, 1, g->columns, g->element);
+  t3_publish_rows(gpu, "out", b->out, 1, g->rows, g->element);
   return T3_OK;
 }
 
-/* The last counters are for kernels that are not the driver's ring kernels. */
-static uint32_t first_counter(const struct t3_context* gpu) {
-  return T3_SIGNALS_VALUE_COUNT - COUNTERS_OF_A_WORKGROUP * gpu->ring_workgroups;
-}
+static uint32_t first_counter(const struct t3_context* gpu) { return t3_first_counter(gpu, COUNTERS_OF_A_WORKGROUP); }
 
-/* While no GPU can have signalled yet. */
 static enum t3_status read_epochs(const struct t3_context* gpu, struct buffers* b) {
-  const uint64_t values = t3_block_base(gpu->gpu, T3_BLOCK_SIGNALS) + T3_SIGNALS_VALUE_OFFSET;
-  for (uint32_t i = 0; i < COUNTERS_OF_A_WORKGROUP; ++i) {
-    const uint64_t counter = first_counter(gpu) + i * gpu->ring_workgroups;
-    T3_TRY(gpu->hal->read64(gpu->hal->platform, values + T3_SIGNALS_VALUE_STRIDE * counter, &b->epochs[i]));
-  }
+  for (uint32_t i = 0; i < COUNTERS_OF_A_WORKGROUP; ++i)
+    T3_TRY(t3_read_epoch(gpu, first_counter(gpu) + i * gpu->ring_workgroups, &b->epochs[i]));
   return T3_OK;
 }
 
@@ -83,14 +64,9 @@ static enum t3_status multiply(struct t3_context* gpu, const struct t3_gemv* g, 
                                               .columns = g->columns,
                                               .slice = g->slice,
                                               .element = (uint8_t)g->element};
-  const struct t3_kernel_options options = {.workgroups = t3_gemv_workgroups(g, t3_gemv_slices(g))};
   unsigned char bytes[T3_GEMV_ARGUMENTS_BYTES];
   t3_gemv_arguments_to(&arguments, bytes);
-  t3_begin(gpu, "gemv");
-  T3_TRY(t3_run_kernel(gpu, "gemv", bytes, sizeof bytes, options));
-  T3_TRY(t3_wait_kernels(gpu));
-  t3_end(gpu, "gemv");
-  return T3_OK;
+  return t3_run_phase(gpu, "gemv", "gemv", bytes, sizeof bytes, t3_gemv_workgroups(g, t3_gemv_slices(g)));
 }
 
 static enum t3_status all_reduce(struct t3_context* gpu, const struct t3_gemv* g, const struct buffers* b) {
@@ -105,14 +81,9 @@ static enum t3_status all_reduce(struct t3_context* gpu, const struct t3_gemv* g
                                                     .op = T3_ALL_REDUCE,
                                                     .algorithm = T3_DIRECT,
                                                     .element = (uint8_t)g->element};
-  const struct t3_kernel_options options = {.workgroups = gpu->ring_workgroups};
   unsigned char bytes[T3_COLLECTIVE_ARGUMENTS_BYTES];
   t3_collective_arguments_to(&arguments, bytes);
-  t3_begin(gpu, "all_reduce");
-  T3_TRY(t3_run_kernel(gpu, "collective", bytes, sizeof bytes, options));
-  T3_TRY(t3_wait_kernels(gpu));
-  t3_end(gpu, "all_reduce");
-  return T3_OK;
+  return t3_run_phase(gpu, "all_reduce", "collective", bytes, sizeof bytes, gpu->ring_workgroups);
 }
 
 static enum t3_status run_fused(struct t3_context* gpu, const struct t3_gemv* g, const struct buffers* b) {
@@ -127,14 +98,9 @@ static enum t3_status run_fused(struct t3_context* gpu, const struct t3_gemv* g,
                                                          .gpu = gpu->gpu,
                                                          .gpus = gpu->gpus,
                                                          .element = (uint8_t)g->element};
-  const struct t3_kernel_options options = {.workgroups = fused_workgroups(g, gpu->gpus)};
   unsigned char bytes[T3_GEMV_ALL_REDUCE_ARGUMENTS_BYTES];
   t3_gemv_all_reduce_arguments_to(&arguments, bytes);
-  t3_begin(gpu, "gemv");
-  T3_TRY(t3_run_kernel(gpu, "gemv_all_reduce", bytes, sizeof bytes, options));
-  T3_TRY(t3_wait_kernels(gpu));
-  t3_end(gpu, "gemv");
-  return T3_OK;
+  return t3_run_phase(gpu, "gemv", "gemv_all_reduce", bytes, sizeof bytes, fused_workgroups(g, gpu->gpus));
 }
 
 static enum t3_status run(struct t3_context* gpu, const struct t3_job* job, const struct buffers* b) {

@@ -1,12 +1,15 @@
 #include "operands.h"
 
+#include "t3/address.h"
+#include "t3/registers/signals.h"
+
 enum t3_status t3_set_up(struct t3_context* context, const struct t3_hal* hal, const struct t3_job* job) {
   T3_TRY(t3_init(context, hal));
   if (job->ring_workgroups != 0) T3_TRY(t3_set_ring_workgroups(context, job->ring_workgroups));
   return t3_set_arbitration(context, job->arbitration, job->arbitration_limit);
 }
 
-static void publish(const struct t3_context* context, const char* name, const struct t3_matrix* matrix) {
+void t3_publish(const struct t3_context* context, const char* name, const struct t3_matrix* matrix) {
   const struct t3_buffer buffer = {.name = name,
                                    .address = matrix->address,
                                    .row_stride = matrix->row_stride,
@@ -14,6 +17,34 @@ static void publish(const struct t3_context* context, const char* name, const st
                                    .columns = matrix->columns,
                                    .element = (uint32_t)matrix->element};
   context->hal->publish(context->hal->platform, &buffer);
+}
+
+void t3_publish_rows(const struct t3_context* context, const char* name, uint64_t address, uint64_t rows,
+                     uint64_t columns, enum t3_element element) {
+  const struct t3_matrix matrix = {.address = address,
+                                   .row_stride = columns * t3_element_bytes(element),
+                                   .rows = (uint32_t)rows,
+                                   .columns = (uint32_t)columns,
+                                   .element = element};
+  t3_publish(context, name, &matrix);
+}
+
+uint32_t t3_first_counter(const struct t3_context* context, uint32_t of_each_workgroup) {
+  return T3_SIGNALS_VALUE_COUNT - of_each_workgroup * context->ring_workgroups;
+}
+
+enum t3_status t3_read_epoch(const struct t3_context* context, uint32_t counter, uint64_t* epoch) {
+  const uint64_t values = t3_block_base(context->gpu, T3_BLOCK_SIGNALS) + T3_SIGNALS_VALUE_OFFSET;
+  return context->hal->read64(context->hal->platform, values + (uint64_t)T3_SIGNALS_VALUE_STRIDE * counter, epoch);
+}
+
+enum t3_status t3_run_phase(struct t3_context* context, const char* phase, const char* kernel, const void* arguments,
+                            uint32_t bytes, uint32_t workgroups) {
+  t3_begin(context, phase);
+  T3_TRY(t3_run_kernel(context, kernel, arguments, bytes, (struct t3_kernel_options){.workgroups = workgroups}));
+  T3_TRY(t3_wait_kernels(context));
+  t3_end(context, phase);
+  return T3_OK;
 }
 
 enum t3_status t3_allocate(struct t3_context* context, const struct t3_job* job, enum t3_memory_kind out_memory,
@@ -29,9 +60,9 @@ enum t3_status t3_allocate(struct t3_context* context, const struct t3_job* job,
   struct t3_matrix* out = &operands->out.matrix;
   out->rows *= t3_fused_slabs(job->fused, context->gpus);
   T3_TRY(t3_matrix_malloc(context, out));
-  publish(context, "a", &operands->a);
-  publish(context, "b", &operands->b);
-  publish(context, "out", out);
+  t3_publish(context, "a", &operands->a);
+  t3_publish(context, "b", &operands->b);
+  t3_publish(context, "out", out);
   if (out->rows != job->m) out->address += context->gpu * job->m * out->row_stride;
   out->rows = job->m;
   return T3_OK;

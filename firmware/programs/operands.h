@@ -16,6 +16,21 @@ enum t3_status t3_set_up(struct t3_context* context, const struct t3_hal* hal, c
 enum t3_status t3_allocate(struct t3_context* context, const struct t3_job* job, enum t3_memory_kind out_memory,
                            struct t3_operands* operands);
 
+/* Hands a matrix to the platform under this name. */
+void t3_publish(const struct t3_context* context, const char* name, const struct t3_matrix* matrix);
+/* One whose rows follow one another. */
+void t3_publish_rows(const struct t3_context* context, const char* name, uint64_t address, uint64_t rows,
+                     uint64_t columns, enum t3_element element);
+
+/* The last counters are for kernels that are not the driver's ring kernels: the first of so many for each workgroup. */
+uint32_t t3_first_counter(const struct t3_context* context, uint32_t of_each_workgroup);
+/* What a counter has been signalled so far, while no GPU can have signalled yet. */
+enum t3_status t3_read_epoch(const struct t3_context* context, uint32_t counter, uint64_t* epoch);
+
+/* A phase of one kernel. */
+enum t3_status t3_run_phase(struct t3_context* context, const char* phase, const char* kernel, const void* arguments,
+                            uint32_t bytes, uint32_t workgroups);
+
 /* Counters and flags are real in every run: the processor writes them. */
 enum t3_status t3_write_zeros(struct t3_context* context, uint64_t address, uint64_t bytes);
 

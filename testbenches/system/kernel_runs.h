@@ -15,6 +15,15 @@ inline Settings kernel_run(const char* method, std::uint32_t gpus, const nlohman
           "workload=" + workload.dump()};
 }
 
+/// Nodes of so many GPUs that nothing but NICs joins.
+inline Settings apart(std::uint32_t node) {
+  const std::string inside = node == 1 ? "" : R"(, "inside": {"topology": "fully-connected"})";
+  return {R"(system.links.topology={"kind": "nodes", "gpus_per_node": )" + std::to_string(node) + inside + "}",
+          R"(system.nic={"messages_per_us": 100, "io_latency_ns": 100, "io_GBps": 8, "entry_fetches": 16,
+             "payload_in_flight_KiB": 16, "mtu_bytes": 1024, "wire_GBps": 4, "wire_latency_ns": 300,
+             "writes_invalidate": true})"};
+}
+
 /// It passes, and takes no less time than any bound.
 inline Run right_run(const Settings& settings) {
   CAPTURE(settings);

@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "config/input_error.h"
-#include "system/platform_run.h"
+#include "system/kernel_runs.h"
 #include "workload/embedding.h"
 
 namespace t3vp::test::test_embedding_runs {
@@ -12,7 +11,6 @@ namespace {
 
 using nlohmann::json;
 
-const char* const joined = "system.links.topology=fully-connected";
 const char* const methods[] = {"bulk", "zero-copy", "fused"};
 
 json tables(std::uint32_t batch, std::uint32_t count, std::uint32_t dimension, const json& pooling,
@@ -24,15 +22,6 @@ json tables(std::uint32_t batch, std::uint32_t count, std::uint32_t dimension, c
           {"rows", rows}};
 }
 
-/// Nodes of so many GPUs that nothing but NICs joins.
-Settings apart(std::uint32_t node) {
-  const std::string inside = node == 1 ? "" : R"(, "inside": {"topology": "fully-connected"})";
-  return {R"(system.links.topology={"kind": "nodes", "gpus_per_node": )" + std::to_string(node) + inside + "}",
-          R"(system.nic={"messages_per_us": 100, "io_latency_ns": 100, "io_GBps": 8, "entry_fetches": 16,
-             "payload_in_flight_KiB": 16, "mtu_bytes": 1024, "wire_GBps": 4, "wire_latency_ns": 300,
-             "writes_invalidate": true})"};
-}
-
 json as(json shape, const char* element, const char* result) {
   shape["element"] = element;
   shape["result"] = result;
@@ -40,35 +29,11 @@ json as(json shape, const char* element, const char* result) {
 }
 
 Settings embedding(const char* method, std::uint32_t gpus, const json& shape) {
-  return {on_small_system(), std::string("method=") + method, "gpus=" + std::to_string(gpus),
-          "workload=" + json{{"embedding", shape}}.dump()};
+  return kernel_run(method, gpus, {{"embedding", shape}});
 }
 
 Run right_run(const char* method, std::uint32_t gpus, const json& shape, const Settings& settings) {
-  CAPTURE(method, gpus, shape.dump());
-  Run run = Run::of_platform(embedding(method, gpus, shape) + settings);
-  CAPTURE(run.diagnosis());
-  REQUIRE(run.exit_code() == 0);
-  for (const char* bound : {"compute_ns", "link_ns", "dram_ns"}) {
-    INFO(bound);
-    CHECK(run.time("total") >= run.report()["bounds"][bound].get<double>());
-  }
-  return run;
-}
-
-std::uint64_t carried(const Run& run) {
-  std::uint64_t sum = 0;
-  for (const auto& link : run.report()["links"]) sum += link["payload_bytes"].get<std::uint64_t>();
-  return sum;
-}
-
-std::string message_of(const Settings& settings) {
-  try {
-    Run::of_platform(settings);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "accepted";
+  return test::right_run(embedding(method, gpus, shape) + settings);
 }
 
 }  // namespace
@@ -220,10 +185,10 @@ TEST_CASE("by NICs a fused kernel takes as long without data") {
 TEST_CASE("without links between nodes other methods, and systems without NICs, are one line") {
   using Catch::Contains;
   const json shape = tables(16, 4, 64, 4, 50);
-  CHECK_THAT(message_of(embedding("zero-copy", 2, shape) + apart(1)), Contains("/links/topology/between"));
+  CHECK_THAT(refusal_of(embedding("zero-copy", 2, shape) + apart(1)), Contains("/links/topology/between"));
   for (const char* method : {"bulk", "fused"})
-    CHECK_THAT(message_of(embedding(method, 2, shape) + Settings{apart(1)[0]}), Contains("/nic"));
-  CHECK_THAT(message_of(embedding("fused", 20, tables(40, 4, 64, 4, 50)) + apart(1)), Contains("/gpus"));
+    CHECK_THAT(refusal_of(embedding(method, 2, shape) + Settings{apart(1)[0]}), Contains("/nic"));
+  CHECK_THAT(refusal_of(embedding("fused", 20, tables(40, 4, 64, 4, 50)) + apart(1)), Contains("/gpus"));
 }
 
 TEST_CASE("a fused kernel has seven of a pooling kernel's eight workgroups at most and pools faster with more") {
@@ -350,7 +315,7 @@ TEST_CASE("every wrong value of embedding tables is one line that names it") {
   const auto message = [&](const json& change, const Settings& settings) {
     json shape = right;
     shape.merge_patch(change);
-    return message_of(embedding("bulk", 4, shape) + settings);
+    return refusal_of(embedding("bulk", 4, shape) + settings);
   };
   using Catch::Contains;
   for (const char* key : {"global_batch", "tables_per_gpu", "dimension", "pooling", "rows"}) {
@@ -383,9 +348,9 @@ TEST_CASE("every wrong value of embedding tables is one line that names it") {
   CHECK_THAT(message(json::object(), {"system.compute.gather_rows_in_flight=0"}),
              Contains("/compute/gather_rows_in_flight"));
   for (const char* method : methods)
-    CHECK_THAT(message_of(gemm(64, 64, 64) + Settings{std::string("method=") + method}),
+    CHECK_THAT(refusal_of(gemm(64, 64, 64) + Settings{std::string("method=") + method}),
                Contains("/method") && Contains("embedding"));
-  CHECK_THAT(message_of(gemm(64, 64, 64) + Settings{"program=embedding"}), Contains("/program"));
+  CHECK_THAT(refusal_of(gemm(64, 64, 64) + Settings{"program=embedding"}), Contains("/program"));
 }
 
 }  // namespace t3vp::test::test_embedding_runs

@@ -1,7 +1,7 @@
 // What NICs have sent for embedding tables, in the report: PUTs by closed form, bytes that neither end loses.
 #include <catch2/catch.hpp>
 
-#include "system/platform_run.h"
+#include "system/kernel_runs.h"
 
 namespace t3vp::test::test_nic_figures {
 
@@ -33,20 +33,7 @@ struct Shape {
 };
 
 Run run_of(const Shape& shape, const char* method, const Settings& settings) {
-  Run run = Run::of_platform(Settings{on_small_system(), std::string("method=") + method,
-                                      "gpus=" + std::to_string(shape.gpus), "workload=" + shape.workload().dump()} +
-                             settings);
-  CAPTURE(run.diagnosis());
-  REQUIRE(run.exit_code() == 0);
-  return run;
-}
-
-Settings apart(std::uint32_t node) {
-  const std::string inside = node == 1 ? "" : R"(, "inside": {"topology": "fully-connected"})";
-  return {R"(system.links.topology={"kind": "nodes", "gpus_per_node": )" + std::to_string(node) + inside + "}",
-          R"(system.nic={"messages_per_us": 100, "io_latency_ns": 100, "io_GBps": 8, "entry_fetches": 16,
-             "payload_in_flight_KiB": 16, "mtu_bytes": 1024, "wire_GBps": 4, "wire_latency_ns": 300,
-             "writes_invalidate": true})"};
+  return right_run(kernel_run(method, shape.gpus, shape.workload()) + settings);
 }
 
 double of_nic(const Run& run, std::uint32_t gpu, const std::string& figure) {

@@ -9,7 +9,7 @@
 #include "t3/address.h"
 #include "t3/registers/signals.h"
 
-enum { GPUS_MAX = 256, SECTOR_BYTES = 32 };
+enum { SECTOR_BYTES = 32 };
 
 /* A chunk is cut where the buffer's blocks end, so that all but its first and last begin on DRAM accesses. */
 struct blocks {
@@ -193,10 +193,7 @@ static bool has_second_counters(const struct t3_collective_arguments* p) {
 }
 
 static bool check_numbers(struct t3_check* check, const struct t3_collective_arguments* p) {
-  if (p->gpus < 2 || p->gpus > GPUS_MAX)
-    return t3_refuse(check, T3_BAD_PACKET, "gpus %u: 2 to %d expected", p->gpus, GPUS_MAX);
-  if (p->gpu != check->gpu || p->gpu >= p->gpus)
-    return t3_refuse(check, T3_BAD_PACKET, "gpu %u of %u: %u, this one, expected", p->gpu, p->gpus, check->gpu);
+  if (!t3_check_place(check, p->gpu, p->gpus)) return false;
   if (p->op > T3_ALL_REDUCE || p->algorithm > T3_IN_SWITCH || p->element > T3_FP32)
     return t3_refuse(check, T3_BAD_PACKET, "op %u, algorithm %u, element %u: at most %d, %d, %d expected", p->op,
                      p->algorithm, p->element, T3_ALL_REDUCE, T3_IN_SWITCH, T3_FP32);
@@ -228,26 +225,19 @@ struct buffers {
   struct t3_matrices out, in, staging;
 };
 
-static struct t3_matrices buffer(const char* name, uint64_t address, uint64_t bytes) {
-  return (struct t3_matrices){name, address, 1, bytes, 0, 0, 1};
-}
-
 static struct buffers buffers_of(const struct t3_collective_arguments* p) {
   const struct t3_steps steps = t3_steps_of(p, 1);
   const struct t3_collective* c = &steps.collective;
   const uint64_t element = t3_element_bytes(c->element);
   const uint64_t in = c->op == T3_ALL_TO_ALL ? c->elements * element : 0;
-  return (struct buffers){buffer("out", p->out, t3_received_elements(c, p->gpu, p->gpus) * element),
-                          buffer("in", p->in, in), buffer("staging", p->staging, t3_staging_bytes(c, p->gpus))};
+  return (struct buffers){t3_piece("out", p->out, t3_received_elements(c, p->gpu, p->gpus) * element),
+                          t3_piece("in", p->in, in), t3_piece("staging", p->staging, t3_staging_bytes(c, p->gpus))};
 }
 
 static bool check_buffer(struct t3_check* check, const struct t3_matrices* m) {
   if (m->row_bytes == 0 && m->address != 0)
     return t3_refuse(check, T3_BAD_PACKET, "%s " T3_HEX ": 0 expected, it means nothing here", m->name, m->address);
-  if (t3_unaligned(m->address))
-    return t3_refuse(check, T3_BAD_PACKET, "%s " T3_HEX ": a multiple of %d expected", m->name, m->address,
-                     SECTOR_BYTES);
-  return m->row_bytes == 0 || t3_check_held(check, check->gpu, m->name, m->address, m->row_bytes);
+  return m->row_bytes == 0 || t3_check_piece(check, m);
 }
 
 static bool check_buffers(struct t3_check* check, const struct buffers* b) {
@@ -261,7 +251,7 @@ static bool check_counters(struct t3_check* check, const struct t3_collective_ar
   if (workgroups == 0)
     return t3_refuse(check, T3_BAD_PACKET, "0 workgroups: 1 or more, as many as on the other GPUs, expected");
   const uint64_t counters = (uint64_t)workgroups * (has_second_counters(p) ? 2 : 1);
-  const uint64_t most = 4 * GPUS_MAX;
+  const uint64_t most = 4 * T3_PEERS_MAX;
   if (p->signal_epoch > UINT64_MAX - most || p->between_epoch > UINT64_MAX - most)
     return t3_refuse(check, T3_BAD_PACKET,
                      "signal_epoch %" PRIu64 ", between_epoch %" PRIu64 ": room for %" PRIu64 " signals expected",

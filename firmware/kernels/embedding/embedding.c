@@ -48,8 +48,8 @@ static void run(struct t3_wave* wave) {
 static struct t3_matrices written_of(const struct t3_embedding_arguments* p) {
   const struct t3_pooling pooling = pooling_of(p);
   const struct t3_embedding* e = &pooling.embedding;
-  if (p->pooled != 0) return (struct t3_matrices){"pooled", p->pooled, 1, t3_embedding_pooled_bytes(e), 0, 0, 1};
-  return (struct t3_matrices){"out", p->out, 1, t3_embedding_out_bytes(e, p->gpu, p->gpus), 0, 0, 1};
+  if (p->pooled != 0) return t3_piece("pooled", p->pooled, t3_embedding_pooled_bytes(e));
+  return t3_piece("out", p->out, t3_embedding_out_bytes(e, p->gpu, p->gpus));
 }
 
 static bool check_written(struct t3_check* check, const struct t3_embedding_arguments* p) {

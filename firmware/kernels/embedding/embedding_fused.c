@@ -156,28 +156,22 @@ static void run(struct t3_wave* wave) {
   await_slices(wave, e, first, step);
 }
 
-static struct t3_matrices buffer(const char* name, uint64_t address, uint64_t bytes) {
-  return (struct t3_matrices){name, address, 1, bytes, 0, 0, 1};
-}
-
 enum { OUT, DONE, READY, STAGING, BUFFERS };
 
 static void buffers_of(const struct t3_embedding_fused_arguments* p, uint32_t gpu, struct t3_matrices* all) {
   const struct t3_pooling pooling = pooling_of(p);
   const struct t3_embedding* e = &pooling.embedding;
-  all[OUT] = buffer("out", p->out, t3_embedding_out_bytes(e, gpu, p->gpus));
-  all[DONE] = buffer("done", p->done, t3_embedding_done_bytes(e));
-  all[READY] = buffer("ready", p->ready, t3_embedding_ready_bytes(e, gpu, p->gpus));
-  all[STAGING] = buffer("staging", p->staging, p->heap_table == 0 ? 0 : t3_embedding_pooled_bytes(e));
+  all[OUT] = t3_piece("out", p->out, t3_embedding_out_bytes(e, gpu, p->gpus));
+  all[DONE] = t3_piece("done", p->done, t3_embedding_done_bytes(e));
+  all[READY] = t3_piece("ready", p->ready, t3_embedding_ready_bytes(e, gpu, p->gpus));
+  all[STAGING] = t3_piece("staging", p->staging, p->heap_table == 0 ? 0 : t3_embedding_pooled_bytes(e));
 }
 
 static bool check_buffers(struct t3_check* check, const struct t3_embedding_fused_arguments* p) {
   struct t3_matrices all[BUFFERS];
   buffers_of(p, p->gpu, all);
   for (const struct t3_matrices* m = all; m < all + BUFFERS && m->row_bytes != 0; ++m) {
-    if (t3_unaligned(m->address))
-      return t3_refuse(check, T3_BAD_PACKET, "%s " T3_HEX ": a multiple of 32 expected", m->name, m->address);
-    if (!t3_check_held(check, check->gpu, m->name, m->address, m->row_bytes)) return false;
+    if (!t3_check_piece(check, m)) return false;
     for (const struct t3_matrices* other = all; other < m; ++other)
       if (!t3_check_overlap(check, other, m)) return false;
   }
@@ -203,11 +197,6 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
   return check_buffers(check, p) && (p->heap_table != 0 || t3_check_reach(check, p->gpu, p->gpus, p->out));
 }
 
-static struct t3_range local_range(struct t3_matrices buffer) {
-  buffer.address &= T3_LOCAL_MASK;
-  return t3_range_of(&buffer);
-}
-
 /* The first GPU has most of the samples. Device-side networking costs registers. */
 static struct t3_plan plan(const struct t3_device* device, const struct t3_launch* launch) {
   const struct t3_embedding_fused_arguments* p = launch->arguments;
@@ -225,9 +214,9 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
       .together = true,
       .written = {t3_range_of(&own[OUT])},
       .written_count = 1,
-      .sent = {local_range(most[OUT])},
+      .sent = {t3_local_range(most[OUT])},
       .sent_count = 1,
-      .shared = {local_range(most[DONE]), local_range(most[READY])},
+      .shared = {t3_local_range(most[DONE]), t3_local_range(most[READY])},
       .shared_count = 2,
       .awaits_arrivals = true,
       .stores_here = true,

@@ -7,7 +7,7 @@
 
 #include "t3/address.h"
 
-enum { GPUS_MAX = 256, DIMENSION_MAX = 4096 };
+enum { DIMENSION_MAX = 4096 };
 
 enum { SUM_TILE, BEGIN_TILE, INDEX_TILE, FIRST_ROW_TILE };
 
@@ -88,9 +88,7 @@ void t3_pool(struct t3_wave* wave, const struct t3_pooling* p, uint32_t table, u
 
 bool t3_check_pooling(struct t3_check* check, const struct t3_pooling* p, uint32_t gpus) {
   const struct t3_embedding* e = &p->embedding;
-  if (gpus < 2 || gpus > GPUS_MAX) return t3_refuse(check, T3_BAD_PACKET, "gpus %u: 2 to %d expected", gpus, GPUS_MAX);
-  if (p->gpu != check->gpu || p->gpu >= gpus)
-    return t3_refuse(check, T3_BAD_PACKET, "gpu %u of %u: %u, this one, expected", p->gpu, gpus, check->gpu);
+  if (!t3_check_place(check, p->gpu, gpus)) return false;
   if (e->element > T3_FP32)
     return t3_refuse(check, T3_BAD_PACKET, "element %u: 0 (fp16), 1 (bf16) or 2 (fp32) expected", e->element);
   if (e->dimension - 1 >= DIMENSION_MAX || e->pooling == 0 || e->pooling > T3_POOLING_MAX)
@@ -108,21 +106,15 @@ enum { TABLES, INDICES, OFFSETS, BUFFERS };
 
 static void buffers_of(const struct t3_pooling* p, struct t3_matrices* all) {
   const struct t3_embedding* e = &p->embedding;
-  all[TABLES] = (struct t3_matrices){"tables", p->tables, 1, t3_embedding_table_bytes(e), 0, 0, 1};
-  all[INDICES] = (struct t3_matrices){"indices", p->indices, 1, t3_embedding_index_bytes(e), 0, 0, 1};
-  all[OFFSETS] = (struct t3_matrices){"offsets", p->offsets, 1, t3_embedding_offset_bytes(e), 0, 0, 1};
+  all[TABLES] = t3_piece("tables", p->tables, t3_embedding_table_bytes(e));
+  all[INDICES] = t3_piece("indices", p->indices, t3_embedding_index_bytes(e));
+  all[OFFSETS] = t3_piece("offsets", p->offsets, t3_embedding_offset_bytes(e));
 }
 
 bool t3_check_pooling_beside(struct t3_check* check, const struct t3_pooling* p, const struct t3_matrices* written) {
   struct t3_matrices all[BUFFERS];
   buffers_of(p, all);
-  for (const struct t3_matrices* m = all; m < all + BUFFERS; ++m) {
-    if (t3_unaligned(m->address))
-      return t3_refuse(check, T3_BAD_PACKET, "%s " T3_HEX ": a multiple of 32 expected", m->name, m->address);
-    if (!t3_check_held(check, check->gpu, m->name, m->address, m->row_bytes) || !t3_check_overlap(check, written, m))
-      return false;
-  }
-  return true;
+  return t3_check_pieces_beside(check, all, BUFFERS, written);
 }
 
 void t3_plan_pooling(struct t3_plan* plan, const struct t3_pooling* p) {

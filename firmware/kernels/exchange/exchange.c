@@ -12,8 +12,6 @@
 #include "t3/embedding.h"
 #include "t3/registers/signals.h"
 
-enum { GPUS_MAX = 256 };
-
 /* Rows of samples in blocks: several rows each, or a piece of one. */
 struct blocks {
   uint64_t row_bytes;
@@ -106,10 +104,7 @@ static void run(struct t3_wave* wave) {
 }
 
 static bool check_numbers(struct t3_check* check, const struct t3_exchange_arguments* p) {
-  if (p->gpus < 2 || p->gpus > GPUS_MAX)
-    return t3_refuse(check, T3_BAD_PACKET, "gpus %u: 2 to %d expected", p->gpus, GPUS_MAX);
-  if (p->gpu != check->gpu || p->gpu >= p->gpus)
-    return t3_refuse(check, T3_BAD_PACKET, "gpu %u of %u: %u, this one, expected", p->gpu, p->gpus, check->gpu);
+  if (!t3_check_place(check, p->gpu, p->gpus)) return false;
   if (p->element > T3_FP32)
     return t3_refuse(check, T3_BAD_PACKET, "element %u: 0 (fp16), 1 (bf16) or 2 (fp32) expected", p->element);
   if (p->columns - 1 >= T3_ROWS_MAX || p->global_batch < p->gpus || p->global_batch > T3_ROWS_MAX)
@@ -118,30 +113,24 @@ static bool check_numbers(struct t3_check* check, const struct t3_exchange_argum
   return true;
 }
 
-static struct t3_matrices buffer(const char* name, uint64_t address, uint64_t bytes) {
-  return (struct t3_matrices){name, address, 1, bytes, 0, 0, 1};
-}
-
 static struct t3_matrices pooled_of(const struct t3_exchange_arguments* p) {
-  return buffer("pooled", p->pooled, p->global_batch * t3_row_bytes_of(p->columns, p->element));
+  return t3_piece("pooled", p->pooled, p->global_batch * t3_row_bytes_of(p->columns, p->element));
 }
 
 static struct t3_matrices received_of(const struct t3_exchange_arguments* p) {
   const uint64_t bytes = p->gpus * samples_of(p, p->gpu) * t3_row_bytes_of(p->columns, p->element);
-  return buffer("received", p->received, p->received == 0 ? 0 : bytes);
+  return t3_piece("received", p->received, p->received == 0 ? 0 : bytes);
 }
 
 static struct t3_matrices out_of(const struct t3_exchange_arguments* p, uint32_t gpu) {
-  return buffer("out", p->out, samples_of(p, gpu) * p->gpus * t3_row_bytes_of(p->columns, p->element));
+  return t3_piece("out", p->out, samples_of(p, gpu) * p->gpus * t3_row_bytes_of(p->columns, p->element));
 }
 
 static bool check_buffers(struct t3_check* check, const struct t3_exchange_arguments* p) {
   const struct t3_matrices buffers[] = {out_of(p, p->gpu), pooled_of(p), received_of(p)};
   const struct t3_matrices* end = buffers + (p->received == 0 ? 2 : 3);
   for (const struct t3_matrices* m = buffers; m < end; ++m) {
-    if (t3_unaligned(m->address))
-      return t3_refuse(check, T3_BAD_PACKET, "%s " T3_HEX ": a multiple of 32 expected", m->name, m->address);
-    if (!t3_check_held(check, check->gpu, m->name, m->address, m->row_bytes)) return false;
+    if (!t3_check_piece(check, m)) return false;
     if (m != buffers && !t3_check_overlap(check, &buffers[0], m)) return false;
   }
   return true;
@@ -155,9 +144,9 @@ static bool check_peers(struct t3_check* check, const struct t3_exchange_argumen
   if (end > check->counters)
     return t3_refuse(check, T3_BAD_PACKET, "signals %u to %" PRIu64 ": there are %u", p->signal_base, end - 1,
                      check->counters);
-  if (p->signal_epoch > UINT64_MAX - GPUS_MAX)
+  if (p->signal_epoch > UINT64_MAX - T3_PEERS_MAX)
     return t3_refuse(check, T3_BAD_PACKET, "signal_epoch %" PRIu64 ": room for %d signals expected", p->signal_epoch,
-                     GPUS_MAX);
+                     T3_PEERS_MAX);
   for (uint32_t i = 1; i < p->gpus; ++i) {
     const uint64_t peer = t3_on_gpu((p->gpu + i) % p->gpus, p->out);
     if (!check->reaches(check->cluster, peer))

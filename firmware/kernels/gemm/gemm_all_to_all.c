@@ -11,8 +11,6 @@
 #include "t3/address.h"
 #include "t3/experts.h"
 
-enum { GPUS_MAX = 256 };
-
 static struct t3_experts experts_of(const struct t3_gemm_all_to_all_arguments* p) {
   return (struct t3_experts){
       .tokens = p->tokens, .hidden = p->hidden, .inner = p->inner, .element = (enum t3_element)p->element};
@@ -113,17 +111,13 @@ static void run(struct t3_wave* wave) {
   t3_await_peers(wave, &flags, 0);
 }
 
-static struct t3_matrices buffer(const char* name, uint64_t address, uint64_t bytes) {
-  return (struct t3_matrices){name, address, 1, bytes, 0, 0, 1};
-}
-
 enum { OUT, READY, A, B, BUFFERS };
 
 static void buffers_of(const struct t3_gemm_all_to_all_arguments* p, uint32_t gpu, uint32_t workgroups,
                        struct t3_matrices* all) {
   const struct t3_experts e = experts_of(p);
-  all[OUT] = buffer("out", p->out, t3_experts_out_bytes(&e, gpu, p->gpus));
-  all[READY] = buffer("ready", p->ready, t3_all_peer_flag_bytes(p->gpus, workgroups, 1));
+  all[OUT] = t3_piece("out", p->out, t3_experts_out_bytes(&e, gpu, p->gpus));
+  all[READY] = t3_piece("ready", p->ready, t3_all_peer_flag_bytes(p->gpus, workgroups, 1));
   all[A] = (struct t3_matrices){"a", p->a, p->tokens, t3_row_bytes_of(p->inner, p->element), p->lda, 0, 1};
   all[B] = (struct t3_matrices){"b", p->b, p->inner, t3_row_bytes_of(p->hidden, p->element), p->ldb, 0, 1};
 }
@@ -145,10 +139,7 @@ static bool check_buffers(struct t3_check* check, const struct t3_gemm_all_to_al
 }
 
 static bool check_numbers(struct t3_check* check, const struct t3_gemm_all_to_all_arguments* p, uint32_t workgroups) {
-  if (p->gpus < 2 || p->gpus > GPUS_MAX)
-    return t3_refuse(check, T3_BAD_PACKET, "gpus %u: 2 to %d expected", p->gpus, GPUS_MAX);
-  if (p->gpu != check->gpu || p->gpu >= p->gpus)
-    return t3_refuse(check, T3_BAD_PACKET, "gpu %u of %u: %u, this one, expected", p->gpu, p->gpus, check->gpu);
+  if (!t3_check_place(check, p->gpu, p->gpus)) return false;
   if (workgroups == 0)
     return t3_refuse(check, T3_BAD_PACKET, "0 workgroups: 1 or more, as many as on the other GPUs, expected");
   if (p->element > T3_FP32)
@@ -169,11 +160,6 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
          t3_check_reach(check, p->gpu, p->gpus, p->out);
 }
 
-static struct t3_range local_range(struct t3_matrices buffer) {
-  buffer.address &= T3_LOCAL_MASK;
-  return t3_range_of(&buffer);
-}
-
 /* The first GPU has most of the tokens. */
 static struct t3_plan plan(const struct t3_device* device, const struct t3_launch* launch) {
   const struct t3_gemm_all_to_all_arguments* p = launch->arguments;
@@ -187,9 +173,9 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
                          .written_count = 1,
                          .read = {t3_range_of(&own[A]), t3_range_of(&own[B])},
                          .read_count = 2,
-                         .sent = {local_range(most[OUT])},
+                         .sent = {t3_local_range(most[OUT])},
                          .sent_count = 1,
-                         .shared = {local_range(most[READY])},
+                         .shared = {t3_local_range(most[READY])},
                          .shared_count = 1,
                          .awaits_arrivals = true,
                          .stores_here = true};

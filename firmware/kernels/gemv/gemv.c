@@ -23,7 +23,7 @@ static void run(struct t3_wave* wave) {
 
 static struct t3_matrices out_of(const struct t3_gemv_arguments* p) {
   const struct t3_product_by_slices product = product_of(p);
-  return (struct t3_matrices){"out", p->out, 1, t3_gemv_out_bytes(&product.gemv), 0, 0, 1};
+  return t3_piece("out", p->out, t3_gemv_out_bytes(&product.gemv));
 }
 
 static bool check(struct t3_check* check, const struct t3_launch* launch) {

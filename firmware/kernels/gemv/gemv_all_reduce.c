@@ -11,7 +11,6 @@
 #include "t3/address.h"
 #include "t3/grid.h"
 
-enum { GPUS_MAX = 256 };
 enum { RESULTS_HERE, SUMS_HERE, KINDS = T3_GEMV_FLAG_KINDS };
 
 static struct t3_product_by_slices product_of(const struct t3_gemv_all_reduce_arguments* p) {
@@ -98,17 +97,13 @@ static void run(struct t3_wave* wave) {
   t3_await_peers(wave, &flags, SUMS_HERE);
 }
 
-static struct t3_matrices buffer(const char* name, uint64_t address, uint64_t bytes) {
-  return (struct t3_matrices){name, address, 1, bytes, 0, 0, 1};
-}
-
 enum { OUT, PARTIAL, READY, BUFFERS };
 
 static void buffers_of(const struct t3_gemv_all_reduce_arguments* p, uint32_t workgroups, struct t3_matrices* all) {
   const struct t3_product_by_slices product = product_of(p);
-  all[OUT] = buffer("out", p->out, t3_gemv_out_bytes(&product.gemv));
-  all[PARTIAL] = buffer("partial", p->partial, t3_gemv_partial_bytes(&product.gemv, p->gpus));
-  all[READY] = buffer("ready", p->ready, t3_all_peer_flag_bytes(p->gpus, workgroups, KINDS));
+  all[OUT] = t3_piece("out", p->out, t3_gemv_out_bytes(&product.gemv));
+  all[PARTIAL] = t3_piece("partial", p->partial, t3_gemv_partial_bytes(&product.gemv, p->gpus));
+  all[READY] = t3_piece("ready", p->ready, t3_all_peer_flag_bytes(p->gpus, workgroups, KINDS));
 }
 
 static bool check_buffers(struct t3_check* check, const struct t3_gemv_all_reduce_arguments* p, uint32_t workgroups) {
@@ -116,11 +111,7 @@ static bool check_buffers(struct t3_check* check, const struct t3_gemv_all_reduc
   struct t3_matrices all[BUFFERS];
   buffers_of(p, workgroups, all);
   for (const struct t3_matrices* m = all; m < all + BUFFERS; ++m) {
-    if (t3_unaligned(m->address))
-      return t3_refuse(check, T3_BAD_PACKET, "%s " T3_HEX ": a multiple of 32 expected", m->name, m->address);
-    if (!t3_check_held(check, check->gpu, m->name, m->address, m->row_bytes) ||
-        !t3_check_slices_beside(check, &product, m))
-      return false;
+    if (!t3_check_piece(check, m) || !t3_check_slices_beside(check, &product, m)) return false;
     for (const struct t3_matrices* other = all; other < m; ++other)
       if (!t3_check_overlap(check, other, m)) return false;
   }
@@ -128,10 +119,7 @@ static bool check_buffers(struct t3_check* check, const struct t3_gemv_all_reduc
 }
 
 static bool check_numbers(struct t3_check* check, const struct t3_gemv_all_reduce_arguments* p, uint32_t workgroups) {
-  if (p->gpus < 2 || p->gpus > GPUS_MAX)
-    return t3_refuse(check, T3_BAD_PACKET, "gpus %u: 2 to %d expected", p->gpus, GPUS_MAX);
-  if (p->gpu != check->gpu || p->gpu >= p->gpus)
-    return t3_refuse(check, T3_BAD_PACKET, "gpu %u of %u: %u, this one, expected", p->gpu, p->gpus, check->gpu);
+  if (!t3_check_place(check, p->gpu, p->gpus)) return false;
   if (workgroups == 0)
     return t3_refuse(check, T3_BAD_PACKET, "0 workgroups: 1 or more, as many as on the other GPUs, expected");
   return true;
@@ -144,11 +132,6 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
          check_buffers(check, p, launch->workgroups) && t3_check_reach(check, p->gpu, p->gpus, p->out);
 }
 
-static struct t3_range local_range(struct t3_matrices buffer) {
-  buffer.address &= T3_LOCAL_MASK;
-  return t3_range_of(&buffer);
-}
-
 static struct t3_plan plan(const struct t3_device* device, const struct t3_launch* launch) {
   const struct t3_gemv_all_reduce_arguments* p = launch->arguments;
   const struct t3_product_by_slices product = product_of(p);
@@ -159,9 +142,9 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
                          .together = true,
                          .written = {t3_range_of(&all[OUT]), t3_range_of(&all[PARTIAL])},
                          .written_count = 2,
-                         .sent = {local_range(all[OUT]), local_range(all[PARTIAL])},
+                         .sent = {t3_local_range(all[OUT]), t3_local_range(all[PARTIAL])},
                          .sent_count = 2,
-                         .shared = {local_range(all[READY])},
+                         .shared = {t3_local_range(all[READY])},
                          .shared_count = 1,
                          .awaits_arrivals = true,
                          .stores_here = true};

@@ -97,21 +97,15 @@ bool t3_check_slices(struct t3_check* check, const struct t3_product_by_slices* 
 enum { MATRIX, VECTOR, BUFFERS };
 
 static void buffers_of(const struct t3_product_by_slices* p, struct t3_matrices* all) {
-  all[MATRIX] = (struct t3_matrices){"matrix", p->matrix, 1, t3_gemv_matrix_bytes(&p->gemv), 0, 0, 1};
-  all[VECTOR] = (struct t3_matrices){"vector", p->vector, 1, t3_gemv_vector_bytes(&p->gemv), 0, 0, 1};
+  all[MATRIX] = t3_piece("matrix", p->matrix, t3_gemv_matrix_bytes(&p->gemv));
+  all[VECTOR] = t3_piece("vector", p->vector, t3_gemv_vector_bytes(&p->gemv));
 }
 
 bool t3_check_slices_beside(struct t3_check* check, const struct t3_product_by_slices* p,
                             const struct t3_matrices* written) {
   struct t3_matrices all[BUFFERS];
   buffers_of(p, all);
-  for (const struct t3_matrices* m = all; m < all + BUFFERS; ++m) {
-    if (t3_unaligned(m->address))
-      return t3_refuse(check, T3_BAD_PACKET, "%s " T3_HEX ": a multiple of 32 expected", m->name, m->address);
-    if (!t3_check_held(check, check->gpu, m->name, m->address, m->row_bytes) || !t3_check_overlap(check, written, m))
-      return false;
-  }
-  return true;
+  return t3_check_pieces_beside(check, all, BUFFERS, written);
 }
 
 void t3_plan_slices(struct t3_plan* plan, const struct t3_device* device, const struct t3_product_by_slices* p) {
