@@ -151,11 +151,12 @@ bool t3_check_batch_overlap(struct t3_check* check, const struct t3_matrices* ou
   return true;
 }
 
-bool t3_check_reach(struct t3_check* check, uint32_t gpu, uint32_t gpus, uint64_t out) {
+bool t3_check_reach(struct t3_check* check, uint32_t gpu, uint32_t gpus, const char* name, uint64_t sent) {
   for (uint32_t i = 1; i < gpus; ++i) {
-    const uint64_t peer = t3_on_gpu((gpu + i) % gpus, out);
+    const uint64_t peer = t3_on_gpu((gpu + i) % gpus, sent);
     if (!check->reaches(check->cluster, peer))
-      return t3_refuse(check, T3_NO_PEER, "GPU %" PRIu64 " of out " T3_HEX " cannot be reached", t3_gpu_of(peer), peer);
+      return t3_refuse(check, T3_NO_PEER, "GPU %" PRIu64 " of %s " T3_HEX " cannot be reached", t3_gpu_of(peer), name,
+                       peer);
   }
   return true;
 }

@@ -47,8 +47,8 @@ bool t3_check_piece(struct t3_check* check, const struct t3_matrices* piece);
 
 /* The kernel runs on the GPU that its arguments say, one of 2 to T3_PEERS_MAX. */
 bool t3_check_place(struct t3_check* check, uint32_t gpu, uint32_t gpus);
-/* Stores to `out` of all other GPUs get there. */
-bool t3_check_reach(struct t3_check* check, uint32_t gpu, uint32_t gpus, uint64_t out);
+/* Stores to where the same lies on all other GPUs get there. */
+bool t3_check_reach(struct t3_check* check, uint32_t gpu, uint32_t gpus, const char* name, uint64_t sent);
 
 /* An output as its kernel's arguments say it is. */
 struct t3_output_operand {

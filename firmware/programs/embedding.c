@@ -148,6 +148,7 @@ static enum t3_status exchange(struct t3_context* gpu, const struct t3_embedding
                                                   .columns = e->tables_per_gpu * e->dimension,
                                                   .gpu = gpu->gpu,
                                                   .gpus = gpu->gpus,
+                                                  .gpus_per_row = e->gpus_per_row,
                                                   .element = (uint8_t)e->element};
   const struct t3_kernel_options options = {.workgroups = gpu->ring_workgroups};
   unsigned char bytes[T3_EXCHANGE_ARGUMENTS_BYTES];
@@ -179,6 +180,7 @@ static enum t3_status pool_fused(struct t3_context* gpu, const struct t3_embeddi
                                                          .slice = e->slice,
                                                          .gpu = gpu->gpu,
                                                          .gpus = gpu->gpus,
+                                                         .gpus_per_row = e->gpus_per_row,
                                                          .pooling = (uint16_t)e->pooling,
                                                          .drawn = e->drawn,
                                                          .mean = e->mean,

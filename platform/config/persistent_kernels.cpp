@@ -57,6 +57,7 @@ void complete_embedding(const Document& run, RunConfiguration& c) {
   e.seed = c.seed;
   e.workgroups = persistent_workgroups(run, c);
   e.gpus_per_node = apart && topology.gpus_per_node < c.gpus ? topology.gpus_per_node : 0;
+  if (topology.channels_by_distance) e.gpus_per_row = topology.dimensions[0];
   check_contexts(run, c);
 }
 

@@ -38,10 +38,11 @@ struct t3_embedding {
   uint64_t seed;
   /* Of a persistent kernel: */
   uint32_t slice;         /* tables of one sample of which the owner is told together */
-  bool oblivious;         /* all samples by their numbers; else those of other GPUs first */
+  bool oblivious;         /* all samples by their numbers; else those of other GPUs first, of each in turn */
   uint32_t workgroups;    /* that run at once */
   uint32_t contexts;      /* that they post by; 0: as many as there are queue pairs for, up to one for eight of them */
   uint32_t gpus_per_node; /* that links join, by consecutive numbers; others are reached by NICs. 0: links join all */
+  uint32_t gpus_per_row;  /* in a torus: GPU g has place g mod this in row g / this; 0: there are no rows */
 };
 
 /* What the host's processor takes where it stands between kernels and NICs (GPU-initiated overlap, Figure 3). */

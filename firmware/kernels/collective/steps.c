@@ -15,6 +15,7 @@
 #include "steps.h"
 
 #include "t3/address.h"
+#include "t3/places.h"
 
 static uint32_t gpus_of(const struct t3_steps* s) { return s->arguments->gpus; }
 static uint32_t gpu_of(const struct t3_steps* s) { return s->arguments->gpu; }
@@ -23,27 +24,12 @@ static uint32_t gpu_of(const struct t3_steps* s) { return s->arguments->gpu; }
 static uint32_t behind(const struct t3_steps* s, uint32_t gpu, uint32_t distance) {
   return (uint32_t)(((uint64_t)gpu + distance) % gpus_of(s));
 }
-/* How far behind this one, by columns and rows of a torus, or by all numbers where there are no rows. In a torus those
- * in front come in turn with those behind, so that links in both directions always have something to carry. */
-static uint32_t distance_of(const struct t3_collective_arguments* p, uint32_t number) {
-  if (p->gpus_per_row == 0) return number;
-  return number % 2 == 1 ? (number + 1) / 2 : p->gpus - number / 2;
-}
-static uint32_t far_behind(const struct t3_collective_arguments* p, uint32_t gpu, uint32_t distance) {
-  const uint32_t row = p->gpus_per_row;
-  if (row == 0) return (gpu + distance) % p->gpus;
-  const uint32_t rows = p->gpus / row;
-  return (gpu % row + distance % row) % row + (gpu / row + distance / row) % rows * row;
-}
-/* How far behind those GPUs this one is. */
-static uint32_t distance_back(const struct t3_collective_arguments* p, uint32_t distance) {
-  const uint32_t row = p->gpus_per_row;
-  if (row == 0) return p->gpus - distance;
-  const uint32_t rows = p->gpus / row;
-  return (row - distance % row) % row + (rows - distance / row) % rows * row;
+static struct t3_places places_of(const struct t3_collective_arguments* p) {
+  return (struct t3_places){.gpu = p->gpu, .gpus = p->gpus, .gpus_per_row = p->gpus_per_row};
 }
 uint32_t t3_other_gpu(const struct t3_collective_arguments* p, uint32_t number) {
-  return far_behind(p, p->gpu, distance_of(p, number));
+  const struct t3_places places = places_of(p);
+  return t3_other_of(&places, number);
 }
 static uint32_t previous(const struct t3_steps* s) { return behind(s, gpu_of(s), gpus_of(s) - 1); }
 
@@ -165,7 +151,8 @@ static struct t3_transfer reduce_directly(const struct t3_steps* s, uint32_t ste
     return transfer;
   }
   transfer.to = t3_other_gpu(s->arguments, number);
-  transfer.target = slot_of(s, distance_back(s->arguments, distance_of(s->arguments, number)), transfer.to);
+  const struct t3_places places = places_of(s->arguments);
+  transfer.target = slot_of(s, t3_distance_back(&places, t3_distance_of(&places, number)), transfer.to);
   return transfer;
 }
 

@@ -73,7 +73,7 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
                      p->tables_per_gpu);
   if (launch->workgroups == 0)
     return t3_refuse(check, T3_BAD_PACKET, "0 workgroups: 1 or more expected, whatever the batch");
-  return check_written(check, p) && (p->pooled != 0 || t3_check_reach(check, p->gpu, p->gpus, p->out));
+  return check_written(check, p) && (p->pooled != 0 || t3_check_reach(check, p->gpu, p->gpus, "out", p->out));
 }
 
 /* The first GPU has most of the samples. */

@@ -6,6 +6,7 @@
 #include "kernels/operands.h"
 #include "pooling.h"
 #include "t3/address.h"
+#include "t3/places.h"
 #include "t3/shmem_device.h"
 
 enum { TIMELINE_ROWS = 32 }; /* the paper's Figure 9 shows so many workgroups */
@@ -32,12 +33,26 @@ struct slice {
   uint32_t sample, number, owner;
 };
 
+/* Samples of other GPUs first, one of each in turn so that all ways to them are in use; those that have one more end
+ * with it. Then this GPU's own. */
+static uint32_t sample_of(const struct t3_embedding_fused_arguments* p, uint32_t place) {
+  const struct t3_places places = {p->gpu, p->gpus, p->gpus_per_row};
+  const uint32_t each = p->global_batch / p->gpus, larger = p->global_batch % p->gpus, others = p->gpus - 1;
+  const uint32_t others_larger = larger - (p->gpu < larger ? 1 : 0);
+  if (place < each * others)
+    return (uint32_t)t3_flat_chunk_begin(p->global_batch, t3_other_of(&places, place % others + 1), p->gpus) +
+           place / others;
+  place -= each * others;
+  if (place < others_larger)
+    return (uint32_t)t3_flat_chunk_begin(p->global_batch, place + (place >= p->gpu ? 1 : 0), p->gpus) + each;
+  return (uint32_t)t3_flat_chunk_begin(p->global_batch, p->gpu, p->gpus) + place - others_larger;
+}
+
 /* The bag's place among the GPU's: samples one after the other, tables of each. */
 static struct slice slice_of(const struct t3_embedding_fused_arguments* p, const struct t3_embedding* e, uint64_t bag,
                              uint32_t* table) {
-  const uint64_t behind_own = t3_flat_chunk_begin(p->global_batch, p->gpu + 1, p->gpus);
-  const uint64_t place = bag / p->tables_per_gpu;
-  const uint32_t sample = (uint32_t)((place + (p->order == 0 ? behind_own : 0)) % p->global_batch);
+  const uint32_t place = (uint32_t)(bag / p->tables_per_gpu);
+  const uint32_t sample = p->order == T3_EMBEDDING_FUSED_ARGUMENTS_ORDER_AWARE ? sample_of(p, place) : place;
   *table = (uint32_t)(bag % p->tables_per_gpu);
   return (struct slice){sample, *table / p->slice, t3_embedding_owner(e, sample, p->gpus)};
 }
@@ -186,6 +201,9 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
   if (!t3_check_pooling(check, &pooling, p->gpus) || !t3_check_switches(check, switches, 3)) return false;
   if (launch->workgroups == 0)
     return t3_refuse(check, T3_BAD_PACKET, "0 workgroups: 1 or more, as many as are to run at once, expected");
+  if (p->gpus_per_row != 0 && p->gpus % p->gpus_per_row != 0)
+    return t3_refuse(check, T3_BAD_PACKET, "gpus_per_row %u: a divisor of %u GPUs, or 0, expected", p->gpus_per_row,
+                     p->gpus);
   if (p->slice - 1 >= p->tables_per_gpu)
     return t3_refuse(check, T3_BAD_PACKET, "slice %u: 1 to %u, the tables of a GPU, expected", p->slice,
                      p->tables_per_gpu);
@@ -194,7 +212,7 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
                      "heap_table " T3_HEX ", table_bytes %" PRIu64 ", staging " T3_HEX
                      ", contexts %u: those of a symmetric heap, or 0, expected",
                      p->heap_table, p->table_bytes, p->staging, p->contexts);
-  return check_buffers(check, p) && (p->heap_table != 0 || t3_check_reach(check, p->gpu, p->gpus, p->out));
+  return check_buffers(check, p) && (p->heap_table != 0 || t3_check_reach(check, p->gpu, p->gpus, "out", p->out));
 }
 
 /* The first GPU has most of the samples. Device-side networking costs registers. */

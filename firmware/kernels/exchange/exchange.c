@@ -1,5 +1,5 @@
 /* The all-to-all behind pooling, with the shuffle: a sample's columns of all GPUs come to lie beside each other on its
- * owner, which takes no pass of its own since they are stored in 2-D blocks.
+ * owner, which takes no pass of its own since they are stored in 2-D blocks. Or the way back, of their gradients.
  *
  * What NICs have brought is shuffled on the GPU that has received it.
  *
@@ -10,6 +10,7 @@
 #include "kernels/operands.h"
 #include "t3/address.h"
 #include "t3/embedding.h"
+#include "t3/places.h"
 #include "t3/registers/signals.h"
 
 /* Rows of samples in blocks: several rows each, or a piece of one. */
@@ -40,19 +41,27 @@ struct share {
   uint64_t next;
 };
 
-/* Rows of a sample each, from where they are to where they belong. */
+/* Rows of a sample each, from where they are to where they belong, and how far apart they are. */
 struct rows {
-  uint64_t from, to, samples;
+  uint64_t from, from_stride, to, to_stride, samples;
 };
 
-/* What this GPU has pooled for another one, or one for this one. */
+static bool is_back(const struct t3_exchange_arguments* p) {
+  return p->direction == T3_EXCHANGE_ARGUMENTS_DIRECTION_TO_TABLES;
+}
+
+/* What this GPU has pooled for another one, or one for this one; back, the gradients of what that one has pooled. */
 static struct rows rows_for(const struct t3_exchange_arguments* p, uint32_t gpu) {
-  const uint64_t row = t3_row_bytes_of(p->columns, p->element);
+  const uint64_t row = t3_row_bytes_of(p->columns, p->element), all = p->gpus * row;
   const uint64_t first = t3_flat_chunk_begin(p->global_batch, gpu, p->gpus), here = samples_of(p, p->gpu);
+  if (is_back(p)) {
+    const uint64_t own = t3_flat_chunk_begin(p->global_batch, p->gpu, p->gpus);
+    return (struct rows){p->out + gpu * row, all, t3_on_gpu(gpu, p->pooled) + own * row, row, here};
+  }
   if (p->received == 0)
-    return (struct rows){p->pooled + first * row, t3_on_gpu(gpu, p->out) + p->gpu * row, samples_of(p, gpu)};
+    return (struct rows){p->pooled + first * row, row, t3_on_gpu(gpu, p->out) + p->gpu * row, all, samples_of(p, gpu)};
   const uint64_t from = gpu == p->gpu ? p->pooled + first * row : p->received + gpu * here * row;
-  return (struct rows){from, p->out + gpu * row, here};
+  return (struct rows){from, row, p->out + gpu * row, all, here};
 }
 
 static void move(struct t3_wave* wave, const struct blocks* blocks, const struct rows* rows, uint64_t block) {
@@ -65,11 +74,11 @@ static void move(struct t3_wave* wave, const struct blocks* blocks, const struct
       .columns = (uint32_t)((bytes < blocks->piece_bytes ? bytes : blocks->piece_bytes) / element),
       .element = (enum t3_element)p->element};
   struct t3_access access = {.rows = tile.rows, .columns = tile.columns, .element = tile.element, .at_once = true};
-  access.address = rows->from + row * blocks->row_bytes + offset;
-  access.stride = blocks->row_bytes;
+  access.address = rows->from + row * rows->from_stride + offset;
+  access.stride = rows->from_stride;
   t3_load(wave, tile, access);
-  access.address = rows->to + row * p->gpus * blocks->row_bytes + offset;
-  access.stride = p->gpus * blocks->row_bytes;
+  access.address = rows->to + row * rows->to_stride + offset;
+  access.stride = rows->to_stride;
   t3_store(wave, tile, access);
   t3_drain(wave);
 }
@@ -80,10 +89,15 @@ static uint64_t counter(const struct t3_wave* wave, uint32_t gpu, uint64_t offse
          (uint64_t)T3_SIGNALS_VALUE_STRIDE * (p->signal_base + wave->workgroup);
 }
 
+static struct t3_places places_of(const struct t3_exchange_arguments* p) {
+  return (struct t3_places){.gpu = p->gpu, .gpus = p->gpus, .gpus_per_row = p->gpus_per_row};
+}
+
 static void meet_the_others(struct t3_wave* wave) {
   const struct t3_exchange_arguments* p = wave->arguments;
+  const struct t3_places places = places_of(p);
   for (uint32_t i = 1; i < p->gpus; ++i)
-    t3_signal(wave, (struct t3_counter){.address = counter(wave, (p->gpu + i) % p->gpus, T3_SIGNALS_ADD_OFFSET)});
+    t3_signal(wave, (struct t3_counter){.address = counter(wave, t3_other_of(&places, i), T3_SIGNALS_ADD_OFFSET)});
   t3_await(wave, (struct t3_counter){.address = counter(wave, p->gpu, T3_SIGNALS_VALUE_OFFSET),
                                      .threshold = p->signal_epoch + p->gpus - 1});
 }
@@ -93,10 +107,12 @@ static void run(struct t3_wave* wave) {
   const struct blocks blocks = blocks_of(wave->device, p);
   struct share* share = wave->local;
   const uint64_t most = block_count(&blocks, samples_of(p, 0));
+  const struct t3_places places = places_of(p);
   for (;;) {
     const uint64_t number = share->next++, block = number / p->gpus * wave->workgroups + wave->workgroup;
     if (block >= most) break;
-    const struct rows rows = rows_for(p, (uint32_t)((p->gpu + 1 + number % p->gpus) % p->gpus));
+    const uint32_t turn = (uint32_t)(number % p->gpus) + 1; /* its own comes last */
+    const struct rows rows = rows_for(p, turn == p->gpus ? p->gpu : t3_other_of(&places, turn));
     if (block < block_count(&blocks, rows.samples)) move(wave, &blocks, &rows, block);
   }
   t3_meet(wave);
@@ -107,6 +123,12 @@ static bool check_numbers(struct t3_check* check, const struct t3_exchange_argum
   if (!t3_check_place(check, p->gpu, p->gpus)) return false;
   if (p->element > T3_FP32)
     return t3_refuse(check, T3_BAD_PACKET, "element %u: 0 (fp16), 1 (bf16) or 2 (fp32) expected", p->element);
+  if (p->gpus_per_row != 0 && p->gpus % p->gpus_per_row != 0)
+    return t3_refuse(check, T3_BAD_PACKET, "gpus_per_row %u: a divisor of %u GPUs, or 0, expected", p->gpus_per_row,
+                     p->gpus);
+  if (p->direction > T3_EXCHANGE_ARGUMENTS_DIRECTION_TO_TABLES || (is_back(p) && p->received != 0))
+    return t3_refuse(check, T3_BAD_PACKET, "direction %u, received " T3_HEX ": 0, or 1 with nothing received, expected",
+                     p->direction, p->received);
   if (p->columns - 1 >= T3_ROWS_MAX || p->global_batch < p->gpus || p->global_batch > T3_ROWS_MAX)
     return t3_refuse(check, T3_BAD_PACKET, "columns %u, global_batch %u: 1 to %d, %u to %d expected", p->columns,
                      p->global_batch, T3_ROWS_MAX, p->gpus, T3_ROWS_MAX);
@@ -126,8 +148,16 @@ static struct t3_matrices out_of(const struct t3_exchange_arguments* p, uint32_t
   return t3_piece("out", p->out, samples_of(p, gpu) * p->gpus * t3_row_bytes_of(p->columns, p->element));
 }
 
+/* Of all GPUs. */
+static struct t3_matrices written_of(const struct t3_exchange_arguments* p, uint32_t gpu) {
+  return is_back(p) ? pooled_of(p) : out_of(p, gpu);
+}
+static struct t3_matrices read_of(const struct t3_exchange_arguments* p) {
+  return is_back(p) ? out_of(p, p->gpu) : pooled_of(p);
+}
+
 static bool check_buffers(struct t3_check* check, const struct t3_exchange_arguments* p) {
-  const struct t3_matrices buffers[] = {out_of(p, p->gpu), pooled_of(p), received_of(p)};
+  const struct t3_matrices buffers[] = {written_of(p, p->gpu), read_of(p), received_of(p)};
   const struct t3_matrices* end = buffers + (p->received == 0 ? 2 : 3);
   for (const struct t3_matrices* m = buffers; m < end; ++m) {
     if (!t3_check_piece(check, m)) return false;
@@ -147,12 +177,8 @@ static bool check_peers(struct t3_check* check, const struct t3_exchange_argumen
   if (p->signal_epoch > UINT64_MAX - T3_PEERS_MAX)
     return t3_refuse(check, T3_BAD_PACKET, "signal_epoch %" PRIu64 ": room for %d signals expected", p->signal_epoch,
                      T3_PEERS_MAX);
-  for (uint32_t i = 1; i < p->gpus; ++i) {
-    const uint64_t peer = t3_on_gpu((p->gpu + i) % p->gpus, p->out);
-    if (!check->reaches(check->cluster, peer))
-      return t3_refuse(check, T3_NO_PEER, "GPU %" PRIu64 " of out " T3_HEX " cannot be reached", t3_gpu_of(peer), peer);
-  }
-  return true;
+  const struct t3_matrices written = written_of(p, p->gpu);
+  return t3_check_reach(check, p->gpu, p->gpus, written.name, written.address);
 }
 
 static bool check(struct t3_check* check, const struct t3_launch* launch) {
@@ -163,10 +189,8 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
 /* The first GPU has most of the samples. */
 static struct t3_plan plan(const struct t3_device* device, const struct t3_launch* launch) {
   const struct t3_exchange_arguments* p = launch->arguments;
-  const struct t3_matrices pooled = pooled_of(p), received = received_of(p), out = out_of(p, p->gpu);
+  const struct t3_matrices read = read_of(p), received = received_of(p), written = written_of(p, p->gpu);
   const bool is_here = p->received != 0;
-  struct t3_matrices sent = out_of(p, 0);
-  sent.address &= T3_LOCAL_MASK;
   return (struct t3_plan){.name = is_here ? "shuffle" : "all-to-all",
                           .workgroups = launch->workgroups,
                           .workgroups_per_cu = device->ring_workgroups_per_cu,
@@ -175,11 +199,11 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
                           .tiles = 1,
                           .local_bytes = sizeof(struct share),
                           .together = !is_here,
-                          .written = {t3_range_of(&out)},
+                          .written = {t3_range_of(&written)},
                           .written_count = 1,
-                          .read = {t3_range_of(&pooled), t3_range_of(&received)},
+                          .read = {t3_range_of(&read), t3_range_of(&received)},
                           .read_count = is_here ? 2 : 1,
-                          .sent = {t3_range_of(&sent)},
+                          .sent = {t3_local_range(written_of(p, 0))},
                           .sent_count = is_here ? 0 : 1,
                           .awaits_arrivals = !is_here,
                           .stores_here = true};

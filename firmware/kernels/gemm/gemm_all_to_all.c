@@ -157,7 +157,7 @@ static bool check_numbers(struct t3_check* check, const struct t3_gemm_all_to_al
 static bool check(struct t3_check* check, const struct t3_launch* launch) {
   const struct t3_gemm_all_to_all_arguments* p = launch->arguments;
   return check_numbers(check, p, launch->workgroups) && check_buffers(check, p, launch->workgroups) &&
-         t3_check_reach(check, p->gpu, p->gpus, p->out);
+         t3_check_reach(check, p->gpu, p->gpus, "out", p->out);
 }
 
 /* The first GPU has most of the tokens. */

@@ -129,7 +129,7 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
   const struct t3_gemv_all_reduce_arguments* p = launch->arguments;
   const struct t3_product_by_slices product = product_of(p);
   return t3_check_slices(check, &product) && check_numbers(check, p, launch->workgroups) &&
-         check_buffers(check, p, launch->workgroups) && t3_check_reach(check, p->gpu, p->gpus, p->out);
+         check_buffers(check, p, launch->workgroups) && t3_check_reach(check, p->gpu, p->gpus, "out", p->out);
 }
 
 static struct t3_plan plan(const struct t3_device* device, const struct t3_launch* launch) {
