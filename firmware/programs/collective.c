@@ -1,7 +1,9 @@
-/* One collective operation by itself. An all-reduce is two kernels, one behind the other. */
+/* One collective operation by itself. An all-reduce is two kernels, one behind the other, by a torus's rings two for
+ * each dimension. */
 #include "t3/arguments/collective.h"
 
 #include "operands.h"
+#include "torus_rings.h"
 
 enum { KERNELS = 2, ROUNDS = 2 };
 
@@ -73,22 +75,45 @@ static enum t3_status run(struct t3_context* gpu, const struct t3_collective* c,
   return t3_wait_kernels(gpu);
 }
 
+static enum t3_status run_by_rings(struct t3_context* gpu, const struct t3_collective* c, struct t3_torus_rings* rings,
+                                   const struct buffers* buffers) {
+  const struct t3_flat_buffer out = {.address = buffers->out, .elements = c->elements, .element = c->element};
+  if (c->op != T3_ALL_GATHER) T3_TRY(t3_torus_reduce_scatter(gpu, rings, &out));
+  if (c->op != T3_REDUCE_SCATTER) T3_TRY(t3_torus_all_gather(gpu, rings, &out));
+  return t3_wait_kernels(gpu);
+}
+
+/* Of each workgroup. */
+static uint32_t all_counters(const struct t3_collective* c) {
+  return c->algorithm == T3_TORUS_RINGS ? t3_torus_dimensions(c->dimensions) : KERNELS * rounds_of(c);
+}
+
+static struct t3_torus_rings rings_of(const struct t3_context* gpu, const struct t3_collective* c,
+                                      const struct buffers* buffers) {
+  struct t3_torus_rings rings = {.first_counter = t3_first_counter(gpu, all_counters(c)), .staging = buffers->staging};
+  for (uint32_t d = 0; d < T3_TORUS_DIMENSIONS_MAX; ++d) rings.dimensions[d] = c->dimensions[d];
+  return rings;
+}
+
 enum t3_status t3_run_collective(const struct t3_hal* hal, const struct t3_job* job) {
   struct t3_context context = {0};
+  const struct t3_collective* c = &job->collective;
+  const bool by_rings = c->algorithm == T3_TORUS_RINGS;
   struct buffers buffers;
+  struct t3_torus_rings rings;
   T3_TRY(t3_set_up(&context, hal, job));
   T3_TRY(t3_set_ring_workgroups(
-      &context,
-      (uint32_t)t3_at_most(context.ring_workgroups, T3_RING_WORKGROUPS_MAX / 2 / rounds_of(&job->collective))));
+      &context, (uint32_t)t3_at_most(context.ring_workgroups, T3_RING_WORKGROUPS_MAX / all_counters(c))));
   t3_begin(&context, "setup");
-  T3_TRY(set_up(&context, &job->collective, &buffers));
-  T3_TRY(read_epochs(&context, &job->collective, &buffers));
+  T3_TRY(set_up(&context, c, &buffers));
+  rings = rings_of(&context, c, &buffers);
+  T3_TRY(by_rings ? t3_read_torus_epochs(&context, &rings) : read_epochs(&context, c, &buffers));
   T3_TRY(t3_barrier(&context));
   t3_end(&context, "setup");
 
   t3_begin(&context, "total");
   t3_begin(&context, "collective");
-  T3_TRY(run(&context, &job->collective, &buffers));
+  T3_TRY(by_rings ? run_by_rings(&context, c, &rings, &buffers) : run(&context, c, &buffers));
   t3_end(&context, "collective");
   t3_end(&context, "total");
   T3_TRY(t3_hand_over(&context));

@@ -222,8 +222,9 @@ void check_mirrored_collective(const Document& run, const RunConfiguration& c) {
   const t3_collective& collective = *c.workload.collective;
   check_mirrored_torus(run, c, collective.elements, "elements");
   if (collective.op == T3_BROADCAST) run.reject("/simulate", "all: of a broadcast one GPU is not like the others");
-  if (collective.algorithm != T3_DIRECT)
-    run.reject("/simulate", fmt::format("all with algorithm {}: in a mirrored torus all GPUs do the same, as direct",
+  if (collective.algorithm != T3_DIRECT && collective.algorithm != T3_TORUS_RINGS)
+    run.reject("/simulate", fmt::format("all with algorithm {}: in a mirrored torus all GPUs do the same, as direct "
+                                        "and torus-rings",
                                         name_of(collective.algorithm)));
 }
 
@@ -240,6 +241,15 @@ void check_blocks(const Document& system, const RunConfiguration& c) {
                               compute.ring_blocks_in_flight));
 }
 
+void check_torus_rings(const Document& run, const RunConfiguration& c) {
+  const char* const place = "/workload/collective/algorithm";
+  const t3_collective_op op = c.workload.collective->op;
+  if (c.system.topology.dimensions.empty()) run.reject(place, "another one: torus-rings needs links of kind torus");
+  if (op == T3_ALL_TO_ALL || op == T3_BROADCAST)
+    run.reject(place, fmt::format("another one: torus-rings is for reduce-scatter, all-gather and all-reduce, not {}",
+                                  name_of(op)));
+}
+
 void check_collective(const Document& run, const Document& system, const RunConfiguration& c) {
   const t3_collective& collective = *c.workload.collective;
   check_blocks(system, c);
@@ -252,6 +262,7 @@ void check_collective(const Document& run, const Document& system, const RunConf
     run.reject("/workload/collective/algorithm", "another one: in-switch needs a switch with reduction true");
   if (collective.algorithm == T3_IN_SWITCH && collective.op == T3_ALL_TO_ALL)
     run.reject("/workload/collective/algorithm", "another one: of an all-to-all a switch has nothing to add or copy");
+  if (collective.algorithm == T3_TORUS_RINGS) check_torus_rings(run, c);
   const std::uint64_t received = t3_received_elements(&collective, 0, c.gpus);
   constexpr std::uint64_t most_received = 1 << 30;
   if (collective.op == T3_ALL_TO_ALL && (collective.elements < c.gpus || received > most_received))
@@ -320,7 +331,7 @@ void check_gemv(const Document& run, const Document& system, const RunConfigurat
     heap.take(
         t3_all_peer_flag_bytes(c.gpus, t3_gemv_workgroups(&g, t3_gemv_slices_owned(&g, c.gpus)), T3_GEMV_FLAG_KINDS));
   } else {
-    const t3_collective all_reduce{T3_ALL_REDUCE, T3_DIRECT, g.element, g.rows, 0, 0};
+    const t3_collective all_reduce{T3_ALL_REDUCE, T3_DIRECT, g.element, g.rows, 0, 0, {}, {}};
     heap.take(t3_staging_bytes(&all_reduce, c.gpus));
   }
   if (!c.software.library) require_room(run, c, heap, "matrix, vector and results");

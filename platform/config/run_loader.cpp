@@ -340,6 +340,9 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
     tile = choose_tile(c.system, c.workload.gemm);
   if (c.workload.collective && c.workload.collective->algorithm == T3_HIERARCHICAL)
     c.workload.collective->gpus_per_node = c.system.topology.gpus_per_node;
+  if (c.workload.collective && c.workload.collective->algorithm == T3_TORUS_RINGS)
+    std::copy(c.system.topology.dimensions.begin(), c.system.topology.dimensions.end(),
+              c.workload.collective->dimensions);
   c.phases = phases_of(run);
   c.gpus = gpus_of(files.run, c.workload, c.software.library.has_value() || is_gemm_alone(c.phases));
   c.arbitration = run.value("arbitration", c.method == Method::t3_mca ? "mca" : "round-robin");

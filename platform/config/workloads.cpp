@@ -160,7 +160,9 @@ void read_collective(const Document& run, Workload& w) {
                                  static_cast<t3_element>(element),
                                  bytes / bytes_of(element),
                                  0,
-                                 0};
+                                 0,
+                                 {},
+                                 {}};
   if (collective.elements > most_elements)
     run.reject("/workload/collective/bytes", fmt::format("at most {} elements", most_elements));
   w.collective = collective;

@@ -168,7 +168,7 @@ double quantized_compute_ns(const RunConfiguration& configuration, const compute
 }
 
 /// Every GPU has a vector of results, of which all want the sum.
-t3_collective all_reduce_of(const t3_gemv& g) { return {T3_ALL_REDUCE, T3_DIRECT, g.element, g.rows, 0, 0}; }
+t3_collective all_reduce_of(const t3_gemv& g) { return {T3_ALL_REDUCE, T3_DIRECT, g.element, g.rows, 0, 0, {}, {}}; }
 
 /// What each GPU sends to each owner of tokens, without what pads rows.
 double least_link_ns(const t3_experts& experts, const Fabric& fabric) {

@@ -28,7 +28,7 @@ const char* name_of(t3_collective_op op) {
 }
 
 const char* name_of(t3_collective_algorithm algorithm) {
-  constexpr const char* names[] = {"ring", "direct", "hierarchical", "in-switch"};
+  constexpr const char* names[] = {"ring", "direct", "hierarchical", "in-switch", "torus-rings"};
   return names[algorithm];
 }
 
@@ -59,6 +59,21 @@ float CollectiveOracle::sum(std::uint64_t index) const {
   return result;
 }
 
+/// By a torus's rings a GPU is left with sums of chunks that are not its own: over the dimensions behind the last one
+/// in which their owner has another coordinate.
+float CollectiveOracle::partial_sum(std::uint32_t gpu, std::uint32_t owner, std::uint64_t index) const {
+  std::uint32_t apart = 1;  // GPUs over which the sum goes have numbers so far apart
+  std::uint32_t step = 1;
+  for (const std::uint32_t size : collective_.dimensions) {
+    if (size == 0) break;
+    if (gpu / step % size != owner / step % size) apart = step * size;
+    step *= size;
+  }
+  float result = 0;
+  for (std::uint32_t other = gpu % apart; other < gpus_; other += apart) result += value(other, index);
+  return result;
+}
+
 std::vector<float> CollectiveOracle::sent(std::uint32_t gpu) const {
   std::vector<float> values(collective_.elements, std::numeric_limits<float>::quiet_NaN());
   Chunk taken{0, collective_.elements};
@@ -73,6 +88,10 @@ std::vector<float> CollectiveOracle::received(std::uint32_t gpu) const {
   const Chunk own = chunk(gpu);
   switch (collective_.op) {
     case T3_REDUCE_SCATTER:
+      for (std::uint32_t owner = 0; collective_.algorithm == T3_TORUS_RINGS && owner < gpus_; ++owner) {
+        const Chunk part = chunk(owner);
+        for (std::uint64_t i = part.begin; i < part.begin + part.size; ++i) values[i] = partial_sum(gpu, owner, i);
+      }
       for (std::uint64_t i = own.begin; i < own.begin + own.size; ++i) values[i] = sum(i);
       return values;
     case T3_ALL_REDUCE:

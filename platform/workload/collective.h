@@ -11,7 +11,7 @@ namespace t3vp {
 inline constexpr t3_collective_op all_collective_ops[] = {T3_REDUCE_SCATTER, T3_ALL_GATHER, T3_ALL_REDUCE,
                                                           T3_ALL_TO_ALL, T3_BROADCAST};
 inline constexpr t3_collective_algorithm all_collective_algorithms[] = {T3_RING, T3_DIRECT, T3_HIERARCHICAL,
-                                                                        T3_IN_SWITCH};
+                                                                        T3_IN_SWITCH, T3_TORUS_RINGS};
 
 const char* name_of(t3_collective_op op);
 const char* name_of(t3_collective_algorithm algorithm);
@@ -37,6 +37,7 @@ class CollectiveOracle {
   Chunk chunk(std::uint32_t owner) const;
   float value(std::uint32_t gpu, std::uint64_t index) const;
   float sum(std::uint64_t index) const;
+  float partial_sum(std::uint32_t gpu, std::uint32_t owner, std::uint64_t index) const;
 
   t3_collective collective_;
   std::uint32_t gpus_;

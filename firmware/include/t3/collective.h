@@ -20,8 +20,17 @@ enum t3_collective_op T3_OF_32_BITS {
 
 /* A ring's GPU sends to the previous one alone, which hands on what is not its own; direct, each sends to those that
  * want it. Hierarchical, GPUs of a node collect what is for other nodes, and those of the same place in all nodes
- * exchange it. In-switch, the switch adds and copies (t3/address.h's T3_ALL_GPUS). */
-enum t3_collective_algorithm T3_OF_32_BITS { T3_RING, T3_DIRECT, T3_HIERARCHICAL, T3_IN_SWITCH };
+ * exchange it. In-switch, the switch adds and copies (t3/address.h's T3_ALL_GPUS). By a torus's rings, one dimension
+ * after the other: a reduce-scatter from the last to the first, an all-gather back. */
+enum t3_collective_algorithm T3_OF_32_BITS { T3_RING, T3_DIRECT, T3_HIERARCHICAL, T3_IN_SWITCH, T3_TORUS_RINGS };
+
+enum { T3_TORUS_DIMENSIONS_MAX = 3 };
+
+/* The ring of GPU g has `length` GPUs whose numbers are `stride` apart, and g the place g / stride % length. Each of
+ * them owns the flat chunks of the `stride` GPUs whose numbers, rounded down to a multiple of it, are its own. */
+struct t3_ring {
+  uint32_t stride, length; /* 0 of both: all GPUs, each with its own chunk */
+};
 
 struct t3_collective {
   enum t3_collective_op op;
@@ -30,6 +39,9 @@ struct t3_collective {
   uint64_t elements;      /* of a GPU's buffer */
   uint32_t gpus_per_node; /* hierarchical: GPU g has place g mod this in node g / this; the others: 0 */
   uint32_t gpus_per_row;  /* direct: GPU g has place g mod this in row g / this of a torus; 0: there are no rows */
+  struct t3_ring ring;    /* ring */
+  uint32_t dimensions[T3_TORUS_DIMENSIONS_MAX]; /* torus-rings: GPUs along each, numbers count the first one first; 0
+                                                   behind the last */
 };
 
 static inline bool t3_reduces(const struct t3_collective* c) {
@@ -64,6 +76,32 @@ static inline uint64_t t3_staging_slot(const struct t3_collective* c, uint32_t g
   return t3_padded(t3_flat_chunk_size(c->elements, 0, gpus) * element) + 32;
 }
 
+/* Of one dimension's ring, for what comes in each step but the last: whole ranges of chunks, of which the first GPU's
+ * is the largest. */
+static inline uint64_t t3_ring_slot(const struct t3_collective* c, struct t3_ring ring, uint32_t gpus) {
+  return t3_padded(t3_flat_chunk_begin(c->elements, ring.stride, gpus) * t3_element_bytes(c->element)) + 32;
+}
+
+static inline uint64_t t3_ring_staging_bytes(const struct t3_collective* c, struct t3_ring ring, uint32_t gpus) {
+  return (ring.length - 1) * t3_ring_slot(c, ring, gpus);
+}
+
+/* The rings of one dimension; 0 GPUs long when the torus has no such dimension. */
+static inline struct t3_ring t3_ring_along(const struct t3_collective* c, uint32_t dimension) {
+  struct t3_ring ring = {1, c->dimensions[dimension]};
+  for (uint32_t before = 0; before < dimension; ++before) ring.stride *= c->dimensions[before];
+  return ring;
+}
+
+/* Dimensions have staging buffers of their own, one behind the other, since GPUs that are through with the rings of one
+ * send to others that are not. */
+static inline uint64_t t3_torus_staging_bytes(const struct t3_collective* c, uint32_t dimensions, uint32_t gpus) {
+  uint64_t bytes = 0;
+  for (uint32_t d = 0; d < dimensions && c->dimensions[d] != 0; ++d)
+    bytes += t3_ring_staging_bytes(c, t3_ring_along(c, d), gpus);
+  return bytes;
+}
+
 /* What a GPU needs beside its buffers to receive what is not its own or not yet added. */
 static inline uint64_t t3_staging_bytes(const struct t3_collective* c, uint32_t gpus) {
   const bool reduces = t3_reduces(c);
@@ -73,6 +111,8 @@ static inline uint64_t t3_staging_bytes(const struct t3_collective* c, uint32_t 
     if (reduces) return (nodes - 1 + nodes * others) * slot;
     return c->op == T3_ALL_TO_ALL ? (nodes - 1) * others * slot : 0;
   }
+  if (c->algorithm == T3_TORUS_RINGS) return reduces ? t3_torus_staging_bytes(c, T3_TORUS_DIMENSIONS_MAX, gpus) : 0;
+  if (reduces && c->ring.length != 0) return t3_ring_staging_bytes(c, c->ring, gpus);
   if (reduces && c->algorithm == T3_RING) return t3_padded(c->elements * t3_element_bytes(c->element));
   if (reduces) return (gpus - 1) * t3_staging_slot(c, gpus);
   if (c->op == T3_ALL_TO_ALL && c->algorithm == T3_RING) return (gpus - 2) * t3_staging_slot(c, gpus);

@@ -128,7 +128,7 @@ static bool is_told(const struct t3_collective_arguments* p, enum t3_told whom, 
   const uint32_t per_node = p->gpus_per_node;
   switch (whom) {
     case T3_TELLS_PREVIOUS:
-      return (gpu + 1) % p->gpus == p->gpu;
+      return gpu == t3_previous_gpu(p);
     case T3_TELLS_NODE:
       return gpu / per_node == p->gpu / per_node;
     case T3_TELLS_OTHER_NODES:
@@ -192,6 +192,21 @@ static bool has_second_counters(const struct t3_collective_arguments* p) {
   return p->algorithm == T3_HIERARCHICAL || (p->algorithm == T3_DIRECT && p->op == T3_ALL_REDUCE);
 }
 
+/* Rings of GPUs of one dimension of a torus. */
+static bool check_ring(struct t3_check* check, const struct t3_collective_arguments* p) {
+  const uint64_t gpus = (uint64_t)p->ring_stride * p->ring_length;
+  if (p->ring_stride == 0 && p->ring_length == 0) return true;
+  if (p->algorithm != T3_RING || (p->op != T3_REDUCE_SCATTER && p->op != T3_ALL_GATHER))
+    return t3_refuse(check, T3_BAD_PACKET,
+                     "ring_stride %u, ring_length %u with op %u, algorithm %u: 0 of both expected in other than "
+                     "reduce-scatters and all-gathers as rings",
+                     p->ring_stride, p->ring_length, p->op, p->algorithm);
+  if (p->ring_length >= 2 && gpus != 0 && p->gpus % gpus == 0) return true;
+  return t3_refuse(check, T3_BAD_PACKET,
+                   "ring_stride %u, ring_length %u: 2 or more GPUs whose number times the stride divides %u expected",
+                   p->ring_stride, p->ring_length, p->gpus);
+}
+
 static bool check_numbers(struct t3_check* check, const struct t3_collective_arguments* p) {
   if (!t3_check_place(check, p->gpu, p->gpus)) return false;
   if (p->op > T3_ALL_REDUCE || p->algorithm > T3_IN_SWITCH || p->element > T3_FP32)
@@ -215,6 +230,7 @@ static bool check_numbers(struct t3_check* check, const struct t3_collective_arg
         check, T3_BAD_PACKET,
         "gpus_per_row %u with algorithm %u: a divisor of %u GPUs expected, and 0 in other than direct ones",
         p->gpus_per_row, p->algorithm, p->gpus);
+  if (!check_ring(check, p)) return false;
   if (p->elements - 1 >= T3_ROWS_MAX)
     return t3_refuse(check, T3_BAD_PACKET, "%" PRIu64 " elements: 1 to %d expected", p->elements, T3_ROWS_MAX);
   return true;
@@ -263,12 +279,11 @@ static bool check_reach(struct t3_check* check, const struct t3_collective_argum
   if (p->algorithm == T3_IN_SWITCH && !check->reaches(check->cluster, t3_on_gpu(T3_ALL_GPUS, p->out)))
     return t3_refuse(check, T3_NO_PEER, "algorithm %u: a switch that reduces expected, no link leads to one",
                      p->algorithm);
-  for (uint32_t i = p->algorithm == T3_RING ? p->gpus - 1 : 1; i < p->gpus; ++i) {
-    const uint64_t peer = t3_on_gpu((p->gpu + i) % p->gpus, p->out);
-    if (!check->reaches(check->cluster, peer))
-      return t3_refuse(check, T3_NO_PEER, "GPU %" PRIu64 " of out " T3_HEX " cannot be reached", t3_gpu_of(peer), peer);
-  }
-  return true;
+  if (p->algorithm != T3_RING) return t3_check_reach(check, p->gpu, p->gpus, p->out);
+  const uint64_t previous = t3_on_gpu(t3_previous_gpu(p), p->out);
+  if (check->reaches(check->cluster, previous)) return true;
+  return t3_refuse(check, T3_NO_PEER, "GPU %" PRIu64 " of out " T3_HEX " cannot be reached", t3_gpu_of(previous),
+                   previous);
 }
 
 static bool check(struct t3_check* check, const struct t3_launch* launch) {

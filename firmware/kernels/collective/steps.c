@@ -1,4 +1,5 @@
-/* GPU g of N; a ring's GPU sends to g - 1.
+/* GPU g of N; a ring's GPU sends to g - 1, to the previous member where rings are of one dimension of a torus. There g
+ * and N are a place and the ring's length, and a chunk is a member's: those of as many GPUs as the stride is.
  *
  * Direct: step 0 sends all that others want, to each the same way, and tells all of them; step 1 waits until N - 1 have
  * told this one, and of a reduce-scatter adds what has come. A broadcast has one that tells. An all-reduce has step 1
@@ -31,7 +32,19 @@ uint32_t t3_other_gpu(const struct t3_collective_arguments* p, uint32_t number) 
   const struct t3_places places = places_of(p);
   return t3_other_of(&places, number);
 }
-static uint32_t previous(const struct t3_steps* s) { return behind(s, gpu_of(s), gpus_of(s) - 1); }
+
+static struct t3_ring ring_of(const struct t3_collective_arguments* p) {
+  return p->ring_length != 0 ? (struct t3_ring){p->ring_stride, p->ring_length} : (struct t3_ring){1, p->gpus};
+}
+static uint32_t place_in(struct t3_ring ring, uint32_t gpu) { return gpu / ring.stride % ring.length; }
+/* The GPU so many places further on in this one's ring, up to a round. */
+static uint32_t member(const struct t3_collective_arguments* p, uint32_t distance) {
+  const struct t3_ring ring = ring_of(p);
+  const uint32_t place = place_in(ring, p->gpu);
+  return p->gpu - place * ring.stride + (place + distance) % ring.length * ring.stride;
+}
+uint32_t t3_previous_gpu(const struct t3_collective_arguments* p) { return member(p, ring_of(p).length - 1); }
+static uint32_t previous(const struct t3_steps* s) { return t3_previous_gpu(s->arguments); }
 
 static uint64_t bytes_of(const struct t3_steps* s, uint64_t elements) {
   return elements * t3_element_bytes(s->collective.element);
@@ -51,9 +64,11 @@ struct t3_steps t3_steps_of(const struct t3_collective_arguments* p, uint64_t pi
                                       .element = (enum t3_element)p->element,
                                       .elements = p->elements,
                                       .gpus_per_node = p->gpus_per_node,
-                                      .gpus_per_row = p->gpus_per_row},
-                       .pieces = 1,
-                       .count = p->gpus};
+                                      .gpus_per_row = p->gpus_per_row,
+                                      .ring = {p->ring_stride, p->ring_length}},
+                       .ring = ring_of(p),
+                       .pieces = 1};
+  s.count = s.ring.length;
   if (p->algorithm == T3_DIRECT || p->algorithm == T3_IN_SWITCH) {
     s.count = p->op == T3_ALL_REDUCE && p->algorithm == T3_DIRECT ? 3 : 2;
   } else if (p->algorithm == T3_HIERARCHICAL) {
@@ -91,7 +106,7 @@ static struct t3_step step_in_switch(const struct t3_steps* s, uint32_t step) {
 }
 
 static struct t3_step step_of_ring(const struct t3_steps* s, uint32_t step) {
-  const bool is_last = step + 1 == gpus_of(s);
+  const bool is_last = step + 1 == s->ring.length;
   if (s->collective.op == T3_BROADCAST) {
     const uint64_t awaited = gpu_of(s) == 0 ? 0 : (uint64_t)step + 1;
     if (gpu_of(s) == 1) return (struct t3_step){.awaited = awaited};
@@ -133,6 +148,14 @@ static struct t3_transfer copy_of_piece(const struct t3_steps* s, uint32_t piece
                  t3_flat_chunk_size(s->collective.elements, piece, s->pieces));
 }
 
+/* What the member so many places further on owns. */
+static struct t3_transfer copy_of_range(const struct t3_steps* s, uint32_t distance) {
+  const uint64_t elements = s->collective.elements;
+  const uint32_t first = member(s->arguments, distance) / s->ring.stride * s->ring.stride;
+  const uint64_t begin = t3_flat_chunk_begin(elements, first, gpus_of(s));
+  return copy_of(s, bytes_of(s, begin), t3_flat_chunk_begin(elements, first + s->ring.stride, gpus_of(s)) - begin);
+}
+
 /* Where the GPU so far behind the chunk's owner puts what it sends. */
 static uint64_t slot_of(const struct t3_steps* s, uint32_t distance, uint32_t chunk) {
   return s->arguments->staging + (distance - 1) * t3_staging_slot(&s->collective, gpus_of(s)) +
@@ -156,14 +179,21 @@ static struct t3_transfer reduce_directly(const struct t3_steps* s, uint32_t ste
   return transfer;
 }
 
+/* Where what a step has sent waits: of the ring of all at the place of its own chunk. Those of a dimension have a slot
+ * for each step, so that it is at the same place on all GPUs. */
+static uint64_t staged(const struct t3_steps* s, uint32_t step, uint64_t source) {
+  const uint64_t staging = s->arguments->staging;
+  if (s->collective.ring.length == 0) return staging + source - s->arguments->out;
+  return staging + step * t3_ring_slot(&s->collective, s->ring, gpus_of(s)) + source % 32;
+}
+
 static struct t3_transfer reduce_in_ring(const struct t3_steps* s, uint32_t step) {
-  const uint32_t chunk = behind(s, gpu_of(s), step + 1);
-  const bool is_last = step + 1 == gpus_of(s);
-  struct t3_transfer transfer = copy_of_chunk(s, chunk);
+  const bool is_last = step + 1 == s->ring.length;
+  struct t3_transfer transfer = copy_of_range(s, step + 1);
   transfer.addends = step == 0 ? 0 : 1;
-  transfer.addend = s->arguments->staging + offset_of(s, chunk);
+  if (step != 0) transfer.addend = staged(s, step - 1, transfer.source);
   transfer.to = is_last ? gpu_of(s) : previous(s);
-  if (!is_last) transfer.target = transfer.addend;
+  if (!is_last) transfer.target = staged(s, step, transfer.source);
   return transfer;
 }
 
@@ -235,7 +265,7 @@ struct t3_transfer t3_transfer_of(const struct t3_steps* s, uint32_t step, uint3
       transfer = copy_of_piece(s, step);
       break;
     default:
-      transfer = copy_of_chunk(s, behind(s, gpu_of(s), step));
+      transfer = copy_of_range(s, step);
       break;
   }
   transfer.to = previous(s);

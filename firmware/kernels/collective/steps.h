@@ -12,7 +12,8 @@ extern "C" {
 struct t3_steps {
   const struct t3_collective_arguments* arguments;
   struct t3_collective collective;
-  uint32_t pieces; /* of a ring's broadcast, handed on one after the other */
+  struct t3_ring ring; /* what a ring's GPUs are, the ring of all too */
+  uint32_t pieces;     /* of a ring's broadcast, handed on one after the other */
   uint32_t count;
 };
 
@@ -56,6 +57,9 @@ struct t3_transfer t3_transfer_of(const struct t3_steps* steps, uint32_t step, u
 /* The number, from 1 on, of another GPU as this one counts them: by rows, each row and all of them beginning with its
  * own place, or round all numbers. */
 uint32_t t3_other_gpu(const struct t3_collective_arguments* arguments, uint32_t number);
+
+/* The GPU that a ring's sends to. */
+uint32_t t3_previous_gpu(const struct t3_collective_arguments* arguments);
 
 /* Of the hierarchical algorithm (hierarchical_steps.c). */
 struct t3_step t3_hierarchical_step(const struct t3_steps* steps, uint32_t step);
