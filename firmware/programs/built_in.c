@@ -5,6 +5,7 @@
 #include "kernels/kernels.h"
 
 static const struct t3_named_program programs[] = {{"collective", t3_run_collective},
+                                                   {"dlrm", t3_run_dlrm},
                                                    {"embedding", t3_run_embedding},
                                                    {"experts", t3_run_experts},
                                                    {"fused", t3_fused},

@@ -3,14 +3,16 @@
 namespace t3vp {
 
 const char* name_of(Method method) {
-  constexpr const char* names[] = {"sequential",   "t3",   "t3-mca",    "ideal-overlap",
-                                   "ideal-rs-nmc", "bulk", "zero-copy", "fused"};
+  constexpr const char* names[] = {"sequential", "t3",        "t3-mca", "ideal-overlap", "ideal-rs-nmc",
+                                   "bulk",       "zero-copy", "fused",  "fused-backward"};
   return names[static_cast<std::size_t>(method)];
 }
 
 const char* name_of(McaScope scope) { return scope == McaScope::always ? "always" : "reduce-scatter"; }
 
 bool is_of_kernels(Method method) { return method >= Method::bulk; }
+
+bool pools_fused(Method method) { return method == Method::fused || method == Method::fused_backward; }
 
 bool is_ideal(Method method) { return method == Method::ideal_overlap || method == Method::ideal_rs_nmc; }
 

@@ -43,10 +43,11 @@ struct SystemConfiguration : GemmSystem {
 };
 
 /// The last ones are of kernels that exchange or sum up what they compute, of embedding tables, with vectors or of
-/// experts; the others of all else.
-enum class Method { sequential, t3, t3_mca, ideal_overlap, ideal_rs_nmc, bulk, zero_copy, fused };
-inline constexpr Method all_methods[] = {Method::sequential,   Method::t3,   Method::t3_mca,    Method::ideal_overlap,
-                                         Method::ideal_rs_nmc, Method::bulk, Method::zero_copy, Method::fused};
+/// experts, fused_backward of a training pass; the others of all else.
+enum class Method { sequential, t3, t3_mca, ideal_overlap, ideal_rs_nmc, bulk, zero_copy, fused, fused_backward };
+inline constexpr Method all_methods[] = {Method::sequential,    Method::t3,           Method::t3_mca,
+                                         Method::ideal_overlap, Method::ideal_rs_nmc, Method::bulk,
+                                         Method::zero_copy,     Method::fused,        Method::fused_backward};
 
 /// What a policy that is for the reduce-scatter arbitrates, such as mca: everything up to the all-gather, which then is
 /// arbitrated by round-robin, or all.
@@ -127,6 +128,9 @@ const char* name_of(McaScope scope);
 
 /// Whether the method is one of embedding tables, or of what else kernels exchange.
 bool is_of_kernels(Method method);
+
+/// Whether embedding tables are pooled and exchanged in one persistent kernel.
+bool pools_fused(Method method);
 
 /// Whether the method runs GEMM, reduce-scatter and all-gather apart.
 bool is_ideal(Method method);

@@ -5,17 +5,27 @@
 #include <algorithm>
 
 #include "t3/shmem.h"
+#include "workload/tile_choice.h"
 
 namespace t3vp {
 namespace {
 
 using nlohmann::json;
 
+/// In a training pass an all-reduce runs beside it: where only one of both had room, GPUs might begin with different
+/// ones and wait for each other.
+std::uint32_t registers_of_others(const RunConfiguration& c) {
+  const compute::ComputeParameters& p = c.system.compute;
+  if (!c.workload.dlrm) return 0;
+  const std::uint64_t taken = t3_collective_registers(p.ring_block_bytes, p.ring_blocks_in_flight);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(taken * p.ring_workgroups_per_cu, p.register_bytes));
+}
+
 /// Of the fused kernel: the share of a pooling kernel's that the run file says, or as many as its registers allow.
 std::uint32_t persistent_workgroups(const Document& run, const RunConfiguration& c) {
   const compute::ComputeParameters& p = c.system.compute;
-  const std::uint32_t fit =
-      p.register_bytes / t3_fused_pooling_registers(p.register_bytes, p.gather_workgroups_per_cu) * p.compute_units;
+  const std::uint32_t fit = (p.register_bytes - registers_of_others(c)) /
+                            t3_fused_pooling_registers(p.register_bytes, p.gather_workgroups_per_cu) * p.compute_units;
   const double all = double{1} * p.gather_workgroups_per_cu * p.compute_units;
   if (c.workload.occupancy == 0) return fit;
   const auto wanted = static_cast<std::uint32_t>(all * c.workload.occupancy + 1e-6);
@@ -61,10 +71,28 @@ void complete_embedding(const Document& run, RunConfiguration& c) {
   check_contexts(run, c);
 }
 
+void complete_dlrm(RunConfiguration& c) {
+  t3_dlrm& d = *c.workload.dlrm;
+  const std::uint32_t samples = t3_embedding_samples(&*c.workload.embedding, 0, c.gpus);
+  const auto tiling = [&](std::uint32_t rows, std::uint32_t depth) {
+    GemmShape gemm;
+    gemm.m = rows;
+    gemm.n = d.width;
+    gemm.k = depth;
+    gemm.element = c.workload.gemm.element;
+    const TileShape tile = choose_tile(c.system, gemm);
+    return t3_tiling{tile.rows, tile.columns, c.system.compute.wavefronts};
+  };
+  d.tiling = tiling(samples, d.width);
+  d.gradient_tiling = tiling(d.width, samples);
+  std::copy(c.system.topology.dimensions.begin(), c.system.topology.dimensions.end(), d.dimensions);
+}
+
 }  // namespace
 
 void complete_persistent_kernels(const Document& run, RunConfiguration& c) {
   if (c.workload.embedding) complete_embedding(run, c);
+  if (c.workload.dlrm) complete_dlrm(c);
   if (c.workload.gemv)
     c.workload.gemv->workgroups = c.system.compute.row_workgroups_per_cu * c.system.compute.compute_units;
   if (c.workload.experts) c.workload.experts->workgroups = persistent_tiles(run, c);
@@ -73,19 +101,25 @@ void complete_persistent_kernels(const Document& run, RunConfiguration& c) {
 json resolved_embedding(const Workload& w) {
   const t3_embedding& e = *w.embedding;
   const json drawn = {{"drawn", e.pooling}};
-  return {{"label", w.label},
-          {"embedding",
-           {{"global_batch", e.global_batch},
-            {"tables_per_gpu", e.tables_per_gpu},
-            {"dimension", e.dimension},
-            {"pooling", e.drawn ? drawn : json(e.pooling)},
-            {"rows", e.rows},
-            {"element", name_of(w.gemm.element)},
-            {"result", e.mean ? "mean" : "sum"},
-            {"slice", e.slice},
-            {"occupancy", w.occupancy},
-            {"contexts", e.contexts},
-            {"order", e.oblivious ? "oblivious" : "aware"}}}};
+  json resolved = {{"label", w.label},
+                   {"embedding",
+                    {{"global_batch", e.global_batch},
+                     {"tables_per_gpu", e.tables_per_gpu},
+                     {"dimension", e.dimension},
+                     {"pooling", e.drawn ? drawn : json(e.pooling)},
+                     {"rows", e.rows},
+                     {"element", name_of(w.gemm.element)},
+                     {"result", e.mean ? "mean" : "sum"},
+                     {"slice", e.slice},
+                     {"occupancy", w.occupancy},
+                     {"contexts", e.contexts},
+                     {"order", e.oblivious ? "oblivious" : "aware"}}}};
+  if (w.dlrm)
+    resolved["mlp"] = {{"bottom_layers", w.dlrm->bottom_layers},
+                       {"top_layers", w.dlrm->top_layers},
+                       {"width", w.dlrm->width},
+                       {"bucket_MiB", static_cast<double>(w.dlrm->bucket_bytes) / (1 << 20)}};
+  return resolved;
 }
 
 }  // namespace t3vp

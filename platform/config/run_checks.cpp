@@ -190,9 +190,13 @@ void check_program(const Document& run, const RunConfiguration& c) {
   if (!software.library && collective != software.is("collective"))
     run.reject("/program", collective ? "collective, or nothing, of a collective alone"
                                       : "another program, since there is no collective alone");
-  if (!software.library && embedding != software.is("embedding"))
-    run.reject("/program", embedding ? "embedding, or nothing, of embedding tables"
-                                     : "another program, since there are no embedding tables");
+  const bool pass = c.workload.dlrm.has_value();
+  if (!software.library && (embedding && !pass) != software.is("embedding"))
+    run.reject("/program", embedding && !pass ? "embedding, or nothing, of embedding tables"
+                                              : "another program, since there are no embedding tables by themselves");
+  if (!software.library && pass != software.is("dlrm"))
+    run.reject("/program", pass ? "dlrm, or nothing, of embedding tables with mlp"
+                                : "another program, since there are no embedding tables with mlp");
   if (!software.library && gemv != software.is("gemv"))
     run.reject("/program",
                gemv ? "gemv, or nothing, of a matrix times a vector" : "another program, since there is no gemv");
@@ -280,14 +284,42 @@ void check_mirrored_embedding(const Document& run, const RunConfiguration& c) {
   check_mirrored_torus(run, c, c.workload.embedding->global_batch, "samples");
   if (c.method == Method::zero_copy)
     run.reject("/simulate", "all with method zero-copy: its GPUs store to the first owners first, whoever they are");
-  if (c.method == Method::fused && c.workload.embedding->oblivious)
+  if (pools_fused(c.method) && c.workload.embedding->oblivious)
     run.reject("/simulate", "all with order oblivious: GPUs store to the first owners first, whoever they are");
+}
+
+/// What a training pass has beside its tables, their results and what tells of these.
+void take_pass(const RunConfiguration& c, Heap& heap) {
+  const t3_embedding& e = *c.workload.embedding;
+  const t3_dlrm& d = *c.workload.dlrm;
+  const std::uint32_t layers = t3_dlrm_layers(&d);
+  const std::uint64_t layer = t3_dlrm_layer_bytes(&d, e.element, c.gpus),
+                      matrix = t3_embedding_samples(&e, 0, c.gpus) * t3_dlrm_row_bytes(&d, e.element);
+  for (int i = 0; i < 2; ++i) heap.take(t3_embedding_out_bytes(&e, 0, c.gpus));
+  heap.take(t3_embedding_pooled_bytes(&e));
+  for (int i = 0; i < 2; ++i) heap.take(layers * layer);
+  heap.take((2 * layers + 3) * matrix);
+  heap.take(2 * t3_dlrm_bucket_layers(&d, e.element, c.gpus) * layer);
+}
+
+void check_dlrm(const Document& run, const Document& system, const RunConfiguration& c) {
+  if (c.method != Method::bulk && !pools_fused(c.method))
+    run.reject("/method", "bulk, fused or fused-backward, or nothing, for a training pass");
+  const t3_embedding& e = *c.workload.embedding;
+  if (c.functional && e.mean && (e.drawn || (e.pooling & (e.pooling - 1)) != 0))
+    run.reject("/workload/embedding/result",
+               "sum beside mlp with data functional, or a power of two of rows in each bag: gradients are rounded else");
+  if (e.gpus_per_node != 0)
+    run.reject("/workload/mlp", "links between all GPUs, which a training pass needs");
+  check_blocks(system, c);
 }
 
 /// The program's buffers, in its order.
 void check_embedding(const Document& run, const Document& system, const RunConfiguration& c) {
   const t3_embedding& e = *c.workload.embedding;
-  if (!is_of_kernels(c.method)) run.reject("/method", "bulk, zero-copy or fused, or nothing, for embedding tables");
+  if (c.workload.dlrm) check_dlrm(run, system, c);
+  if (!c.workload.dlrm && (!is_of_kernels(c.method) || c.method == Method::fused_backward))
+    run.reject("/method", "bulk, zero-copy or fused, or nothing, for embedding tables");
   if (c.mirror) check_mirrored_embedding(run, c);
   if (e.global_batch < c.gpus)
     run.reject("/workload/embedding/global_batch", fmt::format("at least {}, a sample for each GPU", c.gpus));
@@ -307,7 +339,8 @@ void check_embedding(const Document& run, const Document& system, const RunConfi
   if (c.method == Method::bulk) heap.take(t3_embedding_pooled_bytes(&e));
   if (c.method == Method::bulk && e.gpus_per_node != 0) heap.take(t3_embedding_out_bytes(&e, 0, c.gpus));
   heap.take(t3_embedding_out_bytes(&e, 0, c.gpus));
-  if (c.method == Method::fused) {
+  if (c.workload.dlrm) take_pass(c, heap);
+  if (pools_fused(c.method)) {
     heap.take(t3_embedding_done_bytes(&e));
     heap.take(t3_embedding_ready_bytes(&e, 0, c.gpus));
     if (e.gpus_per_node != 0) heap.take(t3_embedding_pooled_bytes(&e));

@@ -176,6 +176,7 @@ json resolved_limits(const Limits& limits) {
 const char* usual_program(const RunConfiguration& c) {
   if (c.workload.layer) return "layer";
   if (c.workload.collective) return "collective";
+  if (c.workload.dlrm) return "dlrm";
   if (c.workload.embedding) return "embedding";
   if (c.workload.gemv) return "gemv";
   if (c.workload.experts) return "experts";

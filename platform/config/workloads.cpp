@@ -198,6 +198,26 @@ void read_embedding(const Document& run, Workload& w) {
                         name_of(element), e.drawn ? "up to " : "", e.pooling);
 }
 
+/// The perceptrons of a recommendation model, beside its tables.
+void read_mlp(const Document& run, Workload& w) {
+  constexpr double usual_bucket_MiB = 25;  // bucket_cap_mb of PyTorch's DistributedDataParallel
+  const json& given = run.content.at("workload").at("mlp");
+  t3_dlrm d{};
+  d.bottom_layers = given.at("bottom_layers").get<std::uint32_t>();
+  d.top_layers = given.at("top_layers").get<std::uint32_t>();
+  d.width = given.at("width").get<std::uint32_t>();
+  d.bucket_bytes = static_cast<std::uint64_t>(given.value("bucket_MiB", usual_bucket_MiB) * (1 << 20));
+  if (w.gemm.element != ElementType::fp32)
+    run.reject("/workload/embedding/element", "fp32, or nothing, beside mlp: gradients are exact in no other type");
+  const std::uint64_t row = t3_embedding_sample_bytes(&*w.embedding);
+  if (row % 32 != 0)
+    run.reject("/workload/embedding/dimension", fmt::format("{} bytes of a sample's results on a GPU", row),
+               "a multiple of 32 beside mlp, whose kernels take rows of them");
+  w.dlrm = d;
+  w.label = fmt::format("DLRM {}|{} of {}, {} + {} layers of {}", w.embedding->global_batch,
+                        w.embedding->tables_per_gpu, w.embedding->dimension, d.bottom_layers, d.top_layers, d.width);
+}
+
 /// A slice's results fill a DRAM access, if the run file does not say otherwise.
 void read_gemv(const Document& run, Workload& w) {
   constexpr std::uint32_t access_bytes = 32;
@@ -247,6 +267,7 @@ void check_kind_of_workload(const Document& run) {
     for (const char* key : keys)
       if (workload->contains(key)) run.reject(std::string("/workload/") + key, expected);
   };
+  if (!workload->contains("embedding")) reject({"mlp"}, "this key only beside embedding");
   if (workload->contains("experts"))
     reject({"model", "sublayer", "layer", "attention", "parts", "transformer", "tp", "tokens", "gemm", "fused",
             "collective", "embedding", "gemv"},
@@ -292,6 +313,7 @@ Workload read_workload(const Document& run) {
     read_sublayer(run, w);
   else
     read_gemm(run, w);
+  if (w.embedding && workload.contains("mlp")) read_mlp(run, w);
   w.label = workload.value("label", w.label);
   return w;
 }

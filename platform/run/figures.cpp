@@ -233,6 +233,7 @@ double least_link_ns(const RunConfiguration& configuration) {
   if (workload.collective) return least_link_ns(*workload.collective, whole_fabric_of(configuration));
   if (const auto& e = workload.experts) return least_link_ns(*e, whole_fabric_of(configuration));
   if (const auto& g = workload.gemv) return least_link_ns(all_reduce_of(*g), whole_fabric_of(configuration));
+  if (workload.dlrm) return 2 * least_link_ns(*workload.embedding, whole_fabric_of(configuration));  // there and back
   if (const auto& e = workload.embedding)
     return e->gpus_per_node != 0 ? least_wire_ns(configuration) : least_link_ns(*e, whole_fabric_of(configuration));
   if (workload.by_nic) return least_wire_ns(owned_bytes(configuration), configuration);
@@ -252,6 +253,13 @@ void raise_by_pooling(const PoolingNeed& need, const GpuParameters& gpu, Bounds&
   bounds.compute_ns = std::max(bounds.compute_ns, static_cast<double>(need.additions) / rate);
   bounds.compute_quantized_ns = bounds.compute_ns;
   bounds.dram_ns = std::max(bounds.dram_ns, static_cast<double>(need.read_bytes) / peak_GBps(gpu.memory));
+}
+
+/// Each layer's product, and those for the gradients of its weights and of its input.
+void raise_by_perceptrons(const t3_dlrm& d, std::uint32_t samples, const GpuParameters& gpu, Bounds& bounds) {
+  const double flops = 3.0 * 2 * samples * d.width * d.width * t3_dlrm_layers(&d);
+  bounds.compute_ns = std::max(bounds.compute_ns, flops / matrix_rate(gpu.compute));
+  bounds.compute_quantized_ns = std::max(bounds.compute_quantized_ns, bounds.compute_ns);
 }
 
 /// Each element of a matrix is read, whatever the run has read, and multiplied on the vector lanes.
@@ -279,6 +287,11 @@ Bounds bounds_of(const RunConfiguration& configuration, const Node& node, const 
     bounds.dram_ns = std::max(bounds.dram_ns, bytes_in_total(configuration, meter, g) / peak_GBps(gpu.memory));
     if (configuration.workload.embedding)
       raise_by_pooling(pooling_need(*configuration.workload.embedding, static_cast<std::uint32_t>(g)), gpu, bounds);
+    if (const auto& dlrm = configuration.workload.dlrm) {
+      const auto number = static_cast<std::uint32_t>(g);
+      raise_by_perceptrons(*dlrm, t3_embedding_samples(&*configuration.workload.embedding, number, configuration.gpus),
+                           gpu, bounds);
+    }
     if (const auto& gemv = configuration.workload.gemv) raise_by_gemv(*gemv, gpu, bounds);
   }
   return bounds;

@@ -103,6 +103,12 @@ Elements elements_of(const RunConfiguration& c) {
     const auto table = static_cast<double>(t3_embedding_table_bytes(&*e));
     result.stored = table + static_cast<double>(t3_embedding_pooled_bytes(&*e)) + out;
     result.checked = double{1} * c.gpus * e->tables_per_gpu * e->dimension;
+    if (const auto& d = c.workload.dlrm) {
+      const double samples = t3_embedding_samples(&*e, 0, c.gpus), layers = t3_dlrm_layers(&*d);
+      result.stored += 3 * out + (3 * static_cast<double>(t3_dlrm_layer_bytes(&*d, e->element, c.gpus)) +
+                                  2 * samples * static_cast<double>(t3_dlrm_row_bytes(&*d, e->element))) *
+                                     layers;
+    }
     return result;
   }
   if (const auto& g = c.workload.gemv) {

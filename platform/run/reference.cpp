@@ -257,6 +257,7 @@ FunctionalCheck Reference::check(Node& node) const {
     check_received(node, result);
   else if (configuration_.workload.has_gemm())
     check_output(node, result);
+  if (configuration_.workload.dlrm) check_tables(node, result);
   for (const auto& gpu : node.gpus())
     for (const Expectation& expectation : expectations_)
       if (expectation.gpu == gpu.get()) check_expectation(expectation, result);
@@ -319,6 +320,29 @@ void Reference::check_received(Node& node, FunctionalCheck& result) const {
     result.elements += std::uint64_t{out.rows} * out.columns;
   }
   result.checked = true;
+}
+
+/// What a training pass has made of them. Nothing is checked when a program has not published its tables.
+void Reference::check_tables(Node& node, FunctionalCheck& result) const {
+  const t3_embedding& e = *configuration_.workload.embedding;
+  const EmbeddingOracle oracle(e, configuration_.gpus);
+  std::vector<float> found(e.dimension);
+  for (const auto& gpu : node.gpus()) {
+    const processor::PublishedBuffer* const tables = find(*gpu, "tables");
+    if (tables == nullptr) return;
+    const std::uint32_t number = gpu->processor.gpu();
+    for (std::uint32_t table = 0; table < e.tables_per_gpu; ++table) {
+      const std::vector<float> expected = oracle.updated_table(number, table);
+      for (std::uint32_t i = 0; i < e.rows; ++i) {
+        const std::uint32_t row = table * e.rows + i;
+        read_row(*gpu, *tables, row, found.data());
+        for (std::uint32_t column = 0; column < e.dimension; ++column)
+          if (const float value = expected[std::size_t{i} * e.dimension + column]; !(found[column] == value))
+            result.note({"tables", number, row, column, found[column], value});
+      }
+    }
+    result.elements += std::uint64_t{tables->rows} * tables->columns;
+  }
 }
 
 std::function<std::vector<float>(std::uint32_t)> Reference::expected_rows(std::uint32_t gpu) const {

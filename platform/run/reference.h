@@ -52,6 +52,7 @@ class Reference {
   void fill(Gpu& gpu, const processor::PublishedBuffer& buffer) const;
   void check_output(Node& node, FunctionalCheck& result) const;
   void check_received(Node& node, FunctionalCheck& result) const;
+  void check_tables(Node& node, FunctionalCheck& result) const;
   /// What rows of the GPU's output should be, of all workloads but a GEMM.
   std::function<std::vector<float>(std::uint32_t)> expected_rows(std::uint32_t gpu) const;
   static void check_expectation(const Expectation& expectation, FunctionalCheck& result);

@@ -67,10 +67,12 @@ t3_job job_of(const RunConfiguration& configuration) {
   job.skip_all_gather = !configuration.phases.all_gather;
   if (configuration.workload.collective) job.collective = *configuration.workload.collective;
   if (configuration.workload.embedding) job.embedding = *configuration.workload.embedding;
-  job.embedding_method = configuration.method == Method::fused       ? T3_FUSED_POOLING
+  job.embedding_method = pools_fused(configuration.method)           ? T3_FUSED_POOLING
                          : configuration.method == Method::zero_copy ? T3_ZERO_COPY
                                                                      : T3_BULK;
   job.host = configuration.system.host;
+  if (configuration.workload.dlrm) job.dlrm = *configuration.workload.dlrm;
+  job.dlrm.fused_backward = configuration.method == Method::fused_backward;
   if (configuration.workload.gemv) job.gemv = *configuration.workload.gemv;
   if (configuration.workload.experts) job.experts = *configuration.workload.experts;
   job.in_one_kernel = configuration.method == Method::fused;

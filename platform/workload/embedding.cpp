@@ -35,6 +35,24 @@ void EmbeddingOracle::pool(std::uint64_t table, std::uint32_t sample, float* res
   }
 }
 
+std::vector<float> EmbeddingOracle::updated_table(std::uint32_t gpu, std::uint32_t table) const {
+  const std::uint64_t number = std::uint64_t{gpu} * embedding_.tables_per_gpu + table;
+  std::vector<double> values;
+  for (std::uint32_t row = 0; row < embedding_.rows; ++row)
+    for (const float value : table_row(gpu, table, row)) values.push_back(value);
+  std::vector<float> pooled(embedding_.dimension);
+  t3_bag bag;
+  for (std::uint32_t sample = 0; sample < embedding_.global_batch; ++sample) {
+    pool(number, sample, pooled.data());
+    t3_embedding_bag(&embedding_, number, sample, &bag);
+    for (std::uint32_t i = 0; i < bag.count; ++i)
+      for (std::uint32_t column = 0; column < embedding_.dimension; ++column)
+        values[std::size_t{bag.rows[i]} * embedding_.dimension + column] -=
+            embedding_.mean ? double{pooled[column]} / bag.count : double{pooled[column]};
+  }
+  return {values.begin(), values.end()};
+}
+
 std::vector<float> EmbeddingOracle::received(std::uint32_t gpu, std::uint32_t sample) const {
   std::uint64_t first = 0;  // of the GPU's samples in the global batch
   for (std::uint32_t before = 0; before < gpu; ++before)

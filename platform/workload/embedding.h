@@ -18,6 +18,9 @@ class EmbeddingOracle {
 
   /// A row of one of the GPU's tables.
   std::vector<float> table_row(std::uint32_t gpu, std::uint32_t table, std::uint32_t row) const;
+  /// Rows of one of the GPU's tables, one after the other, when each row of each bag has become less by what was pooled
+  /// of the bag, of a mean by its share of it.
+  std::vector<float> updated_table(std::uint32_t gpu, std::uint32_t table) const;
   /// What the GPU's buffer `out` holds of one of its samples in the end.
   std::vector<float> received(std::uint32_t gpu, std::uint32_t sample) const;
 

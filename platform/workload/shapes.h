@@ -11,6 +11,7 @@
 #include "protocol/tile_grid.h"
 #include "t3/collective.h"
 #include "t3/embedding.h"
+#include "t3/dlrm.h"
 #include "t3/experts.h"
 #include "t3/fused.h"
 #include "t3/gemv.h"
@@ -70,6 +71,7 @@ struct Workload {
 
   std::optional<t3_collective> collective;  ///< alone; then gemm and all else say nothing
   std::optional<t3_embedding> embedding;    ///< the same
+  std::optional<t3_dlrm> dlrm;              ///< beside embedding: a training pass
   /// Of embedding tables, of a persistent kernel: of a pooling kernel's workgroups so large a share; 0: as many as fit.
   double occupancy = 0;
   std::optional<t3_gemv> gemv;  ///< the same: a matrix times a vector on each GPU, and the all-reduce

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "t3/collective.h"
+#include "t3/dlrm.h"
 #include "t3/embedding.h"
 #include "t3/experts.h"
 #include "t3/fused.h"
@@ -42,6 +43,7 @@ struct t3_job {
   struct t3_collective collective;                      /* collective: this and ring_workgroups count */
   struct t3_embedding embedding;                        /* embedding: these two and ring_workgroups count */
   enum t3_embedding_method embedding_method;
+  struct t3_dlrm dlrm;       /* beside embedding: a training pass */
   struct t3_host_times host; /* embedding in bulk, where NICs join the GPUs */
   struct t3_gemv gemv;       /* gemv: these two and ring_workgroups count */
   struct t3_experts experts; /* experts: the same, and tiling */
@@ -56,6 +58,7 @@ t3_program t3_fused;      /* GEMM and collective overlap in hardware (T3 section
 t3_program t3_isolated;   /* each by itself, with nothing left over from the one before */
 t3_program t3_run_layer;  /* the operations of a layer */
 t3_program t3_run_collective;
+t3_program t3_run_dlrm;      /* a training pass of a recommendation model */
 t3_program t3_run_embedding; /* tables pooled and exchanged */
 t3_program t3_run_experts;   /* a product of experts, and the all-to-all */
 t3_program t3_run_gemv;      /* a matrix times a vector, and the sum over all GPUs */

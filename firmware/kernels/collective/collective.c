@@ -279,7 +279,7 @@ static bool check_reach(struct t3_check* check, const struct t3_collective_argum
   if (p->algorithm == T3_IN_SWITCH && !check->reaches(check->cluster, t3_on_gpu(T3_ALL_GPUS, p->out)))
     return t3_refuse(check, T3_NO_PEER, "algorithm %u: a switch that reduces expected, no link leads to one",
                      p->algorithm);
-  if (p->algorithm != T3_RING) return t3_check_reach(check, p->gpu, p->gpus, p->out);
+  if (p->algorithm != T3_RING) return t3_check_reach(check, p->gpu, p->gpus, "out", p->out);
   const uint64_t previous = t3_on_gpu(t3_previous_gpu(p), p->out);
   if (check->reaches(check->cluster, previous)) return true;
   return t3_refuse(check, T3_NO_PEER, "GPU %" PRIu64 " of out " T3_HEX " cannot be reached", t3_gpu_of(previous),

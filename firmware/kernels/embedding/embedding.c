@@ -4,22 +4,6 @@
 #include "pooling.h"
 #include "t3/address.h"
 
-static struct t3_pooling pooling_of(const struct t3_embedding_arguments* p) {
-  return (struct t3_pooling){.embedding = {.global_batch = p->global_batch,
-                                           .tables_per_gpu = p->tables_per_gpu,
-                                           .dimension = p->dimension,
-                                           .rows = p->rows,
-                                           .pooling = p->pooling,
-                                           .drawn = p->drawn != 0,
-                                           .mean = p->mean != 0,
-                                           .element = (enum t3_element)p->element,
-                                           .seed = p->seed},
-                             .tables = p->tables,
-                             .indices = p->indices,
-                             .offsets = p->offsets,
-                             .gpu = p->gpu};
-}
-
 /* Where the result of a sample goes. */
 static uint64_t result_address(const struct t3_embedding_arguments* p, const struct t3_embedding* e, uint32_t sample) {
   if (p->pooled != 0) return p->pooled + sample * t3_embedding_sample_bytes(e) + p->table * t3_embedding_row_bytes(e);
@@ -29,7 +13,7 @@ static uint64_t result_address(const struct t3_embedding_arguments* p, const str
 
 static void run(struct t3_wave* wave) {
   const struct t3_embedding_arguments* p = wave->arguments;
-  const struct t3_pooling pooling = pooling_of(p);
+  const struct t3_pooling pooling = T3_POOLING_OF(p);
   const struct t3_embedding* e = &pooling.embedding;
   const uint32_t step = wave->workgroups * wave->waves;
   for (uint64_t sample = (uint64_t)wave->workgroup * wave->waves + wave->wave; sample < e->global_batch;
@@ -46,7 +30,7 @@ static void run(struct t3_wave* wave) {
 
 /* Where results go. */
 static struct t3_matrices written_of(const struct t3_embedding_arguments* p) {
-  const struct t3_pooling pooling = pooling_of(p);
+  const struct t3_pooling pooling = T3_POOLING_OF(p);
   const struct t3_embedding* e = &pooling.embedding;
   if (p->pooled != 0) return t3_piece("pooled", p->pooled, t3_embedding_pooled_bytes(e));
   return t3_piece("out", p->out, t3_embedding_out_bytes(e, p->gpu, p->gpus));
@@ -54,7 +38,7 @@ static struct t3_matrices written_of(const struct t3_embedding_arguments* p) {
 
 static bool check_written(struct t3_check* check, const struct t3_embedding_arguments* p) {
   const struct t3_matrices written = written_of(p);
-  const struct t3_pooling pooling = pooling_of(p);
+  const struct t3_pooling pooling = T3_POOLING_OF(p);
   if (p->pooled != 0 && p->out != 0)
     return t3_refuse(check, T3_BAD_PACKET, "out " T3_HEX ": 0 expected, results go to pooled", p->out);
   if (t3_unaligned(written.address))
@@ -65,7 +49,7 @@ static bool check_written(struct t3_check* check, const struct t3_embedding_argu
 
 static bool check(struct t3_check* check, const struct t3_launch* launch) {
   const struct t3_embedding_arguments* p = launch->arguments;
-  const struct t3_pooling pooling = pooling_of(p);
+  const struct t3_pooling pooling = T3_POOLING_OF(p);
   const struct t3_named_value switches[] = {{"drawn", p->drawn}, {"mean", p->mean}};
   if (!t3_check_pooling(check, &pooling, p->gpus) || !t3_check_switches(check, switches, 2)) return false;
   if (p->table >= p->tables_per_gpu)
@@ -78,14 +62,14 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
 
 /* The first GPU has most of the samples. */
 static struct t3_range sent_to(const struct t3_embedding_arguments* p) {
-  const struct t3_pooling pooling = pooling_of(p);
+  const struct t3_pooling pooling = T3_POOLING_OF(p);
   const uint64_t begin = p->out & T3_LOCAL_MASK;
   return (struct t3_range){begin, begin + t3_embedding_out_bytes(&pooling.embedding, 0, p->gpus)};
 }
 
 static struct t3_plan plan(const struct t3_device* device, const struct t3_launch* launch) {
   const struct t3_embedding_arguments* p = launch->arguments;
-  const struct t3_pooling pooling = pooling_of(p);
+  const struct t3_pooling pooling = T3_POOLING_OF(p);
   const struct t3_matrices written = written_of(p);
   const bool zero_copy = p->pooled == 0;
   struct t3_plan plan = {

@@ -12,20 +12,9 @@
 enum { TIMELINE_ROWS = 32 }; /* the paper's Figure 9 shows so many workgroups */
 
 static struct t3_pooling pooling_of(const struct t3_embedding_fused_arguments* p) {
-  return (struct t3_pooling){.embedding = {.global_batch = p->global_batch,
-                                           .tables_per_gpu = p->tables_per_gpu,
-                                           .dimension = p->dimension,
-                                           .rows = p->rows,
-                                           .pooling = p->pooling,
-                                           .drawn = p->drawn != 0,
-                                           .mean = p->mean != 0,
-                                           .element = (enum t3_element)p->element,
-                                           .seed = p->seed,
-                                           .slice = p->slice},
-                             .tables = p->tables,
-                             .indices = p->indices,
-                             .offsets = p->offsets,
-                             .gpu = p->gpu};
+  struct t3_pooling pooling = T3_POOLING_OF(p);
+  pooling.embedding.slice = p->slice;
+  return pooling;
 }
 
 /* What workgroups of other GPUs and of this one have to do with a slice. */

@@ -86,6 +86,39 @@ void t3_pool(struct t3_wave* wave, const struct t3_pooling* p, uint32_t table, u
   if (e->mean) make_mean(wave, e, g.bag.count);
 }
 
+struct factor {
+  uint32_t elements;
+  float by;
+};
+
+static void multiply(const void* argument, float* const* operands) {
+  const struct factor* f = argument;
+  for (uint32_t i = 0; i < f->elements; ++i) operands[0][i] *= f->by;
+}
+
+void t3_update_bag(struct t3_wave* wave, const struct t3_pooling* p, uint32_t table, uint32_t sample, uint64_t gradient,
+                   float rate) {
+  const struct t3_embedding* e = &p->embedding;
+  struct gather g = {.p = p, .table_address = p->tables + (uint64_t)table * e->rows * t3_embedding_row_bytes(e)};
+  t3_embedding_bag(e, (uint64_t)p->gpu * e->tables_per_gpu + table, sample, &g.bag);
+  load_indices(wave, &g, table, sample);
+  struct t3_access access = {.address = gradient, .rows = 1, .columns = e->dimension, .element = e->element};
+  t3_load(wave, t3_pooling_sum(e), access);
+  t3_arrive(wave, t3_pooling_sum(e));
+  const struct factor factor = {e->dimension, -(e->mean ? rate / (float)g.bag.count : rate)};
+  const struct t3_vector_work work = {.operations = e->dimension,
+                                      .operands = 1,
+                                      .tiles = {t3_pooling_sum(e)},
+                                      .compute = multiply,
+                                      .argument = &factor};
+  t3_work(wave, &work);
+  for (uint32_t number = 0; number < g.bag.count; ++number) {
+    access.address = g.table_address + g.bag.rows[number] * t3_embedding_row_bytes(e);
+    t3_update(wave, t3_pooling_sum(e), access);
+  }
+  t3_drain(wave);
+}
+
 bool t3_check_pooling(struct t3_check* check, const struct t3_pooling* p, uint32_t gpus) {
   const struct t3_embedding* e = &p->embedding;
   if (!t3_check_place(check, p->gpu, gpus)) return false;
@@ -121,4 +154,20 @@ void t3_plan_pooling(struct t3_plan* plan, const struct t3_pooling* p) {
   struct t3_matrices all[BUFFERS];
   buffers_of(p, all);
   for (uint32_t i = 0; i < BUFFERS; ++i) plan->read[plan->read_count++] = t3_range_of(&all[i]);
+}
+
+bool t3_check_update(struct t3_check* check, const struct t3_pooling* p, const struct t3_matrices* gradients) {
+  struct t3_matrices all[BUFFERS];
+  buffers_of(p, all);
+  for (const struct t3_matrices* m = all; m < all + BUFFERS; ++m)
+    if (!t3_check_piece(check, m) || (m != all && !t3_check_overlap(check, all, m))) return false;
+  return t3_check_piece(check, gradients) && t3_check_overlap(check, all, gradients);
+}
+
+void t3_plan_update(struct t3_plan* plan, const struct t3_pooling* p) {
+  struct t3_matrices all[BUFFERS];
+  buffers_of(p, all);
+  plan->written[plan->written_count++] = t3_range_of(&all[TABLES]);
+  plan->read[plan->read_count++] = t3_range_of(&all[INDICES]);
+  plan->read[plan->read_count++] = t3_range_of(&all[OFFSETS]);
 }

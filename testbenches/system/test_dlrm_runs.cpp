@@ -1,0 +1,120 @@
+// A training pass of a recommendation model: what tables hold afterwards, what links carry, and how long it takes.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "system/kernel_runs.h"
+
+namespace t3vp::test::test_dlrm_runs {
+
+namespace {
+
+using nlohmann::json;
+
+const char* const methods[] = {"bulk", "fused", "fused-backward"};
+
+json tables(std::uint32_t batch, std::uint32_t count, std::uint32_t dimension, const json& pooling, std::uint32_t rows,
+            const char* result = "sum") {
+  return {{"global_batch", batch}, {"tables_per_gpu", count}, {"dimension", dimension}, {"pooling", pooling},
+          {"rows", rows},          {"result", result}};
+}
+
+json mlp(std::uint32_t bottom, std::uint32_t top, std::uint32_t width, double bucket_MiB) {
+  return {{"bottom_layers", bottom}, {"top_layers", top}, {"width", width}, {"bucket_MiB", bucket_MiB}};
+}
+
+Settings pass(const char* method, std::uint32_t gpus, const json& embedding, const json& layers) {
+  return kernel_run(method, gpus, {{"embedding", embedding}, {"mlp", layers}});
+}
+
+std::string torus(const json& dimensions) {
+  return "system.links.topology=" + json{{"kind", "torus"}, {"dimensions", dimensions}}.dump();
+}
+
+}  // namespace
+
+TEST_CASE("a training pass leaves what was pooled at its owners and takes its gradient off the tables") {
+  const auto [gpus, topology, embedding, layers] = GENERATE(table<std::uint32_t, std::string, json, json>({
+      {2, "system.links.topology=ring", tables(17, 3, 24, 5, 101), mlp(1, 2, 40, 25)},
+      {3, joined, tables(32, 1, 64, 8, 40, "mean"), mlp(2, 1, 33, 0.001)},
+      {4, torus({2, 2}), tables(37, 4, 90, {{"drawn", 9}}, 30), mlp(1, 1, 64, 0.02)},
+      {6, torus({3, 2}), tables(13, 2, 4, {{"drawn", 3}}, 1), mlp(3, 4, 7, 0.01)},
+      {6, joined, tables(50, 2, 300, 1, 7), mlp(1, 1, 20, 1)},
+  }));
+  for (const char* method : methods) {
+    CAPTURE(method, gpus, topology);
+    const Run run =
+        right_run(pass(method, gpus, embedding, layers) + Settings{"data=functional", "check=all", topology});
+    const auto of_tables =
+        embedding["tables_per_gpu"].get<std::uint64_t>() * embedding["dimension"].get<std::uint64_t>();
+    CHECK(run.report()["functional"]["elements"] ==
+          gpus * of_tables * (embedding["global_batch"].get<std::uint64_t>() + embedding["rows"].get<std::uint64_t>()));
+  }
+}
+
+TEST_CASE("a training pass takes as long without data and at any quantum") {
+  const json embedding = tables(29, 2, 40, {{"drawn", 12}}, 200), layers = mlp(2, 3, 50, 0.02);
+  for (const char* method : methods) {
+    const auto times = [&](const char* setting) {
+      const Run run = right_run(pass(method, 3, embedding, layers) + Settings{joined, setting});
+      return run.report()["time_ns"].dump() + run.report()["ends"].dump();
+    };
+    const std::string usual = times("data=timing-only");
+    CHECK(times("data=functional") == usual);
+    CHECK(times("quantum_ns=1") == usual);
+    CHECK(times("quantum_ns=1000000") == usual);
+  }
+}
+
+TEST_CASE("links of a training pass carry results and their gradients once and the weights' twice") {
+  constexpr std::uint64_t batch = 24, count = 2, dimension = 32, layers = 5, width = 64, gpus = 3, element = 4;
+  const json embedding = tables(batch, count, dimension, 6, 100);
+  const std::uint64_t row = width * element, rows_shared = 42 * 32 * gpus;  // as many of 32 bytes as fit into 4 KiB
+  const std::uint64_t layer = (width * row + rows_shared - 1) / rows_shared * rows_shared;
+  const std::uint64_t exchanged = 2 * batch * count * dimension * element * (gpus - 1),
+                      summed = 2 * (gpus - 1) * layers * layer;
+  for (const double bucket_MiB : {25.0, 0.001}) {
+    const Run run = right_run(pass("bulk", gpus, embedding, mlp(2, 3, width, bucket_MiB)) + Settings{joined});
+    CHECK(carried(run) == exchanged + summed);
+  }
+  // The persistent kernels' flags are no payload.
+  const Run fused = right_run(pass("fused-backward", gpus, embedding, mlp(2, 3, width, 25)) + Settings{joined});
+  CHECK(carried(fused) == exchanged + summed);
+}
+
+TEST_CASE("one GPU of a torus stands for all in a training pass") {
+  const char* const method = GENERATE("bulk", "fused", "fused-backward");
+  CAPTURE(method);
+  const json topology = {{"kind", "torus"}, {"dimensions", {4, 2}}, {"channels", "by-distance"}};
+  const json workload = {{"embedding", tables(64, 4, 92, 12, 50000)}, {"mlp", mlp(1, 2, 100, 0.05)}};
+  const auto simulate = [&](const char* which) {
+    return right_run({"system=" + config("systems/torus-128.json").string(), "gpus=8",
+                      "system.links.topology=" + topology.dump(), std::string("method=") + method, "data=timing-only",
+                      std::string("simulate=") + which, "workload=" + workload.dump()});
+  };
+  const Run all = simulate("all"), mirror = simulate("mirror");
+  CHECK(std::abs(mirror.time("total") - all.time("total")) <= 0.03 * all.time("total"));
+  CHECK(carried(mirror) * 8 == carried(all));
+}
+
+TEST_CASE("a training pass that cannot be is refused in a line") {
+  const json embedding = tables(32, 2, 32, 4, 100), layers = mlp(1, 1, 32, 25);
+  const auto refusal = [&](const char* method, const Settings& settings) {
+    return refusal_of(pass(method, 4, embedding, layers) + Settings{joined} + settings);
+  };
+  CHECK_THAT(refusal("zero-copy", {}), Catch::Contains("method") && Catch::Contains("bulk, fused or fused-backward"));
+  CHECK_THAT(refusal("bulk", {"workload.embedding.element=fp16"}), Catch::Contains("fp32"));
+  CHECK_THAT(refusal("bulk", {"workload.embedding.dimension=30", "workload.embedding.tables_per_gpu=1"}),
+             Catch::Contains("120 bytes") && Catch::Contains("multiple of 32"));
+  CHECK_THAT(refusal("bulk", {"workload.mlp.bucket_MiB=0"}), Catch::Contains("bucket_MiB"));
+  CHECK_THAT(refusal("bulk", {"workload.mlp.top_layers=0"}), Catch::Contains("top_layers"));
+  CHECK_THAT(refusal("bulk", {"program=embedding"}), Catch::Contains("program"));
+  CHECK_THAT(refusal("bulk", {"data=functional", "workload.embedding.result=mean", "workload.embedding.pooling=3"}),
+             Catch::Contains("power of two"));
+  CHECK_THAT(refusal_of(kernel_run("fused-backward", 4, {{"embedding", embedding}}) + Settings{joined}),
+             Catch::Contains("method"));
+  CHECK_THAT(refusal_of(kernel_run("bulk", 4, {{"mlp", layers}, {"gemm", {{"m", 8}, {"n", 8}, {"k", 8}}}})),
+             Catch::Contains("mlp") && Catch::Contains("only beside embedding"));
+  CHECK_THAT(refusal_of(pass("bulk", 4, embedding, layers) + apart(1)), Catch::Contains("links between all GPUs"));
+}
+
+}  // namespace t3vp::test::test_dlrm_runs
