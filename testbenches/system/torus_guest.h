@@ -1,0 +1,18 @@
+/* A program that sums up by the rings of a torus, one bucket of elements behind the other. */
+#ifndef T3VP_TESTBENCHES_TORUS_GUEST_H
+#define T3VP_TESTBENCHES_TORUS_GUEST_H
+
+#include "t3/job.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Of fp32 elements, at least 5112. T3_MISMATCH when counters are not where their epochs are. */
+t3_program guest_sums_in_buckets;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
