@@ -22,6 +22,13 @@ std::optional<std::uint64_t> ElfFile::symbol(const std::string& name) const {
   return found->second.address;
 }
 
+std::optional<std::pair<std::string, std::uint64_t>> ElfFile::symbol_before(std::uint64_t address) const {
+  std::optional<std::pair<std::string, std::uint64_t>> best;
+  for (const auto& [name, symbol] : symbols_)
+    if (symbol.address <= address && (!best || symbol.address > best->second)) best = {name, symbol.address};
+  return best;
+}
+
 void ElfFile::refuse(const std::string& found, const std::string& expected) const {
   throw InputError(file_.string(), found, expected);
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace t3vp {
@@ -31,6 +32,8 @@ class ElfFile {
   const std::vector<Segment>& segments() const { return segments_; }
   /// The address of a symbol that the file defines; a global one goes before a local one of the same name.
   std::optional<std::uint64_t> symbol(const std::string& name) const;
+  /// Name and address of the symbol with the greatest address up to this one.
+  std::optional<std::pair<std::string, std::uint64_t>> symbol_before(std::uint64_t address) const;
 
  private:
   struct Symbol {

@@ -357,7 +357,11 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
   c.system.other_gpus = read_other_gpus(files.system, files.memory, c);
   c.system.processor.quantum = from_ns(c.quantum_ns);
   for (OtherGpu& other : c.system.other_gpus) other.parameters.processor.quantum = c.system.processor.quantum;
-  c.firmware = run.value("firmware", c.firmware);
+  c.firmware = c.software.on_core ? "riscv" : "native";
+  if (c.software.on_core) {
+    c.system.processor.core.emplace();
+    for (OtherGpu& other : c.system.other_gpus) other.parameters.processor.core.emplace();
+  }
   c.seed = run.value("seed", c.seed);
   const Topology& topology = c.system.topology;
   const bool is_of_nodes = topology.kind == Topology::Kind::nodes && topology.gpus_per_node < c.gpus;

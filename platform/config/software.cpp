@@ -1,6 +1,9 @@
 #include "config/software.h"
 
+#include <elf.h>
 #include <fmt/format.h>
+
+#include <cstddef>
 
 #include "built_in.h"
 #include "config/fingerprint.h"
@@ -39,8 +42,26 @@ void read_program(const Document& run, Software& software) {
     file = run.resolve("/program", text.substr(0, colon));
     software.program = text.substr(colon + 1);
   }
-  software.library =
-      library_at(run, "/program", file, built_in_programs() + ", or the path of a native library that has a program");
+  software.library = library_at(
+      run, "/program", file,
+      built_in_programs() + ", or the path of a native library that has a program, or of an executable for RISC-V");
+}
+
+/// An ELF file for RISC-V, of whatever kind; what of it can run the loader says.
+bool is_for_riscv(const fs::path& file) {
+  constexpr std::size_t machine = offsetof(Elf64_Ehdr, e_machine);  // as of 32 bits
+  const std::string content = read_input(file, "program");
+  return content.size() > machine + 1 && content.compare(0, SELFMAG, ELFMAG) == 0 &&
+         static_cast<unsigned char>(content[machine]) == EM_RISCV && content[machine + 1] == 0;
+}
+
+/// An executable for RISC-V needs no word of the run file that it runs on a core.
+void read_firmware(const Document& run, Software& software) {
+  const bool is_executable = software.library && is_for_riscv(software.library->file);
+  const std::string given = run.content.value("firmware", is_executable ? "riscv" : "native");
+  software.on_core = given == "riscv";
+  if (is_executable && !software.on_core)
+    software.library->place.reject("an executable for RISC-V", "a native library, or \"firmware\": \"riscv\"");
 }
 
 void read_kernels(const Document& run, Software& software) {
@@ -68,9 +89,11 @@ std::string built_in_programs() {
 
 Software read_software(const Document& run, const char* usual_program) {
   Software software;
+  software.firmware_at = run.place("/firmware");
   software.program = usual_program;
   software.arguments_at = run.place("/arguments");
   if (run.content.contains("program")) read_program(run, software);
+  read_firmware(run, software);
   if (run.content.contains("kernels")) read_kernels(run, software);
   if (!run.content.contains("arguments")) return software;
   if (!software.library && !run.content.at("arguments").empty())

@@ -33,6 +33,9 @@ struct Software {
   std::map<std::string, Argument> arguments;
   InputPlace arguments_at;
 
+  bool on_core = false;    ///< the program is for a RISC-V core, and its library an executable (ELF) for one
+  InputPlace firmware_at;  ///< where the run file says so, or could
+
   /// Whether it is this program of those that the platform comes with.
   bool is(const char* name) const { return !library && program == name; }
 };

@@ -17,6 +17,18 @@ compute::ComputeParameters compute_of(const GpuParameters& parameters) {
   return compute;
 }
 
+std::unique_ptr<processor::Processor> place_processor(std::uint16_t gpu,
+                                                      const processor::ProcessorParameters& parameters, Trace* trace) {
+  if (parameters.core) return std::make_unique<processor::FirmwareCore>("processor", gpu, parameters, trace);
+  return std::make_unique<processor::CommandProcessor>("processor", gpu, parameters, trace);
+}
+
+template <typename Kind>
+Kind& processor_as(processor::Processor& processor, const char* kind) {
+  if (auto* const found = dynamic_cast<Kind*>(&processor)) return *found;
+  throw std::logic_error(fmt::format("{} is no {}", processor.name(), kind));
+}
+
 /// All objects of a kind below a module, in the order of construction, those within others behind them.
 template <typename Kind>
 std::vector<Kind*> within(const sc_core::sc_object& module) {
@@ -33,7 +45,8 @@ std::vector<Kind*> within(const sc_core::sc_object& module) {
 Gpu::Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, const Placement& placement,
          const SimulationOptions& options, const t3_kernel* const* kernels, Trace* trace)
     : sc_module(name),
-      processor("processor", placement.gpu, parameters.processor, trace),
+      placed_processor_(place_processor(placement.gpu, parameters.processor, trace)),
+      processor(*placed_processor_),
       bus("bus", placement.gpu, parameters.processor.register_access),
       system("system", placement.gpu, placement.gpus, parameters.memory.capacity_bytes),
       interrupts("interrupts"),
@@ -55,6 +68,12 @@ Gpu::Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, c
   bind_interrupts();
   bind_lines();
 }
+
+processor::CommandProcessor& Gpu::native() {
+  return processor_as<processor::CommandProcessor>(processor, "native command processor");
+}
+
+processor::FirmwareCore& Gpu::core() { return processor_as<processor::FirmwareCore>(processor, "RISC-V core"); }
 
 /// It is called `nic` in either case, whose interrupt line has a source then.
 void Gpu::place_nic(const GpuParameters& parameters, bool functional, std::uint16_t gpu, Trace* trace) {

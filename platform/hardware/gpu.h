@@ -18,6 +18,7 @@
 #include "processor/command_processor.h"
 #include "processor/control_bus.h"
 #include "processor/error_log.h"
+#include "processor/firmware_core.h"
 #include "processor/interrupt_controller.h"
 #include "processor/system.h"
 #include "protocol/component.h"
@@ -26,13 +27,20 @@
 namespace t3vp {
 
 class Gpu : public sc_core::sc_module {
+  const std::unique_ptr<processor::Processor> placed_processor_;
+
  public:
   /// `kernels` are what packets may ask for, up to a null pointer; they outlive the GPU.
   Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, const Placement& placement,
       const SimulationOptions& options, const t3_kernel* const* kernels, Trace* trace);
 
+  /// What its firmware runs on: one of the two below.
+  processor::Processor& processor;
+  /// Throws std::logic_error when it is the other.
+  processor::CommandProcessor& native();
+  processor::FirmwareCore& core();
+
   // The blocks. Each brings its registers, interrupt lines, figures and diagnosis along: see plug_in_blocks().
-  processor::CommandProcessor processor;
   processor::ControlBus bus;
   processor::System system;
   processor::InterruptController interrupts;

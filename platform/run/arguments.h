@@ -26,6 +26,7 @@ class Arguments {
 
   explicit Arguments(Values values = {}) : values_(std::move(values)) {}
 
+  const Values& values() const { return values_; }
   bool has(const std::string& name);
   /// Nothing when they are refused. A whole number is a number too.
   std::optional<std::uint64_t> whole_number(const std::string& name);

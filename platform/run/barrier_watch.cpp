@@ -31,7 +31,7 @@ bool waits_in_barrier(const Gpu& gpu) {
 std::string ended_before(const Node& node, const Gpu& gpu) {
   if (const auto gone = gone_before_exchange(node, gpu); gpu.processor.awaits_interrupt() && !gone.empty())
     return fmt::format(": the program of GPU {} has ended", gone.front());
-  const processor::CommandProcessor& awaited = heard_of(node, gpu.processor.gpu()).processor;
+  const processor::Processor& awaited = heard_of(node, gpu.processor.gpu()).processor;
   if (!waits_in_barrier(gpu) || !awaited.finished()) return {};
   return fmt::format(": the program of GPU {} has ended", awaited.gpu());
 }

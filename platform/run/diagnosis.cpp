@@ -311,10 +311,10 @@ void append_left_behind(const RunConfiguration& configuration, const Node& node,
 
 /// Those that could wait for another GPU's program go last: what that does when it is told may be what they wait for.
 /// But a program that waits again and again, whatever it is told, does not keep the others from it.
-processor::CommandProcessor* next_to_give_up(const RunConfiguration& configuration, const Node& node,
-                                             const std::vector<std::uint32_t>& told) {
+processor::Processor* next_to_give_up(const RunConfiguration& configuration, const Node& node,
+                                      const std::vector<std::uint32_t>& told) {
   constexpr std::uint32_t in_a_row = 16;
-  processor::CommandProcessor* next = nullptr;
+  processor::Processor* next = nullptr;
   std::pair<std::uint32_t, bool> lowest;
   for (std::size_t g = 0; g < told.size(); ++g) {
     Gpu& gpu = *node.gpus()[g];

@@ -19,8 +19,8 @@ void append_left_behind(const RunConfiguration& configuration, const Node& node,
 
 /// Whose wait ends first when nothing can happen any more; null when no program waits for an interrupt. `told` says how
 /// often each GPU's has been told so.
-processor::CommandProcessor* next_to_give_up(const RunConfiguration& configuration, const Node& node,
-                                             const std::vector<std::uint32_t>& told);
+processor::Processor* next_to_give_up(const RunConfiguration& configuration, const Node& node,
+                                      const std::vector<std::uint32_t>& told);
 
 /// One line about all violations of the protocol that `check` has found; empty when there is none.
 std::string broken_rules(const Node& node);

@@ -18,7 +18,7 @@ namespace {
 std::optional<double> longest(const Node& node, const std::string& phase) {
   std::optional<double> result;
   for (const auto& gpu : node.gpus())
-    for (const processor::CommandProcessor::PhaseTime& time : gpu->processor.phases())
+    for (const processor::Processor::PhaseTime& time : gpu->processor.phases())
       if (time.phase == phase && time.ended != 0) result = std::max(result.value_or(0), to_ns(time.spent));
   return result;
 }
@@ -27,7 +27,7 @@ std::optional<double> longest(const Node& node, const std::string& phase) {
 double span_of(const Node& node, const std::string& phase) {
   Picoseconds begin = never, end = 0;
   for (const auto& gpu : node.gpus())
-    for (const processor::CommandProcessor::PhaseTime& time : gpu->processor.phases())
+    for (const processor::Processor::PhaseTime& time : gpu->processor.phases())
       if (time.phase == phase && time.ended != 0) {
         begin = std::min(begin, time.first);
         end = std::max(end, time.last);
@@ -39,7 +39,7 @@ double span_of(const Node& node, const std::string& phase) {
 std::vector<std::string> phases_of(const Node& node) {
   std::vector<std::pair<Picoseconds, std::string>> begun;
   for (const auto& gpu : node.gpus())
-    for (const processor::CommandProcessor::PhaseTime& time : gpu->processor.phases())
+    for (const processor::Processor::PhaseTime& time : gpu->processor.phases())
       if (phases::is_part_of_total(time.phase)) begun.emplace_back(time.first, time.phase);
   std::stable_sort(begun.begin(), begun.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> names;
@@ -53,7 +53,7 @@ std::vector<double> ends_of(const Node& node, const std::string& phase) {
   std::vector<Picoseconds> ends;
   Picoseconds begin = never;
   for (const auto& gpu : node.gpus())
-    for (const processor::CommandProcessor::PhaseTime& time : gpu->processor.phases())
+    for (const processor::Processor::PhaseTime& time : gpu->processor.phases())
       if (time.phase == phase && time.ended != 0) {
         begin = std::min(begin, time.first);
         ends.push_back(time.last);
@@ -80,7 +80,7 @@ RunTimes times_of(const RunConfiguration& configuration, const Node& node) {
 DramBytes dram_bytes_of(const Gpu& gpu) {
   DramBytes bytes = gpu.memory.dram_bytes();
   const compute::LastLevelCache::Flush& flush = gpu.cache.last_flush();
-  for (const processor::CommandProcessor::PhaseTime& time : gpu.processor.phases())
+  for (const processor::Processor::PhaseTime& time : gpu.processor.phases())
     for (std::size_t c = 0; time.phase == phases::hand_over && time.begin <= flush.time && c < bytes.size(); ++c)
       bytes[c] -= flush.bytes[c];
   return bytes;

@@ -11,6 +11,7 @@
 #include "protocol/float_environment.h"
 #include "protocol/kept_exceptions.h"
 #include "run/hal_misuse.h"
+#include "run/published_contents.h"
 
 namespace t3vp {
 namespace {
@@ -161,13 +162,9 @@ void mark(void* platform, const char* phase, bool begin) {
 
 /// Empty when they can be written, else what is wrong with a buffer of such contents.
 std::string mistake_of(const t3_contents& said) {
-  if (said.kind > T3_CONTENTS_FUNCTION)
-    return fmt::format("whose contents are of kind {}, T3_CONTENTS_UNSAID (0) to T3_CONTENTS_FUNCTION ({}) expected",
-                       static_cast<std::uint32_t>(said.kind), static_cast<std::uint32_t>(T3_CONTENTS_FUNCTION));
-  if ((said.kind == T3_CONTENTS_VALUES && said.values == nullptr) ||
-      (said.kind == T3_CONTENTS_FUNCTION && said.function == nullptr))
-    return "whose contents are nowhere";
-  return {};
+  const bool is_nowhere = (said.kind == T3_CONTENTS_VALUES && said.values == nullptr) ||
+                          (said.kind == T3_CONTENTS_FUNCTION && said.function == nullptr);
+  return mistake_of_contents(said.kind, !is_nowhere);
 }
 
 /// What a program says of a buffer's elements, written when it is asked for, in the program's own time on the host.

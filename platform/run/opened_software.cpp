@@ -6,6 +6,7 @@
 
 #include "built_in.h"
 #include "compute/kernel_registry.h"
+#include "run/firmware_image.h"
 
 namespace t3vp {
 namespace {
@@ -55,11 +56,16 @@ void add_kernels(const t3_export_table& table, const InputPlace& place, compute:
 OpenedSoftware::OpenedSoftware(const RunConfiguration& configuration)
     : gpus_(configuration.mirror ? 1 : configuration.gpus) {
   const Software& software = configuration.software;
+  if (software.on_core)
+    image_ =
+        std::make_unique<ElfFile>(software.library ? software.library->file : built_in_image(software.firmware_at));
   for (OnGpu& gpu : gpus_) {
     compute::KernelRegistry registry(t3_built_in.kernels);
     for (const t3_kernel* const* kernel = t3_built_in.kernels; *kernel != nullptr; ++kernel)
       gpu.kernels.push_back(*kernel);
-    if (software.library) {
+    if (software.on_core) {
+      // its programs are found by itself, when it runs
+    } else if (software.library) {
       const t3_export_table& table = gpu.libraries.emplace_back(*software.library, configuration.limits).exports();
       gpu.program = program_of(table, software.program, software.library->place);
       add_kernels(table, software.library->place, registry, gpu.kernels);

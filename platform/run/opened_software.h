@@ -2,10 +2,12 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "config/configuration.h"
+#include "config/elf_file.h"
 #include "run/arguments.h"
 #include "run/library.h"
 
@@ -21,6 +23,8 @@ class OpenedSoftware {
   t3_program* program(std::size_t gpu) const { return gpus_.at(gpu).program; }
   /// What packets may ask the GPU's compute units for, up to a null pointer.
   const t3_kernel* const* kernels(std::size_t gpu) const { return gpus_.at(gpu).kernels.data(); }
+  /// What the GPUs' cores run; null when programs are native.
+  const ElfFile* image() const { return image_.get(); }
 
  private:
   struct OnGpu {
@@ -29,6 +33,7 @@ class OpenedSoftware {
     std::vector<const t3_kernel*> kernels;
   };
 
+  std::unique_ptr<const ElfFile> image_;
   std::vector<OnGpu> gpus_;
 };
 

@@ -8,7 +8,7 @@ namespace t3vp {
 namespace {
 
 /// How often a program has read one value, or found the same interrupt lines up.
-std::uint64_t repetitions(const processor::CommandProcessor& processor) {
+std::uint64_t repetitions(const processor::Processor& processor) {
   return std::max(processor.poll().reads, processor.service().times);
 }
 
@@ -39,7 +39,7 @@ void PollWatch::begin_anew() {
 bool PollWatch::in_vain() {
   bool polls = false;
   for (std::size_t g = 0; g < reads_.size(); ++g) {
-    const processor::CommandProcessor& processor = node_.gpus()[g]->processor;
+    const processor::Processor& processor = node_.gpus()[g]->processor;
     if (processor.finished() || processor.awaits_interrupt()) continue;
     const std::uint64_t reads = repetitions(processor);
     if (reads < reads_[g]) reads_[g] = 0;  // of something else, or of another value

@@ -39,8 +39,8 @@ std::string names_of_lines(std::uint64_t lines) {
 }
 
 /// Whether the same lines have come up again and again until now: their handlers may cause what they are called for.
-bool is_served_over_and_over(const processor::CommandProcessor& processor) {
-  const processor::CommandProcessor::Service& service = processor.service();
+bool is_served_over_and_over(const processor::Processor& processor) {
+  const processor::Processor::Service& service = processor.service();
   if (service.times < told_from) return false;
   const Picoseconds interval = (service.last - service.first) / (service.times - 1);
   return now() <= service.last + 2 * interval + lately;
@@ -62,7 +62,7 @@ std::string watched(const Gpu& gpu) {
 }  // namespace
 
 std::string activity_of(const Gpu& gpu) {
-  const processor::CommandProcessor& processor = gpu.processor;
+  const processor::Processor& processor = gpu.processor;
   if (processor.finished()) return {};
   if (is_served_over_and_over(processor))
     return fmt::format(
@@ -70,7 +70,7 @@ std::string activity_of(const Gpu& gpu) {
         "in a row, the last time at {:.3f} ns",
         processor.gpu(), names_of_lines(processor.service().lines), processor.service().times,
         to_ns(processor.service().last));
-  const processor::CommandProcessor::Poll& poll = processor.poll();
+  const processor::Processor::Poll& poll = processor.poll();
   if (!processor.awaits_interrupt() && poll.reads >= told_from)
     return fmt::format("GPU {} firmware polls: it has read {} at {:#x} {} times, always {:#x}", processor.gpu(),
                        name_at(poll.address), poll.address, poll.reads, poll.value);

@@ -7,6 +7,7 @@
 #endif
 
 #include <algorithm>
+#include <deque>
 #include <stdexcept>
 
 #include "hardware/node.h"
@@ -18,6 +19,7 @@
 #include "run/fault_outcomes.h"
 #include "run/figures.h"
 #include "run/firmware_guard.h"
+#include "run/host_services.h"
 #include "run/layer_run.h"
 #include "run/native_hal.h"
 #include "run/node_parameters.h"
@@ -210,15 +212,15 @@ std::string text_of_end(Status status) {
 void report_errors(const Node& node, RunResult& result) {
   constexpr std::size_t told = 4;
   for (const auto& gpu : node.gpus()) {
-    const processor::CommandProcessor& processor = gpu->processor;
+    const processor::Processor& processor = gpu->processor;
     const auto& records = gpu->error_log.records();
     for (const std::string& mistake : processor.mistakes())
       result.diagnosis.push_back(fmt::format("GPU {} firmware {}", processor.gpu(), mistake));
-    for (const processor::CommandProcessor::PhaseTime& phase : processor.phases())
+    for (const processor::Processor::PhaseTime& phase : processor.phases())
       if (processor.finished() && processor.status() == Status::ok && phase.end == never)
         result.diagnosis.push_back(fmt::format("GPU {} firmware has not ended the phase {}, which began at {:.3f} ns",
                                                processor.gpu(), phase.phase, to_ns(phase.begin)));
-    if (processor.status() != Status::ok)
+    if (processor.status() != Status::ok && !processor.crashed())
       result.diagnosis.push_back(
           fmt::format("GPU {} firmware ended with {}", processor.gpu(), text_of_end(processor.status())));
     for (std::size_t i = 0; i < records.size(); ++i) {
@@ -244,7 +246,7 @@ void diagnose(Node& node, const Parts& parts, RunResult& result) {
   constexpr std::uint32_t most_told = 100;  // a program that waits on after so many is left there
   std::vector<std::uint32_t> told(node.gpus().size());
   while (!sc_core::sc_pending_activity()) {
-    processor::CommandProcessor* const next = next_to_give_up(parts.configuration, node, told);
+    processor::Processor* const next = next_to_give_up(parts.configuration, node, told);
     if (next == nullptr || told[next->gpu()]++ == most_told) return;
     next->give_up_waiting();
     run_dry(node, parts);
@@ -257,6 +259,22 @@ std::vector<const t3_kernel* const*> kernels_of(const OpenedSoftware& software, 
   for (std::size_t gpu = 0; gpu < gpus; ++gpu)
     lists.push_back(options.kernels != nullptr ? options.kernels : software.kernels(gpu));
   return lists;
+}
+
+void run_natively(Gpu& gpu, processor::CommandProcessor::Program program, Pulse& pulse) {
+  gpu.native().run([run = std::move(program)](processor::CommandProcessor& processor) {
+    return guarded_call([&] { return run(processor); });
+  });
+  gpu.native().on_control([&pulse, number = gpu.processor.gpu()](bool to_program) {
+    if (!to_program) require_own_call(pulse, number);
+    pulse.enter_firmware();
+    pulse.pass(number);
+  });
+}
+
+CoreProgram core_program(const RunConfiguration& configuration, const ElfFile& image, const t3_job& job,
+                         const Node& node) {
+  return {image, configuration.software.program, job, node.hosts().hosts(), configuration.functional};
 }
 
 }  // namespace
@@ -283,19 +301,17 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   }
   std::vector<std::string> refused;  // buffers that programs have published
   Arguments arguments = arguments_of(configuration);
+  std::deque<HostServices> services;  // of cores
   for (std::size_t g = 0; g < node.gpus().size(); ++g) {
     const auto& gpu = node.gpus()[g];
-    t3_program* const program = options.program != nullptr ? options.program : software.program(g);
-    gpu->processor.run([run = native_program(program, job, arguments)](processor::CommandProcessor& processor) {
-      return guarded_call([&] { return run(processor); });
-    });
+    if (options.program == nullptr && software.image() != nullptr)
+      services.emplace_back(gpu->core(), core_program(configuration, *software.image(), job, node), arguments);
+    else
+      run_natively(*gpu,
+                   native_program(options.program != nullptr ? options.program : software.program(g), job, arguments),
+                   pulse);
     gpu->processor.on_log([number = gpu->processor.gpu()](const std::string& text) {
       print_error(fmt::format("GPU {} at {:.3f} ns: {}", number, to_ns(now()), text));
-    });
-    gpu->processor.on_control([&pulse, number = gpu->processor.gpu()](bool to_program) {
-      if (!to_program) require_own_call(pulse, number);
-      pulse.enter_firmware();
-      pulse.pass(number);
     });
     gpu->compute.on_code([&pulse, &compute = gpu->compute, number = gpu->processor.gpu(),
                           before = std::uint64_t{0}](const compute::KernelCode* code) mutable {

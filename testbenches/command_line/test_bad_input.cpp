@@ -75,7 +75,7 @@ const Change changes[] = {
     {"run.json", "/limits", {{"firmware_s", "long"}}, "run.json: /limits/firmware_s"},
     {"run.json", "/limits", {{"firmware_s", 0.0009}}, "run.json: /limits/firmware_s"},
     {"run.json", "/limits", {{"cpu_s", 1}}, "run.json: /limits/cpu_s"},
-    {"run.json", "/firmware", "riscv"},
+    {"run.json", "/firmware", "fpga"},
     {"run.json", "/seed", -1},
     {"system.json", "/compute/clock_GHz", 0},
     {"system.json", "/compute/wavefronts", 9},

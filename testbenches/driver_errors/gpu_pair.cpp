@@ -53,8 +53,8 @@ Lines lines(const std::vector<Told>& told) {
 
 GpuPair::GpuPair(t3_program* guest, const std::vector<std::string>& settings, t3_program* other)
     : configuration_(pair_of(settings)), node_("node", node_parameters(configuration_), t3_kernels, nullptr) {
-  gpu(0).processor.run(native_program(guest, job()));
-  for (std::size_t g = 1; g < node_.gpus().size(); ++g) gpu(g).processor.run(native_program(other, job()));
+  gpu(0).native().run(native_program(guest, job()));
+  for (std::size_t g = 1; g < node_.gpus().size(); ++g) gpu(g).native().run(native_program(other, job()));
   gpu(0).processor.on_log([this](const std::string& line) { told_.push_back(line); });
   for (std::size_t g = 0; g < node_.gpus().size(); ++g)
     gpu(g).processor.on_publish([this, g](const processor::PublishedBuffer& buffer) { fill(gpu(g), buffer); });

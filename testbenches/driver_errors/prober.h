@@ -33,7 +33,7 @@ class Prober {
  public:
   /// `probe` runs as the firmware of GPU 1.
   explicit Prober(const std::function<void(Prober&)>& probe) : pair_(idle, {with_nics}, idle) {
-    processor::CommandProcessor& processor = pair_.gpu(own).processor;
+    processor::CommandProcessor& processor = pair_.gpu(own).native();
     processor.run([&, this](processor::CommandProcessor& p) {
       p_ = &p;
       probe(*this);

@@ -74,7 +74,7 @@ TEST_CASE("after a whole job a reset leaves every register as it was before") {
   GpuPair pair(guest_register_misuse);
   std::map<std::string, std::uint64_t> before, after;
   t3_job job = pair.job();
-  pair.gpu(0).processor.run([&](processor::CommandProcessor& processor) {
+  pair.gpu(0).native().run([&](processor::CommandProcessor& processor) {
     before = registers_of(processor);
     Arguments none;
     NativePlatform platform{processor, none};

@@ -15,7 +15,7 @@ TEST_CASE(
   const RunConfiguration configuration =
       load_run(configs + "runs/gemm-rs-4gpu.json", {"system=" + configs + "systems/small-4.json", "gpus=6"});
   Node node("node", node_parameters(configuration), t3_kernels, nullptr);
-  node.gpus()[0]->processor.run([](processor::CommandProcessor& processor) {
+  node.gpus()[0]->native().run([](processor::CommandProcessor& processor) {
     for (std::uint64_t gpu = 1; gpu < 6; ++gpu) {
       const std::uint64_t add = address_map::block_base(address_map::Block::signals) + 0x1000;
       if (const Status status = processor.write64(address_map::on_gpu(gpu, add), 1); status != Status::ok)

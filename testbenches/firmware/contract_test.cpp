@@ -50,6 +50,7 @@ TEST_CASE("no enumeration of a public header is of another width") {
   const std::regex loose("enum t3_[a-z_]+ *[{]");
   for (const char* folder : {"/firmware/include/t3", "/firmware/hal"})
     for (const auto& file : std::filesystem::directory_iterator(std::string(T3VP_SOURCE_DIR) + folder)) {
+      if (file.is_directory()) continue;  // a platform's own
       std::ifstream stream(file.path());
       const std::string text{std::istreambuf_iterator<char>(stream), {}};
       INFO(file.path());

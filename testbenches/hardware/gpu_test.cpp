@@ -52,7 +52,7 @@ bool answers(Gpu& gpu, std::uint64_t address, std::uint32_t bytes) {
 
 TEST_CASE("every block of the list answers in its window of a GPU that is made from parameters alone") {
   Alone alone;
-  alone.gpu.processor.run([](processor::CommandProcessor&) { return Status::ok; });
+  alone.gpu.native().run([](processor::CommandProcessor&) { return Status::ok; });
   sc_core::sc_start();
   for (const registers::CatalogueEntry& entry : registers::catalogue) {
     INFO(entry.description.name);
@@ -65,7 +65,7 @@ TEST_CASE("every block of the list answers in its window of a GPU that is made f
 
 TEST_CASE("each interrupt line is the output that the list names for it") {
   Alone alone;
-  alone.gpu.processor.run([](processor::CommandProcessor&) { return Status::ok; });
+  alone.gpu.native().run([](processor::CommandProcessor&) { return Status::ok; });
   sc_core::sc_start();
   std::set<const sc_core::sc_interface*> signals;
   for (const address_map::LineSource& source : address_map::line_sources) {
@@ -87,7 +87,7 @@ TEST_CASE("what a program does wrong is logged with the GPU's number and raises 
   second.receivers = 0;
   Gpu gpu("gpu1", small(), second, {}, no_kernels, nullptr);
   std::uint32_t pending = 0;
-  gpu.processor.run([&](processor::CommandProcessor& p) {
+  gpu.native().run([&](processor::CommandProcessor& p) {
     const std::uint64_t controller =
         address_map::on_gpu(1, address_map::block_base(address_map::Block::interrupt_controller));
     p.write32(controller, 1);  // pending is read-only

@@ -183,7 +183,7 @@ class NicNode {
   void run(Program of_a, Program of_b) {
     const Program programs[] = {std::move(of_a), std::move(of_b)};
     for (std::size_t g = 0; g < 2; ++g)
-      node.gpus()[g]->processor.run([program = programs[g]](processor::CommandProcessor& p) {
+      node.gpus()[g]->native().run([program = programs[g]](processor::CommandProcessor& p) {
         NicDriver driver(p);
         program(driver);
         return Status::ok;

@@ -87,7 +87,8 @@ class Layers(unittest.TestCase):
         allowed = {"protocol", "registers"}
         for folder, names in self.links.items():
             if folder.startswith("models/"):
-                extra = {"models/memory": {"dram"}, "models/processor/riscv": {"hart"}}.get(folder, set())
+                extra = {"models/memory": {"dram"}, "models/processor": {"riscv"},
+                         "models/processor/riscv": {"hart"}}.get(folder, set())
                 self.assertLessEqual(names, allowed | extra, folder)
 
     def test_hardware_knows_nothing_of_runs(self):

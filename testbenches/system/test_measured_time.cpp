@@ -25,7 +25,7 @@ RunResult measured(const RunConfiguration& configuration, const RunConfiguration
                    const processor::CommandProcessor::Program& program) {
   Node node("node", node_parameters(hardware), t3_kernels, nullptr);
   const TrafficMeter meter(node);
-  for (const auto& gpu : node.gpus()) gpu->processor.run(program);
+  for (const auto& gpu : node.gpus()) gpu->native().run(program);
   sc_core::sc_start();
   RunResult result;
   gather_figures(configuration, node, meter, result);
@@ -126,7 +126,7 @@ TEST_CASE("what DRAM has moved in a phase leaves out the accesses that wait in i
   const RunConfiguration configuration = small_ring(2, {"memory.clock_GHz=0.05"});
   Node node("node", node_parameters(configuration), t3_kernels, nullptr);
   const TrafficMeter meter(node);
-  for (const auto& gpu : node.gpus()) gpu->processor.run(fused(configuration));
+  for (const auto& gpu : node.gpus()) gpu->native().run(fused(configuration));
   const memory::MemoryController& memory = node.gpus()[0]->memory;
   struct {
     std::uint64_t entered, moved;

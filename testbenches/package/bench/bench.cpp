@@ -28,7 +28,7 @@ int sc_main(int, char**) {
   t3vp::Node node("node", two_small_gpus(), t3_kernels, nullptr);
   std::uint32_t read[2] = {};
   for (const auto& gpu : node.gpus())
-    gpu->processor.run([&read](t3vp::processor::CommandProcessor& processor) {
+    gpu->native().run([&read](t3vp::processor::CommandProcessor& processor) {
       const std::uint64_t address = t3vp::address_map::on_gpu(processor.gpu(), 4096);
       const std::uint32_t word = 42u + processor.gpu();
       const t3vp::Status status = processor.write_memory(address, &word, sizeof word);

@@ -1,0 +1,33 @@
+# The same driver and programs for a RISC-V core, on its own HAL.
+if(NOT T3VP_RISCV_FIRMWARE_BUILT)
+  return()
+endif()
+
+set(riscv_includes ${CMAKE_CURRENT_SOURCE_DIR}/include ${CMAKE_CURRENT_SOURCE_DIR}/hal ${CMAKE_CURRENT_SOURCE_DIR}
+    ${PROJECT_BINARY_DIR}/generated/c ${CMAKE_CURRENT_BINARY_DIR}/t3vp_kernel_arguments_arguments)
+file(GLOB riscv_hal CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/hal/riscv/*.c ${CMAKE_CURRENT_SOURCE_DIR}/hal/riscv/*.S)
+t3vp_riscv_objects(library_objects INCLUDES ${riscv_includes} ${CMAKE_CURRENT_SOURCE_DIR}/driver SOURCES ${riscv_hal} ${driver} ${programs})
+set(riscv_library ${CMAKE_CURRENT_BINARY_DIR}/libt3_riscv.a)
+add_custom_command(OUTPUT ${riscv_library} COMMAND ${CMAKE_COMMAND} -E rm -f ${riscv_library}
+                   COMMAND ${T3VP_RISCV_AR} rcs ${riscv_library} ${library_objects}
+                   DEPENDS ${library_objects} COMMENT "RISC-V: libt3_riscv.a" VERBATIM)
+
+# Includes and libraries of firmware of one's own, too: gcc @t3-riscv.options my.c -lt3_riscv -o my.elf
+set(riscv_options --specs=picolibc.specs ${T3VP_RISCV_MACHINE} -std=c11 -O2 -g -ffunction-sections -fdata-sections -nostartfiles
+                  -Wl,--gc-sections -Wl,--no-warn-rwx-segments -L${CMAKE_CURRENT_BINARY_DIR} -T${CMAKE_CURRENT_SOURCE_DIR}/hal/riscv/t3.ld)
+foreach(folder ${riscv_includes})
+  list(APPEND riscv_options -I${folder})
+endforeach()
+list(JOIN riscv_options "\n" riscv_options_text)
+set(riscv_options_file ${PROJECT_BINARY_DIR}/t3-riscv.options)
+file(WRITE ${riscv_options_file} "${riscv_options_text}\n")
+
+# What the platform comes with, without its kernels, which are native.
+set(riscv_image ${PROJECT_BINARY_DIR}/t3vp-firmware.elf)
+t3vp_riscv_objects(image_objects INCLUDES ${riscv_includes} DEFINITIONS t3_built_in=t3_exports
+                   SOURCES programs/built_in.c hal/riscv/image/no_kernels.c)
+add_custom_command(OUTPUT ${riscv_image}
+                   COMMAND ${T3VP_RISCV_GCC} @${riscv_options_file} ${image_objects} -lt3_riscv -o ${riscv_image}
+                   DEPENDS ${image_objects} ${riscv_library} ${CMAKE_CURRENT_SOURCE_DIR}/hal/riscv/t3.ld ${riscv_options_file}
+                   COMMENT "RISC-V: t3vp-firmware.elf" VERBATIM)
+add_custom_target(t3vp_riscv_firmware ALL DEPENDS ${riscv_image})

@@ -1,0 +1,215 @@
+// What a GPU's firmware runs on, as the rest of the platform sees it: CommandProcessor runs it natively, FirmwareCore
+// is a RISC-V core. Here is all that does not depend on that: what a program tells the world outside (phases, tensors,
+// mistakes), what it waits for, polls and serves, and the exchange with the programs of other GPUs.
+#pragma once
+
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <unordered_map>
+#include <vector>
+
+#include "processor/host_network.h"
+#include "protocol/component.h"
+#include "protocol/data_protocol.h"
+#include "protocol/trace.h"
+#include "protocol/units.h"
+#include "registers/status.h"
+
+namespace t3vp::processor {
+
+/// A tensor that a program hands to the world outside, to be filled or looked at by debug transport.
+struct PublishedBuffer {
+  /// Writes all elements, row by row without gaps.
+  using Contents = std::function<void(float* values)>;
+
+  std::string name;
+  std::uint64_t address = 0;
+  std::uint64_t row_stride = 0;  ///< bytes
+  std::uint32_t rows = 0, columns = 0;
+  ElementType element = ElementType::fp16;
+  double tolerance = 0;  ///< by which an element may differ from what is expected
+  /// What the buffer has to hold at once, and when the run is over; empty when the program does not say. For
+  /// on_publish() alone: they run on the program's stack and read what is there.
+  Contents initial = {}, expected = {};
+};
+
+class Processor : public sc_core::sc_module, public Component {
+ public:
+  /// A phase of the program, which may come again and again, never within itself.
+  struct PhaseTime {
+    std::string phase;
+    Picoseconds first = 0;           ///< begin
+    Picoseconds begin = 0, end = 0;  ///< the latest; end is `never` while the phase lasts
+    Picoseconds last = 0;            ///< end of the latest that has ended
+    Picoseconds spent = 0;           ///< in all that have ended
+    std::uint64_t ended = 0;         ///< how often
+  };
+  static constexpr std::size_t most_phases = 1024;  ///< of a program, by their names
+  static constexpr std::size_t most_buffers = 1024;
+
+  /// A register or word of memory that has been read again and again, always with the same value.
+  struct Poll {
+    std::uint64_t address = 0, value = 0;
+    std::uint64_t reads = 0;
+  };
+
+  /// Interrupt lines that the program has enabled and found up again and again, the same ones each time that any was: a
+  /// handler causes what it is called for, or clears nothing.
+  struct Service {
+    std::uint64_t lines = 0;  ///< a bit each
+    std::uint64_t times = 0;
+    Picoseconds first = 0, last = 0;
+  };
+
+  static constexpr std::uint64_t forever = ~std::uint64_t{0};
+
+  tlm_utils::simple_initiator_socket<Processor, 64> socket{"socket"};
+  sc_core::sc_in<bool> interrupt{"interrupt"};
+
+  /// The hosts' network, which outlives this.
+  void join(HostNetwork& hosts) { hosts_ = &hosts; }
+  void on_publish(std::function<void(const PublishedBuffer&)> callback) { on_publish_ = std::move(callback); }
+  /// Called when a phase begins and ends, at that time, while the program waits: not on the program's stack, so that
+  /// the callback may need as much stack as it likes.
+  void on_phase(std::function<void(const std::string& phase, bool begin)> callback) { on_phase_ = std::move(callback); }
+  /// Called at the time at which a phase begins or ends, too, which the program may be ahead of: it does not wait.
+  void on_boundary(std::function<void(const std::string& phase, bool begin)> callback) {
+    on_boundary_ = std::move(callback);
+  }
+  void on_log(std::function<void(const std::string&)> callback) { on_log_ = std::move(callback); }
+
+  /// Sends the program's wait for an interrupt back to it with Status::stuck; later waits know nothing of it. For the
+  /// runner, when the simulation has no more events.
+  void give_up_waiting();
+  /// It waits for an interrupt, however long that takes.
+  bool awaits_interrupt() const { return awaits_interrupt_; }
+
+  std::uint16_t gpu() const { return gpu_; }
+  bool finished() const { return finished_; }
+  Status status() const { return status_; }  ///< what the program returned
+  /// It has not returned: what it did last could not be done, and is its last mistake.
+  bool crashed() const { return crashed_; }
+  const sc_core::sc_event& finished_event() const { return finished_event_; }
+  /// What the program waits for, in its words; empty while it does not wait.
+  const std::string& waits_for() const { return waits_for_; }
+  /// What it has read most often since an interrupt last ended a wait of it.
+  const Poll& poll() const;
+  const Service& service() const { return service_; }
+  /// Since when what takes interrupts has not returned; `never` while it does not run.
+  Picoseconds serves_since() const { return serves_since_; }
+  /// In the order in which they first began.
+  const std::vector<PhaseTime>& phases() const { return phases_; }
+  /// What the program has told the world outside and cannot be, such as the end of a phase that has not begun; the
+  /// first of them.
+  const std::vector<std::string>& mistakes() const { return mistakes_; }
+  const std::vector<PublishedBuffer>& buffers() const { return buffers_; }
+  const char* group() const override { return "processor"; }
+  void visit_statistics(const StatisticVisitor& visit) const override;
+
+  // For programs, from here on.
+
+  void begin(const std::string& phase);
+  void end(const std::string& phase);
+  void publish(const PublishedBuffer& buffer);
+  void log(const std::string& text);
+  /// Logs it, and keeps it among the mistakes.
+  void log_mistake(const std::string& text);
+  /// "...: unlock as often as lock expected, found 1 unlock too many", of calls that hold interrupts off.
+  void log_unbalanced(const std::string& what, std::uint32_t count, const char* call);
+
+ protected:
+  Processor(const sc_core::sc_module_name& name, std::uint16_t gpu, Trace* trace);
+
+  /// The program's own time, which may be ahead of the simulation's.
+  virtual Picoseconds local_now() const = 0;
+  /// Lets simulated time come up to it.
+  virtual void synchronize() = 0;
+  /// Takes interrupts that are up, where the processor does not by itself.
+  virtual void serve_interrupts() {}
+
+  /// The program has ended, at this time.
+  void finish(bool crashed = false);
+
+  /// Of every access, when it is over. A read of more than 8 bytes, and one that has failed, has read 0.
+  void note_access(const tlm::tlm_generic_payload& access);
+  /// Of an access that is not made.
+  void note_refusal() { ++failures_; }
+  /// Of a write of a register, before it is made.
+  void note_register_write(std::uint64_t address, std::uint64_t value);
+  /// When what takes interrupts is about to be called.
+  void note_raised_lines();
+
+  void begin_wait(const std::string& reason, Picoseconds deadline);
+  void end_wait();
+  bool is_given_up() const { return give_up_; }
+  const sc_core::sc_event& given_up() const { return give_up_event_; }
+  /// An interrupt that has ended a wait: what was polled before is over.
+  void forget_polls() { polls_ = {}; }
+
+  /// An all-gather with the programs of all GPUs, which come to the same ones in the same order. `all` has room for the
+  /// bytes of each. Status::mismatch when they differ in name or bytes, which is a mistake of each; Status::timeout and
+  /// Status::stuck as of other waits: the next call goes on with the same one. Status::no_peer without a network.
+  Status exchange_with_hosts(const char* name, const void* mine, std::uint64_t bytes, void* all, Picoseconds deadline);
+  /// Waits for the event, the time or give_up_waiting(), whichever comes first.
+  void wait_until(Picoseconds time, const sc_core::sc_event& event);
+
+  /// Writes to the GPU's own registers do, which nobody else sees before the command that follows.
+  bool may_run_ahead(tlm::tlm_command command, std::uint64_t address) const;
+
+  std::uint16_t gpu_;
+  Status status_ = Status::ok;
+  std::string waits_for_;
+  Picoseconds serves_since_ = never;
+
+ private:
+  struct Boundary {
+    std::uint32_t phase;  ///< its place in phases_
+    bool begin;
+    Picoseconds time;
+  };
+
+  void note_read(std::uint64_t address, std::uint64_t value);
+  void note_lines(std::uint64_t lines);
+  PhaseTime* find_phase(const std::string& phase);
+  void tell_phase(const PhaseTime& phase, bool begin);
+  void call_on_phase();
+  void call_on_boundary();
+
+  Trace* trace_;
+  Trace::Track track_ = 0;
+  HostNetwork* hosts_ = nullptr;
+  std::function<void(const PublishedBuffer&)> on_publish_;
+  std::function<void(const std::string&, bool)> on_phase_, on_boundary_;
+  std::function<void(const std::string&)> on_log_;
+  sc_core::sc_event_queue boundary_{"boundary"};  ///< notified at the times of boundaries_
+  sc_core::sc_event finished_event_, give_up_event_, phase_changed_, phase_told_;
+  std::string told_phase_;
+  bool told_begin_ = false;
+  bool finished_ = false, crashed_ = false, awaits_interrupt_ = false, give_up_ = false;
+  Picoseconds wait_begin_ = 0;
+  std::array<Poll, 4> polls_;  ///< the latest first
+  Service service_;
+  std::uint32_t enabled_lines_ = 0;  ///< those of the latest write that enabled any; none are inside of most handlers
+  std::vector<PhaseTime> phases_;
+  std::unordered_map<std::string, std::size_t> phase_numbers_;  ///< places in phases_
+  std::deque<Boundary> boundaries_;                             ///< that on_boundary_ has to be told of
+  bool phase_refused_ = false, buffer_refused_ = false;         ///< for their number
+  std::vector<PublishedBuffer> buffers_;
+  std::vector<std::string> mistakes_;
+  std::uint64_t reads_ = 0, writes_ = 0, failures_ = 0, waits_ = 0;
+  Picoseconds waited_ = 0;
+};
+
+/// Simulated time ends at 2^64 ps; what comes later never comes.
+constexpr Picoseconds latest_time = never - longest_delay;
+/// Firmware's clock counts nanoseconds; what is beyond simulated time is `never`.
+Picoseconds time_of_firmware(std::uint64_t ns);
+
+}  // namespace t3vp::processor

@@ -1,0 +1,269 @@
+#include "run/host_services.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "run/firmware_image.h"
+#include "run/published_contents.h"
+#include "t3/exports.h"
+#include "t3/host_buffer.h"
+
+namespace t3vp {
+namespace {
+
+static_assert(sizeof(void*) == 8, "structures of the host are those of the core");
+
+template <typename Type>
+const Type* as_pointer(std::uint64_t address) {
+  return reinterpret_cast<const Type*>(static_cast<std::uintptr_t>(address));  // of the core's memory
+}
+
+const char* name_of_cause(std::uint64_t cause) {
+  constexpr const char* names[] = {"misaligned fetch", "fetch access fault", "illegal instruction",
+                                   "breakpoint",       "misaligned load",    "load access fault",
+                                   "misaligned store", "store access fault"};
+  constexpr std::uint64_t call = 11;
+  return cause < std::size(names) ? names[cause] : cause == call ? "environment call" : "trap";
+}
+
+}  // namespace
+
+HostServices::HostServices(processor::FirmwareCore& core, const CoreProgram& program, Arguments& arguments)
+    : core_(core), program_(program), arguments_(arguments), memory_end_(core.memory().base() + core.memory().bytes()) {
+  load(program.image, core.memory());
+  if (!program.name.empty()) name_ = put(program.name);
+  for (const auto& [name, value] : arguments.values())
+    if (const auto* const text = std::get_if<std::string>(&value)) texts_[name] = put(*text);
+  job_ = put_job(program.job);
+  core.on_call([this](std::uint64_t address) { rung(address); });
+  core.run(program.image.entry());
+}
+
+/// At the end of what is free.
+std::uint64_t HostServices::put(const void* data, std::uint64_t bytes) {
+  constexpr std::uint64_t alignment = 16;
+  const std::uint64_t address = (memory_end_ - bytes) / alignment * alignment;
+  unsigned char* const place = core_.memory().at(address, bytes);
+  if (place == nullptr) throw std::runtime_error("the arguments are larger than the core's memory");
+  if (bytes != 0) std::memcpy(place, data, bytes);
+  return memory_end_ = address;
+}
+
+/// With the addresses of what it points to in the core's memory.
+std::uint64_t HostServices::put_job(const t3_job& job) {
+  t3_job copy = job;
+  if (job.layer != nullptr) {
+    t3_layer layer = *job.layer;
+    std::vector<t3_tensor> tensors(layer.tensors, layer.tensors + layer.tensor_count);
+    for (t3_tensor& tensor : tensors) tensor.name = as_pointer<char>(put(tensor.name));
+    layer.tensors = as_pointer<t3_tensor>(put(tensors.data(), tensors.size() * sizeof(t3_tensor)));
+    layer.operations =
+        as_pointer<t3_layer_operation>(put(layer.operations, layer.operation_count * sizeof(t3_layer_operation)));
+    copy.layer = as_pointer<t3_layer>(put(&layer, sizeof layer));
+  }
+  return put(&copy, sizeof copy);
+}
+
+HostServices::Answer HostServices::answer_to(std::uint32_t call) {
+  switch (call) {
+    case T3_HOST_CALL_CALL_START:
+      return &HostServices::start;
+    case T3_HOST_CALL_CALL_END:
+      return &HostServices::end;
+    case T3_HOST_CALL_CALL_FAULT:
+      return &HostServices::fault;
+    case T3_HOST_CALL_CALL_LOG:
+      return &HostServices::log;
+    case T3_HOST_CALL_CALL_MISTAKE:
+      return &HostServices::mistake;
+    case T3_HOST_CALL_CALL_MARK_BEGIN:
+      return &HostServices::mark_begin;
+    case T3_HOST_CALL_CALL_MARK_END:
+      return &HostServices::mark_end;
+    case T3_HOST_CALL_CALL_PUBLISH:
+      return &HostServices::publish;
+    case T3_HOST_CALL_CALL_WANTS_CONTENTS:
+      return &HostServices::wants_contents;
+    case T3_HOST_CALL_CALL_REFUSAL:
+      return &HostServices::refusal;
+    case T3_HOST_CALL_CALL_WAIT:
+      return &HostServices::wait;
+    case T3_HOST_CALL_CALL_WAIT_FOR_EVER:
+      return &HostServices::wait_for_ever;
+    case T3_HOST_CALL_CALL_GIVEN_UP:
+      return &HostServices::given_up;
+    case T3_HOST_CALL_CALL_WAIT_END:
+      return &HostServices::wait_end;
+    case T3_HOST_CALL_CALL_INTERRUPT:
+      return &HostServices::interrupt;
+    case T3_HOST_CALL_CALL_INTERRUPT_END:
+      return &HostServices::interrupt_end;
+    case T3_HOST_CALL_CALL_UNLOCKED:
+      return &HostServices::unlocked;
+    case T3_HOST_CALL_CALL_EXCHANGE:
+      return &HostServices::exchange;
+    case T3_HOST_CALL_CALL_HAS_ARGUMENT:
+      return &HostServices::has_argument;
+    case T3_HOST_CALL_CALL_ARGUMENT_U64:
+      return &HostServices::argument_u64;
+    case T3_HOST_CALL_CALL_ARGUMENT_DOUBLE:
+      return &HostServices::argument_double;
+    case T3_HOST_CALL_CALL_ARGUMENT_BOOL:
+      return &HostServices::argument_bool;
+    case T3_HOST_CALL_CALL_ARGUMENT_TEXT:
+      return &HostServices::argument_text;
+    default:
+      return nullptr;
+  }
+}
+
+void HostServices::rung(std::uint64_t address) {
+  unsigned char* const bytes = core_.memory().at(address, T3_HOST_CALL_BYTES);
+  if (bytes == nullptr)
+    return core_.log_mistake(
+        fmt::format("rings its host services for a call at {:#x}, which is not all in its memory", address));
+  t3_host_call call = t3_host_call_from(bytes);
+  const Answer answer = answer_to(call.call);
+  if (answer == nullptr)
+    return core_.log_mistake(fmt::format("asks its host services for call {}, which there is not", call.call));
+  (this->*answer)(call);
+  t3_host_call_to(&call, bytes);
+}
+
+/// Programs may hand over no text at all.
+std::string HostServices::text_at(std::uint64_t address) {
+  if (address == 0) return {};
+  const processor::CoreMemory& memory = core_.memory();
+  const auto* const text = memory.at(address, 1);
+  const std::uint64_t room = text == nullptr ? 0 : memory.bytes() - (address - memory.base());
+  const void* const end = text == nullptr ? nullptr : std::memchr(text, '\0', room);
+  if (end != nullptr) return std::string(reinterpret_cast<const char*>(text));
+  core_.log_mistake(fmt::format("hands over a text at {:#x}, which is not all in its memory", address));
+  return {};
+}
+
+void HostServices::start(t3_host_call& call) {
+  if (call.data != T3_EXPORTS_VERSION || call.value != T3_EXPORTS_LAYOUT)
+    return core_.crash(
+        fmt::format("has been built with headers of version {}, layout {:#x}: version {}, layout {:#x} "
+                    "expected; build {} anew",
+                    call.data, call.value, T3_EXPORTS_VERSION, T3_EXPORTS_LAYOUT, program_.image.file().string()));
+  call.text = name_;
+  call.data = job_;
+  call.result = memory_end_;
+}
+
+void HostServices::end(t3_host_call& call) {
+  core_.end(static_cast<Status>(call.value), static_cast<std::uint32_t>(call.bytes));
+}
+
+/// An overflow of the stack, which begins where memory does, meets what is below.
+void HostServices::fault(t3_host_call& call) {
+  const std::string name = name_before(program_.image, call.data);
+  const bool has_overflowed = call.bytes < core_.memory().base() && call.result < core_.memory().base();
+  core_.crash(fmt::format("has a {} (cause {}) at pc {:#x}{}, address {:#x}{}", name_of_cause(call.value), call.value,
+                          call.data, name.empty() ? "" : " (" + name + ")", call.result,
+                          has_overflowed ? ": its stack has overflowed" : ""));
+}
+
+void HostServices::log(t3_host_call& call) { core_.log(text_at(call.text)); }
+
+void HostServices::mistake(t3_host_call& call) { core_.log_mistake(text_at(call.text)); }
+
+void HostServices::mark_begin(t3_host_call& call) { core_.begin(text_at(call.text)); }
+
+void HostServices::mark_end(t3_host_call& call) { core_.Processor::end(text_at(call.text)); }
+
+void HostServices::wants_contents(t3_host_call& call) { call.result = program_.wants_contents; }
+
+processor::PublishedBuffer::Contents HostServices::contents_of(std::uint32_t kind, float constant, std::uint64_t values,
+                                                               std::uint64_t elements, std::string& mistake) {
+  if (kind == T3_CONTENTS_UNSAID) return {};
+  const auto* const data = kind == T3_CONTENTS_VALUES ? core_.memory().at(values, elements * sizeof(float)) : nullptr;
+  if (const std::string wrong = mistake_of_contents(kind, kind == T3_CONTENTS_CONSTANT || data != nullptr);
+      !wrong.empty())
+    mistake = wrong;
+  return [=](float* to) {
+    if (kind == T3_CONTENTS_CONSTANT)
+      std::fill_n(to, elements, constant);
+    else
+      std::memcpy(to, data, elements * sizeof(float));
+  };
+}
+
+void HostServices::publish(t3_host_call& call) {
+  const unsigned char* const bytes = core_.memory().at(call.data, T3_HOST_BUFFER_BYTES);
+  if (bytes == nullptr) return core_.log_mistake("publishes no buffer");
+  const t3_host_buffer buffer = t3_host_buffer_from(bytes);
+  const std::string name = text_at(buffer.name);
+  const std::uint64_t elements = std::uint64_t{buffer.rows} * buffer.columns;
+  std::string mistake;
+  // A number beyond the 8 bits of ElementType must not turn into a known one.
+  const auto element = static_cast<ElementType>(std::min(buffer.element, std::uint32_t{0xFF}));
+  processor::PublishedBuffer published{name, buffer.address, buffer.row_stride, buffer.rows, buffer.columns, element};
+  std::memcpy(&published.tolerance, &buffer.tolerance, sizeof published.tolerance);
+  published.expected =
+      contents_of(buffer.expected_kind, buffer.expected_constant, buffer.expected_values, elements, mistake);
+  published.initial =
+      contents_of(buffer.initial_kind, buffer.initial_constant, buffer.initial_values, elements, mistake);
+  if (!mistake.empty()) return core_.log_mistake(fmt::format("publishes a buffer {}: {}", mistake, name));
+  core_.publish(published);
+}
+
+void HostServices::refusal(t3_host_call& call) { call.result = static_cast<std::uint64_t>(core_.refusal()); }
+
+void HostServices::wait(t3_host_call& call) { core_.begin_wait(text_at(call.text), call.value); }
+
+void HostServices::wait_for_ever(t3_host_call& call) {
+  core_.sleep_for_ever(fmt::format("{} ns to pass, which simulated time does not reach", call.value));
+}
+
+void HostServices::given_up(t3_host_call& call) { call.result = core_.is_given_up(); }
+
+void HostServices::wait_end(t3_host_call&) { core_.end_wait(); }
+
+void HostServices::interrupt(t3_host_call& call) { call.result = core_.begin_interrupt(); }
+
+void HostServices::interrupt_end(t3_host_call& call) { core_.end_interrupt(static_cast<std::uint32_t>(call.value)); }
+
+void HostServices::unlocked(t3_host_call&) { core_.log_unbalanced("allows interrupts", 1, "unlock"); }
+
+void HostServices::exchange(t3_host_call& call) {
+  constexpr std::uint64_t most = 1 << 20;
+  const std::string name = text_at(call.text);
+  const unsigned char* const mine = core_.memory().at(call.data, call.bytes);
+  unsigned char* const all = core_.memory().at(call.result, call.bytes * program_.gpus);
+  const bool is_right = call.bytes <= most && (call.bytes == 0 || (mine != nullptr && all != nullptr));
+  call.status = is_right ? static_cast<std::uint32_t>(core_.exchange(name.c_str(), mine, call.bytes, all, call.value))
+                         : static_cast<std::uint32_t>(T3_INVALID_ARGUMENT);
+}
+
+namespace {
+
+template <typename Value>
+void answer(t3_host_call& call, const std::optional<Value>& value) {
+  call.status = value ? T3_OK : T3_INVALID_ARGUMENT;
+  call.result = 0;
+  if (value) std::memcpy(&call.result, &*value, sizeof *value);
+}
+
+}  // namespace
+
+void HostServices::has_argument(t3_host_call& call) { call.result = arguments_.has(text_at(call.text)); }
+
+void HostServices::argument_u64(t3_host_call& call) { answer(call, arguments_.whole_number(text_at(call.text))); }
+
+void HostServices::argument_double(t3_host_call& call) { answer(call, arguments_.number(text_at(call.text))); }
+
+void HostServices::argument_bool(t3_host_call& call) { answer(call, arguments_.truth(text_at(call.text))); }
+
+void HostServices::argument_text(t3_host_call& call) {
+  const std::string name = text_at(call.text);
+  const bool is_there = arguments_.text(name) != nullptr;
+  answer(call, is_there ? std::optional(texts_.at(name)) : std::nullopt);
+}
+
+}  // namespace t3vp
