@@ -71,7 +71,7 @@ Signals::Signals(const sc_core::sc_module_name& name, std::uint16_t gpu) : sc_mo
 
 void Signals::compute_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   if (extension_of(transaction).operation == Operation::store) {
-    deliver(transaction);
+    deliver(transaction, "compute units");
     return compute.respond(transaction, delay);
   }
   const std::size_t index =
@@ -112,13 +112,31 @@ void Signals::peer_store(int, tlm::tlm_generic_payload& transaction, Picoseconds
 
 void Signals::step() {
   while (tlm::tlm_generic_payload* transaction = arrivals_.get_next_transaction()) {
-    deliver(*transaction);
+    deliver(*transaction, "peers");
     peers.respond(*transaction, 0);
     transaction->release();
   }
 }
 
-void Signals::deliver(tlm::tlm_generic_payload& transaction) {
+void Signals::deliver(tlm::tlm_generic_payload& transaction, const char* who) {
+  count(transaction);
+  if (registers.is_observed()) tell(transaction, who);
+}
+
+void Signals::tell(tlm::tlm_generic_payload& transaction, const char* who) const {
+  RegisterAccess told;
+  told.who = who;
+  const auto& ring = extension_of(transaction).ring;
+  if (ring != nullptr) told.whose = ring->sender;
+  told.address = transaction.get_address();
+  told.bytes = transaction.get_data_length();
+  told.is_refused = !transaction.is_response_ok();
+  if (told.bytes == counter_bytes && transaction.get_data_ptr() != nullptr)
+    std::memcpy(&told.value, transaction.get_data_ptr(), counter_bytes);
+  registers.tell_write(told);
+}
+
+void Signals::count(tlm::tlm_generic_payload& transaction) {
   const std::size_t index =
       index_of(offset_in_block(transaction.get_address()), registers::Signals::add_offset, registers.add.size());
   const bool counts = index < registers.add.size() && extension_of(transaction).operation == Operation::store &&

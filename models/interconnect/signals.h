@@ -43,7 +43,9 @@ class Signals : public sc_core::sc_module, public Component, public MemoryUser {
   };
   void compute_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void peer_store(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
-  void deliver(tlm::tlm_generic_payload& transaction);
+  void deliver(tlm::tlm_generic_payload& transaction, const char* who);
+  void count(tlm::tlm_generic_payload& transaction);
+  void tell(tlm::tlm_generic_payload& transaction, const char* who) const;
   void add(std::size_t index, std::uint64_t value);
   void changed(std::size_t index);
   void answer_waits(std::size_t index);

@@ -70,8 +70,21 @@ void Nic::take_completions(tlm::tlm_generic_payload& store, std::uint32_t queue,
                    fmt::format("nic.consumed[{}]: {:#x}, {}", queue, consumed, mistake));
 }
 
-/// Its data are real in every run.
 void Nic::take_store(tlm::tlm_generic_payload& store, const char* who) {
+  serve_store(store, who);
+  if (!registers.is_observed()) return;
+  RegisterAccess told;
+  told.who = who;
+  told.address = store.get_address();
+  told.bytes = store.get_data_length();
+  told.is_refused = !store.is_response_ok();
+  if (told.bytes == doorbell_bytes && store.get_data_ptr() != nullptr)
+    told.value = t3_number_at(store.get_data_ptr(), doorbell_bytes);
+  registers.tell_write(told);
+}
+
+/// Its data are real in every run.
+void Nic::serve_store(tlm::tlm_generic_payload& store, const char* who) {
   const std::uint64_t address = store.get_address();
   const std::uint64_t offset = address_map::local_of(address) - address_map::block_base(address_map::Block::nic) -
                                registers::Nic::doorbell_offset;

@@ -92,6 +92,7 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
   void take_stores();
   void take_completions(tlm::tlm_generic_payload& store, std::uint32_t queue, std::uint32_t consumed);
   void take_store(tlm::tlm_generic_payload& store, const char* who);
+  void serve_store(tlm::tlm_generic_payload& store, const char* who);
   void post_receive(std::size_t queue);
   std::uint32_t posted(std::size_t queue) const;
 

@@ -83,10 +83,25 @@ bool CommandProcessor::announces(std::uint64_t address) const {
   return address_map::gpu_of(address) != gpu_ || is_doorbell(address_map::local_of(address));
 }
 
-Status CommandProcessor::write_register(std::uint64_t address, unsigned char* data, std::uint32_t bytes) {
+Status CommandProcessor::write_register(std::uint64_t address, std::uint64_t value, unsigned char* data,
+                                        std::uint32_t bytes) {
+  constexpr auto mistake =
+      "a doorbell or another GPU's register is written before the memory writes in front of it are ordered";
   if (!unordered_writes_ || !announces(address)) return access(tlm::TLM_WRITE_COMMAND, address, data, bytes);
   note_refusal();
-  log("a doorbell or another GPU's register is written before the memory writes in front of it are ordered");
+  log(mistake);
+  if (observer_ != nullptr) {
+    RegisterAccess told;
+    told.time = local_now();
+    told.who = "processor";
+    told.whose = gpu();
+    told.address = address;
+    told.bytes = bytes;
+    told.writes = told.is_refused = true;
+    told.value = told.before = told.after = value;
+    told.reason = mistake;
+    observer_->accessed(told);
+  }
   return Status::bad_access;
 }
 
@@ -100,11 +115,11 @@ Status CommandProcessor::read64(std::uint64_t address, std::uint64_t& value) {
 
 Status CommandProcessor::write32(std::uint64_t address, std::uint32_t value) {
   note_register_write(address, value);
-  return write_register(address, bytes_of_value(value), sizeof value);
+  return write_register(address, value, bytes_of_value(value), sizeof value);
 }
 
 Status CommandProcessor::write64(std::uint64_t address, std::uint64_t value) {
-  return write_register(address, bytes_of_value(value), sizeof value);
+  return write_register(address, value, bytes_of_value(value), sizeof value);
 }
 
 Status CommandProcessor::read_memory(std::uint64_t address, void* data, std::uint32_t bytes) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "protocol/description.h"
 #include "protocol/request_check.h"
 #include "registers/status.h"
@@ -30,12 +32,13 @@ void ControlBus::from_processor(tlm::tlm_generic_payload& transaction, sc_core::
     transaction.set_response_status(found->response);
     if (errors.size() != 0)
       errors->report("control_bus", {found->code, address, describe(transaction) + ": " + found->text});
-    return;
+    return tell(transaction, sc_core::SC_ZERO_TIME);
   }
   const Route to = route(address);
   if (to.socket == nullptr) {
     delay += register_access_;
-    return refuse(transaction, "nothing answers");
+    refuse(transaction, "nothing answers");
+    return tell(transaction, delay);
   }
   if (to.takes_time) delay += register_access_;
   if (to.socket == &remote) {  // links are contended: an access enters them at its own time
@@ -43,6 +46,24 @@ void ControlBus::from_processor(tlm::tlm_generic_payload& transaction, sc_core::
     delay = sc_core::SC_ZERO_TIME;
   }
   forward(to, transaction, delay);
+  if (to.socket == &remote && !address_map::is_hbm(address)) tell(transaction, delay);
+}
+
+void ControlBus::tell(const tlm::tlm_generic_payload& transaction, const sc_core::sc_time& delay) const {
+  if (observer_ == nullptr) return;
+  RegisterAccess told;
+  told.time = now() + from_sc_time(delay);
+  told.who = "processor";
+  told.whose = gpu_;
+  told.address = transaction.get_address();
+  told.bytes = transaction.get_data_length();
+  told.writes = transaction.is_write();
+  told.is_refused = !transaction.is_response_ok();
+  told.is_sent = !told.is_refused;
+  const bool has_value = told.bytes <= sizeof told.value && transaction.get_data_ptr() != nullptr;
+  if (has_value) std::memcpy(&told.value, transaction.get_data_ptr(), told.bytes);
+  told.before = told.after = told.value;
+  observer_->accessed(told);
 }
 
 void ControlBus::forward(const Route& to, tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {

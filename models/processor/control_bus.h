@@ -15,6 +15,7 @@
 #include "protocol/address_map.h"
 #include "protocol/error_report.h"
 #include "protocol/units.h"
+#include "registers/register_observer.h"
 
 namespace t3vp::processor {
 
@@ -31,6 +32,10 @@ class ControlBus : public sc_core::sc_module {
 
   ControlBus(const sc_core::sc_module_name& name, std::uint16_t gpu, Picoseconds register_access);
 
+  /// Who is told of accesses to what is no register block, and to other GPUs' registers; blocks tell of theirs. Null:
+  /// nobody.
+  void observe(RegisterObserver* observer) { observer_ = observer; }
+
   Initiator& block(address_map::Block block) { return blocks[static_cast<std::size_t>(block)]; }
 
  private:
@@ -44,11 +49,13 @@ class ControlBus : public sc_core::sc_module {
   void from_processor(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
   void forward(const Route& route, tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
   void refuse(tlm::tlm_generic_payload& transaction, const std::string& why);
+  void tell(const tlm::tlm_generic_payload& transaction, const sc_core::sc_time& delay) const;
   unsigned debug(const Route& route, tlm::tlm_generic_payload& transaction);
   unsigned debug_from_processor(tlm::tlm_generic_payload& transaction);
 
   std::uint16_t gpu_;
   sc_core::sc_time register_access_;
+  RegisterObserver* observer_ = nullptr;
 };
 
 }  // namespace t3vp::processor

@@ -32,6 +32,7 @@ ErrorLog::ErrorLog(const sc_core::sc_module_name& name, std::uint32_t entries)
 
 void ErrorLog::report(const char* block_name, const ErrorRecord& record) {
   ++reported_;
+  if (on_report_) on_report_({block_name, record, now()});
   if (records_.size() < kept_records) records_.push_back({block_name, record, now()});
   if (fifo_.size() == capacity_) return lost.set(lost.value() + 1);
   fifo_.push_back({block_name, record, now()});

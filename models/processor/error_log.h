@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <string>
 #include <systemc>
+#include <utility>
 #include <vector>
 
 #include "protocol/error_report.h"
@@ -33,6 +35,9 @@ class ErrorLog : public registers::ErrorLog, public ErrorReport {
   void report(const char* block_name, const ErrorRecord& record) override;
   using RegisterBlock::report;
 
+  /// Called with every entry, also those that are not kept.
+  void on_report(std::function<void(const Entry&)> callback) { on_report_ = std::move(callback); }
+
   /// The first kept_records of all that was reported, reset or not.
   const std::vector<Entry>& records() const { return records_; }
   std::uint64_t reported() const { return reported_; }
@@ -45,6 +50,7 @@ class ErrorLog : public registers::ErrorLog, public ErrorReport {
   std::deque<Entry> fifo_;
   std::vector<Entry> records_;
   std::uint64_t reported_ = 0;
+  std::function<void(const Entry&)> on_report_;
   sc_core::sc_event changed_;
 };
 

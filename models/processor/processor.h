@@ -20,6 +20,7 @@
 #include "protocol/data_protocol.h"
 #include "protocol/trace.h"
 #include "protocol/units.h"
+#include "registers/register_observer.h"
 #include "registers/status.h"
 
 namespace t3vp::processor {
@@ -84,6 +85,8 @@ class Processor : public sc_core::sc_module, public Component {
     on_boundary_ = std::move(callback);
   }
   void on_log(std::function<void(const std::string&)> callback) { on_log_ = std::move(callback); }
+  /// Who is told of accesses that do not reach the bus. Null: nobody.
+  void observe(RegisterObserver* observer) { observer_ = observer; }
 
   /// Sends the program's wait for an interrupt back to it with Status::stuck; later waits know nothing of it. For the
   /// runner, when the simulation has no more events.
@@ -167,6 +170,7 @@ class Processor : public sc_core::sc_module, public Component {
   Status status_ = Status::ok;
   std::string waits_for_;
   Picoseconds serves_since_ = never;
+  RegisterObserver* observer_ = nullptr;
 
  private:
   struct Boundary {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "protocol/units.h"
 #include "registers/access_rules.h"
 
 namespace t3vp {
@@ -83,6 +84,7 @@ const RegisterBlock::Slot* RegisterBlock::slot_at(std::uint64_t address) const {
 void RegisterBlock::b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
   transaction.set_dmi_allowed(false);
   transaction.set_response_status(access(transaction, delay));
+  if (observer_ != nullptr) tell(transaction, delay);
 }
 
 tlm::tlm_response_status RegisterBlock::access(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
@@ -102,6 +104,10 @@ tlm::tlm_response_status RegisterBlock::access(tlm::tlm_generic_payload& transac
     sc_core::wait(delay);
     delay = sc_core::SC_ZERO_TIME;
   }
+  if (observer_ != nullptr) {
+    if (state.on_refresh) state.on_refresh(slot->element);
+    before_ = state.values[slot->element];
+  }
   unsigned char* data = transaction.get_data_ptr();
   const bool high = address != offset;
   std::uint64_t value = 0;
@@ -115,6 +121,31 @@ tlm::tlm_response_status RegisterBlock::access(tlm::tlm_generic_payload& transac
                     : write(state, slot->element, value);
   }
   return response;
+}
+
+/// A refused access has changed nothing, so that it does not matter whether it was served at all.
+void RegisterBlock::tell(const tlm::tlm_generic_payload& transaction, const sc_core::sc_time& delay) const {
+  const std::uint32_t bytes = transaction.get_data_length();
+  const bool has_value = (bytes == 4 || bytes == 8) && transaction.get_data_ptr() != nullptr;
+  RegisterAccess told;
+  told.time = now() + from_sc_time(delay);
+  told.who = "processor";
+  told.address = base_ + transaction.get_address();
+  told.bytes = bytes;
+  told.writes = transaction.is_write();
+  told.is_refused = !transaction.is_response_ok();
+  if (has_value) told.value = load(transaction.get_data_ptr(), bytes);
+  const Slot* slot = slot_at(transaction.get_address());
+  if (slot != nullptr) told.after = states_[slot->number].values[slot->element];
+  told.before = told.is_refused ? told.after : before_;
+  observer_->accessed(told);
+}
+
+void RegisterBlock::tell_write(RegisterAccess access) const {
+  access.time = now();
+  access.writes = true;
+  access.before = access.after = access.value;
+  observer_->accessed(access);
 }
 
 /// TLM_OK_RESPONSE when the register can be read.

@@ -28,6 +28,7 @@
 #include "protocol/error_report.h"
 #include "registers/description.h"
 #include "registers/register.h"
+#include "registers/register_observer.h"
 #include "registers/status.h"
 
 namespace t3vp {
@@ -46,6 +47,12 @@ class RegisterBlock : public sc_core::sc_module {
 
   /// Where the block begins in the node's address space: what it reports has whole addresses.
   void locate(std::uint64_t base) { base_ = base; }
+
+  /// Who is told of every access; null: nobody. The observer outlives the simulation.
+  void observe(RegisterObserver* observer) { observer_ = observer; }
+  bool is_observed() const { return observer_ != nullptr; }
+  /// For a block that takes writes by sockets of its own as well, while it is observed: tells of one.
+  void tell_write(RegisterAccess access) const;
 
   /// All registers to their reset values, then the callback of on_reset.
   void reset();
@@ -94,6 +101,7 @@ class RegisterBlock : public sc_core::sc_module {
   void b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
   unsigned transport_dbg(tlm::tlm_generic_payload& transaction);
   tlm::tlm_response_status access(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
+  void tell(const tlm::tlm_generic_payload& transaction, const sc_core::sc_time& delay) const;
   tlm::tlm_response_status read(RegisterState& state, std::size_t element, std::uint64_t& value);
   tlm::tlm_response_status write(RegisterState& state, std::size_t element, std::uint64_t written);
   tlm::tlm_response_status read_half(RegisterState& state, std::size_t element, bool high, std::uint64_t& value);
@@ -121,6 +129,8 @@ class RegisterBlock : public sc_core::sc_module {
   std::uint64_t base_ = 0;
   Access access_;
   Half written_low_, read_high_;
+  RegisterObserver* observer_ = nullptr;
+  std::uint64_t before_ = 0;  ///< of the register that is accessed, for the observer alone
 };
 
 }  // namespace t3vp

@@ -16,7 +16,8 @@ struct RunCommand {
   std::vector<std::string> settings;
   std::filesystem::path out = "out";
   bool trace = false, dump_arrays = false, print_config = false;
-  std::optional<double> timeout_s;  ///< limits.wall_s
+  std::filesystem::path register_trace;  ///< empty: none
+  std::optional<double> timeout_s;       ///< limits.wall_s
 };
 
 struct ReplayCommand {

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "cli/command_line.h"
+#include "cli/register_trace_file.h"
 #include "report/console.h"
 #include "report/file_lock.h"
 #include "report/output_file.h"
@@ -26,12 +27,19 @@ double peak_rss_MiB() {
   return static_cast<double>(usage.ru_maxrss) / 1024;  // Linux counts in KiB
 }
 
-RunResult measured(const RunConfiguration& configuration, const OpenedSoftware& software, const RunCommand& command) {
+std::vector<std::filesystem::path> files_of(const RunCommand& command) {
+  if (command.register_trace.empty()) return {};
+  return {command.register_trace};
+}
+
+RunResult measured(const RunConfiguration& configuration, const OpenedSoftware& software, const RunCommand& command,
+                   RegisterTrace* register_trace) {
   ProgressLine line;
   RunOptions options;
   options.software = &software;
   options.out = command.out;
   options.trace = command.trace;
+  options.register_trace = register_trace;
   options.dump_arrays = command.dump_arrays;
   options.progress = [&line](std::optional<double> done, const std::string& phase) { line.show(done, phase); };
   const auto begin = std::chrono::steady_clock::now();
@@ -46,6 +54,7 @@ RunResult measured(const RunConfiguration& configuration, const OpenedSoftware& 
 int run(const RunCommand& asked) {
   RunCommand command = asked;
   command.out = std::filesystem::absolute(asked.out);  // wherever a program goes meanwhile
+  if (!asked.register_trace.empty()) command.register_trace = std::filesystem::absolute(asked.register_trace);
   std::vector<std::string> settings = command.settings;
   if (command.timeout_s) settings.push_back(fmt::format("limits.wall_s={}", *command.timeout_s));
   const RunConfiguration configuration = load_run(command.file, settings);
@@ -55,11 +64,13 @@ int run(const RunCommand& asked) {
   }
   require_memory(command.file, configuration);
   const OpenedSoftware software(configuration);
-  require_apart({{}, {command.out}});
+  require_apart({files_of(command), {command.out}});
   prepare_folder(command.out);
   const FileLock turn = FileLock::of_folder(command.out);
   remove_results(command.out);
-  const RunResult result = measured(configuration, software, command);
+  RegisterTraceFile register_trace("--register-trace", command.register_trace);
+  const RunResult result = measured(configuration, software, command, register_trace.trace());
+  register_trace.complete();
   const nlohmann::ordered_json report = report_json(configuration, result);
   write_text(command.out / "report.json", report.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
   print(result_table(report));

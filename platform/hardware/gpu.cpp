@@ -178,6 +178,12 @@ void Gpu::bind_lines() {
   memory.users.bind(signals);
 }
 
+void Gpu::observe_registers(RegisterObserver* observer) {
+  for (RegisterBlock* block : within<RegisterBlock>(*this)) block->observe(observer);
+  bus.observe(observer);
+  processor.observe(observer);
+}
+
 void Gpu::visit_statistics(const StatisticVisitor& visit) const {
   for (const Component* component : components_)
     component->visit_statistics(

@@ -291,6 +291,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   if (options.trace) trace = std::make_unique<PerfettoTrace>(options.out / "trace.json");
   const NodeParameters parameters = node_parameters(configuration);
   Node node("node", parameters, kernels_of(software, options, parameters.gpus.size()), trace.get());
+  if (options.register_trace != nullptr) options.register_trace->observe(node);
   const TrafficMeter meter(node);
   Reference reference(configuration);
   std::unique_ptr<LayerRun> layer;

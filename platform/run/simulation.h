@@ -6,6 +6,7 @@
 #include <string>
 
 #include "config/configuration.h"
+#include "register_trace/register_trace.h"
 #include "report/report.h"
 #include "run/opened_software.h"
 #include "t3/job.h"
@@ -16,6 +17,7 @@ struct RunOptions {
   std::filesystem::path out;  ///< an existing folder for trace.json and the arrays
   bool trace = false;
   bool dump_arrays = false;
+  RegisterTrace* register_trace = nullptr;    ///< of every access to a register, which the caller finishes; null: none
   const OpenedSoftware* software = nullptr;   ///< of the configuration; simulate() opens it otherwise
   t3_program* program = nullptr;              ///< what all GPUs run in place of the configuration's program
   const t3_kernel* const* kernels = nullptr;  ///< what packets may ask for in place of it, up to a null pointer
