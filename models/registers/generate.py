@@ -12,6 +12,7 @@ need of them.
       DIR/<project>/enumeration.h, how wide those of firmware are,
       DIR/registers/catalogue.h, all blocks in the order of their windows;
       [--docs FILE] [--check-docs FILE]  the reference page; --check-docs fails when FILE differs from it
+      [--exports FILE --release VERSION]  a C++ source with what other tools read (generator/exports.py)
       [--structures NAME.structure.json NAME.arguments.json...]  what that page has besides (generate_structures.py)
 
 A file is only written when its content changes. Errors are one line each: file, register, what is wrong.
@@ -21,7 +22,7 @@ import argparse
 import pathlib
 import sys
 
-from generator import c_header, cpp_header, reference
+from generator import c_header, cpp_header, exports, reference
 from generator.description import DescriptionError, read_blocks, read_enumerations
 from generator.device import read_device
 from generator.files import write
@@ -39,6 +40,8 @@ def arguments():
     parser.add_argument("--project", default="t3")
     parser.add_argument("--docs", type=pathlib.Path)
     parser.add_argument("--check-docs", type=pathlib.Path)
+    parser.add_argument("--exports", type=pathlib.Path)
+    parser.add_argument("--release", default="0")
     return parser.parse_args()
 
 
@@ -81,7 +84,11 @@ def generate(options):
     blocks = device.in_order(read_blocks(options.descriptions, known))
     write_blocks(options, blocks)
     write_shared(options, blocks, enumerations, device)
-    page = reference.page(blocks, enumerations, device, read_structures(options.structures))
+    structures = read_structures(options.structures)
+    if options.exports:
+        write(options.exports,
+              exports.source(blocks, enumerations, device, structures, options.project, options.release))
+    page = reference.page(blocks, enumerations, device, structures)
     if options.docs:
         write(options.docs, page)
     if options.check_docs:

@@ -9,7 +9,6 @@
 #include <sstream>
 
 #include "cli/file_kind.h"
-#include "config/embedded_texts.h"
 #include "config/input_error.h"
 #include "report/comparison.h"
 #include "report/console.h"
@@ -82,6 +81,21 @@ void add_riscv(CLI::App& app, RiscvCommand& command) {
   add_timeout(riscv, command.timeout_s, "Seconds of host time after which the run is given up");
 }
 
+void add_registers(CLI::App& app, RegisterFormat& format) {
+  CLI::App* registers = app.add_subcommand("registers", "Print the registers of a GPU, for people or other tools");
+  CLI::Option_group* formats = registers->add_option_group("Format");
+  const auto add = [&](const char* option, RegisterFormat its, const char* text) {
+    formats->add_flag_callback(
+        option, [&format, its] { format = its; }, text);
+  };
+  add("--markdown", RegisterFormat::markdown, "The register reference; the default");
+  add("--header", RegisterFormat::header, "The firmware's constants in one header of C and C++");
+  add("--svd", RegisterFormat::svd, "CMSIS-SVD 1.3, for debuggers and generators");
+  add("--ipxact", RegisterFormat::ipxact, "IP-XACT, IEEE 1685-2014");
+  add("--json", RegisterFormat::json, "The descriptions in one document");
+  formats->require_option(0, 1);
+}
+
 void add_validate(CLI::App& app, ValidateCommand& command) {
   CLI::App* validate = app.add_subcommand("validate", "Simulate what was measured on a real machine, and compare");
   validate->add_option("MACHINE", command.machine, "Whose times they are: h200")
@@ -139,8 +153,8 @@ int check(const fs::path& file, const std::vector<std::string>& settings) {
   return success;
 }
 
-int print_registers() {
-  print(embedded_text("registers.md"));
+int print_registers(RegisterFormat format) {
+  print(register_export(format));
   return success;
 }
 
@@ -172,7 +186,8 @@ int run_command_line(int argc, const char* const* argv) {
   std::vector<std::string> settings_to_check;
   check_app->add_option("--set", settings_to_check, "path=value: check a run or memory file as it would be with this")
       ->allow_extra_args(false);
-  app.add_subcommand("registers", "Print the register reference");
+  RegisterFormat register_format = RegisterFormat::markdown;
+  add_registers(app, register_format);
   std::vector<fs::path> reports;
   CLI::App* compare_app =
       app.add_subcommand("compare", "Compare reports: the figures that differ; of more than two, an overview");
@@ -193,7 +208,7 @@ int run_command_line(int argc, const char* const* argv) {
     if (!parse(app, argc, argv)) return success;
     if (app.got_subcommand("run")) return run(run_command);
     if (app.got_subcommand("check")) return check(file_to_check, settings_to_check);
-    if (app.got_subcommand("registers")) return print_registers();
+    if (app.got_subcommand("registers")) return print_registers(register_format);
     if (app.got_subcommand("compare")) return compare(reports);
     if (app.got_subcommand("experiment")) return experiment(experiment_command);
     if (app.got_subcommand("riscv")) return run_on_riscv(riscv_command);

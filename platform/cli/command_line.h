@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "register_exports/register_exports.h"
 #include "report/exit_code.h"
 
 namespace t3vp {
@@ -61,7 +62,7 @@ int experiment(const ExperimentCommand& command);
 int run_on_riscv(const RiscvCommand& command);
 int validate(const ValidateCommand& command);
 int check(const std::filesystem::path& file, const std::vector<std::string>& settings);
-int print_registers();
+int print_registers(RegisterFormat format);
 int compare(const std::vector<std::filesystem::path>& reports);
 
 int run_command_line(int argc, const char* const* argv);

@@ -6,8 +6,8 @@
 
 namespace t3vp {
 
-/// A file of configs/schema/ or configs/memory/, configs/workloads/models.json, configs/systems/h200-4.json or
-/// docs/registers.md, by its last name; empty when unknown.
+/// A file of configs/schema/ or configs/memory/, configs/workloads/models.json or configs/systems/h200-4.json, by its
+/// last name; empty when unknown.
 std::string_view embedded_text(const std::string& name);
 
 }  // namespace t3vp
