@@ -81,7 +81,14 @@ void add_riscv(CLI::App& app, RiscvCommand& command) {
   add_timeout(riscv, command.timeout_s, "Seconds of host time after which the run is given up");
 }
 
-void add_registers(CLI::App& app, RegisterFormat& format) {
+void add_machine(CLI::App* command, RegisterMachineOptions& machine) {
+  command->add_option("--system", machine.system, "System file")->required();
+  command->add_option("--gpus", machine.gpus, "GPUs of the node; default: 1")->check(CLI::Range(1, 256));
+  command->add_option("--register-trace", machine.register_trace,
+                      "File for every access to a register, a line for each; FILE.vcd: for wave viewers");
+}
+
+void add_registers(CLI::App& app, RegisterFormat& format, RegisterScriptCommand& script_command) {
   CLI::App* registers = app.add_subcommand("registers", "Print the registers of a GPU, for people or other tools");
   CLI::Option_group* formats = registers->add_option_group("Format");
   const auto add = [&](const char* option, RegisterFormat its, const char* text) {
@@ -94,6 +101,9 @@ void add_registers(CLI::App& app, RegisterFormat& format) {
   add("--ipxact", RegisterFormat::ipxact, "IP-XACT, IEEE 1685-2014");
   add("--json", RegisterFormat::json, "The descriptions in one document");
   formats->require_option(0, 1);
+  CLI::App* script = registers->add_subcommand("script", "Run a script of register accesses, without firmware");
+  script->add_option("FILE", script_command.file, "Reads, writes, expects and waits, one statement a line")->required();
+  add_machine(script, script_command.machine);
 }
 
 void add_validate(CLI::App& app, ValidateCommand& command) {
@@ -187,7 +197,8 @@ int run_command_line(int argc, const char* const* argv) {
   check_app->add_option("--set", settings_to_check, "path=value: check a run or memory file as it would be with this")
       ->allow_extra_args(false);
   RegisterFormat register_format = RegisterFormat::markdown;
-  add_registers(app, register_format);
+  RegisterScriptCommand script_command;
+  add_registers(app, register_format, script_command);
   std::vector<fs::path> reports;
   CLI::App* compare_app =
       app.add_subcommand("compare", "Compare reports: the figures that differ; of more than two, an overview");
@@ -208,7 +219,9 @@ int run_command_line(int argc, const char* const* argv) {
     if (!parse(app, argc, argv)) return success;
     if (app.got_subcommand("run")) return run(run_command);
     if (app.got_subcommand("check")) return check(file_to_check, settings_to_check);
-    if (app.got_subcommand("registers")) return print_registers(register_format);
+    if (app.got_subcommand("registers"))
+      return app.get_subcommand("registers")->got_subcommand("script") ? run_register_script(script_command)
+                                                                       : print_registers(register_format);
     if (app.got_subcommand("compare")) return compare(reports);
     if (app.got_subcommand("experiment")) return experiment(experiment_command);
     if (app.got_subcommand("riscv")) return run_on_riscv(riscv_command);

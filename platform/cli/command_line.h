@@ -47,6 +47,18 @@ struct RiscvCommand {
   std::optional<double> timeout_s;
 };
 
+/// A node without firmware.
+struct RegisterMachineOptions {
+  std::filesystem::path system;
+  std::uint32_t gpus = 1;
+  std::filesystem::path register_trace;  ///< empty: none
+};
+
+struct RegisterScriptCommand {
+  std::filesystem::path file;
+  RegisterMachineOptions machine;
+};
+
 struct ValidateCommand {
   std::string machine;              ///< "h200"
   std::filesystem::path data;       ///< folder of measured times
@@ -63,6 +75,7 @@ int run_on_riscv(const RiscvCommand& command);
 int validate(const ValidateCommand& command);
 int check(const std::filesystem::path& file, const std::vector<std::string>& settings);
 int print_registers(RegisterFormat format);
+int run_register_script(const RegisterScriptCommand& command);
 int compare(const std::vector<std::filesystem::path>& reports);
 
 int run_command_line(int argc, const char* const* argv);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "protocol/address_map.h"
 #include "register_names/register_table.h"
@@ -120,10 +121,12 @@ std::string name_in_block(const RegisterPlace& place) {
 
 }  // namespace
 
-NameError::NameError(std::size_t place, const std::string& found, const std::string& expectation)
-    : runtime_error(fmt::format("found {}, expected {}", found.empty() ? "nothing" : found, expectation)),
+NameError::NameError(std::size_t place, std::string what_is_found, std::string what_is_expected)
+    : runtime_error(
+          fmt::format("found {}, expected {}", what_is_found.empty() ? "nothing" : what_is_found, what_is_expected)),
       position(place),
-      expected(expectation) {}
+      found(std::move(what_is_found)),
+      expected(std::move(what_is_expected)) {}
 
 std::uint64_t RegisterPlace::mask() const {
   return field != nullptr ? field->mask() : ~std::uint64_t{0} >> (64 - 8 * description->bytes);

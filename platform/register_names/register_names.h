@@ -29,10 +29,10 @@ struct RegisterPlace {
 
 /// A text that is no name or no value: from which character on, what stands there, and what could.
 struct NameError : std::runtime_error {
-  NameError(std::size_t place, const std::string& found, const std::string& expectation);
+  NameError(std::size_t place, std::string what_is_found, std::string what_is_expected);
 
   std::size_t position;  ///< in the text, from 0
-  std::string expected;
+  std::string found, expected;
 };
 
 /// Blocks of a GPU in the order of their windows.

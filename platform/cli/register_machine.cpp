@@ -1,0 +1,56 @@
+#include "cli/register_machine.h"
+
+#include "config/configuration.h"
+#include "protocol/units.h"
+#include "report/results_folder.h"
+#include "run/memory_need.h"
+#include "run/node_parameters.h"
+
+namespace t3vp {
+namespace {
+
+const t3_kernel* const no_kernels[] = {nullptr};
+
+/// The GPUs and what joins them are those of a run, whose work is of no interest: what any system can do, one GPU alone
+/// and several over links or NICs.
+RunConfiguration configuration_of(const RegisterMachineOptions& options) {
+  nlohmann::json run = {{"system", options.system.string()}, {"gpus", options.gpus}};
+  if (options.gpus == 1) {
+    run["method"] = "ideal-overlap";
+    run["phases"] = {"gemm"};
+    run["workload"]["gemm"] = {{"m", 128}, {"n", 128}, {"k", 32}};
+  } else {
+    run["workload"]["embedding"] = {
+        {"global_batch", options.gpus}, {"tables_per_gpu", 1}, {"dimension", 32}, {"pooling", 1}, {"rows", 1}};
+  }
+  return load_run(Document{"t3vp registers", "", run, {}}, {});
+}
+
+/// A statement is over when the next one begins: nothing runs ahead.
+NodeParameters parameters_of(const RegisterMachineOptions& options) {
+  NodeParameters parameters = node_parameters(configuration_of(options));
+  parameters.options.functional = true;
+  for (GpuParameters& gpu : parameters.gpus) gpu.processor.quantum = 0;
+  return parameters;
+}
+
+}  // namespace
+
+RegisterMachine::RegisterMachine(const RegisterMachineOptions& options) : trace_("--register-trace", {}) {
+  const NodeParameters parameters = parameters_of(options);
+  require_apart(
+      {options.register_trace.empty() ? std::vector<std::filesystem::path>{} : std::vector{options.register_trace},
+       {}});
+  trace_ = RegisterTraceFile("--register-trace", options.register_trace);
+  sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
+  node_ = std::make_unique<Node>("node", parameters, no_kernels, nullptr);
+  if (trace_.trace() != nullptr) trace_.trace()->observe(*node_);
+  session_ = std::make_unique<ScriptSession>(*node_);
+  what_there_is_ = machine_of(*node_);
+}
+
+RegisterMachine::~RegisterMachine() = default;
+
+double RegisterMachine::time_ns() const { return to_ns(now()); }
+
+}  // namespace t3vp
