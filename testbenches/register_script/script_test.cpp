@@ -58,6 +58,7 @@ TEST_CASE("the first expectation that is not met ends the script") {
                        "2:8: gpu0.dma.rows: found 0x5, expected == 0x6");
   script.check_failure("gpu0.dma.rows = 0x55\nexpect gpu0.dma.rows < 0x50 mask 0xf0\n",
                        "2:8: gpu0.dma.rows: found 0x50, expected < 0x50");
+  CHECK(script.run("gpu0.dma.rows = 0x55\nexpect gpu0.dma.rows == 0x50 mask 0xf0\n").exit_code == 0);
   script.check_failure("gpu0.dma.layout = 0x104\n expect gpu0.dma.layout.element == fp16",
                        "2:9: gpu0.dma.layout.element: found bf16, expected == fp16");
   script.check_failure("wait gpu1.dma.interrupt.filled == 1 timeout 2 us",
