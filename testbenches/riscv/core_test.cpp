@@ -1,6 +1,7 @@
 // A core on a bus: its time, its quantum, DMI, interrupts and WFI.
 #include <tlm_utils/simple_target_socket.h>
 
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstring>
@@ -305,6 +306,93 @@ TEST_CASE("what a core does and when does not depend on its quantum") {
     CHECK(board->core.hart().x[a3] == 140238);  // the sum of 211 k + 203 for k from 0 to 35
     CHECK(board->accesses.back().at == ns(397 + 100 * 73));
   }
+}
+
+namespace {
+
+/// Notes the instructions before and behind which it is called.
+class Notes : public Follower {
+ public:
+  std::vector<std::uint64_t> befores, afters;
+  std::uint64_t leaves_at = ~std::uint64_t{0}, holds_at = ~std::uint64_t{0};
+
+  void before(Core& core) override {
+    befores.push_back(core.hart().pc);
+    if (core.hart().pc == leaves_at) core.set_follower(nullptr);
+    if (core.hart().pc == holds_at) core.hart().hold_interrupts(true);
+  }
+  void after(Core& core) override { afters.push_back(core.hart().pc); }
+};
+
+}  // namespace
+
+TEST_CASE("a core that is followed does the same at the same times") {
+  Notes notes;
+  std::vector<std::unique_ptr<Board>> boards;
+  for (const bool followed : {false, true}) {
+    Board& board = *boards.emplace_back(std::make_unique<Board>(with_quantum(50, 2000), sc_gen_unique_name("board")));
+    board.place(0, {csrrsi(zero, mie, 8), csrrsi(zero, mstatus, 8), sw(a0, s0, 0), lw(a1, s0, 0), addi(a0, a0, 1),
+                    csrr(a2, mcycle), add(a3, a3, a2), csrr(a2, minstret), add(a3, a3, a2), ecall(), jal(zero, -32)});
+    // An interrupt, whose mcause is negative, goes on where it was, an exception behind its instruction.
+    board.place(handler, {csrr(t0, mcause), add(a3, a3, t0), csrr(t1, mepc), b(8, zero, t0, 4), addi(t1, t1, 4),
+                          csrw(mepc, t1), mret()});
+    if (followed) board.core.set_follower(&notes);
+  }
+  for (int i = 0; i < 100; ++i) {
+    sc_start(ns(37));
+    for (const auto& board : boards) board->software = i % 5 == 0;
+  }
+  sc_start();
+  const Hart &alone = boards[0]->core.hart(), &followed = boards[1]->core.hart();
+  CHECK(notes.befores.size() == 2000);
+  CHECK(alone.steps() == followed.steps());
+  CHECK(alone.retired() == followed.retired());
+  CHECK(alone.x == followed.x);
+  REQUIRE(boards[0]->accesses.size() == boards[1]->accesses.size());
+  for (std::size_t i = 0; i < boards[0]->accesses.size(); ++i)
+    CHECK(boards[0]->accesses[i].at == boards[1]->accesses[i].at);
+}
+
+TEST_CASE("a follower is before the first instruction of an interrupt's handler unless it holds interrupts") {
+  Notes notes[2];
+  notes[1].holds_at = 4;
+  std::vector<std::unique_ptr<Board>> boards;
+  for (Notes& its_notes : notes) {
+    Board& board = *boards.emplace_back(std::make_unique<Board>(with_quantum(100, 120), sc_gen_unique_name("board")));
+    board.place(0, {csrrsi(zero, mie, 8), csrrsi(zero, mstatus, 8), self()});
+    board.place(handler, {nop(), self()});
+    board.core.set_follower(&its_notes);
+    board.software = true;
+  }
+  sc_start();
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto& befores = notes[i].befores;
+    const bool holds = i == 1;
+    CHECK((std::find(befores.begin(), befores.end(), handler) == befores.end()) == holds);
+    CHECK(boards[i]->core.hart().control.mip == 8);  // held or not, it can be seen
+  }
+}
+
+TEST_CASE("a follower that leaves is called no more and the core goes on") {
+  Notes notes;
+  notes.leaves_at = 8;
+  Board board(with_quantum(100, 500));
+  board.place(0, {nop(), nop(), self()});
+  board.core.set_follower(&notes);
+  sc_start();
+  CHECK(notes.befores == std::vector<std::uint64_t>{0, 4, 8});
+  CHECK(notes.afters == std::vector<std::uint64_t>{4, 8});
+  CHECK(board.core.hart().steps() == 500);
+}
+
+TEST_CASE("a sleeping core that is woken goes on without an interrupt") {
+  Board board(with_quantum(100, 3));
+  board.place(0, {wfi(), li(a0, 1), nop()});
+  sc_start(ns(1000));
+  CHECK(board.core.hart().x[a0] == 0);
+  board.core.wake();
+  sc_start();
+  CHECK(board.core.hart().x[a0] == 1);
 }
 
 }  // namespace t3vp::test::core_test

@@ -31,12 +31,31 @@ void Core::main() {
   keeper_.reset();
   while (!halted_) {
     hart_.set_interrupts(pending_interrupts());
-    hart_.run(steps_of_quantum());
+    run(steps_of_quantum());
     account_for_steps();
     halted_ = halted_ || hart_.is_lost() || hart_.steps() == parameters_.most_steps;
     if (keeper_.need_sync() || halted_) keeper_.sync();
     if (hart_.sleeps() && !halted_) sleep();
   }
+}
+
+void Core::run(std::uint64_t steps) {
+  if (follower_ == nullptr)
+    hart_.run(steps);
+  else
+    run_followed(steps);
+}
+
+/// One by one, which comes to the same: interrupts are looked at where the hart would look at them.
+void Core::run_followed(std::uint64_t steps) {
+  const std::uint64_t end = hart_.steps() + steps;
+  do {
+    hart_.take_interrupt();
+    follower_->before(*this);
+    if (halted_) return;
+    hart_.run(1);
+    if (follower_ != nullptr) follower_->after(*this);
+  } while (follower_ != nullptr && hart_.steps() != end && !hart_.is_paused() && !hart_.sleeps());
 }
 
 /// As many as begin before the quantum ends, and one at least.
@@ -58,10 +77,15 @@ void Core::sleep() {
   hart_.set_interrupts(pending_interrupts());
   while (hart_.sleeps()) {
     wait(timer_interrupt.value_changed_event() | software_interrupt.value_changed_event() |
-         external_interrupt.value_changed_event());
+         external_interrupt.value_changed_event() | woken_);
     hart_.set_interrupts(pending_interrupts());
   }
   keeper_.reset();
+}
+
+void Core::wake() {
+  hart_.wake();
+  woken_.notify(SC_ZERO_TIME);
 }
 
 void Core::halt() {
@@ -76,6 +100,29 @@ void Core::account_for_steps() {
 
 sc_time Core::local_time() const {
   return keeper_.get_current_time() + parameters_.clock_period * static_cast<double>(hart_.steps() - accounted_steps_);
+}
+
+std::size_t Core::read_debug(std::uint64_t address, unsigned char* data, std::size_t bytes) {
+  return debug_access(tlm::TLM_READ_COMMAND, address, data, bytes);
+}
+
+std::size_t Core::write_debug(std::uint64_t address, const unsigned char* data, std::size_t bytes) {
+  const std::size_t written = debug_access(tlm::TLM_WRITE_COMMAND, address, const_cast<unsigned char*>(data), bytes);
+  hart_.forget_instructions();  // what was written may be code
+  return written;
+}
+
+/// A transaction of its own: that of an access may be under way.
+std::size_t Core::debug_access(tlm::tlm_command command, std::uint64_t address, unsigned char* data,
+                               std::size_t bytes) {
+  tlm::tlm_generic_payload transaction;
+  transaction.set_command(command);
+  transaction.set_address(address);
+  transaction.set_data_ptr(data);
+  transaction.set_data_length(static_cast<unsigned>(bytes));
+  transaction.set_streaming_width(static_cast<unsigned>(bytes));
+  transaction.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  return std::min<std::size_t>(socket->transport_dbg(transaction), bytes);
 }
 
 /// The quantum and the interrupts are looked at behind each access: it may have taken time, and may have waited.

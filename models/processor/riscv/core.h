@@ -27,6 +27,18 @@ struct CoreParameters {
   std::uint64_t most_steps = ~std::uint64_t{0};      ///< instructions and exceptions after which it halts
 };
 
+class Core;
+
+/// Who follows a core from one instruction to the next: a debugger.
+class Follower {
+ public:
+  virtual ~Follower() = default;
+  /// Before the instruction at the hart's pc; interrupts have been taken. It may wait, and may change what it finds.
+  virtual void before(Core& core) = 0;
+  /// Behind it, and before simulated time goes on.
+  virtual void after(Core& core) = 0;
+};
+
 class Core : public sc_core::sc_module, private Environment {
  public:
   tlm_utils::simple_initiator_socket<Core, 64> socket{"socket"};
@@ -42,6 +54,14 @@ class Core : public sc_core::sc_module, private Environment {
   /// The instruction under way is the last one. To be called while the core runs, by what it accesses.
   void halt();
   bool is_halted() const { return halted_; }
+  /// Null: nobody, which is faster. What the core does, and when, is the same.
+  void set_follower(Follower* follower) { follower_ = follower; }
+  /// Lets a core that sleeps go on, without an interrupt.
+  void wake();
+  /// By debug transport: as the core sees memory and registers, without side effects, in no time. Returns how many of
+  /// the bytes were served.
+  std::size_t read_debug(std::uint64_t address, unsigned char* data, std::size_t bytes);
+  std::size_t write_debug(std::uint64_t address, const unsigned char* data, std::size_t bytes);
   /// What it has run ahead of simulated time included.
   sc_core::sc_time local_time() const;
 
@@ -60,10 +80,13 @@ class Core : public sc_core::sc_module, private Environment {
   };
 
   void main();
+  void run(std::uint64_t steps);
+  void run_followed(std::uint64_t steps);
   void sleep();
   std::uint64_t steps_of_quantum() const;
   std::uint64_t pending_interrupts() const;
   void account_for_steps();
+  std::size_t debug_access(tlm::tlm_command command, std::uint64_t address, unsigned char* data, std::size_t bytes);
   bool access(tlm::tlm_command command, std::uint64_t address, unsigned char* data, std::uint32_t bytes);
   void ask_for_direct_memory();
   void invalidate_direct_memory(sc_dt::uint64 first, sc_dt::uint64 last);
@@ -79,6 +102,8 @@ class Core : public sc_core::sc_module, private Environment {
   tlm::tlm_generic_payload transaction_;
   std::uint64_t accounted_steps_ = 0;  ///< whose time the keeper has
   bool halted_ = false;
+  Follower* follower_ = nullptr;
+  sc_core::sc_event woken_;
 };
 
 }  // namespace t3vp::riscv

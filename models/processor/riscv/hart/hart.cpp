@@ -72,6 +72,11 @@ void Hart::forget_instructions() {
   for (Instruction& instruction : cache_) instruction.pc = Instruction::nowhere;
 }
 
+const Instruction* Hart::decoded(std::uint64_t address) const {
+  const Instruction& cached = cache_[(address >> 1) % cached_instructions];
+  return cached.pc == address ? &cached : nullptr;
+}
+
 const Instruction& Hart::instruction_at(std::uint64_t address) {
   const Instruction& cached = cache_[(address >> 1) % cached_instructions];
   return cached.pc == address ? cached : fetch(address);
@@ -121,7 +126,7 @@ bool Hart::store_elsewhere(std::uint64_t address, const unsigned char* data, std
 
 /// External before software before timer (privileged ISA, 3.1.9).
 void Hart::take_interrupt() {
-  const std::uint64_t ready = control.mie_bit ? control.mip & control.mie : 0;
+  const std::uint64_t ready = control.mie_bit && !holds_interrupts_ ? control.mip & control.mie : 0;
   for (const Interrupt interrupt : {Interrupt::external, Interrupt::software, Interrupt::timer}) {
     if ((ready & interrupt_bit(interrupt)) == 0) continue;
     pc = enter_trap(of_interrupt | static_cast<std::uint64_t>(interrupt), pc, 0);

@@ -32,16 +32,28 @@ class Hart {
 
   /// Ends run() when the instruction under way ends. For the environment.
   void pause();
+  /// The last run() was told to pause.
+  bool is_paused() const { return paused_; }
   /// Waits for an interrupt (WFI), one that is pending and enabled, whether or not mstatus.MIE has it taken.
   bool sleeps() const { return sleeps_ && (control.mip & control.mie) == 0; }
   /// The first instruction of the trap handler raises an exception, and will for ever.
   bool is_lost() const { return lost_; }
   /// The lines of this moment, a bit of mip each.
   void set_interrupts(std::uint64_t pending) { control.mip = pending & all_interrupts; }
+  /// Goes on with the handler if there is one to be taken, as run() does; between runs, for who looks at each
+  /// instruction.
+  void take_interrupt();
+  /// No interrupt is taken, though it is pending: for a debugger that steps.
+  void hold_interrupts(bool hold) { holds_interrupts_ = hold; }
+  /// Sleeps no more, without an interrupt: for a debugger that goes on elsewhere.
+  void wake() { sleeps_ = false; }
 
   DirectMemory& direct_memory() { return direct_memory_; }
   /// What has been fetched is fetched again: for fence.i, and whoever changes code or direct memory behind the hart.
   void forget_instructions();
+  /// As it has been decoded last; null when it is not in the cache. Of an address in direct memory, memory has changed
+  /// since only if nobody has told the hart.
+  const Instruction* decoded(std::uint64_t address) const;
   /// Null: nobody. To be set between runs.
   void set_observer(Observer* observer) { observer_ = observer; }
 
@@ -85,7 +97,6 @@ class Hart {
   bool fetch_parcel(std::uint64_t address, std::uint32_t& parcel, bool& is_direct);
   bool load_elsewhere(std::uint64_t address, unsigned char* data, std::uint32_t bytes);
   bool store_elsewhere(std::uint64_t address, const unsigned char* data, std::uint32_t bytes);
-  void take_interrupt();
   std::uint64_t enter_trap(std::uint64_t cause, std::uint64_t at, std::uint64_t value);
 
   static constexpr std::size_t cached_instructions = 1 << 13;
@@ -96,7 +107,7 @@ class Hart {
   std::vector<Instruction> cache_;  ///< the place of an instruction is told by its address
   Instruction uncached_;
   std::uint64_t steps_ = 0, limit_ = 0, exceptions_ = 0;
-  bool paused_ = false, sleeps_ = false, lost_ = false;
+  bool paused_ = false, sleeps_ = false, lost_ = false, holds_interrupts_ = false;
 };
 
 }  // namespace t3vp::riscv
