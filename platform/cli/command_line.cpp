@@ -31,6 +31,12 @@ void add_timeout(CLI::App* command, std::optional<double>& seconds, const std::s
   command->add_option("--timeout", seconds, text + "; default: none")->check(fault);
 }
 
+void add_gdb(CLI::App* command, std::optional<std::uint16_t>& port) {
+  command
+      ->add_option("--gdb", port, "Port of this machine where a debugger is waited for, 0: any that is free, printed")
+      ->check(CLI::Range(0, 0xFFFF));
+}
+
 void add_run(CLI::App& app, RunCommand& command) {
   CLI::App* run = app.add_subcommand("run", "Simulate a run file");
   run->add_option("RUN.json", command.file, "What to simulate")->required();
@@ -78,6 +84,7 @@ void add_riscv(CLI::App& app, RiscvCommand& command) {
                    fmt::format("Instructions after which the run is given up; default: {}", command.most_instructions))
       ->check(CLI::Range(std::uint64_t{1}, ~std::uint64_t{0}));
   riscv->add_option("--trace-instructions", command.trace, "File for what is executed, a line for each instruction");
+  add_gdb(riscv, command.gdb);
   add_timeout(riscv, command.timeout_s, "Seconds of host time after which the run is given up");
 }
 

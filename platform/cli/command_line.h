@@ -43,7 +43,8 @@ struct RiscvCommand {
   std::filesystem::path file;
   std::vector<std::string> memories{"0x80000000:64MiB"};  ///< BASE:SIZE
   std::uint64_t most_instructions = default_instructions;
-  std::filesystem::path trace;  ///< empty: none
+  std::filesystem::path trace;       ///< empty: none
+  std::optional<std::uint16_t> gdb;  ///< port; 0: any
   std::optional<double> timeout_s;
 };
 

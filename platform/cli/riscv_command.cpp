@@ -3,6 +3,7 @@
 #include <charconv>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "cli/named_output.h"
 #include "config/elf_file.h"
 #include "config/input_error.h"
+#include "debug/connection.h"
 #include "report/console.h"
 #include "report/results_folder.h"
 #include "run/riscv_machine.h"
@@ -53,26 +55,12 @@ MemoryRange memory_of(const std::string& given) {
   return {*base, *bytes, given};
 }
 
-/// Why the program has not told its end.
-std::string reason_of(const RiscvCommand& command, const RiscvOutcome& outcome) {
-  using End = RiscvOutcome::End;
-  switch (outcome.end) {
-    case End::too_long:
-      return fmt::format("--max-instructions: the program has not ended after {} instructions",
-                         command.most_instructions);
-    case End::too_late:
-      return fmt::format("--timeout: the program has not ended after {} s", *command.timeout_s);
-    case End::asleep:
-      return "the program waits for an interrupt (wfi), of which this machine has none";
-    case End::lost:
-      return fmt::format("the first instruction of the trap handler (mtvec) raises an exception itself, cause {}",
-                         outcome.mcause);
-    case End::told:
-      break;
+std::unique_ptr<debug::TcpPort> debugger_port(std::uint16_t port) {
+  try {
+    return std::make_unique<debug::TcpPort>(port);
+  } catch (const std::runtime_error& error) {
+    throw InputError("--gdb", error.what(), "a port that is free");
   }
-  return fmt::format(
-      "the program has written {:#x} to tohost, 1 or another odd value expected: calls of a host are not served",
-      outcome.tohost);
 }
 
 }  // namespace
@@ -88,18 +76,20 @@ int run_on_riscv(const RiscvCommand& command) {
   std::unique_ptr<InstructionTrace> trace;
   if (file) trace = std::make_unique<InstructionTrace>(file->stream());
   run.observer = trace.get();
+  const std::unique_ptr<debug::TcpPort> port = command.gdb ? debugger_port(*command.gdb) : nullptr;
+  if (port) print(fmt::format("waiting for a debugger at 127.0.0.1:{}\n", port->number()));
+  run.debugger = port.get();
   const RiscvOutcome outcome = run_riscv(program, run);
   if (file) file->complete();
-  const bool has_told = outcome.end == RiscvOutcome::End::told && outcome.tohost % 2 == 1;
-  if (!has_told) {
+  if (!outcome.has_result()) {
     print_error(fmt::format("t3vp: {}: {} (pc {:#x}, {} instructions retired)", command.file.string(),
-                            reason_of(command, outcome), outcome.pc, outcome.instructions));
+                            reason_of(outcome, run), outcome.pc, outcome.instructions));
     return failed;
   }
-  const bool passed = outcome.tohost == 1;
   print(fmt::format("{}: {} after {} instructions\n", command.file.string(),
-                    passed ? "passed" : fmt::format("failed with {}", outcome.tohost >> 1), outcome.instructions));
-  return passed ? success : failed;
+                    outcome.has_passed() ? "passed" : fmt::format("failed with {}", outcome.tohost >> 1),
+                    outcome.instructions));
+  return outcome.has_passed() ? success : failed;
 }
 
 }  // namespace t3vp

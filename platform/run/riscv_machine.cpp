@@ -12,6 +12,7 @@
 
 #include "config/input_error.h"
 #include "riscv/core.h"
+#include "run/core_debugger.h"
 #include "run/memory_need.h"
 
 namespace t3vp {
@@ -61,6 +62,7 @@ class Machine : public sc_core::sc_module {
     for (auto* line : {&core.timer_interrupt, &core.software_interrupt, &core.external_interrupt}) line->bind(low_);
     socket_.register_b_transport(this, &Machine::transport);
     socket_.register_get_direct_mem_ptr(this, &Machine::direct_memory);
+    socket_.register_transport_dbg(this, &Machine::debug_transport);
   }
 
   std::uint64_t told() const { return told_; }
@@ -90,6 +92,18 @@ class Machine : public sc_core::sc_module {
     const bool is_tohost = address + (bytes - 1) >= tohost_ && address <= tohost_ + (tohost_bytes - 1);
     transaction.set_dmi_allowed(!is_tohost);
     if (is_tohost && transaction.is_write()) look_at_tohost();
+  }
+
+  /// Of the memory that has the first byte, as much as it has. A write to `tohost` tells nothing here.
+  unsigned debug_transport(tlm::tlm_generic_payload& transaction) {
+    const std::uint64_t address = transaction.get_address();
+    const Memory* const memory = memory_of(address, 1);
+    if (memory == nullptr || transaction.get_data_length() == 0) return 0;
+    const std::uint64_t behind = memory->range().last() - address;  // one less than what is left
+    const auto bytes = static_cast<unsigned>(std::min<std::uint64_t>(transaction.get_data_length() - 1, behind) + 1);
+    if (transaction.is_read()) std::memcpy(transaction.get_data_ptr(), memory->at(address), bytes);
+    if (transaction.is_write()) std::memcpy(memory->at(address), transaction.get_data_ptr(), bytes);
+    return bytes;
   }
 
   void look_at_tohost() {
@@ -156,26 +170,78 @@ void require_host_memory(const std::vector<MemoryRange>& memories) {
     require_memory("--memory " + memory.given, {{"what it has", static_cast<double>(memory.bytes)}});
 }
 
-}  // namespace
+std::unique_ptr<CoreDebugger> debugger_of(Machine& machine, const RiscvRun& run) {
+  if (run.debugger == nullptr) return nullptr;
+  const auto monitor = [](std::size_t, const std::string&) {
+    return std::string("monitor shows the hardware of a GPU; here is a core with memory alone\n");
+  };
+  return std::make_unique<CoreDebugger>(*run.debugger, std::vector<CoreDebugger::DebuggedCore>{{&machine.core, "core"}},
+                                        monitor);
+}
 
-RiscvOutcome run_riscv(const ElfFile& program, const RiscvRun& run) {
-  using End = RiscvOutcome::End;
-  require_apart(run.memories);
-  const std::uint64_t tohost = require_program(program, run.memories);
-  require_host_memory(run.memories);
-  Machine machine("machine", program, tohost, run);
-  const riscv::Hart& hart = machine.core.hart();
+void simulate(Machine& machine, const RiscvRun& run, CoreDebugger* debugger) {
+  const riscv::Core& core = machine.core;
   const Clock::time_point begin = Clock::now();
   const auto is_late = [&] {
     return run.timeout_s && std::chrono::duration<double>(Clock::now() - begin).count() >= *run.timeout_s;
   };
-  while (!machine.core.is_halted() && !hart.sleeps() && !is_late()) sc_core::sc_start(1, sc_core::SC_MS);
-  const End end = machine.told() != 0                     ? End::told
-                  : hart.is_lost()                        ? End::lost
-                  : hart.steps() >= run.most_instructions ? End::too_long
-                  : hart.sleeps()                         ? End::asleep
-                                                          : End::too_late;
-  return {end, machine.told(), hart.retired(), hart.pc, hart.control.mcause, hart.control.mepc};
+  while (!core.is_halted() && !core.hart().sleeps() && !is_late()) {
+    sc_core::sc_start(1, sc_core::SC_MS);
+    if (debugger != nullptr) debugger->look_for_interrupt();
+  }
+}
+
+RiscvOutcome::End end_of(const Machine& machine, const RiscvRun& run) {
+  using End = RiscvOutcome::End;
+  const riscv::Hart& hart = machine.core.hart();
+  if (machine.told() != 0) return End::told;
+  if (hart.is_lost()) return End::lost;
+  if (hart.steps() >= run.most_instructions) return End::too_long;
+  return hart.sleeps() ? End::asleep : End::too_late;
+}
+
+}  // namespace
+
+std::string reason_of(const RiscvOutcome& outcome, const RiscvRun& run) {
+  using End = RiscvOutcome::End;
+  switch (outcome.end) {
+    case End::too_long:
+      return fmt::format("--max-instructions: the program has not ended after {} instructions", run.most_instructions);
+    case End::too_late:
+      return fmt::format("--timeout: the program has not ended after {} s", *run.timeout_s);
+    case End::asleep:
+      return "the program waits for an interrupt (wfi), of which this machine has none";
+    case End::lost:
+      return fmt::format("the first instruction of the trap handler (mtvec) raises an exception itself, cause {}",
+                         outcome.mcause);
+    case End::killed:
+      return "the debugger has ended the run";
+    case End::told:
+      break;
+  }
+  return fmt::format(
+      "the program has written {:#x} to tohost, 1 or another odd value expected: calls of a host are not served",
+      outcome.tohost);
+}
+
+RiscvOutcome run_riscv(const ElfFile& program, const RiscvRun& run) {
+  require_apart(run.memories);
+  const std::uint64_t tohost = require_program(program, run.memories);
+  require_host_memory(run.memories);
+  Machine machine("machine", program, tohost, run);
+  const std::unique_ptr<CoreDebugger> debugger = debugger_of(machine, run);
+  simulate(machine, run, debugger.get());
+  const riscv::Hart& hart = machine.core.hart();
+  RiscvOutcome outcome;
+  outcome.end = debugger && debugger->is_killed() ? RiscvOutcome::End::killed : end_of(machine, run);
+  outcome.tohost = machine.told();
+  outcome.instructions = hart.retired();
+  outcome.pc = hart.pc;
+  outcome.mcause = hart.control.mcause;
+  outcome.mepc = hart.control.mepc;
+  if (debugger && !outcome.has_result()) debugger->show_end(reason_of(outcome, run) + "; the run is at its end");
+  if (debugger) debugger->exit(outcome.has_passed() ? 0 : 1);
+  return outcome;
 }
 
 }  // namespace t3vp

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/elf_file.h"
+#include "debug/connection.h"
 #include "hart/environment.h"
 
 namespace t3vp {
@@ -22,16 +23,23 @@ struct RiscvRun {
   std::uint64_t most_instructions = 0;  ///< those that raise exceptions included
   std::optional<double> timeout_s;      ///< of the host
   riscv::Observer* observer = nullptr;  ///< null: nobody
+  debug::TcpPort* debugger = nullptr;   ///< where one is waited for; null: none
 };
 
 struct RiscvOutcome {
   /// Why the program does not run any more: `told` when it has written to `tohost`.
-  enum class End { told, too_long, too_late, asleep, lost };
+  enum class End { told, too_long, too_late, asleep, lost, killed };
   End end = End::told;
   std::uint64_t tohost = 0;
   std::uint64_t instructions = 0;  ///< retired
   std::uint64_t pc = 0, mcause = 0, mepc = 0;
+  /// It has told its result; 1 means that all is well.
+  bool has_result() const { return end == End::told && tohost % 2 == 1; }
+  bool has_passed() const { return has_result() && tohost == 1; }
 };
+
+/// Why there is no result, in words.
+std::string reason_of(const RiscvOutcome& outcome, const RiscvRun& run);
 
 /// Throws InputError when memories overlap or the program does not fit into them. One run a process.
 RiscvOutcome run_riscv(const ElfFile& program, const RiscvRun& run);

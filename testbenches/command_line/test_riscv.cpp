@@ -4,6 +4,7 @@
 
 #include "command_line/elf_writer.h"
 #include "command_line/program.h"
+#include "debug/connection.h"
 #include "riscv/assembler.h"
 
 namespace t3vp::test::test_riscv {
@@ -243,6 +244,20 @@ TEST_CASE("riscv the trace of instructions has a line for each and for each trap
   const Outcome same = run_program({"riscv", program, "--trace-instructions", program});
   CHECK(same.exit_code == 2);
   CHECK(text_of(program) == elf.text());
+}
+
+TEST_CASE("riscv a debugger's port is a number and free") {
+  const Folder folder;
+  const debug::TcpPort taken(0);
+  const std::string number = std::to_string(taken.number());
+  check_bad(run_elf(folder, telling(1).text(), {"--gdb", number}),
+            "--gdb: found 127.0.0.1:" + number + ": Address already in use, expected a port that is free");
+  for (const char* const wrong : {"65536", "-1", "here", ""}) {
+    const Outcome outcome = run_elf(folder, telling(1).text(), {"--gdb", wrong});
+    CHECK(outcome.exit_code == 2);
+    CHECK_THAT(outcome.err, Catch::StartsWith("t3vp: --gdb: "));
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  }
 }
 
 }  // namespace t3vp::test::test_riscv

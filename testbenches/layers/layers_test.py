@@ -19,7 +19,7 @@ del sys.argv[1:3]
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
 # Without SystemC: they are parameters, arithmetic, files and figures.
 PLAIN = ("models/dram", "models/processor/riscv/hart",
-         "platform/workload", "platform/config", "platform/report", "platform/experiment")
+         "platform/workload", "platform/config", "platform/report", "platform/experiment", "platform/debug")
 SIMULATION = re.compile(r"(systemc|tlm|tlm_utils|sysc)(\.h|/.*)?\Z")
 
 

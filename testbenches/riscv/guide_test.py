@@ -22,7 +22,7 @@ if shutil.which(COMPILER) is None:
 
 section = (SOURCE / "docs/for-driver-developers.md").read_text().split("\n## Code on RISC-V\n")[1].split("\n## ")[0]
 blocks = re.findall(r"(?:^    .*\n)+", section, re.MULTILINE)
-program, commands = (re.sub(r"^    ", "", block, flags=re.MULTILINE) for block in blocks)
+program, commands = (re.sub(r"^    ", "", block, flags=re.MULTILINE) for block in blocks[:2])
 compile_line, run_line = commands.strip().splitlines()
 run_line, said = (part.strip() for part in run_line.split("#"))
 with tempfile.TemporaryDirectory() as folder:

@@ -1,0 +1,209 @@
+#include "run/core_debugger.h"
+
+#include <algorithm>
+
+#include "debug/hart_registers.h"
+
+namespace t3vp {
+
+using debug::Action;
+using debug::Stop;
+using Reason = debug::Stop::Reason;
+using State = debug::GdbServer::State;
+
+/// A core, as its debugger follows it.
+class CoreDebugger::Thread : public riscv::Follower {
+ public:
+  Thread(CoreDebugger& debugger, std::size_t number, DebuggedCore debugged)
+      : debugger_(debugger), number_(number), core_(*debugged.core), name_(std::move(debugged.name)) {}
+
+  riscv::Core& core() { return core_; }
+  const std::string& name() const { return name_; }
+  const Action& action() const { return debugger_.server_.action(number_); }
+
+  void before(riscv::Core& core) override {
+    if (++looked_ % steps_between_looks == 0) debugger_.receive();
+    debugger_.begin();
+    while (debugger_.is_running() && !may_go_on()) {
+    }
+    watched_.reset();
+    if (debugger_.is_running() && debugger_.server_.stop_points().watches()) watched_ = watch_of_next(core);
+  }
+
+  void after(riscv::Core& core) override {
+    if (!debugger_.is_running()) return;
+    if (watched_)
+      debugger_.stop({Reason::watch, number_, *watched_});
+    else if (action().kind == Action::Kind::step && !action().stays_in_range(core.hart().pc))
+      debugger_.stop({Reason::stepped, number_});
+  }
+
+ private:
+  /// How often a client that wants to stop the program is looked for: a call of the host's kernel each.
+  static constexpr std::uint64_t steps_between_looks = 4096;
+
+  /// False: it has waited or stopped, and all has to be looked at again.
+  bool may_go_on() {
+    if (action().kind == Action::Kind::hold) {
+      sc_core::wait(debugger_.resumed_);
+      return false;
+    }
+    const debug::StopPoint* const point = debugger_.server_.stop_points().breakpoint(core_.hart().pc);
+    if (point == nullptr && !debugger_.server_.wants_a_stop()) return true;
+    const bool is_software = point != nullptr && point->kind == debug::StopPointKind::software_breakpoint;
+    const Reason reason = point == nullptr ? Reason::interrupted
+                          : is_software    ? Reason::software_breakpoint
+                                           : Reason::hardware_breakpoint;
+    debugger_.stop({reason, number_});
+    return false;
+  }
+
+  std::optional<debug::StopPoint> watch_of_next(riscv::Core& core) const {
+    const riscv::Hart& hart = core.hart();
+    riscv::Instruction fetched;
+    const riscv::Instruction* instruction = hart.decoded(hart.pc);
+    if (instruction == nullptr) {
+      std::uint32_t word = 0;
+      if (core.read_debug(hart.pc, reinterpret_cast<unsigned char*>(&word), sizeof word) < sizeof word / 2) return {};
+      fetched = riscv::decode(riscv::is_compressed(word) ? word & 0xFFFF : word);
+      instruction = &fetched;
+    }
+    const std::optional<debug::MemoryAccess> access = debug::access_of(hart, *instruction);
+    const debug::StopPoint* const point = access ? debugger_.server_.stop_points().watch(*access) : nullptr;
+    return point != nullptr ? std::optional(*point) : std::nullopt;
+  }
+
+  CoreDebugger& debugger_;
+  std::size_t number_;
+  riscv::Core& core_;
+  std::string name_;
+  std::uint64_t looked_ = 0;
+  std::optional<debug::StopPoint> watched_;  ///< that the instruction under way meets
+};
+
+CoreDebugger::CoreDebugger(debug::TcpPort& port, std::vector<DebuggedCore> cores, Monitor monitor)
+    : port_(port), threads_(threads_of(std::move(cores))), monitor_(std::move(monitor)), server_(*this) {
+  for (const auto& thread : threads_) thread->core().set_follower(thread.get());
+}
+
+CoreDebugger::~CoreDebugger() { follow_no_more(); }
+
+std::vector<std::unique_ptr<CoreDebugger::Thread>> CoreDebugger::threads_of(std::vector<DebuggedCore> cores) {
+  std::vector<std::unique_ptr<Thread>> threads;
+  for (DebuggedCore& core : cores) threads.push_back(std::make_unique<Thread>(*this, threads.size(), std::move(core)));
+  return threads;
+}
+
+/// Waits for the client, and for its wish to go on.
+void CoreDebugger::begin() {
+  if (connection_ != nullptr) return;
+  connection_ = port_.accept();
+  serve();
+}
+
+void CoreDebugger::receive() {
+  if (connection_ == nullptr || !is_running()) return;
+  server_.receive(connection_->receive(false));
+  if (!connection_->is_open()) server_.leave();
+  if (!is_running()) follow_no_more();
+}
+
+void CoreDebugger::look_for_interrupt() {
+  receive();
+  if (server_.wants_a_stop()) stop({Reason::interrupted, server_.chosen_thread()});
+}
+
+void CoreDebugger::show_end(const std::string& why) {
+  if (connection_ == nullptr || !is_running()) return;
+  server_.print(why + "\n");
+  stop({Reason::cannot_go_on, server_.chosen_thread()});
+}
+
+void CoreDebugger::exit(int code) {
+  if (connection_ == nullptr || !is_running()) return;
+  server_.exit(code);
+  connection_->send(server_.take_output());
+}
+
+void CoreDebugger::stop(const Stop& stop) {
+  server_.stop(stop);
+  serve();
+}
+
+/// Until the client lets the program go on.
+void CoreDebugger::serve() {
+  for (;;) {
+    connection_->send(server_.take_output());
+    if (server_.state() != State::stopped) {
+      const std::optional<std::size_t> asleep = asleep_alone();
+      if (!asleep) break;
+      server_.stop({Reason::stepped, *asleep});
+      continue;
+    }
+    server_.receive(connection_->receive(true));
+    if (!connection_->is_open()) server_.leave();
+  }
+  for (const auto& thread : threads_)
+    thread->core().hart().hold_interrupts(is_running() && thread->action().kind == Action::Kind::step);
+  if (!is_running()) follow_no_more();
+  resumed_.notify(sc_core::SC_ZERO_TIME);
+}
+
+/// A thread that is to make a step while all others are held, and that sleeps: what could wake it may need them.
+std::optional<std::size_t> CoreDebugger::asleep_alone() const {
+  if (!is_running() || threads_.size() < 2) return std::nullopt;
+  std::optional<std::size_t> alone;
+  for (std::size_t i = 0; i < threads_.size(); ++i) {
+    if (server_.action(i).kind == Action::Kind::hold) continue;
+    if (alone || server_.action(i).kind != Action::Kind::step || !threads_[i]->core().hart().sleeps())
+      return std::nullopt;
+    alone = i;
+  }
+  return alone;
+}
+
+/// The client has left or wants an end.
+void CoreDebugger::follow_no_more() {
+  for (const auto& thread : threads_) {
+    thread->core().set_follower(nullptr);
+    thread->core().hart().hold_interrupts(false);
+    if (is_killed()) thread->core().halt();
+  }
+}
+
+std::size_t CoreDebugger::threads() const { return threads_.size(); }
+
+std::string CoreDebugger::thread_name(std::size_t thread) const { return threads_[thread]->name(); }
+
+std::string CoreDebugger::description() const { return debug::hart_description(); }
+
+unsigned CoreDebugger::general_registers() const { return debug::hart_general_registers; }
+
+unsigned CoreDebugger::program_counter() const { return debug::hart_program_counter; }
+
+std::optional<std::uint64_t> CoreDebugger::read_register(std::size_t thread, unsigned number) {
+  return debug::read_hart_register(threads_[thread]->core().hart(), number);
+}
+
+bool CoreDebugger::write_register(std::size_t thread, unsigned number, std::uint64_t value) {
+  riscv::Core& core = threads_[thread]->core();
+  const bool moves = number == program_counter() && core.hart().pc != value;
+  const bool is_done = debug::write_hart_register(core.hart(), number, value);
+  if (moves) core.wake();
+  return is_done;
+}
+
+std::string CoreDebugger::read_memory(std::size_t thread, std::uint64_t address, std::size_t bytes) {
+  std::string data(bytes, '\0');
+  data.resize(threads_[thread]->core().read_debug(address, reinterpret_cast<unsigned char*>(data.data()), bytes));
+  return data;
+}
+
+bool CoreDebugger::write_memory(std::size_t thread, std::uint64_t address, std::string_view bytes) {
+  const auto* const data = reinterpret_cast<const unsigned char*>(bytes.data());
+  return threads_[thread]->core().write_debug(address, data, bytes.size()) == bytes.size();
+}
+
+std::string CoreDebugger::monitor(std::size_t thread, const std::string& words) { return monitor_(thread, words); }
+
+}  // namespace t3vp

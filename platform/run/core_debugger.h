@@ -1,0 +1,71 @@
+// A debugger on the RISC-V cores of a simulation, a thread each. While they are stopped, nothing is simulated: a core
+// that stops waits for the client inside its own process, or the simulation's loop does (look_for_interrupt()).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <systemc>
+#include <vector>
+
+#include "debug/connection.h"
+#include "debug/gdb_server.h"
+#include "riscv/core.h"
+
+namespace t3vp {
+
+class CoreDebugger : private debug::Debuggee {
+ public:
+  struct DebuggedCore {
+    riscv::Core* core;
+    std::string name;
+  };
+  /// What `monitor` shows for a core.
+  using Monitor = std::function<std::string(std::size_t core, const std::string& words)>;
+
+  /// The cores must not have begun. The client is waited for before the first instruction of any.
+  CoreDebugger(debug::TcpPort& port, std::vector<DebuggedCore> cores, Monitor monitor);
+  ~CoreDebugger() override;
+
+  /// Stops if the client wants it, wherever the cores are. To be called between pieces of the simulation, since cores
+  /// that sleep do not look.
+  void look_for_interrupt();
+  /// Lets the client look around once more, before a run ends that cannot go on: `why` is a line.
+  void show_end(const std::string& why);
+  /// The run is over with this exit code.
+  void exit(int code);
+  /// The client wants the run to end.
+  bool is_killed() const { return server_.state() == debug::GdbServer::State::killed; }
+
+ private:
+  class Thread;
+
+  std::size_t threads() const override;
+  std::string thread_name(std::size_t thread) const override;
+  std::string description() const override;
+  unsigned general_registers() const override;
+  unsigned program_counter() const override;
+  std::optional<std::uint64_t> read_register(std::size_t thread, unsigned number) override;
+  bool write_register(std::size_t thread, unsigned number, std::uint64_t value) override;
+  std::string read_memory(std::size_t thread, std::uint64_t address, std::size_t bytes) override;
+  bool write_memory(std::size_t thread, std::uint64_t address, std::string_view bytes) override;
+  std::string monitor(std::size_t thread, const std::string& words) override;
+
+  bool is_running() const { return server_.state() == debug::GdbServer::State::running; }
+  std::vector<std::unique_ptr<Thread>> threads_of(std::vector<DebuggedCore> cores);
+  void begin();
+  void receive();
+  void stop(const debug::Stop& stop);
+  void serve();
+  std::optional<std::size_t> asleep_alone() const;
+  void follow_no_more();
+
+  debug::TcpPort& port_;
+  std::unique_ptr<debug::Connection> connection_;  ///< null until a client has come
+  std::vector<std::unique_ptr<Thread>> threads_;
+  Monitor monitor_;
+  debug::GdbServer server_;
+  sc_core::sc_event resumed_;
+};
+
+}  // namespace t3vp
