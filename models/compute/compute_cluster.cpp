@@ -292,6 +292,13 @@ std::string ComputeCluster::name_of_row(const std::string& row, std::uint32_t qu
   return queue == 0 ? row : fmt::format("{}, queue {}", row, queue);
 }
 
+std::vector<std::string> ComputeCluster::contents() const {
+  std::vector<std::string> lines;
+  for (const auto& queue : queues_)
+    if (const std::string line = queue->contents(); !line.empty()) lines.push_back(line);
+  return lines;
+}
+
 std::vector<std::string> ComputeCluster::diagnosis() const {
   std::vector<std::string> lines;
   for (const auto& queue : queues_)

@@ -73,6 +73,8 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   /// While polls are held no wave reads again. Later they go on as if they had not been, at multiples of the loop's
   /// time.
   void hold_polls(bool held);
+  /// One line for each queue that has a ring.
+  std::vector<std::string> contents() const override;
   const char* group() const override { return "compute"; }
   void visit_statistics(const StatisticVisitor& visit) const override;
 

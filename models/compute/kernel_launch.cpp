@@ -288,6 +288,18 @@ std::string KernelQueue::writer_of(std::uint64_t address) const {
   return writes ? kernel_->name() : std::string();
 }
 
+std::string KernelQueue::contents() const {
+  if (registers().entries[number_].value() == 0) return {};
+  const auto error = static_cast<Status>(registers().status[number_].error());
+  std::string text =
+      fmt::format("queue {}: ring of {} packets at {:#x}, {} announced, {} ended", number_,
+                  registers().entries[number_].value(), registers().base[number_].value(), rung_, completed_);
+  if (running_) text += fmt::format(", {} runs", kernel_->name());
+  if (error != Status::ok)
+    text += fmt::format(", packet {} ended with {}", registers().failed_packet[number_].value(), name_of(error));
+  return text;
+}
+
 std::string KernelQueue::diagnosis() const {
   const std::string kernel =
       fmt::format("GPU {} compute units: queue {}: kernel {} of {}", gpu(), number_, completed_ + 1, rung_);

@@ -75,6 +75,8 @@ class KernelQueue final : public KernelHost {
   bool produces() const { return launched_ && kernel_->is_producer() && !all_finished(); }
   bool in_first_stage() const { return produces() && finished_workgroups_ == 0; }
   std::string diagnosis() const;
+  /// Its ring and how far it is; empty when it has none.
+  std::string contents() const;
   /// Waves whose polls have been in vain so far.
   std::uint32_t polling() const { return running_ ? kernel_->polling() : 0; }
   /// What the queue does in this range, in words; empty when its packets are not there and its kernel does not write,

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "protocol/address_map.h"
+#include "protocol/gpu_name.h"
 
 namespace t3vp::compute {
 namespace {
@@ -269,6 +270,17 @@ std::string OutputMap::in_the_way(const OutputRange& output, bool stores) const 
     if (output.overlaps(entry.range.base, entry.range.grid.bytes()))
       return entry.range.text() + " are mapped to a peer";
   return {};
+}
+
+std::vector<std::string> OutputMap::contents() const {
+  std::vector<std::string> lines;
+  for (const Entry& entry : entries_)
+    lines.push_back(fmt::format("remote_map of {}: {} to {:#x} of {}, {}", entry.range.text(), name_of(entry.operation),
+                                entry.peer, gpu_name(address_map::gpu_of(entry.peer)),
+                                entry.last_sent == never
+                                    ? std::string("nothing has been stored there")
+                                    : fmt::format("the last one at {:.3f} ns", to_ns(entry.last_sent))));
+  return lines;
 }
 
 void OutputMap::visit_statistics(const StatisticVisitor& visit) const {

@@ -43,6 +43,8 @@ class OutputMap : public sc_core::sc_module, public Component, public MapHolder 
   std::optional<std::uint64_t> sender_of(std::uint32_t wg_id, std::uint64_t peer_address) const;
   const FormerMaps& former_maps() const { return former_maps_; }
   std::string in_the_way(const OutputRange& output, bool stores) const override;
+  /// One line for each mapped chunk.
+  std::vector<std::string> contents() const override;
   const char* group() const override { return "output_map"; }
   void visit_statistics(const StatisticVisitor& visit) const override;
 

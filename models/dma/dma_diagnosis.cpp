@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "dma/dma_engine.h"
+#include "protocol/gpu_name.h"
 
 namespace t3vp::dma {
 
@@ -22,6 +23,22 @@ bool DmaEngine::has_sent_to(std::uint32_t wg_id, std::uint64_t peer_address) con
   return std::any_of(commands_.begin(), commands_.end(), [&](const Command& command) {
     return sends_to(command, wg_id, peer_address) && command.is_complete();
   });
+}
+
+std::vector<std::string> DmaEngine::contents() const {
+  constexpr const char* kinds[] = {"store", "update", "notify"};
+  std::vector<std::string> lines;
+  for (const Command& command : commands_) {
+    std::string line =
+        fmt::format("dma_map of {}: {}", command.range.text(), kinds[static_cast<std::size_t>(command.kind)]);
+    for (const std::uint64_t destination : command.destinations)
+      line += fmt::format("{} to {:#x} of {}", destination == command.destinations.front() ? "" : ",", destination,
+                          gpu_name(address_map::gpu_of(destination)));
+    if (command.by_queue) line += fmt::format(" by queue {}", command.queue);
+    lines.push_back(line + fmt::format("; {} of {} wavefront tiles {}", command.done, command.arrivals(),
+                                       command.kind == Kind::notify ? "are final" : "have arrived"));
+  }
+  return lines;
 }
 
 std::vector<std::string> DmaEngine::diagnosis() const {

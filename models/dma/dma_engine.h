@@ -49,6 +49,8 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
   bool has_sent_to(std::uint32_t wg_id, std::uint64_t peer_address) const;
   const FormerMaps& former_maps() const { return former_maps_; }
   std::string use_of(const OutputRange& range) const override;
+  /// One line for each command.
+  std::vector<std::string> contents() const override;
   /// One line for each command that is not complete.
   std::vector<std::string> diagnosis() const override;
   const char* group() const override { return "dma"; }

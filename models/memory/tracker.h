@@ -85,6 +85,8 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
   };
   std::vector<Shortage> shortages() const;
 
+  /// One line for each mapped chunk.
+  std::vector<std::string> contents() const override;
   /// One line for each shortage: what there is and what is expected. Who sends to it no Tracker knows.
   std::vector<std::string> diagnosis() const override;
 

@@ -66,6 +66,20 @@ Tracker::Shortage Tracker::shortage_of(std::uint16_t place) const {
   return shortage;
 }
 
+std::vector<std::string> Tracker::contents() const {
+  std::vector<std::string> lines;
+  for (const Chunk& chunk : chunks_) {
+    if (!chunk.mapped) continue;
+    const std::uint32_t bytes = bytes_of(chunk.range.grid.element);
+    lines.push_back(fmt::format(
+        "Tracker counts {}: {} of {} wavefront tiles complete, {} of {} element {}s ({} per element): own "
+        "kernels' {}, incoming {}",
+        chunk.range.text(), chunk.complete, chunk.tiles, (chunk.local + chunk.incoming) / bytes, chunk.expected / bytes,
+        name_of(chunk.operation), chunk.updates, chunk.local / bytes, chunk.incoming / bytes));
+  }
+  return lines;
+}
+
 std::vector<std::string> Tracker::diagnosis() const {
   std::vector<std::string> lines;
   for (const Shortage& shortage : shortages()) lines.push_back(describe(shortage));

@@ -15,6 +15,8 @@ class Component {
   /// The name of its figures in the report: "dma" in "gpu0.dma.transfers".
   virtual const char* group() const = 0;
   virtual void visit_statistics(const StatisticVisitor&) const {}
+  /// What firmware has set up in the block and how far it is, one line each, for people. Asked at any time.
+  virtual std::vector<std::string> contents() const { return {}; }
   /// What the block waits for, one line each; empty when it waits for nothing. Asked when nothing can happen any more.
   virtual std::vector<std::string> diagnosis() const { return {}; }
 };

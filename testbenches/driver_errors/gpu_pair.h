@@ -7,6 +7,7 @@
 #include "driver_errors/guests.h"
 #include "hardware/node.h"
 #include "run/diagnosis.h"
+#include "run/hardware_monitor.h"
 
 namespace t3vp::test {
 
@@ -36,6 +37,9 @@ class GpuPair {
 
   /// Why nothing happens any more.
   Lines diagnosis() const { return t3vp::diagnosis(configuration_, node_); }
+
+  /// What a debugger's `monitor` shows.
+  std::string monitor(std::size_t gpu, const std::string& words) const { return t3vp::monitor(node_, gpu, words); }
 
   /// What the checkers of `check` have found.
   std::string broken_rules() const { return t3vp::broken_rules(node_); }

@@ -1,0 +1,15 @@
+// What a GPU's blocks hold and do, in words, for a driver developer at a debugger's prompt. It reads what the blocks
+// tell of themselves and changes nothing.
+#pragma once
+
+#include <string>
+
+#include "hardware/node.h"
+
+namespace t3vp {
+
+/// Of a command such as "dma" or "dma 1", of that GPU or else of `gpu`. What is no command is answered with a list of
+/// them. Lines with their ends.
+std::string monitor(const Node& node, std::size_t gpu, const std::string& words);
+
+}  // namespace t3vp
