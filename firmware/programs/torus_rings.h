@@ -14,7 +14,8 @@ struct t3_torus_rings {
   uint32_t dimensions[T3_TORUS_DIMENSIONS_MAX]; /* as struct t3_collective has them */
   uint32_t first_counter;
   uint64_t epochs[T3_TORUS_DIMENSIONS_MAX]; /* of each dimension's counters when all that is queued has run */
-  uint64_t staging; /* t3_torus_staging_bytes of the largest buffer, the same address on all GPUs; 0: no sums */
+  /* t3_staging_bytes of a torus-rings all-reduce of the largest buffer, at the same address on all GPUs; 0: no sums. */
+  uint64_t staging;
 };
 
 /* The flat buffer that is summed, at the same address on all GPUs. */

@@ -93,8 +93,8 @@ static inline struct t3_ring t3_ring_along(const struct t3_collective* c, uint32
   return ring;
 }
 
-/* Dimensions have staging buffers of their own, one behind the other, since GPUs that are through with the rings of one
- * send to others that are not. */
+/* Of the first so many dimensions. They have staging buffers of their own, one behind the other, since GPUs that are
+ * through with the rings of one send to others that are not. */
 static inline uint64_t t3_torus_staging_bytes(const struct t3_collective* c, uint32_t dimensions, uint32_t gpus) {
   uint64_t bytes = 0;
   for (uint32_t d = 0; d < dimensions && c->dimensions[d] != 0; ++d)
