@@ -107,7 +107,7 @@ class ScriptSession::Executor : public sc_core::sc_module {
 
   /// The status, and in reason_ what the error log says of it.
   Status read(const RegisterPlace& place, std::uint64_t& value) {
-    processor::CommandProcessor& processor = gpu(place.gpu).processor;
+    processor::CommandProcessor& processor = gpu(place.gpu).native();
     const std::uint64_t reported = gpu(place.gpu).error_log.reported();
     std::uint32_t narrow = 0;
     const bool is_wide = place.description->bytes == sizeof value;
@@ -127,7 +127,7 @@ class ScriptSession::Executor : public sc_core::sc_module {
         if (const Status status = read(place, others); status != Status::ok) return status;
       value = (others & kept) | s.value << place.field->shift;
     }
-    processor::CommandProcessor& processor = gpu(place.gpu).processor;
+    processor::CommandProcessor& processor = gpu(place.gpu).native();
     const std::uint64_t reported = gpu(place.gpu).error_log.reported();
     const Status status = place.description->bytes == sizeof value
                               ? processor.write64(place.address, value)

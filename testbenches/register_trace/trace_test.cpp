@@ -38,7 +38,7 @@ struct TracedNode {
     trace.observe(node);
     const std::function<void(CommandProcessor&)> programs[] = {a, b};
     for (std::size_t g = 0; g < 2; ++g)
-      node.gpus()[g]->processor.run([program = programs[g]](CommandProcessor& p) {
+      node.gpus()[g]->native().run([program = programs[g]](CommandProcessor& p) {
         if (program) program(p);
         return Status::ok;
       });
