@@ -18,6 +18,9 @@ inline constexpr const char* gemv = "gemv";              ///< a matrix times a v
 inline constexpr const char* all_reduce = "all_reduce";  ///< of what has been multiplied
 inline constexpr const char* all_to_all = "all_to_all";  ///< of what has been pooled
 inline constexpr const char* arrival = "arrival";        ///< of what other GPUs have stored here, after the own work
+/// Of a training pass: what it waits for, and its two halves.
+inline constexpr const char* of_training[] = {"forward",     "bottom",          "top",    "backward",
+                                              "bottom_back", "all_to_all_back", "update", "optimizer"};
 inline constexpr const char* gemm = "gemm";
 inline constexpr const char* reduce_scatter = "reduce_scatter";
 inline constexpr const char* fused = "fused";
