@@ -119,7 +119,7 @@ class CommandProcessor : public Processor {
   void* entry_argument_ = nullptr;
   std::uint32_t locks_ = 0;
   const void* entry_frame_ = nullptr;  ///< from which the entry has been called; null while it does not run
-  bool unordered_writes_ = false;  ///< memory has been written since order_writes()
+  bool unordered_writes_ = false;      ///< memory has been written since order_writes()
   std::uintptr_t stack_end_ = 0;
 };
 

@@ -307,10 +307,10 @@ void check_dlrm(const Document& run, const Document& system, const RunConfigurat
     run.reject("/method", "bulk, fused or fused-backward, or nothing, for a training pass");
   const t3_embedding& e = *c.workload.embedding;
   if (c.functional && e.mean && (e.drawn || (e.pooling & (e.pooling - 1)) != 0))
-    run.reject("/workload/embedding/result",
-               "sum beside mlp with data functional, or a power of two of rows in each bag: gradients are rounded else");
-  if (e.gpus_per_node != 0)
-    run.reject("/workload/mlp", "links between all GPUs, which a training pass needs");
+    run.reject(
+        "/workload/embedding/result",
+        "sum beside mlp with data functional, or a power of two of rows in each bag: gradients are rounded else");
+  if (e.gpus_per_node != 0) run.reject("/workload/mlp", "links between all GPUs, which a training pass needs");
   check_blocks(system, c);
 }
 
