@@ -58,6 +58,7 @@ void Processor::finish(bool crashed) {
 }
 
 void Processor::note_access(const tlm::tlm_generic_payload& access) {
+  if (on_access_) on_access_(access);
   ++(access.is_read() ? reads_ : writes_);
   if (!access.is_response_ok()) ++failures_;
   if (!access.is_read() || access.get_data_length() > sizeof(std::uint64_t)) return;

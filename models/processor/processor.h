@@ -88,6 +88,9 @@ class Processor : public sc_core::sc_module, public Component {
   /// Who is told of accesses that do not reach the bus. Null: nobody.
   void observe(RegisterObserver* observer) { observer_ = observer; }
 
+  /// Called for every access of the program to the node, when it is over. For monitors.
+  void on_access(std::function<void(const tlm::tlm_generic_payload&)> callback) { on_access_ = std::move(callback); }
+
   /// Sends the program's wait for an interrupt back to it with Status::stuck; later waits know nothing of it. For the
   /// runner, when the simulation has no more events.
   void give_up_waiting();
@@ -192,6 +195,7 @@ class Processor : public sc_core::sc_module, public Component {
   std::function<void(const PublishedBuffer&)> on_publish_;
   std::function<void(const std::string&, bool)> on_phase_, on_boundary_;
   std::function<void(const std::string&)> on_log_;
+  std::function<void(const tlm::tlm_generic_payload&)> on_access_;
   sc_core::sc_event_queue boundary_{"boundary"};  ///< notified at the times of boundaries_
   sc_core::sc_event finished_event_, give_up_event_, phase_changed_, phase_told_;
   std::string told_phase_;

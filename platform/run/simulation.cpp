@@ -332,6 +332,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
     });
   }
 
+  if (options.watch) options.watch(node);
   RunResult result;
   std::vector<std::string> given_up;
   const Parts parts{configuration, options, arguments, layer.get(), pulse, given_up};

@@ -13,6 +13,8 @@
 
 namespace t3vp {
 
+class Node;
+
 struct RunOptions {
   std::filesystem::path out;  ///< an existing folder for trace.json and the arrays
   bool trace = false;
@@ -23,6 +25,7 @@ struct RunOptions {
   const t3_kernel* const* kernels = nullptr;  ///< what packets may ask for in place of it, up to a null pointer
   /// Called now and then with the share that is done, 0 to 1, where it is known, and what goes on; may be empty.
   std::function<void(std::optional<double> done, const std::string& phase)> progress;
+  std::function<void(Node&)> watch;  ///< called before the simulation begins, for monitors; may be empty
 };
 
 /// A guest that fails is a result with a diagnosis. Throws std::runtime_error when the platform itself is at fault or
