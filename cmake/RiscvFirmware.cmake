@@ -43,16 +43,16 @@ function(t3vp_riscv_objects variable)
   set(${variable} ${objects} PARENT_SCOPE)
 endfunction()
 
-# t3vp_add_riscv_firmware(<name> [DEPENDS ...] [INCLUDES ...] SOURCES ...): an executable <name>.elf for cores, of sources that define
+# t3vp_add_riscv_firmware(<name> [DEPENDS ...] [INCLUDES ...] [OPTIONS ...] SOURCES ...): an executable <name>.elf for cores, of sources that define
 # t3_exports or main(), built in one go; the target is <name>.
 function(t3vp_add_riscv_firmware name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;INCLUDES;SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPENDS;INCLUDES;OPTIONS;SOURCES" ${ARGN})
   list(TRANSFORM ARG_INCLUDES PREPEND -I)
   list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   set(image ${CMAKE_CURRENT_BINARY_DIR}/${name}.elf)
   add_custom_command(
     OUTPUT ${image}
-    COMMAND ${T3VP_RISCV_GCC} @${PROJECT_BINARY_DIR}/t3-riscv.options -Wall -Wextra -Werror ${ARG_INCLUDES} ${ARG_SOURCES} -lt3_riscv -o ${image}
+    COMMAND ${T3VP_RISCV_GCC} @${PROJECT_BINARY_DIR}/t3-riscv.options -Wall -Wextra -Werror ${ARG_INCLUDES} ${ARG_OPTIONS} ${ARG_SOURCES} -lt3_riscv -o ${image}
     DEPENDS ${ARG_SOURCES} ${ARG_DEPENDS} t3vp_riscv_firmware COMMENT "RISC-V: ${name}.elf" VERBATIM)
   add_custom_target(${name} DEPENDS ${image})
 endfunction()

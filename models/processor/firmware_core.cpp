@@ -116,6 +116,7 @@ void FirmwareCore::ring(tlm::tlm_generic_payload& access, sc_time& delay) {
   access.set_response_status(tlm::TLM_OK_RESPONSE);
   wait(delay);
   delay = sc_core::SC_ZERO_TIME;
+  ++calls_;
   if (on_call_) on_call_(value);
 }
 

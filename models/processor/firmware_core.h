@@ -40,6 +40,8 @@ class FirmwareCore : public Processor {
   void on_call(std::function<void(std::uint64_t address)> callback) { on_call_ = std::move(callback); }
 
   CoreMemory& memory() { return memory_; }
+  /// Calls of the host, so far.
+  std::uint64_t calls() const { return calls_; }
   std::vector<std::string> diagnosis() const override;
 
   // For host services, while a call lasts.
@@ -81,6 +83,7 @@ class FirmwareCore : public Processor {
   sc_core::sc_signal<bool> timer_interrupt_{"timer_interrupt"}, software_interrupt_{"software_interrupt"};
   std::optional<std::uint64_t> entry_;
   std::function<void(std::uint64_t)> on_call_;
+  std::uint64_t calls_ = 0;
   std::string line_;  ///< that the UART has not sent yet
   Status refusal_ = Status::ok;
   bool was_raised_ = false;       ///< the interrupt, when the wait began

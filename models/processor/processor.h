@@ -108,6 +108,8 @@ class Processor : public sc_core::sc_module, public Component {
   /// What it has read most often since an interrupt last ended a wait of it.
   const Poll& poll() const;
   const Service& service() const { return service_; }
+  /// Accesses of the program to the node, so far.
+  std::uint64_t accesses() const { return reads_ + writes_; }
   /// Since when what takes interrupts has not returned; `never` while it does not run.
   Picoseconds serves_since() const { return serves_since_; }
   /// In the order in which they first began.

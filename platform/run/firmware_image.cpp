@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <system_error>
 
@@ -43,6 +44,10 @@ void load(const ElfFile& image, const processor::CoreMemory& memory) {
 }
 
 std::string name_before(const ElfFile& image, std::uint64_t address) {
+  const auto& segments = image.segments();
+  if (std::none_of(segments.begin(), segments.end(),
+                   [=](const auto& one) { return one.address <= address && address <= one.last(); }))
+    return {};
   const auto name = image.symbol_before(address);
   return name ? fmt::format("{}+{:#x}", name->first, address - name->second) : std::string();
 }

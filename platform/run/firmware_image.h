@@ -16,7 +16,7 @@ std::filesystem::path built_in_image(const InputPlace& firmware);
 /// Copies an executable to a core's memory. Throws InputError when it is not for there.
 void load(const ElfFile& image, const processor::CoreMemory& memory);
 
-/// "t3_gemm+0x1c", the name before an address; empty when none is.
+/// "t3_gemm+0x1c", the name before an address of the image; empty when there is none.
 std::string name_before(const ElfFile& image, std::uint64_t address);
 
 }  // namespace t3vp

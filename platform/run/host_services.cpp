@@ -75,6 +75,8 @@ HostServices::Answer HostServices::answer_to(std::uint32_t call) {
       return &HostServices::end;
     case T3_HOST_CALL_CALL_FAULT:
       return &HostServices::fault;
+    case T3_HOST_CALL_CALL_PANIC:
+      return &HostServices::panic;
     case T3_HOST_CALL_CALL_LOG:
       return &HostServices::log;
     case T3_HOST_CALL_CALL_MISTAKE:
@@ -164,10 +166,12 @@ void HostServices::end(t3_host_call& call) {
 void HostServices::fault(t3_host_call& call) {
   const std::string name = name_before(program_.image, call.data);
   const bool has_overflowed = call.bytes < core_.memory().base() && call.result < core_.memory().base();
-  core_.crash(fmt::format("has a {} (cause {}) at pc {:#x}{}, address {:#x}{}", name_of_cause(call.value), call.value,
-                          call.data, name.empty() ? "" : " (" + name + ")", call.result,
-                          has_overflowed ? ": its stack has overflowed" : ""));
+  core_.crash(fmt::format("has a trap that nobody handles: {} (cause {}) at pc {:#x}{}, address {:#x}{}",
+                          name_of_cause(call.value), call.value, call.data, name.empty() ? "" : " (" + name + ")",
+                          call.result, has_overflowed ? ": its stack has overflowed" : ""));
 }
+
+void HostServices::panic(t3_host_call& call) { core_.crash(text_at(call.text)); }
 
 void HostServices::log(t3_host_call& call) { core_.log(text_at(call.text)); }
 

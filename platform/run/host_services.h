@@ -46,6 +46,7 @@ class HostServices {
   void start(t3_host_call& call);
   void end(t3_host_call& call);
   void fault(t3_host_call& call);
+  void panic(t3_host_call& call);
   void log(t3_host_call& call);
   void mistake(t3_host_call& call);
   void mark_begin(t3_host_call& call);

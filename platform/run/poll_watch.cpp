@@ -14,25 +14,23 @@ std::uint64_t repetitions(const processor::Processor& processor) {
 
 }  // namespace
 
-PollWatch::PollWatch(const Node& node, std::uint64_t limit) : node_(node), limit_(limit), reads_(node.gpus().size()) {
-  begin_anew();
-}
-
-/// Changes with whatever goes on in the node besides its programs: nothing does for long without memory, links or
-/// compute units.
-std::uint64_t PollWatch::progress() const {
+std::uint64_t progress_without_programs(const Node& node) {
   std::uint64_t sum = 0;
-  for (const auto& gpu : node_.gpus()) {
+  for (const auto& gpu : node.gpus()) {
     const auto& bytes = gpu->memory.dram_bytes();
     sum += std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0});
     sum += gpu->compute.finished_workgroups() + gpu->compute.busy_time();
   }
-  for (const auto& link : node_.links()) sum += link->begun().packets;
+  for (const auto& link : node.links()) sum += link->begun().packets;
   return sum;
 }
 
+PollWatch::PollWatch(const Node& node, std::uint64_t limit) : node_(node), limit_(limit), reads_(node.gpus().size()) {
+  begin_anew();
+}
+
 void PollWatch::begin_anew() {
-  progress_ = progress();
+  progress_ = progress_without_programs(node_);
   for (std::size_t g = 0; g < reads_.size(); ++g) reads_[g] = repetitions(node_.gpus()[g]->processor);
 }
 
@@ -47,7 +45,7 @@ bool PollWatch::in_vain() {
     polls = true;
   }
   if (!polls) return false;
-  if (progress() == progress_) return true;
+  if (progress_without_programs(node_) == progress_) return true;
   begin_anew();
   return false;
 }

@@ -8,6 +8,10 @@
 
 namespace t3vp {
 
+/// Changes with whatever goes on in the node besides its programs: nothing does for long without memory, links or
+/// compute units.
+std::uint64_t progress_without_programs(const Node& node);
+
 class PollWatch {
  public:
   PollWatch(const Node& node, std::uint64_t limit);
@@ -18,7 +22,6 @@ class PollWatch {
   bool in_vain();
 
  private:
-  std::uint64_t progress() const;
   void begin_anew();
 
   const Node& node_;

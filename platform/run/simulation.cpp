@@ -27,6 +27,7 @@
 #include "run/program_activity.h"
 #include "run/quiet_polls.h"
 #include "run/reference.h"
+#include "run/spin_watch.h"
 #include "run/traffic_meter.h"
 #include "run/watchdog.h"
 
@@ -183,10 +184,14 @@ void run_dry(const Node& node, const Parts& parts) {
   PollWatch polls(node, configuration.limits.polls);
   BarrierWatch barriers(node);
   QuietPolls kernels(node);
+  SpinWatch spins(node, configuration.limits.firmware_s);
   while (sc_core::sc_pending_activity() && !polls.in_vain() && arguments.refusals().empty() &&
          !errs_without_end(node, configuration.limits.errors)) {
     for (std::string& wait : barriers.give_up()) given_up.push_back(std::move(wait));
     kernels.look();
+    if (spins.in_vain())
+      throw std::runtime_error(fmt::format("limits.firmware_s: {} has computed for {} s without an access or a call",
+                                           spins.text(), configuration.limits.firmware_s));
     const Picoseconds next = now() + from_sc_time(sc_core::sc_time_to_pending_activity());
     if (next > limit) end_at_limit(configuration, pulse);
     // A stride within which nothing happens would not move the time.

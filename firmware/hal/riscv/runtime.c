@@ -43,6 +43,12 @@ _Noreturn void t3_fault(uint64_t cause, uint64_t pc, uint64_t address, uint64_t 
   }
 }
 
+_Noreturn void abort(void) {
+  (void)t3_host_tell(T3_HOST_CALL_CALL_PANIC, "has called abort()", 0);
+  for (;;) {
+  }
+}
+
 void* sbrk(ptrdiff_t bytes) {
   char* const before = heap_end;
   const ptrdiff_t room = (char*)t3_riscv_start.memory_end - heap_end;

@@ -1,0 +1,31 @@
+// RISC-V cores that compute and do nothing else, while nothing else happens in the node: what limits.firmware_s is to
+// native firmware, which lets no simulated time pass meanwhile.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "hardware/node.h"
+
+namespace t3vp {
+
+class SpinWatch {
+ public:
+  SpinWatch(const Node& node, double limit_s);
+
+  /// To be called now and then. Whether a core has computed for that time on the host without an access to the node and
+  /// without a call of its host, and nothing else has happened.
+  bool in_vain();
+  /// Which core it is, and where: "the firmware of GPU 0 at pc 0xfffffe0080041234".
+  std::string text() const;
+
+ private:
+  std::uint64_t progress() const;
+
+  const Node& node_;
+  std::chrono::duration<double> limit_;
+  std::uint64_t progress_;
+  std::chrono::steady_clock::time_point since_;
+};
+
+}  // namespace t3vp

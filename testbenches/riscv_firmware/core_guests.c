@@ -1,0 +1,121 @@
+/* Programs that only a RISC-V core ends well: what on the host would be the platform's own. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "t3/exports.h"
+
+static enum t3_status spins(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  volatile bool for_ever = true;
+  while (for_ever) {
+  }
+  return T3_OK;
+}
+
+/* The second one waits for the first for ever. */
+static enum t3_status spins_in_an_exchange(const struct t3_hal* hal, const struct t3_job* job) {
+  if (hal->gpu == 0) return spins(hal, job);
+  unsigned char all[4];
+  return hal->exchange(hal->platform, "nothing", "x", 1, all, UINT64_MAX);
+}
+
+static int deep(volatile int* from) {
+  volatile int frame[64] = {*from + 1};
+  if (frame[0] < 0) return 0;
+  return deep(frame) + frame[1];
+}
+
+static enum t3_status overflows(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  volatile int begin = 0;
+  return deep(&begin) == 0 ? T3_OK : T3_BUSY;
+}
+
+static volatile uint64_t* const nowhere = (volatile uint64_t*)0x0000080000000000;
+
+static enum t3_status reads_nothing(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  return *nowhere == 0 ? T3_OK : T3_BUSY;
+}
+
+static enum t3_status jumps(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)job;
+  if (hal->gpu == 0) ((void (*)(void))(uintptr_t)nowhere)();
+  return T3_OK;
+}
+
+static enum t3_status illegal(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  __asm__ volatile(".4byte 0xffffffff");
+  return T3_OK;
+}
+
+static enum t3_status sleeps(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  __asm__ volatile("wfi");
+  return T3_OK;
+}
+
+static enum t3_status prints(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)job;
+  char* const text = malloc(100);
+  (void)snprintf(text, 100, "from the heap of GPU %u", (unsigned)hal->gpu);
+  printf("%s, %.3f\n", text, 1.5);
+  free(text);
+  printf("unended");
+  return T3_OK;
+}
+
+static enum t3_status exits(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  exit(T3_OVERLAP);
+}
+
+static enum t3_status aborts(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  abort();
+}
+
+/* More than there is. */
+static enum t3_status allocates(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  void* volatile most = malloc((size_t)1 << 31);
+  void* volatile some = malloc((size_t)1 << 20);
+  memset(some, 1, (size_t)1 << 20);
+  return most == NULL && some != NULL ? T3_OK : T3_OUT_OF_MEMORY;
+}
+
+/* Sleeps of the clock alone, with nothing that could end them but time; one that time does not reach. */
+static enum t3_status waits(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)job;
+  const uint64_t begin = hal->time_ns(hal->platform);
+  hal->wait_ns(hal->platform, 12345);
+  const uint64_t passed = hal->time_ns(hal->platform) - begin;
+  if (passed < 12345 || passed > 12345 + 200) return T3_BAD_VALUE;
+  if (hal->wait_for_interrupt(hal->platform, begin + 50000, "an interrupt") != T3_TIMEOUT) return T3_BUSY;
+  const uint64_t late = hal->time_ns(hal->platform) - begin - 50000;
+  if (late > 200) return T3_BAD_VALUE;
+  if (hal->gpu == 1) hal->wait_ns(hal->platform, UINT64_MAX);
+  return hal->wait_for_interrupt(hal->platform, UINT64_MAX, "what nobody does");
+}
+
+static enum t3_status disagrees(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)job;
+  unsigned char all[16] = {0}, mine[2] = {(unsigned char)(1 + hal->gpu), 2};
+  const enum t3_status first = hal->exchange(hal->platform, "same", mine, 1, all, UINT64_MAX);
+  if (first != T3_OK || all[0] != 1 || all[1] != 2) return T3_BAD_VALUE;
+  return hal->exchange(hal->platform, hal->gpu == 0 ? "one" : "other", mine, 1, all, UINT64_MAX);
+}
+
+static const struct t3_named_program programs[] = {
+    {"spins", spins},         {"spins_in_an_exchange", spins_in_an_exchange},
+    {"overflows", overflows}, {"reads_nothing", reads_nothing},
+    {"jumps", jumps},         {"illegal", illegal},
+    {"sleeps", sleeps},       {"prints", prints},
+    {"exits", exits},         {"aborts", aborts},
+    {"allocates", allocates}, {"waits", waits},
+    {"disagrees", disagrees}, {NULL, NULL}};
+
+const struct t3_export_table t3_exports = {
+    .version = T3_EXPORTS_VERSION, .layout = T3_EXPORTS_LAYOUT, .name = "core_guests", .programs = programs};

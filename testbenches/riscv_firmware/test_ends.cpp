@@ -1,0 +1,167 @@
+// How firmware on a core ends that no host's guard watches over, and executables that are not for it.
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "riscv_firmware/image.h"
+
+namespace t3vp::test::test_ends {
+using nlohmann::json;
+
+namespace {
+
+CoreRun guest(const std::string& program, json more = json::object()) {
+  more["program"] = FIRMWARE_DIR "/core_guests.elf:" + program;
+  if (!more.contains("gpus")) more["gpus"] = 1;
+  return CoreRun(more);
+}
+
+/// The run fails with this line in its diagnosis, and no further one but of the error log.
+void require_diagnosis(const CoreRun& run, const std::string& line) {
+  const Outcome outcome = run.run();
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.exit_code == 1);
+  const auto diagnosis = run.report().at("diagnosis");
+  REQUIRE(!diagnosis.empty());
+  for (std::size_t i = 1; i < diagnosis.size(); ++i)
+    CHECK_THAT(diagnosis[i].get<std::string>(), Catch::StartsWith("GPU 0 error log"));
+  CHECK_THAT(diagnosis[0].get<std::string>(), Catch::Matches(line));
+}
+
+/// An executable with other bytes at a place of its header.
+std::string changed(const Folder& folder, std::size_t at, const std::string& bytes) {
+  std::string content = text_of(FIRMWARE_DIR "/core_guests.elf");
+  content.replace(at, bytes.size(), bytes);
+  return folder.write("changed.elf", content).string();
+}
+
+void require_refused(const std::string& program, const std::string& line, const std::vector<std::string>& more = {}) {
+  const CoreRun run({{"gpus", 1}, {"program", program}});
+  const Outcome outcome = run.run(more);
+  INFO(outcome.out);
+  CHECK(outcome.exit_code == 2);
+  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  CHECK_THAT(outcome.err, Catch::Contains(line));
+}
+
+}  // namespace
+
+TEST_CASE("firmware that overflows its stack ends by an access fault and one line that says so") {
+  if (!has_image()) return;
+  require_diagnosis(
+      guest("overflows"),
+      "GPU 0 firmware has a trap that nobody handles: store access fault \\(cause 7\\) at pc 0xfffffe00800[0-9a-f]* "
+      "\\([a-z]*\\+0x[0-9a-f]*\\), address 0xfffffe007fff[0-9a-f]*: its stack has overflowed");
+}
+
+TEST_CASE("an exception that firmware does not handle is one line with its cause and place") {
+  if (!has_image()) return;
+  require_diagnosis(
+      guest("reads_nothing"),
+      "GPU 0 firmware has a trap that nobody handles: load access fault \\(cause 5\\) at pc 0xfffffe00800[0-9a-f]* "
+      "\\(reads_nothing\\+0x[0-9a-f]*\\), address 0x80000000000");
+}
+
+TEST_CASE("a jump to nowhere and an illegal instruction are such exceptions") {
+  if (!has_image()) return;
+  require_diagnosis(guest("jumps", {{"gpus", 2}}),
+                    "GPU 0 firmware has a trap that nobody handles: fetch access fault \\(cause 1\\) at pc "
+                    "0x80000000000, address 0x80000000000");
+  require_diagnosis(guest("illegal"),
+                    "GPU 0 firmware has a trap that nobody handles: illegal instruction .*address 0xffffffff");
+}
+
+TEST_CASE("firmware that spins for ever ends by limits of host time or of simulated time") {
+  if (!has_image()) return;
+  const auto [program, gpus] = GENERATE(table<const char*, int>({{"spins", 1}, {"spins_in_an_exchange", 2}}));
+  const Outcome outcome = guest(program, {{"gpus", gpus}, {"limits", {{"firmware_s", 0.3}}}}).run();
+  CHECK(outcome.exit_code == 1);
+  CHECK_THAT(outcome.err, Catch::Contains("limits.firmware_s: the firmware of GPU 0 at pc 0xfffffe00800") &&
+                              Catch::Contains("has computed for 0.3 s without an access or a call"));
+  const Outcome limited = guest(program, {{"gpus", gpus}, {"limits", {{"simulated_ms", 0.1}}}}).run();
+  CHECK(limited.exit_code == 1);
+  CHECK_THAT(limited.err, Catch::Contains("limits.simulated_ms: the run is not over after 0.1 ms"));
+}
+
+TEST_CASE("firmware that sleeps for nothing is told so") {
+  if (!has_image()) return;
+  const Outcome outcome = guest("sleeps").run();
+  CHECK(outcome.exit_code == 1);
+  CHECK_THAT(outcome.out, Catch::Contains("GPU 0 firmware sleeps (wfi at 0xfffffe00800"));
+}
+
+TEST_CASE("firmware prints to the log by lines and has a heap") {
+  if (!has_image()) return;
+  const Outcome outcome = guest("prints", {{"gpus", 2}}).run();
+  CHECK(outcome.exit_code == 0);
+  CHECK_THAT(outcome.err, Catch::Contains("ns: from the heap of GPU 0, 1.500\n") &&
+                              Catch::Contains("ns: from the heap of GPU 1, 1.500\n") &&
+                              Catch::Contains("ns: unended\n"));
+  CHECK(guest("allocates").run().exit_code == 0);
+}
+
+TEST_CASE("what main returns and what exit is given is the program's status") {
+  if (!has_image()) return;
+  require_diagnosis(guest("exits"), "GPU 0 firmware ended with overlap: .*");
+  require_diagnosis(guest("aborts"), "GPU 0 firmware has called abort\\(\\)");
+  const CoreRun own({{"gpus", 1}, {"program", FIRMWARE_DIR "/own_main.elf"}});
+  require_diagnosis(own, "GPU 0 firmware ended with busy: .*");
+  CHECK_THAT(own.run().err, Catch::Contains("counted 42"));
+}
+
+TEST_CASE("waits of a core end by its clock and one for nothing is stuck") {
+  if (!has_image()) return;
+  const CoreRun run = guest("waits", {{"gpus", 2}});
+  const Outcome outcome = run.run();
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == 1);
+  CHECK_THAT(outcome.out, Catch::Contains("GPU 0 firmware waits for what nobody does") &&
+                              Catch::Contains("GPU 1 firmware waits for 18446744073709551615 ns to pass"));
+  CHECK_THAT(guest("waits").run().out, Catch::Contains("GPU 0 firmware waits for what nobody does"));
+}
+
+TEST_CASE("cores exchange as native programs do and a mismatch fails the run") {
+  if (!has_image()) return;
+  const Outcome outcome = guest("disagrees", {{"gpus", 2}}).run();
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == 1);
+  CHECK_THAT(outcome.out, Catch::Contains("GPU 0 firmware ended with mismatch") &&
+                              Catch::Contains("GPU 1 firmware ended with mismatch"));
+}
+
+TEST_CASE("an executable that is not for the core is refused in one line") {
+  if (!has_image()) return;
+  const Folder folder;
+  require_refused(changed(folder, 4, "\x01"), "changed.elf: found an ELF file not of 64 bits");
+  require_refused(changed(folder, 18, "\xb7"), "found an ELF file for machine 183", {"--set", "firmware=riscv"});
+  require_refused(changed(folder, 16, std::string("\x03\0", 2)), "found an ELF file of type 3");
+  require_refused(changed(folder, 24, std::string(8, '\0')),
+                  "changed.elf: found entry point 0x0, expected it in the core's memory, 0xfffffe0080000000 to "
+                  "0xfffffe00bfffffff");
+  require_refused(FIRMWARE_DIR "/far_away.elf", "far_away.elf: found a segment from 0xfffffe00d0000000");
+  require_refused(SOFTWARE_DIR "/guests.so:alone", "found an ELF file for machine 62", {"--set", "firmware=riscv"});
+  require_refused(FIRMWARE_DIR "/core_guests.elf:spins", "expected a native library, or \"firmware\": \"riscv\"",
+                  {"--set", "firmware=native"});
+}
+
+TEST_CASE("a program that an image does not have is told") {
+  if (!has_image()) return;
+  const CoreRun run = guest("nobody");
+  const Outcome outcome = run.run();
+  CHECK(outcome.exit_code == 1);
+  CHECK_THAT(outcome.out, Catch::Contains("GPU 0 firmware is an image without the program that is asked for"));
+}
+
+TEST_CASE("a run on cores without the platform's image says how to get it") {
+  const Folder folder;
+  std::filesystem::copy(T3VP_BINARY_DIR "/t3vp", folder / "t3vp");
+  const std::string command = (folder / "t3vp").string() + " run " + config("runs/gemm-rs-4gpu.json").string() +
+                              " --set firmware=riscv --out " + (folder / "out").string() + " >/dev/null 2>" +
+                              (folder / "err").string();
+  CHECK(WEXITSTATUS(std::system(command.c_str())) == 2);
+  const std::string err = text_of(folder / "err");
+  CHECK(std::count(err.begin(), err.end(), '\n') == 1);
+  CHECK_THAT(err, Catch::Contains("/firmware: found \"riscv\" (--set)") && Catch::Contains("t3vp-firmware.elf") &&
+                      Catch::Contains("picolibc-riscv64-unknown-elf"));
+}
+
+}  // namespace t3vp::test::test_ends
