@@ -95,7 +95,8 @@ void add_machine(CLI::App* command, RegisterMachineOptions& machine) {
                       "File for every access to a register, a line for each; FILE.vcd: for wave viewers");
 }
 
-void add_registers(CLI::App& app, RegisterFormat& format, RegisterScriptCommand& script_command) {
+void add_registers(CLI::App& app, RegisterFormat& format, RegisterScriptCommand& script_command,
+                   RegisterMachineOptions& shell_machine) {
   CLI::App* registers = app.add_subcommand("registers", "Print the registers of a GPU, for people or other tools");
   CLI::Option_group* formats = registers->add_option_group("Format");
   const auto add = [&](const char* option, RegisterFormat its, const char* text) {
@@ -111,6 +112,8 @@ void add_registers(CLI::App& app, RegisterFormat& format, RegisterScriptCommand&
   CLI::App* script = registers->add_subcommand("script", "Run a script of register accesses, without firmware");
   script->add_option("FILE", script_command.file, "Reads, writes, expects and waits, one statement a line")->required();
   add_machine(script, script_command.machine);
+  CLI::App* shell = registers->add_subcommand("shell", "A prompt for statements of a script; help tells them");
+  add_machine(shell, shell_machine);
 }
 
 void add_validate(CLI::App& app, ValidateCommand& command) {
@@ -205,7 +208,8 @@ int run_command_line(int argc, const char* const* argv) {
       ->allow_extra_args(false);
   RegisterFormat register_format = RegisterFormat::markdown;
   RegisterScriptCommand script_command;
-  add_registers(app, register_format, script_command);
+  RegisterMachineOptions shell_machine;
+  add_registers(app, register_format, script_command, shell_machine);
   std::vector<fs::path> reports;
   CLI::App* compare_app =
       app.add_subcommand("compare", "Compare reports: the figures that differ; of more than two, an overview");
@@ -226,9 +230,11 @@ int run_command_line(int argc, const char* const* argv) {
     if (!parse(app, argc, argv)) return success;
     if (app.got_subcommand("run")) return run(run_command);
     if (app.got_subcommand("check")) return check(file_to_check, settings_to_check);
-    if (app.got_subcommand("registers"))
-      return app.get_subcommand("registers")->got_subcommand("script") ? run_register_script(script_command)
-                                                                       : print_registers(register_format);
+    if (const CLI::App* registers = app.get_subcommand("registers"); registers->parsed()) {
+      if (registers->got_subcommand("script")) return run_register_script(script_command);
+      if (registers->got_subcommand("shell")) return run_register_shell(shell_machine);
+      return print_registers(register_format);
+    }
     if (app.got_subcommand("compare")) return compare(reports);
     if (app.got_subcommand("experiment")) return experiment(experiment_command);
     if (app.got_subcommand("riscv")) return run_on_riscv(riscv_command);

@@ -77,6 +77,7 @@ int validate(const ValidateCommand& command);
 int check(const std::filesystem::path& file, const std::vector<std::string>& settings);
 int print_registers(RegisterFormat format);
 int run_register_script(const RegisterScriptCommand& command);
+int run_register_shell(const RegisterMachineOptions& machine);
 int compare(const std::vector<std::filesystem::path>& reports);
 
 int run_command_line(int argc, const char* const* argv);

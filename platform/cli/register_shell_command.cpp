@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <iostream>
+
+#include "cli/command_line.h"
+#include "cli/line_editor.h"
+#include "cli/register_machine.h"
+#include "config/input_error.h"
+#include "config/json_document.h"
+#include "register_script/suggestions.h"
+#include "report/console.h"
+
+namespace t3vp {
+namespace {
+
+constexpr const char* help =
+    "  gpu0.dma.rows = 64                            write a register\n"
+    "  gpu0.dma.command = {action = add, force = 0}  and its fields\n"
+    "  gpu0.dma.status                               read, and show\n"
+    "  expect gpu0.dma.status.code == ok             read, and compare: ==, !=, <, <=, >, >=\n"
+    "  wait gpu0.dma.status.busy == 0 timeout 10 us  read until it is so\n"
+    "  refused gpu0.dma.used = 5                     the access has to be refused\n"
+    "  delay 500 ns                                  let time pass\n"
+    "  fill gpu0.memory[0x1000, 64] u16 = 3 step 1   address, bytes, elements\n"
+    "  gpu0.memory[0x1000, 64] u16                   show; expect and == compare\n"
+    "  help, quit; Tab completes\n";
+
+/// An empty text: nothing stands in the way.
+std::string failure_of(const ScriptSession::Outcome& outcome) {
+  if (!outcome.shown.empty()) print(outcome.shown + "\n");
+  return outcome.failure;
+}
+
+std::string trimmed(const std::string& text) {
+  const std::size_t begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t");
+  return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
+}
+
+/// Mistakes and failures are told, and the next line is read.
+void serve_terminal(RegisterMachine& machine) {
+  LineEditor editor([&](std::string_view line) {
+    Suggestions found = suggestions_for(line, machine.what_there_is());
+    return LineCompletion{found.begun, std::move(found.texts)};
+  });
+  while (const auto line = editor.next(fmt::format("{:.3f} ns> ", machine.time_ns()))) {
+    const std::string command = trimmed(*line);
+    if (command == "quit" || command == "exit") return;
+    if (command == "help" || command == "?") {
+      print(help);
+      continue;
+    }
+    try {
+      const std::string failure =
+          failure_of(machine.session().execute(parse_statement(*line, machine.what_there_is())));
+      if (!failure.empty()) print_error(failure);
+    } catch (const ScriptError& error) {
+      print_error(
+          fmt::format("column {}: found {}, expected {}", error.column, shortened(error.found), error.expected));
+    }
+  }
+  print("\n");
+}
+
+/// False at the end of the input.
+bool read_line(std::string& line) {
+  constexpr std::size_t most = std::size_t{1} << 20;
+  line.clear();
+  char next = 0;
+  while (std::cin.get(next) && next != '\n') {
+    line += next;
+    if (line.size() > most) throw InputError("standard input", "a line without end", "statements, one a line");
+  }
+  return std::cin || !line.empty();
+}
+
+/// A script that is read as it comes: the first mistake or failure ends it.
+int serve_script(RegisterMachine& machine) {
+  std::string line;
+  for (std::size_t number = 1; read_line(line); ++number) {
+    if (const std::string command = trimmed(line); command == "quit" || command == "exit") break;
+    Statement statement;
+    try {
+      statement = parse_statement(line, machine.what_there_is());
+    } catch (const ScriptError& error) {
+      throw InputError(fmt::format("standard input:{}:{}", number, error.column), shortened(error.found),
+                       error.expected);
+    }
+    const std::string failure = failure_of(machine.session().execute(statement));
+    if (failure.empty()) continue;
+    print_error(fmt::format("standard input:{}:{}: {}", number, statement.column, failure));
+    return failed;
+  }
+  return success;
+}
+
+}  // namespace
+
+int run_register_shell(const RegisterMachineOptions& options) {
+  RegisterMachine machine(options);
+  int code = success;
+  if (isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0)
+    serve_terminal(machine);
+  else
+    code = serve_script(machine);
+  machine.complete();
+  return code;
+}
+
+}  // namespace t3vp
