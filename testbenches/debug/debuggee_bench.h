@@ -46,6 +46,23 @@ class FakeDebuggee : public debug::Debuggee {
   }
 };
 
+/// Packets and acknowledgements, nothing else.
+inline bool is_well_formed(const std::string& output) {
+  std::size_t i = 0;
+  while (i < output.size()) {
+    if (output[i] == '+' || output[i] == '-') {
+      ++i;
+      continue;
+    }
+    const std::size_t end = output.find('#', i);
+    if (output[i] != '$' || end == std::string::npos || output.size() < end + 3) return false;
+    if (end - i - 1 > debug::PacketReader::most_bytes) return false;
+    if (debug::framed(output.substr(i + 1, end - i - 1)) != output.substr(i, end + 3 - i)) return false;
+    i = end + 3;
+  }
+  return true;
+}
+
 class GdbBench {
  public:
   FakeDebuggee debuggee;

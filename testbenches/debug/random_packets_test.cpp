@@ -46,23 +46,6 @@ std::string random_bytes(Random& random) {
   return bytes;
 }
 
-/// Packets and acknowledgements, nothing else.
-bool is_well_formed(const std::string& output) {
-  std::size_t i = 0;
-  while (i < output.size()) {
-    if (output[i] == '+' || output[i] == '-') {
-      ++i;
-      continue;
-    }
-    const std::size_t end = output.find('#', i);
-    if (output[i] != '$' || end == std::string::npos || output.size() < end + 3) return false;
-    if (end - i - 1 > PacketReader::most_bytes) return false;
-    if (framed(output.substr(i + 1, end - i - 1)) != output.substr(i, end + 3 - i)) return false;
-    i = end + 3;
-  }
-  return true;
-}
-
 }  // namespace
 
 TEST_CASE("Random packets get well-formed answers and the server goes on") {
