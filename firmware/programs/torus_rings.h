@@ -8,8 +8,8 @@
 #include "t3/t3.h"
 
 /* The counters of dimension d are those from first_counter + d * ring_workgroups on. Both kernels of a dimension count
- * in them, and those of one all-reduce after the other, since a GPU hears of one alone there, the next in its ring,
- * whose kernels come in the same order. */
+ * in them, and those of one all-reduce after the other, since a workgroup hears of one GPU alone there, the next in its
+ * way round the ring, whose kernels come in the same order. */
 struct t3_torus_rings {
   uint32_t dimensions[T3_TORUS_DIMENSIONS_MAX]; /* as struct t3_collective has them */
   uint32_t first_counter;

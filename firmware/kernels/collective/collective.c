@@ -124,11 +124,12 @@ static uint64_t counter(const struct t3_wave* wave, const struct t3_steps* steps
          (uint64_t)T3_SIGNALS_VALUE_STRIDE * (steps->arguments->signal_base + number);
 }
 
-static bool is_told(const struct t3_collective_arguments* p, enum t3_told whom, uint32_t gpu) {
+static bool is_told(const struct t3_steps* steps, enum t3_told whom, uint32_t gpu) {
+  const struct t3_collective_arguments* p = steps->arguments;
   const uint32_t per_node = p->gpus_per_node;
   switch (whom) {
     case T3_TELLS_PREVIOUS:
-      return gpu == t3_previous_gpu(p);
+      return gpu == t3_previous_gpu(steps);
     case T3_TELLS_NODE:
       return gpu / per_node == p->gpu / per_node;
     case T3_TELLS_OTHER_NODES:
@@ -147,7 +148,7 @@ static void tell(struct t3_wave* wave, const struct t3_steps* steps, enum t3_tol
   const struct t3_collective_arguments* p = steps->arguments;
   if (whom == T3_TELLS_BY_SWITCH) signal(wave, steps, T3_ALL_GPUS, whom);
   for (uint32_t i = 1; i < p->gpus; ++i)
-    if (is_told(p, whom, t3_other_gpu(p, i))) signal(wave, steps, t3_other_gpu(p, i), whom);
+    if (is_told(steps, whom, t3_other_gpu(p, i))) signal(wave, steps, t3_other_gpu(p, i), whom);
 }
 
 static void take_time(struct t3_wave* wave, uint32_t operations) {
@@ -171,7 +172,7 @@ static uint64_t worth_handing_on(const struct t3_device* device, uint32_t workgr
 
 static void run(struct t3_wave* wave) {
   const struct t3_collective_arguments* p = wave->arguments;
-  const struct t3_steps steps = t3_steps_of(p, worth_handing_on(wave->device, wave->workgroups));
+  const struct t3_steps steps = t3_steps_of(p, wave->workgroup, worth_handing_on(wave->device, wave->workgroups));
   struct share* share = wave->local;
   const bool leads = wave->wave == 0;
   if (leads) take_time(wave, wave->device->ring_start_operations);
@@ -242,7 +243,7 @@ struct buffers {
 };
 
 static struct buffers buffers_of(const struct t3_collective_arguments* p) {
-  const struct t3_steps steps = t3_steps_of(p, 1);
+  const struct t3_steps steps = t3_steps_of(p, 0, 1);
   const struct t3_collective* c = &steps.collective;
   const uint64_t element = t3_element_bytes(c->element);
   const uint64_t in = c->op == T3_ALL_TO_ALL ? c->elements * element : 0;
@@ -275,22 +276,27 @@ static bool check_counters(struct t3_check* check, const struct t3_collective_ar
   return t3_check_counters(check, p->signal_base, counters);
 }
 
-static bool check_reach(struct t3_check* check, const struct t3_collective_arguments* p) {
+static bool check_reach(struct t3_check* check, const struct t3_collective_arguments* p, uint32_t workgroups) {
   if (p->algorithm == T3_IN_SWITCH && !check->reaches(check->cluster, t3_on_gpu(T3_ALL_GPUS, p->out)))
     return t3_refuse(check, T3_NO_PEER, "algorithm %u: a switch that reduces expected, no link leads to one",
                      p->algorithm);
   if (p->algorithm != T3_RING) return t3_check_reach(check, p->gpu, p->gpus, "out", p->out);
-  const uint64_t previous = t3_on_gpu(t3_previous_gpu(p), p->out);
-  if (check->reaches(check->cluster, previous)) return true;
-  return t3_refuse(check, T3_NO_PEER, "GPU %" PRIu64 " of out " T3_HEX " cannot be reached", t3_gpu_of(previous),
-                   previous);
+  for (uint32_t workgroup = 0; workgroup < 2 && workgroup < workgroups; ++workgroup) {
+    const struct t3_steps steps = t3_steps_of(p, workgroup, 1);
+    const uint64_t previous = t3_on_gpu(t3_previous_gpu(&steps), p->out);
+    if (!check->reaches(check->cluster, previous))
+      return t3_refuse(check, T3_NO_PEER, "GPU %" PRIu64 " of out " T3_HEX " cannot be reached", t3_gpu_of(previous),
+                       previous);
+  }
+  return true;
 }
 
 static bool check(struct t3_check* check, const struct t3_launch* launch) {
   const struct t3_collective_arguments* p = launch->arguments;
   if (!check_numbers(check, p)) return false;
   const struct buffers buffers = buffers_of(p);
-  return check_buffers(check, &buffers) && check_counters(check, p, launch->workgroups) && check_reach(check, p);
+  return check_buffers(check, &buffers) && check_counters(check, p, launch->workgroups) &&
+         check_reach(check, p, launch->workgroups);
 }
 
 /* What is sent there goes to the same places of other GPUs, of which the first has most of an all-to-all's. */

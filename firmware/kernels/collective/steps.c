@@ -1,5 +1,7 @@
 /* GPU g of N; a ring's GPU sends to g - 1, to the previous member where rings are of one dimension of a torus. There g
- * and N are a place and the ring's length, and a chunk is a member's: those of as many GPUs as the stride is.
+ * and N are a place and the ring's length, a chunk is a member's: those of as many GPUs as the stride is, and every
+ * second workgroup goes the other way round, with places counted backwards, so that both links of the dimension carry
+ * half of all.
  *
  * Direct: step 0 sends all that others want, to each the same way, and tells all of them; step 1 waits until N - 1 have
  * told this one, and of a reduce-scatter adds what has come. A broadcast has one that tells. An all-reduce has step 1
@@ -38,13 +40,12 @@ static struct t3_ring ring_of(const struct t3_collective_arguments* p) {
 }
 static uint32_t place_in(struct t3_ring ring, uint32_t gpu) { return gpu / ring.stride % ring.length; }
 /* The GPU so many places further on in this one's ring, up to a round. */
-static uint32_t member(const struct t3_collective_arguments* p, uint32_t distance) {
-  const struct t3_ring ring = ring_of(p);
-  const uint32_t place = place_in(ring, p->gpu);
-  return p->gpu - place * ring.stride + (place + distance) % ring.length * ring.stride;
+static uint32_t member(const struct t3_steps* s, uint32_t distance) {
+  const uint32_t place = place_in(s->ring, gpu_of(s)), length = s->ring.length;
+  const uint32_t there = s->other_way ? place + length - distance % length : place + distance;
+  return gpu_of(s) - place * s->ring.stride + there % length * s->ring.stride;
 }
-uint32_t t3_previous_gpu(const struct t3_collective_arguments* p) { return member(p, ring_of(p).length - 1); }
-static uint32_t previous(const struct t3_steps* s) { return t3_previous_gpu(s->arguments); }
+uint32_t t3_previous_gpu(const struct t3_steps* s) { return member(s, s->ring.length - 1); }
 
 static uint64_t bytes_of(const struct t3_steps* s, uint64_t elements) {
   return elements * t3_element_bytes(s->collective.element);
@@ -57,7 +58,7 @@ static uint64_t offset_of(const struct t3_steps* s, uint32_t chunk) {
   return bytes_of(s, t3_flat_chunk_begin(s->collective.elements, chunk, gpus_of(s)));
 }
 
-struct t3_steps t3_steps_of(const struct t3_collective_arguments* p, uint64_t piece_bytes) {
+struct t3_steps t3_steps_of(const struct t3_collective_arguments* p, uint32_t workgroup, uint64_t piece_bytes) {
   struct t3_steps s = {.arguments = p,
                        .collective = {.op = (enum t3_collective_op)p->op,
                                       .algorithm = (enum t3_collective_algorithm)p->algorithm,
@@ -67,6 +68,7 @@ struct t3_steps t3_steps_of(const struct t3_collective_arguments* p, uint64_t pi
                                       .gpus_per_row = p->gpus_per_row,
                                       .ring = {p->ring_stride, p->ring_length}},
                        .ring = ring_of(p),
+                       .other_way = p->ring_length != 0 && workgroup % 2 != 0,
                        .pieces = 1};
   s.count = s.ring.length;
   if (p->algorithm == T3_DIRECT || p->algorithm == T3_IN_SWITCH) {
@@ -151,7 +153,7 @@ static struct t3_transfer copy_of_piece(const struct t3_steps* s, uint32_t piece
 /* What the member so many places further on owns. */
 static struct t3_transfer copy_of_range(const struct t3_steps* s, uint32_t distance) {
   const uint64_t elements = s->collective.elements;
-  const uint32_t first = member(s->arguments, distance) / s->ring.stride * s->ring.stride;
+  const uint32_t first = member(s, distance) / s->ring.stride * s->ring.stride;
   const uint64_t begin = t3_flat_chunk_begin(elements, first, gpus_of(s));
   return copy_of(s, bytes_of(s, begin), t3_flat_chunk_begin(elements, first + s->ring.stride, gpus_of(s)) - begin);
 }
@@ -180,11 +182,12 @@ static struct t3_transfer reduce_directly(const struct t3_steps* s, uint32_t ste
 }
 
 /* Where what a step has sent waits: of the ring of all at the place of its own chunk. Those of a dimension have a slot
- * for each step, so that it is at the same place on all GPUs. */
+ * for each step and way, so that it is at the same place on all GPUs. */
 static uint64_t staged(const struct t3_steps* s, uint32_t step, uint64_t source) {
   const uint64_t staging = s->arguments->staging;
   if (s->collective.ring.length == 0) return staging + source - s->arguments->out;
-  return staging + step * t3_ring_slot(&s->collective, s->ring, gpus_of(s)) + source % 32;
+  const uint64_t slot = 2 * (uint64_t)step + (s->other_way ? 1 : 0);
+  return staging + slot * t3_ring_slot(&s->collective, s->ring, gpus_of(s)) + source % 32;
 }
 
 static struct t3_transfer reduce_in_ring(const struct t3_steps* s, uint32_t step) {
@@ -192,7 +195,7 @@ static struct t3_transfer reduce_in_ring(const struct t3_steps* s, uint32_t step
   struct t3_transfer transfer = copy_of_range(s, step + 1);
   transfer.addends = step == 0 ? 0 : 1;
   if (step != 0) transfer.addend = staged(s, step - 1, transfer.source);
-  transfer.to = is_last ? gpu_of(s) : previous(s);
+  transfer.to = is_last ? gpu_of(s) : t3_previous_gpu(s);
   if (!is_last) transfer.target = staged(s, step, transfer.source);
   return transfer;
 }
@@ -217,8 +220,8 @@ static struct t3_transfer hand_on(const struct t3_steps* s, uint32_t step, uint3
   struct t3_transfer transfer = part_of(s, from, behind(s, from, index + 1));
   if (step == 0 && index + 1 == gpus_of(s)) return part_of(s, from, from);
   if (step != 0) transfer.source = waiting(s, step, transfer.to);
-  if (transfer.to != previous(s)) transfer.target = waiting(s, step + 1, transfer.to);
-  transfer.to = previous(s);
+  if (transfer.to != t3_previous_gpu(s)) transfer.target = waiting(s, step + 1, transfer.to);
+  transfer.to = t3_previous_gpu(s);
   return transfer;
 }
 
@@ -268,6 +271,6 @@ struct t3_transfer t3_transfer_of(const struct t3_steps* s, uint32_t step, uint3
       transfer = copy_of_range(s, step);
       break;
   }
-  transfer.to = previous(s);
+  transfer.to = t3_previous_gpu(s);
   return transfer;
 }

@@ -13,6 +13,7 @@ struct t3_steps {
   const struct t3_collective_arguments* arguments;
   struct t3_collective collective;
   struct t3_ring ring; /* what a ring's GPUs are, the ring of all too */
+  bool other_way;      /* round that ring */
   uint32_t pieces;     /* of a ring's broadcast, handed on one after the other */
   uint32_t count;
 };
@@ -49,8 +50,8 @@ struct t3_transfer {
   uint32_t to;
 };
 
-/* `piece_bytes`: what is worth handing on by itself. */
-struct t3_steps t3_steps_of(const struct t3_collective_arguments* arguments, uint64_t piece_bytes);
+/* Of a workgroup. `piece_bytes`: what is worth handing on by itself. */
+struct t3_steps t3_steps_of(const struct t3_collective_arguments* arguments, uint32_t workgroup, uint64_t piece_bytes);
 struct t3_step t3_step_of(const struct t3_steps* steps, uint32_t step);
 struct t3_transfer t3_transfer_of(const struct t3_steps* steps, uint32_t step, uint32_t index);
 
@@ -59,7 +60,7 @@ struct t3_transfer t3_transfer_of(const struct t3_steps* steps, uint32_t step, u
 uint32_t t3_other_gpu(const struct t3_collective_arguments* arguments, uint32_t number);
 
 /* The GPU that a ring's sends to. */
-uint32_t t3_previous_gpu(const struct t3_collective_arguments* arguments);
+uint32_t t3_previous_gpu(const struct t3_steps* steps);
 
 /* Of the hierarchical algorithm (hierarchical_steps.c). */
 struct t3_step t3_hierarchical_step(const struct t3_steps* steps, uint32_t step);
