@@ -66,16 +66,8 @@ static void publish_shared(const struct pass* p) {
   const uint32_t layers = t3_dlrm_layers(&p->job->dlrm), each = bucket_layers(p);
   for (uint32_t bucket = 0; bucket * each < layers; ++bucket) {
     const uint32_t first = bucket * each, count = (uint32_t)t3_at_most(each, layers - first);
-    const char name[] = {'b',
-                         'u',
-                         'c',
-                         'k',
-                         'e',
-                         't',
-                         (char)('0' + bucket / 100),
-                         (char)('0' + bucket / 10 % 10),
-                         (char)('0' + bucket % 10),
-                         0};
+    char name[] = "bucket000";
+    t3_number_name(name, bucket);
     t3_publish_rows(p->gpu, name, p->mlp.gradients + first * p->mlp.layer_bytes, 1,
                     count * p->mlp.layer_bytes / t3_element_bytes(p->mlp.element), p->mlp.element);
   }
@@ -97,6 +89,7 @@ static enum t3_status allocate(struct pass* p) {
   T3_TRY(t3_prepare_update(gpu, e, p->job->dlrm.fused_backward, &p->update));
   T3_TRY(t3_mlp_allocate(gpu, &p->job->dlrm, e->element, t3_embedding_samples(e, 0, gpu->gpus), &p->mlp));
   p->mlp.samples = samples;
+  t3_mlp_publish(gpu, &p->mlp, (uint32_t)t3_flat_chunk_begin(e->global_batch, gpu->gpu, gpu->gpus));
   t3_publish_rows(gpu, "out", p->tables.out, samples, columns, e->element);
   publish_shared(p);
   return T3_OK;
@@ -227,7 +220,9 @@ static enum t3_status update_weights(struct pass* p) {
 static enum t3_status backward(struct pass* p) {
   const struct t3_dlrm* d = &p->job->dlrm;
   const struct t3_matrix features = all_features(p, p->features), gradients = all_features(p, p->feature_gradients);
+  const struct t3_matrix result = t3_mlp_input(&p->mlp, t3_dlrm_layers(d)), errors = t3_mlp_error(&p->mlp);
   uint32_t bucket = 0;
+  T3_TRY(t3_rows(p->gpu, T3_ROWS_SCALE, &errors, &result, NULL, NULL, (struct t3_row_options){.factor = -1}));
   T3_TRY(queue_backward(p, 0, d->top_layers));
   T3_TRY(t3_rows(p->gpu, T3_ROWS_SCALE, &gradients, &features, NULL, NULL, (struct t3_row_options){.factor = 1}));
   p->gradients_of_features = t3_last_kernel(p->gpu);

@@ -2,6 +2,8 @@
 
 #include <stddef.h>
 
+#include "operands.h"
+
 enum t3_status t3_mlp_allocate(struct t3_context* gpu, const struct t3_dlrm* shape, enum t3_element element,
                                uint32_t samples, struct t3_mlp* mlp) {
   const uint64_t row = t3_dlrm_row_bytes(shape, element);
@@ -51,6 +53,67 @@ static struct t3_matrix product_of(const struct t3_mlp* mlp, uint32_t layer) {
 
 static struct t3_matrix of_layer(const struct t3_mlp* mlp, uint64_t all, uint32_t layer) {
   return matrix(mlp, all + (t3_dlrm_layers(mlp->shape) - 1 - layer) * mlp->layer_bytes, mlp->shape->width);
+}
+
+static float number_of(uint64_t kind, uint64_t row, uint64_t column) {
+  const uint64_t hash = t3_embedding_mixed(t3_embedding_mixed(kind << 32 ^ row) + column);
+  return (float)((int32_t)(hash >> 40) - (1 << 23)) * 0x1p-23f;
+}
+
+float t3_mlp_weight(const struct t3_dlrm* shape, uint32_t layer, uint32_t row, uint32_t column) {
+  return number_of(1 + layer, row, column) / (float)shape->width;
+}
+
+float t3_mlp_dense(uint32_t sample, uint32_t column) { return number_of(0, sample, column); }
+
+struct contents {
+  const struct t3_mlp* mlp;
+  uint32_t layer, first_sample;
+};
+
+static void write_weights(const void* argument, uint32_t gpu, float* values) {
+  const struct contents* c = argument;
+  const struct t3_dlrm* d = c->mlp->shape;
+  (void)gpu;
+  for (uint32_t row = 0; row < d->width; ++row)
+    for (uint32_t column = 0; column < d->width; ++column)
+      values[(uint64_t)row * d->width + column] = t3_mlp_weight(d, c->layer, row, column);
+}
+
+static void write_dense(const void* argument, uint32_t gpu, float* values) {
+  const struct contents* c = argument;
+  const uint32_t width = c->mlp->shape->width;
+  (void)gpu;
+  for (uint32_t row = 0; row < c->mlp->samples; ++row)
+    for (uint32_t column = 0; column < width; ++column)
+      values[(uint64_t)row * width + column] = t3_mlp_dense(c->first_sample + row, column);
+}
+
+static void publish(const struct t3_context* gpu, const char* name, const struct t3_matrix* matrix,
+                    void (*function)(const void* argument, uint32_t gpu, float* values),
+                    const struct contents* contents) {
+  const struct t3_buffer buffer = {
+      .name = name,
+      .address = matrix->address,
+      .row_stride = matrix->row_stride,
+      .rows = matrix->rows,
+      .columns = matrix->columns,
+      .element = (uint32_t)matrix->element,
+      .initial = {.kind = T3_CONTENTS_FUNCTION, .function = function, .argument = contents}};
+  gpu->hal->publish(gpu->hal->platform, &buffer);
+}
+
+void t3_mlp_publish(const struct t3_context* gpu, const struct t3_mlp* mlp, uint32_t first_sample) {
+  const struct t3_matrix dense = t3_mlp_input(mlp, 0);
+  const struct contents first = {.mlp = mlp, .first_sample = first_sample};
+  publish(gpu, "dense", &dense, write_dense, &first);
+  for (uint32_t layer = 0; layer < t3_dlrm_layers(mlp->shape); ++layer) {
+    char name[] = "weights000";
+    t3_number_name(name, layer);
+    const struct t3_matrix weights = of_layer(mlp, mlp->weights, layer);
+    const struct contents contents = {.mlp = mlp, .layer = layer};
+    publish(gpu, name, &weights, write_weights, &contents);
+  }
 }
 
 enum t3_status t3_mlp_queue_forward(struct t3_context* gpu, const struct t3_mlp* mlp, uint32_t layer) {

@@ -4,6 +4,15 @@
 
 #include "t3/dlrm.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What weights are before the pass, the same on all GPUs, and what the first layer takes of each sample of the global
+ * batch: numbers from -1 to 1 - 2^-23, weights divided by `width`. */
+float t3_mlp_weight(const struct t3_dlrm* shape, uint32_t layer, uint32_t row, uint32_t column);
+float t3_mlp_dense(uint32_t sample, uint32_t column);
+
 struct t3_mlp {
   const struct t3_dlrm* shape;
   enum t3_element element;
@@ -17,6 +26,8 @@ struct t3_mlp {
 
 enum t3_status t3_mlp_allocate(struct t3_context* gpu, const struct t3_dlrm* shape, enum t3_element element,
                                uint32_t samples, struct t3_mlp* mlp);
+/* Hands what layers begin with to the platform, "dense" and "weights000" on; the GPU's samples begin with this one. */
+void t3_mlp_publish(const struct t3_context* gpu, const struct t3_mlp* mlp, uint32_t first_sample);
 /* What a layer takes; the input behind the last layer is what that one gives. */
 struct t3_matrix t3_mlp_input(const struct t3_mlp* mlp, uint32_t layer);
 /* The gradient that the layer in front has to go on with. */
@@ -28,5 +39,9 @@ struct t3_matrix t3_mlp_rows(const struct t3_mlp* mlp, uint64_t address, uint32_
 enum t3_status t3_mlp_queue_forward(struct t3_context* gpu, const struct t3_mlp* mlp, uint32_t layer);
 /* GELU's gradient, then those of weights and input. */
 enum t3_status t3_mlp_queue_backward(struct t3_context* gpu, const struct t3_mlp* mlp, uint32_t layer);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

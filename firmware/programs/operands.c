@@ -1,5 +1,7 @@
 #include "operands.h"
 
+#include <string.h>
+
 #include "t3/address.h"
 #include "t3/registers/signals.h"
 
@@ -27,6 +29,11 @@ void t3_publish_rows(const struct t3_context* context, const char* name, uint64_
                                    .columns = (uint32_t)columns,
                                    .element = element};
   t3_publish(context, name, &matrix);
+}
+
+void t3_number_name(char* name, uint32_t number) {
+  char* end = name + strlen(name);
+  for (uint32_t digit = 1; digit <= 3; ++digit, number /= 10) end[-(int)digit] = (char)('0' + number % 10);
 }
 
 uint32_t t3_first_counter(const struct t3_context* context, uint32_t of_each_workgroup) {

@@ -22,6 +22,9 @@ void t3_publish(const struct t3_context* context, const char* name, const struct
 void t3_publish_rows(const struct t3_context* context, const char* name, uint64_t address, uint64_t rows,
                      uint64_t columns, enum t3_element element);
 
+/* Replaces the three digits at the end of a name. */
+void t3_number_name(char* name, uint32_t number);
+
 /* The last counters are for kernels that are not the driver's ring kernels: the first of so many for each workgroup. */
 uint32_t t3_first_counter(const struct t3_context* context, uint32_t of_each_workgroup);
 /* What a counter has been signalled so far, while no GPU can have signalled yet. */

@@ -2,7 +2,11 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include <fstream>
+
+#include "mlp.h"
 #include "system/kernel_runs.h"
+#include "workload/embedding.h"
 
 namespace t3vp::test::test_dlrm_runs {
 
@@ -48,6 +52,123 @@ TEST_CASE("a training pass leaves what was pooled at its owners and takes its gr
         embedding["tables_per_gpu"].get<std::uint64_t>() * embedding["dimension"].get<std::uint64_t>();
     CHECK(run.report()["functional"]["elements"] ==
           gpus * of_tables * (embedding["global_batch"].get<std::uint64_t>() + embedding["rows"].get<std::uint64_t>()));
+  }
+}
+
+namespace {
+
+using Matrix = std::vector<std::vector<double>>;
+
+/// A dumped array of fp32.
+std::vector<float> dumped(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string prefix(10, 0);
+  file.read(prefix.data(), 10);
+  const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(prefix[i])); };
+  file.seekg(static_cast<std::streamoff>(10 + byte(8) + 256 * byte(9)));
+  std::vector<float> values;
+  for (float value = 0; file.read(reinterpret_cast<char*>(&value), sizeof value);) values.push_back(value);
+  return values;
+}
+
+double tanh_of_gelu(double x) { return std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)); }
+double gelu(double x) { return x / 2 * (1 + tanh_of_gelu(x)); }
+double gelu_slope(double x) {
+  const double step = 1e-5 * std::max(1.0, std::abs(x));
+  return (gelu(x + step) - gelu(x - step)) / (2 * step);
+}
+
+/// Both perceptrons in double, sample by sample, from the definition of their gradients.
+class Perceptrons {
+ public:
+  Perceptrons(const t3_dlrm& shape) : shape_(shape), width_(shape.width), layers_(t3_dlrm_layers(&shape)) {
+    for (std::uint32_t layer = 0; layer < layers_; ++layer) {
+      weights_.emplace_back(width_, std::vector<double>(width_));
+      for (std::uint32_t row = 0; row < width_; ++row)
+        for (std::uint32_t column = 0; column < width_; ++column)
+          weights_[layer][row][column] = t3_mlp_weight(&shape, layer, row, column);
+    }
+    learnt_ = weights_;
+  }
+
+  void learn(std::uint32_t sample, const std::vector<float>& pooled) {
+    std::vector<std::vector<double>> inputs{std::vector<double>(width_)}, products;
+    for (std::uint32_t i = 0; i < width_; ++i) inputs[0][i] = t3_mlp_dense(sample, i);
+    for (std::uint32_t layer = 0; layer < layers_; ++layer) {
+      if (layer == shape_.bottom_layers)
+        for (std::size_t i = 0; i < std::min<std::size_t>(width_, pooled.size()); ++i) inputs[layer][i] += pooled[i];
+      std::vector<double> product(width_), output(width_);
+      for (std::uint32_t column = 0; column < width_; ++column) {
+        for (std::uint32_t row = 0; row < width_; ++row)
+          product[column] += inputs[layer][row] * weights_[layer][row][column];
+        output[column] = gelu(product[column]);
+      }
+      products.push_back(product);
+      inputs.push_back(output);
+    }
+    std::vector<double> error(width_);
+    for (std::uint32_t i = 0; i < width_; ++i) error[i] = -inputs[layers_][i];
+    for (std::uint32_t layer = layers_; layer-- > 0;) {
+      std::vector<double> before(width_);
+      for (std::uint32_t column = 0; column < width_; ++column) {
+        const double of_product = error[column] * gelu_slope(products[layer][column]);
+        for (std::uint32_t row = 0; row < width_; ++row) {
+          learnt_[layer][row][column] += inputs[layer][row] * of_product;
+          before[row] += of_product * weights_[layer][row][column];
+        }
+      }
+      error = before;
+    }
+  }
+
+  const Matrix& learnt(std::uint32_t layer) const { return learnt_[layer]; }
+  const Matrix& before(std::uint32_t layer) const { return weights_[layer]; }
+
+ private:
+  t3_dlrm shape_;
+  std::uint32_t width_, layers_;
+  std::vector<Matrix> weights_, learnt_;
+};
+
+}  // namespace
+
+TEST_CASE("all GPUs learn the same weights in a training pass and those that the definition gives") {
+  const auto [gpus, topology, bucket_MiB] = GENERATE(
+      table<std::uint32_t, std::string, double>({{3, joined, 0.02}, {4, torus({2, 2}), 0.02}, {2, joined, 25}}));
+  CAPTURE(gpus, topology);
+  constexpr std::uint32_t batch = 11, width = 50, bottom = 2, top = 3;
+  const json embedding = tables(batch, 2, 20, 3, 40);
+  const Run run = right_run(pass("bulk", gpus, embedding, mlp(bottom, top, width, bucket_MiB)) +
+                            Settings{"data=functional", topology});
+  t3_embedding e{};
+  e.global_batch = batch, e.tables_per_gpu = 2, e.dimension = 20, e.pooling = 3, e.rows = 40, e.element = T3_FP32;
+  e.seed = 1;
+  t3_dlrm d{};
+  d.bottom_layers = bottom, d.top_layers = top, d.width = width;
+  Perceptrons perceptrons(d);
+  const EmbeddingOracle oracle(e, gpus);
+  std::uint32_t sample = 0;
+  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu)
+    for (std::uint32_t own = 0; own < t3_embedding_samples(&e, gpu, gpus); ++own)
+      perceptrons.learn(sample++, oracle.received(gpu, own));
+  for (std::uint32_t layer = 0; layer < bottom + top; ++layer) {
+    double most = 0;
+    for (std::uint32_t i = 0; i < width * width; ++i)
+      most = std::max(most, std::abs(perceptrons.learnt(layer)[i / width][i % width] -
+                                     perceptrons.before(layer)[i / width][i % width]));
+    const std::string name = ".weights00" + std::to_string(layer);
+    const std::vector<float> first = dumped(run.array("gpu0" + name));
+    REQUIRE(first.size() == std::size_t{width} * width);
+    for (std::uint32_t gpu = 1; gpu < gpus; ++gpu)
+      CHECK(dumped(run.array("gpu" + std::to_string(gpu) + name)) == first);
+    double worst = 0;
+    for (std::uint32_t i = 0; i < width * width; ++i)
+      worst = std::max(worst, std::abs(perceptrons.learnt(layer)[i / width][i % width] - first[i]));
+    CAPTURE(layer, most);
+    CHECK(most > 0);
+    constexpr double rounding = 1.0 / width / (1 << 24);  // of the largest weight in fp32
+    CHECK(most > 100 * rounding);
+    CHECK(worst <= 1e-4 * most + rounding);
   }
 }
 
