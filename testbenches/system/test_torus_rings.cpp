@@ -53,7 +53,7 @@ TEST_CASE("rings of a torus give every GPU the right elements at odd sizes in an
           {{2, 2, 2}, "fp16", 7001, 4},
           {{2, 2, 2}, "fp32", 20011, 248},  // more workgroups than counters for three dimensions
           {{2, 3, 2}, "fp32", 5, 4},
-          {{3, 2}, "fp32", 6 * 6 * 512 + 3, 4},  // chunks of six blocks of 2 KiB, and of an element more
+          {{3, 2}, "fp32", 6 * (6 * 512 - 2), 4},  // chunks of six blocks of 2 KiB, and of seven
       }));
   for (const char* op : ops) {
     CAPTURE(op, elements, dimensions);
