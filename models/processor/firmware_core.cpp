@@ -189,6 +189,11 @@ Status FirmwareCore::exchange(const char* name, const void* mine, std::uint64_t 
   return status;
 }
 
+void FirmwareCore::visit_statistics(const StatisticVisitor& visit) const {
+  Processor::visit_statistics(visit);
+  visit("instructions", "instructions", "instructions of the core", static_cast<double>(core.hart().retired()));
+}
+
 std::vector<std::string> FirmwareCore::diagnosis() const {
   const std::string who = "GPU " + std::to_string(gpu_) + " firmware ";
   if (finished()) return {};

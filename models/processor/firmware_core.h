@@ -43,6 +43,7 @@ class FirmwareCore : public Processor {
   /// Calls of the host, so far.
   std::uint64_t calls() const { return calls_; }
   std::vector<std::string> diagnosis() const override;
+  void visit_statistics(const StatisticVisitor& visit) const override;
 
   // For host services, while a call lasts.
 

@@ -77,6 +77,22 @@ static enum t3_status aborts(const struct t3_hal* hal, const struct t3_job* job)
   abort();
 }
 
+/* A checksum of 64 KiB, again and again: how fast a core computes. */
+static enum t3_status computes(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)job;
+  uint64_t rounds = 1;
+  if (hal->has_argument(hal->platform, "rounds")) T3_TRY(hal->argument_u64(hal->platform, "rounds", &rounds));
+  static unsigned char bytes[1 << 16];
+  for (uint32_t i = 0; i < sizeof bytes; ++i) bytes[i] = (unsigned char)(i * 7 + hal->gpu);
+  uint32_t first = 1, second = 0; /* as of Adler-32 */
+  for (uint64_t round = 0; round < rounds; ++round)
+    for (uint32_t i = 0; i < sizeof bytes; ++i) {
+      first = (first + bytes[i]) % 65521;
+      second = (second + first) % 65521;
+    }
+  return (second << 16 | first) != 0 ? T3_OK : T3_BAD_VALUE;
+}
+
 /* More than there is. */
 static enum t3_status allocates(const struct t3_hal* hal, const struct t3_job* job) {
   (void)hal, (void)job;
@@ -108,14 +124,21 @@ static enum t3_status disagrees(const struct t3_hal* hal, const struct t3_job* j
   return hal->exchange(hal->platform, hal->gpu == 0 ? "one" : "other", mine, 1, all, UINT64_MAX);
 }
 
-static const struct t3_named_program programs[] = {
-    {"spins", spins},         {"spins_in_an_exchange", spins_in_an_exchange},
-    {"overflows", overflows}, {"reads_nothing", reads_nothing},
-    {"jumps", jumps},         {"illegal", illegal},
-    {"sleeps", sleeps},       {"prints", prints},
-    {"exits", exits},         {"aborts", aborts},
-    {"allocates", allocates}, {"waits", waits},
-    {"disagrees", disagrees}, {NULL, NULL}};
+static const struct t3_named_program programs[] = {{"spins", spins},
+                                                   {"spins_in_an_exchange", spins_in_an_exchange},
+                                                   {"overflows", overflows},
+                                                   {"reads_nothing", reads_nothing},
+                                                   {"jumps", jumps},
+                                                   {"illegal", illegal},
+                                                   {"sleeps", sleeps},
+                                                   {"prints", prints},
+                                                   {"exits", exits},
+                                                   {"aborts", aborts},
+                                                   {"computes", computes},
+                                                   {"allocates", allocates},
+                                                   {"waits", waits},
+                                                   {"disagrees", disagrees},
+                                                   {NULL, NULL}};
 
 const struct t3_export_table t3_exports = {
     .version = T3_EXPORTS_VERSION, .layout = T3_EXPORTS_LAYOUT, .name = "core_guests", .programs = programs};

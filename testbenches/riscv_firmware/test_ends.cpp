@@ -20,7 +20,8 @@ void require_diagnosis(const CoreRun& run, const std::string& line) {
   const Outcome outcome = run.run();
   INFO(outcome.err << outcome.out);
   CHECK(outcome.exit_code == 1);
-  const auto diagnosis = run.report().at("diagnosis");
+  const auto report = run.report();
+  const auto& diagnosis = report.at("diagnosis");
   REQUIRE(!diagnosis.empty());
   for (std::size_t i = 1; i < diagnosis.size(); ++i)
     CHECK_THAT(diagnosis[i].get<std::string>(), Catch::StartsWith("GPU 0 error log"));
@@ -97,6 +98,22 @@ TEST_CASE("firmware prints to the log by lines and has a heap") {
                               Catch::Contains("ns: from the heap of GPU 1, 1.500\n") &&
                               Catch::Contains("ns: unended\n"));
   CHECK(guest("allocates").run().exit_code == 0);
+}
+
+TEST_CASE("a core's instructions are counted and each takes a nanosecond") {
+  if (!has_image()) return;
+  const auto instructions = [](int rounds) {
+    const CoreRun run = guest("computes", {{"arguments", {{"rounds", rounds}}}});
+    CHECK(run.run().exit_code == 0);
+    const auto report = run.report();
+    double found = 0;
+    for (const auto& statistic : report.at("statistics"))
+      if (statistic.at("name") == "gpu0.processor.instructions") found = statistic.at("value").get<double>();
+    return found;
+  };
+  const double once = instructions(1), twice = instructions(2);
+  CHECK(twice - once >= 65536 * 6);  // add, remainder, twice, and the loop
+  CHECK(twice - once <= 65536 * 20);
 }
 
 TEST_CASE("what main returns and what exit is given is the program's status") {
