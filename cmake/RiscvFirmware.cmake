@@ -53,6 +53,7 @@ function(t3vp_add_riscv_firmware name)
   add_custom_command(
     OUTPUT ${image}
     COMMAND ${T3VP_RISCV_GCC} @${PROJECT_BINARY_DIR}/t3-riscv.options -Wall -Wextra -Werror ${ARG_INCLUDES} ${ARG_OPTIONS} ${ARG_SOURCES} -lt3_riscv -o ${image}
-    DEPENDS ${ARG_SOURCES} ${ARG_DEPENDS} t3vp_riscv_firmware COMMENT "RISC-V: ${name}.elf" VERBATIM)
+    DEPENDS ${ARG_SOURCES} ${ARG_DEPENDS} t3vp_riscv_firmware ${PROJECT_BINARY_DIR}/t3vp-firmware.elf  # which is new when a header is
+    COMMENT "RISC-V: ${name}.elf" VERBATIM)
   add_custom_target(${name} DEPENDS ${image})
 endfunction()
