@@ -5,7 +5,7 @@
 
 #include "t3/gpu.h"
 #include "t3/host_call.h"
-#include "t3_hal.h"
+#include "t3_riscv.h"
 
 /* Rings for a call of this kind, whose other fields are filled; the answer is in it. */
 void t3_host_ring(struct t3_host_call* call, uint32_t kind);
@@ -13,18 +13,8 @@ void t3_host_ring(struct t3_host_call* call, uint32_t kind);
 /* With what a call needs most: a text, a number. Returns the answer's result. */
 uint64_t t3_host_tell(uint32_t kind, const char* text, uint64_t value);
 
-/* The HAL of this core. */
-const struct t3_hal* t3_riscv_hal(void);
 /* Calls of lock() without an unlock(). */
 uint32_t t3_riscv_locks(void);
-
-/* What the platform has told when the core began. */
-struct t3_riscv_start {
-  const char* program; /* of the image, which to run; NULL: the only one */
-  const struct t3_job* job;
-  uint64_t memory_end; /* behind what firmware may use */
-};
-extern struct t3_riscv_start t3_riscv_start;
 
 /* Memory behind the heap: up to `bytes` of it are free until the next call. NULL when there is not so much. */
 void* t3_riscv_scratch(uint64_t bytes);

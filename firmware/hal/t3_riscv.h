@@ -1,0 +1,19 @@
+/* What firmware on a RISC-V core that has a main() of its own begins with. */
+#ifndef T3_RISCV_H
+#define T3_RISCV_H
+
+#include "t3/job.h"
+#include "t3_hal.h"
+
+/* The HAL of this core. */
+const struct t3_hal* t3_riscv_hal(void);
+
+/* What the platform has told when the core began. */
+struct t3_riscv_start {
+  const char* program;      /* of the image, which to run; NULL: the only one */
+  const struct t3_job* job; /* what the run file says of the workload */
+  uint64_t memory_end;      /* behind what firmware may use */
+};
+extern struct t3_riscv_start t3_riscv_start;
+
+#endif
