@@ -18,7 +18,9 @@ install(EXPORT t3vp_hardware NAMESPACE t3vp:: FILE t3vpHardwareTargets.cmake DES
 install(FILES cmake/Firmware.cmake DESTINATION ${packages})
 install(DIRECTORY models/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY platform/hardware DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp FILES_MATCHING PATTERN "*.h")
-install(DIRECTORY firmware/include/ firmware/hal/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY firmware/include/ firmware/hal/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} PATTERN riscv EXCLUDE)
+# Of cores, where it has been built.
+install(FILES ${PROJECT_BINARY_DIR}/t3vp-firmware.elf DESTINATION ${CMAKE_INSTALL_DATADIR}/t3vp OPTIONAL)
 install(FILES firmware/kernels/kernels.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernels)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/generated/cpp/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/generated/c/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -113,7 +113,9 @@ static enum t3_status waits(const struct t3_hal* hal, const struct t3_job* job) 
   const uint64_t late = hal->time_ns(hal->platform) - begin - 50000;
   if (late > 200) return T3_BAD_VALUE;
   if (hal->gpu == 1) hal->wait_ns(hal->platform, UINT64_MAX);
-  return hal->wait_for_interrupt(hal->platform, UINT64_MAX, "what nobody does");
+  const enum t3_status status = hal->wait_for_interrupt(hal->platform, UINT64_MAX, "what nobody does");
+  if (status == T3_STUCK) hal->log(hal->platform, "is told that it is stuck");
+  return status;
 }
 
 static enum t3_status disagrees(const struct t3_hal* hal, const struct t3_job* job) {

@@ -74,7 +74,7 @@ TEST_CASE("a jump to nowhere and an illegal instruction are such exceptions") {
 TEST_CASE("firmware that spins for ever ends by limits of host time or of simulated time") {
   if (!has_image()) return;
   const auto [program, gpus] = GENERATE(table<const char*, int>({{"spins", 1}, {"spins_in_an_exchange", 2}}));
-  const Outcome outcome = guest(program, {{"gpus", gpus}, {"limits", {{"firmware_s", 0.3}}}}).run();
+  const Outcome outcome = guest(program, {{"gpus", gpus}, {"limits", {{"firmware_s", 0.3}, {"wall_s", 30}}}}).run();
   CHECK(outcome.exit_code == 1);
   CHECK_THAT(outcome.err, Catch::Contains("limits.firmware_s: the firmware of GPU 0 at pc 0xfffffe00800") &&
                               Catch::Contains("has computed for 0.3 s without an access or a call"));
@@ -133,7 +133,9 @@ TEST_CASE("waits of a core end by its clock and one for nothing is stuck") {
   CHECK(outcome.exit_code == 1);
   CHECK_THAT(outcome.out, Catch::Contains("GPU 0 firmware waits for what nobody does") &&
                               Catch::Contains("GPU 1 firmware waits for 18446744073709551615 ns to pass"));
-  CHECK_THAT(guest("waits").run().out, Catch::Contains("GPU 0 firmware waits for what nobody does"));
+  const Outcome alone = guest("waits").run();
+  CHECK_THAT(alone.out, Catch::Contains("GPU 0 firmware waits for what nobody does"));
+  CHECK_THAT(alone.err, Catch::Contains("is told that it is stuck"));
 }
 
 TEST_CASE("cores exchange as native programs do and a mismatch fails the run") {

@@ -71,6 +71,13 @@ TEST_CASE("a core writes what the native processor writes of embeddings that NIC
            R"(workload={"embedding": {"global_batch": 32, "tables_per_gpu": 2, "dimension": 32, "pooling": 3, "rows": 50}})"}));
 }
 
+TEST_CASE("a core writes what the native processor writes of a recommendation model's training") {
+  require_equal(
+      "dlrm-4gpu.json",
+      small(
+          {R"(workload={"embedding": {"global_batch": 32, "tables_per_gpu": 2, "dimension": 32, "pooling": 3, "rows": 50}, "mlp": {"bottom_layers": 1, "top_layers": 1, "width": 32}})"}));
+}
+
 TEST_CASE("a core writes what the native processor writes of experts") {
   const std::string method = GENERATE("bulk", "fused");
   require_equal("experts-4gpu.json",
