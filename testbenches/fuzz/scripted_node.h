@@ -1,0 +1,79 @@
+// Two small GPUs with links and NICs for fuzz targets, elaborated once a process, on which statements of register
+// scripts act. Inputs begin with GPUs that have been reset; what is in memory stays.
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "hardware/topology.h"
+#include "kernels/kernels.h"
+#include "register_script/session.h"
+
+namespace t3vp::test {
+
+inline void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+class ScriptedNode {
+ public:
+  static constexpr std::uint64_t memory_bytes = std::uint64_t{16} << 20;
+
+  ScriptedNode() : node_("node", parameters(), t3_kernels, nullptr), session_(node_) {
+    sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
+    execute("gpu0.system.identity");  // the simulation has begun
+  }
+
+  /// In no process: sc_main's call stack.
+  static ScriptedNode& get() {
+    static ScriptedNode* const node = new ScriptedNode;  // SystemC's objects cannot be destroyed at the end
+    return *node;
+  }
+
+  const ScriptMachine& machine() const { return machine_; }
+  ScriptSession::Outcome execute(const Statement& statement) { return session_.execute(statement); }
+  ScriptSession::Outcome execute(std::string_view line) { return execute(parse_statement(line, machine_)); }
+
+  void put(std::uint64_t gpu, std::uint64_t address, const std::uint8_t* data, std::size_t bytes) {
+    if (bytes == 0) return;
+    tlm::tlm_generic_payload access;
+    access.set_command(tlm::TLM_WRITE_COMMAND);
+    access.set_address(address_map::on_gpu(gpu, address));
+    access.set_data_ptr(const_cast<std::uint8_t*>(data));  // targets do not change the data of a write
+    access.set_data_length(static_cast<unsigned>(bytes));
+    access.set_streaming_width(static_cast<unsigned>(bytes));
+    require(node_.gpus()[gpu]->processor.socket->transport_dbg(access) == bytes);
+  }
+
+  /// All blocks, after which nothing is broken: registers answer and the blocks have kept the protocol.
+  void reset() {
+    for (const char* line : {"gpu0.system.reset.key = all", "gpu1.system.reset.key = all", "delay 2 us",
+                             "gpu0.system.reset.key = all", "gpu1.system.reset.key = all", "delay 10 ns",
+                             "expect gpu0.system.gpus == 2", "expect gpu1.kernel_queue.completed[0] == 0"})
+      require(execute(line).failure.empty());
+    for (const Violations* found : node_.violations()) require(found->list().empty());
+  }
+
+ private:
+  static NodeParameters parameters() {
+    NodeParameters parameters;
+    parameters.fabric = lay_out(LinkTier(), 2);
+    parameters.gpus.resize(2);
+    parameters.options = {true, true};
+    for (GpuParameters& gpu : parameters.gpus) {
+      gpu.memory.channels = 4;
+      gpu.memory.capacity_bytes = memory_bytes;
+      gpu.processor.quantum = 0;
+      gpu.nic = nic::NicParameters();
+    }
+    return parameters;
+  }
+
+  Node node_;
+  ScriptSession session_;
+  ScriptMachine machine_ = machine_of(node_);
+};
+
+}  // namespace t3vp::test
