@@ -46,6 +46,7 @@ void add_run(CLI::App& app, RunCommand& command) {
   run->add_option("--register-trace", command.register_trace,
                   "File for every access to a register, a line for each; FILE.vcd: for wave viewers");
   run->add_flag("--dump-arrays", command.dump_arrays, "Write operands and outputs as .npy");
+  add_gdb(run, command.gdb);
   add_timeout(run, command.timeout_s, "Seconds of host time after which the run is given up; limits.wall_s");
   run->add_flag("--print-config", command.print_config, "Print the configuration as it would run, and stop");
 }

@@ -18,6 +18,7 @@ struct RunCommand {
   std::filesystem::path out = "out";
   bool trace = false, dump_arrays = false, print_config = false;
   std::filesystem::path register_trace;  ///< empty: none
+  std::optional<std::uint16_t> gdb;      ///< port; 0: any
   std::optional<double> timeout_s;       ///< limits.wall_s
 };
 

@@ -3,16 +3,15 @@
 #include <charconv>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string_view>
 #include <utility>
 
 #include "cli/command_line.h"
+#include "cli/debugger_port.h"
 #include "cli/instruction_trace.h"
 #include "cli/named_output.h"
 #include "config/elf_file.h"
 #include "config/input_error.h"
-#include "debug/connection.h"
 #include "report/console.h"
 #include "report/results_folder.h"
 #include "run/riscv_machine.h"
@@ -55,14 +54,6 @@ MemoryRange memory_of(const std::string& given) {
   return {*base, *bytes, given};
 }
 
-std::unique_ptr<debug::TcpPort> debugger_port(std::uint16_t port) {
-  try {
-    return std::make_unique<debug::TcpPort>(port);
-  } catch (const std::runtime_error& error) {
-    throw InputError("--gdb", error.what(), "a port that is free");
-  }
-}
-
 }  // namespace
 
 int run_on_riscv(const RiscvCommand& command) {
@@ -76,8 +67,7 @@ int run_on_riscv(const RiscvCommand& command) {
   std::unique_ptr<InstructionTrace> trace;
   if (file) trace = std::make_unique<InstructionTrace>(file->stream());
   run.observer = trace.get();
-  const std::unique_ptr<debug::TcpPort> port = command.gdb ? debugger_port(*command.gdb) : nullptr;
-  if (port) print(fmt::format("waiting for a debugger at 127.0.0.1:{}\n", port->number()));
+  const std::unique_ptr<debug::TcpPort> port = debugger_port(command.gdb);
   run.debugger = port.get();
   const RiscvOutcome outcome = run_riscv(program, run);
   if (file) file->complete();

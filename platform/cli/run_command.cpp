@@ -4,7 +4,9 @@
 #include <chrono>
 
 #include "cli/command_line.h"
+#include "cli/debugger_port.h"
 #include "cli/register_trace_file.h"
+#include "config/input_error.h"
 #include "report/console.h"
 #include "report/file_lock.h"
 #include "report/output_file.h"
@@ -33,10 +35,11 @@ std::vector<std::filesystem::path> files_of(const RunCommand& command) {
 }
 
 RunResult measured(const RunConfiguration& configuration, const OpenedSoftware& software, const RunCommand& command,
-                   RegisterTrace* register_trace) {
+                   RegisterTrace* register_trace, debug::TcpPort* debugger) {
   ProgressLine line;
   RunOptions options;
   options.software = &software;
+  options.debugger = debugger;
   options.out = command.out;
   options.trace = command.trace;
   options.register_trace = register_trace;
@@ -62,6 +65,8 @@ int run(const RunCommand& asked) {
     print(configuration.resolved.dump(2) + "\n");
     return success;
   }
+  if (command.gdb && configuration.firmware != "riscv")
+    throw InputError("--gdb", "firmware " + configuration.firmware, "firmware riscv, as by --set firmware=riscv");
   require_memory(command.file, configuration);
   const OpenedSoftware software(configuration);
   require_apart({files_of(command), {command.out}});
@@ -69,7 +74,8 @@ int run(const RunCommand& asked) {
   const FileLock turn = FileLock::of_folder(command.out);
   remove_results(command.out);
   RegisterTraceFile register_trace("--register-trace", command.register_trace);
-  const RunResult result = measured(configuration, software, command, register_trace.trace());
+  const std::unique_ptr<debug::TcpPort> port = debugger_port(command.gdb);
+  const RunResult result = measured(configuration, software, command, register_trace.trace(), port.get());
   register_trace.complete();
   const nlohmann::ordered_json report = report_json(configuration, result);
   write_text(command.out / "report.json", report.dump(2, ' ', false, json::error_handler_t::replace) + "\n");

@@ -1,6 +1,7 @@
 #include "run/simulation.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <pthread.h>
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <stdexcept>
 
 #include "hardware/node.h"
@@ -15,10 +17,12 @@
 #include "report/console.h"
 #include "report/perfetto_trace.h"
 #include "run/barrier_watch.h"
+#include "run/core_debugger.h"
 #include "run/diagnosis.h"
 #include "run/fault_outcomes.h"
 #include "run/figures.h"
 #include "run/firmware_guard.h"
+#include "run/hardware_monitor.h"
 #include "run/host_services.h"
 #include "run/layer_run.h"
 #include "run/native_hal.h"
@@ -157,6 +161,7 @@ struct Parts {
   const LayerRun* layer;  ///< null when the workload is none
   Pulse& pulse;
   std::vector<std::string>& given_up;  ///< waits, in words
+  CoreDebugger* debugger;              ///< null: none
 };
 
 /// For the line that ends a run at a limit.
@@ -168,6 +173,31 @@ void tell(const Node& node, const Parts& parts) {
   parts.pulse.done = parts.layer != nullptr ? parts.layer->done() : done(parts.configuration, node);
 }
 
+/// Waits while the client has stopped the run.
+void look_at(CoreDebugger& debugger) {
+  debugger.look_for_interrupt();
+  if (debugger.is_killed()) throw std::runtime_error("the debugger has ended the run");
+}
+
+std::unique_ptr<CoreDebugger> debugger_of(const Node& node, const RunOptions& options) {
+  if (options.debugger == nullptr) return nullptr;
+  std::vector<CoreDebugger::DebuggedCore> cores;
+  for (const auto& gpu : node.gpus()) cores.push_back({&gpu->core().core, fmt::format("GPU {}", gpu->processor.gpu())});
+  return std::make_unique<CoreDebugger>(
+      *options.debugger, std::move(cores),
+      [&node](std::size_t gpu, const std::string& words) { return monitor(node, gpu, words); });
+}
+
+/// A program that is stopped takes the host's time.
+Limits limits_of(const RunConfiguration& configuration, const RunOptions& options) {
+  Limits limits = configuration.limits;
+  if (options.debugger != nullptr) {
+    limits.wall_s.reset();
+    limits.firmware_s = std::numeric_limits<double>::max();
+  }
+  return limits;
+}
+
 bool errs_without_end(const Node& node, std::uint64_t limit) {
   return std::any_of(node.gpus().begin(), node.gpus().end(),
                      [limit](const auto& gpu) { return gpu->error_log.reported() > limit; });
@@ -176,7 +206,7 @@ bool errs_without_end(const Node& node, std::uint64_t limit) {
 /// Lets simulated time pass until nothing is left to happen, a program polls in vain, errs without end or misses an
 /// argument.
 void run_dry(const Node& node, const Parts& parts) {
-  const auto& [configuration, options, arguments, layer, pulse, given_up] = parts;
+  const auto& [configuration, options, arguments, layer, pulse, given_up, debugger] = parts;
   constexpr Picoseconds stride = 20'000'000, short_stride = 100'000;
   const auto& limit_ms = configuration.limits.simulated_ms;
   const Picoseconds limit = limit_ms ? from_ns(*limit_ms * 1e6) : never;
@@ -196,6 +226,7 @@ void run_dry(const Node& node, const Parts& parts) {
     if (next > limit) end_at_limit(configuration, pulse);
     // A stride within which nothing happens would not move the time.
     simulate_for(std::min(next + (kernels.are_held() ? short_stride : stride), limit) - now(), pulse);
+    if (debugger != nullptr) look_at(*debugger);
     pulse.simulated = now();
     tell(node, parts);
     if (!options.progress) continue;
@@ -247,6 +278,8 @@ void report_errors(const Node& node, RunResult& result) {
 /// its program, since what that does next may be what another one waits for.
 void diagnose(Node& node, const Parts& parts, RunResult& result) {
   const std::vector<std::string> lines = diagnosis(parts.configuration, node);
+  if (parts.debugger != nullptr)
+    parts.debugger->show_end(fmt::format("{}\nnothing can happen any more", fmt::join(lines, "\n")));
   result.diagnosis.insert(result.diagnosis.end(), lines.begin(), lines.end());
   constexpr std::uint32_t most_told = 100;  // a program that waits on after so many is left there
   std::vector<std::uint32_t> told(node.gpus().size());
@@ -290,7 +323,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
       options.software == nullptr ? std::make_unique<OpenedSoftware>(configuration) : nullptr;
   const OpenedSoftware& software = opened ? *opened : *options.software;
   Pulse pulse;
-  const Watchdog watchdog(configuration.limits, pulse);
+  const Watchdog watchdog(limits_of(configuration, options), pulse);
   const FirmwareGuard guard(pulse);
   std::unique_ptr<PerfettoTrace> trace;
   if (options.trace) trace = std::make_unique<PerfettoTrace>(options.out / "trace.json");
@@ -340,7 +373,8 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   if (options.watch) options.watch(node);
   RunResult result;
   std::vector<std::string> given_up;
-  const Parts parts{configuration, options, arguments, layer.get(), pulse, given_up};
+  const std::unique_ptr<CoreDebugger> debugger = debugger_of(node, options);
+  const Parts parts{configuration, options, arguments, layer.get(), pulse, given_up, debugger.get()};
   tell(node, parts);
   simulate_for(0, pulse);  // before it nothing is pending
   run_dry(node, parts);
@@ -366,6 +400,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   result.faults = fault_outcomes(configuration, node, wrong_element);
   if (configuration.functional && options.dump_arrays && refused.empty()) reference.dump(node, options.out);
   if (trace) trace->close();
+  if (debugger) debugger->exit(failures(result).empty() ? 0 : 1);
   return result;
 }
 

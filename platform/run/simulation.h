@@ -6,6 +6,7 @@
 #include <string>
 
 #include "config/configuration.h"
+#include "debug/connection.h"
 #include "register_trace/register_trace.h"
 #include "report/report.h"
 #include "run/opened_software.h"
@@ -23,6 +24,7 @@ struct RunOptions {
   const OpenedSoftware* software = nullptr;   ///< of the configuration; simulate() opens it otherwise
   t3_program* program = nullptr;              ///< what all GPUs run in place of the configuration's program
   const t3_kernel* const* kernels = nullptr;  ///< what packets may ask for in place of it, up to a null pointer
+  debug::TcpPort* debugger = nullptr;         ///< where one is waited for, of firmware on RISC-V cores; null: none
   /// Called now and then with the share that is done, 0 to 1, where it is known, and what goes on; may be empty.
   std::function<void(std::optional<double> done, const std::string& phase)> progress;
   std::function<void(Node&)> watch;  ///< called before the simulation begins, for monitors; may be empty

@@ -260,4 +260,11 @@ TEST_CASE("riscv a debugger's port is a number and free") {
   }
 }
 
+TEST_CASE("run a debugger comes to firmware on cores alone") {
+  const Folder folder;
+  check_bad(run_program({"run", T3VP_SOURCE_DIR "/configs/runs/gemm-rs-4gpu.json", "--gdb", "0", "--out",
+                         (folder / "out").string()}),
+            "--gdb: found firmware native, expected firmware riscv, as by --set firmware=riscv");
+}
+
 }  // namespace t3vp::test::test_riscv

@@ -14,11 +14,15 @@ GDB, COMPILER = "gdb-multiarch", "riscv64-unknown-elf-gcc"
 MARK = "=== command"
 
 
-def require_tools(*tools):
-    missing = [tool for tool in tools if shutil.which(tool) is None]
-    if missing:
-        print(f"NOT RUN: {', '.join(missing)} not found")
+def require(is_there, what):
+    if not is_there:
+        print(f"NOT RUN: {what} not found")
         sys.exit(1 if os.environ.get("T3VP_ALL_TESTS") else 77)
+
+
+def require_tools(*tools):
+    for tool in tools:
+        require(shutil.which(tool) is not None, tool)
 
 
 def build(source, executable, *options):

@@ -1,0 +1,97 @@
+"""gdb-multiarch on `t3vp run ... --set firmware=riscv --gdb 0`: firmware of four GPUs, a thread each.
+
+  run_session.py T3VP FIRMWARE RUN_FILE
+
+Breaks in t3_dma_map on GPU 1, steps over the write of a register, looks at the hardware, watches a variable, goes on to the
+end, where the times are those of a run without a debugger; then stops cores that all sleep, and ends the run.
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from gdb_session import GDB, Server, interrupt_after, require, require_tools, talk
+
+T3VP, FIRMWARE, RUN = sys.argv[1:4]
+SETTINGS = ["--set", "firmware=riscv"]
+CONNECT = ("target remote 127.0.0.1:PORT", None)
+
+WALK = [
+    CONNECT,
+    ("info threads", r'1 +Thread 1 "GPU 0"[\s\S]*4 +Thread 4 "GPU 3"'),
+    ("monitor map 0", r"GPU 0 map: none"),
+    ("break t3_dma_map thread 2", r"Breakpoint 1"),
+    ("continue", r'Thread 2 "GPU 1" hit Breakpoint 1, t3_dma_map'),
+    ("p operation", r"= T3_UPDATE$"),
+    ("p context->gpu", r"= 1$"),
+    ("p/x peer_output >> 44", r"= 0x0$"),
+    ("monitor map", r"GPU 1 map:\n  remote_map of workgroups"),
+    ("monitor dma 2", r"GPU 2 dma:"),
+    ("p/x $mhartid", r"= 0x1$"),
+    ("thread apply all -q p/x $mhartid", r"= 0x3[\s\S]*= 0x2[\s\S]*= 0x1[\s\S]*= 0x0"),
+    # The write of a register: memory shows it as soon as the instruction has been stepped.
+    ("break t3_store32 thread 2", r"Breakpoint 2"),
+    ("continue", r'Thread 2 "GPU 1" hit Breakpoint 2'),
+    ("set $address = $a0", None),
+    ("set $value = (unsigned)$a1", None),
+    ("p/x $address >> 44", r"= 0x1$"),
+    ("stepi", None),
+    ("p $a1", None),
+    ("p *(unsigned*)$address == $value", r"= 1$"),
+    ("delete", None),
+    ("break t3_barrier thread 2", r"Breakpoint 3"),
+    ("continue", r"hit Breakpoint 3, t3_barrier"),
+    ("watch -l context->barrier_rounds thread 2", r"[Ww]atchpoint"),
+    ("continue", r"Old value = 0\s+New value = 1"),
+    ("delete", None),
+    ("monitor time", r"\d+\.\d+ ns simulated"),
+    ("monitor errors", r"GPU 1 errors: none"),
+    ("break t3_wait_dma thread 3", r"Breakpoint"),
+    ("continue", r'Thread 3 "GPU 2" hit Breakpoint \d, t3_wait_dma'),
+    ("monitor tracker", r"GPU 2 tracker:\n  Tracker counts workgroups"),
+    ("monitor queues", r"queue 0: ring of \d+ packets"),
+    ("monitor links", r"link from GPU 2 to GPU 1: \d+ bytes"),
+    ("monitor nonsense", r"monitor COMMAND \[GPU\]"),
+    ("delete", None),
+    ("continue", r"exited normally"),
+]
+
+SLEEP = [
+    CONNECT,
+    (interrupt_after(0.7), None),
+    ("continue", r"SIGINT"),
+    ("monitor queues", r"runs"),
+    ("info threads", r'4 +Thread 4 "GPU 3"'),
+    ("thread 3", r"Thread 3"),
+    ("p/x $mhartid", r"= 0x2$"),
+    (interrupt_after(0.3), None),
+    ("continue", r"SIGINT"),
+    ("kill", r"killed"),
+]
+
+
+def total_ns(folder):
+    return json.loads((pathlib.Path(folder) / "report.json").read_text())["time_ns"]
+
+
+require_tools(GDB)
+require(pathlib.Path(FIRMWARE).exists(), FIRMWARE)
+with tempfile.TemporaryDirectory() as folder:
+    alone = pathlib.Path(folder, "alone")
+    subprocess.run([T3VP, "run", RUN, *SETTINGS, "--out", alone], check=True, stdout=subprocess.DEVNULL)
+    for name, session in {"walk": WALK, "untouched": [CONNECT, ("continue", r"exited normally")]}.items():
+        out = pathlib.Path(folder, name)
+        with Server(T3VP, "run", RUN, *SETTINGS, "--gdb", "0", "--out", out) as server:
+            talk(server.port, FIRMWARE, session)
+            code, text, errors = server.end()
+            assert code == 0 and "passed" in text, (name, code, text, errors)
+        print(name, total_ns(out))
+        if name == "untouched":
+            assert total_ns(out) == total_ns(alone), (name, total_ns(out), total_ns(alone))
+    large = ["--set", "workload.gemm.m=8192", "--set", "workload.gemm.k=8192", "--set", "data=timing-only"]
+    with Server(T3VP, "run", RUN, *SETTINGS, *large, "--gdb", "0", "--out", pathlib.Path(folder, "large")) as server:
+        talk(server.port, FIRMWARE, SLEEP)
+        code, _, errors = server.end()
+        assert code == 1 and "the debugger has ended the run" in errors, (code, errors)
