@@ -61,6 +61,9 @@ WALK = [
 
 SLEEP = [
     CONNECT,
+    ("break t3_wait_kernels thread 1", None),
+    ("continue", r'Thread 1 "GPU 0" hit Breakpoint 1'),
+    ("delete", None),
     (interrupt_after(0.7), None),
     ("continue", r"SIGINT"),
     ("monitor queues", r"runs"),
