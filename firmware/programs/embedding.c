@@ -72,6 +72,7 @@ static enum t3_status allocate(struct t3_context* gpu, const struct t3_job* job,
   const bool is_fused = job->embedding_method == T3_FUSED_POOLING;
   *r = (struct run){0};
   T3_TRY(t3_allocate_tables(gpu, e, b));
+  if (is_fused) T3_TRY(t3_malloc(gpu, t3_embedding_done_bytes(e), &b->done));
   if (!is_by_nic(job)) {
     T3_TRY(allocate_linked(gpu, job, b));
   } else if (is_fused) {

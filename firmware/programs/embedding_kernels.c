@@ -19,7 +19,7 @@ enum t3_status t3_allocate_tables(struct t3_context* gpu, const struct t3_embedd
 enum t3_status t3_prepare_slices(struct t3_context* gpu, const struct t3_embedding* e, struct t3_embedding_buffers* b) {
   const uint64_t ready = t3_embedding_ready_bytes(e, 0, gpu->gpus);
   if (b->ready == 0) T3_TRY(t3_malloc(gpu, ready, &b->ready));
-  T3_TRY(t3_malloc(gpu, t3_embedding_done_bytes(e), &b->done));
+  if (b->done == 0) T3_TRY(t3_malloc(gpu, t3_embedding_done_bytes(e), &b->done));
   T3_TRY(t3_malloc(gpu, T3_EMBEDDING_FUSED_ARGUMENTS_BYTES, &b->arguments));
   T3_TRY(t3_write_zeros(gpu, b->done, t3_embedding_done_bytes(e)));
   T3_TRY(t3_write_zeros(gpu, b->ready, ready));

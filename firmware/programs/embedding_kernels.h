@@ -20,7 +20,7 @@ struct t3_embedding_buffers {
 
 /* Tables and what says which of their rows are pooled. */
 enum t3_status t3_allocate_tables(struct t3_context* gpu, const struct t3_embedding* e, struct t3_embedding_buffers* b);
-/* Counters, flags and room for the arguments of a persistent kernel; `ready` may be there already. */
+/* Counters, flags and room for the arguments of a persistent kernel; `done` and `ready` may be there already. */
 enum t3_status t3_prepare_slices(struct t3_context* gpu, const struct t3_embedding* e, struct t3_embedding_buffers* b);
 
 /* One table, into `pooled` or, where there is none, to the samples' owners. */

@@ -8,7 +8,7 @@
 namespace t3vp::nic {
 namespace {
 
-constexpr std::uint32_t segments_most = 2, add_bytes = 8;
+constexpr std::uint32_t add_bytes = 8;
 constexpr std::uint8_t flags_known =
     T3_NIC_WORK_ENTRY_FLAGS_SIGNALED | T3_NIC_WORK_ENTRY_FLAGS_FENCE | T3_NIC_WORK_ENTRY_FLAGS_INLINE;
 
@@ -68,8 +68,8 @@ EntryFault check_lengths(const WorkEntry& entry, const NicParameters& parameters
   }
   if (entry.accumulates() && entry.head.segments != 1)
     return fault(fmt::format("accumulate with {} segments: 1 expected", entry.head.segments));
-  if (entry.head.segments > segments_most)
-    return fault(fmt::format("{} segments: at most {} expected", entry.head.segments, segments_most));
+  if (entry.head.segments > WorkEntry::segments_most)
+    return fault(fmt::format("{} segments: at most {} expected", entry.head.segments, WorkEntry::segments_most));
   if (entry.bytes() > parameters.message_bytes)
     return fault(fmt::format("{} bytes: at most {} expected", entry.bytes(), parameters.message_bytes));
   return {};

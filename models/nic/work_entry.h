@@ -1,6 +1,7 @@
 // A work entry as it lies in a send queue, and what is wrong with one.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -20,6 +21,7 @@ struct WorkEntry {
   static constexpr std::uint32_t inline_most = T3_NIC_WORK_ENTRY_ENTRY_BYTES - T3_NIC_WORK_ENTRY_BYTES;
 
   t3_nic_work_entry head{};
+  static constexpr std::uint32_t segments_most = 2;
   std::array<unsigned char, inline_most> tail{};  ///< segments, inline data, addend or tile
 
   static WorkEntry from(const unsigned char* bytes);
@@ -35,7 +37,8 @@ struct WorkEntry {
   }
   /// Of reads and fetch-and-adds results come back.
   bool has_result() const { return opcode() == NicOpcode::read || opcode() == NicOpcode::fetch_add; }
-  std::uint32_t segments() const { return is_inline() ? 0 : head.segments; }
+  /// Those that there is room for; an entry that says more is refused.
+  std::uint32_t segments() const { return is_inline() ? 0 : std::min<std::uint32_t>(head.segments, segments_most); }
   t3_nic_segment segment(std::uint32_t i) const;
   std::uint64_t addend() const { return t3_number_at(tail.data(), 8); }
   t3_nic_tile tile() const { return t3_nic_tile_from(tail.data() + T3_NIC_SEGMENT_ENTRY_BYTES); }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "hardware/main_stack.h"
 #include "protocol/units.h"
 #include "register_script/memory_words.h"
 
@@ -53,6 +54,7 @@ class ScriptSession::Executor : public sc_core::sc_module {
     outcome_ = {};
     given_.notify(sc_core::SC_ZERO_TIME);
     sc_core::sc_start();
+    return_to_main_stack();
     if (next_ != nullptr) outcome_.failure = "never ends";
     return std::move(outcome_);
   }

@@ -2,16 +2,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <pthread.h>
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/common_interface_defs.h>
-#endif
 
 #include <algorithm>
 #include <deque>
 #include <limits>
 #include <stdexcept>
 
+#include "hardware/main_stack.h"
 #include "hardware/node.h"
 #include "memory/arbitration.h"
 #include "report/console.h"
@@ -116,21 +113,6 @@ double done(const RunConfiguration& configuration, const Node& node) {
 [[noreturn]] void end_at_limit(const RunConfiguration& configuration, const Pulse& pulse) {
   throw std::runtime_error(fmt::format("limits.simulated_ms: the run is not over after {} ms; {}{}",
                                        *configuration.limits.simulated_ms, progress_of(pulse), pulse.told()));
-}
-
-/// SystemC tells the address sanitizer of each switch between the stacks of processes, but of no bounds when it is back
-/// on the main stack; without them an exception there is taken for a misuse of it.
-void return_to_main_stack() {
-#if defined(__SANITIZE_ADDRESS__)
-  pthread_attr_t attributes;
-  void* bottom = nullptr;
-  std::size_t bytes = 0;
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
-  pthread_attr_getstack(&attributes, &bottom, &bytes);
-  pthread_attr_destroy(&attributes);
-  __sanitizer_start_switch_fiber(nullptr, bottom, bytes);
-  __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
-#endif
 }
 
 /// What is thrown in a process comes out of SystemC as a report, whose message alone says what it was. The pulse says
