@@ -227,10 +227,14 @@ static enum t3_status backward(struct pass* p) {
   T3_TRY(t3_rows(p->gpu, T3_ROWS_SCALE, &gradients, &features, NULL, NULL, (struct t3_row_options){.factor = 1}));
   p->gradients_of_features = t3_last_kernel(p->gpu);
   T3_TRY(queue_backward(p, d->top_layers, t3_dlrm_layers(d)));
+  t3_begin(p->gpu, "top_back");
   T3_TRY(queue_all_reduces(p, &bucket, d->top_layers));
   T3_TRY(send_back(p));
+  t3_end(p->gpu, "top_back");
+  t3_begin(p->gpu, "bottom_back");
   T3_TRY(queue_all_reduces(p, &bucket, t3_dlrm_layers(d)));
-  T3_TRY(await(p, 0, "bottom_back"));
+  T3_TRY(t3_wait_kernels(p->gpu));
+  t3_end(p->gpu, "bottom_back");
   T3_TRY(update_tables(p));
   return update_weights(p);
 }

@@ -27,7 +27,13 @@ std::uint32_t persistent_workgroups(const Document& run, const RunConfiguration&
   const std::uint32_t fit = (p.register_bytes - registers_of_others(c)) /
                             t3_fused_pooling_registers(p.register_bytes, p.gather_workgroups_per_cu) * p.compute_units;
   const double all = double{1} * p.gather_workgroups_per_cu * p.compute_units;
-  if (c.workload.occupancy == 0) return fit;
+  if (fit == 0 && pools_fused(c.method))
+    run.reject("/method",
+               fmt::format("bulk, since a persistent workgroup takes {} bytes of registers and a compute unit "
+                           "has room for {}",
+                           t3_fused_pooling_registers(p.register_bytes, p.gather_workgroups_per_cu),
+                           p.register_bytes - registers_of_others(c)));
+  if (c.workload.occupancy == 0 || fit == 0) return fit;
   const auto wanted = static_cast<std::uint32_t>(all * c.workload.occupancy + 1e-6);
   if (wanted == 0 || wanted > fit)
     run.reject("/workload/embedding/occupancy",

@@ -193,7 +193,8 @@ void check_program(const Document& run, const RunConfiguration& c) {
   const bool pass = c.workload.dlrm.has_value();
   if (!software.library && (embedding && !pass) != software.is("embedding"))
     run.reject("/program", embedding && !pass ? "embedding, or nothing, of embedding tables"
-                                              : "another program, since there are no embedding tables by themselves");
+                           : pass             ? "dlrm, or nothing, of embedding tables with mlp"
+                                              : "another program, since there are no embedding tables");
   if (!software.library && pass != software.is("dlrm"))
     run.reject("/program", pass ? "dlrm, or nothing, of embedding tables with mlp"
                                 : "another program, since there are no embedding tables with mlp");
@@ -203,8 +204,10 @@ void check_program(const Document& run, const RunConfiguration& c) {
   if (!software.library && experts != software.is("experts"))
     run.reject("/program", experts ? "experts, or nothing, of experts" : "another program, since there are no experts");
   if (!embedding && !gemv && !experts && is_of_kernels(c.method))
-    run.reject("/method",
-               "another one: bulk, zero-copy and fused are of embedding tables, bulk and fused of gemv and experts");
+    run.reject(
+        "/method",
+        "another one: bulk, zero-copy and fused are of embedding tables, bulk and fused of gemv and experts, bulk, "
+        "fused and fused-backward of embedding tables with mlp");
   if (!layer && !c.workload.is_of_several() && is_ideal(c.method) && !software.is("isolated"))
     run.reject("/program", fmt::format("isolated, or nothing, with method {}", name_of(c.method)));
 }
@@ -236,6 +239,11 @@ void check_mirrored_collective(const Document& run, const RunConfiguration& c) {
 void check_blocks(const Document& system, const RunConfiguration& c) {
   const compute::ComputeParameters& compute = c.system.compute;
   const std::uint64_t taken = t3_collective_registers(compute.ring_block_bytes, compute.ring_blocks_in_flight);
+  if (taken * compute.ring_workgroups_per_cu > compute.register_bytes && taken <= compute.register_bytes)
+    system.reject("/compute/ring_workgroups_per_cu",
+                  fmt::format("{} workgroups of a collective, of which each takes {} bytes of registers",
+                              compute.ring_workgroups_per_cu, taken),
+                  fmt::format("at most {}", compute.register_bytes / taken));
   if (taken > compute.register_bytes)
     system.reject("/compute/ring_block_bytes",
                   fmt::format("blocks of which a workgroup of a collective takes {} bytes of registers, of {}", taken,
@@ -310,7 +318,8 @@ void check_dlrm(const Document& run, const Document& system, const RunConfigurat
     run.reject(
         "/workload/embedding/result",
         "sum beside mlp with data functional, or a power of two of rows in each bag: gradients are rounded else");
-  if (e.gpus_per_node != 0) run.reject("/workload/mlp", "links between all GPUs, which a training pass needs");
+  if (e.gpus_per_node != 0)
+    system.reject("/links/topology", "links between all GPUs, which a training pass (mlp) needs");
   check_blocks(system, c);
 }
 
@@ -345,7 +354,10 @@ void check_embedding(const Document& run, const Document& system, const RunConfi
     heap.take(t3_embedding_ready_bytes(&e, 0, c.gpus));
     if (e.gpus_per_node != 0) heap.take(t3_embedding_pooled_bytes(&e));
   }
-  if (!c.software.library) require_room(run, c, heap, "tables, the numbers of their rows and results");
+  if (!c.software.library)
+    require_room(run, c, heap,
+                 c.workload.dlrm ? "tables, the numbers of their rows, results, weights and what layers of mlp give"
+                                 : "tables, the numbers of their rows and results");
 }
 
 /// The program's buffers, in its order.

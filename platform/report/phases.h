@@ -19,7 +19,7 @@ inline constexpr const char* all_reduce = "all_reduce";  ///< of what has been m
 inline constexpr const char* all_to_all = "all_to_all";  ///< of what has been pooled
 inline constexpr const char* arrival = "arrival";        ///< of what other GPUs have stored here, after the own work
 /// Of a training pass: what it waits for, and its two halves.
-inline constexpr const char* of_training[] = {"forward",     "bottom",          "top",    "backward",
+inline constexpr const char* of_training[] = {"forward",     "bottom",          "top",    "backward", "top_back",
                                               "bottom_back", "all_to_all_back", "update", "optimizer"};
 inline constexpr const char* gemm = "gemm";
 inline constexpr const char* reduce_scatter = "reduce_scatter";

@@ -20,13 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a run can call a file: report.json, trace.json, gpu<0 to 255>.<a, b, in, out, ready, tables or a layer's
-/// tensor>.npy, and the names of these while they are being written.
+/// What a run can call a file: report.json, trace.json, gpu<0 to 255>.<what a program of the platform publishes, or a
+/// layer's tensor>.npy, and the names of these while they are being written.
 bool is_result(const std::string& name) {
   static const std::string gpu = "[0-9]|[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5]";
   static const std::regex result(fmt::format(
-      R"((?:report\.json|trace\.json|gpu(?:{})\.(?:a|b|in|out|ready|tables|{})\.npy)(?:\.[0-9]+\.partial)?)", gpu,
-      fmt::join(layer_tensor_names(), "|")));
+      R"((?:report\.json|trace\.json|gpu(?:{})\.(?:a|b|in|out|ready|matrix|vector|tables|dense|table_gradients|gradients_ready|(?:bucket|weights)[0-9]+|{})\.npy)(?:\.[0-9]+\.partial)?)",
+      gpu, fmt::join(layer_tensor_names(), "|")));
   return std::regex_match(name, result);
 }
 

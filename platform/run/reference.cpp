@@ -332,13 +332,15 @@ void Reference::check_tables(Node& node, FunctionalCheck& result) const {
     if (tables == nullptr) return;
     const std::uint32_t number = gpu->processor.gpu();
     for (std::uint32_t table = 0; table < e.tables_per_gpu; ++table) {
-      const std::vector<float> expected = oracle.updated_table(number, table);
+      const EmbeddingOracle::Table expected = oracle.updated_table(number, table);
       for (std::uint32_t i = 0; i < e.rows; ++i) {
         const std::uint32_t row = table * e.rows + i;
         read_row(*gpu, *tables, row, found.data());
-        for (std::uint32_t column = 0; column < e.dimension; ++column)
-          if (const float value = expected[std::size_t{i} * e.dimension + column]; !(found[column] == value))
-            result.note({"tables", number, row, column, found[column], value});
+        for (std::uint32_t column = 0; column < e.dimension; ++column) {
+          const std::size_t place = std::size_t{i} * e.dimension + column;
+          if (!is_as_expected(found[column], expected.values[place], expected.tolerances[place]))
+            result.note({"tables", number, row, column, found[column], expected.values[place]});
+        }
       }
     }
     result.elements += std::uint64_t{tables->rows} * tables->columns;

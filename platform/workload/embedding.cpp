@@ -1,6 +1,7 @@
 #include "workload/embedding.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "workload/split_mix.h"
@@ -35,22 +36,31 @@ void EmbeddingOracle::pool(std::uint64_t table, std::uint32_t sample, float* res
   }
 }
 
-std::vector<float> EmbeddingOracle::updated_table(std::uint32_t gpu, std::uint32_t table) const {
+EmbeddingOracle::Table EmbeddingOracle::updated_table(std::uint32_t gpu, std::uint32_t table) const {
+  constexpr double exact = 1 << 24;
   const std::uint64_t number = std::uint64_t{gpu} * embedding_.tables_per_gpu + table;
-  std::vector<double> values;
+  Table result;
   for (std::uint32_t row = 0; row < embedding_.rows; ++row)
-    for (const float value : table_row(gpu, table, row)) values.push_back(value);
+    for (const float value : table_row(gpu, table, row)) result.values.push_back(value);
+  std::vector<double> magnitudes, additions(result.values.size());
+  for (const double value : result.values) magnitudes.push_back(std::abs(value));
   std::vector<float> pooled(embedding_.dimension);
   t3_bag bag;
   for (std::uint32_t sample = 0; sample < embedding_.global_batch; ++sample) {
     pool(number, sample, pooled.data());
     t3_embedding_bag(&embedding_, number, sample, &bag);
     for (std::uint32_t i = 0; i < bag.count; ++i)
-      for (std::uint32_t column = 0; column < embedding_.dimension; ++column)
-        values[std::size_t{bag.rows[i]} * embedding_.dimension + column] -=
-            embedding_.mean ? double{pooled[column]} / bag.count : double{pooled[column]};
+      for (std::uint32_t column = 0; column < embedding_.dimension; ++column) {
+        const std::size_t place = std::size_t{bag.rows[i]} * embedding_.dimension + column;
+        const double gradient = embedding_.mean ? double{pooled[column]} / bag.count : double{pooled[column]};
+        result.values[place] -= gradient;
+        magnitudes[place] += std::abs(gradient);
+        additions[place] += 1;
+      }
   }
-  return {values.begin(), values.end()};
+  for (std::size_t i = 0; i < magnitudes.size(); ++i)
+    result.tolerances.push_back(magnitudes[i] < exact ? 0 : magnitudes[i] * additions[i] / exact);
+  return result;
 }
 
 std::vector<float> EmbeddingOracle::received(std::uint32_t gpu, std::uint32_t sample) const {

@@ -18,9 +18,14 @@ class EmbeddingOracle {
 
   /// A row of one of the GPU's tables.
   std::vector<float> table_row(std::uint32_t gpu, std::uint32_t table, std::uint32_t row) const;
-  /// Rows of one of the GPU's tables, one after the other, when each row of each bag has become less by what was pooled
-  /// of the bag, of a mean by its share of it.
-  std::vector<float> updated_table(std::uint32_t gpu, std::uint32_t table) const;
+  /// Rows of a table, one after the other, and by how much fp32 may round each element: nothing, as long as all that is
+  /// added to it stays within 2^24.
+  struct Table {
+    std::vector<double> values, tolerances;
+  };
+  /// One of the GPU's tables, when each row of each bag has become less by what was pooled of the bag, of a mean by its
+  /// share of it.
+  Table updated_table(std::uint32_t gpu, std::uint32_t table) const;
   /// What the GPU's buffer `out` holds of one of its samples in the end.
   std::vector<float> received(std::uint32_t gpu, std::uint32_t sample) const;
 

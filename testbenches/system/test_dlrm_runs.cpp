@@ -43,6 +43,7 @@ TEST_CASE("a training pass leaves what was pooled at its owners and takes its gr
       {4, torus({2, 2}), tables(37, 4, 90, {{"drawn", 9}}, 30), mlp(1, 1, 64, 0.02)},
       {6, torus({3, 2}), tables(13, 2, 4, {{"drawn", 3}}, 1), mlp(3, 4, 7, 0.01)},
       {6, joined, tables(50, 2, 300, 1, 7), mlp(1, 1, 20, 1)},
+      {2, joined, tables(128, 1, 8, 255, 2), mlp(1, 1, 32, 25)},  // sums beyond 2^24, which fp32 rounds
   }));
   for (const char* method : methods) {
     CAPTURE(method, gpus, topology);
@@ -235,7 +236,12 @@ TEST_CASE("a training pass that cannot be is refused in a line") {
              Catch::Contains("method"));
   CHECK_THAT(refusal_of(kernel_run("bulk", 4, {{"mlp", layers}, {"gemm", {{"m", 8}, {"n", 8}, {"k", 8}}}})),
              Catch::Contains("mlp") && Catch::Contains("only beside embedding"));
-  CHECK_THAT(refusal_of(pass("bulk", 4, embedding, layers) + apart(1)), Catch::Contains("links between all GPUs"));
+  CHECK_THAT(refusal_of(pass("bulk", 4, embedding, layers) + apart(1)),
+             Catch::Contains("/links/topology") && Catch::Contains("links between all GPUs"));
+  CHECK_THAT(refusal("fused", {"system.compute.gather_workgroups_per_cu=1"}),
+             Catch::Contains("/method") && Catch::Contains("a persistent workgroup takes"));
+  CHECK_THAT(refusal("bulk", {"system.compute.register_KiB=48", "system.compute.ring_workgroups_per_cu=2"}),
+             Catch::Contains("/compute/ring_workgroups_per_cu") && Catch::Contains("at most 1"));
 }
 
 }  // namespace t3vp::test::test_dlrm_runs
