@@ -31,6 +31,7 @@ class Terminal:
         self.text = ""
 
     def type(self, text):
+        """To be called at a prompt, where the terminal is the shell's: before it, keys are the terminal's own."""
         os.write(self.line, text.encode())
 
     def read(self):
@@ -69,6 +70,7 @@ class Shell(unittest.TestCase):
         shell.expect(r"100\.000 ns> ")  # read and written
         shell.type("gpu1.dma.layout\n")
         shell.expect(r"gpu1\.dma\.layout = 0x100 \(wavefronts = 0, element = bf16\)")
+        shell.expect(r"ns> ")
         shell.type("gpu0.dma.fill_\t\t")
         shell.expect(r"  gpu0\.dma\.fill_base\r\n  gpu0\.dma\.fill_bytes\r\n")
         shell.type("a\t = 0x40\n")
@@ -88,6 +90,7 @@ class Shell(unittest.TestCase):
         shell.expect(r"150\.000 ns> ")
         shell.type("gpu0.dma.rows\n")
         shell.expect(r"gpu0\.dma\.rows = 79\r\n")
+        shell.expect(r"ns> ")
         shell.type("\x04")
         self.assertEqual(shell.end(), 0)
 
@@ -96,12 +99,16 @@ class Shell(unittest.TestCase):
         shell.expect("> ")
         shell.type("gpu0.dma.rwos = 1\n")
         shell.expect(r"column 10: found rwos, expected one of output_base, ")
+        shell.expect(r"ns> ")
         shell.type("expect gpu0.dma.rows == 1\n")
         shell.expect(r"gpu0\.dma\.rows: found 0x0, expected == 0x1")
+        shell.expect(r"ns> ")
         shell.type("gpu0.dma.used = 1\n")
         shell.expect(r"gpu0\.dma\.used: refused, access_denied: ")
+        shell.expect(r"ns> ")
         shell.type("help\n")
         shell.expect("Tab completes")
+        shell.expect(r"ns> ")
         shell.type("\t\t")  # of all there is
         shell.expect("  refused\r\n")
         shell.type("\ngpu0.system.gpus\nexit\n")

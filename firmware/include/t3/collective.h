@@ -76,8 +76,8 @@ static inline uint64_t t3_staging_slot(const struct t3_collective* c, uint32_t g
   return t3_padded(t3_flat_chunk_size(c->elements, 0, gpus) * element) + 32;
 }
 
-/* Of one dimension's ring, for what comes in each step but the last, either way round: whole ranges of chunks, of which the first GPU's
- * is the largest. */
+/* Of one dimension's ring, for what comes in each step but the last, either way round: whole ranges of chunks, of which
+ * the first GPU's is the largest. */
 static inline uint64_t t3_ring_slot(const struct t3_collective* c, struct t3_ring ring, uint32_t gpus) {
   return t3_padded(t3_flat_chunk_begin(c->elements, ring.stride, gpus) * t3_element_bytes(c->element)) + 32;
 }
