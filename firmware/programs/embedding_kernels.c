@@ -7,6 +7,13 @@
 #include "t3/arguments/embedding_update_fused.h"
 #include "t3/arguments/exchange.h"
 
+/* What the arguments of all kernels on tables say of them. */
+#define TABLES(gpu_, e, b)                                                                                        \
+  .tables = (b)->tables, .indices = (b)->indices, .offsets = (b)->offsets, .seed = (e)->seed,                     \
+  .tables_per_gpu = (e)->tables_per_gpu, .rows = (e)->rows, .dimension = (e)->dimension,                          \
+  .global_batch = (e)->global_batch, .gpu = (gpu_)->gpu, .gpus = (gpu_)->gpus, .pooling = (uint16_t)(e)->pooling, \
+  .drawn = (e)->drawn, .mean = (e)->mean, .element = (uint8_t)(e)->element
+
 enum t3_status t3_allocate_tables(struct t3_context* gpu, const struct t3_embedding* e,
                                   struct t3_embedding_buffers* b) {
   T3_TRY(t3_malloc(gpu, t3_embedding_table_bytes(e), &b->tables));
@@ -31,23 +38,8 @@ enum t3_status t3_prepare_slices(struct t3_context* gpu, const struct t3_embeddi
 
 enum t3_status t3_queue_pooling(struct t3_context* gpu, const struct t3_embedding* e,
                                 const struct t3_embedding_buffers* b, uint32_t table) {
-  const struct t3_embedding_arguments arguments = {.tables = b->tables,
-                                                   .indices = b->indices,
-                                                   .offsets = b->offsets,
-                                                   .pooled = b->pooled,
-                                                   .out = b->pooled == 0 ? b->out : 0,
-                                                   .seed = e->seed,
-                                                   .table = table,
-                                                   .tables_per_gpu = e->tables_per_gpu,
-                                                   .rows = e->rows,
-                                                   .dimension = e->dimension,
-                                                   .global_batch = e->global_batch,
-                                                   .gpu = gpu->gpu,
-                                                   .gpus = gpu->gpus,
-                                                   .pooling = (uint16_t)e->pooling,
-                                                   .drawn = e->drawn,
-                                                   .mean = e->mean,
-                                                   .element = (uint8_t)e->element};
+  const struct t3_embedding_arguments arguments = {TABLES(gpu, e, b), .pooled = b->pooled,
+                                                   .out = b->pooled == 0 ? b->out : 0, .table = table};
   const struct t3_kernel_options options = {.workgroups = T3_POOLING_GRID};
   unsigned char bytes[T3_EMBEDDING_ARGUMENTS_BYTES];
   t3_embedding_arguments_to(&arguments, bytes);
@@ -56,9 +48,7 @@ enum t3_status t3_queue_pooling(struct t3_context* gpu, const struct t3_embeddin
 
 enum t3_status t3_queue_fused_pooling(struct t3_context* gpu, const struct t3_embedding* e,
                                       const struct t3_embedding_buffers* b) {
-  const struct t3_embedding_fused_arguments arguments = {.tables = b->tables,
-                                                         .indices = b->indices,
-                                                         .offsets = b->offsets,
+  const struct t3_embedding_fused_arguments arguments = {TABLES(gpu, e, b),
                                                          .out = b->out,
                                                          .done = b->done,
                                                          .ready = b->ready,
@@ -66,19 +56,8 @@ enum t3_status t3_queue_fused_pooling(struct t3_context* gpu, const struct t3_em
                                                          .table_bytes = b->heap_table_bytes,
                                                          .staging = b->staging,
                                                          .contexts = b->contexts,
-                                                         .seed = e->seed,
-                                                         .tables_per_gpu = e->tables_per_gpu,
-                                                         .rows = e->rows,
-                                                         .dimension = e->dimension,
-                                                         .global_batch = e->global_batch,
                                                          .slice = e->slice,
-                                                         .gpu = gpu->gpu,
-                                                         .gpus = gpu->gpus,
                                                          .gpus_per_row = e->gpus_per_row,
-                                                         .pooling = (uint16_t)e->pooling,
-                                                         .drawn = e->drawn,
-                                                         .mean = e->mean,
-                                                         .element = (uint8_t)e->element,
                                                          .order = e->oblivious};
   const struct t3_kernel_options options = {.workgroups = e->workgroups, .argument_memory = b->arguments};
   unsigned char bytes[T3_EMBEDDING_FUSED_ARGUMENTS_BYTES];
@@ -127,23 +106,8 @@ enum t3_status t3_prepare_update(struct t3_context* gpu, const struct t3_embeddi
 enum t3_status t3_queue_update(struct t3_context* gpu, const struct t3_embedding* e,
                                const struct t3_embedding_buffers* b, const struct t3_update_buffers* u,
                                uint32_t table) {
-  const struct t3_embedding_update_arguments arguments = {.tables = b->tables,
-                                                          .indices = b->indices,
-                                                          .offsets = b->offsets,
-                                                          .gradients = u->gradients,
-                                                          .seed = e->seed,
-                                                          .rate = RATE,
-                                                          .tables_per_gpu = e->tables_per_gpu,
-                                                          .rows = e->rows,
-                                                          .dimension = e->dimension,
-                                                          .global_batch = e->global_batch,
-                                                          .gpu = gpu->gpu,
-                                                          .gpus = gpu->gpus,
-                                                          .table = table,
-                                                          .pooling = (uint16_t)e->pooling,
-                                                          .drawn = e->drawn,
-                                                          .mean = e->mean,
-                                                          .element = (uint8_t)e->element};
+  const struct t3_embedding_update_arguments arguments = {TABLES(gpu, e, b), .gradients = u->gradients, .rate = RATE,
+                                                          .table = table};
   const struct t3_kernel_options options = {.workgroups = T3_POOLING_GRID};
   unsigned char bytes[T3_EMBEDDING_UPDATE_ARGUMENTS_BYTES];
   t3_embedding_update_arguments_to(&arguments, bytes);
@@ -153,25 +117,9 @@ enum t3_status t3_queue_update(struct t3_context* gpu, const struct t3_embedding
 enum t3_status t3_queue_fused_update(struct t3_context* gpu, const struct t3_embedding* e,
                                      const struct t3_embedding_buffers* b, const struct t3_update_buffers* u,
                                      uint64_t out) {
-  const struct t3_embedding_update_fused_arguments arguments = {.tables = b->tables,
-                                                                .indices = b->indices,
-                                                                .offsets = b->offsets,
-                                                                .out = out,
-                                                                .gradients = u->gradients,
-                                                                .ready = u->ready,
-                                                                .seed = e->seed,
-                                                                .rate = RATE,
-                                                                .tables_per_gpu = e->tables_per_gpu,
-                                                                .rows = e->rows,
-                                                                .dimension = e->dimension,
-                                                                .global_batch = e->global_batch,
-                                                                .gpu = gpu->gpu,
-                                                                .gpus = gpu->gpus,
-                                                                .gpus_per_row = e->gpus_per_row,
-                                                                .pooling = (uint16_t)e->pooling,
-                                                                .drawn = e->drawn,
-                                                                .mean = e->mean,
-                                                                .element = (uint8_t)e->element};
+  const struct t3_embedding_update_fused_arguments arguments = {
+      TABLES(gpu, e, b), .out = out,   .gradients = u->gradients,
+      .ready = u->ready, .rate = RATE, .gpus_per_row = e->gpus_per_row};
   const struct t3_kernel_options options = {.workgroups = e->workgroups, .argument_memory = u->arguments};
   unsigned char bytes[T3_EMBEDDING_UPDATE_FUSED_ARGUMENTS_BYTES];
   t3_embedding_update_fused_arguments_to(&arguments, bytes);
