@@ -156,16 +156,18 @@ TEST_CASE("a timing-only run of a program takes as long by hand and computes not
 
 TEST_CASE("what a program must not ask for ends its kernel with one entry in the error log and the next one runs") {
   GuestBench guest(guest_doubles);
-  for (const guest_mistake* mistake = guest_mistakes; mistake->text != nullptr; ++mistake) {
-    INFO(mistake->text);
-    guest.kernel.run = mistake->run;
+  const auto make = [&guest](const guest_mistake& mistake) {
+    INFO(mistake.text);
+    guest.kernel.run = mistake.run;
     guest.bench.run(guest.gemm.packet);
     REQUIRE(guest.bench.gpu().error() == Status::aborted);
-    REQUIRE_THAT(guest.report(), Contains("kernel guest: workgroup 0, wave ") && Contains(mistake->text));
+    REQUIRE_THAT(guest.report(), Contains("kernel guest: workgroup 0, wave ") && Contains(mistake.text));
     guest.kernel.run = &guest_doubles;
     guest.bench.run(guest.gemm.packet);
     REQUIRE(guest.bench.gpu().error() == Status::ok);
-  }
+  };
+  for (const guest_mistake* mistakes : {guest_memory_mistakes, guest_work_mistakes})
+    for (const guest_mistake* mistake = mistakes; mistake->text != nullptr; ++mistake) make(*mistake);
 }
 
 namespace {

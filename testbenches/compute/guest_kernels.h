@@ -36,7 +36,8 @@ struct guest_mistake {
   void (*run)(struct t3_wave* wave);
   const char* text; /* part of what the error log says */
 };
-extern const struct guest_mistake guest_mistakes[];
+extern const struct guest_mistake guest_memory_mistakes[]; /* of loads, stores, counts, polls and signals */
+extern const struct guest_mistake guest_work_mistakes[];   /* of tiles, products and work, and all else */
 
 #ifdef __cplusplus
 }

@@ -51,12 +51,8 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
   const struct t3_embedding_arguments* p = launch->arguments;
   const struct t3_pooling pooling = T3_POOLING_OF(p);
   const struct t3_named_value switches[] = {{"drawn", p->drawn}, {"mean", p->mean}};
-  if (!t3_check_pooling(check, &pooling, p->gpus) || !t3_check_switches(check, switches, 2)) return false;
-  if (p->table >= p->tables_per_gpu)
-    return t3_refuse(check, T3_BAD_PACKET, "table %u: one below tables_per_gpu, %u, expected", p->table,
-                     p->tables_per_gpu);
-  if (launch->workgroups == 0)
-    return t3_refuse(check, T3_BAD_PACKET, "0 workgroups: 1 or more expected, whatever the batch");
+  if (!t3_check_switches(check, switches, 2) || !t3_check_table(check, &pooling, p->gpus, p->table, launch->workgroups))
+    return false;
   return check_written(check, p) && (p->pooled != 0 || t3_check_reach(check, p->gpu, p->gpus, "out", p->out));
 }
 

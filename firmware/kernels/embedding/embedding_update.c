@@ -1,5 +1,5 @@
-/* The backward pass of a table and the step of its optimizer in one kernel, as libraries of fused embedding operators
- * have them (Mudigere et al., ISCA 2022, section 4.1.1): no gradient of a row is ever stored. A kernel for each table,
+/* The backward pass of a table and the step of its optimizer in one kernel, as GPU-initiated overlap, section 5,
+ * says of Neo: no gradient of a row is ever stored. A kernel for each table,
  * whose workgroups take samples in turn. */
 #include "t3/arguments/embedding_update.h"
 
@@ -25,12 +25,8 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
   const struct t3_pooling pooling = T3_POOLING_OF(p);
   const struct t3_matrices gradients = gradients_of(p);
   const struct t3_named_value switches[] = {{"drawn", p->drawn}, {"mean", p->mean}};
-  if (!t3_check_pooling(check, &pooling, p->gpus) || !t3_check_switches(check, switches, 2)) return false;
-  if (p->table >= p->tables_per_gpu)
-    return t3_refuse(check, T3_BAD_PACKET, "table %u: one below tables_per_gpu, %u, expected", p->table,
-                     p->tables_per_gpu);
-  if (launch->workgroups == 0)
-    return t3_refuse(check, T3_BAD_PACKET, "0 workgroups: 1 or more expected, whatever the batch");
+  if (!t3_check_switches(check, switches, 2) || !t3_check_table(check, &pooling, p->gpus, p->table, launch->workgroups))
+    return false;
   return t3_check_update(check, &pooling, &gradients);
 }
 

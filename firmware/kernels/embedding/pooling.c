@@ -135,6 +135,16 @@ bool t3_check_pooling(struct t3_check* check, const struct t3_pooling* p, uint32
   return true;
 }
 
+bool t3_check_table(struct t3_check* check, const struct t3_pooling* p, uint32_t gpus, uint32_t table,
+                    uint32_t workgroups) {
+  const uint32_t tables = p->embedding.tables_per_gpu;
+  if (!t3_check_pooling(check, p, gpus)) return false;
+  if (table >= tables)
+    return t3_refuse(check, T3_BAD_PACKET, "table %u: one below tables_per_gpu, %u, expected", table, tables);
+  if (workgroups == 0) return t3_refuse(check, T3_BAD_PACKET, "0 workgroups: 1 or more expected, whatever the batch");
+  return true;
+}
+
 enum { TABLES, INDICES, OFFSETS, BUFFERS };
 
 static void buffers_of(const struct t3_pooling* p, struct t3_matrices* all) {

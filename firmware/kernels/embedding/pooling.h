@@ -55,6 +55,9 @@ void t3_update_bag(struct t3_wave* wave, const struct t3_pooling* p, uint32_t ta
 
 /* Sizes, and who this GPU is. */
 bool t3_check_pooling(struct t3_check* check, const struct t3_pooling* p, uint32_t gpus);
+/* That, of a kernel that takes one table: which, and by so many workgroups. */
+bool t3_check_table(struct t3_check* check, const struct t3_pooling* p, uint32_t gpus, uint32_t table,
+                    uint32_t workgroups);
 /* What is read lies in memory, and outside of what is written. */
 bool t3_check_pooling_beside(struct t3_check* check, const struct t3_pooling* p, const struct t3_matrices* written);
 /* Updated are the tables; the numbers of rows are read beside the gradients. */
