@@ -10,11 +10,11 @@
 
 #include "cli/file_kind.h"
 #include "config/input_error.h"
+#include "guard/stack_guard.h"
 #include "report/comparison.h"
 #include "report/console.h"
 #include "report/report.h"
 #include "report/result_table.h"
-#include "run/stack_guard.h"
 
 namespace t3vp {
 namespace {

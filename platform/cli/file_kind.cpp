@@ -5,9 +5,9 @@
 #include "config/json_document.h"
 #include "config/schema_check.h"
 #include "experiment/plan.h"
+#include "guard/memory_need.h"
 #include "report/report.h"
-#include "run/memory_need.h"
-#include "run/opened_software.h"
+#include "software/opened_software.h"
 
 namespace t3vp {
 namespace {

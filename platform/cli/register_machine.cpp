@@ -1,9 +1,9 @@
 #include "cli/register_machine.h"
 
 #include "config/configuration.h"
+#include "guard/memory_need.h"
 #include "protocol/units.h"
 #include "report/results_folder.h"
-#include "run/memory_need.h"
 #include "run/node_parameters.h"
 
 namespace t3vp {

@@ -10,11 +10,11 @@
 #include "config/input_error.h"
 #include "config/input_file.h"
 #include "dram/replay.h"
+#include "guard/memory_need.h"
 #include "report/console.h"
 #include "report/file_lock.h"
 #include "report/result_table.h"
 #include "report/results_folder.h"
-#include "run/memory_need.h"
 
 namespace t3vp {
 namespace {

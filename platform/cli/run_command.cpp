@@ -7,6 +7,7 @@
 #include "cli/debugger_port.h"
 #include "cli/register_trace_file.h"
 #include "config/input_error.h"
+#include "guard/memory_need.h"
 #include "report/console.h"
 #include "report/file_lock.h"
 #include "report/output_file.h"
@@ -14,7 +15,6 @@
 #include "report/report.h"
 #include "report/result_table.h"
 #include "report/results_folder.h"
-#include "run/memory_need.h"
 #include "run/simulation.h"
 
 namespace t3vp {

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "config/configuration.h"
+#include "config/enumerator.h"
 #include "config/faults.h"
 #include "config/fingerprint.h"
 #include "config/gpu_settings.h"
@@ -92,13 +93,7 @@ Files load_files(Document run, const std::vector<std::string>& settings) {
   return files;
 }
 
-template <typename Enum, std::size_t count>
-Enum member(const json& value, const Enum (&all)[count]) {
-  const std::string name = value.get<std::string>();
-  return *std::find_if(std::begin(all), std::end(all), [&](Enum e) { return name == name_of(e); });
-}
-
-Method method_named(const json& name) { return member(name, all_methods); }
+Method method_named(const json& name) { return enumerator(name, all_methods); }
 
 memory::PolicyChoice policy_of(const Document& run, const std::string& arbitration) {
   const std::optional<memory::PolicyChoice> policy = memory::policy_named(arbitration);
@@ -116,7 +111,7 @@ Operands operands_of(const Document& run, const Workload& workload) {
     run.reject("/operands", "exact, or nothing: what is multiplied with vectors or by experts are integers");
   if (workload.embedding && name != "exact")
     run.reject("/operands", "exact, or nothing: embedding tables have integers");
-  return member(name, {Operands::exact, Operands::random});
+  return enumerator(name, {Operands::exact, Operands::random});
 }
 
 Phases phases_of(const json& run) {
@@ -348,7 +343,7 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
   c.gpus = gpus_of(files.run, c.workload, c.software.library.has_value() || is_gemm_alone(c.phases));
   c.arbitration = run.value("arbitration", c.method == Method::t3_mca ? "mca" : "round-robin");
   c.policy = policy_of(files.run, c.arbitration);
-  c.mca_scope = member(run.value("mca_scope", "reduce-scatter"), {McaScope::reduce_scatter, McaScope::always});
+  c.mca_scope = enumerator(run.value("mca_scope", "reduce-scatter"), {McaScope::reduce_scatter, McaScope::always});
   c.functional = run.value("data", "timing-only") == "functional";
   c.operands = operands_of(files.run, c.workload);
   c.mirror = run.value("simulate", "all") == "mirror" && !c.workload.layer;  // its one GPU is all there is

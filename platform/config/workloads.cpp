@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "config/embedded_texts.h"
+#include "config/enumerator.h"
 #include "config/schema_check.h"
 #include "config/system_reader.h"
 #include "workload/collective.h"
@@ -141,11 +142,6 @@ void read_layer(const Document& run, Workload& w) {
                         layer.training ? "training" : "prompt", w.tp, layer.fused_attention ? "fused" : "unfused");
 }
 
-template <typename Enum, std::size_t count>
-Enum member(const json& name, const Enum (&all)[count]) {
-  return *std::find_if(std::begin(all), std::end(all), [&](Enum e) { return name == name_of(e); });
-}
-
 void read_collective(const Document& run, Workload& w) {
   constexpr std::uint64_t most_elements = 1 << 30;
   const json& workload = run.content.at("workload");
@@ -155,8 +151,8 @@ void read_collective(const Document& run, Workload& w) {
   if (bytes % bytes_of(element) != 0)
     run.reject("/workload/collective/bytes",
                fmt::format("a multiple of {}, the bytes of an element of {}", bytes_of(element), name_of(element)));
-  const t3_collective collective{member(given.at("op"), all_collective_ops),
-                                 member(given.at("algorithm"), all_collective_algorithms),
+  const t3_collective collective{enumerator(given.at("op"), all_collective_ops),
+                                 enumerator(given.at("algorithm"), all_collective_algorithms),
                                  static_cast<t3_element>(element),
                                  bytes / bytes_of(element),
                                  0,
@@ -297,7 +293,7 @@ Workload read_workload(const Document& run) {
   Workload w;
   w.gemm.element = element_named(gemm.value("element", "fp16"));
   w.gemm.transpose_b = gemm.value("transpose_b", false);
-  w.fused = member(workload.value("fused", name_of(T3_FUSED_RING_REDUCE_SCATTER)), all_fused_kinds);
+  w.fused = enumerator(workload.value("fused", name_of(T3_FUSED_RING_REDUCE_SCATTER)), all_fused_kinds);
   if (gemm.contains("tile")) w.gemm.tile = read_tile(gemm.at("tile"));
   if (workload.contains("experts"))
     read_experts(run, w);

@@ -24,7 +24,7 @@ std::uint64_t bytes_of(const MeasuredRow& row) {
   return static_cast<std::uint64_t>(bytes / element) * static_cast<std::uint64_t>(element);
 }
 
-std::vector<Measurement> times_in(const MeasuredRow& row) {
+std::vector<Measurement> collective_times_in(const MeasuredRow& row) {
   for (const char* limit : {"us_min", "us_max"}) row.amount(limit);
   const std::string op = op_of(row);
   Measurement time;
@@ -41,7 +41,7 @@ std::vector<Measurement> times_in(const MeasuredRow& row) {
 }  // namespace
 
 MeasuredFile measured_collectives() {
-  return {"collectives.csv", {"gpus", "op", "mbytes", "us", "us_min", "us_max"}, times_in};
+  return {"collectives.csv", {"gpus", "op", "mbytes", "us", "us_min", "us_max"}, collective_times_in};
 }
 
 }  // namespace t3vp

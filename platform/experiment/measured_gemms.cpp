@@ -9,7 +9,7 @@ namespace {
 /// FC-1 and IP were measured with B not transposed, the others with B transposed, as in the forward pass (T3 5.2).
 bool transposes_b(const std::string& sublayer) { return sublayer == "OP" || sublayer == "FC-2"; }
 
-std::vector<Measurement> times_in(const MeasuredRow& row) {
+std::vector<Measurement> gemm_times_in(const MeasuredRow& row) {
   constexpr std::uint64_t longest = 1 << 20;
   for (const char* limit : {"us_min", "us_max"}) row.amount(limit);
   row.count("tp", 1, longest);
@@ -28,7 +28,7 @@ std::vector<Measurement> times_in(const MeasuredRow& row) {
 }  // namespace
 
 MeasuredFile measured_gemms() {
-  return {"gemm.csv", {"model", "tp", "sublayer", "M", "N", "K", "us", "us_min", "us_max"}, times_in};
+  return {"gemm.csv", {"model", "tp", "sublayer", "M", "N", "K", "us", "us_min", "us_max"}, gemm_times_in};
 }
 
 }  // namespace t3vp

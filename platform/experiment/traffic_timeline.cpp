@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t most_intervals = 400;
-const std::string prefix = "HBM: ";
+const std::string memory_prefix = "HBM: ";
 
 struct Sample {
   double us, GBps;
@@ -28,8 +28,8 @@ std::map<std::string, std::vector<Sample>> samples_of(const json& events, double
     if (event.at("ph") != "C" || event.at("pid") != 1) continue;
     const std::string name = event.at("name").get<std::string>();
     const double us = std::max(0.0, event.at("ts").get<double>() - setup_us);
-    if (name.rfind(prefix, 0) == 0)
-      samples[name.substr(prefix.size())].push_back({us, event.at("args").at("value").get<double>()});
+    if (name.rfind(memory_prefix, 0) == 0)
+      samples[name.substr(memory_prefix.size())].push_back({us, event.at("args").at("value").get<double>()});
   }
   return samples;
 }

@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int first_gpu = 1;
-constexpr const char* prefix = "workgroup ";
+constexpr const char* workgroup_prefix = "workgroup ";
 
 /// Threads of the first GPU that are rows of workgroups, or further lanes of such a row.
 std::map<int, std::size_t> rows_of(const json& events) {
@@ -25,8 +25,8 @@ std::map<int, std::size_t> rows_of(const json& events) {
   for (const json& event : events) {
     if (event.at("ph") != "M" || event.at("name") != "thread_name" || event.at("pid") != first_gpu) continue;
     const auto name = event.at("args").at("name").get<std::string>();
-    if (name.rfind(prefix, 0) == 0)
-      rows[event.at("tid").get<int>()] = std::stoul(name.substr(std::string(prefix).size()));
+    if (name.rfind(workgroup_prefix, 0) == 0)
+      rows[event.at("tid").get<int>()] = std::stoul(name.substr(std::string(workgroup_prefix).size()));
   }
   return rows;
 }

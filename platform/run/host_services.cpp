@@ -6,8 +6,8 @@
 #include <cstring>
 #include <vector>
 
-#include "run/firmware_image.h"
 #include "run/published_contents.h"
+#include "software/firmware_image.h"
 #include "t3/exports.h"
 #include "t3/host_buffer.h"
 

@@ -8,7 +8,7 @@
 
 #include "config/elf_file.h"
 #include "processor/firmware_core.h"
-#include "run/arguments.h"
+#include "software/arguments.h"
 #include "t3/host_call.h"
 #include "t3/job.h"
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "check/layer_reference.h"
 #include "report/report.h"
-#include "run/layer_reference.h"
 #include "workload/layer.h"
 
 namespace t3vp {

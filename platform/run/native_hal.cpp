@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "guard/hal_misuse.h"
 #include "protocol/float_environment.h"
 #include "protocol/kept_exceptions.h"
-#include "run/hal_misuse.h"
 #include "run/published_contents.h"
 
 namespace t3vp {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "processor/command_processor.h"
-#include "run/arguments.h"
+#include "software/arguments.h"
 #include "t3/job.h"
 #include "t3_hal.h"
 

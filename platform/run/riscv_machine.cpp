@@ -11,9 +11,9 @@
 #include <new>
 
 #include "config/input_error.h"
+#include "guard/memory_need.h"
 #include "riscv/core.h"
 #include "run/core_debugger.h"
-#include "run/memory_need.h"
 
 namespace t3vp {
 namespace {

@@ -9,7 +9,7 @@
 #include "debug/connection.h"
 #include "register_trace/register_trace.h"
 #include "report/report.h"
-#include "run/opened_software.h"
+#include "software/opened_software.h"
 #include "t3/job.h"
 
 namespace t3vp {

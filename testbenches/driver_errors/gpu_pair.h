@@ -6,7 +6,7 @@
 
 #include "driver_errors/guests.h"
 #include "hardware/node.h"
-#include "run/diagnosis.h"
+#include "diagnosis/diagnosis.h"
 #include "run/hardware_monitor.h"
 
 namespace t3vp::test {

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "driver_errors/whole_runs.h"
-#include "run/watchdog.h"
+#include "guard/watchdog.h"
 #include "t3/registers/error_log.h"
 #include "t3/registers/interrupt_controller.h"
 #include "t3/registers/kernel_queue.h"

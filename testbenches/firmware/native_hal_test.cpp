@@ -1,5 +1,5 @@
 #include "run/native_hal.h"
-#include "run/hal_misuse.h"
+#include "guard/hal_misuse.h"
 
 #include <tlm_utils/simple_target_socket.h>
 

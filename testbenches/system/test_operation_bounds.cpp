@@ -5,12 +5,12 @@
 #include <cstring>
 #include <random>
 
+#include "check/layer_reference.h"
 #include "compute/matrix_unit.h"
 #include "hardware/node.h"
 #include "kernels/kernels.h"
 #include "kernels/rows/arithmetic.h"
 #include "protocol/element.h"
-#include "run/layer_reference.h"
 #include "run/node_parameters.h"
 #include "system/platform_run.h"
 #include "workload/operation_reference.h"

@@ -17,11 +17,11 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include "compute/kernel_registry.h"
+#include "guard/stack_guard.h"
 #include "kernels/kernels.h"
 #include "processor/command_processor.h"
 #include "report/output_file.h"
 #include "run/simulation.h"
-#include "run/stack_guard.h"
 #include "system/platform_run.h"
 #include "t3/kernel_handle.h"
 #include "t3_hal.h"

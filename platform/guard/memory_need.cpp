@@ -1,0 +1,215 @@
+#include "guard/memory_need.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <numeric>
+
+#include "config/input_error.h"
+#include "workload/collective.h"
+#include "workload/layer.h"
+
+namespace t3vp {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double KiB = 1024, MiB = 1024 * KiB, GiB = 1024 * MiB;
+constexpr double program_bytes = 64 * MiB;  // code, configuration, report
+constexpr double gpu_bytes = 16 * MiB;      // modules, sockets, transactions under way
+constexpr double tag_bytes = 16;            // of a line, in groups of 16 ways
+constexpr double tracker_entry_bytes = 48, tracker_chunk_bytes = 128;
+constexpr double queue_entry_bytes = 256;  // in each of two queues of a channel
+constexpr double flight_bytes = 256;       // of an access that a workgroup has under way
+constexpr double wave_bytes = 512;         // what is known of a kernel's program that may run
+constexpr double stack_bytes = 2 * 4096;   // what one that runs touches of its stack
+constexpr double check_bytes = 8;          // the reference computes in double precision
+
+double tags(const compute::CacheParameters& p) {
+  const double padded_ways = std::ceil(p.ways / 16.0) * 16;
+  return tag_bytes * static_cast<double>(p.capacity_bytes) / p.line_bytes * padded_ways / p.ways;
+}
+
+TileShape tile_of(const RunConfiguration& c) {
+  const compute::ComputeParameters& p = c.system.compute;
+  return c.workload.has_gemm() ? c.workload.gemm.tile : TileShape{p.tile_rows, p.tile_columns};
+}
+
+/// GEMM workgroups of a compute unit: more with smaller tiles.
+double resident(const compute::ComputeParameters& p, TileShape tile) {
+  const std::uint64_t smaller = std::uint64_t{p.tile_rows} * p.tile_columns / tile.elements();
+  return p.workgroups_per_cu * static_cast<double>(std::max<std::uint64_t>(smaller, 1));
+}
+
+/// GEMM workgroups of a GPU that run at a time.
+double running(const RunConfiguration& c) {
+  const compute::ComputeParameters& p = c.system.compute;
+  const double fit = p.compute_units * resident(p, tile_of(c));
+  if (!c.workload.has_gemm()) return fit;
+  const TileShape& tile = c.workload.gemm.tile;
+  return std::min(fit, std::ceil(double{1} * c.workload.gemm.m / tile.rows) *
+                           std::ceil(double{1} * c.workload.gemm.n / tile.columns));
+}
+
+double workgroups(const RunConfiguration& c) {
+  const compute::ComputeParameters& p = c.system.compute;
+  const double gemm = p.compute_units * resident(p, tile_of(c));
+  const double ring = double{1} * p.compute_units * p.ring_blocks_in_flight * p.ring_workgroups_per_cu;
+  const double rows = double{1} * p.compute_units * p.row_workgroups_per_cu;
+  const double gathers =
+      c.workload.embedding ? double{T3_POOLING_WAVEFRONTS} * p.compute_units * p.gather_workgroups_per_cu : 0;
+  return flight_bytes * std::max({p.prefetch_slabs * gemm, ring, rows, p.gather_rows_in_flight * gathers}) +
+         wave_bytes * std::max({gemm, ring, rows, gathers}) + stack_bytes * std::max({running(c), ring, rows, gathers});
+}
+
+/// Operands on their way through the compute units, as floats.
+double operands_in_flight(const compute::ComputeParameters& p, TileShape tile) {
+  const auto sums = static_cast<double>(tile.elements());
+  const double slabs = double{1} * (tile.rows + tile.columns) * p.slab_depth * p.prefetch_slabs;
+  return sizeof(float) * (sums + slabs) * p.compute_units * resident(p, tile);
+}
+
+struct Elements {
+  double stored = 0;   ///< bytes of a GPU's tensors
+  double checked = 0;  ///< elements that the reference holds at a time
+};
+
+Elements elements_of(const RunConfiguration& c) {
+  Elements result;
+  if (c.workload.layer) {
+    double contents = 0;  // of all tensors, which the reference keeps besides
+    for (const LayerTensor& tensor : layer_program(*c.workload.layer, c.system.compute).tensors) {
+      contents += static_cast<double>(tensor.bytes) / check_bytes;
+      result.stored += static_cast<double>(tensor.bytes);
+      result.checked = std::max(result.checked, 4.0 * static_cast<double>(tensor.bytes) / 2);
+    }
+    result.checked += contents;
+    return result;
+  }
+  if (const auto& collective = c.workload.collective) {
+    const double received = static_cast<double>(t3_received_elements(&*collective, 0, c.gpus));
+    result.stored = static_cast<double>(bytes_of(*collective) + t3_staging_bytes(&*collective, c.gpus)) +
+                    received * t3_element_bytes(collective->element);
+    result.checked = received;
+    return result;
+  }
+  if (const auto& e = c.workload.embedding) {
+    const auto out = static_cast<double>(t3_embedding_out_bytes(&*e, 0, c.gpus));
+    const auto table = static_cast<double>(t3_embedding_table_bytes(&*e));
+    result.stored = table + static_cast<double>(t3_embedding_pooled_bytes(&*e)) + out;
+    result.checked = double{1} * c.gpus * e->tables_per_gpu * e->dimension;
+    if (const auto& d = c.workload.dlrm) {
+      const double samples = t3_embedding_samples(&*e, 0, c.gpus), layers = t3_dlrm_layers(&*d);
+      result.stored += 3 * out + (3 * static_cast<double>(t3_dlrm_layer_bytes(&*d, e->element, c.gpus)) +
+                                  2 * samples * static_cast<double>(t3_dlrm_row_bytes(&*d, e->element))) *
+                                     layers;
+    }
+    return result;
+  }
+  if (const auto& g = c.workload.gemv) {
+    result.stored = static_cast<double>(t3_gemv_matrix_bytes(&*g) + t3_gemv_partial_bytes(&*g, c.gpus));
+    result.checked = g->rows + double{2} * g->columns;
+    return result;
+  }
+  const double m = c.workload.gemm.m, n = c.workload.gemm.n, k = c.workload.gemm.k;
+  const double slabs = c.workload.experts ? 2 : t3_fused_slabs(c.workload.fused, c.gpus);  // of the output's size
+  result.stored = (m * k + k * n + m * n * slabs) * bytes_of(c.workload.gemm.element);
+  result.checked = 4 * m * n + 2 * (m * k + k * n);
+  return result;
+}
+
+double number_in(const fs::path& file) {
+  double value = std::numeric_limits<double>::infinity();
+  std::ifstream in(file);
+  if (double number = 0; in >> number) value = number;  // "max" is no number
+  return value;
+}
+
+double free_memory() {
+  std::ifstream in("/proc/meminfo");
+  double bytes = 0;
+  std::string name, unit;
+  for (double number = 0; in >> name >> number; std::getline(in, unit))
+    if (name == "MemAvailable:" || name == "SwapFree:") bytes += number * KiB;
+  return bytes > 0 ? bytes : std::numeric_limits<double>::infinity();
+}
+
+/// The smallest limit of the control groups that this process is in.
+double group_limit() {
+  double limit = std::numeric_limits<double>::infinity();
+  std::ifstream in("/proc/self/cgroup");
+  for (std::string line; std::getline(in, line);) {
+    const auto second_colon = line.find(':', line.find(':') + 1);
+    if (second_colon == std::string::npos) continue;
+    const std::string controllers = line.substr(line.find(':') + 1, second_colon - line.find(':') - 1);
+    const bool unified = controllers.empty();
+    if (!unified && controllers.find("memory") == std::string::npos) continue;
+    const fs::path root = unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
+    for (fs::path group = line.substr(second_colon + 1);; group = group.parent_path()) {
+      limit =
+          std::min(limit, number_in(root / group.relative_path() / (unified ? "memory.max" : "memory.limit_in_bytes")));
+      if (!group.has_relative_path()) break;
+    }
+  }
+  return limit;
+}
+
+double address_space_left() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return std::numeric_limits<double>::infinity();
+  const double used = number_in("/proc/self/statm") * static_cast<double>(sysconf(_SC_PAGESIZE));
+  return static_cast<double>(limit.rlim_cur) - used;
+}
+
+std::string bytes_in_words(double bytes) {
+  return bytes >= GiB ? fmt::format("{:.1f} GiB", bytes / GiB) : fmt::format("{:.0f} MiB", bytes / MiB);
+}
+
+}  // namespace
+
+std::vector<MemoryPart> memory_need(const RunConfiguration& c) {
+  const double gpus = c.mirror ? 1 : c.gpus;
+  const SystemConfiguration& s = c.system;
+  std::vector<MemoryPart> parts = {
+      {"the program and the GPUs' blocks (gpus)", program_bytes + gpus * gpu_bytes},
+      {"the tags of the caches (system.cache)", gpus * tags(s.cache)},
+      {"the Trackers (system.tracker)",
+       gpus * (tracker_entry_bytes * s.tracker.sets * s.tracker.ways + tracker_chunk_bytes * s.tracker.chunks)},
+      {"the DRAM queues (system.memory.dram.queue_depth)", gpus * 2 * queue_entry_bytes * s.memory.channels *
+                                                               s.memory.dram.geometry.pseudo_channels *
+                                                               s.memory.dram.queue_depth},
+      {"the workgroups (system.compute)", gpus * workgroups(c)}};
+  if (!c.functional) return parts;
+  const Elements elements = elements_of(c);
+  parts.push_back({"operands and outputs with data functional (workload)",
+                   gpus * (elements.stored + operands_in_flight(s.compute, tile_of(c)) +
+                           static_cast<double>(s.cache.capacity_bytes))});
+  parts.push_back({"the check of the results with data functional (workload)", check_bytes * elements.checked});
+  return parts;
+}
+
+double available_memory() { return std::min({free_memory(), group_limit(), address_space_left()}); }
+
+void require_memory(const fs::path& file, const std::vector<MemoryPart>& parts) {
+  const double need = std::accumulate(parts.begin(), parts.end(), 0.0,
+                                      [](double sum, const MemoryPart& part) { return sum + part.bytes; });
+  const double available = available_memory();
+  if (need <= available) return;
+  const MemoryPart& largest = *std::max_element(
+      parts.begin(), parts.end(), [](const MemoryPart& a, const MemoryPart& b) { return a.bytes < b.bytes; });
+  throw InputError(file.string(),
+                   fmt::format("a need of {} of memory, most of it for {}", bytes_in_words(need), largest.what),
+                   fmt::format("at most the {} that are available", bytes_in_words(std::max(available, 0.0))));
+}
+
+void require_memory(const fs::path& file, const RunConfiguration& configuration) {
+  require_memory(file, memory_need(configuration));
+}
+
+}  // namespace t3vp

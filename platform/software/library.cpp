@@ -1,0 +1,103 @@
+#include "software/library.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <link.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <system_error>
+
+#include "guard/firmware_guard.h"
+#include "guard/libc_calls.h"
+#include "software/library_table.h"
+
+namespace t3vp {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* a_library = "a native library with a table t3_exports (t3/exports.h)";
+
+/// The file under its own name in a folder of its own, by which debuggers show it.
+class PrivateCopy {
+ public:
+  explicit PrivateCopy(const SoftwareLibrary& library) {
+    std::error_code error;
+    std::string folder = (fs::temp_directory_path(error) / "t3vp-library-XXXXXX").string();
+    if (error || mkdtemp(folder.data()) == nullptr)
+      library.place.reject("there is no temporary folder for a copy of it", a_library);
+    folder_ = folder;
+    fs::copy_file(library.file, file(library), error);
+    if (!error) return;
+    fs::remove_all(folder_);
+    library.place.reject("it cannot be copied to " + folder_.parent_path().string() + ": " + error.message(),
+                         a_library);
+  }
+  ~PrivateCopy() {
+    std::error_code error;
+    fs::remove_all(folder_, error);
+  }
+  PrivateCopy(const PrivateCopy&) = delete;
+  PrivateCopy& operator=(const PrivateCopy&) = delete;
+
+  fs::path file(const SoftwareLibrary& library) const { return folder_ / library.file.filename(); }
+
+ private:
+  fs::path folder_;
+};
+
+/// Whether the file has all that its program headers say, and loads its parts one behind the other: the loader crashes
+/// on what is cut off, and overwrites the platform with what is larger than its place.
+bool is_whole(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  ElfW(Ehdr) header{};
+  const auto size = fs::file_size(file);
+  if (!in.read(reinterpret_cast<char*>(&header), sizeof header)) return false;
+  ElfW(Addr) loaded = 0;  // up to where
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    ElfW(Phdr) segment{};
+    in.seekg(static_cast<std::streamoff>(header.e_phoff + i * sizeof segment));
+    if (!in.read(reinterpret_cast<char*>(&segment), sizeof segment)) return false;
+    if (segment.p_offset > size || segment.p_filesz > size - segment.p_offset) return false;
+    if (segment.p_type != PT_LOAD) continue;
+    if (segment.p_vaddr < loaded || segment.p_filesz > segment.p_memsz ||
+        __builtin_add_overflow(segment.p_vaddr, segment.p_memsz, &loaded))
+      return false;
+  }
+  return true;
+}
+
+/// The loader's message without the name of the copy.
+std::string reason(const fs::path& copy) {
+  const char* const text = dlerror();
+  std::string reason = text == nullptr ? "it cannot be opened" : text;
+  const std::string name = copy.string() + ": ";
+  if (const auto at = reason.find(name); at != std::string::npos) reason.erase(at, name.size());
+  return reason;
+}
+
+}  // namespace
+
+Library::Library(const SoftwareLibrary& library, const Limits& limits)
+    : Library(library, limits, PrivateCopy(library).file(library)) {
+  exports_ = static_cast<const t3_export_table*>(dlsym(handle_, "t3_exports"));
+  if (exports_ == nullptr) library.place.reject("it has no such table", a_library);
+  require_right(*exports_, library.place);
+}
+
+Library::Library(const SoftwareLibrary& library, const Limits& limits, const fs::path& copy)
+    : library_(library), limits_(limits) {
+  if (!is_whole(copy)) library.place.reject("it is no shared object, or is cut off or damaged", a_library);
+  const LibraryGuard guard(library, limits, LibraryGuard::opening);
+  handle_ = dlopen(copy.c_str(), RTLD_LOCAL | RTLD_NOW);
+  if (handle_ == nullptr) library.place.reject(reason(copy), a_library);
+}
+
+Library::~Library() {
+  const LibraryGuard guard(library_, limits_, LibraryGuard::closing);
+  if (exports_ != nullptr) destroy_thread_locals(exports_);
+  dlclose(handle_);
+}
+
+}  // namespace t3vp

@@ -1,0 +1,47 @@
+// The program and the kernels of a run, opened for each GPU.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/configuration.h"
+#include "config/elf_file.h"
+#include "software/arguments.h"
+#include "software/library.h"
+
+namespace t3vp {
+
+class OpenedSoftware {
+ public:
+  /// Throws InputError about a library that cannot be opened, a program that is not there, or kernels of which one
+  /// cannot be told from another.
+  explicit OpenedSoftware(const RunConfiguration& configuration);
+
+  /// What a GPU's command processor runs. GPUs count from 0, in the node's order.
+  t3_program* program(std::size_t gpu) const { return gpus_.at(gpu).program; }
+  /// What packets may ask the GPU's compute units for, up to a null pointer.
+  const t3_kernel* const* kernels(std::size_t gpu) const { return gpus_.at(gpu).kernels.data(); }
+  /// What the GPUs' cores run; null when programs are native.
+  const ElfFile* image() const { return image_.get(); }
+
+ private:
+  struct OnGpu {
+    std::deque<Library> libraries;
+    t3_program* program = nullptr;
+    std::vector<const t3_kernel*> kernels;
+  };
+
+  std::unique_ptr<const ElfFile> image_;
+  std::vector<OnGpu> gpus_;
+};
+
+/// What the run file gives to its program.
+Arguments arguments_of(const RunConfiguration& configuration);
+
+/// Throws InputError about the first argument that programs have asked for in vain; when all have come to a good end,
+/// about one that none of them has asked for too.
+void require_fit(const RunConfiguration& configuration, const Arguments& arguments, bool have_succeeded);
+
+}  // namespace t3vp
