@@ -1,4 +1,5 @@
 """Plants bugs one at a time in a copy of the project, builds, and runs the tests that should see them.
+What killed each, or why it survived, is written to seen.md beside this file.
 
 A mutant is a patch NAME.patch beside this file with a header of lines such as
 
@@ -24,6 +25,7 @@ import sys
 import time
 
 MUTANTS = pathlib.Path(__file__).resolve().parent
+SEEN = MUTANTS / "seen.md"
 PROJECT = MUTANTS.parent.parent
 NOT_COPIED = {"build", "out", ".git"}
 PATCH = ("patch", "-p1", "-s", "-f", "-F1", "--no-backup-if-mismatch", "-r", "-")
@@ -88,9 +90,23 @@ def tests_of(ctest, build):
     return [test for test in json.loads(text[text.index("{"):])["tests"] if "command" in test]
 
 
+def seen():
+    """What became of each mutant when it was last planted, by name."""
+    rows = re.findall(r"^\| (\S+) +\| .* \| (.*?) +\|$", SEEN.read_text(), re.MULTILINE)
+    return dict(row for row in rows if row[0] != "mutant")
+
+
 def problems_of(mutants, names):
-    """What would make a run on the mutants useless, found without building any of them."""
+    """What would make a run on the mutants useless, or has not been seen, found without building any of them."""
+    verdicts = seen()
+    for name in sorted(set(verdicts) - {mutant.name for mutant in mutants}):
+        yield f"{SEEN.name} has {name}, for which there is no patch"
     for mutant in mutants:
+        verdict = verdicts.get(mutant.name)
+        if verdict is None:
+            yield f"{mutant.name} has never been planted: tools/mutate {mutant.name}"
+        elif not verdict.startswith("SURVIVED") and verdict not in names:
+            yield f"{mutant.name} was killed by a test that is gone: {verdict}"
         result = subprocess.run([*PATCH, "--dry-run"], cwd=PROJECT, input=mutant.file.read_text(), text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if result.returncode != 0:
@@ -175,13 +191,15 @@ class Bench:
         return ("SURVIVED: " + mutant.reason if mutant.reason else "SURVIVED"), bool(mutant.reason)
 
 
-def table(rows):
-    lines = [("mutant", "block", "fault", "killed by")] + rows
-    widths = [max(len(line[i]) for line in lines) for i in range(4)]
-    text = ["| " + " | ".join(cell.replace("|", "/").ljust(width) for cell, width in zip(line, widths)) + " |"
-            for line in lines]
-    text.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
-    return "\n".join(text)
+def write(verdicts):
+    """All mutants that have been planted, block by block."""
+    planted = sorted((m.block, m.name, m.fault, verdicts[m.name]) for m in mutants_of([]) if m.name in verdicts)
+    rows = [("mutant", "block", "fault", "killed by")]
+    rows += [(name, block, fault.replace("|", "/"), verdict) for block, name, fault, verdict in planted]
+    widths = [max(len(row[i]) for row in rows) for i in range(4)]
+    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in rows]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    SEEN.write_text("# Planted bugs and the tests that have seen them\n\nWritten by `tools/mutate`.\n\n" + "\n".join(lines) + "\n")
 
 
 def main():
@@ -207,16 +225,17 @@ def main():
     for expression in sorted({m.tests for m in chosen}):
         if name := bench.failing(expression):
             raise Failure(f"fails without any mutant: {name}")
-    rows, wrong = [], []
+    verdicts, wrong, survivors = seen(), 0, 0
     for mutant in chosen:
         verdict, right = bench.verdict(mutant)
-        rows.append((mutant.name, mutant.block, mutant.fault, verdict))
-        if not right:
-            wrong.append(mutant.name)
-        print(f"{mutant.name}: {verdict}", file=sys.stderr, flush=True)
-    print(table(sorted(rows, key=lambda row: (row[1], row[0]))))
-    survivors = sum(row[3].startswith("SURVIVED") for row in rows)
-    print(f"\n{len(rows)} mutants, {survivors} survived, {len(wrong)} without a reason or unusable; "
+        verdicts.pop(mutant.name, None)
+        if right:
+            verdicts[mutant.name] = verdict.replace("|", "/")
+        write(verdicts)
+        wrong += not right
+        survivors += verdict.startswith("SURVIVED")
+        print(f"{mutant.name}: {verdict}", flush=True)
+    print(f"\n{len(chosen)} mutants, {survivors} survived, {wrong} without a reason or unusable; "
           f"{time.monotonic() - begin:.0f} s")
     return 1 if wrong else 0
 
