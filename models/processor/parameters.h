@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "protocol/picoseconds.h"
 
@@ -17,9 +16,10 @@ struct FirmwareCoreParameters {
 struct ProcessorParameters {
   Picoseconds register_access = 100'000;  ///< command processor to a register, or to the fabric
   std::uint32_t error_log_entries = 64;
-  Picoseconds exchange = 50'000'000;           ///< an all-gather of the hosts, from the last that comes to its end
-  Picoseconds quantum = 1'000'000;             ///< how far firmware may run ahead; no result depends on it
-  std::optional<FirmwareCoreParameters> core;  ///< nothing: firmware runs natively
+  Picoseconds exchange = 50'000'000;  ///< an all-gather of the hosts, from the last that comes to its end
+  Picoseconds quantum = 1'000'000;    ///< how far firmware may run ahead; no result depends on it
+  bool on_core = false;               ///< firmware runs on `core`; otherwise natively
+  FirmwareCoreParameters core;
 };
 
 }  // namespace t3vp::processor

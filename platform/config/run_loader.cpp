@@ -354,8 +354,8 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
   for (OtherGpu& other : c.system.other_gpus) other.parameters.processor.quantum = c.system.processor.quantum;
   c.firmware = c.software.on_core ? "riscv" : "native";
   if (c.software.on_core) {
-    c.system.processor.core.emplace();
-    for (OtherGpu& other : c.system.other_gpus) other.parameters.processor.core.emplace();
+    c.system.processor.on_core = true;
+    for (OtherGpu& other : c.system.other_gpus) other.parameters.processor.on_core = true;
   }
   c.seed = run.value("seed", c.seed);
   const Topology& topology = c.system.topology;

@@ -209,6 +209,9 @@ SystemConfiguration read_system(const Document& system, const Document& memory) 
   const Section processor(content, "processor");
   s.processor.register_access = processor.time("register_access_ns");
   processor.read("error_log_entries", s.processor.error_log_entries);
+  double core_clock_GHz = 1;
+  processor.read_given("core_clock_GHz", core_clock_GHz);
+  s.processor.core.clock_period = from_ns(1 / core_clock_GHz);
   if (content.contains("nic")) {
     const Section nic(content, "nic");
     s.nic = read_nic(nic);

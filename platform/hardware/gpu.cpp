@@ -19,7 +19,7 @@ compute::ComputeParameters compute_of(const GpuParameters& parameters) {
 
 std::unique_ptr<processor::Processor> place_processor(std::uint16_t gpu,
                                                       const processor::ProcessorParameters& parameters, Trace* trace) {
-  if (parameters.core) return std::make_unique<processor::FirmwareCore>("processor", gpu, parameters, trace);
+  if (parameters.on_core) return std::make_unique<processor::FirmwareCore>("processor", gpu, parameters, trace);
   return std::make_unique<processor::CommandProcessor>("processor", gpu, parameters, trace);
 }
 

@@ -25,8 +25,8 @@ const std::uint64_t own_register = address_map::on_gpu(gpu, address_map::registe
 
 ProcessorParameters with_core() {
   ProcessorParameters parameters;
-  parameters.core.emplace();
-  parameters.core->memory_bytes = 1 << 20;
+  parameters.on_core = true;
+  parameters.core.memory_bytes = 1 << 20;
   return parameters;
 }
 

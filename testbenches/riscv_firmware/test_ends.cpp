@@ -100,20 +100,36 @@ TEST_CASE("firmware prints to the log by lines and has a heap") {
   CHECK(guest("allocates").run().exit_code == 0);
 }
 
+double instructions_of(const nlohmann::json& report) {
+  for (const auto& statistic : report.at("statistics"))
+    if (statistic.at("name") == "gpu0.processor.instructions") return statistic.at("value").get<double>();
+  return 0;
+}
+
 TEST_CASE("a core's instructions are counted and each takes a nanosecond") {
   if (!has_image()) return;
   const auto instructions = [](int rounds) {
     const CoreRun run = guest("computes", {{"arguments", {{"rounds", rounds}}}});
     CHECK(run.run().exit_code == 0);
-    const auto report = run.report();
-    double found = 0;
-    for (const auto& statistic : report.at("statistics"))
-      if (statistic.at("name") == "gpu0.processor.instructions") found = statistic.at("value").get<double>();
-    return found;
+    return instructions_of(run.report());
   };
   const double once = instructions(1), twice = instructions(2);
   CHECK(twice - once >= 65536 * 6);  // add, remainder, twice, and the loop
   CHECK(twice - once <= 65536 * 20);
+}
+
+TEST_CASE("a core of twice the clock computes in half the time") {
+  if (!has_image()) return;
+  const auto ends_at = [](const std::string& clock_GHz) {
+    const std::string log = guest("prints").run({"--set", "system.processor.core_clock_GHz=" + clock_GHz}).err;
+    const std::size_t line = log.find(" ns: unended"), time = log.rfind(' ', line - 1);
+    REQUIRE(line != std::string::npos);
+    return std::stod(log.substr(time, line - time));
+  };
+  const double at_1_GHz = ends_at("1");
+  CHECK(at_1_GHz > 1000);
+  CHECK(ends_at("2") == at_1_GHz / 2);
+  CHECK(ends_at("0.5") == at_1_GHz * 2);
 }
 
 TEST_CASE("what main returns and what exit is given is the program's status") {
