@@ -51,6 +51,14 @@ TEST_CASE("a core writes what the native processor writes of collectives") {
   require_equal("all-reduce-4gpu.json", {});
 }
 
+TEST_CASE("a core writes what the native processor writes of layers") {
+  const std::string kind = GENERATE("prompt", "training");
+  require_equal("gemm-rs-4gpu.json",
+                small({"gpus=null", "method=null",
+                       R"(workload={"layer": ")" + kind +
+                           R"(", "tp": 2, "transformer": {"hidden": 64, "heads": 4, "sequence": 33, "batch": 2}})"}));
+}
+
 TEST_CASE("a core writes what the native processor writes of embeddings") {
   const std::string method = GENERATE("bulk", "zero-copy", "fused");
   require_equal(
