@@ -14,7 +14,7 @@ add_custom_command(OUTPUT ${riscv_library} COMMAND ${CMAKE_COMMAND} -E rm -f ${r
 
 # Includes and libraries of firmware of one's own, too: gcc @t3-riscv.options my.c -lt3_riscv -o my.elf
 set(riscv_options --specs=picolibc.specs --picolibc-buildtype=release ${T3VP_RISCV_MACHINE} -std=c11 -O2 -g -ffunction-sections -fdata-sections -nostartfiles
-                  -Wl,--gc-sections -Wl,--no-warn-rwx-segments -L${CMAKE_CURRENT_BINARY_DIR} -T${CMAKE_CURRENT_SOURCE_DIR}/hal/riscv/t3.ld)
+                  -Wl,--gc-sections -L${CMAKE_CURRENT_BINARY_DIR} -T${CMAKE_CURRENT_SOURCE_DIR}/hal/riscv/t3.ld)
 foreach(folder ${riscv_includes})
   list(APPEND riscv_options -I${folder})
 endforeach()

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <tlm>
 
 namespace t3vp::processor {
 
-/// Zeroes that take memory of the host only where they are touched.
+/// Zeroes that take memory of the host only where they are touched. All of it may be written to at first.
 class CoreMemory {
  public:
   /// Throws std::bad_alloc.
@@ -20,12 +21,21 @@ class CoreMemory {
   /// Where these bytes are on the host; null when the memory does not have all of them.
   unsigned char* at(std::uint64_t address, std::uint64_t bytes) const;
 
+  /// Whether accesses of the core may write `first` to `last`, which are in the memory. To be said before the core
+  /// runs.
+  void let_write(std::uint64_t first, std::uint64_t last, bool allowed);
+  /// Whether they may write these bytes, which are in the memory.
+  bool may_write(std::uint64_t address, std::uint64_t bytes) const;
+
   void transport(tlm::tlm_generic_payload& access) const;
-  /// All of it.
-  void give_directly(tlm::tlm_dmi& dmi) const;
+  /// All around the address that may be written to, or may not.
+  void give_directly(std::uint64_t address, tlm::tlm_dmi& dmi) const;
 
  private:
+  void split(std::uint64_t address);
+
   std::uint64_t base_, bytes_;
+  std::map<std::uint64_t, bool> may_write_from_;  ///< up to the next address
   unsigned char* data_;
 };
 

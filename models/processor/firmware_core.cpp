@@ -17,6 +17,11 @@ constexpr std::size_t longest_line = 4096;
 
 bool is_own(std::uint64_t address) { return address >> 40 == address_map::core_space >> 40; }
 
+/// Where the first page of the node is reached.
+bool is_first_page(std::uint64_t address) {
+  return address - address_map::core_first_page < FirmwareCore::first_page_bytes;
+}
+
 riscv::CoreParameters core_parameters(std::uint16_t gpu, const ProcessorParameters& parameters) {
   riscv::CoreParameters core;
   core.hart_id = gpu;
@@ -65,7 +70,8 @@ void FirmwareCore::start_of_simulation() {
 
 void FirmwareCore::transport(tlm::tlm_generic_payload& access, sc_time& delay) {
   const std::uint64_t address = access.get_address();
-  if (!is_own(address)) return access_node(access, delay);
+  if (!is_own(address) && address >= first_page_bytes) return access_node(access, delay);
+  if (is_first_page(address)) return access_first_page(access, delay);
   access.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
   if (address >= address_map::core_memory)
     memory_.transport(access);
@@ -95,6 +101,13 @@ void FirmwareCore::access_node(tlm::tlm_generic_payload& access, sc_time& delay)
   if (access.is_response_error()) refusal_ = status_of_register_access(access.get_response_status());
 }
 
+void FirmwareCore::access_first_page(tlm::tlm_generic_payload& access, sc_time& delay) {
+  const std::uint64_t address = access.get_address();
+  access.set_address(address - address_map::core_first_page);
+  access_node(access, delay);
+  access.set_address(address);
+}
+
 /// A line at a time goes to the log.
 void FirmwareCore::send(tlm::tlm_generic_payload& access) {
   const std::uint64_t offset = access.get_address() - address_map::core_uart;
@@ -122,7 +135,7 @@ void FirmwareCore::ring(tlm::tlm_generic_payload& access, sc_time& delay) {
 
 bool FirmwareCore::give_directly(tlm::tlm_generic_payload& access, tlm::tlm_dmi& dmi) {
   if (memory_.at(access.get_address(), 1) == nullptr) return false;
-  memory_.give_directly(dmi);
+  memory_.give_directly(access.get_address(), dmi);
   return true;
 }
 
@@ -189,6 +202,10 @@ Status FirmwareCore::exchange(const char* name, const void* mine, std::uint64_t 
   return status;
 }
 
+std::string FirmwareCore::place(std::uint64_t address) const {
+  return name_of_place_ ? name_of_place_(address) : hex(address);
+}
+
 void FirmwareCore::visit_statistics(const StatisticVisitor& visit) const {
   Processor::visit_statistics(visit);
   visit("instructions", "instructions", "instructions of the core", static_cast<double>(core.hart().retired()));
@@ -198,10 +215,10 @@ std::vector<std::string> FirmwareCore::diagnosis() const {
   const std::string who = "GPU " + std::to_string(gpu_) + " firmware ";
   if (finished()) return {};
   if (core.hart().is_lost())
-    return {who + "has stopped: the first instruction of its trap handler, at " + hex(core.hart().pc) +
+    return {who + "has stopped: the first instruction of its trap handler, at " + place(core.hart().pc) +
             " (mtvec), raises an exception itself, cause " + std::to_string(core.hart().control.mcause)};
   if (core.hart().sleeps() && waits_for().empty())
-    return {who + "sleeps (wfi at " + hex(core.hart().pc - 4) + ") and no interrupt that it has enabled can come"};
+    return {who + "sleeps (wfi at " + place(core.hart().pc - 4) + ") and no interrupt that it has enabled can come"};
   return {};
 }
 

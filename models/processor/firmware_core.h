@@ -3,7 +3,8 @@
 // Its address space is the node's, and in a part of that where no GPU is its memory, timer, UART and host services
 // (models/gpu.json, core_space). Accesses to the node behave as the native command processor's: writes to the GPU's own
 // registers run ahead of simulated time within the quantum, all others are made at their own time. The GPU's interrupt
-// is the core's external one.
+// is the core's external one. The first page of the node, where a null pointer leads, is refused as by physical memory
+// protection; who means it reaches it at another address (core_first_page).
 //
 // Host services are what silicon does not have, such as what firmware tells of itself for a report. Firmware asks for
 // one by a doorbell, which takes the address of a call in the core's memory (host_call.structure.json). Who runs the
@@ -32,12 +33,18 @@ class FirmwareCore : public Processor {
   FirmwareCore(const sc_core::sc_module_name& name, std::uint16_t gpu, const ProcessorParameters& parameters,
                Trace* trace = nullptr);
 
+  static constexpr std::uint64_t first_page_bytes = 4096;
+
   riscv::Core core;
 
   /// Where it begins, from the start of simulation on; to be called before it. Without, it does nothing.
   void run(std::uint64_t entry) { entry_ = entry; }
   /// Called at a ring of the doorbell, with what has been written there. It may wait.
   void on_call(std::function<void(std::uint64_t address)> callback) { on_call_ = std::move(callback); }
+
+  /// How a place in the program is told: with the name of its function. Without, by its address alone.
+  void name_places(std::function<std::string(std::uint64_t address)> callback) { name_of_place_ = std::move(callback); }
+  std::string place(std::uint64_t address) const;
 
   CoreMemory& memory() { return memory_; }
   /// Calls of the host, so far.
@@ -70,6 +77,7 @@ class FirmwareCore : public Processor {
   void synchronize() override {}
   void transport(tlm::tlm_generic_payload& access, sc_core::sc_time& delay);
   void access_node(tlm::tlm_generic_payload& access, sc_core::sc_time& delay);
+  void access_first_page(tlm::tlm_generic_payload& access, sc_core::sc_time& delay);
   void send(tlm::tlm_generic_payload& access);
   void ring(tlm::tlm_generic_payload& access, sc_core::sc_time& delay);
   bool give_directly(tlm::tlm_generic_payload& access, tlm::tlm_dmi& dmi);
@@ -84,6 +92,7 @@ class FirmwareCore : public Processor {
   sc_core::sc_signal<bool> timer_interrupt_{"timer_interrupt"}, software_interrupt_{"software_interrupt"};
   std::optional<std::uint64_t> entry_;
   std::function<void(std::uint64_t)> on_call_;
+  std::function<std::string(std::uint64_t)> name_of_place_;
   std::uint64_t calls_ = 0;
   std::string line_;  ///< that the UART has not sent yet
   Status refusal_ = Status::ok;

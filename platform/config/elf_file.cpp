@@ -22,11 +22,15 @@ std::optional<std::uint64_t> ElfFile::symbol(const std::string& name) const {
   return found->second.address;
 }
 
-std::optional<std::pair<std::string, std::uint64_t>> ElfFile::symbol_before(std::uint64_t address) const {
-  std::optional<std::pair<std::string, std::uint64_t>> best;
-  for (const auto& [name, symbol] : symbols_)
-    if (symbol.address <= address && (!best || symbol.address > best->second)) best = {name, symbol.address};
-  return best;
+std::optional<std::pair<std::string, std::uint64_t>> ElfFile::symbol_around(std::uint64_t address) const {
+  const std::pair<const std::string, Symbol>* best = nullptr;
+  for (const auto& named : symbols_) {
+    const Symbol& symbol = named.second;
+    if (symbol.is_place && symbol.address <= address && (best == nullptr || symbol.address > best->second.address))
+      best = &named;
+  }
+  if (best == nullptr || (best->second.bytes != 0 && address - best->second.address >= best->second.bytes)) return {};
+  return std::pair(best->first, best->second.address);
 }
 
 void ElfFile::refuse(const std::string& found, const std::string& expected) const {
@@ -74,9 +78,12 @@ void ElfFile::read_segments() {
     if (segment.p_memsz - 1 > ~segment.p_paddr)
       refuse(fmt::format("{} of {:#x} B at {:#x}", name, segment.p_memsz, segment.p_paddr),
              "it within 64-bit addresses");
-    segments_.push_back(
-        {segment.p_paddr, segment.p_memsz, part(segment.p_offset, segment.p_filesz, name + " with content")});
+    segments_.push_back({segment.p_paddr, segment.p_memsz,
+                         part(segment.p_offset, segment.p_filesz, name + " with content"),
+                         (segment.p_flags & PF_W) != 0});
   }
+  if (segments_.empty())
+    refuse("an ELF file without a segment to load", "program headers (PT_LOAD), as a linker writes them");
 }
 
 void ElfFile::read_symbols() {
@@ -107,8 +114,10 @@ void ElfFile::read_symbol_table(std::string_view table, std::string_view names) 
              fmt::format("it within {:#x} B of names", names.size()));
     const std::string_view name = names.substr(symbol.st_name, names.find('\0', symbol.st_name) - symbol.st_name);
     const bool is_global = ELF64_ST_BIND(symbol.st_info) != STB_LOCAL;
-    const auto [place, is_new] = symbols_.try_emplace(std::string(name), Symbol{symbol.st_value, is_global});
-    if (!is_new && is_global && !place->second.is_global) place->second = {symbol.st_value, is_global};
+    const auto type = ELF64_ST_TYPE(symbol.st_info);
+    const Symbol found{symbol.st_value, symbol.st_size, is_global, type == STT_FUNC || type == STT_OBJECT};
+    const auto [place, is_new] = symbols_.try_emplace(std::string(name), found);
+    if (!is_new && is_global && !place->second.is_global) place->second = found;
   }
 }
 

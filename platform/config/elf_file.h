@@ -18,6 +18,7 @@ class ElfFile {
     std::uint64_t address = 0;  ///< the physical one, where a loader puts it
     std::uint64_t bytes = 0;    ///< never past the end of the address space
     std::string_view content;   ///< its first bytes; the others are 0
+    bool is_writable = true;    ///< by its flags
     std::uint64_t last() const { return address + (bytes - 1); }
   };
 
@@ -32,13 +33,14 @@ class ElfFile {
   const std::vector<Segment>& segments() const { return segments_; }
   /// The address of a symbol that the file defines; a global one goes before a local one of the same name.
   std::optional<std::uint64_t> symbol(const std::string& name) const;
-  /// Name and address of the symbol with the greatest address up to this one.
-  std::optional<std::pair<std::string, std::uint64_t>> symbol_before(std::uint64_t address) const;
+  /// Name and address of the function or object that the address is in, or may be, where the file does not say how
+  /// large it is.
+  std::optional<std::pair<std::string, std::uint64_t>> symbol_around(std::uint64_t address) const;
 
  private:
   struct Symbol {
-    std::uint64_t address;
-    bool is_global;
+    std::uint64_t address, bytes;
+    bool is_global, is_place;  ///< a function or object, and no mark in code
   };
 
   [[noreturn]] void refuse(const std::string& found, const std::string& expected) const;

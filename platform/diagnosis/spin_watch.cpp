@@ -41,7 +41,7 @@ bool SpinWatch::in_vain() {
 std::string SpinWatch::text() const {
   for (const auto& gpu : node_.gpus())
     if (const auto* const core = core_of(*gpu); core != nullptr && computes(*core))
-      return fmt::format("the firmware of GPU {} at pc {:#x}", core->gpu(), core->core.hart().pc);
+      return fmt::format("the firmware of GPU {} at pc {}", core->gpu(), core->place(core->core.hart().pc));
   return {};
 }
 

@@ -39,6 +39,7 @@ HostServices::HostServices(processor::FirmwareCore& core, const CoreProgram& pro
     if (const auto* const text = std::get_if<std::string>(&value)) texts_[name] = put(*text);
   job_ = put_job(program.job);
   core.on_call([this](std::uint64_t address) { rung(address); });
+  core.name_places([&image = program.image](std::uint64_t address) { return place_in(image, address); });
   core.run(program.image.entry());
 }
 
@@ -163,12 +164,25 @@ void HostServices::end(t3_host_call& call) {
 }
 
 /// An overflow of the stack, which begins where memory does, meets what is below.
+std::string HostServices::reason_of(const t3_host_call& fault) const {
+  constexpr std::uint64_t fetch_access = 1, breakpoint = 3, load_access = 5, store_access = 7;
+  const processor::CoreMemory& memory = core_.memory();
+  const std::uint64_t address = fault.result;
+  const bool is_access = fault.value == load_access || fault.value == store_access;
+  if (fault.value == breakpoint)
+    return ": a compiler puts one where a program cannot go on, such as at a null pointer that it has seen";
+  if (is_access && fault.bytes < memory.base() && address < memory.base()) return ": its stack has overflowed";
+  if (address < processor::FirmwareCore::first_page_bytes && (is_access || fault.value == fetch_access))
+    return ": where a null pointer leads, the first page of the node is refused to cores";
+  if (fault.value == store_access && memory.at(address, 1) != nullptr && !memory.may_write(address, 1))
+    return ": code or constants, which cannot be written";
+  return {};
+}
+
 void HostServices::fault(t3_host_call& call) {
-  const std::string name = name_before(program_.image, call.data);
-  const bool has_overflowed = call.bytes < core_.memory().base() && call.result < core_.memory().base();
-  core_.crash(fmt::format("has a trap that nobody handles: {} (cause {}) at pc {:#x}{}, address {:#x}{}",
-                          name_of_cause(call.value), call.value, call.data, name.empty() ? "" : " (" + name + ")",
-                          call.result, has_overflowed ? ": its stack has overflowed" : ""));
+  core_.crash(fmt::format("has a trap that nobody handles: {} (cause {}) at pc {}, address {:#x}{}; ra {}, sp {:#x}",
+                          name_of_cause(call.value), call.value, place_in(program_.image, call.data), call.result,
+                          reason_of(call), place_in(program_.image, call.text), call.bytes));
 }
 
 void HostServices::panic(t3_host_call& call) { core_.crash(text_at(call.text)); }

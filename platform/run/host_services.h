@@ -40,6 +40,7 @@ class HostServices {
   std::uint64_t put_job(const t3_job& job);
   void rung(std::uint64_t address);
   std::string text_at(std::uint64_t address);
+  std::string reason_of(const t3_host_call& fault) const;
   processor::PublishedBuffer::Contents contents_of(std::uint32_t kind, float constant, std::uint64_t values,
                                                    std::uint64_t elements, std::string& mistake);
 

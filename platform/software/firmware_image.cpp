@@ -33,23 +33,27 @@ fs::path built_in_image(const InputPlace& firmware) {
                   "one: install gcc-riscv64-unknown-elf and picolibc-riscv64-unknown-elf, configure and build anew");
 }
 
-void load(const ElfFile& image, const processor::CoreMemory& memory) {
+void load(const ElfFile& image, processor::CoreMemory& memory) {
   for (const ElfFile::Segment& segment : image.segments()) {
     unsigned char* const place = memory.at(segment.address, segment.bytes);
     if (place == nullptr)
       refuse(image, fmt::format("a segment from {:#x} to {:#x}", segment.address, segment.last()), memory);
     std::memcpy(place, segment.content.data(), segment.content.size());
   }
+  for (const bool is_writable : {false, true})
+    for (const ElfFile::Segment& segment : image.segments())
+      if (segment.is_writable == is_writable) memory.let_write(segment.address, segment.last(), is_writable);
   if (memory.at(image.entry(), 2) == nullptr) refuse(image, fmt::format("entry point {:#x}", image.entry()), memory);
 }
 
-std::string name_before(const ElfFile& image, std::uint64_t address) {
+std::string place_in(const ElfFile& image, std::uint64_t address) {
   const auto& segments = image.segments();
-  if (std::none_of(segments.begin(), segments.end(),
-                   [=](const auto& one) { return one.address <= address && address <= one.last(); }))
-    return {};
-  const auto name = image.symbol_before(address);
-  return name ? fmt::format("{}+{:#x}", name->first, address - name->second) : std::string();
+  const bool is_in_image = std::any_of(segments.begin(), segments.end(), [=](const auto& one) {
+    return one.address <= address && address <= one.last();
+  });
+  const auto name = is_in_image ? image.symbol_around(address) : std::nullopt;
+  return fmt::format("{:#x}", address) +
+         (name ? fmt::format(" ({}+{:#x})", name->first, address - name->second) : std::string());
 }
 
 }  // namespace t3vp

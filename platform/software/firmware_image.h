@@ -13,10 +13,12 @@ namespace t3vp {
 /// InputError about the run file's `firmware` when there is none.
 std::filesystem::path built_in_image(const InputPlace& firmware);
 
-/// Copies an executable to a core's memory. Throws InputError when it is not for there.
-void load(const ElfFile& image, const processor::CoreMemory& memory);
+/// Copies an executable to a core's memory, where the core cannot write what only segments have that are not writable.
+/// Throws InputError when it is not for there.
+void load(const ElfFile& image, processor::CoreMemory& memory);
 
-/// "t3_gemm+0x1c", the name before an address of the image; empty when there is none.
-std::string name_before(const ElfFile& image, std::uint64_t address);
+/// "0xfffffe008004001c (t3_gemm+0x1c)", with the function or object of the image that the address is in; without when
+/// there is none.
+std::string place_in(const ElfFile& image, std::uint64_t address);
 
 }  // namespace t3vp

@@ -125,6 +125,50 @@ TEST_CASE("what a core's access is refused for it is told by the cause of a faul
   CHECK(bench.core.refusal() == Status::access_denied);
 }
 
+TEST_CASE("the node's first page is refused to a core at 0 and reached at its own place") {
+  Bench bench;
+  std::vector<Word> words;
+  for (const Immediate offset : {0, 1, 8, 4095 - 2048}) {
+    words.push_back(load(4, a3, zero, offset));
+    words.push_back(s(offset, zero, zero, 0));
+  }
+  bench.set(s0, 4095);
+  words.push_back(load(4, a3, s0, 0));
+  // Counts faults of loads and stores, 5 and 7.
+  bench.place(handler, {csrr(a3, mcause), add(a2, a2, a3), csrr(a3, mepc), addi(a3, a3, 4), csrw(mepc, a3), mret()});
+  bench.set(t0, 4096);
+  bench.set(t1, address_map::core_first_page + 8);
+  bench.set(t2, address_map::core_first_page + 4096);
+  words.insert(words.end(), {ld(t0, t0, 0), ld(t1, t1, 0), ld(t2, t2, 0)});
+  bench.run(words);
+  CHECK(bench.get(a2) == 4 * (5 + 7) + 5 + 5);
+  CHECK((bench.get(t0) == bench.word && bench.get(t1) == bench.word));
+  REQUIRE(bench.accesses.size() == 2);
+  CHECK(bench.accesses[0].address == 4096);
+  CHECK(bench.accesses[1].address == 8);
+}
+
+TEST_CASE("a core's memory is written only where that is allowed and read everywhere") {
+  Bench bench;
+  bench.core.memory().let_write(data + 4, data + 0xFB, false);
+  bench.core.memory().let_write(data + 0x24, data + 0x3B, true);
+  bench.place(handler, {csrr(a3, mcause), add(a2, a2, a3), csrr(a3, mepc), addi(a3, a3, 4), csrw(mepc, a3), mret()});
+  bench.set(a1, 42);
+  const std::vector<Immediate> places = {-8, 0, 0x18, 0x1C, 0x28, 0x38, 0x40, 0xF8, 0x100};  // some cross an edge
+  std::vector<Word> words;
+  for (const Immediate place : places) {
+    words.push_back(sd(a1, s1, place));
+    words.push_back(ld(a3, s1, place));
+  }
+  bench.run(words);
+  CHECK(bench.get(a2) == 6 * 7);
+  const auto written = [&](Immediate place) {
+    return *bench.core.memory().at(data + static_cast<std::uint64_t>(place), 1) == 42;
+  };
+  for (const Immediate place : {-8, 0x28, 0x100}) CHECK(written(place));
+  for (const Immediate place : {0, 0x18, 0x1C, 0x38, 0x40, 0xF8}) CHECK(!written(place));
+}
+
 TEST_CASE("a core's own space has nothing between its devices and behind its memory") {
   const std::vector<std::pair<Register, std::uint64_t>> nowhere = {
       {s0, address_map::core_space},          {t0, address_map::core_timer + 0x4001},

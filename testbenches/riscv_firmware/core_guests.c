@@ -39,6 +39,93 @@ static enum t3_status reads_nothing(const struct t3_hal* hal, const struct t3_jo
   return *nowhere == 0 ? T3_OK : T3_BUSY;
 }
 
+/* Where a null pointer leads, which the compiler does not see. */
+static volatile uint64_t* pointer(uint64_t address) {
+  __asm__ volatile("" : "+r"(address));
+  return (volatile uint64_t*)(uintptr_t)address;
+}
+
+static enum t3_status reads_null(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  return pointer(0)[3] == 0 ? T3_OK : T3_BUSY;
+}
+
+static enum t3_status writes_null(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  *pointer(4088) = 1;
+  return T3_OK;
+}
+
+static enum t3_status adds_null(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  __asm__ volatile("amoadd.d zero, %0, (%1)" ::"r"(1), "r"(pointer(8)) : "memory");
+  return T3_OK;
+}
+
+static enum t3_status calls_null(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  ((void (*)(void))(uintptr_t)pointer(0))();
+  return T3_OK;
+}
+
+/* By the HAL, and behind the page, where all that is there may be reached. */
+static enum t3_status uses_first_page(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)job;
+  unsigned char some[32], back[32];
+  uint64_t value = 0;
+  uint32_t half = 0;
+  for (unsigned i = 0; i < sizeof some; ++i) some[i] = (unsigned char)(i + 1);
+  T3_TRY(hal->write_memory(hal->platform, 4090, some, sizeof some));
+  T3_TRY(hal->read_memory(hal->platform, 4090, back, sizeof back));
+  T3_TRY(hal->write64(hal->platform, 0, 42));
+  T3_TRY(hal->write32(hal->platform, 4, 43));
+  T3_TRY(hal->read64(hal->platform, 0, &value));
+  T3_TRY(hal->read32(hal->platform, 4, &half));
+  *pointer(4096 + 64) = value;
+  const bool are_same = memcmp(some, back, sizeof some) == 0 && *pointer(4096 + 64) == value;
+  return are_same && value == (UINT64_C(43) << 32 | 42) && half == 43 ? T3_OK : T3_BAD_VALUE;
+}
+
+static const uint64_t fixed[4] = {1, 2, 3, 4};
+
+static enum t3_status writes_constants(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  *pointer((uintptr_t)&fixed[2]) = 1;
+  return T3_OK;
+}
+
+static enum t3_status writes_code(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  *pointer((uintptr_t)writes_constants & ~UINT64_C(7)) = 0;
+  return T3_OK;
+}
+
+/* Behind a frame, upwards. */
+static enum t3_status smashes(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  volatile uint64_t frame[4] = {0};
+  volatile uint64_t* const place = pointer((uintptr_t)frame);
+  for (uint32_t i = 0; i < 1 << 20; ++i) place[i] = 0;
+  return T3_OK;
+}
+
+static enum t3_status traps(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  __builtin_trap();
+}
+
+static enum t3_status fails(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  return (enum t3_status) - 1;
+}
+
+static enum t3_status prints_control(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)job;
+  printf("red \033[31m\r bell\a\n");
+  hal->mark(hal->platform, "a\033[31mphase", true);
+  return T3_OK;
+}
+
 static enum t3_status jumps(const struct t3_hal* hal, const struct t3_job* job) {
   (void)job;
   if (hal->gpu == 0) ((void (*)(void))(uintptr_t)nowhere)();
@@ -130,6 +217,17 @@ static const struct t3_named_program programs[] = {{"spins", spins},
                                                    {"spins_in_an_exchange", spins_in_an_exchange},
                                                    {"overflows", overflows},
                                                    {"reads_nothing", reads_nothing},
+                                                   {"reads_null", reads_null},
+                                                   {"writes_null", writes_null},
+                                                   {"adds_null", adds_null},
+                                                   {"calls_null", calls_null},
+                                                   {"uses_first_page", uses_first_page},
+                                                   {"writes_constants", writes_constants},
+                                                   {"writes_code", writes_code},
+                                                   {"smashes", smashes},
+                                                   {"traps", traps},
+                                                   {"fails", fails},
+                                                   {"prints_control", prints_control},
                                                    {"jumps", jumps},
                                                    {"illegal", illegal},
                                                    {"sleeps", sleeps},

@@ -28,6 +28,14 @@ void require_diagnosis(const CoreRun& run, const std::string& line) {
   CHECK_THAT(diagnosis[0].get<std::string>(), Catch::Matches(line));
 }
 
+/// Of an exception that nobody handles: "load access fault \\(cause 5\\)", the function that it is in, what is said of
+/// the address, the function that has called.
+std::string trap(const std::string& cause, const std::string& function, const std::string& address,
+                 const std::string& caller = ".*") {
+  return "GPU 0 firmware has a trap that nobody handles: " + cause + " at pc 0xfffffe00800[0-9a-f]* \\(" + function +
+         "\\+0x[0-9a-f]*\\), address " + address + "; ra " + caller + ", sp 0xfffffe00800[0-9a-f]*";
+}
+
 /// An executable with other bytes at a place of its header.
 std::string changed(const Folder& folder, std::size_t at, const std::string& bytes) {
   std::string content = text_of(FIRMWARE_DIR "/core_guests.elf");
@@ -51,7 +59,51 @@ TEST_CASE("firmware that overflows its stack ends by an access fault and one lin
   require_diagnosis(
       guest("overflows"),
       "GPU 0 firmware has a trap that nobody handles: store access fault \\(cause 7\\) at pc 0xfffffe00800[0-9a-f]* "
-      "\\([a-z]*\\+0x[0-9a-f]*\\), address 0xfffffe007fff[0-9a-f]*: its stack has overflowed");
+      "\\([a-z]*\\+0x[0-9a-f]*\\), address 0xfffffe007fff[0-9a-f]*: its stack has overflowed; ra .*, sp "
+      "0xfffffe007fff[0-9a-f]*");
+}
+
+TEST_CASE("a core that uses a null pointer gets an access fault and one line that says so") {
+  if (!has_image()) return;
+  const std::string null = ": where a null pointer leads, the first page of the node is refused to cores";
+  const auto [program, cause, address] = GENERATE(
+      table<const char*, const char*, const char*>({{"reads_null", "load access fault \\(cause 5\\)", "0x18"},
+                                                    {"writes_null", "store access fault \\(cause 7\\)", "0xff8"},
+                                                    {"adds_null", "store access fault \\(cause 7\\)", "0x8"}}));
+  require_diagnosis(guest(program), trap(cause, program, address + null, ".* \\(.*\\)"));
+}
+
+TEST_CASE("a call of null on a core is a fetch that is refused and tells who has called") {
+  if (!has_image()) return;
+  require_diagnosis(
+      guest("calls_null"),
+      "GPU 0 firmware has a trap that nobody handles: fetch access fault \\(cause 1\\) at pc 0x0, address "
+      "0x0: where a null pointer leads, the first page of the node is refused to cores; ra 0x.* "
+      "\\(calls_null\\+0x[0-9a-f]*\\), sp 0xfffffe00800[0-9a-f]*");
+}
+
+TEST_CASE("a core reaches the first page by the HAL and what lies behind it by pointers") {
+  if (!has_image()) return;
+  const Outcome outcome = guest("uses_first_page").run();
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.exit_code == 0);
+}
+
+TEST_CASE("a core writes neither its code nor its constants") {
+  if (!has_image()) return;
+  const std::string fault = "store access fault \\(cause 7\\)",
+                    fixed = "0xfffffe008004[0-9a-f]*: code or constants, which cannot be written";
+  require_diagnosis(guest("writes_constants"), trap(fault, "writes_constants", fixed));
+  require_diagnosis(guest("writes_code"), trap(fault, "writes_code", fixed));
+  require_diagnosis(guest("smashes"),
+                    trap(fault, "smashes", "0xfffffe0080040000: code or constants, which cannot be written"));
+}
+
+TEST_CASE("a trap of the compiler's says where such traps come from") {
+  if (!has_image()) return;
+  require_diagnosis(guest("traps"), trap("breakpoint \\(cause 3\\)", "traps",
+                                         "0x[0-9a-f]*: a compiler puts one where a program cannot go on, such as at a "
+                                         "null pointer that it has seen"));
 }
 
 TEST_CASE("an exception that firmware does not handle is one line with its cause and place") {
@@ -59,16 +111,16 @@ TEST_CASE("an exception that firmware does not handle is one line with its cause
   require_diagnosis(
       guest("reads_nothing"),
       "GPU 0 firmware has a trap that nobody handles: load access fault \\(cause 5\\) at pc 0xfffffe00800[0-9a-f]* "
-      "\\(reads_nothing\\+0x[0-9a-f]*\\), address 0x80000000000");
+      "\\(reads_nothing\\+0x[0-9a-f]*\\), address 0x80000000000; ra .*");
 }
 
 TEST_CASE("a jump to nowhere and an illegal instruction are such exceptions") {
   if (!has_image()) return;
   require_diagnosis(guest("jumps", {{"gpus", 2}}),
                     "GPU 0 firmware has a trap that nobody handles: fetch access fault \\(cause 1\\) at pc "
-                    "0x80000000000, address 0x80000000000");
+                    "0x80000000000, address 0x80000000000; ra 0x.* \\(jumps\\+0x[0-9a-f]*\\), sp .*");
   require_diagnosis(guest("illegal"),
-                    "GPU 0 firmware has a trap that nobody handles: illegal instruction .*address 0xffffffff");
+                    "GPU 0 firmware has a trap that nobody handles: illegal instruction .*address 0xffffffff; ra .*");
 }
 
 TEST_CASE("firmware that spins for ever ends by limits of host time or of simulated time") {
@@ -77,6 +129,7 @@ TEST_CASE("firmware that spins for ever ends by limits of host time or of simula
   const Outcome outcome = guest(program, {{"gpus", gpus}, {"limits", {{"firmware_s", 0.3}, {"wall_s", 30}}}}).run();
   CHECK(outcome.exit_code == 1);
   CHECK_THAT(outcome.err, Catch::Contains("limits.firmware_s: the firmware of GPU 0 at pc 0xfffffe00800") &&
+                              Catch::Contains(" (spins") &&
                               Catch::Contains("has computed for 0.3 s without an access or a call"));
   const Outcome limited = guest(program, {{"gpus", gpus}, {"limits", {{"simulated_ms", 0.1}}}}).run();
   CHECK(limited.exit_code == 1);
@@ -87,7 +140,18 @@ TEST_CASE("firmware that sleeps for nothing is told so") {
   if (!has_image()) return;
   const Outcome outcome = guest("sleeps").run();
   CHECK(outcome.exit_code == 1);
-  CHECK_THAT(outcome.out, Catch::Contains("GPU 0 firmware sleeps (wfi at 0xfffffe00800"));
+  CHECK_THAT(outcome.out,
+             Catch::Contains("GPU 0 firmware sleeps (wfi at 0xfffffe00800") && Catch::Contains(" (sleeps+0x"));
+}
+
+TEST_CASE("what firmware prints has no control characters when a terminal shows it") {
+  if (!has_image()) return;
+  const Outcome outcome = guest("prints_control").run();
+  CHECK_THAT(outcome.err, Catch::Contains("red  [31m  bell \n"));
+  for (const std::string& shown : {outcome.err, outcome.out}) {
+    CHECK(shown.find('\033') == std::string::npos);
+    CHECK(shown.find('\r') == std::string::npos);
+  }
 }
 
 TEST_CASE("firmware prints to the log by lines and has a heap") {
@@ -135,6 +199,7 @@ TEST_CASE("a core of twice the clock computes in half the time") {
 TEST_CASE("what main returns and what exit is given is the program's status") {
   if (!has_image()) return;
   require_diagnosis(guest("exits"), "GPU 0 firmware ended with overlap: .*");
+  require_diagnosis(guest("fails"), "GPU 0 firmware ended with -1, which is no code of t3_status");
   require_diagnosis(guest("aborts"), "GPU 0 firmware has called abort\\(\\)");
   const CoreRun own({{"gpus", 1}, {"program", FIRMWARE_DIR "/own_main.elf"}});
   require_diagnosis(own, "GPU 0 firmware ended with busy: .*");
@@ -172,10 +237,25 @@ TEST_CASE("an executable that is not for the core is refused in one line") {
   require_refused(changed(folder, 24, std::string(8, '\0')),
                   "changed.elf: found entry point 0x0, expected it in the core's memory, 0xfffffe0080000000 to "
                   "0xfffffe00bfffffff");
+  require_refused(changed(folder, 56, std::string(2, '\0')),
+                  "changed.elf: found an ELF file without a segment to load");
   require_refused(FIRMWARE_DIR "/far_away.elf", "far_away.elf: found a segment from 0xfffffe00d0000000");
   require_refused(SOFTWARE_DIR "/guests.so:alone", "found an ELF file for machine 62", {"--set", "firmware=riscv"});
   require_refused(FIRMWARE_DIR "/core_guests.elf:spins", "expected a native library, or \"firmware\": \"riscv\"",
                   {"--set", "firmware=native"});
+}
+
+TEST_CASE("a file that is no program is named for what it is") {
+  const Folder folder;
+  const std::string whole = text_of(T3VP_BINARY_DIR "/t3vp");
+  const auto written = [&](const std::string& content) { return folder.write("some.elf", content).string(); };
+  const auto of_type = [&](char type) { return written(std::string(whole).replace(16, 1, 1, type)); };
+  require_refused(written("#include <stdio.h>\n"), "no ELF file");
+  require_refused(written("#include <stdio.h>\n"), "or of an executable for RISC-V");
+  require_refused(written("!<arch>\nmine.o/"), "a static library (archive)");
+  require_refused(of_type(1), "an object file");
+  require_refused(of_type(2), "an executable for machine ");
+  require_refused((folder / "").string(), "a folder");
 }
 
 TEST_CASE("a program that an image does not have is told") {

@@ -23,10 +23,15 @@ static enum t3_status refusal(void) { return (enum t3_status)t3_host_tell(T3_HOS
 
 static enum t3_status status_of(struct t3_access access) { return access.is_refused ? refusal() : T3_OK; }
 
+/* Where the core reaches an address of the node: the first page is refused to it at 0, where a null pointer leads. */
+static uint64_t place_of(uint64_t address) {
+  return address < T3_FIRST_PAGE_BYTES ? T3_CORE_FIRST_PAGE + address : address;
+}
+
 static enum t3_status read32(void* platform, uint64_t address, uint32_t* value) {
   (void)platform;
   if (value == NULL) return T3_INVALID_ARGUMENT;
-  const struct t3_access access = t3_load32(address);
+  const struct t3_access access = t3_load32(place_of(address));
   *value = (uint32_t)access.value;
   return status_of(access);
 }
@@ -34,19 +39,19 @@ static enum t3_status read32(void* platform, uint64_t address, uint32_t* value) 
 static enum t3_status read64(void* platform, uint64_t address, uint64_t* value) {
   (void)platform;
   if (value == NULL) return T3_INVALID_ARGUMENT;
-  const struct t3_access access = t3_load64(address);
+  const struct t3_access access = t3_load64(place_of(address));
   *value = access.value;
   return status_of(access);
 }
 
 static enum t3_status write32(void* platform, uint64_t address, uint32_t value) {
   (void)platform;
-  return status_of(t3_store32(address, value));
+  return status_of(t3_store32(place_of(address), value));
 }
 
 static enum t3_status write64(void* platform, uint64_t address, uint64_t value) {
   (void)platform;
-  return status_of(t3_store64(address, value));
+  return status_of(t3_store64(place_of(address), value));
 }
 
 /* Of the next access of up to `bytes` bytes: 8, 4 or 1, aligned. */
@@ -60,10 +65,9 @@ static enum t3_status read_memory(void* platform, uint64_t address, void* data, 
   if (bytes > UINT32_MAX) return T3_INVALID_ARGUMENT;
   if (bytes != 0 && data == NULL) return T3_BAD_ACCESS;
   for (uint64_t done = 0, width; done < bytes; done += width) {
-    width = width_at(address + done, bytes - done);
-    const struct t3_access access = width == 8   ? t3_load64(address + done)
-                                    : width == 4 ? t3_load32(address + done)
-                                                 : t3_load8(address + done);
+    const uint64_t place = place_of(address + done);
+    width = width_at(place, bytes - done);
+    const struct t3_access access = width == 8 ? t3_load64(place) : width == 4 ? t3_load32(place) : t3_load8(place);
     if (access.is_refused) return refusal();
     memcpy((unsigned char*)data + done, &access.value, width);
   }
@@ -75,12 +79,13 @@ static enum t3_status write_memory(void* platform, uint64_t address, const void*
   if (bytes > UINT32_MAX) return T3_INVALID_ARGUMENT;
   if (bytes != 0 && data == NULL) return T3_BAD_ACCESS;
   for (uint64_t done = 0, width; done < bytes; done += width) {
-    width = width_at(address + done, bytes - done);
+    const uint64_t place = place_of(address + done);
+    width = width_at(place, bytes - done);
     uint64_t value = 0;
     memcpy(&value, (const unsigned char*)data + done, width);
-    const struct t3_access access = width == 8   ? t3_store64(address + done, value)
-                                    : width == 4 ? t3_store32(address + done, value)
-                                                 : t3_store8(address + done, value);
+    const struct t3_access access = width == 8   ? t3_store64(place, value)
+                                    : width == 4 ? t3_store32(place, value)
+                                                 : t3_store8(place, value);
     if (access.is_refused) return refusal();
   }
   return T3_OK;

@@ -12,6 +12,8 @@
 #define T3_MTIP (1 << 7)
 #define T3_MEIP (1 << 11)
 
+#define T3_FIRST_PAGE_BYTES UINT64_C(4096)
+
 /* An access that may be refused (start.S). */
 struct t3_access {
   uint64_t value; /* of a load */

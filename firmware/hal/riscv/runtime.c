@@ -11,7 +11,7 @@
 int main(void);
 void __libc_init_array(void);
 void t3_start_c(void);
-_Noreturn void t3_fault(uint64_t cause, uint64_t pc, uint64_t address, uint64_t stack);
+_Noreturn void t3_fault(uint64_t cause, uint64_t pc, uint64_t address, uint64_t stack, uint64_t return_address);
 
 struct t3_riscv_start t3_riscv_start;
 extern char t3_heap_begin[];
@@ -36,8 +36,8 @@ _Noreturn void _exit(int status) {
 }
 
 /* start.S calls it. */
-_Noreturn void t3_fault(uint64_t cause, uint64_t pc, uint64_t address, uint64_t stack) {
-  struct t3_host_call call = {.data = pc, .bytes = stack, .value = cause, .result = address};
+_Noreturn void t3_fault(uint64_t cause, uint64_t pc, uint64_t address, uint64_t stack, uint64_t return_address) {
+  struct t3_host_call call = {.text = return_address, .data = pc, .bytes = stack, .value = cause, .result = address};
   t3_host_ring(&call, T3_HOST_CALL_CALL_FAULT);
   for (;;) {
   }

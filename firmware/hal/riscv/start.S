@@ -3,6 +3,7 @@
 
   .section .text.start, "ax"
   .globl _start
+  .type _start, @function
 _start:
   .option push
   .option norelax
@@ -23,6 +24,7 @@ _start:
   j 1b
 2:
   call t3_start_c
+  .size _start, . - _start
 
   .text
   .balign 64
@@ -37,6 +39,7 @@ t3_trap_vectors:  # vectored: a jump of 4 bytes for each cause of an interrupt, 
   .option pop
 
 # On the stack of what is interrupted: interrupts are taken one within the other.
+  .type external_interrupt, @function
 external_interrupt:
   addi sp, sp, -144
   sd ra, 0(sp)
@@ -82,6 +85,7 @@ external_interrupt:
   ld a7, 120(sp)
   addi sp, sp, 144
   mret
+  .size external_interrupt, . - external_interrupt
 
 # On a stack of its own: the program's may be what is used up. An access fault of a guarded access is its result.
 exception:
@@ -111,6 +115,7 @@ fatal:
   csrr a1, mepc
   csrr a2, mtval
   csrr a3, mscratch
+  mv a4, ra
   la sp, t3_fault_stack_end
   call t3_fault
 
