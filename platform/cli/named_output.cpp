@@ -16,7 +16,8 @@ std::unique_ptr<OutputFile> named_output(const std::string& option, const fs::pa
   };
   std::error_code error;
   const fs::file_status status = fs::symlink_status(file, error);
-  if (fs::exists(status) && !fs::is_regular_file(status)) refuse("something else");
+  if (fs::is_directory(status)) refuse("a folder");
+  if (fs::exists(status) && !fs::is_regular_file(status)) refuse("a device or the like, in whose place no file is put");
   fs::remove(file, error);
   try {
     return std::make_unique<OutputFile>(file);

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <cstring>
+#include <optional>
 
 #include "built_in.h"
 #include "config/fingerprint.h"
@@ -29,6 +31,10 @@ SoftwareLibrary library_at(const Document& run, const std::string& pointer, cons
   return {fs::absolute(file).lexically_normal(), fingerprint(read_input(file, "native library")), run.place(pointer)};
 }
 
+std::string a_program() {
+  return built_in_programs() + ", or the path of a native library that has a program, or of an executable for RISC-V";
+}
+
 /// "mine.so", or "mine.so:first", the program `first` of several.
 void read_program(const Document& run, Software& software) {
   const std::string text = run.content.at("program").get<std::string>();
@@ -42,26 +48,40 @@ void read_program(const Document& run, Software& software) {
     file = run.resolve("/program", text.substr(0, colon));
     software.program = text.substr(colon + 1);
   }
-  software.library = library_at(
-      run, "/program", file,
-      built_in_programs() + ", or the path of a native library that has a program, or of an executable for RISC-V");
+  software.library = library_at(run, "/program", file, a_program());
 }
 
-/// An ELF file for RISC-V, of whatever kind; what of it can run the loader says.
-bool is_for_riscv(const fs::path& file) {
-  constexpr std::size_t machine = offsetof(Elf64_Ehdr, e_machine);  // as of 32 bits
-  const std::string content = read_input(file, "program");
-  return content.size() > machine + 1 && content.compare(0, SELFMAG, ELFMAG) == 0 &&
-         static_cast<unsigned char>(content[machine]) == EM_RISCV && content[machine + 1] == 0;
+/// Of an ELF file, of 32 bits too.
+std::optional<std::uint16_t> machine_of(const std::string& content) {
+  std::uint16_t machine = 0;
+  if (content.size() < offsetof(Elf64_Ehdr, e_machine) + sizeof machine || content.compare(0, SELFMAG, ELFMAG) != 0)
+    return std::nullopt;
+  std::memcpy(&machine, &content[offsetof(Elf64_Ehdr, e_machine)], sizeof machine);
+  return machine;
 }
 
-/// An executable for RISC-V needs no word of the run file that it runs on a core.
+/// Empty, or what a file is that is neither for RISC-V nor may be a native library, which the loader looks at.
+std::string what_else(const std::string& content) {
+  constexpr const char* archive = "!<arch>\n";
+  std::uint16_t type = 0;
+  if (content.compare(0, std::strlen(archive), archive) == 0) return "a static library (archive)";
+  if (!machine_of(content)) return "no ELF file, or one that is cut off";
+  std::memcpy(&type, &content[offsetof(Elf64_Ehdr, e_type)], sizeof type);
+  if (type == ET_REL) return "an object file";
+  return type == ET_EXEC ? fmt::format("an executable for machine {}", *machine_of(content)) : "";
+}
+
+/// An executable for RISC-V needs no word of the run file that it runs on a core; what of one can run the loader says.
 void read_firmware(const Document& run, Software& software) {
-  const bool is_executable = software.library && is_for_riscv(software.library->file);
+  const std::string content = software.library ? read_input(software.library->file, "program") : "";
+  const bool is_executable = machine_of(content) == EM_RISCV;
   const std::string given = run.content.value("firmware", is_executable ? "riscv" : "native");
   software.on_core = given == "riscv";
   if (is_executable && !software.on_core)
     software.library->place.reject("an executable for RISC-V", "a native library, or \"firmware\": \"riscv\"");
+  if (software.library && !software.on_core)
+    if (const std::string found = what_else(content); !found.empty())
+      software.library->place.reject(found, a_program());
 }
 
 void read_kernels(const Document& run, Software& software) {

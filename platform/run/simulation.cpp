@@ -222,7 +222,7 @@ void run_dry(const Node& node, const Parts& parts) {
 /// "busy: it is in use and cannot be changed now", of what a program has returned, which may be any number.
 std::string text_of_end(Status status) {
   if (std::find(std::begin(status_values), std::end(status_values), status) == std::end(status_values))
-    return fmt::format("{}, which is no code of t3_status", static_cast<std::uint32_t>(status));
+    return fmt::format("{}, which is no code of t3_status", static_cast<std::int32_t>(status));
   return fmt::format("{}: {}", name_of(status), text_of(status));
 }
 

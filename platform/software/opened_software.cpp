@@ -26,7 +26,7 @@ std::string in_words(const std::vector<std::string>& names) {
 /// The library's program of this name, or its only one.
 t3_program* program_of(const t3_export_table& table, const std::string& name, const InputPlace& place) {
   const std::vector<std::string> names = programs_of(table);
-  if (names.empty()) place.reject("a library without programs", "a library that has a program");
+  if (names.empty()) place.reject("a library without programs", "a library that has a program, or an executable for RISC-V");
   if (name.empty() && names.size() > 1)
     place.reject("a library of the programs " + in_words(names), "FILE:NAME, to choose one of them");
   for (std::size_t i = 0; i < names.size(); ++i) {

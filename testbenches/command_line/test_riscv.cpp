@@ -170,6 +170,9 @@ TEST_CASE("riscv programs that cannot be are refused in one line") {
   check_bad(spoilt([](ElfWriter& elf) { elf.header.e_machine = EM_X86_64; }),
             name + "an ELF file for machine 62" + expected);
   check_bad(spoilt([](ElfWriter& elf) { elf.header.e_type = ET_REL; }), name + "an ELF file of type 1" + expected);
+  check_bad(
+      run_elf(folder, with(offsetof(Elf64_Ehdr, e_phnum), 0)),
+      name + "an ELF file without a segment to load, expected program headers (PT_LOAD), as a linker writes them");
   check_bad(spoilt([](ElfWriter& elf) { elf.header.e_entry = 0x80000001; }),
             name + "entry point 0x80000001, expected an even one");
   check_bad(
@@ -241,6 +244,13 @@ TEST_CASE("riscv the trace of instructions has a line for each and for each trap
                 (folder / "none" / "trace").string() +
                 ": No such file or directory, expected a file that can be written or "
                 "replaced");
+  check_bad(
+      run_program({"riscv", program, "--trace-instructions", "/dev/full"}),
+      "--trace-instructions /dev/full: found a device or the like, in whose place no file is put, expected a file "
+      "that can be written or replaced");
+  check_bad(run_program({"riscv", program, "--trace-instructions", folder / ""}),
+            "--trace-instructions " + (folder / "").string() +
+                ": found a folder, expected a file that can be written or replaced");
   const Outcome same = run_program({"riscv", program, "--trace-instructions", program});
   CHECK(same.exit_code == 2);
   CHECK(text_of(program) == elf.text());
