@@ -31,10 +31,6 @@ SoftwareLibrary library_at(const Document& run, const std::string& pointer, cons
   return {fs::absolute(file).lexically_normal(), fingerprint(read_input(file, "native library")), run.place(pointer)};
 }
 
-std::string a_program() {
-  return built_in_programs() + ", or the path of a native library that has a program, or of an executable for RISC-V";
-}
-
 /// "mine.so", or "mine.so:first", the program `first` of several.
 void read_program(const Document& run, Software& software) {
   const std::string text = run.content.at("program").get<std::string>();
@@ -48,7 +44,9 @@ void read_program(const Document& run, Software& software) {
     file = run.resolve("/program", text.substr(0, colon));
     software.program = text.substr(colon + 1);
   }
-  software.library = library_at(run, "/program", file, a_program());
+  software.library = library_at(
+      run, "/program", file,
+      built_in_programs() + ", or the path of a native library that has a program, or of an executable for RISC-V");
 }
 
 /// Of an ELF file, of 32 bits too.
@@ -60,28 +58,44 @@ std::optional<std::uint16_t> machine_of(const std::string& content) {
   return machine;
 }
 
+template <typename T>
+T part_of(const std::string& content, std::uint64_t at) {
+  T part{};
+  if (at <= content.size() && sizeof part <= content.size() - at) std::memcpy(&part, content.data() + at, sizeof part);
+  return part;
+}
+
+/// Of an ELF file of 64 bits: at a fixed address, or with a loader that it asks for, which a library does not.
+bool is_executable(const std::string& content) {
+  const auto header = part_of<Elf64_Ehdr>(content, 0);
+  bool has_loader = false;
+  for (std::uint64_t i = 0; i < header.e_phnum; ++i)
+    has_loader =
+        has_loader || part_of<Elf64_Phdr>(content, header.e_phoff + i * sizeof(Elf64_Phdr)).p_type == PT_INTERP;
+  return header.e_type == ET_EXEC || has_loader;
+}
+
 /// Empty, or what a file is that is neither for RISC-V nor may be a native library, which the loader looks at.
 std::string what_else(const std::string& content) {
   constexpr const char* archive = "!<arch>\n";
-  std::uint16_t type = 0;
   if (content.compare(0, std::strlen(archive), archive) == 0) return "a static library (archive)";
   if (!machine_of(content)) return "no ELF file, or one that is cut off";
-  std::memcpy(&type, &content[offsetof(Elf64_Ehdr, e_type)], sizeof type);
-  if (type == ET_REL) return "an object file";
-  return type == ET_EXEC ? fmt::format("an executable for machine {}", *machine_of(content)) : "";
+  if (part_of<Elf64_Ehdr>(content, 0).e_type == ET_REL) return "an object file";
+  return is_executable(content) ? "an executable that is not for RISC-V" : "";
 }
 
 /// An executable for RISC-V needs no word of the run file that it runs on a core; what of one can run the loader says.
 void read_firmware(const Document& run, Software& software) {
   const std::string content = software.library ? read_input(software.library->file, "program") : "";
-  const bool is_executable = machine_of(content) == EM_RISCV;
-  const std::string given = run.content.value("firmware", is_executable ? "riscv" : "native");
+  const bool is_for_riscv = machine_of(content) == EM_RISCV;
+  const std::string given = run.content.value("firmware", is_for_riscv ? "riscv" : "native");
   software.on_core = given == "riscv";
-  if (is_executable && !software.on_core)
+  if (is_for_riscv && !software.on_core)
     software.library->place.reject("an executable for RISC-V", "a native library, or \"firmware\": \"riscv\"");
   if (software.library && !software.on_core)
     if (const std::string found = what_else(content); !found.empty())
-      software.library->place.reject(found, a_program());
+      software.library->place.reject(
+          found, "a native library with a table t3_exports (t3/exports.h), or an executable for RISC-V");
 }
 
 void read_kernels(const Document& run, Software& software) {
