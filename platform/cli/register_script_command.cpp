@@ -29,7 +29,7 @@ std::vector<Line> read_script(const fs::path& file, const ScriptMachine& machine
   for (std::string line; std::getline(text, line);) {
     ++number;
     try {
-      const Statement statement = parse_statement(line, machine);
+      const Statement statement = parse_statement(number == 1 ? without_byte_order_mark(line) : line, machine);
       if (statement.kind != Statement::Kind::nothing) lines.push_back({number, statement});
     } catch (const ScriptError& error) {
       throw InputError(fmt::format("{}:{}:{}", file.string(), number, error.column), shortened(error.found),

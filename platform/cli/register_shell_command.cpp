@@ -78,6 +78,7 @@ bool read_line(std::string& line) {
 int serve_script(RegisterMachine& machine) {
   std::string line;
   for (std::size_t number = 1; read_line(line); ++number) {
+    if (number == 1) line = without_byte_order_mark(line);
     if (const std::string command = trimmed(line); command == "quit" || command == "exit") break;
     Statement statement;
     try {

@@ -56,6 +56,9 @@ std::string text_of_value(const RegisterPlace& place, std::uint64_t register_val
 /// A number, or the name of a value that the field can have, as it stands in the field: not shifted. Throws NameError.
 std::uint64_t value_of(const RegisterPlace& place, std::string_view text);
 
+/// "fp16 (0), bf16 (1)"; empty when the field has none.
+std::string names_of_values(const FieldDescription& field);
+
 /// Decimal, or hexadecimal behind 0x; nothing when it is none or has more than 64 bits.
 std::optional<std::uint64_t> number_of(std::string_view text);
 

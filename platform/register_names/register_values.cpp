@@ -19,14 +19,14 @@ std::string text_of_field(const FieldDescription& field, std::uint64_t register_
   return text_of_number(value);
 }
 
+}  // namespace
+
 std::string names_of_values(const FieldDescription& field) {
   std::string names;
   for (const EnumerationValue& member : field.values)
     names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", member.name, member.value);
   return names;
 }
-
-}  // namespace
 
 std::optional<std::uint64_t> number_of(std::string_view text) {
   const bool is_hexadecimal = text.substr(0, 2) == "0x";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "register_names/register_names.h"
 #include "register_script/statement.h"
@@ -82,10 +83,15 @@ std::uint64_t LineReader::number(const std::string& expected, std::uint64_t most
   return *number;
 }
 
-void LineReader::reject(const std::string& expected) const {
+ScriptToken LineReader::last() const {
   std::size_t end = next_;
   while (end > last_ && is_space(line_[end - 1])) --end;
-  throw ScriptError(last_column(), std::string(line_.substr(last_, end - last_)), expected);
+  return {last_column(), std::string(line_.substr(last_, end - last_))};
+}
+
+void LineReader::reject(const std::string& expected) const {
+  ScriptToken found = last();
+  throw ScriptError(found.column, std::move(found.text), expected);
 }
 
 /// A word or a single other character.

@@ -7,6 +7,12 @@
 
 namespace t3vp {
 
+/// A part of a line that has been read.
+struct ScriptToken {
+  std::size_t column = 0;  ///< from 1
+  std::string text;
+};
+
 class LineReader {
  public:
   /// What is behind # does not count.
@@ -17,6 +23,7 @@ class LineReader {
   std::size_t column() const { return next_ + 1; }
   /// Of what has been read last.
   std::size_t last_column() const { return last_ + 1; }
+  ScriptToken last() const;
 
   /// Letters, digits, underscores; empty when something else comes next.
   std::string_view word();

@@ -26,14 +26,13 @@ std::vector<unsigned char> bytes_of(const Pattern& pattern, std::uint64_t bytes)
   std::vector<unsigned char> content(bytes);
   std::uint64_t element = pattern.first;
   for (std::uint64_t at = 0; at < bytes; at += pattern.bytes, element += pattern.step)
-    for (std::uint64_t i = 0; i < pattern.bytes && at + i < bytes; ++i)
-      content[at + i] = static_cast<unsigned char>(element >> 8 * i);
+    for (std::uint64_t i = 0; i < pattern.bytes; ++i) content[at + i] = static_cast<unsigned char>(element >> 8 * i);
   return content;
 }
 
 std::uint64_t element_at(const std::vector<unsigned char>& bytes, std::uint64_t at, unsigned count) {
   std::uint64_t element = 0;
-  for (unsigned i = 0; i < count && at + i < bytes.size(); ++i) element |= std::uint64_t{bytes[at + i]} << 8 * i;
+  for (unsigned i = 0; i < count; ++i) element |= std::uint64_t{bytes[at + i]} << 8 * i;
   return element;
 }
 

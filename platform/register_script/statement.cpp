@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
+#include "register_script/comparison.h"
 #include "register_script/line_reader.h"
 
 namespace t3vp {
@@ -19,6 +21,12 @@ constexpr std::pair<std::string_view, unsigned> elements[] = {{"u8", 1}, {"u16",
 constexpr std::uint64_t most_shown = 0x10000;
 constexpr Picoseconds longest = 1'000'000'000'000'000;  // 1000 s
 
+bool is_verb(std::string_view word) {
+  return std::any_of(std::begin(script_verbs), std::end(script_verbs), [&](const char* verb) { return word == verb; });
+}
+
+std::string one_of_the_verbs() { return fmt::format("one of {}", fmt::join(script_verbs, ", ")); }
+
 class Parser {
  public:
   Parser(std::string_view line, const ScriptMachine& machine) : line_(line), machine_(machine) {}
@@ -28,8 +36,10 @@ class Parser {
     if (line_.at_end()) return s;
     s.column = line_.column();
     const std::string_view verb = line_.next_word();
-    if (verb == "read" || verb == "refused" || verb == "expect" || verb == "wait" || verb == "fill" || verb == "delay")
+    if (is_verb(verb)) {
       line_.word();
+      or_a_verb_.clear();
+    }
     if (verb == "delay") return delay(s);
     if (verb == "refused") s.is_refused = true;
     s.column = line_.column();
@@ -37,7 +47,8 @@ class Parser {
     if (verb == "fill") return fill(s);
     if (verb == "expect") return expect(s);
     if (verb == "wait") return wait(s);
-    if (verb == "read" || line_.at_end()) return read(s);
+    const bool has_element = s.kind == Statement::Kind::read_memory && !line_.next_word().empty();
+    if (verb == "read" || line_.at_end() || has_element) return read(s);
     return write(s);
   }
 
@@ -52,7 +63,7 @@ class Parser {
   /// A register or field, or memory.
   void place(Statement& s) {
     if (line_.next_word().empty())
-      line_.reject_next("a register, such as gpu0.dma.rows, or read, refused, expect, wait, fill or delay");
+      line_.reject_next("a register or memory, such as gpu0.dma.rows or gpu0.memory[0x1000, 64]" + or_a_verb_);
     const std::string_view name = line_.name();
     constexpr std::string_view memory = ".memory";
     if (name.size() > memory.size() && name.substr(name.size() - memory.size()) == memory) {
@@ -64,7 +75,8 @@ class Parser {
     try {
       s.place = find_register(name);
     } catch (const NameError& error) {
-      throw ScriptError(line_.last_column() + error.position, error.found, error.expected);
+      throw ScriptError(line_.last_column() + error.position, error.found,
+                        error.expected + (error.position == 0 ? or_a_verb_ : ""));
     }
     require_gpu(s.place.gpu, name.substr(0, name.find('.')));
   }
@@ -79,17 +91,20 @@ class Parser {
     MemorySpan span;
     const std::optional<std::uint64_t> number =
         gpu.substr(0, 3) == "gpu" ? number_of(gpu.substr(3)) : std::optional<std::uint64_t>();
-    if (!number) throw ScriptError(line_.last_column(), std::string(gpu), "gpu and its number, such as gpu0");
+    if (!number)
+      throw ScriptError(line_.last_column(), std::string(gpu), "gpu and its number, such as gpu0" + or_a_verb_);
     span.gpu = *number;
     require_gpu(span.gpu, gpu);
     line_.require("[");
     span.address =
         line_.number(fmt::format("an address below {:#x}", machine_.memory_bytes), machine_.memory_bytes - 1);
+    address_ = line_.last();
     line_.require(",");
     const std::uint64_t most = std::min(machine_.memory_bytes - span.address, MemorySpan::most_bytes);
     const std::string expected = fmt::format("1 to {:#x} bytes", most);
     span.bytes = line_.number(expected, most);
     if (span.bytes == 0) line_.reject(expected);
+    bytes_ = line_.last();
     line_.require("]");
     return span;
   }
@@ -104,7 +119,16 @@ class Parser {
       if (line_.take_word(name)) s.pattern.bytes = bytes;
   }
 
-  /// The last element may be cut off, so any number of bytes will do.
+  /// Whole elements, each at a multiple of its bytes.
+  void require_whole_elements(const Statement& s) const {
+    const unsigned bytes = s.pattern.bytes;
+    if (bytes == 1) return;
+    const std::string expected =
+        fmt::format("a multiple of the {} bytes of u{}; u8 takes any number", bytes, 8 * bytes);
+    if (s.memory.address % bytes != 0) throw ScriptError(address_.column, address_.text, expected);
+    if (s.memory.bytes % bytes != 0) throw ScriptError(bytes_.column, bytes_.text, expected);
+  }
+
   void pattern(Statement& s) {
     const std::uint64_t most = ~std::uint64_t{0} >> (64 - 8 * s.pattern.bytes);
     const std::string expected = fmt::format("a number up to {:#x}", most);
@@ -118,6 +142,7 @@ class Parser {
     s.kind = Statement::Kind::fill;
     element(s);
     line_.require("=");
+    require_whole_elements(s);
     pattern(s);
     line_.require_end("step, or the end of the line");
     return s;
@@ -130,6 +155,7 @@ class Parser {
     if (of_memory && s.memory.bytes > most_shown)
       throw ScriptError(s.column, fmt::format("{:#x} bytes", s.memory.bytes),
                         fmt::format("at most {:#x} to show", most_shown));
+    if (of_memory) require_whole_elements(s);
     line_.require_end(of_memory ? "u8, u16, u32 or u64, or the end of the line" : "the end of the line");
     return s;
   }
@@ -147,6 +173,7 @@ class Parser {
     line_.require("==");
     if (!is_typed && line_.next_word().substr(0, 3) == "gpu") return compare(s);
     s.kind = Statement::Kind::expect_memory;
+    require_whole_elements(s);
     pattern(s);
     line_.require_end("step, or the end of the line");
     return s;
@@ -159,6 +186,8 @@ class Parser {
     if (other.kind != Statement::Kind::read_memory) line_.reject("memory to compare with");
     if (other.memory.bytes != s.memory.bytes)
       throw ScriptError(other.column, fmt::format("{} bytes", other.memory.bytes), fmt::format("{}", s.memory.bytes));
+    if (other.memory.gpu == s.memory.gpu && other.memory.address == s.memory.address)
+      throw ScriptError(other.column, "the same memory", "other memory to compare with");
     s.kind = Statement::Kind::compare_memory;
     s.other = other.memory;
     line_.require_end("the end of the line");
@@ -176,10 +205,17 @@ class Parser {
 
   void condition(Statement& s) {
     s.relation = relation();
+    std::vector<ScriptToken> parts{line_.last()};
     s.value = value(s.place);
+    parts.push_back(line_.last());
     if (s.place.field == nullptr && line_.take_word("mask")) {
       const std::uint64_t most = s.place.mask();
       s.mask = line_.number(fmt::format("a mask up to {:#x}", most), most);
+    }
+    parts.push_back(line_.last());
+    if (const auto fault = fault_of_comparison(s)) {
+      const ScriptToken& wrong = parts[static_cast<std::size_t>(fault->part)];
+      throw ScriptError(wrong.column, wrong.text, fault->expected);
     }
   }
 
@@ -202,6 +238,7 @@ class Parser {
 
   Statement write(Statement& s) {
     require_register(s, "write");
+    if (s.place.field != nullptr) require_effect(*s.place.description, *s.place.field, {s.column, name_of(s.place)});
     s.kind = Statement::Kind::write;
     if (!line_.take("=")) line_.reject_next("=, or the end of the line");
     if (s.place.field == nullptr && line_.take("{"))
@@ -212,12 +249,20 @@ class Parser {
     return s;
   }
 
+  /// A register that can be written drops what is written to a field that cannot, without a refusal.
+  static void require_effect(const RegisterDescription& d, const FieldDescription& field, const ScriptToken& named) {
+    if (is_read_only(field.access) && !is_read_only(d.access))
+      throw ScriptError(named.column, named.text, fmt::format("a field to write: {} is only read", field.name));
+  }
+  static bool is_read_only(Access access) { return access == Access::ro || access == Access::rc; }
+
   /// Behind the brace that begins them.
   std::uint64_t fields(RegisterPlace place) {
     std::uint64_t all = 0, known = 0;
     do {
       place.field = field(*place.description);
       if ((known & place.field->mask()) != 0) line_.reject("each field once");
+      require_effect(*place.description, *place.field, line_.last());
       known |= place.field->mask();
       line_.require("=");
       all |= value(place) << place.field->shift;
@@ -250,6 +295,8 @@ class Parser {
 
   LineReader line_;
   const ScriptMachine& machine_;
+  std::string or_a_verb_ = ", or " + one_of_the_verbs();  ///< where one may stand
+  ScriptToken address_, bytes_;                           ///< of the memory that has been read last
 };
 
 }  // namespace
@@ -264,6 +311,11 @@ ScriptError::ScriptError(std::size_t place, std::string what_is_found, std::stri
 
 Statement parse_statement(std::string_view line, const ScriptMachine& machine) {
   return Parser(line, machine).statement();
+}
+
+std::string_view without_byte_order_mark(std::string_view first_line) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  return first_line.substr(first_line.substr(0, mark.size()) == mark ? mark.size() : 0);
 }
 
 const char* name_of(Relation relation) {

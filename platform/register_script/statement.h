@@ -14,7 +14,8 @@
 //   expect gpu1.memory[0, 64] == gpu0.memory[0x1000, 64]   the same bytes
 //   read gpu0.memory[0x1000, 64] u16                       shows them
 //
-// `#` begins a comment. Numbers are decimal or hexadecimal behind 0x.
+// `#` begins a comment. Numbers are decimal or hexadecimal behind 0x. What can make no difference is a mistake: a
+// comparison that always or never holds, elements that the bytes are no multiple of.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,9 @@
 #include "register_names/register_names.h"
 
 namespace t3vp {
+
+/// What a statement may begin with, beside a register or memory.
+inline constexpr const char* script_verbs[] = {"read", "refused", "expect", "wait", "delay", "fill"};
 
 /// What scripts may speak of.
 struct ScriptMachine {
@@ -76,6 +80,9 @@ struct ScriptError : std::runtime_error {
 
 /// Throws ScriptError.
 Statement parse_statement(std::string_view line, const ScriptMachine& machine);
+
+/// Some editors begin a file of UTF-8 with one.
+std::string_view without_byte_order_mark(std::string_view first_line);
 
 const char* name_of(Relation relation);
 

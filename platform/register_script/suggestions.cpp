@@ -5,8 +5,6 @@
 namespace t3vp {
 namespace {
 
-constexpr const char* verbs[] = {"read", "refused", "expect", "wait", "delay", "fill"};
-
 bool is_of_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
          c == '[' || c == ']';
@@ -50,11 +48,11 @@ class Suggester {
   /// At the begin of a statement, or behind a verb.
   void offer_names(std::string_view before) {
     const bool is_behind_verb =
-        std::any_of(std::begin(verbs), std::end(verbs), [&](const char* verb) { return before == verb; });
+        std::any_of(std::begin(script_verbs), std::end(script_verbs), [&](const char* verb) { return before == verb; });
     if (!before.empty() && !is_behind_verb) return;
     if (before == "delay") return;
     if (before.empty())
-      for (const char* verb : verbs) offer(verb);
+      for (const char* verb : script_verbs) offer(verb);
     for (std::string& name : completions_of(begun_, machine_.gpus)) texts_.push_back(std::move(name));
   }
 

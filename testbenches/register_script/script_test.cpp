@@ -85,12 +85,12 @@ TEST_CASE("a refused access ends the script with its reason unless it is expecte
 TEST_CASE("memory is filled, compared and shown byte by byte") {
   Script script;
   const Outcome outcome = script.run(
-      "fill gpu0.memory[0x1001, 7] u16 = 0x201 step 0x202\nread gpu0.memory[0x1000, 9] u8\n"
+      "fill gpu0.memory[0x1002, 6] u16 = 0x201 step 0x202\nread gpu0.memory[0x1001, 9] u8\n"
       "fill gpu1.memory[0x2000, 70000] = 1 step 1\nexpect gpu1.memory[0x2000, 70000] == 1 step 1\n"
-      "expect gpu1.memory[0x2004, 8] u64 == 0x300000002\nfill gpu0.memory[0x3000, 70000] = 1 step 1\n"
+      "expect gpu1.memory[0x2008, 8] u64 == 0x400000003\nfill gpu0.memory[0x3000, 70000] = 1 step 1\n"
       "expect gpu0.memory[0x3000, 70000] == gpu1.memory[0x2000, 70000]\n");
   CHECK(outcome.exit_code == 0);
-  CHECK_THAT(outcome.out, Catch::StartsWith("gpu0.memory[0x1000] = 0x0 0x1 0x2 0x3 0x4 0x5 0x6 0x7 0x0\n"));
+  CHECK_THAT(outcome.out, Catch::StartsWith("gpu0.memory[0x1001] = 0x0 0x1 0x2 0x3 0x4 0x5 0x6 0x0 0x0\n"));
   CHECK_THAT(outcome.out, Catch::EndsWith(": 7 statements passed, 0.000 ns\n"));
   script.check_failure("fill gpu0.memory[0, 64] = 3 step 1\nexpect gpu0.memory[0, 64] u64 == 0x400000003",
                        "2:8: gpu0.memory[0x8]: found 0x600000005, expected 0x400000003");
@@ -111,6 +111,14 @@ TEST_CASE("a script with a mistake does nothing and tells file, line and column"
   CHECK(script.run("gpu0.dma.rows = " + std::string(100000, '1')).exit_code == 2);
   CHECK(script.run(std::string(100000, '[')).exit_code == 2);
   CHECK(script.run("\xff\xfe").exit_code == 2);
+}
+
+TEST_CASE("a script may begin with the mark of UTF-8") {
+  Script script;
+  CHECK(script.run("\xEF\xBB\xBFgpu0.dma.rows = 1\nexpect gpu0.dma.rows == 1\n").exit_code == 0);
+  script.check_failure("\xEF\xBB\xBFgpu0.dma.used = 5",
+                       "1:1: gpu0.dma.used: refused, access_denied: dma.used: 0x5 written, expected reads only");
+  CHECK(script.run("gpu0.dma.rows = 1\n\xEF\xBB\xBFgpu0.dma.rows\n").exit_code == 2);
 }
 
 TEST_CASE("wrong files and machines are bad input") {

@@ -86,12 +86,18 @@ TEST_CASE("memory is filled, shown and compared") {
   CHECK(compare.other.address == 16);
   CHECK(parsed("read gpu0.memory[0, 8] u8").kind == Kind::read_memory);
   CHECK(parsed("gpu0.memory[0, 8]").kind == Kind::read_memory);
+  CHECK(parsed("gpu0.memory[0, 8] u16").pattern.bytes == 2);
 }
 
 TEST_CASE("what is wrong is told with its column and what could stand there") {
-  CHECK_THAT(error_of("= 5"), Catch::StartsWith("1: = | a register, such as gpu0.dma.rows, or read, "));
+  const std::string verbs = ", or one of read, refused, expect, wait, delay, fill";
+  CHECK(error_of("= 5") == "1: = | a register or memory, such as gpu0.dma.rows or gpu0.memory[0x1000, 64]" + verbs);
+  CHECK(error_of("read") == "5: nothing | a register or memory, such as gpu0.dma.rows or gpu0.memory[0x1000, 64]");
   CHECK(error_of("gpu2.dma.rows = 1") == "1: gpu2 | gpu0 to gpu1");
-  CHECK(error_of("foo") == "1: foo | gpu and its number, such as gpu0");
+  CHECK(error_of("foo") == "1: foo | gpu and its number, such as gpu0" + verbs);
+  CHECK(error_of("exepct gpu0.dma.rows == 1") == "1: exepct | gpu and its number, such as gpu0" + verbs);
+  CHECK(error_of("foo.memory[0, 8]") == "1: foo | gpu and its number, such as gpu0" + verbs);
+  CHECK(error_of("read foo") == "6: foo | gpu and its number, such as gpu0");
   CHECK_THAT(error_of("  gpu0.dma.commnd = 1"), Catch::StartsWith("12: commnd | one of output_base, "));
   CHECK(error_of("gpu0.signals.value[512] = 1") == "20: 512] | 0 to 511");
   CHECK(error_of("gpu0.signals.value[3 = 1") == "20: 3 = 1 | 0 to 511");
@@ -130,8 +136,78 @@ TEST_CASE("what is wrong is told with its column and what could stand there") {
   CHECK(error_of("wait gpu0.memory[0, 8] == 1") == "6: memory | a register to wait for");
   CHECK(error_of("read gpu0.memory[0, 0x10001]") == "6: 0x10001 bytes | at most 0x10000 to show");
   CHECK(error_of("expect gpu0.memory[0, 8] == gpu1.memory[0, 4]") == "29: 4 bytes | 8");
+  CHECK(error_of("gpu0.kernel_queue.interrupt[0].failures = 1") ==
+        "1: gpu0.kernel_queue.interrupt[0].failures | a field to write: failures is only read");
+  CHECK(error_of("gpu0.kernel_queue.interrupt[0] = {failures = 1}") ==
+        "35: failures | a field to write: failures is only read");
+  CHECK(error_of("refused gpu0.dma.status.code = ok") == "none");
   CHECK(error_of("expect gpu0.memory[0, 8] == gpu1.dma.rows") == "29: gpu1.dma.rows | memory to compare with");
   CHECK(error_of("refused gpu0.memory[0, 8]") == "9: memory | a register to access");
+}
+
+TEST_CASE("a comparison that holds always or never is a mistake") {
+  CHECK(error_of("expect gpu0.dma.rows == 0x100 mask 0xff") ==
+        "25: 0x100 | no bits but 0xff of the mask: gpu0.dma.rows has no others");
+  CHECK(error_of("wait gpu0.dma.rows != 0x100 mask 0xff timeout 1 us") ==
+        "23: 0x100 | no bits but 0xff of the mask: gpu0.dma.rows has no others");
+  CHECK(error_of("expect gpu0.dma.rows == 0 mask 0") ==
+        "32: 0 | a mask with bits of gpu0.dma.rows, which are 0xffffffff");
+  CHECK(error_of("expect gpu0.dma.layout == 0x104 mask 0x80000000") ==
+        "38: 0x80000000 | a mask with bits of gpu0.dma.layout, which are 0x30f");
+  CHECK(error_of("expect gpu0.dma.layout == 0x80000000") ==
+        "27: 0x80000000 | no bits but 0x30f: gpu0.dma.layout has no others");
+  CHECK(error_of("expect gpu0.dma.rows < 0") ==
+        "24: 0 | a value that makes a difference: gpu0.dma.rows is 0 to 0xffffffff");
+  CHECK_THAT(error_of("expect gpu0.dma.rows >= 0"), Catch::StartsWith("25: 0 | a value that makes"));
+  CHECK_THAT(error_of("expect gpu0.dma.rows <= 0xffffffff"), Catch::StartsWith("25: 0xffffffff | a value that makes"));
+  CHECK_THAT(error_of("expect gpu0.dma.rows > 0xffffffff"), Catch::StartsWith("24: 0xffffffff | a value that makes"));
+  CHECK(error_of("expect gpu0.dma.rows < 0x51 mask 0x50") ==
+        "24: 0x51 | a value that makes a difference: gpu0.dma.rows is 0 to 0x50 with this mask");
+  CHECK_THAT(error_of("expect gpu0.dma.rows >= 0x51 mask 0x50"), Catch::StartsWith("25: 0x51 | a value that makes"));
+  CHECK(error_of("wait gpu0.dma.status.busy > 1") ==
+        "29: 1 | a value that makes a difference: gpu0.dma.status.busy is 0 to 0x1");
+  for (const char* relation : {"<", "<=", ">", ">="})
+    CHECK_THAT(
+        error_of(std::string("expect gpu0.dma.status.code ") + relation + " ok"),
+        Catch::StartsWith("29: " + std::string(relation) + " | == or !=: the values of gpu0.dma.status.code are"));
+  CHECK(error_of("expect gpu0.dma.layout.element == 3") == "35: 3 | one of fp16 (0), bf16 (1), fp32 (2)");
+  CHECK(error_of("expect gpu0.dma.layout != 0x300") == "27: 0x300 | for element one of fp16 (0), bf16 (1), fp32 (2)");
+}
+
+TEST_CASE("a comparison that may hold or not is taken") {
+  for (const char* line :
+       {"expect gpu0.dma.rows == 0xffffffff", "expect gpu0.dma.rows == 0 mask 0xff", "expect gpu0.dma.rows < 1",
+        "expect gpu0.dma.rows <= 0", "expect gpu0.dma.rows > 0", "expect gpu0.dma.rows >= 0xffffffff",
+        "expect gpu0.dma.rows < 0x50 mask 0x50", "expect gpu0.dma.rows > 0x4f mask 0x50",
+        "wait gpu0.dma.status.busy > 0", "expect gpu0.signals.value[0] == 0xffffffffffffffff",
+        "expect gpu0.signals.value[0] < 0xffffffffffffffff", "expect gpu0.dma.layout == 0x104",
+        "expect gpu0.dma.layout < 0x300", "expect gpu0.dma.layout == 0x100 mask 0x100",
+        "expect gpu0.dma.layout.element == 2", "wait gpu0.dma.status.code != ok", "expect gpu0.dma.command == 0"}) {
+    CAPTURE(line);
+    CHECK(error_of(line) == "none");
+  }
+}
+
+TEST_CASE("memory is of whole elements that are aligned and compared with other memory") {
+  const std::string of_u32 = "a multiple of the 4 bytes of u32; u8 takes any number";
+  CHECK(error_of("fill gpu0.memory[0, 7] = 1") == "21: 7 | " + of_u32);
+  CHECK(error_of("fill gpu0.memory[0x1002, 8] u32 = 1") == "18: 0x1002 | " + of_u32);
+  CHECK(error_of("expect gpu0.memory[0, 6] == 1") == "23: 6 | " + of_u32);
+  CHECK(error_of("read gpu0.memory[2, 8]") == "18: 2 | " + of_u32);
+  CHECK(error_of("gpu0.memory[0, 9] u16") == "16: 9 | a multiple of the 2 bytes of u16; u8 takes any number");
+  CHECK(error_of("fill gpu0.memory[0, 12] u64 = 1") ==
+        "21: 12 | a multiple of the 8 bytes of u64; u8 takes any number");
+  CHECK(error_of("fill gpu0.memory[3, 7] u8 = 1") == "none");
+  CHECK(error_of("expect gpu0.memory[3, 7] == gpu1.memory[3, 7]") == "none");
+  CHECK(error_of("expect gpu0.memory[0, 8] == gpu0.memory[0, 8]") ==
+        "29: the same memory | other memory to compare with");
+  CHECK(error_of("expect gpu0.memory[0, 8] == gpu0.memory[4, 8]") == "none");
+}
+
+TEST_CASE("the mark of UTF-8 at a file's beginning does not count") {
+  CHECK(without_byte_order_mark("\xEF\xBB\xBFgpu0.dma.rows") == "gpu0.dma.rows");
+  CHECK(without_byte_order_mark("\xEF\xBBgpu0.dma.rows") == "\xEF\xBBgpu0.dma.rows");
+  CHECK(without_byte_order_mark("") == "");
 }
 
 }  // namespace t3vp::test::statement_test
