@@ -4,83 +4,59 @@ Elements of an array follow each other there without gaps (`dim`); those of othe
 `base_0`, `base_1`.
 """
 
+from dataclasses import replace
 from xml.etree import ElementTree
 
-from .svd import ACCESS, WRITTEN
+from .description import Field
+from .register_xml import ACCESS, Format, text_of
 
 NAMESPACE = "http://www.accellera.org/XMLSchema/IPXACT/1685-2014"
+IPXACT = Format("ipxact:", "modifiedWriteValue", "writeValueConstraint")
+add = IPXACT.add
 
 
-def add(parent, name, text=None):
-    child = ElementTree.SubElement(parent, f"ipxact:{name}")
-    if text is not None:
-        child.text = str(text)
-    return child
+def add_field(register, field, reset):
+    item = IPXACT.add_described(register, "field", field)
+    add(item, "bitOffset", field.lsb)
+    add(add(add(item, "resets"), "reset"), "value", f"'h{(reset & field.mask) >> field.lsb:x}")
+    add(item, "bitWidth", field.width)
+    if field.access in ("RO", "RC"):
+        add(item, "volatile", "true")
+    add(item, "access", ACCESS[field.access])
+    IPXACT.add_values(item, field.values)
+    IPXACT.add_effects(item, field.access, field.values)
 
 
-def add_values(field, values):
-    entries = add(field, "enumeratedValues")
-    for name, number in values:
-        value = add(entries, "enumeratedValue")
-        add(value, "name", name)
-        add(value, "value", number)
-
-
-def add_field(register, name, text, lsb, width, access, values, reset):
-    field = add(register, "field")
-    add(field, "name", name)
-    add(field, "description", text)
-    add(field, "bitOffset", lsb)
-    add(add(add(field, "resets"), "reset"), "value", f"'h{reset >> lsb & (1 << width) - 1:x}")
-    add(field, "bitWidth", width)
-    if access in ("RO", "RC"):
-        add(field, "volatile", "true")
-    add(field, "access", ACCESS[access])
-    if values:
-        add_values(field, values)
-    if access in WRITTEN:
-        add(field, "modifiedWriteValue", WRITTEN[access])
-    if values and access in ("RW", "WO"):
-        add(add(field, "writeValueConstraint"), "useEnumeratedValues", "true")
-    if access == "RC":
-        add(field, "readAction", "clear")
-
-
-def add_register(block, register, name, text, offset, count):
-    item = add(block, "register")
-    add(item, "name", name)
-    add(item, "description", text)
-    if count > 1:
-        add(item, "dim", count)
-    add(item, "addressOffset", f"'h{offset:x}")
+def add_register(block, register):
+    item = IPXACT.add_described(block, "register", register)
+    if register.count > 1:
+        add(item, "dim", register.count)
+    add(item, "addressOffset", f"'h{register.offset:x}")
     add(item, "size", register.width)
     add(item, "access", ACCESS[register.access])
-    for f in register.fields:
-        add_field(item, f.name, f.text, f.lsb, f.width, f.access, f.values, register.reset)
-    if not register.fields:
-        add_field(item, "value", "All of it.", 0, register.width, register.access, [], register.reset)
+    for field in register.fields or [Field("value", register.width - 1, 0, register.access, "All of it.")]:
+        add_field(item, field, register.reset)
 
 
-def add_registers(block, register):
+def elements_of(register):
+    """Itself, or where they have gaps a register for each element."""
     if register.count == 1 or register.stride == register.bytes:
-        return add_register(block, register, register.name, register.text, register.offset, register.count)
-    for element in range(register.count):
-        text = register.text if element == 0 else f"As {register.name}_0."
-        add_register(block, register, f"{register.name}_{element}", text, register.offset + element * register.stride,
-                     1)
-    return None
+        return [register]
+    return [replace(register, name=f"{register.name}_{element}", count=1,
+                    offset=register.offset + element * register.stride,
+                    text=register.text if element == 0 else f"As {register.name}_0.")
+            for element in range(register.count)]
 
 
 def add_block(space, block, device):
-    item = add(space, "addressBlock")
-    add(item, "name", block.name)
-    add(item, "description", block.text)
+    item = IPXACT.add_described(space, "addressBlock", block)
     add(item, "baseAddress", f"'h{device.base(block.name):x}")
     add(item, "range", f"'h{device.block_bytes:x}")
     add(item, "width", 64)
     add(item, "usage", "register")
     for register in block.registers:
-        add_registers(item, register)
+        for element in elements_of(register):
+            add_register(item, element)
 
 
 def text(blocks, device, version):
@@ -94,5 +70,4 @@ def text(blocks, device, version):
         add_block(space, block, device)
     add(space, "addressUnitBits", 8)
     add(root, "description", device.text)
-    ElementTree.indent(root)
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+    return text_of(root)

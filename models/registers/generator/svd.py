@@ -2,41 +2,18 @@
 
 from xml.etree import ElementTree
 
-ACCESS = {"RW": "read-write", "RO": "read-only", "WO": "write-only", "W1C": "read-write", "W1S": "read-write",
-          "RC": "read-only"}
-WRITTEN = {"W1C": "oneToClear", "W1S": "oneToSet"}
+from .register_xml import ACCESS, Format, text_of
 
-
-def add(parent, name, text=None):
-    child = ElementTree.SubElement(parent, name)
-    if text is not None:
-        child.text = str(text)
-    return child
-
-
-def add_effects(parent, access, has_values):
-    """What reading and writing do beside the plain thing."""
-    if access in WRITTEN:
-        add(parent, "modifiedWriteValues", WRITTEN[access])
-    if has_values and access in ("RW", "WO"):
-        add(add(parent, "writeConstraint"), "useEnumeratedValues", "true")
-    if access == "RC":
-        add(parent, "readAction", "clear")
+SVD = Format("", "modifiedWriteValues", "writeConstraint")
+add = SVD.add
 
 
 def add_field(fields, field):
-    item = add(fields, "field")
-    add(item, "name", field.name)
-    add(item, "description", field.text)
+    item = SVD.add_described(fields, "field", field)
     add(item, "bitRange", f"[{field.msb}:{field.lsb}]")
     add(item, "access", ACCESS[field.access])
-    add_effects(item, field.access, field.values)
-    if field.values:
-        values = add(item, "enumeratedValues")
-        for name, number in field.values:
-            value = add(values, "enumeratedValue")
-            add(value, "name", name)
-            add(value, "value", number)
+    SVD.add_effects(item, field.access, field.values)
+    SVD.add_values(item, field.values)
 
 
 def add_register(registers, register):
@@ -52,7 +29,7 @@ def add_register(registers, register):
     add(item, "resetValue", f"{register.reset:#x}")
     add(item, "resetMask", f"{(1 << register.width) - 1:#x}")
     if not register.fields:
-        return add_effects(item, register.access, False)
+        return SVD.add_effects(item, register.access, False)
     fields = add(item, "fields")
     for field in register.fields:
         add_field(fields, field)
@@ -60,9 +37,7 @@ def add_register(registers, register):
 
 
 def add_peripheral(peripherals, block, device):
-    item = add(peripherals, "peripheral")
-    add(item, "name", block.name)
-    add(item, "description", block.text)
+    item = SVD.add_described(peripherals, "peripheral", block)
     add(item, "baseAddress", f"{device.base(block.name):#x}")
     space = add(item, "addressBlock")
     add(space, "offset", "0x0")
@@ -89,5 +64,4 @@ def text(blocks, device, version):
     peripherals = add(root, "peripherals")
     for block in blocks:
         add_peripheral(peripherals, block, device)
-    ElementTree.indent(root)
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+    return text_of(root)
