@@ -2,9 +2,11 @@
 
   exports_test.py T3VP SOURCE_DIRECTORY FIRMWARE_HEADERS CC CXX
 
-With T3VP_SCHEMAS, a folder that has CMSIS-SVD.xsd or ieee-1685-2014/index.xsd, xmllint validates by these as well.
+With T3VP_SCHEMAS, a folder that has CMSIS-SVD.xsd or ieee-1685-2014/index.xsd, xmllint validates by these as well, and
+has to refuse what is planted.
 """
 
+import copy
 import json
 import os
 import pathlib
@@ -43,6 +45,7 @@ SVD_TEXT = {
     "usage": "registers", "value": r"\d+", "version": ".+", "description": ".+",
 }
 SVD_NUMBER = r"0x[0-9a-f]+|\d+"
+SVD_ATTRIBUTES = {"device": {"schemaVersion": "1.3"}}  # other elements have none
 # IEEE 1685-2014, likewise.
 IPXACT_ORDER = {
     "component": "vendor! library! name! version! memoryMaps description",
@@ -80,8 +83,9 @@ def parsed_number(text):
 class Xml(unittest.TestCase):
     """A format of XML; `tag` takes the name space off."""
 
-    def check_form(self, element, order, texts, number):
+    def check_form(self, element, order, texts, number, attributes):
         tag = element.tag.removeprefix(IPXACT)
+        self.assertEqual(element.attrib, attributes.get(tag, {}), tag)
         children = [child.tag.removeprefix(IPXACT) for child in element]
         if tag not in order:
             self.assertEqual(children, [], tag)
@@ -94,7 +98,7 @@ class Xml(unittest.TestCase):
             if name.endswith("!"):
                 self.assertIn(name[:-1], children, tag)
         for child in element:
-            self.check_form(child, order, texts, number)
+            self.check_form(child, order, texts, number, attributes)
 
     def access_of(self, element, written):
         return ACCESS[(element.findtext("access"), element.findtext(written), element.findtext("readAction"))]
@@ -111,12 +115,56 @@ def without_name_space(text):
     return root
 
 
+def first(root, name):
+    return next(element for element in root.iter() if element.tag.removeprefix(IPXACT) == name)
+
+
+def plant_another_order(root):
+    register = first(root, "register")
+    register.insert(0, register[-1])
+    del register[-1]
+
+
+def plant_an_attribute(root):
+    first(root, "register").set("colour", "red")
+
+
+def plant_an_element(root):
+    ElementTree.SubElement(first(root, "field"), first(root, "field")[0].tag.replace("name", "colour")).text = "red"
+
+
+def plant_a_text(root):
+    first(root, "access").text = "sometimes"
+
+
+def plant_a_lack(root):
+    register = first(root, "register")
+    register.remove(first(register, "addressOffset"))
+
+
+FAULTS = (plant_another_order, plant_an_attribute, plant_an_element, plant_a_text, plant_a_lack)
+
+
+def planted(fault, root):
+    changed = copy.deepcopy(root)
+    fault(changed)
+    return changed
+
+
 class Svd(Xml):
     def setUp(self):
         self.root = ElementTree.fromstring(export("--svd"))
 
     def test_form(self):
-        self.check_form(self.root, SVD_ORDER, SVD_TEXT, SVD_NUMBER)
+        self.check_svd(self.root)
+
+    def check_svd(self, root):
+        self.check_form(root, SVD_ORDER, SVD_TEXT, SVD_NUMBER, SVD_ATTRIBUTES)
+
+    def test_other_forms_are_seen(self):
+        for fault in FAULTS:
+            with self.subTest(fault.__name__), self.assertRaises(AssertionError):
+                self.check_svd(planted(fault, self.root))
 
     def test_registers_are_the_described_ones(self):
         seen = set()
@@ -160,7 +208,15 @@ class Ipxact(Xml):
 
     def test_form(self):
         self.assertTrue(ElementTree.fromstring(export("--ipxact")).tag.startswith(IPXACT))
-        self.check_form(self.root, IPXACT_ORDER, IPXACT_TEXT, IPXACT_NUMBER)
+        self.check_ipxact(self.root)
+
+    def check_ipxact(self, root):
+        self.check_form(root, IPXACT_ORDER, IPXACT_TEXT, IPXACT_NUMBER, {})
+
+    def test_other_forms_are_seen(self):
+        for fault in FAULTS:
+            with self.subTest(fault.__name__), self.assertRaises(AssertionError):
+                self.check_ipxact(planted(fault, self.root))
 
     def test_elements_are_the_described_ones(self):
         found, expected = {}, {}
@@ -262,16 +318,30 @@ class Header(unittest.TestCase):
 
 
 class Schemas(unittest.TestCase):
-    def test_schemas_of_the_user(self):
+    def setUp(self):
         folder = os.environ.get("T3VP_SCHEMAS")
         if folder is None:
             self.skipTest("no T3VP_SCHEMAS")
-        for option, schema in (("--svd", "CMSIS-SVD.xsd"), ("--ipxact", "ieee-1685-2014/index.xsd")):
-            path = pathlib.Path(folder, schema)
-            if path.exists():
-                result = subprocess.run(["xmllint", "--noout", "--nonet", "--schema", path, "-"], input=export(option),
-                                        text=True, capture_output=True, check=False)
-                self.assertEqual(result.returncode, 0, result.stderr)
+        self.folder = pathlib.Path(folder)
+
+    def test_svd(self):
+        self.check("--svd", self.folder / "CMSIS-SVD.xsd")
+
+    def test_ipxact(self):
+        self.check("--ipxact", self.folder / "ieee-1685-2014" / "index.xsd")
+
+    def check(self, option, schema):
+        text = export(option)
+        valid = self.validate(text, schema)
+        self.assertEqual(valid.returncode, 0, valid.stderr)
+        for fault in FAULTS:
+            with self.subTest(fault.__name__):
+                other = ElementTree.tostring(planted(fault, ElementTree.fromstring(text)), encoding="unicode")
+                self.assertEqual(self.validate(other, schema).returncode, 3, "not refused as invalid")
+
+    def validate(self, text, schema):
+        return subprocess.run(["xmllint", "--noout", "--nonet", "--schema", schema, "-"], input=text, text=True,
+                              capture_output=True, check=False)
 
 
 if __name__ == "__main__":
