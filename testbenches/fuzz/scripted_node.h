@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "hardware/topology.h"
 #include "kernels/kernels.h"
 #include "register_script/session.h"
+#include "robust/small_gpus.h"
 
 namespace t3vp::test {
 
@@ -19,9 +19,7 @@ inline void require(bool holds) {
 
 class ScriptedNode {
  public:
-  static constexpr std::uint64_t memory_bytes = std::uint64_t{16} << 20;
-
-  ScriptedNode() : node_("node", parameters(), t3_kernels, nullptr), session_(node_) {
+  ScriptedNode() : node_("node", small_gpus(2), t3_kernels, nullptr), session_(node_) {
     sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
     execute("gpu0.system.identity");  // the simulation has begun
   }
@@ -57,20 +55,6 @@ class ScriptedNode {
   }
 
  private:
-  static NodeParameters parameters() {
-    NodeParameters parameters;
-    parameters.fabric = lay_out(LinkTier(), 2);
-    parameters.gpus.resize(2);
-    parameters.options = {true, true};
-    for (GpuParameters& gpu : parameters.gpus) {
-      gpu.memory.channels = 4;
-      gpu.memory.capacity_bytes = memory_bytes;
-      gpu.processor.quantum = 0;
-      gpu.nic = nic::NicParameters();
-    }
-    return parameters;
-  }
-
   Node node_;
   ScriptSession session_;
   ScriptMachine machine_ = machine_of(node_);

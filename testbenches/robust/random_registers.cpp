@@ -19,11 +19,11 @@
 #include <vector>
 
 #include "hardware/node.h"
-#include "hardware/topology.h"
 #include "kernels/kernels.h"
 #include "moves.h"
 #include "protocol/units.h"
 #include "register_names/register_names.h"
+#include "small_gpus.h"
 
 namespace t3vp {
 namespace {
@@ -31,21 +31,6 @@ namespace {
 using processor::CommandProcessor;
 
 constexpr std::uint32_t gpus = 3;
-constexpr std::uint64_t memory_bytes = std::uint64_t{16} << 20;
-
-NodeParameters parameters() {
-  NodeParameters parameters;
-  parameters.fabric = lay_out(LinkTier(), gpus);
-  parameters.gpus.resize(gpus);
-  parameters.options = {true, true};
-  for (GpuParameters& gpu : parameters.gpus) {
-    gpu.memory.channels = 4;
-    gpu.memory.capacity_bytes = memory_bytes;
-    gpu.processor.quantum = 0;
-    gpu.nic = nic::NicParameters();
-  }
-  return parameters;
-}
 
 std::vector<RegisterPlace> all_registers() {
   std::vector<RegisterPlace> all;
@@ -131,7 +116,7 @@ class Attack : public sc_core::sc_module {
   std::uint64_t address_in_memory(std::uint64_t gpu) {
     const std::uint64_t steps[] = {1, 4, 32, 64, 128, 4096};
     const std::uint64_t step = steps[below(std::size(steps))];
-    return address_map::on_gpu(gpu, below(memory_bytes / step) * step);
+    return address_map::on_gpu(gpu, below(test::small_memory_bytes / step) * step);
   }
 
   std::uint64_t value_for(const RegisterPlace& place) {
@@ -328,7 +313,7 @@ class Attack : public sc_core::sc_module {
 };
 
 int attack(std::uint64_t count, std::uint64_t seed) {
-  Node node("node", parameters(), t3_kernels, nullptr);
+  Node node("node", test::small_gpus(gpus), t3_kernels, nullptr);
   Attack attack("attack", node, count, seed);
   const auto begin = std::chrono::steady_clock::now();
   sc_core::sc_start();
