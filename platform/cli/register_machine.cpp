@@ -14,6 +14,7 @@ const t3_kernel* const no_kernels[] = {nullptr};
 /// The GPUs and what joins them are those of a run, whose work is of no interest: what any system can do, one GPU alone
 /// and several over links or NICs.
 RunConfiguration configuration_of(const RegisterMachineOptions& options) {
+  load_system(options.system);  // what is wrong with the file is told by its name, not by a place in a run
   nlohmann::json run = {{"system", options.system.string()}, {"gpus", options.gpus}};
   if (options.gpus == 1) {
     run["method"] = "ideal-overlap";
