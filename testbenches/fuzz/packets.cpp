@@ -50,7 +50,7 @@ void run_kernels(test::ScriptedNode& node, const std::uint8_t* data, std::size_t
   require(node.execute("gpu0.kernel_queue.base[0] = 0x10000").failure.empty());
   require(node.execute("gpu0.kernel_queue.entries[0] = 4").failure.empty());
   require(node.execute(fmt::format("gpu0.kernel_queue.doorbell[0] = {}", packets)).failure.empty());
-  node.execute(fmt::format("wait gpu0.kernel_queue.completed[0] == {} timeout 100 us", packets));
+  node.await(fmt::format("expect gpu0.kernel_queue.completed[0] == {}", packets));
 }
 
 void run_messages(test::ScriptedNode& node, const std::uint8_t* data, std::size_t bytes) {
@@ -60,7 +60,7 @@ void run_messages(test::ScriptedNode& node, const std::uint8_t* data, std::size_
   const std::uint8_t record[4] = {static_cast<std::uint8_t>(entries)};
   node.put(0, 0x12000, record, sizeof record);
   node.execute(fmt::format("gpu0.nic.doorbell[0] = {}", entries));
-  node.execute(fmt::format("wait gpu0.nic.finished[0] == {} timeout 50 us", entries));
+  node.await(fmt::format("expect gpu0.nic.finished[0] == {}", entries));
 }
 
 }  // namespace

@@ -34,6 +34,16 @@ class ScriptedNode {
   ScriptSession::Outcome execute(const Statement& statement) { return session_.execute(statement); }
   ScriptSession::Outcome execute(std::string_view line) { return execute(parse_statement(line, machine_)); }
 
+  /// Looks each microsecond whether it is so, which is cheaper than to wait by a statement, and gives up after some.
+  void await(std::string_view expectation) {
+    constexpr int most = 20;
+    const Statement pass = parse_statement("delay 1 us", machine_), look = parse_statement(expectation, machine_);
+    for (int i = 0; i < most; ++i) {
+      execute(pass);
+      if (execute(look).failure.empty()) return;
+    }
+  }
+
   void put(std::uint64_t gpu, std::uint64_t address, const std::uint8_t* data, std::size_t bytes) {
     if (bytes == 0) return;
     tlm::tlm_generic_payload access;
