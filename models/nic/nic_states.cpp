@@ -118,7 +118,8 @@ void Nic::forget(std::uint32_t queue) {
   for (const Loading& load : pair.loading) loading += load.packet->payload();
   const bool is_listed = pair.is_ready;  // it stays in the list, which finds nothing to begin
   const std::uint32_t generation = pair.generation + 1;
-  pair = QueuePair();
+  static const QueuePair unused;  // its queues are copied without any memory
+  pair = unused;
   pair.generation = generation;
   pair.is_ready = is_listed;
   if (loading != 0) room_made(loading);

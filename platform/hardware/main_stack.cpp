@@ -15,17 +15,39 @@
 
 namespace t3vp {
 
-void return_to_main_stack() {
 #ifdef T3VP_ADDRESS_SANITIZER
-  pthread_attr_t attributes;
+
+namespace {
+
+struct Stack {
   void* bottom = nullptr;
   std::size_t bytes = 0;
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
-  pthread_attr_getstack(&attributes, &bottom, &bytes);
+};
+
+/// Of the caller's thread; empty if it cannot be told. It reads all of the process' mappings, of which the sanitizer
+/// makes many.
+Stack this_stack() {
+  Stack stack;
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return stack;
+  pthread_attr_getstack(&attributes, &stack.bottom, &stack.bytes);
   pthread_attr_destroy(&attributes);
-  __sanitizer_start_switch_fiber(nullptr, bottom, bytes);
-  __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
-#endif
+  return stack;
 }
+
+}  // namespace
+
+void return_to_main_stack() {
+  static const Stack stack = this_stack();
+  if (stack.bottom == nullptr) return;
+  __sanitizer_start_switch_fiber(nullptr, stack.bottom, stack.bytes);
+  __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
+}
+
+#else
+
+void return_to_main_stack() {}
+
+#endif
 
 }  // namespace t3vp
