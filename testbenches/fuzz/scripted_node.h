@@ -34,10 +34,10 @@ class ScriptedNode {
   ScriptSession::Outcome execute(const Statement& statement) { return session_.execute(statement); }
   ScriptSession::Outcome execute(std::string_view line) { return execute(parse_statement(line, machine_)); }
 
-  /// Looks now and then whether it is so, which is cheaper than to wait by a statement, and gives up after 10 us: more
+  /// Looks now and then whether it is so, which is cheaper than to wait by a statement, and gives up after 5 us: more
   /// of a large kernel is only more of the same.
   void await(std::string_view expectation) {
-    constexpr int most = 20;
+    constexpr int most = 10;
     const Statement pass = parse_statement("delay 500 ns", machine_), look = parse_statement(expectation, machine_);
     for (int i = 0; i < most; ++i) {
       execute(pass);

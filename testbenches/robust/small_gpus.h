@@ -17,7 +17,7 @@ inline NodeParameters small_gpus(std::uint32_t gpus) {
   parameters.gpus.resize(gpus);
   parameters.options = {true, true};
   for (GpuParameters& gpu : parameters.gpus) {
-    gpu.compute.compute_units = 4;
+    gpu.compute.compute_units = 2;
     gpu.compute.launch_latency = 100'000;
     gpu.cache.capacity_bytes = std::uint64_t{128} << 10;
     gpu.cache.banks = 4;
