@@ -24,10 +24,11 @@ class Debuggee {
   virtual unsigned program_counter() const = 0;  ///< its number
   /// Nothing: there is no register of this number.
   virtual std::optional<std::uint64_t> read_register(std::size_t thread, unsigned number) = 0;
-  /// False: there is no such register. What the hardware ignores is ignored.
+  /// False, and nothing is changed: there is no such register, or it cannot hold this value.
   virtual bool write_register(std::size_t thread, unsigned number, std::uint64_t value) = 0;
 
-  /// As the thread sees it. Returns what could be read from the beginning on; fewer bytes: the next one is refused.
+  /// As the thread sees it, and where it may not look as another one does. Returns what could be read from the
+  /// beginning on; fewer bytes: the next one is refused.
   virtual std::string read_memory(std::size_t thread, std::uint64_t address, std::size_t bytes) = 0;
   /// False: some of it is refused.
   virtual bool write_memory(std::size_t thread, std::uint64_t address, std::string_view bytes) = 0;

@@ -72,7 +72,7 @@ void GdbServer::resume_alone(Action::Kind kind, Fields fields) {
   if (!fields.is_at_end()) {
     const std::optional<std::uint64_t> address = fields.number();
     if (!address || !fields.is_at_end()) return answer(malformed);
-    debuggee_.write_register(to_resume_, debuggee_.program_counter(), *address);
+    if (!debuggee_.write_register(to_resume_, debuggee_.program_counter(), *address)) return answer(malformed);
   }
   std::vector<Action> actions(actions_.size(), Action{Action::Kind::go});
   actions[to_resume_].kind = kind;

@@ -185,9 +185,11 @@ void GdbServer::write_registers(Fields fields) {
   constexpr std::size_t digits = 16;
   const std::size_t count = debuggee_.general_registers();
   if (fields.rest().size() != count * digits || !from_hexadecimal(fields.rest())) return answer(malformed);
+  bool is_done = true;
   for (unsigned number = 0; number < count; ++number)
-    debuggee_.write_register(chosen_, number, *register_value(fields.rest().substr(number * digits, digits)));
-  answer("OK");
+    is_done &=
+        debuggee_.write_register(chosen_, number, *register_value(fields.rest().substr(number * digits, digits)));
+  answer_if(is_done);
 }
 
 void GdbServer::read_register(Fields fields) {

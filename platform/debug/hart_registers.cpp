@@ -26,6 +26,19 @@ const riscv::ControlRegister* control_register_of(unsigned number) {
   return fits ? riscv::find_control_register(number - first_control_register) : nullptr;
 }
 
+/// Hardware ignores bits that are fixed: a debugger's user would not see that.
+bool write_control_register(riscv::Hart& hart, const riscv::ControlRegister& row, std::uint64_t value) {
+  const std::uint64_t before = row.read(hart);
+  if (before == value) return true;
+  if (row.write == nullptr) return false;
+  row.write(hart, value);
+  // Writes of counters allow for the instruction that writes, of which there is none here.
+  if (const std::uint64_t short_by = value - row.read(hart); short_by == 1) row.write(hart, value + short_by);
+  if (row.read(hart) == value) return true;
+  row.write(hart, before);
+  return false;
+}
+
 }  // namespace
 
 std::string hart_description() {
@@ -54,17 +67,14 @@ std::optional<std::uint64_t> read_hart_register(riscv::Hart& hart, unsigned numb
 }
 
 bool write_hart_register(riscv::Hart& hart, unsigned number, std::uint64_t value) {
-  if (number < hart_program_counter) {
-    if (number != 0) hart.x[number] = value;
-    return true;
-  }
-  if (number == hart_program_counter) {
-    hart.pc = value & ~std::uint64_t{1};
+  if (number == 0) return value == 0;
+  if (number == hart_program_counter && value % 2 != 0) return false;
+  if (number <= hart_program_counter) {
+    (number == hart_program_counter ? hart.pc : hart.x[number]) = value;
     return true;
   }
   const riscv::ControlRegister* const row = control_register_of(number);
-  if (row != nullptr && row->write != nullptr) row->write(hart, value);
-  return row != nullptr;
+  return row != nullptr && write_control_register(hart, *row, value);
 }
 
 std::optional<MemoryAccess> access_of(const riscv::Hart& hart, const riscv::Instruction& instruction) {

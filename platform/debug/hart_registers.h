@@ -17,7 +17,7 @@ constexpr unsigned hart_program_counter = 32;
 std::string hart_description();
 /// Nothing: there is no such register.
 std::optional<std::uint64_t> read_hart_register(riscv::Hart& hart, unsigned number);
-/// False: there is no such register. Writes to registers that cannot be written are ignored, as the hart ignores them.
+/// False, and nothing is changed: there is no such register, or it cannot hold this value.
 bool write_hart_register(riscv::Hart& hart, unsigned number, std::uint64_t value);
 
 /// What the instruction will access, with the registers as they are; nothing: no memory.

@@ -14,6 +14,7 @@ class FakeDebuggee : public debug::Debuggee {
   static constexpr std::uint64_t base = 0x1000;
   static constexpr unsigned registers = 4, control_register = 100;
 
+  // The program counter is even.
   std::string memory = std::string(256, '\0');
   std::vector<std::map<unsigned, std::uint64_t>> values = std::vector<std::map<unsigned, std::uint64_t>>(3);
 
@@ -28,6 +29,7 @@ class FakeDebuggee : public debug::Debuggee {
   }
   bool write_register(std::size_t thread, unsigned number, std::uint64_t value) override {
     if (number >= registers && number != control_register) return false;
+    if (number == program_counter() && value % 2 != 0) return false;
     values.at(thread)[number] = value;
     return true;
   }

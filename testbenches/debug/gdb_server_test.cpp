@@ -69,6 +69,8 @@ TEST_CASE("Registers are read and written one by one or together") {
                                   "P1=00000000000000000", "P1=000000000000000g", "G", "G00", "Gxx"})
     CHECK(bench.ask(wrong) == "E01");
   CHECK(bench.ask("G" + all + "00") == "E01");
+  CHECK(bench.ask("P3=0100000000000000") == "E01");  // a value that it cannot hold
+  CHECK(bench.ask("G" + all.substr(0, 48) + "0100000000000000") == "E01");
   CHECK(bench.ask("g") == all);
 }
 
@@ -152,7 +154,7 @@ TEST_CASE("Actions that make no sense leave the program stopped") {
   GdbBench bench;
   for (const char* const wrong :
        {"vCont;", "vCont;x", "vCont;t", "vCont;s:4", "vCont;s:", "vCont;cc", "vCont;r1", "vCont;r1,", "vCont;C",
-        "vCont;Cx", "vCont;c:1x", "vCont;c;;", "cx", "s1,2", "C", "Sx", "C05x"})
+        "vCont;Cx", "vCont;c:1x", "vCont;c;;", "cx", "s1,2", "c2001", "C", "Sx", "C05x"})
     CHECK(bench.ask(wrong) == "E01");
   CHECK(bench.server.state() == State::stopped);
 }
