@@ -101,6 +101,16 @@ std::string help() {
   return text;
 }
 
+std::string names_of_commands() {
+  std::string names = "one of ";
+  for (const MonitorCommand& command : monitor_commands) names += std::string(command.name) + ", ";
+  return names + "help";
+}
+
+std::string mistake(const std::string& where, const std::string& found, const std::string& expected) {
+  return fmt::format("{}: found {}, expected {}\n", where, found, expected);
+}
+
 /// Nothing unless the text is a number of a GPU.
 std::optional<std::size_t> gpu_of(const std::string& text, std::size_t gpus) {
   std::size_t number = 0;
@@ -115,12 +125,15 @@ std::string monitor(const Node& node, std::size_t gpu, const std::string& words)
   std::istringstream input(words);
   std::string name, number, more;
   input >> name >> number >> more;
+  if (name == "help" && !number.empty()) return mistake("monitor help", number, "nothing more");
+  if (name.empty() || name == "help") return help();
   const auto command = std::find_if(std::begin(monitor_commands), std::end(monitor_commands),
                                     [&](const MonitorCommand& c) { return c.name == name; });
-  if (command == std::end(monitor_commands) || !more.empty()) return help();
+  if (command == std::end(monitor_commands)) return mistake("monitor", name, names_of_commands());
+  if (!more.empty()) return mistake("monitor " + name, more, "no more than a GPU's number");
   if (!number.empty()) {
     const std::optional<std::size_t> told = gpu_of(number, node.gpus().size());
-    if (!told) return fmt::format("found {}, expected a GPU from 0 to {}\n", number, node.gpus().size() - 1);
+    if (!told) return mistake("monitor " + name, number, fmt::format("a GPU from 0 to {}", node.gpus().size() - 1));
     gpu = *told;
   }
   const MonitorLines lines = command->lines(node, gpu);

@@ -8,8 +8,8 @@
 
 namespace t3vp {
 
-/// Of a command such as "dma" or "dma 1", of that GPU or else of `gpu`. What is no command is answered with a list of
-/// them. Lines with their ends.
+/// Of a command such as "dma" or "dma 1", of that GPU or else of `gpu`; "help" or nothing is a list of them. What is no
+/// command is answered by a line that says what was found and what was expected. Lines with their ends.
 std::string monitor(const Node& node, std::size_t gpu, const std::string& words);
 
 }  // namespace t3vp

@@ -63,11 +63,12 @@ TEST_CASE("monitor that is asked for what there is not says what there is") {
   const std::string help = pair.monitor(0, "");
   for (const std::string& command : commands) CHECK(help.find("  " + command + " ") != std::string::npos);
   CHECK(pair.monitor(0, "help") == help);
-  CHECK(pair.monitor(0, "maps") == help);
-  CHECK(pair.monitor(0, "map 0 1") == help);
-  CHECK(pair.monitor(0, "map 2") == "found 2, expected a GPU from 0 to 1\n");
-  CHECK(pair.monitor(0, "map -1") == "found -1, expected a GPU from 0 to 1\n");
-  CHECK(pair.monitor(0, "map x") == "found x, expected a GPU from 0 to 1\n");
+  const std::string known = "one of tracker, dma, map, queues, links, time, errors, help\n";
+  CHECK(pair.monitor(0, "maps") == "monitor: found maps, expected " + known);
+  CHECK(pair.monitor(0, "help me") == "monitor help: found me, expected nothing more\n");
+  CHECK(pair.monitor(0, "map 0 1 2") == "monitor map: found 1, expected no more than a GPU's number\n");
+  for (const std::string wrong : {"2", "-1", "x", "1x", "99999999999999999999"})
+    CHECK(pair.monitor(0, "map " + wrong) == "monitor map: found " + wrong + ", expected a GPU from 0 to 1\n");
   CHECK(pair.monitor(0, "  map   1 ") == "GPU 1 map: none\n");
 }
 
