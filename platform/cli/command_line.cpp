@@ -28,72 +28,98 @@ void add_timeout(CLI::App* command, std::optional<double>& seconds, const std::s
     const bool fits = CLI::detail::lexical_cast(value, number) && number >= least && number <= most;
     return fits ? std::string() : fmt::format("Value {} not in range {} to {}", value, least, most);
   };
-  command->add_option("--timeout", seconds, text + "; default: none")->check(fault);
+  command->add_option("--timeout", seconds, text + "; default: none")->type_name("SECONDS")->check(fault);
+}
+
+void add_settings(CLI::App* command, std::vector<std::string>& settings, const std::string& text) {
+  command->add_option("--set", settings, text)->type_name("KEY=VALUE")->allow_extra_args(false);
 }
 
 void add_gdb(CLI::App* command, std::optional<std::uint16_t>& port) {
   command
       ->add_option("--gdb", port, "Port of this machine where a debugger is waited for, 0: any that is free, printed")
+      ->type_name("PORT")
       ->check(CLI::Range(0, 0xFFFF));
 }
 
 void add_run(CLI::App& app, RunCommand& command) {
   CLI::App* run = app.add_subcommand("run", "Simulate a run file");
-  run->add_option("RUN.json", command.file, "What to simulate")->required();
-  run->add_option("--set", command.settings, "path=value: change a key of the configuration")->allow_extra_args(false);
-  run->add_option("--out", command.out, "Folder for report.json, trace.json and the arrays; default: out");
+  run->add_option("RUN.json", command.file, "What to simulate")->type_name("")->required();
+  add_settings(run, command.settings, "Change a key of the configuration, such as workload.gemm.m=2048");
+  run->add_option("--out", command.out, "Folder for report.json, trace.json and the arrays; default: out")
+      ->type_name("FOLDER");
   run->add_flag("--trace", command.trace, "Write trace.json for ui.perfetto.dev");
   run->add_option("--register-trace", command.register_trace,
-                  "File for every access to a register, a line for each; FILE.vcd: for wave viewers");
+                  "File for every access to a register, a line for each; FILE.vcd: for wave viewers")
+      ->type_name("FILE");
   run->add_flag("--dump-arrays", command.dump_arrays, "Write operands and outputs as .npy");
   add_gdb(run, command.gdb);
-  add_timeout(run, command.timeout_s, "Seconds of host time after which the run is given up; limits.wall_s");
+  add_timeout(run, command.timeout_s,
+              "Host time after which the run is given up, without what it stands still for a debugger; limits.wall_s");
   run->add_flag("--print-config", command.print_config, "Print the configuration as it would run, and stop");
 }
 
 void add_replay(CLI::App& app, ReplayCommand& command) {
   CLI::App* replay = app.add_subcommand("replay", "Replay a trace of accesses on one DRAM channel");
   replay->add_option("TRACE", command.trace, "Records of 16 bytes: u64 arrival in ns, u64 address, top bit for a write")
+      ->type_name("")
       ->required();
-  replay->add_option("--memory", command.memory, "Memory file of the channel")->required();
-  replay->add_option("--set", command.settings, "path=value: change a key of the memory file")->allow_extra_args(false);
-  replay->add_option("--outstanding", command.outstanding, "Accesses under way at most; default: no limit");
+  replay->add_option("--memory", command.memory, "Memory file of the channel")->type_name("FILE")->required();
+  add_settings(replay, command.settings, "Change a key of the memory file");
+  replay->add_option("--outstanding", command.outstanding, "Accesses under way at most; default: no limit")
+      ->type_name("NUMBER");
   replay->add_flag("--updates", command.updates, "Writes are near-memory updates");
-  replay->add_option("--out", command.out, "Folder for report.json; default: out");
-  replay->add_option("--commands", command.commands, "File for the log of DRAM commands, CSV");
+  replay->add_option("--out", command.out, "Folder for report.json; default: out")->type_name("FOLDER");
+  replay->add_option("--commands", command.commands, "File for the log of DRAM commands, CSV")->type_name("FILE");
 }
 
 void add_experiment(CLI::App& app, ExperimentCommand& command) {
   CLI::App* experiment = app.add_subcommand("experiment", "Simulate a table of runs; goes on where it was interrupted");
-  experiment->add_option("EXP.json", command.file, "Cases, methods, and what to make of the results")->required();
-  experiment->add_option("--out", command.out, "Folder for the results; default: out/NAME of the file");
-  experiment->add_option("--runs", command.runs,
-                         "Folder for the runs, which experiments may share; default: runs in the results' folder");
-  add_timeout(experiment, command.timeout_s, "Seconds of host time after which a run is given up");
-  experiment->add_option("--jobs", command.jobs, "Runs at a time; default: one per core")->check(CLI::Range(1, 1024));
+  experiment->add_option("EXP.json", command.file, "Cases, methods, and what to make of the results")
+      ->type_name("")
+      ->required();
+  experiment->add_option("--out", command.out, "Folder for the results; default: out/NAME of the file")
+      ->type_name("FOLDER");
+  experiment
+      ->add_option("--runs", command.runs,
+                   "Folder for the runs, which experiments may share; default: runs in the results' folder")
+      ->type_name("FOLDER");
+  add_timeout(experiment, command.timeout_s, "Host time after which a run is given up");
+  experiment->add_option("--jobs", command.jobs, "Runs at a time; default: one per core")
+      ->type_name("NUMBER")
+      ->check(CLI::Range(1, 1024));
 }
 
 void add_riscv(CLI::App& app, RiscvCommand& command) {
   CLI::App* riscv = app.add_subcommand("riscv", "Run a bare-metal RISC-V program on one RV64IMAC core");
   riscv
       ->add_option("FILE.elf", command.file, "Executable that writes its result to its symbol tohost: 1 if all is well")
+      ->type_name("")
       ->required();
-  riscv->add_option("--memory", command.memories, "BASE:SIZE of a memory; default: 0x80000000:64MiB")
+  riscv->add_option("--memory", command.memories, "A memory; default: 0x80000000:64MiB")
+      ->type_name("BASE:SIZE")
       ->allow_extra_args(false);
   riscv
       ->add_option("--max-instructions", command.most_instructions,
                    fmt::format("Instructions after which the run is given up; default: {}", command.most_instructions))
+      ->type_name("NUMBER")
       ->check(CLI::Range(std::uint64_t{1}, ~std::uint64_t{0}));
-  riscv->add_option("--trace-instructions", command.trace, "File for what is executed, a line for each instruction");
+  riscv->add_option("--trace-instructions", command.trace, "File for what is executed, a line for each instruction")
+      ->type_name("FILE");
   add_gdb(riscv, command.gdb);
-  add_timeout(riscv, command.timeout_s, "Seconds of host time after which the run is given up");
+  add_timeout(riscv, command.timeout_s,
+              "Host time after which the run is given up, with all that a debugger is waited for or has stopped it");
 }
 
 void add_machine(CLI::App* command, RegisterMachineOptions& machine) {
-  command->add_option("--system", machine.system, "System file")->required();
-  command->add_option("--gpus", machine.gpus, "GPUs of the node; default: 1")->check(CLI::Range(1, 256));
-  command->add_option("--register-trace", machine.register_trace,
-                      "File for every access to a register, a line for each; FILE.vcd: for wave viewers");
+  command->add_option("--system", machine.system, "System file")->type_name("FILE")->required();
+  command->add_option("--gpus", machine.gpus, "GPUs of the node; default: 1")
+      ->type_name("NUMBER")
+      ->check(CLI::Range(1, 256));
+  command
+      ->add_option("--register-trace", machine.register_trace,
+                   "File for every access to a register, a line for each; FILE.vcd: for wave viewers")
+      ->type_name("FILE");
 }
 
 void add_registers(CLI::App& app, RegisterFormat& format, RegisterScriptCommand& script_command,
@@ -111,7 +137,9 @@ void add_registers(CLI::App& app, RegisterFormat& format, RegisterScriptCommand&
   add("--json", RegisterFormat::json, "The descriptions in one document");
   formats->require_option(0, 1);
   CLI::App* script = registers->add_subcommand("script", "Run a script of register accesses, without firmware");
-  script->add_option("FILE", script_command.file, "Reads, writes, expects and waits, one statement a line")->required();
+  script->add_option("FILE", script_command.file, "Reads, writes, expects and waits, one statement a line")
+      ->type_name("")
+      ->required();
   add_machine(script, script_command.machine);
   CLI::App* shell = registers->add_subcommand("shell", "A prompt for statements of a script; help tells them");
   add_machine(shell, shell_machine);
@@ -120,12 +148,18 @@ void add_registers(CLI::App& app, RegisterFormat& format, RegisterScriptCommand&
 void add_validate(CLI::App& app, ValidateCommand& command) {
   CLI::App* validate = app.add_subcommand("validate", "Simulate what was measured on a real machine, and compare");
   validate->add_option("MACHINE", command.machine, "Whose times they are: h200")
+      ->type_name("")
       ->required()
       ->check(CLI::IsMember({"h200"}));
-  validate->add_option("--data", command.data, "Folder of gemm.csv, collectives.csv, or some of them")->required();
-  validate->add_option("--out", command.out, "Folder for MACHINE.csv and the runs; default: out/MACHINE");
-  add_timeout(validate, command.timeout_s, "Seconds of host time after which a run is given up");
-  validate->add_option("--jobs", command.jobs, "Runs at a time; default: one per core")->check(CLI::Range(1, 1024));
+  validate->add_option("--data", command.data, "Folder of gemm.csv, collectives.csv, or some of them")
+      ->type_name("FOLDER")
+      ->required();
+  validate->add_option("--out", command.out, "Folder for MACHINE.csv and the runs; default: out/MACHINE")
+      ->type_name("FOLDER");
+  add_timeout(validate, command.timeout_s, "Host time after which a run is given up");
+  validate->add_option("--jobs", command.jobs, "Runs at a time; default: one per core")
+      ->type_name("NUMBER")
+      ->check(CLI::Range(1, 1024));
 }
 
 /// False when the user has asked for nothing but help or the version, which is printed.
@@ -203,10 +237,10 @@ int run_command_line(int argc, const char* const* argv) {
   fs::path file_to_check;
   CLI::App* check_app = app.add_subcommand("check", "Check a configuration file");
   check_app->add_option("FILE", file_to_check, "Run, system, memory, models or experiment file, or a report")
+      ->type_name("")
       ->required();
   std::vector<std::string> settings_to_check;
-  check_app->add_option("--set", settings_to_check, "path=value: check a run or memory file as it would be with this")
-      ->allow_extra_args(false);
+  add_settings(check_app, settings_to_check, "Check a run or memory file as it would be with this");
   RegisterFormat register_format = RegisterFormat::markdown;
   RegisterScriptCommand script_command;
   RegisterMachineOptions shell_machine;
@@ -214,7 +248,7 @@ int run_command_line(int argc, const char* const* argv) {
   std::vector<fs::path> reports;
   CLI::App* compare_app =
       app.add_subcommand("compare", "Compare reports: the figures that differ; of more than two, an overview");
-  compare_app->add_option("REPORT", reports, "Reports")->required()->expected(2, 64);
+  compare_app->add_option("REPORT", reports, "Reports")->type_name("")->required()->expected(2, 64);
   ReplayCommand replay_command;
   add_replay(app, replay_command);
   ExperimentCommand experiment_command;

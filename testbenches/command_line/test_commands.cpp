@@ -39,6 +39,26 @@ TEST_CASE("options --version and --help are no errors") {
   CHECK_THAT(help.out, Catch::Contains("--print-config"));
 }
 
+TEST_CASE("help says what an option takes in the user's words") {
+  using Arguments = std::vector<std::string>;
+  for (Arguments command : std::initializer_list<Arguments>{{"run"},
+                                                            {"check"},
+                                                            {"compare"},
+                                                            {"replay"},
+                                                            {"experiment"},
+                                                            {"riscv"},
+                                                            {"validate"},
+                                                            {"registers", "script"},
+                                                            {"registers", "shell"}}) {
+    command.push_back("--help");
+    const Outcome help = run_program(command);
+    CAPTURE(help.out);
+    CHECK(help.exit_code == 0);
+    for (const char* const type : {" TEXT", " UINT", " FLOAT"}) CHECK_THAT(help.out, !Catch::Contains(type));
+  }
+  CHECK_THAT(run_program({"run", "--help"}).out, Catch::Contains("--set KEY=VALUE ..."));
+}
+
 TEST_CASE("a command that is none is named") {
   for (const std::string word : {"frobnicate", "run.json", "Run"}) {
     const Outcome outcome = run_program({word, "--out", "somewhere"});
