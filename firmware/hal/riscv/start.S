@@ -1,10 +1,13 @@
 # Where a RISC-V core begins, where it goes for interrupts and exceptions, and accesses that may be refused.
   .option arch, +zicsr
 
+  .cfi_sections .debug_frame
   .section .text.start, "ax"
   .globl _start
   .type _start, @function
 _start:
+  .cfi_startproc
+  .cfi_undefined ra  # nobody has called it: a debugger's backtrace ends here
   .option push
   .option norelax
   la gp, __global_pointer$
@@ -24,6 +27,7 @@ _start:
   j 1b
 2:
   call t3_start_c
+  .cfi_endproc
   .size _start, . - _start
 
   .text
