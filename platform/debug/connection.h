@@ -1,18 +1,23 @@
 // Where a debugger's bytes come from and go to.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 
 namespace t3vp::debug {
 
+using HostClock = std::chrono::steady_clock;
+constexpr HostClock::time_point at_once = HostClock::time_point::min(), without_end = HostClock::time_point::max();
+
 class Connection {
  public:
   virtual ~Connection() = default;
-  /// Bytes that have come; with `waits` not before there are any. None when there are none, or never will be.
-  virtual std::string receive(bool waits) = 0;
+  /// Bytes that have come; waits for some until then. None when there are none, or never will be.
+  virtual std::string receive(HostClock::time_point until) = 0;
   virtual void send(std::string_view bytes) = 0;
   /// Until the other side has left.
   virtual bool is_open() const = 0;
@@ -21,17 +26,21 @@ class Connection {
 /// Waits for one client on this machine (127.0.0.1).
 class TcpPort {
  public:
+  /// What has become of a connection that is no debugger's, in words.
+  using Tell = std::function<void(const std::string& what)>;
+
   /// 0: any port that is free. Throws std::runtime_error when it cannot be had.
   explicit TcpPort(std::uint16_t port);
   ~TcpPort();
 
   std::uint16_t number() const;
-  /// Returns when a client is there; then the port is given back.
-  std::unique_ptr<Connection> accept();
+  /// Returns when somebody has sent a packet of a debugger's; then the port is given back. Whoever sends something else
+  /// or leaves before is told of and forgotten. Null: nobody until then, who may still come.
+  std::unique_ptr<Connection> accept(HostClock::time_point until, const Tell& tell);
 
  private:
-  struct Sockets;
-  std::unique_ptr<Sockets> sockets_;
+  class Callers;
+  std::unique_ptr<Callers> callers_;
 };
 
 }  // namespace t3vp::debug

@@ -56,6 +56,18 @@ std::optional<Message> PacketReader::packet() {
   return is_whole ? Message{Message::Kind::packet, without_escapes(content)} : Message{Message::Kind::broken};
 }
 
+Greeting greeting_of(std::string_view bytes) {
+  const std::size_t first = bytes.find_first_not_of(std::string{'+', '-', interrupt_byte});
+  if (first == std::string_view::npos)
+    return bytes.size() > PacketReader::most_bytes ? Greeting::stranger : Greeting::unfinished;
+  if (bytes[first] != begin_of_packet) return Greeting::stranger;
+  PacketReader reader;
+  reader.add(bytes.substr(first));
+  const std::optional<Message> message = reader.next();
+  if (!message) return Greeting::unfinished;
+  return message->kind == Message::Kind::packet ? Greeting::debugger : Greeting::stranger;
+}
+
 std::string framed(std::string_view content) {
   return begin_of_packet + std::string(content) + end_of_packet + checksum_of(content);
 }

@@ -35,6 +35,14 @@ class PacketReader {
   std::string bytes_;
 };
 
+/// Who has sent these bytes, the first ones of a connection.
+enum class Greeting {
+  unfinished,  ///< more have to come
+  debugger,    ///< there is a whole packet
+  stranger,    ///< something else than packets, acknowledgements and interrupts
+};
+Greeting greeting_of(std::string_view bytes);
+
 /// A packet with its checksum. Characters that mean something else have to be escaped before.
 std::string framed(std::string_view content);
 /// Binary data as the content of a packet.

@@ -18,8 +18,8 @@ bool computes(const processor::FirmwareCore& core) {
 
 }  // namespace
 
-SpinWatch::SpinWatch(const Node& node, double limit_s)
-    : node_(node), limit_(limit_s), progress_(progress()), since_(std::chrono::steady_clock::now()) {}
+SpinWatch::SpinWatch(const Node& node, double limit_s, const RunClock& clock)
+    : node_(node), limit_(limit_s), clock_(clock), progress_(progress()), since_(clock.elapsed()) {}
 
 std::uint64_t SpinWatch::progress() const {
   std::uint64_t sum = progress_without_programs(node_);
@@ -32,7 +32,7 @@ std::uint64_t SpinWatch::progress() const {
 
 bool SpinWatch::in_vain() {
   const std::uint64_t progress_now = progress();
-  const auto now = std::chrono::steady_clock::now();
+  const RunClock::Seconds now = clock_.elapsed();
   if (progress_now != progress_) since_ = now;
   progress_ = progress_now;
   return now - since_ >= limit_ && !text().empty();

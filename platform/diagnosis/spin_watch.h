@@ -2,16 +2,16 @@
 // native firmware, which lets no simulated time pass meanwhile.
 #pragma once
 
-#include <chrono>
 #include <string>
 
 #include "hardware/node.h"
+#include "guard/run_clock.h"
 
 namespace t3vp {
 
 class SpinWatch {
  public:
-  SpinWatch(const Node& node, double limit_s);
+  SpinWatch(const Node& node, double limit_s, const RunClock& clock);
 
   /// To be called now and then. Whether a core has computed for that time on the host without an access to the node and
   /// without a call of its host, and nothing else has happened.
@@ -23,9 +23,10 @@ class SpinWatch {
   std::uint64_t progress() const;
 
   const Node& node_;
-  std::chrono::duration<double> limit_;
+  RunClock::Seconds limit_;
+  const RunClock& clock_;
   std::uint64_t progress_;
-  std::chrono::steady_clock::time_point since_;
+  RunClock::Seconds since_;
 };
 
 }  // namespace t3vp

@@ -85,12 +85,12 @@ Watchdog::~Watchdog() {
 
 void Watchdog::watch() {
   const Seconds interval(std::min(0.1, limits_.firmware_s / 4));
-  const Clock::time_point begin = Clock::now();
+  const Seconds begin = pulse_.clock.elapsed();
   std::uint64_t passes = 0;
   Seconds computing(0);  // of firmware since it last called the HAL
   std::unique_lock<std::mutex> lock(mutex_);
   while (!stopped_) {
-    const Seconds elapsed = Clock::now() - begin;
+    const Seconds elapsed = pulse_.clock.elapsed() - begin;
     Seconds next = interval;
     if (limits_.wall_s) next = std::min(next, std::max(Seconds(*limits_.wall_s) - elapsed, Seconds(0)));
     const Clock::time_point before = Clock::now();
@@ -111,7 +111,7 @@ void Watchdog::watch() {
       end_run(fmt::format("{} has called {} more than {} times while no simulated time passed",
                           std::string_view(ProgramText(pulse_)), whom(pulse_), most_calls_at_once),
               pulse_);
-    if (!limits_.wall_s || Seconds(Clock::now() - begin).count() < *limits_.wall_s) continue;
+    if (!limits_.wall_s || (pulse_.clock.elapsed() - begin).count() < *limits_.wall_s) continue;
     if (pulse_.library) end_run_for_library(*pulse_.library, *limits_.wall_s, "limits.wall_s");
     end_run(fmt::format("limits.wall_s: the run is not over after {} s, the last to compute was {}", *limits_.wall_s,
                         std::string_view(ProgramText(pulse_))),

@@ -15,6 +15,7 @@
 
 #include "config/configuration.h"
 #include "protocol/units.h"
+#include "guard/run_clock.h"
 
 namespace t3vp {
 
@@ -40,6 +41,7 @@ struct Pulse {
   std::atomic<Picoseconds> simulated{0};  ///< time
   static constexpr double unknown = -1;
   std::atomic<double> done{unknown};  ///< share of the work, 0 to 1, where somebody knows how much there is
+  RunClock clock;                     ///< by which the limits of the host's time hold
   const std::thread::id thread = std::this_thread::get_id();  ///< the simulation's
 
   /// What firmware polls and waits for, and what has become of the injected faults: "; GPU 0 ...; fault ...".

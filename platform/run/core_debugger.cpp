@@ -1,8 +1,9 @@
 #include "run/core_debugger.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
 #include "debug/hart_registers.h"
+#include "report/console.h"
 
 namespace t3vp {
 
@@ -81,8 +82,12 @@ class CoreDebugger::Thread : public riscv::Follower {
   std::optional<debug::StopPoint> watched_;  ///< that the instruction under way meets
 };
 
-CoreDebugger::CoreDebugger(debug::TcpPort& port, std::vector<DebuggedCore> cores, Monitor monitor)
-    : port_(port), threads_(threads_of(std::move(cores))), monitor_(std::move(monitor)), server_(*this) {
+CoreDebugger::CoreDebugger(debug::TcpPort& port, std::vector<DebuggedCore> cores, Monitor monitor, Times times)
+    : port_(port),
+      threads_(threads_of(std::move(cores))),
+      monitor_(std::move(monitor)),
+      times_(std::move(times)),
+      server_(*this) {
   for (const auto& thread : threads_) thread->core().set_follower(thread.get());
 }
 
@@ -96,16 +101,49 @@ std::vector<std::unique_ptr<CoreDebugger::Thread>> CoreDebugger::threads_of(std:
 
 /// Waits for the client, and for its wish to go on.
 void CoreDebugger::begin() {
-  if (connection_ != nullptr) return;
-  connection_ = port_.accept();
+  if (connection_ != nullptr || is_late_) return;
+  if (times_.on_stand) times_.on_stand(true);
+  connection_ = wait_for_client();
   serve();
+}
+
+/// Null: nobody has come in time. Says now and then, and later more seldom, that it waits.
+std::unique_ptr<debug::Connection> CoreDebugger::wait_for_client() {
+  using debug::HostClock;
+  const std::uint16_t port = port_.number();
+  end_tidily_on_signals("t3vp: ended while it waited for a debugger\n");
+  const auto tell = [&](const std::string& what) {
+    print_error(fmt::format("t3vp: a connection to 127.0.0.1:{} {}: ignored, a debugger is waited for", port, what));
+  };
+  std::unique_ptr<debug::Connection> client;
+  std::chrono::seconds pause(5), waited(0);
+  while (client == nullptr && !is_late_) {
+    const HostClock::time_point next = HostClock::now() + pause;
+    client = port_.accept(std::min(next, times_.until), tell);
+    is_late_ = client == nullptr && HostClock::now() >= times_.until;
+    if (client != nullptr || is_late_) break;
+    waited += pause;
+    pause *= 2;
+    print_error(
+        fmt::format("t3vp: no debugger has come to 127.0.0.1:{} for {} s: it is waited for, Ctrl-C ends the wait", port,
+                    waited.count()));
+  }
+  end_tidily_on_signals();
+  return client;
 }
 
 void CoreDebugger::receive() {
   if (connection_ == nullptr || !is_running()) return;
-  server_.receive(connection_->receive(false));
-  if (!connection_->is_open()) server_.leave();
-  if (!is_running()) follow_no_more();
+  hear(debug::at_once);
+  if (!is_running()) part();
+}
+
+/// What the client says until then, if only that it has gone.
+void CoreDebugger::hear(debug::HostClock::time_point until) {
+  server_.receive(connection_->receive(until));
+  if (connection_->is_open() || is_killed() || server_.state() == State::detached) return;
+  print_error("t3vp: the connection to the debugger has ended without detach or kill");
+  server_.leave();
 }
 
 void CoreDebugger::look_for_interrupt() {
@@ -116,6 +154,7 @@ void CoreDebugger::look_for_interrupt() {
 void CoreDebugger::show_end(const std::string& why) {
   if (connection_ == nullptr || !is_running()) return;
   server_.print(why + "\n");
+  if (debug::HostClock::now() >= times_.until) return;
   stop({Reason::cannot_go_on, server_.chosen_thread()});
 }
 
@@ -130,9 +169,10 @@ void CoreDebugger::stop(const Stop& stop) {
   serve();
 }
 
-/// Until the client lets the program go on.
+/// Until the client lets the program go on, leaves, or has no time any more.
 void CoreDebugger::serve() {
-  for (;;) {
+  if (times_.on_stand) times_.on_stand(true);
+  while (!is_late_) {
     connection_->send(server_.take_output());
     if (server_.state() != State::stopped) {
       const std::optional<std::size_t> asleep = asleep_alone();
@@ -140,13 +180,15 @@ void CoreDebugger::serve() {
       server_.stop({Reason::stepped, *asleep});
       continue;
     }
-    server_.receive(connection_->receive(true));
-    if (!connection_->is_open()) server_.leave();
+    hear(times_.until);
+    is_late_ = server_.state() == State::stopped && debug::HostClock::now() >= times_.until;
   }
+  if (is_late_) server_.leave();
   for (const auto& thread : threads_)
     thread->core().hart().hold_interrupts(is_running() && thread->action().kind == Action::Kind::step);
-  if (!is_running()) follow_no_more();
+  if (!is_running()) part();
   resumed_.notify(sc_core::SC_ZERO_TIME);
+  if (times_.on_stand) times_.on_stand(false);
 }
 
 /// A thread that is to make a step while all others are held, and that sleeps: what could wake it may need them.
@@ -162,12 +204,17 @@ std::optional<std::size_t> CoreDebugger::asleep_alone() const {
   return alone;
 }
 
-/// The client has left or wants an end.
+/// The client has left, wants an end, or has no time any more.
+void CoreDebugger::part() {
+  follow_no_more();
+  if (!is_killed() && !is_late_) print_error("t3vp: the run goes on without a debugger");
+}
+
 void CoreDebugger::follow_no_more() {
   for (const auto& thread : threads_) {
     thread->core().set_follower(nullptr);
     thread->core().hart().hold_interrupts(false);
-    if (is_killed()) thread->core().halt();
+    if (is_killed() || is_late_) thread->core().halt();
   }
 }
 
@@ -195,13 +242,20 @@ bool CoreDebugger::write_register(std::size_t thread, unsigned number, std::uint
 
 std::string CoreDebugger::read_memory(std::size_t thread, std::uint64_t address, std::size_t bytes) {
   std::string data(bytes, '\0');
-  data.resize(threads_[thread]->core().read_debug(address, reinterpret_cast<unsigned char*>(data.data()), bytes));
+  auto* const place = reinterpret_cast<unsigned char*>(data.data());
+  std::size_t read = threads_[thread]->core().read_debug(address, place, bytes);
+  for (std::size_t i = 0; i < threads_.size() && read == 0; ++i)
+    read = threads_[i]->core().read_debug(address, place, bytes);
+  data.resize(read);
   return data;
 }
 
 bool CoreDebugger::write_memory(std::size_t thread, std::uint64_t address, std::string_view bytes) {
   const auto* const data = reinterpret_cast<const unsigned char*>(bytes.data());
-  return threads_[thread]->core().write_debug(address, data, bytes.size()) == bytes.size();
+  std::size_t written = threads_[thread]->core().write_debug(address, data, bytes.size());
+  for (std::size_t i = 0; i < threads_.size() && written == 0; ++i)
+    written = threads_[i]->core().write_debug(address, data, bytes.size());
+  return written == bytes.size();
 }
 
 std::string CoreDebugger::monitor(std::size_t thread, const std::string& words) { return monitor_(thread, words); }

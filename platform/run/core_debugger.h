@@ -23,19 +23,29 @@ class CoreDebugger : private debug::Debuggee {
   /// What `monitor` shows for a core.
   using Monitor = std::function<std::string(std::size_t core, const std::string& words)>;
 
-  /// The cores must not have begun. The client is waited for before the first instruction of any.
-  CoreDebugger(debug::TcpPort& port, std::vector<DebuggedCore> cores, Monitor monitor);
+  /// Of the host's time.
+  struct Times {
+    debug::HostClock::time_point until = debug::without_end;  ///< the client is given up then, and the cores end
+    std::function<void(bool stands)> on_stand;                ///< the run stands still for the client, or goes on
+  };
+
+  /// The cores must not have begun. The client is waited for before the first instruction of any. Lines on standard
+  /// error say how the wait goes, and when the client leaves.
+  CoreDebugger(debug::TcpPort& port, std::vector<DebuggedCore> cores, Monitor monitor, Times times);
   ~CoreDebugger() override;
 
   /// Stops if the client wants it, wherever the cores are. To be called between pieces of the simulation, since cores
   /// that sleep do not look.
   void look_for_interrupt();
-  /// Lets the client look around once more, before a run ends that cannot go on: `why` is a line.
+  /// Lets the client look around once more, before a run ends that cannot go on: `why` is a line. When its time is over
+  /// the client is only told.
   void show_end(const std::string& why);
   /// The run is over with this exit code.
   void exit(int code);
   /// The client wants the run to end.
   bool is_killed() const { return server_.state() == debug::GdbServer::State::killed; }
+  /// The time was over before a client has come.
+  bool has_waited_in_vain() const { return is_late_ && connection_ == nullptr; }
 
  private:
   class Thread;
@@ -54,16 +64,21 @@ class CoreDebugger : private debug::Debuggee {
   bool is_running() const { return server_.state() == debug::GdbServer::State::running; }
   std::vector<std::unique_ptr<Thread>> threads_of(std::vector<DebuggedCore> cores);
   void begin();
+  std::unique_ptr<debug::Connection> wait_for_client();
   void receive();
+  void hear(debug::HostClock::time_point until);
   void stop(const debug::Stop& stop);
   void serve();
   std::optional<std::size_t> asleep_alone() const;
+  void part();
   void follow_no_more();
 
   debug::TcpPort& port_;
   std::unique_ptr<debug::Connection> connection_;  ///< null until a client has come
   std::vector<std::unique_ptr<Thread>> threads_;
   Monitor monitor_;
+  Times times_;
+  bool is_late_ = false;
   debug::GdbServer server_;
   sc_core::sc_event resumed_;
 };

@@ -18,7 +18,7 @@
 namespace t3vp {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using debug::HostClock;
 
 constexpr std::uint64_t tohost_bytes = 8;
 
@@ -170,29 +170,33 @@ void require_host_memory(const std::vector<MemoryRange>& memories) {
     require_memory("--memory " + memory.given, {{"what it has", static_cast<double>(memory.bytes)}});
 }
 
-std::unique_ptr<CoreDebugger> debugger_of(Machine& machine, const RiscvRun& run) {
+std::unique_ptr<CoreDebugger> debugger_of(Machine& machine, const RiscvRun& run, HostClock::time_point until) {
   if (run.debugger == nullptr) return nullptr;
   const auto monitor = [](std::size_t, const std::string&) {
     return std::string("monitor shows the hardware of a GPU; here is a core with memory alone\n");
   };
   return std::make_unique<CoreDebugger>(*run.debugger, std::vector<CoreDebugger::DebuggedCore>{{&machine.core, "core"}},
-                                        monitor);
+                                        monitor, CoreDebugger::Times{until, {}});
 }
 
-void simulate(Machine& machine, const RiscvRun& run, CoreDebugger* debugger) {
+HostClock::time_point end_of_time(const RiscvRun& run) {
+  if (!run.timeout_s) return debug::without_end;
+  return HostClock::now() +
+         std::chrono::duration_cast<HostClock::duration>(std::chrono::duration<double>(*run.timeout_s));
+}
+
+void simulate(Machine& machine, CoreDebugger* debugger, HostClock::time_point until) {
   const riscv::Core& core = machine.core;
-  const Clock::time_point begin = Clock::now();
-  const auto is_late = [&] {
-    return run.timeout_s && std::chrono::duration<double>(Clock::now() - begin).count() >= *run.timeout_s;
-  };
-  while (!core.is_halted() && !core.hart().sleeps() && !is_late()) {
+  while (!core.is_halted() && !core.hart().sleeps() && HostClock::now() < until) {
     sc_core::sc_start(1, sc_core::SC_MS);
     if (debugger != nullptr) debugger->look_for_interrupt();
   }
 }
 
-RiscvOutcome::End end_of(const Machine& machine, const RiscvRun& run) {
+RiscvOutcome::End end_of(const Machine& machine, const RiscvRun& run, const CoreDebugger* debugger) {
   using End = RiscvOutcome::End;
+  if (debugger != nullptr && debugger->is_killed()) return End::killed;
+  if (debugger != nullptr && debugger->has_waited_in_vain()) return End::unvisited;
   const riscv::Hart& hart = machine.core.hart();
   if (machine.told() != 0) return End::told;
   if (hart.is_lost()) return End::lost;
@@ -209,6 +213,8 @@ std::string reason_of(const RiscvOutcome& outcome, const RiscvRun& run) {
       return fmt::format("--max-instructions: the program has not ended after {} instructions", run.most_instructions);
     case End::too_late:
       return fmt::format("--timeout: the program has not ended after {} s", *run.timeout_s);
+    case End::unvisited:
+      return fmt::format("--timeout: no debugger has come within {} s", *run.timeout_s);
     case End::asleep:
       return "the program waits for an interrupt (wfi), of which this machine has none";
     case End::lost:
@@ -229,11 +235,12 @@ RiscvOutcome run_riscv(const ElfFile& program, const RiscvRun& run) {
   const std::uint64_t tohost = require_program(program, run.memories);
   require_host_memory(run.memories);
   Machine machine("machine", program, tohost, run);
-  const std::unique_ptr<CoreDebugger> debugger = debugger_of(machine, run);
-  simulate(machine, run, debugger.get());
+  const HostClock::time_point until = end_of_time(run);
+  const std::unique_ptr<CoreDebugger> debugger = debugger_of(machine, run, until);
+  simulate(machine, debugger.get(), until);
   const riscv::Hart& hart = machine.core.hart();
   RiscvOutcome outcome;
-  outcome.end = debugger && debugger->is_killed() ? RiscvOutcome::End::killed : end_of(machine, run);
+  outcome.end = end_of(machine, run, debugger.get());
   outcome.tohost = machine.told();
   outcome.instructions = hart.retired();
   outcome.pc = hart.pc;

@@ -21,14 +21,15 @@ struct MemoryRange {
 struct RiscvRun {
   std::vector<MemoryRange> memories;
   std::uint64_t most_instructions = 0;  ///< those that raise exceptions included
-  std::optional<double> timeout_s;      ///< of the host
+  std::optional<double> timeout_s;      ///< of the host, waits for the debugger included
   riscv::Observer* observer = nullptr;  ///< null: nobody
   debug::TcpPort* debugger = nullptr;   ///< where one is waited for; null: none
 };
 
 struct RiscvOutcome {
-  /// Why the program does not run any more: `told` when it has written to `tohost`.
-  enum class End { told, too_long, too_late, asleep, lost, killed };
+  /// Why the program does not run any more: `told` when it has written to `tohost`, `unvisited` when no debugger has
+  /// come in time.
+  enum class End { told, too_long, too_late, unvisited, asleep, lost, killed };
   End end = End::told;
   std::uint64_t tohost = 0;
   std::uint64_t instructions = 0;  ///< retired

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <limits>
 #include <stdexcept>
 
 #include "check/fault_outcomes.h"
@@ -161,23 +160,15 @@ void look_at(CoreDebugger& debugger) {
   if (debugger.is_killed()) throw std::runtime_error("the debugger has ended the run");
 }
 
-std::unique_ptr<CoreDebugger> debugger_of(const Node& node, const RunOptions& options) {
+std::unique_ptr<CoreDebugger> debugger_of(const Node& node, const RunOptions& options, RunClock& clock) {
   if (options.debugger == nullptr) return nullptr;
   std::vector<CoreDebugger::DebuggedCore> cores;
   for (const auto& gpu : node.gpus()) cores.push_back({&gpu->core().core, fmt::format("GPU {}", gpu->processor.gpu())});
+  CoreDebugger::Times times;
+  times.on_stand = [&clock](bool stands) { clock.stand(stands); };
   return std::make_unique<CoreDebugger>(
       *options.debugger, std::move(cores),
-      [&node](std::size_t gpu, const std::string& words) { return monitor(node, gpu, words); });
-}
-
-/// A program that is stopped takes the host's time.
-Limits limits_of(const RunConfiguration& configuration, const RunOptions& options) {
-  Limits limits = configuration.limits;
-  if (options.debugger != nullptr) {
-    limits.wall_s.reset();
-    limits.firmware_s = std::numeric_limits<double>::max();
-  }
-  return limits;
+      [&node](std::size_t gpu, const std::string& words) { return monitor(node, gpu, words); }, std::move(times));
 }
 
 bool errs_without_end(const Node& node, std::uint64_t limit) {
@@ -196,7 +187,7 @@ void run_dry(const Node& node, const Parts& parts) {
   PollWatch polls(node, configuration.limits.polls);
   BarrierWatch barriers(node);
   QuietPolls kernels(node);
-  SpinWatch spins(node, configuration.limits.firmware_s);
+  SpinWatch spins(node, configuration.limits.firmware_s, pulse.clock);
   while (sc_core::sc_pending_activity() && !polls.in_vain() && arguments.refusals().empty() &&
          !errs_without_end(node, configuration.limits.errors)) {
     for (std::string& wait : barriers.give_up()) given_up.push_back(std::move(wait));
@@ -305,7 +296,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
       options.software == nullptr ? std::make_unique<OpenedSoftware>(configuration) : nullptr;
   const OpenedSoftware& software = opened ? *opened : *options.software;
   Pulse pulse;
-  const Watchdog watchdog(limits_of(configuration, options), pulse);
+  const Watchdog watchdog(configuration.limits, pulse);
   const FirmwareGuard guard(pulse);
   std::unique_ptr<PerfettoTrace> trace;
   if (options.trace) trace = std::make_unique<PerfettoTrace>(options.out / "trace.json");
@@ -355,7 +346,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   if (options.watch) options.watch(node);
   RunResult result;
   std::vector<std::string> given_up;
-  const std::unique_ptr<CoreDebugger> debugger = debugger_of(node, options);
+  const std::unique_ptr<CoreDebugger> debugger = debugger_of(node, options, pulse.clock);
   const Parts parts{configuration, options, arguments, layer.get(), pulse, given_up, debugger.get()};
   tell(node, parts);
   simulate_for(0, pulse);  // before it nothing is pending

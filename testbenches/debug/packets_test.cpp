@@ -89,6 +89,30 @@ TEST_CASE("A packet without an end does not gather bytes for ever") {
   CHECK(reader.next()->content == "?");
 }
 
+TEST_CASE("A debugger is told from others by its first bytes") {
+  using Case = std::pair<std::string, Greeting>;
+  const std::string packet = framed("qSupported:swbreak+");
+  for (const auto& [bytes, greeting] : std::vector<Case>{
+           {"", Greeting::unfinished},
+           {"+", Greeting::unfinished},
+           {"+$qSupp", Greeting::unfinished},
+           {"+" + packet, Greeting::debugger},
+           {packet + "whatever", Greeting::debugger},
+           {"+\x03-" + packet, Greeting::debugger},
+           {"GET / HTTP/1.1\r\n\r\n", Greeting::stranger},
+           {std::string(1, '\0'), Greeting::stranger},
+           {"\r\n" + packet, Greeting::stranger},
+           {"$qSupported#00", Greeting::stranger},
+           {"$" + std::string(PacketReader::most_bytes + 1, 'x'), Greeting::stranger},
+           {std::string(PacketReader::most_bytes + 1, '+'), Greeting::stranger},
+       }) {
+    CAPTURE(bytes);
+    CHECK(greeting_of(bytes) == greeting);
+  }
+  for (std::size_t bytes = 0; bytes < packet.size(); ++bytes)
+    CHECK(greeting_of(packet.substr(0, bytes)) == Greeting::unfinished);
+}
+
 TEST_CASE("Numbers and registers are read as the protocol writes them") {
   CHECK(number_text(0x80000000) == "80000000");
   CHECK(number_text(0) == "0");
