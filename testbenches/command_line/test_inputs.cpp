@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "command_line/program.h"
+#include "command_line/refusals.h"
 
 namespace t3vp::test::test_inputs {
 
@@ -44,13 +44,7 @@ class Traps : public ValidFiles {
 };
 
 void require_refusal(const std::vector<std::string>& arguments, const std::string& where) {
-  const Outcome outcome = run_program(arguments, [] { alarm(120); });
-  INFO(outcome.err << outcome.out);
-  CHECK(outcome.exit_code == 2);
-  CHECK(outcome.out.empty());
-  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
-  CHECK(outcome.err.rfind(where + ": found ", 0) == 0);
-  CHECK(outcome.err.find(", expected ") != std::string::npos);
+  test::require_refusal(run_program(arguments, [] { alarm(120); }), where);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Whatever is wrong with an experiment file: one line with file and place, exit code 2, and nothing is run.
-#include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "command_line/refusals.h"
 #include "experiments/small_experiment.h"
 
 namespace t3vp::test::test_bad_input {
@@ -9,15 +9,6 @@ namespace t3vp::test::test_bad_input {
 using nlohmann::json;
 
 namespace {
-
-void require_refusal(const Outcome& outcome, const std::string& where) {
-  INFO("stderr: " << outcome.err << "stdout: " << outcome.out);
-  CHECK(outcome.exit_code == 2);
-  CHECK(outcome.out.empty());
-  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
-  CHECK(outcome.err.rfind(where + ": found ", 0) == 0);
-  CHECK(outcome.err.find(", expected ") != std::string::npos);
-}
 
 struct Change {
   const char* pointer;

@@ -1,8 +1,8 @@
 #include <array>
 
 #include "data_path/foreign_access.h"
+#include "interconnect/one_port.h"
 #include "interconnect/small_fabric.h"
-#include "protocol/stubs.h"
 
 namespace t3vp::test::fabric_port_test {
 
@@ -311,37 +311,20 @@ TEST_CASE("a fabric port serves blocking initiators of both its sides between ot
 }
 
 TEST_CASE("what arrives at a fabric port may come from blocking initiators between others") {
-  FabricPort port("port", 0, 0, {}, {Hop{}}, 1);
-  Signals signals("signals", 0);
-  DataTarget memory("memory");
-  DataInitiator link("link");
-  Stubs stubs;
-  NamedRegisters port_registers("port_registers", port.registers), counters("counters", signals.registers);
-  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt;
-  sc_core::sc_signal<std::uint32_t, sc_core::SC_MANY_WRITERS> withdraw;
-  CheckedSockets checks;
-  checks.join_test(link.socket, *port.ingress[0]);
-  stubs.stub(port.compute);
-  stubs.stub(port.dma);
-  stubs.stub(port.control);
-  stubs.stub(signals.compute);
-  checks.join(port.memory, memory.socket);
-  checks.join(port.signals, signals.peers);
-  signals.interrupt.bind(interrupt);
-  signals.withdraw.bind(withdraw);
+  OnePort port(1);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
-  memory.latency = us;
+  port.memory.latency = us;
   DataAccess signal = SmallFabric::packet(SmallFabric::add_register(0, 4), 8, no_workgroup);
   signal.operation = Operation::store;
   signal.data = {1, 0, 0, 0, 0, 0, 0, 0};
   const std::vector<DataAccess> accesses{SmallFabric::packet(0x40, 64), signal, SmallFabric::packet(0x80, 64), signal};
-  const auto answers = blocking_accesses(link.socket, accesses, [&] {
-    for (const DataAccess& access : accesses) link.send(access);
+  const auto answers = blocking_accesses(port.links[0]->socket, accesses, [&] {
+    for (const DataAccess& access : accesses) port.links[0]->send(access);
   });
   REQUIRE(all_ok(answers));
-  for (const DataAnswer& answer : link.answers()) REQUIRE(answer.ok());
-  REQUIRE(memory.arrivals().size() == 8);
-  REQUIRE(counters.element("value", 4) == 8);
+  for (const DataAnswer& answer : port.links[0]->answers()) REQUIRE(answer.ok());
+  REQUIRE(port.memory.arrivals().size() == 8);
+  REQUIRE(port.counters.element("value", 4) == 8);
 }
 
 }  // namespace t3vp::test::fabric_port_test

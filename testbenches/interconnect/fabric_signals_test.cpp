@@ -1,7 +1,7 @@
 // Signals on their way through a fabric: whom they reach, and what they do not overtake.
 #include "data_path/foreign_access.h"
+#include "interconnect/one_port.h"
 #include "interconnect/small_fabric.h"
-#include "protocol/stubs.h"
 
 namespace t3vp::test::fabric_signals_test {
 
@@ -137,40 +137,22 @@ TEST_CASE("a ring kernel's signals say that a store of it before them was refuse
 }
 
 TEST_CASE("a signal waits for the data of its own link only") {
-  FabricPort port("port", 0, 0, {}, {Hop{}}, 2);
-  Signals signals("signals", 0);
-  DataTarget memory("memory");
-  DataInitiator first("first"), second("second");
-  Stubs stubs;
-  NamedRegisters port_registers("port_registers", port.registers), counters("counters", signals.registers);
-  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt;
-  sc_core::sc_signal<std::uint32_t, sc_core::SC_MANY_WRITERS> withdraw;
-  CheckedSockets checks;
-  checks.join_test(first.socket, *port.ingress[0]);
-  checks.join_test(second.socket, *port.ingress[1]);
-  stubs.stub(port.compute);
-  stubs.stub(port.dma);
-  stubs.stub(port.control);
-  stubs.stub(signals.compute);
-  checks.join(port.memory, memory.socket);
-  checks.join(port.signals, signals.peers);
-  signals.interrupt.bind(interrupt);
-  signals.withdraw.bind(withdraw);
+  OnePort port(2);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
 
-  memory.holds = true;
+  port.memory.holds = true;
   DataAccess signal = SmallFabric::packet(SmallFabric::add_register(0, 4), 8, no_workgroup);
   signal.operation = Operation::store;
   signal.data = {1, 0, 0, 0, 0, 0, 0, 0};
-  first.send(SmallFabric::packet(0x40, 64));
-  first.send(signal);
-  second.send(signal);
+  port.links[0]->send(SmallFabric::packet(0x40, 64));
+  port.links[0]->send(signal);
+  port.links[1]->send(signal);
   SmallFabric::settle();
-  REQUIRE(counters.element("value", 4) == 1);
-  REQUIRE(second.unanswered() == 0);
-  memory.answer_one();
+  REQUIRE(port.counters.element("value", 4) == 1);
+  REQUIRE(port.links[1]->unanswered() == 0);
+  port.memory.answer_one();
   SmallFabric::settle();
-  REQUIRE(counters.element("value", 4) == 2);
+  REQUIRE(port.counters.element("value", 4) == 2);
 }
 
 }  // namespace t3vp::test::fabric_signals_test
