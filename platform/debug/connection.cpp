@@ -101,18 +101,20 @@ class GreetedConnection : public Connection {
 /// Who has connected, and has not yet said enough to tell whether it is a debugger.
 class TcpPort::Callers {
  public:
-  explicit Callers(std::uint16_t port) {
-    const tcp::endpoint endpoint(boost::asio::ip::address_v4::loopback(), port);
+  explicit Callers(std::uint16_t port) : endpoint_(boost::asio::ip::address_v4::loopback(), port) { open(); }
+
+  void open() {
     Error error;
-    acceptor_.open(endpoint.protocol(), error);
+    acceptor_.open(endpoint_.protocol(), error);
     if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor_.bind(endpoint, error);
+    if (!error) acceptor_.bind(endpoint_, error);
     if (!error) acceptor_.listen(most, error);
     if (!error) acceptor_.non_blocking(true, error);
-    if (error) throw std::runtime_error("127.0.0.1:" + std::to_string(port) + ": " + error.message());
+    if (error) throw std::runtime_error("127.0.0.1:" + std::to_string(number()) + ": " + error.message());
+    endpoint_ = acceptor_.local_endpoint();
   }
 
-  std::uint16_t number() const { return acceptor_.local_endpoint().port(); }
+  std::uint16_t number() const { return endpoint_.port(); }
   void close() {
     Error error;
     acceptor_.close(error);
@@ -147,7 +149,7 @@ class TcpPort::Callers {
       caller->said += caller->connection->receive(at_once);
       const Greeting greeting = greeting_of(caller->said);
       if (greeting == Greeting::debugger)
-        return std::make_unique<GreetedConnection>(std::move(caller->connection), std::move(caller->said));
+        return std::make_unique<GreetedConnection>(std::move(caller->connection), said_once(caller->said));
       const bool is_over = greeting == Greeting::stranger || !caller->connection->is_open();
       if (is_over)
         tell(greeting == Greeting::stranger ? "has sent what no debugger sends" : "has ended without a packet");
@@ -166,12 +168,15 @@ class TcpPort::Callers {
 
   Context context_ = std::make_shared<boost::asio::io_context>(1);
   tcp::acceptor acceptor_{*context_};
+  tcp::endpoint endpoint_;
   std::list<Caller> callers_;
 };
 
 TcpPort::TcpPort(std::uint16_t port) : callers_(std::make_unique<Callers>(port)) {}
 
 TcpPort::~TcpPort() = default;
+
+void TcpPort::open_again() { callers_->open(); }
 
 std::uint16_t TcpPort::number() const { return callers_->number(); }
 

@@ -23,7 +23,7 @@ class Connection {
   virtual bool is_open() const = 0;
 };
 
-/// Waits for one client on this machine (127.0.0.1).
+/// Waits for one client at a time on this machine (127.0.0.1).
 class TcpPort {
  public:
   /// What has become of a connection that is no debugger's, in words.
@@ -37,6 +37,8 @@ class TcpPort {
   /// Returns when somebody has sent a packet of a debugger's; then the port is given back. Whoever sends something else
   /// or leaves before is told of and forgotten. Null: nobody until then, who may still come.
   std::unique_ptr<Connection> accept(HostClock::time_point until, const Tell& tell);
+  /// For another client, under the same number. Throws std::runtime_error when somebody else has it by now.
+  void open_again();
 
  private:
   class Callers;

@@ -68,6 +68,14 @@ Greeting greeting_of(std::string_view bytes) {
   return message->kind == Message::Kind::packet ? Greeting::debugger : Greeting::stranger;
 }
 
+std::string said_once(std::string_view bytes) {
+  const std::size_t first = std::min(bytes.find(begin_of_packet), bytes.size());
+  const std::string_view packet = bytes.substr(first, bytes.find(end_of_packet, first) - first + 1 + checksum_digits);
+  std::size_t last = first;
+  while (!packet.empty() && bytes.substr(last + packet.size(), packet.size()) == packet) last += packet.size();
+  return std::string(bytes.substr(last));
+}
+
 std::string framed(std::string_view content) {
   return begin_of_packet + std::string(content) + end_of_packet + checksum_of(content);
 }

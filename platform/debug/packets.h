@@ -42,6 +42,8 @@ enum class Greeting {
   stranger,    ///< something else than packets, acknowledgements and interrupts
 };
 Greeting greeting_of(std::string_view bytes);
+/// A debugger's bytes with its first packet once: it repeats that while nobody answers.
+std::string said_once(std::string_view bytes);
 
 /// A packet with its checksum. Characters that mean something else have to be escaped before.
 std::string framed(std::string_view content);

@@ -20,7 +20,7 @@ class CoreDebugger::Thread : public riscv::Follower {
 
   riscv::Core& core() { return core_; }
   const std::string& name() const { return name_; }
-  const Action& action() const { return debugger_.server_.action(number_); }
+  const Action& action() const { return debugger_.server_->action(number_); }
 
   void before(riscv::Core& core) override {
     if (++looked_ % steps_between_looks == 0) debugger_.receive();
@@ -28,7 +28,7 @@ class CoreDebugger::Thread : public riscv::Follower {
     while (debugger_.is_running() && !may_go_on()) {
     }
     watched_.reset();
-    if (debugger_.is_running() && debugger_.server_.stop_points().watches()) watched_ = watch_of_next(core);
+    if (debugger_.is_running() && debugger_.server_->stop_points().watches()) watched_ = watch_of_next(core);
   }
 
   void after(riscv::Core& core) override {
@@ -49,8 +49,8 @@ class CoreDebugger::Thread : public riscv::Follower {
       sc_core::wait(debugger_.resumed_);
       return false;
     }
-    const debug::StopPoint* const point = debugger_.server_.stop_points().breakpoint(core_.hart().pc);
-    if (point == nullptr && !debugger_.server_.wants_a_stop()) return true;
+    const debug::StopPoint* const point = debugger_.server_->stop_points().breakpoint(core_.hart().pc);
+    if (point == nullptr && !debugger_.server_->wants_a_stop()) return true;
     const bool is_software = point != nullptr && point->kind == debug::StopPointKind::software_breakpoint;
     const Reason reason = point == nullptr ? Reason::interrupted
                           : is_software    ? Reason::software_breakpoint
@@ -70,7 +70,7 @@ class CoreDebugger::Thread : public riscv::Follower {
       instruction = &fetched;
     }
     const std::optional<debug::MemoryAccess> access = debug::access_of(hart, *instruction);
-    const debug::StopPoint* const point = access ? debugger_.server_.stop_points().watch(*access) : nullptr;
+    const debug::StopPoint* const point = access ? debugger_.server_->stop_points().watch(*access) : nullptr;
     return point != nullptr ? std::optional(*point) : std::nullopt;
   }
 
@@ -87,11 +87,11 @@ CoreDebugger::CoreDebugger(debug::TcpPort& port, std::vector<DebuggedCore> cores
       threads_(threads_of(std::move(cores))),
       monitor_(std::move(monitor)),
       times_(std::move(times)),
-      server_(*this) {
-  for (const auto& thread : threads_) thread->core().set_follower(thread.get());
+      server_(std::in_place, static_cast<debug::Debuggee&>(*this)) {
+  follow(true);
 }
 
-CoreDebugger::~CoreDebugger() { follow_no_more(); }
+CoreDebugger::~CoreDebugger() { follow(false); }
 
 std::vector<std::unique_ptr<CoreDebugger::Thread>> CoreDebugger::threads_of(std::vector<DebuggedCore> cores) {
   std::vector<std::unique_ptr<Thread>> threads;
@@ -101,10 +101,16 @@ std::vector<std::unique_ptr<CoreDebugger::Thread>> CoreDebugger::threads_of(std:
 
 /// Waits for the client, and for its wish to go on.
 void CoreDebugger::begin() {
-  if (connection_ != nullptr || is_late_) return;
+  if (has_begun_ || is_late_) return;
   if (times_.on_stand) times_.on_stand(true);
   connection_ = wait_for_client();
+  has_begun_ = connection_ != nullptr;
   serve();
+}
+
+void CoreDebugger::tell_of_stranger(const std::string& what) const {
+  print_error(
+      fmt::format("t3vp: a connection to 127.0.0.1:{} {}: ignored, a debugger is waited for", port_.number(), what));
 }
 
 /// Null: nobody has come in time. Says now and then, and later more seldom, that it waits.
@@ -112,14 +118,11 @@ std::unique_ptr<debug::Connection> CoreDebugger::wait_for_client() {
   using debug::HostClock;
   const std::uint16_t port = port_.number();
   end_tidily_on_signals("t3vp: ended while it waited for a debugger\n");
-  const auto tell = [&](const std::string& what) {
-    print_error(fmt::format("t3vp: a connection to 127.0.0.1:{} {}: ignored, a debugger is waited for", port, what));
-  };
   std::unique_ptr<debug::Connection> client;
   std::chrono::seconds pause(5), waited(0);
   while (client == nullptr && !is_late_) {
     const HostClock::time_point next = HostClock::now() + pause;
-    client = port_.accept(std::min(next, times_.until), tell);
+    client = port_.accept(std::min(next, times_.until), [this](const std::string& what) { tell_of_stranger(what); });
     is_late_ = client == nullptr && HostClock::now() >= times_.until;
     if (client != nullptr || is_late_) break;
     waited += pause;
@@ -140,32 +143,42 @@ void CoreDebugger::receive() {
 
 /// What the client says until then, if only that it has gone.
 void CoreDebugger::hear(debug::HostClock::time_point until) {
-  server_.receive(connection_->receive(until));
-  if (connection_->is_open() || is_killed() || server_.state() == State::detached) return;
+  server_->receive(connection_->receive(until));
+  if (connection_->is_open() || is_killed() || server_->state() == State::detached) return;
   print_error("t3vp: the connection to the debugger has ended without detach or kill");
-  server_.leave();
+  server_->leave();
+}
+
+/// A client that comes back finds the cores where they are.
+void CoreDebugger::look_for_return() {
+  connection_ = port_.accept(debug::at_once, [this](const std::string& what) { tell_of_stranger(what); });
+  if (connection_ == nullptr) return;
+  server_.emplace(static_cast<debug::Debuggee&>(*this));
+  follow(true);
+  serve();
 }
 
 void CoreDebugger::look_for_interrupt() {
+  if (has_begun_ && connection_ == nullptr && !is_late_) look_for_return();
   receive();
-  if (server_.wants_a_stop()) stop({Reason::interrupted, server_.chosen_thread()});
+  if (server_->wants_a_stop()) stop({Reason::interrupted, server_->chosen_thread()});
 }
 
 void CoreDebugger::show_end(const std::string& why) {
   if (connection_ == nullptr || !is_running()) return;
-  server_.print(why + "\n");
+  server_->print(why + "\n");
   if (debug::HostClock::now() >= times_.until) return;
-  stop({Reason::cannot_go_on, server_.chosen_thread()});
+  stop({Reason::cannot_go_on, server_->chosen_thread()});
 }
 
 void CoreDebugger::exit(int code) {
   if (connection_ == nullptr || !is_running()) return;
-  server_.exit(code);
-  connection_->send(server_.take_output());
+  server_->exit(code);
+  connection_->send(server_->take_output());
 }
 
 void CoreDebugger::stop(const Stop& stop) {
-  server_.stop(stop);
+  server_->stop(stop);
   serve();
 }
 
@@ -173,17 +186,17 @@ void CoreDebugger::stop(const Stop& stop) {
 void CoreDebugger::serve() {
   if (times_.on_stand) times_.on_stand(true);
   while (!is_late_) {
-    connection_->send(server_.take_output());
-    if (server_.state() != State::stopped) {
+    connection_->send(server_->take_output());
+    if (server_->state() != State::stopped) {
       const std::optional<std::size_t> asleep = asleep_alone();
       if (!asleep) break;
-      server_.stop({Reason::stepped, *asleep});
+      server_->stop({Reason::stepped, *asleep});
       continue;
     }
     hear(times_.until);
-    is_late_ = server_.state() == State::stopped && debug::HostClock::now() >= times_.until;
+    is_late_ = server_->state() == State::stopped && debug::HostClock::now() >= times_.until;
   }
-  if (is_late_) server_.leave();
+  if (is_late_) server_->leave();
   for (const auto& thread : threads_)
     thread->core().hart().hold_interrupts(is_running() && thread->action().kind == Action::Kind::step);
   if (!is_running()) part();
@@ -196,8 +209,8 @@ std::optional<std::size_t> CoreDebugger::asleep_alone() const {
   if (!is_running() || threads_.size() < 2) return std::nullopt;
   std::optional<std::size_t> alone;
   for (std::size_t i = 0; i < threads_.size(); ++i) {
-    if (server_.action(i).kind == Action::Kind::hold) continue;
-    if (alone || server_.action(i).kind != Action::Kind::step || !threads_[i]->core().hart().sleeps())
+    if (server_->action(i).kind == Action::Kind::hold) continue;
+    if (alone || server_->action(i).kind != Action::Kind::step || !threads_[i]->core().hart().sleeps())
       return std::nullopt;
     alone = i;
   }
@@ -206,13 +219,21 @@ std::optional<std::size_t> CoreDebugger::asleep_alone() const {
 
 /// The client has left, wants an end, or has no time any more.
 void CoreDebugger::part() {
-  follow_no_more();
-  if (!is_killed() && !is_late_) print_error("t3vp: the run goes on without a debugger");
+  follow(false);
+  if (is_killed() || is_late_) return;
+  connection_.reset();
+  std::string how = fmt::format(", which may come back to 127.0.0.1:{}", port_.number());
+  try {
+    port_.open_again();
+  } catch (const std::runtime_error& error) {
+    how = fmt::format(", which cannot come back: {}", error.what());
+  }
+  print_error("t3vp: the run goes on without a debugger" + how);
 }
 
-void CoreDebugger::follow_no_more() {
+void CoreDebugger::follow(bool follows) {
   for (const auto& thread : threads_) {
-    thread->core().set_follower(nullptr);
+    thread->core().set_follower(follows ? thread.get() : nullptr);
     thread->core().hart().hold_interrupts(false);
     if (is_killed() || is_late_) thread->core().halt();
   }

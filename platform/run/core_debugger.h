@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <systemc>
 #include <vector>
@@ -34,8 +35,8 @@ class CoreDebugger : private debug::Debuggee {
   CoreDebugger(debug::TcpPort& port, std::vector<DebuggedCore> cores, Monitor monitor, Times times);
   ~CoreDebugger() override;
 
-  /// Stops if the client wants it, wherever the cores are. To be called between pieces of the simulation, since cores
-  /// that sleep do not look.
+  /// Stops if the client wants it, or one has come back, wherever the cores are. To be called between pieces of the
+  /// simulation, since cores that sleep do not look.
   void look_for_interrupt();
   /// Lets the client look around once more, before a run ends that cannot go on: `why` is a line. When its time is over
   /// the client is only told.
@@ -43,9 +44,9 @@ class CoreDebugger : private debug::Debuggee {
   /// The run is over with this exit code.
   void exit(int code);
   /// The client wants the run to end.
-  bool is_killed() const { return server_.state() == debug::GdbServer::State::killed; }
+  bool is_killed() const { return server_->state() == debug::GdbServer::State::killed; }
   /// The time was over before a client has come.
-  bool has_waited_in_vain() const { return is_late_ && connection_ == nullptr; }
+  bool has_waited_in_vain() const { return is_late_ && !has_begun_; }
 
  private:
   class Thread;
@@ -61,25 +62,27 @@ class CoreDebugger : private debug::Debuggee {
   bool write_memory(std::size_t thread, std::uint64_t address, std::string_view bytes) override;
   std::string monitor(std::size_t thread, const std::string& words) override;
 
-  bool is_running() const { return server_.state() == debug::GdbServer::State::running; }
+  bool is_running() const { return server_->state() == debug::GdbServer::State::running; }
   std::vector<std::unique_ptr<Thread>> threads_of(std::vector<DebuggedCore> cores);
   void begin();
   std::unique_ptr<debug::Connection> wait_for_client();
+  void tell_of_stranger(const std::string& what) const;
+  void look_for_return();
   void receive();
   void hear(debug::HostClock::time_point until);
   void stop(const debug::Stop& stop);
   void serve();
   std::optional<std::size_t> asleep_alone() const;
   void part();
-  void follow_no_more();
+  void follow(bool follows);
 
   debug::TcpPort& port_;
-  std::unique_ptr<debug::Connection> connection_;  ///< null until a client has come
+  std::unique_ptr<debug::Connection> connection_;  ///< null while there is no client
   std::vector<std::unique_ptr<Thread>> threads_;
   Monitor monitor_;
   Times times_;
-  bool is_late_ = false;
-  debug::GdbServer server_;
+  bool has_begun_ = false, is_late_ = false;
+  std::optional<debug::GdbServer> server_;  ///< anew for each client
   sc_core::sc_event resumed_;
 };
 

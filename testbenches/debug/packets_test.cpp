@@ -113,6 +113,15 @@ TEST_CASE("A debugger is told from others by its first bytes") {
     CHECK(greeting_of(packet.substr(0, bytes)) == Greeting::unfinished);
 }
 
+TEST_CASE("A packet that a debugger repeats while nobody answers is heard once") {
+  const std::string packet = framed("qSupported:swbreak+"), other = framed("?");
+  CHECK(said_once("+" + packet) == packet);
+  CHECK(said_once("+" + packet + packet + packet) == packet);
+  CHECK(said_once(packet + packet + other) == packet + other);
+  CHECK(said_once(packet + other + packet) == packet + other + packet);
+  CHECK(said_once(packet + packet.substr(0, 5)) == packet + packet.substr(0, 5));
+}
+
 TEST_CASE("Numbers and registers are read as the protocol writes them") {
   CHECK(number_text(0x80000000) == "80000000");
   CHECK(number_text(0) == "0");

@@ -13,7 +13,7 @@ from client import Client
 from gdb_session import COMPILER, Server, build, require, require_tools
 
 T3VP, FIRMWARE, RUN, HERE = sys.argv[1:5]
-GOES_ON = "t3vp: the run goes on without a debugger\n"
+GOES_ON = "t3vp: the run goes on without a debugger, which may come back to 127.0.0.1:%d\n"
 LOST = "t3vp: the connection to the debugger has ended without detach or kill\n" + GOES_ON
 
 
@@ -64,7 +64,7 @@ def debugger_goes(run, farewell):
         if farewell == GOES_ON:
             assert debugger.ask("D") == "OK"
         debugger.leave()
-        check(server.end(60), code=0, out="passed", err=farewell)
+        check(server.end(60), code=0, out="passed", err=farewell % server.port)
 
 
 def debugger_goes_while_it_runs(program):
@@ -74,7 +74,37 @@ def debugger_goes_while_it_runs(program):
         time.sleep(0.5)
         debugger.leave()
         code, _, err = server.end(60)
-        assert code == 1 and err.startswith(LOST + f"t3vp: {program}: --timeout: the program has not ended after 2 s"), (code, err)
+        assert code == 1 and err.startswith(LOST % server.port + f"t3vp: {program}: --timeout: the program has not ended after 2 s"), (code, err)
+
+
+def debugger_comes_back(*command):
+    """Where the program is by then, with a server that knows nothing of the one before; others are told off meanwhile."""
+    with Server(*command) as server:
+        before = Client(server.port)
+        begin = before.ask("p20")
+        assert before.ask("Z0,4,4") == "OK"
+        assert before.ask("D") == "OK"
+        time.sleep(0.5)
+        stranger = Client(server.port)
+        stranger.send(b"GET / HTTP/1.1\r\n\r\n")
+        assert stranger.is_told_off()
+        again = Client(server.port)
+        assert again.ask("?") == "T05thread:1;"
+        assert again.ask("p20") != begin
+        try:
+            Client(server.port)
+            raise AssertionError("a second debugger beside the first")
+        except ConnectionRefusedError:
+            pass
+        again.leave()
+        time.sleep(0.5)
+        last = Client(server.port)
+        assert last.ask("?") == "T05thread:1;"
+        last.go("k")
+        code, _, err = server.end(60)
+        stranger_line = f"t3vp: a connection to 127.0.0.1:{server.port} has sent what no debugger sends: ignored, a debugger is waited for\n"
+        assert code == 1 and err.startswith((GOES_ON + stranger_line + LOST).replace("%d", str(server.port))), (code, err)
+        assert err.endswith("\n") and "the debugger has ended the run" in err, err
 
 
 def time_is_over_while_it_stands(program):
@@ -133,6 +163,9 @@ with tempfile.TemporaryDirectory() as folder:
     debugger_goes(node, LOST)
     debugger_goes(node, GOES_ON)
     debugger_goes_while_it_runs(waits)
+    debugger_comes_back(T3VP, "riscv", waits, "--gdb", "0")
+    debugger_comes_back(T3VP, "run", RUN, "--set", "firmware=riscv", "--out", pathlib.Path(folder, "out"), "--gdb", "0",
+                        "--set", "workload.gemm.m=8192", "--set", "workload.gemm.k=8192")
     time_is_over_while_it_stands(waits)
     time_is_over_while_it_runs(waits)
     limit_leaves_out_what_stands(node)
