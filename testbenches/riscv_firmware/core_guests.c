@@ -138,6 +138,13 @@ static enum t3_status illegal(const struct t3_hal* hal, const struct t3_job* job
   return T3_OK;
 }
 
+/* At a mark in code that is no function. */
+static enum t3_status marked(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  __asm__ volatile(".globl guest_mark\nguest_mark: .4byte 0xffffffff");
+  return T3_OK;
+}
+
 static enum t3_status sleeps(const struct t3_hal* hal, const struct t3_job* job) {
   (void)hal, (void)job;
   __asm__ volatile("wfi");
@@ -235,6 +242,7 @@ static const struct t3_named_program programs[] = {{"spins", spins},
                                                    {"exits", exits},
                                                    {"aborts", aborts},
                                                    {"computes", computes},
+                                                   {"marked", marked},
                                                    {"allocates", allocates},
                                                    {"waits", waits},
                                                    {"disagrees", disagrees},

@@ -73,6 +73,11 @@ TEST_CASE("a core that uses a null pointer gets an access fault and one line tha
   require_diagnosis(guest(program), trap(cause, program, address + null, ".* \\(.*\\)"));
 }
 
+TEST_CASE("a place in code is named by its function and not by a mark in it") {
+  if (!has_image()) return;
+  require_diagnosis(guest("marked"), ".*illegal instruction.* at pc 0x[0-9a-f]* \\(marked\\+0x[0-9a-f]*\\).*");
+}
+
 TEST_CASE("a call of null on a core is a fetch that is refused and tells who has called") {
   if (!has_image()) return;
   require_diagnosis(

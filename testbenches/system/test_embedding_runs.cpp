@@ -144,6 +144,12 @@ TEST_CASE("by NICs what hosts send gives GPUs of other nodes the right elements"
   CHECK(timed.report()["time_ns"] == run.report()["time_ns"]);
 }
 
+TEST_CASE("by NICs what hosts send is awaited from a peer that is late") {
+  const Settings late{"data=functional", R"(system.gpus=[{"gpu": 1, "set": {"compute.clock_GHz": 0.01}}])"};
+  const Run run = right_run("bulk", 2, as(tables(9, 5, 70, 6, 60), "fp32", "sum"), late + apart(1));
+  CHECK(run.report()["functional"]["checked"] == true);
+}
+
 TEST_CASE("hosts take their time behind the pooling kernels and for each message and launch") {
   const json shape = tables(16, 4, 64, 4, 50);
   const auto all_to_all = [&](const std::string& host) {
