@@ -73,7 +73,7 @@ std::string said_once(std::string_view bytes) {
   const std::string_view packet = bytes.substr(first, bytes.find(end_of_packet, first) - first + 1 + checksum_digits);
   std::size_t last = first;
   while (!packet.empty() && bytes.substr(last + packet.size(), packet.size()) == packet) last += packet.size();
-  return std::string(bytes.substr(last));
+  return std::string(bytes.substr(0, first)).append(bytes.substr(last));
 }
 
 std::string framed(std::string_view content) {
