@@ -44,7 +44,8 @@ bool write_control_register(riscv::Hart& hart, const riscv::ControlRegister& row
 std::string hart_description() {
   std::string text =
       "<?xml version=\"1.0\"?>\n<!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n"
-      "<target version=\"1.0\">\n<architecture>riscv:rv64</architecture>\n"
+      // A gdb that takes the program for one of Linux would step by breakpoints behind the instruction, past its traps.
+      "<target version=\"1.0\">\n<architecture>riscv:rv64</architecture>\n<osabi>none</osabi>\n"
       "<feature name=\"org.gnu.gdb.riscv.cpu\">\n";
   for (unsigned number = 0; number < hart_program_counter; ++number) {
     const bool is_pointer = number == 2 || number == 3 || number == 4 || number == 8;  // sp, gp, tp, fp
