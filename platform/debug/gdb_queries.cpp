@@ -31,7 +31,7 @@ bool has_feature(std::string_view list, std::string_view feature) {
 }  // namespace
 
 void GdbServer::tell_features(Fields fields) {
-  fields.take(":");
+  if (!fields.is_at_end() && !fields.take(":")) return answer("");  // another query that begins so
   tells_breakpoints_ = has_feature(fields.rest(), "swbreak+") && has_feature(fields.rest(), "hwbreak+");
   answer("PacketSize=" + number_text(PacketReader::most_bytes) +
          ";QStartNoAckMode+;vContSupported+;swbreak+;hwbreak+;qXfer:features:read+;qXfer:threads:read+");
@@ -43,10 +43,7 @@ void GdbServer::send_no_acknowledgements(Fields) {
   acknowledges_ = false;
 }
 
-void GdbServer::name_thread(Fields fields) {
-  if (!fields.is_at_end()) return answer("");  // another query that begins so
-  answer("QC" + number_text(stop_.thread + 1));
-}
+void GdbServer::name_thread(Fields) { answer("QC" + number_text(stop_.thread + 1)); }
 
 void GdbServer::list_threads(Fields) {
   std::string list;

@@ -4,6 +4,14 @@
 #include "debug/gdb_server.h"
 
 namespace t3vp::debug {
+namespace {
+
+/// "SIGNAL[;ADDRESS]": the address is left.
+bool take_signal(Fields& fields) {
+  return fields.number() && (fields.is_at_end() || (fields.take(";") && !fields.is_at_end()));
+}
+
+}  // namespace
 
 void GdbServer::list_actions(Fields) { answer("vCont;c;C;s;S;t;r"); }
 
@@ -11,8 +19,10 @@ void GdbServer::list_actions(Fields) { answer("vCont;c;C;s;S;t;r"); }
 void GdbServer::resume(Fields fields) {
   std::vector<Action> actions(actions_.size());
   std::vector<bool> is_told(actions_.size(), false);
-  while (!fields.is_at_end())
+  for (bool has_another = true; has_another;) {
+    has_another = fields.rest().find(';') != std::string_view::npos;
     if (!read_action(Fields(fields.until(';')), actions, is_told)) return answer(malformed);
+  }
   run_by(std::move(actions));
 }
 
@@ -56,14 +66,14 @@ void GdbServer::run_by(std::vector<Action> actions) {
 void GdbServer::go_on(Fields fields) { resume_alone(Action::Kind::go, fields); }
 
 void GdbServer::go_on_with_signal(Fields fields) {
-  if (!fields.number() || (!fields.is_at_end() && !fields.take(";"))) return answer(malformed);
+  if (!take_signal(fields)) return answer(malformed);
   resume_alone(Action::Kind::go, fields);
 }
 
 void GdbServer::step(Fields fields) { resume_alone(Action::Kind::step, fields); }
 
 void GdbServer::step_with_signal(Fields fields) {
-  if (!fields.number() || (!fields.is_at_end() && !fields.take(";"))) return answer(malformed);
+  if (!take_signal(fields)) return answer(malformed);
   resume_alone(Action::Kind::step, fields);
 }
 

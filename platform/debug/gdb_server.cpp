@@ -8,14 +8,16 @@ namespace {
 constexpr std::size_t most_waiting = 64;
 constexpr std::size_t most_memory_bytes = PacketReader::most_bytes / 4;  // of an answer in hexadecimal
 
+bool is_query(std::string_view name) { return name.front() == 'q' || name.front() == 'Q'; }
+
 constexpr std::string_view trap_signal = "05", interrupt_signal = "02", abort_signal = "06";
 
 }  // namespace
 
 // The first that fits: what another one begins with comes behind it.
 const GdbServer::Row GdbServer::rows[] = {
-    {"?", &GdbServer::why_stopped},
-    {"g", &GdbServer::read_registers},
+    {"?", &GdbServer::why_stopped, true},
+    {"g", &GdbServer::read_registers, true},
     {"G", &GdbServer::write_registers},
     {"p", &GdbServer::read_register},
     {"P", &GdbServer::write_register},
@@ -30,19 +32,19 @@ const GdbServer::Row GdbServer::rows[] = {
     {"C", &GdbServer::go_on_with_signal},
     {"s", &GdbServer::step},
     {"S", &GdbServer::step_with_signal},
-    {"vCont?", &GdbServer::list_actions},
+    {"vCont?", &GdbServer::list_actions, true},
     {"vCont;", &GdbServer::resume},
     {"vKill;", &GdbServer::kill_process},
-    {"D", &GdbServer::detach},
-    {"k", &GdbServer::kill},
+    {"D", &GdbServer::detach, true},
+    {"k", &GdbServer::kill, true},
     {"qSupported", &GdbServer::tell_features},
-    {"QStartNoAckMode", &GdbServer::send_no_acknowledgements},
-    {"qC", &GdbServer::name_thread},
-    {"qfThreadInfo", &GdbServer::list_threads},
-    {"qsThreadInfo", &GdbServer::end_threads},
+    {"QStartNoAckMode", &GdbServer::send_no_acknowledgements, true},
+    {"qC", &GdbServer::name_thread, true},
+    {"qfThreadInfo", &GdbServer::list_threads, true},
+    {"qsThreadInfo", &GdbServer::end_threads, true},
     {"qThreadExtraInfo,", &GdbServer::tell_extra},
-    {"qAttached", &GdbServer::tell_attached},
-    {"qSymbol:", &GdbServer::tell_symbols},
+    {"qAttached", &GdbServer::tell_attached, true},
+    {"qSymbol::", &GdbServer::tell_symbols, true},
     {"qXfer:features:read:target.xml:", &GdbServer::tell_description},
     {"qXfer:threads:read::", &GdbServer::tell_thread_list},
     {"qRcmd,", &GdbServer::command},
@@ -112,7 +114,9 @@ void GdbServer::handle(const Message& message) {
 void GdbServer::handle_packet(const std::string& content) {
   for (const Row& row : rows) {
     Fields fields(content);
-    if (fields.take(row.begin)) return (this->*row.handle)(fields);
+    if (!fields.take(row.begin)) continue;
+    if (!row.is_whole || fields.is_at_end()) return (this->*row.handle)(fields);
+    return answer(is_query(row.begin) ? "" : malformed);  // a query may be another one that begins so
   }
   answer("");  // the packet is not known, says the protocol
 }
@@ -279,7 +283,9 @@ void GdbServer::detach(Fields) {
 
 void GdbServer::kill(Fields) { state_ = State::killed; }
 
-void GdbServer::kill_process(Fields) {
+/// Whatever process it names: there is one.
+void GdbServer::kill_process(Fields fields) {
+  if (!fields.number() || !fields.is_at_end()) return answer(malformed);
   answer("OK");
   state_ = State::killed;
 }

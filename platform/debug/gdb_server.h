@@ -69,6 +69,7 @@ class GdbServer {
   struct Row {
     std::string_view begin;
     Handler handle;
+    bool is_whole = false;  ///< nothing comes behind its beginning
   };
   static const Row rows[];
 

@@ -37,6 +37,45 @@ TEST_CASE("A client learns what there is") {
   CHECK(bench.ask("").empty());
 }
 
+TEST_CASE("A packet with something behind its end is malformed or another one and does nothing") {
+  GdbBench bench;
+  for (const char* const wrong : {"?x",
+                                  "gx",
+                                  "vCont?x",
+                                  "vKill;",
+                                  "vKill;zz",
+                                  "vKill;1z",
+                                  "vKill;-1",
+                                  "vKill;1;",
+                                  "D;1",
+                                  "Dx",
+                                  "kx",
+                                  "k;1",
+                                  "qsThreadInfo1",
+                                  "qfThreadInfo1",
+                                  "qAttached:zz",
+                                  "qSymbol:",
+                                  "qSymbol:zz",
+                                  "qSymbol::zz",
+                                  "QStartNoAckMode1",
+                                  "qSupportedx",
+                                  "C05;",
+                                  "S05;",
+                                  "C05;zz",
+                                  "vCont;c;",
+                                  "vCont;s:1;",
+                                  "vCont;;c",
+                                  "vCont;c1",
+                                  "vCont;C05x"}) {
+    CAPTURE(wrong);
+    CHECK(bench.ask(wrong) == (wrong[0] == 'q' || wrong[0] == 'Q' ? "" : "E01"));
+    CHECK(bench.server.state() == State::stopped);
+  }
+  CHECK(bench.ask("?") == "T05thread:1;");  // acknowledged, as before
+  CHECK(bench.ask("vKill;a410") == "OK");
+  CHECK(bench.server.state() == State::killed);
+}
+
 TEST_CASE("Documents come in parts that fit together") {
   GdbBench bench;
   std::string document, part;
