@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "cli/file_kind.h"
+#include "cli/option_checks.h"
 #include "config/input_error.h"
 #include "guard/stack_guard.h"
 #include "report/comparison.h"
@@ -21,14 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void add_timeout(CLI::App* command, std::optional<double>& seconds, const std::string& text) {
-  constexpr double least = 1e-3, most = 1e9;
-  const auto fault = [=](const std::string& value) {
-    double number = 0;  // CLI::Range takes NaN
-    const bool fits = CLI::detail::lexical_cast(value, number) && number >= least && number <= most;
-    return fits ? std::string() : fmt::format("Value {} not in range {} to {}", value, least, most);
-  };
-  command->add_option("--timeout", seconds, text + "; default: none")->type_name("SECONDS")->check(fault);
+void add_timeout(CLI::App* command, std::optional<double>& time, const std::string& text) {
+  command->add_option("--timeout", time, text + "; default: none")->type_name("SECONDS")->check(seconds());
 }
 
 void add_settings(CLI::App* command, std::vector<std::string>& settings, const std::string& text) {
@@ -39,7 +34,7 @@ void add_gdb(CLI::App* command, std::optional<std::uint16_t>& port) {
   command
       ->add_option("--gdb", port, "Port of this machine where a debugger is waited for, 0: any that is free, printed")
       ->type_name("PORT")
-      ->check(CLI::Range(0, 0xFFFF));
+      ->transform(whole_number(0, 0xFFFF));
 }
 
 void add_run(CLI::App& app, RunCommand& command) {
@@ -67,7 +62,8 @@ void add_replay(CLI::App& app, ReplayCommand& command) {
   replay->add_option("--memory", command.memory, "Memory file of the channel")->type_name("FILE")->required();
   add_settings(replay, command.settings, "Change a key of the memory file");
   replay->add_option("--outstanding", command.outstanding, "Accesses under way at most; default: no limit")
-      ->type_name("NUMBER");
+      ->type_name("NUMBER")
+      ->transform(whole_number(0, 0xFFFFFFFF));
   replay->add_flag("--updates", command.updates, "Writes are near-memory updates");
   replay->add_option("--out", command.out, "Folder for report.json; default: out")->type_name("FOLDER");
   replay->add_option("--commands", command.commands, "File for the log of DRAM commands, CSV")->type_name("FILE");
@@ -87,7 +83,7 @@ void add_experiment(CLI::App& app, ExperimentCommand& command) {
   add_timeout(experiment, command.timeout_s, "Host time after which a run is given up");
   experiment->add_option("--jobs", command.jobs, "Runs at a time; default: one per core")
       ->type_name("NUMBER")
-      ->check(CLI::Range(1, 1024));
+      ->transform(whole_number(1, 1024));
 }
 
 void add_riscv(CLI::App& app, RiscvCommand& command) {
@@ -96,14 +92,14 @@ void add_riscv(CLI::App& app, RiscvCommand& command) {
       ->add_option("FILE.elf", command.file, "Executable that writes its result to its symbol tohost: 1 if all is well")
       ->type_name("")
       ->required();
-  riscv->add_option("--memory", command.memories, "A memory; default: 0x80000000:64MiB")
+  riscv->add_option("--memory", command.memories, "A memory, once for each; default: 0x80000000:64MiB")
       ->type_name("BASE:SIZE")
       ->allow_extra_args(false);
   riscv
       ->add_option("--max-instructions", command.most_instructions,
                    fmt::format("Instructions after which the run is given up; default: {}", command.most_instructions))
       ->type_name("NUMBER")
-      ->check(CLI::Range(std::uint64_t{1}, ~std::uint64_t{0}));
+      ->transform(whole_number(1, ~std::uint64_t{0}));
   riscv->add_option("--trace-instructions", command.trace, "File for what is executed, a line for each instruction")
       ->type_name("FILE");
   add_gdb(riscv, command.gdb);
@@ -115,17 +111,27 @@ void add_machine(CLI::App* command, RegisterMachineOptions& machine) {
   command->add_option("--system", machine.system, "System file")->type_name("FILE")->required();
   command->add_option("--gpus", machine.gpus, "GPUs of the node; default: 1")
       ->type_name("NUMBER")
-      ->check(CLI::Range(1, 256));
+      ->transform(whole_number(1, 256));
   command
       ->add_option("--register-trace", machine.register_trace,
                    "File for every access to a register, a line for each; FILE.vcd: for wave viewers")
       ->type_name("FILE");
 }
 
+constexpr const char* formats_group = "Format";
+
+void refuse_formats_beside_commands(const CLI::App& registers) {
+  for (const CLI::App* const command : registers.get_subcommands())
+    for (const CLI::Option* const format : registers.get_option_group(formats_group)->get_options())
+      if (format->count() > 0)
+        throw InputError("t3vp registers " + format->get_name(), command->get_name(),
+                         "no command beside a format to print");
+}
+
 void add_registers(CLI::App& app, RegisterFormat& format, RegisterScriptCommand& script_command,
                    RegisterMachineOptions& shell_machine) {
   CLI::App* registers = app.add_subcommand("registers", "Print the registers of a GPU, for people or other tools");
-  CLI::Option_group* formats = registers->add_option_group("Format");
+  CLI::Option_group* formats = registers->add_option_group(formats_group);
   const auto add = [&](const char* option, RegisterFormat its, const char* text) {
     formats->add_flag_callback(
         option, [&format, its] { format = its; }, text);
@@ -136,6 +142,7 @@ void add_registers(CLI::App& app, RegisterFormat& format, RegisterScriptCommand&
   add("--ipxact", RegisterFormat::ipxact, "IP-XACT, IEEE 1685-2014");
   add("--json", RegisterFormat::json, "The descriptions in one document");
   formats->require_option(0, 1);
+  registers->require_subcommand(0, 1);
   CLI::App* script = registers->add_subcommand("script", "Run a script of register accesses, without firmware");
   script->add_option("FILE", script_command.file, "Reads, writes, expects and waits, one statement a line")
       ->type_name("")
@@ -159,7 +166,7 @@ void add_validate(CLI::App& app, ValidateCommand& command) {
   add_timeout(validate, command.timeout_s, "Host time after which a run is given up");
   validate->add_option("--jobs", command.jobs, "Runs at a time; default: one per core")
       ->type_name("NUMBER")
-      ->check(CLI::Range(1, 1024));
+      ->transform(whole_number(1, 1024));
 }
 
 /// False when the user has asked for nothing but help or the version, which is printed.
@@ -175,12 +182,21 @@ bool parse(CLI::App& app, int argc, const char* const* argv) {
   }
 }
 
+/// Such as "t3vp registers script", as far as it has been given.
+std::string command_given(const CLI::App& app) {
+  std::string name = app.get_name();
+  for (const CLI::App* last = &app; !last->get_subcommands().empty();) {
+    last = last->get_subcommands().front();
+    name += " " + last->get_name();
+  }
+  return name;
+}
+
 /// The first argument that the command does not take. CLI11 tells several backwards and not whose they are.
 std::string unexpected(const CLI::App& app, int argc, const char* const* argv) {
   const std::vector<std::string> extras = app.remaining(true);
   const auto first = std::find_first_of(argv + 1, argv + argc, extras.begin(), extras.end());
-  const auto& commands = app.get_subcommands();
-  const std::string command = commands.empty() ? "t3vp" : "t3vp " + commands.front()->get_name();
+  const std::string command = command_given(app);
   return fmt::format("{}: found {}, expected none but its own arguments (see {} --help)", command,
                      first == argv + argc ? "more arguments" : *first, command);
 }
@@ -258,6 +274,8 @@ int run_command_line(int argc, const char* const* argv) {
   ValidateCommand validate_command;
   add_validate(app, validate_command);
 
+  refuse_empty_names(app);
+
   const std::string mistake = mistake_in_command(app, argc, argv);
   claim_standard_streams();
   end_tidily_on_signals();
@@ -266,6 +284,7 @@ int run_command_line(int argc, const char* const* argv) {
     if (app.got_subcommand("run")) return run(run_command);
     if (app.got_subcommand("check")) return check(file_to_check, settings_to_check);
     if (const CLI::App* registers = app.get_subcommand("registers"); registers->parsed()) {
+      refuse_formats_beside_commands(*registers);
       if (registers->got_subcommand("script")) return run_register_script(script_command);
       if (registers->got_subcommand("shell")) return run_register_shell(shell_machine);
       return print_registers(register_format);
@@ -279,7 +298,8 @@ int run_command_line(int argc, const char* const* argv) {
     print_error(unexpected(app, argc, argv));
     return bad_input;
   } catch (const CLI::ParseError& error) {
-    print_error("t3vp: " + (mistake.empty() ? first_line(error.what()) : mistake) + " (see t3vp --help)");
+    print_error(fmt::format("t3vp: {} (see {} --help)", mistake.empty() ? first_line(error.what()) : mistake,
+                            command_given(app)));
     return bad_input;
   } catch (const InputError& error) {
     print_error(error.what());

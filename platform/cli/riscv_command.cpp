@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include "cli/named_output.h"
 #include "config/elf_file.h"
 #include "config/input_error.h"
+#include "register_names/register_names.h"
 #include "report/console.h"
 #include "report/results_folder.h"
 #include "run/riscv_machine.h"
@@ -20,16 +20,6 @@ namespace t3vp {
 namespace {
 
 constexpr std::pair<std::string_view, unsigned> units[] = {{"KiB", 10}, {"MiB", 20}, {"GiB", 30}};
-
-/// Decimal, or hexadecimal behind 0x.
-std::optional<std::uint64_t> number_of(std::string_view text) {
-  const bool is_hexadecimal = text.substr(0, 2) == "0x";
-  if (is_hexadecimal) text.remove_prefix(2);
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, is_hexadecimal ? 16 : 10);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 std::optional<std::uint64_t> size_of(std::string_view text) {
   unsigned shift = 0;

@@ -27,8 +27,10 @@ TEST_CASE("the trace of registers leaves the report as it is and has every acces
   CHECK_THAT(text, Catch::StartsWith("50.000 ns gpu"));
   CHECK_THAT(text, Catch::Contains(" ns gpu2.processor reads 0x2: gpu2.system.gpu = 2\n"));
   CHECK_THAT(text, Catch::Contains("gpu1.dma.command.action = fill -> add, "));
-  REQUIRE(run_program({"run", file, "--out", files / "out", "--register-trace", files / "trace.vcd"}).exit_code == 0);
-  CHECK_THAT(text_of(files / "trace.vcd"), Catch::Contains("$enddefinitions $end\n#0\n$dumpvars\n"));
+  for (const char* const name : {"trace.vcd", "trace.VCD"}) {
+    REQUIRE(run_program({"run", file, "--out", files / "out", "--register-trace", files / name}).exit_code == 0);
+    CHECK_THAT(text_of(files / name), Catch::Contains("$enddefinitions $end\n#0\n$dumpvars\n"));
+  }
 }
 
 TEST_CASE("a trace of registers that cannot be written is bad input and no input is overwritten") {
