@@ -32,14 +32,14 @@ class NameReader {
     return text_.substr(part_, next_ - part_);
   }
 
-  /// What is in brackets.
+  /// What is in brackets, or behind one that is not closed.
   std::string_view index() {
     part_ = next_ + 1;
     const std::size_t end = std::min(text_.find(']', part_), text_.size());
     next_ = std::min(end + 1, text_.size());
-    const bool is_closed = end < text_.size();
-    return is_closed ? text_.substr(part_, end - part_) : std::string_view();
+    return text_.substr(part_, end - part_);
   }
+  bool is_behind(char character) const { return next_ > part_ && text_[next_ - 1] == character; }
 
   /// What was read last is not what could stand there.
   [[noreturn]] void reject(const std::string& expected) const {
@@ -93,6 +93,7 @@ std::uint32_t element_of(NameReader& reader, const RegisterDescription& d) {
   if (!reader.is_next('[')) reader.reject_rest(fmt::format("[{}] of the array {}", expected, d.name));
   const std::optional<std::uint64_t> element = number_of(reader.index());
   if (!element || *element >= d.count) reader.reject(expected);
+  if (!reader.is_behind(']')) reader.reject_rest("]");
   return static_cast<std::uint32_t>(*element);
 }
 

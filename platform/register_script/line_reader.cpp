@@ -51,7 +51,8 @@ std::string_view LineReader::name() {
     }
     const std::string_view so_far = line_.substr(next_, end - next_);
     if (so_far.size() > memory.size() && so_far.substr(so_far.size() - memory.size()) == memory) break;
-    end = std::min(line_.find(']', end), line_.size() - 1) + 1;
+    const std::size_t close = line_.find(']', end);
+    end = close == std::string_view::npos ? end_of_word(end + 1) : close + 1;
   }
   return take_up_to(end);
 }
@@ -94,8 +95,12 @@ void LineReader::reject(const std::string& expected) const {
   throw ScriptError(found.column, std::move(found.text), expected);
 }
 
-/// A word or a single other character.
-std::size_t LineReader::end_of_token() const { return at_end() ? next_ : std::max(end_of_word(next_), next_ + 1); }
+/// A word, a single other character, or up to the next space what is no printable ASCII.
+std::size_t LineReader::end_of_token() const {
+  if (at_end()) return next_;
+  if (line_[next_] > ' ' && line_[next_] < '\x7F') return std::max(end_of_word(next_), next_ + 1);
+  return std::min(line_.find_first_of(" \t\r", next_), line_.size());
+}
 
 void LineReader::reject_next(const std::string& expected) const {
   throw ScriptError(column(), std::string(line_.substr(next_, end_of_token() - next_)), expected);

@@ -42,13 +42,14 @@ class Parser {
     }
     if (verb == "delay") return delay(s);
     if (verb == "refused") s.is_refused = true;
+    const bool is_read = verb == "read" || (s.is_refused && line_.take_word("read"));
     s.column = line_.column();
     place(s);
     if (verb == "fill") return fill(s);
     if (verb == "expect") return expect(s);
     if (verb == "wait") return wait(s);
     const bool has_element = s.kind == Statement::Kind::read_memory && !line_.next_word().empty();
-    if (verb == "read" || line_.at_end() || has_element) return read(s);
+    if (is_read || line_.at_end() || has_element) return read(s);
     return write(s);
   }
 
@@ -75,6 +76,7 @@ class Parser {
     try {
       s.place = find_register(name);
     } catch (const NameError& error) {
+      if (error.position == name.size()) line_.reject_next(error.expected);
       throw ScriptError(line_.last_column() + error.position, error.found,
                         error.expected + (error.position == 0 ? or_a_verb_ : ""));
     }

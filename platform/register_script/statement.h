@@ -4,7 +4,8 @@
 //   gpu0.dma.command = {action = add, operation = update}  and its fields, the others being 0
 //   gpu0.dma.layout.element = fp16                         one field: reads the others before, where that is possible
 //   read gpu0.dma.status                                   shows what is read; `read` may be left out
-//   refused gpu0.dma.used = 5                              the access that follows has to be refused
+//   refused gpu0.dma.used = 5                              the write has to be refused
+//   refused read gpu0.dma.command                          the read has to be; `read` may be left out
 //   expect gpu0.dma.status.code == ok                      ==, !=, <, <=, > or >=
 //   expect gpu0.dma.status == 0x100 mask 0xff00            of a register without its other bits
 //   wait gpu0.dma.interrupt.filled == 1 timeout 10 us      reads until it is so; 1 ms unless given

@@ -98,7 +98,7 @@ TEST_CASE("a wrong name tells its place and what could stand there") {
   CHECK(error_of("gpu0.signals.value") == "18: found nothing, expected [0 to 511] of the array value");
   CHECK(error_of("gpu0.signals.value[512]") == "19: found 512], expected 0 to 511");
   CHECK(error_of("gpu0.signals.value[]") == "19: found ], expected 0 to 511");
-  CHECK(error_of("gpu0.signals.value[1") == "19: found 1, expected 0 to 511");
+  CHECK(error_of("gpu0.signals.value[1") == "20: found nothing, expected ]");
   CHECK(error_of("gpu0.signals.value[-1]") == "19: found -1], expected 0 to 511");
   CHECK(error_of("gpu0.signals.value[1]x") == "21: found x, expected nothing: value has no fields");
   CHECK_THAT(error_of("gpu0.dma.command.actio"),

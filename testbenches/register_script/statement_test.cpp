@@ -48,6 +48,8 @@ TEST_CASE("reads, conditions and times are read") {
   CHECK(parsed("gpu0.dma.status").kind == Kind::read);
   CHECK(parsed("read gpu0.dma.status.busy\t").kind == Kind::read);
   CHECK(parsed("refused gpu0.dma.command").is_refused);
+  CHECK(parsed("refused read gpu0.dma.command").is_refused);
+  CHECK(parsed("refused read gpu0.dma.command").kind == Kind::read);
   const Statement expect = parsed("expect gpu0.dma.status != 0x100 mask 0xff00");
   CHECK(expect.kind == Kind::expect);
   CHECK(expect.relation == Relation::not_equal);
@@ -100,7 +102,14 @@ TEST_CASE("what is wrong is told with its column and what could stand there") {
   CHECK(error_of("read foo") == "6: foo | gpu and its number, such as gpu0");
   CHECK_THAT(error_of("  gpu0.dma.commnd = 1"), Catch::StartsWith("12: commnd | one of output_base, "));
   CHECK(error_of("gpu0.signals.value[512] = 1") == "20: 512] | 0 to 511");
-  CHECK(error_of("gpu0.signals.value[3 = 1") == "20: 3 = 1 | 0 to 511");
+  CHECK(error_of("gpu0.signals.value[3 = 1") == "22: = | ]");
+  CHECK(error_of("gpu0.signals.value[3") == "21: nothing | ]");
+  CHECK(error_of("gpu0.signals.value[600 = 1") == "20: 600 | 0 to 511");
+  CHECK(error_of("gpu0.signals.value[ = 1") == "21: = | 0 to 511");
+  CHECK_THAT(error_of("gpu0.\x1B[31mfoo = 3"), Catch::StartsWith("6: \x1B[31mfoo | one of system, "));
+  CHECK_THAT(error_of("gpu0.dma.\xFF\xFE = 3"), Catch::StartsWith("10: \xFF\xFE | one of output_base, "));
+  CHECK_THAT(error_of("gpu0.\xC3\xA4.rows = 3"), Catch::StartsWith("6: \xC3\xA4.rows | one of system, "));
+  CHECK(error_of("gpu0 = 3") == "6: = | a dot and a block");
   CHECK(error_of("gpu0.dma.rows 5") == "15: 5 | =, or the end of the line");
   CHECK(error_of("gpu0.dma.rows =") == "16: nothing | a number up to 0xffffffff");
   CHECK(error_of("gpu0.dma.rows = -1") == "17: -1 | a number up to 0xffffffff");
@@ -142,6 +151,8 @@ TEST_CASE("what is wrong is told with its column and what could stand there") {
         "35: failures | a field to write: failures is only read");
   CHECK(error_of("refused gpu0.dma.status.code = ok") == "none");
   CHECK(error_of("expect gpu0.memory[0, 8] == gpu1.dma.rows") == "29: gpu1.dma.rows | memory to compare with");
+  CHECK(error_of("refused read gpu0.dma.used = 5") == "28: = | the end of the line");
+  CHECK(error_of("refused read gpu0.memory[0, 8]") == "14: memory | a register to access");
   CHECK(error_of("refused gpu0.memory[0, 8]") == "9: memory | a register to access");
 }
 
