@@ -32,6 +32,9 @@ class LineEditor::Terminal {
     el_set(line_, EL_PROMPT, &Terminal::prompt);
     el_set(line_, EL_SIGNAL, 1);
     el_set(line_, EL_EDITOR, "emacs");
+    el_set(line_, EL_SETTY, "-d", "-intr", nullptr);  // while a line is typed Ctrl-C is a key
+    el_set(line_, EL_ADDFN, "drop", "drop the line", &Terminal::drop);
+    el_set(line_, EL_BIND, "^C", "drop", nullptr);
     el_set(line_, EL_HIST, history, history_);
     el_set(line_, EL_ADDFN, "complete", "complete a name", &Terminal::complete);
     el_set(line_, EL_BIND, "^I", "complete", nullptr);
@@ -65,6 +68,15 @@ class LineEditor::Terminal {
   }
 
   static char* prompt(EditLine* line) { return of(line).prompt_.data(); }
+
+  static unsigned char drop(EditLine* line, int) {
+    const LineInfo* const info = el_line(line);
+    const auto length = static_cast<int>(info->lastchar - info->buffer);
+    el_cursor(line, static_cast<int>(info->lastchar - info->cursor));
+    el_deletestr(line, length);
+    std::fputs("^C\n", stdout);
+    return CC_REDISPLAY;
+  }
 
   /// Goes on as far as all that is possible begins alike; shows it when that is no further.
   static unsigned char complete(EditLine* line, int) {

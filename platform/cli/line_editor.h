@@ -26,7 +26,8 @@ class LineEditor {
   LineEditor(const LineEditor&) = delete;
   LineEditor& operator=(const LineEditor&) = delete;
 
-  /// The next line without its end, which the history then has; none at the end of the input.
+  /// The next line without its end, which the history then has; none at the end of the input. Ctrl-C drops what is
+  /// typed and begins again.
   std::optional<std::string> next(const std::string& prompt);
 
  private:

@@ -20,11 +20,11 @@ constexpr const char* help =
     "  gpu0.dma.status                               read, and show\n"
     "  expect gpu0.dma.status.code == ok             read, and compare: ==, !=, <, <=, >, >=\n"
     "  wait gpu0.dma.status.busy == 0 timeout 10 us  read until it is so\n"
-    "  refused gpu0.dma.used = 5                     the access has to be refused\n"
+    "  refused gpu0.dma.used = 5                     the access, also a read, has to be refused\n"
     "  delay 500 ns                                  let time pass\n"
     "  fill gpu0.memory[0x1000, 64] u16 = 3 step 1   address, bytes, elements\n"
     "  gpu0.memory[0x1000, 64] u16                   show; expect and == compare\n"
-    "  help, quit; Tab completes\n";
+    "  help, quit; Tab completes, Ctrl-C drops the line, Ctrl-D ends\n";
 
 /// An empty text: nothing stands in the way.
 std::string failure_of(const ScriptSession::Outcome& outcome) {

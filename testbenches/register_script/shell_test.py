@@ -11,6 +11,7 @@ import select
 import signal
 import subprocess
 import sys
+import termios
 import time
 import unittest
 
@@ -33,6 +34,14 @@ class Terminal:
     def type(self, text):
         """To be called at a prompt, where the terminal is the shell's: before it, keys are the terminal's own."""
         os.write(self.line, text.encode())
+
+    def wait_for_keys(self, are_its_own):
+        """Until keys such as Ctrl-C are the shell's own, or are not any more: a prompt is shown a moment before."""
+        deadline = time.monotonic() + SECONDS
+        while bool(termios.tcgetattr(self.line)[3] & termios.ICANON) == are_its_own:
+            if time.monotonic() > deadline:
+                raise AssertionError(f"no change of the terminal within {SECONDS} s")
+            time.sleep(0.01)
 
     def read(self):
         """More of what is shown; False at the end."""
@@ -107,7 +116,7 @@ class Shell(unittest.TestCase):
         shell.expect(r"gpu0\.dma\.used: refused, access_denied: ")
         shell.expect(r"ns> ")
         shell.type("help\n")
-        shell.expect("Tab completes")
+        shell.expect("Tab completes, Ctrl-C drops the line, Ctrl-D ends")
         shell.expect(r"ns> ")
         shell.type("\t\t")  # of all there is
         shell.expect("  refused\r\n")
@@ -115,20 +124,32 @@ class Shell(unittest.TestCase):
         shell.expect(r"gpu0\.system\.gpus = 2")
         self.assertEqual(shell.end(), 0)
 
-    def test_an_interrupt_ends_it_and_leaves_the_terminal_as_it_was(self):
-        import termios
+    def test_control_c_drops_the_line_and_control_d_ends(self):
         shell = Terminal()
         shell.expect("> ")
+        shell.wait_for_keys(are_its_own=True)
+        shell.type("gpu0.dma.rows = 5\x01\x06")  # the cursor is within it
+        shell.expect("rows = 5")
+        shell.type("\x03")
+        shell.expect(r"\^C\r\n[\r\0]*0\.000 ns> ")
+        shell.type("gpu0.dma.rows\n")
+        shell.expect(r"gpu0\.dma\.rows = 0\r\n")
+        shell.expect(r"50\.000 ns> ")
+        shell.wait_for_keys(are_its_own=True)
+        shell.type("\x03\x03")
+        shell.expect(r"\^C\r\n[\r\0]*50\.000 ns> \^C\r\n[\r\0]*50\.000 ns> ")
+        shell.type("\x04")
+        self.assertEqual(shell.end(), 0)
+
+    def test_a_signal_ends_it_and_leaves_the_terminal_as_it_was(self):
+        shell = Terminal()
+        shell.expect("> ")
+        shell.wait_for_keys(are_its_own=True)
         shell.type("gpu0.dma.ro")
         shell.expect("gpu0.dma.ro")
-        shell.type("\x03")
+        os.kill(shell.process, signal.SIGINT)
         try:
-            flags = termios.tcgetattr(shell.line)[3]
-            deadline = time.monotonic() + SECONDS
-            while not flags & termios.ICANON and time.monotonic() < deadline:
-                time.sleep(0.01)
-                flags = termios.tcgetattr(shell.line)[3]
-            self.assertTrue(flags & termios.ICANON)
+            shell.wait_for_keys(are_its_own=False)
         except termios.error:
             pass  # the process has ended before
         self.assertEqual(shell.end(), -signal.SIGINT)
