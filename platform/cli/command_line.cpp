@@ -169,6 +169,13 @@ void add_validate(CLI::App& app, ValidateCommand& command) {
       ->transform(whole_number(1, 1024));
 }
 
+/// CLI11 gives an option that ends with = the argument behind it.
+void refuse_values_left_out(int argc, const char* const* argv) {
+  for (const std::string& argument : std::vector<std::string>(argv + std::min(argc, 1), argv + argc))
+    if (argument.rfind("--", 0) == 0 && argument.find('=') == argument.size() - 1)
+      throw InputError(argument, "nothing", "a value behind it");
+}
+
 /// False when the user has asked for nothing but help or the version, which is printed.
 bool parse(CLI::App& app, int argc, const char* const* argv) {
   try {
@@ -280,6 +287,7 @@ int run_command_line(int argc, const char* const* argv) {
   claim_standard_streams();
   end_tidily_on_signals();
   try {
+    refuse_values_left_out(argc, argv);
     if (!parse(app, argc, argv)) return success;
     if (app.got_subcommand("run")) return run(run_command);
     if (app.got_subcommand("check")) return check(file_to_check, settings_to_check);

@@ -108,6 +108,15 @@ TEST_CASE("names of files and folders are not empty") {
   }
 }
 
+TEST_CASE("an option without the value behind its equals sign does not take the next argument") {
+  const ValidFiles files;
+  for (const std::string option : {"--out=", "--register-trace=", "--set=", "--timeout="}) {
+    const Outcome outcome = run_program({"run", files.run().string(), option, "--print-config"});
+    CHECK(outcome.exit_code == 2);
+    CHECK(outcome.err == option + ": found nothing, expected a value behind it\n");
+  }
+}
+
 TEST_CASE("mistakes name the help that lists what there is") {
   check_refused({"riscv"}, "FILE.elf is required (see t3vp riscv --help)");
   check_refused({"registers", "script"}, "FILE is required (see t3vp registers script --help)");
