@@ -80,7 +80,7 @@ void ElfFile::read_segments() {
              "it within 64-bit addresses");
     segments_.push_back({segment.p_paddr, segment.p_memsz,
                          part(segment.p_offset, segment.p_filesz, name + " with content"),
-                         (segment.p_flags & PF_W) != 0});
+                         (segment.p_flags & PF_W) != 0, (segment.p_flags & PF_X) != 0});
   }
   if (segments_.empty())
     refuse("an ELF file without a segment to load", "program headers (PT_LOAD), as a linker writes them");

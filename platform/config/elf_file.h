@@ -19,6 +19,7 @@ class ElfFile {
     std::uint64_t bytes = 0;    ///< never past the end of the address space
     std::string_view content;   ///< its first bytes; the others are 0
     bool is_writable = true;    ///< by its flags
+    bool is_code = true;        ///< by its flags
     std::uint64_t last() const { return address + (bytes - 1); }
   };
 

@@ -83,7 +83,7 @@ Library::Library(const SoftwareLibrary& library, const Limits& limits)
     : Library(library, limits, PrivateCopy(library).file(library)) {
   exports_ = static_cast<const t3_export_table*>(dlsym(handle_, "t3_exports"));
   if (exports_ == nullptr) library.place.reject("it has no such table", a_library);
-  require_right(*exports_, library.place);
+  programs_ = require_right(*exports_, library.place);
 }
 
 Library::Library(const SoftwareLibrary& library, const Limits& limits, const fs::path& copy)

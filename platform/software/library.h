@@ -1,6 +1,9 @@
 // A native library of programs and kernels (t3/exports.h), opened.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "config/configuration.h"
 #include "config/software.h"
 #include "t3/exports.h"
@@ -18,6 +21,8 @@ class Library {
   Library& operator=(const Library&) = delete;
 
   const t3_export_table& exports() const { return *exports_; }
+  /// The names of its programs, in the table's order.
+  const std::vector<std::string>& programs() const { return programs_; }
 
  private:
   /// Opens the copy.
@@ -27,6 +32,7 @@ class Library {
   Limits limits_;
   void* handle_ = nullptr;
   const t3_export_table* exports_ = nullptr;
+  std::vector<std::string> programs_;
 };
 
 }  // namespace t3vp

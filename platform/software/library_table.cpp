@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <cstring>
 
 #include "guard/host_memory.h"
 #include "protocol/plain_name.h"
@@ -14,59 +14,85 @@ namespace {
 constexpr std::size_t most_entries = 1024;  // programs or kernels of a library
 constexpr const char* a_table = "a table of programs and kernels";
 
+/// Of this process.
+class OwnMemory : public TableMemory {
+ public:
+  bool read(std::uint64_t address, void* to, std::size_t bytes) const override {
+    const auto* const at = reinterpret_cast<const void*>(static_cast<std::uintptr_t>(address));
+    if (!memory_.can_be_read(at, bytes)) return false;
+    std::memcpy(to, at, bytes);
+    return true;
+  }
+  bool has_code(std::uint64_t address) const override {
+    return memory_.can_be_called(reinterpret_cast<const void*>(static_cast<std::uintptr_t>(address)));
+  }
+
+ private:
+  HostMemory memory_;
+};
+
+template <typename Pointer>
+std::uint64_t address_of(Pointer pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer);
+}
+
 class TableCheck {
  public:
-  TableCheck(const t3_export_table& table, const InputPlace& place) : table_(table), place_(place) {}
+  TableCheck(std::uint64_t table, const TableMemory& memory, const InputPlace& place)
+      : at_(table), memory_(memory), place_(place) {}
 
-  void require_right() const {
+  std::vector<std::string> require_right() {
     require_version();
+    read("its table t3_exports", at_, table_, a_table);
     require_text("its table", table_.name, "a table with a name");
     require_programs();
     require_kernels();
+    return programs_;
   }
 
  private:
   void require_version() const {
-    require_readable("its table t3_exports", &table_, 2 * sizeof table_.version, a_table);
-    if (table_.version != T3_EXPORTS_VERSION)
-      place_.reject(fmt::format("its table is of version {}", table_.version),
+    struct {
+      std::uint32_t version, layout;
+    } begin;
+    read("its table t3_exports", at_, begin, a_table);
+    if (begin.version != T3_EXPORTS_VERSION)
+      place_.reject(fmt::format("its table is of version {}", begin.version),
                     fmt::format("version {}: build it with this platform's headers", T3_EXPORTS_VERSION));
-    if (table_.layout != T3_EXPORTS_LAYOUT)
-      place_.reject(fmt::format("its table is of version {} with other structures", table_.version),
+    if (begin.layout != T3_EXPORTS_LAYOUT)
+      place_.reject(fmt::format("its table is of version {} with other structures", begin.version),
                     "this platform's structures: build it with this platform's headers");
-    require_readable("its table t3_exports", &table_, sizeof table_, a_table);
   }
 
-  void require_programs() const {
-    std::set<std::string_view> names;
+  void require_programs() {
+    const char* const expected = "a list of programs that ends with one without a name";
     for (std::size_t i = 0; table_.programs != nullptr; ++i) {
       const std::string what = fmt::format("its program number {}", i + 1);
-      const t3_named_program* const program = table_.programs + i;
-      require_readable(what, program, sizeof *program, "a list of programs that ends with one without a name");
-      if (program->name == nullptr) return;
-      if (i == most_entries)
-        place_.reject(fmt::format("it has more than {} programs", most_entries),
-                      "a list of programs that ends with one without a name");
-      const std::string_view name = require_name(what, program->name);
-      if (!names.insert(name).second)
+      t3_named_program program;
+      read(what, address_of(table_.programs) + i * sizeof program, program, expected);
+      if (program.name == nullptr) return;
+      if (i == most_entries) place_.reject(fmt::format("it has more than {} programs", most_entries), expected);
+      const std::string name = require_name(what, program.name);
+      if (std::find(programs_.begin(), programs_.end(), name) != programs_.end())
         place_.reject(fmt::format("it has two programs {}", name), "programs with a name of their own");
-      if (program->main == nullptr)
+      if (program.main == nullptr)
         place_.reject(fmt::format("whose program {} has no main function", name), "a program that can be called");
-      require_callable(fmt::format("its program {}", name), reinterpret_cast<const void*>(program->main));
+      require_callable(fmt::format("its program {}", name), address_of(program.main));
+      programs_.push_back(name);
     }
   }
 
   void require_kernels() const {
+    const char* const expected = "a list of kernels that ends with NULL";
     for (std::size_t i = 0; table_.kernels != nullptr; ++i) {
       const std::string what = fmt::format("its kernel number {}", i + 1);
-      require_readable(what, table_.kernels + i, sizeof *table_.kernels, "a list of kernels that ends with NULL");
-      const t3_kernel* const kernel = table_.kernels[i];
-      if (kernel == nullptr) return;
-      if (i == most_entries)
-        place_.reject(fmt::format("it has more than {} kernels", most_entries),
-                      "a list of kernels that ends with NULL");
-      require_readable(what, kernel, sizeof *kernel, "a kernel, or NULL behind the last one");
-      require_parts(fmt::format("its kernel {}", require_name(what, kernel->name)), *kernel);
+      const t3_kernel* at = nullptr;
+      read(what, address_of(table_.kernels) + i * sizeof at, at, expected);
+      if (at == nullptr) return;
+      if (i == most_entries) place_.reject(fmt::format("it has more than {} kernels", most_entries), expected);
+      t3_kernel kernel;
+      read(what, address_of(at), kernel, "a kernel, or NULL behind the last one");
+      require_parts(fmt::format("its kernel {}", require_name(what, kernel.name)), kernel);
     }
   }
 
@@ -74,54 +100,65 @@ class TableCheck {
   void require_parts(const std::string& what, const t3_kernel& kernel) const {
     for (const char* traffic : {kernel.reads, kernel.writes})
       if (traffic != nullptr) require_text(what + "'s traffic", traffic, "the name of a class of traffic");
-    const std::pair<const char*, const void*> parts[] = {
-        {"the reader of its arguments", reinterpret_cast<const void*>(kernel.arguments.read)},
-        {"its check", reinterpret_cast<const void*>(kernel.check)},
-        {"its plan", reinterpret_cast<const void*>(kernel.plan)},
-        {"its agreement", reinterpret_cast<const void*>(kernel.agree)},
-        {"its program", reinterpret_cast<const void*>(kernel.run)}};
+    const std::pair<const char*, std::uint64_t> parts[] = {
+        {"the reader of its arguments", address_of(kernel.arguments.read)},
+        {"its check", address_of(kernel.check)},
+        {"its plan", address_of(kernel.plan)},
+        {"its agreement", address_of(kernel.agree)},
+        {"its program", address_of(kernel.run)}};
     for (const auto& [part, function] : parts)
-      if (function != nullptr) require_callable(fmt::format("{}: {}", what, part), function);
+      if (function != 0) require_callable(fmt::format("{}: {}", what, part), function);
   }
 
-  void require_readable(const std::string& what, const void* at, std::size_t bytes, const std::string& expected) const {
-    if (!memory_.can_be_read(at, bytes))
-      place_.reject(fmt::format("{} is at {}, where nothing can be read", what, fmt::ptr(at)), expected);
+  template <typename Type>
+  void read(const std::string& what, std::uint64_t at, Type& to, const std::string& expected) const {
+    if (!memory_.read(at, &to, sizeof to))
+      place_.reject(fmt::format("{} is at {:#x}, where nothing can be read", what, at), expected);
   }
 
-  void require_callable(const std::string& what, const void* function) const {
-    if (!memory_.can_be_called(function))
-      place_.reject(fmt::format("{} is at {}, where there is no code", what, fmt::ptr(function)),
+  void require_callable(const std::string& what, std::uint64_t function) const {
+    if (!memory_.has_code(function))
+      place_.reject(fmt::format("{} is at {:#x}, where there is no code", what, function),
                     "a function that can be called");
   }
 
   /// It ends where it can be read, after at most 64 characters.
-  std::string_view require_text(const std::string& what, const char* text, const char* expected) const {
+  std::string require_text(const std::string& what, const char* text, const char* expected) const {
     constexpr std::size_t most = 64;
     if (text == nullptr) place_.reject(what + " has no name", expected);
-    std::size_t length = 0;
-    while (length <= most && memory_.can_be_read(text + length, 1) && text[length] != '\0') ++length;
-    if (length == 0 && memory_.can_be_read(text, 1)) place_.reject(what + " has no name", expected);
-    if (length > most || !memory_.can_be_read(text + length, 1))
-      place_.reject(
-          fmt::format("the name of {} is at {}, where no text of up to {} characters ends", what, fmt::ptr(text), most),
-          expected);
-    return {text, length};
+    std::string found;
+    char next = 1;
+    while (found.size() <= most && memory_.read(address_of(text) + found.size(), &next, 1) && next != '\0')
+      found += next;
+    if (next != '\0')
+      place_.reject(fmt::format("the name of {} is at {:#x}, where no text of up to {} characters ends", what,
+                                address_of(text), most),
+                    expected);
+    if (found.empty()) place_.reject(what + " has no name", expected);
+    return found;
   }
 
-  std::string_view require_name(const std::string& what, const char* text) const {
-    const std::string_view name = require_text(what, text, a_plain_name);
+  std::string require_name(const std::string& what, const char* text) const {
+    const std::string name = require_text(what, text, a_plain_name);
     if (!is_plain_name(name)) place_.reject(fmt::format("{} has the name \"{}\"", what, name), a_plain_name);
     return name;
   }
 
-  const t3_export_table& table_;
+  std::uint64_t at_;
+  const TableMemory& memory_;
   const InputPlace& place_;
-  HostMemory memory_;
+  t3_export_table table_{};
+  std::vector<std::string> programs_;
 };
 
 }  // namespace
 
-void require_right(const t3_export_table& table, const InputPlace& place) { TableCheck(table, place).require_right(); }
+std::vector<std::string> require_right(std::uint64_t table, const TableMemory& memory, const InputPlace& place) {
+  return TableCheck(table, memory, place).require_right();
+}
+
+std::vector<std::string> require_right(const t3_export_table& table, const InputPlace& place) {
+  return require_right(address_of(&table), OwnMemory(), place);
+}
 
 }  // namespace t3vp

@@ -6,34 +6,17 @@
 
 #include "built_in.h"
 #include "compute/kernel_registry.h"
+#include "software/executable_table.h"
 #include "software/firmware_image.h"
+#include "software/program_choice.h"
 
 namespace t3vp {
 namespace {
-
-std::vector<std::string> programs_of(const t3_export_table& table) {
-  std::vector<std::string> names;
-  for (const t3_named_program* p = table.programs; p != nullptr && p->name != nullptr; ++p) names.emplace_back(p->name);
-  return names;
-}
 
 std::string in_words(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
-}
-
-/// The library's program of this name, or its only one.
-t3_program* program_of(const t3_export_table& table, const std::string& name, const InputPlace& place) {
-  const std::vector<std::string> names = programs_of(table);
-  if (names.empty()) place.reject("a library without programs", "a library that has a program, or an executable for RISC-V");
-  if (name.empty() && names.size() > 1)
-    place.reject("a library of the programs " + in_words(names), "FILE:NAME, to choose one of them");
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (!name.empty() && names[i] != name) continue;
-    return table.programs[i].main;
-  }
-  place.reject("a library of " + in_words(names), "one of its programs behind the colon");
 }
 
 t3_program* built_in(const std::string& name) {
@@ -59,6 +42,7 @@ OpenedSoftware::OpenedSoftware(const RunConfiguration& configuration)
   if (software.on_core)
     image_ =
         std::make_unique<ElfFile>(software.library ? software.library->file : built_in_image(software.firmware_at));
+  if (software.on_core && software.library) require_program(*image_, software.program, software.library->place);
   for (OnGpu& gpu : gpus_) {
     compute::KernelRegistry registry(t3_built_in.kernels);
     for (const t3_kernel* const* kernel = t3_built_in.kernels; *kernel != nullptr; ++kernel)
@@ -66,8 +50,11 @@ OpenedSoftware::OpenedSoftware(const RunConfiguration& configuration)
     if (software.on_core) {
       // its programs are found by itself, when it runs
     } else if (software.library) {
-      const t3_export_table& table = gpu.libraries.emplace_back(*software.library, configuration.limits).exports();
-      gpu.program = program_of(table, software.program, software.library->place);
+      const Library& library = gpu.libraries.emplace_back(*software.library, configuration.limits);
+      const t3_export_table& table = library.exports();
+      gpu.program =
+          table.programs[choose_program(library.programs(), software.program, "a library", software.library->place)]
+              .main;
       add_kernels(table, software.library->place, registry, gpu.kernels);
     } else {
       gpu.program = built_in(software.program);

@@ -239,7 +239,7 @@ TEST_CASE("an executable that is not for the core is refused in one line") {
   require_refused(changed(folder, 4, "\x01"), "changed.elf: found an ELF file not of 64 bits");
   require_refused(changed(folder, 18, "\xb7"), "found an ELF file for machine 183", {"--set", "firmware=riscv"});
   require_refused(changed(folder, 16, std::string("\x03\0", 2)), "found an ELF file of type 3");
-  require_refused(changed(folder, 24, std::string(8, '\0')),
+  require_refused(changed(folder, 24, std::string(8, '\0')) + ":spins",
                   "changed.elf: found entry point 0x0, expected it in the core's memory, 0xfffffe0080000000 to "
                   "0xfffffe00bfffffff");
   require_refused(changed(folder, 56, std::string(2, '\0')),
@@ -264,9 +264,12 @@ TEST_CASE("a file that is no program is named for what it is") {
   require_refused((folder / "").string(), "a folder");
 }
 
-TEST_CASE("a program that an image does not have is told") {
+TEST_CASE("a program that an image without symbols does not have is told") {
   if (!has_image()) return;
-  const CoreRun run = guest("nobody");
+  const Folder folder;
+  constexpr std::size_t number_of_sections = 60;
+  const std::string image = changed(folder, number_of_sections, std::string(2, '\0'));
+  const CoreRun run({{"gpus", 1}, {"program", image + ":nobody"}});
   const Outcome outcome = run.run();
   CHECK(outcome.exit_code == 1);
   CHECK_THAT(outcome.out, Catch::Contains("GPU 0 firmware is an image without the program that is asked for"));
