@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "hart/trap_text.h"
 #include "protocol/address_map.h"
 #include "protocol/response_status.h"
 
@@ -116,6 +117,7 @@ void FirmwareCore::send(tlm::tlm_generic_payload& access) {
   unsigned char& data = *access.get_data_ptr();
   if (access.is_read()) data = offset == uart_status ? uart_is_empty : 0;
   if (!access.is_write() || offset != 0) return;
+  ++printed_;
   if (data != '\n') line_ += static_cast<char>(data);
   if (data == '\n' || line_.size() == longest_line) end_line();
 }
@@ -215,8 +217,9 @@ std::vector<std::string> FirmwareCore::diagnosis() const {
   const std::string who = "GPU " + std::to_string(gpu_) + " firmware ";
   if (finished()) return {};
   if (core.hart().is_lost())
-    return {who + "has stopped: the first instruction of its trap handler, at " + place(core.hart().pc) +
-            " (mtvec), raises an exception itself, cause " + std::to_string(core.hart().control.mcause)};
+    return {who + "has stopped: " + riscv::text_of_loss(core.hart(), [this](std::uint64_t address) {
+              return place(address);
+            })};
   if (core.hart().sleeps() && waits_for().empty())
     return {who + "sleeps (wfi at " + place(core.hart().pc - 4) + ") and no interrupt that it has enabled can come"};
   return {};

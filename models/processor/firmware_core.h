@@ -49,6 +49,8 @@ class FirmwareCore : public Processor {
   CoreMemory& memory() { return memory_; }
   /// Calls of the host, so far.
   std::uint64_t calls() const { return calls_; }
+  /// Bytes that the UART has been given, so far.
+  std::uint64_t printed() const { return printed_; }
   std::vector<std::string> diagnosis() const override;
   void visit_statistics(const StatisticVisitor& visit) const override;
 
@@ -93,7 +95,7 @@ class FirmwareCore : public Processor {
   std::optional<std::uint64_t> entry_;
   std::function<void(std::uint64_t)> on_call_;
   std::function<std::string(std::uint64_t)> name_of_place_;
-  std::uint64_t calls_ = 0;
+  std::uint64_t calls_ = 0, printed_ = 0;
   std::string line_;  ///< that the UART has not sent yet
   Status refusal_ = Status::ok;
   bool was_raised_ = false;       ///< the interrupt, when the wait began

@@ -12,6 +12,7 @@
 
 #include "config/input_error.h"
 #include "guard/memory_need.h"
+#include "hart/trap_text.h"
 #include "riscv/core.h"
 #include "run/core_debugger.h"
 
@@ -218,8 +219,7 @@ std::string reason_of(const RiscvOutcome& outcome, const RiscvRun& run) {
     case End::asleep:
       return "the program waits for an interrupt (wfi), of which this machine has none";
     case End::lost:
-      return fmt::format("the first instruction of the trap handler (mtvec) raises an exception itself, cause {}",
-                         outcome.mcause);
+      return outcome.loss;
     case End::killed:
       return "the debugger has ended the run";
     case End::told:
@@ -244,8 +244,8 @@ RiscvOutcome run_riscv(const ElfFile& program, const RiscvRun& run) {
   outcome.tohost = machine.told();
   outcome.instructions = hart.retired();
   outcome.pc = hart.pc;
-  outcome.mcause = hart.control.mcause;
-  outcome.mepc = hart.control.mepc;
+  if (hart.is_lost())
+    outcome.loss = riscv::text_of_loss(hart, [](std::uint64_t address) { return fmt::format("{:#x}", address); });
   if (debugger && !outcome.has_result()) debugger->show_end(reason_of(outcome, run) + "; the run is at its end");
   if (debugger) debugger->exit(outcome.has_passed() ? 0 : 1);
   return outcome;

@@ -33,7 +33,8 @@ struct RiscvOutcome {
   End end = End::told;
   std::uint64_t tohost = 0;
   std::uint64_t instructions = 0;  ///< retired
-  std::uint64_t pc = 0, mcause = 0, mepc = 0;
+  std::uint64_t pc = 0;
+  std::string loss;  ///< of a hart that is lost: why, in words
   /// It has told its result; 1 means that all is well.
   bool has_result() const { return end == End::told && tohost % 2 == 1; }
   bool has_passed() const { return has_result() && tohost == 1; }

@@ -95,8 +95,10 @@ TEST_CASE("riscv programs that do not end are given up with a reason") {
                                                 "none (pc 0x80000008, 2 instructions retired)");
   elf.words = {nop(), 0};
   check_failed(run_elf(folder, elf.text()), name +
-                                                ": the first instruction of the trap handler (mtvec) raises an "
-                                                "exception itself, cause 1 (pc 0x0, 1 instructions retired)");
+                                                ": the trap handler, at 0x0 (mtvec, which has not been set), raises an "
+                                                "exception itself: fetch access fault (cause 1) at pc 0x0; it was "
+                                                "called for: illegal instruction (cause 2) at pc 0x80000004 (pc 0x0, 1 "
+                                                "instructions retired)");
 }
 
 TEST_CASE("riscv code that is skipped by a trap for registers that there are not") {
@@ -121,7 +123,8 @@ TEST_CASE("riscv memories are where the user puts them") {
   CHECK(run_elf(folder, elf.text(), {"--memory", "0x1000:0x2000"}).exit_code == 0);
   // A read just behind memory is an exception, and no handler is there.
   elf.words = {auipc(t0, 2), lw(a0, t0, -4), lw(a0, t0, 0)};
-  CHECK_THAT(run_elf(folder, elf.text(), {"--memory", "0x1000:8KiB"}).err, Catch::Contains("cause 1 (pc 0x0, 2 instr"));
+  CHECK_THAT(run_elf(folder, elf.text(), {"--memory", "0x1000:8KiB"}).err,
+             Catch::Contains("called for: load access fault (cause 5) at pc 0x1008 (pc 0x0, 2 instr"));
 }
 
 TEST_CASE("riscv memories that cannot be are refused") {

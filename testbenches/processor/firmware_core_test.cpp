@@ -309,10 +309,11 @@ TEST_CASE("a core whose trap handler raises an exception itself says so") {
   bench.place(handler, {0});
   bench.run({ld(a1, s0, 0)});
   REQUIRE(bench.core.diagnosis().size() == 1);
-  CHECK(
-      bench.core.diagnosis()[0] ==
-      "GPU 1 firmware has stopped: the first instruction of its trap handler, at 0xfffffe0080000800 (mtvec), raises an "
-      "exception itself, cause 2");
+  CHECK(bench.core.diagnosis()[0] ==
+        "GPU 1 firmware has stopped: the trap handler, at 0xfffffe0080000800 (mtvec), raises an exception itself: "
+        "illegal "
+        "instruction (cause 2) at pc 0xfffffe0080000800; it was called for: load access fault (cause 5) at pc "
+        "0xfffffe0080000000");
 }
 
 TEST_CASE("a core that is given nothing to run has ended") {

@@ -301,13 +301,56 @@ TEST_CASE("a handler whose first instruction raises an exception has lost the ha
   bench.hart.run(1'000'000);
   CHECK(bench.hart.is_lost());
   CHECK(bench.hart.steps() == 2);
-  HartBench reader;  // of something that may come back
-  reader.hart.x[t0] = nowhere;
-  reader.place(HartBench::handler, {lw(a0, t0, 0)});
-  reader.execute({ecall()});
-  reader.hart.run(1000);
-  CHECK_FALSE(reader.hart.is_lost());
-  CHECK(reader.hart.steps() == 1001);
+}
+
+TEST_CASE("a handler whose first load is refused twice has lost the hart") {
+  HartBench bench;
+  bench.hart.x[t0] = nowhere;
+  bench.place(HartBench::handler, {lw(a0, t0, 0), self()});
+  bench.execute({nop(), ecall()});
+  bench.hart.run(1000);
+  CHECK(bench.hart.is_lost());
+  CHECK(bench.hart.steps() == 4);
+  REQUIRE(bench.hart.first_trap());
+  CHECK(bench.hart.first_trap()->cause == 11);
+  CHECK(bench.hart.first_trap()->pc == HartBench::base + 4);
+  HartBench patient;  // what is refused once may be there the next time
+  patient.hart.x[t0] = nowhere;
+  patient.place(HartBench::handler, {lw(a0, t0, 0), self()});
+  patient.execute({ecall()});
+  patient.hart.run(1);
+  patient.hart.x[t0] = HartBench::data;
+  patient.hart.run(1000);
+  CHECK_FALSE(patient.hart.is_lost());
+}
+
+TEST_CASE("a handler that saves registers on a stack that is not there has lost the hart") {
+  HartBench bench;
+  bench.hart.x[sp] = HartBench::base + 8;
+  bench.place(HartBench::handler, {addi(sp, sp, -64), sd(t0, sp, 8), self()});
+  bench.execute({sd(t0, sp, -16)});
+  bench.hart.run(1000);
+  CHECK(bench.hart.is_lost());
+  CHECK(bench.hart.steps() == 5);
+  REQUIRE(bench.hart.first_trap());
+  CHECK(bench.hart.first_trap()->pc == HartBench::base);
+}
+
+TEST_CASE("a program that looks by its traps for where memory is has not lost the hart") {
+  HartBench bench;
+  bench.hart.x[t0] = nowhere;
+  bench.hart.x[t1] = 0x1000;
+  // The handler goes on with the next place, and from there to the next access.
+  bench.place(HartBench::handler, {add(t0, t0, t1), lw(a0, t0, 0), self()});
+  bench.execute({lw(a0, t0, 0)});
+  bench.hart.run(1000);
+  CHECK_FALSE(bench.hart.is_lost());
+  HartBench handled;  // one instruction that is refused again and again
+  handled.hart.x[t0] = nowhere;
+  handled.place(HartBench::handler, {nop(), mret()});
+  handled.execute({lw(a0, t0, 0)});
+  handled.hart.run(1000);
+  CHECK_FALSE(handled.hart.is_lost());
 }
 
 }  // namespace t3vp::test::traps_test

@@ -129,20 +129,39 @@ void Hart::take_interrupt() {
   const std::uint64_t ready = control.mie_bit && !holds_interrupts_ ? control.mip & control.mie : 0;
   for (const Interrupt interrupt : {Interrupt::external, Interrupt::software, Interrupt::timer}) {
     if ((ready & interrupt_bit(interrupt)) == 0) continue;
-    pc = enter_trap(of_interrupt | static_cast<std::uint64_t>(interrupt), pc, 0);
+    const std::uint64_t cause = of_interrupt | static_cast<std::uint64_t>(interrupt);
+    last_trap_ = {cause, pc, retired()};
+    pc = enter_trap(cause, pc, 0);
     return;
   }
 }
 
 std::uint64_t Hart::raise(Cause cause, std::uint64_t at, std::uint64_t value) {
-  const bool was_enabled = control.mie_bit;
+  if (!control.mie_bit && is_begin_of_handler(cause, at, value)) look_at_handler(cause, at);
+  last_trap_ = {static_cast<std::uint64_t>(cause), at, retired()};
   ++exceptions_;
-  const std::uint64_t handler = enter_trap(static_cast<std::uint64_t>(cause), at, value);
-  if (handler == at && !was_enabled && comes_again(cause)) {
-    lost_ = true;
-    pause();
-  }
-  return handler;
+  return enter_trap(static_cast<std::uint64_t>(cause), at, value);
+}
+
+/// Its first instruction, or one that it has come to straight from there and which accesses memory around its stack
+/// pointer in vain.
+bool Hart::is_begin_of_handler(Cause cause, std::uint64_t at, std::uint64_t value) const {
+  if (at == handler()) return true;
+  if (!last_trap_ || (cause != Cause::load_access && cause != Cause::store_access)) return false;
+  constexpr std::uint64_t stack_pointer = 2, reach = 2048;  // of an instruction's offset
+  const std::uint64_t done = retired() - last_trap_->retired, distance = at - handler();
+  const bool is_straight = distance >= 2 * done && distance <= 4 * done;
+  return is_straight && value - x[stack_pointer] + reach < 2 * reach;
+}
+
+/// What may be otherwise the next time has to come twice.
+void Hart::look_at_handler(Cause cause, std::uint64_t at) {
+  const bool follows = last_trap_ && (at != handler() || last_trap_->retired == retired());
+  const bool is_again = follows && last_trap_->pc == at;
+  if (!is_again) first_trap_ = follows ? last_trap_ : std::nullopt;
+  if (!is_again && (at != handler() || !comes_again(cause))) return;
+  lost_ = true;
+  pause();
 }
 
 std::uint64_t Hart::enter_trap(std::uint64_t cause, std::uint64_t at, std::uint64_t value) {
@@ -153,9 +172,8 @@ std::uint64_t Hart::enter_trap(std::uint64_t cause, std::uint64_t at, std::uint6
   control.mpie_bit = control.mie_bit;
   control.mie_bit = false;
   reservation = {};
-  const std::uint64_t base = control.mtvec & ~std::uint64_t{3};
   const bool is_vectored = (control.mtvec & 1) != 0 && (cause & of_interrupt) != 0;
-  return is_vectored ? base + 4 * (cause & ~of_interrupt) : base;
+  return is_vectored ? handler() + 4 * (cause & ~of_interrupt) : handler();
 }
 
 std::uint64_t Hart::return_from_trap() {

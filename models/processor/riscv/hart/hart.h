@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "hart/control_registers.h"
@@ -36,8 +37,15 @@ class Hart {
   bool is_paused() const { return paused_; }
   /// Waits for an interrupt (WFI), one that is pending and enabled, whether or not mstatus.MIE has it taken.
   bool sleeps() const { return sleeps_ && (control.mip & control.mie) == 0; }
-  /// The first instruction of the trap handler raises an exception, and will for ever.
+  /// The trap handler raises an exception with its first instruction, and will for ever, or where it begins to save
+  /// registers on a stack that is not there: what it has been called for is lost.
   bool is_lost() const { return lost_; }
+  struct Trap {
+    std::uint64_t cause, pc;
+    std::uint64_t retired;  ///< instructions before it
+  };
+  /// Of a hart that is lost, what its handler was called for before it raised exceptions; nothing when it was not.
+  const std::optional<Trap>& first_trap() const { return first_trap_; }
   /// The lines of this moment, a bit of mip each.
   void set_interrupts(std::uint64_t pending) { control.mip = pending & all_interrupts; }
   /// Goes on with the handler if there is one to be taken, as run() does; between runs, for who looks at each
@@ -98,6 +106,9 @@ class Hart {
   bool load_elsewhere(std::uint64_t address, unsigned char* data, std::uint32_t bytes);
   bool store_elsewhere(std::uint64_t address, const unsigned char* data, std::uint32_t bytes);
   std::uint64_t enter_trap(std::uint64_t cause, std::uint64_t at, std::uint64_t value);
+  bool is_begin_of_handler(Cause cause, std::uint64_t at, std::uint64_t value) const;
+  void look_at_handler(Cause cause, std::uint64_t at);
+  std::uint64_t handler() const { return control.mtvec & ~std::uint64_t{3}; }
 
   static constexpr std::size_t cached_instructions = 1 << 13;
 
@@ -107,6 +118,7 @@ class Hart {
   std::vector<Instruction> cache_;  ///< the place of an instruction is told by its address
   Instruction uncached_;
   std::uint64_t steps_ = 0, limit_ = 0, exceptions_ = 0;
+  std::optional<Trap> last_trap_, first_trap_;
   bool paused_ = false, sleeps_ = false, lost_ = false, holds_interrupts_ = false;
 };
 
