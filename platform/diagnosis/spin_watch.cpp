@@ -25,7 +25,7 @@ std::uint64_t SpinWatch::progress() const {
   std::uint64_t sum = progress_without_programs(node_);
   for (const auto& gpu : node_.gpus()) {
     sum += gpu->processor.accesses();
-    if (const auto* const core = core_of(*gpu)) sum += core->calls();
+    if (const auto* const core = core_of(*gpu)) sum += core->calls() + core->printed();
   }
   return sum;
 }

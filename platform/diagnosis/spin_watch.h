@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "hardware/node.h"
 #include "guard/run_clock.h"
+#include "hardware/node.h"
 
 namespace t3vp {
 
@@ -13,8 +13,8 @@ class SpinWatch {
  public:
   SpinWatch(const Node& node, double limit_s, const RunClock& clock);
 
-  /// To be called now and then. Whether a core has computed for that time on the host without an access to the node and
-  /// without a call of its host, and nothing else has happened.
+  /// To be called now and then. Whether a core has computed for that time on the host without an access to the node,
+  /// a call of its host or a printed character, and nothing else has happened. Its timer it may read all the while.
   bool in_vain();
   /// Which core it is, and where: "the firmware of GPU 0 at pc 0xfffffe0080041234".
   std::string text() const;

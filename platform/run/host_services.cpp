@@ -6,6 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "hart/trap_text.h"
+#include "protocol/address_map.h"
 #include "run/published_contents.h"
 #include "software/firmware_image.h"
 #include "t3/exports.h"
@@ -21,12 +23,20 @@ const Type* as_pointer(std::uint64_t address) {
   return reinterpret_cast<const Type*>(static_cast<std::uintptr_t>(address));  // of the core's memory
 }
 
-const char* name_of_cause(std::uint64_t cause) {
-  constexpr const char* names[] = {"misaligned fetch", "fetch access fault", "illegal instruction",
-                                   "breakpoint",       "misaligned load",    "load access fault",
-                                   "misaligned store", "store access fault"};
-  constexpr std::uint64_t call = 11;
-  return cause < std::size(names) ? names[cause] : cause == call ? "environment call" : "trap";
+/// What mtval says of a trap with this cause: where it is no address of an access, or nothing, that is no address.
+std::string value_of_trap(std::uint64_t cause, std::uint64_t value) {
+  switch (static_cast<riscv::Cause>(cause)) {
+    case riscv::Cause::fetch_access:
+    case riscv::Cause::load_misaligned:
+    case riscv::Cause::load_access:
+    case riscv::Cause::store_misaligned:
+    case riscv::Cause::store_access:
+      return fmt::format(", address {:#x}", value);
+    case riscv::Cause::illegal_instruction:
+      return fmt::format(", instruction {:#x}", value);
+    default:
+      return {};
+  }
 }
 
 }  // namespace
@@ -163,26 +173,32 @@ void HostServices::end(t3_host_call& call) {
   core_.end(static_cast<Status>(call.value), static_cast<std::uint32_t>(call.bytes));
 }
 
-/// An overflow of the stack, which begins where memory does, meets what is below.
+/// An overflow of the stack, which begins where memory does, meets what is below, where nothing is.
 std::string HostServices::reason_of(const t3_host_call& fault) const {
   constexpr std::uint64_t fetch_access = 1, breakpoint = 3, load_access = 5, store_access = 7;
   const processor::CoreMemory& memory = core_.memory();
-  const std::uint64_t address = fault.result;
+  const std::uint64_t address = fault.result, memory_end = memory.base() + memory.bytes();
+  const auto is_below_stack = [&memory](std::uint64_t place) {
+    return place >= address_map::core_first_page + processor::FirmwareCore::first_page_bytes && place < memory.base();
+  };
   const bool is_access = fault.value == load_access || fault.value == store_access;
   if (fault.value == breakpoint)
     return ": a compiler puts one where a program cannot go on, such as at a null pointer that it has seen";
-  if (is_access && fault.bytes < memory.base() && address < memory.base()) return ": its stack has overflowed";
+  if (is_access && is_below_stack(fault.bytes) && is_below_stack(address)) return ": its stack has overflowed";
   if (address < processor::FirmwareCore::first_page_bytes && (is_access || fault.value == fetch_access))
     return ": where a null pointer leads, the first page of the node is refused to cores";
   if (fault.value == store_access && memory.at(address, 1) != nullptr && !memory.may_write(address, 1))
     return ": code or constants, which cannot be written";
+  if ((is_access || fault.value == fetch_access) && address >= memory_end && address >> 40 == memory_end >> 40)
+    return fmt::format(": behind the core's memory, which ends at {:#x}", memory_end - 1);
   return {};
 }
 
 void HostServices::fault(t3_host_call& call) {
-  core_.crash(fmt::format("has a trap that nobody handles: {} (cause {}) at pc {}, address {:#x}{}; ra {}, sp {:#x}",
-                          name_of_cause(call.value), call.value, place_in(program_.image, call.data), call.result,
-                          reason_of(call), place_in(program_.image, call.text), call.bytes));
+  core_.crash(fmt::format("has a trap that nobody handles: {} at pc {}{}{}; ra {}, sp {:#x}",
+                          riscv::name_of_trap(call.value), place_in(program_.image, call.data),
+                          value_of_trap(call.value, call.result), reason_of(call), place_in(program_.image, call.text),
+                          call.bytes));
 }
 
 void HostServices::panic(t3_host_call& call) { core_.crash(text_at(call.text)); }

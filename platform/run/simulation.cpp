@@ -193,8 +193,10 @@ void run_dry(const Node& node, const Parts& parts) {
     for (std::string& wait : barriers.give_up()) given_up.push_back(std::move(wait));
     kernels.look();
     if (spins.in_vain())
-      throw std::runtime_error(fmt::format("limits.firmware_s: {} has computed for {} s without an access or a call",
-                                           spins.text(), configuration.limits.firmware_s));
+      throw std::runtime_error(
+          fmt::format("limits.firmware_s: {} has computed for {} s of the host's time without an access to the node, a "
+                      "call of its host or a character printed",
+                      spins.text(), configuration.limits.firmware_s));
     const Picoseconds next = now() + from_sc_time(sc_core::sc_time_to_pending_activity());
     if (next > limit) end_at_limit(configuration, pulse);
     // A stride within which nothing happens would not move the time.

@@ -220,7 +220,59 @@ static enum t3_status disagrees(const struct t3_hal* hal, const struct t3_job* j
   return hal->exchange(hal->platform, hal->gpu == 0 ? "one" : "other", mine, 1, all, UINT64_MAX);
 }
 
+/* Each character long behind the last one, for those who look at what it does. */
+static enum t3_status prints_slowly(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  for (unsigned i = 0; i < 20; ++i) {
+    for (volatile unsigned spin = 0; spin < 4000000; ++spin) {
+    }
+    putchar('.');
+  }
+  return T3_OK;
+}
+
+/* By the core's own timer: 0x4000 is mtimecmp, 0 is msip. */
+static enum t3_status interrupts_itself(uint64_t line, uint64_t timer_at, uint64_t software) {
+  *pointer(UINT64_C(0xfffffe0002004000)) = timer_at;
+  *(volatile uint32_t*)pointer(UINT64_C(0xfffffe0002000000)) = (uint32_t)software;
+  __asm__ volatile("csrw mie, %0\n csrsi mstatus, 8\n nop\n nop" ::"r"(line) : "memory");
+  return T3_OK;
+}
+
+static enum t3_status timer_interrupts(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  return interrupts_itself(1 << 7, 0, 0);
+}
+
+static enum t3_status software_interrupts(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  return interrupts_itself(1 << 3, UINT64_MAX, 1);
+}
+
+static enum t3_status calls_nobody(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  __asm__ volatile("ecall");
+  return T3_OK;
+}
+
+static enum t3_status loses_its_stack(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  __asm__ volatile("li sp, 16\n lw a0, 4(%0)" ::"r"(pointer(0)) : "a0", "memory");
+  return T3_OK;
+}
+
+static enum t3_status reads_behind_memory(const struct t3_hal* hal, const struct t3_job* job) {
+  (void)hal, (void)job;
+  return *pointer(UINT64_C(0xfffffe00c0000010)) == 0 ? T3_OK : T3_BUSY;
+}
+
 static const struct t3_named_program programs[] = {{"spins", spins},
+                                                   {"prints_slowly", prints_slowly},
+                                                   {"timer_interrupts", timer_interrupts},
+                                                   {"software_interrupts", software_interrupts},
+                                                   {"calls_nobody", calls_nobody},
+                                                   {"loses_its_stack", loses_its_stack},
+                                                   {"reads_behind_memory", reads_behind_memory},
                                                    {"spins_in_an_exchange", spins_in_an_exchange},
                                                    {"overflows", overflows},
                                                    {"reads_nothing", reads_nothing},

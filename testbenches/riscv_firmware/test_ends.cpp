@@ -36,6 +36,12 @@ std::string trap(const std::string& cause, const std::string& function, const st
          "\\+0x[0-9a-f]*\\), address " + address + "; ra " + caller + ", sp 0xfffffe00800[0-9a-f]*";
 }
 
+/// Of one that no address has been given to; `more`: what is told behind the place.
+std::string trap_without_address(const std::string& cause, const std::string& function, const std::string& more = "") {
+  return "GPU 0 firmware has a trap that nobody handles: " + cause + " at pc 0xfffffe00800[0-9a-f]* \\(" + function +
+         "\\+0x[0-9a-f]*\\)" + more + "; ra .*, sp 0xfffffe00800[0-9a-f]*";
+}
+
 /// An executable with other bytes at a place of its header.
 std::string changed(const Folder& folder, std::size_t at, const std::string& bytes) {
   std::string content = text_of(FIRMWARE_DIR "/core_guests.elf");
@@ -106,9 +112,9 @@ TEST_CASE("a core writes neither its code nor its constants") {
 
 TEST_CASE("a trap of the compiler's says where such traps come from") {
   if (!has_image()) return;
-  require_diagnosis(guest("traps"), trap("breakpoint \\(cause 3\\)", "traps",
-                                         "0x[0-9a-f]*: a compiler puts one where a program cannot go on, such as at a "
-                                         "null pointer that it has seen"));
+  require_diagnosis(guest("traps"), trap_without_address("breakpoint \\(cause 3\\)", "traps",
+                                                         ": a compiler puts one where a program cannot go on, such as "
+                                                         "at a null pointer that it has seen"));
 }
 
 TEST_CASE("an exception that firmware does not handle is one line with its cause and place") {
@@ -125,7 +131,36 @@ TEST_CASE("a jump to nowhere and an illegal instruction are such exceptions") {
                     "GPU 0 firmware has a trap that nobody handles: fetch access fault \\(cause 1\\) at pc "
                     "0x80000000000, address 0x80000000000; ra 0x.* \\(jumps\\+0x[0-9a-f]*\\), sp .*");
   require_diagnosis(guest("illegal"),
-                    "GPU 0 firmware has a trap that nobody handles: illegal instruction .*address 0xffffffff; ra .*");
+                    "GPU 0 firmware has a trap that nobody handles: illegal instruction "
+                    "\\(cause 2\\) at pc .*, instruction 0xffffffff; ra .*");
+  require_diagnosis(guest("calls_nobody"), trap_without_address("environment call \\(cause 11\\)", "calls_nobody"));
+}
+
+TEST_CASE("an interrupt that nobody handles is told by its name") {
+  if (!has_image()) return;
+  require_diagnosis(guest("timer_interrupts"), trap_without_address("timer interrupt", "[a-z_]*"));
+  require_diagnosis(guest("software_interrupts"), trap_without_address("software interrupt", "[a-z_]*"));
+}
+
+TEST_CASE("a null pointer is none of the stack's overflows wherever the stack is") {
+  if (!has_image()) return;
+  require_diagnosis(guest("loses_its_stack"),
+                    "GPU 0 firmware has a trap that nobody handles: load access fault \\(cause 5\\) at pc .*, address "
+                    "0x4: where a null pointer leads, the first page of the node is refused to cores; ra .*, sp 0x10");
+}
+
+TEST_CASE("an access behind a core's memory is told so") {
+  if (!has_image()) return;
+  require_diagnosis(guest("reads_behind_memory"),
+                    trap("load access fault \\(cause 5\\)", "reads_behind_memory",
+                         "0xfffffe00c0000010: behind the core's memory, which ends at 0xfffffe00bfffffff"));
+}
+
+TEST_CASE("firmware that goes on printing does not spin") {
+  if (!has_image()) return;
+  const Outcome outcome = guest("prints_slowly", {{"limits", {{"firmware_s", 0.4}, {"wall_s", 60}}}}).run();
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.exit_code == 0);
 }
 
 TEST_CASE("firmware that spins for ever ends by limits of host time or of simulated time") {
@@ -133,9 +168,12 @@ TEST_CASE("firmware that spins for ever ends by limits of host time or of simula
   const auto [program, gpus] = GENERATE(table<const char*, int>({{"spins", 1}, {"spins_in_an_exchange", 2}}));
   const Outcome outcome = guest(program, {{"gpus", gpus}, {"limits", {{"firmware_s", 0.3}, {"wall_s", 30}}}}).run();
   CHECK(outcome.exit_code == 1);
-  CHECK_THAT(outcome.err, Catch::Contains("limits.firmware_s: the firmware of GPU 0 at pc 0xfffffe00800") &&
-                              Catch::Contains(" (spins") &&
-                              Catch::Contains("has computed for 0.3 s without an access or a call"));
+  CHECK_THAT(outcome.err,
+             Catch::Contains("limits.firmware_s: the firmware of GPU 0 at pc 0xfffffe00800") &&
+                 Catch::Contains(" (spins") &&
+                 Catch::Contains(
+                     "has computed for 0.3 s of the host's time without an access to the node, a call of its host or a "
+                     "character printed"));
   const Outcome limited = guest(program, {{"gpus", gpus}, {"limits", {{"simulated_ms", 0.1}}}}).run();
   CHECK(limited.exit_code == 1);
   CHECK_THAT(limited.err, Catch::Contains("limits.simulated_ms: the run is not over after 0.1 ms"));
