@@ -351,6 +351,12 @@ TEST_CASE("a program that looks by its traps for where memory is has not lost th
   handled.execute({lw(a0, t0, 0)});
   handled.hart.run(1000);
   CHECK_FALSE(handled.hart.is_lost());
+  HartBench behind;  // right behind a handler that returns to it
+  behind.hart.x[sp] = nowhere;
+  behind.place(HartBench::handler, {nop(), mret(), sd(t0, sp, 8), self()});
+  behind.hart.pc = HartBench::handler + 8;
+  behind.hart.run(1000);
+  CHECK_FALSE(behind.hart.is_lost());
 }
 
 }  // namespace t3vp::test::traps_test

@@ -177,6 +177,7 @@ std::uint64_t Hart::enter_trap(std::uint64_t cause, std::uint64_t at, std::uint6
 }
 
 std::uint64_t Hart::return_from_trap() {
+  last_trap_.reset();
   control.mie_bit = control.mpie_bit;
   control.mpie_bit = true;
   look_at_interrupts();
