@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "config/configuration.h"
-#include "protocol/units.h"
 #include "guard/run_clock.h"
+#include "protocol/units.h"
 
 namespace t3vp {
 

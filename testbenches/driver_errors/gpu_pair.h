@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "diagnosis/diagnosis.h"
 #include "driver_errors/guests.h"
 #include "hardware/node.h"
-#include "diagnosis/diagnosis.h"
 #include "run/hardware_monitor.h"
 
 namespace t3vp::test {
