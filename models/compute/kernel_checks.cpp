@@ -14,7 +14,7 @@
 
 namespace t3vp::compute {
 namespace {
-constexpr std::uint32_t entry_bytes = T3_KERNEL_PACKET_ENTRY_BYTES;
+constexpr std::uint32_t packet_entry_bytes = T3_KERNEL_PACKET_ENTRY_BYTES;
 constexpr std::uint32_t argument_alignment = 32, known_flags = T3_KERNEL_PACKET_FLAGS_BARRIER;
 
 /// What a kernel's check may say of itself. The others say how a wait has ended, or what became of a context or of a
@@ -60,14 +60,14 @@ std::string KernelQueue::check_place_of_arguments() const {
     return fmt::format(
         "arguments {:#x} of {} bytes: behind the packet in its entry, {:#x} to {:#x}, or outside of the "
         "ring at {:#x} to {:#x}, expected",
-        address, bytes, packet_address_ + T3_KERNEL_PACKET_BYTES, packet_address_ + entry_bytes - 1, ring().begin,
-        ring().end - 1);
+        address, bytes, packet_address_ + T3_KERNEL_PACKET_BYTES, packet_address_ + packet_entry_bytes - 1,
+        ring().begin, ring().end - 1);
   return {};
 }
 
 /// The arguments lie in the packet's own entry.
 bool KernelQueue::come_with_packet() const {
-  const std::uint64_t begin = packet_address_ + T3_KERNEL_PACKET_BYTES, end = packet_address_ + entry_bytes;
+  const std::uint64_t begin = packet_address_ + T3_KERNEL_PACKET_BYTES, end = packet_address_ + packet_entry_bytes;
   return packet_.arguments >= begin && packet_.arguments + packet_.argument_bytes <= end;
 }
 

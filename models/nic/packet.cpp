@@ -12,14 +12,14 @@ namespace {
 constexpr std::uint32_t each = 8 + 12 + 4 + 2, rdma = 16, atomic = 28, acknowledge = 4, atomic_acknowledge = 8,
                         immediate = 4;
 // What an accumulate's first packet says beside the RDMA header, which InfiniBand has no header for.
-constexpr std::uint32_t tile = T3_NIC_TILE_BYTES;
+constexpr std::uint32_t tile_bytes = T3_NIC_TILE_BYTES;
 
 std::uint32_t header_bytes(const Packet& packet) {
   switch (packet.kind) {
     case Packet::Kind::write:
       return each + (packet.first ? rdma : 0) + (packet.has_immediate ? immediate : 0);
     case Packet::Kind::accumulate:
-      return each + (packet.first ? rdma + tile : 0);
+      return each + (packet.first ? rdma + tile_bytes : 0);
     case Packet::Kind::read_request:
       return each + rdma;
     case Packet::Kind::add_request:
