@@ -10,13 +10,14 @@
 // for as long as the line is up.
 #pragma once
 
+#include <systemc>
+#include <tlm>
+// The quantum keeper needs SystemC to be included before it.
 #include <tlm_utils/tlm_quantumkeeper.h>
 
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <systemc>
-#include <tlm>
 
 #include "processor/parameters.h"
 #include "processor/processor.h"
