@@ -1,23 +1,23 @@
 # t3vp itself, and two packages for other people, find_package(t3vp COMPONENTS firmware hardware): what libraries of programs
 # and kernels are built with (t3vp_add_firmware), and models, GPU and node for other platforms and benches (t3vp::memory,
-# t3vp::hardware).
+# t3vp::node).
 include(CMakePackageConfigHelpers)
 
 set(packages ${CMAKE_INSTALL_LIBDIR}/cmake/t3vp)
 set(firmware_libraries t3vp_warnings t3vp_register_headers t3vp_device_api t3vp_kernel_arguments t3vp_firmware)
-set(hardware_libraries t3vp_protocol t3vp_registers ${block_libraries} t3vp_hardware t3vp_kernels)
+set(hardware_libraries t3vp_protocol t3vp_registers ${block_libraries} t3vp_io t3vp_system t3vp_node t3vp_kernels)
 foreach(library ${firmware_libraries} ${hardware_libraries})
   string(REPLACE t3vp_ "" name ${library})
   set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})
 endforeach()
 install(TARGETS t3vp ${firmware_libraries} EXPORT t3vp_firmware RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS ${hardware_libraries} EXPORT t3vp_hardware ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS ${hardware_libraries} EXPORT t3vp_node ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT t3vp_firmware NAMESPACE t3vp:: FILE t3vpFirmwareTargets.cmake DESTINATION ${packages})
-install(EXPORT t3vp_hardware NAMESPACE t3vp:: FILE t3vpHardwareTargets.cmake DESTINATION ${packages})
+install(EXPORT t3vp_node NAMESPACE t3vp:: FILE t3vpHardwareTargets.cmake DESTINATION ${packages})
 install(FILES cmake/Firmware.cmake DESTINATION ${packages})
 install(DIRECTORY models/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp FILES_MATCHING PATTERN "*.h")
-install(DIRECTORY platform/hardware DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY platform/io platform/system platform/node DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY firmware/include/ firmware/hal/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} PATTERN riscv EXCLUDE)
 # Of cores, where it has been built.
 install(FILES ${PROJECT_BINARY_DIR}/t3vp-firmware.elf DESTINATION ${CMAKE_INSTALL_DATADIR}/t3vp OPTIONAL)

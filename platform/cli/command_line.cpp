@@ -10,10 +10,10 @@
 
 #include "cli/file_kind.h"
 #include "cli/option_checks.h"
-#include "config/input_error.h"
 #include "guard/stack_guard.h"
+#include "io/console.h"
+#include "io/input_error.h"
 #include "report/comparison.h"
-#include "report/console.h"
 #include "report/report.h"
 #include "report/result_table.h"
 

@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "built_in.h"
-#include "config/fingerprint.h"
-#include "config/input_file.h"
-#include "config/json_document.h"
+#include "io/fingerprint.h"
+#include "io/input_file.h"
+#include "io/json_document.h"
 
 namespace t3vp {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "diagnosis/diagnosis.h"
 #include "driver_errors/guests.h"
-#include "hardware/node.h"
+#include "node/node.h"
 #include "run/hardware_monitor.h"
 
 namespace t3vp::test {

@@ -1,11 +1,11 @@
 // Collective operations alone: every element of every GPU, what links carry and how long it takes at least.
 #include <catch2/catch.hpp>
 
-#include "config/input_error.h"
+#include "io/input_error.h"
 #include "hardware/topologies.h"
 #include "system/platform_run.h"
-#include "workload/collective.h"
-#include "workload/link_bound.h"
+#include "workloads/collective/collective_oracle.h"
+#include "workloads/shared/link_bound.h"
 
 namespace t3vp::test::test_collective_runs {
 

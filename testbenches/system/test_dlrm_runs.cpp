@@ -6,7 +6,7 @@
 
 #include "mlp.h"
 #include "system/kernel_runs.h"
-#include "workload/embedding.h"
+#include "workloads/embedding/embedding_oracle.h"
 
 namespace t3vp::test::test_dlrm_runs {
 

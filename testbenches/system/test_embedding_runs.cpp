@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "system/kernel_runs.h"
-#include "workload/embedding.h"
+#include "workloads/embedding/embedding_oracle.h"
 
 namespace t3vp::test::test_embedding_runs {
 

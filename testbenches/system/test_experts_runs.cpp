@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "system/kernel_runs.h"
-#include "workload/experts.h"
-#include "workload/operands.h"
+#include "workloads/experts/experts_oracle.h"
+#include "workloads/shared/gemm_operands.h"
 
 namespace t3vp::test::test_experts_runs {
 

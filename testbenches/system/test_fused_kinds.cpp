@@ -3,14 +3,14 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "config/input_error.h"
+#include "io/input_error.h"
 #include "hardware/topologies.h"
 #include "run/simulation.h"
 #include "system/reference_sum.h"
 #include "t3/t3.h"
 #include "t3_hal.h"
-#include "workload/collective.h"
-#include "workload/link_bound.h"
+#include "workloads/collective/collective_oracle.h"
+#include "workloads/shared/link_bound.h"
 
 namespace t3vp::test::test_fused_kinds {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "config/input_error.h"
+#include "io/input_error.h"
 #include "system/platform_run.h"
 #include "system/reference_sum.h"
 

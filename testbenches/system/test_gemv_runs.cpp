@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "system/kernel_runs.h"
-#include "workload/gemv.h"
+#include "workloads/gemv/gemv_oracle.h"
 
 namespace t3vp::test::test_gemv_runs {
 

@@ -20,7 +20,7 @@
 #include "guard/stack_guard.h"
 #include "kernels/kernels.h"
 #include "processor/command_processor.h"
-#include "report/output_file.h"
+#include "io/output_file.h"
 #include "run/simulation.h"
 #include "system/platform_run.h"
 #include "t3/kernel_handle.h"

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "system/platform_run.h"
-#include "workload/tile_choice.h"
+#include "workloads/shared/tile_choice.h"
 
 namespace t3vp::test::test_tiles {
 

@@ -8,7 +8,7 @@
 #include "t3/arguments/collective.h"
 #include "t3/check.h"
 #include "t3/kernel_handle.h"
-#include "workload/collective.h"
+#include "workloads/collective/collective_oracle.h"
 
 namespace t3vp::test::test_torus_rings {
 

@@ -1,0 +1,60 @@
+// Embedding tables on each GPU whose rows are pooled and exchanged, alone or in a training pass of a recommendation
+// model (DLRM).
+#pragma once
+
+#include <optional>
+
+#include "t3/dlrm.h"
+#include "t3/embedding.h"
+#include "workloads/workload.h"
+
+namespace t3vp {
+
+class EmbeddingWorkload : public Workload {
+ public:
+  explicit EmbeddingWorkload(const Document& run);
+
+  bool is_there() const override { return true; }
+  nlohmann::json resolved() const override;
+  std::shared_ptr<Workload> unnamed() const override;
+  const char* usual_method() const override { return "bulk"; }
+  const char* usual_program(const std::string&) const override { return dlrm_ ? "dlrm" : "embedding"; }
+  std::uint32_t gpus(const Document& run, bool may_be_alone) const override;
+  Operands operands(const Document& run) const override;
+  void complete(const Document& run, const Document& system, const RunSettings& settings) override;
+  void check_links(const Document& system, const RunSettings& settings, bool join_all) const override;
+  LargestStore largest_store(const RunSettings& settings) const override;
+  void check(const Document& run, const Document& system, const RunSettings& settings) const override;
+  ElementType element() const override { return static_cast<ElementType>(embedding_.element); }
+
+  void describe(const RunSettings& settings, t3_job& job) const override;
+  std::vector<Buffer> buffers(const RunSettings& settings, std::uint32_t gpu) const override;
+
+  LowerBounds lower_bounds(const RunSettings& settings, std::uint32_t gpu,
+                           const GpuParameters& parameters) const override;
+  double least_link_ns(const RunSettings& settings) const override;
+  bool reports_ends() const override { return true; }
+  HostNeed host_need(const RunSettings& settings) const override;
+  double weight(const RunSettings& settings) const override;
+
+ private:
+  std::string shape_text() const;
+  void read_perceptrons(const Document& run);
+  void complete_perceptrons(const RunSettings& settings);
+  std::uint32_t persistent_workgroups(const Document& run, const RunSettings& settings) const;
+  void check_contexts(const Document& run, const RunSettings& settings) const;
+  void check_pass(const Document& run, const Document& system, const RunSettings& settings) const;
+  void check_mirrored(const Document& run, const RunSettings& settings) const;
+  void add_pass(const RunSettings& settings, std::vector<Buffer>& buffers) const;
+  double least_fabric_ns(const RunSettings& settings) const;
+  double least_nic_ns(const RunSettings& settings) const;
+
+  t3_embedding embedding_{};
+  std::optional<t3_dlrm> dlrm_;  ///< a training pass
+  double occupancy_ = 0;         ///< of a persistent kernel, as a share of a pooling kernel's workgroups; 0: what fits
+};
+
+/// Whether tables are pooled and exchanged in one persistent kernel.
+bool pools_fused(const std::string& method);
+
+}  // namespace t3vp

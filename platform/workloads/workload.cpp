@@ -1,0 +1,74 @@
+#include "workloads/workload.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace t3vp {
+
+const char* name_of(Operands operands) { return operands == Operands::exact ? "exact" : "random"; }
+
+const char* name_of(McaScope scope) { return scope == McaScope::always ? "always" : "reduce-scatter"; }
+
+void FunctionalCheck::note_error(double error) {
+  // No comparison with what is no number is true.
+  if (!(error <= max_abs_error) && !std::isnan(max_abs_error)) max_abs_error = error;
+}
+
+void FunctionalCheck::note(const Mismatch& mismatch) {
+  ++mismatches;
+  note_error(std::abs(mismatch.found - mismatch.expected));
+  if (!first) first = mismatch;
+}
+
+void LowerBounds::raise(const LowerBounds& other) {
+  compute_ns = std::max(compute_ns, other.compute_ns);
+  compute_quantized_ns = std::max(compute_quantized_ns, other.compute_quantized_ns);
+  dram_ns = std::max(dram_ns, other.dram_ns);
+}
+
+void Workload::name(const Document& run, const std::string& otherwise) {
+  label_ = run.content.at("workload").value("label", otherwise);
+}
+
+bool Workload::runs_apart(const std::string& method) const {
+  return method == "ideal-overlap" || method == "ideal-rs-nmc";
+}
+
+const char* Workload::usual_program(const std::string& method) const {
+  if (runs_apart(method)) return "isolated";
+  return method == "sequential" ? "sequential" : "fused";
+}
+
+std::uint32_t Workload::gpus(const Document& run, bool) const {
+  if (!run.content.contains("gpus")) run.reject("/gpus", "an integer from 1 to 256, since there is no workload");
+  return run.content.at("gpus").get<std::uint32_t>();
+}
+
+Operands Workload::operands(const Document& run) const {
+  return run.content.value("operands", "exact") == "random" ? Operands::random : Operands::exact;
+}
+
+LargestStore Workload::largest_store(const RunSettings& s) const {
+  const compute::ComputeParameters& p = s.system.compute;
+  const std::uint64_t tile = p.tile_rows / p.wavefronts * p.tile_columns * bytes_of(element());
+  return {std::max<std::uint64_t>(p.ring_block_bytes, tile), "a wavefront tile or a block"};
+}
+
+void Workload::check_gemm_method(const Document& run, const RunSettings& settings) const {
+  constexpr const char* methods[] = {"sequential", "t3", "t3-mca", "ideal-overlap", "ideal-rs-nmc"};
+  if (std::none_of(std::begin(methods), std::end(methods), [&](const char* m) { return settings.method == m; }))
+    run.reject("/method", fmt::format("one of {}", fmt::join(methods, ", ")));
+  if (runs_apart(settings.method) && settings.built_in_program != "isolated")
+    run.reject("/program", fmt::format("isolated, or nothing, with method {}", settings.method));
+}
+
+void Workload::check(const Document& run, const Document&, const RunSettings& settings) const {
+  check_gemm_method(run, settings);
+  if (settings.mirror) run.reject("/simulate", "all, since there is no workload whose chunks a mirror could send back");
+}
+
+}  // namespace t3vp
