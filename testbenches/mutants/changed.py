@@ -69,9 +69,10 @@ def given_lines(texts):
     lines = {}
     for text in texts:
         match = re.fullmatch(r"(.+):(\d+)-(\d+)", text)
-        if not match or not (PROJECT / match[1]).is_file() or pathlib.Path(match[1]).suffix not in SUFFIXES:
+        file = (PROJECT / match[1]).resolve() if match else PROJECT
+        if not file.is_file() or file.suffix not in SUFFIXES or not file.is_relative_to(PROJECT):
             raise Failure(f"--lines {text}: FILE:FROM-TO expected, with a C or C++ file by its path from the checkout's root")
-        lines.setdefault(pathlib.Path(match[1]), set()).update(range(int(match[2]), int(match[3]) + 1))
+        lines.setdefault(file.relative_to(PROJECT), set()).update(range(int(match[2]), int(match[3]) + 1))
     return lines
 
 
@@ -112,9 +113,7 @@ class Build:
 
     def make(self, targets, includes):
         self.write()
-        launchers = ["-DCMAKE_UNITY_BUILD=OFF", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON",
-                     *(f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX"))] if shutil.which("ccache") else []
-        self.copy.configure(*launchers)
+        self.copy.configure()
         self.compile(self.objects(includes))  # each file alone: what does not compile is found before all that includes it is built
         self.compile(targets)
 
@@ -138,14 +137,14 @@ class Build:
 
     def leave_out(self, text):
         """Drops the mutants in whose lines the compiler finds errors; those of a file that has errors elsewhere all, dropped statements first."""
-        wrong, files = set(), set()
-        for name, line, kind in re.findall(r"^(\S+?):(\d+):(?:\d+:)?\s+(error|note|required|\w+)", text, re.MULTILINE):
+        blamed, files = {True: set(), False: set()}, set()  # by errors, and by what the compiler says besides
+        for name, line, kind in re.findall(r"^(\S+?):(\d+):(?:\d+:)?\s+(\w+)", text, re.MULTILINE):
             path = self.path(name)
             if path in self.owners:
                 files.add(path)
-                if number := self.owners[path].get(int(line)):
-                    wrong.add(number)
-        if not wrong & set(self.mutants):
+                blamed[kind == "error"].add(self.owners[path].get(int(line)))
+        wrong = blamed[True] & set(self.mutants) or blamed[False] & set(self.mutants)
+        if not wrong:
             there = [m for m in self.mutants.values() if m.path in files]
             wrong = {m.number for m in there if not m.mutation.edits} or {m.number for m in there}
         left = wrong & set(self.mutants)

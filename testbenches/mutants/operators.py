@@ -292,19 +292,25 @@ class Finder:
             return
         first, last = self.tokens[begin].begin, self.tokens[end - 1].end
         sites = list(self.outside_brackets(begin, end))
-        operators = [i for i in sites if self.tokens[i].binary and self.tokens[i].text in {**COMPARISONS, **LOGIC, "?": ""}]
-        alone = len(operators) == 1 and self.tokens[operators[0]].text in ("==", "!=")
-        literal = end - begin == 1 and self.tokens[begin].text in ("true", "false")
-        inverted = self.tokens[begin].text == "!" and not operators
         question = next((i for i in sites if self.tokens[i].text == "?"), None)
-        if negate and question is None and not (alone or literal or inverted):
-            self.add(first, last, [(first, first, "!("), (last, last, ")")], "negated", begin)
-        if question is not None and question > begin:
-            stop = self.tokens[question - 1].end
-            self.add(first, last, [(first, first, "!("), (stop, stop, ")")], "condition negated", begin)
+        if question is not None:
+            self.negate(begin, question, first, last, "condition negated")
+        elif negate:
+            self.negate(begin, end, first, last, "negated")
         for index in sites:
             self.site(index, first, last)
         self.groups(begin, end)
+
+    def negate(self, begin, end, first, last, what):
+        """Negates these tokens of a range, unless another mutation does so already."""
+        inside = list(self.outside_brackets(begin, end))
+        operators = [self.tokens[i].text for i in inside if self.tokens[i].binary and self.tokens[i].text in {**COMPARISONS, **LOGIC}]
+        equality = len(operators) == 1 and operators[0] in ("==", "!=")
+        inverted = self.tokens[begin].text == "!" and not operators
+        literal = end - begin == 1 and self.tokens[begin].text in ("true", "false")
+        if end > begin and not (equality or inverted or literal):
+            start, stop = self.tokens[begin].begin, self.tokens[end - 1].end
+            self.add(first, last, [(start, start, "!("), (stop, stop, ")")], what, begin)
 
     def site(self, index, first, last):
         token = self.tokens[index]

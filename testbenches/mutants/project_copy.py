@@ -16,6 +16,11 @@ FLAGS = ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG", "
          "-DT3VP_BENCHMARKS=OFF"]
 
 
+# One changed line rebuilds one file where ccache makes up for the headers that each file reads by itself.
+ONE_BY_ONE = ["-DCMAKE_UNITY_BUILD=OFF", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON", "-DCMAKE_C_COMPILER_LAUNCHER=ccache",
+              "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
+
+
 class Failure(Exception):
     """What ends the whole run."""
 
@@ -80,8 +85,9 @@ class Copy:
                                 stderr=subprocess.STDOUT)
         return result.returncode, result.stdout
 
-    def configure(self, *flags):
-        code, text = self.run("cmake", "-S", ".", "-B", str(self.build), "-G", "Ninja", *FLAGS, *flags)
+    def configure(self):
+        flags = FLAGS + (ONE_BY_ONE if shutil.which("ccache") else [])
+        code, text = self.run("cmake", "-S", ".", "-B", str(self.build), "-G", "Ninja", *flags)
         if code != 0:
             raise Failure(text[-4000:] + "the project cannot be configured")
 

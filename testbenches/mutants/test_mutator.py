@@ -71,11 +71,13 @@ class Operators(unittest.TestCase):
     def test_what_is_returned_is_negated_where_it_is_a_bool(self):
         self.check("return g(a);", "return !(g(a));", returns="bool")
         self.check("return g(a);", returns="int")
+        self.assertEqual(mutated("int f(bool p) { return g(p); }"), [])
         self.check("return true;", "return false;", returns="bool")
         self.check("return a < b;", "return a <= b;", "return !(a < b);", returns="int")
 
     def test_the_condition_before_a_question_mark_is_negated_alone(self):
         self.check("return p ? a : b;", "return !(p) ? a : b;", returns="int")
+        self.check("return a == b ? a : b;", "return a != b ? a : b;", returns="int")
 
     def test_loops(self):
         self.check("for (int i = 0; i < b; ++i) return;", "for (int i = 1; i < b; ++i) return;", "for (int i = 0; i <= b; ++i) return;")
