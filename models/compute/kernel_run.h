@@ -1,5 +1,5 @@
 // The workgroups of a running kernel: each wave's program is stepped on a fiber of its own, and what it asks for (the
-// device API, firmware/include/t3/device.h) is done here, on the cluster's stack.
+// device API, abi/include/t3/device.h) is done here, on the cluster's stack.
 #pragma once
 
 #include <cstddef>
