@@ -1,4 +1,6 @@
-#include "context.h"
+#include "completions.h"
+#include "context_state.h"
+#include "end_of_memory.h"
 #include "matrices.h"
 #include "packets.h"
 #include "registers.h"

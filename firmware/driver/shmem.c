@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bools.h"
-#include "context.h"
+#include "context_state.h"
 #include "registers.h"
 #include "t3/little_endian.h"
 #include "t3/registers/links.h"
