@@ -170,9 +170,9 @@ void Nic::answered(const Purpose& purpose, const tlm::tlm_generic_payload& acces
 
 namespace {
 
-/// Sequence numbers begin anew with each life of a queue pair, where InfiniBand's begin at random: a request that was
-/// on its way when its receiver became ready, and an answer to what has been forgotten, would be taken for others.
-bool is_of_an_earlier_life(const QueuePair& pair, const Packet& packet, Picoseconds sent) {
+/// Sequence numbers begin anew with each generation of a queue pair, where InfiniBand's begin at random: a request that
+/// was on its way when its receiver became ready, and an answer to what has been forgotten, would be taken for others.
+bool is_of_an_earlier_generation(const QueuePair& pair, const Packet& packet, Picoseconds sent) {
   return packet.is_request() ? sent < pair.ready_since : packet.generation != pair.generation;
 }
 
@@ -187,7 +187,7 @@ void Nic::receive(const PacketPointer& packet, Picoseconds sent) {
         fmt::format("{} for queue pair {}: at most {} expected", describe(*packet), queue, queue_pairs_.size() - 1));
   }
   QueuePair& pair = queue_pairs_[queue];
-  if (is_of_an_earlier_life(pair, *packet, sent)) {
+  if (is_of_an_earlier_generation(pair, *packet, sent)) {
     ++figures_.dropped;
     return;
   }

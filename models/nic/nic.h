@@ -85,7 +85,7 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
     Status status = Status::ok;
     std::string text;
   };
-  Mistake mistake_of_doorbell(std::uint32_t queue, std::uint32_t posted) const;
+  Mistake validate_doorbell(std::uint32_t queue, std::uint32_t posted) const;
   void ring(std::uint32_t queue, std::uint32_t posted);
   void doorbell_written(std::size_t queue);
   void kernel_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);

@@ -10,9 +10,9 @@
 
 namespace t3vp {
 
-class SocketJoints {
+class SocketProbes {
  public:
-  explicit SocketJoints(bool checked) : checked_(checked) {}
+  explicit SocketProbes(bool checked) : checked_(checked) {}
 
   template <typename Initiator, typename Target>
   void join(Initiator& initiator, Target& target) {
@@ -23,7 +23,7 @@ class SocketJoints {
   const Violations& violations() const { return violations_; }
   Violations& violations() { return violations_; }
   /// Requests without a response so far, over all data sockets.
-  std::size_t under_way() const;
+  std::size_t in_flight() const;
 
  private:
   using DataInitiator = tlm::tlm_base_initiator_socket_b<256, tlm::tlm_fw_transport_if<DataProtocol>,

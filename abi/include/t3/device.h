@@ -7,7 +7,7 @@
  * the program does not notice. A tile has the rows, columns and elements with which it was loaded or computed, and is
  * used with these; loading it, or a product that overwrites it, may give it others, and so does work where nothing but
  * work has computed it. It is zeros then, but for what is loaded or computed. Loads and stores return at once. What
- * uses a tile waits until all that is loaded into it has come; t3_drain waits until memory has taken the wave's stores
+ * uses a tile waits until all that is loaded into it has come; t3_fence waits until memory has taken the wave's stores
  * and updates. Matrix and vector work occupies the compute unit, after what it does already, and returns when it is
  * done. All other time is memory's: what a program computes between two calls takes none.
  *
@@ -159,13 +159,13 @@ struct t3_poll {
 };
 
 /* A name on the timeline, and the tile of the output that it is about. */
-struct t3_shown {
+struct t3_span {
   const char* text; /* a constant */
   uint32_t workgroup;
 };
 
 /* An instant on the timeline, and where in another GPU's memory the message goes that it is about. */
-struct t3_noted {
+struct t3_mark {
   const char* text; /* a constant */
   uint64_t to;      /* 0: no message */
 };
@@ -174,21 +174,21 @@ enum t3_call_kind T3_OF_32_BITS {
   T3_CALL_LOAD,
   T3_CALL_STORE,
   T3_CALL_UPDATE,
-  T3_CALL_ARRIVE,
-  T3_CALL_DRAIN,
+  T3_CALL_WAIT_TILE,
+  T3_CALL_FENCE,
   T3_CALL_MULTIPLY,
   T3_CALL_ADD,
   T3_CALL_WORK,
   T3_CALL_SIGNAL,
-  T3_CALL_AWAIT,
-  T3_CALL_MEET,
-  T3_CALL_SHOW,
+  T3_CALL_WAIT_COUNTER,
+  T3_CALL_WORKGROUP_BARRIER,
+  T3_CALL_TRACE_SPAN,
   T3_CALL_FETCH_ADD,
   T3_CALL_READ,
   T3_CALL_WRITE,
-  T3_CALL_AWAIT_VALUE,
+  T3_CALL_WAIT_VALUE,
   T3_CALL_FAIL,
-  T3_CALL_NOTE
+  T3_CALL_TRACE_MARK
 };
 
 /* What a wave asks of its compute unit. */
@@ -205,8 +205,8 @@ struct t3_call {
     struct t3_bytes bytes;
     struct t3_poll poll;
     const char* failure;
-    struct t3_shown show;
-    struct t3_noted note;
+    struct t3_span span;
+    struct t3_mark mark;
   };
 };
 
@@ -223,7 +223,7 @@ struct t3_wave {
 };
 
 /* Starts to load into a part of the tile. What the wave has stored or updated, on whichever GPU, is loaded behind a
- * t3_drain. What is loaded from memory of another GPU bypasses all caches, whatever `uncached` says: this GPU keeps no
+ * t3_fence. What is loaded from memory of another GPU bypasses all caches, whatever `uncached` says: this GPU keeps no
  * copy that could go stale, and what the other one has in its cache and has not flushed is not seen. From all GPUs
  * (T3_ALL_GPUS, t3/address.h) comes the sum of what all of them have there, this one too: plan.fetched names it. */
 static inline void t3_load(struct t3_wave* wave, struct t3_tile tile, struct t3_access access) {
@@ -236,7 +236,7 @@ static inline void t3_load(struct t3_wave* wave, struct t3_tile tile, struct t3_
 
 /* Stores a part of the tile. To all GPUs (T3_ALL_GPUS, t3/address.h; a switch with reduction has to join them) it goes
  * to each, this one too: plan.sent names the place, plan.written that on this GPU. That copy comes back through the
- * switch, so that a t3_drain stands between it and what the wave stores or updates there otherwise. */
+ * switch, so that a t3_fence stands between it and what the wave stores or updates there otherwise. */
 static inline void t3_store(struct t3_wave* wave, struct t3_tile tile, struct t3_access access) {
   struct t3_call call;
   call.kind = T3_CALL_STORE;
@@ -256,18 +256,18 @@ static inline void t3_update(struct t3_wave* wave, struct t3_tile tile, struct t
 }
 
 /* Waits until all that is loaded into the tile has come. */
-static inline void t3_arrive(struct t3_wave* wave, struct t3_tile tile) {
+static inline void t3_wait_tile(struct t3_wave* wave, struct t3_tile tile) {
   struct t3_call call;
-  call.kind = T3_CALL_ARRIVE;
+  call.kind = T3_CALL_WAIT_TILE;
   call.tile = tile;
   wave->call(wave, &call);
 }
 
 /* Waits until memory or a link has taken all stores and updates of the wave, and until those to all GPUs (T3_ALL_GPUS)
  * have been answered, which is when all of them have them. */
-static inline void t3_drain(struct t3_wave* wave) {
+static inline void t3_fence(struct t3_wave* wave) {
   struct t3_call call;
-  call.kind = T3_CALL_DRAIN;
+  call.kind = T3_CALL_FENCE;
   wave->call(wave, &call);
 }
 
@@ -306,16 +306,16 @@ static inline void t3_signal(struct t3_wave* wave, struct t3_counter counter) {
 }
 
 /* Waits until a counter, one of the `value` registers of this GPU's signals, has reached the threshold. */
-static inline void t3_await(struct t3_wave* wave, struct t3_counter counter) {
+static inline void t3_wait_counter(struct t3_wave* wave, struct t3_counter counter) {
   struct t3_call call;
-  call.kind = T3_CALL_AWAIT;
+  call.kind = T3_CALL_WAIT_COUNTER;
   call.counter = counter;
   wave->call(wave, &call);
 }
 
 /* Adds to an integer in memory, on whichever GPU, at once, between all other accesses to it, and returns true with what
  * was there before in `old`, an integer of 4 or 8 bytes. It waits until that has come, and follows the wave's stores to
- * that GPU; what the wave has stored or updated in its own bytes is counted with behind a t3_drain. False when it has
+ * that GPU; what the wave has stored or updated in its own bytes is counted with behind a t3_fence. False when it has
  * been refused, which is the kernel's failure; `old` is as it was. Near-memory units do it, which have to be on. Its
  * data are real in every run: in one that is not functional, tensors must not share its 32 bytes, which is refused. */
 static inline bool t3_fetch_add_32(struct t3_wave* wave, uint64_t address, uint32_t addend, uint32_t* old) {
@@ -347,7 +347,7 @@ static inline bool t3_fetch_add_64(struct t3_wave* wave, uint64_t address, uint6
 
 /* Reads bytes from memory of any GPU, past the last-level cache, waits until they have come and returns true with them
  * in `data`. It follows the wave's stores to that GPU; what the wave has written or stored in these bytes is read
- * behind a t3_drain. False when it has been refused, which is the kernel's failure; `data` is as it was. The bytes are
+ * behind a t3_fence. False when it has been refused, which is the kernel's failure; `data` is as it was. The bytes are
  * real in every run: in one that is not functional, tensors must not share their 32 bytes, which is refused. */
 static inline bool t3_read(struct t3_wave* wave, uint64_t address, uint32_t bytes, void* data) {
   bool done = false;
@@ -377,7 +377,7 @@ static inline bool t3_read_cached(struct t3_wave* wave, uint64_t address, uint32
 }
 
 /* Writes bytes to memory of any GPU, past the last-level cache, behind the wave's stores to that GPU. It takes them
- * from `data` and returns at once; t3_drain waits until memory or a link has them. What refuses them is the kernel's
+ * from `data` and returns at once; t3_fence waits until memory or a link has them. What refuses them is the kernel's
  * failure. They are real in every run as those of t3_read are. */
 static inline void t3_write(struct t3_wave* wave, uint64_t address, const void* data, uint32_t bytes) {
   struct t3_call call;
@@ -392,10 +392,10 @@ static inline void t3_write(struct t3_wave* wave, uint64_t address, const void* 
  * unit's loop goes round (compute.poll_ns), until the condition holds, and returns true. False when a read has been
  * refused, which is the kernel's failure. When nothing is left in the node that could change the integer the run ends
  * with a line that tells the kernel, the address, what was read and what was expected. */
-static inline bool t3_await_value(struct t3_wave* wave, struct t3_condition condition) {
+static inline bool t3_wait_value(struct t3_wave* wave, struct t3_condition condition) {
   bool done = false;
   struct t3_call call;
-  call.kind = T3_CALL_AWAIT_VALUE;
+  call.kind = T3_CALL_WAIT_VALUE;
   call.poll.condition = condition;
   call.poll.done = &done;
   wave->call(wave, &call);
@@ -403,9 +403,9 @@ static inline bool t3_await_value(struct t3_wave* wave, struct t3_condition cond
 }
 
 /* Waits until all waves of the workgroup have come here. */
-static inline void t3_meet(struct t3_wave* wave) {
+static inline void t3_workgroup_barrier(struct t3_wave* wave) {
   struct t3_call call;
-  call.kind = T3_CALL_MEET;
+  call.kind = T3_CALL_WORKGROUP_BARRIER;
   wave->call(wave, &call);
 }
 
@@ -424,20 +424,20 @@ static inline void t3_fail(struct t3_wave* wave, const char* text) {
 
 /* From here on, the timeline shows the wave under this name, with arrows from this tile of the output on; T3_NO_TILE:
  * without arrows. */
-static inline void t3_show(struct t3_wave* wave, const char* text, uint32_t workgroup) {
+static inline void t3_trace_span(struct t3_wave* wave, const char* text, uint32_t workgroup) {
   struct t3_call call;
-  call.kind = T3_CALL_SHOW;
-  call.show.text = text;
-  call.show.workgroup = workgroup;
+  call.kind = T3_CALL_TRACE_SPAN;
+  call.span.text = text;
+  call.span.workgroup = workgroup;
   wave->call(wave, &call);
 }
 
 /* The timeline shows this instant, with an arrow to the NIC's message to that address; 0: without one. */
-static inline void t3_note(struct t3_wave* wave, const char* text, uint64_t to) {
+static inline void t3_trace_mark(struct t3_wave* wave, const char* text, uint64_t to) {
   struct t3_call call;
-  call.kind = T3_CALL_NOTE;
-  call.note.text = text;
-  call.note.to = to;
+  call.kind = T3_CALL_TRACE_MARK;
+  call.mark.text = text;
+  call.mark.to = to;
   wave->call(wave, &call);
 }
 

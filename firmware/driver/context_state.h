@@ -1,10 +1,11 @@
 /* How the driver uses what a GPU has a fixed number of. */
-#ifndef T3_DRIVER_CONTEXT_H
-#define T3_DRIVER_CONTEXT_H
+#ifndef T3_DRIVER_CONTEXT_STATE_H
+#define T3_DRIVER_CONTEXT_STATE_H
 
 #include <stddef.h>
 
 #include "t3/kernel_packet.h"
+#include "t3/registers/system.h"
 #include "t3/t3.h"
 
 /* "T3VP", what system.identity reads. */
@@ -26,6 +27,11 @@ enum t3_owner { T3_OWNER_NONE_SINCE_RESET, T3_OWNER_CONTEXT, T3_OWNER_CLOSED };
 #define T3_RING_BROKEN (UINT64_C(1) << 32) /* beside the ring workgroups */
 #define T3_RINGS_SHIFT 33 /* above it, the rings of packets at the end of memory: they stay until a reset */
 
+/* The register of the system block that has it. */
+static inline uint32_t t3_scratch(enum t3_scratch index) {
+  return T3_SYSTEM_SCRATCH_OFFSET + (uint32_t)index * T3_SYSTEM_SCRATCH_STRIDE;
+}
+
 /* "T3 open?": what an open context begins with. */
 #define T3_CONTEXT_MAGIC UINT64_C(0x5433206F70656E3F)
 
@@ -37,8 +43,5 @@ static inline bool t3_is_open(const struct t3_context* context) {
 /* Whether another context has the GPU, or none, since it was reset. False when that cannot be read. Once it is known,
  * the context writes nothing any more: every call is T3_STALE. */
 bool t3_is_stale(struct t3_context* context);
-
-/* The last bytes of memory for the driver itself, in place of what it had there. */
-enum t3_status t3_take_end_of_memory(struct t3_context* context, uint64_t bytes, uint64_t* address);
 
 #endif

@@ -55,7 +55,7 @@ struct t3_plan {
   /* The same: loads from their memory stay within them. What is there is the program's to agree on with its peers. */
   struct t3_range fetched[T3_RANGES_MAX];
   uint32_t fetched_count;
-  /* Local addresses of this GPU and of all others: fetch-and-adds, t3_read, t3_write and t3_await_value stay within
+  /* Local addresses of this GPU and of all others: fetch-and-adds, t3_read, t3_write and t3_wait_value stay within
    * them. Others may read and write there too. */
   struct t3_range shared[T3_RANGES_MAX];
   uint32_t shared_count;
