@@ -7,8 +7,8 @@
 #include "compute/compute_cluster.h"
 #include "data_path/checked_sockets.h"
 #include "data_path/named_registers.h"
+#include "data_path/node_memory.h"
 #include "kernels/kernels.h"
-#include "node_memory.h"
 #include "packets.h"
 #include "protocol/address_map.h"
 

@@ -3,9 +3,9 @@
 #include "data_path/foreign_access.h"
 #include "protocol/stubs.h"
 
-namespace t3vp::test::blocking_test {
+namespace t3vp::test::cache_blocking_test {
 
-using namespace compute;
+using namespace cache;
 
 namespace {
 
@@ -105,4 +105,4 @@ TEST_CASE("a load whose fills the memory completes at once waits for the latest 
   REQUIRE(compute.answers[number].time == parameters.latency + CacheBench::memory_latency + 2000);
 }
 
-}  // namespace t3vp::test::blocking_test
+}  // namespace t3vp::test::cache_blocking_test

@@ -5,15 +5,15 @@
 #include <utility>
 #include <vector>
 
-#include "compute/output_map.h"
 #include "data_path/checked_sockets.h"
 #include "data_path/named_registers.h"
+#include "output_map/output_map.h"
 #include "protocol/address_map.h"
 #include "protocol/transaction_pool.h"
 
 namespace t3vp::test::output_map_test {
 
-using namespace compute;
+using namespace output_map;
 
 using address_map::on_gpu;
 

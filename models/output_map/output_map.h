@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "compute/parameters.h"
+#include "output_map/parameters.h"
 #include "protocol/component.h"
 #include "protocol/data_sockets.h"
 #include "protocol/former_maps.h"
@@ -21,7 +21,7 @@
 #include "protocol/transaction_pool.h"
 #include "registers/output_map.h"
 
-namespace t3vp::compute {
+namespace t3vp::output_map {
 
 class OutputMap : public sc_core::sc_module, public Component, public MapHolder {
  public:
@@ -94,4 +94,4 @@ class OutputMap : public sc_core::sc_module, public Component, public MapHolder 
   std::uint64_t mapped_bytes_ = 0;
 };
 
-}  // namespace t3vp::compute
+}  // namespace t3vp::output_map

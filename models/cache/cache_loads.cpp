@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "compute/last_level_cache.h"
-#include "compute/sector_mask.h"
+#include "cache/last_level_cache.h"
+#include "cache/sector_mask.h"
 
-namespace t3vp::compute {
+namespace t3vp::cache {
 namespace {
 
 template <typename Value>
@@ -286,4 +286,4 @@ void LastLevelCache::finish(std::uint32_t index) {
   transaction.release();
 }
 
-}  // namespace t3vp::compute
+}  // namespace t3vp::cache

@@ -1,8 +1,8 @@
-#include "compute/cache_tags.h"
+#include "cache/cache_tags.h"
 
 #include <algorithm>
 
-namespace t3vp::compute {
+namespace t3vp::cache {
 namespace {
 
 /// How many bits the numbers below the least power of two have that is not below n.
@@ -75,4 +75,4 @@ void CacheTags::drop(Slot slot) {
   ways.ages[slot % lanes] = oldest;
 }
 
-}  // namespace t3vp::compute
+}  // namespace t3vp::cache

@@ -1,4 +1,4 @@
-#include "compute/output_map.h"
+#include "output_map/output_map.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "protocol/address_map.h"
 #include "protocol/gpu_name.h"
 
-namespace t3vp::compute {
+namespace t3vp::output_map {
 namespace {
 
 constexpr std::uint64_t posted = ~std::uint64_t{0};  // token of the map's own transactions
@@ -287,4 +287,4 @@ void OutputMap::visit_statistics(const StatisticVisitor& visit) const {
   visit("mapped_bytes", "bytes", "stores that remote_map sent to a peer", static_cast<double>(mapped_bytes_));
 }
 
-}  // namespace t3vp::compute
+}  // namespace t3vp::output_map

@@ -10,7 +10,7 @@
 #include "protocol/event_queue.h"
 #include "protocol/ring_signal.h"
 
-namespace t3vp::compute {
+namespace t3vp {
 
 struct LoggedAccess {
   int port = 0;
@@ -83,4 +83,4 @@ class NodeMemory : public sc_core::sc_module {
   EventQueue<Pending> events_;
 };
 
-}  // namespace t3vp::compute
+}  // namespace t3vp

@@ -5,12 +5,12 @@
 #include <map>
 #include <string>
 
-#include "compute/last_level_cache.h"
+#include "cache/last_level_cache.h"
 #include "data_path/checked_sockets.h"
 #include "data_path/named_registers.h"
-#include "node_memory.h"
+#include "data_path/node_memory.h"
 
-namespace t3vp::compute {
+namespace t3vp::cache {
 
 /// Issues requests and notes when their answers come.
 class Requester : public sc_core::sc_module {
@@ -129,4 +129,4 @@ struct CacheBench {
   }
 };
 
-}  // namespace t3vp::compute
+}  // namespace t3vp::cache

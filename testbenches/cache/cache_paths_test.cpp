@@ -4,7 +4,7 @@
 
 namespace t3vp::test::cache_paths_test {
 
-using namespace compute;
+using namespace cache;
 
 namespace {
 

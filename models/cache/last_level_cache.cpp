@@ -1,13 +1,13 @@
-#include "compute/last_level_cache.h"
+#include "cache/last_level_cache.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "compute/sector_mask.h"
+#include "cache/sector_mask.h"
 #include "protocol/address_map.h"
 #include "protocol/response_status.h"
 
-namespace t3vp::compute {
+namespace t3vp::cache {
 LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheParameters& parameters,
                                Picoseconds memory_latency, std::uint16_t gpu)
     : sc_module(name),
@@ -361,4 +361,4 @@ void LastLevelCache::visit_statistics(const StatisticVisitor& visit) const {
   visit("hit_rate", "fraction", "hits / (hits + misses)", asked_ == 0 ? 0 : number(asked_ - misses_) / number(asked_));
 }
 
-}  // namespace t3vp::compute
+}  // namespace t3vp::cache

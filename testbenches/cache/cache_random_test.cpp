@@ -8,7 +8,7 @@
 
 namespace t3vp::test::cache_random_test {
 
-using namespace compute;
+using namespace cache;
 
 namespace {
 

@@ -1,8 +1,8 @@
-#include "compute/dirty_bytes.h"
+#include "cache/dirty_bytes.h"
 
 #include <algorithm>
 
-namespace t3vp::compute {
+namespace t3vp::cache {
 namespace {
 
 /// Calls visit(word, mask) for the words that hold bits [from, to).
@@ -65,4 +65,4 @@ std::uint8_t DirtyBytes::some(CacheTags::Slot slot) const {
   return result;
 }
 
-}  // namespace t3vp::compute
+}  // namespace t3vp::cache

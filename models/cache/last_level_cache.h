@@ -18,16 +18,16 @@
 #include <memory>
 #include <vector>
 
-#include "compute/cache_tags.h"
-#include "compute/dirty_bytes.h"
-#include "compute/write_order.h"
+#include "cache/cache_tags.h"
+#include "cache/dirty_bytes.h"
+#include "cache/write_order.h"
 #include "protocol/component.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
 #include "protocol/transaction_pool.h"
 #include "registers/cache.h"
 
-namespace t3vp::compute {
+namespace t3vp::cache {
 
 class LastLevelCache : public sc_core::sc_module, public Component {
  public:
@@ -188,4 +188,4 @@ class LastLevelCache : public sc_core::sc_module, public Component {
   Transaction& probe_;  ///< asks memory what it would serve
 };
 
-}  // namespace t3vp::compute
+}  // namespace t3vp::cache

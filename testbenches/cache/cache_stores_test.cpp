@@ -6,7 +6,7 @@
 
 namespace t3vp::test::cache_stores_test {
 
-using namespace compute;
+using namespace cache;
 
 namespace {
 

@@ -1,8 +1,8 @@
-#include "compute/write_order.h"
+#include "cache/write_order.h"
 
 #include <algorithm>
 
-namespace t3vp::compute {
+namespace t3vp::cache {
 
 Picoseconds WriteOrder::look_up(std::uint64_t line, std::uint8_t sectors, Picoseconds arrival) const {
   const auto number = static_cast<std::uint32_t>(line);
@@ -40,4 +40,4 @@ void WriteOrder::add(std::uint64_t line, std::uint8_t sectors, Picoseconds arriv
   }
 }
 
-}  // namespace t3vp::compute
+}  // namespace t3vp::cache

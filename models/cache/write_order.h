@@ -9,7 +9,7 @@
 
 #include "protocol/units.h"
 
-namespace t3vp::compute {
+namespace t3vp::cache {
 
 class WriteOrder {
  public:
@@ -41,4 +41,4 @@ class WriteOrder {
   Picoseconds latest_ = 0;  ///< arrival of the last write of all
 };
 
-}  // namespace t3vp::compute
+}  // namespace t3vp::cache

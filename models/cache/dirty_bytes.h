@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/cache_tags.h"
+#include "cache/cache_tags.h"
 
-namespace t3vp::compute {
+namespace t3vp::cache {
 
 class DirtyBytes {
  public:
@@ -34,4 +34,4 @@ class DirtyBytes {
   std::vector<std::uint64_t> words_;  ///< bit i of a line is byte i
 };
 
-}  // namespace t3vp::compute
+}  // namespace t3vp::cache

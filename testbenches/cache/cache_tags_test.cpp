@@ -1,4 +1,4 @@
-#include "compute/cache_tags.h"
+#include "cache/cache_tags.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -8,7 +8,7 @@
 
 namespace t3vp::test::cache_tags_test {
 
-using namespace compute;
+using namespace cache;
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "node_memory.h"
+#include "data_path/node_memory.h"
 
 #include <cstring>
 #include <string>
@@ -7,7 +7,7 @@
 #include "protocol/element.h"
 #include "registers/signals.h"
 
-namespace t3vp::compute {
+namespace t3vp {
 namespace {
 
 constexpr std::uint64_t signals_base = address_map::block_base(address_map::Block::signals);
@@ -211,4 +211,4 @@ std::uint64_t NodeMemory::bytes_of(Operation operation, TrafficClass traffic) co
   return bytes;
 }
 
-}  // namespace t3vp::compute
+}  // namespace t3vp

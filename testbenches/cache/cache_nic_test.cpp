@@ -3,7 +3,7 @@
 
 namespace t3vp::test::cache_nic_test {
 
-using namespace compute;
+using namespace cache;
 
 namespace {
 

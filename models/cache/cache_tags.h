@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/parameters.h"
+#include "cache/parameters.h"
 #include "protocol/data_protocol.h"
 #include "protocol/polynomial_hash.h"
 
-namespace t3vp::compute {
+namespace t3vp::cache {
 
 class CacheTags {
  public:
@@ -117,4 +117,4 @@ class CacheTags {
   std::vector<Ways> ways_;
 };
 
-}  // namespace t3vp::compute
+}  // namespace t3vp::cache

@@ -4,12 +4,12 @@
 #include <random>
 #include <set>
 
-#include "compute/dirty_bytes.h"
-#include "compute/write_order.h"
+#include "cache/dirty_bytes.h"
+#include "cache/write_order.h"
 
 namespace t3vp::test::cache_parts_test {
 
-using namespace compute;
+using namespace cache;
 
 TEST_CASE("dirty bytes are those of a set, in lines of any size") {
   for (const auto& [line, sector] : {std::pair{32u, 8u}, {128u, 32u}, {128u, 128u}, {1024u, 128u}}) {

@@ -5,7 +5,7 @@
 
 namespace t3vp::test::cache_loads_test {
 
-using namespace compute;
+using namespace cache;
 
 namespace {
 
