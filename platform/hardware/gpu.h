@@ -13,7 +13,7 @@
 #include "interconnect/signals.h"
 #include "memory/memory_controller.h"
 #include "nic/absent_nic.h"
-#include "nic/nic.h"
+#include "nic/rdma_nic.h"
 #include "output_map/output_map.h"
 #include "processor/command_processor.h"
 #include "processor/control_bus.h"

@@ -8,8 +8,8 @@
 #include "data_path/checked_sockets.h"
 #include "data_path/named_registers.h"
 #include "data_path/node_memory.h"
+#include "kernel_packets.h"
 #include "kernels/kernels.h"
-#include "packets.h"
 #include "protocol/address_map.h"
 
 namespace t3vp::compute {

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace t3vp {
+namespace t3vp::compute {
 
 class FencedMemory {
  public:
@@ -34,4 +34,4 @@ class FencedMemory {
 void put_fence(unsigned char* begin, unsigned char* end);
 bool is_fence(const unsigned char* begin, const unsigned char* end);
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -1,4 +1,4 @@
-#include "nic/packet.h"
+#include "nic/nic_packet.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace t3vp {
+namespace t3vp::compute {
 
 inline std::uint8_t byte_of(const bool& of_guest) {
   std::uint8_t byte = 0;
@@ -18,4 +18,4 @@ inline constexpr const char* a_bool = "false (0) or true (1)";
 /// To be asked before anything else reads it.
 inline bool is_bool(const bool& of_guest) { return byte_of(of_guest) <= 1; }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

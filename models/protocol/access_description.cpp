@@ -1,4 +1,4 @@
-#include "protocol/description.h"
+#include "protocol/access_description.h"
 
 #include <fmt/format.h>
 

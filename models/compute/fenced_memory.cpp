@@ -1,4 +1,4 @@
-#include "protocol/fenced_memory.h"
+#include "compute/fenced_memory.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <limits>
 #include <new>
 
-namespace t3vp {
+namespace t3vp::compute {
 namespace {
 
 /// In front of what is lent it is no size of a piece that malloc() has given out, which are multiples of 16 but for the
@@ -69,4 +69,4 @@ const char* FencedMemory::written_beside() const {
   return is_fence(room_begin_, begin_) ? nullptr : "before";
 }
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -4,7 +4,7 @@
 
 #include <cxxabi.h>
 
-namespace t3vp {
+namespace t3vp::compute {
 
 /// As long as it lives the thread handles none, but for those that are thrown meanwhile; then those of before again.
 class KeptExceptions {
@@ -28,4 +28,4 @@ class KeptExceptions {
   Globals before_;
 };
 
-}  // namespace t3vp
+}  // namespace t3vp::compute

@@ -1,10 +1,10 @@
-#include "memory/faults.h"
+#include "memory/memory_faults.h"
 
 #include <algorithm>
 #include <vector>
 
+#include "protocol/access_description.h"
 #include "protocol/address_map.h"
-#include "protocol/description.h"
 #include "protocol/truncating_adder.h"
 
 namespace t3vp::memory {

@@ -1,4 +1,4 @@
-#include "nic/nic.h"
+#include "nic/rdma_nic.h"
 
 #include <fmt/format.h>
 
