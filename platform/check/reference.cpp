@@ -7,10 +7,10 @@
 #include <cmath>
 
 #include "check/buffer_access.h"
+#include "compute/fenced_memory.h"
 #include "io/npy.h"
 #include "protocol/address_map.h"
 #include "protocol/element.h"
-#include "protocol/fenced_memory.h"
 
 namespace t3vp {
 namespace {
@@ -200,7 +200,7 @@ std::string Reference::take(Gpu& gpu, const processor::PublishedBuffer& buffer) 
   const std::size_t elements = std::size_t{buffer.rows} * buffer.columns;
   std::vector<unsigned char> rounded;
   {
-    FencedMemory memory(elements * sizeof(float));
+    compute::FencedMemory memory(elements * sizeof(float));
     auto* const values = static_cast<float*>(memory.lend(elements * sizeof(float)));
     if (buffer.initial) buffer.initial(values);
     if (const char* where = memory.written_beside()) return text_of_excess(gpu, buffer, "initial", where);
