@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "interconnect/packet.h"
+#include "interconnect/link_packet.h"
 #include "protocol/address_map.h"
 
 namespace t3vp::interconnect {

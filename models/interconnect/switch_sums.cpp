@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "interconnect/packet.h"
+#include "interconnect/link_packet.h"
 #include "interconnect/switch.h"
+#include "protocol/access_description.h"
 #include "protocol/address_map.h"
-#include "protocol/description.h"
 #include "protocol/element.h"
 
 namespace t3vp::interconnect {

@@ -1,5 +1,6 @@
 // Misuses that the driver itself notices, and that it lives on.
 #include <catch2/catch.hpp>
+#include <cstring>
 
 #include "firmware/opened_driver.h"
 #include "t3/registers/dma.h"
