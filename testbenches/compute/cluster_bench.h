@@ -79,6 +79,12 @@ struct ClusterUnderTest {
     REQUIRE(completion >> 8 == (packet & 0xFFFFFF));
     return static_cast<Status>(completion & 0xFF);
   }
+  /// Whether the packet, of queue 0, was refused: its kernel has not begun.
+  bool was_refused(std::uint64_t packet) {
+    using Queue = registers::KernelQueue;
+    const std::uint64_t place = packet % (Queue::completion_count / Queue::base_count);
+    return (registers.read(Queue::refused_offset + 4 * (place / 32), 4).value >> place % 32 & 1) != 0;
+  }
   /// Code of the packet that has ended last.
   Status error() { return code_of(completed()); }
   /// The first failure since it was acknowledged.
