@@ -124,7 +124,9 @@ TEST_CASE("fused kinds take as long without data and with valid bits for what th
     const Run plain = run({});
     CHECK(plain.report()["time_ns"] == run({"data=timing-only"}).report()["time_ns"]);
     CHECK((plain.time("zeroing") == 0) == (kind == T3_FUSED_ALL_TO_ALL));
-    CHECK(run({"system.memory.valid_bits_KiB=64"}).time("zeroing") <= 0.5 * plain.time("zeroing"));
+    const double armed = run({"system.memory.valid_bits_KiB=64"}).time("zeroing");
+    CHECK(armed <= 0.5 * plain.time("zeroing"));
+    CHECK((armed == 0) == (kind == T3_FUSED_ALL_TO_ALL));  // the commands take time
   }
 }
 
@@ -162,7 +164,9 @@ TEST_CASE("links and memories move what the fused kind is made of and no byte mo
 TEST_CASE("tiles for all owners take turns, so that all links of fully connected GPUs work at once") {
   for (const t3_fused_kind kind : direct_kinds) {
     INFO(name_of(kind));
-    CHECK(fused_time(kind, 5, "fully-connected") < 0.4 * fused_time(kind, 5, "switch"));
+    const double joined = fused_time(kind, 5, "fully-connected"), by_switch = fused_time(kind, 5, "switch");
+    CHECK(joined < 0.4 * by_switch);
+    CHECK(joined >= by_switch / 4);  // of 4 links each has at least a quarter of what one has
   }
 }
 
