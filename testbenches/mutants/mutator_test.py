@@ -1,4 +1,4 @@
-"""What the mutator makes of small texts. usage: test_mutator.py C_COMPILER CXX_COMPILER"""
+"""What the mutator makes of small texts. usage: mutator_test.py C_COMPILER CXX_COMPILER"""
 import os
 import pathlib
 import subprocess
