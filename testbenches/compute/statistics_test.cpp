@@ -29,7 +29,7 @@ std::map<std::string, Statistic> statistics_of(const ComputeCluster& cluster) {
 // floating-point operations, at 1024 x 0.75 a cycle of 1 / 1.4 ns: 42.667 cycles, 30.476 ns. The three compute units
 // work side by side, and each of the two kernels takes 3 x 30.476 ns of their time.
 TEST_CASE("busy is the computing time of all compute units in nanoseconds") {
-  constexpr double slab_ns = 30.476;
+  constexpr double k_tile_ns = 30.476;
   ClusterBench bench(ClusterBench::small(), false);
   REQUIRE(bench.parameters.clock_GHz == 1.4);
   REQUIRE(bench.parameters.matrix_flops_per_cycle == 1024);
@@ -39,7 +39,7 @@ TEST_CASE("busy is the computing time of all compute units in nanoseconds") {
     const Picoseconds time = bench.run(packet);
     auto all = statistics_of(bench.gpu().cluster);
     CHECK(all.at("busy").unit == "ns");
-    CHECK(all.at("busy").value == Approx(kernels * 3 * slab_ns).epsilon(1e-9));
+    CHECK(all.at("busy").value == Approx(kernels * 3 * k_tile_ns).epsilon(1e-9));
     CHECK(all.at("busy").value <= kernels * bench.parameters.compute_units * to_ns(time));
     CHECK(all.at("workgroups").unit == "workgroups");
     CHECK(all.at("workgroups").value == kernels * 3);
