@@ -7,11 +7,11 @@
 #include <initializer_list>
 #include <optional>
 
+#include "compute/guest_bool.h"
 #include "compute/planned_ranges.h"
 #include "compute/shared_mistakes.h"
 #include "protocol/address_map.h"
 #include "protocol/gpu_name.h"
-#include "protocol/guest_bool.h"
 #include "registers/signals.h"
 #include "t3/element_bytes.h"
 

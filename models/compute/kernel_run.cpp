@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "compute/device_mistakes.h"
+#include "compute/kept_exceptions.h"
 #include "protocol/address_map.h"
-#include "protocol/kept_exceptions.h"
 #include "protocol/traffic_classes.h"
 
 namespace t3vp::compute {

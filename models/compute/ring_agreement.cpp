@@ -4,7 +4,7 @@
 
 #include <new>
 
-#include "protocol/guest_bool.h"
+#include "compute/guest_bool.h"
 
 namespace t3vp::compute {
 namespace {

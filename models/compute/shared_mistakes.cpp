@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "compute/guest_bool.h"
 #include "compute/planned_ranges.h"
 #include "protocol/address_map.h"
 #include "protocol/gpu_name.h"
-#include "protocol/guest_bool.h"
 #include "registers/nic.h"
 
 namespace t3vp::compute {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "protocol/description.h"
+#include "protocol/access_description.h"
 #include "protocol/response_status.h"
 
 namespace t3vp::dma {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "interconnect/packet.h"
+#include "interconnect/link_packet.h"
+#include "protocol/access_description.h"
 #include "protocol/address_map.h"
-#include "protocol/description.h"
 #include "protocol/response_status.h"
 #include "protocol/ring_signal.h"
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "interconnect/fabric_port.h"
-#include "interconnect/packet.h"
+#include "interconnect/link_packet.h"
+#include "protocol/access_description.h"
 #include "protocol/address_map.h"
-#include "protocol/description.h"
 #include "protocol/gpu_name.h"
 #include "protocol/response_status.h"
 

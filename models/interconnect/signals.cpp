@@ -7,8 +7,8 @@
 #include <functional>
 #include <utility>
 
+#include "protocol/access_description.h"
 #include "protocol/address_map.h"
-#include "protocol/description.h"
 #include "registers/status.h"
 
 namespace t3vp::interconnect {

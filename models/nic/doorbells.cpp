@@ -1,9 +1,9 @@
 // The doorbell page: registers to firmware, 4 bytes to be stored to kernels.
 #include <fmt/format.h>
 
-#include "nic/nic.h"
+#include "nic/rdma_nic.h"
+#include "protocol/access_description.h"
 #include "protocol/address_map.h"
-#include "protocol/description.h"
 
 namespace t3vp::nic {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "nic/nic.h"
+#include "nic/rdma_nic.h"
+#include "protocol/access_description.h"
 #include "protocol/address_map.h"
-#include "protocol/description.h"
 
 namespace t3vp::nic {
 namespace {

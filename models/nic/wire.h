@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "nic/packet.h"
+#include "nic/nic_packet.h"
 #include "nic/parameters.h"
 #include "protocol/event_queue.h"
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "protocol/description.h"
+#include "protocol/access_description.h"
 #include "protocol/request_check.h"
 
 namespace t3vp {

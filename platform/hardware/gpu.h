@@ -5,16 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "cache/last_level_cache.h"
 #include "compute/compute_cluster.h"
-#include "compute/last_level_cache.h"
-#include "compute/output_map.h"
 #include "dma/dma_engine.h"
 #include "hardware/parameters.h"
 #include "interconnect/fabric_port.h"
 #include "interconnect/signals.h"
 #include "memory/memory_controller.h"
 #include "nic/absent_nic.h"
-#include "nic/nic.h"
+#include "nic/rdma_nic.h"
+#include "output_map/output_map.h"
 #include "processor/command_processor.h"
 #include "processor/control_bus.h"
 #include "processor/error_log.h"
@@ -46,8 +46,8 @@ class Gpu : public sc_core::sc_module {
   processor::InterruptController interrupts;
   processor::ErrorLog error_log;
   compute::ComputeCluster compute;
-  compute::OutputMap output_map;
-  compute::LastLevelCache cache;
+  output_map::OutputMap output_map;
+  cache::LastLevelCache cache;
   memory::MemoryController memory;
   dma::DmaEngine dma;
   interconnect::Signals signals;

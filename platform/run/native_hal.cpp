@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "compute/kept_exceptions.h"
 #include "guard/hal_misuse.h"
 #include "protocol/float_environment.h"
-#include "protocol/kept_exceptions.h"
 #include "run/published_contents.h"
 
 namespace t3vp {
@@ -39,7 +39,7 @@ class Call {
  private:
   processor::CommandProcessor& processor_;
   FloatEnvironment floats_;
-  KeptExceptions exceptions_;
+  compute::KeptExceptions exceptions_;
 };
 
 // What a program hands over is looked at while the program has control: what the host has no memory for is the

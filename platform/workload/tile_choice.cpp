@@ -21,7 +21,7 @@ double GemmEstimate::total() const { return std::max({compute, loads, latency, c
 
 GemmEstimate estimate_gemm(const GemmSystem& system, const GemmShape& gemm, TileShape tile) {
   const compute::ComputeParameters& p = system.compute;
-  const compute::CacheParameters& cache = system.cache;
+  const cache::CacheParameters& cache = system.cache;
   const double bytes = bytes_of(gemm.element);
   const std::uint64_t tiles = tiles_in(tile, gemm.m, gemm.n), tiles_of_cu = cut(tiles, p.compute_units);
   const std::uint64_t resident =
