@@ -26,8 +26,9 @@ static enum t3_status wait_signal(struct t3_context* context, uint32_t index, ui
 }
 
 static enum t3_status add_signal(const struct t3_context* context, uint32_t gpu, uint32_t index) {
-  context->hal->order_writes(context->hal->platform);
-  struct t3_registers signals = t3_block_on(context->hal, gpu, T3_BLOCK_SIGNALS);
+  const struct t3_state* state = state_of(context);
+  state->hal->order_writes(state->hal->platform);
+  struct t3_registers signals = t3_block_on(state->hal, gpu, T3_BLOCK_SIGNALS);
   t3_put64(&signals, counter(T3_SIGNALS_ADD_OFFSET, T3_SIGNALS_ADD_STRIDE, index), 1);
   return signals.status;
 }
@@ -35,23 +36,25 @@ static enum t3_status add_signal(const struct t3_context* context, uint32_t gpu,
 /* A GPU tells the one before it and hears from the one behind it, by their numbers, whatever links the signals take.
  * One that has heard r times knows of r others that have arrived, so gpus - 1 rounds are enough. */
 static enum t3_status meet(struct t3_context* context) {
+  struct t3_state* state = state_of(context);
   const uint64_t deadline = t3_deadline(context);
-  for (; context->barrier_round + 1 < context->gpus; ++context->barrier_round) {
-    if (!context->barrier_told) T3_TRY(add_signal(context, t3_ring_previous(context), T3_SIGNAL_BARRIER));
-    context->barrier_told = true;
-    T3_TRY(wait_signal(context, T3_SIGNAL_BARRIER, context->barrier_rounds + 1, deadline, "the next GPU in a barrier"));
-    context->barrier_told = false;
-    ++context->barrier_rounds;
+  for (; state->barrier_round + 1 < state->gpus; ++state->barrier_round) {
+    if (!state->barrier_told) T3_TRY(add_signal(context, t3_ring_previous(context), T3_SIGNAL_BARRIER));
+    state->barrier_told = true;
+    T3_TRY(wait_signal(context, T3_SIGNAL_BARRIER, state->barrier_rounds + 1, deadline, "the next GPU in a barrier"));
+    state->barrier_told = false;
+    ++state->barrier_rounds;
   }
-  context->barrier_round = 0;
+  state->barrier_round = 0;
   return T3_OK;
 }
 
 static enum t3_status barrier(struct t3_context* context) {
-  if (context->in_barrier) return T3_BUSY;
-  context->in_barrier = true;
+  struct t3_state* state = state_of(context);
+  if (state->in_barrier) return T3_BUSY;
+  state->in_barrier = true;
   const enum t3_status status = meet(context);
-  context->in_barrier = false;
+  state->in_barrier = false;
   return status;
 }
 
@@ -59,8 +62,9 @@ enum t3_status t3_barrier(struct t3_context* context) { return T3_LOCKED(context
 
 static enum t3_status exchange(struct t3_context* context, const char* name, const void* mine, uint64_t bytes,
                                void* all) {
+  struct t3_state* state = state_of(context);
   if (name == NULL || (bytes != 0 && (mine == NULL || all == NULL))) return T3_INVALID_ARGUMENT;
-  return context->hal->exchange(context->hal->platform, name, mine, bytes, all, t3_deadline(context));
+  return state->hal->exchange(state->hal->platform, name, mine, bytes, all, t3_deadline(context));
 }
 
 enum t3_status t3_host_all_gather(struct t3_context* context, const char* name, const void* mine, uint64_t bytes,

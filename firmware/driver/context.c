@@ -1,5 +1,7 @@
 #include "context_state.h"
 
+#include <string.h>
+
 #include "completions.h"
 #include "queues.h"
 #include "registers.h"
@@ -14,33 +16,36 @@
 #define RESET_NS 10u /* the reset line is high for one */
 
 static enum t3_status read_identity(struct t3_context* context, uint64_t* memory_bytes) {
+  struct t3_state* state = state_of(context);
   struct t3_registers r = t3_own_block(context, T3_BLOCK_SYSTEM);
   const uint32_t identity = t3_get32(&r, T3_SYSTEM_IDENTITY_OFFSET);
   const uint32_t gpu = t3_get32(&r, T3_SYSTEM_GPU_OFFSET);
-  context->gpus = t3_get32(&r, T3_SYSTEM_GPUS_OFFSET);
+  state->gpus = t3_get32(&r, T3_SYSTEM_GPUS_OFFSET);
   *memory_bytes = t3_get64(&r, T3_SYSTEM_MEMORY_BYTES_OFFSET);
   T3_TRY(r.status);
-  const bool is_ours = identity == T3_IDENTITY && gpu == context->gpu && gpu < context->gpus;
+  const bool is_ours = identity == T3_IDENTITY && gpu == state->gpu && gpu < state->gpus;
   return is_ours ? T3_OK : T3_BAD_VALUE;
 }
 
 /* The ring of queue 0 is at the beginning of memory, all the rest is the heap's until other queues are opened. */
 static enum t3_status divide_memory(struct t3_context* context, uint64_t memory_bytes) {
+  struct t3_state* state = state_of(context);
   if (memory_bytes < T3_RING_BYTES) return T3_OUT_OF_MEMORY;
-  const uint64_t begin = t3_on_gpu(context->gpu, 0);
-  context->heap_begin = begin + T3_RING_BYTES;
-  context->heap_end = context->memory_end = begin + memory_bytes;
-  context->rings_end = context->memory_end / T3_KERNEL_PACKET_ENTRY_BYTES * T3_KERNEL_PACKET_ENTRY_BYTES;
+  const uint64_t begin = t3_on_gpu(state->gpu, 0);
+  state->heap_begin = begin + T3_RING_BYTES;
+  state->heap_end = state->memory_end = begin + memory_bytes;
+  state->rings_end = state->memory_end / T3_KERNEL_PACKET_ENTRY_BYTES * T3_KERNEL_PACKET_ENTRY_BYTES;
   return T3_OK;
 }
 
 static enum t3_status start_kernel_queue(struct t3_context* context) {
-  T3_TRY(t3_start_queue(context, 0, t3_on_gpu(context->gpu, 0)));
+  struct t3_state* state = state_of(context);
+  T3_TRY(t3_start_queue(context, 0, t3_on_gpu(state->gpu, 0)));
   struct t3_registers r = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
   const uint32_t compute_units = t3_get32(&r, T3_KERNEL_QUEUE_COMPUTE_UNITS_OFFSET);
   T3_TRY(r.status);
   if (compute_units == 0) return T3_INVALID_ARGUMENT;
-  context->ring_workgroups = compute_units < T3_RING_WORKGROUPS_MAX ? compute_units : T3_RING_WORKGROUPS_MAX;
+  state->ring_workgroups = compute_units < T3_RING_WORKGROUPS_MAX ? compute_units : T3_RING_WORKGROUPS_MAX;
   return T3_OK;
 }
 
@@ -52,19 +57,21 @@ static enum t3_status mask_interrupts(struct t3_context* context) {
 
 /* What the context that was closed before this one has left. */
 static enum t3_status go_on(struct t3_context* context) {
+  struct t3_state* state = state_of(context);
   struct t3_registers r = t3_own_block(context, T3_BLOCK_SYSTEM);
-  context->barrier_rounds = t3_get64(&r, t3_scratch(T3_SCRATCH_BARRIER_ROUNDS));
-  context->ring_epoch = t3_get64(&r, t3_scratch(T3_SCRATCH_RING_EPOCH));
+  state->barrier_rounds = t3_get64(&r, t3_scratch(T3_SCRATCH_BARRIER_ROUNDS));
+  state->ring_epoch = t3_get64(&r, t3_scratch(T3_SCRATCH_RING_EPOCH));
   const uint64_t workgroups = t3_get64(&r, t3_scratch(T3_SCRATCH_RING_WORKGROUPS));
-  if (context->ring_epoch != 0) context->ring_workgroups = (uint32_t)workgroups;
-  context->ring_broken = (workgroups & T3_RING_BROKEN) != 0;
-  context->rings = (uint32_t)(workgroups >> T3_RINGS_SHIFT);
-  if (context->rings != 0)
-    context->heap_end = context->memory_end = context->rings_end - (uint64_t)context->rings * T3_RING_BYTES;
+  if (state->ring_epoch != 0) state->ring_workgroups = (uint32_t)workgroups;
+  state->ring_broken = (workgroups & T3_RING_BROKEN) != 0;
+  state->rings = (uint32_t)(workgroups >> T3_RINGS_SHIFT);
+  if (state->rings != 0)
+    state->heap_end = state->memory_end = state->rings_end - (uint64_t)state->rings * T3_RING_BYTES;
   return r.status;
 }
 
 static enum t3_status take_over(struct t3_context* context) {
+  struct t3_state* state = state_of(context);
   uint64_t memory_bytes = 0;
   T3_TRY(read_identity(context, &memory_bytes));
   struct t3_registers r = t3_own_block(context, T3_BLOCK_SYSTEM);
@@ -73,11 +80,11 @@ static enum t3_status take_over(struct t3_context* context) {
   if (owner != T3_OWNER_NONE_SINCE_RESET && owner != T3_OWNER_CLOSED) return T3_BUSY;
   T3_TRY(divide_memory(context, memory_bytes));
   T3_TRY(mask_interrupts(context));
-  context->hal->take_interrupts(context->hal->platform, NULL, NULL); /* from a context that a reset has ended */
+  state->hal->take_interrupts(state->hal->platform, NULL, NULL); /* from a context that a reset has ended */
   T3_TRY(start_kernel_queue(context));
   if (owner == T3_OWNER_CLOSED) T3_TRY(go_on(context));
-  context->owner = context->hal->time_ns(context->hal->platform) << T3_OWNER_BITS | T3_OWNER_CONTEXT;
-  t3_put64(&r, t3_scratch(T3_SCRATCH_OWNER), context->owner);
+  state->owner = state->hal->time_ns(state->hal->platform) << T3_OWNER_BITS | T3_OWNER_CONTEXT;
+  t3_put64(&r, t3_scratch(T3_SCRATCH_OWNER), state->owner);
   return r.status;
 }
 
@@ -92,25 +99,28 @@ static bool is_complete(const struct t3_hal* hal) {
 
 enum t3_status t3_init(struct t3_context* context, const struct t3_hal* hal) {
   if (context == NULL || !is_complete(hal)) return T3_INVALID_ARGUMENT;
-  if (t3_is_open(context) && context->calls != 0) return T3_BUSY; /* a handler's, in a wait that would go on with it */
+  if (t3_is_open(context) && state_of(context)->calls != 0)
+    return T3_BUSY; /* a handler's, in a wait that would go on with it */
   /* The caller's may be the one that has the GPU. */
-  struct t3_context fresh = {
+  struct t3_context fresh = {0};
+  *state_of(&fresh) = (struct t3_state){
       .magic = T3_CONTEXT_MAGIC, .itself = context, .hal = hal, .gpu = hal->gpu, .timeout_ns = T3_FOREVER};
   hal->lock(hal->platform);
   const enum t3_status status = take_over(&fresh);
   hal->unlock(hal->platform);
-  if (status == T3_OK) *context = fresh;
+  if (status == T3_OK) memcpy(context, &fresh, sizeof fresh);
   return status;
 }
 
 /* T3_BUSY while something is under way or mapped. */
 static enum t3_status is_at_rest(struct t3_context* context) {
+  struct t3_state* state = state_of(context);
   bool runs = false;
   for (uint32_t queue = 0; queue < T3_QUEUES; ++queue) {
     uint64_t completed = 0;
-    if (!context->queues[queue].is_open) continue;
+    if (!state->queues[queue].is_open) continue;
     T3_TRY(t3_look_at_kernels(context, queue, &completed)); /* a ring kernel that was refused is not counted */
-    runs = runs || completed < context->queues[queue].submitted;
+    runs = runs || completed < state->queues[queue].submitted;
   }
   struct t3_registers map = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
   struct t3_registers tracker = t3_own_block(context, T3_BLOCK_TRACKER);
@@ -121,33 +131,35 @@ static enum t3_status is_at_rest(struct t3_context* context) {
   T3_TRY(map.status);
   T3_TRY(tracker.status);
   T3_TRY(dma.status);
-  const bool meets = context->barrier_told || context->barrier_round != 0;
-  return runs || maps || works || meets || context->nic_queues != 0 ? T3_BUSY : T3_OK;
+  const bool meets = state->barrier_told || state->barrier_round != 0;
+  return runs || maps || works || meets || state->nic_queues != 0 ? T3_BUSY : T3_OK;
 }
 
 static enum t3_status give_back(struct t3_context* context) {
-  if (context->calls != 1 || context->running_priority != 0) return T3_BUSY;
+  struct t3_state* state = state_of(context);
+  if (state->calls != 1 || state->running_priority != 0) return T3_BUSY;
   if (t3_is_stale(context)) return T3_STALE; /* what it would leave is not the next one's */
   T3_TRY(is_at_rest(context));
   T3_TRY(t3_close_queues(context));
   T3_TRY(mask_interrupts(context));
-  context->hal->take_interrupts(context->hal->platform, NULL, NULL);
+  state->hal->take_interrupts(state->hal->platform, NULL, NULL);
   struct t3_registers r = t3_own_block(context, T3_BLOCK_SYSTEM);
-  t3_put64(&r, t3_scratch(T3_SCRATCH_BARRIER_ROUNDS), context->barrier_rounds);
-  t3_put64(&r, t3_scratch(T3_SCRATCH_RING_EPOCH), context->ring_epoch);
-  t3_put64(&r, t3_scratch(T3_SCRATCH_RING_WORKGROUPS),
-           context->ring_workgroups | (context->ring_broken ? T3_RING_BROKEN : 0) |
-               (uint64_t)context->rings << T3_RINGS_SHIFT);
+  t3_put64(&r, t3_scratch(T3_SCRATCH_BARRIER_ROUNDS), state->barrier_rounds);
+  t3_put64(&r, t3_scratch(T3_SCRATCH_RING_EPOCH), state->ring_epoch);
+  t3_put64(
+      &r, t3_scratch(T3_SCRATCH_RING_WORKGROUPS),
+      state->ring_workgroups | (state->ring_broken ? T3_RING_BROKEN : 0) | (uint64_t)state->rings << T3_RINGS_SHIFT);
   t3_put64(&r, t3_scratch(T3_SCRATCH_OWNER), T3_OWNER_CLOSED);
   return r.status;
 }
 
 enum t3_status t3_close(struct t3_context* context) {
+  struct t3_state* state = state_of(context);
   if (!t3_enter(context)) return T3_INVALID_ARGUMENT;
-  const struct t3_hal* hal = context->hal;
+  const struct t3_hal* hal = state->hal;
   const enum t3_status status = give_back(context);
   if (status != T3_OK) return t3_leave(context, status);
-  context->magic = 0;
+  state->magic = 0;
   hal->unlock(hal->platform);
   return T3_OK;
 }
@@ -164,7 +176,7 @@ enum t3_status t3_reset(const struct t3_hal* hal) {
 }
 
 static enum t3_status set_timeout(struct t3_context* context, uint64_t timeout_ns) {
-  context->timeout_ns = timeout_ns;
+  state_of(context)->timeout_ns = timeout_ns;
   return T3_OK;
 }
 

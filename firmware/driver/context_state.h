@@ -28,16 +28,98 @@ enum t3_owner { T3_OWNER_NONE_SINCE_RESET, T3_OWNER_CONTEXT, T3_OWNER_CLOSED };
 #define T3_RINGS_SHIFT 33 /* above it, the rings of packets at the end of memory: they stay until a reset */
 
 /* The register of the system block that has it. */
-static inline uint32_t t3_scratch(enum t3_scratch index) {
-  return T3_SYSTEM_SCRATCH_OFFSET + (uint32_t)index * T3_SYSTEM_SCRATCH_STRIDE;
+static inline uint32_t t3_scratch(uint32_t index) {
+  return T3_SYSTEM_SCRATCH_OFFSET + index * T3_SYSTEM_SCRATCH_STRIDE;
 }
 
 /* "T3 open?": what an open context begins with. */
 #define T3_CONTEXT_MAGIC UINT64_C(0x5433206F70656E3F)
 
+/* Who is called for an interrupt line; nobody when the handler is NULL. */
+struct t3_vector {
+  t3_handler* handler;
+  void* argument;
+  uint32_t priority;
+};
+
+struct t3_allocation {
+  uint64_t address, bytes;
+};
+
+/* The first kernel that has failed; T3_OK: none has. */
+struct t3_kernel_failure {
+  enum t3_status code;
+  uint64_t number;
+};
+
+struct t3_queue_state {
+  bool is_open, is_changed;             /* changed: t3_set_queue has */
+  uint64_t base, submitted;             /* its ring of packets; kernels since reset */
+  uint64_t first_kernel;                /* the number of those that contexts before this one have submitted */
+  uint64_t told;                        /* their ends have been told to the handler */
+  struct t3_kernel_failure failures[2]; /* not told by t3_wait_kernels: the program, a handler */
+  uint32_t known_failures;              /* as the kernel queue counts them */
+  uint64_t looked_at;                   /* kernels that had ended then */
+};
+
+/* What a struct t3_context holds. Its memory is the caller's, of another type. */
+struct __attribute__((may_alias)) t3_state {
+  uint64_t magic;                  /* what an open one begins with */
+  const struct t3_context* itself; /* a copy is none */
+  const struct t3_hal* hal;
+  uint64_t owner; /* what says in the GPU that this context has it, another number for each */
+  uint32_t gpu, gpus;
+  uint32_t ring_workgroups;
+  uint32_t enabled_lines;
+  struct t3_vector vectors[T3_LINE_COUNT];
+  uint32_t masked_lines, raised_lines; /* a bit each; raised: noticed by a wait, not told to the handler */
+  uint32_t running_priority;           /* of the handler that runs, 0: none */
+  uint32_t calls;                      /* of the driver that have begun and not returned */
+  bool stale;                          /* another context is known to have the GPU, or none since it was reset */
+  uint64_t timeout_ns;
+  uint64_t heap_begin, heap_end, memory_end; /* what t3_malloc gives out; the driver's own is outside */
+  uint64_t rings_end;                        /* the last bytes of memory hold so many queues' rings of packets */
+  uint32_t rings;
+  struct t3_allocation allocations[T3_ALLOCATIONS_MAX]; /* by address */
+  uint32_t allocation_count;
+  struct t3_queue_state queues[T3_QUEUES];
+  uint32_t queue;                               /* in use */
+  struct t3_kernel_wait* kernel_waits;          /* t3_wait_kernels under way, the latest first */
+  uint32_t nic_queues;                          /* queue pairs of the NIC that are not in reset */
+  struct t3_allocation nic_rings[T3_NIC_PAIRS]; /* their memory, by number; no bytes: in reset */
+  uint64_t barrier_rounds;                      /* since reset */
+  uint32_t barrier_round;                       /* of the barrier that a timeout has left */
+  bool barrier_told;                            /* the neighbour knows of that round */
+  uint64_t ring_epoch, last_ring;               /* the ring kernel under way, 0: none */
+  uint32_t ring_queue;                          /* that it is in */
+  bool ring_broken;  /* a ring kernel was aborted: the counters of the GPUs do not agree any more */
+  bool ring_refused; /* the latest ring kernel was: neighbours may be in theirs */
+  bool filling;      /* a fill's end has not been noticed */
+  enum t3_status fill_code;
+  bool in_barrier, in_fill;
+  uint32_t spill_entries;
+};
+
+/* The state of a context, const where that is. Tests in C++ look at it, too. */
+#ifdef __cplusplus
+inline t3_state* state_of(t3_context* context) { return reinterpret_cast<t3_state*>(context); }
+inline const t3_state* state_of(const t3_context* context) { return reinterpret_cast<const t3_state*>(context); }
+#else
+static inline struct t3_state* t3_state_of(struct t3_context* context) { return (struct t3_state*)context; }
+static inline const struct t3_state* t3_const_state_of(const struct t3_context* context) {
+  return (const struct t3_state*)context;
+}
+
+_Static_assert(sizeof(struct t3_state) <= sizeof(struct t3_context), "a context has room for the state");
+_Static_assert(_Alignof(struct t3_state) <= _Alignof(struct t3_context), "a context is aligned as the state");
+
+#define state_of(context) \
+  _Generic((context), struct t3_context * : t3_state_of, const struct t3_context* : t3_const_state_of)(context)
+#endif
+
 /* Whether the context has been filled by t3_init, here and not where it was copied from, and not been closed. */
 static inline bool t3_is_open(const struct t3_context* context) {
-  return context != NULL && context->magic == T3_CONTEXT_MAGIC && context->itself == context;
+  return context != NULL && state_of(context)->magic == T3_CONTEXT_MAGIC && state_of(context)->itself == context;
 }
 
 /* Whether another context has the GPU, or none, since it was reset. False when that cannot be read. Once it is known,

@@ -45,44 +45,48 @@ static const struct source sources[T3_LINE_COUNT] = {
 /* Only lines that are awaited or have a handler are enabled: another one that is raised and not ours to clear would
  * make every wait spin. */
 enum t3_status t3_enable_only(struct t3_context* context, uint32_t lines) {
-  if (context->stale) return T3_STALE;
-  if (context->enabled_lines == lines) return T3_OK;
+  struct t3_state* state = state_of(context);
+  if (state->stale) return T3_STALE;
+  if (state->enabled_lines == lines) return T3_OK;
   struct t3_registers r = t3_own_block(context, T3_BLOCK_INTERRUPT_CONTROLLER);
   t3_put32(&r, T3_INTERRUPT_CONTROLLER_ENABLE_OFFSET, lines);
-  if (r.status == T3_OK) context->enabled_lines = lines;
+  if (r.status == T3_OK) state->enabled_lines = lines;
   return r.status;
 }
 
 uint32_t t3_handled_lines(const struct t3_context* context) {
+  const struct t3_state* state = state_of(context);
   uint32_t lines = 0;
-  for (uint32_t line = 0; line < T3_LINE_COUNT && !context->stale; ++line)
-    if (context->vectors[line].handler != NULL && context->vectors[line].priority > context->running_priority)
+  for (uint32_t line = 0; line < T3_LINE_COUNT && !state->stale; ++line)
+    if (state->vectors[line].handler != NULL && state->vectors[line].priority > state->running_priority)
       lines |= UINT32_C(1) << line;
-  return lines & ~context->masked_lines;
+  return lines & ~state->masked_lines;
 }
 
 /* Interrupts are allowed meanwhile, but only lines of higher priority are enabled. The queue that the handler uses is
  * its own. One that has taken time may
  * have reset the GPU: what is left of the context then is to leave the GPU alone. */
 static void call(struct t3_context* context, struct t3_interrupt interrupt) {
-  const struct t3_hal* hal = context->hal;
-  const struct t3_vector vector = context->vectors[interrupt.line];
-  const uint32_t before = context->running_priority, queue = context->queue;
-  context->running_priority = vector.priority;
-  context->queue = interrupt.queue;
+  struct t3_state* state = state_of(context);
+  const struct t3_hal* hal = state->hal;
+  const struct t3_vector vector = state->vectors[interrupt.line];
+  const uint32_t before = state->running_priority, queue = state->queue;
+  state->running_priority = vector.priority;
+  state->queue = interrupt.queue;
   (void)t3_enable_only(context, t3_handled_lines(context));
   hal->unlock(hal->platform);
   const uint64_t begin = hal->time_ns(hal->platform);
   vector.handler(context, &interrupt, vector.argument);
   hal->lock(hal->platform);
-  context->running_priority = before;
-  context->queue = queue;
+  state->running_priority = before;
+  state->queue = queue;
   if (hal->time_ns(hal->platform) != begin) (void)t3_is_stale(context);
 }
 
 void t3_note_fill(struct t3_context* context, uint32_t status) {
-  context->filling = false;
-  context->fill_code = (enum t3_status)((status & T3_DMA_STATUS_CODE_MASK) >> T3_DMA_STATUS_CODE_SHIFT);
+  struct t3_state* state = state_of(context);
+  state->filling = false;
+  state->fill_code = (enum t3_status)((status & T3_DMA_STATUS_CODE_MASK) >> T3_DMA_STATUS_CODE_SHIFT);
 }
 
 /* Clears the causes before it looks at the state: what happens behind that raises the line again. */
@@ -95,7 +99,7 @@ static enum t3_status notice(struct t3_context* context, enum t3_line line, enum
   uint32_t code = (status & source->mask) >> source->shift;
   if (line == T3_LINE_DMA && (causes & T3_DMA_INTERRUPT_FILLED_MASK) != 0) {
     t3_note_fill(context, t3_get32(&r, source->status));
-    if (code == T3_OK) code = (uint32_t)context->fill_code;
+    if (code == T3_OK) code = (uint32_t)state_of(context)->fill_code;
   }
   *how = (enum t3_status)code;
   return r.status;
@@ -103,12 +107,13 @@ static enum t3_status notice(struct t3_context* context, enum t3_line line, enum
 
 /* Each kernel of a queue by itself: several may have ended since the line rose. */
 static enum t3_status tell_kernels_of(struct t3_context* context, uint32_t queue) {
-  struct t3_queue_state* state = &context->queues[queue];
+  struct t3_state* state = state_of(context);
+  struct t3_queue_state* of_queue = &state->queues[queue];
   uint64_t completed = 0;
   T3_TRY(t3_look_at_kernels(context, queue, &completed));
-  context->raised_lines &= ~(UINT32_C(1) << T3_LINE_KERNEL_QUEUE);
-  while (state->told < completed && (t3_handled_lines(context) & UINT32_C(1) << T3_LINE_KERNEL_QUEUE) != 0) {
-    const uint64_t number = ++state->told;
+  state->raised_lines &= ~(UINT32_C(1) << T3_LINE_KERNEL_QUEUE);
+  while (of_queue->told < completed && (t3_handled_lines(context) & UINT32_C(1) << T3_LINE_KERNEL_QUEUE) != 0) {
+    const uint64_t number = ++of_queue->told;
     call(context, (struct t3_interrupt){.line = T3_LINE_KERNEL_QUEUE,
                                         .code = t3_code_of_kernel(context, queue, number),
                                         .number = number,
@@ -119,14 +124,15 @@ static enum t3_status tell_kernels_of(struct t3_context* context, uint32_t queue
 
 static enum t3_status tell_kernels(struct t3_context* context) {
   for (uint32_t queue = 0; queue < T3_QUEUES; ++queue)
-    if (context->queues[queue].is_open) T3_TRY(tell_kernels_of(context, queue));
+    if (state_of(context)->queues[queue].is_open) T3_TRY(tell_kernels_of(context, queue));
   return T3_OK;
 }
 
 /* Their ends so far are nobody's. */
 static enum t3_status forget_kernels(struct t3_context* context) {
+  struct t3_state* state = state_of(context);
   for (uint32_t queue = 0; queue < T3_QUEUES; ++queue)
-    if (context->queues[queue].is_open) T3_TRY(t3_look_at_kernels(context, queue, &context->queues[queue].told));
+    if (state->queues[queue].is_open) T3_TRY(t3_look_at_kernels(context, queue, &state->queues[queue].told));
   return T3_OK;
 }
 
@@ -145,24 +151,26 @@ static uint32_t pending_lines(struct t3_context* context) {
 
 /* The lowest of those with the highest priority. */
 static enum t3_line most_urgent(const struct t3_context* context, uint32_t lines) {
+  const struct t3_state* state = state_of(context);
   uint32_t best = T3_LINE_COUNT;
   for (uint32_t line = 0; line < T3_LINE_COUNT; ++line)
     if ((lines >> line & 1) != 0 &&
-        (best == T3_LINE_COUNT || context->vectors[line].priority > context->vectors[best].priority))
+        (best == T3_LINE_COUNT || state->vectors[line].priority > state->vectors[best].priority))
       best = line;
   return (enum t3_line)best;
 }
 
 void t3_serve(struct t3_context* context) {
+  struct t3_state* state = state_of(context);
   for (;;) {
-    const uint32_t raised = (pending_lines(context) | context->raised_lines) & t3_handled_lines(context);
+    const uint32_t raised = (pending_lines(context) | state->raised_lines) & t3_handled_lines(context);
     if (raised == 0) break;
     const enum t3_line line = most_urgent(context, raised);
-    context->raised_lines &= ~(UINT32_C(1) << line);
+    state->raised_lines &= ~(UINT32_C(1) << line);
     const enum t3_status status = tell(context, line);
     if (status == T3_OK) continue;
     /* A block that does not answer would keep its line up for ever: the handler hears of that once. */
-    context->masked_lines |= UINT32_C(1) << line;
+    state->masked_lines |= UINT32_C(1) << line;
     call(context, (struct t3_interrupt){.line = line, .code = status});
   }
   (void)t3_enable_only(context, t3_handled_lines(context));
@@ -171,6 +179,6 @@ void t3_serve(struct t3_context* context) {
 enum t3_status t3_forget_line(struct t3_context* context, enum t3_line line) {
   enum t3_status code = T3_OK;
   const enum t3_status status = line == T3_LINE_KERNEL_QUEUE ? forget_kernels(context) : notice(context, line, &code);
-  context->raised_lines &= ~(UINT32_C(1) << line);
+  state_of(context)->raised_lines &= ~(UINT32_C(1) << line);
   return status;
 }

@@ -6,14 +6,15 @@
 static void enter_interrupt(void* argument) { t3_serve(argument); }
 
 static enum t3_status set_handler(struct t3_context* context, enum t3_line line, struct t3_vector vector) {
-  const struct t3_hal* hal = context->hal;
+  struct t3_state* state = state_of(context);
+  const struct t3_hal* hal = state->hal;
   if ((uint32_t)line >= T3_LINE_COUNT || (vector.handler != NULL && vector.priority == 0)) return T3_INVALID_ARGUMENT;
   if (t3_is_stale(context)) return T3_STALE; /* the processor's entry is the next context's */
-  context->vectors[line] = vector;
-  context->raised_lines &= ~(UINT32_C(1) << line);
+  state->vectors[line] = vector;
+  state->raised_lines &= ~(UINT32_C(1) << line);
   const enum t3_status status = vector.handler != NULL ? t3_forget_line(context, line) : T3_OK;
   bool any = false;
-  for (uint32_t i = 0; i < T3_LINE_COUNT; ++i) any = any || context->vectors[i].handler != NULL;
+  for (uint32_t i = 0; i < T3_LINE_COUNT; ++i) any = any || state->vectors[i].handler != NULL;
   hal->take_interrupts(hal->platform, any ? enter_interrupt : NULL, context);
   return status != T3_OK ? status : t3_enable_only(context, t3_handled_lines(context));
 }
@@ -24,12 +25,13 @@ enum t3_status t3_set_handler(struct t3_context* context, enum t3_line line, uin
 }
 
 static enum t3_status set_mask(struct t3_context* context, enum t3_line line, bool masked) {
+  struct t3_state* state = state_of(context);
   if ((uint32_t)line >= T3_LINE_COUNT) return T3_INVALID_ARGUMENT;
   if (t3_is_stale(context)) return T3_STALE; /* so are the lines that are enabled */
   const uint32_t bit = UINT32_C(1) << line;
-  context->masked_lines = masked ? context->masked_lines | bit : context->masked_lines & ~bit;
+  state->masked_lines = masked ? state->masked_lines | bit : state->masked_lines & ~bit;
   /* Kernels whose ends were noticed before the mask may not have been told. */
-  if (!masked && line == T3_LINE_KERNEL_QUEUE && context->vectors[line].handler != NULL) context->raised_lines |= bit;
+  if (!masked && line == T3_LINE_KERNEL_QUEUE && state->vectors[line].handler != NULL) state->raised_lines |= bit;
   return t3_enable_only(context, t3_handled_lines(context));
 }
 

@@ -14,7 +14,8 @@
 static enum t3_status look_at_others(struct t3_context* context, uint32_t queue) {
   for (uint32_t other = 0; other < T3_QUEUES; ++other) {
     uint64_t completed = 0;
-    if (other != queue && context->queues[other].is_open) T3_TRY(t3_look_at_kernels(context, other, &completed));
+    if (other != queue && state_of(context)->queues[other].is_open)
+      T3_TRY(t3_look_at_kernels(context, other, &completed));
   }
   return T3_OK;
 }
@@ -36,20 +37,25 @@ enum t3_status t3_wait_completed(struct t3_context* context, uint32_t queue, uin
 
 /* What the program is told is over for handlers, too, but not the other way round. */
 static void note_told(struct t3_context* context, const struct t3_kernel_wait* wait) {
-  struct t3_kernel_failure* failures = context->queues[wait->queue].failures;
-  for (uint32_t i = context->running_priority == 0 ? 0 : 1; i < 2; ++i)
+  struct t3_state* state = state_of(context);
+  struct t3_kernel_failure* failures = state->queues[wait->queue].failures;
+  for (uint32_t i = state->running_priority == 0 ? 0 : 1; i < 2; ++i)
     if (failures[i].number <= wait->last) failures[i].code = T3_OK;
 }
 
-static struct t3_queue_state* used_queue(struct t3_context* context) { return &context->queues[context->queue]; }
+static struct t3_queue_state* used_queue(struct t3_context* context) {
+  struct t3_state* state = state_of(context);
+  return &state->queues[state->queue];
+}
 
 static enum t3_status wait_kernels(struct t3_context* context) {
+  struct t3_state* state = state_of(context);
   const struct t3_queue_state* queue = used_queue(context);
-  const struct t3_kernel_failure* known = &queue->failures[context->running_priority == 0 ? 0 : 1];
-  struct t3_kernel_wait wait = {context->queue, queue->submitted, known->code, context->kernel_waits};
-  context->kernel_waits = &wait;
+  const struct t3_kernel_failure* known = &queue->failures[state->running_priority == 0 ? 0 : 1];
+  struct t3_kernel_wait wait = {state->queue, queue->submitted, known->code, state->kernel_waits};
+  state->kernel_waits = &wait;
   const enum t3_status status = t3_wait_completed(context, wait.queue, wait.last);
-  context->kernel_waits = wait.outer;
+  state->kernel_waits = wait.outer;
   T3_TRY(status);
   /* Behind all that the driver has queued are packets that the program has announced by itself. */
   if (known->code != T3_OK && known->number > queue->submitted) {
@@ -63,14 +69,16 @@ static enum t3_status wait_kernels(struct t3_context* context) {
 enum t3_status t3_wait_kernels(struct t3_context* context) { return T3_LOCKED(context, wait_kernels(context)); }
 
 uint64_t t3_last_kernel(const struct t3_context* context) {
+  const struct t3_state* state = state_of(context);
   if (!t3_is_open(context)) return 0;
-  const struct t3_queue_state* queue = &context->queues[context->queue];
+  const struct t3_queue_state* queue = &state->queues[state->queue];
   return queue->submitted != queue->first_kernel ? queue->submitted : 0;
 }
 
 static enum t3_status wait_kernel(struct t3_context* context, uint64_t number) {
-  const uint32_t queue = context->queue;
-  if (number <= context->queues[queue].first_kernel || number > context->queues[queue].submitted)
+  struct t3_state* state = state_of(context);
+  const uint32_t queue = state->queue;
+  if (number <= state->queues[queue].first_kernel || number > state->queues[queue].submitted)
     return T3_INVALID_ARGUMENT;
   T3_TRY(t3_wait_completed(context, queue, number));
   return t3_code_of_kernel(context, queue, number);
@@ -81,14 +89,15 @@ enum t3_status t3_wait_kernel(struct t3_context* context, uint64_t number) {
 }
 
 static enum t3_status abort_kernels(struct t3_context* context) {
-  const uint32_t queue = context->queue;
+  struct t3_state* state = state_of(context);
+  const uint32_t queue = state->queue;
   struct t3_registers r = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
   t3_put32(&r, T3_OF_QUEUE(COMMAND, queue),
            T3_KERNEL_QUEUE_COMMAND_ACTION_ABORT << T3_KERNEL_QUEUE_COMMAND_ACTION_SHIFT);
   T3_TRY(r.status);
-  const enum t3_status ended = t3_wait_completed(context, queue, context->queues[queue].submitted);
+  const enum t3_status ended = t3_wait_completed(context, queue, state->queues[queue].submitted);
   /* The neighbours may be in a ring kernel that was refused here: they abort it, and their counters stop anywhere. */
-  if (queue == context->ring_queue && (context->last_ring != 0 || context->ring_refused)) context->ring_broken = true;
+  if (queue == state->ring_queue && (state->last_ring != 0 || state->ring_refused)) state->ring_broken = true;
   return ended;
 }
 
@@ -99,14 +108,15 @@ enum t3_status t3_wait_for_room(struct t3_context* context) {
   uint64_t awaited = 0;
   while (queue->submitted >= T3_QUEUE_ENTRIES && awaited != queue->submitted + 1 - T3_QUEUE_ENTRIES) {
     awaited = queue->submitted + 1 - T3_QUEUE_ENTRIES;
-    T3_TRY(t3_wait_completed(context, context->queue, awaited));
+    T3_TRY(t3_wait_completed(context, state_of(context)->queue, awaited));
   }
   return T3_OK;
 }
 
 /* The packet has to be in memory before the doorbell tells of it. */
 enum t3_status t3_announce(struct t3_context* context, const struct t3_submission* submission) {
-  const struct t3_hal* hal = context->hal;
+  struct t3_state* state = state_of(context);
+  const struct t3_hal* hal = state->hal;
   struct t3_queue_state* queue = used_queue(context);
   const uint64_t entry = queue->base + queue->submitted % T3_QUEUE_ENTRIES * T3_KERNEL_PACKET_ENTRY_BYTES;
   struct t3_kernel_packet packet = submission->packet;
@@ -117,7 +127,7 @@ enum t3_status t3_announce(struct t3_context* context, const struct t3_submissio
   T3_TRY(hal->write_memory(hal->platform, entry, bytes, sizeof bytes));
   hal->order_writes(hal->platform);
   struct t3_registers r = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
-  t3_put64(&r, T3_OF_QUEUE(DOORBELL, context->queue), queue->submitted + 1);
+  t3_put64(&r, T3_OF_QUEUE(DOORBELL, state->queue), queue->submitted + 1);
   if (r.status == T3_OK) ++queue->submitted;
   return r.status;
 }
@@ -132,7 +142,7 @@ enum t3_status t3_submit(struct t3_context* context, const struct t3_submission*
 }
 
 static enum t3_status run_kernel(struct t3_context* context, struct t3_submission* submission, const void* arguments) {
-  const struct t3_hal* hal = context->hal;
+  const struct t3_hal* hal = state_of(context)->hal;
   const struct t3_kernel_packet* packet = &submission->packet;
   if (packet->arguments == 0)
     memcpy(submission->arguments, arguments, packet->argument_bytes);
@@ -143,9 +153,10 @@ static enum t3_status run_kernel(struct t3_context* context, struct t3_submissio
 
 /* What lies there would be overwritten when a packet is queued. */
 static bool is_in_ring(const struct t3_context* context, uint64_t address, uint32_t bytes) {
+  const struct t3_state* state = state_of(context);
   for (uint32_t queue = 0; queue < T3_QUEUES; ++queue) {
-    const uint64_t begin = context->queues[queue].base;
-    if (!context->queues[queue].is_open) continue;
+    const uint64_t begin = state->queues[queue].base;
+    if (!state->queues[queue].is_open) continue;
     if (address < begin ? begin - address < bytes : address - begin < T3_RING_BYTES) return true;
   }
   return false;
@@ -155,9 +166,10 @@ enum { ARGUMENT_ALIGNMENT = 32 };
 
 /* They are written before the packet is, so that the kernel queue would refuse them too late. */
 static enum t3_status check_argument_memory(const struct t3_context* context, uint64_t address, uint32_t bytes) {
-  const uint64_t begin = t3_on_gpu(context->gpu, 0);
+  const struct t3_state* state = state_of(context);
+  const uint64_t begin = t3_on_gpu(state->gpu, 0);
   if (address % ARGUMENT_ALIGNMENT != 0) return T3_UNALIGNED;
-  if (address < begin || address >= context->memory_end || bytes > context->memory_end - address) return T3_BAD_ADDRESS;
+  if (address < begin || address >= state->memory_end || bytes > state->memory_end - address) return T3_BAD_ADDRESS;
   return is_in_ring(context, address, bytes) ? T3_INVALID_ARGUMENT : T3_OK;
 }
 

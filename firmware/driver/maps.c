@@ -75,15 +75,17 @@ static bool is_beyond(const struct t3_output* output, struct t3_chunk chunk) {
 
 /* What the Tracker refuses as it is needs no table, and its reason is the better one. */
 static bool may_be_tracked(const struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk) {
+  const struct t3_state* state = state_of(context);
   const struct t3_matrix* matrix = &output->matrix;
   uint64_t bytes = 0;
   return t3_is_valid(output) && !is_beyond(output, chunk) && matrix->row_stride >= t3_row_bytes(matrix) &&
-         t3_matrix_bytes(matrix, &bytes) && bytes <= context->memory_end - t3_on_gpu(context->gpu, 0);
+         t3_matrix_bytes(matrix, &bytes) && bytes <= state->memory_end - t3_on_gpu(state->gpu, 0);
 }
 
 /* A full set of the Tracker spills to memory. T3_BUSY when the table is to grow while something is mapped. */
 static enum t3_status reserve_spill_table(struct t3_context* context, uint64_t needed) {
-  if (needed <= context->spill_entries) return T3_OK;
+  struct t3_state* state = state_of(context);
+  if (needed <= state->spill_entries) return T3_OK;
   if (needed > UINT32_MAX) return T3_OUT_OF_MEMORY;
   struct t3_registers r = t3_own_block(context, T3_BLOCK_TRACKER);
   const uint32_t mapped = t3_get32(&r, T3_TRACKER_CHUNKS_OFFSET);
@@ -93,7 +95,7 @@ static enum t3_status reserve_spill_table(struct t3_context* context, uint64_t n
   T3_TRY(t3_take_end_of_memory(context, needed * SPILL_ENTRY_BYTES, &base));
   t3_put64(&r, T3_TRACKER_SPILL_BASE_OFFSET, base);
   t3_put32(&r, T3_TRACKER_SPILL_ENTRIES_OFFSET, (uint32_t)needed);
-  if (r.status == T3_OK) context->spill_entries = (uint32_t)needed;
+  if (r.status == T3_OK) state->spill_entries = (uint32_t)needed;
   return r.status;
 }
 
@@ -311,10 +313,10 @@ static enum t3_status transfer_status(struct t3_registers* dma) {
 
 /* Two lines share the register. */
 static void clear_dma(struct t3_context* context, struct t3_registers* dma) {
+  struct t3_state* state = state_of(context);
   const uint32_t all = T3_DMA_INTERRUPT_COMPLETE_MASK | T3_DMA_INTERRUPT_FILLED_MASK | T3_DMA_INTERRUPT_ERROR_MASK;
-  const bool handled =
-      context->vectors[T3_LINE_DMA].handler != NULL || context->vectors[T3_LINE_DMA_ERROR].handler != NULL;
-  if (!handled && !context->filling) {
+  const bool handled = state->vectors[T3_LINE_DMA].handler != NULL || state->vectors[T3_LINE_DMA_ERROR].handler != NULL;
+  if (!handled && !state->filling) {
     t3_put32(dma, T3_DMA_INTERRUPT_OFFSET, all);
   } else {
     t3_clear_dma(context, dma);

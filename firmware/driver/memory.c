@@ -14,15 +14,16 @@
 static uint64_t round_up(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
 static enum t3_status take_memory(struct t3_context* context, uint64_t bytes, uint64_t* address) {
+  struct t3_state* state = state_of(context);
   if (address == NULL || bytes == 0) return T3_INVALID_ARGUMENT;
-  struct t3_allocation* all = context->allocations;
-  uint64_t start = context->heap_begin;
+  struct t3_allocation* all = state->allocations;
+  uint64_t start = state->heap_begin;
   uint32_t place = 0;
-  for (; place < context->allocation_count && bytes > all[place].address - start; ++place)
+  for (; place < state->allocation_count && bytes > all[place].address - start; ++place)
     start = round_up(all[place].address + all[place].bytes, HEAP_ALIGNMENT);
-  if (start > context->heap_end || bytes > context->heap_end - start) return T3_OUT_OF_MEMORY;
-  if (context->allocation_count == T3_ALLOCATIONS_MAX) return T3_TABLE_FULL;
-  for (uint32_t i = context->allocation_count++; i > place; --i) all[i] = all[i - 1];
+  if (start > state->heap_end || bytes > state->heap_end - start) return T3_OUT_OF_MEMORY;
+  if (state->allocation_count == T3_ALLOCATIONS_MAX) return T3_TABLE_FULL;
+  for (uint32_t i = state->allocation_count++; i > place; --i) all[i] = all[i - 1];
   all[place] = (struct t3_allocation){.address = start, .bytes = bytes};
   *address = start;
   return T3_OK;
@@ -33,23 +34,25 @@ enum t3_status t3_malloc(struct t3_context* context, uint64_t bytes, uint64_t* a
 }
 
 enum t3_status t3_take_end_of_memory(struct t3_context* context, uint64_t bytes, uint64_t* address) {
-  const uint32_t count = context->allocation_count;
-  const struct t3_allocation* last = &context->allocations[count == 0 ? 0 : count - 1];
-  const uint64_t used_end = count == 0 ? context->heap_begin : last->address + last->bytes;
-  if (bytes > context->memory_end - used_end) return T3_OUT_OF_MEMORY;
-  const uint64_t start = (context->memory_end - bytes) / HEAP_ALIGNMENT * HEAP_ALIGNMENT;
+  struct t3_state* state = state_of(context);
+  const uint32_t count = state->allocation_count;
+  const struct t3_allocation* last = &state->allocations[count == 0 ? 0 : count - 1];
+  const uint64_t used_end = count == 0 ? state->heap_begin : last->address + last->bytes;
+  if (bytes > state->memory_end - used_end) return T3_OUT_OF_MEMORY;
+  const uint64_t start = (state->memory_end - bytes) / HEAP_ALIGNMENT * HEAP_ALIGNMENT;
   if (start < used_end) return T3_OUT_OF_MEMORY;
-  context->heap_end = *address = start;
+  state->heap_end = *address = start;
   return T3_OK;
 }
 
 static enum t3_status give_back(struct t3_context* context, uint64_t address) {
-  struct t3_allocation* all = context->allocations;
+  struct t3_state* state = state_of(context);
+  struct t3_allocation* all = state->allocations;
   uint32_t place = 0;
-  while (place < context->allocation_count && all[place].address != address) ++place;
-  if (place == context->allocation_count) return T3_INVALID_ARGUMENT;
-  --context->allocation_count;
-  for (; place < context->allocation_count; ++place) all[place] = all[place + 1];
+  while (place < state->allocation_count && all[place].address != address) ++place;
+  if (place == state->allocation_count) return T3_INVALID_ARGUMENT;
+  --state->allocation_count;
+  for (; place < state->allocation_count; ++place) all[place] = all[place + 1];
   return T3_OK;
 }
 
@@ -71,7 +74,7 @@ enum t3_status t3_matrix_malloc(struct t3_context* context, struct t3_matrix* ma
 
 void t3_clear_dma(struct t3_context* context, struct t3_registers* dma) {
   uint32_t bits = T3_DMA_INTERRUPT_COMPLETE_MASK | T3_DMA_INTERRUPT_FILLED_MASK;
-  if (context->filling) {
+  if (state_of(context)->filling) {
     bits &= t3_get32(dma, T3_DMA_INTERRUPT_OFFSET); /* not an end that nobody has seen */
     if (bits & T3_DMA_INTERRUPT_FILLED_MASK) t3_note_fill(context, t3_get32(dma, T3_DMA_STATUS_OFFSET));
   }
@@ -79,7 +82,7 @@ void t3_clear_dma(struct t3_context* context, struct t3_registers* dma) {
 }
 
 static enum t3_status wait_filled(struct t3_context* context, struct t3_registers* dma, uint64_t deadline) {
-  while (context->filling) { /* a handler may have noticed its end */
+  while (state_of(context)->filling) { /* a handler may have noticed its end */
     const uint32_t interrupt = t3_get32(dma, T3_DMA_INTERRUPT_OFFSET);
     T3_TRY(dma->status);
     if (interrupt & T3_DMA_INTERRUPT_FILLED_MASK) {
@@ -122,22 +125,24 @@ static enum t3_status whole_bytes(const struct t3_matrix* matrix, uint64_t* byte
 }
 
 static enum t3_status fill_zero(struct t3_context* context, const struct t3_matrix* matrix) {
+  struct t3_state* state = state_of(context);
   uint64_t bytes = 0;
   T3_TRY(whole_bytes(matrix, &bytes));
   const uint64_t deadline = t3_deadline(context);
   struct t3_registers dma = t3_own_block(context, T3_BLOCK_DMA);
   T3_TRY(wait_filled(context, &dma, deadline)); /* its end is not to be taken for ours */
   T3_TRY(start_fill(&dma, matrix->address, bytes));
-  context->filling = true;
+  state->filling = true;
   T3_TRY(wait_filled(context, &dma, deadline));
-  return context->fill_code;
+  return state->fill_code;
 }
 
 static enum t3_status fill_alone(struct t3_context* context, const struct t3_matrix* matrix) {
-  if (context->in_fill) return T3_BUSY;
-  context->in_fill = true;
+  struct t3_state* state = state_of(context);
+  if (state->in_fill) return T3_BUSY;
+  state->in_fill = true;
   const enum t3_status status = fill_zero(context, matrix);
-  context->in_fill = false;
+  state->in_fill = false;
   return status;
 }
 

@@ -1,5 +1,6 @@
 /* The NIC's table of regions, and the states of queue pairs. */
 #include "t3/nic.h"
+#include "context_state.h"
 
 #include "registers.h"
 #include "t3/little_endian.h"
@@ -51,7 +52,7 @@ static bool is_possible(const struct t3_nic_queue* queue) {
 /* A completion that has not come has the index of the round before its own. */
 static enum t3_status write_empty_rings(struct t3_context* context, const struct t3_nic_queue* queue) {
   static const unsigned char zeros[T3_NIC_RECORD_BYTES];
-  const struct t3_hal* hal = context->hal;
+  const struct t3_hal* hal = state_of(context)->hal;
   T3_TRY(hal->write_memory(hal->platform, t3_nic_record_of(queue), zeros, sizeof zeros));
   for (uint32_t place = 0; place < queue->entries; ++place) {
     unsigned char bytes[T3_NIC_COMPLETION_BYTES];
@@ -80,11 +81,12 @@ static bool overlap(struct t3_allocation a, struct t3_allocation b) {
 
 /* All in one piece of memory that the program has, and not the rings of another queue pair. */
 static enum t3_status check_memory(const struct t3_context* context, struct t3_allocation rings) {
+  const struct t3_state* state = state_of(context);
   uint32_t i = 0;
-  while (i < context->allocation_count && !is_within(rings, context->allocations[i])) ++i;
-  if (i == context->allocation_count) return T3_INVALID_ARGUMENT;
+  while (i < state->allocation_count && !is_within(rings, state->allocations[i])) ++i;
+  if (i == state->allocation_count) return T3_INVALID_ARGUMENT;
   for (i = 0; i < T3_NIC_PAIRS; ++i)
-    if (context->nic_rings[i].bytes != 0 && overlap(rings, context->nic_rings[i])) return T3_OVERLAP;
+    if (state->nic_rings[i].bytes != 0 && overlap(rings, state->nic_rings[i])) return T3_OVERLAP;
   return T3_OK;
 }
 
@@ -110,8 +112,8 @@ static enum t3_status create(struct t3_context* context, struct t3_nic_queue* qu
   queue->posted = queue->ended = queue->taken = 0;
   queue->is_open = nic.status == T3_OK;
   queue->is_lent = queue->is_kernels = false;
-  context->nic_queues += queue->is_open;
-  if (queue->is_open) context->nic_rings[queue->number] = rings;
+  state_of(context)->nic_queues += queue->is_open;
+  if (queue->is_open) state_of(context)->nic_rings[queue->number] = rings;
   return nic.status;
 }
 
@@ -130,7 +132,7 @@ static enum t3_status why_not_joined(struct t3_context* context, const struct t3
 static enum t3_status join(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t peer,
                            uint32_t peer_queue_pair) {
   if (!is_possible(queue) || !queue->is_open || peer_queue_pair >= T3_NIC_STATE_COUNT) return T3_INVALID_ARGUMENT;
-  if (peer >= context->gpus) return T3_NO_PEER;
+  if (peer >= state_of(context)->gpus) return T3_NO_PEER;
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
   t3_put32(&nic, of_pair(T3_NIC_PEER_OFFSET, queue),
            peer << T3_NIC_PEER_NIC_SHIFT | peer_queue_pair << T3_NIC_PEER_QUEUE_PAIR_SHIFT);
@@ -155,6 +157,7 @@ enum t3_status t3_nic_state(struct t3_context* context, const struct t3_nic_queu
 }
 
 static enum t3_status reset(struct t3_context* context, struct t3_nic_queue* queue) {
+  struct t3_state* state = state_of(context);
   if (!is_possible(queue) || !queue->is_open) return T3_INVALID_ARGUMENT;
   if (queue->is_lent) return T3_BUSY;
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
@@ -163,8 +166,8 @@ static enum t3_status reset(struct t3_context* context, struct t3_nic_queue* que
   T3_TRY(nic.status);
   queue->posted = queue->ended = queue->taken = 0;
   queue->is_open = false;
-  --context->nic_queues;
-  context->nic_rings[queue->number].bytes = 0;
+  --state->nic_queues;
+  state->nic_rings[queue->number].bytes = 0;
   return T3_OK;
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "bools.h"
+#include "context_state.h"
 #include "registers.h"
 #include "t3/little_endian.h"
 #include "t3/nic.h"
@@ -60,7 +61,7 @@ static enum t3_status post(struct t3_context* context, struct t3_nic_queue* queu
   T3_TRY(may_use(queue));
   if (message == NULL || !is_known(message->opcode) || !t3_is_bool(&message->fence)) return T3_INVALID_ARGUMENT;
   if (message->inline_data != NULL && message->bytes > T3_NIC_INLINE_BYTES) return T3_CAPACITY;
-  const struct t3_hal* hal = context->hal;
+  const struct t3_hal* hal = state_of(context)->hal;
   if (queue->is_lent || queue->posted - queue->ended >= queue->entries) return T3_BUSY;
   unsigned char entry[T3_NIC_WORK_ENTRY_ENTRY_BYTES] = {0}, count[4];
   encode(message, queue, entry);
@@ -98,7 +99,7 @@ static enum t3_status poll(struct t3_context* context, struct t3_nic_queue* queu
   unsigned char bytes[T3_NIC_COMPLETION_BYTES];
   const uint64_t place = queue->taken & (queue->entries - 1);
   const uint8_t phase = (queue->taken / queue->entries & 1) == 0 ? 1 : 0;
-  const struct t3_hal* hal = context->hal;
+  const struct t3_hal* hal = state_of(context)->hal;
   T3_TRY(hal->read_memory(hal->platform, t3_nic_completions_of(queue) + place * sizeof bytes, bytes, sizeof bytes));
   const struct t3_nic_completion found = t3_nic_completion_from(bytes);
   *is_there = found.phase == phase;

@@ -10,18 +10,18 @@
 enum { MASK_WORDS = T3_KERNEL_QUEUE_CU_MASK_COUNT / T3_QUEUES };
 
 enum t3_status t3_start_queue(struct t3_context* context, uint32_t queue, uint64_t base) {
+  struct t3_state* state = state_of(context);
   struct t3_registers r = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
   t3_put64(&r, T3_OF_QUEUE(BASE, queue), base);
   t3_put32(&r, T3_OF_QUEUE(ENTRIES, queue), T3_QUEUE_ENTRIES);
   const uint64_t completed = t3_get64(&r, T3_OF_QUEUE(COMPLETED, queue));
-  context->queues[queue] = (struct t3_queue_state){.is_open = true,
-                                                   .base = base,
-                                                   .submitted = completed,
-                                                   .first_kernel = completed,
-                                                   .told = completed,
-                                                   .looked_at = completed};
-  if (completed != 0)
-    context->queues[queue].known_failures = t3_failures_in(t3_get32(&r, T3_OF_QUEUE(INTERRUPT, queue)));
+  state->queues[queue] = (struct t3_queue_state){.is_open = true,
+                                                 .base = base,
+                                                 .submitted = completed,
+                                                 .first_kernel = completed,
+                                                 .told = completed,
+                                                 .looked_at = completed};
+  if (completed != 0) state->queues[queue].known_failures = t3_failures_in(t3_get32(&r, T3_OF_QUEUE(INTERRUPT, queue)));
   return r.status;
 }
 
@@ -38,20 +38,22 @@ static enum t3_status put_options(struct t3_context* context, uint32_t queue, co
 
 /* Rings have fixed places, the last ones of memory: the hardware keeps one that has had packets until a reset. */
 static enum t3_status make_room(struct t3_context* context, uint32_t queue, uint64_t base) {
-  if (queue <= context->rings) return T3_OK;
+  struct t3_state* state = state_of(context);
+  if (queue <= state->rings) return T3_OK;
   uint64_t taken = 0;
-  if (context->heap_end != context->memory_end) return T3_BUSY; /* the Tracker's table is there */
-  T3_TRY(t3_take_end_of_memory(context, context->memory_end - base, &taken));
-  context->memory_end = context->heap_end = base;
-  context->rings = queue;
+  if (state->heap_end != state->memory_end) return T3_BUSY; /* the Tracker's table is there */
+  T3_TRY(t3_take_end_of_memory(context, state->memory_end - base, &taken));
+  state->memory_end = state->heap_end = base;
+  state->rings = queue;
   return T3_OK;
 }
 
 static enum t3_status open_queue(struct t3_context* context, const struct t3_queue_options* options, uint32_t* queue) {
+  struct t3_state* state = state_of(context);
   uint32_t number = 1;
-  while (number < T3_QUEUES && context->queues[number].is_open) ++number;
+  while (number < T3_QUEUES && state->queues[number].is_open) ++number;
   if (number == T3_QUEUES) return T3_TABLE_FULL;
-  const uint64_t base = context->rings_end - (uint64_t)number * T3_RING_BYTES;
+  const uint64_t base = state->rings_end - (uint64_t)number * T3_RING_BYTES;
   T3_TRY(make_room(context, number, base));
   T3_TRY(put_options(context, number, options));
   T3_TRY(t3_start_queue(context, number, base));
@@ -65,15 +67,16 @@ enum t3_status t3_open_queue(struct t3_context* context, struct t3_queue_options
 }
 
 static bool is_open(const struct t3_context* context, uint32_t queue) {
-  return queue < T3_QUEUES && context->queues[queue].is_open;
+  return queue < T3_QUEUES && state_of(context)->queues[queue].is_open;
 }
 
 static enum t3_status set_queue(struct t3_context* context, uint32_t queue, const struct t3_queue_options* options) {
+  struct t3_state* state = state_of(context);
   if (!is_open(context, queue)) return T3_INVALID_ARGUMENT;
   uint64_t completed = 0;
   T3_TRY(t3_look_at_kernels(context, queue, &completed));
-  if (completed < context->queues[queue].submitted) return T3_BUSY;
-  context->queues[queue].is_changed = true;
+  if (completed < state->queues[queue].submitted) return T3_BUSY;
+  state->queues[queue].is_changed = true;
   return put_options(context, queue, options);
 }
 
@@ -83,7 +86,7 @@ enum t3_status t3_set_queue(struct t3_context* context, uint32_t queue, struct t
 
 static enum t3_status use_queue(struct t3_context* context, uint32_t queue) {
   if (!is_open(context, queue)) return T3_INVALID_ARGUMENT;
-  context->queue = queue;
+  state_of(context)->queue = queue;
   return T3_OK;
 }
 
@@ -93,5 +96,5 @@ enum t3_status t3_use_queue(struct t3_context* context, uint32_t queue) {
 
 enum t3_status t3_close_queues(struct t3_context* context) {
   const struct t3_queue_options none = {0};
-  return context->queues[0].is_changed ? put_options(context, 0, &none) : T3_OK;
+  return state_of(context)->queues[0].is_changed ? put_options(context, 0, &none) : T3_OK;
 }

@@ -5,11 +5,12 @@
 #include "wait.h"
 
 static enum t3_status set_ring_workgroups(struct t3_context* context, uint32_t workgroups) {
+  struct t3_state* state = state_of(context);
   if (workgroups == 0 || workgroups > T3_RING_WORKGROUPS_MAX) return T3_INVALID_ARGUMENT;
-  if (workgroups == context->ring_workgroups) return T3_OK;
+  if (workgroups == state->ring_workgroups) return T3_OK;
   /* The counters of all workgroups have one epoch, so none may have started before the others. */
-  if (context->ring_epoch != 0) return T3_BUSY;
-  context->ring_workgroups = workgroups;
+  if (state->ring_epoch != 0) return T3_BUSY;
+  state->ring_workgroups = workgroups;
   return T3_OK;
 }
 
@@ -20,18 +21,20 @@ enum t3_status t3_set_ring_workgroups(struct t3_context* context, uint32_t workg
 /* Until the ring kernel before has ended, whose end says from what its successor counts, and there is room. A handler
  * may queue one while this waits. */
 static enum t3_status wait_for_ring(struct t3_context* context) {
+  struct t3_state* state = state_of(context);
   do {
-    while (context->last_ring != 0) T3_TRY(t3_wait_completed(context, context->ring_queue, context->last_ring));
+    while (state->last_ring != 0) T3_TRY(t3_wait_completed(context, state->ring_queue, state->last_ring));
     T3_TRY(t3_wait_for_room(context));
-  } while (context->last_ring != 0);
-  return context->ring_broken ? T3_ABORTED : T3_OK;
+  } while (state->last_ring != 0);
+  return state->ring_broken ? T3_ABORTED : T3_OK;
 }
 
 /* Until the ring has room and its counters start at *epoch. */
 static enum t3_status enter_ring(struct t3_context* context, uint64_t* epoch) {
-  if (context->ring_broken) return T3_ABORTED;
+  struct t3_state* state = state_of(context);
+  if (state->ring_broken) return T3_ABORTED;
   T3_TRY(wait_for_ring(context));
-  *epoch = context->ring_epoch;
+  *epoch = state->ring_epoch;
   return T3_OK;
 }
 
@@ -41,17 +44,19 @@ struct ring {
 };
 
 static struct ring whole_ring(const struct t3_context* context) {
-  return (struct ring){context->gpu, context->gpus, t3_ring_previous(context)};
+  const struct t3_state* state = state_of(context);
+  return (struct ring){state->gpu, state->gpus, t3_ring_previous(context)};
 }
 
 /* Every GPU receives gpus - 1 chunks in a ring kernel, one per step. */
 static enum t3_status announce_ring(struct t3_context* context, struct t3_submission* submission, struct ring ring) {
-  submission->packet.workgroups = context->ring_workgroups;
+  struct t3_state* state = state_of(context);
+  submission->packet.workgroups = state->ring_workgroups;
   T3_TRY(t3_announce(context, submission));
-  context->ring_epoch += ring.gpus - 1;
-  context->ring_refused = false;
-  context->last_ring = context->queues[context->queue].submitted;
-  context->ring_queue = context->queue;
+  state->ring_epoch += ring.gpus - 1;
+  state->ring_refused = false;
+  state->last_ring = state->queues[state->queue].submitted;
+  state->ring_queue = state->queue;
   return T3_OK;
 }
 
@@ -101,13 +106,15 @@ enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t
 
 enum t3_status t3_node_reduce_scatter(struct t3_context* context, const struct t3_output* output,
                                       const struct t3_matrix* staging, uint32_t gpus_per_node) {
-  if (!t3_is_open(context) || gpus_per_node == 0 || context->gpus % gpus_per_node != 0) return T3_INVALID_ARGUMENT;
-  const uint32_t place = context->gpu % gpus_per_node, first = context->gpu - place;
+  struct t3_state* state = state_of(context);
+  if (!t3_is_open(context) || gpus_per_node == 0 || state->gpus % gpus_per_node != 0) return T3_INVALID_ARGUMENT;
+  const uint32_t place = state->gpu % gpus_per_node, first = state->gpu - place;
   const struct ring node = {place, gpus_per_node, first + (place + gpus_per_node - 1) % gpus_per_node};
   return checked_reduce_scatter(context, output, staging, node);
 }
 
 static enum t3_status all_gather(struct t3_context* context, const struct t3_output* output) {
+  struct t3_state* state = state_of(context);
   const struct t3_matrix* out = &output->matrix;
   struct t3_submission submission = t3_submission_of("ring-all-gather", T3_RING_ALL_GATHER_ARGUMENTS_BYTES);
   struct t3_ring_all_gather_arguments arguments = {.out = out->address,
@@ -116,8 +123,8 @@ static enum t3_status all_gather(struct t3_context* context, const struct t3_out
                                                    .n = out->columns,
                                                    .ldo = (uint32_t)out->row_stride,
                                                    .signal_base = T3_SIGNAL_RING,
-                                                   .gpu = context->gpu,
-                                                   .gpus = context->gpus,
+                                                   .gpu = state->gpu,
+                                                   .gpus = state->gpus,
                                                    .tile_rows = (uint16_t)output->tiling.rows,
                                                    .tile_columns = (uint16_t)output->tiling.columns,
                                                    .element = (uint8_t)out->element,
@@ -129,6 +136,6 @@ static enum t3_status all_gather(struct t3_context* context, const struct t3_out
 
 enum t3_status t3_ring_all_gather(struct t3_context* context, const struct t3_output* output) {
   if (!t3_is_open(context) || output == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
-  if (context->gpus == 1) return T3_OK;
+  if (state_of(context)->gpus == 1) return T3_OK;
   return T3_LOCKED(context, all_gather(context, output));
 }

@@ -28,25 +28,26 @@ static uint32_t queue_number(uint32_t context, uint32_t from, uint32_t to, uint3
 
 static uint64_t table_entries(const struct t3_context* context, const struct t3_shmem_options* options) {
   return round_up(T3_SHMEM_TABLE_ENTRY_BYTES +
-                  (uint64_t)options->contexts * context->gpus * T3_SHMEM_QUEUE_ENTRY_BYTES);
+                  (uint64_t)options->contexts * state_of(context)->gpus * T3_SHMEM_QUEUE_ENTRY_BYTES);
 }
 
 static uint64_t bytes_of_queue(uint32_t entries) { return round_up(COUNTERS_BYTES + t3_nic_queue_bytes(entries)); }
 
 static enum t3_status check(const struct t3_context* context, const struct t3_shmem_options* options) {
+  const struct t3_state* state = state_of(context);
   const uint32_t entries = options->entries;
   if (options->heap_bytes == 0 || options->contexts == 0 || entries < 2 || (entries & (entries - 1)) != 0)
     return T3_INVALID_ARGUMENT;
   if (!t3_is_bool(&options->cached_completions) || !t3_is_bool(&options->for_host)) return T3_INVALID_ARGUMENT;
-  if (context->gpus > T3_SHMEM_GPUS_MAX || entries > T3_NIC_ENTRIES_MAX || options->contexts > T3_SHMEM_QUEUES_MAX ||
-      options->contexts * (context->gpus - 1) > T3_SHMEM_QUEUES_MAX)
+  if (state->gpus > T3_SHMEM_GPUS_MAX || entries > T3_NIC_ENTRIES_MAX || options->contexts > T3_SHMEM_QUEUES_MAX ||
+      options->contexts * (state->gpus - 1) > T3_SHMEM_QUEUES_MAX)
     return T3_CAPACITY;
   return T3_OK;
 }
 
 static enum t3_status take_memory(struct t3_context* context, const struct t3_shmem_options* options,
                                   struct t3_shmem_heap* heap) {
-  heap->queue_count = options->contexts * (context->gpus - 1);
+  heap->queue_count = options->contexts * (state_of(context)->gpus - 1);
   heap->table_bytes = table_entries(context, options) + heap->queue_count * bytes_of_queue(options->entries);
   heap->heap_bytes = round_up(options->heap_bytes);
   T3_TRY(t3_malloc(context, heap->table_bytes, &heap->table));
@@ -56,13 +57,14 @@ static enum t3_status take_memory(struct t3_context* context, const struct t3_sh
 /* What another GPU has told and this one, by its names, which are as many; each that differs is a line of the log. */
 static enum t3_status compare(const struct t3_context* context, const char* call, uint32_t gpu, const uint64_t* other,
                               const uint64_t* mine, const char* const* names, uint32_t count) {
+  const struct t3_state* state = state_of(context);
   enum t3_status status = T3_OK;
   for (uint32_t i = 0; i < count; ++i) {
     char line[160];
     if (other[i] == mine[i]) continue;
     (void)snprintf(line, sizeof line, "%s: GPU %u has %s 0x%llx, this GPU 0x%llx: the same expected", call, gpu,
                    names[i], (unsigned long long)other[i], (unsigned long long)mine[i]);
-    context->hal->log(context->hal->platform, line);
+    state->hal->log(state->hal->platform, line);
     status = T3_MISMATCH;
   }
   return status;
@@ -78,7 +80,7 @@ static enum t3_status tell_others(struct t3_context* context, const struct t3_sh
       heap->heap & T3_LOCAL_MASK,  heap->heap_bytes,  options->contexts, options->entries,
       options->cached_completions, options->for_host, heap->key};
   T3_TRY(t3_host_all_gather(context, call, mine, sizeof mine, all));
-  for (uint32_t gpu = 0; gpu < context->gpus; ++gpu)
+  for (uint32_t gpu = 0; gpu < state_of(context)->gpus; ++gpu)
     T3_TRY(compare(context, call, gpu, all[gpu], mine, names, TOLD_KEY));
   return T3_OK;
 }
@@ -88,15 +90,16 @@ static enum t3_status read_reached(struct t3_context* context, uint32_t gpu, uin
   struct t3_registers links = t3_own_block(context, T3_BLOCK_LINKS);
   const uint32_t route = t3_get32(&links, T3_LINKS_ROUTE_OFFSET + gpu * T3_LINKS_ROUTE_STRIDE);
   const uint32_t port = (route & T3_LINKS_ROUTE_PORT_MASK) >> T3_LINKS_ROUTE_PORT_SHIFT;
-  *reached = gpu == context->gpu || port != NO_PORT;
+  *reached = gpu == state_of(context)->gpu || port != NO_PORT;
   return links.status;
 }
 
 static struct t3_shmem_queue queue_for(const struct t3_context* context, const struct t3_shmem_heap* heap,
                                        uint32_t number, uint32_t gpu) {
+  const struct t3_state* state = state_of(context);
   struct t3_shmem_queue entry = {0};
-  if (gpu == context->gpu) return entry;
-  const struct t3_nic_queue* queue = &heap->queues[queue_number(number, context->gpu, gpu, context->gpus)];
+  if (gpu == state->gpu) return entry;
+  const struct t3_nic_queue* queue = &heap->queues[queue_number(number, state->gpu, gpu, state->gpus)];
   entry.send = t3_nic_send_of(queue);
   entry.completions = t3_nic_completions_of(queue);
   entry.record = t3_nic_record_of(queue);
@@ -110,7 +113,7 @@ static struct t3_shmem_queue queue_for(const struct t3_context* context, const s
 static enum t3_status open_queues(struct t3_context* context, const struct t3_shmem_options* options,
                                   struct t3_shmem_heap* heap) {
   static const unsigned char zeros[COUNTERS_BYTES];
-  const struct t3_hal* hal = context->hal;
+  const struct t3_hal* hal = state_of(context)->hal;
   const uint64_t begin = heap->table + table_entries(context, options);
   for (uint32_t i = 0; i < heap->queue_count; ++i) {
     const uint64_t counters = begin + i * bytes_of_queue(options->entries);
@@ -125,25 +128,26 @@ static enum t3_status open_queues(struct t3_context* context, const struct t3_sh
 
 static enum t3_status write_table(struct t3_context* context, const struct t3_shmem_options* options,
                                   const struct t3_shmem_heap* heap, uint64_t all[][TOLD_COUNT]) {
-  const struct t3_hal* hal = context->hal;
+  struct t3_state* state = state_of(context);
+  const struct t3_hal* hal = state->hal;
   const struct t3_shmem_table table = {
       .heap = heap->heap & T3_LOCAL_MASK,
       .heap_bytes = heap->heap_bytes,
-      .gpus = context->gpus,
-      .gpu = context->gpu,
+      .gpus = state->gpus,
+      .gpu = state->gpu,
       .contexts = options->for_host ? 0 : options->contexts,
       .entries = options->entries,
       .key = heap->key,
       .flags = options->cached_completions ? T3_SHMEM_TABLE_FLAGS_CACHED_COMPLETIONS : 0};
   uint32_t reached[T3_SHMEM_GPUS_MAX];
-  for (uint32_t gpu = 0; gpu < context->gpus; ++gpu) T3_TRY(read_reached(context, gpu, &reached[gpu]));
+  for (uint32_t gpu = 0; gpu < state->gpus; ++gpu) T3_TRY(read_reached(context, gpu, &reached[gpu]));
   unsigned char bytes[T3_SHMEM_TABLE_ENTRY_BYTES] = {0};
   t3_shmem_table_to(&table, bytes);
   T3_TRY(hal->write_memory(hal->platform, heap->table, bytes, sizeof bytes));
   uint64_t address = heap->table;
-  for (uint32_t i = 0; i < options->contexts * context->gpus; ++i) {
-    const uint32_t gpu = i % context->gpus;
-    struct t3_shmem_queue entry = queue_for(context, heap, i / context->gpus, gpu);
+  for (uint32_t i = 0; i < options->contexts * state->gpus; ++i) {
+    const uint32_t gpu = i % state->gpus;
+    struct t3_shmem_queue entry = queue_for(context, heap, i / state->gpus, gpu);
     entry.key = (uint32_t)all[gpu][TOLD_KEY];
     entry.reached = reached[gpu];
     memset(bytes, 0, sizeof bytes);
@@ -156,11 +160,12 @@ static enum t3_status write_table(struct t3_context* context, const struct t3_sh
 
 static enum t3_status connect_queues(struct t3_context* context, const struct t3_shmem_options* options,
                                      const struct t3_shmem_heap* heap) {
+  struct t3_state* state = state_of(context);
   for (uint32_t number = 0; number < options->contexts; ++number)
-    for (uint32_t gpu = 0; gpu < context->gpus; ++gpu) {
-      if (gpu == context->gpu) continue;
-      const struct t3_nic_queue* queue = &heap->queues[queue_number(number, context->gpu, gpu, context->gpus)];
-      T3_TRY(t3_nic_connect(context, queue, gpu, queue_number(number, gpu, context->gpu, context->gpus)));
+    for (uint32_t gpu = 0; gpu < state->gpus; ++gpu) {
+      if (gpu == state->gpu) continue;
+      const struct t3_nic_queue* queue = &heap->queues[queue_number(number, state->gpu, gpu, state->gpus)];
+      T3_TRY(t3_nic_connect(context, queue, gpu, queue_number(number, gpu, state->gpu, state->gpus)));
     }
   return t3_host_barrier(context); /* peers are ready to receive before anything is sent to them */
 }
@@ -190,7 +195,8 @@ enum t3_status t3_shmem_malloc(struct t3_context* context, struct t3_shmem_heap*
   const uint64_t mine[2] = {heap->used, bytes};
   uint64_t all[T3_SHMEM_GPUS_MAX][2];
   T3_TRY(t3_host_all_gather(context, call, mine, sizeof mine, all));
-  for (uint32_t gpu = 0; gpu < context->gpus; ++gpu) T3_TRY(compare(context, call, gpu, all[gpu], mine, names, 2));
+  for (uint32_t gpu = 0; gpu < state_of(context)->gpus; ++gpu)
+    T3_TRY(compare(context, call, gpu, all[gpu], mine, names, 2));
   if (bytes > heap->heap_bytes - heap->used) return T3_OUT_OF_MEMORY;
   *address = heap->heap + heap->used;
   heap->used += round_up(bytes);
@@ -199,10 +205,11 @@ enum t3_status t3_shmem_malloc(struct t3_context* context, struct t3_shmem_heap*
 
 static enum t3_status read_completion(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t number,
                                       struct t3_nic_completion* completion) {
+  struct t3_state* state = state_of(context);
   unsigned char bytes[T3_NIC_COMPLETION_BYTES];
   const uint64_t place = number & (queue->entries - 1);
-  T3_TRY(context->hal->read_memory(context->hal->platform, t3_nic_completions_of(queue) + place * sizeof bytes, bytes,
-                                   sizeof bytes));
+  T3_TRY(state->hal->read_memory(state->hal->platform, t3_nic_completions_of(queue) + place * sizeof bytes, bytes,
+                                 sizeof bytes));
   *completion = t3_nic_completion_from(bytes);
   return T3_OK;
 }

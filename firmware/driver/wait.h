@@ -5,6 +5,7 @@
 #ifndef T3_DRIVER_WAIT_H
 #define T3_DRIVER_WAIT_H
 
+#include "context_state.h"
 #include "registers.h"
 #include "t3/t3.h"
 
@@ -15,7 +16,7 @@ enum t3_status t3_leave(struct t3_context* context, enum t3_status status);
 
 /* The status of a call on an open context, under the lock. */
 #define T3_LOCKED(context, call) \
-  (t3_enter(context) ? t3_leave((context), (context)->stale ? T3_STALE : (call)) : T3_INVALID_ARGUMENT)
+  (t3_enter(context) ? t3_leave((context), state_of(context)->stale ? T3_STALE : (call)) : T3_INVALID_ARGUMENT)
 
 /* When a call that begins now has to end, by the HAL's clock. */
 uint64_t t3_deadline(const struct t3_context* context);

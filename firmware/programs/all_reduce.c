@@ -20,10 +20,10 @@ static struct t3_collective collective_of(const struct t3_all_reduce* r, uint64_
 
 enum t3_status t3_prepare_all_reduce(struct t3_context* gpu, uint64_t elements, struct t3_all_reduce* r) {
   const struct t3_collective most = collective_of(r, elements);
-  T3_TRY(t3_malloc(gpu, t3_staging_bytes(&most, gpu->gpus), &r->rings.staging));
+  T3_TRY(t3_malloc(gpu, t3_staging_bytes(&most, t3_gpus(gpu)), &r->rings.staging));
   if (!is_direct(r)) return t3_read_torus_epochs(gpu, &r->rings);
   for (uint32_t i = 0; i < T3_DIRECT_COUNTERS; ++i)
-    T3_TRY(t3_read_epoch(gpu, r->rings.first_counter + i * gpu->ring_workgroups, &r->epochs[i]));
+    T3_TRY(t3_read_epoch(gpu, r->rings.first_counter + i * t3_ring_workgroups(gpu), &r->epochs[i]));
   return T3_OK;
 }
 
@@ -35,15 +35,15 @@ static enum t3_status queue_direct(struct t3_context* gpu, struct t3_all_reduce*
                                                     .signal_epoch = r->epochs[0],
                                                     .between_epoch = r->epochs[1],
                                                     .signal_base = r->rings.first_counter,
-                                                    .gpu = gpu->gpu,
-                                                    .gpus = gpu->gpus,
+                                                    .gpu = t3_gpu(gpu),
+                                                    .gpus = t3_gpus(gpu),
                                                     .op = T3_ALL_REDUCE,
                                                     .algorithm = T3_DIRECT,
                                                     .element = (uint8_t)r->element};
-  const struct t3_kernel_options options = {.workgroups = gpu->ring_workgroups};
+  const struct t3_kernel_options options = {.workgroups = t3_ring_workgroups(gpu)};
   unsigned char bytes[T3_COLLECTIVE_ARGUMENTS_BYTES];
   t3_collective_arguments_to(&arguments, bytes);
-  for (uint32_t i = 0; i < T3_DIRECT_COUNTERS; ++i) r->epochs[i] += gpu->gpus - 1;
+  for (uint32_t i = 0; i < T3_DIRECT_COUNTERS; ++i) r->epochs[i] += t3_gpus(gpu) - 1;
   return t3_run_kernel(gpu, "collective", bytes, sizeof bytes, options);
 }
 

@@ -20,10 +20,10 @@ static enum t3_status allocate(struct t3_context* gpu, uint64_t bytes, uint64_t*
 static enum t3_status set_up(struct t3_context* gpu, const struct t3_collective* c, struct buffers* buffers) {
   const uint32_t element = t3_element_bytes(c->element);
   *buffers = (struct buffers){0};
-  T3_TRY(allocate(gpu, t3_received_elements(c, 0, gpu->gpus) * element, &buffers->out));
+  T3_TRY(allocate(gpu, t3_received_elements(c, 0, t3_gpus(gpu)) * element, &buffers->out));
   if (c->op == T3_ALL_TO_ALL) T3_TRY(allocate(gpu, c->elements * element, &buffers->in));
-  T3_TRY(allocate(gpu, t3_staging_bytes(c, gpu->gpus), &buffers->staging));
-  t3_publish_rows(gpu, "out", buffers->out, 1, t3_received_elements(c, gpu->gpu, gpu->gpus), c->element);
+  T3_TRY(allocate(gpu, t3_staging_bytes(c, t3_gpus(gpu)), &buffers->staging));
+  t3_publish_rows(gpu, "out", buffers->out, 1, t3_received_elements(c, t3_gpu(gpu), t3_gpus(gpu)), c->element);
   if (c->op == T3_ALL_TO_ALL) t3_publish_rows(gpu, "in", buffers->in, 1, c->elements, c->element);
   return T3_OK;
 }
@@ -40,14 +40,14 @@ static enum t3_status read_epochs(const struct t3_context* gpu, const struct t3_
                                   struct buffers* buffers) {
   for (uint32_t kernel = 0; kernel < KERNELS; ++kernel)
     for (uint32_t round = 0; round < rounds_of(c); ++round)
-      T3_TRY(t3_read_epoch(gpu, counters_of(gpu, c, kernel) + round * gpu->ring_workgroups,
+      T3_TRY(t3_read_epoch(gpu, counters_of(gpu, c, kernel) + round * t3_ring_workgroups(gpu),
                            &buffers->epochs[kernel][round]));
   return T3_OK;
 }
 
 static enum t3_status run_kernel(struct t3_context* gpu, const struct t3_collective* c, const struct buffers* buffers,
                                  enum t3_collective_op op, uint32_t kernel) {
-  const struct t3_kernel_options options = {.workgroups = gpu->ring_workgroups};
+  const struct t3_kernel_options options = {.workgroups = t3_ring_workgroups(gpu)};
   const struct t3_collective_arguments arguments = {.out = buffers->out,
                                                     .in = buffers->in,
                                                     .staging = op == T3_ALL_GATHER ? 0 : buffers->staging,
@@ -55,8 +55,8 @@ static enum t3_status run_kernel(struct t3_context* gpu, const struct t3_collect
                                                     .signal_epoch = buffers->epochs[kernel][0],
                                                     .between_epoch = buffers->epochs[kernel][1],
                                                     .signal_base = counters_of(gpu, c, kernel),
-                                                    .gpu = gpu->gpu,
-                                                    .gpus = gpu->gpus,
+                                                    .gpu = t3_gpu(gpu),
+                                                    .gpus = t3_gpus(gpu),
                                                     .gpus_per_node = c->gpus_per_node,
                                                     .gpus_per_row = c->gpus_per_row,
                                                     .op = (uint8_t)op,
@@ -103,7 +103,7 @@ enum t3_status t3_run_collective(const struct t3_hal* hal, const struct t3_job* 
   struct t3_torus_rings rings;
   T3_TRY(t3_set_up(&context, hal, job));
   T3_TRY(t3_set_ring_workgroups(
-      &context, (uint32_t)t3_at_most(context.ring_workgroups, T3_RING_WORKGROUPS_MAX / all_counters(c))));
+      &context, (uint32_t)t3_at_most(t3_ring_workgroups(&context), T3_RING_WORKGROUPS_MAX / all_counters(c))));
   t3_begin(&context, "setup");
   T3_TRY(set_up(&context, c, &buffers));
   rings = rings_of(&context, c, &buffers);

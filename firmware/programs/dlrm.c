@@ -34,7 +34,7 @@ struct pass {
 static bool is_fused(const struct pass* p) { return p->job->embedding_method == T3_FUSED_POOLING; }
 
 static uint32_t bucket_layers(const struct pass* p) {
-  return t3_dlrm_bucket_layers(&p->job->dlrm, p->job->embedding.element, p->gpu->gpus);
+  return t3_dlrm_bucket_layers(&p->job->dlrm, p->job->embedding.element, t3_gpus(p->gpu));
 }
 
 /* Of each workgroup. */
@@ -47,7 +47,7 @@ static struct t3_matrix all_features(const struct pass* p, uint64_t address) {
   const struct t3_embedding* e = &p->job->embedding;
   return (struct t3_matrix){.address = address,
                             .row_stride = t3_embedding_sample_bytes(e),
-                            .rows = t3_embedding_samples(e, p->gpu->gpu, p->gpu->gpus) * p->gpu->gpus,
+                            .rows = t3_embedding_samples(e, t3_gpu(p->gpu), t3_gpus(p->gpu)) * t3_gpus(p->gpu),
                             .columns = e->tables_per_gpu * e->dimension,
                             .element = e->element};
 }
@@ -55,7 +55,7 @@ static struct t3_matrix all_features(const struct pass* p, uint64_t address) {
 /* The first of each sample's, as many as the top perceptron takes. */
 static struct t3_matrix first_features(const struct pass* p, struct t3_matrix like) {
   like.address = p->features;
-  like.row_stride = t3_embedding_sample_bytes(&p->job->embedding) * p->gpu->gpus;
+  like.row_stride = t3_embedding_sample_bytes(&p->job->embedding) * t3_gpus(p->gpu);
   const uint64_t columns = like.row_stride / t3_element_bytes(like.element);
   like.columns = (uint32_t)t3_at_most(like.columns, columns);
   return like;
@@ -77,9 +77,9 @@ static void publish_shared(const struct pass* p) {
 static enum t3_status allocate(struct pass* p) {
   struct t3_context* gpu = p->gpu;
   const struct t3_embedding* e = &p->job->embedding;
-  const uint64_t out = t3_embedding_out_bytes(e, 0, gpu->gpus);
-  const uint32_t columns = e->tables_per_gpu * e->dimension * gpu->gpus,
-                 samples = t3_embedding_samples(e, gpu->gpu, gpu->gpus);
+  const uint64_t out = t3_embedding_out_bytes(e, 0, t3_gpus(gpu));
+  const uint32_t columns = e->tables_per_gpu * e->dimension * t3_gpus(gpu),
+                 samples = t3_embedding_samples(e, t3_gpu(gpu), t3_gpus(gpu));
   T3_TRY(t3_allocate_tables(gpu, e, &p->tables));
   T3_TRY(t3_malloc(gpu, out, &p->tables.out));
   T3_TRY(t3_malloc(gpu, out, &p->features));
@@ -87,9 +87,9 @@ static enum t3_status allocate(struct pass* p) {
   T3_TRY(is_fused(p) ? t3_prepare_slices(gpu, e, &p->tables)
                      : t3_malloc(gpu, t3_embedding_pooled_bytes(e), &p->tables.pooled));
   T3_TRY(t3_prepare_update(gpu, e, p->job->dlrm.fused_backward, &p->update));
-  T3_TRY(t3_mlp_allocate(gpu, &p->job->dlrm, e->element, t3_embedding_samples(e, 0, gpu->gpus), &p->mlp));
+  T3_TRY(t3_mlp_allocate(gpu, &p->job->dlrm, e->element, t3_embedding_samples(e, 0, t3_gpus(gpu)), &p->mlp));
   p->mlp.samples = samples;
-  t3_mlp_publish(gpu, &p->mlp, (uint32_t)t3_flat_chunk_begin(e->global_batch, gpu->gpu, gpu->gpus));
+  t3_mlp_publish(gpu, &p->mlp, (uint32_t)t3_flat_chunk_begin(e->global_batch, t3_gpu(gpu), t3_gpus(gpu)));
   t3_publish_rows(gpu, "out", p->tables.out, samples, columns, e->element);
   publish_shared(p);
   return T3_OK;
@@ -124,7 +124,7 @@ static enum t3_status queue_exchange(struct pass* p, uint64_t by_table, uint64_t
                                           .to_tables = to_tables,
                                           .counter = t3_first_counter(p->gpu, EXCHANGE_COUNTERS),
                                           .epoch = p->exchange_epoch};
-  p->exchange_epoch += p->gpu->gpus - 1;
+  p->exchange_epoch += t3_gpus(p->gpu) - 1;
   T3_TRY(t3_use_queue(p->gpu, p->exchange_queue));
   T3_TRY(t3_queue_exchange(p->gpu, &p->job->embedding, &route));
   return t3_use_queue(p->gpu, 0);
@@ -209,7 +209,7 @@ static enum t3_status update_tables(struct pass* p) {
 }
 
 static enum t3_status update_weights(struct pass* p) {
-  const uint32_t layers = t3_dlrm_layers(&p->job->dlrm), gpus = p->gpu->gpus;
+  const uint32_t layers = t3_dlrm_layers(&p->job->dlrm), gpus = t3_gpus(p->gpu);
   const struct t3_matrix weights = t3_mlp_rows(&p->mlp, p->mlp.weights, layers, gpus),
                          gradients = t3_mlp_rows(&p->mlp, p->mlp.gradients, layers, gpus);
   T3_TRY(await(p, p->reduce_queue, "all_reduce"));
@@ -244,7 +244,7 @@ enum t3_status t3_run_dlrm(const struct t3_hal* hal, const struct t3_job* job) {
   struct pass pass = {.gpu = &context, .job = job};
   T3_TRY(t3_set_up(&context, hal, job));
   T3_TRY(t3_set_ring_workgroups(
-      &context, (uint32_t)t3_at_most(context.ring_workgroups, T3_RING_WORKGROUPS_MAX / counters_of(job))));
+      &context, (uint32_t)t3_at_most(t3_ring_workgroups(&context), T3_RING_WORKGROUPS_MAX / counters_of(job))));
   t3_begin(&context, "setup");
   T3_TRY(allocate(&pass));
   T3_TRY(set_up(&pass));

@@ -26,10 +26,10 @@ static uint64_t in_heap(uint64_t bytes) { return (bytes + HEAP_ALIGNMENT - 1) / 
 /* What a persistent kernel's NIC sends and brings. */
 static enum t3_status allocate_slices(struct t3_context* gpu, const struct t3_embedding* e, struct run* r) {
   struct t3_embedding_buffers* b = &r->buffers;
-  const uint64_t out = t3_embedding_out_bytes(e, 0, gpu->gpus), ready = t3_embedding_ready_bytes(e, 0, gpu->gpus),
+  const uint64_t out = t3_embedding_out_bytes(e, 0, t3_gpus(gpu)), ready = t3_embedding_ready_bytes(e, 0, t3_gpus(gpu)),
                  staging = t3_embedding_pooled_bytes(e);
   const struct t3_shmem_options options = {.heap_bytes = in_heap(out) + in_heap(ready) + in_heap(staging),
-                                           .contexts = contexts_of(e, gpu->gpus),
+                                           .contexts = contexts_of(e, t3_gpus(gpu)),
                                            .entries = RING_ENTRIES};
   T3_TRY(t3_shmem_init(gpu, options, &r->heap));
   T3_TRY(t3_shmem_malloc(gpu, &r->heap, out, &b->out));
@@ -45,7 +45,7 @@ static enum t3_status allocate_slices(struct t3_context* gpu, const struct t3_em
 static enum t3_status allocate_bulk(struct t3_context* gpu, const struct t3_job* job, struct run* r) {
   const struct t3_embedding* e = &job->embedding;
   struct t3_embedding_buffers* b = &r->buffers;
-  const uint64_t pooled = t3_embedding_pooled_bytes(e), received = t3_embedding_out_bytes(e, 0, gpu->gpus);
+  const uint64_t pooled = t3_embedding_pooled_bytes(e), received = t3_embedding_out_bytes(e, 0, t3_gpus(gpu));
   const struct t3_shmem_options options = {
       .heap_bytes = in_heap(pooled) + in_heap(received), .contexts = 1, .entries = RING_ENTRIES, .for_host = true};
   T3_TRY(t3_shmem_init(gpu, options, &r->heap));
@@ -62,7 +62,7 @@ static enum t3_status allocate_linked(struct t3_context* gpu, const struct t3_jo
                                       struct t3_embedding_buffers* b) {
   const struct t3_embedding* e = &job->embedding;
   if (job->embedding_method == T3_BULK) T3_TRY(t3_malloc(gpu, t3_embedding_pooled_bytes(e), &b->pooled));
-  return t3_malloc(gpu, t3_embedding_out_bytes(e, 0, gpu->gpus), &b->out);
+  return t3_malloc(gpu, t3_embedding_out_bytes(e, 0, t3_gpus(gpu)), &b->out);
 }
 
 /* The same on all GPUs, since they store to each other's `out`: the first one's is the largest. */
@@ -81,8 +81,8 @@ static enum t3_status allocate(struct t3_context* gpu, const struct t3_job* job,
     T3_TRY(allocate_bulk(gpu, job, r));
   }
   if (is_fused) T3_TRY(t3_prepare_slices(gpu, e, b));
-  t3_publish_rows(gpu, "out", b->out, t3_embedding_samples(e, gpu->gpu, gpu->gpus),
-                  (uint64_t)gpu->gpus * e->tables_per_gpu * e->dimension, e->element);
+  t3_publish_rows(gpu, "out", b->out, t3_embedding_samples(e, t3_gpu(gpu), t3_gpus(gpu)),
+                  (uint64_t)t3_gpus(gpu) * e->tables_per_gpu * e->dimension, e->element);
   return T3_OK;
 }
 

@@ -8,10 +8,10 @@
 #include "t3/arguments/exchange.h"
 
 /* What the arguments of all kernels on tables say of them. */
-#define TABLES(gpu_, e, b)                                                                                        \
-  .tables = (b)->tables, .indices = (b)->indices, .offsets = (b)->offsets, .seed = (e)->seed,                     \
-  .tables_per_gpu = (e)->tables_per_gpu, .rows = (e)->rows, .dimension = (e)->dimension,                          \
-  .global_batch = (e)->global_batch, .gpu = (gpu_)->gpu, .gpus = (gpu_)->gpus, .pooling = (uint16_t)(e)->pooling, \
+#define TABLES(gpu_, e, b)                                                                                          \
+  .tables = (b)->tables, .indices = (b)->indices, .offsets = (b)->offsets, .seed = (e)->seed,                       \
+  .tables_per_gpu = (e)->tables_per_gpu, .rows = (e)->rows, .dimension = (e)->dimension,                            \
+  .global_batch = (e)->global_batch, .gpu = t3_gpu(gpu_), .gpus = t3_gpus(gpu_), .pooling = (uint16_t)(e)->pooling, \
   .drawn = (e)->drawn, .mean = (e)->mean, .element = (uint8_t)(e)->element
 
 enum t3_status t3_allocate_tables(struct t3_context* gpu, const struct t3_embedding* e,
@@ -24,15 +24,15 @@ enum t3_status t3_allocate_tables(struct t3_context* gpu, const struct t3_embedd
 }
 
 enum t3_status t3_prepare_slices(struct t3_context* gpu, const struct t3_embedding* e, struct t3_embedding_buffers* b) {
-  const uint64_t ready = t3_embedding_ready_bytes(e, 0, gpu->gpus);
+  const uint64_t ready = t3_embedding_ready_bytes(e, 0, t3_gpus(gpu));
   if (b->ready == 0) T3_TRY(t3_malloc(gpu, ready, &b->ready));
   if (b->done == 0) T3_TRY(t3_malloc(gpu, t3_embedding_done_bytes(e), &b->done));
   T3_TRY(t3_malloc(gpu, T3_EMBEDDING_FUSED_ARGUMENTS_BYTES, &b->arguments));
   T3_TRY(t3_write_zeros(gpu, b->done, t3_embedding_done_bytes(e)));
   T3_TRY(t3_write_zeros(gpu, b->ready, ready));
   /* A flag has the size of two elements. */
-  t3_publish_rows(gpu, "ready", b->ready, t3_embedding_samples(e, gpu->gpu, gpu->gpus),
-                  2 * (uint64_t)gpu->gpus * t3_embedding_slices(e), T3_FP32);
+  t3_publish_rows(gpu, "ready", b->ready, t3_embedding_samples(e, t3_gpu(gpu), t3_gpus(gpu)),
+                  2 * (uint64_t)t3_gpus(gpu) * t3_embedding_slices(e), T3_FP32);
   return T3_OK;
 }
 
@@ -74,14 +74,14 @@ enum t3_status t3_queue_exchange(struct t3_context* gpu, const struct t3_embeddi
                                                   .signal_base = route->counter,
                                                   .global_batch = e->global_batch,
                                                   .columns = e->tables_per_gpu * e->dimension,
-                                                  .gpu = gpu->gpu,
-                                                  .gpus = gpu->gpus,
+                                                  .gpu = t3_gpu(gpu),
+                                                  .gpus = t3_gpus(gpu),
                                                   .gpus_per_row = e->gpus_per_row,
                                                   .element = (uint8_t)e->element,
                                                   .direction = route->to_tables
                                                                    ? T3_EXCHANGE_ARGUMENTS_DIRECTION_TO_TABLES
                                                                    : T3_EXCHANGE_ARGUMENTS_DIRECTION_TO_SAMPLES};
-  const struct t3_kernel_options options = {.workgroups = gpu->ring_workgroups};
+  const struct t3_kernel_options options = {.workgroups = t3_ring_workgroups(gpu)};
   unsigned char bytes[T3_EXCHANGE_ARGUMENTS_BYTES];
   t3_exchange_arguments_to(&arguments, bytes);
   return t3_run_kernel(gpu, "exchange", bytes, sizeof bytes, options);

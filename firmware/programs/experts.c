@@ -14,7 +14,7 @@ struct buffers {
 };
 
 static enum t3_status allocate_flags(struct t3_context* gpu, const struct t3_experts* e, struct buffers* b) {
-  const uint64_t bytes = t3_all_peer_flag_bytes(gpu->gpus, e->workgroups, 1);
+  const uint64_t bytes = t3_all_peer_flag_bytes(t3_gpus(gpu), e->workgroups, 1);
   T3_TRY(t3_malloc(gpu, bytes, &b->ready));
   return t3_write_zeros(gpu, b->ready, bytes);
 }
@@ -28,12 +28,12 @@ static enum t3_status allocate(struct t3_context* gpu, const struct t3_job* job,
                         .product = {.matrix = product, .tiling = job->tiling}};
   T3_TRY(t3_matrix_malloc(gpu, &b->a));
   T3_TRY(t3_matrix_malloc(gpu, &b->b));
-  T3_TRY(t3_malloc(gpu, t3_experts_out_bytes(e, 0, gpu->gpus), &b->out));
+  T3_TRY(t3_malloc(gpu, t3_experts_out_bytes(e, 0, t3_gpus(gpu)), &b->out));
   T3_TRY(job->in_one_kernel ? allocate_flags(gpu, e, b) : t3_matrix_malloc(gpu, &b->product.matrix));
   struct t3_matrix out = product;
   out.address = b->out;
   out.row_stride = t3_experts_row_bytes(e);
-  out.rows = t3_experts_tokens(e, gpu->gpu, gpu->gpus) * gpu->gpus;
+  out.rows = t3_experts_tokens(e, t3_gpu(gpu), t3_gpus(gpu)) * t3_gpus(gpu);
   t3_publish(gpu, "a", &b->a);
   t3_publish(gpu, "b", &b->b);
   t3_publish(gpu, "out", &out);
@@ -57,12 +57,12 @@ static enum t3_status exchange(struct t3_context* gpu, const struct t3_experts* 
       .signal_base = t3_first_counter(gpu, 1),
       .global_batch = e->tokens,
       .columns = (uint32_t)(t3_experts_row_bytes(e) / t3_element_bytes(e->element)),
-      .gpu = gpu->gpu,
-      .gpus = gpu->gpus,
+      .gpu = t3_gpu(gpu),
+      .gpus = t3_gpus(gpu),
       .element = (uint8_t)e->element};
   unsigned char bytes[T3_EXCHANGE_ARGUMENTS_BYTES];
   t3_exchange_arguments_to(&arguments, bytes);
-  return t3_run_phase(gpu, "all_to_all", "exchange", bytes, sizeof bytes, gpu->ring_workgroups);
+  return t3_run_phase(gpu, "all_to_all", "exchange", bytes, sizeof bytes, t3_ring_workgroups(gpu));
 }
 
 static enum t3_status run_fused(struct t3_context* gpu, const struct t3_job* job, const struct buffers* b) {
@@ -76,8 +76,8 @@ static enum t3_status run_fused(struct t3_context* gpu, const struct t3_job* job
                                                          .inner = e->inner,
                                                          .lda = (uint32_t)b->a.row_stride,
                                                          .ldb = (uint32_t)b->b.row_stride,
-                                                         .gpu = gpu->gpu,
-                                                         .gpus = gpu->gpus,
+                                                         .gpu = t3_gpu(gpu),
+                                                         .gpus = t3_gpus(gpu),
                                                          .tile_rows = (uint16_t)job->tiling.rows,
                                                          .tile_columns = (uint16_t)job->tiling.columns,
                                                          .wavefronts = (uint8_t)job->tiling.wavefronts,

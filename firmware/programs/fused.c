@@ -3,16 +3,16 @@
 #include "t3/grid.h"
 
 static uint32_t owner_of(const struct t3_context* gpu, uint32_t step) {
-  return (uint32_t)(((uint64_t)gpu->gpu + 1 + step) % gpu->gpus);
+  return (uint32_t)(((uint64_t)t3_gpu(gpu) + 1 + step) % t3_gpus(gpu));
 }
 
 static struct t3_chunk own_chunk(const struct t3_context* gpu, const struct t3_output* out) {
-  return t3_chunk_of(out, gpu->gpu, gpu->gpus);
+  return t3_chunk_of(out, t3_gpu(gpu), t3_gpus(gpu));
 }
 
 /* Where the stores of this GPU's GEMM and the updates that arrive from the next GPU go (T3 Figures 7 and 12). */
 static enum t3_status map_ring(struct t3_context* gpu, const struct t3_output* out, struct t3_dma_options dma) {
-  const uint32_t steps = gpu->gpus;
+  const uint32_t steps = t3_gpus(gpu);
   const uint64_t peer_out = t3_peer_address(&out->matrix, t3_ring_previous(gpu));
   for (uint32_t step = 0; step < steps; ++step) {
     const struct t3_chunk chunk = t3_ring_chunk(gpu, out, step);
@@ -30,7 +30,7 @@ static enum t3_status map_ring(struct t3_context* gpu, const struct t3_output* o
 
 /* Each chunk of this GPU's GEMM but its own goes to the same place in its owner's memory (T3 section 7.1). */
 static enum t3_status map_to_owners(struct t3_context* gpu, const struct t3_output* out, enum t3_operation operation) {
-  for (uint32_t step = 0; step + 1 < gpu->gpus; ++step) {
+  for (uint32_t step = 0; step + 1 < t3_gpus(gpu); ++step) {
     const struct t3_chunk chunk = t3_ring_chunk(gpu, out, step);
     if (chunk.workgroups == 0) continue;
     T3_TRY(t3_remote_map(gpu, out, chunk, t3_peer_address(&out->matrix, owner_of(gpu, step)), operation));
@@ -49,7 +49,7 @@ static enum t3_status map_own_to_all(struct t3_context* gpu, const struct t3_out
   const struct t3_chunk own = own_chunk(gpu, out);
   dma.counted = T3_UPDATE;
   if (own.workgroups == 0) return T3_OK;
-  for (uint32_t step = 0; step + 1 < gpu->gpus; ++step) {
+  for (uint32_t step = 0; step + 1 < t3_gpus(gpu); ++step) {
     const uint64_t peer_out = t3_peer_address(&out->matrix, owner_of(gpu, step));
     if (step == 0) {
       T3_TRY(t3_dma_map(gpu, out, own, peer_out, T3_STORE, dma));
@@ -66,7 +66,7 @@ static const struct t3_dma_options one_store = {.updates = 1, .block_tiles = 1, 
 static enum t3_status map_all_reduce(struct t3_context* gpu, const struct t3_output* out, struct t3_dma_options dma) {
   T3_TRY(map_to_owners(gpu, out, T3_UPDATE));
   T3_TRY(map_own_to_all(gpu, out, dma));
-  for (uint32_t step = 0; step + 1 < gpu->gpus; ++step) {
+  for (uint32_t step = 0; step + 1 < t3_gpus(gpu); ++step) {
     const struct t3_chunk chunk = t3_ring_chunk(gpu, out, step);
     if (chunk.workgroups != 0) T3_TRY(t3_dma_map(gpu, out, chunk, 0, T3_NOTIFY, one_store));
   }
@@ -80,10 +80,10 @@ static enum t3_status map_all_to_all(struct t3_context* gpu, const struct t3_out
   dma.counted = T3_STORE;
   T3_TRY(map_to_owners(gpu, out, T3_STORE));
   if (own.workgroups == 0) return T3_OK;
-  T3_TRY(t3_reserve_counts(gpu, out, own.workgroups * gpu->gpus));
+  T3_TRY(t3_reserve_counts(gpu, out, own.workgroups * t3_gpus(gpu)));
   struct t3_output slab = *out;
-  slab.matrix.address -= gpu->gpu * slab_bytes;
-  for (uint32_t sender = 0; sender < gpu->gpus; ++sender, slab.matrix.address += slab_bytes)
+  slab.matrix.address -= t3_gpu(gpu) * slab_bytes;
+  for (uint32_t sender = 0; sender < t3_gpus(gpu); ++sender, slab.matrix.address += slab_bytes)
     T3_TRY(t3_dma_map(gpu, &slab, own, 0, T3_NOTIFY, dma));
   return T3_OK;
 }
@@ -119,7 +119,7 @@ static enum t3_status gemm_and_collective(struct t3_context* gpu, const struct t
   options.update = job->fused != T3_FUSED_ALL_TO_ALL;
   options.first_workgroup =
       is_of_nodes(job) ? t3_first_of_turns(gpu, job, &t->out) : t3_ring_chunk(gpu, &t->out, 0).first_workgroup;
-  options.chunks = job->fused == T3_FUSED_RING_REDUCE_SCATTER ? 1 : gpu->gpus;
+  options.chunks = job->fused == T3_FUSED_RING_REDUCE_SCATTER ? 1 : t3_gpus(gpu);
   t3_begin(gpu, "gemm");
   T3_TRY(t3_gemm(gpu, &t->out, &t->a, &t->b, options));
   T3_TRY(t3_wait_kernels(gpu));
@@ -172,7 +172,7 @@ enum t3_status t3_fused(const struct t3_hal* hal, const struct t3_job* job) {
     T3_TRY(zero(&context, job, &t.out));
     t3_end(&context, "zeroing");
   }
-  if (context.gpus > 1) T3_TRY(map_output(&context, job, &t.out, &queues));
+  if (t3_gpus(&context) > 1) T3_TRY(map_output(&context, job, &t.out, &queues));
   T3_TRY(job->by_nic ? t3_host_barrier(&context) : t3_barrier(&context));
   t3_end(&context, "setup");
 

@@ -24,8 +24,8 @@ static uint32_t fused_workgroups(const struct t3_gemv* g, uint32_t gpus) {
 }
 
 static enum t3_status allocate_fused(struct t3_context* gpu, const struct t3_gemv* g, struct buffers* b) {
-  const uint64_t flags = t3_all_peer_flag_bytes(gpu->gpus, fused_workgroups(g, gpu->gpus), T3_GEMV_FLAG_KINDS);
-  T3_TRY(t3_malloc(gpu, t3_gemv_partial_bytes(g, gpu->gpus), &b->partial));
+  const uint64_t flags = t3_all_peer_flag_bytes(t3_gpus(gpu), fused_workgroups(g, t3_gpus(gpu)), T3_GEMV_FLAG_KINDS);
+  T3_TRY(t3_malloc(gpu, t3_gemv_partial_bytes(g, t3_gpus(gpu)), &b->partial));
   T3_TRY(t3_malloc(gpu, flags, &b->ready));
   return t3_write_zeros(gpu, b->ready, flags);
 }
@@ -41,7 +41,7 @@ static enum t3_status allocate(struct t3_context* gpu, const struct t3_job* job,
   if (job->in_one_kernel)
     T3_TRY(allocate_fused(gpu, g, b));
   else
-    T3_TRY(t3_malloc(gpu, t3_staging_bytes(&all_reduce, gpu->gpus), &b->staging));
+    T3_TRY(t3_malloc(gpu, t3_staging_bytes(&all_reduce, t3_gpus(gpu)), &b->staging));
   t3_publish_rows(gpu, "matrix", b->matrix, g->rows, g->columns, g->element);
   t3_publish_rows(gpu, "vector", b->vector, 1, g->columns, g->element);
   t3_publish_rows(gpu, "out", b->out, 1, g->rows, g->element);
@@ -52,7 +52,7 @@ static uint32_t first_counter(const struct t3_context* gpu) { return t3_first_co
 
 static enum t3_status read_epochs(const struct t3_context* gpu, struct buffers* b) {
   for (uint32_t i = 0; i < COUNTERS_OF_A_WORKGROUP; ++i)
-    T3_TRY(t3_read_epoch(gpu, first_counter(gpu) + i * gpu->ring_workgroups, &b->epochs[i]));
+    T3_TRY(t3_read_epoch(gpu, first_counter(gpu) + i * t3_ring_workgroups(gpu), &b->epochs[i]));
   return T3_OK;
 }
 
@@ -76,14 +76,14 @@ static enum t3_status all_reduce(struct t3_context* gpu, const struct t3_gemv* g
                                                     .signal_epoch = b->epochs[0],
                                                     .between_epoch = b->epochs[1],
                                                     .signal_base = first_counter(gpu),
-                                                    .gpu = gpu->gpu,
-                                                    .gpus = gpu->gpus,
+                                                    .gpu = t3_gpu(gpu),
+                                                    .gpus = t3_gpus(gpu),
                                                     .op = T3_ALL_REDUCE,
                                                     .algorithm = T3_DIRECT,
                                                     .element = (uint8_t)g->element};
   unsigned char bytes[T3_COLLECTIVE_ARGUMENTS_BYTES];
   t3_collective_arguments_to(&arguments, bytes);
-  return t3_run_phase(gpu, "all_reduce", "collective", bytes, sizeof bytes, gpu->ring_workgroups);
+  return t3_run_phase(gpu, "all_reduce", "collective", bytes, sizeof bytes, t3_ring_workgroups(gpu));
 }
 
 static enum t3_status run_fused(struct t3_context* gpu, const struct t3_gemv* g, const struct buffers* b) {
@@ -95,12 +95,12 @@ static enum t3_status run_fused(struct t3_context* gpu, const struct t3_gemv* g,
                                                          .rows = g->rows,
                                                          .columns = g->columns,
                                                          .slice = g->slice,
-                                                         .gpu = gpu->gpu,
-                                                         .gpus = gpu->gpus,
+                                                         .gpu = t3_gpu(gpu),
+                                                         .gpus = t3_gpus(gpu),
                                                          .element = (uint8_t)g->element};
   unsigned char bytes[T3_GEMV_ALL_REDUCE_ARGUMENTS_BYTES];
   t3_gemv_all_reduce_arguments_to(&arguments, bytes);
-  return t3_run_phase(gpu, "gemv", "gemv_all_reduce", bytes, sizeof bytes, fused_workgroups(g, gpu->gpus));
+  return t3_run_phase(gpu, "gemv", "gemv_all_reduce", bytes, sizeof bytes, fused_workgroups(g, t3_gpus(gpu)));
 }
 
 static enum t3_status run(struct t3_context* gpu, const struct t3_job* job, const struct buffers* b) {
@@ -114,7 +114,7 @@ enum t3_status t3_run_gemv(const struct t3_hal* hal, const struct t3_job* job) {
   struct buffers buffers;
   T3_TRY(t3_set_up(&context, hal, job));
   T3_TRY(t3_set_ring_workgroups(
-      &context, (uint32_t)t3_at_most(context.ring_workgroups, T3_RING_WORKGROUPS_MAX / COUNTERS_OF_A_WORKGROUP)));
+      &context, (uint32_t)t3_at_most(t3_ring_workgroups(&context), T3_RING_WORKGROUPS_MAX / COUNTERS_OF_A_WORKGROUP)));
   t3_begin(&context, "setup");
   T3_TRY(allocate(&context, job, &buffers));
   T3_TRY(read_epochs(&context, &buffers));

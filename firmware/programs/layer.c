@@ -42,7 +42,7 @@ static enum t3_status allocate(struct t3_context* gpu, const struct t3_layer* la
                                      .rows = 1,
                                      .columns = (uint32_t)(tensor->bytes / (tensor->element == T3_FP32 ? 4 : 2)),
                                      .element = (uint32_t)tensor->element};
-    gpu->hal->publish(gpu->hal->platform, &buffer);
+    t3_hal_of(gpu)->publish(t3_hal_of(gpu)->platform, &buffer);
   }
   return T3_OK;
 }

@@ -11,7 +11,7 @@ enum t3_status t3_mlp_allocate(struct t3_context* gpu, const struct t3_dlrm* sha
   *mlp = (struct t3_mlp){.shape = shape,
                          .element = element,
                          .samples = samples,
-                         .layer_bytes = t3_dlrm_layer_bytes(shape, element, gpu->gpus),
+                         .layer_bytes = t3_dlrm_layer_bytes(shape, element, t3_gpus(gpu)),
                          .matrix_bytes = samples * row};
   T3_TRY(t3_malloc(gpu, layers * mlp->layer_bytes, &mlp->weights));
   T3_TRY(t3_malloc(gpu, layers * mlp->layer_bytes, &mlp->gradients));
@@ -100,7 +100,7 @@ static void publish(const struct t3_context* gpu, const char* name, const struct
       .columns = matrix->columns,
       .element = (uint32_t)matrix->element,
       .initial = {.kind = T3_CONTENTS_FUNCTION, .function = function, .argument = contents}};
-  gpu->hal->publish(gpu->hal->platform, &buffer);
+  t3_hal_of(gpu)->publish(t3_hal_of(gpu)->platform, &buffer);
 }
 
 void t3_mlp_publish(const struct t3_context* gpu, const struct t3_mlp* mlp, uint32_t first_sample) {

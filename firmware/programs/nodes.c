@@ -3,10 +3,10 @@
 enum { RING_ENTRIES = 256 };
 
 struct t3_nodes t3_nodes_of(const struct t3_context* gpu, const struct t3_job* job) {
-  return (struct t3_nodes){.count = gpu->gpus / job->gpus_per_node,
+  return (struct t3_nodes){.count = t3_gpus(gpu) / job->gpus_per_node,
                            .size = job->gpus_per_node,
-                           .node = gpu->gpu / job->gpus_per_node,
-                           .local_rank = gpu->gpu % job->gpus_per_node};
+                           .node = t3_gpu(gpu) / job->gpus_per_node,
+                           .local_rank = t3_gpu(gpu) % job->gpus_per_node};
 }
 
 struct t3_chunk t3_run_of(const struct t3_nodes* n, const struct t3_output* out, uint32_t place) {
@@ -30,7 +30,7 @@ static enum t3_status open_queue(struct t3_context* gpu, const struct t3_nodes* 
 enum t3_status t3_open_node_queues(struct t3_context* gpu, const struct t3_nodes* n, const struct t3_output* out,
                                    struct t3_node_queues* queues) {
   uint32_t key = 0;
-  if (gpu->gpus > T3_NODES_GPUS_MAX || n->count > T3_NODES_MAX) return T3_CAPACITY;
+  if (t3_gpus(gpu) > T3_NODES_GPUS_MAX || n->count > T3_NODES_MAX) return T3_CAPACITY;
   T3_TRY(t3_nic_region(gpu, out->matrix.address, out->matrix.rows * out->matrix.row_stride, T3_NIC_REMOTE_ACCUMULATE,
                        &key));
   T3_TRY(t3_host_all_gather(gpu, "keys", &key, sizeof key, queues->keys));
@@ -43,5 +43,5 @@ enum t3_status t3_open_node_queues(struct t3_context* gpu, const struct t3_nodes
 enum t3_status t3_close_node_queues(struct t3_context* gpu, const struct t3_nodes* n, struct t3_node_queues* queues) {
   T3_TRY(t3_host_barrier(gpu));
   for (uint32_t i = 0; i + 1 < n->count; ++i) T3_TRY(t3_nic_reset(gpu, &queues->queues[i]));
-  return t3_nic_withdraw(gpu, queues->keys[gpu->gpu]);
+  return t3_nic_withdraw(gpu, queues->keys[t3_gpu(gpu)]);
 }

@@ -18,7 +18,7 @@ void t3_publish(const struct t3_context* context, const char* name, const struct
                                    .rows = matrix->rows,
                                    .columns = matrix->columns,
                                    .element = (uint32_t)matrix->element};
-  context->hal->publish(context->hal->platform, &buffer);
+  t3_hal_of(context)->publish(t3_hal_of(context)->platform, &buffer);
 }
 
 void t3_publish_rows(const struct t3_context* context, const char* name, uint64_t address, uint64_t rows,
@@ -37,12 +37,13 @@ void t3_number_name(char* name, uint32_t number) {
 }
 
 uint32_t t3_first_counter(const struct t3_context* context, uint32_t of_each_workgroup) {
-  return T3_SIGNALS_VALUE_COUNT - of_each_workgroup * context->ring_workgroups;
+  return T3_SIGNALS_VALUE_COUNT - of_each_workgroup * t3_ring_workgroups(context);
 }
 
 enum t3_status t3_read_epoch(const struct t3_context* context, uint32_t counter, uint64_t* epoch) {
-  const uint64_t values = t3_block_base(context->gpu, T3_BLOCK_SIGNALS) + T3_SIGNALS_VALUE_OFFSET;
-  return context->hal->read64(context->hal->platform, values + (uint64_t)T3_SIGNALS_VALUE_STRIDE * counter, epoch);
+  const uint64_t values = t3_block_base(t3_gpu(context), T3_BLOCK_SIGNALS) + T3_SIGNALS_VALUE_OFFSET;
+  return t3_hal_of(context)->read64(t3_hal_of(context)->platform, values + (uint64_t)T3_SIGNALS_VALUE_STRIDE * counter,
+                                    epoch);
 }
 
 enum t3_status t3_run_phase(struct t3_context* context, const char* phase, const char* kernel, const void* arguments,
@@ -65,12 +66,12 @@ enum t3_status t3_allocate(struct t3_context* context, const struct t3_job* job,
   T3_TRY(t3_matrix_malloc(context, &operands->a));
   T3_TRY(t3_matrix_malloc(context, &operands->b));
   struct t3_matrix* out = &operands->out.matrix;
-  out->rows *= t3_fused_slabs(job->fused, context->gpus);
+  out->rows *= t3_fused_slabs(job->fused, t3_gpus(context));
   T3_TRY(t3_matrix_malloc(context, out));
   t3_publish(context, "a", &operands->a);
   t3_publish(context, "b", &operands->b);
   t3_publish(context, "out", out);
-  if (out->rows != job->m) out->address += context->gpu * job->m * out->row_stride;
+  if (out->rows != job->m) out->address += t3_gpu(context) * job->m * out->row_stride;
   out->rows = job->m;
   return T3_OK;
 }
@@ -78,9 +79,9 @@ enum t3_status t3_allocate(struct t3_context* context, const struct t3_job* job,
 enum t3_status t3_write_zeros(struct t3_context* context, uint64_t address, uint64_t bytes) {
   static const unsigned char zeros[4096];
   for (uint64_t at = 0; at < bytes; at += sizeof zeros)
-    T3_TRY(
-        context->hal->write_memory(context->hal->platform, address + at, zeros, t3_at_most(bytes - at, sizeof zeros)));
-  context->hal->order_writes(context->hal->platform);
+    T3_TRY(t3_hal_of(context)->write_memory(t3_hal_of(context)->platform, address + at, zeros,
+                                            t3_at_most(bytes - at, sizeof zeros)));
+  t3_hal_of(context)->order_writes(t3_hal_of(context)->platform);
   return T3_OK;
 }
 

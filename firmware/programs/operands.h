@@ -47,11 +47,11 @@ enum t3_status t3_gather_all(struct t3_context* context, const struct t3_job* jo
 struct t3_gemm_options t3_gemm_options_of(const struct t3_job* job);
 
 static inline void t3_begin(const struct t3_context* context, const char* phase) {
-  context->hal->mark(context->hal->platform, phase, true);
+  t3_hal_of(context)->mark(t3_hal_of(context)->platform, phase, true);
 }
 
 static inline void t3_end(const struct t3_context* context, const char* phase) {
-  context->hal->mark(context->hal->platform, phase, false);
+  t3_hal_of(context)->mark(t3_hal_of(context)->platform, phase, false);
 }
 
 #endif

@@ -19,7 +19,7 @@ struct sums {
 };
 
 static void spend(struct t3_context* gpu, uint64_t ns) {
-  if (ns != 0) gpu->hal->wait_ns(gpu->hal->platform, ns);
+  if (ns != 0) t3_hal_of(gpu)->wait_ns(t3_hal_of(gpu)->platform, ns);
 }
 
 static enum t3_status post(struct t3_context* gpu, struct sums* s, uint32_t i, const struct t3_nic_message* message) {
@@ -29,7 +29,7 @@ static enum t3_status post(struct t3_context* gpu, struct sums* s, uint32_t i, c
 
 /* A message of nothing behind all that was posted before. */
 static enum t3_status tell(struct t3_context* gpu, struct sums* s, uint32_t i) {
-  const struct t3_nic_message message = {.opcode = T3_NIC_WRITE_IMMEDIATE, .immediate = gpu->gpu};
+  const struct t3_nic_message message = {.opcode = T3_NIC_WRITE_IMMEDIATE, .immediate = t3_gpu(gpu)};
   return post(gpu, s, i, &message);
 }
 
@@ -59,7 +59,7 @@ static enum t3_status post_rectangle(struct t3_context* gpu, struct sums* s, uin
                                            .remote_address = t3_on_gpu(owner, from),
                                            .remote_key = s->queues.keys[owner],
                                            .local_address = from,
-                                           .local_key = s->queues.keys[gpu->gpu],
+                                           .local_key = s->queues.keys[t3_gpu(gpu)],
                                            .bytes = (uint32_t)(rows * row_bytes),
                                            .tile = {.row_bytes = (uint32_t)row_bytes,
                                                     .row_stride = (uint32_t)out->row_stride,

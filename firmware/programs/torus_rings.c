@@ -10,7 +10,7 @@ uint32_t t3_torus_dimensions(const uint32_t* dimensions) {
 }
 
 static uint32_t counter_of(const struct t3_context* gpu, const struct t3_torus_rings* rings, uint32_t dimension) {
-  return rings->first_counter + dimension * gpu->ring_workgroups;
+  return rings->first_counter + dimension * t3_ring_workgroups(gpu);
 }
 
 enum t3_status t3_read_torus_epochs(const struct t3_context* gpu, struct t3_torus_rings* rings) {
@@ -30,19 +30,19 @@ static enum t3_status queue(struct t3_context* gpu, struct t3_torus_rings* rings
                             enum t3_collective_op op, uint32_t dimension) {
   const struct t3_collective c = collective_of(rings, buffer);
   const struct t3_ring ring = t3_ring_along(&c, dimension);
-  const struct t3_kernel_options options = {.workgroups = gpu->ring_workgroups};
+  const struct t3_kernel_options options = {.workgroups = t3_ring_workgroups(gpu)};
   struct t3_collective_arguments arguments = {.out = buffer->address,
                                               .elements = buffer->elements,
                                               .signal_epoch = rings->epochs[dimension],
                                               .signal_base = counter_of(gpu, rings, dimension),
-                                              .gpu = gpu->gpu,
-                                              .gpus = gpu->gpus,
+                                              .gpu = t3_gpu(gpu),
+                                              .gpus = t3_gpus(gpu),
                                               .ring_stride = ring.stride,
                                               .ring_length = ring.length,
                                               .op = (uint8_t)op,
                                               .algorithm = T3_RING,
                                               .element = (uint8_t)buffer->element};
-  if (op == T3_REDUCE_SCATTER) arguments.staging = rings->staging + t3_torus_staging_bytes(&c, dimension, gpu->gpus);
+  if (op == T3_REDUCE_SCATTER) arguments.staging = rings->staging + t3_torus_staging_bytes(&c, dimension, t3_gpus(gpu));
   unsigned char bytes[T3_COLLECTIVE_ARGUMENTS_BYTES];
   t3_collective_arguments_to(&arguments, bytes);
   rings->epochs[dimension] += ring.length - 1;

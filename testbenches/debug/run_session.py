@@ -56,7 +56,7 @@ WALK = [
     ("delete", None),
     ("break t3_barrier thread 2", r"Breakpoint 3"),
     ("continue", r"hit Breakpoint 3, t3_barrier"),
-    ("awatch -l context->barrier_rounds thread 2", r"[Ww]atchpoint"),
+    ("awatch -l ((struct t3_state*)context)->barrier_rounds thread 2", r"[Ww]atchpoint"),
     ("continue", r'Thread 2 "GPU 1" hit Hardware access[\s\S]*Value = 0'),
     ("continue", r'Thread 2 "GPU 1" hit Hardware access'),
     ("delete", None),

@@ -9,7 +9,7 @@ static void publish(const struct t3_context* gpu, const char* name, const struct
                                    .rows = matrix->rows,
                                    .columns = matrix->columns,
                                    .element = (uint32_t)matrix->element};
-  gpu->hal->publish(gpu->hal->platform, &buffer);
+  t3_hal_of(gpu)->publish(t3_hal_of(gpu)->platform, &buffer);
 }
 
 static enum t3_status allocate(struct t3_context* gpu, const char* name, struct t3_matrix* matrix) {
@@ -43,7 +43,8 @@ static enum t3_status fill(const struct t3_context* gpu, const struct t3_matrix*
   uint16_t row[SIZE];
   for (uint32_t i = 0; i < SIZE; ++i) row[i] = value;
   for (uint32_t i = 0; i < SIZE; ++i)
-    T3_TRY(gpu->hal->write_memory(gpu->hal->platform, matrix->address + i * matrix->row_stride, row, sizeof row));
+    T3_TRY(t3_hal_of(gpu)->write_memory(t3_hal_of(gpu)->platform, matrix->address + i * matrix->row_stride, row,
+                                        sizeof row));
   return T3_OK;
 }
 
@@ -54,7 +55,7 @@ static void tell_whether(struct stage* s, const char* what, const struct t3_matr
     uint16_t row[SIZE];
     memset(row, 0, sizeof row);
     const uint64_t address = matrix->address + i * matrix->row_stride;
-    if (s->gpu.hal->read_memory(s->gpu.hal->platform, address, row, sizeof row) != T3_OK) all = false;
+    if (t3_hal_of(&s->gpu)->read_memory(t3_hal_of(&s->gpu)->platform, address, row, sizeof row) != T3_OK) all = false;
     for (uint32_t j = 0; j < SIZE; ++j) all = all && row[j] == value;
   }
   tell(s, what, all ? T3_OK : T3_BAD_VALUE);

@@ -184,7 +184,7 @@ static void nothing(struct stage* s) {
                                     t3_barrier(NULL),
                                     t3_next_error(NULL, NULL),
                                     t3_next_error(gpu, NULL),
-                                    hal->read32(hal->platform, t3_block_base(gpu->gpu, T3_BLOCK_SYSTEM), NULL),
+                                    hal->read32(hal->platform, t3_block_base(t3_gpu(gpu), T3_BLOCK_SYSTEM), NULL),
                                     hal->read64(hal->platform, a->address, NULL)};
   uint32_t taken = 0;
   for (uint32_t i = 0; i < sizeof answers / sizeof answers[0]; ++i)

@@ -1,6 +1,7 @@
 /* Maps, kernels and neighbours that do not mean the same. */
 #include <stddef.h>
 
+#include "driver/context_state.h"
 #include "driver_errors/misuse.h"
 #include "t3/arguments/ring_all_gather.h"
 #include "t3/kernel_handle.h"
@@ -74,7 +75,7 @@ static void nameless_on_maps(struct stage* s) {
 /* The Tracker has a map, the DMA engine has none or another one. */
 static void disagreeing_engines(struct stage* s) {
   const struct t3_dma_options options = {.updates = 1, .block_tiles = 1};
-  const uint64_t dma = t3_block_base(s->gpu.gpu, T3_BLOCK_DMA);
+  const uint64_t dma = t3_block_base(t3_gpu(&s->gpu), T3_BLOCK_DMA);
   const struct t3_hal* hal = s->hal;
   const uint32_t remove = T3_DMA_COMMAND_ACTION_REMOVE_ALL << T3_DMA_COMMAND_ACTION_SHIFT,
                  add = T3_DMA_COMMAND_ACTION_ADD << T3_DMA_COMMAND_ACTION_SHIFT | T3_DMA_COMMAND_OPERATION_NOTIFY
@@ -97,7 +98,7 @@ static void disagreeing_engines(struct stage* s) {
 /* Runs on all GPUs; GPU 0's kernels are others than its neighbours'. */
 static void gather(struct stage* s, const char* what, const struct t3_output* odd) {
   (void)t3_barrier(&s->gpu);
-  (void)t3_ring_all_gather(&s->gpu, s->gpu.gpu == 0 ? odd : &s->out);
+  (void)t3_ring_all_gather(&s->gpu, t3_gpu(&s->gpu) == 0 ? odd : &s->out);
   tell(s, what, t3_wait_kernels(&s->gpu));
 }
 
@@ -106,13 +107,13 @@ static struct t3_ring_all_gather_arguments gather_arguments(const struct stage* 
   const struct t3_context* gpu = &s->gpu;
   return (struct t3_ring_all_gather_arguments){.out = s->out.matrix.address,
                                                .peer_out = s->peer_out,
-                                               .signal_epoch = gpu->ring_epoch,
+                                               .signal_epoch = state_of(gpu)->ring_epoch,
                                                .m = s->out.matrix.rows,
                                                .n = s->out.matrix.columns,
                                                .ldo = (uint32_t)s->out.matrix.row_stride,
                                                .signal_base = ring_signals,
-                                               .gpu = gpu->gpu,
-                                               .gpus = gpu->gpus,
+                                               .gpu = t3_gpu(gpu),
+                                               .gpus = t3_gpus(gpu),
                                                .tile_rows = (uint16_t)s->out.tiling.rows,
                                                .tile_columns = (uint16_t)s->out.tiling.columns,
                                                .element = (uint8_t)s->out.matrix.element,
@@ -126,7 +127,7 @@ static enum t3_status submit_gather(struct stage* s, const struct t3_ring_all_ga
                     (struct t3_kernel_packet){.kernel = t3_kernel_handle("ring-all-gather"),
                                               .argument_bytes = sizeof bytes,
                                               .completion_signal = T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE,
-                                              .workgroups = s->gpu.ring_workgroups},
+                                              .workgroups = t3_ring_workgroups(&s->gpu)},
                     bytes);
 }
 
@@ -136,7 +137,7 @@ static void gather_as(struct stage* s, const char* what, uint32_t position, uint
   packet.gpu = position;
   packet.signal_epoch += epochs_ahead;
   (void)t3_barrier(&s->gpu);
-  s->gpu.ring_epoch += s->gpu.gpus - 1;
+  state_of(&s->gpu)->ring_epoch += t3_gpus(&s->gpu) - 1;
   tell(s, what, submit_gather(s, &packet));
 }
 
@@ -154,16 +155,16 @@ static void disagreeing_rings(struct stage* s) {
   odd.matrix.address += odd.matrix.rows * odd.matrix.row_stride;
   gather(s, "fewer rows, elsewhere", &odd);
   (void)t3_barrier(&s->gpu);
-  (void)(s->gpu.gpu == 0 ? t3_ring_reduce_scatter(&s->gpu, &s->out, NULL) : t3_ring_all_gather(&s->gpu, &s->out));
+  (void)(t3_gpu(&s->gpu) == 0 ? t3_ring_reduce_scatter(&s->gpu, &s->out, NULL) : t3_ring_all_gather(&s->gpu, &s->out));
   tell(s, "another collective", t3_wait_kernels(&s->gpu));
-  gather_as(s, "another position", s->gpu.gpu == 0 ? 1 : s->gpu.gpu, 0);
-  gather_as(s, "another epoch", s->gpu.gpu, s->gpu.gpu == 0 ? 1 : 0);
+  gather_as(s, "another position", t3_gpu(&s->gpu) == 0 ? 1 : t3_gpu(&s->gpu), 0);
+  gather_as(s, "another epoch", t3_gpu(&s->gpu), t3_gpu(&s->gpu) == 0 ? 1 : 0);
   struct t3_matrix staging = s->out.matrix;
   odd = s->out;
   tell(s, "memory of another output", t3_matrix_malloc(&s->gpu, &odd.matrix));
   tell(s, "memory of the staging", t3_matrix_malloc(&s->gpu, &staging));
   (void)t3_barrier(&s->gpu);
-  (void)t3_ring_reduce_scatter(&s->gpu, s->gpu.gpu == 0 ? &odd : &s->out, &staging);
+  (void)t3_ring_reduce_scatter(&s->gpu, t3_gpu(&s->gpu) == 0 ? &odd : &s->out, &staging);
   tell(s, "another output", t3_wait_kernels(&s->gpu));
   gather(s, "the same again", &s->out);
 }
@@ -173,7 +174,7 @@ static void add_to_ring(struct stage* s, uint32_t gpu, uint64_t value) {
   const uint64_t address = t3_block_base(gpu, T3_BLOCK_SIGNALS) + T3_SIGNALS_ADD_OFFSET +
                            (uint64_t)T3_SIGNALS_ADD_STRIDE * (ring_signals + 1);
   (void)t3_barrier(&s->gpu);
-  if (s->gpu.gpu == 0) tell(s, "add", s->hal->write64(s->hal->platform, address, value));
+  if (t3_gpu(&s->gpu) == 0) tell(s, "add", s->hal->write64(s->hal->platform, address, value));
 }
 
 static void change_counters_of(struct stage* s, uint32_t gpu) {
@@ -186,7 +187,7 @@ static void change_counters_of(struct stage* s, uint32_t gpu) {
 
 static void changed_counters(struct stage* s) { change_counters_of(s, 0); }
 
-static void changed_counters_of_its_neighbour(struct stage* s) { change_counters_of(s, s->gpu.gpus - 1); }
+static void changed_counters_of_its_neighbour(struct stage* s) { change_counters_of(s, t3_gpus(&s->gpu) - 1); }
 
 /* Nothing is in step afterwards; all start anew. */
 static void start_anew(struct stage* s) {
@@ -198,14 +199,14 @@ static void start_anew(struct stage* s) {
 }
 
 static void fewer_ring_workgroups(struct stage* s) {
-  if (s->gpu.gpu == 1) (void)t3_set_ring_workgroups(&s->gpu, 3);
+  if (t3_gpu(&s->gpu) == 1) (void)t3_set_ring_workgroups(&s->gpu, 3);
   gather(s, "all-gather", &s->out);
   start_anew(s);
 }
 
 static void smaller_ring(struct stage* s) {
   struct t3_ring_all_gather_arguments packet = gather_arguments(s);
-  if (s->gpu.gpu == 1) --packet.gpus;
+  if (t3_gpu(&s->gpu) == 1) --packet.gpus;
   (void)t3_barrier(&s->gpu);
   tell(s, "all-gather", submit_gather(s, &packet));
   start_anew(s);
@@ -213,16 +214,16 @@ static void smaller_ring(struct stage* s) {
 
 static void other_ring_counters(struct stage* s) {
   struct t3_ring_all_gather_arguments packet = gather_arguments(s);
-  if (s->gpu.gpu == 0) packet.signal_base += s->gpu.ring_workgroups;
+  if (t3_gpu(&s->gpu) == 0) packet.signal_base += t3_ring_workgroups(&s->gpu);
   (void)t3_barrier(&s->gpu);
   tell(s, "all-gather", submit_gather(s, &packet));
 }
 
 /* GPU 1 takes no updates while GPU 2, or 0 of two, sends it some. */
 static void refused_ring_stores(struct stage* s) {
-  const uint64_t control = t3_block_base(s->gpu.gpu, T3_BLOCK_NEAR_MEMORY) + T3_NEAR_MEMORY_CONTROL_OFFSET;
+  const uint64_t control = t3_block_base(t3_gpu(&s->gpu), T3_BLOCK_NEAR_MEMORY) + T3_NEAR_MEMORY_CONTROL_OFFSET;
   for (uint32_t on = 0; on < 2; ++on) {
-    if (s->gpu.gpu == 1) (void)s->hal->write32(s->hal->platform, control, on);
+    if (t3_gpu(&s->gpu) == 1) (void)s->hal->write32(s->hal->platform, control, on);
     (void)t3_barrier(&s->gpu);
     (void)t3_ring_reduce_scatter(&s->gpu, &s->out, NULL);
     tell(s, on ? "taken" : "refused", t3_wait_kernels(&s->gpu));

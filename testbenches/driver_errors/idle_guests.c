@@ -34,7 +34,8 @@ enum t3_status guest_that_takes_no_updates(const struct t3_hal* hal, const struc
   struct t3_context gpu;
   struct t3_output out;
   T3_TRY(prepare(&gpu, hal, job, &out));
-  T3_TRY(hal->write32(hal->platform, t3_block_base(gpu.gpu, T3_BLOCK_NEAR_MEMORY) + T3_NEAR_MEMORY_CONTROL_OFFSET, 0));
+  T3_TRY(hal->write32(hal->platform, t3_block_base(t3_gpu(&gpu), T3_BLOCK_NEAR_MEMORY) + T3_NEAR_MEMORY_CONTROL_OFFSET,
+                      0));
   return wait_for_the_others(&gpu, &out, job);
 }
 

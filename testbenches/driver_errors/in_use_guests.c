@@ -99,7 +99,7 @@ static enum t3_status multiply(struct stage* s, const struct t3_matrix* into, co
 static void arrived(struct stage* s) {
   const struct operands o = operands_of(s);
   (void)t3_barrier(&s->gpu);
-  if (s->gpu.gpu == 0) {
+  if (t3_gpu(&s->gpu) == 0) {
     s->hal->wait_ns(s->hal->platform, 100000);
     tell(s, "gemm", multiply(s, &s->out.matrix, &o, false));
     tell(s, "its end", t3_wait_kernels(&s->gpu));
@@ -121,7 +121,7 @@ static void staged(struct stage* s) {
   struct t3_matrix staging = s->out.matrix;
   tell(s, "memory of the staging", t3_matrix_malloc(&s->gpu, &staging));
   (void)t3_barrier(&s->gpu);
-  if (s->gpu.gpu == 0) {
+  if (t3_gpu(&s->gpu) == 0) {
     s->hal->wait_ns(s->hal->platform, 100000);
     tell(s, "gemm into the staging", multiply(s, &staging, &o, false));
     tell(s, "its end", t3_wait_kernels(&s->gpu));
@@ -192,7 +192,7 @@ static void spilled_over_operands(struct stage* s) {
   const struct t3_dma_options options = {.updates = 1, .block_tiles = 1};
   const struct operands o = operands_of(s);
   const struct t3_hal* hal = s->hal;
-  const uint64_t place = t3_block_base(s->gpu.gpu, T3_BLOCK_TRACKER) + T3_TRACKER_SPILL_BASE_OFFSET;
+  const uint64_t place = t3_block_base(t3_gpu(&s->gpu), T3_BLOCK_TRACKER) + T3_TRACKER_SPILL_BASE_OFFSET;
   uint64_t right = 0;
   tell(s, "dma_map of half", t3_dma_map(&s->gpu, &s->out, half, 0, T3_NOTIFY, options));
   tell(s, "unmap_all", t3_remote_unmap_all(&s->gpu));

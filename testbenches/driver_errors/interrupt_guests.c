@@ -2,6 +2,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "driver/context_state.h"
 #include "driver_errors/misuse.h"
 #include "t3/registers/kernel_queue.h"
 
@@ -175,7 +176,8 @@ enum t3_status guest_behind_a_failure(const struct t3_hal* hal, const struct t3_
 /* Rings the doorbell and signals a peer before what it has written is ordered. */
 static void unordered(struct stage* s) {
   const struct t3_hal* hal = s->hal;
-  const uint64_t doorbell = t3_block_base(s->gpu.gpu, T3_BLOCK_KERNEL_QUEUE) + 0x10, last = s->gpu.queues[0].submitted;
+  const uint64_t doorbell = t3_block_base(t3_gpu(&s->gpu), T3_BLOCK_KERNEL_QUEUE) + 0x10,
+                 last = state_of(&s->gpu)->queues[0].submitted;
   const uint64_t signal = t3_block_base(t3_ring_previous(&s->gpu), T3_BLOCK_SIGNALS) + 0x1000 + 8;
   const unsigned char byte = 0;
   tell(s, "memory", hal->write_memory(hal->platform, s->out.matrix.address, &byte, 1));

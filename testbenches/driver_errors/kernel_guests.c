@@ -39,14 +39,14 @@ static void packets(struct stage* s) {
 
 static void outside_memory(struct stage* s) {
   struct operands o = operands_of(s);
-  o.b.address = t3_on_gpu(s->gpu.gpu, UINT64_C(1) << 30);
+  o.b.address = t3_on_gpu(t3_gpu(&s->gpu), UINT64_C(1) << 30);
   tell(s, "gemm of a matrix that is nowhere", gemm(s, &o, (struct t3_gemm_options){0}));
 }
 
 static enum t3_status switch_updates(struct stage* s, uint32_t on) {
-  const struct t3_hal* hal = s->gpu.hal;
-  return hal->write32(hal->platform, t3_block_base(s->gpu.gpu, T3_BLOCK_NEAR_MEMORY) + T3_NEAR_MEMORY_CONTROL_OFFSET,
-                      on);
+  const struct t3_hal* hal = t3_hal_of(&s->gpu);
+  return hal->write32(hal->platform,
+                      t3_block_base(t3_gpu(&s->gpu), T3_BLOCK_NEAR_MEMORY) + T3_NEAR_MEMORY_CONTROL_OFFSET, on);
 }
 
 static void switched_off(struct stage* s) {
@@ -88,7 +88,7 @@ static void mixed(struct stage* s) {
 static void clear_by_hand(struct stage* s) {
   const struct t3_hal* hal = s->hal;
   hal->wait_ns(hal->platform, 100000);
-  const uint64_t interrupt = t3_block_base(s->gpu.gpu, T3_BLOCK_KERNEL_QUEUE) + T3_KERNEL_QUEUE_INTERRUPT_OFFSET;
+  const uint64_t interrupt = t3_block_base(t3_gpu(&s->gpu), T3_BLOCK_KERNEL_QUEUE) + T3_KERNEL_QUEUE_INTERRUPT_OFFSET;
   uint32_t bits = 0;
   tell(s, "read", hal->read32(hal->platform, interrupt, &bits));
   tell(s, "clear", hal->write32(hal->platform, interrupt, bits));
@@ -133,7 +133,7 @@ static void cleared(struct stage* s) {
 /* A packet of zeros in the place of the driver's next one. */
 static void announce_by_hand(struct stage* s, uint64_t number) {
   const struct t3_hal* hal = s->hal;
-  const uint64_t queue = t3_block_base(s->gpu.gpu, T3_BLOCK_KERNEL_QUEUE);
+  const uint64_t queue = t3_block_base(t3_gpu(&s->gpu), T3_BLOCK_KERNEL_QUEUE);
   const unsigned char zeros[T3_KERNEL_PACKET_BYTES] = {0};
   uint64_t ring = 0;
   tell(s, "ring", hal->read64(hal->platform, queue + T3_KERNEL_QUEUE_BASE_OFFSET, &ring));
@@ -175,7 +175,7 @@ static void wrong_parameters(struct stage* s) {
 }
 
 static void aborted(struct stage* s) {
-  const struct t3_hal* hal = s->gpu.hal;
+  const struct t3_hal* hal = t3_hal_of(&s->gpu);
   const struct operands o = operands_of(s);
   const struct t3_gemm_options options = {0};
   tell(s, "nothing to abort", t3_abort_kernels(&s->gpu));

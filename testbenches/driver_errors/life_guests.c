@@ -28,7 +28,7 @@ struct round {
 
 static void tell_line(const struct place* p, const struct round* r, const char* what) {
   char line[300];
-  (void)snprintf(line, sizeof line, "GPU %u, %s, %s after %u ns: %s", (unsigned)p->gpu.gpu, kinds[r->kind],
+  (void)snprintf(line, sizeof line, "GPU %u, %s, %s after %u ns: %s", (unsigned)t3_gpu(&p->gpu), kinds[r->kind],
                  r->late ? "late" : "again", (unsigned)r->delay_ns, what);
   p->hal->log(p->hal->platform, line);
 }
@@ -44,8 +44,8 @@ static uint16_t rows[GPUS_MAX][TILES * 64];
 
 static enum t3_status fill(const struct place* p) {
   const struct t3_matrix* out = &p->out.matrix;
-  uint16_t* row = rows[p->gpu.gpu];
-  for (uint32_t j = 0; j < out->columns; ++j) row[j] = half_of(p->gpu.gpu + 1);
+  uint16_t* row = rows[t3_gpu(&p->gpu)];
+  for (uint32_t j = 0; j < out->columns; ++j) row[j] = half_of(t3_gpu(&p->gpu) + 1);
   for (uint32_t i = 0; i < out->rows; ++i)
     T3_TRY(p->hal->write_memory(p->hal->platform, out->address + i * out->row_stride, row, (uint64_t)2 * out->columns));
   p->hal->order_writes(p->hal->platform);
@@ -55,8 +55,8 @@ static enum t3_status fill(const struct place* p) {
 /* Whether every element that the kernel leaves is what the GPUs' operands say. */
 static bool is_right(const struct place* p, enum kind kind) {
   const struct t3_output* o = &p->out;
-  const uint32_t gpus = p->gpu.gpus;
-  uint16_t* row = rows[p->gpu.gpu];
+  const uint32_t gpus = t3_gpus(&p->gpu);
+  uint16_t* row = rows[t3_gpu(&p->gpu)];
   const struct t3_chunk own = t3_ring_chunk(&p->gpu, o, gpus - 1);
   for (uint32_t i = 0; i < o->matrix.rows; ++i) {
     const uint64_t address = o->matrix.address + i * o->matrix.row_stride;
@@ -118,8 +118,8 @@ static enum t3_status play(struct place* p, const struct round* r) {
   T3_TRY(open_place(p));
   T3_TRY(fill(p));
   T3_TRY(t3_barrier(&p->gpu));
-  if (p->gpu.gpu != 0 || !r->late) T3_TRY(start(p, r->kind));
-  if (p->gpu.gpu == 0) T3_TRY(reset_in_it(p, r));
+  if (t3_gpu(&p->gpu) != 0 || !r->late) T3_TRY(start(p, r->kind));
+  if (t3_gpu(&p->gpu) == 0) T3_TRY(reset_in_it(p, r));
   T3_TRY(t3_set_timeout(&p->gpu, ROUND_NS / 4));
   const enum t3_status status = t3_wait_kernels(&p->gpu);
   tell_line(p, r, t3_status_text(status));
@@ -145,13 +145,13 @@ enum t3_status guest_with_earlier_lives(const struct t3_hal* hal, const struct t
 static uint32_t called[GPUS_MAX];
 
 static enum t3_status meet(struct t3_context* gpu, const struct t3_hal* hal) {
-  const uint32_t number = ++called[gpu->gpu];
+  const uint32_t number = ++called[t3_gpu(gpu)];
   char line[300];
   const enum t3_status status = t3_barrier(gpu);
-  (void)snprintf(line, sizeof line, "GPU %u, barrier %u: %s", (unsigned)gpu->gpu, (unsigned)number,
+  (void)snprintf(line, sizeof line, "GPU %u, barrier %u: %s", (unsigned)t3_gpu(gpu), (unsigned)number,
                  t3_status_text(status));
   hal->log(hal->platform, line);
-  for (uint32_t g = 0; g < gpu->gpus; ++g)
+  for (uint32_t g = 0; g < t3_gpus(gpu); ++g)
     if (status == T3_OK && called[g] < number) hal->log(hal->platform, "passed before all had called it");
   return status;
 }
@@ -176,7 +176,7 @@ static enum t3_status barriers(const struct t3_hal* hal, struct t3_context* gpu)
 enum t3_status guest_with_an_earlier_barrier(const struct t3_hal* hal, const struct t3_job* job) {
   struct t3_context gpu;
   T3_TRY(t3_init(&gpu, hal));
-  if (gpu.gpus > GPUS_MAX) return T3_INVALID_ARGUMENT;
+  if (t3_gpus(&gpu) > GPUS_MAX) return T3_INVALID_ARGUMENT;
   (void)barriers(hal, &gpu);
   T3_TRY(reset_at(hal, ROUND_NS));
   return t3_fused(hal, job);

@@ -44,7 +44,7 @@ static enum t3_status open_place(struct place* p, const struct t3_job* job, enum
                               .tiling = job->tiling};
   p->a = (struct t3_matrix){.rows = p->out.matrix.rows, .columns = 32, .element = T3_FP16};
   p->b = (struct t3_matrix){.rows = 32, .columns = p->out.matrix.columns, .element = T3_FP16};
-  if (p->out.matrix.rows * p->out.matrix.columns > ELEMENTS_MAX || p->gpu.gpus > GPUS_MAX) return T3_OUT_OF_MEMORY;
+  if (p->out.matrix.rows * p->out.matrix.columns > ELEMENTS_MAX || t3_gpus(&p->gpu) > GPUS_MAX) return T3_OUT_OF_MEMORY;
   p->sink = p->out.matrix;
   T3_TRY(place_matrix(p, &p->out.matrix, fours));
   T3_TRY(place_matrix(p, &p->sink, fours));

@@ -1,4 +1,5 @@
 #include "driver_errors/misuse.h"
+#include "driver/context_state.h"
 
 #include <stdio.h>
 
@@ -62,16 +63,17 @@ static enum t3_status set_stage(struct stage* stage, const struct t3_hal* hal, c
 
 enum t3_status submit_raw(struct stage* s, struct t3_kernel_packet packet, const unsigned char* arguments) {
   struct t3_context* gpu = &s->gpu;
-  const struct t3_hal* hal = gpu->hal;
-  const uint64_t doorbell = t3_block_base(gpu->gpu, T3_BLOCK_KERNEL_QUEUE) + T3_KERNEL_QUEUE_DOORBELL_OFFSET;
-  const uint64_t entry = gpu->queues[0].base + gpu->queues[0].submitted % 16 * T3_KERNEL_PACKET_ENTRY_BYTES;
+  const struct t3_hal* hal = t3_hal_of(gpu);
+  const uint64_t doorbell = t3_block_base(t3_gpu(gpu), T3_BLOCK_KERNEL_QUEUE) + T3_KERNEL_QUEUE_DOORBELL_OFFSET;
+  const uint64_t entry =
+      state_of(gpu)->queues[0].base + state_of(gpu)->queues[0].submitted % 16 * T3_KERNEL_PACKET_ENTRY_BYTES;
   unsigned char bytes[T3_KERNEL_PACKET_BYTES];
   packet.arguments = entry + sizeof bytes;
   t3_kernel_packet_to(&packet, bytes);
   T3_TRY(hal->write_memory(hal->platform, entry, bytes, sizeof bytes));
   T3_TRY(hal->write_memory(hal->platform, packet.arguments, arguments, packet.argument_bytes));
   hal->order_writes(hal->platform);
-  T3_TRY(hal->write64(hal->platform, doorbell, ++gpu->queues[0].submitted));
+  T3_TRY(hal->write64(hal->platform, doorbell, ++state_of(gpu)->queues[0].submitted));
   return t3_wait_kernels(gpu);
 }
 

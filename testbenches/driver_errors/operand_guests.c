@@ -98,7 +98,7 @@ static void zeroed_views(struct stage* s) {
 
 static uint64_t base_of(struct stage* s, enum t3_block block, uint32_t offset) {
   uint64_t base = 0;
-  tell(s, "base", s->hal->read64(s->hal->platform, t3_block_base(s->gpu.gpu, block) + offset, &base));
+  tell(s, "base", s->hal->read64(s->hal->platform, t3_block_base(t3_gpu(&s->gpu), block) + offset, &base));
   return base;
 }
 

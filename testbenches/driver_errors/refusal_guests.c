@@ -21,17 +21,17 @@ static void beyond_memory(struct stage* s) {
   const uint64_t too_far = t3_on_gpu(peer, memory_bytes - bytes + 32), just_fits = too_far - 32;
   tell(s, "remote_map 32 bytes beyond the peer's memory", remote(s, &out, too_far));
   tell(s, "dma_map 32 bytes beyond the peer's memory", by_dma(s, &out, too_far));
-  out.matrix.address = t3_on_gpu(s->gpu.gpu, memory_bytes - bytes + 32);
+  out.matrix.address = t3_on_gpu(t3_gpu(&s->gpu), memory_bytes - bytes + 32);
   tell(s, "remote_map 32 bytes beyond my memory", remote(s, &out, s->peer_out));
   tell(s, "dma_map 32 bytes beyond my memory", by_dma(s, &out, s->peer_out));
-  out.matrix.address = t3_on_gpu(s->gpu.gpu, 0) - 32;
+  out.matrix.address = t3_on_gpu(t3_gpu(&s->gpu), 0) - 32;
   tell(s, "remote_map of an output that wraps around", remote(s, &out, s->peer_out));
   tell(s, "dma_map of an output that wraps around", by_dma(s, &out, s->peer_out));
   out = s->out;
   out.matrix.row_stride = UINT64_C(1) << 58;
   tell(s, "dma_map of rows 2^58 bytes apart", by_dma(s, &out, s->peer_out));
   tell(s, "fill 32 bytes beyond my memory",
-       t3_fill_zero(&s->gpu, &(struct t3_matrix){.address = t3_on_gpu(s->gpu.gpu, memory_bytes - bytes + 32),
+       t3_fill_zero(&s->gpu, &(struct t3_matrix){.address = t3_on_gpu(t3_gpu(&s->gpu), memory_bytes - bytes + 32),
                                                  .rows = out.matrix.rows,
                                                  .columns = out.matrix.columns,
                                                  .row_stride = s->out.matrix.row_stride,
@@ -40,7 +40,7 @@ static void beyond_memory(struct stage* s) {
 }
 
 static void refused(struct stage* s) {
-  const struct t3_hal* hal = s->gpu.hal;
+  const struct t3_hal* hal = t3_hal_of(&s->gpu);
   const struct operands o = operands_of(s);
   hal->wait_ns(hal->platform, 10000); /* the peer has switched its updates off */
   tell(s, "remote_map", remote(s, &s->out, s->peer_out));
@@ -63,9 +63,9 @@ static enum t3_status switch_updates(const struct t3_hal* hal, uint32_t gpu, uin
 enum t3_status guest_without_updates_at_first(const struct t3_hal* hal, const struct t3_job* job) {
   struct t3_context context;
   T3_TRY(t3_init(&context, hal));
-  T3_TRY(switch_updates(hal, context.gpu, 0));
+  T3_TRY(switch_updates(hal, t3_gpu(&context), 0));
   hal->wait_ns(hal->platform, 300000);
-  T3_TRY(switch_updates(hal, context.gpu, 1));
+  T3_TRY(switch_updates(hal, t3_gpu(&context), 1));
   T3_TRY(t3_close(&context));
   return t3_fused(hal, job);
 }

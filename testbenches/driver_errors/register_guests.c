@@ -1,3 +1,4 @@
+#include "driver/context_state.h"
 #include "driver_errors/misuse.h"
 #include "t3/registers/kernel_queue.h"
 #include "t3/registers/memory_controller.h"
@@ -7,25 +8,25 @@
 #include "t3/registers/system.h"
 
 static uint64_t at(const struct stage* s, enum t3_block block, uint64_t offset) {
-  return t3_block_base(s->gpu.gpu, block) + offset;
+  return t3_block_base(t3_gpu(&s->gpu), block) + offset;
 }
 
 static enum t3_status read32(struct stage* s, uint64_t address) {
   uint32_t value = 0;
-  return s->gpu.hal->read32(s->gpu.hal->platform, address, &value);
+  return t3_hal_of(&s->gpu)->read32(t3_hal_of(&s->gpu)->platform, address, &value);
 }
 
 static enum t3_status read64(struct stage* s, uint64_t address) {
   uint64_t value = 0;
-  return s->gpu.hal->read64(s->gpu.hal->platform, address, &value);
+  return t3_hal_of(&s->gpu)->read64(t3_hal_of(&s->gpu)->platform, address, &value);
 }
 
 static enum t3_status write32(struct stage* s, uint64_t address, uint32_t value) {
-  return s->gpu.hal->write32(s->gpu.hal->platform, address, value);
+  return t3_hal_of(&s->gpu)->write32(t3_hal_of(&s->gpu)->platform, address, value);
 }
 
 static enum t3_status write64(struct stage* s, uint64_t address, uint64_t value) {
-  return s->gpu.hal->write64(s->gpu.hal->platform, address, value);
+  return t3_hal_of(&s->gpu)->write64(t3_hal_of(&s->gpu)->platform, address, value);
 }
 
 static void misused(struct stage* s) {
@@ -40,8 +41,8 @@ static void misused(struct stage* s) {
   tell(s, "reset with another key", write32(s, at(s, T3_BLOCK_SYSTEM, T3_SYSTEM_RESET_OFFSET), 1));
   tell(s, "offset without a register", read32(s, at(s, T3_BLOCK_TRACKER, 0x8000)));
   tell(s, "block that is not there", read32(s, at(s, T3_BLOCK_COUNT, 0)));
-  tell(s, "memory that is not there", read64(s, t3_on_gpu(s->gpu.gpu, UINT64_C(1) << 30)));
-  tell(s, "neither memory nor register", write64(s, t3_on_gpu(s->gpu.gpu, UINT64_C(0xE) << 40), 1));
+  tell(s, "memory that is not there", read64(s, t3_on_gpu(t3_gpu(&s->gpu), UINT64_C(1) << 30)));
+  tell(s, "neither memory nor register", write64(s, t3_on_gpu(t3_gpu(&s->gpu), UINT64_C(0xE) << 40), 1));
   tell(s, "read of the GPU's number", read32(s, at(s, T3_BLOCK_SYSTEM, T3_SYSTEM_GPU_OFFSET)));
 }
 
@@ -59,10 +60,10 @@ static void locked(struct stage* s) {
   tell(s, "gemm", t3_gemm(&s->gpu, &s->out, &o.a, &o.b, (struct t3_gemm_options){.update = false}));
   tell(s, "another ring", write64(s, at(s, T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_BASE_OFFSET), 0x10000));
   struct t3_context second;
-  tell(s, "a second driver", t3_init(&second, s->gpu.hal));
+  tell(s, "a second driver", t3_init(&second, t3_hal_of(&s->gpu)));
   tell(s, "the gemm's end", t3_wait_kernels(&s->gpu));
   tell(s, "the ring again",
-       write64(s, at(s, T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_BASE_OFFSET), s->gpu.queues[0].base));
+       write64(s, at(s, T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_BASE_OFFSET), state_of(&s->gpu)->queues[0].base));
 }
 
 enum t3_status guest_register_misuse(const struct t3_hal* hal, const struct t3_job* job) {

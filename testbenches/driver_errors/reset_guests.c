@@ -7,9 +7,9 @@
 
 /* T3_BUSY where something is left. */
 static enum t3_status is_empty(struct stage* s, enum t3_block block, uint32_t offset) {
-  const struct t3_hal* hal = s->gpu.hal;
+  const struct t3_hal* hal = t3_hal_of(&s->gpu);
   uint32_t value = 0;
-  T3_TRY(hal->read32(hal->platform, t3_block_base(s->gpu.gpu, block) + offset, &value));
+  T3_TRY(hal->read32(hal->platform, t3_block_base(t3_gpu(&s->gpu), block) + offset, &value));
   return value == 0 ? T3_OK : T3_BUSY;
 }
 
@@ -21,7 +21,7 @@ static void tell_tables(struct stage* s) {
 }
 
 static void used_and_reset(struct stage* s) {
-  const struct t3_hal* hal = s->gpu.hal;
+  const struct t3_hal* hal = t3_hal_of(&s->gpu);
   const struct t3_chunk first = {0, 8}, second = {8, 8};
   const struct t3_dma_options options = {.updates = 2, .block_tiles = 1};
   tell(s, "remote_map", t3_remote_map(&s->gpu, &s->out, first, s->peer_out, T3_UPDATE));
@@ -34,14 +34,14 @@ static void used_and_reset(struct stage* s) {
 }
 
 static enum t3_status completed(struct stage* s, uint64_t* count) {
-  const struct t3_hal* hal = s->gpu.hal;
-  return hal->read64(hal->platform, t3_block_base(s->gpu.gpu, T3_BLOCK_KERNEL_QUEUE) + T3_KERNEL_QUEUE_COMPLETED_OFFSET,
-                     count);
+  const struct t3_hal* hal = t3_hal_of(&s->gpu);
+  return hal->read64(hal->platform,
+                     t3_block_base(t3_gpu(&s->gpu), T3_BLOCK_KERNEL_QUEUE) + T3_KERNEL_QUEUE_COMPLETED_OFFSET, count);
 }
 
 /* A GEMM, and a ring kernel whose signals never come; after the reset nothing of them shows. */
 static void reset_in_a_kernel(struct stage* s) {
-  const struct t3_hal* hal = s->gpu.hal;
+  const struct t3_hal* hal = t3_hal_of(&s->gpu);
   const struct operands o = operands_of(s);
   for (uint32_t i = 0; i < 2; ++i) {
     if (i == 0)

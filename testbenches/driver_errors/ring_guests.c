@@ -3,7 +3,7 @@
 
 static struct t3_output beyond_memory(const struct stage* s) {
   struct t3_output out = s->out;
-  out.matrix.address = t3_on_gpu(s->gpu.gpu, (UINT64_C(1) << 30) - 32);
+  out.matrix.address = t3_on_gpu(t3_gpu(&s->gpu), (UINT64_C(1) << 30) - 32);
   return out;
 }
 
@@ -27,7 +27,7 @@ static void refused_everywhere(struct stage* s) {
 /* The others are in theirs already and wait for it. */
 static void refused_on_the_first(struct stage* s) {
   const struct t3_output beyond = beyond_memory(s);
-  if (s->gpu.gpu == 0) {
+  if (t3_gpu(&s->gpu) == 0) {
     s->hal->wait_ns(s->hal->platform, 100000);
     tell(s, "ring kernel beyond memory", t3_ring_all_gather(&s->gpu, &beyond));
     tell(s, "its end", t3_wait_kernels(&s->gpu));
@@ -39,7 +39,7 @@ static void refused_on_the_first(struct stage* s) {
 /* Likewise, for what is under way where it would write. */
 static void busy_on_the_first(struct stage* s) {
   struct t3_matrix other = {.rows = 1, .columns = 32, .element = s->out.matrix.element};
-  if (s->gpu.gpu == 0) {
+  if (t3_gpu(&s->gpu) == 0) {
     tell(s, "memory", t3_matrix_malloc(&s->gpu, &other));
     tell(s, "timeout", t3_set_timeout(&s->gpu, 1));
     tell(s, "fill", t3_fill_zero(&s->gpu, &s->out.matrix));

@@ -74,7 +74,7 @@ t3_status run_on(const t3_hal* hal) {
   if (open_heap(p) != T3_OK) return T3_OK;
   T3_TRY(fill(p, told));
   told.table = p.heap.table, told.table_bytes = p.heap.table_bytes;
-  told.gpu = hal->gpu, told.gpus = p.gpu.gpus, told.workgroups = the.workgroups, told.contexts = the.contexts;
+  told.gpu = hal->gpu, told.gpus = t3_gpus(&p.gpu), told.workgroups = the.workgroups, told.contexts = the.contexts;
   if (the.before != nullptr) the.before(p);
   T3_TRY(t3_host_barrier(&p.gpu));
   const std::uint64_t begin = hal->time_ns(hal->platform);

@@ -189,8 +189,8 @@ t3_status without_barrier(const t3_hal* hal, const t3_job* job) {
   if (hal->gpu == 0) hal->wait_ns(hal->platform, 100'000);
   const std::uint64_t peer = t3_peer_address(&w.out.matrix, t3_ring_previous(&w.gpu));
   w.tell(t3_remote_map(&w.gpu, &w.out, t3_ring_chunk(&w.gpu, &w.out, 0), peer, T3_UPDATE));
-  for (std::uint32_t step = 1; step < w.gpu.gpus; ++step) {
-    const bool is_own = step == w.gpu.gpus - 1;
+  for (std::uint32_t step = 1; step < t3_gpus(&w.gpu); ++step) {
+    const bool is_own = step == t3_gpus(&w.gpu) - 1;
     w.tell(t3_dma_map(&w.gpu, &w.out, t3_ring_chunk(&w.gpu, &w.out, step), is_own ? 0 : peer,
                       is_own ? T3_NOTIFY : T3_UPDATE, {2, 1, T3_UPDATE}));
   }
@@ -200,7 +200,7 @@ t3_status without_barrier(const t3_hal* hal, const t3_job* job) {
 /// Every GPU sends all of its output to the one over there, in the same direction.
 t3_status over_two_hops(const t3_hal* hal, const t3_job* job) {
   Waiter w(hal, job);
-  const std::uint64_t peer = t3_peer_address(&w.out.matrix, (hal->gpu + 2) % w.gpu.gpus);
+  const std::uint64_t peer = t3_peer_address(&w.out.matrix, (hal->gpu + 2) % t3_gpus(&w.gpu));
   w.tell(t3_remote_map(&w.gpu, &w.out, {0, 16}, peer, T3_UPDATE));
   w.tell(t3_dma_map(&w.gpu, &w.out, {0, 16}, 0, T3_NOTIFY, {1, 1, T3_UPDATE}));
   w.tell(t3_barrier(&w.gpu));

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
+#include "driver/context_state.h"
 #include "driver_errors/nic_systems.h"
 #include "driver_errors/whole_runs.h"
 #include "nic/syndrome_status.h"
@@ -428,17 +429,18 @@ TEST_CASE("nic: a syndrome has one code, in the log and in the driver") {
 }
 
 TEST_CASE("nic: regions that cannot be") {
-  require_logged(run({[](Host& host) {
-                        std::uint32_t key = 0;
-                        CHECK(t3_nic_region(&host.gpu, host.data, 0, 0, &key) == T3_INVALID_ARGUMENT);
-                        CHECK(t3_nic_region(&host.gpu, host.gpu.memory_end - 1, 2, 0, &key) == T3_BAD_ADDRESS);
-                        CHECK(t3_nic_region(&host.gpu, host.data, 8, 0, &key) == T3_OK);
-                        CHECK(t3_nic_withdraw(&host.gpu, key) == T3_OK);
-                        CHECK(t3_nic_withdraw(&host.gpu, key) == T3_INVALID_ARGUMENT);
-                      },
-                      nullptr}),
-                 {"region of 0x0 bytes at 0x800: 1 byte or more, and no wrap, expected", "memory of one GPU expected",
-                  "is withdrawn: one of a registered region expected"});
+  require_logged(
+      run({[](Host& host) {
+             std::uint32_t key = 0;
+             CHECK(t3_nic_region(&host.gpu, host.data, 0, 0, &key) == T3_INVALID_ARGUMENT);
+             CHECK(t3_nic_region(&host.gpu, state_of(&host.gpu)->memory_end - 1, 2, 0, &key) == T3_BAD_ADDRESS);
+             CHECK(t3_nic_region(&host.gpu, host.data, 8, 0, &key) == T3_OK);
+             CHECK(t3_nic_withdraw(&host.gpu, key) == T3_OK);
+             CHECK(t3_nic_withdraw(&host.gpu, key) == T3_INVALID_ARGUMENT);
+           },
+           nullptr}),
+      {"region of 0x0 bytes at 0x800: 1 byte or more, and no wrap, expected", "memory of one GPU expected",
+       "is withdrawn: one of a registered region expected"});
 }
 
 }  // namespace t3vp::test::test_nic

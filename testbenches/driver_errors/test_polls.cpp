@@ -154,7 +154,8 @@ void err_again(t3_context* context, const t3_interrupt*, void*) {
   t3_error error;
   std::uint32_t value = 0;
   t3_next_error(context, &error);
-  context->hal->read32(context->hal->platform, t3_block_base(context->gpu, T3_BLOCK_SYSTEM) + 0xFF0, &value);
+  t3_hal_of(context)->read32(t3_hal_of(context)->platform, t3_block_base(t3_gpu(context), T3_BLOCK_SYSTEM) + 0xFF0,
+                             &value);
 }
 
 /// Leaves the entry where it is.
@@ -165,7 +166,8 @@ void err_later(t3_context* context, const t3_interrupt*, void*) {
   const std::uint64_t word = 0;
   t3_error error;
   t3_next_error(context, &error);
-  context->hal->write_memory(context->hal->platform, t3_on_gpu(1, std::uint64_t{1} << 43), &word, sizeof word);
+  t3_hal_of(context)->write_memory(t3_hal_of(context)->platform, t3_on_gpu(1, std::uint64_t{1} << 43), &word,
+                                   sizeof word);
 }
 
 /// Queues what is refused, of which it is told.
@@ -200,8 +202,8 @@ t3_status handle_kernels_then_wait(const t3_hal* hal, const t3_job* job) {
 
 /// Watches another counter than the barrier's, which the driver waits for.
 void watch_counter_5(t3_context* context, const t3_interrupt*, void*) {
-  context->hal->write32(context->hal->platform, t3_block_base(context->gpu, T3_BLOCK_SIGNALS) + T3_SIGNALS_WATCH_OFFSET,
-                        5);
+  t3_hal_of(context)->write32(t3_hal_of(context)->platform,
+                              t3_block_base(t3_gpu(context), T3_BLOCK_SIGNALS) + T3_SIGNALS_WATCH_OFFSET, 5);
 }
 
 t3_status watch_by_hand(const t3_hal* hal, const t3_job* job) {

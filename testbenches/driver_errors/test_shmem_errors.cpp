@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
+#include "driver/context_state.h"
 #include "driver_errors/shmem_runs.h"
 #include "report/report.h"
 
@@ -276,9 +277,9 @@ TEST_CASE("hosts that open a heap that cannot be") {
     std::memset(&options.for_host, 2, 1);
     CHECK(t3_shmem_init(&p.gpu, options, &heap) == T3_INVALID_ARGUMENT);
     options.for_host = false;
-    p.gpu.gpus = 17;
+    state_of(&p.gpu)->gpus = 17;
     CHECK(t3_shmem_init(&p.gpu, options, &heap) == T3_CAPACITY);
-    p.gpu.gpus = 2;
+    state_of(&p.gpu)->gpus = 2;
   };
   require_ended(run(what));
 }

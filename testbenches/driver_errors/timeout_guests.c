@@ -63,7 +63,7 @@ static void after_a_fill(struct stage* s) {
   tell(s, "all maps", t3_force_unmap_all(&s->gpu));
   s->hal->wait_ns(s->hal->platform, 100000);
   tell(s, "its interrupt cleared by hand",
-       s->hal->write32(s->hal->platform, t3_block_base(s->gpu.gpu, T3_BLOCK_DMA) + T3_DMA_INTERRUPT_OFFSET, 7));
+       s->hal->write32(s->hal->platform, t3_block_base(t3_gpu(&s->gpu), T3_BLOCK_DMA) + T3_DMA_INTERRUPT_OFFSET, 7));
   tell(s, "no timeout", t3_set_timeout(&s->gpu, T3_FOREVER));
   tell(s, "the fill after it", t3_fill_zero(&s->gpu, &s->out.matrix));
 }

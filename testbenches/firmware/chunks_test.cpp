@@ -15,9 +15,9 @@ const t3_hal hal{};
 
 /// Its HAL is never called.
 void open(t3_context& context) {
-  context.magic = T3_CONTEXT_MAGIC;
-  context.itself = &context;
-  context.hal = &hal;
+  state_of(&context)->magic = T3_CONTEXT_MAGIC;
+  state_of(&context)->itself = &context;
+  state_of(&context)->hal = &hal;
 }
 
 t3_output output_of(const TileGrid& grid) {
@@ -80,8 +80,8 @@ TEST_CASE("in every step of the ring each GPU works on another chunk, which its 
     const auto first_of = [&](std::uint32_t gpu, std::uint32_t step) {
       t3_context context{};
       open(context);
-      context.gpu = gpu % gpus;
-      context.gpus = gpus;
+      state_of(&context)->gpu = gpu % gpus;
+      state_of(&context)->gpus = gpus;
       return t3_ring_chunk(&context, &output, step).first_workgroup;
     };
     for (std::uint32_t step = 0; step < gpus; ++step) {
@@ -99,10 +99,10 @@ TEST_CASE("in every step of the ring each GPU works on another chunk, which its 
 TEST_CASE("the data goes to the previous GPU") {
   t3_context context{};
   open(context);
-  context.gpus = 5;
-  context.gpu = 3;
+  state_of(&context)->gpus = 5;
+  state_of(&context)->gpu = 3;
   REQUIRE(t3_ring_previous(&context) == 2);
-  context.gpu = 0;
+  state_of(&context)->gpu = 0;
   REQUIRE(t3_ring_previous(&context) == 4);
 }
 

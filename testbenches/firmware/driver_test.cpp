@@ -156,7 +156,7 @@ TEST_CASE("any kernel can be queued by its name with its arguments behind its pa
   REQUIRE(t3_run_kernel(context, "scale", arguments.data(), T3_ARGUMENT_ROOM, grid) == T3_OK);
   const QueuedKernel near = driver.mock.packets().back();
   CHECK((near.kernel == t3_kernel_handle("scale") && near.workgroups == 6 && near.max_compute_units == 5));
-  CHECK(near.arguments == context->queues[0].base + T3_KERNEL_PACKET_BYTES);
+  CHECK(near.arguments == state_of(context)->queues[0].base + T3_KERNEL_PACKET_BYTES);
   CHECK(near.bytes == std::vector<unsigned char>(arguments.begin(), arguments.end() - 1));
   CHECK(t3_run_kernel(context, "scale", arguments.data(), T3_ARGUMENT_ROOM + 1, grid) == T3_CAPACITY);
   std::uint64_t memory = 0;
@@ -164,13 +164,13 @@ TEST_CASE("any kernel can be queued by its name with its arguments behind its pa
   REQUIRE(t3_run_kernel(context, "scale", arguments.data(), T3_ARGUMENT_ROOM + 1, {0, 0, memory}) == T3_OK);
   const QueuedKernel far = driver.mock.packets().back();
   CHECK((far.arguments == memory && far.bytes == arguments));
-  const std::uint64_t ring = context->queues[0].base;
+  const std::uint64_t ring = state_of(context)->queues[0].base;
   const std::uint64_t end = ring + std::uint64_t{T3_QUEUE_ENTRIES} * T3_KERNEL_PACKET_ENTRY_BYTES;
   for (const std::uint64_t address : {ring, ring + T3_KERNEL_PACKET_BYTES, end - 32})
     CHECK(t3_run_kernel(context, "scale", arguments.data(), 64, {0, 0, address}) == T3_INVALID_ARGUMENT);
   CHECK(t3_run_kernel(context, "scale", arguments.data(), 64, {0, 0, memory + 16}) == T3_UNALIGNED);
-  const std::uint64_t behind = context->memory_end;
-  for (const std::uint64_t address : {ring - 32, behind - 32, behind, t3_on_gpu(context->gpu + 1u, memory)})
+  const std::uint64_t behind = state_of(context)->memory_end;
+  for (const std::uint64_t address : {ring - 32, behind - 32, behind, t3_on_gpu(t3_gpu(context) + 1u, memory)})
     CHECK(t3_run_kernel(context, "scale", arguments.data(), 64, {0, 0, address}) == T3_BAD_ADDRESS);
   CHECK(t3_run_kernel(context, nullptr, arguments.data(), 1, grid) == T3_INVALID_ARGUMENT);
   CHECK(t3_run_kernel(context, "scale", nullptr, 1, grid) == T3_INVALID_ARGUMENT);
@@ -223,7 +223,7 @@ TEST_CASE("what a GPU maps moves nothing that it allocates later, and spill tabl
     REQUIRE(maps.mock.reg(T3_BLOCK_TRACKER, T3_TRACKER_SPILL_BASE_OFFSET) == (1u << 30) - 2 * tiles * 8 * 32);
     REQUIRE(t3_remote_unmap_all(&maps.context) == T3_OK);
   }
-  REQUIRE(maps.context.allocation_count == maps_not.context.allocation_count);
+  REQUIRE(state_of(&maps.context)->allocation_count == state_of(&maps_not.context)->allocation_count);
 }
 
 TEST_CASE("no more counts than there is room for are reserved while chunks are mapped") {

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "driver/context_state.h"
 #include "firmware/opened_driver.h"
 #include "t3/registers/cache.h"
 #include "t3/registers/dma.h"
@@ -185,7 +186,8 @@ TEST_CASE("a handler may call the driver while a call waits but not what that ca
   REQUIRE(t3_fill_zero(context, &driver.b) == T3_OK);
   REQUIRE(answers == std::vector<t3_status>{T3_BUSY, T3_OK});
   REQUIRE(driver.gemm() == T3_OK);
-  driver.mock.reg(T3_BLOCK_SIGNALS, T3_SIGNALS_VALUE_OFFSET) = context->barrier_rounds;  // the next GPU is not ahead
+  driver.mock.reg(T3_BLOCK_SIGNALS, T3_SIGNALS_VALUE_OFFSET) =
+      state_of(context)->barrier_rounds;  // the next GPU is not ahead
   REQUIRE(t3_barrier(context) == T3_OK);
   REQUIRE(answers == std::vector<t3_status>{T3_BUSY, T3_OK, T3_OK, T3_BUSY});
   driver.then = {};

@@ -105,7 +105,7 @@ class Player {
   }
 
   void hear(t3_context& context) {
-    const t3_hal& hal = *context.hal;
+    const t3_hal& hal = *t3_hal_of(&context);
     const std::uint64_t time_ns = hal.time_ns(hal.platform);
     std::uint64_t value = 0;
     hal.read64(hal.platform, gpu_.base(address_map::Block::signals), &value);

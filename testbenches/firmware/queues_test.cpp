@@ -1,6 +1,7 @@
 // Several queues of kernels as the driver opens and uses them.
 #include <catch2/catch.hpp>
 
+#include "driver/context_state.h"
 #include "firmware/opened_driver.h"
 #include "t3/registers/kernel_queue.h"
 
@@ -66,13 +67,13 @@ TEST_CASE("what ends in other queues does not keep a wait awake") {
 
 TEST_CASE("four queues at most, with rings apart at the end of memory that stay there for the next context") {
   QueueDriver driver;
-  std::uint64_t below = driver.context.memory_end;
+  std::uint64_t below = state_of(&driver.context)->memory_end;
   for (const std::uint32_t queue : {1u, 2u, 3u}) {
     REQUIRE(driver.open() == queue);
     const std::uint64_t base = driver.of_queue(T3_KERNEL_QUEUE_BASE_OFFSET, queue);
     const std::uint64_t bytes = driver.of_queue(T3_KERNEL_QUEUE_ENTRIES_OFFSET, queue) * T3_KERNEL_PACKET_ENTRY_BYTES;
     REQUIRE((base % T3_KERNEL_PACKET_ENTRY_BYTES == 0 && base + bytes <= below));
-    REQUIRE(driver.context.heap_end <= base);
+    REQUIRE(state_of(&driver.context)->heap_end <= base);
     below = base;
   }
   std::uint32_t queue = 0;
@@ -83,12 +84,12 @@ TEST_CASE("four queues at most, with rings apart at the end of memory that stay 
   REQUIRE(t3_wait_kernels(&driver.context) == T3_OK);
   REQUIRE(t3_close(&driver.context) == T3_OK);
   REQUIRE(t3_init(&driver.context, driver.mock.hal()) == T3_OK);
-  REQUIRE(driver.context.heap_end == below);
+  REQUIRE(state_of(&driver.context)->heap_end == below);
   REQUIRE(t3_use_queue(&driver.context, 3) == T3_INVALID_ARGUMENT);
   const std::uint64_t first = driver.of_queue(T3_KERNEL_QUEUE_BASE_OFFSET, 1);
   REQUIRE(driver.open() == 1);
   REQUIRE(driver.of_queue(T3_KERNEL_QUEUE_BASE_OFFSET, 1) == first);
-  REQUIRE(driver.context.heap_end == below);
+  REQUIRE(state_of(&driver.context)->heap_end == below);
 }
 
 TEST_CASE("a queue's ring has its place though the end of memory is not aligned") {
@@ -99,7 +100,7 @@ TEST_CASE("a queue's ring has its place though the end of memory is not aligned"
   REQUIRE(t3_open_queue(&context, {}, &queue) == T3_OK);
   const std::uint64_t base = mock.reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_BASE_OFFSET + T3_KERNEL_QUEUE_BASE_STRIDE);
   REQUIRE(base % T3_KERNEL_PACKET_ENTRY_BYTES == 0);
-  REQUIRE(context.heap_end == base);
+  REQUIRE(state_of(&context)->heap_end == base);
 }
 
 TEST_CASE("a queue is opened before there is a spill table and while there is memory") {
@@ -112,7 +113,8 @@ TEST_CASE("a queue is opened before there is a spill table and while there is me
   REQUIRE(t3_remote_unmap_all(&driver.context) == T3_OK);
   REQUIRE(t3_close(&driver.context) == T3_OK);
   REQUIRE(t3_init(&driver.context, driver.mock.hal()) == T3_OK);
-  REQUIRE(t3_malloc(&driver.context, driver.context.heap_end - driver.context.heap_begin, &rest) == T3_OK);
+  REQUIRE(t3_malloc(&driver.context, state_of(&driver.context)->heap_end - state_of(&driver.context)->heap_begin,
+                    &rest) == T3_OK);
   REQUIRE(t3_open_queue(&driver.context, {}, &queue) == T3_OUT_OF_MEMORY);
   REQUIRE(t3_free(&driver.context, rest) == T3_OK);
   REQUIRE(t3_open_queue(&driver.context, {}, &queue) == T3_OK);

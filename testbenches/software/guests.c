@@ -136,7 +136,7 @@ static enum t3_status published(const struct t3_hal* hal, const struct t3_job* j
   }
   const float first = 3, shifted = 3 + (float)off;
   float values[ROWS * COLUMNS];
-  counted(&first, gpu.gpu, values);
+  counted(&first, t3_gpu(&gpu), values);
   const struct t3_contents function = {.kind = T3_CONTENTS_FUNCTION, .function = counted, .argument = &first};
   const struct t3_contents other = {.kind = T3_CONTENTS_FUNCTION, .function = counted, .argument = &shifted};
   const struct t3_contents array = {.kind = T3_CONTENTS_VALUES, .values = values};

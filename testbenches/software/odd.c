@@ -46,7 +46,7 @@ static struct t3_kernel kernel = {
 
 const struct t3_export_table t3_exports = {
 #if defined(ODD_VERSION)
-    .version = T3_EXPORTS_VERSION + 1,
+    .version = T3_EXPORTS_VERSION - 1,
 #else
     .version = T3_EXPORTS_VERSION,
 #endif

@@ -72,7 +72,7 @@ enum t3_status posting(const struct t3_hal* hal, const struct t3_job* job) {
   T3_TRY(t3_shmem_malloc(&gpu, &heap, BYTES_MAX, &source));
   T3_TRY(t3_shmem_malloc(&gpu, &heap, BYTES_MAX, &target));
   T3_TRY(t3_shmem_malloc(&gpu, &heap, FLAG_BYTES, &flag));
-  fill(data, gpu.gpu, bytes);
+  fill(data, t3_gpu(&gpu), bytes);
   T3_TRY(hal->write_memory(hal->platform, source, data, bytes));
   T3_TRY(hal->write_memory(hal->platform, flag, none, sizeof none));
   hal->order_writes(hal->platform);
@@ -83,12 +83,12 @@ enum t3_status posting(const struct t3_hal* hal, const struct t3_job* job) {
                                                  .target = target,
                                                  .flag = flag,
                                                  .bytes = bytes & UINT32_MAX,
-                                                 .next = (gpu.gpu + 1) % gpu.gpus};
+                                                 .next = (t3_gpu(&gpu) + 1) % t3_gpus(&gpu)};
   unsigned char packed[T3_POSTING_ARGUMENTS_BYTES];
   t3_posting_arguments_to(&arguments, packed);
   T3_TRY(t3_run_kernel(&gpu, "posting", packed, sizeof packed, (struct t3_kernel_options){0}));
   T3_TRY(t3_wait_kernels(&gpu));
-  fill(data, (gpu.gpu + gpu.gpus - 1) % gpu.gpus, bytes);
+  fill(data, (t3_gpu(&gpu) + t3_gpus(&gpu) - 1) % t3_gpus(&gpu), bytes);
   T3_TRY(hal->read_memory(hal->platform, target, found, bytes));
   if (memcmp(data, found, bytes) != 0) return T3_MISMATCH;
   T3_TRY(t3_shmem_close(&gpu, &heap));

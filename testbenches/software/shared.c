@@ -37,7 +37,7 @@ static void sum(const void* argument, uint32_t gpu, float* values) {
   const struct shared* s = argument;
   for (uint64_t i = 0; i < s->m * s->n; ++i) {
     values[i] = 0;
-    for (uint32_t g = 0; g < s->gpu.gpus; ++g)
+    for (uint32_t g = 0; g < t3_gpus(&s->gpu); ++g)
       if (s->ring_units != 0 || g == gpu) values[i] += value_of(g, i);
   }
 }
@@ -55,7 +55,7 @@ static void publish(struct shared* s, const char* name, const struct t3_matrix* 
       .element = (uint32_t)matrix->element,
       .initial = {.kind = initial == NULL ? none : function, .function = initial, .argument = matrix},
       .expected = {.kind = expected == NULL ? none : function, .function = expected, .argument = s}};
-  s->gpu.hal->publish(s->gpu.hal->platform, &buffer);
+  t3_hal_of(&s->gpu)->publish(t3_hal_of(&s->gpu)->platform, &buffer);
 }
 
 static struct t3_matrix matrix_of(uint64_t rows, uint64_t columns) {
@@ -101,7 +101,7 @@ static struct t3_queue_options on_units(uint64_t first, uint64_t count, uint64_t
 }
 
 static void mark(const struct shared* s, const char* phase, bool begin) {
-  s->gpu.hal->mark(s->gpu.hal->platform, phase, begin);
+  t3_hal_of(&s->gpu)->mark(t3_hal_of(&s->gpu)->platform, phase, begin);
 }
 
 /* The GEMM has one kernel, the all-reduce two. */

@@ -42,7 +42,7 @@ std::jmp_buf away;
 
 void on_kernel(t3_context* gpu, const t3_interrupt*, void*) {
   throw_in("handler");
-  while (is("stay in a handler")) gpu->hal->wait_ns(gpu->hal->platform, 100);
+  while (is("stay in a handler")) t3_hal_of(gpu)->wait_ns(t3_hal_of(gpu)->platform, 100);
   if (is("jump out of a handler")) std::longjmp(away, 1);
 }
 
@@ -113,7 +113,7 @@ t3_status handles(const t3_hal* hal) {
 }
 
 void launch(t3_context& gpu) {
-  const t3_nothing_arguments arguments = {gpu.gpu};
+  const t3_nothing_arguments arguments = {t3_gpu(&gpu)};
   unsigned char bytes[T3_NOTHING_ARGUMENTS_BYTES];
   t3_nothing_arguments_to(&arguments, bytes);
   t3_run_kernel(&gpu, "throwing", bytes, sizeof bytes, {});

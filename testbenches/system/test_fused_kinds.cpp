@@ -257,7 +257,7 @@ t3_status meet(const t3_hal* hal, const t3_job*) {
     ++entered[i];
     T3_TRY(t3_barrier(&context));
     hal->wait_ns(hal->platform, 1);
-    if (entered[i] != context.gpus) return T3_MISMATCH;
+    if (entered[i] != t3_gpus(&context)) return T3_MISMATCH;
   }
   return t3_close(&context);
 }
@@ -291,10 +291,10 @@ t3_status without_one_gemm(const t3_hal* hal, const t3_job* job) {
     t3_matrix a{0, 0, job->m, job->k, job->element, T3_CACHED}, b{0, 0, job->k, job->n, job->element, T3_CACHED};
     T3_TRY(t3_init(&context, hal));
     for (t3_matrix* matrix : {&a, &b, &out.matrix}) T3_TRY(t3_matrix_malloc(&context, matrix));
-    for (std::uint32_t step = 0; step + 1 < context.gpus; ++step)
+    for (std::uint32_t step = 0; step + 1 < t3_gpus(&context); ++step)
       T3_TRY(t3_remote_map(&context, &out, t3_ring_chunk(&context, &out, step),
-                           t3_peer_address(&out.matrix, (4 + step) % context.gpus), T3_UPDATE));
-    T3_TRY(t3_dma_map(&context, &out, t3_chunk_of(&out, 3, context.gpus), 0, T3_NOTIFY, job->dma));
+                           t3_peer_address(&out.matrix, (4 + step) % t3_gpus(&context)), T3_UPDATE));
+    T3_TRY(t3_dma_map(&context, &out, t3_chunk_of(&out, 3, t3_gpus(&context)), 0, T3_NOTIFY, job->dma));
     T3_TRY(t3_barrier(&context));
     return t3_wait_dma(&context);
   }() : t3_fused(hal, job);

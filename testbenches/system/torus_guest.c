@@ -23,7 +23,7 @@ static enum t3_status sum_all(struct t3_context* gpu, struct t3_torus_rings* rin
 static enum t3_status check_counters(const struct t3_context* gpu, const struct t3_torus_rings* rings) {
   for (uint32_t d = 0; d < t3_torus_dimensions(rings->dimensions); ++d) {
     uint64_t counted = 0;
-    T3_TRY(t3_read_epoch(gpu, rings->first_counter + d * gpu->ring_workgroups, &counted));
+    T3_TRY(t3_read_epoch(gpu, rings->first_counter + d * t3_ring_workgroups(gpu), &counted));
     if (counted != rings->epochs[d] || counted != 2 * BUCKETS * (rings->dimensions[d] - 1)) return T3_MISMATCH;
   }
   return T3_OK;
@@ -40,13 +40,13 @@ enum t3_status guest_sums_in_buckets(const struct t3_hal* hal, const struct t3_j
   for (uint32_t d = 0; d < T3_TORUS_DIMENSIONS_MAX; ++d) rings.dimensions[d] = largest.dimensions[d];
   rings.first_counter = t3_first_counter(&gpu, t3_torus_dimensions(rings.dimensions));
   T3_TRY(t3_malloc(&gpu, elements * 4, &out));
-  T3_TRY(t3_malloc(&gpu, t3_staging_bytes(&largest, gpu.gpus), &rings.staging));
+  T3_TRY(t3_malloc(&gpu, t3_staging_bytes(&largest, t3_gpus(&gpu)), &rings.staging));
   t3_publish_rows(&gpu, "out", out, 1, elements, T3_FP32);
   T3_TRY(t3_read_torus_epochs(&gpu, &rings));
   T3_TRY(t3_barrier(&gpu));
   t3_begin(&gpu, "total");
   t3_begin(&gpu, "collective");
-  hal->wait_ns(hal->platform, 1700 * (gpu.gpu % 3)); /* GPUs come at different times */
+  hal->wait_ns(hal->platform, 1700 * (t3_gpu(&gpu) % 3)); /* GPUs come at different times */
   T3_TRY(sum_all(&gpu, &rings, out, elements));
   t3_end(&gpu, "collective");
   t3_end(&gpu, "total");

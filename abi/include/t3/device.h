@@ -27,6 +27,7 @@
 #include "t3/element.h"
 #include "t3/enumeration.h"
 #include "t3/kernel.h"
+#include "t3/old_names.h"
 
 #ifdef __cplusplus
 extern "C" {

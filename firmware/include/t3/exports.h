@@ -6,6 +6,7 @@
 #ifndef T3_EXPORTS_H
 #define T3_EXPORTS_H
 
+#include "t3/api_version.h"
 #include "t3/check.h"
 #include "t3/device.h"
 #include "t3/job.h"
@@ -15,9 +16,9 @@
 extern "C" {
 #endif
 
-/* The version of this description: the first number is raised when a meaning changes, the second follows the
+/* The version of this description: the first number is raised when a name or a meaning changes, the second follows the
  * structures. A library has to be built anew for a platform that has others. */
-#define T3_EXPORTS_VERSION UINT32_C(1)
+#define T3_EXPORTS_VERSION T3_API_VERSION
 #define T3_EXPORTS_LAYOUT                                                                           \
   ((sizeof(struct t3_hal) +                                                                         \
     31 * (sizeof(struct t3_job) +                                                                   \

@@ -14,6 +14,7 @@
 #include "t3/address.h"
 #include "t3/element.h"
 #include "t3/enumeration.h"
+#include "t3/old_names.h"
 #include "t3/row_operations.h"
 #include "t3/status.h"
 
@@ -146,13 +147,6 @@ struct t3_interrupt {
 struct t3_context;
 typedef void t3_handler(struct t3_context* context, const struct t3_interrupt* interrupt, void* argument);
 
-/* Who is called for an interrupt line; nobody when the handler is NULL. */
-struct t3_vector {
-  t3_handler* handler;
-  void* argument;
-  uint32_t priority;
-};
-
 /* Queues of kernels of a GPU. */
 enum { T3_QUEUES = 4 };
 
@@ -167,62 +161,12 @@ enum { T3_ALLOCATIONS_MAX = 256 };
 /* Queue pairs of a NIC. */
 enum { T3_NIC_PAIRS = 64 };
 
-struct t3_allocation {
-  uint64_t address, bytes;
-};
+enum { T3_CONTEXT_WORDS = 832 };
 
-/* The first kernel that has failed; T3_OK: none has. */
-struct t3_kernel_failure {
-  enum t3_status code;
-  uint64_t number;
-};
-
-struct t3_queue_state {
-  bool is_open, is_changed;             /* changed: t3_set_queue has */
-  uint64_t base, submitted;             /* its ring of packets; kernels since reset */
-  uint64_t first_kernel;                /* the number of those that contexts before this one have submitted */
-  uint64_t told;                        /* their ends have been told to the handler */
-  struct t3_kernel_failure failures[2]; /* not told by t3_wait_kernels: the program, a handler */
-  uint32_t known_failures;              /* as the kernel queue counts them */
-  uint64_t looked_at;                   /* kernels that had ended then */
-};
-
-/* A driver's state. Fill it with t3_init and leave its members alone. */
+/* A driver's state, in memory that the caller gives: a static variable, a stack, the heap. t3_init fills it, and what
+ * it holds is the driver's own. */
 struct t3_context {
-  uint64_t magic;                  /* what an open one begins with */
-  const struct t3_context* itself; /* a copy is none */
-  const struct t3_hal* hal;
-  uint64_t owner; /* what says in the GPU that this context has it, another number for each */
-  uint32_t gpu, gpus;
-  uint32_t ring_workgroups;
-  uint32_t enabled_lines;
-  struct t3_vector vectors[T3_LINE_COUNT];
-  uint32_t masked_lines, raised_lines; /* a bit each; raised: noticed by a wait, not told to the handler */
-  uint32_t running_priority;           /* of the handler that runs, 0: none */
-  uint32_t calls;                      /* of the driver that have begun and not returned */
-  bool stale;                          /* another context is known to have the GPU, or none since it was reset */
-  uint64_t timeout_ns;
-  uint64_t heap_begin, heap_end, memory_end; /* what t3_malloc gives out; the driver's own is outside */
-  uint64_t rings_end;                        /* the last bytes of memory hold so many queues' rings of packets */
-  uint32_t rings;
-  struct t3_allocation allocations[T3_ALLOCATIONS_MAX]; /* by address */
-  uint32_t allocation_count;
-  struct t3_queue_state queues[T3_QUEUES];
-  uint32_t queue;                               /* in use */
-  struct t3_kernel_wait* kernel_waits;          /* t3_wait_kernels under way, the latest first */
-  uint32_t nic_queues;                          /* queue pairs of the NIC that are not in reset */
-  struct t3_allocation nic_rings[T3_NIC_PAIRS]; /* their memory, by number; no bytes: in reset */
-  uint64_t barrier_rounds;                      /* since reset */
-  uint32_t barrier_round;                       /* of the barrier that a timeout has left */
-  bool barrier_told;                            /* the neighbour knows of that round */
-  uint64_t ring_epoch, last_ring;               /* the ring kernel under way, 0: none */
-  uint32_t ring_queue;                          /* that it is in */
-  bool ring_broken;  /* a ring kernel was aborted: the counters of the GPUs do not agree any more */
-  bool ring_refused; /* the latest ring kernel was: neighbours may be in theirs */
-  bool filling;      /* a fill's end has not been noticed */
-  enum t3_status fill_code;
-  bool in_barrier, in_fill;
-  uint32_t spill_entries;
+  uint64_t opaque[T3_CONTEXT_WORDS];
 };
 
 /* Takes the GPU over. T3_BUSY while a context has it, this one or another: it has to be closed, or the GPU to be reset.
@@ -241,6 +185,12 @@ enum t3_status t3_reset(const struct t3_hal* hal);
 /* How long calls may wait from now on, each by itself; T3_FOREVER after t3_init, with 0 they never wait. What is not
  * over then is answered with T3_TIMEOUT and goes on: call again, or abort it. */
 enum t3_status t3_set_timeout(struct t3_context* context, uint64_t timeout_ns);
+
+/* The number of the context's GPU, how many GPUs there are, and the HAL that t3_init was given, also when it is closed.
+ * Of a context of zeros: 0, 0 and NULL. */
+uint32_t t3_gpu(const struct t3_context* context);
+uint32_t t3_gpus(const struct t3_context* context);
+const struct t3_hal* t3_hal_of(const struct t3_context* context);
 
 /* The GPU before this one where GPUs hand on from one to the next by their numbers, whatever links join them: data goes
  * to the previous one and comes from the next (T3 Figure 7). */
@@ -366,6 +316,7 @@ enum t3_status t3_abort_kernels(struct t3_context* context);
  * T3_BUSY for another number once a ring kernel has been queued, until t3_reset: each workgroup has a counter, which
  * all go on counting from where the ring kernels before have stopped. */
 enum t3_status t3_set_ring_workgroups(struct t3_context* context, uint32_t workgroups);
+uint32_t t3_ring_workgroups(const struct t3_context* context);
 
 /* Until everything that kernels have stored is in memory, where the driver, the DMA engine and peers read it. The cache
  * is empty then: kernels see what others have written. */

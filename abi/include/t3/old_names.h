@@ -1,0 +1,52 @@
+/* Names of T3_API_VERSION 1. Who uses one gets the compiler's error, which says the new name. Nothing of this is
+ * defined anywhere. */
+#ifndef T3_OLD_NAMES_H
+#define T3_OLD_NAMES_H
+
+#if defined(__has_attribute)
+#if __has_attribute(unavailable)
+#define T3_IS_NOW(name) __attribute__((unavailable(name)))
+#elif __has_attribute(error)
+#define T3_IS_NOW(name) __attribute__((error(name)))
+#endif
+#endif
+
+#ifdef T3_IS_NOW
+#ifdef __cplusplus
+#include <cstdint>
+#define T3_ANYTHING ... /* whatever it is called with */
+extern "C" {
+#else
+#include <stdbool.h>
+#include <stdint.h>
+#define T3_ANYTHING
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wstrict-prototypes"
+#endif
+
+/* t3/device.h */
+T3_IS_NOW("t3_arrive is t3_wait_tile") void t3_arrive(T3_ANYTHING);
+T3_IS_NOW("t3_drain is t3_fence") void t3_drain(T3_ANYTHING);
+T3_IS_NOW("t3_meet is t3_workgroup_barrier") void t3_meet(T3_ANYTHING);
+T3_IS_NOW("t3_await is t3_wait_counter") void t3_await(T3_ANYTHING);
+T3_IS_NOW("t3_await_value is t3_wait_value") bool t3_await_value(T3_ANYTHING);
+T3_IS_NOW("t3_show is t3_trace_span") void t3_show(T3_ANYTHING);
+T3_IS_NOW("t3_note is t3_trace_mark") void t3_note(T3_ANYTHING);
+
+/* t3/t3.h and t3/nic_maps.h; they return a status */
+T3_IS_NOW("t3_exchange is t3_host_all_gather") int t3_exchange(T3_ANYTHING);
+T3_IS_NOW("t3_meet_hosts is t3_host_barrier") int t3_meet_hosts(T3_ANYTHING);
+struct T3_IS_NOW("struct t3_nic_way is struct t3_nic_route") t3_nic_way {
+  uint32_t dma_queue, local_key, remote_key;
+};
+
+#ifdef __cplusplus
+}
+#else
+#pragma GCC diagnostic pop
+#endif
+#undef T3_ANYTHING
+#undef T3_IS_NOW
+#endif
+
+#endif
