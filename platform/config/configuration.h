@@ -15,6 +15,7 @@
 #include "memory/policy_choice.h"
 #include "protocol/tile_grid.h"
 #include "workload/shapes.h"
+#include "workloads/shared/host_times.h"
 
 namespace t3vp {
 

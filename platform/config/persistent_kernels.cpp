@@ -80,17 +80,20 @@ void complete_embedding(const Document& run, RunConfiguration& c) {
 void complete_dlrm(RunConfiguration& c) {
   t3_dlrm& d = *c.workload.dlrm;
   const std::uint32_t samples = t3_embedding_samples(&*c.workload.embedding, 0, c.gpus);
-  const auto tiling = [&](std::uint32_t rows, std::uint32_t depth) {
+  const auto tile_for = [&](std::uint32_t rows, std::uint32_t depth) {
     GemmShape gemm;
     gemm.m = rows;
     gemm.n = d.width;
     gemm.k = depth;
     gemm.element = c.workload.gemm.element;
-    const TileShape tile = choose_tile(c.system, gemm);
-    return t3_tiling{tile.rows, tile.columns, c.system.compute.wavefronts};
+    return choose_tile(c.system, gemm);
   };
-  d.tiling = tiling(samples, d.width);
-  d.gradient_tiling = tiling(d.width, samples);
+  const TileShape tile = tile_for(samples, d.width), gradient_tile = tile_for(d.width, samples);
+  d.tile_rows = tile.rows;
+  d.tile_columns = tile.columns;
+  d.gradient_tile_rows = gradient_tile.rows;
+  d.gradient_tile_columns = gradient_tile.columns;
+  d.wavefronts = c.system.compute.wavefronts;
   std::copy(c.system.topology.dimensions.begin(), c.system.topology.dimensions.end(), d.dimensions);
 }
 

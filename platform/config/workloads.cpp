@@ -239,7 +239,12 @@ void read_experts(const Document& run, Workload& w) {
   w.gemm.element = element;
   if (given.contains("tile")) w.gemm.tile = read_tile(given.at("tile"));
   w.occupancy = given.value("occupancy", 0.0);
-  w.experts = t3_experts{w.gemm.m, w.gemm.n, w.gemm.k, 0, static_cast<t3_element>(element)};
+  t3_experts experts{};
+  experts.tokens = w.gemm.m;
+  experts.hidden = w.gemm.n;
+  experts.inner = w.gemm.k;
+  experts.element = static_cast<t3_element>(element);
+  w.experts = experts;
   w.label = fmt::format("Experts {} x {} x {} {}", w.gemm.m, w.gemm.n, w.gemm.k, name_of(element));
 }
 

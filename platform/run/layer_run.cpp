@@ -1,6 +1,7 @@
 #include "run/layer_run.h"
 
 #include "protocol/traffic_classes.h"
+#include "workloads/layer/layer_packing.h"
 
 namespace t3vp {
 namespace {
@@ -13,17 +14,20 @@ bool ends_with(const std::string& text, const std::string& end) {
 
 LayerRun::LayerRun(const RunConfiguration& configuration, Gpu& gpu)
     : gpu_(gpu), program_(layer_program(*configuration.workload.layer, configuration.system.compute)) {
-  for (const LayerTensor& tensor : program_.tensors)
-    tensors_.push_back({tensor.name.c_str(), tensor.bytes, tensor.element});
-  for (const LayerOperation& operation : program_.operations) operations_.push_back(operation.kernel);
-  layer_ = {tensors_.data(), static_cast<std::uint32_t>(tensors_.size()), operations_.data(),
-            static_cast<std::uint32_t>(operations_.size())};
   gpu.processor.on_phase([this](const std::string& phase, bool begin) {
     if (phase == phases::operation) operation(begin);
   });
   if (!configuration.functional) return;
   reference_.emplace(gpu, configuration.seed);
   gpu.processor.on_publish([this](const processor::PublishedBuffer& buffer) { reference_->fill(buffer); });
+}
+
+PackedWorkload LayerRun::packed() const {
+  std::vector<NamedTensor> tensors;
+  std::vector<t3_layer_operation> operations;
+  for (const LayerTensor& tensor : program_.tensors) tensors.push_back({tensor.name, tensor.bytes, tensor.element});
+  for (const LayerOperation& operation : program_.operations) operations.push_back(operation.kernel);
+  return packed_layer(tensors, operations);
 }
 
 FunctionalCheck LayerRun::functional() {

@@ -7,6 +7,7 @@
 #include "check/layer_reference.h"
 #include "report/report.h"
 #include "workload/layer.h"
+#include "workloads/shared/packed_workload.h"
 
 namespace t3vp {
 
@@ -16,10 +17,10 @@ class LayerRun {
   LayerRun(const LayerRun&) = delete;
   LayerRun& operator=(const LayerRun&) = delete;
 
-  /// For the firmware; valid as long as this is.
-  const t3_layer* layer() const { return &layer_; }
+  /// For the firmware.
+  PackedWorkload packed() const;
   /// Share of the operations that are done.
-  double done() const { return static_cast<double>(figures_.size()) / static_cast<double>(operations_.size()); }
+  double done() const { return static_cast<double>(figures_.size()) / static_cast<double>(program_.operations.size()); }
   const std::vector<OperationFigures>& operations() const { return figures_; }
   /// What the reference has found, when the run has ended.
   FunctionalCheck functional();
@@ -29,9 +30,6 @@ class LayerRun {
 
   Gpu& gpu_;
   LayerProgram program_;
-  std::vector<t3_tensor> tensors_;
-  std::vector<t3_layer_operation> operations_;
-  t3_layer layer_{};
   std::optional<LayerReference> reference_;  ///< functional only
   Picoseconds begin_ = 0;
   DramBytes bytes_{};  ///< when the operation began

@@ -29,7 +29,13 @@
 #include "run/layer_run.h"
 #include "run/native_hal.h"
 #include "run/node_parameters.h"
+#include "run/program_run.h"
 #include "run/traffic_meter.h"
+#include "workloads/collective_arguments.h"
+#include "workloads/embedding_arguments.h"
+#include "workloads/experts_arguments.h"
+#include "workloads/gemm_arguments.h"
+#include "workloads/gemv_arguments.h"
 
 namespace t3vp {
 namespace {
@@ -45,45 +51,86 @@ std::uint32_t ring_workgroups(const SystemConfiguration& system) {
   return workgroups;
 }
 
-t3_job job_of(const RunConfiguration& configuration) {
+t3_gemm_workload gemm_workload(const RunConfiguration& configuration) {
   const GemmShape& gemm = configuration.workload.gemm;
   const compute::ComputeParameters& compute = configuration.system.compute;
-  t3_job job{};
-  job.m = gemm.m;
-  job.n = gemm.n;
-  job.k = gemm.k;
-  job.element = static_cast<t3_element>(gemm.element);
-  job.transpose_b = gemm.transpose_b;
   const TileShape tile = gemm.tile.elements() != 0 ? gemm.tile : TileShape{compute.tile_rows, compute.tile_columns};
-  job.tiling = {tile.rows, tile.columns, compute.wavefronts};
-  job.ring_workgroups = ring_workgroups(configuration.system);
-  job.fused = configuration.workload.fused;
-  job.dma.updates = configuration.faults.dma_map_updates.value_or(updates_of(configuration));
-  job.gpus_per_node = configuration.workload.gpus_per_node;
-  job.by_nic = configuration.workload.by_nic;
-  job.dma.block_tiles = 1;
-  job.near_memory = configuration.method == Method::ideal_rs_nmc;
-  job.zero_output = true;
-  job.valid_bits = configuration.system.memory.valid_bits_bytes != 0;
-  job.skip_gemm = !configuration.phases.gemm;
-  job.skip_reduce_scatter = !configuration.phases.reduce_scatter;
-  job.skip_all_gather = !configuration.phases.all_gather;
-  if (configuration.workload.collective) job.collective = *configuration.workload.collective;
-  if (configuration.workload.embedding) job.embedding = *configuration.workload.embedding;
-  job.embedding_method = pools_fused(configuration.method)           ? T3_FUSED_POOLING
-                         : configuration.method == Method::zero_copy ? T3_ZERO_COPY
-                                                                     : T3_BULK;
-  job.host = configuration.system.host;
-  if (configuration.workload.dlrm) job.dlrm = *configuration.workload.dlrm;
-  job.dlrm.fused_backward = configuration.method == Method::fused_backward;
-  if (configuration.workload.gemv) job.gemv = *configuration.workload.gemv;
-  if (configuration.workload.experts) job.experts = *configuration.workload.experts;
-  job.in_one_kernel = configuration.method == Method::fused;
-  const memory::PolicyDescription& policy = *configuration.policy.policy;
-  job.arbitration = static_cast<t3_arbitration>(policy.number);
-  job.arbitration_limit = configuration.policy.limit;
-  job.arbitration_ends = policy.ends_with_reduce_scatter && configuration.mca_scope != McaScope::always;
-  return job;
+  t3_gemm_workload w{};
+  w.m = gemm.m;
+  w.n = gemm.n;
+  w.k = gemm.k;
+  w.element = static_cast<t3_element>(gemm.element);
+  w.transpose_b = gemm.transpose_b;
+  w.tile_rows = tile.rows;
+  w.tile_columns = tile.columns;
+  w.wavefronts = compute.wavefronts;
+  w.fused = configuration.workload.fused;
+  w.updates = configuration.faults.dma_map_updates.value_or(updates_of(configuration));
+  w.block_tiles = 1;
+  w.gpus_per_node = configuration.workload.gpus_per_node;
+  w.by_nic = configuration.workload.by_nic;
+  w.near_memory = configuration.method == Method::ideal_rs_nmc;
+  w.zero_output = true;
+  w.valid_bits = configuration.system.memory.valid_bits_bytes != 0;
+  w.skip_gemm = !configuration.phases.gemm;
+  w.skip_reduce_scatter = !configuration.phases.reduce_scatter;
+  w.skip_all_gather = !configuration.phases.all_gather;
+  w.arbitration_ends =
+      configuration.policy.policy->ends_with_reduce_scatter && configuration.mca_scope != McaScope::always;
+  w.host_kernel_end_ns = configuration.system.host.kernel_end_ns;
+  w.host_post_ns = configuration.system.host.post_ns;
+  w.host_launch_ns = configuration.system.host.launch_ns;
+  return w;
+}
+
+PackedWorkload packed_embedding(const RunConfiguration& configuration) {
+  t3_embedding embedding = *configuration.workload.embedding;
+  embedding.method = pools_fused(configuration.method)           ? T3_FUSED_POOLING
+                     : configuration.method == Method::zero_copy ? T3_ZERO_COPY
+                                                                 : T3_BULK;
+  embedding.host_kernel_end_ns = configuration.system.host.kernel_end_ns;
+  embedding.host_post_ns = configuration.system.host.post_ns;
+  embedding.host_launch_ns = configuration.system.host.launch_ns;
+  t3_dlrm dlrm = configuration.workload.dlrm.value_or(t3_dlrm{});
+  dlrm.fused_backward = configuration.method == Method::fused_backward;
+  return packed(embedding, dlrm);
+}
+
+t3_collective_workload collective_workload(const t3_collective& c) {
+  return {c.op,
+          c.algorithm,
+          c.element,
+          c.elements,
+          c.gpus_per_node,
+          c.gpus_per_row,
+          {c.dimensions[0], c.dimensions[1], c.dimensions[2]}};
+}
+
+t3_experts experts_workload(const RunConfiguration& configuration) {
+  t3_experts experts = *configuration.workload.experts;
+  experts.tile_rows = configuration.workload.gemm.tile.rows;
+  experts.tile_columns = configuration.workload.gemm.tile.columns;
+  experts.wavefronts = configuration.system.compute.wavefronts;
+  experts.fused = configuration.method == Method::fused;
+  return experts;
+}
+
+PackedWorkload packed_workload(const RunConfiguration& configuration, const LayerRun* layer) {
+  const Workload& workload = configuration.workload;
+  if (workload.empty()) return {};
+  if (layer != nullptr) return layer->packed();
+  if (workload.collective) return packed(collective_workload(*workload.collective));
+  if (workload.embedding) return packed_embedding(configuration);
+  if (workload.experts) return packed(experts_workload(configuration));
+  if (!workload.gemv) return packed(gemm_workload(configuration));
+  t3_gemv gemv = *workload.gemv;
+  gemv.fused = configuration.method == Method::fused;
+  return packed(gemv);
+}
+
+ProgramRun program_run(const RunConfiguration& configuration, const LayerRun* layer) {
+  return {static_cast<std::uint32_t>(configuration.policy.policy->number), configuration.policy.limit, ring_workgroups(configuration.system),
+          packed_workload(configuration, layer)};
 }
 
 bool all_finished(const Node& node) {
@@ -285,9 +332,9 @@ void run_natively(Gpu& gpu, processor::CommandProcessor::Program program, Pulse&
   });
 }
 
-CoreProgram core_program(const RunConfiguration& configuration, const ElfFile& image, const t3_job& job,
+CoreProgram core_program(const RunConfiguration& configuration, const ElfFile& image, const ProgramRun& run,
                          const Node& node) {
-  return {image, configuration.software.program, job, node.hosts().hosts(), configuration.functional};
+  return {image, configuration.software.program, run, node.hosts().hosts(), configuration.functional};
 }
 
 }  // namespace
@@ -308,21 +355,18 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   const TrafficMeter meter(node);
   Reference reference(configuration);
   std::unique_ptr<LayerRun> layer;
-  t3_job job = job_of(configuration);
-  if (configuration.workload.layer) {
-    layer = std::make_unique<LayerRun>(configuration, *node.gpus()[0]);
-    job.layer = layer->layer();
-  }
+  if (configuration.workload.layer) layer = std::make_unique<LayerRun>(configuration, *node.gpus()[0]);
+  const ProgramRun run = program_run(configuration, layer.get());
   std::vector<std::string> refused;  // buffers that programs have published
   Arguments arguments = arguments_of(configuration);
   std::deque<HostServices> services;  // of cores
   for (std::size_t g = 0; g < node.gpus().size(); ++g) {
     const auto& gpu = node.gpus()[g];
     if (options.program == nullptr && software.image() != nullptr)
-      services.emplace_back(gpu->core(), core_program(configuration, *software.image(), job, node), arguments);
+      services.emplace_back(gpu->core(), core_program(configuration, *software.image(), run, node), arguments);
     else
       run_natively(*gpu,
-                   native_program(options.program != nullptr ? options.program : software.program(g), job, arguments),
+                   native_program(options.program != nullptr ? options.program : software.program(g), run, arguments),
                    pulse);
     gpu->processor.on_log([number = gpu->processor.gpu()](const std::string& text) {
       print_error(fmt::format("GPU {} at {:.3f} ns: {}", number, to_ns(now()), text));

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "t3/experts.h"
 #include "workload/shapes.h"
+#include "workloads/experts/experts_layout.h"
 
 namespace t3vp {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "t3/layer.h"
 #include "workload/shapes.h"
+#include "workloads/layer/layer_layout.h"
 
 namespace t3vp {
 

@@ -10,11 +10,11 @@
 #include "hardware/parameters.h"
 #include "protocol/tile_grid.h"
 #include "t3/collective.h"
-#include "t3/dlrm.h"
-#include "t3/embedding.h"
-#include "t3/experts.h"
 #include "t3/fused.h"
-#include "t3/gemv.h"
+#include "workloads/embedding/dlrm_layout.h"
+#include "workloads/embedding/embedding_layout.h"
+#include "workloads/experts/experts_layout.h"
+#include "workloads/gemv/gemv_layout.h"
 
 namespace t3vp {
 

@@ -8,7 +8,7 @@
 
 #include "t3/check.h"
 #include "t3/device.h"
-#include "t3/job.h"
+#include "t3/run.h"
 #include "t3_hal.h"
 
 #ifdef __cplusplus
@@ -17,10 +17,10 @@ extern "C" {
 
 /* The version of this description: the first number is raised when a meaning changes, the second follows the
  * structures. A library has to be built anew for a platform that has others. */
-#define T3_EXPORTS_VERSION UINT32_C(1)
+#define T3_EXPORTS_VERSION UINT32_C(2)
 #define T3_EXPORTS_LAYOUT                                                                           \
   ((sizeof(struct t3_hal) +                                                                         \
-    31 * (sizeof(struct t3_job) +                                                                   \
+    31 * (sizeof(struct t3_run) +                                                                   \
           31 * (sizeof(struct t3_kernel) +                                                          \
                 31 * (sizeof(struct t3_call) +                                                      \
                       31 * (sizeof(struct t3_plan) +                                                \
