@@ -1,4 +1,4 @@
-// Free parameters of the compute side. Values and sources: the system file and docs/timing.md.
+// Free parameters of the compute units. Values and sources: the system file and docs/timing.md.
 #pragma once
 
 #include <cstdint>
@@ -36,23 +36,6 @@ struct ComputeParameters {
   std::uint32_t gather_workgroups_per_cu = 8, gather_rows_in_flight = 4;
   std::uint64_t memory_bytes = address_map::hbm_limit;  ///< of every GPU: packets reach no further
   bool wrong_rounding = false;                          ///< a fault: ring kernels round their sums toward zero
-};
-
-struct OutputMapParameters {
-  std::uint32_t entries = 128;
-  std::uint32_t posted_bytes = 16u << 20;  ///< mapped stores that may wait for the link without their workgroup
-};
-
-struct CacheParameters {
-  std::uint64_t capacity_bytes = 16u << 20;
-  std::uint32_t banks = 64;  ///< a power of two
-  std::uint32_t ways = 16;
-  std::uint32_t line_bytes = 128, sector_bytes = 32;  ///< powers of two
-  double clock_GHz = 1.4;
-  double bank_bytes_per_cycle = 32;
-  Picoseconds latency = 114'300;  ///< compute unit to cache and back on a hit
-  /// What the NIC writes drops the bytes that it overwrites, as peers' writes do. Otherwise they stay, and are stale.
-  bool nic_writes_invalidate = true;
 };
 
 }  // namespace t3vp::compute

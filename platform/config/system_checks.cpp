@@ -100,7 +100,7 @@ void check_tile(const Checks& checks, const std::string& pointer, TileShape tile
                  fmt::format("columns that are a multiple of {}", aligned_elements));
 }
 
-void check_cache(const Checks& checks, const compute::CacheParameters& p) {
+void check_cache(const Checks& checks, const cache::CacheParameters& p) {
   checks.power_of_two(p.banks, "/cache/banks");
   checks.power_of_two(p.line_bytes, "/cache/line_bytes");
   checks.power_of_two(p.sector_bytes, "/cache/sector_bytes");

@@ -66,8 +66,8 @@ compute::ComputeParameters read_compute(const Section& s) {
   return p;
 }
 
-compute::CacheParameters read_cache(const Section& s) {
-  compute::CacheParameters p;
+cache::CacheParameters read_cache(const Section& s) {
+  cache::CacheParameters p;
   p.capacity_bytes = s.bytes("capacity_MiB", MiB);
   s.read("banks", p.banks);
   s.read("ways", p.ways);

@@ -6,12 +6,14 @@
 #include <optional>
 #include <vector>
 
+#include "cache/parameters.h"
 #include "compute/parameters.h"
 #include "dma/parameters.h"
 #include "interconnect/parameters.h"
 #include "interconnect/route.h"
 #include "memory/parameters.h"
 #include "nic/parameters.h"
+#include "output_map/parameters.h"
 #include "processor/parameters.h"
 #include "protocol/tile_grid.h"
 
@@ -19,8 +21,8 @@ namespace t3vp {
 
 struct GpuParameters {
   compute::ComputeParameters compute;
-  compute::OutputMapParameters output_map;
-  compute::CacheParameters cache;
+  output_map::OutputMapParameters output_map;
+  cache::CacheParameters cache;
   memory::MemoryParameters memory;
   memory::TrackerParameters tracker;
   dma::DmaParameters dma;

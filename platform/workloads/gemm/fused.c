@@ -177,13 +177,13 @@ enum t3_status t3_run_fused(const struct t3_hal* hal, const struct t3_run* run) 
     t3_end(&context, "zeroing");
   }
   if (context.gpus > 1) T3_TRY(map_output(&context, &w, &t.out, &queues));
-  T3_TRY(w.by_nic ? t3_meet_hosts(&context) : t3_barrier(&context));
+  T3_TRY(w.by_nic ? t3_host_barrier(&context) : t3_barrier(&context));
   t3_end(&context, "setup");
 
   t3_begin(&context, "total");
   T3_TRY(run_phases(&context, &w, &t));
   t3_end(&context, "total");
   T3_TRY(t3_remote_unmap_all(&context));
-  if (w.by_nic) T3_TRY(t3_close_node_ways(&context, &w, &queues));
+  if (w.by_nic) T3_TRY(t3_close_node_routes(&context, &w, &queues));
   return t3_close(&context);
 }
