@@ -4,7 +4,7 @@
 include(CMakePackageConfigHelpers)
 
 set(packages ${CMAKE_INSTALL_LIBDIR}/cmake/t3vp)
-set(firmware_libraries t3vp_warnings t3vp_abi t3vp_device_api t3vp_kernel_arguments t3vp_firmware)
+set(firmware_libraries t3vp_warnings t3vp_abi t3vp_device_api t3vp_kernel_arguments t3vp_workload_headers t3vp_firmware t3vp_programs)
 set(hardware_libraries t3vp_protocol t3vp_registers ${block_libraries} t3vp_io t3vp_system t3vp_node t3vp_kernels)
 foreach(library ${firmware_libraries} ${hardware_libraries})
   string(REPLACE t3vp_ "" name ${library})

@@ -13,7 +13,6 @@
 #include "system/system_checks.h"
 #include "system/system_reader.h"
 #include "workloads/registry.h"
-#include "workloads/shared/enumerator.h"
 #include "workloads/shared/models_file.h"
 
 namespace t3vp {
@@ -213,7 +212,7 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
   c.gpus = workload->gpus(files.run, c.software.library.has_value() || is_gemm_alone(c.phases));
   c.arbitration = run.value("arbitration", c.method == "t3-mca" ? "mca" : "round-robin");
   c.policy = policy_of(files.run, c.arbitration);
-  c.mca_scope = enumerator(run.value("mca_scope", "reduce-scatter"), {McaScope::reduce_scatter, McaScope::always});
+  c.mca_scope = run.value("mca_scope", "reduce-scatter") == "always" ? McaScope::always : McaScope::reduce_scatter;
   c.functional = run.value("data", "timing-only") == "functional";
   c.operands = workload->operands(files.run);
   c.mirror = run.value("simulate", "all") == "mirror" && !workload->is_of_one_gpu();

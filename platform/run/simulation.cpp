@@ -29,6 +29,7 @@
 #include "run/native_hal.h"
 #include "run/node_parameters.h"
 #include "run/operation_run.h"
+#include "run/program_run.h"
 #include "run/traffic_meter.h"
 
 namespace t3vp {
@@ -45,15 +46,9 @@ std::uint32_t ring_workgroups(const SystemConfiguration& system) {
   return workgroups;
 }
 
-t3_job job_of(const RunConfiguration& configuration) {
-  t3_job job{};
-  job.ring_workgroups = ring_workgroups(configuration.system);
-  configuration.workload->describe(configuration, job);
-  const memory::PolicyDescription& policy = *configuration.policy.policy;
-  job.arbitration = static_cast<t3_arbitration>(policy.number);
-  job.arbitration_limit = configuration.policy.limit;
-  job.arbitration_ends = policy.ends_with_reduce_scatter && configuration.mca_scope != McaScope::always;
-  return job;
+ProgramRun program_run(const RunConfiguration& configuration) {
+  return {static_cast<std::uint32_t>(configuration.policy.policy->number), configuration.policy.limit,
+          ring_workgroups(configuration.system), configuration.workload->packed_for(configuration)};
 }
 
 bool all_finished(const Node& node) {
@@ -251,9 +246,9 @@ void run_natively(Gpu& gpu, processor::CommandProcessor::Program program, Pulse&
   });
 }
 
-CoreProgram core_program(const RunConfiguration& configuration, const ElfFile& image, const t3_job& job,
+CoreProgram core_program(const RunConfiguration& configuration, const ElfFile& image, const ProgramRun& run,
                          const Node& node) {
-  return {image, configuration.software.program, job, node.hosts().hosts(), configuration.functional};
+  return {image, configuration.software.program, run, node.hosts().hosts(), configuration.functional};
 }
 
 }  // namespace
@@ -274,7 +269,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   const TrafficMeter meter(node);
   Reference reference(configuration);
   std::unique_ptr<OperationRun> operations;
-  const t3_job job = job_of(configuration);
+  const ProgramRun run = program_run(configuration);
   if (!configuration.workload->operations().empty())
     operations = std::make_unique<OperationRun>(configuration, *node.gpus()[0]);
   std::vector<std::string> refused;  // buffers that programs have published
@@ -283,10 +278,10 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   for (std::size_t g = 0; g < node.gpus().size(); ++g) {
     const auto& gpu = node.gpus()[g];
     if (options.program == nullptr && software.image() != nullptr)
-      services.emplace_back(gpu->core(), core_program(configuration, *software.image(), job, node), arguments);
+      services.emplace_back(gpu->core(), core_program(configuration, *software.image(), run, node), arguments);
     else
       run_natively(*gpu,
-                   native_program(options.program != nullptr ? options.program : software.program(g), job, arguments),
+                   native_program(options.program != nullptr ? options.program : software.program(g), run, arguments),
                    pulse);
     gpu->processor.on_log([number = gpu->processor.gpu()](const std::string& text) {
       print_error(fmt::format("GPU {} at {:.3f} ns: {}", number, to_ns(now()), text));

@@ -11,10 +11,10 @@
 
 #include "io/json_document.h"
 #include "protocol/tile_grid.h"
-#include "t3/job.h"
 #include "workloads/buffer.h"
 #include "workloads/operations.h"
 #include "workloads/run_settings.h"
+#include "workloads/shared/packed_workload.h"
 
 namespace t3vp {
 
@@ -94,7 +94,7 @@ class Workload {
 
   // What the program is told and allocates.
 
-  virtual void describe(const RunSettings&, t3_job&) const {}
+  virtual PackedWorkload packed_for(const RunSettings&) const { return {}; }
   /// Of a GPU, in the order in which its program allocates them.
   virtual std::vector<Buffer> buffers(const RunSettings&, std::uint32_t) const { return {}; }
   /// Of operations one after the other, which are checked one by one; empty: there are none.

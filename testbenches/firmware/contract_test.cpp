@@ -17,7 +17,7 @@
 #include "t3/device.h"
 #include "t3/kernel_handle.h"
 #include "t3/kernel_packet.h"
-#include "t3/layer.h"
+#include "workloads/layer/layer_layout.h"
 #include "t3/t3.h"
 #include "t3/traffic_class.h"
 #include "t3_hal.h"

@@ -9,7 +9,7 @@
 #include "t3/arguments/exchange.h"
 #include "kernels/operands.h"
 #include "t3/address.h"
-#include "t3/embedding.h"
+#include "t3/collective.h"
 #include "t3/places.h"
 #include "t3/registers/signals.h"
 

@@ -6,8 +6,6 @@
 
 #include "workloads/collective/collective_oracle.h"
 #include "workloads/registry.h"
-#include "workloads/shared/element_name.h"
-#include "workloads/shared/enumerator.h"
 #include "workloads/shared/link_bound.h"
 #include "workloads/shared/room_checks.h"
 
@@ -23,15 +21,17 @@ constexpr const char* algorithm_place = "/workload/collective/algorithm";
 
 CollectiveWorkload::CollectiveWorkload(const Document& run) {
   const json& given = run.content.at("workload").at("collective");
-  const ElementType element = element_named(given.value("element", "fp16"));
-  const auto bytes = given.at("bytes").get<std::uint64_t>();
-  if (bytes % bytes_of(element) != 0)
-    run.reject("/workload/collective/bytes",
-               fmt::format("a multiple of {}, the bytes of an element of {}", bytes_of(element), name_of(element)));
-  collective_.op = enumerator(given.at("op"), all_collective_ops);
-  collective_.algorithm = enumerator(given.at("algorithm"), all_collective_algorithms);
-  collective_.element = static_cast<t3_element>(element);
-  collective_.elements = bytes / bytes_of(element);
+  t3_collective_workload read{};
+  CollectiveWorkloadSettings settings;
+  read_collective_workload(given, read, settings);
+  const std::uint32_t size = t3_element_bytes(read.element);
+  if (settings.bytes % size != 0)
+    run.reject("/workload/collective/bytes", fmt::format("a multiple of {}, the bytes of an element of {}", size,
+                                                         name_of(static_cast<ElementType>(read.element))));
+  collective_.op = read.op;
+  collective_.algorithm = read.algorithm;
+  collective_.element = read.element;
+  collective_.elements = settings.bytes / size;
   if (collective_.elements > most_elements)
     run.reject("/workload/collective/bytes", fmt::format("at most {} elements", most_elements));
   name(run, shape_text());
@@ -42,13 +42,19 @@ std::string CollectiveWorkload::shape_text() const {
                      name_of(element()));
 }
 
+t3_collective_workload CollectiveWorkload::arguments() const {
+  const t3_collective& c = collective_;
+  return {c.op,
+          c.algorithm,
+          c.element,
+          c.elements,
+          c.gpus_per_node,
+          c.gpus_per_row,
+          {c.dimensions[0], c.dimensions[1], c.dimensions[2]}};
+}
+
 json CollectiveWorkload::resolved() const {
-  return {{"label", label()},
-          {"collective",
-           {{"op", name_of(collective_.op)},
-            {"algorithm", name_of(collective_.algorithm)},
-            {"bytes", bytes_of(collective_)},
-            {"element", name_of(element())}}}};
+  return {{"label", label()}, {"collective", json_of(arguments(), {bytes_of(collective_)})}};
 }
 
 std::shared_ptr<Workload> CollectiveWorkload::unnamed() const {
@@ -127,7 +133,7 @@ void CollectiveWorkload::check(const Document& run, const Document& system, cons
   require_room(run, settings, buffers(settings, 0), "buffers");
 }
 
-void CollectiveWorkload::describe(const RunSettings&, t3_job& job) const { job.collective = collective_; }
+PackedWorkload CollectiveWorkload::packed_for(const RunSettings&) const { return packed(arguments()); }
 
 /// An all-to-all receives in a buffer of its own; all others in the one that they send from.
 std::vector<Buffer> CollectiveWorkload::buffers(const RunSettings& settings, std::uint32_t gpu) const {

@@ -1,6 +1,8 @@
 // A collective operation alone, on a flat buffer of each GPU.
 #pragma once
 
+#include "t3/collective.h"
+#include "workloads/collective_arguments.h"
 #include "workloads/workload.h"
 
 namespace t3vp {
@@ -22,7 +24,7 @@ class CollectiveWorkload : public Workload {
   void check(const Document& run, const Document& system, const RunSettings& settings) const override;
   ElementType element() const override { return static_cast<ElementType>(collective_.element); }
 
-  void describe(const RunSettings& settings, t3_job& job) const override;
+  PackedWorkload packed_for(const RunSettings& settings) const override;
   std::vector<Buffer> buffers(const RunSettings& settings, std::uint32_t gpu) const override;
 
   double least_link_ns(const RunSettings& settings) const override;
@@ -31,6 +33,7 @@ class CollectiveWorkload : public Workload {
 
  private:
   std::string shape_text() const;
+  t3_collective_workload arguments() const;
   void check_mirrored(const Document& run, const RunSettings& settings) const;
   void check_torus_rings(const Document& run, const RunSettings& settings) const;
   void check_algorithm(const Document& run, const RunSettings& settings) const;

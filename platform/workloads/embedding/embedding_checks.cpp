@@ -27,8 +27,8 @@ std::uint32_t EmbeddingWorkload::persistent_workgroups(const Document& run, cons
     run.reject("/method", fmt::format("bulk, since a persistent workgroup takes {} bytes of registers and a compute "
                                       "unit has room for {}",
                                       each, left));
-  if (occupancy_ == 0 || fit == 0) return fit;
-  const auto wanted = static_cast<std::uint32_t>(all * occupancy_ + 1e-6);
+  if (given_.occupancy == 0 || fit == 0) return fit;
+  const auto wanted = static_cast<std::uint32_t>(all * given_.occupancy + 1e-6);
   if (wanted == 0 || wanted > fit)
     run.reject("/workload/embedding/occupancy",
                fmt::format("a share from {:.4g}, one workgroup, to {:.4g}, what registers allow", 1 / all, fit / all));
@@ -63,11 +63,14 @@ void EmbeddingWorkload::complete_perceptrons(const RunSettings& settings) {
     gemm.n = dlrm_->width;
     gemm.k = depth;
     gemm.element = element();
-    const TileShape tile = choose_tile(settings.system, gemm);
-    return t3_tiling{tile.rows, tile.columns, settings.system.compute.wavefronts};
+    return choose_tile(settings.system, gemm);
   };
-  dlrm_->tiling = tiling(samples, dlrm_->width);
-  dlrm_->gradient_tiling = tiling(dlrm_->width, samples);
+  const TileShape tile = tiling(samples, dlrm_->width), gradient_tile = tiling(dlrm_->width, samples);
+  dlrm_->tile_rows = tile.rows;
+  dlrm_->tile_columns = tile.columns;
+  dlrm_->gradient_tile_rows = gradient_tile.rows;
+  dlrm_->gradient_tile_columns = gradient_tile.columns;
+  dlrm_->wavefronts = settings.system.compute.wavefronts;
   const std::vector<std::uint32_t>& dimensions = settings.system.topology.dimensions;
   std::copy(dimensions.begin(), dimensions.end(), dlrm_->dimensions);
 }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "t3/embedding.h"
+#include "workloads/embedding/embedding_layout.h"
 
 namespace t3vp {
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "workloads/registry.h"
-#include "workloads/shared/element_name.h"
 #include "workloads/shared/room_checks.h"
 
 namespace t3vp {
@@ -17,36 +16,23 @@ bool pools_fused(const std::string& method) { return method == "fused" || method
 EmbeddingWorkload::EmbeddingWorkload(const Document& run) {
   constexpr std::uint32_t usual_slice = 32;  // GPU-initiated overlap, Figure 10
   const json& given = run.content.at("workload").at("embedding");
-  const auto number = [&](const char* key) { return given.at(key).get<std::uint32_t>(); };
   const json& pooling = given.at("pooling");
   t3_embedding& e = embedding_;
-  e.global_batch = number("global_batch");
-  e.tables_per_gpu = number("tables_per_gpu");
-  e.dimension = number("dimension");
-  e.rows = number("rows");
+  read_embedding(given, e, given_);
   e.drawn = pooling.is_object();
   e.pooling = (e.drawn ? pooling.at("drawn") : pooling).get<std::uint32_t>();
-  e.mean = given.value("result", "sum") == "mean";
-  e.element = static_cast<t3_element>(element_named(given.value("element", "fp32")));
-  e.slice = given.value("slice", std::min(usual_slice, e.tables_per_gpu));
+  if (e.slice == 0) e.slice = std::min(usual_slice, e.tables_per_gpu);
   if (e.slice > e.tables_per_gpu)
     run.reject("/workload/embedding/slice", fmt::format("at most {}, the tables of a GPU", e.tables_per_gpu));
-  e.oblivious = given.value("order", "aware") == "oblivious";
-  e.contexts = given.value("contexts", std::uint32_t{0});
-  occupancy_ = given.value("occupancy", 0.0);
   if (run.content.at("workload").contains("mlp")) read_perceptrons(run);
   name(run, shape_text());
 }
 
 /// The perceptrons of a recommendation model, beside its tables.
 void EmbeddingWorkload::read_perceptrons(const Document& run) {
-  constexpr double usual_bucket_MiB = 25;  // bucket_cap_mb of PyTorch's DistributedDataParallel
-  const json& given = run.content.at("workload").at("mlp");
   t3_dlrm d{};
-  d.bottom_layers = given.at("bottom_layers").get<std::uint32_t>();
-  d.top_layers = given.at("top_layers").get<std::uint32_t>();
-  d.width = given.at("width").get<std::uint32_t>();
-  d.bucket_bytes = static_cast<std::uint64_t>(given.value("bucket_MiB", usual_bucket_MiB) * (1 << 20));
+  read_dlrm(run.content.at("workload").at("mlp"), d, given_mlp_);
+  d.bucket_bytes = static_cast<std::uint64_t>(given_mlp_.bucket_MiB * (1 << 20));
   if (element() != ElementType::fp32)
     run.reject("/workload/embedding/element", "fp32, or nothing, beside mlp: gradients are exact in no other type");
   const std::uint64_t row = t3_embedding_sample_bytes(&embedding_);
@@ -66,26 +52,10 @@ std::string EmbeddingWorkload::shape_text() const {
 }
 
 json EmbeddingWorkload::resolved() const {
-  const t3_embedding& e = embedding_;
-  const json drawn = {{"drawn", e.pooling}};
-  json resolved = {{"label", label()},
-                   {"embedding",
-                    {{"global_batch", e.global_batch},
-                     {"tables_per_gpu", e.tables_per_gpu},
-                     {"dimension", e.dimension},
-                     {"pooling", e.drawn ? drawn : json(e.pooling)},
-                     {"rows", e.rows},
-                     {"element", name_of(element())},
-                     {"result", e.mean ? "mean" : "sum"},
-                     {"slice", e.slice},
-                     {"occupancy", occupancy_},
-                     {"contexts", e.contexts},
-                     {"order", e.oblivious ? "oblivious" : "aware"}}}};
-  if (dlrm_)
-    resolved["mlp"] = {{"bottom_layers", dlrm_->bottom_layers},
-                       {"top_layers", dlrm_->top_layers},
-                       {"width", dlrm_->width},
-                       {"bucket_MiB", static_cast<double>(dlrm_->bucket_bytes) / (1 << 20)}};
+  json resolved = {{"label", label()}, {"embedding", json_of(embedding_, given_)}};
+  const json drawn = {{"drawn", embedding_.pooling}};
+  resolved["embedding"]["pooling"] = embedding_.drawn ? drawn : json(embedding_.pooling);
+  if (dlrm_) resolved["mlp"] = json_of(*dlrm_, given_mlp_);
   return resolved;
 }
 
@@ -104,15 +74,17 @@ Operands EmbeddingWorkload::operands(const Document& run) const {
   return Operands::exact;
 }
 
-void EmbeddingWorkload::describe(const RunSettings& settings, t3_job& job) const {
-  job.embedding = embedding_;
-  job.embedding_method = pools_fused(settings.method)     ? T3_FUSED_POOLING
-                         : settings.method == "zero-copy" ? T3_ZERO_COPY
-                                                          : T3_BULK;
-  const HostTimes& host = settings.system.host;
-  job.host = {host.kernel_end_ns, host.post_ns, host.launch_ns};
-  if (dlrm_) job.dlrm = *dlrm_;
-  job.dlrm.fused_backward = settings.method == "fused-backward";
+PackedWorkload EmbeddingWorkload::packed_for(const RunSettings& settings) const {
+  t3_embedding embedding = embedding_;
+  embedding.method = pools_fused(settings.method)     ? T3_FUSED_POOLING
+                     : settings.method == "zero-copy" ? T3_ZERO_COPY
+                                                      : T3_BULK;
+  embedding.host_kernel_end_ns = settings.system.host.kernel_end_ns;
+  embedding.host_post_ns = settings.system.host.post_ns;
+  embedding.host_launch_ns = settings.system.host.launch_ns;
+  t3_dlrm dlrm = dlrm_.value_or(t3_dlrm{});
+  dlrm.fused_backward = settings.method == "fused-backward";
+  return packed(embedding, dlrm);
 }
 
 double EmbeddingWorkload::weight(const RunSettings& settings) const {

@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "t3/dlrm.h"
-#include "t3/embedding.h"
+#include "workloads/embedding/dlrm_layout.h"
+#include "workloads/embedding_arguments.h"
 #include "workloads/workload.h"
 
 namespace t3vp {
@@ -27,7 +27,7 @@ class EmbeddingWorkload : public Workload {
   void check(const Document& run, const Document& system, const RunSettings& settings) const override;
   ElementType element() const override { return static_cast<ElementType>(embedding_.element); }
 
-  void describe(const RunSettings& settings, t3_job& job) const override;
+  PackedWorkload packed_for(const RunSettings& settings) const override;
   std::vector<Buffer> buffers(const RunSettings& settings, std::uint32_t gpu) const override;
 
   LowerBounds lower_bounds(const RunSettings& settings, std::uint32_t gpu,
@@ -51,7 +51,8 @@ class EmbeddingWorkload : public Workload {
 
   t3_embedding embedding_{};
   std::optional<t3_dlrm> dlrm_;  ///< a training pass
-  double occupancy_ = 0;         ///< of a persistent kernel, as a share of a pooling kernel's workgroups; 0: what fits
+  EmbeddingSettings given_;
+  DlrmSettings given_mlp_;
 };
 
 /// Whether tables are pooled and exchanged in one persistent kernel.

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "t3/experts.h"
+#include "workloads/experts/experts_layout.h"
 #include "workloads/shared/gemm_shape.h"
 
 namespace t3vp {

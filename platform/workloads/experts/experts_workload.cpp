@@ -7,11 +7,9 @@
 
 #include "protocol/units.h"
 #include "system/system_checks.h"
-#include "system/system_reader.h"
 #include "t3/peer_flags.h"
 #include "workloads/experts/experts_oracle.h"
 #include "workloads/registry.h"
-#include "workloads/shared/element_name.h"
 #include "workloads/shared/gemm_fill.h"
 #include "workloads/shared/link_bound.h"
 #include "workloads/shared/room_checks.h"
@@ -23,13 +21,12 @@ using nlohmann::json;
 
 ExpertsWorkload::ExpertsWorkload(const Document& run) {
   const json& given = run.content.at("workload").at("experts");
-  gemm_.m = given.at("tokens").get<std::uint32_t>();
-  gemm_.n = given.at("hidden").get<std::uint32_t>();
-  gemm_.k = given.at("inner").get<std::uint32_t>();
-  gemm_.element = element_named(given.value("element", "fp16"));
-  if (given.contains("tile")) gemm_.tile = read_tile(given.at("tile"));
-  occupancy_ = given.value("occupancy", 0.0);
-  experts_ = {gemm_.m, gemm_.n, gemm_.k, 0, static_cast<t3_element>(gemm_.element)};
+  read_experts(given, experts_, given_);
+  gemm_.m = experts_.tokens;
+  gemm_.n = experts_.hidden;
+  gemm_.k = experts_.inner;
+  gemm_.element = static_cast<ElementType>(experts_.element);
+  gemm_.tile = {experts_.tile_rows, experts_.tile_columns};
   name(run, shape_text());
 }
 
@@ -37,16 +34,7 @@ std::string ExpertsWorkload::shape_text() const {
   return fmt::format("Experts {} x {} x {} {}", gemm_.m, gemm_.n, gemm_.k, name_of(gemm_.element));
 }
 
-json ExpertsWorkload::resolved() const {
-  return {{"label", label()},
-          {"experts",
-           {{"tokens", gemm_.m},
-            {"hidden", gemm_.n},
-            {"inner", gemm_.k},
-            {"element", name_of(gemm_.element)},
-            {"tile", fmt::format("{}x{}", gemm_.tile.rows, gemm_.tile.columns)},
-            {"occupancy", occupancy_}}}};
-}
+json ExpertsWorkload::resolved() const { return {{"label", label()}, {"experts", json_of(experts_, given_)}}; }
 
 std::shared_ptr<Workload> ExpertsWorkload::unnamed() const {
   auto other = std::make_shared<ExpertsWorkload>(*this);
@@ -72,7 +60,7 @@ std::uint32_t ExpertsWorkload::persistent_workgroups(const Document& run, const 
   const std::uint32_t held = p.register_bytes / (elements * std::uint32_t{sizeof(float)});
   const std::uint32_t fit = p.compute_units * std::min(p.workgroups_per_cu * smaller, held);
   const std::uint32_t usual = p.compute_units * std::min(p.workgroups_per_cu, held);
-  const auto wanted = occupancy_ == 0 ? usual : static_cast<std::uint32_t>(fit * occupancy_ + 1e-6);
+  const auto wanted = given_.occupancy == 0 ? usual : static_cast<std::uint32_t>(fit * given_.occupancy + 1e-6);
   if (wanted == 0)
     run.reject("/workload/experts/occupancy", fmt::format("a share from {:.4g}, one workgroup", 1.0 / fit));
   return std::min(wanted, output_grid(gemm_, p.wavefronts).workgroups());
@@ -83,6 +71,9 @@ void ExpertsWorkload::complete(const Document& run, const Document&, const RunSe
     check_explicit_tile(run, "/workload/experts/tile", settings.system, gemm_.tile);
   else
     gemm_.tile = choose_tile(settings.system, gemm_);
+  experts_.tile_rows = gemm_.tile.rows;
+  experts_.tile_columns = gemm_.tile.columns;
+  experts_.wavefronts = settings.system.compute.wavefronts;
   experts_.workgroups = persistent_workgroups(run, settings);
 }
 
@@ -107,11 +98,10 @@ void ExpertsWorkload::check(const Document& run, const Document&, const RunSetti
   require_room(run, settings, buffers(settings, 0), "operands and results");
 }
 
-void ExpertsWorkload::describe(const RunSettings& settings, t3_job& job) const {
-  job.experts = experts_;
-  job.element = experts_.element;
-  job.tiling = {gemm_.tile.rows, gemm_.tile.columns, settings.system.compute.wavefronts};
-  job.in_one_kernel = settings.method == "fused";
+PackedWorkload ExpertsWorkload::packed_for(const RunSettings& settings) const {
+  t3_experts experts = experts_;
+  experts.fused = settings.method == "fused";
+  return packed(experts);
 }
 
 std::vector<Buffer> ExpertsWorkload::buffers(const RunSettings& settings, std::uint32_t gpu) const {

@@ -1,7 +1,8 @@
 // The last product of an expert on each GPU, and the all-to-all of its rows to the tokens' owners.
 #pragma once
 
-#include "t3/experts.h"
+#include "workloads/experts/experts_layout.h"
+#include "workloads/experts_arguments.h"
 #include "workloads/shared/gemm_shape.h"
 #include "workloads/workload.h"
 
@@ -24,7 +25,7 @@ class ExpertsWorkload : public Workload {
   ElementType element() const override { return gemm_.element; }
   ElementType largest_element() const override { return gemm_.element; }
 
-  void describe(const RunSettings& settings, t3_job& job) const override;
+  PackedWorkload packed_for(const RunSettings& settings) const override;
   std::vector<Buffer> buffers(const RunSettings& settings, std::uint32_t gpu) const override;
 
   LowerBounds lower_bounds(const RunSettings& settings, std::uint32_t gpu,
@@ -39,7 +40,7 @@ class ExpertsWorkload : public Workload {
   std::uint32_t persistent_workgroups(const Document& run, const RunSettings& settings) const;
 
   GemmShape gemm_;  ///< tokens x hidden x inner
-  double occupancy_ = 0;
+  ExpertsSettings given_;
   t3_experts experts_{};
 };
 

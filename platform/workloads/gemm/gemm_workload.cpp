@@ -5,10 +5,8 @@
 #include <algorithm>
 
 #include "system/system_checks.h"
-#include "system/system_reader.h"
+#include "workloads/gemm_arguments.h"
 #include "workloads/registry.h"
-#include "workloads/shared/element_name.h"
-#include "workloads/shared/enumerator.h"
 #include "workloads/shared/gemm_fill.h"
 #include "workloads/shared/models_file.h"
 #include "workloads/shared/room_checks.h"
@@ -18,11 +16,7 @@ namespace t3vp {
 
 using nlohmann::json;
 
-const char* name_of(t3_fused_kind kind) {
-  constexpr const char* names[] = {"ring-reduce-scatter", "direct-reduce-scatter", "all-reduce", "all-to-all",
-                                   "hierarchical-reduce-scatter"};
-  return names[kind];
-}
+std::string name_of(t3_fused_kind kind) { return word_of(kind, fused_kind_words); }
 
 namespace {
 
@@ -43,17 +37,13 @@ void require_same(const Document& run, const json& gemm, const char* dimension, 
 GemmWorkload::GemmWorkload(const Document& run) {
   const json& workload = run.content.at("workload");
   const json gemm = workload.value("gemm", json::object());
-  gemm_.element = element_named(gemm.value("element", "fp16"));
-  gemm_.transpose_b = gemm.value("transpose_b", false);
-  fused_ = enumerator(workload.value("fused", name_of(T3_FUSED_RING_REDUCE_SCATTER)), all_fused_kinds);
-  if (gemm.contains("tile")) gemm_.tile = read_tile(gemm.at("tile"));
-  if (workload.contains("model")) {
-    read_sublayer(run);
-  } else {
-    gemm_.m = gemm.at("m").get<std::uint32_t>();
-    gemm_.n = gemm.at("n").get<std::uint32_t>();
-    gemm_.k = gemm.at("k").get<std::uint32_t>();
-  }
+  t3_gemm_workload read{};
+  read_gemm_workload(gemm, read);
+  gemm_ = {read.m,           read.n,
+           read.k,           static_cast<ElementType>(read.element),
+           read.transpose_b, {read.tile_rows, read.tile_columns}};
+  fused_ = value_of(workload.value("fused", "ring-reduce-scatter"), fused_kind_words);
+  if (workload.contains("model")) read_sublayer(run);
   name(run, shape_text());
 }
 
@@ -87,14 +77,7 @@ std::string GemmWorkload::shape_text() const {
 }
 
 json GemmWorkload::resolved() const {
-  json resolved = {{"label", label()},
-                   {"gemm",
-                    {{"m", gemm_.m},
-                     {"n", gemm_.n},
-                     {"k", gemm_.k},
-                     {"element", name_of(gemm_.element)},
-                     {"transpose_b", gemm_.transpose_b},
-                     {"tile", fmt::format("{}x{}", gemm_.tile.rows, gemm_.tile.columns)}}}};
+  json resolved = {{"label", label()}, {"gemm", json_of(arguments())}};
   if (fused_ != T3_FUSED_RING_REDUCE_SCATTER) resolved["fused"] = name_of(fused_);
   if (tp_ != 0) resolved.update({{"model", model_}, {"sublayer", sublayer_}, {"tp", tp_}, {"tokens", tokens_}});
   return resolved;
@@ -157,26 +140,37 @@ std::optional<std::uint32_t> GemmWorkload::updates(const RunSettings& settings) 
   return t3_fused_updates(fused_, settings.gpus, gpus_per_node_);
 }
 
-void GemmWorkload::describe(const RunSettings& settings, t3_job& job) const {
-  job.m = gemm_.m;
-  job.n = gemm_.n;
-  job.k = gemm_.k;
-  job.element = static_cast<t3_element>(gemm_.element);
-  job.transpose_b = gemm_.transpose_b;
-  job.tiling = {gemm_.tile.rows, gemm_.tile.columns, settings.system.compute.wavefronts};
-  job.fused = fused_;
-  job.dma.updates = settings.faults.dma_map_updates.value_or(t3_fused_updates(fused_, settings.gpus, gpus_per_node_));
-  job.gpus_per_node = gpus_per_node_;
-  job.by_nic = by_nic_;
-  job.dma.block_tiles = 1;
-  job.near_memory = settings.method == "ideal-rs-nmc";
-  job.zero_output = true;
-  job.valid_bits = settings.system.memory.valid_bits_bytes != 0;
-  job.skip_gemm = !settings.phases.gemm;
-  job.skip_reduce_scatter = !settings.phases.reduce_scatter;
-  job.skip_all_gather = !settings.phases.all_gather;
-  const HostTimes& host = settings.system.host;
-  job.host = {host.kernel_end_ns, host.post_ns, host.launch_ns};
+t3_gemm_workload GemmWorkload::arguments() const {
+  t3_gemm_workload w{};
+  w.m = gemm_.m;
+  w.n = gemm_.n;
+  w.k = gemm_.k;
+  w.element = static_cast<t3_element>(gemm_.element);
+  w.transpose_b = gemm_.transpose_b;
+  w.tile_rows = gemm_.tile.rows;
+  w.tile_columns = gemm_.tile.columns;
+  return w;
+}
+
+PackedWorkload GemmWorkload::packed_for(const RunSettings& settings) const {
+  t3_gemm_workload w = arguments();
+  w.wavefronts = settings.system.compute.wavefronts;
+  w.fused = fused_;
+  w.updates = settings.faults.dma_map_updates.value_or(t3_fused_updates(fused_, settings.gpus, gpus_per_node_));
+  w.block_tiles = 1;
+  w.gpus_per_node = gpus_per_node_;
+  w.by_nic = by_nic_;
+  w.near_memory = settings.method == "ideal-rs-nmc";
+  w.zero_output = true;
+  w.valid_bits = settings.system.memory.valid_bits_bytes != 0;
+  w.skip_gemm = !settings.phases.gemm;
+  w.skip_reduce_scatter = !settings.phases.reduce_scatter;
+  w.skip_all_gather = !settings.phases.all_gather;
+  w.arbitration_ends = settings.policy.policy->ends_with_reduce_scatter && settings.mca_scope != McaScope::always;
+  w.host_kernel_end_ns = settings.system.host.kernel_end_ns;
+  w.host_post_ns = settings.system.host.post_ns;
+  w.host_launch_ns = settings.system.host.launch_ns;
+  return packed(w);
 }
 
 std::optional<double> GemmWorkload::expected_workgroups(const RunSettings& settings) const {

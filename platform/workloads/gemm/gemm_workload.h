@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "t3/workloads/gemm.h"
 #include "workloads/gemm/fused_kind.h"
 #include "workloads/shared/gemm_shape.h"
 #include "workloads/workload.h"
@@ -29,7 +30,7 @@ class GemmWorkload : public Workload {
   bool rounds_sums() const override { return true; }
   std::optional<std::uint32_t> updates(const RunSettings& settings) const override;
 
-  void describe(const RunSettings& settings, t3_job& job) const override;
+  PackedWorkload packed_for(const RunSettings& settings) const override;
   std::vector<Buffer> buffers(const RunSettings& settings, std::uint32_t gpu) const override;
 
   LowerBounds lower_bounds(const RunSettings& settings, std::uint32_t gpu,
@@ -48,6 +49,7 @@ class GemmWorkload : public Workload {
 
   void read_sublayer(const Document& run);
   std::string shape_text() const;
+  t3_gemm_workload arguments() const;
   TileGrid grid(const RunSettings& settings) const;
   bool is_fused(const RunSettings& settings) const;
   bool is_hierarchical() const { return fused_ == T3_FUSED_HIERARCHICAL_REDUCE_SCATTER; }

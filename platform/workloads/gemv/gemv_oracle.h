@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "t3/gemv.h"
+#include "workloads/gemv/gemv_layout.h"
 
 namespace t3vp {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "workloads/gemv/gemv_oracle.h"
+#include "workloads/gemv_arguments.h"
 #include "workloads/registry.h"
-#include "workloads/shared/element_name.h"
 #include "workloads/shared/link_bound.h"
 #include "workloads/shared/room_checks.h"
 
@@ -23,13 +23,10 @@ t3_collective all_reduce_of(const t3_gemv& g) { return {T3_ALL_REDUCE, T3_DIRECT
 GemvWorkload::GemvWorkload(const Document& run) {
   constexpr std::uint32_t access_bytes = 32;  // a slice's results fill a DRAM access
   const json& given = run.content.at("workload").at("gemv");
-  const ElementType element = element_named(given.value("element", "fp16"));
-  gemv_.rows = given.at("rows").get<std::uint32_t>();
-  gemv_.columns = given.at("columns").get<std::uint32_t>();
-  gemv_.slice = given.value("slice", std::min(access_bytes / bytes_of(element), gemv_.rows));
+  read_gemv(given, gemv_);
+  if (gemv_.slice == 0) gemv_.slice = std::min(access_bytes / t3_element_bytes(gemv_.element), gemv_.rows);
   if (gemv_.slice > gemv_.rows)
     run.reject("/workload/gemv/slice", fmt::format("at most {}, the matrix's rows", gemv_.rows));
-  gemv_.element = static_cast<t3_element>(element);
   name(run, shape_text());
 }
 
@@ -37,12 +34,7 @@ std::string GemvWorkload::shape_text() const {
   return fmt::format("GEMV {} x {} {}", gemv_.rows, gemv_.columns, name_of(element()));
 }
 
-json GemvWorkload::resolved() const {
-  return {
-      {"label", label()},
-      {"gemv",
-       {{"rows", gemv_.rows}, {"columns", gemv_.columns}, {"slice", gemv_.slice}, {"element", name_of(element())}}}};
-}
+json GemvWorkload::resolved() const { return {{"label", label()}, {"gemv", json_of(gemv_)}}; }
 
 std::shared_ptr<Workload> GemvWorkload::unnamed() const {
   auto other = std::make_shared<GemvWorkload>(*this);
@@ -82,9 +74,10 @@ void GemvWorkload::check(const Document& run, const Document& system, const RunS
   require_room(run, settings, buffers(settings, 0), "matrix, vector and results");
 }
 
-void GemvWorkload::describe(const RunSettings& settings, t3_job& job) const {
-  job.gemv = gemv_;
-  job.in_one_kernel = settings.method == "fused";
+PackedWorkload GemvWorkload::packed_for(const RunSettings& settings) const {
+  t3_gemv gemv = gemv_;
+  gemv.fused = settings.method == "fused";
+  return packed(gemv);
 }
 
 std::vector<Buffer> GemvWorkload::buffers(const RunSettings& settings, std::uint32_t gpu) const {

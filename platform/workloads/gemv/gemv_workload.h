@@ -1,7 +1,7 @@
 // A matrix times a vector on each GPU, and the all-reduce of the results.
 #pragma once
 
-#include "t3/gemv.h"
+#include "workloads/gemv/gemv_layout.h"
 #include "workloads/workload.h"
 
 namespace t3vp {
@@ -23,7 +23,7 @@ class GemvWorkload : public Workload {
   void check(const Document& run, const Document& system, const RunSettings& settings) const override;
   ElementType element() const override { return static_cast<ElementType>(gemv_.element); }
 
-  void describe(const RunSettings& settings, t3_job& job) const override;
+  PackedWorkload packed_for(const RunSettings& settings) const override;
   std::vector<Buffer> buffers(const RunSettings& settings, std::uint32_t gpu) const override;
 
   LowerBounds lower_bounds(const RunSettings& settings, std::uint32_t gpu,

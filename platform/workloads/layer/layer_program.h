@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compute/parameters.h"
-#include "t3/layer.h"
+#include "workloads/layer/layer_layout.h"
 #include "workloads/layer/layer_shape.h"
 
 namespace t3vp {

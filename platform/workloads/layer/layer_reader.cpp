@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "workloads/shared/element_name.h"
+#include "workloads/shared/argument_words.h"
 #include "workloads/shared/models_file.h"
 
 namespace t3vp {
@@ -34,7 +34,7 @@ TransformerShape read_shape(const Document& run) {
     return shape.at(key).get<std::uint32_t>();
   };
   return {number("hidden"), number("heads"), number("sequence"), number("batch"),
-          element_named(shape.value("element", "fp16"))};
+          static_cast<ElementType>(value_of(shape.value("element", "fp16"), element_words))};
 }
 
 void check_slicing(const Document& run, const LayerShape& layer) {

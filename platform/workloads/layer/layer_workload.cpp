@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "protocol/units.h"
+#include "workloads/layer/layer_packing.h"
 #include "workloads/layer/layer_reader.h"
 #include "workloads/layer/layer_reference.h"
 #include "workloads/registry.h"
@@ -62,14 +63,7 @@ Operands LayerWorkload::operands(const Document& run) const {
 }
 
 void LayerWorkload::complete(const Document&, const Document&, const RunSettings& settings) {
-  auto tables = std::make_shared<Tables>();
-  tables->program = layer_program(layer_, settings.system.compute);
-  for (const LayerTensor& tensor : tables->program.tensors)
-    tables->tensors.push_back({tensor.name.c_str(), tensor.bytes, tensor.element});
-  for (const LayerOperation& operation : tables->program.operations) tables->operations.push_back(operation.kernel);
-  tables->layer = {tables->tensors.data(), static_cast<std::uint32_t>(tables->tensors.size()),
-                   tables->operations.data(), static_cast<std::uint32_t>(tables->operations.size())};
-  tables_ = tables;
+  program_ = std::make_shared<LayerProgram>(layer_program(layer_, settings.system.compute));
 }
 
 void LayerWorkload::check(const Document& run, const Document& system, const RunSettings& settings) const {
@@ -81,34 +75,37 @@ void LayerWorkload::check(const Document& run, const Document& system, const Run
   require_room(run, settings, buffers(settings, 0), "tensors");
 }
 
-void LayerWorkload::describe(const RunSettings&, t3_job& job) const {
-  job.element = static_cast<t3_element>(layer_.shape.element);
-  job.layer = &tables_->layer;
+PackedWorkload LayerWorkload::packed_for(const RunSettings&) const {
+  std::vector<NamedTensor> tensors;
+  for (const LayerTensor& tensor : program_->tensors) tensors.push_back({tensor.name, tensor.bytes, tensor.element});
+  std::vector<t3_layer_operation> operations;
+  for (const LayerOperation& operation : program_->operations) operations.push_back(operation.kernel);
+  return packed_layer(tensors, operations);
 }
 
 /// What they hold is the operations' checker's business.
 std::vector<Buffer> LayerWorkload::buffers(const RunSettings&, std::uint32_t) const {
   std::vector<Buffer> all;
-  for (const LayerTensor& tensor : tables_->program.tensors) all.push_back({tensor.name, tensor.bytes});
+  for (const LayerTensor& tensor : program_->tensors) all.push_back({tensor.name, tensor.bytes});
   return all;
 }
 
 std::vector<OperationName> LayerWorkload::operations() const {
   std::vector<OperationName> names;
-  for (const LayerOperation& operation : tables_->program.operations)
+  for (const LayerOperation& operation : program_->operations)
     names.push_back({operation.name, name_of(operation.part)});
   return names;
 }
 
 std::unique_ptr<OperationChecker> LayerWorkload::operation_checker(GpuMemory& memory, std::uint64_t seed) const {
-  return std::make_unique<LayerReference>(memory, seed, tables_->program.operations);
+  return std::make_unique<LayerReference>(memory, seed, program_->operations);
 }
 
 /// Kernels run one after the other. Attention's blocks are no tiles of one matrix product.
 LowerBounds LayerWorkload::lower_bounds(const RunSettings&, std::uint32_t, const GpuParameters& gpu) const {
   LowerBounds bounds;
   double flops = 0;
-  for (const LayerOperation& o : tables_->program.operations) flops += flops_of(o.kernel);
+  for (const LayerOperation& o : program_->operations) flops += flops_of(o.kernel);
   bounds.compute_ns = flops / matrix_rate(gpu.compute);
   for (const LayerOperation& operation : layer_program(layer_, gpu.compute).operations) {
     const t3_layer_operation& o = operation.kernel;
@@ -127,7 +124,7 @@ HostNeed LayerWorkload::host_need(const RunSettings&) const {
   constexpr double element_bytes = 2, reference_bytes = 8;
   HostNeed need;
   double contents = 0;
-  for (const LayerTensor& tensor : tables_->program.tensors) {
+  for (const LayerTensor& tensor : program_->tensors) {
     contents += static_cast<double>(tensor.bytes) / reference_bytes;
     need.checked = std::max(need.checked, 4.0 * static_cast<double>(tensor.bytes) / element_bytes);
   }
@@ -137,7 +134,7 @@ HostNeed LayerWorkload::host_need(const RunSettings&) const {
 
 double LayerWorkload::weight(const RunSettings&) const {
   constexpr double accesses_per_byte = 3;  // roughly
-  return accesses_per_byte * static_cast<double>(bytes_of(tables_->program));
+  return accesses_per_byte * static_cast<double>(bytes_of(*program_));
 }
 
 namespace {

@@ -23,7 +23,7 @@ class LayerWorkload : public Workload {
   ElementType element() const override { return layer_.shape.element; }
   ElementType largest_element() const override { return layer_.shape.element; }
 
-  void describe(const RunSettings& settings, t3_job& job) const override;
+  PackedWorkload packed_for(const RunSettings& settings) const override;
   std::vector<Buffer> buffers(const RunSettings& settings, std::uint32_t gpu) const override;
   std::vector<OperationName> operations() const override;
   std::unique_ptr<OperationChecker> operation_checker(GpuMemory& memory, std::uint64_t seed) const override;
@@ -34,19 +34,11 @@ class LayerWorkload : public Workload {
   double weight(const RunSettings& settings) const override;
 
  private:
-  /// What the firmware reads, and what it points to.
-  struct Tables {
-    LayerProgram program;
-    std::vector<t3_tensor> tensors;
-    std::vector<t3_layer_operation> operations;
-    t3_layer layer{};
-  };
-
   std::string shape_text() const;
 
   LayerShape layer_;
   std::string model_;
-  std::shared_ptr<const Tables> tables_;
+  std::shared_ptr<const LayerProgram> program_;
 };
 
 }  // namespace t3vp

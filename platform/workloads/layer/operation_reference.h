@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "protocol/access.h"
-#include "t3/layer.h"
+#include "workloads/layer/layer_layout.h"
 
 namespace t3vp {
 
