@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "memory/arbitration.h"
 #include "system/system_checks.h"
 #include "workloads/gemm_arguments.h"
 #include "workloads/registry.h"
