@@ -1,7 +1,7 @@
 // Fills that come back in another order than they were asked for.
 #include <algorithm>
 
-#include "cache/cache_bench.h"
+#include "cache_bench.h"
 #include "data_path/target.h"
 
 namespace t3vp::test::cache_order_test {
@@ -16,6 +16,7 @@ constexpr Picoseconds cache_latency = 114'300, sector_time = 714, path = 70'000;
 /// A cache of eight lines whose memory answers when the test says so. Byte i of memory is i / 128 + 1.
 struct OrderBench {
   LastLevelCache unit{"cache", CacheBench::fully_associative(8), path, 0};
+  NamedRegisters registers{unit.registers};
   DataTarget fills{"fills"};
   NodeMemory others{"others", 3, 1, 1 << 20};
   Requester compute{"compute"}, peer{"peer"}, nic{"nic"};
