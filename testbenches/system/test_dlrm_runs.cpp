@@ -4,9 +4,9 @@
 
 #include <fstream>
 
-#include "mlp.h"
 #include "system/kernel_runs.h"
 #include "workloads/embedding/embedding_oracle.h"
+#include "workloads/embedding/mlp.h"
 
 namespace t3vp::test::test_dlrm_runs {
 

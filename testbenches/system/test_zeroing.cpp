@@ -16,10 +16,15 @@ Settings settings_of(const std::string& method, const Settings& more = {}) {
 
 const std::string bits = "system.memory.valid_bits_KiB=4";
 
-t3_status without_zeroing(const t3_hal* hal, const t3_job* job) {
-  t3_job other = *job;
-  other.zero_output = false;
-  return t3_fused(hal, &other);
+t3_status without_zeroing(const t3_hal* hal, const t3_run* run) {
+  t3_gemm_workload w{};
+  T3_TRY(t3_gemm_workload_of(run, &w));
+  w.zero_output = false;
+  unsigned char bytes[T3_GEMM_RUN_BYTES];
+  t3_gemm_workload_to(&w, bytes);
+  t3_run other = *run;
+  other.arguments = bytes;
+  return t3_run_fused(hal, &other);
 }
 
 }  // namespace
