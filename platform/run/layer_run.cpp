@@ -3,13 +3,6 @@
 #include "protocol/traffic_classes.h"
 
 namespace t3vp {
-namespace {
-
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-}  // namespace
 
 LayerRun::LayerRun(const RunConfiguration& configuration, Gpu& gpu)
     : gpu_(gpu), program_(layer_program(*configuration.workload.layer, configuration.system.compute)) {
@@ -41,14 +34,15 @@ void LayerRun::operation(bool begin) {
     if (reference_) reference_->before(current.kernel);
     return;
   }
-  const auto moved = [&](const std::string& direction) {
+  const auto moved = [&](TrafficDirection direction) {
     std::uint64_t sum = 0;
     for (const TrafficClass traffic : traffic_classes())
-      if (ends_with(name_of_traffic(traffic), direction)) sum += bytes[index_of(traffic)] - bytes_[index_of(traffic)];
+      if (direction_of(traffic) == direction) sum += bytes[index_of(traffic)] - bytes_[index_of(traffic)];
     return sum;
   };
   if (reference_) reference_->after(current);
-  figures_.push_back({current.name, name_of(current.part), to_ns(now() - begin_), moved("_read"), moved("_write")});
+  figures_.push_back({current.name, name_of(current.part), to_ns(now() - begin_), moved(TrafficDirection::reads),
+                      moved(TrafficDirection::writes)});
 }
 
 }  // namespace t3vp
