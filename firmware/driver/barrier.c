@@ -26,7 +26,7 @@ static enum t3_status wait_signal(struct t3_context* context, uint32_t index, ui
 }
 
 static enum t3_status add_signal(const struct t3_context* context, uint32_t gpu, uint32_t index) {
-  const struct t3_state* state = state_of(context);
+  const struct t3_state* state = const_state_of(context);
   state->hal->order_writes(state->hal->platform);
   struct t3_registers signals = t3_block_on(state->hal, gpu, T3_BLOCK_SIGNALS);
   t3_put64(&signals, counter(T3_SIGNALS_ADD_OFFSET, T3_SIGNALS_ADD_STRIDE, index), 1);

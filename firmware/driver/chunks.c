@@ -19,7 +19,7 @@ struct t3_chunk t3_chunk_of(const struct t3_output* output, uint32_t index, uint
 }
 
 struct t3_chunk t3_ring_chunk(const struct t3_context* context, const struct t3_output* output, uint32_t step) {
-  const struct t3_state* state = state_of(context);
+  const struct t3_state* state = const_state_of(context);
   if (!t3_is_open(context)) return (struct t3_chunk){0};
   return t3_chunk_of(output, (uint32_t)(((uint64_t)state->gpu + 1 + step) % state->gpus), state->gpus);
 }

@@ -12,15 +12,15 @@ bool t3_is_stale(struct t3_context* context) {
 }
 
 uint32_t t3_ring_previous(const struct t3_context* context) {
-  const struct t3_state* state = state_of(context);
+  const struct t3_state* state = const_state_of(context);
   if (!t3_is_open(context)) return 0;
   return (state->gpu + state->gpus - 1) % state->gpus;
 }
 
-uint32_t t3_gpu(const struct t3_context* context) { return state_of(context)->gpu; }
+uint32_t t3_gpu(const struct t3_context* context) { return const_state_of(context)->gpu; }
 
-uint32_t t3_gpus(const struct t3_context* context) { return state_of(context)->gpus; }
+uint32_t t3_gpus(const struct t3_context* context) { return const_state_of(context)->gpus; }
 
-uint32_t t3_ring_workgroups(const struct t3_context* context) { return state_of(context)->ring_workgroups; }
+uint32_t t3_ring_workgroups(const struct t3_context* context) { return const_state_of(context)->ring_workgroups; }
 
-const struct t3_hal* t3_hal_of(const struct t3_context* context) { return state_of(context)->hal; }
+const struct t3_hal* t3_hal_of(const struct t3_context* context) { return const_state_of(context)->hal; }

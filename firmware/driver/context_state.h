@@ -100,26 +100,24 @@ struct __attribute__((may_alias)) t3_state {
   uint32_t spill_entries;
 };
 
-/* The state of a context, const where that is. Tests in C++ look at it, too. */
+/* The state of a context. Tests in C++ look at it, too. */
 #ifdef __cplusplus
 inline t3_state* state_of(t3_context* context) { return reinterpret_cast<t3_state*>(context); }
-inline const t3_state* state_of(const t3_context* context) { return reinterpret_cast<const t3_state*>(context); }
+inline const t3_state* const_state_of(const t3_context* context) { return reinterpret_cast<const t3_state*>(context); }
 #else
-static inline struct t3_state* t3_state_of(struct t3_context* context) { return (struct t3_state*)context; }
-static inline const struct t3_state* t3_const_state_of(const struct t3_context* context) {
+static inline struct t3_state* state_of(struct t3_context* context) { return (struct t3_state*)context; }
+static inline const struct t3_state* const_state_of(const struct t3_context* context) {
   return (const struct t3_state*)context;
 }
 
 _Static_assert(sizeof(struct t3_state) <= sizeof(struct t3_context), "a context has room for the state");
 _Static_assert(_Alignof(struct t3_state) <= _Alignof(struct t3_context), "a context is aligned as the state");
-
-#define state_of(context) \
-  _Generic((context), struct t3_context * : t3_state_of, const struct t3_context* : t3_const_state_of)(context)
 #endif
 
 /* Whether the context has been filled by t3_init, here and not where it was copied from, and not been closed. */
 static inline bool t3_is_open(const struct t3_context* context) {
-  return context != NULL && state_of(context)->magic == T3_CONTEXT_MAGIC && state_of(context)->itself == context;
+  return context != NULL && const_state_of(context)->magic == T3_CONTEXT_MAGIC &&
+         const_state_of(context)->itself == context;
 }
 
 /* Whether another context has the GPU, or none, since it was reset. False when that cannot be read. Once it is known,

@@ -55,7 +55,7 @@ enum t3_status t3_enable_only(struct t3_context* context, uint32_t lines) {
 }
 
 uint32_t t3_handled_lines(const struct t3_context* context) {
-  const struct t3_state* state = state_of(context);
+  const struct t3_state* state = const_state_of(context);
   uint32_t lines = 0;
   for (uint32_t line = 0; line < T3_LINE_COUNT && !state->stale; ++line)
     if (state->vectors[line].handler != NULL && state->vectors[line].priority > state->running_priority)
@@ -151,7 +151,7 @@ static uint32_t pending_lines(struct t3_context* context) {
 
 /* The lowest of those with the highest priority. */
 static enum t3_line most_urgent(const struct t3_context* context, uint32_t lines) {
-  const struct t3_state* state = state_of(context);
+  const struct t3_state* state = const_state_of(context);
   uint32_t best = T3_LINE_COUNT;
   for (uint32_t line = 0; line < T3_LINE_COUNT; ++line)
     if ((lines >> line & 1) != 0 &&

@@ -69,7 +69,7 @@ static enum t3_status wait_kernels(struct t3_context* context) {
 enum t3_status t3_wait_kernels(struct t3_context* context) { return T3_LOCKED(context, wait_kernels(context)); }
 
 uint64_t t3_last_kernel(const struct t3_context* context) {
-  const struct t3_state* state = state_of(context);
+  const struct t3_state* state = const_state_of(context);
   if (!t3_is_open(context)) return 0;
   const struct t3_queue_state* queue = &state->queues[state->queue];
   return queue->submitted != queue->first_kernel ? queue->submitted : 0;
@@ -153,7 +153,7 @@ static enum t3_status run_kernel(struct t3_context* context, struct t3_submissio
 
 /* What lies there would be overwritten when a packet is queued. */
 static bool is_in_ring(const struct t3_context* context, uint64_t address, uint32_t bytes) {
-  const struct t3_state* state = state_of(context);
+  const struct t3_state* state = const_state_of(context);
   for (uint32_t queue = 0; queue < T3_QUEUES; ++queue) {
     const uint64_t begin = state->queues[queue].base;
     if (!state->queues[queue].is_open) continue;
@@ -166,7 +166,7 @@ enum { ARGUMENT_ALIGNMENT = 32 };
 
 /* They are written before the packet is, so that the kernel queue would refuse them too late. */
 static enum t3_status check_argument_memory(const struct t3_context* context, uint64_t address, uint32_t bytes) {
-  const struct t3_state* state = state_of(context);
+  const struct t3_state* state = const_state_of(context);
   const uint64_t begin = t3_on_gpu(state->gpu, 0);
   if (address % ARGUMENT_ALIGNMENT != 0) return T3_UNALIGNED;
   if (address < begin || address >= state->memory_end || bytes > state->memory_end - address) return T3_BAD_ADDRESS;

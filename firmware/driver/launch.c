@@ -13,7 +13,7 @@
   } while (0)
 
 uint32_t t3_queue_in_use(const struct t3_context* context) {
-  return t3_is_open(context) ? state_of(context)->queue : 0;
+  return t3_is_open(context) ? const_state_of(context)->queue : 0;
 }
 
 enum t3_status t3_launch_kernel(struct t3_context* context, uint32_t queue, const char* kernel, const void* arguments,
@@ -56,8 +56,8 @@ enum t3_status t3_wait_queue(struct t3_context* context, uint32_t queue) {
 }
 
 uint64_t t3_last_launch(const struct t3_context* context, uint32_t queue) {
-  if (!t3_is_open(context) || queue >= T3_QUEUES || !state_of(context)->queues[queue].is_open) return 0;
-  const struct t3_queue_state* of_queue = &state_of(context)->queues[queue];
+  if (!t3_is_open(context) || queue >= T3_QUEUES || !const_state_of(context)->queues[queue].is_open) return 0;
+  const struct t3_queue_state* of_queue = &const_state_of(context)->queues[queue];
   return of_queue->submitted != of_queue->first_kernel ? of_queue->submitted : 0;
 }
 

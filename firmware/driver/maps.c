@@ -75,7 +75,7 @@ static bool is_beyond(const struct t3_output* output, struct t3_chunk chunk) {
 
 /* What the Tracker refuses as it is needs no table, and its reason is the better one. */
 static bool may_be_tracked(const struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk) {
-  const struct t3_state* state = state_of(context);
+  const struct t3_state* state = const_state_of(context);
   const struct t3_matrix* matrix = &output->matrix;
   uint64_t bytes = 0;
   return t3_is_valid(output) && !is_beyond(output, chunk) && matrix->row_stride >= t3_row_bytes(matrix) &&

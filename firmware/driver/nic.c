@@ -81,7 +81,7 @@ static bool overlap(struct t3_allocation a, struct t3_allocation b) {
 
 /* All in one piece of memory that the program has, and not the rings of another queue pair. */
 static enum t3_status check_memory(const struct t3_context* context, struct t3_allocation rings) {
-  const struct t3_state* state = state_of(context);
+  const struct t3_state* state = const_state_of(context);
   uint32_t i = 0;
   while (i < state->allocation_count && !is_within(rings, state->allocations[i])) ++i;
   if (i == state->allocation_count) return T3_INVALID_ARGUMENT;

@@ -67,7 +67,7 @@ enum t3_status t3_open_queue(struct t3_context* context, struct t3_queue_options
 }
 
 static bool is_open(const struct t3_context* context, uint32_t queue) {
-  return queue < T3_QUEUES && state_of(context)->queues[queue].is_open;
+  return queue < T3_QUEUES && const_state_of(context)->queues[queue].is_open;
 }
 
 static enum t3_status set_queue(struct t3_context* context, uint32_t queue, const struct t3_queue_options* options) {

@@ -19,7 +19,7 @@ static inline struct t3_registers t3_block_on(const struct t3_hal* hal, uint32_t
 }
 
 static inline struct t3_registers t3_own_block(const struct t3_context* context, enum t3_block block) {
-  return t3_block_on(state_of(context)->hal, state_of(context)->gpu, block);
+  return t3_block_on(const_state_of(context)->hal, const_state_of(context)->gpu, block);
 }
 
 static inline void t3_put32(struct t3_registers* r, uint32_t offset, uint32_t value) {

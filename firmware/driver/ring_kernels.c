@@ -44,7 +44,7 @@ struct ring {
 };
 
 static struct ring whole_ring(const struct t3_context* context) {
-  const struct t3_state* state = state_of(context);
+  const struct t3_state* state = const_state_of(context);
   return (struct ring){state->gpu, state->gpus, t3_ring_previous(context)};
 }
 

@@ -28,13 +28,13 @@ static uint32_t queue_number(uint32_t context, uint32_t from, uint32_t to, uint3
 
 static uint64_t table_entries(const struct t3_context* context, const struct t3_shmem_options* options) {
   return round_up(T3_SHMEM_TABLE_ENTRY_BYTES +
-                  (uint64_t)options->contexts * state_of(context)->gpus * T3_SHMEM_QUEUE_ENTRY_BYTES);
+                  (uint64_t)options->contexts * const_state_of(context)->gpus * T3_SHMEM_QUEUE_ENTRY_BYTES);
 }
 
 static uint64_t bytes_of_queue(uint32_t entries) { return round_up(COUNTERS_BYTES + t3_nic_queue_bytes(entries)); }
 
 static enum t3_status check(const struct t3_context* context, const struct t3_shmem_options* options) {
-  const struct t3_state* state = state_of(context);
+  const struct t3_state* state = const_state_of(context);
   const uint32_t entries = options->entries;
   if (options->heap_bytes == 0 || options->contexts == 0 || entries < 2 || (entries & (entries - 1)) != 0)
     return T3_INVALID_ARGUMENT;
@@ -57,7 +57,7 @@ static enum t3_status take_memory(struct t3_context* context, const struct t3_sh
 /* What another GPU has told and this one, by its names, which are as many; each that differs is a line of the log. */
 static enum t3_status compare(const struct t3_context* context, const char* call, uint32_t gpu, const uint64_t* other,
                               const uint64_t* mine, const char* const* names, uint32_t count) {
-  const struct t3_state* state = state_of(context);
+  const struct t3_state* state = const_state_of(context);
   enum t3_status status = T3_OK;
   for (uint32_t i = 0; i < count; ++i) {
     char line[160];
@@ -96,7 +96,7 @@ static enum t3_status read_reached(struct t3_context* context, uint32_t gpu, uin
 
 static struct t3_shmem_queue queue_for(const struct t3_context* context, const struct t3_shmem_heap* heap,
                                        uint32_t number, uint32_t gpu) {
-  const struct t3_state* state = state_of(context);
+  const struct t3_state* state = const_state_of(context);
   struct t3_shmem_queue entry = {0};
   if (gpu == state->gpu) return entry;
   const struct t3_nic_queue* queue = &heap->queues[queue_number(number, state->gpu, gpu, state->gpus)];

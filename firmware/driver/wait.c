@@ -22,7 +22,7 @@ enum t3_status t3_leave(struct t3_context* context, enum t3_status status) {
 }
 
 uint64_t t3_deadline(const struct t3_context* context) {
-  const struct t3_state* state = state_of(context);
+  const struct t3_state* state = const_state_of(context);
   if (state->timeout_ns == T3_FOREVER) return T3_FOREVER;
   const uint64_t now = state->hal->time_ns(state->hal->platform);
   return state->timeout_ns < T3_FOREVER - now ? now + state->timeout_ns : T3_FOREVER;

@@ -23,13 +23,14 @@ bool is_class_name(const std::string& name, const std::string& end) {
 
 /// The class has a number from now on.
 std::optional<KernelRegistry::Refusal> refusal_of_class(const std::string& kernel, const char* what, const char* name,
-                                                        const std::string& end) {
+                                                        TrafficDirection direction) {
+  const char* const end = direction == TrafficDirection::reads ? "_read" : "_write";
   const std::string found = name == nullptr ? fmt::format("{}found no class of what it {}", kernel, what)
                                             : fmt::format("{}found that it {} {}", kernel, what, name);
   if (name == nullptr || !is_class_name(name, end))
     return KernelRegistry::Refusal{
         found, fmt::format("the name of one, in small letters, digits and _, that ends in {}", end)};
-  if (traffic_class_of(name)) return {};
+  if (traffic_class_of(name, direction)) return {};
   return KernelRegistry::Refusal{found, fmt::format("at most {} classes of traffic, the platform's {} among them",
                                                     traffic_classes_most, std::size(traffic_class_values))};
 }
@@ -59,8 +60,8 @@ std::optional<KernelRegistry::Refusal> KernelRegistry::refusal(const t3_kernel& 
                     most_argument_size)};
   if (!is_bool(added.is_producer))
     return Refusal{name + fmt::format("found an is_producer of {}", byte_of(added.is_producer)), a_bool};
-  if (auto refused = refusal_of_class(name, "reads", added.reads, "_read")) return refused;
-  if (auto refused = refusal_of_class(name, "writes", added.writes, "_write")) return refused;
+  if (auto refused = refusal_of_class(name, "reads", added.reads, TrafficDirection::reads)) return refused;
+  if (auto refused = refusal_of_class(name, "writes", added.writes, TrafficDirection::writes)) return refused;
   const std::uint32_t handle = t3_kernel_handle(added.name);
   if (const t3_kernel* other = find(handle))
     return Refusal{name + fmt::format("its handle {:#010x} is that of {} as well", handle, other->name),

@@ -96,6 +96,10 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
 
   /// Storage of the table (T3 4.2.1: 256 x 8 x 76 bits = 19 KiB).
   std::uint64_t size_bytes() const;
+  /// Wavefront tiles that had all their accesses; most entries in use at a time; entries moved to HBM.
+  std::uint64_t triggers() const { return triggers_; }
+  std::uint64_t peak_entries() const { return peak_; }
+  std::uint64_t spills() const { return spills_; }
   const char* group() const override { return "tracker"; }
   void visit_statistics(const StatisticVisitor& visit) const override;
 

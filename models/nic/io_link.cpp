@@ -12,8 +12,8 @@ IoLink::IoLink(const sc_core::sc_module_name& name, const NicParameters& paramet
     : sc_module(name),
       parameters_(parameters),
       functional_(functional),
-      reads_(traffic_class_of("nic_read").value_or(TrafficClass::control)),
-      writes_(traffic_class_of("nic_write").value_or(TrafficClass::control)) {
+      reads_(traffic_class_of("nic_read", TrafficDirection::reads).value_or(TrafficClass::control)),
+      writes_(traffic_class_of("nic_write", TrafficDirection::writes).value_or(TrafficClass::control)) {
   SC_HAS_PROCESS(IoLink);
   SC_METHOD(step);
   sensitive << events_.event();

@@ -5,10 +5,15 @@
 namespace t3vp {
 namespace {
 
-/// Names of the classes behind the enumeration. They are the same on all GPUs, and stay as long as the process lives.
-std::deque<std::string>& others() {
-  static std::deque<std::string> names;
-  return names;
+struct Other {
+  std::string name;
+  TrafficDirection direction;
+};
+
+/// The classes behind the enumeration. They are the same on all GPUs, and stay as long as the process lives.
+std::deque<Other>& others() {
+  static std::deque<Other> classes;
+  return classes;
 }
 
 }  // namespace
@@ -18,12 +23,12 @@ bool is_traffic_class(TrafficClass traffic) {
   return index_of(traffic) < known || index_of(traffic) < known + others().size();
 }
 
-std::optional<TrafficClass> traffic_class_of(const std::string& name) {
+std::optional<TrafficClass> traffic_class_of(const std::string& name, TrafficDirection direction) {
   for (const TrafficClass known : traffic_classes())
     if (name == name_of_traffic(known)) return known;
   const std::size_t next = std::size(traffic_class_values) + others().size();
   if (next == traffic_classes_most) return {};
-  others().push_back(name);
+  others().push_back({name, direction});
   return static_cast<TrafficClass>(next);
 }
 
@@ -36,7 +41,24 @@ std::vector<TrafficClass> traffic_classes() {
 
 const char* name_of_traffic(TrafficClass traffic) {
   const std::size_t known = std::size(traffic_class_values);
-  return index_of(traffic) < known ? name_of(traffic) : others().at(index_of(traffic) - known).c_str();
+  return index_of(traffic) < known ? name_of(traffic) : others().at(index_of(traffic) - known).name.c_str();
+}
+
+TrafficDirection direction_of(TrafficClass traffic) {
+  switch (traffic) {
+    case TrafficClass::gemm_read:
+    case TrafficClass::rs_read:
+    case TrafficClass::ag_read:
+      return TrafficDirection::reads;
+    case TrafficClass::gemm_write:
+    case TrafficClass::rs_write:
+    case TrafficClass::ag_write:
+      return TrafficDirection::writes;
+    case TrafficClass::setup:
+    case TrafficClass::control:
+      return TrafficDirection::neither;
+  }
+  return others().at(index_of(traffic) - std::size(traffic_class_values)).direction;
 }
 
 }  // namespace t3vp

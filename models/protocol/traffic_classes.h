@@ -10,9 +10,15 @@
 
 namespace t3vp {
 
-/// Finds the class with this name, which gets the next number when nobody has asked for it before; nothing when there
-/// are traffic_classes_most of them.
-std::optional<TrafficClass> traffic_class_of(const std::string& name);
+enum class TrafficDirection { neither, reads, writes };
+
+/// Finds the class with this name. When nobody has asked for it before it gets the next number, and this direction;
+/// nothing when there are traffic_classes_most of them.
+std::optional<TrafficClass> traffic_class_of(const std::string& name,
+                                             TrafficDirection direction = TrafficDirection::neither);
+
+/// Whether the accesses of a class that there is read or write; neither: both may be in it.
+TrafficDirection direction_of(TrafficClass traffic);
 
 /// All of them up to now: those of the enumeration in its order, then the others as they have come.
 std::vector<TrafficClass> traffic_classes();

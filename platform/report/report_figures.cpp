@@ -7,6 +7,7 @@
 #include <regex>
 
 #include "report/report.h"
+#include "report/statistic_names.h"
 #include "workloads/registry.h"
 
 namespace t3vp {
@@ -74,7 +75,8 @@ Figures row_figures(const json& report) {
   Figures figures = figures_of(report);
   figures.erase("method");  // a column of the row already
   for (const json& statistic : report.at("statistics"))
-    if (const auto name = statistic.at("name").get<std::string>(); name.rfind("gpu0.", 0) != 0) figures.erase(name);
+    if (const auto name = statistic.at("name").get<std::string>(); !is_statistic_of(name, statistics_of_gpu(0)))
+      figures.erase(name);
   const json& links = report.at("links");
   const auto less = [](const json& a, const json& b) { return a.at("wire_bytes") < b.at("wire_bytes"); };
   if (!links.empty()) take_link(*std::max_element(links.begin(), links.end(), less), "busiest", figures);

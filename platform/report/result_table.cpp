@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "report/report.h"
+#include "report/statistic_names.h"
 
 namespace t3vp {
 namespace {
@@ -140,10 +141,10 @@ std::string link_rows(const ordered_json& links) {
 
 /// Of a GPU's NIC, by name; empty where there is none.
 std::map<std::string, double> nic_figures(const ordered_json& statistics, std::size_t gpu) {
-  const std::string prefix = fmt::format("gpu{}.nic.", gpu);
+  const std::string prefix = statistics_of_nic(gpu);
   std::map<std::string, double> figures;
   for (const ordered_json& statistic : statistics)
-    if (const auto name = statistic.at("name").get<std::string>(); name.rfind(prefix, 0) == 0)
+    if (const auto name = statistic.at("name").get<std::string>(); is_statistic_of(name, prefix))
       figures[name.substr(prefix.size())] = statistic.at("value").get<double>();
   return figures;
 }

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "protocol/traffic_classes.h"
+#include "report/statistic_names.h"
 
 namespace t3vp {
 namespace {
@@ -160,18 +161,13 @@ void gather_figures(const RunConfiguration& configuration, const Node& node, con
     result.dram_bytes.push_back(dram_bytes_of(*gpu));
     result.host.dram_accesses += gpu->memory.dram_accesses();
     TrackerFigures& figures = result.tracker;
-    gpu->memory.tracker.visit_statistics(
-        [&](const std::string& name, const std::string&, const std::string&, double value) {
-          const auto raise = [value](std::uint64_t& figure) {
-            figure = std::max(figure, static_cast<std::uint64_t>(value));
-          };
-          if (name == "triggers") raise(figures.triggers);
-          if (name == "peak_entries") raise(figures.peak_entries);
-          if (name == "spills") raise(figures.spills);
-        });
-    figures.size_bytes = gpu->memory.tracker.size_bytes();
+    const memory::Tracker& tracker = gpu->memory.tracker;
+    figures.triggers = std::max(figures.triggers, tracker.triggers());
+    figures.peak_entries = std::max(figures.peak_entries, tracker.peak_entries());
+    figures.spills = std::max(figures.spills, tracker.spills());
+    figures.size_bytes = tracker.size_bytes();
     gpu->visit_statistics([&](const std::string& name, const std::string& unit, const std::string& text, double value) {
-      result.statistics.push_back({fmt::format("gpu{}.{}", gpu->processor.gpu(), name), unit, text, value});
+      result.statistics.push_back({statistics_of_gpu(gpu->processor.gpu()) + name, unit, text, value});
     });
   }
   // A run that broke off has no total.

@@ -3,14 +3,6 @@
 #include "protocol/traffic_classes.h"
 
 namespace t3vp {
-namespace {
-
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-}  // namespace
-
 OperationRun::OperationRun(const RunConfiguration& configuration, Gpu& gpu)
     : gpu_(gpu), memory_(gpu), names_(configuration.workload->operations()) {
   gpu.processor.on_phase([this](const std::string& phase, bool begin) {
@@ -32,15 +24,15 @@ void OperationRun::operation(bool begin) {
     if (checker_) checker_->before(number);
     return;
   }
-  const auto moved = [&](const std::string& direction) {
+  const auto moved = [&](TrafficDirection direction) {
     std::uint64_t sum = 0;
     for (const TrafficClass traffic : traffic_classes())
-      if (ends_with(name_of_traffic(traffic), direction)) sum += bytes[index_of(traffic)] - bytes_[index_of(traffic)];
+      if (direction_of(traffic) == direction) sum += bytes[index_of(traffic)] - bytes_[index_of(traffic)];
     return sum;
   };
   if (checker_) checker_->after(number);
-  figures_.push_back(
-      {names_[number].name, names_[number].part, to_ns(now() - begin_), moved("_read"), moved("_write")});
+  figures_.push_back({names_[number].name, names_[number].part, to_ns(now() - begin_), moved(TrafficDirection::reads),
+                      moved(TrafficDirection::writes)});
 }
 
 }  // namespace t3vp

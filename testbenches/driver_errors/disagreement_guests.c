@@ -107,7 +107,7 @@ static struct t3_ring_all_gather_arguments gather_arguments(const struct stage* 
   const struct t3_context* gpu = &s->gpu;
   return (struct t3_ring_all_gather_arguments){.out = s->out.matrix.address,
                                                .peer_out = s->peer_out,
-                                               .signal_epoch = state_of(gpu)->ring_epoch,
+                                               .signal_epoch = const_state_of(gpu)->ring_epoch,
                                                .m = s->out.matrix.rows,
                                                .n = s->out.matrix.columns,
                                                .ldo = (uint32_t)s->out.matrix.row_stride,

@@ -27,6 +27,16 @@ TEST_CASE("classes of traffic are those of the enumeration and up to 32 with tho
   REQUIRE(traffic_classes().size() == traffic_classes_most);
 }
 
+TEST_CASE("a class of traffic has the direction that it came with") {
+  CHECK(direction_of(TrafficClass::rs_read) == TrafficDirection::reads);
+  CHECK(direction_of(TrafficClass::ag_write) == TrafficDirection::writes);
+  CHECK(direction_of(TrafficClass::setup) == TrafficDirection::neither);
+  const TrafficClass added = traffic_class_of("moved_to", TrafficDirection::writes).value();
+  CHECK(direction_of(added) == TrafficDirection::writes);
+  CHECK(direction_of(traffic_class_of("moved_to", TrafficDirection::reads).value()) == TrafficDirection::writes);
+  CHECK(direction_of(traffic_class_of("other_read").value()) == TrafficDirection::neither);
+}
+
 TEST_CASE("times are integer picoseconds") {
   REQUIRE(from_ns(114.3) == 114'300);
   REQUIRE(to_ns(114'300) == 114.3);
