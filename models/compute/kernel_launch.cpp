@@ -112,7 +112,7 @@ void KernelQueue::step(const Event& event) {
       delivered(event);
       break;
     case Step::taken:
-      if (!stopping_) answered(event.slot, *event.transaction);
+      if (!stopping_) answered(*event.transaction);
       break;
     case Step::elapsed:
       if (!stopping_) kernel_->elapsed(event.slot, event.tag);
@@ -149,7 +149,7 @@ void KernelQueue::delivered(const Event& event) {
   if (event.slot == dispatcher)
     fetched(transaction);
   else if (!transaction.extension().taken || is_for_all_memories(transaction))
-    answered(event.slot, transaction);
+    answered(transaction);
   else if (--unacknowledged_ == 0 && all_finished())
     complete(failure_);
   transaction.release();
@@ -160,10 +160,10 @@ bool KernelQueue::is_for_all_memories(const Transaction& transaction) {
   return address_map::gpu_of(address) == address_map::all_gpus && address_map::is_hbm(address);
 }
 
-void KernelQueue::answered(Slot slot, Transaction& transaction) {
+void KernelQueue::answered(Transaction& transaction) {
   const std::uint64_t token = transaction.extension().token;
   transaction.extension().token = token & 0xFFFFFFFF;
-  kernel_->answered(slot, transaction);
+  kernel_->answered(transaction);
   transaction.extension().token = token;
 }
 

@@ -120,7 +120,7 @@ class KernelQueue final : public KernelHost {
 
   void arrived(const Event& event);
   void delivered(const Event& event);
-  void answered(Slot slot, Transaction& transaction);
+  void answered(Transaction& transaction);
   void note_failure(Transaction& transaction);
   bool is_refused_read(const tlm::tlm_generic_payload& transaction) const;
   void fetch();
