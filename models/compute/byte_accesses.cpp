@@ -18,7 +18,7 @@ Transaction& ByteAccesses::real_bytes(Operation operation, std::uint64_t address
 
 void ByteAccesses::read(Wave& wave) {
   const t3_bytes& asked = wave.waiting->bytes;
-  wave.in_flight = true;
+  wave.ends_later = true;
   accesses_.issue(wave, real_bytes(Operation::load, asked.address, asked.bytes, asked.cached),
                   accesses_.behind_stores(wave, asked.address));
 }
@@ -49,7 +49,7 @@ void ByteAccesses::fetch_add(Wave& wave) {
   transaction.extension().cached = false;
   transaction.extension().addend = integer.addend;
   transaction.attach_buffer();
-  wave.in_flight = true;
+  wave.ends_later = true;
   accesses_.issue(wave, transaction, accesses_.behind_stores(wave, integer.address));
 }
 
@@ -72,7 +72,7 @@ void ByteAccesses::signal(Wave& wave) {
   }
   transaction.attach_buffer();
   transaction.get_data_ptr()[0] = 1;
-  wave.in_flight = true;
+  wave.ends_later = true;
   accesses_.issue(wave, transaction, accesses_.behind_stores(wave, counter.address));
 }
 
@@ -81,7 +81,7 @@ void ByteAccesses::await(Wave& wave) {
   Transaction& transaction = host_.pool().make(Operation::wait, counter.address, {1, 8, 0});
   transaction.extension().threshold = counter.threshold;
   transaction.extension().ring = agreement_.expected;
-  wave.in_flight = true;
+  wave.ends_later = true;
   accesses_.issue(wave, transaction, 0);
 }
 

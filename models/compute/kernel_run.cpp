@@ -53,7 +53,7 @@ void KernelRun::start(Slot slot, std::uint32_t index) {
     wave.place = static_cast<std::size_t>(&wave - waves_.data());
     tiles_.clear(wave.place);
     wave.waiting = nullptr;
-    wave.in_flight = false;
+    wave.ends_later = false;
     timeline_.begin(wave);
     WavePrograms::start(wave);
     ready_.push_back(&wave);
@@ -63,7 +63,7 @@ void KernelRun::start(Slot slot, std::uint32_t index) {
 
 void KernelRun::go_on(Wave& wave) {
   wave.waiting = nullptr;
-  wave.in_flight = false;
+  wave.ends_later = false;
   ready_.push_back(&wave);
   run_ready();
 }
@@ -155,7 +155,7 @@ void KernelRun::answered(Transaction& transaction) {
 
 /// Whether the call that the wave waits in is done.
 bool KernelRun::serve(Wave& wave) {
-  if (wave.in_flight) return false;
+  if (wave.ends_later) return false;
   const t3_call& asked = *wave.waiting;
   switch (asked.kind) {
     case T3_CALL_LOAD:
@@ -259,12 +259,12 @@ bool KernelRun::meet(Wave& wave) {
                            plan_.waves - workgroup.running));
     return false;
   }
-  wave.in_flight = true;
+  wave.ends_later = true;
   if (++workgroup.met != plan_.waves) return false;
   workgroup.met = 0;
   for (std::uint32_t number = 0; number < plan_.waves; ++number) {
     Wave& other = wave_of(wave.slot, number);
-    other.in_flight = false;
+    other.ends_later = false;
     if (&other != &wave) ready_.push_back(&other);
   }
   return true;

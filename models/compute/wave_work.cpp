@@ -30,7 +30,7 @@ std::string WaveWork::occupy(Wave& wave, const t3_call& work) {
   if (end == 0 || static_cast<double>(end) > end_of_time_ps)
     return fmt::format("work of {} cycles: work that ends within {:.0f} s of simulated time expected", cycles,
                        end_of_time_ps / 1e12);
-  wave.in_flight = true;
+  wave.ends_later = true;
   tiles_.begin(wave.place, work);
   host_.schedule(end, wave.slot, wave.given.wave);
   return {};
