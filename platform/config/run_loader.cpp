@@ -125,7 +125,7 @@ json resolved_limits(const Limits& limits) {
 }
 
 /// What the method means.
-const char* usual_program(const RunConfiguration& c) { return c.workload->usual_program(c.method); }
+std::string usual_program(const RunConfiguration& c) { return c.workload->usual_program(c.method); }
 
 json resolved_phases(const Phases& phases) {
   json list = json::array();
@@ -205,7 +205,7 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
   if (run.contains("models")) models_of(files.run);  // right, whether the workload is of a model or not
   const std::shared_ptr<Workload> workload = read_workload(files.run);
   c.workload = workload;
-  c.method = run.value("method", std::string(workload->usual_method()));
+  c.method = run.value("method", workload->usual_method());
   c.software = read_software(files.run, usual_program(c));
   if (!c.software.library) c.built_in_program = c.software.program;
   c.phases = phases_of(run);

@@ -113,12 +113,11 @@ bool is_numeric_key(const std::string& key) {
   static const Figures known = [] {
     RunConfiguration configuration;
     nlohmann::json& workload = configuration.resolved["workload"] = nlohmann::json::object();
-    for (const WorkloadKind* kind : workload_kinds()) workload.update(kind->numbers);
     RunResult result;
-    for (const char* phase :
-         {phases::collective, phases::pooling, phases::all_to_all, phases::arrival, phases::gemv, phases::all_reduce})
-      result.time_ns.phases.emplace_back(phase, 0);
-    for (const char* phase : phases::of_training) result.time_ns.phases.emplace_back(phase, 0);
+    for (const WorkloadKind* kind : workload_kinds()) {
+      workload.update(kind->numbers);
+      for (const char* phase : kind->phases) result.time_ns.phases.emplace_back(phase, 0);
+    }
     result.time_ns.ends = {0};
     result.links.resize(1);
     return row_figures(report_json(configuration, result));

@@ -6,23 +6,27 @@
 #include <algorithm>
 
 #include "workloads/all_workloads.h"
+#include "workloads/description_of.h"
 
 namespace t3vp {
 namespace {
 
 using nlohmann::json;
 
-bool has(const std::vector<const char*>& keys, const std::string& key) {
-  return std::find(keys.begin(), keys.end(), key) != keys.end();
+const WorkloadDescription& description_of(const WorkloadKind& kind) { return description_of(kind.name); }
+
+bool has(const WorkloadDescription& description, const std::string& key) {
+  return std::find(description.keys.begin(), description.keys.end(), key) != description.keys.end();
 }
 
 /// What else there has to be for a key that the chosen room does not have: "model or layer".
 std::string keys_beside(const std::string& key) {
-  std::vector<const char*> names;
+  std::vector<std::string_view> names;
   for (const WorkloadKind* kind : workload_kinds()) {
-    for (const WorkloadKind::Beside& beside : kind->beside)
-      if (key == beside.key) names.insert(names.end(), beside.others.begin(), beside.others.end());
-    if (has(kind->keys, key)) names.insert(names.end(), kind->choosing.begin(), kind->choosing.end());
+    const WorkloadDescription& description = description_of(*kind);
+    for (const auto& [own, other] : kind->beside)
+      if (key == own) names.emplace_back(other);
+    if (has(description, key) && !description.given_by.empty()) names.push_back(description.given_by);
   }
   return fmt::format("{}", fmt::join(names, " or "));
 }
@@ -30,28 +34,30 @@ std::string keys_beside(const std::string& key) {
 const WorkloadKind* chosen_kind(const json& workload) {
   const WorkloadKind* usual = nullptr;
   for (const WorkloadKind* kind : workload_kinds()) {
-    if (kind->choosing.empty()) usual = kind;
-    for (const char* key : kind->choosing)
-      if (workload.contains(key)) return kind;
+    const std::string_view given_by = description_of(*kind).given_by;
+    if (given_by.empty())
+      usual = kind;
+    else if (workload.contains(given_by))
+      return kind;
   }
   return usual;
 }
 
 bool is_of_some_room(const std::string& key) {
   return std::any_of(workload_kinds().begin(), workload_kinds().end(),
-                     [&](const WorkloadKind* kind) { return has(kind->keys, key) || has(kind->choosing, key); });
+                     [&](const WorkloadKind* kind) { return has(description_of(*kind), key); });
 }
 
 void check_key(const Document& run, const WorkloadKind& chosen, const std::string& key) {
   const json& workload = run.content.at("workload");
+  const WorkloadDescription& description = description_of(chosen);
   const std::string place = "/workload/" + key;
-  const auto stands = [&](const char* other) { return workload.contains(other); };
-  for (const WorkloadKind::Beside& beside : chosen.beside)
-    if (key == beside.key && std::none_of(beside.others.begin(), beside.others.end(), stands))
+  for (const auto& [own, other] : chosen.beside)
+    if (key == own && !workload.contains(other))
       run.reject(place, fmt::format("this key only beside {}", keys_beside(key)));
-  if (has(chosen.keys, key) || has(chosen.choosing, key) || !is_of_some_room(key)) return;
-  if (chosen.choosing.empty()) run.reject(place, fmt::format("this key only beside {}", keys_beside(key)));
-  run.reject(place, fmt::format("not this key beside {}", chosen.choosing.front()));
+  if (has(description, key) || !is_of_some_room(key)) return;
+  if (description.given_by.empty()) run.reject(place, fmt::format("this key only beside {}", keys_beside(key)));
+  run.reject(place, fmt::format("not this key beside {}", description.given_by));
 }
 
 }  // namespace
@@ -59,12 +65,12 @@ void check_key(const Document& run, const WorkloadKind& chosen, const std::strin
 const std::vector<const WorkloadKind*>& workload_kinds() { return all_workload_kinds(); }
 
 std::vector<std::string> workload_methods() {
-  std::vector<const WorkloadKind*> kinds = workload_kinds();
-  std::stable_partition(kinds.begin(), kinds.end(), [](const WorkloadKind* kind) { return kind->choosing.empty(); });
+  std::vector<WorkloadDescription> all(workload_descriptions.begin(), workload_descriptions.end());
+  std::stable_partition(all.begin(), all.end(), [](const WorkloadDescription& d) { return d.given_by.empty(); });
   std::vector<std::string> names;
-  for (const WorkloadKind* kind : kinds)
-    for (const char* method : kind->methods)
-      if (std::find(names.begin(), names.end(), method) == names.end()) names.emplace_back(method);
+  for (const WorkloadDescription& description : all)
+    for (const MethodDescription& method : description.methods)
+      if (std::find(names.begin(), names.end(), method.name) == names.end()) names.emplace_back(method.name);
   return names;
 }
 
@@ -86,15 +92,13 @@ void check_program(const Document& run, const Workload& workload, const RunSetti
   if (program.empty()) return;
   if (!workload.is_there()) run.reject("/workload", "a workload, since the program is " + program);
   const std::string usual = workload.usual_program(settings.method);
-  const WorkloadKind* const own = kind_of_workload(run);
+  if (program == usual) return;
+  const WorkloadKind& own = *kind_of_workload(run);
+  for (const WorkloadKind::Program& mine : own.programs)
+    if (mine.name == usual) run.reject("/program", fmt::format("{}, or nothing, of {}", usual, mine.of));
   for (const WorkloadKind* kind : workload_kinds())
-    for (const WorkloadKind::Program& other : kind->programs) {
-      if (program != other.name || program == usual || (kind == own && other.of == nullptr)) continue;
-      for (const WorkloadKind::Program& mine : own->programs)
-        if (mine.name == usual && mine.of != nullptr)
-          run.reject("/program", fmt::format("{}, or nothing, of {}", usual, mine.of));
-      run.reject("/program", fmt::format("another program, since {}", other.otherwise));
-    }
+    for (const WorkloadKind::Program& other : kind->programs)
+      if (program == other.name) run.reject("/program", fmt::format("another program, since {}", other.otherwise));
 }
 
 }  // namespace t3vp

@@ -3,14 +3,16 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "workloads/workload.h"
 
 namespace t3vp {
 
-/// What a room says of itself: a constant `<name>_kind` in <name>/<name>_workload.cpp.
+/// What a room says of itself beside its description: a constant `<name>_kind` in <name>/<name>_workload.cpp.
 struct WorkloadKind {
+  /// Words about one of its programs; a room with several programs for one shape needs none.
   struct Program {
     const char* name;
     const char* of;         ///< "embedding tables", in "embedding, or nothing, of embedding tables"
@@ -18,20 +20,13 @@ struct WorkloadKind {
   };
 
   const char* name;
-  std::vector<const char*>
-      choosing;                   ///< keys below /workload of which each chooses the room; none: it is the usual one
-  std::vector<const char*> keys;  ///< further keys of its own
-  /// Keys that stand beside another one alone.
-  struct Beside {
-    const char* key;
-    std::vector<const char*> others;
-  };
-  std::vector<Beside> beside;
-  std::vector<const char*> methods;  ///< the usual one first
   std::vector<Program> programs;
   std::vector<std::string> buffers;  ///< names of those that its programs publish, as regular expressions
+  std::vector<const char*> phases;   ///< that its programs mark, beside those of a GEMM and its collective
   nlohmann::json numbers;            ///< a resolved workload with all numbers that it may have
   std::shared_ptr<Workload> (*read)(const Document& run);
+  /// Keys that stand beside another one alone: "tp" beside "model".
+  std::vector<std::pair<const char*, const char*>> beside = {};
 };
 
 const std::vector<const WorkloadKind*>& workload_kinds();

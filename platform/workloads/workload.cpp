@@ -7,6 +7,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "workloads/description_of.h"
+
 namespace t3vp {
 
 const char* name_of(Operands operands) { return operands == Operands::exact ? "exact" : "random"; }
@@ -38,9 +40,24 @@ bool Workload::runs_apart(const std::string& method) const {
   return method == "ideal-overlap" || method == "ideal-rs-nmc";
 }
 
-const char* Workload::usual_program(const std::string& method) const {
-  if (runs_apart(method)) return "isolated";
-  return method == "sequential" ? "sequential" : "fused";
+namespace {
+
+/// A program of the user's own without a workload has the methods of the usual one.
+const WorkloadDescription& description_or_usual(const std::string& room) {
+  if (!room.empty()) return description_of(room);
+  return *std::find_if(workload_descriptions.begin(), workload_descriptions.end(),
+                       [](const WorkloadDescription& d) { return d.given_by.empty(); });
+}
+
+}  // namespace
+
+std::string Workload::usual_method() const { return std::string(description_or_usual(room_).methods.front().name); }
+
+std::string Workload::usual_program(const std::string& method) const {
+  const std::vector<MethodDescription>& methods = description_or_usual(room_).methods;
+  for (const MethodDescription& each : methods)
+    if (each.name == method) return std::string(each.program);
+  return std::string(methods.front().program);
 }
 
 std::uint32_t Workload::gpus(const Document& run, bool) const {

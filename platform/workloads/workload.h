@@ -50,12 +50,14 @@ struct IsolatedRuns {
 class Workload {
  public:
   Workload() = default;
+  /// The room's name, of whose description methods and programs are.
+  explicit Workload(const char* room) : room_(room) {}
   Workload(const Workload&) = default;
   Workload& operator=(const Workload&) = delete;
   virtual ~Workload() = default;
 
   /// False of this class alone.
-  virtual bool is_there() const { return false; }
+  bool is_there() const { return !room_.empty(); }
   /// For people; the run file's, or made from the shape.
   const std::string& label() const { return label_; }
   /// `workload` of a run file that says the same, everything written out.
@@ -63,9 +65,9 @@ class Workload {
   /// The same work without the names of label, model and sub-layer: equal work has equal configurations then.
   virtual std::shared_ptr<Workload> unnamed() const { return std::make_shared<Workload>(*this); }
 
-  virtual const char* usual_method() const { return "t3-mca"; }
+  std::string usual_method() const;
   /// The platform's program that runs the method.
-  virtual const char* usual_program(const std::string& method) const;
+  virtual std::string usual_program(const std::string& method) const;
   /// The method runs its phases apart, and the longest of some count.
   virtual bool runs_apart(const std::string& method) const;
   virtual std::optional<IsolatedRuns> isolated_runs(const RunSettings&) const { return {}; }
@@ -123,6 +125,7 @@ class Workload {
   void name(const std::string& text) { label_ = text; }
 
  private:
+  std::string room_;
   std::string label_;
 };
 

@@ -19,7 +19,7 @@ constexpr const char* algorithm_place = "/workload/collective/algorithm";
 
 }  // namespace
 
-CollectiveWorkload::CollectiveWorkload(const Document& run) {
+CollectiveWorkload::CollectiveWorkload(const Document& run) : Workload("collective") {
   const json& given = run.content.at("workload").at("collective");
   t3_collective_workload read{};
   CollectiveWorkloadSettings settings;
@@ -175,12 +175,9 @@ double CollectiveWorkload::weight(const RunSettings& settings) const {
 extern const WorkloadKind collective_kind;
 const WorkloadKind collective_kind{
     "collective",
-    {"collective"},
-    {},
-    {},
-    {"sequential"},
     {{"collective", "a collective alone", "there is no collective alone"}},
     {"in", "out"},
+    {"collective"},
     {{"collective", {{"bytes", 1}}}},
     [](const Document& run) -> std::shared_ptr<Workload> { return std::make_shared<CollectiveWorkload>(run); }};
 

@@ -13,7 +13,7 @@ using nlohmann::json;
 
 bool pools_fused(const std::string& method) { return method == "fused" || method == "fused-backward"; }
 
-EmbeddingWorkload::EmbeddingWorkload(const Document& run) {
+EmbeddingWorkload::EmbeddingWorkload(const Document& run) : Workload("embedding") {
   constexpr std::uint32_t usual_slice = 32;  // GPU-initiated overlap, Figure 10
   const json& given = run.content.at("workload").at("embedding");
   const json& pooling = given.at("pooling");
@@ -65,6 +65,10 @@ std::shared_ptr<Workload> EmbeddingWorkload::unnamed() const {
   return other;
 }
 
+std::string EmbeddingWorkload::usual_program(const std::string& method) const {
+  return dlrm_ ? "dlrm" : Workload::usual_program(method);
+}
+
 std::uint32_t EmbeddingWorkload::gpus(const Document& run, bool) const {
   return required_gpus(run, "the GPUs that have tables");
 }
@@ -96,13 +100,11 @@ double EmbeddingWorkload::weight(const RunSettings& settings) const {
 extern const WorkloadKind embedding_kind;
 const WorkloadKind embedding_kind{
     "embedding",
-    {"embedding"},
-    {"mlp"},
-    {},
-    {"bulk", "zero-copy", "fused", "fused-backward"},
     {{"embedding", "embedding tables", "there are no embedding tables"},
      {"dlrm", "embedding tables with mlp", "there are no embedding tables with mlp"}},
     {"tables", "out", "ready", "dense", "table_gradients", "gradients_ready", "(?:bucket|weights)[0-9]+"},
+    {"pooling", "all_to_all", "arrival", "forward", "bottom", "top", "backward", "top_back", "bottom_back",
+     "all_to_all_back", "update", "optimizer"},
     {{"embedding", {{"global_batch", 1}, {"tables_per_gpu", 1}, {"dimension", 1}, {"pooling", 1}, {"rows", 1}}}},
     [](const Document& run) -> std::shared_ptr<Workload> { return std::make_shared<EmbeddingWorkload>(run); }};
 

@@ -14,11 +14,9 @@ class EmbeddingWorkload : public Workload {
  public:
   explicit EmbeddingWorkload(const Document& run);
 
-  bool is_there() const override { return true; }
   nlohmann::json resolved() const override;
   std::shared_ptr<Workload> unnamed() const override;
-  const char* usual_method() const override { return "bulk"; }
-  const char* usual_program(const std::string&) const override { return dlrm_ ? "dlrm" : "embedding"; }
+  std::string usual_program(const std::string& method) const override;
   std::uint32_t gpus(const Document& run, bool may_be_alone) const override;
   Operands operands(const Document& run) const override;
   void complete(const Document& run, const Document& system, const RunSettings& settings) override;

@@ -19,7 +19,7 @@ namespace t3vp {
 
 using nlohmann::json;
 
-ExpertsWorkload::ExpertsWorkload(const Document& run) {
+ExpertsWorkload::ExpertsWorkload(const Document& run) : Workload("experts") {
   const json& given = run.content.at("workload").at("experts");
   read_experts(given, experts_, given_);
   gemm_.m = experts_.tokens;
@@ -140,12 +140,9 @@ double ExpertsWorkload::weight(const RunSettings& settings) const { return gemm_
 extern const WorkloadKind experts_kind;
 const WorkloadKind experts_kind{
     "experts",
-    {"experts"},
-    {},
-    {},
-    {"bulk", "fused"},
     {{"experts", "experts", "there are no experts"}},
     {"a", "b", "out"},
+    {"all_to_all"},
     {{"experts", {{"tokens", 1}, {"hidden", 1}, {"inner", 1}}}},
     [](const Document& run) -> std::shared_ptr<Workload> { return std::make_shared<ExpertsWorkload>(run); }};
 

@@ -35,7 +35,7 @@ void require_same(const Document& run, const json& gemm, const char* dimension, 
 
 }  // namespace
 
-GemmWorkload::GemmWorkload(const Document& run) {
+GemmWorkload::GemmWorkload(const Document& run) : Workload("gemm") {
   const json& workload = run.content.at("workload");
   const json gemm = workload.value("gemm", json::object());
   t3_gemm_workload read{};
@@ -192,12 +192,10 @@ extern const WorkloadKind gemm_kind;
 const WorkloadKind gemm_kind{
     "gemm",
     {},
-    {"gemm", "model", "sublayer", "tp", "tokens", "fused"},
-    {{"sublayer", {"model"}}, {"tp", {"model"}}, {"tokens", {"model"}}},
-    {"sequential", "t3", "t3-mca", "ideal-overlap", "ideal-rs-nmc"},
-    {{"fused", nullptr, nullptr}, {"sequential", nullptr, nullptr}, {"isolated", nullptr, nullptr}},
     {"a", "b", "out"},
+    {},
     {{"gemm", {{"m", 1}, {"n", 1}, {"k", 1}}}, {"tokens", 1}},
-    [](const Document& run) -> std::shared_ptr<Workload> { return std::make_shared<GemmWorkload>(run); }};
+    [](const Document& run) -> std::shared_ptr<Workload> { return std::make_shared<GemmWorkload>(run); },
+    {{"sublayer", "model"}, {"tp", "model"}, {"tokens", "model"}}};
 
 }  // namespace t3vp

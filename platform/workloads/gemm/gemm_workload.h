@@ -17,7 +17,6 @@ class GemmWorkload : public Workload {
  public:
   explicit GemmWorkload(const Document& run);
 
-  bool is_there() const override { return true; }
   nlohmann::json resolved() const override;
   std::shared_ptr<Workload> unnamed() const override;
   std::optional<IsolatedRuns> isolated_runs(const RunSettings& settings) const override;

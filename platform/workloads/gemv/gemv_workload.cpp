@@ -20,7 +20,7 @@ t3_collective all_reduce_of(const t3_gemv& g) { return {T3_ALL_REDUCE, T3_DIRECT
 
 }  // namespace
 
-GemvWorkload::GemvWorkload(const Document& run) {
+GemvWorkload::GemvWorkload(const Document& run) : Workload("gemv") {
   constexpr std::uint32_t access_bytes = 32;  // a slice's results fill a DRAM access
   const json& given = run.content.at("workload").at("gemv");
   read_gemv(given, gemv_);
@@ -124,12 +124,9 @@ double GemvWorkload::weight(const RunSettings& settings) const {
 extern const WorkloadKind gemv_kind;
 const WorkloadKind gemv_kind{
     "gemv",
-    {"gemv"},
-    {},
-    {},
-    {"bulk", "fused"},
     {{"gemv", "a matrix times a vector", "there is no gemv"}},
     {"matrix", "vector", "out"},
+    {"gemv", "all_reduce"},
     {{"gemv", {{"rows", 1}, {"columns", 1}, {"slice", 1}}}},
     [](const Document& run) -> std::shared_ptr<Workload> { return std::make_shared<GemvWorkload>(run); }};
 

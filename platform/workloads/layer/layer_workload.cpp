@@ -17,7 +17,7 @@ namespace t3vp {
 using nlohmann::json;
 
 LayerWorkload::LayerWorkload(const Document& run)
-    : layer_(read_layer(run)), model_(run.content.at("workload").value("model", "")) {
+    : Workload("layer"), layer_(read_layer(run)), model_(run.content.at("workload").value("model", "")) {
   name(run, shape_text());
 }
 
@@ -149,12 +149,9 @@ std::vector<std::string> tensor_names() {
 extern const WorkloadKind layer_kind;
 const WorkloadKind layer_kind{
     "layer",
-    {"layer"},
-    {"model", "attention", "parts", "transformer", "tp"},
-    {},
-    {"sequential"},
     {{"layer", "a layer", "there is no layer"}},
     tensor_names(),
+    {},
     nlohmann::json::object(),
     [](const Document& run) -> std::shared_ptr<Workload> { return std::make_shared<LayerWorkload>(run); }};
 

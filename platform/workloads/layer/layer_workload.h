@@ -10,11 +10,8 @@ class LayerWorkload : public Workload {
  public:
   explicit LayerWorkload(const Document& run);
 
-  bool is_there() const override { return true; }
   nlohmann::json resolved() const override;
   std::shared_ptr<Workload> unnamed() const override;
-  const char* usual_method() const override { return "sequential"; }
-  const char* usual_program(const std::string&) const override { return "layer"; }
   std::uint32_t gpus(const Document& run, bool may_be_alone) const override;
   Operands operands(const Document& run) const override;
   bool is_of_one_gpu() const override { return true; }
