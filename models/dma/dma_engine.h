@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "dma/nic_queue.h"
-#include "dma/parameters.h"
+#include "dma/dma_parameters.h"
 #include "protocol/component.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"

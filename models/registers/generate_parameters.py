@@ -38,7 +38,7 @@ def arguments():
 def write_structures(options, descriptions):
     if options.cpp:
         for d in descriptions:
-            if d.language == "c++" and d.struct and not d.header:
+            if d.language == "c++":
                 write(options.cpp / d.folder / f"{d.name}_parameters.h",
                       parameter_header.cpp_header(d, options.namespace))
     if options.c:

@@ -17,21 +17,23 @@ using nlohmann::json;
 std::uint32_t registers_of_others(const RunConfiguration& c) {
   const compute::ComputeParameters& p = c.system.compute;
   if (!c.workload.dlrm) return 0;
-  const std::uint64_t taken = t3_collective_registers(p.ring_block_bytes, p.ring_blocks_in_flight);
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(taken * p.ring_workgroups_per_cu, p.register_bytes));
+  const t3_ring_parameters& ring = c.system.kernels.ring;
+  const std::uint64_t taken = t3_collective_registers(ring.block_bytes, ring.blocks_in_flight);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(taken * ring.workgroups_per_cu, p.register_bytes));
 }
 
 /// Of the fused kernel: the share of a pooling kernel's that the run file says, or as many as its registers allow.
 std::uint32_t persistent_workgroups(const Document& run, const RunConfiguration& c) {
   const compute::ComputeParameters& p = c.system.compute;
   const std::uint32_t fit = (p.register_bytes - registers_of_others(c)) /
-                            t3_fused_pooling_registers(p.register_bytes, p.gather_workgroups_per_cu) * p.compute_units;
-  const double all = double{1} * p.gather_workgroups_per_cu * p.compute_units;
+                            t3_fused_pooling_registers(p.register_bytes, c.system.kernels.embedding.workgroups_per_cu) *
+                            p.compute_units;
+  const double all = double{1} * c.system.kernels.embedding.workgroups_per_cu * p.compute_units;
   if (fit == 0 && pools_fused(c.method))
     run.reject("/method",
                fmt::format("bulk, since a persistent workgroup takes {} bytes of registers and a compute unit "
                            "has room for {}",
-                           t3_fused_pooling_registers(p.register_bytes, p.gather_workgroups_per_cu),
+                           t3_fused_pooling_registers(p.register_bytes, c.system.kernels.embedding.workgroups_per_cu),
                            p.register_bytes - registers_of_others(c)));
   if (c.workload.occupancy == 0 || fit == 0) return fit;
   const auto wanted = static_cast<std::uint32_t>(all * c.workload.occupancy + 1e-6);
@@ -100,7 +102,7 @@ void complete_persistent_kernels(const Document& run, RunConfiguration& c) {
   if (c.workload.embedding) complete_embedding(run, c);
   if (c.workload.dlrm) complete_dlrm(c);
   if (c.workload.gemv)
-    c.workload.gemv->workgroups = c.system.compute.row_workgroups_per_cu * c.system.compute.compute_units;
+    c.workload.gemv->workgroups = c.system.kernels.rows.workgroups_per_cu * c.system.compute.compute_units;
   if (c.workload.experts) c.workload.experts->workgroups = persistent_tiles(run, c);
 }
 

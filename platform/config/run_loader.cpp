@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "config/configuration.h"
+#include "config/described_keys.h"
 #include "config/enumerator.h"
 #include "config/faults.h"
 #include "config/fingerprint.h"
@@ -253,20 +254,12 @@ json resolved_phases(const Phases& phases) {
   return list;
 }
 
-json resolved_memory(const Files& files) {
-  const dram::MemorySpec defaults;
-  json memory = {{"queueing", "by-geometry"},
-                 {"write_drain_from", defaults.write_drain_from},
-                 {"write_drain_to", defaults.write_drain_to}};
-  memory.update(files.memory.content);
-  return memory;
-}
-
 json resolved_system(const Files& files) {
-  json system = files.system.content;
+  json system = files.system.content, memory = files.memory.content;
+  complete_described(system, "system");
+  complete_described(memory, "memory");
   system["memory"].erase("file");
-  if (!system["memory"].contains("valid_bits_KiB")) system["memory"]["valid_bits_KiB"] = 0;
-  system["memory"]["dram"] = resolved_memory(files);
+  system["memory"]["dram"] = memory;
   for (json* part : {&system, &system["memory"]["dram"]}) {
     part->erase("description");
     part->erase("$schema");

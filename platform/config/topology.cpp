@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "parameter_readers.h"
+
 namespace t3vp {
 namespace {
 
@@ -121,14 +123,14 @@ std::string place_of_buffer(const json& links, const RunConfiguration& c, const 
 void check_buffers(const Document& system, const RunConfiguration& c) {
   const compute::ComputeParameters& p = c.system.compute;
   const Workload& w = c.workload;
-  std::uint64_t store = p.ring_block_bytes;
-  const char* what = "a block of ring_block_bytes";
+  std::uint64_t store = c.system.kernels.ring.block_bytes;
+  const char* what = "a block of kernels.ring.block_bytes";
   if (w.embedding) {
     store = std::max(store, t3_embedding_row_bytes(&*w.embedding));
-    what = "a block of ring_block_bytes or a row of a table";
+    what = "a block of kernels.ring.block_bytes or a row of a table";
   } else if (w.gemv) {
     store = std::max(store, std::uint64_t{w.gemv->slice} * t3_element_bytes(w.gemv->element));
-    what = "a block of ring_block_bytes or a slice of results";
+    what = "a block of kernels.ring.block_bytes or a slice of results";
   } else if (!w.collective) {
     store = std::max<std::uint64_t>(store, p.tile_rows / p.wavefronts * p.tile_columns * bytes_of(w.gemm.element));
     what = "a wavefront tile or a block";
@@ -202,13 +204,7 @@ std::vector<LinkOverride> read_overrides(const json& links) {
 LinkTier read_tier(const json& links, const interconnect::LinkParameters& otherwise) {
   LinkTier tier{otherwise, {}};
   interconnect::LinkParameters& p = tier.links;
-  p.bandwidth_GBps = links.value("bandwidth_GBps", p.bandwidth_GBps);
-  if (links.contains("link_latency_ns")) p.latency = from_ns(links.at("link_latency_ns").get<double>());
-  p.header_bytes = links.value("header_bytes", p.header_bytes);
-  p.max_payload_bytes = links.value("max_payload_bytes", p.max_payload_bytes);
-  p.arbitration_bytes = links.value("arbitration_bytes", p.arbitration_bytes);
-  if (links.contains("receive_buffer_KiB"))
-    p.receive_buffer_bytes = links.at("receive_buffer_KiB").get<std::uint32_t>() << 10;
+  read_links(links, p);
 
   const json& value = links.at("topology");
   Topology& topology = tier.topology;

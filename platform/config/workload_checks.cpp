@@ -37,19 +37,20 @@ void check_mirrored_collective(const Document& run, const RunConfiguration& c) {
 /// Registers of a collective kernel's workgroup.
 void check_blocks(const Document& system, const RunConfiguration& c) {
   const compute::ComputeParameters& compute = c.system.compute;
-  const std::uint64_t taken = t3_collective_registers(compute.ring_block_bytes, compute.ring_blocks_in_flight);
-  if (taken * compute.ring_workgroups_per_cu > compute.register_bytes && taken <= compute.register_bytes)
-    system.reject("/compute/ring_workgroups_per_cu",
+  const t3_ring_parameters& ring = c.system.kernels.ring;
+  const std::uint64_t taken = t3_collective_registers(ring.block_bytes, ring.blocks_in_flight);
+  if (taken * ring.workgroups_per_cu > compute.register_bytes && taken <= compute.register_bytes)
+    system.reject("/kernels/ring/workgroups_per_cu",
                   fmt::format("{} workgroups of a collective, of which each takes {} bytes of registers",
-                              compute.ring_workgroups_per_cu, taken),
+                              ring.workgroups_per_cu, taken),
                   fmt::format("at most {}", compute.register_bytes / taken));
   if (taken > compute.register_bytes)
-    system.reject("/compute/ring_block_bytes",
-                  fmt::format("blocks of which a workgroup of a collective takes {} bytes of registers, of {}", taken,
-                              compute.register_bytes),
-                  fmt::format("at most {} bytes for {} blocks in flight",
-                              compute.register_bytes / t3_collective_registers(1, compute.ring_blocks_in_flight),
-                              compute.ring_blocks_in_flight));
+    system.reject(
+        "/kernels/ring/block_bytes",
+        fmt::format("blocks of which a workgroup of a collective takes {} bytes of registers, of {}", taken,
+                    compute.register_bytes),
+        fmt::format("at most {} bytes for {} blocks in flight",
+                    compute.register_bytes / t3_collective_registers(1, ring.blocks_in_flight), ring.blocks_in_flight));
 }
 
 void check_torus_rings(const Document& run, const RunConfiguration& c) {

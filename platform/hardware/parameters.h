@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compute/parameters.h"
-#include "dma/parameters.h"
+#include "dma/dma_parameters.h"
 #include "interconnect/parameters.h"
 #include "interconnect/route.h"
 #include "memory/parameters.h"
@@ -19,6 +19,7 @@ namespace t3vp {
 
 struct GpuParameters {
   compute::ComputeParameters compute;
+  t3_kernel_parameters kernels = t3_default_kernel_parameters();  ///< tuning of the kernel libraries
   compute::OutputMapParameters output_map;
   compute::CacheParameters cache;
   memory::MemoryParameters memory;

@@ -59,6 +59,14 @@ def wrapped(text, begin):
 
 
 def cpp_header(description, namespace):
+    """What declares the structure; nothing where there is none."""
+    lines = [f"// Generated from {description.source.name}; do not edit.", "#pragma once", ""]
+    if description.header:
+        return "\n".join(lines + [f'#include "{description.header}"', ""])
+    return "\n".join(lines + structure_lines(description, namespace)) if description.struct else "\n".join(lines)
+
+
+def structure_lines(description, namespace):
     """The structure with its defaults, and the enumerations of its members."""
     scope, _, name = description.struct.rpartition("::")
     scope = "::".join(part for part in (namespace, scope) if part)
@@ -67,7 +75,7 @@ def cpp_header(description, namespace):
     includes = [f"#include <{header}>" for header, word in (("array", "std::array"), ("cstdint", ""),
                                                            ("string", "std::string"), ("vector", "std::vector"))
                 if any(word in kind for kind in types)]
-    lines = [f"// Generated from {description.source.name}; do not edit.", "#pragma once", "", *includes, ""]
+    lines = [*includes, ""]
     if "Picoseconds" in types:
         lines += ['#include "protocol/picoseconds.h"', ""]
     lines += [f"namespace {scope} {{", ""]
@@ -79,7 +87,7 @@ def cpp_header(description, namespace):
     lines += [*wrapped(description.text, "///"), f"struct {name} {{"]
     for p, kind in zip(fields, types):
         lines += [*wrapped(p.text, "  ///"), f"  {kind} {p.member}{initial(p)};"]
-    return "\n".join(lines + ["};", "", f"}}  // namespace {scope}", ""])
+    return lines + ["};", "", f"}}  // namespace {scope}", ""]
 
 
 def c_value(p):

@@ -6,8 +6,7 @@ from .parameter_header import c_member, enumerator
 
 
 def headers_of(descriptions):
-    headers = {d.header or f"{d.folder}/{d.name}_parameters.h" for d in descriptions if d.language == "c++" and d.struct}
-    return sorted(headers)
+    return sorted(f"{d.folder}/{d.name}_parameters.h" for d in descriptions if d.language == "c++" and d.struct)
 
 
 def is_read(description):
