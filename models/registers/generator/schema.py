@@ -60,7 +60,9 @@ def object_schema(text, fields, is_optional=False):
 
 def merge(described, skeleton):
     """The skeleton's keys go first, and its text and type are the ones that count."""
-    merged = {**described, **{key: value for key, value in skeleton.items() if not key.startswith("$described")}}
+    merged = {**skeleton, **{key: value for key, value in described.items() if key not in skeleton}}
+    for key in ("required", "properties"):
+        merged.pop(key, None)
     required = list(dict.fromkeys(skeleton.get("required", []) + described.get("required", [])))
     if required:
         merged["required"] = required
@@ -129,12 +131,26 @@ def schema_from(skeleton, file, sections):
     return schema, expansion.order
 
 
+def filled(values, indent, inner):
+    """A list of plain values, as many on a line as fit."""
+    lines, line = ["["], inner
+    for position, value in enumerate(values):
+        word = json.dumps(value, ensure_ascii=False) + ("," if position + 1 < len(values) else "")
+        if len(line) + len(word) > LINE and line != inner:
+            lines.append(line.rstrip())
+            line = inner
+        line += word + " "
+    return lines + [line.rstrip(), " " * indent + "]"]
+
+
 def lines_of(value, indent, room):
     """As people lay JSON out: on one line what fits there."""
     short = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, (dict, list)) or not value or (indent > 0 and len(short) <= room):
         return [short]
     inner = " " * (indent + 2)
+    if isinstance(value, list) and not any(isinstance(element, (dict, list)) for element in value):
+        return filled(value, indent, inner)
     items = list(value.items()) if isinstance(value, dict) else [(None, element) for element in value]
     lines = ["{" if isinstance(value, dict) else "["]
     for position, (key, element) in enumerate(items):
