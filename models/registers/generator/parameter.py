@@ -8,7 +8,8 @@ from .cpp_header import KEYWORDS
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*\Z")
 TYPES = ("u32", "u64", "double", "bool", "time", "period", "bytes", "text", "enumeration", "list")
-INTEGERS = {"u32": 32, "u64": 64}
+NUMBERS = ("u32", "u64", "double", "time", "period", "bytes")
+INTEGERS = ("u32", "u64")
 SCALES = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 UNITS = {"ns": "ns", "us": "us", "ms": "ms", "s": "s", "GHz": "GHz", "MHz": "MHz", "GBps": "GB/s", "bytes": "B",
          "KiB": "KiB", "MiB": "MiB", "GiB": "GiB"}
@@ -100,12 +101,10 @@ def member_of(reader, item, kind):
     return member
 
 
-def unit_of(reader, item, kind):
+def unit_of(reader, item):
     unit = item.get("unit", UNITS.get(suffix_of(item["name"]), ""))
     if not isinstance(unit, str):
         reader.fail("\"unit\" must be a text")
-    if not unit and kind in ("time", "period", "bytes"):
-        reader.fail(f"is of type {kind}, so its name must end in a unit such as {'_KiB' if kind == 'bytes' else '_ns'}")
     return unit
 
 
@@ -157,16 +156,6 @@ def is_valid(parameter, value):
         fits(parameter, parameter.of, element) for element in value)
 
 
-def check_values(reader, parameter):
-    for value in parameter.values:
-        if not is_number(value) and not isinstance(value, str):
-            reader.fail("\"values\" must be numbers or texts")
-    if parameter.type == "enumeration" and (not parameter.enumeration or not parameter.values):
-        reader.fail("is an enumeration: \"enumeration\" names its class, and \"values\" what it may be")
-    if len(set(parameter.values)) != len(parameter.values):
-        reader.fail("\"values\" has one twice")
-
-
 def check_default(reader, parameter):
     """A default that a file could not have needs words: default_text."""
     value = parameter.default
@@ -181,44 +170,62 @@ def check_default(reader, parameter):
         reader.fail("multiple_of is for whole numbers")
 
 
+def check_type(reader, item):
+    """That there is one, and that the name ends in a unit that it has."""
+    kind, suffix = item["type"], suffix_of(item["name"])
+    if kind not in TYPES:
+        reader.fail(f"type {json.dumps(kind)} must be one of {', '.join(TYPES)}")
+    if kind in NUMBERS and "range" not in item and "values" not in item:
+        reader.fail("is a number and needs a \"range\" or \"values\"")
+    if kind == "bytes" and suffix not in SCALES:
+        reader.fail(f"is of type bytes, so its name must end in one of {', '.join('_' + s for s in SCALES)}")
+    if kind == "time" and suffix not in NANOSECONDS:
+        reader.fail(f"is a time, so its name must end in one of {', '.join('_' + s for s in NANOSECONDS)}")
+    if kind == "period" and suffix != "GHz":
+        reader.fail("is a clock's period, so its name must end in _GHz")
+    return kind
+
+
+def values_of(reader, item):
+    values = item.get("values", [])
+    if not isinstance(values, list) or not all(is_number(value) or isinstance(value, str) for value in values):
+        reader.fail("\"values\" must be a list of numbers or texts")
+    if len(set(values)) != len(values):
+        reader.fail("\"values\" has one twice")
+    if item["type"] == "enumeration" and ("enumeration" not in item or not values):
+        reader.fail("is an enumeration: \"enumeration\" names its class, and \"values\" what it may be")
+    return values
+
+
+def bits_of(reader, item):
+    bits = item.get("bits", 64)
+    if bits not in (32, 64):
+        reader.fail(f"bits {json.dumps(bits)} must be 32 or 64")
+    return bits
+
+
 def read_parameter(reader, item, also=()):
     """One field of a description; `also` are keys that the caller reads."""
     reader.place = f"field {item.get('name', '?')}" if isinstance(item, dict) else "fields"
     reader.keys(item, ("name", "type", "text"), (*OPTIONAL, *also))
     if not isinstance(item["name"], str) or not NAME.match(item["name"]):
         reader.fail(f"name {json.dumps(item['name'])} must be a key such as latency_ns")
-    kind = item["type"]
-    if kind not in TYPES:
-        reader.fail(f"type {json.dumps(kind)} must be one of {', '.join(TYPES)}")
+    kind = check_type(reader, item)
     least, most, is_above = read_limits(reader, item)
-    if kind in ("u32", "u64", "double", "time", "period", "bytes") and least is None and "values" not in item:
-        reader.fail("is a number and needs a \"range\" or \"values\"")
-    if kind == "bytes" and suffix_of(item["name"]) not in SCALES:
-        reader.fail(f"is of type bytes, so its name must end in one of {', '.join('_' + s for s in SCALES)}")
-    if kind == "time" and suffix_of(item["name"]) not in NANOSECONDS:
-        reader.fail(f"is a time, so its name must end in one of {', '.join('_' + s for s in NANOSECONDS)}")
-    if kind == "period" and suffix_of(item["name"]) != "GHz":
-        reader.fail("is a clock's period, so its name must end in _GHz")
-    bits = item.get("bits", 64)
-    if bits not in (32, 64):
-        reader.fail(f"bits {json.dumps(bits)} must be 32 or 64")
     of, count = read_count(reader, item, kind)
-    values = item.get("values", [])
-    if not isinstance(values, list):
-        reader.fail("\"values\" must be a list")
+    has_default = "default" in item or "default_text" in item
     parameter = Parameter(
-        name=item["name"], type=kind, member=member_of(reader, item, kind), unit=unit_of(reader, item, kind),
-        least=least, most=most, is_above=is_above, values=values, default=item.get("default"),
+        name=item["name"], type=kind, member=member_of(reader, item, kind), unit=unit_of(reader, item),
+        least=least, most=most, is_above=is_above, values=values_of(reader, item), default=item.get("default"),
         default_text=text_of(reader, item, "default_text"),
-        required=reader.flag(item.get("required", "default" not in item and "default_text" not in item), "required"),
+        required=reader.flag(item.get("required", not has_default), "required"),
         same_on_all_gpus=reader.flag(item.get("same_on_all_gpus", False), "same_on_all_gpus"),
         power_of_two=reader.flag(item.get("power_of_two", False), "power_of_two"),
         multiple_of=reader.number(item.get("multiple_of", 0), "multiple_of"),
-        fractions=reader.flag(item.get("fractions", False), "fractions"), bits=bits,
+        fractions=reader.flag(item.get("fractions", False), "fractions"), bits=bits_of(reader, item),
         enumeration=item.get("enumeration", ""), of=of, count=count, pattern=item.get("pattern", ""),
         example=item.get("example", ""), text=reader.text(item), source=text_of(reader, item, "source"),
         formerly=item.get("formerly", ""), section=item.get("section", ""))
-    check_values(reader, parameter)
     check_default(reader, parameter)
     return parameter
 
