@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "compute/compute_units.h"
+#include "compute/fenced_memory.h"
 #include "compute/fiber.h"
 #include "compute/kernel_queue.h"
 #include "compute/kernel_registry.h"
 #include "protocol/component.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
-#include "protocol/fenced_memory.h"
 #include "protocol/output_range.h"
 #include "registers/kernel_queue.h"
 #include "t3/device.h"

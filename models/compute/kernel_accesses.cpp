@@ -39,7 +39,7 @@ void KernelRun::answered(Slot, Transaction& transaction) {
     case T3_CALL_READ:
       tell_read(wave, transaction);
       return go_on(wave);
-    case T3_CALL_AWAIT_VALUE:
+    case T3_CALL_WAIT_VALUE:
       if (ends_poll(wave, transaction)) go_on(wave);
       return;
     default:
@@ -64,7 +64,7 @@ AccessedBytes bytes_of(const t3_call& call) {
     case T3_CALL_READ:
     case T3_CALL_WRITE:
       return {call.bytes.address, 0, 1, call.bytes.bytes};
-    case T3_CALL_AWAIT_VALUE:
+    case T3_CALL_WAIT_VALUE:
       return {call.poll.condition.address, 0, 1, call.poll.condition.bytes};
     default:
       return bytes_of(call.access);
@@ -72,7 +72,7 @@ AccessedBytes bytes_of(const t3_call& call) {
 }
 
 bool accesses_memory(std::uint32_t kind) {
-  return kind <= T3_CALL_UPDATE || (kind >= T3_CALL_FETCH_ADD && kind <= T3_CALL_AWAIT_VALUE);
+  return kind <= T3_CALL_UPDATE || (kind >= T3_CALL_FETCH_ADD && kind <= T3_CALL_WAIT_VALUE);
 }
 
 }  // namespace
@@ -140,7 +140,7 @@ void KernelRun::fetch_add(Wave& wave) {
   transaction.extension().cached = false;
   transaction.extension().addend = integer.addend;
   transaction.attach_buffer();
-  wave.under_way = true;
+  wave.in_flight = true;
   issue(wave, transaction, behind_stores(wave, integer.address));
 }
 
@@ -178,7 +178,7 @@ void KernelRun::signal(Wave& wave) {
   }
   transaction.attach_buffer();
   transaction.get_data_ptr()[0] = 1;
-  wave.under_way = true;
+  wave.in_flight = true;
   issue(wave, transaction, behind_stores(wave, counter.address));
 }
 
@@ -187,7 +187,7 @@ void KernelRun::await(Wave& wave) {
   Transaction& transaction = host_.pool().make(Operation::wait, counter.address, {1, 8, 0});
   transaction.extension().threshold = counter.threshold;
   transaction.extension().ring = agreement_.expected;
-  wave.under_way = true;
+  wave.in_flight = true;
   issue(wave, transaction, 0);
 }
 
@@ -251,20 +251,20 @@ bool KernelRun::may_pass(const t3_call& call, const AccessedBytes& bytes, const 
   return two_ways && share_bytes(bytes, stored);
 }
 
-std::string KernelRun::mistake_of_order(const Wave& wave, const t3_call& call) const {
+std::string KernelRun::validate_order(const Wave& wave, const t3_call& call) const {
   if (wave.stored.empty() || !accesses_memory(call.kind)) return {};
   const AccessedBytes bytes = bytes_of(call);
   for (const std::uint32_t number : wave.stored)
     if (const Access& stored = accesses_[number]; may_pass(call, bytes, stored.bytes)) {
       const std::string own = text_of(stored.kind, stored.bytes);
-      return fmt::format("{}: its own {} is under way, t3_drain before it expected", text_of(call.kind, bytes),
+      return fmt::format("{}: its own {} is under way, t3_fence before it expected", text_of(call.kind, bytes),
                          own.substr(own.find(' ') + 1));
     }
   return {};
 }
 
 /// Of two loads into the same elements that are under way, memory's timing would say which one they hold.
-std::string KernelRun::mistake_of_load(const Wave& wave, const t3_call& call) const {
+std::string KernelRun::validate_load(const Wave& wave, const t3_call& call) const {
   if (is_here(wave, call.tile)) return {};
   const auto meet = [](std::uint64_t a, std::uint64_t length_a, std::uint64_t b, std::uint64_t length_b) {
     return a < b + length_b && b < a + length_a;
@@ -277,7 +277,7 @@ std::string KernelRun::mistake_of_load(const Wave& wave, const t3_call& call) co
         meet(part.column, part.columns, other.column, other.columns))
       return fmt::format(
           "a load of {} x {} elements into {} from ({}, {}) on: another load into some of them is under "
-          "way, t3_arrive before it expected",
+          "way, t3_wait_tile before it expected",
           part.rows, part.columns, compute::text_of(call.tile), part.row, part.column);
   }
   return {};

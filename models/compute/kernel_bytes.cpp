@@ -46,7 +46,7 @@ Transaction& KernelRun::real_bytes(Operation operation, std::uint64_t address, s
 
 void KernelRun::read(Wave& wave) {
   const t3_bytes& asked = wave.waiting->bytes;
-  wave.under_way = true;
+  wave.in_flight = true;
   issue(wave, real_bytes(Operation::load, asked.address, asked.bytes, asked.cached),
         behind_stores(wave, asked.address));
 }
@@ -79,7 +79,7 @@ std::string KernelRun::told_failure(const Wave& wave) {
 }
 
 void KernelRun::begin_poll(Wave& wave) {
-  wave.under_way = true;
+  wave.in_flight = true;
   wave.polls = 0;
   poll(wave);
 }
@@ -113,7 +113,7 @@ bool KernelRun::ends_poll(Wave& wave, const Transaction& transaction) {
 }
 
 bool KernelRun::is_polling(const Wave& wave) {
-  return wave.waiting != nullptr && wave.waiting->kind == T3_CALL_AWAIT_VALUE && wave.under_way && wave.polls != 0;
+  return wave.waiting != nullptr && wave.waiting->kind == T3_CALL_WAIT_VALUE && wave.in_flight && wave.polls != 0;
 }
 
 std::uint32_t KernelRun::polling() const {

@@ -199,13 +199,13 @@ void KernelQueue::take_arguments(const unsigned char* bytes) {
                    fmt::format("kernel {}: its check or plan has changed its arguments, the struct t3_device or the "
                                "struct t3_launch: the same expected",
                                kernel.name)});
-  if (const std::string wrong = mistake_of_plan(plan, gpu(), parameters().memory_bytes); !wrong.empty())
+  if (const std::string wrong = validate_plan(plan, gpu(), parameters().memory_bytes); !wrong.empty())
     return refuse({Status::bad_packet, fmt::format("kernel {}: {}", kernel.name, wrong)});
   if (packet_.workgroups != 0 && packet_.workgroups != plan.workgroups)
     return refuse({Status::bad_packet, fmt::format("workgroups {}: the {} of kernel {}'s work, or 0 for all, expected",
                                                    packet_.workgroups, plan.workgroups, kernel.name)});
   plan.workgroups_per_cu = resident_workgroups(plan, device);
-  if (const std::string wrong = mistake_of_residency(plan, device, launch.compute_units); !wrong.empty())
+  if (const std::string wrong = validate_residency(plan, device, launch.compute_units); !wrong.empty())
     return refuse({Status::bad_packet, fmt::format("kernel {}: {}", kernel.name, wrong)});
   writes_ = ranges_of(plan.written, plan.written_count);
   reads_ = ranges_of(plan.read, plan.read_count);

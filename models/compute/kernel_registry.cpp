@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "protocol/guest_bool.h"
+#include "compute/guest_bool.h"
 #include "protocol/plain_name.h"
 #include "protocol/traffic_classes.h"
 #include "t3/kernel_handle.h"

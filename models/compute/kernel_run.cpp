@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "compute/device_mistakes.h"
+#include "compute/kept_exceptions.h"
 #include "protocol/address_map.h"
-#include "protocol/kept_exceptions.h"
 #include "protocol/traffic_classes.h"
 
 namespace t3vp::compute {
@@ -74,7 +74,7 @@ void KernelRun::start(Slot slot, std::uint32_t index) {
     wave.slot = slot;
     tiles_.clear(index_of(wave));
     wave.waiting = nullptr;
-    wave.under_way = false;
+    wave.in_flight = false;
     wave.shown.clear();
     wave.shown_since = now();
     wave.shown_tile = T3_NO_TILE;
@@ -122,7 +122,7 @@ void KernelRun::call(t3_wave* caller, const t3_call* call) {
 
 void KernelRun::go_on(Wave& wave) {
   wave.waiting = nullptr;
-  wave.under_way = false;
+  wave.in_flight = false;
   ready_.push_back(&wave);
   run_ready();
 }
@@ -155,7 +155,7 @@ void KernelRun::step(Wave& wave) {
     const auto* asked = static_cast<const t3_call*>(wave.fiber.resume());
     host_.code_runs(nullptr);
     stepped = nullptr;
-    if (const std::string wrong = mistake_of_step(wave); !wrong.empty()) return fail(wave, wrong);
+    if (const std::string wrong = validate_step(wave); !wrong.empty()) return fail(wave, wrong);
     if (asked == nullptr) return ended(wave);
     if (const std::string wrong = mistake(wave, *asked); !wrong.empty()) return fail(wave, wrong);
     wave.waiting = asked;
@@ -165,7 +165,7 @@ void KernelRun::step(Wave& wave) {
 }
 
 /// What a program has done while it computed.
-std::string KernelRun::mistake_of_step(const Wave& wave) const {
+std::string KernelRun::validate_step(const Wave& wave) const {
   if (jumped) return "its program has jumped to where another one has been called: its own return expected";
   if (!wave.fiber.intact())
     return fmt::format("its program has used more than its stack of {} bytes", static_cast<int>(T3_WAVE_STACK_BYTES));
@@ -188,7 +188,8 @@ void KernelRun::ended(Wave& wave) {
   if (wave.loads + wave.stores != 0)
     return fail(wave, fmt::format("it ends with {} loads and {} stores under way", wave.loads, wave.stores));
   if (workgroup.met != 0)
-    return fail(wave, fmt::format("it ends while {} waves of its workgroup wait for it in t3_meet", workgroup.met));
+    return fail(wave, fmt::format("it ends while {} waves of its workgroup wait for it in t3_workgroup_barrier",
+                                  workgroup.met));
   if (!wave.shown.empty()) end_part(wave);
   if (--workgroup.running != 0) return;
   Trace::Track track = 0;
@@ -209,7 +210,7 @@ void KernelRun::end_part(const Wave& wave) {
     trace->span(track, name, wave.shown_since, now(), flow_of(host_.gpu(), wave.shown_tile, 0));
 }
 
-void KernelRun::show(Wave& wave, const t3_shown& part) {
+void KernelRun::show(Wave& wave, const t3_span& part) {
   const KernelTime time(host_, code_of(wave));
   end_part(wave);
   workgroups_[wave.slot].shows_parts = true;
@@ -218,7 +219,7 @@ void KernelRun::show(Wave& wave, const t3_shown& part) {
   wave.shown_tile = part.workgroup;
 }
 
-void KernelRun::note(const Wave& wave, const t3_noted& instant) {
+void KernelRun::note(const Wave& wave, const t3_mark& instant) {
   Trace::Track track = 0;
   Trace* const trace = host_.trace(wave.slot, wave.given.workgroup, track);
   if (trace == nullptr) return;
@@ -228,7 +229,7 @@ void KernelRun::note(const Wave& wave, const t3_noted& instant) {
 
 /// Whether the call that the wave waits in is done.
 bool KernelRun::serve(Wave& wave) {
-  if (wave.under_way) return false;
+  if (wave.in_flight) return false;
   const t3_call& asked = *wave.waiting;
   switch (asked.kind) {
     case T3_CALL_LOAD:
@@ -245,15 +246,15 @@ bool KernelRun::serve(Wave& wave) {
     case T3_CALL_FAIL:
       fail(wave, told_failure(wave));
       return false;
-    case T3_CALL_ARRIVE:
+    case T3_CALL_WAIT_TILE:
       return is_here(wave, asked.tile);
-    case T3_CALL_DRAIN:
+    case T3_CALL_FENCE:
       return wave.stores == 0;
-    case T3_CALL_SHOW:
-      show(wave, asked.show);
+    case T3_CALL_TRACE_SPAN:
+      show(wave, asked.span);
       return true;
-    case T3_CALL_NOTE:
-      note(wave, asked.note);
+    case T3_CALL_TRACE_MARK:
+      note(wave, asked.mark);
       return true;
     default:
       return begin(wave);
@@ -285,13 +286,13 @@ bool KernelRun::begin(Wave& wave) {
     case T3_CALL_FETCH_ADD:
       fetch_add(wave);
       return false;
-    case T3_CALL_AWAIT:
+    case T3_CALL_WAIT_COUNTER:
       await(wave);
       return false;
     case T3_CALL_READ:
       read(wave);
       return false;
-    case T3_CALL_AWAIT_VALUE:
+    case T3_CALL_WAIT_VALUE:
       begin_poll(wave);
       return false;
     default:
@@ -303,16 +304,16 @@ bool KernelRun::begin(Wave& wave) {
 bool KernelRun::meet(Wave& wave) {
   Workgroup& workgroup = workgroups_[wave.slot];
   if (workgroup.running != plan_.waves) {
-    fail(wave, fmt::format("it waits in t3_meet for {} waves of its workgroup that have ended",
+    fail(wave, fmt::format("it waits in t3_workgroup_barrier for {} waves of its workgroup that have ended",
                            plan_.waves - workgroup.running));
     return false;
   }
-  wave.under_way = true;
+  wave.in_flight = true;
   if (++workgroup.met != plan_.waves) return false;
   workgroup.met = 0;
   for (std::uint32_t number = 0; number < plan_.waves; ++number) {
     Wave& other = waves_[std::size_t{wave.slot} * plan_.waves + number];
-    other.under_way = false;
+    other.in_flight = false;
     if (&other != &wave) ready_.push_back(&other);
   }
   return true;
@@ -325,7 +326,7 @@ void KernelRun::fail(const Wave& wave, const std::string& what) {
 }
 
 /// An agreement is with one neighbour, known by its position in the ring, which need not be the number of its GPU.
-std::string KernelRun::mistake_of_signal(const t3_counter& counter) const {
+std::string KernelRun::validate_signal(const t3_counter& counter) const {
   if (agreement_.sent == nullptr) return {};
   const std::uint64_t to = address_map::gpu_of(counter.address);
   const std::uint32_t receiver = agreement_.sent->receiver;
@@ -337,15 +338,16 @@ std::string KernelRun::mistake_of_signal(const t3_counter& counter) const {
 
 /// What a program must not ask for; empty when there is nothing wrong.
 std::string KernelRun::mistake(const Wave& wave, const t3_call& call) const {
-  std::string wrong = mistake_of_call(call, plan_, host_.gpu());
+  std::string wrong = validate_call(call, plan_, host_.gpu());
   if (wrong.empty()) wrong = tiles_.mistake(index_of(wave), call);
   const bool is_posted = call.kind <= T3_CALL_UPDATE || call.kind == T3_CALL_WRITE;
   if (wrong.empty() && is_posted && wave.loads + wave.stores >= T3_ACCESSES_MAX)
-    return fmt::format("{} loads and stores are under way: less than {} expected, t3_arrive or t3_drain waits for them",
-                       wave.loads + wave.stores, static_cast<int>(T3_ACCESSES_MAX));
-  if (wrong.empty()) wrong = mistake_of_order(wave, call);
-  if (wrong.empty() && call.kind == T3_CALL_SIGNAL) wrong = mistake_of_signal(call.counter);
-  return wrong.empty() && call.kind == T3_CALL_LOAD ? mistake_of_load(wave, call) : wrong;
+    return fmt::format(
+        "{} loads and stores are under way: less than {} expected, t3_wait_tile or t3_fence waits for them",
+        wave.loads + wave.stores, static_cast<int>(T3_ACCESSES_MAX));
+  if (wrong.empty()) wrong = validate_order(wave, call);
+  if (wrong.empty() && call.kind == T3_CALL_SIGNAL) wrong = validate_signal(call.counter);
+  return wrong.empty() && call.kind == T3_CALL_LOAD ? validate_load(wave, call) : wrong;
 }
 
 }  // namespace t3vp::compute

@@ -1,5 +1,5 @@
 // The workgroups of a running kernel: each wave's program is stepped on a fiber of its own, and what it asks for (the
-// device API, firmware/include/t3/device.h) is done here, on the cluster's stack.
+// device API, abi/include/t3/device.h) is done here, on the cluster's stack.
 #pragma once
 
 #include <cstddef>
@@ -90,7 +90,7 @@ class KernelRun {
     Slot slot = 0;
     t3_call asked{};                      ///< a copy of the latest call, which the program may overwrite meanwhile
     const t3_call* waiting = nullptr;     ///< the call that has not returned
-    bool under_way = false;               ///< it only ends when somebody says so: work, a signal, a meeting
+    bool in_flight = false;               ///< it only ends when somebody says so: work, a signal, a meeting
     std::uint32_t loads = 0, stores = 0;  ///< that have not come back; stores and updates that have not been taken
     Picoseconds port_until = 0;           ///< when the most recent store has passed the port
     std::vector<std::uint32_t> stored;    ///< numbers of the accesses that are stores and updates under way
@@ -123,8 +123,8 @@ class KernelRun {
   KernelCode code_of(const Wave& wave) const;
   void step(Wave& wave);
   void ended(Wave& wave);
-  void show(Wave& wave, const t3_shown& part);
-  void note(const Wave& wave, const t3_noted& instant);
+  void show(Wave& wave, const t3_span& part);
+  void note(const Wave& wave, const t3_mark& instant);
   void end_part(const Wave& wave);
 
   bool serve(Wave& wave);
@@ -134,7 +134,7 @@ class KernelRun {
   bool occupy(Wave& wave, const t3_call& work);
   void finish(Wave& wave, const t3_call& work);
   void compute(Wave& wave, const t3_vector_work& work);
-  std::string mistake_of_computed(const Wave& wave, const t3_vector_work& work, bool returned) const;
+  std::string validate_computed(const Wave& wave, const t3_vector_work& work, bool returned) const;
   void add(Wave& wave, const t3_tile& sum, const t3_tile& addend);
 
   Transaction& transfer(Wave& wave, Operation operation);
@@ -158,11 +158,11 @@ class KernelRun {
   void issue(Wave& wave, Transaction& transaction, Picoseconds delay);
 
   std::string mistake(const Wave& wave, const t3_call& call) const;
-  std::string mistake_of_step(const Wave& wave) const;
-  std::string mistake_of_load(const Wave& wave, const t3_call& call) const;
-  std::string mistake_of_signal(const t3_counter& counter) const;
+  std::string validate_step(const Wave& wave) const;
+  std::string validate_load(const Wave& wave, const t3_call& call) const;
+  std::string validate_signal(const t3_counter& counter) const;
   bool may_pass(const t3_call& call, const AccessedBytes& bytes, const AccessedBytes& stored) const;
-  std::string mistake_of_order(const Wave& wave, const t3_call& call) const;
+  std::string validate_order(const Wave& wave, const t3_call& call) const;
   bool has_changed_given() const;
   void fail(const Wave& wave, const std::string& what);
 

@@ -32,7 +32,7 @@ bool KernelRun::occupy(Wave& wave, const t3_call& work) {
                            end_of_time_ps / 1e12));
     return false;
   }
-  wave.under_way = true;
+  wave.in_flight = true;
   tiles_.begin(index_of(wave), work);
   host_.schedule(end, wave.slot, wave.given.wave);
   return false;
@@ -78,11 +78,11 @@ void KernelRun::compute(Wave& wave, const t3_vector_work& work) {
     left_floats = restore_floats();
   }
   computing = nullptr;
-  if (const std::string wrong = mistake_of_computed(wave, work, returned); !wrong.empty()) return fail(wave, wrong);
+  if (const std::string wrong = validate_computed(wave, work, returned); !wrong.empty()) return fail(wave, wrong);
   for (std::uint32_t i = 0; i < work.operands; ++i) lent_tiles_.take_back(i, contents(wave, work.tiles[i]).bytes);
 }
 
-std::string KernelRun::mistake_of_computed(const Wave& wave, const t3_vector_work& work, bool returned) const {
+std::string KernelRun::validate_computed(const Wave& wave, const t3_vector_work& work, bool returned) const {
   if (!returned) return "its work has jumped to where a program has been called: its own return expected";
   if (strayed) return stray_call;
   if (left_floats) return std::string("its work leaves ") + other_floats;

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "protocol/fenced_memory.h"
+#include "compute/fenced_memory.h"
 #include "t3/device.h"
 
 namespace t3vp::compute {

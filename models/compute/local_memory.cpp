@@ -5,7 +5,7 @@
 #include <cstring>
 #include <new>
 
-#include "protocol/fenced_memory.h"
+#include "compute/fenced_memory.h"
 
 namespace t3vp::compute {
 namespace {

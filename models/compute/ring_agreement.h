@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "compute/fenced_memory.h"
 #include "compute/kernel_host.h"
-#include "protocol/fenced_memory.h"
 #include "protocol/ring_signal.h"
 #include "t3/device.h"
 

@@ -77,7 +77,7 @@ void DmaEngine::add() {
   if (command.kind != Kind::notify) {
     command.destinations = {registers.destination_base.value()};
     const ChunkCheck found =
-        command.by_queue ? check_way(command) : check_destination(command.range, command.destinations[0]);
+        command.by_queue ? check_route(command) : check_destination(command.range, command.destinations[0]);
     if (found.status != Status::ok) return refuse(found.status, command.destinations[0], found.text);
   }
   for (const Command& other : commands_)

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "protocol/description.h"
+#include "protocol/access_description.h"
 #include "protocol/response_status.h"
 
 namespace t3vp::dma {
@@ -44,7 +44,7 @@ DmaEngine::DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& p
 
 /// What has been sent and no memory has taken is lost; answers to anything that was under way find nobody who asked.
 void DmaEngine::reset() {
-  ++epoch_;
+  ++generation_;
   while (!events_.empty()) {
     const Event event = events_.pop();
     if (event.transaction != nullptr && event.what != Event::taken) event.transaction->release();
@@ -60,7 +60,7 @@ void DmaEngine::reset() {
 }
 
 bool DmaEngine::is_stale(const tlm::tlm_generic_payload& transaction) const {
-  return transaction.get_extension<DataExtension>()->token >> 32 != epoch_;
+  return transaction.get_extension<DataExtension>()->token >> 32 != generation_;
 }
 
 void DmaEngine::update_interrupt() {

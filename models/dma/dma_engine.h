@@ -11,8 +11,8 @@
 #include <tuple>
 #include <vector>
 
-#include "dma/nic_queue.h"
 #include "dma/dma_parameters.h"
+#include "dma/nic_queue.h"
 #include "protocol/component.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
@@ -112,7 +112,7 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
   std::uint64_t nic_register(std::uint64_t offset, std::uint64_t stride, std::uint32_t queue_pair) const;
   std::uint64_t doorbell_of(std::uint32_t queue_pair) const;
   void begin_queue(std::size_t number);
-  ChunkCheck check_way(const Command& command);
+  ChunkCheck check_route(const Command& command);
   void post(std::size_t number);
   void write_entry(std::size_t number, const Job& job, std::uint32_t index);
   void write_control(DataInitiatorSocket<DmaEngine>& socket, std::uint64_t address, const unsigned char* bytes,
@@ -131,8 +131,8 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
     return std::any_of(queues_.begin(), queues_.end(), [](const NicQueue& queue) { return queue.is_busy(); }) ||
            !jobs_.empty() || bytes_in_flight_ != 0 || unacknowledged_ != 0 || fills() || !events_.empty();
   }
-  /// An access for a command carries it; what carries that of a former epoch is stale.
-  std::uint64_t token_of(std::uint32_t serial) const { return std::uint64_t{epoch_} << 32 | serial; }
+  /// An access for a command carries it; what carries that of a former generation is stale.
+  std::uint64_t token_of(std::uint32_t serial) const { return std::uint64_t{generation_} << 32 | serial; }
   /// Null when the command has been removed by force.
   Command* find(std::uint32_t serial);
   Command* command_of(Transaction& transaction) {
@@ -165,7 +165,7 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
     Transaction* transaction;
   };
   EventQueue<Event> events_;
-  std::uint32_t epoch_ = 0;            ///< resets so far
+  std::uint32_t generation_ = 0;       ///< resets so far
   std::uint64_t bytes_in_flight_ = 0;  ///< read or being read, not taken by all links
   /// Of tiles with several destinations (token, workgroup, wavefront), how many links have not taken them.
   std::map<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>, std::size_t> links_left_;

@@ -46,7 +46,7 @@ void DmaEngine::begin_queue(std::size_t number) {
   queue = NicQueue();
 }
 
-ChunkCheck DmaEngine::check_way(const Command& command) {
+ChunkCheck DmaEngine::check_route(const Command& command) {
   const auto wrong = [&](const std::string& text) {
     return ChunkCheck{Status::invalid_argument,
                       fmt::format("{} by queue {}: {}", command.range.text(), command.queue, text)};

@@ -1,7 +1,7 @@
 #include "interconnect/chunk_mirror.h"
 
+#include "protocol/access_description.h"
 #include "protocol/address_map.h"
-#include "protocol/description.h"
 #include "protocol/ring_signal.h"
 
 namespace t3vp::interconnect {

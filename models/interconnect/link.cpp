@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "interconnect/packet.h"
-#include "protocol/description.h"
+#include "interconnect/link_packet.h"
+#include "protocol/access_description.h"
 #include "registers/status.h"
 
 namespace t3vp::interconnect {

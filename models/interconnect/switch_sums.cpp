@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "interconnect/packet.h"
+#include "interconnect/link_packet.h"
 #include "interconnect/switch.h"
+#include "protocol/access_description.h"
 #include "protocol/address_map.h"
-#include "protocol/description.h"
 #include "protocol/element.h"
 
 namespace t3vp::interconnect {
@@ -96,8 +96,17 @@ void Switch::end_if_complete(Sum& sum) {
   for (Transaction* const part : ended.parts) part->release();
   ended.request->set_response_status(ended.status);
   extension_of(*ended.request).refusal = ended.refusal;
-  ingress[ended.receiver]->respond(*ended.request, ended.latest - now() + latency_);
-  ended.request->release();
+  ended_.push(now(), {ended.request, ended.receiver, ended.latest + latency_});
+}
+
+/// The last part may have come by the request's own socket, whose call has returned by now.
+void Switch::respond_to_ended() {
+  while (ended_.ready()) {
+    const Ended ended = ended_.pop();
+    ingress[ended.receiver]->respond(*ended.request, ended.at - now());
+    ended.request->release();
+  }
+  ended_.arm();
 }
 
 void Switch::send_sum(const Sum& sum) {

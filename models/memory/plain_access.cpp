@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "memory/memory_controller.h"
+#include "protocol/access_description.h"
 #include "protocol/address_map.h"
-#include "protocol/description.h"
 
 namespace t3vp::memory {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "protocol/access_description.h"
 #include "protocol/address_map.h"
-#include "protocol/description.h"
 
 namespace t3vp::nic {
 

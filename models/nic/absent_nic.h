@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "nic/packet.h"
+#include "nic/nic_packet.h"
 #include "protocol/data_sockets.h"
 #include "protocol/error_report.h"
 

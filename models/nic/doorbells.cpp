@@ -1,9 +1,9 @@
 // The doorbell page: registers to firmware, 4 bytes to be stored to kernels.
 #include <fmt/format.h>
 
-#include "nic/nic.h"
+#include "nic/rdma_nic.h"
+#include "protocol/access_description.h"
 #include "protocol/address_map.h"
-#include "protocol/description.h"
 
 namespace t3vp::nic {
 namespace {
@@ -16,7 +16,7 @@ static_assert(registers::Nic::consumed_stride == registers::Nic::doorbell_stride
 
 /// What is wrong with a doorbell of the queue pair. Doorbells follow one another, also those whose entries the NIC has
 /// learnt of from a record that was further on.
-Nic::Mistake Nic::mistake_of_doorbell(std::uint32_t queue, std::uint32_t posted) const {
+Nic::Mistake Nic::validate_doorbell(std::uint32_t queue, std::uint32_t posted) const {
   const QueuePair& pair = queue_pairs_[queue];
   if (pair.state != QueuePairState::ready_to_send && pair.state != QueuePairState::error)
     return {Status::access_denied,
@@ -40,7 +40,7 @@ void Nic::ring(std::uint32_t queue, std::uint32_t posted) {
 void Nic::doorbell_written(std::size_t number) {
   const auto queue = static_cast<std::uint32_t>(number);
   const auto posted = static_cast<std::uint32_t>(registers.doorbell[queue].value());
-  if (const Mistake mistake = mistake_of_doorbell(queue, posted); mistake.status != Status::ok) {
+  if (const Mistake mistake = validate_doorbell(queue, posted); mistake.status != Status::ok) {
     raise_error();
     return registers.refuse(mistake.status, mistake.text);
   }
@@ -63,7 +63,7 @@ void Nic::take_stores() {
 
 /// A kernel has taken completions.
 void Nic::take_completions(tlm::tlm_generic_payload& store, std::uint32_t queue, std::uint32_t consumed) {
-  const std::string mistake = completions_.mistake_of_consumed(queue, consumed);
+  const std::string mistake = completions_.validate_consumed(queue, consumed);
   if (mistake.empty()) return registers.consumed[queue].set(consumed);
   store.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
   registers.report(Status::bad_value, store.get_address(),
@@ -101,10 +101,10 @@ void Nic::serve_store(tlm::tlm_generic_payload& store, const char* who) {
                             fmt::format("{}: {} may only store the 4 bytes of nic.doorbell[i] and nic.consumed[i]",
                                         t3vp::describe(store), who));
   }
-  if (is_of_an_earlier_life(extension_of(store), reset_at_)) return refuse_of_an_earlier_life(store);
+  if (is_of_an_earlier_generation(extension_of(store), reset_at_)) return refuse_of_an_earlier_generation(store);
   const auto posted = static_cast<std::uint32_t>(t3_number_at(store.get_data_ptr(), doorbell_bytes));
   if (takes) return take_completions(store, queue, posted);
-  if (const Mistake mistake = mistake_of_doorbell(queue, posted); mistake.status != Status::ok) {
+  if (const Mistake mistake = validate_doorbell(queue, posted); mistake.status != Status::ok) {
     raise_error();
     store.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
     extension_of(store).refusal = static_cast<std::uint32_t>(mistake.status);

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "nic/nic.h"
+#include "nic/rdma_nic.h"
+#include "protocol/access_description.h"
 #include "protocol/address_map.h"
-#include "protocol/description.h"
 
 namespace t3vp::nic {
 namespace {
@@ -61,7 +61,7 @@ void Nic::take_wait(tlm::tlm_generic_payload& request) {
                      t3vp::describe(request) + ": the DMA engine may only wait for nic.finished[i]");
     return answer_wait({&request, answered}, tlm::TLM_ADDRESS_ERROR_RESPONSE, Status::bad_address);
   }
-  if (is_of_an_earlier_life(extension_of(request), reset_at_))
+  if (is_of_an_earlier_generation(extension_of(request), reset_at_))
     return answer_wait({&request, answered}, tlm::TLM_COMMAND_ERROR_RESPONSE, Status::peer_failed);
   const auto queue = static_cast<std::uint32_t>(number);
   queue_pairs_[queue].waits.push_back({&request, answered});

@@ -1,7 +1,7 @@
 // What software writes: regions, states of queue pairs.
 #include <fmt/format.h>
 
-#include "nic/nic.h"
+#include "nic/rdma_nic.h"
 
 namespace t3vp::nic {
 namespace {

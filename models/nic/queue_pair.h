@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "nic/packet.h"
+#include "nic/nic_packet.h"
 #include "nic/work_entry.h"
 #include "protocol/data_protocol.h"
 #include "registers/nic.h"

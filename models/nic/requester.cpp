@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "nic/nic.h"
+#include "nic/rdma_nic.h"
 #include "protocol/response_status.h"
 
 namespace t3vp::nic {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "nic/nic.h"
+#include "nic/rdma_nic.h"
 #include "nic/syndrome_status.h"
 #include "protocol/response_status.h"
 

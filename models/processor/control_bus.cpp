@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "protocol/description.h"
+#include "protocol/access_description.h"
 #include "protocol/request_check.h"
 #include "registers/status.h"
 

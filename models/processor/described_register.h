@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "registers/description.h"
+#include "registers/register_description.h"
 
 namespace t3vp::processor {
 

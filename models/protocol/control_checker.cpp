@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/description.h"
+#include "protocol/access_description.h"
 #include "protocol/payload_record.h"
 #include "protocol/request_check.h"
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "protocol/access_description.h"
 #include "protocol/address_map.h"
-#include "protocol/description.h"
 
 namespace t3vp {
 namespace {

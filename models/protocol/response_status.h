@@ -4,8 +4,8 @@
 #include <string>
 #include <tlm>
 
+#include "protocol/access_description.h"
 #include "protocol/address_map.h"
-#include "protocol/description.h"
 #include "protocol/gpu_name.h"
 #include "registers/status.h"
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <utility>
 
-#include "registers/description.h"
+#include "registers/register_description.h"
 
 namespace t3vp {
 

@@ -26,8 +26,8 @@
 #include <vector>
 
 #include "protocol/error_report.h"
-#include "registers/description.h"
 #include "registers/register.h"
+#include "registers/register_description.h"
 #include "registers/register_observer.h"
 #include "registers/status.h"
 

@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "check/buffer_access.h"
+#include "compute/fenced_memory.h"
 #include "protocol/address_map.h"
 #include "protocol/element.h"
-#include "protocol/fenced_memory.h"
 #include "report/npy.h"
 #include "workload/collective.h"
 #include "workload/embedding.h"
@@ -207,7 +207,7 @@ std::string Reference::take(Gpu& gpu, const processor::PublishedBuffer& buffer) 
   const std::size_t elements = std::size_t{buffer.rows} * buffer.columns;
   std::vector<unsigned char> rounded;
   {
-    FencedMemory memory(elements * sizeof(float));
+    compute::FencedMemory memory(elements * sizeof(float));
     auto* const values = static_cast<float*>(memory.lend(elements * sizeof(float)));
     if (buffer.initial) buffer.initial(values);
     if (const char* where = memory.written_beside()) return text_of_excess(gpu, buffer, "initial", where);

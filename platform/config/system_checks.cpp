@@ -89,7 +89,7 @@ void check_tile(const Checks& checks, const std::string& pointer, TileShape tile
                  fmt::format("columns that are a multiple of {}", aligned_elements));
 }
 
-void check_cache(const Checks& checks, const compute::CacheParameters& p) {
+void check_cache(const Checks& checks, const cache::CacheParameters& p) {
   checks.require(p.sector_bytes <= p.line_bytes, "/cache/sector_bytes",
                  fmt::format("at most line_bytes, {}", p.line_bytes));
   checks.require(p.line_bytes / p.sector_bytes <= most_sectors, "/cache/sector_bytes",

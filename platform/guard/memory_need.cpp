@@ -30,7 +30,7 @@ constexpr double wave_bytes = 512;         // what is known of a kernel's progra
 constexpr double stack_bytes = 2 * 4096;   // what one that runs touches of its stack
 constexpr double check_bytes = 8;          // the reference computes in double precision
 
-double tags(const compute::CacheParameters& p) {
+double tags(const cache::CacheParameters& p) {
   const double padded_ways = std::ceil(p.ways / 16.0) * 16;
   return tag_bytes * static_cast<double>(p.capacity_bytes) / p.line_bytes * padded_ways / p.ways;
 }

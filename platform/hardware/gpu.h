@@ -5,16 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "cache/last_level_cache.h"
 #include "compute/compute_cluster.h"
-#include "compute/last_level_cache.h"
-#include "compute/output_map.h"
 #include "dma/dma_engine.h"
-#include "hardware/parameters.h"
+#include "hardware/gpu_parameters.h"
 #include "interconnect/fabric_port.h"
 #include "interconnect/signals.h"
 #include "memory/memory_controller.h"
 #include "nic/absent_nic.h"
-#include "nic/nic.h"
+#include "nic/rdma_nic.h"
+#include "output_map/output_map.h"
 #include "processor/command_processor.h"
 #include "processor/control_bus.h"
 #include "processor/error_log.h"
@@ -22,7 +22,7 @@
 #include "processor/interrupt_controller.h"
 #include "processor/system.h"
 #include "protocol/component.h"
-#include "protocol/socket_joints.h"
+#include "protocol/socket_probes.h"
 
 namespace t3vp {
 
@@ -46,8 +46,8 @@ class Gpu : public sc_core::sc_module {
   processor::InterruptController interrupts;
   processor::ErrorLog error_log;
   compute::ComputeCluster compute;
-  compute::OutputMap output_map;
-  compute::LastLevelCache cache;
+  output_map::OutputMap output_map;
+  cache::LastLevelCache cache;
   memory::MemoryController memory;
   dma::DmaEngine dma;
   interconnect::Signals signals;
@@ -64,7 +64,7 @@ class Gpu : public sc_core::sc_module {
   /// Every block's figures, their names prefixed with the block's.
   void visit_statistics(const StatisticVisitor& visit) const;
   /// What the checkers between its sockets have found.
-  const Violations& violations() const { return joints_.violations(); }
+  const Violations& violations() const { return probes_.violations(); }
 
  private:
   void place_nic(const GpuParameters& parameters, bool functional, std::uint16_t gpu, Trace* trace);
@@ -75,7 +75,7 @@ class Gpu : public sc_core::sc_module {
   void bind_interrupts();
   void bind_lines();
 
-  SocketJoints joints_;
+  SocketProbes probes_;
   std::unique_ptr<nic::AbsentNic> absent_nic_;
   std::vector<const Component*> components_;
   sc_core::sc_vector<sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS>> lines_;

@@ -31,7 +31,7 @@
 #include <string>
 #include <vector>
 
-#include "hardware/parameters.h"
+#include "hardware/gpu_parameters.h"
 
 namespace t3vp {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "registers/description.h"
+#include "registers/register_description.h"
 
 namespace t3vp {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "registers/description.h"
+#include "registers/register_description.h"
 
 namespace t3vp {
 

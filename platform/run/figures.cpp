@@ -79,7 +79,7 @@ RunTimes times_of(const RunConfiguration& configuration, const Node& node) {
 /// What the program handed over at its end, outside the measured time, is not among it.
 DramBytes dram_bytes_of(const Gpu& gpu) {
   DramBytes bytes = gpu.memory.dram_bytes();
-  const compute::LastLevelCache::Flush& flush = gpu.cache.last_flush();
+  const cache::LastLevelCache::Flush& flush = gpu.cache.last_flush();
   for (const processor::Processor::PhaseTime& time : gpu.processor.phases())
     for (std::size_t c = 0; time.phase == phases::hand_over && time.begin <= flush.time && c < bytes.size(); ++c)
       bytes[c] -= flush.bytes[c];

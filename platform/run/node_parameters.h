@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config/configuration.h"
-#include "hardware/parameters.h"
+#include "hardware/gpu_parameters.h"
 
 namespace t3vp {
 

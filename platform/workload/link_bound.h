@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "hardware/parameters.h"
+#include "hardware/gpu_parameters.h"
 #include "t3/collective.h"
 
 namespace t3vp {

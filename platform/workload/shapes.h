@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "hardware/parameters.h"
+#include "hardware/gpu_parameters.h"
 #include "protocol/tile_grid.h"
 #include "t3/collective.h"
 #include "t3/dlrm.h"

@@ -7,9 +7,9 @@
 #include "compute/compute_cluster.h"
 #include "data_path/checked_sockets.h"
 #include "data_path/named_registers.h"
+#include "data_path/node_memory.h"
+#include "kernel_packets.h"
 #include "kernels/kernels.h"
-#include "node_memory.h"
-#include "packets.h"
 #include "protocol/address_map.h"
 
 namespace t3vp::compute {

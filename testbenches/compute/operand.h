@@ -4,7 +4,7 @@
 #include <Eigen/Core>
 #include <random>
 
-#include "node_memory.h"
+#include "data_path/node_memory.h"
 #include "protocol/element.h"
 
 namespace t3vp::compute {

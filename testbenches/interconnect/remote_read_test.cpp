@@ -1,7 +1,7 @@
 // Loads and fetch-and-adds of other GPUs' memory over links: requests and answers.
 #include <map>
 
-#include "interconnect/packet.h"
+#include "interconnect/link_packet.h"
 #include "interconnect/small_fabric.h"
 #include "registers/status.h"
 

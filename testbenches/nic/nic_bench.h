@@ -11,7 +11,7 @@
 #include "data_path/named_registers.h"
 #include "data_path/random.h"
 #include "data_path/target.h"
-#include "nic/nic.h"
+#include "nic/rdma_nic.h"
 #include "nic/wire.h"
 #include "protocol/element.h"
 

@@ -1,7 +1,7 @@
 // The 32-bit instructions as a table: what each looks like and what it does.
-#include "hart/arithmetic.h"
 #include "hart/fields.h"
 #include "hart/hart.h"
+#include "hart/hart_arithmetic.h"
 #include "hart/instruction.h"
 
 namespace t3vp::riscv {

@@ -1,0 +1,289 @@
+// Loads of the last-level cache: what hits, what is fetched, and who waits for it.
+#include <algorithm>
+#include <cstring>
+
+#include "cache/last_level_cache.h"
+#include "cache/sector_mask.h"
+
+namespace t3vp::cache {
+namespace {
+
+template <typename Value>
+std::uint32_t take(std::vector<Value>& all, std::vector<std::uint32_t>& free) {
+  if (free.empty()) {
+    all.emplace_back();
+    return static_cast<std::uint32_t>(all.size() - 1);
+  }
+  const std::uint32_t index = free.back();
+  free.pop_back();
+  return index;
+}
+
+/// Where the byte at an address lies in the packed data of a 2-D access.
+std::uint64_t offset_in(std::uint64_t begin, const Shape& shape, std::uint64_t address) {
+  const std::uint64_t distance = address - begin;
+  const std::uint64_t row = shape.rows == 1 ? 0 : std::min<std::uint64_t>(distance / shape.stride, shape.rows - 1);
+  return row * shape.row_bytes + distance - row * shape.stride;
+}
+
+unsigned lowest(std::uint32_t mask) { return static_cast<unsigned>(__builtin_ctz(mask)); }
+
+}  // namespace
+
+void LastLevelCache::load(tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time) {
+  const std::uint32_t index = take(loads_, free_loads_);
+  loads_[index] = {&transaction, 1, time};
+  transaction.acquire();
+  gaps_.clear();
+  missing_.clear();
+  copies_.clear();
+  const bool real = transaction.get_data_ptr() != nullptr;
+  std::uint32_t offset = 0;
+  for (const Piece& piece : pieces_of(transaction.get_address(), extension.shape)) {
+    const CacheTags::Slot slot = load_piece(piece, index, real, time);
+    if (real) copy_out(piece, slot, index, offset);
+    offset += static_cast<std::uint32_t>(piece.end - piece.begin);
+  }
+  std::uint32_t next = plan_fills(index);
+  last_waited_fill_ = last_waiting_load_ = none;
+  // An answer may come within the call and bring further loads.
+  while (next != none) {
+    const std::uint32_t fill = next;
+    next = fills_[fill].next;
+    fetch(fill, transaction, time);
+  }
+  finish(index);
+}
+
+CacheTags::Slot LastLevelCache::load_piece(const Piece& piece, std::uint32_t load, bool real, Picoseconds time) {
+  loads_[load].ready = std::max(loads_[load].ready, serve(piece, time));
+  const CacheTags::Slot slot = find_or_allocate(piece.place, real, time);
+  const CacheTags::Line& held = tags_.line(slot);
+  auto missing = static_cast<std::uint8_t>(piece.sectors & ~held.valid);
+  if ((missing & held.dirty) != 0)
+    missing = static_cast<std::uint8_t>(missing & ~stored_sectors(piece, slot, missing & held.dirty));
+  for (std::uint32_t awaited = held.pending & piece.sectors; awaited != 0; awaited &= awaited - 1) {
+    const std::uint32_t fill = fill_of(slot, lowest(awaited));
+    if ((fill & planned) == 0) wait_for(fill, load);
+  }
+  asked_ += piece.sector_count;
+  if (missing != 0) miss(piece, slot, missing);
+  return slot;
+}
+
+/// Finds those sectors, among some that cannot be read whole, whose bytes that the piece asks for were all stored.
+std::uint8_t LastLevelCache::stored_sectors(const Piece& piece, CacheTags::Slot slot, std::uint32_t sectors) const {
+  std::uint8_t result = 0;
+  for (std::uint32_t left = sectors; left != 0; left &= left - 1) {
+    const std::uint32_t sector = lowest(left), begin = sector << sector_bits_;
+    const std::uint32_t from = std::max<std::uint32_t>(piece.begin, begin);
+    const std::uint32_t to = std::min<std::uint32_t>(piece.end, begin + parameters_.sector_bytes);
+    if (dirty_bytes_.contains(slot, from, to)) result |= static_cast<std::uint8_t>(1u << sector);
+  }
+  return result;
+}
+
+/// Missing sectors become pending, without a fill until plan_fills(). Sectors between two missing ones of a line are
+/// read along with them.
+void LastLevelCache::miss(const Piece& piece, CacheTags::Slot slot, std::uint8_t missing) {
+  const std::uint64_t line = piece.place.line;
+  CacheTags::Line& held = tags_.line(slot);
+  misses_ += count_sectors(missing);
+  held.valid |= missing;
+  held.pending |= missing;
+  for (std::uint32_t left = missing; left != 0; left &= left - 1)
+    fill_of(slot, lowest(left)) = planned | static_cast<std::uint32_t>(missing_.size());
+
+  const std::uint64_t begin = line * parameters_.line_bytes + std::uint64_t{lowest(missing)} * parameters_.sector_bytes;
+  const std::uint64_t end = line * parameters_.line_bytes +
+                            static_cast<std::uint64_t>(32 - __builtin_clz(missing)) * parameters_.sector_bytes;
+  if (gaps_.empty() || gaps_.back().end != begin) gaps_.push_back({begin, begin, 0});
+  gaps_.back().end = end;
+  ++gaps_.back().lines;
+  Missing& added = missing_.emplace_back();  // in its place: a copy would wait for the stores of its parts
+  added.slot = slot;
+  added.sectors = missing;
+  added.line = line;
+}
+
+/// Gives the load what is there: sectors that can be read, and stored bytes of those under way, whose others follow
+/// with their fill.
+void LastLevelCache::copy_out(const Piece& piece, CacheTags::Slot slot, std::uint32_t load, std::uint32_t offset) {
+  const CacheTags::Line& held = tags_.line(slot);
+  unsigned char* data = loads_[load].transaction->get_data_ptr() + offset;
+  const unsigned char* bytes = bytes_of(slot);
+  if ((held.pending & piece.sectors) == 0) {
+    std::memcpy(data, bytes + piece.begin, piece.end - piece.begin);
+    return;
+  }
+  const std::uint64_t line = piece.place.line * parameters_.line_bytes;
+  for (std::uint32_t at = piece.begin; at < piece.end;) {
+    const std::uint32_t sector = at >> sector_bits_;
+    const std::uint32_t to = std::min<std::uint32_t>(piece.end, (sector + 1) << sector_bits_);
+    const bool pending = (held.pending >> sector & 1) != 0, stored = (held.dirty >> sector & 1) != 0;
+    while (at < to) {
+      // The bytes of a sector come from one place, unless some of them were stored while it is under way.
+      const std::uint32_t from = at - piece.begin, count = pending && stored ? 1 : to - at;
+      if (!pending || (stored && is_dirty(slot, at)))
+        std::memcpy(data + from, bytes + at, count);
+      else
+        copy_when_filled(fill_of(slot, sector), load, offset + from, line + at, count);
+      at += count;
+    }
+  }
+}
+
+void LastLevelCache::copy_when_filled(std::uint32_t fill, std::uint32_t load, std::uint32_t offset,
+                                      std::uint64_t address, std::uint32_t bytes) {
+  if (!copies_.empty()) {
+    Copy& last = copies_.back();
+    if (last.fill == fill && last.offset + last.bytes == offset && last.address + last.bytes == address) {
+      last.bytes += bytes;
+      return;
+    }
+  }
+  copies_.push_back({fill, load, offset, bytes, address});
+}
+
+/// Equal gaps at equal distances, such as the rows of a tile, are read by one fill. The first of the load's fills.
+std::uint32_t LastLevelCache::plan_fills(std::uint32_t load) {
+  std::uint32_t first_fill = none, last_fill = none;
+  std::uint32_t line = 0;
+  planned_fills_.clear();
+  for (auto first = gaps_.cbegin(); first != gaps_.cend();) {
+    auto next = first + 1;
+    const std::uint64_t stride = next == gaps_.cend() ? 0 : next->begin - first->begin;
+    while (next != gaps_.cend() && next->bytes() == first->bytes() && next->begin - (next - 1)->begin == stride) ++next;
+    const std::uint32_t index = take(fills_, free_fills_);
+    (last_fill == none ? first_fill : fills_[last_fill].next) = index;
+    last_fill = index;
+    Fill& fill = fills_[index];
+    const auto rows = static_cast<std::uint32_t>(next - first);
+    fill.begin = first->begin;
+    fill.shape = {rows, static_cast<std::uint32_t>(first->bytes()), rows == 1 ? 0 : stride};
+    fill.first_waiter = fill.next = none;
+    fill.lines.clear();
+    fill.copies.clear();
+    for (; first != next; ++first)
+      for (const std::uint32_t end = line + static_cast<std::uint32_t>(first->lines); line != end; ++line) {
+        const Missing& missing = missing_[line];
+        fill.lines.push_back(missing);
+        planned_fills_.push_back(index);
+        for (std::uint32_t left = missing.sectors; left != 0; left &= left - 1) {
+          std::uint32_t& brought_by = fill_of(missing.slot, lowest(left));
+          if (brought_by == (planned | line)) brought_by = index;
+        }
+      }
+    wait_for(index, load);
+  }
+  for (const Copy& copy : copies_)
+    fills_[(copy.fill & planned) != 0 ? planned_fills_[copy.fill & ~planned] : copy.fill].copies.push_back(copy);
+  return first_fill;
+}
+
+void LastLevelCache::wait_for(std::uint32_t fill, std::uint32_t load) {
+  if (fill == last_waited_fill_ && load == last_waiting_load_) return;
+  last_waited_fill_ = fill;
+  last_waiting_load_ = load;
+  const std::uint32_t waiter = take(waiters_, free_waiters_);
+  waiters_[waiter] = {load, fills_[fill].first_waiter};
+  fills_[fill].first_waiter = waiter;
+  ++loads_[load].pending;
+}
+
+/// For the load.
+void LastLevelCache::fetch(std::uint32_t index, const tlm::tlm_generic_payload& load, Picoseconds time) {
+  const Fill& fill = fills_[index];
+  Picoseconds arrival = time + memory_latency_;
+  for (const Missing& missing : fill.lines) arrival = order_.after(missing.line, missing.sectors, arrival);
+  Transaction& access = pool_.make(Operation::load, base_ + fill.begin, fill.shape);
+  const DataExtension& extension = *load.get_extension<DataExtension>();
+  access.extension().traffic = extension.traffic;
+  access.extension().real = extension.real;
+  access.extension().token = index;
+  if (load.get_data_ptr() != nullptr) access.attach_buffer();
+  memory.send(access, arrival - now());
+}
+
+void LastLevelCache::memory_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  const auto index = static_cast<std::uint32_t>(extension_of(transaction).token);
+  if (index == none) return written_back(transaction);
+  const Picoseconds time = now() + delay;
+  // A hit from now on is answered after the cache's latency at the earliest, so only a fill that is announced further
+  // ahead has to wait for its time.
+  if (time > now() + parameters_.latency)
+    late_fills_.push(time, {index, &transaction});
+  else
+    filled(index, time, transaction);
+}
+
+void LastLevelCache::late_fill() {
+  while (late_fills_.ready()) {
+    const LateFill fill = late_fills_.pop();
+    filled(fill.index, now(), *fill.transaction);
+  }
+  late_fills_.arm();
+}
+
+void LastLevelCache::filled(std::uint32_t index, Picoseconds time, tlm::tlm_generic_payload& transaction) {
+  const tlm::tlm_response_status response = transaction.get_response_status();
+  const bool failed = response != tlm::TLM_OK_RESPONSE;
+  const Fill& fill = fills_[index];
+  for (const Missing& missing : fill.lines) settle(index, missing, transaction);
+  if (!failed)
+    for (const Copy& copy : fill.copies)
+      std::memcpy(loads_[copy.load].transaction->get_data_ptr() + copy.offset,
+                  transaction.get_data_ptr() + offset_in(fill.begin, fill.shape, copy.address), copy.bytes);
+  transaction.release();
+  std::uint32_t waiter = fill.first_waiter;
+  free_fills_.push_back(index);
+  while (waiter != none) {
+    const Waiter entry = waiters_[waiter];
+    free_waiters_.push_back(waiter);
+    Load& load = loads_[entry.load];
+    load.ready = std::max(load.ready, time);
+    if (failed) load.response = response;
+    finish(entry.load);
+    waiter = entry.next;
+  }
+}
+
+/// Puts what the fill has brought into the line, except bytes that were stored in the meantime and sectors that were
+/// dropped.
+void LastLevelCache::settle(std::uint32_t index, const Missing& missing, const tlm::tlm_generic_payload& transaction) {
+  const CacheTags::Slot slot = missing.slot;
+  if (!tags_.holds(slot, missing.line)) return;
+  CacheTags::Line& held = tags_.line(slot);
+  std::uint8_t brought = 0;
+  for (std::uint32_t left = missing.sectors & held.pending; left != 0; left &= left - 1)
+    if (fill_of(slot, lowest(left)) == index) brought |= static_cast<std::uint8_t>(1u << lowest(left));
+  held.pending = static_cast<std::uint8_t>(held.pending & ~brought);
+  if (!transaction.is_response_ok()) {
+    held.valid = static_cast<std::uint8_t>(held.valid & (~brought | stored_whole(slot)));
+    return;
+  }
+  if (transaction.get_data_ptr() == nullptr) return;
+  const Fill& fill = fills_[index];
+  for (std::uint32_t left = brought; left != 0; left &= left - 1) {
+    const std::uint32_t sector = lowest(left), begin = sector << sector_bits_;
+    const unsigned char* data =
+        transaction.get_data_ptr() + offset_in(fill.begin, fill.shape, missing.line * parameters_.line_bytes + begin);
+    const bool stored = (held.dirty >> sector & 1) != 0;
+    for (std::uint32_t i = 0; stored && i < parameters_.sector_bytes; ++i)
+      if (!is_dirty(slot, begin + i)) bytes_of(slot)[begin + i] = data[i];
+    if (!stored) std::memcpy(bytes_of(slot) + begin, data, parameters_.sector_bytes);
+  }
+}
+
+void LastLevelCache::finish(std::uint32_t index) {
+  Load& load = loads_[index];
+  if (--load.pending != 0) return;
+  tlm::tlm_generic_payload& transaction = *load.transaction;
+  transaction.set_response_status(load.response);
+  const Picoseconds delay = std::max(load.ready, now()) - now();
+  free_loads_.push_back(index);
+  compute.respond(transaction, delay);
+  transaction.release();
+}
+
+}  // namespace t3vp::cache

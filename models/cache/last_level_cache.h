@@ -1,0 +1,191 @@
+// Last-level cache of a GPU. Lines of accesses with data hold their bytes, the others are tags: what a run simulates
+// without data costs no memory, and takes the same time.
+//
+// Cached loads fetch missing sectors, hits on sectors under way wait for them; cached stores allocate without a fetch
+// and are written back when evicted, only the bytes that were stored, in the traffic class of who stored them. A load
+// of bytes that a sector stored in part does not have fetches the sector (GPGPU-Sim's lazy fetch on read).
+//
+// Loads and stores with `cached` false bypass the cache without a look at its tags (T3 4.3: uncached output). Peers'
+// writes bypass it and drop the bytes that they overwrite, and so do the NIC's where a parameter says so; the GPU's own
+// updates, cached or not, bypass it behind a write-back of the lines that they touch, which it then no longer has. What
+// firmware, the DMA engine and memory itself write is not seen here, and they do not see what is dirty: software
+// flushes.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "cache/cache_tags.h"
+#include "cache/dirty_bytes.h"
+#include "cache/write_order.h"
+#include "protocol/component.h"
+#include "protocol/data_sockets.h"
+#include "protocol/event_queue.h"
+#include "protocol/transaction_pool.h"
+#include "registers/cache.h"
+
+namespace t3vp::cache {
+
+class LastLevelCache : public sc_core::sc_module, public Component {
+ public:
+  DataTargetSocket<LastLevelCache> compute{"compute", this, &LastLevelCache::from_compute};  ///< the compute units
+  DataTargetSocket<LastLevelCache> peers{"peers", this, &LastLevelCache::from_peers, 1};     ///< the links
+  DataTargetSocket<LastLevelCache> nic{"nic", this, &LastLevelCache::from_peers, 2};         ///< for its peers
+  /// Fills and write-backs.
+  DataInitiatorSocket<LastLevelCache> memory{"memory", this, &LastLevelCache::memory_response};
+  /// Uncached accesses of the compute units.
+  DataInitiatorSocket<LastLevelCache> bypass{"bypass", this, &LastLevelCache::pass_response, 0};
+  DataInitiatorSocket<LastLevelCache> peer_memory{"peer_memory", this, &LastLevelCache::pass_response, 1};
+  DataInitiatorSocket<LastLevelCache> nic_memory{"nic_memory", this, &LastLevelCache::pass_response, 2};
+  registers::Cache registers{"registers"};
+  sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> interrupt{"interrupt"};
+
+  /// `memory_latency`: from the cache to the memory controller's queues.
+  LastLevelCache(const sc_core::sc_module_name& name, const CacheParameters& parameters, Picoseconds memory_latency,
+                 std::uint16_t gpu);
+
+  /// What the last flush wrote back.
+  struct Flush {
+    Picoseconds time = 0;
+    std::array<std::uint64_t, traffic_classes_most> bytes{};
+  };
+  const Flush& last_flush() const { return last_flush_; }
+  /// Bytes of a range that were stored and have not been written back.
+  std::uint64_t dirty_bytes(std::uint64_t address, const Shape& shape);
+  const char* group() const override { return "cache"; }
+  void visit_statistics(const StatisticVisitor& visit) const override;
+
+ private:
+  /// A cached load that waits for fills.
+  struct Load {
+    tlm::tlm_generic_payload* transaction = nullptr;
+    std::uint32_t pending = 0;
+    Picoseconds ready = 0;
+    tlm::tlm_response_status response = tlm::TLM_OK_RESPONSE;  ///< of the last fill that failed
+  };
+  struct Piece {  ///< of an access: what it touches of one line
+    CacheTags::Place place;
+    std::uint16_t begin, end;  ///< bytes of the line
+    std::uint8_t sectors, sector_count;
+  };
+  struct Missing {  ///< sectors of a line that a fill brings
+    CacheTags::Slot slot;
+    std::uint8_t sectors;
+    std::uint64_t line;
+  };
+  /// Bytes that a fill brings to a load.
+  struct Copy {
+    std::uint32_t fill, load;
+    std::uint32_t offset, bytes;  ///< in the load's data
+    std::uint64_t address;        ///< local
+  };
+  /// One 2-D read of missing sectors, and the loads that wait for it.
+  struct Fill {
+    std::uint64_t begin;  ///< local address
+    Shape shape;
+    std::vector<Missing> lines;
+    std::vector<Copy> copies;
+    std::uint32_t first_waiter = none;
+    std::uint32_t next = none;  ///< of the same load
+  };
+  struct Waiter {
+    std::uint32_t load, next;
+  };
+  struct Gap {  ///< consecutive missing sectors of the load at hand
+    std::uint64_t begin, end;
+    std::size_t lines;
+    std::uint64_t bytes() const { return end - begin; }
+  };
+  struct LateFill {
+    std::uint32_t index;
+    tlm::tlm_generic_payload* transaction;
+  };
+  static constexpr std::uint32_t none = 0xFFFFFFFF;
+  static constexpr std::uint32_t planned = 0x80000000;  ///< fill of a sector: number in missing_ of the load at hand
+
+  void from_compute(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void from_peers(int way, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void memory_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void pass_taken(int way, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void pass_response(int way, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  /// Of what bypasses the cache: 0 of the compute units, 1 of peers, 2 of the NIC.
+  DataTargetSocket<LastLevelCache>& sender(int way) { return way == 0 ? compute : way == 1 ? peers : nic; }
+  unsigned debug_compute(int, tlm::tlm_generic_payload& transaction);
+  unsigned debug_peers(int, tlm::tlm_generic_payload& transaction);
+  void look(const Piece& piece, bool write, unsigned char* data) const;
+  bool in_memory(std::uint64_t address, const Shape& shape);
+
+  void load(tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time);
+  CacheTags::Slot load_piece(const Piece& piece, std::uint32_t load, bool real, Picoseconds time);
+  void miss(const Piece& piece, CacheTags::Slot slot, std::uint8_t missing);
+  std::uint8_t stored_sectors(const Piece& piece, CacheTags::Slot slot, std::uint32_t sectors) const;
+  void copy_out(const Piece& piece, CacheTags::Slot slot, std::uint32_t load, std::uint32_t offset);
+  void copy_when_filled(std::uint32_t fill, std::uint32_t load, std::uint32_t offset, std::uint64_t address,
+                        std::uint32_t bytes);
+  std::uint32_t plan_fills(std::uint32_t load);
+  void wait_for(std::uint32_t fill, std::uint32_t load);
+  void fetch(std::uint32_t fill, const tlm::tlm_generic_payload& load, Picoseconds time);
+  void late_fill();
+  void filled(std::uint32_t fill, Picoseconds time, tlm::tlm_generic_payload& transaction);
+  void settle(std::uint32_t fill, const Missing& missing, const tlm::tlm_generic_payload& transaction);
+  void finish(std::uint32_t load);
+
+  void store(tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time);
+  void mark_stored(const Piece& piece, CacheTags::Slot slot);
+  CacheTags::Slot find_or_allocate(const CacheTags::Place& place, bool real, Picoseconds time);
+  void write_back(CacheTags::Slot slot, Picoseconds time);
+  void written_back(tlm::tlm_generic_payload& transaction);
+  void drop(const Piece& piece);
+  Picoseconds make_way(std::uint64_t address, const Shape& shape, Picoseconds time);
+  void flush();
+  void end_flush();
+  void update_interrupt();
+
+  const std::vector<Piece>& pieces_of(std::uint64_t address, const Shape& shape);
+  /// Time at which a bank has moved the sectors of one line.
+  Picoseconds serve(const Piece& piece, Picoseconds time) {
+    Picoseconds& free = bank_free_[piece.place.bank];
+    free = std::max(free, time) + piece.sector_count * sector_time_;
+    return free;
+  }
+  bool is_dirty(CacheTags::Slot slot, std::uint32_t byte) const;
+  std::uint8_t stored_whole(CacheTags::Slot slot) const;
+  unsigned char* bytes_of(CacheTags::Slot slot);
+  std::uint32_t& fill_of(CacheTags::Slot slot, unsigned sector) {
+    return sector_fills_[(std::size_t{slot} << line_sector_bits_) + sector];
+  }
+
+  CacheParameters parameters_;
+  Picoseconds memory_latency_, sector_time_;
+  std::uint64_t base_;
+  unsigned sector_bits_, line_sector_bits_;
+  CacheTags tags_;
+  std::vector<std::uint32_t> sector_fills_;  ///< what brings a pending sector
+  DirtyBytes dirty_bytes_;
+  std::unique_ptr<unsigned char[]> bytes_;  ///< of all lines, from the first access with data on
+  WriteOrder order_;
+  std::vector<Picoseconds> bank_free_;
+  std::vector<Load> loads_;
+  std::vector<Fill> fills_;
+  std::vector<Waiter> waiters_;
+  std::vector<std::uint32_t> free_loads_, free_fills_, free_waiters_;
+  std::vector<Piece> pieces_;                 ///< of the access at hand
+  std::vector<Gap> gaps_;                     ///< of the load at hand
+  std::vector<Missing> missing_;              ///< lines of those
+  std::vector<std::uint32_t> planned_fills_;  ///< of those
+  std::vector<Copy> copies_;                  ///< of the load at hand
+  std::uint32_t last_waited_fill_ = none, last_waiting_load_ = none;
+  EventQueue<LateFill> late_fills_;
+  std::uint64_t write_backs_in_flight_ = 0;
+  bool flushing_ = false;
+  std::deque<const Transaction*> data_in_flight_;  ///< write-backs with data, in the order of their leaving
+  Flush last_flush_;
+  std::uint64_t asked_ = 0, misses_ = 0, written_ = 0, written_back_ = 0, dropped_ = 0;  ///< sectors
+  TransactionPool pool_;
+  Transaction& probe_;  ///< asks memory what it would serve
+};
+
+}  // namespace t3vp::cache

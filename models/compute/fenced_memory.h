@@ -1,0 +1,37 @@
+// Memory of the host for code that is not the platform's and may write beside what it has been lent: known bytes lie
+// before and behind that, and pages beyond them that nobody may touch, so that the platform's own memory is out of
+// reach of small steps.
+#pragma once
+
+#include <cstddef>
+
+namespace t3vp::compute {
+
+class FencedMemory {
+ public:
+  /// For up to `bytes`. Throws std::bad_alloc.
+  explicit FencedMemory(std::size_t bytes);
+  FencedMemory(const FencedMemory&) = delete;
+  FencedMemory& operator=(const FencedMemory&) = delete;
+  ~FencedMemory();
+
+  std::size_t capacity() const { return capacity_; }
+
+  /// So many bytes for any type of C, whatever they hold. What was lent before is taken back.
+  void* lend(std::size_t bytes);
+
+  /// Where the borrower has written beside them: "before" or "behind"; null when it has not.
+  const char* written_beside() const;
+
+ private:
+  std::size_t capacity_;
+  std::size_t room_;  ///< between the pages that nobody may touch
+  void* mapping_ = nullptr;
+  unsigned char *room_begin_ = nullptr, *begin_ = nullptr, *end_ = nullptr;  ///< of the room, and of what is lent
+};
+
+/// Fences of their own for those who lay out memory themselves.
+void put_fence(unsigned char* begin, unsigned char* end);
+bool is_fence(const unsigned char* begin, const unsigned char* end);
+
+}  // namespace t3vp::compute

@@ -1,0 +1,169 @@
+#include "cache/cache_tags.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <list>
+#include <map>
+#include <random>
+
+namespace t3vp::test::cache_tags_test {
+
+using namespace cache;
+
+namespace {
+
+/// One bank per set, so that bank_of() tells a line's set.
+CacheParameters one_bank_per_set(std::uint32_t sets, std::uint32_t ways) {
+  CacheParameters parameters;
+  parameters.banks = sets;
+  parameters.ways = ways;
+  parameters.capacity_bytes = std::uint64_t{sets} * ways * parameters.line_bytes;
+  return parameters;
+}
+
+CacheParameters of_capacity(std::uint64_t bytes) {
+  CacheParameters parameters;
+  parameters.capacity_bytes = bytes;
+  return parameters;
+}
+
+/// Lists of lines by set, the most recently used first.
+class ReferenceLru {
+ public:
+  explicit ReferenceLru(std::uint32_t ways) : ways_(ways) {}
+
+  bool use(std::uint32_t set, std::uint64_t line) {
+    std::list<std::uint64_t>& lines = sets_[set];
+    const auto found = std::find(lines.begin(), lines.end(), line);
+    if (found == lines.end()) return false;
+    lines.splice(lines.begin(), lines, found);
+    return true;
+  }
+  /// The line that has to make room, or none.
+  std::vector<std::uint64_t> insert(std::uint32_t set, std::uint64_t line) {
+    std::list<std::uint64_t>& lines = sets_[set];
+    std::vector<std::uint64_t> evicted;
+    if (lines.size() == ways_) {
+      evicted.push_back(lines.back());
+      lines.pop_back();
+    }
+    lines.push_front(line);
+    return evicted;
+  }
+  void drop(std::uint32_t set, std::uint64_t line) { sets_[set].remove(line); }
+  void clear() { sets_.clear(); }
+
+ private:
+  std::size_t ways_;
+  std::map<std::uint32_t, std::list<std::uint64_t>> sets_;
+};
+
+void touch(CacheTags& tags, std::uint64_t line) {
+  const CacheTags::Slot found = tags.find(tags.place_of(line));
+  if (found == CacheTags::none)
+    tags.occupy(tags.victim(tags.place_of(line)), line);
+  else
+    tags.use(tags.place_of(line), found);
+}
+
+}  // namespace
+
+TEST_CASE("tags are those of a least recently used reference on random traffic") {
+  for (const auto& [sets, ways] :
+       {std::pair{1u, 4u}, {16u, 1u}, {8u, 16u}, {64u, 3u}, {4u, 17u}, {2u, 40u}, {1u, 256u}}) {
+    CacheTags tags(one_bank_per_set(sets, ways));
+    ReferenceLru reference(ways);
+    std::mt19937_64 random(sets);
+    for (int i = 0; i < 40'000; ++i) {
+      if (i % 15'000 == 14'999) {
+        tags.clear();
+        reference.clear();
+      }
+      // Lines of the size of the cache, with some from all over a large memory.
+      const std::uint64_t line = random() % 10 == 0 ? random() % (1u << 31) : random() % (2 * sets * ways);
+      const std::uint32_t set = tags.place_of(line).bank;
+      REQUIRE(set < sets);
+      const CacheTags::Slot found = tags.find(tags.place_of(line));
+      REQUIRE((found != CacheTags::none) == reference.use(set, line));
+      if (found != CacheTags::none) {
+        REQUIRE(tags.holds(found, line));
+        REQUIRE(tags.line_in(found) == line);
+        tags.use(tags.place_of(line), found);
+        if (random() % 16 == 0) {
+          tags.drop(found);
+          reference.drop(set, line);
+          REQUIRE(!tags.occupied(found));
+          REQUIRE(tags.victim(tags.place_of(line)) == found);
+        }
+        continue;
+      }
+      const CacheTags::Slot victim = tags.victim(tags.place_of(line));
+      const auto evicted = reference.insert(set, line);
+      REQUIRE(tags.occupied(victim) == !evicted.empty());
+      if (!evicted.empty()) REQUIRE(tags.line_in(victim) == evicted.front());
+      tags.occupy(victim, line);
+      REQUIRE(tags.line(victim).valid == 0);
+    }
+  }
+}
+
+TEST_CASE("an array of the cache's size fits, also with a number of sets that is no power of two") {
+  constexpr std::uint64_t mebibyte = 1u << 20;
+  for (const std::uint64_t size : {16 * mebibyte, 12 * mebibyte, 6 * mebibyte})
+    for (const std::uint64_t begin : {0 * mebibyte, 5 * mebibyte, 1000 * mebibyte}) {
+      const CacheParameters parameters = of_capacity(size);
+      const std::uint64_t first = begin / parameters.line_bytes, end = first + size / parameters.line_bytes;
+      CacheTags tags(parameters);
+      for (std::uint64_t line = first; line < end; ++line) touch(tags, line);
+      std::uint64_t present = 0;
+      for (std::uint64_t line = first; line < end; ++line)
+        if (tags.find(tags.place_of(line)) != CacheTags::none) ++present;
+      INFO(size / mebibyte << " MiB from " << begin / mebibyte << " MiB");
+      REQUIRE(present == end - first);
+    }
+}
+
+TEST_CASE("the rows of a tile spread over the banks") {
+  const CacheParameters parameters = of_capacity(16u << 20);
+  CacheTags tags(parameters);
+  // Two lines of each of 128 rows, the rows as far apart as in matrices of 1536 to 65536 fp16 columns, and 1 MiB.
+  for (const std::uint64_t row_lines : {24u, 64u, 96u, 192u, 320u, 512u, 1024u, 8192u}) {
+    std::map<std::uint32_t, unsigned> lines_by_bank;
+    for (std::uint64_t row = 0; row < 128; ++row)
+      for (std::uint64_t column = 0; column < 2; ++column)
+        ++lines_by_bank[tags.place_of(row * row_lines + column).bank];
+    unsigned most = 0;
+    for (const auto& [bank, lines] : lines_by_bank) most = std::max(most, lines);
+    INFO(row_lines * parameters.line_bytes << " bytes from row to row");
+    REQUIRE(most <= 4 * 256 / parameters.banks);
+  }
+}
+
+TEST_CASE("a line with data on its way is evicted only when all of its set have some") {
+  for (const std::uint32_t ways : {4u, 19u}) {
+    CacheTags tags(one_bank_per_set(1, ways));
+    for (std::uint64_t line = 0; line < ways; ++line) touch(tags, line);  // line 0 is the oldest, in slot 0
+    for (CacheTags::Slot slot = 0; slot < ways; ++slot) {
+      REQUIRE(tags.victim(tags.place_of(99)) == slot);
+      tags.line(slot).pending = 1;
+    }
+    REQUIRE(tags.victim(tags.place_of(99)) == 0);
+  }
+}
+
+TEST_CASE("an empty set is filled in the order of its ways, before and after it is cleared") {
+  for (const std::uint32_t ways : {4u, 16u, 23u}) {
+    CacheTags tags(one_bank_per_set(1, ways));
+    for (int round = 0; round < 2; ++round) {
+      for (std::uint64_t line = 0; line < ways; ++line) {
+        const CacheTags::Slot victim = tags.victim(tags.place_of(line));
+        REQUIRE(victim == line);
+        REQUIRE(!tags.occupied(victim));
+        tags.occupy(victim, line);
+      }
+      tags.clear();
+    }
+  }
+}
+
+}  // namespace t3vp::test::cache_tags_test
