@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dma/command_table.h"
+#include "dma/dma_parameters.h"
 #include "dma/link_transfers.h"
 #include "dma/memory_fill.h"
 #include "dma/nic_transfers.h"

@@ -6,6 +6,7 @@
 #include "config/configuration.h"
 #include "config/faults.h"
 #include "config/run_checks.h"
+#include "io/described_keys.h"
 #include "io/fingerprint.h"
 #include "io/overrides.h"
 #include "io/schema_check.h"
@@ -135,20 +136,12 @@ json resolved_phases(const Phases& phases) {
   return list;
 }
 
-json resolved_memory(const Files& files) {
-  const dram::MemorySpec defaults;
-  json memory = {{"queueing", "by-geometry"},
-                 {"write_drain_from", defaults.write_drain_from},
-                 {"write_drain_to", defaults.write_drain_to}};
-  memory.update(files.memory.content);
-  return memory;
-}
-
 json resolved_system(const Files& files) {
-  json system = files.system.content;
+  json system = files.system.content, memory = files.memory.content;
+  complete_described(system, "system");
+  complete_described(memory, "memory");
   system["memory"].erase("file");
-  if (!system["memory"].contains("valid_bits_KiB")) system["memory"]["valid_bits_KiB"] = 0;
-  system["memory"]["dram"] = resolved_memory(files);
+  system["memory"]["dram"] = memory;
   for (json* part : {&system, &system["memory"]["dram"]}) {
     part->erase("description");
     part->erase("$schema");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+
 namespace t3vp {
 namespace {
 

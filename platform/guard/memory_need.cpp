@@ -46,12 +46,13 @@ double resident(const compute::ComputeParameters& p, TileShape tile) {
 
 double workgroups(const RunConfiguration& c, const HostNeed& need) {
   const compute::ComputeParameters& p = c.system.compute;
+  const t3_kernel_parameters& kernels = c.system.kernels;
   const double gemm = p.compute_units * resident(p, tile_of(c, need));
   const double running = std::min(gemm, need.most_workgroups.value_or(gemm));
-  const double ring = double{1} * p.compute_units * p.ring_blocks_in_flight * p.ring_workgroups_per_cu;
-  const double rows = double{1} * p.compute_units * p.row_workgroups_per_cu;
-  const double gathers = need.gather_wavefronts_per_group * p.compute_units * p.gather_workgroups_per_cu;
-  return flight_bytes * std::max({p.prefetch_slabs * gemm, ring, rows, p.gather_rows_in_flight * gathers}) +
+  const double ring = double{1} * p.compute_units * kernels.ring.blocks_in_flight * kernels.ring.workgroups_per_cu;
+  const double rows = double{1} * p.compute_units * kernels.rows.workgroups_per_cu;
+  const double gathers = need.gather_wavefronts_per_group * p.compute_units * kernels.embedding.workgroups_per_cu;
+  return flight_bytes * std::max({p.prefetch_slabs * gemm, ring, rows, kernels.embedding.rows_in_flight * gathers}) +
          wave_bytes * std::max({gemm, ring, rows, gathers}) + stack_bytes * std::max({running, ring, rows, gathers});
 }
 

@@ -12,6 +12,7 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
+#include "io/described_keys.h"
 #include "io/embedded_texts.h"
 
 namespace t3vp {
@@ -98,8 +99,16 @@ std::string type_in_words(const std::string& type, const json& s) {
   return s.contains("minLength") ? "a string that is not empty" : "a string";
 }
 
-[[noreturn]] void reject_unknown_key(const Document& document, const json& root, const json::json_pointer& parent,
-                                     const std::string& key) {
+std::string with_dots(const json::json_pointer& pointer) {
+  std::string path = pointer.to_string().substr(1);
+  std::replace(path.begin(), path.end(), '/', '.');
+  return path;
+}
+
+[[noreturn]] void reject_unknown_key(const Document& document, const std::string& file, const json& root,
+                                     const json::json_pointer& parent, const std::string& key) {
+  if (const std::string moved = new_path_of(file, with_dots(parent / key)); !moved.empty())
+    document.reject((parent / key).to_string(), "a key that has moved", moved);
   std::vector<std::string> known;
   if (const json* subschema = subschema_at(root, parent); subschema && subschema->contains("properties"))
     for (const auto& property : subschema->at("properties").items())
@@ -156,7 +165,7 @@ void check_schema(const Document& document, const std::string& name) {
     const json::json_pointer parent = pointer_of(error);
     if (!document.content.contains(parent)) continue;
     if (const auto key = unknown_key(root, parent, document.content.at(parent)))
-      reject_unknown_key(document, root, parent, *key);
+      reject_unknown_key(document, name, root, parent, *key);
   }
   reject(document, root, *results.begin());
 }

@@ -14,6 +14,7 @@ namespace {
 compute::ComputeParameters compute_of(const GpuParameters& parameters) {
   compute::ComputeParameters compute = parameters.compute;
   compute.memory_bytes = parameters.memory.capacity_bytes;
+  compute.kernels = parameters.kernels;
   return compute;
 }
 

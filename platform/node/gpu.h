@@ -22,7 +22,7 @@
 #include "processor/system.h"
 #include "protocol/component.h"
 #include "protocol/socket_probes.h"
-#include "system/parameters.h"
+#include "system/gpu_parameters.h"
 
 namespace t3vp {
 

@@ -37,12 +37,12 @@ namespace {
 
 /// The same on all GPUs, so that they fit on the smallest one.
 std::uint32_t ring_workgroups(const SystemConfiguration& system) {
-  const auto of = [](const compute::ComputeParameters& p) {
-    const std::uint32_t held = p.compute_units * p.ring_workgroups_per_cu;
-    return p.ring_workgroups == 0 ? held : std::min(held, p.ring_workgroups);
+  const auto of = [](const GpuParameters& p) {
+    const std::uint32_t held = p.compute.compute_units * p.kernels.ring.workgroups_per_cu;
+    return p.kernels.ring.workgroups == 0 ? held : std::min(held, p.kernels.ring.workgroups);
   };
-  std::uint32_t workgroups = of(system.compute);
-  for (const OtherGpu& other : system.other_gpus) workgroups = std::min(workgroups, of(other.parameters.compute));
+  std::uint32_t workgroups = of(system);
+  for (const OtherGpu& other : system.other_gpus) workgroups = std::min(workgroups, of(other.parameters));
   return workgroups;
 }
 

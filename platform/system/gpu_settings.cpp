@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "io/described_keys.h"
 #include "io/overrides.h"
 #include "io/schema_check.h"
 #include "system/system_reader.h"
@@ -13,17 +14,21 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* blocks[] = {"compute", "output_map", "cache", "memory", "tracker", "dma", "processor", "nic"};
-
-/// Programs and their kernels are made for one shape of tiles and of blocks, and one layout of memory. NICs send
-/// each other packets over one wire.
-constexpr const char* common[] = {"compute.tile_rows",   "compute.tile_columns", "compute.tiles",
-                                  "compute.wavefronts",  "compute.slab_depth",   "compute.ring_block_bytes",
-                                  "memory.capacity_GiB", "memory.file",          "memory.valid_bits_KiB",
-                                  "nic.mtu_bytes",       "nic.wire_GBps",        "nic.wire_latency_ns"};
+constexpr const char* blocks[] = {"compute", "kernels", "output_map", "cache", "memory",
+                                  "tracker", "dma",     "processor",  "nic"};
 
 bool is_below(const std::string& path, const std::string& parent) {
   return path == parent || path.rfind(parent + ".", 0) == 0;
+}
+
+/// Programs and their kernels are made for one shape of tiles and of blocks, and one layout of memory. NICs send each
+/// other packets over one wire.
+bool is_common(const std::string& path) {
+  if (is_below(path, "memory.file")) return true;
+  const std::vector<DescribedKey>& keys = described_keys();
+  return std::any_of(keys.begin(), keys.end(), [&](const DescribedKey& key) {
+    return key.same_on_all_gpus && is_below(path, key.path_in_file());
+  });
 }
 
 /// One entry of the list.
@@ -55,7 +60,7 @@ class Settings {
   }
   void set(const std::string& path, const json& value) {
     const auto covers = [&path](const char* name) { return is_below(path, name); };
-    if (std::any_of(std::begin(common), std::end(common), covers)) reject(path, "nothing: it is the same on all GPUs");
+    if (is_common(path)) reject(path, "nothing: it is the same on all GPUs");
     if (std::none_of(std::begin(blocks), std::end(blocks), covers) || path.find('.') == std::string::npos)
       reject(path, fmt::format("the path of a value of a GPU, in one of {}", fmt::join(blocks, ", ")));
     Override change = override_of(path, value);

@@ -1,5 +1,7 @@
 #include "system/links_reader.h"
 
+#include "parameter_readers.h"
+
 namespace t3vp {
 namespace {
 
@@ -32,13 +34,7 @@ std::vector<LinkOverride> read_overrides(const json& links) {
 LinkTier read_tier(const json& links, const interconnect::LinkParameters& otherwise) {
   LinkTier tier{otherwise, {}};
   interconnect::LinkParameters& p = tier.links;
-  p.bandwidth_GBps = links.value("bandwidth_GBps", p.bandwidth_GBps);
-  if (links.contains("link_latency_ns")) p.latency = from_ns(links.at("link_latency_ns").get<double>());
-  p.header_bytes = links.value("header_bytes", p.header_bytes);
-  p.max_payload_bytes = links.value("max_payload_bytes", p.max_payload_bytes);
-  p.arbitration_bytes = links.value("arbitration_bytes", p.arbitration_bytes);
-  if (links.contains("receive_buffer_KiB"))
-    p.receive_buffer_bytes = links.at("receive_buffer_KiB").get<std::uint32_t>() << 10;
+  read_links(links, p);
 
   const json& value = links.at("topology");
   Topology& topology = tier.topology;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "io/described_keys.h"
 #include "dram/address_decoder.h"
 #include "dram/request_queue.h"
 #include "t3/t3.h"
@@ -27,9 +28,6 @@ class Checks {
   void require(bool right, const std::string& pointer, const std::string& expected) const {
     if (!right) document_.reject(pointer, expected);
   }
-  void power_of_two(std::uint64_t value, const std::string& pointer) const {
-    require(value != 0 && (value & (value - 1)) == 0, pointer, "a power of two");
-  }
   void at_least(double value, double least, const std::string& pointer, const std::string& what) const {
     require(value >= least, pointer, fmt::format("at least {} ({})", least, what));
   }
@@ -39,11 +37,6 @@ class Checks {
 };
 
 void check_geometry(const Checks& checks, const dram::Geometry& g) {
-  checks.power_of_two(g.pseudo_channels, "/geometry/pseudo_channels");
-  checks.power_of_two(g.bank_groups, "/geometry/bank_groups");
-  checks.power_of_two(g.banks_per_group, "/geometry/banks_per_group");
-  checks.power_of_two(g.rows, "/geometry/rows");
-  checks.power_of_two(g.row_bytes, "/geometry/row_bytes");
   checks.require(g.pseudo_channels * g.bank_groups * g.banks_per_group <= dram::max_banks, "/geometry/banks_per_group",
                  fmt::format("at most {} banks in a channel", dram::max_banks));
 }
@@ -73,24 +66,20 @@ void check_queues(const Checks& checks, const Document& document, const dram::Me
                               : fmt::format("more than write_drain_to, {}", spec.write_drain_to));
 }
 
-void check_compute(const Checks& checks, const compute::ComputeParameters& p) {
+void check_compute(const Checks& checks, const compute::ComputeParameters& p, const t3_kernel_parameters& kernels) {
+  const t3_ring_parameters& ring = kernels.ring;
   checks.require(p.tile_rows % p.wavefronts == 0, "/compute/tile_rows",
                  fmt::format("a multiple of wavefronts, {}", p.wavefronts));
-  const std::string aligned = fmt::format("a multiple of {}", aligned_elements);
-  checks.require(p.tile_columns % aligned_elements == 0, "/compute/tile_columns", aligned);
-  checks.require(p.slab_depth % aligned_elements == 0, "/compute/slab_depth", aligned);
-  checks.require(std::uint64_t{p.compute_units} * p.ring_workgroups_per_cu <= T3_RING_WORKGROUPS_MAX,
-                 p.ring_workgroups_per_cu > 1 ? "/compute/ring_workgroups_per_cu" : "/compute/compute_units",
+  checks.require(std::uint64_t{p.compute_units} * ring.workgroups_per_cu <= T3_RING_WORKGROUPS_MAX,
+                 ring.workgroups_per_cu > 1 ? "/kernels/ring/workgroups_per_cu" : "/compute/compute_units",
                  fmt::format("at most {} ring workgroups on all compute units, each has a signal counter",
                              static_cast<int>(T3_RING_WORKGROUPS_MAX)));
-  checks.require(p.ring_block_bytes % 32 == 0, "/compute/ring_block_bytes", "a multiple of 32");
-  checks.require(p.row_block_bytes % 32 == 0, "/compute/row_block_bytes", "a multiple of 32");
   const auto holds = [&](double bytes, const char* what) {
     checks.at_least(p.register_bytes / 1024.0, std::ceil(bytes / 1024), "/compute/register_KiB", what);
   };
   holds(4.0 * p.tile_rows * p.tile_columns, "the fp32 sums of a tile");
-  holds(2.0 * p.ring_block_bytes * p.ring_blocks_in_flight, "the blocks of a ring workgroup");
-  holds(4.0 * p.row_block_bytes, "the operands of a row workgroup");
+  holds(2.0 * ring.block_bytes * ring.blocks_in_flight, "the blocks of a ring workgroup");
+  holds(4.0 * kernels.rows.block_bytes, "the operands of a row workgroup");
 }
 
 void check_tile(const Checks& checks, const std::string& pointer, TileShape tile, const compute::ComputeParameters& p) {
@@ -101,9 +90,6 @@ void check_tile(const Checks& checks, const std::string& pointer, TileShape tile
 }
 
 void check_cache(const Checks& checks, const cache::CacheParameters& p) {
-  checks.power_of_two(p.banks, "/cache/banks");
-  checks.power_of_two(p.line_bytes, "/cache/line_bytes");
-  checks.power_of_two(p.sector_bytes, "/cache/sector_bytes");
   checks.require(p.sector_bytes <= p.line_bytes, "/cache/sector_bytes",
                  fmt::format("at most line_bytes, {}", p.line_bytes));
   checks.require(p.line_bytes / p.sector_bytes <= most_sectors, "/cache/sector_bytes",
@@ -115,7 +101,6 @@ void check_cache(const Checks& checks, const cache::CacheParameters& p) {
 }
 
 void check_controller(const Checks& checks, const memory::MemoryParameters& p) {
-  checks.power_of_two(p.interleave_bytes, "/memory/interleave_bytes");
   checks.require(
       p.capacity_bytes % (std::uint64_t{p.channels} * p.interleave_bytes) == 0, "/memory/capacity_GiB",
       fmt::format("a multiple of channels x interleave_bytes, {} B", std::uint64_t{p.channels} * p.interleave_bytes));
@@ -136,6 +121,7 @@ void check_nic(const Checks& checks, const nic::NicParameters& p) {
 
 void check_memory(const Document& document, const dram::MemorySpec& spec) {
   const Checks checks(document);
+  check_described(document, "memory");
   check_geometry(checks, spec.geometry);
   check_timing(checks, spec);
   check_queues(checks, document, spec);
@@ -148,14 +134,14 @@ void check_memory(const Document& document, const dram::MemorySpec& spec) {
 
 void check_system(const Document& document, const SystemConfiguration& system) {
   const Checks checks(document);
-  check_compute(checks, system.compute);
+  check_described(document, "system");
+  check_compute(checks, system.compute, system.kernels);
   for (std::size_t i = 0; i < system.tiles.size(); ++i)
     check_tile(checks, fmt::format("/compute/tiles/{}", i), system.tiles[i], system.compute);
   check_cache(checks, system.cache);
   check_controller(checks, system.memory);
   checks.require(system.memory.capacity_bytes / system.cache.line_bytes <= most_lines, "/memory/capacity_GiB",
                  fmt::format("at most {} lines of the cache, {} B each", most_lines, system.cache.line_bytes));
-  checks.power_of_two(system.tracker.sets, "/tracker/sets");
   if (system.nic) check_nic(checks, *system.nic);
 }
 

@@ -31,7 +31,7 @@
 #include <string>
 #include <vector>
 
-#include "system/parameters.h"
+#include "system/gpu_parameters.h"
 
 namespace t3vp {
 

@@ -69,10 +69,10 @@ Operands Workload::operands(const Document& run) const {
   return run.content.value("operands", "exact") == "random" ? Operands::random : Operands::exact;
 }
 
-LargestStore Workload::largest_store(const RunSettings& s) const {
-  const compute::ComputeParameters& p = s.system.compute;
+LargestStore Workload::largest_store(const RunSettings& settings) const {
+  const compute::ComputeParameters& p = settings.system.compute;
   const std::uint64_t tile = p.tile_rows / p.wavefronts * p.tile_columns * bytes_of(element());
-  return {std::max<std::uint64_t>(p.ring_block_bytes, tile), "a wavefront tile or a block"};
+  return {std::max<std::uint64_t>(settings.system.kernels.ring.block_bytes, tile), "a wavefront tile or a block"};
 }
 
 void Workload::check_gemm_method(const Document& run, const RunSettings& settings) const {

@@ -94,9 +94,9 @@ TEST_CASE("every number of a system and a memory file has an effect of its own")
   CHECK(load("system.compute.compute_units=7").compute.compute_units == 7);
   CHECK(load("system.compute.clock_GHz=1.7").compute.clock_GHz == 1.7);
   CHECK(load("system.compute.prefetch_slabs=3").compute.prefetch_slabs == 3);
-  CHECK(load("system.compute.ring_blocks_in_flight=9").compute.ring_blocks_in_flight == 9);
-  CHECK(load("system.compute.row_workgroups_per_cu=3").compute.row_workgroups_per_cu == 3);
-  CHECK(load("system.compute.row_block_bytes=64").compute.row_block_bytes == 64);
+  CHECK(load("system.kernels.ring.blocks_in_flight=9").kernels.ring.blocks_in_flight == 9);
+  CHECK(load("system.kernels.rows.workgroups_per_cu=3").kernels.rows.workgroups_per_cu == 3);
+  CHECK(load("system.kernels.rows.block_bytes=64").kernels.rows.block_bytes == 64);
   CHECK(load("system.compute.clock_GHz=1.7").compute.poll == 500'000);
   CHECK(load("system.compute.clock_GHz=1.7").processor.exchange == 50'000'000);
   CHECK(load("system.host.exchange_ns=70").processor.exchange == 70'000);

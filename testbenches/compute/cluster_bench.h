@@ -141,8 +141,8 @@ struct ClusterBench {
     p.tile_rows = p.tile_columns = 32;
     p.wavefronts = 4;
     p.slab_depth = 16;
-    p.ring_block_bytes = 256;
-    p.ring_blocks_in_flight = 2;
+    p.kernels.ring.block_bytes = 256;
+    p.kernels.ring.blocks_in_flight = 2;
     return p;
   }
 };

@@ -213,8 +213,8 @@ TEST_CASE("combinations that make no sense are one line") {
   using Catch::Contains;
   CHECK_THAT(message({T3_ALL_REDUCE, T3_IN_SWITCH}, "system.links.topology=switch"),
              Contains("/workload/collective/algorithm") && Contains("reduction"));
-  CHECK_THAT(message({T3_ALL_REDUCE, T3_RING}, "system.compute.ring_block_bytes=16384"),
-             Contains("/compute/ring_block_bytes") && Contains("registers"));
+  CHECK_THAT(message({T3_ALL_REDUCE, T3_RING}, "system.kernels.ring.block_bytes=16384"),
+             Contains("/kernels/ring/block_bytes") && Contains("registers"));
   CHECK_THAT(message({T3_ALL_REDUCE, T3_IN_SWITCH}, "system.links.topology=ring"), Contains("reduction"));
   CHECK_THAT(message({T3_ALL_TO_ALL, T3_IN_SWITCH}, reducing), Contains("all-to-all"));
   CHECK_THAT(message({T3_ALL_REDUCE, T3_HIERARCHICAL}, "system.links.topology=ring"), Contains("nodes"));
@@ -226,7 +226,7 @@ TEST_CASE("collectives end with buffers of one block on rings and tori and nodes
       {16, R"(system.links.topology={"kind": "torus", "dimensions": [4, 4]})"},
       {8, nodes(4, "node")},
   }));
-  const Settings smallest{"system.compute.ring_block_bytes=1024", "system.links.receive_buffer_KiB=1", topology};
+  const Settings smallest{"system.kernels.ring.block_bytes=1024", "system.links.receive_buffer_KiB=1", topology};
   for (const t3_collective_op op : all_collective_ops)
     right_run({op, T3_DIRECT}, 8192 * gpus / 2, "fp16", gpus, smallest);
 }

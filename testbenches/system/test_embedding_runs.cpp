@@ -115,11 +115,11 @@ TEST_CASE("bounds are what additions and rows and results take at full rate") {
 
 TEST_CASE("more rows in flight pool faster") {
   const auto time = [](const char* rows) {
-    const Settings alone{"data=timing-only", "system.compute.gather_workgroups_per_cu=1", rows};
+    const Settings alone{"data=timing-only", "system.kernels.embedding.workgroups_per_cu=1", rows};
     return right_run("bulk", 2, tables(64, 2, 256, 32, 10'000), alone).time("pooling");
   };
-  const double one = time("system.compute.gather_rows_in_flight=1"),
-               eight = time("system.compute.gather_rows_in_flight=8");
+  const double one = time("system.kernels.embedding.rows_in_flight=1"),
+               eight = time("system.kernels.embedding.rows_in_flight=8");
   CHECK(eight < 0.4 * one);
   CHECK(eight >= one / 8);
 }
@@ -359,8 +359,8 @@ TEST_CASE("every wrong value of embedding tables is one line that names it") {
   CHECK_THAT(message(json::object(), {"operands=random"}), Contains("/operands"));
   CHECK_THAT(message(json::object(), {"program=collective"}), Contains("/program"));
   CHECK_THAT(message(json::object(), {R"(workload.gemm={"m": 64, "n": 64, "k": 64})"}), Contains("/workload/gemm"));
-  CHECK_THAT(message(json::object(), {"system.compute.gather_rows_in_flight=0"}),
-             Contains("/compute/gather_rows_in_flight"));
+  CHECK_THAT(message(json::object(), {"system.kernels.embedding.rows_in_flight=0"}),
+             Contains("/kernels/embedding/rows_in_flight"));
   for (const char* method : methods)
     CHECK_THAT(refusal_of(gemm(64, 64, 64) + Settings{std::string("method=") + method}),
                Contains("/method") && Contains("embedding"));

@@ -85,7 +85,7 @@ TEST_CASE("sums are matrices times vectors as they lie in the GPUs' memories") {
 TEST_CASE("fewer workgroups than slices have all of them") {
   for (const char* method : methods)
     right_run(method, 3, with_slice(shape_of(401, 64), 4),
-              {"data=functional", "check=all", joined, "system.compute.row_workgroups_per_cu=2"});
+              {"data=functional", "check=all", joined, "system.kernels.rows.workgroups_per_cu=2"});
 }
 
 TEST_CASE("products with vectors take as long without data and at any quantum") {
@@ -190,7 +190,7 @@ TEST_CASE("every wrong value of a product with a vector is one line that names i
   CHECK_THAT(message({{"element", "int8"}}, {}), Contains("/workload/gemv/element"));
   CHECK_THAT(message({{"rows", 1'000'000}, {"columns", 1'000'000}}, {}), Contains("of a GPU's memory"));
   CHECK_THAT(message({{"rows", 4096}, {"slice", 1024}, {"element", "fp32"}},
-                     {"system.links.receive_buffer_KiB=2", "system.compute.ring_block_bytes=1024"}),
+                     {"system.links.receive_buffer_KiB=2", "system.kernels.ring.block_bytes=1024"}),
              Contains("a slice of results"));
   CHECK_THAT(message(json::object(), {"gpus=null"}), Contains("/gpus"));
   CHECK_THAT(message(json::object(), {"gpus=1"}), Contains("/gpus"));

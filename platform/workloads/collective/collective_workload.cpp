@@ -86,7 +86,7 @@ void CollectiveWorkload::check_links(const Document& system, const RunSettings& 
 }
 
 LargestStore CollectiveWorkload::largest_store(const RunSettings& settings) const {
-  return {settings.system.compute.ring_block_bytes, "a block of ring_block_bytes"};
+  return {settings.system.kernels.ring.block_bytes, "a block of kernels.ring.block_bytes"};
 }
 
 /// In a ring through a torus GPUs are not alike: some routes go round a corner.

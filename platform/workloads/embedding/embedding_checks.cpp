@@ -16,13 +16,13 @@ namespace t3vp {
 /// each other.
 std::uint32_t EmbeddingWorkload::persistent_workgroups(const Document& run, const RunSettings& settings) const {
   const compute::ComputeParameters& p = settings.system.compute;
-  const std::uint64_t all_reduce = t3_collective_registers(p.ring_block_bytes, p.ring_blocks_in_flight);
+  const std::uint64_t all_reduce = t3_collective_registers(settings.system.kernels.ring.block_bytes, settings.system.kernels.ring.blocks_in_flight);
   const std::uint64_t taken =
-      dlrm_ ? std::min<std::uint64_t>(all_reduce * p.ring_workgroups_per_cu, p.register_bytes) : 0;
+      dlrm_ ? std::min<std::uint64_t>(all_reduce * settings.system.kernels.ring.workgroups_per_cu, p.register_bytes) : 0;
   const std::uint32_t left = p.register_bytes - static_cast<std::uint32_t>(taken);
-  const std::uint32_t each = t3_fused_pooling_registers(p.register_bytes, p.gather_workgroups_per_cu);
+  const std::uint32_t each = t3_fused_pooling_registers(p.register_bytes, settings.system.kernels.embedding.workgroups_per_cu);
   const std::uint32_t fit = left / each * p.compute_units;
-  const double all = double{1} * p.gather_workgroups_per_cu * p.compute_units;
+  const double all = double{1} * settings.system.kernels.embedding.workgroups_per_cu * p.compute_units;
   if (fit == 0 && pools_fused(settings.method))
     run.reject("/method", fmt::format("bulk, since a persistent workgroup takes {} bytes of registers and a compute "
                                       "unit has room for {}",
@@ -80,8 +80,8 @@ void EmbeddingWorkload::check_links(const Document& system, const RunSettings& s
 }
 
 LargestStore EmbeddingWorkload::largest_store(const RunSettings& settings) const {
-  return {std::max<std::uint64_t>(settings.system.compute.ring_block_bytes, t3_embedding_row_bytes(&embedding_)),
-          "a block of ring_block_bytes or a row of a table"};
+  return {std::max<std::uint64_t>(settings.system.kernels.ring.block_bytes, t3_embedding_row_bytes(&embedding_)),
+          "a block of kernels.ring.block_bytes or a row of a table"};
 }
 
 /// What goes by samples' numbers goes to the same owner from all GPUs at once.

@@ -176,8 +176,8 @@ PackedWorkload GemmWorkload::packed_for(const RunSettings& settings) const {
 
 std::optional<double> GemmWorkload::expected_workgroups(const RunSettings& settings) const {
   const compute::ComputeParameters& p = settings.system.compute;
-  const double held = p.compute_units * p.ring_workgroups_per_cu;
-  const double ring = p.ring_workgroups == 0 ? held : std::min<double>(held, p.ring_workgroups);
+  const double held = p.compute_units * settings.system.kernels.ring.workgroups_per_cu;
+  const double ring = settings.system.kernels.ring.workgroups == 0 ? held : std::min<double>(held, settings.system.kernels.ring.workgroups);
   const bool fused = settings.method == "t3" || settings.method == "t3-mca";
   return grid(settings).workgroups() + (fused ? 1.0 : 2.0) * ring;
 }

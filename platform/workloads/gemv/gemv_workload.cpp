@@ -53,7 +53,7 @@ Operands GemvWorkload::operands(const Document& run) const {
 
 void GemvWorkload::complete(const Document&, const Document&, const RunSettings& settings) {
   const compute::ComputeParameters& compute = settings.system.compute;
-  gemv_.workgroups = compute.row_workgroups_per_cu * compute.compute_units;
+  gemv_.workgroups = settings.system.kernels.rows.workgroups_per_cu * compute.compute_units;
 }
 
 void GemvWorkload::check_links(const Document& system, const RunSettings& settings, bool join_all) const {
@@ -62,8 +62,8 @@ void GemvWorkload::check_links(const Document& system, const RunSettings& settin
 
 LargestStore GemvWorkload::largest_store(const RunSettings& settings) const {
   const std::uint64_t slice = std::uint64_t{gemv_.slice} * t3_element_bytes(gemv_.element);
-  return {std::max<std::uint64_t>(settings.system.compute.ring_block_bytes, slice),
-          "a block of ring_block_bytes or a slice of results"};
+  return {std::max<std::uint64_t>(settings.system.kernels.ring.block_bytes, slice),
+          "a block of kernels.ring.block_bytes or a slice of results"};
 }
 
 void GemvWorkload::check(const Document& run, const Document& system, const RunSettings& settings) const {

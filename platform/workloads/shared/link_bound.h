@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "system/parameters.h"
+#include "system/gpu_parameters.h"
 #include "t3/collective.h"
 
 namespace t3vp {

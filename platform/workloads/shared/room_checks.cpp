@@ -39,20 +39,20 @@ void check_mirrored_torus(const Document& run, const RunSettings& settings, std:
 }
 
 void check_collective_registers(const Document& system, const RunSettings& settings) {
-  const compute::ComputeParameters& compute = settings.system.compute;
-  const std::uint64_t taken = t3_collective_registers(compute.ring_block_bytes, compute.ring_blocks_in_flight);
-  if (taken * compute.ring_workgroups_per_cu > compute.register_bytes && taken <= compute.register_bytes)
-    system.reject("/compute/ring_workgroups_per_cu",
+  const std::uint32_t registers = settings.system.compute.register_bytes;
+  const t3_ring_parameters& ring = settings.system.kernels.ring;
+  const std::uint64_t taken = t3_collective_registers(ring.block_bytes, ring.blocks_in_flight);
+  if (taken * ring.workgroups_per_cu > registers && taken <= registers)
+    system.reject("/kernels/ring/workgroups_per_cu",
                   fmt::format("{} workgroups of a collective, of which each takes {} bytes of registers",
-                              compute.ring_workgroups_per_cu, taken),
-                  fmt::format("at most {}", compute.register_bytes / taken));
-  if (taken > compute.register_bytes)
-    system.reject("/compute/ring_block_bytes",
+                              ring.workgroups_per_cu, taken),
+                  fmt::format("at most {}", registers / taken));
+  if (taken > registers)
+    system.reject("/kernels/ring/block_bytes",
                   fmt::format("blocks of which a workgroup of a collective takes {} bytes of registers, of {}", taken,
-                              compute.register_bytes),
+                              registers),
                   fmt::format("at most {} bytes for {} blocks in flight",
-                              compute.register_bytes / t3_collective_registers(1, compute.ring_blocks_in_flight),
-                              compute.ring_blocks_in_flight));
+                              registers / t3_collective_registers(1, ring.blocks_in_flight), ring.blocks_in_flight));
 }
 
 void reject_separate_gpus(const Document& system, const RunSettings& settings, const char* who, const char* otherwise) {

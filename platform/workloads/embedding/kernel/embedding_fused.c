@@ -214,8 +214,8 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
   struct t3_plan plan = {
       .name = "fused pooling",
       .workgroups = launch->workgroups,
-      .workgroups_per_cu = device->gather_workgroups_per_cu,
-      .register_bytes = t3_fused_pooling_registers(device->register_bytes, device->gather_workgroups_per_cu),
+      .workgroups_per_cu = device->kernels.embedding.workgroups_per_cu,
+      .register_bytes = t3_fused_pooling_registers(device->register_bytes, device->kernels.embedding.workgroups_per_cu),
       .waves = t3_pooling_waves(p->dimension),
       .tiles = t3_pooling_tiles(device),
       .together = true,

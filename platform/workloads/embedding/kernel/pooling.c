@@ -36,7 +36,7 @@ static void load_indices(struct t3_wave* wave, const struct gather* g, uint32_t 
 /* The first row becomes the sum. */
 static struct t3_tile tile_of(const struct t3_wave* wave, const struct t3_embedding* e, uint32_t number) {
   struct t3_tile tile = t3_pooling_sum(e);
-  if (number != 0) tile.index = FIRST_ROW_TILE + (number - 1) % wave->device->gather_rows_in_flight;
+  if (number != 0) tile.index = FIRST_ROW_TILE + (number - 1) % wave->device->kernels.embedding.rows_in_flight;
   return tile;
 }
 
@@ -76,7 +76,7 @@ void t3_pool(struct t3_wave* wave, const struct t3_pooling* p, uint32_t table, u
   load_indices(wave, &g, table, sample);
   uint32_t loaded = 0;
   for (uint32_t number = 0; number < g.bag.count; ++number) {
-    for (; loaded < g.bag.count && loaded < number + wave->device->gather_rows_in_flight; ++loaded)
+    for (; loaded < g.bag.count && loaded < number + wave->device->kernels.embedding.rows_in_flight; ++loaded)
       load_row(wave, &g, loaded);
     if (number == 0)
       t3_wait_tile(wave, t3_pooling_sum(e));

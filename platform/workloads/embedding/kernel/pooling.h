@@ -30,7 +30,9 @@ struct t3_pooling {
                        .gpu = (p)->gpu})
 
 /* Tiles of a wave that pools, the sum's first. */
-static inline uint32_t t3_pooling_tiles(const struct t3_device* device) { return 3 + device->gather_rows_in_flight; }
+static inline uint32_t t3_pooling_tiles(const struct t3_device* device) {
+  return 3 + device->kernels.embedding.rows_in_flight;
+}
 
 static inline struct t3_tile t3_pooling_sum(const struct t3_embedding* e) {
   return (struct t3_tile){.rows = 1, .columns = e->dimension, .element = T3_FP32};

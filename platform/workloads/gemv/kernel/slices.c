@@ -8,7 +8,7 @@ enum { SLICE_MAX = 1024 };
 
 /* Columns of the rows at a time. */
 static uint32_t piece_columns(const struct t3_device* device, const struct t3_gemv* g) {
-  const uint32_t columns = device->row_block_bytes / (g->slice * t3_element_bytes(g->element));
+  const uint32_t columns = device->kernels.rows.block_bytes / (g->slice * t3_element_bytes(g->element));
   return t3_smaller(g->columns, columns == 0 ? 1 : columns);
 }
 
@@ -112,8 +112,8 @@ void t3_plan_slices(struct t3_plan* plan, const struct t3_device* device, const 
   struct t3_matrices all[BUFFERS];
   buffers_of(p, all);
   for (uint32_t i = 0; i < BUFFERS; ++i) plan->read[plan->read_count++] = t3_range_of(&all[i]);
-  plan->workgroups_per_cu = device->row_workgroups_per_cu;
-  plan->register_bytes = device->register_bytes / device->row_workgroups_per_cu;
+  plan->workgroups_per_cu = device->kernels.rows.workgroups_per_cu;
+  plan->register_bytes = device->register_bytes / device->kernels.rows.workgroups_per_cu;
   plan->waves = 1;
   plan->tiles = t3_slice_tiles(device);
 }

@@ -6,21 +6,22 @@
 #include <optional>
 #include <vector>
 
-#include "cache/parameters.h"
-#include "compute/parameters.h"
-#include "dma/parameters.h"
-#include "interconnect/parameters.h"
+#include "cache/cache_parameters.h"
+#include "compute/cluster_parameters.h"
+#include "dma/dma_parameters.h"
+#include "interconnect/link_parameters.h"
 #include "interconnect/route.h"
-#include "memory/parameters.h"
-#include "nic/parameters.h"
-#include "output_map/parameters.h"
-#include "processor/parameters.h"
+#include "memory/controller_parameters.h"
+#include "nic/network_parameters.h"
+#include "output_map/output_map_parameters.h"
+#include "processor/control_parameters.h"
 #include "protocol/tile_grid.h"
 
 namespace t3vp {
 
 struct GpuParameters {
   compute::ComputeParameters compute;
+  t3_kernel_parameters kernels = t3_default_kernel_parameters();  ///< tuning of the kernel libraries
   output_map::OutputMapParameters output_map;
   cache::CacheParameters cache;
   memory::MemoryParameters memory;
