@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compute/kernel_wave.h"
-#include "compute/parameters.h"
+#include "compute/cluster_parameters.h"
 
 namespace t3vp::compute {
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "compute/parameters.h"
+#include "compute/cluster_parameters.h"
 #include "protocol/output_range.h"
 #include "protocol/units.h"
 #include "registers/kernel_queue.h"

@@ -5,7 +5,7 @@
 
 #include "dma/dma_accesses.h"
 #include "dma/dma_status.h"
-#include "dma/parameters.h"
+#include "dma/dma_parameters.h"
 #include "protocol/data_sockets.h"
 #include "protocol/output_range.h"
 

@@ -7,7 +7,7 @@
 
 #include "dma/command_table.h"
 #include "dma/dma_accesses.h"
-#include "dma/parameters.h"
+#include "dma/dma_parameters.h"
 #include "protocol/trace.h"
 
 namespace t3vp::dma {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "nic/parameters.h"
+#include "nic/network_parameters.h"
 #include "nic/queue_pairs.h"
 #include "nic/region_table.h"
 #include "nic/transmitter.h"

@@ -8,7 +8,7 @@
 
 #include "nic/engine_waits.h"
 #include "nic/nic_packet.h"
-#include "nic/parameters.h"
+#include "nic/network_parameters.h"
 #include "nic/queue_pairs.h"
 #include "nic/work_entry.h"
 

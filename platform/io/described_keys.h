@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "config/json_document.h"
+#include "io/json_document.h"
 
 namespace t3vp {
 

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-const WorkloadDescription& description_of(const WorkloadKind& kind) { return description_of(kind.name); }
+const WorkloadDescription& description_of(const WorkloadKind& kind) { return t3vp::description_of(kind.name); }
 
 bool has(const WorkloadDescription& description, const std::string& key) {
   return std::find(description.keys.begin(), description.keys.end(), key) != description.keys.end();

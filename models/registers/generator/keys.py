@@ -53,9 +53,9 @@ def row(section, field):
 
 
 def source(sections, namespace):
-    """Of described_keys() in config/described_keys.h."""
+    """Of described_keys() in io/described_keys.h."""
     rows = [row(section, field) for section in sections for field in section.fields]
-    return "\n".join(['// Generated from *.parameters.json; do not edit.', '#include "config/described_keys.h"', "",
+    return "\n".join(['// Generated from *.parameters.json; do not edit.', '#include "io/described_keys.h"', "",
                       f"namespace {namespace} {{", "", "const std::vector<DescribedKey>& described_keys() {",
                       "  static const std::vector<DescribedKey> keys = {", *rows, "  };", "  return keys;", "}", "",
                       f"}}  // namespace {namespace}", ""])

@@ -67,9 +67,9 @@ def header(descriptions, project, namespace):
 
 
 def source(descriptions, project, namespace, include):
-    """`include` is the header's name; the functions that it calls are hand-written, in config/parameter_values.h."""
+    """`include` is the header's name; the functions that it calls are hand-written, in io/parameter_values.h."""
     lines = ["// Generated from *.parameters.json; do not edit.", f'#include "{include}"', "",
-             "#include <nlohmann/json.hpp>", "", '#include "config/parameter_values.h"', "", f"namespace {namespace} {{", ""]
+             "#include <nlohmann/json.hpp>", "", '#include "io/parameter_values.h"', "", f"namespace {namespace} {{", ""]
     described = [d for d in descriptions if is_read(d)]
     for description in described:
         is_c = description.language == "c"

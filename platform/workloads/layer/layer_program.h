@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compute/parameters.h"
+#include "compute/cluster_parameters.h"
 #include "workloads/layer/layer_layout.h"
 #include "workloads/layer/layer_shape.h"
 
