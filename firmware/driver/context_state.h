@@ -29,7 +29,8 @@ enum t3_owner { T3_OWNER_NONE_SINCE_RESET, T3_OWNER_CONTEXT, T3_OWNER_CLOSED };
 
 /* The register of the system block that has it. */
 static inline uint32_t t3_scratch(enum t3_scratch index) {
-  return T3_SYSTEM_SCRATCH_OFFSET + (uint32_t)index * T3_SYSTEM_SCRATCH_STRIDE;
+  const uint32_t place = index; /* no cast: C++ tests include this header, too */
+  return T3_SYSTEM_SCRATCH_OFFSET + place * T3_SYSTEM_SCRATCH_STRIDE;
 }
 
 /* "T3 open?": what an open context begins with. */
