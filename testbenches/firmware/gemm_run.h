@@ -2,6 +2,7 @@
 #pragma once
 
 #include "run/program_run.h"
+#include "t3/programs.h"
 #include "t3/t3.h"
 #include "workloads/gemm_arguments.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "t3/arguments/doubling.h"
+#include "t3/programs.h"
 
 static void begin(const struct t3_hal* hal, const char* phase) { hal->mark(hal->platform, phase, true); }
 static void end(const struct t3_hal* hal, const char* phase) { hal->mark(hal->platform, phase, false); }

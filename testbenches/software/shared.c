@@ -111,7 +111,7 @@ static void has_ended(struct t3_context* gpu, const struct t3_interrupt* interru
   if (interrupt->queue == RING_QUEUE && interrupt->number == 2) mark(argument, "all_reduce", false);
 }
 
-static enum t3_status run(struct shared* s) {
+static enum t3_status run_both(struct shared* s) {
   if (s->gemm_units != 0) {
     mark(s, "gemm", true);
     T3_TRY(t3_gemm(&s->gpu, &s->out, &s->a, &s->b, (struct t3_gemm_options){0}));
@@ -140,7 +140,7 @@ enum t3_status shared_units(const struct t3_hal* hal, const struct t3_run* run) 
   T3_TRY(t3_set_handler(&s.gpu, T3_LINE_KERNEL_QUEUE, 1, has_ended, &s));
   T3_TRY(t3_barrier(&s.gpu));
   mark(&s, "total", true);
-  T3_TRY(run(&s));
+  T3_TRY(run_both(&s));
   mark(&s, "total", false);
   T3_TRY(t3_barrier(&s.gpu));
   T3_TRY(t3_flush_cache(&s.gpu));

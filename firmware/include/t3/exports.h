@@ -10,6 +10,7 @@
 #include "t3/check.h"
 #include "t3/device.h"
 #include "t3/run.h"
+#include "t3/t3.h"
 #include "t3_hal.h"
 
 #ifdef __cplusplus
