@@ -62,12 +62,12 @@ class Traffic : public sc_core::sc_module {
   Traffic(const sc_core::sc_module_name& name, Picoseconds lookahead) : sc_module(name), lookahead_(lookahead) {}
 
   /// Sends requests for `accesses` column accesses and returns when all are answered.
-  void run(Pattern pattern, std::uint64_t accesses, std::uint64_t under_way) {
+  void run(Pattern pattern, std::uint64_t accesses, std::uint64_t in_flight) {
     pattern_ = pattern;
     const std::uint64_t per_request = pattern(0).bytes / column_bytes;
     next_ = 0;
     end_ = accesses / per_request;
-    for (std::uint64_t i = 0; i < under_way / per_request && next_ < end_; ++i) send(0);
+    for (std::uint64_t i = 0; i < in_flight / per_request && next_ < end_; ++i) send(0);
     sc_core::sc_start();
   }
 

@@ -4,7 +4,7 @@
 include(CMakePackageConfigHelpers)
 
 set(packages ${CMAKE_INSTALL_LIBDIR}/cmake/t3vp)
-set(firmware_libraries t3vp_warnings t3vp_register_headers t3vp_device_api t3vp_kernel_arguments t3vp_firmware)
+set(firmware_libraries t3vp_warnings t3vp_abi t3vp_device_api t3vp_kernel_arguments t3vp_firmware)
 set(hardware_libraries t3vp_protocol t3vp_registers ${block_libraries} t3vp_hardware t3vp_kernels)
 foreach(library ${firmware_libraries} ${hardware_libraries})
   string(REPLACE t3vp_ "" name ${library})
@@ -18,7 +18,7 @@ install(EXPORT t3vp_hardware NAMESPACE t3vp:: FILE t3vpHardwareTargets.cmake DES
 install(FILES cmake/Firmware.cmake DESTINATION ${packages})
 install(DIRECTORY models/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY platform/hardware DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp FILES_MATCHING PATTERN "*.h")
-install(DIRECTORY firmware/include/ firmware/hal/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} PATTERN riscv EXCLUDE)
+install(DIRECTORY abi/include/ firmware/include/ firmware/hal/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} PATTERN riscv EXCLUDE)
 # Of cores, where it has been built.
 install(FILES ${PROJECT_BINARY_DIR}/t3vp-firmware.elf DESTINATION ${CMAKE_INSTALL_DATADIR}/t3vp OPTIONAL)
 install(FILES firmware/kernels/kernels.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernels)

@@ -3,7 +3,7 @@ if(NOT T3VP_RISCV_FIRMWARE_BUILT)
   return()
 endif()
 
-set(riscv_includes ${CMAKE_CURRENT_SOURCE_DIR}/include ${CMAKE_CURRENT_SOURCE_DIR}/hal ${CMAKE_CURRENT_SOURCE_DIR}
+set(riscv_includes ${PROJECT_SOURCE_DIR}/abi/include ${CMAKE_CURRENT_SOURCE_DIR}/include ${CMAKE_CURRENT_SOURCE_DIR}/hal ${CMAKE_CURRENT_SOURCE_DIR}
     ${PROJECT_BINARY_DIR}/generated/c ${CMAKE_CURRENT_BINARY_DIR}/t3vp_kernel_arguments_arguments)
 file(GLOB riscv_hal CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/hal/riscv/*.c ${CMAKE_CURRENT_SOURCE_DIR}/hal/riscv/*.S)
 t3vp_riscv_objects(library_objects INCLUDES ${riscv_includes} ${CMAKE_CURRENT_SOURCE_DIR}/driver SOURCES ${riscv_hal} ${driver} ${programs})

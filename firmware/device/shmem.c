@@ -143,7 +143,7 @@ static enum t3_status await_end(struct t3_wave* wave, const struct t3_shmem* shm
   condition.value = (number - shmem->table.entries) & UINT16_MAX;
   condition.cached = (shmem->table.flags & T3_SHMEM_TABLE_FLAGS_CACHED_COMPLETIONS) != 0;
   struct t3_nic_completion completion;
-  if (!t3_await_value(wave, condition) || !read_completion(wave, shmem, gpu, number, &completion)) return T3_BAD_ACCESS;
+  if (!t3_wait_value(wave, condition) || !read_completion(wave, shmem, gpu, number, &completion)) return T3_BAD_ACCESS;
   if (completion.syndrome == T3_NIC_OK) return T3_OK;
   return fail(wave, shmem, name, gpu, number, completion);
 }
@@ -171,7 +171,7 @@ static bool await_turn(struct t3_wave* wave, const struct t3_shmem_queue* queue,
   condition.mask = UINT64_MAX;
   condition.value = number;
   condition.cached = false;
-  return t3_await_value(wave, condition);
+  return t3_wait_value(wave, condition);
 }
 
 /* In its turn: record, room for completions, doorbell, and whose turn it is next. */
@@ -183,7 +183,7 @@ static enum t3_status announce(struct t3_wave* wave, const struct t3_shmem* shme
   t3_put_number(count, sizeof count, end);
   t3_put_number(turn, sizeof turn, end);
   t3_write(wave, queue->record, count, sizeof count);
-  t3_drain(wave);
+  t3_fence(wave);
   if (end > shmem->table.entries) {
     t3_put_number(taken, sizeof taken, end - shmem->table.entries);
     t3_write(wave, doorbell_of(shmem, T3_NIC_CONSUMED_OFFSET, T3_NIC_CONSUMED_STRIDE, queue->completion_queue), taken,
@@ -192,7 +192,7 @@ static enum t3_status announce(struct t3_wave* wave, const struct t3_shmem* shme
   t3_write(wave, doorbell_of(shmem, T3_NIC_DOORBELL_OFFSET, T3_NIC_DOORBELL_STRIDE, queue->queue_pair), count,
            sizeof count);
   t3_write(wave, queue->turn, turn, sizeof turn);
-  t3_drain(wave);
+  t3_fence(wave);
   return T3_OK;
 }
 
@@ -217,9 +217,9 @@ static enum t3_status post(struct t3_wave* wave, const struct t3_shmem* shmem, u
     if (room != T3_OK) return room;
     write_entry(wave, shmem, gpu, number, &messages[i]);
   }
-  t3_drain(wave);
+  t3_fence(wave);
   *last = first + count - 1;
-  t3_note(wave, messages->name, messages->head.opcode == T3_NIC_WRITE ? messages->head.remote_address : 0);
+  t3_trace_mark(wave, messages->name, messages->head.opcode == T3_NIC_WRITE ? messages->head.remote_address : 0);
   return announce(wave, shmem, gpu, first, first + count);
 }
 

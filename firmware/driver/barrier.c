@@ -1,4 +1,4 @@
-#include "context.h"
+#include "context_state.h"
 #include "registers.h"
 #include "t3/registers/signals.h"
 #include "wait.h"
@@ -63,10 +63,11 @@ static enum t3_status exchange(struct t3_context* context, const char* name, con
   return context->hal->exchange(context->hal->platform, name, mine, bytes, all, t3_deadline(context));
 }
 
-enum t3_status t3_exchange(struct t3_context* context, const char* name, const void* mine, uint64_t bytes, void* all) {
+enum t3_status t3_host_all_gather(struct t3_context* context, const char* name, const void* mine, uint64_t bytes,
+                                  void* all) {
   return T3_LOCKED(context, exchange(context, name, mine, bytes, all));
 }
 
-enum t3_status t3_meet_hosts(struct t3_context* context) {
+enum t3_status t3_host_barrier(struct t3_context* context) {
   return T3_LOCKED(context, exchange(context, "barrier", NULL, 0, NULL));
 }

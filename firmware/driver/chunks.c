@@ -1,4 +1,4 @@
-#include "context.h"
+#include "context_state.h"
 
 static uint64_t tiles(uint32_t elements, uint32_t tile) {
   return tile == 0 ? 0 : ((uint64_t)elements + tile - 1) / tile;

@@ -1,6 +1,7 @@
-#include "context.h"
+#include "context_state.h"
 
-#include "packets.h"
+#include "completions.h"
+#include "queues.h"
 #include "registers.h"
 #include "t3/registers/dma.h"
 #include "t3/registers/interrupt_controller.h"
@@ -11,10 +12,6 @@
 #include "wait.h"
 
 #define RESET_NS 10u /* the reset line is high for one */
-
-static uint32_t scratch(enum t3_scratch index) {
-  return T3_SYSTEM_SCRATCH_OFFSET + (uint32_t)index * T3_SYSTEM_SCRATCH_STRIDE;
-}
 
 static enum t3_status read_identity(struct t3_context* context, uint64_t* memory_bytes) {
   struct t3_registers r = t3_own_block(context, T3_BLOCK_SYSTEM);
@@ -56,9 +53,9 @@ static enum t3_status mask_interrupts(struct t3_context* context) {
 /* What the context that was closed before this one has left. */
 static enum t3_status go_on(struct t3_context* context) {
   struct t3_registers r = t3_own_block(context, T3_BLOCK_SYSTEM);
-  context->barrier_rounds = t3_get64(&r, scratch(T3_SCRATCH_BARRIER_ROUNDS));
-  context->ring_epoch = t3_get64(&r, scratch(T3_SCRATCH_RING_EPOCH));
-  const uint64_t workgroups = t3_get64(&r, scratch(T3_SCRATCH_RING_WORKGROUPS));
+  context->barrier_rounds = t3_get64(&r, t3_scratch(T3_SCRATCH_BARRIER_ROUNDS));
+  context->ring_epoch = t3_get64(&r, t3_scratch(T3_SCRATCH_RING_EPOCH));
+  const uint64_t workgroups = t3_get64(&r, t3_scratch(T3_SCRATCH_RING_WORKGROUPS));
   if (context->ring_epoch != 0) context->ring_workgroups = (uint32_t)workgroups;
   context->ring_broken = (workgroups & T3_RING_BROKEN) != 0;
   context->rings = (uint32_t)(workgroups >> T3_RINGS_SHIFT);
@@ -71,7 +68,7 @@ static enum t3_status take_over(struct t3_context* context) {
   uint64_t memory_bytes = 0;
   T3_TRY(read_identity(context, &memory_bytes));
   struct t3_registers r = t3_own_block(context, T3_BLOCK_SYSTEM);
-  const uint64_t owner = t3_get64(&r, scratch(T3_SCRATCH_OWNER));
+  const uint64_t owner = t3_get64(&r, t3_scratch(T3_SCRATCH_OWNER));
   T3_TRY(r.status);
   if (owner != T3_OWNER_NONE_SINCE_RESET && owner != T3_OWNER_CLOSED) return T3_BUSY;
   T3_TRY(divide_memory(context, memory_bytes));
@@ -80,16 +77,8 @@ static enum t3_status take_over(struct t3_context* context) {
   T3_TRY(start_kernel_queue(context));
   if (owner == T3_OWNER_CLOSED) T3_TRY(go_on(context));
   context->owner = context->hal->time_ns(context->hal->platform) << T3_OWNER_BITS | T3_OWNER_CONTEXT;
-  t3_put64(&r, scratch(T3_SCRATCH_OWNER), context->owner);
+  t3_put64(&r, t3_scratch(T3_SCRATCH_OWNER), context->owner);
   return r.status;
-}
-
-bool t3_is_stale(struct t3_context* context) {
-  if (context->stale) return true;
-  struct t3_registers r = t3_own_block(context, T3_BLOCK_SYSTEM);
-  const uint64_t owner = t3_get64(&r, scratch(T3_SCRATCH_OWNER));
-  context->stale = r.status == T3_OK && owner != context->owner;
-  return context->stale;
 }
 
 static bool is_complete(const struct t3_hal* hal) {
@@ -144,12 +133,12 @@ static enum t3_status give_back(struct t3_context* context) {
   T3_TRY(mask_interrupts(context));
   context->hal->take_interrupts(context->hal->platform, NULL, NULL);
   struct t3_registers r = t3_own_block(context, T3_BLOCK_SYSTEM);
-  t3_put64(&r, scratch(T3_SCRATCH_BARRIER_ROUNDS), context->barrier_rounds);
-  t3_put64(&r, scratch(T3_SCRATCH_RING_EPOCH), context->ring_epoch);
-  t3_put64(&r, scratch(T3_SCRATCH_RING_WORKGROUPS),
+  t3_put64(&r, t3_scratch(T3_SCRATCH_BARRIER_ROUNDS), context->barrier_rounds);
+  t3_put64(&r, t3_scratch(T3_SCRATCH_RING_EPOCH), context->ring_epoch);
+  t3_put64(&r, t3_scratch(T3_SCRATCH_RING_WORKGROUPS),
            context->ring_workgroups | (context->ring_broken ? T3_RING_BROKEN : 0) |
                (uint64_t)context->rings << T3_RINGS_SHIFT);
-  t3_put64(&r, scratch(T3_SCRATCH_OWNER), T3_OWNER_CLOSED);
+  t3_put64(&r, t3_scratch(T3_SCRATCH_OWNER), T3_OWNER_CLOSED);
   return r.status;
 }
 
@@ -181,9 +170,4 @@ static enum t3_status set_timeout(struct t3_context* context, uint64_t timeout_n
 
 enum t3_status t3_set_timeout(struct t3_context* context, uint64_t timeout_ns) {
   return T3_LOCKED(context, set_timeout(context, timeout_ns));
-}
-
-uint32_t t3_ring_previous(const struct t3_context* context) {
-  if (!t3_is_open(context)) return 0;
-  return (context->gpu + context->gpus - 1) % context->gpus;
 }

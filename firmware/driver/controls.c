@@ -1,4 +1,4 @@
-#include "context.h"
+#include "context_state.h"
 #include "registers.h"
 #include "t3/registers/cache.h"
 #include "t3/registers/memory_controller.h"

@@ -1,4 +1,4 @@
-#include "context.h"
+#include "context_state.h"
 #include "registers.h"
 #include "t3/registers/error_log.h"
 #include "wait.h"

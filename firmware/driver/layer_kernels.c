@@ -1,4 +1,4 @@
-#include "context.h"
+#include "context_state.h"
 #include "packets.h"
 #include "t3/arguments/attention.h"
 #include "t3/arguments/rows.h"

@@ -1,4 +1,6 @@
-#include "context.h"
+#include "completions.h"
+#include "context_state.h"
+#include "end_of_memory.h"
 #include "matrices.h"
 #include "packets.h"
 #include "registers.h"
@@ -125,14 +127,14 @@ static enum t3_status add_to_tracker(struct t3_context* context, const struct t3
 struct sending {
   enum t3_operation operation;
   uint64_t peer_output;
-  const struct t3_nic_way* way; /* NULL: over the links */
+  const struct t3_nic_route* route; /* NULL: over the links */
 };
 
-static void stage_way(struct t3_registers* r, const struct t3_nic_way* way) {
+static void stage_route(struct t3_registers* r, const struct t3_nic_route* route) {
   t3_put32(r, T3_DMA_WAY_OFFSET,
-           T3_DMA_WAY_KIND_QUEUE << T3_DMA_WAY_KIND_SHIFT | way->dma_queue << T3_DMA_WAY_QUEUE_SHIFT);
-  t3_put32(r, T3_DMA_LOCAL_KEY_OFFSET, way->local_key);
-  t3_put32(r, T3_DMA_REMOTE_KEY_OFFSET, way->remote_key);
+           T3_DMA_WAY_KIND_QUEUE << T3_DMA_WAY_KIND_SHIFT | route->dma_queue << T3_DMA_WAY_QUEUE_SHIFT);
+  t3_put32(r, T3_DMA_LOCAL_KEY_OFFSET, route->local_key);
+  t3_put32(r, T3_DMA_REMOTE_KEY_OFFSET, route->remote_key);
 }
 
 static enum t3_status add_to_dma(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
@@ -140,14 +142,14 @@ static enum t3_status add_to_dma(struct t3_context* context, const struct t3_out
   const enum t3_operation operation = sending.operation;
   struct t3_registers r = t3_own_block(context, T3_BLOCK_DMA);
   stage_chunk(&r, output, chunk);
-  if (sending.way != NULL) stage_way(&r, sending.way);
+  if (sending.route != NULL) stage_route(&r, sending.route);
   t3_put32(&r, T3_DMA_BLOCK_TILES_OFFSET, block_tiles);
   t3_put64(&r, T3_DMA_DESTINATION_BASE_OFFSET, operation == T3_NOTIFY ? 0 : sending.peer_output);
   const uint32_t command = T3_DMA_COMMAND_ACTION_ADD << T3_DMA_COMMAND_ACTION_SHIFT |
                            (uint32_t)operation << T3_DMA_COMMAND_OPERATION_SHIFT | classes_of_dma_map(operation);
   const enum t3_status status = t3_command(&r, T3_DMA_COMMAND_OFFSET, command, T3_DMA_STATUS_OFFSET);
   /* The links are the way of every map that says nothing else. */
-  if (sending.way != NULL) t3_put32(&r, T3_DMA_WAY_OFFSET, T3_DMA_WAY_KIND_LINKS << T3_DMA_WAY_KIND_SHIFT);
+  if (sending.route != NULL) t3_put32(&r, T3_DMA_WAY_OFFSET, T3_DMA_WAY_KIND_LINKS << T3_DMA_WAY_KIND_SHIFT);
   return status != T3_OK ? status : r.status;
 }
 
@@ -187,9 +189,9 @@ enum t3_status t3_dma_map(struct t3_context* context, const struct t3_output* ou
 }
 
 enum t3_status t3_dma_map_nic(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
-                              uint64_t peer_output, const struct t3_nic_way* way, struct t3_dma_options options) {
-  if (way == NULL || way->dma_queue >= T3_DMA_QUEUES) return T3_INVALID_ARGUMENT;
-  const struct sending sending = {T3_UPDATE, peer_output, way};
+                              uint64_t peer_output, const struct t3_nic_route* route, struct t3_dma_options options) {
+  if (route == NULL || route->dma_queue >= T3_DMA_QUEUES) return T3_INVALID_ARGUMENT;
+  const struct sending sending = {T3_UPDATE, peer_output, route};
   return T3_LOCKED(context, dma_map(context, output, chunk, sending, options));
 }
 

@@ -1,4 +1,6 @@
-#include "context.h"
+#include "context_state.h"
+#include "end_of_memory.h"
+#include "handlers.h"
 #include "matrices.h"
 #include "registers.h"
 #include "t3/registers/dma.h"
@@ -65,11 +67,6 @@ enum t3_status t3_matrix_malloc(struct t3_context* context, struct t3_matrix* ma
   T3_TRY(t3_malloc(context, bytes, &placed.address));
   *matrix = placed;
   return T3_OK;
-}
-
-void t3_note_fill(struct t3_context* context, uint32_t status) {
-  context->filling = false;
-  context->fill_code = (enum t3_status)((status & T3_DMA_STATUS_CODE_MASK) >> T3_DMA_STATUS_CODE_SHIFT);
 }
 
 void t3_clear_dma(struct t3_context* context, struct t3_registers* dma) {

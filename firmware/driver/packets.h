@@ -28,29 +28,8 @@ bool t3_is_valid(const struct t3_output* output);
 bool t3_fits(const struct t3_matrix* matrix, uint32_t rows, uint32_t columns, enum t3_element element);
 /* Whether a packet can speak of the batch; how many workgroups it has, with so many for each matrix. */
 bool t3_is_batch(const struct t3_batch* batch, uint32_t workgroups, uint32_t* all);
-/* How many packets of a queue have failed since reset, as kernel_queue.interrupt says beside its bits. */
-static inline uint32_t t3_failures_in(uint32_t interrupt) {
-  return (interrupt & T3_KERNEL_QUEUE_INTERRUPT_FAILURES_MASK) >> T3_KERNEL_QUEUE_INTERRUPT_FAILURES_SHIFT;
-}
-
-/* How many of a queue have ended since reset, noticing the first failure; what the kernel queue's handler has to hear
- * of is kept. */
-enum t3_status t3_look_at_kernels(struct t3_context* context, uint32_t queue, uint64_t* completed);
 /* Until `count` packets of the queue since reset have ended, however they did. */
 enum t3_status t3_wait_completed(struct t3_context* context, uint32_t queue, uint64_t count);
-/* T3_BUSY while one is queued or runs, in whichever queue: it may be about to use a map. */
-enum t3_status t3_all_kernels_ended(struct t3_context* context);
-/* T3_BUSY while one is queued that has not begun, in whichever queue: which map it is about to use is not known. */
-enum t3_status t3_all_kernels_begun(struct t3_context* context);
-/* The code of a kernel that has ended. */
-enum t3_status t3_code_of_kernel(const struct t3_context* context, uint32_t queue, uint64_t number);
-/* Opens the queue on the ring at `base`. */
-enum t3_status t3_start_queue(struct t3_context* context, uint32_t queue, uint64_t base);
-/* Leaves priorities and masks as the next context expects them. */
-enum t3_status t3_close_queues(struct t3_context* context);
-
-/* Where a queue's element of an array of registers lies. */
-#define T3_OF_QUEUE(name, queue) (T3_KERNEL_QUEUE_##name##_OFFSET + (queue)*T3_KERNEL_QUEUE_##name##_STRIDE)
 /* Until the queue in use has room for a packet more. A handler may take it while this waits. */
 enum t3_status t3_wait_for_room(struct t3_context* context);
 /* Queues the packet at once, which has room. The arguments lie behind it, unless it says where else. */

@@ -1,5 +1,8 @@
-#include "context.h"
-#include "packets.h"
+#include "queues.h"
+
+#include "completions.h"
+#include "context_state.h"
+#include "end_of_memory.h"
 #include "registers.h"
 #include "t3/registers/kernel_queue.h"
 #include "wait.h"

@@ -1,4 +1,4 @@
-#include "context.h"
+#include "context_state.h"
 #include "packets.h"
 #include "t3/arguments/ring_all_gather.h"
 #include "t3/arguments/ring_reduce_scatter.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bools.h"
-#include "context.h"
+#include "context_state.h"
 #include "registers.h"
 #include "t3/little_endian.h"
 #include "t3/registers/links.h"
@@ -77,7 +77,7 @@ static enum t3_status tell_others(struct t3_context* context, const struct t3_sh
   const uint64_t mine[TOLD_COUNT] = {
       heap->heap & T3_LOCAL_MASK,  heap->heap_bytes,  options->contexts, options->entries,
       options->cached_completions, options->for_host, heap->key};
-  T3_TRY(t3_exchange(context, call, mine, sizeof mine, all));
+  T3_TRY(t3_host_all_gather(context, call, mine, sizeof mine, all));
   for (uint32_t gpu = 0; gpu < context->gpus; ++gpu)
     T3_TRY(compare(context, call, gpu, all[gpu], mine, names, TOLD_KEY));
   return T3_OK;
@@ -162,7 +162,7 @@ static enum t3_status connect_queues(struct t3_context* context, const struct t3
       const struct t3_nic_queue* queue = &heap->queues[queue_number(number, context->gpu, gpu, context->gpus)];
       T3_TRY(t3_nic_connect(context, queue, gpu, queue_number(number, gpu, context->gpu, context->gpus)));
     }
-  return t3_meet_hosts(context); /* peers are ready to receive before anything is sent to them */
+  return t3_host_barrier(context); /* peers are ready to receive before anything is sent to them */
 }
 
 enum t3_status t3_shmem_init(struct t3_context* context, struct t3_shmem_options options, struct t3_shmem_heap* heap) {
@@ -189,7 +189,7 @@ enum t3_status t3_shmem_malloc(struct t3_context* context, struct t3_shmem_heap*
   static const char* const names[2] = {"used so far", "bytes"};
   const uint64_t mine[2] = {heap->used, bytes};
   uint64_t all[T3_SHMEM_GPUS_MAX][2];
-  T3_TRY(t3_exchange(context, call, mine, sizeof mine, all));
+  T3_TRY(t3_host_all_gather(context, call, mine, sizeof mine, all));
   for (uint32_t gpu = 0; gpu < context->gpus; ++gpu) T3_TRY(compare(context, call, gpu, all[gpu], mine, names, 2));
   if (bytes > heap->heap_bytes - heap->used) return T3_OUT_OF_MEMORY;
   *address = heap->heap + heap->used;
@@ -242,9 +242,9 @@ static enum t3_status await_all(struct t3_context* context, struct t3_shmem_heap
 
 enum t3_status t3_shmem_close(struct t3_context* context, struct t3_shmem_heap* heap) {
   if (!t3_is_open(context) || heap == NULL || heap->table == 0) return T3_INVALID_ARGUMENT;
-  T3_TRY(t3_meet_hosts(context));
+  T3_TRY(t3_host_barrier(context));
   const enum t3_status ended = await_all(context, heap);
-  T3_TRY(t3_meet_hosts(context)); /* no queue pair is reset while a peer waits for its answers */
+  T3_TRY(t3_host_barrier(context)); /* no queue pair is reset while a peer waits for its answers */
   for (uint32_t i = 0; i < heap->queue_count; ++i) T3_TRY(t3_nic_reset(context, &heap->queues[i]));
   if (heap->queue_count != 0) T3_TRY(t3_nic_withdraw(context, heap->key));
   T3_TRY(t3_free(context, heap->table));

@@ -1,7 +1,7 @@
 #include "wait.h"
 
-#include "context.h"
-#include "t3/registers/interrupt_controller.h"
+#include "context_state.h"
+#include "handlers.h"
 
 bool t3_enter(struct t3_context* context) {
   if (!t3_is_open(context)) return false;
@@ -17,17 +17,6 @@ enum t3_status t3_leave(struct t3_context* context, enum t3_status status) {
   --context->calls;
   context->hal->unlock(context->hal->platform);
   return status;
-}
-
-/* Only lines that are awaited or have a handler are enabled: another one that is raised and not ours to clear would
- * make every wait spin. */
-enum t3_status t3_enable_only(struct t3_context* context, uint32_t lines) {
-  if (context->stale) return T3_STALE;
-  if (context->enabled_lines == lines) return T3_OK;
-  struct t3_registers r = t3_own_block(context, T3_BLOCK_INTERRUPT_CONTROLLER);
-  t3_put32(&r, T3_INTERRUPT_CONTROLLER_ENABLE_OFFSET, lines);
-  if (r.status == T3_OK) context->enabled_lines = lines;
-  return r.status;
 }
 
 uint64_t t3_deadline(const struct t3_context* context) {

@@ -32,18 +32,4 @@ enum t3_status t3_sleep(struct t3_context* context, enum t3_line line, uint64_t 
 /* The same with several lines, a bit each. */
 enum t3_status t3_sleep_any(struct t3_context* context, uint32_t lines, uint64_t deadline_ns, const char* reason);
 
-/* Enables no line but these. T3_STALE when the context is known to be. */
-enum t3_status t3_enable_only(struct t3_context* context, uint32_t lines);
-
-/* Clears all that holds up the DMA engine's line for ended work. The end of a fill that a timeout has left is noted. */
-void t3_clear_dma(struct t3_context* context, struct t3_registers* dma);
-
-/* A fill has ended, with this status of the DMA engine. */
-void t3_note_fill(struct t3_context* context, uint32_t status);
-
-/* Lines whose handlers may be called now, a bit each; none when the context is known to be stale. */
-uint32_t t3_handled_lines(const struct t3_context* context);
-/* Calls the handlers of all lines that are raised, the highest priority first, with the lock held in between. */
-void t3_serve(struct t3_context* context);
-
 #endif

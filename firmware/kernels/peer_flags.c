@@ -27,7 +27,7 @@ static bool await_word(struct t3_wave* wave, const struct t3_peer_flags* flags, 
                                          .comparison = T3_EQUAL,
                                          .mask = of_others(flags, first, UINT8_MAX),
                                          .value = of_others(flags, first, 1)};
-  return condition.mask == 0 || t3_await_value(wave, condition);
+  return condition.mask == 0 || t3_wait_value(wave, condition);
 }
 
 bool t3_await_peers(struct t3_wave* wave, const struct t3_peer_flags* flags, uint32_t kind) {

@@ -119,14 +119,14 @@ static enum t3_status await(struct pass* p, uint32_t queue, const char* phase) {
 }
 
 static enum t3_status queue_exchange(struct pass* p, uint64_t by_table, uint64_t by_sample, bool to_tables) {
-  const struct t3_exchange_way way = {.pooled = by_table,
-                                      .out = by_sample,
-                                      .to_tables = to_tables,
-                                      .counter = t3_first_counter(p->gpu, EXCHANGE_COUNTERS),
-                                      .epoch = p->exchange_epoch};
+  const struct t3_exchange_route route = {.pooled = by_table,
+                                          .out = by_sample,
+                                          .to_tables = to_tables,
+                                          .counter = t3_first_counter(p->gpu, EXCHANGE_COUNTERS),
+                                          .epoch = p->exchange_epoch};
   p->exchange_epoch += p->gpu->gpus - 1;
   T3_TRY(t3_use_queue(p->gpu, p->exchange_queue));
-  T3_TRY(t3_queue_exchange(p->gpu, &p->job->embedding, &way));
+  T3_TRY(t3_queue_exchange(p->gpu, &p->job->embedding, &route));
   return t3_use_queue(p->gpu, 0);
 }
 

@@ -101,14 +101,14 @@ static enum t3_status pool(struct t3_context* gpu, const struct t3_job* job, con
 }
 
 static enum t3_status exchange(struct t3_context* gpu, const struct t3_embedding* e, struct run* r) {
-  const struct t3_exchange_way way = {.pooled = r->buffers.pooled,
-                                      .received = r->buffers.received,
-                                      .out = r->buffers.out,
-                                      .counter = t3_first_counter(gpu, 1),
-                                      .epoch = r->epoch};
+  const struct t3_exchange_route route = {.pooled = r->buffers.pooled,
+                                          .received = r->buffers.received,
+                                          .out = r->buffers.out,
+                                          .counter = t3_first_counter(gpu, 1),
+                                          .epoch = r->epoch};
   t3_begin(gpu, "all_to_all");
-  if (way.received != 0) T3_TRY(t3_send_by_host(gpu, &r->sends));
-  T3_TRY(t3_queue_exchange(gpu, e, &way));
+  if (route.received != 0) T3_TRY(t3_send_by_host(gpu, &r->sends));
+  T3_TRY(t3_queue_exchange(gpu, e, &route));
   T3_TRY(t3_wait_kernels(gpu));
   t3_end(gpu, "all_to_all");
   return T3_OK;
@@ -135,7 +135,7 @@ enum t3_status t3_run_embedding(const struct t3_hal* hal, const struct t3_job* j
   t3_begin(&context, "setup");
   T3_TRY(allocate(&context, job, &state));
   T3_TRY(t3_read_epoch(&context, t3_first_counter(&context, 1), &state.epoch));
-  T3_TRY(is_by_nic(job) ? t3_meet_hosts(&context) : t3_barrier(&context));
+  T3_TRY(is_by_nic(job) ? t3_host_barrier(&context) : t3_barrier(&context));
   t3_end(&context, "setup");
 
   t3_begin(&context, "total");

@@ -66,19 +66,19 @@ enum t3_status t3_queue_fused_pooling(struct t3_context* gpu, const struct t3_em
 }
 
 enum t3_status t3_queue_exchange(struct t3_context* gpu, const struct t3_embedding* e,
-                                 const struct t3_exchange_way* way) {
-  const struct t3_exchange_arguments arguments = {.pooled = way->pooled,
-                                                  .received = way->received,
-                                                  .out = way->out,
-                                                  .signal_epoch = way->epoch,
-                                                  .signal_base = way->counter,
+                                 const struct t3_exchange_route* route) {
+  const struct t3_exchange_arguments arguments = {.pooled = route->pooled,
+                                                  .received = route->received,
+                                                  .out = route->out,
+                                                  .signal_epoch = route->epoch,
+                                                  .signal_base = route->counter,
                                                   .global_batch = e->global_batch,
                                                   .columns = e->tables_per_gpu * e->dimension,
                                                   .gpu = gpu->gpu,
                                                   .gpus = gpu->gpus,
                                                   .gpus_per_row = e->gpus_per_row,
                                                   .element = (uint8_t)e->element,
-                                                  .direction = way->to_tables
+                                                  .direction = route->to_tables
                                                                    ? T3_EXCHANGE_ARGUMENTS_DIRECTION_TO_TABLES
                                                                    : T3_EXCHANGE_ARGUMENTS_DIRECTION_TO_SAMPLES};
   const struct t3_kernel_options options = {.workgroups = gpu->ring_workgroups};

@@ -30,14 +30,14 @@ enum t3_status t3_queue_pooling(struct t3_context* gpu, const struct t3_embeddin
 enum t3_status t3_queue_fused_pooling(struct t3_context* gpu, const struct t3_embedding* e,
                                       const struct t3_embedding_buffers* b);
 
-struct t3_exchange_way {
+struct t3_exchange_route {
   uint64_t pooled, received, out; /* as t3_embedding_buffers has them */
   bool to_tables;                 /* else to the samples' owners */
   uint32_t counter;               /* the first of the kernel's, one for each workgroup */
   uint64_t epoch;                 /* which they all have counted so far; afterwards gpus - 1 more */
 };
 enum t3_status t3_queue_exchange(struct t3_context* gpu, const struct t3_embedding* e,
-                                 const struct t3_exchange_way* way);
+                                 const struct t3_exchange_route* route);
 
 /* Of the backward pass. */
 struct t3_update_buffers {

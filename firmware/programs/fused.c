@@ -173,13 +173,13 @@ enum t3_status t3_fused(const struct t3_hal* hal, const struct t3_job* job) {
     t3_end(&context, "zeroing");
   }
   if (context.gpus > 1) T3_TRY(map_output(&context, job, &t.out, &queues));
-  T3_TRY(job->by_nic ? t3_meet_hosts(&context) : t3_barrier(&context));
+  T3_TRY(job->by_nic ? t3_host_barrier(&context) : t3_barrier(&context));
   t3_end(&context, "setup");
 
   t3_begin(&context, "total");
   T3_TRY(run(&context, job, &t));
   t3_end(&context, "total");
   T3_TRY(t3_remote_unmap_all(&context));
-  if (job->by_nic) T3_TRY(t3_close_node_ways(&context, job, &queues));
+  if (job->by_nic) T3_TRY(t3_close_node_routes(&context, job, &queues));
   return t3_close(&context);
 }

@@ -15,6 +15,6 @@ uint32_t t3_first_of_turns(const struct t3_context* gpu, const struct t3_job* jo
 enum t3_status t3_map_nodes(struct t3_context* gpu, const struct t3_job* job, const struct t3_output* out,
                             struct t3_node_queues* queues);
 /* By NICs, behind t3_remote_unmap_all, on all GPUs at the same time. */
-enum t3_status t3_close_node_ways(struct t3_context* gpu, const struct t3_job* job, struct t3_node_queues* queues);
+enum t3_status t3_close_node_routes(struct t3_context* gpu, const struct t3_job* job, struct t3_node_queues* queues);
 
 #endif

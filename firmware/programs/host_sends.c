@@ -16,7 +16,7 @@ static struct t3_nic_queue* queue_to(const struct t3_context* gpu, struct t3_hos
 }
 
 enum t3_status t3_prepare_host_sends(struct t3_context* gpu, struct t3_host_sends* sends) {
-  T3_TRY(t3_exchange(gpu, "keys", &sends->heap->key, sizeof sends->heap->key, sends->keys));
+  T3_TRY(t3_host_all_gather(gpu, "keys", &sends->heap->key, sizeof sends->heap->key, sends->keys));
   for (uint32_t peer = 0; peer < gpu->gpus; ++peer)
     if (peer != gpu->gpu) T3_TRY(t3_nic_post_receives(gpu, queue_to(gpu, sends, peer), 1));
   return T3_OK;

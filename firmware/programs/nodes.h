@@ -9,7 +9,7 @@
 enum { T3_NODES_GPUS_MAX = 256, T3_NODES_MAX = T3_DMA_QUEUES + 1 };
 
 struct t3_nodes {
-  uint32_t count, size, node, place; /* nodes, GPUs of each, this GPU's node and its place there */
+  uint32_t count, size, node, local_rank; /* nodes, GPUs of each, this GPU's node and its local rank there */
 };
 
 struct t3_nodes t3_nodes_of(const struct t3_context* gpu, const struct t3_job* job);

@@ -74,7 +74,7 @@ static enum t3_status post_rectangle(struct t3_context* gpu, struct sums* s, uin
 /* Whole rows of tiles are one rectangle, otherwise what lies in a row of them. */
 static enum t3_status post_chunk(struct t3_context* gpu, struct sums* s, uint32_t other) {
   const struct t3_output* out = s->out;
-  const struct t3_chunk chunk = t3_owned_by(&s->nodes, out, other, s->nodes.place);
+  const struct t3_chunk chunk = t3_owned_by(&s->nodes, out, other, s->nodes.local_rank);
   const struct t3_grid grid = {out->matrix.rows,       out->matrix.columns,    out->tiling.rows,   out->tiling.columns,
                                out->tiling.wavefronts, out->matrix.row_stride, out->matrix.element};
   const uint32_t across = t3_tiles_across(&grid), end = chunk.first_workgroup + chunk.workgroups;
@@ -84,8 +84,8 @@ static enum t3_status post_chunk(struct t3_context* gpu, struct sums* s, uint32_
     const struct t3_rectangle begin = t3_tile_of(&grid, first), last = t3_tile_of(&grid, first + taken - 1);
     const struct t3_rectangle part = {begin.row, begin.column, last.row + last.rows - begin.row,
                                       last.column + last.columns - begin.column};
-    T3_TRY(
-        post_rectangle(gpu, s, t3_gpu_at(&s->nodes, other, s->nodes.place), t3_index_of(other, s->nodes.node), part));
+    T3_TRY(post_rectangle(gpu, s, t3_gpu_at(&s->nodes, other, s->nodes.local_rank), t3_index_of(other, s->nodes.node),
+                          part));
   }
   return T3_OK;
 }
@@ -129,7 +129,7 @@ static enum t3_status prepare(struct t3_context* gpu, const struct t3_job* job, 
   T3_TRY(t3_open_node_queues(gpu, &s->nodes, s->out, &s->queues));
   for (uint32_t i = 0; i + 1 < s->nodes.count; ++i)
     T3_TRY(t3_nic_post_receives(gpu, &s->queues.queues[i], ALL_IS_SENT));
-  return t3_meet_hosts(gpu);
+  return t3_host_barrier(gpu);
 }
 
 enum t3_status t3_sequential_of_nodes(const struct t3_hal* hal, const struct t3_job* job) {

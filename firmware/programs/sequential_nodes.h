@@ -1,5 +1,5 @@
 /* GEMM, then a reduce-scatter of nodes that NICs join: a ring kernel inside each node, then the hosts post what each
- * GPU has summed for its namesakes in other nodes. */
+ * GPU has summed for its same-rank peers in other nodes. */
 #ifndef T3_SEQUENTIAL_NODES_H
 #define T3_SEQUENTIAL_NODES_H
 

@@ -205,26 +205,26 @@ void LastLevelCache::write_back(CacheTags::Slot slot, Picoseconds time) {
       for (std::uint32_t i = 0; held.partial && i < bytes; ++i)
         if (!dirty_bytes_.contains(slot, begin + i)) access.get_byte_enable_ptr()[i] = TLM_BYTE_DISABLED;
     }
-    ++write_backs_under_way_;
-    if (held.real) data_under_way_.push_back(&access);
+    ++write_backs_in_flight_;
+    if (held.real) data_in_flight_.push_back(&access);
     memory.send(access, arrival - now());
     dirty &= ~(((1u << count) - 1) << first);
   }
 }
 
 void LastLevelCache::written_back(tlm::tlm_generic_payload& transaction) {
-  --write_backs_under_way_;
+  --write_backs_in_flight_;
   const Status status = status_of_data_access(transaction.get_response_status());
   if (status != Status::ok && registers.status.code() == Status::ok) registers.status.code.set(status);
   if (transaction.get_data_ptr() != nullptr)
-    data_under_way_.erase(std::find(data_under_way_.begin(), data_under_way_.end(), &transaction));
+    data_in_flight_.erase(std::find(data_in_flight_.begin(), data_in_flight_.end(), &transaction));
   transaction.release();
   end_flush();
 }
 
 /// Tells the end of a flush when nothing is on its way to memory any more.
 void LastLevelCache::end_flush() {
-  if (!flushing_ || write_backs_under_way_ != 0) return;
+  if (!flushing_ || write_backs_in_flight_ != 0) return;
   flushing_ = false;
   registers.interrupt.flushed.set(1);
   update_interrupt();
@@ -319,7 +319,7 @@ void LastLevelCache::look(const Piece& piece, bool write, unsigned char* data) c
     unsigned char& byte = data[at - piece.begin];
     write ? * copy = byte : byte = *copy;
   };
-  for (const Transaction* access : data_under_way_)
+  for (const Transaction* access : data_in_flight_)
     for (std::uint32_t at = piece.begin; at < piece.end; ++at) {
       const std::uint64_t i = line + at - access->get_address();
       const unsigned char* enables = access->get_byte_enable_ptr();

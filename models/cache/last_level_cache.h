@@ -179,9 +179,9 @@ class LastLevelCache : public sc_core::sc_module, public Component {
   std::vector<Copy> copies_;                  ///< of the load at hand
   std::uint32_t last_waited_fill_ = none, last_waiting_load_ = none;
   EventQueue<LateFill> late_fills_;
-  std::uint64_t write_backs_under_way_ = 0;
+  std::uint64_t write_backs_in_flight_ = 0;
   bool flushing_ = false;
-  std::deque<const Transaction*> data_under_way_;  ///< write-backs with data, in the order of their leaving
+  std::deque<const Transaction*> data_in_flight_;  ///< write-backs with data, in the order of their leaving
   Flush last_flush_;
   std::uint64_t asked_ = 0, misses_ = 0, written_ = 0, written_back_ = 0, dropped_ = 0;  ///< sectors
   TransactionPool pool_;

@@ -18,7 +18,7 @@ Transaction& ByteAccesses::real_bytes(Operation operation, std::uint64_t address
 
 void ByteAccesses::read(Wave& wave) {
   const t3_bytes& asked = wave.waiting->bytes;
-  wave.under_way = true;
+  wave.ends_later = true;
   accesses_.issue(wave, real_bytes(Operation::load, asked.address, asked.bytes, asked.cached),
                   accesses_.behind_stores(wave, asked.address));
 }
@@ -49,7 +49,7 @@ void ByteAccesses::fetch_add(Wave& wave) {
   transaction.extension().cached = false;
   transaction.extension().addend = integer.addend;
   transaction.attach_buffer();
-  wave.under_way = true;
+  wave.ends_later = true;
   accesses_.issue(wave, transaction, accesses_.behind_stores(wave, integer.address));
 }
 
@@ -72,7 +72,7 @@ void ByteAccesses::signal(Wave& wave) {
   }
   transaction.attach_buffer();
   transaction.get_data_ptr()[0] = 1;
-  wave.under_way = true;
+  wave.ends_later = true;
   accesses_.issue(wave, transaction, accesses_.behind_stores(wave, counter.address));
 }
 
@@ -81,7 +81,7 @@ void ByteAccesses::await(Wave& wave) {
   Transaction& transaction = host_.pool().make(Operation::wait, counter.address, {1, 8, 0});
   transaction.extension().threshold = counter.threshold;
   transaction.extension().ring = agreement_.expected;
-  wave.under_way = true;
+  wave.ends_later = true;
   accesses_.issue(wave, transaction, 0);
 }
 
@@ -91,7 +91,7 @@ void ByteAccesses::read_polled(Wave& wave, Picoseconds delay) {
 }
 
 /// An agreement is with one neighbour, known by its position in the ring, which need not be the number of its GPU.
-std::string ByteAccesses::mistake_of_signal(const t3_counter& counter) const {
+std::string ByteAccesses::validate_signal(const t3_counter& counter) const {
   if (agreement_.sent == nullptr) return {};
   const std::uint64_t to = address_map::gpu_of(counter.address);
   const std::uint32_t receiver = agreement_.sent->receiver;

@@ -27,7 +27,7 @@ class ByteAccesses {
   void tell_old(const Wave& wave, const Transaction& transaction);
 
   /// Why the signal does not go where the agreement says; empty when it does.
-  std::string mistake_of_signal(const t3_counter& counter) const;
+  std::string validate_signal(const t3_counter& counter) const;
 
  private:
   Transaction& real_bytes(Operation operation, std::uint64_t address, std::uint32_t bytes, bool cached);

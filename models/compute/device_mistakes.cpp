@@ -43,14 +43,14 @@ struct NamedBool {
   const bool& value;
 };
 
-std::string mistake_of_bools(const char* what, std::initializer_list<NamedBool> bools) {
+std::string validate_bools(const char* what, std::initializer_list<NamedBool> bools) {
   for (const NamedBool& each : bools)
     if (!is_bool(each.value))
       return fmt::format("{} whose {} is {}: {} expected", what, each.name, byte_of(each.value), a_bool);
   return {};
 }
 
-std::string mistake_of_ranges(const char* what, const t3_range* ranges, std::uint32_t count, const t3_range& memory) {
+std::string validate_ranges(const char* what, const t3_range* ranges, std::uint32_t count, const t3_range& memory) {
   for (std::uint32_t i = 0; i < count; ++i)
     if (ranges[i].begin >= ranges[i].end || ranges[i].begin < memory.begin || ranges[i].end > memory.end)
       return fmt::format("a plan whose range {} that it {} begins at {:#x} and ends before {:#x}: one of {} expected",
@@ -71,7 +71,7 @@ struct NamedNumber {
   std::uint32_t value, least, most;
 };
 
-std::string mistake_of_numbers(const t3_plan& plan) {
+std::string validate_numbers(const t3_plan& plan) {
   constexpr std::uint32_t any = ~std::uint32_t{0};
   const NamedNumber numbers[] = {{"workgroups", plan.workgroups, 1, any},
                                  {"workgroups_per_cu", plan.workgroups_per_cu, 1, T3_WORKGROUPS_PER_CU_MAX},
@@ -93,11 +93,11 @@ std::string mistake_of_numbers(const t3_plan& plan) {
 
 }  // namespace
 
-std::string mistake_of_plan(const t3_plan& plan, std::uint16_t gpu, std::uint64_t memory_bytes) {
-  if (std::string wrong = mistake_of_bools("a plan", {{"together", plan.together},
-                                                      {"awaits_arrivals", plan.awaits_arrivals},
-                                                      {"stores_here", plan.stores_here},
-                                                      {"doorbells", plan.doorbells}});
+std::string validate_plan(const t3_plan& plan, std::uint16_t gpu, std::uint64_t memory_bytes) {
+  if (std::string wrong = validate_bools("a plan", {{"together", plan.together},
+                                                    {"awaits_arrivals", plan.awaits_arrivals},
+                                                    {"stores_here", plan.stores_here},
+                                                    {"doorbells", plan.doorbells}});
       !wrong.empty())
     return wrong;
   if (plan.tiles_named > T3_TILES_NAMED)
@@ -105,14 +105,14 @@ std::string mistake_of_plan(const t3_plan& plan, std::uint16_t gpu, std::uint64_
         "a plan with tiles_named {}: T3_TILES_UNNAMED (0), T3_TILES_FORGOTTEN (1) or T3_TILES_NAMED (2) expected",
         static_cast<std::uint32_t>(plan.tiles_named));
   if (plan.name == nullptr) return "a plan whose name is NULL: a text expected";
-  if (std::string wrong = mistake_of_numbers(plan); !wrong.empty()) return wrong;
+  if (std::string wrong = validate_numbers(plan); !wrong.empty()) return wrong;
   const std::uint64_t begin = address_map::on_gpu(gpu, 0);
   const t3_range here{begin, begin + memory_bytes}, elsewhere{0, memory_bytes};
-  std::string wrong = mistake_of_ranges("writes", plan.written, plan.written_count, here);
-  if (wrong.empty()) wrong = mistake_of_ranges("reads", plan.read, plan.read_count, here);
-  if (wrong.empty()) wrong = mistake_of_ranges("sends to", plan.sent, plan.sent_count, elsewhere);
-  if (wrong.empty()) wrong = mistake_of_ranges("fetches from", plan.fetched, plan.fetched_count, elsewhere);
-  if (wrong.empty()) wrong = mistake_of_ranges("shares", plan.shared, plan.shared_count, elsewhere);
+  std::string wrong = validate_ranges("writes", plan.written, plan.written_count, here);
+  if (wrong.empty()) wrong = validate_ranges("reads", plan.read, plan.read_count, here);
+  if (wrong.empty()) wrong = validate_ranges("sends to", plan.sent, plan.sent_count, elsewhere);
+  if (wrong.empty()) wrong = validate_ranges("fetches from", plan.fetched, plan.fetched_count, elsewhere);
+  if (wrong.empty()) wrong = validate_ranges("shares", plan.shared, plan.shared_count, elsewhere);
   return wrong;
 }
 
@@ -123,7 +123,7 @@ std::uint32_t resident_workgroups(const t3_plan& plan, const t3_device& device) 
                    fit(device.local_bytes, plan.local_bytes)});
 }
 
-std::string mistake_of_residency(const t3_plan& plan, const t3_device& device, std::uint32_t compute_units) {
+std::string validate_residency(const t3_plan& plan, const t3_device& device, std::uint32_t compute_units) {
   if (plan.workgroups_per_cu == 0)
     return fmt::format(
         "a workgroup takes {} bytes of registers and {} of local memory: at most {} and {}, what a compute unit has, "
@@ -142,25 +142,25 @@ std::string mistake_of_residency(const t3_plan& plan, const t3_device& device, s
 
 namespace {
 
-std::string mistake_of_tile(const t3_tile& tile, std::uint32_t tiles) {
+std::string validate_tile(const t3_tile& tile, std::uint32_t tiles) {
   if (!is_known(tile.element)) return fmt::format("{}: {} expected", text_of(tile), known_elements);
   if (is_tile(tile, tiles)) return {};
   return fmt::format("{}: one of the wave's {}, with elements, up to {}, expected", text_of(tile), tiles,
                      static_cast<int>(T3_TILE_ELEMENTS_MAX));
 }
 
-std::string mistake_of_bools(const t3_call& call) {
+std::string validate_bools(const t3_call& call) {
   const t3_access& access = call.access;
-  std::string wrong = mistake_of_bools("an access", {{"uncached", access.uncached}});
+  std::string wrong = validate_bools("an access", {{"uncached", access.uncached}});
   if (!wrong.empty() || call.kind == T3_CALL_LOAD) return wrong;
-  return mistake_of_bools("an access", {{"at_once", access.at_once}, {"of.named", access.of.named}});
+  return validate_bools("an access", {{"at_once", access.at_once}, {"of.named", access.of.named}});
 }
 
-std::string mistake_of_access(const t3_call& call, std::uint32_t tiles) {
+std::string validate_access(const t3_call& call, std::uint32_t tiles) {
   const t3_tile& tile = call.tile;
   const t3_access& access = call.access;
-  if (std::string wrong = mistake_of_bools(call); !wrong.empty()) return wrong;
-  if (std::string wrong = mistake_of_tile(tile, tiles); !wrong.empty()) return wrong;
+  if (std::string wrong = validate_bools(call); !wrong.empty()) return wrong;
+  if (std::string wrong = validate_tile(tile, tiles); !wrong.empty()) return wrong;
   const bool within = access.rows != 0 && access.columns != 0 && std::uint64_t{access.row} + access.rows <= tile.rows &&
                       std::uint64_t{access.column} + access.columns <= tile.columns;
   if (!within)
@@ -174,14 +174,14 @@ std::string mistake_of_access(const t3_call& call, std::uint32_t tiles) {
   return {};
 }
 
-std::string mistake_of_product(const t3_product& product, std::uint32_t tiles) {
-  if (std::string wrong = mistake_of_bools(
+std::string validate_product(const t3_product& product, std::uint32_t tiles) {
+  if (std::string wrong = validate_bools(
           "a product",
           {{"transpose_a", product.transpose_a}, {"transpose_b", product.transpose_b}, {"adds", product.adds}});
       !wrong.empty())
     return wrong;
   for (const t3_tile& tile : {product.sum, product.a, product.b})
-    if (std::string wrong = mistake_of_tile(tile, tiles); !wrong.empty()) return wrong;
+    if (std::string wrong = validate_tile(tile, tiles); !wrong.empty()) return wrong;
   if (product.sum.index == product.a.index || product.sum.index == product.b.index ||
       product.a.index == product.b.index)
     return fmt::format("a product of tiles {} and {} in {}: different ones expected", product.a.index, product.b.index,
@@ -200,20 +200,20 @@ std::string mistake_of_product(const t3_product& product, std::uint32_t tiles) {
   return {};
 }
 
-std::string mistake_of_sum(const t3_tile& sum, const t3_tile& addend, std::uint32_t tiles) {
+std::string validate_sum(const t3_tile& sum, const t3_tile& addend, std::uint32_t tiles) {
   for (const t3_tile& tile : {sum, addend})
-    if (std::string wrong = mistake_of_tile(tile, tiles); !wrong.empty()) return wrong;
+    if (std::string wrong = validate_tile(tile, tiles); !wrong.empty()) return wrong;
   if (sum.rows != addend.rows || sum.columns != addend.columns || sum.element != addend.element)
     return fmt::format("a sum of {} and {}: tiles alike expected", text_of(sum), text_of(addend));
   return {};
 }
 
-std::string mistake_of_work(const t3_vector_work& work, std::uint32_t tiles) {
+std::string validate_work(const t3_vector_work& work, std::uint32_t tiles) {
   if (work.operands > T3_OPERANDS_MAX || !(work.operations >= 0) || std::isinf(work.operations))
     return fmt::format("work of {} operations on {} tiles: 0 or more on at most {} expected", work.operations,
                        work.operands, static_cast<int>(T3_OPERANDS_MAX));
   for (std::uint32_t i = 0; i < work.operands; ++i) {
-    if (std::string wrong = mistake_of_tile(work.tiles[i], tiles); !wrong.empty()) return wrong;
+    if (std::string wrong = validate_tile(work.tiles[i], tiles); !wrong.empty()) return wrong;
     for (std::uint32_t other = 0; other < i; ++other)
       if (work.tiles[i].index == work.tiles[other].index)
         return fmt::format("work on tile {} twice: different ones expected", work.tiles[i].index);
@@ -232,7 +232,7 @@ std::optional<t3_range> range_of(const t3_access& access) {
   return t3_range{access.address, end};
 }
 
-std::string mistake_of_load(const t3_range& range, const t3_plan& plan, std::uint16_t gpu) {
+std::string validate_load(const t3_range& range, const t3_plan& plan, std::uint16_t gpu) {
   if (const std::uint64_t from = address_map::gpu_of(range.begin); from != gpu) {
     const std::uint64_t base = address_map::on_gpu(from, 0);
     if (is_in({range.begin - base, range.end - base}, plan.fetched, plan.fetched_count)) return {};
@@ -245,7 +245,7 @@ std::string mistake_of_load(const t3_range& range, const t3_plan& plan, std::uin
 }
 
 /// Maps take a kernel by its word.
-std::string mistake_of_name(const t3_call& call, const t3_range& range, const t3_plan& plan) {
+std::string validate_name(const t3_call& call, const t3_range& range, const t3_plan& plan) {
   if (plan.tiles_named != T3_TILES_NAMED) return {};
   if (!call.access.of.named)
     return fmt::format("a store to {} that names no tile: its plan says T3_TILES_NAMED, a name expected",
@@ -258,14 +258,14 @@ std::string mistake_of_name(const t3_call& call, const t3_range& range, const t3
   return {};
 }
 
-std::string mistake_of_store(const t3_call& call, const t3_range& range, const t3_plan& plan, std::uint16_t gpu) {
+std::string validate_store(const t3_call& call, const t3_range& range, const t3_plan& plan, std::uint16_t gpu) {
   const std::uint64_t to = address_map::gpu_of(range.begin);
   if (to == gpu) {
     if (!plan.stores_here)
       return fmt::format(
           "a store to {} of its own GPU: its plan says that it stores nothing there, another one expected",
           place_of(range));
-    if (is_in(range, plan.written, plan.written_count)) return mistake_of_name(call, range, plan);
+    if (is_in(range, plan.written, plan.written_count)) return validate_name(call, range, plan);
     return fmt::format("a store to {}: its plan writes {}, memory of this expected", place_of(range),
                        places_of(plan.written, plan.written_count));
   }
@@ -278,13 +278,13 @@ std::string mistake_of_store(const t3_call& call, const t3_range& range, const t
                          place_of(range), places_of(plan.written, plan.written_count));
   }
   if (is_in(local, plan.sent, plan.sent_count))
-    return to == address_map::all_gpus ? mistake_of_name(call, range, plan) : std::string();
+    return to == address_map::all_gpus ? validate_name(call, range, plan) : std::string();
   return fmt::format("a store to {} of {}: its plan sends to {} of other GPUs, memory of this expected",
                      place_of(range), gpu_name(to), places_of(plan.sent, plan.sent_count));
 }
 
 /// Elements and rows as memory takes them.
-std::string mistake_of_layout(const t3_call& call) {
+std::string validate_layout(const t3_call& call) {
   const t3_access& access = call.access;
   const std::uint64_t bytes = t3_element_bytes(access.element), row = access.columns * bytes;
   const auto rows = [&access] {
@@ -298,17 +298,17 @@ std::string mistake_of_layout(const t3_call& call) {
   return {};
 }
 
-std::string mistake_of_place(const t3_call& call, const t3_plan& plan, std::uint16_t gpu) {
+std::string validate_place(const t3_call& call, const t3_plan& plan, std::uint16_t gpu) {
   const std::optional<t3_range> range = range_of(call.access);
   if (!range)
     return fmt::format("an access of {} rows {} bytes apart at {:#x}: addresses expected that there are",
                        call.access.rows, call.access.stride, call.access.address);
-  if (std::string wrong = mistake_of_layout(call); !wrong.empty()) return wrong;
-  return call.kind == T3_CALL_LOAD ? mistake_of_load(*range, plan, gpu) : mistake_of_store(call, *range, plan, gpu);
+  if (std::string wrong = validate_layout(call); !wrong.empty()) return wrong;
+  return call.kind == T3_CALL_LOAD ? validate_load(*range, plan, gpu) : validate_store(call, *range, plan, gpu);
 }
 
 /// What a signal says of the stores before it is known at the GPU that it goes to.
-std::string mistake_of_stored(const t3_counter& counter, const t3_plan& plan, std::uint16_t gpu) {
+std::string validate_stored(const t3_counter& counter, const t3_plan& plan, std::uint16_t gpu) {
   const t3_range& stored = counter.stored;
   if (stored.begin > stored.end)
     return fmt::format("a signal that says that stores went to {:#x} up to {:#x}: a range expected", stored.begin,
@@ -326,7 +326,7 @@ std::string mistake_of_stored(const t3_counter& counter, const t3_plan& plan, st
 }
 
 /// Counters are registers: of any GPU to add to, of the own one to wait for.
-std::string mistake_of_counter(const t3_call& call, const t3_plan& plan, std::uint16_t gpu) {
+std::string validate_counter(const t3_call& call, const t3_plan& plan, std::uint16_t gpu) {
   using Counters = registers::Signals;
   const bool adds = call.kind == T3_CALL_SIGNAL;
   const t3_counter& counter = call.counter;
@@ -337,43 +337,43 @@ std::string mistake_of_counter(const t3_call& call, const t3_plan& plan, std::ui
   if (!is_here || offset % 8 != 0 || offset / 8 >= Counters::value_count)
     return fmt::format("a {} {:#x}: one of the {} counters at {:#x} of {} expected", adds ? "signal to" : "wait for",
                        counter.address, static_cast<int>(Counters::value_count), base, adds ? "a GPU" : "this GPU");
-  return adds ? mistake_of_stored(counter, plan, gpu) : std::string();
+  return adds ? validate_stored(counter, plan, gpu) : std::string();
 }
 
 }  // namespace
 
-std::string mistake_of_call(const t3_call& call, const t3_plan& plan, std::uint16_t gpu) {
+std::string validate_call(const t3_call& call, const t3_plan& plan, std::uint16_t gpu) {
   switch (call.kind) {
     case T3_CALL_LOAD:
     case T3_CALL_STORE:
     case T3_CALL_UPDATE: {
-      std::string wrong = mistake_of_access(call, plan.tiles);
-      return wrong.empty() ? mistake_of_place(call, plan, gpu) : wrong;
+      std::string wrong = validate_access(call, plan.tiles);
+      return wrong.empty() ? validate_place(call, plan, gpu) : wrong;
     }
     case T3_CALL_MULTIPLY:
-      return mistake_of_product(call.product, plan.tiles);
+      return validate_product(call.product, plan.tiles);
     case T3_CALL_ADD:
-      return mistake_of_sum(call.tile, call.addend, plan.tiles);
+      return validate_sum(call.tile, call.addend, plan.tiles);
     case T3_CALL_WORK:
-      return mistake_of_work(call.work, plan.tiles);
-    case T3_CALL_ARRIVE:
-      return mistake_of_tile(call.tile, plan.tiles);
+      return validate_work(call.work, plan.tiles);
+    case T3_CALL_WAIT_TILE:
+      return validate_tile(call.tile, plan.tiles);
     case T3_CALL_SIGNAL:
-    case T3_CALL_AWAIT:
-      return mistake_of_counter(call, plan, gpu);
+    case T3_CALL_WAIT_COUNTER:
+      return validate_counter(call, plan, gpu);
     case T3_CALL_FETCH_ADD:
     case T3_CALL_READ:
     case T3_CALL_WRITE:
-    case T3_CALL_AWAIT_VALUE:
-      return mistake_of_shared(call, plan, gpu);
+    case T3_CALL_WAIT_VALUE:
+      return validate_shared(call, plan, gpu);
     case T3_CALL_FAIL:
       return call.failure != nullptr ? std::string() : "a failure that says nothing: a text expected";
-    case T3_CALL_NOTE:
-      return call.note.text != nullptr ? std::string() : "an instant of the timeline without a name: a text expected";
-    case T3_CALL_SHOW:
-      return call.show.text != nullptr ? std::string() : "a name for the timeline that is none: a text expected";
-    case T3_CALL_DRAIN:
-    case T3_CALL_MEET:
+    case T3_CALL_TRACE_MARK:
+      return call.mark.text != nullptr ? std::string() : "an instant of the timeline without a name: a text expected";
+    case T3_CALL_TRACE_SPAN:
+      return call.span.text != nullptr ? std::string() : "a name for the timeline that is none: a text expected";
+    case T3_CALL_FENCE:
+    case T3_CALL_WORKGROUP_BARRIER:
       return {};
   }
   return fmt::format("call {}: there is no such call of a device", call.kind);

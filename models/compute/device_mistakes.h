@@ -10,13 +10,13 @@ namespace t3vp::compute {
 std::string text_of(const t3_tile& tile);
 
 /// `memory_bytes`: of each GPU.
-std::string mistake_of_plan(const t3_plan& plan, std::uint16_t gpu, std::uint64_t memory_bytes);
+std::string validate_plan(const t3_plan& plan, std::uint16_t gpu, std::uint64_t memory_bytes);
 
 /// How many workgroups of the kernel a compute unit has room for, with no other kernel's beside them.
 std::uint32_t resident_workgroups(const t3_plan& plan, const t3_device& device);
 /// The plan has so many of them for workgroups_per_cu.
-std::string mistake_of_residency(const t3_plan& plan, const t3_device& device, std::uint32_t compute_units);
+std::string validate_residency(const t3_plan& plan, const t3_device& device, std::uint32_t compute_units);
 /// Numbers and shapes of the call's tiles, and where it goes.
-std::string mistake_of_call(const t3_call& call, const t3_plan& plan, std::uint16_t gpu);
+std::string validate_call(const t3_call& call, const t3_plan& plan, std::uint16_t gpu);
 
 }  // namespace t3vp::compute

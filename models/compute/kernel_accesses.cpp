@@ -25,7 +25,7 @@ AccessedBytes bytes_of(const t3_call& call) {
     case T3_CALL_READ:
     case T3_CALL_WRITE:
       return {call.bytes.address, 0, 1, call.bytes.bytes};
-    case T3_CALL_AWAIT_VALUE:
+    case T3_CALL_WAIT_VALUE:
       return {call.poll.condition.address, 0, 1, call.poll.condition.bytes};
     default:
       return bytes_of(call.access);
@@ -33,7 +33,7 @@ AccessedBytes bytes_of(const t3_call& call) {
 }
 
 bool accesses_memory(std::uint32_t kind) {
-  return kind <= T3_CALL_UPDATE || (kind >= T3_CALL_FETCH_ADD && kind <= T3_CALL_AWAIT_VALUE);
+  return kind <= T3_CALL_UPDATE || (kind >= T3_CALL_FETCH_ADD && kind <= T3_CALL_WAIT_VALUE);
 }
 
 }  // namespace
@@ -138,11 +138,12 @@ std::string text_of(std::uint32_t kind, const AccessedBytes& access) {
 
 }  // namespace
 
-std::string KernelAccesses::mistake_of_count(const Wave& wave, const t3_call& call) const {
+std::string KernelAccesses::validate_count(const Wave& wave, const t3_call& call) const {
   const bool is_posted = call.kind <= T3_CALL_UPDATE || call.kind == T3_CALL_WRITE;
   if (!is_posted || wave.in_flight.count() < T3_ACCESSES_MAX) return {};
-  return fmt::format("{} loads and stores are under way: less than {} expected, t3_arrive or t3_drain waits for them",
-                     wave.in_flight.count(), static_cast<int>(T3_ACCESSES_MAX));
+  return fmt::format(
+      "{} loads and stores are under way: less than {} expected, t3_wait_tile or t3_fence waits for them",
+      wave.in_flight.count(), static_cast<int>(T3_ACCESSES_MAX));
 }
 
 /// Whether the call may reach memory before what the wave has stored. Stores take turns at the port, so that a load of
@@ -156,20 +157,20 @@ bool KernelAccesses::may_pass(const t3_call& call, const AccessedBytes& bytes, c
   return two_ways && share_bytes(bytes, stored);
 }
 
-std::string KernelAccesses::mistake_of_order(const Wave& wave, const t3_call& call) const {
+std::string KernelAccesses::validate_order(const Wave& wave, const t3_call& call) const {
   if (wave.in_flight.stored.empty() || !accesses_memory(call.kind)) return {};
   const AccessedBytes bytes = bytes_of(call);
   for (const std::uint32_t number : wave.in_flight.stored)
     if (const Access& stored = accesses_[number]; may_pass(call, bytes, stored.bytes)) {
       const std::string own = text_of(stored.kind, stored.bytes);
-      return fmt::format("{}: its own {} is under way, t3_drain before it expected", text_of(call.kind, bytes),
+      return fmt::format("{}: its own {} is under way, t3_fence before it expected", text_of(call.kind, bytes),
                          own.substr(own.find(' ') + 1));
     }
   return {};
 }
 
 /// Of two loads into the same elements that are under way, memory's timing would say which one they hold.
-std::string KernelAccesses::mistake_of_load(const Wave& wave, const t3_call& call) const {
+std::string KernelAccesses::validate_load(const Wave& wave, const t3_call& call) const {
   const auto meet = [](std::uint64_t a, std::uint64_t length_a, std::uint64_t b, std::uint64_t length_b) {
     return a < b + length_b && b < a + length_a;
   };
@@ -181,7 +182,7 @@ std::string KernelAccesses::mistake_of_load(const Wave& wave, const t3_call& cal
         meet(part.column, part.columns, other.column, other.columns))
       return fmt::format(
           "a load of {} x {} elements into {} from ({}, {}) on: another load into some of them is under "
-          "way, t3_arrive before it expected",
+          "way, t3_wait_tile before it expected",
           part.rows, part.columns, compute::text_of(call.tile), part.row, part.column);
   }
   return {};

@@ -45,9 +45,9 @@ class KernelAccesses {
   bool is_own(std::uint64_t address) const;
 
   /// Why the call may not be made while these accesses are in flight; empty when it may.
-  std::string mistake_of_count(const Wave& wave, const t3_call& call) const;
-  std::string mistake_of_order(const Wave& wave, const t3_call& call) const;
-  std::string mistake_of_load(const Wave& wave, const t3_call& call) const;
+  std::string validate_count(const Wave& wave, const t3_call& call) const;
+  std::string validate_order(const Wave& wave, const t3_call& call) const;
+  std::string validate_load(const Wave& wave, const t3_call& call) const;
 
  private:
   static std::uint32_t number_of(const Transaction& transaction) {

@@ -12,7 +12,7 @@ namespace t3vp::compute {
 const ComputeParameters& KernelQueue::parameters() const { return cluster_.parameters_; }
 bool KernelQueue::functional() const { return cluster_.functional_; }
 std::uint16_t KernelQueue::gpu() const { return cluster_.gpu_; }
-std::uint64_t KernelQueue::life() const { return cluster_.resets_; }
+std::uint64_t KernelQueue::reset_count() const { return cluster_.resets_; }
 TransactionPool& KernelQueue::pool() { return cluster_.pool_; }
 void KernelQueue::code_runs(const KernelCode* code) {
   if (code != nullptr) ++cluster_.stretches_;

@@ -37,7 +37,7 @@ class KernelHost {
   virtual bool functional() const = 0;
   virtual std::uint16_t gpu() const = 0;
   /// How often the GPU has been reset.
-  virtual std::uint64_t life() const = 0;
+  virtual std::uint64_t reset_count() const = 0;
   /// The code of the kernel's first access that failed.
   virtual Status failure() const = 0;
   virtual TransactionPool& pool() = 0;

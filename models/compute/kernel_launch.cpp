@@ -112,13 +112,13 @@ LaunchRefusal KernelLaunch::make(const unsigned char* bytes, std::unique_ptr<Ker
         fmt::format("kernel {}: its check or plan has changed its arguments, the struct t3_device or the "
                     "struct t3_launch: the same expected",
                     kernel.name));
-  if (const std::string wrong = mistake_of_plan(plan, host_.gpu(), parameters.memory_bytes); !wrong.empty())
+  if (const std::string wrong = validate_plan(plan, host_.gpu(), parameters.memory_bytes); !wrong.empty())
     return bad_packet(fmt::format("kernel {}: {}", kernel.name, wrong));
   if (packet_.workgroups != 0 && packet_.workgroups != plan.workgroups)
     return bad_packet(fmt::format("workgroups {}: the {} of kernel {}'s work, or 0 for all, expected",
                                   packet_.workgroups, plan.workgroups, kernel.name));
   plan.workgroups_per_cu = resident_workgroups(plan, device);
-  if (const std::string wrong = mistake_of_residency(plan, device, launch.compute_units); !wrong.empty())
+  if (const std::string wrong = validate_residency(plan, device, launch.compute_units); !wrong.empty())
     return bad_packet(fmt::format("kernel {}: {}", kernel.name, wrong));
   ranges_ = {ranges_of(plan.written, plan.written_count), ranges_of(plan.read, plan.read_count)};
   if (LaunchRefusal found = checks_.ranges(ranges_, plan); found.status != Status::ok) return found;

@@ -90,7 +90,7 @@ class KernelQueue final : public KernelHost {
   const ComputeParameters& parameters() const override;
   bool functional() const override;
   std::uint16_t gpu() const override;
-  std::uint64_t life() const override;
+  std::uint64_t reset_count() const override;
   Status failure() const override { return failure_; }
   TransactionPool& pool() override;
   void issue(Slot slot, Transaction& transaction, Picoseconds delay) override;

@@ -53,7 +53,7 @@ void KernelRun::start(Slot slot, std::uint32_t index) {
     wave.place = static_cast<std::size_t>(&wave - waves_.data());
     tiles_.clear(wave.place);
     wave.waiting = nullptr;
-    wave.under_way = false;
+    wave.ends_later = false;
     timeline_.begin(wave);
     WavePrograms::start(wave);
     ready_.push_back(&wave);
@@ -63,7 +63,7 @@ void KernelRun::start(Slot slot, std::uint32_t index) {
 
 void KernelRun::go_on(Wave& wave) {
   wave.waiting = nullptr;
-  wave.under_way = false;
+  wave.ends_later = false;
   ready_.push_back(&wave);
   run_ready();
 }
@@ -86,7 +86,7 @@ void KernelRun::run_ready() {
 void KernelRun::step(Wave& wave) {
   for (;;) {
     const t3_call* const asked = WavePrograms::resume(host_, wave);
-    if (const std::string wrong = mistake_of_step(wave); !wrong.empty()) return fail(wave, wrong);
+    if (const std::string wrong = validate_step(wave); !wrong.empty()) return fail(wave, wrong);
     if (asked == nullptr) return ended(wave);
     if (const std::string wrong = mistake(wave, *asked); !wrong.empty()) return fail(wave, wrong);
     wave.waiting = asked;
@@ -96,7 +96,7 @@ void KernelRun::step(Wave& wave) {
 }
 
 /// What a program has done while it computed.
-std::string KernelRun::mistake_of_step(const Wave& wave) const {
+std::string KernelRun::validate_step(const Wave& wave) const {
   if (WavePrograms::has_jumped())
     return "its program has jumped to where another one has been called: its own return expected";
   if (!wave.fiber.intact())
@@ -116,7 +116,8 @@ void KernelRun::ended(Wave& wave) {
     return fail(wave, fmt::format("it ends with {} loads and {} stores under way", wave.in_flight.loads,
                                   wave.in_flight.stores));
   if (workgroup.met != 0)
-    return fail(wave, fmt::format("it ends while {} waves of its workgroup wait for it in t3_meet", workgroup.met));
+    return fail(wave, fmt::format("it ends while {} waves of its workgroup wait for it in t3_workgroup_barrier",
+                                  workgroup.met));
   timeline_.end(wave);
   if (--workgroup.running != 0) return;
   timeline_.end_workgroup(wave);
@@ -137,7 +138,7 @@ void KernelRun::answered(Transaction& transaction) {
     case T3_CALL_WRITE:
       if (wave.waiting != nullptr && serve(wave)) go_on(wave);
       return;
-    case T3_CALL_AWAIT_VALUE:
+    case T3_CALL_WAIT_VALUE:
       if (polls_.ends(wave, transaction)) go_on(wave);
       return;
     case T3_CALL_FETCH_ADD:
@@ -154,7 +155,7 @@ void KernelRun::answered(Transaction& transaction) {
 
 /// Whether the call that the wave waits in is done.
 bool KernelRun::serve(Wave& wave) {
-  if (wave.under_way) return false;
+  if (wave.ends_later) return false;
   const t3_call& asked = *wave.waiting;
   switch (asked.kind) {
     case T3_CALL_LOAD:
@@ -171,15 +172,15 @@ bool KernelRun::serve(Wave& wave) {
     case T3_CALL_FAIL:
       fail(wave, told_failure(wave));
       return false;
-    case T3_CALL_ARRIVE:
+    case T3_CALL_WAIT_TILE:
       return is_here(wave, asked.tile);
-    case T3_CALL_DRAIN:
+    case T3_CALL_FENCE:
       return wave.in_flight.stores == 0;
-    case T3_CALL_SHOW:
-      timeline_.show(wave, asked.show);
+    case T3_CALL_TRACE_SPAN:
+      timeline_.show(wave, asked.span);
       return true;
-    case T3_CALL_NOTE:
-      timeline_.note(wave, asked.note);
+    case T3_CALL_TRACE_MARK:
+      timeline_.note(wave, asked.mark);
       return true;
     default:
       return begin(wave);
@@ -204,13 +205,13 @@ bool KernelRun::begin(Wave& wave) {
     case T3_CALL_FETCH_ADD:
       bytes_.fetch_add(wave);
       return false;
-    case T3_CALL_AWAIT:
+    case T3_CALL_WAIT_COUNTER:
       bytes_.await(wave);
       return false;
     case T3_CALL_READ:
       bytes_.read(wave);
       return false;
-    case T3_CALL_AWAIT_VALUE:
+    case T3_CALL_WAIT_VALUE:
       polls_.begin(wave);
       return false;
     default:
@@ -254,16 +255,16 @@ void KernelRun::poll_again(Slot slot, std::uint32_t number) {
 bool KernelRun::meet(Wave& wave) {
   Workgroup& workgroup = workgroups_[wave.slot];
   if (workgroup.running != plan_.waves) {
-    fail(wave, fmt::format("it waits in t3_meet for {} waves of its workgroup that have ended",
+    fail(wave, fmt::format("it waits in t3_workgroup_barrier for {} waves of its workgroup that have ended",
                            plan_.waves - workgroup.running));
     return false;
   }
-  wave.under_way = true;
+  wave.ends_later = true;
   if (++workgroup.met != plan_.waves) return false;
   workgroup.met = 0;
   for (std::uint32_t number = 0; number < plan_.waves; ++number) {
     Wave& other = wave_of(wave.slot, number);
-    other.under_way = false;
+    other.ends_later = false;
     if (&other != &wave) ready_.push_back(&other);
   }
   return true;
@@ -283,13 +284,13 @@ void KernelRun::fail(const Wave& wave, const std::string& what) {
 
 /// What a program must not ask for; empty when there is nothing wrong.
 std::string KernelRun::mistake(const Wave& wave, const t3_call& call) const {
-  std::string wrong = mistake_of_call(call, plan_, host_.gpu());
+  std::string wrong = validate_call(call, plan_, host_.gpu());
   if (wrong.empty()) wrong = tiles_.mistake(wave.place, call);
-  if (wrong.empty()) wrong = accesses_.mistake_of_count(wave, call);
-  if (wrong.empty()) wrong = accesses_.mistake_of_order(wave, call);
-  if (wrong.empty() && call.kind == T3_CALL_SIGNAL) wrong = bytes_.mistake_of_signal(call.counter);
+  if (wrong.empty()) wrong = accesses_.validate_count(wave, call);
+  if (wrong.empty()) wrong = accesses_.validate_order(wave, call);
+  if (wrong.empty() && call.kind == T3_CALL_SIGNAL) wrong = bytes_.validate_signal(call.counter);
   const bool overlaps = wrong.empty() && call.kind == T3_CALL_LOAD && !is_here(wave, call.tile);
-  return overlaps ? accesses_.mistake_of_load(wave, call) : wrong;
+  return overlaps ? accesses_.validate_load(wave, call) : wrong;
 }
 
 }  // namespace t3vp::compute

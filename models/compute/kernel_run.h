@@ -62,7 +62,7 @@ class KernelRun {
   void finish(Wave& wave);
   bool meet(Wave& wave);
   std::string told_failure(const Wave& wave);
-  std::string mistake_of_step(const Wave& wave) const;
+  std::string validate_step(const Wave& wave) const;
   std::string mistake(const Wave& wave, const t3_call& call) const;
   void fail(const Wave& wave, const std::string& what);
 

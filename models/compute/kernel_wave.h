@@ -47,7 +47,7 @@ struct Wave : NoHeap, t3_wave {
   std::size_t place = 0;             ///< among the kernel's: by slot, then by number
   t3_call asked{};                   ///< a copy of the latest call, which the program may overwrite meanwhile
   const t3_call* waiting = nullptr;  ///< the call that has not returned
-  bool under_way = false;            ///< it only ends when somebody says so: work, a signal, a meeting
+  bool ends_later = false;           ///< it only ends when somebody says so: work, a signal, a meeting
   InFlight in_flight;
   Poll poll;
   Part part;

@@ -9,7 +9,7 @@
 namespace t3vp::compute {
 namespace {
 
-std::string mistake_of(const t3_agreement& agreement) {
+std::string validate(const t3_agreement& agreement) {
   if (agreement.count > T3_PROPERTIES_MAX || agreement.receiver >= agreement.gpus)
     return fmt::format("an agreement of {} properties with GPU {} of {}: up to {}, and a GPU of the ring, expected",
                        agreement.count, agreement.receiver, agreement.gpus, static_cast<int>(T3_PROPERTIES_MAX));
@@ -29,7 +29,7 @@ std::shared_ptr<RingSignal> signal_of(const KernelHost& host, const t3_agreement
   signal->gpus = agreement.gpus;
   signal->workgroups = workgroups;
   signal->sender = host.gpu();
-  signal->life = host.life();
+  signal->generation = host.reset_count();
   signal->begun = now();
   for (std::uint32_t i = 0; i < agreement.count; ++i) {
     const t3_property& property = agreement.properties[i];
@@ -53,7 +53,7 @@ RingAgreement agreement_of(KernelHost& host, const t3_kernel& kernel, const void
     if (const char* where = memory.written_beside())
       return {nullptr, nullptr, fmt::format("its agreement writes {} a struct t3_agreement", where)};
   for (const t3_agreement* agreement : {sent, expected})
-    if (std::string mistake = mistake_of(*agreement); !mistake.empty()) return {nullptr, nullptr, std::move(mistake)};
+    if (std::string mistake = validate(*agreement); !mistake.empty()) return {nullptr, nullptr, std::move(mistake)};
   return {signal_of(host, *sent, workgroups), signal_of(host, *expected, workgroups), {}};
 }
 

@@ -25,7 +25,7 @@ bool is_of_doorbell_page(std::uint64_t address) {
 }
 
 /// Of one in a doorbell page, which takes nothing but words that are written by its own GPU. Empty for such.
-std::string mistake_of_doorbell(const char* what, const Access& access, const t3_plan& plan) {
+std::string validate_doorbell(const char* what, const Access& access, const t3_plan& plan) {
   const std::uint64_t on = address_map::gpu_of(access.address);
   const std::string begin = fmt::format("a {} of {} bytes at {:#x}, in the doorbell page of {}'s NIC: ", what,
                                         access.bytes, access.address, gpu_name(on));
@@ -36,16 +36,16 @@ std::string mistake_of_doorbell(const char* what, const Access& access, const t3
   return {};
 }
 
-std::string mistake_of_place(const char* what, const Access& access, const t3_plan& plan) {
+std::string validate_place(const char* what, const Access& access, const t3_plan& plan) {
   const auto [address, bytes, gpu, writes] = access;
   const std::uint64_t on = address_map::gpu_of(address), local = address_map::local_of(address);
-  if (is_of_doorbell_page(address)) return mistake_of_doorbell(what, access, plan);
+  if (is_of_doorbell_page(address)) return validate_doorbell(what, access, plan);
   if (is_in({local, local + bytes}, plan.shared, plan.shared_count)) return {};
   return fmt::format("a {} of {} bytes at {:#x} of {}: its plan shares {} of any GPU, memory of this expected", what,
                      bytes, address, gpu_name(on), places_of(plan.shared, plan.shared_count));
 }
 
-std::string mistake_of_fetch_add(const t3_integer& integer, const t3_plan& plan, std::uint16_t gpu) {
+std::string validate_fetch_add(const t3_integer& integer, const t3_plan& plan, std::uint16_t gpu) {
   const std::uint64_t address = integer.address;
   const std::uint32_t bytes = integer.bytes;
   if (integer.old == nullptr || integer.done == nullptr)
@@ -54,10 +54,10 @@ std::string mistake_of_fetch_add(const t3_integer& integer, const t3_plan& plan,
     return fmt::format("a fetch-and-add of {} bytes at {:#x}: an integer of 4 or 8 bytes expected", bytes, address);
   if (address % bytes != 0)
     return fmt::format("a fetch-and-add of {} bytes at {:#x}: a multiple of {} expected", bytes, address, bytes);
-  return mistake_of_place("fetch-and-add", {address, bytes, gpu, false}, plan);
+  return validate_place("fetch-and-add", {address, bytes, gpu, false}, plan);
 }
 
-std::string mistake_of_bytes(const t3_bytes& asked, bool reads, const t3_plan& plan, std::uint16_t gpu) {
+std::string validate_bytes(const t3_bytes& asked, bool reads, const t3_plan& plan, std::uint16_t gpu) {
   const char* const what = reads ? "read" : "write";
   const std::uint64_t address = asked.address;
   if (reads ? asked.read == nullptr || asked.done == nullptr : asked.written == nullptr)
@@ -70,10 +70,10 @@ std::string mistake_of_bytes(const t3_bytes& asked, bool reads, const t3_plan& p
                        address, static_cast<int>(T3_BYTES_MAX));
   if (!reads && address_map::gpu_of(address) == address_map::all_gpus)
     return fmt::format("a write to {:#x} of all GPUs: an address of one expected", address);
-  return mistake_of_place(what, {address, asked.bytes, gpu, !reads}, plan);
+  return validate_place(what, {address, asked.bytes, gpu, !reads}, plan);
 }
 
-std::string mistake_of_poll(const t3_poll& poll, const t3_plan& plan, std::uint16_t gpu) {
+std::string validate_poll(const t3_poll& poll, const t3_plan& plan, std::uint16_t gpu) {
   const t3_condition& condition = poll.condition;
   const std::uint64_t address = condition.address;
   const std::uint32_t bytes = condition.bytes;
@@ -94,19 +94,19 @@ std::string mistake_of_poll(const t3_poll& poll, const t3_plan& plan, std::uint1
         "a poll of {} bytes at {:#x} for {:#x} under mask {:#x}: a mask of some of {:#x} and a value of some of the "
         "mask expected",
         bytes, address, condition.value, condition.mask, all);
-  return mistake_of_place("poll", {address, bytes, gpu, false}, plan);
+  return validate_place("poll", {address, bytes, gpu, false}, plan);
 }
 
 }  // namespace
 
-std::string mistake_of_shared(const t3_call& call, const t3_plan& plan, std::uint16_t gpu) {
+std::string validate_shared(const t3_call& call, const t3_plan& plan, std::uint16_t gpu) {
   switch (call.kind) {
     case T3_CALL_FETCH_ADD:
-      return mistake_of_fetch_add(call.integer, plan, gpu);
-    case T3_CALL_AWAIT_VALUE:
-      return mistake_of_poll(call.poll, plan, gpu);
+      return validate_fetch_add(call.integer, plan, gpu);
+    case T3_CALL_WAIT_VALUE:
+      return validate_poll(call.poll, plan, gpu);
     default:
-      return mistake_of_bytes(call.bytes, call.kind == T3_CALL_READ, plan, gpu);
+      return validate_bytes(call.bytes, call.kind == T3_CALL_READ, plan, gpu);
   }
 }
 

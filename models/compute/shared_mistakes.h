@@ -10,6 +10,6 @@
 namespace t3vp::compute {
 
 /// Empty when nothing is wrong, else a text.
-std::string mistake_of_shared(const t3_call& call, const t3_plan& plan, std::uint16_t gpu);
+std::string validate_shared(const t3_call& call, const t3_plan& plan, std::uint16_t gpu);
 
 }  // namespace t3vp::compute

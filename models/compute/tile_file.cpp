@@ -91,7 +91,7 @@ void TileFile::begin(std::size_t wave, const t3_call& call) {
   }
 }
 
-std::string TileFile::mistake_of_use(std::size_t wave, const t3_tile& tile) const {
+std::string TileFile::validate_use(std::size_t wave, const t3_tile& tile) const {
   const Tile& is = at(wave, tile);
   if (is.has_shape_of(tile)) return {};
   if (is.rows == 0)
@@ -101,30 +101,30 @@ std::string TileFile::mistake_of_use(std::size_t wave, const t3_tile& tile) cons
 }
 
 /// Whatever overwrites a tile.
-std::string TileFile::mistake_of_load(std::size_t wave, const t3_tile& tile) const {
+std::string TileFile::validate_load(std::size_t wave, const t3_tile& tile) const {
   const Tile& is = at(wave, tile);
   if (is.awaited == 0 || is.has_shape_of(tile)) return {};
   return fmt::format("{}: {} loads of {} are under way, the same shape expected until they have come", text_of(tile),
                      is.awaited, text_of(is.shaped(tile.index)));
 }
 
-std::string TileFile::mistake_of_product(std::size_t wave, const t3_product& product) const {
+std::string TileFile::validate_product(std::size_t wave, const t3_product& product) const {
   for (const t3_tile& factor : {product.a, product.b})
-    if (std::string wrong = mistake_of_use(wave, factor); !wrong.empty()) return wrong;
-  return product.adds ? mistake_of_use(wave, product.sum) : mistake_of_load(wave, product.sum);
+    if (std::string wrong = validate_use(wave, factor); !wrong.empty()) return wrong;
+  return product.adds ? validate_use(wave, product.sum) : validate_load(wave, product.sum);
 }
 
-std::string TileFile::mistake_of_work(std::size_t wave, const t3_vector_work& work) const {
+std::string TileFile::validate_work(std::size_t wave, const t3_vector_work& work) const {
   for (std::uint32_t i = 0; i < work.operands; ++i) {
     const Tile& is = at(wave, work.tiles[i]);
     if (is.rows == 0 || is.by_work) continue;
-    if (std::string wrong = mistake_of_use(wave, work.tiles[i]); !wrong.empty()) return wrong;
+    if (std::string wrong = validate_use(wave, work.tiles[i]); !wrong.empty()) return wrong;
   }
   return {};
 }
 
 /// The host has to hold them all.
-std::string TileFile::mistake_of_size(const t3_call& call) const {
+std::string TileFile::validate_size(const t3_call& call) const {
   std::uint64_t more = 0;
   const auto add = [&more](const t3_tile& tile) { more += std::uint64_t{tile.rows} * tile.columns; };
   if (call.kind == T3_CALL_LOAD) add(call.tile);
@@ -136,23 +136,23 @@ std::string TileFile::mistake_of_size(const t3_call& call) const {
 }
 
 std::string TileFile::mistake(std::size_t wave, const t3_call& call) const {
-  if (std::string wrong = mistake_of_size(call); !wrong.empty()) return wrong;
+  if (std::string wrong = validate_size(call); !wrong.empty()) return wrong;
   switch (call.kind) {
     case T3_CALL_LOAD:
-      return mistake_of_load(wave, call.tile);
+      return validate_load(wave, call.tile);
     case T3_CALL_STORE:
     case T3_CALL_UPDATE:
-      return mistake_of_use(wave, call.tile);
-    case T3_CALL_ARRIVE:
-      return at(wave, call.tile).rows == 0 ? std::string() : mistake_of_use(wave, call.tile);
+      return validate_use(wave, call.tile);
+    case T3_CALL_WAIT_TILE:
+      return at(wave, call.tile).rows == 0 ? std::string() : validate_use(wave, call.tile);
     case T3_CALL_MULTIPLY:
-      return mistake_of_product(wave, call.product);
+      return validate_product(wave, call.product);
     case T3_CALL_ADD: {
-      std::string wrong = mistake_of_use(wave, call.tile);
-      return wrong.empty() ? mistake_of_use(wave, call.addend) : wrong;
+      std::string wrong = validate_use(wave, call.tile);
+      return wrong.empty() ? validate_use(wave, call.addend) : wrong;
     }
     case T3_CALL_WORK:
-      return mistake_of_work(wave, call.work);
+      return validate_work(wave, call.work);
     default:
       return {};
   }

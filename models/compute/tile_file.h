@@ -59,11 +59,11 @@ class TileFile {
 
   Tile& at(std::size_t wave, const t3_tile& tile) { return file_[wave * tiles_ + tile.index]; }
   const Tile& at(std::size_t wave, const t3_tile& tile) const { return file_[wave * tiles_ + tile.index]; }
-  std::string mistake_of_use(std::size_t wave, const t3_tile& tile) const;
-  std::string mistake_of_load(std::size_t wave, const t3_tile& tile) const;
-  std::string mistake_of_product(std::size_t wave, const t3_product& product) const;
-  std::string mistake_of_work(std::size_t wave, const t3_vector_work& work) const;
-  std::string mistake_of_size(const t3_call& call) const;
+  std::string validate_use(std::size_t wave, const t3_tile& tile) const;
+  std::string validate_load(std::size_t wave, const t3_tile& tile) const;
+  std::string validate_product(std::size_t wave, const t3_product& product) const;
+  std::string validate_work(std::size_t wave, const t3_vector_work& work) const;
+  std::string validate_size(const t3_call& call) const;
   void shape(std::size_t wave, const t3_tile& tile, bool by_work);
 
   std::uint32_t tiles_;

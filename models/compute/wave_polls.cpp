@@ -31,14 +31,14 @@ const char* name_of(t3_comparison comparison) {
 }
 
 bool is_polling(const Wave& wave) {
-  return wave.waiting != nullptr && wave.waiting->kind == T3_CALL_AWAIT_VALUE && wave.under_way &&
+  return wave.waiting != nullptr && wave.waiting->kind == T3_CALL_WAIT_VALUE && wave.ends_later &&
          wave.poll.in_vain != 0;
 }
 
 }  // namespace
 
 void WavePolls::begin(Wave& wave) {
-  wave.under_way = true;
+  wave.ends_later = true;
   wave.poll.in_vain = 0;
   again(wave);
 }

@@ -20,7 +20,7 @@ void WaveTimeline::end_part(const Wave& wave) {
     trace->span(track, name, wave.part.since, now(), flow_of(host_.gpu(), wave.part.tile, 0));
 }
 
-void WaveTimeline::show(Wave& wave, const t3_shown& part) {
+void WaveTimeline::show(Wave& wave, const t3_span& part) {
   const KernelTime time(host_, code_of(wave));
   end_part(wave);
   workgroups_[wave.slot].shows_parts = true;
@@ -29,7 +29,7 @@ void WaveTimeline::show(Wave& wave, const t3_shown& part) {
   wave.part.tile = part.workgroup;
 }
 
-void WaveTimeline::note(const Wave& wave, const t3_noted& instant) {
+void WaveTimeline::note(const Wave& wave, const t3_mark& instant) {
   Trace::Track track = 0;
   Trace* const trace = host_.trace(wave.slot, wave.given.workgroup, track);
   if (trace == nullptr) return;

@@ -18,8 +18,8 @@ class WaveTimeline {
   void begin(Slot slot) { workgroups_[slot] = {now(), false}; }
   void begin(Wave& wave);
   /// The wave's program has another part from now on.
-  void show(Wave& wave, const t3_shown& part);
-  void note(const Wave& wave, const t3_noted& instant);
+  void show(Wave& wave, const t3_span& part);
+  void note(const Wave& wave, const t3_mark& instant);
   /// The program has ended.
   void end(const Wave& wave);
   /// The last wave of the workgroup has ended.

@@ -30,7 +30,7 @@ std::string WaveWork::occupy(Wave& wave, const t3_call& work) {
   if (end == 0 || static_cast<double>(end) > end_of_time_ps)
     return fmt::format("work of {} cycles: work that ends within {:.0f} s of simulated time expected", cycles,
                        end_of_time_ps / 1e12);
-  wave.under_way = true;
+  wave.ends_later = true;
   tiles_.begin(wave.place, work);
   host_.schedule(end, wave.slot, wave.given.wave);
   return {};
@@ -54,12 +54,12 @@ std::string WaveWork::compute(Wave& wave, const t3_vector_work& work) {
   for (std::uint32_t i = 0; i < work.operands; ++i)
     operands[i] = reach_.lent_tiles.lend(i, contents(wave, work.tiles[i]).bytes);
   const bool returned = WavePrograms::compute(host_, wave, work, operands.data());
-  if (std::string wrong = mistake_of_computed(wave, work, returned); !wrong.empty()) return wrong;
+  if (std::string wrong = validate_computed(wave, work, returned); !wrong.empty()) return wrong;
   for (std::uint32_t i = 0; i < work.operands; ++i) reach_.lent_tiles.take_back(i, contents(wave, work.tiles[i]).bytes);
   return {};
 }
 
-std::string WaveWork::mistake_of_computed(const Wave& wave, const t3_vector_work& work, bool returned) const {
+std::string WaveWork::validate_computed(const Wave& wave, const t3_vector_work& work, bool returned) const {
   if (!returned) return "its work has jumped to where a program has been called: its own return expected";
   if (WavePrograms::has_strayed()) return stray_call;
   if (WavePrograms::has_left_floats()) return std::string("its work leaves ") + other_floats;

@@ -31,7 +31,7 @@ class WaveWork {
  private:
   double cycles_of(const t3_call& work) const;
   std::string compute(Wave& wave, const t3_vector_work& work);
-  std::string mistake_of_computed(const Wave& wave, const t3_vector_work& work, bool returned) const;
+  std::string validate_computed(const Wave& wave, const t3_vector_work& work, bool returned) const;
   void add(const Wave& wave, const t3_tile& sum, const t3_tile& addend);
   TileContents& contents(const Wave& wave, const t3_tile& tile) { return tiles_.contents(wave.place, tile); }
 

@@ -18,12 +18,14 @@ class DmaAccesses {
     Transaction& transaction = pool_.make(operation, address, shape);
     transaction.extension().stream = Stream::communication;
     transaction.extension().cached = false;
-    transaction.extension().token = std::uint64_t{epoch_} << 32 | for_whom;
+    transaction.extension().token = std::uint64_t{generation_} << 32 | for_whom;
     return transaction;
   }
 
-  void begin_epoch() { ++epoch_; }
-  bool is_stale(const tlm::tlm_generic_payload& transaction) const { return token_of(transaction) >> 32 != epoch_; }
+  void begin_generation() { ++generation_; }
+  bool is_stale(const tlm::tlm_generic_payload& transaction) const {
+    return token_of(transaction) >> 32 != generation_;
+  }
 
   static std::uint32_t for_whom(const tlm::tlm_generic_payload& transaction) {
     return static_cast<std::uint32_t>(token_of(transaction));
@@ -44,7 +46,7 @@ class DmaAccesses {
   }
 
   TransactionPool pool_;
-  std::uint32_t epoch_ = 0;  ///< resets so far
+  std::uint32_t generation_ = 0;  ///< resets so far
 };
 
 /// Whether so many bytes may be in flight besides. What is larger than the whole buffer may go when the buffer is

@@ -14,7 +14,7 @@
 namespace t3vp::interconnect {
 namespace {
 
-std::string no_way_to(std::uint64_t address) {
+std::string no_route_to(std::uint64_t address) {
   const std::uint64_t gpu = address_map::gpu_of(address);
   if (gpu == address_map::all_gpus) return "no link leads to a switch that reduces, which all GPUs' addresses need";
   return fmt::format("no link leads to GPU {}", gpu);
@@ -58,12 +58,12 @@ FabricPort::FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, s
     registers.all.channel.set(route_.all.channel);
   };
   constants();
-  begin_life();
+  begin_generation();
   registers.on_reset([this, constants] {
     constants();
     ++resets_;
-    lives_since_ = now() + 1;
-    begin_life();
+    generation_since_ = now() + 1;
+    begin_generation();
     refused_.clear();
     std::fill(sent_.begin(), sent_.end(), 0);
     std::fill(received_.begin(), received_.end(), 0);
@@ -73,11 +73,11 @@ FabricPort::FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, s
       [this](std::size_t i) { registers.received[i].set(i < received_.size() ? received_[i] : 0); });
 }
 
-void FabricPort::begin_life() {
+void FabricPort::begin_generation() {
   RingSignal own;
   own.workgroups = 0;
   own.sender = gpu_;
-  own.life = resets_;
+  own.generation = resets_;
   own_ = std::make_shared<RingSignal>(std::move(own));
 }
 
@@ -86,7 +86,7 @@ void FabricPort::request(int source, tlm::tlm_generic_payload& transaction, Pico
   const bool arrived = source >= first_ingress && is_here(transaction);
   const Hop hop = hop_to(route_, address_map::gpu_of(address));
   if (!arrived && hop.port == no_port) {
-    registers.report(Status::no_peer, address, no_way_to(address));
+    registers.report(Status::no_peer, address, no_route_to(address));
     extension_of(transaction).refusal = static_cast<std::uint32_t>(Status::no_peer);
     transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     answer(source, transaction, delay);
@@ -108,11 +108,11 @@ void FabricPort::request(int source, tlm::tlm_generic_payload& transaction, Pico
 void FabricPort::forward(tlm::tlm_generic_payload& transaction, int source, const Hop& hop, Picoseconds delay) {
   DataExtension& extension = extension_of(transaction);
   if (source < first_ingress) {
-    if (extension.made < lives_since_) {
-      refuse_of_an_earlier_life(transaction);
+    if (extension.made < generation_since_) {
+      refuse_of_an_earlier_generation(transaction);
       return answer(source, transaction, delay);
     }
-    extension.sender_lives_since = &lives_since_;
+    extension.sender_generation_since = &generation_since_;
   }
   extension.lane.channel = channel_of(hop, transaction);
   extension.lane.input = static_cast<std::uint16_t>(source < first_ingress ? 0 : source - first_ingress + 1);
@@ -129,8 +129,8 @@ void FabricPort::deliver(tlm::tlm_generic_payload& transaction, int source, Pico
   DataExtension& extension = extension_of(transaction);
   if (extension.operation == Operation::answer) return take_answer(transaction, source, delay);
   const bool is_signal = !address_map::is_hbm(transaction.get_address());
-  if (!is_signal && is_of_an_earlier_life(extension, lives_since_)) {
-    refuse_of_an_earlier_life(transaction);
+  if (!is_signal && is_of_an_earlier_generation(extension, generation_since_)) {
+    refuse_of_an_earlier_generation(transaction);
     return answer(source, transaction, delay);
   }
   if (extension.operation == Operation::request) return serve(transaction, source, delay);
@@ -166,7 +166,7 @@ void FabricPort::release_signals() {
 void FabricPort::note_refusal(tlm::tlm_generic_payload& transaction) {
   const std::shared_ptr<const RingSignal>& kernel = extension_of(transaction).ring;
   if (kernel == nullptr || !kernel->is_of_kernel() || !transaction.is_response_error()) return;
-  if (extension_of(transaction).made < lives_since_) return;  // it says nothing of the kernels to come
+  if (extension_of(transaction).made < generation_since_) return;  // it says nothing of the kernels to come
   const auto known = std::find_if(refused_.begin(), refused_.end(), [&](const RefusedStore& refused) {
     return refused.kernel->sender == kernel->sender;
   });
@@ -286,7 +286,7 @@ void FabricPort::control_write(tlm::tlm_generic_payload& transaction, sc_core::s
   const unsigned bytes = transaction.get_data_length();
   if (hop.port == no_port) {
     transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    return registers.report(Status::no_peer, address, no_way_to(address));
+    return registers.report(Status::no_peer, address, no_route_to(address));
   }
   if (!transaction.is_write()) {
     transaction.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
@@ -302,7 +302,7 @@ void FabricPort::control_write(tlm::tlm_generic_payload& transaction, sc_core::s
   Transaction& packet = pool_.make(Operation::store, address, {1, bytes, 0});
   packet.extension().cached = false;
   packet.extension().token = resets_;
-  packet.extension().sender_lives_since = &lives_since_;
+  packet.extension().sender_generation_since = &generation_since_;
   if (!address_map::is_hbm(address)) packet.extension().ring = own_;
   packet.attach_buffer();
   std::memcpy(packet.get_data_ptr(), transaction.get_data_ptr(), bytes);

@@ -60,7 +60,7 @@ class FabricPort : public sc_core::sc_module, public Component {
   void release_signals();
   void note_refusal(tlm::tlm_generic_payload& transaction);
   void mark_if_refused(DataExtension& signal);
-  void begin_life();
+  void begin_generation();
 
   bool is_own_request(tlm::tlm_generic_payload& transaction, int source) const;
   void ask(tlm::tlm_generic_payload& read, int source, const Hop& hop, Picoseconds delay);
@@ -96,7 +96,7 @@ class FabricPort : public sc_core::sc_module, public Component {
   std::vector<RefusedStore> refused_;
   std::vector<std::uint64_t> sent_, received_;
   std::uint64_t resets_ = 0;
-  Picoseconds lives_since_ = 0;            ///< what was made before is of an earlier life
+  Picoseconds generation_since_ = 0;       ///< what was made before is of an earlier generation
   std::shared_ptr<const RingSignal> own_;  ///< what firmware's signals say of their sender
 };
 

@@ -28,8 +28,8 @@ void FabricPort::ask(tlm::tlm_generic_payload& read, int source, const Hop& hop,
     read.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
     return answer(source, read, delay);
   }
-  if (extension_of(read).made < lives_since_) {
-    refuse_of_an_earlier_life(read);
+  if (extension_of(read).made < generation_since_) {
+    refuse_of_an_earlier_generation(read);
     return answer(source, read, delay);
   }
   read.acquire();  // until it is answered; its request holds it too
@@ -42,7 +42,7 @@ void FabricPort::ask(tlm::tlm_generic_payload& read, int source, const Hop& hop,
   extension.asked = &read;
   extension.traffic = TrafficClass::control;
   extension.producer = {no_workgroup, no_wavefront, gpu_};
-  extension.sender_lives_since = &lives_since_;
+  extension.sender_generation_since = &generation_since_;
   extension.lane = {channel_of(hop, request), 0};
   pending_.add({&request, source});
   egress[hop.port]->send(request, delay);
@@ -83,14 +83,14 @@ void FabricPort::serve(tlm::tlm_generic_payload& request, int source, Picosecond
   extension.addend = asked.addend;
   extension.real = asked.real;
   extension.made = asked.made;
-  extension.sender_lives_since = extension_of(request).sender_lives_since;
+  extension.sender_generation_since = extension_of(request).sender_generation_since;
   hand_over({&read, source, &request});
   memory.send(read, delay);
 }
 
 void FabricPort::served(Transaction& read, tlm::tlm_generic_payload& request, int source, Picoseconds delay) {
-  if (read.extension().operation == Operation::load && is_of_an_earlier_life(read.extension(), lives_since_))
-    refuse_of_an_earlier_life(read);
+  if (read.extension().operation == Operation::load && is_of_an_earlier_generation(read.extension(), generation_since_))
+    refuse_of_an_earlier_generation(read);
   const bool refused = read.is_response_error();
   if (refused) {
     request.set_response_status(read.get_response_status());

@@ -150,10 +150,11 @@ void Signals::count(tlm::tlm_generic_payload& transaction) {
   const auto& ring = extension_of(transaction).ring;
   const bool is_meant_here = extension_of(transaction).made >= reset_at_;
   const bool is_known = ring == nullptr || !is_meant_here || note_sender(*ring, transaction.get_address());
-  if (is_of_an_earlier_life(extension_of(transaction), reset_at_)) return refuse_of_an_earlier_life(transaction);
+  if (is_of_an_earlier_generation(extension_of(transaction), reset_at_))
+    return refuse_of_an_earlier_generation(transaction);
   std::uint64_t value = 0;
   std::memcpy(&value, transaction.get_data_ptr(), sizeof value);
-  if (!is_known && !ring->is_of_kernel()) return refuse_of_an_earlier_life(transaction);
+  if (!is_known && !ring->is_of_kernel()) return refuse_of_an_earlier_generation(transaction);
   if (ring != nullptr && ring->is_of_kernel())
     announced_.push_back({index, registers.value[index].value() + value, ring});
   else
@@ -163,8 +164,9 @@ void Signals::count(tlm::tlm_generic_payload& transaction) {
 }
 
 bool Signals::is_of_its_first_life(const RingSignal& signal) const {
-  return std::all_of(senders_.begin(), senders_.end(),
-                     [&](const Sender& sender) { return sender.gpu != signal.sender || sender.life == signal.life; });
+  return std::all_of(senders_.begin(), senders_.end(), [&](const Sender& sender) {
+    return sender.gpu != signal.sender || sender.generation == signal.generation;
+  });
 }
 
 /// False when the sender has been reset since it first signalled here: what it signals now is no more of what it has
@@ -173,10 +175,10 @@ bool Signals::note_sender(const RingSignal& signal, std::uint64_t address) {
   const auto known =
       std::find_if(senders_.begin(), senders_.end(), [&](const Sender& sender) { return sender.gpu == signal.sender; });
   if (known == senders_.end()) {
-    senders_.push_back({signal.sender, signal.life, false});
+    senders_.push_back({signal.sender, signal.generation, false});
     return true;
   }
-  if (known->life == signal.life) return true;
+  if (known->generation == signal.generation) return true;
   registers.reset_peer.set(std::uint32_t{signal.sender} + 1);
   registers.interrupt.changed.set(1);
   interrupt.write(true);
@@ -236,7 +238,7 @@ void Signals::answer(const Wait& wait) {
   wait.transaction->release();
 }
 
-/// What is left of a life that the sender or this GPU had before a reset.
+/// What is left of a generation that the sender or this GPU had before a reset.
 Signals::Refusal Signals::judge_lives(const RingSignal& found) const {
   if (!is_of_its_first_life(found)) return {Status::peer_failed, text_of_another_life(found), true};
   if (found.begun < reset_at_)

@@ -76,10 +76,11 @@ class Signals : public sc_core::sc_module, public Component, public MemoryUser {
   std::uint16_t gpu_;
   std::vector<Wait> waits_;
   std::vector<Announced> announced_;
-  /// A GPU that has signalled here since this one's reset, and which life it had then: how often it had been reset.
+  /// A GPU that has signalled here since this one's reset, and which generation it had then: how often it had been
+  /// reset.
   struct Sender {
     std::uint16_t gpu;
-    std::uint64_t life;
+    std::uint64_t generation;
     bool is_told;
   };
   std::vector<Sender> senders_;

@@ -17,6 +17,7 @@
 
 #include "interconnect/route.h"
 #include "protocol/data_sockets.h"
+#include "protocol/event_queue.h"
 #include "protocol/transaction_pool.h"
 
 namespace t3vp::interconnect {
@@ -76,6 +77,7 @@ class Switch : public sc_core::sc_module {
   void take_part(Sum& sum, std::size_t receiver, tlm::tlm_generic_payload& answer, Picoseconds delay);
   void part_asked(Sum& sum, Transaction& relay, Picoseconds delay);
   void end_if_complete(Sum& sum);
+  void respond_to_ended();
   void send_sum(const Sum& sum);
 
   Picoseconds latency_;
@@ -85,6 +87,13 @@ class Switch : public sc_core::sc_module {
   TransactionPool pool_;
   std::list<Multicast> multicasts_;
   std::list<Sum> sums_;
+  /// The request of a complete sum, with its status.
+  struct Ended {
+    tlm::tlm_generic_payload* request;
+    std::size_t receiver;
+    Picoseconds at;
+  };
+  EventQueue<Ended> ended_;
 };
 
 }  // namespace t3vp::interconnect

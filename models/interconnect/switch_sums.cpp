@@ -96,8 +96,17 @@ void Switch::end_if_complete(Sum& sum) {
   for (Transaction* const part : ended.parts) part->release();
   ended.request->set_response_status(ended.status);
   extension_of(*ended.request).refusal = ended.refusal;
-  ingress[ended.receiver]->respond(*ended.request, ended.latest - now() + latency_);
-  ended.request->release();
+  ended_.push(now(), {ended.request, ended.receiver, ended.latest + latency_});
+}
+
+/// The last part may have come by the request's own socket, whose call has returned by now.
+void Switch::respond_to_ended() {
+  while (ended_.ready()) {
+    const Ended ended = ended_.pop();
+    ingress[ended.receiver]->respond(*ended.request, ended.at - now());
+    ended.request->release();
+  }
+  ended_.arm();
 }
 
 void Switch::send_sum(const Sum& sum) {

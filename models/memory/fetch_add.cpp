@@ -12,8 +12,8 @@ namespace t3vp::memory {
 
 /// In a run without data: stores without any do not go where data are real, and what is real not where such stores have
 /// gone. Empty, or what is wrong; what is right is noted.
-std::string MemoryController::mistake_of_kind(const tlm::tlm_generic_payload& transaction,
-                                              const DataExtension& extension) {
+std::string MemoryController::validate_kind(const tlm::tlm_generic_payload& transaction,
+                                            const DataExtension& extension) {
   const bool real = extension.real || extension.operation == Operation::fetch_add;
   const bool stores = extension.operation == Operation::store || extension.operation == Operation::update;
   if (!real && (!stores || transaction.get_data_ptr() != nullptr)) return {};
@@ -43,11 +43,11 @@ std::string MemoryController::mistake_of_kind(const tlm::tlm_generic_payload& tr
 }
 
 /// Empty, or why there is no integer for it at its address.
-std::string MemoryController::mistake_of_fetch_add(const tlm::tlm_generic_payload& transaction,
-                                                   const DataExtension& extension) {
+std::string MemoryController::validate_fetch_add(const tlm::tlm_generic_payload& transaction,
+                                                 const DataExtension& extension) {
   const std::uint64_t address = transaction.get_address();
   std::string found = tracker.use_of({address, address + transaction.get_data_length()});
-  return found.empty() && dataless_ != nullptr ? mistake_of_kind(transaction, extension) : found;
+  return found.empty() && dataless_ != nullptr ? validate_kind(transaction, extension) : found;
 }
 
 /// At once, between what has come before it and what comes behind it.

@@ -52,7 +52,7 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
   registers.arbitration.on_write([this] { check_policy(); });
   registers.aging_ns.on_write([this] { choose_policy(); });
   registers.on_reset([this] {
-    lives_since_ = now() + 1;
+    generation_since_ = now() + 1;
     registers.aging_ns.set(parameters_.aging_ns);
     registers.channels.set(parameters_.channels);
     registers.interleave.set(parameters_.interleave_bytes);
@@ -183,8 +183,8 @@ bool MemoryController::refuse(const Arrival& arrival, const DataExtension& exten
     return true;
   };
   const std::uint64_t address = transaction.get_address();
-  if (extension.operation != Operation::load && extension.made < lives_since_) {
-    refuse_of_an_earlier_life(transaction);
+  if (extension.operation != Operation::load && extension.made < generation_since_) {
+    refuse_of_an_earlier_generation(transaction);
     ports[arrival.port]->respond(transaction, time - now());
     transaction.release();
     return true;
@@ -198,7 +198,7 @@ bool MemoryController::refuse(const Arrival& arrival, const DataExtension& exten
   if (extension.operation == Operation::request || extension.operation == Operation::answer)
     return answer(tlm::TLM_COMMAND_ERROR_RESPONSE, Status::invalid_argument, "memory takes no messages of links");
   const bool adds = extension.operation == Operation::fetch_add;
-  if (const std::string wrong = dataless_ == nullptr || adds ? std::string() : mistake_of_kind(transaction, extension);
+  if (const std::string wrong = dataless_ == nullptr || adds ? std::string() : validate_kind(transaction, extension);
       !wrong.empty())
     return answer(tlm::TLM_COMMAND_ERROR_RESPONSE, Status::access_denied,
                   fmt::format("{} at {:#x}: {}", name_of(extension.operation), address, wrong));
@@ -211,7 +211,7 @@ bool MemoryController::refuse(const Arrival& arrival, const DataExtension& exten
     return answer(tlm::TLM_BURST_ERROR_RESPONSE, Status::unaligned,
                   fmt::format("{} at {:#x} is not aligned to its {}-byte elements", name_of(extension.operation),
                               address, element));
-  if (const std::string wrong = adds ? mistake_of_fetch_add(transaction, extension) : std::string(); !wrong.empty())
+  if (const std::string wrong = adds ? validate_fetch_add(transaction, extension) : std::string(); !wrong.empty())
     return answer(tlm::TLM_COMMAND_ERROR_RESPONSE, Status::access_denied,
                   fmt::format("fetch-and-add at {:#x}: {}", address, wrong));
   return false;

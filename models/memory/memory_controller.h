@@ -102,8 +102,8 @@ class MemoryController : public sc_core::sc_module, public Component {
   void accept(const Arrival& arrival, Picoseconds time);
   bool refuse(const Arrival& arrival, const DataExtension& extension, Picoseconds time);
   bool in_memory(std::uint64_t local, const Shape& shape) const;
-  std::string mistake_of_kind(const tlm::tlm_generic_payload& transaction, const DataExtension& extension);
-  std::string mistake_of_fetch_add(const tlm::tlm_generic_payload& transaction, const DataExtension& extension);
+  std::string validate_kind(const tlm::tlm_generic_payload& transaction, const DataExtension& extension);
+  std::string validate_fetch_add(const tlm::tlm_generic_payload& transaction, const DataExtension& extension);
   void fetch_and_add(tlm::tlm_generic_payload& transaction, const DataExtension& extension);
   void take_effect(tlm::tlm_generic_payload& transaction, const DataExtension& extension, bool local, Picoseconds time);
   Tracker::Counted tracked(const Arrival& arrival);
@@ -155,7 +155,7 @@ class MemoryController : public sc_core::sc_module, public Component {
   std::array<bool, traffic_classes_most> flowing_{};  ///< by the counter's last value
   Picoseconds traced_from_ = never;
   std::array<std::uint64_t, 3> updated_elements_{};
-  Picoseconds lives_since_ = 0;  ///< the reset that was the last one; what was made before is lost
+  Picoseconds generation_since_ = 0;  ///< the reset that was the last one; what was made before is lost
   sc_core::sc_event next_slice_;
   Picoseconds scheduled_ = never;
 };

@@ -28,7 +28,7 @@ void CompletionQueues::place(std::size_t queue) {
   registers_.overrun.set(registers_.overrun.value() & ~bit(queue));
 }
 
-std::string CompletionQueues::mistake_of_consumed(std::uint32_t queue, std::uint32_t consumed) const {
+std::string CompletionQueues::validate_consumed(std::uint32_t queue, std::uint32_t consumed) const {
   const auto produced = static_cast<std::uint32_t>(registers_.produced[queue].value());
   if (produced - consumed <= registers_.completion_entries[queue].value()) return {};
   return fmt::format(
@@ -37,7 +37,7 @@ std::string CompletionQueues::mistake_of_consumed(std::uint32_t queue, std::uint
 
 void CompletionQueues::consume(std::size_t queue) {
   const auto consumed = static_cast<std::uint32_t>(registers_.consumed[queue].value());
-  if (const std::string wrong = mistake_of_consumed(static_cast<std::uint32_t>(queue), consumed); !wrong.empty())
+  if (const std::string wrong = validate_consumed(static_cast<std::uint32_t>(queue), consumed); !wrong.empty())
     registers_.refuse(Status::bad_value, wrong);
 }
 

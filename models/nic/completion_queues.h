@@ -21,7 +21,7 @@ class CompletionQueues {
   /// Stores the entry with the phase of its round. False when the queue has no room: the entry is lost.
   bool add(std::uint32_t queue, t3_nic_completion entry);
   /// What is wrong with so many entries taken; empty when nothing is.
-  std::string mistake_of_consumed(std::uint32_t queue, std::uint32_t consumed) const;
+  std::string validate_consumed(std::uint32_t queue, std::uint32_t consumed) const;
   /// The entry is in memory: true when it raises the line.
   bool has_arrived(std::uint32_t queue);
   /// Entries, those of receive entries too.

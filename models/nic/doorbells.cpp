@@ -32,7 +32,7 @@ Doorbells::Doorbells(registers::Nic& registers, NicStatus& status, QueuePairs& p
 
 /// What is wrong with a doorbell of the queue pair. Doorbells follow one another, also those whose entries the NIC has
 /// learnt of from a record that was further on.
-Doorbells::Mistake Doorbells::mistake_of(std::uint32_t queue, std::uint32_t posted) const {
+Doorbells::Mistake Doorbells::validate(std::uint32_t queue, std::uint32_t posted) const {
   const QueuePairState state = pairs_.state(queue);
   if (state != QueuePairState::ready_to_send && state != QueuePairState::error)
     return {Status::access_denied, fmt::format("queue pair in ready_to_send expected, it is in {}", name_of(state))};
@@ -54,7 +54,7 @@ void Doorbells::ring(std::uint32_t queue, std::uint32_t posted) {
 
 void Doorbells::written(std::uint32_t queue) {
   const auto posted = static_cast<std::uint32_t>(registers_.doorbell[queue].value());
-  if (const Mistake mistake = mistake_of(queue, posted); mistake.status != Status::ok) {
+  if (const Mistake mistake = validate(queue, posted); mistake.status != Status::ok) {
     status_.raise_error();
     return registers_.refuse(mistake.status, mistake.text);
   }
@@ -120,10 +120,11 @@ void Doorbells::serve(tlm::tlm_generic_payload& store, const char* who) {
                              fmt::format("{}: {} may only store the 4 bytes of nic.doorbell[i] and nic.consumed[i]",
                                          t3vp::describe(store), who));
   }
-  if (is_of_an_earlier_life(extension_of(store), pairs_.reset_at())) return refuse_of_an_earlier_life(store);
+  if (is_of_an_earlier_generation(extension_of(store), pairs_.reset_at()))
+    return refuse_of_an_earlier_generation(store);
   const auto posted = static_cast<std::uint32_t>(t3_number_at(store.get_data_ptr(), doorbell_bytes));
   if (takes) return take_completions(store, queue, posted);
-  if (const Mistake mistake = mistake_of(queue, posted); mistake.status != Status::ok) {
+  if (const Mistake mistake = validate(queue, posted); mistake.status != Status::ok) {
     status_.raise_error();
     store.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
     extension_of(store).refusal = static_cast<std::uint32_t>(mistake.status);
@@ -135,7 +136,7 @@ void Doorbells::serve(tlm::tlm_generic_payload& store, const char* who) {
 
 /// A kernel has taken completions.
 void Doorbells::take_completions(tlm::tlm_generic_payload& store, std::uint32_t queue, std::uint32_t consumed) {
-  const std::string mistake = completions_.mistake_of_consumed(queue, consumed);
+  const std::string mistake = completions_.validate_consumed(queue, consumed);
   if (mistake.empty()) return registers_.consumed[queue].set(consumed);
   store.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
   registers_.report(Status::bad_value, store.get_address(),

@@ -31,7 +31,7 @@ class Doorbells {
     Status status = Status::ok;
     std::string text;
   };
-  Mistake mistake_of(std::uint32_t queue, std::uint32_t posted) const;
+  Mistake validate(std::uint32_t queue, std::uint32_t posted) const;
   std::uint32_t posted(std::uint32_t queue) const;
   void ring(std::uint32_t queue, std::uint32_t posted);
   void written(std::uint32_t queue);

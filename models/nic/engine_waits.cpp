@@ -39,7 +39,7 @@ void EngineWaits::take(tlm::tlm_generic_payload& request) {
                       t3vp::describe(request) + ": the DMA engine may only wait for nic.finished[i]");
     return answer({&request, answered}, tlm::TLM_ADDRESS_ERROR_RESPONSE, Status::bad_address);
   }
-  if (is_of_an_earlier_life(extension_of(request), pairs_.reset_at()))
+  if (is_of_an_earlier_generation(extension_of(request), pairs_.reset_at()))
     return answer({&request, answered}, tlm::TLM_COMMAND_ERROR_RESPONSE, Status::peer_failed);
   const auto queue = static_cast<std::uint32_t>(number);
   queues_[queue].waits.push_back({&request, answered});

@@ -34,7 +34,7 @@ TrafficClass IoLink::traffic_of(const Purpose& purpose) const {
   }
 }
 
-void IoLink::reset() { ++epoch_; }
+void IoLink::reset() { ++generation_; }
 
 Transaction& IoLink::make(Operation operation, const Area& area, const Purpose& purpose) {
   Transaction& transaction = pool_.make(operation, area.begin, area.shape);
@@ -47,7 +47,7 @@ Transaction& IoLink::make(Operation operation, const Area& area, const Purpose& 
     unused_.push_back(static_cast<std::uint32_t>(purposes_.size()));
     purposes_.emplace_back();
   }
-  extension.token = std::uint64_t{epoch_} << 32 | unused_.back();
+  extension.token = std::uint64_t{generation_} << 32 | unused_.back();
   purposes_[unused_.back()] = purpose;
   unused_.pop_back();
   return transaction;
@@ -121,7 +121,7 @@ void IoLink::deliver(Transaction& transaction) {
   const auto slot = static_cast<std::uint32_t>(token);
   const Purpose purpose = purposes_[slot];
   unused_.push_back(slot);
-  if (token >> 32 == epoch_) on_answer(purpose, transaction);
+  if (token >> 32 == generation_) on_answer(purpose, transaction);
   transaction.release();
 }
 

@@ -77,7 +77,7 @@ class IoLink : public sc_core::sc_module {
   TransactionPool pool_;
   std::vector<Purpose> purposes_;  ///< by the low half of the access' token
   std::vector<std::uint32_t> unused_;
-  std::uint32_t epoch_ = 0;  ///< resets so far, the high half
+  std::uint32_t generation_ = 0;  ///< resets so far, the high half
   EventQueue<Answer> events_;
   Picoseconds in_free_ = 0, out_free_ = 0;
 };

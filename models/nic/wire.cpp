@@ -40,7 +40,7 @@ bool Wire::strikes(const Packet& packet) {
 
 void Wire::step() {
   while (events_.ready()) {
-    const UnderWay arrived = events_.pop();
+    const InFlight arrived = events_.pop();
     receivers[arrived.packet->to_nic]->receive(arrived.packet, arrived.sent);
   }
   events_.arm();

@@ -39,11 +39,11 @@ class Wire : public sc_core::sc_module, public PacketCarrier {
 
   WireParameters parameters_;
   std::vector<End> ends_;
-  struct UnderWay {
+  struct InFlight {
     PacketPointer packet;
     Picoseconds sent;
   };
-  EventQueue<UnderWay> events_;
+  EventQueue<InFlight> events_;
   std::uint64_t packets_ = 0, lost_ = 0, bytes_ = 0, struck_ = 0, struck_requests_ = 0;
   std::string first_struck_;
 };

@@ -109,7 +109,7 @@ class DataExtension : public tlm::tlm_extension<DataExtension> {
   /// Of a request and of an answer: the load or fetch-and-add that they are about; null for everything else.
   tlm::tlm_generic_payload* asked = nullptr;
   /// Set by the links of the GPU that sends it: since when that has not been reset.
-  const Picoseconds* sender_lives_since = nullptr;
+  const Picoseconds* sender_generation_since = nullptr;
 
   tlm::tlm_extension_base* clone() const override { return new DataExtension(*this); }
   void copy_from(const tlm::tlm_extension_base& other) override { *this = static_cast<const DataExtension&>(other); }
@@ -120,13 +120,13 @@ inline constexpr std::uint64_t longest_delay = std::uint64_t{1} << 60;
 
 /// Whether what arrives at a GPU was made before this was reset the last time, or the GPU that has sent it: such
 /// stores, updates and signals are lost.
-inline bool is_of_an_earlier_life(const DataExtension& extension, Picoseconds receiver_lives_since) {
-  return extension.made < receiver_lives_since ||
-         (extension.sender_lives_since != nullptr && extension.made < *extension.sender_lives_since);
+inline bool is_of_an_earlier_generation(const DataExtension& extension, Picoseconds receiver_generation_since) {
+  return extension.made < receiver_generation_since ||
+         (extension.sender_generation_since != nullptr && extension.made < *extension.sender_generation_since);
 }
 
 /// The answer to it.
-inline void refuse_of_an_earlier_life(tlm::tlm_generic_payload& transaction) {
+inline void refuse_of_an_earlier_generation(tlm::tlm_generic_payload& transaction) {
   transaction.get_extension<DataExtension>()->refusal = static_cast<std::uint32_t>(Status::peer_failed);
   transaction.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
 }

@@ -48,8 +48,8 @@ ProtocolChecker::Request ProtocolChecker::begin(const tlm::tlm_generic_payload& 
 
 /// A notice: once, of a store or update that is under way.
 void ProtocolChecker::take(const tlm::tlm_generic_payload& transaction, const sc_core::sc_time& delay) {
-  const auto found = under_way_.find(&transaction);
-  if (found == under_way_.end()) return violated(target, "notice of nothing that is under way", transaction);
+  const auto found = in_flight_.find(&transaction);
+  if (found == in_flight_.end()) return violated(target, "notice of nothing that is under way", transaction);
   Request& request = found->second;
   if (request.taken) violated(target, "request taken twice", transaction);
   if (!transaction.is_write()) violated(target, "notice of a request that is neither store nor update", transaction);
@@ -97,16 +97,16 @@ void ProtocolChecker::end(const Request& request, const tlm::tlm_generic_payload
 
 tlm::tlm_sync_enum ProtocolChecker::nb_transport_fw(tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
                                                     sc_core::sc_time& delay) {
-  const bool again = under_way_.count(&transaction) != 0;
+  const bool again = in_flight_.count(&transaction) != 0;
   if (again) violated(initiator, "request sent again before its response", transaction);
   const Request request = begin(transaction, delay, text_of(malformed(transaction, phase, delay, anything)));
-  if (!again) under_way_.emplace(&transaction, request);
+  if (!again) in_flight_.emplace(&transaction, request);
   const tlm::tlm_phase sent = phase;
   ++request_calls_;
   const tlm::tlm_sync_enum answer = out->nb_transport_fw(transaction, phase, delay);
   --request_calls_;
   if (answer == tlm::TLM_COMPLETED) {
-    if (under_way_.erase(&transaction) == 0)
+    if (in_flight_.erase(&transaction) == 0)
       violated(target, "request completed that has had its response", transaction);
     else
       end(request, transaction, delay);
@@ -126,9 +126,9 @@ tlm::tlm_sync_enum ProtocolChecker::nb_transport_bw(tlm::tlm_generic_payload& tr
     take(transaction, delay);
   } else if (phase != tlm::BEGIN_RESP) {
     violated(target, "phase other than END_REQ and BEGIN_RESP", transaction);
-  } else if (const auto found = under_way_.find(&transaction); found != under_way_.end()) {
+  } else if (const auto found = in_flight_.find(&transaction); found != in_flight_.end()) {
     const Request request = found->second;
-    under_way_.erase(found);  // the payload may be on its next way before the call returns
+    in_flight_.erase(found);  // the payload may be on its next way before the call returns
     end(request, transaction, delay);
   } else {
     violated(target, "response to nothing that is under way", transaction);

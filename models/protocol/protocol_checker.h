@@ -26,7 +26,7 @@ class ProtocolChecker : public sc_core::sc_module,
   ProtocolChecker(const sc_core::sc_module_name& name, std::string place, Violations& violations);
 
   /// Requests without a response so far. At the end of a test there should be none.
-  std::size_t under_way() const { return under_way_.size(); }
+  std::size_t in_flight() const { return in_flight_.size(); }
 
  private:
   struct Request {
@@ -57,7 +57,7 @@ class ProtocolChecker : public sc_core::sc_module,
 
   std::string place_;
   Violations& violations_;
-  std::unordered_map<const tlm::tlm_generic_payload*, Request> under_way_;
+  std::unordered_map<const tlm::tlm_generic_payload*, Request> in_flight_;
   unsigned request_calls_ = 0;  ///< that run
 };
 

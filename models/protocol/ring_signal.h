@@ -24,13 +24,13 @@ struct RingSignal {
   std::uint32_t gpus = 1;        ///< of the ring
   std::uint32_t workgroups = 1;  ///< of the kernel, each with a counter; 0: firmware's, of which the sender is all
   std::vector<Property> properties;
-  std::uint16_t sender = 0;     ///< GPU
-  std::uint64_t life = 0;       ///< of the sender: how often it had been reset
-  Picoseconds begun = 0;        ///< when the kernel began
-  OutputRange stored;           ///< of a signal: where the data before it went
-  std::uint32_t failure = 0;    ///< of a signal: code of what went wrong with the data before it
-  std::string why;              ///< of the answer to a refused wait: in words
-  bool is_out_of_step = false;  ///< of the same: the neighbour sends more or fewer signals than are awaited
+  std::uint16_t sender = 0;      ///< GPU
+  std::uint64_t generation = 0;  ///< of the sender: how often it had been reset
+  Picoseconds begun = 0;         ///< when the kernel began
+  OutputRange stored;            ///< of a signal: where the data before it went
+  std::uint32_t failure = 0;     ///< of a signal: code of what went wrong with the data before it
+  std::string why;               ///< of the answer to a refused wait: in words
+  bool is_out_of_step = false;   ///< of the same: the neighbour sends more or fewer signals than are awaited
 
   bool is_of_kernel() const { return workgroups != 0; }
 };

@@ -59,7 +59,7 @@ Gpu::Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, c
       signals("signals", placement.gpu),
       fabric("fabric", placement.gpu, parameters.links.header_bytes, placement.neighbours, placement.route,
              placement.receivers),
-      joints_(options.check_protocol),
+      probes_(options.check_protocol),
       lines_("lines", address_map::line_count) {
   bind_data_path();
   bind_control_path();
@@ -79,16 +79,16 @@ processor::FirmwareCore& Gpu::core() { return processor_as<processor::FirmwareCo
 void Gpu::place_nic(const GpuParameters& parameters, bool functional, std::uint16_t gpu, Trace* trace) {
   if (parameters.nic) {
     nic = std::make_unique<nic::Nic>("nic", *parameters.nic, functional, gpu, trace);
-    joints_.join(output_map.nic, nic->doorbells);
-    joints_.join(dma.nic, nic->engine);
-    joints_.join(nic->io.memory, cache.nic);
+    probes_.join(output_map.nic, nic->doorbells);
+    probes_.join(dma.nic, nic->engine);
+    probes_.join(nic->io.memory, cache.nic);
     return;
   }
   absent_nic_ = std::make_unique<nic::AbsentNic>("nic", gpu);
-  joints_.join(bus.block(address_map::Block::nic), absent_nic_->registers);
-  joints_.join(output_map.nic, absent_nic_->doorbells);
-  joints_.join(dma.nic, absent_nic_->engine);
-  joints_.join(absent_nic_->memory, cache.nic);
+  probes_.join(bus.block(address_map::Block::nic), absent_nic_->registers);
+  probes_.join(output_map.nic, absent_nic_->doorbells);
+  probes_.join(dma.nic, absent_nic_->engine);
+  probes_.join(absent_nic_->memory, cache.nic);
   absent_nic_->errors.bind(error_log.reports);
 }
 
@@ -98,26 +98,26 @@ nic::PacketReceiver& Gpu::packets() {
 }
 
 void Gpu::bind_data_path() {
-  joints_.join(compute.memory, output_map.compute);
-  joints_.join(output_map.cache, cache.compute);
-  joints_.join(output_map.remote, fabric.compute);
-  joints_.join(output_map.signals, signals.compute);
-  joints_.join(cache.memory, *memory.ports[memory::MemoryController::from_cache]);
-  joints_.join(cache.bypass, *memory.ports[memory::MemoryController::from_bypass]);
-  joints_.join(cache.peer_memory, *memory.ports[memory::MemoryController::from_peers]);
-  joints_.join(cache.nic_memory, *memory.ports[memory::MemoryController::from_nic]);
-  joints_.join(fabric.memory, cache.peers);
-  joints_.join(fabric.signals, signals.peers);
-  joints_.join(dma.memory, *memory.ports[memory::MemoryController::from_dma]);
-  joints_.join(dma.remote, fabric.dma);
-  joints_.join(memory.tracker.trigger, dma.trigger);
-  joints_.join(memory.tracker.spill, *memory.ports[memory::MemoryController::from_tracker]);
+  probes_.join(compute.memory, output_map.compute);
+  probes_.join(output_map.cache, cache.compute);
+  probes_.join(output_map.remote, fabric.compute);
+  probes_.join(output_map.signals, signals.compute);
+  probes_.join(cache.memory, *memory.ports[memory::MemoryController::from_cache]);
+  probes_.join(cache.bypass, *memory.ports[memory::MemoryController::from_bypass]);
+  probes_.join(cache.peer_memory, *memory.ports[memory::MemoryController::from_peers]);
+  probes_.join(cache.nic_memory, *memory.ports[memory::MemoryController::from_nic]);
+  probes_.join(fabric.memory, cache.peers);
+  probes_.join(fabric.signals, signals.peers);
+  probes_.join(dma.memory, *memory.ports[memory::MemoryController::from_dma]);
+  probes_.join(dma.remote, fabric.dma);
+  probes_.join(memory.tracker.trigger, dma.trigger);
+  probes_.join(memory.tracker.spill, *memory.ports[memory::MemoryController::from_tracker]);
 }
 
 void Gpu::bind_control_path() {
-  joints_.join(processor.socket, bus.processor);
-  joints_.join(bus.memory, memory.plain);
-  joints_.join(bus.remote, fabric.control);
+  probes_.join(processor.socket, bus.processor);
+  probes_.join(bus.memory, memory.plain);
+  probes_.join(bus.remote, fabric.control);
   bus.errors.bind(error_log.reports);
   system.reset_pulse.bind(reset_);
 }
@@ -135,7 +135,7 @@ void Gpu::plug_in(RegisterBlock& block, std::uint16_t gpu) {
                    [&](const registers::CatalogueEntry& e) { return &e.description == &block.description(); });
   if (entry == std::end(registers::catalogue))
     throw std::logic_error(fmt::format("{}: its registers are not those of a block in models/gpu.json", block.name()));
-  joints_.join(bus.block(entry->block), block.socket);
+  probes_.join(bus.block(entry->block), block.socket);
   block.locate(address_map::on_gpu(gpu, address_map::block_base(entry->block)));
   block.reset_line.bind(reset_);
   if (&block != &error_log) block.errors.bind(error_log.reports);  // the log has bound its own

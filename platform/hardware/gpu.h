@@ -22,7 +22,7 @@
 #include "processor/interrupt_controller.h"
 #include "processor/system.h"
 #include "protocol/component.h"
-#include "protocol/socket_joints.h"
+#include "protocol/socket_probes.h"
 
 namespace t3vp {
 
@@ -64,7 +64,7 @@ class Gpu : public sc_core::sc_module {
   /// Every block's figures, their names prefixed with the block's.
   void visit_statistics(const StatisticVisitor& visit) const;
   /// What the checkers between its sockets have found.
-  const Violations& violations() const { return joints_.violations(); }
+  const Violations& violations() const { return probes_.violations(); }
 
  private:
   void place_nic(const GpuParameters& parameters, bool functional, std::uint16_t gpu, Trace* trace);
@@ -75,7 +75,7 @@ class Gpu : public sc_core::sc_module {
   void bind_interrupts();
   void bind_lines();
 
-  SocketJoints joints_;
+  SocketProbes probes_;
   std::unique_ptr<nic::AbsentNic> absent_nic_;
   std::vector<const Component*> components_;
   sc_core::sc_vector<sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS>> lines_;

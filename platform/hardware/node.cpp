@@ -12,7 +12,7 @@ Node::Node(const sc_core::sc_module_name& name, const NodeParameters& parameters
 
 Node::Node(const sc_core::sc_module_name& name, const NodeParameters& parameters,
            const std::vector<const t3_kernel* const*>& kernels, Trace* trace)
-    : sc_module(name), joints_(parameters.options.check_protocol) {
+    : sc_module(name), probes_(parameters.options.check_protocol) {
   for (std::size_t g = 0; g < parameters.fabric.gpus.size(); ++g) {
     const Placement& placement = parameters.fabric.gpus[g];
     gpus_.push_back(std::make_unique<Gpu>(fmt::format("gpu{}", placement.gpu).c_str(), parameters.gpus[g], placement,
@@ -42,27 +42,27 @@ void Node::connect(const NodeParameters& parameters, Trace* trace) {
     const std::size_t from = place_of(ends.from), port = sent[from]++;
     interconnect::Link& link = add_link(fmt::format("link_{}_{}", from, place_of(ends.to)), ends, trace);
     if (ends.from.is_switch) {
-      joints_.join(*switches_[ends.from.number]->egress[port], link.in);
+      probes_.join(*switches_[ends.from.number]->egress[port], link.in);
     } else {
-      joints_.join(*gpus_[from]->fabric.egress[port], link.in);
+      probes_.join(*gpus_[from]->fabric.egress[port], link.in);
       link.errors.bind(gpus_[from]->error_log.reports);  // the sender's log tells what a link refuses
     }
     if (ends.to.is_switch)
-      joints_.join(link.out, *switches_[ends.to.number]->ingress[ends.receiver]);
+      probes_.join(link.out, *switches_[ends.to.number]->ingress[ends.receiver]);
     else
-      joints_.join(link.out, *gpus_[ends.to.number]->fabric.ingress[ends.receiver]);
+      probes_.join(link.out, *gpus_[ends.to.number]->fabric.ingress[ends.receiver]);
   }
 }
 
 void Node::mirror_ring(const NodeParameters& parameters, Trace* trace) {
   const Placement& placement = parameters.fabric.gpus[0];
   interconnect::Link& link = add_link("link", parameters.fabric.links[0], trace);
-  joints_.join(*gpus_[0]->fabric.egress[0], link.in);
+  probes_.join(*gpus_[0]->fabric.egress[0], link.in);
   link.errors.bind(gpus_[0]->error_log.reports);
   mirror_ =
       std::make_unique<interconnect::ChunkMirror>("mirror", parameters.mirrored->chunks, placement.gpus, placement.gpu);
-  joints_.join(link.out, mirror_->in);
-  joints_.join(mirror_->out, *gpus_[0]->fabric.ingress[0]);
+  probes_.join(link.out, mirror_->in);
+  probes_.join(mirror_->out, *gpus_[0]->fabric.ingress[0]);
   mirror_->errors.bind(gpus_[0]->error_log.reports);
 }
 
@@ -73,10 +73,10 @@ void Node::mirror_torus(const NodeParameters& parameters, Trace* trace) {
   for (std::size_t port = 0; port < parameters.fabric.links.size(); ++port) {
     const LinkPlacement& ends = parameters.fabric.links[port];
     interconnect::Link& link = add_link(fmt::format("link_0_{}", ends.to.number), ends, trace);
-    joints_.join(*fabric.egress[port], link.in);
+    probes_.join(*fabric.egress[port], link.in);
     link.errors.bind(gpus_[0]->error_log.reports);
-    joints_.join(link.out, *torus_->in[port]);
-    joints_.join(*torus_->out[port], *fabric.ingress[ends.receiver]);
+    probes_.join(link.out, *torus_->in[port]);
+    probes_.join(*torus_->out[port], *fabric.ingress[ends.receiver]);
   }
 }
 
@@ -98,7 +98,7 @@ interconnect::Link& Node::add_link(const std::string& name, const LinkPlacement&
 std::vector<const Violations*> Node::violations() const {
   std::vector<const Violations*> lists;
   for (const auto& gpu : gpus_) lists.push_back(&gpu->violations());
-  lists.push_back(&joints_.violations());
+  lists.push_back(&probes_.violations());
   return lists;
 }
 

@@ -42,7 +42,7 @@ class Node : public sc_core::sc_module {
   void join_nics(const NodeParameters& parameters);
   interconnect::Link& add_link(const std::string& name, const LinkPlacement& link, Trace* trace);
 
-  SocketJoints joints_;
+  SocketProbes probes_;
   std::vector<std::unique_ptr<Gpu>> gpus_;
   std::vector<std::unique_ptr<interconnect::Switch>> switches_;
   std::vector<std::unique_ptr<interconnect::Link>> links_;

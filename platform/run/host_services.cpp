@@ -217,7 +217,7 @@ processor::PublishedBuffer::Contents HostServices::contents_of(std::uint32_t kin
                                                                std::uint64_t elements, std::string& mistake) {
   if (kind == T3_CONTENTS_UNSAID) return {};
   const auto* const data = kind == T3_CONTENTS_VALUES ? core_.memory().at(values, elements * sizeof(float)) : nullptr;
-  if (const std::string wrong = mistake_of_contents(kind, kind == T3_CONTENTS_CONSTANT || data != nullptr);
+  if (const std::string wrong = validate_contents(kind, kind == T3_CONTENTS_CONSTANT || data != nullptr);
       !wrong.empty())
     mistake = wrong;
   return [=](float* to) {

@@ -161,10 +161,10 @@ void mark(void* platform, const char* phase, bool begin) {
 }
 
 /// Empty when they can be written, else what is wrong with a buffer of such contents.
-std::string mistake_of(const t3_contents& said) {
+std::string validate(const t3_contents& said) {
   const bool is_nowhere = (said.kind == T3_CONTENTS_VALUES && said.values == nullptr) ||
                           (said.kind == T3_CONTENTS_FUNCTION && said.function == nullptr);
-  return mistake_of_contents(said.kind, !is_nowhere);
+  return validate_contents(said.kind, !is_nowhere);
 }
 
 /// What a program says of a buffer's elements, written when it is asked for, in the program's own time on the host.
@@ -189,7 +189,7 @@ void publish(void* platform, const t3_buffer* buffer) {
   const Call call(platform);
   if (buffer == nullptr) return call->log_mistake("publishes no buffer");
   for (const t3_contents* said : {&buffer->initial, &buffer->expected})
-    if (const std::string wrong = mistake_of(*said); !wrong.empty())
+    if (const std::string wrong = validate(*said); !wrong.empty())
       return call->log_mistake(fmt::format("publishes a buffer {}: {}", wrong, name));
   // A number beyond the 8 bits of ElementType must not turn into a known one.
   const auto element = static_cast<ElementType>(std::min(buffer->element, std::uint32_t{0xFF}));

@@ -6,12 +6,12 @@
 //
 // - In the carrier group, x and y are integers of magnitude up to r, and the weights sum to 1.
 // - In all others, x and y are +1 or -1, and the weights sum to 0: +1 and -1 in turn, the last three of an odd number
-//   1, 1, -2. In one of them, the heavy group, weights are multiplied by a power of two H > 2 D + 3 r^2, for slabs of D
-//   terms.
+//   1, 1, -2. In one of them, the heavy group, weights are multiplied by a power of two H > 2 D + 3 r^2, for K tiles of
+//   D terms.
 //
-// Groups take the terms at one place in each slab (k, k + D, k + 2 D, ...), so that partners are in neighbouring slabs:
-// the carrier the first, the heavy group the second. Terms at places that only one slab has pair up within it; a single
-// one of them joins the carrier.
+// Groups take the terms at one place in each K tile (k, k + D, k + 2 D, ...), so that partners are in neighbouring K
+// tiles: the carrier the first, the heavy group the second. Terms at places that only one K tile has pair up within it;
+// a single one of them joins the carrier.
 //
 // What follows, for N GPUs with N r^2 <= 256:
 //
@@ -20,10 +20,11 @@
 // 2. Over all GPUs the positive partial results sum to at most N r^2 <= 256, the negative to at least -256. So the sum
 //    of any of them is an integer of magnitude up to 256, which bf16 (8 digits), fp16 and fp32 hold exactly, and
 //    additions in any order round nothing.
-// 3. A slab's own product is nowhere 0: its one heavy term outweighs the rest, at most 2 (D - 2) + 3 r^2; a slab
+// 3. A K tile's own product is nowhere 0: its one heavy term outweighs the rest, at most 2 (D - 2) + 3 r^2; a K tile
 // without
 //    a heavy term has the carrier's and otherwise whole groups.
-// 4. Sums of products of a GPU are integers of magnitude below 2^24 for any choice of slabs as long as there are fewer
+// 4. Sums of products of a GPU are integers of magnitude below 2^24 for any choice of K tiles as long as there are
+// fewer
 //    than 2^24 / (2 H + 2 D + 3 r^2) of them, so that fp32 accumulates them exactly. In the order of k, neighbours
 //    cancel, and there is no such limit.
 // 5. Elements of A and B are 0 nowhere and have few digits: w x is w times +1 or -1, or at most 2 r.

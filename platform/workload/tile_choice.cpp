@@ -63,12 +63,12 @@ TileShape choose_tile(const GemmSystem& system, const GemmShape& gemm) {
 
 Picoseconds quantized_compute_time(const compute::ComputeParameters& p, TileShape tile, std::uint32_t m,
                                    std::uint32_t n, std::uint32_t k, std::uint32_t matrices) {
-  const auto slab_time = [&](std::uint32_t depth) {
+  const auto k_tile_time = [&](std::uint32_t depth) {
     const double flops = 2.0 * tile.rows * tile.columns * depth;
     return cycle_time(flops / (p.matrix_flops_per_cycle * p.matrix_efficiency), p.clock_GHz);
   };
   const std::uint64_t waves = cut(tiles_in(tile, m, n) * matrices, p.compute_units);
-  return waves * (k / p.slab_depth * slab_time(p.slab_depth) + slab_time(k % p.slab_depth));
+  return waves * (k / p.slab_depth * k_tile_time(p.slab_depth) + k_tile_time(k % p.slab_depth));
 }
 
 }  // namespace t3vp

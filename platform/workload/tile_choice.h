@@ -12,10 +12,10 @@ namespace t3vp {
 struct GemmEstimate {
   double compute = 0;  ///< of the compute unit that has most tiles, each of them whole
   double loads = 0;    ///< through that compute unit's port
-  double latency = 0;  ///< of slabs that wait for the memory, prefetched as far as there are buffers
+  double latency = 0;  ///< of K tiles that wait for the memory, prefetched as far as there are buffers
   double cache = 0;    ///< of all loads at the rate of the cache's banks
   double dram = 0;     ///< operands and output once, at the peak rate
-  double edges = 0;    ///< what no other workgroup of the compute unit hides: first slab and stores
+  double edges = 0;    ///< what no other workgroup of the compute unit hides: first K tile and stores
   double total() const;
 };
 

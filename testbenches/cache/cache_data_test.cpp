@@ -252,11 +252,11 @@ TEST_CASE("a reset empties the cache and writes nothing back, and a load under w
   std::fill_n(bench.memory.at(0), 2 * line, 1);
   store(bench.compute, 0, line, 7);
   bench.settle();
-  const std::size_t under_way = load(bench, line, line);
+  const std::size_t in_flight = load(bench, line, line);
   bench.wait(1'000);
   bench.cache.registers.reset();
   bench.settle();
-  REQUIRE(bench.compute.answers[under_way].data == bytes_of({{line, 1}}));
+  REQUIRE(bench.compute.answers[in_flight].data == bytes_of({{line, 1}}));
   REQUIRE(bench.memory.accesses(Operation::store).empty());
   REQUIRE(loaded(bench, 0, line) == bytes_of({{line, 1}}));
 }

@@ -195,7 +195,7 @@ TEST_CASE("a plan that says that tiles are named is held and others are not") {
     t3_access access = row_of(wave);
     access.of = {};
     t3_update(wave, row, access);
-    t3_drain(wave);
+    t3_fence(wave);
   });
   guest.kernel.plan = [](const t3_device* device, const t3_launch* launch) {
     t3_plan plan = guest_plan(device, launch);
@@ -213,7 +213,7 @@ TEST_CASE("a plan that says that tiles are named is held and others are not") {
   require(T3_TILES_NAMED, "a store to 0x90000 to 0x9001f that names no tile: its plan says T3_TILES_NAMED");
   guest.kernel.run = [](t3_wave* wave) {  // through the cache
     t3_store(wave, row, row_of(wave));
-    t3_drain(wave);
+    t3_fence(wave);
   };
   require(T3_TILES_FORGOTTEN, nullptr);
   require(T3_TILES_NAMED, "through the cache, which forgets its tile: its plan says T3_TILES_NAMED");
@@ -222,7 +222,7 @@ TEST_CASE("a plan that says that tiles are named is held and others are not") {
     t3_update(wave, row, access);
     access.uncached = true;
     t3_store(wave, row, access);
-    t3_drain(wave);
+    t3_fence(wave);
   };
   require(T3_TILES_NAMED, nullptr);
 }

@@ -68,7 +68,7 @@ TEST_CASE("a kernel whose program or work leaves another floating-point environm
       {[](t3_wave*) { std::fesetround(FE_DOWNWARD); }, "its program calls the device or ends, and leaves"},
       {[](t3_wave* wave) {
          std::fesetround(FE_DOWNWARD);
-         t3_meet(wave);
+         t3_workgroup_barrier(wave);
          std::fesetround(FE_TONEAREST);
        },
        "its program calls the device or ends, and leaves"},
@@ -91,7 +91,7 @@ TEST_CASE("a kernel may change the floating-point environment between two calls 
   GuestBench guest([](t3_wave* wave) {
     std::fesetround(FE_UPWARD);
     std::fesetround(FE_TONEAREST);
-    t3_meet(wave);
+    t3_workgroup_barrier(wave);
     work(wave, &tile);
   });
   guest.bench.run(guest.gemm.packet);

@@ -33,7 +33,7 @@ std::vector<int> stores_per_element(const GemmCase& gemm, const std::vector<Logg
   return count;
 }
 
-Picoseconds slab_time(const ComputeParameters& p, std::uint32_t depth) {
+Picoseconds k_tile_time(const ComputeParameters& p, std::uint32_t depth) {
   return cycle_time(2.0 * p.tile_rows * p.tile_columns * depth / (p.matrix_flops_per_cycle * p.matrix_efficiency),
                     p.clock_GHz);
 }
@@ -192,16 +192,17 @@ TEST_CASE("the time of one workgroup, by hand") {
   };
   const GemmCase one(p, 32, 32, 16, ElementType::fp16);
   const Picoseconds fetch = memory, load = memory + 2 * port(32 * 16 * 2), store = 4 * port(8 * 32 * 2) + memory;
-  REQUIRE(bench.run(one.packet) == fetch + p.launch_latency + load + slab_time(p, 16) + store);
-  // Two slabs are loaded together; the first is computed while the second passes the port, a third is asked for when
+  REQUIRE(bench.run(one.packet) == fetch + p.launch_latency + load + k_tile_time(p, 16) + store);
+  // Two K tiles are loaded together; the first is computed while the second passes the port, a third is asked for when
   // the first is done.
   const GemmCase three(p, 32, 32, 48, ElementType::fp16);
-  const Picoseconds first_done = load + slab_time(p, 16);
-  REQUIRE(bench.run(three.packet) == fetch + p.launch_latency + first_done + load + slab_time(p, 16) + store);
+  const Picoseconds first_done = load + k_tile_time(p, 16);
+  REQUIRE(bench.run(three.packet) == fetch + p.launch_latency + first_done + load + k_tile_time(p, 16) + store);
   // The third is short: it takes less to load and less to compute.
   const GemmCase short_last(p, 32, 32, 40, ElementType::fp16);
   const Picoseconds short_load = memory + 2 * port(32 * 8 * 2);
-  REQUIRE(bench.run(short_last.packet) == fetch + p.launch_latency + first_done + short_load + slab_time(p, 8) + store);
+  REQUIRE(bench.run(short_last.packet) ==
+          fetch + p.launch_latency + first_done + short_load + k_tile_time(p, 8) + store);
 }
 
 TEST_CASE("no kernel beats the matrix units, and large ones nearly reach them") {
@@ -219,7 +220,7 @@ TEST_CASE("no kernel beats the matrix units, and large ones nearly reach them") 
   large.packet.out = 0x1F0000;  // behind a
   const double busy = bench.gpu().busy_ns();
   const Picoseconds time = bench.run(large.packet);
-  const Picoseconds bound = 10 * 64 * slab_time(p, 16);
+  const Picoseconds bound = 10 * 64 * k_tile_time(p, 16);
   REQUIRE(time >= bound + p.launch_latency);
   REQUIRE(time <= bound + bound / 10 + p.launch_latency);
   REQUIRE(bench.gpu().busy_ns() - busy == Approx(3 * to_ns(bound)));
@@ -233,7 +234,7 @@ TEST_CASE("a kernel may be kept to fewer compute units") {
   gemm.packet.header.max_compute_units = 1;
   const Picoseconds on_one = bench.run(gemm.packet) - p.launch_latency;
   REQUIRE(on_one > 2 * on_all);
-  REQUIRE(on_one >= 6 * 32 * slab_time(p, 16));
+  REQUIRE(on_one >= 6 * 32 * k_tile_time(p, 16));
   gemm.packet.header.max_compute_units = 100;
   REQUIRE(bench.run(gemm.packet) - p.launch_latency == on_all);
 }

@@ -53,15 +53,15 @@ void guest_meets(struct t3_wave* wave) {
   uint32_t* sum = wave->local;
   for (uint32_t round = 0; round < 3; ++round) {
     *sum += wave->wave + 1;
-    t3_meet(wave);
+    t3_workgroup_barrier(wave);
     const float found = (float)*sum;
-    t3_meet(wave);
+    t3_workgroup_barrier(wave);
     if (wave->wave == round % 2)
       t3_work(wave, &(struct t3_vector_work){
                         .operations = 0, .operands = 1, .tiles = {first}, .compute = fill, .argument = &found});
   }
   t3_store(wave, first, row_of(p->out, 2 * wave->workgroup + wave->wave));
-  t3_drain(wave);
+  t3_fence(wave);
 }
 
 static void double_it(const void* argument, float* const* operands) {
@@ -76,7 +76,7 @@ void guest_doubles(struct t3_wave* wave) {
   t3_work(wave,
           &(struct t3_vector_work){.operations = 1024, .operands = 2, .tiles = {first, second}, .compute = double_it});
   t3_store(wave, second, row_of(p->out, row));
-  t3_drain(wave);
+  t3_fence(wave);
 }
 
 void guest_loads_a_half(struct t3_wave* wave) {
@@ -85,13 +85,13 @@ void guest_loads_a_half(struct t3_wave* wave) {
   const struct t3_tile folded = {0, 2, 4, T3_FP32};
   struct t3_access access = row_of(p->a, row);
   t3_load(wave, first, access);
-  t3_arrive(wave, first);
+  t3_wait_tile(wave, first);
   access.columns = 4;
   t3_load(wave, folded, access);
   access.address = row_of(p->out, row).address;
   access.rows = 2, access.stride = 16;
   t3_store(wave, folded, access);
-  t3_drain(wave);
+  t3_fence(wave);
 }
 
 static int deeper(volatile const int* before) {
@@ -104,13 +104,13 @@ void guest_overruns(struct t3_wave* wave) {
   unsigned char* bytes = wave->local;
   const int written = wave->workgroup == 1 && wave->wave == 1 ? 6 : 5;
   for (int i = 0; i < written; ++i) bytes[i] = 1;
-  t3_meet(wave);
+  t3_workgroup_barrier(wave);
 }
 
 void guest_recurses(struct t3_wave* wave) {
   const volatile int none = 0;
   if (wave->workgroup == 1 && wave->wave == 0 && deeper(&none) < 0) return;
-  t3_meet(wave);
+  t3_workgroup_barrier(wave);
 }
 
 void guest_counts(struct t3_wave* wave) {
@@ -125,7 +125,7 @@ void guest_counts(struct t3_wave* wave) {
                       .operations = 0, .operands = 1, .tiles = {first}, .compute = fill, .argument = &found});
   }
   t3_store(wave, first, row_of(p->out, 2 * wave->workgroup + wave->wave));
-  t3_drain(wave);
+  t3_fence(wave);
 }
 
 void guest_loads_what_it_stored(struct t3_wave* wave) {
@@ -139,6 +139,6 @@ void guest_loads_what_it_stored(struct t3_wave* wave) {
     t3_store(wave, first, row_of(t3_on_gpu(1, PEER_ROW), 0));
     t3_signal(wave, (struct t3_counter){.address = t3_block_base(1, T3_BLOCK_SIGNALS) + T3_SIGNALS_ADD_OFFSET});
     t3_store(wave, second, row_of(p->out, 0));
-    t3_drain(wave);
+    t3_fence(wave);
   }
 }

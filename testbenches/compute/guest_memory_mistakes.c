@@ -113,7 +113,7 @@ static void reads_what_it_writes(struct t3_wave* wave) {
   (void)t3_read(wave, t3_on_gpu(1, COUNTERS), 8, bytes);
 }
 
-static void polls(struct t3_wave* wave, struct t3_condition condition) { (void)t3_await_value(wave, condition); }
+static void polls(struct t3_wave* wave, struct t3_condition condition) { (void)t3_wait_value(wave, condition); }
 
 static void polls_a_doorbell(struct t3_wave* wave) {
   polls(wave, (struct t3_condition){.address = doorbell_of(0), .bytes = 4, .mask = 1});
@@ -146,7 +146,7 @@ static void polls_what_is_not_shared(struct t3_wave* wave) {
 
 static void polls_for_nobody(struct t3_wave* wave) {
   struct t3_call call;
-  call.kind = T3_CALL_AWAIT_VALUE;
+  call.kind = T3_CALL_WAIT_VALUE;
   call.poll.condition = (struct t3_condition){.address = t3_on_gpu(0, COUNTERS), .bytes = 4, .mask = 1};
   call.poll.done = NULL;
   wave->call(wave, &call);
@@ -251,7 +251,7 @@ static void signals_stores_here(struct t3_wave* wave) {
 }
 
 static void awaits_a_peers_counter(struct t3_wave* wave) {
-  t3_await(wave, (struct t3_counter){.address = t3_block_base(1, T3_BLOCK_SIGNALS) + T3_SIGNALS_VALUE_OFFSET});
+  t3_wait_counter(wave, (struct t3_counter){.address = t3_block_base(1, T3_BLOCK_SIGNALS) + T3_SIGNALS_VALUE_OFFSET});
 }
 
 static void loads_what_it_has_updated(struct t3_wave* wave) {
@@ -272,13 +272,13 @@ static void loads_what_it_has_stored(struct t3_wave* wave) {
   t3_work(wave, &(struct t3_vector_work){.operations = 1, .operands = 1, .tiles = {half}});
   access.rows = 4, access.columns = 4;
   t3_store(wave, half, access);
-  t3_drain(wave);
+  t3_fence(wave);
   t3_load(wave, half, access);
   t3_store(wave, half, access);
   access.columns = 2;
   access.address += 16;
   t3_load(wave, part, access);
-  t3_arrive(wave, part);
+  t3_wait_tile(wave, part);
   access.address -= 4;
   t3_load(wave, part, access);
 }
@@ -314,7 +314,7 @@ const struct guest_mistake guest_memory_mistakes[] = {
     {reads_a_doorbell, ", in the doorbell page of GPU 0's NIC: t3_write expected, nothing else of a kernel reaches it"},
     {polls_a_doorbell, ", in the doorbell page of GPU 0's NIC: t3_write expected, nothing else of a kernel reaches it"},
     {reads_what_it_writes,
-     "a read of 8 bytes at 0x100000006000: its own write of 1 bytes at 0x100000006007 is under way, t3_drain before"},
+     "a read of 8 bytes at 0x100000006000: its own write of 1 bytes at 0x100000006007 is under way, t3_fence before"},
     {polls_three_bytes, "a poll of 3 bytes at 0x6000: an integer of 1, 2, 4 or 8 bytes expected"},
     {polls_between_integers, "a poll of 4 bytes at 0x6002: a multiple of 4 expected"},
     {polls_without_a_mask, "a poll of 4 bytes at 0x6000 for 0x0 under mask 0x0: a mask of some of 0xffffffff and a"},
@@ -351,10 +351,10 @@ const struct guest_mistake guest_memory_mistakes[] = {
     {awaits_a_peers_counter, "a wait for 0x"},
     {loads_what_it_has_updated,
      "a load of 1 rows 32 bytes apart at 0x9001c: its own update of 1 rows 32 bytes apart at 0x90000 is under way, "
-     "t3_drain before it expected"},
+     "t3_fence before it expected"},
     {loads_what_it_has_stored,
      "a load of 4 rows 32 bytes apart at 0x9000c: its own store of 4 rows 32 bytes apart at 0x90000 is under way, "
-     "t3_drain before it expected"},
+     "t3_fence before it expected"},
     {leaves_loads, "it ends with 1 loads and 0 stores under way"},
     {leaves_stores, "it ends with 0 loads and 1 stores under way"},
     {0}};

@@ -19,7 +19,7 @@ static const struct t3_tile first = {0, 1, 8, T3_FP32}, second = {1, 1, 8, T3_FP
 
 static inline void load_row(struct t3_wave* wave, uint64_t address) {
   t3_load(wave, first, row_of(address, 0));
-  t3_arrive(wave, first);
+  t3_wait_tile(wave, first);
 }
 
 static inline void compute_first(struct t3_wave* wave) {

@@ -55,7 +55,7 @@ static void works_twice(struct t3_wave* wave) {
 
 static void call_device(const void* argument, float* const* operands) {
   (void)operands;
-  t3_drain(*(struct t3_wave* const*)argument);
+  t3_fence(*(struct t3_wave* const*)argument);
 }
 
 static void calls_from_its_work(struct t3_wave* wave) {
@@ -69,16 +69,16 @@ static void calls_at_once_from_its_work(struct t3_wave* wave) {
 static void calls_for_another(struct t3_wave* wave) {
   struct t3_wave** leader = wave->local;
   if (wave->wave == 0) *leader = wave;
-  t3_meet(wave);
-  t3_drain(*leader);
-  t3_meet(wave);
+  t3_workgroup_barrier(wave);
+  t3_fence(*leader);
+  t3_workgroup_barrier(wave);
 }
 
 static void fails_without_a_word(struct t3_wave* wave) { t3_fail(wave, NULL); }
 
 static void fails_with_a_word(struct t3_wave* wave) {
   t3_fail(wave, "no more");
-  t3_meet(wave);
+  t3_workgroup_barrier(wave);
 }
 
 static void multiplies_unset(struct t3_wave* wave) {
@@ -182,19 +182,19 @@ static void write_to(const void* argument, float* const* operands) {
 
 static void changes_its_arguments(struct t3_wave* wave) {
   ((struct t3_gemm_arguments*)wave->arguments)->k ^= 1;
-  t3_drain(wave);
+  t3_fence(wave);
 }
 
 static void changes_the_device(struct t3_wave* wave) {
   ((struct t3_device*)wave->device)->slab_depth ^= 1;
-  t3_drain(wave);
+  t3_fence(wave);
 }
 
 static void changes_its_arguments_by_work(struct t3_wave* wave) { work_by(wave, write_to, wave->arguments); }
 
 static void writes_before_its_local_memory(struct t3_wave* wave) {
   ((unsigned char*)wave->local)[-1] ^= 1;
-  t3_drain(wave);
+  t3_fence(wave);
 }
 
 static void works_before_its_local_memory(struct t3_wave* wave) {
@@ -210,7 +210,7 @@ static void jump(const void* argument, float* const* operands) {
 
 static void jumps_out_of_its_work(struct t3_wave* wave) {
   if (setjmp(of_program) == 0) work_by(wave, jump, NULL);
-  t3_drain(wave);
+  t3_fence(wave);
 }
 
 static void jumps_out_of_its_work_and_ends(struct t3_wave* wave) {
@@ -219,7 +219,7 @@ static void jumps_out_of_its_work_and_ends(struct t3_wave* wave) {
 
 static void jumps_to_another(struct t3_wave* wave) {
   if (wave->wave == 0) {
-    if (setjmp(of_program) == 0) t3_meet(wave);
+    if (setjmp(of_program) == 0) t3_workgroup_barrier(wave);
   } else {
     longjmp(of_program, 1);
   }
@@ -230,17 +230,17 @@ static void works_behind_its_tile(struct t3_wave* wave) {
 }
 
 static void ends_before_it_meets(struct t3_wave* wave) {
-  if (wave->wave == 0) t3_meet(wave);
+  if (wave->wave == 0) t3_workgroup_barrier(wave);
 }
 
 static void meets_nobody(struct t3_wave* wave) {
-  if (wave->wave == 1) t3_meet(wave);
+  if (wave->wave == 1) t3_workgroup_barrier(wave);
 }
 
 static void fills_the_host(struct t3_wave* wave) {
   for (uint32_t i = 0; i < 3; ++i)
     t3_work(wave, &(struct t3_vector_work){.operations = 0, .operands = 1, .tiles = {{i, 8192, 8192, T3_FP32}}});
-  t3_meet(wave);
+  t3_workgroup_barrier(wave);
 }
 
 static void works_for_ever(struct t3_wave* wave) { t3_work(wave, &(struct t3_vector_work){.operations = INFINITY}); }
@@ -260,19 +260,19 @@ static void multiplies_beyond_time(struct t3_wave* wave) {
 
 static void calls_for_nothing(struct t3_wave* wave) {
   wave->call(wave, NULL);
-  t3_drain(wave);
+  t3_fence(wave);
 }
 
 static void says_it_is_another(struct t3_wave* wave) {
   wave->wave = 1 - wave->wave;
-  t3_drain(wave);
+  t3_fence(wave);
 }
 
-static void shows_nothing(struct t3_wave* wave) { t3_show(wave, NULL, 0); }
+static void shows_nothing(struct t3_wave* wave) { t3_trace_span(wave, NULL, 0); }
 
-static void notes_nothing(struct t3_wave* wave) { t3_note(wave, NULL, 0); }
+static void notes_nothing(struct t3_wave* wave) { t3_trace_mark(wave, NULL, 0); }
 
-static void awaits_no_tile(struct t3_wave* wave) { t3_arrive(wave, (struct t3_tile){7, 1, 8, T3_FP32}); }
+static void awaits_no_tile(struct t3_wave* wave) { t3_wait_tile(wave, (struct t3_tile){7, 1, 8, T3_FP32}); }
 
 static void loads_into_no_type(struct t3_wave* wave) {
   t3_load(wave, (struct t3_tile){0, 1, 8, (enum t3_element)7}, row_of(operands_of(wave)->a, 0));
@@ -340,8 +340,8 @@ const struct guest_mistake guest_work_mistakes[] = {
     {jumps_out_of_its_work, "its work has jumped to where a program has been called: its own return expected"},
     {jumps_out_of_its_work_and_ends, "its work has jumped to where a program has been called: its own return expected"},
     {jumps_to_another, "its program has jumped to where another one has been called: its own return expected"},
-    {ends_before_it_meets, "it ends while 1 waves of its workgroup wait for it in t3_meet"},
-    {meets_nobody, "it waits in t3_meet for 1 waves of its workgroup that have ended"},
+    {ends_before_it_meets, "it ends while 1 waves of its workgroup wait for it in t3_workgroup_barrier"},
+    {meets_nobody, "it waits in t3_workgroup_barrier for 1 waves of its workgroup that have ended"},
     {works_for_ever, "work of inf operations on 0 tiles: 0 or more on at most 4 expected"},
     {works_beyond_time, "cycles: work that ends within 4000000 s of simulated time expected"},
     {multiplies_beyond_time, "cycles: work that ends within 4000000 s of simulated time expected"},

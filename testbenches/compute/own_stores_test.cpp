@@ -61,14 +61,14 @@ static bool drains;
 void store_then_next(t3_wave* wave) {
   compute_row(wave);
   (order.stored == T3_CALL_STORE ? t3_store : t3_update)(wave, row, row_on(wave, order.stored_on));
-  if (drains) t3_drain(wave);
+  if (drains) t3_fence(wave);
   const t3_access access = row_on(wave, order.next_on);
   std::uint32_t old = 0;
   if (order.next == T3_CALL_FETCH_ADD) (void)t3_fetch_add_32(wave, access.address + 28, 1, &old);
-  if (order.next == T3_CALL_LOAD) t3_load(wave, other_row, access), t3_arrive(wave, other_row);
+  if (order.next == T3_CALL_LOAD) t3_load(wave, other_row, access), t3_wait_tile(wave, other_row);
   if (order.next == T3_CALL_STORE) t3_store(wave, row, access);
   if (order.next == T3_CALL_UPDATE) t3_update(wave, row, access);
-  t3_drain(wave);
+  t3_fence(wave);
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ TEST_CASE("what the own store or update under way may be behind is refused witho
     CHECK(guest.bench.gpu().error() == (each.text == nullptr ? Status::ok : Status::aborted));
     if (each.text == nullptr) continue;
     const std::string report = guest.report();
-    CHECK_THAT(report, Contains(each.text) && Catch::EndsWith(" is under way, t3_drain before it expected"));
+    CHECK_THAT(report, Contains(each.text) && Catch::EndsWith(" is under way, t3_fence before it expected"));
     drains = true;
     guest.bench.run(guest.gemm.packet);
     CHECK(guest.bench.gpu().error() == Status::ok);
@@ -138,7 +138,7 @@ TEST_CASE("a plan that says that tiles are named is held for stores to all GPUs 
     access.uncached = true;
     access.of.named = drains;
     t3_store(wave, row, access);
-    t3_drain(wave);
+    t3_fence(wave);
   });
   guest.kernel.plan = [](const t3_device* device, const t3_launch* launch) {
     t3_plan plan = plan_of_all(device, launch);

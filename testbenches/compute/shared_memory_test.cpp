@@ -33,7 +33,7 @@ void require_bytes(bool functional) {
         t3_write(wave, on(1, 0), bytes.data(), 64);
         t3_write(wave, on(0, 3), bytes.data() + 10, 1);
         bytes.fill(0);  // it has been taken
-        t3_drain(wave);
+        t3_fence(wave);
         if (!t3_read(wave, on(1, 0), 64, found.data())) found.fill(0xEE);
         if (!t3_read(wave, on(0, 2), 3, found.data())) found.fill(0xEE);
       },
@@ -74,7 +74,7 @@ TEST_CASE("a write leaves behind the wave's stores and returns at once and a dra
     const std::uint32_t flag = 1;
     t3_write(wave, on(1, 0), &flag, sizeof flag);
     left = now();
-    t3_drain(wave);
+    t3_fence(wave);
     drained = now();
   });
   guest.bench.run(guest.gemm.packet);
@@ -93,7 +93,7 @@ TEST_CASE("a poll reads until its condition holds and not more often than its lo
   static bool done;
   GuestBench guest([](t3_wave* wave) {
     if (!is_first(wave)) return;
-    done = t3_await_value(wave, condition);
+    done = t3_wait_value(wave, condition);
     ended = now();
   });
   const auto run = [&](t3_condition asked, std::uint64_t value) {
@@ -135,7 +135,7 @@ TEST_CASE("a refused read or poll is the kernel's failure and the program is tol
     if (!is_first(wave)) return;
     unsigned char byte = 0;
     done[0] = t3_read(wave, on(0, 0), 1, &byte);
-    done[1] = t3_await_value(wave, {on(0, 0), 1, T3_EQUAL, 1, 1, false});
+    done[1] = t3_wait_value(wave, {on(0, 0), 1, T3_EQUAL, 1, 1, false});
   });
   guest.bench.memory.judge = [](const LoggedAccess& access) {
     return access.address == on(0, 0) ? tlm::TLM_COMMAND_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE;
@@ -151,7 +151,7 @@ TEST_CASE("a refused write is the kernel's failure") {
     if (!is_first(wave)) return;
     const unsigned char byte = 1;
     t3_write(wave, on(0, 0), &byte, 1);
-    t3_drain(wave);
+    t3_fence(wave);
   });
   guest.bench.memory.judge = [](const LoggedAccess& access) {
     return access.address == on(0, 0) ? tlm::TLM_COMMAND_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE;
@@ -162,7 +162,7 @@ TEST_CASE("a refused write is the kernel's failure") {
 
 TEST_CASE("polls that are held read nothing and go on in the rhythm of their loop") {
   GuestBench guest([](t3_wave* wave) {
-    if (is_first(wave)) (void)t3_await_value(wave, {on(0, 0), 4, T3_EQUAL, 1, 1, false});
+    if (is_first(wave)) (void)t3_wait_value(wave, {on(0, 0), 4, T3_EQUAL, 1, 1, false});
   });
   ClusterUnderTest& gpu = guest.bench.gpu();
   const Picoseconds loop = guest.bench.parameters.poll;
@@ -190,7 +190,7 @@ TEST_CASE("polls that are held read nothing and go on in the rhythm of their loo
 }
 
 TEST_CASE("a kernel that polls can be aborted") {
-  GuestBench guest([](t3_wave* wave) { (void)t3_await_value(wave, {on(1, 0), 8, T3_AT_LEAST, 7, 7, false}); });
+  GuestBench guest([](t3_wave* wave) { (void)t3_wait_value(wave, {on(1, 0), 8, T3_AT_LEAST, 7, 7, false}); });
   ClusterUnderTest& gpu = guest.bench.gpu();
   gpu.put(guest.bench.memory, guest.gemm.packet);
   gpu.ring();

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "protocol/socket_joints.h"
+#include "protocol/socket_probes.h"
 
 namespace t3vp {
 
@@ -13,14 +13,14 @@ class CheckedSockets {
   CheckedSockets(const CheckedSockets&) = delete;
   CheckedSockets& operator=(const CheckedSockets&) = delete;
   ~CheckedSockets() {
-    for (const Violation& violation : joints_.violations().list()) FAIL_CHECK(violation.text());
+    for (const Violation& violation : probes_.violations().list()) FAIL_CHECK(violation.text());
     for (const Violation& violation : of_tests_.violations().list())
       if (violation.by == Violation::By::target) FAIL_CHECK(violation.text());
   }
 
   template <typename Initiator, typename Target>
   void join(Initiator& initiator, Target& target) {
-    joints_.join(initiator, target);
+    probes_.join(initiator, target);
   }
   /// The initiator is the test's own and may send what is malformed; how the target takes it is checked.
   template <typename Initiator, typename Target>
@@ -29,7 +29,7 @@ class CheckedSockets {
   }
 
  private:
-  SocketJoints joints_{true}, of_tests_{true};
+  SocketProbes probes_{true}, of_tests_{true};
 };
 
 }  // namespace t3vp

@@ -77,36 +77,36 @@ class DataInitiator : public sc_core::sc_module {
     const std::size_t number = answers_.size();
     answers_.emplace_back();
     answers_[number].arrival = now() + delay;
-    under_way_.push_back({&transaction, number});
+    in_flight_.push_back({&transaction, number});
     socket.send(transaction, delay);
     return number;
   }
 
   const DataAnswer& answer(std::size_t number) const { return answers_.at(number); }
   const std::vector<DataAnswer>& answers() const { return answers_; }
-  std::size_t unanswered() const { return under_way_.size(); }
+  std::size_t unanswered() const { return in_flight_.size(); }
   /// Those among them that still hold their place here.
   std::size_t untaken() const {
     return static_cast<std::size_t>(std::count_if(
-        under_way_.begin(), under_way_.end(), [&](const UnderWay& sent) { return answers_[sent.number].taken == 0; }));
+        in_flight_.begin(), in_flight_.end(), [&](const InFlight& sent) { return answers_[sent.number].taken == 0; }));
   }
   /// Answers to nothing that was sent, or second answers.
   std::size_t stray_answers() const { return stray_; }
 
  private:
-  struct UnderWay {
+  struct InFlight {
     tlm::tlm_generic_payload* transaction;
     std::size_t number;
   };
 
-  std::vector<UnderWay>::iterator find(const tlm::tlm_generic_payload& transaction) {
-    return std::find_if(under_way_.begin(), under_way_.end(),
-                        [&](const UnderWay& sent) { return sent.transaction == &transaction; });
+  std::vector<InFlight>::iterator find(const tlm::tlm_generic_payload& transaction) {
+    return std::find_if(in_flight_.begin(), in_flight_.end(),
+                        [&](const InFlight& sent) { return sent.transaction == &transaction; });
   }
 
   void taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
     const auto found = find(transaction);
-    if (found == under_way_.end()) {
+    if (found == in_flight_.end()) {
       ++stray_;
       return;
     }
@@ -116,12 +116,12 @@ class DataInitiator : public sc_core::sc_module {
 
   void response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
     const auto found = find(transaction);
-    if (found == under_way_.end()) {
+    if (found == in_flight_.end()) {
       ++stray_;
       return;
     }
     DataAnswer& answer = answers_[found->number];
-    under_way_.erase(found);
+    in_flight_.erase(found);
     ++answer.count;
     answer.at = now() + delay;
     answer.status = transaction.get_response_status();
@@ -135,7 +135,7 @@ class DataInitiator : public sc_core::sc_module {
   }
 
   TransactionPool pool_;
-  std::vector<UnderWay> under_way_;
+  std::vector<InFlight> in_flight_;
   std::vector<DataAnswer> answers_;
   std::size_t stray_ = 0;
 };

@@ -42,9 +42,9 @@ class DataTarget : public sc_core::sc_module {
     dont_initialize();
   }
 
-  /// Takes what has arrived and is held, without an answer.
-  void take_all() {
-    for (const Held& held : held_) socket.taken(*held.transaction, 0);
+  /// Takes what has arrived and is held after `delay`, without an answer.
+  void take_all(Picoseconds delay = 0) {
+    for (const Held& held : held_) socket.taken(*held.transaction, delay);
   }
 
   const std::vector<Arrival>& arrivals() const { return arrivals_; }

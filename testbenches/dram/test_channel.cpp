@@ -139,6 +139,40 @@ TEST_CASE("A queue of writes is drained in bursts, and reads go first otherwise"
   CHECK(turns < outcome.completions.size() / 8);
 }
 
+namespace {
+
+/// Reads of one row of a bank in the first cycles, then writes of one row of another bank; who had its column command,
+/// in order: "r0 w0 w1".
+std::string order_of(unsigned reads, unsigned writes, Kind kind = Kind::write) {
+  MemorySpec spec = shipped_memory("hbm2-legacy");
+  spec.queueing = Queueing::split_oldest_first;
+  spec.queue_depth = 10;
+  spec.write_drain_from = 0.75;  // of 10, rounded down: 7
+  spec.write_drain_to = 0.45;    // 4
+  constexpr std::uint64_t column_step = 32, bank_step = 8192;
+  std::vector<Arrival> script;
+  for (std::uint64_t i = 0; i < reads; ++i) script.push_back({0, i * column_step, Kind::read});
+  for (std::uint64_t i = 0; i < writes; ++i) script.push_back({0, bank_step + i * column_step, kind});
+  std::string order;
+  for (const Completion& completion : run_script(spec, script).completions) {
+    const bool is_read = completion.tag < reads;
+    order += (order.empty() ? "" : " ") + std::string(is_read ? "r" : "w") +
+             std::to_string(is_read ? completion.tag : completion.tag - reads);
+  }
+  return order;
+}
+
+}  // namespace
+
+// An access enters in each cycle: four reads from 0 to 3, and seven writes from 4 to 10. The first read's bank takes it
+// at 1 and reads at 15. The other reads wait behind it when the seventh write has entered, so the burst begins: three
+// writes go, and with four left reads go first again.
+TEST_CASE("A burst of writes starts with exactly write_drain_from and ends with exactly write_drain_to of the queue") {
+  CHECK(order_of(4, 6) == "r0 r1 r2 r3 w0 w1 w2 w3 w4 w5");
+  CHECK(order_of(4, 7) == "r0 w0 w1 w2 r1 r2 r3 w3 w4 w5 w6");
+  CHECK(order_of(4, 7, Kind::update) == "r0 w0 w1 w2 r1 r2 r3 w3 w4 w5 w6");
+}
+
 TEST_CASE("A specification that no channel can have is refused") {
   const auto refused = [](const std::function<void(MemorySpec&)>& change) {
     MemorySpec spec = shipped_memory("hbm2-legacy");

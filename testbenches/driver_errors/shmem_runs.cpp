@@ -76,13 +76,13 @@ t3_status run_on(const t3_hal* hal) {
   told.table = p.heap.table, told.table_bytes = p.heap.table_bytes;
   told.gpu = hal->gpu, told.gpus = p.gpu.gpus, told.workgroups = the.workgroups, told.contexts = the.contexts;
   if (the.before != nullptr) the.before(p);
-  T3_TRY(t3_meet_hosts(&p.gpu));
+  T3_TRY(t3_host_barrier(&p.gpu));
   const std::uint64_t begin = hal->time_ns(hal->platform);
   T3_TRY(t3_run_kernel(&p.gpu, "shmem", &told, sizeof told, {}));
   if (the.beside != nullptr) the.beside(p);
   ended[hal->gpu] = t3_wait_kernels(&p.gpu);
   kernel_ns[hal->gpu] = hal->time_ns(hal->platform) - begin;
-  T3_TRY(t3_meet_hosts(&p.gpu));
+  T3_TRY(t3_host_barrier(&p.gpu));
   T3_TRY(t3_flush_cache(&p.gpu));
   targets[hal->gpu] = content(hal, told.target);
   flags[hal->gpu] = content(hal, told.flags);
@@ -132,7 +132,7 @@ bool tells(const RunResult& result, const std::string& text) {
 }
 
 bool await_flag(t3_wave* wave, std::uint64_t address, std::uint64_t value) {
-  return t3_await_value(wave, {address, 8, T3_EQUAL, ~std::uint64_t{0}, value, false});
+  return t3_wait_value(wave, {address, 8, T3_EQUAL, ~std::uint64_t{0}, value, false});
 }
 
 std::uint64_t flag_of(std::uint32_t gpu, std::uint64_t number) {

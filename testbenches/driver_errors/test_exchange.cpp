@@ -30,10 +30,10 @@ t3_status gather(const t3_hal* hal, const t3_job*) {
   for (std::uint64_t round = 1; round <= 3; ++round) {
     const std::uint64_t mine = 10 * round + hal->gpu;
     std::array<std::uint64_t, most_gpus> all{};
-    answers[hal->gpu].push_back(t3_exchange(&gpu, "numbers", &mine, sizeof mine, all.data()));
+    answers[hal->gpu].push_back(t3_host_all_gather(&gpu, "numbers", &mine, sizeof mine, all.data()));
     found[hal->gpu].insert(found[hal->gpu].end(), all.begin(), all.end());
   }
-  answers[hal->gpu].push_back(t3_meet_hosts(&gpu));
+  answers[hal->gpu].push_back(t3_host_barrier(&gpu));
   ended_ns[hal->gpu] = hal->time_ns(hal->platform);
   return t3_close(&gpu);
 }
@@ -46,9 +46,9 @@ t3_status disagree(const t3_hal* hal, const t3_job*) {
   T3_TRY(open(gpu, hal));
   const bool differs = hal->gpu == 1;
   std::array<std::uint64_t, 2 * most_gpus> mine{}, all{};
-  answers[hal->gpu].push_back(t3_exchange(&gpu, differs && !by_size ? "keys" : "numbers", mine.data(),
-                                          differs && by_size ? 16 : 8, all.data()));
-  answers[hal->gpu].push_back(t3_meet_hosts(&gpu));
+  answers[hal->gpu].push_back(t3_host_all_gather(&gpu, differs && !by_size ? "keys" : "numbers", mine.data(),
+                                                 differs && by_size ? 16 : 8, all.data()));
+  answers[hal->gpu].push_back(t3_host_barrier(&gpu));
   return T3_OK;
 }
 
@@ -60,7 +60,7 @@ t3_status forget(const t3_hal* hal, const t3_job*) {
   T3_TRY(open(gpu, hal));
   if (hal->gpu == 1) return T3_OK;
   for (int i = 0; hal->gpu == 2 && others_go_on && i < 2000; ++i) hal->wait_ns(hal->platform, 10'000);
-  answers[hal->gpu].push_back(t3_meet_hosts(&gpu));
+  answers[hal->gpu].push_back(t3_host_barrier(&gpu));
   ended_ns[hal->gpu] = hal->time_ns(hal->platform);
   return T3_OK;
 }
@@ -73,11 +73,11 @@ t3_status hurry(const t3_hal* hal, const t3_job*) {
   if (hal->gpu != 0) hal->wait_ns(hal->platform, 20'000);
   std::uint64_t mine = 7 + hal->gpu;
   std::array<std::uint64_t, most_gpus> all{};
-  answers[hal->gpu].push_back(t3_exchange(&gpu, "numbers", &mine, sizeof mine, all.data()));
+  answers[hal->gpu].push_back(t3_host_all_gather(&gpu, "numbers", &mine, sizeof mine, all.data()));
   if (hal->gpu == 0) {
     t3_set_timeout(&gpu, T3_FOREVER);
     mine = 99;  // what it has brought stays
-    answers[0].push_back(t3_exchange(&gpu, "numbers", &mine, sizeof mine, all.data()));
+    answers[0].push_back(t3_host_all_gather(&gpu, "numbers", &mine, sizeof mine, all.data()));
   }
   found[hal->gpu].assign(all.begin(), all.end());
   return T3_OK;

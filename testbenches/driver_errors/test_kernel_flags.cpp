@@ -69,7 +69,7 @@ void run_wave(t3_wave* wave) {
     const bool forgets = mistake == Mistake::forgets_the_last && p.gpu == 1 && round == rounds;
     if (!forgets) t3_write(wave, t3_on_gpu(next, p.flags + place), &round, sizeof round);
     t3_condition condition{here(p, p.flags + place), 8, T3_AT_LEAST, ~std::uint64_t{0}, round, false};
-    if (!t3_await_value(wave, condition)) return;
+    if (!t3_wait_value(wave, condition)) return;
     row.address = here(p, p.data + place);
     t3_load(wave, tile, row);
     work.compute = [](const void* argument, float* const* operands) {
@@ -77,7 +77,7 @@ void run_wave(t3_wave* wave) {
       for (int i = 0; i < 16; ++i) sums_are_right = sums_are_right && operands[0][i] >= expected;
     };
     t3_work(wave, &work);
-    t3_drain(wave);
+    t3_fence(wave);
     work.compute = [](const void* argument, float* const* operands) {
       std::fill_n(operands[0], 16, *static_cast<const float*>(argument));
     };
@@ -88,8 +88,8 @@ void run_wave(t3_wave* wave) {
 void await_the_host(t3_wave* wave) {
   const auto& p = *static_cast<const Told*>(wave->arguments);
   if (wave->workgroup == 0)
-    (void)t3_await_value(wave,
-                         {here(p, p.flags), 4, T3_NOT_EQUAL, 0xFFFF, 0, mistake == Mistake::polls_through_the_cache});
+    (void)t3_wait_value(wave,
+                        {here(p, p.flags), 4, T3_NOT_EQUAL, 0xFFFF, 0, mistake == Mistake::polls_through_the_cache});
 }
 
 t3_status launch(const t3_hal* hal, const t3_job*) {

@@ -51,11 +51,11 @@ struct Host {
   void connect() {
     REQUIRE(t3_nic_create(&gpu, &queue) == T3_OK);
     REQUIRE(t3_nic_connect(&gpu, &queue, 1 - hal->gpu, 0) == T3_OK);
-    REQUIRE(t3_meet_hosts(&gpu) == T3_OK);
+    REQUIRE(t3_host_barrier(&gpu) == T3_OK);
   }
   /// What both do behind an error; then messages arrive again.
   void go_on() {
-    REQUIRE(t3_meet_hosts(&gpu) == T3_OK);
+    REQUIRE(t3_host_barrier(&gpu) == T3_OK);
     REQUIRE(t3_nic_reset(&gpu, &queue) == T3_OK);
     connect();
     REQUIRE(send(message(T3_NIC_WRITE, 100)).syndrome == T3_NIC_OK);
@@ -78,13 +78,13 @@ t3_status program(const t3_hal* hal, const t3_job*) {
   T3_TRY(t3_nic_region(&host.gpu, host.data, piece, T3_NIC_ALL_ACCESS, &host.key));
   const std::uint64_t mine[2] = {host.data, host.key};
   std::uint64_t all[2][2];
-  T3_TRY(t3_exchange(&host.gpu, "keys", mine, sizeof mine, all));
+  T3_TRY(t3_host_all_gather(&host.gpu, "keys", mine, sizeof mine, all));
   host.others_data = all[1 - hal->gpu][0];
   host.others_key = static_cast<std::uint32_t>(all[1 - hal->gpu][1]);
   host.connect();
   const auto part = hal->gpu == 0 ? the.first : the.second;
   if (part != nullptr) part(host);
-  T3_TRY(t3_meet_hosts(&host.gpu));
+  T3_TRY(t3_host_barrier(&host.gpu));
   if (host.queue.is_open) T3_TRY(t3_nic_reset(&host.gpu, &host.queue));
   return t3_close(&host.gpu);
 }
@@ -301,12 +301,12 @@ TEST_CASE("nic: a completion queue that overruns") {
 
 TEST_CASE("nic: a peer that is gone") {
   require_logged(run({[](Host& host) {
-                        REQUIRE(t3_meet_hosts(&host.gpu) == T3_OK);
+                        REQUIRE(t3_host_barrier(&host.gpu) == T3_OK);
                         require_end(host.send(host.message(T3_NIC_WRITE, 8)), T3_NIC_RETRY_EXCEEDED, T3_NO_PEER, 0);
                       },
                       [](Host& host) {
                         REQUIRE(t3_nic_reset(&host.gpu, &host.queue) == T3_OK);
-                        REQUIRE(t3_meet_hosts(&host.gpu) == T3_OK);
+                        REQUIRE(t3_host_barrier(&host.gpu) == T3_OK);
                       }}),
                  {"write packet 0 of queue pair 0 of NIC 0 for queue pair 0 in reset with peer 0 of NIC 0 is dropped",
                   "queue pair 0, entry 0: retry_exceeded: no acknowledgement has come, and sent 7 times again without "

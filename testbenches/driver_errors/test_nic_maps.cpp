@@ -35,7 +35,7 @@ struct Host {
     REQUIRE(t3_malloc(&gpu, t3_nic_queue_bytes(queue.entries), &queue.memory) == T3_OK);
   }
   t3_chunk all() const { return {0, t3_workgroups(&out)}; }
-  t3_nic_way way() const { return {0, keys[0], keys[1]}; }
+  t3_nic_route way() const { return {0, keys[0], keys[1]}; }
 
   void write(t3_block block, std::uint64_t offset, std::uint32_t value) {
     REQUIRE(hal->write32(hal->platform, t3_block_base(hal->gpu, block) + offset, value) == T3_OK);
@@ -44,7 +44,7 @@ struct Host {
     std::uint32_t key = 0;
     const std::uint64_t bytes = std::uint64_t{out.matrix.rows} * out.matrix.row_stride;
     REQUIRE(t3_nic_region(&gpu, out.matrix.address, bytes, rights, &key) == T3_OK);
-    REQUIRE(t3_exchange(&gpu, "keys", &key, sizeof key, keys) == T3_OK);
+    REQUIRE(t3_host_all_gather(&gpu, "keys", &key, sizeof key, keys) == T3_OK);
   }
   void connect() {
     REQUIRE(t3_fill_zero(&gpu, &out.matrix) == T3_OK);
@@ -52,13 +52,13 @@ struct Host {
     write(T3_BLOCK_NIC, T3_NIC_RETRY_OFFSET, 1 << T3_NIC_RETRY_TIMEOUT_SHIFT | 2 << T3_NIC_RETRY_RETRIES_SHIFT);
     REQUIRE(t3_nic_connect(&gpu, &queue, 1 - hal->gpu, 0) == T3_OK);
   }
-  void meet() { REQUIRE(t3_meet_hosts(&gpu) == T3_OK); }
+  void meet() { REQUIRE(t3_host_barrier(&gpu) == T3_OK); }
   void reset_together() {
     meet();
     REQUIRE(t3_nic_reset(&gpu, &queue) == T3_OK);
     meet();
   }
-  void lend_and_map(const t3_nic_way& by) {
+  void lend_and_map(const t3_nic_route& by) {
     REQUIRE(t3_dma_lend(&gpu, 0, &queue) == T3_OK);
     REQUIRE(t3_dma_map_nic(&gpu, &out, all(), t3_peer_address(&out.matrix, 1), &by, {1, 1, T3_UPDATE}) == T3_OK);
   }
@@ -125,7 +125,7 @@ std::vector<std::string> run(const Case& what, const std::vector<std::string>& t
 }
 
 /// One entry fails, the three behind it are flushed, and each tile's failure has the reason.
-void require_failure(Host& host, const t3_nic_way& way, t3_status expected, t3_nic_syndrome syndrome) {
+void require_failure(Host& host, const t3_nic_route& way, t3_status expected, t3_nic_syndrome syndrome) {
   host.meet();
   host.lend_and_map(way);
   CHECK(host.multiply() == expected);
@@ -180,7 +180,7 @@ TEST_CASE("maps by the NIC: a queue pair that is lent is not the host's, and not
 
 TEST_CASE("maps by the NIC: a wrong key") {
   const auto sends = [](Host& host) {
-    t3_nic_way wrong = host.way();
+    t3_nic_route wrong = host.way();
     wrong.remote_key += 1;
     require_failure(host, wrong, T3_ACCESS_DENIED, T3_NIC_REMOTE_ACCESS);
   };

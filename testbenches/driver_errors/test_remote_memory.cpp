@@ -61,7 +61,7 @@ void run_wave(t3_wave* wave) {
     if (t3_fetch_add_64(wave, t3_on_gpu(0, p.counter), 1, &old)) olds.push_back(old);
   }
   t3_store(wave, tile, to);
-  t3_drain(wave);
+  t3_fence(wave);
 }
 
 t3_status count_together(const t3_hal* hal, const t3_job*) {

@@ -143,9 +143,9 @@ TEST_CASE("peers of the node are reached by stores and the others by the NIC") {
       else
         t3_shmem_put_value(wave, shmem, gpu, told.flags + 64 * told.gpu, value + 1);
     }
-    t3_drain(wave);
+    t3_fence(wave);
     for (std::uint64_t gpu = 0; gpu < told.gpus; ++gpu)
-      (void)t3_await_value(wave, {told.flags + 64 * gpu, 8, T3_NOT_EQUAL, ~std::uint64_t{0}, 0, false});
+      (void)t3_wait_value(wave, {told.flags + 64 * gpu, 8, T3_NOT_EQUAL, ~std::uint64_t{0}, 0, false});
     t3_shmem_quiet(wave, shmem);
   }};
   require_ended(

@@ -60,7 +60,7 @@ TEST_CASE("a heap is closed when kernels have written a doorbell record and have
   const RunResult result = run({[](t3_wave* wave, const Arguments& told, t3_shmem* shmem) {
     const std::uint32_t posted = 3;
     t3_write(wave, shmem->queues[other(told)].record, &posted, sizeof posted);
-    t3_drain(wave);
+    t3_fence(wave);
   }});
   require_ended(result);
   CHECK(closed[0] == T3_OK);

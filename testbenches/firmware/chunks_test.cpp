@@ -2,7 +2,7 @@
 #include <map>
 #include <random>
 
-#include "driver/context.h"
+#include "driver/context_state.h"
 #include "protocol/tile_grid.h"
 #include "t3/t3.h"
 #include "t3_hal.h"

@@ -48,7 +48,7 @@ TEST_CASE("enumerations of programs in C hold any number of 32 bits") {
 
 TEST_CASE("no enumeration of a public header is of another width") {
   const std::regex loose("enum t3_[a-z_]+ *[{]");
-  for (const char* folder : {"/firmware/include/t3", "/firmware/hal"})
+  for (const char* folder : {"/abi/include/t3", "/firmware/include/t3", "/firmware/hal"})
     for (const auto& file : std::filesystem::directory_iterator(std::string(T3VP_SOURCE_DIR) + folder)) {
       if (file.is_directory()) continue;  // a platform's own
       std::ifstream stream(file.path());

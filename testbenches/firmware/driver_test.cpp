@@ -2,7 +2,7 @@
 #include <numeric>
 #include <vector>
 
-#include "driver/context.h"
+#include "driver/context_state.h"
 #include "firmware/mock_gpu.h"
 #include "t3/registers/cache.h"
 #include "t3/registers/dma.h"

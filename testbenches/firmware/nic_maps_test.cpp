@@ -9,7 +9,7 @@ namespace {
 
 struct MapDriver : Driver {
   t3_nic_queue queue{};
-  const t3_nic_way way{2, 0x11, 0x22};
+  const t3_nic_route way{2, 0x11, 0x22};
   const t3_dma_options options{2, 1, T3_UPDATE};
 
   MapDriver() {
@@ -23,7 +23,7 @@ struct MapDriver : Driver {
   }
   std::uint64_t& state() { return mock.reg(T3_BLOCK_NIC, T3_NIC_STATE_OFFSET + 5 * T3_NIC_STATE_STRIDE); }
   t3_status lend(std::uint32_t number = 2) { return t3_dma_lend(&context, number, &queue); }
-  t3_status map(const t3_nic_way* by) { return t3_dma_map_nic(&context, &out, chunk, peer_out, by, options); }
+  t3_status map(const t3_nic_route* by) { return t3_dma_map_nic(&context, &out, chunk, peer_out, by, options); }
 };
 
 }  // namespace
@@ -99,7 +99,7 @@ TEST_CASE("a map by the NIC says its way and its keys, and those behind it go by
 TEST_CASE("a map by the NIC that cannot be is refused, and nothing is mapped") {
   MapDriver d;
   CHECK(d.map(nullptr) == T3_INVALID_ARGUMENT);
-  const t3_nic_way beyond{T3_DMA_QUEUES, 0, 0};
+  const t3_nic_route beyond{T3_DMA_QUEUES, 0, 0};
   CHECK(d.map(&beyond) == T3_INVALID_ARGUMENT);
   for (const t3_status code : {T3_NO_PEER, T3_INVALID_ARGUMENT}) {  // no NIC; nothing lent
     d.mock.refuse_next(T3_BLOCK_DMA, {code});

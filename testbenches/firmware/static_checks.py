@@ -15,7 +15,7 @@ import sys
 
 SOURCE, BUILD, COMPILER = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
 FIRMWARE = SOURCE / "firmware"
-INCLUDES = [f"-I{folder}" for folder in (FIRMWARE / "include", FIRMWARE / "hal", FIRMWARE, FIRMWARE / "driver",
+INCLUDES = [f"-I{folder}" for folder in (SOURCE / "abi/include", FIRMWARE / "include", FIRMWARE / "hal", FIRMWARE, FIRMWARE / "driver",
                                          BUILD / "generated/c", BUILD / "firmware/t3vp_kernel_arguments_arguments")]
 WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Wshadow", "-Wconversion", "-Wsign-conversion", "-Werror"]
 

@@ -18,7 +18,7 @@ namespace t3vp::test {
 
 struct RandomTraffic {
   std::uint32_t packets = 0;      ///< of each GPU
-  std::uint32_t under_way = 32;   ///< of each GPU at most
+  std::uint32_t in_flight = 32;   ///< of each GPU at most
   std::uint32_t most_bytes = 64;  ///< of a store or load
   bool in_turn = false;           ///< to each GPU in turn, as in an all-to-all; else to any
   std::uint32_t seed = 1;
@@ -66,7 +66,7 @@ class RandomGpu : public sc_core::sc_module {
   };
 
   void send() {
-    while (sent_ < traffic_.packets && sent_ - answered_ < traffic_.under_way) {
+    while (sent_ < traffic_.packets && sent_ - answered_ < traffic_.in_flight) {
       const std::uint32_t others = placement_.gpus - 1;
       const std::uint32_t distance = 1 + (traffic_.in_turn ? sent_ % others : below(others));
       const auto to = static_cast<std::uint16_t>((placement_.gpu + distance) % placement_.gpus);

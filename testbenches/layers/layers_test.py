@@ -91,6 +91,26 @@ class Layers(unittest.TestCase):
                          "models/processor/riscv": {"hart"}}.get(folder, set())
                 self.assertLessEqual(names, allowed | extra, folder)
 
+    def test_models_and_firmware_meet_in_abi(self):
+        """A model includes of "t3/" what is in abi/ or generated from models' descriptions, and nothing of firmware/."""
+        generated = {"t3/gpu.h", "t3/enumeration.h"}
+        for kind in ("structure", "enumeration"):
+            generated |= {f"t3/{file.name.split('.')[0]}.h" for file in SOURCE.glob(f"models/*/*.{kind}.json")}
+        generated |= {f"t3/registers/{file.name.split('.')[0]}.h" for file in SOURCE.glob("models/*/*.registers.json")}
+        abi = SOURCE / "abi/include"
+        allowed = generated | {file.relative_to(abi).as_posix() for file in abi.rglob("*.h")}
+        self.assertIn("t3/device.h", allowed)
+        software = {file.name for folder in ("hal", "driver", "kernels", "programs") for file in SOURCE.glob(f"firmware/{folder}/**/*.h")}
+        for file in (file for end in ("h", "cpp") for file in SOURCE.glob(f"models/**/*.{end}")):
+            for system, path in includes_of(file):
+                if path.startswith("t3/"):
+                    self.assertIn(path, allowed, file)
+                elif not system and not self.header(path):
+                    self.assertFalse(path.startswith("kernels/") or path in software, f"{file} includes {path}")
+        for file in abi.rglob("*.h"):
+            for system, path in includes_of(file):
+                self.assertTrue(system or path in allowed, f"{file} includes {path}")
+
     def test_hardware_knows_nothing_of_runs(self):
         for name in self.below("platform/hardware"):
             self.assertTrue(self.folders[name].startswith("models/"), name)

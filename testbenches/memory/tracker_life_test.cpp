@@ -141,4 +141,96 @@ TEST_CASE("maps removed by force have lost their counts, and what comes late is 
 
 TEST_CASE("one map removed by force leaves the others") { check_forced_removal(false); }
 
+TEST_CASE("a reset forgets what was removed by force, and what comes late then is not told") {
+  TrackerBench bench;
+  const TileGrid grid = TrackerBench::ragged_grid();
+  REQUIRE(bench.map(grid, 0, 1, 1) == Status::ok);
+  bench.count(grid, 0, 0, 0, 1);
+  REQUIRE(bench.remove(grid, 0, 1, true) == Status::ok);
+  bench.count(grid, 0, 0, 1, 1);
+  REQUIRE(bench.registers.take_report() == Status::aborted);
+  bench.tracker.registers.reset();
+  bench.count(grid, 0, 0, 2, 1);
+  CHECK(bench.registers.reported.empty());
+}
+
+TEST_CASE("what comes late is told of the map that was removed by force, and of no other one of its output") {
+  TrackerBench bench;
+  const TileGrid grid = TrackerBench::ragged_grid();
+  const auto reports_of_late = [&](std::uint32_t wg) {
+    bench.registers.reported.clear();
+    bench.count(grid, wg, 0, 0, 1);
+    std::vector<Status> codes;
+    for (const ErrorRecord& record : bench.registers.reported) codes.push_back(static_cast<Status>(record.code));
+    return codes;
+  };
+  const std::vector<Status> none, aborted{Status::aborted};
+  // Map 0 is busy when it is removed, map 1 has had nothing.
+  REQUIRE(bench.map(grid, 0, 1, 1) == Status::ok);
+  REQUIRE(bench.map(grid, 1, 1, 1) == Status::ok);
+  bench.count(grid, 0, 0, 0, 1);
+  bench.registers.set("command", 2 | 1 << 8);  // remove_all, by force
+  CHECK(reports_of_late(0) == aborted);
+  CHECK(reports_of_late(1) == none);
+  CHECK(reports_of_late(0) == aborted);
+  // The same tiles mapped again count again; a second forced removal is one more.
+  REQUIRE(bench.map(grid, 0, 1, 1) == Status::ok);
+  CHECK(reports_of_late(0) == none);
+  CHECK(bench.registers["entries"] == 1);
+  REQUIRE(bench.remove(grid, 0, 1, true) == Status::ok);
+  CHECK(bench.registers["entries"] == 0);
+  CHECK(reports_of_late(0) == aborted);
+  // A complete map is not busy: nothing that comes later is late.
+  REQUIRE(bench.map(grid, 0, 1, 1) == Status::ok);
+  for (std::uint32_t wf = 0; wf < 4; ++wf) bench.count_tile(grid, 0, wf);
+  REQUIRE(bench.remove(grid, 0, 1, true) == Status::ok);
+  CHECK(reports_of_late(0) == none);
+}
+
+namespace {
+
+using Figures = std::map<std::string, double>;
+
+/// Statistics and registers by name.
+Figures figures_of(TrackerBench& bench) {
+  Figures figures;
+  bench.tracker.visit_statistics(
+      [&](const std::string& name, auto&, auto&, double value) { figures["statistic " + name] = value; });
+  for (const RegisterDescription& d : bench.tracker.registers.description().registers)
+    if (std::string(d.name) != "command") figures[d.name] = static_cast<double>(bench.registers[d.name]);
+  return figures;
+}
+
+}  // namespace
+
+TEST_CASE("after a reset every register and statistic of the Tracker is that of a new one") {
+  TrackerParameters parameters;
+  parameters.sets = parameters.ways = 1;
+  TrackerBench bench(parameters);
+  const Figures fresh = figures_of(bench);
+  const TileGrid grid = TrackerBench::ragged_grid();
+  bench.registers.set("spill_base", 0x80000);
+  bench.registers.set("spill_entries", 64);
+  REQUIRE(bench.map(grid, 0, 1, 1) == Status::ok);
+  bench.count_tile(grid, 0, 3);
+  bench.count(grid, 0, 0, 0, 1);
+  bench.count(grid, 0, 1, 0, 1);  // spills the first one's entry
+  bench.count(grid, 0, 0, 1, 1);  // which comes back
+  bench.count_tile(grid, 0, 3);   // too much
+  REQUIRE(bench.map(grid, 0, 1, 1) == Status::overlap);
+  const Figures driven = figures_of(bench);
+  for (const char* name : {"statistic triggers", "statistic peak_entries", "statistic spills", "statistic reloads",
+                           "triggers", "peak_entries", "spills", "entries", "chunks", "status", "interrupt"}) {
+    CAPTURE(name);
+    CHECK(driven.at(name) != 0);
+  }
+  bench.tracker.registers.reset();
+  sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_NS));
+  for (const auto& [name, value] : figures_of(bench)) {
+    CAPTURE(name);
+    CHECK(value == fresh.at(name));
+  }
+  CHECK_FALSE(bench.interrupt.read());
+}
+
 }  // namespace t3vp::test::tracker_life_test

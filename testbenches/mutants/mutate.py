@@ -1,57 +1,59 @@
-"""Plants bugs one at a time in a copy of the project, builds, and runs the tests that should see them.
-What killed each, or why it survived, is written to seen.md beside this file.
+"""Looks what bugs the tests see. Without --changed or --lines it applies the patches beside this file (injected faults), one at a
+time, to a copy of the project, builds, and runs the tests that should see them.
 
-A mutant is a patch NAME.patch beside this file with a header of lines such as
+A patch NAME.patch has a header of lines such as
 
     Block: tracker
     Fault: A tile triggers one element early.
     Tests: ^memory:a tile triggers
+    Killed-by: memory:a tile triggers once all of its bytes have come
 
 `Tests` is a regular expression of CTest names that begins with ^ and the name of a testbench, whose binary alone is
-built. `Reason` says why a mutant may survive. The exit code is 1 if one survives without a reason, does not apply or
-does not compile.
+built. `Killed-by` is written here. `Reason` says why a mutant may survive. The exit code is 1 if one survives without a
+reason, does not apply or does not compile.
+
+With --changed BASE or --lines the mutants are made from the lines themselves (changed.py).
 """
 import argparse
 import concurrent.futures
-import json
 import os
 import pathlib
 import re
-import resource
-import shutil
-import signal
 import subprocess
 import sys
 import time
 
+import changed
+from project_copy import PROJECT, Copy, Failure, copy_project, passes, tests_of
+
 MUTANTS = pathlib.Path(__file__).resolve().parent
-SEEN = MUTANTS / "seen.md"
-PROJECT = MUTANTS.parent.parent
-NOT_COPIED = {"build", "out", ".git"}
 PATCH = ("patch", "-p1", "-s", "-f", "-F1", "--no-backup-if-mismatch", "-r", "-")
-TEST_SECONDS = 90  # of a test in a mutant, which may hang
-TEST_BYTES = 8 << 30  # of address space; a mutant may fill memory
-
-
-class Failure(Exception):
-    """What ends the whole run."""
 
 
 class Mutant:
     def __init__(self, file):
         self.file, self.name = file, file.stem
         text = file.read_text()
-        header = dict(re.findall(r"^(\w+): (.*)$", text[:text.find("\n--- ") + 1], re.MULTILINE))
+        header = dict(re.findall(r"^([\w-]+): (.*)$", text[:text.find("\n--- ") + 1], re.MULTILINE))
         for key in ("Block", "Fault", "Tests"):
             if key not in header:
                 raise Failure(f"{file}: a line '{key}: ...' expected before the patch")
         self.block, self.fault, self.tests = header["Block"], header["Fault"], header["Tests"]
-        self.reason = header.get("Reason")
+        self.reason, self.killer = header.get("Reason"), header.get("Killed-by")
         self.paths = re.findall(r"^--- a/(\S+)", text, re.MULTILINE)
         bench = re.match(r"\^(\w+):", self.tests)
         if not bench or not self.paths:
             raise Failure(f"{file}: 'Tests: ^BENCH:...' and a patch expected")
         self.target = "test_" + bench.group(1)
+
+    def write_killer(self, name):
+        """Puts the test that has killed the mutant into its header."""
+        if name == self.killer:
+            return
+        lines = [line for line in self.file.read_text().splitlines(keepends=True) if not line.startswith("Killed-by: ")]
+        place = next(i for i, line in enumerate(lines) if line.startswith("Tests: ")) + 1
+        self.file.write_text("".join(lines[:place] + [f"Killed-by: {name}\n"] + lines[place:]))
+        self.killer = name
 
 
 def mutants_of(wanted):
@@ -63,50 +65,13 @@ def mutants_of(wanted):
     return sorted(chosen, key=lambda m: (m.paths, m.name))  # the file that a mutant leaves is the next one's
 
 
-def files_of(root):
-    for folder, folders, names in os.walk(root):
-        if pathlib.Path(folder) == root:
-            folders[:] = [name for name in folders if name not in NOT_COPIED]
-        for name in names:
-            yield (pathlib.Path(folder) / name).relative_to(root)
-
-
-def copy_project(tree):
-    """Only what differs is written, so that a second run builds nothing anew."""
-    tree.mkdir(parents=True, exist_ok=True)
-    wanted = set(files_of(PROJECT))
-    for path in set(files_of(tree)) - wanted:
-        (tree / path).unlink()
-    for path in wanted:
-        source, target = PROJECT / path, tree / path
-        if not target.is_file() or source.read_bytes() != target.read_bytes():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source, target)
-
-
-def tests_of(ctest, build):
-    text = subprocess.run([ctest, "--test-dir", str(build), "--show-only=json-v1"], stdout=subprocess.PIPE,
-                          text=True).stdout
-    return [test for test in json.loads(text[text.index("{"):])["tests"] if "command" in test]
-
-
-def seen():
-    """What became of each mutant when it was last planted, by name."""
-    rows = re.findall(r"^\| (\S+) +\| .* \| (.*?) +\|$", SEEN.read_text(), re.MULTILINE)
-    return dict(row for row in rows if row[0] != "mutant")
-
-
 def problems_of(mutants, names):
     """What would make a run on the mutants useless, or has not been seen, found without building any of them."""
-    verdicts = seen()
-    for name in sorted(set(verdicts) - {mutant.name for mutant in mutants}):
-        yield f"{SEEN.name} has {name}, for which there is no patch"
     for mutant in mutants:
-        verdict = verdicts.get(mutant.name)
-        if verdict is None:
-            yield f"{mutant.name} has never been planted: tools/mutate {mutant.name}"
-        elif not verdict.startswith("SURVIVED") and verdict not in names:
-            yield f"{mutant.name} was killed by a test that is gone: {verdict}"
+        if mutant.killer is None and mutant.reason is None:
+            yield f"{mutant.name} has never been killed: tools/mutate {mutant.name}"
+        elif mutant.killer is not None and mutant.killer not in names:
+            yield f"{mutant.name} was killed by a test that is gone: {mutant.killer}"
         result = subprocess.run([*PATCH, "--dry-run"], cwd=PROJECT, input=mutant.file.read_text(), text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if result.returncode != 0:
@@ -116,100 +81,55 @@ def problems_of(mutants, names):
 
 
 class Bench:
-    """The copy and its build folder."""
+    """The copy, in which one mutant at a time is applied."""
 
     def __init__(self, work):
-        self.tree, self.build = work / "tree", work / "build"
-
-    def run(self, *command, input=None):
-        result = subprocess.run(command, cwd=self.tree, input=input, text=True, stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT)
-        return result.returncode, result.stdout
+        self.copy = Copy(work)
 
     def prepare(self, targets):
-        copy_project(self.tree)
-        flags = ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG",
-                 "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG", "-DT3VP_BENCHMARKS=OFF"]
-        code, text = self.run("cmake", "-S", ".", "-B", str(self.build), "-G", "Ninja", *flags)
-        if code == 0:
-            code, text = self.compile(*sorted(targets))
+        copy_project(self.copy.tree)
+        self.copy.configure()
+        code, text = self.copy.compile(*sorted(targets))
         if code != 0:
             raise Failure(text[-4000:] + "the project does not build")
-        self.every_test = tests_of("ctest", self.build)
+        self.every_test = tests_of("ctest", self.copy.build)
 
-    def patch(self, mutant):
-        return self.run(*PATCH, input=mutant.file.read_text())
-
-    def compile(self, *targets):
-        return self.run("cmake", "--build", str(self.build), "--parallel", str(os.cpu_count()), "--target", *targets)
-
-    def failing(self, expression):
-        """The name of the first test that fails, None if all pass."""
+    def failing(self, expression, first=None):
+        """The name of the first test that fails, None if all pass. The test `first` runs before the others."""
         tests = [test for test in self.every_test if re.search(expression, test["name"])]
         if not tests:
             raise Failure(f"no test matches {expression}")
+        for test in [test for test in tests if test["name"] == first]:
+            if not passes(test, self.copy.build):
+                return first
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            for test, passed in zip(tests, pool.map(self.passes, tests)):
+            for test, passed in zip(tests, pool.map(lambda test: passes(test, self.copy.build), tests)):
                 if not passed:
                     pool.shutdown(cancel_futures=True)
                     return test["name"]
         return None
 
-    def passes(self, test):
-        properties = {p["name"]: p["value"] for p in test.get("properties", [])}
-        process = subprocess.Popen(
-            test["command"], cwd=properties.get("WORKING_DIRECTORY", self.build), start_new_session=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (TEST_BYTES, TEST_BYTES)))
-        try:
-            return process.wait(TEST_SECONDS) == 0
-        except subprocess.TimeoutExpired:
-            return False
-        finally:
-            try:
-                os.killpg(process.pid, signal.SIGKILL)  # with what the test has started
-            except ProcessLookupError:
-                pass
-            process.wait()
-
     def verdict(self, mutant):
         """What became of the mutant, and whether that is as it should be."""
-        originals = {path: (self.tree / path).read_bytes() for path in mutant.paths}
+        originals = {path: (self.copy.tree / path).read_bytes() for path in mutant.paths}
         try:
-            code, text = self.patch(mutant)
+            code, text = self.copy.run(*PATCH, input=mutant.file.read_text())
             if code != 0:
                 return f"does not apply: {text.strip()}", False
-            code, text = self.compile(mutant.target)
+            code, text = self.copy.compile(mutant.target)
             if code != 0:
                 return "does not compile: " + " ".join(re.findall(r"error: .*", text)[:1]), False
-            killer = self.failing(mutant.tests)
+            killer = self.failing(mutant.tests, mutant.killer)
         finally:
             for path, content in originals.items():
-                (self.tree / path).write_bytes(content)
+                (self.copy.tree / path).write_bytes(content)
         if killer:
+            mutant.write_killer(killer)
             return killer, True
         return ("SURVIVED: " + mutant.reason if mutant.reason else "SURVIVED"), bool(mutant.reason)
 
 
-def write(verdicts):
-    """All mutants that have been planted, block by block."""
-    planted = sorted((m.block, m.name, m.fault, verdicts[m.name]) for m in mutants_of([]) if m.name in verdicts)
-    rows = [("mutant", "block", "fault", "killed by")]
-    rows += [(name, block, fault.replace("|", "/"), verdict) for block, name, fault, verdict in planted]
-    widths = [max(len(row[i]) for row in rows) for i in range(4)]
-    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in rows]
-    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
-    SEEN.write_text("# Planted bugs and the tests that have seen them\n\nWritten by `tools/mutate`.\n\n" + "\n".join(lines) + "\n")
-
-
-def main():
-    parser = argparse.ArgumentParser(prog="tools/mutate", description="Plants bugs and looks whether the tests see them.")
-    parser.add_argument("mutants", nargs="*", help="names or blocks; all if there are none")
-    parser.add_argument("--list", action="store_true", help="only say what there is")
-    parser.add_argument("--check", nargs=2, metavar=("CTEST", "BUILD"),
-                        help="only look whether patches apply and their tests are in a build folder")
-    parser.add_argument("--work", type=pathlib.Path, default=PROJECT / "build" / "mutants", help="folder of the copy")
-    options = parser.parse_args()
+def run_patches(options):
     chosen = mutants_of(options.mutants)
     if options.list:
         print("\n".join(f"{m.block}: {m.name}: {m.fault}" for m in chosen))
@@ -225,19 +145,41 @@ def main():
     for expression in sorted({m.tests for m in chosen}):
         if name := bench.failing(expression):
             raise Failure(f"fails without any mutant: {name}")
-    verdicts, wrong, survivors = seen(), 0, 0
+    wrong, survivors = 0, 0
     for mutant in chosen:
         verdict, right = bench.verdict(mutant)
-        verdicts.pop(mutant.name, None)
-        if right:
-            verdicts[mutant.name] = verdict.replace("|", "/")
-        write(verdicts)
         wrong += not right
         survivors += verdict.startswith("SURVIVED")
         print(f"{mutant.name}: {verdict}", flush=True)
     print(f"\n{len(chosen)} mutants, {survivors} survived, {wrong} without a reason or unusable; "
           f"{time.monotonic() - begin:.0f} s")
     return 1 if wrong else 0
+
+
+def positive(text):
+    if not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"a whole number above 0 expected, not {text}")
+    return int(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="tools/mutate", description="Looks whether the tests see injected faults.")
+    parser.add_argument("mutants", nargs="*", help="names or blocks of patches; all if there are none")
+    parser.add_argument("--list", action="store_true", help="only say what there is")
+    parser.add_argument("--check", nargs=2, metavar=("CTEST", "BUILD"),
+                        help="only look whether patches apply and their tests are in a build folder")
+    parser.add_argument("--work", type=pathlib.Path, default=PROJECT / "build" / "mutants", help="folder of the copy")
+    parser.add_argument("--changed", metavar="BASE", help="mutate the lines that differ from this commit")
+    parser.add_argument("--lines", metavar="FILE:FROM-TO", action="append", help="mutate these lines")
+    parser.add_argument("--most", metavar="N", type=positive, help="with --changed or --lines: so many mutants at most, drawn from all")
+    parser.add_argument("--tests", metavar="REGEX", help="with --changed or --lines: these tests, not the nearest ones")
+    options = parser.parse_args()
+    by_lines = bool(options.changed or options.lines)
+    if options.changed and options.lines or by_lines and (options.mutants or options.check):
+        parser.error("patches by name, --check, --changed and --lines exclude one another")
+    if not by_lines and (options.most or options.tests):
+        parser.error("--most and --tests need --changed or --lines")
+    return changed.run(options) if by_lines else run_patches(options)
 
 
 if __name__ == "__main__":

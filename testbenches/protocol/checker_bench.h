@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/socket_joints.h"
+#include "protocol/socket_probes.h"
 #include "protocol/transaction_pool.h"
 #include "raw_sockets.h"
 
@@ -18,12 +18,12 @@ using Payload = tlm::tlm_generic_payload;
 struct CheckerBench {
   RawInitiator<256, DataProtocol> initiator{"initiator"};
   RawTarget<256, DataProtocol> target{"target"};
-  SocketJoints joints{true};
+  SocketProbes probes{true};
   TransactionPool pool;
   unsigned char byte = 0;
 
   CheckerBench() {
-    joints.join(initiator.socket, target.socket);
+    probes.join(initiator.socket, target.socket);
     target.non_blocking = [](Payload& t, tlm::tlm_phase&, sc_core::sc_time&) {
       t.set_response_status(tlm::TLM_OK_RESPONSE);
       return tlm::TLM_COMPLETED;
@@ -59,7 +59,7 @@ struct CheckerBench {
   }
   /// One violation since the last call, and which.
   void found(const std::string& rule, Violation::By by) {
-    const std::vector<Violation> list = joints.violations().take();
+    const std::vector<Violation> list = probes.violations().take();
     CAPTURE(rule);
     for (const Violation& violation : list) UNSCOPED_INFO(violation.text());
     REQUIRE(list.size() == 1);
@@ -69,7 +69,7 @@ struct CheckerBench {
     CHECK_THAT(list[0].access, Catch::Contains("bytes at 0x"));
   }
   void found_nothing() {
-    for (const Violation& violation : joints.violations().take()) FAIL_CHECK(violation.text());
+    for (const Violation& violation : probes.violations().take()) FAIL_CHECK(violation.text());
   }
 };
 

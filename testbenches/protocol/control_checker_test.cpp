@@ -1,7 +1,7 @@
 // Every rule of the control path's checker is broken once.
 #include <catch2/catch.hpp>
 
-#include "protocol/socket_joints.h"
+#include "protocol/socket_probes.h"
 #include "raw_sockets.h"
 
 namespace t3vp::test::control_checker_test {
@@ -20,12 +20,12 @@ struct LeftBehind : tlm::tlm_extension<LeftBehind> {
 struct ControlBench {
   RawInitiator<64, tlm::tlm_base_protocol_types> initiator{"initiator"};
   RawTarget<64, tlm::tlm_base_protocol_types> target{"target"};
-  SocketJoints joints{true};
+  SocketProbes probes{true};
   unsigned char data[8] = {};
   Payload payload;
 
   ControlBench() {
-    joints.join(initiator.socket, target.socket);
+    probes.join(initiator.socket, target.socket);
     serve([](Payload&, Time&) {});
     target.debug = [](Payload& t) { return t.get_data_length(); };
     target.direct = [](Payload&, tlm::tlm_dmi&) { return false; };
@@ -55,7 +55,7 @@ struct ControlBench {
     initiator.socket->b_transport(payload, time);
   }
   void found(const std::string& rule, Violation::By by) {
-    const std::vector<Violation> list = joints.violations().take();
+    const std::vector<Violation> list = probes.violations().take();
     CAPTURE(rule);
     for (const Violation& violation : list) UNSCOPED_INFO(violation.text());
     REQUIRE(list.size() == 1);
@@ -88,7 +88,7 @@ TEST_CASE("control traffic that keeps the rules passes its checker unmentioned")
     return true;
   };
   REQUIRE(bench.initiator.socket->get_direct_mem_ptr(bench.prepare(), dmi));
-  REQUIRE(bench.joints.violations().count() == 0);
+  REQUIRE(bench.probes.violations().count() == 0);
 }
 
 TEST_CASE("the control checker sees what is wrong with a request and that it is answered with OK") {
@@ -110,7 +110,7 @@ TEST_CASE("the control checker sees what is wrong with a request and that it is 
   refuses = false;
   bench.prepare().set_streaming_width(0);
   bench.access();
-  const auto both = bench.joints.violations().take();
+  const auto both = bench.probes.violations().take();
   REQUIRE(both.size() == 2);
   CHECK(both[1].by == by_target);
   CHECK_THAT(both[1].rule, Catch::Contains("malformed request answered with OK"));
@@ -147,7 +147,7 @@ TEST_CASE("a target of the control path may wait instead of annotating its delay
   bench.prepare();
   sc_core::sc_spawn([&] { bench.access(); });
   sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_US));
-  REQUIRE(bench.joints.violations().count() == 0);
+  REQUIRE(bench.probes.violations().count() == 0);
 }
 
 TEST_CASE("the control checker sees what is wrong with debug and direct accesses") {

@@ -23,7 +23,7 @@ TEST_CASE("traffic that keeps the rules passes the checker unchanged and unmenti
   REQUIRE(from_sc_time(delay) == 800);
   REQUIRE(bench.initiator.request(second, 500) == tlm::TLM_ACCEPTED);
   REQUIRE(bench.initiator.request(third, 500) == tlm::TLM_ACCEPTED);
-  REQUIRE(bench.joints.under_way() == 2);
+  REQUIRE(bench.probes.in_flight() == 2);
   // Blocks on the way may change these.
   third.set_address(0x1000);
   third.extension().operation = Operation::update;
@@ -35,7 +35,7 @@ TEST_CASE("traffic that keeps the rules passes the checker unchanged and unmenti
   bench.target.respond(third, 500);
   bench.target.respond(second, 900);
   REQUIRE(bench.initiator.responses == 2);
-  REQUIRE(bench.joints.under_way() == 0);
+  REQUIRE(bench.probes.in_flight() == 0);
   Transaction& blocking = bench.make();
   bench.block(blocking, 700);
   REQUIRE(bench.initiator.socket->transport_dbg(bench.make(Operation::load)) == 32);
@@ -92,7 +92,7 @@ TEST_CASE("the checker sees every malformed request and that a target answers it
   Transaction& accepted = bench.make();
   accepted.set_streaming_width(1);
   bench.initiator.request(accepted);
-  const auto both = bench.joints.violations().take();
+  const auto both = bench.probes.violations().take();
   REQUIRE(both.size() == 2);
   CHECK(both[1].by == by_target);
   CHECK_THAT(both[1].rule, Catch::Contains("malformed request answered with OK"));
@@ -151,8 +151,8 @@ TEST_CASE("the checker sees responses within a request call and twice and to not
     return tlm::TLM_COMPLETED;
   };
   bench.initiator.request(bench.make());
-  REQUIRE(bench.joints.violations().list().size() == 2);
-  CHECK_THAT(bench.joints.violations().take()[1].rule, Catch::Contains("completed that has had its response"));
+  REQUIRE(bench.probes.violations().list().size() == 2);
+  CHECK_THAT(bench.probes.violations().take()[1].rule, Catch::Contains("completed that has had its response"));
 
   bench.accept();
   Transaction& once = bench.make();
@@ -246,7 +246,7 @@ TEST_CASE("the checker sees what is wrong with a blocking call") {
   bench.block(malformed);
   bench.found("streaming width", by_initiator);
   bench.block(bench.make(), longest_delay + 1);
-  const auto late = bench.joints.violations().take();  // and the response is as late
+  const auto late = bench.probes.violations().take();  // and the response is as late
   REQUIRE(late.size() == 2);
   CHECK(late[0].by == by_initiator);
 }
@@ -291,8 +291,8 @@ TEST_CASE(
 
   RawInitiator<256, DataProtocol> initiator("initiator");
   RawTarget<256, DataProtocol> target("target");
-  SocketJoints joints(false);
-  joints.join(initiator.socket, target.socket);
+  SocketProbes probes(false);
+  probes.join(initiator.socket, target.socket);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   REQUIRE(sc_core::sc_get_top_level_objects().size() == 2);
 }

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/socket_joints.h"
+#include "protocol/socket_probes.h"
 #include "registers/register_block.h"
 
 namespace t3vp {
@@ -25,7 +25,7 @@ class RegisterDriver : public sc_core::sc_module, public ErrorReport {
   explicit RegisterDriver(const sc_core::sc_module_name& name) : sc_module(name) {}
 
   void drive(RegisterBlock& block) {
-    joints_.join(socket, block.socket);
+    probes_.join(socket, block.socket);
     block.errors.bind(*this);
   }
 
@@ -96,10 +96,10 @@ class RegisterDriver : public sc_core::sc_module, public ErrorReport {
   }
   /// The test's own accesses may be odd, how the block takes them may not.
   void require_kept_rules() const {
-    for (const Violation& violation : joints_.violations().list())
+    for (const Violation& violation : probes_.violations().list())
       if (violation.by == Violation::By::target) throw std::logic_error(violation.text());
   }
-  SocketJoints joints_{true};
+  SocketProbes probes_{true};
   tlm::tlm_generic_payload payload_;
   std::array<unsigned char, 64> buffer_{};
 };

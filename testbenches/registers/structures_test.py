@@ -87,7 +87,7 @@ class Structures(unittest.TestCase):
     def test_what_it_gives(self):
         result = self.generate(GOOD)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
-        include = ["-I", os.path.join(self.directory, "c"), "-I", os.path.join(SOURCE, "firmware/include")]
+        include = ["-I", os.path.join(self.directory, "c"), "-I", os.path.join(SOURCE, "abi/include")]
         strict = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Werror"]
         for compiler, suffix, options in (("cc", "c", ["-std=c11"]), ("c++", "cpp", ["-std=c++17", "-Wold-style-cast"])):
             source, program = (os.path.join(self.directory, name) for name in (f"main.{suffix}", f"program_{suffix}"))

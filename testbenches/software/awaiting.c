@@ -25,7 +25,8 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
 static void await_signal(struct t3_wave* wave) {
   const struct t3_doubling_arguments* p = wave->arguments;
   const uint64_t signals = t3_block_base(t3_gpu_of(p->out), T3_BLOCK_SIGNALS);
-  t3_await(wave, (struct t3_counter){.address = signals + T3_SIGNALS_VALUE_OFFSET + 8ULL * COUNTER, .threshold = 1});
+  t3_wait_counter(wave,
+                  (struct t3_counter){.address = signals + T3_SIGNALS_VALUE_OFFSET + 8ULL * COUNTER, .threshold = 1});
 }
 
 const struct t3_kernel awaiting_kernel = {.name = "awaiting",

@@ -44,7 +44,7 @@ static void run(struct t3_wave* wave) {
                     .operations = p->columns, .operands = 1, .tiles = {row}, .compute = twice, .argument = p});
   access.address = p->out + offset;
   t3_store(wave, row, access);
-  t3_drain(wave);
+  t3_fence(wave);
 }
 
 const struct t3_kernel doubling_kernel = {.name = "doubling",

@@ -55,7 +55,7 @@ static void run(struct t3_wave* wave) {
     t3_store(wave, tile, access);
   else
     t3_update(wave, tile, access);
-  t3_drain(wave);
+  t3_fence(wave);
 }
 
 const struct t3_kernel naming_kernel = {.name = "naming",

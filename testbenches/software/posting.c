@@ -42,7 +42,7 @@ static void post(struct t3_wave* wave) {
   if (t3_shmem_put_nbi(wave, shmem, p->next, p->target, p->source, p->bytes) != T3_OK) return;
   if (t3_shmem_fence(wave, shmem, p->next) != T3_OK) return;
   if (t3_shmem_put_value(wave, shmem, p->next, p->flag, 1) != T3_OK) return;
-  (void)t3_await_value(wave, (struct t3_condition){.address = p->flag, .bytes = 8, .mask = UINT64_MAX, .value = 1});
+  (void)t3_wait_value(wave, (struct t3_condition){.address = p->flag, .bytes = 8, .mask = UINT64_MAX, .value = 1});
   (void)t3_shmem_quiet(wave, shmem);
 }
 
@@ -76,7 +76,7 @@ enum t3_status posting(const struct t3_hal* hal, const struct t3_job* job) {
   T3_TRY(hal->write_memory(hal->platform, source, data, bytes));
   T3_TRY(hal->write_memory(hal->platform, flag, none, sizeof none));
   hal->order_writes(hal->platform);
-  T3_TRY(t3_meet_hosts(&gpu));
+  T3_TRY(t3_host_barrier(&gpu));
   const struct t3_posting_arguments arguments = {.table = heap.table,
                                                  .table_bytes = heap.table_bytes,
                                                  .source = source,

@@ -122,17 +122,17 @@ TEST_CASE("the quantized compute bound is whole tiles of the compute unit with m
     std::uint32_t m, n, k;
     std::uint64_t waves;  // of 4 compute units, with tiles of 64 x 64
   };
-  const double slab_ns = 2 * 64 * 64 * 32 / (1024 * 0.75);
+  const double k_tile_ns = 2 * 64 * 64 * 32 / (1024 * 0.75);
   for (const Shape& s :
        {Shape{150, 130, 96, 3}, Shape{256, 256, 64, 4}, Shape{257, 256, 64, 5}, Shape{130, 70, 100, 2}})
     for (const char* method : methods) {
       CAPTURE(s.m, s.n, s.k, method);
       const Run run = Run::of_platform(gemm(s.m, s.n, s.k) + Settings{on_small_system(), "gpus=2", "data=timing-only",
                                                                       std::string("method=") + method});
-      const double slabs = s.k == 100 ? 3 + 4.0 / 32 : s.k / 32.0;
-      // A slab's time is a whole number of picoseconds.
+      const double k_tiles = s.k == 100 ? 3 + 4.0 / 32 : s.k / 32.0;
+      // A K tile's time is a whole number of picoseconds.
       REQUIRE(bound(run, "compute_quantized_ns") ==
-              Approx(static_cast<double>(s.waves) * slabs * slab_ns).epsilon(1e-5));
+              Approx(static_cast<double>(s.waves) * k_tiles * k_tile_ns).epsilon(1e-5));
       REQUIRE(bound(run, "compute_quantized_ns") >= bound(run, "compute_ns") * (1 - 1e-5));
       REQUIRE(bound(run, "compute_quantized_ns") <= run.time("gemm"));
     }

@@ -33,13 +33,13 @@ bool fits(double value, int digits) {
   return value == std::round(value) && std::ldexp(fraction, digits) == std::round(std::ldexp(fraction, digits));
 }
 
-/// Depths around one, two and three slabs.
-std::vector<std::uint32_t> depths(std::uint32_t slab) {
+/// Depths around one, two and three K tiles.
+std::vector<std::uint32_t> depths(std::uint32_t k_tile) {
   std::vector<std::uint32_t> list{1, 2, 3, 4, 5};
-  for (std::uint32_t slabs = 1; slabs <= 3; ++slabs)
+  for (std::uint32_t k_tiles = 1; k_tiles <= 3; ++k_tiles)
     for (int more = -2; more <= 3; ++more)
-      list.push_back(static_cast<std::uint32_t>(static_cast<int>(slabs * slab) + more));
-  list.push_back(9 * slab + 5);
+      list.push_back(static_cast<std::uint32_t>(static_cast<int>(k_tiles * k_tile) + more));
+  list.push_back(9 * k_tile + 5);
   return list;
 }
 
@@ -66,19 +66,19 @@ TEST_CASE("exact operands have a product that is nowhere 0 and of bounded sums o
 }
 
 TEST_CASE("exact operands have few digits and slabs whose own product is nowhere 0") {
-  for (const std::uint32_t slab : {16u, 32u, 64u, 256u})
-    for (const std::uint32_t k : depths(slab)) {
+  for (const std::uint32_t k_tile : {16u, 32u, 64u, 256u})
+    for (const std::uint32_t k : depths(k_tile)) {
       const std::uint32_t gpus = k % 3 == 0 ? 2 : 64;
-      CAPTURE(slab, k, gpus);
-      const ExactOperands operands(k, slab, gpus, 1, 7);
+      CAPTURE(k_tile, k, gpus);
+      const ExactOperands operands(k, k_tile, gpus, 1, 7);
       const DoubleMatrix a = left(operands, k), b = right(operands, k);
       for (const DoubleMatrix& matrix : {a, b}) {
         REQUIRE((matrix.array() != 0).all());
         for (Eigen::Index i = 0; i < matrix.size(); ++i) REQUIRE(fits(matrix.data()[i], 8));
         REQUIRE(matrix.cwiseAbs().maxCoeff() <= 65504);
       }
-      for (std::uint32_t first = 0; first < k; first += slab) {
-        const std::uint32_t depth = std::min(slab, k - first);
+      for (std::uint32_t first = 0; first < k; first += k_tile) {
+        const std::uint32_t depth = std::min(k_tile, k - first);
         const DoubleMatrix product = a.middleCols(first, depth) * b.middleRows(first, depth);
         REQUIRE((product.array() != 0).all());
       }

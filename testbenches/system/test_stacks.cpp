@@ -388,7 +388,7 @@ TEST_CASE("a kernel that never comes back ends the run with one line") {
   CHECK(std::count(computing.err.begin(), computing.err.end(), '\n') == 1);
   const Ended calling = end_in_kernel(
       [](t3_wave* wave) {
-        for (;;) t3_show(wave, "for ever", 0);
+        for (;;) t3_trace_span(wave, "for ever", 0);
       },
       {});
   CHECK(calling.exit_code == 1);

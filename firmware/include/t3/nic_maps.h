@@ -22,7 +22,7 @@ enum t3_status t3_dma_lend(struct t3_context* context, uint32_t dma_queue, struc
 /* Takes it back, to be reset: the engine's entries are in it. T3_BUSY while a chunk is mapped by it. */
 enum t3_status t3_dma_take_back(struct t3_context* context, uint32_t dma_queue, struct t3_nic_queue* queue);
 
-struct t3_nic_way {
+struct t3_nic_route {
   uint32_t dma_queue;  /* that a queue pair has been lent as, whose peer is the GPU of the map */
   uint32_t local_key;  /* of a region here that has the output */
   uint32_t remote_key; /* of the peer's that has its output, with T3_NIC_REMOTE_ACCUMULATE */
@@ -33,7 +33,7 @@ struct t3_nic_way {
  * for a key that does not permit it, T3_TIMEOUT for a peer that is gone, and so on; the error log has the entry and its
  * reason. T3_NO_PEER: there is no NIC; T3_INVALID_ARGUMENT: nothing has been lent as that queue. */
 enum t3_status t3_dma_map_nic(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
-                              uint64_t peer_output, const struct t3_nic_way* way, struct t3_dma_options options);
+                              uint64_t peer_output, const struct t3_nic_route* route, struct t3_dma_options options);
 
 #ifdef __cplusplus
 }

@@ -5,7 +5,7 @@
  * name of a context; waves that share one take turns, and their messages to one GPU arrive in that order. A put of a
  * later call is placed behind all before it to the same GPU and context. Calls that have posted return when the NIC has
  * been told; the memory that a put reads stays as it is until t3_shmem_quiet has returned. Data that
- * the wave, or others, have stored there through the cache are not seen by the NIC: store them uncached, and t3_drain.
+ * the wave, or others, have stored there through the cache are not seen by the NIC: store them uncached, and t3_fence.
  *
  * A mistake, such as an address outside of the heap, and a completion with an error end the kernel by t3_fail: what was
  * asked for, the GPU, the address and the syndrome are in the error log. Otherwise calls return T3_OK, or T3_BAD_ACCESS

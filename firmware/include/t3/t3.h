@@ -381,9 +381,10 @@ enum t3_status t3_barrier(struct t3_context* context);
 /* An all-gather between the programs of all GPUs, over the hosts' own network, which needs no links: `all` gets the
  * `bytes` bytes at `mine` of each, up to 1 MiB, by the GPUs' numbers. All come to the same exchanges in the same order:
  * T3_MISMATCH on each when they differ in name or bytes. T3_TIMEOUT: the next call goes on with the same exchange. */
-enum t3_status t3_exchange(struct t3_context* context, const char* name, const void* mine, uint64_t bytes, void* all);
+enum t3_status t3_host_all_gather(struct t3_context* context, const char* name, const void* mine, uint64_t bytes,
+                                  void* all);
 /* Meets the programs of all GPUs by an exchange: the barrier of GPUs that no links join. */
-enum t3_status t3_meet_hosts(struct t3_context* context);
+enum t3_status t3_host_barrier(struct t3_context* context);
 
 /* Has the handler called when the line is raised, with the argument; NULL: no more. A handler runs between two calls of
  * the driver or of the HAL, or while one waits, and may call the driver. Handlers of a priority above its own interrupt

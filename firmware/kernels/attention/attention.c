@@ -189,7 +189,7 @@ static void run(struct t3_wave* wave) {
   const struct attention t = attention_of(wave);
   for (uint32_t i = 0; i < t.kept_count; ++i) t3_load(wave, kept(&t, i), rows_of(&t, t.kept[i], t.row, t.rows));
   for (uint32_t block = 0; block < t.ahead; ++block) load_block(wave, &t, block);
-  for (uint32_t i = 0; i < t.kept_count; ++i) t3_arrive(wave, kept(&t, i));
+  for (uint32_t i = 0; i < t.kept_count; ++i) t3_wait_tile(wave, kept(&t, i));
   for (uint32_t block = 0; block < t.blocks; ++block) {
     walk_block(wave, &t, block);
     if (block + t.ahead < t.blocks) load_block(wave, &t, block + t.ahead);
@@ -197,7 +197,7 @@ static void run(struct t3_wave* wave) {
   if (t.pass == T3_ATTENTION_FORWARD) work_on_scores(wave, &t, t.blocks - 1, 0, divide_by_weights);
   for (uint32_t i = 0; i < t.written_count; ++i)
     t3_store(wave, sum_of(&t, SUM + i), rows_of(&t, t.written[i], t.row, t.rows));
-  t3_drain(wave);
+  t3_fence(wave);
 }
 
 struct operands {

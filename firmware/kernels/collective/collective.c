@@ -92,7 +92,7 @@ static void move(struct t3_wave* wave, const struct t3_steps* steps, const struc
     t3_store(wave, piece->tile, at(piece, t3_on_gpu(transfer->to, transfer->target)));
   for (uint32_t i = 1; transfer->to_all && i < p->gpus; ++i)
     t3_store(wave, piece->tile, at(piece, t3_on_gpu(t3_other_gpu(p, i), transfer->target)));
-  t3_drain(wave);
+  t3_fence(wave);
 }
 
 /* Block `next` of the share, when its transfer has as many. */
@@ -160,8 +160,9 @@ static void await(struct t3_wave* wave, const struct t3_steps* steps, const stru
   const struct t3_collective_arguments* p = steps->arguments;
   const bool between = step->awaits_second;
   if (step->awaited == 0) return;
-  t3_await(wave, (struct t3_counter){.address = counter(wave, steps, p->gpu, T3_SIGNALS_VALUE_OFFSET, between),
-                                     .threshold = (between ? p->between_epoch : p->signal_epoch) + step->awaited});
+  t3_wait_counter(wave,
+                  (struct t3_counter){.address = counter(wave, steps, p->gpu, T3_SIGNALS_VALUE_OFFSET, between),
+                                      .threshold = (between ? p->between_epoch : p->signal_epoch) + step->awaited});
   take_time(wave, wave->device->ring_step_operations);
 }
 
@@ -182,9 +183,9 @@ static void run(struct t3_wave* wave) {
       await(wave, &steps, &share->step);
       open_share(wave, &steps, step, share);
     }
-    t3_meet(wave);
+    t3_workgroup_barrier(wave);
     while (share->next < share->end) move_next(wave, &steps, step, share->next++, share->step.transfers);
-    t3_meet(wave);
+    t3_workgroup_barrier(wave);
     if (leads) tell(wave, &steps, share->step.tells);
   }
 }

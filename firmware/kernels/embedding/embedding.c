@@ -25,7 +25,7 @@ static void run(struct t3_wave* wave) {
                                 .columns = e->dimension,
                                 .element = e->element});
   }
-  t3_drain(wave);
+  t3_fence(wave);
 }
 
 /* Where results go. */

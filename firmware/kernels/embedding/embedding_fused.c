@@ -89,11 +89,11 @@ static void tell_owner(struct t3_wave* wave, const struct t3_embedding* e, const
   const struct t3_embedding_fused_arguments* p = wave->arguments;
   const uint64_t ready = 1;
   if (!is_reached(wave, s)) {
-    t3_show(wave, "sends a slice", T3_NO_TILE);
+    t3_trace_span(wave, "sends a slice", T3_NO_TILE);
     send_slice(wave, e, s);
     return;
   }
-  t3_note(wave, s->owner == p->gpu ? "own slice complete" : "slice of another GPU complete", 0);
+  t3_trace_mark(wave, s->owner == p->gpu ? "own slice complete" : "slice of another GPU complete", 0);
   t3_write(wave, flag_of(p, e, s), &ready, sizeof ready);
 }
 
@@ -110,7 +110,7 @@ static void compute(struct t3_wave* wave, const struct t3_pooling* pooling, uint
   const struct t3_embedding* e = &pooling->embedding;
   uint32_t table = 0;
   const struct slice s = slice_of(p, e, bag, &table);
-  t3_show(wave, s.owner == p->gpu ? "own slice" : "slice of another GPU", T3_NO_TILE);
+  t3_trace_span(wave, s.owner == p->gpu ? "own slice" : "slice of another GPU", T3_NO_TILE);
   t3_pool(wave, pooling, table, s.sample);
   const uint64_t at_owner = t3_on_gpu(s.owner, p->out) + t3_embedding_out_offset(e, s.sample, p->gpu, table, p->gpus);
   const bool reached = is_reached(wave, &s);
@@ -120,7 +120,7 @@ static void compute(struct t3_wave* wave, const struct t3_pooling* pooling, uint
                               .columns = e->dimension,
                               .element = e->element,
                               .uncached = !reached}); /* the NIC reads memory */
-  t3_drain(wave);
+  t3_fence(wave);
   if (is_last(wave, e, &s)) tell_owner(wave, e, &s);
 }
 
@@ -128,13 +128,13 @@ static void compute(struct t3_wave* wave, const struct t3_pooling* pooling, uint
 static void await_slices(struct t3_wave* wave, const struct t3_embedding* e, uint64_t first, uint64_t step) {
   const struct t3_embedding_fused_arguments* p = wave->arguments;
   const uint64_t flags = t3_embedding_ready_bytes(e, p->gpu, p->gpus) / T3_FLAG_BYTES;
-  t3_show(wave, "awaits slices", T3_NO_TILE);
+  t3_trace_span(wave, "awaits slices", T3_NO_TILE);
   for (uint64_t flag = first; flag < flags; flag += step)
-    if (!t3_await_value(wave, (struct t3_condition){.address = p->ready + flag * T3_FLAG_BYTES,
-                                                    .bytes = T3_FLAG_BYTES,
-                                                    .comparison = T3_EQUAL,
-                                                    .mask = UINT64_MAX,
-                                                    .value = 1}))
+    if (!t3_wait_value(wave, (struct t3_condition){.address = p->ready + flag * T3_FLAG_BYTES,
+                                                   .bytes = T3_FLAG_BYTES,
+                                                   .comparison = T3_EQUAL,
+                                                   .mask = UINT64_MAX,
+                                                   .value = 1}))
       return;
 }
 
@@ -144,7 +144,7 @@ static bool open_heap(struct t3_wave* wave) {
   if (p->heap_table == 0) return true;
   const bool opened =
       wave->wave != 0 || t3_shmem_open(wave, p->heap_table, wave->workgroup % p->contexts, wave->local) == T3_OK;
-  t3_meet(wave);
+  t3_workgroup_barrier(wave);
   return opened;
 }
 
@@ -156,7 +156,7 @@ static void run(struct t3_wave* wave) {
   if (!open_heap(wave)) return;
   for (uint64_t bag = first; bag < (uint64_t)e->global_batch * e->tables_per_gpu; bag += step)
     compute(wave, &pooling, bag);
-  t3_drain(wave);
+  t3_fence(wave);
   await_slices(wave, e, first, step);
 }
 

@@ -46,23 +46,23 @@ static void send(struct t3_wave* wave, const struct t3_embedding* e, uint32_t ow
                              .columns = tile.columns,
                              .element = e->element,
                              .at_once = true};
-  t3_show(wave, gpu == p->gpu ? "own gradients" : "sends gradients", T3_NO_TILE);
+  t3_trace_span(wave, gpu == p->gpu ? "own gradients" : "sends gradients", T3_NO_TILE);
   t3_load(wave, tile, access);
   access.address = t3_on_gpu(gpu, p->gradients) + sample * bytes;
   t3_store(wave, tile, access);
-  t3_drain(wave);
+  t3_fence(wave);
   t3_write(wave, flag_of(p, gpu, sample), &ready, sizeof ready);
 }
 
 static bool update(struct t3_wave* wave, const struct t3_pooling* pooling, uint32_t sample) {
   const struct t3_embedding_update_fused_arguments* p = wave->arguments;
   const struct t3_embedding* e = &pooling->embedding;
-  t3_show(wave, "updates", T3_NO_TILE);
-  if (!t3_await_value(wave, (struct t3_condition){.address = flag_of(p, p->gpu, sample),
-                                                  .bytes = T3_FLAG_BYTES,
-                                                  .comparison = T3_EQUAL,
-                                                  .mask = UINT64_MAX,
-                                                  .value = 1}))
+  t3_trace_span(wave, "updates", T3_NO_TILE);
+  if (!t3_wait_value(wave, (struct t3_condition){.address = flag_of(p, p->gpu, sample),
+                                                 .bytes = T3_FLAG_BYTES,
+                                                 .comparison = T3_EQUAL,
+                                                 .mask = UINT64_MAX,
+                                                 .value = 1}))
     return false;
   for (uint32_t table = 0; table < e->tables_per_gpu; ++table)
     t3_update_bag(wave, pooling, table, sample,
@@ -79,7 +79,7 @@ static void run(struct t3_wave* wave) {
   const uint64_t rounds = t3_embedding_samples(e, 0, p->gpus), own = t3_embedding_samples(e, p->gpu, p->gpus);
   for (uint64_t turn = first; turn < own * p->gpus; turn += step)
     send(wave, e, (uint32_t)(turn / p->gpus), receiver(p, turn % p->gpus));
-  t3_drain(wave);
+  t3_fence(wave);
   for (uint64_t turn = first; turn < rounds * p->gpus; turn += step) {
     const uint32_t gpu = sender(p, turn % p->gpus), row = (uint32_t)(turn / p->gpus);
     if (row < t3_embedding_samples(e, gpu, p->gpus) && !update(wave, &pooling, first_of(e, gpu, p->gpus) + row)) return;

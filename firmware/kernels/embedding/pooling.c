@@ -22,7 +22,7 @@ static void load_integers(struct t3_wave* wave, uint32_t tile, uint64_t address,
   const uint32_t columns = count * (T3_POOLING_INDEX_BYTES / 4);
   const struct t3_tile integers = {.index = tile, .rows = 1, .columns = columns, .element = T3_FP32};
   t3_load(wave, integers, (struct t3_access){.address = address, .rows = 1, .columns = columns, .element = T3_FP32});
-  t3_arrive(wave, integers);
+  t3_wait_tile(wave, integers);
 }
 
 /* Where the next one begins is where this one ends; the last one ends with the numbers. */
@@ -79,7 +79,7 @@ void t3_pool(struct t3_wave* wave, const struct t3_pooling* p, uint32_t table, u
     for (; loaded < g.bag.count && loaded < number + wave->device->gather_rows_in_flight; ++loaded)
       load_row(wave, &g, loaded);
     if (number == 0)
-      t3_arrive(wave, t3_pooling_sum(e));
+      t3_wait_tile(wave, t3_pooling_sum(e));
     else
       t3_add(wave, t3_pooling_sum(e), tile_of(wave, e, number));
   }
@@ -104,7 +104,7 @@ void t3_update_bag(struct t3_wave* wave, const struct t3_pooling* p, uint32_t ta
   load_indices(wave, &g, table, sample);
   struct t3_access access = {.address = gradient, .rows = 1, .columns = e->dimension, .element = e->element};
   t3_load(wave, t3_pooling_sum(e), access);
-  t3_arrive(wave, t3_pooling_sum(e));
+  t3_wait_tile(wave, t3_pooling_sum(e));
   const struct factor factor = {e->dimension, -(e->mean ? rate / (float)g.bag.count : rate)};
   const struct t3_vector_work work = {.operations = e->dimension,
                                       .operands = 1,
@@ -116,7 +116,7 @@ void t3_update_bag(struct t3_wave* wave, const struct t3_pooling* p, uint32_t ta
     access.address = g.table_address + g.bag.rows[number] * t3_embedding_row_bytes(e);
     t3_update(wave, t3_pooling_sum(e), access);
   }
-  t3_drain(wave);
+  t3_fence(wave);
 }
 
 bool t3_check_pooling(struct t3_check* check, const struct t3_pooling* p, uint32_t gpus) {

@@ -80,7 +80,7 @@ static void move(struct t3_wave* wave, const struct blocks* blocks, const struct
   access.address = rows->to + row * rows->to_stride + offset;
   access.stride = rows->to_stride;
   t3_store(wave, tile, access);
-  t3_drain(wave);
+  t3_fence(wave);
 }
 
 static uint64_t counter(const struct t3_wave* wave, uint32_t gpu, uint64_t offset) {
@@ -98,8 +98,8 @@ static void meet_the_others(struct t3_wave* wave) {
   const struct t3_places places = places_of(p);
   for (uint32_t i = 1; i < p->gpus; ++i)
     t3_signal(wave, (struct t3_counter){.address = counter(wave, t3_other_of(&places, i), T3_SIGNALS_ADD_OFFSET)});
-  t3_await(wave, (struct t3_counter){.address = counter(wave, p->gpu, T3_SIGNALS_VALUE_OFFSET),
-                                     .threshold = p->signal_epoch + p->gpus - 1});
+  t3_wait_counter(wave, (struct t3_counter){.address = counter(wave, p->gpu, T3_SIGNALS_VALUE_OFFSET),
+                                            .threshold = p->signal_epoch + p->gpus - 1});
 }
 
 static void run(struct t3_wave* wave) {
@@ -115,7 +115,7 @@ static void run(struct t3_wave* wave) {
     const struct rows rows = rows_for(p, turn == p->gpus ? p->gpu : t3_other_of(&places, turn));
     if (block < block_count(&blocks, rows.samples)) move(wave, &blocks, &rows, block);
   }
-  t3_meet(wave);
+  t3_workgroup_barrier(wave);
   if (wave->wave == 0 && p->received == 0) meet_the_others(wave);
 }
 

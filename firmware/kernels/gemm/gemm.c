@@ -75,9 +75,9 @@ static void store_wavefront(struct t3_wave* wave, const struct gemm* g, uint32_t
 static void run(struct t3_wave* wave) {
   const struct gemm g = gemm_of(wave);
   t3_multiply_tile(wave, &g.factors, g.place);
-  t3_show(wave, "store", g.tile);
+  t3_trace_span(wave, "store", g.tile);
   for (uint32_t wavefront = 0; wavefront < g.grid.wavefronts; ++wavefront) store_wavefront(wave, &g, wavefront);
-  t3_drain(wave);
+  t3_fence(wave);
 }
 
 struct operands {

@@ -106,8 +106,8 @@ static void run(struct t3_wave* wave) {
     store_tile(wave, &experts, &grid, place);
   }
   if (!told) tell_all(wave, &flags);
-  t3_show(wave, "awaits results", p->gpu);
-  t3_drain(wave);
+  t3_trace_span(wave, "awaits results", p->gpu);
+  t3_fence(wave);
   t3_await_peers(wave, &flags, 0);
 }
 

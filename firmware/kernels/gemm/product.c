@@ -3,22 +3,22 @@
 struct tile_product {
   const struct t3_factors* factors;
   struct t3_rectangle place;
-  uint32_t depth, slabs, ahead;
+  uint32_t depth, k_tiles, ahead;
 };
 
-static uint32_t depth_of(const struct tile_product* p, uint32_t slab) {
-  return t3_smaller(p->depth, p->factors->k - slab * p->depth);
+static uint32_t depth_of(const struct tile_product* p, uint32_t k_tile) {
+  return t3_smaller(p->depth, p->factors->k - k_tile * p->depth);
 }
 
-/* `ahead` slabs have tiles; the one after them takes the tiles of the first. */
-static struct t3_tile slab_of_a(const struct tile_product* p, uint32_t slab) {
-  const uint32_t index = 1 + 2 * (slab % p->ahead), depth = depth_of(p, slab);
+/* `ahead` K tiles have tiles; the one after them takes the tiles of the first. */
+static struct t3_tile k_tile_of_a(const struct tile_product* p, uint32_t k_tile) {
+  const uint32_t index = 1 + 2 * (k_tile % p->ahead), depth = depth_of(p, k_tile);
   if (p->factors->transpose_a) return (struct t3_tile){index, depth, p->place.rows, T3_FP32};
   return (struct t3_tile){index, p->place.rows, depth, T3_FP32};
 }
 
-static struct t3_tile slab_of_b(const struct tile_product* p, uint32_t slab) {
-  const uint32_t index = 2 + 2 * (slab % p->ahead), depth = depth_of(p, slab);
+static struct t3_tile k_tile_of_b(const struct tile_product* p, uint32_t k_tile) {
+  const uint32_t index = 2 + 2 * (k_tile % p->ahead), depth = depth_of(p, k_tile);
   if (p->factors->transpose_b) return (struct t3_tile){index, p->place.columns, depth, T3_FP32};
   return (struct t3_tile){index, depth, p->place.columns, T3_FP32};
 }
@@ -35,35 +35,35 @@ static void load(struct t3_wave* wave, const struct tile_product* p, struct t3_t
                              .element = element});
 }
 
-static void load_slab(struct t3_wave* wave, const struct tile_product* p, uint32_t slab) {
+static void load_k_tile(struct t3_wave* wave, const struct tile_product* p, uint32_t k_tile) {
   const struct t3_factors* f = p->factors;
-  const uint32_t k = slab * p->depth;
+  const uint32_t k = k_tile * p->depth;
   const bool a_lies = f->transpose_a, b_lies = f->transpose_b;
-  load(wave, p, slab_of_a(p, slab), f->a, f->lda, a_lies ? k : p->place.row, a_lies ? p->place.row : k);
-  load(wave, p, slab_of_b(p, slab), f->b, f->ldb, b_lies ? p->place.column : k, b_lies ? k : p->place.column);
+  load(wave, p, k_tile_of_a(p, k_tile), f->a, f->lda, a_lies ? k : p->place.row, a_lies ? p->place.row : k);
+  load(wave, p, k_tile_of_b(p, k_tile), f->b, f->ldb, b_lies ? p->place.column : k, b_lies ? k : p->place.column);
 }
 
-static void multiply_slab(struct t3_wave* wave, const struct tile_product* p, uint32_t slab) {
+static void multiply_k_tile(struct t3_wave* wave, const struct tile_product* p, uint32_t k_tile) {
   const struct t3_factors* f = p->factors;
   t3_multiply(wave, (struct t3_product){.sum = t3_product_sums(p->place),
-                                        .a = slab_of_a(p, slab),
-                                        .b = slab_of_b(p, slab),
+                                        .a = k_tile_of_a(p, k_tile),
+                                        .b = k_tile_of_b(p, k_tile),
                                         .m = f->tile_rows,
                                         .n = f->tile_columns,
-                                        .k = depth_of(p, slab),
+                                        .k = depth_of(p, k_tile),
                                         .transpose_a = f->transpose_a,
                                         .transpose_b = f->transpose_b,
-                                        .adds = slab != 0});
+                                        .adds = k_tile != 0});
 }
 
 void t3_multiply_tile(struct t3_wave* wave, const struct t3_factors* factors, struct t3_rectangle place) {
   struct tile_product p = {.factors = factors, .place = place, .depth = wave->device->slab_depth};
-  p.slabs = t3_divide_up(factors->k, p.depth);
-  p.ahead = t3_smaller(p.slabs, wave->device->prefetch_slabs);
-  for (uint32_t slab = 0; slab < p.ahead; ++slab) load_slab(wave, &p, slab);
-  for (uint32_t slab = 0; slab < p.slabs; ++slab) {
-    multiply_slab(wave, &p, slab);
-    if (slab + p.ahead < p.slabs) load_slab(wave, &p, slab + p.ahead);
+  p.k_tiles = t3_divide_up(factors->k, p.depth);
+  p.ahead = t3_smaller(p.k_tiles, wave->device->prefetch_slabs);
+  for (uint32_t k_tile = 0; k_tile < p.ahead; ++k_tile) load_k_tile(wave, &p, k_tile);
+  for (uint32_t k_tile = 0; k_tile < p.k_tiles; ++k_tile) {
+    multiply_k_tile(wave, &p, k_tile);
+    if (k_tile + p.ahead < p.k_tiles) load_k_tile(wave, &p, k_tile + p.ahead);
   }
 }
 

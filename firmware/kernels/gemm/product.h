@@ -1,4 +1,4 @@
-/* The product of which a workgroup computes a tile: slabs of a's rows and b's columns are loaded ahead of their use,
+/* The product of which a workgroup computes a tile: K tiles of a's rows and b's columns are loaded ahead of their use,
  * and their products added up. */
 #ifndef T3_KERNELS_GEMM_PRODUCT_H
 #define T3_KERNELS_GEMM_PRODUCT_H

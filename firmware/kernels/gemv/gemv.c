@@ -18,7 +18,7 @@ static void run(struct t3_wave* wave) {
     t3_store(wave, t3_slice_tile(g, slice, T3_SLICE_SUMS),
              t3_slice_access(g, slice, p->out + slice * g->slice * t3_element_bytes(g->element)));
   }
-  t3_drain(wave);
+  t3_fence(wave);
 }
 
 static struct t3_matrices out_of(const struct t3_gemv_arguments* p) {

@@ -47,7 +47,7 @@ static void compute_for(struct t3_wave* wave, const struct t3_product_by_slices*
   const struct t3_gemv* g = &product->gemv;
   const struct t3_peer_flags flags = flags_of(p);
   const struct owned owned = owned_by(p, g, owner);
-  t3_show(wave, "slices of another GPU", owner);
+  t3_trace_span(wave, "slices of another GPU", owner);
   for (uint64_t i = wave->workgroup; i < owned.count; i += wave->workgroups) {
     t3_multiply_slice(wave, product, owned.first + i);
     t3_store(wave, t3_slice_tile(g, owned.first + i, T3_SLICE_SUMS),
@@ -76,7 +76,7 @@ static bool compute_own(struct t3_wave* wave, const struct t3_product_by_slices*
   const struct t3_gemv_all_reduce_arguments* p = wave->arguments;
   const struct t3_peer_flags flags = flags_of(p);
   const struct owned owned = owned_by(p, &product->gemv, p->gpu);
-  t3_show(wave, "own slices", p->gpu);
+  t3_trace_span(wave, "own slices", p->gpu);
   for (uint64_t i = wave->workgroup; i < owned.count; i += wave->workgroups) {
     t3_multiply_slice(wave, product, owned.first + i);
     if (!t3_await_peers(wave, &flags, RESULTS_HERE)) return false;
@@ -92,8 +92,8 @@ static void run(struct t3_wave* wave) {
   const struct t3_peer_flags flags = flags_of(p);
   for (uint32_t i = 1; i < p->gpus; ++i) compute_for(wave, &product, (p->gpu + i) % p->gpus);
   if (!compute_own(wave, &product)) return;
-  t3_show(wave, "awaits sums", p->gpu);
-  t3_drain(wave);
+  t3_trace_span(wave, "awaits sums", p->gpu);
+  t3_fence(wave);
   t3_await_peers(wave, &flags, SUMS_HERE);
 }
 

@@ -102,8 +102,8 @@ static void signal_receiver(struct t3_wave* wave, const struct ring* r, uint32_t
 }
 
 static void await_sender(struct t3_wave* wave, const struct ring* r, uint32_t step) {
-  t3_await(wave, (struct t3_counter){.address = counter(wave, r, r->arguments.out, T3_SIGNALS_VALUE_OFFSET),
-                                     .threshold = r->arguments.signal_epoch + step});
+  t3_wait_counter(wave, (struct t3_counter){.address = counter(wave, r, r->arguments.out, T3_SIGNALS_VALUE_OFFSET),
+                                            .threshold = r->arguments.signal_epoch + step});
 }
 
 static void open_share(const struct t3_wave* wave, const struct ring* r, uint32_t step, struct share* share) {
@@ -138,7 +138,7 @@ static void move_block(struct t3_wave* wave, const struct ring* r, uint32_t step
     t3_update(wave, local, at(r, p->peer_out, block));
   else
     t3_store(wave, local, at(r, is_last(r, step) ? p->out : sent_to(r), block));
-  t3_drain(wave);
+  t3_fence(wave);
 }
 
 static void run(struct t3_wave* wave, const struct ring* r) {
@@ -147,12 +147,12 @@ static void run(struct t3_wave* wave, const struct ring* r) {
     const bool leads = wave->wave == 0, moves = !is_last(r, step) || is_staged(r);
     if (leads && step != 0) await_sender(wave, r, step);
     if (leads && moves) open_share(wave, r, step, share);
-    t3_meet(wave);
+    t3_workgroup_barrier(wave);
     while (moves && share->next < share->end) {
       const struct t3_chunk_block block = t3_chunk_block_of(&share->blocks, share->next++);
       move_block(wave, r, step, &block);
     }
-    t3_meet(wave);
+    t3_workgroup_barrier(wave);
     if (leads && !is_last(r, step)) signal_receiver(wave, r, step);
   }
 }

@@ -60,7 +60,7 @@ static void load_piece(struct t3_wave* wave, const struct rows* r, uint32_t piec
   for (uint32_t o = 0; o < T3_ROWS_OPERANDS; ++o)
     if (has(r->traits->reads, o)) t3_load(wave, r->operands[o].tile, piece_of(r, o, piece));
   for (uint32_t o = 0; o < T3_ROWS_OPERANDS; ++o)
-    if (has(r->traits->reads, o)) t3_arrive(wave, r->operands[o].tile);
+    if (has(r->traits->reads, o)) t3_wait_tile(wave, r->operands[o].tile);
 }
 
 static void compute(struct t3_wave* wave, const struct rows* r) {
@@ -89,7 +89,7 @@ static void run(struct t3_wave* wave) {
   for (uint32_t piece = 0; piece < r.pieces; ++piece)
     for (uint32_t o = 0; o < T3_ROWS_OPERANDS; ++o)
       if (has(r.traits->writes, o)) t3_store(wave, r.operands[o].tile, piece_of(&r, o, piece));
-  t3_drain(wave);
+  t3_fence(wave);
 }
 
 /* A workgroup reads all of its rows before it writes them: a matrix may be written in the place where it is read. A
