@@ -22,7 +22,7 @@ class DmaAccesses {
     return transaction;
   }
 
-  void begin_epoch() { ++generation_; }
+  void begin_generation() { ++generation_; }
   bool is_stale(const tlm::tlm_generic_payload& transaction) const {
     return token_of(transaction) >> 32 != generation_;
   }

@@ -41,7 +41,7 @@ DmaEngine::DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& p
 
 /// What has been sent and no memory has taken is lost; answers to anything that was under way find nobody who asked.
 void DmaEngine::reset() {
-  accesses_.begin_epoch();
+  accesses_.begin_generation();
   while (!events_.empty()) {
     const Event event = events_.pop();
     if (event.transaction != nullptr && event.what != Event::taken) event.transaction->release();

@@ -18,7 +18,7 @@ void ChunkMirror::request(int, tlm::tlm_generic_payload& transaction, Picosecond
   if (extension.operation == Operation::request) {
     if (errors.size() != 0)
       errors->report("links", {static_cast<std::uint32_t>(Status::no_peer), transaction.get_address(),
-                               describe(*extension.asked) +
+                               describe(*extension.fabric.asked) +
                                    ": one GPU stands for all (simulate mirror), so that there is no memory of others "
                                    "to read: a run that simulates all GPUs expected"});
     transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);

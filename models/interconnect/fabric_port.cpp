@@ -93,7 +93,7 @@ void FabricPort::request(int source, tlm::tlm_generic_payload& transaction, Pico
   } else if (const Operation operation = extension_of(transaction).operation;
              source < first_ingress && (operation == Operation::load || operation == Operation::fetch_add)) {
     ask(transaction, source, hop, delay);
-  } else if (!is_packet(transaction) || (source < first_ingress && extension_of(transaction).asked != nullptr)) {
+  } else if (!is_packet(transaction) || (source < first_ingress && extension_of(transaction).fabric.asked != nullptr)) {
     registers.report(Status::invalid_argument, address,
                      describe(transaction) + ": loads, fetch-and-adds, stores and updates of other GPUs expected");
     transaction.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
@@ -112,10 +112,10 @@ void FabricPort::forward(tlm::tlm_generic_payload& transaction, int source, cons
       refuse_of_an_earlier_generation(transaction);
       return answer(source, transaction, delay);
     }
-    extension.sender_generation_since = &generation_since_;
+    extension.fabric.sender_generation_since = &generation_since_;
   }
-  extension.lane.channel = channel_of(hop, transaction);
-  extension.lane.input = static_cast<std::uint16_t>(source < first_ingress ? 0 : source - first_ingress + 1);
+  extension.fabric.lane.channel = channel_of(hop, transaction);
+  extension.fabric.lane.input = static_cast<std::uint16_t>(source < first_ingress ? 0 : source - first_ingress + 1);
   if (extension.traffic != TrafficClass::control) sent_[hop.port] += extension.shape.bytes();
   pending_.add({&transaction, source});
   egress[hop.port]->send(transaction, delay);
@@ -302,11 +302,11 @@ void FabricPort::control_write(tlm::tlm_generic_payload& transaction, sc_core::s
   Transaction& packet = pool_.make(Operation::store, address, {1, bytes, 0});
   packet.extension().cached = false;
   packet.extension().token = resets_;
-  packet.extension().sender_generation_since = &generation_since_;
+  packet.extension().fabric.sender_generation_since = &generation_since_;
   if (!address_map::is_hbm(address)) packet.extension().ring = own_;
   packet.attach_buffer();
   std::memcpy(packet.get_data_ptr(), transaction.get_data_ptr(), bytes);
-  packet.extension().lane.channel = hop.channel;
+  packet.extension().fabric.lane.channel = hop.channel;
   pending_.add({&packet, from_control});
   egress[hop.port]->send(packet, from_sc_time(delay));
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);

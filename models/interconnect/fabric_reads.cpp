@@ -39,11 +39,11 @@ void FabricPort::ask(tlm::tlm_generic_payload& read, int source, const Hop& hop,
   request.set_data_ptr(nullptr);
   DataExtension& extension = request.extension();
   extension.operation = Operation::request;
-  extension.asked = &read;
+  extension.fabric.asked = &read;
   extension.traffic = TrafficClass::control;
   extension.producer = {no_workgroup, no_wavefront, gpu_};
-  extension.sender_generation_since = &generation_since_;
-  extension.lane = {channel_of(hop, request), 0};
+  extension.fabric.sender_generation_since = &generation_since_;
+  extension.fabric.lane = {channel_of(hop, request), 0};
   pending_.add({&request, source});
   egress[hop.port]->send(request, delay);
 }
@@ -72,9 +72,9 @@ void FabricPort::end_read(tlm::tlm_generic_payload& read, Picoseconds delay) {
 }
 
 void FabricPort::serve(tlm::tlm_generic_payload& request, int source, Picoseconds delay) {
-  const DataExtension& asked = extension_of(*extension_of(request).asked);
+  const DataExtension& asked = extension_of(*extension_of(request).fabric.asked);
   Transaction& read = pool_.make(asked.operation, request.get_address(), asked.shape);
-  read.set_data_ptr(extension_of(request).asked->get_data_ptr());
+  read.set_data_ptr(extension_of(request).fabric.asked->get_data_ptr());
   DataExtension& extension = read.extension();
   extension.stream = Stream::communication;
   extension.cached = false;
@@ -83,7 +83,7 @@ void FabricPort::serve(tlm::tlm_generic_payload& request, int source, Picosecond
   extension.addend = asked.addend;
   extension.real = asked.real;
   extension.made = asked.made;
-  extension.sender_generation_since = extension_of(request).sender_generation_since;
+  extension.fabric.sender_generation_since = extension_of(request).fabric.sender_generation_since;
   hand_over({&read, source, &request});
   memory.send(read, delay);
 }
@@ -118,9 +118,9 @@ void FabricPort::send_answer(tlm::tlm_generic_payload& request, int source, Pico
   DataExtension& extension = answer.extension();
   extension.stream = Stream::communication;
   extension.cached = false;
-  extension.asked = of_request.asked;
-  extension.traffic = extension_of(*of_request.asked).traffic;
-  extension.lane = {channel_of(hop, answer), 0};
+  extension.fabric.asked = of_request.fabric.asked;
+  extension.traffic = extension_of(*of_request.fabric.asked).traffic;
+  extension.fabric.lane = {channel_of(hop, answer), 0};
   if (extension.traffic != TrafficClass::control) sent_[hop.port] += extension.shape.bytes();
   pending_.add({&answer, own_answers, &request});
   egress[hop.port]->send(answer, delay);
@@ -139,7 +139,7 @@ void FabricPort::answer_left(Transaction& answer, tlm::tlm_generic_payload*& req
 /// The read has the place for its data.
 void FabricPort::take_answer(tlm::tlm_generic_payload& answer, int source, Picoseconds delay) {
   const DataExtension& extension = extension_of(answer);
-  tlm::tlm_generic_payload& read = *extension.asked;
+  tlm::tlm_generic_payload& read = *extension.fabric.asked;
   if (extension.traffic != TrafficClass::control)
     received_[static_cast<std::size_t>(source - first_ingress)] += extension.shape.bytes();
   answer.set_response_status(tlm::TLM_OK_RESPONSE);

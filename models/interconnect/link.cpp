@@ -41,7 +41,7 @@ void Link::step() {
     const Event event = events_.pop();
     switch (event.what) {
       case Event::arrival:
-        queue_of(extension_of(*event.transaction).lane).packets.push_back({event.transaction, now()});
+        queue_of(extension_of(*event.transaction).fabric.lane).packets.push_back({event.transaction, now()});
         break;
       case Event::sent:
         if (event.bytes == slice_) slice_sent();
@@ -125,7 +125,7 @@ void Link::start() {
 Picoseconds Link::first_possible(const Queue& queue) const {
   const auto [packet, since] = queue.packets.front();
   if (since != now()) return now();
-  const Picoseconds head = std::max(now() - std::min(now(), extension_of(*packet).lead), idle_since_);
+  const Picoseconds head = std::max(now() - std::min(now(), extension_of(*packet).fabric.lead), idle_since_);
   std::uint64_t buffered = buffered_[queue.lane.channel];
   for (auto credit = credits_.rbegin(); credit != credits_.rend() && credit->time > head; ++credit) {
     if (credit->channel != queue.lane.channel) continue;
@@ -250,8 +250,8 @@ void Link::finish(tlm::tlm_generic_payload& transaction, Picoseconds lead) {
     return;
   }
   Transaction& relay = pool_.relay(transaction);
-  relay.generation = extension_of(transaction).lane.channel;  // the next link has its own lane for it
-  relay.extension().lead = lead;
+  relay.generation = extension_of(transaction).fabric.lane.channel;  // the next link has its own lane for it
+  relay.extension().fabric.lead = lead;
   out.send(relay, parameters_.latency);
   transaction.release();  // the relay holds it
 }

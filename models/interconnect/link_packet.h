@@ -29,7 +29,7 @@ inline bool is_packet(tlm::tlm_generic_payload& transaction) {
 inline std::uint64_t payload_bytes_of(tlm::tlm_generic_payload& transaction) {
   const DataExtension& extension = extension_of(transaction);
   if (extension.operation != Operation::request) return extension.shape.bytes();
-  return extension_of(*extension.asked).operation == Operation::fetch_add ? extension.shape.bytes() : 0;
+  return extension_of(*extension.fabric.asked).operation == Operation::fetch_add ? extension.shape.bytes() : 0;
 }
 
 /// The virtual channel in which it takes this hop.

@@ -33,7 +33,7 @@ void Switch::request(int port, tlm::tlm_generic_payload& transaction, Picosecond
   if (!is_packet(transaction)) return refuse(receiver, transaction, tlm::TLM_COMMAND_ERROR_RESPONSE, delay);
   const DataExtension& extension = extension_of(transaction);
   if (extension.operation == Operation::answer)
-    if (Sum* const sum = sum_with(extension.asked)) return take_part(*sum, receiver, transaction, delay);
+    if (Sum* const sum = sum_with(extension.fabric.asked)) return take_part(*sum, receiver, transaction, delay);
   const std::uint64_t gpu = address_map::gpu_of(transaction.get_address());
   if (gpu == address_map::all_gpus && reduces_)
     return extension.operation == Operation::request ? ask_all(receiver, transaction, delay)
@@ -52,7 +52,7 @@ void Switch::refuse(std::size_t receiver, tlm::tlm_generic_payload& transaction,
 void Switch::forward(std::size_t receiver, tlm::tlm_generic_payload& transaction, const Hop& hop, Picoseconds delay) {
   Transaction& relay = pool_.relay(transaction);
   relay.generation = static_cast<std::uint32_t>(receiver);
-  relay.extension().lane = {channel_of(hop, transaction), static_cast<std::uint16_t>(receiver + 1)};
+  relay.extension().fabric.lane = {channel_of(hop, transaction), static_cast<std::uint16_t>(receiver + 1)};
   egress[hop.port]->send(relay, delay + latency_);
 }
 
@@ -64,7 +64,7 @@ void Switch::pass_to_all(std::size_t receiver, tlm::tlm_generic_payload& transac
     const Hop hop = hop_to(route_, gpu);
     relay.generation = static_cast<std::uint32_t>(receiver);
     relay.set_address(address_map::on_gpu(gpu, local));
-    relay.extension().lane = {channel_of(hop, transaction), static_cast<std::uint16_t>(receiver + 1)};
+    relay.extension().fabric.lane = {channel_of(hop, transaction), static_cast<std::uint16_t>(receiver + 1)};
     egress[hop.port]->send(relay, delay + latency_);
   }
 }

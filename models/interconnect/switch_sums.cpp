@@ -26,7 +26,7 @@ void add_all(ElementType element, const std::vector<Transaction*>& parts, tlm::t
 }  // namespace
 
 void Switch::ask_all(std::size_t receiver, tlm::tlm_generic_payload& request, Picoseconds delay) {
-  tlm::tlm_generic_payload& read = *extension_of(request).asked;
+  tlm::tlm_generic_payload& read = *extension_of(request).fabric.asked;
   const DataExtension& asked = extension_of(read);
   if (asked.operation != Operation::load || asked.shape.row_bytes % bytes_of(asked.element) != 0)
     return refuse(receiver, request, tlm::TLM_COMMAND_ERROR_RESPONSE, delay);
@@ -47,8 +47,8 @@ void Switch::ask_all(std::size_t receiver, tlm::tlm_generic_payload& request, Pi
     Transaction& relay = pool_.relay(request);
     const Hop hop = hop_to(route_, neighbours_[i]);
     relay.set_address(sum.parts[i]->get_address());
-    relay.extension().asked = sum.parts[i];
-    relay.extension().lane = {channel_of(hop, request), static_cast<std::uint16_t>(receiver + 1)};
+    relay.extension().fabric.asked = sum.parts[i];
+    relay.extension().fabric.lane = {channel_of(hop, request), static_cast<std::uint16_t>(receiver + 1)};
     egress[hop.port]->send(relay, delay + latency_);
   }
 }
@@ -111,7 +111,7 @@ void Switch::respond_to_ended() {
 
 void Switch::send_sum(const Sum& sum) {
   const DataExtension& of_request = extension_of(*sum.request);
-  tlm::tlm_generic_payload& read = *of_request.asked;
+  tlm::tlm_generic_payload& read = *of_request.fabric.asked;
   const DataExtension& asked = extension_of(read);
   if (read.get_data_ptr() != nullptr) add_all(asked.element, sum.parts, read);
   const std::uint16_t to = of_request.producer.gpu;
@@ -122,9 +122,9 @@ void Switch::send_sum(const Sum& sum) {
   DataExtension& extension = answer.extension();
   extension.stream = Stream::communication;
   extension.cached = false;
-  extension.asked = &read;
+  extension.fabric.asked = &read;
   extension.traffic = asked.traffic;
-  extension.lane = {channel_of(hop, answer), static_cast<std::uint16_t>(sum.receiver + 1)};
+  extension.fabric.lane = {channel_of(hop, answer), static_cast<std::uint16_t>(sum.receiver + 1)};
   egress[hop.port]->send(answer, sum.latest - now() + latency_);
 }
 
@@ -132,7 +132,7 @@ std::vector<std::string> Switch::diagnosis() const {
   std::vector<std::string> lines;
   for (const Sum& sum : sums_)
     lines.push_back(fmt::format("{}: the sum of {} GPUs for the {} waits for {} of their answers", name(),
-                                sum.parts.size(), describe(*extension_of(*sum.request).asked), sum.missing));
+                                sum.parts.size(), describe(*extension_of(*sum.request).fabric.asked), sum.missing));
   return lines;
 }
 

@@ -20,9 +20,9 @@ std::string text_of(const Producer& producer) {
 
 std::string describe(const tlm::tlm_generic_payload& transaction) {
   const DataExtension* extension = transaction.get_extension<DataExtension>();
-  if (extension != nullptr && extension->asked != nullptr)
+  if (extension != nullptr && extension->fabric.asked != nullptr)
     return fmt::format("{} {} the {}", name_of(extension->operation),
-                       extension->operation == Operation::request ? "for" : "to", describe(*extension->asked));
+                       extension->operation == Operation::request ? "for" : "to", describe(*extension->fabric.asked));
   return fmt::format("{} of {} bytes at {:#x}{}", operation_of(transaction, extension), transaction.get_data_length(),
                      transaction.get_address(), extension == nullptr ? "" : text_of(extension->producer));
 }

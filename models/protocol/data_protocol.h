@@ -83,6 +83,16 @@ inline bool operator<(const Lane& a, const Lane& b) {
   return a.channel != b.channel ? a.channel < b.channel : a.input < b.input;
 }
 
+/// What links and fabric ports write on a packet for the next one. Nobody else reads it, but for diagnoses and checks.
+struct FabricMarks {
+  Lane lane;             ///< on the next link, set by whose link it is
+  Picoseconds lead = 0;  ///< set by a link: how long before the last one its first packet has come
+  /// Of a request and of an answer: the load or fetch-and-add that they are about; null for everything else.
+  tlm::tlm_generic_payload* asked = nullptr;
+  /// Set by the links of the GPU that sends it: since when that has not been reset.
+  const Picoseconds* sender_generation_since = nullptr;
+};
+
 class DataExtension : public tlm::tlm_extension<DataExtension> {
  public:
   Stream stream = Stream::compute;
@@ -103,13 +113,8 @@ class DataExtension : public tlm::tlm_extension<DataExtension> {
   std::uint32_t refusal = 0;
   bool taken = false;        ///< set by the sender's socket: there has been a notice, only the response is missing
   std::uint8_t queue = 0;    ///< of kernels, at the sending GPU: who gives up a wait
-  Lane lane;                 ///< on the next link, set by whose link it is
-  Picoseconds lead = 0;      ///< set by a link: how long before the last one its first packet has come
   Picoseconds made = never;  ///< when; never: it is of no GPU that can be reset
-  /// Of a request and of an answer: the load or fetch-and-add that they are about; null for everything else.
-  tlm::tlm_generic_payload* asked = nullptr;
-  /// Set by the links of the GPU that sends it: since when that has not been reset.
-  const Picoseconds* sender_generation_since = nullptr;
+  FabricMarks fabric;        ///< on its way between GPUs
 
   tlm::tlm_extension_base* clone() const override { return new DataExtension(*this); }
   void copy_from(const tlm::tlm_extension_base& other) override { *this = static_cast<const DataExtension&>(other); }
@@ -121,8 +126,8 @@ inline constexpr std::uint64_t longest_delay = std::uint64_t{1} << 60;
 /// Whether what arrives at a GPU was made before this was reset the last time, or the GPU that has sent it: such
 /// stores, updates and signals are lost.
 inline bool is_of_an_earlier_generation(const DataExtension& extension, Picoseconds receiver_generation_since) {
-  return extension.made < receiver_generation_since ||
-         (extension.sender_generation_since != nullptr && extension.made < *extension.sender_generation_since);
+  return extension.made < receiver_generation_since || (extension.fabric.sender_generation_since != nullptr &&
+                                                        extension.made < *extension.fabric.sender_generation_since);
 }
 
 /// The answer to it.

@@ -75,7 +75,7 @@ const char* ProtocolChecker::changed(const Request& request, const tlm::tlm_gene
   if (extension->threshold != sent.threshold) return "threshold changed";
   if (extension->addend != sent.addend) return "addend changed";
   if (extension->real != sent.real) return "real changed";
-  if (extension->asked != sent.asked) return "what a request or answer is about changed";
+  if (extension->fabric.asked != sent.fabric.asked) return "what a request or answer is about changed";
   if (extension->token != sent.token) return "token changed";
   if (extension->queue != sent.queue) return "queue changed";
   return nullptr;

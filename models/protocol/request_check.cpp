@@ -75,7 +75,7 @@ const Malformed* malformed(const tlm::tlm_generic_payload& transaction, RequestR
   if (!in_address_space(transaction.get_address(), shape)) return &wraps;
   const bool adds = extension->operation == Operation::fetch_add;
   if (adds && (shape.rows != 1 || (length != 4 && length != 8))) return &bad_size;
-  if (is_message(extension->operation)) return extension->asked == nullptr ? &not_asked : nullptr;
+  if (is_message(extension->operation)) return extension->fabric.asked == nullptr ? &not_asked : nullptr;
   if ((rules.data || adds) && transaction.get_data_ptr() == nullptr && length != 0 &&
       extension->operation != Operation::wait)
     return &no_data;

@@ -65,7 +65,7 @@ class DataInitiator : public sc_core::sc_module {
     extension.real = access.real;
     extension.ring = access.ring;
     extension.queue = access.queue;
-    extension.lane = access.lane;
+    extension.fabric.lane = access.lane;
     if (access.operation == Operation::load || access.operation == Operation::fetch_add || !access.data.empty())
       transaction.attach_buffer();
     std::copy(access.data.begin(), access.data.end(), transaction.get_data_ptr());

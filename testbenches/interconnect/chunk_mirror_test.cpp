@@ -154,7 +154,7 @@ TEST_CASE("one GPU that stands for all has nobody to read from: loads and fetch-
   for (const Operation operation : {Operation::load, Operation::fetch_add}) {
     Transaction& read = pool.make(operation, address_map::on_gpu(1, 0x40), {1, 8, 0});
     Transaction& request = pool.make(Operation::request, read.get_address(), {1, 8, 0});
-    request.extension().asked = &read;
+    request.extension().fabric.asked = &read;
     const std::size_t number = bench.link.send(request);
     sc_core::sc_start();
     CHECK(bench.link.answer(number).status == tlm::TLM_ADDRESS_ERROR_RESPONSE);

@@ -124,7 +124,7 @@ TEST_CASE("a virtual channel without credits holds up no other one") {
 TEST_CASE("credits come back to the channel that gave them though the next link has another lane for the packet") {
   LaneBench bench(0);
   bench.receiver.serve = [](tlm::tlm_generic_payload& packet) {
-    extension_of(packet).lane = {0, 7};
+    extension_of(packet).fabric.lane = {0, 7};
     return tlm::TLM_OK_RESPONSE;
   };
   for (int i = 0; i < 12; ++i) bench.send({1, 0}, 4096);

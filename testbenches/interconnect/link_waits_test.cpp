@@ -42,8 +42,8 @@ struct WaitsBench {
   std::size_t send(const Lane& lane, std::uint32_t bytes, Picoseconds delay, Picoseconds lead = 0) {
     Transaction& store = pool.make(Operation::store, 0x1000, {1, bytes, 0});
     store.extension().traffic = TrafficClass::gemm_write;
-    store.extension().lane = lane;
-    store.extension().lead = lead;
+    store.extension().fabric.lane = lane;
+    store.extension().fabric.lead = lead;
     return sender.send(store, delay);
   }
   Picoseconds taken(std::size_t number) const { return sender.answer(number).taken_at; }

@@ -77,7 +77,7 @@ TEST_CASE(
   REQUIRE(bench.to[2]->arrivals().size() == 1);
   CHECK(bench.to[2]->arrivals()[0].at == 101'623);  // 1'000 + 500 + 100'123
   CHECK(bench.to[2]->arrivals()[0].address == address_map::on_gpu(2, local));
-  CHECK(bench.to[2]->arrivals()[0].extension.lane == Lane{6, 1});  // channel of GPU 2; the first input
+  CHECK(bench.to[2]->arrivals()[0].extension.fabric.lane == Lane{6, 1});  // channel of GPU 2; the first input
   CHECK(bench.from[0]->answer(number).taken == 0);
   bench.to[2]->take_all(40);
   CHECK(bench.from[0]->answer(number).taken == 1);
@@ -113,7 +113,7 @@ TEST_CASE(
     REQUIRE(bench.to[i]->arrivals().size() == 1);
     CHECK(bench.to[i]->arrivals()[0].at == 101'623);  // 1'000 + 500 + 100'123
     CHECK(bench.to[i]->arrivals()[0].address == address_map::on_gpu(i, local));
-    CHECK(bench.to[i]->arrivals()[0].extension.lane == Lane{static_cast<std::uint8_t>(i + 4), 2});
+    CHECK(bench.to[i]->arrivals()[0].extension.fabric.lane == Lane{static_cast<std::uint8_t>(i + 4), 2});
   }
   // The link of port 2 says first that it takes the store the latest of all, 9'000 ahead.
   bench.to[2]->take_all(9'000);
@@ -188,17 +188,17 @@ struct SumBench : SwitchBench {
   }
   void ask(Picoseconds delay) {
     Transaction& message = pool.make(Operation::request, read.get_address(), {1, 8, 0});
-    message.extension().asked = &read;
+    message.extension().fabric.asked = &read;
     message.extension().producer.gpu = 1;
     request = from[1]->send(message, delay);
   }
   /// GPU g's answer with two elements, `value` and `value` + 1; its number at the GPU's port.
   std::size_t answer_part(std::size_t g, float value, Picoseconds delay) {
-    tlm::tlm_generic_payload& part = *to[g]->arrivals().at(0).extension.asked;
+    tlm::tlm_generic_payload& part = *to[g]->arrivals().at(0).extension.fabric.asked;
     const float elements[] = {value, value + 1};
     std::memcpy(part.get_data_ptr(), elements, sizeof elements);
     Transaction& message = pool.make(Operation::answer, address_map::on_gpu(1, local), {1, 8, 0});
-    message.extension().asked = &part;
+    message.extension().fabric.asked = &part;
     return from[g]->send(message, delay);
   }
   std::vector<float> sum() const {
@@ -240,9 +240,9 @@ TEST_CASE("a load of all GPUs asks each after the latency, and its sum leaves on
   const DataTarget::Arrival& sum = bench.to[1]->arrivals()[1];
   CHECK(sum.at == 302'163);  // 202'040 + 100'123
   CHECK(sum.extension.operation == Operation::answer);
-  CHECK(sum.extension.asked == &bench.read);
+  CHECK(sum.extension.fabric.asked == &bench.read);
   CHECK(sum.address == address_map::on_gpu(1, local));
-  CHECK(sum.extension.lane == Lane{5 + answer_channels, 2});
+  CHECK(sum.extension.fabric.lane == Lane{5 + answer_channels, 2});
   CHECK(bench.sum() == std::vector<float>{4.75F, 7.75F});
   CHECK(bench.from[1]->answer(bench.request).ok());
   CHECK(bench.from[1]->answer(bench.request).at == 302'163);

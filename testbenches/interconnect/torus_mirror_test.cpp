@@ -89,7 +89,7 @@ TEST_CASE("a request through a mirrored torus is answered to the GPU that has as
   TransactionPool pool;
   Transaction& read = pool.make(Operation::load, address_map::on_gpu(1, 0x40), {1, 8, 0});
   Transaction& request = pool.make(Operation::request, read.get_address(), {1, 8, 0});
-  request.extension().asked = &read;
+  request.extension().fabric.asked = &read;
   bench.links[1]->send(request);
   sc_core::sc_start();
   CHECK(bench.inputs[1]->arrivals().back().address == 0x40);

@@ -217,7 +217,7 @@ TEST_CASE("the checker sees every field that is changed on the way") {
   changed("addend changed", in_extension([](DataExtension& e) { e.addend = 1; }));
   changed("real changed", in_extension([](DataExtension& e) { e.real = true; }));
   changed("what a request or answer is about changed",
-          in_extension([&](DataExtension& e) { e.asked = &bench.make(Operation::load); }));
+          in_extension([&](DataExtension& e) { e.fabric.asked = &bench.make(Operation::load); }));
   changed("token changed", in_extension([](DataExtension& e) { e.token = 1; }));
   changed("queue changed", in_extension([](DataExtension& e) { e.queue = 1; }));
 }
