@@ -8,6 +8,7 @@ function(t3vp_layer target)
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/${folder} SYMBOLIC)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${root}> $<INSTALL_INTERFACE:include/t3vp>)
   set_property(GLOBAL APPEND PROPERTY t3vp_layers ${target})
+  t3vp_parameters(${target})
 endfunction()
 
 # To be called when all layers are there: a line "<folder of the sources>: <targets that it links>" for each.

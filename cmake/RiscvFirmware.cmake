@@ -27,7 +27,8 @@ function(t3vp_riscv_objects variable)
   set(objects)
   foreach(source ${ARG_SOURCES})
     get_filename_component(source ${source} ABSOLUTE)
-    file(RELATIVE_PATH name ${CMAKE_CURRENT_SOURCE_DIR} ${source})
+    string(REPLACE ${PROJECT_BINARY_DIR}/ "" name ${source})
+    string(REPLACE ${PROJECT_SOURCE_DIR}/ "" name ${name})
     set(object ${CMAKE_CURRENT_BINARY_DIR}/riscv/${name}.o)
     get_filename_component(folder ${object} DIRECTORY)
     file(MAKE_DIRECTORY ${folder})
@@ -36,7 +37,7 @@ function(t3vp_riscv_objects variable)
       COMMAND ${T3VP_RISCV_GCC} --specs=picolibc.specs ${T3VP_RISCV_MACHINE} -std=c11 -O2 -g -ffunction-sections -fdata-sections
               -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror ${ARG_DEFINITIONS} ${ARG_INCLUDES}
               -MD -MF ${object}.d -MT ${object} -c ${source} -o ${object}
-      DEPENDS ${source} t3vp_generated_registers t3vp_kernel_arguments_arguments
+      DEPENDS ${source} t3vp_generated_registers t3vp_generated_workloads t3vp_kernel_arguments_arguments
       DEPFILE ${object}.d COMMENT "RISC-V: ${name}" VERBATIM)
     list(APPEND objects ${object})
   endforeach()

@@ -6,7 +6,7 @@ endif()
 set(riscv_includes ${PROJECT_SOURCE_DIR}/abi/include ${CMAKE_CURRENT_SOURCE_DIR}/include ${CMAKE_CURRENT_SOURCE_DIR}/hal ${CMAKE_CURRENT_SOURCE_DIR}
     ${PROJECT_BINARY_DIR}/generated/c ${CMAKE_CURRENT_BINARY_DIR}/t3vp_kernel_arguments_arguments)
 file(GLOB riscv_hal CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/hal/riscv/*.c ${CMAKE_CURRENT_SOURCE_DIR}/hal/riscv/*.S)
-t3vp_riscv_objects(library_objects INCLUDES ${riscv_includes} ${CMAKE_CURRENT_SOURCE_DIR}/driver SOURCES ${riscv_hal} ${driver} ${programs})
+t3vp_riscv_objects(library_objects INCLUDES ${riscv_includes} ${T3VP_ROOMS} ${CMAKE_CURRENT_SOURCE_DIR}/driver SOURCES ${riscv_hal} ${driver} ${programs})
 set(riscv_library ${CMAKE_CURRENT_BINARY_DIR}/libt3_riscv.a)
 add_custom_command(OUTPUT ${riscv_library} COMMAND ${CMAKE_COMMAND} -E rm -f ${riscv_library}
                    COMMAND ${T3VP_RISCV_AR} rcs ${riscv_library} ${library_objects}
@@ -24,8 +24,8 @@ file(WRITE ${riscv_options_file} "${riscv_options_text}\n")
 
 # What the platform comes with, without its kernels, which are native.
 set(riscv_image ${PROJECT_BINARY_DIR}/t3vp-firmware.elf)
-t3vp_riscv_objects(image_objects INCLUDES ${riscv_includes} DEFINITIONS t3_built_in=t3_exports
-                   SOURCES programs/built_in.c hal/riscv/image/no_kernels.c)
+t3vp_riscv_objects(image_objects INCLUDES ${riscv_includes} ${CMAKE_CURRENT_SOURCE_DIR}/built_in DEFINITIONS t3_built_in=t3_exports
+                   SOURCES ${T3VP_BUILT_IN} hal/riscv/image/no_kernels.c)
 add_custom_command(OUTPUT ${riscv_image}
                    COMMAND ${T3VP_RISCV_GCC} @${riscv_options_file} ${image_objects} -lt3_riscv -o ${riscv_image}
                    DEPENDS ${image_objects} ${riscv_library} ${CMAKE_CURRENT_SOURCE_DIR}/hal/riscv/t3.ld ${riscv_options_file}

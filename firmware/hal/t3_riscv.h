@@ -2,7 +2,7 @@
 #ifndef T3_RISCV_H
 #define T3_RISCV_H
 
-#include "t3/job.h"
+#include "t3/run.h"
 #include "t3_hal.h"
 
 /* The HAL of this core. */
@@ -11,7 +11,7 @@ const struct t3_hal* t3_riscv_hal(void);
 /* What the platform has told when the core began. */
 struct t3_riscv_start {
   const char* program;      /* of the image, which to run; NULL: the only one */
-  const struct t3_job* job; /* what the run file says of the workload */
+  const struct t3_run* run; /* what the program is given */
   uint64_t memory_end;      /* behind what firmware may use */
 };
 extern struct t3_riscv_start t3_riscv_start;

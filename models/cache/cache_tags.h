@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cache/parameters.h"
+#include "cache/cache_parameters.h"
 #include "protocol/data_protocol.h"
 #include "protocol/polynomial_hash.h"
 

@@ -8,7 +8,6 @@
 namespace t3vp::compute {
 namespace {
 constexpr std::uint32_t units_per_track = 10;
-constexpr std::size_t most_noted = 256;  // outputs of kernels that have ended
 }  // namespace
 
 ComputeCluster::ComputeCluster(const sc_core::sc_module_name& name, const ComputeParameters& parameters,
@@ -53,8 +52,7 @@ void ComputeCluster::reset() {
   registers.compute_units.set(parameters_.compute_units);
   ++resets_;
   for (const auto& queue : queues_) queue->reset();
-  written_.clear();
-  ended_.clear();
+  history_.clear();
   units_.free_lanes();
   update_interrupt();
 }
@@ -218,43 +216,27 @@ std::string ComputeCluster::use_of(const OutputRange& range) const {
   return found;
 }
 
-/// What the other queues use of it.
-std::string ComputeCluster::use_beside(const KernelQueue& queue, const OutputRange& range, bool also_reads) const {
+std::string ComputeCluster::use_beside(std::uint8_t queue, const OutputRange& range, bool also_reads) const {
   std::string found;
-  for (const auto& other : queues_)
-    if (other.get() != &queue && found.empty()) found = other->use_of(range, also_reads);
+  for (std::uint8_t other = 0; other < queue_count && found.empty(); ++other)
+    if (other != queue) found = queues_[other]->use_of(range, also_reads);
   return found;
 }
 
-void ComputeCluster::note_written(const OutputRange& output, const std::string& kernel) {
-  auto place = std::find_if(written_.begin(), written_.end(), [&](const Written& w) { return w.range == output; });
-  if (place == written_.end() && written_.size() == most_noted) place = written_.begin();
-  if (place != written_.end()) written_.erase(place);
-  written_.push_back({output, kernel});
-}
-
 /// Those are forgotten that all packets of the other queues were announced behind.
-void ComputeCluster::note_ended(Ended ended) {
-  const auto is_beside_none = [this](const Ended& e) {
+void ComputeCluster::note_ended(KernelHistory::Ended ended) {
+  history_.note_ended(std::move(ended));
+  history_.forget_ended([this](const KernelHistory::Ended& e) {
     for (std::uint32_t queue = 0; queue < queue_count; ++queue)
       if (queue != e.queue && queues_[queue]->oldest_announced() < e.end) return false;
     return true;
-  };
-  ended_.push_back(std::move(ended));
-  ended_.erase(std::remove_if(ended_.begin(), ended_.end(), is_beside_none), ended_.end());
-}
-
-bool ComputeCluster::has_written(std::uint64_t address) const {
-  return std::any_of(written_.begin(), written_.end(),
-                     [address](const Written& written) { return written.range.overlaps(address, 1); });
+  });
 }
 
 std::string ComputeCluster::writer_of(std::uint64_t address) const {
   for (const auto& queue : queues_)
     if (std::string kernel = queue->writer_of(address); !kernel.empty()) return kernel;
-  const auto last = std::find_if(written_.rbegin(), written_.rend(),
-                                 [address](const Written& written) { return written.range.overlaps(address, 1); });
-  return last == written_.rend() ? std::string() : last->kernel;
+  return history_.writer_of(address);
 }
 
 bool ComputeCluster::may_write(std::uint64_t address) const {

@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "compute/compute_units.h"
-#include "compute/fenced_memory.h"
-#include "compute/fiber.h"
 #include "compute/kernel_queue.h"
 #include "compute/kernel_registry.h"
 #include "protocol/component.h"
@@ -54,11 +52,13 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   std::vector<std::string> diagnosis() const override;
   std::uint64_t finished_workgroups() const { return finished_total_; }
   /// A kernel that has ended, since the reset, has written a range with this address.
-  bool has_written(std::uint64_t address) const;
+  bool has_written(std::uint64_t address) const { return history_.has_written(address); }
   /// The kernel that writes there, or else the one that has done so last; empty when there is none.
   std::string writer_of(std::uint64_t address) const;
   /// The kernels that run, and the rings of packets.
   std::string use_of(const OutputRange& range) const override;
+  /// The same of all queues but this one; what their kernels read counts only when it is asked for.
+  std::string use_beside(std::uint8_t queue, const OutputRange& range, bool also_reads) const;
   /// A kernel that runs, or a packet behind it, may write there.
   bool may_write(std::uint64_t address) const;
   /// Sum over compute units of the time in which they computed.
@@ -94,10 +94,7 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   KernelQueue* next_for(std::uint32_t cu);
   bool is_kept_for_others(const KernelQueue& queue, std::uint32_t cu) const;
   bool runs_nothing_but(const KernelQueue& queue) const;
-  std::string use_beside(const KernelQueue& queue, const OutputRange& range, bool also_reads) const;
-  void note_written(const OutputRange& output, const std::string& kernel);
-  struct Ended;
-  void note_ended(Ended ended);
+  void note_ended(KernelHistory::Ended ended);
   void tell_stage();
   void tell_withdrawn();
   void tell_output(std::uint32_t queue, const OutputRange& range);
@@ -123,28 +120,15 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   KernelRegistry kernels_;
   FiberStacks stacks_{T3_WAVE_STACK_BYTES};
   LentTiles lent_tiles_;
-  /// What kernels' functions write for the dispatcher: two structures at a time.
-  std::array<FencedMemory, 2> lent_{FencedMemory{KernelRegistry::most_argument_size},
-                                    FencedMemory{KernelRegistry::most_argument_size}};
+  LentStructures lent_{FencedMemory{KernelRegistry::most_argument_size},
+                       FencedMemory{KernelRegistry::most_argument_size}};
   std::function<void(const KernelCode*)> code_told_;
   std::array<std::unique_ptr<KernelQueue>, queue_count> queues_;
   std::uint32_t last_served_ = 0;  ///< queue: those of one priority take turns
   Picoseconds busy_time_ = 0;
   std::uint64_t finished_total_ = 0;
   std::uint64_t resets_ = 0;
-  struct Written {
-    OutputRange range;
-    std::string kernel;
-  };
-  /// Kernels that have run while packets of other queues had been announced that have not ended yet.
-  struct Ended {
-    std::uint8_t queue;
-    std::string kernel;
-    std::vector<OutputRange> writes, reads;
-    Picoseconds end;
-  };
-  std::vector<Ended> ended_;
-  std::vector<Written> written_;  ///< by kernels that have ended, each range once, the latest ones, in their order
+  KernelHistory history_;
 };
 
 }  // namespace t3vp::compute

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "compute/parameters.h"
+#include "compute/cluster_parameters.h"
 #include "protocol/units.h"
 #include "t3/device.h"
 

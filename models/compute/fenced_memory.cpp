@@ -15,8 +15,8 @@ namespace {
 /// In front of what is lent it is no size of a piece that malloc() has given out, which are multiples of 16 but for the
 /// three lowest bits, so that free() ends there who hands that over.
 constexpr unsigned char fence_byte = 0xA9;
-constexpr std::size_t alignment = 64, least_fence = 1024;
-constexpr std::size_t guard = std::size_t{16} << 20;
+constexpr std::size_t fence_alignment = 64, least_fence = 1024;
+constexpr std::size_t fence_guard = std::size_t{16} << 20;
 
 std::size_t rounded(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -43,21 +43,21 @@ bool is_fence(const unsigned char* begin, const unsigned char* end) {
 
 FencedMemory::FencedMemory(std::size_t bytes) : capacity_(bytes) {
   if (bytes > std::numeric_limits<std::size_t>::max() / 2) throw std::bad_alloc();
-  room_ = rounded(rounded(bytes, alignment) + 2 * least_fence, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
-  mapping_ = mmap(nullptr, room_ + 2 * guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  room_ = rounded(rounded(bytes, fence_alignment) + 2 * least_fence, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
+  mapping_ = mmap(nullptr, room_ + 2 * fence_guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping_ == MAP_FAILED) throw std::bad_alloc();
-  room_begin_ = static_cast<unsigned char*>(mapping_) + guard;
+  room_begin_ = static_cast<unsigned char*>(mapping_) + fence_guard;
   if (mprotect(room_begin_, room_, PROT_READ | PROT_WRITE) != 0) {
-    munmap(mapping_, room_ + 2 * guard);
+    munmap(mapping_, room_ + 2 * fence_guard);
     throw std::bad_alloc();
   }
 }
 
-FencedMemory::~FencedMemory() { munmap(mapping_, room_ + 2 * guard); }
+FencedMemory::~FencedMemory() { munmap(mapping_, room_ + 2 * fence_guard); }
 
 /// As near to the page behind as its alignment allows.
 void* FencedMemory::lend(std::size_t bytes) {
-  begin_ = room_begin_ + (room_ - least_fence - bytes) / alignment * alignment;
+  begin_ = room_begin_ + (room_ - least_fence - bytes) / fence_alignment * fence_alignment;
   end_ = begin_ + bytes;
   put_fence(room_begin_, begin_);
   put_fence(end_, room_begin_ + room_);

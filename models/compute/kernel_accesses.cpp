@@ -1,53 +1,14 @@
-// What the waves of a kernel have under way in memory.
+#include "compute/kernel_accesses.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "compute/device_mistakes.h"
-#include "compute/kernel_run.h"
 #include "protocol/address_map.h"
 #include "t3/element_bytes.h"
 
 namespace t3vp::compute {
-
-/// An answer may be the one that the wave waits for.
-void KernelRun::answered(Slot, Transaction& transaction) {
-  const auto number = static_cast<std::uint32_t>(transaction.extension().token);
-  Access& access = accesses_[number];
-  Wave& wave = *access.wave;
-  access.wave = nullptr;
-  free_accesses_.push_back(number);
-  switch (access.kind) {
-    case T3_CALL_LOAD:
-      if (const unsigned char* data = transaction.get_data_ptr()) {
-        contents(wave, access.tile).address = transaction.get_address();
-        take_rows(contents(wave, access.tile), access.tile, access.part, data);
-      }
-      tiles_.has_come(index_of(wave), access.tile);
-      --wave.loads;
-      break;
-    case T3_CALL_STORE:
-    case T3_CALL_UPDATE:
-    case T3_CALL_WRITE:
-      --wave.stores;
-      wave.stored.erase(std::find(wave.stored.begin(), wave.stored.end(), number));
-      break;
-    case T3_CALL_FETCH_ADD:
-      tell_old(wave, transaction);
-      return go_on(wave);
-    case T3_CALL_READ:
-      tell_read(wave, transaction);
-      return go_on(wave);
-    case T3_CALL_WAIT_VALUE:
-      if (ends_poll(wave, transaction)) go_on(wave);
-      return;
-    default:
-      return go_on(wave);
-  }
-  if (wave.waiting != nullptr && serve(wave)) go_on(wave);
-}
-
 namespace {
 
 bool is_store(std::uint32_t kind) { return kind == T3_CALL_STORE || kind == T3_CALL_UPDATE || kind == T3_CALL_WRITE; }
@@ -77,13 +38,13 @@ bool accesses_memory(std::uint32_t kind) {
 
 }  // namespace
 
-void KernelRun::issue(Wave& wave, Transaction& transaction, Picoseconds delay) {
+void KernelAccesses::issue(Wave& wave, Transaction& transaction, Picoseconds delay) {
   std::uint32_t number = static_cast<std::uint32_t>(accesses_.size());
-  if (free_accesses_.empty()) {
+  if (free_.empty()) {
     accesses_.emplace_back();
   } else {
-    number = free_accesses_.back();
-    free_accesses_.pop_back();
+    number = free_.back();
+    free_.pop_back();
   }
   Access& access = accesses_[number];
   access.wave = &wave;
@@ -92,103 +53,40 @@ void KernelRun::issue(Wave& wave, Transaction& transaction, Picoseconds delay) {
     access.tile = wave.waiting->tile;
     access.part = wave.waiting->access;
   }
+  if (access.kind == T3_CALL_LOAD) ++wave.in_flight.loads;
   if (is_store(access.kind)) {
     access.bytes = bytes_of(*wave.waiting);
-    wave.stored.push_back(number);
+    wave.in_flight.stored.push_back(number);
+    ++wave.in_flight.stores;
   }
   transaction.extension().token = number;
   host_.issue(wave.slot, transaction, delay);
 }
 
-Transaction& KernelRun::transfer(Wave& wave, Operation operation) {
-  const t3_access& access = wave.waiting->access;
-  Transaction& transaction = host_.pool().make(
-      operation, access.address, {access.rows, access.columns * t3_element_bytes(access.element), access.stride});
-  DataExtension& extension = transaction.extension();
-  extension.traffic = operation == Operation::load ? reads_ : writes_;
-  extension.element = static_cast<ElementType>(access.element);
-  extension.cached = !access.uncached;
-  if (host_.functional()) transaction.attach_buffer();
-  return transaction;
-}
-
-void KernelRun::load(Wave& wave) {
-  Transaction& transaction = transfer(wave, Operation::load);
-  tiles_.begin(index_of(wave), *wave.waiting);
-  tiles_.awaits(index_of(wave), wave.waiting->tile);
-  ++wave.loads;
-  issue(wave, transaction, behind_stores(wave, transaction.get_address()));
-}
-
-/// What a wave reads of a peer, and its signals, do not overtake its stores, which pass the port one after the other.
-Picoseconds KernelRun::behind_stores(const Wave& wave, std::uint64_t address) const {
-  return address_map::gpu_of(address) == host_.gpu() ? 0 : std::max(wave.port_until, now()) - now();
-}
-
-/// The places are the program's, and written to on its account.
-void KernelRun::tell_old(const Wave& wave, const Transaction& transaction) {
-  const KernelTime time(host_, code_of(wave));
-  *wave.waiting->integer.done = transaction.is_response_ok();
-  if (transaction.is_response_ok())
-    std::memcpy(wave.waiting->integer.old, transaction.get_data_ptr(), transaction.get_data_length());
-}
-
-/// Its data are real in every run.
-void KernelRun::fetch_add(Wave& wave) {
-  const t3_integer& integer = wave.waiting->integer;
-  Transaction& transaction = host_.pool().make(Operation::fetch_add, integer.address, {1, integer.bytes, 0});
-  transaction.extension().cached = false;
-  transaction.extension().addend = integer.addend;
-  transaction.attach_buffer();
-  wave.in_flight = true;
-  issue(wave, transaction, behind_stores(wave, integer.address));
-}
-
-void KernelRun::store(Wave& wave, Operation operation) {
-  Transaction& transaction = transfer(wave, operation);
-  DataExtension& extension = transaction.extension();
-  const t3_tile& tile = wave.waiting->tile;
-  const t3_access& access = wave.waiting->access;
-  if (access.of.named)
-    extension.producer = {access.of.workgroup,
-                          access.of.wavefront == T3_WHOLE_WORKGROUP ? no_wavefront : access.of.wavefront, host_.gpu()};
-  if (address_map::gpu_of(access.address) != host_.gpu()) extension.ring = agreement_.sent;
-  if (host_.functional()) give_rows(contents(wave, tile), tile, access, transaction.get_data_ptr());
-  ++wave.stores;
-  issue(wave, transaction, access.at_once ? 0 : pass_port(wave, extension.shape.bytes()));
-}
-
-/// Until the bytes have passed, behind those of the wave's stores before them.
-Picoseconds KernelRun::pass_port(Wave& wave, std::uint64_t bytes) const {
-  const ComputeParameters& p = host_.parameters();
-  wave.port_until =
-      std::max(wave.port_until, now()) + cycle_time(static_cast<double>(bytes) / p.port_bytes_per_cycle, p.clock_GHz);
-  return wave.port_until - now();
-}
-
-void KernelRun::signal(Wave& wave) {
-  const t3_counter& counter = wave.waiting->counter;
-  Transaction& transaction = host_.pool().make(Operation::store, counter.address, {1, 8, 0});
-  transaction.extension().cached = false;
-  if (agreement_.sent != nullptr) {
-    const auto signal = std::make_shared<RingSignal>(*agreement_.sent);
-    signal->stored = {counter.stored.begin, counter.stored.end};
-    signal->failure = static_cast<std::uint32_t>(host_.failure());
-    transaction.extension().ring = signal;
+void KernelAccesses::release(const Transaction& transaction) {
+  const std::uint32_t number = number_of(transaction);
+  Access& access = accesses_[number];
+  Wave::InFlight& in_flight = access.wave->in_flight;
+  access.wave = nullptr;
+  free_.push_back(number);
+  if (access.kind == T3_CALL_LOAD) --in_flight.loads;
+  if (is_store(access.kind)) {
+    --in_flight.stores;
+    in_flight.stored.erase(std::find(in_flight.stored.begin(), in_flight.stored.end(), number));
   }
-  transaction.attach_buffer();
-  transaction.get_data_ptr()[0] = 1;
-  wave.in_flight = true;
-  issue(wave, transaction, behind_stores(wave, counter.address));
 }
 
-void KernelRun::await(Wave& wave) {
-  const t3_counter& counter = wave.waiting->counter;
-  Transaction& transaction = host_.pool().make(Operation::wait, counter.address, {1, 8, 0});
-  transaction.extension().threshold = counter.threshold;
-  transaction.extension().ring = agreement_.expected;
-  wave.in_flight = true;
-  issue(wave, transaction, 0);
+bool KernelAccesses::is_own(std::uint64_t address) const { return address_map::gpu_of(address) == host_.gpu(); }
+
+Picoseconds KernelAccesses::pass_port(Wave& wave, std::uint64_t bytes) const {
+  const ComputeParameters& p = host_.parameters();
+  Picoseconds& until = wave.in_flight.port_until;
+  until = std::max(until, now()) + cycle_time(static_cast<double>(bytes) / p.port_bytes_per_cycle, p.clock_GHz);
+  return until - now();
+}
+
+Picoseconds KernelAccesses::behind_stores(const Wave& wave, std::uint64_t address) const {
+  return is_own(address) ? 0 : std::max(wave.in_flight.port_until, now()) - now();
 }
 
 namespace {
@@ -240,9 +138,17 @@ std::string text_of(std::uint32_t kind, const AccessedBytes& access) {
 
 }  // namespace
 
+std::string KernelAccesses::validate_count(const Wave& wave, const t3_call& call) const {
+  const bool is_posted = call.kind <= T3_CALL_UPDATE || call.kind == T3_CALL_WRITE;
+  if (!is_posted || wave.in_flight.count() < T3_ACCESSES_MAX) return {};
+  return fmt::format(
+      "{} loads and stores are under way: less than {} expected, t3_wait_tile or t3_fence waits for them",
+      wave.in_flight.count(), static_cast<int>(T3_ACCESSES_MAX));
+}
+
 /// Whether the call may reach memory before what the wave has stored. Stores take turns at the port, so that a load of
 /// what they bring may pass them. What goes to all GPUs reaches the own one through the switch, other stores do not.
-bool KernelRun::may_pass(const t3_call& call, const AccessedBytes& bytes, const AccessedBytes& stored) const {
+bool KernelAccesses::may_pass(const t3_call& call, const AccessedBytes& bytes, const AccessedBytes& stored) const {
   if (!is_store(call.kind)) return share_bytes(bytes, stored);
   const auto is_here = [this](const AccessedBytes& access) {
     return address_map::gpu_of(access.address) == host_.gpu();
@@ -251,10 +157,10 @@ bool KernelRun::may_pass(const t3_call& call, const AccessedBytes& bytes, const 
   return two_ways && share_bytes(bytes, stored);
 }
 
-std::string KernelRun::validate_order(const Wave& wave, const t3_call& call) const {
-  if (wave.stored.empty() || !accesses_memory(call.kind)) return {};
+std::string KernelAccesses::validate_order(const Wave& wave, const t3_call& call) const {
+  if (wave.in_flight.stored.empty() || !accesses_memory(call.kind)) return {};
   const AccessedBytes bytes = bytes_of(call);
-  for (const std::uint32_t number : wave.stored)
+  for (const std::uint32_t number : wave.in_flight.stored)
     if (const Access& stored = accesses_[number]; may_pass(call, bytes, stored.bytes)) {
       const std::string own = text_of(stored.kind, stored.bytes);
       return fmt::format("{}: its own {} is under way, t3_fence before it expected", text_of(call.kind, bytes),
@@ -264,8 +170,7 @@ std::string KernelRun::validate_order(const Wave& wave, const t3_call& call) con
 }
 
 /// Of two loads into the same elements that are under way, memory's timing would say which one they hold.
-std::string KernelRun::validate_load(const Wave& wave, const t3_call& call) const {
-  if (is_here(wave, call.tile)) return {};
+std::string KernelAccesses::validate_load(const Wave& wave, const t3_call& call) const {
   const auto meet = [](std::uint64_t a, std::uint64_t length_a, std::uint64_t b, std::uint64_t length_b) {
     return a < b + length_b && b < a + length_a;
   };

@@ -5,7 +5,7 @@
 #include <exception>
 #include <string>
 
-#include "compute/parameters.h"
+#include "compute/cluster_parameters.h"
 #include "protocol/float_environment.h"
 #include "protocol/trace.h"
 #include "protocol/transaction_pool.h"

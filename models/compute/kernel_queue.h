@@ -1,21 +1,17 @@
 // One of a GPU's queues of kernel packets: takes them from its ring in memory in order, checks them and runs their
 // kernels, one at a time, on what compute units the cluster gives it. Kernels of several queues run at once.
+//
+// The queue owns PacketRing, PacketResults, KernelLaunch with its LaunchChecks, and WorkgroupSlots. Its own state is
+// the kernel that runs, and what that has in flight.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "compute/kernel_host.h"
-#include "compute/kernel_run.h"
-#include "protocol/output_range.h"
-#include "registers/kernel_queue.h"
-#include "t3/kernel_packet.h"
+#include "compute/kernel_launch.h"
+#include "compute/packet_results.h"
 
 namespace t3vp::compute {
-
-class ComputeCluster;
 
 class KernelQueue final : public KernelHost {
  public:
@@ -31,11 +27,11 @@ class KernelQueue final : public KernelHost {
     std::uint32_t generation;
   };
 
-  KernelQueue(ComputeCluster& cluster, std::uint8_t number) : cluster_(cluster), number_(number) {}
+  KernelQueue(ComputeCluster& cluster, std::uint8_t number);
 
   // Registers.
-  void check_base();
-  void check_entries();
+  void check_base() { ring_.check_base(); }
+  void check_entries() { ring_.check_entries(); }
   void check_idle();
   void rung();
   void acknowledged();
@@ -54,26 +50,26 @@ class KernelQueue final : public KernelHost {
   /// Its kernel has begun and has workgroups that have not.
   bool has_work() const;
   /// They wait for each other, and none of them has started.
-  bool waits_for_all() const { return has_work() && kernel_->plan().together && next_workgroup_ == 0; }
+  bool waits_for_all() const { return has_work() && kernel_->plan().together && slots_.started() == 0; }
   /// Whether all of them fit now.
-  bool all_fit() const;
+  bool all_fit() const { return slots_.all_fit(); }
   /// Whether a workgroup of the kernel may run there.
-  bool may_use(std::uint32_t cu) const { return running_ && per_cu_[cu].allowed; }
+  bool may_use(std::uint32_t cu) const { return running_ && slots_.allows(cu); }
   /// Whether one more fits.
-  bool fits(std::uint32_t cu) const;
+  bool fits(std::uint32_t cu) const { return slots_.fits(cu); }
   void start(std::uint32_t cu);
 
   // What others ask.
   bool busy() const { return busy_; }
-  std::uint64_t completed() const { return completed_; }
+  std::uint64_t completed() const { return ring_.completed(); }
   /// When the oldest packet that has not ended was announced; never when there is none.
-  Picoseconds oldest_announced() const { return announced_.empty() ? never : announced_.front(); }
+  Picoseconds oldest_announced() const { return ring_.oldest_announced(); }
   bool running() const { return running_; }
   bool stopping() const { return stopping_; }
   bool withdraws() const { return withdraws_; }
   /// The kernel is the producer of what a collective takes and has not finished; it is in its first stage.
   bool produces() const { return launched_ && kernel_->is_producer() && !all_finished(); }
-  bool in_first_stage() const { return produces() && finished_workgroups_ == 0; }
+  bool in_first_stage() const { return produces() && slots_.finished() == 0; }
   std::string diagnosis() const;
   /// Its ring and how far it is; empty when it has none.
   std::string contents() const;
@@ -88,16 +84,6 @@ class KernelQueue final : public KernelHost {
   std::string writer_of(std::uint64_t address) const;
 
  private:
-  struct Refusal {
-    Status status = Status::ok;
-    std::string text;
-  };
-  /// What the kernel that runs has of a compute unit.
-  struct Place {
-    bool allowed = false;
-    std::uint32_t resident = 0;  ///< workgroups
-  };
-
   registers::KernelQueue& registers() const;
 
   // KernelHost
@@ -113,75 +99,51 @@ class KernelQueue final : public KernelHost {
   Picoseconds occupy(Slot slot, Picoseconds duration) override;
   void wrongly_rounded(const std::string& what) override;
   void code_runs(const KernelCode* code) override;
-  void left_floats(const char* part) override { left_floats_ = part; }
+  void left_floats(const char* part) override { launch_.note_left_floats(part); }
   void fail(const std::string& what) override;
   void finished(Slot slot) override;
   Trace* trace(Slot slot, std::uint32_t workgroup, Trace::Track& track) override;
 
-  void arrived(const Event& event);
-  void delivered(const Event& event);
-  void answered(Slot slot, Transaction& transaction);
-  void note_failure(Transaction& transaction);
-  bool is_refused_read(const tlm::tlm_generic_payload& transaction) const;
   void fetch();
+  void read(std::uint64_t address, std::uint32_t bytes);
   void fetched(Transaction& transaction);
   void take_packet(const unsigned char* entry);
   void take_arguments(const unsigned char* bytes);
-  void refuse(const Refusal& found);
-  std::string check_header(const t3_kernel* kernel) const;
-  std::string check_place_of_arguments() const;
-  bool come_with_packet() const;
-  Refusal check_launch(const t3_kernel& kernel, const t3_device& device, const t3_launch& launch);
-  Refusal check_ranges() const;
-  Refusal check_order() const;
-  Refusal check_maps(const t3_plan& plan) const;
-  Refusal check_reads() const;
-  Refusal check_arrivals() const;
-  void check_ring();
-  void choose_compute_units(std::uint32_t most);
-  std::uint32_t allowed_units() const;
+  void refuse(const LaunchRefusal& found);
+  void arrived(const Event& event);
+  void delivered(const Event& event);
+  void answered(Transaction& transaction);
+  void note_failure(Transaction& transaction);
+  bool is_refused_read(const tlm::tlm_generic_payload& transaction) const;
   bool all_finished() const;
   void stop();
   void withdraw(bool withdraws);
   void end_aborted();
   void clear_kernel();
-  void free_slots();
   void complete(Status status, bool refused = false);
-  void record(Status status, bool refused);
   void send_completion_signal();
-  OutputRange ring() const;
   void tell_output(const OutputRange& range);
-  void report(Status status, std::uint64_t address, const std::string& text);
-  std::uint32_t cu_of(Slot slot) const { return slot / kernel_->workgroups_per_cu(); }
 
   ComputeCluster& cluster_;
   std::uint8_t number_;
+  PacketRing ring_;
+  PacketResults results_;
+  WorkgroupSlots slots_;
+  LaunchChecks checks_;
+  KernelLaunch launch_;
   std::unique_ptr<KernelRun> kernel_;
-  std::vector<Place> per_cu_;     ///< by compute unit
-  std::vector<bool> slot_taken_;  ///< by slot
-  std::uint32_t next_workgroup_ = 0, finished_workgroups_ = 0;
-  std::uint64_t rung_ = 0, completed_ = 0;
-  std::deque<Picoseconds> announced_;               ///< when each packet that has not ended was
-  std::uint64_t ring_base_ = 0, ring_entries_ = 0;  ///< the packet ring that the doorbell was rung for
-  std::uint64_t unacknowledged_ = 0;                ///< stores that are taken and have no response
-  std::uint64_t abort_until_ = 0;                   ///< packets up to this one are not run
-  const char* left_floats_ = nullptr;               ///< the part of the kernel that was the latest to do so
   bool busy_ = false;
-  bool running_ = false;         ///< the packet's kernel has been made
-  bool launched_ = false;        ///< and its launch latency is over
-  bool stopping_ = false;        ///< it is aborted and has accesses under way
-  bool withdraws_ = false;       ///< it waits for no signal any more
-  std::uint64_t in_flight_ = 0;  ///< accesses of this generation that have not been answered
+  bool fetching_arguments_ = false;   ///< the packet's arguments are on their way
+  bool running_ = false;              ///< the packet's kernel has been made
+  bool launched_ = false;             ///< and its launch latency is over
+  bool stopping_ = false;             ///< it is aborted and has accesses under way
+  bool withdraws_ = false;            ///< it waits for no signal any more
+  Status failure_ = Status::ok;       ///< of the kernel's first access that failed
+  std::uint64_t in_flight_ = 0;       ///< accesses of this generation that have not been answered
+  std::uint64_t unacknowledged_ = 0;  ///< stores that are taken and have no response
   /// Changes with a reset and after an abort: what comes for an earlier one is dropped.
   std::uint32_t generation_ = no_generation + 1;
-  t3_kernel_packet packet_{};         ///< under way
-  std::uint64_t packet_address_ = 0;  ///< of its entry in the ring
-  Picoseconds launch_time_ = 0;       ///< of its kernel, when its arguments have come by then
-  bool fetching_arguments_ = false;   ///< its arguments are on their way
-  std::uint32_t completion_signal_ = T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE;  ///< of the packet, once it is believed
-  Status failure_ = Status::ok;              ///< of the kernel's first access that failed
-  OutputRange output_;                       ///< of the kernel that runs
-  std::vector<OutputRange> writes_, reads_;  ///< the same kernel's
+  OutputRange output_;  ///< of the kernel that runs
 };
 
 }  // namespace t3vp::compute

@@ -1,35 +1,56 @@
-// Commands come and go.
+#include "dma/command_table.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
-#include "dma/dma_engine.h"
+#include "protocol/access_description.h"
+#include "protocol/gpu_name.h"
 
 namespace t3vp::dma {
 
-DmaEngine::Command* DmaEngine::find(std::uint32_t serial) {
+CommandTable::CommandTable(registers::Dma& registers, DmaStatus& status, DataInitiatorBase& memory,
+                           DataInitiatorBase& remote, std::uint16_t gpu, std::uint32_t capacity)
+    : registers_(registers), status_(status), memory_(memory), remote_(remote), gpu_(gpu), capacity_(capacity) {}
+
+void CommandTable::clear() {
+  commands_.clear();
+  former_maps_.clear();
+}
+
+Command* CommandTable::find(std::uint32_t serial) {
   const auto found = std::find_if(commands_.begin(), commands_.end(),
                                   [serial](const Command& command) { return command.serial == serial; });
   return found == commands_.end() ? nullptr : &*found;
 }
 
 /// What further destinations take, too.
-std::size_t DmaEngine::used() const {
+std::size_t CommandTable::used() const {
   std::size_t count = 0;
   for (const Command& command : commands_) count += std::max<std::size_t>(command.destinations.size(), 1);
   return count;
 }
 
-void DmaEngine::remove(bool all, bool force) {
-  const StagedChunk staged = staged_chunk(registers);
-  const auto is_meant = [&](const Command& command) {
-    return all || (command.range.base == staged.base && command.range.first == staged.first &&
-                   command.range.count == staged.count);
+std::size_t CommandTable::pending() const {
+  return static_cast<std::size_t>(
+      std::count_if(commands_.begin(), commands_.end(), [](const Command& c) { return !c.is_complete(); }));
+}
+
+bool CommandTable::uses_queue(std::size_t queue) const {
+  return std::any_of(commands_.begin(), commands_.end(),
+                     [&](const Command& command) { return command.by_queue && command.queue == queue; });
+}
+
+bool CommandTable::remove(bool all, bool force, bool fill_runs) {
+  const StagedChunk staged = staged_chunk(registers_);
+  const auto is_meant = [&](const Command& command) { return all || command.is_of(staged); };
+  const auto refuse = [&](Status status, std::uint64_t address, const std::string& text) {
+    status_.refuse(status, address, text);
+    return false;
   };
   if (!all && std::none_of(commands_.begin(), commands_.end(), is_meant))
     return refuse(Status::invalid_argument, staged.base, fmt::format("{} are not mapped", staged.text()));
-  if (fills() && !force)  // whose failure would be lost in status.code
+  if (fill_runs && !force)  // whose failure would be lost in status.code
     return refuse(Status::busy, staged.base, "a fill runs: nothing is removed before it has ended");
   for (const Command& command : commands_)
     if (is_meant(command) && command.is_busy() && !force)
@@ -41,52 +62,61 @@ void DmaEngine::remove(bool all, bool force) {
       for (const std::uint64_t destination : command.destinations)
         former_maps_.note(command.range, destination, command.last_done);
   commands_.erase(std::remove_if(commands_.begin(), commands_.end(), is_meant), commands_.end());
-  const auto forget = [this](std::deque<Job>& jobs) {
-    const auto is_gone = [this](const Job& job) { return find(job.serial) == nullptr; };
-    jobs.erase(std::remove_if(jobs.begin(), jobs.end(), is_gone), jobs.end());
-  };
-  forget(jobs_);
-  for (NicQueue& queue : queues_) forget(queue.waiting);
-  registers.status.code.set(Status::ok);
-  if (commands_.empty()) registers.status.transfer.set(Status::ok);
+  status_.accept();
+  if (commands_.empty()) status_.table_is_empty();
+  return true;
 }
 
-void DmaEngine::add() {
+Command CommandTable::staged() const {
   Command command;
-  command.range = staged_chunk(registers);
-  command.block_tiles = static_cast<std::uint32_t>(registers.block_tiles.value());
+  command.range = staged_chunk(registers_);
+  command.block_tiles = static_cast<std::uint32_t>(registers_.block_tiles.value());
   using Sent = registers::Dma::Command::Operation;
-  const Sent operation = registers.command.operation();
-  command.kind = operation == Sent::store ? Kind::store : operation == Sent::update ? Kind::update : Kind::notify;
-  command.reads = registers.command.reads();
-  command.writes = registers.command.writes();
-  command.by_queue = command.kind != Kind::notify && registers.way.kind() == registers::Dma::Way::Kind::queue;
-  command.queue = static_cast<std::size_t>(registers.way.queue());
-  command.local_key = static_cast<std::uint32_t>(registers.local_key.value());
-  command.remote_key = static_cast<std::uint32_t>(registers.remote_key.value());
+  const Sent operation = registers_.command.operation();
+  command.kind = operation == Sent::store    ? Command::Kind::store
+                 : operation == Sent::update ? Command::Kind::update
+                                             : Command::Kind::notify;
+  command.reads = registers_.command.reads();
+  command.writes = registers_.command.writes();
+  command.by_queue = command.kind != Command::Kind::notify && registers_.way.kind() == registers::Dma::Way::Kind::queue;
+  command.queue = static_cast<std::size_t>(registers_.way.queue());
+  command.local_key = static_cast<std::uint32_t>(registers_.local_key.value());
+  command.remote_key = static_cast<std::uint32_t>(registers_.remote_key.value());
+  if (command.kind != Command::Kind::notify) command.destinations = {registers_.destination_base.value()};
+  return command;
+}
 
-  if (operation == Sent::none)
-    return refuse(Status::invalid_argument, command.range.base, "operation none: store, update or notify expected");
-  if (const ChunkCheck found = check(command.range, gpu_, memory); found.status != Status::ok)
-    return refuse(found.status, command.range.base, found.text);
-  if (command.block_tiles == 0 || command.block_tiles > command.range.grid.wavefronts ||
-      command.range.grid.wavefronts % command.block_tiles != 0)
-    return refuse(Status::invalid_argument, command.range.base,
+/// False when the command is refused, with the reason in the status.
+bool CommandTable::takes(const Command& command, registers::Dma::Command::Operation operation) {
+  const StagedChunk& range = command.range;
+  const auto refuse = [&](Status status, std::uint64_t address, const std::string& text) {
+    status_.refuse(status, address, text);
+    return false;
+  };
+  if (operation == registers::Dma::Command::Operation::none)
+    return refuse(Status::invalid_argument, range.base, "operation none: store, update or notify expected");
+  if (const ChunkCheck found = check(range, gpu_, memory_); found.status != Status::ok)
+    return refuse(found.status, range.base, found.text);
+  if (command.block_tiles == 0 || command.block_tiles > range.grid.wavefronts ||
+      range.grid.wavefronts % command.block_tiles != 0)
+    return refuse(Status::invalid_argument, range.base,
                   fmt::format("{} wavefront tiles per block: a divisor of the {} wavefronts expected",
-                              command.block_tiles, command.range.grid.wavefronts));
-  if (command.kind != Kind::notify) {
-    command.destinations = {registers.destination_base.value()};
-    const ChunkCheck found =
-        command.by_queue ? check_route(command) : check_destination(command.range, command.destinations[0]);
-    if (found.status != Status::ok) return refuse(found.status, command.destinations[0], found.text);
+                              command.block_tiles, range.grid.wavefronts));
+  if (command.kind != Command::Kind::notify) {
+    const std::uint64_t destination = command.destinations[0];
+    const ChunkCheck found = command.by_queue ? check_queue_(command) : check_destination(range, destination);
+    if (found.status != Status::ok) return refuse(found.status, destination, found.text);
   }
   for (const Command& other : commands_)
-    if (command.range.overlaps(other.range))
-      return refuse(Status::overlap, command.range.base, command.range.overlap(other.range));
-  if (used() == parameters_.commands)
-    return refuse(Status::table_full, command.range.base,
-                  fmt::format("all {} commands are in use", parameters_.commands));
+    if (range.overlaps(other.range)) return refuse(Status::overlap, range.base, range.overlap(other.range));
+  if (used() == capacity_)
+    return refuse(Status::table_full, range.base, fmt::format("all {} commands are in use", capacity_));
+  return true;
+}
 
+void CommandTable::add() {
+  Command command = staged();
+  if (!takes(command, registers_.command.operation())) return;
   const StagedChunk& range = command.range;
   for (std::uint32_t wg = range.first; wg < range.first + range.count; ++wg)
     for (std::uint32_t wf = 0; wf < range.grid.wavefronts; ++wf)
@@ -94,41 +124,39 @@ void DmaEngine::add() {
   command.ready.resize(std::size_t{range.count} * range.grid.wavefronts / command.block_tiles);
   command.serial = serials_++;
   commands_.push_back(std::move(command));
-  registers.status.code.set(Status::ok);
+  status_.accept();
 }
 
 /// A sent tile could not be taken back from one destination only, so that none is added behind the first tile.
-void DmaEngine::add_destination() {
-  const StagedChunk staged = staged_chunk(registers);
-  const std::uint64_t destination = registers.destination_base.value();
-  const auto found = std::find_if(commands_.begin(), commands_.end(), [&](const Command& command) {
-    return command.range.base == staged.base && command.range.first == staged.first &&
-           command.range.count == staged.count;
-  });
-  if (found == commands_.end() || found->kind == Kind::notify)
-    return refuse(Status::invalid_argument, staged.base, fmt::format("{} are not mapped to a peer", staged.text()));
+void CommandTable::add_destination() {
+  const StagedChunk staged = staged_chunk(registers_);
+  const std::uint64_t destination = registers_.destination_base.value();
+  const auto found =
+      std::find_if(commands_.begin(), commands_.end(), [&](const Command& command) { return command.is_of(staged); });
+  if (found == commands_.end() || found->kind == Command::Kind::notify)
+    return status_.refuse(Status::invalid_argument, staged.base,
+                          fmt::format("{} are not mapped to a peer", staged.text()));
   Command& command = *found;
   if (command.by_queue)
-    return refuse(
+    return status_.refuse(
         Status::invalid_argument, destination,
         fmt::format("{} are sent by a queue of the NIC, to one peer: no further destination expected", staged.text()));
   if (const ChunkCheck wrong = check_destination(command.range, destination); wrong.status != Status::ok)
-    return refuse(wrong.status, destination, wrong.text);
+    return status_.refuse(wrong.status, destination, wrong.text);
   if (std::count(command.destinations.begin(), command.destinations.end(), destination) != 0)
-    return refuse(Status::overlap, destination,
-                  fmt::format("{} are sent to {:#x} already", staged.text(), destination));
+    return status_.refuse(Status::overlap, destination,
+                          fmt::format("{} are sent to {:#x} already", staged.text(), destination));
   if (command.begun)
-    return refuse(
+    return status_.refuse(
         Status::busy, destination,
         fmt::format("{} are being sent: a destination before the first tile is complete expected", staged.text()));
-  if (used() == parameters_.commands)
-    return refuse(Status::table_full, destination, fmt::format("all {} commands are in use", parameters_.commands));
+  if (used() == capacity_)
+    return status_.refuse(Status::table_full, destination, fmt::format("all {} commands are in use", capacity_));
   command.destinations.push_back(destination);
-  registers.status.code.set(Status::ok);
+  status_.accept();
 }
 
-/// Whatever the way.
-ChunkCheck DmaEngine::check_peer(std::uint64_t destination) const {
+ChunkCheck CommandTable::check_peer(std::uint64_t destination) const {
   const std::uint64_t peer = address_map::gpu_of(destination);
   if (destination % 32 != 0)
     return {Status::unaligned, fmt::format("destination {:#x} must be a multiple of 32", destination)};
@@ -140,15 +168,92 @@ ChunkCheck DmaEngine::check_peer(std::uint64_t destination) const {
   return {};
 }
 
-ChunkCheck DmaEngine::check_destination(const StagedChunk& range, std::uint64_t destination) {
+ChunkCheck CommandTable::check_destination(const StagedChunk& range, std::uint64_t destination) {
   const std::uint64_t peer = address_map::gpu_of(destination);
   if (const ChunkCheck wrong = check_peer(destination); wrong.status != Status::ok) return wrong;
-  if (!remote.reaches(destination))
+  if (!remote_.reaches(destination))
     return {Status::no_peer, fmt::format("GPU {} of destination {:#x} cannot be reached", peer, destination)};
-  if (!remote.holds(destination, range.grid.bytes()))
+  if (!remote_.holds(destination, range.grid.bytes()))
     return {Status::bad_address, fmt::format("destination {:#x} of {:#x} bytes does not end in the memory of GPU {}",
                                              destination, range.grid.bytes(), peer)};
   return {};
+}
+
+namespace {
+
+/// Why the command's tile of these ids is not the one that has been triggered; empty when it is.
+std::string misfit(const Command& command, const tlm::tlm_generic_payload& message) {
+  const DataExtension& extension = *message.get_extension<DataExtension>();
+  const Producer& producer = extension.producer;
+  const StagedChunk& range = command.range;
+  if (producer.wf_id >= range.grid.wavefronts)
+    return fmt::format("the command for {} has {} wavefronts", range.text(), range.grid.wavefronts);
+  const Rectangle part = range.grid.wavefront_tile(producer.wg_id, producer.wf_id);
+  const Shape tile = range.grid.shape(part), &complete = extension.shape;
+  const std::uint64_t address = range.base + range.grid.offset(part);
+  const bool same = message.get_address() == address && complete.rows == tile.rows &&
+                    complete.row_bytes == tile.row_bytes && complete.stride == tile.stride &&
+                    extension.element == range.grid.element;
+  if (same) return {};
+  return fmt::format(
+      "{} rows of {} bytes of {}, {} apart, at {:#x} are complete; the command for {} has {} rows of {} bytes of {}, "
+      "{} apart, at {:#x}",
+      complete.rows, complete.row_bytes, name_of(extension.element), complete.stride, message.get_address(),
+      range.text(), tile.rows, tile.row_bytes, name_of(range.grid.element), tile.stride, address);
+}
+
+}  // namespace
+
+Command* CommandTable::find_triggered(const tlm::tlm_generic_payload& message, std::string& wrong) {
+  const std::uint32_t wg_id = message.get_extension<DataExtension>()->producer.wg_id;
+  const auto command = std::find_if(commands_.begin(), commands_.end(), [&](const Command& candidate) {
+    return candidate.range.contains(wg_id, message.get_address());
+  });
+  wrong = command == commands_.end() ? std::string("no command covers it") : misfit(*command, message);
+  return wrong.empty() ? &*command : nullptr;
+}
+
+void CommandTable::arrived(Command& command, std::size_t arrivals) {
+  command.last_done = now();
+  command.done += arrivals;
+  if (command.is_complete()) status_.command_is_complete();
+}
+
+bool CommandTable::sends_to(std::uint32_t wg_id, std::uint64_t peer_address) const {
+  return std::any_of(commands_.begin(), commands_.end(),
+                     [&](const Command& command) { return command.sends_to(wg_id, peer_address); });
+}
+
+bool CommandTable::has_sent_to(std::uint32_t wg_id, std::uint64_t peer_address) const {
+  return std::any_of(commands_.begin(), commands_.end(), [&](const Command& command) {
+    return command.sends_to(wg_id, peer_address) && command.is_complete();
+  });
+}
+
+std::vector<std::string> CommandTable::contents() const {
+  constexpr const char* kinds[] = {"store", "update", "notify"};
+  std::vector<std::string> lines;
+  for (const Command& command : commands_) {
+    std::string line =
+        fmt::format("dma_map of {}: {}", command.range.text(), kinds[static_cast<std::size_t>(command.kind)]);
+    for (const std::uint64_t destination : command.destinations)
+      line += fmt::format("{} to {:#x} of {}", destination == command.destinations.front() ? "" : ",", destination,
+                          gpu_name(address_map::gpu_of(destination)));
+    if (command.by_queue) line += fmt::format(" by queue {}", command.queue);
+    lines.push_back(line + fmt::format("; {} of {} wavefront tiles {}", command.done, command.arrivals(),
+                                       command.kind == Command::Kind::notify ? "are final" : "have arrived"));
+  }
+  return lines;
+}
+
+std::vector<std::string> CommandTable::diagnosis() const {
+  std::vector<std::string> lines;
+  for (const Command& command : commands_)
+    if (!command.is_complete())
+      lines.push_back(fmt::format("GPU {} DMA: {} of {} wavefront tiles of {} {}", gpu_, command.done,
+                                  command.arrivals(), command.range.text(),
+                                  command.kind == Command::Kind::notify ? "are final" : "have arrived"));
+  return lines;
 }
 
 }  // namespace t3vp::dma

@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "interconnect/parameters.h"
+#include "interconnect/link_parameters.h"
 #include "interconnect/route.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dram/channel.h"
-#include "memory/parameters.h"
+#include "memory/controller_parameters.h"
 #include "memory/policy_choice.h"
 #include "memory/stream_queues.h"
 #include "registers/memory_controller.h"

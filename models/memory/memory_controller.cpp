@@ -41,7 +41,6 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
   plain.register_transport_dbg(this, &MemoryController::plain_debug);
   plain.register_get_direct_mem_ptr(this, &MemoryController::direct_memory);
   if (trace_ != nullptr) track_ = trace_->track(fmt::format("GPU {}", gpu), "HBM");
-
   if (!functional) dataless_ = std::make_unique<DatalessSectors>(parameters.capacity_bytes);
   if (parameters.faults.any()) faults_ = std::make_unique<FaultyAccess>(parameters.faults);
   for (std::uint32_t i = 0; i < parameters.channels; ++i)
@@ -56,6 +55,8 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
     registers.aging_ns.set(parameters_.aging_ns);
     registers.channels.set(parameters_.channels);
     registers.interleave.set(parameters_.interleave_bytes);
+    observation_ = {};  // the kernels to come are not judged by those before, nor by one whose first stage is cut off
+    in_stage_ = false;
     choose_policy();
   });
   near_memory.valid_storage.set(parameters.valid_bits_bytes);

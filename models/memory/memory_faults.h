@@ -5,7 +5,7 @@
 #include <string>
 
 #include "memory/backing_store.h"
-#include "memory/parameters.h"
+#include "memory/controller_parameters.h"
 #include "protocol/units.h"
 
 namespace t3vp::memory {

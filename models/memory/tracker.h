@@ -18,7 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "memory/parameters.h"
+#include "memory/controller_parameters.h"
 #include "memory/tracker_table.h"
 #include "protocol/component.h"
 #include "protocol/data_sockets.h"

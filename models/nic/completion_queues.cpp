@@ -63,6 +63,7 @@ bool CompletionQueues::add(std::uint32_t queue, t3_nic_completion entry) {
   const std::uint64_t address = registers_.completion_base[queue].value() + produced % entries * sizeof bytes;
   registers_.produced[queue].set(produced + 1);
   io_.store(address, bytes, sizeof bytes, purpose);
+  ++stored_;
   return true;
 }
 

@@ -24,6 +24,9 @@ class CompletionQueues {
   std::string validate_consumed(std::uint32_t queue, std::uint32_t consumed) const;
   /// The entry is in memory: true when it raises the line.
   bool has_arrived(std::uint32_t queue);
+  /// Entries, those of receive entries too.
+  std::uint64_t stored() const { return stored_; }
+  void clear_figures() { stored_ = 0; }
 
  private:
   void place(std::size_t queue);
@@ -31,6 +34,7 @@ class CompletionQueues {
 
   registers::Nic& registers_;
   IoLink& io_;
+  std::uint64_t stored_ = 0;
 };
 
 }  // namespace t3vp::nic

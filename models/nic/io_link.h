@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "nic/parameters.h"
+#include "nic/network_parameters.h"
 #include "protocol/area.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "nic/network_parameters.h"
 #include "nic/nic_packet.h"
-#include "nic/parameters.h"
 #include "protocol/event_queue.h"
 
 namespace t3vp::nic {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "nic/message_parts.h"
-#include "nic/parameters.h"
+#include "nic/network_parameters.h"
 #include "nic/region_table.h"
 #include "registers/nic_opcode.h"
 #include "registers/nic_syndrome.h"

@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "output_map/parameters.h"
+#include "output_map/output_map_parameters.h"
 #include "protocol/component.h"
 #include "protocol/data_sockets.h"
 #include "protocol/former_maps.h"

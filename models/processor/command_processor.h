@@ -19,7 +19,7 @@
 #include <functional>
 #include <string>
 
-#include "processor/parameters.h"
+#include "processor/control_parameters.h"
 #include "processor/processor.h"
 #include "protocol/float_environment.h"
 

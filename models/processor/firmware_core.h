@@ -20,9 +20,9 @@
 #include <systemc>
 #include <vector>
 
+#include "processor/control_parameters.h"
 #include "processor/core_memory.h"
 #include "processor/core_timer.h"
-#include "processor/parameters.h"
 #include "processor/processor.h"
 #include "riscv/core.h"
 

@@ -1,25 +1,36 @@
 // Buffers of a GPU's memory from outside, by debug transport, which takes no time.
 #pragma once
 
-#include <random>
-
-#include "hardware/gpu.h"
+#include "node/gpu.h"
+#include "workloads/operations.h"
 
 namespace t3vp {
 
-/// Whose eyes look: memory holds what a driver, DMA engines and peers see, compute units see their cache first.
-enum class SeenBy { memory, compute_units };
+PublishedTensor tensor_of(const processor::PublishedBuffer& buffer);
+
+/// A GPU's memory by debug transport.
+class DebugMemory : public GpuMemory {
+ public:
+  explicit DebugMemory(Gpu& gpu) : gpu_(gpu) {}
+
+  std::uint32_t gpu() const override { return gpu_.processor.gpu(); }
+  void read(const PublishedTensor& tensor, std::uint32_t row, unsigned char* data, SeenBy whom) const override;
+  void write(const PublishedTensor& tensor, std::uint32_t row, const unsigned char* data) override;
+
+ private:
+  void transfer(tlm::tlm_command command, const PublishedTensor& tensor, std::uint32_t row, unsigned char* data,
+                SeenBy whom) const;
+
+  Gpu& gpu_;
+};
 
 /// One row of a buffer.
 void transfer(Gpu& gpu, tlm::tlm_command command, const processor::PublishedBuffer& buffer, std::uint32_t row,
-              unsigned char* data, SeenBy whom = SeenBy::memory);
+              unsigned char* data);
 
 /// Reads a row, widened.
 void read_row(Gpu& gpu, const processor::PublishedBuffer& buffer, std::uint32_t row, float* values);
 /// Writes a row, rounded to the element type.
 void write_row(Gpu& gpu, const processor::PublishedBuffer& buffer, std::uint32_t row, const float* values);
-
-/// Values from `least` to 1 that depend on the seeds only.
-void fill_randomly(Gpu& gpu, const processor::PublishedBuffer& buffer, std::seed_seq& seeds, float least = -1);
 
 }  // namespace t3vp

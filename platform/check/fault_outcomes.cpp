@@ -113,9 +113,9 @@ std::vector<FaultOutcome> fault_outcomes(const RunConfiguration& c, const Node& 
   std::vector<FaultOutcome> list;
   const auto gpu = [&node](std::uint32_t number) -> const Gpu& { return *node.gpus()[number]; };
   if (f.dma_map_updates)
-    list.push_back({"dma_map_updates", *f.dma_map_updates != updates_of(c),
+    list.push_back({"dma_map_updates", f.dma_map_updates != c.workload->updates(c),
                     fmt::format("the programs told dma_map to expect {} updates per element, there are {}",
-                                *f.dma_map_updates, updates_of(c))});
+                                *f.dma_map_updates, c.workload->updates(c).value_or(0))});
   if (f.lose_updates) list.push_back(updates_lost(*f.lose_updates, *gpu(f.lose_updates->gpu).memory.faults()));
   if (f.flip_bit) list.push_back(bit_flipped(*f.flip_bit, *gpu(f.flip_bit->gpu).memory.faults()));
   if (f.wrong_rounding) list.push_back(wrongly_rounded(*f.wrong_rounding, gpu(*f.wrong_rounding)));

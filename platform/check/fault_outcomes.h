@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "config/configuration.h"
-#include "hardware/node.h"
+#include "node/node.h"
 #include "report/report.h"
 
 namespace t3vp {

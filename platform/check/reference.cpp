@@ -8,14 +8,9 @@
 
 #include "check/buffer_access.h"
 #include "compute/fenced_memory.h"
+#include "io/npy.h"
 #include "protocol/address_map.h"
 #include "protocol/element.h"
-#include "report/npy.h"
-#include "workload/collective.h"
-#include "workload/embedding.h"
-#include "workload/experts.h"
-#include "workload/gemv.h"
-#include "workload/operands.h"
 
 namespace t3vp {
 namespace {
@@ -80,12 +75,30 @@ std::string use_of(const Gpu& gpu, const processor::PublishedBuffer& buffer) {
   return found;
 }
 
-/// As the element type holds them.
-std::vector<float> rounded(std::vector<float> values, ElementType element) {
-  std::vector<unsigned char> bytes(values.size() * bytes_of(element));
-  narrow_elements(element, values.data(), bytes.data(), values.size());
-  widen_elements(element, bytes.data(), values.data(), values.size());
-  return values;
+/// The workload's contents, or what is no number.
+void fill(Gpu& gpu, const processor::PublishedBuffer& buffer, const Buffer& own) {
+  if (!own.fill) return spoil(gpu, buffer);
+  for (std::uint32_t row = 0; row < buffer.rows; ++row) {
+    const std::vector<double> values = own.fill(row);
+    const std::vector<float> narrow(values.begin(), values.end());
+    write_row(gpu, buffer, row, narrow.data());
+  }
+}
+
+/// The elements that the GPU has in the end.
+void check_rows(Gpu& gpu, const processor::PublishedBuffer& buffer, const Buffer& own, FunctionalCheck& result) {
+  std::vector<float> found(buffer.columns);
+  for (std::uint32_t row = 0; row < buffer.rows; ++row) {
+    read_row(gpu, buffer, row, found.data());
+    const std::vector<double> expected = own.expected(row);
+    const std::vector<double> tolerance = own.tolerance ? own.tolerance(row) : std::vector<double>(found.size(), 0);
+    for (std::uint32_t column = 0; column < buffer.columns; ++column) {
+      if (own.is_owned && !own.is_owned(row, column)) continue;
+      ++result.elements;
+      if (!is_as_expected(found[column], expected[column], tolerance[column]))
+        result.note({own.name, gpu.processor.gpu(), row, column, found[column], expected[column]});
+    }
+  }
 }
 
 /// Whether some row has a byte of this one, from `begin` on.
@@ -114,51 +127,31 @@ std::string text_of_excess(const Gpu& gpu, const processor::PublishedBuffer& buf
 
 }  // namespace
 
-bool Reference::is_of_workload(const std::string& name) const {
-  if (configuration_.workload.collective) return name == "in" || name == "out";
-  if (configuration_.workload.embedding) return name == "tables" || name == "out";
-  if (configuration_.workload.gemv) return name == "matrix" || name == "vector" || name == "out";
-  return configuration_.workload.has_gemm() && (name == "a" || name == "b" || name == "out");
+Reference::Reference(const RunConfiguration& configuration) : configuration_(configuration) {
+  for (std::uint32_t gpu = 0; gpu < configuration.gpus; ++gpu)
+    buffers_.push_back(configuration.workload->buffers(configuration, gpu));
+}
+
+const Buffer* Reference::of_workload(const Gpu& gpu, const std::string& name) const {
+  return t3vp::find(buffers_[gpu.processor.gpu()], name);
 }
 
 /// When it is published.
-bool Reference::is_written(const processor::PublishedBuffer& buffer) const {
-  return buffer.initial || is_of_workload(buffer.name);
+bool Reference::is_written(const Gpu& gpu, const processor::PublishedBuffer& buffer) const {
+  return buffer.initial || of_workload(gpu, buffer.name) != nullptr;
 }
 
 /// The name of an earlier buffer whose contents it would replace; empty when there is none.
 std::string Reference::overwritten_by(const Gpu& gpu, const processor::PublishedBuffer& buffer) const {
   for (const auto& [of, earlier] : with_contents_)
-    if (of == &gpu && is_written(buffer) && overlap(buffer, earlier)) return earlier.name;
+    if (of == &gpu && is_written(gpu, buffer) && overlap(buffer, earlier)) return earlier.name;
   return {};
 }
 
-std::string Reference::expected_shape(std::uint32_t gpu, const std::string& name) const {
-  const GemmShape& gemm = configuration_.workload.gemm;
-  if (const auto& collective = configuration_.workload.collective) {
-    const std::uint64_t elements =
-        name == "in" ? collective->elements : t3_received_elements(&*collective, gpu, configuration_.gpus);
-    return text_of(1, static_cast<std::uint32_t>(elements), gemm.element);
-  }
-  if (const auto& e = configuration_.workload.embedding)
-    return name == "tables" ? text_of(e->tables_per_gpu * e->rows, e->dimension, gemm.element)
-                            : text_of(t3_embedding_samples(&*e, gpu, configuration_.gpus),
-                                      configuration_.gpus * e->tables_per_gpu * e->dimension, gemm.element);
-  if (const auto& g = configuration_.workload.gemv)
-    return name == "matrix" ? text_of(g->rows, g->columns, gemm.element)
-                            : text_of(1, name == "vector" ? g->columns : g->rows, gemm.element);
-  if (name == "a") return text_of(gemm.m, gemm.k, gemm.element);
-  if (const auto& e = configuration_.workload.experts; e && name == "out")
-    return text_of(t3_experts_tokens(&*e, gpu, configuration_.gpus) * configuration_.gpus, gemm.n, gemm.element);
-  if (name == "out")
-    return text_of(gemm.m * t3_fused_slabs(configuration_.workload.fused, configuration_.gpus), gemm.n, gemm.element);
-  return text_of(gemm.transpose_b ? gemm.n : gemm.k, gemm.transpose_b ? gemm.k : gemm.n, gemm.element);
-}
-
 /// What is wrong with what the program says of the contents: "found ..., expected ..."; empty when nothing is.
-std::string Reference::refused_contents(const processor::PublishedBuffer& buffer) const {
+std::string Reference::refused_contents(const Gpu& gpu, const processor::PublishedBuffer& buffer) const {
   if (!(buffer.tolerance >= 0)) return fmt::format("found a tolerance of {}, expected 0 or more", buffer.tolerance);
-  if (is_of_workload(buffer.name) && (buffer.initial || buffer.expected))
+  if (of_workload(gpu, buffer.name) != nullptr && (buffer.initial || buffer.expected))
     return "found contents of the program's, expected the workload's, which has a buffer of that name";
   return {};
 }
@@ -166,8 +159,8 @@ std::string Reference::refused_contents(const processor::PublishedBuffer& buffer
 std::string Reference::refusal(const Gpu& gpu, const processor::PublishedBuffer& buffer) const {
   const std::string who = text_of_publisher(gpu, buffer);
   const std::string found = text_of(buffer.rows, buffer.columns, buffer.element);
-  if (is_of_workload(buffer.name)) {
-    const std::string expected = expected_shape(gpu.processor.gpu(), buffer.name);
+  if (const Buffer* const own = of_workload(gpu, buffer.name)) {
+    const std::string expected = text_of(own->rows, own->columns, own->element);
     if (expected != found) return who + fmt::format("found {}, expected {}", found, expected);
   }
   if (buffer.element > ElementType::fp32) return who + fmt::format("found {}, expected fp16, bf16 or fp32", found);
@@ -182,7 +175,7 @@ std::string Reference::refusal(const Gpu& gpu, const processor::PublishedBuffer&
     return who + fmt::format("found {} at {:#x} with {} bytes from row to row, expected multiples of {}", found,
                              buffer.address, buffer.row_stride, bytes_of(buffer.element));
   if (find(gpu, buffer.name) != nullptr) return who + "found a second buffer of that name, expected another name";
-  if (const std::string contents = refused_contents(buffer); !contents.empty()) return who + contents;
+  if (const std::string contents = refused_contents(gpu, buffer); !contents.empty()) return who + contents;
   if (const std::string other = overwritten_by(gpu, buffer); !other.empty())
     return who + fmt::format("found contents at {:#x} in place of those of {}, expected memory of its own",
                              buffer.address, other);
@@ -195,13 +188,13 @@ std::string Reference::refusal(const Gpu& gpu, const processor::PublishedBuffer&
 }
 
 std::string Reference::take(Gpu& gpu, const processor::PublishedBuffer& buffer) {
-  if (is_written(buffer) || buffer.expected) {
+  if (is_written(gpu, buffer) || buffer.expected) {
     with_contents_.emplace_back(&gpu, buffer);
     with_contents_.back().second.initial = with_contents_.back().second.expected = nullptr;
   }
   if (!configuration_.functional) return {};
-  if (is_of_workload(buffer.name)) {
-    fill(gpu, buffer);
+  if (const Buffer* const own = of_workload(gpu, buffer.name)) {
+    fill(gpu, buffer, *own);
     return {};
   }
   const std::size_t elements = std::size_t{buffer.rows} * buffer.columns;
@@ -226,42 +219,21 @@ std::string Reference::take(Gpu& gpu, const processor::PublishedBuffer& buffer) 
   return {};
 }
 
-void Reference::fill(Gpu& gpu, const processor::PublishedBuffer& buffer) const {
-  const std::uint32_t number = gpu.processor.gpu();
-  const auto& collective = configuration_.workload.collective;
-  if (collective && (collective->op != T3_ALL_TO_ALL || buffer.name == "in"))
-    return write_row(gpu, buffer, 0,
-                     CollectiveOracle(*collective, configuration_.gpus, configuration_.seed).sent(number).data());
-  if (buffer.name == "out") return spoil(gpu, buffer);
-  if (const auto& e = configuration_.workload.embedding) {
-    const EmbeddingOracle oracle(*e, configuration_.gpus);
-    for (std::uint32_t i = 0; i < buffer.rows; ++i)
-      write_row(gpu, buffer, i, oracle.table_row(number, i / e->rows, i % e->rows).data());
-    return;
-  }
-  if (const auto& g = configuration_.workload.gemv) {
-    const GemvOracle oracle(*g, configuration_.gpus, configuration_.seed);
-    for (std::uint32_t i = 0; i < buffer.rows; ++i)
-      write_row(gpu, buffer, i,
-                (buffer.name == "matrix" ? oracle.matrix_row(number, i) : oracle.vector(number)).data());
-    return;
-  }
-  const GemmProblem problem = gemm_problem(configuration_);
-  const compute::FloatMatrix values = buffer.name == "a" ? operand_a(problem, number) : operand_b(problem, number);
-  for (std::uint32_t i = 0; i < buffer.rows; ++i) write_row(gpu, buffer, i, &values(i, 0));
-}
-
-FunctionalCheck Reference::check(Node& node) const {
+FunctionalCheck Reference::check(const Node& node) const {
   FunctionalCheck result;
-  if (configuration_.workload.is_of_several())
-    check_received(node, result);
-  else if (configuration_.workload.has_gemm())
-    check_output(node, result);
-  if (configuration_.workload.dlrm) check_tables(node, result);
+  for (const Buffer& buffer : buffers_.empty() ? std::vector<Buffer>() : buffers_.front())
+    if (buffer.expected) check_workload(node, buffer.name, result);
   for (const auto& gpu : node.gpus())
     for (const Expectation& expectation : expectations_)
       if (expectation.gpu == gpu.get()) check_expectation(expectation, result);
   return result;
+}
+
+void Reference::check_workload(const Node& node, const std::string& name, FunctionalCheck& result) const {
+  for (const auto& gpu : node.gpus())
+    if (find(*gpu, name) == nullptr) return;
+  for (const auto& gpu : node.gpus()) check_rows(*gpu, *find(*gpu, name), *of_workload(*gpu, name), result);
+  result.checked = true;
 }
 
 void Reference::check_expectation(const Expectation& e, FunctionalCheck& result) {
@@ -278,97 +250,11 @@ void Reference::check_expectation(const Expectation& e, FunctionalCheck& result)
   result.checked = true;
 }
 
-/// Nothing is checked when a program has not published its output.
-void Reference::check_output(Node& node, FunctionalCheck& result) const {
-  for (const auto& gpu : node.gpus())
-    if (find(*gpu, "out") == nullptr) return;
-  const GemmProblem problem = gemm_problem(configuration_);
-  const bool exchanged = configuration_.workload.fused == T3_FUSED_ALL_TO_ALL;
-  compute::FloatMatrix expected;
-  if (!exchanged) expected = expected_output(problem);
-  std::vector<float> found(problem.gemm.n);
-  for (const auto& gpu : node.gpus()) {
-    const processor::PublishedBuffer& out = *find(*gpu, "out");
-    if (exchanged) expected = expected_slabs(problem, gpu->processor.gpu());
-    for (std::uint32_t row = 0; row < out.rows; ++row) {
-      read_row(*gpu, out, row, found.data());
-      for (std::uint32_t column = 0; column < out.columns; ++column) {
-        if (!owns(configuration_, gpu->processor.gpu(), row, column)) continue;
-        ++result.elements;
-        if (!is_as_expected(found[column], expected(row, column), 0))
-          result.note({"out", gpu->processor.gpu(), row, column, found[column], expected(row, column)});
-      }
-    }
-  }
-  result.checked = true;
-}
-
-/// Nothing is checked when a program has not published its output.
-void Reference::check_received(Node& node, FunctionalCheck& result) const {
-  for (const auto& gpu : node.gpus())
-    if (find(*gpu, "out") == nullptr) return;
-  for (const auto& gpu : node.gpus()) {
-    const processor::PublishedBuffer& out = *find(*gpu, "out");
-    const std::function<std::vector<float>(std::uint32_t)> row_of = expected_rows(gpu->processor.gpu());
-    std::vector<float> found(out.columns);
-    for (std::uint32_t row = 0; row < out.rows; ++row) {
-      const std::vector<float> expected = rounded(row_of(row), out.element);
-      read_row(*gpu, out, row, found.data());
-      for (std::uint32_t i = 0; i < out.columns; ++i)
-        if (!(found[i] == expected[i])) result.note({"out", gpu->processor.gpu(), row, i, found[i], expected[i]});
-    }
-    result.elements += std::uint64_t{out.rows} * out.columns;
-  }
-  result.checked = true;
-}
-
-/// What a training pass has made of them. Nothing is checked when a program has not published its tables.
-void Reference::check_tables(Node& node, FunctionalCheck& result) const {
-  const t3_embedding& e = *configuration_.workload.embedding;
-  const EmbeddingOracle oracle(e, configuration_.gpus);
-  std::vector<float> found(e.dimension);
-  for (const auto& gpu : node.gpus()) {
-    const processor::PublishedBuffer* const tables = find(*gpu, "tables");
-    if (tables == nullptr) return;
-    const std::uint32_t number = gpu->processor.gpu();
-    for (std::uint32_t table = 0; table < e.tables_per_gpu; ++table) {
-      const EmbeddingOracle::Table expected = oracle.updated_table(number, table);
-      for (std::uint32_t i = 0; i < e.rows; ++i) {
-        const std::uint32_t row = table * e.rows + i;
-        read_row(*gpu, *tables, row, found.data());
-        for (std::uint32_t column = 0; column < e.dimension; ++column) {
-          const std::size_t place = std::size_t{i} * e.dimension + column;
-          if (!is_as_expected(found[column], expected.values[place], expected.tolerances[place]))
-            result.note({"tables", number, row, column, found[column], expected.values[place]});
-        }
-      }
-    }
-    result.elements += std::uint64_t{tables->rows} * tables->columns;
-  }
-}
-
-std::function<std::vector<float>(std::uint32_t)> Reference::expected_rows(std::uint32_t gpu) const {
-  const Workload& workload = configuration_.workload;
-  const std::uint32_t gpus = configuration_.gpus;
-  const std::uint64_t seed = configuration_.seed;
-  if (workload.embedding)
-    return [oracle = EmbeddingOracle(*workload.embedding, gpus), gpu](std::uint32_t row) {
-      return oracle.received(gpu, row);
-    };
-  if (workload.experts)
-    return [oracle = ExpertsOracle(gemm_problem(configuration_)), gpu](std::uint32_t row) {
-      return oracle.received(gpu, row);
-    };
-  if (workload.gemv) return [oracle = GemvOracle(*workload.gemv, gpus, seed)](std::uint32_t) { return oracle.sums(); };
-  return [oracle = CollectiveOracle(*workload.collective, gpus, seed), gpu](std::uint32_t) {
-    return oracle.received(gpu);
-  };
-}
-
 void Reference::dump(Node& node, const std::filesystem::path& out) const {
   for (const auto& gpu : node.gpus())
     for (const processor::PublishedBuffer& buffer : gpu->processor.buffers()) {
-      const bool transpose = buffer.name == "b" && configuration_.workload.gemm.transpose_b;
+      const Buffer* const own = of_workload(*gpu, buffer.name);
+      const bool transpose = own != nullptr && own->is_transposed;
       const std::uint32_t bytes = bytes_of(buffer.element);
       std::vector<unsigned char> all(std::size_t{buffer.rows} * buffer.columns * bytes);
       for (std::uint32_t i = 0; i < buffer.rows; ++i)

@@ -1,22 +1,20 @@
-// What buffers that programs publish hold in a functional run, and the check of what they hold in the end: the
-// workload's operands and output (platform/workload/operands.h, collective.h, embedding.h, gemv.h and experts.h have
-// the values), and what programs say of others.
+// What buffers that programs publish hold in a functional run, and the check of what they hold in the end: those of the
+// workload (Workload::buffers() has the values), and what programs say of others.
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "config/configuration.h"
-#include "hardware/node.h"
+#include "node/node.h"
 #include "report/report.h"
 
 namespace t3vp {
 
 class Reference {
  public:
-  explicit Reference(const RunConfiguration& configuration) : configuration_(configuration) {}
+  explicit Reference(const RunConfiguration& configuration);
 
   /// Why a buffer that a program publishes cannot be filled or looked at: "GPU 0 publishes out: found ..., expected
   /// ..."; empty when it can.
@@ -30,7 +28,7 @@ class Reference {
   /// Every element of every GPU's output against what it should be, to the bit, and of every other buffer against what
   /// its program expects. What is expected of the output follows from the configuration, not from what is left in the
   /// operands' memory.
-  FunctionalCheck check(Node& node) const;
+  FunctionalCheck check(const Node& node) const;
 
   /// gpu<g>.<buffer>.npy: a (m x k), b (k x n), out (m x n) and what else programs have published.
   void dump(Node& node, const std::filesystem::path& out) const;
@@ -43,21 +41,17 @@ class Reference {
     std::vector<float> values;  ///< row by row, rounded to the element type
   };
 
-  bool is_of_workload(const std::string& name) const;
-  bool is_written(const processor::PublishedBuffer& buffer) const;
+  /// The workload's buffer of this name; null when it has none.
+  const Buffer* of_workload(const Gpu& gpu, const std::string& name) const;
+  bool is_written(const Gpu& gpu, const processor::PublishedBuffer& buffer) const;
   std::string overwritten_by(const Gpu& gpu, const processor::PublishedBuffer& buffer) const;
-  std::string refused_contents(const processor::PublishedBuffer& buffer) const;
-  /// The shape that a buffer of the workload's has, in words.
-  std::string expected_shape(std::uint32_t gpu, const std::string& name) const;
-  void fill(Gpu& gpu, const processor::PublishedBuffer& buffer) const;
-  void check_output(Node& node, FunctionalCheck& result) const;
-  void check_received(Node& node, FunctionalCheck& result) const;
-  void check_tables(Node& node, FunctionalCheck& result) const;
-  /// What rows of the GPU's output should be, of all workloads but a GEMM.
-  std::function<std::vector<float>(std::uint32_t)> expected_rows(std::uint32_t gpu) const;
+  std::string refused_contents(const Gpu& gpu, const processor::PublishedBuffer& buffer) const;
+  /// Nothing is checked when a program has not published the buffer.
+  void check_workload(const Node& node, const std::string& name, FunctionalCheck& result) const;
   static void check_expectation(const Expectation& expectation, FunctionalCheck& result);
 
   const RunConfiguration& configuration_;
+  std::vector<std::vector<Buffer>> buffers_;  ///< of the workload, by GPU
   std::vector<Expectation> expectations_;
   std::vector<std::pair<const Gpu*, processor::PublishedBuffer>> with_contents_;  ///< said, of those published so far
 };

@@ -10,10 +10,11 @@
 
 #include "cli/file_kind.h"
 #include "cli/option_checks.h"
-#include "config/input_error.h"
 #include "guard/stack_guard.h"
+#include "io/console.h"
+#include "io/described_keys.h"
+#include "io/input_error.h"
 #include "report/comparison.h"
-#include "report/console.h"
 #include "report/report.h"
 #include "report/result_table.h"
 
@@ -169,6 +170,14 @@ void add_validate(CLI::App& app, ValidateCommand& command) {
       ->transform(whole_number(1, 1024));
 }
 
+void add_keys(CLI::App& app, std::string& pattern) {
+  CLI::App* keys =
+      app.add_subcommand("keys", "Print keys of system and memory files: unit, range, default and meaning");
+  keys->add_option("PATTERN", pattern,
+                   "Part of a key's path, such as dma, or a glob, such as *_GBps; default: all keys")
+      ->type_name("");
+}
+
 /// CLI11 gives an option that ends with = the argument behind it.
 void refuse_values_left_out(int argc, const char* const* argv) {
   for (const std::string& argument : std::vector<std::string>(argv + std::min(argc, 1), argv + argc))
@@ -236,6 +245,14 @@ int print_registers(RegisterFormat format) {
   return success;
 }
 
+int print_keys(const std::string& pattern) {
+  const std::vector<DescribedKey> keys = keys_like(pattern);
+  if (keys.empty())
+    throw InputError("t3vp keys", pattern, "a part of a key's path, such as dma, or a glob, such as *_GBps");
+  print(key_table(keys));
+  return success;
+}
+
 int compare(const std::vector<fs::path>& files) {
   std::vector<nlohmann::json> reports;
   for (const fs::path& file : files) reports.push_back(read_report(file));
@@ -280,6 +297,8 @@ int run_command_line(int argc, const char* const* argv) {
   add_riscv(app, riscv_command);
   ValidateCommand validate_command;
   add_validate(app, validate_command);
+  std::string key_pattern;
+  add_keys(app, key_pattern);
 
   refuse_empty_names(app);
 
@@ -301,6 +320,7 @@ int run_command_line(int argc, const char* const* argv) {
     if (app.got_subcommand("experiment")) return experiment(experiment_command);
     if (app.got_subcommand("riscv")) return run_on_riscv(riscv_command);
     if (app.got_subcommand("validate")) return validate(validate_command);
+    if (app.got_subcommand("keys")) return print_keys(key_pattern);
     return replay(replay_command);
   } catch (const CLI::ExtrasError&) {
     print_error(unexpected(app, argc, argv));

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "io/exit_code.h"
 #include "register_exports/register_exports.h"
-#include "report/exit_code.h"
 
 namespace t3vp {
 

@@ -4,8 +4,8 @@
 
 #include <stdexcept>
 
-#include "config/input_error.h"
-#include "report/console.h"
+#include "io/console.h"
+#include "io/input_error.h"
 
 namespace t3vp {
 namespace {

@@ -9,8 +9,8 @@
 #include "experiment/results.h"
 #include "experiment/summary.h"
 #include "experiment/unknown_figures.h"
-#include "report/console.h"
-#include "report/output_file.h"
+#include "io/console.h"
+#include "io/output_file.h"
 #include "report/results_folder.h"
 
 namespace t3vp {

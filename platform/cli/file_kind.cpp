@@ -1,11 +1,11 @@
 #include "cli/file_kind.h"
 
 #include "config/configuration.h"
-#include "config/input_error.h"
-#include "config/json_document.h"
-#include "config/schema_check.h"
 #include "experiment/plan.h"
 #include "guard/memory_need.h"
+#include "io/input_error.h"
+#include "io/json_document.h"
+#include "io/schema_check.h"
 #include "report/report.h"
 #include "software/opened_software.h"
 

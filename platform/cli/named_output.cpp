@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "config/input_error.h"
+#include "io/input_error.h"
 
 namespace t3vp {
 

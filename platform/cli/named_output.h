@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "report/output_file.h"
+#include "io/output_file.h"
 
 namespace t3vp {
 

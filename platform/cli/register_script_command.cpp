@@ -4,10 +4,10 @@
 
 #include "cli/command_line.h"
 #include "cli/register_machine.h"
-#include "config/input_error.h"
-#include "config/input_file.h"
-#include "config/json_document.h"
-#include "report/console.h"
+#include "io/console.h"
+#include "io/input_error.h"
+#include "io/input_file.h"
+#include "io/json_document.h"
 
 namespace t3vp {
 namespace {

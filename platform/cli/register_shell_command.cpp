@@ -6,10 +6,10 @@
 #include "cli/command_line.h"
 #include "cli/line_editor.h"
 #include "cli/register_machine.h"
-#include "config/input_error.h"
-#include "config/json_document.h"
+#include "io/console.h"
+#include "io/input_error.h"
+#include "io/json_document.h"
 #include "register_script/suggestions.h"
-#include "report/console.h"
 
 namespace t3vp {
 namespace {

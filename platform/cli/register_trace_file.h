@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "io/output_file.h"
 #include "register_trace/register_trace.h"
-#include "report/output_file.h"
 
 namespace t3vp {
 

@@ -10,9 +10,9 @@
 #include "cli/instruction_trace.h"
 #include "cli/named_output.h"
 #include "config/elf_file.h"
-#include "config/input_error.h"
+#include "io/console.h"
+#include "io/input_error.h"
 #include "register_names/register_names.h"
-#include "report/console.h"
 #include "report/results_folder.h"
 #include "run/riscv_machine.h"
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 
-#include "report/console.h"
+#include "io/console.h"
 
 namespace t3vp {
 

@@ -5,8 +5,8 @@
 #include "cli/runs_of_tables.h"
 #include "experiment/missing_runs.h"
 #include "experiment/validation.h"
-#include "report/console.h"
-#include "report/output_file.h"
+#include "io/console.h"
+#include "io/output_file.h"
 #include "report/results_folder.h"
 
 namespace t3vp {

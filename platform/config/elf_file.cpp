@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include "config/input_error.h"
-#include "config/input_file.h"
+#include "io/input_error.h"
+#include "io/input_file.h"
 
 namespace t3vp {
 

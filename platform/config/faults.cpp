@@ -12,12 +12,6 @@ void check_gpu(const Document& run, const RunConfiguration& c, const std::string
   if (!c.functional) run.reject("/inject/" + fault, "this fault only with data functional: nothing else could see it");
 }
 
-/// Which elements a library's programs have without a workload nobody knows: the largest that there are.
-ElementType element_of(const Workload& workload) {
-  if (workload.layer) return workload.layer->shape.element;
-  return workload.has_gemm() ? workload.gemm.element : ElementType::fp32;
-}
-
 }  // namespace
 
 Faults read_faults(const json& inject) {
@@ -40,45 +34,36 @@ Faults read_faults(const json& inject) {
 
 namespace {
 
-/// Of the GPU's `out`.
-std::uint64_t output_elements(const RunConfiguration& c, std::uint32_t gpu) {
-  const Workload& w = c.workload;
-  if (w.collective) return t3_received_elements(&*w.collective, gpu, c.gpus);
-  if (w.gemv) return w.gemv->rows;
-  if (w.experts) return std::uint64_t{t3_experts_tokens(&*w.experts, gpu, c.gpus)} * c.gpus * w.gemm.n;
-  if (w.embedding) return t3_embedding_out_bytes(&*w.embedding, gpu, c.gpus) / t3_element_bytes(w.embedding->element);
-  return std::uint64_t{w.gemm.m} * w.gemm.n * t3_fused_slabs(w.fused, c.gpus);
+void check_wrong_element(const Document& run, const RunConfiguration& c, const Faults::WrongElement& fault) {
+  const std::vector<Buffer> buffers = c.workload->buffers(c, fault.gpu);
+  const Buffer* const out = find(buffers, "out");
+  if (out == nullptr)
+    run.reject("/inject/wrong_element", "this fault only with a workload that has an out: a layer has none");
+  check_gpu(run, c, "wrong_element", fault.gpu);
+  const std::uint64_t elements = std::uint64_t{out->rows} * out->columns;
+  if (fault.index >= elements)
+    run.reject("/inject/wrong_element/index", fmt::format("an element from 0 to {}", elements - 1));
+  const auto row = static_cast<std::uint32_t>(fault.index / out->columns),
+             column = static_cast<std::uint32_t>(fault.index % out->columns);
+  if (out->is_owned && !out->is_owned(row, column))
+    run.reject("/inject/wrong_element/index", fmt::format("an element of a tile that GPU {} owns", fault.gpu));
 }
 
 }  // namespace
 
 void check_faults(const Document& run, const RunConfiguration& c) {
   const Faults& f = c.faults;
-  if (f.dma_map_updates && !c.software.is("fused"))
-    run.reject("/inject/dma_map_updates",
-               fmt::format("this fault only with method t3 or t3-mca, not {}", name_of(c.method)));
+  if (f.dma_map_updates && !c.workload->updates(c))
+    run.reject("/inject/dma_map_updates", fmt::format("this fault only with method t3 or t3-mca, not {}", c.method));
   if (f.lose_updates) check_gpu(run, c, "lose_updates", f.lose_updates->gpu);
   if (f.flip_bit) {
     check_gpu(run, c, "flip_bit", f.flip_bit->gpu);
-    const std::uint32_t bits = 8 * bytes_of(element_of(c.workload));
+    const std::uint32_t bits = 8 * bytes_of(c.workload->largest_element());
     if (f.flip_bit->what.bit >= bits) run.reject("/inject/flip_bit/bit", fmt::format("a bit from 0 to {}", bits - 1));
   }
-  if (f.wrong_element) {
-    if (c.workload.layer || c.workload.empty())
-      run.reject("/inject/wrong_element", "this fault only with a workload that has an out: a layer has none");
-    check_gpu(run, c, "wrong_element", f.wrong_element->gpu);
-    const std::uint64_t elements = output_elements(c, f.wrong_element->gpu);
-    if (f.wrong_element->index >= elements)
-      run.reject("/inject/wrong_element/index", fmt::format("an element from 0 to {}", elements - 1));
-    const auto [row, column] = std::div(static_cast<long long>(f.wrong_element->index),
-                                        static_cast<long long>(std::max(c.workload.gemm.n, 1u)));
-    if (c.workload.has_gemm() &&
-        !owns(c, f.wrong_element->gpu, static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(column)))
-      run.reject("/inject/wrong_element/index",
-                 fmt::format("an element of a tile that GPU {} owns", f.wrong_element->gpu));
-  }
+  if (f.wrong_element) check_wrong_element(run, c, *f.wrong_element);
   if (f.wrong_rounding) {
-    if (!c.workload.has_gemm() || c.operands != Operands::random)
+    if (!c.workload->rounds_sums() || c.operands != Operands::random)
       run.reject("/inject/wrong_rounding",
                  "this fault only with a GEMM and operands random: exact ones have no sum that is rounded");
     check_gpu(run, c, "wrong_rounding", *f.wrong_rounding);

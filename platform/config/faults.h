@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config/configuration.h"
-#include "config/json_document.h"
+#include "io/json_document.h"
 
 namespace t3vp {
 

@@ -4,19 +4,17 @@
 #include <iterator>
 
 #include "config/configuration.h"
-#include "config/enumerator.h"
 #include "config/faults.h"
-#include "config/fingerprint.h"
-#include "config/gpu_settings.h"
-#include "config/overrides.h"
-#include "config/persistent_kernels.h"
 #include "config/run_checks.h"
-#include "config/schema_check.h"
-#include "config/system_checks.h"
-#include "config/system_reader.h"
-#include "config/workloads.h"
-#include "workload/collective.h"
-#include "workload/tile_choice.h"
+#include "io/described_keys.h"
+#include "io/fingerprint.h"
+#include "io/overrides.h"
+#include "io/schema_check.h"
+#include "system/gpu_settings.h"
+#include "system/system_checks.h"
+#include "system/system_reader.h"
+#include "workloads/registry.h"
+#include "workloads/shared/models_file.h"
 
 namespace t3vp {
 namespace {
@@ -82,7 +80,7 @@ Files load_files(Document run, const std::vector<std::string>& settings) {
 
   Files files{std::move(run), {}, {}};
   apply_all(files.run, overrides);
-  check_kind_of_workload(files.run);
+  kind_of_workload(files.run);
   check_schema(files.run, "run");
   files.system = follow(files.run, "/system", "system file");
   apply_all(files.system, for_system);
@@ -93,25 +91,10 @@ Files load_files(Document run, const std::vector<std::string>& settings) {
   return files;
 }
 
-Method method_named(const json& name) { return enumerator(name, all_methods); }
-
 memory::PolicyChoice policy_of(const Document& run, const std::string& arbitration) {
   const std::optional<memory::PolicyChoice> policy = memory::policy_named(arbitration);
   if (!policy) run.reject("/arbitration", "one of " + memory::policy_names());
   return *policy;
-}
-
-Operands operands_of(const Document& run, const Workload& workload) {
-  const json name = run.content.value("operands", workload.layer ? "random" : "exact");
-  if (workload.layer && name != "random")
-    run.reject("/operands", "random, or nothing: most operations of a layer take what others have computed");
-  if (workload.collective && name != "exact")
-    run.reject("/operands", "exact, or nothing: a collective alone has integers");
-  if ((workload.gemv || workload.experts) && name != "exact")
-    run.reject("/operands", "exact, or nothing: what is multiplied with vectors or by experts are integers");
-  if (workload.embedding && name != "exact")
-    run.reject("/operands", "exact, or nothing: embedding tables have integers");
-  return enumerator(name, {Operands::exact, Operands::random});
 }
 
 Phases phases_of(const json& run) {
@@ -123,31 +106,6 @@ Phases phases_of(const json& run) {
 }
 
 bool is_gemm_alone(const Phases& phases) { return phases.gemm && !phases.reduce_scatter && !phases.all_gather; }
-
-std::uint32_t gpus_of(const Document& run, const Workload& workload, bool may_be_alone) {
-  if (workload.empty()) {
-    if (!run.content.contains("gpus")) run.reject("/gpus", "an integer from 1 to 256, since there is no workload");
-    return run.content.at("gpus").get<std::uint32_t>();
-  }
-  if (workload.layer) {
-    if (run.content.value("gpus", 1u) != 1)
-      run.reject("/gpus", "1, or nothing: of a layer one GPU is simulated, and its tp says how many share it");
-    return 1;
-  }
-  if (workload.collective && !run.content.contains("gpus"))
-    run.reject("/gpus", "an integer from 2 to 256, the GPUs of the collective");
-  if (workload.embedding && !run.content.contains("gpus"))
-    run.reject("/gpus", "an integer from 2 to 256, the GPUs that have tables");
-  if (workload.gemv && !run.content.contains("gpus"))
-    run.reject("/gpus", "an integer from 2 to 256, the GPUs whose results are added up");
-  if (workload.experts && !run.content.contains("gpus"))
-    run.reject("/gpus", "an integer from 2 to 256, the GPUs that have experts");
-  const std::uint32_t gpus = run.content.value("gpus", workload.tp);
-  const std::uint32_t least = may_be_alone && !workload.is_of_several() ? 1 : 2;
-  if (gpus < least) run.reject("/gpus", fmt::format("an integer from {} to 256", least));
-  if (workload.tp != 0 && gpus != workload.tp) run.reject("/gpus", fmt::format("{}, the workload's tp", workload.tp));
-  return gpus;
-}
 
 Limits limits_of(const json& run) {
   const json given = run.value("limits", json::object());
@@ -168,82 +126,7 @@ json resolved_limits(const Limits& limits) {
 }
 
 /// What the method means.
-const char* usual_program(const RunConfiguration& c) {
-  if (c.workload.layer) return "layer";
-  if (c.workload.collective) return "collective";
-  if (c.workload.dlrm) return "dlrm";
-  if (c.workload.embedding) return "embedding";
-  if (c.workload.gemv) return "gemv";
-  if (c.workload.experts) return "experts";
-  if (is_ideal(c.method)) return "isolated";
-  return c.method == Method::sequential ? "sequential" : "fused";
-}
-
-json resolved_layer(const Workload& w) {
-  const TransformerShape& s = w.layer->shape;
-  json resolved = {{"label", w.label},
-                   {"layer", w.layer->training ? "training" : "prompt"},
-                   {"attention", w.layer->fused_attention ? "fused" : "unfused"},
-                   {"tp", w.tp},
-                   {"transformer",
-                    {{"hidden", s.hidden},
-                     {"heads", s.heads},
-                     {"sequence", s.sequence},
-                     {"batch", s.batch},
-                     {"element", name_of(s.element)}}}};
-  if (!w.model.empty()) resolved["model"] = w.model;
-  for (const LayerPart part : w.layer->parts) resolved["parts"].push_back(name_of(part));
-  return resolved;
-}
-
-json resolved_collective(const Workload& w) {
-  const t3_collective& c = *w.collective;
-  return {{"label", w.label},
-          {"collective",
-           {{"op", name_of(c.op)},
-            {"algorithm", name_of(c.algorithm)},
-            {"bytes", bytes_of(c)},
-            {"element", name_of(w.gemm.element)}}}};
-}
-
-json resolved_gemv(const Workload& w) {
-  return {{"label", w.label},
-          {"gemv",
-           {{"rows", w.gemv->rows},
-            {"columns", w.gemv->columns},
-            {"slice", w.gemv->slice},
-            {"element", name_of(w.gemm.element)}}}};
-}
-
-json resolved_experts(const Workload& w) {
-  return {{"label", w.label},
-          {"experts",
-           {{"tokens", w.gemm.m},
-            {"hidden", w.gemm.n},
-            {"inner", w.gemm.k},
-            {"element", name_of(w.gemm.element)},
-            {"tile", fmt::format("{}x{}", w.gemm.tile.rows, w.gemm.tile.columns)},
-            {"occupancy", w.occupancy}}}};
-}
-
-json resolved_workload(const Workload& w) {
-  if (w.layer) return resolved_layer(w);
-  if (w.collective) return resolved_collective(w);
-  if (w.embedding) return resolved_embedding(w);
-  if (w.gemv) return resolved_gemv(w);
-  if (w.experts) return resolved_experts(w);
-  json resolved = {{"label", w.label},
-                   {"gemm",
-                    {{"m", w.gemm.m},
-                     {"n", w.gemm.n},
-                     {"k", w.gemm.k},
-                     {"element", name_of(w.gemm.element)},
-                     {"transpose_b", w.gemm.transpose_b},
-                     {"tile", fmt::format("{}x{}", w.gemm.tile.rows, w.gemm.tile.columns)}}}};
-  if (w.fused != T3_FUSED_RING_REDUCE_SCATTER) resolved["fused"] = name_of(w.fused);
-  if (w.tp != 0) resolved.update({{"model", w.model}, {"sublayer", w.sublayer}, {"tp", w.tp}, {"tokens", w.tokens}});
-  return resolved;
-}
+std::string usual_program(const RunConfiguration& c) { return c.workload->usual_program(c.method); }
 
 json resolved_phases(const Phases& phases) {
   json list = json::array();
@@ -253,20 +136,12 @@ json resolved_phases(const Phases& phases) {
   return list;
 }
 
-json resolved_memory(const Files& files) {
-  const dram::MemorySpec defaults;
-  json memory = {{"queueing", "by-geometry"},
-                 {"write_drain_from", defaults.write_drain_from},
-                 {"write_drain_to", defaults.write_drain_to}};
-  memory.update(files.memory.content);
-  return memory;
-}
-
 json resolved_system(const Files& files) {
-  json system = files.system.content;
+  json system = files.system.content, memory = files.memory.content;
+  complete_described(system, "system");
+  complete_described(memory, "memory");
   system["memory"].erase("file");
-  if (!system["memory"].contains("valid_bits_KiB")) system["memory"]["valid_bits_KiB"] = 0;
-  system["memory"]["dram"] = resolved_memory(files);
+  system["memory"]["dram"] = memory;
   for (json* part : {&system, &system["memory"]["dram"]}) {
     part->erase("description");
     part->erase("$schema");
@@ -277,7 +152,7 @@ json resolved_system(const Files& files) {
 json resolve(const RunConfiguration& c, const Files& files) {
   json resolved = {{"system", resolved_system(files)},
                    {"gpus", c.gpus},
-                   {"method", name_of(c.method)},
+                   {"method", c.method},
                    {"arbitration", c.arbitration},
                    {"mca_scope", name_of(c.mca_scope)},
                    {"data", c.functional ? "functional" : "timing-only"},
@@ -288,7 +163,7 @@ json resolve(const RunConfiguration& c, const Files& files) {
                    {"seed", c.seed},
                    {"inject", files.run.content.value("inject", json::object())},
                    {"limits", resolved_limits(c.limits)}};
-  if (!c.workload.empty()) resolved["workload"] = resolved_workload(c.workload);
+  if (c.workload->is_there()) resolved["workload"] = c.workload->resolved();
   resolved.update(resolved_software(c.software, usual_program(c)));
   if (const json phases = resolved_phases(c.phases); phases.size() < 3) resolved["phases"] = phases;
   if (c.check_protocol) resolved["check"] = files.run.content.at("check");
@@ -309,11 +184,6 @@ std::string hash_of(const RunConfiguration& c) {
   return fingerprint(resolved.dump());
 }
 
-const char* usual_method(const Workload& w) {
-  if (w.embedding || w.gemv || w.experts) return "bulk";
-  return w.layer || w.collective ? "sequential" : "t3-mca";
-}
-
 }  // namespace
 
 RunConfiguration load_run(const std::filesystem::path& file, const std::vector<std::string>& settings) {
@@ -326,30 +196,22 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
   RunConfiguration c;
   c.system = read_system(files.system, files.memory);
   if (run.contains("models")) models_of(files.run);  // right, whether the workload is of a model or not
-  if (run.contains("workload")) c.workload = read_workload(files.run);
-  c.method = method_named(run.value("method", usual_method(c.workload)));
+  const std::shared_ptr<Workload> workload = read_workload(files.run);
+  c.workload = workload;
+  c.method = run.value("method", workload->usual_method());
   c.software = read_software(files.run, usual_program(c));
-  TileShape& tile = c.workload.gemm.tile;
-  if (tile.elements() != 0)
-    check_explicit_tile(files.run, c.system, tile);
-  else if (c.workload.has_gemm())
-    tile = choose_tile(c.system, c.workload.gemm);
-  if (c.workload.collective && c.workload.collective->algorithm == T3_HIERARCHICAL)
-    c.workload.collective->gpus_per_node = c.system.topology.gpus_per_node;
-  if (c.workload.collective && c.workload.collective->algorithm == T3_TORUS_RINGS)
-    std::copy(c.system.topology.dimensions.begin(), c.system.topology.dimensions.end(),
-              c.workload.collective->dimensions);
+  if (!c.software.library) c.built_in_program = c.software.program;
   c.phases = phases_of(run);
-  c.gpus = gpus_of(files.run, c.workload, c.software.library.has_value() || is_gemm_alone(c.phases));
-  c.arbitration = run.value("arbitration", c.method == Method::t3_mca ? "mca" : "round-robin");
+  c.gpus = workload->gpus(files.run, c.software.library.has_value() || is_gemm_alone(c.phases));
+  c.arbitration = run.value("arbitration", c.method == "t3-mca" ? "mca" : "round-robin");
   c.policy = policy_of(files.run, c.arbitration);
-  c.mca_scope = enumerator(run.value("mca_scope", "reduce-scatter"), {McaScope::reduce_scatter, McaScope::always});
+  c.mca_scope = run.value("mca_scope", "reduce-scatter") == "always" ? McaScope::always : McaScope::reduce_scatter;
   c.functional = run.value("data", "timing-only") == "functional";
-  c.operands = operands_of(files.run, c.workload);
-  c.mirror = run.value("simulate", "all") == "mirror" && !c.workload.layer;  // its one GPU is all there is
+  c.operands = workload->operands(files.run);
+  c.mirror = run.value("simulate", "all") == "mirror" && !workload->is_of_one_gpu();
   c.check_protocol = run.value("check", "none") != "none";
   c.quantum_ns = run.value("quantum_ns", c.quantum_ns);
-  c.system.other_gpus = read_other_gpus(files.system, files.memory, c);
+  c.system.other_gpus = read_other_gpus(files.system, files.memory, c.gpus);
   c.system.processor.quantum = from_ns(c.quantum_ns);
   for (OtherGpu& other : c.system.other_gpus) other.parameters.processor.quantum = c.system.processor.quantum;
   c.firmware = c.software.on_core ? "riscv" : "native";
@@ -358,30 +220,20 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
     for (OtherGpu& other : c.system.other_gpus) other.parameters.processor.on_core = true;
   }
   c.seed = run.value("seed", c.seed);
-  const Topology& topology = c.system.topology;
-  const bool is_of_nodes = topology.kind == Topology::Kind::nodes && topology.gpus_per_node < c.gpus;
-  const bool apart = is_of_nodes && topology.between() == nullptr;
-  c.workload.gpus_per_node = is_of_nodes ? topology.gpus_per_node : c.gpus;
-  c.workload.by_nic = c.workload.has_gemm() && apart;
-  complete_persistent_kernels(files.run, c);
+  workload->complete(files.run, files.system, c);
   c.faults = read_faults(run.value("inject", json::object()));
   c.limits = limits_of(run);
-  check_tile_fits(files.system, c.system, c.workload.gemm.element);
+  check_tile_fits(files.system, c.system, workload->element());
   check_run(files.run, files.system, c);
-  if (c.workload.collective && c.workload.collective->algorithm == T3_DIRECT && c.system.topology.channels_by_distance)
-    c.workload.collective->gpus_per_row = c.system.topology.dimensions[0];
   c.resolved = resolve(c, files);
   c.config_hash = hash_of(c);
   return c;
 }
 
 RunConfiguration without_names(RunConfiguration c) {
-  if (!c.resolved.contains("workload")) return c;
-  json workload = c.resolved.at("workload");
-  for (const char* name : {"label", "model", "sublayer", "tokens"}) workload.erase(name);
-  if (!c.workload.layer) workload.erase("tp");
-  c.workload = read_workload({"", "", {{"workload", workload}}, {}});
-  c.resolved["workload"] = resolved_workload(c.workload);
+  if (!c.workload->is_there()) return c;
+  c.workload = c.workload->unnamed();
+  c.resolved["workload"] = c.workload->resolved();
   c.resolved.erase("models");
   c.config_hash = hash_of(c);
   return c;

@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "built_in.h"
-#include "config/fingerprint.h"
-#include "config/input_file.h"
-#include "config/json_document.h"
+#include "io/fingerprint.h"
+#include "io/input_file.h"
+#include "io/json_document.h"
 
 namespace t3vp {
 namespace {
@@ -121,7 +121,7 @@ std::string built_in_programs() {
   return names;
 }
 
-Software read_software(const Document& run, const char* usual_program) {
+Software read_software(const Document& run, const std::string& usual_program) {
   Software software;
   software.firmware_at = run.place("/firmware");
   software.program = usual_program;
@@ -144,7 +144,7 @@ std::string name_of(const Software& software) {
   return software.library->file.filename().string() + (software.program.empty() ? "" : ":" + software.program);
 }
 
-json resolved_software(const Software& software, const char* usual_program) {
+json resolved_software(const Software& software, const std::string& usual_program) {
   json resolved = json::object();
   if (software.library)
     resolved["program"] = software.library->file.string() + (software.program.empty() ? "" : ":" + software.program);

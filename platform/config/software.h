@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "config/input_error.h"
+#include "io/input_error.h"
 
 namespace t3vp {
 
@@ -42,10 +42,10 @@ struct Software {
 
 /// `program`, `kernels` and `arguments` of a run file whose schema has been checked; the usual program when the file
 /// names none. Throws InputError about what cannot be read.
-Software read_software(const Document& run, const char* usual_program);
+Software read_software(const Document& run, const std::string& usual_program);
 
 /// The same as a run file has it; without what is usual.
-nlohmann::json resolved_software(const Software& software, const char* usual_program);
+nlohmann::json resolved_software(const Software& software, const std::string& usual_program);
 
 /// "mine.so", "mine.so:first", or the name of one of the platform's: for people.
 std::string name_of(const Software& software);

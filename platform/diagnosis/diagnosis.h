@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "config/configuration.h"
-#include "hardware/node.h"
+#include "node/node.h"
 
 namespace t3vp {
 

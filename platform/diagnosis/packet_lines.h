@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "hardware/node.h"
+#include "node/node.h"
 
 namespace t3vp {
 

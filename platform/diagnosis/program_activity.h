@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "hardware/node.h"
+#include "node/node.h"
 
 namespace t3vp {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "hardware/node.h"
+#include "node/node.h"
 
 namespace t3vp {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "guard/run_clock.h"
-#include "hardware/node.h"
+#include "node/node.h"
 
 namespace t3vp {
 

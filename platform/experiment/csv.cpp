@@ -7,8 +7,8 @@
 #include <cmath>
 #include <sstream>
 
-#include "config/input_error.h"
-#include "config/input_file.h"
+#include "io/input_error.h"
+#include "io/input_file.h"
 
 namespace t3vp {
 namespace {

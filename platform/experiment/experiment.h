@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "config/json_document.h"
 #include "experiment/expression.h"
+#include "io/json_document.h"
 
 namespace t3vp {
 

@@ -5,10 +5,11 @@
 #include <set>
 
 #include "config/configuration.h"
-#include "config/schema_check.h"
 #include "experiment/csv.h"
 #include "experiment/experiment.h"
+#include "io/schema_check.h"
 #include "report/report_figures.h"
+#include "workloads/registry.h"
 
 namespace t3vp {
 namespace {
@@ -92,8 +93,7 @@ std::vector<std::vector<std::string>> axes_of(const json& content) {
 }
 
 void require_method(const Document& document, const std::string& pointer) {
-  std::vector<std::string> names;
-  for (const Method method : all_methods) names.emplace_back(name_of(method));
+  const std::vector<std::string> names = workload_methods();
   const std::string name = document.content.at(json::json_pointer(pointer)).get<std::string>();
   if (std::find(names.begin(), names.end(), name) == names.end())
     document.reject(pointer, in_short(name), fmt::format("one of {}", fmt::join(names, ", ")));

@@ -7,8 +7,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "config/input_error.h"
-#include "config/json_document.h"
+#include "io/input_error.h"
+#include "io/json_document.h"
 
 namespace t3vp {
 namespace {

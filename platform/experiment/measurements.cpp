@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "config/input_error.h"
+#include "io/input_error.h"
 
 namespace t3vp {
 namespace {

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "experiment/child_runs.h"
-#include "report/file_lock.h"
-#include "report/output_file.h"
+#include "io/file_lock.h"
+#include "io/output_file.h"
 #include "report/progress_line.h"
 #include "report/results_folder.h"
 

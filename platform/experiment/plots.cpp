@@ -9,7 +9,7 @@
 #include "experiment/sweep_plots.h"
 #include "experiment/traffic_timeline.h"
 #include "experiment/workgroup_timeline.h"
-#include "report/output_file.h"
+#include "io/output_file.h"
 
 namespace t3vp {
 namespace {

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <set>
 
-#include "config/fingerprint.h"
-#include "config/input_file.h"
-#include "config/json_document.h"
 #include "experiment/csv.h"
+#include "io/fingerprint.h"
+#include "io/input_file.h"
+#include "io/json_document.h"
 #include "report/report.h"
 
 namespace t3vp {

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "config/embedded_system.h"
 #include "experiment/csv.h"
+#include "system/embedded_system.h"
 
 namespace t3vp {
 namespace {

@@ -14,9 +14,9 @@
 #include <iterator>
 #include <string_view>
 
-#include "report/console.h"
-#include "report/exit_code.h"
-#include "report/output_file.h"
+#include "io/console.h"
+#include "io/exit_code.h"
+#include "io/output_file.h"
 
 namespace t3vp {
 namespace {

@@ -10,9 +10,7 @@
 #include <limits>
 #include <numeric>
 
-#include "config/input_error.h"
-#include "workload/collective.h"
-#include "workload/layer.h"
+#include "io/input_error.h"
 
 namespace t3vp {
 namespace {
@@ -35,9 +33,9 @@ double tags(const cache::CacheParameters& p) {
   return tag_bytes * static_cast<double>(p.capacity_bytes) / p.line_bytes * padded_ways / p.ways;
 }
 
-TileShape tile_of(const RunConfiguration& c) {
+TileShape tile_of(const RunConfiguration& c, const HostNeed& need) {
   const compute::ComputeParameters& p = c.system.compute;
-  return c.workload.has_gemm() ? c.workload.gemm.tile : TileShape{p.tile_rows, p.tile_columns};
+  return need.tile.value_or(TileShape{p.tile_rows, p.tile_columns});
 }
 
 /// GEMM workgroups of a compute unit: more with smaller tiles.
@@ -46,25 +44,16 @@ double resident(const compute::ComputeParameters& p, TileShape tile) {
   return p.workgroups_per_cu * static_cast<double>(std::max<std::uint64_t>(smaller, 1));
 }
 
-/// GEMM workgroups of a GPU that run at a time.
-double running(const RunConfiguration& c) {
+double workgroups(const RunConfiguration& c, const HostNeed& need) {
   const compute::ComputeParameters& p = c.system.compute;
-  const double fit = p.compute_units * resident(p, tile_of(c));
-  if (!c.workload.has_gemm()) return fit;
-  const TileShape& tile = c.workload.gemm.tile;
-  return std::min(fit, std::ceil(double{1} * c.workload.gemm.m / tile.rows) *
-                           std::ceil(double{1} * c.workload.gemm.n / tile.columns));
-}
-
-double workgroups(const RunConfiguration& c) {
-  const compute::ComputeParameters& p = c.system.compute;
-  const double gemm = p.compute_units * resident(p, tile_of(c));
-  const double ring = double{1} * p.compute_units * p.ring_blocks_in_flight * p.ring_workgroups_per_cu;
-  const double rows = double{1} * p.compute_units * p.row_workgroups_per_cu;
-  const double gathers =
-      c.workload.embedding ? double{T3_POOLING_WAVEFRONTS} * p.compute_units * p.gather_workgroups_per_cu : 0;
-  return flight_bytes * std::max({p.prefetch_slabs * gemm, ring, rows, p.gather_rows_in_flight * gathers}) +
-         wave_bytes * std::max({gemm, ring, rows, gathers}) + stack_bytes * std::max({running(c), ring, rows, gathers});
+  const t3_kernel_parameters& kernels = c.system.kernels;
+  const double gemm = p.compute_units * resident(p, tile_of(c, need));
+  const double running = std::min(gemm, need.most_workgroups.value_or(gemm));
+  const double ring = double{1} * p.compute_units * kernels.ring.blocks_in_flight * kernels.ring.workgroups_per_cu;
+  const double rows = double{1} * p.compute_units * kernels.rows.workgroups_per_cu;
+  const double gathers = need.gather_wavefronts_per_group * p.compute_units * kernels.embedding.workgroups_per_cu;
+  return flight_bytes * std::max({p.prefetch_slabs * gemm, ring, rows, kernels.embedding.rows_in_flight * gathers}) +
+         wave_bytes * std::max({gemm, ring, rows, gathers}) + stack_bytes * std::max({running, ring, rows, gathers});
 }
 
 /// Operands on their way through the compute units, as floats.
@@ -74,53 +63,11 @@ double operands_in_flight(const compute::ComputeParameters& p, TileShape tile) {
   return sizeof(float) * (sums + slabs) * p.compute_units * resident(p, tile);
 }
 
-struct Elements {
-  double stored = 0;   ///< bytes of a GPU's tensors
-  double checked = 0;  ///< elements that the reference holds at a time
-};
-
-Elements elements_of(const RunConfiguration& c) {
-  Elements result;
-  if (c.workload.layer) {
-    double contents = 0;  // of all tensors, which the reference keeps besides
-    for (const LayerTensor& tensor : layer_program(*c.workload.layer, c.system.compute).tensors) {
-      contents += static_cast<double>(tensor.bytes) / check_bytes;
-      result.stored += static_cast<double>(tensor.bytes);
-      result.checked = std::max(result.checked, 4.0 * static_cast<double>(tensor.bytes) / 2);
-    }
-    result.checked += contents;
-    return result;
-  }
-  if (const auto& collective = c.workload.collective) {
-    const double received = static_cast<double>(t3_received_elements(&*collective, 0, c.gpus));
-    result.stored = static_cast<double>(bytes_of(*collective) + t3_staging_bytes(&*collective, c.gpus)) +
-                    received * t3_element_bytes(collective->element);
-    result.checked = received;
-    return result;
-  }
-  if (const auto& e = c.workload.embedding) {
-    const auto out = static_cast<double>(t3_embedding_out_bytes(&*e, 0, c.gpus));
-    const auto table = static_cast<double>(t3_embedding_table_bytes(&*e));
-    result.stored = table + static_cast<double>(t3_embedding_pooled_bytes(&*e)) + out;
-    result.checked = double{1} * c.gpus * e->tables_per_gpu * e->dimension;
-    if (const auto& d = c.workload.dlrm) {
-      const double samples = t3_embedding_samples(&*e, 0, c.gpus), layers = t3_dlrm_layers(&*d);
-      result.stored += 3 * out + (3 * static_cast<double>(t3_dlrm_layer_bytes(&*d, e->element, c.gpus)) +
-                                  2 * samples * static_cast<double>(t3_dlrm_row_bytes(&*d, e->element))) *
-                                     layers;
-    }
-    return result;
-  }
-  if (const auto& g = c.workload.gemv) {
-    result.stored = static_cast<double>(t3_gemv_matrix_bytes(&*g) + t3_gemv_partial_bytes(&*g, c.gpus));
-    result.checked = g->rows + double{2} * g->columns;
-    return result;
-  }
-  const double m = c.workload.gemm.m, n = c.workload.gemm.n, k = c.workload.gemm.k;
-  const double slabs = c.workload.experts ? 2 : t3_fused_slabs(c.workload.fused, c.gpus);  // of the output's size
-  result.stored = (m * k + k * n + m * n * slabs) * bytes_of(c.workload.gemm.element);
-  result.checked = 4 * m * n + 2 * (m * k + k * n);
-  return result;
+/// Bytes of a GPU's buffers.
+double stored_bytes(const RunConfiguration& c) {
+  double bytes = 0;
+  for (const Buffer& buffer : c.workload->buffers(c, 0)) bytes += static_cast<double>(buffer.bytes);
+  return bytes;
 }
 
 double number_in(const fs::path& file) {
@@ -176,6 +123,7 @@ std::string bytes_in_words(double bytes) {
 std::vector<MemoryPart> memory_need(const RunConfiguration& c) {
   const double gpus = c.mirror ? 1 : c.gpus;
   const SystemConfiguration& s = c.system;
+  const HostNeed need = c.workload->host_need(c);
   std::vector<MemoryPart> parts = {
       {"the program and the GPUs' blocks (gpus)", program_bytes + gpus * gpu_bytes},
       {"the tags of the caches (system.cache)", gpus * tags(s.cache)},
@@ -184,13 +132,12 @@ std::vector<MemoryPart> memory_need(const RunConfiguration& c) {
       {"the DRAM queues (system.memory.dram.queue_depth)", gpus * 2 * queue_entry_bytes * s.memory.channels *
                                                                s.memory.dram.geometry.pseudo_channels *
                                                                s.memory.dram.queue_depth},
-      {"the workgroups (system.compute)", gpus * workgroups(c)}};
+      {"the workgroups (system.compute)", gpus * workgroups(c, need)}};
   if (!c.functional) return parts;
-  const Elements elements = elements_of(c);
   parts.push_back({"operands and outputs with data functional (workload)",
-                   gpus * (elements.stored + operands_in_flight(s.compute, tile_of(c)) +
+                   gpus * (stored_bytes(c) + operands_in_flight(s.compute, tile_of(c, need)) +
                            static_cast<double>(s.cache.capacity_bytes))});
-  parts.push_back({"the check of the results with data functional (workload)", check_bytes * elements.checked});
+  parts.push_back({"the check of the results with data functional (workload)", check_bytes * need.checked});
   return parts;
 }
 

@@ -9,9 +9,9 @@
 #include <systemc>
 
 #include "guard/firmware_guard.h"
+#include "io/exit_code.h"
+#include "io/output_file.h"
 #include "processor/command_processor.h"
-#include "report/exit_code.h"
-#include "report/output_file.h"
 #include "t3/device.h"
 
 namespace t3vp {

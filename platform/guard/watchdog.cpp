@@ -8,9 +8,9 @@
 #include <cstring>
 
 #include "guard/firmware_guard.h"
-#include "report/console.h"
-#include "report/exit_code.h"
-#include "report/output_file.h"
+#include "io/console.h"
+#include "io/exit_code.h"
+#include "io/output_file.h"
 
 namespace t3vp {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hardware/gpu.h"
+#include "node/gpu.h"
 #include "register_script/statement.h"
 
 namespace t3vp {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "hardware/main_stack.h"
+#include "node/main_stack.h"
 #include "protocol/units.h"
 #include "register_script/memory_words.h"
 

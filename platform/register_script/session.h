@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "hardware/node.h"
+#include "node/node.h"
 #include "register_script/statement.h"
 
 namespace t3vp {

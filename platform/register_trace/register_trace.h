@@ -8,7 +8,7 @@
 #include <ostream>
 #include <string>
 
-#include "hardware/node.h"
+#include "node/node.h"
 #include "registers/register_observer.h"
 
 namespace t3vp {

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "io/output_file.h"
 #include "protocol/trace.h"
-#include "report/output_file.h"
 
 namespace t3vp {
 

@@ -7,20 +7,11 @@
 
 namespace t3vp::phases {
 
-inline constexpr const char* setup = "setup";            ///< before the start barrier
-inline constexpr const char* zeroing = "zeroing";        ///< a part of setup: the output of a fused kernel is made zero
-inline constexpr const char* total = "total";            ///< from the start barrier on
-inline constexpr const char* operation = "operation";    ///< of a layer, one after the other
-inline constexpr const char* hand_over = "hand_over";    ///< results go to memory, after the total
-inline constexpr const char* collective = "collective";  ///< alone
-inline constexpr const char* pooling = "pooling";        ///< of embedding tables
-inline constexpr const char* gemv = "gemv";              ///< a matrix times a vector, fused with the sum or not
-inline constexpr const char* all_reduce = "all_reduce";  ///< of what has been multiplied
-inline constexpr const char* all_to_all = "all_to_all";  ///< of what has been pooled
-inline constexpr const char* arrival = "arrival";        ///< of what other GPUs have stored here, after the own work
-/// Of a training pass: what it waits for, and its two halves.
-inline constexpr const char* of_training[] = {"forward",     "bottom",          "top",    "backward", "top_back",
-                                              "bottom_back", "all_to_all_back", "update", "optimizer"};
+inline constexpr const char* setup = "setup";          ///< before the start barrier
+inline constexpr const char* zeroing = "zeroing";      ///< a part of setup: the output of a fused kernel is made zero
+inline constexpr const char* total = "total";          ///< from the start barrier on
+inline constexpr const char* operation = "operation";  ///< of a layer, one after the other
+inline constexpr const char* hand_over = "hand_over";  ///< results go to memory, after the total
 inline constexpr const char* gemm = "gemm";
 inline constexpr const char* reduce_scatter = "reduce_scatter";
 inline constexpr const char* fused = "fused";

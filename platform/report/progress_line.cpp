@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "report/output_file.h"
+#include "io/output_file.h"
 #include "report/result_table.h"
 
 namespace t3vp {

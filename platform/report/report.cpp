@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "config/fingerprint.h"
-#include "config/json_document.h"
-#include "config/printable.h"
-#include "config/schema_check.h"
+#include "io/fingerprint.h"
+#include "io/json_document.h"
+#include "io/printable.h"
+#include "io/schema_check.h"
 #include "protocol/traffic_classes.h"
 
 namespace t3vp {
@@ -160,17 +160,6 @@ std::vector<std::string> symptoms(const RunResult& r) {
 
 }  // namespace
 
-void FunctionalCheck::note_error(double error) {
-  // No comparison with what is no number is true.
-  if (!(error <= max_abs_error) && !std::isnan(max_abs_error)) max_abs_error = error;
-}
-
-void FunctionalCheck::note(const Mismatch& mismatch) {
-  ++mismatches;
-  note_error(std::abs(mismatch.found - mismatch.expected));
-  if (!first) first = mismatch;
-}
-
 std::string in_words(double value) {
   if (std::isnan(value)) return "not a number";
   if (std::isinf(value)) return value < 0 ? "minus infinite" : "infinite";
@@ -197,7 +186,7 @@ ordered_json report_json(const RunConfiguration& c, const RunResult& r) {
   ordered_json report = {{"version", T3VP_VERSION},
                          {"config_hash", c.config_hash},
                          {"seed", c.seed},
-                         {"method", name_of(c.method)},
+                         {"method", c.method},
                          {"arbitration", c.arbitration},
                          {"system", c.system.name},
                          {"gpus", c.gpus},

@@ -14,6 +14,7 @@
 #include "interconnect/route.h"
 #include "protocol/access.h"
 #include "report/phases.h"
+#include "workloads/functional_check.h"
 
 namespace t3vp {
 
@@ -61,26 +62,6 @@ struct TrackerFigures {
 struct Bounds {
   double compute_ns = 0, link_ns = 0, dram_ns = 0;
   double compute_quantized_ns = 0;  ///< of whole tiles in whole waves
-};
-
-/// The first wrong element of a result.
-struct Mismatch {
-  std::string tensor;  ///< "out", or of a layer the operation and the matrix that it writes
-  std::uint32_t gpu = 0;
-  std::uint64_t row = 0, column = 0;
-  double found = 0, expected = 0;
-};
-
-/// How every GPU's output compares with the reference.
-struct FunctionalCheck {
-  bool checked = false;
-  std::uint64_t elements = 0, mismatches = 0;
-  double max_abs_error = 0;       ///< infinite or no number when one of them is
-  std::optional<Mismatch> first;  ///< by GPU, row and column; of a layer, the first that was written
-
-  /// An error that is no number is the largest.
-  void note_error(double error);
-  void note(const Mismatch& mismatch);
 };
 
 /// What became of an injected fault.

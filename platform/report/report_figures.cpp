@@ -8,6 +8,7 @@
 
 #include "report/report.h"
 #include "report/statistic_names.h"
+#include "workloads/registry.h"
 
 namespace t3vp {
 namespace {
@@ -111,19 +112,12 @@ bool is_numeric_key(const std::string& key) {
   if (std::regex_match(key, named)) return true;
   static const Figures known = [] {
     RunConfiguration configuration;
-    configuration.resolved = {
-        {"workload",
-         {{"gemm", {{"m", 1}, {"n", 1}, {"k", 1}}},
-          {"tokens", 1},
-          {"collective", {{"bytes", 1}}},
-          {"experts", {{"tokens", 1}, {"hidden", 1}, {"inner", 1}}},
-          {"gemv", {{"rows", 1}, {"columns", 1}, {"slice", 1}}},
-          {"embedding", {{"global_batch", 1}, {"tables_per_gpu", 1}, {"dimension", 1}, {"pooling", 1}, {"rows", 1}}}}}};
+    nlohmann::json& workload = configuration.resolved["workload"] = nlohmann::json::object();
     RunResult result;
-    for (const char* phase :
-         {phases::collective, phases::pooling, phases::all_to_all, phases::arrival, phases::gemv, phases::all_reduce})
-      result.time_ns.phases.emplace_back(phase, 0);
-    for (const char* phase : phases::of_training) result.time_ns.phases.emplace_back(phase, 0);
+    for (const WorkloadKind* kind : workload_kinds()) {
+      workload.update(kind->numbers);
+      for (const char* phase : kind->phases) result.time_ns.phases.emplace_back(phase, 0);
+    }
     result.time_ns.ends = {0};
     result.links.resize(1);
     return row_figures(report_json(configuration, result));

@@ -34,10 +34,11 @@ std::string with_bar(const std::string& text, double share) {
   return text + (drawn.empty() ? "" : "  " + drawn) + "\n";
 }
 
-/// The tile of a sub-layer's GEMM, as the headline has it; nothing for other workloads.
+/// The tile of a GEMM, as the headline has it; nothing for other workloads.
 std::string tile_of(const ordered_json& report) {
-  const ordered_json gemm = report.at("workload").value("gemm", ordered_json::object());
-  return gemm.contains("tile") ? ", tile " + gemm.at("tile").get<std::string>() : std::string();
+  for (const ordered_json& shape : report.at("workload"))
+    if (shape.is_object() && shape.contains("tile")) return ", tile " + shape.at("tile").get<std::string>();
+  return {};
 }
 
 std::string headline(const ordered_json& report) {

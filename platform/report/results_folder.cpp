@@ -11,22 +11,29 @@
 #include <system_error>
 #include <utility>
 
-#include "config/input_error.h"
-#include "config/input_file.h"
-#include "workload/layer.h"
+#include "io/input_error.h"
+#include "io/input_file.h"
+#include "workloads/registry.h"
 
 namespace t3vp {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// What a run can call a file: report.json, trace.json, gpu<0 to 255>.<what a program of the platform publishes, or a
-/// layer's tensor>.npy, and the names of these while they are being written.
+/// What programs of the platform publish.
+std::string buffer_names() {
+  std::vector<std::string> names;
+  for (const WorkloadKind* kind : workload_kinds())
+    names.insert(names.end(), kind->buffers.begin(), kind->buffers.end());
+  return fmt::format("{}", fmt::join(names, "|"));
+}
+
+/// What a run can call a file: report.json, trace.json, gpu<0 to 255>.<buffer>.npy, and the names of these while they
+/// are being written.
 bool is_result(const std::string& name) {
   static const std::string gpu = "[0-9]|[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5]";
-  static const std::regex result(fmt::format(
-      R"((?:report\.json|trace\.json|gpu(?:{})\.(?:a|b|in|out|ready|matrix|vector|tables|dense|table_gradients|gradients_ready|(?:bucket|weights)[0-9]+|{})\.npy)(?:\.[0-9]+\.partial)?)",
-      gpu, fmt::join(layer_tensor_names(), "|")));
+  static const std::regex result(
+      fmt::format(R"((?:report\.json|trace\.json|gpu(?:{})\.(?:{})\.npy)(?:\.[0-9]+\.partial)?)", gpu, buffer_names()));
   return std::regex_match(name, result);
 }
 

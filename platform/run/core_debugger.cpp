@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "debug/hart_registers.h"
-#include "report/console.h"
+#include "io/console.h"
 
 namespace t3vp {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config/configuration.h"
-#include "hardware/node.h"
+#include "node/node.h"
 #include "report/report.h"
 #include "run/traffic_meter.h"
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "hart/trap_text.h"
 #include "protocol/address_map.h"
@@ -47,7 +46,7 @@ HostServices::HostServices(processor::FirmwareCore& core, const CoreProgram& pro
   if (!program.name.empty()) name_ = put(program.name);
   for (const auto& [name, value] : arguments.values())
     if (const auto* const text = std::get_if<std::string>(&value)) texts_[name] = put(*text);
-  job_ = put_job(program.job);
+  run_ = put_run(program.run);
   core.on_call([this](std::uint64_t address) { rung(address); });
   core.name_places([&image = program.image](std::uint64_t address) { return place_in(image, address); });
   core.run(program.image.entry());
@@ -64,18 +63,13 @@ std::uint64_t HostServices::put(const void* data, std::uint64_t bytes) {
 }
 
 /// With the addresses of what it points to in the core's memory.
-std::uint64_t HostServices::put_job(const t3_job& job) {
-  t3_job copy = job;
-  if (job.layer != nullptr) {
-    t3_layer layer = *job.layer;
-    std::vector<t3_tensor> tensors(layer.tensors, layer.tensors + layer.tensor_count);
-    for (t3_tensor& tensor : tensors) tensor.name = as_pointer<char>(put(tensor.name));
-    layer.tensors = as_pointer<t3_tensor>(put(tensors.data(), tensors.size() * sizeof(t3_tensor)));
-    layer.operations =
-        as_pointer<t3_layer_operation>(put(layer.operations, layer.operation_count * sizeof(t3_layer_operation)));
-    copy.layer = as_pointer<t3_layer>(put(&layer, sizeof layer));
+std::uint64_t HostServices::put_run(const ProgramRun& run) {
+  t3_run given = run.view();
+  if (given.workload != nullptr) {
+    given.workload = as_pointer<char>(put(run.workload.name));
+    given.arguments = as_pointer<unsigned char>(put(given.arguments, given.argument_bytes));
   }
-  return put(&copy, sizeof copy);
+  return put(&given, sizeof given);
 }
 
 HostServices::Answer HostServices::answer_to(std::uint32_t call) {
@@ -165,7 +159,7 @@ void HostServices::start(t3_host_call& call) {
                     "expected; build {} anew",
                     call.data, call.value, T3_EXPORTS_VERSION, T3_EXPORTS_LAYOUT, program_.image.file().string()));
   call.text = name_;
-  call.data = job_;
+  call.data = run_;
   call.result = memory_end_;
 }
 

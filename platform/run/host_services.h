@@ -8,9 +8,9 @@
 
 #include "config/elf_file.h"
 #include "processor/firmware_core.h"
+#include "run/program_run.h"
 #include "software/arguments.h"
 #include "t3/host_call.h"
-#include "t3/job.h"
 
 namespace t3vp {
 
@@ -18,15 +18,15 @@ namespace t3vp {
 struct CoreProgram {
   const ElfFile& image;
   std::string name;  ///< of one of the image's programs; empty: its only one
-  const t3_job& job;
+  const ProgramRun& run;
   std::size_t gpus = 1;         ///< whose programs exchange
   bool wants_contents = false;  ///< of buffers that programs publish
 };
 
 class HostServices {
  public:
-  /// Loads the image, puts job and arguments behind it and has the core run. The core and the arguments outlive this,
-  /// which outlives the simulation. Throws InputError about an image that is not for the core.
+  /// Loads the image, puts what the program is given and the arguments behind it and has the core run. The core and the
+  /// arguments outlive this, which outlives the simulation. Throws InputError about an image that is not for the core.
   HostServices(processor::FirmwareCore& core, const CoreProgram& program, Arguments& arguments);
   HostServices(const HostServices&) = delete;
   HostServices& operator=(const HostServices&) = delete;
@@ -37,7 +37,7 @@ class HostServices {
 
   std::uint64_t put(const void* data, std::uint64_t bytes);
   std::uint64_t put(const std::string& text) { return put(text.c_str(), text.size() + 1); }
-  std::uint64_t put_job(const t3_job& job);
+  std::uint64_t put_run(const ProgramRun& run);
   void rung(std::uint64_t address);
   std::string text_at(std::uint64_t address);
   std::string reason_of(const t3_host_call& fault) const;
@@ -73,7 +73,7 @@ class HostServices {
   CoreProgram program_;
   Arguments& arguments_;
   std::uint64_t memory_end_;  ///< behind what firmware may use
-  std::uint64_t name_ = 0, job_ = 0;
+  std::uint64_t name_ = 0, run_ = 0;
   std::map<std::string, std::uint64_t> texts_;  ///< of arguments
 };
 

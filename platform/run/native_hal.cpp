@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "compute/kept_exceptions.h"
 #include "guard/hal_misuse.h"
@@ -250,10 +251,12 @@ void log(void* platform, const char* text) {
 }
 
 /// Nothing here has to be destroyed: a program may never return.
-Status run(t3_program* program, const t3_job& job, Arguments& arguments, processor::CommandProcessor& processor) {
+Status run_program(t3_program* program, const ProgramRun& run, Arguments& arguments,
+                   processor::CommandProcessor& processor) {
   NativePlatform platform{processor, arguments};
   const t3_hal hal = native_hal(platform);
-  return static_cast<Status>(program(&hal, &job));
+  const t3_run given = run.view();
+  return static_cast<Status>(program(&hal, &given));
 }
 
 }  // namespace
@@ -285,15 +288,15 @@ t3_hal native_hal(NativePlatform& platform) {
           log};
 }
 
-processor::CommandProcessor::Program native_program(t3_program* program, const t3_job& job, Arguments& arguments) {
-  return [program, job, &arguments](processor::CommandProcessor& processor) {
-    return run(program, job, arguments, processor);
+processor::CommandProcessor::Program native_program(t3_program* program, ProgramRun run, Arguments& arguments) {
+  return [program, run = std::move(run), &arguments](processor::CommandProcessor& processor) {
+    return run_program(program, run, arguments, processor);
   };
 }
 
-processor::CommandProcessor::Program native_program(t3_program* program, const t3_job& job) {
-  return [program, job, none = Arguments()](processor::CommandProcessor& processor) mutable {
-    return run(program, job, none, processor);
+processor::CommandProcessor::Program native_program(t3_program* program, ProgramRun run) {
+  return [program, run = std::move(run), none = Arguments()](processor::CommandProcessor& processor) mutable {
+    return run_program(program, run, none, processor);
   };
 }
 

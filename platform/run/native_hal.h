@@ -2,8 +2,8 @@
 #pragma once
 
 #include "processor/command_processor.h"
+#include "run/program_run.h"
 #include "software/arguments.h"
-#include "t3/job.h"
 #include "t3_hal.h"
 
 namespace t3vp {
@@ -18,9 +18,9 @@ struct NativePlatform {
 /// The platform and what it names have to outlive the table.
 t3_hal native_hal(NativePlatform& platform);
 
-/// A program with its job and, for as long as it runs, what it may ask for.
-processor::CommandProcessor::Program native_program(t3_program* program, const t3_job& job, Arguments& arguments);
+/// A program with what it is given of its run and, for as long as it runs, what it may ask for.
+processor::CommandProcessor::Program native_program(t3_program* program, ProgramRun run, Arguments& arguments);
 /// One that is given no arguments.
-processor::CommandProcessor::Program native_program(t3_program* program, const t3_job& job);
+processor::CommandProcessor::Program native_program(t3_program* program, ProgramRun run);
 
 }  // namespace t3vp

@@ -17,7 +17,7 @@ GpuParameters gpu_parameters(const RunConfiguration& configuration, std::uint32_
 Mirrored mirrored_by(const RunConfiguration& configuration) {
   const Topology& topology = configuration.system.topology;
   if (topology.channels_by_distance) return {{}, topology.dimensions};
-  return {output_grid(configuration), {}};
+  return {configuration.workload->mirrored_chunks(configuration), {}};
 }
 
 }  // namespace

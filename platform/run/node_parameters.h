@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config/configuration.h"
-#include "hardware/parameters.h"
+#include "system/gpu_parameters.h"
 
 namespace t3vp {
 

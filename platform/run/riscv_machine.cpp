@@ -10,9 +10,9 @@
 #include <memory>
 #include <new>
 
-#include "config/input_error.h"
 #include "guard/memory_need.h"
 #include "hart/trap_text.h"
+#include "io/input_error.h"
 #include "riscv/core.h"
 #include "run/core_debugger.h"
 

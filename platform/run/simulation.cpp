@@ -17,18 +17,19 @@
 #include "diagnosis/spin_watch.h"
 #include "guard/firmware_guard.h"
 #include "guard/watchdog.h"
-#include "hardware/main_stack.h"
-#include "hardware/node.h"
+#include "io/console.h"
 #include "memory/arbitration.h"
-#include "report/console.h"
+#include "node/main_stack.h"
+#include "node/node.h"
 #include "report/perfetto_trace.h"
 #include "run/core_debugger.h"
 #include "run/figures.h"
 #include "run/hardware_monitor.h"
 #include "run/host_services.h"
-#include "run/layer_run.h"
 #include "run/native_hal.h"
 #include "run/node_parameters.h"
+#include "run/operation_run.h"
+#include "run/program_run.h"
 #include "run/traffic_meter.h"
 
 namespace t3vp {
@@ -36,54 +37,18 @@ namespace {
 
 /// The same on all GPUs, so that they fit on the smallest one.
 std::uint32_t ring_workgroups(const SystemConfiguration& system) {
-  const auto of = [](const compute::ComputeParameters& p) {
-    const std::uint32_t held = p.compute_units * p.ring_workgroups_per_cu;
-    return p.ring_workgroups == 0 ? held : std::min(held, p.ring_workgroups);
+  const auto of = [](const GpuParameters& p) {
+    const std::uint32_t held = p.compute.compute_units * p.kernels.ring.workgroups_per_cu;
+    return p.kernels.ring.workgroups == 0 ? held : std::min(held, p.kernels.ring.workgroups);
   };
-  std::uint32_t workgroups = of(system.compute);
-  for (const OtherGpu& other : system.other_gpus) workgroups = std::min(workgroups, of(other.parameters.compute));
+  std::uint32_t workgroups = of(system);
+  for (const OtherGpu& other : system.other_gpus) workgroups = std::min(workgroups, of(other.parameters));
   return workgroups;
 }
 
-t3_job job_of(const RunConfiguration& configuration) {
-  const GemmShape& gemm = configuration.workload.gemm;
-  const compute::ComputeParameters& compute = configuration.system.compute;
-  t3_job job{};
-  job.m = gemm.m;
-  job.n = gemm.n;
-  job.k = gemm.k;
-  job.element = static_cast<t3_element>(gemm.element);
-  job.transpose_b = gemm.transpose_b;
-  const TileShape tile = gemm.tile.elements() != 0 ? gemm.tile : TileShape{compute.tile_rows, compute.tile_columns};
-  job.tiling = {tile.rows, tile.columns, compute.wavefronts};
-  job.ring_workgroups = ring_workgroups(configuration.system);
-  job.fused = configuration.workload.fused;
-  job.dma.updates = configuration.faults.dma_map_updates.value_or(updates_of(configuration));
-  job.gpus_per_node = configuration.workload.gpus_per_node;
-  job.by_nic = configuration.workload.by_nic;
-  job.dma.block_tiles = 1;
-  job.near_memory = configuration.method == Method::ideal_rs_nmc;
-  job.zero_output = true;
-  job.valid_bits = configuration.system.memory.valid_bits_bytes != 0;
-  job.skip_gemm = !configuration.phases.gemm;
-  job.skip_reduce_scatter = !configuration.phases.reduce_scatter;
-  job.skip_all_gather = !configuration.phases.all_gather;
-  if (configuration.workload.collective) job.collective = *configuration.workload.collective;
-  if (configuration.workload.embedding) job.embedding = *configuration.workload.embedding;
-  job.embedding_method = pools_fused(configuration.method)           ? T3_FUSED_POOLING
-                         : configuration.method == Method::zero_copy ? T3_ZERO_COPY
-                                                                     : T3_BULK;
-  job.host = configuration.system.host;
-  if (configuration.workload.dlrm) job.dlrm = *configuration.workload.dlrm;
-  job.dlrm.fused_backward = configuration.method == Method::fused_backward;
-  if (configuration.workload.gemv) job.gemv = *configuration.workload.gemv;
-  if (configuration.workload.experts) job.experts = *configuration.workload.experts;
-  job.in_one_kernel = configuration.method == Method::fused;
-  const memory::PolicyDescription& policy = *configuration.policy.policy;
-  job.arbitration = static_cast<t3_arbitration>(policy.number);
-  job.arbitration_limit = configuration.policy.limit;
-  job.arbitration_ends = policy.ends_with_reduce_scatter && configuration.mca_scope != McaScope::always;
-  return job;
+ProgramRun program_run(const RunConfiguration& configuration) {
+  return {static_cast<std::uint32_t>(configuration.policy.policy->number), configuration.policy.limit,
+          ring_workgroups(configuration.system), configuration.workload->packed_for(configuration)};
 }
 
 bool all_finished(const Node& node) {
@@ -100,13 +65,9 @@ bool all_succeeded(const Node& node) {
 /// Share of the workgroups that are done, where it is known how many there will be: those of persistent kernels, and of
 /// a program of one's own, say nothing of how far the work is.
 double done(const RunConfiguration& configuration, const Node& node) {
-  if (!configuration.workload.has_gemm() || configuration.workload.experts || configuration.software.library)
-    return Pulse::unknown;
-  const std::uint32_t gemm = output_grid(configuration).workgroups();
-  const std::uint32_t ring = ring_workgroups(configuration.system);
-  const bool fused = configuration.method == Method::t3 || configuration.method == Method::t3_mca;
-  const double expected = gemm + (fused ? 1.0 : 2.0) * ring;
-  return std::min(static_cast<double>(node.gpus()[0]->compute.finished_workgroups()) / expected, 1.0);
+  const std::optional<double> expected = configuration.workload->expected_workgroups(configuration);
+  if (!expected || configuration.software.library) return Pulse::unknown;
+  return std::min(static_cast<double>(node.gpus()[0]->compute.finished_workgroups()) / *expected, 1.0);
 }
 
 [[noreturn]] void end_at_limit(const RunConfiguration& configuration, const Pulse& pulse) {
@@ -139,7 +100,7 @@ struct Parts {
   const RunConfiguration& configuration;
   const RunOptions& options;
   const Arguments& arguments;
-  const LayerRun* layer;  ///< null when the workload is none
+  const OperationRun* operations;  ///< null: there are none
   Pulse& pulse;
   std::vector<std::string>& given_up;  ///< waits, in words
   CoreDebugger* debugger;              ///< null: none
@@ -151,7 +112,7 @@ void tell(const Node& node, const Parts& parts) {
   for (const FaultOutcome& fault : fault_outcomes(parts.configuration, node, {}))
     text += "; " + (fault.struck ? text_of(fault) : fmt::format("fault {} has not struck", fault.name));
   parts.pulse.tell(std::move(text));
-  parts.pulse.done = parts.layer != nullptr ? parts.layer->done() : done(parts.configuration, node);
+  parts.pulse.done = parts.operations != nullptr ? parts.operations->done() : done(parts.configuration, node);
 }
 
 /// Waits while the client has stopped the run.
@@ -179,7 +140,7 @@ bool errs_without_end(const Node& node, std::uint64_t limit) {
 /// Lets simulated time pass until nothing is left to happen, a program polls in vain, errs without end or misses an
 /// argument.
 void run_dry(const Node& node, const Parts& parts) {
-  const auto& [configuration, options, arguments, layer, pulse, given_up, debugger] = parts;
+  const auto& [configuration, options, arguments, operations, pulse, given_up, debugger] = parts;
   constexpr Picoseconds stride = 20'000'000, short_stride = 100'000;
   const auto& limit_ms = configuration.limits.simulated_ms;
   const Picoseconds limit = limit_ms ? from_ns(*limit_ms * 1e6) : never;
@@ -208,7 +169,7 @@ void run_dry(const Node& node, const Parts& parts) {
     if (pulse.done == Pulse::unknown)
       options.progress(std::nullopt, progress_of(pulse));
     else
-      options.progress(pulse.done, configuration.workload.label);
+      options.progress(pulse.done, configuration.workload->label());
   }
 }
 
@@ -285,9 +246,9 @@ void run_natively(Gpu& gpu, processor::CommandProcessor::Program program, Pulse&
   });
 }
 
-CoreProgram core_program(const RunConfiguration& configuration, const ElfFile& image, const t3_job& job,
+CoreProgram core_program(const RunConfiguration& configuration, const ElfFile& image, const ProgramRun& run,
                          const Node& node) {
-  return {image, configuration.software.program, job, node.hosts().hosts(), configuration.functional};
+  return {image, configuration.software.program, run, node.hosts().hosts(), configuration.functional};
 }
 
 }  // namespace
@@ -307,22 +268,20 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   if (options.register_trace != nullptr) options.register_trace->observe(node);
   const TrafficMeter meter(node);
   Reference reference(configuration);
-  std::unique_ptr<LayerRun> layer;
-  t3_job job = job_of(configuration);
-  if (configuration.workload.layer) {
-    layer = std::make_unique<LayerRun>(configuration, *node.gpus()[0]);
-    job.layer = layer->layer();
-  }
+  std::unique_ptr<OperationRun> operations;
+  const ProgramRun run = program_run(configuration);
+  if (!configuration.workload->operations().empty())
+    operations = std::make_unique<OperationRun>(configuration, *node.gpus()[0]);
   std::vector<std::string> refused;  // buffers that programs have published
   Arguments arguments = arguments_of(configuration);
   std::deque<HostServices> services;  // of cores
   for (std::size_t g = 0; g < node.gpus().size(); ++g) {
     const auto& gpu = node.gpus()[g];
     if (options.program == nullptr && software.image() != nullptr)
-      services.emplace_back(gpu->core(), core_program(configuration, *software.image(), job, node), arguments);
+      services.emplace_back(gpu->core(), core_program(configuration, *software.image(), run, node), arguments);
     else
       run_natively(*gpu,
-                   native_program(options.program != nullptr ? options.program : software.program(g), job, arguments),
+                   native_program(options.program != nullptr ? options.program : software.program(g), run, arguments),
                    pulse);
     gpu->processor.on_log([number = gpu->processor.gpu()](const std::string& text) {
       print_error(fmt::format("GPU {} at {:.3f} ns: {}", number, to_ns(now()), text));
@@ -335,7 +294,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
       pulse.pass(number, ended != before);
       before = ended;
     });
-    if (layer) continue;  // it looks at what is published by itself
+    if (operations) continue;  // it looks at what is published by itself
     gpu->processor.on_publish([&reference, &refused, &node, &gpu = *gpu](const processor::PublishedBuffer& buffer) {
       if (node.torus() != nullptr)
         node.torus()->add({buffer.address, buffer.rows * buffer.row_stride, buffer.row_stride});
@@ -349,7 +308,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   RunResult result;
   std::vector<std::string> given_up;
   const std::unique_ptr<CoreDebugger> debugger = debugger_of(node, options, pulse.clock);
-  const Parts parts{configuration, options, arguments, layer.get(), pulse, given_up, debugger.get()};
+  const Parts parts{configuration, options, arguments, operations.get(), pulse, given_up, debugger.get()};
   tell(node, parts);
   simulate_for(0, pulse);  // before it nothing is pending
   run_dry(node, parts);
@@ -365,13 +324,13 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
     append_left_behind(configuration, node, result.diagnosis);
   result.diagnosis.insert(result.diagnosis.end(), given_up.begin(), given_up.end());
   if (const std::string line = broken_rules(node); !line.empty()) result.diagnosis.push_back(line);
-  if (layer) result.operations = layer->operations();
+  if (operations) result.operations = operations->figures();
   gather_figures(configuration, node, meter, result);
   result.host.events = sc_core::sc_delta_count();
   WrongElement wrong_element;
   if (result.diagnosis.empty()) wrong_element.strike(configuration, node);
   if (configuration.functional && result.diagnosis.empty())
-    result.functional = layer ? layer->functional() : reference.check(node);
+    result.functional = operations ? operations->functional() : reference.check(node);
   result.faults = fault_outcomes(configuration, node, wrong_element);
   if (configuration.functional && options.dump_arrays && refused.empty()) reference.dump(node, options.out);
   if (trace) trace->close();

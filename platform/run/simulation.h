@@ -10,7 +10,7 @@
 #include "register_trace/register_trace.h"
 #include "report/report.h"
 #include "software/opened_software.h"
-#include "t3/job.h"
+#include "t3/run.h"
 
 namespace t3vp {
 

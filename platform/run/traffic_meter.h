@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "hardware/node.h"
+#include "node/node.h"
 #include "report/report.h"
 
 namespace t3vp {

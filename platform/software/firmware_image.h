@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "config/elf_file.h"
-#include "config/input_error.h"
+#include "io/input_error.h"
 #include "processor/core_memory.h"
 
 namespace t3vp {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "config/input_error.h"
+#include "io/input_error.h"
 #include "t3/exports.h"
 
 namespace t3vp {

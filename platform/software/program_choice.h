@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "config/input_error.h"
+#include "io/input_error.h"
 
 namespace t3vp {
 

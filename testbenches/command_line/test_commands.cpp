@@ -64,9 +64,10 @@ TEST_CASE("a command that is none is named") {
     const Outcome outcome = run_program({word, "--out", "somewhere"});
     CHECK(outcome.exit_code == 2);
     CHECK(outcome.out.empty());
-    CHECK(outcome.err == "t3vp: found " + word +
-                             ", expected one of run, check, registers, compare, replay, experiment, riscv, validate "
-                             "(see t3vp --help)\n");
+    CHECK(outcome.err ==
+          "t3vp: found " + word +
+              ", expected one of run, check, registers, compare, replay, experiment, riscv, validate, keys "
+              "(see t3vp --help)\n");
   }
   CHECK_THAT(run_program({}).err, Catch::Contains("A subcommand is required"));
 }

@@ -3,13 +3,17 @@
 
 #include "command_line/program.h"
 #include "config/configuration.h"
-#include "config/input_error.h"
+#include "io/input_error.h"
 #include "memory/arbitration.h"
 #include "run/node_parameters.h"
 
 namespace t3vp::test::test_configuration {
 
 namespace {
+
+const nlohmann::json& gemm_of(const RunConfiguration& c) { return c.resolved.at("workload").at("gemm"); }
+
+TileGrid grid_of(const RunConfiguration& c) { return c.workload->mirrored_chunks(c); }
 
 struct Sublayer {
   const char *model, *name;
@@ -37,9 +41,9 @@ TEST_CASE("sub-layers have the shapes of the paper's models") {
     const RunConfiguration c = load_run(files.run());
     INFO(s.model << " " << s.name << " TP=" << s.tp);
     CHECK(c.gpus == s.tp);
-    CHECK(c.workload.gemm.m == s.m);
-    CHECK(c.workload.gemm.n == s.n);
-    CHECK(c.workload.gemm.k == s.k);
+    CHECK(gemm_of(c).at("m") == s.m);
+    CHECK(gemm_of(c).at("n") == s.n);
+    CHECK(gemm_of(c).at("k") == s.k);
   }
 }
 
@@ -54,10 +58,10 @@ TEST_CASE("tokens and a models file of one's own override the built-in ones") {
   files.change("run.json", "/models", "models.json");
   files.change("run.json", "/workload", {{"model", "tiny"}, {"sublayer", "half"}, {"tp", 4}, {"tokens", 1000}});
   const RunConfiguration c = load_run(files.run());
-  CHECK(c.workload.gemm.m == 1000);
-  CHECK(c.workload.gemm.n == 320);
-  CHECK(c.workload.gemm.k == 160);
-  CHECK(c.workload.label == "tiny half TP=4");
+  CHECK(gemm_of(c).at("m") == 1000);
+  CHECK(gemm_of(c).at("n") == 320);
+  CHECK(gemm_of(c).at("k") == 160);
+  CHECK(c.workload->label() == "tiny half TP=4");
 }
 
 TEST_CASE("every value of the table 1 system arrives in its unit") {
@@ -90,9 +94,9 @@ TEST_CASE("every number of a system and a memory file has an effect of its own")
   CHECK(load("system.compute.compute_units=7").compute.compute_units == 7);
   CHECK(load("system.compute.clock_GHz=1.7").compute.clock_GHz == 1.7);
   CHECK(load("system.compute.prefetch_slabs=3").compute.prefetch_slabs == 3);
-  CHECK(load("system.compute.ring_blocks_in_flight=9").compute.ring_blocks_in_flight == 9);
-  CHECK(load("system.compute.row_workgroups_per_cu=3").compute.row_workgroups_per_cu == 3);
-  CHECK(load("system.compute.row_block_bytes=64").compute.row_block_bytes == 64);
+  CHECK(load("system.kernels.ring.blocks_in_flight=9").kernels.ring.blocks_in_flight == 9);
+  CHECK(load("system.kernels.rows.workgroups_per_cu=3").kernels.rows.workgroups_per_cu == 3);
+  CHECK(load("system.kernels.rows.block_bytes=64").kernels.rows.block_bytes == 64);
   CHECK(load("system.compute.clock_GHz=1.7").compute.poll == 500'000);
   CHECK(load("system.compute.clock_GHz=1.7").processor.exchange == 50'000'000);
   CHECK(load("system.host.exchange_ns=70").processor.exchange == 70'000);
@@ -169,7 +173,7 @@ TEST_CASE("defaults are applied") {
   const ValidFiles files;
   files.change("run.json", "/method", nullptr);
   const RunConfiguration c = load_run(files.run());
-  CHECK(c.method == Method::t3_mca);
+  CHECK(c.method == "t3-mca");
   CHECK(c.arbitration == "mca");
   CHECK_FALSE(c.functional);
   CHECK_FALSE(c.mirror);
@@ -179,8 +183,8 @@ TEST_CASE("defaults are applied") {
   CHECK_FALSE(c.faults.dma_map_updates);
   CHECK_FALSE(c.faults.lose_updates);
   CHECK(c.operands == Operands::exact);
-  CHECK(c.workload.gemm.element == ElementType::fp16);
-  CHECK_FALSE(c.workload.gemm.transpose_b);
+  CHECK(c.workload->element() == ElementType::fp16);
+  CHECK(gemm_of(c).at("transpose_b") == false);
 }
 
 TEST_CASE("arbitration follows the method unless it is given") {
@@ -206,7 +210,7 @@ TEST_CASE("names of methods and arbitrations are read as they are written") {
     CHECK(c.policy.limit == limit);
   }
   for (const char* name : {"fp16", "bf16", "fp32"})
-    CHECK(name_of(load_run(files.run(), {std::string("workload.gemm.element=") + name}).workload.gemm.element) ==
+    CHECK(name_of(load_run(files.run(), {std::string("workload.gemm.element=") + name}).workload->element()) ==
           std::string(name));
 }
 
@@ -262,10 +266,10 @@ TEST_CASE("the hash changes with every setting and with nothing else") {
 
 TEST_CASE("rows of the output are padded to whole DRAM accesses") {
   const ValidFiles files;
-  const TileGrid grid = output_grid(load_run(files.run(), {"workload.gemm.n=250", "workload.gemm.m=130"}));
+  const TileGrid grid = grid_of(load_run(files.run(), {"workload.gemm.n=250", "workload.gemm.m=130"}));
   CHECK(grid.row_stride == 512);  // 500 bytes
   CHECK(grid.workgroups() == 3 * 4);
-  CHECK(output_grid(load_run(files.run())).row_stride == 512);
+  CHECK(grid_of(load_run(files.run())).row_stride == 512);
 }
 
 TEST_CASE("the run files of the project are what their names say") {
@@ -274,13 +278,13 @@ TEST_CASE("the run files of the project are what their names say") {
   CHECK(gemm.gpus == 4);
   CHECK(gemm.functional);
   CHECK_FALSE(gemm.mirror);
-  CHECK(gemm.method == Method::t3_mca);
-  CHECK(gemm.workload.label == "GEMM 1024 x 1024 x 512 fp16");
+  CHECK(gemm.method == "t3-mca");
+  CHECK(gemm.workload->label() == "GEMM 1024 x 1024 x 512 fp16");
   const RunConfiguration full = load_run(config("runs/t-nlg-fc2-tp8.json"));
   CHECK(full.gpus == 8);
   CHECK(full.mirror);
   CHECK_FALSE(full.functional);
-  CHECK(full.workload.label == "T-NLG FC-2 TP=8");
+  CHECK(full.workload->label() == "T-NLG FC-2 TP=8");
 }
 
 TEST_CASE("a memory file loads alone, with settings of its own") {

@@ -4,8 +4,9 @@
 
 #include "command_line/program.h"
 #include "config/configuration.h"
-#include "config/input_error.h"
-#include "workload/layer.h"
+#include "io/input_error.h"
+#include "workloads/layer/layer_program.h"
+#include "workloads/layer/layer_reader.h"
 
 namespace t3vp::test::test_layer_program {
 
@@ -21,7 +22,9 @@ RunConfiguration layer_of(const std::string& model, unsigned tp, const std::stri
   return load_run(files.run());
 }
 
-LayerProgram program_of(const RunConfiguration& c) { return layer_program(*c.workload.layer, c.system.compute); }
+LayerShape layer_of(const RunConfiguration& c) { return read_layer({"run.json", "", c.resolved, {}}); }
+
+LayerProgram program_of(const RunConfiguration& c) { return layer_program(layer_of(c), c.system.compute); }
 
 double flops(const LayerProgram& program, LayerPart part) {
   double sum = 0;
@@ -48,10 +51,10 @@ TEST_CASE("a layer's shape is the paper's, its heads those of the models' papers
         Expected{"T-NLG", 16, 4256, 28, 1024, 8, 14}, Expected{"GPT-3", 32, 12288, 96, 1024, 2, 6},
         Expected{"PALM", 32, 18432, 48, 1024, 2, 3}, Expected{"MT-NLG", 32, 20480, 128, 1024, 2, 8}}) {
     const RunConfiguration c = layer_of(e.model, e.tp, "prompt", "unfused");
-    const TransformerShape& shape = c.workload.layer->shape;
+    const TransformerShape shape = layer_of(c).shape;
     INFO(e.model);
     CHECK(c.gpus == 1);
-    CHECK(c.method == Method::sequential);
+    CHECK(c.method == "sequential");
     CHECK(shape.hidden == e.hidden);
     CHECK(shape.heads == e.heads);
     CHECK(shape.sequence == e.sequence);
@@ -174,7 +177,7 @@ TEST_CASE("wrong layers are refused where they are wrong") {
                             {"/inject", "/inject/drop_packet/link", {{"drop_packet", {{"link", 0}, {"packet", 0}}}}},
                             {"/inject", "/inject/dma_map_updates", {{"dma_map_updates", 3}}}};
   files.change("run.json", "/workload", good);
-  CHECK(load_run(files.run()).workload.label == "Transformer training layer TP=4 with unfused attention");
+  CHECK(load_run(files.run()).workload->label() == "Transformer training layer TP=4 with unfused attention");
   for (const Change& change : changes) {
     files.change("run.json", "/workload", good);
     files.change("run.json", change.pointer, change.value);
@@ -190,7 +193,7 @@ TEST_CASE("wrong layers are refused where they are wrong") {
   }
   files.change("run.json", "/workload", good);
   files.change("run.json", "/workload/parts", {"optimizer"});
-  CHECK(load_run(files.run()).workload.layer->parts == std::vector<LayerPart>{LayerPart::optimizer});
+  CHECK(layer_of(load_run(files.run())).parts == std::vector<LayerPart>{LayerPart::optimizer});
   files.change("run.json", "/workload/layer", "prompt");
   CHECK_THROWS_WITH(load_run(files.run()), Catch::Contains("/workload/parts"));
   files.change("run.json", "/workload", good);
@@ -198,7 +201,7 @@ TEST_CASE("wrong layers are refused where they are wrong") {
   files.change("run.json", "/data", "functional");
   CHECK_THROWS_WITH(load_run(files.run()), Catch::Contains("/data") && Catch::Contains("timing-only"));
   files.change("run.json", "/data", "timing-only");
-  CHECK(load_run(files.run()).workload.layer->fused_attention);
+  CHECK(layer_of(load_run(files.run())).fused_attention);
 }
 
 TEST_CASE("a printed layer configuration is a run file of the same run") {

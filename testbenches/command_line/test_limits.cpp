@@ -58,36 +58,36 @@ Outcome run_firmware(t3_program* program, const std::vector<std::string>& settin
 
 volatile bool for_ever = true;
 
-t3_status spin_at_once(const t3_hal*, const t3_job*) {
+t3_status spin_at_once(const t3_hal*, const t3_run*) {
   while (for_ever) continue;
   return T3_OK;
 }
 
-t3_status spin_on_one_gpu(const t3_hal* hal, const t3_job*) {
+t3_status spin_on_one_gpu(const t3_hal* hal, const t3_run*) {
   for (int call = 0; call < 1000; ++call) hal->wait_ns(hal->platform, 100);
   while (for_ever && hal->gpu == 2) continue;
   return T3_OK;
 }
 
-t3_status poll_for_ever(const t3_hal* hal, const t3_job*) {
+t3_status poll_for_ever(const t3_hal* hal, const t3_run*) {
   while (for_ever) hal->wait_ns(hal->platform, 100);
   return T3_OK;
 }
 
-t3_status poll_a_register(const t3_hal* hal, const t3_job*) {
+t3_status poll_a_register(const t3_hal* hal, const t3_run*) {
   std::uint32_t status = 0;
   while (hal->gpu == 1 && for_ever)
     hal->read32(hal->platform, t3_block_base(hal->gpu, T3_BLOCK_TRACKER) + 0x34, &status);
   return T3_OK;
 }
 
-t3_status watch_the_clock(const t3_hal* hal, const t3_job*) {
+t3_status watch_the_clock(const t3_hal* hal, const t3_run*) {
   const std::uint64_t begin = hal->time_ns(hal->platform);
   while (hal->gpu == 1 && hal->time_ns(hal->platform) < begin + 100) continue;
   return T3_OK;
 }
 
-t3_status wait_for_no_time(const t3_hal* hal, const t3_job*) {
+t3_status wait_for_no_time(const t3_hal* hal, const t3_run*) {
   while (hal->gpu == 1 && for_ever) hal->wait_ns(hal->platform, 0);
   return T3_OK;
 }

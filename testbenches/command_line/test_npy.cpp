@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "command_line/program.h"
-#include "report/npy.h"
+#include "io/npy.h"
 
 namespace t3vp::test::test_npy {
 

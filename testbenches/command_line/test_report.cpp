@@ -2,9 +2,9 @@
 #include <limits>
 
 #include "command_line/program.h"
-#include "config/input_error.h"
+#include "io/input_error.h"
+#include "io/output_file.h"
 #include "report/comparison.h"
-#include "report/output_file.h"
 #include "report/report.h"
 #include "report/report_figures.h"
 #include "report/result_table.h"

@@ -79,6 +79,12 @@ struct ClusterUnderTest {
     REQUIRE(completion >> 8 == (packet & 0xFFFFFF));
     return static_cast<Status>(completion & 0xFF);
   }
+  /// Whether the packet, of queue 0, was refused: its kernel has not begun.
+  bool was_refused(std::uint64_t packet) {
+    using Queue = registers::KernelQueue;
+    const std::uint64_t place = packet % (Queue::completion_count / Queue::base_count);
+    return (registers.read(Queue::refused_offset + 4 * (place / 32), 4).value >> place % 32 & 1) != 0;
+  }
   /// Code of the packet that has ended last.
   Status error() { return code_of(completed()); }
   /// The first failure since it was acknowledged.
@@ -135,8 +141,8 @@ struct ClusterBench {
     p.tile_rows = p.tile_columns = 32;
     p.wavefronts = 4;
     p.slab_depth = 16;
-    p.ring_block_bytes = 256;
-    p.ring_blocks_in_flight = 2;
+    p.kernels.ring.block_bytes = 256;
+    p.kernels.ring.blocks_in_flight = 2;
     return p;
   }
 };

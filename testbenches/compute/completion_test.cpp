@@ -60,6 +60,46 @@ TEST_CASE("every packet has a code of its own, the first failure stays until it 
   }
 }
 
+// The refusals of 256 packets are kept, so that packets n and n + 256 share a bit; n and n + 32 share a place in two
+// words.
+TEST_CASE("every packet has a bit of its own that says whether it was refused, and the packet 256 later has it next") {
+  ClusterBench bench(ClusterBench::small(), false);
+  ClusterUnderTest& gpu = bench.gpu();
+  GemmPacket good = small_gemm(bench), refused = good;
+  refused.k = 0;
+  const auto is_bad = [](std::uint64_t n) { return n == 3 || n == 40 || n == 3 + 32 || n == 3 + 256 + 32 || n == 300; };
+  constexpr std::uint64_t packets = 600, kept = 256;
+  for (std::uint64_t n = 1; n <= packets; n += 4) {
+    for (std::uint64_t i = n; i < n + 4; ++i) gpu.put(bench.memory, is_bad(i) ? refused : good);
+    gpu.ring();
+    REQUIRE(bench.finish());
+    const std::uint64_t last = gpu.completed();
+    REQUIRE(last == n + 3);
+    for (std::uint64_t i = last > kept ? last - kept + 1 : 1; i <= last; ++i)
+      if (gpu.was_refused(i) != is_bad(i)) FAIL_CHECK("packet " << i << " of " << last);
+  }
+}
+
+TEST_CASE("a packet whose kernel has failed was not refused, and a later one is not for an earlier one's refusal") {
+  ClusterBench bench(ClusterBench::small());
+  ClusterUnderTest& gpu = bench.gpu();
+  GemmPacket refused = small_gemm(bench);
+  refused.k = 0;
+  bench.run(refused);
+  fail_stores(bench);
+  bench.run(small_gemm(bench));
+  bench.memory.judge = nullptr;
+  CHECK(gpu.was_refused(1));
+  CHECK(gpu.code_of(2) == Status::disabled);
+  CHECK_FALSE(gpu.was_refused(2));
+  while (gpu.completed() < 256) bench.run(small_gemm(bench));
+  CHECK(gpu.was_refused(1));  // the packet 256 later has its bit
+  bench.run(small_gemm(bench));
+  CHECK_FALSE(gpu.was_refused(257));
+  bench.run(refused);
+  CHECK(gpu.was_refused(258));
+}
+
 TEST_CASE("the first failure is told, not the last") {
   ClusterBench bench(ClusterBench::small());
   ClusterUnderTest& gpu = bench.gpu();

@@ -239,7 +239,7 @@ TEST_CASE("a workgroup signals when its own stores are answered, then waits for 
   const RingCase& data = ring.data;
   ring.start(handle::ring_reduce_scatter, 0, 0);
   const std::uint32_t begin = data.grid.chunk_begin(1, 4), end = data.grid.chunk_begin(2, 4);
-  const ChunkBlocks chunk(data.grid, begin, end - begin, ring.parameters.ring_block_bytes);
+  const ChunkBlocks chunk(data.grid, begin, end - begin, ring.parameters.kernels.ring.block_bytes);
   for (std::uint32_t w = 0; w < data.workgroups; ++w) {
     Picoseconds last_store = 0;
     std::vector<Picoseconds> signals;
@@ -284,7 +284,7 @@ TEST_CASE("stores carry the tile they belong to, and at most so many blocks are 
     REQUIRE(access.producer.gpu == access.port);
   }
   // The first blocks of all workgroups are loaded together; the next load leaves when a store has been answered.
-  const std::uint64_t together = std::uint64_t{ring.data.workgroups} * ring.parameters.ring_blocks_in_flight;
+  const std::uint64_t together = std::uint64_t{ring.data.workgroups} * ring.parameters.kernels.ring.blocks_in_flight;
   std::map<int, std::vector<Picoseconds>> loads;
   for (const LoggedAccess& access : ring.memory.log)
     if (access.traffic == TrafficClass::rs_read) loads[access.port].push_back(access.arrival);

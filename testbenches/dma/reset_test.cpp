@@ -1,4 +1,5 @@
 // A reset at any moment: what was sent arrives, and nothing else of before is ever seen again.
+#include "data_path/register_values.h"
 #include "dma/dma_bench.h"
 
 namespace t3vp::test::reset_test {
@@ -141,6 +142,27 @@ TEST_CASE("refusals of what was sent before a reset are not reported after it") 
   trigger_all(bench, grid);
   bench.settle();
   require_nothing_after_reset(bench, 4, 4);
+}
+
+TEST_CASE("after a reset every register and statistic of the DMA engine is that of a new one") {
+  DmaBench bench;
+  const Values fresh = shown_by(bench.engine, bench.registers);
+  begin(bench);
+  bench.settle();
+  REQUIRE(bench.fill(DmaBench::output + (1 << 20), 64) == Status::ok);
+  REQUIRE(bench.map(Sent::update, DmaBench::ragged_grid(), 0, 1) == Status::overlap);
+  bench.registers.set("queue_entries", 16, 1);
+  bench.settle();
+  const Values driven = shown_by(bench.engine, bench.registers);
+  for (const char* name : {"statistic blocks", "statistic bytes", "blocks 0", "bytes 0", "used 0", "status 0",
+                           "interrupt 0", "queue_entries 1", "output_base 0"}) {
+    CAPTURE(name);
+    CHECK(driven.at(name) != fresh.at(name));
+  }
+  bench.engine.registers.reset();
+  bench.settle();
+  CHECK(shown_by(bench.engine, bench.registers) == fresh);
+  CHECK_FALSE(bench.interrupt.read());
 }
 
 }  // namespace t3vp::test::reset_test

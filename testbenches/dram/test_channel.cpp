@@ -1,5 +1,5 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
-
 #include <map>
 #include <random>
 #include <set>
@@ -92,6 +92,27 @@ TEST_CASE("Data never exceed the bus, and the occupancy never exceeds the queues
     REQUIRE(s.data_bus_cycles <= outcome.end * pseudo_channels);
     REQUIRE(s.occupancy_cycles <= outcome.end * 2 * spec.queue_depth);
     REQUIRE(s.occupancy_cycles > 0);
+  }
+}
+
+TEST_CASE("Every command is counted under its own name: as many as the log has of each") {
+  std::uint32_t seed = 400;
+  for (MemorySpec spec : memories()) {
+    spec.refresh = false;  // an idle channel is refreshed behind the end of the log
+    const Outcome outcome = run_script(spec, random_script(++seed, 3'000, memory_bytes));
+    const auto logged = [&](CommandKind kind) {
+      return static_cast<std::uint64_t>(std::count_if(outcome.commands.begin(), outcome.commands.end(),
+                                                      [kind](const Command& c) { return c.kind == kind; }));
+    };
+    const ChannelStatistics& s = outcome.statistics;
+    CAPTURE(seed);
+    CHECK(s.activates == logged(CommandKind::activate));
+    CHECK(s.precharges == logged(CommandKind::precharge));
+    CHECK(s.reads == logged(CommandKind::read));
+    CHECK(s.writes == logged(CommandKind::write));
+    CHECK(s.updates == logged(CommandKind::update));
+    CHECK(s.refreshes == 0);
+    CHECK(s.activates > s.precharges);  // rows stay open
   }
 }
 

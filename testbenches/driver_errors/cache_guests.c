@@ -18,13 +18,14 @@ static enum t3_status allocate(struct t3_context* gpu, const char* name, struct 
   return T3_OK;
 }
 
-enum t3_status guest_without_flush(const struct t3_hal* hal, const struct t3_job* job) {
+enum t3_status guest_without_flush(const struct t3_hal* hal, const struct t3_run* run) {
   struct t3_context gpu;
   T3_TRY(t3_init(&gpu, hal));
-  struct t3_matrix a = {.rows = job->m, .columns = job->k, .element = job->element};
-  struct t3_matrix b = {.rows = job->k, .columns = job->n, .element = job->element};
-  struct t3_output out = {.matrix = {.rows = job->m, .columns = job->n, .element = job->element},
-                          .tiling = job->tiling};
+  struct t3_matrix a = {.rows = gemm_of(run).m, .columns = gemm_of(run).k, .element = gemm_of(run).element};
+  struct t3_matrix b = {.rows = gemm_of(run).k, .columns = gemm_of(run).n, .element = gemm_of(run).element};
+  struct t3_output out = {
+      .matrix = {.rows = gemm_of(run).m, .columns = gemm_of(run).n, .element = gemm_of(run).element},
+      .tiling = tiling_of(run)};
   struct t3_matrix staging = out.matrix;
   T3_TRY(allocate(&gpu, "a", &a));
   T3_TRY(allocate(&gpu, "b", &b));
@@ -86,8 +87,8 @@ static void stale_operand(struct stage* s) {
   tell_whether(s, "out is a 4 of an operand that is read anew", &out, four);
 }
 
-enum t3_status guest_stale_operand(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, stale_operand);
+enum t3_status guest_stale_operand(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, stale_operand);
 }
 
 static void cached_and_updated(struct stage* s) {
@@ -110,6 +111,6 @@ static void cached_and_updated(struct stage* s) {
   tell_whether(s, "and then 3 k", &after, k_times_6);
 }
 
-enum t3_status guest_that_updates_what_is_cached(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, cached_and_updated);
+enum t3_status guest_that_updates_what_is_cached(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, cached_and_updated);
 }

@@ -90,29 +90,29 @@ static void rung_by_hand(struct stage* s) {
   tell(s, "the number before it", t3_wait_kernel(&s->gpu, t3_last_kernel(&s->gpu) - 1));
 }
 
-enum t3_status guest_that_copies_contexts(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, copies);
+enum t3_status guest_that_copies_contexts(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, copies);
 }
 
-enum t3_status guest_reset_in_a_handler(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, reset_in_a_handler);
+enum t3_status guest_reset_in_a_handler(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, reset_in_a_handler);
 }
 
-enum t3_status guest_that_rings_by_hand(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, rung_by_hand);
+enum t3_status guest_that_rings_by_hand(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, rung_by_hand);
 }
 
-enum t3_status guest_in_a_stale_context(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, stale);
+enum t3_status guest_in_a_stale_context(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, stale);
 }
 
-enum t3_status guest_second_context(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, second_context);
+enum t3_status guest_second_context(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, second_context);
 }
 
-enum t3_status guest_twice(const struct t3_hal* hal, const struct t3_job* job) {
-  T3_TRY(t3_fused(hal, job));
-  return t3_fused(hal, job);
+enum t3_status guest_twice(const struct t3_hal* hal, const struct t3_run* run) {
+  T3_TRY(t3_run_fused(hal, run));
+  return t3_run_fused(hal, run);
 }
 
 static void unknown_phases(struct stage* s) {
@@ -203,10 +203,10 @@ static void nothing(struct stage* s) {
   tell(s, "wait without a reason", hal->wait_for_interrupt(hal->platform, 0, NULL));
 }
 
-enum t3_status guest_of_nothing(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, nothing);
+enum t3_status guest_of_nothing(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, nothing);
 }
 
-enum t3_status guest_unknown_phases(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, unknown_phases);
+enum t3_status guest_unknown_phases(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, unknown_phases);
 }

@@ -231,42 +231,42 @@ static void refused_ring_stores(struct stage* s) {
   }
 }
 
-enum t3_status guest_other_outputs_sent(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, other_outputs_sent);
+enum t3_status guest_other_outputs_sent(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, other_outputs_sent);
 }
 
-enum t3_status guest_nameless_on_maps(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, nameless_on_maps);
+enum t3_status guest_nameless_on_maps(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, nameless_on_maps);
 }
 
-enum t3_status guest_disagreeing_engines(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, disagreeing_engines);
+enum t3_status guest_disagreeing_engines(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, disagreeing_engines);
 }
 
-enum t3_status guest_disagreeing_rings(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, disagreeing_rings);
+enum t3_status guest_disagreeing_rings(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, disagreeing_rings);
 }
 
-enum t3_status guest_changed_counters(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, changed_counters);
+enum t3_status guest_changed_counters(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, changed_counters);
 }
 
-enum t3_status guest_changed_counters_of_its_neighbour(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, changed_counters_of_its_neighbour);
+enum t3_status guest_changed_counters_of_its_neighbour(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, changed_counters_of_its_neighbour);
 }
 
-enum t3_status guest_with_fewer_ring_workgroups(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, fewer_ring_workgroups);
+enum t3_status guest_with_fewer_ring_workgroups(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, fewer_ring_workgroups);
 }
 
-enum t3_status guest_in_a_smaller_ring(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, smaller_ring);
+enum t3_status guest_in_a_smaller_ring(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, smaller_ring);
 }
 
-enum t3_status guest_with_other_ring_counters(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, other_ring_counters);
+enum t3_status guest_with_other_ring_counters(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, other_ring_counters);
 }
 
-enum t3_status guest_refused_ring_stores(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, refused_ring_stores);
+enum t3_status guest_refused_ring_stores(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, refused_ring_stores);
 }

@@ -85,6 +85,6 @@ static void unknown_numbers(struct stage* s) {
   tell(s, "policy 4", t3_set_arbitration(gpu, (enum t3_arbitration)(T3_SELECT + 1), 0));
 }
 
-enum t3_status guest_of_unknown_numbers(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, unknown_numbers);
+enum t3_status guest_of_unknown_numbers(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, unknown_numbers);
 }

@@ -8,6 +8,7 @@
 #include "kernels/kernels.h"
 #include "run/native_hal.h"
 #include "run/node_parameters.h"
+#include "workloads/gemm_arguments.h"
 
 namespace t3vp::test {
 namespace {
@@ -53,24 +54,33 @@ Lines lines(const std::vector<Told>& told) {
 
 GpuPair::GpuPair(t3_program* guest, const std::vector<std::string>& settings, t3_program* other)
     : configuration_(pair_of(settings)), node_("node", node_parameters(configuration_), t3_kernels, nullptr) {
-  gpu(0).native().run(native_program(guest, job()));
-  for (std::size_t g = 1; g < node_.gpus().size(); ++g) gpu(g).native().run(native_program(other, job()));
+  gpu(0).native().run(native_program(guest, given()));
+  for (std::size_t g = 1; g < node_.gpus().size(); ++g) gpu(g).native().run(native_program(other, given()));
   gpu(0).processor.on_log([this](const std::string& line) { told_.push_back(line); });
   for (std::size_t g = 0; g < node_.gpus().size(); ++g)
     gpu(g).processor.on_publish([this, g](const processor::PublishedBuffer& buffer) { fill(gpu(g), buffer); });
 }
 
-t3_job GpuPair::job() const {
+t3_gemm_workload GpuPair::gemm() const {
   const compute::ComputeParameters& compute = configuration_.system.compute;
-  t3_job job{};
-  job.m = m;
-  job.n = n;
-  job.k = k;
-  job.element = T3_FP16;
-  job.tiling = {compute.tile_rows, compute.tile_columns, compute.wavefronts};
-  job.dma = {2, 1, T3_UPDATE};
-  job.zero_output = true;
-  return job;
+  t3_gemm_workload w{};
+  w.m = m;
+  w.n = n;
+  w.k = k;
+  w.element = T3_FP16;
+  w.tile_rows = compute.tile_rows;
+  w.tile_columns = compute.tile_columns;
+  w.wavefronts = compute.wavefronts;
+  w.updates = 2;
+  w.block_tiles = 1;
+  w.zero_output = true;
+  return w;
+}
+
+ProgramRun GpuPair::given() const {
+  ProgramRun run;
+  run.workload = packed(gemm());
+  return run;
 }
 
 void GpuPair::run() { sc_core::sc_start(); }

@@ -6,8 +6,9 @@
 
 #include "diagnosis/diagnosis.h"
 #include "driver_errors/guests.h"
-#include "hardware/node.h"
+#include "node/node.h"
 #include "run/hardware_monitor.h"
+#include "run/program_run.h"
 
 namespace t3vp::test {
 
@@ -22,7 +23,7 @@ Lines lines(const std::vector<Told>& told);
 
 class GpuPair {
  public:
-  explicit GpuPair(t3_program* guest, const std::vector<std::string>& settings = {}, t3_program* other = t3_fused);
+  explicit GpuPair(t3_program* guest, const std::vector<std::string>& settings = {}, t3_program* other = t3_run_fused);
 
   /// Until nothing is left to happen.
   void run();
@@ -33,7 +34,8 @@ class GpuPair {
   Lines logged(std::size_t gpu) const;
   Gpu& gpu(std::size_t index) { return *node_.gpus()[index]; }
   std::size_t gpus() const { return node_.gpus().size(); }
-  t3_job job() const;
+  t3_gemm_workload gemm() const;
+  ProgramRun given() const;
 
   /// Why nothing happens any more.
   Lines diagnosis() const { return t3vp::diagnosis(configuration_, node_); }

@@ -3,7 +3,8 @@
 #ifndef T3_TEST_GUESTS_H
 #define T3_TEST_GUESTS_H
 
-#include "t3/job.h"
+#include "driver_errors/given_gemm.h"
+#include "t3/programs.h"
 #include "t3_hal.h"
 
 #ifdef __cplusplus

@@ -134,12 +134,12 @@ static void staged(struct stage* s) {
   (void)t3_barrier(&s->gpu);
 }
 
-enum t3_status guest_where_it_has_arrived(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, arrived);
+enum t3_status guest_where_it_has_arrived(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, arrived);
 }
 
-enum t3_status guest_where_it_is_staged(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, staged);
+enum t3_status guest_where_it_is_staged(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, staged);
 }
 
 /* The output is the upper half of what is armed; the lower half is never written. */
@@ -212,34 +212,34 @@ static void spilled_over_operands(struct stage* s) {
   tell(s, "spill table in its place", hal->write64(hal->platform, place, right));
 }
 
-enum t3_status guest_with_operands_in_use(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, operands_in_use);
+enum t3_status guest_with_operands_in_use(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, operands_in_use);
 }
 
-enum t3_status guest_with_staging_in_use(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, staging_in_use);
+enum t3_status guest_with_staging_in_use(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, staging_in_use);
 }
 
-enum t3_status guest_written_in_place(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, written_in_place);
+enum t3_status guest_written_in_place(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, written_in_place);
 }
 
-enum t3_status guest_that_reads_what_is_mapped(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, mapped_and_read);
+enum t3_status guest_that_reads_what_is_mapped(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, mapped_and_read);
 }
 
-enum t3_status guest_on_its_packets(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, packets_in_use);
+enum t3_status guest_on_its_packets(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, packets_in_use);
 }
 
-enum t3_status guest_that_disarms_in_use(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, disarmed_in_use);
+enum t3_status guest_that_disarms_in_use(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, disarmed_in_use);
 }
 
-enum t3_status guest_that_writes_what_is_counted(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, written_while_counted);
+enum t3_status guest_that_writes_what_is_counted(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, written_while_counted);
 }
 
-enum t3_status guest_that_spills_over_operands(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, spilled_over_operands);
+enum t3_status guest_that_spills_over_operands(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, spilled_over_operands);
 }

@@ -110,8 +110,8 @@ static void handled(struct stage* s) {
   no_handlers(s);
 }
 
-enum t3_status guest_with_handlers(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, handled);
+enum t3_status guest_with_handlers(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, handled);
 }
 
 /* The peer takes no updates for a while. */
@@ -132,8 +132,8 @@ static void failing_transfer(struct stage* s) {
   no_handlers(s);
 }
 
-enum t3_status guest_with_a_failing_transfer(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, failing_transfer);
+enum t3_status guest_with_a_failing_transfer(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, failing_transfer);
 }
 
 /* All calls that have nothing to do with the kernel that has failed, and one that has. */
@@ -169,8 +169,8 @@ static void behind_a_failure(struct stage* s) {
   tell(s, "all kernels again", t3_wait_kernels(gpu));
 }
 
-enum t3_status guest_behind_a_failure(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, behind_a_failure);
+enum t3_status guest_behind_a_failure(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, behind_a_failure);
 }
 
 /* Rings the doorbell and signals a peer before what it has written is ordered. */
@@ -193,6 +193,6 @@ static void unordered(struct stage* s) {
   tell(s, "signal", hal->write64(hal->platform, signal, 1));
 }
 
-enum t3_status guest_out_of_order(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, unordered);
+enum t3_status guest_out_of_order(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, unordered);
 }

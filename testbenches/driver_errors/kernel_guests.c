@@ -247,42 +247,42 @@ static void huge(struct stage* s) {
         t3_gemm(&s->gpu, &out, &o.a, &o.b, options)));
 }
 
-enum t3_status guest_mixed_kernels(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, mixed);
+enum t3_status guest_mixed_kernels(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, mixed);
 }
 
-enum t3_status guest_that_clears_failures(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, cleared);
+enum t3_status guest_that_clears_failures(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, cleared);
 }
 
-enum t3_status guest_with_wrong_parameters(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, wrong_parameters);
+enum t3_status guest_with_wrong_parameters(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, wrong_parameters);
 }
 
-enum t3_status guest_huge_sizes(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, huge);
+enum t3_status guest_huge_sizes(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, huge);
 }
 
-enum t3_status guest_aborted_kernels(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, aborted);
+enum t3_status guest_aborted_kernels(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, aborted);
 }
 
-enum t3_status guest_aborted_ring(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, aborted_ring);
+enum t3_status guest_aborted_ring(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, aborted_ring);
 }
 
-enum t3_status guest_with_packets_by_hand(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, by_hand);
+enum t3_status guest_with_packets_by_hand(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, by_hand);
 }
 
-enum t3_status guest_bad_packets(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, packets);
+enum t3_status guest_bad_packets(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, packets);
 }
 
-enum t3_status guest_gemm_outside_memory(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, outside_memory);
+enum t3_status guest_gemm_outside_memory(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, outside_memory);
 }
 
-enum t3_status guest_updates_switched_off(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, switched_off);
+enum t3_status guest_updates_switched_off(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, switched_off);
 }

@@ -12,7 +12,7 @@ static const char* const kinds[KINDS] = {"all-gather", "reduce-scatter", "near-m
 /* One GPU's share in a round. */
 struct place {
   const struct t3_hal* hal;
-  const struct t3_job* job;
+  const struct t3_run* run;
   struct t3_context gpu;
   struct t3_output out;
   struct t3_matrix staging;
@@ -76,11 +76,11 @@ static bool is_right(const struct place* p, enum kind kind) {
 
 static enum t3_status open_place(struct place* p) {
   T3_TRY(t3_init(&p->gpu, p->hal));
-  p->out = (struct t3_output){.matrix = {.rows = TILES * p->job->tiling.rows,
-                                         .columns = TILES * p->job->tiling.columns,
-                                         .element = p->job->element,
+  p->out = (struct t3_output){.matrix = {.rows = TILES * tiling_of(p->run).rows,
+                                         .columns = TILES * tiling_of(p->run).columns,
+                                         .element = gemm_of(p->run).element,
                                          .memory = T3_UNCACHED},
-                              .tiling = p->job->tiling};
+                              .tiling = tiling_of(p->run)};
   T3_TRY(t3_matrix_malloc(&p->gpu, &p->out.matrix));
   p->staging = p->out.matrix;
   T3_TRY(t3_matrix_malloc(&p->gpu, &p->staging));
@@ -127,8 +127,8 @@ static enum t3_status play(struct place* p, const struct round* r) {
   return T3_OK;
 }
 
-enum t3_status guest_with_earlier_lives(const struct t3_hal* hal, const struct t3_job* job) {
-  struct place p = {.hal = hal, .job = job};
+enum t3_status guest_with_earlier_lives(const struct t3_hal* hal, const struct t3_run* run) {
+  struct place p = {.hal = hal, .run = run};
   uint64_t end = 0;
   struct round r = {GATHER, 0, false};
   for (uint32_t late = 0; late < 2; ++late)
@@ -138,7 +138,7 @@ enum t3_status guest_with_earlier_lives(const struct t3_hal* hal, const struct t
         T3_TRY(play(&p, &r));
         T3_TRY(reset_at(hal, end += ROUND_NS));
       }
-  return t3_fused(hal, job);
+  return t3_run_fused(hal, run);
 }
 
 /* How many barriers each GPU has called. */
@@ -173,11 +173,11 @@ static enum t3_status barriers(const struct t3_hal* hal, struct t3_context* gpu)
   return meet(gpu, hal);
 }
 
-enum t3_status guest_with_an_earlier_barrier(const struct t3_hal* hal, const struct t3_job* job) {
+enum t3_status guest_with_an_earlier_barrier(const struct t3_hal* hal, const struct t3_run* run) {
   struct t3_context gpu;
   T3_TRY(t3_init(&gpu, hal));
   if (t3_gpus(&gpu) > GPUS_MAX) return T3_INVALID_ARGUMENT;
   (void)barriers(hal, &gpu);
   T3_TRY(reset_at(hal, ROUND_NS));
-  return t3_fused(hal, job);
+  return t3_run_fused(hal, run);
 }

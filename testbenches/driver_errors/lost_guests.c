@@ -34,14 +34,14 @@ static enum t3_status place_matrix(struct place* p, struct t3_matrix* matrix, co
   return p->hal->write_memory(p->hal->platform, matrix->address, content, matrix->row_stride * matrix->rows);
 }
 
-static enum t3_status open_place(struct place* p, const struct t3_job* job, enum kind kind) {
+static enum t3_status open_place(struct place* p, const struct t3_run* run, enum kind kind) {
   for (uint32_t i = 0; i < ELEMENTS_MAX; ++i) ones[i] = 0x3C00, fours[i] = 0x4400;
   T3_TRY(t3_init(&p->gpu, p->hal));
-  p->out = (struct t3_output){.matrix = {.rows = 8 * job->tiling.rows,
-                                         .columns = 8 * job->tiling.columns,
+  p->out = (struct t3_output){.matrix = {.rows = 8 * tiling_of(run).rows,
+                                         .columns = 8 * tiling_of(run).columns,
                                          .element = T3_FP16,
                                          .memory = kind == FLUSHED ? T3_CACHED : T3_UNCACHED},
-                              .tiling = job->tiling};
+                              .tiling = tiling_of(run)};
   p->a = (struct t3_matrix){.rows = p->out.matrix.rows, .columns = 32, .element = T3_FP16};
   p->b = (struct t3_matrix){.rows = 32, .columns = p->out.matrix.columns, .element = T3_FP16};
   if (p->out.matrix.rows * p->out.matrix.columns > ELEMENTS_MAX || t3_gpus(&p->gpu) > GPUS_MAX) return T3_OUT_OF_MEMORY;
@@ -128,32 +128,32 @@ static enum t3_status play_alone(struct place* p, enum kind kind, uint64_t reset
   return T3_OK;
 }
 
-enum t3_status guest_with_stores_under_way(const struct t3_hal* hal, const struct t3_job* job) {
+enum t3_status guest_with_stores_under_way(const struct t3_hal* hal, const struct t3_run* run) {
   struct place p = {.hal = hal};
   uint64_t end = 0;
   for (uint32_t kind = 0; kind < KINDS; ++kind)
     for (uint32_t step = 1; step <= DELAYS; ++step, end += ROUND_NS) {
       const uint32_t delay = delay_of((enum kind)kind, step);
       wait_until(hal, end);
-      T3_TRY(open_place(&p, job, (enum kind)kind));
+      T3_TRY(open_place(&p, run, (enum kind)kind));
       T3_TRY(play(&p, (enum kind)kind, end + 50000 + delay, delay));
     }
   wait_until(hal, end);
-  return t3_fused(hal, job);
+  return t3_run_fused(hal, run);
 }
 
-enum t3_status guest_with_a_reset_neighbour(const struct t3_hal* hal, const struct t3_job* job) {
+enum t3_status guest_with_a_reset_neighbour(const struct t3_hal* hal, const struct t3_run* run) {
   struct place p = {.hal = hal};
   uint64_t end = 0;
   for (uint32_t who = 0; who < 2; ++who)
     for (uint32_t kind = STORED; kind <= BY_DMA; ++kind)
       for (uint32_t step = 1; step <= DELAYS; ++step) {
         const uint32_t delay = delay_of((enum kind)kind, step);
-        T3_TRY(open_place(&p, job, (enum kind)kind));
+        T3_TRY(open_place(&p, run, (enum kind)kind));
         T3_TRY(play_alone(&p, (enum kind)kind, end + 50000 + delay, delay, who));
         wait_until(hal, end += ROUND_NS);
         T3_TRY(t3_reset(hal));
         wait_until(hal, end += ROUND_NS / 4);
       }
-  return t3_fused(hal, job);
+  return t3_run_fused(hal, run);
 }

@@ -121,30 +121,30 @@ static void billions(struct stage* s) {
   tell(s, "dma_map after all", by_dma(s, &s->out, chunk(0, 8), s->peer_out));
 }
 
-enum t3_status guest_of_billions(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, billions);
+enum t3_status guest_of_billions(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, billions);
 }
 
-enum t3_status guest_overlapping_maps(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, overlapping);
+enum t3_status guest_overlapping_maps(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, overlapping);
 }
 
-enum t3_status guest_unaligned_maps(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, unaligned);
+enum t3_status guest_unaligned_maps(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, unaligned);
 }
 
-enum t3_status guest_missing_peers(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, peers);
+enum t3_status guest_missing_peers(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, peers);
 }
 
-enum t3_status guest_senseless_maps(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, senseless);
+enum t3_status guest_senseless_maps(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, senseless);
 }
 
-enum t3_status guest_full_tables(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, more_than_fit);
+enum t3_status guest_full_tables(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, more_than_fit);
 }
 
-enum t3_status guest_chunk_too_large(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, larger_than_the_tracker);
+enum t3_status guest_chunk_too_large(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, larger_than_the_tracker);
 }

@@ -207,38 +207,38 @@ static void counted_stores(struct stage* s) {
   tell(s, "unmap_all", t3_remote_unmap_all(&s->gpu));
 }
 
-enum t3_status guest_maps_used_wrongly(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, wrong_use);
+enum t3_status guest_maps_used_wrongly(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, wrong_use);
 }
 
-enum t3_status guest_cached_on_maps(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, cached_on_maps);
+enum t3_status guest_cached_on_maps(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, cached_on_maps);
 }
 
-enum t3_status guest_misfit_in_a_wait(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, misfit_in_a_wait);
+enum t3_status guest_misfit_in_a_wait(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, misfit_in_a_wait);
 }
 
-enum t3_status guest_too_many_updates(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, too_many);
+enum t3_status guest_too_many_updates(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, too_many);
 }
 
-enum t3_status guest_busy_maps(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, busy_maps);
+enum t3_status guest_busy_maps(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, busy_maps);
 }
 
-enum t3_status guest_queued_on_maps(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, queued_on_maps);
+enum t3_status guest_queued_on_maps(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, queued_on_maps);
 }
 
-enum t3_status guest_queued_in_a_removal(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, queued_in_a_removal);
+enum t3_status guest_queued_in_a_removal(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, queued_in_a_removal);
 }
 
-enum t3_status guest_maps_given_up(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, given_up);
+enum t3_status guest_maps_given_up(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, given_up);
 }
 
-enum t3_status guest_counted_stores(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, counted_stores);
+enum t3_status guest_counted_stores(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, counted_stores);
 }

@@ -38,10 +38,10 @@ static void freed(struct stage* s) {
        pieces > T3_ALLOCATIONS_MAX - 10 && pieces < T3_ALLOCATIONS_MAX ? T3_OK : T3_BAD_VALUE);
 }
 
-enum t3_status guest_freed_memory(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, freed);
+enum t3_status guest_freed_memory(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, freed);
 }
 
-enum t3_status guest_memory_exhausted(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, exhausting);
+enum t3_status guest_memory_exhausted(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, exhausting);
 }

@@ -47,15 +47,14 @@ void tell_errors(struct stage* stage) {
   }
 }
 
-static enum t3_status set_stage(struct stage* stage, const struct t3_hal* hal, const struct t3_job* job) {
+static enum t3_status set_stage(struct stage* stage, const struct t3_hal* hal, const struct t3_run* run) {
   T3_TRY(t3_init(&stage->gpu, hal));
   stage->hal = hal;
-  stage->job = *job;
-  stage->out.tiling = job->tiling;
-  stage->out.matrix.element = job->element;
+  stage->out.tiling = tiling_of(run);
+  stage->out.matrix.element = gemm_of(run).element;
   stage->out.matrix.memory = T3_UNCACHED;
-  stage->out.matrix.rows = 8 * job->tiling.rows;
-  stage->out.matrix.columns = 8 * job->tiling.columns;
+  stage->out.matrix.rows = 8 * tiling_of(run).rows;
+  stage->out.matrix.columns = 8 * tiling_of(run).columns;
   T3_TRY(t3_matrix_malloc(&stage->gpu, &stage->out.matrix));
   stage->peer_out = t3_peer_address(&stage->out.matrix, t3_ring_previous(&stage->gpu));
   return T3_OK;
@@ -77,18 +76,18 @@ enum t3_status submit_raw(struct stage* s, struct t3_kernel_packet packet, const
   return t3_wait_kernels(gpu);
 }
 
-enum t3_status misuse_then_work(const struct t3_hal* hal, const struct t3_job* job, void (*misuse)(struct stage*)) {
+enum t3_status misuse_then_work(const struct t3_hal* hal, const struct t3_run* run, void (*misuse)(struct stage*)) {
   struct stage stage = {0};
-  T3_TRY(set_stage(&stage, hal, job));
+  T3_TRY(set_stage(&stage, hal, run));
   misuse(&stage);
   tell_errors(&stage);
   T3_TRY(t3_remote_unmap_all(&stage.gpu));
   T3_TRY(t3_flush_cache(&stage.gpu)); /* the job takes over the memory that is cached */
   T3_TRY(t3_close(&stage.gpu));
-  return t3_fused(hal, job);
+  return t3_run_fused(hal, run);
 }
 
-enum t3_status guest_late(const struct t3_hal* hal, const struct t3_job* job) {
+enum t3_status guest_late(const struct t3_hal* hal, const struct t3_run* run) {
   hal->wait_ns(hal->platform, 1000000);
-  return t3_fused(hal, job);
+  return t3_run_fused(hal, run);
 }

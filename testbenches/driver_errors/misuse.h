@@ -10,7 +10,6 @@
 struct stage {
   const struct t3_hal* hal;
   struct t3_context gpu;
-  struct t3_job job;
   struct t3_output out;
   uint64_t peer_out;
 };
@@ -20,7 +19,7 @@ void tell_to(const struct t3_hal* hal, const char* what, enum t3_status status);
 void tell(struct stage* stage, const char* what, enum t3_status status);
 
 /* Sets the stage, lets the guest misuse it, tells the error log's entries, removes all maps and does the job. */
-enum t3_status misuse_then_work(const struct t3_hal* hal, const struct t3_job* job, void (*misuse)(struct stage*));
+enum t3_status misuse_then_work(const struct t3_hal* hal, const struct t3_run* run, void (*misuse)(struct stage*));
 
 /* Queues a packet that the driver would not write, and waits for its end. */
 enum t3_status submit_raw(struct stage* stage, struct t3_kernel_packet packet, const unsigned char* arguments);

@@ -119,14 +119,14 @@ static void own_memory(struct stage* s) {
   tell(s, "where it would be without maps", address == expected ? T3_OK : T3_BAD_ADDRESS);
 }
 
-enum t3_status guest_with_wrong_operands(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, wrong_operands);
+enum t3_status guest_with_wrong_operands(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, wrong_operands);
 }
 
-enum t3_status guest_that_zeroes_views(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, zeroed_views);
+enum t3_status guest_that_zeroes_views(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, zeroed_views);
 }
 
-enum t3_status guest_in_the_drivers_memory(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, own_memory);
+enum t3_status guest_in_the_drivers_memory(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, own_memory);
 }

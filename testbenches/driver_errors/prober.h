@@ -70,7 +70,7 @@ class Prober {
   void require_nothing_told() { REQUIRE(pair_.gpu(own).error_log.reported() == entries_); }
 
  private:
-  static t3_status idle(const t3_hal*, const t3_job*) { return T3_OK; }
+  static t3_status idle(const t3_hal*, const t3_run*) { return T3_OK; }
 
   GpuPair pair_;
   processor::CommandProcessor* p_ = nullptr;

@@ -60,20 +60,20 @@ static enum t3_status switch_updates(const struct t3_hal* hal, uint32_t gpu, uin
   return hal->write32(hal->platform, t3_block_base(gpu, T3_BLOCK_NEAR_MEMORY) + T3_NEAR_MEMORY_CONTROL_OFFSET, on);
 }
 
-enum t3_status guest_without_updates_at_first(const struct t3_hal* hal, const struct t3_job* job) {
+enum t3_status guest_without_updates_at_first(const struct t3_hal* hal, const struct t3_run* run) {
   struct t3_context context;
   T3_TRY(t3_init(&context, hal));
   T3_TRY(switch_updates(hal, t3_gpu(&context), 0));
   hal->wait_ns(hal->platform, 300000);
   T3_TRY(switch_updates(hal, t3_gpu(&context), 1));
   T3_TRY(t3_close(&context));
-  return t3_fused(hal, job);
+  return t3_run_fused(hal, run);
 }
 
-enum t3_status guest_beyond_memory(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, beyond_memory);
+enum t3_status guest_beyond_memory(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, beyond_memory);
 }
 
-enum t3_status guest_refused_by_its_peer(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, refused);
+enum t3_status guest_refused_by_its_peer(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, refused);
 }

@@ -66,14 +66,14 @@ static void locked(struct stage* s) {
        write64(s, at(s, T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_BASE_OFFSET), state_of(&s->gpu)->queues[0].base));
 }
 
-enum t3_status guest_register_misuse(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, misused);
+enum t3_status guest_register_misuse(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, misused);
 }
 
-enum t3_status guest_misuse_of_peers(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, misused_peers);
+enum t3_status guest_misuse_of_peers(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, misused_peers);
 }
 
-enum t3_status guest_locked_registers(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, locked);
+enum t3_status guest_locked_registers(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, locked);
 }

@@ -61,21 +61,21 @@ static void reset_in_a_kernel(struct stage* s) {
   wait_for_resets(s);
 }
 
-enum t3_status guest_reset(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, used_and_reset);
+enum t3_status guest_reset(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, used_and_reset);
 }
 
-enum t3_status guest_reset_under_way(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, reset_in_a_kernel);
+enum t3_status guest_reset_under_way(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, reset_in_a_kernel);
 }
 
 #define RESETS_NS 3000000 /* when the other GPUs are reset */
 
-enum t3_status guest_late_after_reset(const struct t3_hal* hal, const struct t3_job* job) {
+enum t3_status guest_late_after_reset(const struct t3_hal* hal, const struct t3_run* run) {
   const uint64_t now = hal->time_ns(hal->platform);
   if (now < RESETS_NS) hal->wait_ns(hal->platform, RESETS_NS - now);
   T3_TRY(t3_reset(hal));
-  return t3_fused(hal, job);
+  return t3_run_fused(hal, run);
 }
 
 void wait_for_resets(struct stage* s) {

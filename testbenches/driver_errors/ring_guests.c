@@ -65,20 +65,20 @@ static void refused_and_given_up(struct stage* s) {
   wait_for_resets(s);
 }
 
-enum t3_status guest_refused_with_its_peers(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, refused_everywhere);
+enum t3_status guest_refused_with_its_peers(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, refused_everywhere);
 }
 
-enum t3_status guest_refused_alone(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, refused_on_the_first);
+enum t3_status guest_refused_alone(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, refused_on_the_first);
 }
 
-enum t3_status guest_busy_alone(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, busy_on_the_first);
+enum t3_status guest_busy_alone(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, busy_on_the_first);
 }
 
-enum t3_status guest_refused_and_given_up(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, refused_and_given_up);
+enum t3_status guest_refused_and_given_up(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, refused_and_given_up);
 }
 
 static void give_up(struct stage* s) {
@@ -88,15 +88,15 @@ static void give_up(struct stage* s) {
   tell(s, "abort", t3_abort_kernels(&s->gpu));
 }
 
-enum t3_status guest_that_gives_up_a_ring(const struct t3_hal* hal, const struct t3_job* job) {
-  struct stage s = {.hal = hal, .job = *job};
+enum t3_status guest_that_gives_up_a_ring(const struct t3_hal* hal, const struct t3_run* run) {
+  struct stage s = {.hal = hal};
   T3_TRY(t3_init(&s.gpu, hal));
-  s.out = (struct t3_output){.matrix = {.rows = 8 * job->tiling.rows,
-                                        .columns = 8 * job->tiling.columns,
-                                        .element = job->element,
+  s.out = (struct t3_output){.matrix = {.rows = 8 * tiling_of(run).rows,
+                                        .columns = 8 * tiling_of(run).columns,
+                                        .element = gemm_of(run).element,
                                         .memory = T3_UNCACHED},
-                             .tiling = job->tiling};
+                             .tiling = tiling_of(run)};
   T3_TRY(t3_matrix_malloc(&s.gpu, &s.out.matrix));
   give_up(&s);
-  return guest_late_after_reset(hal, job);
+  return guest_late_after_reset(hal, run);
 }

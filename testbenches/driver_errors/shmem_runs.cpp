@@ -92,7 +92,7 @@ t3_status run_on(const t3_hal* hal) {
 }
 
 /// What the driver logs is noted; the platform knows its GPUs apart by `platform`.
-t3_status program(const t3_hal* given, const t3_job*) {
+t3_status program(const t3_hal* given, const t3_run*) {
   static std::array<t3_hal, most_gpus> hals;
   static std::array<void*, most_gpus> platforms;
   t3_hal& hal = hals[given->gpu];

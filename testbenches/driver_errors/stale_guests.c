@@ -72,8 +72,8 @@ static void opened_in_handlers(struct stage* s) {
   wait_for_resets(s);
 }
 
-enum t3_status guest_that_opens_in_handlers(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, opened_in_handlers);
+enum t3_status guest_that_opens_in_handlers(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, opened_in_handlers);
 }
 
 static void set_behind_a_reset(struct stage* s) {
@@ -87,8 +87,8 @@ static void set_behind_a_reset(struct stage* s) {
   wait_for_resets(s);
 }
 
-enum t3_status guest_that_sets_stale_handlers(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, set_behind_a_reset);
+enum t3_status guest_that_sets_stale_handlers(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, set_behind_a_reset);
 }
 
 /* A kernel that the reset has ended, the first of all or a later one; the others are busy for a long time. */
@@ -110,8 +110,8 @@ static void awaited_behind_a_reset(struct stage* s) {
   wait_for_resets(s);
 }
 
-enum t3_status guest_that_waits_behind_a_reset(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, awaited_behind_a_reset);
+enum t3_status guest_that_waits_behind_a_reset(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, awaited_behind_a_reset);
 }
 
 /* Waits for kernels inside of a wait for kernels, and queues one for the second time. */
@@ -152,6 +152,6 @@ static void told_twice(struct stage* s) {
   tell(s, "nothing more", t3_wait_kernels(&s->gpu));
 }
 
-enum t3_status guest_that_waits_in_a_wait(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, told_twice);
+enum t3_status guest_that_waits_in_a_wait(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, told_twice);
 }

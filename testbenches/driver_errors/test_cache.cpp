@@ -24,7 +24,7 @@ std::size_t unflushed(GpuPair& pair, std::size_t gpu) {
 }  // namespace
 
 TEST_CASE("the sequential program hands over a right result") {
-  GpuPair pair(t3_sequential, {}, t3_sequential);
+  GpuPair pair(t3_run_sequential, {}, t3_run_sequential);
   pair.run();
   pair.require_right_result();
   REQUIRE(unflushed(pair, 0) == 0);

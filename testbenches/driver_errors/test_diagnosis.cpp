@@ -19,7 +19,7 @@ bool any_contains(const Lines& lines, const std::string& text) {
 }  // namespace
 
 TEST_CASE("a GEMM that was never started is owed where its stores should have arrived") {
-  GpuPair pair(t3_fused, {}, guest_without_gemm);
+  GpuPair pair(t3_run_fused, {}, guest_without_gemm);
   pair.run();
   const Lines lines = pair.diagnosis();
   CAPTURE(lines);
@@ -36,7 +36,7 @@ TEST_CASE("a GEMM that was never started is owed where its stores should have ar
 }
 
 TEST_CASE("a peer that left is seen by its missing signals, in few lines") {
-  GpuPair pair(t3_sequential, {}, guest_that_leaves);
+  GpuPair pair(t3_run_sequential, {}, guest_that_leaves);
   pair.run();
   REQUIRE(pair.gpu(1).memory.tracker.shortages().size() == 1);  // nobody waits for it any more
   const Lines lines = pair.diagnosis();
@@ -71,7 +71,7 @@ TEST_CASE("signals on counters that no workgroup awaits are told with their send
 
 TEST_CASE("nobody owes what waits for the credits of a link or was lost on it") {
   // The first packet is the barrier's, the second the first update; its credits are all that the link has.
-  GpuPair pair(t3_fused, {"system.links.receive_buffer_KiB=2", R"(inject.drop_packet={"link": 0, "packet": 1})"});
+  GpuPair pair(t3_run_fused, {"system.links.receive_buffer_KiB=2", R"(inject.drop_packet={"link": 0, "packet": 1})"});
   pair.run();
   const Lines lines = pair.diagnosis();
   CAPTURE(lines);
@@ -91,7 +91,7 @@ TEST_CASE("nobody owes what waits for the credits of a link or was lost on it") 
 }
 
 TEST_CASE("nobody owes what was refused where it arrived") {
-  GpuPair pair(t3_fused, {}, guest_that_takes_no_updates);
+  GpuPair pair(t3_run_fused, {}, guest_that_takes_no_updates);
   pair.run();
   const Lines lines = pair.diagnosis();
   CAPTURE(lines, pair.logged(0));
@@ -129,7 +129,7 @@ TEST_CASE("no DMA engine owes what it sent before the chunk was mapped") {
 }
 
 TEST_CASE("a GEMM that was never started is owed whatever else has run") {
-  GpuPair pair(t3_fused, {}, guest_with_another_kernel);
+  GpuPair pair(t3_run_fused, {}, guest_with_another_kernel);
   pair.run();
   const Lines lines = pair.diagnosis();
   CAPTURE(lines);
@@ -165,7 +165,7 @@ TEST_CASE("what was stored plainly is told at once") {
 }
 
 TEST_CASE("what has ended has no diagnosis") {
-  GpuPair pair(t3_fused);
+  GpuPair pair(t3_run_fused);
   pair.run();
   REQUIRE(pair.diagnosis().empty());
   pair.require_right_result();
@@ -184,8 +184,8 @@ t3_status multiply_mapped(Waiter& w) {
 }
 
 /// The fused method without its barrier: GPU 0 maps when its neighbour has long sent.
-t3_status without_barrier(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
+t3_status without_barrier(const t3_hal* hal, const t3_run* run) {
+  Waiter w(hal, run);
   if (hal->gpu == 0) hal->wait_ns(hal->platform, 100'000);
   const std::uint64_t peer = t3_peer_address(&w.out.matrix, t3_ring_previous(&w.gpu));
   w.tell(t3_remote_map(&w.gpu, &w.out, t3_ring_chunk(&w.gpu, &w.out, 0), peer, T3_UPDATE));
@@ -198,8 +198,8 @@ t3_status without_barrier(const t3_hal* hal, const t3_job* job) {
 }
 
 /// Every GPU sends all of its output to the one over there, in the same direction.
-t3_status over_two_hops(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
+t3_status over_two_hops(const t3_hal* hal, const t3_run* run) {
+  Waiter w(hal, run);
   const std::uint64_t peer = t3_peer_address(&w.out.matrix, (hal->gpu + 2) % t3_gpus(&w.gpu));
   w.tell(t3_remote_map(&w.gpu, &w.out, {0, 16}, peer, T3_UPDATE));
   w.tell(t3_dma_map(&w.gpu, &w.out, {0, 16}, 0, T3_NOTIFY, {1, 1, T3_UPDATE}));
@@ -247,7 +247,7 @@ TEST_CASE("traffic over two hops ends however small the receive buffers are") {
 }
 
 TEST_CASE("links that wait for a lost packet's credits are told") {
-  GpuPair pair(t3_fused, {"system.links.receive_buffer_KiB=2", R"(inject.drop_packet={"link": 0, "packet": 1})"});
+  GpuPair pair(t3_run_fused, {"system.links.receive_buffer_KiB=2", R"(inject.drop_packet={"link": 0, "packet": 1})"});
   pair.run();
   CHECK(count_with(pair.diagnosis(), "wait for credits") == 1);
 }

@@ -44,9 +44,9 @@ void require_rings(const std::vector<std::string>& settings) {
   // The neighbour that GPU 0 signals has noticed it too.
   const std::size_t last = pair.gpus() - 1;
   const Lines neighbour = pair.logged(last);
-  const std::string tile = std::to_string(pair.job().tiling.rows), half = std::to_string(pair.job().tiling.rows / 2);
-  const std::string rows = std::to_string(8 * pair.job().tiling.rows),
-                    half_rows = std::to_string(4 * pair.job().tiling.rows);
+  const std::string tile = std::to_string(pair.gemm().tile_rows), half = std::to_string(pair.gemm().tile_rows / 2);
+  const std::string rows = std::to_string(8 * pair.gemm().tile_rows),
+                    half_rows = std::to_string(4 * pair.gemm().tile_rows);
   const std::vector<std::string> expected{"tile_rows found " + half + ", expected " + tile,
                                           "element found bf16, expected fp16",
                                           "m found " + half_rows + ", expected " + rows,

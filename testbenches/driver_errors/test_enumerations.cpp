@@ -43,7 +43,7 @@ TEST_CASE("calls refuse numbers that no enumeration has") {
 }
 
 TEST_CASE("contents of a kind that there is not are told") {
-  const auto found = diagnosis_of([](const t3_hal* hal, const t3_job*) {
+  const auto found = diagnosis_of([](const t3_hal* hal, const t3_run*) {
     t3_buffer buffer{};
     buffer.name = "x";
     buffer.rows = buffer.columns = 1;
@@ -59,7 +59,7 @@ TEST_CASE("contents of a kind that there is not are told") {
 
 TEST_CASE("a program that ends with a code that there is not fails its run") {
   const auto found =
-      diagnosis_of([](const t3_hal* hal, const t3_job*) { return hal->gpu == 1 ? static_cast<t3_status>(99) : T3_OK; });
+      diagnosis_of([](const t3_hal* hal, const t3_run*) { return hal->gpu == 1 ? static_cast<t3_status>(99) : T3_OK; });
   REQUIRE(found.size() == 1);
   CHECK(found[0] == "GPU 1 firmware ended with 99, which is no code of t3_status");
 }

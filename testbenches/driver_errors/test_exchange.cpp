@@ -23,7 +23,7 @@ t3_status open(t3_context& gpu, const t3_hal* hal) {
   return answers[hal->gpu].back();
 }
 
-t3_status gather(const t3_hal* hal, const t3_job*) {
+t3_status gather(const t3_hal* hal, const t3_run*) {
   t3_context gpu{};
   T3_TRY(open(gpu, hal));
   hal->wait_ns(hal->platform, 1000 * (hal->gpu + 1));
@@ -41,7 +41,7 @@ t3_status gather(const t3_hal* hal, const t3_job*) {
 bool by_size = false;
 
 /// GPU 1 comes to something else.
-t3_status disagree(const t3_hal* hal, const t3_job*) {
+t3_status disagree(const t3_hal* hal, const t3_run*) {
   t3_context gpu{};
   T3_TRY(open(gpu, hal));
   const bool differs = hal->gpu == 1;
@@ -55,7 +55,7 @@ t3_status disagree(const t3_hal* hal, const t3_job*) {
 bool others_go_on = false;
 
 /// GPU 1 ends without coming; GPU 2 may let time pass.
-t3_status forget(const t3_hal* hal, const t3_job*) {
+t3_status forget(const t3_hal* hal, const t3_run*) {
   t3_context gpu{};
   T3_TRY(open(gpu, hal));
   if (hal->gpu == 1) return T3_OK;
@@ -66,7 +66,7 @@ t3_status forget(const t3_hal* hal, const t3_job*) {
 }
 
 /// GPU 0 waits too short a time, and again.
-t3_status hurry(const t3_hal* hal, const t3_job*) {
+t3_status hurry(const t3_hal* hal, const t3_run*) {
   t3_context gpu{};
   T3_TRY(open(gpu, hal));
   if (hal->gpu == 0) t3_set_timeout(&gpu, 5'000);

@@ -92,7 +92,7 @@ void await_the_host(t3_wave* wave) {
                         {here(p, p.flags), 4, T3_NOT_EQUAL, 0xFFFF, 0, mistake == Mistake::polls_through_the_cache});
 }
 
-t3_status launch(const t3_hal* hal, const t3_job*) {
+t3_status launch(const t3_hal* hal, const t3_run*) {
   std::vector<t3_status>& told = answers[hal->gpu];
   t3_context gpu{};
   std::uint64_t flags = 0, data = 0, out = 0;

@@ -24,7 +24,7 @@ std::map<std::string, std::string> watched_run(GpuPair& pair) {
 }  // namespace
 
 TEST_CASE("monitor shows maps and queues and links as they come and go and disturbs nothing") {
-  GpuPair pair(t3_fused, {"gpus=4"});
+  GpuPair pair(t3_run_fused, {"gpus=4"});
   const std::string before = pair.monitor(1, "map");
   CHECK(before == "GPU 1 map: none\n");
   const auto shown = watched_run(pair);
@@ -59,7 +59,7 @@ TEST_CASE("monitor shows the error log and the packet that failed") {
 }
 
 TEST_CASE("monitor that is asked for what there is not says what there is") {
-  GpuPair pair(t3_fused);
+  GpuPair pair(t3_run_fused);
   const std::string help = pair.monitor(0, "");
   for (const std::string& command : commands) CHECK(help.find("  " + command + " ") != std::string::npos);
   CHECK(pair.monitor(0, "help") == help);

@@ -70,7 +70,7 @@ struct Case {
 };
 Case the;
 
-t3_status program(const t3_hal* hal, const t3_job*) {
+t3_status program(const t3_hal* hal, const t3_run*) {
   Host host{hal};
   T3_TRY(t3_init(&host.gpu, hal));
   T3_TRY(t3_malloc(&host.gpu, piece, &host.data));

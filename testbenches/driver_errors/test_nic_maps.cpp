@@ -98,7 +98,7 @@ struct Case {
 };
 Case the;
 
-t3_status program(const t3_hal* hal, const t3_job*) {
+t3_status program(const t3_hal* hal, const t3_run*) {
   Host host(hal);
   host.share(the.rights);
   host.connect();

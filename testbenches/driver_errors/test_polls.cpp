@@ -18,8 +18,8 @@ using Catch::Contains;
 namespace {
 
 /// GPU 1 reads for ever what never changes; the others wait for it.
-t3_status poll_a_register(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
+t3_status poll_a_register(const t3_hal* hal, const t3_run* run) {
+  Waiter w(hal, run);
   const std::uint64_t completed = t3_block_base(hal->gpu, T3_BLOCK_KERNEL_QUEUE) + 0x18;
   std::uint64_t value = 0;
   while (hal->gpu == 1 && value == 0) {
@@ -30,8 +30,8 @@ t3_status poll_a_register(const t3_hal* hal, const t3_job* job) {
 }
 
 /// All poll two registers and clear a bit again and again.
-t3_status poll_two_registers(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
+t3_status poll_two_registers(const t3_hal* hal, const t3_run* run) {
+  Waiter w(hal, run);
   const std::uint64_t dma = t3_block_base(hal->gpu, T3_BLOCK_DMA), tracker = t3_block_base(hal->gpu, T3_BLOCK_TRACKER);
   w.map();
   std::uint32_t status = 0, pending = 1;
@@ -44,14 +44,14 @@ t3_status poll_two_registers(const t3_hal* hal, const t3_job* job) {
   return T3_OK;
 }
 
-t3_status poll_memory(const t3_hal* hal, const t3_job*) {
+t3_status poll_memory(const t3_hal* hal, const t3_run*) {
   std::uint64_t flag = 0;
   while (flag == 0) hal->read_memory(hal->platform, t3_on_gpu(hal->gpu, 0x8000), &flag, sizeof flag);
   return T3_OK;
 }
 
 /// As long as the limit allows, and one read less.
-t3_status poll_999_times(const t3_hal* hal, const t3_job*) {
+t3_status poll_999_times(const t3_hal* hal, const t3_run*) {
   std::uint64_t value = 0;
   for (int i = 0; i < 999; ++i)
     hal->read64(hal->platform, t3_block_base(hal->gpu, T3_BLOCK_KERNEL_QUEUE) + 0x18, &value);
@@ -59,8 +59,8 @@ t3_status poll_999_times(const t3_hal* hal, const t3_job*) {
 }
 
 /// What a kernel changes in the end.
-t3_status poll_a_kernel(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
+t3_status poll_a_kernel(const t3_hal* hal, const t3_run* run) {
+  Waiter w(hal, run);
   w.multiply(2048);
   std::uint64_t value = 0, reads = 0;
   for (; value == 0; ++reads) hal->read64(hal->platform, t3_block_base(hal->gpu, T3_BLOCK_KERNEL_QUEUE) + 0x18, &value);
@@ -68,8 +68,8 @@ t3_status poll_a_kernel(const t3_hal* hal, const t3_job* job) {
 }
 
 /// Waits with timeouts, again and again.
-t3_status retry_for_ever(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
+t3_status retry_for_ever(const t3_hal* hal, const t3_run* run) {
+  Waiter w(hal, run);
   w.map();
   t3_set_timeout(&w.gpu, 1000);
   while (t3_wait_dma(&w.gpu) == T3_TIMEOUT) continue;
@@ -77,7 +77,7 @@ t3_status retry_for_ever(const t3_hal* hal, const t3_job* job) {
 }
 
 /// One polls what the other changes a long time later, by a single signal.
-t3_status poll_a_sleeper(const t3_hal* hal, const t3_job*) {
+t3_status poll_a_sleeper(const t3_hal* hal, const t3_run*) {
   const std::uint64_t signals = t3_block_base(0, T3_BLOCK_SIGNALS);
   if (hal->gpu != 0) {
     hal->wait_ns(hal->platform, 3000000);
@@ -181,8 +181,8 @@ void queue_again(t3_context* context, const t3_interrupt*, void*) {
 
 t3_handler* handler_of_errors = nullptr;
 
-t3_status err_for_ever(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
+t3_status err_for_ever(const t3_hal* hal, const t3_run* run) {
+  Waiter w(hal, run);
   const bool goes_on_later = handler_of_errors == err_later || handler_of_errors == queue_again;
   std::uint32_t value = 0;
   if (hal->gpu == 0) t3_set_handler(&w.gpu, T3_LINE_ERROR_LOG, 1, handler_of_errors, nullptr);
@@ -192,8 +192,8 @@ t3_status err_for_ever(const t3_hal* hal, const t3_job* job) {
 }
 
 /// Some kernels that are told to a handler, then nothing but a long wait.
-t3_status handle_kernels_then_wait(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
+t3_status handle_kernels_then_wait(const t3_hal* hal, const t3_run* run) {
+  Waiter w(hal, run);
   t3_set_handler(&w.gpu, T3_LINE_KERNEL_QUEUE, 1, look_away, nullptr);
   for (int i = 0; i < 24; ++i) w.multiply(64);
   w.tell(t3_wait_kernels(&w.gpu));
@@ -206,8 +206,8 @@ void watch_counter_5(t3_context* context, const t3_interrupt*, void*) {
                               t3_block_base(t3_gpu(context), T3_BLOCK_SIGNALS) + T3_SIGNALS_WATCH_OFFSET, 5);
 }
 
-t3_status watch_by_hand(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
+t3_status watch_by_hand(const t3_hal* hal, const t3_run* run) {
+  Waiter w(hal, run);
   if (hal->gpu == 0) {
     t3_set_handler(&w.gpu, T3_LINE_KERNEL_QUEUE, 1, watch_counter_5, nullptr);
     w.multiply(64);
@@ -219,8 +219,8 @@ t3_status watch_by_hand(const t3_hal* hal, const t3_job* job) {
 }
 
 /// An interrupt entry of the program's own that clears nothing; GPU 1 lets time pass.
-t3_status enter_for_ever(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
+t3_status enter_for_ever(const t3_hal* hal, const t3_run* run) {
+  Waiter w(hal, run);
   if (hal->gpu == 0) {
     hal->take_interrupts(
         hal->platform, [](void*) {}, nullptr);
@@ -233,8 +233,8 @@ t3_status enter_for_ever(const t3_hal* hal, const t3_job* job) {
 }
 
 /// GPU 1 ends, GPU 2 lets time pass for ever, the others meet.
-t3_status meet_an_ended_one(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
+t3_status meet_an_ended_one(const t3_hal* hal, const t3_run* run) {
+  Waiter w(hal, run);
   w.tell(t3_barrier(&w.gpu));
   while (hal->gpu == 2 && !answers[0].empty() && answers[0].back() != T3_STUCK) hal->wait_ns(hal->platform, 400'000);
   if (hal->gpu == 0) w.tell(t3_barrier(&w.gpu));
@@ -242,16 +242,16 @@ t3_status meet_an_ended_one(const t3_hal* hal, const t3_job* job) {
 }
 
 /// GPU 0 calls one barrier more than GPU 1, and nothing else happens.
-t3_status meet_once_more(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
+t3_status meet_once_more(const t3_hal* hal, const t3_run* run) {
+  Waiter w(hal, run);
   w.tell(t3_barrier(&w.gpu));
   if (hal->gpu == 0) w.tell(t3_barrier(&w.gpu));
   return T3_OK;
 }
 
 /// GPU 1 comes late, when nothing has happened for long.
-t3_status meet_a_late_one(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
+t3_status meet_a_late_one(const t3_hal* hal, const t3_run* run) {
+  Waiter w(hal, run);
   if (hal->gpu == 1) hal->wait_ns(hal->platform, 5'000'000);
   w.tell(t3_barrier(&w.gpu));
   return T3_OK;

@@ -9,7 +9,7 @@ namespace t3vp::test::test_protocol_check {
 using Catch::Contains;
 
 TEST_CASE("violations of the protocol are one line with the sockets and the rule and the access") {
-  GpuPair pair(t3_fused, {"check=protocol"});
+  GpuPair pair(t3_run_fused, {"check=protocol"});
   TransactionPool pool;
   sc_core::sc_spawn([&] {
     sc_core::wait(1, sc_core::SC_US);
@@ -30,7 +30,7 @@ TEST_CASE("violations of the protocol are one line with the sockets and the rule
 }
 
 TEST_CASE("a run that keeps the protocol has no line about it") {
-  GpuPair pair(t3_fused, {"check=all"});
+  GpuPair pair(t3_run_fused, {"check=all"});
   pair.run();
   REQUIRE(pair.broken_rules().empty());
   pair.require_right_result();

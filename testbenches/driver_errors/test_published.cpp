@@ -11,7 +11,7 @@ namespace {
 
 t3_buffer published{};
 
-t3_status publish_on_gpu_1(const t3_hal* hal, const t3_job*) {
+t3_status publish_on_gpu_1(const t3_hal* hal, const t3_run*) {
   if (hal->gpu == 1) hal->publish(hal->platform, &published);
   return T3_OK;
 }

@@ -64,7 +64,7 @@ void run_wave(t3_wave* wave) {
   t3_fence(wave);
 }
 
-t3_status count_together(const t3_hal* hal, const t3_job*) {
+t3_status count_together(const t3_hal* hal, const t3_run*) {
   std::vector<t3_status>& told = answers[hal->gpu];
   t3_context gpu{};
   std::uint64_t data = 0, out = 0, counter = 0;

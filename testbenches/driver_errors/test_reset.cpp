@@ -73,13 +73,14 @@ TEST_CASE("a reset ends a kernel that runs and one that waits, and nothing of th
 TEST_CASE("after a whole job a reset leaves every register as it was before") {
   GpuPair pair(guest_register_misuse);
   std::map<std::string, std::uint64_t> before, after;
-  t3_job job = pair.job();
+  const ProgramRun given = pair.given();
+  const t3_run run = given.view();
   pair.gpu(0).native().run([&](processor::CommandProcessor& processor) {
     before = registers_of(processor);
     Arguments none;
     NativePlatform platform{processor, none};
     const t3_hal hal = native_hal(platform);
-    const auto status = static_cast<Status>(guest_register_misuse(&hal, &job));
+    const auto status = static_cast<Status>(guest_register_misuse(&hal, &run));
     processor.wait_ns(100000);  // everything has come to rest
     reset(processor);
     after = registers_of(processor);

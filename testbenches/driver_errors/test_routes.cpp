@@ -3,7 +3,7 @@
 #include <map>
 
 #include "config/configuration.h"
-#include "hardware/node.h"
+#include "node/node.h"
 #include "kernels/kernels.h"
 #include "run/node_parameters.h"
 

@@ -15,8 +15,8 @@ namespace {
 std::uint32_t wrong_gpu = 0;  ///< which does what the others do not
 
 /// Meets the others in a barrier; the last GPU long after it has begun to compute.
-t3_status late_for_the_barrier(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
+t3_status late_for_the_barrier(const t3_hal* hal, const t3_run* run) {
+  Waiter w(hal, run);
   uint32_t gpus = 0;
   hal->read32(hal->platform, t3_block_base(hal->gpu, T3_BLOCK_SYSTEM) + 8, &gpus);
   if (hal->gpu == gpus - 1) {
@@ -30,8 +30,8 @@ t3_status late_for_the_barrier(const t3_hal* hal, const t3_job* job) {
 }
 
 /// One waits for what nobody sends, is told so, and meets the others who have waited for it.
-t3_status stuck_before_the_barrier(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
+t3_status stuck_before_the_barrier(const t3_hal* hal, const t3_run* run) {
+  Waiter w(hal, run);
   if (hal->gpu == wrong_gpu) {
     w.map();
     w.tell(t3_wait_dma(&w.gpu));
@@ -44,8 +44,8 @@ t3_status stuck_before_the_barrier(const t3_hal* hal, const t3_job* job) {
 }
 
 /// One waits for what nobody sends, is told so, and only then computes what its neighbour expects.
-t3_status stuck_before_its_gemm(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
+t3_status stuck_before_its_gemm(const t3_hal* hal, const t3_run* run) {
+  Waiter w(hal, run);
   const t3_chunk first{0, 8}, last{8, 8};
   if (hal->gpu == wrong_gpu) {
     const std::uint64_t peer = t3_peer_address(&w.out.matrix, t3_ring_previous(&w.gpu));
@@ -64,8 +64,8 @@ t3_status stuck_before_its_gemm(const t3_hal* hal, const t3_job* job) {
 }
 
 /// Waits of all kinds, one after the other, after a wait that was stuck.
-t3_status one_wait_after_the_other(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
+t3_status one_wait_after_the_other(const t3_hal* hal, const t3_run* run) {
+  Waiter w(hal, run);
   if (hal->gpu == 0) {
     w.map();
     w.tell(t3_wait_dma(&w.gpu));
@@ -85,8 +85,8 @@ t3_status one_wait_after_the_other(const t3_hal* hal, const t3_job* job) {
 }
 
 /// A timeout counts as something that happens, unless it lies behind the end of time.
-t3_status timeouts_of_different_lengths(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
+t3_status timeouts_of_different_lengths(const t3_hal* hal, const t3_run* run) {
+  Waiter w(hal, run);
   w.map();
   const std::uint64_t timeouts[most_gpus] = {1000000, 2000000, T3_FOREVER - 1, T3_FOREVER};
   w.tell(t3_set_timeout(&w.gpu, timeouts[hal->gpu]));
@@ -95,14 +95,14 @@ t3_status timeouts_of_different_lengths(const t3_hal* hal, const t3_job* job) {
   return T3_OK;
 }
 
-t3_status wait_whatever_is_told(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
+t3_status wait_whatever_is_told(const t3_hal* hal, const t3_run* run) {
+  Waiter w(hal, run);
   w.map();
   for (;;) w.tell(t3_wait_dma(&w.gpu));
 }
 
-t3_status sleep_beyond_the_end(const t3_hal* hal, const t3_job* job) {
-  Waiter w(hal, job);
+t3_status sleep_beyond_the_end(const t3_hal* hal, const t3_run* run) {
+  Waiter w(hal, run);
   if (hal->gpu == 1) hal->wait_ns(hal->platform, ~std::uint64_t{0} / 1000);
   w.tell(t3_barrier(&w.gpu));
   return T3_OK;

@@ -68,8 +68,8 @@ static void after_a_fill(struct stage* s) {
   tell(s, "the fill after it", t3_fill_zero(&s->gpu, &s->out.matrix));
 }
 
-enum t3_status guest_that_waits_after_a_fill(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, after_a_fill);
+enum t3_status guest_that_waits_after_a_fill(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, after_a_fill);
 }
 
 static void on_the_first(struct stage* s) {
@@ -94,6 +94,6 @@ static void on_the_others(struct stage* s) {
   tell(s, "barrier", t3_barrier(&s->gpu));
 }
 
-enum t3_status guest_short_of_time(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, hal->gpu == 0 ? on_the_first : on_the_others);
+enum t3_status guest_short_of_time(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, hal->gpu == 0 ? on_the_first : on_the_others);
 }

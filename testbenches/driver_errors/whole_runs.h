@@ -31,10 +31,10 @@ struct Waiter {
   t3_context gpu{};
   t3_output out{};
 
-  Waiter(const t3_hal* h, const t3_job* job) : hal(h) {
-    out.tiling = job->tiling;
-    out.matrix.rows = 4 * job->tiling.rows;
-    out.matrix.columns = 4 * job->tiling.columns;
+  Waiter(const t3_hal* h, const t3_run* run) : hal(h) {
+    out.tiling = tiling_of(run);
+    out.matrix.rows = 4 * tiling_of(run).rows;
+    out.matrix.columns = 4 * tiling_of(run).columns;
     out.matrix.memory = T3_UNCACHED;
     tell(t3_init(&gpu, hal));
     tell(t3_matrix_malloc(&gpu, &out.matrix));

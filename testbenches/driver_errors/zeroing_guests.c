@@ -56,6 +56,6 @@ static void in_use(struct stage* s) {
   tell(s, "wait_kernels", t3_wait_kernels(&s->gpu));
 }
 
-enum t3_status guest_zeroed_in_use(const struct t3_hal* hal, const struct t3_job* job) {
-  return misuse_then_work(hal, job, in_use);
+enum t3_status guest_zeroed_in_use(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, in_use);
 }

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "command_line/program.h"
-#include "config/input_error.h"
+#include "io/input_error.h"
 #include "experiment/csv.h"
 
 namespace t3vp::test::test_csv {

@@ -160,11 +160,11 @@ TEST_CASE("a collective's start and the steps at which it waits take their time 
     return json_of(folder / "out/report.json").at("time_ns").at("collective").get<double>() / 1000;
   };
   const double plain = us({});
-  CHECK(us({"system.compute.ring_start_ns=5000"}) == Approx(plain + 5).margin(0.01));
-  CHECK(us({"system.compute.ring_step_ns=2000"}) == Approx(plain + 3 * 2).margin(0.3));  // four GPUs wait three times
-  CHECK(us({"system.compute.ring_workgroups=496"}) == plain);
-  CHECK(us({"system.compute.ring_workgroups=1"}) == us({"system.compute.compute_units=1"}));
-  CHECK(us({"system.compute.ring_workgroups=1"}) > plain);
+  CHECK(us({"system.kernels.ring.start_ns=5000"}) == Approx(plain + 5).margin(0.01));
+  CHECK(us({"system.kernels.ring.step_ns=2000"}) == Approx(plain + 3 * 2).margin(0.3));  // four GPUs wait three times
+  CHECK(us({"system.kernels.ring.workgroups=496"}) == plain);
+  CHECK(us({"system.kernels.ring.workgroups=1"}) == us({"system.compute.compute_units=1"}));
+  CHECK(us({"system.kernels.ring.workgroups=1"}) > plain);
 }
 
 TEST_CASE("the summary has the mean and the worst error of each file whatever the order of columns and jobs") {

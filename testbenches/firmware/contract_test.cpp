@@ -17,10 +17,10 @@
 #include "t3/device.h"
 #include "t3/kernel_handle.h"
 #include "t3/kernel_packet.h"
-#include "t3/layer.h"
 #include "t3/t3.h"
 #include "t3/traffic_class.h"
 #include "t3_hal.h"
+#include "workloads/layer/layer_layout.h"
 
 namespace t3vp::test::contract_test {
 

@@ -60,6 +60,31 @@ TEST_CASE("memory can be used to the last byte, and running out of it is survive
   REQUIRE(t3_malloc(&driver.context, 1, &address) == T3_OUT_OF_MEMORY);
 }
 
+TEST_CASE("a gap in the heap is given to what fits it exactly, and not to a byte more") {
+  Driver driver;
+  std::uint64_t first = 0, freed = 0, last = 0, address = 0;
+  REQUIRE(t3_malloc(&driver.context, 256, &first) == T3_OK);
+  REQUIRE(t3_malloc(&driver.context, 500, &freed) == T3_OK);  // 512 with what the next one's alignment adds
+  REQUIRE(t3_malloc(&driver.context, 256, &last) == T3_OK);
+  REQUIRE(freed == first + 256);
+  REQUIRE(last == freed + 512);
+  REQUIRE(t3_free(&driver.context, freed) == T3_OK);
+  CHECK(t3_malloc(&driver.context, 513, &address) == T3_OK);
+  CHECK(address == last + 256);
+  for (const std::uint64_t bytes : {512u, 511u}) {
+    CHECK(t3_malloc(&driver.context, bytes, &address) == T3_OK);
+    CHECK(address == freed);
+    REQUIRE(t3_free(&driver.context, freed) == T3_OK);
+  }
+  // The gap at the beginning of the heap, and the one that two neighbours leave.
+  REQUIRE(t3_free(&driver.context, first) == T3_OK);
+  CHECK(t3_malloc(&driver.context, 768, &address) == T3_OK);
+  CHECK(address == first);
+  REQUIRE(t3_free(&driver.context, first) == T3_OK);
+  CHECK(t3_malloc(&driver.context, 769, &address) == T3_OK);
+  CHECK(address == last + 256 + 768);  // behind the 513 bytes
+}
+
 TEST_CASE("the end of memory need not be aligned") {
   Driver driver(0, 1, (1 << 16) + 100);
   std::uint64_t address = 0;

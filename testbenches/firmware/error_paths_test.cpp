@@ -377,20 +377,22 @@ TEST_CASE("a block that does not answer gives a code from every call that needs 
 }
 
 TEST_CASE("programs end with the code of the call that failed") {
-  t3_job job{};
+  GemmRun job;
   job.m = job.n = 256;
   job.k = 64;
-  job.tiling = {128, 128, 8};
-  job.dma = {2, 1, T3_UPDATE};
+  job.tile_rows = job.tile_columns = 128;
+  job.wavefronts = 8;
+  job.updates = 2;
+  job.block_tiles = 1;
   SECTION("overlap") {
     MockGpu mock(0, 4);
     mock.refuse_next(T3_BLOCK_TRACKER, {T3_OVERLAP});
-    REQUIRE(t3_fused(mock.hal(), &job) == T3_OVERLAP);
+    REQUIRE(job.run(t3_run_fused, mock.hal()) == T3_OVERLAP);
   }
   SECTION("too little memory") {
-    for (t3_program* program : {t3_sequential, t3_fused, t3_isolated}) {
+    for (t3_program* program : {t3_run_sequential, t3_run_fused, t3_run_isolated}) {
       MockGpu mock(0, 4, 64 << 10);
-      REQUIRE(program(mock.hal(), &job) == T3_OUT_OF_MEMORY);
+      REQUIRE(job.run(program, mock.hal()) == T3_OUT_OF_MEMORY);
     }
   }
 }

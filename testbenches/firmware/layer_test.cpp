@@ -2,6 +2,9 @@
 #include <catch2/catch.hpp>
 
 #include "firmware/mock_gpu.h"
+#include "run/program_run.h"
+#include "t3/programs.h"
+#include "workloads/layer/layer_packing.h"
 
 namespace t3vp::test::layer_test {
 
@@ -151,14 +154,24 @@ TEST_CASE("attention has a workgroup for each tile of rows of each matrix") {
   CHECK(t3_attention(gpu, T3_ATTENTION_FORWARD, &out, &operands) == T3_INVALID_ARGUMENT);
 }
 
+namespace {
+
+t3_status run_layer(MockGpu& mock, const std::vector<NamedTensor>& tensors,
+                    const std::vector<t3_layer_operation>& operations) {
+  ProgramRun run;
+  run.workload = packed_layer(tensors, operations);
+  const t3_run view = run.view();
+  return t3_run_layer(mock.hal(), &view);
+}
+
+}  // namespace
+
 TEST_CASE("the layer program runs its operations in order, each timed, on the tensors it has published") {
-  const t3_tensor tensors[] = {{"x", 512, T3_FP16}, {"y", 576, T3_FP16}};
-  const t3_layer_operation operations[] = {rows_operation(T3_ROWS_SOFTMAX, 0, 1), rows_operation(T3_ROWS_SCALE, 1, 1)};
-  const t3_layer layer{tensors, 2, operations, 2};
-  t3_job job{};
-  job.layer = &layer;
+  std::vector<NamedTensor> tensors{{"x", 512, T3_FP16}, {"y", 576, T3_FP16}};
+  const std::vector<t3_layer_operation> operations{rows_operation(T3_ROWS_SOFTMAX, 0, 1),
+                                                   rows_operation(T3_ROWS_SCALE, 1, 1)};
   MockGpu mock(0, 1);
-  REQUIRE(t3_run_layer(mock.hal(), &job) == T3_OK);
+  REQUIRE(run_layer(mock, tensors, operations) == T3_OK);
   const std::vector<std::string> expected = {
       "arbitration 0 limit 0", "begin setup",     "publish x",          "publish y",       "end setup",
       "begin total",           "begin operation", "kernel rows 4 8x16", "end operation",   "begin operation",
@@ -171,18 +184,35 @@ TEST_CASE("the layer program runs its operations in order, each timed, on the te
 }
 
 TEST_CASE("the layer program hands on what a kernel is refused for, and too many tensors") {
-  const t3_tensor tensors[] = {{"x", 512, T3_FP16}, {"y", 576, T3_FP16}};
-  const t3_layer_operation operations[] = {rows_operation(T3_ROWS_SOFTMAX, 0, 1), rows_operation(T3_ROWS_SCALE, 1, 1)};
-  t3_layer layer{tensors, 2, operations, 2};
-  t3_job job{};
-  job.layer = &layer;
+  std::vector<NamedTensor> tensors{{"x", 512, T3_FP16}, {"y", 576, T3_FP16}};
+  const std::vector<t3_layer_operation> operations{rows_operation(T3_ROWS_SOFTMAX, 0, 1),
+                                                   rows_operation(T3_ROWS_SCALE, 1, 1)};
   MockGpu mock(0, 1);
   mock.refuse_kernel(T3_BAD_PACKET);
-  REQUIRE(t3_run_layer(mock.hal(), &job) == T3_BAD_PACKET);
+  REQUIRE(run_layer(mock, tensors, operations) == T3_BAD_PACKET);
   REQUIRE(mock.packets().size() == 1);
-  layer.tensor_count = T3_LAYER_TENSORS_MAX + 1;
+  tensors.resize(T3_LAYER_TENSORS_MAX + 1, {"z", 32, T3_FP16});
   MockGpu other(0, 1);
-  REQUIRE(t3_run_layer(other.hal(), &job) == T3_INVALID_ARGUMENT);
+  REQUIRE(run_layer(other, tensors, operations) == T3_INVALID_ARGUMENT);
+}
+
+TEST_CASE("the layer program refuses bytes that are not its own") {
+  MockGpu mock(0, 1);
+  ProgramRun run;
+  run.workload = packed_layer({{"x", 512, T3_FP16}}, {rows_operation(T3_ROWS_SOFTMAX, 0, 0)});
+  const auto refuse = [&] {
+    const t3_run view = run.view();
+    CHECK(t3_run_layer(mock.hal(), &view) == T3_INVALID_ARGUMENT);
+  };
+  const PackedWorkload right = run.workload;
+  SECTION("a byte is missing") { run.workload.bytes.pop_back(); }
+  SECTION("a byte more") { run.workload.bytes.push_back(0); }
+  SECTION("a name has no end") { run.workload.bytes.back() = 'x'; }
+  SECTION("less than the counts") { run.workload.bytes.resize(T3_LAYER_RUN_BYTES - 1); }
+  SECTION("another workload's") { run.workload.name = "gemm"; }
+  SECTION("nothing at all") { run.workload = {}; }
+  refuse();
+  CHECK(mock.journal().empty());
 }
 
 }  // namespace t3vp::test::layer_test

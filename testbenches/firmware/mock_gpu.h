@@ -16,9 +16,9 @@
 #include "t3/arguments/ring_all_gather.h"
 #include "t3/arguments/ring_reduce_scatter.h"
 #include "t3/arguments/rows.h"
-#include "t3/job.h"
 #include "t3/kernel_handle.h"
 #include "t3/kernel_packet.h"
+#include "t3/programs.h"
 #include "t3/t3.h"
 #include "t3_hal.h"
 

@@ -46,14 +46,14 @@ struct Memory : sc_core::sc_module {
   }
 };
 
-t3_status exercise(const t3_hal* hal, const t3_job* job) {
+t3_status exercise(const t3_hal* hal, const t3_run* run) {
   uint64_t wide = 0;
   uint32_t narrow = 0;
   T3_TRY(hal->write64(hal->platform, 8, UINT64_C(0x1122334455667788)));
-  T3_TRY(hal->write32(hal->platform, 8, job->m));
+  T3_TRY(hal->write32(hal->platform, 8, run->ring_workgroups));
   T3_TRY(hal->read64(hal->platform, 8, &wide));
   T3_TRY(hal->read32(hal->platform, 12, &narrow));
-  if (wide != (UINT64_C(0x1122334400000000) | job->m) || narrow != 0x11223344) return T3_BAD_VALUE;
+  if (wide != (UINT64_C(0x1122334400000000) | run->ring_workgroups) || narrow != 0x11223344) return T3_BAD_VALUE;
 
   const char text[] = "packet";
   char copy[sizeof text];
@@ -90,9 +90,9 @@ TEST_CASE("a C program reaches everything of its processor through the HAL") {
   processor::PublishedBuffer published;
   bench.processor.on_log([&](const std::string& text) { logged = text; });
   bench.processor.on_publish([&](const processor::PublishedBuffer& buffer) { published = buffer; });
-  t3_job job{};
-  job.m = 7;
-  bench.processor.run(native_program(exercise, job));
+  ProgramRun run;
+  run.ring_workgroups = 7;
+  bench.processor.run(native_program(exercise, run));
   sc_core::sc_start();
 
   REQUIRE(bench.processor.finished());
@@ -147,7 +147,7 @@ void leave_another() {
   std::fesetround(FE_DOWNWARD);
 }
 
-t3_status change_floats(const t3_hal* hal, const t3_job*) {
+t3_status change_floats(const t3_hal* hal, const t3_run*) {
   leave_another();
   hal->take_interrupts(
       hal->platform,
@@ -192,7 +192,7 @@ TEST_CASE("the platform has the standard floating-point environment and a progra
     buffer.initial(&value);
     standard = standard && FloatEnvironment::current().is_standard();
   });
-  bench.processor.run(native_program(change_floats, t3_job{}));
+  bench.processor.run(native_program(change_floats, ProgramRun{}));
   sc_core::sc_start();
   CHECK(FloatEnvironment::current().is_standard());
   FloatEnvironment().use();
@@ -211,7 +211,7 @@ TEST_CASE("calls that do nothing count as calls") {
   int passes = 0;
   bench.processor.on_control([&](bool) { ++passes; });
   bench.processor.run(native_program(
-      [](const t3_hal* hal, const t3_job*) {
+      [](const t3_hal* hal, const t3_run*) {
         hal->read_memory(hal->platform, 0, nullptr, 0);
         hal->read_memory(hal->platform, 0, nullptr, 1);
         hal->write_memory(hal->platform, 0, nullptr, 0);
@@ -220,7 +220,7 @@ TEST_CASE("calls that do nothing count as calls") {
         hal->read64(hal->platform, 0, nullptr);
         return T3_OK;
       },
-      t3_job{}));
+      ProgramRun{}));
   sc_core::sc_start();
   CHECK(passes == 2 + 2 * 6);
 }

@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "firmware/gemm_run.h"
 #include "firmware/mock_gpu.h"
 #include "t3/registers/memory_controller.h"
 
@@ -13,24 +14,26 @@ namespace t3vp::test::programs_test {
 namespace {
 
 /// 4 x 2 tiles.
-t3_job job() {
-  t3_job job{};
+GemmRun job() {
+  GemmRun job;
   job.m = 512;
   job.n = 256;
   job.k = 64;
   job.element = T3_FP16;
-  job.tiling = {128, 128, 8};
+  job.tile_rows = job.tile_columns = 128;
+  job.wavefronts = 8;
   job.arbitration = T3_MCA;
   job.arbitration_limit = 10;
   job.arbitration_ends = true;
-  job.dma = {2, 1, T3_UPDATE};
+  job.updates = 2;
+  job.block_tiles = 1;
   job.zero_output = true;
   return job;
 }
 
-std::vector<std::string> journal_of(t3_program* program, std::uint32_t gpu, std::uint32_t gpus, const t3_job& job) {
+std::vector<std::string> journal_of(t3_program* program, std::uint32_t gpu, std::uint32_t gpus, const GemmRun& job) {
   MockGpu mock(gpu, gpus);
-  REQUIRE(program(mock.hal(), &job) == T3_OK);
+  REQUIRE(job.run(program, mock.hal()) == T3_OK);
   return mock.take_journal();
 }
 
@@ -81,7 +84,7 @@ TEST_CASE("fused on GPU 1 of 4") {
     signal gpu 0
     signal gpu 0
     end setup)";
-  REQUIRE(journal_of(t3_fused, 1, 4, job()) == lines(expected + fused_end));
+  REQUIRE(journal_of(t3_run_fused, 1, 4, job()) == lines(expected + fused_end));
 }
 
 TEST_CASE("fused on GPU 0 of 2: no chunk is forwarded") {
@@ -99,7 +102,7 @@ TEST_CASE("fused on GPU 0 of 2: no chunk is forwarded") {
     dma 0+4 notify
     signal gpu 1
     end setup)";
-  REQUIRE(journal_of(t3_fused, 0, 2, job()) == lines(expected + fused_end));
+  REQUIRE(journal_of(t3_run_fused, 0, 2, job()) == lines(expected + fused_end));
 }
 
 TEST_CASE("fused on GPU 4 of 5: unequal chunks, the order starts at chunk 0") {
@@ -140,17 +143,17 @@ TEST_CASE("fused on GPU 4 of 5: unequal chunks, the order starts at chunk 0") {
     untrack
     unmap
     dma remove)";
-  REQUIRE(journal_of(t3_fused, 4, 5, job()) == lines(expected));
+  REQUIRE(journal_of(t3_run_fused, 4, 5, job()) == lines(expected));
 }
 
 namespace {
 
 /// What GPU 1 of 4 orders, from the first map to the end of its maps.
 std::vector<std::string> maps_of(t3_fused_kind kind) {
-  t3_job fused = job();
+  GemmRun fused = job();
   fused.fused = kind;
-  fused.dma.updates = t3_fused_updates(kind, 4, 4);
-  std::vector<std::string> journal = journal_of(t3_fused, 1, 4, fused);
+  fused.updates = t3_fused_updates(kind, 4, 4);
+  std::vector<std::string> journal = journal_of(t3_run_fused, 1, 4, fused);
   const auto begin = std::find(journal.begin(), journal.end(), "end zeroing");
   REQUIRE(begin != journal.end());
   return {begin + 1, std::find(begin, journal.end(), "signal gpu 0")};
@@ -200,11 +203,11 @@ TEST_CASE("an all-to-all stores each chunk in its owner's slab, and awaits one s
 }
 
 TEST_CASE("only what is added to is zeroed, and tiles of all owners take turns") {
-  t3_job fused = job();
+  GemmRun fused = job();
   fused.n = 200;  // 400 bytes, 416 with their padding
   const auto journal = [&](t3_fused_kind kind) {
     fused.fused = kind;
-    return journal_of(t3_fused, 1, 4, fused);
+    return journal_of(t3_run_fused, 1, 4, fused);
   };
   const auto has = [](const std::vector<std::string>& all, const std::string& line) {
     return std::count(all.begin(), all.end(), line) == 1;
@@ -218,9 +221,9 @@ TEST_CASE("only what is added to is zeroed, and tiles of all owners take turns")
 }
 
 TEST_CASE("MCA ends with the reduce-scatter unless it is for always") {
-  for (t3_program* const program : {t3_fused, t3_sequential, t3_isolated})
+  for (t3_program* const program : {t3_run_fused, t3_run_sequential, t3_run_isolated})
     for (const bool always : {false, true}) {
-      t3_job mca = job();
+      GemmRun mca = job();
       mca.arbitration_ends = !always;
       const std::vector<std::string> journal = journal_of(program, 1, 4, mca);
       const auto gather = std::find(journal.begin(), journal.end(), "begin all_gather");
@@ -231,16 +234,16 @@ TEST_CASE("MCA ends with the reduce-scatter unless it is for always") {
 }
 
 TEST_CASE("with valid bits fused arms its output and fills nothing") {
-  t3_job with_bits = job();
+  GemmRun with_bits = job();
   with_bits.valid_bits = true;
-  std::vector<std::string> expected = journal_of(t3_fused, 1, 4, job());
+  std::vector<std::string> expected = journal_of(t3_run_fused, 1, 4, job());
   for (std::string& line : expected)
     if (line == "fill 262144 bytes") line = "arm 262144 bytes";
-  REQUIRE(journal_of(t3_fused, 1, 4, with_bits) == expected);
+  REQUIRE(journal_of(t3_run_fused, 1, 4, with_bits) == expected);
 }
 
 TEST_CASE("fused on a single GPU is a GEMM") {
-  t3_job alone = job();
+  GemmRun alone = job();
   alone.zero_output = false;
   const std::string expected = R"(
     arbitration 2 limit 10
@@ -262,11 +265,11 @@ TEST_CASE("fused on a single GPU is a GEMM") {
     untrack
     unmap
     dma remove)";
-  REQUIRE(journal_of(t3_fused, 0, 1, alone) == lines(expected));
+  REQUIRE(journal_of(t3_run_fused, 0, 1, alone) == lines(expected));
 }
 
 TEST_CASE("sequential on GPU 2 of 3") {
-  t3_job round_robin = job();
+  GemmRun round_robin = job();
   round_robin.arbitration = T3_ROUND_ROBIN;
   round_robin.arbitration_limit = 0;
   round_robin.arbitration_ends = false;
@@ -293,11 +296,11 @@ TEST_CASE("sequential on GPU 2 of 3") {
     begin hand_over
     flush
     end hand_over)";
-  REQUIRE(journal_of(t3_sequential, 2, 3, round_robin) == lines(expected));
+  REQUIRE(journal_of(t3_run_sequential, 2, 3, round_robin) == lines(expected));
 }
 
 TEST_CASE("isolated flushes and meets between its phases") {
-  t3_job near_memory = job();
+  GemmRun near_memory = job();
   near_memory.near_memory = true;
   const std::string expected = R"(
     arbitration 2 limit 10
@@ -326,17 +329,17 @@ TEST_CASE("isolated flushes and meets between its phases") {
     begin hand_over
     flush
     end hand_over)";
-  REQUIRE(journal_of(t3_isolated, 0, 2, near_memory) == lines(expected));
+  REQUIRE(journal_of(t3_run_isolated, 0, 2, near_memory) == lines(expected));
 }
 
 TEST_CASE("every tile is stored remotely by one GPU, forwarded by all but two and kept by its owner") {
-  t3_job ragged = job();
+  GemmRun ragged = job();
   ragged.m = 1000;
   ragged.n = 776;
   for (std::uint32_t gpus : {2u, 3u, 4u, 5u, 8u}) {
     std::map<unsigned, int> mapped, forwarded, kept;
     for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
-      for (const std::string& line : journal_of(t3_fused, gpu, gpus, ragged)) {
+      for (const std::string& line : journal_of(t3_run_fused, gpu, gpus, ragged)) {
         unsigned first = 0, count = 0;
         std::string verb, chunk, operation;
         std::istringstream words(line);
@@ -358,11 +361,11 @@ TEST_CASE("every tile is stored remotely by one GPU, forwarded by all but two an
 }
 
 TEST_CASE("with fewer tiles than GPUs, GPUs without a chunk map nothing for it") {
-  t3_job small = job();
+  GemmRun small = job();
   small.m = small.n = 128;
   for (std::uint32_t gpu = 0; gpu < 4; ++gpu) {
     MockGpu mock(gpu, 4);
-    REQUIRE(t3_fused(mock.hal(), &small) == T3_OK);
+    REQUIRE(small.run(t3_run_fused, mock.hal()) == T3_OK);
     int maps = 0;
     for (const std::string& line : mock.journal())
       maps += line.rfind("map", 0) == 0 || line.rfind("dma 0", 0) == 0 ? 1 : 0;
@@ -372,7 +375,7 @@ TEST_CASE("with fewer tiles than GPUs, GPUs without a chunk map nothing for it")
 }
 
 TEST_CASE("the GEMM's packet describes the job") {
-  t3_job j = job();
+  GemmRun j = job();
   j.m = 1000;
   j.n = 776;
   j.k = 200;
@@ -380,7 +383,7 @@ TEST_CASE("the GEMM's packet describes the job") {
   j.element = T3_BF16;
   j.max_compute_units = 40;
   MockGpu mock(2, 4);
-  REQUIRE(t3_sequential(mock.hal(), &j) == T3_OK);
+  REQUIRE(j.run(t3_run_sequential, mock.hal()) == T3_OK);
   const QueuedKernel& packet = mock.packets()[0];
   CHECK(packet.kernel == t3_kernel_handle("gemm"));
   CHECK(packet.flags == T3_KERNEL_PACKET_FLAGS_BARRIER);
@@ -402,10 +405,10 @@ TEST_CASE("the GEMM's packet describes the job") {
 }
 
 TEST_CASE("buffers are published as the kernels use them") {
-  t3_job j = job();
+  GemmRun j = job();
   j.transpose_b = true;
   MockGpu mock(1, 2);
-  REQUIRE(t3_fused(mock.hal(), &j) == T3_OK);
+  REQUIRE(j.run(t3_run_fused, mock.hal()) == T3_OK);
   const auto& buffers = mock.buffers();
   const t3_gemm_arguments gemm = mock.packets()[0].gemm();
   REQUIRE(buffers.size() == 3);
@@ -417,8 +420,8 @@ TEST_CASE("buffers are published as the kernels use them") {
 
 TEST_CASE("ring kernels know their place, their neighbour's memory and their counters") {
   MockGpu mock(0, 4);
-  const t3_job j = job();
-  REQUIRE(t3_sequential(mock.hal(), &j) == T3_OK);
+  const GemmRun j = job();
+  REQUIRE(j.run(t3_run_sequential, mock.hal()) == T3_OK);
   const t3_ring_reduce_scatter_arguments rs = mock.packets()[1].reduce_scatter();
   const t3_ring_all_gather_arguments ag = mock.packets()[2].all_gather();
   const std::uint64_t out = mock.packets()[0].gemm().out;

@@ -16,7 +16,8 @@ import sys
 SOURCE, BUILD, COMPILER = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
 FIRMWARE = SOURCE / "firmware"
 INCLUDES = [f"-I{folder}" for folder in (SOURCE / "abi/include", FIRMWARE / "include", FIRMWARE / "hal", FIRMWARE, FIRMWARE / "driver",
-                                         BUILD / "generated/c", BUILD / "firmware/t3vp_kernel_arguments_arguments")]
+                                         BUILD / "generated/c", BUILD / "firmware/t3vp_kernel_arguments_arguments",
+                                         BUILD / "include/workloads")]
 WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Wshadow", "-Wconversion", "-Wsign-conversion", "-Werror"]
 
 
@@ -27,8 +28,9 @@ def run(command):
 
 
 def main():
-    sources = [file for folder in ("driver", "device", "programs") for file in sorted((FIRMWARE / folder).glob("*.c"))]
-    if len(sources) < 20:
+    sources = [file for folder in ("driver", "device") for file in sorted((FIRMWARE / folder).glob("*.c"))]
+    sources += sorted((SOURCE / "platform/workloads").glob("*/*.c"))
+    if len(sources) < 30:
         sys.exit(f"{len(sources)} sources in {FIRMWARE}, expected all of the driver and the programs")
     run([COMPILER, "-std=c11", "-ffreestanding", "-fsyntax-only", *WARNINGS, *INCLUDES, *sources])
     cppcheck = shutil.which("cppcheck")

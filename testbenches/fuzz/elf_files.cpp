@@ -6,7 +6,7 @@
 #include <string>
 
 #include "config/elf_file.h"
-#include "config/input_error.h"
+#include "io/input_error.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "config/configuration.h"
-#include "config/input_error.h"
+#include "io/input_error.h"
 
 namespace {
 

@@ -1,9 +1,9 @@
-#include "hardware/gpu.h"
+#include "node/gpu.h"
 
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "hardware/topology.h"
+#include "system/topology.h"
 #include "nic/wire.h"
 #include "registers/catalogue.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "hardware/node.h"
-#include "hardware/topology.h"
+#include "node/node.h"
+#include "system/topology.h"
 #include "t3/little_endian.h"
 #include "t3/nic_completion.h"
 #include "t3/nic_segment.h"

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "hardware/topology.h"
+#include "system/topology.h"
 
 namespace t3vp::test {
 

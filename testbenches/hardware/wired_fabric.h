@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hardware/topology.h"
+#include "system/topology.h"
 #include "interconnect/fabric_port.h"
 #include "interconnect/link.h"
 #include "interconnect/switch.h"

@@ -19,7 +19,7 @@ del sys.argv[1:3]
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
 # Without SystemC: they are parameters, arithmetic, files and figures.
 PLAIN = ("models/dram", "models/processor/riscv/hart",
-         "platform/workload", "platform/config", "platform/report", "platform/experiment", "platform/debug")
+         "platform/io", "platform/system", "platform/workloads", "platform/config", "platform/report", "platform/experiment", "platform/debug")
 SIMULATION = re.compile(r"(systemc|tlm|tlm_utils|sysc)(\.h|/.*)?\Z")
 
 
@@ -56,7 +56,9 @@ class Layers(unittest.TestCase):
         return names
 
     def sources(self, folder):
-        return [file for file in sorted((SOURCE / folder).iterdir()) if file.suffix in (".h", ".cpp")]
+        rooms = [] if folder != "platform/workloads" else (SOURCE / folder).glob("*/")
+        files = [file for room in (SOURCE / folder, *rooms) for file in room.iterdir()]
+        return [file for file in sorted(files) if file.suffix in (".h", ".cpp") and not file.stem.endswith("_test")]
 
     def header(self, path):
         """A layer's own header; none for generated ones, which include nothing of the kind."""
@@ -76,7 +78,7 @@ class Layers(unittest.TestCase):
         return found
 
     def test_every_layer_is_found(self):
-        for folder in ("models/protocol", "models/memory", "platform/hardware", "platform/cli"):
+        for folder in ("models/protocol", "models/memory", "platform/node", "platform/cli"):
             self.assertIn(folder, self.links)
 
     def test_arrows_run_one_way(self):
@@ -91,9 +93,16 @@ class Layers(unittest.TestCase):
                          "models/processor/riscv": {"hart"}}.get(folder, set())
                 self.assertLessEqual(names, allowed | extra, folder)
 
+    def test_nodes_know_nothing_of_runs(self):
+        for name in self.below("platform/node"):
+            self.assertTrue(self.folders[name].startswith("models/") or name in ("io", "system"), name)
+        for file in self.sources("platform/node"):
+            json = [path for path in self.everything_included(file, set()) if path.startswith("nlohmann")]
+            self.assertEqual(json, [], file)
+
     def test_models_and_firmware_meet_in_abi(self):
-        """A model includes of "t3/" what is in abi/ or generated from models' descriptions, and nothing of firmware/."""
-        generated = {"t3/gpu.h", "t3/enumeration.h"}
+        """A model includes of "t3/" what is in abi/ or generated from descriptions, and nothing of firmware/."""
+        generated = {"t3/gpu.h", "t3/enumeration.h", "t3/kernel_parameters.h"}
         for kind in ("structure", "enumeration"):
             generated |= {f"t3/{file.name.split('.')[0]}.h" for file in SOURCE.glob(f"models/*/*.{kind}.json")}
         generated |= {f"t3/registers/{file.name.split('.')[0]}.h" for file in SOURCE.glob("models/*/*.registers.json")}
@@ -111,13 +120,6 @@ class Layers(unittest.TestCase):
             for system, path in includes_of(file):
                 self.assertTrue(system or path in allowed, f"{file} includes {path}")
 
-    def test_hardware_knows_nothing_of_runs(self):
-        for name in self.below("platform/hardware"):
-            self.assertTrue(self.folders[name].startswith("models/"), name)
-        for folder in ("platform/hardware", *(self.folders[name] for name in self.below("platform/hardware"))):
-            for file in self.sources(folder):
-                json = [path for path in self.everything_included(file, set()) if path.startswith("nlohmann")]
-                self.assertEqual(json, [], file)
 
     def test_experiments_work_on_reports(self):
         self.assertNotIn("run", self.below("platform/experiment"))

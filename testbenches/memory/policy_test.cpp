@@ -222,6 +222,75 @@ TEST_CASE("select lets compute go first after a first stage that has left the DR
   for (std::size_t i = 0; i < 300; ++i) REQUIRE(entries[i].second == Stream::compute);
 }
 
+TEST_CASE("select judges each kernel by its own first stage and none by the one before it") {
+  PolicyBench bench;
+  bench.choose(select_policy, 10);
+  std::size_t seen = 0;
+  // Of what is sent now: whether compute goes first, or streams take turns.
+  const auto compute_goes_first = [&] {
+    bench.flood(Stream::communication, Operation::store, in_sequence(far, 50));
+    bench.flood(Stream::compute, Operation::store, in_sequence(0, 50));
+    bench.settle();
+    const auto entries = bench.entered();
+    std::size_t first = 0;
+    while (first < 50 && entries[seen + first].second == Stream::compute) ++first;
+    for (std::size_t i = 1; first < 50 && i < 100; ++i)
+      REQUIRE(entries[seen + i].second != entries[seen + i - 1].second);
+    seen = entries.size();
+    return first == 50;
+  };
+  const auto run_kernel = [&](bool is_full) {
+    bench.set(bench.kernel_active, true);
+    bench.set(bench.first_stage, true);
+    CHECK(compute_goes_first());  // nothing is known of it
+    if (is_full) bench.flood(Stream::compute, Operation::load, in_one_bank(bench.parameters, 400));
+    bench.run_for(6'000'000);
+    bench.set(bench.first_stage, false);
+    bench.settle();
+    seen = bench.entered().size();
+    CHECK(compute_goes_first() == !is_full);
+    bench.set(bench.kernel_active, false);
+    CHECK(compute_goes_first() == !is_full);  // until the next one begins
+  };
+  for (const bool is_full : {true, true, false, false, true}) {
+    CAPTURE(is_full);
+    run_kernel(is_full);
+  }
+}
+
+TEST_CASE("after a reset nothing is known of a kernel before it, also if its first stage ends later") {
+  PolicyBench bench;
+  bench.choose(select_policy, 10);
+  const auto full_stage = [&] {
+    bench.set(bench.first_stage, true);
+    bench.flood(Stream::compute, Operation::load, in_one_bank(bench.parameters, 400));
+    bench.run_for(6'000'000);
+  };
+  const auto require_compute_first = [&] {
+    bench.choose(select_policy, 10);
+    bench.settle();
+    const std::size_t before = bench.entered().size();
+    bench.flood(Stream::communication, Operation::store, in_sequence(far, 50));
+    bench.flood(Stream::compute, Operation::store, in_sequence(0, 50));
+    bench.settle();
+    const auto entries = bench.entered();
+    for (std::size_t i = 0; i < 50; ++i) REQUIRE(entries[before + i].second == Stream::compute);
+  };
+  bench.set(bench.kernel_active, true);
+  full_stage();
+  bench.set(bench.first_stage, false);
+  REQUIRE(bench.registers["observed"] > 10 * 256);
+  bench.controller.registers.reset();
+  bench.run_for(1);
+  CHECK(bench.registers["observed"] == 0);
+  require_compute_first();
+  full_stage();
+  bench.controller.registers.reset();
+  bench.set(bench.first_stage, false);
+  CHECK(bench.registers["observed"] == 0);
+  require_compute_first();
+}
+
 TEST_CASE("the controller's constants survive a reset and its policy goes back to round-robin") {
   MemoryParameters parameters = MemoryBench::small(1);
   parameters.aging_ns = 700;  // not the register's own reset value

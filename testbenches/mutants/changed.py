@@ -59,6 +59,8 @@ def lines_of_diff(text):
 
 
 def changed_lines(base):
+    """The lines that differ from where this branch has left `base`, so that what came to `base` since is nobody's change here."""
+    base = git("merge-base", base, "HEAD").strip()
     lines = lines_of_diff(git("diff", "-U0", "--no-color", "--no-ext-diff", "--src-prefix=a/", "--dst-prefix=b/", base, "--", *FOLDERS))
     for name in git("ls-files", "--others", "--exclude-standard", "--", *FOLDERS).splitlines():
         lines[pathlib.Path(name)] = None  # all lines of a new file

@@ -1,4 +1,7 @@
 // Queue pairs that are reset and connected anew while packets of their earlier lives are on the wire.
+#include <utility>
+
+#include "data_path/register_values.h"
 #include "nic/nic_bench.h"
 
 namespace t3vp::test::lives_test {
@@ -88,6 +91,45 @@ TEST_CASE("packets of an earlier life are dropped wherever a reset of both ends 
     bench.b.fill(0x1F000, bytes(8, 0));
     for (Side* side : {&bench.a, &bench.b}) side->go_to(reset_state);
   }
+}
+
+namespace {
+
+Values shown_by(Side& side) { return t3vp::shown_by(side.nic, side.registers); }
+
+}  // namespace
+
+TEST_CASE("after a reset every register and statistic of a NIC is that of a new one") {
+  NicBench bench;
+  bool is_lost = false;
+  bench.wire.drops = [&](const Packet&) { return !std::exchange(is_lost, true); };
+  for (Side* side : {&bench.a, &bench.b}) side->nic.registers.reset();
+  const auto fresh_a = shown_by(bench.a), fresh_b = shown_by(bench.b);
+  for (Side* side : {&bench.a, &bench.b}) side->completion_queue(0);
+  bench.connect();
+  const std::uint32_t key = bench.a.region(0, Side::size), remote = bench.b.region(0, Side::size);
+  bench.a.post_segments(NicOpcode::write, bench.b.base + Side::data, remote, {{bench.a.base + Side::data, key, 9000}});
+  bench.a.post_inline(bench.b.base + Side::data, remote, bytes(8, 1));
+  bench.a.post_inline(bench.b.base + Side::data, remote + 1, bytes(8, 1));  // refused
+  bench.a.ring();
+  bench.settle();
+  const auto driven_a = shown_by(bench.a), driven_b = shown_by(bench.b);
+  for (const char* name : {"statistic doorbells", "statistic messages", "statistic writes", "statistic inline_writes",
+                           "statistic written", "statistic completions", "statistic payload", "statistic packets",
+                           "statistic wire_bytes", "statistic sending", "statistic acknowledgements",
+                           "statistic resent", "statistic errors", "state 0", "interrupt 0", "produced 0", "key 0"}) {
+    CAPTURE(name);
+    CHECK(driven_a.at(name) != fresh_a.at(name));
+  }
+  CHECK(driven_b.at("statistic placed") >= 9008);
+  for (Side* side : {&bench.a, &bench.b}) side->nic.registers.reset();
+  bench.run_for(1'000);
+  for (const auto& [side, fresh] : {std::pair{&bench.a, &fresh_a}, std::pair{&bench.b, &fresh_b}})
+    for (const auto& [name, value] : shown_by(*side)) {
+      CAPTURE(name);
+      CHECK(value == fresh->at(name));
+    }
+  for (Side* side : {&bench.a, &bench.b}) CHECK_FALSE(side->interrupt.read());
 }
 
 }  // namespace t3vp::test::lives_test

@@ -171,4 +171,37 @@ TEST_CASE("a receiver that never has a receive entry ends the message with rnr_r
   REQUIRE(bench.a.has_reported("has no receive entry, 2 times again"));
 }
 
+// Each message is refused as often as may be, twice, before there is a receive entry. A message is a packet; each time
+// it is sent there is an answer, so that a message takes 2 x 3 packets.
+TEST_CASE("each message has all its retries to a receiver that is not ready, whatever those before it have used") {
+  NicBench bench;
+  set_retry(bench, quick | receiver_quick | 2 << 16);
+  bench.connect();
+  const std::uint32_t remote = bench.b.region(Side::data, 64);
+  for (std::uint32_t message = 1; message <= 4; ++message) {
+    CAPTURE(message);
+    bench.a.post_inline(bench.b.base + Side::data + message, remote, {static_cast<unsigned char>(message)}, 0, true,
+                        NicOpcode::write_immediate);
+    bench.a.ring();
+    const std::uint64_t refused_twice = 6 * (message - 1) + 4;
+    for (int i = 0; i < 10'000 && bench.wire.packets() < refused_twice; ++i) bench.run_for(10'000);
+    REQUIRE(bench.wire.packets() == refused_twice);
+    CHECK(bench.a.completions().empty());
+    bench.b.registers.set("receive_doorbell", message);
+    bench.settle();
+    const auto done = bench.a.completions();
+    REQUIRE(done.size() == 1);
+    REQUIRE(syndrome_of(done[0]) == NicSyndrome::ok);
+    CHECK(bench.b.bytes[Side::data + message] == message);
+    CHECK(bench.wire.packets() == 6 * message);
+  }
+  // The next one is sent three times, and then fails.
+  bench.a.post_inline(bench.b.base + Side::data, remote, {9}, 0, true, NicOpcode::write_immediate);
+  bench.a.ring();
+  bench.settle();
+  REQUIRE(syndrome_of(bench.a.completions().at(0)) == NicSyndrome::rnr_retry_exceeded);
+  CHECK(bench.wire.packets() == 6 * 4 + 6);
+  CHECK(bench.b.bytes[Side::data] == 0);
+}
+
 }  // namespace t3vp::test::loss_test

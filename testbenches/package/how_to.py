@@ -1,7 +1,7 @@
 """Does what a page of docs says, in a home folder of its own.
 
 A block of "```sh" is run, one after the other in the same place; "```<language> <file>" is written there, or appended
-when the page has begun that file; "```<language> firmware/<file>" is a part of that file of the project; each line of a
+when the page has begun that file; "```<language> firmware/<file>" or "platform/<file>" is a part of that file of the project; each line of a
 "```text" is in what the block of commands before it has printed.
 """
 
@@ -49,7 +49,7 @@ class Reader:
                 self.run(text)
             elif language == "text":
                 self.compare(text)
-            elif file.startswith("firmware/"):
+            elif file.startswith(("firmware/", "platform/")):
                 self.find(file, text)
             else:
                 with (self.place / file).open("w" if file not in self.written else "a", encoding="utf-8") as written:

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <sstream>
 
-#include "hardware/topology.h"
+#include "system/topology.h"
 #include "register_names/register_names.h"
 #include "register_trace/register_trace.h"
 

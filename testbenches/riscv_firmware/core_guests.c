@@ -5,8 +5,8 @@
 
 #include "t3/exports.h"
 
-static enum t3_status spins(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status spins(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   volatile bool for_ever = true;
   while (for_ever) {
   }
@@ -14,8 +14,8 @@ static enum t3_status spins(const struct t3_hal* hal, const struct t3_job* job) 
 }
 
 /* The second one waits for the first for ever. */
-static enum t3_status spins_in_an_exchange(const struct t3_hal* hal, const struct t3_job* job) {
-  if (hal->gpu == 0) return spins(hal, job);
+static enum t3_status spins_in_an_exchange(const struct t3_hal* hal, const struct t3_run* run) {
+  if (hal->gpu == 0) return spins(hal, run);
   unsigned char all[4];
   return hal->exchange(hal->platform, "nothing", "x", 1, all, UINT64_MAX);
 }
@@ -26,16 +26,16 @@ static int deep(volatile int* from) {
   return deep(frame) + frame[1];
 }
 
-static enum t3_status overflows(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status overflows(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   volatile int begin = 0;
   return deep(&begin) == 0 ? T3_OK : T3_BUSY;
 }
 
 static volatile uint64_t* const nowhere = (volatile uint64_t*)0x0000080000000000;
 
-static enum t3_status reads_nothing(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status reads_nothing(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   return *nowhere == 0 ? T3_OK : T3_BUSY;
 }
 
@@ -45,32 +45,32 @@ static volatile uint64_t* pointer(uint64_t address) {
   return (volatile uint64_t*)(uintptr_t)address;
 }
 
-static enum t3_status reads_null(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status reads_null(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   return pointer(0)[3] == 0 ? T3_OK : T3_BUSY;
 }
 
-static enum t3_status writes_null(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status writes_null(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   *pointer(4088) = 1;
   return T3_OK;
 }
 
-static enum t3_status adds_null(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status adds_null(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   __asm__ volatile("amoadd.d zero, %0, (%1)" ::"r"(1), "r"(pointer(8)) : "memory");
   return T3_OK;
 }
 
-static enum t3_status calls_null(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status calls_null(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   ((void (*)(void))(uintptr_t)pointer(0))();
   return T3_OK;
 }
 
 /* By the HAL, and behind the page, where all that is there may be reached. */
-static enum t3_status uses_first_page(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status uses_first_page(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   unsigned char some[32], back[32];
   uint64_t value = 0;
   uint32_t half = 0;
@@ -88,71 +88,71 @@ static enum t3_status uses_first_page(const struct t3_hal* hal, const struct t3_
 
 static const uint64_t fixed[4] = {1, 2, 3, 4};
 
-static enum t3_status writes_constants(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status writes_constants(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   *pointer((uintptr_t)&fixed[2]) = 1;
   return T3_OK;
 }
 
-static enum t3_status writes_code(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status writes_code(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   *pointer((uintptr_t)writes_constants & ~UINT64_C(7)) = 0;
   return T3_OK;
 }
 
 /* Behind a frame, upwards. */
-static enum t3_status smashes(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status smashes(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   volatile uint64_t frame[4] = {0};
   volatile uint64_t* const place = pointer((uintptr_t)frame);
   for (uint32_t i = 0; i < 1 << 20; ++i) place[i] = 0;
   return T3_OK;
 }
 
-static enum t3_status traps(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status traps(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   __builtin_trap();
 }
 
-static enum t3_status fails(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status fails(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   return (enum t3_status) - 1;
 }
 
-static enum t3_status prints_control(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status prints_control(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   printf("red \033[31m\r bell\a\n");
   hal->mark(hal->platform, "a\033[31mphase", true);
   return T3_OK;
 }
 
-static enum t3_status jumps(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status jumps(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   if (hal->gpu == 0) ((void (*)(void))(uintptr_t)nowhere)();
   return T3_OK;
 }
 
-static enum t3_status illegal(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status illegal(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   __asm__ volatile(".4byte 0xffffffff");
   return T3_OK;
 }
 
 /* At a mark in code that is no function. */
-static enum t3_status marked(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status marked(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   __asm__ volatile(".globl guest_mark\nguest_mark: .4byte 0xffffffff");
   return T3_OK;
 }
 
-static enum t3_status sleeps(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status sleeps(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   __asm__ volatile("wfi");
   return T3_OK;
 }
 
-static enum t3_status prints(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status prints(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   char* const text = malloc(100);
   (void)snprintf(text, 100, "from the heap of GPU %u", (unsigned)hal->gpu);
   printf("%s, %.3f\n", text, 1.5);
@@ -161,19 +161,19 @@ static enum t3_status prints(const struct t3_hal* hal, const struct t3_job* job)
   return T3_OK;
 }
 
-static enum t3_status exits(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status exits(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   exit(T3_OVERLAP);
 }
 
-static enum t3_status aborts(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status aborts(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   abort();
 }
 
 /* A checksum of 64 KiB, again and again: how fast a core computes. */
-static enum t3_status computes(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status computes(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   uint64_t rounds = 1;
   if (hal->has_argument(hal->platform, "rounds")) T3_TRY(hal->argument_u64(hal->platform, "rounds", &rounds));
   static unsigned char bytes[1 << 16];
@@ -188,8 +188,8 @@ static enum t3_status computes(const struct t3_hal* hal, const struct t3_job* jo
 }
 
 /* More than there is. */
-static enum t3_status allocates(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status allocates(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   void* volatile most = malloc((size_t)1 << 31);
   void* volatile some = malloc((size_t)1 << 20);
   memset(some, 1, (size_t)1 << 20);
@@ -197,8 +197,8 @@ static enum t3_status allocates(const struct t3_hal* hal, const struct t3_job* j
 }
 
 /* Sleeps of the clock alone, with nothing that could end them but time; one that time does not reach. */
-static enum t3_status waits(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status waits(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   const uint64_t begin = hal->time_ns(hal->platform);
   hal->wait_ns(hal->platform, 12345);
   const uint64_t passed = hal->time_ns(hal->platform) - begin;
@@ -212,8 +212,8 @@ static enum t3_status waits(const struct t3_hal* hal, const struct t3_job* job) 
   return status;
 }
 
-static enum t3_status disagrees(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status disagrees(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   unsigned char all[16] = {0}, mine[2] = {(unsigned char)(1 + hal->gpu), 2};
   const enum t3_status first = hal->exchange(hal->platform, "same", mine, 1, all, UINT64_MAX);
   if (first != T3_OK || all[0] != 1 || all[1] != 2) return T3_BAD_VALUE;
@@ -221,8 +221,8 @@ static enum t3_status disagrees(const struct t3_hal* hal, const struct t3_job* j
 }
 
 /* Each character long behind the last one, for those who look at what it does. */
-static enum t3_status prints_slowly(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status prints_slowly(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   for (unsigned i = 0; i < 20; ++i) {
     for (volatile unsigned spin = 0; spin < 4000000; ++spin) {
     }
@@ -239,30 +239,30 @@ static enum t3_status interrupts_itself(uint64_t line, uint64_t timer_at, uint64
   return T3_OK;
 }
 
-static enum t3_status timer_interrupts(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status timer_interrupts(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   return interrupts_itself(1 << 7, 0, 0);
 }
 
-static enum t3_status software_interrupts(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status software_interrupts(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   return interrupts_itself(1 << 3, UINT64_MAX, 1);
 }
 
-static enum t3_status calls_nobody(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status calls_nobody(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   __asm__ volatile("ecall");
   return T3_OK;
 }
 
-static enum t3_status loses_its_stack(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status loses_its_stack(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   __asm__ volatile("li sp, 16\n lw a0, 4(%0)" ::"r"(pointer(0)) : "a0", "memory");
   return T3_OK;
 }
 
-static enum t3_status reads_behind_memory(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status reads_behind_memory(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   return *pointer(UINT64_C(0xfffffe00c0000010)) == 0 ? T3_OK : T3_BUSY;
 }
 

@@ -6,8 +6,8 @@
 #include "t3/exports.h"
 
 #define ALONE(name)                                                                \
-  static enum t3_status name(const struct t3_hal* hal, const struct t3_job* job) { \
-    return hal->gpu == 0 ? guest_##name(hal, job) : t3_fused(hal, job);            \
+  static enum t3_status name(const struct t3_hal* hal, const struct t3_run* run) { \
+    return hal->gpu == 0 ? guest_##name(hal, run) : t3_run_fused(hal, run);        \
   }
 
 ALONE(with_handlers)

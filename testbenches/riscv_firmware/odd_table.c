@@ -14,8 +14,8 @@
 #define ODD_LAYOUT T3_EXPORTS_LAYOUT
 #endif
 
-__attribute__((unused)) static enum t3_status idle(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+__attribute__((unused)) static enum t3_status idle(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   hal->wait_ns(hal->platform, 1000);
   return T3_OK;
 }

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "command_line/program.h"
-#include "hardware/node.h"
+#include "node/node.h"
 #include "registers/catalogue.h"
 #include "report/report.h"
 #include "run/simulation.h"

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "hardware/node.h"
+#include "node/node.h"
 #include "kernels/kernels.h"
 #include "moves.h"
 #include "protocol/units.h"

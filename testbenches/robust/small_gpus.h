@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "hardware/node.h"
-#include "hardware/topology.h"
+#include "node/node.h"
+#include "system/topology.h"
 
 namespace t3vp::test {
 

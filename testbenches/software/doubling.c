@@ -17,7 +17,7 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
   const uint64_t bytes = (uint64_t)p->rows * p->stride;
   return (struct t3_plan){.name = "doubling",
                           .workgroups = p->rows,
-                          .workgroups_per_cu = device->row_workgroups_per_cu,
+                          .workgroups_per_cu = device->kernels.rows.workgroups_per_cu,
                           .register_bytes = p->columns * (uint32_t)sizeof(float),
                           .waves = 1,
                           .tiles = 1,

@@ -51,13 +51,14 @@ static void publish(const struct t3_hal* hal, const char* name, const struct t3_
   hal->publish(hal->platform, &buffer);
 }
 
-static enum t3_status multiply(const struct t3_hal* hal, const struct t3_job* job) {
+static enum t3_status multiply(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   const struct t3_contents unsaid = {0}, given = {.kind = T3_CONTENTS_FUNCTION, .function = factors},
                            expected = {.kind = T3_CONTENTS_FUNCTION, .function = products};
   struct t3_context gpu = {0};
   struct t3_matrix a = {.rows = SIDE, .columns = 1, .element = T3_FP32};
   struct t3_matrix b = {.rows = 1, .columns = SIDE, .element = T3_FP32};
-  struct t3_output out = {.matrix = {.rows = SIDE, .columns = SIDE, .element = T3_FP32}, .tiling = job->tiling};
+  struct t3_output out = {.matrix = {.rows = SIDE, .columns = SIDE, .element = T3_FP32}, .tiling = {SIDE, SIDE, 1}};
   if (fegetround() != FE_TONEAREST) return T3_BAD_VALUE; /* as the constructor has left it */
   T3_TRY(t3_init(&gpu, hal));
   T3_TRY(t3_matrix_malloc(&gpu, &a));

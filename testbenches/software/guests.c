@@ -11,8 +11,8 @@ static void end(const struct t3_hal* hal, const char* phase) { hal->mark(hal->pl
 
 /* Phases whose names nobody has agreed on, one of them three times, within the total; the first begins behind one that
  * the driver's programs have. */
-static enum t3_status phases(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status phases(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   begin(hal, "total");
   begin(hal, "gemm");
   hal->wait_ns(hal->platform, 100);
@@ -29,23 +29,23 @@ static enum t3_status phases(const struct t3_hal* hal, const struct t3_job* job)
   return T3_OK;
 }
 
-static enum t3_status mislabelled(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status mislabelled(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   begin(hal, "not/plain");
   end(hal, "never_begun");
   return T3_OK;
 }
 
 /* Texts that no line and no JSON may hold as they are; a phase is left open, another one begins in itself. */
-static enum t3_status badly_worded(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status badly_worded(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   begin(hal, "bad\xFF\nGPU 1 firmware passed");
   hal->log(hal->platform, "\xC3(\033[2Jred\ngreen \xC3\xA9 \xC2\x9B");
   return T3_OK;
 }
 
-static enum t3_status unended(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status unended(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   hal->wait_ns(hal->platform, 100);
   begin(hal, "walk");
   begin(hal, "run");
@@ -55,8 +55,8 @@ static enum t3_status unended(const struct t3_hal* hal, const struct t3_job* job
 }
 
 /* GPU 0 allows interrupts that nobody holds off, GPU 1 holds them off and never allows one of the two. */
-static enum t3_status unbalanced(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status unbalanced(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   if (hal->gpu == 0) {
     hal->unlock(hal->platform);
   } else {
@@ -69,20 +69,20 @@ static enum t3_status unbalanced(const struct t3_hal* hal, const struct t3_job* 
 
 /* Whoever shares its variables with another GPU's program finds them changed. */
 static uint32_t runs;
-static enum t3_status alone(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status alone(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   if (runs++ != 0) return T3_BAD_VALUE;
   hal->wait_ns(hal->platform, 1000);
   return runs == 1 ? T3_OK : T3_BAD_VALUE;
 }
 
-static enum t3_status failing(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)hal, (void)job;
+static enum t3_status failing(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)hal, (void)run;
   return T3_OVERLAP;
 }
 
-static enum t3_status asking(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status asking(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   uint64_t count = 0;
   double share = 0;
   bool on = false;
@@ -122,8 +122,8 @@ static struct t3_contents constant(float value) {
 }
 
 /* What is expected is what the program says that the platform writes, but for what the arguments change. */
-static enum t3_status published(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status published(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   struct t3_context gpu;
   double off = 0, tolerance = 0;
   T3_TRY(hal->argument_double(hal->platform, "off", &off));
@@ -146,8 +146,8 @@ static enum t3_status published(const struct t3_hal* hal, const struct t3_job* j
   return t3_close(&gpu);
 }
 
-static enum t3_status twice(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status twice(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   struct t3_context gpu;
   T3_TRY(t3_init(&gpu, hal));
   struct t3_matrix in = {.rows = ROWS, .columns = COLUMNS, .element = T3_FP32}, out = in;
@@ -170,8 +170,8 @@ static enum t3_status twice(const struct t3_hal* hal, const struct t3_job* job) 
 }
 
 /* Memory that the kernel uses that has just been launched. */
-static enum t3_status rewritten(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status rewritten(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   struct t3_context gpu;
   T3_TRY(t3_init(&gpu, hal));
   struct t3_matrix in = {.rows = ROWS, .columns = COLUMNS, .element = T3_FP32}, out = in, gap = in;
@@ -199,8 +199,8 @@ static void sleeping(const void* argument, uint32_t gpu, float* values) {
 }
 
 /* What is no number is expected, as it is there or in another form. */
-static enum t3_status no_numbers(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status no_numbers(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   double expected = 0;
   T3_TRY(hal->argument_double(hal->platform, "expected", &expected));
   const struct t3_matrix matrix = {
@@ -211,8 +211,8 @@ static enum t3_status no_numbers(const struct t3_hal* hal, const struct t3_job* 
 }
 
 /* A kernel that waits for what nobody signals, left behind. */
-static enum t3_status careless(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status careless(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   struct t3_context gpu;
   T3_TRY(t3_init(&gpu, hal));
   const struct t3_doubling_arguments arguments = {.out = t3_on_gpu(hal->gpu, 1 << 20), .rows = 1};
@@ -238,8 +238,8 @@ static void writing_far_behind(const void* argument, uint32_t gpu, float* values
 }
 
 /* A published buffer that cannot be. */
-static enum t3_status misfit(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status misfit(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   const char* what = NULL;
   T3_TRY(hal->argument_text(hal->platform, "what", &what));
   const struct t3_matrix matrix = {
@@ -280,8 +280,8 @@ static enum t3_status misfit(const struct t3_hal* hal, const struct t3_job* job)
 }
 
 /* Says of a buffer as large as half of its memory what is in it, for which the platform needs as much. */
-static enum t3_status large(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status large(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   uint64_t rows = 0;
   T3_TRY(hal->argument_u64(hal->platform, "rows", &rows));
   const struct t3_matrix matrix = {.address = t3_on_gpu(hal->gpu, 0),
@@ -295,7 +295,7 @@ static enum t3_status large(const struct t3_hal* hal, const struct t3_job* job) 
 }
 
 /* The platform's own program, called by another one. */
-static enum t3_status wrapped(const struct t3_hal* hal, const struct t3_job* job) { return t3_fused(hal, job); }
+static enum t3_status wrapped(const struct t3_hal* hal, const struct t3_run* run) { return t3_run_fused(hal, run); }
 
 static const struct t3_named_program programs[] = {{"phases", phases},         {"mislabelled", mislabelled},
                                                    {"alone", alone},           {"failing", failing},

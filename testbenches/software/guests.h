@@ -8,8 +8,8 @@
 
 extern const struct t3_kernel doubling_kernel, awaiting_kernel, naming_kernel, posting_kernel;
 
-enum t3_status naming(const struct t3_hal* hal, const struct t3_job* job);
-enum t3_status posting(const struct t3_hal* hal, const struct t3_job* job);
-enum t3_status shared_units(const struct t3_hal* hal, const struct t3_job* job);
+enum t3_status naming(const struct t3_hal* hal, const struct t3_run* run);
+enum t3_status posting(const struct t3_hal* hal, const struct t3_run* run);
+enum t3_status shared_units(const struct t3_hal* hal, const struct t3_run* run);
 
 #endif

@@ -82,8 +82,8 @@ static enum t3_status count(struct t3_context* gpu, struct t3_naming_arguments a
   return t3_remote_unmap_all(gpu);
 }
 
-enum t3_status naming(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+enum t3_status naming(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   struct t3_context gpu;
   const char* how = NULL;
   T3_TRY(hal->argument_text(hal->platform, "how", &how));

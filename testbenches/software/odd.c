@@ -7,8 +7,8 @@
 void nobody_has_this(void);
 #endif
 
-static enum t3_status idle(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status idle(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
 #if defined(ODD_UNRESOLVED)
   nobody_has_this();
 #endif

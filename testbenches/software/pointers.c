@@ -120,8 +120,8 @@ static const struct {
             {"platform", platform}};
 
 /* Says how many there are, or does the one of that number. */
-static enum t3_status wild(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status wild(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   uint64_t number = 0;
   T3_TRY(hal->argument_u64(hal->platform, "number", &number));
   if (number >= sizeof acts / sizeof acts[0]) return T3_OK;

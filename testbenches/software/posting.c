@@ -58,8 +58,8 @@ static void fill(unsigned char* bytes, uint32_t gpu, uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) bytes[i] = (unsigned char)(i * 13 + gpu);
 }
 
-enum t3_status posting(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+enum t3_status posting(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   uint64_t bytes = 0, source = 0, target = 0, flag = 0;
   unsigned char data[BYTES_MAX], found[BYTES_MAX];
   const unsigned char none[FLAG_BYTES] = {0};

@@ -109,8 +109,8 @@ static enum t3_status gpus_of(const struct t3_hal* hal, uint32_t* gpus) {
 }
 
 /* Everybody is ready when the first begins to send. */
-static enum t3_status ring(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status ring(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   static uint32_t gpus; /* is looked at when the run is over */
   T3_TRY(gpus_of(hal, &gpus));
   publish(hal, "sent", sent, (struct t3_contents){.kind = T3_CONTENTS_FUNCTION, .function = pattern},
@@ -129,8 +129,8 @@ static enum t3_status ring(const struct t3_hal* hal, const struct t3_job* job) {
 }
 
 /* Waits for ever for a GPU that has no queue pair. */
-static enum t3_status alone(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status alone(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   if (hal->gpu != 0) return T3_OK;
   T3_TRY(prepare(hal, 2, 0));
   T3_TRY(post(hal, 1));
@@ -138,8 +138,8 @@ static enum t3_status alone(const struct t3_hal* hal, const struct t3_job* job) 
 }
 
 /* Tells a GPU of another node something. */
-static enum t3_status signal(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status signal(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   const uint64_t signals = t3_block_base(1 - hal->gpu, T3_BLOCK_SIGNALS);
   return hal->write64(hal->platform, signals + 0x1000, 1);
 }

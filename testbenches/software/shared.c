@@ -127,8 +127,8 @@ static enum t3_status run(struct shared* s) {
   return t3_wait_kernels(&s->gpu);
 }
 
-enum t3_status shared_units(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+enum t3_status shared_units(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   struct shared s = {0};
   uint32_t queue = 0;
   T3_TRY(ask(&s, hal));

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "config/printable.h"
+#include "io/printable.h"
 #include "software/outside_run.h"
 
 namespace t3vp::test::test_left_behind {

@@ -119,7 +119,7 @@ void launch(t3_context& gpu) {
   t3_run_kernel(&gpu, "throwing", bytes, sizeof bytes, {});
 }
 
-t3_status program(const t3_hal* hal, const t3_job*) {
+t3_status program(const t3_hal* hal, const t3_run*) {
   throw_in("program");
   last.is_used = true;
   static t3_context gpu;

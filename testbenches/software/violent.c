@@ -99,8 +99,8 @@ static void* exit_by_thread(void* nothing) {
   return nothing;
 }
 
-static enum t3_status idle(const struct t3_hal* hal, const struct t3_job* job) {
-  (void)job;
+static enum t3_status idle(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
   act("program");
   if (is("program: use up the processor's time")) {
     const struct rlimit second = {1, 100};

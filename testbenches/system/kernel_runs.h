@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "config/input_error.h"
+#include "io/input_error.h"
 #include "system/platform_run.h"
 
 namespace t3vp::test {
@@ -42,6 +42,20 @@ inline std::uint64_t carried(const Run& run) {
   std::uint64_t sum = 0;
   for (const auto& link : run.report()["links"]) sum += link["payload_bytes"].get<std::uint64_t>();
   return sum;
+}
+
+/// GPU `to` ends when `payload` bytes have come from GPU 0 over a slow link: not before, and no later than a run
+/// without the slow link and all that the link has carried one after the other.
+inline void check_end_behind_slow_link(const Run& slow, const Run& equal, std::uint32_t to, double payload,
+                                       double bandwidth_GBps) {
+  for (const auto& link : slow.report()["links"]) {
+    if (link["from"] != 0 || link["to"] != to) continue;
+    const double end = slow.report()["ends"]["gpu_ns"][to];
+    CHECK(end > payload / bandwidth_GBps);
+    CHECK(end <= link["wire_bytes"].get<double>() / bandwidth_GBps + equal.time("total"));
+    return;
+  }
+  FAIL("no link from GPU 0 to " << to);
 }
 
 /// Why the settings are refused.

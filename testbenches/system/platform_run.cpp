@@ -5,8 +5,8 @@
 
 #include <stdexcept>
 
-#include "config/fingerprint.h"
-#include "report/output_file.h"
+#include "io/fingerprint.h"
+#include "io/output_file.h"
 #include "report/report.h"
 #include "run/simulation.h"
 

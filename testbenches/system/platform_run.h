@@ -9,7 +9,7 @@
 
 #include "command_line/program.h"
 #include "config/configuration.h"
-#include "t3/job.h"
+#include "t3/programs.h"
 
 namespace t3vp::test {
 

@@ -106,7 +106,7 @@ TEST_CASE("tiles that are sent on too early, and so twice, are noticed") {
 namespace {
 
 /// Reads where no register is, three times and once more for each GPU before.
-t3_status read_nothing(const t3_hal* hal, const t3_job*) {
+t3_status read_nothing(const t3_hal* hal, const t3_run*) {
   std::uint32_t value = 0;
   for (std::uint32_t i = 0; i < 3 + hal->gpu; ++i)
     hal->read32(hal->platform, t3_block_base(hal->gpu, T3_BLOCK_COUNT), &value);

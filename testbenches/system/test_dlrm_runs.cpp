@@ -4,9 +4,9 @@
 
 #include <fstream>
 
-#include "mlp.h"
 #include "system/kernel_runs.h"
-#include "workload/embedding.h"
+#include "workloads/embedding/embedding_oracle.h"
+#include "workloads/embedding/mlp.h"
 
 namespace t3vp::test::test_dlrm_runs {
 
@@ -238,10 +238,10 @@ TEST_CASE("a training pass that cannot be is refused in a line") {
              Catch::Contains("mlp") && Catch::Contains("only beside embedding"));
   CHECK_THAT(refusal_of(pass("bulk", 4, embedding, layers) + apart(1)),
              Catch::Contains("/links/topology") && Catch::Contains("links between all GPUs"));
-  CHECK_THAT(refusal("fused", {"system.compute.gather_workgroups_per_cu=1"}),
+  CHECK_THAT(refusal("fused", {"system.kernels.embedding.workgroups_per_cu=1"}),
              Catch::Contains("/method") && Catch::Contains("a persistent workgroup takes"));
-  CHECK_THAT(refusal("bulk", {"system.compute.register_KiB=48", "system.compute.ring_workgroups_per_cu=2"}),
-             Catch::Contains("/compute/ring_workgroups_per_cu") && Catch::Contains("at most 1"));
+  CHECK_THAT(refusal("bulk", {"system.compute.register_KiB=48", "system.kernels.ring.workgroups_per_cu=2"}),
+             Catch::Contains("/kernels/ring/workgroups_per_cu") && Catch::Contains("at most 1"));
 }
 
 }  // namespace t3vp::test::test_dlrm_runs

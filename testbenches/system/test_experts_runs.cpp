@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "system/kernel_runs.h"
-#include "workload/experts.h"
-#include "workload/operands.h"
+#include "workloads/experts/experts_oracle.h"
+#include "workloads/shared/gemm_operands.h"
 
 namespace t3vp::test::test_experts_runs {
 
@@ -78,6 +78,7 @@ TEST_CASE("a fused product of experts stores each result once where bulk writes 
   CHECK(bulk.report()["time_ns"]["all_to_all"].is_number());
   CHECK_FALSE(fused.report()["time_ns"].contains("all_to_all"));
   CHECK(fused.time("total") < bulk.time("total"));
+  CHECK(fused.time("total") >= bulk.time("total") - bulk.time("gemm"));  // no more is hidden than the products
   CHECK(fused.dram_bytes("gemm_write") <= 512 * 512 * 2 * 1.01);
 }
 
@@ -93,7 +94,9 @@ TEST_CASE("fewer workgroups of experts send while they compute") {
     shape["occupancy"] = occupancy;
     return right_run("fused", 4, shape, {joined, "data=functional"});
   };
-  CHECK(run(0).time("total") < run(1).time("total"));
+  const double few = run(0).time("total"), many = run(1).time("total"), way = 256.0 / 4 * 256 * 2 / 4;
+  CHECK(few < many);
+  CHECK(few >= many - way);
 }
 
 // GPU 0 sends each other one a third of its tokens.
@@ -103,7 +106,8 @@ TEST_CASE("a GPU has its tokens when the slowest link has brought them") {
   for (const char* method : methods) {
     const Run run = right_run(method, 3, shape_of(384, 64, 32),
                               {joined, "data=functional", "system.links.overrides=" + json::array({slow}).dump()});
-    CHECK(run.report()["ends"]["gpu_ns"][to].get<double>() > 128 * 64 * 2 / 0.1);
+    check_end_behind_slow_link(run, right_run(method, 3, shape_of(384, 64, 32), {joined, "data=functional"}), to,
+                               128 * 64 * 2, 0.1);
   }
 }
 

@@ -3,14 +3,14 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "config/input_error.h"
+#include "io/input_error.h"
 #include "hardware/topologies.h"
 #include "run/simulation.h"
 #include "system/reference_sum.h"
 #include "t3/t3.h"
 #include "t3_hal.h"
-#include "workload/collective.h"
-#include "workload/link_bound.h"
+#include "workloads/collective/collective_oracle.h"
+#include "workloads/shared/link_bound.h"
 
 namespace t3vp::test::test_fused_kinds {
 
@@ -245,7 +245,7 @@ constexpr std::uint32_t meetings = 5;
 std::uint32_t entered[meetings];
 
 /// T3_MISMATCH when a barrier is left before all have entered it.
-t3_status meet(const t3_hal* hal, const t3_job*) {
+t3_status meet(const t3_hal* hal, const t3_run*) {
   t3_context context;
   T3_TRY(t3_init(&context, hal));
   for (std::uint32_t i = 0; i < meetings; ++i) {
@@ -280,20 +280,22 @@ TEST_CASE("no GPU leaves a barrier before all have entered it on any topology") 
 namespace {
 
 /// As a direct reduce-scatter maps it, but GPU 3's GEMM is never started.
-t3_status without_one_gemm(const t3_hal* hal, const t3_job* job) {
+t3_status without_one_gemm(const t3_hal* hal, const t3_run* run) {
+  t3_gemm_workload w{};
+  T3_TRY(t3_gemm_workload_of(run, &w));
   return hal->gpu == 3 ? [&] {
     t3_context context;
-    t3_output out{{0, 0, job->m, job->n, job->element, T3_UNCACHED}, job->tiling};
-    t3_matrix a{0, 0, job->m, job->k, job->element, T3_CACHED}, b{0, 0, job->k, job->n, job->element, T3_CACHED};
+    t3_output out{{0, 0, w.m, w.n, w.element, T3_UNCACHED}, {w.tile_rows, w.tile_columns, w.wavefronts}};
+    t3_matrix a{0, 0, w.m, w.k, w.element, T3_CACHED}, b{0, 0, w.k, w.n, w.element, T3_CACHED};
     T3_TRY(t3_init(&context, hal));
     for (t3_matrix* matrix : {&a, &b, &out.matrix}) T3_TRY(t3_matrix_malloc(&context, matrix));
     for (std::uint32_t step = 0; step + 1 < t3_gpus(&context); ++step)
       T3_TRY(t3_remote_map(&context, &out, t3_ring_chunk(&context, &out, step),
                            t3_peer_address(&out.matrix, (4 + step) % t3_gpus(&context)), T3_UPDATE));
-    T3_TRY(t3_dma_map(&context, &out, t3_chunk_of(&out, 3, t3_gpus(&context)), 0, T3_NOTIFY, job->dma));
+    T3_TRY(t3_dma_map(&context, &out, t3_chunk_of(&out, 3, t3_gpus(&context)), 0, T3_NOTIFY, t3_dma_options{w.updates, w.block_tiles, T3_UPDATE}));
     T3_TRY(t3_barrier(&context));
     return t3_wait_dma(&context);
-  }() : t3_fused(hal, job);
+  }() : t3_run_fused(hal, run);
 }
 
 }  // namespace

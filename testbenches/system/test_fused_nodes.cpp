@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "config/input_error.h"
+#include "io/input_error.h"
 #include "system/platform_run.h"
 #include "system/reference_sum.h"
 
@@ -138,7 +138,10 @@ TEST_CASE("fused saves what the hosts take and what the GEMM hides, against the 
   const Run fast = run(fused(), none), hosts = run({"method=sequential"}, none),
             slow_hosts = run({"method=sequential"}, slow);
   CHECK(fast.time("total") == run(fused(), slow).time("total"));  // no host has a part in it
-  CHECK(fast.time("total") < hosts.time("total"));
+  // Half of a GPU's sums cross the wire of 4 GB/s. The GEMM is hidden, and what is posted while it is computed.
+  CHECK(fast.time("total") < hosts.time("total") - hosts.time("gemm"));
+  CHECK(fast.time("total") >= 512 * 512 * 2 / 2 / 4.0);
+  CHECK(fast.time("total") <= hosts.time("gemm") + 512 * 512 * 2 / 2 / 4.0);
   // A kernel's end, and two posts and one for each rectangle of a chunk of 16 tiles, two rows of them.
   CHECK(slow_hosts.time("total") - hosts.time("total") >= 5000 + 2 * 1000);
   CHECK(slow_hosts.time("total") - hosts.time("total") <= 5000 + 5 * 1000);

@@ -132,6 +132,10 @@ TEST_CASE("fused attention saves the scores' traffic and time") {
   CHECK(attention(fused, "read_bytes") <= 10 * qkv);
   CHECK(attention(fused, "read_bytes") >= qkv - (256 << 10));
   CHECK(attention(fused, "time_ns") < 0.5 * attention(unfused, "time_ns"));
+  // Two products of 512 x 512 x 32 for each of 4 heads of 8 inputs.
+  const double products = 8 * 4 * 2 * 2.0 * 512 * 512 * 32 / (4 * 1024 * 0.75);
+  CHECK(attention(fused, "time_ns") >= products);
+  CHECK(attention(unfused, "time_ns") >= products + 7 * scores / (4 * 32));  // read four times, written three times
 }
 
 TEST_CASE("a part of a layer takes as long alone as in the whole") {

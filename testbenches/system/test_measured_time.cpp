@@ -9,7 +9,7 @@
 #include "run/native_hal.h"
 #include "run/node_parameters.h"
 #include "system/platform_run.h"
-#include "t3/job.h"
+#include "t3/programs.h"
 
 namespace t3vp::test::test_measured_time {
 
@@ -41,15 +41,20 @@ void send_packet(processor::CommandProcessor& processor, std::uint32_t gpus) {
 
 processor::CommandProcessor::Program fused(const RunConfiguration& configuration) {
   const compute::ComputeParameters& compute = configuration.system.compute;
-  t3_job job{};
-  job.m = configuration.workload.gemm.m;
-  job.n = configuration.workload.gemm.n;
-  job.k = configuration.workload.gemm.k;
-  job.element = T3_FP16;
-  job.tiling = {compute.tile_rows, compute.tile_columns, compute.wavefronts};
-  job.dma = {2, 1, T3_UPDATE};
-  job.zero_output = true;
-  return native_program(t3_fused, job);
+  t3_gemm_workload w{};
+  w.m = configuration.workload.gemm.m;
+  w.n = configuration.workload.gemm.n;
+  w.k = configuration.workload.gemm.k;
+  w.element = T3_FP16;
+  w.tile_rows = compute.tile_rows;
+  w.tile_columns = compute.tile_columns;
+  w.wavefronts = compute.wavefronts;
+  w.updates = 2;
+  w.block_tiles = 1;
+  w.zero_output = true;
+  ProgramRun run;
+  run.workload = packed(w);
+  return native_program(t3_run_fused, run);
 }
 
 /// Runs the hardware of small-4 and takes it for one with `setting`, which is slower.

@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "system/platform_run.h"
-#include "workload/exact_operands.h"
-#include "workload/operands.h"
+#include "workloads/shared/exact_operands.h"
+#include "workloads/shared/gemm_operands.h"
 
 namespace t3vp::test::test_operands {
 

@@ -5,15 +5,15 @@
 #include <cstring>
 #include <random>
 
-#include "check/layer_reference.h"
+#include "workloads/layer/layer_reference.h"
 #include "compute/matrix_unit.h"
-#include "hardware/node.h"
+#include "node/node.h"
 #include "kernels/kernels.h"
 #include "kernels/rows/arithmetic.h"
 #include "protocol/element.h"
 #include "run/node_parameters.h"
 #include "system/platform_run.h"
-#include "workload/operation_reference.h"
+#include "workloads/layer/operation_reference.h"
 
 namespace t3vp::test::test_operation_bounds {
 

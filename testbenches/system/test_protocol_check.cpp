@@ -1,7 +1,7 @@
 // `check`: checkers between all sockets of a run.
 #include <catch2/catch.hpp>
 
-#include "hardware/node.h"
+#include "node/node.h"
 #include "protocol/address_map.h"
 #include "system/platform_run.h"
 

@@ -1,7 +1,7 @@
 // What is refused before it runs is what the run's own memory and tables would refuse: that much and no more.
 #include <catch2/catch.hpp>
 
-#include "config/input_error.h"
+#include "io/input_error.h"
 #include "system/platform_run.h"
 
 namespace t3vp::test::test_refused_runs {

@@ -20,7 +20,7 @@
 #include "guard/stack_guard.h"
 #include "kernels/kernels.h"
 #include "processor/command_processor.h"
-#include "report/output_file.h"
+#include "io/output_file.h"
 #include "run/simulation.h"
 #include "system/platform_run.h"
 #include "t3/kernel_handle.h"
@@ -161,7 +161,7 @@ namespace {
 /// What ends a process, done by the firmware of GPU 1 while that of GPU 0 waits.
 void (*end_of_process)() = nullptr;
 
-t3_status end_on_gpu_1(const t3_hal* hal, const t3_job*) {
+t3_status end_on_gpu_1(const t3_hal* hal, const t3_run*) {
   hal->wait_ns(hal->platform, hal->gpu == 1 ? 100 : 1000);
   if (hal->gpu == 1) end_of_process();
   return T3_OK;
@@ -215,9 +215,9 @@ Ended end_with_hals(void (*misuse)()) {
   end_of_process = misuse;
   return in_a_process([] {
     RunOptions options;
-    options.program = [](const t3_hal* hal, const t3_job* job) {
+    options.program = [](const t3_hal* hal, const t3_run* run) {
       hals[hal->gpu] = hal;
-      return end_on_gpu_1(hal, job);
+      return end_on_gpu_1(hal, run);
     };
     simulate(configuration_of({on_small_system(), "gpus=2", "method=t3", "data=timing-only"}), options);
   });
@@ -362,9 +362,9 @@ TEST_CASE("a kernel that calls a HAL ends the run with one line") {
     gemm.run = [](t3_wave*) { of_gpu_0->time_ns(of_gpu_0->platform); };
     RunOptions options;
     options.kernels = kernels;
-    options.program = [](const t3_hal* hal, const t3_job* job) {
+    options.program = [](const t3_hal* hal, const t3_run* run) {
       if (hal->gpu == 0) of_gpu_0 = hal;
-      return t3_fused(hal, job);
+      return t3_run_fused(hal, run);
     };
     simulate(configuration_of({on_small_system(), "gpus=2", "method=t3", "data=timing-only"}), options);
   });

@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "report/report_figures.h"
 #include "system/kernel_runs.h"
 
 namespace t3vp::test::test_statistics {
@@ -295,7 +296,7 @@ TEST_CASE("queueing is a mean over stores, of however many packets they are") {
 // the stall's; each block is 4 packets.
 TEST_CASE("stores wait for the credits of a buffer that takes one") {
   const Run run = Run::of_platform(on_small(
-      {"method=sequential", "gpus=2", "system.compute.ring_workgroups=1", "system.links.bandwidth_GBps=0.1",
+      {"method=sequential", "gpus=2", "system.kernels.ring.workgroups=1", "system.links.bandwidth_GBps=0.1",
        "system.links.receive_buffer_KiB=2", "system.links.link_latency_ns=5000", "system.links.max_payload_bytes=512",
        R"(workload={"collective": {"op": "broadcast", "algorithm": "ring", "bytes": 8192}})"}));
   const json& link = json(run.report()["links"][0]);
@@ -319,6 +320,17 @@ TEST_CASE("the bound of links is the longest time of wire bytes at the link's ow
   }
   CHECK(run.report()["bounds"]["link_ns"] == longest);
   CHECK(longest > 1.1 * 245'760);
+}
+
+// A link with more payload and fewer bytes on the wire is not the busiest.
+TEST_CASE("the busiest link of a row is that with most bytes on the wire") {
+  const auto link = [](int to, int payload, int wire) {
+    return json{{"from", 0}, {"to", to}, {"payload_bytes", payload}, {"wire_bytes", wire}};
+  };
+  const json report{{"statistics", json::array()}, {"links", {link(1, 40, 50), link(2, 10, 100), link(3, 45, 60)}}};
+  const Figures row = row_figures(report);
+  CHECK(row.at("links.busiest.wire_bytes") == 100);
+  CHECK(row.at("links.busiest.payload_bytes") == 10);
 }
 
 // InfiniBand: LRH 8, BTH 12, ICRC 4 and VCRC 2 bytes of every packet, RETH 16 of a write's first, immediate 4 of its

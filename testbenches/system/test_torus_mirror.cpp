@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "config/input_error.h"
+#include "io/input_error.h"
 #include "system/platform_run.h"
 
 namespace t3vp::test::test_torus_mirror {

@@ -1,7 +1,7 @@
 // A Tracker that is too small: it spills, or refuses when it is strict (T3 4.2.1 sizes it to hold what is under way).
 #include <catch2/catch.hpp>
 
-#include "config/input_error.h"
+#include "io/input_error.h"
 #include "system/reference_sum.h"
 
 namespace t3vp::test::test_tracker_capacity {

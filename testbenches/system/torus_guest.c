@@ -1,7 +1,8 @@
 #include "torus_guest.h"
 
-#include "operands.h"
-#include "torus_rings.h"
+#include "workloads/collective/collective_layout.h"
+#include "workloads/collective/torus_rings.h"
+#include "workloads/shared/program_steps.h"
 
 enum { BUCKETS = 4, LARGEST = 4096 };
 
@@ -29,14 +30,16 @@ static enum t3_status check_counters(const struct t3_context* gpu, const struct 
   return T3_OK;
 }
 
-enum t3_status guest_sums_in_buckets(const struct t3_hal* hal, const struct t3_job* job) {
+enum t3_status guest_sums_in_buckets(const struct t3_hal* hal, const struct t3_run* run) {
   struct t3_context gpu = {0};
   struct t3_torus_rings rings = {0};
-  struct t3_collective largest = job->collective;
+  struct t3_collective_workload workload;
+  T3_TRY(t3_collective_workload_of(run, &workload));
+  struct t3_collective largest = t3_collective_of_workload(&workload);
   largest.elements = LARGEST;
-  const uint64_t elements = job->collective.elements;
+  const uint64_t elements = workload.elements;
   uint64_t out = 0;
-  T3_TRY(t3_set_up(&gpu, hal, job));
+  T3_TRY(t3_set_up(&gpu, hal, run));
   for (uint32_t d = 0; d < T3_TORUS_DIMENSIONS_MAX; ++d) rings.dimensions[d] = largest.dimensions[d];
   rings.first_counter = t3_first_counter(&gpu, t3_torus_dimensions(rings.dimensions));
   T3_TRY(t3_malloc(&gpu, elements * 4, &out));

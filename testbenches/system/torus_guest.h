@@ -2,7 +2,7 @@
 #ifndef T3VP_TESTBENCHES_TORUS_GUEST_H
 #define T3VP_TESTBENCHES_TORUS_GUEST_H
 
-#include "t3/job.h"
+#include "t3/programs.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -27,6 +27,7 @@
 #include "t3/element.h"
 #include "t3/enumeration.h"
 #include "t3/kernel.h"
+#include "t3/kernel_parameters.h"
 #include "t3/old_names.h"
 
 #ifdef __cplusplus
@@ -52,16 +53,10 @@ struct t3_device {
   uint32_t tile_rows, tile_columns;     /* of the largest GEMM tile of which workgroups_per_cu fit */
   uint32_t workgroups_per_cu;           /* of GEMM and attention */
   uint32_t slab_depth, prefetch_slabs;  /* of the K dimension at a time; slabs loaded ahead */
-  uint32_t ring_workgroups_per_cu;      /* of kernels that move chunks around a ring */
-  uint32_t ring_block_bytes;            /* what a wave of theirs moves at a time */
-  uint32_t ring_blocks_in_flight;       /* waves of one of their workgroups */
-  uint32_t ring_start_operations;       /* vector work of one of their workgroups before its first step */
-  uint32_t ring_step_operations;        /* and after each wait for another GPU */
-  uint32_t row_workgroups_per_cu;       /* of kernels on rows */
-  uint32_t row_block_bytes;             /* of an operand that one of their workgroups has under way */
-  uint32_t gather_workgroups_per_cu;    /* of kernels that gather rows of a table */
-  uint32_t gather_rows_in_flight;       /* that their program loads ahead */
   uint32_t register_bytes, local_bytes; /* of a compute unit, which its workgroups share */
+  double clock_GHz;                     /* of the compute units */
+  double vector_elements_per_cycle;     /* vector operations of a compute unit */
+  struct t3_kernel_parameters kernels;  /* tuning of the kernels: the system file's section `kernels` */
 };
 
 /* A matrix in registers. Its elements have one type in memory and may have another here, fp32 on one of both sides. */

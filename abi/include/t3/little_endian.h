@@ -28,4 +28,17 @@ static inline void t3_put_float(unsigned char* bytes, float value) {
   t3_put_number(bytes, 4, bits);
 }
 
+static inline double t3_double_at(const unsigned char* bytes) {
+  const uint64_t bits = t3_number_at(bytes, 8);
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static inline void t3_put_double(unsigned char* bytes, double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  t3_put_number(bytes, 8, bits);
+}
+
 #endif

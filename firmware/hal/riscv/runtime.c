@@ -22,7 +22,7 @@ void t3_start_c(void) {
   struct t3_host_call call = {.data = T3_EXPORTS_VERSION, .value = T3_EXPORTS_LAYOUT};
   t3_host_ring(&call, T3_HOST_CALL_CALL_START);
   t3_riscv_start.program = (const char*)(uintptr_t)call.text;
-  t3_riscv_start.job = (const struct t3_job*)(uintptr_t)call.data;
+  t3_riscv_start.run = (const struct t3_run*)(uintptr_t)call.data;
   t3_riscv_start.memory_end = call.result;
   __libc_init_array();
   exit(main());

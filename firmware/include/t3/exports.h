@@ -9,7 +9,7 @@
 #include "t3/api_version.h"
 #include "t3/check.h"
 #include "t3/device.h"
-#include "t3/job.h"
+#include "t3/run.h"
 #include "t3_hal.h"
 
 #ifdef __cplusplus
@@ -21,7 +21,7 @@ extern "C" {
 #define T3_EXPORTS_VERSION T3_API_VERSION
 #define T3_EXPORTS_LAYOUT                                                                           \
   ((sizeof(struct t3_hal) +                                                                         \
-    31 * (sizeof(struct t3_job) +                                                                   \
+    31 * (sizeof(struct t3_run) +                                                                   \
           31 * (sizeof(struct t3_kernel) +                                                          \
                 31 * (sizeof(struct t3_call) +                                                      \
                       31 * (sizeof(struct t3_plan) +                                                \

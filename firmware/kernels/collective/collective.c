@@ -21,7 +21,7 @@ struct blocks {
 
 static struct blocks blocks_of(const struct t3_wave* wave, const struct t3_transfer* transfer, uint32_t element) {
   struct blocks blocks = {.lead = transfer->source % SECTOR_BYTES,
-                          .each = wave->device->ring_block_bytes / SECTOR_BYTES * SECTOR_BYTES};
+                          .each = wave->device->kernels.ring.block_bytes / SECTOR_BYTES * SECTOR_BYTES};
   if (transfer->elements == 0) return blocks;
   blocks.bytes = blocks.lead + transfer->elements * element;
   blocks.count = (blocks.bytes + blocks.each - 1) / blocks.each;
@@ -151,9 +151,12 @@ static void tell(struct t3_wave* wave, const struct t3_steps* steps, enum t3_tol
     if (is_told(steps, whom, t3_other_gpu(p, i))) signal(wave, steps, t3_other_gpu(p, i), whom);
 }
 
-static void take_time(struct t3_wave* wave, uint32_t operations) {
-  const struct t3_vector_work work = {.operations = operations};
-  if (operations != 0) t3_work(wave, &work);
+/* In whole vector operations. */
+static void take_time(struct t3_wave* wave, double ns) {
+  const struct t3_device* device = wave->device;
+  const struct t3_vector_work work = {.operations =
+                                          (uint32_t)(ns * device->clock_GHz * device->vector_elements_per_cycle)};
+  if (work.operations != 0) t3_work(wave, &work);
 }
 
 static void await(struct t3_wave* wave, const struct t3_steps* steps, const struct t3_step* step) {
@@ -163,12 +166,12 @@ static void await(struct t3_wave* wave, const struct t3_steps* steps, const stru
   t3_wait_counter(wave,
                   (struct t3_counter){.address = counter(wave, steps, p->gpu, T3_SIGNALS_VALUE_OFFSET, between),
                                       .threshold = (between ? p->between_epoch : p->signal_epoch) + step->awaited});
-  take_time(wave, wave->device->ring_step_operations);
+  take_time(wave, wave->device->kernels.ring.step_ns);
 }
 
 /* A block for each workgroup. */
 static uint64_t worth_handing_on(const struct t3_device* device, uint32_t workgroups) {
-  return (uint64_t)device->ring_block_bytes * workgroups;
+  return (uint64_t)device->kernels.ring.block_bytes * workgroups;
 }
 
 static void run(struct t3_wave* wave) {
@@ -176,7 +179,7 @@ static void run(struct t3_wave* wave) {
   const struct t3_steps steps = t3_steps_of(p, wave->workgroup, worth_handing_on(wave->device, wave->workgroups));
   struct share* share = wave->local;
   const bool leads = wave->wave == 0;
-  if (leads) take_time(wave, wave->device->ring_start_operations);
+  if (leads) take_time(wave, wave->device->kernels.ring.start_ns);
   for (uint32_t step = 0; step < steps.count; ++step) {
     if (leads) {
       share->step = t3_step_of(&steps, step);
@@ -307,18 +310,18 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
   first.gpu = 0;
   const struct buffers own = buffers_of(p), others = buffers_of(&first);
   static const char* const names[] = {"reduce-scatter", "all-gather", "all-to-all", "broadcast", "all-reduce"};
-  struct t3_plan plan = {
-      .name = names[p->op],
-      .workgroups = launch->workgroups,
-      .workgroups_per_cu = device->ring_workgroups_per_cu,
-      .register_bytes = (uint32_t)t3_collective_registers(device->ring_block_bytes, device->ring_blocks_in_flight),
-      .waves = device->ring_blocks_in_flight,
-      .tiles = 1 + T3_COLLECTIVE_ADDENDS,
-      .local_bytes = sizeof(struct share),
-      .together = true,
-      .awaits_arrivals = true,
-      .stores_here = p->op == T3_REDUCE_SCATTER || p->op == T3_ALL_TO_ALL || p->op == T3_ALL_REDUCE ||
-                     p->algorithm == T3_IN_SWITCH};
+  struct t3_plan plan = {.name = names[p->op],
+                         .workgroups = launch->workgroups,
+                         .workgroups_per_cu = device->kernels.ring.workgroups_per_cu,
+                         .register_bytes = (uint32_t)t3_collective_registers(device->kernels.ring.block_bytes,
+                                                                             device->kernels.ring.blocks_in_flight),
+                         .waves = device->kernels.ring.blocks_in_flight,
+                         .tiles = 1 + T3_COLLECTIVE_ADDENDS,
+                         .local_bytes = sizeof(struct share),
+                         .together = true,
+                         .awaits_arrivals = true,
+                         .stores_here = p->op == T3_REDUCE_SCATTER || p->op == T3_ALL_TO_ALL ||
+                                        p->op == T3_ALL_REDUCE || p->algorithm == T3_IN_SWITCH};
   if (own.out.row_bytes != 0) plan.written[plan.written_count++] = t3_range_of(&own.out);
   if (own.staging.row_bytes != 0) plan.written[plan.written_count++] = t3_range_of(&own.staging);
   if (own.in.row_bytes != 0) plan.read[plan.read_count++] = t3_range_of(&own.in);

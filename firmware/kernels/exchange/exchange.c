@@ -9,7 +9,7 @@
 #include "t3/arguments/exchange.h"
 #include "kernels/operands.h"
 #include "t3/address.h"
-#include "t3/embedding.h"
+#include "t3/collective.h"
 #include "t3/places.h"
 #include "t3/registers/signals.h"
 
@@ -23,7 +23,7 @@ struct blocks {
 static uint64_t divided_up(uint64_t length, uint64_t part) { return (length + part - 1) / part; }
 
 static struct blocks blocks_of(const struct t3_device* device, const struct t3_exchange_arguments* p) {
-  const uint64_t each = device->ring_block_bytes, row = t3_row_bytes_of(p->columns, p->element);
+  const uint64_t each = device->kernels.ring.block_bytes, row = t3_row_bytes_of(p->columns, p->element);
   if (row <= each) return (struct blocks){row, row, 1, each / row};
   return (struct blocks){row, each, divided_up(row, each), 1};
 }
@@ -193,9 +193,9 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
   const bool is_here = p->received != 0;
   return (struct t3_plan){.name = is_here ? "shuffle" : "all-to-all",
                           .workgroups = launch->workgroups,
-                          .workgroups_per_cu = device->ring_workgroups_per_cu,
-                          .register_bytes = device->ring_block_bytes * device->ring_blocks_in_flight,
-                          .waves = device->ring_blocks_in_flight,
+                          .workgroups_per_cu = device->kernels.ring.workgroups_per_cu,
+                          .register_bytes = device->kernels.ring.block_bytes * device->kernels.ring.blocks_in_flight,
+                          .waves = device->kernels.ring.blocks_in_flight,
                           .tiles = 1,
                           .local_bytes = sizeof(struct share),
                           .together = !is_here,

@@ -110,7 +110,7 @@ static void open_share(const struct t3_wave* wave, const struct ring* r, uint32_
   const struct t3_grid grid = grid_of(r);
   const uint32_t chunk = chunk_of(r, step), gpus = r->arguments.gpus, workgroups = wave->workgroups;
   const uint32_t begin = t3_chunk_begin(&grid, chunk, gpus), end = t3_chunk_begin(&grid, chunk + 1, gpus);
-  share->blocks = t3_chunk_blocks_of(&grid, begin, end - begin, wave->device->ring_block_bytes);
+  share->blocks = t3_chunk_blocks_of(&grid, begin, end - begin, wave->device->kernels.ring.block_bytes);
   share->next = share->blocks.count * wave->workgroup / workgroups;
   share->end = share->blocks.count * (wave->workgroup + 1) / workgroups;
 }
@@ -255,20 +255,21 @@ static struct t3_plan plan_for(const char* name, const struct t3_device* device,
   struct t3_matrices staging = out, sent = out;
   staging.address = p->staging;
   sent.address = sent_to(r) & T3_LOCAL_MASK;
-  return (struct t3_plan){.name = name,
-                          .workgroups = workgroups,
-                          .workgroups_per_cu = device->ring_workgroups_per_cu,
-                          .register_bytes = 2 * device->ring_block_bytes * device->ring_blocks_in_flight,
-                          .waves = device->ring_blocks_in_flight,
-                          .tiles = 2,
-                          .local_bytes = sizeof(struct share),
-                          .together = true,
-                          .written = {t3_range_of(&out), t3_range_of(&staging)},
-                          .written_count = is_staged(r) ? 2 : 1,
-                          .sent = {t3_range_of(&sent)},
-                          .sent_count = 1,
-                          .awaits_arrivals = true,
-                          .stores_here = is_staged(r)};
+  return (struct t3_plan){
+      .name = name,
+      .workgroups = workgroups,
+      .workgroups_per_cu = device->kernels.ring.workgroups_per_cu,
+      .register_bytes = 2 * device->kernels.ring.block_bytes * device->kernels.ring.blocks_in_flight,
+      .waves = device->kernels.ring.blocks_in_flight,
+      .tiles = 2,
+      .local_bytes = sizeof(struct share),
+      .together = true,
+      .written = {t3_range_of(&out), t3_range_of(&staging)},
+      .written_count = is_staged(r) ? 2 : 1,
+      .sent = {t3_range_of(&sent)},
+      .sent_count = 1,
+      .awaits_arrivals = true,
+      .stores_here = is_staged(r)};
 }
 
 static struct t3_plan plan_reduce_scatter(const struct t3_device* device, const struct t3_launch* launch) {

@@ -23,7 +23,7 @@ struct rows {
 
 static uint32_t rows_of_block(const struct t3_device* device, const struct t3_rows_arguments* p) {
   const uint64_t row_bytes = t3_row_bytes_of(p->n, p->element);
-  return row_bytes > device->row_block_bytes ? 1 : (uint32_t)(device->row_block_bytes / row_bytes);
+  return row_bytes > device->kernels.rows.block_bytes ? 1 : (uint32_t)(device->kernels.rows.block_bytes / row_bytes);
 }
 
 static struct rows rows_of(const struct t3_wave* wave) {
@@ -31,7 +31,8 @@ static struct rows rows_of(const struct t3_wave* wave) {
   const uint32_t height = rows_of_block(wave->device, p);
   struct rows r = {.arguments = p, .traits = t3_row_traits_of(p->operation), .row = wave->workgroup * height};
   r.rows = t3_smaller(height, p->m - r.row);
-  r.piece_columns = t3_smaller(p->n, wave->device->row_block_bytes / t3_element_bytes((enum t3_element)p->element));
+  r.piece_columns =
+      t3_smaller(p->n, wave->device->kernels.rows.block_bytes / t3_element_bytes((enum t3_element)p->element));
   r.pieces = t3_divide_up(p->n, r.piece_columns);
   const uint64_t addresses[] = {p->a, p->b, p->c, p->out};
   const uint32_t strides[] = {p->lda, p->ldb, p->ldc, p->ldo};
@@ -157,8 +158,8 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
   const struct t3_row_traits* traits = t3_row_traits_of(p->operation);
   struct t3_plan plan = {.name = traits->name,
                          .workgroups = t3_divide_up(p->m, rows_of_block(device, p)),
-                         .workgroups_per_cu = device->row_workgroups_per_cu,
-                         .register_bytes = T3_ROWS_OPERANDS * device->row_block_bytes,
+                         .workgroups_per_cu = device->kernels.rows.workgroups_per_cu,
+                         .register_bytes = T3_ROWS_OPERANDS * device->kernels.rows.block_bytes,
                          .waves = 1,
                          .tiles = T3_ROWS_OPERANDS,
                          .written_count = 1,

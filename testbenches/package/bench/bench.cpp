@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <type_traits>
 
-#include "hardware/node.h"
-#include "hardware/topology.h"
+#include "node/node.h"
+#include "system/topology.h"
 #include "kernels/kernels.h"
 #include "riscv/core.h"
 

@@ -1,0 +1,169 @@
+// The kernel that a queue runs: what its workgroups ask of the cluster, and what comes back.
+#include <fmt/format.h>
+
+#include "compute/compute_cluster.h"
+#include "compute/kernel_queue.h"
+#include "protocol/address_map.h"
+#include "protocol/response_status.h"
+#include "protocol/ring_signal.h"
+
+namespace t3vp::compute {
+
+const ComputeParameters& KernelQueue::parameters() const { return cluster_.parameters_; }
+bool KernelQueue::functional() const { return cluster_.functional_; }
+std::uint16_t KernelQueue::gpu() const { return cluster_.gpu_; }
+std::uint64_t KernelQueue::reset_count() const { return cluster_.resets_; }
+TransactionPool& KernelQueue::pool() { return cluster_.pool_; }
+void KernelQueue::code_runs(const KernelCode* code) {
+  if (code != nullptr) ++cluster_.stretches_;
+  if (cluster_.code_told_) cluster_.code_told_(code);
+}
+void KernelQueue::wrongly_rounded(const std::string& what) {
+  if (cluster_.wrongly_rounded_.empty()) cluster_.wrongly_rounded_ = what;
+}
+
+void KernelQueue::issue(Slot slot, Transaction& transaction, Picoseconds delay) {
+  ++in_flight_;
+  transaction.generation = generation_;
+  transaction.extension().producer.gpu = gpu();
+  transaction.extension().queue = number_;
+  // The slot travels in the upper half of the token, the run's number of the access stays in the lower.
+  transaction.extension().token |= std::uint64_t{slot} << 32;
+  cluster_.memory.send(transaction, delay);
+}
+
+void KernelQueue::schedule(Picoseconds time, Slot slot, std::uint32_t tag) {
+  cluster_.events_.push(time, {Step::elapsed, number_, slot, tag, nullptr, generation_});
+}
+
+void KernelQueue::schedule_poll(Picoseconds time, Slot slot, std::uint32_t tag) {
+  ++cluster_.polls_in_vain_;
+  cluster_.polls_.push(time, {Step::poll, number_, slot, tag, nullptr, generation_});
+}
+
+Picoseconds KernelQueue::occupy(Slot slot, Picoseconds duration) {
+  cluster_.busy_time_ += duration;
+  return cluster_.units_.occupy(slots_.cu_of(slot), duration);
+}
+
+void KernelQueue::step(const Event& event) {
+  switch (event.step) {
+    case Step::arrived:
+      arrived(event);
+      break;
+    case Step::delivered:
+      delivered(event);
+      break;
+    case Step::taken:
+      if (!stopping_) answered(*event.transaction);
+      break;
+    case Step::elapsed:
+      if (!stopping_) kernel_->elapsed(event.slot, event.tag);
+      break;
+    case Step::poll:
+      if (!stopping_) kernel_->poll_again(event.slot, event.tag);
+      break;
+    case Step::launch:
+      if (stopping_) break;
+      launched_ = true;
+      cluster_.tell_stage();
+      cluster_.fill();
+      break;
+  }
+}
+
+void KernelQueue::arrived(const Event& event) {
+  const DataExtension& extension = event.transaction->extension();
+  if (event.slot == dispatcher || extension.operation != Operation::load) return delivered(event);
+  Event passed = event;
+  passed.step = Step::delivered;
+  cluster_.events_.push(cluster_.units_.pass_port(slots_.cu_of(event.slot), extension.shape.bytes()), passed);
+}
+
+void KernelQueue::delivered(const Event& event) {
+  Transaction& transaction = *event.transaction;
+  --in_flight_;
+  if (stopping_) {
+    transaction.release();
+    if (in_flight_ == 0) end_aborted();
+    return;
+  }
+  note_failure(transaction);
+  if (event.slot == dispatcher)
+    fetched(transaction);
+  else if (!transaction.extension().taken || is_for_all_memories(transaction))
+    answered(transaction);
+  else if (--unacknowledged_ == 0 && all_finished())
+    complete(failure_);
+  transaction.release();
+}
+
+bool KernelQueue::is_for_all_memories(const Transaction& transaction) {
+  const std::uint64_t address = transaction.get_address();
+  return address_map::gpu_of(address) == address_map::all_gpus && address_map::is_hbm(address);
+}
+
+void KernelQueue::answered(Transaction& transaction) {
+  const std::uint64_t token = transaction.extension().token;
+  transaction.extension().token = token & 0xFFFFFFFF;
+  kernel_->answered(transaction);
+  transaction.extension().token = token;
+}
+
+/// By the GPU that it addresses: what this GPU's links refuse, which know no such GPU, is in the log.
+bool KernelQueue::is_refused_read(const tlm::tlm_generic_payload& transaction) const {
+  const DataExtension& extension = *transaction.get_extension<DataExtension>();
+  const bool is_by_links = extension.refusal == static_cast<std::uint32_t>(Status::no_peer);
+  return is_read(extension.operation) && extension.operation != Operation::wait && extension.refusal != 0 &&
+         !is_by_links && address_map::gpu_of(transaction.get_address()) != gpu();
+}
+
+/// What a GPU refuses is in its own error log; of what a peer refuses, the kernel's first is in this GPU's too.
+void KernelQueue::note_failure(Transaction& transaction) {
+  const Status status = status_of_data_access(transaction);
+  const DataExtension& extension = transaction.extension();
+  if (extension.operation == Operation::wait && extension.ring != nullptr && extension.ring->is_out_of_step)
+    withdraw(true);
+  if (failure_ != Status::ok || status == Status::ok) return;
+  failure_ = status;
+  if (extension.operation == Operation::wait && extension.ring != nullptr && !extension.ring->why.empty())
+    registers().report(status, transaction.get_address(), extension.ring->why);
+  if (extension.taken || is_refused_read(transaction))
+    registers().report(status, transaction.get_address(), text_of_refusal(transaction));
+}
+
+std::uint32_t KernelQueue::priority() const {
+  return static_cast<std::uint32_t>(registers().priority[number_].value());
+}
+
+bool KernelQueue::has_work() const {
+  return launched_ && !stopping_ && failure_ == Status::ok && slots_.started() < kernel_->workgroups();
+}
+
+void KernelQueue::start(std::uint32_t cu) {
+  const std::uint32_t workgroup = slots_.started();
+  kernel_->start(slots_.take(cu), workgroup);
+}
+
+void KernelQueue::finished(Slot slot) {
+  const std::uint32_t cu = slots_.cu_of(slot);
+  ++cluster_.finished_total_;
+  slots_.give_back(slot);
+  cluster_.tell_stage();
+  cluster_.fill(cu);
+  if (all_finished() && unacknowledged_ == 0) complete(failure_);
+}
+
+/// After an error no further workgroups start.
+bool KernelQueue::all_finished() const {
+  return slots_.finished() == (failure_ == Status::ok ? kernel_->workgroups() : slots_.started());
+}
+
+Trace* KernelQueue::trace(Slot slot, std::uint32_t workgroup, Trace::Track& track) {
+  if (const std::uint32_t rows = kernel_->plan().timeline_rows; rows != 0)
+    return workgroup < rows ? cluster_.trace_workgroup(number_, workgroup, rows, track) : nullptr;
+  if (slot % kernel_->workgroups_per_cu() != 0) return nullptr;
+  return cluster_.trace(number_, slots_.cu_of(slot), track);
+}
+
+}  // namespace t3vp::compute

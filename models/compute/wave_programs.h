@@ -1,0 +1,43 @@
+// Runs the programs of waves: switches to a wave's fiber until its program calls the device, and calls the functions
+// that a program hands over as work. One of them runs at a time, on all GPUs, so that what it does wrong is known here.
+#pragma once
+
+#include "compute/kernel_wave.h"
+
+namespace t3vp::compute {
+
+class WavePrograms {
+ public:
+  /// What a wave's struct t3_wave has for its calls.
+  static void call(t3_wave* wave, const t3_call* call);
+
+  /// The next resume() begins the wave's program.
+  static void start(Wave& wave);
+  /// Until the program calls the device: the call, which is null at its end.
+  static const t3_call* resume(KernelHost& host, Wave& wave);
+  /// Calls the work's own function. False when it has not returned: it has gone on where another program has been
+  /// called, which has been told and has ended.
+  static bool compute(KernelHost& host, Wave& wave, const t3_vector_work& work, float* const* operands);
+
+  // What the latest of these has done.
+  /// It has made a call that is not its own.
+  static bool has_strayed() { return strayed; }
+  /// It has gone on where another program has been called.
+  static bool has_jumped() { return jumped; }
+  /// It has come back with another floating-point environment, which is gone.
+  static bool has_left_floats() { return left_floats; }
+
+ private:
+  static void enter(void* wave);
+  static bool is_elsewhere();
+  [[noreturn]] static void come_back();
+
+  static inline Wave* stepped = nullptr;    ///< whose program runs
+  static inline Wave* computing = nullptr;  ///< it is what this wave's work computes
+  static inline bool strayed = false;
+  static inline bool jumped = false;
+  static inline bool left_floats = false;
+  static inline void* way_back[5] = {};  ///< from what a wave's work computes
+};
+
+}  // namespace t3vp::compute

@@ -1,0 +1,49 @@
+// What waves compute: how long the compute unit's lanes take for it, and its result in the tiles.
+#pragma once
+
+#include <string>
+
+#include "compute/kernel_given.h"
+#include "compute/lent_tiles.h"
+#include "compute/local_memory.h"
+#include "compute/tile_file.h"
+
+namespace t3vp::compute {
+
+class WaveWork {
+ public:
+  /// What a work's own function may reach and must not change.
+  struct Reach {
+    LentTiles& lent_tiles;
+    const LocalMemory& local;
+    std::uint32_t local_bytes;
+    const KernelGiven& given;
+  };
+
+  WaveWork(KernelHost& host, TileFile& tiles, const Reach& reach) : host_(host), tiles_(tiles), reach_(reach) {}
+
+  /// The work takes the lanes as soon as they are free, and the cluster says when it has ended. Empty, or a text when
+  /// it would never end.
+  std::string occupy(Wave& wave, const t3_call& work);
+  /// What the work that has taken its time has computed. Empty, or what its function has done that it must not.
+  std::string finish(Wave& wave, const t3_call& work);
+
+ private:
+  double cycles_of(const t3_call& work) const;
+  std::string compute(Wave& wave, const t3_vector_work& work);
+  std::string validate_computed(const Wave& wave, const t3_vector_work& work, bool returned) const;
+  void add(const Wave& wave, const t3_tile& sum, const t3_tile& addend);
+  TileContents& contents(const Wave& wave, const t3_tile& tile) { return tiles_.contents(wave.place, tile); }
+
+  KernelHost& host_;
+  TileFile& tiles_;
+  Reach reach_;
+  Multiplier multiplier_;
+};
+
+// What a kernel is told that has done what it must not.
+inline constexpr const char* stray_call = "it calls the device for another wave, from its work, or for nothing";
+inline constexpr const char* changed_given =
+    "it has changed its arguments or the struct t3_device, which all of its workgroups read: the same expected";
+
+}  // namespace t3vp::compute

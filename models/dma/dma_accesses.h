@@ -1,0 +1,58 @@
+// The engine's accesses of memory, peers and the NIC: made here with the token of what they are for. What was made
+// before a reset is stale: its response finds nobody who asked.
+#pragma once
+
+#include <cstdint>
+
+#include "protocol/transaction_pool.h"
+#include "registers/dma.h"
+
+namespace t3vp::dma {
+
+class DmaAccesses {
+ public:
+  static constexpr std::uint32_t fill = 0xFFFFFFFF;  ///< the serial number of a fill's stores
+
+  /// `for_whom`: the serial number of a command, of_queue() or `fill`.
+  Transaction& make(Operation operation, std::uint64_t address, const Shape& shape, std::uint32_t for_whom) {
+    Transaction& transaction = pool_.make(operation, address, shape);
+    transaction.extension().stream = Stream::communication;
+    transaction.extension().cached = false;
+    transaction.extension().token = std::uint64_t{generation_} << 32 | for_whom;
+    return transaction;
+  }
+
+  void begin_epoch() { ++generation_; }
+  bool is_stale(const tlm::tlm_generic_payload& transaction) const {
+    return token_of(transaction) >> 32 != generation_;
+  }
+
+  static std::uint32_t for_whom(const tlm::tlm_generic_payload& transaction) {
+    return static_cast<std::uint32_t>(token_of(transaction));
+  }
+  /// What an access is for that is a queue's of the NIC.
+  static std::uint32_t of_queue(std::size_t queue) { return first_queue + static_cast<std::uint32_t>(queue); }
+  static bool is_of_queue(const tlm::tlm_generic_payload& transaction) {
+    return for_whom(transaction) - first_queue < registers::Dma::queue_entries_count;
+  }
+  static std::size_t queue_of(const tlm::tlm_generic_payload& transaction) {
+    return for_whom(transaction) - first_queue;
+  }
+
+ private:
+  static constexpr std::uint32_t first_queue = 0xFFFFFF00;
+  static std::uint64_t token_of(const tlm::tlm_generic_payload& transaction) {
+    return transaction.get_extension<DataExtension>()->token;
+  }
+
+  TransactionPool pool_;
+  std::uint32_t generation_ = 0;  ///< resets so far
+};
+
+/// Whether so many bytes may be in flight besides. What is larger than the whole buffer may go when the buffer is
+/// empty.
+inline bool fits(std::uint64_t buffer, std::uint64_t in_flight, std::uint64_t bytes) {
+  return in_flight == 0 || in_flight + bytes <= buffer;
+}
+
+}  // namespace t3vp::dma

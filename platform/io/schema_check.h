@@ -1,0 +1,16 @@
+// Checks a document against a JSON Schema of configs/schema/, which are built into the program.
+#pragma once
+
+#include <string>
+
+#include "io/json_document.h"
+
+namespace t3vp {
+
+/// Throws InputError about the first thing in `document` that the schema ("run", "system", "memory", "models") refuses.
+void check_schema(const Document& document, const std::string& schema);
+
+/// What a schema admits at one place, in words: "an integer from 1 to 8", "one of all, mirror".
+std::string admitted(const nlohmann::json& subschema);
+
+}  // namespace t3vp

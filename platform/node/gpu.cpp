@@ -1,0 +1,196 @@
+#include "node/gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <stdexcept>
+
+#include "registers/catalogue.h"
+
+namespace t3vp {
+namespace {
+
+compute::ComputeParameters compute_of(const GpuParameters& parameters) {
+  compute::ComputeParameters compute = parameters.compute;
+  compute.memory_bytes = parameters.memory.capacity_bytes;
+  compute.kernels = parameters.kernels;
+  return compute;
+}
+
+std::unique_ptr<processor::Processor> place_processor(std::uint16_t gpu,
+                                                      const processor::ProcessorParameters& parameters, Trace* trace) {
+  if (parameters.on_core) return std::make_unique<processor::FirmwareCore>("processor", gpu, parameters, trace);
+  return std::make_unique<processor::CommandProcessor>("processor", gpu, parameters, trace);
+}
+
+template <typename Kind>
+Kind& processor_as(processor::Processor& processor, const char* kind) {
+  if (auto* const found = dynamic_cast<Kind*>(&processor)) return *found;
+  throw std::logic_error(fmt::format("{} is no {}", processor.name(), kind));
+}
+
+/// All objects of a kind below a module, in the order of construction, those within others behind them.
+template <typename Kind>
+std::vector<Kind*> within(const sc_core::sc_object& module) {
+  std::vector<Kind*> found;
+  for (sc_core::sc_object* child : module.get_child_objects()) {
+    if (auto* one = dynamic_cast<Kind*>(child)) found.push_back(one);
+    for (Kind* one : within<Kind>(*child)) found.push_back(one);
+  }
+  return found;
+}
+
+}  // namespace
+
+Gpu::Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, const Placement& placement,
+         const SimulationOptions& options, const t3_kernel* const* kernels, Trace* trace)
+    : sc_module(name),
+      placed_processor_(place_processor(placement.gpu, parameters.processor, trace)),
+      processor(*placed_processor_),
+      bus("bus", placement.gpu, parameters.processor.register_access),
+      system("system", placement.gpu, placement.gpus, parameters.memory.capacity_bytes),
+      interrupts("interrupts"),
+      error_log("error_log", parameters.processor.error_log_entries),
+      compute("compute", compute_of(parameters), kernels, options.functional, placement.gpu, trace),
+      output_map("output_map", parameters.output_map, placement.gpu),
+      cache("cache", parameters.cache, parameters.memory.path_latency, placement.gpu),
+      memory("memory", parameters.memory, parameters.tracker, options.functional, placement.gpu, trace),
+      dma("dma", parameters.dma, options.functional, placement.gpu, trace),
+      signals("signals", placement.gpu),
+      fabric("fabric", placement.gpu, parameters.links.header_bytes, placement.neighbours, placement.route,
+             placement.receivers),
+      probes_(options.check_protocol),
+      lines_("lines", address_map::line_count) {
+  bind_data_path();
+  bind_control_path();
+  place_nic(parameters, options.functional, placement.gpu, trace);
+  plug_in_blocks(placement.gpu);
+  bind_interrupts();
+  bind_lines();
+}
+
+processor::CommandProcessor& Gpu::native() {
+  return processor_as<processor::CommandProcessor>(processor, "native command processor");
+}
+
+processor::FirmwareCore& Gpu::core() { return processor_as<processor::FirmwareCore>(processor, "RISC-V core"); }
+
+/// It is called `nic` in either case, whose interrupt line has a source then.
+void Gpu::place_nic(const GpuParameters& parameters, bool functional, std::uint16_t gpu, Trace* trace) {
+  if (parameters.nic) {
+    nic = std::make_unique<nic::Nic>("nic", *parameters.nic, functional, gpu, trace);
+    probes_.join(output_map.nic, nic->doorbells);
+    probes_.join(dma.nic, nic->engine);
+    probes_.join(nic->io.memory, cache.nic);
+    return;
+  }
+  absent_nic_ = std::make_unique<nic::AbsentNic>("nic", gpu);
+  probes_.join(bus.block(address_map::Block::nic), absent_nic_->registers);
+  probes_.join(output_map.nic, absent_nic_->doorbells);
+  probes_.join(dma.nic, absent_nic_->engine);
+  probes_.join(absent_nic_->memory, cache.nic);
+  absent_nic_->errors.bind(error_log.reports);
+}
+
+nic::PacketReceiver& Gpu::packets() {
+  if (nic) return *nic;
+  return *absent_nic_;
+}
+
+void Gpu::bind_data_path() {
+  probes_.join(compute.memory, output_map.compute);
+  probes_.join(output_map.cache, cache.compute);
+  probes_.join(output_map.remote, fabric.compute);
+  probes_.join(output_map.signals, signals.compute);
+  probes_.join(cache.memory, *memory.ports[memory::MemoryController::from_cache]);
+  probes_.join(cache.bypass, *memory.ports[memory::MemoryController::from_bypass]);
+  probes_.join(cache.peer_memory, *memory.ports[memory::MemoryController::from_peers]);
+  probes_.join(cache.nic_memory, *memory.ports[memory::MemoryController::from_nic]);
+  probes_.join(fabric.memory, cache.peers);
+  probes_.join(fabric.signals, signals.peers);
+  probes_.join(dma.memory, *memory.ports[memory::MemoryController::from_dma]);
+  probes_.join(dma.remote, fabric.dma);
+  probes_.join(memory.tracker.trigger, dma.trigger);
+  probes_.join(memory.tracker.spill, *memory.ports[memory::MemoryController::from_tracker]);
+}
+
+void Gpu::bind_control_path() {
+  probes_.join(processor.socket, bus.processor);
+  probes_.join(bus.memory, memory.plain);
+  probes_.join(bus.remote, fabric.control);
+  bus.errors.bind(error_log.reports);
+  system.reset_pulse.bind(reset_);
+}
+
+/// Whatever has registers, figures or a diagnosis is found below this module: a block is plugged in by being a member.
+void Gpu::plug_in_blocks(std::uint16_t gpu) {
+  for (RegisterBlock* block : within<RegisterBlock>(*this)) plug_in(*block, gpu);
+  for (const Component* component : within<const Component>(*this)) components_.push_back(component);
+}
+
+/// The block's window is that of its description in models/gpu.json.
+void Gpu::plug_in(RegisterBlock& block, std::uint16_t gpu) {
+  const auto* const entry =
+      std::find_if(std::begin(registers::catalogue), std::end(registers::catalogue),
+                   [&](const registers::CatalogueEntry& e) { return &e.description == &block.description(); });
+  if (entry == std::end(registers::catalogue))
+    throw std::logic_error(fmt::format("{}: its registers are not those of a block in models/gpu.json", block.name()));
+  probes_.join(bus.block(entry->block), block.socket);
+  block.locate(address_map::on_gpu(gpu, address_map::block_base(entry->block)));
+  block.reset_line.bind(reset_);
+  if (&block != &error_log) block.errors.bind(error_log.reports);  // the log has bound its own
+}
+
+/// models/gpu.json names the port that drives each line.
+void Gpu::bind_interrupts() {
+  using Output = sc_core::sc_port_b<sc_core::sc_signal_inout_if<bool>>;
+  for (const address_map::LineSource& source : address_map::line_sources) {
+    const std::string port = fmt::format("{}.{}", name(), source.port);
+    auto* const output = dynamic_cast<Output*>(sc_core::sc_find_object(port.c_str()));
+    if (output == nullptr) throw std::logic_error(port + ": models/gpu.json names it, but it is no output of a block");
+    output->bind(lines_[address_map::index_of(source.line)]);
+  }
+  for (std::size_t line = 0; line < lines_.size(); ++line) interrupts.lines[line].bind(lines_[line]);
+  interrupts.interrupt.bind(interrupt_);
+  processor.interrupt.bind(interrupt_);
+}
+
+void Gpu::bind_lines() {
+  compute.kernel_active.bind(kernel_active_);
+  compute.first_stage.bind(first_stage_);
+  compute.withdraw.bind(withdraw_);
+  signals.withdraw.bind(withdraw_);
+  memory.kernel_active.bind(kernel_active_);
+  memory.first_stage.bind(first_stage_);
+  for (auto& running_output : running_outputs_) {
+    compute.running_output.bind(running_output);
+    output_map.running_output.bind(running_output);
+    memory.tracker.running_output.bind(running_output);
+  }
+  compute.map_holders.bind(output_map);
+  compute.map_holders.bind(memory.tracker);
+  compute.users.bind(dma);
+  compute.arrivals.bind(signals);
+  dma.users.bind(memory.tracker);
+  dma.users.bind(compute);
+  dma.users.bind(signals);
+  memory.users.bind(compute);
+  memory.users.bind(signals);
+}
+
+void Gpu::observe_registers(RegisterObserver* observer) {
+  for (RegisterBlock* block : within<RegisterBlock>(*this)) block->observe(observer);
+  bus.observe(observer);
+  processor.observe(observer);
+}
+
+void Gpu::visit_statistics(const StatisticVisitor& visit) const {
+  for (const Component* component : components_)
+    component->visit_statistics(
+        [&](const std::string& name, const std::string& unit, const std::string& text, double value) {
+          visit(fmt::format("{}.{}", component->group(), name), unit, text, value);
+        });
+}
+
+}  // namespace t3vp

@@ -1,0 +1,89 @@
+// One GPU: the blocks and how their sockets are joined (docs/architecture.md shows it as a picture).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cache/last_level_cache.h"
+#include "compute/compute_cluster.h"
+#include "dma/dma_engine.h"
+#include "interconnect/fabric_port.h"
+#include "interconnect/signals.h"
+#include "memory/memory_controller.h"
+#include "nic/absent_nic.h"
+#include "nic/rdma_nic.h"
+#include "output_map/output_map.h"
+#include "processor/command_processor.h"
+#include "processor/control_bus.h"
+#include "processor/error_log.h"
+#include "processor/firmware_core.h"
+#include "processor/interrupt_controller.h"
+#include "processor/system.h"
+#include "protocol/component.h"
+#include "protocol/socket_probes.h"
+#include "system/gpu_parameters.h"
+
+namespace t3vp {
+
+class Gpu : public sc_core::sc_module {
+  const std::unique_ptr<processor::Processor> placed_processor_;
+
+ public:
+  /// `kernels` are what packets may ask for, up to a null pointer; they outlive the GPU.
+  Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, const Placement& placement,
+      const SimulationOptions& options, const t3_kernel* const* kernels, Trace* trace);
+
+  /// What its firmware runs on: one of the two below.
+  processor::Processor& processor;
+  /// Throws std::logic_error when it is the other.
+  processor::CommandProcessor& native();
+  processor::FirmwareCore& core();
+
+  // The blocks. Each brings its registers, interrupt lines, figures and diagnosis along: see plug_in_blocks().
+  processor::ControlBus bus;
+  processor::System system;
+  processor::InterruptController interrupts;
+  processor::ErrorLog error_log;
+  compute::ComputeCluster compute;
+  output_map::OutputMap output_map;
+  cache::LastLevelCache cache;
+  memory::MemoryController memory;
+  dma::DmaEngine dma;
+  interconnect::Signals signals;
+  interconnect::FabricPort fabric;
+  std::unique_ptr<nic::Nic> nic;  ///< null where the parameters have none; whoever made the GPU binds its port `wire`
+
+  /// The NIC, or what is in its place.
+  nic::PacketReceiver& packets();
+
+  /// Every block that has figures or a diagnosis, in the order of construction, blocks within others behind them.
+  const std::vector<const Component*>& components() const { return components_; }
+  /// Who is told of every access to the GPU's registers; null: nobody. The observer outlives the GPU.
+  void observe_registers(RegisterObserver* observer);
+  /// Every block's figures, their names prefixed with the block's.
+  void visit_statistics(const StatisticVisitor& visit) const;
+  /// What the checkers between its sockets have found.
+  const Violations& violations() const { return probes_.violations(); }
+
+ private:
+  void place_nic(const GpuParameters& parameters, bool functional, std::uint16_t gpu, Trace* trace);
+  void bind_data_path();
+  void bind_control_path();
+  void plug_in_blocks(std::uint16_t gpu);
+  void plug_in(RegisterBlock& block, std::uint16_t gpu);
+  void bind_interrupts();
+  void bind_lines();
+
+  SocketProbes probes_;
+  std::unique_ptr<nic::AbsentNic> absent_nic_;
+  std::vector<const Component*> components_;
+  sc_core::sc_vector<sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS>> lines_;
+  sc_core::sc_vector<sc_core::sc_signal<OutputRange, sc_core::SC_UNCHECKED_WRITERS>> running_outputs_{
+      "running_outputs", registers::KernelQueue::base_count};
+  sc_core::sc_signal<std::uint32_t, sc_core::SC_UNCHECKED_WRITERS> withdraw_{"withdraw"};
+  sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS> kernel_active_{"kernel_active"}, first_stage_{"first_stage"},
+      interrupt_{"interrupt"}, reset_{"reset"};
+};
+
+}  // namespace t3vp

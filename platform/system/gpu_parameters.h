@@ -1,0 +1,86 @@
+// Everything that a GPU and a node are made from: the parameters of their blocks, without a workload and without
+// SystemC.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "cache/cache_parameters.h"
+#include "compute/cluster_parameters.h"
+#include "dma/dma_parameters.h"
+#include "interconnect/link_parameters.h"
+#include "interconnect/route.h"
+#include "memory/controller_parameters.h"
+#include "nic/network_parameters.h"
+#include "output_map/output_map_parameters.h"
+#include "processor/control_parameters.h"
+#include "protocol/tile_grid.h"
+
+namespace t3vp {
+
+struct GpuParameters {
+  compute::ComputeParameters compute;
+  t3_kernel_parameters kernels = t3_default_kernel_parameters();  ///< tuning of the kernel libraries
+  output_map::OutputMapParameters output_map;
+  cache::CacheParameters cache;
+  memory::MemoryParameters memory;
+  memory::TrackerParameters tracker;
+  dma::DmaParameters dma;
+  processor::ProcessorParameters processor;
+  interconnect::LinkParameters links;
+  std::optional<nic::NicParameters> nic;  ///< nothing: it has none
+};
+
+/// How much of it all is simulated. Times do not depend on it.
+struct SimulationOptions {
+  bool functional = true;       ///< tensors carry data
+  bool check_protocol = false;  ///< protocol checkers between all sockets
+};
+
+/// A GPU's place among its neighbours: what its ports lead to.
+struct Placement {
+  std::uint16_t gpu = 0;                  ///< number of the GPU
+  std::uint32_t gpus = 1;                 ///< GPUs of the node
+  std::vector<std::uint32_t> neighbours;  ///< behind each outgoing port: a GPU, or from `gpus` on a switch
+  interconnect::Route route;              ///< by GPU, the outgoing port that leads there
+  std::uint32_t receivers = 0;            ///< links that lead to this GPU
+};
+
+struct SwitchPlacement {
+  std::vector<std::uint32_t> neighbours;  ///< the GPU behind each outgoing port
+  interconnect::Route route;
+  std::uint32_t receivers = 0;
+  Picoseconds latency = 0;
+  bool reduces = false;  ///< adds what its GPUs have, and stores to all of them
+};
+
+/// One direction of a link.
+struct LinkPlacement {
+  interconnect::LinkEnd from, to;
+  interconnect::LinkParameters parameters;
+  std::uint32_t receiver = 0;  ///< number of the input at its end
+};
+
+/// What joins GPUs (topology.h makes it).
+struct Fabric {
+  std::vector<Placement> gpus;  ///< of every simulated GPU, in the order of their numbers
+  std::vector<SwitchPlacement> switches;
+  std::vector<LinkPlacement> links;  ///< one for each port, GPU after GPU, then switch after switch
+};
+
+/// What one GPU stands for.
+struct Mirrored {
+  TileGrid chunks;                   ///< of a ring: what it sends comes back to it, as the next chunk's of this output
+  std::vector<std::uint32_t> torus;  ///< its dimensions; empty: it is a ring
+};
+
+struct NodeParameters {
+  Fabric fabric;
+  std::vector<GpuParameters> gpus;   ///< as many as the fabric has
+  nic::WireParameters wire;          ///< between the NICs of all GPUs that have one
+  std::optional<Mirrored> mirrored;  ///< one GPU stands for all
+  SimulationOptions options;
+};
+
+}  // namespace t3vp

@@ -1,0 +1,184 @@
+#include "workloads/collective/collective_workload.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "workloads/collective/collective_oracle.h"
+#include "workloads/registry.h"
+#include "workloads/shared/link_bound.h"
+#include "workloads/shared/room_checks.h"
+
+namespace t3vp {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t most_elements = 1 << 30;
+constexpr const char* algorithm_place = "/workload/collective/algorithm";
+
+}  // namespace
+
+CollectiveWorkload::CollectiveWorkload(const Document& run) : Workload("collective") {
+  const json& given = run.content.at("workload").at("collective");
+  t3_collective_workload read{};
+  CollectiveWorkloadSettings settings;
+  read_collective_workload(given, read, settings);
+  const std::uint32_t size = t3_element_bytes(read.element);
+  if (settings.bytes % size != 0)
+    run.reject("/workload/collective/bytes", fmt::format("a multiple of {}, the bytes of an element of {}", size,
+                                                         name_of(static_cast<ElementType>(read.element))));
+  collective_.op = read.op;
+  collective_.algorithm = read.algorithm;
+  collective_.element = read.element;
+  collective_.elements = settings.bytes / size;
+  if (collective_.elements > most_elements)
+    run.reject("/workload/collective/bytes", fmt::format("at most {} elements", most_elements));
+  name(run, shape_text());
+}
+
+std::string CollectiveWorkload::shape_text() const {
+  return fmt::format("{} {} of {} B {}", name_of(collective_.algorithm), name_of(collective_.op), bytes_of(collective_),
+                     name_of(element()));
+}
+
+t3_collective_workload CollectiveWorkload::arguments() const {
+  const t3_collective& c = collective_;
+  return {c.op,
+          c.algorithm,
+          c.element,
+          c.elements,
+          c.gpus_per_node,
+          c.gpus_per_row,
+          {c.dimensions[0], c.dimensions[1], c.dimensions[2]}};
+}
+
+json CollectiveWorkload::resolved() const {
+  return {{"label", label()}, {"collective", json_of(arguments(), {bytes_of(collective_)})}};
+}
+
+std::shared_ptr<Workload> CollectiveWorkload::unnamed() const {
+  auto other = std::make_shared<CollectiveWorkload>(*this);
+  other->name(shape_text());
+  return other;
+}
+
+std::uint32_t CollectiveWorkload::gpus(const Document& run, bool) const {
+  return required_gpus(run, "the GPUs of the collective");
+}
+
+Operands CollectiveWorkload::operands(const Document& run) const {
+  require_exact_operands(run, "a collective alone has integers");
+  return Operands::exact;
+}
+
+void CollectiveWorkload::complete(const Document&, const Document&, const RunSettings& settings) {
+  const Topology& topology = settings.system.topology;
+  if (collective_.algorithm == T3_HIERARCHICAL) collective_.gpus_per_node = topology.gpus_per_node;
+  if (collective_.algorithm == T3_TORUS_RINGS)
+    std::copy(topology.dimensions.begin(), topology.dimensions.end(), collective_.dimensions);
+  if (collective_.algorithm == T3_DIRECT && topology.channels_by_distance)
+    collective_.gpus_per_row = topology.dimensions[0];
+}
+
+void CollectiveWorkload::check_links(const Document& system, const RunSettings& settings, bool join_all) const {
+  if (!join_all) reject_separate_gpus(system, settings, "collective");
+}
+
+LargestStore CollectiveWorkload::largest_store(const RunSettings& settings) const {
+  return {settings.system.kernels.ring.block_bytes, "a block of kernels.ring.block_bytes"};
+}
+
+/// In a ring through a torus GPUs are not alike: some routes go round a corner.
+void CollectiveWorkload::check_mirrored(const Document& run, const RunSettings& settings) const {
+  check_mirrored_torus(run, settings, collective_.elements, "elements");
+  if (collective_.op == T3_BROADCAST) run.reject("/simulate", "all: of a broadcast one GPU is not like the others");
+  if (collective_.algorithm != T3_DIRECT && collective_.algorithm != T3_TORUS_RINGS)
+    run.reject("/simulate", fmt::format("all with algorithm {}: in a mirrored torus all GPUs do the same, as direct "
+                                        "and torus-rings",
+                                        name_of(collective_.algorithm)));
+}
+
+void CollectiveWorkload::check_torus_rings(const Document& run, const RunSettings& settings) const {
+  const t3_collective_op op = collective_.op;
+  if (settings.system.topology.dimensions.empty())
+    run.reject(algorithm_place, "another one: torus-rings needs links of kind torus");
+  if (op == T3_ALL_TO_ALL || op == T3_BROADCAST)
+    run.reject(
+        algorithm_place,
+        fmt::format("another one: torus-rings is for reduce-scatter, all-gather and all-reduce, not {}", name_of(op)));
+}
+
+void CollectiveWorkload::check_algorithm(const Document& run, const RunSettings& settings) const {
+  const Topology& topology = settings.system.topology;
+  if (collective_.algorithm == T3_HIERARCHICAL && topology.kind != Topology::Kind::nodes)
+    run.reject(algorithm_place, "another one: hierarchical needs links of kind nodes");
+  if (collective_.algorithm == T3_IN_SWITCH && !(topology.kind == Topology::Kind::switched && topology.reduces))
+    run.reject(algorithm_place, "another one: in-switch needs a switch with reduction true");
+  if (collective_.algorithm == T3_IN_SWITCH && collective_.op == T3_ALL_TO_ALL)
+    run.reject(algorithm_place, "another one: of an all-to-all a switch has nothing to add or copy");
+  if (collective_.algorithm == T3_TORUS_RINGS) check_torus_rings(run, settings);
+}
+
+void CollectiveWorkload::check(const Document& run, const Document& system, const RunSettings& settings) const {
+  check_collective_registers(system, settings);
+  if (settings.method != "sequential") run.reject("/method", "sequential, or nothing, for a collective alone");
+  if (settings.mirror) check_mirrored(run, settings);
+  check_algorithm(run, settings);
+  const std::uint64_t received = t3_received_elements(&collective_, 0, settings.gpus);
+  constexpr std::uint64_t most_received = most_elements;
+  if (collective_.op == T3_ALL_TO_ALL && (collective_.elements < settings.gpus || received > most_received))
+    run.reject("/workload/collective/bytes", fmt::format("elements from {}, one for each GPU, to {}", settings.gpus,
+                                                         most_received / settings.gpus * settings.gpus));
+  require_room(run, settings, buffers(settings, 0), "buffers");
+}
+
+PackedWorkload CollectiveWorkload::packed_for(const RunSettings&) const { return packed(arguments()); }
+
+/// An all-to-all receives in a buffer of its own; all others in the one that they send from.
+std::vector<Buffer> CollectiveWorkload::buffers(const RunSettings& settings, std::uint32_t gpu) const {
+  const CollectiveOracle oracle(collective_, settings.gpus, settings.seed);
+  const ElementType type = element();
+  const std::uint32_t size = t3_element_bytes(collective_.element);
+  const Buffer::Row sent = [oracle, gpu](std::uint32_t) { return widened(oracle.sent(gpu)); };
+  Buffer out{"out", t3_received_elements(&collective_, 0, settings.gpus) * size, 1,
+             static_cast<std::uint32_t>(t3_received_elements(&collective_, gpu, settings.gpus)), type};
+  out.expected = [oracle, gpu, type](std::uint32_t) { return rounded(oracle.received(gpu), type); };
+  std::vector<Buffer> all;
+  if (collective_.op == T3_ALL_TO_ALL) {
+    Buffer in{"in", bytes_of(collective_), 1, static_cast<std::uint32_t>(collective_.elements), type};
+    in.fill = sent;
+    all = {out, in};
+  } else {
+    out.fill = sent;
+    all = {out};
+  }
+  all.push_back({"staging", t3_staging_bytes(&collective_, settings.gpus)});
+  return all;
+}
+
+double CollectiveWorkload::least_link_ns(const RunSettings& settings) const {
+  return t3vp::least_link_ns(collective_, whole_fabric_of(settings));
+}
+
+HostNeed CollectiveWorkload::host_need(const RunSettings& settings) const {
+  HostNeed need;
+  need.checked = static_cast<double>(t3_received_elements(&collective_, 0, settings.gpus));
+  return need;
+}
+
+double CollectiveWorkload::weight(const RunSettings& settings) const {
+  constexpr double accesses_per_byte = 3;  // roughly
+  return accesses_per_byte * settings.gpus * static_cast<double>(bytes_of(collective_));
+}
+
+extern const WorkloadKind collective_kind;
+const WorkloadKind collective_kind{
+    "collective",
+    {{"collective", "a collective alone", "there is no collective alone"}},
+    {"in", "out"},
+    {"collective"},
+    {{"collective", {{"bytes", 1}}}},
+    [](const Document& run) -> std::shared_ptr<Workload> { return std::make_shared<CollectiveWorkload>(run); }};
+
+}  // namespace t3vp

@@ -1,0 +1,44 @@
+// The last product of an expert on each GPU, and the all-to-all of its rows to the tokens' owners.
+#pragma once
+
+#include "workloads/experts/experts_layout.h"
+#include "workloads/experts_arguments.h"
+#include "workloads/shared/gemm_shape.h"
+#include "workloads/workload.h"
+
+namespace t3vp {
+
+class ExpertsWorkload : public Workload {
+ public:
+  explicit ExpertsWorkload(const Document& run);
+
+  nlohmann::json resolved() const override;
+  std::shared_ptr<Workload> unnamed() const override;
+  std::uint32_t gpus(const Document& run, bool may_be_alone) const override;
+  Operands operands(const Document& run) const override;
+  void complete(const Document& run, const Document& system, const RunSettings& settings) override;
+  void check_links(const Document& system, const RunSettings& settings, bool join_all) const override;
+  void check(const Document& run, const Document& system, const RunSettings& settings) const override;
+  ElementType element() const override { return gemm_.element; }
+  ElementType largest_element() const override { return gemm_.element; }
+
+  PackedWorkload packed_for(const RunSettings& settings) const override;
+  std::vector<Buffer> buffers(const RunSettings& settings, std::uint32_t gpu) const override;
+
+  LowerBounds lower_bounds(const RunSettings& settings, std::uint32_t gpu,
+                           const GpuParameters& parameters) const override;
+  double least_link_ns(const RunSettings& settings) const override;
+  bool reports_ends() const override { return true; }
+  HostNeed host_need(const RunSettings& settings) const override;
+  double weight(const RunSettings& settings) const override;
+
+ private:
+  std::string shape_text() const;
+  std::uint32_t persistent_workgroups(const Document& run, const RunSettings& settings) const;
+
+  GemmShape gemm_;  ///< tokens x hidden x inner
+  ExpertsSettings given_;
+  t3_experts experts_{};
+};
+
+}  // namespace t3vp

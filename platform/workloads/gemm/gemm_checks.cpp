@@ -1,0 +1,151 @@
+// What a sub-layer refuses.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "memory/valid_bits.h"
+#include "workloads/gemm/gemm_workload.h"
+#include "workloads/shared/room_checks.h"
+
+namespace t3vp {
+
+/// Over links, or NICs where the method needs no links between nodes.
+void GemmWorkload::check_links(const Document& system, const RunSettings& settings, bool join_all) const {
+  constexpr std::uint32_t most_nodes = 9;  // the DMA engine has a queue for each of eight others
+  const std::string& method = settings.method;
+  const bool sends_by_nic = method == "sequential" || ((method == "t3" || method == "t3-mca") && is_hierarchical());
+  if (by_nic_ && sends_by_nic) {
+    if (!settings.system.nic) system.reject("/nic", "nothing", "NICs, since links do not join all GPUs");
+    if (settings.gpus / gpus_per_node_ > most_nodes)
+      system.reject("/links/topology/gpus_per_node",
+                    fmt::format("at least {}, for {} nodes at most that NICs join",
+                                (settings.gpus + most_nodes - 1) / most_nodes, most_nodes));
+    return;
+  }
+  if (!join_all)
+    reject_separate_gpus(system, settings, "GEMM",
+                         by_nic_ ? ", or, by NICs, method sequential, or t3 and t3-mca with fused "
+                                   "hierarchical-reduce-scatter"
+                                 : "");
+}
+
+/// A mirror's own chunks stand for its neighbours', so that they have to be of one size.
+void GemmWorkload::check_mirror(const Document& run, const RunSettings& settings) const {
+  check_mirrored_data(run, settings);
+  if (settings.system.topology.channels_by_distance)
+    run.reject("/simulate", "all: a mirror of a GEMM's chunks stands for a ring");
+  if (fused_ != T3_FUSED_RING_REDUCE_SCATTER)
+    run.reject("/simulate", fmt::format("all with fused {}: a mirror stands for a ring, whose GPUs send to one alone",
+                                        name_of(fused_)));
+  const std::vector<std::uint64_t> chunks = chunk_elements(grid(settings), settings.gpus);
+  for (const std::uint64_t elements : chunks)
+    if (elements != chunks[0])
+      run.reject("/simulate", fmt::format("all, since the {} GPUs' chunks differ ({} and {} elements)", settings.gpus,
+                                          chunks[0], elements));
+}
+
+/// Entries of the Tracker's fullest set when nothing may spill and every tile that it counts is there at once.
+std::uint64_t GemmWorkload::tracker_ways_needed(const RunSettings& settings) const {
+  const TileGrid grid = this->grid(settings);
+  const std::uint32_t gpus = settings.gpus;
+  const std::uint64_t sets = settings.system.tracker.sets;
+  const auto before = [sets](std::uint64_t wg_id, std::uint64_t set) {
+    return wg_id / sets + (set < wg_id % sets ? 1 : 0);
+  };
+  std::uint64_t most = 0;
+  const std::uint32_t chunks = is_hierarchical() ? gpus_per_node_ : gpus;  // or what a local rank of each node sums
+  for (std::uint32_t gpu = 0; gpu < (settings.mirror ? 1 : chunks); ++gpu) {
+    const bool ring = fused_ == T3_FUSED_RING_REDUCE_SCATTER;
+    const std::uint32_t chunk = ring ? (gpu + 1) % gpus : gpu;  // in a ring the one that leaves by remote_map
+    const std::uint64_t begin = grid.chunk_begin(chunk, chunks), end = grid.chunk_begin(chunk + 1, chunks);
+    for (std::uint64_t set = 0; set < sets; ++set) {
+      const std::uint64_t all = before(grid.workgroups(), set), inside = before(end, set) - before(begin, set);
+      most = std::max(most, ring                            ? all - inside
+                            : fused_ == T3_FUSED_ALL_REDUCE ? all
+                                                            : inside * t3_fused_slabs(fused_, gpus));
+    }
+  }
+  return most * grid.wavefronts;
+}
+
+GemmWorkload::Entries GemmWorkload::entries(std::uint32_t gpus) const {
+  const std::uint32_t nodes = gpus / gpus_per_node_;
+  switch (fused_) {
+    case T3_FUSED_HIERARCHICAL_REDUCE_SCATTER:
+      return {gpus_per_node_ - 1, nodes, nodes};
+    case T3_FUSED_DIRECT_REDUCE_SCATTER:
+      return {gpus - 1, 1, 1};
+    case T3_FUSED_ALL_REDUCE:  // the own chunk goes to all others, whose chunks are announced
+      return {gpus - 1, gpus, 2 * (gpus - 1)};
+    case T3_FUSED_ALL_TO_ALL:
+      return {gpus - 1, gpus, gpus};
+    default:
+      return {1, gpus - 1, gpus - 1};
+  }
+}
+
+/// Every chunk that a GPU maps has an entry in a table of each block that knows it.
+void GemmWorkload::check_tables(const Document& run, const Document& system, const RunSettings& settings) const {
+  const Entries needed = entries(settings.gpus);
+  constexpr std::uint32_t most_updates = 255;  // that the Tracker counts of an element
+  if (t3_fused_updates(fused_, settings.gpus, gpus_per_node_) > most_updates)
+    run.reject(run.content.contains("gpus") ? "/gpus" : "/workload/tp",
+               fmt::format("at most {} with fused {}, the updates that are counted of an element", most_updates,
+                           name_of(fused_)));
+  const auto require = [&](const char* place, std::uint32_t found, std::uint32_t least) {
+    if (found < least)
+      system.reject(place, fmt::format("at least {}, the chunks that {} GPUs map with {}", least, settings.gpus,
+                                       settings.method));
+  };
+  require("/tracker/chunks", settings.system.tracker.chunks, needed.counted);
+  require("/dma/commands", settings.system.dma.commands, needed.sent);
+  require("/output_map/entries", settings.system.output_map.entries, needed.stored);
+  if (!settings.system.tracker.strict) return;
+  const std::uint64_t ways = tracker_ways_needed(settings);
+  if (settings.system.tracker.ways < ways)
+    system.reject("/tracker/ways", fmt::format("at least {}, since nothing may spill with tracker.strict", ways));
+}
+
+/// With valid bits the programs write no zeros, so that there have to be enough.
+void GemmWorkload::check_valid_bits(const Document& run, const RunSettings& settings) const {
+  const std::uint64_t bits = settings.system.memory.valid_bits_bytes,
+                      needed = memory::ValidBits::storage_bytes(grid(settings).bytes());
+  if (is_fused(settings) && bits != 0 && needed > bits)
+    run.reject("/system/memory/valid_bits_KiB", fmt::format("{} bytes of valid bits", bits),
+               fmt::format("0 or at least the {} that the output needs", needed));
+}
+
+void GemmWorkload::check_fused(const Document& run, const RunSettings& settings) const {
+  if (run.content.at("workload").contains("fused") && settings.built_in_program != "fused")
+    run.reject("/workload/fused", "this key only with method t3 or t3-mca");
+  if (is_hierarchical() && settings.system.topology.kind != Topology::Kind::nodes)
+    run.reject("/workload/fused", fmt::format("another one: {} needs links of kind nodes", name_of(fused_)));
+  const bool adds_as_it_comes =
+      fused_ == T3_FUSED_DIRECT_REDUCE_SCATTER || fused_ == T3_FUSED_ALL_REDUCE || is_hierarchical();
+  if (adds_as_it_comes && settings.operands == Operands::random)
+    run.reject("/operands", fmt::format("exact with fused {}: other sums are rounded in the order in which they arrive",
+                                        name_of(fused_)));
+}
+
+void GemmWorkload::check(const Document& run, const Document& system, const RunSettings& settings) const {
+  check_gemm_method(run, settings);
+  const TileGrid grid = this->grid(settings);
+  const std::uint64_t tiles = std::uint64_t{grid.tiles_down()} * grid.tiles_across();
+  const std::uint64_t most =
+      is_fused(settings) ? std::uint64_t{most_mapped_workgroups} * settings.gpus : no_workgroup - 1;
+  if (tiles > most)
+    run.reject("/workload", fmt::format("an output of {} tiles", tiles), fmt::format("at most {} tiles", most));
+  if (tiles < 2 && settings.gpus >= 2)
+    run.reject("/workload", fmt::format("an output of {} tile", tiles),
+               fmt::format("at least {} tiles, so that each of {} GPUs has a chunk", settings.gpus, settings.gpus));
+  if (tiles < settings.gpus)
+    run.reject(run.content.contains("gpus") ? "/gpus" : "/workload/tp",
+               fmt::format("at most {}, the output's tiles, so that every GPU has a chunk", tiles));
+  require_room(run, settings, buffers(settings, 0), "operands, output and what the method keeps beside them");
+  check_fused(run, settings);
+  if (is_fused(settings)) check_tables(run, system, settings);
+  check_valid_bits(run, settings);
+  if (settings.mirror) check_mirror(run, settings);
+}
+
+}  // namespace t3vp

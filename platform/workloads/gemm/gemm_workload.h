@@ -1,0 +1,81 @@
+// One sub-layer: a GEMM on every GPU, of whose outputs a reduce-scatter and an all-gather, or what else fused methods
+// make of them, make one.
+#pragma once
+
+#include <utility>
+
+#include "t3/workloads/gemm.h"
+#include "workloads/gemm/fused_kind.h"
+#include "workloads/shared/gemm_shape.h"
+#include "workloads/workload.h"
+
+namespace t3vp {
+
+class ExpectedOutput;
+
+class GemmWorkload : public Workload {
+ public:
+  explicit GemmWorkload(const Document& run);
+
+  nlohmann::json resolved() const override;
+  std::shared_ptr<Workload> unnamed() const override;
+  std::optional<IsolatedRuns> isolated_runs(const RunSettings& settings) const override;
+  std::uint32_t gpus(const Document& run, bool may_be_alone) const override;
+  void complete(const Document& run, const Document& system, const RunSettings& settings) override;
+  void check_links(const Document& system, const RunSettings& settings, bool join_all) const override;
+  void check(const Document& run, const Document& system, const RunSettings& settings) const override;
+  ElementType element() const override { return gemm_.element; }
+  ElementType largest_element() const override { return gemm_.element; }
+  bool rounds_sums() const override { return true; }
+  std::optional<std::uint32_t> updates(const RunSettings& settings) const override;
+
+  PackedWorkload packed_for(const RunSettings& settings) const override;
+  std::vector<Buffer> buffers(const RunSettings& settings, std::uint32_t gpu) const override;
+
+  LowerBounds lower_bounds(const RunSettings& settings, std::uint32_t gpu,
+                           const GpuParameters& parameters) const override;
+  double least_link_ns(const RunSettings& settings) const override;
+  std::optional<double> expected_workgroups(const RunSettings& settings) const override;
+  TileGrid mirrored_chunks(const RunSettings& settings) const override;
+  HostNeed host_need(const RunSettings& settings) const override;
+  double weight(const RunSettings& settings) const override;
+
+ private:
+  /// Entries of a GPU's tables: chunks that leave by remote_map, that are counted, that are sent or announced.
+  struct Entries {
+    std::uint32_t stored, counted, sent;
+  };
+
+  void read_sublayer(const Document& run);
+  std::string shape_text() const;
+  t3_gemm_workload arguments() const;
+  TileGrid grid(const RunSettings& settings) const;
+  bool is_fused(const RunSettings& settings) const;
+  bool is_hierarchical() const { return fused_ == T3_FUSED_HIERARCHICAL_REDUCE_SCATTER; }
+  /// The output stays scattered over the owners of its chunks, with no all-gather behind.
+  bool is_scattered() const { return by_nic_ || is_hierarchical(); }
+  std::uint32_t chunk_of(std::uint32_t gpu, std::uint32_t gpus) const;
+  std::uint64_t counted_workgroups(const RunSettings& settings) const;
+  void expect(const RunSettings& settings);
+  Buffer output(const RunSettings& settings, std::uint32_t gpu) const;
+
+  void check_mirror(const Document& run, const RunSettings& settings) const;
+  void check_fused(const Document& run, const RunSettings& settings) const;
+  Entries entries(std::uint32_t gpus) const;
+  std::uint64_t tracker_ways_needed(const RunSettings& settings) const;
+  void check_tables(const Document& run, const Document& system, const RunSettings& settings) const;
+  void check_valid_bits(const Document& run, const RunSettings& settings) const;
+
+  std::vector<std::uint64_t> owned_bytes(const RunSettings& settings) const;
+  double least_nic_ns(const RunSettings& settings) const;
+
+  GemmShape gemm_;  ///< of each GPU
+  t3_fused_kind fused_ = T3_FUSED_RING_REDUCE_SCATTER;
+  std::string model_, sublayer_;  ///< empty, and tp and tokens 0, without a model
+  std::uint32_t tp_ = 0, tokens_ = 0;
+  std::uint32_t gpus_per_node_ = 0;           ///< GPUs that links join inside a node, or all
+  bool by_nic_ = false;                       ///< NICs, and no links, join the nodes
+  std::shared_ptr<ExpectedOutput> expected_;  ///< of all GPUs
+};
+
+}  // namespace t3vp

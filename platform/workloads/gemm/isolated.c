@@ -1,0 +1,55 @@
+#include <stddef.h>
+
+#include "workloads/gemm/gemm_tensors.h"
+
+/* Nothing of one phase is left in the cache or under way when the next one is timed. */
+static enum t3_status settle(struct t3_context* gpu) {
+  T3_TRY(t3_flush_cache(gpu));
+  return t3_barrier(gpu);
+}
+
+static enum t3_status gemm(struct t3_context* gpu, const struct t3_gemm_workload* w, const struct t3_operands* t) {
+  t3_begin(gpu, "gemm");
+  T3_TRY(t3_gemm(gpu, &t->out, &t->a, &t->b, t3_gemm_options_of(w)));
+  T3_TRY(t3_wait_kernels(gpu));
+  t3_end(gpu, "gemm");
+  return settle(gpu);
+}
+
+static enum t3_status reduce_scatter(struct t3_context* gpu, const struct t3_operands* t,
+                                     const struct t3_matrix* staging) {
+  struct t3_output out = t->out;
+  if (staging == NULL) out.matrix.memory = T3_UNCACHED; /* the neighbours update memory; the cache is empty */
+  t3_begin(gpu, "reduce_scatter");
+  T3_TRY(t3_ring_reduce_scatter(gpu, &out, staging));
+  T3_TRY(t3_wait_kernels(gpu));
+  t3_end(gpu, "reduce_scatter");
+  return settle(gpu);
+}
+
+static enum t3_status run_phases(struct t3_context* gpu, const struct t3_gemm_workload* w, const struct t3_operands* t,
+                                 const struct t3_matrix* staging) {
+  if (!w->skip_gemm) T3_TRY(gemm(gpu, w, t));
+  if (!w->skip_reduce_scatter) T3_TRY(reduce_scatter(gpu, t, staging));
+  return w->skip_all_gather ? T3_OK : t3_gather_all(gpu, w, &t->out);
+}
+
+enum t3_status t3_run_isolated(const struct t3_hal* hal, const struct t3_run* run) {
+  struct t3_gemm_workload w;
+  T3_TRY(t3_gemm_workload_of(run, &w));
+  struct t3_context context = {0};
+  struct t3_operands t;
+  T3_TRY(t3_set_up(&context, hal, run));
+  t3_begin(&context, "setup");
+  T3_TRY(t3_allocate(&context, &w, T3_CACHED, &t));
+  struct t3_matrix staging = t.out.matrix;
+  if (!w.near_memory) T3_TRY(t3_matrix_malloc(&context, &staging));
+  T3_TRY(t3_barrier(&context));
+  t3_end(&context, "setup");
+
+  t3_begin(&context, "total");
+  T3_TRY(run_phases(&context, &w, &t, w.near_memory ? NULL : &staging));
+  t3_end(&context, "total");
+  T3_TRY(t3_hand_over(&context));
+  return t3_close(&context);
+}

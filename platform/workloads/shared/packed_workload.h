@@ -1,0 +1,14 @@
+// What programs are given of a workload: its name, and its arguments in bytes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace t3vp {
+
+struct PackedWorkload {
+  std::string name;  ///< empty: there is none
+  std::vector<unsigned char> bytes;
+};
+
+}  // namespace t3vp

@@ -1,0 +1,132 @@
+// What a run computes: a workload is a room of this folder and a class behind this interface. Nothing outside of the
+// rooms asks which one it is.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/json_document.h"
+#include "protocol/tile_grid.h"
+#include "workloads/buffer.h"
+#include "workloads/operations.h"
+#include "workloads/run_settings.h"
+#include "workloads/shared/packed_workload.h"
+
+namespace t3vp {
+
+/// Times below which no run comes, in ns: what a GPU has to compute and to read.
+struct LowerBounds {
+  double compute_ns = 0;
+  double compute_quantized_ns = 0;  ///< with whole tiles in whole rounds of workgroups
+  double dram_ns = 0;
+
+  void raise(const LowerBounds& other);
+};
+
+/// The largest store that a program sends over a link.
+struct LargestStore {
+  std::uint64_t bytes;
+  std::string text;  ///< "a row of a table"
+};
+
+/// What a run needs of the simulating machine's memory.
+struct HostNeed {
+  double checked = 0;                      ///< elements that the check holds at a time
+  std::optional<TileShape> tile;           ///< of its GEMM workgroups; nothing: the system's
+  std::optional<double> most_workgroups;   ///< of them; nothing: as many as the compute units hold
+  double gather_wavefronts_per_group = 0;  ///< of workgroups that gather rows of tables
+};
+
+/// Parts of a run that other runs may have simulated already: settings for each.
+struct IsolatedRuns {
+  std::vector<std::string> gemm_of_other_method, gemm, reduce_scatter, all_gather;
+};
+
+/// This class itself is no work: a program of the user's own without a workload.
+class Workload {
+ public:
+  Workload() = default;
+  /// The room's name, of whose description methods and programs are.
+  explicit Workload(const char* room) : room_(room) {}
+  Workload(const Workload&) = default;
+  Workload& operator=(const Workload&) = delete;
+  virtual ~Workload() = default;
+
+  /// False of this class alone.
+  bool is_there() const { return !room_.empty(); }
+  /// For people; the run file's, or made from the shape.
+  const std::string& label() const { return label_; }
+  /// `workload` of a run file that says the same, everything written out.
+  virtual nlohmann::json resolved() const { return nlohmann::json::object(); }
+  /// The same work without the names of label, model and sub-layer: equal work has equal configurations then.
+  virtual std::shared_ptr<Workload> unnamed() const { return std::make_shared<Workload>(*this); }
+
+  std::string usual_method() const;
+  /// The platform's program that runs the method.
+  virtual std::string usual_program(const std::string& method) const;
+  /// The method runs its phases apart, and the longest of some count.
+  virtual bool runs_apart(const std::string& method) const;
+  virtual std::optional<IsolatedRuns> isolated_runs(const RunSettings&) const { return {}; }
+
+  // While a run file is read, in this order. Each throws InputError.
+
+  /// The number of GPUs. `may_be_alone`: the run has nothing to exchange.
+  virtual std::uint32_t gpus(const Document& run, bool may_be_alone) const;
+  virtual Operands operands(const Document& run) const;
+  /// One GPU is all there is, so that it stands for no other.
+  virtual bool is_of_one_gpu() const { return false; }
+  /// Fills in what depends on the system.
+  virtual void complete(const Document&, const Document&, const RunSettings&) {}
+  /// Whether links carry it: those of the whole fabric join all GPUs, or do not.
+  virtual void check_links(const Document&, const RunSettings&, bool) const {}
+  virtual LargestStore largest_store(const RunSettings& settings) const;
+  virtual void check(const Document& run, const Document& system, const RunSettings& settings) const;
+
+  /// Of its tensors; the largest type that there is when nobody knows.
+  virtual ElementType element() const { return ElementType::fp16; }
+  virtual ElementType largest_element() const { return ElementType::fp32; }
+  /// Sums of random operands are rounded, in an order that is known.
+  virtual bool rounds_sums() const { return false; }
+  /// The program tells dma_map how many updates to expect: so many; nothing: it does not.
+  virtual std::optional<std::uint32_t> updates(const RunSettings&) const { return {}; }
+
+  // What the program is told and allocates.
+
+  virtual PackedWorkload packed_for(const RunSettings&) const { return {}; }
+  /// Of a GPU, in the order in which its program allocates them.
+  virtual std::vector<Buffer> buffers(const RunSettings&, std::uint32_t) const { return {}; }
+  /// Of operations one after the other, which are checked one by one; empty: there are none.
+  virtual std::vector<OperationName> operations() const { return {}; }
+  virtual std::unique_ptr<OperationChecker> operation_checker(GpuMemory&, std::uint64_t) const { return nullptr; }
+
+  // What is known of a run before it.
+
+  virtual LowerBounds lower_bounds(const RunSettings&, std::uint32_t, const GpuParameters&) const { return {}; }
+  /// That links or NICs take at least, in ns.
+  virtual double least_link_ns(const RunSettings&) const { return 0; }
+  /// Workgroups of GPU 0 when all is done; nothing: nobody knows.
+  virtual std::optional<double> expected_workgroups(const RunSettings&) const { return {}; }
+  /// GPUs end at different times, which the report has.
+  virtual bool reports_ends() const { return false; }
+  /// The output whose chunks one GPU sends to itself where it stands for a ring.
+  virtual TileGrid mirrored_chunks(const RunSettings&) const { return {}; }
+  virtual HostNeed host_need(const RunSettings&) const { return {}; }
+  /// How long it takes to simulate, in no unit.
+  virtual double weight(const RunSettings& settings) const { return settings.gpus; }
+
+ protected:
+  /// The method is one of those of a GEMM and a collective, and a program of the platform's runs its phases apart.
+  void check_gemm_method(const Document& run, const RunSettings& settings) const;
+  void name(const Document& run, const std::string& otherwise);
+  void name(const std::string& text) { label_ = text; }
+
+ private:
+  std::string room_;
+  std::string label_;
+};
+
+}  // namespace t3vp
