@@ -1,5 +1,5 @@
 // How packets find their way, at every GPU and switch by a table, and what links join. Answers to requests take the
-// same hops in channels of their own (packet.h; platform/hardware/topology.h says why nothing waits for itself).
+// same hops in channels of their own (packet.h; platform/system/topology.h says why nothing waits for itself).
 #pragma once
 
 #include <cstdint>

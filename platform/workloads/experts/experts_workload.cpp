@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "protocol/units.h"
+#include "protocol/picoseconds.h"
 #include "system/system_checks.h"
 #include "t3/peer_flags.h"
 #include "workloads/experts/experts_oracle.h"

@@ -39,6 +39,7 @@ struct t3_layer_operation {
 /* The bytes of the workload: struct t3_layer_workload, the tensors, the operations, the names. Tensors and operations
  * lie there as C has them in memory: the simulating machine and the RISC-V core both have 64 bits and are little
  * endian. */
+static_assert(T3_LAYER_RUN_BYTES % 16 == 0, "tensors and operations are aligned");
 static_assert(sizeof(struct t3_layer_tensor) == 16, "two cores share it");
 static_assert(sizeof(struct t3_matrix) == 32, "two cores share it");
 static_assert(sizeof(struct t3_operand) == 40, "two cores share it");
@@ -72,15 +73,18 @@ static inline enum t3_status t3_layer_of(const struct t3_run* run, struct t3_lay
   return T3_OK;
 }
 
-static inline struct t3_layer_tensor t3_layer_tensor_at(const struct t3_layer* layer, uint32_t index) {
-  struct t3_layer_tensor tensor;
-  memcpy(&tensor, layer->tensors + index * sizeof tensor, sizeof tensor);
+/* Arguments begin at a multiple of 16 bytes, and so do the tensors. The copies of pointers are casts, in C and C++. */
+static inline const struct t3_layer_tensor* t3_layer_tensor_at(const struct t3_layer* layer, uint32_t index) {
+  const void* place = layer->tensors + index * sizeof(struct t3_layer_tensor);
+  const struct t3_layer_tensor* tensor;
+  memcpy(&tensor, &place, sizeof tensor);
   return tensor;
 }
 
-static inline struct t3_layer_operation t3_layer_operation_at(const struct t3_layer* layer, uint32_t index) {
-  struct t3_layer_operation operation;
-  memcpy(&operation, layer->operations + index * sizeof operation, sizeof operation);
+static inline const struct t3_layer_operation* t3_layer_operation_at(const struct t3_layer* layer, uint32_t index) {
+  const void* place = layer->operations + index * sizeof(struct t3_layer_operation);
+  const struct t3_layer_operation* operation;
+  memcpy(&operation, &place, sizeof operation);
   return operation;
 }
 

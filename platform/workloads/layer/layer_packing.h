@@ -35,7 +35,7 @@ inline PackedWorkload packed_layer(const std::vector<NamedTensor>& tensors,
   bytes.insert(bytes.end(), names.begin(), names.end());
   return packed(
       t3_layer_workload{static_cast<std::uint32_t>(tensors.size()), static_cast<std::uint32_t>(operations.size()),
-                        static_cast<std::uint32_t>(names.size())},
+                        static_cast<std::uint32_t>(names.size()), 0},
       bytes);
 }
 

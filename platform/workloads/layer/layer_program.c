@@ -34,14 +34,14 @@ static enum t3_status submit(struct t3_context* gpu, const struct t3_layer_opera
 
 static enum t3_status allocate(struct t3_context* gpu, const struct t3_layer* layer, uint64_t* addresses) {
   for (uint32_t i = 0; i < layer->tensor_count; ++i) {
-    const struct t3_layer_tensor tensor = t3_layer_tensor_at(layer, i);
-    T3_TRY(t3_malloc(gpu, tensor.bytes, &addresses[i]));
-    const struct t3_buffer buffer = {.name = t3_layer_name(layer, &tensor),
+    const struct t3_layer_tensor* tensor = t3_layer_tensor_at(layer, i);
+    T3_TRY(t3_malloc(gpu, tensor->bytes, &addresses[i]));
+    const struct t3_buffer buffer = {.name = t3_layer_name(layer, tensor),
                                      .address = addresses[i],
-                                     .row_stride = tensor.bytes,
+                                     .row_stride = tensor->bytes,
                                      .rows = 1,
-                                     .columns = (uint32_t)(tensor.bytes / (tensor.element == T3_FP32 ? 4 : 2)),
-                                     .element = (uint32_t)tensor.element};
+                                     .columns = (uint32_t)(tensor->bytes / (tensor->element == T3_FP32 ? 4 : 2)),
+                                     .element = (uint32_t)tensor->element};
     t3_hal_of(gpu)->publish(t3_hal_of(gpu)->platform, &buffer);
   }
   return T3_OK;
@@ -50,9 +50,9 @@ static enum t3_status allocate(struct t3_context* gpu, const struct t3_layer* la
 /* Every operation is timed by itself, as the phases of the other programs are. */
 static enum t3_status run_operations(struct t3_context* gpu, const struct t3_layer* layer, const uint64_t* addresses) {
   for (uint32_t i = 0; i < layer->operation_count; ++i) {
-    const struct t3_layer_operation operation = t3_layer_operation_at(layer, i);
+    const struct t3_layer_operation* operation = t3_layer_operation_at(layer, i);
     t3_begin(gpu, "operation");
-    T3_TRY(submit(gpu, &operation, addresses));
+    T3_TRY(submit(gpu, operation, addresses));
     T3_TRY(t3_wait_kernels(gpu));
     t3_end(gpu, "operation");
   }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "protocol/units.h"
+#include "protocol/picoseconds.h"
 #include "workloads/layer/layer_packing.h"
 #include "workloads/layer/layer_reader.h"
 #include "workloads/layer/layer_reference.h"

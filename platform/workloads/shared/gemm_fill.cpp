@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "protocol/units.h"
+#include "protocol/picoseconds.h"
 #include "workloads/shared/gemm_operands.h"
 #include "workloads/shared/room_checks.h"
 #include "workloads/shared/tile_choice.h"
