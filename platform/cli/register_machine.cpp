@@ -11,25 +11,9 @@ namespace {
 
 const t3_kernel* const no_kernels[] = {nullptr};
 
-/// The GPUs and what joins them are those of a run, whose work is of no interest: what any system can do, one GPU alone
-/// and several over links or NICs.
-RunConfiguration configuration_of(const RegisterMachineOptions& options) {
-  load_system(options.system);  // what is wrong with the file is told by its name, not by a place in a run
-  nlohmann::json run = {{"system", options.system.string()}, {"gpus", options.gpus}};
-  if (options.gpus == 1) {
-    run["method"] = "ideal-overlap";
-    run["phases"] = {"gemm"};
-    run["workload"]["gemm"] = {{"m", 128}, {"n", 128}, {"k", 32}};
-  } else {
-    run["workload"]["embedding"] = {
-        {"global_batch", options.gpus}, {"tables_per_gpu", 1}, {"dimension", 32}, {"pooling", 1}, {"rows", 1}};
-  }
-  return load_run(Document{"t3vp registers", "", run, {}}, {});
-}
-
 /// A statement is over when the next one begins: nothing runs ahead.
 NodeParameters parameters_of(const RegisterMachineOptions& options) {
-  NodeParameters parameters = node_parameters(configuration_of(options));
+  NodeParameters parameters = node_parameters(load_machine(options.system, options.gpus));
   parameters.options.functional = true;
   for (GpuParameters& gpu : parameters.gpus) gpu.processor.quantum = 0;
   return parameters;

@@ -53,6 +53,9 @@ RunConfiguration without_names(RunConfiguration configuration);
 /// Loads a system file with its memory file. Throws InputError.
 SystemConfiguration load_system(const std::filesystem::path& file);
 
+/// GPUs of a system file without any work: for registers alone. Throws InputError.
+RunConfiguration load_machine(const std::filesystem::path& file, std::uint32_t gpus);
+
 /// Loads a memory file; paths of settings go into it ("timing.CCDWL=8"). Throws InputError.
 dram::MemorySpec load_memory(const std::filesystem::path& file, const std::vector<std::string>& settings = {});
 

@@ -6,6 +6,7 @@
 #include "config/configuration.h"
 #include "config/faults.h"
 #include "config/run_checks.h"
+#include "config/topology_checks.h"
 #include "io/described_keys.h"
 #include "io/fingerprint.h"
 #include "io/overrides.h"
@@ -245,6 +246,19 @@ SystemConfiguration load_system(const std::filesystem::path& file) {
   const Document memory = memory_of(system);
   check_schema(memory, "memory");
   return read_system(system, memory);
+}
+
+RunConfiguration load_machine(const std::filesystem::path& file, std::uint32_t gpus) {
+  const Document system = read_document(file, "system file");
+  check_schema(system, "system");
+  const Document memory = memory_of(system);
+  check_schema(memory, "memory");
+  RunConfiguration c;
+  c.system = read_system(system, memory);
+  c.gpus = gpus;
+  c.system.other_gpus = read_other_gpus(system, memory, gpus);
+  check_topology({file.string(), "", {{"gpus", gpus}}, {}}, system, c);
+  return c;
 }
 
 dram::MemorySpec load_memory(const std::filesystem::path& file, const std::vector<std::string>& settings) {
