@@ -199,7 +199,7 @@ TEST_CASE("arbitration follows the method unless it is given") {
 TEST_CASE("names of methods and arbitrations are read as they are written") {
   const ValidFiles files;
   for (const char* name : {"sequential", "t3", "t3-mca", "ideal-overlap", "ideal-rs-nmc"})
-    CHECK(name_of(load_run(files.run(), {std::string("method=") + name}).method) == std::string(name));
+    CHECK(load_run(files.run(), {std::string("method=") + name}).method == std::string(name));
   const std::pair<const char*, std::uint32_t> arbitrations[] = {
       {"round-robin", 0}, {"compute-first", 0},   {"mca", 0},    {"mca-5", 5},
       {"mca-30", 30},     {"mca-unlimited", 255}, {"select", 0}, {"select-24", 24}};
