@@ -25,7 +25,7 @@ std::vector<float> take(ClusterBench& bench, std::uint64_t address, ElementType 
 /// `block_bytes` holds so many columns of a slice.
 void require_result(ElementType element, std::uint32_t workgroups, std::uint32_t block_bytes) {
   ComputeParameters parameters = ClusterBench::small();
-  parameters.row_block_bytes = block_bytes;
+  parameters.kernels.rows.block_bytes = block_bytes;
   ClusterBench bench(parameters);
   put(bench, matrix_at, element, {1,    2,     3,   4,    //
                                   5,    6,     7,   8,    //
