@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-const WorkloadDescription& description_of(const WorkloadKind& kind) { return t3vp::description_of(kind.name); }
+const WorkloadDescription& described(const WorkloadKind& kind) { return description_of(kind.name); }
 
 bool has(const WorkloadDescription& description, const std::string& key) {
   return std::find(description.keys.begin(), description.keys.end(), key) != description.keys.end();
@@ -23,7 +23,7 @@ bool has(const WorkloadDescription& description, const std::string& key) {
 std::string keys_beside(const std::string& key) {
   std::vector<std::string_view> names;
   for (const WorkloadKind* kind : workload_kinds()) {
-    const WorkloadDescription& description = description_of(*kind);
+    const WorkloadDescription& description = described(*kind);
     for (const auto& [own, other] : kind->beside)
       if (key == own) names.emplace_back(other);
     if (has(description, key) && !description.given_by.empty()) names.push_back(description.given_by);
@@ -34,7 +34,7 @@ std::string keys_beside(const std::string& key) {
 const WorkloadKind* chosen_kind(const json& workload) {
   const WorkloadKind* usual = nullptr;
   for (const WorkloadKind* kind : workload_kinds()) {
-    const std::string_view given_by = description_of(*kind).given_by;
+    const std::string_view given_by = described(*kind).given_by;
     if (given_by.empty())
       usual = kind;
     else if (workload.contains(given_by))
@@ -45,12 +45,12 @@ const WorkloadKind* chosen_kind(const json& workload) {
 
 bool is_of_some_room(const std::string& key) {
   return std::any_of(workload_kinds().begin(), workload_kinds().end(),
-                     [&](const WorkloadKind* kind) { return has(description_of(*kind), key); });
+                     [&](const WorkloadKind* kind) { return has(described(*kind), key); });
 }
 
 void check_key(const Document& run, const WorkloadKind& chosen, const std::string& key) {
   const json& workload = run.content.at("workload");
-  const WorkloadDescription& description = description_of(chosen);
+  const WorkloadDescription& description = described(chosen);
   const std::string place = "/workload/" + key;
   for (const auto& [own, other] : chosen.beside)
     if (key == own && !workload.contains(other))

@@ -15,7 +15,8 @@ std::size_t unflushed(GpuPair& pair, std::size_t gpu) {
   std::size_t count = 0;
   for (std::uint32_t row = 0; row < out.rows; ++row) {
     transfer(pair.gpu(gpu), tlm::TLM_READ_COMMAND, out, row, in_memory.data());
-    transfer(pair.gpu(gpu), tlm::TLM_READ_COMMAND, out, row, seen.data(), t3vp::SeenBy::compute_units);
+    t3vp::DebugMemory(pair.gpu(gpu))
+        .read(t3vp::tensor_of(out), row, seen.data(), t3vp::GpuMemory::SeenBy::compute_units);
     for (std::size_t i = 0; i < seen.size(); ++i) count += seen[i] != in_memory[i] ? 1u : 0u;
   }
   return count;

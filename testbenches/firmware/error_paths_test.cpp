@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "firmware/gemm_run.h"
 #include "firmware/opened_driver.h"
 #include "t3/registers/cache.h"
 #include "t3/registers/dma.h"

@@ -15,7 +15,7 @@
 #include "data_path/checked_sockets.h"
 #include "data_path/initiator.h"
 #include "data_path/target.h"
-#include "interconnect/packet.h"
+#include "interconnect/link_packet.h"
 
 namespace t3vp::test::switch_test {
 

@@ -21,8 +21,9 @@ float LayerBuilder::score_factor() const {
   return 1 / std::sqrt(static_cast<float>(hidden()) / static_cast<float>(layer_.shape.heads));
 }
 
-View LayerBuilder::tensor(const std::string& name, std::uint32_t rows, std::uint32_t columns, ElementType element) {
-  View view;
+TensorView LayerBuilder::tensor(const std::string& name, std::uint32_t rows, std::uint32_t columns,
+                                ElementType element) {
+  TensorView view;
   view.operand.used = true;
   view.operand.tensor = static_cast<std::uint32_t>(program_.tensors.size());
   view.operand.matrix.rows = rows;
@@ -33,11 +34,11 @@ View LayerBuilder::tensor(const std::string& name, std::uint32_t rows, std::uint
   return view;
 }
 
-View LayerBuilder::heads_of(const View& whole, std::uint32_t part, std::uint32_t parts) {
+TensorView LayerBuilder::heads_of(const TensorView& whole, std::uint32_t part, std::uint32_t parts) {
   const TransformerShape& shape = layer_.shape;
   const std::uint32_t columns = shape.hidden / shape.heads;
   const std::uint32_t bytes = padded(columns, shape.element) * bytes_of(shape.element);
-  View view = whole;
+  TensorView view = whole;
   view.operand.matrix.address = std::uint64_t{part} * bytes;
   view.operand.matrix.rows = shape.sequence;
   view.operand.matrix.columns = columns;
@@ -49,8 +50,8 @@ View LayerBuilder::heads_of(const View& whole, std::uint32_t part, std::uint32_t
   return view;
 }
 
-View LayerBuilder::scores_of(const View& whole) const {
-  View view = whole;
+TensorView LayerBuilder::scores_of(const TensorView& whole) const {
+  TensorView view = whole;
   view.operand.matrix.rows = layer_.shape.sequence;
   view.matrices = heads();
   view.stride = static_cast<std::uint32_t>(whole.operand.matrix.row_stride * layer_.shape.sequence);
@@ -73,8 +74,8 @@ t3_tiling LayerBuilder::tiling_for(std::uint32_t columns) const {
   return {compute_.tile_rows, chosen, compute_.wavefronts};
 }
 
-void LayerBuilder::gemm(const std::string& name, LayerPart part, const View& out, const View& a, Layout a_layout,
-                        const View& b, Layout b_layout) {
+void LayerBuilder::gemm(const std::string& name, LayerPart part, const TensorView& out, const TensorView& a,
+                        Layout a_layout, const TensorView& b, Layout b_layout) {
   t3_layer_operation& o = add(name, part, T3_LAYER_GEMM);
   o.out = out.operand, o.a = a.operand, o.b = b.operand;
   o.transpose_a = a_layout == transposed, o.transpose_b = b_layout == transposed;
@@ -82,8 +83,8 @@ void LayerBuilder::gemm(const std::string& name, LayerPart part, const View& out
   o.batch = {out.matrices, a.stride, b.stride, out.stride};
 }
 
-void LayerBuilder::rows(const std::string& name, LayerPart part, t3_row_operation operation, const View& out,
-                        const View& a, const View& b, const View& c, float factor) {
+void LayerBuilder::rows(const std::string& name, LayerPart part, t3_row_operation operation, const TensorView& out,
+                        const TensorView& a, const TensorView& b, const TensorView& c, float factor) {
   t3_layer_operation& o = add(name, part, T3_LAYER_ROWS);
   o.rows = operation;
   o.out = out.operand, o.a = a.operand, o.b = b.operand, o.c = c.operand;
@@ -91,13 +92,13 @@ void LayerBuilder::rows(const std::string& name, LayerPart part, t3_row_operatio
 }
 
 void LayerBuilder::dropping(const std::string& name, LayerPart part, t3_row_operation operation, std::uint32_t seed,
-                            const View& out, const View& a, const View& b, const View& c) {
+                            const TensorView& out, const TensorView& a, const TensorView& b, const TensorView& c) {
   rows(name, part, operation, out, a, b, c, layer_.training ? keep_probability : 1.0f);
   program_.operations.back().kernel.options.seed = seed;
 }
 
-void LayerBuilder::attention(const std::string& name, t3_attention_pass pass, const View& out, const View& qkv,
-                             const View& gradient, const View& result) {
+void LayerBuilder::attention(const std::string& name, t3_attention_pass pass, const TensorView& out,
+                             const TensorView& qkv, const TensorView& gradient, const TensorView& result) {
   t3_layer_operation& o = add(name, LayerPart::attention, T3_LAYER_ATTENTION);
   o.pass = pass;
   o.out = out.operand, o.a = qkv.operand, o.b = gradient.operand, o.c = result.operand;

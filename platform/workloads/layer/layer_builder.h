@@ -9,7 +9,7 @@
 namespace t3vp {
 
 /// A matrix, or several of one shape.
-struct View {
+struct TensorView {
   t3_operand operand{};
   std::uint32_t matrices = 1;
   std::uint32_t stride = 0;  ///< bytes between them
@@ -27,29 +27,29 @@ class LayerBuilder {
   /// The factor of softmax's argument.
   float score_factor() const;
 
-  View tensor(const std::string& name, std::uint32_t rows, std::uint32_t columns) {
+  TensorView tensor(const std::string& name, std::uint32_t rows, std::uint32_t columns) {
     return tensor(name, rows, columns, layer_.shape.element);
   }
-  View tensor(const std::string& name, std::uint32_t rows, std::uint32_t columns, ElementType element);
-  View vector(const std::string& name, std::uint32_t columns) { return tensor(name, 1, columns); }
+  TensorView tensor(const std::string& name, std::uint32_t rows, std::uint32_t columns, ElementType element);
+  TensorView vector(const std::string& name, std::uint32_t columns) { return tensor(name, 1, columns); }
 
   /// Part `part` of `parts` of every head in a tensor whose rows are tokens, those of a sequence's n-th token side by
   /// side (Megatron-LM's layout: batched products need no transposed copies). Grows the tensor to padded heads.
-  View heads_of(const View& whole, std::uint32_t part, std::uint32_t parts);
+  TensorView heads_of(const TensorView& whole, std::uint32_t part, std::uint32_t parts);
   /// The score matrices of all heads, one below the other.
-  View scores_of(const View& whole) const;
+  TensorView scores_of(const TensorView& whole) const;
 
   enum Layout { plain, transposed };
-  void gemm(const std::string& name, LayerPart part, const View& out, const View& a, Layout a_layout, const View& b,
-            Layout b_layout);
-  void rows(const std::string& name, LayerPart part, t3_row_operation operation, const View& out, const View& a,
-            const View& b = {}, const View& c = {}, float factor = 1);
+  void gemm(const std::string& name, LayerPart part, const TensorView& out, const TensorView& a, Layout a_layout,
+            const TensorView& b, Layout b_layout);
+  void rows(const std::string& name, LayerPart part, t3_row_operation operation, const TensorView& out,
+            const TensorView& a, const TensorView& b = {}, const TensorView& c = {}, float factor = 1);
   /// Forward and backward pass drop the same elements when they have the same seed; the prompt phase drops none.
   void dropping(const std::string& name, LayerPart part, t3_row_operation operation, std::uint32_t seed,
-                const View& out, const View& a, const View& b = {}, const View& c = {});
+                const TensorView& out, const TensorView& a, const TensorView& b = {}, const TensorView& c = {});
   /// `out` is laid out as the result or, in backward passes, as qkv.
-  void attention(const std::string& name, t3_attention_pass pass, const View& out, const View& qkv,
-                 const View& gradient = {}, const View& result = {});
+  void attention(const std::string& name, t3_attention_pass pass, const TensorView& out, const TensorView& qkv,
+                 const TensorView& gradient = {}, const TensorView& result = {});
 
   /// The program without the parts that the workload leaves out.
   LayerProgram take();

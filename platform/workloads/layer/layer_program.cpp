@@ -27,10 +27,10 @@ class Layer : private LayerBuilder {
     norm_1_ = tensor("norm_1", tokens(), hidden());
     norm_2_ = tensor("norm_2", tokens(), hidden());
     scale_ = vector("norm_scale", hidden());
-    const View shift = vector("norm_shift", hidden()), bias = vector("bias", hidden());
+    const TensorView shift = vector("norm_shift", hidden()), bias = vector("bias", hidden());
     qkv_ = tensor("qkv", tokens(), 3 * slice());
     context_ = tensor("context", tokens(), slice());
-    const View w_ip = tensor("w_input", 3 * slice(), hidden()), w_fc_1 = tensor("w_fc_1", 4 * slice(), hidden());
+    const TensorView w_ip = tensor("w_input", 3 * slice(), hidden()), w_fc_1 = tensor("w_fc_1", 4 * slice(), hidden());
 
     rows("layer_norm_1", LayerPart::element_wise, T3_ROWS_LAYER_NORM, norm_1_, x_, scale_, shift);
     gemm("input_projection", LayerPart::gemm, qkv_, norm_1_, plain, w_ip, transposed);
@@ -39,7 +39,7 @@ class Layer : private LayerBuilder {
     else
       unfused_attention();
     // Here the output projection with its all-reduce.
-    const View projected = tensor("projected", tokens(), hidden());
+    const TensorView projected = tensor("projected", tokens(), hidden());
     middle_ = tensor("middle", tokens(), hidden());
     dropping("output_residual", LayerPart::element_wise, T3_ROWS_BIAS_DROPOUT_ADD, 2, middle_, projected, bias, x_);
     rows("layer_norm_2", LayerPart::element_wise, T3_ROWS_LAYER_NORM, norm_2_, middle_, scale_, shift);
@@ -49,7 +49,7 @@ class Layer : private LayerBuilder {
     gemm("fc_1", LayerPart::gemm, fc_1_, norm_2_, plain, w_fc_1, transposed);
     rows("gelu", LayerPart::element_wise, T3_ROWS_BIAS_GELU, gelu_, fc_1_, fc_1_bias_);
     // Here FC-2 with its all-reduce.
-    const View fc_2 = tensor("fc_2", tokens(), hidden()), y = tensor("y", tokens(), hidden());
+    const TensorView fc_2 = tensor("fc_2", tokens(), hidden()), y = tensor("y", tokens(), hidden());
     dropping("fc_2_residual", LayerPart::element_wise, T3_ROWS_BIAS_DROPOUT_ADD, 3, y, fc_2, bias, middle_);
   }
 
@@ -59,7 +59,7 @@ class Layer : private LayerBuilder {
     scores_2_ = tensor("scores_2", all, shape_.sequence);
     probabilities_ = tensor("probabilities", all, shape_.sequence);
     kept_ = layer_.training ? tensor("kept_probabilities", all, shape_.sequence) : probabilities_;
-    const View mask = vector("mask", shape_.sequence);
+    const TensorView mask = vector("mask", shape_.sequence);
     const auto part = LayerPart::attention;
     gemm("scores", part, scores_of(scores_), heads_of(qkv_, 0, 3), plain, heads_of(qkv_, 1, 3), transposed);
     rows("scale", part, T3_ROWS_SCALE, scores_2_, scores_, {}, {}, score_factor());
@@ -71,28 +71,30 @@ class Layer : private LayerBuilder {
 
   void backward() {
     const auto gemms = LayerPart::gemm, element_wise = LayerPart::element_wise;
-    const View dy = tensor("dy", tokens(), hidden()), dropped = tensor("d_dropped", tokens(), hidden());
-    const View d_gelu = tensor("d_gelu", tokens(), 4 * slice()), d_fc_1 = tensor("d_fc_1", tokens(), 4 * slice());
-    const View w_fc_2 = tensor("w_fc_2", hidden(), 4 * slice()), w_op = tensor("w_output", hidden(), slice());
+    const TensorView dy = tensor("dy", tokens(), hidden()), dropped = tensor("d_dropped", tokens(), hidden());
+    const TensorView d_gelu = tensor("d_gelu", tokens(), 4 * slice()), d_fc_1 = tensor("d_fc_1", tokens(), 4 * slice());
+    const TensorView w_fc_2 = tensor("w_fc_2", hidden(), 4 * slice()), w_op = tensor("w_output", hidden(), slice());
     dropping("fc_2_dropout_backward", element_wise, T3_ROWS_DROPOUT, 3, dropped, dy);
     gemm("fc_2_data_gradient", gemms, d_gelu, dropped, plain, w_fc_2, plain);
     gemm("fc_2_weight_gradient", gemms, tensor("d_w_fc_2", hidden(), 4 * slice()), dropped, transposed, gelu_, plain);
     rows("gelu_backward", element_wise, T3_ROWS_BIAS_GELU_BACKWARD, d_fc_1, d_gelu, fc_1_, fc_1_bias_);
     gemm("fc_1_weight_gradient", gemms, tensor("d_w_fc_1", 4 * slice(), hidden()), d_fc_1, transposed, norm_2_, plain);
     // Here FC-1's data gradient with its all-reduce.
-    const View d_norm_2 = tensor("d_norm_2", tokens(), hidden()), d_middle = tensor("d_middle", tokens(), hidden());
-    const View d_residual = tensor("d_residual", tokens(), hidden());
+    const TensorView d_norm_2 = tensor("d_norm_2", tokens(), hidden()),
+                     d_middle = tensor("d_middle", tokens(), hidden());
+    const TensorView d_residual = tensor("d_residual", tokens(), hidden());
     rows("layer_norm_2_backward", element_wise, T3_ROWS_LAYER_NORM_BACKWARD, d_residual, d_norm_2, middle_, scale_);
     rows("residual_2_gradient", element_wise, T3_ROWS_ADD, d_middle, d_residual, dy);
     dropping("output_dropout_backward", element_wise, T3_ROWS_DROPOUT, 2, dropped, d_middle);
-    const View d_context = tensor("d_context", tokens(), slice());
+    const TensorView d_context = tensor("d_context", tokens(), slice());
     gemm("output_data_gradient", gemms, d_context, dropped, plain, w_op, plain);
     gemm("output_weight_gradient", gemms, tensor("d_w_output", hidden(), slice()), dropped, transposed, context_,
          plain);
-    const View d_qkv = tensor("d_qkv", tokens(), 3 * slice());
+    const TensorView d_qkv = tensor("d_qkv", tokens(), 3 * slice());
     if (layer_.fused_attention) {
-      const View qkv = heads_of(qkv_, 0, 3), gradient = heads_of(d_context, 0, 1), result = heads_of(context_, 0, 1);
-      const View d_heads = heads_of(d_qkv, 0, 3);
+      const TensorView qkv = heads_of(qkv_, 0, 3), gradient = heads_of(d_context, 0, 1),
+                       result = heads_of(context_, 0, 1);
+      const TensorView d_heads = heads_of(d_qkv, 0, 3);
       attention("attention_backward_q", T3_ATTENTION_BACKWARD_Q, d_heads, qkv, gradient, result);
       attention("attention_backward_kv", T3_ATTENTION_BACKWARD_KV, d_heads, qkv, gradient, result);
     } else {
@@ -100,15 +102,15 @@ class Layer : private LayerBuilder {
     }
     gemm("input_weight_gradient", gemms, tensor("d_w_input", 3 * slice(), hidden()), d_qkv, transposed, norm_1_, plain);
     // Here the input projection's data gradient with its all-reduce.
-    const View d_norm_1 = tensor("d_norm_1", tokens(), hidden()), d_x = tensor("d_x", tokens(), hidden());
+    const TensorView d_norm_1 = tensor("d_norm_1", tokens(), hidden()), d_x = tensor("d_x", tokens(), hidden());
     rows("layer_norm_1_backward", element_wise, T3_ROWS_LAYER_NORM_BACKWARD, d_residual, d_norm_1, x_, scale_);
     rows("residual_1_gradient", element_wise, T3_ROWS_ADD, d_x, d_residual, d_middle);
     optimizer();
   }
 
-  void unfused_attention_backward(const View& d_context, const View& d_qkv) {
+  void unfused_attention_backward(const TensorView& d_context, const TensorView& d_qkv) {
     const auto part = LayerPart::attention;
-    const View d_kept = scores_of(scores_), d_scores = scores_of(scores_2_);
+    const TensorView d_kept = scores_of(scores_), d_scores = scores_of(scores_2_);
     gemm("value_gradient", part, heads_of(d_qkv, 2, 3), scores_of(kept_), transposed, d_context, plain);
     gemm("probability_gradient", part, d_kept, d_context, plain, heads_of(qkv_, 2, 3), transposed);
     dropping("attention_dropout_backward", part, T3_ROWS_DROPOUT, 1, scores_2_, scores_);
@@ -123,15 +125,15 @@ class Layer : private LayerBuilder {
     const auto parameters = [this](const char* name) {
       return tensor(name, 12 * slice(), hidden(), ElementType::fp32);
     };
-    const View gradients = parameters("gradients"), means = parameters("means"), squares = parameters("squares");
+    const TensorView gradients = parameters("gradients"), means = parameters("means"), squares = parameters("squares");
     rows("optimizer", LayerPart::optimizer, T3_ROWS_ADAM, parameters("parameters"), gradients, means, squares,
          learning_rate);
   }
 
   const LayerShape& layer_;
   const TransformerShape& shape_ = layer_.shape;
-  View x_, norm_1_, norm_2_, scale_, qkv_, context_, middle_, fc_1_, gelu_, fc_1_bias_;
-  View scores_, scores_2_, probabilities_, kept_;  // unfused
+  TensorView x_, norm_1_, norm_2_, scale_, qkv_, context_, middle_, fc_1_, gelu_, fc_1_bias_;
+  TensorView scores_, scores_2_, probabilities_, kept_;  // unfused
 };
 
 }  // namespace
