@@ -1,8 +1,8 @@
 // Collective operations alone: every element of every GPU, what links carry and how long it takes at least.
 #include <catch2/catch.hpp>
 
-#include "io/input_error.h"
 #include "hardware/topologies.h"
+#include "io/input_error.h"
 #include "system/platform_run.h"
 #include "workloads/collective/collective_oracle.h"
 #include "workloads/shared/link_bound.h"

@@ -10,6 +10,8 @@
 #include "run/node_parameters.h"
 #include "system/platform_run.h"
 #include "t3/programs.h"
+#include "t3/workloads/gemm.h"
+#include "workloads/gemm_arguments.h"
 
 namespace t3vp::test::test_measured_time {
 
@@ -42,9 +44,7 @@ void send_packet(processor::CommandProcessor& processor, std::uint32_t gpus) {
 processor::CommandProcessor::Program fused(const RunConfiguration& configuration) {
   const compute::ComputeParameters& compute = configuration.system.compute;
   t3_gemm_workload w{};
-  w.m = configuration.workload.gemm.m;
-  w.n = configuration.workload.gemm.n;
-  w.k = configuration.workload.gemm.k;
+  w.m = w.n = w.k = 256;
   w.element = T3_FP16;
   w.tile_rows = compute.tile_rows;
   w.tile_columns = compute.tile_columns;

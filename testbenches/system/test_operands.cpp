@@ -108,15 +108,16 @@ TEST_CASE("rows, columns, GPUs and seeds have exact operands of their own") {
 
 TEST_CASE("what is expected of exact operands is the sum of products") {
   for (const bool transposed : {false, true}) {
-    RunConfiguration c = configuration_of(gemm(90, 140, 70) + Settings{on_small_system(), "gpus=5"});
-    c.workload.gemm.transpose_b = transposed;
+    const RunConfiguration c = configuration_of(gemm(90, 140, 70) + Settings{on_small_system(), "gpus=5"});
+    GemmShape shape{90, 140, 70, ElementType::fp16, transposed, {64, 64}};
+    const GemmProblem problem = gemm_problem(shape, c);
     DoubleMatrix sum = DoubleMatrix::Zero(90, 140);
     for (std::uint32_t gpu = 0; gpu < c.gpus; ++gpu) {
-      DoubleMatrix b = operand_b(gemm_problem(c), gpu).cast<double>();
+      DoubleMatrix b = operand_b(problem, gpu).cast<double>();
       if (transposed) b.transposeInPlace();
-      sum += operand_a(gemm_problem(c), gpu).cast<double>() * b;
+      sum += operand_a(problem, gpu).cast<double>() * b;
     }
-    REQUIRE(expected_output(gemm_problem(c)).cast<double>() == sum);
+    REQUIRE(expected_output(problem).cast<double>() == sum);
   }
 }
 

@@ -5,14 +5,15 @@
 #include <cstring>
 #include <random>
 
-#include "workloads/layer/layer_reference.h"
+#include "check/buffer_access.h"
 #include "compute/matrix_unit.h"
-#include "node/node.h"
 #include "kernels/kernels.h"
 #include "kernels/rows/arithmetic.h"
+#include "node/node.h"
 #include "protocol/element.h"
 #include "run/node_parameters.h"
 #include "system/platform_run.h"
+#include "workloads/layer/layer_reference.h"
 #include "workloads/layer/operation_reference.h"
 
 namespace t3vp::test::test_operation_bounds {
@@ -202,9 +203,10 @@ TEST_CASE("an error just above the bound is a mismatch, one just below is none")
   for (const ElementType element : {ElementType::fp16, ElementType::bf16, ElementType::fp32})
     for (const Checked& o : operations) {
       CAPTURE(o.operation, static_cast<int>(element));
-      LayerReference reference(gpu, 1);
-      LayerOperation operation{"planted", LayerPart::element_wise, {}};
-      t3_layer_operation& kernel = operation.kernel;
+      DebugMemory memory(gpu);
+      std::vector<LayerOperation> program{{"planted", LayerPart::element_wise, {}}};
+      LayerReference reference(memory, 1, program);
+      t3_layer_operation& kernel = program.front().kernel;
       kernel.kernel = T3_LAYER_ROWS;
       kernel.rows = o.operation;
       kernel.options = {0.75f, 3};
@@ -217,7 +219,7 @@ TEST_CASE("an error just above the bound is a mismatch, one just below is none")
         buffers[i] = {"tensor", 0x10000 * (i + 1), stride, height, columns, element};
         processor::PublishedBuffer flat = buffers[i];
         flat.columns = height * columns, flat.rows = 1, flat.row_stride = height * stride;
-        reference.fill(flat);
+        reference.publish(tensor_of(flat));
         used[i]->used = true;
         used[i]->tensor = i;
         used[i]->matrix.rows = height;
@@ -225,18 +227,18 @@ TEST_CASE("an error just above the bound is a mismatch, one just below is none")
         used[i]->matrix.row_stride = stride;
         used[i]->matrix.element = static_cast<t3_element>(element);
       }
-      reference.before(kernel);
+      reference.before(0);
       const Expected expected = expected_rows(o.operation, kernel.options, read(gpu, buffers[0]), read(gpu, buffers[1]),
                                               read(gpu, buffers[2]));
       const Array allowed = allowed_error(element, expected);
       const compute::FloatMatrix right = expected.value.cast<float>().matrix();
       const auto mismatches_with = [&](std::uint32_t column, float value) {
-        const std::uint64_t before = reference.result().mismatches;
+        const std::uint64_t before = reference.so_far().mismatches;
         compute::FloatMatrix planted = right;
         planted(row, column) = value;
         for (std::uint32_t i = 0; i < rows; ++i) write_row(gpu, buffers[3], i, &planted(i, 0));
-        reference.after(operation);
-        return reference.result().mismatches - before;
+        reference.after(0);
+        return reference.so_far().mismatches - before;
       };
       for (std::uint32_t column = 0; column < columns; column += 5) {
         const double limit = std::abs(expected.value(row, column)) + allowed(row, column);

@@ -18,9 +18,9 @@
 
 #include "compute/kernel_registry.h"
 #include "guard/stack_guard.h"
+#include "io/output_file.h"
 #include "kernels/kernels.h"
 #include "processor/command_processor.h"
-#include "io/output_file.h"
 #include "run/simulation.h"
 #include "system/platform_run.h"
 #include "t3/kernel_handle.h"

@@ -101,21 +101,22 @@ def packed_lines(workload, project):
     structures = workload.firmware_structures
     names = ", ".join(f"const {project}_{s.name}& {s.name}" for s in structures)
     more = ", const std::vector<unsigned char>& tail" if workload.has_tail else ""
+    size = f"{workload.bytes} + tail.size()" if workload.has_tail else workload.bytes
     lines = [f"/// What programs are given of it{', and the bytes behind' if workload.has_tail else ''}.",
              f"inline PackedWorkload packed({names}{more}) {{",
-             f"  PackedWorkload result{{{json.dumps(workload.name)}, std::vector<unsigned char>({workload.bytes})}};"]
+             f"  PackedWorkload result{{{json.dumps(workload.name)}, std::vector<unsigned char>({size})}};"]
     offset = 0
     for s in structures:
         lines.append(f"  {project}_{s.name}_to(&{s.name}, result.bytes.data() + {offset});")
         offset += s.bytes
     if workload.has_tail:
-        lines.append("  result.bytes.insert(result.bytes.end(), tail.begin(), tail.end());")
+        lines.append(f"  std::copy(tail.begin(), tail.end(), result.bytes.begin() + {workload.bytes});")
     return [*lines, "  return result;", "}", ""]
 
 
 def header(workload, project):
     lines = [f"// The sections of a run file that describe the workload {workload.name}. Generated from {workload.file}.",
-             "#pragma once", "", "#include <cstdint>", "#include <nlohmann/json.hpp>", "#include <vector>", "",
+             "#pragma once", "", "#include <algorithm>", "#include <cstdint>", "#include <nlohmann/json.hpp>", "#include <vector>", "",
              f'#include "{project}/workloads/{workload.name}.h"', '#include "workloads/shared/argument_words.h"',
              '#include "workloads/shared/packed_workload.h"', "", "namespace t3vp {", ""]
     for e in workload.enumerations:
