@@ -99,6 +99,8 @@ std::optional<PolicyChoice> policy_named(std::string_view name) {
   return std::nullopt;
 }
 
+bool ends_with_reduce_scatter(const PolicyChoice& choice) { return choice.policy->ends_with_reduce_scatter; }
+
 std::string policy_names() {
   std::string names;
   for (const PolicyDescription* policy : known_policies()) {

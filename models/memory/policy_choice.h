@@ -17,6 +17,8 @@ struct PolicyChoice {
 
 /// By its name with or without a parameter, "mca" or "mca-10"; nothing when there is no such policy or parameter.
 std::optional<PolicyChoice> policy_named(std::string_view name);
+/// It is for what overlaps with a GEMM: round-robin serves the all-gather.
+bool ends_with_reduce_scatter(const PolicyChoice& choice);
 /// "round-robin, mca, mca-1 to mca-254, mca-unlimited": all that policy_named() takes.
 std::string policy_names();
 

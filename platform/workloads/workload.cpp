@@ -75,10 +75,24 @@ LargestStore Workload::largest_store(const RunSettings& settings) const {
   return {std::max<std::uint64_t>(settings.system.kernels.ring.block_bytes, tile), "a wavefront tile or a block"};
 }
 
+namespace {
+
+/// "embedding, experts and gemv have it": the rooms that have a method.
+std::string rooms_with(const std::string& method) {
+  std::vector<std::string_view> rooms;
+  for (const WorkloadDescription& room : workload_descriptions)
+    for (const MethodDescription& each : room.methods)
+      if (each.name == method) rooms.push_back(room.name);
+  return fmt::format("{} {} it", fmt::join(rooms, ", "), rooms.size() == 1 ? "has" : "have");
+}
+
+}  // namespace
+
 void Workload::check_gemm_method(const Document& run, const RunSettings& settings) const {
-  constexpr const char* methods[] = {"sequential", "t3", "t3-mca", "ideal-overlap", "ideal-rs-nmc"};
-  if (std::none_of(std::begin(methods), std::end(methods), [&](const char* m) { return settings.method == m; }))
-    run.reject("/method", fmt::format("one of {}", fmt::join(methods, ", ")));
+  std::vector<std::string_view> names;
+  for (const MethodDescription& method : description_or_usual({}).methods) names.push_back(method.name);
+  if (std::find(names.begin(), names.end(), settings.method) == names.end())
+    run.reject("/method", fmt::format("one of {}: {}", fmt::join(names, ", "), rooms_with(settings.method)));
   if (runs_apart(settings.method) && settings.built_in_program != "isolated")
     run.reject("/program", fmt::format("isolated, or nothing, with method {}", settings.method));
 }

@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 
 std::vector<std::string> keys_in(const std::string& pattern) {
-  const Outcome outcome = run_program({"keys", pattern});
+  const Outcome outcome = pattern.empty() ? run_program({"keys"}) : run_program({"keys", pattern});
   REQUIRE(outcome.exit_code == 0);
   std::vector<std::string> keys;
   for (std::size_t begin = 0; begin < outcome.out.size(); begin = outcome.out.find('\n', begin) + 1)
@@ -111,7 +111,7 @@ TEST_CASE("a key that has moved names its new place") {
   CHECK_THAT(refusal(set, {"system.compute.gather_rows_in_flight=2"}),
              Catch::Contains("/compute/gather_rows_in_flight") &&
                  Catch::Contains("expected kernels.embedding.rows_in_flight"));
-  CHECK_THAT(refusal(set, {"system.compute.ring_size=2"}), Catch::Contains("expected one of compute_units"));
+  CHECK_THAT(refusal(set, {"system.compute.ring_size=2"}), Catch::Contains("expected one of clock_GHz, compute_units"));
 }
 
 TEST_CASE("a number that is no power of two or no multiple says so") {

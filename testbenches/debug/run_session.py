@@ -38,7 +38,7 @@ WALK = [
     ("continue", r'Thread 2 "GPU 1" hit Breakpoint 1, t3_dma_map'),
     ("backtrace", r"\n#\d+ .* in t3_start_c \(\) .*\n#\d+ .* in _start \(\) at .*\n$"),
     ("p operation", r"= T3_UPDATE$"),
-    ("p context->gpu", r"= 1$"),
+    ("p ((struct t3_state*)context)->gpu", r"= 1$"),
     ("p/x peer_output >> 44", r"= 0x0$"),
     ("monitor map", r"GPU 1 map:\n  remote_map of workgroups"),
     ("monitor dma 2", r"GPU 2 dma:"),

@@ -9,6 +9,7 @@
 #include "io/output_file.h"
 #include "report/report.h"
 #include "run/simulation.h"
+#include "workloads/registry.h"
 
 namespace t3vp::test {
 namespace {
@@ -86,6 +87,15 @@ std::vector<std::string> Run::diagnosis() const {
 }
 
 RunConfiguration configuration_of(const Settings& settings) { return load_run(base_run(), settings); }
+
+RunConfiguration with_gpus(RunConfiguration configuration, std::uint32_t gpus) {
+  configuration.gpus = gpus;
+  const Document run{"run.json", "", configuration.resolved, {}};
+  const std::shared_ptr<Workload> workload = read_workload(run);
+  workload->complete(run, run, configuration);
+  configuration.workload = workload;
+  return configuration;
+}
 
 std::string on_small_system() { return "system=" + config("systems/small-4.json").string(); }
 

@@ -50,6 +50,8 @@ class Run {
 };
 
 RunConfiguration configuration_of(const Settings& settings);
+/// The same work of so many GPUs, also as no run file can have it: of one, or of more than there are tiles.
+RunConfiguration with_gpus(RunConfiguration configuration, std::uint32_t gpus);
 
 /// "system=...": configs/systems/small-4.json, which simulates fast.
 std::string on_small_system();

@@ -46,10 +46,8 @@ void require_right(const Run& run, t3_fused_kind kind, std::uint32_t gpus, Eleme
 }
 
 RunConfiguration configuration_for(t3_fused_kind kind, std::uint32_t gpus, const Settings& shape) {
-  RunConfiguration configuration =
-      configuration_of(shape + settings_of(kind, 2, "ring") + Settings{"system.output_map.entries=64"});
-  configuration.gpus = gpus;
-  return configuration;
+  return with_gpus(configuration_of(shape + settings_of(kind, 2, "ring") + Settings{"system.output_map.entries=64"}),
+                   gpus);
 }
 
 double fused_time(t3_fused_kind kind, std::uint32_t gpus, const char* topology) {

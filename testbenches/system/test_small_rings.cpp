@@ -2,7 +2,6 @@
 #include <catch2/catch.hpp>
 
 #include "system/reference_sum.h"
-#include "workloads/registry.h"
 
 namespace t3vp::test::test_small_rings {
 
@@ -11,13 +10,7 @@ namespace {
 constexpr const char* methods[] = {"sequential", "t3", "t3-mca", "ideal-overlap", "ideal-rs-nmc"};
 
 RunConfiguration ring_of(std::uint32_t gpus, const std::string& method, const Settings& shape) {
-  RunConfiguration c = configuration_of(shape + Settings{on_small_system(), "gpus=2", "method=" + method});
-  c.gpus = gpus;
-  const Document run{"run.json", "", c.resolved, {}};
-  const std::shared_ptr<Workload> workload = read_workload(run);
-  workload->complete(run, run, c);
-  c.workload = workload;
-  return c;
+  return with_gpus(configuration_of(shape + Settings{on_small_system(), "gpus=2", "method=" + method}), gpus);
 }
 
 void require_right(std::uint32_t gpus, const char* method, const Settings& shape) {

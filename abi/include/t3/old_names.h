@@ -13,7 +13,7 @@
 
 #ifdef T3_IS_NOW
 #ifdef __cplusplus
-#include <cstdint>
+#include <stdint.h>
 #define T3_ANYTHING ... /* whatever it is called with */
 extern "C" {
 #else

@@ -77,7 +77,7 @@ void CollectiveWorkload::complete(const Document&, const Document&, const RunSet
   if (collective_.algorithm == T3_HIERARCHICAL) collective_.gpus_per_node = topology.gpus_per_node;
   if (collective_.algorithm == T3_TORUS_RINGS)
     std::copy(topology.dimensions.begin(), topology.dimensions.end(), collective_.dimensions);
-  if (collective_.algorithm == T3_DIRECT && topology.channels_by_distance)
+  if (collective_.algorithm == T3_DIRECT && topology.channels_by_distance && !topology.dimensions.empty())
     collective_.gpus_per_row = topology.dimensions[0];
 }
 

@@ -16,11 +16,14 @@ namespace t3vp {
 /// each other.
 std::uint32_t EmbeddingWorkload::persistent_workgroups(const Document& run, const RunSettings& settings) const {
   const compute::ComputeParameters& p = settings.system.compute;
-  const std::uint64_t all_reduce = t3_collective_registers(settings.system.kernels.ring.block_bytes, settings.system.kernels.ring.blocks_in_flight);
+  const std::uint64_t all_reduce =
+      t3_collective_registers(settings.system.kernels.ring.block_bytes, settings.system.kernels.ring.blocks_in_flight);
   const std::uint64_t taken =
-      dlrm_ ? std::min<std::uint64_t>(all_reduce * settings.system.kernels.ring.workgroups_per_cu, p.register_bytes) : 0;
+      dlrm_ ? std::min<std::uint64_t>(all_reduce * settings.system.kernels.ring.workgroups_per_cu, p.register_bytes)
+            : 0;
   const std::uint32_t left = p.register_bytes - static_cast<std::uint32_t>(taken);
-  const std::uint32_t each = t3_fused_pooling_registers(p.register_bytes, settings.system.kernels.embedding.workgroups_per_cu);
+  const std::uint32_t each =
+      t3_fused_pooling_registers(p.register_bytes, settings.system.kernels.embedding.workgroups_per_cu);
   const std::uint32_t fit = left / each * p.compute_units;
   const double all = double{1} * settings.system.kernels.embedding.workgroups_per_cu * p.compute_units;
   if (fit == 0 && pools_fused(settings.method))
@@ -50,7 +53,7 @@ void EmbeddingWorkload::complete(const Document& run, const Document&, const Run
   embedding_.seed = settings.seed;
   embedding_.workgroups = persistent_workgroups(run, settings);
   embedding_.gpus_per_node = gpus_of_separate_node(settings);
-  if (topology.channels_by_distance) embedding_.gpus_per_row = topology.dimensions[0];
+  if (topology.channels_by_distance && !topology.dimensions.empty()) embedding_.gpus_per_row = topology.dimensions[0];
   check_contexts(run, settings);
   if (dlrm_) complete_perceptrons(settings);
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "memory/arbitration.h"
 #include "system/system_checks.h"
 #include "workloads/gemm_arguments.h"
 #include "workloads/registry.h"
@@ -167,7 +166,7 @@ PackedWorkload GemmWorkload::packed_for(const RunSettings& settings) const {
   w.skip_gemm = !settings.phases.gemm;
   w.skip_reduce_scatter = !settings.phases.reduce_scatter;
   w.skip_all_gather = !settings.phases.all_gather;
-  w.arbitration_ends = settings.policy.policy->ends_with_reduce_scatter && settings.mca_scope != McaScope::always;
+  w.arbitration_ends = memory::ends_with_reduce_scatter(settings.policy) && settings.mca_scope != McaScope::always;
   w.host_kernel_end_ns = settings.system.host.kernel_end_ns;
   w.host_post_ns = settings.system.host.post_ns;
   w.host_launch_ns = settings.system.host.launch_ns;
@@ -177,7 +176,9 @@ PackedWorkload GemmWorkload::packed_for(const RunSettings& settings) const {
 std::optional<double> GemmWorkload::expected_workgroups(const RunSettings& settings) const {
   const compute::ComputeParameters& p = settings.system.compute;
   const double held = p.compute_units * settings.system.kernels.ring.workgroups_per_cu;
-  const double ring = settings.system.kernels.ring.workgroups == 0 ? held : std::min<double>(held, settings.system.kernels.ring.workgroups);
+  const double ring = settings.system.kernels.ring.workgroups == 0
+                          ? held
+                          : std::min<double>(held, settings.system.kernels.ring.workgroups);
   const bool fused = settings.method == "t3" || settings.method == "t3-mca";
   return grid(settings).workgroups() + (fused ? 1.0 : 2.0) * ring;
 }

@@ -48,11 +48,11 @@ void check_collective_registers(const Document& system, const RunSettings& setti
                               ring.workgroups_per_cu, taken),
                   fmt::format("at most {}", registers / taken));
   if (taken > registers)
-    system.reject("/kernels/ring/block_bytes",
-                  fmt::format("blocks of which a workgroup of a collective takes {} bytes of registers, of {}", taken,
-                              registers),
-                  fmt::format("at most {} bytes for {} blocks in flight",
-                              registers / t3_collective_registers(1, ring.blocks_in_flight), ring.blocks_in_flight));
+    system.reject(
+        "/kernels/ring/block_bytes",
+        fmt::format("blocks of which a workgroup of a collective takes {} bytes of registers, of {}", taken, registers),
+        fmt::format("at most {} bytes for {} blocks in flight",
+                    registers / t3_collective_registers(1, ring.blocks_in_flight), ring.blocks_in_flight));
 }
 
 void reject_separate_gpus(const Document& system, const RunSettings& settings, const char* who, const char* otherwise) {
