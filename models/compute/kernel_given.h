@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "compute/kernel_wave.h"
 #include "compute/cluster_parameters.h"
+#include "compute/kernel_wave.h"
 
 namespace t3vp::compute {
 

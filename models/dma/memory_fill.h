@@ -4,8 +4,8 @@
 #include <string>
 
 #include "dma/dma_accesses.h"
-#include "dma/dma_status.h"
 #include "dma/dma_parameters.h"
+#include "dma/dma_status.h"
 #include "protocol/data_sockets.h"
 #include "protocol/output_range.h"
 

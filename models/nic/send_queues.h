@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "nic/engine_waits.h"
-#include "nic/nic_packet.h"
 #include "nic/network_parameters.h"
+#include "nic/nic_packet.h"
 #include "nic/queue_pairs.h"
 #include "nic/work_entry.h"
 

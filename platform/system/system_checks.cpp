@@ -5,9 +5,9 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "io/described_keys.h"
 #include "dram/address_decoder.h"
 #include "dram/request_queue.h"
+#include "io/described_keys.h"
 #include "t3/t3.h"
 
 namespace t3vp {

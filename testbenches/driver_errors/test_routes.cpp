@@ -3,8 +3,8 @@
 #include <map>
 
 #include "config/configuration.h"
-#include "node/node.h"
 #include "kernels/kernels.h"
+#include "node/node.h"
 #include "run/node_parameters.h"
 
 namespace t3vp::test::test_routes {

@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
 #include "command_line/program.h"
-#include "io/input_error.h"
 #include "experiment/csv.h"
+#include "io/input_error.h"
 
 namespace t3vp::test::test_csv {
 

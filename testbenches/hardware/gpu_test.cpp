@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "system/topology.h"
 #include "nic/wire.h"
 #include "registers/catalogue.h"
+#include "system/topology.h"
 
 namespace t3vp::test::gpu_test {
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "system/topology.h"
 #include "interconnect/fabric_port.h"
 #include "interconnect/link.h"
 #include "interconnect/switch.h"
+#include "system/topology.h"
 
 namespace t3vp::test {
 

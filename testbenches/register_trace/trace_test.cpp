@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 #include <sstream>
 
-#include "system/topology.h"
 #include "register_names/register_names.h"
 #include "register_trace/register_trace.h"
+#include "system/topology.h"
 
 namespace t3vp::test::trace_test {
 

@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
-#include "node/node.h"
 #include "kernels/kernels.h"
 #include "moves.h"
+#include "node/node.h"
 #include "protocol/units.h"
 #include "register_names/register_names.h"
 #include "small_gpus.h"

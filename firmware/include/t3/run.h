@@ -1,5 +1,5 @@
-/* What a program is given of its run: how memory is arbitrated, and the workload's arguments in bytes, which it reads by
- * t3_<structure>_of (t3/workloads/<workload>.h). */
+/* What a program is given of its run: how memory is arbitrated, and the workload's arguments in bytes, which it reads
+ * by t3_<structure>_of (t3/workloads/<workload>.h). */
 #ifndef T3_RUN_H
 #define T3_RUN_H
 

@@ -3,10 +3,10 @@
 #include <cstdio>
 #include <type_traits>
 
-#include "node/node.h"
-#include "system/topology.h"
 #include "kernels/kernels.h"
+#include "node/node.h"
 #include "riscv/core.h"
+#include "system/topology.h"
 
 namespace {
 
