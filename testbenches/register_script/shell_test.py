@@ -32,7 +32,8 @@ class Terminal:
         self.text = ""
 
     def type(self, text):
-        """To be called at a prompt, where the terminal is the shell's: before it, keys are the terminal's own."""
+        """At a prompt, when the shell has the keys: until then the terminal takes Ctrl-C and Ctrl-D for itself."""
+        self.wait_for_keys(are_its_own=True)
         os.write(self.line, text.encode())
 
     def wait_for_keys(self, are_its_own):
@@ -127,7 +128,6 @@ class Shell(unittest.TestCase):
     def test_control_c_drops_the_line_and_control_d_ends(self):
         shell = Terminal()
         shell.expect("> ")
-        shell.wait_for_keys(are_its_own=True)
         shell.type("gpu0.dma.rows = 5\x01\x06")  # the cursor is within it
         shell.expect("rows = 5")
         shell.type("\x03")
@@ -135,7 +135,6 @@ class Shell(unittest.TestCase):
         shell.type("gpu0.dma.rows\n")
         shell.expect(r"gpu0\.dma\.rows = 0\r\n")
         shell.expect(r"50\.000 ns> ")
-        shell.wait_for_keys(are_its_own=True)
         shell.type("\x03\x03")
         shell.expect(r"\^C\r\n[\r\0]*50\.000 ns> \^C\r\n[\r\0]*50\.000 ns> ")
         shell.type("\x04")
@@ -144,7 +143,6 @@ class Shell(unittest.TestCase):
     def test_a_signal_ends_it_and_leaves_the_terminal_as_it_was(self):
         shell = Terminal()
         shell.expect("> ")
-        shell.wait_for_keys(are_its_own=True)
         shell.type("gpu0.dma.ro")
         shell.expect("gpu0.dma.ro")
         os.kill(shell.process, signal.SIGINT)
