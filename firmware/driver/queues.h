@@ -1,4 +1,4 @@
-/* Queues at the begin and at the end of a context. */
+/* Queues at the start and at the end of a context. */
 #ifndef T3_DRIVER_QUEUES_H
 #define T3_DRIVER_QUEUES_H
 

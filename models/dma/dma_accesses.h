@@ -49,7 +49,7 @@ class DmaAccesses {
   std::uint32_t generation_ = 0;  ///< resets so far
 };
 
-/// Whether so many bytes may be in flight besides. What is larger than the whole buffer may go when the buffer is
+/// Says whether so many more bytes may be in flight. What is larger than the whole buffer may go when the buffer is
 /// empty.
 inline bool fits(std::uint64_t buffer, std::uint64_t in_flight, std::uint64_t bytes) {
   return in_flight == 0 || in_flight + bytes <= buffer;

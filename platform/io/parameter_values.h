@@ -15,17 +15,17 @@ void read_value(const nlohmann::json& section, const char* key, T& value) {
   if (const auto found = section.find(key); found != section.end()) found->get_to(value);
 }
 
-/// Of a key in units of so many nanoseconds.
+/// Reads the key as a time, in units of `nanoseconds`.
 inline void read_time(const nlohmann::json& section, const char* key, double nanoseconds, Picoseconds& value) {
   if (section.contains(key)) value = from_ns(section.at(key).get<double>() * nanoseconds);
 }
 
-/// Of a clock in GHz.
+/// Reads the key as a clock in GHz; the value is its period.
 inline void read_period(const nlohmann::json& section, const char* key, Picoseconds& value) {
   if (section.contains(key)) value = from_ns(1 / section.at(key).get<double>());
 }
 
-/// Of a key in units of so many bytes.
+/// Reads the key as a size, in units of `unit` bytes.
 template <typename Integer>
 void read_bytes(const nlohmann::json& section, const char* key, double unit, Integer& value) {
   if (section.contains(key)) value = static_cast<Integer>(std::llround(section.at(key).get<double>() * unit));

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What programs of the platform publish.
+/// Lists the buffers that the platform's own programs publish.
 std::string buffer_names() {
   std::vector<std::string> names;
   for (const WorkloadKind* kind : workload_kinds())

@@ -86,29 +86,29 @@ class Workload {
   virtual LargestStore largest_store(const RunSettings& settings) const;
   virtual void check(const Document& run, const Document& system, const RunSettings& settings) const;
 
-  /// Of its tensors; the largest type that there is when nobody knows.
+  /// The element type of its tensors, and the largest of them: fp16 and fp32 unless a workload says otherwise.
   virtual ElementType element() const { return ElementType::fp16; }
   virtual ElementType largest_element() const { return ElementType::fp32; }
   /// Sums of random operands are rounded, in an order that is known.
   virtual bool rounds_sums() const { return false; }
-  /// The program tells dma_map how many updates to expect: so many; nothing: it does not.
+  /// The updates of a chunk that the program gives dma_map; empty when it gives none.
   virtual std::optional<std::uint32_t> updates(const RunSettings&) const { return {}; }
 
-  // What the program is told and allocates.
+  // The arguments of the program, and its buffers.
 
   virtual PackedWorkload packed_for(const RunSettings&) const { return {}; }
-  /// Of a GPU, in the order in which its program allocates them.
+  /// The buffers of one GPU, in the order in which its program allocates them.
   virtual std::vector<Buffer> buffers(const RunSettings&, std::uint32_t) const { return {}; }
-  /// Of operations one after the other, which are checked one by one; empty: there are none.
+  /// The operations that run one after the other and are checked one by one; empty when there are none.
   virtual std::vector<OperationName> operations() const { return {}; }
   virtual std::unique_ptr<OperationChecker> operation_checker(GpuMemory&, std::uint64_t) const { return nullptr; }
 
   // What is known of a run before it.
 
   virtual LowerBounds lower_bounds(const RunSettings&, std::uint32_t, const GpuParameters&) const { return {}; }
-  /// That links or NICs take at least, in ns.
+  /// The time in ns that links or NICs take at least.
   virtual double least_link_ns(const RunSettings&) const { return 0; }
-  /// Workgroups of GPU 0 when all is done; nothing: nobody knows.
+  /// The workgroups of GPU 0 in the whole run; empty when they are not known.
   virtual std::optional<double> expected_workgroups(const RunSettings&) const { return {}; }
   /// GPUs end at different times, which the report has.
   virtual bool reports_ends() const { return false; }

@@ -1,4 +1,4 @@
-// What a sub-layer refuses.
+// Refuses sub-layers that cannot run.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -24,7 +24,7 @@ class LayerReference : public OperationChecker {
   /// At the end of the run every tensor has to lie in memory, to the bit, as the last operation that wrote it left it
   /// for compute units to see: what lies in the cache alone is wrong, and so is what has changed on its way to memory.
   FunctionalCheck result() override;
-  /// Of the operations so far.
+  /// The result of the operations so far.
   const FunctionalCheck& so_far() const { return result_; }
 
  private:

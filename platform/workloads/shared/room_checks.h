@@ -1,4 +1,4 @@
-// What rooms refuse in the same words.
+// Refuses what several workloads refuse, in the same words.
 #pragma once
 
 #include <string>
