@@ -12,8 +12,6 @@
 namespace t3vp::compute {
 namespace {
 
-/// In front of what is lent it is no size of a piece that malloc() has given out, which are multiples of 16 but for the
-/// three lowest bits, so that free() ends there who hands that over.
 constexpr unsigned char fence_byte = 0xA9;
 constexpr std::size_t fence_alignment = 64, least_fence = 1024;
 constexpr std::size_t fence_guard = std::size_t{16} << 20;
@@ -27,6 +25,10 @@ constexpr std::array<unsigned char, 4096> known = [] {
 }();
 
 }  // namespace
+
+FrontFence::FrontFence() { put_fence(bytes_, bytes_ + sizeof bytes_); }
+
+bool FrontFence::is_whole() const { return is_fence(bytes_, bytes_ + sizeof bytes_); }
 
 void put_fence(unsigned char* begin, unsigned char* end) {
   std::memset(begin, fence_byte, static_cast<std::size_t>(end - begin));

@@ -34,4 +34,14 @@ class FencedMemory {
 void put_fence(unsigned char* begin, unsigned char* end);
 bool is_fence(const unsigned char* begin, const unsigned char* end);
 
+/// The fence in front of a structure that is lent.
+class FrontFence {
+ public:
+  FrontFence();
+  bool is_whole() const;
+
+ private:
+  alignas(16) unsigned char bytes_[16];
+};
+
 }  // namespace t3vp::compute

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -17,16 +18,18 @@ t3_device device_of(const ComputeParameters& parameters);
 /// What a kernel is told.
 class KernelArguments {
  public:
-  /// So many units of alignment, all zero.
+  /// So many units of alignment, all zero, behind a fence.
   explicit KernelArguments(std::size_t units) : all_(units + 1) {
-    static_assert(sizeof(NoHeap) <= sizeof(std::max_align_t));
+    static_assert(sizeof(FrontFence) <= sizeof(std::max_align_t));
     std::memset(static_cast<void*>(all_.data()), 0, all_.size() * sizeof all_.front());  // with its padding
+    new (all_.data()) FrontFence;
   }
   void* data() { return all_.data() + 1; }
   const void* data() const { return all_.data() + 1; }
+  bool is_fence_whole() const { return reinterpret_cast<const FrontFence*>(all_.data())->is_whole(); }
 
  private:
-  std::vector<std::max_align_t> all_;  ///< the first stays zero, as NoHeap is
+  std::vector<std::max_align_t> all_;  ///< the first one is the fence
 };
 
 class KernelGiven {
@@ -42,7 +45,7 @@ class KernelGiven {
   t3_device& device() { return device_; }
   void* arguments() { return arguments_.data(); }
   bool is_changed() const {
-    return std::memcmp(arguments_.data(), known_arguments_.data(), bytes_) != 0 ||
+    return !arguments_.is_fence_whole() || std::memcmp(arguments_.data(), known_arguments_.data(), bytes_) != 0 ||
            std::memcmp(&device_, &known_device_, sizeof device_) != 0;
   }
 

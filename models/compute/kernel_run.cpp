@@ -105,7 +105,7 @@ std::string KernelRun::validate_step(const Wave& wave) const {
     return fmt::format("it has written {} the {} bytes of its local memory", where, plan_.local_bytes);
   if (WavePrograms::has_strayed()) return stray_call;
   if (WavePrograms::has_left_floats()) return std::string(program_left_floats) + other_floats;
-  if (std::memcmp(static_cast<const t3_wave*>(&wave), &wave.given, sizeof(t3_wave)) != 0)
+  if (!wave.is_whole() || std::memcmp(static_cast<const t3_wave*>(&wave), &wave.given, sizeof(t3_wave)) != 0)
     return "it has changed its struct t3_wave, which is the compute unit's";
   return given_.is_changed() ? changed_given : std::string();
 }

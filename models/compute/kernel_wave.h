@@ -6,19 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "compute/fenced_memory.h"
 #include "compute/fiber.h"
 #include "compute/kernel_host.h"
 #include "t3/device.h"
 
 namespace t3vp::compute {
 
-/// What is zero in front of what a kernel is lent: free() takes it for the size of the piece, which none has, and ends
-/// who hands that over.
-struct NoHeap {
-  std::uint64_t sizes[2] = {};
-};
-
-struct Wave : NoHeap, t3_wave {
+struct Wave : FrontFence, t3_wave {
   /// Of its loads, stores and updates.
   struct InFlight {
     std::uint32_t loads = 0, stores = 0;  ///< that have not come back; stores and updates that have not been taken

@@ -10,7 +10,8 @@
 
 #include "cli/file_kind.h"
 #include "cli/option_checks.h"
-#include "guard/stack_guard.h"
+#include "guests/guest_ends.h"
+#include "guests/watched_process.h"
 #include "io/console.h"
 #include "io/described_keys.h"
 #include "io/input_error.h"
@@ -38,6 +39,22 @@ void add_gdb(CLI::App* command, std::optional<std::uint16_t>& port) {
       ->transform(whole_number(0, 0xFFFF));
 }
 
+constexpr const char* in_process = "--in-process";
+
+void add_in_process(CLI::App* command) {
+  command->add_flag(in_process, "Simulate in this process, for debuggers and profilers, not in one that it watches");
+}
+
+/// Whether the command simulates, or opens libraries, in a process that another one watches.
+bool is_watched(const CLI::App& app) {
+  const std::vector<CLI::App*> given = app.get_subcommands();
+  if (given.empty()) return false;
+  const CLI::App* last = given.front();
+  while (!last->get_subcommands().empty()) last = last->get_subcommands().front();
+  const CLI::Option* const option = last->get_option_no_throw(in_process);
+  return option != nullptr && option->count() == 0;
+}
+
 void add_run(CLI::App& app, RunCommand& command) {
   CLI::App* run = app.add_subcommand("run", "Simulate a run file");
   run->add_option("RUN.json", command.file, "What to simulate")->type_name("")->required();
@@ -53,6 +70,7 @@ void add_run(CLI::App& app, RunCommand& command) {
   add_timeout(run, command.timeout_s,
               "Host time after which the run is given up, without what it stands still for a debugger; limits.wall_s");
   run->add_flag("--print-config", command.print_config, "Print the configuration as it would run, and stop");
+  add_in_process(run);
 }
 
 void add_replay(CLI::App& app, ReplayCommand& command) {
@@ -149,8 +167,10 @@ void add_registers(CLI::App& app, RegisterFormat& format, RegisterScriptCommand&
       ->type_name("")
       ->required();
   add_machine(script, script_command.machine);
+  add_in_process(script);
   CLI::App* shell = registers->add_subcommand("shell", "A prompt for statements of a script; help tells them");
   add_machine(shell, shell_machine);
+  add_in_process(shell);
 }
 
 void add_validate(CLI::App& app, ValidateCommand& command) {
@@ -267,7 +287,9 @@ int compare(const std::vector<fs::path>& files) {
   return same ? success : failed;
 }
 
-int run_command_line(int argc, const char* const* argv) {
+namespace {
+
+int run_command(int argc, const char* const* argv) {
   report_stack_overflows();
   CLI::App app("Virtual platform of multi-GPU nodes that overlap compute with collectives in hardware", "t3vp");
   app.set_version_flag("--version", "t3vp " T3VP_VERSION);
@@ -281,6 +303,7 @@ int run_command_line(int argc, const char* const* argv) {
       ->required();
   std::vector<std::string> settings_to_check;
   add_settings(check_app, settings_to_check, "Check a run or memory file as it would be with this");
+  add_in_process(check_app);
   RegisterFormat register_format = RegisterFormat::markdown;
   RegisterScriptCommand script_command;
   RegisterMachineOptions shell_machine;
@@ -308,6 +331,8 @@ int run_command_line(int argc, const char* const* argv) {
   try {
     refuse_values_left_out(argc, argv);
     if (!parse(app, argc, argv)) return success;
+    if (is_watched(app))
+      if (const std::optional<int> exit_code = watch_from_outside()) return *exit_code;
     if (app.got_subcommand("run")) return run(run_command);
     if (app.got_subcommand("check")) return check(file_to_check, settings_to_check);
     if (const CLI::App* registers = app.get_subcommand("registers"); registers->parsed()) {
@@ -339,6 +364,14 @@ int run_command_line(int argc, const char* const* argv) {
     print_error(std::string("t3vp: ") + error.what());
     return failed;
   }
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv) {
+  const int exit_code = run_command(argc, argv);
+  tell_return();
+  return exit_code;
 }
 
 }  // namespace t3vp

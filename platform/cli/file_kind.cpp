@@ -1,13 +1,13 @@
 #include "cli/file_kind.h"
 
 #include "config/configuration.h"
+#include "config/memory_need.h"
 #include "experiment/plan.h"
-#include "guard/memory_need.h"
+#include "guests/opened_software.h"
 #include "io/input_error.h"
 #include "io/json_document.h"
 #include "io/schema_check.h"
 #include "report/report.h"
-#include "software/opened_software.h"
 
 namespace t3vp {
 namespace {

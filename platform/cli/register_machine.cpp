@@ -1,7 +1,7 @@
 #include "cli/register_machine.h"
 
 #include "config/configuration.h"
-#include "guard/memory_need.h"
+#include "config/memory_need.h"
 #include "protocol/units.h"
 #include "report/results_folder.h"
 #include "run/node_parameters.h"

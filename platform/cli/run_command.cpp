@@ -6,7 +6,7 @@
 #include "cli/command_line.h"
 #include "cli/debugger_port.h"
 #include "cli/register_trace_file.h"
-#include "guard/memory_need.h"
+#include "config/memory_need.h"
 #include "io/console.h"
 #include "io/file_lock.h"
 #include "io/input_error.h"

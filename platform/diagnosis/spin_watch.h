@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "guard/run_clock.h"
+#include "guests/run_clock.h"
 #include "node/node.h"
 
 namespace t3vp {

@@ -5,9 +5,9 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <stdexcept>
 #include <streambuf>
 #include <system_error>
@@ -16,22 +16,24 @@
 namespace t3vp {
 namespace {
 
-/// Paths of files that are not complete yet, where a signal handler finds them without a lock.
-std::array<std::atomic<const char*>, 16> partial_files;
-static_assert(std::atomic<const char*>::is_always_lock_free);
+PartialFiles own_partial_files;
+std::atomic<PartialFiles*> partial_files{&own_partial_files};
+static_assert(std::atomic<int>::is_always_lock_free);
 
-void remember(const char* path) {
-  for (auto& slot : partial_files) {
-    const char* free = nullptr;
-    if (slot.compare_exchange_strong(free, path)) return;
+void remember(const std::string& path) {
+  if (path.size() > PartialFiles::longest) return;
+  for (PartialFiles::Slot& slot : partial_files.load()->slots) {
+    int state = PartialFiles::Slot::free;
+    if (!slot.state.compare_exchange_strong(state, PartialFiles::Slot::filling)) continue;
+    std::memcpy(slot.path, path.c_str(), path.size() + 1);
+    slot.state = PartialFiles::Slot::filled;
+    return;
   }
 }
 
-void forget(const char* path) {
-  for (auto& slot : partial_files) {
-    const char* expected = path;
-    if (slot.compare_exchange_strong(expected, nullptr)) return;
-  }
+void forget(const std::string& path) {
+  for (PartialFiles::Slot& slot : partial_files.load()->slots)
+    if (slot.state == PartialFiles::Slot::filled && path == slot.path) slot.state = PartialFiles::Slot::free;
 }
 
 [[noreturn]] void fail(const std::filesystem::path& file, int error) {
@@ -79,12 +81,12 @@ class OutputFile::Buffer : public std::streambuf {
 
 OutputFile::OutputFile(std::filesystem::path file)
     : file_(std::move(file)), partial_(fmt::format("{}.{}.partial", file_.string(), getpid())), stream_(nullptr) {
-  remember(partial_.c_str());  // before it is there: a signal may come at any time
-  unlink(partial_.c_str());    // of a process that had our number
+  remember(partial_);        // before it is there: a signal may come at any time
+  unlink(partial_.c_str());  // of a process that had our number
   const int descriptor = open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0) {
     const int error = errno;
-    forget(partial_.c_str());
+    forget(partial_);
     fail(file_, error);
   }
   buffer_ = std::make_unique<Buffer>(descriptor);
@@ -94,14 +96,14 @@ OutputFile::OutputFile(std::filesystem::path file)
 OutputFile::~OutputFile() {
   if (partial_.empty()) return;
   unlink(partial_.c_str());
-  forget(partial_.c_str());
+  forget(partial_);
 }
 
 void OutputFile::complete() {
   buffer_->close();
   if (buffer_->error() != 0) fail(file_, buffer_->error());
   if (std::rename(partial_.c_str(), file_.c_str()) != 0) fail(file_, errno);
-  forget(partial_.c_str());
+  forget(partial_);
   partial_.clear();
 }
 
@@ -111,9 +113,13 @@ void write_text(const std::filesystem::path& file, std::string_view text) {
   output.complete();
 }
 
+void keep_partial_files_in(PartialFiles& files) { partial_files = &files; }
+
 void remove_partial_files() {
-  for (const auto& slot : partial_files)
-    if (const char* path = slot.load()) unlink(path);
+  for (PartialFiles::Slot& slot : partial_files.load()->slots) {
+    slot.path[PartialFiles::longest] = '\0';  // whoever shares them may have written there
+    if (slot.state == PartialFiles::Slot::filled) unlink(slot.path);
+  }
 }
 
 bool write_all(int descriptor, std::string_view text) {

@@ -2,6 +2,8 @@
 // it takes in the end; a symbolic link there is replaced, never followed.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <ostream>
@@ -34,6 +36,21 @@ class OutputFile {
 
 /// Replaces the file in one step. Throws std::runtime_error with the reason when it cannot.
 void write_text(const std::filesystem::path& file, std::string_view text);
+
+/// Paths of files that are not complete yet, where a signal handler, or a process that shares them, finds them without
+/// a lock. Of a longer path, or of more files, nobody else knows.
+struct PartialFiles {
+  static constexpr std::size_t most = 16, longest = 4095;
+  struct Slot {
+    enum State { free, filling, filled };
+    std::atomic<int> state{free};
+    char path[longest + 1];
+  };
+  Slot slots[most];
+};
+
+/// From now on they are kept there.
+void keep_partial_files_in(PartialFiles& files);
 
 /// Removes what is being written, for a process that is about to end. Safe in signal handlers and in any thread.
 void remove_partial_files();

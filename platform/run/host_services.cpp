@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "guests/firmware_image.h"
+#include "guests/published_contents.h"
 #include "hart/trap_text.h"
 #include "protocol/address_map.h"
-#include "run/published_contents.h"
-#include "software/firmware_image.h"
 #include "t3/exports.h"
 #include "t3/host_buffer.h"
 

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "config/elf_file.h"
+#include "guests/arguments.h"
+#include "guests/program_run.h"
 #include "processor/firmware_core.h"
-#include "run/program_run.h"
-#include "software/arguments.h"
 #include "t3/host_call.h"
 
 namespace t3vp {

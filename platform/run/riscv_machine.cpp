@@ -10,7 +10,7 @@
 #include <memory>
 #include <new>
 
-#include "guard/memory_need.h"
+#include "config/memory_need.h"
 #include "hart/trap_text.h"
 #include "io/input_error.h"
 #include "riscv/core.h"

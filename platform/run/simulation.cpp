@@ -15,8 +15,10 @@
 #include "diagnosis/program_activity.h"
 #include "diagnosis/quiet_polls.h"
 #include "diagnosis/spin_watch.h"
-#include "guard/firmware_guard.h"
-#include "guard/watchdog.h"
+#include "guests/guest_ends.h"
+#include "guests/guest_page.h"
+#include "guests/native_hal.h"
+#include "guests/program_run.h"
 #include "io/console.h"
 #include "memory/arbitration.h"
 #include "node/main_stack.h"
@@ -26,10 +28,8 @@
 #include "run/figures.h"
 #include "run/hardware_monitor.h"
 #include "run/host_services.h"
-#include "run/native_hal.h"
 #include "run/node_parameters.h"
 #include "run/operation_run.h"
-#include "run/program_run.h"
 #include "run/traffic_meter.h"
 
 namespace t3vp {
@@ -66,31 +66,31 @@ bool all_succeeded(const Node& node) {
 /// a program of one's own, say nothing of how far the work is.
 double done(const RunConfiguration& configuration, const Node& node) {
   const std::optional<double> expected = configuration.workload->expected_workgroups(configuration);
-  if (!expected || configuration.software.library) return Pulse::unknown;
+  if (!expected || configuration.software.library) return GuestPage::unknown;
   return std::min(static_cast<double>(node.gpus()[0]->compute.finished_workgroups()) / *expected, 1.0);
 }
 
-[[noreturn]] void end_at_limit(const RunConfiguration& configuration, const Pulse& pulse) {
+[[noreturn]] void end_at_limit(const RunConfiguration& configuration, const GuestPage& page) {
   throw std::runtime_error(fmt::format("limits.simulated_ms: the run is not over after {} ms; {}{}",
-                                       *configuration.limits.simulated_ms, progress_of(pulse), pulse.told()));
+                                       *configuration.limits.simulated_ms, progress_of(page), page.told.view()));
 }
 
-/// What is thrown in a process comes out of SystemC as a report, whose message alone says what it was. The pulse says
+/// What is thrown in a process comes out of SystemC as a report, whose message alone says what it was. The page says
 /// whether firmware or a kernel has thrown it: who throws does not give control back.
-std::runtime_error error_of(const sc_core::sc_report& report, const Pulse& pulse) {
+std::runtime_error error_of(const sc_core::sc_report& report, const GuestPage& page) {
   const std::string what = report.get_msg();
   if (what.find("bad_alloc") != std::string::npos)
     return std::runtime_error(fmt::format("the host has not enough memory for {}", report.get_process_name()));
-  if (pulse.passes % 2 == 0) return std::runtime_error(what);
+  if (!page.computes()) return std::runtime_error(what);
   return std::runtime_error(
-      fmt::format("{} has thrown what nobody catches: {}", std::string_view(ProgramText(pulse)), what));
+      fmt::format("{} has thrown what nobody catches: {}", std::string_view(GuestName(page)), what));
 }
 
-void simulate_for(Picoseconds time, const Pulse& pulse) {
+void simulate_for(Picoseconds time, const GuestPage& page) {
   try {
     sc_core::sc_start(to_sc_time(time), sc_core::SC_EXIT_ON_STARVATION);
   } catch (const sc_core::sc_report& report) {
-    throw error_of(report, pulse);
+    throw error_of(report, page);
   }
   return_to_main_stack();
 }
@@ -101,7 +101,7 @@ struct Parts {
   const RunOptions& options;
   const Arguments& arguments;
   const OperationRun* operations;  ///< null: there are none
-  Pulse& pulse;
+  GuestPage& page;
   std::vector<std::string>& given_up;  ///< waits, in words
   CoreDebugger* debugger;              ///< null: none
 };
@@ -111,8 +111,8 @@ void tell(const Node& node, const Parts& parts) {
   std::string text = firmware_activity(node);
   for (const FaultOutcome& fault : fault_outcomes(parts.configuration, node, {}))
     text += "; " + (fault.struck ? text_of(fault) : fmt::format("fault {} has not struck", fault.name));
-  parts.pulse.tell(std::move(text));
-  parts.pulse.done = parts.operations != nullptr ? parts.operations->done() : done(parts.configuration, node);
+  parts.page.told.set(text);
+  parts.page.done = parts.operations != nullptr ? parts.operations->done() : done(parts.configuration, node);
 }
 
 /// Waits while the client has stopped the run.
@@ -140,7 +140,7 @@ bool errs_without_end(const Node& node, std::uint64_t limit) {
 /// Lets simulated time pass until nothing is left to happen, a program polls in vain, errs without end or misses an
 /// argument.
 void run_dry(const Node& node, const Parts& parts) {
-  const auto& [configuration, options, arguments, operations, pulse, given_up, debugger] = parts;
+  const auto& [configuration, options, arguments, operations, page, given_up, debugger] = parts;
   constexpr Picoseconds stride = 20'000'000, short_stride = 100'000;
   const auto& limit_ms = configuration.limits.simulated_ms;
   const Picoseconds limit = limit_ms ? from_ns(*limit_ms * 1e6) : never;
@@ -148,7 +148,7 @@ void run_dry(const Node& node, const Parts& parts) {
   PollWatch polls(node, configuration.limits.polls);
   BarrierWatch barriers(node);
   QuietPolls kernels(node);
-  SpinWatch spins(node, configuration.limits.firmware_s, pulse.clock);
+  SpinWatch spins(node, configuration.limits.firmware_s, page.clock);
   while (sc_core::sc_pending_activity() && !polls.in_vain() && arguments.refusals().empty() &&
          !errs_without_end(node, configuration.limits.errors)) {
     for (std::string& wait : barriers.give_up()) given_up.push_back(std::move(wait));
@@ -159,17 +159,18 @@ void run_dry(const Node& node, const Parts& parts) {
                       "call of its host or a character printed",
                       spins.text(), configuration.limits.firmware_s));
     const Picoseconds next = now() + from_sc_time(sc_core::sc_time_to_pending_activity());
-    if (next > limit) end_at_limit(configuration, pulse);
+    if (next > limit) end_at_limit(configuration, page);
     // A stride within which nothing happens would not move the time.
-    simulate_for(std::min(next + (kernels.are_held() ? short_stride : stride), limit) - now(), pulse);
+    simulate_for(std::min(next + (kernels.are_held() ? short_stride : stride), limit) - now(), page);
     if (debugger != nullptr) look_at(*debugger);
-    pulse.simulated = now();
+    page.simulated = now();
+    require_own_process();
     tell(node, parts);
     if (!options.progress) continue;
-    if (pulse.done == Pulse::unknown)
-      options.progress(std::nullopt, progress_of(pulse));
+    if (page.done == GuestPage::unknown)
+      options.progress(std::nullopt, progress_of(page));
     else
-      options.progress(pulse.done, configuration.workload->label());
+      options.progress(page.done, configuration.workload->label());
   }
 }
 
@@ -235,14 +236,14 @@ std::vector<const t3_kernel* const*> kernels_of(const OpenedSoftware& software, 
   return lists;
 }
 
-void run_natively(Gpu& gpu, processor::CommandProcessor::Program program, Pulse& pulse) {
+void run_natively(Gpu& gpu, processor::CommandProcessor::Program program, GuestPage& page) {
   gpu.native().run([run = std::move(program)](processor::CommandProcessor& processor) {
     return guarded_call([&] { return run(processor); });
   });
-  gpu.native().on_control([&pulse, number = gpu.processor.gpu()](bool to_program) {
-    if (!to_program) require_own_call(pulse, number);
-    pulse.enter_firmware();
-    pulse.pass(number);
+  gpu.native().on_control([&page, number = gpu.processor.gpu()](bool to_program) {
+    if (!to_program) require_own_call(number);
+    page.enter_firmware();
+    page.pass(number);
   });
 }
 
@@ -258,9 +259,9 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   const std::unique_ptr<const OpenedSoftware> opened =
       options.software == nullptr ? std::make_unique<OpenedSoftware>(configuration) : nullptr;
   const OpenedSoftware& software = opened ? *opened : *options.software;
-  Pulse pulse;
-  const Watchdog watchdog(configuration.limits, pulse);
-  const FirmwareGuard guard(pulse);
+  GuestPage& page = guest_page();
+  const GuestEnds ends;
+  const HeldLimits limits(configuration.limits);
   std::unique_ptr<PerfettoTrace> trace;
   if (options.trace) trace = std::make_unique<PerfettoTrace>(options.out / "trace.json");
   const NodeParameters parameters = node_parameters(configuration);
@@ -282,16 +283,16 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
     else
       run_natively(*gpu,
                    native_program(options.program != nullptr ? options.program : software.program(g), run, arguments),
-                   pulse);
+                   page);
     gpu->processor.on_log([number = gpu->processor.gpu()](const std::string& text) {
       print_error(fmt::format("GPU {} at {:.3f} ns: {}", number, to_ns(now()), text));
     });
-    gpu->compute.on_code([&pulse, &compute = gpu->compute, number = gpu->processor.gpu(),
+    gpu->compute.on_code([&page, &compute = gpu->compute, number = gpu->processor.gpu(),
                           before = std::uint64_t{0}](const compute::KernelCode* code) mutable {
-      static_assert(Pulse::nowhere == compute::KernelCode::none);
+      static_assert(GuestPage::nowhere == compute::KernelCode::none);
       const std::uint64_t ended = compute.finished_workgroups();
-      if (code != nullptr) pulse.enter(code->kernel, code->workgroup, code->wave);
-      pulse.pass(number, ended != before);
+      if (code != nullptr) page.enter_kernel(code->kernel, code->workgroup, code->wave);
+      page.pass(number, ended != before);
       before = ended;
     });
     if (operations) continue;  // it looks at what is published by itself
@@ -307,11 +308,12 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   if (options.watch) options.watch(node);
   RunResult result;
   std::vector<std::string> given_up;
-  const std::unique_ptr<CoreDebugger> debugger = debugger_of(node, options, pulse.clock);
-  const Parts parts{configuration, options, arguments, operations.get(), pulse, given_up, debugger.get()};
+  const std::unique_ptr<CoreDebugger> debugger = debugger_of(node, options, page.clock);
+  const Parts parts{configuration, options, arguments, operations.get(), page, given_up, debugger.get()};
   tell(node, parts);
-  simulate_for(0, pulse);  // before it nothing is pending
+  simulate_for(0, page);  // before it nothing is pending
   run_dry(node, parts);
+  require_own_process();
   require_fit(configuration, arguments, all_succeeded(node));
   result.diagnosis = refused;
   report_errors(node, result);

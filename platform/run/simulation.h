@@ -7,9 +7,9 @@
 
 #include "config/configuration.h"
 #include "debug/connection.h"
+#include "guests/opened_software.h"
 #include "register_trace/register_trace.h"
 #include "report/report.h"
-#include "software/opened_software.h"
 #include "t3/run.h"
 
 namespace t3vp {
@@ -32,7 +32,7 @@ struct RunOptions {
 
 /// A guest that fails is a result with a diagnosis. Throws std::runtime_error when the platform itself is at fault or
 /// limits.simulated_ms is reached, and InputError when the program and its arguments do not fit each other; the other
-/// limits end the process (watchdog.h).
+/// limits end the process (guests/guest_limits.h).
 RunResult simulate(const RunConfiguration& configuration, const RunOptions& options);
 
 }  // namespace t3vp

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "command_line/program.h"
-#include "guard/memory_need.h"
+#include "config/memory_need.h"
 
 namespace t3vp::test::test_memory_need {
 

@@ -5,8 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "guests/native_hal.h"
 #include "kernels/kernels.h"
-#include "run/native_hal.h"
 #include "run/node_parameters.h"
 #include "workloads/gemm_arguments.h"
 

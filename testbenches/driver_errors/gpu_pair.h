@@ -6,9 +6,9 @@
 
 #include "diagnosis/diagnosis.h"
 #include "driver_errors/guests.h"
+#include "guests/program_run.h"
 #include "node/node.h"
 #include "run/hardware_monitor.h"
-#include "run/program_run.h"
 
 namespace t3vp::test {
 

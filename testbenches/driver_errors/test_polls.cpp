@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "driver_errors/whole_runs.h"
-#include "guard/watchdog.h"
+#include "guests/guest_page.h"
 #include "t3/registers/error_log.h"
 #include "t3/registers/interrupt_controller.h"
 #include "t3/registers/kernel_queue.h"
@@ -346,14 +346,14 @@ TEST_CASE("a counter that is watched by hand while a barrier waits is told with 
 }
 
 TEST_CASE("calls at once are counted from when time or a kernel last went on") {
-  Pulse pulse;
+  GuestPage page;
   for (std::uint64_t passes = 1; passes <= 3; ++passes) {
-    pulse.pass(0);
-    CHECK(pulse.at_once == passes);
+    page.pass(0);
+    CHECK(page.at_once == passes);
   }
-  pulse.pass(0, true);
-  CHECK(pulse.at_once == 0);
-  CHECK(pulse.passes == 4);
+  page.pass(0, true);
+  CHECK(page.at_once == 0);
+  CHECK(page.passes == 4);
 }
 
 }  // namespace t3vp::test::test_polls

@@ -3,8 +3,8 @@
 #include <map>
 
 #include "driver_errors/gpu_pair.h"
+#include "guests/native_hal.h"
 #include "registers/catalogue.h"
-#include "run/native_hal.h"
 #include "t3/registers/system.h"
 
 namespace t3vp::test::test_reset {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "driver_errors/given_gemm.h"
 #include "run/simulation.h"
 #include "t3_hal.h"
 

@@ -1,7 +1,7 @@
 // What a program of a GEMM is given.
 #pragma once
 
-#include "run/program_run.h"
+#include "guests/program_run.h"
 #include "t3/programs.h"
 #include "t3/t3.h"
 #include "workloads/gemm_arguments.h"

@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "guests/native_hal.h"
 #include "processor/signalling_ring.h"
-#include "run/native_hal.h"
 #include "t3/registers/signals.h"
 #include "t3/t3.h"
 

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "firmware/mock_gpu.h"
-#include "run/program_run.h"
+#include "guests/program_run.h"
 #include "t3/programs.h"
 #include "workloads/layer/layer_packing.h"
 

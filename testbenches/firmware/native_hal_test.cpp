@@ -1,5 +1,5 @@
-#include "run/native_hal.h"
-#include "guard/hal_misuse.h"
+#include "guests/native_hal.h"
+#include "guests/hal_misuse.h"
 
 #include <tlm_utils/simple_target_socket.h>
 

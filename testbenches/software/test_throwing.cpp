@@ -58,7 +58,7 @@ TEST_CASE("a library whose constructor throws is refused in one line") {
 
 TEST_CASE("thread_local variables of a library are destroyed under guard when it is closed") {
   const auto [act, told] = GENERATE(table<std::string, std::string>(
-      {{"thread_local: _exit", "which has called _exit() while it was closed"},
+      {{"thread_local: _exit", "which has ended the process by _exit() or exec() while it was closed"},
        {"thread_local: abort", "which has called abort() while it was closed"},
        {"thread_local: loop", "which has computed for 0.3 s (limits.firmware_s) while it was closed"},
        {"thread_local: crash", "which has accessed memory of the host that is not there while it was closed"},

@@ -84,14 +84,41 @@ static void act(const char* place) {
   if (is(what)) (void)fork();
   (void)snprintf(what, sizeof what, "%s: vfork", place);
   if (is(what)) (void)!vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork): what it is for */
-  (void)snprintf(what, sizeof what, "%s: exec", place);
+  (void)snprintf(what, sizeof what, "%s: short exec", place);
   if (is(what)) (void)execl("/bin/true", "true", (char*)NULL);
-  (void)snprintf(what, sizeof what, "%s: exec with a path", place);
-  if (is(what)) (void)execvp("true", (char*[]){"true", NULL});
+  (void)snprintf(what, sizeof what, "%s: long exec", place);
+  if (is(what)) (void)execvp("sleep", (char*[]){"sleep", "20", NULL});
   (void)snprintf(what, sizeof what, "%s: overflow", place);
   if (is(what)) zero = recurse(NULL);
   (void)snprintf(what, sizeof what, "%s: end thread", place);
   if (is(what)) pthread_exit(NULL);
+}
+
+/* Writes over all memory that this process shares with others. */
+static void overwrite_page(void) {
+  FILE* const maps = fopen("/proc/self/maps", "r");
+  char line[512], rights[8] = "";
+  unsigned long begin = 0, end = 0;
+  while (maps != NULL && fgets(line, sizeof line, maps) != NULL)
+    if (sscanf(line, "%lx-%lx %7s", &begin, &end, rights) == 3 && strcmp(rights, "rw-s") == 0)
+      memset((void*)begin, 0xFF, end - begin);
+  if (maps != NULL) (void)fclose(maps);
+}
+
+static void hide(void) {
+  if (is("program: close the pipe"))
+    for (int file = 3; file < 64; ++file) (void)close(file);
+  if (is("program: overwrite the page")) overwrite_page();
+  if (is("program: loop behind handlers")) {
+    for (int number = 1; number < NSIG; ++number) (void)signal(number, SIG_IGN);
+    for (;;) zero = 0;
+  }
+  if (is("program: damage the heap"))
+    for (int i = 0; i < 1000; ++i) {
+      char* const piece = malloc(64);
+      memset(piece - 8, 0x55, 80);
+      free(piece);
+    }
 }
 
 static void* exit_by_thread(void* nothing) {
@@ -102,6 +129,7 @@ static void* exit_by_thread(void* nothing) {
 static enum t3_status idle(const struct t3_hal* hal, const struct t3_run* run) {
   (void)run;
   act("program");
+  hide();
   if (is("program: use up the processor's time")) {
     const struct rlimit second = {1, 100};
     (void)setrlimit(RLIMIT_CPU, &second);

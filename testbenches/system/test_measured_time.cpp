@@ -2,11 +2,11 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
+#include "guests/native_hal.h"
 #include "kernels/kernels.h"
 #include "protocol/address_map.h"
 #include "registers/signals.h"
 #include "run/figures.h"
-#include "run/native_hal.h"
 #include "run/node_parameters.h"
 #include "system/platform_run.h"
 #include "t3/programs.h"

@@ -17,7 +17,7 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include "compute/kernel_registry.h"
-#include "guard/stack_guard.h"
+#include "guests/guest_ends.h"
 #include "io/output_file.h"
 #include "kernels/kernels.h"
 #include "processor/command_processor.h"

@@ -1,4 +1,4 @@
-#include "software/arguments.h"
+#include "guests/arguments.h"
 
 #include <cmath>
 #include <limits>

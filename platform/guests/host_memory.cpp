@@ -1,4 +1,4 @@
-#include "guard/host_memory.h"
+#include "guests/host_memory.h"
 
 #include <algorithm>
 #include <cstdlib>

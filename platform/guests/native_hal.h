@@ -1,9 +1,9 @@
 // Binds the firmware's HAL to a command processor that runs it natively.
 #pragma once
 
+#include "guests/arguments.h"
+#include "guests/program_run.h"
 #include "processor/command_processor.h"
-#include "run/program_run.h"
-#include "software/arguments.h"
 #include "t3_hal.h"
 
 namespace t3vp {

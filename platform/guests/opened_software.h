@@ -8,8 +8,8 @@
 
 #include "config/configuration.h"
 #include "config/elf_file.h"
-#include "software/arguments.h"
-#include "software/library.h"
+#include "guests/arguments.h"
+#include "guests/library.h"
 
 namespace t3vp {
 

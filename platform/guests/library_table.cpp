@@ -1,11 +1,11 @@
-#include "software/library_table.h"
+#include "guests/library_table.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "guard/host_memory.h"
+#include "guests/host_memory.h"
 #include "protocol/plain_name.h"
 
 namespace t3vp {

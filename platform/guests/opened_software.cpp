@@ -1,4 +1,4 @@
-#include "software/opened_software.h"
+#include "guests/opened_software.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 
 #include "built_in.h"
 #include "compute/kernel_registry.h"
-#include "software/executable_table.h"
-#include "software/firmware_image.h"
-#include "software/program_choice.h"
+#include "guests/executable_table.h"
+#include "guests/firmware_image.h"
+#include "guests/program_choice.h"
 
 namespace t3vp {
 namespace {

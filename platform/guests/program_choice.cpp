@@ -1,4 +1,4 @@
-#include "software/program_choice.h"
+#include "guests/program_choice.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

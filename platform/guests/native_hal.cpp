@@ -1,4 +1,4 @@
-#include "run/native_hal.h"
+#include "guests/native_hal.h"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "compute/kept_exceptions.h"
-#include "guard/hal_misuse.h"
+#include "guests/hal_misuse.h"
+#include "guests/published_contents.h"
 #include "protocol/float_environment.h"
-#include "run/published_contents.h"
 
 namespace t3vp {
 namespace {

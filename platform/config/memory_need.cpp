@@ -1,4 +1,4 @@
-#include "guard/memory_need.h"
+#include "config/memory_need.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-#include "software/firmware_image.h"
+#include "guests/firmware_image.h"
 
 #include <fmt/format.h>
 

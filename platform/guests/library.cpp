@@ -1,4 +1,4 @@
-#include "software/library.h"
+#include "guests/library.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -8,9 +8,8 @@
 #include <fstream>
 #include <system_error>
 
-#include "guard/firmware_guard.h"
-#include "guard/libc_calls.h"
-#include "software/library_table.h"
+#include "guests/guest_ends.h"
+#include "guests/library_table.h"
 
 namespace t3vp {
 namespace {
@@ -89,15 +88,22 @@ Library::Library(const SoftwareLibrary& library, const Limits& limits)
 Library::Library(const SoftwareLibrary& library, const Limits& limits, const fs::path& copy)
     : library_(library), limits_(limits) {
   if (!is_whole(copy)) library.place.reject("it is no shared object, or is cut off or damaged", a_library);
-  const LibraryGuard guard(library, limits, LibraryGuard::opening);
+  const LibraryCode code(library, limits, LibraryCode::opening);
   handle_ = dlopen(copy.c_str(), RTLD_LOCAL | RTLD_NOW);
   if (handle_ == nullptr) library.place.reject(reason(copy), a_library);
 }
 
 Library::~Library() {
-  const LibraryGuard guard(library_, limits_, LibraryGuard::closing);
-  if (exports_ != nullptr) destroy_thread_locals(exports_);
-  dlclose(handle_);
+  {
+    const LibraryCode code(library_, limits_, LibraryCode::closing);
+    dlclose(handle_);
+  }
+  Dl_info found{};
+  const bool is_open = exports_ != nullptr && dladdr(exports_, &found) != 0;
+  // Its thread_local variables live as long as this thread, which ends with the process.
+  static LibraryCode* until_the_end = nullptr;
+  if (is_open) until_the_end = new LibraryCode(library_, limits_, LibraryCode::closing);
+  static_cast<void>(until_the_end);
 }
 
 }  // namespace t3vp

@@ -1,10 +1,10 @@
-#include "software/executable_table.h"
+#include "guests/executable_table.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "software/library_table.h"
-#include "software/program_choice.h"
+#include "guests/library_table.h"
+#include "guests/program_choice.h"
 
 namespace t3vp {
 namespace {
