@@ -1,11 +1,22 @@
 # Workloads have a room each, platform/workloads/<name>, with a description of their arguments. At build time it becomes
 # t3/workloads/<name>.h and t3/programs.h for programs, and workloads/<name>_arguments.h and workloads/descriptions.h for
 # the platform. Headers in the rooms are "workloads/<name>/<header>.h" to who links t3vp::workload_rooms.
-block(PROPAGATE T3VP_BUILT_IN T3VP_ROOMS)
+# An operation of the collective workload is a folder too, platform/workloads/collective/operations/<name>. Its description
+# adds t3/collective_op.h, t3/collective_staging.h, workloads/collective_operations.h and the kernel's table of steps.
+block(PROPAGATE T3VP_BUILT_IN T3VP_OPERATION_TABLE T3VP_ROOMS)
 file(GLOB workload_descriptions CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/platform/workloads/*/*.arguments.json)
+file(GLOB operation_descriptions CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/platform/workloads/collective/operations/*/*.operation.json)
+file(GLOB operation_layouts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/platform/workloads/collective/operations/*/*_layout.h)
 set(generated ${PROJECT_BINARY_DIR}/generated)
 set(T3VP_BUILT_IN ${generated}/built_in.c)
-set(workload_headers ${generated}/c/t3/programs.h ${generated}/workloads/workloads/descriptions.h)
+set(T3VP_OPERATION_TABLE ${generated}/collective_operation_table.c)
+set(workload_headers ${generated}/c/t3/programs.h ${generated}/workloads/workloads/descriptions.h ${generated}/c/t3/collective_op.h
+                     ${generated}/c/t3/collective_staging.h ${generated}/workloads/workloads/collective_operations.h)
+foreach(layout ${operation_layouts})
+  get_filename_component(name ${layout} NAME)
+  string(REPLACE "_layout.h" ".h" name ${name})
+  list(APPEND workload_headers ${generated}/c/t3/operations/${name})
+endforeach()
 foreach(description ${workload_descriptions})
   get_filename_component(name ${description} NAME)
   string(REPLACE ".arguments.json" "" name ${name})
@@ -13,11 +24,12 @@ foreach(description ${workload_descriptions})
 endforeach()
 file(GLOB scripts ${T3VP_GENERATOR}/*.py ${T3VP_GENERATOR}/generator/*.py)
 set(generate ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1 ${Python3_EXECUTABLE} ${T3VP_GENERATOR}/generate_workloads.py
-             ${workload_descriptions})
-add_custom_command(OUTPUT ${workload_headers} ${T3VP_BUILT_IN}
+             ${workload_descriptions} --operations ${operation_descriptions})
+add_custom_command(OUTPUT ${workload_headers} ${T3VP_BUILT_IN} ${T3VP_OPERATION_TABLE}
                    COMMAND ${generate} --c ${generated}/c --cpp ${generated}/workloads --built-in ${T3VP_BUILT_IN}
-                   DEPENDS ${workload_descriptions} ${scripts} COMMENT "Arguments of workloads" VERBATIM)
-add_custom_target(t3vp_generated_workloads DEPENDS ${workload_headers} ${T3VP_BUILT_IN})
+                           --operation-table ${T3VP_OPERATION_TABLE}
+                   DEPENDS ${workload_descriptions} ${operation_descriptions} ${operation_layouts} ${scripts} COMMENT "Arguments of workloads" VERBATIM)
+add_custom_target(t3vp_generated_workloads DEPENDS ${workload_headers} ${T3VP_BUILT_IN} ${T3VP_OPERATION_TABLE})
 
 # What is checked in: the run file's schema, in part, and the reference page.
 set(workload_schema ${PROJECT_SOURCE_DIR}/configs/schema/run.schema.json)

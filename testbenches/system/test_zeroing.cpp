@@ -3,6 +3,7 @@
 
 #include "system/platform_run.h"
 #include "system/reference_sum.h"
+#include "t3/t3.h"
 #include "t3/workloads/gemm.h"
 
 namespace t3vp::test::test_zeroing {

@@ -1,5 +1,6 @@
 #include "torus_guest.h"
 
+#include "t3/collective_staging.h"
 #include "workloads/collective/collective_layout.h"
 #include "workloads/collective/torus_rings.h"
 #include "workloads/shared/program_steps.h"

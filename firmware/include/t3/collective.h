@@ -1,28 +1,12 @@
 /* A collective operation on flat buffers, one on each GPU: what kernels, programs and the platform agree on.
  *
  * A buffer is cut into one chunk for each GPU; they differ by at most one element, earlier ones are larger. GPU g owns
- * chunk g. GPU 0 is the root of a broadcast. */
+ * chunk g. GPU 0 is the root of an operation that has one. The operations are those of t3/collective_op.h. */
 #ifndef T3_COLLECTIVE_H
 #define T3_COLLECTIVE_H
 
-#include <stdbool.h>
-
+#include "t3/collective_op.h"
 #include "t3/element_bytes.h"
-#include "t3/enumeration.h"
-
-enum t3_collective_op T3_OF_32_BITS {
-  T3_REDUCE_SCATTER, /* chunk g of GPU g's buffer becomes the sum of all GPUs'; its other chunks stay as they are */
-  T3_ALL_GATHER,     /* chunk g of all buffers becomes GPU g's */
-  T3_ALL_TO_ALL,     /* GPU g receives chunk g of all buffers, one behind the other, in another buffer */
-  T3_BROADCAST,      /* all buffers become the root's */
-  T3_ALL_REDUCE      /* all buffers become the sum of all: a reduce-scatter, then an all-gather */
-};
-
-/* A ring's GPU sends to the previous one alone, which hands on what is not its own; direct, each sends to those that
- * want it. Hierarchical, GPUs of a node collect what is for other nodes, and those of the same place in all nodes
- * exchange it. In-switch, the switch adds and copies (t3/address.h's T3_ALL_GPUS). By a torus's rings, one dimension
- * after the other: a reduce-scatter from the last to the first, an all-gather back. */
-enum t3_collective_algorithm T3_OF_32_BITS { T3_RING, T3_DIRECT, T3_HIERARCHICAL, T3_IN_SWITCH, T3_TORUS_RINGS };
 
 enum { T3_TORUS_DIMENSIONS_MAX = 3 };
 
@@ -44,8 +28,19 @@ struct t3_collective {
                                                    behind the last */
 };
 
-static inline bool t3_reduces(const struct t3_collective* c) {
-  return c->op == T3_REDUCE_SCATTER || c->op == T3_ALL_REDUCE;
+static inline bool t3_reduces(const struct t3_collective* c) { return t3_traits_of(c->op)->adds; }
+
+/* The operations that it is, one after the other, each a kernel: itself alone, or two. Returns how many. */
+static inline uint32_t t3_collective_parts(const struct t3_collective* c, enum t3_collective_op* parts) {
+  const struct t3_operation_traits* traits = t3_traits_of(c->op);
+  parts[0] = c->op;
+  if (traits->part_count == 0 || (traits->whole_by >> c->algorithm & 1) != 0) return 1;
+  for (uint32_t i = 0; i < 2; ++i) parts[i] = traits->parts[i];
+  return 2;
+}
+
+static inline bool t3_has_second_counters(const struct t3_collective* c) {
+  return (t3_traits_of(c->op)->second_counters >> c->algorithm & 1) != 0;
 }
 
 /* Blocks that a wave of the collective kernel adds at a time, each in a tile of its own. */
@@ -71,9 +66,7 @@ static inline uint64_t t3_padded(uint64_t bytes) { return (bytes + 31) / 32 * 32
 /* Bytes from what one GPU sends into a staging buffer to what the next one does. In each the elements are as far from
  * a DRAM access's start as in the buffer that they come from. */
 static inline uint64_t t3_staging_slot(const struct t3_collective* c, uint32_t gpus) {
-  const uint32_t element = t3_element_bytes(c->element);
-  if (c->op == T3_ALL_TO_ALL && c->algorithm == T3_RING) return t3_padded(c->elements * element);
-  return t3_padded(t3_flat_chunk_size(c->elements, 0, gpus) * element) + 32;
+  return t3_padded(t3_flat_chunk_size(c->elements, 0, gpus) * t3_element_bytes(c->element)) + 32;
 }
 
 /* Of one dimension's ring, for what comes in each step but the last, either way round: whole ranges of chunks, of which
@@ -102,26 +95,27 @@ static inline uint64_t t3_torus_staging_bytes(const struct t3_collective* c, uin
   return bytes;
 }
 
-/* What a GPU needs beside its buffers to receive what is not its own or not yet added. */
-static inline uint64_t t3_staging_bytes(const struct t3_collective* c, uint32_t gpus) {
-  const bool reduces = t3_reduces(c);
-  if (c->algorithm == T3_IN_SWITCH) return 0;
+/* Of operations that add, for what is not yet added. */
+static inline uint64_t t3_sums_staging_bytes(const struct t3_collective* c, uint32_t gpus) {
   if (c->algorithm == T3_HIERARCHICAL) {
-    const uint64_t others = c->gpus_per_node - 1, nodes = gpus / c->gpus_per_node, slot = t3_staging_slot(c, gpus);
-    if (reduces) return (nodes - 1 + nodes * others) * slot;
-    return c->op == T3_ALL_TO_ALL ? (nodes - 1) * others * slot : 0;
+    const uint64_t others = c->gpus_per_node - 1, nodes = gpus / c->gpus_per_node;
+    return (nodes - 1 + nodes * others) * t3_staging_slot(c, gpus);
   }
-  if (c->algorithm == T3_TORUS_RINGS) return reduces ? t3_torus_staging_bytes(c, T3_TORUS_DIMENSIONS_MAX, gpus) : 0;
-  if (reduces && c->ring.length != 0) return t3_ring_staging_bytes(c, c->ring, gpus);
-  if (reduces && c->algorithm == T3_RING) return t3_padded(c->elements * t3_element_bytes(c->element));
-  if (reduces) return (gpus - 1) * t3_staging_slot(c, gpus);
-  if (c->op == T3_ALL_TO_ALL && c->algorithm == T3_RING) return (gpus - 2) * t3_staging_slot(c, gpus);
-  return 0;
+  if (c->algorithm == T3_TORUS_RINGS) return t3_torus_staging_bytes(c, T3_TORUS_DIMENSIONS_MAX, gpus);
+  if (c->ring.length != 0) return t3_ring_staging_bytes(c, c->ring, gpus);
+  if (c->algorithm == T3_RING) return t3_padded(c->elements * t3_element_bytes(c->element));
+  return (gpus - 1) * t3_staging_slot(c, gpus);
 }
 
-/* The buffer that the result is in: larger than the one that is sent only where they are two. */
+/* Whether there is a buffer that it sends from beside the one that the result is in. */
+static inline bool t3_receives_apart(const struct t3_collective* c) {
+  return t3_traits_of(c->op)->result != T3_RESULT_IN_PLACE;
+}
+
+/* Of the buffer that the result is in. */
 static inline uint64_t t3_received_elements(const struct t3_collective* c, uint32_t gpu, uint32_t gpus) {
-  return c->op == T3_ALL_TO_ALL ? gpus * t3_flat_chunk_size(c->elements, gpu, gpus) : c->elements;
+  if (t3_traits_of(c->op)->result != T3_RESULT_PARTS) return c->elements;
+  return gpus * t3_flat_chunk_size(c->elements, gpu, gpus);
 }
 
 #endif

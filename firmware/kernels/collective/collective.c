@@ -5,7 +5,7 @@
  * one after the other, of several transfers in turn, so that all links have something to send: load one, add what else
  * there is, store it wherever it goes. A step's signals leave when its stores have, and cannot overtake them. */
 #include "kernels/operands.h"
-#include "steps.h"
+#include "ring_steps.h"
 #include "t3/address.h"
 #include "t3/registers/signals.h"
 
@@ -42,7 +42,7 @@ static void open_share(const struct t3_wave* wave, const struct t3_steps* steps,
   const uint32_t element = t3_element_bytes(steps->collective.element);
   uint64_t most = 0;
   for (uint32_t i = 0; i < share->step.transfers; ++i) {
-    const struct t3_transfer transfer = t3_transfer_of(steps, step, i);
+    const struct t3_transfer transfer = steps->schedule->transfer(steps, step, i);
     const struct blocks blocks = blocks_of(wave, &transfer, element);
     const uint64_t count = share_begin(&blocks, (uint64_t)wave->workgroup + 1, wave->workgroups) -
                            share_begin(&blocks, wave->workgroup, wave->workgroups);
@@ -100,7 +100,7 @@ static void move_next(struct t3_wave* wave, const struct t3_steps* steps, uint32
                       uint32_t transfers) {
   const enum t3_element type = steps->collective.element;
   const uint32_t element = t3_element_bytes(type);
-  const struct t3_transfer transfer = t3_transfer_of(steps, step, (uint32_t)(next % transfers));
+  const struct t3_transfer transfer = steps->schedule->transfer(steps, step, (uint32_t)(next % transfers));
   const struct blocks blocks = blocks_of(wave, &transfer, element);
   const uint64_t block = share_begin(&blocks, wave->workgroup, wave->workgroups) + next / transfers;
   if (block >= share_begin(&blocks, (uint64_t)wave->workgroup + 1, wave->workgroups)) return;
@@ -182,7 +182,7 @@ static void run(struct t3_wave* wave) {
   if (leads) take_time(wave, wave->device->kernels.ring.start_ns);
   for (uint32_t step = 0; step < steps.count; ++step) {
     if (leads) {
-      share->step = t3_step_of(&steps, step);
+      share->step = steps.schedule->step(&steps, step);
       await(wave, &steps, &share->step);
       open_share(wave, &steps, step, share);
     }
@@ -194,14 +194,20 @@ static void run(struct t3_wave* wave) {
 }
 
 static bool has_second_counters(const struct t3_collective_arguments* p) {
-  return p->algorithm == T3_HIERARCHICAL || (p->algorithm == T3_DIRECT && p->op == T3_ALL_REDUCE);
+  const struct t3_steps steps = t3_steps_of(p, 0, 1);
+  return t3_has_second_counters(&steps.collective);
+}
+
+/* Operations that are one kernel by the rings of a torus's dimensions. */
+static bool goes_along_dimensions(const struct t3_operation_traits* traits) {
+  return (traits->algorithms >> T3_TORUS_RINGS & 1) != 0 && traits->part_count == 0;
 }
 
 /* Rings of GPUs of one dimension of a torus. */
 static bool check_ring(struct t3_check* check, const struct t3_collective_arguments* p) {
   const uint64_t gpus = (uint64_t)p->ring_stride * p->ring_length;
   if (p->ring_stride == 0 && p->ring_length == 0) return true;
-  if (p->algorithm != T3_RING || (p->op != T3_REDUCE_SCATTER && p->op != T3_ALL_GATHER))
+  if (p->algorithm != T3_RING || !goes_along_dimensions(t3_traits_of((enum t3_collective_op)p->op)))
     return t3_refuse(check, T3_BAD_PACKET,
                      "ring_stride %u, ring_length %u with op %u, algorithm %u: 0 of both expected in other than "
                      "reduce-scatters and all-gathers as rings",
@@ -214,16 +220,12 @@ static bool check_ring(struct t3_check* check, const struct t3_collective_argume
 
 static bool check_numbers(struct t3_check* check, const struct t3_collective_arguments* p) {
   if (!t3_check_place(check, p->gpu, p->gpus)) return false;
-  if (p->op > T3_ALL_REDUCE || p->algorithm > T3_IN_SWITCH || p->element > T3_FP32)
-    return t3_refuse(check, T3_BAD_PACKET, "op %u, algorithm %u, element %u: at most %d, %d, %d expected", p->op,
-                     p->algorithm, p->element, T3_ALL_REDUCE, T3_IN_SWITCH, T3_FP32);
-  if (p->op == T3_ALL_REDUCE && p->algorithm != T3_IN_SWITCH && p->algorithm != T3_DIRECT)
-    return t3_refuse(check, T3_BAD_PACKET,
-                     "op %u with algorithm %u: a reduce-scatter and an all-gather expected, or %d or %d", p->op,
-                     p->algorithm, T3_DIRECT, T3_IN_SWITCH);
-  if (p->op == T3_ALL_TO_ALL && p->algorithm == T3_IN_SWITCH)
-    return t3_refuse(check, T3_BAD_PACKET, "op %u with algorithm %u: another one, a switch has nothing to add or copy",
-                     p->op, p->algorithm);
+  if (p->op >= T3_COLLECTIVE_OPS || p->algorithm > T3_IN_SWITCH || p->element > T3_FP32)
+    return t3_refuse(check, T3_BAD_PACKET, "op %u, algorithm %u, element %u: at most %u, %d, %d expected", p->op,
+                     p->algorithm, p->element, T3_COLLECTIVE_OPS - 1, T3_IN_SWITCH, T3_FP32);
+  if (t3_steps_of(p, 0, 1).schedule == NULL)
+    return t3_refuse(check, T3_BAD_PACKET, "op %u with algorithm %u: another one, %s has no steps by it", p->op,
+                     p->algorithm, t3_traits_of((enum t3_collective_op)p->op)->name);
   if (p->algorithm == T3_HIERARCHICAL ? p->gpus_per_node == 0 || p->gpus % p->gpus_per_node != 0
                                       : p->gpus_per_node != 0 || (p->between_epoch != 0 && !has_second_counters(p)))
     return t3_refuse(check, T3_BAD_PACKET,
@@ -250,7 +252,7 @@ static struct buffers buffers_of(const struct t3_collective_arguments* p) {
   const struct t3_steps steps = t3_steps_of(p, 0, 1);
   const struct t3_collective* c = &steps.collective;
   const uint64_t element = t3_element_bytes(c->element);
-  const uint64_t in = c->op == T3_ALL_TO_ALL ? c->elements * element : 0;
+  const uint64_t in = t3_receives_apart(c) ? c->elements * element : 0;
   return (struct buffers){t3_piece("out", p->out, t3_received_elements(c, p->gpu, p->gpus) * element),
                           t3_piece("in", p->in, in), t3_piece("staging", p->staging, t3_staging_bytes(c, p->gpus))};
 }
@@ -309,8 +311,7 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
   struct t3_collective_arguments first = *p;
   first.gpu = 0;
   const struct buffers own = buffers_of(p), others = buffers_of(&first);
-  static const char* const names[] = {"reduce-scatter", "all-gather", "all-to-all", "broadcast", "all-reduce"};
-  struct t3_plan plan = {.name = names[p->op],
+  struct t3_plan plan = {.name = t3_traits_of((enum t3_collective_op)p->op)->name,
                          .workgroups = launch->workgroups,
                          .workgroups_per_cu = device->kernels.ring.workgroups_per_cu,
                          .register_bytes = (uint32_t)t3_collective_registers(device->kernels.ring.block_bytes,
@@ -320,8 +321,7 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
                          .local_bytes = sizeof(struct share),
                          .together = true,
                          .awaits_arrivals = true,
-                         .stores_here = p->op == T3_REDUCE_SCATTER || p->op == T3_ALL_TO_ALL ||
-                                        p->op == T3_ALL_REDUCE || p->algorithm == T3_IN_SWITCH};
+                         .stores_here = !t3_operations[p->op]->only_sends || p->algorithm == T3_IN_SWITCH};
   if (own.out.row_bytes != 0) plan.written[plan.written_count++] = t3_range_of(&own.out);
   if (own.staging.row_bytes != 0) plan.written[plan.written_count++] = t3_range_of(&own.staging);
   if (own.in.row_bytes != 0) plan.read[plan.read_count++] = t3_range_of(&own.in);

@@ -1,20 +1,29 @@
-/* What a GPU does in each step of a collective operation: what it awaits, moves and tells others. */
+/* What a GPU does in each step of a collective operation: what it awaits, moves and tells others.
+ *
+ * The steps of an operation are in its folder, platform/workloads/collective/operations/<name>/<name>_steps.c, which
+ * defines t3_<name>_operation. What several operations share is here and in ring_steps.h and hierarchical_steps.h. */
 #ifndef T3_KERNELS_STEPS_H
 #define T3_KERNELS_STEPS_H
 
 #include "t3/arguments/collective.h"
 #include "t3/collective.h"
+#include "t3/collective_staging.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+struct t3_operation;
+struct t3_schedule;
+
 struct t3_steps {
   const struct t3_collective_arguments* arguments;
+  const struct t3_operation* operation;
+  const struct t3_schedule* schedule; /* by the arguments' algorithm; NULL: there is none */
   struct t3_collective collective;
-  struct t3_ring ring; /* what a ring's GPUs are, the ring of all too */
-  bool other_way;      /* round that ring */
-  uint32_t pieces;     /* of a ring's broadcast, handed on one after the other */
+  struct t3_ring ring;  /* what a ring's GPUs are, the ring of all too */
+  bool other_way;       /* round that ring */
+  uint64_t piece_bytes; /* what is worth handing on by itself */
   uint32_t count;
 };
 
@@ -50,21 +59,65 @@ struct t3_transfer {
   uint32_t to;
 };
 
-/* Of a workgroup. `piece_bytes`: what is worth handing on by itself. */
+/* The steps by one algorithm. `transfer` gives transfer `index` of those that `step` counts. */
+struct t3_schedule {
+  uint32_t (*count)(const struct t3_steps* steps);
+  struct t3_step (*step)(const struct t3_steps* steps, uint32_t step);
+  struct t3_transfer (*transfer)(const struct t3_steps* steps, uint32_t step, uint32_t index);
+};
+
+/* An operation has a schedule for each algorithm of its description by which it is one kernel. Direct needs none where
+ * `send` is there: then every GPU makes its sends, waits until all others have made theirs, and makes its sums. What a
+ * send reads, no other GPU's send may write. */
+struct t3_operation {
+  uint32_t (*sends)(const struct t3_steps* steps);
+  struct t3_transfer (*send)(const struct t3_steps* steps, uint32_t index);
+  struct t3_transfer (*sum)(const struct t3_steps* steps); /* the one sum; NULL: there is none */
+  bool only_sends;                                         /* nothing is written on this GPU, but by the switch */
+  struct t3_schedule schedules[T3_IN_SWITCH + 1];
+};
+
+extern const struct t3_operation* const t3_operations[];
+
+/* Of a workgroup. `op` and `algorithm` are less than T3_COLLECTIVE_OPS and T3_TORUS_RINGS. */
 struct t3_steps t3_steps_of(const struct t3_collective_arguments* arguments, uint32_t workgroup, uint64_t piece_bytes);
-struct t3_step t3_step_of(const struct t3_steps* steps, uint32_t step);
-struct t3_transfer t3_transfer_of(const struct t3_steps* steps, uint32_t step, uint32_t index);
+
+static inline uint32_t t3_gpus_of(const struct t3_steps* s) { return s->arguments->gpus; }
+static inline uint32_t t3_own_gpu(const struct t3_steps* s) { return s->arguments->gpu; }
+static inline uint64_t t3_bytes_of_elements(const struct t3_steps* s, uint64_t elements) {
+  return elements * t3_element_bytes(s->collective.element);
+}
+static inline uint64_t t3_chunk_size(const struct t3_steps* s, uint32_t chunk) {
+  return t3_flat_chunk_size(s->collective.elements, chunk, t3_gpus_of(s));
+}
+/* Bytes from a buffer's start. */
+static inline uint64_t t3_chunk_offset(const struct t3_steps* s, uint32_t chunk) {
+  return t3_bytes_of_elements(s, t3_flat_chunk_begin(s->collective.elements, chunk, t3_gpus_of(s)));
+}
 
 /* The number, from 1 on, of another GPU as this one counts them: by rows, each row and all of them beginning with its
- * own place, or round all numbers. */
+ * own place, or round all numbers. Sends to all others go in this order. */
 uint32_t t3_other_gpu(const struct t3_collective_arguments* arguments, uint32_t number);
 
-/* The GPU that a ring's sends to. */
-uint32_t t3_previous_gpu(const struct t3_steps* steps);
+/* Transfers from the buffer to the same place of another GPU's, or of all: of `elements` from `offset` bytes on, of a
+ * whole buffer, or of a chunk. The caller says to whom. */
+struct t3_transfer t3_copy_of(const struct t3_steps* steps, uint64_t offset, uint64_t elements);
+struct t3_transfer t3_copy_of_buffer(const struct t3_steps* steps);
+struct t3_transfer t3_copy_of_chunk(const struct t3_steps* steps, uint32_t chunk);
+/* The part of GPU `from`'s other buffer that is for GPU `to`, to where it is received (T3_RESULT_PARTS). */
+struct t3_transfer t3_part_of(const struct t3_steps* steps, uint32_t from, uint32_t to);
 
-/* Of the hierarchical algorithm (hierarchical_steps.c). */
-struct t3_step t3_hierarchical_step(const struct t3_steps* steps, uint32_t step);
-struct t3_transfer t3_hierarchical_transfer(const struct t3_steps* steps, uint32_t step, uint32_t index);
+/* Direct sums: what goes to another GPU's slot, and the sum of this GPU's chunk with what has come. */
+struct t3_transfer t3_addend_for(const struct t3_steps* steps, uint32_t number);
+struct t3_transfer t3_sum_of_chunk(const struct t3_steps* steps);
+
+/* Numbers of steps, for a schedule. */
+uint32_t t3_two_steps(const struct t3_steps* steps);
+uint32_t t3_three_steps(const struct t3_steps* steps);
+
+/* In-switch: step 0 moves this GPU's chunk, from all as a sum or from here, and to all or here. It tells all, itself
+ * too, and step 1 waits until all have told it. */
+struct t3_step t3_step_in_switch(const struct t3_steps* steps, uint32_t step);
 
 #ifdef __cplusplus
 }

@@ -20,6 +20,7 @@ class Enumeration:
     name: str
     include: str  # the header that has it; empty: it is generated
     values: dict  # the run file's word -> the enumerator
+    is_operations: bool  # the collective operations that there are, which have folders
 
 
 @dataclass
@@ -117,8 +118,9 @@ class Workload:
 
 
 class WorkloadReader(Reader):
-    def __init__(self, file):
+    def __init__(self, file, operations):
         super().__init__(file)
+        self.operations = operations
         self.enumerations = {"element": ELEMENT}  # values by name, of this room and what every room has
 
     def argument_name(self, value, what):
@@ -147,13 +149,16 @@ class WorkloadReader(Reader):
         name = self.name(item["enumeration"], "enumeration")
         self.place = f"enumeration {name}"
         values = item["values"]
+        is_operations = values == "operations"
+        if is_operations:
+            values = {o.name: o.constant("t3") for o in self.operations}
         if not isinstance(values, dict) or not values or not all(isinstance(c, str) and C_NAME.match(c)
                                                                   for c in values.values()):
-            self.fail("\"values\" must be an object of words and C's enumerators")
+            self.fail("\"values\" must be an object of words and C's enumerators, or \"operations\"")
         if name in self.enumerations:
             self.fail("is already described")
         self.enumerations[name] = values
-        return Enumeration(name, item.get("include", ""), values)
+        return Enumeration(name, item.get("include", ""), values, is_operations)
 
     def type_of(self, item, allowed):
         text = item["type"]
@@ -257,8 +262,8 @@ class WorkloadReader(Reader):
                       self.text(item))
 
 
-def read_workload(file):
-    reader = WorkloadReader(file)
+def read_workload(file, operations):
+    reader = WorkloadReader(file, operations)
     item = reader.load()
     reader.keys(item, ("workload", "text", "builds_on", "methods", "structures"),
                 ("given_by", "enumerations", "keys", "uses", "needs"))
@@ -300,11 +305,11 @@ def require_no_circle(workloads, file_of):
         visit(workload, (workload.name,))
 
 
-def read_workloads(files):
+def read_workloads(files, operations=()):
     """In the order of their names."""
     workloads, file_of = [], {}
     for file in files:
-        workload = read_workload(file)
+        workload = read_workload(file, operations)
         if workload.name in file_of:
             raise DescriptionError(f"{file}: {workload.name} is already described")
         file_of[workload.name] = file

@@ -48,6 +48,8 @@ def reading(argument, target):
         word = f"section.at({key})" if argument.default is None else f"section.value({key}, {json.dumps(argument.default)})"
         if argument.type == "bool":
             return [f"  {place} = {word} == {json.dumps(argument.words[1])};"]
+        if argument.default_text and argument.default is None:
+            return [f"  {place} = section.contains({key}) ? value_of({word}, {words_name(argument)}) : {words_name(argument)}->value;"]
         return [f"  {place} = value_of({word}, {words_name(argument)});"]
     if argument.is_required:
         return [f"  {place} = section.at({key}).get<{CPP_TYPES[argument.type]}>();"]

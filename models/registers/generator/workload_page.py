@@ -48,7 +48,15 @@ def structure_rows(structure, project):
     return [*lines, ""]
 
 
-def page(workloads, project):
+def operation_rows(operations):
+    lines = ["Operations, each a folder in `platform/workloads/collective/operations`. The first algorithm is the default:",
+             "", "| Number | Operation | Algorithms | |", "| --- | --- | --- | --- |"]
+    for o in operations:
+        lines.append(f"| {o.number} | `{o.name}` | {', '.join(f'`{a}`' for a in o.algorithms)} | {o.text} |")
+    return [*lines, ""]
+
+
+def page(workloads, operations, project):
     lines = [HEAD]
     for workload in workloads:
         lines += [f"## {workload.name}", "", workload.text, "", "| Method | Program | |", "| --- | --- | --- |"]
@@ -62,6 +70,8 @@ def page(workloads, project):
             if structure.key:
                 also = f" The program is then {structure.program}." if structure.program else ""
                 lines += [f"Keys of `workload.{structure.key}`. {structure.text}{also}", "", *key_rows(structure.keys)]
+        if any(e.is_operations for e in workload.enumerations):
+            lines += operation_rows(operations)
         for structure in workload.firmware_structures:
             lines += structure_rows(structure, project)
             if structure.has_tail:

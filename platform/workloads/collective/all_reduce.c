@@ -1,6 +1,7 @@
 #include "workloads/collective/all_reduce.h"
 
 #include "t3/arguments/collective.h"
+#include "t3/collective_staging.h"
 #include "workloads/shared/program_steps.h"
 
 static bool is_direct(const struct t3_all_reduce* r) { return r->rings.dimensions[0] == 0; }

@@ -1,7 +1,8 @@
-/* One collective operation by itself. An all-reduce is two kernels, one behind the other, by a torus's rings two for
- * each dimension. */
+/* One collective operation by itself. An operation of two parts is two kernels, one behind the other, by a torus's
+ * rings two for each dimension. */
 #include "t3/arguments/collective.h"
 
+#include "t3/collective_staging.h"
 #include "workloads/collective/collective_layout.h"
 #include "workloads/collective/torus_rings.h"
 #include "workloads/shared/program_steps.h"
@@ -22,14 +23,29 @@ static enum t3_status set_up(struct t3_context* gpu, const struct t3_collective*
   const uint32_t element = t3_element_bytes(c->element);
   *buffers = (struct buffers){0};
   T3_TRY(allocate(gpu, t3_received_elements(c, 0, t3_gpus(gpu)) * element, &buffers->out));
-  if (c->op == T3_ALL_TO_ALL) T3_TRY(allocate(gpu, c->elements * element, &buffers->in));
+  if (t3_receives_apart(c)) T3_TRY(allocate(gpu, c->elements * element, &buffers->in));
   T3_TRY(allocate(gpu, t3_staging_bytes(c, t3_gpus(gpu)), &buffers->staging));
   t3_publish_rows(gpu, "out", buffers->out, 1, t3_received_elements(c, t3_gpu(gpu), t3_gpus(gpu)), c->element);
-  if (c->op == T3_ALL_TO_ALL) t3_publish_rows(gpu, "in", buffers->in, 1, c->elements, c->element);
+  if (t3_receives_apart(c)) t3_publish_rows(gpu, "in", buffers->in, 1, c->elements, c->element);
   return T3_OK;
 }
 
-static uint32_t rounds_of(const struct t3_collective* c) { return c->algorithm == T3_HIERARCHICAL ? ROUNDS : 1; }
+static struct t3_collective part_of(const struct t3_collective* c, enum t3_collective_op op) {
+  struct t3_collective part = *c;
+  part.op = op;
+  return part;
+}
+
+/* Counters of a kernel's workgroup: as many as the part with the most. */
+static uint32_t rounds_of(const struct t3_collective* c) {
+  enum t3_collective_op parts[KERNELS];
+  const uint32_t count = t3_collective_parts(c, parts);
+  for (uint32_t i = 0; i < count; ++i) {
+    const struct t3_collective part = part_of(c, parts[i]);
+    if (t3_has_second_counters(&part)) return ROUNDS;
+  }
+  return 1;
+}
 
 /* Those of the first kernel at the end. */
 static uint32_t counters_of(const struct t3_context* gpu, const struct t3_collective* c, uint32_t kernel) {
@@ -48,21 +64,23 @@ static enum t3_status read_epochs(const struct t3_context* gpu, const struct t3_
 
 static enum t3_status run_kernel(struct t3_context* gpu, const struct t3_collective* c, const struct buffers* buffers,
                                  enum t3_collective_op op, uint32_t kernel) {
+  const struct t3_collective part = part_of(c, op);
   const struct t3_kernel_options options = {.workgroups = t3_ring_workgroups(gpu)};
-  const struct t3_collective_arguments arguments = {.out = buffers->out,
-                                                    .in = buffers->in,
-                                                    .staging = op == T3_ALL_GATHER ? 0 : buffers->staging,
-                                                    .elements = c->elements,
-                                                    .signal_epoch = buffers->epochs[kernel][0],
-                                                    .between_epoch = buffers->epochs[kernel][1],
-                                                    .signal_base = counters_of(gpu, c, kernel),
-                                                    .gpu = t3_gpu(gpu),
-                                                    .gpus = t3_gpus(gpu),
-                                                    .gpus_per_node = c->gpus_per_node,
-                                                    .gpus_per_row = c->gpus_per_row,
-                                                    .op = (uint8_t)op,
-                                                    .algorithm = (uint8_t)c->algorithm,
-                                                    .element = (uint8_t)c->element};
+  const struct t3_collective_arguments arguments = {
+      .out = buffers->out,
+      .in = t3_receives_apart(&part) ? buffers->in : 0,
+      .staging = t3_staging_bytes(&part, t3_gpus(gpu)) == 0 ? 0 : buffers->staging,
+      .elements = c->elements,
+      .signal_epoch = buffers->epochs[kernel][0],
+      .between_epoch = buffers->epochs[kernel][1],
+      .signal_base = counters_of(gpu, c, kernel),
+      .gpu = t3_gpu(gpu),
+      .gpus = t3_gpus(gpu),
+      .gpus_per_node = c->gpus_per_node,
+      .gpus_per_row = c->gpus_per_row,
+      .op = (uint8_t)op,
+      .algorithm = (uint8_t)c->algorithm,
+      .element = (uint8_t)c->element};
   unsigned char bytes[T3_COLLECTIVE_ARGUMENTS_BYTES];
   t3_collective_arguments_to(&arguments, bytes);
   return t3_run_kernel(gpu, "collective", bytes, sizeof bytes, options);
@@ -71,17 +89,20 @@ static enum t3_status run_kernel(struct t3_context* gpu, const struct t3_collect
 /* The second kernel has counters of its own, since GPUs that have all they need begin it while others have not. */
 static enum t3_status run_kernels(struct t3_context* gpu, const struct t3_collective* c,
                                   const struct buffers* buffers) {
-  const bool is_all_reduce = c->op == T3_ALL_REDUCE && c->algorithm != T3_IN_SWITCH;
-  T3_TRY(run_kernel(gpu, c, buffers, is_all_reduce ? T3_REDUCE_SCATTER : c->op, 0));
-  if (is_all_reduce) T3_TRY(run_kernel(gpu, c, buffers, T3_ALL_GATHER, 1));
+  enum t3_collective_op parts[KERNELS];
+  const uint32_t count = t3_collective_parts(c, parts);
+  for (uint32_t i = 0; i < count; ++i) T3_TRY(run_kernel(gpu, c, buffers, parts[i], i));
   return t3_wait_kernels(gpu);
 }
 
 static enum t3_status run_by_rings(struct t3_context* gpu, const struct t3_collective* c, struct t3_torus_rings* rings,
                                    const struct buffers* buffers) {
   const struct t3_flat_buffer out = {.address = buffers->out, .elements = c->elements, .element = c->element};
-  if (c->op != T3_ALL_GATHER) T3_TRY(t3_torus_reduce_scatter(gpu, rings, &out));
-  if (c->op != T3_REDUCE_SCATTER) T3_TRY(t3_torus_all_gather(gpu, rings, &out));
+  enum t3_collective_op parts[KERNELS];
+  const uint32_t count = t3_collective_parts(c, parts);
+  for (uint32_t i = 0; i < count; ++i)
+    T3_TRY(t3_traits_of(parts[i])->adds ? t3_torus_reduce_scatter(gpu, rings, &out)
+                                        : t3_torus_all_gather(gpu, rings, &out));
   return t3_wait_kernels(gpu);
 }
 

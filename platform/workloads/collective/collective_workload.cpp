@@ -4,9 +4,10 @@
 
 #include <algorithm>
 
+#include "t3/collective_staging.h"
 #include "workloads/collective/collective_oracle.h"
+#include "workloads/collective_operations.h"
 #include "workloads/registry.h"
-#include "workloads/shared/link_bound.h"
 #include "workloads/shared/room_checks.h"
 
 namespace t3vp {
@@ -16,6 +17,21 @@ using nlohmann::json;
 
 constexpr std::uint64_t most_elements = 1 << 30;
 constexpr const char* algorithm_place = "/workload/collective/algorithm";
+
+bool goes_by(const CollectiveOperationDescription& operation, t3_collective_algorithm algorithm) {
+  return std::find(operation.algorithms.begin(), operation.algorithms.end(), algorithm) != operation.algorithms.end();
+}
+
+/// "reduce-scatter, all-gather and all-reduce"
+std::string operations_by(t3_collective_algorithm algorithm) {
+  std::vector<std::string_view> names;
+  for (const CollectiveOperationDescription& operation : collective_operations)
+    if (goes_by(operation, algorithm)) names.push_back(operation.name);
+  std::string text{names.front()};
+  for (std::size_t i = 1; i < names.size(); ++i)
+    text += fmt::format("{}{}", i + 1 == names.size() ? " and " : ", ", names[i]);
+  return text;
+}
 
 }  // namespace
 
@@ -29,7 +45,8 @@ CollectiveWorkload::CollectiveWorkload(const Document& run) : Workload("collecti
     run.reject("/workload/collective/bytes", fmt::format("a multiple of {}, the bytes of an element of {}", size,
                                                          name_of(static_cast<ElementType>(read.element))));
   collective_.op = read.op;
-  collective_.algorithm = read.algorithm;
+  const bool has_algorithm = given.contains("algorithm");
+  collective_.algorithm = has_algorithm ? read.algorithm : collective_operations.at(read.op).algorithms.front();
   collective_.element = read.element;
   collective_.elements = settings.bytes / size;
   if (collective_.elements > most_elements)
@@ -92,7 +109,9 @@ LargestStore CollectiveWorkload::largest_store(const RunSettings& settings) cons
 /// In a ring through a torus GPUs are not alike: some routes go round a corner.
 void CollectiveWorkload::check_mirrored(const Document& run, const RunSettings& settings) const {
   check_mirrored_torus(run, settings, collective_.elements, "elements");
-  if (collective_.op == T3_BROADCAST) run.reject("/simulate", "all: of a broadcast one GPU is not like the others");
+  const CollectiveOperationDescription& operation = collective_operations.at(collective_.op);
+  if (operation.has_root)
+    run.reject("/simulate", fmt::format("all: of a {} one GPU is not like the others", operation.name));
   if (collective_.algorithm != T3_DIRECT && collective_.algorithm != T3_TORUS_RINGS)
     run.reject("/simulate", fmt::format("all with algorithm {}: in a mirrored torus all GPUs do the same, as direct "
                                         "and torus-rings",
@@ -100,13 +119,8 @@ void CollectiveWorkload::check_mirrored(const Document& run, const RunSettings& 
 }
 
 void CollectiveWorkload::check_torus_rings(const Document& run, const RunSettings& settings) const {
-  const t3_collective_op op = collective_.op;
   if (settings.system.topology.dimensions.empty())
     run.reject(algorithm_place, "another one: torus-rings needs links of kind torus");
-  if (op == T3_ALL_TO_ALL || op == T3_BROADCAST)
-    run.reject(
-        algorithm_place,
-        fmt::format("another one: torus-rings is for reduce-scatter, all-gather and all-reduce, not {}", name_of(op)));
 }
 
 void CollectiveWorkload::check_algorithm(const Document& run, const RunSettings& settings) const {
@@ -115,8 +129,9 @@ void CollectiveWorkload::check_algorithm(const Document& run, const RunSettings&
     run.reject(algorithm_place, "another one: hierarchical needs links of kind nodes");
   if (collective_.algorithm == T3_IN_SWITCH && !(topology.kind == Topology::Kind::switched && topology.reduces))
     run.reject(algorithm_place, "another one: in-switch needs a switch with reduction true");
-  if (collective_.algorithm == T3_IN_SWITCH && collective_.op == T3_ALL_TO_ALL)
-    run.reject(algorithm_place, "another one: of an all-to-all a switch has nothing to add or copy");
+  if (!goes_by(collective_operations.at(collective_.op), collective_.algorithm))
+    run.reject(algorithm_place, fmt::format("another one: {} is for {}, not {}", name_of(collective_.algorithm),
+                                            operations_by(collective_.algorithm), name_of(collective_.op)));
   if (collective_.algorithm == T3_TORUS_RINGS) check_torus_rings(run, settings);
 }
 
@@ -127,7 +142,8 @@ void CollectiveWorkload::check(const Document& run, const Document& system, cons
   check_algorithm(run, settings);
   const std::uint64_t received = t3_received_elements(&collective_, 0, settings.gpus);
   constexpr std::uint64_t most_received = most_elements;
-  if (collective_.op == T3_ALL_TO_ALL && (collective_.elements < settings.gpus || received > most_received))
+  if (t3_traits_of(collective_.op)->result == T3_RESULT_PARTS &&
+      (collective_.elements < settings.gpus || received > most_received))
     run.reject("/workload/collective/bytes", fmt::format("elements from {}, one for each GPU, to {}", settings.gpus,
                                                          most_received / settings.gpus * settings.gpus));
   require_room(run, settings, buffers(settings, 0), "buffers");
@@ -135,7 +151,7 @@ void CollectiveWorkload::check(const Document& run, const Document& system, cons
 
 PackedWorkload CollectiveWorkload::packed_for(const RunSettings&) const { return packed(arguments()); }
 
-/// An all-to-all receives in a buffer of its own; all others in the one that they send from.
+/// Operations receive in the buffer that they send from, or in a buffer of its own.
 std::vector<Buffer> CollectiveWorkload::buffers(const RunSettings& settings, std::uint32_t gpu) const {
   const CollectiveOracle oracle(collective_, settings.gpus, settings.seed);
   const ElementType type = element();
@@ -145,7 +161,7 @@ std::vector<Buffer> CollectiveWorkload::buffers(const RunSettings& settings, std
              static_cast<std::uint32_t>(t3_received_elements(&collective_, gpu, settings.gpus)), type};
   out.expected = [oracle, gpu, type](std::uint32_t) { return rounded(oracle.received(gpu), type); };
   std::vector<Buffer> all;
-  if (collective_.op == T3_ALL_TO_ALL) {
+  if (t3_receives_apart(&collective_)) {
     Buffer in{"in", bytes_of(collective_), 1, static_cast<std::uint32_t>(collective_.elements), type};
     in.fill = sent;
     all = {out, in};

@@ -1,9 +1,9 @@
 // The program's buffers, and what no run goes below.
 #include <algorithm>
 
+#include "workloads/collective/collective_operation.h"
 #include "workloads/embedding/embedding_oracle.h"
 #include "workloads/embedding/embedding_workload.h"
-#include "workloads/shared/link_bound.h"
 #include "workloads/shared/room_checks.h"
 
 namespace t3vp {

@@ -8,10 +8,10 @@
 #include "protocol/picoseconds.h"
 #include "system/system_checks.h"
 #include "t3/peer_flags.h"
+#include "workloads/collective/collective_operation.h"
 #include "workloads/experts/experts_oracle.h"
 #include "workloads/registry.h"
 #include "workloads/shared/gemm_fill.h"
-#include "workloads/shared/link_bound.h"
 #include "workloads/shared/room_checks.h"
 #include "workloads/shared/tile_choice.h"
 

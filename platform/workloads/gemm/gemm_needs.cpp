@@ -3,10 +3,10 @@
 #include <memory>
 #include <numeric>
 
+#include "workloads/collective/collective_operation.h"
 #include "workloads/gemm/gemm_workload.h"
 #include "workloads/shared/gemm_fill.h"
 #include "workloads/shared/gemm_operands.h"
-#include "workloads/shared/link_bound.h"
 
 namespace t3vp {
 namespace {

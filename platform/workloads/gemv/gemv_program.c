@@ -3,6 +3,7 @@
 
 #include "t3/arguments/collective.h"
 #include "t3/arguments/gemv_all_reduce.h"
+#include "t3/collective_staging.h"
 #include "workloads/gemv/gemv_layout.h"
 #include "workloads/shared/program_steps.h"
 

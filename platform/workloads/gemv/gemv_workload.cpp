@@ -4,10 +4,11 @@
 
 #include <algorithm>
 
+#include "t3/collective_staging.h"
+#include "workloads/collective/collective_operation.h"
 #include "workloads/gemv/gemv_oracle.h"
 #include "workloads/gemv_arguments.h"
 #include "workloads/registry.h"
-#include "workloads/shared/link_bound.h"
 #include "workloads/shared/room_checks.h"
 
 namespace t3vp {

@@ -1,0 +1,83 @@
+/* Ring: step s sends piece s, and the last in the ring, GPU 1, nothing. Hierarchical: to the first places, and from
+ * there on. Direct and in-switch, the root alone sends and tells. */
+#include "kernels/collective/hierarchical_steps.h"
+#include "kernels/collective/ring_steps.h"
+
+static bool is_root(const struct t3_steps* s) { return t3_own_gpu(s) == 0; }
+
+/* With more pieces than these the last GPU would not end much earlier: it waits for a quarter of the transfer more. */
+static uint32_t pieces_of_ring(const struct t3_steps* s) {
+  const uint64_t most = 4 * (uint64_t)t3_gpus_of(s);
+  const uint64_t worth = t3_bytes_of_elements(s, s->collective.elements) / s->piece_bytes;
+  return worth > most ? (uint32_t)most : worth == 0 ? 1 : (uint32_t)worth;
+}
+
+static struct t3_step step_of_ring(const struct t3_steps* s, uint32_t step) {
+  const uint64_t awaited = is_root(s) ? 0 : (uint64_t)step + 1;
+  if (t3_own_gpu(s) == 1) return (struct t3_step){.awaited = awaited};
+  return (struct t3_step){.awaited = awaited, .transfers = 1, .tells = T3_TELLS_PREVIOUS};
+}
+
+static struct t3_transfer transfer_of_ring(const struct t3_steps* s, uint32_t step, uint32_t index) {
+  const uint64_t elements = s->collective.elements;
+  struct t3_transfer transfer = t3_copy_of(s, t3_bytes_of_elements(s, t3_flat_chunk_begin(elements, step, s->count)),
+                                           t3_flat_chunk_size(elements, step, s->count));
+  (void)index;
+  transfer.to = t3_previous_gpu(s);
+  return transfer;
+}
+
+static struct t3_step step_of_root(const struct t3_steps* s, uint32_t step, enum t3_told tells, uint64_t awaited) {
+  if (step == 1) return (struct t3_step){.awaited = awaited};
+  return is_root(s) ? (struct t3_step){.transfers = 1, .tells = tells} : (struct t3_step){0};
+}
+
+static struct t3_step step_directly(const struct t3_steps* s, uint32_t step) {
+  return step_of_root(s, step, T3_TELLS_ALL, is_root(s) ? 0 : 1);
+}
+
+static struct t3_transfer transfer_directly(const struct t3_steps* s, uint32_t step, uint32_t index) {
+  struct t3_transfer transfer = t3_copy_of_buffer(s);
+  (void)step;
+  (void)index;
+  transfer.to_all = true;
+  return transfer;
+}
+
+static struct t3_step step_in_switch(const struct t3_steps* s, uint32_t step) {
+  return step_of_root(s, step, T3_TELLS_BY_SWITCH, 1);
+}
+
+static struct t3_transfer transfer_in_switch(const struct t3_steps* s, uint32_t step, uint32_t index) {
+  struct t3_transfer transfer = t3_copy_of_buffer(s);
+  (void)step;
+  (void)index;
+  transfer.to = t3_own_gpu(s);
+  transfer.by_switch = true;
+  return transfer;
+}
+
+static struct t3_step step_by_nodes(const struct t3_steps* s, uint32_t step) {
+  const bool is_first = t3_own_place(s).place == 0;
+  if (step == 0)
+    return is_root(s) ? (struct t3_step){.transfers = t3_nodes_of(s) - 1, .tells = T3_TELLS_OTHER_NODES}
+                      : (struct t3_step){0};
+  if (step == 2) return (struct t3_step){.awaited = is_first ? 0 : 1};
+  if (!is_first) return (struct t3_step){0};
+  return (struct t3_step){
+      .awaited = is_root(s) ? 0 : 1, .transfers = t3_others_of(s), .tells = T3_TELLS_NODE, .awaits_second = true};
+}
+
+static struct t3_transfer transfer_by_nodes(const struct t3_steps* s, uint32_t step, uint32_t index) {
+  const struct t3_node_place first = {index + 1, 0}, inside = {t3_own_place(s).node, index + 1};
+  struct t3_transfer transfer = t3_copy_of_buffer(s);
+  transfer.to = t3_gpu_at(s, step == 0 ? first : inside);
+  return transfer;
+}
+
+const struct t3_operation t3_broadcast_operation = {
+    .only_sends = true,
+    .schedules = {[T3_RING] = {pieces_of_ring, step_of_ring, transfer_of_ring},
+                  [T3_DIRECT] = {t3_two_steps, step_directly, transfer_directly},
+                  [T3_HIERARCHICAL] = {t3_three_steps, step_by_nodes, transfer_by_nodes},
+                  [T3_IN_SWITCH] = {t3_two_steps, step_in_switch, transfer_in_switch}}};
