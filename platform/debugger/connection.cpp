@@ -1,4 +1,4 @@
-#include "debug/connection.h"
+#include "debugger/connection.h"
 
 #include <poll.h>
 
@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "debug/packets.h"
+#include "debugger/gdb_packets.h"
 
 namespace t3vp::debug {
 namespace {

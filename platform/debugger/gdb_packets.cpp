@@ -1,8 +1,8 @@
-#include "debug/packets.h"
+#include "debugger/gdb_packets.h"
 
 #include <algorithm>
 
-#include "debug/hexadecimal.h"
+#include "debugger/hexadecimal.h"
 
 namespace t3vp::debug {
 namespace {

@@ -1,7 +1,7 @@
 // What the client asks beside registers and memory.
 #include <algorithm>
 
-#include "debug/gdb_server.h"
+#include "debugger/gdb_server.h"
 
 namespace t3vp::debug {
 namespace {

@@ -1,7 +1,7 @@
 // How the client makes the program go on: vCont, and the older c and s.
 #include <algorithm>
 
-#include "debug/gdb_server.h"
+#include "debugger/gdb_server.h"
 
 namespace t3vp::debug {
 namespace {

@@ -1,4 +1,4 @@
-#include "debug/gdb_server.h"
+#include "debugger/gdb_server.h"
 
 #include <algorithm>
 

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "debug/debuggee.h"
-#include "debug/hexadecimal.h"
-#include "debug/packets.h"
-#include "debug/stop_points.h"
+#include "debugger/debuggee.h"
+#include "debugger/hexadecimal.h"
+#include "debugger/gdb_packets.h"
+#include "debugger/stop_points.h"
 
 namespace t3vp::debug {
 

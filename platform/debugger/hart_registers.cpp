@@ -1,4 +1,4 @@
-#include "debug/hart_registers.h"
+#include "debugger/hart_registers.h"
 
 #include "hart/fields.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "debug/stop_points.h"
+#include "debugger/stop_points.h"
 #include "hart/hart.h"
 
 namespace t3vp::debug {

@@ -1,4 +1,4 @@
-#include "debug/hexadecimal.h"
+#include "debugger/hexadecimal.h"
 
 #include <algorithm>
 #include <charconv>

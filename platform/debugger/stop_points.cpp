@@ -1,4 +1,4 @@
-#include "debug/stop_points.h"
+#include "debugger/stop_points.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "diagnosis/barrier_watch.h"
+#include "progress/barrier_watch.h"
 
 #include <fmt/format.h>
 

@@ -1,13 +1,13 @@
-#include "diagnosis/diagnosis.h"
+#include "progress/diagnosis.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "diagnosis/barrier_watch.h"
-#include "diagnosis/packet_lines.h"
-#include "diagnosis/program_activity.h"
+#include "progress/barrier_watch.h"
+#include "progress/packet_lines.h"
+#include "progress/program_activity.h"
 
 namespace t3vp {
 namespace {

@@ -1,4 +1,4 @@
-#include "diagnosis/packet_lines.h"
+#include "progress/packet_lines.h"
 
 #include <fmt/format.h>
 

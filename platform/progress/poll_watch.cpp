@@ -1,4 +1,4 @@
-#include "diagnosis/poll_watch.h"
+#include "progress/poll_watch.h"
 
 #include <algorithm>
 #include <numeric>

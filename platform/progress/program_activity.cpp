@@ -1,4 +1,4 @@
-#include "diagnosis/program_activity.h"
+#include "progress/program_activity.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "diagnosis/quiet_polls.h"
+#include "progress/quiet_polls.h"
 
 namespace t3vp {
 

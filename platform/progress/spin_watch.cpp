@@ -1,8 +1,8 @@
-#include "diagnosis/spin_watch.h"
+#include "progress/spin_watch.h"
 
 #include <fmt/format.h>
 
-#include "diagnosis/poll_watch.h"
+#include "progress/poll_watch.h"
 
 namespace t3vp {
 namespace {

@@ -1,4 +1,4 @@
-#include "check/buffer_access.h"
+#include "run/buffer_access.h"
 
 #include "protocol/element.h"
 

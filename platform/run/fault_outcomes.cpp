@@ -1,11 +1,11 @@
-#include "check/fault_outcomes.h"
+#include "run/fault_outcomes.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "check/buffer_access.h"
+#include "run/buffer_access.h"
 
 namespace t3vp {
 namespace {

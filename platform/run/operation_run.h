@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "check/buffer_access.h"
+#include "run/buffer_access.h"
 #include "config/configuration.h"
 #include "report/report.h"
 

@@ -1,4 +1,4 @@
-#include "check/reference.h"
+#include "run/reference.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "check/buffer_access.h"
+#include "run/buffer_access.h"
 #include "compute/fenced_memory.h"
 #include "io/npy.h"
 #include "protocol/address_map.h"

@@ -7,14 +7,14 @@
 #include <deque>
 #include <stdexcept>
 
-#include "check/fault_outcomes.h"
-#include "check/reference.h"
-#include "diagnosis/barrier_watch.h"
-#include "diagnosis/diagnosis.h"
-#include "diagnosis/poll_watch.h"
-#include "diagnosis/program_activity.h"
-#include "diagnosis/quiet_polls.h"
-#include "diagnosis/spin_watch.h"
+#include "run/fault_outcomes.h"
+#include "run/reference.h"
+#include "progress/barrier_watch.h"
+#include "progress/diagnosis.h"
+#include "progress/poll_watch.h"
+#include "progress/program_activity.h"
+#include "progress/quiet_polls.h"
+#include "progress/spin_watch.h"
 #include "guard/firmware_guard.h"
 #include "guard/watchdog.h"
 #include "io/console.h"

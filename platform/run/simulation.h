@@ -6,8 +6,8 @@
 #include <string>
 
 #include "config/configuration.h"
-#include "debug/connection.h"
-#include "register_trace/register_trace.h"
+#include "debugger/connection.h"
+#include "register_access/trace/register_trace.h"
 #include "report/report.h"
 #include "software/opened_software.h"
 #include "t3/run.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "debug/gdb_server.h"
+#include "debugger/gdb_server.h"
 
 namespace t3vp::test {
 

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "debug/debuggee_bench.h"
+#include "debugger/debuggee_bench.h"
 
 namespace t3vp::test::gdb_server_test {
 

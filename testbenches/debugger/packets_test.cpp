@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include "debug/hexadecimal.h"
-#include "debug/packets.h"
+#include "debugger/hexadecimal.h"
+#include "debugger/gdb_packets.h"
 
 namespace t3vp::test::packets_test {
 

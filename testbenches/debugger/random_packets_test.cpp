@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "debug/debuggee_bench.h"
+#include "debugger/debuggee_bench.h"
 
 namespace t3vp::test::random_packets_test {
 

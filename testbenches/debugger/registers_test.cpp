@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "debug/hart_registers.h"
+#include "debugger/hart_registers.h"
 #include "riscv/assembler.h"
 #include "riscv/hart_bench.h"
 

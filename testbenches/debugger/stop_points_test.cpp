@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "debug/stop_points.h"
+#include "debugger/stop_points.h"
 
 namespace t3vp::test::stop_points_test {
 

@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "debug/connection.h"
-#include "debug/packets.h"
+#include "debugger/connection.h"
+#include "debugger/gdb_packets.h"
 
 namespace t3vp::test::transport_test {
 

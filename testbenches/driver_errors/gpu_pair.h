@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "diagnosis/diagnosis.h"
-#include "driver_errors/guests.h"
+#include "progress/diagnosis.h"
+#include "driver_errors/driver_guests.h"
 #include "node/node.h"
 #include "run/hardware_monitor.h"
 #include "run/program_run.h"

@@ -1,7 +1,7 @@
 // A flush that a driver forgets shows in the data.
 #include <catch2/catch.hpp>
 
-#include "check/buffer_access.h"
+#include "run/buffer_access.h"
 #include "driver_errors/gpu_pair.h"
 
 namespace t3vp::test::test_cache {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <random>
 
-#include "check/buffer_access.h"
+#include "run/buffer_access.h"
 #include "compute/matrix_unit.h"
 #include "kernels/kernels.h"
 #include "kernels/rows/arithmetic.h"

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "register_names/register_names.h"
+#include "register_access/names/register_names.h"
 
 namespace t3vp {
 namespace {

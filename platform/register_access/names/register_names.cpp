@@ -1,4 +1,4 @@
-#include "register_names/register_names.h"
+#include "register_access/names/register_names.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "protocol/address_map.h"
-#include "register_names/register_table.h"
+#include "register_access/names/register_table.h"
 
 namespace t3vp {
 namespace {

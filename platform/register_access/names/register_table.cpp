@@ -1,6 +1,6 @@
-#include "register_names/register_table.h"
+#include "register_access/names/register_table.h"
 
-#include "register_names/register_names.h"
+#include "register_access/names/register_names.h"
 #include "registers/catalogue.h"
 
 namespace t3vp {

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "register_names/register_names.h"
+#include "register_access/names/register_names.h"
 
 namespace t3vp {
 namespace {

@@ -1,4 +1,4 @@
-#include "register_script/line_reader.h"
+#include "register_access/script/line_reader.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "register_names/register_names.h"
-#include "register_script/statement.h"
+#include "register_access/names/register_names.h"
+#include "register_access/script/statement.h"
 
 namespace t3vp {
 namespace {

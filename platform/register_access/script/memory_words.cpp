@@ -1,4 +1,4 @@
-#include "register_script/memory_words.h"
+#include "register_access/script/memory_words.h"
 
 #include <fmt/format.h>
 

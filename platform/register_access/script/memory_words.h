@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "node/gpu.h"
-#include "register_script/statement.h"
+#include "register_access/script/statement.h"
 
 namespace t3vp {
 

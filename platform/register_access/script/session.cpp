@@ -1,4 +1,4 @@
-#include "register_script/session.h"
+#include "register_access/script/session.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "node/main_stack.h"
 #include "protocol/units.h"
-#include "register_script/memory_words.h"
+#include "register_access/script/memory_words.h"
 
 namespace t3vp {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "node/node.h"
-#include "register_script/statement.h"
+#include "register_access/script/statement.h"
 
 namespace t3vp {
 

@@ -1,4 +1,4 @@
-#include "register_script/statement.h"
+#include "register_access/script/statement.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "register_script/comparison.h"
-#include "register_script/line_reader.h"
+#include "register_access/script/comparison_fault.h"
+#include "register_access/script/line_reader.h"
 
 namespace t3vp {
 namespace {

@@ -26,7 +26,7 @@
 #include <string_view>
 
 #include "protocol/picoseconds.h"
-#include "register_names/register_names.h"
+#include "register_access/names/register_names.h"
 
 namespace t3vp {
 

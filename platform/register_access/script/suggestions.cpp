@@ -1,4 +1,4 @@
-#include "register_script/suggestions.h"
+#include "register_access/script/suggestions.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "register_script/statement.h"
+#include "register_access/script/statement.h"
 
 namespace t3vp {
 

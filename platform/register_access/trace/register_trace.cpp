@@ -1,4 +1,4 @@
-#include "register_trace/register_trace.h"
+#include "register_access/trace/register_trace.h"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "register_names/register_names.h"
-#include "register_trace/register_trace.h"
+#include "register_access/names/register_names.h"
+#include "register_access/trace/register_trace.h"
 
 namespace t3vp {
 namespace {

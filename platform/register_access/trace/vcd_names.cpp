@@ -1,4 +1,4 @@
-#include "register_trace/vcd_names.h"
+#include "register_access/trace/vcd_names.h"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "register_names/register_names.h"
+#include "register_access/names/register_names.h"
 
 namespace t3vp {
 

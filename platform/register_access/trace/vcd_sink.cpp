@@ -7,8 +7,8 @@
 #include <stdexcept>
 
 #include "protocol/address_map.h"
-#include "register_trace/register_trace.h"
-#include "register_trace/vcd_names.h"
+#include "register_access/trace/register_trace.h"
+#include "register_access/trace/vcd_names.h"
 
 namespace t3vp {
 namespace {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "register_names/register_names.h"
+#include "register_access/names/register_names.h"
 #include "registers/register_file_description.h"
 
 namespace t3vp::test::names_test {

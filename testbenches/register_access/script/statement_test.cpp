@@ -1,5 +1,5 @@
 // What a line of a script says, and what is said of one that says nothing right.
-#include "register_script/statement.h"
+#include "register_access/script/statement.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // How a statement may go on.
-#include "register_script/suggestions.h"
+#include "register_access/script/suggestions.h"
 
 #include <catch2/catch.hpp>
 

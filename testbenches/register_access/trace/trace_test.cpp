@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <sstream>
 
-#include "register_names/register_names.h"
-#include "register_trace/register_trace.h"
+#include "register_access/names/register_names.h"
+#include "register_access/trace/register_trace.h"
 #include "system/topology.h"
 
 namespace t3vp::test::trace_test {

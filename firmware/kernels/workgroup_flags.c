@@ -1,4 +1,4 @@
-#include "peer_flags.h"
+#include "workgroup_flags.h"
 
 #include "t3/address.h"
 

@@ -1,6 +1,6 @@
 /* Flags by which workgroups of the same number on several GPUs tell each other what has come (t3/peer_flags.h). */
-#ifndef T3_KERNELS_PEER_FLAGS_H
-#define T3_KERNELS_PEER_FLAGS_H
+#ifndef T3_KERNELS_WORKGROUP_FLAGS_H
+#define T3_KERNELS_WORKGROUP_FLAGS_H
 
 #include "t3/device.h"
 #include "t3/peer_flags.h"

@@ -1,7 +1,7 @@
 /* Programs that do something wrong on GPU 0 of two, tell what the driver answered, and then do the whole job rightly.
  */
-#ifndef T3_TEST_GUESTS_H
-#define T3_TEST_GUESTS_H
+#ifndef T3_TEST_DRIVER_GUESTS_H
+#define T3_TEST_DRIVER_GUESTS_H
 
 #include "driver_errors/given_gemm.h"
 #include "t3/programs.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "register_script/statement.h"
+#include "register_access/script/statement.h"
 
 namespace t3vp {
 

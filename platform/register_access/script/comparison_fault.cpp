@@ -1,4 +1,4 @@
-#include "register_script/comparison.h"
+#include "register_access/script/comparison_fault.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 /* The core's own registers, timer and instructions. */
-#ifndef T3_HAL_RISCV_PROCESSOR_H
-#define T3_HAL_RISCV_PROCESSOR_H
+#ifndef T3_HAL_RISCV_CORE_H
+#define T3_HAL_RISCV_CORE_H
 
 #include <stdbool.h>
 #include <stdint.h>
