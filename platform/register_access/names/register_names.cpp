@@ -115,12 +115,12 @@ std::uint64_t address_of(const RegisterPlace& place, std::size_t window) {
                                             std::uint64_t{place.element} * place.description->stride);
 }
 
+}  // namespace
+
 std::string name_in_block(const RegisterPlace& place) {
   if (place.description->count == 1) return place.description->name;
   return fmt::format("{}[{}]", place.description->name, place.element);
 }
-
-}  // namespace
 
 NameError::NameError(std::size_t place, std::string what_is_found, std::string what_is_expected)
     : runtime_error(

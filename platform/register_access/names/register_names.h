@@ -46,6 +46,9 @@ std::optional<RegisterPlace> register_at(std::uint64_t address);
 
 std::string name_of(const RegisterPlace& place);
 
+/// Without GPU, block and field: "status", "value[3]".
+std::string name_in_block(const RegisterPlace& place);
+
 /// Of any address of the node: of a register and, with "+4", its high half; else of a block, "gpu0.dma+0x200", or
 /// "gpu0.memory+0x1000" or "gpu0+0xf0000ff0000".
 std::string name_of_address(std::uint64_t address);

@@ -5,11 +5,6 @@
 namespace t3vp {
 namespace {
 
-std::string name_in_block(const RegisterPlace& place) {
-  const std::string name = place.description->name;
-  return place.description->count == 1 ? name : fmt::format("{}[{}]", name, place.element);
-}
-
 void define_variable(std::ostream& out, const VcdNames::Variable& variable, const std::string& name) {
   const std::string range = variable.width == 1 ? "" : fmt::format(" [{}:0]", variable.width - 1);
   out << fmt::format("$var wire {} {} {}{} $end\n", variable.width, variable.id, name, range);
