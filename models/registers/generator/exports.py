@@ -1,4 +1,4 @@
-"""What other tools read of a device's registers, as texts in a C++ source (platform/register_exports)."""
+"""What other tools read of a device's registers, as texts in a C++ source (platform/register_access/exports)."""
 
 from . import c_header, ipxact, json_export, reference, svd
 
