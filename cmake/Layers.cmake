@@ -1,14 +1,17 @@
 # t3vp_layer(<target>): this folder's headers are "<folder>/<header>.h" to the target and to whoever links it, and to nobody
 # else, so that an include against the arrows between libraries does not compile. The include directory holds nothing but
-# a link to the folder. A test reads layers.txt, where every layer is listed with what it links.
+# a link to the folder. <target>_headers has the headers alone: its users include the plain ones, such as parameters, and
+# link nothing that the target links. A test reads layers.txt, where every layer is listed with what it links.
 function(t3vp_layer target)
   get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
   set(root ${PROJECT_BINARY_DIR}/include/${folder})
   file(MAKE_DIRECTORY ${root})
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/${folder} SYMBOLIC)
-  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${root}> $<INSTALL_INTERFACE:include/t3vp>)
+  add_library(${target}_headers INTERFACE)
+  target_include_directories(${target}_headers INTERFACE $<BUILD_INTERFACE:${root}> $<INSTALL_INTERFACE:include/t3vp>)
+  target_link_libraries(${target} PUBLIC ${target}_headers)
   set_property(GLOBAL APPEND PROPERTY t3vp_layers ${target})
-  t3vp_parameters(${target})
+  t3vp_parameters(${target}_headers)
 endfunction()
 
 # To be called when all layers are there: a line "<folder of the sources>: <targets that it links>" for each.
@@ -25,10 +28,11 @@ function(t3vp_write_layers file)
   file(WRITE ${file} "${text}")
 endfunction()
 
-# To be called when all targets are there: a line "<target>: <source> ..." for each library and executable below the folder,
-# with the sources' paths from the project's root.
-function(t3vp_write_sources file)
+# To be called when all targets are there. The first file gets a line "<target>: <source> ..." for each library and executable of
+# the project, with the sources' paths from the project's root. The second gets a line "<target>: <library> ..." for each target.
+function(t3vp_write_targets sources_file links_file)
   set(text "")
+  set(links_text "")
   set(left ${PROJECT_SOURCE_DIR})
   while(left)
     list(POP_FRONT left folder)
@@ -36,6 +40,16 @@ function(t3vp_write_sources file)
     list(APPEND left ${subfolders})
     get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
     foreach(target ${targets})
+      set(links "")
+      foreach(property LINK_LIBRARIES INTERFACE_LINK_LIBRARIES)
+        get_target_property(linked ${target} ${property})
+        if(linked)
+          list(APPEND links ${linked})
+        endif()
+      endforeach()
+      list(REMOVE_DUPLICATES links)
+      list(JOIN links " " links)
+      string(APPEND links_text "${target}: ${links}\n")
       get_target_property(sources ${target} SOURCES)
       if(sources)
         list(FILTER sources EXCLUDE REGEX "^\\$<")
@@ -46,5 +60,6 @@ function(t3vp_write_sources file)
       endif()
     endforeach()
   endwhile()
-  file(WRITE ${file} "${text}")
+  file(WRITE ${sources_file} "${text}")
+  file(WRITE ${links_file} "${links_text}")
 endfunction()

@@ -46,8 +46,7 @@ void require_distinct(const std::vector<const PolicyDescription*>& policies) {
       if (policies[other]->number == policy.number || std::string_view(policies[other]->name) == policy.name)
         throw std::logic_error(
             fmt::format("models/memory/policies: found {} ({}) and {} ({}), expected names and numbers of their own",
-                        policies[other]->name, static_cast<int>(policies[other]->number), policy.name,
-                        static_cast<int>(policy.number)));
+                        policies[other]->name, policies[other]->number, policy.name, policy.number));
     const PolicyParameter& p = policy.parameter;
     if (p.text != nullptr && (p.least == 0 || p.least > p.most || p.most >= ArbitrationPolicy::no_limit))
       throw std::logic_error(
@@ -55,10 +54,12 @@ void require_distinct(const std::vector<const PolicyDescription*>& policies) {
                       "within 1 to {}",
                       policy.name, p.least, p.most, ArbitrationPolicy::no_limit - 1));
   }
-  for (const EnumerationValue& value : registers::descriptions::memory_controller_arbitration_policy)
-    if (std::none_of(policies.begin(), policies.end(), [&value](const PolicyDescription* policy) {
-          return static_cast<std::uint64_t>(policy->number) == value.value;
-        }))
+}
+
+void require_policies_of(View<EnumerationValue> values, const std::vector<const PolicyDescription*>& policies) {
+  for (const EnumerationValue& value : values)
+    if (std::none_of(policies.begin(), policies.end(),
+                     [&value](const PolicyDescription* policy) { return policy->number == value.value; }))
       throw std::logic_error(
           fmt::format("memory_controller.arbitration.policy: found the value {} ({}) without a "
                       "policy, expected a file in models/memory/policies of that number",

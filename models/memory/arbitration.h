@@ -1,5 +1,6 @@
 // Who enters a channel's DRAM queue next: the compute or the communication stream (T3 4.5). The policies are the files
-// of models/memory/policies: each says its name and its parameter, observes what it needs and chooses.
+// of models/memory/policies: each says its name and its parameter, observes what it needs and chooses. Plain C++, since
+// readers of run files ask for the names.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@
 #include "memory/controller_parameters.h"
 #include "memory/policy_choice.h"
 #include "memory/stream_queues.h"
-#include "registers/memory_controller.h"
+#include "registers/register_description.h"
+#include "t3/registers/memory_controller.h"
 
 namespace t3vp::memory {
 
@@ -112,7 +114,7 @@ struct PolicyParameter {
 /// What a file in models/memory/policies has to say. Register and firmware know it by its number, run files by its
 /// name.
 struct PolicyDescription {
-  using Number = registers::MemoryController::Arbitration::Policy;
+  using Number = std::uint32_t;  ///< T3_MEMORY_CONTROLLER_ARBITRATION_POLICY_MCA and its like
   const char* name;
   Number number;
   const char* text;
@@ -123,9 +125,11 @@ struct PolicyDescription {
 
 /// All policies, by their numbers.
 const std::vector<const PolicyDescription*>& known_policies();
-/// Throws std::logic_error unless each has a name and a number of its own, with bounds that the register takes, and
-/// there is one for each value of the register's field. So does known_policies(), before any run.
+/// Throws std::logic_error unless each has a name and a number of its own, with bounds that the register takes. So does
+/// known_policies(), before any run.
 void require_distinct(const std::vector<const PolicyDescription*>& policies);
+/// Throws std::logic_error unless a policy has the number of each value of the register's field.
+void require_policies_of(View<EnumerationValue> values, const std::vector<const PolicyDescription*>& policies);
 const PolicyDescription& policy_of(PolicyDescription::Number number);
 
 /// Whether a policy may answer so to the view. `policy_retry` is what it has said, `retry` when it will be asked again.

@@ -28,6 +28,7 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
       interleave_(parameters.channels, parameters.interleave_bytes, parameters.channel_hash),
       cycle_(cycle_time(1, parameters.dram.clock_GHz)),
       slice_(std::max<Picoseconds>(1, parameters.path_latency / cycle_) * cycle_) {
+  require_policies_of(registers::descriptions::memory_controller_arbitration_policy, known_policies());
   const char* names[] = {"from_cache", "from_bypass", "from_peers", "from_dma", "from_tracker", "from_nic"};
   for (int port = 0; port < port_count; ++port) {
     auto& socket = ports[static_cast<std::size_t>(port)];
@@ -314,7 +315,7 @@ dram::Fed MemoryController::feed(ChannelState& state, dram::Cycle cycle, unsigne
   dram::Cycle policy_retry = dram::never_cycle;
   const Grant grant = state.policy->choose(view, policy_retry);
   retry = std::min(retry, policy_retry);
-  if (!is_possible(grant, view, policy_retry, retry)) refuse_grant(grant, registers.arbitration.policy());
+  if (!is_possible(grant, view, policy_retry, retry)) refuse_grant(grant, policy_number());
   if (grant == Grant::none) return dram::Fed::refused;
 
   const unsigned stream = grant == Grant::compute ? StreamQueues::compute : StreamQueues::communication;
@@ -356,7 +357,7 @@ void MemoryController::respond() {
 }
 
 void MemoryController::check_policy() {
-  const PolicyDescription& description = policy_of(registers.arbitration.policy());
+  const PolicyDescription& description = policy_of(policy_number());
   const auto limit = static_cast<unsigned>(registers.arbitration.limit());
   if (!description.parameter.takes(limit))
     return registers.refuse(Status::invalid_argument, fmt::format("the limit {} of the policy {}: {} expected", limit,
@@ -366,7 +367,7 @@ void MemoryController::check_policy() {
 
 /// Channels hold on to what belongs to their policy: they go first.
 void MemoryController::choose_policy() {
-  const PolicyDescription& description = policy_of(registers.arbitration.policy());
+  const PolicyDescription& description = policy_of(policy_number());
   const dram::Cycle aging = registers.aging_ns.value() * 1000 / cycle_;
   for (auto& state : channels_) state->policy.reset();
   policy_ = description.make({parameters_, static_cast<unsigned>(registers.arbitration.limit()), aging});

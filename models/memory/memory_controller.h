@@ -123,6 +123,9 @@ class MemoryController : public sc_core::sc_module, public Component {
   std::uint64_t uniform(std::uint64_t at, std::uint64_t part, std::uint64_t begin, std::uint64_t end,
                         bool& first) const;
   void check_policy();
+  PolicyDescription::Number policy_number() const {
+    return static_cast<PolicyDescription::Number>(registers.arbitration.policy());
+  }
   void choose_policy();
   void observe();
   void stage_changed();

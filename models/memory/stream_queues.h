@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dram/channel.h"
-#include "protocol/data_protocol.h"
+#include "protocol/access.h"
 
 namespace t3vp::memory {
 

@@ -8,8 +8,8 @@ function(t3vp_parameter_command result dependencies)
   set(${dependencies} ${ARGN} ${scripts} PARENT_SCOPE)
 endfunction()
 
-# t3vp_parameters(<target>): generates at build time a structure for each <name>.parameters.json of this folder. To the
-# target, and to whoever links it, it is in "<folder>/<name>_parameters.h". t3vp_layer() calls it.
+# t3vp_parameters(<target>): generates at build time a structure for each <name>.parameters.json of this folder. To whoever
+# links the target, an interface library, it is in "<folder>/<name>_parameters.h". t3vp_layer() calls it.
 function(t3vp_parameters target)
   file(GLOB descriptions CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.parameters.json)
   if(NOT descriptions)
@@ -28,6 +28,6 @@ function(t3vp_parameters target)
                      COMMENT "Parameters of ${folder}" VERBATIM)
   add_custom_target(${target}_parameters DEPENDS ${headers})
   add_dependencies(${target} ${target}_parameters)
-  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${root}>)
+  target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${root}>)
   set_property(GLOBAL APPEND PROPERTY t3vp_parameter_roots ${root})
 endfunction()

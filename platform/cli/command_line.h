@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "io/exit_code.h"
-#include "register_exports/register_exports.h"
+#include "register_access/exports/register_exports.h"
 
 namespace t3vp {
 

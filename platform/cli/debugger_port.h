@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "debug/connection.h"
+#include "debugger/connection.h"
 
 namespace t3vp {
 

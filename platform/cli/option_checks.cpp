@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "register_names/register_names.h"
+#include "register_access/names/register_names.h"
 
 namespace t3vp {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "cli/command_line.h"
 #include "cli/register_trace_file.h"
-#include "register_script/session.h"
+#include "register_access/script/session.h"
 
 namespace t3vp {
 

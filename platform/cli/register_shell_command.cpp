@@ -9,7 +9,7 @@
 #include "io/console.h"
 #include "io/input_error.h"
 #include "io/json_document.h"
-#include "register_script/suggestions.h"
+#include "register_access/script/suggestions.h"
 
 namespace t3vp {
 namespace {

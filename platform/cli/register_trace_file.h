@@ -6,7 +6,7 @@
 #include <string>
 
 #include "io/output_file.h"
-#include "register_trace/register_trace.h"
+#include "register_access/trace/register_trace.h"
 
 namespace t3vp {
 

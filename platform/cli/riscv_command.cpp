@@ -12,7 +12,7 @@
 #include "config/elf_file.h"
 #include "io/console.h"
 #include "io/input_error.h"
-#include "register_names/register_names.h"
+#include "register_access/names/register_names.h"
 #include "report/results_folder.h"
 #include "run/riscv_machine.h"
 

@@ -7,6 +7,8 @@
 #include "config/configuration.h"
 #include "experiment/csv.h"
 #include "experiment/experiment.h"
+#include "experiment/experiment_parts.h"
+#include "experiment/plot_loader.h"
 #include "io/schema_check.h"
 #include "report/report_figures.h"
 #include "workloads/registry.h"
@@ -15,10 +17,6 @@ namespace t3vp {
 namespace {
 
 using nlohmann::json;
-
-std::string at(const std::string& list, std::size_t index, const std::string& key = "") {
-  return "/" + list + "/" + std::to_string(index) + (key.empty() ? "" : "/" + key);
-}
 
 bool names_a_file(const std::string& key) { return key == "system" || key == "models" || key == "system.memory.file"; }
 
@@ -62,7 +60,7 @@ std::vector<ExperimentCase> product_of(const Document& document) {
       document.reject("/cross", fmt::format("at most {} cases", most_cases));
     for (std::size_t i = 0; i < std::max<std::size_t>(cases.size(), 1); ++i)
       for (std::size_t j = 0; j < axes[axis].size(); ++j) {
-        const ExperimentCase next = case_of(document, at("cross", axis, std::to_string(j)));
+        const ExperimentCase next = case_of(document, pointer_to("cross", axis, std::to_string(j)));
         longer.push_back(axis == 0 ? next : joined(cases[i], next));
       }
     cases = std::move(longer);
@@ -77,7 +75,7 @@ std::vector<ExperimentCase> cases_of(const Document& document) {
   if (document.content.contains("cross")) return product_of(document);
   std::vector<ExperimentCase> cases;
   for (std::size_t i = 0; i < document.content.at("cases").size(); ++i)
-    cases.push_back(case_of(document, at("cases", i)));
+    cases.push_back(case_of(document, pointer_to("cases", i)));
   return cases;
 }
 
@@ -102,7 +100,7 @@ void require_method(const Document& document, const std::string& pointer) {
 std::vector<ExperimentMethod> methods_of(const Document& document) {
   std::vector<ExperimentMethod> methods;
   for (const json& entry : document.content.at("methods")) {
-    const std::string pointer = at("methods", methods.size());
+    const std::string pointer = pointer_to("methods", methods.size());
     require_method(document, entry.is_string() ? pointer : pointer + "/method");
     if (entry.is_string()) {
       methods.push_back({entry.get<std::string>(), {"method=" + entry.dump()}, pointer});
@@ -124,22 +122,6 @@ void require_distinct(const Document& document, const std::vector<T>& list, cons
       document.reject("/" + key, fmt::format("{} twice", in_short(list[i].name)), "different names");
 }
 
-template <typename T>
-std::vector<std::string> names_in(const std::vector<T>& list) {
-  std::vector<std::string> names;
-  for (const T& item : list) names.push_back(item.name);
-  return names;
-}
-
-template <typename T>
-std::size_t index_of(const Document& document, const std::string& pointer, const std::vector<T>& list,
-                     const std::string& name) {
-  const auto found = std::find_if(list.begin(), list.end(), [&](const T& item) { return item.name == name; });
-  if (found == list.end())
-    document.reject(pointer, in_short(name), fmt::format("one of {}", fmt::join(names_in(list), ", ")));
-  return static_cast<std::size_t>(found - list.begin());
-}
-
 /// Programs that are not the platform's bring phases of any name, of which the reports tell.
 bool names_programs(const Experiment& experiment) {
   const auto named = [](const auto& list) {
@@ -149,12 +131,6 @@ bool names_programs(const Experiment& experiment) {
     });
   };
   return experiment.base.content.contains("program") || named(experiment.cases) || named(experiment.methods);
-}
-
-void require_key(const Document& document, const Experiment& experiment, const std::string& pointer,
-                 const std::string& key) {
-  if (key.rfind("time_ns.", 0) == 0 && experiment.names_programs) return;
-  if (!is_numeric_key(key)) document.reject(pointer, in_short(key), "a number of the report, such as time_ns.total");
 }
 
 Expression expression_of(const Document& document, const std::string& pointer, const Experiment& experiment) {
@@ -176,8 +152,8 @@ void read_quantities(const Document& document, Experiment& experiment) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     const std::string name = list[i].at("name").get<std::string>();
     if (is_numeric_key(name) || name.rfind("time_ns.", 0) == 0)
-      document.reject(at("quantities", i, "name"), "a name that no figure of the report has");
-    experiment.quantities.push_back({name, expression_of(document, at("quantities", i, "value"), experiment)});
+      document.reject(pointer_to("quantities", i, "name"), "a name that no figure of the report has");
+    experiment.quantities.push_back({name, expression_of(document, pointer_to("quantities", i, "value"), experiment)});
   }
 }
 
@@ -216,26 +192,27 @@ Target target_of(const Document& document, const Experiment& experiment, const C
   const json& entry = document.content.at("targets").at(index);
   Target target;
   target.id = entry.at("id").get<std::string>();
-  target.quantity = index_of(document, at("targets", index, "quantity"), experiment.quantities,
+  target.quantity = index_of(document, pointer_to("targets", index, "quantity"), experiment.quantities,
                              entry.at("quantity").get<std::string>());
   target.text = entry.value("text", experiment.quantities[target.quantity].name);
   target.aggregate = aggregate_named(entry.at("aggregate").get<std::string>());
-  target.cases = filter_of(document, at("targets", index, "cases"), experiment);
+  target.cases = filter_of(document, pointer_to("targets", index, "cases"), experiment);
   target.within = optional_number(entry, "within");
   target.within_relative = optional_number(entry, "within_relative");
   target.at_least = optional_number(entry, "at_least");
   target.at_most = optional_number(entry, "at_most");
   target.reference = reference.number("id", target.id, "value");
   if (target.at_least && target.at_most && *target.at_least > *target.at_most)
-    document.reject(at("targets", index, "at_most"), fmt::format("at_least's {} or more", *target.at_least));
+    document.reject(pointer_to("targets", index, "at_most"), fmt::format("at_least's {} or more", *target.at_least));
   if (!target.reference && !target.at_least && !target.at_most)
-    document.reject(at("targets", index, "id"), "an id of the reference file, or at_least or at_most beside it");
+    document.reject(pointer_to("targets", index, "id"),
+                    "an id of the reference file, or at_least or at_most beside it");
   for (const char* gap : {"within", "within_relative"})
     if (!target.reference && entry.contains(gap))
-      document.reject(at("targets", index, gap), "an id of the reference file to be within");
+      document.reject(pointer_to("targets", index, gap), "an id of the reference file to be within");
   if (std::none_of(experiment.cases.begin(), experiment.cases.end(),
                    [&](const ExperimentCase& one) { return chosen(one, target.cases); }))
-    document.reject(at("targets", index, "cases"), "names of cases that at least one case has");
+    document.reject(pointer_to("targets", index, "cases"), "names of cases that at least one case has");
   return target;
 }
 
@@ -246,118 +223,20 @@ void read_targets(const Document& document, Experiment& experiment) {
   std::set<std::pair<std::string, std::string>> names;  // of one id there may be several, with texts of their own
   for (std::size_t i = 0; i < experiment.targets.size(); ++i)
     if (!names.insert({experiment.targets[i].id, experiment.targets[i].text}).second)
-      document.reject(at("targets", i, "id"), in_short(experiment.targets[i].id) + " twice with one text",
+      document.reject(pointer_to("targets", i, "id"), in_short(experiment.targets[i].id) + " twice with one text",
                       "another id or text");
   if (document.content.contains("reference") &&
       std::none_of(experiment.targets.begin(), experiment.targets.end(), [](const Target& t) { return t.reference; }))
     document.reject("/reference", "no file without a target that has an id of it");
 }
 
-Plot::Kind kind_named(const std::string& name) {
-  if (name == "bars") return Plot::Kind::bars;
-  if (name == "stacks") return Plot::Kind::stacks;
-  if (name == "lines") return Plot::Kind::lines;
-  if (name == "heat-map") return Plot::Kind::heat_map;
-  return name == "workgroups" ? Plot::Kind::workgroups : Plot::Kind::timeline;
-}
-
-/// It is drawn from the timelines of runs.
-bool needs_trace(Plot::Kind kind) { return kind == Plot::Kind::timeline || kind == Plot::Kind::workgroups; }
-
-/// What plots of a kind make use of.
-std::vector<std::string> keys_used_by(Plot::Kind kind) {
-  switch (kind) {
-    case Plot::Kind::bars:
-      return {"file", "kind", "title", "unit", "divide_by", "quantities"};
-    case Plot::Kind::lines:
-      return {"file", "kind", "title", "unit", "divide_by", "quantities", "x", "scale"};
-    case Plot::Kind::heat_map:
-      return {"file", "kind", "title", "unit", "divide_by", "quantities", "x", "y"};
-    case Plot::Kind::stacks:
-      return {"file", "kind", "title", "unit", "divide_by", "methods", "keys"};
-    case Plot::Kind::workgroups:
-      return {"file", "kind", "title", "methods", "marks", "cluster"};
-    case Plot::Kind::timeline:
-      break;
-  }
-  return {"file", "kind", "title", "unit", "methods"};
-}
-
-void require_used_keys(const Document& document, std::size_t index, Plot::Kind kind) {
-  const json& entry = document.content.at("plot").at(index);
-  const std::vector<std::string> used = keys_used_by(kind);
-  for (const auto& item : entry.items())
-    if (std::find(used.begin(), used.end(), item.key()) == used.end())
-      document.reject(at("plot", index, item.key()), "a key that a plot of this kind does not use",
-                      fmt::format("for {} one of {}", in_short(entry.at("kind")), fmt::join(used, ", ")));
-}
-
-/// A heat map has the last two axes unless the plot names others, lines have the last one along x.
-void read_axes(const Document& document, const Experiment& experiment, std::size_t index, Plot& plot) {
-  const json& entry = document.content.at("plot").at(index);
-  const std::size_t axes = experiment.axes.size();
-  const bool heat_map = plot.kind == Plot::Kind::heat_map;
-  if (heat_map && axes < 2)
-    document.reject(at("plot", index, "kind"), "another kind: a heat map needs two axes of cross");
-  plot.x = entry.value("x", axes - 1);
-  if (plot.x >= axes) document.reject(at("plot", index, "x"), fmt::format("an axis of cross, below {}", axes));
-  if (!heat_map) return;
-  plot.y = entry.value("y", plot.x == axes - 1 ? axes - 2 : axes - 1);
-  if (plot.y >= axes || plot.y == plot.x)
-    document.reject(at("plot", index, "y"), fmt::format("an axis of cross, below {} and not that of x", axes));
-}
-
-/// The names under `key` of a plot, each once; without the key, all there are.
-std::vector<std::string> names_of(const Document& document, std::size_t index, const char* key,
-                                  const std::vector<std::string>& all = {}) {
-  const json& entry = document.content.at("plot").at(index);
-  if (!entry.contains(key)) return all;
-  std::vector<std::string> names;
-  for (const json& name : entry.at(key)) {
-    if (std::find(names.begin(), names.end(), name) != names.end())
-      document.reject(at("plot", index, key), in_short(name) + " twice", "different names");
-    names.push_back(name.get<std::string>());
-  }
-  return names;
-}
-
-Plot plot_of(const Document& document, const Experiment& experiment, std::size_t index) {
-  const json& entry = document.content.at("plot").at(index);
-  Plot plot;
-  plot.file = entry.at("file").get<std::string>();
-  const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; };
-  if (!std::all_of(plot.file.begin(), plot.file.end(), plain))
-    document.reject(at("plot", index, "file"), "a name of letters, digits, - and _");
-  for (const Plot& earlier : experiment.plots)
-    if (earlier.file == plot.file)
-      document.reject(at("plot", index, "file"), in_short(plot.file) + " twice", "another name");
-  plot.kind = kind_named(entry.at("kind").get<std::string>());
-  require_used_keys(document, index, plot.kind);
-  plot.title = entry.value("title", experiment.name);
-  plot.unit = entry.value("unit", "");
-  plot.divide_by = entry.value("divide_by", 1.0);
-  plot.logarithmic = entry.value("scale", "linear") == "logarithmic";
-  for (const std::string& name : names_of(document, index, "quantities", names_in(experiment.quantities)))
-    plot.quantities.push_back(index_of(document, at("plot", index, "quantities"), experiment.quantities, name));
-  plot.methods = names_of(document, index, "methods", names_in(experiment.methods));
-  for (const std::string& name : plot.methods)
-    index_of(document, at("plot", index, "methods"), experiment.methods, name);
-  plot.keys = names_of(document, index, "keys");
-  for (const std::string& key : plot.keys) require_key(document, experiment, at("plot", index, "keys"), key);
-  if (plot.kind == Plot::Kind::stacks && plot.keys.empty())
-    document.reject(at("plot", index, "keys"), "a list of report keys to stack");
-  plot.marks = names_of(document, index, "marks");
-  plot.cluster = entry.value("cluster", std::size_t{1});
-  if (needs_trace(plot.kind) && !experiment.trace)
-    document.reject(at("plot", index, "kind"), "another kind, unless trace is true");
-  const bool of_quantities = plot.kind != Plot::Kind::stacks && !needs_trace(plot.kind);
-  if (of_quantities && plot.quantities.empty())
-    document.reject(at("plot", index, "kind"), "stacks, timeline or workgroups, unless there are quantities");
-  read_axes(document, experiment, index, plot);
-  return plot;
-}
-
 }  // namespace
+
+void require_key(const Document& document, const Experiment& experiment, const std::string& pointer,
+                 const std::string& key) {
+  if (key.rfind("time_ns.", 0) == 0 && experiment.names_programs) return;
+  if (!is_numeric_key(key)) document.reject(pointer, in_short(key), "a number of the report, such as time_ns.total");
+}
 
 Experiment load_experiment(const std::filesystem::path& file) {
   const Document document = read_document(file, "experiment file");
@@ -382,8 +261,7 @@ Experiment load_experiment(const std::filesystem::path& file) {
   read_quantities(document, experiment);
   require_distinct(document, experiment.quantities, "quantities");
   read_targets(document, experiment);
-  for (std::size_t i = 0; i < content.value("plot", json::array()).size(); ++i)
-    experiment.plots.push_back(plot_of(document, experiment, i));
+  read_plots(document, experiment);
   return experiment;
 }
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "debug/hart_registers.h"
+#include "debugger/hart_registers.h"
 #include "io/console.h"
 
 namespace t3vp {

@@ -9,8 +9,8 @@
 #include <systemc>
 #include <vector>
 
-#include "debug/connection.h"
-#include "debug/gdb_server.h"
+#include "debugger/connection.h"
+#include "debugger/gdb_server.h"
 #include "riscv/core.h"
 
 namespace t3vp {

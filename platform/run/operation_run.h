@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "check/buffer_access.h"
 #include "config/configuration.h"
 #include "report/report.h"
+#include "run/buffer_access.h"
 
 namespace t3vp {
 

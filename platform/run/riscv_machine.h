@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "config/elf_file.h"
-#include "debug/connection.h"
+#include "debugger/connection.h"
 #include "hart/environment.h"
 
 namespace t3vp {

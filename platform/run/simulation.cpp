@@ -7,14 +7,6 @@
 #include <deque>
 #include <stdexcept>
 
-#include "check/fault_outcomes.h"
-#include "check/reference.h"
-#include "diagnosis/barrier_watch.h"
-#include "diagnosis/diagnosis.h"
-#include "diagnosis/poll_watch.h"
-#include "diagnosis/program_activity.h"
-#include "diagnosis/quiet_polls.h"
-#include "diagnosis/spin_watch.h"
 #include "guests/guest_ends.h"
 #include "guests/guest_page.h"
 #include "guests/native_hal.h"
@@ -23,13 +15,21 @@
 #include "memory/arbitration.h"
 #include "node/main_stack.h"
 #include "node/node.h"
+#include "progress/barrier_watch.h"
+#include "progress/diagnosis.h"
+#include "progress/poll_watch.h"
+#include "progress/program_activity.h"
+#include "progress/quiet_polls.h"
+#include "progress/spin_watch.h"
 #include "report/perfetto_trace.h"
 #include "run/core_debugger.h"
+#include "run/fault_outcomes.h"
 #include "run/figures.h"
 #include "run/hardware_monitor.h"
 #include "run/host_services.h"
 #include "run/node_parameters.h"
 #include "run/operation_run.h"
+#include "run/reference.h"
 #include "run/traffic_meter.h"
 
 namespace t3vp {

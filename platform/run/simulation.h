@@ -6,9 +6,9 @@
 #include <string>
 
 #include "config/configuration.h"
-#include "debug/connection.h"
+#include "debugger/connection.h"
 #include "guests/opened_software.h"
-#include "register_trace/register_trace.h"
+#include "register_access/trace/register_trace.h"
 #include "report/report.h"
 #include "t3/run.h"
 

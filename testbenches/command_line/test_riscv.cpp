@@ -4,7 +4,7 @@
 
 #include "command_line/elf_writer.h"
 #include "command_line/program.h"
-#include "debug/connection.h"
+#include "debugger/connection.h"
 #include "riscv/assembler.h"
 
 namespace t3vp::test::test_riscv {

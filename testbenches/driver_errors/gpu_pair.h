@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "diagnosis/diagnosis.h"
-#include "driver_errors/guests.h"
+#include "driver_errors/driver_guests.h"
 #include "guests/program_run.h"
 #include "node/node.h"
+#include "progress/diagnosis.h"
 #include "run/hardware_monitor.h"
 
 namespace t3vp::test {

@@ -2,7 +2,7 @@
 #ifndef T3_TEST_MISUSE_H
 #define T3_TEST_MISUSE_H
 
-#include "driver_errors/guests.h"
+#include "driver_errors/driver_guests.h"
 #include "t3/kernel_packet.h"
 #include "t3/t3.h"
 

@@ -1,8 +1,8 @@
 // A flush that a driver forgets shows in the data.
 #include <catch2/catch.hpp>
 
-#include "check/buffer_access.h"
 #include "driver_errors/gpu_pair.h"
+#include "run/buffer_access.h"
 
 namespace t3vp::test::test_cache {
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "debug/debuggee_bench.h"
+#include "debugger/debuggee_bench.h"
 
 namespace {
 

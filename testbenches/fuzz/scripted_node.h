@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "kernels/kernels.h"
-#include "register_script/session.h"
+#include "register_access/script/session.h"
 #include "robust/small_gpus.h"
 
 namespace t3vp::test {

@@ -18,12 +18,6 @@ del sys.argv[1:3]
 # Folders that have headers. The build folder and what a test writes are not among them.
 ROOTS = ("abi", "benchmarks", "examples", "firmware", "models", "platform", "testbenches")
 
-# Names that still stand for several headers. Each goes away with the change that renames its files; a name that is no longer
-# shared has to leave the list, which the test checks.
-SHARED_FOR_NOW = {
-    "comparison.h", "guests.h", "packets.h", "peer_flags.h", "processor.h",
-}
-SHARED_SOURCES_FOR_NOW = {("t3vp_firmware", "shmem.c")}
 
 
 def shared(files):
@@ -38,17 +32,14 @@ class FileNames(unittest.TestCase):
     def test_no_two_headers_share_a_name(self):
         headers = [file.relative_to(SOURCE) for root in ROOTS for file in sorted((SOURCE / root).rglob("*.h"))]
         self.assertGreater(len(headers), 100)
-        found = shared(headers)
-        self.assertEqual({name: paths for name, paths in found.items() if name not in SHARED_FOR_NOW}, {})
-        self.assertEqual(SHARED_FOR_NOW - found.keys(), set(), "no longer shared: they leave SHARED_FOR_NOW")
+        self.assertEqual(shared(headers), {})
 
     def test_no_two_sources_of_a_library_share_a_name(self):
         lines = pathlib.Path(SOURCES).read_text(encoding="utf-8").splitlines()
         self.assertGreater(len(lines), 30)
         found = {(target, name): paths for target, sources in (line.split(": ", 1) for line in lines)
                  for name, paths in shared(sources.split()).items()}
-        self.assertEqual({key: paths for key, paths in found.items() if key not in SHARED_SOURCES_FOR_NOW}, {})
-        self.assertEqual(SHARED_SOURCES_FOR_NOW - found.keys(), set(), "no longer shared: they leave the list")
+        self.assertEqual(found, {})
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """The arrows between libraries run one way, and what has no part in the simulation includes nothing of it.
 
-  layers_test.py SOURCE_DIRECTORY layers.txt
+  layers_test.py SOURCE_DIRECTORY layers.txt links.txt
 
 layers.txt is written at configure time: a line "<folder>: <targets that it links>" for each library. A wrong include does
 not compile, since every library has an include directory of its own; this test finds what the compiler lets pass.
+links.txt has a line "<target>: <what it links>" for each target of the build.
 """
 
 import functools
@@ -13,13 +14,13 @@ import sys
 import unittest
 
 SOURCE = pathlib.Path(sys.argv[1])
-LAYERS = sys.argv[2]
-del sys.argv[1:3]
+LAYERS, LINKS = sys.argv[2:4]
+del sys.argv[1:4]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
 # Without SystemC: they are parameters, arithmetic, files and figures.
 PLAIN = ("models/dram", "models/processor/riscv/hart",
-         "platform/io", "platform/system", "platform/workloads", "platform/config", "platform/report", "platform/experiment", "platform/debug")
+         "platform/io", "platform/system", "platform/workloads", "platform/config", "platform/report", "platform/experiment", "platform/debugger")
 SIMULATION = re.compile(r"(systemc|tlm|tlm_utils|sysc)(\.h|/.*)?\Z")
 
 
@@ -27,14 +28,42 @@ def name_of(folder):
     return folder.rsplit("/", 1)[-1]
 
 
+# Targets of plain C++ in the folder of a library that links SystemC.
+PLAIN_PARTS = {"protocol_types": "protocol", "matrix_unit": "compute", "arbitration": "memory"}
+
+
 def read_layers():
-    """Folder by name, and for each folder the names of those that it links."""
-    links = {}
+    """Folder by name, for each folder the names of those that it links, and of those whose headers it links without them."""
+    links, headers = {}, {}
     for line in pathlib.Path(LAYERS).read_text(encoding="utf-8").splitlines():
         folder, targets = line.split(":", 1)
-        links[folder] = {re.sub(r"t3vp(::|_)", "", target) for target in targets.split()}
+        names = {re.sub(r"t3vp(::|_)", "", target) for target in targets.split()}
+        links[folder] = names
+        headers[folder] = {PLAIN_PARTS.get(name, name.removesuffix("_headers")) for name in names
+                           if name in PLAIN_PARTS or name.endswith("_headers")}
     folders = {name_of(folder): folder for folder in links}
-    return folders, {folder: {n for n in names if n in folders} for folder, names in links.items()}
+    links = {folder: {n for n in names if n in folders} for folder, names in links.items()}
+    return folders, links, headers
+
+
+def read_links():
+    """For each target of the build what it links, by the target's own name."""
+    links = {}
+    for line in pathlib.Path(LINKS).read_text(encoding="utf-8").splitlines():
+        target, linked = line.split(": ", 1)
+        plain = re.sub(r"\$<(LINK_ONLY|BUILD_INTERFACE):|>", "", linked)
+        links[target] = set(plain.replace("t3vp::", "t3vp_").split())
+    return links
+
+
+def linked_by(links, target):
+    """All that a target links, at any depth."""
+    names, left = set(), [target]
+    while left:
+        for name in links.get(left.pop(), set()) - names:
+            names.add(name)
+            left.append(name)
+    return names
 
 
 @functools.lru_cache(maxsize=None)
@@ -44,7 +73,7 @@ def includes_of(file):
 
 class Layers(unittest.TestCase):
     def setUp(self):
-        self.folders, self.links = read_layers()
+        self.folders, self.links, self.headers = read_layers()
 
     def below(self, folder):
         """Names of all layers that a layer's targets link, at any depth."""
@@ -56,7 +85,7 @@ class Layers(unittest.TestCase):
         return names
 
     def sources(self, folder):
-        rooms = [] if folder != "platform/workloads" else (SOURCE / folder).glob("*/")
+        rooms = [room for room in (SOURCE / folder).glob("*/") if room.relative_to(SOURCE).as_posix() not in self.links]
         files = [file for room in (SOURCE / folder, *rooms) for file in room.iterdir()]
         return [file for file in sorted(files) if file.suffix in (".h", ".cpp") and not file.stem.endswith("_test")]
 
@@ -126,7 +155,9 @@ class Layers(unittest.TestCase):
 
     def test_includes_follow_the_arrows(self):
         for folder in self.links:
-            allowed = {name_of(folder)} | self.below(folder)
+            below = self.below(folder)
+            allowed = {name_of(folder)} | below | self.headers[folder]
+            allowed |= {header for name in below for header in self.headers[self.folders[name]]}
             for file in self.sources(folder):
                 for system, path in includes_of(file):
                     self.assertNotIn("..", path.split("/"), file)
@@ -138,6 +169,14 @@ class Layers(unittest.TestCase):
             for file in self.sources(folder):
                 found = [path for path in self.everything_included(file, set()) if SIMULATION.match(path)]
                 self.assertEqual(found, [], file)
+
+    def test_what_is_no_simulation_links_no_systemc(self):
+        links = read_links()
+        self.assertIn("PkgConfig::SystemC", linked_by(links, "t3vp_run"))
+        for folder in PLAIN:
+            target = "t3vp_" + name_of(folder)
+            self.assertIn(target, links)
+            self.assertEqual([name for name in linked_by(links, target) if "systemc" in name.lower()], [], folder)
 
 
 if __name__ == "__main__":

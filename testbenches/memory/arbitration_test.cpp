@@ -103,6 +103,7 @@ TEST_CASE("policies that share a name or number or have bounds that no register 
     for (const PolicyDescription& policy : all) list.push_back(&policy);
     try {
       require_distinct(list);
+      require_policies_of(registers::descriptions::memory_controller_arbitration_policy, list);
     } catch (const std::logic_error& error) {
       return std::string(error.what());
     }
@@ -140,7 +141,7 @@ TEST_CASE("a policy may choose what is ready or wait for what will come and noth
     CHECK_FALSE(is_possible(Grant::none, compute, not_ahead, not_ahead));
     CHECK_FALSE(is_possible(Grant::none, behind_others, not_ahead, not_ahead));
   }
-  CHECK_THROWS_WITH(refuse_grant(Grant::communication, PolicyDescription::Number::mca),
+  CHECK_THROWS_WITH(refuse_grant(Grant::communication, T3_MEMORY_CONTROLLER_ARBITRATION_POLICY_MCA),
                     "arbitration policy mca: found a stream that is not ready, expected a stream that is ready, or "
                     "none with a later cycle to ask again");
 }

@@ -2,7 +2,7 @@
  * is chosen not to depend on how long firmware takes. */
 #include <stddef.h>
 
-#include "driver_errors/guests.h"
+#include "driver_errors/driver_guests.h"
 #include "t3/exports.h"
 
 #define ALONE(name)                                                                \

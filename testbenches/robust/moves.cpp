@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "protocol/address_map.h"
-#include "register_names/register_names.h"
+#include "register_access/names/register_names.h"
 #include "t3/arguments/gemm.h"
 #include "t3/kernel_handle.h"
 #include "t3/kernel_packet.h"

@@ -22,7 +22,7 @@
 #include "moves.h"
 #include "node/node.h"
 #include "protocol/units.h"
-#include "register_names/register_names.h"
+#include "register_access/names/register_names.h"
 #include "small_gpus.h"
 
 namespace t3vp {

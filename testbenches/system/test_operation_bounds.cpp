@@ -5,12 +5,12 @@
 #include <cstring>
 #include <random>
 
-#include "check/buffer_access.h"
 #include "compute/matrix_unit.h"
 #include "kernels/kernels.h"
 #include "kernels/rows/arithmetic.h"
 #include "node/node.h"
 #include "protocol/element.h"
+#include "run/buffer_access.h"
 #include "run/node_parameters.h"
 #include "system/platform_run.h"
 #include "workloads/layer/layer_reference.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "host.h"
-#include "processor.h"
+#include "riscv_core.h"
 
 /* Simulated time, in picoseconds of 64 bits, does not reach it. */
 #define END_OF_TIME_NS ((UINT64_MAX - (UINT64_C(1) << 60)) / 1000)

@@ -14,8 +14,11 @@ class ComputeFirst : public ChannelPolicy {
 }  // namespace
 
 extern const PolicyDescription compute_first;
-const PolicyDescription compute_first{
-    "compute-first", PolicyDescription::Number::compute_first, "Communication only when compute has nothing.", {},
-    false,           &PolicyOfChannels<ComputeFirst>::make};
+const PolicyDescription compute_first{"compute-first",
+                                      T3_MEMORY_CONTROLLER_ARBITRATION_POLICY_COMPUTE_FIRST,
+                                      "Communication only when compute has nothing.",
+                                      {},
+                                      false,
+                                      &PolicyOfChannels<ComputeFirst>::make};
 
 }  // namespace t3vp::memory::policies

@@ -70,7 +70,7 @@ class Mca : public ArbitrationPolicy {
 extern const PolicyDescription mca;
 const PolicyDescription mca{
     "mca",
-    PolicyDescription::Number::mca,
+    T3_MEMORY_CONTROLLER_ARBITRATION_POLICY_MCA,
     "Compute first; communication below a limit of the DRAM queue's occupancy, or when it has waited for aging_ns. "
     "Without a parameter the limit comes from the first stage's occupancy.",
     {"limit of the occupancy, in 32-byte entries", 1, 254, "unlimited", ArbitrationPolicy::no_limit},

@@ -20,7 +20,7 @@ class RoundRobin : public ChannelPolicy {
 
 extern const PolicyDescription round_robin;
 const PolicyDescription round_robin{"round-robin",
-                                    PolicyDescription::Number::round_robin,
+                                    T3_MEMORY_CONTROLLER_ARBITRATION_POLICY_ROUND_ROBIN,
                                     "In turn; a stream that has nothing loses its turn to the other.",
                                     {},
                                     false,

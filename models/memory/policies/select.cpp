@@ -50,7 +50,7 @@ class Select : public ArbitrationPolicy {
 extern const PolicyDescription select;
 const PolicyDescription select{
     "select",
-    PolicyDescription::Number::select,
+    T3_MEMORY_CONTROLLER_ARBITRATION_POLICY_SELECT,
     "Compute first when the mean occupancy of the DRAM queue in the GEMM's first stage is below a limit; else in turn.",
     {"limit of the occupancy, in 32-byte entries; 32 without it", 1, 254, nullptr, 0},
     true,

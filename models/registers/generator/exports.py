@@ -1,4 +1,4 @@
-"""What other tools read of a device's registers, as texts in a C++ source (platform/register_exports)."""
+"""What other tools read of a device's registers, as texts in a C++ source (platform/register_access/exports)."""
 
 from . import c_header, ipxact, json_export, reference, svd
 
@@ -46,7 +46,7 @@ def source(blocks, enumerations, device, structures, project, version):
              "json": json_export.text(blocks, enumerations, device, version),
              "markdown": reference.page(blocks, enumerations, device, structures),
              "svd": svd.text(blocks, device, version)}
-    lines = ['#include "register_exports/register_exports.h"', "", "namespace t3vp {", "",
+    lines = ['#include "register_access/exports/register_exports.h"', "", "namespace t3vp {", "",
              "std::string_view register_export(RegisterFormat format) {", "  switch (format) {"]
     for name, text in texts.items():
         lines += [f"    case RegisterFormat::{name}:", "      return", literal(text) + ";"]

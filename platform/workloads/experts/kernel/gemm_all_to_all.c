@@ -7,7 +7,7 @@
 #include "t3/arguments/gemm_all_to_all.h"
 #include "kernels/gemm/product.h"
 #include "kernels/operands.h"
-#include "kernels/peer_flags.h"
+#include "kernels/workgroup_flags.h"
 #include "t3/address.h"
 #include "workloads/experts/experts_layout.h"
 

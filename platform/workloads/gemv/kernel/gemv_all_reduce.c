@@ -6,7 +6,7 @@
  * left, it sets its flag there, which cannot overtake them. To its own results it adds those of the others, when their
  * workgroups w have set theirs here, and stores the sums to all. It ends when all have told so that theirs are here. */
 #include "t3/arguments/gemv_all_reduce.h"
-#include "kernels/peer_flags.h"
+#include "kernels/workgroup_flags.h"
 #include "slices.h"
 #include "t3/address.h"
 #include "t3/grid.h"

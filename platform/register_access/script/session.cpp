@@ -1,0 +1,237 @@
+#include "register_access/script/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "node/main_stack.h"
+#include "protocol/units.h"
+#include "register_access/script/memory_words.h"
+
+namespace t3vp {
+namespace {
+
+bool holds(std::uint64_t found, Relation relation, std::uint64_t expected) {
+  switch (relation) {
+    case Relation::equal:
+      return found == expected;
+    case Relation::not_equal:
+      return found != expected;
+    case Relation::less:
+      return found < expected;
+    case Relation::less_equal:
+      return found <= expected;
+    case Relation::greater:
+      return found > expected;
+    case Relation::greater_equal:
+      return found >= expected;
+  }
+  return false;
+}
+
+/// Fields that a write of another one has to repeat: they are replaced by what is written.
+std::uint64_t kept_bits(const RegisterPlace& place) {
+  std::uint64_t bits = 0;
+  if (place.description->access == Access::wo) return bits;
+  for (const FieldDescription& field : place.description->fields)
+    if (field.access == Access::rw && &field != place.field) bits |= field.mask();
+  return bits;
+}
+
+}  // namespace
+
+/// A process that does one statement after the other, between which the simulation pauses.
+class ScriptSession::Executor : public sc_core::sc_module {
+ public:
+  Executor(const sc_core::sc_module_name& name, Node& node) : sc_module(name), node_(node) {
+    SC_HAS_PROCESS(Executor);
+    SC_THREAD(serve);
+  }
+
+  Outcome execute(const Statement& statement) {
+    next_ = &statement;
+    outcome_ = {};
+    given_.notify(sc_core::SC_ZERO_TIME);
+    sc_core::sc_start();
+    return_to_main_stack();
+    if (next_ != nullptr) outcome_.failure = "never ends";
+    return std::move(outcome_);
+  }
+
+ private:
+  void serve() {
+    while (true) {
+      if (next_ == nullptr) wait(given_);
+      if (next_ == nullptr) continue;
+      perform(*next_);
+      next_ = nullptr;
+      sc_core::sc_pause();
+    }
+  }
+
+  void perform(const Statement& s) {
+    using Kind = Statement::Kind;
+    switch (s.kind) {
+      case Kind::nothing:
+        break;
+      case Kind::write:
+        judge(s, write(s));
+        break;
+      case Kind::read:
+        read_and_show(s);
+        break;
+      case Kind::expect:
+        expect(s);
+        break;
+      case Kind::wait:
+        poll(s);
+        break;
+      case Kind::delay:
+        pass(s.time);
+        break;
+      case Kind::fill:
+        fill(gpu(s.memory.gpu), s.memory, s.pattern);
+        break;
+      case Kind::read_memory:
+        outcome_.shown = text_of(gpu(s.memory.gpu), s.memory, s.pattern);
+        break;
+      case Kind::expect_memory:
+        outcome_.failure = difference(gpu(s.memory.gpu), s.memory, s.pattern);
+        break;
+      case Kind::compare_memory:
+        outcome_.failure = difference(gpu(s.memory.gpu), s.memory, gpu(s.other.gpu), s.other);
+        break;
+    }
+  }
+
+  Gpu& gpu(std::uint64_t number) { return *node_.gpus().at(number); }
+
+  /// The status, and in reason_ what the error log says of it.
+  Status read(const RegisterPlace& place, std::uint64_t& value) {
+    processor::CommandProcessor& processor = gpu(place.gpu).native();
+    const std::uint64_t reported = gpu(place.gpu).error_log.reported();
+    std::uint32_t narrow = 0;
+    const bool is_wide = place.description->bytes == sizeof value;
+    const Status status = is_wide ? processor.read64(place.address, value) : processor.read32(place.address, narrow);
+    if (!is_wide) value = narrow;
+    note_reason(place, status, reported);
+    return status;
+  }
+
+  Status write(const Statement& s) {
+    const RegisterPlace& place = s.place;
+    std::uint64_t value = s.value;
+    if (place.field != nullptr) {
+      std::uint64_t others = 0;
+      const std::uint64_t kept = kept_bits(place);
+      if (kept != 0)
+        if (const Status status = read(place, others); status != Status::ok) return status;
+      value = (others & kept) | s.value << place.field->shift;
+    }
+    processor::CommandProcessor& processor = gpu(place.gpu).native();
+    const std::uint64_t reported = gpu(place.gpu).error_log.reported();
+    const Status status = place.description->bytes == sizeof value
+                              ? processor.write64(place.address, value)
+                              : processor.write32(place.address, static_cast<std::uint32_t>(value));
+    note_reason(place, status, reported);
+    return status;
+  }
+
+  /// The log keeps the texts of its first entries only.
+  void note_reason(const RegisterPlace& place, Status status, std::uint64_t reported_before) {
+    reason_.clear();
+    if (status == Status::ok) return;
+    const processor::ErrorLog& log = gpu(place.gpu).error_log;
+    const bool is_kept = log.reported() != reported_before && log.reported() <= processor::ErrorLog::kept_records;
+    reason_ = fmt::format("{}: {}", name_of(status), is_kept ? log.records().back().record.text : text_of(status));
+  }
+
+  /// Whether the access was served or refused, as it should be.
+  bool judge(const Statement& s, Status status) {
+    if ((status != Status::ok) == s.is_refused) return status == Status::ok;
+    outcome_.failure = s.is_refused
+                           ? fmt::format("{}: found an access that is served, expected a refusal", name_of(s.place))
+                           : fmt::format("{}: refused, {}", name_of(s.place), reason_);
+    return false;
+  }
+
+  void read_and_show(const Statement& s) {
+    std::uint64_t value = 0;
+    if (!judge(s, read(s.place, value))) return;
+    const bool has_fields = s.place.field == nullptr && !s.place.description->fields.empty();
+    const std::string text = text_of_value(s.place, value);
+    outcome_.shown =
+        fmt::format("{} = {}", name_of(s.place), has_fields ? fmt::format("{:#x} ({})", value, text) : text);
+  }
+
+  /// Whether what is read now is what is expected. An access that is refused is a failure and ends everything.
+  bool is_so(const Statement& s, std::uint64_t& value) {
+    if (!judge(s, read(s.place, value))) return false;
+    const std::uint64_t all = s.mask.value_or(s.place.mask());
+    const std::uint64_t found = (value & all) >> (s.place.field == nullptr ? 0 : s.place.field->shift);
+    return holds(found, s.relation, s.value);
+  }
+
+  void tell_found(const Statement& s, std::uint64_t value, const std::string& within) {
+    const std::uint64_t shift = s.place.field == nullptr ? 0 : s.place.field->shift;
+    const std::uint64_t masked = value & s.mask.value_or(s.place.mask());
+    outcome_.failure = fmt::format("{}: found {}, expected {} {}{}", name_of(s.place), text_of_found(s, masked),
+                                   name_of(s.relation), text_of_found(s, s.value << shift), within);
+  }
+
+  /// A number unless the field has names.
+  static std::string text_of_found(const Statement& s, std::uint64_t register_value) {
+    if (s.place.field != nullptr) return text_of_value(s.place, register_value);
+    return fmt::format("{:#x}", register_value);
+  }
+
+  void expect(const Statement& s) {
+    std::uint64_t value = 0;
+    if (!is_so(s, value) && outcome_.failure.empty()) tell_found(s, value, "");
+  }
+
+  void poll(const Statement& s) {
+    constexpr Picoseconds least = 100'000;
+    constexpr std::uint64_t most_polls = 100'000;
+    const Picoseconds begin = now(), interval = std::max(least, s.time / most_polls);
+    std::uint64_t value = 0;
+    while (!is_so(s, value)) {
+      if (!outcome_.failure.empty()) return;
+      const Picoseconds passed = now() - begin;
+      if (passed >= s.time) return tell_found(s, value, fmt::format(" within {:.3f} ns", to_ns(s.time)));
+      if (!pass(std::min(interval, s.time - passed))) return;
+    }
+  }
+
+  /// False when simulated time ends before.
+  bool pass(Picoseconds time) {
+    constexpr Picoseconds reserve = Picoseconds{1} << 60;  // what accesses may still take
+    if (time > never - reserve - now()) {
+      outcome_.failure = "simulated time ends before";
+      return false;
+    }
+    wait(to_sc_time(time));
+    return true;
+  }
+
+  Node& node_;
+  const Statement* next_ = nullptr;
+  Outcome outcome_;
+  std::string reason_;
+  sc_core::sc_event given_;
+};
+
+ScriptSession::ScriptSession(Node& node) : executor_(std::make_unique<Executor>("script", node)) {}
+ScriptSession::~ScriptSession() = default;
+
+ScriptSession::Outcome ScriptSession::execute(const Statement& statement) { return executor_->execute(statement); }
+
+ScriptMachine machine_of(const Node& node) {
+  ScriptMachine machine{node.gpus().size(), ~std::uint64_t{0}};
+  for (const auto& gpu : node.gpus())
+    machine.memory_bytes = std::min(machine.memory_bytes, gpu->system.memory_bytes.value());
+  return machine;
+}
+
+}  // namespace t3vp
