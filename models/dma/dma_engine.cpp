@@ -28,8 +28,10 @@ DmaEngine::DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& p
   registers.status.on_refresh([this] { registers.status.busy.set(busy()); });
   registers.used.on_refresh([this] { registers.used.set(table_.used()); });
   registers.pending.on_refresh([this] { registers.pending.set(table_.pending()); });
-  registers.blocks.on_refresh([this] { registers.blocks.set(blocks()); });
-  registers.bytes.on_refresh([this] { registers.bytes.set(bytes()); });
+  registers.blocks.on_refresh(
+      [this] { registers.blocks.set(links_.blocks().since_reset() + queues_.blocks().since_reset()); });
+  registers.bytes.on_refresh(
+      [this] { registers.bytes.set(links_.bytes().since_reset() + queues_.bytes().since_reset()); });
   registers.on_reset([this] { reset(); });
   remote.on_taken(&DmaEngine::remote_taken);
 
@@ -202,8 +204,8 @@ void DmaEngine::make_ready(const Job& job) {
 }
 
 void DmaEngine::visit_statistics(const StatisticVisitor& visit) const {
-  visit("blocks", "blocks", "DMA blocks sent", static_cast<double>(blocks()));
-  visit("bytes", "bytes", "payload sent", static_cast<double>(bytes()));
+  visit("blocks", "blocks", "DMA blocks sent", static_cast<double>(links_.blocks().total() + queues_.blocks().total()));
+  visit("bytes", "bytes", "payload sent", static_cast<double>(links_.bytes().total() + queues_.bytes().total()));
 }
 
 }  // namespace t3vp::dma

@@ -74,8 +74,6 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
   void reset();
   void update_interrupt();
   bool busy() const { return links_.is_busy() || queues_.is_busy() || fill_.runs() || !events_.empty(); }
-  std::uint64_t blocks() const { return links_.blocks() + queues_.blocks(); }
-  std::uint64_t bytes() const { return links_.bytes() + queues_.bytes(); }
 
   DmaParameters parameters_;
   DmaAccesses accesses_;

@@ -21,7 +21,9 @@ LinkTransfers::LinkTransfers(CommandTable& table, DmaAccesses& accesses, DmaStat
 void LinkTransfers::clear() {
   jobs_.clear();
   links_left_.clear();
-  bytes_in_flight_ = unacknowledged_ = blocks_ = bytes_ = 0;
+  bytes_in_flight_ = unacknowledged_ = 0;
+  blocks_.reset();
+  bytes_.reset();
 }
 
 void LinkTransfers::forget_removed() {

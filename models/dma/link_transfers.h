@@ -9,6 +9,7 @@
 #include "dma/command_table.h"
 #include "dma/dma_accesses.h"
 #include "dma/dma_parameters.h"
+#include "protocol/run_count.h"
 #include "protocol/trace.h"
 
 namespace t3vp::dma {
@@ -45,8 +46,8 @@ class LinkTransfers {
   void clear();
 
   bool is_busy() const { return !jobs_.empty() || bytes_in_flight_ != 0 || unacknowledged_ != 0; }
-  std::uint64_t blocks() const { return blocks_; }
-  std::uint64_t bytes() const { return bytes_; }
+  const RunCount& blocks() const { return blocks_; }
+  const RunCount& bytes() const { return bytes_; }
 
  private:
   void read(const Job& job);
@@ -68,7 +69,7 @@ class LinkTransfers {
   /// Of tiles with several destinations (token, workgroup, wavefront), how many links have not taken them.
   std::map<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>, std::size_t> links_left_;
   std::uint64_t unacknowledged_ = 0;  ///< tiles sent without a response
-  std::uint64_t blocks_ = 0, bytes_ = 0;
+  RunCount blocks_, bytes_;
 };
 
 }  // namespace t3vp::dma

@@ -42,7 +42,8 @@ NicTransfers::NicTransfers(registers::Dma& registers, CommandTable& table, DmaAc
 
 void NicTransfers::clear() {
   queues_.fill({});
-  blocks_ = bytes_ = 0;
+  blocks_.reset();
+  bytes_.reset();
 }
 
 bool NicTransfers::is_busy() const {

@@ -8,6 +8,7 @@
 #include "dma/command_table.h"
 #include "dma/dma_accesses.h"
 #include "dma/dma_parameters.h"
+#include "protocol/run_count.h"
 #include "protocol/trace.h"
 
 namespace t3vp::dma {
@@ -43,8 +44,8 @@ class NicTransfers {
   void clear();
 
   bool is_busy() const;
-  std::uint64_t blocks() const { return blocks_; }
-  std::uint64_t bytes() const { return bytes_; }
+  const RunCount& blocks() const { return blocks_; }
+  const RunCount& bytes() const { return bytes_; }
 
  private:
   /// A queue pair as the engine uses it: tiles that wait for a place in its send queue, the entries that are being
@@ -80,7 +81,7 @@ class NicTransfers {
   Trace* trace_ = nullptr;
   Trace::Track track_ = 0;
   std::array<Queue, registers::Dma::queue_entries_count> queues_;
-  std::uint64_t blocks_ = 0, bytes_ = 0;
+  RunCount blocks_, bytes_;
 };
 
 }  // namespace t3vp::dma

@@ -390,6 +390,7 @@ void MemoryController::stage_changed() {
     const std::uint64_t cycles = std::max<std::uint64_t>(1, (now() - stage_begin_) / cycle_ * parameters_.channels);
     const double mean = (occupancy_integral() - stage_integral_) / static_cast<double>(cycles);
     registers.observed.set(static_cast<std::uint64_t>(mean * 256));
+    last_observed_ = static_cast<double>(registers.observed.value()) / 256;
     observation_.first_stage_occupancy = mean;
     observation_.first_stage_is_over = true;
   }

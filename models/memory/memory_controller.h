@@ -152,6 +152,7 @@ class MemoryController : public sc_core::sc_module, public Component {
   std::unique_ptr<ArbitrationPolicy> policy_;
   Observation observation_;
   double stage_integral_ = 0;
+  double last_observed_ = 0;  ///< occupancy in the last kernel's first stage, in DRAM queue entries; of the whole run
   Picoseconds stage_begin_ = 0;
   bool in_stage_ = false;
   std::array<std::uint64_t, traffic_classes_most> dram_bytes_{}, traced_bytes_{};

@@ -57,8 +57,7 @@ void MemoryController::visit_statistics(const StatisticVisitor& visit) const {
   visit("refreshes", "commands", "refreshes", number(sum.refreshes));
   visit("row_hit_rate", "fraction", "1 - activates / column accesses",
         accesses == 0 ? 0 : 1 - number(sum.activates) / accesses);
-  visit("observed_occupancy", "entries", "mean DRAM queue occupancy in the last kernel's first stage",
-        number(registers.observed.value()) / 256);
+  visit("observed_occupancy", "entries", "mean DRAM queue occupancy in the last kernel's first stage", last_observed_);
   visit("resident", "bytes", "host memory that holds HBM content", number(store_.allocated_bytes()));
 }
 

@@ -25,8 +25,8 @@ Tracker::Tracker(const sc_core::sc_module_name& name, const TrackerParameters& p
   reset();
   registers.entries.on_refresh([this] { registers.entries.set(used_); });
   registers.peak_entries.on_refresh([this] { registers.peak_entries.set(peak_); });
-  registers.triggers.on_refresh([this] { registers.triggers.set(triggers_); });
-  registers.spills.on_refresh([this] { registers.spills.set(spills_); });
+  registers.triggers.on_refresh([this] { registers.triggers.set(triggers_.since_reset()); });
+  registers.spills.on_refresh([this] { registers.spills.set(spills_.since_reset()); });
   registers.status.on_refresh([this] {
     registers.status.busy.set(
         std::any_of(chunks_.begin(), chunks_.end(), [this](const Chunk& chunk) { return is_busy(chunk); }));
@@ -202,7 +202,7 @@ bool Tracker::add_to_entry(const Counted& counted, std::uint64_t bytes, Picoseco
     if (chunk.spilled[tile])
       reload(*entry, time);
     else
-      peak_ = std::max(peak_, ++used_);
+      count_entry();
   }
   table_.touch(*entry);
   (counted.local ? entry->local : entry->incoming) += bytes;
@@ -210,6 +210,11 @@ bool Tracker::add_to_entry(const Counted& counted, std::uint64_t bytes, Picoseco
   entry->last_count = std::max(entry->last_count, time);
   complete_if_full(*entry);
   return true;
+}
+
+void Tracker::count_entry() {
+  peak_ = std::max(peak_, ++used_);
+  most_ = std::max(most_, used_);
 }
 
 void Tracker::complete_if_full(Entry& entry) {
@@ -333,9 +338,9 @@ std::uint64_t Tracker::size_bytes() const {
 
 void Tracker::visit_statistics(const StatisticVisitor& visit) const {
   const auto number = [](std::uint64_t n) { return static_cast<double>(n); };
-  visit("triggers", "tiles", "wavefront tiles that had all their accesses", number(triggers_));
-  visit("peak_entries", "entries", "most entries in use at a time, spilled ones included", number(peak_));
-  visit("spills", "entries", "entries moved to HBM because their set was full", number(spills_));
+  visit("triggers", "tiles", "wavefront tiles that had all their accesses", number(triggers()));
+  visit("peak_entries", "entries", "most entries in use at a time, spilled ones included", number(peak_entries()));
+  visit("spills", "entries", "entries moved to HBM because their set was full", number(spills()));
   visit("reloads", "entries", "entries moved back", number(reloads_));
   visit("size_bytes", "bytes", "storage of the table", number(size_bytes()));
 }

@@ -24,6 +24,7 @@
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
 #include "protocol/output_range.h"
+#include "protocol/run_count.h"
 #include "protocol/staged_chunk.h"
 #include "protocol/trace.h"
 #include "protocol/transaction_pool.h"
@@ -96,10 +97,11 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
 
   /// Storage of the table (T3 4.2.1: 256 x 8 x 76 bits = 19 KiB).
   std::uint64_t size_bytes() const;
-  /// Wavefront tiles that had all their accesses; most entries in use at a time; entries moved to HBM.
-  std::uint64_t triggers() const { return triggers_; }
-  std::uint64_t peak_entries() const { return peak_; }
-  std::uint64_t spills() const { return spills_; }
+  /// Of the whole run: wavefront tiles that had all their accesses; most entries in use at a time; entries moved to
+  /// HBM.
+  std::uint64_t triggers() const { return triggers_.total(); }
+  std::uint64_t peak_entries() const { return most_; }
+  std::uint64_t spills() const { return spills_.total(); }
   const char* group() const override { return "tracker"; }
   void visit_statistics(const StatisticVisitor& visit) const override;
 
@@ -176,6 +178,7 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
   static std::string stray(const Chunk& chunk, const Access& access);
   void check_late(const Access& access);
   bool add_to_entry(const Counted& counted, std::uint64_t bytes, Picoseconds time);
+  void count_entry();
   void complete_if_full(Entry& entry);
   void update_hull();
 
@@ -211,7 +214,10 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
   EventQueue<tlm::tlm_generic_payload*> moved_;
   Picoseconds last_moved_ = 0;  ///< when the latest access to the spill table is made
   TransactionPool pool_;
-  std::uint64_t used_ = 0, peak_ = 0, triggers_ = 0, spills_ = 0, reloads_ = 0;
+  std::uint64_t used_ = 0, peak_ = 0;  ///< entries: now, and the most since the last reset
+  std::uint64_t most_ = 0;             ///< the most entries at a time of the whole run
+  RunCount triggers_, spills_;
+  std::uint64_t reloads_ = 0;
 };
 
 }  // namespace t3vp::memory

@@ -38,7 +38,9 @@ void Tracker::reset() {
   registers.sets.set(parameters_.sets);
   registers.ways.set(parameters_.ways);
   registers.capacity.set(parameters_.chunks);
-  peak_ = triggers_ = spills_ = reloads_ = 0;
+  peak_ = 0;
+  triggers_.reset();
+  spills_.reset();
   for (std::size_t place = 0; place < chunks_.size(); ++place)
     if (chunks_[place].mapped) discard(static_cast<std::uint16_t>(place));
   discarded_.clear();

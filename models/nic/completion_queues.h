@@ -26,7 +26,6 @@ class CompletionQueues {
   bool has_arrived(std::uint32_t queue);
   /// Entries, those of receive entries too.
   std::uint64_t stored() const { return stored_; }
-  void clear_figures() { stored_ = 0; }
 
  private:
   void place(std::size_t queue);

@@ -27,7 +27,6 @@ class Delivery {
   /// The packets in flight find nobody.
   void drop(std::uint32_t queue) { queues_[queue].unacknowledged.clear(); }
   void forget(std::uint32_t queue) { queues_[queue] = Queue(); }
-  void clear_figures() { acknowledgements_ = resent_ = 0; }
 
   /// The oldest packet that is not acknowledged; null when there is none.
   const Packet* oldest(std::uint32_t queue) const {

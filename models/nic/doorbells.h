@@ -22,7 +22,6 @@ class Doorbells {
   void arrived(std::uint32_t queue, std::uint32_t announced);
   void record_read(const Purpose& purpose, const tlm::tlm_generic_payload& access);
   void forget(std::uint32_t queue) { announced_[queue] = 0; }
-  void clear_figures() { rung_ = 0; }
   /// Doorbells of queue pairs that were ready for them.
   std::uint64_t rung() const { return rung_; }
 

@@ -31,7 +31,6 @@ class NicStatus {
     registers_.interrupt.completion.set(1);
     line_changed_();
   }
-  void reset() { errors_ = 0; }
   std::uint64_t errors() const { return errors_; }
 
  private:

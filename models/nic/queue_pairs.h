@@ -52,7 +52,6 @@ class QueuePairs {
   void complete(std::uint32_t queue, const t3_nic_completion& completion);
   /// Packets that are on the wire find queue pairs in reset.
   void reset();
-  void clear_figures() { dropped_ = 0; }
   /// Packets that no queue pair was ready for.
   std::uint64_t dropped() const { return dropped_; }
 

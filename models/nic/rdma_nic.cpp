@@ -54,13 +54,6 @@ void Nic::reset() {
   regions_.clear();
   requester_.reset();
   entries_.reset();
-  completions_.clear_figures();
-  pairs_.clear_figures();
-  transmitter_.clear_figures();
-  delivery_.clear_figures();
-  responder_.clear_figures();
-  doorbells_.clear_figures();
-  status_.reset();
   registers.number.set(number_);
   update_interrupt();
 }
@@ -196,7 +189,7 @@ void Nic::visit_statistics(const StatisticVisitor& visit) const {
   const Transmitter::Figures& sent = transmitter_.figures();
   count("doorbells", "doorbells", "rung by firmware and by kernels, of queue pairs that were ready for it",
         doorbells_.rung());
-  count("messages", "messages", "sent and acknowledged", entries.messages);
+  count("messages", "messages", "sent and acknowledged", entries.messages.total());
   count("writes", "messages", "of those, RDMA writes of data in memory, with immediate or without", entries.writes);
   count("inline_writes", "messages", "of those, RDMA writes of data in their entry, such as flags",
         entries.inline_writes);

@@ -30,7 +30,6 @@ class Responder {
   /// What is owed is not paid any more.
   void drop(std::uint32_t queue);
   void forget(std::uint32_t queue) { queues_[queue] = Queue(); }
-  void clear_figures() { placed_ = 0; }
   /// Bytes of peers' writes stored in memory, or added to it.
   std::uint64_t placed() const { return placed_; }
 

@@ -22,7 +22,7 @@ SendQueues::SendQueues(registers::Nic& registers, NicStatus& status, QueuePairs&
       queues_(pairs.count()) {
   registers_.finished.on_refresh(
       [this](std::size_t queue) { registers_.finished[queue].set(queues_[queue].finished); });
-  registers_.messages.on_refresh([this] { registers_.messages.set(figures_.messages); });
+  registers_.messages.on_refresh([this] { registers_.messages.set(figures_.messages.since_reset()); });
 }
 
 void SendQueues::post(std::uint32_t number, std::uint32_t posted) {
@@ -138,7 +138,7 @@ void SendQueues::forget(std::uint32_t queue) {
 void SendQueues::reset() {
   to_fetch_.clear();
   fetching_ = 0;
-  figures_ = {};
+  figures_.messages.reset();
 }
 
 void SendQueues::count(const Message& message) {

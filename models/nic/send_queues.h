@@ -11,6 +11,7 @@
 #include "nic/nic_packet.h"
 #include "nic/queue_pairs.h"
 #include "nic/work_entry.h"
+#include "protocol/run_count.h"
 
 namespace t3vp::nic {
 
@@ -46,7 +47,8 @@ struct SendQueue {
 class SendQueues {
  public:
   struct Figures {
-    std::uint64_t messages = 0, writes = 0, inline_writes = 0, written = 0;
+    RunCount messages;
+    std::uint64_t writes = 0, inline_writes = 0, written = 0;
   };
 
   /// `requester` is told when an entry may begin.

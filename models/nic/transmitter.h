@@ -22,7 +22,6 @@ class Transmitter {
   /// Returns the time from now until the packet has left.
   Picoseconds send(const PacketPointer& packet);
   const Figures& figures() const { return figures_; }
-  void clear_figures() { figures_ = {}; }
 
  private:
   void show(const Packet& packet, const PacketCarrier::Departure& departure);

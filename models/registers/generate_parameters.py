@@ -9,6 +9,7 @@
           [--schemas DIR] [--check-schemas DIR]  DIR/NAME.schema.json; --check-schemas fails when one differs
           [--docs FILE] [--check-docs FILE]      the reference page; --check-docs fails when FILE differs from it
           [--keys FILE]                          a C++ source with all keys
+          [--key-schemas NAME.schema.json...]    schemas whose keys page and source have too (generator/schema_keys.py)
   [--project NAME]  prefix of C names; default: t3      [--namespace NAME]  of C++; default: t3vp
 
 A file is only written when its content changes. Errors are one line each: file, field, what is wrong.
@@ -18,7 +19,7 @@ import argparse
 import pathlib
 import sys
 
-from generator import keys, parameter_header, parameter_reader, schema
+from generator import keys, parameter_header, parameter_reader, schema, schema_keys
 from generator.description import DescriptionError, Reader
 from generator.files import write
 from generator.parameters import read_descriptions, sections_of
@@ -28,6 +29,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("descriptions", nargs="+")
     parser.add_argument("--skeletons", nargs="+", default=[])
+    parser.add_argument("--key-schemas", nargs="+", default=[])
     for option in ("--cpp", "--c", "--readers", "--schemas", "--check-schemas", "--docs", "--check-docs", "--keys"):
         parser.add_argument(option, type=pathlib.Path)
     parser.add_argument("--project", default="t3")
@@ -69,7 +71,8 @@ def expand(skeletons, sections):
 
 def write_references(options, descriptions):
     schemas, ordered = expand(options.skeletons, sections_of(descriptions))
-    page = keys.page(ordered)
+    of_schemas = [key for file in options.key_schemas for key in schema_keys.keys_of_schema(file)]
+    page = keys.page(ordered, of_schemas)
     for name, its in schemas.items():
         if options.schemas:
             write(options.schemas / f"{name}.schema.json", schema.text_of(its))
@@ -80,7 +83,7 @@ def write_references(options, descriptions):
     if options.check_docs:
         check(options.check_docs, page)
     if options.keys:
-        write(options.keys, keys.source(ordered, options.namespace))
+        write(options.keys, keys.source(ordered, of_schemas, options.namespace))
 
 
 def generate(options):

@@ -191,8 +191,8 @@ void add_validate(CLI::App& app, ValidateCommand& command) {
 }
 
 void add_keys(CLI::App& app, std::string& pattern) {
-  CLI::App* keys =
-      app.add_subcommand("keys", "Print keys of system and memory files: unit, range, default and meaning");
+  CLI::App* keys = app.add_subcommand(
+      "keys", "Print keys of run, experiment, system and memory files: unit, range, default and meaning");
   keys->add_option("PATTERN", pattern,
                    "Part of a key's path, such as dma, or a glob, such as *_GBps; default: all keys")
       ->type_name("");

@@ -5,6 +5,7 @@
 
 #include "command_line/program.h"
 #include "config/configuration.h"
+#include "io/embedded_texts.h"
 
 namespace t3vp::test::test_keys {
 
@@ -22,6 +23,32 @@ std::vector<std::string> keys_in(const std::string& pattern) {
 }
 
 using Keys = std::vector<std::string>;
+
+/// Paths of all keys below a subschema, as `t3vp keys` writes them.
+void add_paths(const json& root, json node, const std::string& prefix, Keys& paths) {
+  if (node.contains("$ref")) node = root.at(json::json_pointer(node.at("$ref").get<std::string>().substr(1)));
+  for (const auto& [name, value] : node.value("properties", json::object()).items()) {
+    paths.push_back(prefix + name);
+    add_paths(root, value, prefix + name + ".", paths);
+  }
+  if (node.contains("items")) add_paths(root, node.at("items"), prefix.substr(0, prefix.size() - 1) + "[].", paths);
+}
+
+Keys paths_in_schema(const std::string& file, const std::string& prefix) {
+  const json schema = parse_json(embedded_text(file + ".schema.json"), file);
+  Keys paths;
+  add_paths(schema, schema, prefix, paths);
+  return paths;
+}
+
+/// The column of a key's line that `t3vp keys` prints: 1 is the unit, 2 the range, 3 the default.
+std::string column(const std::string& path, int number) {
+  const std::string out = run_program({"keys", path}).out;
+  const std::string line = out.substr(0, out.find('\n'));
+  std::size_t begin = 0;
+  for (; number > 0; --number) begin = line.find_first_not_of(' ', line.find("  ", begin));
+  return line.substr(begin, line.find("  ", begin) - begin);
+}
 
 std::string refusal(const ValidFiles& files, const std::vector<std::string>& settings = {}) {
   std::vector<std::string> arguments{"run", files.run().string(), "--print-config"};
@@ -43,11 +70,80 @@ TEST_CASE("keys prints path, unit, range, default and meaning of a key") {
   CHECK_THAT(run_program({"keys", "tracker.strict"}).out, Catch::Contains("  -  true or false  "));
 }
 
+TEST_CASE("keys prints the keys of a run file, from the top and below") {
+  CHECK(run_program({"keys", "quantum"}).out ==
+        "quantum_ns  ns  1 to 1000000  1000  Quantum of the firmware's loosely timed accesses.\n");
+  CHECK(run_program({"keys", "limits.polls"}).out ==
+        "limits.polls  -  100 to 1000000000000  10000000  Reads of one register that may give the same value while "
+        "nothing else happens in the node.\n");
+  CHECK(run_program({"keys", "flip_bit.bit"}).out ==
+        "inject.flip_bit.bit  -  0 to 31  required  Number of the bit. 0 is the least significant.\n");
+  CHECK(run_program({"keys", "data"}).out ==
+        "data  -  functional or timing-only  timing-only  Whether tensors carry data.\n");
+  CHECK(run_program({"keys", "limits.wall_s"}).out ==
+        "limits.wall_s  s  above 0, at most 1000000000  none  Time on the host; --timeout sets it.\n");
+}
+
+TEST_CASE("keys prints the keys of every workload") {
+  CHECK(run_program({"keys", "workload.gemm.m"}).out ==
+        "workload.gemm.m  rows  1 to 1048576  the model's  Rows of the output.\n");
+  CHECK(run_program({"keys", "gemv.columns"}).out ==
+        "workload.gemv.columns  columns  1 to 1048576  required  Of each GPU's matrix, its share of the products.\n");
+  CHECK(column("workload.gemm.transpose_b", 2) == "true or false");
+  CHECK(column("workload.gemm.transpose_b", 3) == "false");
+  CHECK(column("workload.gemm.tile", 2) == "such as 128x256");
+  CHECK(column("workload.collective.op", 3) == "required");
+  CHECK(column("workload.embedding.pooling", 2) == "1 to 256 or object");
+  CHECK(column("workload.embedding.result", 3) == "sum");
+  CHECK(column("workload.mlp.bucket_MiB", 3) == "25, as PyTorch's DistributedDataParallel");
+  CHECK(column("workload.parts", 2) == "list of gemm, attention, element_wise, optimizer");
+}
+
+TEST_CASE("keys prints the keys of an experiment file") {
+  CHECK(column("experiment.plot[].cluster", 3) == "1, by their numbers");
+  CHECK(column("experiment.trace", 3) == "false");
+  CHECK(column("experiment.targets[].aggregate", 2) == "geomean, mean, max or min");
+  CHECK(column("experiment.cases[].name", 3) == "required");
+}
+
+TEST_CASE("every key that the schemas of run and experiment files have is printed once") {
+  const Keys all = keys_in("");
+  for (const std::string& path : paths_in_schema("run", "")) {
+    CAPTURE(path);
+    CHECK(std::count(all.begin(), all.end(), path) == 1);
+  }
+  for (const std::string& path : paths_in_schema("experiment", "experiment.")) {
+    CAPTURE(path);
+    CHECK(std::count(all.begin(), all.end(), path) == 1);
+  }
+  const auto others =
+      std::count_if(all.begin(), all.end(), [](const std::string& key) { return key.rfind("system.", 0) != 0; });
+  CHECK(static_cast<std::size_t>(others) ==
+        paths_in_schema("run", "").size() + paths_in_schema("experiment", "experiment.").size());
+}
+
+TEST_CASE("a run's defaults are those that keys prints") {
+  const ValidFiles files;
+  const json run = {
+      {"system", "system.json"}, {"gpus", 4}, {"workload", {{"gemm", {{"m", 256}, {"n", 256}, {"k", 64}}}}}};
+  files.write("run.json", run);
+  const json resolved = load_run(files.run()).resolved;
+  for (const char* key : {"mca_scope", "data", "simulate", "quantum_ns", "seed"}) {
+    const json value = resolved.at(key);
+    CHECK((value.is_string() ? value.get<std::string>() : json(value.get<std::uint64_t>()).dump()) == column(key, 3));
+  }
+  for (const char* key : {"firmware_s", "polls", "errors"})
+    CHECK(std::to_string(resolved.at("limits").at(key).get<std::uint64_t>()) ==
+          column(std::string("limits.") + key, 3));
+  CHECK(resolved.at("workload").at("gemm").at("element") == column("workload.gemm.element", 3));
+}
+
 TEST_CASE("keys takes a part of a path or a glob") {
   const Keys all = keys_in("");
   CHECK(all.size() > 100);
   CHECK(std::is_permutation(all.begin(), all.end(), keys_in("*").begin()));
-  CHECK(keys_in("dma") == Keys{"system.dma.commands", "system.dma.latency_ns", "system.dma.bytes_in_flight"});
+  CHECK(keys_in("system.dma") == Keys{"system.dma.commands", "system.dma.latency_ns", "system.dma.bytes_in_flight"});
+  CHECK(keys_in("dma_") == Keys{"inject.dma_map_updates"});
   CHECK(keys_in("DMA.comm") == Keys{"system.dma.commands"});
   CHECK(keys_in("*.wire_*") == Keys{"system.nic.wire_GBps", "system.nic.wire_latency_ns"});
   CHECK(keys_in("system.memory.dram.timing.CCD?").size() == 2);

@@ -1,4 +1,5 @@
-// All that a block shows, by name: what a reset must bring back to what a new block shows.
+// All that a block shows, by name: registers, which a reset brings back to those of a new block, and statistics, which
+// it leaves alone.
 #pragma once
 
 #include <map>
@@ -26,6 +27,15 @@ Values statistic_values(const Block& block) {
   block.visit_statistics([&](const std::string& name, const std::string&, const std::string&, double value) {
     values["statistic " + name] = value;
   });
+  return values;
+}
+
+/// What a reset of the block leaves: registers of a new block, and statistics, which are of the whole run.
+template <typename Block>
+Values expected_after_reset(const Values& fresh_registers, const Block& block) {
+  Values values = statistic_values(block);
+  for (const auto& [name, value] : fresh_registers)
+    if (name.rfind("statistic ", 0) != 0) values[name] = value;
   return values;
 }
 

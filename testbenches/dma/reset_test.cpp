@@ -144,7 +144,8 @@ TEST_CASE("refusals of what was sent before a reset are not reported after it") 
   require_nothing_after_reset(bench, 4, 4);
 }
 
-TEST_CASE("after a reset every register and statistic of the DMA engine is that of a new one") {
+TEST_CASE(
+    "after a reset every register of the DMA engine is that of a new one, and its statistics are those of the run") {
   DmaBench bench;
   const Values fresh = shown_by(bench.engine, bench.registers);
   begin(bench);
@@ -159,10 +160,21 @@ TEST_CASE("after a reset every register and statistic of the DMA engine is that 
     CAPTURE(name);
     CHECK(driven.at(name) != fresh.at(name));
   }
+  CHECK(driven.at("statistic blocks") == driven.at("blocks 0"));
+  CHECK(driven.at("statistic bytes") == driven.at("bytes 0"));
+  const Values expected = expected_after_reset(fresh, bench.engine);
   bench.engine.registers.reset();
   bench.settle();
-  CHECK(shown_by(bench.engine, bench.registers) == fresh);
+  CHECK(shown_by(bench.engine, bench.registers) == expected);
   CHECK_FALSE(bench.interrupt.read());
+  begin(bench);
+  bench.settle();
+  const Values again = shown_by(bench.engine, bench.registers);
+  for (const char* name : {"blocks", "bytes"}) {
+    CAPTURE(name);
+    CHECK(again.at(std::string(name) + " 0") == driven.at(std::string(name) + " 0"));
+    CHECK(again.at(std::string("statistic ") + name) == 2 * driven.at(std::string(name) + " 0"));
+  }
 }
 
 }  // namespace t3vp::test::reset_test

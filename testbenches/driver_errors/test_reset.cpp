@@ -1,4 +1,5 @@
 // The reset register: every block as it was, memory as it is.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 
@@ -28,6 +29,15 @@ std::map<std::string, std::uint64_t> registers_of(processor::CommandProcessor& p
         values[std::string(entry.description.name) + "." + r.name + "[" + std::to_string(i) + "]"] = value;
       }
   }
+  return values;
+}
+
+/// Those of the processor go on, since it is what asks.
+std::map<std::string, double> statistics_of(const Gpu& gpu) {
+  std::map<std::string, double> values;
+  gpu.visit_statistics([&](const std::string& name, const std::string&, const std::string&, double value) {
+    if (name.rfind("processor.", 0) != 0) values[name] = value;
+  });
   return values;
 }
 
@@ -70,9 +80,10 @@ TEST_CASE("a reset ends a kernel that runs and one that waits, and nothing of th
   pair.require_right_result();
 }
 
-TEST_CASE("after a whole job a reset leaves every register as it was before") {
+TEST_CASE("after a whole job a reset leaves every register as it was before, and every statistic as the job left it") {
   GpuPair pair(guest_register_misuse);
   std::map<std::string, std::uint64_t> before, after;
+  std::map<std::string, double> of_job, of_run;
   const ProgramRun given = pair.given();
   const t3_run run = given.view();
   pair.gpu(0).native().run([&](processor::CommandProcessor& processor) {
@@ -82,8 +93,10 @@ TEST_CASE("after a whole job a reset leaves every register as it was before") {
     const t3_hal hal = native_hal(platform);
     const auto status = static_cast<Status>(guest_register_misuse(&hal, &run));
     processor.wait_ns(100000);  // everything has come to rest
+    of_job = statistics_of(pair.gpu(0));
     reset(processor);
     after = registers_of(processor);
+    of_run = statistics_of(pair.gpu(0));
     return status;
   });
   pair.run();
@@ -92,6 +105,14 @@ TEST_CASE("after a whole job a reset leaves every register as it was before") {
   for (const auto& [name, value] : before) {
     INFO(name);
     CHECK(after[name] == value);
+  }
+  for (const char* group : {"compute.", "output_map.", "cache.", "dram.", "tracker.", "dma."})
+    CHECK(std::any_of(of_job.begin(), of_job.end(), [&](const auto& statistic) {
+      return statistic.first.rfind(group, 0) == 0 && statistic.second != 0;
+    }));
+  for (const auto& [name, value] : of_job) {
+    INFO(name);
+    CHECK(of_run[name] == value);
   }
 }
 

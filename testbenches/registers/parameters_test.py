@@ -199,6 +199,35 @@ class Parameters(unittest.TestCase):
                       "false, false, 0}", table)
         self.assertIn('"Its block.", "", "", false, false, 32}', table)
 
+    def test_keys_of_a_schema(self):
+        path = os.path.join(self.directory, "run.schema.json")
+        schema = {"required": ["rate_GBps"], "definitions": {"name": {"type": "string"}}, "properties": {
+            "rate_GBps": {"type": "number", "minimum": 1, "maximum": 9, "description": "A rate."},
+            "valves": {"type": "array", "maxItems": 3, "description": "Valves.", "items": {
+                "properties": {"name": {"$ref": "#/definitions/name", "description": "Its name."}}}},
+            "steps": {"type": "integer", "minimum": 1, "unit": "steps", "default": 7, "description": "Steps."},
+            "mode": {"enum": ["a", "b"], "description": "Its mode. Default: that of the day."}}}
+        self.write("run.schema.json", schema)
+        both = (GOOD, None), (TUNING, None)
+        options = ["--key-schemas", path, "--docs", os.path.join(self.directory, "keys.md"),
+                   "--keys", os.path.join(self.directory, "keys.cpp")]
+        self.assertEqual(self.generate(*both, skeleton=SKELETON, options=options).returncode, 0)
+        page = self.read("keys.md")
+        for row in ("| `rate_GBps` | GB/s | 1 to 9 | required | A rate. |", "| `valves` |  | list of at most 3 | none | Valves. |",
+                    "| `valves[].name` |  | text | none | Its name. |", "| `steps` | steps | at least 1 | 7 | Steps. |",
+                    "| `mode` |  | a or b | that of the day | Its mode. |"):
+            self.assertIn(row, page)
+        self.assertIn('{"run", "valves[]", "name", "valves[].name", "", "text", "none", "Its name.", "", "", false, false, 0}',
+                      self.read("keys.cpp"))
+        del schema["properties"]["steps"]["description"]
+        self.write("run.schema.json", schema)
+        self.refused('run.schema.json: steps: a "description" is missing',
+                     self.generate(*both, skeleton=SKELETON, options=options))
+        os.rename(path, os.path.join(self.directory, "walk.schema.json"))
+        options[1] = os.path.join(self.directory, "walk.schema.json")
+        self.refused("walk.schema.json: must be one of run.schema.json, experiment.schema.json",
+                     self.generate(*both, skeleton=SKELETON, options=options))
+
     def test_drift_is_seen(self):
         self.good()
         check = ["--check-docs", os.path.join(self.directory, "keys.md"), "--check-schemas", self.directory]

@@ -8,14 +8,22 @@ from .parameter import default_text, range_text
 INTRODUCTION = """\
 # Keys
 
-This page lists every parameter of the system file and the memory file. Use it to find a key, its unit and its range.
-It is generated from the `*.parameters.json` files beside blocks and kernels. The target `parameter_reference` writes it.
-`t3vp keys PATTERN` prints the same from the command line.
+This page lists every key of the run file, the experiment file, the system file and the memory file. Use it to find a
+key, its unit and its range. `t3vp keys PATTERN` prints the same from the command line.
 
 Each key stands with the path that `--set`, experiments and `--print-config` use. The system file has it without `system.`,
 and the memory file without `system.memory.dram.`. A required key has no default. *Same on all GPUs* means that an entry
 of `gpus` cannot set it. [timing.md](../timing.md) gives the source of each system's values.
+
+The target `parameter_reference` writes this page. It reads `configs/schema/run.schema.json` and `experiment.schema.json`,
+and the `*.parameters.json` files beside blocks and kernels.
 """
+
+# Of pages of keys that schemas describe, by the kind of file.
+OF_FILES = {
+    "run": ("The run file", "Keys below `workload` are on the page [workloads.md](workloads.md)."),
+    "experiment": ("The experiment file", "The elements of a list have the keys behind `[]`. `--set` does not take these keys."),
+}
 
 
 def meaning(field):
@@ -36,9 +44,20 @@ def title(section):
     return path or "the run file"
 
 
-def page(sections, introduction=INTRODUCTION):
-    """`sections` in the order of the page."""
+def schema_section(file, keys):
+    """Keys of workloads have a page of their own."""
+    heading, text = OF_FILES[file]
+    lines = [f"## {heading}", "", text, "", "| Key | Unit | Range | Default | Meaning |", "| --- | --- | --- | --- | --- |"]
+    lines += [f"| `{'.'.join(part for part in (key.section, key.name) if part)}` | {key.unit} | {key.range} | {key.default} "
+              f"| {key.text} |" for key in keys if key.file == file and key.section.partition(".")[0] != "workload"]
+    return [*lines, ""]
+
+
+def page(sections, schema_keys=(), introduction=INTRODUCTION):
+    """`sections` in the order of the page, behind what schemas describe."""
     lines = [introduction]
+    for file in dict.fromkeys(key.file for key in schema_keys):
+        lines += schema_section(file, schema_keys)
     for section in sections:
         lines += [f"## {title(section)}", "", section.text, "", *table(section), ""]
     return "\n".join(lines[:-1]) + "\n"
@@ -52,10 +71,16 @@ def row(section, field):
     return f"    {{{', '.join(quoted(text) for text in texts)}, {', '.join(flags)}, {field.multiple_of}}},"
 
 
-def source(sections, namespace):
+def schema_row(key):
+    texts = (key.file, key.section, key.name, key.path, key.unit, key.range, key.default, key.text, "", "")
+    return f"    {{{', '.join(quoted(text) for text in texts)}, false, false, 0}},"
+
+
+def source(sections, schema_keys, namespace):
     """Of described_keys() in io/described_keys.h."""
-    rows = [row(section, field) for section in sections for field in section.fields]
-    return "\n".join(['// Generated from *.parameters.json; do not edit.', '#include "io/described_keys.h"', "",
+    rows = [schema_row(key) for key in schema_keys]
+    rows += [row(section, field) for section in sections for field in section.fields]
+    return "\n".join(['// Generated from *.parameters.json and *.schema.json; do not edit.', '#include "io/described_keys.h"', "",
                       f"namespace {namespace} {{", "", "const std::vector<DescribedKey>& described_keys() {",
                       "  static const std::vector<DescribedKey> keys = {", *rows, "  };", "  return keys;", "}", "",
                       f"}}  // namespace {namespace}", ""])

@@ -7,6 +7,8 @@ from .description import DescriptionError
 TILE = {"type": "string", "pattern": "^[1-9][0-9]{0,3}x[1-9][0-9]{0,3}$", "examples": ["128x256"]}
 LABEL = {"type": "string", "minLength": 1, "description": "Name of the workload for people. Default: made of its numbers."}
 
+TEXT = "What the GPUs compute. docs/reference/workloads.md lists the keys by workload. Default: required without program."
+
 
 def value_schema(argument):
     if argument.schema:
@@ -33,8 +35,15 @@ def default_of(argument):
 
 
 def argument_schema(argument):
-    default = default_of(argument)
-    return {**value_schema(argument), "description": argument.text + (f" Default: {default}." if default else "")}
+    """A default that a file could have is "default"; words for people stand at the end of the description."""
+    schema = {**value_schema(argument), "description": argument.text}
+    if argument.default_text:
+        schema["description"] += f" Default: {argument.default_text}."
+    elif argument.default is not None:
+        schema["default"] = argument.default
+    if argument.unit:
+        schema["unit"] = argument.unit
+    return schema
 
 
 def structure_schema(structure):
@@ -65,7 +74,8 @@ def workload_schema(workloads):
     for workload in workloads:
         properties.update({k.key: argument_schema(k) for k in workload.keys})
         properties.update({s.key: structure_schema(s) for s in workload.structures if s.key})
-    return {"type": "object", "additionalProperties": False, "properties": properties, **conditions(workloads)}
+    return {"type": "object", "additionalProperties": False, "description": TEXT, "properties": properties,
+            **conditions(workloads)}
 
 
 def method_schema(workloads):
@@ -74,7 +84,8 @@ def method_schema(workloads):
         for method in workload.methods:
             owners.setdefault(method.name, []).append(workload.name)
     of_each = "; ".join(f"{w.name}: {', '.join(m.name for m in w.methods)}" for w in workloads)
-    return {"enum": list(owners), "description": f"How the workload runs; the first one of each is its default. {of_each}."}
+    return {"enum": list(owners),
+            "description": f"How the workload runs. {of_each}. Default: the first one of the workload."}
 
 
 def text_of(value, indent, depth):
