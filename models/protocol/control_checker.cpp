@@ -10,7 +10,7 @@
 namespace t3vp {
 namespace {
 
-constexpr Violation::By initiator = Violation::By::initiator, target = Violation::By::target;
+constexpr Violation::By by_initiator = Violation::By::initiator, by_target = Violation::By::target;
 
 std::vector<const tlm::tlm_extension_base*> extensions_of(const tlm::tlm_generic_payload& transaction) {
   std::vector<const tlm::tlm_extension_base*> extensions;
@@ -33,7 +33,7 @@ void ControlChecker::violated(Violation::By by, const char* rule, const tlm::tlm
 /// False when the request is malformed.
 bool ControlChecker::check_request(const tlm::tlm_generic_payload& transaction) {
   if (transaction.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE)
-    violated(initiator, "request whose response status is not INCOMPLETE", transaction);
+    violated(by_initiator, "request whose response status is not INCOMPLETE", transaction);
   const char* malformed = nullptr;
   if (transaction.get_data_length() == 0)
     malformed = "request of no bytes";
@@ -43,7 +43,7 @@ bool ControlChecker::check_request(const tlm::tlm_generic_payload& transaction) 
     malformed = "request whose streaming width is 0";
   else if (transaction.get_byte_enable_ptr() != nullptr && transaction.get_byte_enable_length() == 0)
     malformed = "request whose byte enables have no length";
-  if (malformed != nullptr) violated(initiator, malformed, transaction);
+  if (malformed != nullptr) violated(by_initiator, malformed, transaction);
   return malformed == nullptr;
 }
 
@@ -54,12 +54,13 @@ void ControlChecker::b_transport(tlm::tlm_generic_payload& transaction, sc_core:
   const sc_core::sc_time local = sc_core::sc_time_stamp() + delay;
   out->b_transport(transaction, delay);
   if (transaction.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE)
-    violated(target, "response whose status is INCOMPLETE", transaction);
-  if (!well_formed && transaction.is_response_ok()) violated(target, "malformed request answered with OK", transaction);
-  if (sc_core::sc_time_stamp() + delay < local) violated(target, "delay made smaller", transaction);
-  if (transaction.get_address() != record.address()) violated(target, "address changed", transaction);
-  if (const char* rule = record.change(transaction)) violated(target, rule, transaction);
-  if (extensions_of(transaction) != extensions) violated(target, "extension left behind or taken away", transaction);
+    violated(by_target, "response whose status is INCOMPLETE", transaction);
+  if (!well_formed && transaction.is_response_ok())
+    violated(by_target, "malformed request answered with OK", transaction);
+  if (sc_core::sc_time_stamp() + delay < local) violated(by_target, "delay made smaller", transaction);
+  if (transaction.get_address() != record.address()) violated(by_target, "address changed", transaction);
+  if (const char* rule = record.change(transaction)) violated(by_target, rule, transaction);
+  if (extensions_of(transaction) != extensions) violated(by_target, "extension left behind or taken away", transaction);
 }
 
 unsigned ControlChecker::transport_dbg(tlm::tlm_generic_payload& transaction) {
@@ -68,10 +69,11 @@ unsigned ControlChecker::transport_dbg(tlm::tlm_generic_payload& transaction) {
   const sc_dt::uint64 cycle = sc_core::sc_delta_count();
   const unsigned bytes = out->transport_dbg(transaction);
   if (sc_core::sc_time_stamp() != begin || sc_core::sc_delta_count() != cycle)
-    violated(target, "debug access that took time", transaction);
-  if (bytes > transaction.get_data_length()) violated(target, "debug access of more bytes than asked for", transaction);
-  if (transaction.get_address() != record.address()) violated(target, "address changed", transaction);
-  if (const char* rule = record.change(transaction)) violated(target, rule, transaction);
+    violated(by_target, "debug access that took time", transaction);
+  if (bytes > transaction.get_data_length())
+    violated(by_target, "debug access of more bytes than asked for", transaction);
+  if (transaction.get_address() != record.address()) violated(by_target, "address changed", transaction);
+  if (const char* rule = record.change(transaction)) violated(by_target, rule, transaction);
   return bytes;
 }
 
@@ -79,9 +81,9 @@ bool ControlChecker::get_direct_mem_ptr(tlm::tlm_generic_payload& transaction, t
   const bool granted = out->get_direct_mem_ptr(transaction, dmi);
   const std::uint64_t address = transaction.get_address();
   if (granted && dmi.get_dmi_ptr() == nullptr)
-    violated(target, "direct memory access granted without a pointer", transaction);
+    violated(by_target, "direct memory access granted without a pointer", transaction);
   if (granted && (address < dmi.get_start_address() || address > dmi.get_end_address()))
-    violated(target, "direct memory access granted elsewhere than asked for", transaction);
+    violated(by_target, "direct memory access granted elsewhere than asked for", transaction);
   return granted;
 }
 

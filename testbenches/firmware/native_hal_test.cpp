@@ -9,6 +9,7 @@
 
 #include "processor/program_bench.h"
 #include "protocol/float_environment.h"
+#include "t3/t3.h"
 
 namespace t3vp {
 
