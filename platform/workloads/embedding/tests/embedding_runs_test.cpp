@@ -5,7 +5,7 @@
 #include "system/kernel_runs.h"
 #include "workloads/embedding/embedding_oracle.h"
 
-namespace t3vp::test::test_embedding_runs {
+namespace t3vp::test::embedding_runs_test {
 
 namespace {
 
@@ -367,4 +367,4 @@ TEST_CASE("every wrong value of embedding tables is one line that names it") {
   CHECK_THAT(refusal_of(gemm(64, 64, 64) + Settings{"program=embedding"}), Contains("/program"));
 }
 
-}  // namespace t3vp::test::test_embedding_runs
+}  // namespace t3vp::test::embedding_runs_test

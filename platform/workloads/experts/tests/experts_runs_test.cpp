@@ -6,7 +6,7 @@
 #include "workloads/experts/experts_oracle.h"
 #include "workloads/shared/gemm_operands.h"
 
-namespace t3vp::test::test_experts_runs {
+namespace t3vp::test::experts_runs_test {
 
 namespace {
 
@@ -163,4 +163,4 @@ TEST_CASE("every wrong value of experts is one line that names it") {
   CHECK_THAT(refusal_of(gemm(64, 64, 64) + Settings{"program=experts"}), Contains("/program"));
 }
 
-}  // namespace t3vp::test::test_experts_runs
+}  // namespace t3vp::test::experts_runs_test

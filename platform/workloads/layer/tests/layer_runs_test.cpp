@@ -4,7 +4,7 @@
 
 #include "system/platform_run.h"
 
-namespace t3vp::test::test_layer {
+namespace t3vp::test::layer_runs_test {
 
 using nlohmann::ordered_json;
 
@@ -165,4 +165,4 @@ TEST_CASE("the program prints a layer's operations") {
     REQUIRE_THAT(run.terminal(), Catch::Contains(text));
 }
 
-}  // namespace t3vp::test::test_layer
+}  // namespace t3vp::test::layer_runs_test

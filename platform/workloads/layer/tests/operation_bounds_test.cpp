@@ -16,7 +16,7 @@
 #include "workloads/layer/layer_reference.h"
 #include "workloads/layer/operation_reference.h"
 
-namespace t3vp::test::test_operation_bounds {
+namespace t3vp::test::operation_bounds_test {
 
 using Matrix = t3vp::Matrix;
 
@@ -252,4 +252,4 @@ TEST_CASE("an error just above the bound is a mismatch, one just below is none")
     }
 }
 
-}  // namespace t3vp::test::test_operation_bounds
+}  // namespace t3vp::test::operation_bounds_test

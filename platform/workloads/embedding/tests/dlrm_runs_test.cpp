@@ -8,7 +8,7 @@
 #include "workloads/embedding/embedding_oracle.h"
 #include "workloads/embedding/mlp.h"
 
-namespace t3vp::test::test_dlrm_runs {
+namespace t3vp::test::dlrm_runs_test {
 
 namespace {
 
@@ -244,4 +244,4 @@ TEST_CASE("a training pass that cannot be is refused in a line") {
              Catch::Contains("/kernels/ring/workgroups_per_cu") && Catch::Contains("at most 1"));
 }
 
-}  // namespace t3vp::test::test_dlrm_runs
+}  // namespace t3vp::test::dlrm_runs_test

@@ -6,7 +6,7 @@
 #include "system/platform_run.h"
 #include "workloads/collective/collective_oracle.h"
 
-namespace t3vp::test::test_collective_runs {
+namespace t3vp::test::collective_runs_test {
 
 namespace {
 
@@ -410,4 +410,4 @@ TEST_CASE("a collective that cannot be is refused in a line") {
   tells(gemm(64, 64, 64) + Settings{"program=collective"}, "/program");
 }
 
-}  // namespace t3vp::test::test_collective_runs
+}  // namespace t3vp::test::collective_runs_test

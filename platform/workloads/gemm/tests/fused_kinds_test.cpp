@@ -14,7 +14,7 @@
 #include "workloads/gemm/fused_kind.h"
 #include "workloads/shared/link_bound.h"
 
-namespace t3vp::test::test_fused_kinds {
+namespace t3vp::test::fused_kinds_test {
 
 using Catch::Contains;
 using t3vp::name_of;
@@ -317,4 +317,4 @@ TEST_CASE("the one GPU of many that gives nothing owes it") {
   CHECK(told == 5);
 }
 
-}  // namespace t3vp::test::test_fused_kinds
+}  // namespace t3vp::test::fused_kinds_test

@@ -4,13 +4,13 @@
 #include "compute/kernel_registry.h"
 #include "kernels/kernels.h"
 #include "system/kernel_runs.h"
-#include "system/torus_guest.h"
+#include "workloads/collective/tests/torus_guest.h"
 #include "t3/arguments/collective.h"
 #include "t3/check.h"
 #include "t3/kernel_handle.h"
 #include "workloads/collective/collective_oracle.h"
 
-namespace t3vp::test::test_torus_rings {
+namespace t3vp::test::torus_rings_test {
 
 namespace {
 
@@ -248,4 +248,4 @@ TEST_CASE("a kernel of rings that are none refuses them") {
   CHECK_THAT(with([](P p) { p.op = T3_ALL_GATHER; }), Contains("staging 0x500000080000: 0 expected"));
 }
 
-}  // namespace t3vp::test::test_torus_rings
+}  // namespace t3vp::test::torus_rings_test

@@ -7,7 +7,7 @@
 #include "system/platform_run.h"
 #include "system/reference_sum.h"
 
-namespace t3vp::test::test_fused_nodes {
+namespace t3vp::test::fused_nodes_test {
 
 using Catch::Contains;
 
@@ -248,4 +248,4 @@ TEST_CASE("what nodes without links between them cannot do is refused by name") 
   CHECK_THAT(refusal(apart + fused() + Settings{"operands=random"}), Contains("exact with fused hierarchical"));
 }
 
-}  // namespace t3vp::test::test_fused_nodes
+}  // namespace t3vp::test::fused_nodes_test

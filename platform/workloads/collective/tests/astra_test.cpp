@@ -4,7 +4,7 @@
 
 #include "system/platform_run.h"
 
-namespace t3vp::test::test_astra {
+namespace t3vp::test::astra_test {
 
 namespace {
 
@@ -20,7 +20,7 @@ double ns_of(const std::string& us) { return us.empty() ? 0 : std::stod(us) * 10
 
 std::vector<Row> reference_rows() {
   std::vector<Row> rows;
-  std::ifstream file(T3VP_SOURCE_DIR "/testbenches/system/astra_collectives.csv");
+  std::ifstream file(T3VP_SOURCE_DIR "/platform/workloads/collective/tests/astra_collectives.csv");
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#' || line.rfind("topology,", 0) == 0) continue;
     std::vector<std::string> fields(1);
@@ -87,4 +87,4 @@ TEST_CASE("through a switch large direct collectives take between the links' tim
   }
 }
 
-}  // namespace t3vp::test::test_astra
+}  // namespace t3vp::test::astra_test

@@ -8,7 +8,7 @@
 #include "system/reference_sum.h"
 #include "workloads/gemv/gemv_oracle.h"
 
-namespace t3vp::test::test_gemv_runs {
+namespace t3vp::test::gemv_runs_test {
 
 namespace {
 
@@ -205,4 +205,4 @@ TEST_CASE("every wrong value of a product with a vector is one line that names i
              Contains("/links/topology/between"));
 }
 
-}  // namespace t3vp::test::test_gemv_runs
+}  // namespace t3vp::test::gemv_runs_test
