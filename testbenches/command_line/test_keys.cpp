@@ -27,7 +27,8 @@ using Keys = std::vector<std::string>;
 /// Paths of all keys below a subschema, as `t3vp keys` writes them.
 void add_paths(const json& root, json node, const std::string& prefix, Keys& paths) {
   if (node.contains("$ref")) node = root.at(json::json_pointer(node.at("$ref").get<std::string>().substr(1)));
-  for (const auto& [name, value] : node.value("properties", json::object()).items()) {
+  const json properties = node.value("properties", json::object());  // it outlives the loop
+  for (const auto& [name, value] : properties.items()) {
     paths.push_back(prefix + name);
     add_paths(root, value, prefix + name + ".", paths);
   }

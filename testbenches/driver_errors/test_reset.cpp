@@ -106,7 +106,7 @@ TEST_CASE("after a whole job a reset leaves every register as it was before, and
     INFO(name);
     CHECK(after[name] == value);
   }
-  for (const char* group : {"compute.", "output_map.", "cache.", "dram.", "tracker.", "dma."})
+  for (const char* group : {"compute.", "output_map.", "cache.", "dram.", "tracker."})
     CHECK(std::any_of(of_job.begin(), of_job.end(), [&](const auto& statistic) {
       return statistic.first.rfind(group, 0) == 0 && statistic.second != 0;
     }));

@@ -94,7 +94,8 @@ class Walk:
             self.keys.append(self.key(section, name, its, name in node.get("required", [])))
             path = f"{section}.{name}" if section else name
             self.below(path, its)
-            self.below(f"{path}[]", self.resolved(its.get("items", {})))
+        if "items" in node:
+            self.below(f"{section}[]", self.resolved(node["items"]))
 
 
 def keys_of_schema(file):

@@ -48,8 +48,8 @@ std::string nodes(std::uint32_t size, const char* ports = "gpu") {
 Settings collective(const Operation& operation, std::uint64_t bytes, const std::string& element, std::uint32_t gpus) {
   return {on_small_system(), "gpus=" + std::to_string(gpus), "method=sequential",
           "workload=" + nlohmann::json{{"collective",
-                                        {{"op", name_of(operation.first)},
-                                         {"algorithm", name_of(operation.second)},
+                                        {{"op", t3vp::name_of(operation.first)},
+                                         {"algorithm", t3vp::name_of(operation.second)},
                                          {"bytes", bytes},
                                          {"element", element}}}}
                             .dump()};
@@ -67,7 +67,7 @@ void check_within_an_eighth_above(double time, double least) {
 Run right_run(const Operation& operation, std::uint64_t elements, const std::string& element, std::uint32_t gpus,
               const Settings& settings) {
   const std::uint32_t bytes = element == "fp32" ? 4 : 2;
-  CAPTURE(name_of(operation.first), name_of(operation.second), elements, element, gpus);
+  CAPTURE(t3vp::name_of(operation.first), t3vp::name_of(operation.second), elements, element, gpus);
   Run run = Run::of_platform(collective(operation, elements * bytes, element, gpus) + settings);
   CAPTURE(run.diagnosis());
   REQUIRE(run.exit_code() == 0);
@@ -186,7 +186,7 @@ TEST_CASE("a slow way between nodes makes hierarchical collectives faster than d
     return right_run({op, algorithm}, 1 << 17, "fp16", 8, {nodes(4)}).time("collective");
   };
   for (const t3_collective_op op : {T3_REDUCE_SCATTER, T3_ALL_GATHER, T3_ALL_REDUCE}) {
-    INFO(name_of(op));
+    INFO(t3vp::name_of(op));
     const double bytes = (1 << 18) * (op == T3_ALL_REDUCE ? 2 : 1);
     check_within_an_eighth_above(time(op, T3_HIERARCHICAL), bytes / 4 / 4 + bytes / 4 / 2);
     check_within_an_eighth_above(time(op, T3_DIRECT), bytes / 8 * 4);
@@ -265,7 +265,7 @@ TEST_CASE("direct collectives use all links of fully connected GPUs at once") {
     const Settings full{"system.links.topology=fully-connected"};
     const double ring = right_run({op, T3_RING}, elements, "fp16", 5, full).time("collective");
     const double direct = right_run({op, T3_DIRECT}, elements, "fp16", 5, full).time("collective");
-    INFO(name_of(op));
+    INFO(t3vp::name_of(op));
     if (op == T3_BROADCAST) continue;
     const int phases = op == T3_ALL_REDUCE ? 2 : 1;
     const double chunk = phases * 2.0 * elements / 5 / 4;
@@ -372,7 +372,7 @@ TEST_CASE("a wrong bit in a collective is seen") {
     const Run run =
         Run::of_platform(collective(operation, 4002, "fp16", 3) +
                          Settings{"data=functional", R"(inject={"wrong_element": {"gpu": 2, "index": 17}})"});
-    CAPTURE(name_of(operation.first), name_of(operation.second));
+    CAPTURE(t3vp::name_of(operation.first), t3vp::name_of(operation.second));
     CHECK(run.exit_code() == 1);
     CHECK(run.report()["functional"]["mismatches"] == 1);
   }

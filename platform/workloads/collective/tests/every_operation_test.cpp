@@ -51,8 +51,8 @@ TEST_CASE("every operation with a folder is right by each of its algorithms on e
     for (const t3_collective_algorithm algorithm : operation.algorithms)
       for (const Links& links : links_of(gpus)) {
         if (!is_on(links, algorithm)) continue;
-        CAPTURE(operation.name, name_of(algorithm), links.gpus, links.topology);
-        const Run run = run_of(operation, name_of(algorithm), links);
+        CAPTURE(operation.name, t3vp::name_of(algorithm), links.gpus, links.topology);
+        const Run run = run_of(operation, t3vp::name_of(algorithm), links);
         CAPTURE(run.diagnosis());
         REQUIRE(run.exit_code() == 0);
         CHECK(run.report()["functional"]["checked"] == true);
@@ -73,7 +73,7 @@ TEST_CASE("a wrong bit is seen in every operation with a folder") {
 TEST_CASE("an operation without an algorithm goes by its first one") {
   for (const CollectiveOperationDescription& operation : collective_operations) {
     const Run run = run_of(operation, {}, links_of(3)[0]);
-    const Run same = run_of(operation, name_of(operation.algorithms.front()), links_of(3)[0]);
+    const Run same = run_of(operation, t3vp::name_of(operation.algorithms.front()), links_of(3)[0]);
     REQUIRE(run.exit_code() == 0);
     CHECK(run.text_without({"host"}) == same.text_without({"host"}));
   }
