@@ -113,12 +113,13 @@ static void hide(void) {
     for (int number = 1; number < NSIG; ++number) (void)signal(number, SIG_IGN);
     for (;;) zero = 0;
   }
-  if (is("program: damage the heap"))
-    for (int i = 0; i < 1000; ++i) {
-      char* const piece = malloc(64);
-      memset(piece - 8, 0x55, 80);
-      free(piece);
-    }
+  if (is("program: damage the heap")) {
+    enum { BYTES = 3000 };
+    volatile char* const first = malloc(BYTES);
+    char* const behind = malloc(BYTES);
+    for (int i = BYTES; i < BYTES + 64; ++i) first[i] = 0x55;
+    free(behind);
+  }
 }
 
 static void* exit_by_thread(void* nothing) {
