@@ -4,11 +4,11 @@
 #include "compute/kernel_registry.h"
 #include "kernels/kernels.h"
 #include "system/kernel_runs.h"
-#include "workloads/collective/tests/torus_guest.h"
 #include "t3/arguments/collective.h"
 #include "t3/check.h"
 #include "t3/kernel_handle.h"
 #include "workloads/collective/collective_oracle.h"
+#include "workloads/collective/tests/torus_guest.h"
 
 namespace t3vp::test::torus_rings_test {
 
