@@ -37,21 +37,53 @@ using Milliseconds = std::chrono::milliseconds;
 
 std::atomic<pid_t> child_process{0};
 
-/// The terminal sends its signals to both processes; what others send to this one alone is for both.
-extern "C" void forward(int signal_number, siginfo_t* info, void*) {
-  if (info->si_code <= 0 && info->si_pid != child_process) kill(child_process, signal_number);
+bool is_fault(int signal_number) {
+  return signal_number == SIGSEGV || signal_number == SIGBUS || signal_number == SIGFPE || signal_number == SIGILL ||
+         signal_number == SIGTRAP || signal_number == SIGSYS;
 }
 
-/// What ends a process by default and somebody else may send.
-constexpr int forwarded[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU};
+/// The kernel sends these to all processes of the terminal, to the child as well.
+bool is_of_terminal(int signal_number) {
+  return signal_number == SIGINT || signal_number == SIGQUIT || signal_number == SIGHUP;
+}
+
+/// What another process or a timer sends to this process goes to the child, whose end ends this one.
+extern "C" void forward(int signal_number, siginfo_t* info, void*) {
+  const bool is_of_kernel = info->si_code > 0, is_own = !is_of_kernel && info->si_pid == getpid();
+  if (is_own || (is_of_kernel && is_fault(signal_number))) {
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+  } else if (is_of_kernel ? !is_of_terminal(signal_number) : info->si_pid != child_process) {
+    kill(child_process, signal_number);
+  }
+}
+
+/// Every signal that ends a process by default and can be handled.
+bool is_forwarded(int signal_number) {
+  switch (signal_number) {
+    case SIGKILL:
+    case SIGPIPE:  // of what this process writes itself
+    case SIGSTOP:
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+    case SIGCHLD:
+    case SIGCONT:
+    case SIGURG:
+    case SIGWINCH:
+      return false;
+    default:
+      return signal_number < __SIGRTMIN || signal_number >= SIGRTMIN;  // libc keeps those between
+  }
+}
 
 void forward_signals() {
   struct sigaction action {};
   action.sa_sigaction = &forward;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
-  for (const int number : forwarded) {
+  for (int number = 1; number <= SIGRTMAX; ++number) {
     struct sigaction before {};
-    sigaction(number, nullptr, &before);
+    if (!is_forwarded(number) || sigaction(number, nullptr, &before) != 0) continue;
     if (before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
   }
 }
@@ -167,10 +199,10 @@ class Watch {
                                         std::pair(std::begin(raised_texts), std::end(raised_texts))})
         for (const SignalText* known = first; known != last; ++known)
           if (known->signal_number == number) return tell(line_of(known->text));
-    const bool is_fault = std::any_of(std::begin(fault_texts), std::end(fault_texts),
-                                      [number](const SignalText& fault) { return fault.signal_number == number; });
+    const bool is_told_fault = std::any_of(std::begin(fault_texts), std::end(fault_texts),
+                                           [number](const SignalText& fault) { return fault.signal_number == number; });
     remove_partial_files();
-    if (is_fault && page_.passes != 0)
+    if (is_told_fault && page_.passes != 0)
       return tell(
           {fmt::format("t3vp: the simulator has crashed by {}: a program or kernel may have damaged its memory; "
                        "the last to compute was {}",
