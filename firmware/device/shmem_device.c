@@ -25,26 +25,28 @@ struct message {
   uint64_t value; /* inline, where there is no segment */
 };
 
-static const struct t3_shmem_queue* queue_to(const struct t3_shmem* shmem, uint32_t gpu) { return &shmem->queues[gpu]; }
+static const struct t3_shmem_queue* queue_to(const struct t3_shmem_ctx* shmem, uint32_t gpu) {
+  return &shmem->queues[gpu];
+}
 
-static uint64_t doorbell_of(const struct t3_shmem* shmem, uint32_t offset, uint32_t stride, uint32_t number) {
+static uint64_t doorbell_of(const struct t3_shmem_ctx* shmem, uint32_t offset, uint32_t stride, uint32_t number) {
   return t3_block_base(shmem->table.gpu, T3_BLOCK_NIC) + offset + (uint64_t)number * stride;
 }
 
-static bool read_table(struct t3_wave* wave, uint64_t table, struct t3_shmem* shmem) {
+static bool read_table(struct t3_wave* wave, uint64_t table, struct t3_shmem_ctx* shmem) {
   unsigned char bytes[T3_SHMEM_TABLE_ENTRY_BYTES];
   if (!t3_read(wave, table, T3_SHMEM_TABLE_BYTES, bytes)) return false;
   shmem->table = t3_shmem_table_from(bytes);
   return true;
 }
 
-enum t3_status t3_shmem_open(struct t3_wave* wave, uint64_t table, uint32_t context, struct t3_shmem* shmem) {
+enum t3_status t3_shmem_ctx_open(struct t3_wave* wave, uint64_t table, uint32_t context, struct t3_shmem_ctx* shmem) {
   char text[T3_FAILURE_TEXT];
   unsigned char bytes[T3_SHMEM_QUEUE_ENTRY_BYTES];
   if (!read_table(wave, table, shmem)) return T3_BAD_ACCESS;
   if (context >= shmem->table.contexts || shmem->table.gpus > T3_SHMEM_DEVICE_GPUS_MAX) {
     snprintf(text, sizeof text,
-             "t3_shmem_open of context %u: the table at 0x%llx has %u, and %u GPUs, at most %d expected", context,
+             "t3_shmem_ctx_open of context %u: the table at 0x%llx has %u, and %u GPUs, at most %d expected", context,
              (unsigned long long)table, shmem->table.contexts, shmem->table.gpus, (int)T3_SHMEM_DEVICE_GPUS_MAX);
     t3_fail(wave, text);
   }
@@ -57,24 +59,24 @@ enum t3_status t3_shmem_open(struct t3_wave* wave, uint64_t table, uint32_t cont
   return T3_OK;
 }
 
-uint64_t t3_shmem_ptr(const struct t3_shmem* shmem, uint64_t address, uint32_t gpu) {
+uint64_t t3_shmem_ptr(const struct t3_shmem_ctx* shmem, uint64_t address, uint32_t gpu) {
   return gpu < shmem->table.gpus && queue_to(shmem, gpu)->reached != 0 ? t3_on_gpu(gpu, address) : 0;
 }
 
-static bool is_in_heap(const struct t3_shmem* shmem, uint64_t address, uint64_t bytes) {
+static bool is_in_heap(const struct t3_shmem_ctx* shmem, uint64_t address, uint64_t bytes) {
   const uint64_t offset = (address & T3_LOCAL_MASK) - shmem->table.heap;
   return t3_gpu_of(address) == shmem->table.gpu && offset < shmem->table.heap_bytes &&
          bytes <= shmem->table.heap_bytes - offset;
 }
 
-static void require_gpu(struct t3_wave* wave, const struct t3_shmem* shmem, const char* name, uint32_t gpu) {
+static void require_gpu(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, const char* name, uint32_t gpu) {
   char text[T3_FAILURE_TEXT];
   if (gpu < shmem->table.gpus && gpu != shmem->table.gpu) return;
   snprintf(text, sizeof text, "%s with GPU %u: another one of %u expected", name, gpu, shmem->table.gpus);
   t3_fail(wave, text);
 }
 
-static void require_heap(struct t3_wave* wave, const struct t3_shmem* shmem, const char* name, uint64_t address,
+static void require_heap(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, const char* name, uint64_t address,
                          uint64_t bytes) {
   char text[T3_FAILURE_TEXT];
   if (bytes != 0 && bytes <= UINT32_MAX && is_in_heap(shmem, address, bytes)) return;
@@ -84,7 +86,7 @@ static void require_heap(struct t3_wave* wave, const struct t3_shmem* shmem, con
   t3_fail(wave, text);
 }
 
-static bool read_completion(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu, uint64_t number,
+static bool read_completion(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, uint32_t gpu, uint64_t number,
                             struct t3_nic_completion* completion) {
   unsigned char bytes[T3_NIC_COMPLETION_BYTES];
   const uint64_t place = queue_to(shmem, gpu)->completions + number % shmem->table.entries * sizeof bytes;
@@ -96,7 +98,7 @@ static bool read_completion(struct t3_wave* wave, const struct t3_shmem* shmem, 
 }
 
 /* What is flushed may have an earlier one for its cause, whose completion is not yet overwritten. */
-static bool find_cause(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu, uint64_t number,
+static bool find_cause(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, uint32_t gpu, uint64_t number,
                        struct t3_nic_completion* completion) {
   struct t3_nic_completion found = *completion;
   for (uint32_t back = 1; back < shmem->table.entries && back <= number; ++back) {
@@ -118,7 +120,7 @@ static void write_more(const struct t3_nic_completion* completion, char* text, s
     (void)snprintf(text, size, ": %s", t3_status_text((enum t3_status)completion->reason));
 }
 
-static enum t3_status fail(struct t3_wave* wave, const struct t3_shmem* shmem, const char* name, uint32_t gpu,
+static enum t3_status fail(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, const char* name, uint32_t gpu,
                            uint64_t number, struct t3_nic_completion completion) {
   char text[T3_FAILURE_TEXT], more[T3_FAILURE_TEXT];
   if (!find_cause(wave, shmem, gpu, number, &completion)) return T3_BAD_ACCESS;
@@ -132,7 +134,7 @@ static enum t3_status fail(struct t3_wave* wave, const struct t3_shmem* shmem, c
 }
 
 /* Until the entry of this number, which has been announced, has ended. A later one may have taken its place by then. */
-static enum t3_status await_end(struct t3_wave* wave, const struct t3_shmem* shmem, const char* name, uint32_t gpu,
+static enum t3_status await_end(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, const char* name, uint32_t gpu,
                                 uint64_t number) {
   const uint64_t place = number % shmem->table.entries * T3_NIC_COMPLETION_BYTES;
   struct t3_condition condition;
@@ -148,7 +150,7 @@ static enum t3_status await_end(struct t3_wave* wave, const struct t3_shmem* shm
   return fail(wave, shmem, name, gpu, number, completion);
 }
 
-static void write_entry(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu, uint64_t number,
+static void write_entry(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, uint32_t gpu, uint64_t number,
                         const struct message* message) {
   unsigned char bytes[ENTRY_BYTES] = {0};
   struct t3_nic_work_entry head = message->head;
@@ -175,7 +177,7 @@ static bool await_turn(struct t3_wave* wave, const struct t3_shmem_queue* queue,
 }
 
 /* In its turn: record, room for completions, doorbell, and whose turn it is next. */
-static enum t3_status announce(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu, uint64_t first,
+static enum t3_status announce(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, uint32_t gpu, uint64_t first,
                                uint64_t end) {
   const struct t3_shmem_queue* const queue = queue_to(shmem, gpu);
   unsigned char count[4], taken[4], turn[8];
@@ -198,7 +200,7 @@ static enum t3_status announce(struct t3_wave* wave, const struct t3_shmem* shme
 
 /* Until the entry that was in the place of this number has ended. When it is announced, the one before it in that place
  * has ended: no completion there is older. */
-static enum t3_status await_room(struct t3_wave* wave, const struct t3_shmem* shmem, const char* name, uint32_t gpu,
+static enum t3_status await_room(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, const char* name, uint32_t gpu,
                                  uint64_t number) {
   if (number < shmem->table.entries) return T3_OK;
   const uint64_t before = number - shmem->table.entries;
@@ -207,7 +209,7 @@ static enum t3_status await_room(struct t3_wave* wave, const struct t3_shmem* sh
 }
 
 /* Posts up to MESSAGES_MAX behind each other, and returns the last one's number. */
-static enum t3_status post(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu,
+static enum t3_status post(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, uint32_t gpu,
                            const struct message* messages, uint32_t count, uint64_t* last) {
   uint64_t first = 0;
   if (!t3_fetch_add_64(wave, queue_to(shmem, gpu)->ticket, count, &first)) return T3_BAD_ACCESS;
@@ -223,8 +225,8 @@ static enum t3_status post(struct t3_wave* wave, const struct t3_shmem* shmem, u
   return announce(wave, shmem, gpu, first, first + count);
 }
 
-static struct message transfer(const struct t3_shmem* shmem, const char* name, enum t3_nic_opcode opcode, uint32_t gpu,
-                               uint64_t remote, uint64_t local, uint64_t bytes) {
+static struct message transfer(const struct t3_shmem_ctx* shmem, const char* name, enum t3_nic_opcode opcode,
+                               uint32_t gpu, uint64_t remote, uint64_t local, uint64_t bytes) {
   struct message message = {.name = name};
   message.head.opcode = (uint8_t)opcode;
   message.head.remote_address = t3_on_gpu(gpu, remote);
@@ -244,55 +246,55 @@ static struct message inline_write(const char* name, uint32_t gpu, uint64_t remo
   return message;
 }
 
-enum t3_status t3_shmem_put_nbi(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu, uint64_t remote,
-                                uint64_t local, uint64_t bytes) {
-  static const char name[] = "t3_shmem_put_nbi";
+enum t3_status t3_shmem_putmem_nbi(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, uint64_t dest,
+                                   uint64_t source, uint64_t bytes, uint32_t pe) {
+  static const char name[] = "t3_shmem_putmem_nbi";
   uint64_t number;
-  require_gpu(wave, shmem, name, gpu);
-  require_heap(wave, shmem, name, remote, bytes);
-  require_heap(wave, shmem, name, local, bytes);
-  const struct message message = transfer(shmem, name, T3_NIC_WRITE, gpu, remote, local, bytes);
-  return post(wave, shmem, gpu, &message, 1, &number);
+  require_gpu(wave, shmem, name, pe);
+  require_heap(wave, shmem, name, dest, bytes);
+  require_heap(wave, shmem, name, source, bytes);
+  const struct message message = transfer(shmem, name, T3_NIC_WRITE, pe, dest, source, bytes);
+  return post(wave, shmem, pe, &message, 1, &number);
 }
 
-enum t3_status t3_shmem_put_signal_nbi(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu,
-                                       uint64_t remote, uint64_t local, uint64_t bytes, uint64_t signal,
-                                       uint64_t value) {
-  static const char name[] = "t3_shmem_put_signal_nbi";
+enum t3_status t3_shmem_putmem_signal_nbi(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, uint64_t dest,
+                                          uint64_t source, uint64_t bytes, uint64_t sig_addr, uint64_t signal,
+                                          uint32_t pe) {
+  static const char name[] = "t3_shmem_putmem_signal_nbi";
   uint64_t number;
-  require_gpu(wave, shmem, name, gpu);
-  require_heap(wave, shmem, name, remote, bytes);
-  require_heap(wave, shmem, name, local, bytes);
-  require_heap(wave, shmem, name, signal, sizeof value);
-  const struct message messages[MESSAGES_MAX] = {transfer(shmem, name, T3_NIC_WRITE, gpu, remote, local, bytes),
-                                                 inline_write(name, gpu, signal, value)};
-  return post(wave, shmem, gpu, messages, MESSAGES_MAX, &number);
+  require_gpu(wave, shmem, name, pe);
+  require_heap(wave, shmem, name, dest, bytes);
+  require_heap(wave, shmem, name, source, bytes);
+  require_heap(wave, shmem, name, sig_addr, sizeof signal);
+  const struct message messages[MESSAGES_MAX] = {transfer(shmem, name, T3_NIC_WRITE, pe, dest, source, bytes),
+                                                 inline_write(name, pe, sig_addr, signal)};
+  return post(wave, shmem, pe, messages, MESSAGES_MAX, &number);
 }
 
-enum t3_status t3_shmem_put_value(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu, uint64_t remote,
-                                  uint64_t value) {
-  static const char name[] = "t3_shmem_put_value";
+enum t3_status t3_shmem_uint64_p(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, uint64_t dest, uint64_t value,
+                                 uint32_t pe) {
+  static const char name[] = "t3_shmem_uint64_p";
   uint64_t number;
-  require_gpu(wave, shmem, name, gpu);
-  require_heap(wave, shmem, name, remote, sizeof value);
-  const struct message message = inline_write(name, gpu, remote, value);
-  return post(wave, shmem, gpu, &message, 1, &number);
+  require_gpu(wave, shmem, name, pe);
+  require_heap(wave, shmem, name, dest, sizeof value);
+  const struct message message = inline_write(name, pe, dest, value);
+  return post(wave, shmem, pe, &message, 1, &number);
 }
 
-enum t3_status t3_shmem_get(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu, uint64_t local,
-                            uint64_t remote, uint64_t bytes) {
-  static const char name[] = "t3_shmem_get";
+enum t3_status t3_shmem_getmem(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, uint64_t dest, uint64_t source,
+                               uint64_t bytes, uint32_t pe) {
+  static const char name[] = "t3_shmem_getmem";
   uint64_t number;
-  require_gpu(wave, shmem, name, gpu);
-  require_heap(wave, shmem, name, remote, bytes);
-  require_heap(wave, shmem, name, local, bytes);
-  const struct message message = transfer(shmem, name, T3_NIC_READ, gpu, remote, local, bytes);
-  const enum t3_status posted = post(wave, shmem, gpu, &message, 1, &number);
-  return posted != T3_OK ? posted : await_end(wave, shmem, name, gpu, number);
+  require_gpu(wave, shmem, name, pe);
+  require_heap(wave, shmem, name, source, bytes);
+  require_heap(wave, shmem, name, dest, bytes);
+  const struct message message = transfer(shmem, name, T3_NIC_READ, pe, source, dest, bytes);
+  const enum t3_status posted = post(wave, shmem, pe, &message, 1, &number);
+  return posted != T3_OK ? posted : await_end(wave, shmem, name, pe, number);
 }
 
 /* A read of nothing comes back behind all that was posted before it. */
-static enum t3_status post_read_of_nothing(struct t3_wave* wave, const struct t3_shmem* shmem, const char* name,
+static enum t3_status post_read_of_nothing(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, const char* name,
                                            uint32_t gpu, uint64_t* number) {
   struct message message = {.name = name};
   message.head.opcode = T3_NIC_READ;
@@ -300,14 +302,14 @@ static enum t3_status post_read_of_nothing(struct t3_wave* wave, const struct t3
   return post(wave, shmem, gpu, &message, 1, number);
 }
 
-enum t3_status t3_shmem_fence(struct t3_wave* wave, const struct t3_shmem* shmem, uint32_t gpu) {
+enum t3_status t3_shmem_fence(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, uint32_t gpu) {
   static const char name[] = "t3_shmem_fence";
   uint64_t number;
   require_gpu(wave, shmem, name, gpu);
   return post_read_of_nothing(wave, shmem, name, gpu, &number);
 }
 
-enum t3_status t3_shmem_quiet(struct t3_wave* wave, const struct t3_shmem* shmem) {
+enum t3_status t3_shmem_quiet(struct t3_wave* wave, const struct t3_shmem_ctx* shmem) {
   static const char name[] = "t3_shmem_quiet";
   uint64_t numbers[T3_SHMEM_DEVICE_GPUS_MAX];
   for (uint32_t gpu = 0; gpu < shmem->table.gpus; ++gpu) {

@@ -28,7 +28,7 @@ static enum t3_status region(struct t3_context* context, uint64_t address, uint6
   return nic.status;
 }
 
-enum t3_status t3_nic_region(struct t3_context* context, uint64_t address, uint64_t bytes, uint32_t access,
+enum t3_status t3_nic_reg_mr(struct t3_context* context, uint64_t address, uint64_t bytes, uint32_t access,
                              uint32_t* key) {
   return T3_LOCKED(context, region(context, address, bytes, access, key));
 }
@@ -39,7 +39,7 @@ static enum t3_status withdraw(struct t3_context* context, uint32_t key) {
   return t3_command(&nic, T3_NIC_COMMAND_OFFSET, T3_NIC_COMMAND_ACTION_WITHDRAW, T3_NIC_STATUS_OFFSET);
 }
 
-enum t3_status t3_nic_withdraw(struct t3_context* context, uint32_t key) {
+enum t3_status t3_nic_dereg_mr(struct t3_context* context, uint32_t key) {
   return T3_LOCKED(context, withdraw(context, key));
 }
 
@@ -109,7 +109,7 @@ static enum t3_status create(struct t3_context* context, struct t3_nic_queue* qu
   t3_put32(&nic, of_pair(T3_NIC_COMPLETION_QUEUE_OFFSET, queue),
            queue->completion_queue << T3_NIC_COMPLETION_QUEUE_NUMBER_SHIFT);
   t3_put32(&nic, of_pair(T3_NIC_STATE_OFFSET, queue), T3_NIC_STATE_NOW_INIT);
-  queue->posted = queue->ended = queue->taken = 0;
+  queue->posted = queue->ended = queue->taken = queue->receives = 0;
   queue->is_open = nic.status == T3_OK;
   queue->is_lent = queue->is_kernels = false;
   state_of(context)->nic_queues += queue->is_open;
@@ -117,7 +117,7 @@ static enum t3_status create(struct t3_context* context, struct t3_nic_queue* qu
   return nic.status;
 }
 
-enum t3_status t3_nic_create(struct t3_context* context, struct t3_nic_queue* queue) {
+enum t3_status t3_nic_create_qp(struct t3_context* context, struct t3_nic_queue* queue) {
   return T3_LOCKED(context, create(context, queue));
 }
 
@@ -152,7 +152,7 @@ static enum t3_status state(struct t3_context* context, const struct t3_nic_queu
   return read_state(&nic, queue, value);
 }
 
-enum t3_status t3_nic_state(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t* value) {
+enum t3_status t3_nic_query_qp(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t* value) {
   return T3_LOCKED(context, state(context, queue, value));
 }
 
@@ -164,13 +164,13 @@ static enum t3_status reset(struct t3_context* context, struct t3_nic_queue* que
   t3_put32(&nic, of_pair(T3_NIC_STATE_OFFSET, queue), T3_NIC_STATE_NOW_RESET);
   t3_put32(&nic, of_completions(T3_NIC_COMPLETION_ENTRIES_OFFSET, queue), 0);
   T3_TRY(nic.status);
-  queue->posted = queue->ended = queue->taken = 0;
+  queue->posted = queue->ended = queue->taken = queue->receives = 0;
   queue->is_open = false;
   --state->nic_queues;
   state->nic_rings[queue->number].bytes = 0;
   return T3_OK;
 }
 
-enum t3_status t3_nic_reset(struct t3_context* context, struct t3_nic_queue* queue) {
+enum t3_status t3_nic_reset_qp(struct t3_context* context, struct t3_nic_queue* queue) {
   return T3_LOCKED(context, reset(context, queue));
 }

@@ -10,7 +10,7 @@ static uint32_t of_queue(uint32_t offset, uint32_t dma_queue) {
 
 static enum t3_status is_ready_to_send(struct t3_context* context, const struct t3_nic_queue* queue) {
   uint32_t state = 0;
-  T3_TRY(t3_nic_state(context, queue, &state));
+  T3_TRY(t3_nic_query_qp(context, queue, &state));
   return state == T3_NIC_STATE_NOW_READY_TO_SEND ? T3_OK : T3_ACCESS_DENIED;
 }
 

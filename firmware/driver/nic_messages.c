@@ -52,7 +52,7 @@ static enum t3_status ring(struct t3_context* context, const struct t3_nic_queue
   t3_put32(&nic, T3_NIC_DOORBELL_OFFSET + queue->number * T3_NIC_DOORBELL_STRIDE, queue->posted + 1);
   if (nic.status != T3_BAD_VALUE) return nic.status;
   uint32_t state = 0;
-  T3_TRY(t3_nic_state(context, queue, &state));
+  T3_TRY(t3_nic_query_qp(context, queue, &state));
   return state == T3_NIC_STATE_NOW_READY_TO_SEND || state == T3_NIC_STATE_NOW_ERROR ? T3_BAD_VALUE : T3_ACCESS_DENIED;
 }
 
@@ -76,45 +76,59 @@ static enum t3_status post(struct t3_context* context, struct t3_nic_queue* queu
   return T3_OK;
 }
 
-enum t3_status t3_nic_post(struct t3_context* context, struct t3_nic_queue* queue,
-                           const struct t3_nic_message* message) {
+enum t3_status t3_nic_post_send(struct t3_context* context, struct t3_nic_queue* queue,
+                                const struct t3_nic_message* message) {
   return T3_LOCKED(context, post(context, queue, message));
 }
 
-static enum t3_status post_receives(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t posted) {
+static enum t3_status post_recv(struct t3_context* context, struct t3_nic_queue* queue, uint32_t count) {
   T3_TRY(may_use(queue));
+  if (count == 0) return T3_INVALID_ARGUMENT;
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
-  t3_put32(&nic, T3_NIC_RECEIVE_DOORBELL_OFFSET + queue->number * T3_NIC_RECEIVE_DOORBELL_STRIDE, posted);
+  t3_put32(&nic, T3_NIC_RECEIVE_DOORBELL_OFFSET + queue->number * T3_NIC_RECEIVE_DOORBELL_STRIDE,
+           queue->receives + count);
+  if (nic.status == T3_OK) queue->receives += count;
   return nic.status;
 }
 
-enum t3_status t3_nic_post_receives(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t posted) {
-  return T3_LOCKED(context, post_receives(context, queue, posted));
+enum t3_status t3_nic_post_recv(struct t3_context* context, struct t3_nic_queue* queue, uint32_t count) {
+  return T3_LOCKED(context, post_recv(context, queue, count));
 }
 
-static enum t3_status poll(struct t3_context* context, struct t3_nic_queue* queue, bool* is_there,
+/* Reads the next completion without taking it. */
+static enum t3_status look(const struct t3_context* context, const struct t3_nic_queue* queue, bool* is_there,
                            struct t3_nic_completion* completion) {
-  T3_TRY(may_use(queue));
-  if (is_there == NULL || completion == NULL) return T3_INVALID_ARGUMENT;
   unsigned char bytes[T3_NIC_COMPLETION_BYTES];
   const uint64_t place = queue->taken & (queue->entries - 1);
   const uint8_t phase = (queue->taken / queue->entries & 1) == 0 ? 1 : 0;
-  const struct t3_hal* hal = state_of(context)->hal;
+  const struct t3_hal* hal = const_state_of(context)->hal;
   T3_TRY(hal->read_memory(hal->platform, t3_nic_completions_of(queue) + place * sizeof bytes, bytes, sizeof bytes));
   const struct t3_nic_completion found = t3_nic_completion_from(bytes);
   *is_there = found.phase == phase;
-  if (!*is_there) return T3_OK;
-  *completion = found;
-  ++queue->taken;
-  if (found.opcode != T3_NIC_RECEIVED) ++queue->ended;
+  if (*is_there) *completion = found;
+  return T3_OK;
+}
+
+static enum t3_status poll_cq(struct t3_context* context, struct t3_nic_queue* queue, uint32_t most,
+                              struct t3_nic_completion* completions, uint32_t* count) {
+  T3_TRY(may_use(queue));
+  if (count == NULL || completions == NULL || most == 0) return T3_INVALID_ARGUMENT;
+  for (*count = 0; *count < most; ++*count) {
+    bool is_there = false;
+    T3_TRY(look(context, queue, &is_there, &completions[*count]));
+    if (!is_there) break;
+    ++queue->taken;
+    if (completions[*count].opcode != T3_NIC_RECEIVED) ++queue->ended;
+  }
+  if (*count == 0) return T3_OK;
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
   t3_put32(&nic, T3_NIC_CONSUMED_OFFSET + queue->completion_queue * T3_NIC_CONSUMED_STRIDE, queue->taken);
   return nic.status;
 }
 
-enum t3_status t3_nic_poll(struct t3_context* context, struct t3_nic_queue* queue, bool* is_there,
-                           struct t3_nic_completion* completion) {
-  return T3_LOCKED(context, poll(context, queue, is_there, completion));
+enum t3_status t3_nic_poll_cq(struct t3_context* context, struct t3_nic_queue* queue, uint32_t most,
+                              struct t3_nic_completion* completions, uint32_t* count) {
+  return T3_LOCKED(context, poll_cq(context, queue, most, completions, count));
 }
 
 /* Armed before it looks, so that nothing is missed in between. */
@@ -123,14 +137,14 @@ static enum t3_status wait_completion(struct t3_context* context, struct t3_nic_
   const uint64_t deadline = t3_deadline(context);
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
   for (;;) {
-    bool is_there = false;
+    uint32_t count = 0;
     T3_TRY(may_use(queue));
     t3_clear(context, &nic, T3_LINE_NIC, T3_NIC_INTERRUPT_OFFSET,
              T3_NIC_INTERRUPT_COMPLETION_MASK | T3_NIC_INTERRUPT_ERROR_MASK);
     t3_put32(&nic, T3_NIC_ARM_OFFSET, UINT32_C(1) << queue->completion_queue);
     T3_TRY(nic.status);
-    T3_TRY(poll(context, queue, &is_there, completion));
-    if (is_there) return T3_OK;
+    T3_TRY(poll_cq(context, queue, 1, completion, &count));
+    if (count != 0) return T3_OK;
     T3_TRY(t3_sleep(context, T3_LINE_NIC, deadline, "a completion of the NIC"));
   }
 }

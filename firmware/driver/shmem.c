@@ -120,7 +120,7 @@ static enum t3_status open_queues(struct t3_context* context, const struct t3_sh
     heap->queues[i] = (struct t3_nic_queue){
         .number = i, .completion_queue = i, .entries = options->entries, .memory = counters + COUNTERS_BYTES};
     T3_TRY(hal->write_memory(hal->platform, counters, zeros, sizeof zeros));
-    T3_TRY(t3_nic_create(context, &heap->queues[i]));
+    T3_TRY(t3_nic_create_qp(context, &heap->queues[i]));
     heap->queues[i].is_kernels = !options->for_host;
   }
   return T3_OK;
@@ -177,7 +177,7 @@ enum t3_status t3_shmem_init(struct t3_context* context, struct t3_shmem_options
   uint64_t all[T3_SHMEM_GPUS_MAX][TOLD_COUNT];
   T3_TRY(take_memory(context, &options, &fresh));
   if (fresh.queue_count != 0)
-    T3_TRY(t3_nic_region(context, fresh.heap, fresh.heap_bytes, T3_NIC_ALL_ACCESS, &fresh.key));
+    T3_TRY(t3_nic_reg_mr(context, fresh.heap, fresh.heap_bytes, T3_NIC_ALL_ACCESS, &fresh.key));
   T3_TRY(tell_others(context, &options, &fresh, all));
   T3_TRY(open_queues(context, &options, &fresh));
   T3_TRY(write_table(context, &options, &fresh, all));
@@ -247,13 +247,13 @@ static enum t3_status await_all(struct t3_context* context, struct t3_shmem_heap
   return first;
 }
 
-enum t3_status t3_shmem_close(struct t3_context* context, struct t3_shmem_heap* heap) {
+enum t3_status t3_shmem_finalize(struct t3_context* context, struct t3_shmem_heap* heap) {
   if (!t3_is_open(context) || heap == NULL || heap->table == 0) return T3_INVALID_ARGUMENT;
   T3_TRY(t3_host_barrier(context));
   const enum t3_status ended = await_all(context, heap);
   T3_TRY(t3_host_barrier(context)); /* no queue pair is reset while a peer waits for its answers */
-  for (uint32_t i = 0; i < heap->queue_count; ++i) T3_TRY(t3_nic_reset(context, &heap->queues[i]));
-  if (heap->queue_count != 0) T3_TRY(t3_nic_withdraw(context, heap->key));
+  for (uint32_t i = 0; i < heap->queue_count; ++i) T3_TRY(t3_nic_reset_qp(context, &heap->queues[i]));
+  if (heap->queue_count != 0) T3_TRY(t3_nic_dereg_mr(context, heap->key));
   T3_TRY(t3_free(context, heap->table));
   T3_TRY(t3_free(context, heap->heap));
   *heap = (struct t3_shmem_heap){0};

@@ -91,14 +91,14 @@ void ByteAccesses::read_polled(Wave& wave, Picoseconds delay) {
 }
 
 /// An agreement is with one neighbour, known by its position in the ring, which need not be the number of its GPU.
-std::string ByteAccesses::validate_signal(const t3_counter& counter) const {
+Refusal ByteAccesses::validate_signal(const t3_counter& counter) const {
   if (agreement_.sent == nullptr) return {};
   const std::uint64_t to = address_map::gpu_of(counter.address);
   const std::uint32_t receiver = agreement_.sent->receiver;
   const bool is_neighbour = to == host_.gpu() ? receiver == agreement_.expected->receiver : to != address_map::all_gpus;
   if (is_neighbour) return {};
-  return fmt::format("a signal to {}: its agreement's receiver is GPU {} of the ring, which is expected",
-                     to == address_map::all_gpus ? "all GPUs" : fmt::format("its own GPU {}", to), receiver);
+  return refused(Status::aborted, "a signal to {}: its agreement's receiver is GPU {} of the ring, which is expected",
+                 to == address_map::all_gpus ? "all GPUs" : fmt::format("its own GPU {}", to), receiver);
 }
 
 }  // namespace t3vp::compute

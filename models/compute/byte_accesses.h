@@ -5,6 +5,7 @@
 
 #include "compute/kernel_accesses.h"
 #include "compute/ring_agreement.h"
+#include "protocol/refusal.h"
 
 namespace t3vp::compute {
 
@@ -27,7 +28,7 @@ class ByteAccesses {
   void tell_old(const Wave& wave, const Transaction& transaction);
 
   /// Why the signal does not go where the agreement says; empty when it does.
-  std::string validate_signal(const t3_counter& counter) const;
+  Refusal validate_signal(const t3_counter& counter) const;
 
  private:
   Transaction& real_bytes(Operation operation, std::uint64_t address, std::uint32_t bytes, bool cached);

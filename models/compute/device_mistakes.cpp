@@ -43,18 +43,20 @@ struct NamedBool {
   const bool& value;
 };
 
-std::string validate_bools(const char* what, std::initializer_list<NamedBool> bools) {
+Refusal validate_bools(const char* what, std::initializer_list<NamedBool> bools) {
   for (const NamedBool& each : bools)
     if (!is_bool(each.value))
-      return fmt::format("{} whose {} is {}: {} expected", what, each.name, byte_of(each.value), a_bool);
+      return refused(Status::bad_packet, "{} whose {} is {}: {} expected", what, each.name, byte_of(each.value),
+                     a_bool);
   return {};
 }
 
-std::string validate_ranges(const char* what, const t3_range* ranges, std::uint32_t count, const t3_range& memory) {
+Refusal validate_ranges(const char* what, const t3_range* ranges, std::uint32_t count, const t3_range& memory) {
   for (std::uint32_t i = 0; i < count; ++i)
     if (ranges[i].begin >= ranges[i].end || ranges[i].begin < memory.begin || ranges[i].end > memory.end)
-      return fmt::format("a plan whose range {} that it {} begins at {:#x} and ends before {:#x}: one of {} expected",
-                         i + 1, what, ranges[i].begin, ranges[i].end, place_of(memory));
+      return refused(Status::bad_packet,
+                     "a plan whose range {} that it {} begins at {:#x} and ends before {:#x}: one of {} expected",
+                     i + 1, what, ranges[i].begin, ranges[i].end, place_of(memory));
   return {};
 }
 
@@ -71,7 +73,7 @@ struct NamedNumber {
   std::uint32_t value, least, most;
 };
 
-std::string validate_numbers(const t3_plan& plan) {
+Refusal validate_numbers(const t3_plan& plan) {
   constexpr std::uint32_t any = ~std::uint32_t{0};
   const NamedNumber numbers[] = {{"workgroups", plan.workgroups, 1, any},
                                  {"workgroups_per_cu", plan.workgroups_per_cu, 1, T3_WORKGROUPS_PER_CU_MAX},
@@ -86,33 +88,33 @@ std::string validate_numbers(const t3_plan& plan) {
   for (const auto& [name, value, least, most] : numbers) {
     if (value >= least && value <= most) continue;
     const std::string expected = most == any ? fmt::format("{} or more", least) : fmt::format("{} to {}", least, most);
-    return fmt::format("a plan whose {} is {}: {} expected", name, value, expected);
+    return refused(Status::bad_packet, "a plan whose {} is {}: {} expected", name, value, expected);
   }
   return {};
 }
 
 }  // namespace
 
-std::string validate_plan(const t3_plan& plan, std::uint16_t gpu, std::uint64_t memory_bytes) {
-  if (std::string wrong = validate_bools("a plan", {{"together", plan.together},
-                                                    {"awaits_arrivals", plan.awaits_arrivals},
-                                                    {"stores_here", plan.stores_here},
-                                                    {"doorbells", plan.doorbells}});
-      !wrong.empty())
+Refusal validate_plan(const t3_plan& plan, std::uint16_t gpu, std::uint64_t memory_bytes) {
+  if (Refusal wrong = validate_bools("a plan", {{"together", plan.together},
+                                                {"awaits_arrivals", plan.awaits_arrivals},
+                                                {"stores_here", plan.stores_here},
+                                                {"doorbells", plan.doorbells}}))
     return wrong;
   if (plan.tiles_named > T3_TILES_NAMED)
-    return fmt::format(
+    return refused(
+        Status::bad_packet,
         "a plan with tiles_named {}: T3_TILES_UNNAMED (0), T3_TILES_FORGOTTEN (1) or T3_TILES_NAMED (2) expected",
         static_cast<std::uint32_t>(plan.tiles_named));
-  if (plan.name == nullptr) return "a plan whose name is NULL: a text expected";
-  if (std::string wrong = validate_numbers(plan); !wrong.empty()) return wrong;
+  if (plan.name == nullptr) return refused(Status::bad_packet, "a plan whose name is NULL: a text expected");
+  if (Refusal wrong = validate_numbers(plan)) return wrong;
   const std::uint64_t begin = address_map::on_gpu(gpu, 0);
   const t3_range here{begin, begin + memory_bytes}, elsewhere{0, memory_bytes};
-  std::string wrong = validate_ranges("writes", plan.written, plan.written_count, here);
-  if (wrong.empty()) wrong = validate_ranges("reads", plan.read, plan.read_count, here);
-  if (wrong.empty()) wrong = validate_ranges("sends to", plan.sent, plan.sent_count, elsewhere);
-  if (wrong.empty()) wrong = validate_ranges("fetches from", plan.fetched, plan.fetched_count, elsewhere);
-  if (wrong.empty()) wrong = validate_ranges("shares", plan.shared, plan.shared_count, elsewhere);
+  Refusal wrong = validate_ranges("writes", plan.written, plan.written_count, here);
+  if (!wrong) wrong = validate_ranges("reads", plan.read, plan.read_count, here);
+  if (!wrong) wrong = validate_ranges("sends to", plan.sent, plan.sent_count, elsewhere);
+  if (!wrong) wrong = validate_ranges("fetches from", plan.fetched, plan.fetched_count, elsewhere);
+  if (!wrong) wrong = validate_ranges("shares", plan.shared, plan.shared_count, elsewhere);
   return wrong;
 }
 
@@ -123,101 +125,103 @@ std::uint32_t resident_workgroups(const t3_plan& plan, const t3_device& device) 
                    fit(device.local_bytes, plan.local_bytes)});
 }
 
-std::string validate_residency(const t3_plan& plan, const t3_device& device, std::uint32_t compute_units) {
+Refusal validate_residency(const t3_plan& plan, const t3_device& device, std::uint32_t compute_units) {
   if (plan.workgroups_per_cu == 0)
-    return fmt::format(
+    return refused(
+        Status::bad_packet,
         "a workgroup takes {} bytes of registers and {} of local memory: at most {} and {}, what a compute unit has, "
         "expected",
         plan.register_bytes, plan.local_bytes, device.register_bytes, device.local_bytes);
   const std::uint64_t fit = std::uint64_t{compute_units} * plan.workgroups_per_cu;
   if (plan.together && plan.workgroups > fit)
-    return fmt::format("{} workgroups that wait for each other: 1 to {} that fit at once expected", plan.workgroups,
-                       fit);
+    return refused(Status::bad_packet, "{} workgroups that wait for each other: 1 to {} that fit at once expected",
+                   plan.workgroups, fit);
   const std::uint64_t waves = fit * plan.waves, tiles = waves * plan.tiles;
   if (waves > T3_RESIDENT_WAVES_MAX || tiles > T3_RESIDENT_TILES_MAX)
-    return fmt::format("{} waves that run at once with {} tiles: up to {} with {} expected", waves, tiles,
-                       static_cast<int>(T3_RESIDENT_WAVES_MAX), static_cast<int>(T3_RESIDENT_TILES_MAX));
+    return refused(Status::bad_packet, "{} waves that run at once with {} tiles: up to {} with {} expected", waves,
+                   tiles, static_cast<int>(T3_RESIDENT_WAVES_MAX), static_cast<int>(T3_RESIDENT_TILES_MAX));
   return {};
 }
 
 namespace {
 
-std::string validate_tile(const t3_tile& tile, std::uint32_t tiles) {
-  if (!is_known(tile.element)) return fmt::format("{}: {} expected", text_of(tile), known_elements);
+Refusal validate_tile(const t3_tile& tile, std::uint32_t tiles) {
+  if (!is_known(tile.element)) return refused(Status::aborted, "{}: {} expected", text_of(tile), known_elements);
   if (is_tile(tile, tiles)) return {};
-  return fmt::format("{}: one of the wave's {}, with elements, up to {}, expected", text_of(tile), tiles,
-                     static_cast<int>(T3_TILE_ELEMENTS_MAX));
+  return refused(Status::aborted, "{}: one of the wave's {}, with elements, up to {}, expected", text_of(tile), tiles,
+                 static_cast<int>(T3_TILE_ELEMENTS_MAX));
 }
 
-std::string validate_bools(const t3_call& call) {
+Refusal validate_bools(const t3_call& call) {
   const t3_access& access = call.access;
-  std::string wrong = validate_bools("an access", {{"uncached", access.uncached}});
-  if (!wrong.empty() || call.kind == T3_CALL_LOAD) return wrong;
+  Refusal wrong = validate_bools("an access", {{"uncached", access.uncached}});
+  if (wrong || call.kind == T3_CALL_LOAD) return wrong;
   return validate_bools("an access", {{"at_once", access.at_once}, {"of.named", access.of.named}});
 }
 
-std::string validate_access(const t3_call& call, std::uint32_t tiles) {
+Refusal validate_access(const t3_call& call, std::uint32_t tiles) {
   const t3_tile& tile = call.tile;
   const t3_access& access = call.access;
-  if (std::string wrong = validate_bools(call); !wrong.empty()) return wrong;
-  if (std::string wrong = validate_tile(tile, tiles); !wrong.empty()) return wrong;
+  if (Refusal wrong = validate_bools(call)) return wrong;
+  if (Refusal wrong = validate_tile(tile, tiles)) return wrong;
   const bool within = access.rows != 0 && access.columns != 0 && std::uint64_t{access.row} + access.rows <= tile.rows &&
                       std::uint64_t{access.column} + access.columns <= tile.columns;
   if (!within)
-    return fmt::format("an access of {} x {} elements from ({}, {}) on: a part of {} expected", access.rows,
-                       access.columns, access.row, access.column, text_of(tile));
+    return refused(Status::aborted, "an access of {} x {} elements from ({}, {}) on: a part of {} expected",
+                   access.rows, access.columns, access.row, access.column, text_of(tile));
   if (!is_known(access.element))
-    return fmt::format("an access of {}: {} expected", name_of(access.element), known_elements);
+    return refused(Status::aborted, "an access of {}: {} expected", name_of(access.element), known_elements);
   if (access.element != tile.element && tile.element != T3_FP32)
-    return fmt::format("an access of {} elements: those of {}, or fp32 there, expected", name_of(access.element),
-                       text_of(tile));
+    return refused(Status::aborted, "an access of {} elements: those of {}, or fp32 there, expected",
+                   name_of(access.element), text_of(tile));
   return {};
 }
 
-std::string validate_product(const t3_product& product, std::uint32_t tiles) {
-  if (std::string wrong = validate_bools(
+Refusal validate_product(const t3_product& product, std::uint32_t tiles) {
+  if (Refusal wrong = validate_bools(
           "a product",
-          {{"transpose_a", product.transpose_a}, {"transpose_b", product.transpose_b}, {"adds", product.adds}});
-      !wrong.empty())
+          {{"transpose_a", product.transpose_a}, {"transpose_b", product.transpose_b}, {"adds", product.adds}}))
     return wrong;
   for (const t3_tile& tile : {product.sum, product.a, product.b})
-    if (std::string wrong = validate_tile(tile, tiles); !wrong.empty()) return wrong;
+    if (Refusal wrong = validate_tile(tile, tiles)) return wrong;
   if (product.sum.index == product.a.index || product.sum.index == product.b.index ||
       product.a.index == product.b.index)
-    return fmt::format("a product of tiles {} and {} in {}: different ones expected", product.a.index, product.b.index,
-                       product.sum.index);
+    return refused(Status::aborted, "a product of tiles {} and {} in {}: different ones expected", product.a.index,
+                   product.b.index, product.sum.index);
   const std::uint32_t m = product.sum.rows, n = product.sum.columns;
   const std::uint32_t k = product.transpose_a ? product.a.rows : product.a.columns;
   const bool right = fits(product.sum, m, n) && (product.transpose_a ? fits(product.a, k, m) : fits(product.a, m, k)) &&
                      (product.transpose_b ? fits(product.b, n, k) : fits(product.b, k, n));
   if (!right)
-    return fmt::format("a product of {} and {} in {}: fp32 tiles that fit expected", text_of(product.a),
-                       text_of(product.b), text_of(product.sum));
+    return refused(Status::aborted, "a product of {} and {} in {}: fp32 tiles that fit expected", text_of(product.a),
+                   text_of(product.b), text_of(product.sum));
   if (product.m < m || product.n < n || product.k < k)
-    return fmt::format(
+    return refused(
+        Status::aborted,
         "a product of {} x {} times {} x {} elements as one of {} x {} times {} x {}: no smaller one expected", m, k, k,
         n, product.m, product.k, product.k, product.n);
   return {};
 }
 
-std::string validate_sum(const t3_tile& sum, const t3_tile& addend, std::uint32_t tiles) {
+Refusal validate_sum(const t3_tile& sum, const t3_tile& addend, std::uint32_t tiles) {
   for (const t3_tile& tile : {sum, addend})
-    if (std::string wrong = validate_tile(tile, tiles); !wrong.empty()) return wrong;
+    if (Refusal wrong = validate_tile(tile, tiles)) return wrong;
   if (sum.rows != addend.rows || sum.columns != addend.columns || sum.element != addend.element)
-    return fmt::format("a sum of {} and {}: tiles alike expected", text_of(sum), text_of(addend));
+    return refused(Status::aborted, "a sum of {} and {}: tiles alike expected", text_of(sum), text_of(addend));
   return {};
 }
 
-std::string validate_work(const t3_vector_work& work, std::uint32_t tiles) {
+Refusal validate_work(const t3_vector_work& work, std::uint32_t tiles) {
   if (work.operands > T3_OPERANDS_MAX || !(work.operations >= 0) || std::isinf(work.operations))
-    return fmt::format("work of {} operations on {} tiles: 0 or more on at most {} expected", work.operations,
-                       work.operands, static_cast<int>(T3_OPERANDS_MAX));
+    return refused(Status::aborted, "work of {} operations on {} tiles: 0 or more on at most {} expected",
+                   work.operations, work.operands, static_cast<int>(T3_OPERANDS_MAX));
   for (std::uint32_t i = 0; i < work.operands; ++i) {
-    if (std::string wrong = validate_tile(work.tiles[i], tiles); !wrong.empty()) return wrong;
+    if (Refusal wrong = validate_tile(work.tiles[i], tiles)) return wrong;
     for (std::uint32_t other = 0; other < i; ++other)
       if (work.tiles[i].index == work.tiles[other].index)
-        return fmt::format("work on tile {} twice: different ones expected", work.tiles[i].index);
-    if (work.tiles[i].element != T3_FP32) return fmt::format("work on {}: fp32 expected", text_of(work.tiles[i]));
+        return refused(Status::aborted, "work on tile {} twice: different ones expected", work.tiles[i].index);
+    if (work.tiles[i].element != T3_FP32)
+      return refused(Status::aborted, "work on {}: fp32 expected", text_of(work.tiles[i]));
   }
   return {};
 }
@@ -232,101 +236,106 @@ std::optional<t3_range> range_of(const t3_access& access) {
   return t3_range{access.address, end};
 }
 
-std::string validate_load(const t3_range& range, const t3_plan& plan, std::uint16_t gpu) {
+Refusal validate_load(const t3_range& range, const t3_plan& plan, std::uint16_t gpu) {
   if (const std::uint64_t from = address_map::gpu_of(range.begin); from != gpu) {
     const std::uint64_t base = address_map::on_gpu(from, 0);
     if (is_in({range.begin - base, range.end - base}, plan.fetched, plan.fetched_count)) return {};
-    return fmt::format("a load from {} of {}: its plan fetches from {} of other GPUs, memory of this expected",
-                       place_of(range), gpu_name(from), places_of(plan.fetched, plan.fetched_count));
+    return refused(Status::aborted,
+                   "a load from {} of {}: its plan fetches from {} of other GPUs, memory of this expected",
+                   place_of(range), gpu_name(from), places_of(plan.fetched, plan.fetched_count));
   }
   if (is_in(range, plan.read, plan.read_count) || is_in(range, plan.written, plan.written_count)) return {};
-  return fmt::format("a load from {}: its plan reads {} and writes {}, memory of these expected", place_of(range),
-                     places_of(plan.read, plan.read_count), places_of(plan.written, plan.written_count));
+  return refused(Status::aborted, "a load from {}: its plan reads {} and writes {}, memory of these expected",
+                 place_of(range), places_of(plan.read, plan.read_count), places_of(plan.written, plan.written_count));
 }
 
 /// Maps take a kernel by its word.
-std::string validate_name(const t3_call& call, const t3_range& range, const t3_plan& plan) {
+Refusal validate_name(const t3_call& call, const t3_range& range, const t3_plan& plan) {
   if (plan.tiles_named != T3_TILES_NAMED) return {};
   if (!call.access.of.named)
-    return fmt::format("a store to {} that names no tile: its plan says T3_TILES_NAMED, a name expected",
-                       place_of(range));
+    return refused(Status::aborted, "a store to {} that names no tile: its plan says T3_TILES_NAMED, a name expected",
+                   place_of(range));
   if (call.kind == T3_CALL_STORE && !call.access.uncached)
-    return fmt::format(
+    return refused(
+        Status::aborted,
         "a store to {} through the cache, which forgets its tile: its plan says T3_TILES_NAMED, an uncached one "
         "expected",
         place_of(range));
   return {};
 }
 
-std::string validate_store(const t3_call& call, const t3_range& range, const t3_plan& plan, std::uint16_t gpu) {
+Refusal validate_store(const t3_call& call, const t3_range& range, const t3_plan& plan, std::uint16_t gpu) {
   const std::uint64_t to = address_map::gpu_of(range.begin);
   if (to == gpu) {
     if (!plan.stores_here)
-      return fmt::format(
-          "a store to {} of its own GPU: its plan says that it stores nothing there, another one expected",
-          place_of(range));
+      return refused(Status::aborted,
+                     "a store to {} of its own GPU: its plan says that it stores nothing there, another one expected",
+                     place_of(range));
     if (is_in(range, plan.written, plan.written_count)) return validate_name(call, range, plan);
-    return fmt::format("a store to {}: its plan writes {}, memory of this expected", place_of(range),
-                       places_of(plan.written, plan.written_count));
+    return refused(Status::aborted, "a store to {}: its plan writes {}, memory of this expected", place_of(range),
+                   places_of(plan.written, plan.written_count));
   }
   const std::uint64_t base = address_map::on_gpu(to, 0);
   const t3_range local{range.begin - base, range.end - base};
   if (to == address_map::all_gpus) {
     const std::uint64_t here = address_map::on_gpu(gpu, 0);
     if (!is_in({here + local.begin, here + local.end}, plan.written, plan.written_count))
-      return fmt::format("a store to {} of all GPUs: its plan writes {}, memory of this on its own GPU expected",
-                         place_of(range), places_of(plan.written, plan.written_count));
+      return refused(Status::aborted,
+                     "a store to {} of all GPUs: its plan writes {}, memory of this on its own GPU expected",
+                     place_of(range), places_of(plan.written, plan.written_count));
   }
   if (is_in(local, plan.sent, plan.sent_count))
-    return to == address_map::all_gpus ? validate_name(call, range, plan) : std::string();
-  return fmt::format("a store to {} of {}: its plan sends to {} of other GPUs, memory of this expected",
-                     place_of(range), gpu_name(to), places_of(plan.sent, plan.sent_count));
+    return to == address_map::all_gpus ? validate_name(call, range, plan) : Refusal{};
+  return refused(Status::aborted, "a store to {} of {}: its plan sends to {} of other GPUs, memory of this expected",
+                 place_of(range), gpu_name(to), places_of(plan.sent, plan.sent_count));
 }
 
 /// Elements and rows as memory takes them.
-std::string validate_layout(const t3_call& call) {
+Refusal validate_layout(const t3_call& call) {
   const t3_access& access = call.access;
   const std::uint64_t bytes = t3_element_bytes(access.element), row = access.columns * bytes;
   const auto rows = [&access] {
     return fmt::format("an access of {} rows {} bytes apart at {:#x}", access.rows, access.stride, access.address);
   };
   if (access.address % bytes != 0 || (access.rows > 1 && access.stride % bytes != 0))
-    return fmt::format("{} of {} elements: multiples of {} expected", rows(), name_of(access.element), bytes);
+    return refused(Status::aborted, "{} of {} elements: multiples of {} expected", rows(), name_of(access.element),
+                   bytes);
   // All of them may be loaded from one place.
   if (call.kind != T3_CALL_LOAD && access.rows > 1 && access.stride < row)
-    return fmt::format("{} that stores {} bytes each: rows that do not overlap expected", rows(), row);
+    return refused(Status::aborted, "{} that stores {} bytes each: rows that do not overlap expected", rows(), row);
   return {};
 }
 
-std::string validate_place(const t3_call& call, const t3_plan& plan, std::uint16_t gpu) {
+Refusal validate_place(const t3_call& call, const t3_plan& plan, std::uint16_t gpu) {
   const std::optional<t3_range> range = range_of(call.access);
   if (!range)
-    return fmt::format("an access of {} rows {} bytes apart at {:#x}: addresses expected that there are",
-                       call.access.rows, call.access.stride, call.access.address);
-  if (std::string wrong = validate_layout(call); !wrong.empty()) return wrong;
+    return refused(Status::aborted, "an access of {} rows {} bytes apart at {:#x}: addresses expected that there are",
+                   call.access.rows, call.access.stride, call.access.address);
+  if (Refusal wrong = validate_layout(call)) return wrong;
   return call.kind == T3_CALL_LOAD ? validate_load(*range, plan, gpu) : validate_store(call, *range, plan, gpu);
 }
 
 /// What a signal says of the stores before it is known at the GPU that it goes to.
-std::string validate_stored(const t3_counter& counter, const t3_plan& plan, std::uint16_t gpu) {
+Refusal validate_stored(const t3_counter& counter, const t3_plan& plan, std::uint16_t gpu) {
   const t3_range& stored = counter.stored;
   if (stored.begin > stored.end)
-    return fmt::format("a signal that says that stores went to {:#x} up to {:#x}: a range expected", stored.begin,
-                       stored.end);
+    return refused(Status::aborted, "a signal that says that stores went to {:#x} up to {:#x}: a range expected",
+                   stored.begin, stored.end);
   if (stored.begin == stored.end) return {};
   const std::uint64_t to = address_map::gpu_of(counter.address), base = address_map::on_gpu(to, 0);
   const bool is_here = to == gpu;
   const bool is_planned = is_here ? is_in(stored, plan.written, plan.written_count)
                                   : is_in({stored.begin - base, stored.end - base}, plan.sent, plan.sent_count);
   if (is_planned) return {};
-  return fmt::format("a signal to {} that says that stores went to {}: its plan {}, memory of this expected there",
-                     gpu_name(to), place_of(stored),
-                     is_here ? "writes " + places_of(plan.written, plan.written_count)
-                             : "sends to " + places_of(plan.sent, plan.sent_count) + " of other GPUs");
+  return refused(Status::aborted,
+                 "a signal to {} that says that stores went to {}: its plan {}, memory of this expected there",
+                 gpu_name(to), place_of(stored),
+                 is_here ? "writes " + places_of(plan.written, plan.written_count)
+                         : "sends to " + places_of(plan.sent, plan.sent_count) + " of other GPUs");
 }
 
 /// Counters are registers: of any GPU to add to, of the own one to wait for.
-std::string validate_counter(const t3_call& call, const t3_plan& plan, std::uint16_t gpu) {
+Refusal validate_counter(const t3_call& call, const t3_plan& plan, std::uint16_t gpu) {
   using Counters = registers::Signals;
   const bool adds = call.kind == T3_CALL_SIGNAL;
   const t3_counter& counter = call.counter;
@@ -335,20 +344,25 @@ std::string validate_counter(const t3_call& call, const t3_plan& plan, std::uint
   const std::uint64_t offset = address_map::local_of(counter.address) - base;
   const bool is_here = adds || address_map::gpu_of(counter.address) == gpu;
   if (!is_here || offset % 8 != 0 || offset / 8 >= Counters::value_count)
-    return fmt::format("a {} {:#x}: one of the {} counters at {:#x} of {} expected", adds ? "signal to" : "wait for",
-                       counter.address, static_cast<int>(Counters::value_count), base, adds ? "a GPU" : "this GPU");
-  return adds ? validate_stored(counter, plan, gpu) : std::string();
+    return refused(Status::aborted, "a {} {:#x}: one of the {} counters at {:#x} of {} expected",
+                   adds ? "signal to" : "wait for", counter.address, static_cast<int>(Counters::value_count), base,
+                   adds ? "a GPU" : "this GPU");
+  return adds ? validate_stored(counter, plan, gpu) : Refusal{};
+}
+
+Refusal validate_text(const char* text, const char* found) {
+  return text != nullptr ? Refusal{} : refused(Status::aborted, "{}: a text expected", found);
 }
 
 }  // namespace
 
-std::string validate_call(const t3_call& call, const t3_plan& plan, std::uint16_t gpu) {
+Refusal validate_call(const t3_call& call, const t3_plan& plan, std::uint16_t gpu) {
   switch (call.kind) {
     case T3_CALL_LOAD:
     case T3_CALL_STORE:
     case T3_CALL_UPDATE: {
-      std::string wrong = validate_access(call, plan.tiles);
-      return wrong.empty() ? validate_place(call, plan, gpu) : wrong;
+      Refusal wrong = validate_access(call, plan.tiles);
+      return wrong ? wrong : validate_place(call, plan, gpu);
     }
     case T3_CALL_MULTIPLY:
       return validate_product(call.product, plan.tiles);
@@ -367,16 +381,16 @@ std::string validate_call(const t3_call& call, const t3_plan& plan, std::uint16_
     case T3_CALL_WAIT_VALUE:
       return validate_shared(call, plan, gpu);
     case T3_CALL_FAIL:
-      return call.failure != nullptr ? std::string() : "a failure that says nothing: a text expected";
+      return validate_text(call.failure, "a failure that says nothing");
     case T3_CALL_TRACE_MARK:
-      return call.mark.text != nullptr ? std::string() : "an instant of the timeline without a name: a text expected";
+      return validate_text(call.mark.text, "an instant of the timeline without a name");
     case T3_CALL_TRACE_SPAN:
-      return call.span.text != nullptr ? std::string() : "a name for the timeline that is none: a text expected";
+      return validate_text(call.span.text, "a name for the timeline that is none");
     case T3_CALL_FENCE:
     case T3_CALL_WORKGROUP_BARRIER:
       return {};
   }
-  return fmt::format("call {}: there is no such call of a device", call.kind);
+  return refused(Status::aborted, "call {}: there is no such call of a device", call.kind);
 }
 
 }  // namespace t3vp::compute

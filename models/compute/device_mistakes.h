@@ -1,8 +1,9 @@
-// What a kernel's program must not ask of its compute unit. Each is empty when nothing is wrong, else a text.
+// What a kernel's program must not ask of its compute unit.
 #pragma once
 
 #include <string>
 
+#include "protocol/refusal.h"
 #include "t3/device.h"
 
 namespace t3vp::compute {
@@ -10,13 +11,13 @@ namespace t3vp::compute {
 std::string text_of(const t3_tile& tile);
 
 /// `memory_bytes`: of each GPU.
-std::string validate_plan(const t3_plan& plan, std::uint16_t gpu, std::uint64_t memory_bytes);
+Refusal validate_plan(const t3_plan& plan, std::uint16_t gpu, std::uint64_t memory_bytes);
 
 /// How many workgroups of the kernel a compute unit has room for, with no other kernel's beside them.
 std::uint32_t resident_workgroups(const t3_plan& plan, const t3_device& device);
 /// The plan has so many of them for workgroups_per_cu.
-std::string validate_residency(const t3_plan& plan, const t3_device& device, std::uint32_t compute_units);
+Refusal validate_residency(const t3_plan& plan, const t3_device& device, std::uint32_t compute_units);
 /// Numbers and shapes of the call's tiles, and where it goes.
-std::string validate_call(const t3_call& call, const t3_plan& plan, std::uint16_t gpu);
+Refusal validate_call(const t3_call& call, const t3_plan& plan, std::uint16_t gpu);
 
 }  // namespace t3vp::compute

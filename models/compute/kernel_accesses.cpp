@@ -138,12 +138,12 @@ std::string text_of(std::uint32_t kind, const AccessedBytes& access) {
 
 }  // namespace
 
-std::string KernelAccesses::validate_count(const Wave& wave, const t3_call& call) const {
+Refusal KernelAccesses::validate_count(const Wave& wave, const t3_call& call) const {
   const bool is_posted = call.kind <= T3_CALL_UPDATE || call.kind == T3_CALL_WRITE;
   if (!is_posted || wave.in_flight.count() < T3_ACCESSES_MAX) return {};
-  return fmt::format(
-      "{} loads and stores are under way: less than {} expected, t3_wait_tile or t3_fence waits for them",
-      wave.in_flight.count(), static_cast<int>(T3_ACCESSES_MAX));
+  return refused(Status::aborted,
+                 "{} loads and stores are under way: less than {} expected, t3_wait_tile or t3_fence waits for them",
+                 wave.in_flight.count(), static_cast<int>(T3_ACCESSES_MAX));
 }
 
 /// Whether the call may reach memory before what the wave has stored. Stores take turns at the port, so that a load of
@@ -157,20 +157,20 @@ bool KernelAccesses::may_pass(const t3_call& call, const AccessedBytes& bytes, c
   return two_ways && share_bytes(bytes, stored);
 }
 
-std::string KernelAccesses::validate_order(const Wave& wave, const t3_call& call) const {
+Refusal KernelAccesses::validate_order(const Wave& wave, const t3_call& call) const {
   if (wave.in_flight.stored.empty() || !accesses_memory(call.kind)) return {};
   const AccessedBytes bytes = bytes_of(call);
   for (const std::uint32_t number : wave.in_flight.stored)
     if (const Access& stored = accesses_[number]; may_pass(call, bytes, stored.bytes)) {
       const std::string own = text_of(stored.kind, stored.bytes);
-      return fmt::format("{}: its own {} is under way, t3_fence before it expected", text_of(call.kind, bytes),
-                         own.substr(own.find(' ') + 1));
+      return refused(Status::aborted, "{}: its own {} is under way, t3_fence before it expected",
+                     text_of(call.kind, bytes), own.substr(own.find(' ') + 1));
     }
   return {};
 }
 
 /// Of two loads into the same elements that are under way, memory's timing would say which one they hold.
-std::string KernelAccesses::validate_load(const Wave& wave, const t3_call& call) const {
+Refusal KernelAccesses::validate_load(const Wave& wave, const t3_call& call) const {
   const auto meet = [](std::uint64_t a, std::uint64_t length_a, std::uint64_t b, std::uint64_t length_b) {
     return a < b + length_b && b < a + length_a;
   };
@@ -180,10 +180,10 @@ std::string KernelAccesses::validate_load(const Wave& wave, const t3_call& call)
     const t3_access& other = access.part;
     if (meet(part.row, part.rows, other.row, other.rows) &&
         meet(part.column, part.columns, other.column, other.columns))
-      return fmt::format(
-          "a load of {} x {} elements into {} from ({}, {}) on: another load into some of them is under "
-          "way, t3_wait_tile before it expected",
-          part.rows, part.columns, compute::text_of(call.tile), part.row, part.column);
+      return refused(Status::aborted,
+                     "a load of {} x {} elements into {} from ({}, {}) on: another load into some of them is under "
+                     "way, t3_wait_tile before it expected",
+                     part.rows, part.columns, compute::text_of(call.tile), part.row, part.column);
   }
   return {};
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compute/kernel_wave.h"
+#include "protocol/refusal.h"
 
 namespace t3vp::compute {
 
@@ -45,9 +46,9 @@ class KernelAccesses {
   bool is_own(std::uint64_t address) const;
 
   /// Why the call may not be made while these accesses are in flight; empty when it may.
-  std::string validate_count(const Wave& wave, const t3_call& call) const;
-  std::string validate_order(const Wave& wave, const t3_call& call) const;
-  std::string validate_load(const Wave& wave, const t3_call& call) const;
+  Refusal validate_count(const Wave& wave, const t3_call& call) const;
+  Refusal validate_order(const Wave& wave, const t3_call& call) const;
+  Refusal validate_load(const Wave& wave, const t3_call& call) const;
 
  private:
   static std::uint32_t number_of(const Transaction& transaction) {

@@ -49,18 +49,16 @@ void KernelLaunch::begin(std::uint64_t packet_address) {
   packet_address_ = packet_address;
 }
 
-LaunchRefusal KernelLaunch::take_packet(const unsigned char* entry) {
+Refusal KernelLaunch::take_packet(const unsigned char* entry) {
   packet_ = t3_kernel_packet_from(entry);
-  if (std::string wrong = checks_.header(packet_, packet_address_); !wrong.empty())
-    return {Status::bad_packet, std::move(wrong)};
+  if (Refusal wrong = checks_.header(packet_, packet_address_)) return wrong;
   completion_signal_ = packet_.completion_signal;
   launch_time_ = now() + host_.parameters().launch_latency;
   return {};
 }
 
 /// The kernel's `read` writes to fenced memory first.
-LaunchRefusal KernelLaunch::read_arguments(const t3_kernel& kernel, const unsigned char* bytes,
-                                           KernelArguments& arguments) {
+Refusal KernelLaunch::read_arguments(const t3_kernel& kernel, const unsigned char* bytes, KernelArguments& arguments) {
   void* const read = means_.lent[0].lend(kernel.arguments.size);
   std::memset(read, 0, kernel.arguments.size);  // with its padding
   {
@@ -85,13 +83,13 @@ void KernelLaunch::choose_units() {
                       packet_.max_compute_units == 0 ? host_.parameters().compute_units : packet_.max_compute_units);
 }
 
-LaunchRefusal KernelLaunch::make(const unsigned char* bytes, std::unique_ptr<KernelRun>& made) {
+Refusal KernelLaunch::make(const unsigned char* bytes, std::unique_ptr<KernelRun>& made) {
   const ComputeParameters& parameters = host_.parameters();
-  const auto bad_packet = [](std::string text) { return LaunchRefusal{Status::bad_packet, std::move(text)}; };
+  const auto bad_packet = [](std::string text) { return Refusal{Status::bad_packet, std::move(text)}; };
   left_floats_ = nullptr;
   const t3_kernel& kernel = *means_.kernels.find(packet_.kernel);
   KernelArguments arguments((kernel.arguments.size + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
-  if (LaunchRefusal found = read_arguments(kernel, bytes, arguments); found.status != Status::ok) return found;
+  if (Refusal found = read_arguments(kernel, bytes, arguments)) return found;
   t3_device device = device_of(parameters);  // not const: what is may be taken for unchanged
   choose_units();
   t3_launch launch{arguments.data(), packet_.workgroups, slots_.allowed_units()};
@@ -99,7 +97,7 @@ LaunchRefusal KernelLaunch::make(const unsigned char* bytes, std::unique_ptr<Ker
     return bad_packet(fmt::format("cu_mask of queue {}: one of the {} compute units at least expected", queue_,
                                   parameters.compute_units));
   const Handed handed(device, launch, kernel.arguments.size);
-  if (LaunchRefusal found = checks_.launch(kernel, device, launch); found.status != Status::ok) return found;
+  if (Refusal found = checks_.launch(kernel, device, launch)) return found;
   t3_plan plan{};
   std::string name;  // the text is the kernel's
   {
@@ -112,16 +110,16 @@ LaunchRefusal KernelLaunch::make(const unsigned char* bytes, std::unique_ptr<Ker
         fmt::format("kernel {}: its check or plan has changed its arguments, the struct t3_device or the "
                     "struct t3_launch: the same expected",
                     kernel.name));
-  if (const std::string wrong = validate_plan(plan, host_.gpu(), parameters.memory_bytes); !wrong.empty())
-    return bad_packet(fmt::format("kernel {}: {}", kernel.name, wrong));
+  if (const Refusal wrong = validate_plan(plan, host_.gpu(), parameters.memory_bytes))
+    return bad_packet(fmt::format("kernel {}: {}", kernel.name, wrong.text));
   if (packet_.workgroups != 0 && packet_.workgroups != plan.workgroups)
     return bad_packet(fmt::format("workgroups {}: the {} of kernel {}'s work, or 0 for all, expected",
                                   packet_.workgroups, plan.workgroups, kernel.name));
   plan.workgroups_per_cu = resident_workgroups(plan, device);
-  if (const std::string wrong = validate_residency(plan, device, launch.compute_units); !wrong.empty())
-    return bad_packet(fmt::format("kernel {}: {}", kernel.name, wrong));
+  if (const Refusal wrong = validate_residency(plan, device, launch.compute_units))
+    return bad_packet(fmt::format("kernel {}: {}", kernel.name, wrong.text));
   ranges_ = {ranges_of(plan.written, plan.written_count), ranges_of(plan.read, plan.read_count)};
-  if (LaunchRefusal found = checks_.ranges(ranges_, plan); found.status != Status::ok) return found;
+  if (Refusal found = checks_.ranges(ranges_, plan)) return found;
   RingAgreement agreement = agreement_of(host_, kernel, arguments.data(), plan.workgroups, means_.lent);
   if (handed.is_changed()) agreement.mistake = "its agreement has changed its arguments: the same expected";
   if (!agreement.mistake.empty()) return bad_packet(fmt::format("kernel {}: {}", kernel.name, agreement.mistake));

@@ -26,14 +26,14 @@ class KernelLaunch {
   /// The packet lies at this address, whatever becomes of it.
   void begin(std::uint64_t packet_address);
   /// The packet has come: why it is not believed; status ok when it is.
-  LaunchRefusal take_packet(const unsigned char* entry);
+  Refusal take_packet(const unsigned char* entry);
   /// Its arguments: within the entry, or else to be read from arguments().
   bool come_with_packet() const { return LaunchChecks::come_with_packet(packet_, packet_address_); }
   const unsigned char* arguments_in(const unsigned char* entry) const {
     return entry + (packet_.arguments - packet_address_);
   }
   /// The arguments have come: makes the kernel, or says why not.
-  LaunchRefusal make(const unsigned char* arguments, std::unique_ptr<KernelRun>& made);
+  Refusal make(const unsigned char* arguments, std::unique_ptr<KernelRun>& made);
   /// A part of the kernel has left another floating-point environment than it found.
   void note_left_floats(const char* part) { left_floats_ = part; }
   /// No kernel runs any more.
@@ -49,7 +49,7 @@ class KernelLaunch {
   const KernelRanges& ranges() const { return ranges_; }
 
  private:
-  LaunchRefusal read_arguments(const t3_kernel& kernel, const unsigned char* bytes, KernelArguments& arguments);
+  Refusal read_arguments(const t3_kernel& kernel, const unsigned char* bytes, KernelArguments& arguments);
   void choose_units();
 
   KernelHost& host_;

@@ -62,13 +62,13 @@ void KernelQueue::fetched(Transaction& transaction) {
   take_packet(transaction.get_data_ptr());
 }
 
-void KernelQueue::refuse(const LaunchRefusal& found) {
+void KernelQueue::refuse(const Refusal& found) {
   registers().report(found.status, launch_.packet_address(), found.text);
   complete(found.status, true);
 }
 
 void KernelQueue::take_packet(const unsigned char* entry) {
-  if (const LaunchRefusal found = launch_.take_packet(entry); found.status != Status::ok) return refuse(found);
+  if (const Refusal found = launch_.take_packet(entry)) return refuse(found);
   if (launch_.come_with_packet()) return take_arguments(launch_.arguments_in(entry));
   fetching_arguments_ = true;
   read(launch_.arguments(), launch_.argument_bytes());
@@ -76,7 +76,7 @@ void KernelQueue::take_packet(const unsigned char* entry) {
 
 void KernelQueue::take_arguments(const unsigned char* bytes) {
   if (ring_.is_aborted()) return complete(Status::aborted);
-  if (const LaunchRefusal found = launch_.make(bytes, kernel_); found.status != Status::ok) return refuse(found);
+  if (const Refusal found = launch_.make(bytes, kernel_)) return refuse(found);
   slots_.begin(kernel_->plan());
   running_ = true;
   registers().status[number_].running.set(1);

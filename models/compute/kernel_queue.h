@@ -109,7 +109,7 @@ class KernelQueue final : public KernelHost {
   void fetched(Transaction& transaction);
   void take_packet(const unsigned char* entry);
   void take_arguments(const unsigned char* bytes);
-  void refuse(const LaunchRefusal& found);
+  void refuse(const Refusal& found);
   void arrived(const Event& event);
   void delivered(const Event& event);
   void answered(Transaction& transaction);

@@ -86,9 +86,9 @@ void KernelRun::run_ready() {
 void KernelRun::step(Wave& wave) {
   for (;;) {
     const t3_call* const asked = WavePrograms::resume(host_, wave);
-    if (const std::string wrong = validate_step(wave); !wrong.empty()) return fail(wave, wrong);
+    if (const Refusal wrong = validate_step(wave)) return fail(wave, wrong.text);
     if (asked == nullptr) return ended(wave);
-    if (const std::string wrong = mistake(wave, *asked); !wrong.empty()) return fail(wave, wrong);
+    if (const Refusal wrong = validate(wave, *asked)) return fail(wave, wrong.text);
     wave.waiting = asked;
     if (!serve(wave)) return;
     wave.waiting = nullptr;
@@ -96,18 +96,20 @@ void KernelRun::step(Wave& wave) {
 }
 
 /// What a program has done while it computed.
-std::string KernelRun::validate_step(const Wave& wave) const {
+Refusal KernelRun::validate_step(const Wave& wave) const {
   if (WavePrograms::has_jumped())
-    return "its program has jumped to where another one has been called: its own return expected";
+    return refused(Status::aborted,
+                   "its program has jumped to where another one has been called: its own return expected");
   if (!wave.fiber.intact())
-    return fmt::format("its program has used more than its stack of {} bytes", static_cast<int>(T3_WAVE_STACK_BYTES));
+    return refused(Status::aborted, "its program has used more than its stack of {} bytes",
+                   static_cast<int>(T3_WAVE_STACK_BYTES));
   if (const char* where = local_.written_beside(wave.slot))
-    return fmt::format("it has written {} the {} bytes of its local memory", where, plan_.local_bytes);
-  if (WavePrograms::has_strayed()) return stray_call;
-  if (WavePrograms::has_left_floats()) return std::string(program_left_floats) + other_floats;
+    return refused(Status::aborted, "it has written {} the {} bytes of its local memory", where, plan_.local_bytes);
+  if (WavePrograms::has_strayed()) return refused(Status::aborted, stray_call);
+  if (WavePrograms::has_left_floats()) return {Status::aborted, std::string(program_left_floats) + other_floats};
   if (!wave.is_whole() || std::memcmp(static_cast<const t3_wave*>(&wave), &wave.given, sizeof(t3_wave)) != 0)
-    return "it has changed its struct t3_wave, which is the compute unit's";
-  return given_.is_changed() ? changed_given : std::string();
+    return refused(Status::aborted, "it has changed its struct t3_wave, which is the compute unit's");
+  return given_.is_changed() ? refused(Status::aborted, changed_given) : Refusal{};
 }
 
 void KernelRun::ended(Wave& wave) {
@@ -221,7 +223,7 @@ bool KernelRun::begin(Wave& wave) {
 
 /// False: it is not done yet.
 bool KernelRun::occupy(Wave& wave) {
-  if (const std::string wrong = work_.occupy(wave, *wave.waiting); !wrong.empty()) fail(wave, wrong);
+  if (const Refusal wrong = work_.occupy(wave, *wave.waiting)) fail(wave, wrong.text);
   return false;
 }
 
@@ -238,7 +240,7 @@ bool KernelRun::begin_work(Wave& wave) {
 
 void KernelRun::finish(Wave& wave) {
   if (!host_.functional()) return;
-  if (const std::string wrong = work_.finish(wave, *wave.waiting); !wrong.empty()) fail(wave, wrong);
+  if (const Refusal wrong = work_.finish(wave, *wave.waiting)) fail(wave, wrong.text);
 }
 
 void KernelRun::elapsed(Slot slot, std::uint32_t number) {
@@ -282,14 +284,14 @@ void KernelRun::fail(const Wave& wave, const std::string& what) {
       fmt::format("kernel {}: workgroup {}, wave {}: {}", kernel_.name, wave.given.workgroup, wave.given.wave, what));
 }
 
-/// What a program must not ask for; empty when there is nothing wrong.
-std::string KernelRun::mistake(const Wave& wave, const t3_call& call) const {
-  std::string wrong = validate_call(call, plan_, host_.gpu());
-  if (wrong.empty()) wrong = tiles_.mistake(wave.place, call);
-  if (wrong.empty()) wrong = accesses_.validate_count(wave, call);
-  if (wrong.empty()) wrong = accesses_.validate_order(wave, call);
-  if (wrong.empty() && call.kind == T3_CALL_SIGNAL) wrong = bytes_.validate_signal(call.counter);
-  const bool overlaps = wrong.empty() && call.kind == T3_CALL_LOAD && !is_here(wave, call.tile);
+/// Refuses what a program must not ask for.
+Refusal KernelRun::validate(const Wave& wave, const t3_call& call) const {
+  Refusal wrong = validate_call(call, plan_, host_.gpu());
+  if (!wrong) wrong = tiles_.validate(wave.place, call);
+  if (!wrong) wrong = accesses_.validate_count(wave, call);
+  if (!wrong) wrong = accesses_.validate_order(wave, call);
+  if (!wrong && call.kind == T3_CALL_SIGNAL) wrong = bytes_.validate_signal(call.counter);
+  const bool overlaps = !wrong && call.kind == T3_CALL_LOAD && !is_here(wave, call.tile);
   return overlaps ? accesses_.validate_load(wave, call) : wrong;
 }
 

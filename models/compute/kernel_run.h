@@ -13,6 +13,7 @@
 #include "compute/wave_polls.h"
 #include "compute/wave_timeline.h"
 #include "compute/wave_work.h"
+#include "protocol/refusal.h"
 
 namespace t3vp::compute {
 
@@ -62,8 +63,8 @@ class KernelRun {
   void finish(Wave& wave);
   bool meet(Wave& wave);
   std::string told_failure(const Wave& wave);
-  std::string validate_step(const Wave& wave) const;
-  std::string mistake(const Wave& wave, const t3_call& call) const;
+  Refusal validate_step(const Wave& wave) const;
+  Refusal validate(const Wave& wave, const t3_call& call) const;
   void fail(const Wave& wave, const std::string& what);
 
   KernelHost& host_;

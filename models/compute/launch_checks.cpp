@@ -27,41 +27,42 @@ bool is_refusal(std::uint32_t code) {
 }
 }  // namespace
 
-std::string LaunchChecks::header(const t3_kernel_packet& packet, std::uint64_t address) const {
+Refusal LaunchChecks::header(const t3_kernel_packet& packet, std::uint64_t address) const {
   const t3_kernel* const kernel = context_.kernels.find(packet.kernel);
   if (kernel == nullptr)
-    return fmt::format("kernel {:#010x}: one of {} expected", packet.kernel, context_.kernels.text());
+    return refused(Status::bad_packet, "kernel {:#010x}: one of {} expected", packet.kernel, context_.kernels.text());
   if ((packet.flags & ~known_flags) != 0)
-    return fmt::format("flags {:#x}: {:#x} mean nothing, 0 expected", packet.flags, packet.flags & ~known_flags);
+    return refused(Status::bad_packet, "flags {:#x}: {:#x} mean nothing, 0 expected", packet.flags,
+                   packet.flags & ~known_flags);
   const bool is_counter =
       packet.completion_signal < registers::Signals::value_count && packet.completion_signal != T3_SIGNAL_BARRIER;
   if (!is_counter && packet.completion_signal != T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE)
-    return fmt::format(
-        "completion_signal {}: a counter below {} that is not the barrier's, {}, or {:#x} for none, "
-        "expected",
-        packet.completion_signal, registers::Signals::value_count, T3_SIGNAL_BARRIER,
-        T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE);
+    return refused(Status::bad_packet,
+                   "completion_signal {}: a counter below {} that is not the barrier's, {}, or {:#x} for none, "
+                   "expected",
+                   packet.completion_signal, registers::Signals::value_count, T3_SIGNAL_BARRIER,
+                   T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE);
   if (packet.argument_bytes != kernel->arguments.bytes)
-    return fmt::format("argument_bytes {}: the {} of kernel {} expected", packet.argument_bytes,
-                       kernel->arguments.bytes, kernel->name);
+    return refused(Status::bad_packet, "argument_bytes {}: the {} of kernel {} expected", packet.argument_bytes,
+                   kernel->arguments.bytes, kernel->name);
   return place_of_arguments(packet, address);
 }
 
-std::string LaunchChecks::place_of_arguments(const t3_kernel_packet& packet, std::uint64_t packet_address) const {
+Refusal LaunchChecks::place_of_arguments(const t3_kernel_packet& packet, std::uint64_t packet_address) const {
   const std::uint64_t address = packet.arguments, bytes = packet.argument_bytes;
   const std::uint64_t begin = address_map::on_gpu(host_.gpu(), 0), end = begin + host_.parameters().memory_bytes;
   const OutputRange ring = ring_.range();
   if (address % argument_alignment != 0)
-    return fmt::format("arguments {:#x}: a multiple of {} expected", address, argument_alignment);
+    return refused(Status::bad_packet, "arguments {:#x}: a multiple of {} expected", address, argument_alignment);
   if (address < begin || address >= end || bytes > end - address)
-    return fmt::format("arguments {:#x} of {} bytes: in the memory of GPU {}, {:#x} to {:#x}, expected", address, bytes,
-                       host_.gpu(), begin, end - 1);
+    return refused(Status::bad_packet, "arguments {:#x} of {} bytes: in the memory of GPU {}, {:#x} to {:#x}, expected",
+                   address, bytes, host_.gpu(), begin, end - 1);
   if (ring.overlaps(address, bytes) && !come_with_packet(packet, packet_address))
-    return fmt::format(
-        "arguments {:#x} of {} bytes: behind the packet in its entry, {:#x} to {:#x}, or outside of the "
-        "ring at {:#x} to {:#x}, expected",
-        address, bytes, packet_address + T3_KERNEL_PACKET_BYTES, packet_address + PacketRing::entry_bytes - 1,
-        ring.begin, ring.end - 1);
+    return refused(Status::bad_packet,
+                   "arguments {:#x} of {} bytes: behind the packet in its entry, {:#x} to {:#x}, or outside of the "
+                   "ring at {:#x} to {:#x}, expected",
+                   address, bytes, packet_address + T3_KERNEL_PACKET_BYTES,
+                   packet_address + PacketRing::entry_bytes - 1, ring.begin, ring.end - 1);
   return {};
 }
 
@@ -70,7 +71,7 @@ bool LaunchChecks::come_with_packet(const t3_kernel_packet& packet, std::uint64_
   return packet.arguments >= begin && packet.arguments + packet.argument_bytes <= end;
 }
 
-LaunchRefusal LaunchChecks::launch(const t3_kernel& kernel, const t3_device& device, const t3_launch& launch) const {
+Refusal LaunchChecks::launch(const t3_kernel& kernel, const t3_device& device, const t3_launch& launch) const {
   t3_check& check = *new (context_.lent[0].lend(sizeof(t3_check))) t3_check{};
   check.device = &device;
   check.gpu = host_.gpu();
@@ -104,16 +105,16 @@ LaunchRefusal LaunchChecks::launch(const t3_kernel& kernel, const t3_device& dev
                       kernel.name, check.code)};
 }
 
-LaunchRefusal LaunchChecks::ranges(const KernelRanges& ranges, const t3_plan& plan) const {
-  LaunchRefusal found = use(ranges);
-  if (found.status == Status::ok) found = order(ranges);
-  if (found.status == Status::ok) found = maps(ranges, plan);
-  if (found.status == Status::ok) found = reads(ranges);
-  return found.status == Status::ok && !plan.awaits_arrivals ? arrivals(ranges) : found;
+Refusal LaunchChecks::ranges(const KernelRanges& ranges, const t3_plan& plan) const {
+  Refusal found = use(ranges);
+  if (!found) found = order(ranges);
+  if (!found) found = maps(ranges, plan);
+  if (!found) found = reads(ranges);
+  return !found && !plan.awaits_arrivals ? arrivals(ranges) : found;
 }
 
 /// Nobody else is at what the kernel reads or writes.
-LaunchRefusal LaunchChecks::use(const KernelRanges& ranges) const {
+Refusal LaunchChecks::use(const KernelRanges& ranges) const {
   const OutputRange ring = ring_.range();
   for (const auto& [all, does] : {std::pair{&ranges.writes, "writes"}, std::pair{&ranges.reads, "reads"}})
     for (const OutputRange& range : *all) {
@@ -134,7 +135,7 @@ LaunchRefusal LaunchChecks::use(const KernelRanges& ranges) const {
 }
 
 /// What another queue has run beside this packet, by chance before it, might as well have come behind it.
-LaunchRefusal LaunchChecks::order(const KernelRanges& ranges) const {
+Refusal LaunchChecks::order(const KernelRanges& ranges) const {
   const Picoseconds announced = ring_.oldest_announced();
   const auto shared = [](const std::vector<OutputRange>& some, const std::vector<OutputRange>& others) {
     return std::find_if(some.begin(), some.end(), [&others](const OutputRange& range) {
@@ -143,13 +144,12 @@ LaunchRefusal LaunchChecks::order(const KernelRanges& ranges) const {
   };
   const auto text = [&](const OutputRange& range, const char* does, const KernelHistory::Ended& ended,
                         const char* did) {
-    return LaunchRefusal{
-        Status::busy,
-        fmt::format("the kernel {} {:#x} to {:#x}: queue {} has run kernel {}, which {} there and ended at "
-                    "{:.3f} ns, when this one had been announced at {:.3f} ns: one of them announced behind "
-                    "the other's end expected",
-                    does, range.begin, range.end - 1, ended.queue, ended.kernel, did, to_ns(ended.end),
-                    to_ns(announced))};
+    return Refusal{Status::busy,
+                   fmt::format("the kernel {} {:#x} to {:#x}: queue {} has run kernel {}, which {} there and ended at "
+                               "{:.3f} ns, when this one had been announced at {:.3f} ns: one of them announced behind "
+                               "the other's end expected",
+                               does, range.begin, range.end - 1, ended.queue, ended.kernel, did, to_ns(ended.end),
+                               to_ns(announced))};
   };
   for (const KernelHistory::Ended& ended : context_.history.ended()) {
     if (ended.queue == queue_ || ended.end <= announced) continue;
@@ -164,7 +164,7 @@ LaunchRefusal LaunchChecks::order(const KernelRanges& ranges) const {
 }
 
 /// Maps are about wavefront tiles, which a kernel's stores name, or not.
-LaunchRefusal LaunchChecks::maps(const KernelRanges& ranges, const t3_plan& plan) const {
+Refusal LaunchChecks::maps(const KernelRanges& ranges, const t3_plan& plan) const {
   if (plan.tiles_named == T3_TILES_NAMED) return {};
   const char* const how = plan.tiles_named == T3_TILES_FORGOTTEN
                               ? "stores through the cache, which forgets the wavefront tiles"
@@ -179,7 +179,7 @@ LaunchRefusal LaunchChecks::maps(const KernelRanges& ranges, const t3_plan& plan
 }
 
 /// What is mapped and read has arrived.
-LaunchRefusal LaunchChecks::reads(const KernelRanges& ranges) const {
+Refusal LaunchChecks::reads(const KernelRanges& ranges) const {
   const auto& holders = context_.cluster.map_holders;
   for (const OutputRange& range : ranges.reads)
     for (int i = 0; i < holders.size(); ++i)
@@ -189,7 +189,7 @@ LaunchRefusal LaunchChecks::reads(const KernelRanges& ranges) const {
 }
 
 /// What neighbours have stored for a ring kernel is not overwritten before it has run.
-LaunchRefusal LaunchChecks::arrivals(const KernelRanges& ranges) const {
+Refusal LaunchChecks::arrivals(const KernelRanges& ranges) const {
   const auto& arrivals = context_.cluster.arrivals;
   for (const OutputRange& range : ranges.writes)
     for (int i = 0; i < arrivals.size(); ++i)

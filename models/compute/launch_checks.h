@@ -11,16 +11,11 @@
 #include "compute/kernel_registry.h"
 #include "compute/packet_ring.h"
 #include "protocol/data_sockets.h"
+#include "protocol/refusal.h"
 
 namespace t3vp::compute {
 
 class ComputeCluster;
-
-/// Why a packet is not run; status ok when it is.
-struct LaunchRefusal {
-  Status status = Status::ok;
-  std::string text;
-};
 
 /// What kernels' functions write for the dispatcher: two structures at a time.
 using LentStructures = std::array<FencedMemory, 2>;
@@ -44,22 +39,22 @@ class LaunchChecks {
   LaunchChecks(KernelHost& host, const Context& context, const PacketRing& ring, std::uint8_t queue)
       : host_(host), context_(context), ring_(ring), queue_(queue) {}
 
-  /// Empty when the packet can be believed that lies at this address, else what was found and what was expected.
-  std::string header(const t3_kernel_packet& packet, std::uint64_t address) const;
+  /// Whether the packet can be believed that lies at this address.
+  Refusal header(const t3_kernel_packet& packet, std::uint64_t address) const;
   /// The arguments lie in the packet's own entry.
   static bool come_with_packet(const t3_kernel_packet& packet, std::uint64_t address);
   /// Whether the kernel can run so on this GPU, in the kernel's own words.
-  LaunchRefusal launch(const t3_kernel& kernel, const t3_device& device, const t3_launch& launch) const;
+  Refusal launch(const t3_kernel& kernel, const t3_device& device, const t3_launch& launch) const;
   /// Whether the plan's kernel may read and write there now.
-  LaunchRefusal ranges(const KernelRanges& ranges, const t3_plan& plan) const;
+  Refusal ranges(const KernelRanges& ranges, const t3_plan& plan) const;
 
  private:
-  std::string place_of_arguments(const t3_kernel_packet& packet, std::uint64_t address) const;
-  LaunchRefusal use(const KernelRanges& ranges) const;
-  LaunchRefusal order(const KernelRanges& ranges) const;
-  LaunchRefusal maps(const KernelRanges& ranges, const t3_plan& plan) const;
-  LaunchRefusal reads(const KernelRanges& ranges) const;
-  LaunchRefusal arrivals(const KernelRanges& ranges) const;
+  Refusal place_of_arguments(const t3_kernel_packet& packet, std::uint64_t address) const;
+  Refusal use(const KernelRanges& ranges) const;
+  Refusal order(const KernelRanges& ranges) const;
+  Refusal maps(const KernelRanges& ranges, const t3_plan& plan) const;
+  Refusal reads(const KernelRanges& ranges) const;
+  Refusal arrivals(const KernelRanges& ranges) const;
 
   KernelHost& host_;
   Context context_;

@@ -9,16 +9,18 @@
 namespace t3vp::compute {
 namespace {
 
-std::string validate(const t3_agreement& agreement) {
+Refusal validate(const t3_agreement& agreement) {
   if (agreement.count > T3_PROPERTIES_MAX || agreement.receiver >= agreement.gpus)
-    return fmt::format("an agreement of {} properties with GPU {} of {}: up to {}, and a GPU of the ring, expected",
-                       agreement.count, agreement.receiver, agreement.gpus, static_cast<int>(T3_PROPERTIES_MAX));
+    return refused(Status::bad_packet,
+                   "an agreement of {} properties with GPU {} of {}: up to {}, and a GPU of the ring, expected",
+                   agreement.count, agreement.receiver, agreement.gpus, static_cast<int>(T3_PROPERTIES_MAX));
   for (std::uint32_t i = 0; i < agreement.count; ++i) {
     const t3_property& property = agreement.properties[i];
-    if (property.name == nullptr) return fmt::format("an agreement whose property {} has no name", i + 1);
+    if (property.name == nullptr)
+      return refused(Status::bad_packet, "an agreement whose property {} has no name", i + 1);
     if (!is_bool(property.is_address))
-      return fmt::format("an agreement whose property {} has an is_address of {}: {} expected", i + 1,
-                         byte_of(property.is_address), a_bool);
+      return refused(Status::bad_packet, "an agreement whose property {} has an is_address of {}: {} expected", i + 1,
+                     byte_of(property.is_address), a_bool);
   }
   return {};
 }
@@ -53,7 +55,7 @@ RingAgreement agreement_of(KernelHost& host, const t3_kernel& kernel, const void
     if (const char* where = memory.written_beside())
       return {nullptr, nullptr, fmt::format("its agreement writes {} a struct t3_agreement", where)};
   for (const t3_agreement* agreement : {sent, expected})
-    if (std::string mistake = validate(*agreement); !mistake.empty()) return {nullptr, nullptr, std::move(mistake)};
+    if (Refusal wrong = validate(*agreement)) return {nullptr, nullptr, std::move(wrong.text)};
   return {signal_of(host, *sent, workgroups), signal_of(host, *expected, workgroups), {}};
 }
 

@@ -7,6 +7,7 @@
 
 #include "compute/fenced_memory.h"
 #include "compute/kernel_host.h"
+#include "protocol/refusal.h"
 #include "protocol/ring_signal.h"
 #include "t3/device.h"
 

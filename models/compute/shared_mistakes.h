@@ -3,13 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
+#include "protocol/refusal.h"
 #include "t3/device.h"
 
 namespace t3vp::compute {
 
-/// Empty when nothing is wrong, else a text.
-std::string validate_shared(const t3_call& call, const t3_plan& plan, std::uint16_t gpu);
+Refusal validate_shared(const t3_call& call, const t3_plan& plan, std::uint16_t gpu);
 
 }  // namespace t3vp::compute

@@ -91,52 +91,54 @@ void TileFile::begin(std::size_t wave, const t3_call& call) {
   }
 }
 
-std::string TileFile::validate_use(std::size_t wave, const t3_tile& tile) const {
+Refusal TileFile::validate_use(std::size_t wave, const t3_tile& tile) const {
   const Tile& is = at(wave, tile);
   if (is.has_shape_of(tile)) return {};
   if (is.rows == 0)
-    return fmt::format("{}: nothing has been loaded or computed there, a tile that holds something expected",
-                       text_of(tile));
-  return fmt::format("{}: it holds {}, which is expected", text_of(tile), text_of(is.shaped(tile.index)));
+    return refused(Status::aborted,
+                   "{}: nothing has been loaded or computed there, a tile that holds something expected",
+                   text_of(tile));
+  return refused(Status::aborted, "{}: it holds {}, which is expected", text_of(tile), text_of(is.shaped(tile.index)));
 }
 
 /// Whatever overwrites a tile.
-std::string TileFile::validate_load(std::size_t wave, const t3_tile& tile) const {
+Refusal TileFile::validate_load(std::size_t wave, const t3_tile& tile) const {
   const Tile& is = at(wave, tile);
   if (is.awaited == 0 || is.has_shape_of(tile)) return {};
-  return fmt::format("{}: {} loads of {} are under way, the same shape expected until they have come", text_of(tile),
-                     is.awaited, text_of(is.shaped(tile.index)));
+  return refused(Status::aborted, "{}: {} loads of {} are under way, the same shape expected until they have come",
+                 text_of(tile), is.awaited, text_of(is.shaped(tile.index)));
 }
 
-std::string TileFile::validate_product(std::size_t wave, const t3_product& product) const {
+Refusal TileFile::validate_product(std::size_t wave, const t3_product& product) const {
   for (const t3_tile& factor : {product.a, product.b})
-    if (std::string wrong = validate_use(wave, factor); !wrong.empty()) return wrong;
+    if (Refusal wrong = validate_use(wave, factor)) return wrong;
   return product.adds ? validate_use(wave, product.sum) : validate_load(wave, product.sum);
 }
 
-std::string TileFile::validate_work(std::size_t wave, const t3_vector_work& work) const {
+Refusal TileFile::validate_work(std::size_t wave, const t3_vector_work& work) const {
   for (std::uint32_t i = 0; i < work.operands; ++i) {
     const Tile& is = at(wave, work.tiles[i]);
     if (is.rows == 0 || is.by_work) continue;
-    if (std::string wrong = validate_use(wave, work.tiles[i]); !wrong.empty()) return wrong;
+    if (Refusal wrong = validate_use(wave, work.tiles[i])) return wrong;
   }
   return {};
 }
 
 /// The host has to hold them all.
-std::string TileFile::validate_size(const t3_call& call) const {
+Refusal TileFile::validate_size(const t3_call& call) const {
   std::uint64_t more = 0;
   const auto add = [&more](const t3_tile& tile) { more += std::uint64_t{tile.rows} * tile.columns; };
   if (call.kind == T3_CALL_LOAD) add(call.tile);
   if (call.kind == T3_CALL_MULTIPLY) add(call.product.sum);
   if (call.kind == T3_CALL_WORK) std::for_each(call.work.tiles, call.work.tiles + call.work.operands, add);
   if (more == 0 || contents_.empty() || elements_ + more <= T3_RESIDENT_ELEMENTS_MAX) return {};
-  return fmt::format("tiles of {} elements beside {} of others: up to {} at once expected in a functional run", more,
-                     elements_, static_cast<int>(T3_RESIDENT_ELEMENTS_MAX));
+  return refused(Status::aborted,
+                 "tiles of {} elements beside {} of others: up to {} at once expected in a functional run", more,
+                 elements_, static_cast<int>(T3_RESIDENT_ELEMENTS_MAX));
 }
 
-std::string TileFile::mistake(std::size_t wave, const t3_call& call) const {
-  if (std::string wrong = validate_size(call); !wrong.empty()) return wrong;
+Refusal TileFile::validate(std::size_t wave, const t3_call& call) const {
+  if (Refusal wrong = validate_size(call)) return wrong;
   switch (call.kind) {
     case T3_CALL_LOAD:
       return validate_load(wave, call.tile);
@@ -144,12 +146,12 @@ std::string TileFile::mistake(std::size_t wave, const t3_call& call) const {
     case T3_CALL_UPDATE:
       return validate_use(wave, call.tile);
     case T3_CALL_WAIT_TILE:
-      return at(wave, call.tile).rows == 0 ? std::string() : validate_use(wave, call.tile);
+      return at(wave, call.tile).rows == 0 ? Refusal{} : validate_use(wave, call.tile);
     case T3_CALL_MULTIPLY:
       return validate_product(wave, call.product);
     case T3_CALL_ADD: {
-      std::string wrong = validate_use(wave, call.tile);
-      return wrong.empty() ? validate_use(wave, call.addend) : wrong;
+      Refusal wrong = validate_use(wave, call.tile);
+      return wrong ? wrong : validate_use(wave, call.addend);
     }
     case T3_CALL_WORK:
       return validate_work(wave, call.work);

@@ -7,6 +7,7 @@
 
 #include "compute/matrix_unit.h"
 #include "protocol/data_protocol.h"
+#include "protocol/refusal.h"
 #include "t3/device.h"
 
 namespace t3vp::compute {
@@ -31,7 +32,7 @@ class TileFile {
   /// The wave's tiles hold nothing.
   void clear(std::size_t wave);
   /// The call uses its tiles, which are numbered rightly, as they are: empty, else a text.
-  std::string mistake(std::size_t wave, const t3_call& call) const;
+  Refusal validate(std::size_t wave, const t3_call& call) const;
   /// The call that has begun gives its tiles their shapes.
   void begin(std::size_t wave, const t3_call& call);
 
@@ -59,11 +60,11 @@ class TileFile {
 
   Tile& at(std::size_t wave, const t3_tile& tile) { return file_[wave * tiles_ + tile.index]; }
   const Tile& at(std::size_t wave, const t3_tile& tile) const { return file_[wave * tiles_ + tile.index]; }
-  std::string validate_use(std::size_t wave, const t3_tile& tile) const;
-  std::string validate_load(std::size_t wave, const t3_tile& tile) const;
-  std::string validate_product(std::size_t wave, const t3_product& product) const;
-  std::string validate_work(std::size_t wave, const t3_vector_work& work) const;
-  std::string validate_size(const t3_call& call) const;
+  Refusal validate_use(std::size_t wave, const t3_tile& tile) const;
+  Refusal validate_load(std::size_t wave, const t3_tile& tile) const;
+  Refusal validate_product(std::size_t wave, const t3_product& product) const;
+  Refusal validate_work(std::size_t wave, const t3_vector_work& work) const;
+  Refusal validate_size(const t3_call& call) const;
   void shape(std::size_t wave, const t3_tile& tile, bool by_work);
 
   std::uint32_t tiles_;

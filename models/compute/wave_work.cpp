@@ -23,20 +23,20 @@ double WaveWork::cycles_of(const t3_call& work) const {
   return 2.0 * work.product.m * work.product.n * work.product.k / (p.matrix_flops_per_cycle * p.matrix_efficiency);
 }
 
-std::string WaveWork::occupy(Wave& wave, const t3_call& work) {
+Refusal WaveWork::occupy(Wave& wave, const t3_call& work) {
   const double cycles = cycles_of(work), GHz = host_.parameters().clock_GHz;
   Picoseconds end = 0;
   if (cycles * 1000 / GHz < end_of_time_ps) end = host_.occupy(wave.slot, cycle_time(cycles, GHz));
   if (end == 0 || static_cast<double>(end) > end_of_time_ps)
-    return fmt::format("work of {} cycles: work that ends within {:.0f} s of simulated time expected", cycles,
-                       end_of_time_ps / 1e12);
+    return refused(Status::aborted, "work of {} cycles: work that ends within {:.0f} s of simulated time expected",
+                   cycles, end_of_time_ps / 1e12);
   wave.ends_later = true;
   tiles_.begin(wave.place, work);
   host_.schedule(end, wave.slot, wave.given.wave);
   return {};
 }
 
-std::string WaveWork::finish(Wave& wave, const t3_call& work) {
+Refusal WaveWork::finish(Wave& wave, const t3_call& work) {
   if (work.kind == T3_CALL_WORK) return compute(wave, work.work);
   if (work.kind == T3_CALL_ADD) {
     add(wave, work.tile, work.addend);
@@ -48,27 +48,29 @@ std::string WaveWork::finish(Wave& wave, const t3_call& work) {
 }
 
 /// What the kernel computes by itself.
-std::string WaveWork::compute(Wave& wave, const t3_vector_work& work) {
+Refusal WaveWork::compute(Wave& wave, const t3_vector_work& work) {
   if (work.compute == nullptr) return {};
   std::array<float*, T3_OPERANDS_MAX> operands{};
   for (std::uint32_t i = 0; i < work.operands; ++i)
     operands[i] = reach_.lent_tiles.lend(i, contents(wave, work.tiles[i]).bytes);
   const bool returned = WavePrograms::compute(host_, wave, work, operands.data());
-  if (std::string wrong = validate_computed(wave, work, returned); !wrong.empty()) return wrong;
+  if (Refusal wrong = validate_computed(wave, work, returned)) return wrong;
   for (std::uint32_t i = 0; i < work.operands; ++i) reach_.lent_tiles.take_back(i, contents(wave, work.tiles[i]).bytes);
   return {};
 }
 
-std::string WaveWork::validate_computed(const Wave& wave, const t3_vector_work& work, bool returned) const {
-  if (!returned) return "its work has jumped to where a program has been called: its own return expected";
-  if (WavePrograms::has_strayed()) return stray_call;
-  if (WavePrograms::has_left_floats()) return std::string("its work leaves ") + other_floats;
+Refusal WaveWork::validate_computed(const Wave& wave, const t3_vector_work& work, bool returned) const {
+  if (!returned)
+    return refused(Status::aborted, "its work has jumped to where a program has been called: its own return expected");
+  if (WavePrograms::has_strayed()) return refused(Status::aborted, stray_call);
+  if (WavePrograms::has_left_floats()) return {Status::aborted, std::string("its work leaves ") + other_floats};
   for (std::uint32_t i = 0; i < work.operands; ++i)
     if (const char* where = reach_.lent_tiles.written_beside(i))
-      return fmt::format("its work has written {} {}", where, text_of(work.tiles[i]));
+      return refused(Status::aborted, "its work has written {} {}", where, text_of(work.tiles[i]));
   if (const char* where = reach_.local.written_beside(wave.slot))
-    return fmt::format("its work has written {} the {} bytes of its local memory", where, reach_.local_bytes);
-  return reach_.given.is_changed() ? changed_given : std::string();
+    return refused(Status::aborted, "its work has written {} the {} bytes of its local memory", where,
+                   reach_.local_bytes);
+  return reach_.given.is_changed() ? refused(Status::aborted, changed_given) : Refusal{};
 }
 
 void WaveWork::add(const Wave& wave, const t3_tile& sum, const t3_tile& addend) {

@@ -7,6 +7,7 @@
 #include "compute/lent_tiles.h"
 #include "compute/local_memory.h"
 #include "compute/tile_file.h"
+#include "protocol/refusal.h"
 
 namespace t3vp::compute {
 
@@ -24,14 +25,14 @@ class WaveWork {
 
   /// The work takes the lanes as soon as they are free, and the cluster says when it has ended. Empty, or a text when
   /// it would never end.
-  std::string occupy(Wave& wave, const t3_call& work);
+  Refusal occupy(Wave& wave, const t3_call& work);
   /// What the work that has taken its time has computed. Empty, or what its function has done that it must not.
-  std::string finish(Wave& wave, const t3_call& work);
+  Refusal finish(Wave& wave, const t3_call& work);
 
  private:
   double cycles_of(const t3_call& work) const;
-  std::string compute(Wave& wave, const t3_vector_work& work);
-  std::string validate_computed(const Wave& wave, const t3_vector_work& work, bool returned) const;
+  Refusal compute(Wave& wave, const t3_vector_work& work);
+  Refusal validate_computed(const Wave& wave, const t3_vector_work& work, bool returned) const;
   void add(const Wave& wave, const t3_tile& sum, const t3_tile& addend);
   TileContents& contents(const Wave& wave, const t3_tile& tile) { return tiles_.contents(wave.place, tile); }
 

@@ -11,9 +11,8 @@
 namespace t3vp::memory {
 
 /// In a run without data: stores without any do not go where data are real, and what is real not where such stores have
-/// gone. Empty, or what is wrong; what is right is noted.
-std::string MemoryController::validate_kind(const tlm::tlm_generic_payload& transaction,
-                                            const DataExtension& extension) {
+/// gone. What is not refused is noted.
+Refusal MemoryController::validate_kind(const tlm::tlm_generic_payload& transaction, const DataExtension& extension) {
   const bool real = extension.real || extension.operation == Operation::fetch_add;
   const bool stores = extension.operation == Operation::store || extension.operation == Operation::update;
   if (!real && (!stores || transaction.get_data_ptr() != nullptr)) return {};
@@ -23,12 +22,14 @@ std::string MemoryController::validate_kind(const tlm::tlm_generic_payload& tran
     meets = meets || (real ? dataless_->is_stored(address, part) : dataless_->is_real(address, part));
   });
   if (meets && real)
-    return fmt::format(
+    return refused(
+        Status::access_denied,
         "stores without data have gone to these {} bytes, and nobody knows what would be there: in a run that is not "
         "functional, integers and flags apart from tensors expected",
         DatalessSectors::sector_bytes);
   if (meets)
-    return fmt::format(
+    return refused(
+        Status::access_denied,
         "it has no data, and fetch-and-adds count or flags are there: in a run that is not functional, tensors apart "
         "from them, {} bytes each, expected",
         DatalessSectors::sector_bytes);
@@ -42,12 +43,13 @@ std::string MemoryController::validate_kind(const tlm::tlm_generic_payload& tran
   return {};
 }
 
-/// Empty, or why there is no integer for it at its address.
-std::string MemoryController::validate_fetch_add(const tlm::tlm_generic_payload& transaction,
-                                                 const DataExtension& extension) {
+/// Whether there is an integer for it at its address.
+Refusal MemoryController::validate_fetch_add(const tlm::tlm_generic_payload& transaction,
+                                             const DataExtension& extension) {
   const std::uint64_t address = transaction.get_address();
-  std::string found = tracker.use_of({address, address + transaction.get_data_length()});
-  return found.empty() && dataless_ != nullptr ? validate_kind(transaction, extension) : found;
+  std::string user = tracker.use_of({address, address + transaction.get_data_length()});
+  if (!user.empty()) return {Status::access_denied, std::move(user)};
+  return dataless_ != nullptr ? validate_kind(transaction, extension) : Refusal{};
 }
 
 /// At once, between what has come before it and what comes behind it.

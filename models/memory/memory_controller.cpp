@@ -200,10 +200,9 @@ bool MemoryController::refuse(const Arrival& arrival, const DataExtension& exten
   if (extension.operation == Operation::request || extension.operation == Operation::answer)
     return answer(tlm::TLM_COMMAND_ERROR_RESPONSE, Status::invalid_argument, "memory takes no messages of links");
   const bool adds = extension.operation == Operation::fetch_add;
-  if (const std::string wrong = dataless_ == nullptr || adds ? std::string() : validate_kind(transaction, extension);
-      !wrong.empty())
-    return answer(tlm::TLM_COMMAND_ERROR_RESPONSE, Status::access_denied,
-                  fmt::format("{} at {:#x}: {}", name_of(extension.operation), address, wrong));
+  if (const Refusal wrong = dataless_ == nullptr || adds ? Refusal{} : validate_kind(transaction, extension))
+    return answer(tlm::TLM_COMMAND_ERROR_RESPONSE, wrong.status,
+                  fmt::format("{} at {:#x}: {}", name_of(extension.operation), address, wrong.text));
   if (!adds && extension.operation != Operation::update) return false;
   if (near_memory.control.enable() == 0)
     return answer(tlm::TLM_GENERIC_ERROR_RESPONSE, Status::disabled,
@@ -213,9 +212,9 @@ bool MemoryController::refuse(const Arrival& arrival, const DataExtension& exten
     return answer(tlm::TLM_BURST_ERROR_RESPONSE, Status::unaligned,
                   fmt::format("{} at {:#x} is not aligned to its {}-byte elements", name_of(extension.operation),
                               address, element));
-  if (const std::string wrong = adds ? validate_fetch_add(transaction, extension) : std::string(); !wrong.empty())
-    return answer(tlm::TLM_COMMAND_ERROR_RESPONSE, Status::access_denied,
-                  fmt::format("fetch-and-add at {:#x}: {}", address, wrong));
+  if (const Refusal wrong = adds ? validate_fetch_add(transaction, extension) : Refusal{})
+    return answer(tlm::TLM_COMMAND_ERROR_RESPONSE, wrong.status,
+                  fmt::format("fetch-and-add at {:#x}: {}", address, wrong.text));
   return false;
 }
 

@@ -28,6 +28,7 @@
 #include "protocol/component.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
+#include "protocol/refusal.h"
 #include "protocol/trace.h"
 #include "registers/memory_controller.h"
 #include "registers/near_memory.h"
@@ -102,8 +103,8 @@ class MemoryController : public sc_core::sc_module, public Component {
   void accept(const Arrival& arrival, Picoseconds time);
   bool refuse(const Arrival& arrival, const DataExtension& extension, Picoseconds time);
   bool in_memory(std::uint64_t local, const Shape& shape) const;
-  std::string validate_kind(const tlm::tlm_generic_payload& transaction, const DataExtension& extension);
-  std::string validate_fetch_add(const tlm::tlm_generic_payload& transaction, const DataExtension& extension);
+  Refusal validate_kind(const tlm::tlm_generic_payload& transaction, const DataExtension& extension);
+  Refusal validate_fetch_add(const tlm::tlm_generic_payload& transaction, const DataExtension& extension);
   void fetch_and_add(tlm::tlm_generic_payload& transaction, const DataExtension& extension);
   void take_effect(tlm::tlm_generic_payload& transaction, const DataExtension& extension, bool local, Picoseconds time);
   Tracker::Counted tracked(const Arrival& arrival);

@@ -28,17 +28,18 @@ void CompletionQueues::place(std::size_t queue) {
   registers_.overrun.set(registers_.overrun.value() & ~bit(queue));
 }
 
-std::string CompletionQueues::validate_consumed(std::uint32_t queue, std::uint32_t consumed) const {
+Refusal CompletionQueues::validate_consumed(std::uint32_t queue, std::uint32_t consumed) const {
   const auto produced = static_cast<std::uint32_t>(registers_.produced[queue].value());
   if (produced - consumed <= registers_.completion_entries[queue].value()) return {};
-  return fmt::format(
-      "at most the {} entries that were written, and not fewer than these less those of the ring, expected", produced);
+  return refused(Status::bad_value,
+                 "at most the {} entries that were written, and not fewer than these less those of the ring, expected",
+                 produced);
 }
 
 void CompletionQueues::consume(std::size_t queue) {
   const auto consumed = static_cast<std::uint32_t>(registers_.consumed[queue].value());
-  if (const std::string wrong = validate_consumed(static_cast<std::uint32_t>(queue), consumed); !wrong.empty())
-    registers_.refuse(Status::bad_value, wrong);
+  if (const Refusal found = validate_consumed(static_cast<std::uint32_t>(queue), consumed))
+    registers_.refuse(found.status, found.text);
 }
 
 bool CompletionQueues::add(std::uint32_t queue, t3_nic_completion entry) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "nic/io_link.h"
+#include "protocol/refusal.h"
 #include "registers/nic.h"
 #include "t3/nic_completion.h"
 
@@ -20,8 +21,8 @@ class CompletionQueues {
   bool is_there(std::uint32_t queue) const { return registers_.completion_entries[queue].value() != 0; }
   /// Stores the entry with the phase of its round. False when the queue has no room: the entry is lost.
   bool add(std::uint32_t queue, t3_nic_completion entry);
-  /// What is wrong with so many entries taken; empty when nothing is.
-  std::string validate_consumed(std::uint32_t queue, std::uint32_t consumed) const;
+  /// Whether so many entries may have been taken.
+  Refusal validate_consumed(std::uint32_t queue, std::uint32_t consumed) const;
   /// The entry is in memory: true when it raises the line.
   bool has_arrived(std::uint32_t queue);
   /// Entries, those of receive entries too.

@@ -32,7 +32,7 @@ Doorbells::Doorbells(registers::Nic& registers, NicStatus& status, QueuePairs& p
 
 /// What is wrong with a doorbell of the queue pair. Doorbells follow one another, also those whose entries the NIC has
 /// learnt of from a record that was further on.
-Doorbells::Mistake Doorbells::validate(std::uint32_t queue, std::uint32_t posted) const {
+Refusal Doorbells::validate(std::uint32_t queue, std::uint32_t posted) const {
   const QueuePairState state = pairs_.state(queue);
   if (state != QueuePairState::ready_to_send && state != QueuePairState::error)
     return {Status::access_denied, fmt::format("queue pair in ready_to_send expected, it is in {}", name_of(state))};
@@ -54,9 +54,9 @@ void Doorbells::ring(std::uint32_t queue, std::uint32_t posted) {
 
 void Doorbells::written(std::uint32_t queue) {
   const auto posted = static_cast<std::uint32_t>(registers_.doorbell[queue].value());
-  if (const Mistake mistake = validate(queue, posted); mistake.status != Status::ok) {
+  if (const Refusal found = validate(queue, posted)) {
     status_.raise_error();
-    return registers_.refuse(mistake.status, mistake.text);
+    return registers_.refuse(found.status, found.text);
   }
   ring(queue, posted);
 }
@@ -124,23 +124,23 @@ void Doorbells::serve(tlm::tlm_generic_payload& store, const char* who) {
     return refuse_of_an_earlier_generation(store);
   const auto posted = static_cast<std::uint32_t>(t3_number_at(store.get_data_ptr(), doorbell_bytes));
   if (takes) return take_completions(store, queue, posted);
-  if (const Mistake mistake = validate(queue, posted); mistake.status != Status::ok) {
+  if (const Refusal found = validate(queue, posted)) {
     status_.raise_error();
     store.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
-    extension_of(store).refusal = static_cast<std::uint32_t>(mistake.status);
-    return registers_.report(mistake.status, address,
-                             fmt::format("nic.doorbell[{}]: {:#x}, {}", queue, posted, mistake.text));
+    extension_of(store).refusal = static_cast<std::uint32_t>(found.status);
+    return registers_.report(found.status, address,
+                             fmt::format("nic.doorbell[{}]: {:#x}, {}", queue, posted, found.text));
   }
   ring(queue, posted);
 }
 
 /// A kernel has taken completions.
 void Doorbells::take_completions(tlm::tlm_generic_payload& store, std::uint32_t queue, std::uint32_t consumed) {
-  const std::string mistake = completions_.validate_consumed(queue, consumed);
-  if (mistake.empty()) return registers_.consumed[queue].set(consumed);
+  const Refusal found = completions_.validate_consumed(queue, consumed);
+  if (!found) return registers_.consumed[queue].set(consumed);
   store.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
-  registers_.report(Status::bad_value, store.get_address(),
-                    fmt::format("nic.consumed[{}]: {:#x}, {}", queue, consumed, mistake));
+  registers_.report(found.status, store.get_address(),
+                    fmt::format("nic.consumed[{}]: {:#x}, {}", queue, consumed, found.text));
 }
 
 }  // namespace t3vp::nic

@@ -8,6 +8,7 @@
 #include "nic/nic_events.h"
 #include "nic/queue_pairs.h"
 #include "nic/send_queues.h"
+#include "protocol/refusal.h"
 
 namespace t3vp::nic {
 
@@ -26,11 +27,7 @@ class Doorbells {
   std::uint64_t rung() const { return rung_; }
 
  private:
-  struct Mistake {
-    Status status = Status::ok;
-    std::string text;
-  };
-  Mistake validate(std::uint32_t queue, std::uint32_t posted) const;
+  Refusal validate(std::uint32_t queue, std::uint32_t posted) const;
   std::uint32_t posted(std::uint32_t queue) const;
   void ring(std::uint32_t queue, std::uint32_t posted);
   void written(std::uint32_t queue);

@@ -56,18 +56,20 @@ bool RegionTable::withdraw(std::uint32_t key) {
   return true;
 }
 
-std::string RegionTable::refusal(std::uint32_t key, std::uint64_t address, std::uint64_t bytes, Use use) const {
+Refusal RegionTable::validate(std::uint32_t key, std::uint64_t address, std::uint64_t bytes, Use use) const {
   if (bytes == 0) return {};
   const Region* const region = find(key);
-  if (region == nullptr) return fmt::format("key {:#x} is not valid: one of a registered region expected", key);
+  if (region == nullptr)
+    return refused(Status::access_denied, "key {:#x} is not valid: one of a registered region expected", key);
   const bool inside =
       address >= region->base && bytes <= region->bytes && address - region->base <= region->bytes - bytes;
   if (!inside)
-    return fmt::format("{:#x} bytes at {:#x} with key {:#x}: within its {:#x} bytes at {:#x} expected", bytes, address,
-                       key, region->bytes, region->base);
+    return refused(Status::access_denied,
+                   "{:#x} bytes at {:#x} with key {:#x}: within its {:#x} bytes at {:#x} expected", bytes, address, key,
+                   region->bytes, region->base);
   if (!permits(region->rights, use))
-    return fmt::format("{:#x} bytes at {:#x} with key {:#x}: a region with the right {} expected", bytes, address, key,
-                       name_of(use));
+    return refused(Status::access_denied, "{:#x} bytes at {:#x} with key {:#x}: a region with the right {} expected",
+                   bytes, address, key, name_of(use));
   return {};
 }
 

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
+
+#include "protocol/refusal.h"
 
 namespace t3vp::nic {
 
@@ -24,9 +25,8 @@ class RegionTable {
   std::uint32_t add(std::uint64_t base, std::uint64_t bytes, const Rights& rights);
   /// False when no region has the key.
   bool withdraw(std::uint32_t key);
-  /// What is wrong with the use of [address, address + bytes) by this key: found and expected; empty when it may be.
-  /// No bytes need no key.
-  std::string refusal(std::uint32_t key, std::uint64_t address, std::uint64_t bytes, Use use) const;
+  /// Whether [address, address + bytes) may be used by this key. No bytes need no key.
+  Refusal validate(std::uint32_t key, std::uint64_t address, std::uint64_t bytes, Use use) const;
   void clear();
 
  private:

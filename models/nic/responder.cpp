@@ -121,10 +121,9 @@ void Responder::refuse(std::uint32_t queue, const Packet& packet, NicSyndrome sy
 }
 
 bool Responder::refuse_unless(std::uint32_t queue, const Packet& packet, Use use, std::uint64_t bytes) {
-  const std::string text = regions_.refusal(packet.key, packet.address, bytes, use);
-  if (text.empty()) return false;
-  refuse(queue, packet, NicSyndrome::remote_access, text);
-  return true;
+  const Refusal found = regions_.validate(packet.key, packet.address, bytes, use);
+  if (found) refuse(queue, packet, NicSyndrome::remote_access, found.text);
+  return static_cast<bool>(found);
 }
 
 /// Only the last packet of a message is acknowledged. The key is looked up for the whole message with its first packet,

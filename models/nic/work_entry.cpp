@@ -121,8 +121,8 @@ EntryFault check(const WorkEntry& entry, std::uint32_t queue_pair, std::uint32_t
     const t3_nic_segment segment = entry.segment(i);
     const Use use = entry.is_write() ? Use::local_read : Use::local_write;
     const std::uint64_t covered = entry.accumulates() ? extent_of(entry.tile(), segment.bytes) : segment.bytes;
-    if (std::string text = regions.refusal(segment.key, segment.address, covered, use); !text.empty())
-      return {NicSyndrome::local_protection, segment.address, std::move(text)};
+    if (Refusal found = regions.validate(segment.key, segment.address, covered, use))
+      return {NicSyndrome::local_protection, segment.address, std::move(found.text)};
   }
   return {};
 }

@@ -1,19 +1,26 @@
-// What a check of a request finds.
+// What a block refuses, and why.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
+#include <utility>
 
 #include "registers/status.h"
 
 namespace t3vp {
 
-/// Why a request is refused. The status is ok, and the text empty, when it is not.
-struct [[nodiscard]] Refusal {
+/// True when something is refused.
+struct Refusal {
   Status status = Status::ok;
-  std::string text{};  ///< what was found, and what is expected
+  std::string text = {};  ///< what was found and what was expected; empty when nothing is refused
 
-  /// True when the request is refused.
   explicit operator bool() const { return status != Status::ok; }
 };
+
+template <typename... Arguments>
+Refusal refused(Status status, fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+  return {status, fmt::format(text, std::forward<Arguments>(arguments)...)};
+}
 
 }  // namespace t3vp

@@ -1,4 +1,4 @@
-// All keys of the user's files: those of *.parameters.json, and those of the schemas of run and experiment files.
+// All keys of the user's files: those of *.parameters.json, and those of the schemas of run, experiment and models files.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 namespace t3vp {
 
 struct DescribedKey {
-  const char* file;      ///< kind of the file that has the key: run, experiment, system or memory
+  const char* file;      ///< kind of the file that has the key: run, experiment, models, system or memory
   const char* section;   ///< keys from the file's top, with dots; empty: the top
   const char* name;      ///< the key in its section
-  const char* path;      ///< as --set takes it; experiment files, which it does not change, have "experiment." before
+  const char* path;      ///< as --set takes it; what it does not change has "experiment." or "models." before
   const char* unit;      ///< empty: it has none
   const char* range;     ///< what it may be, for people
   const char* fallback;  ///< what holds without it, for people: "required", or the default

@@ -25,7 +25,7 @@ t3_plan plan(const t3_device*, const t3_launch* launch) {
   plan.workgroups = p.workgroups;
   plan.workgroups_per_cu = 64;
   plan.waves = 1;
-  plan.local_bytes = sizeof(t3_shmem);
+  plan.local_bytes = sizeof(t3_shmem_ctx);
   plan.written[0] = {p.target, p.target + piece};
   plan.written_count = 1;
   const std::uint64_t table = p.table & T3_LOCAL_MASK, shared = p.flags & T3_LOCAL_MASK;
@@ -38,8 +38,8 @@ t3_plan plan(const t3_device*, const t3_launch* launch) {
 
 void run_wave(t3_wave* wave) {
   const auto& told = *static_cast<const Arguments*>(wave->arguments);
-  auto* const shmem = static_cast<t3_shmem*>(wave->local);
-  if (t3_shmem_open(wave, told.table, wave->workgroup % told.contexts, shmem) != T3_OK) return;
+  auto* const shmem = static_cast<t3_shmem_ctx*>(wave->local);
+  if (t3_shmem_ctx_open(wave, told.table, wave->workgroup % told.contexts, shmem) != T3_OK) return;
   the.run(wave, told, shmem);
 }
 
@@ -87,7 +87,7 @@ t3_status run_on(const t3_hal* hal) {
   targets[hal->gpu] = content(hal, told.target);
   flags[hal->gpu] = content(hal, told.flags);
   if (the.leaves_heap) return T3_OK;
-  closed[hal->gpu] = t3_shmem_close(&p.gpu, &p.heap);
+  closed[hal->gpu] = t3_shmem_finalize(&p.gpu, &p.heap);
   return t3_close(&p.gpu);
 }
 

@@ -29,7 +29,7 @@ struct Program {
 
 /// What a case is about: a wave of the kernel, and what host and kernel do beside.
 struct Case {
-  void (*run)(t3_wave* wave, const Arguments& told, t3_shmem* shmem) = nullptr;
+  void (*run)(t3_wave* wave, const Arguments& told, t3_shmem_ctx* shmem) = nullptr;
   std::uint32_t workgroups = 1, contexts = 1, entries = 16;
   bool cached = false;
   void (*change)(std::uint32_t gpu, t3_shmem_options& options) = nullptr;

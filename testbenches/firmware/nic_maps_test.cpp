@@ -15,7 +15,7 @@ struct MapDriver : Driver {
   MapDriver() {
     queue.number = 5, queue.completion_queue = 3, queue.entries = 4;
     REQUIRE(t3_malloc(&context, t3_nic_queue_bytes(4), &queue.memory) == T3_OK);
-    REQUIRE(t3_nic_create(&context, &queue) == T3_OK);
+    REQUIRE(t3_nic_create_qp(&context, &queue) == T3_OK);
     REQUIRE(t3_nic_connect(&context, &queue, 3, 7) == T3_OK);
   }
   std::uint64_t& engine(std::uint32_t offset) {
@@ -37,15 +37,15 @@ TEST_CASE("a queue pair that is lent is described to the DMA engine, and taken b
   CHECK(d.engine(T3_DMA_QUEUE_ENTRIES_OFFSET) == 4);
   t3_nic_message message{};
   message.opcode = T3_NIC_WRITE;
-  CHECK(t3_nic_post(&d.context, &d.queue, &message) == T3_BUSY);
-  CHECK(t3_nic_reset(&d.context, &d.queue) == T3_BUSY);
-  bool is_there = true;
+  CHECK(t3_nic_post_send(&d.context, &d.queue, &message) == T3_BUSY);
+  CHECK(t3_nic_reset_qp(&d.context, &d.queue) == T3_BUSY);
+  std::uint32_t count = 1;
   t3_nic_completion completion{};
-  CHECK(t3_nic_poll(&d.context, &d.queue, &is_there, &completion) == T3_OK);  // of entries that have failed
-  CHECK_FALSE(is_there);
+  CHECK(t3_nic_poll_cq(&d.context, &d.queue, 1, &completion, &count) == T3_OK);  // of entries that have failed
+  CHECK(count == 0);
   REQUIRE(t3_dma_take_back(&d.context, 2, &d.queue) == T3_OK);
   CHECK(d.engine(T3_DMA_QUEUE_ENTRIES_OFFSET) == 0);
-  CHECK(t3_nic_reset(&d.context, &d.queue) == T3_OK);
+  CHECK(t3_nic_reset_qp(&d.context, &d.queue) == T3_OK);
 }
 
 TEST_CASE("what cannot be lent or taken back is refused by its reason") {
@@ -65,7 +65,7 @@ TEST_CASE("what cannot be lent or taken back is refused by its reason") {
   d.engine(T3_DMA_QUEUE_ENTRIES_OFFSET) = 0;
   t3_nic_message message{};
   message.opcode = T3_NIC_READ;
-  REQUIRE(t3_nic_post(&d.context, &d.queue, &message) == T3_OK);
+  REQUIRE(t3_nic_post_send(&d.context, &d.queue, &message) == T3_OK);
   CHECK(d.lend() == T3_BUSY);  // its entries are not all the engine's
   d.queue.posted = 0;
   REQUIRE(d.lend() == T3_OK);
@@ -74,9 +74,9 @@ TEST_CASE("what cannot be lent or taken back is refused by its reason") {
   d.engine(T3_DMA_QUEUE_POSTED_OFFSET) = 6;
   REQUIRE(t3_dma_take_back(&d.context, 2, &d.queue) == T3_OK);
   CHECK(d.lend() == T3_BUSY);  // the engine's entries are in it
-  REQUIRE(t3_nic_reset(&d.context, &d.queue) == T3_OK);
+  REQUIRE(t3_nic_reset_qp(&d.context, &d.queue) == T3_OK);
   d.state() = T3_NIC_STATE_NOW_RESET;
-  REQUIRE(t3_nic_create(&d.context, &d.queue) == T3_OK);
+  REQUIRE(t3_nic_create_qp(&d.context, &d.queue) == T3_OK);
   d.state() = T3_NIC_STATE_NOW_READY_TO_SEND;
   d.queue.is_kernels = true;
   CHECK(d.lend() == T3_ACCESS_DENIED);
@@ -116,7 +116,7 @@ TEST_CASE("the host posts an accumulate with its tile behind the segment") {
   message.opcode = T3_NIC_ACCUMULATE;
   message.local_address = d.a.address, message.local_key = 3, message.bytes = 128;
   message.tile = {64, 256, 9, 4, T3_BF16, 0};
-  REQUIRE(t3_nic_post(&d.context, &d.queue, &message) == T3_OK);
+  REQUIRE(t3_nic_post_send(&d.context, &d.queue, &message) == T3_OK);
   unsigned char entry[64];
   REQUIRE(d.mock.hal()->read_memory(d.mock.hal()->platform, t3_nic_send_of(&d.queue), entry, 64) == T3_OK);
   CHECK(t3_nic_work_entry_from(entry).opcode == T3_NIC_ACCUMULATE);

@@ -1,4 +1,4 @@
-"""A file's name says which one is meant: no two headers share one, and no two sources of a library.
+"""A file's name says which one is meant: no two headers share one, and no two sources of a library; tests end in _test.
 
   file_names_test.py SOURCE_DIRECTORY sources.txt
 
@@ -40,6 +40,12 @@ class FileNames(unittest.TestCase):
         found = {(target, name): paths for target, sources in (line.split(": ", 1) for line in lines)
                  for name, paths in shared(sources.split()).items()}
         self.assertEqual(found, {})
+
+    def test_a_test_is_called_what_test(self):
+        named_otherwise = [str(file.relative_to(SOURCE)) for root in ("testbenches", "platform")
+                           for file in sorted((SOURCE / root).rglob("*.cpp"))
+                           if "TEST_CASE(" in file.read_text(encoding="utf-8") and not file.stem.endswith("_test")]
+        self.assertEqual(named_otherwise, [])
 
 
 if __name__ == "__main__":

@@ -69,6 +69,8 @@ def nearest(file, project, includes, most=3):
     by_folder = benches(project)
     names = {name for names in by_folder.values() for name in names}
     found = [part for part in reversed(file.parent.parts) if part in names]
+    if file.parts[:2] == ("platform", "workloads") and "system" in names:  # where its room's tests are
+        found += ["compute", "system"] if "kernel" in file.parts and "compute" in names else ["system"]
     reached = {}
     for other, steps in includes.distances(file).items():
         for folder, names_there in by_folder.items():

@@ -225,7 +225,7 @@ class Parameters(unittest.TestCase):
                      self.generate(*both, skeleton=SKELETON, options=options))
         os.rename(path, os.path.join(self.directory, "walk.schema.json"))
         options[1] = os.path.join(self.directory, "walk.schema.json")
-        self.refused("walk.schema.json: must be one of run.schema.json, experiment.schema.json",
+        self.refused("walk.schema.json: must be one of run.schema.json, experiment.schema.json, models.schema.json",
                      self.generate(*both, skeleton=SKELETON, options=options))
 
     def test_drift_is_seen(self):

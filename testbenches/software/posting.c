@@ -26,7 +26,7 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
                           .workgroups = 1,
                           .workgroups_per_cu = 1,
                           .waves = 1,
-                          .local_bytes = sizeof(struct t3_shmem),
+                          .local_bytes = sizeof(struct t3_shmem_ctx),
                           .written = {{p->target, p->target + p->bytes}},
                           .written_count = 1,
                           .shared = {at(p->table, p->table_bytes), at(p->flag, FLAG_BYTES)},
@@ -37,11 +37,11 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
 
 static void post(struct t3_wave* wave) {
   const struct t3_posting_arguments* p = wave->arguments;
-  struct t3_shmem* shmem = wave->local;
-  if (t3_shmem_open(wave, p->table, 0, shmem) != T3_OK) return;
-  if (t3_shmem_put_nbi(wave, shmem, p->next, p->target, p->source, p->bytes) != T3_OK) return;
+  struct t3_shmem_ctx* shmem = wave->local;
+  if (t3_shmem_ctx_open(wave, p->table, 0, shmem) != T3_OK) return;
+  if (t3_shmem_putmem_nbi(wave, shmem, p->target, p->source, p->bytes, p->next) != T3_OK) return;
   if (t3_shmem_fence(wave, shmem, p->next) != T3_OK) return;
-  if (t3_shmem_put_value(wave, shmem, p->next, p->flag, 1) != T3_OK) return;
+  if (t3_shmem_uint64_p(wave, shmem, p->flag, 1, p->next) != T3_OK) return;
   (void)t3_wait_value(wave, (struct t3_condition){.address = p->flag, .bytes = 8, .mask = UINT64_MAX, .value = 1});
   (void)t3_shmem_quiet(wave, shmem);
 }
@@ -91,6 +91,6 @@ enum t3_status posting(const struct t3_hal* hal, const struct t3_run* run) {
   fill(data, (t3_gpu(&gpu) + t3_gpus(&gpu) - 1) % t3_gpus(&gpu), bytes);
   T3_TRY(hal->read_memory(hal->platform, target, found, bytes));
   if (memcmp(data, found, bytes) != 0) return T3_MISMATCH;
-  T3_TRY(t3_shmem_close(&gpu, &heap));
+  T3_TRY(t3_shmem_finalize(&gpu, &heap));
   return t3_close(&gpu);
 }

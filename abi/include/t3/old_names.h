@@ -1,4 +1,4 @@
-/* Names of T3_API_VERSION 1. Who uses one gets the compiler's error, which says the new name. Nothing of this is
+/* Names of T3_API_VERSION 1 and 2. Who uses one gets the compiler's error, which says the new name. Nothing of this is
  * defined anywhere. */
 #ifndef T3_OLD_NAMES_H
 #define T3_OLD_NAMES_H
@@ -38,6 +38,28 @@ T3_IS_NOW("t3_exchange is t3_host_all_gather") int t3_exchange(T3_ANYTHING);
 T3_IS_NOW("t3_meet_hosts is t3_host_barrier") int t3_meet_hosts(T3_ANYTHING);
 struct T3_IS_NOW("struct t3_nic_way is struct t3_nic_route") t3_nic_way {
   uint32_t dma_queue, local_key, remote_key;
+};
+
+/* t3/nic.h; they return a status */
+T3_IS_NOW("t3_nic_region is t3_nic_reg_mr") int t3_nic_region(T3_ANYTHING);
+T3_IS_NOW("t3_nic_withdraw is t3_nic_dereg_mr") int t3_nic_withdraw(T3_ANYTHING);
+T3_IS_NOW("t3_nic_create is t3_nic_create_qp") int t3_nic_create(T3_ANYTHING);
+T3_IS_NOW("t3_nic_reset is t3_nic_reset_qp") int t3_nic_reset(T3_ANYTHING);
+T3_IS_NOW("t3_nic_state is t3_nic_query_qp") int t3_nic_state(T3_ANYTHING);
+T3_IS_NOW("t3_nic_post is t3_nic_post_send") int t3_nic_post(T3_ANYTHING);
+T3_IS_NOW("t3_nic_post_receives is t3_nic_post_recv, which posts so many more") int t3_nic_post_receives(T3_ANYTHING);
+T3_IS_NOW("t3_nic_poll is t3_nic_poll_cq, which takes several") int t3_nic_poll(T3_ANYTHING);
+
+/* t3/shmem.h and t3/shmem_device.h, in OpenSHMEM's order of arguments; they return a status */
+T3_IS_NOW("t3_shmem_close is t3_shmem_finalize") int t3_shmem_close(T3_ANYTHING);
+T3_IS_NOW("t3_shmem_open is t3_shmem_ctx_open") int t3_shmem_open(T3_ANYTHING);
+T3_IS_NOW("t3_shmem_put_nbi is t3_shmem_putmem_nbi(..., dest, source, bytes, pe)") int t3_shmem_put_nbi(T3_ANYTHING);
+T3_IS_NOW("t3_shmem_put_signal_nbi is t3_shmem_putmem_signal_nbi(..., dest, source, bytes, sig_addr, signal, pe)")
+int t3_shmem_put_signal_nbi(T3_ANYTHING);
+T3_IS_NOW("t3_shmem_put_value is t3_shmem_uint64_p(..., dest, value, pe)") int t3_shmem_put_value(T3_ANYTHING);
+T3_IS_NOW("t3_shmem_get is t3_shmem_getmem(..., dest, source, bytes, pe)") int t3_shmem_get(T3_ANYTHING);
+struct T3_IS_NOW("struct t3_shmem is struct t3_shmem_ctx") t3_shmem {
+  uint32_t context;
 };
 
 #ifdef __cplusplus

@@ -34,24 +34,25 @@ enum {
 };
 
 /* Registers memory and returns its key, local and remote in one. */
-enum t3_status t3_nic_region(struct t3_context* context, uint64_t address, uint64_t bytes, uint32_t access,
+enum t3_status t3_nic_reg_mr(struct t3_context* context, uint64_t address, uint64_t bytes, uint32_t access,
                              uint32_t* key);
 /* What comes for the key from now on is refused. */
-enum t3_status t3_nic_withdraw(struct t3_context* context, uint32_t key);
+enum t3_status t3_nic_dereg_mr(struct t3_context* context, uint32_t key);
 
 enum { T3_NIC_ENTRIES_MAX = 32768, T3_NIC_RECORD_BYTES = 64 };
 
-/* A queue pair with its completion queue of the same size. The caller chooses the first four; its rings and its
- * doorbell record stay in that memory until the queue pair is reset. */
+/* A queue pair with its completion queue of the same size. The caller chooses number, completion queue, entries and
+ * memory. Its rings and its doorbell record stay in that memory until the queue pair is reset. */
 struct t3_nic_queue {
   uint32_t number;           /* queue pair */
   uint32_t completion_queue; /* that no other queue pair has */
   uint32_t entries;          /* of either ring: a power of two up to T3_NIC_ENTRIES_MAX */
+  uint32_t receives;         /* the driver's: receive entries posted since it was created */
   uint64_t memory;           /* of t3_malloc, 64-byte aligned, t3_nic_queue_bytes(entries) */
   /* Since it was created: entries posted, those that are known to have ended, completions taken, which are those and
    * of peers' writes with immediate. */
   uint32_t posted, ended, taken;
-  bool is_open;    /* the driver's: between t3_nic_create and t3_nic_reset */
+  bool is_open;    /* the driver's: between t3_nic_create_qp and t3_nic_reset_qp */
   bool is_kernels; /* the driver's: kernels post to it */
   bool is_lent;    /* the driver's: to the DMA engine, see t3/nic_maps.h */
 };
@@ -68,15 +69,15 @@ static inline uint64_t t3_nic_completions_of(const struct t3_nic_queue* queue) {
  * pair has the completion queue; T3_OVERLAP when another queue pair has some of the memory, T3_INVALID_ARGUMENT when it
  * is not all of one piece that t3_malloc has given. Calls with a queue that has not been created, or was reset:
  * T3_INVALID_ARGUMENT. */
-enum t3_status t3_nic_create(struct t3_context* context, struct t3_nic_queue* queue);
+enum t3_status t3_nic_create_qp(struct t3_context* context, struct t3_nic_queue* queue);
 /* Joins it with the peer's queue pair, which joins with this one: ready to receive and to send. T3_BUSY when it is not
  * in init. */
 enum t3_status t3_nic_connect(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t peer,
                               uint32_t peer_queue_pair);
 /* One of T3_NIC_STATE_NOW_... */
-enum t3_status t3_nic_state(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t* state);
+enum t3_status t3_nic_query_qp(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t* state);
 /* Forgets all entries; then it can be created anew. T3_BUSY while the DMA engine has it. */
-enum t3_status t3_nic_reset(struct t3_context* context, struct t3_nic_queue* queue);
+enum t3_status t3_nic_reset_qp(struct t3_context* context, struct t3_nic_queue* queue);
 
 struct t3_nic_message {
   enum t3_nic_opcode opcode;
@@ -94,17 +95,18 @@ struct t3_nic_message {
 
 enum { T3_NIC_INLINE_BYTES = 32 };
 
-/* Writes the entry, then the doorbell record, then rings. T3_BUSY while the ring is full: completions have to be taken;
- * or while the DMA engine has the queue pair. T3_ACCESS_DENIED: it is not connected, or kernels post to it.
- * T3_BAD_VALUE: somebody else has posted to it, and this entry has overwritten one of theirs. */
-enum t3_status t3_nic_post(struct t3_context* context, struct t3_nic_queue* queue,
-                           const struct t3_nic_message* message);
-/* Receive entries for peers' writes with immediate, in all since the queue pair was created. */
-enum t3_status t3_nic_post_receives(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t posted);
-/* Takes the next completion, if there is one. */
-enum t3_status t3_nic_poll(struct t3_context* context, struct t3_nic_queue* queue, bool* is_there,
-                           struct t3_nic_completion* completion);
-/* Waits for it by the NIC's interrupt. */
+/* Posts one message. Writes the entry, then the doorbell record, then rings. T3_BUSY while the ring is full:
+ * completions have to be taken; or while the DMA engine has the queue pair. T3_ACCESS_DENIED: it is not connected, or
+ * kernels post to it. T3_BAD_VALUE: somebody else has posted to it, and this entry has overwritten one of theirs. */
+enum t3_status t3_nic_post_send(struct t3_context* context, struct t3_nic_queue* queue,
+                                const struct t3_nic_message* message);
+/* Posts `count` more receive entries, 1 or more, for peers' writes with immediate. Each such write takes one. */
+enum t3_status t3_nic_post_recv(struct t3_context* context, struct t3_nic_queue* queue, uint32_t count);
+/* Takes the completions that have come, `most` of them at most, 1 or more. `count` is how many it has taken; T3_OK
+ * when there is none. */
+enum t3_status t3_nic_poll_cq(struct t3_context* context, struct t3_nic_queue* queue, uint32_t most,
+                              struct t3_nic_completion* completions, uint32_t* count);
+/* Waits by the NIC's interrupt until there is a completion, and takes it. */
 enum t3_status t3_nic_wait(struct t3_context* context, struct t3_nic_queue* queue,
                            struct t3_nic_completion* completion);
 

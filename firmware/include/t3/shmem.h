@@ -20,11 +20,11 @@ struct t3_shmem_options {
   uint32_t contexts; /* each has a queue pair to each other GPU: contexts x (gpus - 1) up to T3_SHMEM_QUEUES_MAX */
   uint32_t entries;  /* of the rings of each: a power of two, 2 or more */
   bool cached_completions; /* kernels read completions through the cache; only where the NIC's writes invalidate it */
-  bool for_host;           /* the queue pairs are the host's, for t3_nic_post, and kernels find no context */
+  bool for_host;           /* the queue pairs are the host's, for t3_nic_post_send, and kernels find no context */
 };
 
 struct t3_shmem_heap {
-  uint64_t table;       /* for t3_shmem_open */
+  uint64_t table;       /* for t3_shmem_ctx_open */
   uint64_t table_bytes; /* table, queues and tickets, from `table` on: a kernel's plan shares these */
   uint64_t heap, heap_bytes;
   uint64_t used;
@@ -43,7 +43,7 @@ enum t3_status t3_shmem_malloc(struct t3_context* context, struct t3_shmem_heap*
 /* When no kernel uses it any more, on any GPU. Waits until all has ended that kernels have posted. If something has
  * ended with an error, which a kernel that has not called t3_shmem_quiet has not seen, everything is closed all the
  * same, and the code is t3_nic_status of the first such syndrome. */
-enum t3_status t3_shmem_close(struct t3_context* context, struct t3_shmem_heap* heap);
+enum t3_status t3_shmem_finalize(struct t3_context* context, struct t3_shmem_heap* heap);
 
 #ifdef __cplusplus
 }

@@ -8,20 +8,21 @@ from .parameter import default_text, range_text
 INTRODUCTION = """\
 # Keys
 
-This page lists every key of the run file, the experiment file, the system file and the memory file. Use it to find a
-key, its unit and its range. `t3vp keys PATTERN` prints the same from the command line.
+This page lists every key of the run file, the experiment file, the models file, the system file and the memory file. Use
+it to find a key, its unit and its range. `t3vp keys PATTERN` prints the same from the command line.
 
 Each key stands with the path that `--set`, experiments and `--print-config` use. The system file has it without `system.`,
 and the memory file without `system.memory.dram.`. A required key has no default. *Same on all GPUs* means that an entry
 of `gpus` cannot set it. [timing.md](../timing.md) gives the source of each system's values.
 
-The target `parameter_reference` writes this page. It reads `configs/schema/run.schema.json` and `experiment.schema.json`,
-and the `*.parameters.json` files beside blocks and kernels.
+The target `parameter_reference` writes this page. It reads `run.schema.json`, `experiment.schema.json` and
+`models.schema.json` in `configs/schema`, and the `*.parameters.json` files beside blocks and kernels.
 """
 
 # Of pages of keys that schemas describe, by the kind of file.
 OF_FILES = {
     "run": ("The run file", "Keys below `workload` are on the page [workloads.md](workloads.md)."),
+    "models": ("The models file", "`NAME` is any name. `--set` does not take these keys."),
     "experiment": ("The experiment file", "The elements of a list have the keys behind `[]`. `--set` does not take these keys."),
 }
 

@@ -9,7 +9,7 @@ from .description import DescriptionError, Reader
 from .parameter import UNITS, listed, number_text
 
 # What stands before a file's keys: --set takes those of a run file as they are.
-PREFIXES = {"run": "", "experiment": "experiment."}
+PREFIXES = {"run": "", "experiment": "experiment.", "models": "models."}
 DEFAULT = " Default: "
 
 
@@ -94,6 +94,8 @@ class Walk:
             self.keys.append(self.key(section, name, its, name in node.get("required", [])))
             path = f"{section}.{name}" if section else name
             self.below(path, its)
+        if isinstance(node.get("additionalProperties"), dict):
+            self.below(f"{section}.NAME" if section else "NAME", self.resolved(node["additionalProperties"]))
         if "items" in node:
             self.below(f"{section}[]", self.resolved(node["items"]))
 

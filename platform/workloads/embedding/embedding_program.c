@@ -143,6 +143,6 @@ enum t3_status t3_run_embedding(const struct t3_hal* hal, const struct t3_run* r
   T3_TRY(run_phases(&context, &e, &state));
   t3_end(&context, "total");
   T3_TRY(t3_hand_over(&context));
-  if (is_by_nic(&e)) T3_TRY(t3_shmem_close(&context, &state.heap));
+  if (is_by_nic(&e)) T3_TRY(t3_shmem_finalize(&context, &state.heap));
   return t3_close(&context);
 }

@@ -18,7 +18,7 @@ static struct t3_nic_queue* queue_to(const struct t3_context* gpu, struct t3_hos
 enum t3_status t3_prepare_host_sends(struct t3_context* gpu, struct t3_host_sends* sends) {
   T3_TRY(t3_host_all_gather(gpu, "keys", &sends->heap->key, sizeof sends->heap->key, sends->keys));
   for (uint32_t peer = 0; peer < t3_gpus(gpu); ++peer)
-    if (peer != t3_gpu(gpu)) T3_TRY(t3_nic_post_receives(gpu, queue_to(gpu, sends, peer), 1));
+    if (peer != t3_gpu(gpu)) T3_TRY(t3_nic_post_recv(gpu, queue_to(gpu, sends, peer), 1));
   return T3_OK;
 }
 
@@ -40,7 +40,7 @@ static enum t3_status post(struct t3_context* gpu, struct t3_host_sends* sends, 
                                            .local_key = sends->heap->key,
                                            .bytes = (uint32_t)t3_at_most(bytes - at, PIECE_BYTES)};
     spend(gpu, sends->times.post_ns);
-    T3_TRY(t3_nic_post(gpu, queue_to(gpu, sends, peer), &message));
+    T3_TRY(t3_nic_post_send(gpu, queue_to(gpu, sends, peer), &message));
   }
   return T3_OK;
 }

@@ -23,7 +23,7 @@ static enum t3_status open_queue(struct t3_context* gpu, const struct t3_nodes* 
   struct t3_nic_queue* queue = &queues->queues[number];
   *queue = (struct t3_nic_queue){.number = number, .completion_queue = number, .entries = RING_ENTRIES};
   T3_TRY(t3_malloc(gpu, t3_nic_queue_bytes(RING_ENTRIES), &queue->memory));
-  T3_TRY(t3_nic_create(gpu, queue));
+  T3_TRY(t3_nic_create_qp(gpu, queue));
   return t3_nic_connect(gpu, queue, t3_gpu_at(n, other, n->local_rank), t3_index_of(n->node, other));
 }
 
@@ -31,7 +31,7 @@ enum t3_status t3_open_node_queues(struct t3_context* gpu, const struct t3_nodes
                                    struct t3_node_queues* queues) {
   uint32_t key = 0;
   if (t3_gpus(gpu) > T3_NODES_GPUS_MAX || n->count > T3_NODES_MAX) return T3_CAPACITY;
-  T3_TRY(t3_nic_region(gpu, out->matrix.address, out->matrix.rows * out->matrix.row_stride, T3_NIC_REMOTE_ACCUMULATE,
+  T3_TRY(t3_nic_reg_mr(gpu, out->matrix.address, out->matrix.rows * out->matrix.row_stride, T3_NIC_REMOTE_ACCUMULATE,
                        &key));
   T3_TRY(t3_host_all_gather(gpu, "keys", &key, sizeof key, queues->keys));
   for (uint32_t other = 0; other < n->count; ++other)
@@ -42,6 +42,6 @@ enum t3_status t3_open_node_queues(struct t3_context* gpu, const struct t3_nodes
 /* When all are here, nothing that was sent is sent again. */
 enum t3_status t3_close_node_queues(struct t3_context* gpu, const struct t3_nodes* n, struct t3_node_queues* queues) {
   T3_TRY(t3_host_barrier(gpu));
-  for (uint32_t i = 0; i + 1 < n->count; ++i) T3_TRY(t3_nic_reset(gpu, &queues->queues[i]));
-  return t3_nic_withdraw(gpu, queues->keys[t3_gpu(gpu)]);
+  for (uint32_t i = 0; i + 1 < n->count; ++i) T3_TRY(t3_nic_reset_qp(gpu, &queues->queues[i]));
+  return t3_nic_dereg_mr(gpu, queues->keys[t3_gpu(gpu)]);
 }

@@ -25,7 +25,7 @@ static void spend(struct t3_context* gpu, uint64_t ns) {
 
 static enum t3_status post(struct t3_context* gpu, struct sums* s, uint32_t i, const struct t3_nic_message* message) {
   spend(gpu, s->times.post_ns);
-  return t3_nic_post(gpu, &s->queues.queues[i], message);
+  return t3_nic_post_send(gpu, &s->queues.queues[i], message);
 }
 
 /* A message of nothing behind all that was posted before. */
@@ -128,8 +128,7 @@ static enum t3_status prepare(struct t3_context* gpu, const struct t3_gemm_workl
   s->nodes = t3_nodes_of(gpu, w);
   s->times = (struct t3_host_times){w->host_kernel_end_ns, w->host_post_ns, w->host_launch_ns};
   T3_TRY(t3_open_node_queues(gpu, &s->nodes, s->out, &s->queues));
-  for (uint32_t i = 0; i + 1 < s->nodes.count; ++i)
-    T3_TRY(t3_nic_post_receives(gpu, &s->queues.queues[i], ALL_IS_SENT));
+  for (uint32_t i = 0; i + 1 < s->nodes.count; ++i) T3_TRY(t3_nic_post_recv(gpu, &s->queues.queues[i], ALL_IS_SENT));
   return t3_host_barrier(gpu);
 }
 

@@ -1,4 +1,5 @@
 // Every operation that has a folder, by each of its algorithms: the elements of every GPU on every topology.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "system/platform_run.h"

@@ -74,14 +74,14 @@ static uint32_t bags_of(const struct t3_embedding_fused_arguments* p, const stru
 /* Two PUTs with a fence in between, so that the flag is placed behind the data. */
 static void send_slice(struct t3_wave* wave, const struct t3_embedding* e, const struct slice* s) {
   const struct t3_embedding_fused_arguments* p = wave->arguments;
-  const struct t3_shmem* shmem = wave->local;
+  const struct t3_shmem_ctx* shmem = wave->local;
   const uint32_t first = s->number * p->slice;
   const uint64_t out = p->out + t3_embedding_out_offset(e, s->sample, p->gpu, first, p->gpus);
   const uint64_t bytes = bags_of(p, s) * t3_embedding_row_bytes(e);
   const uint64_t flag = t3_on_gpu(p->gpu, flag_of(p, e, s) & T3_LOCAL_MASK);
-  if (t3_shmem_put_nbi(wave, shmem, s->owner, out, staging_of(p, e, s, first), bytes) == T3_OK &&
+  if (t3_shmem_putmem_nbi(wave, shmem, out, staging_of(p, e, s, first), bytes, s->owner) == T3_OK &&
       t3_shmem_fence(wave, shmem, s->owner) == T3_OK)
-    t3_shmem_put_value(wave, shmem, s->owner, flag, 1);
+    t3_shmem_uint64_p(wave, shmem, flag, 1, s->owner);
 }
 
 /* Results that have been stored at their owner have gone the same way as the flag. */
@@ -143,7 +143,7 @@ static bool open_heap(struct t3_wave* wave) {
   const struct t3_embedding_fused_arguments* p = wave->arguments;
   if (p->heap_table == 0) return true;
   const bool opened =
-      wave->wave != 0 || t3_shmem_open(wave, p->heap_table, wave->workgroup % p->contexts, wave->local) == T3_OK;
+      wave->wave != 0 || t3_shmem_ctx_open(wave, p->heap_table, wave->workgroup % p->contexts, wave->local) == T3_OK;
   t3_workgroup_barrier(wave);
   return opened;
 }
@@ -233,7 +233,7 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
   const uint64_t table = p->heap_table & T3_LOCAL_MASK;
   plan.written[plan.written_count++] = t3_range_of(&own[STAGING]);
   plan.shared[plan.shared_count++] = (struct t3_range){table, table + p->table_bytes};
-  plan.local_bytes = sizeof(struct t3_shmem);
+  plan.local_bytes = sizeof(struct t3_shmem_ctx);
   plan.doorbells = true;
   return plan;
 }

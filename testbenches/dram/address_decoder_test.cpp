@@ -1,0 +1,91 @@
+#include <catch2/catch.hpp>
+
+#include <random>
+#include <set>
+#include <tuple>
+
+#include "dram/address_decoder.h"
+#include "dram/memory_file.h"
+
+namespace t3vp::test::address_decoder_test {
+
+using namespace t3vp::dram;
+
+namespace {
+
+AddressDecoder decoder(const std::string& memory, const std::string& map, std::vector<std::string> bits = {}) {
+  MemorySpec spec = shipped_memory(memory);
+  spec.address_map = map;
+  spec.address_bits = std::move(bits);
+  return AddressDecoder(spec);
+}
+
+std::uint32_t bits(std::uint64_t address, unsigned from, unsigned count) {
+  return static_cast<std::uint32_t>(address >> from & ((1u << count) - 1));
+}
+
+}  // namespace
+
+TEST_CASE("Map accel is R..R BBB CCC B CCC SSSSS, the low bank bits being the bank group") {
+  const AddressDecoder map = decoder("hbm2-legacy", "accel");
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 1000; ++i) {
+    const std::uint64_t address = random() % (std::uint64_t{256} << 20);
+    REQUIRE(map.bank(address) == (bits(address, 12, 3) << 1 | bits(address, 8, 1)));
+    REQUIRE(map.column(address) == (bits(address, 9, 3) << 3 | bits(address, 5, 3)));
+    REQUIRE(map.row(address) == bits(address, 15, 13));
+  }
+}
+
+TEST_CASE("Map bgint puts pseudo-channel and bank group below the column, rocol above") {
+  const AddressDecoder bgint = decoder("hbm2-pseudo-channel", "bgint"), rocol = decoder("hbm2-pseudo-channel", "rocol");
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 1000; ++i) {
+    const std::uint64_t address = random() % (std::uint64_t{256} << 20);
+    REQUIRE(bgint.bank(address) == (bits(address, 13, 2) << 3 | bits(address, 6, 2) << 1 | bits(address, 5, 1)));
+    REQUIRE(bgint.column(address) == bits(address, 8, 5));
+    REQUIRE(bgint.row(address) == bits(address, 15, 13));
+    REQUIRE(rocol.bank(address) == (bits(address, 11, 4) << 1 | bits(address, 5, 1)));
+    REQUIRE(rocol.column(address) == bits(address, 6, 5));
+    REQUIRE(rocol.row(address) == bits(address, 15, 13));
+  }
+}
+
+TEST_CASE("A list spells any map, and the named maps spelt out are themselves") {
+  const AddressDecoder named = decoder("hbm2-legacy", "accel");
+  const AddressDecoder spelt =
+      decoder("hbm2-legacy", "", {"byte:5", "column:3", "bank_group", "column:3", "bank_group:1", "bank:2", "row:13"});
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 1000; ++i) {
+    const std::uint64_t address = random() % (std::uint64_t{256} << 20);
+    REQUIRE(named.bank(address) == spelt.bank(address));
+    REQUIRE(named.column(address) == spelt.column(address));
+    REQUIRE(named.row(address) == spelt.row(address));
+  }
+}
+
+TEST_CASE("Every map reaches every column of every row and bank once") {
+  const std::string memory = GENERATE(as<std::string>{}, "hbm2-legacy", "hbm2-pseudo-channel");
+  const std::string map = GENERATE(as<std::string>{}, "accel", "bgint", "rocol");
+  const AddressDecoder decoder_under_test = decoder(memory, map);
+  std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> places;
+  for (std::uint64_t address = 0; address < 1 << 20; address += 32) {
+    const Location at = decoder_under_test.locate(address);
+    REQUIRE(places.emplace(at.bank, at.row, at.column).second);
+  }
+}
+
+TEST_CASE("Addresses above the geometry's rows open rows of their own") {
+  const AddressDecoder map = decoder("hbm2-legacy", "accel");
+  CHECK(map.row(std::uint64_t{256} << 20) == 8192);
+  CHECK(map.bank(std::uint64_t{256} << 20) == 0);
+}
+
+TEST_CASE("A map that does not fit the geometry is refused with its field") {
+  CHECK_THROWS_WITH(decoder("hbm2-legacy", "", {"byte:5", "column:5", "bank_group:2", "bank:2", "row:13"}),
+                    Catch::Contains("column has 5 bits, the geometry needs 6"));
+  CHECK_THROWS_WITH(decoder("hbm2-legacy", "", {"byte:5", "colum:6"}), Catch::Contains("\"colum\""));
+  CHECK_THROWS_WITH(decoder("hbm2-legacy", "", {"byte:x"}), Catch::Contains("should read like"));
+}
+
+}  // namespace t3vp::test::address_decoder_test

@@ -1,0 +1,284 @@
+// t3vp validate: files of measured times, a run for each of their rows, and the two beside each other.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <sstream>
+
+#include "experiments/small_experiment.h"
+
+namespace t3vp::test::validation_test {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* gemm_header = "model,tp,sublayer,M,N,K,us,us_min,us_max\n";
+constexpr const char* collectives_header = "gpus,op,mbytes,us,us_min,us_max\n";
+constexpr const char* embeddings_header =
+    "gpus,global_batch,tables_per_gpu,dim,pool,dtype,rel_err,emb_us,a2a_us,base_us,zero_us,emb_graph_us,zero_graph_us,"
+    "base_graph_us\n";
+
+/// A folder with files of measured times, and what `validate` makes of them.
+class MeasuredTimes : public Folder {
+ public:
+  MeasuredTimes() { fs::create_directory(data()); }
+  fs::path data() const { return *this / "data"; }
+  fs::path table() const { return *this / "results" / "h200.csv"; }
+  void put(const std::string& file, const std::string& text) const { write("data/" + file, text); }
+  Outcome validate(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments{"validate", "h200", "--data", data(), "--out", *this / "results"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  }
+};
+
+/// What a run by itself takes, in us.
+double simulated_us(const json& workload, std::uint32_t gpus, const std::string& phase,
+                    const std::string& method = "") {
+  const Folder folder;
+  json run = {{"system", config("systems/h200-4.json").string()}, {"gpus", gpus}, {"workload", workload}};
+  if (!method.empty()) run["method"] = method;
+  if (phase == "gemm") run.update({{"method", "ideal-overlap"}, {"phases", {"gemm"}}});
+  const Outcome outcome = run_program({"run", folder.write("run.json", run), "--out", folder / "out"});
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  return json_of(folder / "out/report.json").at("time_ns").at(phase).get<double>() / 1000;
+}
+
+double gemm_us(std::uint32_t m, std::uint32_t n, std::uint32_t k, bool transpose_b) {
+  return simulated_us({{"gemm", {{"m", m}, {"n", n}, {"k", k}, {"transpose_b", transpose_b}}}}, 1, "gemm");
+}
+
+double host_launch_us() {
+  return json_of(config("systems/h200-4.json")).at("host").at("launch_ns").get<double>() / 1000;
+}
+
+/// Of 64 samples, tables of 64 columns and bags of `pooling` rows.
+double embedding_us(const std::string& method, std::uint32_t gpus, std::uint32_t tables, std::uint32_t pooling,
+                    const std::string& phase) {
+  return simulated_us({{"embedding",
+                        {{"global_batch", 64},
+                         {"tables_per_gpu", tables},
+                         {"dimension", 64},
+                         {"pooling", pooling},
+                         {"rows", 100'000},
+                         {"element", "fp16"}}}},
+                      gpus, phase, method);
+}
+
+double collective_us(const std::string& op, const std::string& algorithm, std::uint64_t bytes, std::uint32_t gpus) {
+  return host_launch_us() +
+         simulated_us({{"collective", {{"op", op}, {"algorithm", algorithm}, {"bytes", bytes}}}}, gpus, "collective");
+}
+
+void require_row(const std::map<std::string, std::string>& row, const std::string& file, int number, double measured,
+                 double simulated) {
+  INFO(file << " row " << number);
+  CHECK(row.at("file") == file);
+  CHECK(row.at("row") == std::to_string(number));
+  CHECK(row.at("quantity") == "us");
+  CHECK(std::stod(row.at("measured_us")) == Approx(measured));
+  CHECK(std::stod(row.at("simulated_us")) == Approx(simulated).margin(0.001));
+  CHECK(std::stod(row.at("error")) == Approx(simulated / measured - 1).margin(0.0001));
+}
+
+}  // namespace
+
+TEST_CASE("each row of measured times stands beside what a run of its own takes") {
+  const MeasuredTimes times;
+  times.put("gemm.csv",
+            std::string(gemm_header) + "Mega-GPT-2,4,OP,1024,768,512,20,19,21\nX,1,IP,1000,500,130,8,7,9\n");
+  times.put("collectives.csv", std::string(collectives_header) +
+                                   "4,reduce_scatter,1,40,39,41\n3,all_gather,0.5,30,29,31\n"
+                                   "2,all_to_all,0.25,20.5,19,21\n4,all_reduce,0.1,25,24,26\n2,broadcast,1,35,34,36\n");
+  const Outcome outcome = times.validate();
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  const auto rows = rows_of(times.table());
+  REQUIRE(rows.size() == 7);
+  constexpr std::uint64_t MiB = 1 << 20;
+  require_row(rows[0], "collectives.csv", 1, 40, collective_us("reduce-scatter", "ring", MiB, 4));
+  require_row(rows[1], "collectives.csv", 2, 30, collective_us("all-gather", "ring", MiB / 2, 3));
+  require_row(rows[2], "collectives.csv", 3, 20.5, collective_us("all-to-all", "direct", MiB / 4, 2));
+  require_row(rows[3], "collectives.csv", 4, 25, collective_us("all-reduce", "ring", 104856, 4));
+  require_row(rows[4], "collectives.csv", 5, 35, collective_us("broadcast", "ring", MiB, 2));
+  require_row(rows[5], "gemm.csv", 1, 20, gemm_us(1024, 768, 512, true));
+  require_row(rows[6], "gemm.csv", 2, 8, gemm_us(1000, 500, 130, false));
+}
+
+TEST_CASE("embedding tables stand beside what grows from few of them to as many as there are") {
+  const MeasuredTimes times;
+  times.put("embedding_all_to_all.csv", std::string(embeddings_header) +
+                                            "3,64,3,64,7,fp16,0.0,10,20,30,40,50,60,70\n"
+                                            "2,64,80,64,5,fp16,0.1,11,21,31,41,51,61,71\n");
+  const Outcome outcome = times.validate();
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  const auto rows = rows_of(times.table());
+  REQUIRE(rows.size() == 14);
+  const char* const quantities[] = {"emb_us",       "a2a_us",        "base_us",      "zero_us",
+                                    "emb_graph_us", "zero_graph_us", "base_graph_us"};
+  const auto simulated = [&](std::size_t row, std::size_t quantity) {
+    const auto& one = rows[row * 7 + quantity];
+    CHECK(one.at("quantity") == quantities[quantity]);
+    CHECK(std::stod(one.at("measured_us")) ==
+          Approx(10.0 * static_cast<double>(quantity + 1) + static_cast<double>(row)));
+    return std::stod(one.at("simulated_us"));
+  };
+  const double host = host_launch_us();
+  const auto check = [&](std::size_t row, double pooling, double all_to_all, double zero) {
+    CAPTURE(row);
+    const double graph[] = {pooling, all_to_all, pooling + all_to_all, zero};
+    for (std::size_t i = 0; i < 4; ++i) CHECK(simulated(row, i) == Approx(graph[i] + host).margin(0.002));
+    CHECK(simulated(row, 4) == Approx(pooling).margin(0.002));
+    CHECK(simulated(row, 5) == Approx(zero).margin(0.002));
+    CHECK(simulated(row, 6) == Approx(pooling + all_to_all).margin(0.002));
+  };
+  check(0, embedding_us("bulk", 3, 3, 7, "pooling"), embedding_us("bulk", 3, 3, 1, "all_to_all"),
+        embedding_us("zero-copy", 3, 3, 7, "pooling") + embedding_us("zero-copy", 3, 3, 7, "arrival"));
+  const double more = embedding_us("bulk", 2, 64, 1, "all_to_all"), few = embedding_us("bulk", 2, 32, 1, "all_to_all");
+  const auto pooling = [](const std::string& method) {
+    const double eight = embedding_us(method, 2, 8, 5, "pooling"), four = embedding_us(method, 2, 4, 5, "pooling");
+    return eight + 18 * (eight - four);
+  };
+  check(1, pooling("bulk"), more + (more - few) / 2,
+        pooling("zero-copy") + embedding_us("zero-copy", 2, 8, 5, "arrival"));
+  CHECK(simulated(1, 4) == Approx(embedding_us("bulk", 2, 80, 5, "pooling")).epsilon(0.02));
+  CHECK(simulated(1, 1) - host == Approx(embedding_us("bulk", 2, 80, 1, "all_to_all")).epsilon(0.02));
+}
+
+TEST_CASE("a collective's start and the steps at which it waits take their time and few workgroups are slow") {
+  const Folder folder;
+  const auto us = [&](const std::vector<std::string>& settings) {
+    std::vector<std::string> arguments{"run",   config("runs/all-reduce-4gpu.json"),    "--out", folder / "out",
+                                       "--set", "workload.collective.op=reduce-scatter"};
+    for (const std::string& setting : settings) arguments.insert(arguments.end(), {"--set", setting});
+    const Outcome outcome = run_program(arguments);
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    return json_of(folder / "out/report.json").at("time_ns").at("collective").get<double>() / 1000;
+  };
+  const double plain = us({});
+  CHECK(us({"system.kernels.ring.start_ns=5000"}) == Approx(plain + 5).margin(0.01));
+  CHECK(us({"system.kernels.ring.step_ns=2000"}) == Approx(plain + 3 * 2).margin(0.3));  // four GPUs wait three times
+  CHECK(us({"system.kernels.ring.workgroups=496"}) == plain);
+  CHECK(us({"system.kernels.ring.workgroups=1"}) == us({"system.compute.compute_units=1"}));
+  CHECK(us({"system.kernels.ring.workgroups=1"}) > plain);
+}
+
+TEST_CASE("the summary has the mean and the worst error of each file whatever the order of columns and jobs") {
+  const MeasuredTimes times;
+  times.put("gemm.csv", "us_max,us,us_min,K,N,M,sublayer,tp,model\n9,8,7,64,256,256,IP,1,X\n9,4,3,64,256,256,IP,1,X\n");
+  times.put("notes.csv", "anything\n");
+  times.put("README.md", "not a table\n");
+  const Outcome outcome = times.validate({"--jobs", "2"});
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  const double us = gemm_us(256, 256, 64, false);
+  const double first = us / 8 - 1, second = us / 4 - 1;
+  const double mean = (std::abs(first) + std::abs(second)) / 2;
+  const bool second_is_worst = std::abs(second) >= std::abs(first);
+  std::istringstream lines(outcome.out);
+  std::string line, file, quantity, mean_text, worst_text, in, row, worst_row;
+  std::getline(lines, line);
+  int count = 0;
+  lines >> file >> quantity >> count >> mean_text >> worst_text >> in >> row >> worst_row;
+  CHECK((file == "gemm.csv" && quantity == "us" && count == 2));
+  CHECK(std::stod(mean_text) == Approx(100 * mean).margin(0.06));
+  CHECK(std::stod(worst_text) == Approx(100 * (second_is_worst ? second : first)).margin(0.06));
+  CHECK(worst_row == (second_is_worst ? "2" : "1"));
+  CHECK_THAT(outcome.out, Catch::Contains("not simulated: notes.csv"));
+  CHECK_THAT(outcome.out, Catch::Contains("1 runs;"));  // of two equal rows
+
+  const std::string table = text_of(times.table());
+  CHECK(times.validate({"--jobs", "1"}).exit_code == 0);
+  CHECK(text_of(times.table()) == table);
+}
+
+TEST_CASE("a file of measured times that is not as it should be is refused with its row") {
+  struct Case {
+    std::string file, text, where, found;
+  };
+  const std::string gemm = gemm_header, good = "X,1,OP,256,256,64,8,7,9\n", collectives = collectives_header,
+                    embeddings = embeddings_header;
+  const Case cases[] = {
+      {"gemm.csv", "", "gemm.csv", "no column model"},
+      {"gemm.csv", gemm, "gemm.csv", "no row"},
+      {"gemm.csv", "model,tp,sublayer,M,N,K,us,us_min\nX,1,OP,256,256,64,8,7\n", "gemm.csv", "no column us_max"},
+      {"gemm.csv", "model,tp,sublayer,M,N,K,us,us_min,us_max,dtype\nX,1,OP,256,256,64,8,7,9,fp8\n", "gemm.csv",
+       "columns model,tp,sublayer,M,N,K,us,us_min,us_max,dtype"},
+      {"gemm.csv", gemm + good + "X,1,OP,256,256,64,8,7\n", "gemm.csv: row 2", "8 values"},
+      {"gemm.csv", gemm + good + good + "X,1,QKV,256,256,64,8,7,9\n", "gemm.csv: row 3: sublayer", "QKV"},
+      {"gemm.csv", gemm + "X,1,OP,256.5,256,64,8,7,9\n", "gemm.csv: row 1: M", "256.5"},
+      {"gemm.csv", gemm + "X,1,OP,256,0,64,8,7,9\n", "gemm.csv: row 1: N", "0"},
+      {"gemm.csv", gemm + "X,1,OP,256,256,-64,8,7,9\n", "gemm.csv: row 1: K", "-64"},
+      {"gemm.csv", gemm + "X,,OP,256,256,64,8,7,9\n", "gemm.csv: row 1: tp", "nothing"},
+      {"gemm.csv", gemm + "X,1,OP,256,256,64,nan,7,9\n", "gemm.csv: row 1: us", "nan"},
+      {"gemm.csv", gemm + "X,1,OP,256,256,64,8,7,none\n", "gemm.csv: row 1: us_max", "none"},
+      {"gemm.csv", gemm + good + "X,1,OP,1000000,1000000,64,8,7,9\n", "gemm.csv: row 2",
+       "with h200-4 a run that is refused"},
+      {"collectives.csv", collectives + "4,reduce,6,53,52,54\n", "collectives.csv: row 1: op", "reduce"},
+      {"collectives.csv", collectives + "1,all_gather,6,53,52,54\n", "collectives.csv: row 1: gpus", "1"},
+      {"collectives.csv", collectives + "4,all_gather,0,53,52,54\n", "collectives.csv: row 1: mbytes", "0"},
+      {"collectives.csv", collectives + "4,all_gather,1e9,53,52,54\n", "collectives.csv: row 1: mbytes", "1e9"},
+      {"collectives.csv", collectives + "4,all_gather,6,-53,52,54\n", "collectives.csv: row 1: us", "-53"},
+      {"embedding_all_to_all.csv", embeddings + "4,64,8,64,5,bf16,0,1,2,3,4,5,6,7\n",
+       "embedding_all_to_all.csv: row 1: dtype", "bf16"},
+      {"embedding_all_to_all.csv", embeddings + "4,3,8,64,5,fp32,0,1,2,3,4,5,6,7\n",
+       "embedding_all_to_all.csv: row 1: global_batch", "3"},
+      {"embedding_all_to_all.csv", embeddings + "4,64,8,64,257,fp32,0,1,2,3,4,5,6,7\n",
+       "embedding_all_to_all.csv: row 1: pool", "257"},
+      {"embedding_all_to_all.csv", embeddings + "4,64,8,64,5,fp32,0,1,2,3,4,5,6,none\n",
+       "embedding_all_to_all.csv: row 1: base_graph_us", "none"},
+  };
+  for (const Case& one : cases) {
+    INFO(one.text);
+    const MeasuredTimes times;
+    times.put(one.file, one.text);
+    const Outcome outcome = times.validate();
+    CHECK(outcome.exit_code == 2);
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+    CHECK_THAT(outcome.err, Catch::Contains(one.where + ": found " + one.found));
+    CHECK_FALSE(fs::exists(times.table()));
+  }
+}
+
+TEST_CASE("a folder without measured times and a machine that is not known are refused") {
+  const MeasuredTimes times;
+  CHECK_THAT(times.validate().err, Catch::Contains("found none of the known files, expected one of"));
+  fs::remove_all(times.data());
+  const Outcome gone = times.validate();
+  CHECK(gone.exit_code == 2);
+  CHECK_THAT(gone.err, Catch::StartsWith("--data " + times.data().string() + ": found "));
+  const Outcome other = run_program({"validate", "h300", "--data", times.data()});
+  CHECK(other.exit_code == 2);
+  CHECK_THAT(other.err, Catch::Contains("h300"));
+}
+
+TEST_CASE("a run that fails leaves its row without a simulated time and the others as they are") {
+  const MeasuredTimes times;
+  times.put("gemm.csv", std::string(gemm_header) + "X,1,IP,256,256,64,8,7,9\nX,1,IP,65536,16384,16384,9000,8,9\n");
+  const Outcome outcome = times.validate({"--timeout", "5"});
+  CHECK(outcome.exit_code == 1);
+  CHECK_THAT(outcome.err, Catch::StartsWith("gemm.csv: row 2 us, simulated: "));
+  const auto rows = rows_of(times.table());
+  REQUIRE(rows.size() == 2);
+  CHECK_FALSE(rows[0].at("simulated_us").empty());
+  CHECK((rows[1].at("simulated_us").empty() && rows[1].at("error").empty()));
+}
+
+TEST_CASE("the reference measurements of four H200 are read row by row") {
+  const MeasuredTimes times;
+  for (const char* file : {"gemm.csv", "collectives.csv", "embedding_all_to_all.csv"})
+    fs::copy_file(fs::path(T3VP_SOURCE_DIR) / "testbenches/experiments/h200" / file, times.data() / file);
+  const Outcome outcome = times.validate({"--timeout", "0.001"});  // to read them is enough
+  CHECK(outcome.exit_code == 1);
+  const auto rows = rows_of(times.table());
+  REQUIRE(rows.size() == 44);
+  CHECK((rows[0].at("file") == "collectives.csv" && rows[0].at("measured_us") == "53.376"));
+  CHECK((rows[6].at("file") == "embedding_all_to_all.csv" && rows[6].at("measured_us") == "1196.384"));
+  CHECK((rows[43].at("file") == "gemm.csv" && rows[43].at("row") == "24" && rows[43].at("measured_us") == "194.304"));
+}
+
+}  // namespace t3vp::test::validation_test
