@@ -1,4 +1,5 @@
-// All keys of the user's files: those of *.parameters.json, and those of the schemas of run, experiment and models files.
+// All keys of the user's files: those of *.parameters.json, and those of the schemas of run, experiment and models
+// files.
 #pragma once
 
 #include <cstdint>
