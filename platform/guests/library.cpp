@@ -10,6 +10,7 @@
 
 #include "guests/guest_ends.h"
 #include "guests/library_table.h"
+#include "io/output_file.h"
 
 namespace t3vp {
 namespace {
@@ -27,23 +28,30 @@ class PrivateCopy {
     if (error || mkdtemp(folder.data()) == nullptr)
       library.place.reject("there is no temporary folder for a copy of it", a_library);
     folder_ = folder;
-    fs::copy_file(library.file, file(library), error);
+    file_ = folder_ / library.file.filename();
+    remember_partial(file_);  // the library's own code may end the process
+    remember_partial(folder_);
+    fs::copy_file(library.file, file_, error);
     if (!error) return;
-    fs::remove_all(folder_);
+    remove();
     library.place.reject("it cannot be copied to " + folder_.parent_path().string() + ": " + error.message(),
                          a_library);
   }
-  ~PrivateCopy() {
-    std::error_code error;
-    fs::remove_all(folder_, error);
-  }
+  ~PrivateCopy() { remove(); }
   PrivateCopy(const PrivateCopy&) = delete;
   PrivateCopy& operator=(const PrivateCopy&) = delete;
 
-  fs::path file(const SoftwareLibrary& library) const { return folder_ / library.file.filename(); }
+  const fs::path& file() const { return file_; }
 
  private:
-  fs::path folder_;
+  void remove() {
+    std::error_code error;
+    fs::remove_all(folder_, error);
+    forget_partial(file_);
+    forget_partial(folder_);
+  }
+
+  fs::path folder_, file_;
 };
 
 /// Whether the file has all that its program headers say, and loads its parts one behind the other: the loader crashes
@@ -79,7 +87,7 @@ std::string reason(const fs::path& copy) {
 }  // namespace
 
 Library::Library(const SoftwareLibrary& library, const Limits& limits)
-    : Library(library, limits, PrivateCopy(library).file(library)) {
+    : Library(library, limits, PrivateCopy(library).file()) {
   exports_ = static_cast<const t3_export_table*>(dlsym(handle_, "t3_exports"));
   if (exports_ == nullptr) library.place.reject("it has no such table", a_library);
   programs_ = require_right(*exports_, library.place);

@@ -20,7 +20,9 @@ PartialFiles own_partial_files;
 std::atomic<PartialFiles*> partial_files{&own_partial_files};
 static_assert(std::atomic<int>::is_always_lock_free);
 
-void remember(const std::string& path) {
+}  // namespace
+
+void remember_partial(const std::string& path) {
   if (path.size() > PartialFiles::longest) return;
   for (PartialFiles::Slot& slot : partial_files.load()->slots) {
     int state = PartialFiles::Slot::free;
@@ -31,10 +33,12 @@ void remember(const std::string& path) {
   }
 }
 
-void forget(const std::string& path) {
+void forget_partial(const std::string& path) {
   for (PartialFiles::Slot& slot : partial_files.load()->slots)
     if (slot.state == PartialFiles::Slot::filled && path == slot.path) slot.state = PartialFiles::Slot::free;
 }
+
+namespace {
 
 [[noreturn]] void fail(const std::filesystem::path& file, int error) {
   throw std::runtime_error(file.string() + ": " + std::generic_category().message(error));
@@ -81,12 +85,12 @@ class OutputFile::Buffer : public std::streambuf {
 
 OutputFile::OutputFile(std::filesystem::path file)
     : file_(std::move(file)), partial_(fmt::format("{}.{}.partial", file_.string(), getpid())), stream_(nullptr) {
-  remember(partial_);        // before it is there: a signal may come at any time
-  unlink(partial_.c_str());  // of a process that had our number
+  remember_partial(partial_);  // before it is there: a signal may come at any time
+  unlink(partial_.c_str());    // of a process that had our number
   const int descriptor = open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0) {
     const int error = errno;
-    forget(partial_);
+    forget_partial(partial_);
     fail(file_, error);
   }
   buffer_ = std::make_unique<Buffer>(descriptor);
@@ -96,14 +100,14 @@ OutputFile::OutputFile(std::filesystem::path file)
 OutputFile::~OutputFile() {
   if (partial_.empty()) return;
   unlink(partial_.c_str());
-  forget(partial_);
+  forget_partial(partial_);
 }
 
 void OutputFile::complete() {
   buffer_->close();
   if (buffer_->error() != 0) fail(file_, buffer_->error());
   if (std::rename(partial_.c_str(), file_.c_str()) != 0) fail(file_, errno);
-  forget(partial_);
+  forget_partial(partial_);
   partial_.clear();
 }
 
@@ -116,10 +120,11 @@ void write_text(const std::filesystem::path& file, std::string_view text) {
 void keep_partial_files_in(PartialFiles& files) { partial_files = &files; }
 
 void remove_partial_files() {
-  for (PartialFiles::Slot& slot : partial_files.load()->slots) {
-    slot.path[PartialFiles::longest] = '\0';  // whoever shares them may have written there
-    if (slot.state == PartialFiles::Slot::filled) unlink(slot.path);
-  }
+  for (const auto& remove : {&unlink, &rmdir})
+    for (PartialFiles::Slot& slot : partial_files.load()->slots) {
+      slot.path[PartialFiles::longest] = '\0';  // whoever shares them may have written there
+      if (slot.state == PartialFiles::Slot::filled) remove(slot.path);
+    }
 }
 
 bool write_all(int descriptor, std::string_view text) {

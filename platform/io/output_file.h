@@ -37,8 +37,8 @@ class OutputFile {
 /// Replaces the file in one step. Throws std::runtime_error with the reason when it cannot.
 void write_text(const std::filesystem::path& file, std::string_view text);
 
-/// Paths of files that are not complete yet, where a signal handler, or a process that shares them, finds them without
-/// a lock. Of a longer path, or of more files, nobody else knows.
+/// Paths of files that are not complete yet, and of temporary files and folders, where a signal handler, or a process
+/// that shares them, finds them without a lock. Of a longer path, or of more files, nobody else knows.
 struct PartialFiles {
   static constexpr std::size_t most = 16, longest = 4095;
   struct Slot {
@@ -51,6 +51,10 @@ struct PartialFiles {
 
 /// From now on they are kept there.
 void keep_partial_files_in(PartialFiles& files);
+
+/// From now on the file, or the folder when it is empty, goes with the partial files, until it is forgotten.
+void remember_partial(const std::string& path);
+void forget_partial(const std::string& path);
 
 /// Removes what is being written, for a process that is about to end. Safe in signal handlers and in any thread.
 void remove_partial_files();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <filesystem>
 
 #include "software/outside_run.h"
 
@@ -16,7 +17,14 @@ Outcome outcome_of(const char* act, const std::string& command = "run") {
   const OutsideRun run(library("violent") + ":idle", {{"gpus", 2}, {"limits", {{"firmware_s", 0.3}}}});
   std::vector<std::string> arguments{command, run.file().string()};
   if (command == "run") arguments.insert(arguments.end(), {"--out", (run / "out").string()});
-  Outcome outcome = run_program(arguments, [act] { setenv("T3VP_TEST_ACT", act, 1); });
+  const std::filesystem::path temporary = run / "temporary";
+  std::filesystem::create_directory(temporary);
+  Outcome outcome = run_program(arguments, [&] {
+    setenv("T3VP_TEST_ACT", act, 1);
+    setenv("TMPDIR", temporary.c_str(), 1);
+  });
+  INFO(act << ": the platform's copy of the library goes with the process");
+  CHECK(std::filesystem::is_empty(temporary));
   for (std::string* text : {&outcome.out, &outcome.err})
     if (const auto at = text->find(run.file().string()); at != std::string::npos)
       text->replace(at, run.file().string().size(), "FILE");
