@@ -15,7 +15,7 @@ GENERATED = re.compile(r'^\s*#\s*include\s+"(?:t3/workloads/([a-z_]+)\.h|workloa
 
 
 def rooms():
-    return {file.parent.name: json.loads(file.read_text(encoding="utf-8"))["builds_on"]
+    return {file.parent.name: json.loads(file.read_text(encoding="utf-8")).get("builds_on", [])
             for file in sorted(ROOMS.glob("*/*.arguments.json"))}
 
 

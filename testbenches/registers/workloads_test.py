@@ -14,7 +14,7 @@ import unittest
 
 SOURCE = pathlib.Path(sys.argv.pop(1)).resolve()
 GOOD = {
-    "workload": "stencil", "text": "A stencil.", "builds_on": [], "given_by": "stencil",
+    "workload": "stencil", "text": "A stencil.", "given_by": "stencil",
     "methods": [{"name": "in-order", "program": "stencil", "text": "One after the other."}],
     "enumerations": [{"enumeration": "edge", "values": {"wrap": "T3_WRAP", "clamp": "T3_CLAMP"}}],
     "structures": [{"structure": "stencil", "key": "stencil", "text": "Its shape.", "arguments": [

@@ -265,8 +265,8 @@ class WorkloadReader(Reader):
 def read_workload(file, operations):
     reader = WorkloadReader(file, operations)
     item = reader.load()
-    reader.keys(item, ("workload", "text", "builds_on", "methods", "structures"),
-                ("given_by", "enumerations", "keys", "uses", "needs"))
+    reader.keys(item, ("workload", "text", "methods", "structures"),
+                ("builds_on", "given_by", "enumerations", "keys", "uses", "needs"))
     name = reader.name(item["workload"], "workload")
     if not re.search(rf"(^|/){name}/{name}\.arguments\.json\Z", str(file)):
         reader.fail(f"describes workload {name} and so must be {name}/{name}.arguments.json")

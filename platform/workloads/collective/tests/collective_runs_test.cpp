@@ -3,6 +3,7 @@
 
 #include "hardware/topologies.h"
 #include "io/input_error.h"
+#include "system/kernel_runs.h"
 #include "system/platform_run.h"
 #include "workloads/collective/collective_oracle.h"
 
@@ -75,13 +76,6 @@ Run right_run(const Operation& operation, std::uint64_t elements, const std::str
   CHECK(run.time("total") >= run.time("collective"));
   CHECK(run.time("total") >= run.report()["bounds"]["link_ns"].get<double>());
   return run;
-}
-
-/// Bytes that all links together carried.
-std::uint64_t carried(const Run& run) {
-  std::uint64_t sum = 0;
-  for (const auto& link : run.report()["links"]) sum += link["payload_bytes"].get<std::uint64_t>();
-  return sum;
 }
 
 /// Elements that GPUs send by the algorithm's definition. Of an all-to-all in a ring, a part for the d-th GPU behind
