@@ -1,10 +1,10 @@
-// The Tracker's table of wavefront tiles that are being counted: sets x ways entries, indexed by the low bits of the
-// workgroup id (T3 4.2.1).
+// The Tracker's table of wavefront tiles that are being counted: sets x ways entries (T3 4.2.1).
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "memory/tracker_parameters.h"
 #include "protocol/units.h"
 
 namespace t3vp::memory {
@@ -30,9 +30,19 @@ class TrackerTable {
     bool used() const { return name.chunk != TileName::no_chunk; }
   };
 
-  TrackerTable(std::uint32_t sets, std::uint32_t ways);
+  explicit TrackerTable(const TrackerParameters& parameters);
 
-  std::uint32_t set_of(std::uint32_t wg_id) const { return wg_id % sets_; }
+  /// Where a wavefront's tile of a chunk is counted. By index workgroup it is wg_id modulo sets, so that all wavefronts
+  /// of a workgroup share a set, and so do the same workgroups of all chunks.
+  ///
+  /// By index hash consecutive tiles go to consecutive sets. Each round of the sets begins `round_step` further on, so
+  /// that tiles a power of two apart do not meet, and each chunk begins where the golden ratio puts it (Knuth, The Art
+  /// of Computer Programming 3, 6.4: Fibonacci hashing), so that equal tiles of several chunks do not meet either.
+  std::uint32_t set_of(std::uint16_t chunk, std::uint32_t wg_id, std::uint32_t wavefronts, std::uint32_t wf_id) const {
+    if (index_ == TrackerIndex::workgroup) return wg_id & (sets_ - 1);
+    const std::uint64_t tile = std::uint64_t{wg_id} * wavefronts + wf_id;
+    return static_cast<std::uint32_t>(tile + (tile / sets_) * round_step + begin_of_chunk(chunk)) & (sets_ - 1);
+  }
   /// Null when the tile has no entry.
   Entry* find(std::uint32_t set, TileName name);
   /// The entry to give to another tile: a free one, else the least recently used that does not load; null when all do.
@@ -43,9 +53,16 @@ class TrackerTable {
   std::uint64_t forget(std::uint16_t chunk);
 
  private:
+  static constexpr std::uint32_t round_step = 37;  ///< odd, and no divisor of a number of sets
+  /// Its part of the sets, a multiple of the golden ratio.
+  std::uint32_t begin_of_chunk(std::uint16_t chunk) const {
+    constexpr std::uint32_t golden = 0x9E3779B9;  // 2^32 / 1.618
+    return static_cast<std::uint32_t>((std::uint64_t{golden * chunk} * sets_) >> 32);
+  }
   Entry* begin_of(std::uint32_t set) { return &entries_[std::size_t{set} * ways_]; }
 
   std::uint32_t sets_, ways_;
+  TrackerIndex index_;
   std::vector<Entry> entries_;
   std::uint64_t uses_ = 0;
 };
