@@ -32,16 +32,15 @@ class TrackerTable {
 
   explicit TrackerTable(const TrackerParameters& parameters);
 
-  /// Where a wavefront's tile of a chunk is counted. By index workgroup it is wg_id modulo sets, so that all wavefronts
-  /// of a workgroup share a set, and so do the same workgroups of all chunks.
-  ///
-  /// By index hash consecutive tiles go to consecutive sets. Each round of the sets begins `round_step` further on, so
-  /// that tiles a power of two apart do not meet, and each chunk begins where the golden ratio puts it (Knuth, The Art
-  /// of Computer Programming 3, 6.4: Fibonacci hashing), so that equal tiles of several chunks do not meet either.
+  /// The set in which a wavefront's tile of a chunk is counted. By index workgroup it is wg_id modulo sets, so that all
+  /// wavefronts of a workgroup share a set, and so do the same workgroups of all chunks. By index hash consecutive
+  /// tiles go to consecutive sets. Each round of the sets, and each chunk, begins where a multiple of the golden ratio
+  /// puts it (Fibonacci hashing: Knuth, The Art of Computer Programming 3, 6.4).
   std::uint32_t set_of(std::uint16_t chunk, std::uint32_t wg_id, std::uint32_t wavefronts, std::uint32_t wf_id) const {
     if (index_ == TrackerIndex::workgroup) return wg_id & (sets_ - 1);
     const std::uint64_t tile = std::uint64_t{wg_id} * wavefronts + wf_id;
-    return static_cast<std::uint32_t>(tile + (tile / sets_) * round_step + begin_of_chunk(chunk)) & (sets_ - 1);
+    return (static_cast<std::uint32_t>(tile) + begin(static_cast<std::uint32_t>(tile / sets_)) + begin(chunk)) &
+           (sets_ - 1);
   }
   /// Null when the tile has no entry.
   Entry* find(std::uint32_t set, TileName name);
@@ -53,11 +52,10 @@ class TrackerTable {
   std::uint64_t forget(std::uint16_t chunk);
 
  private:
-  static constexpr std::uint32_t round_step = 37;  ///< odd, and no divisor of a number of sets
-  /// Its part of the sets, a multiple of the golden ratio.
-  std::uint32_t begin_of_chunk(std::uint16_t chunk) const {
-    constexpr std::uint32_t golden = 0x9E3779B9;  // 2^32 / 1.618
-    return static_cast<std::uint32_t>((std::uint64_t{golden * chunk} * sets_) >> 32);
+  /// The fraction of number x 0.618..., of the sets.
+  std::uint32_t begin(std::uint32_t number) const {
+    constexpr std::uint32_t golden_ratio = 0x9E3779B9;  // x 2^32
+    return static_cast<std::uint32_t>((std::uint64_t{golden_ratio * number} * sets_) >> 32);
   }
   Entry* begin_of(std::uint32_t set) { return &entries_[std::size_t{set} * ways_]; }
 
