@@ -106,6 +106,8 @@ AddressDecoder::AddressDecoder(const MemorySpec& spec) {
     append(field == "row" ? row_ : field == "column" ? column_ : bank_, slice);
   }
   append(row_, {bit, next["row"], ~std::uint64_t{0}});
+  bank_bits_ = width.at("pseudo_channel") + width.at("bank_group") + width.at("bank");
+  hashes_ = spec.bank_hash == BankHash::row && bank_bits_ != 0;
 }
 
 /// A slice that continues the one before in address and field lengthens it.

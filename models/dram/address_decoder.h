@@ -19,7 +19,10 @@ class AddressDecoder {
   /// Throws std::invalid_argument when the map does not fit the geometry.
   explicit AddressDecoder(const MemorySpec& spec);
 
-  std::uint32_t bank(std::uint64_t address) const { return gather(address, bank_); }
+  std::uint32_t bank(std::uint64_t address) const {
+    const std::uint32_t mapped = gather(address, bank_);
+    return hashes_ ? mapped ^ folded(row(address)) : mapped;
+  }
   /// Every address bit above the map belongs to the row, so that a larger memory never aliases rows.
   std::uint32_t row(std::uint64_t address) const { return gather(address, row_); }
   std::uint32_t column(std::uint64_t address) const { return gather(address, column_); }
@@ -43,7 +46,17 @@ class AddressDecoder {
     return static_cast<std::uint32_t>(value);
   }
 
+  /// The row's bits, as many at a time as a bank's number has, by exclusive or. A bank's number and its row still
+  /// determine the address.
+  std::uint32_t folded(std::uint32_t row) const {
+    std::uint32_t all = 0;
+    for (; row != 0; row >>= bank_bits_) all ^= row;
+    return all & ((std::uint32_t{1} << bank_bits_) - 1);
+  }
+
   Field bank_, row_, column_;
+  std::uint32_t bank_bits_ = 0;
+  bool hashes_ = false;
 };
 
 }  // namespace t3vp::dram

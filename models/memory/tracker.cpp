@@ -16,7 +16,7 @@ bool names_tile(const Producer& producer) { return producer.wg_id != no_workgrou
 
 Tracker::Tracker(const sc_core::sc_module_name& name, const TrackerParameters& parameters, std::uint16_t gpu,
                  Trace* trace)
-    : sc_module(name), parameters_(parameters), gpu_(gpu), trace_(trace), table_(parameters.sets, parameters.ways) {
+    : sc_module(name), parameters_(parameters), gpu_(gpu), trace_(trace), table_(parameters) {
   if (trace_ != nullptr) track_ = trace_->track(fmt::format("GPU {}", gpu), "Tracker");
   registers.command.on_write([this] { command(); });
   registers.interrupt.on_write([this] { update_interrupt(); });
@@ -174,17 +174,21 @@ void Tracker::count(const Counted& counted, std::uint64_t bytes, Picoseconds tim
   const Chunk& chunk = chunks_[counted.name.chunk];
   if (chunk.generation != counted.generation) return;  // removed by force in between
   if (!waiting_.empty()) {
-    const auto found = waiting_.find(table_.set_of(chunk.wg_of(counted.name.tile)));
+    const auto found = waiting_.find(set_of(counted.name));
     if (found != waiting_.end()) return found->second.push_back({counted, bytes, time});
   }
-  if (!add_to_entry(counted, bytes, time))
-    waiting_[table_.set_of(chunk.wg_of(counted.name.tile))].push_back({counted, bytes, time});
+  if (!add_to_entry(counted, bytes, time)) waiting_[set_of(counted.name)].push_back({counted, bytes, time});
+}
+
+std::uint32_t Tracker::set_of(TileName name) const {
+  const Chunk& chunk = chunks_[name.chunk];
+  return table_.set_of(name.chunk, chunk.wg_of(name.tile), chunk.range.grid.wavefronts, chunk.wf_of(name.tile));
 }
 
 /// False when no entry of the set can be had now.
 bool Tracker::add_to_entry(const Counted& counted, std::uint64_t bytes, Picoseconds time) {
   Chunk& chunk = chunks_[counted.name.chunk];
-  const std::uint32_t tile = counted.name.tile, set = table_.set_of(chunk.wg_of(tile));
+  const std::uint32_t tile = counted.name.tile, set = set_of(counted.name);
   if (chunk.done[tile]) {
     blame(chunk, Status::excess, chunk.address(tile),
           fmt::format("wavefront {} of workgroup {} has had more than {} {}s per element", chunk.wf_of(tile),
@@ -298,7 +302,7 @@ void Tracker::reloaded(tlm::tlm_generic_payload& transaction) {
   const TileName name{static_cast<std::uint16_t>(token >> 48), static_cast<std::uint32_t>(token)};
   Chunk& chunk = chunks_[name.chunk];
   if (chunk.generation != static_cast<std::uint16_t>(token >> 32)) return;  // removed by force in between
-  const std::uint32_t set = table_.set_of(chunk.wg_of(name.tile));
+  const std::uint32_t set = set_of(name);
   Entry& entry = *table_.find(set, name);
   Slot slot{};
   std::memcpy(&slot, transaction.get_data_ptr(), sizeof slot);

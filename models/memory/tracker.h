@@ -164,7 +164,7 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
   void update_interrupt();
   void discard(std::uint16_t place);
   void reset();
-  std::uint32_t ways_needed(const Chunk& more) const;
+  std::uint32_t ways_needed(const Chunk& more, std::uint16_t place) const;
   std::uint64_t free_slots(std::uint64_t count) const;
   bool in_use() const;
   void refuse(Status status, std::uint64_t address, const std::string& text);
@@ -177,6 +177,7 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
   void check_stray(const Access& access);
   static std::string stray(const Chunk& chunk, const Access& access);
   void check_late(const Access& access);
+  std::uint32_t set_of(TileName name) const;
   bool add_to_entry(const Counted& counted, std::uint64_t bytes, Picoseconds time);
   void count_entry();
   void complete_if_full(Entry& entry);

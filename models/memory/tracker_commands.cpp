@@ -88,8 +88,9 @@ void Tracker::add_chunk() {
       return refuse(Status::overlap, range.base, range.overlap(other.range));
   chunk.first_slot = free_slots(chunk.slots());
   const std::uint64_t table = registers.spill_entries.value();
-  const std::uint32_t needed =
-      chunk.first_slot + chunk.slots() <= table && !parameters_.strict ? 0 : ways_needed(chunk);
+  const std::uint32_t needed = chunk.first_slot + chunk.slots() <= table && !parameters_.strict
+                                   ? 0
+                                   : ways_needed(chunk, static_cast<std::uint16_t>(place - chunks_.begin()));
   if (needed > parameters_.ways)
     return refuse(
         Status::capacity, range.base,
@@ -139,16 +140,18 @@ std::uint64_t Tracker::free_slots(std::uint64_t count) const {
   return first;
 }
 
-/// Counts the fullest set's when all tiles of the mapped chunks and of one more have an entry at the same time.
-std::uint32_t Tracker::ways_needed(const Chunk& more) const {
+/// Counts the fullest set's when all tiles of the mapped chunks, and of one more at this place of the list, have an
+/// entry at the same time.
+std::uint32_t Tracker::ways_needed(const Chunk& more, std::uint16_t more_place) const {
   std::vector<std::uint32_t> entries(parameters_.sets);
-  const auto add = [&](const StagedChunk& range) {
+  const auto add = [&](std::uint16_t place, const StagedChunk& range) {
     for (std::uint32_t wg = range.first; wg < range.first + range.count; ++wg)
-      entries[table_.set_of(wg)] += range.grid.wavefronts;
+      for (std::uint32_t wf = 0; wf < range.grid.wavefronts; ++wf)
+        ++entries[table_.set_of(place, wg, range.grid.wavefronts, wf)];
   };
-  for (const Chunk& chunk : chunks_)
-    if (chunk.mapped) add(chunk.range);
-  add(more.range);
+  for (std::size_t place = 0; place < chunks_.size(); ++place)
+    if (chunks_[place].mapped) add(static_cast<std::uint16_t>(place), chunks_[place].range);
+  add(more_place, more.range);
   return *std::max_element(entries.begin(), entries.end());
 }
 

@@ -4,8 +4,11 @@
 
 namespace t3vp::memory {
 
-TrackerTable::TrackerTable(std::uint32_t sets, std::uint32_t ways)
-    : sets_(sets), ways_(ways), entries_(std::size_t{sets} * ways) {}
+TrackerTable::TrackerTable(const TrackerParameters& parameters)
+    : sets_(parameters.sets),
+      ways_(parameters.ways),
+      index_(parameters.index),
+      entries_(std::size_t{parameters.sets} * parameters.ways) {}
 
 TrackerTable::Entry* TrackerTable::find(std::uint32_t set, TileName name) {
   Entry* const begin = begin_of(set);

@@ -13,10 +13,12 @@ using namespace t3vp::dram;
 
 namespace {
 
-AddressDecoder decoder(const std::string& memory, const std::string& map, std::vector<std::string> bits = {}) {
+AddressDecoder decoder(const std::string& memory, const std::string& map, std::vector<std::string> bits = {},
+                       BankHash hash = BankHash::none) {
   MemorySpec spec = shipped_memory(memory);
   spec.address_map = map;
   spec.address_bits = std::move(bits);
+  spec.bank_hash = hash;
   return AddressDecoder(spec);
 }
 
@@ -67,11 +69,40 @@ TEST_CASE("A list spells any map, and the named maps spelt out are themselves") 
 TEST_CASE("Every map reaches every column of every row and bank once") {
   const std::string memory = GENERATE(as<std::string>{}, "hbm2-legacy", "hbm2-pseudo-channel");
   const std::string map = GENERATE(as<std::string>{}, "accel", "bgint", "rocol");
-  const AddressDecoder decoder_under_test = decoder(memory, map);
+  const BankHash hash = GENERATE(BankHash::none, BankHash::row);
+  const AddressDecoder decoder_under_test = decoder(memory, map, {}, hash);
   std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> places;
   for (std::uint64_t address = 0; address < 1 << 20; address += 32) {
     const Location at = decoder_under_test.locate(address);
     REQUIRE(places.emplace(at.bank, at.row, at.column).second);
+  }
+}
+
+TEST_CASE("Bank hash row combines the map's bank with all bits of the row") {
+  const AddressDecoder plain = decoder("hbm2-legacy", "accel"),
+                       hashed = decoder("hbm2-legacy", "accel", {}, BankHash::row);
+  std::mt19937_64 random(4);
+  for (int i = 0; i < 1000; ++i) {
+    const std::uint64_t address = random() % (std::uint64_t{1} << 40);
+    const std::uint32_t row = plain.row(address);
+    std::uint32_t parity[4] = {};  // of row bits 4 apart
+    for (unsigned bit = 0; bit < 32; ++bit) parity[bit % 4] ^= row >> bit & 1;
+    const std::uint32_t folded = parity[3] << 3 | parity[2] << 2 | parity[1] << 1 | parity[0];
+    REQUIRE(hashed.bank(address) == (plain.bank(address) ^ folded));
+    REQUIRE(hashed.row(address) == row);
+    REQUIRE(hashed.column(address) == plain.column(address));
+  }
+}
+
+TEST_CASE("Aligned arrays meet in one bank by the map alone, and lie in all banks with bank hash row") {
+  for (unsigned distance = 15; distance < 24; ++distance) {
+    std::set<std::uint32_t> plain, hashed;
+    for (std::uint64_t array = 0; array < 16; ++array) {
+      plain.insert(decoder("hbm2-legacy", "accel").bank(array << distance));
+      hashed.insert(decoder("hbm2-legacy", "accel", {}, BankHash::row).bank(array << distance));
+    }
+    CHECK(plain.size() == 1);
+    CHECK(hashed.size() == 16);
   }
 }
 
