@@ -81,10 +81,10 @@ TEST_CASE("tiles that run at once fit, which the paper's index puts into few set
   }
 }
 
-TEST_CASE("tiles that lie a power of two apart do not share a set") {
+TEST_CASE("tiles that lie a power of two apart are five to a set at most") {
   for (std::uint32_t step = 1; step <= 4096; step *= 2) {
     INFO(step);
-    CHECK(fullest(table(TrackerIndex::hash), workgroups(1, 0, 64, step)) <= 4);
+    CHECK(fullest(table(TrackerIndex::hash), workgroups(1, 0, 64, step)) <= 5);
   }
   CHECK(fullest(table(TrackerIndex::workgroup), workgroups(1, 0, 64, 256)) == 256);
 }
