@@ -40,11 +40,6 @@ LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheP
     update_interrupt();
   });
   registers.status.on_refresh([this] { registers.status.busy.set(flushing_); });
-
-  SC_HAS_PROCESS(LastLevelCache);
-  SC_METHOD(late_fill);
-  sensitive << late_fills_.event();
-  dont_initialize();
 }
 
 const std::vector<LastLevelCache::Piece>& LastLevelCache::pieces_of(std::uint64_t address, const Shape& shape) {

@@ -178,7 +178,7 @@ class LastLevelCache : public sc_core::sc_module, public Component {
   std::vector<std::uint32_t> planned_fills_;  ///< of those
   std::vector<Copy> copies_;                  ///< of the load at hand
   std::uint32_t last_waited_fill_ = none, last_waiting_load_ = none;
-  EventQueue<LateFill> late_fills_;
+  EventQueue<LateFill> late_fills_{[this] { late_fill(); }};
   std::uint64_t write_backs_in_flight_ = 0;
   bool flushing_ = false;
   std::deque<const Transaction*> data_in_flight_;  ///< write-backs with data, in the order of their leaving

@@ -7,7 +7,7 @@ namespace t3vp::cache {
 Picoseconds WriteOrder::look_up(std::uint64_t line, std::uint8_t sectors, Picoseconds arrival) const {
   const auto number = static_cast<std::uint32_t>(line);
   for (const Entry& entry : buckets_[bucket_of(number)].entries)
-    if (entry.line == number && (entry.sectors & sectors) != 0) arrival = std::max(arrival, entry.arrival);
+    if (entry.line == number && (entry.sectors & sectors) != 0) arrival = std::max(arrival, entry.arrival + 1);
   return arrival;
 }
 
@@ -15,7 +15,7 @@ Picoseconds WriteOrder::look_up(std::uint64_t line, std::uint8_t sectors, Picose
 bool WriteOrder::insert(const Entry& entry, Picoseconds earliest) {
   Entry* place = nullptr;
   for (Entry& other : buckets_[bucket_of(entry.line)].entries) {
-    const bool over = other.arrival <= earliest;
+    const bool over = other.arrival < earliest;
     if (!over && other.line == entry.line) {
       other.sectors |= entry.sectors;
       other.arrival = std::max(other.arrival, entry.arrival);
@@ -36,7 +36,7 @@ void WriteOrder::add(std::uint64_t line, std::uint8_t sectors, Picoseconds arriv
     --shift_;
     for (const Bucket& bucket : old)
       for (const Entry& other : bucket.entries)
-        if (other.arrival > earliest) insert(other, earliest);
+        if (other.arrival >= earliest) insert(other, earliest);
   }
 }
 

@@ -17,9 +17,10 @@ class WriteOrder {
   /// `earliest`, so that older writes are forgotten.
   void add(std::uint64_t line, std::uint8_t sectors, Picoseconds arrival, Picoseconds earliest);
 
-  /// The earliest time from `arrival` on that is not before a write of one of the sectors.
+  /// The earliest time from `arrival` on that is behind all writes of one of the sectors. What arrives at the same time
+  /// has no order of its own, since writes come from several GPUs.
   Picoseconds after(std::uint64_t line, std::uint8_t sectors, Picoseconds arrival) const {
-    return arrival >= latest_ ? arrival : look_up(line, sectors, arrival);
+    return arrival > latest_ ? arrival : look_up(line, sectors, arrival);
   }
 
  private:

@@ -36,14 +36,6 @@ ComputeCluster::ComputeCluster(const sc_core::sc_module_name& name, const Comput
   registers.interrupt.on_write([this](std::size_t queue) { queues_[queue]->acknowledged(); });
   registers.command.on_write([this](std::size_t queue) { queues_[queue]->abort(); });
   registers.on_reset([this] { reset(); });
-
-  SC_HAS_PROCESS(ComputeCluster);
-  SC_METHOD(step);
-  sensitive << events_.event();
-  dont_initialize();
-  SC_METHOD(poll);
-  sensitive << polls_.event();
-  dont_initialize();
 }
 
 ComputeCluster::~ComputeCluster() = default;

@@ -34,11 +34,6 @@ DmaEngine::DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& p
       [this] { registers.bytes.set(links_.bytes().since_reset() + queues_.bytes().since_reset()); });
   registers.on_reset([this] { reset(); });
   remote.on_taken(&DmaEngine::remote_taken);
-
-  SC_HAS_PROCESS(DmaEngine);
-  SC_METHOD(step);
-  sensitive << events_.event();
-  dont_initialize();
 }
 
 /// What has been sent and no memory has taken is lost; answers to anything that was under way find nobody who asked.

@@ -113,6 +113,7 @@ void FabricPort::forward(tlm::tlm_generic_payload& transaction, int source, cons
       return answer(source, transaction, delay);
     }
     extension.fabric.sender_generation_since = &generation_since_;
+    extension.fabric.source = gpu_;
   }
   extension.fabric.lane.channel = channel_of(hop, transaction);
   extension.fabric.lane.input = static_cast<std::uint16_t>(source < first_ingress ? 0 : source - first_ingress + 1);

@@ -43,6 +43,7 @@ void FabricPort::ask(tlm::tlm_generic_payload& read, int source, const Hop& hop,
   extension.traffic = TrafficClass::control;
   extension.producer = {no_workgroup, no_wavefront, gpu_};
   extension.fabric.sender_generation_since = &generation_since_;
+  extension.fabric.source = gpu_;
   extension.fabric.lane = {channel_of(hop, request), 0};
   pending_.add({&request, source});
   egress[hop.port]->send(request, delay);
@@ -84,6 +85,8 @@ void FabricPort::serve(tlm::tlm_generic_payload& request, int source, Picosecond
   extension.real = asked.real;
   extension.made = asked.made;
   extension.fabric.sender_generation_since = extension_of(request).fabric.sender_generation_since;
+  extension.fabric.source = extension_of(request).fabric.source;
+  extension.fabric.lane.channel = extension_of(request).fabric.lane.channel;
   hand_over({&read, source, &request});
   memory.send(read, delay);
 }

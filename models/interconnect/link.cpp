@@ -18,10 +18,6 @@ Link::Link(const sc_core::sc_module_name& name, const LinkParameters& parameters
   in.report_to(errors, "link");
   in.on_debug(&Link::debug);
   out.on_taken(&Link::taken);
-  SC_HAS_PROCESS(Link);
-  SC_METHOD(step);
-  sensitive << events_.event();
-  dont_initialize();
 }
 
 void Link::request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {

@@ -123,7 +123,7 @@ class Link : public sc_core::sc_module {
   Trace* trace_;
   Trace::Track track_ = 0;
   TransactionPool pool_;
-  EventQueue<Event> events_;
+  EventQueue<Event> events_{[this] { step(); }};
   std::vector<Queue> queues_;
   std::size_t served_ = 0;  ///< queue whose packet is being sent, or was the last time
   std::size_t next_ = 0;    ///< queue whose turn it is then

@@ -61,9 +61,6 @@ Signals::Signals(const sc_core::sc_module_name& name, std::uint16_t gpu) : sc_mo
   });
 
   SC_HAS_PROCESS(Signals);
-  SC_METHOD(step);
-  sensitive << arrivals_.get_event();
-  dont_initialize();
   SC_METHOD(withdraw_waits);
   sensitive << withdraw;
   dont_initialize();
@@ -107,15 +104,17 @@ void Signals::give_up_waits(std::uint32_t queues) {
 
 void Signals::peer_store(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   transaction.acquire();
-  arrivals_.notify(transaction, to_sc_time(delay));
+  arrivals_.push(now() + delay, &transaction);
 }
 
 void Signals::step() {
-  while (tlm::tlm_generic_payload* transaction = arrivals_.get_next_transaction()) {
-    deliver(*transaction, "peers");
-    peers.respond(*transaction, 0);
-    transaction->release();
+  while (arrivals_.ready()) {
+    tlm::tlm_generic_payload& transaction = *arrivals_.pop();
+    deliver(transaction, "peers");
+    peers.respond(transaction, 0);
+    transaction.release();
   }
+  arrivals_.arm();
 }
 
 void Signals::deliver(tlm::tlm_generic_payload& transaction, const char* who) {

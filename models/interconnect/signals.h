@@ -3,14 +3,13 @@
 // counter counts something else as well, is refused. So is what a GPU sends that has been reset in between.
 #pragma once
 
-#include <tlm_utils/peq_with_get.h>
-
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "protocol/component.h"
 #include "protocol/data_sockets.h"
+#include "protocol/event_queue.h"
 #include "protocol/ring_signal.h"
 #include "registers/signals.h"
 
@@ -85,7 +84,7 @@ class Signals : public sc_core::sc_module, public Component, public MemoryUser {
   };
   std::vector<Sender> senders_;
   Picoseconds reset_at_ = 0;  ///< this GPU
-  tlm_utils::peq_with_get<tlm::tlm_generic_payload> arrivals_{"arrivals"};
+  EventQueue<tlm::tlm_generic_payload*> arrivals_{[this] { step(); }};
 };
 
 }  // namespace t3vp::interconnect

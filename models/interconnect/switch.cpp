@@ -22,10 +22,6 @@ Switch::Switch(const sc_core::sc_module_name& name, Picoseconds latency, const s
                                                                  &Switch::request, static_cast<int>(i)));
     ingress.back()->on_debug(&Switch::debug);
   }
-  SC_HAS_PROCESS(Switch);
-  SC_METHOD(respond_to_ended);
-  sensitive << ended_.event();
-  dont_initialize();
 }
 
 void Switch::request(int port, tlm::tlm_generic_payload& transaction, Picoseconds delay) {

@@ -93,7 +93,7 @@ class Switch : public sc_core::sc_module {
     std::size_t receiver;
     Picoseconds at;
   };
-  EventQueue<Ended> ended_;
+  EventQueue<Ended> ended_{[this] { respond_to_ended(); }};
 };
 
 }  // namespace t3vp::interconnect

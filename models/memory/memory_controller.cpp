@@ -72,17 +72,15 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
   choose_policy();
 
   SC_HAS_PROCESS(MemoryController);
-  SC_METHOD(slice);
-  sensitive << next_slice_;
-  dont_initialize();
   SC_METHOD(stage_changed);
   sensitive << first_stage << kernel_active;
 }
 
 void MemoryController::request(int port, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   transaction.acquire();
-  const Picoseconds arrival = std::max(now() + delay, simulated_until_);
-  arrivals_.push(arrival, {&transaction, static_cast<Port>(port)});
+  const FabricMarks& marks = extension_of(transaction).fabric;
+  const Origin origin = port == from_peers ? Origin{marks.source, marks.lane.channel} : Origin{gpu_};
+  arrivals_.push(now() + delay, origin, {&transaction, static_cast<Port>(port)});
   schedule();
 }
 
@@ -99,17 +97,14 @@ void MemoryController::schedule() {
   else if (!arrivals_.empty())
     next = std::max(arrivals_.next_time() / slice_ * slice_, simulated_until_);
   next = next == never ? never : std::max(next, now());
-  if (next >= scheduled_) return;
-  scheduled_ = next;
-  next_slice_.notify(to_sc_time(next - now()));
+  if (next < next_slice_.due()) next_slice_.run_at(next);
 }
 
 void MemoryController::slice() {
-  scheduled_ = never;
   if (traced_from_ == never) traced_from_ = now();
   const Picoseconds end = (now() / slice_ + 1) * slice_;
   while (arrivals_.next_time() < end) {
-    const Picoseconds time = arrivals_.next_time();
+    const Picoseconds time = std::max(arrivals_.next_time(), simulated_until_);
     accept(arrivals_.pop(), time);
   }
   const dram::Cycle until = end / cycle_;

@@ -17,6 +17,7 @@
 
 #include "dram/channel.h"
 #include "memory/arbitration.h"
+#include "memory/arrivals.h"
 #include "memory/backing_store.h"
 #include "memory/controller_parameters.h"
 #include "memory/dataless_sectors.h"
@@ -145,7 +146,7 @@ class MemoryController : public sc_core::sc_module, public Component {
   std::uint64_t first_updates_ = 0;       ///< column accesses of updates that need not read
   std::unique_ptr<FaultyAccess> faults_;  ///< null unless injected
   Picoseconds cycle_, slice_, simulated_until_ = 0;
-  TimeOrdered<Arrival> arrivals_;
+  Arrivals<Arrival> arrivals_;
   TimeOrdered<std::uint32_t> finished_;
   std::vector<Request> requests_;
   std::vector<std::uint32_t> free_requests_;
@@ -161,8 +162,7 @@ class MemoryController : public sc_core::sc_module, public Component {
   Picoseconds traced_from_ = never;
   std::array<std::uint64_t, 3> updated_elements_{};
   Picoseconds generation_since_ = 0;  ///< the reset that was the last one; what was made before is lost
-  sc_core::sc_event next_slice_;
-  Picoseconds scheduled_ = never;
+  Activity next_slice_{[this] { slice(); }};
 };
 
 }  // namespace t3vp::memory

@@ -35,11 +35,6 @@ Tracker::Tracker(const sc_core::sc_module_name& name, const TrackerParameters& p
     registers.chunks.set(static_cast<std::uint64_t>(
         std::count_if(chunks_.begin(), chunks_.end(), [](const Chunk& chunk) { return chunk.mapped; })));
   });
-
-  SC_HAS_PROCESS(Tracker);
-  SC_METHOD(step);
-  sensitive << moved_.event();
-  dont_initialize();
 }
 
 Tracker::Counted Tracker::accept(const Access& access) {

@@ -212,7 +212,7 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
   std::vector<StagedChunk> discarded_;           ///< by force: what arrives late is reported
   TrackerTable table_;
   std::unordered_map<std::uint32_t, std::deque<Waiting>> waiting_;  ///< by set
-  EventQueue<tlm::tlm_generic_payload*> moved_;
+  EventQueue<tlm::tlm_generic_payload*> moved_{[this] { step(); }};
   Picoseconds last_moved_ = 0;  ///< when the latest access to the spill table is made
   TransactionPool pool_;
   std::uint64_t used_ = 0, peak_ = 0;  ///< entries: now, and the most since the last reset

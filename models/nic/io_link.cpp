@@ -13,12 +13,7 @@ IoLink::IoLink(const sc_core::sc_module_name& name, const NicParameters& paramet
       parameters_(parameters),
       functional_(functional),
       reads_(traffic_class_of("nic_read", TrafficDirection::reads).value_or(TrafficClass::control)),
-      writes_(traffic_class_of("nic_write", TrafficDirection::writes).value_or(TrafficClass::control)) {
-  SC_HAS_PROCESS(IoLink);
-  SC_METHOD(step);
-  sensitive << events_.event();
-  dont_initialize();
-}
+      writes_(traffic_class_of("nic_write", TrafficDirection::writes).value_or(TrafficClass::control)) {}
 
 /// What messages bring and take is the NIC's own; queues, records and completions are control, as kernel packets are.
 TrafficClass IoLink::traffic_of(const Purpose& purpose) const {

@@ -33,17 +33,6 @@ Nic::Nic(const sc_core::sc_module_name& name, const NicParameters& parameters, b
   doorbells.report_to(registers.errors, registers.description().name);
   engine.report_to(registers.errors, registers.description().name);
   engine.on_debug(&Nic::engine_debug);
-
-  SC_HAS_PROCESS(Nic);
-  SC_METHOD(step);
-  sensitive << events_.event();
-  dont_initialize();
-  SC_METHOD(take_stores);
-  sensitive << stores_.get_event();
-  dont_initialize();
-  SC_METHOD(take_engine_requests);
-  sensitive << engine_requests_.event();
-  dont_initialize();
 }
 
 void Nic::reset() {
@@ -142,16 +131,18 @@ void Nic::receive(const PacketPointer& packet, Picoseconds sent) {
 
 void Nic::kernel_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   transaction.acquire();
-  stores_.notify(transaction, to_sc_time(delay));
+  stores_.push(now() + delay, &transaction);
 }
 
 void Nic::take_stores() {
-  while (tlm::tlm_generic_payload* store = stores_.get_next_transaction()) {
-    store->set_response_status(tlm::TLM_OK_RESPONSE);
-    doorbells_.take(*store, "compute units");
-    doorbells.respond(*store, 0);
-    store->release();
+  while (stores_.ready()) {
+    tlm::tlm_generic_payload& store = *stores_.pop();
+    store.set_response_status(tlm::TLM_OK_RESPONSE);
+    doorbells_.take(store, "compute units");
+    doorbells.respond(store, 0);
+    store.release();
   }
+  stores_.arm();
 }
 
 /// A debug access without bytes asks whether there is such a doorbell.

@@ -6,8 +6,6 @@
 // memory's answers and the time.
 #pragma once
 
-#include <tlm_utils/peq_with_get.h>
-
 #include <string>
 #include <vector>
 
@@ -61,7 +59,7 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
   void update_interrupt();
 
   std::uint16_t number_;
-  NicEvents events_;
+  NicEvents events_{[this] { step(); }};
   NicStatus status_;
   CompletionQueues completions_;
   QueuePairs pairs_;
@@ -73,8 +71,8 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
   Requester requester_;
   Responder responder_;
   Doorbells doorbells_;
-  tlm_utils::peq_with_get<tlm::tlm_generic_payload> stores_{"stores"};  ///< of kernels
-  EventQueue<tlm::tlm_generic_payload*> engine_requests_;
+  EventQueue<tlm::tlm_generic_payload*> stores_{[this] { take_stores(); }};  ///< of kernels
+  EventQueue<tlm::tlm_generic_payload*> engine_requests_{[this] { take_engine_requests(); }};
 };
 
 }  // namespace t3vp::nic

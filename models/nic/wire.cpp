@@ -5,12 +5,7 @@
 namespace t3vp::nic {
 
 Wire::Wire(const sc_core::sc_module_name& name, const WireParameters& parameters)
-    : sc_module(name), parameters_(parameters) {
-  SC_HAS_PROCESS(Wire);
-  SC_METHOD(step);
-  sensitive << events_.event();
-  dont_initialize();
-}
+    : sc_module(name), parameters_(parameters) {}
 
 /// A receiver to which several send gets their packets one after the other, in the order in which they were sent.
 PacketCarrier::Departure Wire::send(const PacketPointer& packet) {

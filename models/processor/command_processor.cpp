@@ -134,6 +134,7 @@ Status CommandProcessor::write_memory(std::uint64_t address, const void* data, s
 
 Status CommandProcessor::wait_for_interrupt(const char* reason, std::uint64_t deadline_ns) {
   keeper_.sync();
+  come_to_rest();
   const Picoseconds deadline = time_of_firmware(deadline_ns);
   begin_wait(reason, deadline);
   const bool is_raised = interrupt.read();
@@ -165,7 +166,8 @@ void CommandProcessor::unlock() {
 }
 
 bool CommandProcessor::is_interrupted() {
-  if (keeper_.get_local_time() != sc_core::SC_ZERO_TIME) keeper_.sync();
+  keeper_.sync();
+  come_to_rest();
   if (!interrupt.read()) return false;
   wait(to_sc_time(interrupt_entry));
   return interrupt.read();

@@ -97,6 +97,7 @@ void FirmwareCore::access_node(tlm::tlm_generic_payload& access, sc_time& delay)
     note_register_write(address, value);
   }
   socket->b_transport(access, delay);
+  if (access.is_write() && delay == sc_core::SC_ZERO_TIME) come_to_rest();
   access.set_dmi_allowed(false);
   note_access(access);
   if (access.is_response_error()) refusal_ = status_of_register_access(access.get_response_status());

@@ -114,6 +114,11 @@ void Processor::end_wait() {
   waited_ += now() - wait_begin_;
 }
 
+void Processor::come_to_rest() {
+  rest_.run_at(now());
+  wait(at_rest_);
+}
+
 void Processor::wait_until(Picoseconds time, const sc_core::sc_event& event) {
   if (time == never)
     wait(event | give_up_event_);

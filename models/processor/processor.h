@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "processor/host_network.h"
+#include "protocol/agenda.h"
 #include "protocol/component.h"
 #include "protocol/data_protocol.h"
 #include "protocol/trace.h"
@@ -165,6 +166,9 @@ class Processor : public sc_core::sc_module, public Component {
   /// bytes of each. Status::mismatch when they differ in name or bytes, which is a mistake of each; Status::timeout and
   /// Status::stuck as of other waits: the next call goes on with the same one. Status::no_peer without a network.
   Status exchange_with_hosts(const char* name, const void* mine, std::uint64_t bytes, void* all, Picoseconds deadline);
+  /// Waits until all that follows from this time's accesses at once has happened, such as the fall of an interrupt
+  /// line.
+  void come_to_rest();
   /// Waits for the event, the time or give_up_waiting(), whichever comes first.
   void wait_until(Picoseconds time, const sc_core::sc_event& event);
 
@@ -199,7 +203,8 @@ class Processor : public sc_core::sc_module, public Component {
   std::function<void(const std::string&)> on_log_;
   std::function<void(const tlm::tlm_generic_payload&)> on_access_;
   sc_core::sc_event_queue boundary_{"boundary"};  ///< notified at the times of boundaries_
-  sc_core::sc_event finished_event_, give_up_event_, phase_changed_, phase_told_;
+  sc_core::sc_event finished_event_, give_up_event_, phase_changed_, phase_told_, at_rest_;
+  Activity rest_{[this] { at_rest_.notify(); }};
   std::string told_phase_;
   bool told_begin_ = false;
   bool finished_ = false, crashed_ = false, awaits_interrupt_ = false, give_up_ = false;

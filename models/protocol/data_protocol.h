@@ -85,8 +85,9 @@ inline bool operator<(const Lane& a, const Lane& b) {
 
 /// What links and fabric ports write on a packet for the next one. Nobody else reads it, but for diagnoses and checks.
 struct FabricMarks {
-  Lane lane;             ///< on the next link, set by whose link it is
-  Picoseconds lead = 0;  ///< set by a link: how long before the last one its first packet has come
+  Lane lane;                 ///< on the next link, set by whose link it is
+  Picoseconds lead = 0;      ///< set by a link: how long before the last one its first packet has come
+  std::uint16_t source = 0;  ///< number of the GPU that has sent it
   /// Of a request and of an answer: the load or fetch-and-add that they are about; null for everything else.
   tlm::tlm_generic_payload* asked = nullptr;
   /// Set by the links of the GPU that sends it: since when that has not been reset.

@@ -1,10 +1,12 @@
-// A time-ordered queue of small items behind one SystemC process: the models' replacement for a process per item.
+// A time-ordered queue of small items behind one activity: the models' replacement for a process per item.
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 #include <vector>
 
+#include "protocol/agenda.h"
 #include "protocol/units.h"
 
 namespace t3vp {
@@ -42,11 +44,12 @@ class TimeOrdered {
   std::uint64_t sequence_ = 0;
 };
 
-/// TimeOrdered with the event that its owner's method is sensitive to. The method pops while ready() and then calls
-/// arm(), which schedules the next activation.
+/// TimeOrdered with the activity of its owner that serves it: `step` pops while ready() and then calls arm(), which
+/// asks for the next time.
 template <typename Item>
 class EventQueue {
  public:
+  explicit EventQueue(std::function<void()> step) : activity_(std::move(step)) {}
   void push(Picoseconds time, Item item) {
     queue_.push(std::max(time, now()), std::move(item));
     if (queue_.next_time() < armed_) arm();
@@ -57,13 +60,12 @@ class EventQueue {
   Item pop() { return queue_.pop(); }
   void arm() {
     armed_ = queue_.next_time();
-    if (armed_ != never) event_.notify(to_sc_time(armed_ - now()));
+    activity_.run_at(armed_);
   }
-  const sc_core::sc_event& event() const { return event_; }
 
  private:
   TimeOrdered<Item> queue_;
-  sc_core::sc_event event_;
+  Activity activity_;
   Picoseconds armed_ = never;
 };
 

@@ -26,10 +26,6 @@ NodeMemory::NodeMemory(const sc_core::sc_module_name& name, int port_count, std:
     ports.back()->on_debug(&NodeMemory::debug);
     ports.back()->expect({false, false, true});
   }
-  SC_HAS_PROCESS(NodeMemory);
-  SC_METHOD(step);
-  sensitive << events_.event();
-  dont_initialize();
 }
 
 unsigned char* NodeMemory::at(std::uint64_t address) {

@@ -80,7 +80,7 @@ class NodeMemory : public sc_core::sc_module {
   std::vector<std::vector<unsigned char>> memories_;
   std::vector<std::vector<std::uint64_t>> signals_;
   std::vector<Pending> waits_;
-  EventQueue<Pending> events_;
+  EventQueue<Pending> events_{[this] { step(); }};
 };
 
 }  // namespace t3vp

@@ -36,10 +36,6 @@ class DataTarget : public sc_core::sc_module {
   explicit DataTarget(const sc_core::sc_module_name& name) : sc_module(name) {
     socket.on_debug(&DataTarget::debug);
     socket.expect({false, true});
-    SC_HAS_PROCESS(DataTarget);
-    SC_METHOD(step);
-    sensitive << events_.event();
-    dont_initialize();
   }
 
   /// Takes what has arrived and is held after `delay`, without an answer.
@@ -106,7 +102,7 @@ class DataTarget : public sc_core::sc_module {
     transaction.release();
   }
 
-  EventQueue<tlm::tlm_generic_payload*> events_;
+  EventQueue<tlm::tlm_generic_payload*> events_{[this] { step(); }};
   std::deque<Held> held_;
   std::vector<Arrival> arrivals_;
   std::uint64_t bytes_held_ = 0, most_bytes_held_ = 0;

@@ -50,9 +50,6 @@ class RandomGpu : public sc_core::sc_module {
     SC_HAS_PROCESS(RandomGpu);
     SC_METHOD(send);
     sensitive << again_;
-    SC_METHOD(take);
-    sensitive << arrivals_.event();
-    dont_initialize();
   }
 
   bool done() const { return answered_ == traffic_.packets; }
@@ -154,7 +151,7 @@ class RandomGpu : public sc_core::sc_module {
   DataInitiatorSocket<RandomGpu> out_{"out", this, &RandomGpu::answered};
   DataTargetSocket<RandomGpu> memory_{"memory", this, &RandomGpu::arrived};
   DataTargetSocket<RandomGpu> signals_{"signals", this, &RandomGpu::signalled};
-  EventQueue<tlm::tlm_generic_payload*> arrivals_;
+  EventQueue<tlm::tlm_generic_payload*> arrivals_{[this] { take(); }};
   sc_core::sc_event again_;
   Stubs stubs_;
   Ignored ignored_;

@@ -17,17 +17,12 @@ struct Consumer : sc_core::sc_module {
     bool operator==(const Popped& other) const { return time == other.time && item == other.item; }
     friend std::ostream& operator<<(std::ostream& out, const Popped& p) { return out << p.item << " at " << p.time; }
   };
-  EventQueue<int> queue;
+  EventQueue<int> queue{[this] { step(); }};
   std::vector<Popped> popped;
   unsigned activations = 0;
   std::function<void(int)> then = [](int) {};
 
-  explicit Consumer(const sc_core::sc_module_name& name) : sc_module(name) {
-    SC_HAS_PROCESS(Consumer);
-    SC_METHOD(step);
-    sensitive << queue.event();
-    dont_initialize();
-  }
+  explicit Consumer(const sc_core::sc_module_name& name) : sc_module(name) {}
   void step() {
     ++activations;
     while (queue.ready()) {

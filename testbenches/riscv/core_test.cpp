@@ -210,7 +210,7 @@ TEST_CASE("direct memory that is taken back is asked for again and its code fetc
   CHECK(board.transports_to_memory == 2);
 }
 
-TEST_CASE("lines are bits of mip and an interrupt is taken at the end of the quantum in which it comes") {
+TEST_CASE("lines are bits of mip at the time at which it is read, and an interrupt is taken there") {
   Board board(with_quantum(100));
   board.place(0, {csrr(a0, mip), jal(zero, -4)});
   board.place(handler, {csrr(a1, mcause), self()});
@@ -233,7 +233,7 @@ TEST_CASE("lines are bits of mip and an interrupt is taken at the end of the qua
   sc_start(ns(100));
   CHECK(board.core.hart().x[a1] == (std::uint64_t{1} << 63 | 11));
   CHECK(board.core.hart().control.mepc % 4 == 0);
-  CHECK(board.core.hart().steps() == steps + 100);
+  CHECK(board.core.hart().steps() == steps + 150);  // the handler, which reads no mip, runs ahead to the quantum's end
 }
 
 TEST_CASE("a line that rises during an access interrupts the next instruction") {

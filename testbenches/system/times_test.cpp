@@ -53,24 +53,6 @@ TEST_CASE("the program and the platform's interface tell the same") {
           Run::of_platform(five_gpus("t3")).text_without({"host"}));
 }
 
-TEST_CASE("the quantum changes neither results nor, beyond some register accesses, times") {
-  for (const char* method : {"sequential", "t3-mca", "ideal-rs-nmc"}) {
-    INFO(method);
-    const auto with_quantum = [&](const std::string& ns) {
-      return Run::of_platform(five_gpus(method) + Settings{"quantum_ns=" + ns});
-    };
-    const Run finest = with_quantum("1");
-    for (const char* ns : {"50", "333.5", "1000", "1000000"}) {
-      INFO(ns);
-      const Run run = with_quantum(ns);
-      REQUIRE(run.exit_code() == 0);
-      REQUIRE((outputs(run, 5) == outputs(finest, 5)));
-      for (const char* time : {"total", "setup", "gemm", "all_gather"})
-        REQUIRE(run.time(time) == Approx(finest.time(time)).margin(200));
-    }
-  }
-}
-
 // Each collective moves 3/4 of 1024 x 768 elements at 4 GB/s, and products take 2 m n k operations of the matrix units.
 // Launches, latencies, first loads and last stores are less than 6% of it.
 TEST_CASE("overlap in hardware beats one after the other, and not the ideal") {

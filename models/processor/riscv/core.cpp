@@ -171,4 +171,11 @@ std::uint64_t Core::cycles() { return local_time().value() / parameters_.clock_p
 
 std::uint64_t Core::time() { return local_time().value() / parameters_.timer_period.value(); }
 
+/// At its own time, so that what a program sees does not depend on the quantum.
+void Core::look_at_lines() {
+  account_for_steps();
+  keeper_.sync();
+  hart_.set_interrupts(pending_interrupts());
+}
+
 }  // namespace t3vp::riscv

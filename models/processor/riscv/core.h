@@ -95,6 +95,7 @@ class Core : public sc_core::sc_module, private Environment {
   bool write(std::uint64_t address, const unsigned char* data, std::uint32_t bytes) override;
   std::uint64_t cycles() override;
   std::uint64_t time() override;
+  void look_at_lines() override;
 
   CoreParameters parameters_;
   Hart hart_;

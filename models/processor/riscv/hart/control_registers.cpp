@@ -32,6 +32,11 @@ void store(Hart& h, std::uint64_t value) {
   h.control.*place = value & mask;
 }
 
+std::uint64_t lines(Hart& h) {
+  h.environment().look_at_lines();
+  return h.control.mip;
+}
+
 using C = ControlRegisters;
 constexpr std::uint64_t all = ~std::uint64_t{0}, even = all - 1;
 constexpr std::uint64_t direct_or_vectored = all - 2;  // mtvec: the upper bit of the mode is fixed
@@ -47,7 +52,7 @@ constexpr ControlRegister rows[] = {
     {0x341, 0x341, "mepc", stored<&C::mepc>, store<&C::mepc, even>},
     {0x342, 0x342, "mcause", stored<&C::mcause>, store<&C::mcause, all>},
     {0x343, 0x343, "mtval", stored<&C::mtval>, store<&C::mtval, all>},
-    {0x344, 0x344, "mip", stored<&C::mip>, nullptr},
+    {0x344, 0x344, "mip", lines, nullptr},
     {0x7A0, 0x7A3, "tselect, tdata1 to tdata3", zero, nullptr},  // there are no triggers
     {0xB00, 0xB00, "mcycle", cycles,
      [](Hart& h, std::uint64_t value) { h.control.cycle_offset = value - h.environment().cycles(); }},

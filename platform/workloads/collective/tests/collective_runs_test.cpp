@@ -162,13 +162,16 @@ TEST_CASE("an all-reduce by the switch moves each element once up and once down 
 }
 
 // Each link carries 9/8 of 512 KiB at 4 GB/s where the switch adds, else 7/8 of them twice. Launch, latencies and the
-// first and last blocks take up to an eighth more.
+// first and last blocks take up to an eighth more, a sixth where the switch adds: memories take requests of one time in
+// turns of their own, so that the parts of a sum do not come together.
 TEST_CASE("by the switch an all-reduce of long buffers is faster than any other way") {
   const auto time = [](t3_collective_algorithm algorithm) {
     return right_run({T3_ALL_REDUCE, algorithm}, 1 << 18, "fp16", 8, {reducing}).time("collective");
   };
   constexpr double bytes = 1 << 19, by_switch = bytes * 9 / 8 / 4, by_others = bytes * 7 / 8 * 2 / 4;
-  check_within_an_eighth_above(time(T3_IN_SWITCH), by_switch);
+  const double time_by_switch = time(T3_IN_SWITCH);
+  CHECK(time_by_switch >= by_switch);
+  CHECK(time_by_switch <= by_switch * 7 / 6);
   check_within_an_eighth_above(time(T3_RING), by_others);
   check_within_an_eighth_above(time(T3_DIRECT), by_others);
 }

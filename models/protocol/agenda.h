@@ -1,0 +1,67 @@
+// The one order in which blocks run at a simulated time (docs/timing.md, Order).
+//
+// SystemC runs the processes of one time in an order of its own, which changes with everything else that waits: with
+// the quantum, for instance. Blocks of the data path therefore have no processes. Each has activities, and one agenda
+// runs those of a time in rounds: first SystemC's processes of that time (firmware, interrupt lines) come to rest, then
+// all activities that are due run in the order of their construction, which is GPU by GPU and link by link. What they
+// ask for at the same time is due in the next round, when processes have come to rest again.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "protocol/units.h"
+
+namespace t3vp {
+
+/// A block's function that runs at the times that the block asks for.
+class Activity {
+ public:
+  explicit Activity(std::function<void()> run);
+  ~Activity();
+  Activity(const Activity&) = delete;
+  Activity& operator=(const Activity&) = delete;
+
+  /// Runs at this time, which is now or later, and not at the time asked for before.
+  void run_at(Picoseconds time);
+  /// The time at which it runs next; `never` when it is not asked for.
+  Picoseconds due() const { return due_; }
+
+ private:
+  friend class Agenda;
+  std::function<void()> run_;
+  std::uint64_t rank_;
+  Picoseconds due_ = never;
+};
+
+/// The activities of the simulation.
+class Agenda {
+ public:
+  static Agenda& of_simulation();
+
+  void add(Activity& activity) { activity.rank_ = ranks_++; }
+  void remove(Activity& activity);
+  void ask(Activity& activity, Picoseconds time);
+
+ private:
+  struct Entry {
+    Picoseconds time;
+    std::uint64_t rank;
+    Activity* activity;
+  };
+  Agenda();
+  static bool later(const Entry& a, const Entry& b) { return a.time != b.time ? a.time > b.time : a.rank > b.rank; }
+  void run();
+  void run_round();
+  void arm();
+
+  std::vector<Entry> entries_;  ///< a heap; an entry is void when its activity is due at another time
+  std::vector<Activity*> round_;
+  std::uint64_t ranks_ = 0;
+  sc_core::sc_event next_;
+  Picoseconds armed_ = never;
+  bool runs_ = false;
+};
+
+}  // namespace t3vp
