@@ -24,46 +24,43 @@ struct Origin {
   bool operator<(const Origin& other) const { return std::tie(gpu, channel) < std::tie(other.gpu, other.channel); }
 };
 
+/// Of items with an `origin`.
 template <typename Item>
 class Arrivals {
  public:
   Picoseconds next_time() const { return equals_.empty() ? later_.next_time() : time_; }
   bool empty() const { return equals_.empty() && later_.empty(); }
-
-  void push(Picoseconds time, const Origin& origin, Item item) { later_.push(time, {origin, std::move(item)}); }
+  void push(Picoseconds time, Item item) { later_.push(time, std::move(item)); }
 
   Item pop() {
-    if (equals_.empty()) take_equals();
-    Item item = std::move(equals_.back().item);
+    if (equals_.empty()) {
+      time_ = later_.next_time();
+      Item item = later_.pop();
+      if (later_.next_time() != time_) return item;
+      equals_.push_back(std::move(item));
+      take_equals();
+    }
+    Item item = std::move(equals_.back());
     equals_.pop_back();
     return item;
   }
 
  private:
-  struct Arrival {
-    Origin origin;
-    Item item;
-  };
-
-  /// All of the next time, the first at the back.
+  /// All of the time, the first at the back.
   void take_equals() {
-    time_ = later_.next_time();
     while (later_.next_time() == time_) equals_.push_back(later_.pop());
-    if (equals_.size() == 1) return;
-    std::stable_sort(equals_.begin(), equals_.end(),
-                     [](const Arrival& a, const Arrival& b) { return a.origin < b.origin; });
-    const bool is_tie = equals_.front().origin.gpu != equals_.back().origin.gpu;
-    if (is_tie) {
-      const auto first = std::find_if(equals_.begin(), equals_.end(),
-                                      [this](const Arrival& arrival) { return arrival.origin.gpu >= turn_; });
+    std::stable_sort(equals_.begin(), equals_.end(), [](const Item& a, const Item& b) { return a.origin < b.origin; });
+    if (equals_.front().origin.gpu != equals_.back().origin.gpu) {
+      const auto first =
+          std::find_if(equals_.begin(), equals_.end(), [this](const Item& item) { return item.origin.gpu >= turn_; });
       if (first != equals_.end()) std::rotate(equals_.begin(), first, equals_.end());
       turn_ = equals_.front().origin.gpu + 1u;
     }
     std::reverse(equals_.begin(), equals_.end());
   }
 
-  TimeOrdered<Arrival> later_;
-  std::vector<Arrival> equals_;  ///< of time_
+  TimeOrdered<Item> later_;
+  std::vector<Item> equals_;  ///< of time_
   Picoseconds time_ = 0;
   std::uint32_t turn_ = 0;  ///< the GPU that is the first at the next tie, or the next one after it
 };

@@ -80,7 +80,7 @@ void MemoryController::request(int port, tlm::tlm_generic_payload& transaction, 
   transaction.acquire();
   const FabricMarks& marks = extension_of(transaction).fabric;
   const Origin origin = port == from_peers ? Origin{marks.source, marks.lane.channel} : Origin{gpu_};
-  arrivals_.push(now() + delay, origin, {&transaction, static_cast<Port>(port)});
+  arrivals_.push(now() + delay, {&transaction, origin, static_cast<Port>(port)});
   schedule();
 }
 

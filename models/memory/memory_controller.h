@@ -39,7 +39,7 @@ namespace t3vp::memory {
 class MemoryController : public sc_core::sc_module, public Component {
  public:
   /// Who sends: fills and write-backs of the cache, accesses that bypass it, peers, DMA engine, Tracker spills, NIC.
-  enum Port { from_cache, from_bypass, from_peers, from_dma, from_tracker, from_nic, port_count };
+  enum Port : std::uint8_t { from_cache, from_bypass, from_peers, from_dma, from_tracker, from_nic, port_count };
 
   std::array<std::unique_ptr<DataTargetSocket<MemoryController>>, port_count> ports;
   tlm_utils::simple_target_socket<MemoryController, 64> plain{"plain"};  ///< firmware and loaders: plain memory
@@ -80,6 +80,7 @@ class MemoryController : public sc_core::sc_module, public Component {
   };
   struct Arrival {
     tlm::tlm_generic_payload* transaction;
+    Origin origin;
     Port port;
   };
   struct ChannelState {
