@@ -102,8 +102,8 @@ void check_cache(const Checks& checks, const cache::CacheParameters& p) {
 
 void check_controller(const Checks& checks, const memory::MemoryParameters& p) {
   checks.require(
-      p.capacity_bytes % (std::uint64_t{p.channels} * p.interleave_bytes) == 0, "/memory/capacity_GiB",
-      fmt::format("a multiple of channels x interleave_bytes, {} B", std::uint64_t{p.channels} * p.interleave_bytes));
+      p.capacity_bytes != 0, "/memory/capacity_GiB",
+      fmt::format("at least channels x interleave_bytes, {} B", std::uint64_t{p.channels} * p.interleave_bytes));
   const dram::Geometry& g = p.dram.geometry;
   const std::uint64_t banks_bytes = std::uint64_t{g.pseudo_channels} * g.bank_groups * g.banks_per_group * g.row_bytes;
   checks.require(p.capacity_bytes / p.channels / banks_bytes < most_rows, "/memory/capacity_GiB",

@@ -15,6 +15,11 @@ const json& section(const json& content, const char* name) {
   return content.contains(name) ? content.at(name) : nothing;
 }
 
+/// All channels are of one size, in whole blocks of the interleaving.
+void round_down(memory::MemoryParameters& memory) {
+  memory.capacity_bytes -= memory.capacity_bytes % (std::uint64_t{memory.channels} * memory.interleave_bytes);
+}
+
 }  // namespace
 
 TileShape read_tile(const json& text) {
@@ -50,6 +55,7 @@ SystemConfiguration read_system(const Document& system, const Document& memory) 
   read_output_map(content.at("output_map"), s.output_map);
   read_cache(content.at("cache"), s.cache);
   read_memory(content.at("memory"), s.memory);
+  round_down(s.memory);
   s.memory.dram = read_memory(memory);
   read_tracker(content.at("tracker"), s.tracker);
   read_dma(content.at("dma"), s.dma);

@@ -223,7 +223,6 @@ const Change changes[] = {
     {"system.json", "/cache/line_bytes", 512, "system.json: /cache/sector_bytes"},  // 16 sectors in a line
     {"system.json", "/memory/capacity_GiB", 512},                                   // 2^32 lines of the cache
     {"system.json", "/memory/channels", 0},
-    {"system.json", "/memory/channels", 6, "system.json: /memory/capacity_GiB"},  // 1 GiB does not divide by 6
     {"system.json", "/memory/interleave_bytes", 320},
     {"system.json", "/memory/capacity_GiB", 0.0000001},
     {"system.json", "/memory/capacity_GiB", 0.000030517578125, "run.json: /workload"},  // 32 KiB
