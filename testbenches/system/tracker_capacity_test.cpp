@@ -14,6 +14,7 @@ Settings with_tracker(std::uint32_t sets, std::uint32_t ways, bool strict) {
                                         "method=t3",
                                         "system.tracker.sets=" + std::to_string(sets),
                                         "system.tracker.ways=" + std::to_string(ways),
+                                        "system.tracker.index=workgroup",
                                         std::string("system.tracker.strict=") + (strict ? "true" : "false")};
 }
 
