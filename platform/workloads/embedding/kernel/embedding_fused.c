@@ -138,12 +138,22 @@ static void await_slices(struct t3_wave* wave, const struct t3_embedding* e, uin
       return;
 }
 
+/* Neighbours share a context, so that all contexts have about as many slices. The workgroups of a slice share one,
+ * where there are as many groups of them: whichever is the slice's last one posts it, and it would else be chance how
+ * many slices each queue pair takes. */
+static uint32_t context_of(const struct t3_wave* wave) {
+  const struct t3_embedding_fused_arguments* p = wave->arguments;
+  const uint32_t together = (p->slice + wave->waves - 1) / wave->waves;
+  const uint32_t groups = (wave->workgroups + together - 1) / together;
+  if (groups < p->contexts) return (uint32_t)((uint64_t)wave->workgroup * p->contexts / wave->workgroups);
+  return (uint32_t)((uint64_t)(wave->workgroup / together) * p->contexts / groups);
+}
+
 /* A workgroup's waves share a context, which lies in local memory. False: the kernel has failed. */
 static bool open_heap(struct t3_wave* wave) {
   const struct t3_embedding_fused_arguments* p = wave->arguments;
   if (p->heap_table == 0) return true;
-  const bool opened =
-      wave->wave != 0 || t3_shmem_ctx_open(wave, p->heap_table, wave->workgroup % p->contexts, wave->local) == T3_OK;
+  const bool opened = wave->wave != 0 || t3_shmem_ctx_open(wave, p->heap_table, context_of(wave), wave->local) == T3_OK;
   t3_workgroup_barrier(wave);
   return opened;
 }
