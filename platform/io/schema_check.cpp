@@ -131,10 +131,23 @@ std::optional<std::string> missing_key(const Error& error) {
   return error.description.substr(start.size(), error.description.rfind('\'') - start.size());
 }
 
+/// The word for a former one, as the subschema's "formerly" has it; none for any other value.
+std::optional<std::string> new_word_for(const json& subschema, const json& value) {
+  if (!subschema.contains("formerly") || !value.is_string()) return {};
+  const json& words = subschema.at("formerly");
+  const auto word = words.find(value.get<std::string>());
+  if (word == words.end()) return {};
+  return word->get<std::string>();
+}
+
 [[noreturn]] void reject(const Document& document, const json& root, const Error& error) {
   json::json_pointer pointer = pointer_of(error);
   if (const auto key = missing_key(error)) pointer /= *key;
   const json* subschema = subschema_at(root, pointer);
+  if (subschema && document.content.contains(pointer))
+    if (const auto word = new_word_for(*subschema, document.content.at(pointer)))
+      document.reject(pointer.to_string(), fmt::format("the former word {}", document.content.at(pointer).dump()),
+                      *word);
   document.reject(pointer.to_string(), subschema ? admitted(*subschema) : "what " + error.description + " says");
 }
 

@@ -25,7 +25,7 @@ int main(void) {
   enum t3_collective_op parts[2];
   const uint32_t ring = t3_collective_parts(&c, parts);
   printf("%u %d %d %u\\n", ring, (int)parts[0], (int)parts[1], (unsigned)t3_staging_bytes(&c, 4));
-  c.algorithm = T3_IN_SWITCH;
+  c.algorithm = T3_IN_NETWORK;
   const uint32_t by_switch = t3_collective_parts(&c, parts);
   printf("%u %s %u\\n", by_switch, t3_traits_of(parts[0])->name, (unsigned)t3_staging_bytes(&c, 4));
   c.op = T3_SHIFT, c.algorithm = T3_DIRECT;
@@ -51,8 +51,8 @@ def operation(name, number, algorithms=("ring", "direct"), **more):
 
 def good():
     return [operation("sum", 0, adds=True, staging="sums"), operation("spread", 1),
-            operation("add-up", 2, ("ring", "in-switch"), adds=True, staging="sums", parts=["sum", "spread"],
-                      whole_by=["in-switch"]),
+            operation("add-up", 2, ("ring", "in-network"), adds=True, staging="sums", parts=["sum", "spread"],
+                      whole_by=["in-network"]),
             operation("shift", 3, result="apart", staging="own")]
 
 
@@ -96,7 +96,7 @@ class Operations(unittest.TestCase):
                 ("\"parts\" must be the names of two operations", 2, {"parts": ["sum"]}),
                 ("part \"halve\" must be one of sum, spread", 2, {"parts": ["sum", "halve"]}),
                 ("part add-up must be one kernel", 2, {"parts": ["sum", "add-up"]}),
-                ("part sum does not go by in-switch", 2, {"whole_by": []}),
+                ("part sum does not go by in-network", 2, {"whole_by": []}),
                 ("\"whole_by\" stands beside \"parts\"", 2, {"parts": []}),
                 ("unknown \"size\"", 1, {"size": 2})):
             with self.subTest(expected):

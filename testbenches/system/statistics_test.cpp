@@ -52,7 +52,7 @@ std::vector<Case> cases() {
        {small_product, "method=t3", "system.tracker.sets=2", "system.tracker.ways=2"},
        true},
       {"fused, valid bits", {small_product, "method=t3", "system.memory.valid_bits_KiB=64"}, true},
-      {"all-reduce in the switch", {"method=sequential", collective("all-reduce", "in-switch"), reducing}, true},
+      {"all-reduce in the switch", {"method=sequential", collective("all-reduce", "in-network"), reducing}, true},
       {"broadcast on a ring", {"method=sequential", collective("broadcast", "ring")}, true},
       {"all-reduce on a ring", {"method=sequential", collective("all-reduce", "ring")}},
       {"tables", {"method=bulk", tables, joined}},

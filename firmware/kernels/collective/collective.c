@@ -220,9 +220,9 @@ static bool check_ring(struct t3_check* check, const struct t3_collective_argume
 
 static bool check_numbers(struct t3_check* check, const struct t3_collective_arguments* p) {
   if (!t3_check_place(check, p->gpu, p->gpus)) return false;
-  if (p->op >= T3_COLLECTIVE_OPS || p->algorithm > T3_IN_SWITCH || p->element > T3_FP32)
+  if (p->op >= T3_COLLECTIVE_OPS || p->algorithm > T3_IN_NETWORK || p->element > T3_FP32)
     return t3_refuse(check, T3_BAD_PACKET, "op %u, algorithm %u, element %u: at most %u, %d, %d expected", p->op,
-                     p->algorithm, p->element, T3_COLLECTIVE_OPS - 1, T3_IN_SWITCH, T3_FP32);
+                     p->algorithm, p->element, T3_COLLECTIVE_OPS - 1, T3_IN_NETWORK, T3_FP32);
   if (t3_steps_of(p, 0, 1).schedule == NULL)
     return t3_refuse(check, T3_BAD_PACKET, "op %u with algorithm %u: another one, %s has no steps by it", p->op,
                      p->algorithm, t3_traits_of((enum t3_collective_op)p->op)->name);
@@ -283,7 +283,7 @@ static bool check_counters(struct t3_check* check, const struct t3_collective_ar
 }
 
 static bool check_reach(struct t3_check* check, const struct t3_collective_arguments* p, uint32_t workgroups) {
-  if (p->algorithm == T3_IN_SWITCH && !check->reaches(check->cluster, t3_on_gpu(T3_ALL_GPUS, p->out)))
+  if (p->algorithm == T3_IN_NETWORK && !check->reaches(check->cluster, t3_on_gpu(T3_ALL_GPUS, p->out)))
     return t3_refuse(check, T3_NO_PEER, "algorithm %u: a switch that reduces expected, no link leads to one",
                      p->algorithm);
   if (p->algorithm != T3_RING) return t3_check_reach(check, p->gpu, p->gpus, "out", p->out);
@@ -321,7 +321,7 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
                          .local_bytes = sizeof(struct share),
                          .together = true,
                          .awaits_arrivals = true,
-                         .stores_here = !t3_operations[p->op]->only_sends || p->algorithm == T3_IN_SWITCH};
+                         .stores_here = !t3_operations[p->op]->only_sends || p->algorithm == T3_IN_NETWORK};
   if (own.out.row_bytes != 0) plan.written[plan.written_count++] = t3_range_of(&own.out);
   if (own.staging.row_bytes != 0) plan.written[plan.written_count++] = t3_range_of(&own.staging);
   if (own.in.row_bytes != 0) plan.read[plan.read_count++] = t3_range_of(&own.in);
@@ -331,7 +331,7 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
     buffer.address &= T3_LOCAL_MASK;
     if (buffer.row_bytes != 0) plan.sent[plan.sent_count++] = t3_range_of(&buffer);
   }
-  if (p->algorithm == T3_IN_SWITCH) plan.fetched[plan.fetched_count++] = plan.sent[0];
+  if (p->algorithm == T3_IN_NETWORK) plan.fetched[plan.fetched_count++] = plan.sent[0];
   return plan;
 }
 

@@ -108,7 +108,7 @@ struct t3_transfer t3_sum_of_chunk(const struct t3_steps* s) {
   return transfer;
 }
 
-struct t3_step t3_step_in_switch(const struct t3_steps* s, uint32_t step) {
+struct t3_step t3_step_in_network(const struct t3_steps* s, uint32_t step) {
   if (step == 1) return (struct t3_step){.awaited = t3_gpus_of(s)};
   return (struct t3_step){.transfers = 1, .tells = T3_TELLS_BY_SWITCH};
 }

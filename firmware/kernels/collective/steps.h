@@ -74,7 +74,7 @@ struct t3_operation {
   struct t3_transfer (*send)(const struct t3_steps* steps, uint32_t index);
   struct t3_transfer (*sum)(const struct t3_steps* steps); /* the one sum; NULL: there is none */
   bool only_sends;                                         /* nothing is written on this GPU, but by the switch */
-  struct t3_schedule schedules[T3_IN_SWITCH + 1];
+  struct t3_schedule schedules[T3_IN_NETWORK + 1];
 };
 
 extern const struct t3_operation* const t3_operations[];
@@ -115,9 +115,9 @@ struct t3_transfer t3_sum_of_chunk(const struct t3_steps* steps);
 uint32_t t3_two_steps(const struct t3_steps* steps);
 uint32_t t3_three_steps(const struct t3_steps* steps);
 
-/* In-switch: step 0 moves this GPU's chunk, from all as a sum or from here, and to all or here. It tells all, itself
+/* In-network: step 0 moves this GPU's chunk, from all as a sum or from here, and to all or here. It tells all, itself
  * too, and step 1 waits until all have told it. */
-struct t3_step t3_step_in_switch(const struct t3_steps* steps, uint32_t step);
+struct t3_step t3_step_in_network(const struct t3_steps* steps, uint32_t step);
 
 #ifdef __cplusplus
 }

@@ -11,7 +11,7 @@ from .description import Reader
 
 WORDS = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*\Z")
 # In the order of the kernel's numbers. The last one is several kernels and has none.
-ALGORITHMS = ("ring", "direct", "hierarchical", "in-switch", "torus-rings")
+ALGORITHMS = ("ring", "direct", "hierarchical", "in-network", "torus-rings")
 RESULTS = ("in-place", "apart", "parts")
 STAGING = ("none", "sums", "own")
 

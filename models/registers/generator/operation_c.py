@@ -55,7 +55,7 @@ def staging_header(operations, project):
                ["collective.h", *[f"operations/{o.c_name}.h" for o in own]]], "",
              "/* What a GPU needs to receive what is not its own or not yet added. */",
              f"static inline uint64_t {project}_staging_bytes(const struct {project}_collective* c, uint32_t gpus) {{",
-             f"  if (c->algorithm == {project.upper()}_IN_SWITCH) return 0;", "  switch (c->op) {"]
+             f"  if (c->algorithm == {project.upper()}_IN_NETWORK) return 0;", "  switch (c->op) {"]
     for o in operations:
         if o.staging != "none":
             function = "sums" if o.staging == "sums" else o.c_name

@@ -38,6 +38,7 @@ class Argument:
     is_derived: bool  # the platform computes it: it is no key of the run file
     is_firmware: bool  # it is a member of the structure that programs read
     schema: dict  # of the run file in place of the one that follows from the type; hand-written code reads it
+    formerly: dict  # a word that run files once had -> the word for it
 
     @property
     def is_required(self):
@@ -199,6 +200,12 @@ class WorkloadReader(Reader):
             self.fail("\"values\" must have all words")
         return words
 
+    def former_words(self, item):
+        words = item.get("formerly", {})
+        if not isinstance(words, dict) or not all(isinstance(w, str) for w in words.values()):
+            self.fail("\"formerly\" must be an object of old words and new ones")
+        return words
+
     def require_default(self, argument):
         """A default is what a run file may say."""
         value, kind = argument.default, argument.type
@@ -218,13 +225,14 @@ class WorkloadReader(Reader):
     def argument(self, item, allowed):
         self.place = f"argument {item.get('name', '?')}" if isinstance(item, dict) else "arguments"
         self.keys(item, ("name", "type", "text"), ("key", "unit", "range", "words", "values", "default", "default_text",
-                                                   "derived", "firmware", "schema", "source"))
+                                                   "derived", "firmware", "schema", "source", "formerly"))
         name = self.argument_name(item["name"], "argument")
         kind, count = self.type_of(item, allowed)
         argument = Argument(name, item.get("key", name), kind, count, item.get("unit", ""), self.range_of(item, kind),
                             self.words_of(item, kind), item.get("default"), item.get("default_text", ""),
                             self.text(item), self.flag(item.get("derived", False), "derived"),
-                            self.flag(item.get("firmware", True), "firmware"), item.get("schema", {}))
+                            self.flag(item.get("firmware", True), "firmware"), item.get("schema", {}),
+                            self.former_words(item))
         if argument.is_derived and (argument.default is not None or argument.default_text or argument.schema):
             self.fail("is derived: a run file says nothing of it, so it has no default")
         if argument.is_derived and not argument.is_firmware:
@@ -234,6 +242,8 @@ class WorkloadReader(Reader):
                 self.fail("a number that a run file says has a \"range\"")
             if count:
                 self.fail("an array that a run file says has a \"schema\"")
+        if not set(argument.formerly.values()) <= set(argument.words):
+            self.fail("\"formerly\" must give words that a run file may say")
         if argument.default is not None:
             self.require_default(argument)
         return argument

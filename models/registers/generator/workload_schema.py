@@ -43,6 +43,8 @@ def argument_schema(argument):
         schema["default"] = argument.default
     if argument.unit:
         schema["unit"] = argument.unit
+    if argument.formerly:
+        schema["formerly"] = argument.formerly
     return schema
 
 

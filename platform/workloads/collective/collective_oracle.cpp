@@ -7,7 +7,7 @@ namespace t3vp {
 const char* name_of(t3_collective_op op) { return t3_traits_of(op)->name; }
 
 const char* name_of(t3_collective_algorithm algorithm) {
-  constexpr const char* names[] = {"ring", "direct", "hierarchical", "in-switch", "torus-rings"};
+  constexpr const char* names[] = {"ring", "direct", "hierarchical", "in-network", "torus-rings"};
   return names[algorithm];
 }
 

@@ -127,8 +127,8 @@ void CollectiveWorkload::check_algorithm(const Document& run, const RunSettings&
   const Topology& topology = settings.system.topology;
   if (collective_.algorithm == T3_HIERARCHICAL && topology.kind != Topology::Kind::nodes)
     run.reject(algorithm_place, "another one: hierarchical needs links of kind nodes");
-  if (collective_.algorithm == T3_IN_SWITCH && !(topology.kind == Topology::Kind::switched && topology.reduces))
-    run.reject(algorithm_place, "another one: in-switch needs a switch with reduction true");
+  if (collective_.algorithm == T3_IN_NETWORK && !(topology.kind == Topology::Kind::switched && topology.reduces))
+    run.reject(algorithm_place, "another one: in-network needs a switch with reduction true");
   if (!goes_by(collective_operations.at(collective_.op), collective_.algorithm))
     run.reject(algorithm_place, fmt::format("another one: {} is for {}, not {}", name_of(collective_.algorithm),
                                             operations_by(collective_.algorithm), name_of(collective_.op)));

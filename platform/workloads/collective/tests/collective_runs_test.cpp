@@ -24,11 +24,11 @@ std::vector<Operation> all_operations() {
   return all;
 }
 
-std::vector<Operation> operations_in_switch() {
-  return {{T3_REDUCE_SCATTER, T3_IN_SWITCH},
-          {T3_ALL_GATHER, T3_IN_SWITCH},
-          {T3_ALL_REDUCE, T3_IN_SWITCH},
-          {T3_BROADCAST, T3_IN_SWITCH}};
+std::vector<Operation> operations_in_network() {
+  return {{T3_REDUCE_SCATTER, T3_IN_NETWORK},
+          {T3_ALL_GATHER, T3_IN_NETWORK},
+          {T3_ALL_REDUCE, T3_IN_NETWORK},
+          {T3_BROADCAST, T3_IN_NETWORK}};
 }
 
 std::vector<Operation> hierarchical_operations() {
@@ -118,7 +118,7 @@ TEST_CASE("collectives by the switch give every GPU the right elements at odd si
       {7, "fp16", 30030},
       {8, "fp16", 5},
   }));
-  for (const Operation& operation : operations_in_switch())
+  for (const Operation& operation : operations_in_network())
     right_run(operation, elements, element, gpus, {"data=functional", "check=protocol", reducing});
 }
 
@@ -157,7 +157,7 @@ TEST_CASE("hierarchical collectives send each element between two nodes once") {
 // Up: all parts of all sums, and what each GPU stores to all; down: the sums, and all that is stored.
 TEST_CASE("an all-reduce by the switch moves each element once up and once down and a chunk more") {
   constexpr std::uint64_t elements = 4800;
-  const Run run = right_run({T3_ALL_REDUCE, T3_IN_SWITCH}, elements, "fp16", 4, {reducing});
+  const Run run = right_run({T3_ALL_REDUCE, T3_IN_NETWORK}, elements, "fp16", 4, {reducing});
   for (const auto& link : run.report()["links"]) CHECK(link["payload_bytes"] == 2 * elements + 2 * elements / 4);
 }
 
@@ -169,7 +169,7 @@ TEST_CASE("by the switch an all-reduce of long buffers is faster than any other 
     return right_run({T3_ALL_REDUCE, algorithm}, 1 << 18, "fp16", 8, {reducing}).time("collective");
   };
   constexpr double bytes = 1 << 19, by_switch = bytes * 9 / 8 / 4, by_others = bytes * 7 / 8 * 2 / 4;
-  const double time_by_switch = time(T3_IN_SWITCH);
+  const double time_by_switch = time(T3_IN_NETWORK);
   CHECK(time_by_switch >= by_switch);
   CHECK(time_by_switch <= by_switch * 7 / 6);
   check_within_an_eighth_above(time(T3_RING), by_others);
@@ -196,7 +196,7 @@ TEST_CASE("hierarchical collectives and those by the switch take as long without
   };
   for (const Operation& operation : hierarchical_operations())
     CHECK(time(operation, nodes(3), "data=functional") == time(operation, nodes(3), "data=timing-only"));
-  for (const Operation& operation : operations_in_switch())
+  for (const Operation& operation : operations_in_network())
     CHECK(time(operation, reducing, "data=functional") == time(operation, reducing, "data=timing-only"));
 }
 
@@ -210,13 +210,20 @@ TEST_CASE("combinations that make no sense are one line") {
     return "accepted";
   };
   using Catch::Contains;
-  CHECK_THAT(message({T3_ALL_REDUCE, T3_IN_SWITCH}, "system.links.topology=switch"),
+  CHECK_THAT(message({T3_ALL_REDUCE, T3_IN_NETWORK}, "system.links.topology=switch"),
              Contains("/workload/collective/algorithm") && Contains("reduction"));
   CHECK_THAT(message({T3_ALL_REDUCE, T3_RING}, "system.kernels.ring.block_bytes=16384"),
              Contains("/kernels/ring/block_bytes") && Contains("registers"));
-  CHECK_THAT(message({T3_ALL_REDUCE, T3_IN_SWITCH}, "system.links.topology=ring"), Contains("reduction"));
-  CHECK_THAT(message({T3_ALL_TO_ALL, T3_IN_SWITCH}, reducing), Contains("all-to-all"));
+  CHECK_THAT(message({T3_ALL_REDUCE, T3_IN_NETWORK}, "system.links.topology=ring"), Contains("reduction"));
+  CHECK_THAT(message({T3_ALL_TO_ALL, T3_IN_NETWORK}, reducing), Contains("all-to-all"));
   CHECK_THAT(message({T3_ALL_REDUCE, T3_HIERARCHICAL}, "system.links.topology=ring"), Contains("nodes"));
+}
+
+TEST_CASE("the former word for in-network is refused with the new one") {
+  const std::string former = R"(workload={"collective": {"op": "all-reduce", "bytes": 64, "algorithm": "in-switch"}})";
+  CHECK_THROWS_WITH(Run::of_platform({"gpus=2", former}),
+                    Catch::EndsWith("/workload/collective/algorithm: found the former word \"in-switch\" "
+                                    "(--set), expected in-network"));
 }
 
 TEST_CASE("collectives end with buffers of one block on rings and tori and nodes of them") {

@@ -22,7 +22,7 @@ std::vector<Links> links_of(std::uint32_t gpus) {
   return {{gpus, "\"ring\"", {}},
           {gpus, "\"switch\"", {}},
           {2 * gpus, R"({"kind": "torus", "dimensions": [)" + size + ", 2]}", {T3_TORUS_RINGS}},
-          {gpus, R"({"kind": "switch", "latency_ns": 100, "reduction": true})", {T3_IN_SWITCH}},
+          {gpus, R"({"kind": "switch", "latency_ns": 100, "reduction": true})", {T3_IN_NETWORK}},
           {2 * gpus,
            R"({"kind": "nodes", "gpus_per_node": )" + size +
                R"(, "inside": {"topology": "ring"}, "between": {"topology": "ring"}})",

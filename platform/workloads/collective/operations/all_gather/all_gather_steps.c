@@ -39,7 +39,7 @@ static struct t3_transfer transfer_by_nodes(const struct t3_steps* s, uint32_t s
   return transfer;
 }
 
-static struct t3_transfer transfer_in_switch(const struct t3_steps* s, uint32_t step, uint32_t index) {
+static struct t3_transfer transfer_in_network(const struct t3_steps* s, uint32_t step, uint32_t index) {
   struct t3_transfer transfer = t3_copy_of_chunk(s, t3_own_gpu(s));
   (void)step;
   (void)index;
@@ -54,4 +54,4 @@ const struct t3_operation t3_all_gather_operation = {
     .only_sends = true,
     .schedules = {[T3_RING] = {t3_ring_steps, t3_step_of_ring, transfer_of_ring},
                   [T3_HIERARCHICAL] = {t3_three_steps, step_by_nodes, transfer_by_nodes},
-                  [T3_IN_SWITCH] = {t3_two_steps, t3_step_in_switch, transfer_in_switch}}};
+                  [T3_IN_NETWORK] = {t3_two_steps, t3_step_in_network, transfer_in_network}}};

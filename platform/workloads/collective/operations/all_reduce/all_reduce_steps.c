@@ -16,7 +16,7 @@ static struct t3_transfer transfer_directly(const struct t3_steps* s, uint32_t s
   return transfer;
 }
 
-static struct t3_transfer transfer_in_switch(const struct t3_steps* s, uint32_t step, uint32_t index) {
+static struct t3_transfer transfer_in_network(const struct t3_steps* s, uint32_t step, uint32_t index) {
   struct t3_transfer transfer = t3_copy_of_chunk(s, t3_own_gpu(s));
   (void)step;
   (void)index;
@@ -27,4 +27,4 @@ static struct t3_transfer transfer_in_switch(const struct t3_steps* s, uint32_t 
 
 const struct t3_operation t3_all_reduce_operation = {
     .schedules = {[T3_DIRECT] = {t3_three_steps, step_directly, transfer_directly},
-                  [T3_IN_SWITCH] = {t3_two_steps, t3_step_in_switch, transfer_in_switch}}};
+                  [T3_IN_NETWORK] = {t3_two_steps, t3_step_in_network, transfer_in_network}}};

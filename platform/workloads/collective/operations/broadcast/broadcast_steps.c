@@ -1,5 +1,5 @@
 /* Ring: step s sends piece s, and the last in the ring, GPU 1, nothing. Hierarchical: to the first places, and from
- * there on. Direct and in-switch, the root alone sends and tells. */
+ * there on. Direct and in-network, the root alone sends and tells. */
 #include "kernels/collective/hierarchical_steps.h"
 #include "kernels/collective/ring_steps.h"
 
@@ -44,11 +44,11 @@ static struct t3_transfer transfer_directly(const struct t3_steps* s, uint32_t s
   return transfer;
 }
 
-static struct t3_step step_in_switch(const struct t3_steps* s, uint32_t step) {
+static struct t3_step step_in_network(const struct t3_steps* s, uint32_t step) {
   return step_of_root(s, step, T3_TELLS_BY_SWITCH, 1);
 }
 
-static struct t3_transfer transfer_in_switch(const struct t3_steps* s, uint32_t step, uint32_t index) {
+static struct t3_transfer transfer_in_network(const struct t3_steps* s, uint32_t step, uint32_t index) {
   struct t3_transfer transfer = t3_copy_of_buffer(s);
   (void)step;
   (void)index;
@@ -80,4 +80,4 @@ const struct t3_operation t3_broadcast_operation = {
     .schedules = {[T3_RING] = {pieces_of_ring, step_of_ring, transfer_of_ring},
                   [T3_DIRECT] = {t3_two_steps, step_directly, transfer_directly},
                   [T3_HIERARCHICAL] = {t3_three_steps, step_by_nodes, transfer_by_nodes},
-                  [T3_IN_SWITCH] = {t3_two_steps, step_in_switch, transfer_in_switch}}};
+                  [T3_IN_NETWORK] = {t3_two_steps, step_in_network, transfer_in_network}}};
