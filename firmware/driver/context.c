@@ -13,8 +13,6 @@
 #include "t3/registers/tracker.h"
 #include "wait.h"
 
-#define RESET_NS 10u /* the reset line is high for one */
-
 static enum t3_status read_identity(struct t3_context* context, uint64_t* memory_bytes) {
   struct t3_state* state = state_of(context);
   struct t3_registers r = t3_own_block(context, T3_BLOCK_SYSTEM);
@@ -169,8 +167,9 @@ enum t3_status t3_reset(const struct t3_hal* hal) {
   hal->lock(hal->platform);
   hal->take_interrupts(hal->platform, NULL, NULL);
   struct t3_registers r = t3_block_on(hal, hal->gpu, T3_BLOCK_SYSTEM);
+  const uint32_t width_ns = t3_get32(&r, T3_SYSTEM_RESET_NS_OFFSET);
   t3_put32(&r, T3_SYSTEM_RESET_OFFSET, T3_SYSTEM_RESET_KEY_ALL);
-  hal->wait_ns(hal->platform, RESET_NS);
+  hal->wait_ns(hal->platform, width_ns);
   hal->unlock(hal->platform);
   return r.status;
 }

@@ -9,11 +9,6 @@
 #include "protocol/address_map.h"
 
 namespace t3vp::memory {
-namespace {
-
-constexpr Picoseconds access_time = 100'000;  // not on the data path: no contention
-
-}  // namespace
 
 void MemoryController::plain_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
   const auto refuse = [&](tlm::tlm_response_status response, const char* text) {
@@ -40,7 +35,7 @@ void MemoryController::plain_transport(tlm::tlm_generic_payload& transaction, sc
     return;
   }
   transaction.set_dmi_allowed(true);
-  delay += to_sc_time(access_time);
+  delay += to_sc_time(parameters_.processor_access);
 }
 
 unsigned MemoryController::plain_debug(tlm::tlm_generic_payload& transaction) {
@@ -83,8 +78,8 @@ bool MemoryController::direct_memory(tlm::tlm_generic_payload& transaction, tlm:
   dmi.set_start_address(address_map::on_gpu(gpu_, start));
   dmi.set_end_address(
       address_map::on_gpu(gpu_, std::min(start + BackingStore::page_bytes, parameters_.capacity_bytes) - 1));
-  dmi.set_read_latency(to_sc_time(access_time));
-  dmi.set_write_latency(to_sc_time(access_time));
+  dmi.set_read_latency(to_sc_time(parameters_.processor_access));
+  dmi.set_write_latency(to_sc_time(parameters_.processor_access));
   dmi.allow_read_write();
   return true;
 }

@@ -16,9 +16,6 @@ unsigned char* bytes_of_value(Value& value) {
   return reinterpret_cast<unsigned char*>(&value);
 }
 
-/// The line has to be up for a nanosecond: what the program has just cleared takes some steps to fall.
-constexpr Picoseconds interrupt_entry = 1'000;
-
 constexpr RegisterDescription kernel_doorbells = described("doorbell", registers::descriptions::kernel_queue);
 constexpr RegisterDescription nic_doorbells = described("doorbell", registers::descriptions::nic);
 
@@ -37,7 +34,7 @@ bool is_doorbell(std::uint64_t local) {
 
 CommandProcessor::CommandProcessor(const sc_core::sc_module_name& name, std::uint16_t gpu,
                                    const ProcessorParameters& parameters, Trace* trace)
-    : Processor(name, gpu, trace), keeper_(parameters.quantum) {
+    : Processor(name, gpu, trace), keeper_(parameters.quantum), interrupt_entry_(parameters.interrupt_entry) {
   SC_HAS_PROCESS(CommandProcessor);
   SC_THREAD(main);
   set_stack_size(stack_bytes);
@@ -169,7 +166,7 @@ bool CommandProcessor::is_interrupted() {
   keeper_.sync();
   come_to_rest();
   if (!interrupt.read()) return false;
-  wait(to_sc_time(interrupt_entry));
+  wait(to_sc_time(interrupt_entry_));
   return interrupt.read();
 }
 

@@ -111,6 +111,7 @@ class CommandProcessor : public Processor {
   void synchronize() override { keeper_.sync(); }
 
   Keeper keeper_;
+  const Picoseconds interrupt_entry_;
   Program program_;
   /// Of the access under way. None is on the stack of a program, where nothing would destroy it when the program never
   /// returns.

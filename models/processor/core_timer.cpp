@@ -6,7 +6,8 @@
 
 namespace t3vp::processor {
 
-CoreTimer::CoreTimer(const sc_core::sc_module_name& name) : sc_module(name) {
+CoreTimer::CoreTimer(const sc_core::sc_module_name& name, Picoseconds write_time)
+    : sc_module(name), write_time_(write_time) {
   SC_HAS_PROCESS(CoreTimer);
   SC_METHOD(drive);
   sensitive << changed_;
@@ -40,7 +41,7 @@ void CoreTimer::transport(std::uint64_t offset, tlm::tlm_generic_payload& access
   std::memcpy(data, access.get_data_ptr(), bytes);
   msip_ &= 1;
   changed_.notify();
-  wait(1, sc_core::SC_NS);
+  wait(to_sc_time(write_time_));
 }
 
 bool CoreTimer::look(std::uint64_t offset, tlm::tlm_generic_payload& access) {

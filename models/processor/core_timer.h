@@ -17,10 +17,11 @@ class CoreTimer : public sc_core::sc_module {
 
   sc_core::sc_out<bool> timer_interrupt{"timer_interrupt"};        ///< mtime has reached mtimecmp
   sc_core::sc_out<bool> software_interrupt{"software_interrupt"};  ///< msip is set, or raise() has been called
-  explicit CoreTimer(const sc_core::sc_module_name& name);
+  /// A write to a register takes `write_time`: a cycle of the core.
+  CoreTimer(const sc_core::sc_module_name& name, Picoseconds write_time);
 
-  /// An access of a whole register, or of an aligned half of one of 64 bits, in a thread. A write takes a nanosecond,
-  /// behind which the lines are as it wants them.
+  /// An access of a whole register, or of an aligned half of one of 64 bits, in a thread. Behind the time of a
+  /// write the lines are as it wants them.
   void transport(std::uint64_t offset, tlm::tlm_generic_payload& access, sc_core::sc_time& delay);
   /// A read by a debugger. False: there is no such register.
   bool look(std::uint64_t offset, tlm::tlm_generic_payload& access);
@@ -39,6 +40,7 @@ class CoreTimer : public sc_core::sc_module {
   void drive();
 
   std::uint64_t msip_ = 0, mtimecmp_ = ~std::uint64_t{0}, mtime_ = 0;  ///< mtime_: of the access under way
+  const Picoseconds write_time_;
   bool raised_ = false;
   sc_core::sc_event changed_;
 };

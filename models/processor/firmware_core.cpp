@@ -27,7 +27,7 @@ riscv::CoreParameters core_parameters(std::uint16_t gpu, const ProcessorParamete
   riscv::CoreParameters core;
   core.hart_id = gpu;
   core.clock_period = to_sc_time(parameters.core.clock_period);
-  core.timer_period = sc_time(1, sc_core::SC_NS);
+  core.timer_period = sc_time(1, sc_core::SC_NS);  // the unit of the CSR time and of mtime
   core.quantum = to_sc_time(parameters.quantum);
   return core;
 }
@@ -44,7 +44,8 @@ FirmwareCore::FirmwareCore(const sc_core::sc_module_name& name, std::uint16_t gp
                            const ProcessorParameters& parameters, Trace* trace)
     : Processor(name, gpu, trace),
       core("core", core_parameters(gpu, parameters)),
-      memory_(address_map::core_memory, parameters.core.memory_bytes) {
+      memory_(address_map::core_memory, parameters.core.memory_bytes),
+      timer_("timer", parameters.core.clock_period) {
   SC_HAS_PROCESS(FirmwareCore);
   core.socket.bind(from_core_);
   core.external_interrupt.bind(interrupt);

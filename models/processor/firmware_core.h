@@ -89,7 +89,7 @@ class FirmwareCore : public Processor {
   void start_of_simulation() override;
 
   CoreMemory memory_;
-  CoreTimer timer_{"timer"};
+  CoreTimer timer_;
   tlm_utils::simple_target_socket<FirmwareCore, 64> from_core_{"from_core"};
   sc_core::sc_signal<bool> timer_interrupt_{"timer_interrupt"}, software_interrupt_{"software_interrupt"};
   std::optional<std::uint64_t> entry_;

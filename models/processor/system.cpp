@@ -3,13 +3,14 @@
 namespace t3vp::processor {
 
 System::System(const sc_core::sc_module_name& name, std::uint32_t gpu_number, std::uint32_t gpu_count,
-               std::uint64_t memory_size)
-    : registers::System(name) {
+               std::uint64_t memory_size, std::uint32_t reset_width_ns)
+    : registers::System(name), reset_width_ns_(reset_width_ns) {
   SC_HAS_PROCESS(System);
   const auto identify = [this, gpu_number, gpu_count, memory_size] {
     gpu.set(gpu_number);
     gpus.set(gpu_count);
     memory_bytes.set(memory_size);
+    reset_ns.set(reset_width_ns_);
   };
   identify();
   on_reset(identify);
@@ -21,11 +22,11 @@ System::System(const sc_core::sc_module_name& name, std::uint32_t gpu_number, st
   dont_initialize();
 }
 
-/// High for a nanosecond: the blocks take the rising edge.
+/// The blocks take the rising edge.
 void System::drive() {
   const bool rises = !reset_pulse.read();
   reset_pulse.write(rises);
-  if (rises) next_trigger(1, sc_core::SC_NS);
+  if (rises) next_trigger(reset_width_ns_, sc_core::SC_NS);
 }
 
 }  // namespace t3vp::processor

@@ -49,7 +49,7 @@ Gpu::Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, c
       placed_processor_(place_processor(placement.gpu, parameters.processor, trace)),
       processor(*placed_processor_),
       bus("bus", placement.gpu, parameters.processor.register_access),
-      system("system", placement.gpu, placement.gpus, parameters.memory.capacity_bytes),
+      system("system", placement.gpu, placement.gpus, parameters.memory.capacity_bytes, parameters.processor.reset_ns),
       interrupts("interrupts"),
       error_log("error_log", parameters.processor.error_log_entries),
       compute("compute", compute_of(parameters), kernels, options.functional, placement.gpu, trace),
