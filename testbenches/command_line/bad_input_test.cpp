@@ -275,7 +275,10 @@ TEST_CASE("what tables and memories of a run would refuse later is refused by ch
       {{{"run.json", "/gpus", 34}, {"run.json", "/workload/gemm", large}}, "system.json: /tracker/chunks"},
       {{{"run.json", "/gpus", 34}, {"run.json", "/workload/gemm", large}, {"system.json", "/tracker/chunks", 33}},
        "system.json: /dma/commands"},
-      {{{"system.json", "/tracker/strict", true}, {"system.json", "/tracker/sets", 1}}, "system.json: /tracker/ways"},
+      {{{"system.json", "/tracker/strict", true},
+        {"system.json", "/tracker/index", "workgroup"},
+        {"system.json", "/tracker/sets", 1}},
+       "system.json: /tracker/ways"},
       {{{"run.json", "/method", "sequential"}, {"system.json", "/memory/capacity_GiB", 1.0 / 4096}},
        "run.json: /workload"},  // 256 KiB for two outputs and operands of 64 KiB
       {{{"run.json", "/workload/gemm", {{"m", 1048576}, {"n", 1048576}, {"k", 16}}}}, "run.json: /workload"},

@@ -132,7 +132,7 @@ TEST_CASE("more maps than the DMA engine's table has are refused") {
 }
 
 TEST_CASE("a strict Tracker refuses what may not fit its sets together with what is mapped") {
-  GpuPair pair(guest_chunk_too_large, {"system.tracker.strict=true"});
+  GpuPair pair(guest_chunk_too_large, {"system.tracker.strict=true", "system.tracker.index=workgroup"});
   pair.run();
   REQUIRE(pair.told() == lines({{"dma_map of 17 workgroups", T3_CAPACITY},
                                 {"dma_map of 8 workgroups", T3_OK},

@@ -29,10 +29,13 @@ constexpr const char* with_nics =
                    "payload_in_flight_KiB": 64, "mtu_bytes": 4096, "wire_GBps": 25, "wire_latency_ns": 700,
                    "writes_invalidate": true})";
 
+/// So that how many entries a set needs is counted by hand.
+constexpr const char* by_workgroup = "system.tracker.index=workgroup";
+
 class Prober {
  public:
   /// `probe` runs as the firmware of GPU 1.
-  explicit Prober(const std::function<void(Prober&)>& probe) : pair_(idle, {with_nics}, idle) {
+  explicit Prober(const std::function<void(Prober&)>& probe) : pair_(idle, {with_nics, by_workgroup}, idle) {
     processor::CommandProcessor& processor = pair_.gpu(own).native();
     processor.run([&, this](processor::CommandProcessor& p) {
       p_ = &p;

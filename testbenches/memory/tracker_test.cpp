@@ -139,6 +139,7 @@ TEST_CASE("the least recently used entry of a set is the one that spills") {
 TEST_CASE("a chunk that may spill more than the table in memory holds is refused") {
   TrackerParameters parameters;
   parameters.sets = parameters.ways = 2;
+  parameters.index = TrackerIndex::workgroup;
   TrackerBench bench(parameters);
   const TileGrid grid = TrackerBench::ragged_grid();  // 4 wavefronts
   REQUIRE(bench.map(grid, 0, 1, 2) == Status::capacity);

@@ -74,9 +74,12 @@ TEST_CASE("a fused run needs a chunk of the Tracker and a DMA command for every 
 
 TEST_CASE("the fewest ways of a strict Tracker that are accepted are enough and one less is not") {
   for (const std::uint32_t sets : {1u, 4u, 8u}) {
-    const Settings settings =
-        gemm(450, 330, 100) + Settings{on_small_system(), "gpus=5", "data=timing-only", "method=t3",
-                                       "system.tracker.sets=" + std::to_string(sets)};
+    const Settings settings = gemm(450, 330, 100) + Settings{on_small_system(),
+                                                             "gpus=5",
+                                                             "data=timing-only",
+                                                             "method=t3",
+                                                             "system.tracker.index=workgroup",
+                                                             "system.tracker.sets=" + std::to_string(sets)};
     std::uint32_t refused = 0, accepted = 256;
     while (accepted - refused > 1) {
       const std::uint32_t ways = (accepted + refused) / 2;

@@ -34,8 +34,13 @@ Settings torus_128() { return {"system=" + config("systems/torus-128.json").stri
 /// everything, rows of DRAM that buffers do not share with the queue of packets. Barriers' signals take next to no
 /// time, so that all GPUs begin at once.
 Settings with_memory_alike() {
-  return {"system.memory.channel_hash=false",  "system.cache.banks=1",          "system.cache.bank_bytes_per_cycle=128",
-          "system.cache.capacity_MiB=64",      "memory.geometry.row_bytes=512", "memory.address_map=rocol",
+  return {"system.memory.channel_hash=false",
+          "system.cache.banks=1",
+          "system.cache.bank_bytes_per_cycle=128",
+          "system.cache.capacity_MiB=64",
+          "memory.geometry.row_bytes=512",
+          "memory.address_map=rocol",
+          "memory.bank_hash=none",
           "system.links.link_latency_ns=0.001"};
 }
 
