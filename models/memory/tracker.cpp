@@ -234,6 +234,7 @@ void Tracker::complete_if_full(Entry& entry) {
   message.extension().element = grid.element;
   message.extension().producer = {chunk.wg_of(tile), chunk.wf_of(tile), gpu_};
   const Picoseconds time = std::max(entry.last_count, now());
+  trigger_wait_ += time - entry.last_count;
   if (trace_ != nullptr)
     trace_->span(track_, "trigger", time, time + 1000, flow_of(gpu_, chunk.wg_of(tile), chunk.wf_of(tile)));
   entry = Entry{};
@@ -312,11 +313,11 @@ void Tracker::reloaded(tlm::tlm_generic_payload& transaction) {
   }
   entry.loading = false;
   complete_if_full(entry);
-  go_on(set, now());
+  go_on(set);
 }
 
 /// Counts what has waited for an entry of the set.
-void Tracker::go_on(std::uint32_t set, Picoseconds time) {
+void Tracker::go_on(std::uint32_t set) {
   const auto found = waiting_.find(set);
   if (found == waiting_.end()) return;
   std::deque<Waiting> waiting = std::move(found->second);
@@ -324,7 +325,7 @@ void Tracker::go_on(std::uint32_t set, Picoseconds time) {
   while (!waiting.empty()) {
     const Waiting& next = waiting.front();
     if (chunks_[next.counted.name.chunk].generation == next.counted.generation &&
-        !add_to_entry(next.counted, next.bytes, std::max(time, next.time)))
+        !add_to_entry(next.counted, next.bytes, next.time))
       break;
     waiting.pop_front();
   }
@@ -341,6 +342,7 @@ void Tracker::visit_statistics(const StatisticVisitor& visit) const {
   visit("peak_entries", "entries", "most entries in use at a time, spilled ones included", number(peak_entries()));
   visit("spills", "entries", "entries moved to HBM because their set was full", number(spills()));
   visit("reloads", "entries", "entries moved back", number(reloads_));
+  visit("trigger_wait", "ns", "by which triggers came after their tiles' last accesses, in sum", trigger_wait_ns());
   visit("size_bytes", "bytes", "storage of the table", number(size_bytes()));
 }
 

@@ -98,10 +98,11 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
   /// Storage of the table (T3 4.2.1: 256 x 8 x 76 bits = 19 KiB).
   std::uint64_t size_bytes() const;
   /// Of the whole run: wavefront tiles that had all their accesses; most entries in use at a time; entries moved to
-  /// HBM.
+  /// HBM; by how much triggers came after their tiles' last accesses, in sum, since counts waited for spilled entries.
   std::uint64_t triggers() const { return triggers_.total(); }
   std::uint64_t peak_entries() const { return most_; }
   std::uint64_t spills() const { return spills_.total(); }
+  double trigger_wait_ns() const { return to_ns(trigger_wait_); }
   const char* group() const override { return "tracker"; }
   void visit_statistics(const StatisticVisitor& visit) const override;
 
@@ -194,7 +195,7 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
   void moved(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void step();
   void reloaded(tlm::tlm_generic_payload& transaction);
-  void go_on(std::uint32_t set, Picoseconds time);
+  void go_on(std::uint32_t set);
   void triggered(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
 
   // tracker_diagnosis.cpp
@@ -219,6 +220,7 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
   std::uint64_t most_ = 0;             ///< the most entries at a time of the whole run
   RunCount triggers_, spills_;
   std::uint64_t reloads_ = 0;
+  Picoseconds trigger_wait_ = 0;
 };
 
 }  // namespace t3vp::memory

@@ -228,7 +228,7 @@ void Tracker::discard(std::uint16_t place) {
   std::vector<std::uint32_t> sets;
   for (const auto& [set, waiting] : waiting_) sets.push_back(set);
   std::sort(sets.begin(), sets.end());
-  for (const std::uint32_t set : sets) go_on(set, now());
+  for (const std::uint32_t set : sets) go_on(set);
 }
 
 void Tracker::update_hull() {

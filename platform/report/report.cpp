@@ -10,6 +10,7 @@
 #include "io/printable.h"
 #include "io/schema_check.h"
 #include "protocol/traffic_classes.h"
+#include "report/warnings.h"
 
 namespace t3vp {
 namespace {
@@ -200,6 +201,7 @@ ordered_json report_json(const RunConfiguration& c, const RunResult& r) {
                           {{"triggers", t.triggers},
                            {"peak_entries", t.peak_entries},
                            {"spills", t.spills},
+                           {"trigger_wait_ns", t.trigger_wait_ns},
                            {"size_bytes", t.size_bytes}}},
                          {"bounds",
                           {{"compute_ns", r.bounds.compute_ns},
@@ -218,6 +220,7 @@ ordered_json report_json(const RunConfiguration& c, const RunResult& r) {
   }
   if (const auto list = failures(r); !list.empty()) report["diagnosis"] = list;
   if (!r.error_log.empty()) report["error_log"] = printable_lines(r.error_log);
+  set_warnings(report);
   report["host"] = host_json(r.host);
   return report;
 }

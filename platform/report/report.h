@@ -56,6 +56,7 @@ struct LinkFigures {
 /// Each is the figure of the GPU where it is largest.
 struct TrackerFigures {
   std::uint64_t triggers = 0, peak_entries = 0, spills = 0, size_bytes = 0;
+  double trigger_wait_ns = 0;  ///< by which triggers came after their tiles' last accesses, in sum
 };
 
 /// Times that physics does not let the total go below, each for itself, with what was moved within the measured time.

@@ -56,7 +56,7 @@ double as_number(const json& value) { return value.is_number() ? value.get<doubl
 Figures figures_of(const json& report) {
   Figures figures;
   for (const auto& member : report.items()) {
-    if (member.key() == "host") continue;
+    if (member.key() == "host" || member.key() == "warnings") continue;
     if (member.key() == "links")
       for (const json& link : member.value())
         take_link(link, name_of_end(link.at("from")) + "_to_" + name_of_end(link.at("to")), figures);

@@ -166,6 +166,14 @@ std::string nic_rows(const ordered_json& report) {
          rows;
 }
 
+std::string warning_rows(const ordered_json& report) {
+  std::string text;
+  for (const ordered_json& warning : report.value("warnings", ordered_json::array()))
+    text += fmt::format("  warning: {} ({})\n", warning.at("text").get<std::string>(),
+                        warning.at("metric").get<std::string>());
+  return text;
+}
+
 std::string verdict(const ordered_json& report) {
   const ordered_json& f = report.at("functional");
   const ordered_json& b = report.at("bounds");
@@ -176,6 +184,7 @@ std::string verdict(const ordered_json& report) {
   if (f.at("checked").get<bool>())
     text += fmt::format("  results: {} elements checked, {} mismatches, largest error {}\n", f.at("elements").dump(),
                         f.at("mismatches").dump(), rounded(f.at("max_abs_error")));
+  text += warning_rows(report);
   if (!report.contains("diagnosis")) {
     for (const ordered_json& fault : report.at("faults"))
       text += fmt::format("  fault {} struck: {}; recovered: {}\n", fault.at("name").get<std::string>(),

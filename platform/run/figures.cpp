@@ -165,6 +165,7 @@ void gather_figures(const RunConfiguration& configuration, const Node& node, con
     figures.triggers = std::max(figures.triggers, tracker.triggers());
     figures.peak_entries = std::max(figures.peak_entries, tracker.peak_entries());
     figures.spills = std::max(figures.spills, tracker.spills());
+    figures.trigger_wait_ns = std::max(figures.trigger_wait_ns, tracker.trigger_wait_ns());
     figures.size_bytes = tracker.size_bytes();
     gpu->visit_statistics([&](const std::string& name, const std::string& unit, const std::string& text, double value) {
       result.statistics.push_back({statistics_of_gpu(gpu->processor.gpu()) + name, unit, text, value});

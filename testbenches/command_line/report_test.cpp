@@ -8,6 +8,7 @@
 #include "report/report.h"
 #include "report/report_figures.h"
 #include "report/result_table.h"
+#include "report/warnings.h"
 
 namespace t3vp::test::report_test {
 
@@ -164,6 +165,61 @@ TEST_CASE("the table shows phases, traffic, links and the verdict") {
   RunResult stuck = good_result();
   stuck.diagnosis = {"nobody owes the rest"};
   CHECK_THAT(result_table(report_of(stuck)), Catch::Contains("FAILED\n    nobody owes the rest"));
+}
+
+TEST_CASE("a report warns of what surprises, with the figure that shows it, and of nothing else") {
+  const auto metrics_of = [](const RunResult& result) {
+    std::vector<std::string> metrics;
+    const json report = report_of(result);
+    for (const json& warning : report.value("warnings", json::array())) metrics.push_back(warning.at("metric"));
+    const Folder folder;
+    CHECK_NOTHROW(read_report(folder.write("report.json", report)));
+    return metrics;
+  };
+  using Metrics = std::vector<std::string>;
+  CHECK(metrics_of(good_result()).empty());
+  RunResult result = good_result();
+  result.tracker.spills = 7;
+  result.tracker.trigger_wait_ns = 2500;
+  CHECK(metrics_of(result) == Metrics{"tracker.spills"});
+  CHECK_THAT(result_table(report_of(result)),
+             Catch::Contains("warning: the Tracker moved 7 entries to memory, and triggers waited 2.50 us"));
+
+  result = good_result();
+  LinkFigures& link = result.links.front();  // of a run of 3000 ns
+  link.credit_stall_ns = 299;
+  CHECK(metrics_of(result).empty());
+  link.credit_stall_ns = 300;
+  CHECK(metrics_of(result) == Metrics{"links.credit_stall_ns"});
+  CHECK_THAT(result_table(report_of(result)), Catch::Contains("GPU 0 to GPU 3 stood still for 10% of the total"));
+
+  link.credit_stall_ns = 0;
+  link.queueing_ns = 150;
+  CHECK(metrics_of(result) == Metrics{"links.queueing_ns"});
+  CHECK_THAT(result_table(report_of(result)), Catch::Contains("one waits 5.0% of the total"));
+  link.utilization = 0.76;  // then the link is what decides
+  CHECK(metrics_of(result).empty());
+  link.utilization = 0.5;
+  link.queueing_ns = 149;
+  CHECK(metrics_of(result).empty());
+
+  result.tracker.spills = 7;
+  result.diagnosis = {"nobody owes the rest"};
+  CHECK(metrics_of(result).empty());
+}
+
+TEST_CASE("replicates that spread by more than a hundredth are a warning") {
+  nlohmann::ordered_json report = report_of(good_result());
+  report["replicates"]["total"]["spread"] = 0.01;
+  set_warnings(report);
+  CHECK_FALSE(report.contains("warnings"));
+  report["replicates"]["total"]["spread"] = 0.011;
+  set_warnings(report);
+  CHECK(report.at("warnings").size() == 1);
+  CHECK(report.at("warnings")[0].at("metric") == "replicates.total.spread");
+  report["replicates"]["total"]["spread"] = 0.001;
+  set_warnings(report);
+  CHECK_FALSE(report.contains("warnings"));
 }
 
 TEST_CASE("bars are proportional and never longer than full") {

@@ -351,6 +351,9 @@ TEST_CASE("counts wait for an entry that comes back from memory, and a Tracker o
   sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_US));
   REQUIRE(bench.registers["triggers"] == 3);
   const auto& triggers = bench.triggers.arrivals();
+  Picoseconds waited = 0;  // the last access of each was counted a picosecond after that of the one before
+  for (std::uint32_t wg = 0; wg < 3; ++wg) waited += triggers[wg].at - (begin + wg);
+  REQUIRE(bench.tracker.trigger_wait_ns() == to_ns(waited));
   // Workgroup 0 comes back alone, and 1 when it has gone, as 0 triggers: each takes the memory's latency.
   for (std::uint32_t wg = 0; wg < 2; ++wg) {
     REQUIRE(triggers[wg].extension.producer.wg_id == wg);

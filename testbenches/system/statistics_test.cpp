@@ -129,6 +129,8 @@ void check_tracker(const Run& run) {
     INFO(name);
     CHECK(run.report()["tracker"][name] == largest_of(run, std::string("tracker.") + name));
   }
+  CHECK(run.report()["tracker"]["trigger_wait_ns"] == largest_of(run, "tracker.trigger_wait"));
+  if (sum_of(run, "tracker.spills") == 0) CHECK(sum_of(run, "tracker.trigger_wait") == 0);
   CHECK(sum_of(run, "tracker.spills") == sum_of(run, "tracker.reloads"));
   CHECK((sum_of(run, "tracker.triggers") > 0) == (sum_of(run, "tracker.peak_entries") > 0));
 }

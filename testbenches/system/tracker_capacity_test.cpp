@@ -26,6 +26,7 @@ t3vp::RunConfiguration strict_without_check(std::uint32_t sets) {
 }
 
 std::uint64_t spills(const Run& run) { return run.report()["tracker"]["spills"]; }
+double waited(const Run& run) { return run.report()["tracker"]["trigger_wait_ns"]; }
 
 }  // namespace
 
@@ -33,6 +34,7 @@ TEST_CASE("a small Tracker spills, and nothing is lost") {
   const Run roomy = Run::of_platform(with_tracker(64, 4, false));  // a set for each of the 48 workgroups
   REQUIRE(roomy.exit_code() == 0);
   REQUIRE(spills(roomy) == 0);
+  REQUIRE(waited(roomy) == 0);
   std::uint64_t fewer = 0;
   for (const std::uint32_t sets : {16u, 4u, 1u}) {
     INFO(sets);
@@ -41,6 +43,7 @@ TEST_CASE("a small Tracker spills, and nothing is lost") {
     REQUIRE(compare(run, 5, Element::fp16).wrong == 0);
     REQUIRE((outputs(run, 5) == outputs(roomy, 5)));
     REQUIRE(spills(run) > fewer);
+    REQUIRE(waited(run) > 0);
     REQUIRE(run.report()["tracker"]["triggers"] == roomy.report()["tracker"]["triggers"]);
     fewer = spills(run);
     // Spilled and reloaded entries are accesses of their own, 32 bytes each.
