@@ -66,6 +66,10 @@ void add_run(CLI::App& app, RunCommand& command) {
                   "File for every access to a register, a line for each; FILE.vcd: for wave viewers")
       ->type_name("FILE");
   run->add_flag("--dump-arrays", command.dump_arrays, "Write operands and outputs as .npy");
+  run->add_option("--replicates", command.replicates,
+                  "Runs in all: the others have jitter of other seeds, and the report tells the spread; default: 1")
+      ->type_name("NUMBER")
+      ->transform(whole_number(1, 1000));
   add_gdb(run, command.gdb);
   add_timeout(run, command.timeout_s,
               "Host time after which the run is given up, without what it stands still for a debugger; limits.wall_s");

@@ -20,6 +20,7 @@ struct RunCommand {
   std::filesystem::path register_trace;  ///< empty: none
   std::optional<std::uint16_t> gdb;      ///< port; 0: any
   std::optional<double> timeout_s;       ///< limits.wall_s
+  unsigned replicates = 1;               ///< runs, all but the first with jitter
 };
 
 struct ReplayCommand {

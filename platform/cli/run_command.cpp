@@ -6,6 +6,7 @@
 #include "cli/command_line.h"
 #include "cli/debugger_port.h"
 #include "cli/register_trace_file.h"
+#include "cli/replicates.h"
 #include "config/memory_need.h"
 #include "io/console.h"
 #include "io/file_lock.h"
@@ -15,6 +16,7 @@
 #include "report/report.h"
 #include "report/result_table.h"
 #include "report/results_folder.h"
+#include "report/warnings.h"
 #include "run/simulation.h"
 
 namespace t3vp {
@@ -29,9 +31,11 @@ double peak_rss_MiB() {
   return static_cast<double>(usage.ru_maxrss) / 1024;  // Linux counts in KiB
 }
 
-std::vector<std::filesystem::path> files_of(const RunCommand& command) {
-  if (command.register_trace.empty()) return {};
-  return {command.register_trace};
+Outputs outputs_of(const RunCommand& command) {
+  Outputs outputs{{}, {command.out}};
+  if (!command.register_trace.empty()) outputs.files.push_back(command.register_trace);
+  add_replicates(outputs, command.replicates, command.out);
+  return outputs;
 }
 
 RunResult measured(const RunConfiguration& configuration, const OpenedSoftware& software, const RunCommand& command,
@@ -67,20 +71,28 @@ int run(const RunCommand& asked) {
   }
   if (command.gdb && configuration.firmware != "riscv")
     throw InputError("--gdb", "firmware " + configuration.firmware, "firmware riscv, as by --set firmware=riscv");
+  if (command.gdb && command.replicates > 1)
+    throw InputError("--replicates", fmt::format("{} runs beside --gdb", command.replicates), "1");
   require_memory(command.file, configuration);
   const OpenedSoftware software(configuration);
-  require_apart({files_of(command), {command.out}});
+  require_apart(outputs_of(command));
   prepare_folder(command.out);
   const FileLock turn = FileLock::of_folder(command.out);
   remove_results(command.out);
+  remove_replicates(command.out);
   RegisterTraceFile register_trace("--register-trace", command.register_trace);
   const std::unique_ptr<debug::TcpPort> port = debugger_port(command.gdb);
   const RunResult result = measured(configuration, software, command, register_trace.trace(), port.get());
   register_trace.complete();
-  const nlohmann::ordered_json report = report_json(configuration, result);
+  nlohmann::ordered_json report = report_json(configuration, result);
+  const bool has_failed = !failures(result).empty();
+  if (command.replicates > 1 && !has_failed) {
+    replicate(configuration, command.replicates, command.out, report);
+    set_warnings(report);
+  }
   write_text(command.out / "report.json", report.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
   print(result_table(report));
-  return failures(result).empty() ? success : failed;
+  return has_failed ? failed : success;
 }
 
 }  // namespace t3vp

@@ -25,6 +25,12 @@ struct Limits {
   std::uint64_t errors = 100'000;  ///< entries of a GPU's error log
 };
 
+/// Random changes of times that are drawn once for each GPU and link. No time becomes negative.
+struct Jitter {
+  std::uint64_t seed = 0;
+  double launch_ns = 10, latency_ns = 0.1;  ///< the largest, up or down
+};
+
 struct RunConfiguration : RunSettings {
   std::shared_ptr<const Workload> workload = std::make_shared<Workload>();
   bool check_protocol = false;  ///< protocol checkers between all sockets
@@ -32,6 +38,7 @@ struct RunConfiguration : RunSettings {
   std::string firmware = "native";
   Software software;
   Limits limits;
+  std::optional<Jitter> jitter;
 
   nlohmann::json resolved;  ///< the whole as one run file, everything written inline
   std::string config_hash;  ///< of `resolved`: 16 hexadecimal digits

@@ -126,6 +126,20 @@ json resolved_limits(const Limits& limits) {
   return resolved;
 }
 
+std::optional<Jitter> jitter_of(const json& run) {
+  if (!run.contains("jitter")) return {};
+  const json& given = run.at("jitter");
+  Jitter jitter;
+  jitter.seed = given.at("seed").get<std::uint64_t>();
+  jitter.launch_ns = given.value("launch_ns", jitter.launch_ns);
+  jitter.latency_ns = given.value("latency_ns", jitter.latency_ns);
+  return jitter;
+}
+
+json resolved_jitter(const Jitter& jitter) {
+  return {{"seed", jitter.seed}, {"launch_ns", jitter.launch_ns}, {"latency_ns", jitter.latency_ns}};
+}
+
 /// What the method means.
 std::string usual_program(const RunConfiguration& c) { return c.workload->usual_program(c.method); }
 
@@ -167,6 +181,7 @@ json resolve(const RunConfiguration& c, const Files& files) {
   if (c.workload->is_there()) resolved["workload"] = c.workload->resolved();
   resolved.update(resolved_software(c.software, usual_program(c)));
   if (const json phases = resolved_phases(c.phases); phases.size() < 3) resolved["phases"] = phases;
+  if (c.jitter) resolved["jitter"] = resolved_jitter(*c.jitter);
   if (c.check_protocol) resolved["check"] = files.run.content.at("check");
   if (files.run.content.contains("models"))
     resolved["models"] =
@@ -224,6 +239,7 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
   workload->complete(files.run, files.system, c);
   c.faults = read_faults(run.value("inject", json::object()));
   c.limits = limits_of(run);
+  c.jitter = jitter_of(run);
   check_tile_fits(files.system, c.system, workload->element());
   check_run(files.run, files.system, c);
   c.resolved = resolve(c, files);

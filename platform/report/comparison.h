@@ -12,9 +12,10 @@ struct Difference {
   std::string figure;              ///< "time_ns.total", "links.0_to_3.payload_bytes", "gpu0.dram.row_hit_rate"
   std::string first, second;       ///< "-" where a report does not have it
   std::optional<double> relative;  ///< (second - first) / first, for numbers
+  bool inside_spread = false;      ///< a time of which the reports' replicates overlap: it may be chance
 };
 
-/// Everything but `host`, in the order of the figures' names. Empty: the same.
+/// Everything but `host`, `warnings` and `replicates`, in the order of the figures' names. Empty: the same.
 std::vector<Difference> differences(const nlohmann::json& first, const nlohmann::json& second);
 
 std::string difference_table(const std::vector<Difference>& differences);

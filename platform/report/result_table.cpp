@@ -60,7 +60,15 @@ void add_others(const ordered_json& figures, Rows& rows) {
       rows.emplace_back(figure.key(), figure.key());
 }
 
-std::string time_rows(const ordered_json& times) {
+/// "  median 69.82, spread 0.12%" of the replicates; empty without any.
+std::string spread_text(const ordered_json& replicates, const std::string& time) {
+  if (!replicates.contains("time_ns") || !replicates.at("time_ns").contains(time)) return "";
+  const ordered_json& spread = replicates.at("time_ns").at(time);
+  return fmt::format("  median {:.2f}, spread {:.2f}%", microseconds(spread.at("median")),
+                     100 * spread.at("spread").get<double>());
+}
+
+std::string time_rows(const ordered_json& times, const ordered_json& replicates) {
   Rows rows = {{"total", "total"}, {"setup", "setup (before the start)"}, {"zeroing", "  zeroing of the output"}};
   rows.insert(rows.end(), std::begin(phases::of_collectives), std::end(phases::of_collectives));
   add_others(times, rows);
@@ -69,8 +77,9 @@ std::string time_rows(const ordered_json& times) {
   std::string text = fmt::format("\n  {:<28}{:>10}\n", "time", "us");
   for (const auto& [key, name] : rows)
     if (times.value(key, ordered_json()).is_number() && (times.at(key) != 0 || key != "zeroing"))
-      text += with_bar(fmt::format("  {:<28}{:>10.2f}", name, microseconds(times.at(key))),
-                       times.at(key).get<double>() / longest);
+      text +=
+          with_bar(fmt::format("  {:<28}{:>10.2f}{}", name, microseconds(times.at(key)), spread_text(replicates, key)),
+                   times.at(key).get<double>() / longest);
   return text;
 }
 
@@ -207,8 +216,9 @@ std::string bar(double share, std::size_t full_width) {
 std::string result_table(const ordered_json& report) {
   const std::string operations =
       report.contains("operations") ? operation_rows(report.at("operations"), report.at("parts_ns")) : "";
-  return headline(report) + time_rows(report.at("time_ns")) + operations + traffic_rows(report.at("dram_bytes")) +
-         link_rows(report.at("links")) + nic_rows(report) + verdict(report);
+  return headline(report) + time_rows(report.at("time_ns"), report.value("replicates", ordered_json::object())) +
+         operations + traffic_rows(report.at("dram_bytes")) + link_rows(report.at("links")) + nic_rows(report) +
+         verdict(report);
 }
 
 std::string overview_table(const std::vector<nlohmann::json>& reports) {

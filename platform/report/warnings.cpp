@@ -62,9 +62,9 @@ void warn_of_bursts(const ordered_json& report, double total, std::vector<Warnin
 }
 
 void warn_of_spread(const ordered_json& report, std::vector<Warning>& list) {
-  const ordered_json::json_pointer at("/replicates/total/spread");
+  const ordered_json::json_pointer at("/replicates/time_ns/total/spread");
   if (!report.contains(at) || report.at(at).get<double>() <= least_spread) return;
-  list.push_back({"replicates.total.spread",
+  list.push_back({"replicates.time_ns.total.spread",
                   fmt::format("the total varies by {:.1f}% over replicates: smaller differences say nothing",
                               100 * report.at(at).get<double>())});
 }

@@ -1,5 +1,7 @@
 #include "run/node_parameters.h"
 
+#include "run/jitter.h"
+
 namespace t3vp {
 namespace {
 
@@ -31,6 +33,7 @@ NodeParameters node_parameters(const RunConfiguration& configuration) {
   node.wire = configuration.system.wire;
   if (const auto& fault = configuration.faults.drop_packets)
     node.wire.loss = {static_cast<std::uint16_t>(fault->gpu), fault->count};
+  if (configuration.jitter) apply(*configuration.jitter, node);
   if (configuration.mirror && configuration.gpus > 1) node.mirrored = mirrored_by(configuration);
   node.options = {configuration.functional, configuration.check_protocol};
   return node;
