@@ -58,6 +58,26 @@ QUANTA_NS = (1, 33, 500, 5000, 1000000)
 SLOW = "compute.clock_GHz"
 
 
+def random_variant(random, run, machine):
+    """The run on another machine than the system file's, sometimes, and sometimes of a larger size."""
+    while random.random() < 0.4:
+        resource = {**random_resource(random, run, machine), "ratio": random.choice((0.5, 0.5, 2, 4))}
+        run = runs_of(run, resource, machine)[1]
+    if random.random() < 0.1:
+        run = runs_of(run, {"kind": "size", "path": random_size(random, run), "ratio": 4}, machine)[1]
+    return run
+
+
+def random_resource(random, run, machine):
+    there = [entry for entry in RESOURCES if machine.value_of(run, entry[0]) not in (None, 0)]
+    path, direction, _ = random.choice(there)
+    return {"kind": "resource", "path": path, "direction": direction, "ratio": random_ratio(random, path)}
+
+
+def random_size(random, run):
+    return "workload." + random.choice(SIZES[kind_of(run)])
+
+
 def random_change(random, run, machine):
     """A change that this run can have. Resources are most of it, since they are many."""
     kinds = {"resource": 12, "size": 5, "quantum": 2, "data": 2}
@@ -67,11 +87,9 @@ def random_change(random, run, machine):
         kinds["place"] = 6
     kind = random.choices(list(kinds), list(kinds.values()))[0]
     if kind == "resource":
-        there = [entry for entry in RESOURCES if machine.value_of(run, entry[0]) not in (None, 0)]
-        path, direction, _ = random.choice(there)
-        return {"kind": kind, "path": path, "direction": direction, "ratio": random_ratio(random, path)}
+        return random_resource(random, run, machine)
     if kind == "size":
-        return {"kind": kind, "path": "workload." + random.choice(SIZES[kind_of(run)]), "ratio": 2}
+        return {"kind": kind, "path": random_size(random, run), "ratio": 2}
     if kind == "quantum":
         first, second = random.sample(QUANTA_NS, 2)
         return {"kind": kind, "first_ns": first, "second_ns": second}

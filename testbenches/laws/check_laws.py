@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 
 import exceptions
-from changes import random_change, runs_of
+from changes import random_change, random_variant, runs_of
 from machine import IllegalRun, Machine
 from pairs import Judge
 from random_runs import random_run
@@ -44,7 +44,7 @@ class Check:
         """The refused draws and the outcome of a pair, and the text of its violation, if it has one."""
         generator = random.Random(f"{self.seed}/{number}")
         for refused in range(DRAWS):
-            run = random_run(generator)
+            run = random_variant(generator, random_run(generator), self.machine)
             change = random_change(generator, run, self.machine)
             try:
                 outcome = self.judge.outcome(run, change)

@@ -110,7 +110,9 @@ class Laws(unittest.TestCase):
 
     def test_what_differs_by_chance_is_within_the_spread(self):
         def chaotic(run, report):
-            if run.get("system.compute.clock_GHz") and "system.cache.latency_ns" not in run:
+            is_one_of_five = run.get("system.cache.latency_ns") == 60.02
+            is_refreshed = run.get("system.memory.dram.refresh") is not False
+            if "system.compute.clock_GHz" in run and (is_refreshed or is_one_of_five):
                 report["time_ns"]["total"] *= 1.05
         found = outcome(ALL_REDUCE, FASTER_CLOCK, chaotic)
         self.assertIsNone(found.violation)

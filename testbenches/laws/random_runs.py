@@ -2,8 +2,8 @@
 
 What t3vp knows better, such as how many tiles a GEMM has, is not repeated here: a run that it refuses is drawn again.
 """
-SYSTEMS = ("small-4", "t3-table1", "mi210-4", "h200-4")
-GPUS = (2, 3, 4, 5, 8)
+SYSTEMS = ("small-4", "small-4", "small-4", "t3-table1", "t3-table1", "mi210-4", "mi210-4", "h200-4")
+GPUS = (2, 2, 3, 4, 4, 5, 8)
 TORI = ((2, 2), (3, 2), (2, 3), (4, 2), (2, 2, 2))
 SUMS_AND_GATHERS = ("reduce-scatter", "all-gather", "all-reduce")
 GEMM_METHODS = ("sequential", "t3", "t3-mca", "ideal-overlap", "ideal-rs-nmc")
