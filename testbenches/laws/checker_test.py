@@ -76,7 +76,7 @@ FAULTS = (
     ("functional-time", FUSED, DATA, a_read_more(lambda run: run["data"] == "functional")),
     ("functional-time", FUSED, DATA, slower(1e-9, lambda run: run["data"] == "functional")),
     ("mirror-agrees", FUSED, MIRROR, slower(0.2, lambda run: run.get("simulate") == "mirror")),
-    ("place-free", ALL_REDUCE, PLACES, slower(0.05, lambda run: run["system.gpus"][0]["gpu"] == 2)),
+    ("place-free", ALL_REDUCE, PLACES, slower(0.2, lambda run: run["system.gpus"][0]["gpu"] == 2)),
     ("bounds-hold", ALL_REDUCE, DATA, bound_unchecked),
     ("payload-closed-form", ALL_REDUCE, DATA, lost_payload),
     ("payload-closed-form", FUSED, DATA, lost_payload),

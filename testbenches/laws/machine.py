@@ -37,8 +37,11 @@ class Machine:
     def report_of(self, run):
         with tempfile.TemporaryDirectory(prefix="t3vp-laws-") as folder:
             command = [str(self.t3vp), *arguments_of(run), "--out", folder]
-            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-                                  cwd=self.root, timeout=TIMEOUT_S)
+            try:
+                done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+                                      cwd=self.root, timeout=TIMEOUT_S)
+            except subprocess.TimeoutExpired as late:
+                raise FailedRun(f"no end within {TIMEOUT_S} s\n  {self.command_of(run)}") from late
             if done.returncode != 0:
                 text = f"exit code {done.returncode}: {done.stdout.strip()[-2000:]}\n  {self.command_of(run)}"
                 raise (IllegalRun if done.returncode == 2 else FailedRun)(text)

@@ -19,7 +19,7 @@ def shrunk(judge, run, change, violation):
             attempts += 1
             try:
                 found = judge.outcome(candidate, change).violation
-            except (IllegalRun, TypeError, ValueError):  # a place or a key that the smaller run no longer has
+            except (IllegalRun, TypeError):  # a place or a key that the smaller run no longer has
                 continue
             if found and found.law == violation.law:
                 run, violation, is_smaller = candidate, found, True
