@@ -139,12 +139,12 @@ def can_be_mirrored(run):
 
 
 def gpus_are_alike(run):
-    """Where any GPU may take another's place: none is a root, a first one of a node or at the edge of a half, and
-    chunks are of one size."""
+    """Where any GPU may take another's place: none is a root, a first one of a node or at the edge of a half. Laws ask
+    whether chunks are equal."""
     if run["gpus"] == 1 or run["system.links.topology"]["kind"] not in ("ring", "fully-connected", "switch"):
         return False
-    if kind_of(run) != "collective":
-        return False
-    collective = run["workload"]["collective"]
-    is_equal = collective["bytes"] % (run["gpus"] * 4) == 0
-    return collective["op"] not in ("broadcast",) and is_equal
+    workload, kind = run["workload"], kind_of(run)
+    if kind == "collective":
+        collective = workload["collective"]
+        return collective["op"] != "broadcast" and collective["bytes"] % (run["gpus"] * 4) == 0
+    return kind in ("gemm", "experts", "gemv")

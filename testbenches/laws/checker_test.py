@@ -188,7 +188,7 @@ class Draws(unittest.TestCase):
 
     def test_all_kinds_come_up(self):
         generator, machine = random.Random(1), FakeMachine()
-        runs = [random_run(generator) for _ in range(1500)]
+        runs = [random_run(generator) for _ in range(4000)]
         changes = [random_change(generator, run, machine) for run in runs]
         self.assertEqual({change["kind"] for change in changes},
                          {kind for law in LAWS for kind in law.kinds})
