@@ -1,4 +1,5 @@
-"""The second run of a pair: one change of the first. A change is a dictionary that a reader can understand."""
+"""Both runs of a pair: the second one is the first one with one change, a dictionary that a reader can understand."""
+import times
 from machine import with_value
 from random_runs import kind_of
 
@@ -80,7 +81,7 @@ def random_size(random, run):
 
 def random_change(random, run, machine):
     """A change that this run can have. Resources are most of it, since they are many."""
-    kinds = {"resource": 12, "size": 5, "quantum": 2, "data": 2}
+    kinds = {"resource": 12, "size": 5, "quantum": 2, "data": 2, "times": 2}
     if can_be_mirrored(run):
         kinds["simulate"] = 8
     if gpus_are_alike(run):
@@ -120,6 +121,11 @@ def runs_of(run, change, machine):
         return run, {**run, "data": "functional"}
     if kind == "simulate":
         return run, {**run, "simulate": "mirror"}
+    if kind == "times":
+        base = times.in_whole_picoseconds(machine.configuration_of(run))
+        for _ in range(2):  # intervals that are derived, such as a share of a cycle, are whole picoseconds then
+            base = times.slower(base)
+        return base, times.slower(base)
     clock = machine.value_of(run, "system." + SLOW)
     return tuple({**run, "system.gpus": [{"gpu": change[place], "set": {SLOW: clock / 2}}]}
                  for place in ("first", "second"))

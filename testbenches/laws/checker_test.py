@@ -20,6 +20,7 @@ TWICE_THE_BYTES = {"kind": "size", "path": "workload.collective.bytes", "ratio":
 TWICE_K = {"kind": "size", "path": "workload.gemm.k", "ratio": 2}
 QUANTA = {"kind": "quantum", "first_ns": 1, "second_ns": 500}
 DATA = {"kind": "data"}
+TIMES = {"kind": "times"}
 MIRROR = {"kind": "simulate"}
 PLACES = {"kind": "place", "first": 0, "second": 2}
 
@@ -34,6 +35,10 @@ def slower(share, when):
 
 def is_better(run):
     return "system.compute.clock_GHz" in run or run.get("system.links.link_latency_ns") == 100
+
+
+def hidden_constant(run, report):
+    report["time_ns"]["total"] += 100
 
 
 def lost_payload(run, report):
@@ -75,6 +80,7 @@ FAULTS = (
     ("quantum-free", ALL_REDUCE, QUANTA, a_read_more(lambda run: run.get("quantum_ns") == 500)),
     ("functional-time", FUSED, DATA, a_read_more(lambda run: run["data"] == "functional")),
     ("functional-time", FUSED, DATA, slower(1e-9, lambda run: run["data"] == "functional")),
+    ("scaled-times", ALL_REDUCE, TIMES, hidden_constant),
     ("mirror-agrees", FUSED, MIRROR, slower(0.2, lambda run: run.get("simulate") == "mirror")),
     ("place-free", ALL_REDUCE, PLACES, slower(0.2, lambda run: run["system.gpus"][0]["gpu"] == 2)),
     ("bounds-hold", ALL_REDUCE, DATA, bound_unchecked),
@@ -96,7 +102,7 @@ class Laws(unittest.TestCase):
                        for path, direction, _ in RESOURCES if FakeMachine().value_of(run, path)]
             self.assertGreater(len(changes), 15)
             size = TWICE_K if run is FUSED else TWICE_THE_BYTES
-            for change in (*changes, size, QUANTA, DATA, MIRROR, PLACES):
+            for change in (*changes, size, QUANTA, DATA, TIMES, MIRROR, PLACES):
                 self.assertIsNone(outcome(run, change).violation, change)
 
     def test_each_law_goes_red(self):

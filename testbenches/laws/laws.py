@@ -2,6 +2,7 @@
 import dataclasses
 
 import closed_forms
+import times
 from changes import RESOURCES
 from random_runs import kind_of
 from tiles import Chunks
@@ -23,7 +24,7 @@ def total(report):
 
 
 def beyond_latency(change, first, second):
-    """Difference of two times less a link's latency, by which GPUs leave a barrier behind each other, as a share."""
+    """Difference of two times less a route's latency, by which GPUs leave a barrier behind each other, as a share."""
     return max(0, abs(total(second) - total(first)) - change.get("latency_ns", 0)) / total(first)
 
 
@@ -124,11 +125,27 @@ class FunctionalTime(Law):
         return difference(self, *reports, ("host", "config_hash", "data", "functional"))
 
 
+class ScaledTimes(Law):
+    name, kinds = "scaled-times", ("times",)
+    tolerance = times.TOLERANCE
+    says = "All times twice as long make every result twice as long."
+    why = ("No time is a constant of the code. The pair has rates whose intervals are whole picoseconds. "
+           "`testbenches/system/scaled_times_test.py` holds a run of each kind against this law.")
+
+    def violation(self, run, change, first, second):
+        for phase, time in first["time_ns"].items():
+            expected, found = times.FACTOR * (time or 0), second["time_ns"][phase] or 0
+            if abs(found - expected) > self.tolerance * expected:
+                return self.exceeded(f"time_ns.{phase} is twice the other's", expected, found,
+                                     abs(found / expected - 1) if expected else 1)
+        return None
+
+
 class MirrorAgrees(Law):
     name, kinds, has_spread = "mirror-agrees", ("simulate",), True
     tolerance = 0.03
     says = "One GPU that stands for all takes as long as all."
-    why = ("3% and one link's latency, by which GPUs leave a barrier behind each other "
+    why = ("3% and the latency of the longest route, by which GPUs leave a barrier behind each other "
            "([collectives.md](collectives.md)). Only where `simulate: mirror` is allowed.")
 
     def violation(self, run, change, first, second):
@@ -142,9 +159,9 @@ class PlaceFree(Law):
     name, kinds, has_spread = "place-free", ("place",), True
     tolerance = 0.02
     says = "Where GPUs are alike and chunks equal, it does not matter which GPU is the slow one."
-    why = ("2% and one link's latency, as for `mirror-agrees`: addresses of chunks differ from place to place, and so "
-           "do banks. Asked of GEMMs with equal chunks, products with vectors, experts, and collectives without a root, "
-           "on a ring, full connections or a switch. One GPU has half the clock.")
+    why = ("2% and the latency of the longest route, as for `mirror-agrees`: addresses of chunks differ from place to "
+           "place, and so do banks. Asked of GEMMs with equal chunks, products with vectors, experts, and collectives "
+           "without a root, on a ring, full connections or a switch. One GPU has half the clock.")
 
     def violation(self, run, change, first, second):
         if kind_of(run) == "gemm" and not Chunks.of(run, first).are_alike:
@@ -215,7 +232,7 @@ def differing_leaves(one, other, path=""):
 
 
 LAWS = (NotSlower(), SpeedupBounded(), SamePayload(), LargerNotFaster(), QuantumFree(), FunctionalTime(),
-        MirrorAgrees(), PlaceFree(), BoundsHold(), PayloadIsClosedForm(), DramIsClosedForm())
+        ScaledTimes(), MirrorAgrees(), PlaceFree(), BoundsHold(), PayloadIsClosedForm(), DramIsClosedForm())
 
 
 def laws_for(change):

@@ -47,6 +47,14 @@ class Machine:
                 raise (IllegalRun if done.returncode == 2 else FailedRun)(text)
             return json.loads(pathlib.Path(folder, "report.json").read_text())
 
+    def configuration_of(self, run):
+        """The run with every key of its system, defaults as well, as another run."""
+        done = subprocess.run([str(self.t3vp), *arguments_of(run), "--print-config"], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False, cwd=self.root, timeout=TIMEOUT_S)
+        if done.returncode != 0:
+            raise IllegalRun(done.stdout)
+        return json.loads(done.stdout)
+
     def command_of(self, run):
         binary = self.t3vp.relative_to(self.root) if self.t3vp.is_relative_to(self.root) else self.t3vp
         return shlex.join([str(binary), *arguments_of(run)])

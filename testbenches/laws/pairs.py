@@ -4,8 +4,10 @@ import statistics
 
 import exceptions
 from changes import runs_of
+from closed_forms import is_joined
 from laws import Violation, laws_for
 from machine import FailedRun, with_value
+from routes import Fabric
 
 REPLICATES = 5  # odd, so that a median is one of them
 
@@ -28,7 +30,7 @@ class Judge:
         one, other = runs_of(run, change, self.machine)
         try:
             first, second = self.machine.report_of(one), self.machine.report_of(other)
-            change = {**change, "latency_ns": self.machine.value_of(run, "system.links.link_latency_ns") or 0}
+            change = {**change, "latency_ns": self._longest_latency(run)}
             self._judge(outcome, (run, change), (one, other), (first, second))
         except FailedRun as failure:
             outcome.violation = Violation("passes", str(failure), 0, 1, 1)
@@ -38,10 +40,10 @@ class Judge:
         medians = None
         facts = exceptions.facts_of(*pair, *reports)
         for law in laws_for(pair[1]):
-            violation = law.violation(runs[0], pair[1], *reports)
+            violation = law.violation(*pair, *reports)
             if violation and law.has_spread:
                 medians = medians or [self._with_median_time(*both) for both in zip(runs, reports)]
-                if not law.violation(runs[0], pair[1], *medians):
+                if not law.violation(*pair, *medians):
                     outcome.within_spread += 1
                     continue
             if not violation:
@@ -52,6 +54,15 @@ class Judge:
             else:
                 outcome.violation = violation
                 return
+
+    def _longest_latency(self, run):
+        """Of the longest route from GPU 0, over which a barrier releases GPUs."""
+        if run["gpus"] == 1 or not is_joined(run):
+            return 0
+        fabric = Fabric(run["system.links.topology"], run["gpus"])
+        links = max(len(fabric.route(0, gpu)) for gpu in range(1, run["gpus"]))
+        switch = run["system.links.topology"].get("latency_ns", 0)
+        return links * self.machine.value_of(run, "system.links.link_latency_ns") + switch
 
     def _with_median_time(self, run, report):
         """Caches are a few hundredths of a nanosecond slower, and runs start a few nanoseconds later. Memory is not
