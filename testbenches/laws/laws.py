@@ -16,7 +16,7 @@ class Violation:
     text: str      # what is compared
     expected: float
     found: float
-    excess: float  # by which share, or how much, the tolerance's quantity is off
+    excess: float  # by which share the figure is off
 
 
 def total(report):
@@ -30,6 +30,10 @@ def beyond_latency(change, first, second):
 
 def payload(report):
     return sum(link["payload_bytes"] for link in report["links"])
+
+
+def share_off(expected, found):
+    return abs(found - expected) / max(1, expected)
 
 
 class Law:
@@ -85,7 +89,7 @@ class SamePayload(Law):
     def violation(self, run, change, first, second):
         if payload(first) != payload(second):
             return self.exceeded("links' payload_bytes together", payload(first), payload(second),
-                                 payload(second) - payload(first))
+                                 share_off(payload(first), payload(second)))
         return None
 
 
@@ -137,7 +141,7 @@ class ScaledTimes(Law):
             expected, found = times.FACTOR * (time or 0), second["time_ns"][phase] or 0
             if abs(found - expected) > self.tolerance * expected:
                 return self.exceeded(f"time_ns.{phase} is twice the other's", expected, found,
-                                     abs(found / expected - 1) if expected else 1)
+                                     share_off(expected, found))
         return None
 
 
@@ -194,7 +198,7 @@ class PayloadIsClosedForm(Law):
     def violation(self, run, change, first, second):
         for text, expected, found in closed_forms.payload_figures(run, first):
             if expected != found:
-                return self.exceeded(text, expected, found, found - expected)
+                return self.exceeded(text, expected, found, share_off(expected, found))
         return None
 
 
@@ -207,7 +211,7 @@ class DramIsClosedForm(Law):
     def violation(self, run, change, first, second):
         for text, expected, found in closed_forms.dram_figures(run, first):
             if expected != found:
-                return self.exceeded(text, expected, found, found - expected)
+                return self.exceeded(text, expected, found, share_off(expected, found))
         return None
 
 
