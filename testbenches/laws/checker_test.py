@@ -50,8 +50,10 @@ def more_payload_of_better(run, report):
         report["links"][1]["payload_bytes"] += 32
 
 
-def written_twice(run, report):
-    report["dram_bytes"]["rs_write"] += 32
+def written_twice(name):
+    def fault(run, report):
+        report["dram_bytes"][name] += 32
+    return fault
 
 
 def bound_unchecked(run, report):
@@ -86,7 +88,8 @@ FAULTS = (
     ("bounds-hold", ALL_REDUCE, DATA, bound_unchecked),
     ("payload-closed-form", ALL_REDUCE, DATA, lost_payload),
     ("payload-closed-form", FUSED, DATA, lost_payload),
-    ("dram-closed-form", FUSED, DATA, written_twice),
+    ("dram-closed-form", FUSED, DATA, written_twice("rs_write")),
+    ("dram-closed-form", ALL_REDUCE, DATA, written_twice("collective_read")),
     ("passes", ALL_REDUCE, DATA, bound_beaten),
 )
 

@@ -59,7 +59,8 @@ class FakeMachine(Machine):
             "time_ns": {"total": total}, "bounds": {"link_ns": link_ns},
             "links": [{"from": g, "to": (g + step) % gpus, "payload_bytes": carried if step == -1 else 0}
                       for g in range(gpus) for step in (-1, 1)],
-            "dram_bytes": {"setup": size, "gemm_write": size * (gpus - 1) // gpus,
+            "dram_bytes": {"collective_read": 3 * size * (gpus - 1) // gpus,
+                           "collective_write": 2 * size * (gpus - 1) // gpus, "setup": size, "gemm_write": size * (gpus - 1) // gpus,
                            "rs_write": size * (gpus - 1) // gpus, "rs_read": size * (gpus - 2) // gpus,
                            "ag_read": size * (gpus - 1) // gpus, "ag_write": size * (gpus - 1) // gpus},
             "statistics": [{"name": "gpu0.dram.resident", "value": 0 if run["data"] == "timing-only" else 1},

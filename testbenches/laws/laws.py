@@ -2,6 +2,7 @@
 import dataclasses
 
 import closed_forms
+import dram_forms
 import times
 from changes import RESOURCES
 from random_runs import kind_of
@@ -204,12 +205,12 @@ class PayloadIsClosedForm(Law):
 
 class DramIsClosedForm(Law):
     name = "dram-closed-form"
-    says = "DRAM bytes of uncached GEMM outputs are what each class writes and reads once, by class."
-    why = ("Near-memory updates and what peers bring pass the cache by. Asked where rows of tiles are whole accesses "
-           "of 32 bytes.")
+    says = "DRAM bytes by class are what the algorithm reads, and what peers and updates bring."
+    why = ("Updates and what peers bring pass the cache by. Asked of GEMMs whose outputs no cache holds, and of "
+           "collectives with equal chunks that a cache holds, where rows and chunks are whole accesses of 32 bytes.")
 
     def violation(self, run, change, first, second):
-        for text, expected, found in closed_forms.dram_figures(run, first):
+        for text, expected, found in dram_forms.dram_figures(run, first, change["cache_bytes"]):
             if expected != found:
                 return self.exceeded(text, expected, found, share_off(expected, found))
         return None

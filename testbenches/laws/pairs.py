@@ -30,7 +30,8 @@ class Judge:
         one, other = runs_of(run, change, self.machine)
         try:
             first, second = self.machine.report_of(one), self.machine.report_of(other)
-            change = {**change, "latency_ns": self._longest_latency(run)}
+            cache_bytes = self.machine.value_of(run, "system.cache.capacity_MiB") * 2**20
+            change = {**change, "latency_ns": self._longest_latency(run), "cache_bytes": cache_bytes}
             self._judge(outcome, (run, change), (one, other), (first, second))
         except FailedRun as failure:
             outcome.violation = Violation("passes", str(failure), 0, 1, 1)
