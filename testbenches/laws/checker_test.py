@@ -10,8 +10,10 @@ from check_laws import Check
 from fake_machine import ALL_REDUCE, FUSED, FakeMachine
 from laws import LAWS, Violation
 from machine import arguments_of
+from messages import direct, hierarchical, ring, torus_rings
 from pairs import Judge
 from random_runs import kind_of, random_run
+from routes import TIE, Fabric
 from shrink import shrunk
 
 FASTER_CLOCK = {"kind": "resource", "path": "system.compute.clock_GHz", "direction": "more", "ratio": 1.25}
@@ -184,6 +186,43 @@ class Shrinking(unittest.TestCase):
         for line, run in zip(lines[2:], runs_of(ALL_REDUCE, FASTER_CLOCK, check.machine)):
             self.assertEqual(shlex.split(line), ["build/release/t3vp", *arguments_of(run)])
         self.assertEqual(len(lines), 4)
+
+
+class Forms(unittest.TestCase):
+    """What the closed forms have to agree on, whatever the algorithm."""
+
+    def test_every_gpu_receives_what_it_lacks(self):
+        sizes = [64, 96, 32, 64, 128, 32]
+        for gather in (ring("all-gather", sizes), direct("all-gather", sizes), hierarchical("all-gather", sizes, 2)):
+            for gpu, own in enumerate(sizes):
+                received = sum(size for (_, target), size in gather.items() if target == gpu)
+                self.assertEqual(received, sum(sizes) - own)
+        for broadcast in (ring("broadcast", sizes), direct("broadcast", sizes), hierarchical("broadcast", sizes, 3)):
+            self.assertEqual(sum(broadcast.values()), 5 * sum(sizes))
+
+    def test_a_reduce_scatter_is_an_all_gather_backwards(self):
+        sizes = [64, 96, 32, 64, 128, 32]
+        for form in (direct, lambda op, sizes: hierarchical(op, sizes, 3)):
+            scatter, gather = form("reduce-scatter", sizes), form("all-gather", sizes)
+            self.assertEqual({(two, one): size for (one, two), size in scatter.items() if size},
+                             {pair: size for pair, size in gather.items() if size})
+
+    def test_a_torus_carries_as_much_as_one_ring(self):
+        self.assertEqual(sum(torus_rings("all-reduce", [32] * 12, [2, 3, 2]).values()),
+                         sum(ring("all-reduce", [32] * 12).values()))
+
+    def test_routes_lead_from_sender_to_receiver(self):
+        generator = random.Random(2)
+        for _ in range(300):
+            run = random_run(generator)
+            gpus, topology = run["gpus"], run["system.links.topology"]
+            if gpus == 1 or (topology["kind"] == "nodes" and "between" not in topology):
+                continue
+            source, target = generator.sample(range(gpus), 2)
+            links = Fabric(topology, gpus).route(source, target)
+            self.assertLessEqual(len(links), gpus)
+            if TIE not in links:
+                self.assertEqual([source, *(link[1] for link in links)], [*(link[0] for link in links), target])
 
 
 class Draws(unittest.TestCase):

@@ -165,7 +165,7 @@ class PlaceFree(Law):
     tolerance = 0.02
     says = "Where GPUs are alike and chunks equal, it does not matter which GPU is the slow one."
     why = ("2% and the latency of the longest route, as for `mirror-agrees`: addresses of chunks differ from place to "
-           "place, and so do banks. Asked of GEMMs with equal chunks, products with vectors, experts, and collectives "
+           "place, and so do banks. Asked of GEMMs with equal chunks, GEMV, experts, and collectives "
            "without a root, on a ring, full connections or a switch. One GPU has half the clock.")
 
     def violation(self, run, change, first, second):
