@@ -2,20 +2,18 @@
 
   scaled_times_test.py T3VP SOURCE_DIRECTORY
 
-Keys are scaled by the unit in their name, as --print-config gives them, so that a new key takes part by itself. Time is
-whole picoseconds: the runs have rates whose intervals are whole picoseconds at both scales.
+Random runs are held against the same law (testbenches/laws). Here is a run of each kind.
 """
 import concurrent.futures
 import json
-import math
 import pathlib
 import subprocess
 import sys
 import tempfile
 
 T3VP, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
-FACTOR, TOLERANCE = 2, 1e-4
-TIMES, RATES = ("_ns", "_ps", "_us", "_ms"), ("GHz", "GBps", "_per_us")
+sys.path.insert(0, str(ROOT / "testbenches/laws"))
+from times import FACTOR, TOLERANCE, in_whole_picoseconds, slower  # noqa: E402
 
 GEMM = {"gemm": {"m": 256, "n": 512, "k": 128}}
 TABLES = {"global_batch": 64, "tables_per_gpu": 2, "dimension": 92, "pooling": 5, "rows": 10000}
@@ -69,31 +67,6 @@ def configuration_of(system, run, changes):
     return json.loads(done.stdout)
 
 
-def changed(value, change, key=""):
-    """All numbers, by `change(key, number)`."""
-    if isinstance(value, dict):
-        return {name: changed(child, change, name) for name, child in value.items()}
-    if isinstance(value, list):
-        return [changed(child, change, key) for child in value]
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return change(key, value) if is_number else value
-
-
-def in_whole_picoseconds(key, value):
-    """Intervals that the rates have are whole picoseconds: a clock's period, 8 bytes, a message, any power of two."""
-    for end, interval in (("GHz", 1000), ("GBps", 8000), ("_per_us", 1e6)):
-        if key.endswith(end):
-            return interval / round(interval / value)
-    is_share_of_cycle = key.endswith(("_per_cycle", "_efficiency"))
-    return 2 ** math.floor(math.log2(value)) if is_share_of_cycle else value
-
-
-def slower(key, value):
-    if key.endswith(RATES):
-        return value / FACTOR
-    return value * FACTOR if key.endswith(TIMES) else value
-
-
 def times_of(configuration):
     with tempfile.TemporaryDirectory() as folder:
         run = pathlib.Path(folder, "run.json")
@@ -107,9 +80,9 @@ def times_of(configuration):
 
 
 def wrong_times(case):
-    base = changed(configuration_of(*case), in_whole_picoseconds)
+    base = in_whole_picoseconds(configuration_of(*case))
     expected = {phase: FACTOR * time for phase, time in times_of(base).items()}
-    found = times_of(changed(base, slower))
+    found = times_of(slower(base))
     name = f"{case[0]}, {case[1]}, {json.dumps(case[2])}"
     return [f"{name}: {phase} takes {found.get(phase)} ns with all times x {FACTOR}, {time} expected"
             for phase, time in expected.items()
