@@ -6,7 +6,7 @@
 #include "cli/command_line.h"
 #include "cli/debugger_port.h"
 #include "cli/register_trace_file.h"
-#include "cli/replicates.h"
+#include "cli/replicate_runs.h"
 #include "config/memory_need.h"
 #include "io/console.h"
 #include "io/file_lock.h"

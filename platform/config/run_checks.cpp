@@ -7,7 +7,6 @@
 namespace t3vp {
 
 void check_run(const Document& run, const Document& system, const RunConfiguration& c) {
-  check_topology(run, system, c);
   check_program(run, *c.workload, c);
   c.workload->check(run, system, c);
   if (run.content.contains("phases") && (!c.workload->runs_apart(c.method) || c.functional))

@@ -182,6 +182,8 @@ json resolve(const RunConfiguration& c, const Files& files) {
   resolved.update(resolved_software(c.software, usual_program(c)));
   if (const json phases = resolved_phases(c.phases); phases.size() < 3) resolved["phases"] = phases;
   if (c.jitter) resolved["jitter"] = resolved_jitter(*c.jitter);
+  if (const std::string algorithm = c.workload->collectives_algorithm(); !algorithm.empty())
+    resolved["collectives"] = {{"algorithm", algorithm}};
   if (c.check_protocol) resolved["check"] = files.run.content.at("check");
   if (files.run.content.contains("models"))
     resolved["models"] =
@@ -222,6 +224,7 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
   c.arbitration = run.value("arbitration", c.method == "t3-mca" ? "mca" : "round-robin");
   c.policy = policy_of(files.run, c.arbitration);
   c.mca_scope = run.value("mca_scope", "reduce-scatter") == "always" ? McaScope::always : McaScope::reduce_scatter;
+  c.collectives = run.value("collectives", json::object()).value("algorithm", "auto");
   c.functional = run.value("data", "timing-only") == "functional";
   c.operands = workload->operands(files.run);
   c.mirror = run.value("simulate", "all") == "mirror" && !workload->is_of_one_gpu();
@@ -241,6 +244,10 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
   c.limits = limits_of(run);
   c.jitter = jitter_of(run);
   check_tile_fits(files.system, c.system, workload->element());
+  check_topology(files.run, files.system, c);
+  workload->choose(files.run, c);
+  if (run.contains("collectives") && workload->collectives_algorithm().empty())
+    files.run.reject("/collectives", "this key only where a GEMM's method has collectives over links");
   check_run(files.run, files.system, c);
   c.resolved = resolve(c, files);
   c.config_hash = hash_of(c);

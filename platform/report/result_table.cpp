@@ -45,10 +45,13 @@ std::string headline(const ordered_json& report) {
   const std::string program = report.value("program", "");
   const std::string label = report.at("workload").value("label", program.empty() ? "workload" : program);
   const std::string how = program.empty() ? report.at("method").get<std::string>() : "program " + program;
-  return fmt::format("{} on {}, {} GPU{}{}{}{}\n", label, report.at("system").get<std::string>(),
+  const std::string collectives = report.contains("collectives")
+                                      ? ", collectives " + report.at("collectives").at("algorithm").get<std::string>()
+                                      : "";
+  return fmt::format("{} on {}, {} GPU{}{}{}{}{}\n", label, report.at("system").get<std::string>(),
                      report.value("gpus", 0), report.value("gpus", 0) == 1 ? "" : "s",
                      report.value("simulate", "") == "mirror" ? " (mirror)" : "", label == program ? "" : ", " + how,
-                     tile_of(report));
+                     tile_of(report), collectives);
 }
 
 using Rows = std::vector<std::pair<std::string, std::string>>;  // keys of figures and what they are called

@@ -62,6 +62,7 @@ struct RunSettings {
   memory::PolicyChoice policy{};  ///< the same
   McaScope mca_scope = McaScope::reduce_scatter;
   Phases phases;
+  std::string collectives = "auto";  ///< algorithm of collectives that a method has, or auto
   bool functional = false;
   Operands operands = Operands::exact;  ///< of a functional run
   bool mirror = false;                  ///< one GPU stands for all

@@ -81,6 +81,10 @@ class Workload {
   virtual bool is_of_one_gpu() const { return false; }
   /// Fills in what depends on the system.
   virtual void complete(const Document&, const Document&, const RunSettings&) {}
+  /// Chooses what the run file leaves open and depends on links, which are known to be right by now.
+  virtual void choose(const Document&, const RunSettings&) {}
+  /// The algorithm of the method's collectives; empty: it has none.
+  virtual std::string collectives_algorithm() const { return {}; }
   /// Whether links carry it: those of the whole fabric join all GPUs, or do not.
   virtual void check_links(const Document&, const RunSettings&, bool) const {}
   virtual LargestStore largest_store(const RunSettings& settings) const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "t3/collective_staging.h"
+#include "workloads/collective/algorithm_choice.h"
 #include "workloads/collective/collective_oracle.h"
 #include "workloads/collective_operations.h"
 #include "workloads/registry.h"
@@ -18,21 +19,6 @@ using nlohmann::json;
 constexpr std::uint64_t most_elements = 1 << 30;
 constexpr const char* algorithm_place = "/workload/collective/algorithm";
 
-bool goes_by(const CollectiveOperationDescription& operation, t3_collective_algorithm algorithm) {
-  return std::find(operation.algorithms.begin(), operation.algorithms.end(), algorithm) != operation.algorithms.end();
-}
-
-/// "reduce-scatter, all-gather and all-reduce"
-std::string operations_by(t3_collective_algorithm algorithm) {
-  std::vector<std::string_view> names;
-  for (const CollectiveOperationDescription& operation : collective_operations)
-    if (goes_by(operation, algorithm)) names.push_back(operation.name);
-  std::string text{names.front()};
-  for (std::size_t i = 1; i < names.size(); ++i)
-    text += fmt::format("{}{}", i + 1 == names.size() ? " and " : ", ", names[i]);
-  return text;
-}
-
 }  // namespace
 
 CollectiveWorkload::CollectiveWorkload(const Document& run) : Workload("collective") {
@@ -45,8 +31,9 @@ CollectiveWorkload::CollectiveWorkload(const Document& run) : Workload("collecti
     run.reject("/workload/collective/bytes", fmt::format("a multiple of {}, the bytes of an element of {}", size,
                                                          name_of(static_cast<ElementType>(read.element))));
   collective_.op = read.op;
-  const bool has_algorithm = given.contains("algorithm");
-  collective_.algorithm = has_algorithm ? read.algorithm : collective_operations.at(read.op).algorithms.front();
+  const std::optional<t3_collective_algorithm> algorithm = algorithm_named(given.value("algorithm", "auto"));
+  chooses_ = !algorithm;
+  collective_.algorithm = algorithm.value_or(T3_DIRECT);
   collective_.element = read.element;
   collective_.elements = settings.bytes / size;
   if (collective_.elements > most_elements)
@@ -71,7 +58,9 @@ t3_collective_workload CollectiveWorkload::arguments() const {
 }
 
 json CollectiveWorkload::resolved() const {
-  return {{"label", label()}, {"collective", json_of(arguments(), {bytes_of(collective_)})}};
+  json collective = json_of(arguments(), {bytes_of(collective_)});
+  collective["algorithm"] = name_of(collective_.algorithm);
+  return {{"label", label()}, {"collective", collective}};
 }
 
 std::shared_ptr<Workload> CollectiveWorkload::unnamed() const {
@@ -89,13 +78,16 @@ Operands CollectiveWorkload::operands(const Document& run) const {
   return Operands::exact;
 }
 
-void CollectiveWorkload::complete(const Document&, const Document&, const RunSettings& settings) {
-  const Topology& topology = settings.system.topology;
-  if (collective_.algorithm == T3_HIERARCHICAL) collective_.gpus_per_node = topology.gpus_per_node;
-  if (collective_.algorithm == T3_TORUS_RINGS)
-    std::copy(topology.dimensions.begin(), topology.dimensions.end(), collective_.dimensions);
-  if (collective_.algorithm == T3_DIRECT && topology.channels_by_distance && !topology.dimensions.empty())
-    collective_.gpus_per_row = topology.dimensions[0];
+void CollectiveWorkload::choose(const Document& run, const RunSettings& settings) {
+  if (chooses_) {
+    const auto may_be = [&](t3_collective_algorithm one) {
+      return !settings.mirror || one == T3_DIRECT || one == T3_TORUS_RINGS;
+    };
+    collective_.algorithm =
+        best_algorithm({collective_.op}, collective_.element, collective_.elements, settings, may_be);
+    name(run, shape_text());
+  }
+  set_places(collective_, settings.system.topology);
 }
 
 void CollectiveWorkload::check_links(const Document& system, const RunSettings& settings, bool join_all) const {
@@ -118,21 +110,9 @@ void CollectiveWorkload::check_mirrored(const Document& run, const RunSettings& 
                                         name_of(collective_.algorithm)));
 }
 
-void CollectiveWorkload::check_torus_rings(const Document& run, const RunSettings& settings) const {
-  if (settings.system.topology.dimensions.empty())
-    run.reject(algorithm_place, "another one: torus-rings needs links of kind torus");
-}
-
 void CollectiveWorkload::check_algorithm(const Document& run, const RunSettings& settings) const {
-  const Topology& topology = settings.system.topology;
-  if (collective_.algorithm == T3_HIERARCHICAL && topology.kind != Topology::Kind::nodes)
-    run.reject(algorithm_place, "another one: hierarchical needs links of kind nodes");
-  if (collective_.algorithm == T3_IN_NETWORK && !(topology.kind == Topology::Kind::switched && topology.reduces))
-    run.reject(algorithm_place, "another one: in-network needs a switch with reduction true");
-  if (!goes_by(collective_operations.at(collective_.op), collective_.algorithm))
-    run.reject(algorithm_place, fmt::format("another one: {} is for {}, not {}", name_of(collective_.algorithm),
-                                            operations_by(collective_.algorithm), name_of(collective_.op)));
-  if (collective_.algorithm == T3_TORUS_RINGS) check_torus_rings(run, settings);
+  if (const std::string why = unfit(collective_.op, collective_.algorithm, settings); !why.empty())
+    run.reject(algorithm_place, "another one: " + why);
 }
 
 void CollectiveWorkload::check(const Document& run, const Document& system, const RunSettings& settings) const {

@@ -15,7 +15,7 @@ class CollectiveWorkload : public Workload {
   std::shared_ptr<Workload> unnamed() const override;
   std::uint32_t gpus(const Document& run, bool may_be_alone) const override;
   Operands operands(const Document& run) const override;
-  void complete(const Document& run, const Document& system, const RunSettings& settings) override;
+  void choose(const Document& run, const RunSettings& settings) override;
   void check_links(const Document& system, const RunSettings& settings, bool join_all) const override;
   LargestStore largest_store(const RunSettings& settings) const override;
   void check(const Document& run, const Document& system, const RunSettings& settings) const override;
@@ -32,10 +32,10 @@ class CollectiveWorkload : public Workload {
   std::string shape_text() const;
   t3_collective_workload arguments() const;
   void check_mirrored(const Document& run, const RunSettings& settings) const;
-  void check_torus_rings(const Document& run, const RunSettings& settings) const;
   void check_algorithm(const Document& run, const RunSettings& settings) const;
 
   t3_collective collective_{};
+  bool chooses_ = false;  ///< the algorithm, by its estimate
 };
 
 }  // namespace t3vp

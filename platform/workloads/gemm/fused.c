@@ -1,3 +1,5 @@
+#include <stddef.h>
+
 #include "t3/grid.h"
 #include "workloads/gemm/fused_nodes.h"
 #include "workloads/gemm/gemm_tensors.h"
@@ -127,12 +129,12 @@ static enum t3_status gemm_and_collective(struct t3_context* gpu, const struct t
   return t3_wait_dma(gpu);
 }
 
-static enum t3_status run_phases(struct t3_context* gpu, const struct t3_gemm_workload* w,
-                                 const struct t3_operands* t) {
+static enum t3_status run_phases(struct t3_context* gpu, const struct t3_gemm_workload* w, const struct t3_operands* t,
+                                 struct t3_gemm_collectives* collectives) {
   t3_begin(gpu, "fused");
   T3_TRY(gemm_and_collective(gpu, w, t));
   t3_end(gpu, "fused");
-  return gathers(w) ? t3_gather_all(gpu, w, &t->out) : T3_OK;
+  return gathers(w) ? t3_gather_all(gpu, collectives) : T3_OK;
 }
 
 /* The rows that have the chunk's tiles. */
@@ -168,9 +170,11 @@ enum t3_status t3_run_fused(const struct t3_hal* hal, const struct t3_run* run) 
   struct t3_context context = {0};
   struct t3_operands t;
   struct t3_node_queues queues = {0};
+  struct t3_gemm_collectives collectives;
   T3_TRY(t3_set_up(&context, hal, run));
   t3_begin(&context, "setup");
   T3_TRY(t3_allocate(&context, &w, T3_UNCACHED, &t));
+  T3_TRY(t3_prepare_collectives(&context, &w, &t.out, T3_ALL_GATHER, NULL, &collectives));
   if (w.zero_output) {
     t3_begin(&context, "zeroing");
     T3_TRY(zero(&context, &w, &t.out));
@@ -181,7 +185,7 @@ enum t3_status t3_run_fused(const struct t3_hal* hal, const struct t3_run* run) 
   t3_end(&context, "setup");
 
   t3_begin(&context, "total");
-  T3_TRY(run_phases(&context, &w, &t));
+  T3_TRY(run_phases(&context, &w, &t, &collectives));
   t3_end(&context, "total");
   T3_TRY(t3_remote_unmap_all(&context));
   if (w.by_nic) T3_TRY(t3_close_node_routes(&context, &w, &queues));

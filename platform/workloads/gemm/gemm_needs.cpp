@@ -3,6 +3,7 @@
 #include <memory>
 #include <numeric>
 
+#include "t3/collective_staging.h"
 #include "workloads/collective/collective_operation.h"
 #include "workloads/gemm/gemm_workload.h"
 #include "workloads/shared/gemm_fill.h"
@@ -77,6 +78,9 @@ std::vector<Buffer> GemmWorkload::buffers(const RunSettings& settings, std::uint
   if (is_fused(settings)) {
     const std::uint64_t tiles = std::max<std::uint64_t>(grid(settings).workgroups(), counted_workgroups(settings));
     all.push_back({"spilled", tiles * settings.system.compute.wavefronts * spill_entry_bytes});
+  } else if (algorithm_ != T3_RING) {
+    const t3_collective flat = flat_collective(settings);
+    all.push_back({"received", t3_staging_bytes(&flat, settings.gpus)});
   } else if (settings.method != "ideal-rs-nmc") {
     all.push_back({"received", matrix_bytes(gemm_.m, gemm_.n, gemm_.element)});
   }
@@ -113,7 +117,8 @@ double GemmWorkload::least_nic_ns(const RunSettings& settings) const {
 /// What ends with an all-gather is an all-reduce. A ring has one route alone, whose links have carried more.
 double GemmWorkload::least_link_ns(const RunSettings& settings) const {
   if (by_nic_) return least_nic_ns(settings);
-  if (fused_ == T3_FUSED_RING_REDUCE_SCATTER) return 0;
+  const bool goes_by_ring = !is_fused(settings) && (algorithm_ == T3_RING || !settings.phases.are_all());
+  if (fused_ == T3_FUSED_RING_REDUCE_SCATTER && (is_fused(settings) || goes_by_ring)) return 0;
   const std::vector<std::uint64_t> chunks = owned_bytes(settings);
   if (is_hierarchical()) return t3vp::least_link_ns(T3_REDUCE_SCATTER, chunks, fabric_of(settings));
   const t3_collective_op op = fused_ == T3_FUSED_ALL_TO_ALL ? T3_ALL_TO_ALL : T3_ALL_REDUCE;

@@ -21,11 +21,51 @@ enum t3_status t3_allocate(struct t3_context* context, const struct t3_gemm_work
   return T3_OK;
 }
 
-enum t3_status t3_gather_all(struct t3_context* context, const struct t3_gemm_workload* w,
-                             const struct t3_output* out) {
-  if (w->arbitration_ends) T3_TRY(t3_set_arbitration(context, T3_ROUND_ROBIN, 0));
+static struct t3_collective collective_of(const struct t3_gemm_workload* w, const struct t3_matrix* out,
+                                          enum t3_collective_op op) {
+  const enum t3_collective_algorithm algorithm = (enum t3_collective_algorithm)w->algorithm;
+  struct t3_collective c = {.op = op,
+                            .algorithm = algorithm,
+                            .element = out->element,
+                            .elements = out->rows * (out->row_stride / t3_element_bytes(out->element)),
+                            .gpus_per_node = algorithm == T3_HIERARCHICAL ? w->gpus_per_node : 0,
+                            .gpus_per_row = w->gpus_per_row};
+  for (uint32_t d = 0; d < T3_TORUS_DIMENSIONS_MAX; ++d) c.dimensions[d] = w->dimensions[d];
+  return c;
+}
+
+enum t3_status t3_prepare_collectives(struct t3_context* context, const struct t3_gemm_workload* w,
+                                      const struct t3_output* out, enum t3_collective_op op, struct t3_matrix* staging,
+                                      struct t3_gemm_collectives* collectives) {
+  *collectives = (struct t3_gemm_collectives){.w = w, .out = out};
+  if (w->by_flat) {
+    collectives->flat.collective = collective_of(w, &out->matrix, op);
+    collectives->flat.out = out->matrix.address;
+    T3_TRY(t3_fit_flat_counters(context, &collectives->flat.collective));
+    return t3_prepare_flat(context, &collectives->flat);
+  }
+  if (op == T3_ALL_GATHER || w->near_memory) return T3_OK;
+  *staging = out->matrix;
+  collectives->staging = staging;
+  return t3_matrix_malloc(context, staging);
+}
+
+enum t3_status t3_scatter_sums(struct t3_context* context, struct t3_gemm_collectives* collectives,
+                               const struct t3_output* out) {
+  t3_begin(context, "reduce_scatter");
+  T3_TRY(collectives->w->by_flat ? t3_queue_flat_part(context, &collectives->flat, 0)
+                                 : t3_ring_reduce_scatter(context, out, collectives->staging));
+  T3_TRY(t3_wait_kernels(context));
+  t3_end(context, "reduce_scatter");
+  return T3_OK;
+}
+
+enum t3_status t3_gather_all(struct t3_context* context, struct t3_gemm_collectives* collectives) {
+  const bool alone = collectives->flat.collective.op == T3_ALL_GATHER;
+  if (collectives->w->arbitration_ends) T3_TRY(t3_set_arbitration(context, T3_ROUND_ROBIN, 0));
   t3_begin(context, "all_gather");
-  T3_TRY(t3_ring_all_gather(context, out));
+  T3_TRY(collectives->w->by_flat ? t3_queue_flat_part(context, &collectives->flat, alone ? 0 : 1)
+                                 : t3_ring_all_gather(context, collectives->out));
   T3_TRY(t3_wait_kernels(context));
   t3_end(context, "all_gather");
   return T3_OK;

@@ -160,6 +160,11 @@ PackedWorkload GemmWorkload::packed_for(const RunSettings& settings) const {
   w.block_tiles = 1;
   w.gpus_per_node = gpus_per_node_;
   w.by_nic = by_nic_;
+  const t3_collective flat = flat_collective(settings);
+  w.by_flat = algorithm_ != T3_RING;
+  w.algorithm = algorithm_;
+  w.gpus_per_row = flat.gpus_per_row;
+  std::copy(std::begin(flat.dimensions), std::end(flat.dimensions), w.dimensions);
   w.near_memory = settings.method == "ideal-rs-nmc";
   w.zero_output = true;
   w.valid_bits = settings.system.memory.valid_bits_bytes != 0;

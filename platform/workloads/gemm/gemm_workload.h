@@ -3,7 +3,9 @@
 #pragma once
 
 #include <utility>
+#include <vector>
 
+#include "t3/collective.h"
 #include "t3/workloads/gemm.h"
 #include "workloads/gemm/fused_kind.h"
 #include "workloads/shared/gemm_shape.h"
@@ -22,6 +24,8 @@ class GemmWorkload : public Workload {
   std::optional<IsolatedRuns> isolated_runs(const RunSettings& settings) const override;
   std::uint32_t gpus(const Document& run, bool may_be_alone) const override;
   void complete(const Document& run, const Document& system, const RunSettings& settings) override;
+  void choose(const Document& run, const RunSettings& settings) override;
+  std::string collectives_algorithm() const override;
   void check_links(const Document& system, const RunSettings& settings, bool join_all) const override;
   void check(const Document& run, const Document& system, const RunSettings& settings) const override;
   ElementType element() const override { return gemm_.element; }
@@ -55,6 +59,9 @@ class GemmWorkload : public Workload {
   /// The output stays scattered over the owners of its chunks, with no all-gather behind.
   bool is_scattered() const { return by_nic_ || is_hierarchical(); }
   std::uint32_t chunk_of(std::uint32_t gpu, std::uint32_t gpus) const;
+  std::vector<t3_collective_op> collectives_of(const RunSettings& settings) const;
+  std::string unfit_for(const RunSettings& settings, t3_collective_algorithm algorithm) const;
+  t3_collective flat_collective(const RunSettings& settings) const;
   std::uint64_t counted_workgroups(const RunSettings& settings) const;
   void expect(const RunSettings& settings);
   Buffer output(const RunSettings& settings, std::uint32_t gpu) const;
@@ -73,8 +80,11 @@ class GemmWorkload : public Workload {
   t3_fused_kind fused_ = T3_FUSED_RING_REDUCE_SCATTER;
   std::string model_, sublayer_;  ///< empty, and tp and tokens 0, without a model
   std::uint32_t tp_ = 0, tokens_ = 0;
-  std::uint32_t gpus_per_node_ = 0;           ///< GPUs that links join inside a node, or all
-  bool by_nic_ = false;                       ///< NICs, and no links, join the nodes
+  std::uint32_t gpus_per_node_ = 0;  ///< GPUs that links join inside a node, or all
+  bool by_nic_ = false;              ///< NICs, and no links, join the nodes
+  /// Of the collectives over links: what there are (t3_collective_op), and how they go.
+  std::vector<t3_collective_op> collectives_;
+  t3_collective_algorithm algorithm_ = T3_RING;
   std::shared_ptr<ExpectedOutput> expected_;  ///< of all GPUs
 };
 

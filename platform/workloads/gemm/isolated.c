@@ -1,5 +1,3 @@
-#include <stddef.h>
-
 #include "workloads/gemm/gemm_tensors.h"
 
 /* Nothing of one phase is left in the cache or under way when the next one is timed. */
@@ -16,22 +14,19 @@ static enum t3_status gemm(struct t3_context* gpu, const struct t3_gemm_workload
   return settle(gpu);
 }
 
-static enum t3_status reduce_scatter(struct t3_context* gpu, const struct t3_operands* t,
-                                     const struct t3_matrix* staging) {
+static enum t3_status reduce_scatter(struct t3_context* gpu, const struct t3_gemm_workload* w,
+                                     const struct t3_operands* t, struct t3_gemm_collectives* collectives) {
   struct t3_output out = t->out;
-  if (staging == NULL) out.matrix.memory = T3_UNCACHED; /* the neighbours update memory; the cache is empty */
-  t3_begin(gpu, "reduce_scatter");
-  T3_TRY(t3_ring_reduce_scatter(gpu, &out, staging));
-  T3_TRY(t3_wait_kernels(gpu));
-  t3_end(gpu, "reduce_scatter");
+  if (w->near_memory) out.matrix.memory = T3_UNCACHED; /* the neighbours update memory; the cache is empty */
+  T3_TRY(t3_scatter_sums(gpu, collectives, &out));
   return settle(gpu);
 }
 
 static enum t3_status run_phases(struct t3_context* gpu, const struct t3_gemm_workload* w, const struct t3_operands* t,
-                                 const struct t3_matrix* staging) {
+                                 struct t3_gemm_collectives* collectives) {
   if (!w->skip_gemm) T3_TRY(gemm(gpu, w, t));
-  if (!w->skip_reduce_scatter) T3_TRY(reduce_scatter(gpu, t, staging));
-  return w->skip_all_gather ? T3_OK : t3_gather_all(gpu, w, &t->out);
+  if (!w->skip_reduce_scatter) T3_TRY(reduce_scatter(gpu, w, t, collectives));
+  return w->skip_all_gather ? T3_OK : t3_gather_all(gpu, collectives);
 }
 
 enum t3_status t3_run_isolated(const struct t3_hal* hal, const struct t3_run* run) {
@@ -42,13 +37,14 @@ enum t3_status t3_run_isolated(const struct t3_hal* hal, const struct t3_run* ru
   T3_TRY(t3_set_up(&context, hal, run));
   t3_begin(&context, "setup");
   T3_TRY(t3_allocate(&context, &w, T3_CACHED, &t));
-  struct t3_matrix staging = t.out.matrix;
-  if (!w.near_memory) T3_TRY(t3_matrix_malloc(&context, &staging));
+  struct t3_matrix staging;
+  struct t3_gemm_collectives collectives;
+  T3_TRY(t3_prepare_collectives(&context, &w, &t.out, T3_ALL_REDUCE, &staging, &collectives));
   T3_TRY(t3_barrier(&context));
   t3_end(&context, "setup");
 
   t3_begin(&context, "total");
-  T3_TRY(run_phases(&context, &w, &t, w.near_memory ? NULL : &staging));
+  T3_TRY(run_phases(&context, &w, &t, &collectives));
   t3_end(&context, "total");
   T3_TRY(t3_hand_over(&context));
   return t3_close(&context);

@@ -2,18 +2,14 @@
 #include "workloads/gemm/sequential_nodes.h"
 
 static enum t3_status run_phases(struct t3_context* gpu, const struct t3_gemm_workload* w, const struct t3_operands* t,
-                                 const struct t3_matrix* staging) {
+                                 struct t3_gemm_collectives* collectives) {
   t3_begin(gpu, "gemm");
   T3_TRY(t3_gemm(gpu, &t->out, &t->a, &t->b, t3_gemm_options_of(w)));
   T3_TRY(t3_wait_kernels(gpu));
   t3_end(gpu, "gemm");
 
-  t3_begin(gpu, "reduce_scatter");
-  T3_TRY(t3_ring_reduce_scatter(gpu, &t->out, staging));
-  T3_TRY(t3_wait_kernels(gpu));
-  t3_end(gpu, "reduce_scatter");
-
-  return t3_gather_all(gpu, w, &t->out);
+  T3_TRY(t3_scatter_sums(gpu, collectives, &t->out));
+  return t3_gather_all(gpu, collectives);
 }
 
 enum t3_status t3_run_sequential(const struct t3_hal* hal, const struct t3_run* run) {
@@ -25,13 +21,14 @@ enum t3_status t3_run_sequential(const struct t3_hal* hal, const struct t3_run* 
   T3_TRY(t3_set_up(&context, hal, run));
   t3_begin(&context, "setup");
   T3_TRY(t3_allocate(&context, &w, T3_CACHED, &t));
-  struct t3_matrix staging = t.out.matrix;
-  T3_TRY(t3_matrix_malloc(&context, &staging));
+  struct t3_matrix staging;
+  struct t3_gemm_collectives collectives;
+  T3_TRY(t3_prepare_collectives(&context, &w, &t.out, T3_ALL_REDUCE, &staging, &collectives));
   T3_TRY(t3_barrier(&context));
   t3_end(&context, "setup");
 
   t3_begin(&context, "total");
-  T3_TRY(run_phases(&context, &w, &t, &staging));
+  T3_TRY(run_phases(&context, &w, &t, &collectives));
   t3_end(&context, "total");
   T3_TRY(t3_hand_over(&context));
   return t3_close(&context);

@@ -1,4 +1,4 @@
-#include "cli/replicates.h"
+#include "cli/replicate_runs.h"
 
 #include <fmt/format.h>
 

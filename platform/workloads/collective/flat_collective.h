@@ -1,0 +1,24 @@
+/* The kernels of a collective operation on a flat buffer, for programs that run one or two behind each other. */
+#ifndef T3_WORKLOADS_FLAT_COLLECTIVE_H
+#define T3_WORKLOADS_FLAT_COLLECTIVE_H
+
+#include "t3/collective_staging.h"
+#include "workloads/collective/torus_rings.h"
+
+enum { T3_FLAT_KERNELS = 2, T3_FLAT_ROUNDS = 2 };
+
+struct t3_flat_collective {
+  struct t3_collective collective; /* what the program says: of an operation of two parts both are run */
+  uint64_t out, in, staging;       /* 0: there is none */
+  uint64_t epochs[T3_FLAT_KERNELS][T3_FLAT_ROUNDS]; /* of each kernel's counters, for its own node and for others */
+  struct t3_torus_rings rings;
+};
+
+/* Makes the ring workgroups as few as there are counters for. Before any ring kernel. */
+enum t3_status t3_fit_flat_counters(struct t3_context* gpu, const struct t3_collective* collective);
+/* Allocates the staging buffer and reads the counters. Before the GPUs have met. */
+enum t3_status t3_prepare_flat(struct t3_context* gpu, struct t3_flat_collective* flat);
+/* Queues a part of the operation, the first one or the second. Each part is queued once. */
+enum t3_status t3_queue_flat_part(struct t3_context* gpu, struct t3_flat_collective* flat, uint32_t part);
+
+#endif

@@ -1,0 +1,81 @@
+// The collectives over links that a method has, and the algorithm by which they go.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "workloads/collective/algorithm_choice.h"
+#include "workloads/collective/collective_oracle.h"
+#include "workloads/gemm/gemm_workload.h"
+#include "workloads/shared/gemm_operands.h"
+
+namespace t3vp {
+namespace {
+
+constexpr const char* place = "/collectives/algorithm";
+
+/// Chunks of tiles, in turn, are equal ranges of rows: then they are the chunks of a flat buffer too.
+bool are_flat(const TileGrid& grid, std::uint32_t gpus) {
+  if (grid.rows % gpus != 0) return false;
+  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
+    const std::uint64_t first = grid.chunk_begin(gpu, gpus);
+    if (first % grid.tiles_across() != 0 || first / grid.tiles_across() * grid.tile_rows != grid.rows / gpus * gpu)
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+/// One behind the other. Fused kinds other than reduce-scatters end with what they are.
+std::vector<t3_collective_op> GemmWorkload::collectives_of(const RunSettings& settings) const {
+  if (by_nic_ || settings.gpus < 2) return {};
+  const std::string& program = settings.built_in_program;
+  if (program == "sequential" || program == "isolated") return {T3_REDUCE_SCATTER, T3_ALL_GATHER};
+  const bool gathers = fused_ == T3_FUSED_RING_REDUCE_SCATTER || fused_ == T3_FUSED_DIRECT_REDUCE_SCATTER;
+  if (program == "fused" && gathers) return {T3_ALL_GATHER};
+  return {};
+}
+
+/// Why the method's collectives cannot go by the algorithm; empty: they can.
+std::string GemmWorkload::unfit_for(const RunSettings& settings, t3_collective_algorithm algorithm) const {
+  if (algorithm == T3_RING) return {};
+  const char* const name = name_of(algorithm);
+  for (const t3_collective_op op : collectives_)
+    if (const std::string why = unfit(op, algorithm, settings); !why.empty()) return why;
+  if (settings.mirror) return fmt::format("with {} one GPU cannot stand for all", name);
+  if (settings.method == "ideal-rs-nmc") return fmt::format("{} has no near-memory updates", name);
+  const bool adds = collectives_.size() > 1;
+  if (adds && settings.operands == Operands::random)
+    return fmt::format("with {} sums of random operands are rounded in another order", name);
+  if (!adds && !are_flat(grid(settings), settings.gpus))
+    return fmt::format("behind a fused GEMM {} needs chunks of equal whole rows", name);
+  return {};
+}
+
+/// Rows with what lies between them.
+t3_collective GemmWorkload::flat_collective(const RunSettings& settings) const {
+  t3_collective c{};
+  c.op = collectives_.size() > 1 ? T3_ALL_REDUCE : T3_ALL_GATHER;
+  c.algorithm = algorithm_;
+  c.element = static_cast<t3_element>(gemm_.element);
+  c.elements = matrix_bytes(gemm_.m, gemm_.n, gemm_.element) / bytes_of(gemm_.element);
+  set_places(c, settings.system.topology);
+  return c;
+}
+
+void GemmWorkload::choose(const Document& run, const RunSettings& settings) {
+  collectives_ = collectives_of(settings);
+  if (collectives_.empty()) return;
+  if (const auto given = algorithm_named(settings.collectives)) {
+    if (const std::string why = unfit_for(settings, *given); !why.empty()) run.reject(place, "another one: " + why);
+    algorithm_ = *given;
+    return;
+  }
+  const t3_collective whole = flat_collective(settings);
+  algorithm_ = best_algorithm(collectives_, whole.element, whole.elements, settings,
+                              [&](t3_collective_algorithm one) { return unfit_for(settings, one).empty(); });
+}
+
+std::string GemmWorkload::collectives_algorithm() const { return collectives_.empty() ? "" : name_of(algorithm_); }
+
+}  // namespace t3vp
