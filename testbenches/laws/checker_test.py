@@ -130,6 +130,15 @@ class Laws(unittest.TestCase):
         self.assertEqual(found.within_spread, 1)
 
 
+    def test_what_differs_by_more_than_the_spread_is_not(self):
+        def uneven(run, report):
+            step = round(run.get("system.cache.latency_ns", 60) - 60, 2) / 0.02
+            if "system.compute.clock_GHz" in run:
+                report["time_ns"]["total"] *= share + step * 0.005
+        for share, is_broken in ((1.08, True), (1.015, False)):
+            self.assertEqual(outcome(ALL_REDUCE, FASTER_CLOCK, uneven).violation is not None, is_broken)
+
+
 class Exceptions(unittest.TestCase):
     ENTRY = {"name": "clock", "status": "accepted", "laws": ["not-slower"], "at_most": 0.06, "cause": "A test.",
              "where": {"path": "system.compute.clock_GHz", "topology": ["ring", "torus"]}}
