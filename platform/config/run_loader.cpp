@@ -246,8 +246,6 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
   check_tile_fits(files.system, c.system, workload->element());
   check_topology(files.run, files.system, c);
   workload->choose(files.run, c);
-  if (run.contains("collectives") && workload->collectives_algorithm().empty())
-    files.run.reject("/collectives", "this key only where a GEMM's method has collectives over links");
   check_run(files.run, files.system, c);
   c.resolved = resolve(c, files);
   c.config_hash = hash_of(c);

@@ -69,10 +69,10 @@ TEST_CASE("a GEMM's arguments") {
 }
 
 TEST_CASE("a collective's arguments") {
-  require_same({{"collective", {{"op", "all-reduce"}, {"algorithm", "ring"}, {"bytes", 4096}}}}, "collective", {}, {},
-               read_collective_workload);
+  require_same({{"collective", {{"op", "all-reduce"}, {"algorithm", "ring"}, {"bytes", 4096}}}}, "collective",
+               {"algorithm"}, {}, read_collective_workload);
   require_same({{"collective", {{"op", "all-to-all"}, {"algorithm", "direct"}, {"bytes", 4096}, {"element", "fp32"}}}},
-               "collective", {}, {}, read_collective_workload);
+               "collective", {"algorithm"}, {}, read_collective_workload);
 }
 
 TEST_CASE("embedding tables' arguments, and perceptrons beside them") {

@@ -23,7 +23,7 @@ static enum t3_status set_up(struct t3_context* gpu, struct t3_flat_collective* 
 static enum t3_status run_parts(struct t3_context* gpu, struct t3_flat_collective* flat) {
   enum t3_collective_op parts[T3_FLAT_KERNELS];
   const uint32_t count = t3_collective_parts(&flat->collective, parts);
-  for (uint32_t i = 0; i < count; ++i) T3_TRY(t3_queue_flat_part(gpu, flat, i));
+  for (uint32_t i = 0; i < count; ++i) T3_TRY(t3_queue_flat(gpu, flat, parts[i], i));
   return t3_wait_kernels(gpu);
 }
 

@@ -88,12 +88,12 @@ static enum t3_status queue_kernel(struct t3_context* gpu, const struct t3_flat_
   return t3_run_kernel(gpu, "collective", bytes, sizeof bytes, options);
 }
 
-enum t3_status t3_queue_flat_part(struct t3_context* gpu, struct t3_flat_collective* flat, uint32_t part) {
+enum t3_status t3_queue_flat(struct t3_context* gpu, struct t3_flat_collective* flat, enum t3_collective_op op,
+                             uint32_t kernel) {
   const struct t3_collective* c = &flat->collective;
-  enum t3_collective_op parts[T3_FLAT_KERNELS];
-  if (part >= t3_collective_parts(c, parts)) return T3_INVALID_ARGUMENT;
-  if (!goes_by_rings(c)) return queue_kernel(gpu, flat, parts[part], part);
+  if (kernel >= T3_FLAT_KERNELS) return T3_INVALID_ARGUMENT;
+  if (!goes_by_rings(c)) return queue_kernel(gpu, flat, op, kernel);
   const struct t3_flat_buffer out = {.address = flat->out, .elements = c->elements, .element = c->element};
-  return t3_traits_of(parts[part])->adds ? t3_torus_reduce_scatter(gpu, &flat->rings, &out)
-                                         : t3_torus_all_gather(gpu, &flat->rings, &out);
+  return t3_traits_of(op)->adds ? t3_torus_reduce_scatter(gpu, &flat->rings, &out)
+                                : t3_torus_all_gather(gpu, &flat->rings, &out);
 }

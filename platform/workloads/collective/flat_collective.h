@@ -8,8 +8,8 @@
 enum { T3_FLAT_KERNELS = 2, T3_FLAT_ROUNDS = 2 };
 
 struct t3_flat_collective {
-  struct t3_collective collective; /* what the program says: of an operation of two parts both are run */
-  uint64_t out, in, staging;       /* 0: there is none */
+  struct t3_collective collective;                  /* of an operation of two parts these may be queued */
+  uint64_t out, in, staging;                        /* 0: there is none */
   uint64_t epochs[T3_FLAT_KERNELS][T3_FLAT_ROUNDS]; /* of each kernel's counters, for its own node and for others */
   struct t3_torus_rings rings;
 };
@@ -18,7 +18,8 @@ struct t3_flat_collective {
 enum t3_status t3_fit_flat_counters(struct t3_context* gpu, const struct t3_collective* collective);
 /* Allocates the staging buffer and reads the counters. Before the GPUs have met. */
 enum t3_status t3_prepare_flat(struct t3_context* gpu, struct t3_flat_collective* flat);
-/* Queues a part of the operation, the first one or the second. Each part is queued once. */
-enum t3_status t3_queue_flat_part(struct t3_context* gpu, struct t3_flat_collective* flat, uint32_t part);
+/* Queues the operation or a part of it as kernel 0 or 1. Each of them is queued once. */
+enum t3_status t3_queue_flat(struct t3_context* gpu, struct t3_flat_collective* flat, enum t3_collective_op op,
+                             uint32_t kernel);
 
 #endif

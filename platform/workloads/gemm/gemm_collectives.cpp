@@ -47,6 +47,8 @@ std::string GemmWorkload::unfit_for(const RunSettings& settings, t3_collective_a
   const bool adds = collectives_.size() > 1;
   if (adds && settings.operands == Operands::random)
     return fmt::format("with {} sums of random operands are rounded in another order", name);
+  if (!adds && algorithm == T3_IN_NETWORK)
+    return "behind a fused GEMM in-network would store into the mapped output, from the switch to all GPUs";
   if (!adds && !are_flat(grid(settings), settings.gpus))
     return fmt::format("behind a fused GEMM {} needs chunks of equal whole rows", name);
   return {};

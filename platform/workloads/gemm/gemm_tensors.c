@@ -53,7 +53,7 @@ enum t3_status t3_prepare_collectives(struct t3_context* context, const struct t
 enum t3_status t3_scatter_sums(struct t3_context* context, struct t3_gemm_collectives* collectives,
                                const struct t3_output* out) {
   t3_begin(context, "reduce_scatter");
-  T3_TRY(collectives->w->by_flat ? t3_queue_flat_part(context, &collectives->flat, 0)
+  T3_TRY(collectives->w->by_flat ? t3_queue_flat(context, &collectives->flat, T3_REDUCE_SCATTER, 0)
                                  : t3_ring_reduce_scatter(context, out, collectives->staging));
   T3_TRY(t3_wait_kernels(context));
   t3_end(context, "reduce_scatter");
@@ -61,10 +61,9 @@ enum t3_status t3_scatter_sums(struct t3_context* context, struct t3_gemm_collec
 }
 
 enum t3_status t3_gather_all(struct t3_context* context, struct t3_gemm_collectives* collectives) {
-  const bool alone = collectives->flat.collective.op == T3_ALL_GATHER;
   if (collectives->w->arbitration_ends) T3_TRY(t3_set_arbitration(context, T3_ROUND_ROBIN, 0));
   t3_begin(context, "all_gather");
-  T3_TRY(collectives->w->by_flat ? t3_queue_flat_part(context, &collectives->flat, alone ? 0 : 1)
+  T3_TRY(collectives->w->by_flat ? t3_queue_flat(context, &collectives->flat, T3_ALL_GATHER, 1)
                                  : t3_ring_all_gather(context, collectives->out));
   T3_TRY(t3_wait_kernels(context));
   t3_end(context, "all_gather");

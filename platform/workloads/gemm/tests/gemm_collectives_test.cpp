@@ -1,0 +1,132 @@
+// The collectives behind a GEMM by every algorithm: right sums, what links carry, what is refused.
+#include <catch2/catch.hpp>
+
+#include "io/input_error.h"
+#include "system/platform_run.h"
+#include "system/reference_sum.h"
+
+namespace t3vp::test::gemm_collectives_test {
+
+namespace {
+
+using nlohmann::json;
+
+struct Links {
+  const char* topology;
+  const char* algorithm;
+};
+
+const char* const two_nodes =
+    R"({"kind": "nodes", "gpus_per_node": 2, "inside": {"topology": "fully-connected"},
+        "between": {"topology": "ring", "bandwidth_GBps": 1}})";
+
+const Links all_links[] = {{R"("ring")", "direct"},
+                           {R"("fully-connected")", "direct"},
+                           {two_nodes, "hierarchical"},
+                           {R"({"kind": "torus", "dimensions": [2, 2]})", "torus-rings"},
+                           {R"({"kind": "switch", "latency_ns": 100, "reduction": true})", "in-network"}};
+
+Settings sub_layer(const char* method, const Links& links, const Settings& more = {}) {
+  return Settings{on_small_system(), "gpus=4", std::string("method=") + method,
+                  "collectives=" + json{{"algorithm", links.algorithm}}.dump(),
+                  std::string("system.links.topology=") + links.topology} +
+         more;
+}
+
+std::string refusal(const Settings& settings) {
+  try {
+    configuration_of(settings);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+double payload(const Run& run) {
+  double sum = 0;
+  for (const auto& link : run.report()["links"])
+    if (link["from"].is_number()) sum += link["payload_bytes"].get<double>();
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("sums behind a GEMM are right by every algorithm, at odd sizes and with rows that are padded") {
+  for (const Links& links : all_links)
+    for (const char* const method : {"sequential", "ideal-overlap"}) {
+      CAPTURE(links.topology, links.algorithm, method);
+      const Run run =
+          Run::of_platform(sub_layer(method, links, gemm(131, 75, 40) + Settings{"data=functional", "check=protocol"}));
+      CAPTURE(run.diagnosis());
+      REQUIRE(run.exit_code() == 0);
+      CHECK(run.report()["functional"]["elements"] == 4 * 131 * 75);
+      CHECK(run.report()["collectives"]["algorithm"] == links.algorithm);
+      CHECK(run.report()["time_ns"]["reduce_scatter"].is_number());
+      CHECK(run.report()["time_ns"]["all_gather"].is_number());
+    }
+}
+
+TEST_CASE("an all-gather behind a fused GEMM is right by every algorithm") {
+  for (const Links& links : all_links) {
+    if (links.algorithm == std::string("in-network")) continue;
+    CAPTURE(links.topology, links.algorithm);
+    const Run run = Run::of_platform(sub_layer("t3", links, gemm(256, 128, 64) + Settings{"data=functional"}));
+    CAPTURE(run.diagnosis());
+    REQUIRE(run.exit_code() == 0);
+    CHECK(run.report()["functional"]["elements"] == 4 * 256 * 128);
+  }
+}
+
+TEST_CASE("real data cost no time and no traffic with any algorithm") {
+  for (const Links& links : all_links) {
+    CAPTURE(links.algorithm);
+    const Settings shape = gemm(256, 128, 64);
+    const Run with = Run::of_platform(sub_layer("sequential", links, shape + Settings{"data=functional"})),
+              without = Run::of_platform(sub_layer("sequential", links, shape + Settings{"data=timing-only"}));
+    CHECK(with.report()["time_ns"] == without.report()["time_ns"]);
+    CHECK(with.report()["dram_bytes"] == without.report()["dram_bytes"]);
+  }
+}
+
+TEST_CASE("links carry each sum and each copy once where GPUs are fully connected") {
+  const Run run =
+      Run::of_platform(sub_layer("sequential", all_links[1], gemm(256, 128, 64) + Settings{"data=timing-only"}));
+  CHECK(payload(run) == 2.0 * 3 * 256 * 128 * 2);
+}
+
+TEST_CASE("auto takes all ports of fully connected GPUs, and a ring where nothing else may be") {
+  const Settings shape = gemm(256, 128, 64) + Settings{"data=timing-only"};
+  const auto chosen = [](const Settings& settings) {
+    return configuration_of(settings).resolved.at("collectives").at("algorithm").get<std::string>();
+  };
+  const Links connected{R"("fully-connected")", "auto"};
+  CHECK(chosen(sub_layer("sequential", connected, shape)) == "direct");
+  CHECK(chosen(sub_layer("t3", connected, shape)) == "direct");
+  CHECK(chosen(sub_layer("ideal-rs-nmc", connected, shape)) == "ring");
+  CHECK(chosen(sub_layer("sequential", connected, shape + Settings{"operands=random"})) == "ring");
+  CHECK(chosen(sub_layer("t3", connected, gemm(200, 150, 64))) == "ring");  // chunks of parts of rows
+  const Run ring = Run::of_platform(sub_layer("sequential", {R"("fully-connected")", "ring"}, shape)),
+            automatic = Run::of_platform(sub_layer("sequential", connected, shape));
+  CHECK(automatic.time("total") < ring.time("total"));
+}
+
+TEST_CASE("algorithms that links, methods or operands exclude are refused with the reason") {
+  const Settings shape = gemm(256, 128, 64);
+  const auto why = [&](const char* method, const char* topology, const char* algorithm, const Settings& more = {}) {
+    return refusal(sub_layer(method, {topology, algorithm}, shape + more));
+  };
+  const char* const connected = R"("fully-connected")";
+  CHECK_THAT(why("sequential", connected, "hierarchical"),
+             Catch::Contains("/collectives/algorithm") && Catch::Contains("needs links of kind nodes"));
+  CHECK_THAT(why("sequential", connected, "in-network"), Catch::Contains("needs a switch with reduction"));
+  CHECK_THAT(why("sequential", connected, "torus-rings"), Catch::Contains("needs links of kind torus"));
+  CHECK_THAT(why("ideal-rs-nmc", connected, "direct"), Catch::Contains("no near-memory updates"));
+  CHECK_THAT(why("sequential", connected, "direct", {"operands=random"}), Catch::Contains("random operands"));
+  CHECK_THAT(why("t3", connected, "direct", gemm(200, 150, 64)), Catch::Contains("chunks of equal whole rows"));
+  CHECK_THAT(why("t3", all_links[4].topology, "in-network"), Catch::Contains("the mapped output"));
+  CHECK_THAT(why("t3", R"("ring")", "direct", {"simulate=mirror", "data=timing-only"}),
+             Catch::Contains("one GPU cannot stand for all"));
+  CHECK_THAT(why("sequential", connected, "in-switch"), Catch::Contains("collectives"));
+}
+
+}  // namespace t3vp::test::gemm_collectives_test
