@@ -97,6 +97,8 @@ void add_experiment(CLI::App& app, ExperimentCommand& command) {
   experiment->add_option("EXP.json", command.file, "Cases, methods, and what to make of the results")
       ->type_name("")
       ->required();
+  add_settings(experiment, command.options.settings,
+               "Change a key of every run, after the settings of its case and method");
   experiment->add_option("--out", command.out, "Folder for the results; default: out/NAME of the file")
       ->type_name("FOLDER");
   experiment

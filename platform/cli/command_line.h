@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "experiment/experiment.h"
 #include "io/exit_code.h"
 #include "register_access/exports/register_exports.h"
 
@@ -33,6 +34,7 @@ struct ReplayCommand {
 
 struct ExperimentCommand {
   std::filesystem::path file;
+  ExperimentOptions options;
   std::filesystem::path out;        ///< empty: out/ and the file's name
   std::filesystem::path runs;       ///< empty: runs/ in `out`
   unsigned jobs = 0;                ///< 0: as many as there are cores

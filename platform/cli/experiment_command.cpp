@@ -45,7 +45,7 @@ Outputs outputs_of(const Experiment& experiment, const Plan& plan, const Results
 
 int experiment(const ExperimentCommand& command) {
   end_tidily_on_signals("\nt3vp: interrupted; the same command goes on from there\n");
-  const Experiment experiment = load_experiment(command.file);
+  const Experiment experiment = load_experiment(command.file, command.options);
   const Plan plan = make_plan(experiment);
   const fs::path out = command.out.empty() ? fs::path("out") / command.file.stem() : command.out;
   const fs::path runs = command.runs.empty() ? out / "runs" : command.runs;

@@ -90,6 +90,7 @@ std::string failure_list(const Results& results) {
 std::string summary(const Experiment& experiment, const Results& results, const std::vector<std::string>& pictures) {
   std::string text = fmt::format("# {}\n\n", plain(experiment.name));
   if (!experiment.description.empty()) text += plain(experiment.description) + "\n\n";
+  for (const std::string& setting : experiment.settings) text += plain("Set for every run: " + setting) + "\n\n";
   if (!experiment.quantities.empty()) text += quantities_table(experiment, results);
   if (!experiment.targets.empty()) text += "\n## Against the reference\n\n" + comparison_table(results.comparisons());
   if (!results.failures().empty()) text += failure_list(results);
