@@ -22,6 +22,7 @@ struct RunCommand {
   std::optional<std::uint16_t> gdb;      ///< port; 0: any
   std::optional<double> timeout_s;       ///< limits.wall_s
   unsigned replicates = 1;               ///< runs, all but the first with jitter
+  unsigned jobs = 0;                     ///< replicates at a time; 0: as many as there are cores
 };
 
 struct ReplayCommand {

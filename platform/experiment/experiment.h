@@ -59,7 +59,8 @@ struct Plot {
 
 /// What the command line changes of an experiment.
 struct ExperimentOptions {
-  std::vector<std::string> settings;  ///< "path=value"
+  std::vector<std::string> settings;   ///< "path=value"
+  std::optional<unsigned> replicates;  ///< in place of the file's
 };
 
 struct Experiment {
@@ -67,6 +68,7 @@ struct Experiment {
   std::string name, description;
   Document base;  ///< the run file
   bool trace = false;
+  unsigned replicates = 1;                     ///< of every run; all but the first have jitter
   bool names_programs = false;                 ///< runs may have phases of any name
   std::vector<std::vector<std::string>> axes;  ///< names; the cases are their product, the last axis running fastest
   std::vector<ExperimentCase> cases;

@@ -250,6 +250,7 @@ Experiment load_experiment(const std::filesystem::path& file, const ExperimentOp
   experiment.name = content.at("name").get<std::string>();
   experiment.description = content.value("description", "");
   experiment.base = read_document(document, "/base", "run file");
+  experiment.replicates = options.replicates.value_or(content.value("replicates", 1U));
   experiment.trace = content.value("trace", false);
   experiment.cases = cases_of(document);
   experiment.axes = axes_of(content);
