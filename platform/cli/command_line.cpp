@@ -70,6 +70,9 @@ void add_run(CLI::App& app, RunCommand& command) {
                   "Runs in all: the others have jitter of other seeds, and the report tells the spread; default: 1")
       ->type_name("NUMBER")
       ->transform(whole_number(1, 1000));
+  run->add_option("--jobs", command.jobs, "Replicates at a time; default: one per core")
+      ->type_name("NUMBER")
+      ->transform(whole_number(1, 1024));
   add_gdb(run, command.gdb);
   add_timeout(run, command.timeout_s,
               "Host time after which the run is given up, without what it stands still for a debugger; limits.wall_s");
@@ -97,6 +100,15 @@ void add_experiment(CLI::App& app, ExperimentCommand& command) {
   experiment->add_option("EXP.json", command.file, "Cases, methods, and what to make of the results")
       ->type_name("")
       ->required();
+  add_settings(experiment, command.options.settings,
+               "Change a key of every run, after the settings of its case and method");
+  experiment
+      ->add_option(
+          "--replicates", command.options.replicates,
+          "Runs of each configuration: the others have jitter of other seeds, and quantities get their spread; "
+          "default: the file's, or 1")
+      ->type_name("NUMBER")
+      ->transform(whole_number(1, 1000));
   experiment->add_option("--out", command.out, "Folder for the results; default: out/NAME of the file")
       ->type_name("FOLDER");
   experiment

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "experiment/experiment.h"
 #include "io/exit_code.h"
 #include "register_access/exports/register_exports.h"
 
@@ -21,6 +22,7 @@ struct RunCommand {
   std::optional<std::uint16_t> gdb;      ///< port; 0: any
   std::optional<double> timeout_s;       ///< limits.wall_s
   unsigned replicates = 1;               ///< runs, all but the first with jitter
+  unsigned jobs = 0;                     ///< replicates at a time; 0: as many as there are cores
 };
 
 struct ReplayCommand {
@@ -33,6 +35,7 @@ struct ReplayCommand {
 
 struct ExperimentCommand {
   std::filesystem::path file;
+  ExperimentOptions options;
   std::filesystem::path out;        ///< empty: out/ and the file's name
   std::filesystem::path runs;       ///< empty: runs/ in `out`
   unsigned jobs = 0;                ///< 0: as many as there are cores

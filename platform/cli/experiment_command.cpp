@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "cli/command_line.h"
+#include "cli/replicates.h"
 #include "cli/runs_of_tables.h"
 #include "experiment/missing_runs.h"
 #include "experiment/plots.h"
@@ -38,6 +39,8 @@ Outputs outputs_of(const Experiment& experiment, const Plan& plan, const Results
   for (const Plot& plot : experiment.plots)
     for (const char* kind : {".gnuplot", ".svg", ".log"}) outputs.files.push_back(out / (plot.file + kind));
   add_runs(outputs, plan, results);
+  for (std::size_t run = 0; run < plan.runs.size(); ++run)
+    add_replicates(outputs, experiment.replicates, results.folder_of(run));
   return outputs;
 }
 
@@ -45,7 +48,7 @@ Outputs outputs_of(const Experiment& experiment, const Plan& plan, const Results
 
 int experiment(const ExperimentCommand& command) {
   end_tidily_on_signals("\nt3vp: interrupted; the same command goes on from there\n");
-  const Experiment experiment = load_experiment(command.file);
+  const Experiment experiment = load_experiment(command.file, command.options);
   const Plan plan = make_plan(experiment);
   const fs::path out = command.out.empty() ? fs::path("out") / command.file.stem() : command.out;
   const fs::path runs = command.runs.empty() ? out / "runs" : command.runs;

@@ -36,12 +36,12 @@ ChildRun prepare(const RunConfiguration& configuration, std::size_t replicate, c
   return {{"run", (folder / "run.json").string(), "--out", folder.string()}, folder / "log.txt"};
 }
 
-void make_runs(const RunConfiguration& configuration, unsigned count, const fs::path& out) {
+void make_runs(const RunConfiguration& configuration, unsigned count, unsigned jobs, const fs::path& out) {
   ProgressLine line;
   ChildRuns children;
   std::size_t next = 1, ended = 1;
   while (ended < count) {
-    for (; next < count && children.running() < available_cores(); ++next)
+    for (; next < count && children.running() < jobs; ++next)
       children.start(next, prepare(configuration, next, folder_of(out, next)));
     line.show(static_cast<double>(ended) / count, fmt::format("{} of {} replicates", ended, count));
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -75,9 +75,9 @@ void remove_replicates(const fs::path& out) {
   fs::remove(out / "replicates", kept);
 }
 
-void replicate(const RunConfiguration& configuration, unsigned count, const fs::path& out,
+void replicate(const RunConfiguration& configuration, unsigned count, unsigned jobs, const fs::path& out,
                nlohmann::ordered_json& report) {
-  make_runs(configuration, count, out);
+  make_runs(configuration, count, jobs, out);
   std::vector<nlohmann::ordered_json> reports{report};
   for (unsigned replicate = 1; replicate < count; ++replicate)
     reports.emplace_back(read_report(folder_of(out, replicate) / "report.json"));

@@ -15,10 +15,10 @@ void add_replicates(Outputs& outputs, unsigned count, const std::filesystem::pat
 /// Removes what replicates of earlier runs have left in the folder.
 void remove_replicates(const std::filesystem::path& out);
 
-/// Makes replicates 1 to `count` - 1, as many at a time as there are cores, with seeds behind the configuration's own.
+/// Makes replicates 1 to `count` - 1, `jobs` at a time, with seeds behind the configuration's own.
 /// `report` is replicate 0's, and gets `replicates`. Throws std::runtime_error, with the place of its log, about one
 /// that fails.
-void replicate(const RunConfiguration& configuration, unsigned count, const std::filesystem::path& out,
+void replicate(const RunConfiguration& configuration, unsigned count, unsigned jobs, const std::filesystem::path& out,
                nlohmann::ordered_json& report);
 
 }  // namespace t3vp

@@ -7,6 +7,7 @@
 #include "cli/debugger_port.h"
 #include "cli/register_trace_file.h"
 #include "cli/replicate_runs.h"
+#include "cli/runs_of_tables.h"
 #include "config/memory_need.h"
 #include "io/console.h"
 #include "io/file_lock.h"
@@ -87,7 +88,8 @@ int run(const RunCommand& asked) {
   nlohmann::ordered_json report = report_json(configuration, result);
   const bool has_failed = !failures(result).empty();
   if (command.replicates > 1 && !has_failed) {
-    replicate(configuration, command.replicates, command.out, report);
+    replicate(configuration, command.replicates, command.jobs != 0 ? command.jobs : available_cores(), command.out,
+              report);
     set_warnings(report);
   }
   write_text(command.out / "report.json", report.dump(2, ' ', false, json::error_handler_t::replace) + "\n");

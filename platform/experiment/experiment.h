@@ -57,22 +57,30 @@ struct Plot {
   bool logarithmic = false;  ///< the y axis, of lines
 };
 
+/// What the command line changes of an experiment.
+struct ExperimentOptions {
+  std::vector<std::string> settings;   ///< "path=value"
+  std::optional<unsigned> replicates;  ///< in place of the file's
+};
+
 struct Experiment {
   std::filesystem::path file;
   std::string name, description;
   Document base;  ///< the run file
   bool trace = false;
+  unsigned replicates = 1;                     ///< of every run; all but the first have jitter
   bool names_programs = false;                 ///< runs may have phases of any name
   std::vector<std::vector<std::string>> axes;  ///< names; the cases are their product, the last axis running fastest
   std::vector<ExperimentCase> cases;
   std::vector<ExperimentMethod> methods;
+  std::vector<std::string> settings;  ///< of every run, after those of its case and method
   std::vector<Quantity> quantities;
   std::vector<Target> targets;
   std::vector<Plot> plots;
 };
 
 /// Loads and checks an experiment file but for its runs, which make_plan() checks. Throws InputError.
-Experiment load_experiment(const std::filesystem::path& file);
+Experiment load_experiment(const std::filesystem::path& file, const ExperimentOptions& options = {});
 
 bool chosen(const ExperimentCase& one, const CaseFilter& filter);
 const char* name_of(Aggregate aggregate);

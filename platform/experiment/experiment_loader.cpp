@@ -9,6 +9,7 @@
 #include "experiment/experiment.h"
 #include "experiment/experiment_parts.h"
 #include "experiment/plot_loader.h"
+#include "io/overrides.h"
 #include "io/schema_check.h"
 #include "report/report_figures.h"
 #include "workloads/registry.h"
@@ -124,13 +125,15 @@ void require_distinct(const Document& document, const std::vector<T>& list, cons
 
 /// Programs that are not the platform's bring phases of any name, of which the reports tell.
 bool names_programs(const Experiment& experiment) {
-  const auto named = [](const auto& list) {
-    return std::any_of(list.begin(), list.end(), [](const auto& one) {
-      return std::any_of(one.settings.begin(), one.settings.end(),
-                         [](const std::string& setting) { return setting.rfind("program=", 0) == 0; });
-    });
+  const auto name_one = [](const std::vector<std::string>& settings) {
+    return std::any_of(settings.begin(), settings.end(),
+                       [](const std::string& setting) { return setting.rfind("program=", 0) == 0; });
   };
-  return experiment.base.content.contains("program") || named(experiment.cases) || named(experiment.methods);
+  const auto named = [&](const auto& list) {
+    return std::any_of(list.begin(), list.end(), [&](const auto& one) { return name_one(one.settings); });
+  };
+  return experiment.base.content.contains("program") || name_one(experiment.settings) || named(experiment.cases) ||
+         named(experiment.methods);
 }
 
 Expression expression_of(const Document& document, const std::string& pointer, const Experiment& experiment) {
@@ -238,7 +241,7 @@ void require_key(const Document& document, const Experiment& experiment, const s
   if (!is_numeric_key(key)) document.reject(pointer, in_short(key), "a number of the report, such as time_ns.total");
 }
 
-Experiment load_experiment(const std::filesystem::path& file) {
+Experiment load_experiment(const std::filesystem::path& file, const ExperimentOptions& options) {
   const Document document = read_document(file, "experiment file");
   check_schema(document, "experiment");
   const json& content = document.content;
@@ -247,6 +250,7 @@ Experiment load_experiment(const std::filesystem::path& file) {
   experiment.name = content.at("name").get<std::string>();
   experiment.description = content.value("description", "");
   experiment.base = read_document(document, "/base", "run file");
+  experiment.replicates = options.replicates.value_or(content.value("replicates", 1U));
   experiment.trace = content.value("trace", false);
   experiment.cases = cases_of(document);
   experiment.axes = axes_of(content);
@@ -257,6 +261,10 @@ Experiment load_experiment(const std::filesystem::path& file) {
     if (one.name == "geomean")
       document.reject(content.contains("cross") ? "/cross" : "/cases", "a case geomean",
                       "another name: the last row of the results' table has it");
+  for (const std::string& setting : options.settings)
+    if (parse_override(setting).path.front() == "method")
+      throw InputError("--set", in_short(setting), "a key that is not the method, which the experiment's methods say");
+  experiment.settings = options.settings;
   experiment.names_programs = names_programs(experiment);
   read_quantities(document, experiment);
   require_distinct(document, experiment.quantities, "quantities");

@@ -89,6 +89,11 @@ std::string tick_labels(const std::vector<std::pair<std::string, double>>& label
 
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : "?"; }
 
+std::string numbers(double value, const std::optional<ValueRange>& range, double divide_by) {
+  return fmt::format("{} {} {}", number(value / divide_by), number((range ? range->least : value) / divide_by),
+                     number((range ? range->most : value) / divide_by));
+}
+
 std::string colour(std::size_t index) { return fmt::format("'{}'", colours[index % colours.size()]); }
 
 std::string colour_of(const std::string& key, std::size_t index) {

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "experiment/value_range.h"
 
 namespace t3vp::gnuplot {
 
@@ -18,6 +21,8 @@ std::string tick_labels(const std::vector<std::pair<std::string, double>>& label
 
 /// A number in a data block; "?" when missing.
 std::string number(double value);
+/// Value, least and most in a data block, for error bars; all are the value without a range.
+std::string numbers(double value, const std::optional<ValueRange>& range, double divide_by);
 
 inline constexpr std::size_t colours_count = 8;
 /// The n-th of a picture's colours, in quotes; they begin anew after the last one.

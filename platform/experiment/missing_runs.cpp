@@ -67,6 +67,7 @@ class MissingRuns {
         outline_(outline),
         results_(results),
         left_(missing_runs(plan, results)),
+        jobs_of_run_(std::max(1U, outline.jobs / static_cast<unsigned>(std::max<std::size_t>(1, left_.size())))),
         progress_(plan, left_) {}
 
   void make(const std::function<void()>& changed) {
@@ -113,6 +114,9 @@ class MissingRuns {
     remove_results(folder);
     write_text(folder / "run.json", plan_.runs[run].run_file.dump(2) + "\n");
     ChildRun child{{"run", (folder / "run.json").string(), "--out", folder.string()}, folder / "log.txt"};
+    if (experiment_.replicates > 1)
+      child.arguments.insert(child.arguments.end(), {"--replicates", std::to_string(experiment_.replicates), "--jobs",
+                                                     std::to_string(jobs_of_run_)});
     if (experiment_.trace) child.arguments.emplace_back("--trace");
     if (outline_.timeout_s)
       child.arguments.insert(child.arguments.end(), {"--timeout", fmt::format("{}", *outline_.timeout_s)});
@@ -130,6 +134,7 @@ class MissingRuns {
   const RunOutline& outline_;
   Results& results_;
   std::list<std::size_t> left_;
+  unsigned jobs_of_run_;  ///< replicates that a run makes at a time
   Progress progress_;
   ChildRuns children_;
   std::map<std::size_t, FileLock> locks_;  ///< of the runs that are children

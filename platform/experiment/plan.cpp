@@ -52,8 +52,9 @@ class Planner {
   };
 
   void add_row(std::size_t c, std::size_t m) {
-    const Settings settings = experiment_.cases[c].settings + experiment_.methods[m].settings;
-    const RunConfiguration whole = without_names(checked(settings, experiment_.cases[c], experiment_.methods[m]));
+    const Settings of_row = experiment_.cases[c].settings + experiment_.methods[m].settings;
+    const Settings settings = of_row + experiment_.settings;
+    const RunConfiguration whole = without_names(checked(of_row, experiment_.cases[c], experiment_.methods[m]));
     PlannedRow row;
     row.case_index = c;
     row.method_index = m;
@@ -65,13 +66,25 @@ class Planner {
     plan_.rows.push_back(row);
   }
 
-  RunConfiguration checked(const Settings& settings, const ExperimentCase& one, const ExperimentMethod& method) const {
+  RunConfiguration checked(const Settings& of_row, const ExperimentCase& one, const ExperimentMethod& method) const {
     try {
-      return load_run(experiment_.base, settings);
+      return load_run(experiment_.base, of_row + experiment_.settings);
     } catch (const InputError& error) {
-      throw InputError(experiment_.file.string() + ": " + one.pointer,
-                       fmt::format("with {} a run that is refused ({})", method.pointer, error.what()),
-                       "settings that give a valid run");
+      const std::string of_case = experiment_.file.string() + ": " + one.pointer;
+      const std::string why = fmt::format("{} a run that is refused ({})", method.pointer, error.what());
+      const char* const expected = "settings that give a valid run";
+      if (!experiment_.settings.empty() && is_valid(of_row))
+        throw InputError("--set", fmt::format("with {} and {}", of_case, why), expected);
+      throw InputError(of_case, "with " + why, expected);
+    }
+  }
+
+  bool is_valid(const Settings& settings) const {
+    try {
+      load_run(experiment_.base, settings);
+      return true;
+    } catch (const InputError&) {
+      return false;
     }
   }
 

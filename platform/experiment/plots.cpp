@@ -39,19 +39,26 @@ std::string histogram(const Plot& plot, const Labels& labels, std::size_t bars, 
              static_cast<double>(room) / static_cast<double>(height), style, tick_labels(labels));
 }
 
+/// With replicates, bars have error bars: each quantity has its least and its most value behind its own.
 std::string bars(const Plot& plot, const Experiment& experiment, const Results& results) {
+  const bool has_ranges = experiment.replicates > 1;
   std::string data = "$data << EOD\n", drawn;
   Labels labels;
   for (std::size_t c = 0; c < experiment.cases.size(); ++c) {
     labels.emplace_back(experiment.cases[c].name, c);
-    for (const std::size_t q : plot.quantities) data += number(results.value_of(q, c) / plot.divide_by) + " ";
+    for (const std::size_t q : plot.quantities)
+      data += (has_ranges ? numbers(results.value_of(q, c), results.range_of(q, c), plot.divide_by)
+                          : number(results.value_of(q, c) / plot.divide_by)) +
+              " ";
     data += "\n";
   }
   for (std::size_t i = 0; i < plot.quantities.size(); ++i)
-    drawn += fmt::format("{}$data using {} title {} linecolor rgb {}", i == 0 ? "plot " : ", ", i + 1,
+    drawn += fmt::format("{}$data using {} title {} linecolor rgb {}", i == 0 ? "plot " : ", ",
+                         has_ranges ? fmt::format("{}:{}:{}", 3 * i + 1, 3 * i + 2, 3 * i + 3) : std::to_string(i + 1),
                          text_constant(experiment.quantities[plot.quantities[i]].name), colour(i));
-  return histogram(plot, labels, labels.size() * (plot.quantities.size() + 1), "clustered gap 1") + data + "EOD\n" +
-         drawn + "\n";
+  return histogram(plot, labels, labels.size() * (plot.quantities.size() + 1),
+                   has_ranges ? "errorbars gap 1 linewidth 1" : "clustered gap 1") +
+         data + "EOD\n" + drawn + "\n";
 }
 
 std::string stacks(const Plot& plot, const Experiment& experiment, const Results& results) {

@@ -11,6 +11,7 @@
 #include "io/fingerprint.h"
 #include "io/input_file.h"
 #include "io/json_document.h"
+#include "report/replicates.h"
 #include "report/report.h"
 
 namespace t3vp {
@@ -23,6 +24,12 @@ namespace fs = std::filesystem;
 bool is_current(const PlannedRun& run, const json& report) {
   return report.at("config_hash") == run.config_hash && report.at("version") == T3VP_VERSION &&
          report.at("host").at("program") == program_fingerprint();
+}
+
+/// A run that has failed makes none.
+bool has_replicates(const json& report, unsigned count) {
+  return count <= 1 || report.contains("diagnosis") ||
+         (report.contains("replicates") && report.at("replicates").at("count") >= count);
 }
 
 /// What the run said last; empty when it said nothing.
@@ -50,6 +57,9 @@ std::string reason_of(const json& report, int exit_code, const fs::path& log) {
 std::string text_of(const json& value) {
   return value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump();
 }
+
+/// Replicates have values of it.
+bool is_time(const std::string& key) { return key.rfind("time_ns.", 0) == 0; }
 
 bool meets(const Target& target, double ours) {
   const double gap = target.reference ? std::abs(ours - *target.reference) : 0;  // no reference, no `within`
@@ -84,7 +94,7 @@ bool Results::take_finished(std::size_t run) {
   if (!fs::exists(file) || (experiment_.trace && !fs::exists(folder / "trace.json"))) return false;
   try {
     json report = read_document(file, "report").content;  // which this very program has checked
-    if (!is_current(plan_.runs[run], report)) return false;
+    if (!is_current(plan_.runs[run], report) || !has_replicates(report, experiment_.replicates)) return false;
     take(run, std::move(report), 0);
   } catch (const std::exception&) {
     return false;  // half of a report, or another program's: to be written again
@@ -100,6 +110,7 @@ void Results::take_ended(std::size_t run, int exit_code) {
 }
 
 void Results::take(std::size_t run, json report, int exit_code) {
+  keep_replicates(report, experiment_.replicates);
   if (!report.is_null() && exit_code <= 1 && !report.contains("diagnosis"))
     reports_[run] = std::move(report);
   else
@@ -115,9 +126,13 @@ std::string Results::rows_with(std::size_t run) const {
   return fmt::format("{}", fmt::join(names, "; "));
 }
 
+bool Results::has_reports(const PlannedRow& row) const {
+  return reports_.count(row.gemm) != 0 && reports_.count(row.reduce_scatter) != 0 &&
+         reports_.count(row.all_gather) != 0;
+}
+
 std::optional<Figures> Results::row(const PlannedRow& row) const {
-  for (const std::size_t run : {row.gemm, row.reduce_scatter, row.all_gather})
-    if (reports_.count(run) == 0) return {};
+  if (!has_reports(row)) return {};
   Figures figures = row.is_whole() ? row_figures(reports_.at(row.gemm))
                                    : combined_figures(reports_.at(row.gemm), reports_.at(row.reduce_scatter),
                                                       reports_.at(row.all_gather));
@@ -139,9 +154,15 @@ double Results::value_of(const std::string& key, std::size_t case_index, const s
 
 void Results::evaluate() {
   values_.clear();
+  replicates_.clear();
   comparisons_.clear();
   errors_.clear();
-  for (std::size_t q = 0; q < experiment_.quantities.size(); ++q) values_.push_back(values_of(q));
+  for (std::size_t q = 0; q < experiment_.quantities.size(); ++q) {
+    values_.push_back(values_of(q));
+    replicates_.emplace_back();
+    for (std::size_t c = 0; c < experiment_.cases.size(); ++c)
+      replicates_.back().push_back(values_of_replicates(experiment_.quantities[q], c));
+  }
   for (std::size_t i = 0; i < experiment_.targets.size(); ++i) comparisons_.push_back(comparison(i));
 }
 
@@ -160,6 +181,49 @@ std::vector<double> Results::values_of(std::size_t quantity) {
   if (failed != 0)
     errors_.push_back(fmt::format("{}: /quantities/{}/value: {}", experiment_.file.string(), quantity, error));
   return values;
+}
+
+double Results::value_of_replicate(const std::string& key, std::size_t case_index, const std::string& method,
+                                   std::size_t replicate) const {
+  const PlannedRow& planned = row_of(case_index, method);
+  if (!is_time(key) || !has_reports(planned)) return value_of(key, case_index, method);
+  const auto of = [&](std::size_t run) { return report_of_replicate(reports_.at(run), replicate); };
+  return figure(planned.is_whole()
+                    ? figures_of(of(planned.gemm))
+                    : combined_figures(of(planned.gemm), of(planned.reduce_scatter), of(planned.all_gather)),
+                key);
+}
+
+std::vector<double> Results::values_of_replicates(const Quantity& quantity, std::size_t case_index) const {
+  const std::vector<Expression::Reference>& references = quantity.value.references();
+  std::vector<double> values;
+  if (experiment_.replicates <= 1 ||
+      std::none_of(references.begin(), references.end(), [](const auto& reference) { return is_time(reference.key); }))
+    return values;
+  for (std::size_t i = 0; i < experiment_.replicates; ++i) try {
+      values.push_back(quantity.value.evaluate([&](const std::string& key, const std::string& method) {
+        return value_of_replicate(key, case_index, method, i);
+      }));
+    } catch (const ArithmeticError&) {
+      values.push_back(std::nan(""));  // values_of() reports it
+    }
+  return values;
+}
+
+std::optional<ValueRange> Results::range_of(std::size_t quantity, std::size_t case_index) const {
+  return t3vp::range_of(replicates_[quantity][case_index]);
+}
+
+std::optional<ValueRange> Results::range_of_geomean(std::size_t quantity) const {
+  const std::vector<std::vector<double>>& by_case = replicates_[quantity];
+  std::vector<double> geomeans;
+  for (std::size_t i = 0; i < by_case.front().size(); ++i) {
+    std::vector<double> values;
+    for (const std::vector<double>& of_case : by_case) values.push_back(of_case[i]);
+    if (std::any_of(values.begin(), values.end(), [](double value) { return value <= 0; })) return {};
+    geomeans.push_back(aggregate(Aggregate::geomean, values));
+  }
+  return t3vp::range_of(geomeans);
 }
 
 std::string Results::results_csv() const {

@@ -9,6 +9,7 @@
 
 #include "experiment/experiment.h"
 #include "experiment/plan.h"
+#include "experiment/value_range.h"
 #include "report/report_figures.h"
 
 namespace t3vp {
@@ -48,6 +49,10 @@ class Results {
   /// NaN when figures are missing or have no result.
   double value_of(std::size_t quantity, std::size_t case_index) const { return values_[quantity][case_index]; }
   double value_of(const std::string& key, std::size_t case_index, const std::string& method) const;
+  /// How far a quantity's values are apart over replicates; none where it makes use of no time.
+  std::optional<ValueRange> range_of(std::size_t quantity, std::size_t case_index) const;
+  /// The same of the geomeans over all cases.
+  std::optional<ValueRange> range_of_geomean(std::size_t quantity) const;
   const std::vector<Comparison>& comparisons() const { return comparisons_; }
   /// Quantities and targets whose arithmetic has no result, a line with the place each.
   const std::vector<std::string>& errors() const { return errors_; }
@@ -57,9 +62,13 @@ class Results {
 
  private:
   void take(std::size_t run, nlohmann::json report, int exit_code);
+  bool has_reports(const PlannedRow& row) const;
   const PlannedRow& row_of(std::size_t case_index, const std::string& method) const;
   std::string rows_with(std::size_t run) const;
   std::vector<double> values_of(std::size_t quantity);
+  std::vector<double> values_of_replicates(const Quantity& quantity, std::size_t case_index) const;
+  double value_of_replicate(const std::string& key, std::size_t case_index, const std::string& method,
+                            std::size_t replicate) const;
   Comparison comparison(std::size_t target);
 
   const Experiment& experiment_;
@@ -67,7 +76,8 @@ class Results {
   std::filesystem::path runs_folder_;
   std::map<std::size_t, nlohmann::json> reports_;  ///< of runs that passed
   std::map<std::size_t, Failure> failures_;
-  std::vector<std::vector<double>> values_;  ///< of quantities by case
+  std::vector<std::vector<double>> values_;                   ///< of quantities by case
+  std::vector<std::vector<std::vector<double>>> replicates_;  ///< of quantities by case; empty: not of times
   std::vector<Comparison> comparisons_;
   std::vector<std::string> errors_;
 };

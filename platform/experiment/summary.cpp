@@ -43,6 +43,11 @@ std::string table(Lines lines) {
   return text;
 }
 
+/// A value and, with replicates, how far it varies.
+std::string with_range(const std::string& value, const std::optional<ValueRange>& range) {
+  return range ? value + ", " + text_of(*range) : value;
+}
+
 /// There is none where a value is not positive.
 std::string geomean(const std::vector<double>& column) {
   if (std::any_of(column.begin(), column.end(), [](double value) { return value <= 0; })) return "-";
@@ -57,12 +62,13 @@ std::string quantities_table(const Experiment& experiment, const Results& result
     lines.push_back({experiment.cases[c].name});
     for (std::size_t q = 0; q < columns.size(); ++q) {
       columns[q].push_back(results.value_of(q, c));
-      lines.back().push_back(in_short(columns[q].back()));
+      lines.back().push_back(with_range(in_short(columns[q].back()), results.range_of(q, c)));
     }
   }
   if (experiment.cases.size() > 1) {
     lines.push_back({"geomean"});
-    for (const auto& column : columns) lines.back().push_back(geomean(column));
+    for (std::size_t q = 0; q < columns.size(); ++q)
+      lines.back().push_back(with_range(geomean(columns[q]), results.range_of_geomean(q)));
   }
   return table(lines);
 }
@@ -90,6 +96,12 @@ std::string failure_list(const Results& results) {
 std::string summary(const Experiment& experiment, const Results& results, const std::vector<std::string>& pictures) {
   std::string text = fmt::format("# {}\n\n", plain(experiment.name));
   if (!experiment.description.empty()) text += plain(experiment.description) + "\n\n";
+  for (const std::string& setting : experiment.settings) text += plain("Set for every run: " + setting) + "\n\n";
+  if (experiment.replicates > 1)
+    text += fmt::format(
+        "Each run has {} replicates. Beside a value are the least and the most of them, and the spread over the "
+        "median.\n\n",
+        experiment.replicates);
   if (!experiment.quantities.empty()) text += quantities_table(experiment, results);
   if (!experiment.targets.empty()) text += "\n## Against the reference\n\n" + comparison_table(results.comparisons());
   if (!results.failures().empty()) text += failure_list(results);

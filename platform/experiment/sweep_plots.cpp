@@ -84,10 +84,17 @@ std::string line_plot(const Plot& plot, const Experiment& experiment, const Resu
       drawn += fmt::format("{}{} using 1:2 with linespoints title {} linecolor rgb {} pointtype {} dashtype {}",
                            drawn.empty() ? "plot " : ", ", line, text_constant(names.back()), colour(names.size() - 1),
                            4 + names.size() % 10, 1 + (names.size() - 1) / colours_count % 5);
+      if (experiment.replicates > 1)
+        drawn += fmt::format(", {} using 1:2:3:4 with yerrorbars notitle linecolor rgb {} pointtype 0", line,
+                             colour(names.size() - 1));
       data += line + " << EOD\n";
-      for (choice[plot.x] = 0; choice[plot.x] < entries.size(); ++choice[plot.x])
+      for (choice[plot.x] = 0; choice[plot.x] < entries.size(); ++choice[plot.x]) {
+        const std::size_t c = case_of(experiment, choice);
         data += fmt::format("{} {}\n", choice[plot.x],
-                            number(results.value_of(q, case_of(experiment, choice)) / plot.divide_by));
+                            experiment.replicates > 1
+                                ? numbers(results.value_of(q, c), results.range_of(q, c), plot.divide_by)
+                                : number(results.value_of(q, c) / plot.divide_by));
+      }
       data += "EOD\n";
       choice[plot.x] = 0;
     }

@@ -6,6 +6,7 @@
 namespace t3vp {
 namespace {
 
+using nlohmann::json;
 using nlohmann::ordered_json;
 
 ordered_json spread_of(const std::vector<double>& values) {
@@ -31,6 +32,9 @@ std::vector<double> values_of(const std::vector<ordered_json>& reports, const st
   return values;
 }
 
+/// What many GPUs make large, and what is not of one run.
+constexpr const char* const left_out[] = {"host", "links", "operations", "replicates", "statistics", "warnings"};
+
 }  // namespace
 
 ordered_json times_of_replicates(const std::vector<ordered_json>& reports) {
@@ -39,6 +43,30 @@ ordered_json times_of_replicates(const std::vector<ordered_json>& reports) {
     if (const std::vector<double> values = values_of(reports, time.key()); !values.empty())
       times[time.key()] = spread_of(values);
   return times;
+}
+
+void keep_replicates(json& report, unsigned count) {
+  if (!report.contains("replicates") || report["replicates"].at("count") <= count) return;
+  if (count <= 1) {
+    report.erase("replicates");
+    return;
+  }
+  report["replicates"]["count"] = count;
+  for (json& time : report["replicates"]["time_ns"]) {
+    auto values = time.at("values").get<std::vector<double>>();
+    values.resize(count);
+    time = json(spread_of(values));
+  }
+}
+
+json report_of_replicate(const json& report, std::size_t replicate) {
+  json result = json::object();
+  for (const auto& member : report.items())
+    if (std::find(std::begin(left_out), std::end(left_out), member.key()) == std::end(left_out))
+      result[member.key()] = member.value();
+  for (const auto& time : report.at("replicates").at("time_ns").items())
+    result["time_ns"][time.key()] = time.value().at("values").at(replicate);
+  return result;
 }
 
 }  // namespace t3vp

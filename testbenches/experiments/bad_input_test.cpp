@@ -38,6 +38,8 @@ const Change changes[] = {
     {"/methods/1", {{"name", "x"}, {"method", "t3"}, {"sets", json::object()}}, "/methods/1/sets"},
     {"/methods/2", "t3", "/methods"},
     {"/trace", "yes"},
+    {"/replicates", 0},
+    {"/replicates", 1001},
     {"/quantities/0/value", nullptr},
     {"/quantities/0/value", "time_ns.total[sequential] /"},
     {"/quantities/0/value", "time_ns.totals[t3]"},

@@ -53,6 +53,10 @@ enum t3_status t3_prepare_collectives(struct t3_context* context, const struct t
 enum t3_status t3_scatter_sums(struct t3_context* context, struct t3_gemm_collectives* collectives,
                                const struct t3_output* out) {
   t3_begin(context, "reduce_scatter");
+  if (collectives->w->by_flat && collectives->w->algorithm == T3_IN_NETWORK) {
+    T3_TRY(t3_flush_cache(context)); /* the switch asks all GPUs' memories */
+    T3_TRY(t3_barrier(context));
+  }
   T3_TRY(collectives->w->by_flat ? t3_queue_flat(context, &collectives->flat, T3_REDUCE_SCATTER, 0)
                                  : t3_ring_reduce_scatter(context, out, collectives->staging));
   T3_TRY(t3_wait_kernels(context));

@@ -1,0 +1,64 @@
+// What the command line changes of an experiment.
+#include <catch2/catch.hpp>
+
+#include "command_line/refusals.h"
+#include "experiments/small_experiment.h"
+
+namespace t3vp::test::options_test {
+
+using nlohmann::json;
+
+namespace {
+
+using Options = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("settings of the command line come after those of cases and methods") {
+  const SmallExperiment files;
+  json content = json_of(files.file());
+  content["cases"][1]["set"]["workload.gemm.n"] = 384;
+  content["methods"] = {"sequential", {{"name", "t3"}, {"method", "t3"}, {"set", {{"workload.gemm.n", 512}}}}};
+  files.write("experiment.json", content);
+  REQUIRE(files.run("first", {"--set", "workload.gemm.n=128", "--set", "seed=9"}).exit_code == 0);
+  for (const auto& row : rows_of(files.out("first") / "results.csv")) {
+    CHECK(row.at("workload.gemm.n") == "128");
+    CHECK(row.at("workload.gemm.m") == (row.at("case") == "tall" ? "512" : "256"));
+    CHECK(row.at("seed") == "9");
+  }
+  const std::string summary = text_of(files.out("first") / "result.md");
+  CHECK_THAT(summary, Catch::Contains("\nSet for every run: workload.gemm.n=128\n"));
+  REQUIRE(files.run("first").exit_code == 0);
+  CHECK(value(files.out("first") / "results.csv", "square", "t3", "workload.gemm.n") == 512);
+  CHECK(files.runs("first").size() == 8);  // those of the settings stay beside them
+}
+
+TEST_CASE("settings of the command line go into the runs that share phases too") {
+  const SmallExperiment files;
+  json content = json_of(files.file());
+  for (const char* key : {"quantities", "reference", "targets", "plot"}) content.erase(key);
+  content["methods"] = {"ideal-rs-nmc"};
+  files.write("experiment.json", content);
+  REQUIRE(files.run("results", {"--set", "workload.gemm.m=128"}).exit_code == 0);
+  CHECK(files.runs().size() == 3);
+  for (const auto& run : files.runs()) CHECK(json_of(run / "run.json").at("/workload/gemm/m"_json_pointer) == 128);
+}
+
+TEST_CASE("a setting that no run takes is refused, and so is the method") {
+  const SmallExperiment files;
+  const auto refused = [&](const std::string& setting) {
+    const Outcome outcome = files.run("results", {"--set", setting});
+    require_refusal(outcome, "--set");
+    CHECK_FALSE(std::filesystem::exists(files.out()));
+    return outcome.err;
+  };
+  for (const char* setting : {"method=t3", "method=\"t3\"", "workload", "=3", "a..b=3"}) refused(setting);
+  CHECK_THAT(refused("method=t3"), Catch::Contains("expected a key that is not the method"));
+  const std::string why = refused("system.links.speed=3");
+  CHECK_THAT(why, Catch::Contains("experiment.json: /cases/0 and /methods/0") &&
+                      Catch::Contains("system.json: /links/speed: found an unknown key (--set)"));
+  files.change("experiment.json", "/cases/0/set", {{"gpus", 1}});
+  require_refusal(files.run("results", {"--set", "seed=2"}), (files / "experiment.json: /cases/0").string());
+}
+
+}  // namespace t3vp::test::options_test
