@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "cli/command_line.h"
-#include "cli/replicates.h"
+#include "cli/replicate_runs.h"
 #include "cli/runs_of_tables.h"
 #include "experiment/missing_runs.h"
 #include "experiment/plots.h"
