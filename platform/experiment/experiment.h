@@ -68,6 +68,7 @@ struct Plot {
 struct ExperimentOptions {
   std::vector<std::string> settings;   ///< "path=value"
   std::optional<unsigned> replicates;  ///< in place of the file's
+  std::vector<std::string> cases;      ///< names or tags of those that are run; none: all
 };
 
 struct Experiment {
@@ -84,6 +85,7 @@ struct Experiment {
   std::vector<Quantity> quantities;
   std::vector<Target> targets;
   std::vector<Plot> plots;
+  std::vector<std::string> left_out;  ///< plots and targets that need cases which are not run
 };
 
 /// Loads and checks an experiment file but for its runs, which make_plan() checks. Throws InputError.

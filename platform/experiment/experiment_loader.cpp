@@ -5,6 +5,7 @@
 #include <set>
 
 #include "config/configuration.h"
+#include "experiment/case_choice.h"
 #include "experiment/case_loader.h"
 #include "experiment/csv.h"
 #include "experiment/experiment.h"
@@ -186,6 +187,7 @@ Experiment load_experiment(const std::filesystem::path& file, const ExperimentOp
   require_distinct(document, experiment.quantities, "quantities");
   read_targets(document, experiment);
   read_plots(document, experiment);
+  choose_cases(experiment, options.cases);
   return experiment;
 }
 
