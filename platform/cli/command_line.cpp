@@ -115,6 +115,11 @@ void add_experiment(CLI::App& app, ExperimentCommand& command) {
       ->add_option("--runs", command.runs,
                    "Folder for the runs, which experiments may share; default: runs in the results' folder")
       ->type_name("FOLDER");
+  experiment
+      ->add_option("--case", command.options.cases,
+                   "Run the cases of this name alone, or those with an entry of this name; default: all")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   add_timeout(experiment, command.timeout_s, "Host time after which a run is given up");
   experiment->add_option("--jobs", command.jobs, "Runs at a time; default: one per core")
       ->type_name("NUMBER")

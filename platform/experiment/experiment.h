@@ -18,6 +18,13 @@ struct ExperimentCase {
   std::string pointer;                ///< where in the file
 };
 
+/// A side of the table that the cases make up.
+struct ExperimentAxis {
+  std::vector<std::string> names;
+  std::string key;              ///< that it changes, where it is one
+  std::vector<double> numbers;  ///< values of the key; empty when they are no numbers
+};
+
 struct ExperimentMethod {
   std::string name;
   std::vector<std::string> settings;  ///< the method itself among them; they come after the case's
@@ -61,6 +68,7 @@ struct Plot {
 struct ExperimentOptions {
   std::vector<std::string> settings;   ///< "path=value"
   std::optional<unsigned> replicates;  ///< in place of the file's
+  std::vector<std::string> cases;      ///< names or tags of those that are run; none: all
 };
 
 struct Experiment {
@@ -68,15 +76,16 @@ struct Experiment {
   std::string name, description;
   Document base;  ///< the run file
   bool trace = false;
-  unsigned replicates = 1;                     ///< of every run; all but the first have jitter
-  bool names_programs = false;                 ///< runs may have phases of any name
-  std::vector<std::vector<std::string>> axes;  ///< names; the cases are their product, the last axis running fastest
+  unsigned replicates = 1;           ///< of every run; all but the first have jitter
+  bool names_programs = false;       ///< runs may have phases of any name
+  std::vector<ExperimentAxis> axes;  ///< the cases are their product, the last axis running fastest
   std::vector<ExperimentCase> cases;
   std::vector<ExperimentMethod> methods;
   std::vector<std::string> settings;  ///< of every run, after those of its case and method
   std::vector<Quantity> quantities;
   std::vector<Target> targets;
   std::vector<Plot> plots;
+  std::vector<std::string> left_out;  ///< plots and targets that need cases which are not run
 };
 
 /// Loads and checks an experiment file but for its runs, which make_plan() checks. Throws InputError.

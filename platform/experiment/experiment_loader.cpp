@@ -5,6 +5,8 @@
 #include <set>
 
 #include "config/configuration.h"
+#include "experiment/case_choice.h"
+#include "experiment/case_loader.h"
 #include "experiment/csv.h"
 #include "experiment/experiment.h"
 #include "experiment/experiment_parts.h"
@@ -18,78 +20,6 @@ namespace t3vp {
 namespace {
 
 using nlohmann::json;
-
-bool names_a_file(const std::string& key) { return key == "system" || key == "models" || key == "system.memory.file"; }
-
-/// Settings as --set has them; files are relative to the experiment's.
-std::vector<std::string> settings_of(const Document& document, const json& set, const std::string& pointer) {
-  std::vector<std::string> settings;
-  for (const auto& item : set.items()) {
-    json value = item.value();
-    const std::string place = pointer + "/set/" + item.key();
-    if (item.key() == "method") document.reject(place, "the method under methods");
-    if (names_a_file(item.key()) && value.is_string()) {
-      value = std::filesystem::absolute(document.file_at(place, "file")).string();
-    }
-    settings.push_back(item.key() + "=" + value.dump());
-  }
-  return settings;
-}
-
-ExperimentCase case_of(const Document& document, const std::string& pointer) {
-  const json& entry = document.content.at(json::json_pointer(pointer));
-  const std::string name = entry.at("name").get<std::string>();
-  return {name, {name}, settings_of(document, entry.at("set"), pointer), pointer};
-}
-
-ExperimentCase joined(ExperimentCase first, const ExperimentCase& second) {
-  first.name += " " + second.name;
-  first.tags.insert(first.tags.end(), second.tags.begin(), second.tags.end());
-  first.settings.insert(first.settings.end(), second.settings.begin(), second.settings.end());
-  first.pointer = second.pointer;
-  return first;
-}
-
-constexpr std::size_t most_cases = 10'000;
-
-std::vector<ExperimentCase> product_of(const Document& document) {
-  const json& axes = document.content.at("cross");
-  std::vector<ExperimentCase> cases;
-  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
-    std::vector<ExperimentCase> longer;
-    if (cases.size() * axes[axis].size() > most_cases)
-      document.reject("/cross", fmt::format("at most {} cases", most_cases));
-    for (std::size_t i = 0; i < std::max<std::size_t>(cases.size(), 1); ++i)
-      for (std::size_t j = 0; j < axes[axis].size(); ++j) {
-        const ExperimentCase next = case_of(document, pointer_to("cross", axis, std::to_string(j)));
-        longer.push_back(axis == 0 ? next : joined(cases[i], next));
-      }
-    cases = std::move(longer);
-  }
-  return cases;
-}
-
-std::vector<ExperimentCase> cases_of(const Document& document) {
-  if (document.content.contains("cases") == document.content.contains("cross"))
-    document.reject("/cases", document.content.contains("cases") ? "both cases and cross" : "neither cases nor cross",
-                    "one of them");
-  if (document.content.contains("cross")) return product_of(document);
-  std::vector<ExperimentCase> cases;
-  for (std::size_t i = 0; i < document.content.at("cases").size(); ++i)
-    cases.push_back(case_of(document, pointer_to("cases", i)));
-  return cases;
-}
-
-/// Names along the sides of the table that the cases make up.
-std::vector<std::vector<std::string>> axes_of(const json& content) {
-  const json lists = content.contains("cross") ? content.at("cross") : json::array({content.at("cases")});
-  std::vector<std::vector<std::string>> axes;
-  for (const json& list : lists) {
-    axes.emplace_back();
-    for (const json& entry : list) axes.back().push_back(entry.at("name").get<std::string>());
-  }
-  return axes;
-}
 
 void require_method(const Document& document, const std::string& pointer) {
   const std::vector<std::string> names = workload_methods();
@@ -107,20 +37,13 @@ std::vector<ExperimentMethod> methods_of(const Document& document) {
       methods.push_back({entry.get<std::string>(), {"method=" + entry.dump()}, pointer});
       continue;
     }
-    ExperimentMethod method{entry.at("name").get<std::string>(),
-                            settings_of(document, entry.value("set", json::object()), pointer), pointer};
+    ExperimentMethod method{
+        entry.at("name").get<std::string>(),
+        entry.contains("set") ? settings_of(document, pointer + "/set") : std::vector<std::string>(), pointer};
     method.settings.push_back("method=" + entry.at("method").dump());
     methods.push_back(method);
   }
   return methods;
-}
-
-template <typename T>
-void require_distinct(const Document& document, const std::vector<T>& list, const std::string& key) {
-  std::set<std::string> names;
-  for (std::size_t i = 0; i < list.size(); ++i)
-    if (!names.insert(list[i].name).second)
-      document.reject("/" + key, fmt::format("{} twice", in_short(list[i].name)), "different names");
 }
 
 /// Programs that are not the platform's bring phases of any name, of which the reports tell.
@@ -252,15 +175,9 @@ Experiment load_experiment(const std::filesystem::path& file, const ExperimentOp
   experiment.base = read_document(document, "/base", "run file");
   experiment.replicates = options.replicates.value_or(content.value("replicates", 1U));
   experiment.trace = content.value("trace", false);
-  experiment.cases = cases_of(document);
-  experiment.axes = axes_of(content);
+  read_cases(document, experiment);
   experiment.methods = methods_of(document);
-  require_distinct(document, experiment.cases, content.contains("cross") ? "cross" : "cases");
   require_distinct(document, experiment.methods, "methods");
-  for (const ExperimentCase& one : experiment.cases)
-    if (one.name == "geomean")
-      document.reject(content.contains("cross") ? "/cross" : "/cases", "a case geomean",
-                      "another name: the last row of the results' table has it");
   for (const std::string& setting : options.settings)
     if (parse_override(setting).path.front() == "method")
       throw InputError("--set", in_short(setting), "a key that is not the method, which the experiment's methods say");
@@ -270,6 +187,7 @@ Experiment load_experiment(const std::filesystem::path& file, const ExperimentOp
   require_distinct(document, experiment.quantities, "quantities");
   read_targets(document, experiment);
   read_plots(document, experiment);
+  choose_cases(experiment, options.cases);
   return experiment;
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,15 @@ std::size_t index_of(const Document& document, const std::string& pointer, const
   if (found == list.end())
     document.reject(pointer, in_short(name), fmt::format("one of {}", fmt::join(names_in(list), ", ")));
   return static_cast<std::size_t>(found - list.begin());
+}
+
+/// Rejects the document at a list of it in which a name is twice.
+template <typename T>
+void require_distinct(const Document& document, const std::vector<T>& list, const std::string& key) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < list.size(); ++i)
+    if (!names.insert(list[i].name).second)
+      document.reject("/" + key, fmt::format("{} twice", in_short(list[i].name)), "different names");
 }
 
 /// Rejects the document at the pointer when no report has a number of this name.

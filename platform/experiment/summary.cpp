@@ -97,6 +97,8 @@ std::string summary(const Experiment& experiment, const Results& results, const 
   std::string text = fmt::format("# {}\n\n", plain(experiment.name));
   if (!experiment.description.empty()) text += plain(experiment.description) + "\n\n";
   for (const std::string& setting : experiment.settings) text += plain("Set for every run: " + setting) + "\n\n";
+  for (const std::string& part : experiment.left_out)
+    text += plain("Left out: " + part + ", which needs cases that are not run") + "\n\n";
   if (experiment.replicates > 1)
     text += fmt::format(
         "Each run has {} replicates. Beside a value are the least and the most of them, and the spread over the "

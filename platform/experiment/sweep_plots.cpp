@@ -18,7 +18,8 @@ using Choice = std::vector<std::size_t>;  ///< an entry of each axis
 /// Cases are the axes' product, the last axis running fastest.
 std::size_t case_of(const Experiment& experiment, const Choice& choice) {
   std::size_t index = 0;
-  for (std::size_t axis = 0; axis < choice.size(); ++axis) index = index * experiment.axes[axis].size() + choice[axis];
+  for (std::size_t axis = 0; axis < choice.size(); ++axis)
+    index = index * experiment.axes[axis].names.size() + choice[axis];
   return index;
 }
 
@@ -29,7 +30,7 @@ std::vector<Choice> choices(const Experiment& experiment, const std::vector<std:
     if (std::count(fixed.begin(), fixed.end(), axis) != 0) continue;
     std::vector<Choice> longer;
     for (const Choice& choice : list)
-      for (std::size_t entry = 0; entry < experiment.axes[axis].size(); ++entry) {
+      for (std::size_t entry = 0; entry < experiment.axes[axis].names.size(); ++entry) {
         longer.push_back(choice);
         longer.back()[axis] = entry;
       }
@@ -43,7 +44,7 @@ std::string name_of(const Experiment& experiment, const Choice& choice, const st
   std::string name;
   for (std::size_t axis = 0; axis < choice.size(); ++axis)
     if (std::count(fixed.begin(), fixed.end(), axis) == 0)
-      name += (name.empty() ? "" : ", ") + experiment.axes[axis][choice[axis]];
+      name += (name.empty() ? "" : ", ") + experiment.axes[axis].names[choice[axis]];
   return name;
 }
 
@@ -73,7 +74,7 @@ double share(std::size_t part, std::size_t whole) { return static_cast<double>(p
 }  // namespace
 
 std::string line_plot(const Plot& plot, const Experiment& experiment, const Results& results) {
-  const std::vector<std::string>& entries = experiment.axes[plot.x];
+  const std::vector<std::string>& entries = experiment.axes[plot.x].names;
   std::vector<std::string> names;
   std::string data, drawn;
   for (Choice choice : choices(experiment, {plot.x}))
@@ -114,7 +115,7 @@ std::string line_plot(const Plot& plot, const Experiment& experiment, const Resu
 }
 
 std::string heat_map(const Plot& plot, const Experiment& experiment, const Results& results) {
-  const std::vector<std::string>&columns = experiment.axes[plot.x], &rows = experiment.axes[plot.y];
+  const std::vector<std::string>&columns = experiment.axes[plot.x].names, &rows = experiment.axes[plot.y].names;
   double least = std::numeric_limits<double>::infinity(), most = -least;
   std::vector<std::string> titles;
   std::string data;

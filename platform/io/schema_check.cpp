@@ -14,6 +14,7 @@
 
 #include "io/described_keys.h"
 #include "io/embedded_texts.h"
+#include "io/overrides.h"
 
 namespace t3vp {
 namespace {
@@ -61,6 +62,22 @@ const json* subschema_at(const json& root, const json::json_pointer& pointer) {
   if (pointer.empty()) return &root;
   const json* parent = subschema_at(root, pointer.parent_pointer());
   return parent ? below(root, *parent, pointer.back()) : nullptr;
+}
+
+/// The schema of the file that has a key, and its place in the file.
+std::pair<const json*, json::json_pointer> place_of(const std::string& path) {
+  std::vector<std::string> keys = override_of(path, {}).path;
+  const auto take = [&](const std::vector<std::string>& first) {
+    if (keys.size() <= first.size() || !std::equal(first.begin(), first.end(), keys.begin())) return false;
+    keys.erase(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(first.size()));
+    return true;
+  };
+  const char* const schema = take({"memory"}) || take({"system", "memory", "dram"}) ? "memory"
+                             : take({"system"})                                     ? "system"
+                                                                                    : "run";
+  json::json_pointer pointer;
+  for (const std::string& key : keys) pointer.push_back(key);
+  return {&schema_named(schema).root(), pointer};
 }
 
 /// valijson's context is "<root>", "[key]", "[0]", ...
@@ -165,6 +182,22 @@ std::string admitted(const json& s) {
   std::vector<std::string> types;
   for (const json& type : s.at("type")) types.push_back(type_in_words(type.get<std::string>(), s));
   return fmt::format("{}", fmt::join(types, " or "));
+}
+
+bool is_key_of_run(const std::string& path) {
+  const auto [root, pointer] = place_of(path);
+  for (json::json_pointer at = pointer; !at.empty(); at = at.parent_pointer()) {
+    const json* parent = subschema_at(*root, at.parent_pointer());
+    if (parent && !below(*root, *parent, at.back()) && parent->value("additionalProperties", json()) == json(false))
+      return false;
+  }
+  return true;
+}
+
+bool is_whole_number(const std::string& path) {
+  const auto [root, pointer] = place_of(path);
+  const json* subschema = subschema_at(*root, pointer);
+  return subschema && subschema->value("type", json()) == "integer";
 }
 
 void check_schema(const Document& document, const std::string& name) {

@@ -61,4 +61,40 @@ TEST_CASE("a setting that no run takes is refused, and so is the method") {
   require_refusal(files.run("results", {"--set", "seed=2"}), (files / "experiment.json: /cases/0").string());
 }
 
+TEST_CASE("cases are chosen by name or tag, and what needs the others is left out with a line") {
+  const SmallExperiment files;
+  json content = json_of(files.file());
+  content["cross"] = json::array({content["cases"], {{"key", "workload.gemm.k"}, {"values", {32, 64}}}});
+  content.erase("cases");
+  content["targets"][0]["cases"] = {"tall"};
+  content["plot"].push_back({{"file", "lines"}, {"kind", "lines"}});
+  content["plot"].push_back({{"file", "heat"}, {"kind", "heat-map"}});
+  files.write("experiment.json", content);
+  const auto cases = [&](const Options& options) {
+    std::filesystem::remove_all(files.out());
+    const Outcome outcome = files.run("results", options);
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    Options names;
+    for (const auto& row : rows_of(files.out() / "results.csv"))
+      if (row.at("method") == "t3") names.push_back(row.at("case"));
+    CHECK(rows_of(files.out() / "results.csv").size() == 3 * names.size());
+    return names;
+  };
+  CHECK(cases({"--case", "tall"}) == Options{"tall 32", "tall 64"});
+  const std::string summary = text_of(files.out() / "result.md");
+  for (const char* part : {"plot lines", "plot heat", "target reads"})
+    CHECK_THAT(summary, Catch::Contains("\nLeft out: " + std::string(part) + ", which needs cases that are not run\n"));
+  CHECK_THAT(summary, !Catch::Contains("plot speedup") && Catch::Contains("| speedup | T3"));
+  CHECK_FALSE(std::filesystem::exists(files.out() / "lines.gnuplot"));
+  CHECK(std::filesystem::exists(files.out() / "speedup.gnuplot"));
+  CHECK(cases({"--case", "square 64", "--case", "32"}) == Options{"square 32", "square 64", "tall 32"});
+  CHECK(cases({"--case", "tall", "--case", "square"}).size() == 4);
+  CHECK_THAT(text_of(files.out() / "result.md"), !Catch::Contains("Left out"));
+  const Outcome unknown = files.run("unknown", {"--case", "tall", "--case", "wide"});
+  require_refusal(unknown, "--case");
+  CHECK_THAT(unknown.err,
+             Catch::Contains("found wide, expected the name of a case or of an entry, such as square, 32, 64, tall"));
+}
+
 }  // namespace t3vp::test::options_test
