@@ -305,6 +305,10 @@ int compare(const std::vector<fs::path>& files) {
     print("the same\n");
   else
     print(difference_table(differences(reports[0], reports[1])));
+  for (std::size_t i = 1; i < reports.size(); ++i)
+    if (const std::string warning = warning_of_totals(reports.front(), reports[i]); !warning.empty())
+      print(reports.size() > 2 ? fmt::format("{} and {}: {}", files.front().string(), files[i].string(), warning)
+                               : warning);
   return same ? success : failed;
 }
 

@@ -1,7 +1,12 @@
 #include "report/comparison.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "report/phases.h"
 #include "report/report_figures.h"
 
 namespace t3vp {
@@ -9,6 +14,7 @@ namespace {
 
 using nlohmann::json;
 constexpr std::size_t longest_text = 32;
+constexpr double most_difference = 0.01;  // of link bytes
 
 std::string text_of(const Figures& figures, const std::string& name) {
   const auto found = figures.find(name);
@@ -38,7 +44,72 @@ Difference difference(const std::string& name, const Figures& first, const Figur
   return d;
 }
 
+bool has_phase(const json& report, const char* phase) {
+  const json& times = report.at("time_ns");
+  return times.contains(phase) && times.at(phase).is_number();
+}
+
+bool reduces(const json& report) {
+  return has_phase(report, phases::reduce_scatter) || has_phase(report, phases::fused);
+}
+
+/// A fused all-reduce contains it.
+bool gathers(const json& report) {
+  return has_phase(report, phases::all_gather) || report.at("workload").value("fused", "") == "all-reduce";
+}
+
+/// The workload without its name and without how it is computed. What is made of a GEMM's output are reductions, told
+/// apart by their phases, or an all-to-all.
+json work_of(const json& report) {
+  json work = report.at("workload");
+  work.erase("label");
+  if (work.value("fused", "") != "all-to-all") work.erase("fused");
+  for (json& part : work)
+    for (const char* how : {"tile", "slice", "occupancy", "contexts", "order", "algorithm"})
+      if (part.is_object()) part.erase(how);
+  return work;
+}
+
+void add_workload(const json& first, const json& second, std::vector<std::string>& reasons) {
+  const json patch = json::diff(work_of(first), work_of(second));
+  if (!patch.empty()) reasons.push_back(fmt::format("workload{} differs", patch[0].at("path").get<std::string>()));
+}
+
+double link_bytes(const json& report) {
+  double sum = 0;
+  for (const json& link : report.at("links")) sum += link.at("payload_bytes").get<double>();
+  return sum;
+}
+
+bool have_equal_networks(const json& first, const json& second) {
+  for (const char* key : {"gpus", "simulate"})
+    if (first.value(key, json()) != second.value(key, json())) return false;
+  return first.at("links").size() == second.at("links").size();
+}
+
+void add_link_bytes(const json& first, const json& second, std::vector<std::string>& reasons) {
+  const double a = link_bytes(first), b = link_bytes(second);
+  if (have_equal_networks(first, second) && std::abs(a - b) > most_difference * std::max(a, b))
+    reasons.push_back(fmt::format("links carried {:.2f} and {:.2f} MiB of data", a / (1 << 20), b / (1 << 20)));
+}
+
+void add_one_sided(bool first, bool second, const char* what, std::vector<std::string>& reasons) {
+  if (first != second) reasons.push_back(fmt::format("only the {} {}", first ? "first" : "second", what));
+}
+
 }  // namespace
+
+std::string warning_of_totals(const json& first, const json& second) {
+  std::vector<std::string> reasons;
+  add_workload(first, second, reasons);
+  add_one_sided(reduces(first), reduces(second), "has a reduce-scatter", reasons);
+  add_one_sided(gathers(first), gathers(second), "has an all-gather", reasons);
+  const auto isolated = [](const json& report) { return report.value("isolated_phases", false); };
+  add_one_sided(isolated(first), isolated(second), "is made of isolated phases", reasons);
+  add_link_bytes(first, second, reasons);
+  if (reasons.empty()) return "";
+  return fmt::format("warning: the totals contain different things: {}\n", fmt::join(reasons, "; "));
+}
 
 std::vector<Difference> differences(const json& first, const json& second) {
   const Figures a = figures_of(first), b = figures_of(second);

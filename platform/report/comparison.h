@@ -18,6 +18,11 @@ struct Difference {
 /// Everything but `host`, `warnings` and `replicates`, in the order of the figures' names. Empty: the same.
 std::vector<Difference> differences(const nlohmann::json& first, const nlohmann::json& second);
 
+/// One line with what only one of two totals contains or what differs in it; empty where they mean the same.
+/// A fused phase stands for a GEMM and its reduce-scatter. Link bytes are held against each other on as many GPUs and
+/// links alone, and may differ by 1%.
+std::string warning_of_totals(const nlohmann::json& first, const nlohmann::json& second);
+
 std::string difference_table(const std::vector<Difference>& differences);
 
 }  // namespace t3vp

@@ -212,6 +212,7 @@ ordered_json report_json(const RunConfiguration& c, const RunResult& r) {
                          {"faults", faults_json(r.faults)},
                          {"statistics", statistics_json(r.statistics)}};
   if (c.resolved.contains("collectives")) report["collectives"] = ordered_json(c.resolved.at("collectives"));
+  if (c.workload != nullptr && c.workload->runs_apart(c.method)) report["isolated_phases"] = true;
   if (c.resolved.contains("program")) report["program"] = name_of(c.software);
   if (c.resolved.contains("arguments")) report["arguments"] = ordered_json(c.resolved.at("arguments"));
   if (!r.time_ns.ends.empty()) report["ends"] = ends_json(r.time_ns.ends);

@@ -11,7 +11,7 @@ namespace t3vp {
 std::string result_table(const nlohmann::ordered_json& report);
 
 /// Several runs side by side: total time with bars, speedup over the first one, also with the time that zeroing the
-/// output takes, DRAM traffic.
+/// output takes, set-up (before the total), DRAM traffic.
 std::string overview_table(const std::vector<nlohmann::json>& reports);
 
 /// `share` of a full bar, 0 to 1.

@@ -259,6 +259,42 @@ TEST_CASE("a figure that only one report has is a difference") {
   CHECK(list[0].first == "-");
 }
 
+TEST_CASE("comparing totals warns in one line of what only one of them contains") {
+  RunResult sequential = good_result();
+  sequential.time_ns.phases = {{"gemm", 1000}, {"reduce_scatter", 1000}, {"all_gather", 1000}};
+  const json first = report_of(good_result());
+  CHECK(warning_of_totals(first, report_of(sequential)).empty());
+  sequential.time_ns.phases.pop_back();
+  sequential.links[0].payload_bytes = 1 << 20;
+  const std::string warning = warning_of_totals(first, report_of(sequential));
+  CHECK(warning ==
+        "warning: the totals contain different things: only the first has an all-gather; "
+        "links carried 0.00 and 1.00 MiB of data\n");
+  sequential.time_ns.phases.pop_back();
+  CHECK_THAT(warning_of_totals(first, report_of(sequential)), Catch::Contains("only the first has a reduce-scatter"));
+  json other = first;
+  other.at("workload")["label"] = "another name";
+  other.at("workload")["gemm"]["tile"] = "64x64";
+  CHECK(warning_of_totals(first, other).empty());
+  other.at("workload")["gemm"]["k"] = 4096;
+  other["isolated_phases"] = true;
+  other.at("time_ns")["all_gather"] = nullptr;
+  other.at("workload")["fused"] = "all-reduce";
+  CHECK_THAT(warning_of_totals(first, other),
+             Catch::Contains("workload/gemm/k differs; only the second is made of isolated phases\n"));
+}
+
+TEST_CASE("the summary of isolated phases says that their total is no bound, and the overview shows set-up") {
+  json report = report_of(good_result());
+  CHECK_THAT(result_table(report), !Catch::Contains("not a bound"));
+  report["isolated_phases"] = true;
+  CHECK_THAT(result_table(report), Catch::Contains("isolated phases, not a bound"));
+  const Folder folder;
+  CHECK_NOTHROW(read_report(folder.write("report.json", report)));
+  report.at("time_ns")["setup"] = 14420;
+  CHECK_THAT(overview_table({report, report}), Catch::Contains("setup us") && Catch::Contains("     14.42"));
+}
+
 TEST_CASE("a report is replaced in one step and leaves no partial file") {
   const Folder folder;
   write_text(folder / "report.json", "old");

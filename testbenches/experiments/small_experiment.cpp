@@ -23,6 +23,7 @@ std::vector<std::string> values_of(const std::string& line) {
 }  // namespace
 
 SmallExperiment::SmallExperiment() {
+  change("run.json", "/collectives", {{"algorithm", "ring"}});
   write("reference.csv", std::string("id,value,note\nspeedup,1.5,\nreads,2,\"a, b\"\n"));
   write("experiment.json",
         json{{"name", "small"},

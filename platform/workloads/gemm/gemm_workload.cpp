@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "system/system_checks.h"
+#include "workloads/collective/collective_oracle.h"
 #include "workloads/gemm_arguments.h"
 #include "workloads/registry.h"
 #include "workloads/shared/gemm_fill.h"
@@ -99,6 +100,8 @@ std::optional<IsolatedRuns> GemmWorkload::isolated_runs(const RunSettings& setti
                     {"method=ideal-overlap", R"(phases=["gemm"])"},
                     {"method=ideal-overlap", R"(phases=["reduce-scatter", "all-gather"])"},
                     {"method=ideal-overlap", R"(phases=["reduce-scatter", "all-gather"])"}};
+  const std::string algorithm = std::string("collectives.algorithm=") + name_of(algorithm_);
+  for (auto* run : {&runs.reduce_scatter, &runs.all_gather}) run->push_back(algorithm);
   if (settings.method == "ideal-rs-nmc") runs.reduce_scatter = {"method=ideal-rs-nmc", R"(phases=["reduce-scatter"])"};
   return runs;
 }
