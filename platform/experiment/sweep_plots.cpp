@@ -114,12 +114,33 @@ std::string line_plot(const Plot& plot, const Experiment& experiment, const Resu
          data + drawn + "\n";
 }
 
+namespace {
+
+/// Values of a quantity, from the least to the most.
+struct Range {
+  double least = std::numeric_limits<double>::infinity(), most = -least;
+
+  void include(double value) {
+    if (!std::isfinite(value)) return;
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+  /// The colours' scale, which has a length.
+  std::string scale() const {
+    const double begin = std::isfinite(least) ? least : 0, end = most > begin ? most : begin + 1;
+    return fmt::format("set cbrange [{0:.6g}:{1:.6g}]\nset cbtics ({0:.6g}, {1:.6g})\n", begin, end);
+  }
+};
+
+}  // namespace
+
 std::string heat_map(const Plot& plot, const Experiment& experiment, const Results& results) {
   const std::vector<std::string>&columns = experiment.axes[plot.x].names, &rows = experiment.axes[plot.y].names;
-  double least = std::numeric_limits<double>::infinity(), most = -least;
   std::vector<std::string> titles;
+  std::vector<Range> ranges;
   std::string data;
-  for (const std::size_t q : plot.quantities)
+  for (const std::size_t q : plot.quantities) {
+    ranges.emplace_back();
     for (Choice choice : choices(experiment, {plot.x, plot.y})) {
       data += fmt::format("$panel{} << EOD\n", titles.size());
       titles.push_back(joined(name_of(experiment, choice, {plot.x, plot.y}), experiment.quantities[q].name));
@@ -127,14 +148,12 @@ std::string heat_map(const Plot& plot, const Experiment& experiment, const Resul
         for (choice[plot.x] = 0; choice[plot.x] < columns.size(); ++choice[plot.x]) {
           const double value = results.value_of(q, case_of(experiment, choice)) / plot.divide_by;
           data += fmt::format("{} {} {}\n", choice[plot.x], choice[plot.y], number(value));
-          if (!std::isfinite(value)) continue;
-          least = std::min(least, value);
-          most = std::max(most, value);
+          ranges.back().include(value);
         }
       data += "EOD\n";
     }
-  if (!std::isfinite(least)) least = most = 0;
-  if (most <= least) most = least + 1;
+  }
+  const std::size_t panels_per_quantity = titles.size() / ranges.size();
 
   const std::size_t step = std::clamp<std::size_t>(480 / columns.size(), 50, 120), row_height = 30, above = 50;
   const XLabels labels(columns, step);
@@ -145,14 +164,14 @@ std::string heat_map(const Plot& plot, const Experiment& experiment, const Resul
       header(plot.file + ".svg", width, height) + data +
       fmt::format(
           "unset grid\nunset border\nset style fill solid 1 noborder\nset tics scale 0\n"
-          "set palette defined (0 '#f2f2ee', 1 '#6f9bc8')\nset cbrange [{0:.6g}:{1:.6g}]\n"
-          "set format cb '%.3g'\nset cbtics ({0:.6g}, {1:.6g})\nset cblabel {2}\n"
-          "set xrange [-0.5:{3}.5]\nset yrange [{4}.5:-0.5]\nset xtics {5} {6}\nset ytics {7}\n"
-          "set lmargin at screen {8:.4f}\nset rmargin at screen {9:.4f}\nset multiplot title {10}\n",
-          least, most, text_constant(plot.unit), columns.size() - 1, rows.size() - 1, labels.rotation,
-          labels_of(columns), labels_of(rows), share(left, width), 1 - share(scale, width), text_constant(plot.title));
+          "set palette defined (0 '#f2f2ee', 1 '#6f9bc8')\nset format cb '%.3g'\nset cblabel {}\n"
+          "set xrange [-0.5:{}.5]\nset yrange [{}.5:-0.5]\nset xtics {} {}\nset ytics {}\n"
+          "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\nset multiplot title {}\n",
+          text_constant(plot.unit), columns.size() - 1, rows.size() - 1, labels.rotation, labels_of(columns),
+          labels_of(rows), share(left, width), 1 - share(scale, width), text_constant(plot.title));
   for (std::size_t p = 0; p < titles.size(); ++p) {
     const std::size_t top = above + panel * p + above;
+    script += ranges[p / panels_per_quantity].scale();
     script += fmt::format(
         "set tmargin at screen {:.4f}\nset bmargin at screen {:.4f}\nset title {}\n"
         "plot $panel{} using 1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):3 with boxxyerror linecolor palette "
