@@ -14,6 +14,8 @@ t3_device device_of(const ComputeParameters& p) {
   device.local_bytes = p.local_bytes;
   device.clock_GHz = p.clock_GHz;
   device.vector_elements_per_cycle = p.vector_elements_per_cycle;
+  device.link_GBps = p.link_GBps;
+  device.hand_on_ns = p.hand_on_ns;
   return device;
 }
 

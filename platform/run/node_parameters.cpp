@@ -1,5 +1,7 @@
 #include "run/node_parameters.h"
 
+#include <algorithm>
+
 #include "run/jitter.h"
 
 namespace t3vp {
@@ -16,6 +18,21 @@ GpuParameters gpu_parameters(const RunConfiguration& configuration, std::uint32_
   return parameters;
 }
 
+/// From a signal to the store behind it a workgroup takes the time of a step and a load's latency.
+double hand_on_ns(const GpuParameters& gpu) {
+  return gpu.kernels.ring.step_ns + static_cast<double>(gpu.cache.latency + gpu.memory.path_latency) / 1000;
+}
+
+/// All GPUs cut a transfer in the same way, for the slowest of them.
+void tell_kernels_of_links(const SystemConfiguration& system, std::vector<GpuParameters>& gpus) {
+  double slowest = 0;
+  for (const GpuParameters& gpu : gpus) slowest = std::max(slowest, hand_on_ns(gpu));
+  for (GpuParameters& gpu : gpus) {
+    gpu.compute.link_GBps = system.links.bandwidth_GBps;
+    gpu.compute.hand_on_ns = slowest;
+  }
+}
+
 Mirrored mirrored_by(const RunConfiguration& configuration) {
   const Topology& topology = configuration.system.topology;
   if (topology.channels_by_distance) return {{}, topology.dimensions};
@@ -30,6 +47,7 @@ NodeParameters node_parameters(const RunConfiguration& configuration) {
   if (const auto& fault = configuration.faults.drop_packet)
     node.fabric.links[fault->link].parameters.drop_packet = fault->packet;
   for (const Placement& placement : node.fabric.gpus) node.gpus.push_back(gpu_parameters(configuration, placement.gpu));
+  tell_kernels_of_links(configuration.system, node.gpus);
   node.wire = configuration.system.wire;
   if (const auto& fault = configuration.faults.drop_packets)
     node.wire.loss = {static_cast<std::uint16_t>(fault->gpu), fault->count};

@@ -298,7 +298,7 @@ TEST_CASE("queueing is a mean over stores, of however many packets they are") {
 // the stall's; each block is 4 packets.
 TEST_CASE("stores wait for the credits of a buffer that takes one") {
   const Run run = Run::of_platform(on_small(
-      {"method=sequential", "gpus=2", "system.kernels.ring.workgroups=1", "system.links.bandwidth_GBps=0.1",
+      {"method=sequential", "gpus=3", "system.kernels.ring.workgroups=1", "system.links.bandwidth_GBps=0.1",
        "system.links.receive_buffer_KiB=2", "system.links.link_latency_ns=5000", "system.links.max_payload_bytes=512",
        R"(workload={"collective": {"op": "broadcast", "algorithm": "ring", "bytes": 8192}})"}));
   const json& link = json(run.report()["links"][0]);

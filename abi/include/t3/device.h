@@ -56,6 +56,8 @@ struct t3_device {
   uint32_t register_bytes, local_bytes; /* of a compute unit, which its workgroups share */
   double clock_GHz;                     /* of the compute units */
   double vector_elements_per_cycle;     /* vector operations of a compute unit */
+  double link_GBps;                     /* of a link; the same on all GPUs. 0: not known */
+  double hand_on_ns;                    /* of a workgroup, from a signal to its next store; the same on all GPUs */
   struct t3_kernel_parameters kernels;  /* tuning of the kernels: the system file's section `kernels` */
 };
 

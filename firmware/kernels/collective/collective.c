@@ -169,14 +169,14 @@ static void await(struct t3_wave* wave, const struct t3_steps* steps, const stru
   take_time(wave, wave->device->kernels.ring.step_ns);
 }
 
-/* A block for each workgroup. */
-static uint64_t worth_handing_on(const struct t3_device* device, uint32_t workgroups) {
-  return (uint64_t)device->kernels.ring.block_bytes * workgroups;
+static struct t3_handing_on handing_on(const struct t3_device* device) {
+  return (struct t3_handing_on){.block_bytes = device->kernels.ring.block_bytes,
+                                .bytes = (uint64_t)(device->hand_on_ns * device->link_GBps)};
 }
 
 static void run(struct t3_wave* wave) {
   const struct t3_collective_arguments* p = wave->arguments;
-  const struct t3_steps steps = t3_steps_of(p, wave->workgroup, worth_handing_on(wave->device, wave->workgroups));
+  const struct t3_steps steps = t3_steps_of(p, wave->workgroup, handing_on(wave->device));
   struct share* share = wave->local;
   const bool leads = wave->wave == 0;
   if (leads) take_time(wave, wave->device->kernels.ring.start_ns);
@@ -194,7 +194,7 @@ static void run(struct t3_wave* wave) {
 }
 
 static bool has_second_counters(const struct t3_collective_arguments* p) {
-  const struct t3_steps steps = t3_steps_of(p, 0, 1);
+  const struct t3_steps steps = t3_steps_of(p, 0, t3_any_pieces);
   return t3_has_second_counters(&steps.collective);
 }
 
@@ -223,7 +223,7 @@ static bool check_numbers(struct t3_check* check, const struct t3_collective_arg
   if (p->op >= T3_COLLECTIVE_OPS || p->algorithm > T3_IN_NETWORK || p->element > T3_FP32)
     return t3_refuse(check, T3_BAD_PACKET, "op %u, algorithm %u, element %u: at most %u, %d, %d expected", p->op,
                      p->algorithm, p->element, T3_COLLECTIVE_OPS - 1, T3_IN_NETWORK, T3_FP32);
-  if (t3_steps_of(p, 0, 1).schedule == NULL)
+  if (t3_steps_of(p, 0, t3_any_pieces).schedule == NULL)
     return t3_refuse(check, T3_BAD_PACKET, "op %u with algorithm %u: another one, %s has no steps by it", p->op,
                      p->algorithm, t3_traits_of((enum t3_collective_op)p->op)->name);
   if (p->algorithm == T3_HIERARCHICAL ? p->gpus_per_node == 0 || p->gpus % p->gpus_per_node != 0
@@ -249,7 +249,7 @@ struct buffers {
 };
 
 static struct buffers buffers_of(const struct t3_collective_arguments* p) {
-  const struct t3_steps steps = t3_steps_of(p, 0, 1);
+  const struct t3_steps steps = t3_steps_of(p, 0, t3_any_pieces);
   const struct t3_collective* c = &steps.collective;
   const uint64_t element = t3_element_bytes(c->element);
   const uint64_t in = t3_receives_apart(c) ? c->elements * element : 0;
@@ -274,7 +274,7 @@ static bool check_counters(struct t3_check* check, const struct t3_collective_ar
   if (workgroups == 0)
     return t3_refuse(check, T3_BAD_PACKET, "0 workgroups: 1 or more, as many as on the other GPUs, expected");
   const uint64_t counters = (uint64_t)workgroups * (has_second_counters(p) ? 2 : 1);
-  const uint64_t most = 4 * T3_PEERS_MAX;
+  const uint64_t most = T3_COLLECTIVE_PIECES_MAX;
   if (p->signal_epoch > UINT64_MAX - most || p->between_epoch > UINT64_MAX - most)
     return t3_refuse(check, T3_BAD_PACKET,
                      "signal_epoch %" PRIu64 ", between_epoch %" PRIu64 ": room for %" PRIu64 " signals expected",
@@ -288,7 +288,7 @@ static bool check_reach(struct t3_check* check, const struct t3_collective_argum
                      p->algorithm);
   if (p->algorithm != T3_RING) return t3_check_reach(check, p->gpu, p->gpus, "out", p->out);
   for (uint32_t workgroup = 0; workgroup < 2 && workgroup < workgroups; ++workgroup) {
-    const struct t3_steps steps = t3_steps_of(p, workgroup, 1);
+    const struct t3_steps steps = t3_steps_of(p, workgroup, t3_any_pieces);
     const uint64_t previous = t3_on_gpu(t3_previous_gpu(&steps), p->out);
     if (!check->reaches(check->cluster, previous))
       return t3_refuse(check, T3_NO_PEER, "GPU %" PRIu64 " of out " T3_HEX " cannot be reached", t3_gpu_of(previous),

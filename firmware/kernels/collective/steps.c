@@ -43,7 +43,8 @@ static struct t3_ring ring_of(const struct t3_collective_arguments* p) {
   return p->ring_length != 0 ? (struct t3_ring){p->ring_stride, p->ring_length} : (struct t3_ring){1, p->gpus};
 }
 
-struct t3_steps t3_steps_of(const struct t3_collective_arguments* p, uint32_t workgroup, uint64_t piece_bytes) {
+struct t3_steps t3_steps_of(const struct t3_collective_arguments* p, uint32_t workgroup,
+                            struct t3_handing_on handing_on) {
   const struct t3_operation* operation = t3_operations[p->op];
   struct t3_steps s = {.arguments = p,
                        .operation = operation,
@@ -57,7 +58,7 @@ struct t3_steps t3_steps_of(const struct t3_collective_arguments* p, uint32_t wo
                                       .ring = {p->ring_stride, p->ring_length}},
                        .ring = ring_of(p),
                        .other_way = p->ring_length != 0 && workgroup % 2 != 0,
-                       .piece_bytes = piece_bytes};
+                       .handing_on = handing_on};
   if (s.schedule != NULL) s.count = s.schedule->count(&s);
   return s;
 }

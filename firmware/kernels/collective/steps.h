@@ -13,17 +13,28 @@
 extern "C" {
 #endif
 
+/* No workgroup is told more often in a kernel. */
+enum { T3_COLLECTIVE_PIECES_MAX = 1024 };
+
 struct t3_operation;
 struct t3_schedule;
+
+/* What it costs to cut a transfer into pieces, each of which is handed on by itself. */
+struct t3_handing_on {
+  uint64_t block_bytes; /* the least that is worth it */
+  uint64_t bytes;       /* that a link carries in the time that each takes more */
+};
+/* For those who do not ask for the number of steps. */
+static const struct t3_handing_on t3_any_pieces = {1, 1};
 
 struct t3_steps {
   const struct t3_collective_arguments* arguments;
   const struct t3_operation* operation;
   const struct t3_schedule* schedule; /* by the arguments' algorithm; NULL: there is none */
   struct t3_collective collective;
-  struct t3_ring ring;  /* what a ring's GPUs are, the ring of all too */
-  bool other_way;       /* round that ring */
-  uint64_t piece_bytes; /* what is worth handing on by itself */
+  struct t3_ring ring; /* what a ring's GPUs are, the ring of all too */
+  bool other_way;      /* round that ring */
+  struct t3_handing_on handing_on;
   uint32_t count;
 };
 
@@ -80,7 +91,8 @@ struct t3_operation {
 extern const struct t3_operation* const t3_operations[];
 
 /* Of a workgroup. `op` and `algorithm` are less than T3_COLLECTIVE_OPS and T3_TORUS_RINGS. */
-struct t3_steps t3_steps_of(const struct t3_collective_arguments* arguments, uint32_t workgroup, uint64_t piece_bytes);
+struct t3_steps t3_steps_of(const struct t3_collective_arguments* arguments, uint32_t workgroup,
+                            struct t3_handing_on handing_on);
 
 static inline uint32_t t3_gpus_of(const struct t3_steps* s) { return s->arguments->gpus; }
 static inline uint32_t t3_own_gpu(const struct t3_steps* s) { return s->arguments->gpu; }

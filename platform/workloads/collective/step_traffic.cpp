@@ -26,11 +26,6 @@ t3_collective_arguments arguments_of(const t3_collective& c, t3_collective_op op
   return arguments;
 }
 
-std::uint32_t workgroups_of(const GpuParameters& gpu) {
-  const std::uint32_t held = gpu.compute.compute_units * gpu.kernels.ring.workgroups_per_cu;
-  return gpu.kernels.ring.workgroups == 0 ? held : std::min(held, gpu.kernels.ring.workgroups);
-}
-
 }  // namespace
 
 StepTraffic::StepTraffic(const RunSettings& settings)
@@ -104,16 +99,18 @@ bool is_told(const t3_steps& s, t3_told whom, std::uint32_t gpu) {
 /// number shares links and memories.
 double StepTraffic::time_of_kernel(const t3_collective& c, t3_collective_op op, t3_ring ring) {
   const GpuParameters& gpu = settings_.system;
-  const std::uint32_t workgroups = workgroups_of(gpu), kinds = ring.length != 0 ? 2 : 1;
-  const std::uint64_t piece = std::uint64_t{gpu.kernels.ring.block_bytes} * workgroups;
+  const std::uint32_t kinds = ring.length != 0 ? 2 : 1;
   const double element = t3_element_bytes(c.element) / static_cast<double>(kinds),
                load_ns = to_ns(gpu.cache.latency) + to_ns(gpu.memory.path_latency);
+  const t3_handing_on handing_on{
+      gpu.kernels.ring.block_bytes,
+      static_cast<std::uint64_t>((gpu.kernels.ring.step_ns + load_ns) * gpu.links.bandwidth_GBps)};
   std::vector<t3_collective_arguments> arguments;
   for (std::uint32_t g = 0; g < gpus_; ++g) arguments.push_back(arguments_of(c, op, ring, g, gpus_));
   std::vector<Actor> actors;
   for (std::uint32_t g = 0; g < gpus_; ++g)
     for (std::uint32_t kind = 0; kind < kinds; ++kind)
-      actors.push_back({t3_steps_of(&arguments[g], kind, piece), 0, gpu.kernels.ring.start_ns, {}, {}});
+      actors.push_back({t3_steps_of(&arguments[g], kind, handing_on), 0, gpu.kernels.ring.start_ns, {}, {}});
 
   const std::uint32_t steps = actors.front().steps.count;
   std::vector<std::vector<double>> moving(steps);  // by actor, in ns

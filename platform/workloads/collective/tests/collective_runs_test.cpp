@@ -1,5 +1,7 @@
 // Collective operations alone: every element of every GPU, what links carry and how long it takes at least.
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
 
 #include "hardware/topologies.h"
 #include "io/input_error.h"
@@ -198,6 +200,32 @@ TEST_CASE("hierarchical collectives and those by the switch take as long without
     CHECK(time(operation, nodes(3), "data=functional") == time(operation, nodes(3), "data=timing-only"));
   for (const Operation& operation : operations_in_network())
     CHECK(time(operation, reducing, "data=functional") == time(operation, reducing, "data=timing-only"));
+}
+
+// Workgroups that have no block of a piece still signal, which the links of 4 GB/s carry.
+TEST_CASE("a broadcast round a ring is not slower with more compute units") {
+  const std::uint64_t elements = GENERATE(std::uint64_t{1} << 12, std::uint64_t{1} << 15, std::uint64_t{1} << 17);
+  double fastest = std::numeric_limits<double>::max();
+  for (const char* units : {"2", "4", "8", "16", "32"}) {
+    const double time = right_run({T3_BROADCAST, T3_RING}, elements, "fp16", 4,
+                                  {"data=timing-only", std::string("system.compute.compute_units=") + units})
+                            .time("collective");
+    CAPTURE(elements, units, time, fastest);
+    CHECK(time <= fastest * 1.02);
+    fastest = std::min(fastest, time);
+  }
+}
+
+// Handing a piece on takes a load's latency of 100 ns and the step. The best number of pieces takes
+// (sqrt(bytes) + sqrt((N - 2) handing on))^2 at 4 GB/s.
+TEST_CASE("a broadcast round a ring goes in as many pieces as pay for handing them on") {
+  const auto [elements, step_ns] =
+      GENERATE(table<std::uint64_t, double>({{1 << 15, 2000}, {1 << 17, 2000}, {1 << 17, 0}}));
+  constexpr double GBps = 4, gpus = 4;
+  const Run run = right_run({T3_BROADCAST, T3_RING}, elements, "fp16", 4,
+                            {"data=timing-only", "system.kernels.ring.step_ns=" + std::to_string(step_ns)});
+  const double root = std::sqrt(2.0 * static_cast<double>(elements)) + std::sqrt((gpus - 2) * (100 + step_ns) * GBps);
+  CHECK(run.time("collective") <= root * root / GBps * 9 / 8);
 }
 
 TEST_CASE("combinations that make no sense are one line") {
