@@ -307,8 +307,9 @@ int compare(const std::vector<fs::path>& files) {
     print(difference_table(differences(reports[0], reports[1])));
   for (std::size_t i = 1; i < reports.size(); ++i)
     if (const std::string warning = warning_of_totals(reports.front(), reports[i]); !warning.empty())
-      print(reports.size() > 2 ? fmt::format("{} and {}: {}", files.front().string(), files[i].string(), warning)
-                               : warning);
+      print(reports.size() > 2
+                ? fmt::format("warning: {} and {}: {}\n", files.front().string(), files[i].string(), warning)
+                : fmt::format("warning: {}\n", warning));
   return same ? success : failed;
 }
 

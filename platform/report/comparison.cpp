@@ -108,7 +108,7 @@ std::string warning_of_totals(const json& first, const json& second) {
   add_one_sided(isolated(first), isolated(second), "is made of isolated phases", reasons);
   add_link_bytes(first, second, reasons);
   if (reasons.empty()) return "";
-  return fmt::format("warning: the totals contain different things: {}\n", fmt::join(reasons, "; "));
+  return fmt::format("the totals contain different things: {}", fmt::join(reasons, "; "));
 }
 
 std::vector<Difference> differences(const json& first, const json& second) {

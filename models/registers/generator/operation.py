@@ -21,7 +21,7 @@ class Operation:
     name: str
     number: int  # of its enumerator
     text: str
-    algorithms: list  # the first one is the default
+    algorithms: list  # of those with equal estimates auto takes the first
     adds: bool
     root: bool  # GPU 0 has a role of its own
     result: str

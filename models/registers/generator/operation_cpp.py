@@ -12,7 +12,7 @@ def header(operations, project):
              "namespace t3vp {", ""]
     lines += [f"const CollectiveOperation& {o.c_name}_operation();" for o in operations]
     lines += ["", "struct CollectiveOperationDescription {", f"  {project}_collective_op op;", "  std::string_view name;",
-              f"  std::vector<{project}_collective_algorithm> algorithms;  ///< the first one is the default",
+              f"  std::vector<{project}_collective_algorithm> algorithms;  ///< of equal estimates auto takes the first",
               "  bool has_root;  ///< GPU 0 has a role of its own",
               "  const CollectiveOperation& (*operation)();", "};", "", "/// By number.",
               f"inline const std::array<CollectiveOperationDescription, {len(operations)}> collective_operations = {{{{"]

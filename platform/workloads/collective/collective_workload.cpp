@@ -38,7 +38,6 @@ CollectiveWorkload::CollectiveWorkload(const Document& run) : Workload("collecti
   collective_.elements = settings.bytes / size;
   if (collective_.elements > most_elements)
     run.reject("/workload/collective/bytes", fmt::format("at most {} elements", most_elements));
-  name(run, shape_text());
 }
 
 std::string CollectiveWorkload::shape_text() const {
@@ -85,8 +84,8 @@ void CollectiveWorkload::choose(const Document& run, const RunSettings& settings
     };
     collective_.algorithm =
         best_algorithm({collective_.op}, collective_.element, collective_.elements, settings, may_be);
-    name(run, shape_text());
   }
+  name(run, shape_text());
   set_places(collective_, settings.system.topology);
 }
 

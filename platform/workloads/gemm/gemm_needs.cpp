@@ -114,11 +114,12 @@ double GemmWorkload::least_nic_ns(const RunSettings& settings) const {
   return static_cast<double>(most) / node / settings.system.wire.GBps;
 }
 
-/// What ends with an all-gather is an all-reduce. A ring has one route alone, whose links have carried more.
+/// What ends with an all-gather is an all-reduce. A ring has one route alone, whose links have carried more, and phases
+/// that are left out need nothing.
 double GemmWorkload::least_link_ns(const RunSettings& settings) const {
   if (by_nic_) return least_nic_ns(settings);
-  const bool goes_by_ring = !is_fused(settings) && (algorithm_ == T3_RING || !settings.phases.are_all());
-  if (fused_ == T3_FUSED_RING_REDUCE_SCATTER && (is_fused(settings) || goes_by_ring)) return 0;
+  const bool is_ring = is_fused(settings) || algorithm_ == T3_RING || !settings.phases.are_all();
+  if (fused_ == T3_FUSED_RING_REDUCE_SCATTER && is_ring) return 0;
   const std::vector<std::uint64_t> chunks = owned_bytes(settings);
   if (is_hierarchical()) return t3vp::least_link_ns(T3_REDUCE_SCATTER, chunks, fabric_of(settings));
   const t3_collective_op op = fused_ == T3_FUSED_ALL_TO_ALL ? T3_ALL_TO_ALL : T3_ALL_REDUCE;
