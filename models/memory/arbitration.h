@@ -17,7 +17,10 @@
 
 namespace t3vp::memory {
 
-enum class Grant : std::uint8_t { none, compute, communication };
+/// `aged` is communication that the policy would not have let in yet, had it not waited for too long.
+enum class Grant : std::uint8_t { none, compute, communication, aged };
+
+inline bool is_communication(Grant grant) { return grant == Grant::communication || grant == Grant::aged; }
 
 /// What a policy sees of a stream: its oldest access, and how much waits behind it.
 struct StreamView {
@@ -71,7 +74,7 @@ struct Observation {
 struct PolicySettings {
   const MemoryParameters& memory;
   unsigned limit = 0;     ///< its parameter, memory_controller.arbitration.limit; 0: what it takes by itself
-  dram::Cycle aging = 0;  ///< memory_controller.aging_ns
+  dram::Cycle aging = 0;  ///< memory_controller.aging_ps
 };
 
 /// A policy at work in one channel.
@@ -135,7 +138,7 @@ const PolicyDescription& policy_of(PolicyDescription::Number number);
 /// Whether a policy may answer so to the view. `policy_retry` is what it has said, `retry` when it will be asked again.
 inline bool is_possible(Grant grant, const ArbitrationView& view, dram::Cycle policy_retry, dram::Cycle retry) {
   if (grant == Grant::compute) return view.compute.ready;
-  if (grant == Grant::communication) return view.communication.ready;
+  if (is_communication(grant)) return view.communication.ready;
   return policy_retry > view.now && (retry != dram::never_cycle || view.occupancy != 0);
 }
 /// Throws std::logic_error about an answer that is not possible.

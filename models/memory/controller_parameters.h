@@ -1,6 +1,8 @@
 // Free parameters of the memory side. Those of the system file: *.parameters.json. Their sources: docs/timing.md.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 
@@ -30,6 +32,7 @@ struct MemoryFaults {
 struct MemoryParameters : MemoryFileParameters {
   dram::MemorySpec dram;  ///< of one channel
   MemoryFaults faults;    ///< of this GPU's controller
+  double links_GBps = 0;  ///< what the GPU's links bring and take together; 0: not known
 };
 
 /// Peak of all channels together.
@@ -37,6 +40,16 @@ inline double peak_GBps(const MemoryParameters& parameters) {
   const dram::MemorySpec& dram = parameters.dram;
   return dram.clock_GHz * dram.geometry.access_bytes / dram.timing.BURST * dram.geometry.pseudo_channels *
          parameters.channels;
+}
+
+/// The given one, or the time in which the links bring or take one access of each channel. Links count up to a quarter
+/// of the peak, so that aging alone gives communication at most every fifth access.
+inline Picoseconds aging_of(const MemoryParameters& parameters) {
+  if (parameters.aging != 0) return parameters.aging;
+  const double most = peak_GBps(parameters) / 4;
+  const double rate = parameters.links_GBps == 0 ? most : std::min(parameters.links_GBps, most);
+  const double ns = static_cast<double>(parameters.dram.geometry.access_bytes) * parameters.channels / rate;
+  return static_cast<Picoseconds>(std::llround(std::clamp(ns * 1000, 1.0, 4e9)));
 }
 
 }  // namespace t3vp::memory

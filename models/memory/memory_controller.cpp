@@ -46,14 +46,14 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
   if (parameters.faults.any()) faults_ = std::make_unique<FaultyAccess>(parameters.faults);
   for (std::uint32_t i = 0; i < parameters.channels; ++i)
     channels_.push_back(std::make_unique<ChannelState>(parameters.dram));
-  registers.aging_ns.set(parameters.aging_ns);
+  registers.aging_ps.set(aging_of(parameters));
   registers.channels.set(parameters.channels);
   registers.interleave.set(parameters.interleave_bytes);
   registers.arbitration.on_write([this] { check_policy(); });
-  registers.aging_ns.on_write([this] { choose_policy(); });
+  registers.aging_ps.on_write([this] { choose_policy(); });
   registers.on_reset([this] {
     generation_since_ = now() + 1;
-    registers.aging_ns.set(parameters_.aging_ns);
+    registers.aging_ps.set(aging_of(parameters_));
     registers.channels.set(parameters_.channels);
     registers.interleave.set(parameters_.interleave_bytes);
     observation_ = {};  // the kernels to come are not judged by those before, nor by one whose first stage is cut off
@@ -313,7 +313,11 @@ dram::Fed MemoryController::feed(ChannelState& state, dram::Cycle cycle, unsigne
   if (grant == Grant::none) return dram::Fed::refused;
 
   const unsigned stream = grant == Grant::compute ? StreamQueues::compute : StreamQueues::communication;
-  if (grant == Grant::communication) state.communication_waits = false;
+  if (is_communication(grant)) {
+    state.communication_waits = false;
+    ++state.communication;
+    if (grant == Grant::aged) ++state.aged;
+  }
   Run& run = state.streams.front(stream);
   access.address = run.address;
   access.kind = run.kind;
@@ -362,7 +366,7 @@ void MemoryController::check_policy() {
 /// Channels hold on to what belongs to their policy: they go first.
 void MemoryController::choose_policy() {
   const PolicyDescription& description = policy_of(policy_number());
-  const dram::Cycle aging = registers.aging_ns.value() * 1000 / cycle_;
+  const dram::Cycle aging = registers.aging_ps.value() / cycle_;
   for (auto& state : channels_) state->policy.reset();
   policy_ = description.make({parameters_, static_cast<unsigned>(registers.arbitration.limit()), aging});
   for (auto& state : channels_) state->policy = policy_->for_channel();

@@ -90,6 +90,7 @@ class MemoryController : public sc_core::sc_module, public Component {
     std::unique_ptr<ChannelPolicy> policy;
     dram::Cycle waiting_since = 0;
     bool communication_waits = false;
+    std::uint64_t communication = 0, aged = 0;  ///< accesses granted to that stream; of those, by aging
   };
 
   /// Of this GPU's own blocks, and not for peers.

@@ -35,6 +35,7 @@ double MemoryController::occupancy_integral() const {
 
 void MemoryController::visit_statistics(const StatisticVisitor& visit) const {
   dram::ChannelStatistics sum;
+  std::uint64_t communication = 0, aged = 0;
   for (const auto& state : channels_) {
     const dram::ChannelStatistics& s = state->channel.statistics();
     sum.reads += s.reads;
@@ -43,6 +44,8 @@ void MemoryController::visit_statistics(const StatisticVisitor& visit) const {
     sum.activates += s.activates;
     sum.precharges += s.precharges;
     sum.refreshes += s.refreshes;
+    communication += state->communication;
+    aged += state->aged;
   }
   const auto number = [](std::uint64_t n) { return static_cast<double>(n); };
   const double accesses = number(sum.reads + sum.writes + sum.updates);
@@ -57,6 +60,8 @@ void MemoryController::visit_statistics(const StatisticVisitor& visit) const {
   visit("refreshes", "commands", "refreshes", number(sum.refreshes));
   visit("row_hit_rate", "fraction", "1 - activates / column accesses",
         accesses == 0 ? 0 : 1 - number(sum.activates) / accesses);
+  visit("communication", "accesses", "granted to the communication stream", number(communication));
+  visit("aged", "accesses", "of those, granted because they had waited for the aging time", number(aged));
   visit("observed_occupancy", "entries", "mean DRAM queue occupancy in the last kernel's first stage", last_observed_);
   visit("resident", "bytes", "host memory that holds HBM content", number(store_.allocated_bytes()));
 }

@@ -33,6 +33,16 @@ void tell_kernels_of_links(const SystemConfiguration& system, std::vector<GpuPar
   }
 }
 
+/// What the links of each GPU bring and take, those too that a GPU which stands for all does not have.
+void tell_memories_of_links(const RunConfiguration& configuration, const Fabric& fabric,
+                            std::vector<GpuParameters>& gpus) {
+  std::vector<double> GBps(configuration.gpus);
+  for (const LinkPlacement& link : whole_fabric_of(configuration.system, configuration.gpus).links)
+    for (const interconnect::LinkEnd& end : {link.from, link.to})
+      if (!end.is_switch) GBps.at(end.number) += link.parameters.bandwidth_GBps;
+  for (std::size_t i = 0; i < gpus.size(); ++i) gpus[i].memory.links_GBps = GBps.at(fabric.gpus[i].gpu);
+}
+
 Mirrored mirrored_by(const RunConfiguration& configuration) {
   const Topology& topology = configuration.system.topology;
   if (topology.channels_by_distance) return {{}, topology.dimensions};
@@ -48,6 +58,7 @@ NodeParameters node_parameters(const RunConfiguration& configuration) {
     node.fabric.links[fault->link].parameters.drop_packet = fault->packet;
   for (const Placement& placement : node.fabric.gpus) node.gpus.push_back(gpu_parameters(configuration, placement.gpu));
   tell_kernels_of_links(configuration.system, node.gpus);
+  tell_memories_of_links(configuration, node.fabric, node.gpus);
   node.wire = configuration.system.wire;
   if (const auto& fault = configuration.faults.drop_packets)
     node.wire.loss = {static_cast<std::uint16_t>(fault->gpu), fault->count};

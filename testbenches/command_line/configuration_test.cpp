@@ -106,7 +106,7 @@ TEST_CASE("every number of a system and a memory file has an effect of its own")
   CHECK(load("system.output_map.entries=9").output_map.entries == 9);
   CHECK(load("system.cache.ways=4").cache.ways == 4);
   CHECK(load("system.memory.channel_hash=false").memory.channel_hash == false);
-  CHECK(load("system.memory.aging_ns=77").memory.aging_ns == 77);
+  CHECK(load("system.memory.aging_ns=7.25").memory.aging == 7250);
   CHECK(load("system.memory.valid_bits_KiB=3").memory.valid_bits_bytes == 3072);
   CHECK(load("system.memory.valid_bits_KiB=null").memory.valid_bits_bytes == 0);
   CHECK(load("system.memory.mca_bands.0=3").memory.mca_bands[0] == 3);

@@ -195,8 +195,9 @@ TEST_CASE("mca lets communication go first once it has waited for the aging time
   REQUIRE(choose(view_of(false, true, 40, 1299, 1000)) == Grant::none);
   REQUIRE(choose.retry == 1300);
   REQUIRE(choose(view_of(true, true, 40, 1299, 1000)) == Grant::compute);
-  REQUIRE(choose(view_of(true, true, 40, 1300, 1000)) == Grant::communication);
-  REQUIRE(choose(view_of(false, true, 40, 1300, 1000)) == Grant::communication);
+  REQUIRE(choose(view_of(true, true, 40, 1300, 1000)) == Grant::aged);
+  REQUIRE(choose(view_of(false, true, 40, 1300, 1000)) == Grant::aged);
+  REQUIRE(choose(view_of(false, true, 4, 1300, 1000)) == Grant::communication);
 }
 
 TEST_CASE("mca takes its limit from the bands of the first stage's occupancy, and none while no kernel runs") {

@@ -2,6 +2,7 @@
 // answered when it enters the DRAM queue, so answers show who was chosen.
 #include <algorithm>
 
+#include "data_path/register_values.h"
 #include "memory/memory_bench.h"
 
 namespace t3vp::test::policy_test {
@@ -68,7 +69,7 @@ void check_aging(double clock_GHz) {
   PolicyBench bench(parameters);
   bench.set(bench.kernel_active, true);
   bench.choose(mca, 30);
-  bench.registers.set("aging_ns", 1000);
+  bench.registers.set("aging_ps", 1'000'000);
   bench.flood(Stream::compute, Operation::store, in_sequence(0, static_cast<std::size_t>(8000 * clock_GHz)));
   bench.flood(Stream::communication, Operation::store, in_sequence(far, 5));
   bench.settle();
@@ -79,6 +80,9 @@ void check_aging(double clock_GHz) {
     REQUIRE(waited >= (i + 1) * 1'000'000);
     REQUIRE(waited <= (i + 1) * 1'100'000);
   }
+  const auto counted = statistic_values(bench.controller);
+  CHECK(counted.at("statistic communication") == 5);
+  CHECK(counted.at("statistic aged") == 5);
 }
 
 }  // namespace
@@ -105,6 +109,7 @@ TEST_CASE("compute-first never issues communication while compute waits") {
 
 TEST_CASE("mca lets communication fill the DRAM queue up to the limit, and no further, while a kernel runs") {
   PolicyBench bench;
+  bench.registers.set("aging_ps", 2'000'000);
   bench.set(bench.kernel_active, true);
   for (const std::uint64_t limit : {5u, 10u, 30u}) {
     bench.choose(mca, limit);
@@ -293,16 +298,16 @@ TEST_CASE("after a reset nothing is known of a kernel before it, also if its fir
 
 TEST_CASE("the controller's constants survive a reset and its policy goes back to round-robin") {
   MemoryParameters parameters = MemoryBench::small(1);
-  parameters.aging_ns = 700;  // not the register's own reset value
+  parameters.aging = 700'000;  // not the register's own reset value
   PolicyBench bench(parameters);
-  REQUIRE(bench.registers["aging_ns"] == 700);
-  bench.registers.set("aging_ns", 5);
+  REQUIRE(bench.registers["aging_ps"] == 700'000);
+  bench.registers.set("aging_ps", 5000);
   bench.choose(compute_first);
   bench.controller.registers.reset();
   sc_core::sc_start(1, sc_core::SC_PS);  // what is made at the moment of a reset is lost
   REQUIRE(bench.registers["channels"] == 1);
   REQUIRE(bench.registers["interleave"] == bench.parameters.interleave_bytes);
-  REQUIRE(bench.registers["aging_ns"] == bench.parameters.aging_ns);
+  REQUIRE(bench.registers["aging_ps"] == bench.parameters.aging);
   bench.flood(Stream::compute, Operation::store, in_sequence(0, 20));
   bench.flood(Stream::communication, Operation::store, in_sequence(far, 20));
   bench.settle();

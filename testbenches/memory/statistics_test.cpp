@@ -86,10 +86,10 @@ TEST_CASE("after a reset every register of the memory side is that of a new GPU,
   bench.run_for(2'000 * cycle);
   bench.set(bench.first_stage, false);
   bench.registers.set("arbitration", 2 | 10u << 8);
-  bench.registers.set("aging_ns", 5);
+  bench.registers.set("aging_ps", 5000);
   MemoryBench::settle();
   const Values driven = of_controller();
-  for (const char* name : {"observed 0", "arbitration 0", "aging_ns 0", "active_limit 0"}) {
+  for (const char* name : {"observed 0", "arbitration 0", "aging_ps 0", "active_limit 0"}) {
     CAPTURE(name);
     CHECK(driven.at(name) != fresh.at(name));
   }

@@ -18,9 +18,9 @@ class CommunicationAware : public ChannelPolicy {
   explicit CommunicationAware(const Control& control) : control_(control) {}
 
   Grant choose(const ArbitrationView& view, dram::Cycle& retry) override {
-    if (view.communication.ready && view.now >= view.waiting_since + control_.aging) return Grant::communication;
+    if (!view.compute.ready && view.occupancy < control_.limit) return Grant::communication;
+    if (view.communication.ready && view.now >= view.waiting_since + control_.aging) return Grant::aged;
     if (view.compute.ready) return Grant::compute;
-    if (view.occupancy < control_.limit) return Grant::communication;
     retry = view.waiting_since + control_.aging;
     return Grant::none;
   }
@@ -71,7 +71,8 @@ extern const PolicyDescription mca;
 const PolicyDescription mca{
     "mca",
     T3_MEMORY_CONTROLLER_ARBITRATION_POLICY_MCA,
-    "Compute first; communication below a limit of the DRAM queue's occupancy, or when it has waited for aging_ns. "
+    "Compute first; communication below a limit of the DRAM queue's occupancy, or when it has waited for the aging "
+    "time. "
     "Without a parameter the limit comes from the first stage's occupancy.",
     {"limit of the occupancy, in 32-byte entries", 1, 254, "unlimited", ArbitrationPolicy::no_limit},
     true,
