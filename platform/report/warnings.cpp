@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <boost/algorithm/string/erase.hpp>
+#include <map>
+#include <utility>
+
 namespace t3vp {
 namespace {
 
@@ -10,6 +15,7 @@ using nlohmann::ordered_json;
 constexpr double least_stall = 0.1;        // of the total
 constexpr double least_queueing = 0.05;    // of the total, where links are
 constexpr double most_utilization = 0.75;  // busy at most
+constexpr double least_aged = 0.1;         // of the communication stream's accesses
 constexpr double least_spread = 0.01;      // of the median
 
 void warn_of_spills(const ordered_json& report, std::vector<Warning>& list) {
@@ -61,6 +67,21 @@ void warn_of_bursts(const ordered_json& report, double total, std::vector<Warnin
                               100 * waited, text_of_link(*link), 100 * busy)});
 }
 
+/// MCA's limit lets in too little, so that its aging decides who goes first.
+void warn_of_aging(const ordered_json& report, std::vector<Warning>& list) {
+  std::map<std::string, double> statistics;
+  for (const ordered_json& s : report.at("statistics"))
+    statistics.emplace(s.at("name").get<std::string>(), s.at("value").get<double>());
+  std::pair<double, std::string> worst{0, ""};
+  for (const auto& [name, aged] : statistics)
+    if (const std::string gpu = boost::algorithm::erase_last_copy(name, ".dram.aged"); gpu != name && aged > 0)
+      worst = std::max(worst, {aged / statistics.at(gpu + ".dram.communication"), name});
+  if (worst.first < least_aged) return;
+  list.push_back({worst.second, fmt::format("MCA's aging, not its limit, let in {:.0f}% of the communication stream: "
+                                            "another memory.aging_ns may be faster",
+                                            100 * worst.first)});
+}
+
 void warn_of_spread(const ordered_json& report, std::vector<Warning>& list) {
   const ordered_json::json_pointer at("/replicates/time_ns/total/spread");
   if (!report.contains(at) || report.at(at).get<double>() <= least_spread) return;
@@ -78,6 +99,7 @@ std::vector<Warning> warnings_of(const ordered_json& report) {
   warn_of_spills(report, list);
   warn_of_stalls(report, total, list);
   warn_of_bursts(report, total, list);
+  warn_of_aging(report, list);
   warn_of_spread(report, list);
   return list;
 }

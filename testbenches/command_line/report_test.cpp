@@ -203,6 +203,18 @@ TEST_CASE("a report warns of what surprises, with the figure that shows it, and 
   link.queueing_ns = 149;
   CHECK(metrics_of(result).empty());
 
+  result = good_result();
+  const auto add = [&](const char* name, double value) { result.statistics.push_back({name, "accesses", "", value}); };
+  add("gpu0.dram.communication", 1000);
+  add("gpu0.dram.aged", 99);
+  add("gpu1.dram.communication", 0);
+  add("gpu1.dram.aged", 0);
+  CHECK(metrics_of(result).empty());
+  add("gpu2.dram.communication", 500);
+  add("gpu2.dram.aged", 50);
+  CHECK(metrics_of(result) == Metrics{"gpu2.dram.aged"});
+  CHECK_THAT(result_table(report_of(result)), Catch::Contains("let in 10% of the communication stream"));
+
   result.tracker.spills = 7;
   result.diagnosis = {"nobody owes the rest"};
   CHECK(metrics_of(result).empty());
