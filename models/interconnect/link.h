@@ -61,8 +61,6 @@ class Link : public sc_core::sc_module {
 
   const LinkEnd& from() const { return from_; }
   const LinkEnd& to() const { return to_; }
-  /// The GPU in whose phases its traffic counts: the sender, or the receiver of what a switch sends.
-  std::uint16_t gpu() const { return from_.is_switch ? to_.number : from_.number; }
   LinkTraffic begun() const { return with_stall(begun_); }  ///< packets of which the first byte has left
   LinkTraffic sent() const { return with_stall(sent_); }    ///< packets of which the last byte has left
   Picoseconds busy_time() const { return busy_time_; }

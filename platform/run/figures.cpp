@@ -85,7 +85,7 @@ DramBytes dram_bytes_of(const Gpu& gpu) {
 
 /// Tensor data that a GPU's DRAM has moved in a phase.
 double tensor_bytes(const TrafficMeter& meter, std::size_t gpu, const std::string& phase) {
-  const DramBytes bytes = meter.of(gpu, phase).dram;
+  const DramBytes bytes = meter.dram(gpu, phase);
   double sum = 0;
   for (const TrafficClass traffic : traffic_classes())
     if (traffic != TrafficClass::setup && traffic != TrafficClass::control)
@@ -109,22 +109,22 @@ std::vector<std::string> measured_phases(const RunConfiguration& configuration) 
 
 std::vector<LinkFigures> links_of(const RunConfiguration& configuration, const Node& node, const TrafficMeter& meter,
                                   double total_ns) {
+  std::vector<TrafficMeter::Links> traffic;
+  for (const std::string& phase : measured_phases(configuration)) traffic.push_back(meter.links(phase));
   std::vector<LinkFigures> list;
-  std::vector<std::size_t> seen(node.gpus().size());  // of each GPU's links
   const std::vector<LinkPlacement> placements = fabric_of(configuration).links;
   for (const auto& link : node.links()) {
-    LinkFigures figures{link->from(), link->to(), placements[list.size()].parameters.bandwidth_GBps};
-    const std::size_t index = seen[link->gpu()]++;
+    const std::size_t index = list.size();
+    LinkFigures figures{link->from(), link->to(), placements[index].parameters.bandwidth_GBps};
     std::uint64_t stores = 0;
     double waited_ns = 0;
-    for (const std::string& phase : measured_phases(configuration)) {
-      const interconnect::LinkTraffic traffic = meter.of(link->gpu(), phase).links[index];
-      figures.payload_bytes += traffic.payload_bytes;
-      figures.wire_bytes += traffic.wire_bytes;
-      figures.packets += traffic.packets;
-      stores += traffic.stores;
-      waited_ns += to_ns(traffic.waited);
-      figures.credit_stall_ns += to_ns(traffic.stalled);
+    for (const TrafficMeter::Links& of_phase : traffic) {
+      figures.payload_bytes += of_phase[index].payload_bytes;
+      figures.wire_bytes += of_phase[index].wire_bytes;
+      figures.packets += of_phase[index].packets;
+      stores += of_phase[index].stores;
+      waited_ns += to_ns(of_phase[index].waited);
+      figures.credit_stall_ns += to_ns(of_phase[index].stalled);
     }
     figures.queueing_ns = stores == 0 ? 0 : waited_ns / static_cast<double>(stores);
     figures.utilization = static_cast<double>(figures.wire_bytes) / figures.bandwidth_GBps / total_ns;

@@ -32,8 +32,7 @@ void take_off(std::uint64_t bytes, DramBytes& dram) {
 
 }  // namespace
 
-TrafficMeter::TrafficMeter(const Node& node) : node_(node), links_(node.gpus().size()), intervals_(node.gpus().size()) {
-  for (const auto& link : node.links()) links_[link->gpu()].push_back(link.get());
+TrafficMeter::TrafficMeter(const Node& node) : node_(node), dram_(node.gpus().size()) {
   for (std::size_t gpu = 0; gpu < node.gpus().size(); ++gpu)
     node.gpus()[gpu]->processor.on_boundary(
         [this, gpu](const std::string& phase, bool begin) { boundary(gpu, phase, begin); });
@@ -41,42 +40,69 @@ TrafficMeter::TrafficMeter(const Node& node) : node_(node), links_(node.gpus().s
 
 void TrafficMeter::boundary(std::size_t gpu, const std::string& phase, bool begin) {
   if (!is_timed(phase)) return;
+  mark_links(phase, begin);
   // The total is the node's: it begins everywhere with the first GPU and ends with the last one.
-  if (phase != phases::total) return mark(gpu, phase, begin);
-  for (std::size_t g = 0; g < intervals_.size(); ++g) mark(g, phase, begin);
+  if (phase != phases::total) return mark_dram(gpu, phase, begin);
+  for (std::size_t g = 0; g < dram_.size(); ++g) mark_dram(g, phase, begin);
 }
 
-void TrafficMeter::mark(std::size_t gpu, const std::string& phase, bool begin) {
-  const auto [found, is_new] = intervals_[gpu].try_emplace(phase);
-  Interval& interval = found->second;
-  if (is_new) interval.begin = count(gpu);
+void TrafficMeter::mark_dram(std::size_t gpu, const std::string& phase, bool begin) {
+  const auto [found, is_new] = dram_[gpu].try_emplace(phase);
+  auto& interval = found->second;
+  if (is_new) interval.begin = count_dram(gpu);
   if (begin) return;
-  interval.moved = between(interval.begin, count(gpu));
+  interval.moved = moved_since(interval.begin, gpu);
   interval.has_ended = true;
 }
 
-TrafficMeter::Counters TrafficMeter::count(std::size_t gpu) const {
+void TrafficMeter::mark_links(const std::string& phase, bool begin) {
+  const auto [found, is_new] = links_.try_emplace(phase);
+  auto& interval = found->second;
+  if (is_new) interval.begin = count_links();
+  if (begin) return;
+  interval.moved = moved_since(interval.begin);
+  interval.has_ended = true;
+}
+
+TrafficMeter::DramCounters TrafficMeter::count_dram(std::size_t gpu) const {
   const memory::MemoryController& memory = node_.gpus()[gpu]->memory;
-  Counters counters{memory.dram_bytes(), memory.queued_bytes(), {}, {}};
-  for (const interconnect::Link* link : links_[gpu]) {
+  return {memory.dram_bytes(), memory.queued_bytes()};
+}
+
+TrafficMeter::LinkCounters TrafficMeter::count_links() const {
+  LinkCounters counters;
+  for (const auto& link : node_.links()) {
     counters.begun.push_back(link->begun());
     counters.sent.push_back(link->sent());
   }
   return counters;
 }
 
-TrafficMeter::Traffic TrafficMeter::between(const Counters& begin, const Counters& end) {
-  Traffic traffic;
-  for (std::size_t c = 0; c < traffic.dram.size(); ++c) traffic.dram[c] = end.dram[c] - begin.dram[c];
-  take_off(end.queued_bytes, traffic.dram);
-  for (std::size_t l = 0; l < end.sent.size(); ++l) traffic.links.push_back(since(begin.begun[l], end.sent[l]));
-  return traffic;
+DramBytes TrafficMeter::moved_since(const DramCounters& begin, std::size_t gpu) const {
+  const DramCounters end = count_dram(gpu);
+  DramBytes moved{};
+  for (std::size_t c = 0; c < moved.size(); ++c) moved[c] = end.entered[c] - begin.entered[c];
+  take_off(end.queued_bytes, moved);
+  return moved;
 }
 
-TrafficMeter::Traffic TrafficMeter::of(std::size_t gpu, const std::string& phase) const {
-  const auto found = intervals_[gpu].find(phase);
-  if (found == intervals_[gpu].end()) return {{}, std::vector<interconnect::LinkTraffic>(links_[gpu].size())};
-  return found->second.has_ended ? found->second.moved : between(found->second.begin, count(gpu));
+TrafficMeter::Links TrafficMeter::moved_since(const LinkCounters& begin) const {
+  const LinkCounters end = count_links();
+  Links moved;
+  for (std::size_t l = 0; l < end.sent.size(); ++l) moved.push_back(since(begin.begun[l], end.sent[l]));
+  return moved;
+}
+
+DramBytes TrafficMeter::dram(std::size_t gpu, const std::string& phase) const {
+  const auto found = dram_[gpu].find(phase);
+  if (found == dram_[gpu].end()) return {};
+  return found->second.has_ended ? found->second.moved : moved_since(found->second.begin, gpu);
+}
+
+TrafficMeter::Links TrafficMeter::links(const std::string& phase) const {
+  const auto found = links_.find(phase);
+  if (found == links_.end()) return Links(node_.links().size());
+  return found->second.has_ended ? found->second.moved : moved_since(found->second.begin);
 }
 
 }  // namespace t3vp

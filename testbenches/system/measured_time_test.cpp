@@ -34,7 +34,7 @@ RunResult measured(const RunConfiguration& configuration, const RunConfiguration
   return result;
 }
 
-/// A posted write to the previous GPU's signals: eight bytes on the link.
+/// A posted write to the previous GPU's signals: eight bytes on each link of the way.
 void send_packet(processor::CommandProcessor& processor, std::uint32_t gpus) {
   const std::uint64_t peer = (processor.gpu() + gpus - 1) % gpus;
   const std::uint64_t signals = address_map::block_base(address_map::Block::signals);
@@ -127,6 +127,32 @@ TEST_CASE("a link's figures are the packets that begin and end within the total,
   CHECK(result.bounds.link_ns == 16'000);
 }
 
+TEST_CASE("what a link forwards for others counts in their phase when its own GPU has ended") {
+  const RunConfiguration configuration =
+      small_ring(4, {R"(system.links.topology={"kind": "torus", "dimensions": [2, 2]})"});
+  Node node("node", node_parameters(configuration), t3_kernels, nullptr);
+  const TrafficMeter meter(node);
+  for (const auto& gpu : node.gpus())
+    gpu->native().run([](processor::CommandProcessor& processor) {
+      processor.begin("gemm");
+      if (processor.gpu() == 2) {
+        processor.wait_ns(20'000);
+        send_packet(processor, 4);  // to GPU 1, which is no neighbour
+        processor.wait_ns(20'000);
+      }
+      processor.end("gemm");
+      return Status::ok;
+    });
+  sc_core::sc_start();
+  std::vector<std::uint16_t> senders;
+  const TrafficMeter::Links links = meter.links("gemm");
+  for (std::size_t l = 0; l < links.size(); ++l)
+    for (std::uint64_t packet = 0; packet < links[l].packets; ++packet)
+      senders.push_back(node.links()[l]->from().number);
+  REQUIRE(senders.size() == 2);
+  CHECK(std::count(senders.begin(), senders.end(), 2) == 1);
+}
+
 TEST_CASE("what DRAM has moved in a phase leaves out the accesses that wait in its queues as the phase ends") {
   const RunConfiguration configuration = small_ring(2, {"memory.clock_GHz=0.05"});
   Node node("node", node_parameters(configuration), t3_kernels, nullptr);
@@ -143,7 +169,7 @@ TEST_CASE("what DRAM has moved in a phase leaves out the accesses that wait in i
                               memory.dram_accesses() * configuration.system.memory.dram.geometry.access_bytes};
   });
   sc_core::sc_start();
-  const DramBytes bytes = meter.of(0, "gemm").dram;
+  const DramBytes bytes = meter.dram(0, "gemm");
   REQUIRE(end.entered > end.moved);
   REQUIRE(std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0}) == end.moved - begin.entered);
 }
