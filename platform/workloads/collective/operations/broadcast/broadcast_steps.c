@@ -35,10 +35,18 @@ static struct t3_step step_of_ring(const struct t3_steps* s, uint32_t step) {
   return (struct t3_step){.awaited = awaited, .transfers = 1, .tells = T3_TELLS_PREVIOUS};
 }
 
+/* No piece begins within a DRAM access or a link's packet. */
+enum { ALIGNMENT_BYTES = 256 };
+
+static uint64_t begin_of_piece(const struct t3_steps* s, uint32_t piece) {
+  const uint64_t elements = s->collective.elements, unit = ALIGNMENT_BYTES / t3_bytes_of_elements(s, 1);
+  const uint64_t begin = unit * t3_flat_chunk_begin((elements + unit - 1) / unit, piece, s->count);
+  return begin < elements ? begin : elements;
+}
+
 static struct t3_transfer transfer_of_ring(const struct t3_steps* s, uint32_t step, uint32_t index) {
-  const uint64_t elements = s->collective.elements;
-  struct t3_transfer transfer = t3_copy_of(s, t3_bytes_of_elements(s, t3_flat_chunk_begin(elements, step, s->count)),
-                                           t3_flat_chunk_size(elements, step, s->count));
+  const uint64_t begin = begin_of_piece(s, step);
+  struct t3_transfer transfer = t3_copy_of(s, t3_bytes_of_elements(s, begin), begin_of_piece(s, step + 1) - begin);
   (void)index;
   transfer.to = t3_previous_gpu(s);
   return transfer;
