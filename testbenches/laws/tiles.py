@@ -4,6 +4,17 @@ import dataclasses
 ELEMENT_BYTES = {"fp16": 2, "bf16": 2, "fp32": 4}
 
 
+def tile_of(gemm):
+    """Rows and columns."""
+    return tuple(int(side) for side in gemm["tile"].split("x"))
+
+
+def tokens_are_whole_tiles(run, report):
+    """Of a run with experts: no tile has tokens of two GPUs."""
+    experts = report["workload"]["experts"]
+    return experts["tokens"] % (run["gpus"] * tile_of(experts)[0]) == 0
+
+
 @dataclasses.dataclass
 class Chunks:
     sizes: list               # bytes, by chunk
@@ -18,7 +29,7 @@ class Chunks:
     def of(run, report):
         """Of a run with a GEMM; the report says which tile was chosen."""
         gemm = report["workload"]["gemm"]
-        element, (rows, columns) = ELEMENT_BYTES[gemm["element"]], (int(side) for side in gemm["tile"].split("x"))
+        element, (rows, columns) = ELEMENT_BYTES[gemm["element"]], tile_of(gemm)
         down, across = -(-gemm["m"] // rows), -(-gemm["n"] // columns)
         gpus, tiles = run["gpus"], down * across
         sizes = [0] * gpus

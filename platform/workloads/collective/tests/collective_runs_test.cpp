@@ -202,6 +202,14 @@ TEST_CASE("hierarchical collectives and those by the switch take as long without
     CHECK(time(operation, reducing, "data=functional") == time(operation, reducing, "data=timing-only"));
 }
 
+TEST_CASE("the pieces of a broadcast round a ring share no DRAM access") {
+  const std::uint64_t elements =
+      GENERATE(std::uint64_t{1} << 12, std::uint64_t{1} << 15, (std::uint64_t{1} << 15) + 48);
+  const Run run = right_run({T3_BROADCAST, T3_RING}, elements, "fp16", 5, {"data=timing-only"});
+  CAPTURE(elements);
+  CHECK(5 * run.report()["dram_bytes"]["collective_read"].get<double>() == 4.0 * 2 * static_cast<double>(elements));
+}
+
 // Workgroups that have no block of a piece still signal, which the links of 4 GB/s carry.
 TEST_CASE("a broadcast round a ring is not slower with more compute units") {
   const std::uint64_t elements = GENERATE(std::uint64_t{1} << 12, std::uint64_t{1} << 15, std::uint64_t{1} << 17);
