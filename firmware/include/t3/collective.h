@@ -1,12 +1,14 @@
 /* A collective operation on flat buffers, one on each GPU: what kernels, programs and the platform agree on.
  *
- * A buffer is cut into one chunk for each GPU; they differ by at most one element, earlier ones are larger. GPU g owns
- * chunk g. GPU 0 is the root of an operation that has one. The operations are those of t3/collective_op.h. */
+ * A buffer is cut into one chunk for each GPU; they differ by at most one element, earlier ones are larger. An
+ * all-gather also takes a GEMM's output, whose chunks are runs of tiles (t3/grid.h). GPU g owns chunk g. GPU 0 is the
+ * root of an operation that has one. The operations are those of t3/collective_op.h. */
 #ifndef T3_COLLECTIVE_H
 #define T3_COLLECTIVE_H
 
 #include "t3/collective_op.h"
 #include "t3/element_bytes.h"
+#include "t3/grid.h"
 
 enum { T3_TORUS_DIMENSIONS_MAX = 3 };
 
@@ -26,6 +28,7 @@ struct t3_collective {
   struct t3_ring ring;    /* ring */
   uint32_t dimensions[T3_TORUS_DIMENSIONS_MAX]; /* torus-rings: GPUs along each, numbers count the first one first; 0
                                                    behind the last */
+  struct t3_grid output; /* of an all-gather: the buffer is a GEMM's output, and `elements` 0. No rows: it is flat */
 };
 
 static inline bool t3_reduces(const struct t3_collective* c) { return t3_traits_of(c->op)->adds; }
@@ -58,6 +61,13 @@ static inline uint64_t t3_flat_chunk_begin(uint64_t elements, uint32_t chunk, ui
 
 static inline uint64_t t3_flat_chunk_size(uint64_t elements, uint32_t chunk, uint32_t chunks) {
   return elements / chunks + (chunk < elements % chunks ? 1 : 0);
+}
+
+static inline bool t3_is_output(const struct t3_collective* c) { return c->output.rows != 0; }
+
+/* Number of a chunk's first element, or of an output's first tile. The chunk ends where the next one begins. */
+static inline uint64_t t3_first_of_chunk(const struct t3_collective* c, uint32_t chunk, uint32_t chunks) {
+  return t3_is_output(c) ? t3_chunk_begin(&c->output, chunk, chunks) : t3_flat_chunk_begin(c->elements, chunk, chunks);
 }
 
 /* Up to the next DRAM access. */

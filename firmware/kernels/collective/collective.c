@@ -1,4 +1,5 @@
-/* A collective operation on flat buffers, as a ring, directly, by nodes or by the switch.
+/* A collective operation on flat buffers, or an all-gather on outputs of a GEMM, as a ring, directly, by nodes or by
+ * the switch.
  *
  * Every workgroup owns the same share of each transfer on all GPUs and goes through the steps (steps.h) on its own:
  * wait for the signals that it needs, move its share, signal those that wait for it. Its waves take the share's blocks
@@ -8,28 +9,15 @@
 #include "ring_steps.h"
 #include "t3/address.h"
 #include "t3/registers/signals.h"
+#include "transfer_blocks.h"
 
-enum { SECTOR_BYTES = 32 };
-
-/* A chunk is cut where the buffer's blocks end, so that all but its first and last begin on DRAM accesses. */
-struct blocks {
-  uint64_t lead;  /* bytes from the DRAM access that the first block begins in */
-  uint64_t bytes; /* of the chunk, with those */
-  uint64_t each;
-  uint64_t count;
-};
-
-static struct blocks blocks_of(const struct t3_wave* wave, const struct t3_transfer* transfer, uint32_t element) {
-  struct blocks blocks = {.lead = transfer->source % SECTOR_BYTES,
-                          .each = wave->device->kernels.ring.block_bytes / SECTOR_BYTES * SECTOR_BYTES};
-  if (transfer->elements == 0) return blocks;
-  blocks.bytes = blocks.lead + transfer->elements * element;
-  blocks.count = (blocks.bytes + blocks.each - 1) / blocks.each;
-  return blocks;
+static uint64_t share_begin(const struct t3_transfer_blocks* blocks, uint64_t workgroup, uint64_t workgroups) {
+  return blocks->count * workgroup / workgroups;
 }
 
-static uint64_t share_begin(const struct blocks* blocks, uint64_t workgroup, uint64_t workgroups) {
-  return blocks->count * workgroup / workgroups;
+static struct t3_transfer_blocks blocks_of(const struct t3_wave* wave, const struct t3_steps* steps,
+                                           const struct t3_transfer* transfer) {
+  return t3_transfer_blocks_of(steps, transfer, wave->device->kernels.ring.block_bytes);
 }
 
 /* What the waves of a workgroup share: the blocks of all transfers that are left in this step, one of each in turn. */
@@ -39,11 +27,10 @@ struct share {
 };
 
 static void open_share(const struct t3_wave* wave, const struct t3_steps* steps, uint32_t step, struct share* share) {
-  const uint32_t element = t3_element_bytes(steps->collective.element);
   uint64_t most = 0;
   for (uint32_t i = 0; i < share->step.transfers; ++i) {
     const struct t3_transfer transfer = steps->schedule->transfer(steps, step, i);
-    const struct blocks blocks = blocks_of(wave, &transfer, element);
+    const struct t3_transfer_blocks blocks = blocks_of(wave, steps, &transfer);
     const uint64_t count = share_begin(&blocks, (uint64_t)wave->workgroup + 1, wave->workgroups) -
                            share_begin(&blocks, wave->workgroup, wave->workgroups);
     if (count > most) most = count;
@@ -52,16 +39,15 @@ static void open_share(const struct t3_wave* wave, const struct t3_steps* steps,
   share->end = most * share->step.transfers;
 }
 
-/* So many bytes of all that a transfer is about. */
+/* A block, whose address counts from the transfer's addresses, and the tile of the wave that it is loaded into. */
 struct piece {
-  uint64_t offset;
-  struct t3_access shape;
+  struct t3_access block;
   struct t3_tile tile;
 };
 
 static struct t3_access at(const struct piece* piece, uint64_t address) {
-  struct t3_access access = piece->shape;
-  access.address = address + piece->offset;
+  struct t3_access access = piece->block;
+  access.address += address;
   return access;
 }
 
@@ -98,20 +84,12 @@ static void move(struct t3_wave* wave, const struct t3_steps* steps, const struc
 /* Block `next` of the share, when its transfer has as many. */
 static void move_next(struct t3_wave* wave, const struct t3_steps* steps, uint32_t step, uint64_t next,
                       uint32_t transfers) {
-  const enum t3_element type = steps->collective.element;
-  const uint32_t element = t3_element_bytes(type);
   const struct t3_transfer transfer = steps->schedule->transfer(steps, step, (uint32_t)(next % transfers));
-  const struct blocks blocks = blocks_of(wave, &transfer, element);
+  const struct t3_transfer_blocks blocks = blocks_of(wave, steps, &transfer);
   const uint64_t block = share_begin(&blocks, wave->workgroup, wave->workgroups) + next / transfers;
   if (block >= share_begin(&blocks, (uint64_t)wave->workgroup + 1, wave->workgroups)) return;
-  const uint64_t begin = block == 0 ? blocks.lead : block * blocks.each, whole_end = (block + 1) * blocks.each;
-  const uint64_t end = whole_end < blocks.bytes ? whole_end : blocks.bytes;
-  const uint32_t columns = (uint32_t)((end - begin) / element);
-  const struct piece piece = {
-      .offset = begin - blocks.lead,
-      .shape = {.rows = 1, .columns = columns, .element = type, .at_once = true},
-      .tile = {.rows = 1, .columns = columns, .element = type},
-  };
+  const struct t3_access access = t3_transfer_block_of(&blocks, block);
+  const struct piece piece = {access, {.rows = access.rows, .columns = access.columns, .element = access.element}};
   move(wave, steps, &transfer, &piece);
 }
 
@@ -218,6 +196,23 @@ static bool check_ring(struct t3_check* check, const struct t3_collective_argume
                    p->ring_stride, p->ring_length, p->gpus);
 }
 
+/* A flat buffer, or an output of a GEMM. */
+static bool check_shape(struct t3_check* check, const struct t3_collective_arguments* p) {
+  const struct t3_output_operand out = {p->out, p->rows, p->columns, p->stride, p->element};
+  const struct t3_named_value of_output[] = {
+      {"columns", p->columns}, {"stride", p->stride}, {"tile_rows", p->tile_rows}, {"tile_columns", p->tile_columns}};
+  const struct t3_named_value of_flat[] = {{"elements", p->elements}};
+  if (p->rows == 0) {
+    if (!t3_check_unused(check, of_output, 4)) return false;
+    return p->elements - 1 < T3_ROWS_MAX ||
+           t3_refuse(check, T3_BAD_PACKET, "%" PRIu64 " elements: 1 to %d expected", p->elements, T3_ROWS_MAX);
+  }
+  if (p->op != T3_ALL_GATHER)
+    return t3_refuse(check, T3_BAD_PACKET, "rows %u with op %u: 0 expected in other than all-gathers", p->rows, p->op);
+  return t3_check_unused(check, of_flat, 1) && t3_check_tiles(check, &out, p->tile_rows, p->tile_columns) &&
+         t3_check_output(check, &out);
+}
+
 static bool check_numbers(struct t3_check* check, const struct t3_collective_arguments* p) {
   if (!t3_check_place(check, p->gpu, p->gpus)) return false;
   if (p->op >= T3_COLLECTIVE_OPS || p->algorithm > T3_IN_NETWORK || p->element > T3_FP32)
@@ -237,10 +232,7 @@ static bool check_numbers(struct t3_check* check, const struct t3_collective_arg
         check, T3_BAD_PACKET,
         "gpus_per_row %u with algorithm %u: a divisor of %u GPUs expected, and 0 in other than direct ones",
         p->gpus_per_row, p->algorithm, p->gpus);
-  if (!check_ring(check, p)) return false;
-  if (p->elements - 1 >= T3_ROWS_MAX)
-    return t3_refuse(check, T3_BAD_PACKET, "%" PRIu64 " elements: 1 to %d expected", p->elements, T3_ROWS_MAX);
-  return true;
+  return check_ring(check, p) && check_shape(check, p);
 }
 
 /* Buffers of a GPU, of which some may not be there. */
@@ -253,11 +245,15 @@ static struct buffers buffers_of(const struct t3_collective_arguments* p) {
   const struct t3_collective* c = &steps.collective;
   const uint64_t element = t3_element_bytes(c->element);
   const uint64_t in = t3_receives_apart(c) ? c->elements * element : 0;
-  return (struct buffers){t3_piece("out", p->out, t3_received_elements(c, p->gpu, p->gpus) * element),
-                          t3_piece("in", p->in, in), t3_piece("staging", p->staging, t3_staging_bytes(c, p->gpus))};
+  const struct t3_matrices output = {"out", p->out, p->rows, t3_row_bytes_of(p->columns, p->element), p->stride, 0, 1};
+  return (struct buffers){
+      t3_is_output(c) ? output : t3_piece("out", p->out, t3_received_elements(c, p->gpu, p->gpus) * element),
+      t3_piece("in", p->in, in), t3_piece("staging", p->staging, t3_staging_bytes(c, p->gpus))};
 }
 
+/* An output has been checked with its shape. */
 static bool check_buffer(struct t3_check* check, const struct t3_matrices* m) {
+  if (m->stride != 0) return true;
   if (m->row_bytes == 0 && m->address != 0)
     return t3_refuse(check, T3_BAD_PACKET, "%s " T3_HEX ": 0 expected, it means nothing here", m->name, m->address);
   return m->row_bytes == 0 || t3_check_piece(check, m);

@@ -20,11 +20,8 @@ struct t3_step t3_step_of_ring(const struct t3_steps* s, uint32_t step) {
 }
 
 struct t3_transfer t3_copy_of_range(const struct t3_steps* s, uint32_t distance) {
-  const uint64_t elements = s->collective.elements;
   const uint32_t first = member(s, distance) / s->ring.stride * s->ring.stride;
-  const uint64_t begin = t3_flat_chunk_begin(elements, first, t3_gpus_of(s));
-  struct t3_transfer transfer = t3_copy_of(
-      s, t3_bytes_of_elements(s, begin), t3_flat_chunk_begin(elements, first + s->ring.stride, t3_gpus_of(s)) - begin);
+  struct t3_transfer transfer = t3_copy_of_chunks(s, first, s->ring.stride);
   transfer.to = t3_previous_gpu(s);
   return transfer;
 }

@@ -43,6 +43,11 @@ static struct t3_ring ring_of(const struct t3_collective_arguments* p) {
   return p->ring_length != 0 ? (struct t3_ring){p->ring_stride, p->ring_length} : (struct t3_ring){1, p->gpus};
 }
 
+static struct t3_grid output_of(const struct t3_collective_arguments* p) {
+  return (struct t3_grid){
+      p->rows, p->columns, p->tile_rows, p->tile_columns, 1, p->stride, (enum t3_element)p->element};
+}
+
 struct t3_steps t3_steps_of(const struct t3_collective_arguments* p, uint32_t workgroup,
                             struct t3_handing_on handing_on) {
   const struct t3_operation* operation = t3_operations[p->op];
@@ -55,7 +60,8 @@ struct t3_steps t3_steps_of(const struct t3_collective_arguments* p, uint32_t wo
                                       .elements = p->elements,
                                       .gpus_per_node = p->gpus_per_node,
                                       .gpus_per_row = p->gpus_per_row,
-                                      .ring = {p->ring_stride, p->ring_length}},
+                                      .ring = {p->ring_stride, p->ring_length},
+                                      .output = output_of(p)},
                        .ring = ring_of(p),
                        .other_way = p->ring_length != 0 && workgroup % 2 != 0,
                        .handing_on = handing_on};
@@ -73,7 +79,17 @@ struct t3_transfer t3_copy_of_buffer(const struct t3_steps* s) {
 }
 
 struct t3_transfer t3_copy_of_chunk(const struct t3_steps* s, uint32_t chunk) {
-  return t3_copy_of(s, t3_chunk_offset(s, chunk), t3_chunk_size(s, chunk));
+  return t3_copy_of_chunks(s, chunk, 1);
+}
+
+struct t3_transfer t3_copy_of_chunks(const struct t3_steps* s, uint32_t first, uint32_t count) {
+  const struct t3_collective* c = &s->collective;
+  const uint64_t begin = t3_first_of_chunk(c, first, t3_gpus_of(s)),
+                 elements = t3_first_of_chunk(c, first + count, t3_gpus_of(s)) - begin;
+  if (!t3_is_output(c)) return t3_copy_of(s, t3_bytes_of_elements(s, begin), elements);
+  struct t3_transfer transfer = t3_copy_of(s, 0, elements);
+  transfer.first_tile = (uint32_t)begin;
+  return transfer;
 }
 
 struct t3_transfer t3_part_of(const struct t3_steps* s, uint32_t from, uint32_t to) {

@@ -57,9 +57,11 @@ struct t3_step {
   bool awaits_second; /* in the second counters */
 };
 
-/* Elements at `source`, to which others here are added, go to one GPU or to all but this. */
+/* Elements at `source`, to which others here are added, go to one GPU or to all but this. Of a GEMM's output they are
+ * so many tiles from `first_tile` on, and the addresses are those of the whole output. */
 struct t3_transfer {
   uint64_t elements;
+  uint32_t first_tile;
   uint64_t source;
   bool sums;                      /* the source is the sum of what all GPUs have there, by the switch */
   uint64_t addend, addend_stride; /* the first one's address; bytes to the next */
@@ -116,6 +118,8 @@ uint32_t t3_other_gpu(const struct t3_collective_arguments* arguments, uint32_t 
 struct t3_transfer t3_copy_of(const struct t3_steps* steps, uint64_t offset, uint64_t elements);
 struct t3_transfer t3_copy_of_buffer(const struct t3_steps* steps);
 struct t3_transfer t3_copy_of_chunk(const struct t3_steps* steps, uint32_t chunk);
+/* Of so many successive chunks. */
+struct t3_transfer t3_copy_of_chunks(const struct t3_steps* steps, uint32_t first, uint32_t count);
 /* The part of GPU `from`'s other buffer that is for GPU `to`, to where it is received (T3_RESULT_PARTS). */
 struct t3_transfer t3_part_of(const struct t3_steps* steps, uint32_t from, uint32_t to);
 

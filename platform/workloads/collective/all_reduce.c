@@ -50,6 +50,6 @@ static enum t3_status queue_direct(struct t3_context* gpu, struct t3_all_reduce*
 
 enum t3_status t3_queue_all_reduce(struct t3_context* gpu, struct t3_all_reduce* r, uint64_t address,
                                    uint64_t elements) {
-  const struct t3_flat_buffer buffer = {.address = address, .elements = elements, .element = r->element};
+  const struct t3_collective_buffer buffer = {.address = address, .elements = elements, .element = r->element};
   return is_direct(r) ? queue_direct(gpu, r, address, elements) : t3_torus_all_reduce(gpu, &r->rings, &buffer);
 }

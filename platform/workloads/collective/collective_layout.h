@@ -7,6 +7,7 @@
 
 static inline struct t3_collective t3_collective_of_workload(const struct t3_collective_workload* w) {
   const struct t3_ring all = {0, 0};
+  const struct t3_grid flat = {0, 0, 0, 0, 0, 0, w->element};
   const struct t3_collective c = {w->op,
                                   w->algorithm,
                                   w->element,
@@ -14,7 +15,8 @@ static inline struct t3_collective t3_collective_of_workload(const struct t3_col
                                   w->gpus_per_node,
                                   w->gpus_per_row,
                                   all,
-                                  {w->dimensions[0], w->dimensions[1], w->dimensions[2]}};
+                                  {w->dimensions[0], w->dimensions[1], w->dimensions[2]},
+                                  flat};
   return c;
 }
 

@@ -33,7 +33,7 @@ enum t3_status t3_run_collective(const struct t3_hal* hal, const struct t3_run* 
   T3_TRY(t3_collective_workload_of(run, &workload));
   struct t3_flat_collective flat = {.collective = t3_collective_of_workload(&workload)};
   T3_TRY(t3_set_up(&context, hal, run));
-  T3_TRY(t3_fit_flat_counters(&context, &flat.collective));
+  T3_TRY(t3_fit_flat_counters(&context, &flat.collective, 0));
   t3_begin(&context, "setup");
   T3_TRY(set_up(&context, &flat));
   T3_TRY(t3_barrier(&context));

@@ -1,6 +1,5 @@
 #include "workloads/collective/flat_collective.h"
 
-#include "t3/arguments/collective.h"
 #include "workloads/collective/collective_layout.h"
 #include "workloads/shared/program_steps.h"
 
@@ -33,9 +32,9 @@ static uint32_t counters_of(const struct t3_context* gpu, const struct t3_collec
   return t3_first_counter(gpu, (kernel + 1) * rounds_of(c));
 }
 
-enum t3_status t3_fit_flat_counters(struct t3_context* gpu, const struct t3_collective* c) {
+enum t3_status t3_fit_flat_counters(struct t3_context* gpu, const struct t3_collective* c, uint32_t others) {
   return t3_set_ring_workgroups(
-      gpu, (uint32_t)t3_at_most(t3_ring_workgroups(gpu), T3_RING_WORKGROUPS_MAX / all_counters(c)));
+      gpu, (uint32_t)t3_at_most(t3_ring_workgroups(gpu), T3_RING_WORKGROUPS_MAX / (all_counters(c) + others)));
 }
 
 /* All of a kernel's counters of a round are the same. */
@@ -62,27 +61,31 @@ enum t3_status t3_prepare_flat(struct t3_context* gpu, struct t3_flat_collective
   return goes_by_rings(&flat->collective) ? prepare_rings(gpu, flat) : read_epochs(gpu, flat);
 }
 
+static struct t3_collective_buffer buffer_of(const struct t3_flat_collective* flat) {
+  const struct t3_collective* c = &flat->collective;
+  return (struct t3_collective_buffer){
+      .address = flat->out, .elements = c->elements, .element = c->element, .output = c->output};
+}
+
 /* The second kernel has counters of its own, since GPUs that have all they need begin it while others have not. */
 static enum t3_status queue_kernel(struct t3_context* gpu, const struct t3_flat_collective* flat,
                                    enum t3_collective_op op, uint32_t kernel) {
   const struct t3_collective* c = &flat->collective;
   const struct t3_collective part = part_of(c, op);
   const struct t3_kernel_options options = {.workgroups = t3_ring_workgroups(gpu)};
-  const struct t3_collective_arguments arguments = {
-      .out = flat->out,
-      .in = t3_receives_apart(&part) ? flat->in : 0,
-      .staging = t3_staging_bytes(&part, t3_gpus(gpu)) == 0 ? 0 : flat->staging,
-      .elements = c->elements,
-      .signal_epoch = flat->epochs[kernel][0],
-      .between_epoch = flat->epochs[kernel][1],
-      .signal_base = counters_of(gpu, c, kernel),
-      .gpu = t3_gpu(gpu),
-      .gpus = t3_gpus(gpu),
-      .gpus_per_node = c->gpus_per_node,
-      .gpus_per_row = c->gpus_per_row,
-      .op = (uint8_t)op,
-      .algorithm = (uint8_t)c->algorithm,
-      .element = (uint8_t)c->element};
+  const struct t3_collective_buffer out = buffer_of(flat);
+  struct t3_collective_arguments arguments = t3_arguments_for(&out);
+  arguments.in = t3_receives_apart(&part) ? flat->in : 0;
+  arguments.staging = t3_staging_bytes(&part, t3_gpus(gpu)) == 0 ? 0 : flat->staging;
+  arguments.signal_epoch = flat->epochs[kernel][0];
+  arguments.between_epoch = flat->epochs[kernel][1];
+  arguments.signal_base = counters_of(gpu, c, kernel);
+  arguments.gpu = t3_gpu(gpu);
+  arguments.gpus = t3_gpus(gpu);
+  arguments.gpus_per_node = c->gpus_per_node;
+  arguments.gpus_per_row = c->gpus_per_row;
+  arguments.op = (uint8_t)op;
+  arguments.algorithm = (uint8_t)c->algorithm;
   unsigned char bytes[T3_COLLECTIVE_ARGUMENTS_BYTES];
   t3_collective_arguments_to(&arguments, bytes);
   return t3_run_kernel(gpu, "collective", bytes, sizeof bytes, options);
@@ -93,7 +96,7 @@ enum t3_status t3_queue_flat(struct t3_context* gpu, struct t3_flat_collective* 
   const struct t3_collective* c = &flat->collective;
   if (kernel >= T3_FLAT_KERNELS) return T3_INVALID_ARGUMENT;
   if (!goes_by_rings(c)) return queue_kernel(gpu, flat, op, kernel);
-  const struct t3_flat_buffer out = {.address = flat->out, .elements = c->elements, .element = c->element};
+  const struct t3_collective_buffer out = buffer_of(flat);
   return t3_traits_of(op)->adds ? t3_torus_reduce_scatter(gpu, &flat->rings, &out)
                                 : t3_torus_all_gather(gpu, &flat->rings, &out);
 }

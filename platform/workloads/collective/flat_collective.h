@@ -1,4 +1,5 @@
-/* The kernels of a collective operation on a flat buffer, for programs that run one or two behind each other. */
+/* The kernels of a collective operation on a flat buffer, or an all-gather of a GEMM's output, for programs that run
+ * one or two behind each other. */
 #ifndef T3_WORKLOADS_FLAT_COLLECTIVE_H
 #define T3_WORKLOADS_FLAT_COLLECTIVE_H
 
@@ -14,8 +15,9 @@ struct t3_flat_collective {
   struct t3_torus_rings rings;
 };
 
-/* Makes the ring workgroups as few as there are counters for. Before any ring kernel. */
-enum t3_status t3_fit_flat_counters(struct t3_context* gpu, const struct t3_collective* collective);
+/* Makes the ring workgroups as few as there are counters for, and for so many more of each workgroup. Before any ring
+ * kernel. */
+enum t3_status t3_fit_flat_counters(struct t3_context* gpu, const struct t3_collective* collective, uint32_t others);
 /* Allocates the staging buffer and reads the counters. Before the GPUs have met. */
 enum t3_status t3_prepare_flat(struct t3_context* gpu, struct t3_flat_collective* flat);
 /* Queues the operation or a part of it as kernel 0 or 1. Each of them is queued once. */

@@ -1,6 +1,5 @@
 #include "workloads/collective/torus_rings.h"
 
-#include "t3/arguments/collective.h"
 #include "workloads/shared/program_steps.h"
 
 uint32_t t3_torus_dimensions(const uint32_t* dimensions) {
@@ -19,29 +18,31 @@ enum t3_status t3_read_torus_epochs(const struct t3_context* gpu, struct t3_toru
   return T3_OK;
 }
 
-static struct t3_collective collective_of(const struct t3_torus_rings* rings, const struct t3_flat_buffer* buffer) {
-  struct t3_collective c = {
-      .op = T3_ALL_REDUCE, .algorithm = T3_TORUS_RINGS, .element = buffer->element, .elements = buffer->elements};
+static struct t3_collective collective_of(const struct t3_torus_rings* rings,
+                                          const struct t3_collective_buffer* buffer) {
+  struct t3_collective c = {.op = T3_ALL_REDUCE,
+                            .algorithm = T3_TORUS_RINGS,
+                            .element = buffer->element,
+                            .elements = buffer->elements,
+                            .output = buffer->output};
   for (uint32_t d = 0; d < T3_TORUS_DIMENSIONS_MAX; ++d) c.dimensions[d] = rings->dimensions[d];
   return c;
 }
 
-static enum t3_status queue(struct t3_context* gpu, struct t3_torus_rings* rings, const struct t3_flat_buffer* buffer,
-                            enum t3_collective_op op, uint32_t dimension) {
+static enum t3_status queue(struct t3_context* gpu, struct t3_torus_rings* rings,
+                            const struct t3_collective_buffer* buffer, enum t3_collective_op op, uint32_t dimension) {
   const struct t3_collective c = collective_of(rings, buffer);
   const struct t3_ring ring = t3_ring_along(&c, dimension);
   const struct t3_kernel_options options = {.workgroups = t3_ring_workgroups(gpu)};
-  struct t3_collective_arguments arguments = {.out = buffer->address,
-                                              .elements = buffer->elements,
-                                              .signal_epoch = rings->epochs[dimension],
-                                              .signal_base = counter_of(gpu, rings, dimension),
-                                              .gpu = t3_gpu(gpu),
-                                              .gpus = t3_gpus(gpu),
-                                              .ring_stride = ring.stride,
-                                              .ring_length = ring.length,
-                                              .op = (uint8_t)op,
-                                              .algorithm = T3_RING,
-                                              .element = (uint8_t)buffer->element};
+  struct t3_collective_arguments arguments = t3_arguments_for(buffer);
+  arguments.signal_epoch = rings->epochs[dimension];
+  arguments.signal_base = counter_of(gpu, rings, dimension);
+  arguments.gpu = t3_gpu(gpu);
+  arguments.gpus = t3_gpus(gpu);
+  arguments.ring_stride = ring.stride;
+  arguments.ring_length = ring.length;
+  arguments.op = (uint8_t)op;
+  arguments.algorithm = T3_RING;
   if (op == T3_REDUCE_SCATTER) arguments.staging = rings->staging + t3_torus_staging_bytes(&c, dimension, t3_gpus(gpu));
   unsigned char bytes[T3_COLLECTIVE_ARGUMENTS_BYTES];
   t3_collective_arguments_to(&arguments, bytes);
@@ -50,21 +51,21 @@ static enum t3_status queue(struct t3_context* gpu, struct t3_torus_rings* rings
 }
 
 enum t3_status t3_torus_reduce_scatter(struct t3_context* gpu, struct t3_torus_rings* rings,
-                                       const struct t3_flat_buffer* buffer) {
+                                       const struct t3_collective_buffer* buffer) {
   for (uint32_t d = t3_torus_dimensions(rings->dimensions); d-- > 0;)
     T3_TRY(queue(gpu, rings, buffer, T3_REDUCE_SCATTER, d));
   return T3_OK;
 }
 
 enum t3_status t3_torus_all_gather(struct t3_context* gpu, struct t3_torus_rings* rings,
-                                   const struct t3_flat_buffer* buffer) {
+                                   const struct t3_collective_buffer* buffer) {
   for (uint32_t d = 0; d < t3_torus_dimensions(rings->dimensions); ++d)
     T3_TRY(queue(gpu, rings, buffer, T3_ALL_GATHER, d));
   return T3_OK;
 }
 
 enum t3_status t3_torus_all_reduce(struct t3_context* gpu, struct t3_torus_rings* rings,
-                                   const struct t3_flat_buffer* buffer) {
+                                   const struct t3_collective_buffer* buffer) {
   T3_TRY(t3_torus_reduce_scatter(gpu, rings, buffer));
   return t3_torus_all_gather(gpu, rings, buffer);
 }

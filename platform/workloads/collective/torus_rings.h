@@ -4,8 +4,8 @@
 #ifndef T3_PROGRAMS_TORUS_RINGS_H
 #define T3_PROGRAMS_TORUS_RINGS_H
 
-#include "t3/collective.h"
 #include "t3/t3.h"
+#include "workloads/collective/collective_buffer.h"
 
 /* The counters of dimension d are those from first_counter + d * ring_workgroups on. Both kernels of a dimension count
  * in them, and those of one all-reduce after the other, since a workgroup hears of one GPU alone there, the next in its
@@ -18,12 +18,6 @@ struct t3_torus_rings {
   uint64_t staging;
 };
 
-/* The flat buffer that is summed, at the same address on all GPUs. */
-struct t3_flat_buffer {
-  uint64_t address, elements;
-  enum t3_element element;
-};
-
 /* How many there are, and so counters of each workgroup. */
 uint32_t t3_torus_dimensions(const uint32_t* dimensions);
 /* While no GPU can have signalled yet, that is before a barrier: what the counters count so far. */
@@ -34,10 +28,10 @@ enum t3_status t3_read_torus_epochs(const struct t3_context* gpu, struct t3_toru
  * once in the same queue, and the buffer is this GPU's again when its own kernels have ended; a reduce-scatter may not
  * follow another one before all GPUs have ended that. */
 enum t3_status t3_torus_reduce_scatter(struct t3_context* gpu, struct t3_torus_rings* rings,
-                                       const struct t3_flat_buffer* buffer);
+                                       const struct t3_collective_buffer* buffer);
 enum t3_status t3_torus_all_gather(struct t3_context* gpu, struct t3_torus_rings* rings,
-                                   const struct t3_flat_buffer* buffer);
+                                   const struct t3_collective_buffer* buffer);
 enum t3_status t3_torus_all_reduce(struct t3_context* gpu, struct t3_torus_rings* rings,
-                                   const struct t3_flat_buffer* buffer);
+                                   const struct t3_collective_buffer* buffer);
 
 #endif

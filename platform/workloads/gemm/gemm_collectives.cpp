@@ -13,23 +13,14 @@ namespace {
 
 constexpr const char* place = "/collectives/algorithm";
 
-/// Chunks of tiles, in turn, are equal ranges of rows: then they are the chunks of a flat buffer too.
-bool are_flat(const TileGrid& grid, std::uint32_t gpus) {
-  if (grid.rows % gpus != 0) return false;
-  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
-    const std::uint64_t first = grid.chunk_begin(gpu, gpus);
-    if (first % grid.tiles_across() != 0 || first / grid.tiles_across() * grid.tile_rows != grid.rows / gpus * gpu)
-      return false;
-  }
-  return true;
-}
-
 }  // namespace
 
-/// One behind the other. Fused kinds other than reduce-scatters end with what they are.
+/// One behind the other. A reduce-scatter near memory is a ring, always. Fused kinds other than reduce-scatters end
+/// with what they are.
 std::vector<t3_collective_op> GemmWorkload::collectives_of(const RunSettings& settings) const {
   if (by_nic_ || settings.gpus < 2) return {};
   const std::string& program = settings.built_in_program;
+  if (settings.method == "ideal-rs-nmc") return {T3_ALL_GATHER};
   if (program == "sequential" || program == "isolated") return {T3_REDUCE_SCATTER, T3_ALL_GATHER};
   const bool gathers = fused_ == T3_FUSED_RING_REDUCE_SCATTER || fused_ == T3_FUSED_DIRECT_REDUCE_SCATTER;
   if (program == "fused" && gathers) return {T3_ALL_GATHER};
@@ -43,18 +34,14 @@ std::string GemmWorkload::unfit_for(const RunSettings& settings, t3_collective_a
   for (const t3_collective_op op : collectives_)
     if (const std::string why = unfit(op, algorithm, settings); !why.empty()) return why;
   if (settings.mirror) return fmt::format("with {} one GPU cannot stand for all", name);
-  if (settings.method == "ideal-rs-nmc") return fmt::format("{} has no near-memory updates", name);
-  const bool adds = collectives_.size() > 1;
-  if (adds && settings.operands == Operands::random)
+  if (collectives_.size() > 1 && settings.operands == Operands::random)
     return fmt::format("with {} sums of random operands are rounded in another order", name);
-  if (!adds && algorithm == T3_IN_NETWORK)
+  if (is_fused(settings) && algorithm == T3_IN_NETWORK)
     return "behind a fused GEMM in-network would store into the mapped output, from the switch to all GPUs";
-  if (!adds && !are_flat(grid(settings), settings.gpus))
-    return fmt::format("behind a fused GEMM {} needs chunks of equal whole rows", name);
   return {};
 }
 
-/// Rows with what lies between them.
+/// Of a reduce-scatter rows with what lies between them. What is gathered alone is estimated like that, too.
 t3_collective GemmWorkload::flat_collective(const RunSettings& settings) const {
   t3_collective c{};
   c.op = collectives_.size() > 1 ? T3_ALL_REDUCE : T3_ALL_GATHER;

@@ -21,44 +21,66 @@ enum t3_status t3_allocate(struct t3_context* context, const struct t3_gemm_work
   return T3_OK;
 }
 
-static struct t3_collective collective_of(const struct t3_gemm_workload* w, const struct t3_matrix* out,
+static struct t3_grid grid_of(const struct t3_output* out) {
+  const struct t3_matrix* m = &out->matrix;
+  return (struct t3_grid){m->rows,       m->columns, out->tiling.rows, out->tiling.columns, out->tiling.wavefronts,
+                          m->row_stride, m->element};
+}
+
+/* What is gathered alone has been scattered in chunks of tiles. */
+static struct t3_collective collective_of(const struct t3_gemm_workload* w, const struct t3_output* out,
                                           enum t3_collective_op op) {
   const enum t3_collective_algorithm algorithm = (enum t3_collective_algorithm)w->algorithm;
+  const struct t3_matrix* m = &out->matrix;
   struct t3_collective c = {.op = op,
                             .algorithm = algorithm,
-                            .element = out->element,
-                            .elements = out->rows * (out->row_stride / t3_element_bytes(out->element)),
+                            .element = m->element,
                             .gpus_per_node = algorithm == T3_HIERARCHICAL ? w->gpus_per_node : 0,
                             .gpus_per_row = w->gpus_per_row};
+  if (op == T3_ALL_GATHER)
+    c.output = grid_of(out);
+  else
+    c.elements = m->rows * (m->row_stride / t3_element_bytes(m->element));
   for (uint32_t d = 0; d < T3_TORUS_DIMENSIONS_MAX; ++d) c.dimensions[d] = w->dimensions[d];
   return c;
+}
+
+static enum t3_status prepare_kernels(struct t3_context* context, const struct t3_gemm_workload* w,
+                                      const struct t3_output* out, enum t3_collective_op op,
+                                      struct t3_flat_collective* kernels) {
+  kernels->collective = collective_of(w, out, op);
+  kernels->out = out->matrix.address;
+  T3_TRY(t3_fit_flat_counters(context, &kernels->collective, w->near_memory ? 1 : 0));
+  return t3_prepare_flat(context, kernels);
 }
 
 enum t3_status t3_prepare_collectives(struct t3_context* context, const struct t3_gemm_workload* w,
                                       const struct t3_output* out, enum t3_collective_op op, struct t3_matrix* staging,
                                       struct t3_gemm_collectives* collectives) {
   *collectives = (struct t3_gemm_collectives){.w = w, .out = out};
-  if (w->by_flat) {
-    collectives->flat.collective = collective_of(w, &out->matrix, op);
-    collectives->flat.out = out->matrix.address;
-    T3_TRY(t3_fit_flat_counters(context, &collectives->flat.collective));
-    return t3_prepare_flat(context, &collectives->flat);
-  }
-  if (op == T3_ALL_GATHER || w->near_memory) return T3_OK;
+  if (w->near_memory) op = T3_ALL_GATHER;
+  if (w->by_steps) return prepare_kernels(context, w, out, op, &collectives->kernels);
+  if (op == T3_ALL_GATHER) return T3_OK;
   *staging = out->matrix;
   collectives->staging = staging;
   return t3_matrix_malloc(context, staging);
 }
 
-enum t3_status t3_scatter_sums(struct t3_context* context, struct t3_gemm_collectives* collectives,
-                               const struct t3_output* out) {
-  t3_begin(context, "reduce_scatter");
-  if (collectives->w->by_flat && collectives->w->algorithm == T3_IN_NETWORK) {
+static enum t3_status queue_reduce_scatter(struct t3_context* context, struct t3_gemm_collectives* collectives,
+                                           const struct t3_output* out) {
+  const struct t3_gemm_workload* w = collectives->w;
+  if (!w->by_steps || w->near_memory) return t3_ring_reduce_scatter(context, out, collectives->staging);
+  if (w->algorithm == T3_IN_NETWORK) {
     T3_TRY(t3_flush_cache(context)); /* the switch asks all GPUs' memories */
     T3_TRY(t3_barrier(context));
   }
-  T3_TRY(collectives->w->by_flat ? t3_queue_flat(context, &collectives->flat, T3_REDUCE_SCATTER, 0)
-                                 : t3_ring_reduce_scatter(context, out, collectives->staging));
+  return t3_queue_flat(context, &collectives->kernels, T3_REDUCE_SCATTER, 0);
+}
+
+enum t3_status t3_scatter_sums(struct t3_context* context, struct t3_gemm_collectives* collectives,
+                               const struct t3_output* out) {
+  t3_begin(context, "reduce_scatter");
+  T3_TRY(queue_reduce_scatter(context, collectives, out));
   T3_TRY(t3_wait_kernels(context));
   t3_end(context, "reduce_scatter");
   return T3_OK;
@@ -67,8 +89,8 @@ enum t3_status t3_scatter_sums(struct t3_context* context, struct t3_gemm_collec
 enum t3_status t3_gather_all(struct t3_context* context, struct t3_gemm_collectives* collectives) {
   if (collectives->w->arbitration_ends) T3_TRY(t3_set_arbitration(context, T3_ROUND_ROBIN, 0));
   t3_begin(context, "all_gather");
-  T3_TRY(collectives->w->by_flat ? t3_queue_flat(context, &collectives->flat, T3_ALL_GATHER, 1)
-                                 : t3_ring_all_gather(context, collectives->out));
+  T3_TRY(collectives->w->by_steps ? t3_queue_flat(context, &collectives->kernels, T3_ALL_GATHER, 1)
+                                  : t3_ring_all_gather(context, collectives->out));
   T3_TRY(t3_wait_kernels(context));
   t3_end(context, "all_gather");
   return T3_OK;

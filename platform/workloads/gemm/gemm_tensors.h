@@ -16,14 +16,14 @@ struct t3_operands {
 enum t3_status t3_allocate(struct t3_context* context, const struct t3_gemm_workload* w, enum t3_memory_kind out_memory,
                            struct t3_operands* operands);
 
-/* The collectives behind a GEMM: the driver's ring kernels on chunks of whole tiles, or the collective kernel on the
- * output as a flat buffer, rows with what lies between them. `op` is T3_ALL_REDUCE for a reduce-scatter and an
- * all-gather, or T3_ALL_GATHER alone. */
+/* The collectives behind a GEMM: the driver's ring kernels, or the collective kernel. `op` is T3_ALL_REDUCE for a
+ * reduce-scatter and an all-gather, or T3_ALL_GATHER alone. Chunks are runs of tiles. Only where the collective kernel
+ * does both, the output is a flat buffer, rows with what lies between them. */
 struct t3_gemm_collectives {
   const struct t3_gemm_workload* w;
   const struct t3_output* out;
   const struct t3_matrix* staging; /* of the ring; NULL: it updates near memory */
-  struct t3_flat_collective flat;
+  struct t3_flat_collective kernels;
 };
 
 /* With a staging buffer for a reduce-scatter unless it updates near memory. Before the GPUs have met. */

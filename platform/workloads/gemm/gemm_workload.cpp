@@ -102,7 +102,8 @@ std::optional<IsolatedRuns> GemmWorkload::isolated_runs(const RunSettings& setti
                     {"method=ideal-overlap", R"(phases=["reduce-scatter", "all-gather"])"}};
   const std::string algorithm = std::string("collectives.algorithm=") + name_of(algorithm_);
   for (auto* run : {&runs.reduce_scatter, &runs.all_gather}) run->push_back(algorithm);
-  if (settings.method == "ideal-rs-nmc") runs.reduce_scatter = {"method=ideal-rs-nmc", R"(phases=["reduce-scatter"])"};
+  if (settings.method == "ideal-rs-nmc")
+    runs.reduce_scatter = {"method=ideal-rs-nmc", R"(phases=["reduce-scatter"])", "collectives.algorithm=ring"};
   return runs;
 }
 
@@ -164,7 +165,7 @@ PackedWorkload GemmWorkload::packed_for(const RunSettings& settings) const {
   w.gpus_per_node = gpus_per_node_;
   w.by_nic = by_nic_;
   const t3_collective flat = flat_collective(settings);
-  w.by_flat = algorithm_ != T3_RING;
+  w.by_steps = algorithm_ != T3_RING;
   w.algorithm = algorithm_;
   w.gpus_per_row = flat.gpus_per_row;
   std::copy(std::begin(flat.dimensions), std::end(flat.dimensions), w.dimensions);

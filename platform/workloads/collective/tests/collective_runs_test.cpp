@@ -334,7 +334,7 @@ Fabric two_nodes(bool one_port) {
 }  // namespace
 
 TEST_CASE("no collective is faster than the bytes that its definition moves") {
-  t3_collective c{T3_ALL_GATHER, T3_RING, T3_FP16, 1000, 0, 0, {}, {}};
+  t3_collective c{T3_ALL_GATHER, T3_RING, T3_FP16, 1000, 0, 0, {}, {}, {}};
   const Fabric ring = links_of({}, 5), full = links_of(fully_connected, 5);
   // Five chunks of 200 elements: a GPU receives four over two ports, or over four.
   CHECK(least_link_ns(c, ring) == Approx(800));
@@ -355,7 +355,7 @@ TEST_CASE("no collective is faster than the bytes that its definition moves") {
 }
 
 TEST_CASE("the bisection bounds an all-to-all") {
-  const t3_collective c{T3_ALL_TO_ALL, T3_DIRECT, T3_FP16, 1600, 0, 0, {}, {}};
+  const t3_collective c{T3_ALL_TO_ALL, T3_DIRECT, T3_FP16, 1600, 0, 0, {}, {}, {}};
   // Halves of eight GPUs exchange 8 x 8 parts of 100 elements each way, over the eight links between halves of a torus.
   CHECK(least_link_ns(c, links_of(torus_of({4, 4}), 16)) == Approx(8 * 8 * 200 / 8.0));
   // A slow link of a ring of two: all that enters GPU 0.
@@ -365,7 +365,7 @@ TEST_CASE("the bisection bounds an all-to-all") {
 }
 
 TEST_CASE("what enters a node over its links bounds collectives between nodes") {
-  t3_collective c{T3_ALL_GATHER, T3_RING, T3_FP16, 800, 0, 0, {}, {}};
+  t3_collective c{T3_ALL_GATHER, T3_RING, T3_FP16, 800, 0, 0, {}, {}, {}};
   // Four chunks of 100 elements enter a node by four links, or by one.
   CHECK(least_link_ns(c, two_nodes(false)) == Approx(4 * 200 / 0.4));
   CHECK(least_link_ns(c, two_nodes(true)) == Approx(4 * 200 / 0.1));
@@ -378,7 +378,7 @@ TEST_CASE("what enters a node over its links bounds collectives between nodes") 
 }
 
 TEST_CASE("a switch carries between two parts what the smaller side's links do") {
-  const t3_collective c{T3_ALL_TO_ALL, T3_DIRECT, T3_FP16, 400, 0, 0, {}, {}};
+  const t3_collective c{T3_ALL_TO_ALL, T3_DIRECT, T3_FP16, 400, 0, 0, {}, {}, {}};
   Fabric fabric = links_of(of_kind(Topology::Kind::switched), 4);
   CHECK(least_link_ns(c, fabric) == Approx(3 * 200));
   fabric.links[3].parameters.bandwidth_GBps = 0.25;  // GPU 3's, to the switch
@@ -387,7 +387,7 @@ TEST_CASE("a switch carries between two parts what the smaller side's links do")
 
 TEST_CASE("a collective's oracle says what the operations are") {
   const std::uint32_t gpus = GENERATE(2u, 3u, 7u);
-  t3_collective c{T3_ALL_REDUCE, T3_RING, T3_FP32, 31, 0, 0, {}, {}};
+  t3_collective c{T3_ALL_REDUCE, T3_RING, T3_FP32, 31, 0, 0, {}, {}, {}};
   std::vector<float> sums(31);
   const CollectiveOracle all_reduce(c, gpus, 5);
   for (std::uint32_t gpu = 0; gpu < gpus; ++gpu)

@@ -15,7 +15,8 @@ static uint64_t elements_of(uint32_t bucket, uint64_t all) {
 /* Nothing waits in between. */
 static enum t3_status sum_all(struct t3_context* gpu, struct t3_torus_rings* rings, uint64_t out, uint64_t elements) {
   for (uint32_t i = 0; i < BUCKETS; ++i) {
-    const struct t3_flat_buffer bucket = {out, elements_of(i, elements), T3_FP32};
+    const struct t3_collective_buffer bucket = {
+        .address = out, .elements = elements_of(i, elements), .element = T3_FP32};
     T3_TRY(t3_torus_all_reduce(gpu, rings, &bucket));
     out += bucket.elements * 4;
   }

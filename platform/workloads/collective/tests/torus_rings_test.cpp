@@ -122,7 +122,7 @@ std::vector<std::vector<float>> summed_by_stages(std::vector<std::vector<float>>
 TEST_CASE("the oracle of rings of a torus says what is left of each stage") {
   const Dimensions dimensions = GENERATE(Dimensions{3, 2}, Dimensions{2, 3, 4});
   const std::uint32_t gpus = product(dimensions);
-  t3_collective c{T3_REDUCE_SCATTER, T3_TORUS_RINGS, T3_FP32, gpus, 0, 0, {}, {}};
+  t3_collective c{T3_REDUCE_SCATTER, T3_TORUS_RINGS, T3_FP32, gpus, 0, 0, {}, {}, {}};
   std::copy(dimensions.begin(), dimensions.end(), c.dimensions);
   const CollectiveOracle oracle(c, gpus, 3);
   std::vector<std::vector<float>> values, received;
@@ -246,6 +246,25 @@ TEST_CASE("a kernel of rings that are none refuses them") {
   // Two of the three steps bring 84 elements at most each way, in a slot each, and 32 bytes for where they begin.
   CHECK_THAT(with([](P p) { p.staging += 0x7ffe0; }), Contains("staging 0x5000000fffe0 of 896 bytes"));
   CHECK_THAT(with([](P p) { p.op = T3_ALL_GATHER; }), Contains("staging 0x500000080000: 0 expected"));
+}
+
+TEST_CASE("a kernel that gathers an output refuses one that it cannot cut into tiles") {
+  const auto with = [](auto change) {
+    t3_collective_arguments p = good_ring();
+    p.staging = p.elements = 0;
+    p.rows = 130, p.columns = 70, p.stride = 160, p.tile_rows = 32, p.tile_columns = 64;
+    p.op = T3_ALL_GATHER;
+    change(p);
+    return refusal(p);
+  };
+  using P = t3_collective_arguments&;
+  CHECK(with([](P) {}).empty());
+  CHECK_THAT(with([](P p) { p.op = T3_REDUCE_SCATTER; }), Contains("rows 130 with op 0: 0 expected in other than"));
+  CHECK_THAT(with([](P p) { p.elements = 9100; }), Contains("elements 0x238c: 0 expected"));
+  CHECK_THAT(with([](P p) { p.rows = 0, p.elements = 9100; }), Contains("columns 0x46: 0 expected"));
+  CHECK_THAT(with([](P p) { p.tile_rows = 0; }), Contains("in tiles of 0 x 64"));
+  CHECK_THAT(with([](P p) { p.stride = 128; }), Contains("with row stride 128"));
+  CHECK_THAT(with([](P p) { p.rows = 7000; }), Contains("does not end in memory"));
 }
 
 }  // namespace t3vp::test::torus_rings_test

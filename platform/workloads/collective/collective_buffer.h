@@ -1,0 +1,29 @@
+/* What the GPUs of a collective operation work on, at the same local address on all of them. */
+#ifndef T3_PROGRAMS_COLLECTIVE_BUFFER_H
+#define T3_PROGRAMS_COLLECTIVE_BUFFER_H
+
+#include "t3/arguments/collective.h"
+#include "t3/collective.h"
+
+struct t3_collective_buffer {
+  uint64_t address;
+  uint64_t elements; /* of a flat buffer */
+  enum t3_element element;
+  struct t3_grid output; /* a GEMM's output that is gathered; no rows: the buffer is flat */
+};
+
+/* The kernel's arguments that say which buffer it is. The caller adds the others. */
+static inline struct t3_collective_arguments t3_arguments_for(const struct t3_collective_buffer* buffer) {
+  const struct t3_grid* output = &buffer->output;
+  const struct t3_collective_arguments arguments = {.out = buffer->address,
+                                                    .elements = buffer->elements,
+                                                    .rows = output->rows,
+                                                    .columns = output->columns,
+                                                    .stride = (uint32_t)output->stride,
+                                                    .tile_rows = (uint16_t)output->tile_rows,
+                                                    .tile_columns = (uint16_t)output->tile_columns,
+                                                    .element = (uint8_t)buffer->element};
+  return arguments;
+}
+
+#endif
