@@ -121,7 +121,7 @@ class Laws(unittest.TestCase):
 
     def test_what_differs_by_chance_is_within_the_spread(self):
         def chaotic(run, report):
-            is_one_of_five = run.get("system.cache.latency_ns") == 60.02
+            is_one_of_five = run.get("jitter.seed") == 1
             is_refreshed = run.get("system.memory.dram.refresh") is not False
             if "system.compute.clock_GHz" in run and (is_refreshed or is_one_of_five):
                 report["time_ns"]["total"] *= 1.05
@@ -132,7 +132,7 @@ class Laws(unittest.TestCase):
 
     def test_what_differs_by_more_than_the_spread_is_not(self):
         def uneven(run, report):
-            step = round(run.get("system.cache.latency_ns", 60) - 60, 2) / 0.02
+            step = run.get("jitter.seed", 0)
             if "system.compute.clock_GHz" in run:
                 report["time_ns"]["total"] *= share + step * 0.005
         for share, is_broken in ((1.08, True), (1.015, False)):

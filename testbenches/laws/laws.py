@@ -53,8 +53,7 @@ class NotSlower(Law):
     name, kinds, has_spread = "not-slower", ("resource",), True
     tolerance = 0.01
     says = "A machine with more of one resource, or less of one latency, does not take longer."
-    why = ("Most times move by less than 1% when caches are some hundredths of a nanosecond slower. Where they move by "
-           "more, the spread decides.")
+    why = "Most times move by less than 1% with jitter. Where they move by more, the spread decides."
 
     def violation(self, run, change, first, second):
         excess = total(second) / total(first) - 1

@@ -67,16 +67,11 @@ class Judge:
         return links * self.machine.value_of(run, "system.links.link_latency_ns") + switch
 
     def _times(self, run):
-        """Total times of runs with caches a few hundredths of a nanosecond slower, which start a few nanoseconds later.
-        Memory is not refreshed and kernels poll often: a run of some microseconds can meet one refresh more, and what
-        is ready a little earlier can be seen a poll later."""
-        times = []
-        for i in range(REPLICATES):
-            jittered = with_value(with_value(run, "system.memory.dram.refresh", False), "system.compute.poll_ns", 50)
-            for path, step in (("system.cache.latency_ns", 0.02), ("system.processor.register_access_ns", 1)):
-                jittered = with_value(jittered, path, round(self.machine.value_of(run, path) + i * step, 6))
-            times.append(self.machine.report_of(jittered)["time_ns"]["total"])
-        return times
+        """Total times of runs with jitter. Memory is not refreshed and kernels poll often: a run of some microseconds
+        can meet one refresh more, and what is ready a little earlier can be seen a poll later."""
+        steady = with_value(with_value(run, "system.memory.dram.refresh", False), "system.compute.poll_ns", 50)
+        return [self.machine.report_of(with_value(steady, "jitter.seed", seed))["time_ns"]["total"]
+                for seed in range(REPLICATES)]
 
 
 class Spread:
