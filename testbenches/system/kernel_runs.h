@@ -1,7 +1,9 @@
 // Runs whose kernels exchange or sum up what they compute: what all of their tests ask.
 #pragma once
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "io/input_error.h"
 #include "system/platform_run.h"
@@ -35,6 +37,20 @@ inline Run right_run(const Settings& settings) {
     CHECK(run.time("total") >= run.report()["bounds"][bound].get<double>());
   }
   return run;
+}
+
+/// More compute units take no more than `margin` longer than the fastest run with fewer.
+inline void check_more_units_not_slower(const Settings& settings, const char* phase, double margin,
+                                        const std::vector<std::uint32_t>& numbers = {2, 4, 8, 16, 32}) {
+  double fastest = std::numeric_limits<double>::max();
+  for (const std::uint32_t units : numbers) {
+    const Run run = Run::of_platform(
+        settings + Settings{"data=timing-only", "system.compute.compute_units=" + std::to_string(units)});
+    CAPTURE(settings, units, fastest, run.diagnosis());
+    REQUIRE(run.exit_code() == 0);
+    CHECK(run.time(phase) <= fastest * (1 + margin));
+    fastest = std::min(fastest, run.time(phase));
+  }
 }
 
 /// Bytes over all links.

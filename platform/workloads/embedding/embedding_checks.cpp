@@ -51,7 +51,8 @@ void EmbeddingWorkload::check_contexts(const Document& run, const RunSettings& s
 void EmbeddingWorkload::complete(const Document& run, const Document&, const RunSettings& settings) {
   const Topology& topology = settings.system.topology;
   embedding_.seed = settings.seed;
-  embedding_.workgroups = persistent_workgroups(run, settings);
+  embedding_.workgroups = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(persistent_workgroups(run, settings), t3_pooling_busy_workgroups(&embedding_)));
   embedding_.gpus_per_node = gpus_of_separate_node(settings);
   if (topology.channels_by_distance && !topology.dimensions.empty()) embedding_.gpus_per_row = topology.dimensions[0];
   check_contexts(run, settings);

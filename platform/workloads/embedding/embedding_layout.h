@@ -130,6 +130,18 @@ static inline uint32_t t3_fused_pooling_registers(uint32_t register_bytes, uint3
   return t3_pooling_registers(register_bytes, workgroups_per_cu) / 8 * 9;
 }
 
+/* Programs of a workgroup: as many bags as its wavefronts pool at a time, each of them 64 elements of a row. */
+static inline uint32_t t3_pooling_waves(uint32_t dimension) {
+  const uint32_t of_bag = (dimension + T3_POOLING_WAVEFRONT - 1) / T3_POOLING_WAVEFRONT;
+  return of_bag >= T3_POOLING_WAVEFRONTS ? 1 : T3_POOLING_WAVEFRONTS / of_bag;
+}
+
+/* Workgroups that have a bag to pool, where each wave takes one. More would only poll. */
+static inline uint64_t t3_pooling_busy_workgroups(const struct t3_embedding* e) {
+  const uint32_t waves = t3_pooling_waves(e->dimension);
+  return (UINT64_C(1) * e->global_batch * e->tables_per_gpu + waves - 1) / waves;
+}
+
 /* A sample's owner. */
 static inline uint32_t t3_embedding_owner(const struct t3_embedding* e, uint32_t sample, uint32_t gpus) {
   const uint32_t size = e->global_batch / gpus, rest = e->global_batch % gpus, of_larger = rest * (size + 1);

@@ -138,15 +138,12 @@ static void await_slices(struct t3_wave* wave, const struct t3_embedding* e, uin
       return;
 }
 
-/* Neighbours share a context, so that all contexts have about as many slices. The workgroups of a slice share one,
- * where there are as many groups of them: whichever is the slice's last one posts it, and it would else be chance how
- * many slices each queue pair takes. */
+/* The workgroups of a slice share a context: whichever is the slice's last one posts it, and it would else be chance
+ * how many slices each queue pair takes. Contexts go round the groups, so that few slices have as many as many have. */
 static uint32_t context_of(const struct t3_wave* wave) {
   const struct t3_embedding_fused_arguments* p = wave->arguments;
   const uint32_t together = (p->slice + wave->waves - 1) / wave->waves;
-  const uint32_t groups = (wave->workgroups + together - 1) / together;
-  if (groups < p->contexts) return (uint32_t)((uint64_t)wave->workgroup * p->contexts / wave->workgroups);
-  return (uint32_t)((uint64_t)(wave->workgroup / together) * p->contexts / groups);
+  return wave->workgroup / together % p->contexts;
 }
 
 /* A workgroup's waves share a context, which lies in local memory. False: the kernel has failed. */

@@ -38,12 +38,6 @@ static inline struct t3_tile t3_pooling_sum(const struct t3_embedding* e) {
   return (struct t3_tile){.rows = 1, .columns = e->dimension, .element = T3_FP32};
 }
 
-/* Programs of a workgroup: as many bags as its wavefronts pool at a time, each of them 64 elements of a row. */
-static inline uint32_t t3_pooling_waves(uint32_t dimension) {
-  const uint32_t of_bag = (dimension + T3_POOLING_WAVEFRONT - 1) / T3_POOLING_WAVEFRONT;
-  return of_bag >= T3_POOLING_WAVEFRONTS ? 1 : T3_POOLING_WAVEFRONTS / of_bag;
-}
-
 /* Pools the bag of a sample of one of this GPU's tables: the result is in the sum's tile. */
 void t3_pool(struct t3_wave* wave, const struct t3_pooling* p, uint32_t table, uint32_t sample);
 

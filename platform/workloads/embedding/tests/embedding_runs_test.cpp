@@ -242,6 +242,30 @@ TEST_CASE("a cache that is faster by picoseconds makes a fused kernel that posts
   CHECK(most <= 1.03 * least);
 }
 
+Settings posting_run(const json& shape) {
+  return embedding("fused", 2, shape) +
+         Settings{"system=" + config("systems/mi210-2nodes.json").string(), "system.compute.poll_ns=50"};
+}
+
+// A workgroup without a bag would only read the heap's table and poll. Polls of 500 ns would be a share of such runs.
+TEST_CASE("a fused kernel that posts is not slower with more compute units") {
+  json shape = GENERATE(tables(32, 8, 64, 2, 1000), tables(32, 8, 256, 4, 1000));
+  shape["slice"] = GENERATE(1, 8);
+  check_more_units_not_slower(posting_run(shape), "total", 0.01, {4, 13, 52, 208});
+}
+
+// 16 of 32 slices go by the NIC: 16, 8 or 2 of each context, one after the other.
+TEST_CASE("few slices have all contexts") {
+  const auto time = [](int contexts) {
+    json shape = tables(32, 8, 64, 2, 1000);
+    shape["contexts"] = contexts;
+    return test::right_run(posting_run(shape)).time("total");
+  };
+  const double one = time(1), two = time(2), slice = (one - two) / 8;
+  CHECK(slice >= one / 32);
+  CHECK(time(8) <= two - 5 * slice);
+}
+
 // By their numbers GPU 0 ends with what GPU 1 wants, which is on its way when nothing is left to compute.
 TEST_CASE("to begin with samples of other GPUs hides the way to them") {
   const auto time = [](const char* order) {
