@@ -79,10 +79,12 @@ Files load_files(Document run, const std::vector<std::string>& settings) {
   const Overrides for_memory = take(overrides, {"system", "memory", "dram"});
   const Overrides for_system = take(overrides, {"system"});
 
+  const json as_written = run.content;
   Files files{std::move(run), {}, {}};
   apply_all(files.run, overrides);
   kind_of_workload(files.run);
   check_schema(files.run, "run");
+  check_collectives(files.run, as_written);
   files.system = follow(files.run, "/system", "system file");
   apply_all(files.system, for_system);
   check_schema(files.system, "system");

@@ -60,6 +60,11 @@ void check_key(const Document& run, const WorkloadKind& chosen, const std::strin
   run.reject(place, fmt::format("not this key beside {}", description.given_by));
 }
 
+bool has_collectives(const json& run) {
+  const auto workload = run.find("workload");
+  return workload != run.end() && workload->is_object() && chosen_kind(*workload)->has_collectives;
+}
+
 }  // namespace
 
 const std::vector<const WorkloadKind*>& workload_kinds() { return all_workload_kinds(); }
@@ -80,6 +85,22 @@ const WorkloadKind* kind_of_workload(const Document& run) {
   const WorkloadKind* const chosen = chosen_kind(*workload);
   for (const auto& key : workload->items()) check_key(run, *chosen, key.key());
   return chosen;
+}
+
+void check_collectives(Document& run, const json& as_written) {
+  if (!run.content.contains("collectives") || has_collectives(run.content)) return;
+  const bool given = std::any_of(run.overridden.begin(), run.overridden.end(),
+                                 [](const std::string& place) { return place.rfind("/collectives", 0) == 0; });
+  if (has_collectives(as_written) && !given) {
+    run.content.erase("collectives");
+    return;
+  }
+  std::vector<std::string_view> names;
+  for (const WorkloadKind* kind : workload_kinds())
+    if (kind->has_collectives) names.emplace_back(kind->name);
+  const WorkloadKind* const own = kind_of_workload(run);
+  run.reject("/collectives", fmt::format("this key only with the workload {}{}", fmt::join(names, " or "),
+                                         own == nullptr ? "" : fmt::format(", not {}", own->name)));
 }
 
 std::shared_ptr<Workload> read_workload(const Document& run) {

@@ -27,6 +27,7 @@ struct WorkloadKind {
   std::shared_ptr<Workload> (*read)(const Document& run);
   /// Keys that stand beside another one alone: "tp" beside "model".
   std::vector<std::pair<const char*, const char*>> beside = {};
+  bool has_collectives = false;  ///< of which the run file's `collectives` gives the algorithm
 };
 
 const std::vector<const WorkloadKind*>& workload_kinds();
@@ -37,6 +38,10 @@ std::vector<std::string> workload_methods();
 /// The one that the keys of a run file choose; null when there is no workload. Rejects keys that cannot stand beside
 /// each other, before anything is missed.
 const WorkloadKind* kind_of_workload(const Document& run);
+
+/// Rejects `collectives` where the workload has none. Drops them with the workload that they were for where --set has
+/// put another one in its place. `as_written` is the run file without --set.
+void check_collectives(Document& run, const nlohmann::json& as_written);
 
 /// The workload of a run file whose schema has been checked.
 std::shared_ptr<Workload> read_workload(const Document& run);

@@ -206,6 +206,7 @@ const WorkloadKind gemm_kind{
     {},
     {{"gemm", {{"m", 1}, {"n", 1}, {"k", 1}}}, {"tokens", 1}},
     [](const Document& run) -> std::shared_ptr<Workload> { return std::make_shared<GemmWorkload>(run); },
-    {{"sublayer", "model"}, {"tp", "model"}, {"tokens", "model"}}};
+    {{"sublayer", "model"}, {"tp", "model"}, {"tokens", "model"}},
+    true};
 
 }  // namespace t3vp

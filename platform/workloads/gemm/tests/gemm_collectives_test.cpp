@@ -40,14 +40,16 @@ Settings sub_layer(const char* method, const Links& links, const Settings& more 
          more;
 }
 
-std::string refusal(const Settings& settings) {
+std::string refusal_of(const std::filesystem::path& file, const Settings& settings) {
   try {
-    configuration_of(settings);
+    load_run(file, settings);
   } catch (const InputError& error) {
     return error.what();
   }
   return "";
 }
+
+std::string refusal(const Settings& settings) { return refusal_of(config("runs/gemm-rs-4gpu.json"), settings); }
 
 void check_sums(const char* method, const Links& links, Shape shape) {
   CAPTURE(links.gpus, links.topology, links.algorithm, method);
@@ -136,6 +138,18 @@ TEST_CASE("algorithms that links, methods or operands exclude are refused with t
   CHECK_THAT(why("t3", R"("ring")", "direct", {"simulate=mirror", "data=timing-only"}),
              Catch::Contains("one GPU cannot stand for all"));
   CHECK_THAT(why("sequential", connected, "in-switch"), Catch::Contains("collectives"));
+}
+
+TEST_CASE("a run file's collectives are refused with another workload, and dropped with one that --set replaces") {
+  const std::string other = R"(workload={"collective": {"op": "all-reduce", "bytes": 4096}})";
+  const std::string why = "this key only with the workload gemm, not collective";
+  const Settings replaced{"method=sequential", other};
+  CHECK_FALSE(configuration_of(replaced).resolved.contains("collectives"));
+  CHECK_THAT(refusal(replaced + Settings{"collectives.algorithm=direct"}),
+             Catch::Contains("/collectives") && Catch::Contains(why));
+  CHECK_THAT(refusal_of(config("runs/all-reduce-4gpu.json"), {"collectives.algorithm=direct"}), Catch::Contains(why));
+  CHECK_THAT(refusal_of(config("runs/embedding-4gpu.json"), {R"(collectives={"algorithm": "ring"})"}),
+             Catch::Contains("not embedding"));
 }
 
 }  // namespace t3vp::test::gemm_collectives_test
