@@ -80,6 +80,17 @@ void add_run(CLI::App& app, RunCommand& command) {
   add_in_process(run);
 }
 
+void add_compare(CLI::App& app, CompareCommand& command) {
+  CLI::App* compare =
+      app.add_subcommand("compare", "Compare reports of one workload: a summary, and what differs most");
+  compare->add_option("REPORT", command.reports, "Reports, the first of which the others are held against")
+      ->type_name("")
+      ->required()
+      ->expected(2, 64);
+  compare->add_flag("--all", command.all, "Show every metric that differs, by name");
+  compare->add_flag("--any-workload", command.any_workload, "Compare reports of different workloads too");
+}
+
 void add_replay(CLI::App& app, ReplayCommand& command) {
   CLI::App* replay = app.add_subcommand("replay", "Replay a trace of accesses on one DRAM channel");
   replay->add_option("TRACE", command.trace, "Records of 16 bytes: u64 arrival in ns, u64 address, top bit for a write")
@@ -294,25 +305,6 @@ int print_keys(const std::string& pattern) {
   return success;
 }
 
-int compare(const std::vector<fs::path>& files) {
-  std::vector<nlohmann::json> reports;
-  for (const fs::path& file : files) reports.push_back(read_report(file));
-  bool same = true;
-  for (const nlohmann::json& report : reports) same = same && differences(reports.front(), report).empty();
-  if (reports.size() > 2)
-    print(overview_table(reports));
-  else if (same)
-    print("the same\n");
-  else
-    print(difference_table(differences(reports[0], reports[1])));
-  for (std::size_t i = 1; i < reports.size(); ++i)
-    if (const std::string warning = warning_of_totals(reports.front(), reports[i]); !warning.empty())
-      print(reports.size() > 2
-                ? fmt::format("warning: {} and {}: {}\n", files.front().string(), files[i].string(), warning)
-                : fmt::format("warning: {}\n", warning));
-  return same ? success : failed;
-}
-
 namespace {
 
 int run_command(int argc, const char* const* argv) {
@@ -334,10 +326,8 @@ int run_command(int argc, const char* const* argv) {
   RegisterScriptCommand script_command;
   RegisterMachineOptions shell_machine;
   add_registers(app, register_format, script_command, shell_machine);
-  std::vector<fs::path> reports;
-  CLI::App* compare_app =
-      app.add_subcommand("compare", "Compare reports: the figures that differ; of more than two, an overview");
-  compare_app->add_option("REPORT", reports, "Reports")->type_name("")->required()->expected(2, 64);
+  CompareCommand compare_command;
+  add_compare(app, compare_command);
   ReplayCommand replay_command;
   add_replay(app, replay_command);
   ExperimentCommand experiment_command;
@@ -367,7 +357,7 @@ int run_command(int argc, const char* const* argv) {
       if (registers->got_subcommand("shell")) return run_register_shell(shell_machine);
       return print_registers(register_format);
     }
-    if (app.got_subcommand("compare")) return compare(reports);
+    if (app.got_subcommand("compare")) return compare(compare_command);
     if (app.got_subcommand("experiment")) return experiment(experiment_command);
     if (app.got_subcommand("riscv")) return run_on_riscv(riscv_command);
     if (app.got_subcommand("validate")) return validate(validate_command);

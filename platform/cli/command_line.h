@@ -60,6 +60,12 @@ struct RegisterMachineOptions {
   std::filesystem::path register_trace;  ///< empty: none
 };
 
+struct CompareCommand {
+  std::vector<std::filesystem::path> reports;
+  bool all = false;           ///< every difference in place of the largest ones
+  bool any_workload = false;  ///< otherwise reports of other workloads than the first one's are refused
+};
+
 struct RegisterScriptCommand {
   std::filesystem::path file;
   RegisterMachineOptions machine;
@@ -83,7 +89,7 @@ int check(const std::filesystem::path& file, const std::vector<std::string>& set
 int print_registers(RegisterFormat format);
 int run_register_script(const RegisterScriptCommand& command);
 int run_register_shell(const RegisterMachineOptions& machine);
-int compare(const std::vector<std::filesystem::path>& reports);
+int compare(const CompareCommand& command);
 
 int run_command_line(int argc, const char* const* argv);
 

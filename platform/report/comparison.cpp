@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
+#include <set>
 
 #include "report/phases.h"
 #include "report/report_figures.h"
@@ -71,8 +73,14 @@ json work_of(const json& report) {
 }
 
 void add_workload(const json& first, const json& second, std::vector<std::string>& reasons) {
-  const json patch = json::diff(work_of(first), work_of(second));
-  if (!patch.empty()) reasons.push_back(fmt::format("workload{} differs", patch[0].at("path").get<std::string>()));
+  if (const std::string place = different_workload(first, second); !place.empty())
+    reasons.push_back(place + " differs");
+}
+
+/// "gpu.dram.reads" of "gpu3.dram.reads", "links.wire_bytes" of "links.0_to_3.wire_bytes".
+std::string common_name(const std::string& figure) {
+  static const std::regex gpu("^gpu[0-9]+"), link("^links\\.[^.]*");
+  return std::regex_replace(std::regex_replace(figure, gpu, "gpu"), link, "links");
 }
 
 double link_bytes(const json& report) {
@@ -98,6 +106,23 @@ void add_one_sided(bool first, bool second, const char* what, std::vector<std::s
 }
 
 }  // namespace
+
+std::string different_workload(const json& first, const json& second) {
+  const json patch = json::diff(work_of(first), work_of(second));
+  return patch.empty() ? "" : "workload" + patch[0].at("path").get<std::string>();
+}
+
+std::vector<Difference> largest(const std::vector<Difference>& differences, std::size_t count) {
+  std::vector<Difference> list = differences;
+  const auto size = [](const Difference& d) { return d.relative ? std::abs(*d.relative) : -1; };
+  std::stable_sort(list.begin(), list.end(),
+                   [&](const Difference& a, const Difference& b) { return size(a) > size(b); });
+  std::set<std::string> seen;
+  const auto is_known = [&](const Difference& d) { return !seen.insert(common_name(d.figure)).second; };
+  list.erase(std::remove_if(list.begin(), list.end(), is_known), list.end());
+  if (list.size() > count) list.resize(count);
+  return list;
+}
 
 std::string warning_of_totals(const json& first, const json& second) {
   std::vector<std::string> reasons;
@@ -126,7 +151,7 @@ std::vector<Difference> differences(const json& first, const json& second) {
 }
 
 std::string difference_table(const std::vector<Difference>& differences) {
-  std::string text = fmt::format("{:<44}{:>20}{:>20}{:>11}\n", "figure", "first", "second", "relative");
+  std::string text = fmt::format("{:<44}{:>20}{:>20}{:>11}\n", "metric", "first", "second", "relative");
   for (const Difference& d : differences)
     text += fmt::format("{:<44} {:>19} {:>19}{}{}\n", d.figure, d.first, d.second,
                         d.relative ? fmt::format(" {:>+9.3f}%", 100 * *d.relative) : "",

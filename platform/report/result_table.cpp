@@ -230,7 +230,7 @@ std::string result_table(const ordered_json& report) {
          nic_rows(report) + verdict(report);
 }
 
-std::string overview_table(const std::vector<nlohmann::json>& reports) {
+std::string overview_table(const std::vector<nlohmann::json>& reports, const std::vector<std::string>& labels) {
   const auto time = [](const nlohmann::json& report, const char* name) {
     return report.at("time_ns").at(name).get<double>();
   };
@@ -238,14 +238,17 @@ std::string overview_table(const std::vector<nlohmann::json>& reports) {
   const auto with_zeroing = [&](const nlohmann::json& report) { return total(report) + time(report, "zeroing"); };
   double longest = 0;
   for (const nlohmann::json& report : reports) longest = std::max(longest, total(report));
-  std::string text = fmt::format("{:<16}{:>10}{:>9}{:>14}{:>10}{:>11}\n", "method", "us", "speedup", "with zeroing",
-                                 "setup us", "DRAM MiB");
-  for (const nlohmann::json& report : reports)
-    text +=
-        fmt::format("{:<16}{:>10.2f}{:>9.3f}{:>14.3f}{:>10.2f}{:>11.1f}  {}\n", report.at("method").get<std::string>(),
-                    total(report) / 1000, total(reports.front()) / total(report),
-                    with_zeroing(reports.front()) / with_zeroing(report), time(report, "setup") / 1000,
-                    total_bytes(report.at("dram_bytes")) / bytes_per_MiB, bar(total(report) / longest, 22));
+  std::size_t width = 16;
+  for (const std::string& label : labels) width = std::max(width, label.size() + 2);
+  std::string text = fmt::format("{:<{}}{:>10}{:>9}{:>14}{:>10}{:>11}\n", "method", width, "us", "speedup",
+                                 "with zeroing", "setup us", "DRAM MiB");
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const nlohmann::json& report = reports[i];
+    text += fmt::format("{:<{}}{:>10.2f}{:>9.3f}{:>14.3f}{:>10.2f}{:>11.1f}  {}\n", labels[i], width,
+                        total(report) / 1000, total(reports.front()) / total(report),
+                        with_zeroing(reports.front()) / with_zeroing(report), time(report, "setup") / 1000,
+                        total_bytes(report.at("dram_bytes")) / bytes_per_MiB, bar(total(report) / longest, 22));
+  }
   return text;
 }
 

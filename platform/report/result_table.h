@@ -11,8 +11,8 @@ namespace t3vp {
 std::string result_table(const nlohmann::ordered_json& report);
 
 /// Several runs side by side: total time with bars, speedup over the first one, also with the time that zeroing the
-/// output takes, set-up (before the total), DRAM traffic.
-std::string overview_table(const std::vector<nlohmann::json>& reports);
+/// output takes, set-up (before the total), DRAM traffic. Each has a label.
+std::string overview_table(const std::vector<nlohmann::json>& reports, const std::vector<std::string>& labels);
 
 /// `share` of a full bar, 0 to 1.
 std::string bar(double share, std::size_t full_width = 36);

@@ -110,6 +110,46 @@ TEST_CASE("compare tells by its exit code whether reports are the same") {
   CHECK(compare({a, folder.write("other.json", json{{"time_ns", 3}})}).exit_code == 2);
 }
 
+TEST_CASE("compare shows the largest differences first, of each metric of all GPUs the largest, and all by --all") {
+  const Folder folder;
+  const auto report_of = [&](double dma, double reads_of_1) {
+    json report = report_with_total(1000);
+    const auto add = [&](const char* name, double value) {
+      report["statistics"].push_back({{"name", name}, {"unit", "bytes"}, {"text", ""}, {"value", value}});
+    };
+    add("gpu0.dma.bytes", dma);
+    add("gpu0.dram.reads", 100);
+    add("gpu1.dram.reads", reads_of_1);
+    add("gpu2.dram.reads", reads_of_1 == 100 ? 100 : 101);
+    return report;
+  };
+  const auto a = folder.write("a.json", report_of(50, 100)), b = folder.write("b.json", report_of(60, 150));
+  const std::string largest = compare({a, b}).out;
+  CHECK(largest.find("gpu1.dram.reads") < largest.find("gpu0.dma.bytes"));
+  CHECK_THAT(largest, Catch::Contains("The largest of 3 differences") && !Catch::Contains("gpu2.dram.reads"));
+  const std::string all = run_program({"compare", a.string(), b.string(), "--all"}).out;
+  CHECK(all.find("gpu0.dma.bytes") < all.find("gpu1.dram.reads"));
+  CHECK_THAT(all, Catch::Contains("gpu2.dram.reads"));
+  const std::string pairs = run_program({"compare", a.string(), a.string(), b.string(), "--all"}).out;
+  CHECK_THAT(pairs, Catch::Contains(b.string() + ":\n\nmetric"));
+}
+
+TEST_CASE("compare refuses another workload unless told otherwise, but not another way to compute it") {
+  const Folder folder;
+  json tiled = report_with_total(900), larger = report_with_total(2000);
+  tiled["workload"]["gemm"]["tile"] = "128x64";
+  larger["workload"]["gemm"]["m"] = 4096;
+  const auto a = folder.write("a.json", report_with_total(1000)), b = folder.write("b.json", larger);
+  CHECK(compare({a, folder.write("tiled.json", tiled)}).exit_code == 1);
+  const Outcome refused = compare({a, a, b});
+  CHECK(refused.exit_code == 2);
+  CHECK(refused.err == b.string() + ": found a workload that differs from " + a.string() +
+                           "'s in workload/gemm/m, expected the same workload, or --any-workload\n");
+  const Outcome allowed = run_program({"compare", a.string(), b.string(), "--any-workload"});
+  CHECK(allowed.exit_code == 1);
+  CHECK_THAT(allowed.out, Catch::Contains("the totals contain different things: workload/gemm/m differs"));
+}
+
 TEST_CASE("compare of many reports is an overview with bars") {
   const Folder folder;
   const auto a = folder.write("a.json", report_with_total(2000));
@@ -130,10 +170,10 @@ TEST_CASE("an overview has the speedup over the first total without and with the
   std::getline(lines, line);
   CHECK_THAT(line, Catch::Contains("speedup  with zeroing"));
   for (const auto& [speedup, with_zeroing] : {std::pair{1.0, 1.0}, {2000.0 / 1000, 2000.0 / 1600}, {1.0, 0.8}}) {
-    std::string method;
+    std::string method, file;  // of equal methods
     double us = 0, found = 0, found_with_zeroing = 0;
     std::getline(lines, line);
-    std::istringstream(line) >> method >> us >> found >> found_with_zeroing;
+    std::istringstream(line) >> method >> file >> us >> found >> found_with_zeroing;
     CHECK(found == Approx(speedup).margin(0.0005));
     CHECK(found_with_zeroing == Approx(with_zeroing).margin(0.0005));
   }
