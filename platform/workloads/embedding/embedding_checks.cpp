@@ -4,12 +4,32 @@
 #include <algorithm>
 
 #include "t3/shmem.h"
+#include "workloads/embedding/embedding_oracle.h"
 #include "workloads/embedding/embedding_workload.h"
 #include "workloads/shared/gemm_shape.h"
 #include "workloads/shared/room_checks.h"
 #include "workloads/shared/tile_choice.h"
 
 namespace t3vp {
+/// A bag's loads wait for each other: where it begins, numbers, then rows. Its result leaves, and is counted.
+PoolingTimes EmbeddingWorkload::pooling_times(const RunSettings& settings) const {
+  const GpuParameters& gpu = settings.system;
+  const std::uint32_t at_once = gpu.kernels.embedding.rows_in_flight;
+  const std::uint32_t accesses = 2 + (embedding_.pooling + at_once - 1) / at_once + 2;
+  return {accesses * load_latency_ns(gpu.cache, gpu.memory),
+          static_cast<double>(pooling_need(embedding_, 0).read_bytes) / dram_rate(gpu),
+          embedding_.gpus_per_node != 0 ? least_nic_ns(settings) : least_fabric_ns(settings)};
+}
+
+/// As many as registers allow would all end together where each has a bag, with no link in use before. In a training
+/// pass they run beside other kernels.
+std::uint32_t EmbeddingWorkload::worthwhile_workgroups(std::uint32_t fit, const RunSettings& settings) const {
+  const std::uint64_t busy = t3_pooling_busy_workgroups(&embedding_);
+  if (dlrm_ || fit == 0 || settings.gpus == 1 || !pools_fused(settings.method))
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(fit, busy));
+  const std::uint64_t turns = pooling_turns((busy + fit - 1) / fit, pooling_times(settings));
+  return static_cast<std::uint32_t>((busy + turns - 1) / turns);
+}
 
 /// The share of a pooling kernel's workgroups that the run file says, or as many as registers allow. In a training pass
 /// an all-reduce runs beside it: where only one of both had room, GPUs might begin with different ones and wait for
@@ -30,12 +50,12 @@ std::uint32_t EmbeddingWorkload::persistent_workgroups(const Document& run, cons
     run.reject("/method", fmt::format("bulk, since a persistent workgroup takes {} bytes of registers and a compute "
                                       "unit has room for {}",
                                       each, left));
-  if (given_.occupancy == 0 || fit == 0) return fit;
+  if (given_.occupancy == 0 || fit == 0) return worthwhile_workgroups(fit, settings);
   const auto wanted = static_cast<std::uint32_t>(all * given_.occupancy + 1e-6);
   if (wanted == 0 || wanted > fit)
     run.reject("/workload/embedding/occupancy",
                fmt::format("a share from {:.4g}, one workgroup, to {:.4g}, what registers allow", 1 / all, fit / all));
-  return wanted;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, t3_pooling_busy_workgroups(&embedding_)));
 }
 
 /// Contexts of a kernel that posts have a queue pair to each other GPU.
@@ -51,10 +71,9 @@ void EmbeddingWorkload::check_contexts(const Document& run, const RunSettings& s
 void EmbeddingWorkload::complete(const Document& run, const Document&, const RunSettings& settings) {
   const Topology& topology = settings.system.topology;
   embedding_.seed = settings.seed;
-  embedding_.workgroups = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(persistent_workgroups(run, settings), t3_pooling_busy_workgroups(&embedding_)));
   embedding_.gpus_per_node = gpus_of_separate_node(settings);
   if (topology.channels_by_distance && !topology.dimensions.empty()) embedding_.gpus_per_row = topology.dimensions[0];
+  embedding_.workgroups = persistent_workgroups(run, settings);
   check_contexts(run, settings);
   if (dlrm_) complete_perceptrons(settings);
 }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "workloads/embedding/dlrm_layout.h"
+#include "workloads/embedding/pooling_turns.h"
 #include "workloads/embedding_arguments.h"
 #include "workloads/workload.h"
 
@@ -40,6 +41,8 @@ class EmbeddingWorkload : public Workload {
   void read_perceptrons(const Document& run);
   void complete_perceptrons(const RunSettings& settings);
   std::uint32_t persistent_workgroups(const Document& run, const RunSettings& settings) const;
+  std::uint32_t worthwhile_workgroups(std::uint32_t fit, const RunSettings& settings) const;
+  PoolingTimes pooling_times(const RunSettings& settings) const;
   void check_contexts(const Document& run, const RunSettings& settings) const;
   void check_pass(const Document& run, const Document& system, const RunSettings& settings) const;
   void check_mirrored(const Document& run, const RunSettings& settings) const;

@@ -75,6 +75,11 @@ double vector_rate(const compute::ComputeParameters& p) {
   return p.compute_units * p.vector_elements_per_cycle * p.clock_GHz;
 }
 
+double load_latency_ns(const cache::CacheParameters& cache, const memory::MemoryParameters& memory) {
+  const dram::Timing& t = memory.dram.timing;
+  return to_ns(cache.latency) + to_ns(memory.path_latency) + (t.RCDRD + t.CL + t.BURST) / memory.dram.clock_GHz;
+}
+
 double dram_rate(const GpuParameters& gpu) { return peak_GBps(gpu.memory); }
 
 }  // namespace t3vp

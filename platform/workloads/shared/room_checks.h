@@ -40,6 +40,8 @@ std::uint32_t gpus_of_separate_node(const RunSettings& settings);
 double matrix_rate(const compute::ComputeParameters& compute);
 /// Elements that the vector lanes add or multiply in a ns.
 double vector_rate(const compute::ComputeParameters& compute);
+/// What a load takes in an idle memory, where it finds its row closed.
+double load_latency_ns(const cache::CacheParameters& cache, const memory::MemoryParameters& memory);
 /// The DRAM's peak in bytes per ns.
 double dram_rate(const GpuParameters& gpu);
 

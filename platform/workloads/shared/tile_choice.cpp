@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "workloads/shared/room_checks.h"
+
 namespace t3vp {
 namespace {
 
@@ -12,8 +14,6 @@ std::uint64_t cut(std::uint64_t length, std::uint64_t piece) { return (length + 
 std::uint64_t tiles_in(TileShape tile, std::uint64_t m, std::uint64_t n) {
   return cut(m, tile.rows) * cut(n, tile.columns);
 }
-
-double cycles_of(const dram::Timing& t) { return t.RCDRD + t.CL + t.BURST; }
 
 }  // namespace
 
@@ -29,8 +29,7 @@ GemmEstimate estimate_gemm(const GemmSystem& system, const GemmShape& gemm, Tile
   const auto rounds = static_cast<double>(cut(tiles_of_cu, resident));
   const double rows = std::min(tile.rows, gemm.m), columns = std::min(tile.columns, gemm.n), k = gemm.k;
   const double port_GBps = p.port_bytes_per_cycle * p.clock_GHz, load_bytes = (rows + columns) * k * bytes;
-  const double load_ns = to_ns(cache.latency) + to_ns(system.memory.path_latency) +
-                         cycles_of(system.memory.dram.timing) / system.memory.dram.clock_GHz;
+  const double load_ns = load_latency_ns(cache, system.memory);
   GemmEstimate e;
   e.compute = to_ns(quantized_compute_time(p, tile, gemm.m, gemm.n, gemm.k, 1));
   e.loads = static_cast<double>(tiles_of_cu) * load_bytes / port_GBps;
