@@ -165,7 +165,8 @@ PackedWorkload GemmWorkload::packed_for(const RunSettings& settings) const {
   w.gpus_per_node = gpus_per_node_;
   w.by_nic = by_nic_;
   const t3_collective flat = flat_collective(settings);
-  w.by_steps = algorithm_ != T3_RING;
+  w.by_steps = !collectives_.empty() && (algorithm_ != T3_RING || is_hierarchical());
+  w.scattered_nodes = is_hierarchical() ? settings.gpus / gpus_per_node_ : 0;
   w.algorithm = algorithm_;
   w.gpus_per_row = flat.gpus_per_row;
   std::copy(std::begin(flat.dimensions), std::end(flat.dimensions), w.dimensions);
