@@ -95,6 +95,8 @@ Figures combined_figures(const json& gemm, const json& reduce_scatter, const jso
   if (gemm.at("method") != "sequential") take_traffic(gemm, "gemm", figures);
   take_traffic(reduce_scatter, "rs", figures);
   take_traffic(all_gather, "ag", figures);
+  // That of the collective kernel: it is in the run with the all-gather, behind a reduce-scatter that has it, too.
+  if (all_gather.at("dram_bytes").contains("collective_read")) take_traffic(all_gather, "collective", figures);
   const auto time = [&](const char* phase) { return as_number(figures.at(std::string("time_ns.") + phase)); };
   figures["time_ns.total"] = std::max(time("gemm"), time("reduce_scatter")) + time("all_gather");
   return figures;

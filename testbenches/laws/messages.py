@@ -114,7 +114,8 @@ def of_gemm(run, report):
         per_node = run["system.links.topology"]["gpus_per_node"]
         nodes = run["gpus"] // per_node
         by_owner = [sizes[g % per_node * nodes + g // per_node] for g in range(run["gpus"])]
-        return hierarchical("reduce-scatter", by_owner, per_node)
+        sums = hierarchical("reduce-scatter", by_owner, per_node)
+        return sums + ring("all-gather", by_owner) if "between" in run["system.links.topology"] else sums
     return direct(fused, sizes)
 
 

@@ -8,6 +8,7 @@
 
 #include "t3/collective_op.h"
 #include "t3/element_bytes.h"
+#include "t3/fused.h"
 #include "t3/grid.h"
 
 enum { T3_TORUS_DIMENSIONS_MAX = 3 };
@@ -16,6 +17,12 @@ enum { T3_TORUS_DIMENSIONS_MAX = 3 };
  * them owns the flat chunks of the `stride` GPUs whose numbers, rounded down to a multiple of it, are its own. */
 struct t3_ring {
   uint32_t stride, length; /* 0 of both: all GPUs, each with its own chunk */
+};
+
+/* A GEMM's output that is gathered. Chunks are runs of tiles. */
+struct t3_gathered_output {
+  struct t3_grid grid; /* no rows: there is none, the buffer is flat */
+  uint32_t nodes;      /* GPU p of node n of so many owns chunk p * nodes + n (t3/fused.h); 0: GPU g owns chunk g */
 };
 
 struct t3_collective {
@@ -28,7 +35,7 @@ struct t3_collective {
   struct t3_ring ring;    /* ring */
   uint32_t dimensions[T3_TORUS_DIMENSIONS_MAX]; /* torus-rings: GPUs along each, numbers count the first one first; 0
                                                    behind the last */
-  struct t3_grid output; /* of an all-gather: the buffer is a GEMM's output, and `elements` 0. No rows: it is flat */
+  struct t3_gathered_output output;             /* of an all-gather, which has no `elements` then */
 };
 
 static inline bool t3_reduces(const struct t3_collective* c) { return t3_traits_of(c->op)->adds; }
@@ -63,11 +70,18 @@ static inline uint64_t t3_flat_chunk_size(uint64_t elements, uint32_t chunk, uin
   return elements / chunks + (chunk < elements % chunks ? 1 : 0);
 }
 
-static inline bool t3_is_output(const struct t3_collective* c) { return c->output.rows != 0; }
+static inline bool t3_is_output(const struct t3_collective* c) { return c->output.grid.rows != 0; }
 
 /* Number of a chunk's first element, or of an output's first tile. The chunk ends where the next one begins. */
 static inline uint64_t t3_first_of_chunk(const struct t3_collective* c, uint32_t chunk, uint32_t chunks) {
-  return t3_is_output(c) ? t3_chunk_begin(&c->output, chunk, chunks) : t3_flat_chunk_begin(c->elements, chunk, chunks);
+  return t3_is_output(c) ? t3_chunk_begin(&c->output.grid, chunk, chunks)
+                         : t3_flat_chunk_begin(c->elements, chunk, chunks);
+}
+
+/* The chunk that a GPU owns. */
+static inline uint32_t t3_owned_chunk(const struct t3_collective* c, uint32_t gpu, uint32_t gpus) {
+  const uint32_t nodes = c->output.nodes;
+  return nodes == 0 ? gpu : t3_fused_chunk(T3_FUSED_HIERARCHICAL_REDUCE_SCATTER, gpu, gpus, gpus / nodes);
 }
 
 /* Up to the next DRAM access. */

@@ -13,7 +13,7 @@ enum t3_fused_kind T3_OF_32_BITS {
   T3_FUSED_ALL_REDUCE,            /* the same, and the owner sends each tile of the sum to all as it completes */
   T3_FUSED_ALL_TO_ALL,            /* nothing is summed: GPU g's chunk c goes to GPU c, into its slab for g */
   /* GPUs of several nodes: those of a node store into the sum of one of them, which sends each tile of it to the owner
-   * in another node; there is no all-gather */
+   * in another node; then an all-gather, where links join the nodes */
   T3_FUSED_HIERARCHICAL_REDUCE_SCATTER
 };
 

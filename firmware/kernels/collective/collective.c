@@ -199,16 +199,23 @@ static bool check_ring(struct t3_check* check, const struct t3_collective_argume
 /* A flat buffer, or an output of a GEMM. */
 static bool check_shape(struct t3_check* check, const struct t3_collective_arguments* p) {
   const struct t3_output_operand out = {p->out, p->rows, p->columns, p->stride, p->element};
-  const struct t3_named_value of_output[] = {
-      {"columns", p->columns}, {"stride", p->stride}, {"tile_rows", p->tile_rows}, {"tile_columns", p->tile_columns}};
+  const struct t3_named_value of_output[] = {{"columns", p->columns},
+                                             {"stride", p->stride},
+                                             {"nodes", p->nodes},
+                                             {"tile_rows", p->tile_rows},
+                                             {"tile_columns", p->tile_columns}};
   const struct t3_named_value of_flat[] = {{"elements", p->elements}};
   if (p->rows == 0) {
-    if (!t3_check_unused(check, of_output, 4)) return false;
+    if (!t3_check_unused(check, of_output, 5)) return false;
     return p->elements - 1 < T3_ROWS_MAX ||
            t3_refuse(check, T3_BAD_PACKET, "%" PRIu64 " elements: 1 to %d expected", p->elements, T3_ROWS_MAX);
   }
   if (p->op != T3_ALL_GATHER)
     return t3_refuse(check, T3_BAD_PACKET, "rows %u with op %u: 0 expected in other than all-gathers", p->rows, p->op);
+  if (p->nodes != 0 && (p->gpus % p->nodes != 0 || p->ring_length != 0))
+    return t3_refuse(check, T3_BAD_PACKET,
+                     "nodes %u, ring_length %u: a divisor of %u GPUs expected, and 0 in rings of a dimension", p->nodes,
+                     p->ring_length, p->gpus);
   return t3_check_unused(check, of_flat, 1) && t3_check_tiles(check, &out, p->tile_rows, p->tile_columns) &&
          t3_check_output(check, &out);
 }

@@ -43,9 +43,10 @@ static struct t3_ring ring_of(const struct t3_collective_arguments* p) {
   return p->ring_length != 0 ? (struct t3_ring){p->ring_stride, p->ring_length} : (struct t3_ring){1, p->gpus};
 }
 
-static struct t3_grid output_of(const struct t3_collective_arguments* p) {
-  return (struct t3_grid){
+static struct t3_gathered_output output_of(const struct t3_collective_arguments* p) {
+  const struct t3_grid grid = {
       p->rows, p->columns, p->tile_rows, p->tile_columns, 1, p->stride, (enum t3_element)p->element};
+  return (struct t3_gathered_output){grid, p->nodes};
 }
 
 struct t3_steps t3_steps_of(const struct t3_collective_arguments* p, uint32_t workgroup,
@@ -78,14 +79,15 @@ struct t3_transfer t3_copy_of_buffer(const struct t3_steps* s) {
   return t3_copy_of(s, 0, s->collective.elements);
 }
 
-struct t3_transfer t3_copy_of_chunk(const struct t3_steps* s, uint32_t chunk) {
-  return t3_copy_of_chunks(s, chunk, 1);
+struct t3_transfer t3_copy_of_chunk(const struct t3_steps* s, uint32_t gpu) {
+  return t3_copy_of_chunks(s, gpu, 1);
 }
 
 struct t3_transfer t3_copy_of_chunks(const struct t3_steps* s, uint32_t first, uint32_t count) {
   const struct t3_collective* c = &s->collective;
-  const uint64_t begin = t3_first_of_chunk(c, first, t3_gpus_of(s)),
-                 elements = t3_first_of_chunk(c, first + count, t3_gpus_of(s)) - begin;
+  const uint32_t gpus = t3_gpus_of(s), chunk = t3_owned_chunk(c, first, gpus);
+  const uint64_t begin = t3_first_of_chunk(c, chunk, gpus),
+                 elements = t3_first_of_chunk(c, chunk + count, gpus) - begin;
   if (!t3_is_output(c)) return t3_copy_of(s, t3_bytes_of_elements(s, begin), elements);
   struct t3_transfer transfer = t3_copy_of(s, 0, elements);
   transfer.first_tile = (uint32_t)begin;

@@ -8,7 +8,7 @@ struct t3_transfer_blocks t3_transfer_blocks_of(const struct t3_steps* s, const 
   if (transfer->elements == 0) return blocks;
   if (blocks.is_output) {
     blocks.output =
-        t3_chunk_blocks_of(&s->collective.output, transfer->first_tile, (uint32_t)transfer->elements, block_bytes);
+        t3_chunk_blocks_of(&s->collective.output.grid, transfer->first_tile, (uint32_t)transfer->elements, block_bytes);
     blocks.count = blocks.output.count;
     return blocks;
   }

@@ -7,7 +7,7 @@
 
 static inline struct t3_collective t3_collective_of_workload(const struct t3_collective_workload* w) {
   const struct t3_ring all = {0, 0};
-  const struct t3_grid flat = {0, 0, 0, 0, 0, 0, w->element};
+  const struct t3_gathered_output flat = {{0, 0, 0, 0, 0, 0, w->element}, 0};
   const struct t3_collective c = {w->op,
                                   w->algorithm,
                                   w->element,

@@ -3,6 +3,8 @@
 #include "workloads/collective/collective_layout.h"
 #include "workloads/shared/program_steps.h"
 
+_Static_assert(T3_COLLECTIVE_ARGUMENTS_BYTES <= T3_ARGUMENT_ROOM, "arguments go with the packet");
+
 static struct t3_collective part_of(const struct t3_collective* c, enum t3_collective_op op) {
   struct t3_collective part = *c;
   part.op = op;
@@ -83,7 +85,7 @@ static enum t3_status queue_kernel(struct t3_context* gpu, const struct t3_flat_
   arguments.gpu = t3_gpu(gpu);
   arguments.gpus = t3_gpus(gpu);
   arguments.gpus_per_node = c->gpus_per_node;
-  arguments.gpus_per_row = c->gpus_per_row;
+  arguments.gpus_per_row = (uint16_t)c->gpus_per_row;
   arguments.op = (uint8_t)op;
   arguments.algorithm = (uint8_t)c->algorithm;
   unsigned char bytes[T3_COLLECTIVE_ARGUMENTS_BYTES];

@@ -17,7 +17,7 @@ t3_collective_arguments arguments_of(const t3_collective& c, t3_collective_op op
   arguments.gpu = gpu;
   arguments.gpus = gpus;
   arguments.gpus_per_node = c.gpus_per_node;
-  arguments.gpus_per_row = c.gpus_per_row;
+  arguments.gpus_per_row = static_cast<std::uint16_t>(c.gpus_per_row);
   arguments.ring_stride = ring.stride;
   arguments.ring_length = ring.length;
   arguments.op = static_cast<std::uint8_t>(op);

@@ -107,11 +107,13 @@ static enum t3_status map_output(struct t3_context* gpu, const struct t3_gemm_wo
   return T3_INVALID_ARGUMENT;
 }
 
-static bool gathers(const struct t3_gemm_workload* w) {
-  return w->fused == T3_FUSED_RING_REDUCE_SCATTER || w->fused == T3_FUSED_DIRECT_REDUCE_SCATTER;
-}
-
 static bool is_of_nodes(const struct t3_gemm_workload* w) { return w->fused == T3_FUSED_HIERARCHICAL_REDUCE_SCATTER; }
+
+/* Links alone carry an all-gather. */
+static bool gathers(const struct t3_gemm_workload* w) {
+  return w->fused == T3_FUSED_RING_REDUCE_SCATTER || w->fused == T3_FUSED_DIRECT_REDUCE_SCATTER ||
+         (is_of_nodes(w) && !w->by_nic);
+}
 
 /* Tiles for all owners take turns, each GPU's beginning with another one, so that none has to take from all at once
  * while the links to others rest. */

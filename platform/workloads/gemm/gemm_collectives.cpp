@@ -22,7 +22,8 @@ std::vector<t3_collective_op> GemmWorkload::collectives_of(const RunSettings& se
   const std::string& program = settings.built_in_program;
   if (settings.method == "ideal-rs-nmc") return {T3_ALL_GATHER};
   if (program == "sequential" || program == "isolated") return {T3_REDUCE_SCATTER, T3_ALL_GATHER};
-  const bool gathers = fused_ == T3_FUSED_RING_REDUCE_SCATTER || fused_ == T3_FUSED_DIRECT_REDUCE_SCATTER;
+  const bool gathers =
+      fused_ == T3_FUSED_RING_REDUCE_SCATTER || fused_ == T3_FUSED_DIRECT_REDUCE_SCATTER || is_hierarchical();
   if (program == "fused" && gathers) return {T3_ALL_GATHER};
   return {};
 }

@@ -121,7 +121,6 @@ double GemmWorkload::least_link_ns(const RunSettings& settings) const {
   const bool is_ring = is_fused(settings) || algorithm_ == T3_RING || !settings.phases.are_all();
   if (fused_ == T3_FUSED_RING_REDUCE_SCATTER && is_ring) return 0;
   const std::vector<std::uint64_t> chunks = owned_bytes(settings);
-  if (is_hierarchical()) return t3vp::least_link_ns(T3_REDUCE_SCATTER, chunks, fabric_of(settings));
   const t3_collective_op op = fused_ == T3_FUSED_ALL_TO_ALL ? T3_ALL_TO_ALL : T3_ALL_REDUCE;
   return t3vp::least_link_ns(op, chunks, whole_fabric_of(settings));
 }

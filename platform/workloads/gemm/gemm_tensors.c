@@ -38,7 +38,7 @@ static struct t3_collective collective_of(const struct t3_gemm_workload* w, cons
                             .gpus_per_node = algorithm == T3_HIERARCHICAL ? w->gpus_per_node : 0,
                             .gpus_per_row = w->gpus_per_row};
   if (op == T3_ALL_GATHER)
-    c.output = grid_of(out);
+    c.output = (struct t3_gathered_output){grid_of(out), w->scattered_nodes};
   else
     c.elements = m->rows * (m->row_stride / t3_element_bytes(m->element));
   for (uint32_t d = 0; d < T3_TORUS_DIMENSIONS_MAX; ++d) c.dimensions[d] = w->dimensions[d];

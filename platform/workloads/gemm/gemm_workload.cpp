@@ -102,8 +102,12 @@ std::optional<IsolatedRuns> GemmWorkload::isolated_runs(const RunSettings& setti
                     {"method=ideal-overlap", R"(phases=["reduce-scatter", "all-gather"])"}};
   const std::string algorithm = std::string("collectives.algorithm=") + name_of(algorithm_);
   for (auto* run : {&runs.reduce_scatter, &runs.all_gather}) run->push_back(algorithm);
-  if (settings.method == "ideal-rs-nmc")
-    runs.reduce_scatter = {"method=ideal-rs-nmc", R"(phases=["reduce-scatter"])", "collectives.algorithm=ring"};
+  if (settings.method != "ideal-rs-nmc") return runs;
+  runs.reduce_scatter = {"method=ideal-rs-nmc", R"(phases=["reduce-scatter"])", "collectives.algorithm=ring"};
+  // What is gathered by another algorithm has chunks of tiles, other than behind the reduce-scatter of ideal-overlap.
+  if (algorithm_ != T3_RING)
+    runs.reduce_scatter =
+        runs.all_gather = {"method=ideal-rs-nmc", R"(phases=["reduce-scatter", "all-gather"])", algorithm};
   return runs;
 }
 
@@ -165,7 +169,8 @@ PackedWorkload GemmWorkload::packed_for(const RunSettings& settings) const {
   w.gpus_per_node = gpus_per_node_;
   w.by_nic = by_nic_;
   const t3_collective flat = flat_collective(settings);
-  w.by_steps = algorithm_ != T3_RING;
+  w.by_steps = !collectives_.empty() && (algorithm_ != T3_RING || is_hierarchical());
+  w.scattered_nodes = is_hierarchical() ? settings.gpus / gpus_per_node_ : 0;
   w.algorithm = algorithm_;
   w.gpus_per_row = flat.gpus_per_row;
   std::copy(std::begin(flat.dimensions), std::end(flat.dimensions), w.dimensions);

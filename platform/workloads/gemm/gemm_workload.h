@@ -57,7 +57,7 @@ class GemmWorkload : public Workload {
   bool is_fused(const RunSettings& settings) const;
   bool is_hierarchical() const { return fused_ == T3_FUSED_HIERARCHICAL_REDUCE_SCATTER; }
   /// The output stays scattered over the owners of its chunks, with no all-gather behind.
-  bool is_scattered() const { return by_nic_ || is_hierarchical(); }
+  bool is_scattered() const { return by_nic_; }
   std::uint32_t chunk_of(std::uint32_t gpu, std::uint32_t gpus) const;
   std::vector<t3_collective_op> collectives_of(const RunSettings& settings) const;
   std::string unfit_for(const RunSettings& settings, t3_collective_algorithm algorithm) const;

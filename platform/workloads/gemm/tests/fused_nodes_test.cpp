@@ -147,12 +147,20 @@ TEST_CASE("fused saves what the hosts take and what the GEMM hides, against the 
   CHECK(slow_hosts.time("total") - hosts.time("total") <= 5000 + 5 * 1000);
 }
 
-TEST_CASE("links between nodes carry the same sums where there are some") {
-  const Settings between = nodes(4, 2, R"(, "between": {"topology": "ring", "bandwidth_GBps": 2})");
-  const Run run = Run::of_platform(between + fused() + gemm(333, 139, 40));
-  require_right(run);
-  REQUIRE(compare_own(run, 4, 2, Element::fp16).wrong == 0);
-  REQUIRE(sum_of(run, "nic.messages", 4) == 0);
+/// Chunks of places lie behind one another, and begin and end inside rows of tiles.
+TEST_CASE("links between nodes carry the same sums where there are some, and an all-gather by any algorithm") {
+  for (const auto& [gpus, node] : {std::pair{4u, 2u}, {6u, 2u}, {6u, 3u}, {3u, 1u}})
+    for (const char* algorithm : {"ring", "direct", "hierarchical", "auto"}) {
+      CAPTURE(gpus, node, algorithm);
+      const Settings between = nodes(gpus, node, R"(, "between": {"topology": "ring", "bandwidth_GBps": 2})");
+      const Run run = Run::of_platform(between + fused() + gemm(333, 139, 40) +
+                                       Settings{std::string("collectives.algorithm=") + algorithm, "check=protocol"});
+      require_right(run);
+      CHECK(run.report()["functional"]["elements"] == gpus * 333 * 139);
+      CHECK(run.report()["functional"]["mismatches"] == 0);
+      CHECK(run.time("all_gather") > 0);
+      CHECK(sum_of(run, "nic.messages", gpus) == 0);
+    }
 }
 
 // 16 tiles of 8 KiB in whole packets of 1 KiB, 4 wavefronts each: a chunk is four tiles.
