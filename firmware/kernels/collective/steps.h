@@ -118,7 +118,7 @@ uint32_t t3_other_gpu(const struct t3_collective_arguments* arguments, uint32_t 
 struct t3_transfer t3_copy_of(const struct t3_steps* steps, uint64_t offset, uint64_t elements);
 struct t3_transfer t3_copy_of_buffer(const struct t3_steps* steps);
 struct t3_transfer t3_copy_of_chunk(const struct t3_steps* steps, uint32_t gpu);
-/* Of the chunks of so many successive GPUs, which own successive chunks. */
+/* The GPUs from `first` on, so many, own successive chunks, which this copies. */
 struct t3_transfer t3_copy_of_chunks(const struct t3_steps* steps, uint32_t first, uint32_t count);
 /* The part of GPU `from`'s other buffer that is for GPU `to`, to where it is received (T3_RESULT_PARTS). */
 struct t3_transfer t3_part_of(const struct t3_steps* steps, uint32_t from, uint32_t to);

@@ -1,4 +1,4 @@
-/* What the GPUs of a collective operation work on, at the same local address on all of them. */
+/* The buffer of a collective operation lies at the same local address on all GPUs. */
 #ifndef T3_PROGRAMS_COLLECTIVE_BUFFER_H
 #define T3_PROGRAMS_COLLECTIVE_BUFFER_H
 

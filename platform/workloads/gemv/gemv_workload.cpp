@@ -17,7 +17,9 @@ namespace {
 using nlohmann::json;
 
 /// Every GPU has a vector of results, of which all want the sum.
-t3_collective all_reduce_of(const t3_gemv& g) { return {T3_ALL_REDUCE, T3_DIRECT, g.element, g.rows, 0, 0, {}, {}, {}}; }
+t3_collective all_reduce_of(const t3_gemv& g) {
+  return {T3_ALL_REDUCE, T3_DIRECT, g.element, g.rows, 0, 0, {}, {}, {}};
+}
 
 }  // namespace
 
