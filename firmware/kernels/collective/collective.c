@@ -17,19 +17,36 @@ struct blocks {
   uint64_t bytes; /* of the chunk, with those */
   uint64_t each;
   uint64_t count;
+  uint64_t workgroups; /* the first ones, which share them */
 };
 
+/* Workgroups that share sums which the switch loads and stores to all. Loads of N GPUs take the links one way, their
+ * stores the other way. Of T turns the first has no stores and the last no loads, which costs a T-th of the time. With
+ * F blocks in flight about an F-th is lost, as a block is either loaded or stored. Both are least where T and F are the
+ * root of the blocks. But links have to be in use: four times what idle ones have under way is an estimate, as blocks
+ * queue behind others. If those are all blocks, one turn takes them. */
+static uint64_t sharing_sums(const struct t3_wave* wave, uint64_t block_bytes, uint64_t blocks) {
+  const struct t3_collective_arguments* p = wave->arguments;
+  const struct t3_device* device = wave->device;
+  const double under_way = device->by_switch_ns * device->link_GBps / ((double)block_bytes * p->gpus);
+  const uint64_t root = t3_square_root(blocks, UINT32_MAX >> 1), least = 1 + (uint64_t)(4 * under_way);
+  const uint64_t wanted = ((root > least ? root : least) + wave->waves - 1) / wave->waves;
+  return wanted < wave->workgroups && least < blocks ? wanted : wave->workgroups;
+}
+
 static struct blocks blocks_of(const struct t3_wave* wave, const struct t3_transfer* transfer, uint32_t element) {
-  struct blocks blocks = {.lead = transfer->source % SECTOR_BYTES,
+  struct blocks blocks = {.workgroups = wave->workgroups,
+                          .lead = transfer->source % SECTOR_BYTES,
                           .each = wave->device->kernels.ring.block_bytes / SECTOR_BYTES * SECTOR_BYTES};
   if (transfer->elements == 0) return blocks;
   blocks.bytes = blocks.lead + transfer->elements * element;
   blocks.count = (blocks.bytes + blocks.each - 1) / blocks.each;
+  if (transfer->sums && transfer->by_switch) blocks.workgroups = sharing_sums(wave, blocks.each, blocks.count);
   return blocks;
 }
 
-static uint64_t share_begin(const struct blocks* blocks, uint64_t workgroup, uint64_t workgroups) {
-  return blocks->count * workgroup / workgroups;
+static uint64_t share_begin(const struct blocks* blocks, uint64_t workgroup) {
+  return workgroup < blocks->workgroups ? blocks->count * workgroup / blocks->workgroups : blocks->count;
 }
 
 /* What the waves of a workgroup share: the blocks of all transfers that are left in this step, one of each in turn. */
@@ -44,8 +61,7 @@ static void open_share(const struct t3_wave* wave, const struct t3_steps* steps,
   for (uint32_t i = 0; i < share->step.transfers; ++i) {
     const struct t3_transfer transfer = steps->schedule->transfer(steps, step, i);
     const struct blocks blocks = blocks_of(wave, &transfer, element);
-    const uint64_t count = share_begin(&blocks, (uint64_t)wave->workgroup + 1, wave->workgroups) -
-                           share_begin(&blocks, wave->workgroup, wave->workgroups);
+    const uint64_t count = share_begin(&blocks, (uint64_t)wave->workgroup + 1) - share_begin(&blocks, wave->workgroup);
     if (count > most) most = count;
   }
   share->next = 0;
@@ -102,8 +118,8 @@ static void move_next(struct t3_wave* wave, const struct t3_steps* steps, uint32
   const uint32_t element = t3_element_bytes(type);
   const struct t3_transfer transfer = steps->schedule->transfer(steps, step, (uint32_t)(next % transfers));
   const struct blocks blocks = blocks_of(wave, &transfer, element);
-  const uint64_t block = share_begin(&blocks, wave->workgroup, wave->workgroups) + next / transfers;
-  if (block >= share_begin(&blocks, (uint64_t)wave->workgroup + 1, wave->workgroups)) return;
+  const uint64_t block = share_begin(&blocks, wave->workgroup) + next / transfers;
+  if (block >= share_begin(&blocks, (uint64_t)wave->workgroup + 1)) return;
   const uint64_t begin = block == 0 ? blocks.lead : block * blocks.each, whole_end = (block + 1) * blocks.each;
   const uint64_t end = whole_end < blocks.bytes ? whole_end : blocks.bytes;
   const uint32_t columns = (uint32_t)((end - begin) / element);
