@@ -53,6 +53,7 @@ struct Target {
 
 struct Plot {
   enum class Kind { bars, stacks, timeline, workgroups, lines, heat_map };
+  enum class Scale { categories, linear, logarithmic };
   std::string file, title, unit;
   Kind kind = Kind::bars;
   std::vector<std::size_t> quantities;
@@ -61,7 +62,7 @@ struct Plot {
   std::vector<std::string> marks;  ///< of workgroups: instants that are drawn
   std::size_t cluster = 1;         ///< of workgroups: so many that follow each other are sorted by when they are done
   double divide_by = 1;
-  bool logarithmic = false;  ///< the y axis, of lines
+  Scale x_scale = Scale::categories, y_scale = Scale::linear;  ///< of lines
 };
 
 /// What the command line changes of an experiment.

@@ -31,7 +31,7 @@ std::vector<std::string> keys_used_by(Plot::Kind kind) {
     case Plot::Kind::bars:
       return {"file", "kind", "title", "unit", "divide_by", "quantities"};
     case Plot::Kind::lines:
-      return {"file", "kind", "title", "unit", "divide_by", "quantities", "x", "scale"};
+      return {"file", "kind", "title", "unit", "divide_by", "quantities", "x", "x_scale", "scale"};
     case Plot::Kind::heat_map:
       return {"file", "kind", "title", "unit", "divide_by", "quantities", "x", "y"};
     case Plot::Kind::stacks:
@@ -68,6 +68,31 @@ void read_axes(const Document& document, const Experiment& experiment, std::size
     document.reject(pointer_to("plot", index, "y"), fmt::format("an axis of cross, below {} and not that of x", axes));
 }
 
+Plot::Scale scale_named(const std::string& name) {
+  if (name == "categories") return Plot::Scale::categories;
+  return name == "logarithmic" ? Plot::Scale::logarithmic : Plot::Scale::linear;
+}
+
+/// Rejects the document at the plot's key when a logarithmic scale has no place for one of the numbers.
+void require_on_scale(const Document& document, const std::string& pointer, Plot::Scale scale,
+                      const ExperimentAxis& axis) {
+  for (const double number : axis.numbers)
+    if (scale == Plot::Scale::logarithmic && number <= 0)
+      document.reject(pointer, fmt::format("linear, as {} has the value {}", axis.key, number));
+}
+
+/// Entries that are numbers are at their true distances unless the plot says otherwise.
+void read_x_scale(const Document& document, const Experiment& experiment, std::size_t index, Plot& plot) {
+  const ExperimentAxis& axis = experiment.axes[plot.x];
+  const bool is_numeric = !axis.numbers.empty();
+  const std::string pointer = pointer_to("plot", index, "x_scale");
+  plot.x_scale =
+      scale_named(document.content.at("plot").at(index).value("x_scale", is_numeric ? "linear" : "categories"));
+  if (plot.x_scale != Plot::Scale::categories && !is_numeric)
+    document.reject(pointer, "categories, as the axis is not one key with values that are numbers");
+  require_on_scale(document, pointer, plot.x_scale, axis);
+}
+
 /// The names under `key` of a plot, each once; without the key, all there are.
 std::vector<std::string> names_of(const Document& document, std::size_t index, const char* key,
                                   const std::vector<std::string>& all = {}) {
@@ -97,7 +122,7 @@ Plot plot_of(const Document& document, const Experiment& experiment, std::size_t
   plot.title = entry.value("title", experiment.name);
   plot.unit = entry.value("unit", "");
   plot.divide_by = entry.value("divide_by", 1.0);
-  plot.logarithmic = entry.value("scale", "linear") == "logarithmic";
+  plot.y_scale = scale_named(entry.value("scale", "linear"));
   for (const std::string& name : names_of(document, index, "quantities", names_in(experiment.quantities)))
     plot.quantities.push_back(index_of(document, pointer_to("plot", index, "quantities"), experiment.quantities, name));
   plot.methods = names_of(document, index, "methods", names_in(experiment.methods));
@@ -115,6 +140,7 @@ Plot plot_of(const Document& document, const Experiment& experiment, std::size_t
   if (of_quantities && plot.quantities.empty())
     document.reject(pointer_to("plot", index, "kind"), "stacks, timeline or workgroups, unless there are quantities");
   read_axes(document, experiment, index, plot);
+  if (plot.kind == Plot::Kind::lines) read_x_scale(document, experiment, index, plot);
   return plot;
 }
 
