@@ -46,6 +46,32 @@ std::vector<ExperimentMethod> methods_of(const Document& document) {
   return methods;
 }
 
+/// One of both keys is the other or contains it.
+bool overlap(const std::string& key, const std::string& other) {
+  const std::size_t length = std::min(key.size(), other.size());
+  return (key + ".").compare(0, length + 1, other + ".", 0, length + 1) == 0;
+}
+
+/// The axis whose values the setting would replace, so that the table's names would be false; null: none.
+const ExperimentAxis* replaced_axis(const Experiment& experiment, const std::string& setting) {
+  const std::string key = fmt::format("{}", fmt::join(parse_override(setting).path, "."));
+  const auto is_replaced = [&](const ExperimentAxis& axis) { return !axis.key.empty() && overlap(key, axis.key); };
+  const auto found = std::find_if(experiment.axes.begin(), experiment.axes.end(), is_replaced);
+  return found == experiment.axes.end() ? nullptr : &*found;
+}
+
+void keep_axes(const Document& document, const Experiment& experiment) {
+  for (const std::string& setting : experiment.settings)
+    if (const ExperimentAxis* const axis = replaced_axis(experiment, setting))
+      throw InputError("--set", in_short(setting),
+                       fmt::format("another key than {}, of which cross has values", axis->key));
+  for (const ExperimentMethod& method : experiment.methods)
+    for (const std::string& setting : method.settings)
+      if (const ExperimentAxis* const axis = replaced_axis(experiment, setting))
+        document.reject(method.pointer, in_short(setting),
+                        fmt::format("other settings than {}, of which cross has values", axis->key));
+}
+
 /// Programs that are not the platform's bring phases of any name, of which the reports tell.
 bool names_programs(const Experiment& experiment) {
   const auto name_one = [](const std::vector<std::string>& settings) {
@@ -186,6 +212,7 @@ Experiment load_experiment(const std::filesystem::path& file, const ExperimentOp
     if (parse_override(setting).path.front() == "method")
       throw InputError("--set", in_short(setting), "a key that is not the method, which the experiment's methods say");
   experiment.settings = options.settings;
+  keep_axes(document, experiment);
   experiment.names_programs = names_programs(experiment);
   read_quantities(document, experiment);
   require_distinct(document, experiment.quantities, "quantities");

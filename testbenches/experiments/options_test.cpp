@@ -61,6 +61,19 @@ TEST_CASE("a setting that no run takes is refused, and so is the method") {
   require_refusal(files.run("results", {"--set", "seed=2"}), (files / "experiment.json: /cases/0").string());
 }
 
+TEST_CASE("neither a setting nor a method replaces the values of an axis") {
+  const SmallExperiment files;
+  json content = json_of(files.file());
+  content["cross"] = json::array({content["cases"], {{"key", "workload.gemm.k"}, {"values", {32, 64}}}});
+  for (const char* key : {"cases", "quantities", "reference", "targets", "plot"}) content.erase(key);
+  files.write("experiment.json", content);
+  for (const char* setting : {"workload.gemm.k=128", R"(workload.gemm={"m": 128, "n": 128, "k": 64})"})
+    require_refusal(files.run("results", {"--set", setting}), "--set");
+  content["methods"] = json::array({{{"name", "deep"}, {"method", "t3"}, {"set", {{"workload.gemm.k", 128}}}}});
+  files.write("experiment.json", content);
+  require_refusal(files.run("results"), (files / "experiment.json: /methods/0").string());
+}
+
 TEST_CASE("cases are chosen by name or tag, and what needs the others is left out with a line") {
   const SmallExperiment files;
   json content = json_of(files.file());
