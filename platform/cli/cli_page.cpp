@@ -11,7 +11,7 @@ This page lists every command of `t3vp`, its options and its exit codes. Use it 
 reads exit codes. `t3vp COMMAND --help` prints the same for one command.
 
 Required arguments have no default. An option with *Repeatable* can be given several times. Its values do not replace
-each other. [keys.md](keys.md) lists the keys that `--set` changes.
+each other. [keys.md](keys.md) lists the keys that `--set` changes. [errors.md](errors.md) explains the messages.
 
 The target `cli_reference` writes this page from the program's own description.
 )";

@@ -68,9 +68,10 @@ void add_run(CLI::App& app, Commands& commands) {
   run->add_flag("--print-config", command.print_config,
                 "Print the complete configuration and stop; nothing is simulated");
   add_in_process(run);
-  add_exit_codes(run, commands,
-                 {"The run passed, or --print-config printed its configuration.",
-                  "The run failed, and report.json has its diagnosis; or a replicate failed."});
+  add_exit_codes(
+      run, commands,
+      {"The run passed, or --print-config printed its configuration.",
+       "The run failed with a diagnosis in report.json, reached a limit or crashed, or a replicate failed."});
 }
 
 void add_compare(CLI::App& app, Commands& commands) {
